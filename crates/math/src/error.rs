@@ -1,0 +1,121 @@
+//! What can be wrong with a question, said with the numbers that were found.
+
+use crate::Rate;
+
+/// Why a rate, a plan or an estimate cannot be given.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// A parameter lies outside its range.
+    #[error("{name} is {found}, but must be {expected}")]
+    OutOfRange {
+        /// The parameter's name in the field's words: bits, items, probes, ones.
+        name: &'static str,
+        /// The value that was given.
+        found: String,
+        /// The range it must lie in.
+        expected: String,
+    },
+    /// A rate could not be read.
+    #[error("`{found}` is not a rate: {reason}; write it as 0.001, 1e-3, 0.1% or 1/1000")]
+    NotARate {
+        /// The text that was given.
+        found: String,
+        /// What is wrong with it.
+        reason: &'static str,
+    },
+    /// Too few of (items, rate, bits, probes) were given to determine the rest.
+    #[error("{given} alone does not determine a filter; give {missing}")]
+    Underdetermined {
+        /// What was given.
+        given: &'static str,
+        /// What would complete it.
+        missing: &'static str,
+    },
+    /// The rate is below what any filter of this hash width can reach for so many items.
+    #[error(
+        "a rate of {asked} cannot be had for {items} items: two keys with equal {hash_bits}-bit hashes already make a rate of {reachable:e}; \
+         ask for a rate above it, or split the keys over several filters{}",
+        if *hash_bits < 128 { ", or use a 128-bit hash" } else { "" }
+    )]
+    BelowHashFloor {
+        /// The rate asked for.
+        asked: Rate,
+        /// The number of items.
+        items: u64,
+        /// Width of the hash.
+        hash_bits: u32,
+        /// The floor `items / 2^hash_bits`.
+        reachable: f64,
+    },
+    /// The rate needs more memory than allowed.
+    #[error(
+        "a rate of {asked} for {items} items needs {needed} bits, but at most {allowed} are allowed, which reach {reachable:e}; \
+         allow more memory, fewer items, or a rate of at least {reachable:e}"
+    )]
+    OverMemoryCap {
+        /// The rate asked for.
+        asked: Rate,
+        /// The number of items.
+        items: u64,
+        /// The bits needed.
+        needed: u64,
+        /// The bits allowed.
+        allowed: u64,
+        /// Upper end of the smallest rate that fits the allowed bits.
+        reachable: f64,
+    },
+    /// These bits and probes cannot give the rate.
+    #[error(
+        "{bits} bits cannot hold {items} items at a rate of {asked}: the smallest rate they reach is {reachable:e}, with {probes} probes"
+    )]
+    OutOfReach {
+        /// The rate asked for.
+        asked: Rate,
+        /// The number of items.
+        items: u64,
+        /// The number of bits.
+        bits: u64,
+        /// The probes that reach the smallest rate.
+        probes: u32,
+        /// Upper end of that rate.
+        reachable: f64,
+    },
+    /// The exact answer would take too long.
+    #[error(
+        "the exact rate of {bits} bits, {items} items and {probes} probes takes more work than is allowed (an integer of {digits} bits); use fewer probes"
+    )]
+    TooCostly {
+        /// The number of bits.
+        bits: u64,
+        /// The number of items.
+        items: u64,
+        /// The number of probes.
+        probes: u32,
+        /// The precision that would be needed.
+        digits: u64,
+    },
+}
+
+/// Shorthand for results of this crate.
+pub type Result<T> = std::result::Result<T, Error>;
+
+pub(crate) fn out_of_range<T>(name: &'static str, found: impl ToString, expected: impl ToString) -> Result<T> {
+    Err(Error::OutOfRange { name, found: found.to_string(), expected: expected.to_string() })
+}
+
+/// Bits in the range that all laws share.
+pub(crate) fn check_bits(bits: u64) -> Result<()> {
+    if bits == 0 || bits > crate::MAX_BITS {
+        return out_of_range("bits", bits, "from 1 to 2^62");
+    }
+    Ok(())
+}
+
+/// Probes in the range that all laws share.
+pub(crate) fn check_probes(probes: u32) -> Result<()> {
+    if probes == 0 || probes > crate::MAX_PROBES {
+        return out_of_range("probes", probes, format!("from 1 to {}", crate::MAX_PROBES));
+    }
+    Ok(())
+}

@@ -1,0 +1,65 @@
+//! The partitioned filter: one position in each of k slices.
+
+use super::inclusion::{Inclusion, Items, Query};
+use super::ratios::Ratios;
+use super::slices::Slices;
+use super::{Law, Variant};
+use crate::error::out_of_range;
+use crate::{Fill, Fpr, Result};
+
+/// The law of one uniform position in each of k slices of `bits / probes` bits; the first `bits mod probes` slices are one bit longer.
+///
+/// The slices are independent, so the expected rate is the product of `1 - (1 - 1/size)^n`. For equal slices this is Bloom's own formula
+/// (Burns' upper bound U), which is therefore exact here and too high for the classic filter.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Partitioned {
+    bits: u64,
+    probes: u32,
+}
+
+impl Partitioned {
+    /// Errors when bits or probes are out of range, or probes exceed bits.
+    pub fn new(bits: u64, probes: u32) -> Result<Partitioned> {
+        Variant::Partitioned.check(bits, probes)?;
+        Ok(Partitioned { bits, probes })
+    }
+}
+
+impl Law for Partitioned {
+    fn bits(&self) -> u64 {
+        self.bits
+    }
+
+    fn probes(&self) -> u32 {
+        self.probes
+    }
+
+    fn fpr(&self, items: u64) -> Result<Fpr> {
+        Variant::Partitioned.fpr(self.bits, items, self.probes)
+    }
+
+    /// The product of the slices' fills, exact; one count for each slice, in their order.
+    fn fpr_at_fill(&self, ones: &[u64]) -> Result<Option<Fpr>> {
+        if ones.len() != self.probes as usize {
+            return out_of_range("ones", format!("a list of {}", ones.len()), format!("one count for each of the {} slices", self.probes));
+        }
+        let [(longer, count), (shorter, _)] = Slices { bits: self.bits, items: 1, probes: self.probes }.sizes();
+        let size = |slice: usize| if slice < count as usize { longer } else { shorter };
+        if let Some(slice) = (0..ones.len()).find(|&slice| ones[slice] > size(slice)) {
+            return out_of_range("ones", ones[slice], format!("at most {} in slice {}", size(slice), slice + 1));
+        }
+        Ratios::new(ones.iter().enumerate().map(|(slice, &ones)| (ones, size(slice)))).rate().map(Some)
+    }
+
+    /// The sum over independent slices.
+    fn fill(&self, items: u64) -> Result<Option<Fill>> {
+        let mut total = Fill::empty(self.bits);
+        for (size, count) in (Slices { bits: self.bits, items, probes: self.probes }).sizes() {
+            if count > 0 {
+                let slice = Fill::of(Inclusion { query: Query::Independent, placement: Items::Independent, bits: size, items, probes: 1 })?;
+                total = total.plus(&slice, f64::from(count));
+            }
+        }
+        Ok(Some(total))
+    }
+}

@@ -1,0 +1,75 @@
+//! Products of ratios: rates that a filter's fill determines.
+
+use super::inclusion::MAX_DIGITS;
+use crate::enclosure::{Enclose, Enclosure};
+use crate::fixed::{self, Divisor, Product};
+use crate::{Error, Fpr, Result};
+
+/// The product of `numerator / denominator` over all ratios, each to its power; no ratio above 1.
+#[derive(Clone, Debug)]
+pub(crate) struct Ratios(Vec<(u64, u64, u32)>);
+
+impl Ratios {
+    /// Each ratio once.
+    pub(crate) fn new(ratios: impl IntoIterator<Item = (u64, u64)>) -> Ratios {
+        Ratios(ratios.into_iter().map(|(a, b)| (a, b, 1)).collect())
+    }
+
+    /// One ratio to a power.
+    pub(crate) fn power(numerator: u64, denominator: u64, exponent: u32) -> Ratios {
+        Ratios(vec![(numerator, denominator, exponent)])
+    }
+
+    /// The product as a rate, 0 and 1 included.
+    pub(crate) fn rate(mut self) -> Result<Fpr> {
+        if self.0.iter().any(|(a, _, _)| *a == 0) {
+            return Ok(Fpr::ZERO);
+        }
+        self.0.retain(|(a, b, _)| a < b);
+        if self.0.is_empty() { Ok(Fpr::ONE) } else { self.fpr() }
+    }
+}
+
+impl Enclose for Ratios {
+    fn attempt(&self, limbs: usize) -> Result<Enclosure> {
+        let mut product = Product::new(limbs);
+        let (mut base, mut power) = (vec![0; limbs], vec![0; limbs]);
+        let mut value: Option<Vec<u64>> = None;
+        let mut error = 0;
+        for &(numerator, denominator, exponent) in &self.0 {
+            let divisor = Divisor::new(denominator);
+            match &mut value {
+                Some(value) if exponent == 1 => {
+                    fixed::scale(value, numerator, &divisor);
+                    error += 1;
+                }
+                _ => {
+                    fixed::set_ratio(&mut base, numerator, &divisor);
+                    product.power(&mut power, &base, u128::from(exponent));
+                    error += 2 * u128::from(exponent);
+                    match &mut value {
+                        Some(value) => product.multiply(value, &power),
+                        None => value = Some(power.clone()),
+                    }
+                }
+            }
+        }
+        Ok(Enclosure::around(value.unwrap_or_default(), 0, error, -64 * limbs as i64))
+    }
+
+    fn bits_needed(&self) -> f64 {
+        let log2 = |&(a, b, e): &(u64, u64, u32)| f64::from(e) * libm::log2(a as f64 / b as f64);
+        16.0 - self.0.iter().map(log2).sum::<f64>()
+    }
+
+    fn denominator_bits(&self) -> f64 {
+        self.0.iter().map(|&(_, b, e)| f64::from(e) * (libm::log2(b as f64) + 1e-9)).sum()
+    }
+
+    fn check_cost(&self, bits: f64) -> Result<()> {
+        if bits < MAX_DIGITS {
+            return Ok(());
+        }
+        Err(Error::TooCostly { bits: 0, items: 0, probes: self.0.len() as u32, digits: bits.min(1e18) as u64 })
+    }
+}

@@ -1,0 +1,59 @@
+//! The standard filter: k independent positions, repeats allowed.
+
+use super::inclusion::{Inclusion, Items, Query};
+use super::ratios::Ratios;
+use super::{Law, Variant};
+use crate::error::out_of_range;
+use crate::{Fill, Fpr, Result};
+
+/// The law of k independent uniform positions, for items and queries alike: what a filter with k independent hash functions obeys.
+///
+/// The expected rate is `E[(X/m)^k]` with `X` the occupied bits after `nk` throws: Burns (56), Grandi (9). The textbook's
+/// `(1 - (1 - 1/m)^(nk))^k` (Lehr) is the power of the mean and therefore too low for every k above 1 and more than one throw.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Standard {
+    bits: u64,
+    probes: u32,
+}
+
+impl Standard {
+    /// Errors when bits or probes are out of range; probes may exceed bits.
+    pub fn new(bits: u64, probes: u32) -> Result<Standard> {
+        Variant::Standard.check(bits, probes)?;
+        Ok(Standard { bits, probes })
+    }
+}
+
+impl Law for Standard {
+    fn bits(&self) -> u64 {
+        self.bits
+    }
+
+    fn probes(&self) -> u32 {
+        self.probes
+    }
+
+    fn fpr(&self, items: u64) -> Result<Fpr> {
+        Variant::Standard.fpr(self.bits, items, self.probes)
+    }
+
+    /// `(ones / bits)^probes`, exact: a new key's positions are independent of the set bits (Lehr; Dozier, Salamatian and Rubenstein).
+    fn fpr_at_fill(&self, ones: &[u64]) -> Result<Option<Fpr>> {
+        let ones = single_count(ones, self.bits)?;
+        Ratios::power(ones, self.bits, self.probes).rate().map(Some)
+    }
+
+    fn fill(&self, items: u64) -> Result<Option<Fill>> {
+        let (bits, probes) = (self.bits, self.probes);
+        Fill::of(Inclusion { query: Query::Independent, placement: Items::Independent, bits, items, probes }).map(Some)
+    }
+}
+
+/// The one count of an unsliced filter.
+pub(super) fn single_count(ones: &[u64], bits: u64) -> Result<u64> {
+    match ones {
+        [ones] if *ones <= bits => Ok(*ones),
+        [ones] => out_of_range("ones", ones, format!("at most bits ({bits})")),
+        _ => out_of_range("ones", format!("a list of {}", ones.len()), "one count for the whole filter"),
+    }
+}

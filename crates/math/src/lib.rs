@@ -1,0 +1,56 @@
+//! Exact false-positive rates and plans for Bloom filters, with proven brackets.
+//!
+//! This crate knows numbers, not filters: the rate of (bits, items, probes), the smallest filter that meets a rate, and the tests that hold a measured
+//! filter to its law. The crate `truebloom` builds filters that obey these laws.
+//!
+//! | question | answer |
+//! |---|---|
+//! | what rate does this filter have? | [`Variant::fpr`], or a [`Law`] for more |
+//! | how many bits for this rate? how many items fit? | [`Plan::new`], [`min_bits`], [`max_items`] |
+//! | which number of probes is best? | [`optimal_probes`] |
+//! | what do the papers' formulas say? | [`Approximation`] |
+//! | does this measurement agree? | [`binomial`], [`Fill`] |
+//!
+//! Rates are [`Fpr`]: a value with ends that are proven to enclose the truth, two `f64` apart at most. The textbook formula and the sums and
+//! recursions of the papers cannot give them in floating point, where they lose up to all digits, so rates are computed in whole numbers whose rounding errors are
+//! counted (module [`law`]).
+//!
+//! ```
+//! use truebloom_math::{Plan, Target};
+//! let plan = Plan::new(&Target { items: Some(100), rate: Some("1e-6".parse()?), ..Target::default() })?;
+//! assert!(plan.fpr.upper <= 1e-6);
+//! println!("{} bits, {} probes, at most {:e}", plan.bits, plan.probes, plan.fpr.upper);
+//! # Ok::<(), truebloom_math::Error>(())
+//! ```
+
+mod approximation;
+pub mod binomial;
+mod dyadic;
+mod efficiency;
+mod enclosure;
+mod error;
+mod estimate;
+mod fill;
+mod fixed;
+mod fpr;
+pub mod law;
+mod plan;
+mod rate;
+mod search;
+
+pub use approximation::Approximation;
+pub use efficiency::efficiency;
+pub use error::{Error, Result};
+pub use estimate::items_from_ones;
+pub use fill::Fill;
+pub use fpr::{Fpr, Method};
+pub use law::{Law, Variant};
+pub use plan::{Plan, Target, Textbook};
+pub use rate::Rate;
+pub use search::{Best, MAX_SEARCHED_PROBES, OptimalProbes, max_items, min_bits, optimal_probes};
+
+/// The most bits a law is answered for.
+pub const MAX_BITS: u64 = 1 << 62;
+
+/// The most probes a law is answered for.
+pub const MAX_PROBES: u32 = 100_000;

@@ -1,0 +1,220 @@
+//! Plans: the smallest filter that is proven to meet a rate.
+
+use crate::error::check_probes;
+use crate::law::hash_floor;
+use crate::search::{self, optimal_probes};
+use crate::{Error, Fpr, MAX_BITS, Rate, Result, Variant};
+
+/// What is known of a filter. Give any sufficient subset of items, rate, bits and probes; [`Plan::new`] finds the rest.
+///
+/// ```
+/// use truebloom_math::{Plan, Target};
+/// let plan = Plan::new(&Target { items: Some(1_000), rate: Some("1%".parse()?), ..Target::default() })?;
+/// assert_eq!((plan.bits, plan.probes), (9_595, 7));
+/// assert!(plan.fpr.upper <= 0.01);
+/// assert!(plan.textbook.fpr.lower > 0.01, "the textbook's 9,586 bits miss the rate");
+/// # Ok::<(), truebloom_math::Error>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct Target {
+    /// The number of distinct items the filter must hold.
+    pub items: Option<u64>,
+    /// The expected false-positive rate asked for.
+    pub rate: Option<Rate>,
+    /// The number of bits it may have.
+    pub bits: Option<u64>,
+    /// The number of probes an item makes.
+    pub probes: Option<u32>,
+    /// The memory cap, in bits.
+    pub max_bits: Option<u64>,
+    /// Width of the hash of a key: 128, or 64 for a foreign hasher. Equal hashes add `items / 2^hash_bits` to the rate.
+    pub hash_bits: u32,
+    /// The law of the positions.
+    pub variant: Variant,
+}
+
+impl Default for Target {
+    fn default() -> Target {
+        Target { items: None, rate: None, bits: None, probes: None, max_bits: None, hash_bits: 128, variant: Variant::Standard }
+    }
+}
+
+/// A filter whose expected rate is proven.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct Plan {
+    /// The law of the positions.
+    pub variant: Variant,
+    /// Number of bits m.
+    pub bits: u64,
+    /// Probes k of an item.
+    pub probes: u32,
+    /// The number of distinct items n that the rate is for: the items asked for, or the most that the bits hold at the rate.
+    pub items: u64,
+    /// The rate asked for, if one was.
+    pub rate: Option<Rate>,
+    /// The expected rate at `items`, with the floor of equal hashes in its upper end. Its upper end is at most the rate asked for.
+    pub fpr: Fpr,
+    /// What equal hashes add at most: `items / 2^hash_bits`.
+    pub hash_floor: f64,
+    /// What the textbook's formulas would have given, and the rate that they would really have.
+    pub textbook: Textbook,
+}
+
+/// The textbook's answer to the same question.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct Textbook {
+    /// `ceil(-n ln p / (ln 2)^2)`, or the bits that were given.
+    pub bits: u64,
+    /// `(m/n) ln 2` rounded, or the probes that were given.
+    pub probes: u32,
+    /// What its formula `(1 - e^(-nk/m))^k` claims.
+    pub claimed: f64,
+    /// The exact expected rate of that filter.
+    pub fpr: Fpr,
+}
+
+impl Plan {
+    /// Finds what the target leaves open: the smallest number of bits that meets the rate, or the largest number of items, or the rate itself; always
+    /// with the best probes unless they are given. At most some milliseconds.
+    ///
+    /// Errors: too little given ([`Error::Underdetermined`]); a rate below the hash floor, above the memory cap or out of reach of the given bits, each
+    /// with the smallest rate that can be had; parameters out of range.
+    pub fn new(target: &Target) -> Result<Plan> {
+        if let Some(probes) = target.probes {
+            check_probes(probes)?;
+        }
+        if target.items == Some(0) {
+            return crate::error::out_of_range("items", 0, "at least 1");
+        }
+        match (target.items, target.rate, target.bits) {
+            (Some(items), Some(rate), None) => fewest_bits(target, items, rate),
+            (None, Some(rate), Some(bits)) => most_items(target, rate, bits),
+            (Some(items), rate, Some(bits)) => given_size(target, items, rate, bits),
+            (Some(_), None, None) => underdetermined("the number of items", "a rate or a number of bits as well"),
+            (None, Some(_), None) => underdetermined("a rate", "the number of items or of bits as well"),
+            (None, None, Some(_)) => underdetermined("the number of bits", "the number of items or a rate as well"),
+            (None, None, None) => underdetermined("this", "two of: items, rate, bits"),
+        }
+    }
+
+    /// The memory the bits take, in bytes, rounded up to whole 64-bit words.
+    pub fn bytes(&self) -> u64 {
+        self.bits.div_ceil(64) * 8
+    }
+
+    fn finish(target: &Target, bits: u64, probes: u32, items: u64) -> Result<Plan> {
+        let mut fpr = target.variant.fpr(bits, items, probes)?;
+        let floor = hash_floor(items, target.hash_bits);
+        fpr.add_above(floor);
+        // Decided in whole numbers, and rounding outward must not contradict it.
+        if let Some(rate) = target.rate {
+            fpr.cap(&rate);
+        }
+        let textbook = Textbook::new(target, bits, probes, items)?;
+        Ok(Plan { variant: target.variant, bits, probes, items, rate: target.rate, fpr, hash_floor: floor, textbook })
+    }
+}
+
+fn underdetermined(given: &'static str, missing: &'static str) -> Result<Plan> {
+    Err(Error::Underdetermined { given, missing })
+}
+
+fn check_hash_floor(target: &Target, items: u64, rate: Rate) -> Result<()> {
+    let reachable = hash_floor(items, target.hash_bits);
+    // Equal to the floor is not enough: the positions need a share too.
+    if rate.ln() <= libm::log(reachable) {
+        return Err(Error::BelowHashFloor { asked: rate, items, hash_bits: target.hash_bits, reachable });
+    }
+    Ok(())
+}
+
+fn fewest_bits(target: &Target, items: u64, rate: Rate) -> Result<Plan> {
+    check_hash_floor(target, items, rate)?;
+    let cap = target.max_bits.unwrap_or(MAX_BITS);
+    let fit = search::fewest_bits(target.variant, items, &rate, target.probes, Some(target.hash_bits))?;
+    match fit {
+        Some(fit) if fit.size <= cap => {
+            let probes = best_within(target, fit.size, items, fit.probes)?;
+            Plan::finish(target, fit.size, probes, items)
+        }
+        needed => {
+            let (_, mut fpr) = best_rate(target, cap, items)?;
+            fpr.add_above(hash_floor(items, target.hash_bits));
+            let needed = needed.map_or(u64::MAX, |fit| fit.size);
+            Err(Error::OverMemoryCap { asked: rate, items, needed, allowed: cap, reachable: fpr.upper })
+        }
+    }
+}
+
+fn most_items(target: &Target, rate: Rate, bits: u64) -> Result<Plan> {
+    target.variant.check(bits, target.probes.unwrap_or(1))?;
+    check_cap(target, bits)?;
+    match search::most_items(target.variant, bits, &rate, target.probes, Some(target.hash_bits))? {
+        Some(fit) => Plan::finish(target, bits, best_within(target, bits, fit.size, fit.probes)?, fit.size),
+        None => out_of_reach(target, rate, bits, 1),
+    }
+}
+
+fn given_size(target: &Target, items: u64, rate: Option<Rate>, bits: u64) -> Result<Plan> {
+    target.variant.check(bits, target.probes.unwrap_or(1))?;
+    check_cap(target, bits)?;
+    let (probes, _) = best_rate(target, bits, items)?;
+    if let Some(rate) = rate {
+        check_hash_floor(target, items, rate)?;
+        let floor = crate::enclosure::HashFloor { items, hash_bits: target.hash_bits };
+        if !target.variant.expected(bits, items, probes)?.at_most(&rate, Some(floor))? {
+            return out_of_reach(target, rate, bits, items);
+        }
+    }
+    Plan::finish(target, bits, probes, items)
+}
+
+fn check_cap(target: &Target, bits: u64) -> Result<()> {
+    match target.max_bits {
+        Some(cap) if bits > cap => crate::error::out_of_range("bits", bits, format!("at most the memory cap of {cap} bits")),
+        _ => Ok(()),
+    }
+}
+
+fn out_of_reach(target: &Target, asked: Rate, bits: u64, items: u64) -> Result<Plan> {
+    let (probes, mut fpr) = best_rate(target, bits, items)?;
+    fpr.add_above(hash_floor(items, target.hash_bits));
+    Err(Error::OutOfReach { asked, items, bits, probes, reachable: fpr.upper })
+}
+
+/// The probes to use for a size, and their rate: those given, or the best.
+fn best_rate(target: &Target, bits: u64, items: u64) -> Result<(u32, Fpr)> {
+    match target.probes {
+        Some(probes) => Ok((probes, target.variant.fpr(bits, items, probes)?)),
+        None => optimal_probes(target.variant, bits, items).map(|best| (best.probes, best.fpr)),
+    }
+}
+
+/// The best probes at a size that some probes are known to fit.
+fn best_within(target: &Target, bits: u64, items: u64, known: u32) -> Result<u32> {
+    if target.probes.is_some() { Ok(known) } else { Ok(best_rate(target, bits, items)?.0) }
+}
+
+impl Textbook {
+    fn new(target: &Target, bits: u64, probes: u32, items: u64) -> Result<Textbook> {
+        const LN2: f64 = std::f64::consts::LN_2;
+        let n = items as f64;
+        let bits = match target.rate {
+            Some(rate) if target.bits.is_none() => match target.probes {
+                Some(k) => n * f64::from(k) / -libm::log1p(-libm::exp(rate.ln() / f64::from(k))),
+                None => n * -rate.ln() / (LN2 * LN2),
+            }
+            .ceil(),
+            _ => bits as f64,
+        };
+        let bits = (bits.max(1.0) as u64).min(MAX_BITS);
+        let most = target.variant.max_probes(bits).min(search::MAX_SEARCHED_PROBES);
+        let probes =
+            if target.probes.is_some() { probes.min(most) } else { (bits as f64 / n * LN2).round().clamp(1.0, f64::from(most)) as u32 };
+        let k = f64::from(probes);
+        let claimed = libm::pow(-libm::expm1(-n * k / bits as f64), k);
+        Ok(Textbook { bits, probes, claimed, fpr: target.variant.fpr(bits, items, probes)? })
+    }
+}
