@@ -77,8 +77,8 @@ impl Dyadic {
     /// published bound), at most 1.2e-16 here. `e` times the high part of ln 2 is exact for `|e| < 2^20`; the rest costs one rounding of the
     /// result and two of numbers below 1. One ulp of the result and 8e-16 cover the sum.
     pub(crate) fn ln(&self) -> (f64, f64) {
-        const LN2_HIGH: f64 = 6.93147180369123816490e-01;
-        const LN2_LOW: f64 = 1.90821492927058770002e-10;
+        const LN2_HIGH: f64 = 0.693_147_180_369_123_8;
+        const LN2_LOW: f64 = 1.908_214_929_270_587_7e-10;
         if self.is_zero() {
             return (f64::NEG_INFINITY, f64::NEG_INFINITY);
         }

@@ -25,7 +25,7 @@ pub enum Error {
         reason: &'static str,
     },
     /// Too few of (items, rate, bits, probes) were given to determine the rest.
-    #[error("{given} alone does not determine a filter; give {missing}")]
+    #[error("{given} does not determine a filter; give {missing}")]
     Underdetermined {
         /// What was given.
         given: &'static str,
@@ -34,8 +34,9 @@ pub enum Error {
     },
     /// The rate is below what any filter of this hash width can reach for so many items.
     #[error(
-        "a rate of {asked} cannot be had for {items} items: two keys with equal {hash_bits}-bit hashes already make a rate of {reachable:e}; \
+        "a rate of {asked} cannot be had for {items} items: two keys with equal {hash_bits}-bit hashes already make a rate of {}; \
          ask for a rate above it, or split the keys over several filters{}",
+        rounded_up(*reachable),
         if *hash_bits < 128 { ", or use a 128-bit hash" } else { "" }
     )]
     BelowHashFloor {
@@ -50,8 +51,11 @@ pub enum Error {
     },
     /// The rate needs more memory than allowed.
     #[error(
-        "a rate of {asked} for {items} items needs {needed} bits, but at most {allowed} are allowed, which reach {reachable:e}; \
-         allow more memory, fewer items, or a rate of at least {reachable:e}"
+        "a rate of {asked} for {items} items needs {needed} bits ({} bytes), but at most {allowed} ({} bytes) are allowed, which reach {}; \
+         allow more memory, fewer items, or a rate of at least that",
+        needed.div_ceil(8),
+        allowed / 8,
+        rounded_up(*reachable)
     )]
     OverMemoryCap {
         /// The rate asked for.
@@ -67,7 +71,9 @@ pub enum Error {
     },
     /// These bits and probes cannot give the rate.
     #[error(
-        "{bits} bits cannot hold {items} items at a rate of {asked}: the smallest rate they reach is {reachable:e}, with {probes} probes"
+        "{bits} bits cannot hold {items} items at a rate of {asked}: the smallest rate they reach is {}, at probes = {probes}; \
+         ask for that, or give more bits or fewer items",
+        rounded_up(*reachable)
     )]
     OutOfReach {
         /// The rate asked for.
@@ -118,4 +124,14 @@ pub(crate) fn check_probes(probes: u32) -> Result<()> {
         return out_of_range("probes", probes, format!("from 1 to {}", crate::MAX_PROBES));
     }
     Ok(())
+}
+
+/// A rate to four digits, rounded up, so that asking for the printed number is enough.
+fn rounded_up(rate: f64) -> String {
+    let text = format!("{rate:.3e}");
+    if text.parse().is_ok_and(|printed: f64| printed >= rate) {
+        return text;
+    }
+    // One step of the last printed digit, which is far above the number's own last.
+    format!("{:.3e}", rate * (1.0 + 5e-4))
 }

@@ -61,15 +61,17 @@ pub struct Plan {
     pub textbook: Textbook,
 }
 
-/// The textbook's answer to the same question.
+/// The textbook's answer to the same question, and what it is worth.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Textbook {
     /// `ceil(-n ln p / (ln 2)^2)`, or the bits that were given.
     pub bits: u64,
+    /// The same formula solved for the items, or the items that were given.
+    pub items: u64,
     /// `(m/n) ln 2` rounded, or the probes that were given.
     pub probes: u32,
-    /// What its formula `(1 - e^(-nk/m))^k` claims.
+    /// What its formula `(1 - e^(-nk/m))^k` claims for these.
     pub claimed: f64,
     /// The exact expected rate of that filter.
     pub fpr: Fpr,
@@ -92,10 +94,10 @@ impl Plan {
             (Some(items), Some(rate), None) => fewest_bits(target, items, rate),
             (None, Some(rate), Some(bits)) => most_items(target, rate, bits),
             (Some(items), rate, Some(bits)) => given_size(target, items, rate, bits),
-            (Some(_), None, None) => underdetermined("the number of items", "a rate or a number of bits as well"),
-            (None, Some(_), None) => underdetermined("a rate", "the number of items or of bits as well"),
-            (None, None, Some(_)) => underdetermined("the number of bits", "the number of items or a rate as well"),
-            (None, None, None) => underdetermined("this", "two of: items, rate, bits"),
+            (Some(_), None, None) => underdetermined("the number of items alone", "a rate or a number of bits as well"),
+            (None, Some(_), None) => underdetermined("a rate alone", "the number of items or of bits as well"),
+            (None, None, Some(_)) => underdetermined("the number of bits alone", "the number of items or a rate as well"),
+            (None, None, None) => underdetermined("an empty target", "two of: the number of items, a rate, the number of bits"),
         }
     }
 
@@ -112,7 +114,7 @@ impl Plan {
         if let Some(rate) = target.rate {
             fpr.cap(&rate);
         }
-        let textbook = Textbook::new(target, bits, probes, items)?;
+        let textbook = Textbook::new(target, probes)?;
         Ok(Plan { variant: target.variant, bits, probes, items, rate: target.rate, fpr, hash_floor: floor, textbook })
     }
 }
@@ -163,8 +165,7 @@ fn given_size(target: &Target, items: u64, rate: Option<Rate>, bits: u64) -> Res
     let (probes, _) = best_rate(target, bits, items)?;
     if let Some(rate) = rate {
         check_hash_floor(target, items, rate)?;
-        let floor = crate::enclosure::HashFloor { items, hash_bits: target.hash_bits };
-        if !target.variant.expected(bits, items, probes)?.at_most(&rate, Some(floor))? {
+        if !target.variant.meets(bits, items, probes, &rate, Some(target.hash_bits))? {
             return out_of_reach(target, rate, bits, items);
         }
     }
@@ -198,23 +199,26 @@ fn best_within(target: &Target, bits: u64, items: u64, known: u32) -> Result<u32
 }
 
 impl Textbook {
-    fn new(target: &Target, bits: u64, probes: u32, items: u64) -> Result<Textbook> {
+    fn new(target: &Target, plan_probes: u32) -> Result<Textbook> {
         const LN2: f64 = std::f64::consts::LN_2;
-        let n = items as f64;
-        let bits = match target.rate {
-            Some(rate) if target.bits.is_none() => match target.probes {
-                Some(k) => n * f64::from(k) / -libm::log1p(-libm::exp(rate.ln() / f64::from(k))),
-                None => n * -rate.ln() / (LN2 * LN2),
-            }
-            .ceil(),
-            _ => bits as f64,
+        // Items for each bit at the rate asked for.
+        let load = target.rate.map(|rate| match target.probes {
+            Some(k) => -libm::log1p(-libm::exp(rate.ln() / f64::from(k))) / f64::from(k),
+            None => LN2 * LN2 / -rate.ln(),
+        });
+        let (bits, items) = match (target.bits, target.items, load) {
+            (Some(bits), Some(items), _) => (bits as f64, items as f64),
+            (Some(bits), None, Some(load)) => (bits as f64, (bits as f64 * load).floor()),
+            (None, Some(items), Some(load)) => ((items as f64 / load).ceil(), items as f64),
+            // Not determined, and never planned.
+            _ => (1.0, 1.0),
         };
-        let bits = (bits.max(1.0) as u64).min(MAX_BITS);
+        let (bits, items) = ((bits.max(1.0) as u64).min(MAX_BITS), items.max(1.0) as u64);
         let most = target.variant.max_probes(bits).min(search::MAX_SEARCHED_PROBES);
-        let probes =
-            if target.probes.is_some() { probes.min(most) } else { (bits as f64 / n * LN2).round().clamp(1.0, f64::from(most)) as u32 };
+        let ideal = (bits as f64 / items as f64 * LN2).round().clamp(1.0, f64::from(most)) as u32;
+        let probes = if target.probes.is_some() { plan_probes.min(target.variant.max_probes(bits)) } else { ideal };
         let k = f64::from(probes);
-        let claimed = libm::pow(-libm::expm1(-n * k / bits as f64), k);
-        Ok(Textbook { bits, probes, claimed, fpr: target.variant.fpr(bits, items, probes)? })
+        let claimed = libm::pow(-libm::expm1(-(items as f64) * k / bits as f64), k);
+        Ok(Textbook { bits, items, probes, claimed, fpr: target.variant.fpr(bits, items, probes)? })
     }
 }

@@ -108,7 +108,7 @@ impl Rate {
                 (numerator, exponent, divisor) = (grown, exponent - digits as i32, 1);
             }
         }
-        while numerator % 10 == 0 && exponent < 0 {
+        while numerator.is_multiple_of(10) && exponent < 0 {
             numerator /= 10;
             exponent += 1;
         }
@@ -122,7 +122,7 @@ fn gcd(a: u64, b: u64) -> u64 {
 
 fn multiplicity(mut number: u64, prime: u64) -> u32 {
     let mut count = 0;
-    while number % prime == 0 {
+    while number.is_multiple_of(prime) {
         number /= prime;
         count += 1;
     }

@@ -1,6 +1,5 @@
 //! The best probes, the fewest bits and the most items, each proven: every alternative is excluded by a bound or by an exact decision.
 
-use crate::enclosure::HashFloor;
 use crate::error::{check_bits, out_of_range};
 use crate::{Fpr, MAX_BITS, Rate, Result, Variant};
 use std::cmp::Ordering;
@@ -148,8 +147,7 @@ struct Question<'a> {
 
 impl Question<'_> {
     fn meets(&self, bits: u64, items: u64, probes: u32) -> Result<bool> {
-        let floor = self.hash_bits.map(|hash_bits| HashFloor { items, hash_bits });
-        self.variant.expected(bits, items, probes)?.at_most(self.rate, floor)
+        self.variant.meets(bits, items, probes, self.rate, self.hash_bits)
     }
 
     /// False when the bound proves that these probes cannot meet the rate.
@@ -287,17 +285,18 @@ pub fn min_bits(variant: Variant, items: u64, rate: &Rate) -> Result<Option<Best
         return out_of_range("items", items, "at least 1");
     }
     let fit = fewest_bits(variant, items, rate, None, None)?;
-    fit.map(|fit| best_at(variant, fit.size, items)).transpose()
+    fit.map(|fit| best_at(variant, fit.size, items, rate)).transpose()
 }
 
 /// The largest number of items whose expected rate in `bits` bits, at its best probes, is at most `rate`; equality passes. `None` if not even one item.
 pub fn max_items(variant: Variant, bits: u64, rate: &Rate) -> Result<Option<Best>> {
     check_bits(bits)?;
     let fit = most_items(variant, bits, rate, None, None)?;
-    fit.map(|fit| best_at(variant, bits, fit.size)).transpose()
+    fit.map(|fit| best_at(variant, bits, fit.size, rate)).transpose()
 }
 
-fn best_at(variant: Variant, bits: u64, items: u64) -> Result<Best> {
-    let OptimalProbes { probes, fpr, .. } = optimal_probes(variant, bits, items)?;
+fn best_at(variant: Variant, bits: u64, items: u64, rate: &Rate) -> Result<Best> {
+    let OptimalProbes { probes, mut fpr, .. } = optimal_probes(variant, bits, items)?;
+    fpr.cap(rate);
     Ok(Best { bits, items, probes, fpr })
 }

@@ -4,7 +4,7 @@ use super::inclusion::{Inclusion, Items, Query};
 use super::ratios::Ratios;
 use super::standard::single_count;
 use super::{Law, Variant};
-use crate::{Fill, Fpr, Result};
+use crate::{Fill, Fpr, Rate, Result};
 
 /// The law of k distinct positions, as Bloom proposed in 1970: Burns (60), Grandi (16). Slightly below the standard filter's rate near the best k.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -32,6 +32,10 @@ impl Law for Classic {
 
     fn fpr(&self, items: u64) -> Result<Fpr> {
         Variant::Classic.fpr(self.bits, items, self.probes)
+    }
+
+    fn meets(&self, items: u64, rate: &Rate, hash_bits: u32) -> Result<bool> {
+        Variant::Classic.meets(self.bits, items, self.probes, rate, Some(hash_bits))
     }
 
     /// `C(ones, k) / C(bits, k)`, exact.

@@ -14,9 +14,9 @@ pub use classic::Classic;
 pub use partitioned::Partitioned;
 pub use standard::Standard;
 
-use crate::enclosure::Enclose;
+use crate::enclosure::{Enclose, HashFloor};
 use crate::error::{check_bits, check_probes, out_of_range};
-use crate::{Error, Fill, Fpr, Result};
+use crate::{Error, Fill, Fpr, Rate, Result};
 use inclusion::{Inclusion, Items, Query};
 use slices::Slices;
 use std::fmt;
@@ -39,6 +39,14 @@ pub trait Law {
 
     /// The law of the number of set bits after `items` distinct items; `None` where it is not known.
     fn fill(&self, items: u64) -> Result<Option<Fill>>;
+
+    /// Whether the expected rate of `items` distinct items, plus the floor of equal hashes, is at most `rate`. The three [`Variant`]s decide this exactly,
+    /// ties included; by default the bracket's upper end decides.
+    fn meets(&self, items: u64, rate: &Rate, hash_bits: u32) -> Result<bool> {
+        let mut fpr = self.fpr(items)?;
+        fpr.add_above(hash_floor(items, hash_bits));
+        Ok(fpr.upper < rate.to_f64())
+    }
 
     /// What keeps the rate from falling however many bits there are; the hash width for every scheme, and what a scheme adds.
     fn floors(&self, items: u64, hash_bits: u32) -> Vec<Floor> {
@@ -133,6 +141,15 @@ impl Variant {
             return Ok(Fpr::ZERO);
         }
         self.expected(bits, items, probes)?.fpr()
+    }
+
+    /// Whether the expected rate, plus the floor of equal hashes if one is given, is at most `rate`: decided exactly, equality passes.
+    pub(crate) fn meets(self, bits: u64, items: u64, probes: u32, rate: &Rate, hash_bits: Option<u32>) -> Result<bool> {
+        if items == 0 {
+            return Ok(true);
+        }
+        let floor = hash_bits.map(|hash_bits| HashFloor { items, hash_bits });
+        self.expected(bits, items, probes)?.at_most(rate, floor)
     }
 
     pub(crate) fn check(self, bits: u64, probes: u32) -> Result<()> {

@@ -5,7 +5,7 @@ use super::ratios::Ratios;
 use super::slices::Slices;
 use super::{Law, Variant};
 use crate::error::out_of_range;
-use crate::{Fill, Fpr, Result};
+use crate::{Fill, Fpr, Rate, Result};
 
 /// The law of one uniform position in each of k slices of `bits / probes` bits; the first `bits mod probes` slices are one bit longer.
 ///
@@ -36,6 +36,10 @@ impl Law for Partitioned {
 
     fn fpr(&self, items: u64) -> Result<Fpr> {
         Variant::Partitioned.fpr(self.bits, items, self.probes)
+    }
+
+    fn meets(&self, items: u64, rate: &Rate, hash_bits: u32) -> Result<bool> {
+        Variant::Partitioned.meets(self.bits, items, self.probes, rate, Some(hash_bits))
     }
 
     /// The product of the slices' fills, exact; one count for each slice, in their order.

@@ -4,7 +4,7 @@ use super::inclusion::{Inclusion, Items, Query};
 use super::ratios::Ratios;
 use super::{Law, Variant};
 use crate::error::out_of_range;
-use crate::{Fill, Fpr, Result};
+use crate::{Fill, Fpr, Rate, Result};
 
 /// The law of k independent uniform positions, for items and queries alike: what a filter with k independent hash functions obeys.
 ///
@@ -35,6 +35,10 @@ impl Law for Standard {
 
     fn fpr(&self, items: u64) -> Result<Fpr> {
         Variant::Standard.fpr(self.bits, items, self.probes)
+    }
+
+    fn meets(&self, items: u64, rate: &Rate, hash_bits: u32) -> Result<bool> {
+        Variant::Standard.meets(self.bits, items, self.probes, rate, Some(hash_bits))
     }
 
     /// `(ones / bits)^probes`, exact: a new key's positions are independent of the set bits (Lehr; Dozier, Salamatian and Rubenstein).

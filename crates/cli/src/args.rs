@@ -1,0 +1,159 @@
+//! Numbers as people write them: `10M`, `64MiB`, `0.1%`.
+
+use clap::Args;
+use truebloom_math::{Plan, Rate, Target};
+
+/// What is known of a filter: any sufficient subset determines the rest.
+#[derive(Args)]
+pub(crate) struct Size {
+    /// Distinct items the filter must hold: 1000, 10M, 2.5e9
+    #[arg(short = 'n', long, value_name = "N", value_parser = count)]
+    pub(crate) items: Option<u64>,
+
+    /// False-positive rate to guarantee: 0.1%, 1/1000, 1e-6
+    #[arg(short = 'p', long = "fpr", value_name = "RATE", value_parser = rate)]
+    pub(crate) rate: Option<Rate>,
+
+    /// Size of the filter, in bits (1M, 64Mi) or bytes (2MB, 64MiB)
+    #[arg(short = 'm', long, value_name = "SIZE", value_parser = bits)]
+    pub(crate) bits: Option<u64>,
+
+    /// Probes of an item; the best number unless given
+    #[arg(short = 'k', long, value_name = "K")]
+    pub(crate) probes: Option<u32>,
+
+    /// Refuse a filter larger than this: 64MiB, 2GB
+    #[arg(long, value_name = "BYTES", value_parser = bytes)]
+    pub(crate) max_memory: Option<u64>,
+}
+
+impl Size {
+    /// The target for a 128-bit hash.
+    pub(crate) fn target(&self) -> Target {
+        let max_bits = self.max_memory.map(|bytes| bytes.saturating_mul(8));
+        Target { items: self.items, rate: self.rate, bits: self.bits, probes: self.probes, max_bits, ..Target::default() }
+    }
+
+    pub(crate) fn plan(&self) -> Result<Plan, truebloom_math::Error> {
+        Plan::new(&self.target())
+    }
+}
+
+/// A whole number with an optional suffix: k, M, G, T (powers of 1000) or Ki, Mi, Gi, Ti (of 1024).
+pub(crate) fn count(text: &str) -> Result<u64, String> {
+    scaled(text, text).and_then(|(number, unit)| match unit {
+        "" => Ok(number),
+        _ => Err(format!("`{text}` is not a number of items; write it as 1000, 10k, 10M or 2.5e9")),
+    })
+}
+
+/// Bits: plain and suffixed numbers count bits, with a final `B` bytes.
+pub(crate) fn bits(text: &str) -> Result<u64, String> {
+    match scaled(text, text)? {
+        (number, "") => Ok(number),
+        (number, "B") => number.checked_mul(8).ok_or_else(|| format!("`{text}` is more than 2^64 bits")),
+        _ => Err(format!("`{text}` is not a size; write bits as 1M or 64Mi, bytes as 2MB or 64MiB")),
+    }
+}
+
+/// Bytes, with or without the final `B`.
+pub(crate) fn bytes(text: &str) -> Result<u64, String> {
+    match scaled(text, text)? {
+        (number, "" | "B") => Ok(number),
+        _ => Err(format!("`{text}` is not a size in bytes; write it as 64MiB or 2GB")),
+    }
+}
+
+pub(crate) fn rate(text: &str) -> Result<Rate, String> {
+    text.parse().map_err(|error: truebloom_math::Error| error.to_string())
+}
+
+/// The number times its suffix, and what follows the suffix.
+fn scaled<'a>(text: &'a str, shown: &str) -> Result<(u64, &'a str), String> {
+    let text = text.trim();
+    let digits = text.find(|c: char| !matches!(c, '0'..='9' | '.' | '_' | 'e' | 'E' | '+')).unwrap_or(text.len());
+    let (number, suffix) = text.split_at(digits);
+    let (factor, unit) = [
+        ("Ki", 1 << 10),
+        ("Mi", 1 << 20),
+        ("Gi", 1 << 30),
+        ("Ti", 1 << 40),
+        ("k", 1_000),
+        ("K", 1_000),
+        ("M", 1_000_000),
+        ("G", 1_000_000_000),
+        ("T", 1_000_000_000_000),
+    ]
+    .into_iter()
+    .find_map(|(name, factor)| suffix.strip_prefix(name).map(|unit| (factor, unit)))
+    .unwrap_or((1, suffix));
+    let value = decimal(&number.replace('_', "")).and_then(|(digits, exponent)| whole(digits, exponent, factor));
+    value.map(|value| (value, unit)).ok_or_else(|| match number {
+        "" => format!("`{shown}` is not a number; write it as 1000, 10k, 10M or 2.5e9"),
+        _ => format!("`{shown}` is not a whole number below 2^64"),
+    })
+}
+
+/// Digits and power of ten.
+fn decimal(text: &str) -> Option<(u64, i32)> {
+    let (mantissa, exponent) = text.split_once(['e', 'E']).unwrap_or((text, "0"));
+    let (whole, fraction) = mantissa.split_once('.').unwrap_or((mantissa, ""));
+    let digits = [whole, fraction.trim_end_matches('0')].concat();
+    let exponent: i32 = exponent.parse().ok()?;
+    Some((digits.parse().ok()?, exponent.checked_sub(i32::try_from(digits.len() - whole.len()).ok()?)?))
+}
+
+/// `digits 10^exponent factor` if that is a whole number below 2^64.
+fn whole(digits: u64, exponent: i32, factor: u64) -> Option<u64> {
+    let product = u128::from(digits) * u128::from(factor);
+    let ten = 10u128.checked_pow(exponent.unsigned_abs());
+    let value = match (exponent, ten) {
+        _ if product == 0 => 0,
+        (0.., Some(ten)) => product.checked_mul(ten)?,
+        (_, Some(ten)) if product.is_multiple_of(ten) => product / ten,
+        _ => return None,
+    };
+    u64::try_from(value).ok()
+}
+
+/// A JSON number that stands for a whole number: `1000`, `1e9`, `5.0`.
+pub(crate) fn json_whole(number: &str) -> Option<u64> {
+    decimal(number).and_then(|(digits, exponent)| whole(digits, exponent, 1))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn counts_and_sizes() {
+        for (text, expected) in [
+            ("1000", 1000),
+            ("10k", 10_000),
+            ("10M", 10_000_000),
+            ("2.5e9", 2_500_000_000),
+            ("1_000", 1000),
+            ("64Mi", 64 << 20),
+            ("1.5M", 1_500_000),
+            ("1e+3", 1000),
+            ("0", 0),
+        ] {
+            assert_eq!(count(text), Ok(expected), "{text}");
+        }
+        assert_eq!(bits("64MiB"), Ok(64 << 23));
+        assert_eq!(bits("1M"), Ok(1_000_000));
+        assert_eq!(bits("2MB"), Ok(16_000_000));
+        assert_eq!(bits("64B"), Ok(512));
+        assert_eq!(bytes("2GB"), Ok(2_000_000_000));
+        assert_eq!(bytes("64Mi"), Ok(64 << 20));
+    }
+
+    #[test]
+    fn what_is_no_number_says_how_to_write_one() {
+        for text in ["", "x", "1.5", "-3", "10Q", "1e30", "ten", "1e", "1..2", "M", "99999999999999999999", "1e-1", "1e99999999999"] {
+            let error = count(text).expect_err(text);
+            assert!(error.contains('`'), "{error}");
+        }
+        assert!(bits("1MX").is_err() && bytes("1Mbit").is_err() && bits("4000000000GiB").is_err());
+    }
+}

@@ -1,0 +1,131 @@
+//! `truebloom check`: the lines that are (perhaps) in a filter, in the manner of grep.
+
+use crate::failure::Failure;
+use crate::input::{Inputs, name, open};
+use crate::lines::Lines;
+use crate::report::Report;
+use std::cell::RefCell;
+use std::io::{self, Write};
+use std::path::PathBuf;
+use std::process::ExitCode;
+use truebloom::BloomFilter;
+
+const EXAMPLES: &str = "\
+Examples:
+  truebloom check seen.tbl new.txt          lines that are (perhaps) in the filter
+  tail -F log | truebloom check -v seen.tbl lines that are certainly not in it
+  truebloom check -q seen.tbl word.txt && echo known
+
+Exit code: 0 some line was selected, 1 none was, 2 an error.";
+
+/// Print the lines that are (perhaps) in a filter
+#[derive(clap::Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct Args {
+    /// The filter to look in
+    #[arg(value_name = "FILTER")]
+    filter: PathBuf,
+
+    /// Files of lines; `-` or none for standard input
+    #[arg(value_name = "INPUT")]
+    inputs: Vec<PathBuf>,
+
+    /// Select the lines that are certainly not in the filter
+    #[arg(short = 'v', long)]
+    invert_match: bool,
+
+    /// Print only how many lines were selected
+    #[arg(short = 'c', long)]
+    count: bool,
+
+    /// Print nothing, stop at the first selected line
+    #[arg(short = 'q', long)]
+    quiet: bool,
+
+    /// Print one JSON object with the counts
+    #[arg(long)]
+    json: bool,
+}
+
+/// Lines read and selected so far.
+#[derive(Default)]
+struct Counts {
+    lines: u64,
+    selected: u64,
+}
+
+pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
+    let filter = BloomFilter::open(&args.filter).map_err(Failure::new)?;
+    let out = RefCell::new(io::BufWriter::with_capacity(1 << 16, io::stdout().lock()));
+    let mut counts = Counts::default();
+    let mut failed = false;
+    for path in Inputs::new(&args.inputs).iter() {
+        // As grep does: an input that cannot be read is told, the others are read.
+        if let Err(failure) = select(args, path, &filter, &out, &mut counts) {
+            if failure.is_broken_pipe() {
+                return Err(failure);
+            }
+            failure.print();
+            failed = true;
+        }
+        if args.quiet && counts.selected > 0 {
+            return Ok(ExitCode::SUCCESS);
+        }
+    }
+    out.borrow_mut().flush()?;
+    drop(out);
+    print_counts(args, &counts)?;
+    Ok(ExitCode::from(if failed { 2 } else { u8::from(counts.selected == 0) }))
+}
+
+fn select(
+    args: &Args,
+    path: &std::path::Path,
+    filter: &BloomFilter,
+    out: &RefCell<impl Write>,
+    counts: &mut Counts,
+) -> Result<(), Failure> {
+    let silent = args.quiet || args.count || args.json;
+    let fail = |error| Failure::at(name(path), error);
+    let mut lines = Lines::new(open(path).map_err(fail)?);
+    let mut output_error = None;
+    loop {
+        // What was selected is shown before we wait for more input.
+        let flush = || {
+            out.borrow_mut().flush().map_err(|error| {
+                let kind = error.kind();
+                output_error = Some(error);
+                io::Error::from(kind)
+            })
+        };
+        let line = lines.next_line(flush);
+        if let Some(error) = output_error.take() {
+            return Err(error.into());
+        }
+        let Some(line) = line.map_err(fail)? else { return Ok(()) };
+        counts.lines += 1;
+        if filter.contains(line) == args.invert_match {
+            continue;
+        }
+        counts.selected += 1;
+        if args.quiet {
+            return Ok(());
+        }
+        if !silent {
+            let mut out = out.borrow_mut();
+            out.write_all(line)?;
+            out.write_all(b"\n")?;
+        }
+    }
+}
+
+fn print_counts(args: &Args, counts: &Counts) -> Result<(), Failure> {
+    if args.json {
+        let mut report = Report::new("check");
+        report.field("lines", counts.lines).field("selected", counts.selected).field("inverted", args.invert_match);
+        report.print(true)?;
+    } else if args.count {
+        writeln!(io::stdout(), "{}", counts.selected)?;
+    }
+    Ok(())
+}

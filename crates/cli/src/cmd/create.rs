@@ -1,0 +1,208 @@
+//! `truebloom create`: a filter from lines, in one pass and constant memory.
+
+use crate::args::Size;
+use crate::failure::{Failure, warn};
+use crate::input::{Inputs, name, open};
+use crate::lines::Lines;
+use crate::progress::Progress;
+use crate::report::{Report, bytes, count, fpr_value, plural, rate, rate_up, rate_value};
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use truebloom::{BloomFilter, PortableHasher, Seed};
+use truebloom_math::{Plan, Target};
+
+const EXAMPLES: &str = "\
+Examples:
+  truebloom create -n 10M -p 0.1% seen.tbl urls.txt
+  zcat urls.gz | truebloom create -n 10M -p 0.1% seen.tbl
+  truebloom create -p 1e-6 seen.tbl urls.txt           counts the lines first
+  truebloom create -n 10M -p 1% --empty seen.tbl       to fill later
+
+Lines are bytes of any length without their newline. Repeated lines do no harm and count once.";
+
+/// Build a filter from the lines of files or of standard input
+#[derive(clap::Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct Args {
+    #[command(flatten)]
+    size: Size,
+
+    /// The filter to write
+    #[arg(value_name = "FILTER")]
+    filter: PathBuf,
+
+    /// Files of lines; `-` or none for standard input
+    #[arg(value_name = "INPUT")]
+    inputs: Vec<PathBuf>,
+
+    /// Read nothing: write an empty filter
+    #[arg(long, conflicts_with = "inputs")]
+    empty: bool,
+
+    /// Fail, and write nothing, when more items come than planned
+    #[arg(long)]
+    strict: bool,
+
+    /// Overwrite an existing file
+    #[arg(long)]
+    force: bool,
+
+    /// Seed of the hash, up to 32 hexadecimal digits; random unless given
+    #[arg(long, value_name = "HEX", value_parser = seed)]
+    seed: Option<Seed>,
+
+    /// Hash with SipHash-1-3: for keys that an adversary may choose
+    #[arg(long)]
+    untrusted: bool,
+
+    /// Print one JSON object
+    #[arg(long)]
+    json: bool,
+}
+
+fn seed(text: &str) -> Result<Seed, String> {
+    text.parse().map_err(|error: truebloom::ParseSeedError| error.to_string())
+}
+
+pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
+    if !args.force && args.filter.exists() {
+        return Err(Failure::at(&args.filter, "exists already; add --force to overwrite it, or choose another name"));
+    }
+    check_folder(&args.filter)?;
+    let inputs = Inputs::new(&args.inputs);
+    let empty = args.empty || inputs.is_terminal();
+    let (plan, lines) = plan(args, &inputs, empty)?;
+    let seed = match args.seed {
+        Some(seed) => seed,
+        None => Seed::random().map_err(Failure::new)?,
+    };
+    let hasher = if args.untrusted { PortableHasher::sip13(seed) } else { PortableHasher::xxh3(seed) };
+    let mut filter = BloomFilter::from_plan_with_hasher(&plan, hasher).map_err(Failure::new)?;
+    if !empty {
+        fill(&mut filter, &inputs, lines, args)?;
+    }
+    if filter.is_over_capacity() {
+        warn(over_capacity(&filter));
+    }
+    if args.force { filter.save(&args.filter) } else { filter.save_new(&args.filter) }.map_err(Failure::new)?;
+    report(args, &filter, &plan).print(args.json)?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// What would fail at the end of a long run is told at its beginning.
+fn check_folder(filter: &Path) -> Result<(), Failure> {
+    match filter.parent() {
+        Some(folder) if !folder.as_os_str().is_empty() && !folder.is_dir() => {
+            Err(Failure::at(filter, format_args!("there is no folder {}; make it, or choose another name", folder.display())))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// The plan, and the number of lines if they had to be counted for it.
+fn plan(args: &Args, inputs: &Inputs, empty: bool) -> Result<(Plan, Option<u64>), Failure> {
+    let mut target = args.size.target();
+    let rate_and_bits = target.rate.is_some() && target.bits.is_some();
+    let mut counted = None;
+    // Too little in any case is the planner's to explain.
+    if target.items.is_none() && !rate_and_bits && (target.rate.is_some() || target.bits.is_some()) {
+        if empty {
+            return Err(Failure::new("an empty filter needs to know what is to come: give the number of items with -n"));
+        }
+        counted = inputs.count_lines()?;
+        let Some(lines) = counted else {
+            return Err(Failure::new(
+                "the input is a pipe and cannot be counted beforehand: give the number of items with -n (an upper bound will do), \
+                 or write the lines to a file first and name that",
+            ));
+        };
+        // An input without lines still makes a filter.
+        target.items = Some(lines.max(1));
+    }
+    check_memory(&target)?;
+    Ok((Plan::new(&target)?, counted))
+}
+
+/// Without a limit of its own, a filter may take what memory is available.
+fn check_memory(target: &Target) -> Result<(), Failure> {
+    if target.max_bits.is_some() {
+        return Ok(());
+    }
+    let Some(available) = available_memory() else { return Ok(()) };
+    let needed = Plan::new(target)?.bytes();
+    if needed > available {
+        return Err(Failure::new(format_args!(
+            "the filter needs {}, but only {} of memory are available; ask for fewer items or a higher rate, or give --max-memory to try all the same",
+            bytes(needed),
+            bytes(available)
+        )));
+    }
+    Ok(())
+}
+
+/// Linux tells; elsewhere the allocation itself must.
+fn available_memory() -> Option<u64> {
+    let text = std::fs::read_to_string("/proc/meminfo").ok()?;
+    let line = text.lines().find_map(|line| line.strip_prefix("MemAvailable:"))?;
+    line.trim().strip_suffix("kB")?.trim().parse::<u64>().ok()?.checked_mul(1024)
+}
+
+fn fill(filter: &mut BloomFilter, inputs: &Inputs, lines: Option<u64>, args: &Args) -> Result<(), Failure> {
+    let mut progress = Progress::new("lines", lines);
+    for path in inputs.iter() {
+        let fail = |error| Failure::at(name(path), error);
+        let mut lines = Lines::new(open(path).map_err(fail)?);
+        while let Some(line) = lines.next_line(|| Ok(())).map_err(fail)? {
+            filter.insert(line);
+            progress.step();
+            if args.strict && filter.is_over_capacity() {
+                return Err(Failure::new(format_args!("{}; nothing was written", over_capacity(filter))));
+            }
+        }
+    }
+    Ok(())
+}
+
+fn over_capacity(filter: &BloomFilter) -> String {
+    format!(
+        "more items than planned: at least {} distinct ones, planned for {}; the rate asked for no longer holds, plan for more with -n",
+        count(filter.changed()),
+        count(filter.capacity().unwrap_or(0))
+    )
+}
+
+fn report(args: &Args, filter: &BloomFilter, plan: &Plan) -> Report {
+    let mut report = Report::new("create");
+    let now = filter.fpr();
+    report
+        .field("filter", args.filter.display().to_string())
+        .field("bits", filter.bits())
+        .field("bytes", plan.bytes())
+        .field("probes", filter.probes())
+        .field("capacity", filter.capacity())
+        .field("asked", rate_value(filter.rate()))
+        .field("planned_fpr", fpr_value(&plan.fpr))
+        .field("offered", filter.offered())
+        .field("changed", filter.changed())
+        .field("ones", filter.ones())
+        .field("fpr", fpr_value(&now))
+        .field("over_capacity", filter.is_over_capacity())
+        .field("seed", filter.seed().to_string());
+    report.line(
+        "created",
+        format!(
+            "{}: {} ({}), {}",
+            args.filter.display(),
+            plural(filter.bits(), "bit"),
+            bytes(plan.bytes()),
+            plural(filter.probes().into(), "probe")
+        ),
+    );
+    report.line(
+        "holds",
+        format!("{}, {} of them new; planned for {}", plural(filter.offered(), "line"), count(filter.changed()), count(plan.items)),
+    );
+    let asked = plan.rate.map_or(String::new(), |asked| format!("asked {asked}, "));
+    report.line("rate", format!("{asked}proven at most {} when full, {} now", rate_up(plan.fpr.upper, 6), rate(now.value, 4)));
+    report
+}

@@ -1,0 +1,121 @@
+//! `truebloom fpr`: the exact rate of any filter, beside what the usual formulas say.
+
+use crate::args::{bits, count};
+use crate::failure::Failure;
+use crate::report::{Report, fpr_value, plural, rate};
+use serde_json::{Map, Value};
+use std::process::ExitCode;
+use truebloom_math::{Approximation, Fpr, Variant};
+
+const EXAMPLES: &str = "\
+Examples:
+  truebloom fpr --bits 9585 --items 1000 --probes 7
+  truebloom fpr -m 64MiB -n 50M -k 7 --variant classic
+  truebloom fpr -m 9585 -k 7 --ones 4965               at a fill that was counted";
+
+/// Give the exact rate of a filter of any size
+#[derive(clap::Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct Args {
+    /// Size of the filter, in bits (1M, 64Mi) or bytes (2MB, 64MiB)
+    #[arg(short = 'm', long, value_name = "SIZE", value_parser = bits)]
+    bits: u64,
+
+    /// Distinct items in the filter
+    #[arg(short = 'n', long, value_name = "N", value_parser = count, required_unless_present = "ones", conflicts_with = "ones")]
+    items: Option<u64>,
+
+    /// Probes of an item
+    #[arg(short = 'k', long, value_name = "K")]
+    probes: u32,
+
+    /// standard (independent positions), classic (distinct bits) or partitioned (one in each slice)
+    #[arg(long, default_value = "standard", value_parser = variant)]
+    variant: Variant,
+
+    /// Set bits of one filter, instead of items; for each slice of a partitioned one, separated by commas
+    #[arg(long, value_name = "COUNT", value_parser = count, value_delimiter = ',')]
+    ones: Option<Vec<u64>>,
+
+    /// Print one JSON object
+    #[arg(long)]
+    json: bool,
+}
+
+fn variant(text: &str) -> Result<Variant, String> {
+    text.parse().map_err(|error: truebloom_math::Error| error.to_string())
+}
+
+pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
+    let mut report = Report::new("fpr");
+    report.field("variant", args.variant.name()).field("bits", args.bits).field("probes", args.probes);
+    match (args.items, &args.ones) {
+        (Some(items), _) => add_expected(&mut report, args, items)?,
+        (None, ones) => add_at_fill(&mut report, args, ones.as_deref().unwrap_or_default())?,
+    }
+    report.print(args.json)?;
+    Ok(ExitCode::SUCCESS)
+}
+
+fn add_rate(report: &mut Report, label: &str, fpr: &Fpr) {
+    if fpr.value >= f64::MIN_POSITIVE || fpr.ln == f64::NEG_INFINITY {
+        report.line(label, rate(fpr.value, 15));
+        report.line("bracket", format!("{:e} to {:e}, {}", fpr.lower, fpr.upper, fpr.method));
+    } else {
+        // Below the range of f64 the logarithm still tells.
+        report.line(label, power_of_ten(fpr.ln));
+        report.line("bracket", format!("e^{} to e^{}, {}", fpr.ln_lower, fpr.ln_upper, fpr.method));
+    }
+    for (name, value) in fpr_value(fpr) {
+        report.field(&name, value);
+    }
+}
+
+/// `e^ln` as a decimal to ten digits.
+fn power_of_ten(ln: f64) -> String {
+    let exponent = (ln / std::f64::consts::LN_10).floor();
+    let mantissa = (ln - exponent * std::f64::consts::LN_10).exp();
+    format!("{mantissa:.9}e{exponent}")
+}
+
+fn add_expected(report: &mut Report, args: &Args, items: u64) -> Result<(), Failure> {
+    let fpr = args.variant.fpr(args.bits, items, args.probes)?;
+    report.field("items", items);
+    report.line(
+        "filter",
+        format!("{} of {}, {}, {}", args.variant, plural(args.bits, "bit"), plural(u64::from(args.probes), "probe"), plural(items, "item")),
+    );
+    add_rate(report, "expected rate", &fpr);
+    let mut fields = Map::new();
+    for approximation in Approximation::ALL {
+        // Those for distinct bits have no value for more probes than bits.
+        let Ok(value) = approximation.value(args.bits, items, args.probes) else { continue };
+        fields.insert(approximation.name().to_owned(), value.into());
+        let error = value / fpr.value - 1.0;
+        let off = if fpr.value >= f64::MIN_POSITIVE { format!("  {error:+.3e} relative") } else { String::new() };
+        report.line(approximation.name(), format!("{}{off}", rate(value, 6)));
+    }
+    report.field("approximations", Value::Object(fields));
+    Ok(())
+}
+
+fn add_at_fill(report: &mut Report, args: &Args, ones: &[u64]) -> Result<(), Failure> {
+    let law = args.variant.law(args.bits, args.probes)?;
+    let Some(fpr) = law.fpr_at_fill(ones)? else {
+        return Err(Failure::new(format_args!("the fill alone does not determine the rate of a {} filter", args.variant)));
+    };
+    report.field("ones", if ones.len() == 1 { ones[0].into() } else { Value::from(ones.to_vec()) });
+    let total: u64 = ones.iter().sum();
+    report.line(
+        "filter",
+        format!(
+            "{} of {}, {}, {} set",
+            args.variant,
+            plural(args.bits, "bit"),
+            plural(u64::from(args.probes), "probe"),
+            plural(total, "bit")
+        ),
+    );
+    add_rate(report, "this rate", &fpr);
+    Ok(())
+}

@@ -1,0 +1,9 @@
+//! The verbs, one file each: arguments and a `run` that gives the exit code.
+
+pub(crate) mod check;
+pub(crate) mod create;
+pub(crate) mod eval;
+pub(crate) mod fpr;
+pub(crate) mod info;
+pub(crate) mod plan;
+pub(crate) mod verify;

@@ -1,0 +1,87 @@
+//! `truebloom plan`: what a filter would take, before one is built.
+
+use crate::args::Size;
+use crate::failure::Failure;
+use crate::report::{Report, bytes, fpr_value, plural, rate, rate_up, rate_value};
+use serde_json::json;
+use std::process::ExitCode;
+use truebloom_math::Plan;
+
+const EXAMPLES: &str = "\
+Give any sufficient subset; the rest is found exactly:
+  truebloom plan -n 10M -p 0.1%               the fewest bits for a rate
+  truebloom plan --bits 64MiB -p 1e-6         the most items that fit
+  truebloom plan -n 10M --bits 16MiB          the best rate of a size
+  truebloom plan -n 1G -p 1% --max-memory 1GiB";
+
+/// Find the smallest filter that is proven to meet a rate
+#[derive(clap::Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct Args {
+    #[command(flatten)]
+    size: Size,
+
+    /// Print one JSON object
+    #[arg(long)]
+    json: bool,
+}
+
+pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
+    let plan = args.size.plan()?;
+    report(&plan).print(args.json)?;
+    Ok(ExitCode::SUCCESS)
+}
+
+fn report(plan: &Plan) -> Report {
+    let mut report = Report::new("plan");
+    report
+        .field("items", plan.items)
+        .field("bits", plan.bits)
+        .field("bytes", plan.bytes())
+        .field("probes", plan.probes)
+        .field("asked", rate_value(plan.rate))
+        .field("fpr", fpr_value(&plan.fpr))
+        .field("hash_floor", plan.hash_floor)
+        .field("bits_per_item", plan.bits as f64 / plan.items as f64);
+    let items = plural(plan.items, "item");
+    match plan.rate {
+        Some(asked) => report.line("asked", format!("{asked} for {items}")),
+        None => report.line("asked", format!("the best rate for {items}")),
+    };
+    let per_item = rate(plan.bits as f64 / plan.items as f64, 4);
+    report.line(
+        "size",
+        format!("{} ({}), {per_item} bits an item, {}", plural(plan.bits, "bit"), bytes(plan.bytes()), plural(plan.probes.into(), "probe")),
+    );
+    report.line("proven", format!("expected rate at most {}", rate_up(plan.fpr.upper, 6)));
+    add_textbook(&mut report, plan);
+    report
+}
+
+/// The textbook's answer, and by how much it would have missed.
+fn add_textbook(report: &mut Report, plan: &Plan) {
+    let textbook = &plan.textbook;
+    let aim = plan.rate.map_or(textbook.claimed, |asked| asked.to_f64());
+    let ratio = textbook.fpr.value / aim;
+    report.field(
+        "textbook",
+        json!({
+            "bits": textbook.bits, "items": textbook.items, "probes": textbook.probes, "claimed": textbook.claimed,
+            "fpr": fpr_value(&textbook.fpr), "ratio": ratio,
+        }),
+    );
+    let filter =
+        format!("{}, {}, {}", plural(textbook.bits, "bit"), plural(textbook.items, "item"), plural(textbook.probes.into(), "probe"));
+    let claim = if plan.rate.is_some() { String::new() } else { format!(" claim {}, but", rate(textbook.claimed, 6)) };
+    let verdict = match ratio {
+        1.000_000_001.. => format!(", {} too high", percent(ratio - 1.0)),
+        _ if plan.rate.is_some() => ", enough".to_owned(),
+        _ => String::new(),
+    };
+    report.line("textbook", format!("{filter}{claim} really give {}{verdict}", rate(textbook.fpr.value, 6)));
+}
+
+/// `0.088%`, or a multiple from twofold on.
+fn percent(excess: f64) -> String {
+    if excess >= 1.0 { format!("{} times", rate(excess + 1.0, 3)) } else { format!("{}%", rate(excess * 100.0, 2)) }
+}

@@ -1,0 +1,190 @@
+//! `truebloom verify`: the promise made checkable.
+
+use crate::args::count as parse_count;
+use crate::failure::Failure;
+use crate::report::{Report, count, fpr_value, plural, rate, rate_up, rate_value};
+use serde_json::json;
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::time::{Duration, Instant};
+use truebloom::verify::{ALPHA, CONFIDENCE, ExpectedVerdict, Measurement, Verification};
+use truebloom::{BloomFilter, Seed};
+
+const EXAMPLES: &str = "\
+Examples:
+  truebloom verify seen.tbl
+  truebloom verify --time 60 seen.tbl             look longer
+  truebloom verify --queries 100M --query-seed 1 seen.tbl
+
+Exit code: 0 nothing contradicts the promise, 1 something does, 2 an error.";
+
+/// Measure a filter against what was asked and proven
+#[derive(clap::Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct Args {
+    /// The filter to verify
+    #[arg(value_name = "FILTER")]
+    filter: PathBuf,
+
+    /// Seconds to measure for
+    #[arg(long, value_name = "SECONDS", default_value = "10", value_parser = seconds)]
+    time: Duration,
+
+    /// Measure with this many random keys, however long it takes
+    #[arg(long, value_name = "N", value_parser = parse_count, conflicts_with = "time")]
+    queries: Option<u64>,
+
+    /// Seed of the random keys, to repeat a measurement; random unless given
+    #[arg(long, value_name = "HEX", value_parser = query_seed)]
+    query_seed: Option<u64>,
+
+    /// Print one JSON object
+    #[arg(long)]
+    json: bool,
+}
+
+fn seconds(text: &str) -> Result<Duration, String> {
+    let text = text.strip_suffix('s').unwrap_or(text);
+    let seconds = text.parse().ok().and_then(|seconds| Duration::try_from_secs_f64(seconds).ok());
+    seconds
+        .filter(|time| time.as_secs() <= 1_000_000)
+        .ok_or_else(|| format!("`{text}` is not a time; give seconds as 10 or 0.5, at most a million"))
+}
+
+fn query_seed(text: &str) -> Result<u64, String> {
+    u64::from_str_radix(text, 16).map_err(|_| format!("`{text}` is not a seed of up to 16 hexadecimal digits"))
+}
+
+pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
+    let filter = BloomFilter::open(&args.filter).map_err(Failure::new)?;
+    let verification = Verification::of(&filter)?;
+    let seed = match args.query_seed {
+        Some(seed) => seed,
+        None => u128::from(Seed::random().map_err(Failure::new)?) as u64,
+    };
+    let mut measurement = Measurement::new(&filter, seed);
+    measure(&mut measurement, args);
+    let holds = verification.holds() && measurement.holds();
+    report(&filter, &verification, &measurement, seed, holds).print(args.json)?;
+    Ok(ExitCode::from(u8::from(!holds)))
+}
+
+fn measure(measurement: &mut Measurement<'_>, args: &Args) {
+    const BATCH: u64 = 1 << 16;
+    match args.queries {
+        Some(queries) => measurement.query(queries),
+        None => {
+            let start = Instant::now();
+            while start.elapsed() < args.time {
+                measurement.query(BATCH);
+            }
+        }
+    }
+}
+
+fn report(filter: &BloomFilter, verification: &Verification, measurement: &Measurement<'_>, seed: u64, holds: bool) -> Report {
+    let mut report = Report::new("verify");
+    add_asked(&mut report, filter);
+    add_expected(&mut report, verification);
+    add_this_filter(&mut report, filter, verification);
+    add_measured(&mut report, measurement, seed);
+    report.field("alpha", ALPHA).field("holds", holds);
+    report.line("verdict", verdict(verification, measurement, holds));
+    report
+}
+
+fn add_asked(report: &mut Report, filter: &BloomFilter) {
+    report.field("asked", rate_value(filter.rate())).field("capacity", filter.capacity());
+    let text = match (filter.rate(), filter.capacity()) {
+        (Some(rate), Some(items)) => format!("{rate} for {}", plural(items, "item")),
+        (Some(rate), None) => rate.to_string(),
+        (None, _) => "nothing: the filter was made without a rate".to_owned(),
+    };
+    report.line("asked", text);
+}
+
+fn add_expected(report: &mut Report, verification: &Verification) {
+    let (low, high) = verification.items();
+    let expected = verification.expected();
+    let word = expected_word(verification.expected_verdict());
+    report.field("items", json!([low, high])).field("expected", fpr_value(&expected)).field("expected_verdict", word);
+    let items = if low == high { count(high) } else { format!("{} to {}", count(low), count(high)) };
+    report.line("proven", format!("at most {} expected for the {items} items it holds", rate_up(expected.upper, 6)));
+}
+
+fn expected_word(verdict: ExpectedVerdict) -> &'static str {
+    match verdict {
+        ExpectedVerdict::Met => "met",
+        ExpectedVerdict::Undetermined => "undetermined",
+        ExpectedVerdict::Exceeded => "exceeded",
+        ExpectedVerdict::NothingAsked => "nothing asked",
+        _ => "unknown",
+    }
+}
+
+fn add_this_filter(report: &mut Report, filter: &BloomFilter, verification: &Verification) {
+    let now = filter.fpr();
+    let fill = verification.fill();
+    report
+        .field("bits", filter.bits())
+        .field("ones", filter.ones())
+        .field("fpr", fpr_value(&now))
+        .field("fill", json!({"too_few": fill.too_few, "too_many": fill.too_many, "tested": fill.tested, "holds": fill.holds()}));
+    let law = match (fill.tested, fill.holds()) {
+        (false, _) => "merged: the fill has no law to hold to",
+        (true, true) => "as its law has it",
+        (true, false) => "NOT as its law has it",
+    };
+    report.line("this filter", format!("{} from {} of {} bits set, {law}", rate(now.value, 6), count(filter.ones()), count(filter.bits())));
+}
+
+fn add_measured(report: &mut Report, measurement: &Measurement<'_>, seed: u64) {
+    let (low, high) = measurement.interval();
+    report.field(
+        "measured",
+        json!({
+            "queries": measurement.queries(), "hits": measurement.hits(), "rate": measurement.rate(), "lower": low, "upper": high,
+            "confidence": CONFIDENCE, "p_value": measurement.p_value(), "query_seed": format!("{seed:x}"),
+        }),
+    );
+    let hits = format!("{} in {} random keys", plural(measurement.hits(), "hit"), count(measurement.queries()));
+    let text = match measurement.hits() {
+        0 => format!("below {} (99% sure), {hits}", rate_up(high, 4)),
+        _ => format!("{} (99% interval {} to {}), {hits}", rate(measurement.rate(), 4), rate(low, 4), rate(high, 4)),
+    };
+    report.line("measured", text);
+}
+
+fn verdict(verification: &Verification, measurement: &Measurement<'_>, holds: bool) -> String {
+    if holds {
+        return match verification.expected_verdict() {
+            ExpectedVerdict::Met => "kept: the promise holds, and the measurement agrees".to_owned(),
+            ExpectedVerdict::Undetermined => {
+                "not contradicted: repeated keys leave open whether it holds more items than planned; the measurement agrees with its fill"
+                    .to_owned()
+            }
+            _ => "consistent: nothing was asked, and the measurement agrees with the fill".to_owned(),
+        };
+    }
+    let mut reasons = Vec::new();
+    if verification.expected_verdict() == ExpectedVerdict::Exceeded {
+        let (low, _) = verification.items();
+        reasons.push(format!("it holds at least {} items, too many for the rate asked for; plan for more", count(low)));
+    }
+    let fill = verification.fill();
+    if !fill.holds() {
+        let (word, cause) = if fill.too_few < fill.too_many {
+            ("too few", "the hash does not spread, or the count of items is too high")
+        } else {
+            ("too many", "the count of items is too low, or bits were changed")
+        };
+        reasons.push(format!("{word} bits are set for the items counted: {cause}"));
+    }
+    if !measurement.holds() {
+        reasons.push(
+            "random keys hit at a rate that its fill does not allow: the hash is not the one the filter was built with, or does not spread"
+                .to_owned(),
+        );
+    }
+    format!("BROKEN: {}", reasons.join("; "))
+}

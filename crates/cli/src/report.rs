@@ -1,0 +1,150 @@
+//! The one reporter: the same answer as aligned text for people and as one JSON object for programs.
+
+use serde_json::{Map, Value};
+use std::io::{self, Write};
+use truebloom_math::{Fpr, Rate};
+
+/// An answer under construction: lines for people, fields for programs, filled side by side.
+pub(crate) struct Report {
+    lines: Vec<(String, String)>,
+    fields: Map<String, Value>,
+}
+
+impl Report {
+    /// An empty report of a verb.
+    pub(crate) fn new(verb: &str) -> Report {
+        let mut fields = Map::new();
+        fields.insert("verb".to_owned(), verb.into());
+        Report { lines: Vec::new(), fields }
+    }
+
+    /// A line of text: a label of one or two words, and what there is to say.
+    pub(crate) fn line(&mut self, label: &str, text: impl Into<String>) -> &mut Report {
+        self.lines.push((label.to_owned(), text.into()));
+        self
+    }
+
+    /// A field of the JSON object.
+    pub(crate) fn field(&mut self, name: &str, value: impl Into<Value>) -> &mut Report {
+        self.fields.insert(name.to_owned(), value.into());
+        self
+    }
+
+    /// Prints it to standard output, as JSON or as text.
+    pub(crate) fn print(self, json: bool) -> io::Result<()> {
+        let mut out = io::stdout().lock();
+        if json {
+            return writeln!(out, "{}", Value::Object(self.fields));
+        }
+        let width = self.lines.iter().map(|(label, _)| label.chars().count()).max().unwrap_or(0);
+        self.lines.iter().try_for_each(|(label, text)| writeln!(out, "{label:width$}  {text}"))
+    }
+}
+
+/// A rate with its bracket, as in the answers of `eval`.
+pub(crate) fn fpr_value(fpr: &Fpr) -> Map<String, Value> {
+    let fields = [
+        ("value", Value::from(fpr.value)),
+        ("lower", fpr.lower.into()),
+        ("upper", fpr.upper.into()),
+        ("ln", fpr.ln.into()),
+        ("ln_lower", fpr.ln_lower.into()),
+        ("ln_upper", fpr.ln_upper.into()),
+        ("method", fpr.method.to_string().into()),
+    ];
+    fields.into_iter().map(|(name, value)| (name.to_owned(), value)).collect()
+}
+
+/// The rate asked for: the number, or null.
+pub(crate) fn rate_value(rate: Option<Rate>) -> Value {
+    rate.map_or(Value::Null, |rate| rate.to_f64().into())
+}
+
+/// A count with separators: `1,234,567`.
+pub(crate) fn count(number: u64) -> String {
+    let digits = number.to_string();
+    let mut text = String::with_capacity(digits.len() + digits.len() / 3);
+    for (i, digit) in digits.chars().enumerate() {
+        if i > 0 && (digits.len() - i).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+/// `1 line`, `2 lines`.
+pub(crate) fn plural(number: u64, what: &str) -> String {
+    format!("{} {what}{}", count(number), if number == 1 { "" } else { "s" })
+}
+
+/// Bytes in the largest binary unit that keeps the number at least 1.
+pub(crate) fn bytes(number: u64) -> String {
+    let units = ["bytes", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"];
+    let (mut value, mut unit) = (number as f64, 0);
+    while value >= 1024.0 && unit + 1 < units.len() {
+        value /= 1024.0;
+        unit += 1;
+    }
+    if unit == 0 { format!("{number} bytes") } else { format!("{} {}", significant(value, 4), units[unit]) }
+}
+
+/// A number between 0 and 1 to `digits` significant digits, plain or scientific.
+pub(crate) fn rate(value: f64, digits: usize) -> String {
+    round_with(value, digits, |exact| exact)
+}
+
+/// As [`rate`], never below the number: for upper bounds.
+pub(crate) fn rate_up(value: f64, digits: usize) -> String {
+    // The shortest step up that the printed digits show.
+    round_with(value, digits, |shown| if shown < value { step(value, digits) } else { 0.0 } + shown)
+}
+
+fn step(value: f64, digits: usize) -> f64 {
+    10f64.powi(value.log10().floor() as i32 + 1 - digits as i32)
+}
+
+fn round_with(value: f64, digits: usize, adjust: impl Fn(f64) -> f64) -> String {
+    if value == 0.0 || !value.is_finite() {
+        return format!("{value}");
+    }
+    let rounded: f64 = format!("{value:.*e}", digits - 1).parse().unwrap_or(value);
+    significant(adjust(rounded), digits)
+}
+
+/// `digits` significant digits, scientific below 0.001 and from a million up; zeros at the end dropped.
+pub(crate) fn significant(value: f64, digits: usize) -> String {
+    if value == 0.0 {
+        return "0".to_owned();
+    }
+    let scientific = format!("{value:.*e}", digits - 1);
+    let (mantissa, exponent) = scientific.split_once('e').unwrap_or((&scientific, "0"));
+    let exponent: i32 = exponent.parse().unwrap_or(0);
+    let trim = |text: &str| if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.').to_owned() } else { text.to_owned() };
+    if !(-3..6).contains(&exponent) {
+        return format!("{}e{exponent}", trim(mantissa));
+    }
+    let decimals = (digits as i32 - 1 - exponent).max(0) as usize;
+    trim(&format!("{value:.decimals$}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_for_people() {
+        assert_eq!(count(0), "0");
+        assert_eq!(count(1_234_567), "1,234,567");
+        assert_eq!(plural(1, "line"), "1 line");
+        assert_eq!(bytes(1023), "1023 bytes");
+        assert_eq!(bytes(1 << 20), "1 MiB");
+        assert_eq!(bytes(1_797_206), "1.714 MiB");
+        assert_eq!(rate(0.001_000_88, 4), "0.001001");
+        assert_eq!(rate(9.999e-7, 3), "1e-6");
+        assert_eq!(rate(0.5, 4), "0.5");
+        assert_eq!(rate_up(9.999_412e-7, 4), "1e-6");
+        assert_eq!(rate_up(1.234_01e-7, 4), "1.235e-7");
+        assert_eq!(rate_up(0.001, 4), "0.001");
+    }
+}

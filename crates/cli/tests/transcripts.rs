@@ -1,0 +1,99 @@
+//! Terminal sessions, held to what the program prints: the README's and those in `tests/transcripts/`.
+//!
+//! A session is the `console` blocks of a Markdown file, run in order by bash in one fresh folder. What a command prints, standard error included, must be the lines
+//! below it; `[..]` in a line stands for any text. A command must succeed unless `[exit N]` follows. The README's pipes are why no ready-made runner is used:
+//! the usual one starts single commands only.
+#![allow(missing_docs, reason = "a test has no public interface")]
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+struct Step {
+    command: String,
+    expected: Vec<String>,
+}
+
+fn steps(markdown: &str) -> Vec<Step> {
+    let mut steps: Vec<Step> = Vec::new();
+    let mut inside = false;
+    for line in markdown.lines() {
+        if line.starts_with("```") {
+            inside = line == "```console";
+        } else if inside {
+            match (line.strip_prefix("$ "), steps.last_mut()) {
+                (Some(command), _) => steps.push(Step { command: command.to_owned(), expected: Vec::new() }),
+                (None, Some(step)) => step.expected.push(line.to_owned()),
+                (None, None) => panic!("output before the first command: {line}"),
+            }
+        }
+    }
+    steps
+}
+
+/// Whether `line` is `pattern`, in which `[..]` stands for any text.
+fn matches(pattern: &str, line: &str) -> bool {
+    let Some((head, tail)) = pattern.split_once("[..]") else { return pattern == line };
+    let Some(rest) = line.strip_prefix(head) else { return false };
+    (0..=rest.len()).filter(|&at| rest.is_char_boundary(at)).any(|at| matches(tail, &rest[at..]))
+}
+
+/// What a command prints, with its exit code unless that is 0.
+fn run(command: &str, folder: &Path) -> Vec<String> {
+    let program = Path::new(env!("CARGO_BIN_EXE_truebloom"));
+    let path = format!("{}:{}", program.parent().expect("a folder").display(), std::env::var("PATH").unwrap_or_default());
+    let merged = format!("exec 2>&1\n{command}");
+    let output = Command::new("bash")
+        .arg("-c")
+        .arg(&merged)
+        .current_dir(folder)
+        .env("PATH", path)
+        .env("COLUMNS", "120")
+        .output()
+        .expect("bash runs");
+    let mut lines: Vec<String> = String::from_utf8_lossy(&output.stdout).lines().map(str::to_owned).collect();
+    if !output.status.success() {
+        lines.push(format!("[exit {}]", output.status.code().map_or("by signal".to_owned(), |code| code.to_string())));
+    }
+    lines
+}
+
+fn hold(file: &Path) {
+    let markdown = std::fs::read_to_string(file).unwrap_or_else(|error| panic!("{}: {error}", file.display()));
+    let folder = tempfile::tempdir().expect("a folder");
+    let words = run(&format!("gzip -dc '{}/data/american-english.gz' > words.txt", root().display()), folder.path());
+    assert!(words.is_empty(), "{words:?}");
+    let steps = steps(&markdown);
+    assert!(!steps.is_empty(), "{} has no session", file.display());
+    for Step { command, mut expected } in steps {
+        let mut found = run(&command, folder.path());
+        [&mut expected, &mut found]
+            .into_iter()
+            .for_each(|lines| lines.truncate(lines.iter().rposition(|line| !line.is_empty()).map_or(0, |last| last + 1)));
+        let same = expected.len() == found.len() && expected.iter().zip(&found).all(|(pattern, line)| matches(pattern, line));
+        assert!(same, "{}\n$ {command}\n--- expected\n{}\n--- found\n{}\n", file.display(), expected.join("\n"), found.join("\n"));
+    }
+}
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize().expect("the project")
+}
+
+#[test]
+fn the_readme() {
+    hold(&root().join("README.md"));
+}
+
+#[test]
+fn every_transcript() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/transcripts");
+    let mut files: Vec<_> = std::fs::read_dir(folder).expect("the transcripts").map(|entry| entry.expect("an entry").path()).collect();
+    files.sort();
+    assert!(files.len() >= 5);
+    files.iter().for_each(|file| hold(file));
+}
+
+#[test]
+fn patterns() {
+    assert!(matches("a[..]c", "abbc") && matches("[..]", "") && matches("x [..] y [..]", "x 1 y 2"));
+    assert!(!matches("a[..]c", "abb") && !matches("abc", "abcd"));
+}

@@ -1,0 +1,5 @@
+//! Vectors of bits.
+
+mod owned;
+
+pub(crate) use owned::Bits;

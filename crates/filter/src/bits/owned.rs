@@ -1,0 +1,104 @@
+//! Bits that the filter owns.
+
+use crate::error::BuildError;
+
+/// A fixed number of bits in 64-bit words; bit i is bit i mod 64 of word i / 64. The bits of the last word beyond the length are 0.
+#[derive(Clone, PartialEq, Eq)]
+pub(crate) struct Bits {
+    words: Vec<u64>,
+}
+
+/// Words that hold so many bits.
+pub(crate) fn words_for(bits: u64) -> u64 {
+    bits.div_ceil(64)
+}
+
+impl Bits {
+    /// All 0. An error if the memory is not to be had.
+    pub(crate) fn zeroed(bits: u64) -> Result<Bits, BuildError> {
+        let refuse = || BuildError::Memory { bytes: words_for(bits).saturating_mul(8) };
+        let count = usize::try_from(words_for(bits)).map_err(|_| refuse())?;
+        let mut words = Vec::new();
+        words.try_reserve_exact(count).map_err(|_| refuse())?;
+        words.resize(count, 0);
+        Ok(Bits { words })
+    }
+
+    /// The words as they are, if they are those of so many bits: as many as needed, and 0 beyond the last bit.
+    pub(crate) fn from_words(words: Vec<u64>, bits: u64) -> Option<Bits> {
+        let beyond = match bits % 64 {
+            0 => 0,
+            used => words.last().map_or(0, |last| last >> used),
+        };
+        (words.len() as u64 == words_for(bits) && beyond == 0).then_some(Bits { words })
+    }
+
+    pub(crate) fn words(&self) -> &[u64] {
+        &self.words
+    }
+
+    /// Positions beyond the end are 0. None come from a scheme; `get` on the vector instead of an index only spares the code for a panic.
+    #[inline]
+    pub(crate) fn get(&self, position: u64) -> bool {
+        self.words.get((position >> 6) as usize).is_some_and(|word| word >> (position & 63) & 1 == 1)
+    }
+
+    /// Sets a bit and says whether it was 0.
+    #[inline]
+    pub(crate) fn set(&mut self, position: u64) -> bool {
+        let mask = 1 << (position & 63);
+        let Some(word) = self.words.get_mut((position >> 6) as usize) else { return false };
+        let was_zero = *word & mask == 0;
+        *word |= mask;
+        was_zero
+    }
+
+    pub(crate) fn count_ones(&self) -> u64 {
+        self.words.iter().map(|word| u64::from(word.count_ones())).sum()
+    }
+
+    pub(crate) fn clear(&mut self) {
+        self.words.fill(0);
+    }
+
+    /// Union in place, of vectors of one length.
+    pub(crate) fn or(&mut self, other: &Bits) {
+        self.words.iter_mut().zip(&other.words).for_each(|(word, other)| *word |= other);
+    }
+
+    /// Intersection in place, of vectors of one length.
+    pub(crate) fn and(&mut self, other: &Bits) {
+        self.words.iter_mut().zip(&other.words).for_each(|(word, other)| *word &= other);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bits_are_set_once_and_counted() {
+        let mut bits = Bits::zeroed(130).unwrap_or_else(|error| panic!("{error}"));
+        for position in [0, 63, 64, 129] {
+            assert!(!bits.get(position) && bits.set(position) && !bits.set(position) && bits.get(position));
+        }
+        assert_eq!(bits.count_ones(), 4);
+        assert!(!bits.get(192) && !bits.set(192) && !bits.get(u64::MAX));
+        bits.clear();
+        assert_eq!(bits.count_ones(), 0);
+    }
+
+    #[test]
+    fn words_beyond_the_length_are_refused() {
+        assert!(Bits::from_words(vec![u64::MAX], 64).is_some());
+        assert!(Bits::from_words(vec![1 << 62], 63).is_some());
+        assert!(Bits::from_words(vec![1 << 63], 63).is_none());
+        assert!(Bits::from_words(vec![0, 0], 64).is_none());
+        assert!(Bits::from_words(vec![], 1).is_none());
+    }
+
+    #[test]
+    fn memory_that_is_not_there_is_an_error() {
+        assert!(matches!(Bits::zeroed(1 << 62), Err(BuildError::Memory { bytes }) if bytes == 1 << 59));
+    }
+}

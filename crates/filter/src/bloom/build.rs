@@ -1,0 +1,114 @@
+//! Making filters.
+
+use super::{BloomFilter, Counts};
+use crate::bits::Bits;
+use crate::error::BuildError;
+use crate::format::Header;
+use crate::hash::{KeyHasher, PortableHasher, Seed};
+use crate::scheme::{Scheme, Standard};
+use truebloom_math::{Plan, Rate, Target, Variant};
+
+impl BloomFilter {
+    /// The smallest filter that is proven to hold `items` distinct items (at least 1) at an expected false-positive rate of at most `rate`, with a random
+    /// seed. The rate is an `f64`, which stands for the decimal it is written as, or a [`Rate`], which can be `"0.1%"` or `"1/1000"`.
+    ///
+    /// Errors: no items; a rate that is not strictly between 0 and 1, or below what a hash of 128 bits can reach for so many items; not
+    /// enough memory; no random numbers. Finding the size takes well below a millisecond at ordinary parameters.
+    ///
+    /// ```
+    /// use truebloom::{BloomFilter, Rate};
+    /// let rate: Rate = "0.1%".parse()?;
+    /// let filter = BloomFilter::new(100_000, rate)?;
+    /// assert_eq!((filter.capacity(), filter.rate()), (Some(100_000), Some(rate)));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn new<R: TryInto<Rate>>(items: u64, rate: R) -> Result<BloomFilter, BuildError>
+    where
+        BuildError: From<R::Error>,
+    {
+        BloomFilter::with_hasher(items, rate, random_hasher()?)
+    }
+
+    /// The filter of a plan, with a random seed. For plans from bits and items, with a memory cap, or with given probes.
+    ///
+    /// Errors: a plan for another law than the standard one; more probes than [`MAX_PROBES`](crate::MAX_PROBES); not enough memory; no random numbers.
+    ///
+    /// ```
+    /// use truebloom::{BloomFilter, Plan, Target};
+    /// let plan = Plan::new(&Target { bits: Some(8 << 20), rate: Some("1%".parse()?), ..Target::default() })?;
+    /// let filter = BloomFilter::from_plan(&plan)?;
+    /// assert_eq!((filter.bits(), filter.capacity()), (8 << 20, Some(plan.items)));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn from_plan(plan: &Plan) -> Result<BloomFilter, BuildError> {
+        BloomFilter::from_plan_with_hasher(plan, random_hasher()?)
+    }
+
+    /// A filter of 1 to 2^62 bits and 1 to [`MAX_PROBES`](crate::MAX_PROBES) probes, with a random seed, no capacity and no rate asked for.
+    ///
+    /// Errors: bits or probes out of range; not enough memory; no random numbers.
+    pub fn with_bits_and_probes(bits: u64, probes: u32) -> Result<BloomFilter, BuildError> {
+        BloomFilter::with_bits_probes_and_hasher(bits, probes, random_hasher()?)
+    }
+
+    pub(crate) fn from_stored(header: &Header, storage: Bits, ones: u64) -> Result<BloomFilter, BuildError> {
+        Ok(BloomFilter {
+            hasher: PortableHasher::new(header.hasher, header.seed),
+            scheme: Standard::new(header.bits, header.probes)?,
+            storage,
+            ones,
+            counts: header.counts,
+            capacity: header.capacity,
+            rate: header.rate,
+        })
+    }
+
+    pub(crate) fn counts(&self) -> Counts {
+        self.counts
+    }
+
+    pub(crate) fn words(&self) -> &[u64] {
+        self.storage.words()
+    }
+}
+
+impl<H: KeyHasher> BloomFilter<H> {
+    /// [`new`](BloomFilter::new) with a hasher of one's own: a seed that is known, [`PortableHasher::sip13`] for keys from strangers, or a
+    /// [`Foreign`](crate::Foreign) hasher.
+    ///
+    /// ```
+    /// use truebloom::{BloomFilter, PortableHasher, Seed};
+    /// let seed: Seed = "2a".parse()?;
+    /// let filter = BloomFilter::with_hasher(1_000, 0.01, PortableHasher::xxh3(seed))?;
+    /// assert_eq!(filter.seed(), seed);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn with_hasher<R: TryInto<Rate>>(items: u64, rate: R, hasher: H) -> Result<BloomFilter<H>, BuildError>
+    where
+        BuildError: From<R::Error>,
+    {
+        let target = Target { items: Some(items), rate: Some(rate.try_into()?), hash_bits: H::HASH_BITS, ..Target::default() };
+        BloomFilter::from_plan_with_hasher(&Plan::new(&target)?, hasher)
+    }
+
+    /// [`from_plan`](BloomFilter::from_plan) with a hasher of one's own. The plan must have been made with the hasher's
+    /// [`HASH_BITS`](KeyHasher::HASH_BITS), or equal hashes may take the rate above the plan's.
+    pub fn from_plan_with_hasher(plan: &Plan, hasher: H) -> Result<BloomFilter<H>, BuildError> {
+        if plan.variant != Variant::Standard {
+            return Err(BuildError::Variant { found: plan.variant });
+        }
+        let filter = BloomFilter::with_bits_probes_and_hasher(plan.bits, plan.probes, hasher)?;
+        Ok(BloomFilter { capacity: Some(plan.items), rate: plan.rate, ..filter })
+    }
+
+    /// [`with_bits_and_probes`](BloomFilter::with_bits_and_probes) with a hasher of one's own.
+    pub fn with_bits_probes_and_hasher(bits: u64, probes: u32, hasher: H) -> Result<BloomFilter<H>, BuildError> {
+        let scheme = Standard::new(bits, probes)?;
+        let storage = Bits::zeroed(bits)?;
+        Ok(BloomFilter { hasher, scheme, storage, ones: 0, counts: Counts::default(), capacity: None, rate: None })
+    }
+}
+
+fn random_hasher() -> Result<PortableHasher, BuildError> {
+    Seed::random().map(PortableHasher::xxh3)
+}

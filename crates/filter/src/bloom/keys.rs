@@ -1,0 +1,59 @@
+//! Putting keys in and asking for them.
+
+use super::BloomFilter;
+use crate::hash::{KeyHash, KeyHasher};
+use crate::key::Key;
+
+impl<H: KeyHasher> BloomFilter<H> {
+    /// Inserts a key; true if it was surely new, as in the collections of the standard library.
+    ///
+    /// False means that all its bits were set already: a repeat, or a new key that happens to pass (at the filter's present rate). Either way it is
+    /// contained from now on. Time: one hash and k probes.
+    #[inline]
+    pub fn insert<K: Key + ?Sized>(&mut self, key: &K) -> bool {
+        self.insert_hash(self.hash(key))
+    }
+
+    /// Whether the filter contains a key: always true for keys that were inserted; for others true at the rate [`fpr`](Self::fpr).
+    ///
+    /// Time: one hash and at most k probes; about two for keys that are not contained, as the first empty bit settles it.
+    #[inline]
+    pub fn contains<K: Key + ?Sized>(&self, key: &K) -> bool {
+        self.contains_hash(self.hash(key))
+    }
+
+    /// The key's hash, for [`insert_hash`](Self::insert_hash) and [`contains_hash`](Self::contains_hash) of this and all filters with the same hasher and seed.
+    #[inline]
+    pub fn hash<K: Key + ?Sized>(&self, key: &K) -> KeyHash {
+        key.with_bytes(|bytes| self.hasher.hash(bytes))
+    }
+
+    /// [`insert`](Self::insert) of a key that is hashed already.
+    #[inline]
+    pub fn insert_hash(&mut self, hash: KeyHash) -> bool {
+        let mut newly_set = 0;
+        for position in self.scheme.positions(hash) {
+            newly_set += u64::from(self.storage.set(position));
+        }
+        self.ones += newly_set;
+        // Saturating, as a file may bring any count along.
+        self.counts.offered = self.counts.offered.saturating_add(1);
+        self.counts.changed = self.counts.changed.saturating_add(u64::from(newly_set > 0));
+        newly_set > 0
+    }
+
+    /// [`contains`](Self::contains) of a key that is hashed already.
+    #[inline]
+    pub fn contains_hash(&self, hash: KeyHash) -> bool {
+        self.scheme.positions(hash).all(|position| self.storage.get(position))
+    }
+}
+
+impl<K: Key, H: KeyHasher> Extend<K> for BloomFilter<H> {
+    /// Inserts every key.
+    fn extend<I: IntoIterator<Item = K>>(&mut self, keys: I) {
+        keys.into_iter().for_each(|key| {
+            self.insert(&key);
+        });
+    }
+}

@@ -1,0 +1,66 @@
+//! Union and intersection.
+
+use super::{BloomFilter, Counts};
+use crate::bits::Bits;
+use crate::error::MergeError;
+use crate::hash::KeyHasher;
+
+impl<H: KeyHasher> BloomFilter<H> {
+    /// Adds all keys of `other`: bit for bit the filter that both key sets inserted into one would have given.
+    ///
+    /// Capacity and rate stay those of `self`, so that [`is_over_capacity`](Self::is_over_capacity) tells whether both fit. An error if the filters differ in
+    /// bits, probes, hasher or seed. Linear in the bits.
+    ///
+    /// ```
+    /// use truebloom::BloomFilter;
+    /// let mut here = BloomFilter::new(1_000, 0.01)?;
+    /// let mut there = here.clone(); // same seed
+    /// here.insert("a");
+    /// there.insert("b");
+    /// here.union_with(&there)?;
+    /// assert!(here.contains("a") && here.contains("b"));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn union_with(&mut self, other: &BloomFilter<H>) -> Result<(), MergeError> {
+        // Every key of either is in the union, so the union holds at least as many as either.
+        let changed = self.counts.changed.max(other.counts.changed);
+        self.merge(other, changed, Bits::or)
+    }
+
+    /// Keeps what both contain: every key that was inserted into both, and each other key at the rate [`fpr`](Self::fpr) if it was inserted
+    /// into neither. Keys that were inserted into one of them pass at up to the other's rate, which may be higher.
+    ///
+    /// An error if the filters differ in bits, probes, hasher or seed. Linear in the bits.
+    pub fn intersect_with(&mut self, other: &BloomFilter<H>) -> Result<(), MergeError> {
+        // The two may have no key in common.
+        self.merge(other, 0, Bits::and)
+    }
+
+    fn merge(&mut self, other: &BloomFilter<H>, changed: u64, combine: fn(&mut Bits, &Bits)) -> Result<(), MergeError> {
+        self.check_mergeable(other)?;
+        combine(&mut self.storage, &other.storage);
+        self.ones = self.storage.count_ones();
+        // The sum for an intersection, too: a key whose hash equals that of any key of either may pass, and `fpr` counts that by `offered`.
+        let offered = self.counts.offered.saturating_add(other.counts.offered);
+        self.counts = Counts { offered, changed, merged: true };
+        Ok(())
+    }
+
+    fn check_mergeable(&self, other: &BloomFilter<H>) -> Result<(), MergeError> {
+        if self.bits() != other.bits() {
+            return Err(MergeError::Bits { ours: self.bits(), theirs: other.bits() });
+        }
+        if self.probes() != other.probes() {
+            return Err(MergeError::Probes { ours: self.probes(), theirs: other.probes() });
+        }
+        let (ours, theirs) = (self.hasher.id(), other.hasher.id());
+        if ours != theirs {
+            return Err(MergeError::Hasher { ours, theirs });
+        }
+        let (ours, theirs) = (self.seed(), other.seed());
+        if ours != theirs {
+            return Err(MergeError::Seed { ours, theirs });
+        }
+        Ok(())
+    }
+}

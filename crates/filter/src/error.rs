@@ -1,0 +1,270 @@
+//! What can go wrong, said with the values that were found and what to do about it.
+
+use crate::MAX_PROBES;
+use crate::hash::{HasherId, Seed};
+use std::convert::Infallible;
+use std::io;
+use std::path::PathBuf;
+use truebloom_math::Variant;
+
+/// Why a filter cannot be made.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum BuildError {
+    /// The numbers are wrong: a rate, a number of items or of bits out of range or out of reach.
+    #[error(transparent)]
+    Math(#[from] truebloom_math::Error),
+    /// The number of probes is out of range.
+    #[error("a key cannot have {found} probes; give 1 to {MAX_PROBES}, or leave the choice to a plan")]
+    Probes {
+        /// The number that was given.
+        found: u32,
+    },
+    /// The plan is for another law than that of this filter.
+    #[error("the plan is for a {found} filter, but this is a standard one; plan with the variant `standard`")]
+    Variant {
+        /// The plan's law.
+        found: Variant,
+    },
+    /// The memory is not to be had.
+    #[error("there are no {bytes} bytes of memory to be had; ask for a higher rate or fewer items, or split the keys over several filters")]
+    Memory {
+        /// The bytes that the filter needs.
+        bytes: u64,
+    },
+    /// The operating system gives no random numbers.
+    #[error("the operating system gives no random seed ({reason}); give a seed")]
+    NoRandomSeed {
+        /// What the system said.
+        reason: String,
+    },
+}
+
+impl From<Infallible> for BuildError {
+    /// So that constructors take a `Rate` as well as what can fail to become one.
+    fn from(never: Infallible) -> BuildError {
+        match never {}
+    }
+}
+
+/// Why a text is not a seed.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("`{found}` is not a seed; write 1 to 32 hexadecimal digits")]
+#[non_exhaustive]
+pub struct ParseSeedError {
+    /// The text that was given.
+    pub found: String,
+}
+
+/// Why two filters cannot be merged: the first parameter in which they differ.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum MergeError {
+    /// Different numbers of bits.
+    #[error("the filters differ in bits, {ours} and {theirs}; make both with the same plan")]
+    Bits {
+        /// Of the filter that was to change.
+        ours: u64,
+        /// Of the other.
+        theirs: u64,
+    },
+    /// Different numbers of probes.
+    #[error("the filters differ in probes, {ours} and {theirs}; make both with the same plan")]
+    Probes {
+        /// Of the filter that was to change.
+        ours: u32,
+        /// Of the other.
+        theirs: u32,
+    },
+    /// Different hash functions.
+    #[error("the filters differ in hashers, {} and {}; make both with the same hasher", name(*ours), name(*theirs))]
+    Hasher {
+        /// Of the filter that was to change; `None` for one that files do not know.
+        ours: Option<HasherId>,
+        /// Of the other.
+        theirs: Option<HasherId>,
+    },
+    /// Different seeds.
+    #[error("the filters differ in seeds, {ours} and {theirs}; make both with the same seed, or one as a clone of the other")]
+    Seed {
+        /// Of the filter that was to change.
+        ours: Seed,
+        /// Of the other.
+        theirs: Seed,
+    },
+}
+
+fn name(hasher: Option<HasherId>) -> &'static str {
+    hasher.map_or("a foreign one", HasherId::name)
+}
+
+/// Why bytes are not a filter of this format. docs/FORMAT.md has the fields.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum FormatError {
+    /// The first bytes are those of something else.
+    #[error("this is not a truebloom file (it starts with {found:02x?}); make one with `truebloom create`")]
+    NotAFilter {
+        /// The first eight bytes.
+        found: [u8; 8],
+    },
+    /// The first bytes were changed as a transfer in text mode changes them.
+    #[error("the file was damaged by a transfer in text mode (it starts with {found:02x?}); copy it again in binary mode")]
+    TextMode {
+        /// The first eight bytes.
+        found: [u8; 8],
+    },
+    /// A version of the format that this program does not know.
+    #[error("the file has format version {found}, but this program reads {expected}; use a newer truebloom")]
+    Version {
+        /// The version that can be read.
+        expected: u16,
+        /// The file's.
+        found: u16,
+    },
+    /// Fewer bytes than there must be.
+    #[error("the file is cut off: {found} bytes of {expected}; copy it again")]
+    Truncated {
+        /// The bytes there must be at least.
+        expected: u64,
+        /// The bytes that are there.
+        found: u64,
+    },
+    /// More bytes than there must be.
+    #[error("the file has {found} bytes, but its filter ends after {expected}; copy it again")]
+    TooLong {
+        /// The length by the header.
+        expected: u64,
+        /// The bytes that are there.
+        found: u64,
+    },
+    /// The header is damaged.
+    #[error("the header is damaged (checksum {found:016x} instead of {expected:016x}); copy the file again or rebuild the filter")]
+    HeaderChecksum {
+        /// The checksum that the header carries.
+        expected: u64,
+        /// That of its bytes.
+        found: u64,
+    },
+    /// The bits are damaged.
+    #[error("the bits are damaged (checksum {found:016x} instead of {expected:016x}); copy the file again or rebuild the filter")]
+    PayloadChecksum {
+        /// The checksum that the header carries.
+        expected: u64,
+        /// That of the bytes.
+        found: u64,
+    },
+    /// A kind, scheme, hasher or flag that this program does not know.
+    #[error("the file has {field} {found}, which this program does not know; use a newer truebloom")]
+    Unknown {
+        /// The field's name.
+        field: &'static str,
+        /// Its value.
+        found: u32,
+    },
+    /// A field that must be 0 is not.
+    #[error("the bytes at {offset} must be 0; use a newer truebloom, or rebuild the filter")]
+    Reserved {
+        /// Where the field starts.
+        offset: usize,
+    },
+    /// A field lies outside its range, or contradicts another.
+    #[error("the file says {field} {found}, but it must be {expected}; it was not written by truebloom: rebuild the filter")]
+    Field {
+        /// The field's name.
+        field: &'static str,
+        /// The value, or the lowest, or the highest, that it may have, in words.
+        expected: Expected,
+        /// Its value.
+        found: u64,
+    },
+    /// The rate asked for is not strictly between 0 and 1.
+    #[error("the file says that a rate of {numerator}e{exponent}/{divisor} was asked for, which is none; it was not written by truebloom: rebuild the filter")]
+    Rate {
+        /// The numerator.
+        numerator: u64,
+        /// The power of ten.
+        exponent: i32,
+        /// The divisor.
+        divisor: u64,
+    },
+    /// A bit beyond the last one is set.
+    #[error("there are set bits beyond the last of {bits}; the file was not written by truebloom: rebuild the filter")]
+    Padding {
+        /// The number of bits.
+        bits: u64,
+    },
+    /// The memory is not to be had.
+    #[error("there are no {bytes} bytes of memory to be had for this filter; read it on a larger machine")]
+    Memory {
+        /// The bytes that it needs.
+        bytes: u64,
+    },
+}
+
+/// What a field must be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Expected {
+    /// This value.
+    Exactly(u64),
+    /// A value from the first to the second, both included.
+    Within(u64, u64),
+}
+
+impl std::fmt::Display for Expected {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Expected::Exactly(value) => write!(f, "{value}"),
+            Expected::Within(lowest, highest) => write!(f, "from {lowest} to {highest}"),
+        }
+    }
+}
+
+/// Why a filter cannot be read from a stream.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum ReadError {
+    /// The stream fails.
+    #[error("cannot read the filter: {0}; check where it comes from")]
+    Io(#[from] io::Error),
+    /// The bytes are no filter.
+    #[error(transparent)]
+    Format(#[from] FormatError),
+}
+
+/// Why a file cannot be opened or saved.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum FileError {
+    /// It cannot be read.
+    #[error("cannot read {}: {cause}; check the path and its permissions", path.display())]
+    Read {
+        /// The file.
+        path: PathBuf,
+        /// What the system said.
+        cause: io::Error,
+    },
+    /// It can be read, but is no filter.
+    #[error("{}: {cause}", path.display())]
+    Format {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong with it.
+        cause: FormatError,
+    },
+    /// It cannot be written. What was there before is untouched.
+    #[error("cannot write {}: {cause}; check the folder, its permissions and its free space", path.display())]
+    Write {
+        /// The file.
+        path: PathBuf,
+        /// What the system said.
+        cause: io::Error,
+    },
+    /// It exists already and was not to be overwritten.
+    #[error("{} exists already; choose another name or overwrite it", path.display())]
+    Exists {
+        /// The file.
+        path: PathBuf,
+    },
+}

@@ -1,0 +1,64 @@
+//! Hashers of other crates.
+
+use super::{HasherId, KeyHash, KeyHasher, Seed};
+use crate::scheme::mix;
+use std::hash::{BuildHasher, Hasher};
+
+/// A hasher of the standard library's kind, such as `RandomState` or those of other crates.
+///
+/// Two things are lost: 64 bits of hash raise the floor under the rate to n/2^64, which plans count; and a filter with it cannot be saved, because such
+/// a hasher has no number in the file format and promises no stable output. Its type has no `save`:
+///
+/// ```compile_fail
+/// use truebloom::{BloomFilter, Foreign};
+/// let filter = BloomFilter::with_hasher(1_000, 0.01, Foreign::new(std::hash::RandomState::new())).unwrap();
+/// filter.save("filter.tbl").unwrap();
+/// ```
+///
+/// ```
+/// use truebloom::{BloomFilter, Foreign};
+/// let mut filter = BloomFilter::with_hasher(1_000, 0.01, Foreign::new(std::hash::RandomState::new()))?;
+/// filter.insert("key");
+/// assert!(filter.contains("key"));
+/// # Ok::<(), truebloom::BuildError>(())
+/// ```
+///
+/// The proven rate holds as far as the hasher behaves as a random function of the key's bytes: many fast ones do not.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Foreign<S> {
+    hashers: S,
+}
+
+impl<S: BuildHasher> Foreign<S> {
+    /// The hashers that `hashers` makes.
+    pub fn new(hashers: S) -> Foreign<S> {
+        Foreign { hashers }
+    }
+
+    fn hash64(&self, bytes: &[u8]) -> u64 {
+        let mut hasher = self.hashers.build_hasher();
+        hasher.write(bytes);
+        hasher.finish()
+    }
+}
+
+impl<S: BuildHasher> KeyHasher for Foreign<S> {
+    const HASH_BITS: u32 = 64;
+
+    /// Both halves are functions of the same 64 bits; distinct ones stay distinct. The constant is 2^64 over the golden ratio.
+    #[inline]
+    fn hash(&self, bytes: &[u8]) -> KeyHash {
+        let h1 = self.hash64(bytes);
+        KeyHash { h1, h2: mix(h1 ^ 0x9e37_79b9_7f4a_7c15) }
+    }
+
+    fn id(&self) -> Option<HasherId> {
+        None
+    }
+
+    /// A fingerprint: the hashes of two fixed texts.
+    fn seed(&self) -> Seed {
+        let half = |text: &[u8]| u128::from(self.hash64(text));
+        Seed::from(half(b"truebloom fingerprint 1") << 64 | half(b"truebloom fingerprint 2"))
+    }
+}

@@ -1,0 +1,94 @@
+//! The hashers that files know.
+
+use super::{KeyHash, KeyHasher, Seed, sip, xxh3};
+use std::fmt;
+
+/// The hash functions that have a number in the file format.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+#[repr(u16)]
+pub enum HasherId {
+    /// XXH3-128: a few nanoseconds a key. For keys chosen without knowledge of the seed.
+    Xxh3 = 1,
+    /// SipHash-1-3-128: some times slower, and no key can be chosen to do harm by someone who does not know the seed.
+    Sip13 = 2,
+}
+
+impl HasherId {
+    /// All of them.
+    pub const ALL: [HasherId; 2] = [HasherId::Xxh3, HasherId::Sip13];
+
+    /// Its name: `xxh3` or `siphash`.
+    pub fn name(self) -> &'static str {
+        match self {
+            HasherId::Xxh3 => "xxh3",
+            HasherId::Sip13 => "siphash",
+        }
+    }
+}
+
+impl fmt::Display for HasherId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+/// One of the hash functions that files know, with its seed: the hasher of a filter that can be saved.
+///
+/// One type for all of them rather than a type each, because which one a file needs is known only once it is open: so `BloomFilter` without type
+/// arguments opens every file. The choice costs one branch a key, always taken the same way.
+///
+/// ```
+/// use truebloom::{BloomFilter, PortableHasher, Seed};
+/// // Keys from strangers: they must not be able to choose keys that fill the filter or that pass it.
+/// let mut seen = BloomFilter::with_hasher(1_000, 0.01, PortableHasher::sip13(Seed::random()?))?;
+/// assert!(seen.insert("a stranger's key"));
+/// # Ok::<(), truebloom::BuildError>(())
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct PortableHasher {
+    id: HasherId,
+    seed: Seed,
+}
+
+impl PortableHasher {
+    /// The hash function of this number with this seed.
+    pub fn new(id: HasherId, seed: Seed) -> PortableHasher {
+        PortableHasher { id, seed }
+    }
+
+    /// XXH3-128, the default.
+    pub fn xxh3(seed: Seed) -> PortableHasher {
+        PortableHasher::new(HasherId::Xxh3, seed)
+    }
+
+    /// SipHash-1-3-128, for keys that an adversary may choose. Keep the seed, and with it the file, from the adversary.
+    pub fn sip13(seed: Seed) -> PortableHasher {
+        PortableHasher::new(HasherId::Sip13, seed)
+    }
+
+    /// The hash function's number.
+    pub fn hasher_id(&self) -> HasherId {
+        self.id
+    }
+}
+
+impl KeyHasher for PortableHasher {
+    const HASH_BITS: u32 = 128;
+
+    #[inline]
+    fn hash(&self, bytes: &[u8]) -> KeyHash {
+        match self.id {
+            HasherId::Xxh3 => xxh3::hash(self.seed, bytes),
+            HasherId::Sip13 => sip::hash(self.seed, bytes),
+        }
+    }
+
+    fn id(&self) -> Option<HasherId> {
+        Some(self.id)
+    }
+
+    fn seed(&self) -> Seed {
+        self.seed
+    }
+}

@@ -1,0 +1,11 @@
+//! SipHash-1-3-128, the hasher for keys that an adversary may choose.
+
+use super::{KeyHash, Seed};
+use siphasher::sip128::SipHasher13;
+
+/// Fed with the bytes and nothing else: `std::hash::Hash` would add a length or a terminator, depending on the type.
+#[inline]
+pub(super) fn hash(seed: Seed, bytes: &[u8]) -> KeyHash {
+    let hash = SipHasher13::new_with_keys(seed.low(), seed.high()).hash(bytes);
+    KeyHash { h1: hash.h1, h2: hash.h2 }
+}

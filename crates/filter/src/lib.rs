@@ -1,0 +1,72 @@
+//! Bloom filters whose false-positive rate is proven, and can be checked.
+//!
+//! ```
+//! use truebloom::BloomFilter;
+//!
+//! // At most one wrong "yes" in a thousand, for a million keys: 1.8 MB.
+//! let mut seen = BloomFilter::new(1_000_000, 0.001)?;
+//!
+//! assert!(seen.insert("https://example.org/a"));   // true: surely new
+//! assert!(!seen.insert("https://example.org/a"));  // false: seen before, or a false positive
+//! assert!(seen.contains("https://example.org/a")); // never a wrong "no"
+//!
+//! // What is proven, before and after.
+//! let expected = seen.expected_fpr()?.expect("planned for a number of items");
+//! assert!(expected.upper <= 0.001);
+//! println!("{} bits, {} probes; the rate right now is {:e}", seen.bits(), seen.probes(), seen.fpr().value);
+//!
+//! // The bytes are the same on every platform and in every process.
+//! let copy = BloomFilter::from_bytes(&seen.to_bytes()?)?;
+//! assert!(copy.contains("https://example.org/a"));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! # What is promised
+//! You ask for a rate; the expected false-positive rate of the filter you get, once it holds the items you planned for, is proven to be at or below it. Nothing
+//! is rounded in your disfavour: the size is found by exact arithmetic ([`truebloom_math`]), not by the textbook formula, which is too low.
+//!
+//! * [`insert`](BloomFilter::insert) is true if the key was surely new. False means a repeat, or a new key that passes by chance.
+//! * [`contains`](BloomFilter::contains) is true for every key that was inserted, and for others at the rate [`fpr`](BloomFilter::fpr).
+//! * *Expected* means the mean over seeds. One filter's own rate scatters around it: about half of all filters at capacity lie slightly above the rate asked for
+//!   (typically by 12% of it at 100 items and a rate of 1%, by 0.4% at 100,000).
+//!
+//! # What is assumed
+//! *Proven* means proven for a random function from keys to positions, on keys that were chosen independently of the seed. Where reality is finite, it is
+//! counted: two keys have equal 128-bit hashes at a rate of n/2^128 for n items, which is inside every bracket; positions are exactly uniform whatever the number
+//! of bits, so nothing is left to count there. That XXH3 and SipHash behave like random functions is tested, not proven. If somebody who wishes you ill chooses the
+//! keys, take [`PortableHasher::sip13`] and keep the seed secret.
+//!
+//! # When not to use it
+//! * When a wrong "yes" does lasting harm: ask the real set after every "yes", or use it alone.
+//! * When keys must be removed, listed or counted exactly: no bit says whose it is.
+//! * When the keys fit into memory anyway: a `HashSet` is simpler and never wrong.
+//!
+//! # Where things are
+//! | | |
+//! |---|---|
+//! | the filter | [`BloomFilter`]: [`new`](BloomFilter::new), [`insert`](BloomFilter::insert), [`contains`](BloomFilter::contains), [`union_with`](BloomFilter::union_with), [`fpr`](BloomFilter::fpr), [`save`](BloomFilter::save), [`open`](BloomFilter::open) |
+//! | what can be a key | [`Key`] |
+//! | hashers and seeds | [`PortableHasher`], [`Foreign`], [`Seed`]; [`KeyHash`] for keys hashed once and used often |
+//! | how a hash becomes positions | [`scheme`] |
+//! | sizes, rates and their laws | [`Plan`], [`Target`], [`Rate`], [`Fpr`], and the rest of [`truebloom_math`] |
+//! | what can go wrong | [`BuildError`], [`MergeError`], [`FormatError`], [`ReadError`], [`FileError`] |
+//!
+//! Files are described in docs/FORMAT.md, and why things are as they are in docs/DESIGN.md.
+
+mod bits;
+mod bloom;
+mod error;
+mod format;
+mod hash;
+mod key;
+pub mod scheme;
+pub mod verify;
+
+pub use bloom::BloomFilter;
+pub use error::{BuildError, Expected, FileError, FormatError, MergeError, ParseSeedError, ReadError};
+pub use hash::{Foreign, HasherId, KeyHash, KeyHasher, PortableHasher, Seed};
+pub use key::Key;
+pub use truebloom_math::{self, Fpr, Plan, Rate, Target};
+
+/// The most probes of a key: what the file format allows. Plans for rates of practical use take below 100.
+pub const MAX_PROBES: u32 = 1_000;

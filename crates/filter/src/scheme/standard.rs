@@ -1,0 +1,164 @@
+//! Scheme 1: k independent positions from a stream of mixed words.
+
+use super::{Scheme, SchemeId, mix};
+use crate::MAX_PROBES;
+use crate::error::BuildError;
+use crate::hash::KeyHash;
+use truebloom_math::{Law, law};
+
+/// k independent positions, repeats allowed: exactly uniform over the bits if the words are uniform, whatever the number of bits.
+///
+/// Double hashing (`h1 + i h2 mod m`) would be a few instructions shorter, but puts a floor near 6n/m^2 under the rate that the law of the standard filter
+/// does not have; docs/DESIGN.md has the other schemes that were rejected.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Standard {
+    law: law::Standard,
+    bits: u64,
+    probes: u32,
+    /// 2^64 mod bits: words whose low half is below it are skipped. A division, so done once.
+    threshold: u64,
+}
+
+impl Scheme for Standard {
+    const ID: SchemeId = SchemeId::Standard;
+
+    fn new(bits: u64, probes: u32) -> Result<Standard, BuildError> {
+        if !(1..=MAX_PROBES).contains(&probes) {
+            return Err(BuildError::Probes { found: probes });
+        }
+        // Checks the bits, so that the remainder below does not divide by zero.
+        let law = law::Standard::new(bits, probes)?;
+        Ok(Standard { law, bits, probes, threshold: bits.wrapping_neg() % bits })
+    }
+
+    #[inline]
+    fn positions(&self, hash: KeyHash) -> impl Iterator<Item = u64> {
+        self.positions(hash)
+    }
+
+    fn law(&self) -> Box<dyn Law> {
+        Box::new(self.law)
+    }
+}
+
+impl Standard {
+    /// Number of bits m.
+    #[inline]
+    pub fn bits(&self) -> u64 {
+        self.bits
+    }
+
+    /// Probes k of a key.
+    #[inline]
+    pub fn probes(&self) -> u32 {
+        self.probes
+    }
+
+    /// The k positions of a key.
+    #[inline]
+    pub fn positions(&self, hash: KeyHash) -> Positions {
+        Positions { words: Words::new(hash), bits: self.bits, threshold: self.threshold, left: self.probes }
+    }
+}
+
+/// The positions of one key under the [`Standard`] scheme.
+#[derive(Clone, Debug)]
+pub struct Positions {
+    words: Words,
+    bits: u64,
+    threshold: u64,
+    left: u32,
+}
+
+impl Iterator for Positions {
+    type Item = u64;
+
+    #[inline]
+    fn next(&mut self) -> Option<u64> {
+        self.left = self.left.checked_sub(1)?;
+        let word = self.words.next();
+        let mut product = u128::from(word) * u128::from(self.bits);
+        // Lemire's rejection: what remains maps the same number of words to every position.
+        if (product as u64) < self.threshold {
+            (product, self.words) = after_skip(self.words, self.bits, self.threshold);
+        }
+        Some((product >> 64) as u64)
+    }
+
+    #[inline]
+    fn size_hint(&self) -> (usize, Option<usize>) {
+        (self.left as usize, Some(self.left as usize))
+    }
+}
+
+impl ExactSizeIterator for Positions {}
+
+/// So many words in a row may be skipped. Each is with a probability below bits/2^64 <= 1/4, so all of them with one below 2^-128.
+const MAX_SKIPS: u32 = 64;
+
+/// Called after one skip. The bound makes the loop end whatever the hash: the word after [`MAX_SKIPS`] skipped ones is taken as it is.
+///
+/// The words come and go by value: a reference to them would keep the walk of the hot loop in memory instead of registers.
+#[cold]
+fn after_skip(mut words: Words, bits: u64, threshold: u64) -> (u128, Words) {
+    let mut skipped = 1;
+    loop {
+        let product = u128::from(words.next()) * u128::from(bits);
+        if product as u64 >= threshold || skipped == MAX_SKIPS {
+            return (product, words);
+        }
+        skipped += 1;
+    }
+}
+
+/// The stream of words of a hash. The cubic walk keeps two hashes from sharing shifted or reversed streams, and the rotation keeps pairs whose second
+/// halves differ only in high bits from sharing every other word.
+#[derive(Clone, Copy, Debug)]
+struct Words {
+    x: u64,
+    y: u64,
+    step: u64,
+}
+
+impl Words {
+    #[inline]
+    fn new(hash: KeyHash) -> Words {
+        Words { x: hash.h1, y: hash.h2, step: 0 }
+    }
+
+    #[inline]
+    fn next(&mut self) -> u64 {
+        let word = mix(self.x ^ self.y.rotate_left(32));
+        self.step = self.step.wrapping_add(1);
+        self.x = self.x.wrapping_add(self.y);
+        self.y = self.y.wrapping_add(self.step);
+        word
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A hash whose first words are all skipped at a threshold of 2^64 - 1, so the bound must end the loop: 64 skipped, the 65th taken.
+    #[test]
+    fn the_word_after_64_skipped_ones_is_taken_as_it_is() {
+        let hash = KeyHash::from(0x0123_4567_89ab_cdef_u128);
+        let mut words = Words::new(hash);
+        let expected = (0..65).map(|_| words.next()).last().map(|word| ((u128::from(word) * 1000) >> 64) as u64);
+        let mut positions = Positions { words: Words::new(hash), bits: 1000, threshold: u64::MAX, left: 1 };
+        assert_eq!(positions.next(), expected);
+        assert_eq!(positions.words.step, 65);
+    }
+
+    #[test]
+    fn the_threshold_is_two_to_the_64_modulo_the_bits() {
+        for bits in [1, 2, 3, 7, 1000, 1 << 32, (1 << 32) + 1, 3 << 60, (1 << 62) - 1, 1 << 62] {
+            let threshold = Standard::new(bits, 1).map(|scheme| scheme.threshold);
+            assert_eq!(threshold, Ok(((1u128 << 64) % u128::from(bits)) as u64));
+        }
+        for (bits, probes) in [(0, 1), ((1 << 62) + 1, 1), (1, 0), (1, MAX_PROBES + 1)] {
+            assert!(Standard::new(bits, probes).is_err());
+        }
+    }
+}

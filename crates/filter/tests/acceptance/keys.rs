@@ -1,0 +1,43 @@
+//! Families of keys: random ones, and those that a weak hash would not spread.
+
+/// How keys look. Members and strangers of one filter never coincide.
+#[derive(Clone, Copy, Debug)]
+pub enum Keys {
+    /// 16 random bytes.
+    Random,
+    /// Consecutive 64-bit integers: members first, strangers next.
+    Sequential,
+    /// 40 bytes that differ in a few digits at the end.
+    NearIdentical,
+    /// Integers that differ only in their high bits.
+    HighBits,
+}
+
+/// SplitMix64's finalizer, frozen.
+fn mix(word: u64) -> u64 {
+    let word = (word ^ word >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    let word = (word ^ word >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
+    word ^ word >> 31
+}
+
+impl Keys {
+    /// Member `index` of filter `filter`.
+    pub fn member(self, filter: u64, index: u64) -> Vec<u8> {
+        self.key(filter, index)
+    }
+
+    /// A key that is no member.
+    pub fn stranger(self, filter: u64, index: u64) -> Vec<u8> {
+        self.key(filter, (1 << 32) + index)
+    }
+
+    fn key(self, filter: u64, index: u64) -> Vec<u8> {
+        match self {
+            Keys::Random => [mix(mix(filter) ^ index).to_le_bytes(), mix(index ^ filter << 40).to_le_bytes()].concat(),
+            Keys::Sequential => index.to_le_bytes().to_vec(),
+            Keys::NearIdentical => format!("https://example.org/a/b/c/d?id={index:012}").into_bytes(),
+            // A bijection: the low 40 bits of the index moved to the top.
+            Keys::HighBits => index.rotate_right(40).to_le_bytes().to_vec(),
+        }
+    }
+}

@@ -1,0 +1,76 @@
+//! The tests behind the p-values.
+
+use truebloom_math::binomial;
+
+/// Bennett's two-sided bound for a sum of independent Bernoulli variables at this distance from its mean.
+pub fn bennett(distance: f64, variance: f64) -> f64 {
+    let u = distance.abs() / variance;
+    let h = if u < 1e-4 { u * u * (0.5 - u / 6.0) } else { (1.0 + u) * u.ln_1p() - u };
+    (2.0 * (-variance * h).exp()).min(1.0)
+}
+
+/// The smallest factor on the rate for which the upper tail rejects with probability at least 99%.
+pub fn noticed_factor(queries: u64, rate: f64, alpha: f64) -> f64 {
+    let (mut low, mut high) = ((queries as f64 * rate) as u64, queries);
+    while low < high {
+        let middle = low + (high - low) / 2;
+        if 2.0 * binomial::at_least(middle, queries, rate) < alpha { high = middle } else { low = middle + 1 }
+    }
+    let (mut factor, mut step) = (1.0, 1.0);
+    while step > 1e-4 {
+        let next: f64 = factor + step;
+        if next * rate < 1.0 && binomial::at_least(low, queries, next * rate) < 0.99 { factor = next } else { step /= 2.0 }
+        if next * rate < 1.0 && factor == next { step *= 2.0 }
+    }
+    factor
+}
+
+/// The distribution of the set bits of small filters: ten cells of about equal chance, each count tested against its binomial.
+pub struct Cells {
+    /// Upper end (included) and chance of each cell.
+    cells: Vec<(u64, f64)>,
+    counts: Vec<u64>,
+}
+
+impl Cells {
+    /// From the occupancy chain: one throw more leaves `b` set bits set with chance b/m, or sets one more. All terms are positive.
+    pub fn new(bits: u64, probes: u32, items: u64) -> Cells {
+        let throws = items * u64::from(probes);
+        if throws * throws.min(bits) > 10_000_000 {
+            return Cells { cells: Vec::new(), counts: Vec::new() };
+        }
+        let size = throws.min(bits) as usize + 1;
+        let mut pmf = vec![0.0; size];
+        pmf[0] = 1.0;
+        for _ in 0..throws {
+            for b in (0..size).rev() {
+                let entered = if b > 0 { pmf[b - 1] * (1.0 - (b - 1) as f64 / bits as f64) } else { 0.0 };
+                pmf[b] = pmf[b] * b as f64 / bits as f64 + entered;
+            }
+        }
+        let mut cells = Vec::new();
+        let mut chance = 0.0;
+        for (ones, p) in pmf.iter().enumerate() {
+            chance += p;
+            if chance >= 0.1 || ones + 1 == size {
+                cells.push((ones as u64, chance));
+                chance = 0.0;
+            }
+        }
+        let counts = vec![0; cells.len()];
+        Cells { cells, counts }
+    }
+
+    pub fn count(&mut self, ones: u64) {
+        if let Some(cell) = self.cells.iter().position(|(last, _)| ones <= *last) {
+            self.counts[cell] += 1;
+        }
+    }
+
+    /// The smallest of the cells' p-values, times their number; 1 where the filter is too large for cells.
+    pub fn p_value(&self) -> f64 {
+        let total = self.counts.iter().sum();
+        let each = self.cells.iter().zip(&self.counts).map(|((_, chance), count)| binomial::two_sided(*count, total, *chance));
+        (each.fold(1.0, f64::min) * self.cells.len().max(1) as f64).min(1.0)
+    }
+}

@@ -1,0 +1,188 @@
+//! The contract test: every scheme is held to its law, in two layers, so that a failure names its culprit.
+//!
+//! (a) *Set bits* over many seeds against the exact law of the fill: their sum by Bennett's inequality with the exact mean and variance, and for small filters the
+//! whole distribution, cell by cell. (b) *Hits given the fill*: the queries of one case, over all its filters, against the rates that their fills determine. The
+//! hits are a sum of independent Bernoulli variables, whose tails beyond the mean are below those of the binomial variable of the same mean (Hoeffding 1956).
+//!
+//! Every test errs with probability at most [`ALPHA`] when the scheme is sound; seeds are frozen, so what passes once passes always. Each case prints its p-values
+//! and its power: the factor on the rate that it would notice with 99%. `cargo test --test acceptance -- --nocapture` shows them. For a campaign with fresh
+//! seeds and more queries:
+//!
+//! ```text
+//! ACCEPTANCE_SEED=$RANDOM ACCEPTANCE_SCALE=100 cargo test --release --test acceptance -- --nocapture
+//! ```
+#![allow(unreachable_pub, reason = "a test has no public interface")]
+
+mod keys;
+mod law;
+mod subject;
+
+use keys::Keys;
+use law::{Cells, bennett, noticed_factor};
+use subject::{DoubleHashing, Filter, OneProbe, Positions, Subject};
+use truebloom::{HasherId, scheme::Standard};
+use truebloom_math::{Law, Plan, Target, binomial, law as laws};
+
+/// What each single test may err by.
+const ALPHA: f64 = 1e-6;
+
+fn environment(name: &str, default: u64) -> u64 {
+    std::env::var(name).ok().and_then(|text| text.parse().ok()).unwrap_or(default)
+}
+
+/// A filter size, built `filters` times with seeds of its own and asked `queries` random keys each time.
+#[derive(Clone, Copy)]
+struct Case {
+    items: u64,
+    rate: &'static str,
+    keys: Keys,
+    filters: u64,
+    queries: u64,
+}
+
+/// The p-values of one case.
+#[derive(Debug)]
+struct Outcome {
+    ones: f64,
+    cells: f64,
+    hits: f64,
+}
+
+impl Outcome {
+    fn accepted(&self) -> bool {
+        [self.ones, self.cells, self.hits].into_iter().all(|p| p >= ALPHA)
+    }
+}
+
+/// Builds the filters of a case, and compares.
+fn run<S: Subject>(case: Case) -> Outcome {
+    let rate = case.rate.parse().expect("a rate");
+    let plan = Plan::new(&Target { items: Some(case.items), rate: Some(rate), ..Target::default() }).expect("a plan");
+    assert!(plan.fpr.upper <= rate.to_f64(), "the plan itself misses the rate");
+    let law = laws::Standard::new(plan.bits, plan.probes).expect("a law");
+    let fill = law.fill(case.items).expect("in range").expect("known");
+    let mut cells = Cells::new(plan.bits, plan.probes, case.items);
+    let (mut ones, mut hits, mut expected) = (0.0, 0, 0.0);
+    let queries = case.queries * environment("ACCEPTANCE_SCALE", 1);
+    for number in 0..case.filters {
+        let seed = u128::from(environment("ACCEPTANCE_SEED", 1)) << 64 | u128::from(case.items << 20 | number);
+        let mut subject = S::new(plan.bits, plan.probes, seed);
+        (0..case.items).for_each(|i| subject.insert(&case.keys.member(number, i)));
+        assert!((0..case.items).step_by(1 + case.items as usize / 1000).all(|i| subject.contains(&case.keys.member(number, i))), "a false negative");
+        cells.count(subject.ones());
+        ones += subject.ones() as f64;
+        hits += (0..queries).filter(|&i| subject.contains(&case.keys.stranger(number, i))).count() as u64;
+        expected += law.fpr_at_fill(&[subject.ones()]).expect("in range").expect("known").value;
+    }
+    let filters = case.filters as f64;
+    let (asked, mean_rate) = (case.filters * queries, expected / filters);
+    let outcome = Outcome {
+        ones: bennett(ones - filters * fill.mean, filters * fill.variance),
+        cells: cells.p_value(),
+        hits: binomial::two_sided(hits, asked, mean_rate),
+    };
+    println!(
+        "{:>28} n={:<8} p={:<6} {:?}: measured {:.3e}, proven {:.3e}, given the fill {:.3e}; p-values: ones {:.1e}, cells {:.1e}, hits {:.1e}; notices {:.3}x",
+        std::any::type_name::<S>().rsplit("::").next().unwrap_or_default(),
+        case.items,
+        case.rate,
+        case.keys,
+        hits as f64 / asked as f64,
+        plan.fpr.upper,
+        mean_rate,
+        outcome.ones,
+        outcome.cells,
+        outcome.hits,
+        noticed_factor(asked, mean_rate, ALPHA),
+    );
+    outcome
+}
+
+fn accept<S: Subject>(cases: &[Case]) {
+    println!("{} tests at {ALPHA:e}: a sound scheme fails this family with probability at most {:.0e}", 3 * cases.len(), 3.0 * ALPHA * cases.len() as f64);
+    for case in cases {
+        let outcome = run::<S>(*case);
+        assert!(outcome.accepted(), "{outcome:?}");
+    }
+}
+
+const fn case(items: u64, rate: &'static str, keys: Keys, filters: u64, queries: u64) -> Case {
+    Case { items, rate, keys, filters, queries }
+}
+
+#[test]
+fn small_filters() {
+    accept::<Filter<{ HasherId::Xxh3 as u16 }>>(&[
+        case(10, "0.5", Keys::Random, 20_000, 50),
+        case(10, "0.1", Keys::Sequential, 20_000, 50),
+        case(10, "1e-2", Keys::NearIdentical, 20_000, 100),
+        case(10, "1e-3", Keys::Random, 10_000, 400),
+        case(100, "0.5", Keys::NearIdentical, 4_000, 200),
+        case(100, "1e-2", Keys::Sequential, 4_000, 1_000),
+        case(100, "1e-3", Keys::HighBits, 2_000, 4_000),
+    ]);
+}
+
+#[test]
+fn ordinary_filters() {
+    accept::<Filter<{ HasherId::Xxh3 as u16 }>>(&[
+        case(1_000, "0.5", Keys::Random, 300, 3_000),
+        case(1_000, "1e-2", Keys::HighBits, 300, 20_000),
+        case(10_000, "1e-3", Keys::Sequential, 40, 200_000),
+        case(10_000, "0.1", Keys::NearIdentical, 40, 20_000),
+        case(100_000, "1e-2", Keys::Sequential, 5, 1_000_000),
+        case(100_000, "1e-3", Keys::NearIdentical, 5, 1_000_000),
+    ]);
+}
+
+#[test]
+fn large_filters() {
+    accept::<Filter<{ HasherId::Xxh3 as u16 }>>(&[
+        case(1_000_000, "1e-2", Keys::Random, 1, 4_000_000),
+        case(2_000_000, "0.5", Keys::Sequential, 1, 2_000_000),
+        case(1_000_000, "1e-6", Keys::NearIdentical, 1, 10_000_000),
+    ]);
+}
+
+#[test]
+fn filters_for_untrusted_keys() {
+    accept::<Filter<{ HasherId::Sip13 as u16 }>>(&[
+        case(10, "1e-2", Keys::NearIdentical, 10_000, 100),
+        case(1_000, "1e-2", Keys::Sequential, 100, 20_000),
+        case(100_000, "1e-3", Keys::HighBits, 2, 1_000_000),
+    ]);
+}
+
+/// Where the field misses by 5 to 3,000 times, for the floor of double hashing: n = 100 and 1,000 at 1e-6, 1,000 at 1e-9.
+const fn where_peers_fail(queries: u64) -> [Case; 3] {
+    [
+        case(100, "1e-6", Keys::Random, 400, queries / 400),
+        case(1_000, "1e-6", Keys::Random, 100, queries / 100),
+        case(1_000, "1e-9", Keys::Random, 100, queries / 100),
+    ]
+}
+
+#[test]
+fn where_double_hashing_fails_this_scheme_does_not() {
+    accept::<Filter<{ HasherId::Xxh3 as u16 }>>(&where_peers_fail(150_000_000));
+}
+
+#[test]
+fn double_hashing_modulo_the_bits_is_rejected() {
+    for case in where_peers_fail(10_000_000) {
+        assert!(!run::<Positions<DoubleHashing>>(case).accepted());
+    }
+}
+
+#[test]
+fn a_scheme_whose_second_hash_is_zero_is_rejected() {
+    for bad in [case(10, "0.1", Keys::Random, 2_000, 50), case(1_000, "1e-2", Keys::Sequential, 10, 20_000)] {
+        assert!(!run::<Positions<OneProbe>>(bad).accepted());
+    }
+}
+
+/// The scheme alone, through the trait that later schemes implement too.
+#[test]
+fn the_standard_scheme_keeps_its_law() {
+    accept::<Positions<Standard>>(&[case(100, "1e-2", Keys::Sequential, 2_000, 1_000), case(10_000, "1e-3", Keys::HighBits, 20, 200_000)]);
+}

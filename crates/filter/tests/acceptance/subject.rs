@@ -1,0 +1,104 @@
+//! What can be put to the test: the filter itself, and schemes alone, good and bad.
+
+use truebloom::scheme::{Scheme, SchemeId, Standard};
+use truebloom::{BloomFilter, HasherId, KeyHash, KeyHasher, PortableHasher, Seed};
+use truebloom_math::Law;
+
+/// A filter under test.
+pub trait Subject {
+    fn new(bits: u64, probes: u32, seed: u128) -> Self;
+    fn insert(&mut self, key: &[u8]);
+    fn contains(&self, key: &[u8]) -> bool;
+    fn ones(&self) -> u64;
+}
+
+/// The real filter, with the hasher of this number.
+pub struct Filter<const HASHER: u16>(BloomFilter);
+
+fn hasher(number: u16, seed: u128) -> PortableHasher {
+    let id = HasherId::ALL.into_iter().find(|id| *id as u16 == number).expect("a hasher's number");
+    PortableHasher::new(id, Seed::from(seed))
+}
+
+impl<const HASHER: u16> Subject for Filter<HASHER> {
+    fn new(bits: u64, probes: u32, seed: u128) -> Self {
+        Filter(BloomFilter::with_bits_probes_and_hasher(bits, probes, hasher(HASHER, seed)).expect("in range"))
+    }
+
+    fn insert(&mut self, key: &[u8]) {
+        self.0.insert(key);
+    }
+
+    fn contains(&self, key: &[u8]) -> bool {
+        self.0.contains(key)
+    }
+
+    fn ones(&self) -> u64 {
+        self.0.ones()
+    }
+}
+
+/// A bare bit vector filled through a scheme.
+pub struct Positions<S> {
+    scheme: S,
+    hasher: PortableHasher,
+    words: Vec<u64>,
+}
+
+impl<S: Scheme> Subject for Positions<S> {
+    fn new(bits: u64, probes: u32, seed: u128) -> Self {
+        let scheme = S::new(bits, probes).expect("in range");
+        Positions { scheme, hasher: hasher(HasherId::Xxh3 as u16, seed), words: vec![0; bits.div_ceil(64) as usize] }
+    }
+
+    fn insert(&mut self, key: &[u8]) {
+        let words = &mut self.words;
+        self.scheme.positions(self.hasher.hash(key)).for_each(|p| words[(p / 64) as usize] |= 1 << (p % 64));
+    }
+
+    fn contains(&self, key: &[u8]) -> bool {
+        self.scheme.positions(self.hasher.hash(key)).all(|p| self.words[(p / 64) as usize] >> (p % 64) & 1 == 1)
+    }
+
+    fn ones(&self) -> u64 {
+        self.words.iter().map(|word| u64::from(word.count_ones())).sum()
+    }
+}
+
+/// Deliberately bad schemes, which claim the law of the standard filter.
+macro_rules! bad_scheme {
+    ($(#[$doc:meta])* $name:ident, $second:expr) => {
+        $(#[$doc])*
+        pub struct $name(Standard);
+
+        impl Scheme for $name {
+            const ID: SchemeId = SchemeId::Standard;
+
+            fn new(bits: u64, probes: u32) -> Result<Self, truebloom::BuildError> {
+                Standard::new(bits, probes).map($name)
+            }
+
+            fn positions(&self, hash: KeyHash) -> impl Iterator<Item = u64> {
+                let (bits, hash) = (u128::from(self.0.bits()), u128::from(hash));
+                let (first, second): (u128, u128) = (hash % (1 << 64) % bits, $second(hash >> 64) % bits);
+                (0..u128::from(self.0.probes())).map(move |i| ((first + i * second) % bits) as u64)
+            }
+
+            fn law(&self) -> Box<dyn Law> {
+                self.0.law()
+            }
+        }
+    };
+}
+
+bad_scheme!(
+    /// `h1 + i h2 mod m`, as most libraries do it: a floor near 6n/m^2 under the rate.
+    DoubleHashing,
+    |second: u128| second
+);
+
+bad_scheme!(
+    /// The same with a second hash of 0: one position an item.
+    OneProbe,
+    |_: u128| 0u128
+);

@@ -1,0 +1,161 @@
+//! Exact laws by the occupancy chain, and what it means to hold a bracket to them. Nothing here shares a formula with the crate: rates are counted
+//! over the number of set bits, all terms positive, in whole numbers of any size.
+
+use super::{choose, of_f64};
+use num_bigint::{BigInt, BigUint, Sign};
+use num_rational::BigRational;
+use num_traits::{One, Signed, Zero};
+use truebloom_math::{Fpr, Method, Variant};
+
+/// How many of all equally likely hash outcomes leave each number of set bits.
+pub struct Occupancy {
+    pub ways: Vec<BigInt>,
+    pub outcomes: BigInt,
+}
+
+impl Occupancy {
+    /// `E[weight(X)]` for a weight over `out_of`.
+    pub fn mean(&self, weight: impl Fn(u64) -> BigInt, out_of: BigInt) -> BigRational {
+        let sum: BigInt = self.ways.iter().enumerate().map(|(ones, ways)| ways * weight(ones as u64)).sum();
+        BigRational::new(sum, &self.outcomes * out_of)
+    }
+
+    pub fn moments(&self) -> (BigRational, BigRational) {
+        let first = self.mean(BigInt::from, BigInt::one());
+        let second = self.mean(|ones| BigInt::from(ones).pow(2), BigInt::one());
+        (first.clone(), second - &first * &first)
+    }
+}
+
+/// After `steps` batches of `batch` distinct bits out of `bits`: single throws are batches of one.
+pub fn occupancy(bits: u64, steps: u64, batch: u64) -> Occupancy {
+    let mut ways = vec![BigInt::zero(); bits as usize + 1];
+    ways[0] = BigInt::one();
+    for _ in 0..steps {
+        let mut next = vec![BigInt::zero(); ways.len()];
+        for (ones, count) in ways.iter().enumerate().filter(|(_, count)| !count.is_zero()) {
+            let ones = ones as u64;
+            for new in 0..=batch.min(bits - ones) {
+                next[(ones + new) as usize] += count * choose(bits - ones, new) * choose(ones, batch - new);
+            }
+        }
+        ways = next;
+    }
+    Occupancy { ways, outcomes: choose(bits, batch).pow(steps as u32) }
+}
+
+/// The sizes of the slices: the first `bits mod probes` are one bit longer.
+pub fn slices(bits: u64, probes: u32) -> Vec<u64> {
+    let probes = u64::from(probes);
+    (0..probes).map(|slice| bits / probes + u64::from(slice < bits % probes)).collect()
+}
+
+/// The expected rate, exactly.
+pub fn rate(variant: Variant, bits: u64, items: u64, probes: u32) -> BigRational {
+    let k = u64::from(probes);
+    match variant {
+        Variant::Standard => occupancy(bits, items * k, 1).mean(|ones| BigInt::from(ones).pow(probes), BigInt::from(bits).pow(probes)),
+        Variant::Classic => occupancy(bits, items, k).mean(|ones| choose(ones, k), choose(bits, k)),
+        Variant::Partitioned => {
+            slices(bits, probes).into_iter().map(|size| occupancy(size, items, 1).mean(BigInt::from, BigInt::from(size))).product()
+        }
+    }
+}
+
+/// Mean and variance of the number of set bits, exactly.
+pub fn moments(variant: Variant, bits: u64, items: u64, probes: u32) -> (BigRational, BigRational) {
+    let k = u64::from(probes);
+    match variant {
+        Variant::Standard => occupancy(bits, items * k, 1).moments(),
+        Variant::Classic => occupancy(bits, items, k).moments(),
+        Variant::Partitioned => slices(bits, probes)
+            .into_iter()
+            .map(|size| occupancy(size, items, 1).moments())
+            .fold((BigRational::zero(), BigRational::zero()), |(mean, variance), (m, v)| (mean + m, variance + v)),
+    }
+}
+
+/// The bracket must enclose the fraction and be as narrow as promised: ends at most two `f64` apart, logarithms within 1e-12.
+pub fn hold(fpr: &Fpr, truth: &BigRational, context: &str) {
+    hold_between(fpr, truth, truth, context);
+}
+
+/// The same for a truth known to lie between two fractions.
+pub fn hold_between(fpr: &Fpr, low: &BigRational, high: &BigRational, context: &str) {
+    assert_eq!(fpr.method, Method::Exact, "{context}");
+    assert!(of_f64(fpr.lower) <= *high && *low <= of_f64(fpr.upper), "{fpr:?} misses the rate of {context}");
+    assert!(fpr.upper.to_bits() - fpr.lower.to_bits() <= 2, "{fpr:?} is too wide for {context}");
+    assert!(
+        fpr.lower <= fpr.value && fpr.value <= fpr.upper && fpr.ln_lower <= fpr.ln && fpr.ln <= fpr.ln_upper,
+        "{fpr:?} is out of order for {context}"
+    );
+    if low.is_zero() {
+        assert_eq!(fpr.ln_lower, f64::NEG_INFINITY, "{context}");
+        return;
+    }
+    // The logarithms here are good to 2^-150, far below the last digit of an f64.
+    let hair = BigRational::new(BigInt::one(), BigInt::one() << 150);
+    assert!(of_f64(fpr.ln_lower) <= ln(high) + &hair, "{fpr:?} misses the logarithm of {context} from above");
+    assert!(ln(low) - &hair <= of_f64(fpr.ln_upper), "{fpr:?} misses the logarithm of {context} from below");
+    assert!(fpr.ln_upper - fpr.ln_lower <= 1e-12 * (fpr.ln.abs() / 1000.0).max(1.0), "{fpr:?} is too wide for {context}");
+}
+
+const LN_DIGITS: u64 = 256;
+
+/// The natural logarithm of a positive fraction, to 2^-150 for any that occurs here.
+pub fn ln(x: &BigRational) -> BigRational {
+    assert!(x.is_positive());
+    // x = r 2^e with r in (1/2, 2); ln r = 2 artanh((r - 1) / (r + 1)).
+    let e = x.numer().bits() as i64 - x.denom().bits() as i64;
+    let (mut top, mut bottom) = (x.numer().clone(), x.denom().clone());
+    if e >= 0 {
+        bottom <<= e
+    } else {
+        top <<= -e
+    };
+    let twice_artanh = |top: BigInt, bottom: BigInt| {
+        let z = ((&top - &bottom) << LN_DIGITS) / (top + bottom);
+        let square = (&z * &z) >> LN_DIGITS;
+        let (mut sum, mut term) = (BigInt::zero(), z);
+        for odd in (1u32..).step_by(2).take_while(|odd| *odd < 400) {
+            sum += &term / odd;
+            term = (&term * &square) >> LN_DIGITS;
+        }
+        sum * 2
+    };
+    let sum = twice_artanh(top, bottom) + twice_artanh(2.into(), 1.into()) * e;
+    BigRational::new_raw(sum, BigInt::one() << LN_DIGITS)
+}
+
+/// An integer of units `2^-digits` as a fraction.
+pub fn units(count: BigInt, digits: u64) -> BigRational {
+    BigRational::new_raw(count, BigInt::one() << digits)
+}
+
+pub fn signed(x: BigUint) -> BigInt {
+    BigInt::from_biguint(Sign::Plus, x)
+}
+
+/// Frozen random numbers: the same cases in every run on every machine (Steele, Lea and Flood 2014).
+pub struct SplitMix64(pub u64);
+
+impl SplitMix64 {
+    pub fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut z = self.0;
+        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        z ^ (z >> 31)
+    }
+
+    /// From `low` to `high`, evenly.
+    pub fn between(&mut self, low: u64, high: u64) -> u64 {
+        low + self.next() % (high - low + 1)
+    }
+
+    /// From 1 to `high`, evenly in the logarithm.
+    pub fn size(&mut self, high: f64) -> u64 {
+        let share = (self.next() >> 11) as f64 / (1u64 << 53) as f64;
+        ((high.ln() * share).exp() as u64).max(1)
+    }
+}
