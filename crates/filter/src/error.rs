@@ -26,6 +26,18 @@ pub enum BuildError {
         /// The plan's law.
         found: Variant,
     },
+    /// The plan counts fewer equal hashes than the hasher makes.
+    #[error(
+        "the plan adds {planned:e} for equal hashes, but a hash of {found} bits makes {floor:e}; plan with `hash_bits: {found}`, or take a wider hash"
+    )]
+    HashBits {
+        /// Width of the hasher's hash.
+        found: u32,
+        /// What equal hashes of that width add to the rate at most.
+        floor: f64,
+        /// What the plan adds for them.
+        planned: f64,
+    },
     /// The memory is not to be had.
     #[error("there are no {bytes} bytes of memory to be had; ask for a higher rate or fewer items, or split the keys over several filters")]
     Memory {
@@ -179,7 +191,9 @@ pub enum FormatError {
         found: u64,
     },
     /// The rate asked for is not strictly between 0 and 1.
-    #[error("the file says that a rate of {numerator}e{exponent}/{divisor} was asked for, which is none; it was not written by truebloom: rebuild the filter")]
+    #[error(
+        "the file says that a rate of {numerator}e{exponent}/{divisor} was asked for, which is none; it was not written by truebloom: rebuild the filter"
+    )]
     Rate {
         /// The numerator.
         numerator: u64,

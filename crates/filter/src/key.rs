@@ -105,8 +105,15 @@ mod tests {
     #[test]
     fn byte_strings_are_their_bytes_whatever_holds_them() {
         let owned = String::from("key");
-        let same =
-            [bytes("key"), bytes(&owned), bytes(b"key"), bytes(&b"key"[..]), bytes(&b"key".to_vec()), bytes(&Box::<str>::from("key")), bytes(&&"key")];
+        let same = [
+            bytes("key"),
+            bytes(&owned),
+            bytes(b"key"),
+            bytes(&b"key"[..]),
+            bytes(&b"key".to_vec()),
+            bytes(&Box::<str>::from("key")),
+            bytes(&&"key"),
+        ];
         assert!(same.iter().all(|found| found == b"key"));
         assert_eq!(bytes(&Cow::Borrowed("key")), b"key");
         assert_eq!(bytes(&Cow::<str>::Owned(owned)), b"key");

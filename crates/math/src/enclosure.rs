@@ -174,3 +174,44 @@ fn decide(gap: f64, mut ask: impl FnMut(u32) -> Result<Option<Ordering>>) -> Res
         guard = (guard * 4).min(last);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A number that is, or is nearly, a half: brackets of it always contain a half.
+    struct NearlyHalf {
+        denominator_bits: f64,
+    }
+
+    impl Enclose for NearlyHalf {
+        fn attempt(&self, limbs: usize) -> Result<Enclosure> {
+            let mut half = vec![0; limbs];
+            half[limbs - 1] = 1 << 63;
+            Ok(Enclosure::around(half, 1, 1, -64 * limbs as i64))
+        }
+
+        fn bits_needed(&self) -> f64 {
+            64.0
+        }
+
+        fn denominator_bits(&self) -> f64 {
+            self.denominator_bits
+        }
+
+        fn check_cost(&self, _: f64) -> Result<()> {
+            Ok(())
+        }
+    }
+
+    #[test]
+    fn a_straddle_is_equality_only_where_the_denominators_prove_it() {
+        let rate = "0.5".parse().expect("a rate");
+        let (near, far) = (NearlyHalf { denominator_bits: 1_000.0 }, NearlyHalf { denominator_bits: TIE_BITS });
+        assert_eq!(near.at_most(&rate, None), Ok(true));
+        assert_eq!(far.at_most(&rate, None), Ok(false));
+        assert_eq!(near.compare(&near), Ok(Ordering::Equal));
+        // A floor, however small, is too much on top of a half.
+        assert_eq!(near.at_most(&rate, Some(HashFloor { items: 1, hash_bits: 128 })), Ok(false));
+    }
+}

@@ -51,9 +51,9 @@ pub enum Error {
     },
     /// The rate needs more memory than allowed.
     #[error(
-        "a rate of {asked} for {items} items needs {needed} bits ({} bytes), but at most {allowed} ({} bytes) are allowed, which reach {}; \
+        "a rate of {asked} for {items} items needs {}, but at most {allowed} ({} bytes) are allowed, which reach {}; \
          allow more memory, fewer items, or a rate of at least that",
-        needed.div_ceil(8),
+        size(*needed),
         allowed / 8,
         rounded_up(*reachable)
     )]
@@ -62,8 +62,8 @@ pub enum Error {
         asked: Rate,
         /// The number of items.
         items: u64,
-        /// The bits needed.
-        needed: u64,
+        /// The bits needed; `None` beyond [`crate::MAX_BITS`].
+        needed: Option<u64>,
         /// The bits allowed.
         allowed: u64,
         /// Upper end of the smallest rate that fits the allowed bits.
@@ -88,14 +88,8 @@ pub enum Error {
         reachable: f64,
     },
     /// The exact answer would take too long.
-    #[error(
-        "the exact rate of {bits} bits, {items} items and {probes} probes takes more work than is allowed (an integer of {digits} bits); use fewer probes"
-    )]
+    #[error("the exact rate at {probes} probes takes more work than is allowed here (integers of {digits} bits); use fewer probes")]
     TooCostly {
-        /// The number of bits.
-        bits: u64,
-        /// The number of items.
-        items: u64,
         /// The number of probes.
         probes: u32,
         /// The precision that would be needed.
@@ -132,6 +126,10 @@ fn rounded_up(rate: f64) -> String {
     if text.parse().is_ok_and(|printed: f64| printed >= rate) {
         return text;
     }
-    // One step of the last printed digit, which is far above the number's own last.
+    // Some steps of the last printed digit: still an upper bound.
     format!("{:.3e}", rate * (1.0 + 5e-4))
+}
+
+fn size(bits: Option<u64>) -> String {
+    bits.map_or("more than 2^62 bits".to_owned(), |bits| format!("{bits} bits ({} bytes)", bits.div_ceil(8)))
 }

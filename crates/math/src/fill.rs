@@ -30,7 +30,15 @@ impl Fill {
         }
         let m = bits as f64;
         let mean = m * Mean(law).fpr()?.value;
-        let variance = if Variance(law).is_zero() { 0.0 } else { m * m * Variance(law).fpr()?.value };
+        let variance = match Variance(law) {
+            certain if certain.is_zero() => 0.0,
+            variance => match variance.fpr() {
+                Ok(share) => m * m * share.value,
+                // So far beyond full that its digits start some ten thousand places behind the point.
+                Err(Error::TooCostly { .. }) => 0.0,
+                Err(error) => return Err(error),
+            },
+        };
         Ok(Fill { bits, mean, variance })
     }
 
@@ -59,13 +67,14 @@ impl Fill {
         if distance <= 0.0 {
             return 1.0;
         }
+        // No chance, or too little for an f64.
         if self.variance == 0.0 {
-            return 0.0;
+            return f64::MIN_POSITIVE;
         }
         let u = distance / self.variance;
         // h(u) = u^2/2 - u^3/6 + .. cancels for small u.
         let h = if u < 1e-4 { u * u * (0.5 - u / 6.0) } else { (1.0 + u) * libm::log1p(u) - u };
-        libm::exp(-self.variance * h)
+        libm::exp(-self.variance * h).max(f64::MIN_POSITIVE)
     }
 }
 
@@ -151,5 +160,5 @@ fn check_moment_cost(law: &Inclusion, bits: f64) -> Result<()> {
     if bits < 1e5 {
         return Ok(());
     }
-    Err(Error::TooCostly { bits: law.bits, items: law.items, probes: law.probes, digits: bits as u64 })
+    Err(Error::TooCostly { probes: law.probes, digits: bits as u64 })
 }

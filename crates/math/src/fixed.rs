@@ -254,10 +254,10 @@ mod tests {
             let mut product = Product::new(limbs);
             let mut z = x.clone();
             product.multiply(&mut z, &y);
-            prop_assert_eq!(big(&z), big(&x) * big(&y) >> (64 * limbs));
+            prop_assert_eq!(big(&z), (big(&x) * big(&y)) >> (64 * limbs));
             let mut z = x.clone();
             product.square(&mut z);
-            prop_assert_eq!(big(&z), big(&x) * big(&x) >> (64 * limbs));
+            prop_assert_eq!(big(&z), (big(&x) * big(&x)) >> (64 * limbs));
         }
 
         #[test]

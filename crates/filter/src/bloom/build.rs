@@ -6,6 +6,7 @@ use crate::error::BuildError;
 use crate::format::Header;
 use crate::hash::{KeyHasher, PortableHasher, Seed};
 use crate::scheme::{Scheme, Standard};
+use truebloom_math::law::hash_floor;
 use truebloom_math::{Plan, Rate, Target, Variant};
 
 impl BloomFilter {
@@ -91,11 +92,15 @@ impl<H: KeyHasher> BloomFilter<H> {
         BloomFilter::from_plan_with_hasher(&Plan::new(&target)?, hasher)
     }
 
-    /// [`from_plan`](BloomFilter::from_plan) with a hasher of one's own. The plan must have been made with the hasher's
-    /// [`HASH_BITS`](KeyHasher::HASH_BITS), or equal hashes may take the rate above the plan's.
+    /// [`from_plan`](BloomFilter::from_plan) with a hasher of one's own. An error if the plan was made for a wider hash than the hasher's
+    /// [`HASH_BITS`](KeyHasher::HASH_BITS): equal hashes could take the rate above the plan's.
     pub fn from_plan_with_hasher(plan: &Plan, hasher: H) -> Result<BloomFilter<H>, BuildError> {
         if plan.variant != Variant::Standard {
             return Err(BuildError::Variant { found: plan.variant });
+        }
+        let floor = hash_floor(plan.items, H::HASH_BITS);
+        if floor > plan.hash_floor {
+            return Err(BuildError::HashBits { found: H::HASH_BITS, floor, planned: plan.hash_floor });
         }
         let filter = BloomFilter::with_bits_probes_and_hasher(plan.bits, plan.probes, hasher)?;
         Ok(BloomFilter { capacity: Some(plan.items), rate: plan.rate, ..filter })

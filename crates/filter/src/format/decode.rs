@@ -120,7 +120,9 @@ fn assemble(header: &Header, words: Vec<u64>) -> Result<BloomFilter, FormatError
     check_ones(header, ones)?;
     BloomFilter::from_stored(header, bits, ones).map_err(|error| match error {
         // The header has checked bits and probes, so only memory is left to fail.
-        BuildError::Probes { found } => FormatError::Field { field: "probes", expected: Expected::Within(1, crate::MAX_PROBES.into()), found: found.into() },
+        BuildError::Probes { found } => {
+            FormatError::Field { field: "probes", expected: Expected::Within(1, crate::MAX_PROBES.into()), found: found.into() }
+        }
         _ => FormatError::Memory { bytes: header.payload_bytes() },
     })
 }

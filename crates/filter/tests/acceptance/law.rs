@@ -19,8 +19,14 @@ pub fn noticed_factor(queries: u64, rate: f64, alpha: f64) -> f64 {
     let (mut factor, mut step) = (1.0, 1.0);
     while step > 1e-4 {
         let next: f64 = factor + step;
-        if next * rate < 1.0 && binomial::at_least(low, queries, next * rate) < 0.99 { factor = next } else { step /= 2.0 }
-        if next * rate < 1.0 && factor == next { step *= 2.0 }
+        if next * rate < 1.0 && binomial::at_least(low, queries, next * rate) < 0.99 {
+            factor = next
+        } else {
+            step /= 2.0
+        }
+        if next * rate < 1.0 && factor == next {
+            step *= 2.0
+        }
     }
     factor
 }

@@ -6,6 +6,9 @@ use truebloom_math::Law;
 
 /// A filter under test.
 pub trait Subject {
+    /// How it is called in the table.
+    const NAME: &'static str;
+
     fn new(bits: u64, probes: u32, seed: u128) -> Self;
     fn insert(&mut self, key: &[u8]);
     fn contains(&self, key: &[u8]) -> bool;
@@ -21,6 +24,8 @@ fn hasher(number: u16, seed: u128) -> PortableHasher {
 }
 
 impl<const HASHER: u16> Subject for Filter<HASHER> {
+    const NAME: &'static str = if HASHER == HasherId::Xxh3 as u16 { "filter, xxh3" } else { "filter, siphash" };
+
     fn new(bits: u64, probes: u32, seed: u128) -> Self {
         Filter(BloomFilter::with_bits_probes_and_hasher(bits, probes, hasher(HASHER, seed)).expect("in range"))
     }
@@ -38,6 +43,15 @@ impl<const HASHER: u16> Subject for Filter<HASHER> {
     }
 }
 
+/// A scheme with a name for the table.
+pub trait Named {
+    const NAME: &'static str;
+}
+
+impl Named for Standard {
+    const NAME: &'static str = "standard scheme";
+}
+
 /// A bare bit vector filled through a scheme.
 pub struct Positions<S> {
     scheme: S,
@@ -45,7 +59,9 @@ pub struct Positions<S> {
     words: Vec<u64>,
 }
 
-impl<S: Scheme> Subject for Positions<S> {
+impl<S: Scheme + Named> Subject for Positions<S> {
+    const NAME: &'static str = S::NAME;
+
     fn new(bits: u64, probes: u32, seed: u128) -> Self {
         let scheme = S::new(bits, probes).expect("in range");
         Positions { scheme, hasher: hasher(HasherId::Xxh3 as u16, seed), words: vec![0; bits.div_ceil(64) as usize] }
@@ -67,9 +83,13 @@ impl<S: Scheme> Subject for Positions<S> {
 
 /// Deliberately bad schemes, which claim the law of the standard filter.
 macro_rules! bad_scheme {
-    ($(#[$doc:meta])* $name:ident, $second:expr) => {
+    ($(#[$doc:meta])* $name:ident, $label:literal, $second:expr) => {
         $(#[$doc])*
         pub struct $name(Standard);
+
+        impl Named for $name {
+            const NAME: &'static str = $label;
+        }
 
         impl Scheme for $name {
             const ID: SchemeId = SchemeId::Standard;
@@ -94,11 +114,13 @@ macro_rules! bad_scheme {
 bad_scheme!(
     /// `h1 + i h2 mod m`, as most libraries do it: a floor near 6n/m^2 under the rate.
     DoubleHashing,
+    "BAD: double hashing",
     |second: u128| second
 );
 
 bad_scheme!(
     /// The same with a second hash of 0: one position an item.
     OneProbe,
+    "BAD: h2 = 0",
     |_: u128| 0u128
 );

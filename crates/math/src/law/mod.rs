@@ -65,7 +65,9 @@ pub struct Floor {
 
 /// `items / 2^hash_bits`: an upper bound of the rate of equal hashes.
 pub fn hash_floor(items: u64, hash_bits: u32) -> f64 {
-    libm::scalbn(items as f64, -(hash_bits as i32))
+    // Above 2^53 the conversion may have rounded down.
+    let items = if items > 1 << 53 { (items as f64).next_up() } else { items as f64 };
+    libm::scalbn(items, -i32::try_from(hash_bits).unwrap_or(i32::MAX))
 }
 
 /// The three laws whose exact rates this crate plans with.

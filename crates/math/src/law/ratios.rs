@@ -70,6 +70,6 @@ impl Enclose for Ratios {
         if bits < MAX_DIGITS {
             return Ok(());
         }
-        Err(Error::TooCostly { bits: 0, items: 0, probes: self.0.len() as u32, digits: bits.min(1e18) as u64 })
+        Err(Error::TooCostly { probes: self.0.len() as u32, digits: bits.min(1e18) as u64 })
     }
 }

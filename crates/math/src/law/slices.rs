@@ -90,6 +90,6 @@ impl Enclose for Slices {
         if bits < MAX_DIGITS && 150.0 * limbs * limbs < MAX_WORK {
             return Ok(());
         }
-        Err(Error::TooCostly { bits: self.bits, items: self.items, probes: self.probes, digits: bits.min(1e18) as u64 })
+        Err(Error::TooCostly { probes: self.probes, digits: bits.min(1e18) as u64 })
     }
 }

@@ -1,0 +1,101 @@
+//! Golden files fix every step from keys to bytes, for ever. They were written by tests/golden/reference.py, a second implementation.
+
+use std::path::PathBuf;
+use truebloom::scheme::{Scheme, Standard};
+use truebloom::{BloomFilter, HasherId, KeyHash, KeyHasher, PortableHasher, Seed};
+
+const SEED: u128 = 0x0f1e_2d3c_4b5a_6978_8796_a5b4_c3d2_e1f0;
+
+fn golden(name: &str) -> (PathBuf, Vec<u8>) {
+    let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/golden").join(name);
+    let bytes = std::fs::read(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+    (path, bytes)
+}
+
+fn insert_keys(filter: &mut BloomFilter, range: std::ops::Range<i64>) {
+    filter.extend(range.clone().map(|i| format!("key {i}")));
+    filter.extend(range.map(|i| i - 100));
+    let bytes: Vec<u8> = (0..=255).collect();
+    filter.extend([0, 1, 3, 4, 8, 9, 16, 17, 128, 129, 240, 241, 256].map(|length| &bytes[..length]));
+}
+
+fn check(name: &str, built: &BloomFilter) {
+    let (path, bytes) = golden(name);
+    assert_eq!(built.to_bytes().as_deref(), Ok(&bytes[..]), "{name} is built otherwise than by the reference");
+    let opened = BloomFilter::open(path).expect("a golden file");
+    assert_eq!(&opened, built);
+    assert_eq!(opened.encoded_bytes(), bytes.len() as u64);
+}
+
+#[test]
+fn a_planned_filter_with_xxh3() {
+    let mut built = BloomFilter::with_hasher(250, 0.01, PortableHasher::xxh3(Seed::from(SEED))).expect("a plan");
+    insert_keys(&mut built, 0..120);
+    check("v1-xxh3.tbl", &built);
+    assert_eq!((built.capacity(), built.rate().map(|rate| rate.to_string())), (Some(250), Some("0.01".to_owned())));
+    assert!(built.contains("key 0") && built.contains(&-100i8) && built.contains(&19u128.to_le_bytes()[..8]) && built.contains(""));
+}
+
+#[test]
+fn a_merged_filter_with_siphash() {
+    let hasher = PortableHasher::new(HasherId::Sip13, Seed::from(SEED));
+    let mut built = BloomFilter::with_bits_probes_and_hasher(4097, 5, hasher).expect("small");
+    let mut other = built.clone();
+    insert_keys(&mut built, 0..100);
+    insert_keys(&mut other, 100..200);
+    built.union_with(&other).expect("clones");
+    check("v1-siphash-merged.tbl", &built);
+    assert!(built.is_merged() && built.capacity().is_none() && built.rate().is_none());
+}
+
+#[test]
+fn hashes() {
+    let long: Vec<u8> = (0..200).collect();
+    let expected: [(HasherId, &[u8], u64, u64); 6] = [
+        (HasherId::Xxh3, b"", 0xc457_7053_ffec_4b7f, 0xcc06_f923_2042_8a0b),
+        (HasherId::Xxh3, b"a", 0x7005_04a6_1e1c_8fa1, 0x6ecf_0d53_440b_24f2),
+        (HasherId::Xxh3, &long, 0xad4c_1fea_ad2b_96c8, 0x77ec_3963_146d_71c9),
+        (HasherId::Sip13, b"", 0x0848_52e4_6450_299c, 0x0355_c756_6661_abcb),
+        (HasherId::Sip13, b"a", 0x7e22_f40d_d54a_a936, 0x1c4f_f0f1_acc4_80a9),
+        (HasherId::Sip13, &long, 0x17d6_f46e_4b62_ae25, 0x3735_f490_585f_10c5),
+    ];
+    for (id, key, h1, h2) in expected {
+        let hash = PortableHasher::new(id, Seed::from(SEED)).hash(key);
+        assert_eq!(u128::from(hash), u128::from(h2) << 64 | u128::from(h1), "{id} {key:?}");
+    }
+}
+
+/// Among them words that are skipped: the first of the hash 0 for bits that are no power of two, and one in 16 for 3 2^60 bits.
+#[test]
+fn positions() {
+    let expected: [(u128, u64, &[u64]); 7] = [
+        (0, 1000, &[844, 163, 970, 463, 374, 574, 635, 827]),
+        (u128::MAX, 1000, &[852, 647, 79, 226, 178, 718, 219, 551]),
+        (1, 1000, &[338, 64, 893, 501, 338, 346, 169, 565]),
+        (1 << 64, 1000, &[844, 778, 215, 599, 431, 647, 110, 11]),
+        (SEED, 1000, &[12, 534, 671, 887, 680, 482, 736, 915]),
+        (0, 1 << 62, &[0, 3_893_412_430_770_617_935, 753_333_019_481_086_609]),
+        (
+            1 << 64,
+            3 << 60,
+            &[
+                2_920_059_323_077_963_451,
+                2_690_973_919_077_080_042,
+                744_219_301_177_615_536,
+                2_072_311_875_387_746_765,
+                1_491_476_589_522_091_180,
+                2_239_330_865_959_142_738,
+                380_809_967_755_989_441,
+                38_794_198_731_888_155,
+                857_671_578_280_623_412,
+                1_937_956_250_577_441_442,
+                2_280_932_500_223_886_281,
+                2_453_751_759_167_772_727,
+            ],
+        ),
+    ];
+    for (hash, bits, positions) in expected {
+        let scheme = <Standard as Scheme>::new(bits, positions.len() as u32).expect("in range");
+        assert!(scheme.positions(KeyHash::from(hash)).eq(positions.iter().copied()), "{hash:x} {bits}");
+    }
+}

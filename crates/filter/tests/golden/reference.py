@@ -1,0 +1,131 @@
+"""How the golden files were made: hash, positions and file format written down a second time, from docs/DESIGN.md and docs/FORMAT.md and not from the Rust code.
+
+Needs Python 3 and `pip install xxhash`; no test runs it. `python3 reference.py FOLDER` writes both files anew.
+"""
+import struct
+import sys
+from itertools import islice
+from pathlib import Path
+
+import xxhash
+
+MASK = (1 << 64) - 1
+SEED = 0x0F1E2D3C4B5A69788796A5B4C3D2E1F0
+
+
+def rotl(word, by):
+    return ((word << by) | (word >> (64 - by))) & MASK
+
+
+def mix(w):
+    w = ((w ^ (w >> 30)) * 0xBF58476D1CE4E5B9) & MASK
+    w = ((w ^ (w >> 27)) * 0x94D049BB133111EB) & MASK
+    return w ^ (w >> 31)
+
+
+def words(h1, h2):
+    x, y, i = h1, h2, 0
+    while True:
+        yield mix(x ^ rotl(y, 32))
+        x, i = (x + y) & MASK, i + 1
+        y = (y + i) & MASK
+
+
+def positions(h1, h2, m):
+    stream, threshold = words(h1, h2), (1 << 64) % m
+    while True:
+        for skipped in range(65):
+            product = next(stream) * m
+            if (product & MASK) >= threshold or skipped == 64:
+                break
+        yield product >> 64
+
+
+def xxh3(seed, key):
+    h = xxhash.xxh3_128_intdigest(key, seed=seed & MASK)
+    return (h & MASK) ^ (seed >> 64), h >> 64
+
+
+def siphash13(seed, key):
+    k0, k1 = seed & MASK, seed >> 64
+    v = [k0 ^ 0x736F6D6570736575, k1 ^ 0x646F72616E646F6D ^ 0xEE, k0 ^ 0x6C7967656E657261, k1 ^ 0x7465646279746573]
+
+    def rounds(count):
+        for _ in range(count):
+            v[0] = (v[0] + v[1]) & MASK
+            v[1] = rotl(v[1], 13) ^ v[0]
+            v[0] = rotl(v[0], 32)
+            v[2] = (v[2] + v[3]) & MASK
+            v[3] = rotl(v[3], 16) ^ v[2]
+            v[0] = (v[0] + v[3]) & MASK
+            v[3] = rotl(v[3], 21) ^ v[0]
+            v[2] = (v[2] + v[1]) & MASK
+            v[1] = rotl(v[1], 17) ^ v[2]
+            v[2] = rotl(v[2], 32)
+
+    whole = len(key) // 8 * 8
+    last = int.from_bytes(key[whole:], "little") | (len(key) & 255) << 56
+    for block in [*(w for (w,) in struct.iter_unpack("<Q", key[:whole])), last]:
+        v[3] ^= block
+        rounds(1)
+        v[0] ^= block
+    halves = []
+    for i, constant in ((2, 0xEE), (1, 0xDD)):
+        v[i] ^= constant
+        rounds(3)
+        halves.append(v[0] ^ v[1] ^ v[2] ^ v[3])
+    return tuple(halves)
+
+
+class Filter:
+    def __init__(self, hasher, bits, probes, capacity=0, rate=(0, 0, 0)):
+        self.hasher, self.bits, self.probes, self.capacity, self.rate = hasher, bits, probes, capacity, rate
+        self.payload, self.offered, self.changed, self.merged = bytearray((bits + 63) // 64 * 8), 0, 0, 0
+
+    def insert(self, key):
+        h1, h2 = (xxh3 if self.hasher == 1 else siphash13)(SEED, key)
+        before = bytes(self.payload)
+        for p in islice(positions(h1, h2, self.bits), self.probes):
+            self.payload[p // 8] |= 1 << p % 8
+        self.offered += 1
+        self.changed += before != self.payload
+
+    def union(self, other):
+        self.payload = bytearray(a | b for a, b in zip(self.payload, other.payload))
+        self.offered, self.changed, self.merged = self.offered + other.offered, max(self.changed, other.changed), 1
+
+    def encode(self):
+        numerator, exponent, divisor = self.rate
+        header = b"\x89TBL\r\n\x1a\n"
+        header += struct.pack("<HHHHIIQ", 1, 1, 1, self.hasher, self.merged, self.probes, self.bits)
+        header += SEED.to_bytes(16, "little")
+        header += struct.pack("<QQQ", self.offered, self.changed, self.capacity)
+        header += struct.pack("<QQiI", numerator, divisor, exponent, 0)
+        header += struct.pack("<QQQ", 256, len(self.payload), xxhash.xxh3_64_intdigest(bytes(self.payload)))
+        header += bytes(128)
+        return header + struct.pack("<Q", xxhash.xxh3_64_intdigest(header)) + self.payload
+
+
+def keys(start, end):
+    """Texts, integers around 0, and byte strings at the borders of XXH3's branches."""
+    yield from (b"key %d" % i for i in range(start, end))
+    yield from (struct.pack("<q", i - 100) for i in range(start, end))
+    yield from (bytes(range(256))[:n] for n in (0, 1, 3, 4, 8, 9, 16, 17, 128, 129, 240, 241, 256))
+
+
+def main(folder):
+    planned = Filter(1, 2401, 7, 250, (1, -2, 1))
+    for key in keys(0, 120):
+        planned.insert(key)
+    (folder / "v1-xxh3.tbl").write_bytes(planned.encode())
+    merged, other = Filter(2, 4097, 5), Filter(2, 4097, 5)
+    for key in keys(0, 100):
+        merged.insert(key)
+    for key in keys(100, 200):
+        other.insert(key)
+    merged.union(other)
+    (folder / "v1-siphash-merged.tbl").write_bytes(merged.encode())
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]))

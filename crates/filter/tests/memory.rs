@@ -1,0 +1,90 @@
+//! Bytes from anywhere cost no more memory than they are long, and a constant. One test, because the peak is that of the whole process.
+#![allow(unsafe_code, reason = "an allocator that counts is unsafe to write")]
+
+mod common;
+
+use common::{filter, seal};
+use std::alloc::{GlobalAlloc, Layout, System};
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+use truebloom::{BloomFilter, FormatError, ReadError};
+
+struct Counting;
+
+static NOW: AtomicUsize = AtomicUsize::new(0);
+static PEAK: AtomicUsize = AtomicUsize::new(0);
+
+fn grow(bytes: usize) {
+    PEAK.fetch_max(NOW.fetch_add(bytes, Relaxed) + bytes, Relaxed);
+}
+
+// SAFETY: every call is passed on to the system's allocator as it came; the counters touch no memory.
+unsafe impl GlobalAlloc for Counting {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        grow(layout.size());
+        // SAFETY: as the caller promised.
+        unsafe { System.alloc(layout) }
+    }
+
+    unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
+        NOW.fetch_sub(layout.size(), Relaxed);
+        // SAFETY: as the caller promised.
+        unsafe { System.dealloc(pointer, layout) }
+    }
+
+    unsafe fn realloc(&self, pointer: *mut u8, layout: Layout, size: usize) -> *mut u8 {
+        grow(size.saturating_sub(layout.size()));
+        NOW.fetch_sub(layout.size().saturating_sub(size), Relaxed);
+        // SAFETY: as the caller promised.
+        unsafe { System.realloc(pointer, layout, size) }
+    }
+}
+
+#[global_allocator]
+static ALLOCATOR: Counting = Counting;
+
+/// The most memory that was taken at a time.
+fn peak<R>(run: impl FnOnce() -> R) -> (usize, R) {
+    let before = NOW.load(Relaxed);
+    PEAK.store(before, Relaxed);
+    let result = run();
+    (PEAK.load(Relaxed) - before, result)
+}
+
+const SMALL: usize = 200 << 10;
+const GROWTH: usize = 8 << 20;
+
+#[test]
+fn memory_is_bounded_by_what_is_there() {
+    // 2^46 bits, eight terabytes, promised by a header of which everything is consistent.
+    let mut hostile = filter(8 * (32 << 20), 3, 1).to_bytes().expect("32 MiB");
+    hostile[24..32].copy_from_slice(&(1u64 << 46).to_le_bytes());
+    hostile[104..112].copy_from_slice(&(1u64 << 43).to_le_bytes());
+    seal(&mut hostile);
+    for length in [256, 300, 1 << 20, 9 << 20, hostile.len()] {
+        let (bytes, result) = peak(|| BloomFilter::from_bytes(&hostile[..length]));
+        assert!(matches!(result, Err(FormatError::Truncated { .. })) && bytes < SMALL, "{bytes}");
+        let (bytes, result) = peak(|| BloomFilter::read_from(&hostile[..length]));
+        assert!(matches!(result, Err(ReadError::Format(FormatError::Truncated { .. }))));
+        assert!(bytes <= length + GROWTH + SMALL, "{bytes} for {length}");
+    }
+
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let path = folder.path().join("hostile.tbl");
+    std::fs::write(&path, &hostile[..1 << 20]).expect("a file");
+    let (bytes, result) = peak(|| BloomFilter::open(&path));
+    assert!(result.is_err() && bytes < SMALL, "{bytes}");
+
+    // What is honest is read into its own length at once, or piece by piece into no more.
+    let honest = filter(8 * (20 << 20) + 1, 3, 1);
+    let (bytes, saved) = peak(|| honest.save(&path));
+    assert!(saved.is_ok() && bytes < SMALL, "{bytes}");
+    let encoded = honest.to_bytes().expect("20 MiB");
+    let (opened, read, decoded) = (
+        peak(|| BloomFilter::open(&path).ok()),
+        peak(|| BloomFilter::read_from(&encoded[..]).ok()),
+        peak(|| BloomFilter::from_bytes(&encoded).ok()),
+    );
+    for (bytes, filter) in [opened, read, decoded] {
+        assert!(filter.as_ref() == Some(&honest) && bytes <= encoded.len() + SMALL, "{bytes}");
+    }
+}

@@ -1,0 +1,110 @@
+//! What a filter says of itself.
+
+mod common;
+
+use common::{SplitMix64, filter};
+use truebloom::scheme::{Scheme, Standard};
+use truebloom::truebloom_math::{Error, Method, Variant};
+use truebloom::{BloomFilter, BuildError, MAX_PROBES, Plan, PortableHasher, Rate, Seed, Target};
+
+#[test]
+fn plans_become_filters() {
+    let rate: Rate = "1/1000".parse().expect("a rate");
+    let hasher = PortableHasher::xxh3(Seed::from(3));
+    for filter in [
+        BloomFilter::new(10_000, rate),
+        BloomFilter::new(10_000, 0.001),
+        BloomFilter::with_hasher(10_000, "0.1%".parse::<Rate>().expect("a rate"), hasher),
+    ] {
+        let filter = filter.expect("a plan");
+        let plan = Plan::new(&Target { items: Some(10_000), rate: Some(rate), ..Target::default() }).expect("a plan");
+        assert_eq!((filter.bits(), filter.probes(), filter.capacity(), filter.rate()), (plan.bits, plan.probes, Some(10_000), Some(rate)));
+        let expected = filter.expected_fpr().expect("cheap").expect("planned");
+        assert!(expected.upper <= 0.001 && expected.value > 0.00099, "{expected:?}");
+    }
+    assert_ne!(BloomFilter::new(10, 0.5).map(|filter| filter.seed()), BloomFilter::new(10, 0.5).map(|filter| filter.seed()));
+}
+
+#[test]
+fn what_cannot_be_built_is_refused() {
+    assert!(matches!(BloomFilter::new(0, 0.01), Err(BuildError::Math(Error::OutOfRange { .. }))));
+    for rate in [0.0, 1.0, -1.0, 2.0, f64::NAN, f64::INFINITY] {
+        assert!(matches!(BloomFilter::new(10, rate), Err(BuildError::Math(Error::NotARate { .. }))), "{rate}");
+    }
+    assert!(matches!(BloomFilter::new(u64::MAX, 1e-30), Err(BuildError::Math(_))));
+    for (bits, probes) in [(0, 1), ((1 << 62) + 1, 1), (10, 0), (10, MAX_PROBES + 1), (u64::MAX, u32::MAX)] {
+        let error = BloomFilter::with_bits_and_probes(bits, probes).expect_err("out of range").to_string();
+        assert!(error.contains("1 to"), "{error}");
+    }
+    assert_eq!(BloomFilter::with_bits_and_probes(1 << 62, 1).map(drop), Err(BuildError::Memory { bytes: 1 << 59 }));
+    let classic = Plan::new(&Target { items: Some(10), rate: Rate::try_from(0.1).ok(), variant: Variant::Classic, ..Target::default() });
+    assert_eq!(BloomFilter::from_plan(&classic.expect("a plan")).map(drop), Err(BuildError::Variant { found: Variant::Classic }));
+}
+
+#[test]
+fn the_rate_now_is_the_fill_to_the_power_of_the_probes() {
+    let mut filter = filter(1000, 3, 5);
+    assert_eq!((filter.fpr().upper, filter.fpr().value, filter.fill(), filter.estimated_items()), (0.0, 0.0, 0.0, Some(0.0)));
+    filter.extend(0..200);
+    let (rate, now) = (filter.fill().powi(3), filter.fpr());
+    assert!((now.value / rate - 1.0).abs() < 1e-14 && now.lower <= now.value && now.value < now.upper && now.method == Method::Exact);
+    filter.extend(0..100_000);
+    assert_eq!((filter.fpr().value, filter.fill(), filter.estimated_items()), (1.0, 1.0, None));
+}
+
+/// `fpr` promises an exact answer for every filter; the law must give it even at the corners, which no test can afford to fill.
+#[test]
+fn the_rate_at_a_fill_is_never_refused() {
+    for bits in [1, 2, 3, 1 << 40, (1 << 62) - 1, 1 << 62] {
+        for ones in [0, 1, bits / 2, bits - 1, bits] {
+            for probes in [1, 7, MAX_PROBES] {
+                let law = <Standard as Scheme>::new(bits, probes).expect("in range").law();
+                let rate = law.fpr_at_fill(&[ones]).expect("cheap").expect("determined by the fill");
+                assert_eq!(rate.method, Method::Exact);
+                assert!(rate.ln_lower <= rate.ln_upper && rate.lower <= rate.upper);
+            }
+        }
+    }
+}
+
+/// The chance that the query's hash is that of a key stays in the upper end, however small the rate is.
+#[test]
+fn equal_hashes_are_counted() {
+    let mut filter = filter(1 << 20, 40, 5);
+    filter.insert("one");
+    let rate = filter.fpr();
+    assert!(rate.value < 1e-150 && rate.upper >= 2f64.powi(-128) && rate.upper < 1.001 * 2f64.powi(-128));
+    assert!((rate.ln_upper - -128.0 * std::f64::consts::LN_2).abs() < 1e-9);
+}
+
+#[test]
+fn items_are_estimated_and_capacity_is_watched() {
+    let mut filter = BloomFilter::with_hasher(1_000, 0.01, PortableHasher::xxh3(Seed::from(11))).expect("a plan");
+    let mut random = SplitMix64(1);
+    let mut there = filter.clone();
+    for _ in 0..1_000 {
+        filter.insert(&random.next());
+    }
+    assert!(!filter.is_over_capacity());
+    // The standard deviation is near 15 items.
+    assert!(filter.estimated_items().is_some_and(|items| (items - 1_000.0).abs() < 75.0));
+    let before = filter.clone();
+    for _ in 0..20 {
+        filter.insert(&random.next());
+        there.insert(&random.next());
+    }
+    assert!(filter.is_over_capacity());
+    let mut union = before;
+    union.union_with(&there).expect("same parameters");
+    (0..500).for_each(|_| {
+        there.insert(&random.next());
+    });
+    union.union_with(&there).expect("same parameters");
+    assert!(union.is_over_capacity() && union.changed() <= 1_000, "by the estimate, as the counts are only bounds");
+    let full = {
+        let mut full = common::filter(64, 5, 1);
+        full.extend(0..1000);
+        full
+    };
+    assert!(!full.is_over_capacity(), "none was planned");
+}
