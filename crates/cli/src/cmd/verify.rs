@@ -2,6 +2,7 @@
 
 use crate::args::count as parse_count;
 use crate::failure::Failure;
+use crate::progress::Progress;
 use crate::report::{Report, count, fpr_value, plural, rate, rate_up, rate_value};
 use serde_json::json;
 use std::path::PathBuf;
@@ -70,15 +71,20 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
 }
 
 fn measure(measurement: &mut Measurement<'_>, args: &Args) {
+    /// Keys between two looks at the clock.
     const BATCH: u64 = 1 << 16;
-    match args.queries {
-        Some(queries) => measurement.query(queries),
-        None => {
-            let start = Instant::now();
-            while start.elapsed() < args.time {
-                measurement.query(BATCH);
-            }
-        }
+    let progress = Progress::new("random keys", args.queries);
+    let start = Instant::now();
+    let left = |done: u64| match args.queries {
+        Some(queries) => (queries - done).min(BATCH),
+        None if start.elapsed() < args.time => BATCH,
+        None => 0,
+    };
+    let mut batch = left(0);
+    while batch > 0 {
+        measurement.query(batch);
+        progress.add(batch);
+        batch = left(measurement.queries());
     }
 }
 
