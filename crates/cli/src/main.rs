@@ -38,6 +38,7 @@ enum Verb {
     Info(cmd::info::Args),
     Verify(cmd::verify::Args),
     Fpr(cmd::fpr::Args),
+    Table(cmd::table::Args),
     Eval(cmd::eval::Args),
 }
 
@@ -50,6 +51,7 @@ fn main() -> ExitCode {
         Some(Verb::Info(args)) => cmd::info::run(&args),
         Some(Verb::Verify(args)) => cmd::verify::run(&args),
         Some(Verb::Fpr(args)) => cmd::fpr::run(&args),
+        Some(Verb::Table(args)) => cmd::table::run(&args),
         Some(Verb::Eval(args)) => cmd::eval::run(&args),
     };
     match result {

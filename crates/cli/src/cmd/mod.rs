@@ -6,4 +6,5 @@ pub(crate) mod eval;
 pub(crate) mod fpr;
 pub(crate) mod info;
 pub(crate) mod plan;
+pub(crate) mod table;
 pub(crate) mod verify;

@@ -1,5 +1,7 @@
 //! Families of keys: random ones, and those that a weak hash would not spread.
 
+use crate::common::SplitMix64;
+
 /// How keys look. Members and strangers of one filter never coincide.
 #[derive(Clone, Copy, Debug)]
 pub enum Keys {
@@ -13,11 +15,9 @@ pub enum Keys {
     HighBits,
 }
 
-/// SplitMix64's finalizer, frozen.
-fn mix(word: u64) -> u64 {
-    let word = (word ^ word >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    let word = (word ^ word >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
-    word ^ word >> 31
+/// The frozen generator's word at this state.
+fn word(state: u64) -> u64 {
+    SplitMix64(state).next()
 }
 
 impl Keys {
@@ -33,7 +33,7 @@ impl Keys {
 
     fn key(self, filter: u64, index: u64) -> Vec<u8> {
         match self {
-            Keys::Random => [mix(mix(filter) ^ index).to_le_bytes(), mix(index ^ filter << 40).to_le_bytes()].concat(),
+            Keys::Random => [word(word(filter) ^ index).to_le_bytes(), word(index ^ filter << 40).to_le_bytes()].concat(),
             Keys::Sequential => index.to_le_bytes().to_vec(),
             Keys::NearIdentical => format!("https://example.org/a/b/c/d?id={index:012}").into_bytes(),
             // A bijection: the low 40 bits of the index moved to the top.

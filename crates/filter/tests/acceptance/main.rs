@@ -9,10 +9,12 @@
 //! seeds and more queries:
 //!
 //! ```text
-//! ACCEPTANCE_SEED=$RANDOM ACCEPTANCE_SCALE=100 cargo test --release --test acceptance -- --nocapture
+//! ACCEPTANCE_SEED=$RANDOM ACCEPTANCE_SCALE=10 cargo test --release --test acceptance -- --nocapture
 //! ```
 #![allow(unreachable_pub, reason = "a test has no public interface")]
 
+#[path = "../common/mod.rs"]
+mod common;
 mod keys;
 mod law;
 mod subject;

@@ -1,0 +1,152 @@
+//! `truebloom table`: Lehr's design table, exact beside textbook.
+
+use crate::args::{count, rate};
+use crate::failure::Failure;
+use crate::report::{rate as shown, significant};
+use serde_json::{Value, json};
+use std::io::{self, Write};
+use std::process::ExitCode;
+use truebloom_math::{Approximation, Plan, Rate, Target, Variant};
+
+const EXAMPLES: &str = "\
+Examples:
+  truebloom table                                rates by probes and bits an item
+  truebloom table -n 100 --bits-per-item 8,16,24
+  truebloom table -p 1%,0.1%,1e-6                bits an item for families of equal rate
+
+The best number of probes of each column is marked *.";
+
+/// Tabulate rates by probes and bits an item, exact beside textbook
+#[derive(clap::Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct Args {
+    /// Distinct items in the filter
+    #[arg(short = 'n', long, value_name = "N", value_parser = count, default_value = "1000")]
+    items: u64,
+
+    /// Columns: bits for each item
+    #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = count, default_value = "4,6,8,10,12,16,20,24")]
+    bits_per_item: Vec<u64>,
+
+    /// Columns instead: rates, for which the bits an item are tabulated
+    #[arg(short = 'p', long = "fpr", value_name = "LIST", value_delimiter = ',', value_parser = rate, conflicts_with = "bits_per_item")]
+    rates: Vec<Rate>,
+
+    /// Rows: probes from 1 to this number
+    #[arg(short = 'k', long, value_name = "K", default_value = "16", value_parser = clap::value_parser!(u32).range(1..=1000))]
+    probes: u32,
+
+    /// Print comma-separated values, a line a cell
+    #[arg(long)]
+    csv: bool,
+
+    /// Print one JSON object
+    #[arg(long, conflicts_with = "csv")]
+    json: bool,
+}
+
+/// One cell: exact and textbook number, and whether it is the best of its column.
+struct Cell {
+    probes: u32,
+    column: String,
+    exact: f64,
+    textbook: f64,
+    best: bool,
+}
+
+pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
+    let families = !args.rates.is_empty();
+    if args.items == 0 {
+        return Err(Failure::new("items is 0, but must be at least 1: give -n"));
+    }
+    let columns: Vec<Vec<Cell>> = if families {
+        args.rates.iter().map(|rate| sizes(args, *rate)).collect::<Result<_, _>>()?
+    } else {
+        args.bits_per_item.iter().map(|bits| rates(args, *bits)).collect::<Result<_, _>>()?
+    };
+    let mut out = io::BufWriter::new(io::stdout().lock());
+    let unit = if families { "bits_per_item" } else { "fpr" };
+    match (args.json, args.csv) {
+        (true, _) => print_json(&mut out, args, &columns, unit)?,
+        (_, true) => print_csv(&mut out, args, &columns, unit)?,
+        _ => print_text(&mut out, args, &columns, families)?,
+    }
+    out.flush()?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Rates of one size, by probes.
+fn rates(args: &Args, bits_per_item: u64) -> Result<Vec<Cell>, Failure> {
+    let Some(bits) = bits_per_item.checked_mul(args.items) else {
+        return Err(Failure::new(format_args!("{bits_per_item} bits for each of {} items are more than 2^64", args.items)));
+    };
+    let cell = |probes| {
+        let exact = Variant::Standard.fpr(bits, args.items, probes)?.value;
+        let textbook = Approximation::Knuth.value(bits, args.items, probes)?;
+        Ok(Cell { probes, column: bits_per_item.to_string(), exact, textbook, best: false })
+    };
+    column(args, cell)
+}
+
+/// Sizes for one rate, by probes.
+fn sizes(args: &Args, rate: Rate) -> Result<Vec<Cell>, Failure> {
+    let items = args.items;
+    let cell = |probes| {
+        let plan = Plan::new(&Target { items: Some(items), rate: Some(rate), probes: Some(probes), ..Target::default() })?;
+        let each = |bits: u64| bits as f64 / items as f64;
+        Ok(Cell { probes, column: rate.to_string(), exact: each(plan.bits), textbook: each(plan.textbook.bits), best: false })
+    };
+    column(args, cell)
+}
+
+fn column(args: &Args, cell: impl Fn(u32) -> Result<Cell, truebloom_math::Error>) -> Result<Vec<Cell>, Failure> {
+    let mut cells = (1..=args.probes).map(cell).collect::<Result<Vec<Cell>, _>>()?;
+    let least = cells.iter().map(|cell| cell.exact).fold(f64::INFINITY, f64::min);
+    cells.iter_mut().for_each(|cell| cell.best = cell.exact == least);
+    Ok(cells)
+}
+
+fn print_text(out: &mut impl Write, args: &Args, columns: &[Vec<Cell>], families: bool) -> io::Result<()> {
+    let what = if families { "bits an item for a rate of" } else { "exact rate for bits an item of" };
+    writeln!(out, "{} items, standard filter: {what}", crate::report::count(args.items))?;
+    let width = 11;
+    write!(out, "{:>6}", "probes")?;
+    for cells in columns {
+        write!(out, "{:>width$}", cells[0].column)?;
+    }
+    writeln!(out)?;
+    for row in 0..args.probes as usize {
+        write!(out, "{:>6}", row + 1)?;
+        for cell in columns.iter().map(|cells| &cells[row]) {
+            let number = if families { significant(cell.exact, 5) } else { shown(cell.exact, 4) };
+            write!(out, "{:>width$}", format!("{number}{}", if cell.best { "*" } else { " " }))?;
+        }
+        writeln!(out)?;
+    }
+    write!(out, "{:>6}", "off by")?;
+    for cells in columns {
+        write!(out, "{:>width$}", off(cells).map_or(String::new(), |off| format!("{}% ", significant(100.0 * off, 2))))?;
+    }
+    writeln!(out, "\n\noff by: what the textbook's formula misses at the best probes")
+}
+
+/// The textbook's error at the best probes, relative to the exact number.
+fn off(cells: &[Cell]) -> Option<f64> {
+    cells.iter().find(|cell| cell.best).map(|cell| cell.textbook / cell.exact - 1.0)
+}
+
+fn print_csv(out: &mut impl Write, args: &Args, columns: &[Vec<Cell>], unit: &str) -> io::Result<()> {
+    let column = if unit == "fpr" { "bits_per_item" } else { "fpr" };
+    writeln!(out, "items,probes,{column},{unit},textbook_{unit},best")?;
+    for cell in columns.iter().flatten() {
+        writeln!(out, "{},{},{},{},{},{}", args.items, cell.probes, cell.column, cell.exact, cell.textbook, cell.best)?;
+    }
+    Ok(())
+}
+
+fn print_json(out: &mut impl Write, args: &Args, columns: &[Vec<Cell>], unit: &str) -> io::Result<()> {
+    let cell = |cell: &Cell| json!({ "probes": cell.probes, "exact": cell.exact, "textbook": cell.textbook, "best": cell.best });
+    let column = |cells: &Vec<Cell>| json!({ "column": cells[0].column, "cells": cells.iter().map(cell).collect::<Vec<Value>>() });
+    let columns: Vec<Value> = columns.iter().map(column).collect();
+    writeln!(out, "{}", json!({ "verb": "table", "items": args.items, "unit": unit, "columns": columns }))
+}
