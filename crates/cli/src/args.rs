@@ -7,23 +7,23 @@ use truebloom_math::{Plan, Rate, Target};
 #[derive(Args)]
 pub(crate) struct Size {
     /// Distinct items the filter must hold: 1000, 10M, 2.5e9
-    #[arg(short = 'n', long, value_name = "N", value_parser = count)]
+    #[arg(short = 'n', long, value_name = "N", value_parser = count, allow_hyphen_values = true)]
     pub(crate) items: Option<u64>,
 
     /// False-positive rate to guarantee: 0.1%, 1/1000, 1e-6
-    #[arg(short = 'p', long = "fpr", value_name = "RATE", value_parser = rate)]
+    #[arg(short = 'p', long = "fpr", value_name = "RATE", value_parser = rate, allow_hyphen_values = true)]
     pub(crate) rate: Option<Rate>,
 
     /// Size of the filter, in bits (1M, 64Mi) or bytes (2MB, 64MiB)
-    #[arg(short = 'm', long, value_name = "SIZE", value_parser = bits)]
+    #[arg(short = 'm', long, value_name = "SIZE", value_parser = bits, allow_hyphen_values = true)]
     pub(crate) bits: Option<u64>,
 
     /// Probes of an item; the best number unless given
-    #[arg(short = 'k', long, value_name = "K")]
+    #[arg(short = 'k', long, value_name = "K", value_parser = probes, allow_hyphen_values = true)]
     pub(crate) probes: Option<u32>,
 
-    /// Refuse a filter larger than this: 64MiB, 2GB
-    #[arg(long, value_name = "BYTES", value_parser = bytes)]
+    /// Refuse a filter larger than this: 64MiB, 2GB; what memory is available, unless given, where one is built
+    #[arg(long, value_name = "BYTES", value_parser = bytes, allow_hyphen_values = true)]
     pub(crate) max_memory: Option<u64>,
 }
 
@@ -64,6 +64,13 @@ pub(crate) fn bytes(text: &str) -> Result<u64, String> {
     }
 }
 
+/// Probes that a filter can have.
+pub(crate) fn probes(text: &str) -> Result<u32, String> {
+    let most = truebloom::MAX_PROBES;
+    let found = count(text).ok().and_then(|probes| u32::try_from(probes).ok()).filter(|probes| (1..=most).contains(probes));
+    found.ok_or_else(|| format!("`{text}` is not a number of probes from 1 to {most}"))
+}
+
 pub(crate) fn rate(text: &str) -> Result<Rate, String> {
     text.parse().map_err(|error: truebloom_math::Error| error.to_string())
 }
@@ -78,11 +85,15 @@ fn scaled<'a>(text: &'a str, shown: &str) -> Result<(u64, &'a str), String> {
         ("Mi", 1 << 20),
         ("Gi", 1 << 30),
         ("Ti", 1 << 40),
+        ("Pi", 1 << 50),
+        ("Ei", 1 << 60),
         ("k", 1_000),
         ("K", 1_000),
         ("M", 1_000_000),
         ("G", 1_000_000_000),
         ("T", 1_000_000_000_000),
+        ("P", 1_000_000_000_000_000),
+        ("E", 1_000_000_000_000_000_000),
     ]
     .into_iter()
     .find_map(|(name, factor)| suffix.strip_prefix(name).map(|unit| (factor, unit)))

@@ -8,12 +8,13 @@ use std::path::Path;
 #[derive(Debug)]
 pub(crate) struct Failure {
     message: String,
-    broken_pipe: bool,
+    /// Of standard output: what kind of error it was.
+    output: Option<io::ErrorKind>,
 }
 
 impl Failure {
     pub(crate) fn new(message: impl Display) -> Failure {
-        Failure { message: message.to_string(), broken_pipe: false }
+        Failure { message: message.to_string(), output: None }
     }
 
     /// `path: error`.
@@ -21,8 +22,13 @@ impl Failure {
         Failure::new(format_args!("{}: {error}", path.display()))
     }
 
+    /// Whether standard output failed, so that it is pointless to go on.
+    pub(crate) fn is_of_output(&self) -> bool {
+        self.output.is_some()
+    }
+
     pub(crate) fn is_broken_pipe(&self) -> bool {
-        self.broken_pipe
+        self.output == Some(io::ErrorKind::BrokenPipe)
     }
 
     pub(crate) fn print(&self) {
@@ -39,7 +45,7 @@ pub(crate) fn warn(message: impl Display) {
 /// Errors of standard output; files are named by [`Failure::at`].
 impl From<io::Error> for Failure {
     fn from(error: io::Error) -> Failure {
-        Failure { broken_pipe: error.kind() == io::ErrorKind::BrokenPipe, message: format!("cannot write the output: {error}") }
+        Failure { output: Some(error.kind()), message: format!("cannot write the output: {error}; make room, or write it elsewhere") }
     }
 }
 

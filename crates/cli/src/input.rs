@@ -30,7 +30,7 @@ impl Inputs {
             let Some(mut file) = reopenable(path).map_err(|error| Failure::at(path, error))? else { return Ok(None) };
             let begin = file.stream_position().map_err(|error| Failure::at(path, error))?;
             let mut lines = Lines::new(&mut file);
-            while lines.next_line(|| Ok(())).map_err(|error| Failure::at(path, error))?.is_some() {
+            while lines.next_line().map_err(|error| Failure::at(path, error))?.is_some() {
                 total += 1;
             }
             // Standard input shares its position with this handle.

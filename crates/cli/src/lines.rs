@@ -1,4 +1,4 @@
-//! The one line reader: lines are bytes of any length, ended by a newline or the end of the input.
+//! The one line reader: lines are bytes, ended by a newline or the end of the input.
 
 use std::io::{self, Read};
 
@@ -15,44 +15,52 @@ pub(crate) struct Lines<R> {
     /// What has been read and not handed out: `buffer[start..end]`.
     start: usize,
     end: usize,
+    /// `buffer[start..searched]` has no newline.
+    searched: usize,
     /// Number of lines handed out.
     count: u64,
 }
 
 impl<R: Read> Lines<R> {
     pub(crate) fn new(source: R) -> Lines<R> {
-        Lines { source, buffer: Vec::new(), start: 0, end: 0, count: 0 }
+        Lines { source, buffer: Vec::new(), start: 0, end: 0, searched: 0, count: 0 }
     }
 
-    /// The next line without its newline; `None` at the end. `idle` runs before each read from the input, which may wait: the moment to flush.
-    pub(crate) fn next_line(&mut self, mut idle: impl FnMut() -> io::Result<()>) -> io::Result<Option<&[u8]>> {
-        let mut searched = self.start;
-        loop {
-            if let Some(offset) = memchr::memchr(b'\n', &self.buffer[searched..self.end]) {
-                let line = self.start..searched + offset;
-                self.start = line.end + 1;
-                self.count += 1;
-                return Ok(Some(&self.buffer[line]));
-            }
-            let pending = self.end - self.start;
-            idle()?;
+    /// Whether the next line must be read first, which may wait: the moment to flush what was written.
+    pub(crate) fn must_read(&mut self) -> bool {
+        self.newline().is_none()
+    }
+
+    /// The next line without its newline; `None` at the end.
+    pub(crate) fn next_line(&mut self) -> io::Result<Option<&[u8]>> {
+        while self.newline().is_none() {
             if self.read_more()? == 0 {
-                if pending == 0 {
-                    return Ok(None);
-                }
-                let line = self.start..self.end;
-                self.start = self.end;
-                self.count += 1;
-                return Ok(Some(&self.buffer[line]));
+                return Ok((self.start < self.end).then(|| self.take(self.end, self.end)));
             }
-            searched = self.start + pending;
         }
+        let newline = self.searched;
+        Ok(Some(self.take(newline, newline + 1)))
+    }
+
+    /// Where the first newline is, in which case `searched` stays there.
+    fn newline(&mut self) -> Option<usize> {
+        let found = memchr::memchr(b'\n', &self.buffer[self.searched..self.end]);
+        self.searched = found.map_or(self.end, |offset| self.searched + offset);
+        found.map(|_| self.searched)
+    }
+
+    /// Hands out `start..end`; what is left starts at `next`.
+    fn take(&mut self, end: usize, next: usize) -> &[u8] {
+        let line = self.start..end;
+        (self.start, self.searched) = (next, next);
+        self.count += 1;
+        &self.buffer[line]
     }
 
     /// Moves what is left to the front, makes room, and reads once.
     fn read_more(&mut self) -> io::Result<usize> {
         self.buffer.copy_within(self.start..self.end, 0);
-        (self.start, self.end) = (0, self.end - self.start);
+        (self.start, self.end, self.searched) = (0, self.end - self.start, self.searched - self.start);
         if self.end >= MAX_LINE {
             let message = format!("line {} is longer than {} MiB; is this a file of lines?", self.count + 1, MAX_LINE >> 20);
             return Err(io::Error::other(message));
@@ -97,7 +105,7 @@ mod tests {
     fn split(text: &[u8], step: usize) -> Vec<Vec<u8>> {
         let mut lines = Lines::new(Dribble(text, step));
         let mut found = Vec::new();
-        while let Some(line) = lines.next_line(|| Ok(())).expect("reading memory") {
+        while let Some(line) = lines.next_line().expect("reading memory") {
             found.push(line.to_vec());
         }
         assert_eq!(lines.count, found.len() as u64);

@@ -89,6 +89,25 @@ pub(crate) fn bytes(number: u64) -> String {
     if unit == 0 { format!("{number} bytes") } else { format!("{} {}", significant(value, 4), units[unit]) }
 }
 
+/// A rate to `digits` significant digits, also below the range of `f64`.
+pub(crate) fn fpr(fpr: &Fpr, digits: usize) -> String {
+    if fpr.value >= f64::MIN_POSITIVE || fpr.ln == f64::NEG_INFINITY {
+        return rate(fpr.value, digits);
+    }
+    let exponent = (fpr.ln / std::f64::consts::LN_10).floor();
+    let mantissa = (fpr.ln - exponent * std::f64::consts::LN_10).exp();
+    format!("{}e{exponent}", significant(mantissa, digits.min(10)))
+}
+
+/// The upper end of a proven rate, rounded up to 6 digits, but never above a rate that it is proven to be at most.
+pub(crate) fn proven(fpr: &Fpr, met: Option<Rate>) -> String {
+    let text = rate_up(fpr.upper, 6);
+    match met {
+        Some(asked) if text.parse().is_ok_and(|shown: f64| shown > asked.to_f64()) => asked.to_string(),
+        _ => text,
+    }
+}
+
 /// A number between 0 and 1 to `digits` significant digits, plain or scientific.
 pub(crate) fn rate(value: f64, digits: usize) -> String {
     round_with(value, digits, |exact| exact)

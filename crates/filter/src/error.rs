@@ -275,6 +275,12 @@ pub enum FileError {
         /// What the system said.
         cause: io::Error,
     },
+    /// There is something else than a file under that name.
+    #[error("{} is not a regular file; choose another name", path.display())]
+    NotAFile {
+        /// The path.
+        path: PathBuf,
+    },
     /// It exists already and was not to be overwritten.
     #[error("{} exists already; choose another name or overwrite it", path.display())]
     Exists {

@@ -34,8 +34,9 @@ pub enum Error {
     },
     /// The rate is below what any filter of this hash width can reach for so many items.
     #[error(
-        "a rate of {asked} cannot be had for {items} items: two keys with equal {hash_bits}-bit hashes already make a rate of {}; \
+        "a rate of {asked} cannot be had for {}: two keys with equal {hash_bits}-bit hashes already make a rate of {}; \
          ask for a rate above it, or split the keys over several filters{}",
+        plural(*items, "item"),
         rounded_up(*reachable),
         if *hash_bits < 128 { ", or use a 128-bit hash" } else { "" }
     )]
@@ -51,8 +52,9 @@ pub enum Error {
     },
     /// The rate needs more memory than allowed.
     #[error(
-        "a rate of {asked} for {items} items needs {}, but at most {allowed} ({} bytes) are allowed, which reach {}; \
+        "a rate of {asked} for {} needs {}, but at most {allowed} ({} bytes) are allowed, which reach {}; \
          allow more memory, fewer items, or a rate of at least that",
+        plural(*items, "item"),
         size(*needed),
         allowed / 8,
         rounded_up(*reachable)
@@ -71,9 +73,12 @@ pub enum Error {
     },
     /// These bits and probes cannot give the rate.
     #[error(
-        "{bits} bits cannot hold {items} items at a rate of {asked}: the smallest rate they reach is {}, at probes = {probes}; \
+        "a rate of {asked} for {} cannot be had from {}: the smallest rate is {}, with {}; \
          ask for that, or give more bits or fewer items",
-        rounded_up(*reachable)
+        plural(*items, "item"),
+        plural(*bits, "bit"),
+        rounded_up(*reachable),
+        plural(u64::from(*probes), "probe")
     )]
     OutOfReach {
         /// The rate asked for.
@@ -122,6 +127,9 @@ pub(crate) fn check_probes(probes: u32) -> Result<()> {
 
 /// A rate to four digits, rounded up, so that asking for the printed number is enough.
 fn rounded_up(rate: f64) -> String {
+    if rate >= 0.001 {
+        return format!("{}", (rate * 1e4).ceil().min(1e4) / 1e4);
+    }
     let text = format!("{rate:.3e}");
     if text.parse().is_ok_and(|printed: f64| printed >= rate) {
         return text;
@@ -132,4 +140,8 @@ fn rounded_up(rate: f64) -> String {
 
 fn size(bits: Option<u64>) -> String {
     bits.map_or("more than 2^62 bits".to_owned(), |bits| format!("{bits} bits ({} bytes)", bits.div_ceil(8)))
+}
+
+fn plural(number: u64, what: &str) -> String {
+    format!("{number} {what}{}", if number == 1 { "" } else { "s" })
 }

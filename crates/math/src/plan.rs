@@ -75,6 +75,8 @@ pub struct Textbook {
     pub claimed: f64,
     /// The exact expected rate of that filter.
     pub fpr: Fpr,
+    /// Whether that rate, with the floor of equal hashes, is at most the one asked for, decided exactly; `None` if none was.
+    pub meets: Option<bool>,
 }
 
 impl Plan {
@@ -254,6 +256,8 @@ impl Textbook {
         let probes = if target.probes.is_some() { plan_probes.min(target.variant.max_probes(bits)) } else { ideal };
         let k = f64::from(probes);
         let claimed = libm::pow(-libm::expm1(-(items as f64) * k / bits as f64), k);
-        Ok(Textbook { bits, items, probes, claimed, fpr: target.variant.fpr(bits, items, probes)? })
+        let meets = |rate: Rate| target.variant.meets(bits, items, probes, &rate, Some(target.hash_bits));
+        let meets = target.rate.map(meets).transpose()?;
+        Ok(Textbook { bits, items, probes, claimed, fpr: target.variant.fpr(bits, items, probes)?, meets })
     }
 }

@@ -276,10 +276,10 @@ fn the_memory_cap_is_kept() {
 
 #[test]
 fn sizes_too_small_are_refused() {
-    let error = refused(Target { bits: Some(9_000), ..target(1_000, "1%") }, &["9000 bits", "1000 items", "0.01", "probes = 6"]);
+    let error = refused(Target { bits: Some(9_000), ..target(1_000, "1%") }, &["9000 bits", "1000 items", "0.01", "with 6 probes"]);
     let Error::OutOfReach { reachable, .. } = error else { panic!("{error}") };
     assert!(reachable > 0.01 && Plan::new(&Target { bits: Some(9_000), ..target(1_000, &format!("{reachable:e}")) }).is_ok());
-    refused(Target { bits: Some(10), rate: Some(rate("1e-9")), ..Target::default() }, &["10 bits", "1 items", "1e-9"]);
+    refused(Target { bits: Some(10), rate: Some(rate("1e-9")), ..Target::default() }, &["10 bits", "1 item ", "1e-9"]);
 }
 
 #[test]

@@ -4,16 +4,15 @@ use crate::failure::Failure;
 use crate::input::{Inputs, name, open};
 use crate::lines::Lines;
 use crate::report::Report;
-use std::cell::RefCell;
 use std::io::{self, Write};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use truebloom::BloomFilter;
 
 const EXAMPLES: &str = "\
 Examples:
-  truebloom check seen.tbl new.txt          lines that are (perhaps) in the filter
-  tail -F log | truebloom check -v seen.tbl lines that are certainly not in it
+  truebloom check seen.tbl new.txt             lines that are (perhaps) in the filter
+  tail -F log | truebloom check -v seen.tbl    lines that are certainly not in it
   truebloom check -q seen.tbl word.txt && echo known
 
 Exit code: 0 some line was selected, 1 none was, 2 an error.";
@@ -43,7 +42,7 @@ pub(crate) struct Args {
     quiet: bool,
 
     /// Print one JSON object with the counts
-    #[arg(long)]
+    #[arg(long, conflicts_with_all = ["quiet", "count"])]
     json: bool,
 }
 
@@ -56,53 +55,39 @@ struct Counts {
 
 pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
     let filter = BloomFilter::open(&args.filter).map_err(Failure::new)?;
-    let out = RefCell::new(io::BufWriter::with_capacity(1 << 16, io::stdout().lock()));
+    let mut out = io::BufWriter::with_capacity(1 << 16, io::stdout().lock());
     let mut counts = Counts::default();
     let mut failed = false;
     for path in Inputs::new(&args.inputs).iter() {
         // As grep does: an input that cannot be read is told, the others are read.
-        if let Err(failure) = select(args, path, &filter, &out, &mut counts) {
-            if failure.is_broken_pipe() {
-                return Err(failure);
+        match select(args, path, &filter, &mut out, &mut counts) {
+            Ok(()) => {}
+            Err(failure) if failure.is_of_output() => return Err(failure),
+            Err(failure) => {
+                failure.print();
+                failed = true;
             }
-            failure.print();
-            failed = true;
         }
         if args.quiet && counts.selected > 0 {
             return Ok(ExitCode::SUCCESS);
         }
     }
-    out.borrow_mut().flush()?;
+    out.flush()?;
     drop(out);
     print_counts(args, &counts)?;
     Ok(ExitCode::from(if failed { 2 } else { u8::from(counts.selected == 0) }))
 }
 
-fn select(
-    args: &Args,
-    path: &std::path::Path,
-    filter: &BloomFilter,
-    out: &RefCell<impl Write>,
-    counts: &mut Counts,
-) -> Result<(), Failure> {
+fn select(args: &Args, path: &Path, filter: &BloomFilter, out: &mut impl Write, counts: &mut Counts) -> Result<(), Failure> {
     let silent = args.quiet || args.count || args.json;
     let fail = |error| Failure::at(name(path), error);
     let mut lines = Lines::new(open(path).map_err(fail)?);
-    let mut output_error = None;
     loop {
         // What was selected is shown before we wait for more input.
-        let flush = || {
-            out.borrow_mut().flush().map_err(|error| {
-                let kind = error.kind();
-                output_error = Some(error);
-                io::Error::from(kind)
-            })
-        };
-        let line = lines.next_line(flush);
-        if let Some(error) = output_error.take() {
-            return Err(error.into());
+        if lines.must_read() {
+            out.flush()?;
         }
-        let Some(line) = line.map_err(fail)? else { return Ok(()) };
+        let Some(line) = lines.next_line().map_err(fail)? else { return Ok(()) };
         counts.lines += 1;
         if filter.contains(line) == args.invert_match {
             continue;
@@ -112,7 +97,6 @@ fn select(
             return Ok(());
         }
         if !silent {
-            let mut out = out.borrow_mut();
             out.write_all(line)?;
             out.write_all(b"\n")?;
         }
@@ -124,7 +108,7 @@ fn print_counts(args: &Args, counts: &Counts) -> Result<(), Failure> {
         let mut report = Report::new("check");
         report.field("lines", counts.lines).field("selected", counts.selected).field("inverted", args.invert_match);
         report.print(true)?;
-    } else if args.count {
+    } else if args.count && !args.quiet {
         writeln!(io::stdout(), "{}", counts.selected)?;
     }
     Ok(())

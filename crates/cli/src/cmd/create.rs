@@ -1,12 +1,12 @@
-//! `truebloom create`: a filter from lines, in one pass and constant memory.
+//! `truebloom create`: a filter from lines, in one pass and the memory of the filter and its longest line.
 
 use crate::args::Size;
 use crate::failure::{Failure, warn};
 use crate::input::{Inputs, name, open};
 use crate::lines::Lines;
 use crate::progress::Progress;
-use crate::report::{Report, bytes, count, fpr_value, plural, rate, rate_up, rate_value};
-use std::path::{Path, PathBuf};
+use crate::report::{Report, bytes, count, fpr as fpr_text, fpr_value, plural, proven, rate_value};
+use std::path::PathBuf;
 use std::process::ExitCode;
 use truebloom::{BloomFilter, PortableHasher, Seed};
 use truebloom_math::{Plan, Target};
@@ -18,7 +18,7 @@ Examples:
   truebloom create -p 1e-6 seen.tbl urls.txt           counts the lines first
   truebloom create -n 10M -p 1% --empty seen.tbl       to fill later
 
-Lines are bytes of any length without their newline. Repeated lines do no harm and count once.";
+Lines are bytes without their newline, up to 1 GiB each. Repeated lines do no harm and count once.";
 
 /// Build a filter from the lines of files or of standard input
 #[derive(clap::Args)]
@@ -65,20 +65,19 @@ fn seed(text: &str) -> Result<Seed, String> {
 }
 
 pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
-    if !args.force && args.filter.exists() {
-        return Err(Failure::at(&args.filter, "exists already; add --force to overwrite it, or choose another name"));
-    }
-    check_folder(&args.filter)?;
+    check_target(args)?;
     let inputs = Inputs::new(&args.inputs);
-    let empty = args.empty || inputs.is_terminal();
-    let (plan, lines) = plan(args, &inputs, empty)?;
+    if !args.empty && inputs.is_terminal() {
+        return Err(Failure::new("there is nothing to read: name files, pipe lines in, or add --empty for a filter without items"));
+    }
+    let (plan, lines) = plan(args, &inputs)?;
     let seed = match args.seed {
         Some(seed) => seed,
         None => Seed::random().map_err(Failure::new)?,
     };
     let hasher = if args.untrusted { PortableHasher::sip13(seed) } else { PortableHasher::xxh3(seed) };
     let mut filter = BloomFilter::from_plan_with_hasher(&plan, hasher).map_err(Failure::new)?;
-    if !empty {
+    if !args.empty {
         fill(&mut filter, &inputs, lines, args)?;
     }
     if filter.is_over_capacity() {
@@ -90,29 +89,27 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
 }
 
 /// What would fail at the end of a long run is told at its beginning.
-fn check_folder(filter: &Path) -> Result<(), Failure> {
-    match filter.parent() {
-        Some(folder) if !folder.as_os_str().is_empty() && !folder.is_dir() => {
-            Err(Failure::at(filter, format_args!("there is no folder {}; make it, or choose another name", folder.display())))
-        }
-        _ => Ok(()),
+fn check_target(args: &Args) -> Result<(), Failure> {
+    if !args.force && std::fs::symlink_metadata(&args.filter).is_ok() {
+        return Err(Failure::at(&args.filter, "exists already; add --force to overwrite it, or choose another name"));
     }
+    BloomFilter::check_target(&args.filter).map_err(Failure::new)
 }
 
 /// The plan, and the number of lines if they had to be counted for it.
-fn plan(args: &Args, inputs: &Inputs, empty: bool) -> Result<(Plan, Option<u64>), Failure> {
+fn plan(args: &Args, inputs: &Inputs) -> Result<(Plan, Option<u64>), Failure> {
     let mut target = args.size.target();
     let rate_and_bits = target.rate.is_some() && target.bits.is_some();
     let mut counted = None;
     // Too little in any case is the planner's to explain.
     if target.items.is_none() && !rate_and_bits && (target.rate.is_some() || target.bits.is_some()) {
-        if empty {
+        if args.empty {
             return Err(Failure::new("an empty filter needs to know what is to come: give the number of items with -n"));
         }
         counted = inputs.count_lines()?;
         let Some(lines) = counted else {
             return Err(Failure::new(
-                "the input is a pipe and cannot be counted beforehand: give the number of items with -n (an upper bound will do), \
+                "the input cannot be read twice, so it cannot be counted beforehand: give the number of items with -n (an upper bound will do), \
                  or write the lines to a file first and name that",
             ));
         };
@@ -152,7 +149,7 @@ fn fill(filter: &mut BloomFilter, inputs: &Inputs, lines: Option<u64>, args: &Ar
     for path in inputs.iter() {
         let fail = |error| Failure::at(name(path), error);
         let mut lines = Lines::new(open(path).map_err(fail)?);
-        while let Some(line) = lines.next_line(|| Ok(())).map_err(fail)? {
+        while let Some(line) = lines.next_line().map_err(fail)? {
             filter.insert(line);
             progress.step();
             if args.strict && filter.is_over_capacity() {
@@ -203,6 +200,6 @@ fn report(args: &Args, filter: &BloomFilter, plan: &Plan) -> Report {
         format!("{}, {} of them new; planned for {}", plural(filter.offered(), "line"), count(filter.changed()), count(plan.items)),
     );
     let asked = plan.rate.map_or(String::new(), |asked| format!("asked {asked}, "));
-    report.line("rate", format!("{asked}proven at most {} when full, {} now", rate_up(plan.fpr.upper, 6), rate(now.value, 4)));
+    report.line("rate", format!("{asked}proven at most {} when full, {} now", proven(&plan.fpr, plan.rate), fpr_text(&now, 4)));
     report
 }

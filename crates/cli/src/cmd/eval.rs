@@ -2,6 +2,7 @@
 
 use crate::args::json_whole;
 use crate::failure::Failure;
+use crate::input::{name, open};
 use crate::lines::Lines;
 use crate::report::fpr_value;
 use serde_json::{Map, Value, json};
@@ -24,18 +25,23 @@ type Answer = Map<String, Value>;
 
 pub(crate) fn run(_: &Args) -> Result<ExitCode, Failure> {
     let stdin = Path::new("-");
-    let mut lines = Lines::new(crate::input::open(stdin).map_err(|error| Failure::at(crate::input::name(stdin), error))?);
-    let out = std::cell::RefCell::new(io::BufWriter::new(io::stdout().lock()));
+    let fail = |error| Failure::at(name(stdin), error);
+    let mut lines = Lines::new(open(stdin).map_err(fail)?);
+    let mut out = io::BufWriter::new(io::stdout().lock());
     let mut code = ExitCode::SUCCESS;
-    // Whoever waits for an answer gets it before we wait for the next query.
-    while let Some(line) = lines.next_line(|| out.borrow_mut().flush())? {
+    loop {
+        // Whoever waits for an answer gets it before we wait for the next query.
+        if lines.must_read() {
+            out.flush()?;
+        }
+        let Some(line) = lines.next_line().map_err(fail)? else { break };
         let answer = answer(line).unwrap_or_else(|message| {
             code = ExitCode::from(2);
             Map::from_iter([("error".to_owned(), message.into())])
         });
-        writeln!(out.borrow_mut(), "{}", Value::Object(answer))?;
+        writeln!(out, "{}", Value::Object(answer))?;
     }
-    out.borrow_mut().flush()?;
+    out.flush()?;
     Ok(code)
 }
 
@@ -93,13 +99,13 @@ impl Query {
     fn text(&mut self, name: &str) -> Result<String, String> {
         match self.take(name)? {
             Value::String(text) => Ok(text),
-            other => Err(format!("field `{name}` is {other}, but must be a string")),
+            other => Err(format!("field `{name}` is {}, but must be a string", brief(&other))),
         }
     }
 
     fn whole(&mut self, name: &str) -> Result<u64, String> {
         let value = self.take(name)?;
-        whole(&value).ok_or_else(|| format!("field `{name}` is {value}, but must be a whole number from 0 to 2^64 - 1"))
+        whole(&value).ok_or_else(|| format!("field `{name}` is {}, but must be a whole number from 0 to 2^64 - 1", brief(&value)))
     }
 
     fn probes(&mut self) -> Result<u32, String> {
@@ -111,7 +117,7 @@ impl Query {
         match self.take(name)? {
             // The decimal as written, not the nearest f64.
             Value::Number(number) => number.to_string().parse().map_err(|error| format!("field `{name}`: {error}")),
-            other => Err(format!("field `{name}` is {other}, but must be a number")),
+            other => Err(format!("field `{name}` is {}, but must be a number", brief(&other))),
         }
     }
 
@@ -134,6 +140,15 @@ impl Query {
             Some(name) => Err(format!("field `{name}` is unknown here")),
             None => Ok(()),
         }
+    }
+}
+
+/// A value as it is shown in a message.
+fn brief(value: &Value) -> String {
+    let text = value.to_string();
+    match text.char_indices().nth(60) {
+        Some((end, _)) => format!("{} ..", &text[..end]),
+        None => text,
     }
 }
 
@@ -170,7 +185,7 @@ fn fpr_at_fill(query: &mut Query) -> Result<Answer, String> {
         _ => whole(&ones).map(|count| vec![count]),
     };
     let expected = if variant == Variant::Partitioned { "an array of whole numbers, one a slice" } else { "a whole number" };
-    let counts = counts.ok_or_else(|| format!("field `ones` is {ones}, but must be {expected}"))?;
+    let counts = counts.ok_or_else(|| format!("field `ones` is {}, but must be {expected}", brief(&ones)))?;
     let fpr = variant.law(bits, probes).and_then(|law| law.fpr_at_fill(&counts)).map_err(explain)?;
     fpr.map(|fpr| fpr_value(&fpr)).ok_or_else(|| format!("the fill alone does not determine the rate of a {variant} filter"))
 }

@@ -2,7 +2,7 @@
 
 use crate::args::{bits, count};
 use crate::failure::Failure;
-use crate::report::{Report, fpr_value, plural, rate};
+use crate::report::{Report, fpr as fpr_text, fpr_value, plural, rate};
 use serde_json::{Map, Value};
 use std::process::ExitCode;
 use truebloom_math::{Approximation, Fpr, Variant};
@@ -16,13 +16,15 @@ Examples:
 /// Give the exact rate of a filter of any size
 #[derive(clap::Args)]
 #[command(after_help = EXAMPLES)]
+#[group(skip)]
+#[command(group(clap::ArgGroup::new("load").required(true)))]
 pub(crate) struct Args {
     /// Size of the filter, in bits (1M, 64Mi) or bytes (2MB, 64MiB)
-    #[arg(short = 'm', long, value_name = "SIZE", value_parser = bits)]
+    #[arg(short = 'm', long, value_name = "SIZE", value_parser = bits, allow_hyphen_values = true)]
     bits: u64,
 
     /// Distinct items in the filter
-    #[arg(short = 'n', long, value_name = "N", value_parser = count, required_unless_present = "ones", conflicts_with = "ones")]
+    #[arg(short = 'n', long, value_name = "N", value_parser = count, group = "load", allow_hyphen_values = true)]
     items: Option<u64>,
 
     /// Probes of an item
@@ -34,7 +36,7 @@ pub(crate) struct Args {
     variant: Variant,
 
     /// Set bits of one filter, instead of items; for each slice of a partitioned one, separated by commas
-    #[arg(long, value_name = "COUNT", value_parser = count, value_delimiter = ',')]
+    #[arg(long, value_name = "COUNT", value_parser = count, value_delimiter = ',', group = "load")]
     ones: Option<Vec<u64>>,
 
     /// Print one JSON object
@@ -63,19 +65,12 @@ fn add_rate(report: &mut Report, label: &str, fpr: &Fpr) {
         report.line("bracket", format!("{:e} to {:e}, {}", fpr.lower, fpr.upper, fpr.method));
     } else {
         // Below the range of f64 the logarithm still tells.
-        report.line(label, power_of_ten(fpr.ln));
+        report.line(label, fpr_text(fpr, 10));
         report.line("bracket", format!("e^{} to e^{}, {}", fpr.ln_lower, fpr.ln_upper, fpr.method));
     }
     for (name, value) in fpr_value(fpr) {
         report.field(&name, value);
     }
-}
-
-/// `e^ln` as a decimal to ten digits.
-fn power_of_ten(ln: f64) -> String {
-    let exponent = (ln / std::f64::consts::LN_10).floor();
-    let mantissa = (ln - exponent * std::f64::consts::LN_10).exp();
-    format!("{mantissa:.9}e{exponent}")
 }
 
 fn add_expected(report: &mut Report, args: &Args, items: u64) -> Result<(), Failure> {
@@ -93,7 +88,8 @@ fn add_expected(report: &mut Report, args: &Args, items: u64) -> Result<(), Fail
         fields.insert(approximation.name().to_owned(), value.into());
         let error = value / fpr.value - 1.0;
         let off = if fpr.value >= f64::MIN_POSITIVE { format!("  {error:+.3e} relative") } else { String::new() };
-        report.line(approximation.name(), format!("{}{off}", rate(value, 6)));
+        let shown = if value >= f64::MIN_POSITIVE { rate(value, 6) } else { "below the range of a double".to_owned() };
+        report.line(approximation.name(), format!("{shown}{off}"));
     }
     report.field("approximations", Value::Object(fields));
     Ok(())

@@ -1,7 +1,7 @@
 //! `truebloom info`: what a filter file says and holds.
 
 use crate::failure::Failure;
-use crate::report::{Report, bytes, count, fpr_value, plural, rate, rate_value, significant};
+use crate::report::{Report, bytes, count, fpr as fpr_text, fpr_value, plural, rate_value, significant};
 use std::path::PathBuf;
 use std::process::ExitCode;
 use truebloom::BloomFilter;
@@ -68,7 +68,7 @@ fn report(filter: &BloomFilter) -> Report {
         "items",
         estimate.map_or("full: no estimate".to_owned(), |items| format!("about {} by the fill", count(items.round() as u64))),
     );
-    report.line("rate now", rate(now.value, 6));
+    report.line("rate now", fpr_text(&now, 6));
     if filter.is_over_capacity() {
         report.line("warning", "it holds more items than planned; the rate asked for no longer holds".to_owned());
     }

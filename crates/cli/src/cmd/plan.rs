@@ -2,7 +2,7 @@
 
 use crate::args::Size;
 use crate::failure::Failure;
-use crate::report::{Report, bytes, fpr_value, plural, rate, rate_up, rate_value};
+use crate::report::{Report, bytes, fpr_value, plural, proven, rate, rate_value};
 use serde_json::json;
 use std::process::ExitCode;
 use truebloom_math::Plan;
@@ -53,7 +53,7 @@ fn report(plan: &Plan) -> Report {
         "size",
         format!("{} ({}), {per_item} bits an item, {}", plural(plan.bits, "bit"), bytes(plan.bytes()), plural(plan.probes.into(), "probe")),
     );
-    report.line("proven", format!("expected rate at most {}", rate_up(plan.fpr.upper, 6)));
+    report.line("proven", format!("expected rate at most {}", proven(&plan.fpr, plan.rate)));
     add_textbook(&mut report, plan);
     report
 }
@@ -62,23 +62,24 @@ fn report(plan: &Plan) -> Report {
 fn add_textbook(report: &mut Report, plan: &Plan) {
     let textbook = &plan.textbook;
     let aim = plan.rate.map_or(textbook.claimed, |asked| asked.to_f64());
-    let ratio = textbook.fpr.value / aim;
+    let excess = (textbook.fpr.value + plan.hash_floor) / aim - 1.0;
     report.field(
         "textbook",
         json!({
             "bits": textbook.bits, "items": textbook.items, "probes": textbook.probes, "claimed": textbook.claimed,
-            "fpr": fpr_value(&textbook.fpr), "ratio": ratio,
+            "fpr": fpr_value(&textbook.fpr), "meets": textbook.meets, "excess": excess,
         }),
     );
     let filter =
         format!("{}, {}, {}", plural(textbook.bits, "bit"), plural(textbook.items, "item"), plural(textbook.probes.into(), "probe"));
-    let claim = if plan.rate.is_some() { String::new() } else { format!(" claim {}, but", rate(textbook.claimed, 6)) };
-    let verdict = match ratio {
-        1.000_000_001.. => format!(", {} too high", percent(ratio - 1.0)),
-        _ if plan.rate.is_some() => ", enough".to_owned(),
-        _ => String::new(),
+    let verdict = match (textbook.meets, plan.rate) {
+        (Some(true), _) => ", enough".to_owned(),
+        (Some(false), _) if excess < 1e-9 => ", just too high".to_owned(),
+        (Some(false), _) => format!(", {} too high", percent(excess)),
+        (None, _) if excess > 1e-9 => format!(", {} more than it claims", percent(excess)),
+        (None, _) => String::new(),
     };
-    report.line("textbook", format!("{filter}{claim} really give {}{verdict}", rate(textbook.fpr.value, 6)));
+    report.line("textbook", format!("{filter} really give {}{verdict}", rate(textbook.fpr.value, 6)));
 }
 
 /// `0.088%`, or a multiple from twofold on.

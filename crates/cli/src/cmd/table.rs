@@ -21,7 +21,7 @@ The best number of probes of each column is marked *.";
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Args {
     /// Distinct items in the filter
-    #[arg(short = 'n', long, value_name = "N", value_parser = count, default_value = "1000")]
+    #[arg(short = 'n', long, value_name = "N", value_parser = count, default_value = "1000", allow_hyphen_values = true)]
     items: u64,
 
     /// Columns: bits for each item

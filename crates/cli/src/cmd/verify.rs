@@ -3,7 +3,7 @@
 use crate::args::count as parse_count;
 use crate::failure::Failure;
 use crate::progress::Progress;
-use crate::report::{Report, count, fpr_value, plural, rate, rate_up, rate_value};
+use crate::report::{Report, count, fpr as fpr_text, fpr_value, plural, proven, rate, rate_up, rate_value};
 use serde_json::json;
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -32,7 +32,7 @@ pub(crate) struct Args {
     time: Duration,
 
     /// Measure with this many random keys, however long it takes
-    #[arg(long, value_name = "N", value_parser = parse_count, conflicts_with = "time")]
+    #[arg(long, value_name = "N", value_parser = queries, conflicts_with = "time", allow_hyphen_values = true)]
     queries: Option<u64>,
 
     /// Seed of the random keys, to repeat a measurement; random unless given
@@ -50,6 +50,10 @@ fn seconds(text: &str) -> Result<Duration, String> {
     seconds
         .filter(|time| time.as_secs() <= 1_000_000)
         .ok_or_else(|| format!("`{text}` is not a time; give seconds as 10 or 0.5, at most a million"))
+}
+
+fn queries(text: &str) -> Result<u64, String> {
+    parse_count(text).and_then(|queries| if queries > 0 { Ok(queries) } else { Err("at least one key must be asked for".to_owned()) })
 }
 
 fn query_seed(text: &str) -> Result<u64, String> {
@@ -77,7 +81,7 @@ fn measure(measurement: &mut Measurement<'_>, args: &Args) {
     let start = Instant::now();
     let left = |done: u64| match args.queries {
         Some(queries) => (queries - done).min(BATCH),
-        None if start.elapsed() < args.time => BATCH,
+        None if done == 0 || start.elapsed() < args.time => BATCH,
         None => 0,
     };
     let mut batch = left(0);
@@ -91,7 +95,7 @@ fn measure(measurement: &mut Measurement<'_>, args: &Args) {
 fn report(filter: &BloomFilter, verification: &Verification, measurement: &Measurement<'_>, seed: u64, holds: bool) -> Report {
     let mut report = Report::new("verify");
     add_asked(&mut report, filter);
-    add_expected(&mut report, verification);
+    add_expected(&mut report, filter, verification);
     add_this_filter(&mut report, filter, verification);
     add_measured(&mut report, measurement, seed);
     report.field("alpha", ALPHA).field("holds", holds);
@@ -109,13 +113,14 @@ fn add_asked(report: &mut Report, filter: &BloomFilter) {
     report.line("asked", text);
 }
 
-fn add_expected(report: &mut Report, verification: &Verification) {
+fn add_expected(report: &mut Report, filter: &BloomFilter, verification: &Verification) {
     let (low, high) = verification.items();
     let expected = verification.expected();
     let word = expected_word(verification.expected_verdict());
     report.field("items", json!([low, high])).field("expected", fpr_value(&expected)).field("expected_verdict", word);
     let items = if low == high { count(high) } else { format!("{} to {}", count(low), count(high)) };
-    report.line("proven", format!("at most {} expected for the {items} items it holds", rate_up(expected.upper, 6)));
+    let met = filter.rate().filter(|_| verification.expected_verdict() == ExpectedVerdict::Met);
+    report.line("proven", format!("at most {} expected for {items} items", proven(&expected, met)));
 }
 
 fn expected_word(verdict: ExpectedVerdict) -> &'static str {
@@ -141,7 +146,7 @@ fn add_this_filter(report: &mut Report, filter: &BloomFilter, verification: &Ver
         (true, true) => "as its law has it",
         (true, false) => "NOT as its law has it",
     };
-    report.line("this filter", format!("{} from {} of {} bits set, {law}", rate(now.value, 6), count(filter.ones()), count(filter.bits())));
+    report.line("this filter", format!("{} from {} of {} bits set, {law}", fpr_text(&now, 6), count(filter.ones()), count(filter.bits())));
 }
 
 fn add_measured(report: &mut Report, measurement: &Measurement<'_>, seed: u64) {
@@ -153,7 +158,7 @@ fn add_measured(report: &mut Report, measurement: &Measurement<'_>, seed: u64) {
             "confidence": CONFIDENCE, "p_value": measurement.p_value(), "query_seed": format!("{seed:x}"),
         }),
     );
-    let hits = format!("{} in {} random keys", plural(measurement.hits(), "hit"), count(measurement.queries()));
+    let hits = format!("{} in {}", plural(measurement.hits(), "hit"), plural(measurement.queries(), "random key"));
     let text = match measurement.hits() {
         0 => format!("below {} (99% sure), {hits}", rate_up(high, 4)),
         _ => format!("{} (99% interval {} to {}), {hits}", rate(measurement.rate(), 4), rate(low, 4), rate(high, 4)),
@@ -187,10 +192,7 @@ fn verdict(verification: &Verification, measurement: &Measurement<'_>, holds: bo
         reasons.push(format!("{word} bits are set for the items counted: {cause}"));
     }
     if !measurement.holds() {
-        reasons.push(
-            "random keys hit at a rate that its fill does not allow: the hash is not the one the filter was built with, or does not spread"
-                .to_owned(),
-        );
+        reasons.push("random keys hit at a rate that its fill does not allow: the hash does not spread".to_owned());
     }
     format!("BROKEN: {}", reasons.join("; "))
 }

@@ -5,7 +5,7 @@ use crate::bloom::BloomFilter;
 use crate::error::{FileError, ReadError};
 use std::fs::File;
 use std::io;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use tempfile::NamedTempFile;
 
 impl BloomFilter {
@@ -25,26 +25,55 @@ impl BloomFilter {
         })
     }
 
-    /// Writes the filter to a file, and replaces the one that is there.
+    /// Writes the filter to a file, and replaces the one that is there, keeping its permissions.
     ///
     /// Whoever reads the path sees the old file or the new one, whole, also after a power cut: the bytes go to a temporary file beside it, to the disk, and
-    /// only then under the name. A symbolic link is replaced, not followed.
+    /// only then under the name. A symbolic link is followed, and what it points to is replaced. Errors: there is something else than a file (a folder, a
+    /// device, a pipe); it cannot be written.
     pub fn save(&self, path: impl AsRef<Path>) -> Result<(), FileError> {
-        self.save_by(path.as_ref(), |file, path| file.persist(path).map(drop).map_err(|error| error.error))
+        let path = &replaceable(path.as_ref())?;
+        let permissions = std::fs::metadata(path).ok().map(|old| old.permissions());
+        self.save_by(path, |file, path| {
+            permissions.map_or(Ok(()), |kept| file.as_file().set_permissions(kept))?;
+            file.persist(path).map(drop).map_err(|error| error.error)
+        })
     }
 
-    /// [`save`](Self::save), but an error if there is such a file already.
+    /// [`save`](Self::save), but an error if there is anything under that name already.
     pub fn save_new(&self, path: impl AsRef<Path>) -> Result<(), FileError> {
         self.save_by(path.as_ref(), |file, path| file.persist_noclobber(path).map(drop).map_err(|error| error.error))
+    }
+
+    /// Whether a filter could be saved there now, so that a long run can fail at its start: the folder is there and can be written, and the name does not belong to
+    /// something else than a file. Writes and removes an empty temporary file.
+    pub fn check_target(path: impl AsRef<Path>) -> Result<(), FileError> {
+        let path = &replaceable(path.as_ref())?;
+        temporary(folder_of(path)).map(drop).map_err(|cause| write_error(path, cause))
     }
 
     fn save_by(&self, path: &Path, name: impl FnOnce(NamedTempFile, &Path) -> io::Result<()>) -> Result<(), FileError> {
         let saved = write_beside(self, path).and_then(|file| name(file, path)).and_then(|()| sync_folder(path));
         saved.map_err(|cause| match cause.kind() {
             io::ErrorKind::AlreadyExists => FileError::Exists { path: path.to_owned() },
-            _ => FileError::Write { path: path.to_owned(), cause },
+            _ => write_error(path, cause),
         })
     }
+}
+
+/// Where a link leads, and nothing that is not a file.
+fn replaceable(path: &Path) -> Result<PathBuf, FileError> {
+    let Ok(metadata) = std::fs::symlink_metadata(path) else { return Ok(path.to_owned()) };
+    let path = if metadata.is_symlink() { std::fs::canonicalize(path).map_err(|cause| write_error(path, cause))? } else { path.to_owned() };
+    match std::fs::metadata(&path) {
+        Ok(metadata) if !metadata.is_file() => Err(FileError::NotAFile { path }),
+        _ => Ok(path),
+    }
+}
+
+/// Without what a temporary file adds, its name.
+fn write_error(path: &Path, cause: io::Error) -> FileError {
+    let cause = if cause.raw_os_error().is_none() { cause.kind().into() } else { cause };
+    FileError::Write { path: path.to_owned(), cause }
 }
 
 fn read_file(path: &Path) -> Result<BloomFilter, ReadError> {

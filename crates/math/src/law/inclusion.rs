@@ -185,8 +185,8 @@ impl Enclose for Inclusion {
     }
 }
 
-/// Word operations that one answer may take: some ten seconds. The worst up to 2^40 bits and 1,000 probes takes about four.
-pub(crate) const MAX_WORK: f64 = 2e10;
+/// Word operations that one answer may take: about five seconds. The worst up to 2^40 bits and 1,000 probes takes four.
+pub(crate) const MAX_WORK: f64 = 1e10;
 
 /// Digits that one answer may take, so that coefficients stay below half a gigabyte.
 pub(crate) const MAX_DIGITS: f64 = 4e6;

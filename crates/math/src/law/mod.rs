@@ -142,6 +142,10 @@ impl Variant {
         if items == 0 {
             return Ok(Fpr::ZERO);
         }
+        // One item fills a filter of one bit, of as many distinct bits as there are, or of slices of one bit.
+        if bits == 1 || (self != Variant::Standard && u64::from(probes) == bits) {
+            return Ok(Fpr::ONE);
+        }
         self.expected(bits, items, probes)?.fpr()
     }
 
