@@ -24,7 +24,9 @@
 //! ```
 
 mod approximation;
+pub mod bounds;
 pub mod binomial;
+mod combine;
 mod dyadic;
 mod efficiency;
 mod enclosure;

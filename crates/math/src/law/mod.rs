@@ -5,8 +5,9 @@
 
 mod classic;
 pub(crate) mod inclusion;
+pub(crate) mod mixture;
 mod partitioned;
-mod ratios;
+pub(crate) mod ratios;
 mod slices;
 mod standard;
 
