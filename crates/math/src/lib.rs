@@ -41,7 +41,10 @@ mod rate;
 mod search;
 
 pub use approximation::Approximation;
-pub use efficiency::efficiency;
+pub use efficiency::{
+    MOST_BITS_SEARCHED, Peak, best_probes_approximation, crossover, efficiency, half_full_items, max_efficiency, peak_efficiency, peak_items_approximation,
+    standard_limit, valley_efficiency,
+};
 pub use error::{Error, Result};
 pub use estimate::items_from_ones;
 pub use fill::Fill;
