@@ -65,7 +65,7 @@ pub fn chain(bits: u64, items: u64, probes: u32, order: u32) -> Result<Chain> {
     }
     let classic = filter(Items::Distinct, bits, items, probes);
     Ok(Chain {
-        mean_power: Power { base: &Mean(classic), exponent: order.into() }.fpr()?,
+        mean_power: Power { base: Mean(classic), exponent: order.into() }.fpr()?,
         distinct: all_set(classic, order)?,
         mean_binomial: mean_binomial(classic, order)?,
         single: all_set(filter(Items::Independent, bits, items, probes), order)?,
@@ -92,7 +92,7 @@ pub fn rates(bits: u64, items: u64, probes: u32) -> Result<RateBounds> {
     Ok(RateBounds {
         lower_by_mean: mean_binomial(single, probes)?,
         lower: Inclusion { query: Query::Distinct, ..single }.fpr()?,
-        upper: Power { base: &Mean(filter(Items::Distinct, bits, items, probes)), exponent: probes.into() }.fpr()?,
+        upper: Power { base: Mean(filter(Items::Distinct, bits, items, probes)), exponent: probes.into() }.fpr()?,
     })
 }
 

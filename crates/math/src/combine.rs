@@ -4,13 +4,31 @@ use crate::Result;
 use crate::dyadic::Dyadic;
 use crate::enclosure::{Enclose, Enclosure};
 
+impl<T: Enclose + ?Sized> Enclose for Box<T> {
+    fn attempt(&self, limbs: usize) -> Result<Enclosure> {
+        (**self).attempt(limbs)
+    }
+
+    fn bits_needed(&self) -> f64 {
+        (**self).bits_needed()
+    }
+
+    fn denominator_bits(&self) -> f64 {
+        (**self).denominator_bits()
+    }
+
+    fn check_cost(&self, bits: f64) -> Result<()> {
+        (**self).check_cost(bits)
+    }
+}
+
 /// A number to a power of at least 1. The ends keep `limbs + 1` leading words, so that a power far below 1 costs no more digits than its base.
-pub(crate) struct Power<'a> {
-    pub(crate) base: &'a dyn Enclose,
+pub(crate) struct Power<B> {
+    pub(crate) base: B,
     pub(crate) exponent: u64,
 }
 
-impl Power<'_> {
+impl<B: Enclose> Power<B> {
     fn end(&self, base: &Dyadic, limbs: usize, up: bool) -> Dyadic {
         let base = base.shortened(limbs + 1, up);
         let mut power = base.clone();
@@ -24,7 +42,7 @@ impl Power<'_> {
     }
 }
 
-impl Enclose for Power<'_> {
+impl<B: Enclose> Enclose for Power<B> {
     fn attempt(&self, limbs: usize) -> Result<Enclosure> {
         let base = self.base.attempt(limbs)?;
         Ok(Enclosure::between(self.end(&base.lower, limbs, false), self.end(&base.upper, limbs, true)))
@@ -67,17 +85,17 @@ impl Enclose for ProductOf {
     }
 
     fn check_cost(&self, bits: f64) -> Result<()> {
-        self.0.iter().try_for_each(|factor| factor.check_cost(bits * self.0.len() as f64))
+        self.0.iter().try_for_each(|factor| factor.check_cost(bits))
     }
 }
 
-/// `whole - part^exponent`, known to be positive.
-pub(crate) struct Difference<'a> {
-    pub(crate) whole: &'a dyn Enclose,
-    pub(crate) part: Power<'a>,
+/// The difference of two numbers, known to be positive.
+pub(crate) struct Difference<A, B> {
+    pub(crate) whole: A,
+    pub(crate) part: B,
 }
 
-impl Enclose for Difference<'_> {
+impl<A: Enclose, B: Enclose> Enclose for Difference<A, B> {
     fn attempt(&self, limbs: usize) -> Result<Enclosure> {
         let (whole, part) = (self.whole.attempt(limbs)?, self.part.attempt(limbs)?);
         Ok(Enclosure::between(whole.lower.minus(&part.upper), whole.upper.minus(&part.lower)))

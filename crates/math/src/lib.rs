@@ -35,10 +35,12 @@ mod estimate;
 mod fill;
 mod fixed;
 mod fpr;
+mod hits;
 pub mod law;
 mod plan;
 mod rate;
 mod search;
+pub mod sets;
 
 pub use approximation::Approximation;
 pub use efficiency::{
@@ -49,6 +51,7 @@ pub use error::{Error, Result};
 pub use estimate::items_from_ones;
 pub use fill::Fill;
 pub use fpr::{Fpr, Method};
+pub use hits::{Hits, RateMoments, false_positives, rate_moments};
 pub use law::{Law, Variant};
 pub use plan::{Plan, Target, Textbook};
 pub use rate::Rate;

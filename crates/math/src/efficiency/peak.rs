@@ -108,7 +108,7 @@ fn better(variant: Variant, bits: u64, best: Peak, probes: u32) -> Result<Peak> 
         return Ok(Peak { proven: best.proven && peak.proven, ..best });
     }
     let (mine, other) = (variant.expected(bits, best.items, best.probes as u32)?, variant.expected(bits, peak.items, probes)?);
-    let order = Power { base: &*other, exponent: peak.items }.compare(&Power { base: &*mine, exponent: best.items })?;
+    let order = Power { base: other, exponent: peak.items }.compare(&Power { base: mine, exponent: best.items })?;
     let wins = order.is_lt() || order.is_eq() && peak.probes < best.probes;
     let proven = best.proven && peak.proven;
     Ok(if wins { Peak { proven, ..peak } } else { Peak { proven, ..best } })
@@ -240,7 +240,7 @@ impl Search {
     /// `f(a)^a` against `f(b)^b`, exactly: the smaller is the more efficient.
     fn compare(&self, a: u64, b: u64) -> Result<std::cmp::Ordering> {
         let (left, right) = (self.rate(a)?, self.rate(b)?);
-        Power { base: &*left, exponent: a }.compare(&Power { base: &*right, exponent: b })
+        Power { base: left, exponent: a }.compare(&Power { base: right, exponent: b })
     }
 
     /// Assuming one peak, which for one probe is a theorem (`t ln(1 / (1 - e^-t))` has one): the first number of items after which efficiency does not rise.

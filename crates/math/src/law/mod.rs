@@ -8,7 +8,7 @@ pub(crate) mod inclusion;
 pub(crate) mod mixture;
 mod partitioned;
 pub(crate) mod ratios;
-mod slices;
+pub(crate) mod slices;
 mod standard;
 
 pub use classic::Classic;
