@@ -32,6 +32,7 @@ mod efficiency;
 mod enclosure;
 mod error;
 mod estimate;
+mod estimate_bits;
 mod fill;
 mod fixed;
 mod fpr;
@@ -49,6 +50,7 @@ pub use efficiency::{
 };
 pub use error::{Error, Result};
 pub use estimate::items_from_ones;
+pub use estimate_bits::{BitsEstimate, estimate_bits};
 pub use fill::Fill;
 pub use fpr::{Fpr, Method};
 pub use hits::{Hits, RateMoments, false_positives, rate_moments};
