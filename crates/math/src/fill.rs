@@ -62,7 +62,7 @@ impl Fill {
     }
 
     /// `exp(-variance h(distance / variance))` with `h(u) = (1 + u) ln(1 + u) - u`, for a distance beyond the rounding of the mean.
-    fn bennett(&self, distance: f64) -> f64 {
+    pub(crate) fn bennett(&self, distance: f64) -> f64 {
         let distance = distance - 4.0 * f64::EPSILON * self.mean;
         if distance <= 0.0 {
             return 1.0;

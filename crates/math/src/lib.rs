@@ -24,8 +24,8 @@
 //! ```
 
 mod approximation;
-pub mod bounds;
 pub mod binomial;
+pub mod bounds;
 mod combine;
 mod dyadic;
 mod efficiency;
@@ -36,6 +36,7 @@ mod estimate_bits;
 mod fill;
 mod fixed;
 mod fpr;
+mod guarantee;
 mod hits;
 pub mod law;
 mod plan;
@@ -45,14 +46,15 @@ pub mod sets;
 
 pub use approximation::Approximation;
 pub use efficiency::{
-    MOST_BITS_SEARCHED, Peak, best_probes_approximation, crossover, efficiency, half_full_items, max_efficiency, peak_efficiency, peak_items_approximation,
-    standard_limit, valley_efficiency,
+    MOST_BITS_SEARCHED, Peak, best_probes_approximation, crossover, efficiency, half_full_items, max_efficiency, peak_efficiency,
+    peak_items_approximation, standard_limit, valley_efficiency,
 };
 pub use error::{Error, Result};
 pub use estimate::items_from_ones;
 pub use estimate_bits::{BitsEstimate, estimate_bits};
 pub use fill::Fill;
 pub use fpr::{Fpr, Method};
+pub use guarantee::{RateQuantile, confidence_bound, rate_quantile_bound};
 pub use hits::{Hits, RateMoments, false_positives, rate_moments};
 pub use law::{Law, Variant};
 pub use plan::{Plan, Target, Textbook};

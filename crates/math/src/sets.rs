@@ -101,7 +101,8 @@ pub struct SetSizes<T> {
 pub fn sizes(variant: Variant, bits: u64, probes: u32, ones_a: u64, ones_b: u64, ones_union: u64) -> Result<SetSizes<Option<f64>>> {
     variant.check(bits, probes)?;
     check_counts(bits, ones_a, ones_b, ones_union)?;
-    let [a, b, union] = [estimate(variant, bits, probes, ones_a)?, estimate(variant, bits, probes, ones_b)?, estimate(variant, bits, probes, ones_union)?];
+    let [a, b, union] =
+        [estimate(variant, bits, probes, ones_a)?, estimate(variant, bits, probes, ones_b)?, estimate(variant, bits, probes, ones_union)?];
     let with = |f: &dyn Fn(f64, f64, f64) -> f64| Some(f(a?, b?, union?));
     Ok(SetSizes {
         a,
@@ -207,7 +208,11 @@ pub fn intervals(a: Interval, b: Interval, union: Interval) -> Option<SetSizes<R
     let similarity = |top: f64, bottom: f64| (top / bottom - 1.0).clamp(0.0, 1.0);
     let jaccard = Range {
         lower: if uu == 0 { 1.0 } else { (similarity(low(al + bl), high(uu)) - 1e-15).max(0.0) },
-        upper: if ul == 0 || au.max(bu) >= unbounded { 1.0 } else { (similarity(high(au + bu), low(ul)) + 1e-15).min(high(au.min(bu)) / low(ul) + 1e-15).min(1.0) },
+        upper: if ul == 0 || au.max(bu) >= unbounded {
+            1.0
+        } else {
+            (similarity(high(au + bu), low(ul)) + 1e-15).min(high(au.min(bu)) / low(ul) + 1e-15).min(1.0)
+        },
     };
     Some(SetSizes {
         a: range(al, au),

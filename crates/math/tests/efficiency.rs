@@ -77,7 +77,8 @@ fn peaks_of_the_vectors() {
 fn conjecture_28_is_false() {
     let rate = |items, probes| oracle::rate(Variant::Classic, 12, items, probes);
     assert!(power(&rate(8, 1), 8) < power(&rate(4, 2), 4));
-    let (one, two) = (peak_efficiency(Variant::Classic, 12, 1).expect("in range"), peak_efficiency(Variant::Classic, 12, 2).expect("in range"));
+    let (one, two) =
+        (peak_efficiency(Variant::Classic, 12, 1).expect("in range"), peak_efficiency(Variant::Classic, 12, 2).expect("in range"));
     assert_eq!((one.items, two.items), (8, 4));
     assert!(one.value > two.value && (one.value - 0.66384).abs() < 1e-5 && (two.value - 0.66359).abs() < 1e-5);
     let counterexamples: Vec<_> = (1..=40u64)

@@ -61,8 +61,10 @@ fn the_printed_formulas_in_fractions() {
             // (48): both printed cases are one number.
             let stirling = |n: u64, x: u64| BigRational::new(difference(n, 1, x), (1..=x).map(BigInt::from).product());
             let balls = items * batch;
-            let (first, second) =
-                (BigRational::from(BigInt::from(ones)) + stirling(balls, ones - 1) / stirling(balls, ones), stirling(balls + 1, ones) / stirling(balls, ones));
+            let (first, second) = (
+                BigRational::from(BigInt::from(ones)) + stirling(balls, ones - 1) / stirling(balls, ones),
+                stirling(balls + 1, ones) / stirling(balls, ones),
+            );
             assert!(first == second && first == single);
         }
     }
@@ -115,7 +117,8 @@ fn larger_sizes() {
         let (items, probes) = (random.between(1, 60), random.between(1, 20) as u32);
         let ones = random.between(u64::from(probes), items * u64::from(probes));
         let law = occupancy(ones, items, u64::from(probes));
-        let truth = BigRational::from(BigInt::from(ones)) + BigRational::new(law.ways[ones as usize - 1].clone(), law.ways[ones as usize].clone());
+        let truth =
+            BigRational::from(BigInt::from(ones)) + BigRational::new(law.ways[ones as usize - 1].clone(), law.ways[ones as usize].clone());
         error_of(Variant::Classic, items, probes, ones, &truth);
         let batches = estimate_bits(Variant::Classic, items * u64::from(probes), 1, ones).expect("possible");
         assert_eq!(batches, estimate_bits(Variant::Standard, items, probes, ones).expect("possible"));

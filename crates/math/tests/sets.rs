@@ -122,7 +122,8 @@ fn moments_of_the_own_rate_and_of_hits_counted() {
     let mut worst = [0f64; 3];
     for variant in Variant::ALL {
         for bits in 1..=6u64 {
-            for probes in (1..=6u32).filter(|&k| variant == Variant::Standard && (bits as f64).powi(k as i32) < 5e3 || u64::from(k) <= bits) {
+            for probes in (1..=6u32).filter(|&k| variant == Variant::Standard && (bits as f64).powi(k as i32) < 5e3 || u64::from(k) <= bits)
+            {
                 let own = own_rates(variant, bits, probes);
                 for items in 0..=3 {
                     let context = format!("{variant} m={bits} n={items} k={probes}");
@@ -198,7 +199,9 @@ fn sizes_from_counts() {
     assert!(full.b.is_some());
     let empty = sets::sizes(Variant::Standard, 8, 2, 0, 0, 0).expect("possible");
     assert_eq!((empty.intersection, empty.jaccard), (Some(0.0), Some(1.0)));
-    for (a, b, union, name) in [(9, 1, 9, "ones_a"), (1, 9, 9, "ones_b"), (3, 4, 8, "ones_union"), (3, 4, 3, "ones_union"), (7, 7, 9, "ones_union")] {
+    for (a, b, union, name) in
+        [(9, 1, 9, "ones_a"), (1, 9, 9, "ones_b"), (3, 4, 8, "ones_union"), (3, 4, 3, "ones_union"), (7, 7, 9, "ones_union")]
+    {
         let error = sets::sizes(Variant::Standard, 8, 2, a, b, union).expect_err("impossible").to_string();
         assert!(error.starts_with(name), "{error}");
     }
