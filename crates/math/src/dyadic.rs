@@ -1,5 +1,6 @@
 //! Non-negative integers times a power of two: the ends of a proven bracket, and their outward-rounded conversions.
 
+use crate::fixed;
 use std::cmp::Ordering;
 
 /// `words 2^exponent`, little-endian; leading zero words allowed.
@@ -90,6 +91,48 @@ impl Dyadic {
         (ln - slack, ln + slack)
     }
 
+    /// The exact product.
+    pub(crate) fn multiply(&self, other: &Dyadic) -> Dyadic {
+        let mut words = vec![0; self.words.len() + other.words.len()];
+        for (i, &a) in self.words.iter().enumerate() {
+            let mut carry = 0;
+            for (word, &b) in words[i..].iter_mut().zip(other.words.iter().chain(std::iter::repeat(&0))) {
+                let sum = u128::from(a) * u128::from(b) + u128::from(*word) + carry;
+                *word = sum as u64;
+                carry = sum >> 64;
+            }
+        }
+        Dyadic { words, exponent: self.exponent + other.exponent }
+    }
+
+    /// The difference, exact; 0 where it would be negative.
+    pub(crate) fn minus(&self, other: &Dyadic) -> Dyadic {
+        let exponent = self.exponent.min(other.exponent);
+        let (mut left, right) = (self.aligned(exponent, false), other.aligned(exponent, false));
+        left.words.resize(left.words.len().max(right.words.len()), 0);
+        if fixed::subtract(&mut left.words, &right.words) {
+            left.words.fill(0);
+        }
+        left
+    }
+
+    /// With another exponent, rounded down or up where it is larger.
+    pub(crate) fn aligned(&self, exponent: i64, up: bool) -> Dyadic {
+        let shift = exponent - self.exponent;
+        let length = usize::try_from(((self.bit_length() - shift).max(0) + 63) / 64).unwrap_or(0) + 1;
+        let mut words: Vec<u64> = (0..length as i64).map(|i| self.window(64 * i + shift)).collect();
+        if up && self.has_bits_below(shift) {
+            fixed::add(&mut words, &[1]);
+        }
+        Dyadic { words, exponent }
+    }
+
+    /// Its leading 64 `words`, rounded down or up.
+    pub(crate) fn shortened(&self, words: usize, up: bool) -> Dyadic {
+        let excess = self.bit_length() - 64 * words as i64;
+        if excess <= 0 { self.clone() } else { self.aligned(self.exponent + excess, up) }
+    }
+
     /// Aligns both to the smaller exponent and compares the integers.
     pub(crate) fn compare(&self, other: &Dyadic) -> Ordering {
         let by_zero = other.is_zero().cmp(&self.is_zero());
@@ -133,6 +176,20 @@ mod tests {
             let rational = |f: f64| BigRational::from_float(f).expect("finite");
             prop_assert!(rational(low) <= exact(&x) && exact(&x) <= rational(high));
             prop_assert!(high.to_bits() - low.to_bits() <= 1);
+        }
+
+        #[test]
+        fn products_and_differences_are_exact(x in dyadic(), y in dyadic(), shift in -70i64..70, words in 1usize..6) {
+            prop_assert_eq!(exact(&x.multiply(&y)), exact(&x) * exact(&y));
+            let (large, small) = if exact(&x) < exact(&y) { (&y, &x) } else { (&x, &y) };
+            prop_assert_eq!(exact(&large.minus(small)), exact(large) - exact(small));
+            prop_assert_eq!(small.minus(large).compare(&Dyadic { words: vec![0], exponent: 0 }), Ordering::Equal);
+            let unit = exact(&Dyadic { words: vec![1], exponent: x.exponent + shift });
+            let (low, high) = (x.aligned(x.exponent + shift, false), x.aligned(x.exponent + shift, true));
+            prop_assert!(exact(&low) <= exact(&x) && exact(&x) - exact(&low) < unit);
+            prop_assert!(exact(&high) >= exact(&x) && exact(&high) - exact(&x) < unit);
+            let (low, high) = (x.shortened(words, false), x.shortened(words, true));
+            prop_assert!(exact(&low) <= exact(&x) && exact(&x) <= exact(&high) && low.words.len() <= words.max(x.words.len()) + 1);
         }
 
         #[test]

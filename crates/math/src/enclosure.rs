@@ -25,6 +25,16 @@ impl Enclosure {
         Enclosure { lower: Dyadic { words: lower, exponent }, upper: Dyadic { words: upper, exponent } }
     }
 
+    /// From two ends of any exponents, which are brought to one by rounding outward.
+    pub(crate) fn between(lower: Dyadic, upper: Dyadic) -> Enclosure {
+        let exponent = match (lower.is_zero(), upper.is_zero()) {
+            (true, _) => upper.exponent,
+            (_, true) => lower.exponent,
+            _ => lower.exponent.max(upper.exponent),
+        };
+        Enclosure { lower: lower.aligned(exponent, false), upper: upper.aligned(exponent, true) }
+    }
+
     /// Bits of agreement: the width is at most `lower 2^-bits`. Negative when the lower end is 0.
     fn relative_bits(&self) -> i64 {
         let mut width = self.upper.clone();

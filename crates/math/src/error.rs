@@ -100,6 +100,16 @@ pub enum Error {
         /// The precision that would be needed.
         digits: u64,
     },
+    /// An answer would take too many steps.
+    #[error("{what} would take {steps:.1e} steps, but at most {allowed:.1e} are allowed here; use smaller numbers")]
+    TooLong {
+        /// What was asked for.
+        what: &'static str,
+        /// The steps it would take.
+        steps: f64,
+        /// The steps allowed.
+        allowed: f64,
+    },
 }
 
 /// Shorthand for results of this crate.

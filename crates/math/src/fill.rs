@@ -62,7 +62,7 @@ impl Fill {
     }
 
     /// `exp(-variance h(distance / variance))` with `h(u) = (1 + u) ln(1 + u) - u`, for a distance beyond the rounding of the mean.
-    fn bennett(&self, distance: f64) -> f64 {
+    pub(crate) fn bennett(&self, distance: f64) -> f64 {
         let distance = distance - 4.0 * f64::EPSILON * self.mean;
         if distance <= 0.0 {
             return 1.0;
@@ -79,7 +79,7 @@ impl Fill {
 }
 
 /// `1 - g_1`.
-struct Mean(Inclusion);
+pub(crate) struct Mean(pub(crate) Inclusion);
 
 /// `g_1 / m + (1 - 1/m) g_2 - g_1^2`: the variance over `m^2`.
 struct Variance(Inclusion);
@@ -96,7 +96,7 @@ impl Variance {
 }
 
 /// `g_1` and `g_2`, each at most [`Inclusion::empty_error`] units low.
-fn empties(law: &Inclusion, limbs: usize) -> [Vec<u64>; 2] {
+pub(crate) fn empties(law: &Inclusion, limbs: usize) -> [Vec<u64>; 2] {
     let mut found = [vec![0; limbs], vec![0; limbs]];
     law.for_each_empty(2, &mut Product::new(limbs), limbs, |j, empty, _| found[j as usize - 1].copy_from_slice(empty));
     found

@@ -25,25 +25,37 @@
 
 mod approximation;
 pub mod binomial;
+pub mod bounds;
+mod combine;
 mod dyadic;
 mod efficiency;
 mod enclosure;
 mod error;
 mod estimate;
+mod estimate_bits;
 mod fill;
 mod fixed;
 mod fpr;
+mod guarantee;
+mod hits;
 pub mod law;
 mod plan;
 mod rate;
 mod search;
+pub mod sets;
 
 pub use approximation::Approximation;
-pub use efficiency::efficiency;
+pub use efficiency::{
+    MOST_BITS_SEARCHED, Peak, best_probes_approximation, crossover, efficiency, half_full_items, max_efficiency, peak_efficiency,
+    peak_items_approximation, standard_limit, valley_efficiency,
+};
 pub use error::{Error, Result};
 pub use estimate::items_from_ones;
+pub use estimate_bits::{BitsEstimate, estimate_bits};
 pub use fill::Fill;
 pub use fpr::{Fpr, Method};
+pub use guarantee::{RateQuantile, confidence_bound, rate_quantile_bound};
+pub use hits::{Hits, RateMoments, false_positives, rate_moments};
 pub use law::{Law, Variant};
 pub use plan::{Plan, Target, Textbook};
 pub use rate::Rate;

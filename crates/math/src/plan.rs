@@ -1,9 +1,11 @@
 //! Plans: the smallest filter that is proven to meet a rate.
 
 use crate::error::{check_probes, out_of_range};
+use crate::guarantee::{check_confidence, miss_bound, rate_quantile_bound};
 use crate::law::hash_floor;
-use crate::search::{self, Question, best_probes, ln_power_of_mean};
-use crate::{Error, Fpr, MAX_BITS, Rate, Result, Variant};
+use crate::search::{self, Fit, Question, best_probes, ln_power_of_mean};
+use crate::{Error, Fpr, MAX_BITS, Rate, RateQuantile, Result, Variant};
+use std::cmp::Ordering;
 
 /// What is known of a filter. Give any sufficient subset of items, rate, bits and probes; [`Plan::new`] finds the rest.
 ///
@@ -31,11 +33,23 @@ pub struct Target {
     pub hash_bits: u32,
     /// The law of the positions.
     pub variant: Variant,
+    /// Ask for a guarantee instead of an average: with at least this probability (over seeds, strictly between 0 and 1) the rate of the one filter that is
+    /// built is at most the rate asked for. The expected rate is held to it as well. Without a rate, the plan reports what is kept with this probability.
+    pub confidence: Option<f64>,
 }
 
 impl Default for Target {
     fn default() -> Target {
-        Target { items: None, rate: None, bits: None, probes: None, max_bits: None, hash_bits: 128, variant: Variant::Standard }
+        Target {
+            items: None,
+            rate: None,
+            bits: None,
+            probes: None,
+            max_bits: None,
+            hash_bits: 128,
+            variant: Variant::Standard,
+            confidence: None,
+        }
     }
 }
 
@@ -55,6 +69,9 @@ pub struct Plan {
     pub rate: Option<Rate>,
     /// The expected rate at `items`, with the floor of equal hashes in its upper end. Its upper end is at most the rate asked for.
     pub fpr: Fpr,
+    /// With a confidence: the rate that one filter keeps to with that probability, with the floor of equal hashes in its upper end, which is at most the rate asked
+    /// for. Proven from bounds of the tails of the fill, not assumed normal.
+    pub guarantee: Option<RateQuantile>,
     /// What equal hashes add at most: `items / 2^hash_bits`.
     pub hash_floor: f64,
     /// What the textbook's formulas would have given, and the rate that they would really have.
@@ -81,7 +98,11 @@ pub struct Textbook {
 
 impl Plan {
     /// Finds what the target leaves open: the smallest number of bits that meets the rate, or the largest number of items, or the rate itself; always
-    /// with the best probes unless they are given. At most some milliseconds.
+    /// with the best probes unless they are given. At most some milliseconds, with a confidence some tens.
+    ///
+    /// With a confidence, that it meets the rate is proven. That it is the smallest is not: this probability is not monotone in the bits (whole bits round the
+    /// rate), so sizes are searched around the boundary, and none of the 32 below the one found would do at its probes; probes are searched as long as the last three tried
+    /// brought a gain.
     ///
     /// Errors: too little given ([`Error::Underdetermined`]); a rate below the hash floor, above the memory cap or out of reach of the given bits, each
     /// with the smallest rate that can be had; parameters out of range.
@@ -94,6 +115,9 @@ impl Plan {
         }
         if !(1..=128).contains(&target.hash_bits) {
             return out_of_range("hash_bits", target.hash_bits, "from 1 to 128");
+        }
+        if let Some(confidence) = target.confidence {
+            check_confidence(confidence)?;
         }
         if target.max_bits == Some(0) {
             return out_of_range("max_bits", 0, "at least 1");
@@ -123,7 +147,8 @@ impl Plan {
             fpr.cap(&rate);
         }
         let textbook = Textbook::new(target, probes)?;
-        Ok(Plan { variant: target.variant, bits, probes, items, rate: target.rate, fpr, hash_floor: floor, textbook })
+        let guarantee = target.confidence.map(|confidence| quantile(target, bits, items, probes, confidence)).transpose()?;
+        Ok(Plan { variant: target.variant, bits, probes, items, rate: target.rate, fpr, guarantee, hash_floor: floor, textbook })
     }
 }
 
@@ -164,9 +189,15 @@ fn fewest_bits(target: &Target, items: u64, rate: Rate) -> Result<Plan> {
     check_hash_floor(target, items, rate)?;
     let cap = target.max_bits.unwrap_or(MAX_BITS).min(MAX_BITS);
     let fit = search::fewest_bits(question(target, &rate), items)?;
+    let fit = match (fit, target.confidence) {
+        (Some(fit), Some(confidence)) => {
+            search_probes(target, fit.probes, |probes| surer_bits(target, items, &rate, probes, confidence), Ordering::is_lt)?
+        }
+        _ => fit,
+    };
     match fit {
         Some(fit) if fit.size <= cap => {
-            let probes = best_within(target, fit.size, items, fit.probes)?;
+            let probes = if target.confidence.is_some() { fit.probes } else { best_within(target, fit.size, items, fit.probes)? };
             Plan::finish(target, fit.size, probes, items)
         }
         needed => {
@@ -182,15 +213,105 @@ fn reachable_within(target: &Target, bits: u64, items: u64) -> Result<f64> {
     if target.probes.is_some_and(|probes| probes > target.variant.max_probes(bits)) {
         return Ok(1.0);
     }
-    let (_, mut fpr) = best_rate(target, bits, items)?;
+    let (probes, mut fpr) = best_rate(target, bits, items)?;
+    if let Some(confidence) = target.confidence {
+        return Ok(quantile(target, bits, items, probes, confidence)?.fpr.upper);
+    }
     fpr.add_above(hash_floor(items, target.hash_bits));
     Ok(fpr.upper)
+}
+
+/// What one filter keeps to with a probability, equal hashes included; never above a rate that was decided to be met.
+fn quantile(target: &Target, bits: u64, items: u64, probes: u32, confidence: f64) -> Result<RateQuantile> {
+    let mut quantile = rate_quantile_bound(target.variant, bits, items, probes, confidence)?;
+    quantile.fpr.add_above(hash_floor(items, target.hash_bits));
+    if let Some(rate) = target.rate {
+        if is_sure(target, bits, items, probes, &rate, confidence)? {
+            // The upper end comes down to the rate, and so do the numbers shown for it.
+            (quantile.fpr.value, quantile.fpr.ln) = (quantile.fpr.lower, quantile.fpr.ln_lower);
+            quantile.fpr.cap(&rate);
+        }
+    }
+    (quantile.fpr.value, quantile.fpr.ln) = (quantile.fpr.upper, quantile.fpr.ln_upper);
+    Ok(quantile)
+}
+
+fn is_sure(target: &Target, bits: u64, items: u64, probes: u32, rate: &Rate, confidence: f64) -> Result<bool> {
+    // 1 - c is exact from a half on, and rounded by less than the slack of the bound below.
+    Ok(miss_bound(target.variant, bits, items, probes, rate, Some(target.hash_bits))? <= 1.0 - confidence)
+}
+
+/// The fewest bits at given probes that meet the rate on average and with the confidence, as far as the search goes.
+fn surer_bits(target: &Target, items: u64, rate: &Rate, probes: u32, confidence: f64) -> Result<Option<Fit>> {
+    let Some(least) = search::fewest_bits_at(question(target, rate), items, probes, None)? else { return Ok(None) };
+    let is_sure = |bits: u64| is_sure(target, bits, items, probes, rate, confidence);
+    let Some(limit) = search::first_that_meets(least, MAX_BITS, is_sure)? else { return Ok(None) };
+    let mut size = if limit == least { least } else { search::boundary(least as f64 + 1.0, least, limit, |bits| Ok(!is_sure(bits)?))? };
+    // Not monotone: look a little further down.
+    let mut below = size;
+    while below > least && size - below < 32 {
+        below -= 1;
+        if is_sure(below)? {
+            size = below;
+        }
+    }
+    Ok(Some(Fit { size, probes }))
+}
+
+/// The most items at given probes that meet the rate on average and with the confidence, up to a number that is too many.
+fn surer_items(target: &Target, bits: u64, rate: &Rate, probes: u32, confidence: f64, limit: u64) -> Result<Option<Fit>> {
+    let fits = |items: u64| {
+        Ok(target.variant.meets(bits, items, probes, rate, Some(target.hash_bits))?
+            && is_sure(target, bits, items, probes, rate, confidence)?)
+    };
+    let past = search::boundary(limit as f64, 1, limit, fits)?;
+    Ok((past > 1).then_some(Fit { size: past - 1, probes }))
+}
+
+/// The best size over the probes, from a first number in both directions until three in a row bring nothing; the given probes alone, if they are given.
+fn search_probes(
+    target: &Target,
+    first: u32,
+    size: impl Fn(u32) -> Result<Option<Fit>>,
+    is_better: fn(Ordering) -> bool,
+) -> Result<Option<Fit>> {
+    let mut best = size(first)?;
+    if target.probes.is_some() {
+        return Ok(best);
+    }
+    for up in [false, true] {
+        let (mut probes, mut misses) = (first, 0);
+        while misses < 3 {
+            probes = if up { probes + 1 } else { probes - 1 };
+            if probes == 0
+                || probes > search::MAX_SEARCHED_PROBES
+                || target.bits.is_some_and(|bits| probes > target.variant.max_probes(bits))
+            {
+                break;
+            }
+            let found = size(probes)?;
+            let gains = match (&found, &best) {
+                (Some(found), Some(best)) => is_better(found.size.cmp(&best.size)),
+                (found, _) => found.is_some(),
+            };
+            (best, misses) = if gains { (found, 0) } else { (best, misses + 1) };
+        }
+    }
+    Ok(best)
 }
 
 fn most_items(target: &Target, rate: Rate, bits: u64) -> Result<Plan> {
     target.variant.check(bits, target.probes.unwrap_or(1))?;
     check_cap(target, bits)?;
-    match search::most_items(question(target, &rate), bits)? {
+    let fit = search::most_items(question(target, &rate), bits)?;
+    if let (Some(fit), Some(confidence)) = (fit, target.confidence) {
+        let most = |probes| surer_items(target, bits, &rate, probes, confidence, fit.size + 1);
+        return match search_probes(target, fit.probes, most, Ordering::is_gt)? {
+            Some(fit) => Plan::finish(target, bits, fit.probes, fit.size),
+            None => out_of_reach(target, rate, bits, 1),
+        };
+    }
+    match fit {
         Some(fit) => Plan::finish(target, bits, best_within(target, bits, fit.size, fit.probes)?, fit.size),
         None => out_of_reach(target, rate, bits, 1),
     }
@@ -204,6 +325,18 @@ fn given_size(target: &Target, items: u64, rate: Option<Rate>, bits: u64) -> Res
         check_hash_floor(target, items, rate)?;
         if !target.variant.meets(bits, items, probes, &rate, Some(target.hash_bits))? {
             return out_of_reach(target, rate, bits, items);
+        }
+        if let Some(confidence) = target.confidence {
+            // The best on average first, then its neighbours.
+            let sure = |probes| {
+                let meets = target.variant.meets(bits, items, probes, &rate, Some(target.hash_bits))?
+                    && is_sure(target, bits, items, probes, &rate, confidence)?;
+                Ok(meets.then_some(Fit { size: bits, probes }))
+            };
+            return match search_probes(target, probes, sure, Ordering::is_lt)? {
+                Some(fit) => Plan::finish(target, bits, fit.probes, items),
+                None => out_of_reach(target, rate, bits, items),
+            };
         }
     }
     Plan::finish(target, bits, probes, items)
@@ -219,7 +352,11 @@ fn check_cap(target: &Target, bits: u64) -> Result<()> {
 fn out_of_reach(target: &Target, asked: Rate, bits: u64, items: u64) -> Result<Plan> {
     let (probes, mut fpr) = best_rate(target, bits, items)?;
     fpr.add_above(hash_floor(items, target.hash_bits));
-    Err(Error::OutOfReach { asked, items, bits, probes, reachable: fpr.upper })
+    let reachable = match target.confidence {
+        Some(confidence) => quantile(target, bits, items, probes, confidence)?.fpr.upper,
+        None => fpr.upper,
+    };
+    Err(Error::OutOfReach { asked, items, bits, probes, reachable })
 }
 
 /// The probes to use for a size, and their rate: those given, or the best.

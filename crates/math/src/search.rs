@@ -58,7 +58,7 @@ fn ln_lower_bound(variant: Variant, bits: u64, items: u64, probes: u32) -> f64 {
 }
 
 /// An upper bound of `ln(1 - rate)`: the expected number of empty query positions, where a slice may be one bit longer than `m/k`.
-fn ln_complement_bound(variant: Variant, bits: u64, items: u64, probes: u32) -> f64 {
+pub(crate) fn ln_complement_bound(variant: Variant, bits: u64, items: u64, probes: u32) -> f64 {
     let (m, n, k) = (bits as f64, items as f64, f64::from(probes));
     libm::log(k)
         + match variant {
@@ -257,7 +257,7 @@ pub(crate) fn fewest_bits(question: Question<'_>, items: u64) -> Result<Option<F
 }
 
 /// The same at fixed probes, below a number of bits that is known to be enough.
-fn fewest_bits_at(question: Question<'_>, items: u64, probes: u32, enough: Option<u64>) -> Result<Option<u64>> {
+pub(crate) fn fewest_bits_at(question: Question<'_>, items: u64, probes: u32, enough: Option<u64>) -> Result<Option<u64>> {
     let least = if question.variant == Variant::Standard { 1 } else { u64::from(probes) };
     let k = f64::from(probes);
     // Invert the textbook formula at the rate asked for, then at the rate corrected by what it missed.
@@ -310,7 +310,7 @@ fn most_items_at(question: Question<'_>, bits: u64, least: u64, probes: u32) -> 
 
 /// The smallest size in `least..=limit` for which `before` is false, given that it is false at `limit` and, once false, stays so. Gallops
 /// away from the guess, then bisects: two questions when the guess is right.
-fn boundary(guess: f64, least: u64, limit: u64, before: impl Fn(u64) -> Result<bool>) -> Result<u64> {
+pub(crate) fn boundary(guess: f64, least: u64, limit: u64, before: impl Fn(u64) -> Result<bool>) -> Result<u64> {
     // `low` is the largest size known to be before the boundary, or one below the least; `high` the smallest known to be past it.
     let (mut low, mut high) = (least - 1, limit);
     let mut at = guess.ceil().max(0.0) as u64;
@@ -335,7 +335,7 @@ fn boundary(guess: f64, least: u64, limit: u64, before: impl Fn(u64) -> Result<b
 }
 
 /// The first of `size`, `4 size`, .. up to `limit` that meets the rate.
-fn first_that_meets(mut size: u64, limit: u64, meets: impl Fn(u64) -> Result<bool>) -> Result<Option<u64>> {
+pub(crate) fn first_that_meets(mut size: u64, limit: u64, meets: impl Fn(u64) -> Result<bool>) -> Result<Option<u64>> {
     loop {
         if meets(size)? {
             return Ok(Some(size));

@@ -5,9 +5,10 @@
 
 mod classic;
 pub(crate) mod inclusion;
+pub(crate) mod mixture;
 mod partitioned;
-mod ratios;
-mod slices;
+pub(crate) mod ratios;
+pub(crate) mod slices;
 mod standard;
 
 pub use classic::Classic;

@@ -1,0 +1,148 @@
+//! The number of bits of a filter, from how many it has set: the minimum-variance unbiased estimator of m.
+
+use crate::error::{check_probes, out_of_range};
+use crate::{Error, Result, Variant};
+
+/// An estimate of the number of bits m.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct BitsEstimate {
+    /// The estimate: at least `ones`.
+    pub value: f64,
+    /// A bound of its relative rounding error.
+    pub relative_error: f64,
+    /// Where it is unbiased, and that nothing is beyond.
+    pub note: &'static str,
+}
+
+const NOTE: &str = "unbiased only when bits <= items x probes; for more bits no unbiased estimator exists";
+
+/// Elementary steps that one estimate may take: about a second.
+const MAX_STEPS: f64 = 1e8;
+
+/// The minimum-variance unbiased estimate of the number of bits of a filter that holds `items` items of `probes` probes and has `ones` set bits.
+///
+/// Classic (n batches of k different bits): Burns (47), `x + x W(x-1) / W(x)` with `W(x)` the number of ways in which n batches cover x bits. Standard (nk
+/// single balls): Burns (48), `x + S(nk, x-1) / S(nk, x)`, whose two printed cases are the same number, `S(nk+1, x) / S(nk, x)`. Both are
+/// unbiased only when the true number of bits is at most `items * probes`; otherwise the bias is of order `C(m, nk+1)`, and no unbiased estimator exists, since the mean of any
+/// function of x is a polynomial in m of too low a degree over the number of outcomes. The partitioned filter has no such estimator here: an error.
+///
+/// Computed by positive recurrences on numbers with their own exponents: nothing cancels or underflows, and the relative error is at most the `relative_error`
+/// given (a count of rounded operations). Takes `items * ones * probes` steps (standard: `items * probes * ones`), at most 10^8: an error beyond. Errors for impossible `ones`
+/// too: from 1 (classic: `probes`) to `items * probes`.
+///
+/// ```
+/// use truebloom_math::{Variant, estimate_bits};
+/// assert_eq!(estimate_bits(Variant::Classic, 2, 2, 4)?.value, 8.0);
+/// assert_eq!(estimate_bits(Variant::Standard, 1, 2, 2)?.value, 3.0);
+/// # Ok::<(), truebloom_math::Error>(())
+/// ```
+pub fn estimate_bits(variant: Variant, items: u64, probes: u32, ones: u64) -> Result<BitsEstimate> {
+    check_probes(probes)?;
+    if items == 0 {
+        return out_of_range("items", items, "at least 1");
+    }
+    let balls = u128::from(items) * u128::from(probes);
+    let (batches, batch) = match variant {
+        Variant::Standard => (balls, 1),
+        Variant::Classic => (u128::from(items), probes),
+        Variant::Partitioned => return out_of_range("variant", variant, "standard or classic"),
+    };
+    if !(u128::from(batch)..=balls).contains(&u128::from(ones)) {
+        return out_of_range("ones", ones, format!("from {batch} to items x probes ({balls})"));
+    }
+    let steps = batches as f64 * ones as f64 * f64::from(batch);
+    if steps > MAX_STEPS {
+        return Err(Error::TooLong { what: "the unbiased estimate of bits", steps, allowed: MAX_STEPS });
+    }
+    let ratio = cover_ratio(batches as u64, u64::from(batch), ones);
+    // A batch rounds each of its terms at most 3k + 8 times: k + 1 additions, 2k in the coefficient, the products.
+    let relative_error = batches as f64 * (3.0 * f64::from(batch) + 8.0) * 2.0 * f64::EPSILON;
+    Ok(BitsEstimate { value: ones as f64 + ratio, relative_error, note: NOTE })
+}
+
+/// `V(x-1) / V(x)` with `V(x) = W(x) / x!`, which is `x W(x-1) / W(x)`: one more batch covers `x` bits, `i` of them new,
+/// `V'(x) = sum over i of V(x-i) C(x-i, k-i) / i!`.
+fn cover_ratio(batches: u64, batch: u64, ones: u64) -> f64 {
+    // Few enough to index: ones and batches are at most MAX_STEPS.
+    let (x_max, k) = (ones as usize, batch as usize);
+    let mut covers = vec![Scaled::ZERO; x_max + 1];
+    covers[0] = Scaled::ONE;
+    for step in 1..=batches {
+        let reached = usize::try_from(u128::from(step) * u128::from(batch)).unwrap_or(usize::MAX).min(x_max);
+        // What can still grow to x - 1.
+        let needed = (batches - step).checked_mul(batch).map_or(0, |rest| ones.saturating_sub(1).saturating_sub(rest)) as usize;
+        for x in (needed.max(k)..=reached).rev() {
+            // C(x-i, k-i) / i! from C(x, k) on: the next is times (k-i) / (x-i) / (i+1).
+            let mut coefficient = choose(x, k);
+            let mut sum = covers[x].times(coefficient);
+            for i in 1..=k {
+                coefficient = coefficient.scaled((k - i + 1) as f64 / ((x - i + 1) as f64 * i as f64));
+                sum = sum.plus(covers[x - i].times(coefficient));
+            }
+            covers[x] = sum;
+        }
+        // A batch covers at least its own size.
+        covers.iter_mut().take(k.min(x_max + 1)).for_each(|cover| *cover = Scaled::ZERO);
+    }
+    if x_max == 0 { 0.0 } else { covers[x_max - 1].over(covers[x_max]) }
+}
+
+fn choose(n: usize, k: usize) -> Scaled {
+    (0..k).fold(Scaled::ONE, |product, i| product.scaled((n - i) as f64 / (i + 1) as f64))
+}
+
+/// A number at least 0 with a wide exponent: `mantissa 2^exponent`, the mantissa 0 or within 2^-500..2^500.
+#[derive(Clone, Copy)]
+struct Scaled {
+    mantissa: f64,
+    exponent: i64,
+}
+
+impl Scaled {
+    const ZERO: Scaled = Scaled { mantissa: 0.0, exponent: 0 };
+    const ONE: Scaled = Scaled { mantissa: 1.0, exponent: 0 };
+    const STEP: i32 = 512;
+
+    fn new(mut mantissa: f64, mut exponent: i64) -> Scaled {
+        // 2^256 and back: exact, and two of them multiply without overflow.
+        const HIGH: f64 = 1.157_920_892_373_162e77;
+        if mantissa >= HIGH {
+            mantissa = libm::scalbn(mantissa, -Scaled::STEP);
+            exponent += i64::from(Scaled::STEP);
+        } else if mantissa < 1.0 / HIGH && mantissa > 0.0 {
+            mantissa = libm::scalbn(mantissa, Scaled::STEP);
+            exponent -= i64::from(Scaled::STEP);
+        }
+        Scaled { mantissa, exponent }
+    }
+
+    fn times(self, other: Scaled) -> Scaled {
+        Scaled::new(self.mantissa * other.mantissa, self.exponent + other.exponent)
+    }
+
+    fn scaled(self, factor: f64) -> Scaled {
+        Scaled::new(self.mantissa * factor, self.exponent)
+    }
+
+    fn plus(self, other: Scaled) -> Scaled {
+        if self.mantissa == 0.0 {
+            return other;
+        }
+        if other.mantissa == 0.0 {
+            return self;
+        }
+        let (large, small) = if self.exponent >= other.exponent { (self, other) } else { (other, self) };
+        let shift = small.exponent - large.exponent;
+        // Two steps apart, the smaller is below the last digit.
+        if shift < -2 * i64::from(Scaled::STEP) {
+            return large;
+        }
+        Scaled::new(large.mantissa + libm::scalbn(small.mantissa, shift as i32), large.exponent)
+    }
+
+    fn over(self, other: Scaled) -> f64 {
+        let shift = (self.exponent - other.exponent).clamp(-4096, 4096) as i32;
+        libm::scalbn(self.mantissa / other.mantissa, shift)
+    }
+}

@@ -1,0 +1,182 @@
+//! The chance that all positions of a query are set in every one of several independent filters.
+//!
+//! Given that the query has `d` different positions, the filters are independent, and in each of them these are all set with probability
+//!
+//! ```text
+//! L_d = sum over l = 0..d of (-1)^l C(d, l) g_l     (the d-th difference of g at 0)
+//! ```
+//!
+//! where `g_l` is the probability that `l` given bits are empty ([`Inclusion::for_each_empty`]). So the chance is `sum_d P(D = d) prod_i L_d(i)`, all
+//! terms positive. It is the rate of an intersection of filters of disjoint sets (Burns, theorem 13, counts its bits); with one filter and `2k` draws it is
+//! the second moment of the standard filter's own rate, with two sets of `k` positions that of the classic filter's; with `d` fixed positions
+//! the ends of Burns' theorem 15.
+//!
+//! Whole numbers of units as in [`super::inclusion`]: differences are exact and only double the errors of their terms, `2^d` times in all, which is
+//! what the working precision has on top of the answer's.
+
+use super::inclusion::{Inclusion, MAX_DIGITS, MAX_WORK};
+use crate::enclosure::{Enclose, Enclosure};
+use crate::fixed::{self, Divisor, Product};
+use crate::{Error, Result};
+
+/// How a query chooses its positions.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Positions {
+    /// So many independent draws, repeats allowed; at least 1.
+    Draws(u32),
+    /// So many different positions; at least 1, at most `bits`.
+    Distinct(u32),
+    /// Two independent sets of so many different positions each.
+    TwoSets(u32),
+}
+
+/// Parameters are checked by whoever makes it: at least one filter, each of at least one item and all of the same number of bits.
+#[derive(Clone, Debug)]
+pub(crate) struct Mixture {
+    pub(crate) positions: Positions,
+    /// How each filter sets its bits; its own query is not looked at.
+    pub(crate) filters: Vec<Inclusion>,
+}
+
+impl Mixture {
+    fn bits(&self) -> u64 {
+        self.filters[0].bits
+    }
+
+    /// The largest number of different positions.
+    fn most(&self) -> u32 {
+        let most = match self.positions {
+            Positions::Draws(t) => u64::from(t),
+            Positions::Distinct(d) => u64::from(d),
+            Positions::TwoSets(k) => 2 * u64::from(k),
+        };
+        most.min(self.bits()) as u32
+    }
+
+    /// Words of the working precision that the doubling of errors uses up.
+    fn spent_limbs(&self) -> usize {
+        self.most() as usize / 64 + 1
+    }
+
+    /// Units, after the spent words are dropped, by which the whole sum may be off in either direction.
+    ///
+    /// Every `L_d` is off by at most `2^d` times the error of a `g_l`, plus one where it is clamped to a fraction; the weights, together below
+    /// `(most + 2)^2` units low, and the products, one unit each, are less than one unit after the words are dropped, which cuts one more.
+    fn error(&self) -> u128 {
+        self.filters.iter().map(Inclusion::empty_error).sum::<u128>() + 4
+    }
+
+    /// `L_0 .. L_most` of one filter, each as a fraction of `limbs` words.
+    fn all_set(&self, filter: &Inclusion, limbs: usize) -> Vec<Vec<u64>> {
+        let most = self.most();
+        // One word more for the whole part of g_0 = 1; negative numbers wrap around, which subtraction does not mind.
+        let mut table = vec![vec![0; limbs + 1]; most as usize + 1];
+        table[0][limbs] = 1;
+        filter.for_each_empty(most, &mut Product::new(limbs), limbs, |j, empty, _| table[j as usize][..limbs].copy_from_slice(empty));
+        let mut all = vec![vec![u64::MAX; limbs]];
+        for d in 1..=most as usize {
+            for l in 0..=most as usize - d {
+                let (left, right) = table.split_at_mut(l + 1);
+                fixed::subtract(&mut left[l], &right[0]);
+            }
+            let mut value = table[0][..limbs].to_vec();
+            match table[0][limbs] {
+                0 => {}
+                // Rounding took it to 1 or above, or below 0.
+                1 => value.fill(u64::MAX),
+                _ => value.fill(0),
+            }
+            all.push(value);
+        }
+        all
+    }
+
+    /// `P(D = d)` for d = 0 .. most. Both chains conserve probability, so the errors of their steps add up: at most two units a number and step, and one for
+    /// starting at `1 - 2^-B`.
+    fn weights(&self, limbs: usize) -> Vec<Vec<u64>> {
+        let (bits, most) = (self.bits(), self.most() as usize);
+        let mut weights = vec![vec![0; limbs]; most + 1];
+        let mut moved = vec![0; limbs];
+        // One step: stay at x with chance stay(x), go on from x with chance go(x), both over `whole`.
+        let mut step = |weights: &mut Vec<Vec<u64>>, last: usize, stay: &dyn Fn(u64) -> u64, go: &dyn Fn(u64) -> u64, whole: u64| {
+            let whole = Divisor::new(whole);
+            for x in (0..=last).rev() {
+                if x < most {
+                    moved.copy_from_slice(&weights[x]);
+                    fixed::scale(&mut moved, go(x as u64), &whole);
+                    fixed::add(&mut weights[x + 1], &moved);
+                }
+                fixed::scale(&mut weights[x], stay(x as u64), &whole);
+            }
+        };
+        match self.positions {
+            Positions::Distinct(d) => weights[d as usize].fill(u64::MAX),
+            Positions::Draws(draws) => {
+                weights[1].fill(u64::MAX);
+                for t in 1..draws as usize {
+                    step(&mut weights, t.min(most), &|x| x, &|x| bits - x, bits);
+                }
+            }
+            Positions::TwoSets(k) => {
+                // Different positions of the second set that are new: after t of its draws without replacement, x new ones.
+                let k = u64::from(k);
+                weights[0].fill(u64::MAX);
+                for t in 0..k {
+                    let last = (t as usize).min(most);
+                    step(&mut weights, last, &|x| (k + x).saturating_sub(t), &|x| (bits - k).saturating_sub(x), bits - t);
+                }
+                // d = k + x.
+                weights.rotate_right(k as usize);
+            }
+        }
+        weights
+    }
+}
+
+impl Enclose for Mixture {
+    fn attempt(&self, limbs: usize) -> Result<Enclosure> {
+        let spent = self.spent_limbs();
+        let limbs = limbs.max(spent + 2);
+        let mut product = Product::new(limbs);
+        let filters: Vec<_> = self.filters.iter().map(|filter| self.all_set(filter, limbs)).collect();
+        let mut sum = vec![0; limbs + 1];
+        for (d, mut term) in self.weights(limbs).into_iter().enumerate() {
+            if term.iter().all(|&word| word == 0) {
+                continue;
+            }
+            for filter in &filters {
+                product.multiply(&mut term, &filter[d]);
+            }
+            fixed::add(&mut sum, &term);
+        }
+        let sum = sum[spent..].to_vec();
+        Ok(Enclosure::around(sum, self.error(), self.error() + 1, -64 * (limbs - spent) as i64))
+    }
+
+    fn bits_needed(&self) -> f64 {
+        let k = f64::from(self.most());
+        let share = |filter: &Inclusion| {
+            let balls = filter.items as f64 * f64::from(filter.probes);
+            libm::log2(-libm::expm1(-balls / filter.bits as f64))
+        };
+        64.0 * self.spent_limbs() as f64 + libm::log2(self.error() as f64) + 4.0 - k * self.filters.iter().map(share).sum::<f64>()
+    }
+
+    fn denominator_bits(&self) -> f64 {
+        let log2_bits = libm::log2(self.bits() as f64) + 1e-9;
+        let balls: f64 = self.filters.iter().map(|filter| filter.items as f64 * f64::from(filter.probes)).sum();
+        (balls + 2.0 * f64::from(self.most())) * log2_bits
+    }
+
+    fn check_cost(&self, bits: f64) -> Result<()> {
+        let (limbs, k) = (bits / 64.0, f64::from(self.most()));
+        let work = self.filters.len() as f64 * (k * 130.0 * limbs * limbs + 2.0 * k * k * limbs);
+        if !(bits < MAX_DIGITS && work < MAX_WORK && k * limbs < MAX_WORDS) {
+            return Err(Error::TooCostly { probes: self.most(), digits: bits.min(1e18) as u64 });
+        }
+        Ok(())
+    }
+}
+
+/// Words that the differences of one filter may take: half a gigabyte.
+const MAX_WORDS: f64 = 6e7;

@@ -1,0 +1,194 @@
+//! The rate of one filter with a probability: every bound held to the exact law of the set bits.
+
+mod common;
+
+use common::oracle::{self, occupancy};
+use common::{choose, fraction, of_f64, power, ratio};
+use num_bigint::BigInt;
+use num_rational::BigRational;
+use num_traits::{ToPrimitive, Zero};
+use std::collections::BTreeMap;
+use truebloom_math::{Error, Method, Plan, Rate, Target, Variant, confidence_bound, rate_quantile_bound};
+
+/// All values of one filter's rate with their probabilities, exactly.
+fn own_rates(variant: Variant, bits: u64, items: u64, probes: u32) -> BTreeMap<BigRational, BigRational> {
+    let k = u64::from(probes);
+    let of = |bits: u64, steps: u64, batch: u64, rate: &dyn Fn(u64) -> BigRational| -> Vec<(BigRational, BigRational)> {
+        let law = occupancy(bits, steps, batch);
+        let possible = law.ways.iter().enumerate().filter(|(_, ways)| !ways.is_zero());
+        possible.map(|(ones, ways)| (rate(ones as u64), BigRational::new(ways.clone(), law.outcomes.clone()))).collect()
+    };
+    let mut all = BTreeMap::new();
+    match variant {
+        Variant::Standard => all.extend(of(bits, items * k, 1, &|ones| power(&ratio(ones, bits), probes))),
+        Variant::Classic => all.extend(of(bits, items, k, &|ones| BigRational::new(choose(ones, k), choose(bits, k)))),
+        Variant::Partitioned => {
+            all.insert(BigRational::from(BigInt::from(1)), BigRational::from(BigInt::from(1)));
+            for size in oracle::slices(bits, probes) {
+                let mut next = BTreeMap::new();
+                for (factor, p) in of(size, items, 1, &|ones| ratio(ones, size)) {
+                    for (rate, q) in &all {
+                        *next.entry(rate * &factor).or_insert_with(BigRational::zero) += &p * q;
+                    }
+                }
+                all = next;
+            }
+        }
+    }
+    all
+}
+
+fn mass(law: &BTreeMap<BigRational, BigRational>, within: impl Fn(&BigRational) -> bool) -> BigRational {
+    law.iter().filter(|(rate, _)| within(rate)).map(|(_, p)| p).sum()
+}
+
+#[test]
+fn quantiles_lie_in_their_brackets() {
+    let mut cases = 0;
+    for variant in Variant::ALL {
+        for (bits, items, probes) in
+            [(1u64, 3u64, 1u32), (7, 1, 3), (8, 2, 3), (20, 3, 4), (33, 5, 4), (60, 20, 2), (60, 1, 60), (45, 9, 4), (90, 10, 6)]
+        {
+            let law = own_rates(variant, bits, items, probes);
+            for confidence in [1e-9, 0.01, 0.3, 0.5, 0.9, 0.99, 0.999_999, 1.0 - 1e-12] {
+                let context = format!("{variant} m={bits} n={items} k={probes} c={confidence}");
+                let found = rate_quantile_bound(variant, bits, items, probes, confidence).expect("in range");
+                let c = of_f64(confidence);
+                let (lower, upper) = (of_f64(found.fpr.lower), of_f64(found.fpr.upper));
+                assert!(mass(&law, |rate| *rate <= upper) >= c, "{context}: {found:?} is too low");
+                assert!(mass(&law, |rate| *rate < lower) < c, "{context}: {found:?} is too high below");
+                assert_eq!(found.fpr.method, Method::Bound);
+                assert!(
+                    found.fpr.lower <= found.fpr.value && found.fpr.value <= found.fpr.upper && found.fpr.ln_lower <= found.fpr.ln_upper
+                );
+                cases += 1;
+            }
+        }
+    }
+    println!("{cases} quantiles in their brackets");
+}
+
+#[test]
+fn confidence_is_never_overstated() {
+    let mut gaps = Vec::new();
+    for variant in Variant::ALL {
+        for (bits, items, probes) in [(20u64, 3u64, 4u32), (33, 5, 4), (60, 20, 2), (90, 10, 6), (7, 2, 7), (1, 1, 1)] {
+            let law = own_rates(variant, bits, items, probes);
+            // Ties too: rates that the filter can have.
+            for text in ["1e-9", "0.001", "1%", "1/16", "1/9", "0.2", "0.5", "0.9", "0.9999"] {
+                let rate: Rate = text.parse().expect("a rate");
+                let asked = match text.strip_suffix('%') {
+                    Some(percent) => fraction(percent) / BigRational::from(BigInt::from(100)),
+                    None => fraction(text),
+                };
+                let truth = mass(&law, |rate| *rate <= asked);
+                let found = confidence_bound(variant, bits, items, probes, &rate).expect("in range");
+                assert!(of_f64(found) <= truth, "{variant} m={bits} n={items} k={probes} {text}: {found} {truth}");
+                gaps.push(truth.to_f64().expect("finite") - found);
+            }
+        }
+    }
+    assert!(gaps.iter().filter(|gap| **gap < 0.05).count() * 3 > gaps.len(), "{gaps:?}");
+}
+
+fn target(items: u64, rate: &str, confidence: f64) -> Target {
+    Target { items: Some(items), rate: Some(rate.parse().expect("a rate")), confidence: Some(confidence), ..Target::default() }
+}
+
+#[test]
+fn plans_keep_their_word() {
+    for variant in Variant::ALL {
+        for (items, text, confidence) in [(10u64, "0.05", 0.9), (10, "0.05", 0.999), (25, "0.1", 0.5), (6, "0.01", 0.99), (4, "0.3", 0.2)] {
+            let context = format!("{variant} n={items} p={text} c={confidence}");
+            let asked = Target { variant, ..target(items, text, confidence) };
+            let plan = Plan::new(&asked).unwrap_or_else(|error| panic!("{context}: {error}"));
+            let average = Plan::new(&Target { confidence: None, ..asked.clone() }).expect("easy");
+            let guarantee = plan.guarantee.expect("asked for");
+            assert!(average.guarantee.is_none() && average.bits <= plan.bits, "{context}");
+            assert!(
+                guarantee.fpr.upper <= plan.rate.expect("asked").to_f64() && plan.fpr.upper <= plan.rate.expect("asked").to_f64(),
+                "{plan:?}"
+            );
+            let law = own_rates(variant, plan.bits, items, plan.probes);
+            let kept = mass(&law, |rate| *rate <= fraction(text)).to_f64().expect("finite");
+            println!(
+                "{context}: {} bits, {} probes (on average {}, {}), kept with {kept}",
+                plan.bits, plan.probes, average.bits, average.probes
+            );
+            assert!(kept >= confidence, "{context}: {kept}");
+            // The most items at that size are at least these, and the size given passes.
+            let back = Plan::new(&Target { items: None, bits: Some(plan.bits), ..asked.clone() }).expect("they fit");
+            assert!(back.items >= items, "{context}: {back:?}");
+            let law = own_rates(variant, back.bits, back.items, back.probes);
+            assert!(mass(&law, |rate| *rate <= fraction(text)).to_f64().expect("finite") >= confidence, "{context}");
+            assert!(Plan::new(&Target { bits: Some(plan.bits), ..asked.clone() }).is_ok(), "{context}");
+            let given = Plan::new(&Target { probes: Some(plan.probes), ..asked }).expect("the same");
+            assert_eq!((given.bits, given.probes), (plan.bits, plan.probes), "{context}");
+        }
+    }
+}
+
+/// Probability of at most `ones` set bits after single throws, by the chain in f64: all terms positive.
+fn at_most(bits: usize, throws: u64, ones: usize) -> f64 {
+    let mut law = vec![0.0; bits + 1];
+    law[0] = 1.0;
+    for throw in 1..=throws {
+        for x in (0..=bits.min(throw as usize)).rev() {
+            law[x] = law[x] * x as f64 / bits as f64 + if x > 0 { law[x - 1] * (bits + 1 - x) as f64 / bits as f64 } else { 0.0 };
+        }
+    }
+    law[..=ones].iter().sum()
+}
+
+#[test]
+fn the_cost_of_a_guarantee() {
+    let mut before = Plan::new(&Target { confidence: None, ..target(1_000, "1%", 0.5) }).expect("easy").bits;
+    for confidence in [0.6, 0.9, 0.99, 0.999, 0.999_999] {
+        let plan = Plan::new(&target(1_000, "1%", confidence)).expect("easy");
+        let ones = plan.guarantee.and_then(|guarantee| guarantee.ones).expect("one count");
+        let kept = at_most(plan.bits as usize, 1_000 * u64::from(plan.probes), ones as usize);
+        println!("c={confidence}: {} bits, {} probes, {ones} ones, kept with {kept}", plan.bits, plan.probes);
+        assert!(kept >= confidence && plan.bits >= before && plan.bits < 10_400, "{plan:?}");
+        before = plan.bits;
+    }
+    // At a real size a guarantee of 99.9% costs less than a thousandth, and 128 equal hash bits nothing.
+    for variant in Variant::ALL {
+        let asked = Target { variant, ..target(10_000_000, "0.1%", 0.999) };
+        let (sure, average) = (Plan::new(&asked).expect("easy"), Plan::new(&Target { confidence: None, ..asked }).expect("easy"));
+        assert!(sure.bits > average.bits && (sure.bits as f64) < average.bits as f64 * 1.001, "{} {}", sure.bits, average.bits);
+    }
+}
+
+#[test]
+fn what_cannot_be_guaranteed() {
+    for confidence in [0.0, 1.0, -1.0, 2.0, f64::NAN, f64::INFINITY] {
+        for error in [
+            Plan::new(&target(10, "1%", confidence)).expect_err("no probability"),
+            rate_quantile_bound(Variant::Standard, 10, 1, 2, confidence).expect_err("no probability"),
+        ] {
+            assert!(error.to_string().starts_with("confidence"), "{error}");
+        }
+    }
+    // The size for the average does not do, and the error names a rate that does.
+    let average = Plan::new(&Target { confidence: None, ..target(1_000, "1%", 0.5) }).expect("easy");
+    let asked = Target { bits: Some(average.bits), ..target(1_000, "1%", 0.999) };
+    let Err(Error::OutOfReach { reachable, probes, .. }) = Plan::new(&asked) else { panic!("half of the filters are above 1%") };
+    assert!(reachable > 0.01 && reachable < 0.013, "{reachable}");
+    let rate = Rate::try_from(reachable).expect("a rate");
+    assert!(Plan::new(&Target { rate: Some(rate), probes: Some(probes), ..asked.clone() }).is_ok());
+    // Without a rate the plan reports what is kept.
+    let plan = Plan::new(&Target { rate: None, ..asked }).expect("any size");
+    assert!((plan.guarantee.expect("asked for").fpr.upper / reachable - 1.0).abs() < 1e-9);
+    let capped = Plan::new(&Target { max_bits: Some(average.bits), ..target(1_000, "1%", 0.999) });
+    assert!(matches!(capped, Err(Error::OverMemoryCap { needed: Some(_), .. })), "{capped:?}");
+    // Corners end soon, whatever they answer.
+    for items in [1, 1 << 40] {
+        for rate in ["1e-300", "0.999999", "1e-9"] {
+            for variant in Variant::ALL {
+                let _ = Plan::new(&Target { variant, ..target(items, rate, 0.999) });
+                let _ = confidence_bound(variant, 1 << 62, items, 7, &rate.parse().expect("a rate"));
+                let _ = rate_quantile_bound(variant, 1 << 62, items, 7, 0.5);
+            }
+        }
+    }
+}
