@@ -1,4 +1,5 @@
-//! How rates depend on bits, items and probes: what is proven, what is only observed, and which printed conjecture is false.
+//! How rates depend on bits, items and probes: what is proven and what is only observed. The conjectures of the
+//! papers that are false are in `tests/errata`.
 
 mod common;
 
@@ -79,16 +80,6 @@ fn best_probes_by_brute_force() {
             }
         }
     }
-}
-
-/// Burns, conjecture 24: `m/2n <= kC <= kS <= (m/n) ln 2` for `m/n >= 1/ln 2`. Each of the three inequalities fails somewhere.
-#[test]
-fn conjecture_24_is_false() {
-    let (standard, classic) = (Variant::Standard, Variant::Classic);
-    assert_eq!(best(standard, 8, 3), [2], "above (8/3) ln 2 = 1.85");
-    assert_eq!(best(standard, 1_000, 100), [7], "above 10 ln 2 = 6.93");
-    assert_eq!(best(classic, 11, 5), [1], "below 11/10");
-    assert_eq!((best(classic, 26, 12), best(standard, 26, 12)), (vec![2], vec![1]), "the classic optimum above the standard one");
 }
 
 #[test]

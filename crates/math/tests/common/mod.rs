@@ -1,6 +1,8 @@
 //! Exact decimals and fractions for the tests.
 #![allow(dead_code, missing_docs, unreachable_pub, reason = "each test file uses its part")]
 
+pub mod committees;
+pub mod documents;
 pub mod oracle;
 
 use num_bigint::{BigInt, BigUint};

@@ -1,0 +1,44 @@
+//! Tables of the documents, and the tests that a source file holds, so that the two can be compared.
+
+use std::path::{Path, PathBuf};
+
+fn read(path: &Path) -> String {
+    std::fs::read_to_string(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
+}
+
+/// The rows of all tables of a document in `docs` that have an entry's number in the first cell, such as `B12`; cells are trimmed.
+pub fn numbered_rows(document: &str) -> Vec<Vec<String>> {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs").join(document);
+    let cells = |line: &str| line.trim().trim_matches('|').split(" | ").map(|cell| cell.trim().to_owned()).collect::<Vec<_>>();
+    let numbered = |row: &Vec<String>| row[0].starts_with(char::is_alphabetic) && row[0].ends_with(|c: char| c.is_ascii_digit());
+    read(&path).lines().filter(|line| line.starts_with("| ")).map(cells).filter(numbered).collect()
+}
+
+/// What stands between backticks.
+pub fn quoted(cell: &str) -> impl Iterator<Item = &str> {
+    cell.split('`').skip(1).step_by(2)
+}
+
+/// All Rust files below a folder of the crate.
+pub fn sources(folder: &str) -> Vec<(PathBuf, String)> {
+    let mut found = Vec::new();
+    let mut open = vec![Path::new(env!("CARGO_MANIFEST_DIR")).join(folder)];
+    while let Some(folder) = open.pop() {
+        for entry in std::fs::read_dir(&folder).expect("a folder of the crate") {
+            let path = entry.expect("readable").path();
+            if path.is_dir() {
+                open.push(path);
+            } else if path.extension().is_some_and(|extension| extension == "rs") {
+                let text = read(&path);
+                found.push((path, text));
+            }
+        }
+    }
+    found
+}
+
+/// The functions marked as tests.
+pub fn tests_of(source: &str) -> Vec<&str> {
+    let name = |rest| Some(str::split_once(str::split_once(rest, "fn ")?.1, '(')?.0);
+    source.split("#[test]\n").skip(1).filter_map(name).collect()
+}

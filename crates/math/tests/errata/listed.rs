@@ -1,0 +1,40 @@
+//! docs/ERRATA.md and these tests name each other.
+
+use crate::common::documents::{numbered_rows, quoted, sources, tests_of};
+use std::collections::BTreeSet;
+
+/// `burns::formula_12` and so on, of every paper's file.
+fn written() -> BTreeSet<String> {
+    let mut names = BTreeSet::new();
+    for (path, text) in sources("tests/errata") {
+        let paper = path.file_stem().and_then(|stem| stem.to_str()).expect("a name").to_owned();
+        if paper != "listed" {
+            names.extend(tests_of(&text).into_iter().map(|test| format!("{paper}::{test}")));
+        }
+    }
+    names
+}
+
+#[test]
+fn every_row_names_tests_and_every_test_is_named() {
+    let mut named = BTreeSet::new();
+    for row in numbered_rows("ERRATA.md") {
+        assert_eq!(row.len(), 5, "{row:?}");
+        let tests: Vec<&str> = quoted(&row[4]).collect();
+        assert!(!tests.is_empty(), "{row:?} names no test");
+        named.extend(tests.into_iter().map(str::to_owned));
+    }
+    let written = written();
+    assert!(written.len() > 40, "the tests were not found");
+    assert_eq!(named.difference(&written).collect::<Vec<_>>(), Vec::<&String>::new(), "named, not written");
+    assert_eq!(written.difference(&named).collect::<Vec<_>>(), Vec::<&String>::new(), "written, not named");
+}
+
+#[test]
+fn rows_are_numbered_in_order() {
+    let numbers: Vec<String> = numbered_rows("ERRATA.md").into_iter().map(|row| row[0].clone()).collect();
+    for paper in ["B", "G", "L"] {
+        let own: Vec<&String> = numbers.iter().filter(|number| number.starts_with(paper)).collect();
+        assert!(own.iter().zip(1..).all(|(number, i)| **number == format!("{paper}{i}")), "{own:?}");
+    }
+}

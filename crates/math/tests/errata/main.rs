@@ -1,0 +1,9 @@
+//! What is wrong in the papers, shown in exact fractions: the printed form fails, the corrected form holds. docs/ERRATA.md names every test.
+
+#[path = "../common/mod.rs"]
+mod common;
+
+mod burns;
+mod grandi;
+mod lehr;
+mod listed;

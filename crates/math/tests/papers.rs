@@ -1,0 +1,72 @@
+//! docs/PAPERS.md has a row for every formula, and names only functions, tests and errata that exist.
+
+mod common;
+
+use common::documents::{numbered_rows, quoted, sources, tests_of};
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+
+/// Is there an item of this name: `function`, `Type`, `module::function`, `Type::function` or `Type::Variant`?
+fn exists(name: &str, sources: &[(PathBuf, String)]) -> bool {
+    let defines = |text: &str, item: &str| {
+        let function = ["(", "<"].iter().any(|end| text.contains(&format!("fn {item}{end}")));
+        function || ["struct", "enum", "trait"].iter().any(|kind| text.contains(&format!("pub {kind} {item} ")))
+    };
+    let Some((owner, item)) = name.split_once("::") else {
+        return sources.iter().any(|(_, text)| defines(text, name));
+    };
+    if owner.starts_with(char::is_lowercase) {
+        let in_module = |path: &Path| path.with_extension("").components().any(|part| part.as_os_str() == owner);
+        return sources.iter().any(|(path, text)| in_module(path) && defines(text, item));
+    }
+    let owns = |text: &str| ["impl", "for", "pub enum", "pub trait"].iter().any(|word| text.contains(&format!("{word} {owner} ")));
+    let variant = |text: &str| text.contains(&format!("    {item},\n")) || text.contains(&format!("pub const {item}:"));
+    sources.iter().any(|(_, text)| owns(text) && (defines(text, item) || variant(text)))
+}
+
+/// `file::test` and `folder::file::test` of the integration tests.
+fn tests() -> BTreeSet<String> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests");
+    let mut names = BTreeSet::new();
+    for (path, text) in sources("tests") {
+        let parts: Vec<String> =
+            path.strip_prefix(&root).expect("below").with_extension("").iter().map(|part| part.to_string_lossy().into_owned()).collect();
+        names.extend(tests_of(&text).into_iter().map(|test| format!("{}::{test}", parts.join("::"))));
+    }
+    names
+}
+
+#[test]
+fn every_formula_has_its_row() {
+    let found: Vec<String> = numbered_rows("PAPERS.md").into_iter().map(|row| row[0].clone()).collect();
+    let numbered = |paper: &str, from: u32, to: u32| (from..=to).map(|i| format!("{paper} {i}")).collect::<Vec<_>>();
+    let expected = [
+        numbered("Burns", 4, 79),
+        numbered("Burns-unnumbered", 1, 8),
+        numbered("Grandi", 1, 19),
+        numbered("Grandi-unnumbered", 1, 3),
+        numbered("Lehr", 1, 8),
+    ];
+    assert_eq!(found, expected.concat());
+}
+
+#[test]
+fn every_function_and_test_named_exists() {
+    let (code, tests) = (sources("src"), tests());
+    let mut missing = BTreeSet::new();
+    for row in numbered_rows("PAPERS.md") {
+        assert_eq!(row.len(), 5, "{row:?}");
+        assert!(quoted(&row[3]).next().is_some() && quoted(&row[4]).next().is_some(), "{row:?} names no function or no test");
+        missing.extend(quoted(&row[3]).filter(|name| !exists(name, &code)).map(str::to_owned));
+        missing.extend(quoted(&row[4]).filter(|name| !tests.contains(*name)).map(str::to_owned));
+    }
+    assert_eq!(missing, BTreeSet::new(), "named in docs/PAPERS.md, not found");
+}
+
+#[test]
+fn every_erratum_is_named() {
+    let linked = |status: &str| status.split('[').skip(1).filter_map(|rest| Some(rest.split_once(']')?.0.to_owned())).collect::<Vec<_>>();
+    let named: BTreeSet<String> = numbered_rows("PAPERS.md").iter().flat_map(|row| linked(&row[2])).collect();
+    let listed: BTreeSet<String> = numbered_rows("ERRATA.md").into_iter().map(|row| row[0].clone()).collect();
+    assert_eq!(named, listed);
+}
