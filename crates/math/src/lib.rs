@@ -34,6 +34,7 @@ mod fill;
 mod fixed;
 mod fpr;
 pub mod law;
+pub mod occupancy;
 mod plan;
 mod rate;
 mod search;
