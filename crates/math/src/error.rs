@@ -110,6 +110,15 @@ pub enum Error {
         /// The steps allowed.
         allowed: f64,
     },
+    /// The probabilities of a law of set bits would take too long, or too much memory.
+    #[error(
+        "the probabilities of this number of set bits among {bits} take more work than is allowed here; its mean, variance and moments, and brackets of its \
+         tails and quantiles, can be had at any size"
+    )]
+    LawTooCostly {
+        /// The number of bits.
+        bits: u64,
+    },
 }
 
 /// Shorthand for results of this crate.

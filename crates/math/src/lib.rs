@@ -39,6 +39,7 @@ mod fpr;
 mod guarantee;
 mod hits;
 pub mod law;
+pub mod occupancy;
 mod plan;
 mod rate;
 mod search;

@@ -1,0 +1,155 @@
+//! The laws of the number of set bits.
+//!
+//! Throw items at `m` bits, by single positions or by committees of distinct ones, and count the bits that were hit: that number X is what a filter's
+//! fill, its rate and every estimate from its bits depend on. [`Occupancy`] is one such law; it is made for
+//!
+//! | law | the papers' name | constructor |
+//! |---|---|---|
+//! | standard filter | classic occupancy, Burns (3)-(7) | [`Occupancy::standard`] |
+//! | classic filter | committees of one size, Burns (12)-(15) | [`Occupancy::classic`] |
+//! | a union | committees of varying sizes, Burns (18)-(23) | [`Occupancy::union`] |
+//! | an intersection | committee intersection, Burns (24)-(42) | [`Occupancy::intersection`] |
+//!
+//! *Why every one of these X is a sum of independent Bernoulli variables.* Let `F(z) = E[z^X]` and write `F(1 + z) = sum_j C(m,j) a_j z^j`; `a_j` is the
+//! probability that `j` given bits are all hit. Intersecting with an independent set multiplies the `a_j`, which is the composition of Schur (1914) and Szegő
+//! (1922): it keeps polynomials real-rooted if both factors are, and one has all its roots of one sign. A single committee has `F(z) = z^k`, and `F(1 + z)` has the
+//! roots -1. A polynomial with non-negative coefficients and real roots only has none above 0, so the composition can be repeated. Complements turn `F(z)`
+//! into `z^m F(1/z)`, unions are intersections of complements, and a department is a union. So all roots are real and at most 0: X is a sum of independent
+//! Bernoulli variables. Hence its probabilities are log-concave, and the tail bounds of Bennett and of Berry and Esseen hold with the exact mean and variance.
+
+mod contour;
+mod double;
+mod moments;
+mod pmf;
+mod sample;
+mod tails;
+mod thinning;
+
+pub use pmf::Pmf;
+pub use tails::{Bracket, Quantile};
+
+use crate::error::{check_bits, check_probes, out_of_range};
+use crate::{Result, Variant};
+
+/// Committees of one size: `count` independent draws of `size` distinct bits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Committees {
+    pub(crate) size: u64,
+    pub(crate) count: u128,
+}
+
+/// The law of the number X of set bits; see the [module](self).
+///
+/// Probabilities come from positive recurrences or from a contour integral, never from alternating sums in `f64`; moments from whole numbers. Where neither is
+/// possible within reason, tails and quantiles are proven brackets and say so, and probabilities are [`crate::Error::LawTooCostly`].
+///
+/// ```
+/// use truebloom_math::occupancy::Occupancy;
+/// // Two items, two probes, four bits.
+/// let law = Occupancy::standard(4, 2, 2)?;
+/// assert_eq!(law.pmf()?, [0.0, 0.015625, 0.328125, 0.5625, 0.09375]);
+/// assert_eq!(law.mean()?, 2.734375);
+/// # Ok::<(), truebloom_math::Error>(())
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Occupancy {
+    bits: u64,
+    /// X counts the bits hit in every department; in each, sizes differ and no count is 0.
+    departments: Vec<Vec<Committees>>,
+}
+
+impl Occupancy {
+    /// The set bits of a standard filter: `items probes` independent throws. Errors for bits or probes out of range.
+    pub fn standard(bits: u64, items: u64, probes: u32) -> Result<Occupancy> {
+        Variant::Standard.check(bits, probes)?;
+        check_probes(probes)?;
+        let committees = [Committees { size: 1, count: u128::from(items) * u128::from(probes) }];
+        Ok(Occupancy { bits, departments: vec![merged(&committees)] })
+    }
+
+    /// The set bits of a classic filter: `items` committees of `probes` distinct bits. Errors for bits or probes out of range, or probes above bits.
+    pub fn classic(bits: u64, items: u64, probes: u32) -> Result<Occupancy> {
+        Variant::Classic.check(bits, probes)?;
+        let committees = [Committees { size: u64::from(probes), count: u128::from(items) }];
+        Ok(Occupancy { bits, departments: vec![merged(&committees)] })
+    }
+
+    /// The bits hit by at least one of several committees, given as `(size, count)`: Burns (18)-(23).
+    ///
+    /// Errors for bits out of range, and for a size of 0 or above bits. A count of 0 and an empty list are no committees: no bit is hit.
+    pub fn union(bits: u64, committees: &[(u64, u64)]) -> Result<Occupancy> {
+        check_bits(bits)?;
+        Ok(Occupancy { bits, departments: vec![department(bits, committees)?] })
+    }
+
+    /// The bits hit in every department; each department is a list of committees `(size, count)` as in [`Occupancy::union`]: Burns (24)-(42), of which (38) is
+    /// printed with a wrong sign.
+    ///
+    /// Errors as for [`Occupancy::union`], and when there is no department.
+    pub fn intersection<D: AsRef<[(u64, u64)]>>(bits: u64, departments: &[D]) -> Result<Occupancy> {
+        check_bits(bits)?;
+        if departments.is_empty() {
+            return out_of_range("departments", "an empty list", "at least one department");
+        }
+        let departments = departments.iter().map(|list| department(bits, list.as_ref())).collect::<Result<_>>()?;
+        Ok(Occupancy { bits, departments })
+    }
+
+    /// Number of bits m.
+    pub fn bits(&self) -> u64 {
+        self.bits
+    }
+
+    /// The least and the greatest number of set bits that are possible; all numbers between are.
+    ///
+    /// ```
+    /// use truebloom_math::occupancy::Occupancy;
+    /// assert_eq!(Occupancy::classic(100, 3, 5)?.support(), (5, 15));
+    /// # Ok::<(), truebloom_math::Error>(())
+    /// ```
+    pub fn support(&self) -> (u64, u64) {
+        let bits = self.bits;
+        let ends = self.departments.iter().map(|committees| {
+            let least = committees.iter().map(|c| c.size).max().unwrap_or(0);
+            let most = committees.iter().fold(0u128, |sum, c| sum.saturating_add(c.count.saturating_mul(u128::from(c.size))));
+            (least, most.min(u128::from(bits)) as u64)
+        });
+        ends.reduce(|(least, most), (low, high)| (least.saturating_sub(bits - low), most.min(high))).unwrap_or((bits, bits))
+    }
+
+    /// The number of throws, if X counts the bits hit by single throws.
+    fn throws(&self) -> Option<u128> {
+        match self.departments.as_slice() {
+            [committees] => match committees.as_slice() {
+                [Committees { size: 1, count }] => Some(*count),
+                _ => None,
+            },
+            _ => None,
+        }
+    }
+}
+
+/// Checks the sizes and merges equal ones.
+fn department(bits: u64, committees: &[(u64, u64)]) -> Result<Vec<Committees>> {
+    let mut list = Vec::with_capacity(committees.len());
+    for &(size, count) in committees {
+        if size == 0 || size > bits {
+            return out_of_range("committee size", size, format!("from 1 to bits ({bits})"));
+        }
+        list.push(Committees { size, count: u128::from(count) });
+    }
+    list.sort_by_key(|c| c.size);
+    Ok(merged(&list))
+}
+
+fn merged(sorted: &[Committees]) -> Vec<Committees> {
+    let mut list: Vec<Committees> = Vec::new();
+    for &committees in sorted.iter().filter(|c| c.count > 0) {
+        match list.last_mut() {
+            // Some 2^64 counts of at most 2^64 would be needed to overflow.
+            Some(last) if last.size == committees.size => last.count += committees.count,
+            _ => list.push(committees),
+        }
+    }
+    list
+}

@@ -1,0 +1,182 @@
+//! Probabilities: single ones, the whole vector, the part that matters, and sums over it.
+
+use super::Occupancy;
+use super::contour::Contour;
+use super::thinning::{self, Budget, Precision, Stretch, too_costly};
+use crate::error::out_of_range;
+use crate::{Method, Result};
+
+/// Throws up to which the standard law is walked; the contour is faster beyond.
+pub(super) const WALKED_THROWS: u128 = 256;
+
+/// Terms of a walk in pairs of `f64`: some five seconds.
+const WALK_TERMS: f64 = 4e8;
+
+/// Probabilities by contour integrals, of some 3 microseconds each: some three seconds.
+const CONTOURS: u64 = 1_000_000;
+
+/// The longest vector that is answered whole.
+const MAX_VECTOR: u64 = 1 << 27;
+
+/// Below this a probability in a whole vector may be given as 0.
+const SMALLEST: f64 = 1e-280;
+
+/// Probabilities of consecutive numbers of set bits, `first`, `first + 1`, ..
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct Pmf {
+    /// The number of set bits that the first probability belongs to.
+    pub first: u64,
+    /// The probabilities; each with a relative error of at most 1e-12.
+    pub probabilities: Vec<f64>,
+    /// An upper bound of the probability of all other numbers.
+    pub left_out: f64,
+    /// [`Method::Exact`]: by a positive recurrence with counted errors. [`Method::Validated`]: by contour integrals.
+    pub method: Method,
+}
+
+impl Occupancy {
+    /// The probability of each number of set bits, index 0 to `bits`.
+    ///
+    /// Relative error at most 1e-12 for every probability above 1e-280; smaller ones may be given as 0. By a positive recurrence (work: committees times the width of
+    /// the law times the size), or, for more than some hundred single throws, by contour integrals (3 microseconds a probability). Errors with
+    /// [`crate::Error::LawTooCostly`] above 2^27 bits, and where the recurrence would take more than some seconds.
+    pub fn pmf(&self) -> Result<Vec<f64>> {
+        if self.bits > MAX_VECTOR {
+            return Err(too_costly(self.bits));
+        }
+        let part = self.part(SMALLEST)?;
+        let mut whole = vec![0.0; self.bits as usize + 1];
+        whole[part.first as usize..][..part.probabilities.len()].copy_from_slice(&part.probabilities);
+        Ok(whole)
+    }
+
+    /// The probabilities above 1e-20, and a bound of what is left out. Otherwise as [`Occupancy::pmf`], but for any number of bits.
+    ///
+    /// ```
+    /// use truebloom_math::occupancy::Occupancy;
+    /// let pmf = Occupancy::standard(1 << 16, 5_000, 7)?.pmf_window()?;
+    /// assert!(pmf.probabilities.len() < 2_500 && pmf.left_out < 1e-18);
+    /// # Ok::<(), truebloom_math::Error>(())
+    /// ```
+    pub fn pmf_window(&self) -> Result<Pmf> {
+        self.part(1e-20)
+    }
+
+    /// The probability of exactly `ones` set bits; relative error at most 1e-12 above 1e-280. 0 where impossible. Microseconds for the standard law at any size to 2^53
+    /// bits and throws; otherwise the cost of [`Occupancy::pmf_window`].
+    pub fn probability(&self, ones: u64) -> Result<f64> {
+        let (least, most) = self.support();
+        if ones < least || ones > most {
+            return Ok(0.0);
+        }
+        if least == most {
+            return Ok(1.0);
+        }
+        match self.throws() {
+            Some(throws) if throws > WALKED_THROWS => Contour::new(self.bits, throws).map(|c| c.probability(ones)).ok_or_else(|| too_costly(self.bits)),
+            _ => {
+                let part = self.part(SMALLEST)?;
+                Ok(ones.checked_sub(part.first).and_then(|i| part.probabilities.get(i as usize)).copied().unwrap_or(0.0))
+            }
+        }
+    }
+
+    /// `E[z^X]` for a finite z of either sign: Burns (5), (20) and (28).
+    ///
+    /// By summing [`Occupancy::pmf`], at its cost: relative error at most 2e-12 for z of 0 or more; below 0 the terms alternate, and the error is at most 2e-12 of the value
+    /// at |z|. Errors where the value is beyond an `f64`, or rests on probabilities below 1e-280.
+    pub fn generating_function(&self, z: f64) -> Result<f64> {
+        if !z.is_finite() {
+            return out_of_range("z", z, "a finite number");
+        }
+        let (least, most) = self.support();
+        if z == 0.0 {
+            return if least > 0 { Ok(0.0) } else { self.probability(0) };
+        }
+        let part = self.part(SMALLEST)?;
+        let ln = libm::log(z.abs());
+        let (mut sum, mut size) = (0.0, 0.0);
+        for (i, &p) in part.probabilities.iter().enumerate() {
+            let x = part.first + i as u64;
+            // By logarithms only where the power alone leaves the range.
+            let power = libm::pow(z.abs(), x as f64);
+            let term = if power > 1e-290 && power < 1e300 { p * power } else { libm::exp(libm::log(p) + x as f64 * ln) };
+            size += term;
+            sum += if z < 0.0 && x % 2 == 1 { -term } else { term };
+        }
+        if !size.is_finite() {
+            return out_of_range("z", z, "such that E[z^X] is below 1.8e308");
+        }
+        // What is missing lies beyond an end, where probabilities are below that at the end and fall.
+        let last = part.first + part.probabilities.len() as u64 - 1;
+        let missing = |x: u64, count: u64| libm::exp((libm::log(part.left_out.max(f64::MIN_POSITIVE)) + x as f64 * ln).min(709.0)) * (count > 0) as u64 as f64;
+        let beyond = missing(part.first, part.first - least.min(part.first)).max(missing(least, part.first - least.min(part.first)));
+        let beyond = beyond + missing(most, most - last.min(most)).max(missing(last, most - last.min(most)));
+        if beyond > 1e-12 * size {
+            return Err(too_costly(self.bits));
+        }
+        Ok(sum)
+    }
+
+    /// All probabilities of at least `smallest`, with relative errors of at most 1e-12.
+    pub(super) fn part(&self, smallest: f64) -> Result<Pmf> {
+        let (least, most) = self.support();
+        if least == most {
+            return Ok(Pmf { first: least, probabilities: vec![1.0], left_out: 0.0, method: Method::Exact });
+        }
+        if let Some(throws) = self.throws().filter(|throws| *throws > WALKED_THROWS) {
+            let contour = Contour::new(self.bits, throws).ok_or_else(|| too_costly(self.bits))?;
+            return self.by_contour(&contour, smallest);
+        }
+        // What is dropped on the way must not matter to what is kept.
+        let floor = smallest * 1e-20;
+        let stretch = thinning::law(self, &Budget { precision: Precision::Double, floor, terms: WALK_TERMS })?;
+        Ok(kept(stretch, smallest))
+    }
+
+    /// Outwards from the mean.
+    fn by_contour(&self, contour: &Contour, smallest: f64) -> Result<Pmf> {
+        let (least, most) = self.support();
+        // Up to 40 standard deviations for 1e-280, and 10 for 1e-20.
+        let reach = 2.0 * libm::sqrt(-2.0 * libm::log(smallest)) * libm::sqrt(self.variance()?);
+        if reach > CONTOURS as f64 {
+            return Err(too_costly(self.bits));
+        }
+        let middle = (self.mean()? as u64).clamp(least, most);
+        let above: Vec<f64> = (middle..=most).map(|x| contour.probability(x)).take_while(|p| *p >= smallest).collect();
+        let mut all: Vec<f64> = (least..middle).rev().map(|x| contour.probability(x)).take_while(|p| *p >= smallest).collect();
+        let first = middle - all.len() as u64;
+        all.reverse();
+        all.extend(above);
+        let last = first + all.len() as u64 - 1;
+        let left_out = beyond(&all, first == least, last == most);
+        Ok(Pmf { first, probabilities: all, left_out, method: Method::Validated })
+    }
+}
+
+/// A bound of the probability beyond the ends, because log-concave probabilities fall there at least as fast as the last two.
+fn beyond(p: &[f64], nothing_below: bool, nothing_above: bool) -> f64 {
+    let tail = |end: Option<&f64>, inner: Option<&f64>| match (end, inner) {
+        (Some(&end), Some(&inner)) if end < inner => {
+            let ratio = end / inner * (1.0 + 1e-11);
+            if ratio < 1.0 { (end * ratio / (1.0 - ratio)).min(1.0) } else { 1.0 }
+        }
+        _ => 1.0,
+    };
+    let above = if nothing_above { 0.0 } else { tail(p.last(), p.iter().rev().nth(1)) };
+    let below = if nothing_below { 0.0 } else { tail(p.first(), p.get(1)) };
+    (above + below).min(1.0)
+}
+
+/// Cuts a walked law to what is exact to 1e-12.
+fn kept(stretch: Stretch, smallest: f64) -> Pmf {
+    let Stretch { first, mut probabilities, left_out, .. } = stretch;
+    let keep = probabilities.iter().rposition(|p| *p >= smallest).map_or(0, |last| last + 1);
+    let above: f64 = probabilities[keep..].iter().sum();
+    probabilities.truncate(keep);
+    let skip = probabilities.iter().position(|p| *p >= smallest).unwrap_or(0);
+    let below: f64 = probabilities.drain(..skip).sum();
+    let dropped = (above + below) * (1.0 + 1e-9) + left_out;
+    Pmf { first: first + skip as u64, probabilities, left_out: dropped, method: Method::Exact }
+}

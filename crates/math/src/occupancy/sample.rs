@@ -1,0 +1,84 @@
+//! Drawing from the law.
+
+use super::Occupancy;
+use super::thinning::too_costly;
+use crate::Result;
+
+/// Draws that one sample may take.
+const MAX_DRAWS: f64 = 1e9;
+
+impl Occupancy {
+    /// One number of set bits, drawn exactly from the law by throwing: `words` must give uniform and independent 64-bit words.
+    ///
+    /// Work: one draw a throw, and for a committee as many draws as it has members, or as it leaves out. Memory: one byte a bit. Errors with
+    /// [`crate::Error::LawTooCostly`] above 10^9 draws or bits.
+    ///
+    /// ```
+    /// use truebloom_math::occupancy::Occupancy;
+    /// let mut state = 1u64;
+    /// let mut words = || {
+    ///     state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
+    ///     let z = (state ^ (state >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    ///     let z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    ///     z ^ (z >> 31)
+    /// };
+    /// let ones = Occupancy::classic(100, 10, 4)?.sample(&mut words)?;
+    /// assert!((4..=40).contains(&ones));
+    /// # Ok::<(), truebloom_math::Error>(())
+    /// ```
+    pub fn sample(&self, words: &mut impl FnMut() -> u64) -> Result<u64> {
+        let all = self.departments.iter().flatten();
+        let draws: f64 = all.map(|c| c.count as f64 * c.size.min(self.bits - c.size + 1) as f64).sum();
+        if draws + self.bits as f64 * self.departments.len() as f64 > MAX_DRAWS {
+            return Err(too_costly(self.bits));
+        }
+        let bits = self.bits as usize;
+        let mut in_all = vec![true; bits];
+        for committees in &self.departments {
+            let mut hit = vec![false; bits];
+            for group in committees {
+                for _ in 0..group.count {
+                    if group.size <= self.bits / 2 {
+                        mark(&mut hit, group.size, words);
+                    } else {
+                        // Those who are left out.
+                        let mut out = vec![false; bits];
+                        mark(&mut out, self.bits - group.size, words);
+                        hit.iter_mut().zip(out).for_each(|(hit, out)| *hit |= !out);
+                    }
+                }
+            }
+            in_all.iter_mut().zip(hit).for_each(|(all, hit)| *all &= hit);
+        }
+        Ok(in_all.into_iter().map(u64::from).sum())
+    }
+}
+
+/// Floyd's choice of `size` distinct positions (Bentley and Floyd 1987): `chosen` are exactly uniform, whatever is already marked.
+fn mark(marked: &mut [bool], size: u64, words: &mut impl FnMut() -> u64) {
+    let bits = marked.len() as u64;
+    if size == 1 {
+        marked[below(bits, words) as usize] = true;
+        return;
+    }
+    let mut chosen = std::collections::HashSet::new();
+    for last in bits - size..bits {
+        let position = below(last + 1, words);
+        let position = if chosen.insert(position) { position } else { last };
+        chosen.insert(position);
+        marked[position as usize] = true;
+    }
+}
+
+/// A uniform number below `range` (Lemire 2019), exact but for the end of the loop, which random words do not reach.
+fn below(range: u64, words: &mut impl FnMut() -> u64) -> u64 {
+    let threshold = range.wrapping_neg() % range;
+    let mut product = 0;
+    for _ in 0..64 {
+        product = u128::from(words()) * u128::from(range);
+        if product as u64 >= threshold {
+            break;
+        }
+    }
+    (product >> 64) as u64
+}

@@ -1,0 +1,341 @@
+//! One recurrence for unions and intersections, with positive terms only.
+//!
+//! Of `x` marked bits among `m`, those that lie in a uniformly random set of `w` bits are hypergeometric: `C(x,y) C(m-x,w-y) / C(m,w)`. Intersections thin the bits
+//! that are still in every department; unions thin the empty bits, by the complements of their committees (Burns, Lemma 8 with its correction). A law is a chain of
+//! such steps (Burns (12), (18) and (24) are sums over its paths). All terms are positive, so relative errors only add up, and they are counted.
+
+use super::double::Double;
+use super::{Committees, Occupancy};
+use crate::{Error, Result};
+
+/// Probabilities are kept times this power of two, so that the low halves of tiny ones do not underflow.
+const SCALE: i32 = 600;
+
+/// A weight of the chain.
+trait Real: Copy {
+    const ZERO: Self;
+    fn of(x: Double) -> Self;
+    fn to_double(self) -> Double;
+    /// `self + a b`
+    fn add_product(self, a: Self, b: Self) -> Self;
+    /// A relative error that no operation passes.
+    const UNIT: f64;
+}
+
+impl Real for f64 {
+    const ZERO: f64 = 0.0;
+    const UNIT: f64 = f64::EPSILON / 2.0;
+    fn of(x: Double) -> f64 {
+        x.to_f64()
+    }
+    fn to_double(self) -> Double {
+        Double { high: self, low: 0.0 }
+    }
+    #[inline]
+    fn add_product(self, a: f64, b: f64) -> f64 {
+        self + a * b
+    }
+}
+
+impl Real for Double {
+    const ZERO: Double = Double::ZERO;
+    /// 2^-102
+    const UNIT: f64 = 1.98e-31;
+    fn of(x: Double) -> Double {
+        x
+    }
+    fn to_double(self) -> Double {
+        self
+    }
+    #[inline]
+    fn add_product(self, a: Double, b: Double) -> Double {
+        self.plus(a.times(b))
+    }
+}
+
+/// Consecutive probabilities.
+#[derive(Clone, Debug)]
+pub(crate) struct Stretch {
+    pub(crate) first: u64,
+    pub(crate) probabilities: Vec<f64>,
+    /// At most this much was dropped on the way, in all: it is missing from the sum, and from each number.
+    pub(crate) left_out: f64,
+    /// Beyond that, relative error of each number at most this.
+    pub(crate) relative: f64,
+}
+
+/// The precision of a chain.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Precision {
+    /// `f64`; the counted error grows with the steps.
+    Single,
+    /// Pairs of `f64`: the counted error is that of the last rounding.
+    Double,
+}
+
+/// What a chain may drop and spend.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Budget {
+    pub(crate) precision: Precision,
+    /// A probability at the ends of the window that is below this is dropped.
+    pub(crate) floor: f64,
+    /// Terms that may be added before the answer is [`Error::LawTooCostly`].
+    pub(crate) terms: f64,
+}
+
+/// The law of the marked bits after a step.
+#[derive(Clone, Debug)]
+struct Chain<T> {
+    bits: u64,
+    first: u64,
+    weights: Vec<T>,
+    left_out: f64,
+    relative: f64,
+    floor: f64,
+    spent: f64,
+    allowed: f64,
+}
+
+/// The hypergeometric law of `y`, from `first` on.
+struct Row<T> {
+    first: u64,
+    probabilities: Vec<T>,
+}
+
+/// From the most likely `y` outwards by ratios, then divided by the sum; what is below 1e-300 of the largest is dropped.
+fn row<T: Real>(bits: u64, marked: u64, size: u64) -> Row<T> {
+    let (low, high) = ((marked + size).saturating_sub(bits), marked.min(size));
+    let mode = ((u128::from(marked) + 1) * (u128::from(size) + 1) / (u128::from(bits) + 2)) as u64;
+    let mode = mode.clamp(low, high);
+    // p(y + 1) / p(y) as (top, bottom)
+    let ratio = |y: u64| {
+        let top = u128::from(marked - y) * u128::from(size - y);
+        let bottom = u128::from(y + 1) * u128::from(bits - marked + y + 1 - size);
+        (Double::of(top), Double::of(bottom))
+    };
+    let (mut below, mut above) = (Vec::new(), vec![Double::ONE]);
+    let mut value = Double::ONE;
+    for y in mode..high {
+        let (top, bottom) = ratio(y);
+        value = value.times(top.over(bottom));
+        if value.high < 1e-280 {
+            break;
+        }
+        above.push(value);
+    }
+    let mut value = Double::ONE;
+    for y in (low..mode).rev() {
+        let (top, bottom) = ratio(y);
+        value = value.times(bottom.over(top));
+        if value.high < 1e-280 {
+            break;
+        }
+        below.push(value);
+    }
+    let first = mode - below.len() as u64;
+    below.reverse();
+    below.extend(above);
+    let sum = below.iter().fold(Double::ZERO, |sum, p| sum.plus(*p));
+    Row { first, probabilities: below.into_iter().map(|p| T::of(p.over(sum))).collect() }
+}
+
+impl<T: Real> Chain<T> {
+    /// All bits marked.
+    fn new(bits: u64, budget: &Budget) -> Chain<T> {
+        Chain {
+            bits,
+            first: bits,
+            weights: vec![T::of(Double { high: libm::scalbn(1.0, SCALE), low: 0.0 })],
+            left_out: 0.0,
+            relative: 0.0,
+            floor: libm::scalbn(budget.floor, SCALE),
+            spent: 0.0,
+            allowed: budget.terms,
+        }
+    }
+
+    fn spend(&mut self, terms: f64) -> Result<()> {
+        self.spent += terms;
+        if self.spent > self.allowed {
+            return Err(too_costly(self.bits));
+        }
+        Ok(())
+    }
+
+    /// Thins once by a set of `size` bits; `rows` keeps the rows of this size, by marked bits counted down from `top`.
+    fn thin(&mut self, size: u64, rows: &mut Vec<Option<Row<T>>>, top: u64) -> Result<()> {
+        let last = self.first + self.weights.len() as u64 - 1;
+        let (low, high) = ((self.first + size).saturating_sub(self.bits), last.min(size));
+        let width = (high - low) as f64 + 1.0;
+        // Rows are at most this long; making one costs about as much as using it twenty times.
+        self.spend(0.1 * width)?;
+        let mut next = vec![T::ZERO; width as usize];
+        let mut longest = 0;
+        for (i, &weight) in self.weights.iter().enumerate() {
+            let marked = self.first + i as u64;
+            let at = (top - marked) as usize;
+            if rows.len() <= at {
+                rows.resize_with(at + 1, || None);
+            }
+            let length = match &rows[at] {
+                Some(row) => row.probabilities.len(),
+                None => {
+                    let possible = (marked.min(size) - (marked + size).saturating_sub(self.bits)) as f64 + 1.0;
+                    // Long rows end after some forty standard deviations.
+                    let spread = 80.0 * libm::sqrt(marked as f64 / 4.0).min(libm::sqrt((self.bits - size) as f64)) + 800.0;
+                    if self.spent + 20.0 * possible.min(spread) > self.allowed {
+                        return Err(too_costly(self.bits));
+                    }
+                    let made = row::<T>(self.bits, marked, size);
+                    let length = made.probabilities.len();
+                    self.spent += 20.0 * length as f64;
+                    rows[at] = Some(made);
+                    length
+                }
+            };
+            self.spent += length as f64;
+            longest = longest.max(length);
+            if let Some(row) = &rows[at] {
+                let start = (row.first - low) as usize;
+                for (sum, &p) in next[start..].iter_mut().zip(&row.probabilities) {
+                    *sum = sum.add_product(weight, p);
+                }
+            }
+        }
+        self.spend(0.0)?;
+        // Rows above the window are not needed again.
+        for at in (0..(top - last) as usize).rev() {
+            if rows[at].take().is_none() {
+                break;
+            }
+        }
+        // A row's number, its product, and at most as many sums as the row is long.
+        self.relative += (longest as f64 + 2.0) * 1.01 * T::UNIT;
+        self.first = low;
+        self.weights = next;
+        self.trim();
+        Ok(())
+    }
+
+    /// Drops the ends that are below the floor.
+    fn trim(&mut self) {
+        let small = |weight: &T| weight.to_double().high < self.floor;
+        let keep = self.weights.iter().rposition(|weight| !small(weight)).map_or(1, |last| last + 1);
+        let dropped = |weights: &[T]| weights.iter().map(|weight| libm::scalbn(weight.to_double().high, -SCALE)).sum::<f64>();
+        self.left_out += dropped(&self.weights[keep..]);
+        self.weights.truncate(keep);
+        let skip = self.weights.iter().position(|weight| !small(weight)).unwrap_or(0);
+        self.left_out += dropped(&self.weights[..skip]);
+        self.weights.drain(..skip);
+        self.first += skip as u64;
+    }
+
+    fn thin_by(&mut self, size: u64, count: u128, mut after: impl FnMut(&Chain<T>) -> bool) -> Result<()> {
+        let (mut rows, top) = (Vec::new(), self.first + self.weights.len() as u64 - 1);
+        for _ in 0..count {
+            self.thin(size, &mut rows, top)?;
+            if !after(self) {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    /// Thins by a set whose size is random: the set bits of a department.
+    fn thin_by_mixture(&mut self, sizes: &Chain<T>) -> Result<()> {
+        let top = self.first + self.weights.len() as u64 - 1;
+        let mut next = vec![T::ZERO; top as usize + 1];
+        let (mut left_out, mut relative) = (0.0, 0.0f64);
+        for (i, &share) in sizes.weights.iter().enumerate() {
+            let mut part = self.clone();
+            part.thin(sizes.first + i as u64, &mut Vec::new(), top)?;
+            self.spent = part.spent;
+            left_out += part.left_out - self.left_out;
+            relative = relative.max(part.relative);
+            // Undo the scale of one factor.
+            let share = share.to_double();
+            let share = T::of(Double { high: libm::scalbn(share.high, -SCALE), low: libm::scalbn(share.low, -SCALE) });
+            for (sum, &weight) in next[part.first as usize..].iter_mut().zip(&part.weights) {
+                *sum = sum.add_product(weight, share);
+            }
+        }
+        self.left_out += left_out + sizes.left_out;
+        self.relative = relative + sizes.relative + (sizes.weights.len() as f64 + 2.0) * 1.01 * T::UNIT;
+        self.first = 0;
+        self.weights = next;
+        self.trim();
+        Ok(())
+    }
+
+    /// The same law, of the bits that are not marked.
+    fn complement(mut self) -> Chain<T> {
+        self.first = self.bits - (self.first + self.weights.len() as u64 - 1);
+        self.weights.reverse();
+        self
+    }
+
+    fn finish(&self) -> Stretch {
+        let probability = |weight: &T| libm::scalbn(weight.to_double().to_f64(), -SCALE);
+        Stretch {
+            first: self.first,
+            probabilities: self.weights.iter().map(probability).collect(),
+            left_out: 2.0 * self.left_out,
+            relative: self.relative + f64::EPSILON,
+        }
+    }
+}
+
+pub(crate) fn too_costly(bits: u64) -> Error {
+    Error::LawTooCostly { bits }
+}
+
+/// The set bits of one department.
+fn department<T: Real>(bits: u64, committees: &[Committees], budget: &Budget) -> Result<Chain<T>> {
+    let mut chain = Chain::new(bits, budget);
+    for group in committees {
+        // Each step costs at least one term.
+        if group.count as f64 > budget.terms {
+            return Err(too_costly(bits));
+        }
+        chain.thin_by(bits - group.size, group.count, |_| true)?;
+    }
+    Ok(chain.complement())
+}
+
+fn whole<T: Real>(law: &Occupancy, budget: &Budget) -> Result<Stretch> {
+    let mut all: Option<Chain<T>> = None;
+    for committees in &law.departments {
+        all = Some(match (all, committees.as_slice()) {
+            (None, _) => department(law.bits, committees, budget)?,
+            (Some(mut chain), [Committees { size, count: 1 }]) => {
+                chain.thin_by(*size, 1, |_| true)?;
+                chain
+            }
+            (Some(mut chain), _) => {
+                let sizes = department(law.bits, committees, &Budget { terms: budget.terms - chain.spent, ..*budget })?;
+                chain.spent += sizes.spent;
+                chain.thin_by_mixture(&sizes)?;
+                chain
+            }
+        });
+    }
+    all.map_or_else(|| Err(too_costly(law.bits)), |chain| Ok(chain.finish()))
+}
+
+/// The law, walked committee by committee.
+pub(crate) fn law(law: &Occupancy, budget: &Budget) -> Result<Stretch> {
+    match budget.precision {
+        Precision::Single => whole::<f64>(law, budget),
+        Precision::Double => whole::<Double>(law, budget),
+    }
+}
+
+/// Walks committees of one size, and shows the law of the set bits after each until `visit` has seen enough.
+pub(crate) fn walk(bits: u64, size: u64, budget: &Budget, mut visit: impl FnMut(u128, Stretch) -> bool) -> Result<()> {
+    let mut chain = Chain::<f64>::new(bits, budget);
+    let mut count = 0;
+    chain.thin_by(bits - size, u128::MAX, |chain| {
+        count += 1;
+        visit(count, chain.clone().complement().finish())
+    })
+}
