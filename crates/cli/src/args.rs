@@ -22,6 +22,10 @@ pub(crate) struct Size {
     #[arg(short = 'k', long, value_name = "K", value_parser = probes, allow_hyphen_values = true)]
     pub(crate) probes: Option<u32>,
 
+    /// Ask that one filter keep to the rate with this probability, not only the average: 99.9%
+    #[arg(long, value_name = "SHARE", value_parser = crate::cmd::compare::confidence)]
+    pub(crate) confidence: Option<f64>,
+
     /// Refuse a filter larger than this: 64MiB, 2GB; what memory is available, unless given, where one is built
     #[arg(long, value_name = "BYTES", value_parser = bytes, allow_hyphen_values = true)]
     pub(crate) max_memory: Option<u64>,
@@ -31,7 +35,7 @@ impl Size {
     /// The target for a 128-bit hash.
     pub(crate) fn target(&self) -> Target {
         let max_bits = self.max_memory.map(|bytes| bytes.saturating_mul(8));
-        Target { items: self.items, rate: self.rate, bits: self.bits, probes: self.probes, max_bits, ..Target::default() }
+        Target { items: self.items, rate: self.rate, bits: self.bits, probes: self.probes, max_bits, confidence: self.confidence, ..Target::default() }
     }
 
     pub(crate) fn plan(&self) -> Result<Plan, truebloom_math::Error> {

@@ -38,6 +38,8 @@ enum Verb {
     Info(cmd::info::Args),
     Verify(cmd::verify::Args),
     Fpr(cmd::fpr::Args),
+    Explain(cmd::explain::Args),
+    Compare(cmd::compare::Args),
     Table(cmd::table::Args),
     Eval(cmd::eval::Args),
 }
@@ -51,6 +53,8 @@ fn main() -> ExitCode {
         Some(Verb::Info(args)) => cmd::info::run(&args),
         Some(Verb::Verify(args)) => cmd::verify::run(&args),
         Some(Verb::Fpr(args)) => cmd::fpr::run(&args),
+        Some(Verb::Explain(args)) => cmd::explain::run(&args),
+        Some(Verb::Compare(args)) => cmd::compare::run(&args),
         Some(Verb::Table(args)) => cmd::table::run(&args),
         Some(Verb::Eval(args)) => cmd::eval::run(&args),
     };

@@ -54,6 +54,11 @@ fn report(plan: &Plan) -> Report {
         format!("{} ({}), {per_item} bits an item, {}", plural(plan.bits, "bit"), bytes(plan.bytes()), plural(plan.probes.into(), "probe")),
     );
     report.line("proven", format!("expected rate at most {}", proven(&plan.fpr, plan.rate)));
+    if let Some(guarantee) = &plan.guarantee {
+        let share = rate(100.0 * guarantee.confidence, 6);
+        report.field("confidence", guarantee.confidence).field("guarantee", fpr_value(&guarantee.fpr));
+        report.line("guaranteed", format!("{share}% of filters keep to {}", proven(&guarantee.fpr, plan.rate)));
+    }
     add_textbook(&mut report, plan);
     report
 }

@@ -1,0 +1,90 @@
+//! `truebloom compare`: how much two filters have in common.
+
+use crate::failure::Failure;
+use crate::report::{Report, count, significant};
+use serde_json::{Value, json};
+use std::path::PathBuf;
+use std::process::ExitCode;
+use truebloom::BloomFilter;
+use truebloom_math::sets::{self, Interval, Range, SetSizes};
+use truebloom_math::{Variant, items_interval};
+
+const EXAMPLES: &str = "\
+Example:
+  truebloom compare monday.tbl tuesday.tbl
+
+Both filters must have the same bits, probes, hasher and seed: create the second with the --seed of the first (see `truebloom info`).";
+
+/// Estimate what two filters have in common, with intervals
+#[derive(clap::Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct Args {
+    /// The first filter
+    #[arg(value_name = "A")]
+    a: PathBuf,
+
+    /// The second filter
+    #[arg(value_name = "B")]
+    b: PathBuf,
+
+    /// Probability that all intervals hold
+    #[arg(long, value_name = "SHARE", default_value = "95%", value_parser = confidence)]
+    confidence: f64,
+
+    /// Print one JSON object
+    #[arg(long)]
+    json: bool,
+}
+
+pub(crate) fn confidence(text: &str) -> Result<f64, String> {
+    crate::args::rate(text).map(|share| share.to_f64()).map_err(|_| format!("`{text}` is not a confidence; write it as 95% or 0.95"))
+}
+
+pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
+    let open = |path| BloomFilter::open(path).map_err(Failure::new);
+    let (a, b) = (open(&args.a)?, open(&args.b)?);
+    let mut union = a.clone();
+    union.union_with(&b).map_err(Failure::new)?;
+    let ones = [a.ones(), b.ones(), union.ones()];
+    let (bits, probes) = (a.bits(), a.probes());
+    let values = sets::sizes(Variant::Standard, bits, probes, ones[0], ones[1], ones[2])?;
+    // Three intervals at a third of the error each: then all of them hold.
+    let each = 1.0 - (1.0 - args.confidence) / 3.0;
+    let mut intervals = Vec::new();
+    for ones in ones {
+        let estimate = items_interval(Variant::Standard, bits, probes, ones, each)?;
+        intervals.push(Interval { lower: estimate.lower, upper: estimate.upper });
+    }
+    let ranges = sets::intervals(intervals[0], intervals[1], intervals[2]);
+    let ranges = ranges.ok_or_else(|| Failure::new("the three fills contradict each other: at least one filter does not hold what its bits suggest"))?;
+    report(args, &values, &ranges).print(args.json)?;
+    Ok(ExitCode::SUCCESS)
+}
+
+fn report(args: &Args, values: &SetSizes<Option<f64>>, ranges: &SetSizes<Range>) -> Report {
+    let mut report = Report::new("compare");
+    report.field("confidence", args.confidence);
+    let rows = [
+        ("a", "in A", values.a, ranges.a),
+        ("b", "in B", values.b, ranges.b),
+        ("union", "in either", values.union, ranges.union),
+        ("intersection", "in both", values.intersection, ranges.intersection),
+        ("only_a", "in A only", values.only_a, ranges.only_a),
+        ("only_b", "in B only", values.only_b, ranges.only_b),
+        ("jaccard", "similarity", values.jaccard, ranges.jaccard),
+    ];
+    for (name, label, value, range) in rows {
+        let upper = if range.upper.is_finite() { Value::from(range.upper) } else { Value::Null };
+        report.field(name, json!({ "value": value, "lower": range.lower, "upper": upper }));
+        report.line(label, row(name == "jaccard", value, range));
+    }
+    report.line("", format!("all seven hold with {}% confidence", significant(100.0 * args.confidence, 6)));
+    report
+}
+
+fn row(is_share: bool, value: Option<f64>, range: Range) -> String {
+    let show = |x: f64| if is_share { significant(x, 4) } else { count(x.round() as u64) };
+    let value = value.map_or("unknown".to_owned(), |value| format!("about {}", show(value)));
+    let upper = if range.upper.is_finite() { show(range.upper) } else { "any number".to_owned() };
+    format!("{value} ({} to {upper})", show(range.lower))
+}

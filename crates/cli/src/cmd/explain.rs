@@ -1,0 +1,143 @@
+//! `truebloom explain`: everything that is known of a filter before it is built.
+
+use crate::args::{bits, count, probes};
+use crate::failure::Failure;
+use crate::report::{Report, count as counted, fpr as fpr_text, fpr_value, plural, rate, significant};
+use serde_json::{Map, Value, json};
+use std::process::ExitCode;
+use truebloom_math::occupancy::Occupancy;
+use truebloom_math::{Approximation, Fpr, Variant, bounds, efficiency, rate_moments, rate_quantile_bound};
+
+const EXAMPLES: &str = "\
+Examples:
+  truebloom explain --bits 9585 --items 1000 --probes 7
+  truebloom explain -m 64MiB -n 50M -k 7 --variant classic";
+
+/// The shares of filters whose fill and rate are given.
+const LEVELS: [f64; 5] = [0.001, 0.01, 0.5, 0.99, 0.999];
+
+/// Explain a filter: fill, rate, their spread, bounds, approximations, efficiency
+#[derive(clap::Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct Args {
+    /// Size of the filter, in bits (1M, 64Mi) or bytes (2MB, 64MiB)
+    #[arg(short = 'm', long, value_name = "SIZE", value_parser = bits, allow_hyphen_values = true)]
+    bits: u64,
+
+    /// Distinct items in the filter
+    #[arg(short = 'n', long, value_name = "N", value_parser = count, allow_hyphen_values = true)]
+    items: u64,
+
+    /// Probes of an item
+    #[arg(short = 'k', long, value_name = "K", value_parser = probes, allow_hyphen_values = true)]
+    probes: u32,
+
+    /// standard (independent positions) or classic (distinct bits)
+    #[arg(long, default_value = "standard", value_parser = variant)]
+    variant: Variant,
+
+    /// Print one JSON object
+    #[arg(long)]
+    json: bool,
+}
+
+fn variant(text: &str) -> Result<Variant, String> {
+    match text {
+        "standard" => Ok(Variant::Standard),
+        "classic" => Ok(Variant::Classic),
+        _ => Err(format!("`{text}` is not a variant that can be explained; choose standard or classic")),
+    }
+}
+
+pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
+    if args.items == 0 {
+        return Err(Failure::new("items is 0, but must be at least 1: an empty filter needs no explanation"));
+    }
+    let mut report = Report::new("explain");
+    report.field("variant", args.variant.name()).field("bits", args.bits).field("items", args.items).field("probes", args.probes);
+    let size = format!("{} of {}, {}, {}", args.variant, plural(args.bits, "bit"), plural(args.probes.into(), "probe"), plural(args.items, "item"));
+    report.line("filter", size);
+    let expected = args.variant.fpr(args.bits, args.items, args.probes)?;
+    add_fill(&mut report, args)?;
+    add_rate(&mut report, args, &expected)?;
+    add_bounds(&mut report, args, &expected);
+    add_approximations(&mut report, args, &expected);
+    add_efficiency(&mut report, args)?;
+    report.print(args.json)?;
+    Ok(ExitCode::SUCCESS)
+}
+
+fn add_fill(report: &mut Report, args: &Args) -> Result<(), Failure> {
+    let law = match args.variant {
+        Variant::Classic => Occupancy::classic(args.bits, args.items, args.probes)?,
+        _ => Occupancy::standard(args.bits, args.items, args.probes)?,
+    };
+    let (mean, variance) = (law.mean()?, law.variance()?);
+    let mut quantiles = Map::new();
+    let mut ends = Vec::new();
+    for level in LEVELS {
+        let quantile = law.quantile(level)?;
+        quantiles.insert(level.to_string(), json!({ "lower": quantile.lower, "upper": quantile.upper, "method": quantile.method.to_string() }));
+        ends.push(quantile);
+    }
+    report.field("fill", json!({ "mean": mean, "variance": variance, "quantiles": quantiles }));
+    let share = significant(100.0 * mean / args.bits as f64, 4);
+    report.line("fill", format!("{} bits set on average ({share}%), standard deviation {}", significant(mean, 9), significant(variance.sqrt(), 4)));
+    report.line("", format!("in 98% of filters {} to {}", counted(ends[1].lower), counted(ends[3].upper)));
+    Ok(())
+}
+
+fn add_rate(report: &mut Report, args: &Args, expected: &Fpr) -> Result<(), Failure> {
+    report.line("expected rate", fpr_text(expected, 9));
+    let moments = rate_moments(args.variant, args.bits, args.items, args.probes)?;
+    let spread = moments.variance.sqrt() / expected.value;
+    let mut quantiles = Map::new();
+    for level in LEVELS {
+        let quantile = rate_quantile_bound(args.variant, args.bits, args.items, args.probes, level)?;
+        quantiles.insert(level.to_string(), Value::Object(fpr_value(&quantile.fpr)));
+        if level == 0.99 || level == 0.999 {
+            let share = significant(100.0 * level, 4);
+            report.line("", format!("{share}% of filters keep to {} (proven)", fpr_text(&quantile.fpr, 6)));
+        }
+    }
+    report.field("fpr", fpr_value(expected)).field("rate_variance", moments.variance).field("rate_quantiles", Value::Object(quantiles));
+    if spread.is_finite() {
+        report.line("", format!("one filter's own rate scatters about it by {}%", significant(100.0 * spread, 3)));
+    }
+    Ok(())
+}
+
+fn add_bounds(report: &mut Report, args: &Args, expected: &Fpr) {
+    // They are for distinct bits, at most as many as there are.
+    let Ok(found) = bounds::rates(args.bits, args.items, args.probes) else { return };
+    let named = [("lower_by_mean", "lower by mean", found.lower_by_mean), ("lower", "lower", found.lower), ("upper", "upper", found.upper)];
+    let fields = named.iter().map(|(name, _, fpr)| ((*name).to_owned(), Value::Object(fpr_value(fpr)))).collect();
+    report.field("bounds", Value::Object(fields));
+    for (_, label, fpr) in named {
+        report.line(label, with_error(&fpr_text(&fpr, 6), fpr.value, expected));
+    }
+}
+
+fn add_approximations(report: &mut Report, args: &Args, expected: &Fpr) {
+    let mut fields = Map::new();
+    for approximation in [Approximation::SeveranceLohman, Approximation::Knuth, Approximation::Grandi] {
+        let Ok(value) = approximation.value(args.bits, args.items, args.probes) else { continue };
+        fields.insert(approximation.name().to_owned(), value.into());
+        report.line(approximation.name(), with_error(&rate(value, 6), value, expected));
+    }
+    report.field("approximations", Value::Object(fields));
+}
+
+fn with_error(text: &str, value: f64, expected: &Fpr) -> String {
+    if expected.value < f64::MIN_POSITIVE {
+        return text.to_owned();
+    }
+    format!("{text}  {:+.3e} relative", value / expected.value - 1.0)
+}
+
+fn add_efficiency(report: &mut Report, args: &Args) -> Result<(), Failure> {
+    let value = efficiency(args.variant, args.bits, args.items, args.probes)?;
+    report.field("efficiency", value);
+    report.line("efficiency", format!("{}% of its bits; large standard filters reach {}%", significant(100.0 * value, 5), significant(100.0 * std::f64::consts::LN_2, 4)));
+    Ok(())
+}
