@@ -42,7 +42,7 @@ mod search;
 pub use approximation::Approximation;
 pub use efficiency::efficiency;
 pub use error::{Error, Result};
-pub use estimate::items_from_ones;
+pub use estimate::{ItemsEstimate, items_by_likelihood, items_by_moments, items_from_ones, items_interval};
 pub use fill::Fill;
 pub use fpr::{Fpr, Method};
 pub use law::{Law, Variant};

@@ -70,6 +70,11 @@ impl Contour {
         Some(Contour { bits, throws, common, terms })
     }
 
+    /// The natural logarithm of the probability of exactly `x` set bits; minus infinity where that is impossible.
+    pub(crate) fn ln_probability(&self, x: u64) -> f64 {
+        self.parts(x).map_or(f64::NEG_INFINITY, |(ln, integral)| ln.high + (ln.low + libm::log(integral)))
+    }
+
     /// The probability of exactly `x` set bits, 0 below the range of `f64`. Relative error at most 1e-12, measured.
     pub(crate) fn probability(&self, x: u64) -> f64 {
         match self.parts(x) {
@@ -271,7 +276,8 @@ fn powers(r: f64) -> Vec<(f64, f64)> {
 fn large_circle(r: f64, q: f64, t: f64) -> (f64, f64) {
     let (real, imaginary) = beyond_linear(t);
     let shrunk = libm::exp(-r * libm::cos(t));
-    if !shrunk.is_finite() {
+    if shrunk > 1e100 {
+        // The far side of a large circle, where the integrand is below e^(-200).
         return (-r, 0.0);
     }
     let angle = r * libm::sin(t);
