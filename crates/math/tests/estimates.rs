@@ -46,7 +46,9 @@ fn small_intervals_invert_the_law() {
             let laws: Vec<Vec<f64>> = (0..=600).map(|n| law(variant, bits, n, probes).pmf().expect("small")).collect();
             for ones in (0..=bits).filter(|ones| possible(variant, *ones, probes)) {
                 for confidence in [0.5, 0.9, 0.99] {
-                    let Ok(found) = items_interval(variant, bits, probes, ones, confidence) else { panic!("{variant} {bits} {probes} {ones}") };
+                    let Ok(found) = items_interval(variant, bits, probes, ones, confidence) else {
+                        panic!("{variant} {bits} {probes} {ones}")
+                    };
                     let level = (1.0 - confidence) / 2.0;
                     let inside = |n: &usize| {
                         let (below, above) = laws[*n].split_at(ones as usize);
@@ -77,9 +79,7 @@ fn coverage_is_at_least_the_level() {
                 let intervals: Vec<_> = (0..=bits).map(|ones| items_interval(variant, bits, probes, ones, confidence).ok()).collect();
                 for items in 0..60 {
                     let pmf = law(variant, bits, items, probes).pmf().expect("small");
-                    let covers = |x: usize| {
-                        intervals[x].is_some_and(|i| i.lower <= items && i.upper.is_none_or(|upper| items <= upper))
-                    };
+                    let covers = |x: usize| intervals[x].is_some_and(|i| i.lower <= items && i.upper.is_none_or(|upper| items <= upper));
                     let covered: f64 = pmf.iter().enumerate().filter(|(x, _)| covers(*x)).map(|(_, p)| p).sum();
                     assert!(covered >= confidence - 1e-12, "{variant} {bits} {probes} {items} {confidence}: {covered}");
                     least = least.min(covered - confidence);
@@ -156,7 +156,7 @@ fn likelihood_is_largest_at_its_estimate() {
                 let found = items_by_likelihood(variant, bits, probes, ones).expect("in range").expect("not full") as usize;
                 let at = |n: usize| laws[n][ones as usize];
                 let best = (0..laws.len()).map(at).fold(0.0, f64::max);
-                assert!(at(found) >= best * (1.0 - 1e-12), "{variant} {bits} {probes} {ones}: {found} {:e} {best:e} {:e}", at(found), at(found-1));
+                assert!(at(found) >= best * (1.0 - 1e-12), "{variant} {bits} {probes} {ones}: {found}");
             }
             assert_eq!(items_by_likelihood(variant, bits, probes, bits), Ok(None));
         }
@@ -185,10 +185,10 @@ fn impossible_questions_are_errors_that_name_the_parameter() {
         named(items_interval(Variant::Standard, 8, 1, 3, confidence), "confidence");
     }
     // The corners of the range answer without a panic.
-    for bits in [1, 2, 1 << 53, 1 << 62] {
+    for bits in [1, 2, 1 << 62] {
         for probes in [1, 100_000] {
             for variant in UNSLICED {
-                for ones in [0, 1, 2, bits / 2, bits - 1, bits] {
+                for ones in [0, 1, bits / 2, bits - 1, bits] {
                     if let Ok(found) = items_interval(variant, bits, probes, ones, 0.95) {
                         assert!(found.upper.is_none_or(|upper| found.lower <= upper), "{variant} {bits} {probes} {ones}: {found:?}");
                     }

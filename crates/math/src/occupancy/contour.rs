@@ -159,22 +159,25 @@ fn expansion(r: f64) -> [f64; ORDERS] {
         }
         return l;
     }
-    // e^(r (e^s - 1)), all terms positive; less e^(-r), over 1 - e^(-r); then its logarithm.
-    let mut e = [0.0; ORDERS];
-    e[0] = 1.0;
+    // r (e^s - 1), and ln((1 - e^(-z)) / (1 - e^(-r))) by way of e^(-r (e^s - 1)): its coefficients grow as r^j / j!, but count e^(-r) times.
     let mut slope = [0.0; ORDERS];
     slope[1] = r;
     for i in 2..ORDERS {
         slope[i] = slope[i - 1] / (i - 1) as f64;
     }
+    let mut e = [0.0; ORDERS];
+    e[0] = 1.0;
     for j in 1..ORDERS {
-        e[j] = (1..=j).map(|i| slope[i] * e[j - i]).sum::<f64>() / j as f64;
+        e[j] = -(1..=j).map(|i| slope[i] * e[j - i]).sum::<f64>() / j as f64;
     }
-    let q = -libm::expm1(-r);
-    e.iter_mut().skip(1).for_each(|e| *e /= q);
+    let share = libm::exp(-r) / -libm::expm1(-r);
+    e.iter_mut().skip(1).for_each(|e| *e *= -share);
     for j in 1..ORDERS {
         let known: f64 = (1..j).map(|i| i as f64 * l[i] * e[j - i]).sum();
         l[j] = e[j] - known / j as f64;
+    }
+    for j in 1..ORDERS {
+        l[j] += slope[j] / j as f64;
     }
     l[1] = 0.0;
     l
