@@ -125,7 +125,7 @@ fn hold(law: &Occupancy, truth: &[BigRational]) -> f64 {
         for quantile in [law.quantile(p), law.exact_quantile(p)] {
             let quantile = quantile.expect("a quantile");
             assert!(quantile.lower <= first && first <= quantile.upper, "{p}: {quantile:?} misses {first} in {law:?}");
-            assert!(quantile.upper - quantile.lower <= 1, "{p}: {quantile:?} in {law:?}");
+            assert!(quantile.method == Method::Bound || quantile.upper - quantile.lower <= 1, "{p}: {quantile:?} in {law:?}");
         }
     }
     worst

@@ -70,6 +70,11 @@ impl Contour {
         Some(Contour { bits, throws, common, terms })
     }
 
+    /// The natural logarithm of the probability of exactly `x` set bits; minus infinity where that is impossible.
+    pub(crate) fn ln_probability(&self, x: u64) -> f64 {
+        self.parts(x).map_or(f64::NEG_INFINITY, |(ln, integral)| ln.high + (ln.low + libm::log(integral)))
+    }
+
     /// The probability of exactly `x` set bits, 0 below the range of `f64`. Relative error at most 1e-12, measured.
     pub(crate) fn probability(&self, x: u64) -> f64 {
         match self.parts(x) {
@@ -154,22 +159,25 @@ fn expansion(r: f64) -> [f64; ORDERS] {
         }
         return l;
     }
-    // e^(r (e^s - 1)), all terms positive; less e^(-r), over 1 - e^(-r); then its logarithm.
-    let mut e = [0.0; ORDERS];
-    e[0] = 1.0;
+    // r (e^s - 1), and ln((1 - e^(-z)) / (1 - e^(-r))) by way of e^(-r (e^s - 1)): its coefficients grow as r^j / j!, but count e^(-r) times.
     let mut slope = [0.0; ORDERS];
     slope[1] = r;
     for i in 2..ORDERS {
         slope[i] = slope[i - 1] / (i - 1) as f64;
     }
+    let mut e = [0.0; ORDERS];
+    e[0] = 1.0;
     for j in 1..ORDERS {
-        e[j] = (1..=j).map(|i| slope[i] * e[j - i]).sum::<f64>() / j as f64;
+        e[j] = -(1..=j).map(|i| slope[i] * e[j - i]).sum::<f64>() / j as f64;
     }
-    let q = -libm::expm1(-r);
-    e.iter_mut().skip(1).for_each(|e| *e /= q);
+    let share = libm::exp(-r) / -libm::expm1(-r);
+    e.iter_mut().skip(1).for_each(|e| *e *= -share);
     for j in 1..ORDERS {
         let known: f64 = (1..j).map(|i| i as f64 * l[i] * e[j - i]).sum();
         l[j] = e[j] - known / j as f64;
+    }
+    for j in 1..ORDERS {
+        l[j] += slope[j] / j as f64;
     }
     l[1] = 0.0;
     l
@@ -271,7 +279,8 @@ fn powers(r: f64) -> Vec<(f64, f64)> {
 fn large_circle(r: f64, q: f64, t: f64) -> (f64, f64) {
     let (real, imaginary) = beyond_linear(t);
     let shrunk = libm::exp(-r * libm::cos(t));
-    if !shrunk.is_finite() {
+    if shrunk > 1e100 {
+        // The far side of a large circle, where the integrand is below e^(-200).
         return (-r, 0.0);
     }
     let angle = r * libm::sin(t);

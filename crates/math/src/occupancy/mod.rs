@@ -17,13 +17,13 @@
 //! into `z^m F(1/z)`, unions are intersections of complements, and a department is a union. So all roots are real and at most 0: X is a sum of independent
 //! Bernoulli variables. Hence its probabilities are log-concave, and the tail bounds of Bennett and of Berry and Esseen hold with the exact mean and variance.
 
-mod contour;
+pub(crate) mod contour;
 mod double;
 mod moments;
 mod pmf;
 mod sample;
-mod tails;
-mod thinning;
+pub(crate) mod tails;
+pub(crate) mod thinning;
 
 pub use pmf::Pmf;
 pub use tails::{Bracket, Quantile};

@@ -17,7 +17,7 @@ impl Occupancy {
     }
 
     /// The variance of the number of set bits; relative error below 1e-15: `m h_1 + m (m-1) h_2 - m^2 h_1^2`, with `h_j` the probability that `j` given bits are
-    /// set. Grandi (8) and (14); Burns (43) and (50) are misprinted. Microseconds at any size; 0 where it starts some ten thousand digits behind the point.
+    /// set. Grandi (8) and (14); Burns (43) and (50) are misprinted. Microseconds at any size; 0 where it is below the range of `f64`.
     pub fn variance(&self) -> Result<f64> {
         let (least, most) = self.support();
         if least == most {
@@ -137,7 +137,11 @@ fn empties(bits: u64, committees: &[Committees], last: u32, limbs: usize) -> Vec
                 None => power.fill(0),
                 Some(rest) => {
                     let divisor = Divisor::new(left);
-                    if j == 1 { fixed::set_ratio(&mut base, rest, &divisor) } else { fixed::scale(&mut base, rest, &divisor) }
+                    if j == 1 {
+                        fixed::set_ratio(&mut base, rest, &divisor)
+                    } else {
+                        fixed::scale(&mut base, rest, &divisor)
+                    }
                     product.power(&mut power, &base, committees.count);
                 }
             }
@@ -274,9 +278,9 @@ impl Enclose for Spread<'_> {
         f64::INFINITY
     }
 
-    /// Far beyond full, the variance is too small to be worth its digits.
+    /// Far beyond full, the variance is below the range of `f64`: the share it is of m^2 is 0 from 1,074 bits behind the point on, plus what is asked beyond.
     fn check_cost(&self, bits: f64) -> Result<()> {
-        if bits < 1e5 {
+        if bits < 8e3 {
             return self.law.departments.iter().try_for_each(|committees| check_cost(committees, 2, bits));
         }
         Err(Error::TooCostly { probes: 2, digits: bits as u64 })

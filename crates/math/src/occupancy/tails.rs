@@ -1,9 +1,9 @@
 //! Tails, distribution function and quantiles: summed where that is affordable, bracketed by proven inequalities where not.
 
+use super::Occupancy;
 use super::contour::Contour;
 use super::pmf::WALKED_THROWS;
 use super::thinning::{self, Budget, Precision, Stretch};
-use super::Occupancy;
 use crate::error::out_of_range;
 use crate::{Error, Fill, Method, Result};
 
@@ -202,8 +202,17 @@ impl Occupancy {
         }
     }
 
+    /// Terms that a walk surely takes, about: it must not start in vain. Steps times a window of some deviations (at the end; half of it on the way) times a row.
+    fn least_terms(&self) -> Result<f64> {
+        let steps: f64 = self.departments.iter().flatten().map(|c| c.count as f64 * thinning::row_length(c.size)).sum();
+        Ok(steps * (1.0 + 3.0 * libm::sqrt(self.variance()?)))
+    }
+
     /// The law by a walk, if that is affordable.
     fn walked(&self, precision: Precision, floor: f64, terms: f64) -> Result<Option<Stretch>> {
+        if self.least_terms()? > terms {
+            return Ok(None);
+        }
         match thinning::law(self, &Budget { precision, floor, terms }) {
             Ok(stretch) => Ok(Some(stretch)),
             Err(Error::LawTooCostly { .. }) => Ok(None),
@@ -294,7 +303,7 @@ impl Bounds {
         Ok(Bounds { fill: Fill { bits: law.bits, mean, variance }, least, most, normal_error, deviation })
     }
 
-    fn tail(&self, tail: Tail) -> Bracket {
+    pub(crate) fn tail(&self, tail: Tail) -> Bracket {
         match tail {
             Tail::AtMost(x) => self.at_most(x),
             Tail::AtLeast(x) => x.checked_sub(1).map_or(Bracket::certain(1.0), |x| self.at_most(x).complement()),
@@ -329,4 +338,3 @@ fn check_level(p: f64) -> Result<()> {
     }
     out_of_range("p", p, "from 0 to 1")
 }
-

@@ -322,6 +322,12 @@ fn whole<T: Real>(law: &Occupancy, budget: &Budget) -> Result<Stretch> {
     all.map_or_else(|| Err(too_costly(law.bits)), |chain| Ok(chain.finish()))
 }
 
+/// Terms of a row that matter, about, for committees of this size.
+pub(crate) fn row_length(size: u64) -> f64 {
+    let size = size as f64;
+    (size + 1.0).min(20.0 * libm::sqrt(size))
+}
+
 /// The law, walked committee by committee.
 pub(crate) fn law(law: &Occupancy, budget: &Budget) -> Result<Stretch> {
     match budget.precision {
@@ -330,12 +336,12 @@ pub(crate) fn law(law: &Occupancy, budget: &Budget) -> Result<Stretch> {
     }
 }
 
-/// Walks committees of one size, and shows the law of the set bits after each until `visit` has seen enough.
-pub(crate) fn walk(bits: u64, size: u64, budget: &Budget, mut visit: impl FnMut(u128, Stretch) -> bool) -> Result<()> {
+/// Walks committees of one size, and offers the law of the set bits after each until `visit` has seen enough.
+pub(crate) fn walk(bits: u64, size: u64, budget: &Budget, mut visit: impl FnMut(u64, &dyn Fn() -> Stretch) -> bool) -> Result<()> {
     let mut chain = Chain::<f64>::new(bits, budget);
     let mut count = 0;
     chain.thin_by(bits - size, u128::MAX, |chain| {
         count += 1;
-        visit(count, chain.clone().complement().finish())
+        visit(count, &|| chain.clone().complement().finish())
     })
 }

@@ -1,0 +1,202 @@
+//! Confidence intervals of the number of items, by inversion of the law of the set bits.
+
+use super::{check, items_by_moments};
+use crate::error::out_of_range;
+use crate::occupancy::Occupancy;
+use crate::occupancy::tails::{Bounds, Effort, Tail, of_stretch};
+use crate::occupancy::thinning::{self, Budget, Precision};
+use crate::{Error, Method, Result, Variant};
+
+/// An estimate of the number of items with a confidence interval, ends included.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct ItemsEstimate {
+    /// The method-of-moments estimate; `None` for a full filter.
+    pub value: Option<f64>,
+    /// The smallest number of items of the interval.
+    pub lower: u64,
+    /// The largest number of items of the interval; `None` for a full filter, where no number is too large, and where it is beyond 2^62.
+    pub upper: Option<u64>,
+    /// [`Method::Exact`] and [`Method::Validated`]: from the law itself, as for an [`crate::occupancy::Bracket`]. [`Method::Bound`]: at least one end from proven
+    /// inequalities, and so the interval a little wider than the law's own.
+    pub method: Method,
+}
+
+/// Terms of a walk through the items of a classic filter: some tenths of a second.
+const WALK_TERMS: f64 = 1e8;
+
+/// What a tail may cost while an end is located: some ten milliseconds.
+const TAIL: Effort = Effort { walk: 1e6, contours: 5_000 };
+
+/// The items of a standard or classic filter from its number of set bits, with an interval that covers the true number with probability at least `confidence`
+/// (between 0 and 1), whatever it is.
+///
+/// Equal-tailed inversion of the exact law over whole items: all n with `P_n(X >= ones) > alpha/2` and `P_n(X <= ones) > alpha/2`, where alpha is
+/// `1 - confidence`. Both probabilities are monotone in n, as one more item never clears a bit; so these n are an interval, and it misses the truth with probability at
+/// most alpha/2 on either side. Should no n be that likely (one set bit after seven throws at two), the answer is the one n that the lower end names. Where summing the law takes too long, proven upper bounds of the two probabilities stand in for them: wider, never narrower. Up to some
+/// tenths of a second where the law is summed, below a millisecond where it is bounded (deviations above some 500 bits).
+///
+/// Errors as [`super::items_by_moments`], and for a confidence outside of (0, 1).
+///
+/// ```
+/// use truebloom_math::{Variant, items_interval};
+/// let estimate = items_interval(Variant::Standard, 1_024, 7, 512, 0.95)?;
+/// assert!(estimate.lower <= 101 && estimate.upper.unwrap() >= 102);
+/// assert_eq!((estimate.lower, estimate.upper), (97, Some(106)));
+/// # Ok::<(), truebloom_math::Error>(())
+/// ```
+pub fn items_interval(variant: Variant, bits: u64, probes: u32, ones: u64, confidence: f64) -> Result<ItemsEstimate> {
+    check(variant, bits, probes, ones)?;
+    if !(confidence > 0.0 && confidence < 1.0) {
+        return out_of_range("confidence", confidence, "between 0 and 1");
+    }
+    let value = items_by_moments(variant, bits, probes, ones)?;
+    if ones == 0 {
+        // Any item sets a bit.
+        return Ok(ItemsEstimate { value, lower: 0, upper: Some(0), method: Method::Exact });
+    }
+    let search = Search { variant, bits, probes, ones, level: (1.0 - confidence) / 2.0 };
+    let bounded = search.bounded(value)?;
+    let (lower, upper, method) = match search.walked(&bounded)? {
+        Some((lower, upper)) => (lower, upper, Method::Exact),
+        None => search.refined(&bounded)?,
+    };
+    Ok(ItemsEstimate { value, lower, upper: upper.map(|upper| upper.max(lower)), method })
+}
+
+struct Search {
+    variant: Variant,
+    bits: u64,
+    probes: u32,
+    ones: u64,
+    /// alpha / 2
+    level: f64,
+}
+
+/// For each end, the last number of items that is surely outside, and the first that is surely inside; `None` where nothing is outside.
+struct Bounded {
+    /// The lower end lies in `lower.0 + 1 ..= lower.1`.
+    lower: (u64, u64),
+    /// The upper end lies in `upper.0 .. upper.1`.
+    upper: Option<(u64, u64)>,
+}
+
+impl Search {
+    fn law(&self, items: u64) -> Result<Occupancy> {
+        match self.variant {
+            Variant::Classic => Occupancy::classic(self.bits, items, self.probes),
+            _ => Occupancy::standard(self.bits, items, self.probes),
+        }
+    }
+
+    /// Bisection by the proven inequalities alone. Each step keeps a number that is outside and one that is inside, so nothing is lost where the inequalities are not
+    /// themselves monotone.
+    fn bounded(&self, value: Option<f64>) -> Result<Bounded> {
+        let (ones, level) = (self.ones, self.level);
+        // At fewer items so many bits cannot be set.
+        let outside = ones.div_ceil(u64::from(self.probes)) - 1;
+        let start = value.map_or(outside + 1, |value| value as u64).max(outside + 1);
+        let at_least = |items: u64| -> Result<_> { self.bound(items, Tail::AtLeast(ones)) };
+        let at_most = |items: u64| -> Result<_> { self.bound(items, Tail::AtMost(ones)) };
+        let inside = first(outside, start, |items| Ok(at_least(items)?.lower > level))?.unwrap_or(MOST);
+        let out = bisect(outside, inside, |items| Ok(at_least(items)?.upper > level))? - 1;
+        let upper = if ones == self.bits {
+            None
+        } else {
+            match first(outside, start, |items| Ok(at_most(items)?.upper <= level))? {
+                None => None,
+                Some(beyond) => Some((bisect(outside, beyond, |items| Ok(at_most(items)?.lower <= level))? - 1, beyond)),
+            }
+        };
+        Ok(Bounded { lower: (out, inside), upper })
+    }
+
+    fn bound(&self, items: u64, tail: Tail) -> Result<crate::occupancy::Bracket> {
+        Ok(Bounds::new(&self.law(items)?)?.tail(tail))
+    }
+
+    /// One walk through all numbers of items of a classic filter, if that is affordable.
+    fn walked(&self, bounded: &Bounded) -> Result<Option<(u64, Option<u64>)>> {
+        if self.variant != Variant::Classic {
+            return Ok(None);
+        }
+        // Not in vain.
+        let steps = bounded.lower.1 as f64 * thinning::row_length(self.probes.into());
+        if steps * (1.0 + 3.0 * libm::sqrt(self.law(bounded.lower.1)?.variance()?)) > WALK_TERMS {
+            return Ok(None);
+        }
+        let (mut lower, mut upper) = (None, None);
+        let budget = Budget { precision: Precision::Single, floor: (self.level * 1e-30).max(1e-280), terms: WALK_TERMS };
+        let walk = thinning::walk(self.bits, self.probes.into(), &budget, |items, law| {
+            if items <= bounded.lower.0 {
+                return true;
+            }
+            let law = law();
+            if lower.is_none() && of_stretch(&law, Tail::AtLeast(self.ones)).upper > self.level {
+                lower = Some(items);
+            }
+            if lower.is_some() && of_stretch(&law, Tail::AtMost(self.ones)).upper <= self.level {
+                upper = Some(items - 1);
+            }
+            lower.is_none() || upper.is_none() && self.ones < self.bits
+        });
+        match (walk, lower) {
+            (Ok(()), Some(lower)) => Ok(Some((lower, upper))),
+            (Err(Error::LawTooCostly { .. }), _) | (Ok(()), None) => Ok(None),
+            (Err(error), _) => Err(error),
+        }
+    }
+
+    /// Bisection within what the inequalities leave open, by the law where it can be summed.
+    fn refined(&self, bounded: &Bounded) -> Result<(u64, Option<u64>, Method)> {
+        let mut method = Method::Exact;
+        let mut tail = |items: u64, tail: Tail| -> Result<f64> {
+            let bracket = self.law(items)?.tail(tail, TAIL)?;
+            method = weaker(method, bracket.method);
+            Ok(bracket.upper)
+        };
+        let (out, inside) = bounded.lower;
+        let lower = bisect(out, inside, |items| Ok(tail(items, Tail::AtLeast(self.ones))? > self.level))?;
+        let upper = match bounded.upper {
+            None => None,
+            Some((within, beyond)) => Some(bisect(within, beyond, |items| Ok(tail(items, Tail::AtMost(self.ones))? <= self.level))? - 1),
+        };
+        Ok((lower, upper, method))
+    }
+}
+
+fn weaker(a: Method, b: Method) -> Method {
+    let rank = |method| match method {
+        Method::Exact => 0,
+        Method::Validated => 1,
+        _ => 2,
+    };
+    if rank(b) > rank(a) { b } else { a }
+}
+
+/// No number of items above this is considered.
+const MOST: u64 = 1 << 62;
+
+/// A number above `low` at which `reached` holds and before which it does not; `low` counts as not reached. `None` if it is not reached below [`MOST`].
+fn first(low: u64, guess: u64, mut reached: impl FnMut(u64) -> Result<bool>) -> Result<Option<u64>> {
+    let (mut low, mut high, mut step) = (low, guess.clamp(low + 1, MOST), 1u64);
+    while !reached(high)? {
+        if high >= MOST {
+            return Ok(None);
+        }
+        low = high;
+        high = high.saturating_add(step).min(MOST);
+        step = step.saturating_mul(4);
+    }
+    bisect(low, high, reached).map(Some)
+}
+
+/// The same between a number where it does not hold and one where it does.
+fn bisect(low: u64, high: u64, mut reached: impl FnMut(u64) -> Result<bool>) -> Result<u64> {
+    let (mut low, mut high) = (low, high);
+    while high - low > 1 {
+        let middle = low + (high - low) / 2;
+        if reached(middle)? { high = middle } else { low = middle }
+    }
+    Ok(high)
+}

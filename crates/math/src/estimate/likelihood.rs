@@ -1,0 +1,78 @@
+//! The most likely number of items.
+
+use super::items_by_moments;
+use crate::occupancy::contour::{Contour, MAX_THROWS};
+use crate::occupancy::tails::{Tail, of_stretch};
+use crate::occupancy::thinning::{self, Budget, Precision, too_costly};
+use crate::{Result, Variant};
+
+/// Terms of a walk through the items of a classic filter: some tenths of a second.
+const WALK_TERMS: f64 = 1e8;
+
+/// The number of items that makes `ones` set bits most likely; the smallest, if several do. `None` for a full filter, whose likelihood grows with every item.
+///
+/// Standard: the likelihood of N throws is proportional to `S(N, ones) / bits^N`, log-concave in N because these Stirling numbers are complete symmetric functions of 1,
+/// 2, .. ones; so its top is found by bisection, with contour integrals (some hundred microseconds at any size to 2^53 throws). Classic: by walking through the
+/// numbers of items until `P(X <= ones)`, which only falls, is below the best likelihood. Burns calls (46) both the moments' and the likelihood's estimate; they differ
+/// by some thousandths of an item, and in small filters by more.
+///
+/// Errors as [`super::items_by_moments`], and with [`crate::Error::LawTooCostly`] for large classic filters, whose likelihood has no fast form.
+///
+/// ```
+/// use truebloom_math::{Variant, items_by_likelihood};
+/// assert_eq!(items_by_likelihood(Variant::Standard, 1_024, 7, 512)?, Some(101));
+/// # Ok::<(), truebloom_math::Error>(())
+/// ```
+pub fn items_by_likelihood(variant: Variant, bits: u64, probes: u32, ones: u64) -> Result<Option<u64>> {
+    let Some(moments) = items_by_moments(variant, bits, probes, ones)? else { return Ok(None) };
+    if ones == 0 {
+        return Ok(Some(0));
+    }
+    match variant {
+        // Not in vain: at the least, every step takes a row.
+        Variant::Classic if moments * thinning::row_length(probes.into()) * (1.0 + 2.0 * libm::sqrt(moments)) > WALK_TERMS => {
+            Err(too_costly(bits))
+        }
+        Variant::Classic => classic(bits, probes, ones),
+        _ => standard(bits, probes, ones, moments),
+    }
+    .map(Some)
+}
+
+fn standard(bits: u64, probes: u32, ones: u64, moments: f64) -> Result<u64> {
+    let ln = |items: u64| {
+        let throws = u128::from(items) * u128::from(probes);
+        Contour::new(bits, throws).map(|contour| contour.ln_probability(ones)).ok_or_else(|| too_costly(bits))
+    };
+    let least = ones.div_ceil(u64::from(probes));
+    let most = (MAX_THROWS / u128::from(probes)) as u64;
+    if least >= most {
+        return Err(too_costly(bits));
+    }
+    // The first number of items whose successor is not more likely: far above the estimate it surely is not.
+    let (mut low, mut high) = (least, least.max((2.0 * moments) as u64 + 4).min(most - 1));
+    while ln(high + 1)? > ln(high)? && high < most - 1 {
+        low = high + 1;
+        high = high.saturating_mul(2).min(most - 1);
+    }
+    while low < high {
+        let middle = low + (high - low) / 2;
+        if ln(middle + 1)? > ln(middle)? { low = middle + 1 } else { high = middle }
+    }
+    Ok(low)
+}
+
+fn classic(bits: u64, probes: u32, ones: u64) -> Result<u64> {
+    let (mut best, mut likelihood) = (0, 0.0);
+    let budget = Budget { precision: Precision::Single, floor: 1e-100, terms: WALK_TERMS };
+    thinning::walk(bits, probes.into(), &budget, |items, law| {
+        let law = law();
+        let here = ones.checked_sub(law.first).and_then(|i| law.probabilities.get(i as usize)).copied().unwrap_or(0.0);
+        // A later tie is no reason to move.
+        if here > likelihood * (1.0 + 4.0 * law.relative) {
+            (best, likelihood) = (items, here);
+        }
+        of_stretch(&law, Tail::AtMost(ones)).upper >= likelihood || likelihood == 0.0
+    })?;
+    Ok(best)
+}

@@ -1,0 +1,64 @@
+//! Items from set bits.
+
+mod interval;
+mod likelihood;
+
+pub use interval::{ItemsEstimate, items_interval};
+pub use likelihood::items_by_likelihood;
+
+use crate::error::out_of_range;
+use crate::{Result, Variant};
+
+/// The method-of-moments estimate of the number of distinct items in a standard filter with `ones` set bits:
+/// `ln(1 - ones/bits) / (probes ln(1 - 1/bits))`, which inverts the mean fill (Burns 46, corrected for the standard filter). `None` for a full filter, which
+/// any number of items above some point would fill.
+pub fn items_from_ones(bits: u64, probes: u32, ones: u64) -> Option<f64> {
+    if ones >= bits {
+        return None;
+    }
+    let m = bits as f64;
+    // Zero ones must give 0, not -0.
+    Some((libm::log1p(-(ones as f64) / m) / (f64::from(probes) * libm::log1p(-1.0 / m))).max(0.0))
+}
+
+/// The method-of-moments estimate for either unsliced variant: the real number of items whose mean fill is `ones`.
+///
+/// Standard: [`items_from_ones`]. Classic: `ln(1 - ones/bits) / ln(1 - probes/bits)`, Burns (46). `None` for a full filter, and for a classic filter whose items set
+/// all bits. Errors for parameters out of range, a partitioned filter (whose slices have a count each), and numbers of set bits that no number of items can
+/// leave: above bits, or in a classic filter above 0 but below probes.
+///
+/// ```
+/// use truebloom_math::{Variant, items_by_moments};
+/// assert!((items_by_moments(Variant::Classic, 100, 5, 10)?.unwrap() - 2.05408).abs() < 1e-5);
+/// assert_eq!(items_by_moments(Variant::Standard, 100, 5, 100)?, None);
+/// # Ok::<(), truebloom_math::Error>(())
+/// ```
+pub fn items_by_moments(variant: Variant, bits: u64, probes: u32, ones: u64) -> Result<Option<f64>> {
+    check(variant, bits, probes, ones)?;
+    if ones == bits {
+        return Ok(None);
+    }
+    if ones == 0 {
+        return Ok(Some(0.0));
+    }
+    let m = bits as f64;
+    Ok(match variant {
+        Variant::Classic => Some(libm::log1p(-(ones as f64) / m) / libm::log1p(-f64::from(probes) / m)),
+        _ => items_from_ones(bits, probes, ones),
+    })
+}
+
+/// Whether some number of items can leave so many set bits.
+fn check(variant: Variant, bits: u64, probes: u32, ones: u64) -> Result<()> {
+    variant.check(bits, probes)?;
+    if variant == Variant::Partitioned {
+        return out_of_range("variant", variant, "standard or classic: a partitioned filter has a number of set bits for each slice");
+    }
+    if ones > bits {
+        return out_of_range("ones", ones, format!("at most bits ({bits})"));
+    }
+    if variant == Variant::Classic && ones > 0 && ones < u64::from(probes) {
+        return out_of_range("ones", ones, format!("0, or at least probes ({probes}): every item of a classic filter sets that many bits"));
+    }
+    Ok(())
+}
