@@ -82,7 +82,7 @@ fn add_fill(report: &mut Report, args: &Args) -> Result<(), Failure> {
     }
     report.field("fill", json!({ "mean": mean, "variance": variance, "quantiles": quantiles }));
     let share = significant(100.0 * mean / args.bits as f64, 4);
-    report.line("fill", format!("{} bits set on average ({share}%), standard deviation {}", significant(mean, 9), significant(variance.sqrt(), 4)));
+    report.line("fill", format!("{} bits set on average ({share}%), standard deviation {}", counted(mean.round() as u64), significant(variance.sqrt(), 4)));
     report.line("", format!("in 98% of filters {} to {}", counted(ends[1].lower), counted(ends[3].upper)));
     Ok(())
 }
