@@ -53,7 +53,7 @@ pub fn rate_quantile_bound(variant: Variant, bits: u64, items: u64, probes: u32,
         // Y < past, so R <= (past / capacity)^k.
         let most = if law.is_lattice { (past - 1) as f64 } else { law.past((past - 1) as f64, past as f64, allowed) };
         let ln = (f64::from(probes) * libm::log(most / law.capacity)).min(0.0);
-        let ln_upper = (ln + 1e-12 * (1.0 + ln.abs())).min(0.0).max(-1e300);
+        let ln_upper = (ln + 1e-12 * (1.0 + ln.abs())).clamp(-1e300, 0.0);
         let upper = (libm::exp(ln_upper) * (1.0 + 1e-12)).next_up().min(1.0);
         let fpr = Fpr { value: upper, lower: 0.0, upper, ln: ln_upper, ln_lower: f64::NEG_INFINITY, ln_upper, method: Method::Bound };
         return Ok(RateQuantile { confidence, fpr, ones: None });
@@ -112,22 +112,22 @@ fn own_ratios(variant: Variant, bits: u64, probes: u32, ones: u64) -> Ratios {
     }
 }
 
-fn own_rate(variant: Variant, bits: u64, probes: u32, ones: u64) -> Result<Fpr> {
+pub(crate) fn own_rate(variant: Variant, bits: u64, probes: u32, ones: u64) -> Result<Fpr> {
     own_ratios(variant, bits, probes, ones).rate()
 }
 
 /// What the tails of the number of set bits are bounded from. For slices of `s` and `s + 1` bits the set bits of the longer ones count `s / (s+1)`, so that the
 /// mean fill of the slices is `Y / (k s)`.
-struct OnesLaw {
-    fill: Fill,
+pub(crate) struct OnesLaw {
+    pub(crate) fill: Fill,
     /// `k s`
-    capacity: f64,
+    pub(crate) capacity: f64,
     /// Whether Y is a whole number.
-    is_lattice: bool,
+    pub(crate) is_lattice: bool,
 }
 
 impl OnesLaw {
-    fn new(variant: Variant, bits: u64, items: u64, probes: u32) -> Result<OnesLaw> {
+    pub(crate) fn new(variant: Variant, bits: u64, items: u64, probes: u32) -> Result<OnesLaw> {
         if variant != Variant::Partitioned {
             let fill = variant.law(bits, probes)?.fill(items)?.unwrap_or(Fill::empty(bits));
             return Ok(OnesLaw { fill, capacity: bits as f64, is_lattice: true });
@@ -147,7 +147,7 @@ impl OnesLaw {
     }
 
     /// An upper bound of `P(Y >= ones)`.
-    fn at_least(&self, ones: f64) -> f64 {
+    pub(crate) fn at_least(&self, ones: f64) -> f64 {
         self.tail(ones - self.fill.mean)
     }
 
@@ -161,7 +161,7 @@ impl OnesLaw {
     }
 
     /// An upper bound of `P(Y <= ones)`.
-    fn at_most(&self, ones: f64) -> f64 {
+    pub(crate) fn at_most(&self, ones: f64) -> f64 {
         self.tail(self.fill.mean - ones)
     }
 

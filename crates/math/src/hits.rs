@@ -9,6 +9,7 @@ use crate::error::out_of_range;
 use crate::law::inclusion::{Inclusion, Items, Query};
 use crate::law::mixture::{Mixture, Positions};
 use crate::law::slices::Slices;
+use crate::search::ln_complement_bound;
 use crate::{Fpr, Result, Variant};
 
 /// Mean and spread of the rate of one filter, over all seeds.
@@ -19,7 +20,7 @@ pub struct RateMoments {
     pub mean: Fpr,
     /// `E[R^2]`: the probability that two fresh keys both hit the same filter.
     pub second: Fpr,
-    /// `Var[R]`; relative error below 1e-15 (0 where it underflows).
+    /// `Var[R]`; relative error below 1e-15, 0 or the smallest positive `f64` where it underflows.
     pub variance: f64,
     /// `E[R (1-R)]`: the probability that of two fresh keys the first hits and the second does not; relative error below 1e-15.
     pub mixed: f64,
@@ -58,6 +59,11 @@ pub fn rate_moments(variant: Variant, bits: u64, items: u64, probes: u32) -> Res
     let full = bits == 1 || variant != Variant::Standard && u64::from(probes) == bits;
     if full {
         return Ok(RateMoments { mean: Fpr::ONE, second: Fpr::ONE, variance: 0.0, mixed: 0.0 });
+    }
+    // So far beyond full that a miss has no f64: both are at most E[1 - R].
+    if ln_complement_bound(variant, bits, items, probes) < -760.0 {
+        let almost = Fpr { lower: 1f64.next_down(), ln_lower: -1e-300, ..Fpr::ONE };
+        return Ok(RateMoments { mean: almost, second: almost, variance: 0.0, mixed: 0.0 });
     }
     let mean = || variant.expected(bits, items, probes);
     let second = || second_moment(variant, bits, items, probes);

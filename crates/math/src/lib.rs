@@ -8,7 +8,12 @@
 //! | what rate does this filter have? | [`Variant::fpr`], or a [`Law`] for more |
 //! | how many bits for this rate? how many items fit? | [`Plan::new`], [`min_bits`], [`max_items`] |
 //! | which number of probes is best? | [`optimal_probes`] |
-//! | what do the papers' formulas say? | [`Approximation`] |
+//! | what rate does one filter keep to, with a probability? | [`rate_quantile_bound`], [`Target::confidence`] |
+//! | how many hits among fresh keys? | [`false_positives`], [`hits_quantile_bound`] |
+//! | what of unions and intersections? | [`sets`] |
+//! | how efficient can it be? | [`efficiency()`], [`peak_efficiency`], [`max_efficiency`], [`crossover`] |
+//! | how many bits has it, from those that are set? | [`estimate_bits()`] |
+//! | what do the papers' formulas say? | [`Approximation`], [`bounds`] |
 //! | does this measurement agree? | [`binomial`], [`Fill`] |
 //!
 //! Rates are [`Fpr`]: a value with ends that are proven to enclose the truth, two `f64` apart at most. The textbook formula and the sums and
@@ -38,6 +43,7 @@ mod fixed;
 mod fpr;
 mod guarantee;
 mod hits;
+mod hits_quantile;
 pub mod law;
 pub mod occupancy;
 mod plan;
@@ -57,6 +63,7 @@ pub use fill::Fill;
 pub use fpr::{Fpr, Method};
 pub use guarantee::{RateQuantile, confidence_bound, rate_quantile_bound};
 pub use hits::{Hits, RateMoments, false_positives, rate_moments};
+pub use hits_quantile::{HitsQuantile, hits_quantile_bound};
 pub use law::{Law, Variant};
 pub use plan::{Plan, Target, Textbook};
 pub use rate::Rate;

@@ -225,12 +225,12 @@ fn reachable_within(target: &Target, bits: u64, items: u64) -> Result<f64> {
 fn quantile(target: &Target, bits: u64, items: u64, probes: u32, confidence: f64) -> Result<RateQuantile> {
     let mut quantile = rate_quantile_bound(target.variant, bits, items, probes, confidence)?;
     quantile.fpr.add_above(hash_floor(items, target.hash_bits));
-    if let Some(rate) = target.rate {
-        if is_sure(target, bits, items, probes, &rate, confidence)? {
-            // The upper end comes down to the rate, and so do the numbers shown for it.
-            (quantile.fpr.value, quantile.fpr.ln) = (quantile.fpr.lower, quantile.fpr.ln_lower);
-            quantile.fpr.cap(&rate);
-        }
+    if let Some(rate) = target.rate
+        && is_sure(target, bits, items, probes, &rate, confidence)?
+    {
+        // The upper end comes down to the rate, and so do the numbers shown for it.
+        (quantile.fpr.value, quantile.fpr.ln) = (quantile.fpr.lower, quantile.fpr.ln_lower);
+        quantile.fpr.cap(&rate);
     }
     (quantile.fpr.value, quantile.fpr.ln) = (quantile.fpr.upper, quantile.fpr.ln_upper);
     Ok(quantile)

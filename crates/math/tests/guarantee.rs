@@ -8,7 +8,9 @@ use num_bigint::BigInt;
 use num_rational::BigRational;
 use num_traits::{ToPrimitive, Zero};
 use std::collections::BTreeMap;
-use truebloom_math::{Error, Method, Plan, Rate, Target, Variant, confidence_bound, rate_quantile_bound};
+use truebloom_math::{
+    Error, Method, Plan, Rate, Target, Variant, confidence_bound, false_positives, hits_quantile_bound, rate_quantile_bound,
+};
 
 /// All values of one filter's rate with their probabilities, exactly.
 fn own_rates(variant: Variant, bits: u64, items: u64, probes: u32) -> BTreeMap<BigRational, BigRational> {
@@ -191,4 +193,49 @@ fn what_cannot_be_guaranteed() {
             }
         }
     }
+}
+
+/// `P(Bin(queries, rate) <= hits)`, exactly.
+fn binomial_at_most(hits: i64, queries: u64, rate: &BigRational) -> BigRational {
+    let rest = BigRational::from(BigInt::from(1)) - rate;
+    (0..=hits.max(-1))
+        .map(|h| BigRational::from(choose(queries, h as u64)) * power(rate, h as u32) * power(&rest, (queries - h as u64) as u32))
+        .sum()
+}
+
+#[test]
+fn quantiles_of_hits_lie_in_their_brackets() {
+    let (mut cases, mut widths) = (0, Vec::new());
+    for variant in Variant::ALL {
+        for (bits, items, probes) in [(8u64, 2u64, 3u32), (20, 3, 4), (1, 1, 1), (40, 9, 3), (30, 1, 5)] {
+            let law = own_rates(variant, bits, items, probes.min(bits as u32));
+            for queries in [1u64, 5, 12] {
+                let cdf: Vec<BigRational> =
+                    (-1..=queries as i64).map(|h| law.iter().map(|(rate, p)| p * binomial_at_most(h, queries, rate)).sum()).collect();
+                for probability in [0.001, 0.3, 0.5, 0.9, 0.9999] {
+                    let found = hits_quantile_bound(variant, bits, items, probes.min(bits as u32), queries, probability).expect("in range");
+                    let context = format!("{variant} m={bits} n={items} k={probes} Q={queries} q={probability}: {found:?}");
+                    // cdf[h] is P(H < h).
+                    assert!(cdf[found.upper as usize + 1] >= of_f64(probability), "{context}");
+                    assert!(cdf[found.lower as usize] < of_f64(probability), "{context}");
+                    widths.push((found.upper - found.lower) as f64 / queries as f64);
+                    cases += 1;
+                }
+            }
+        }
+    }
+    println!("{cases} brackets, mean width {} of the queries", widths.iter().sum::<f64>() / cases as f64);
+    // A real size: tight, and around the mean.
+    for queries in [1_000_000u64, 1 << 50] {
+        let mean = false_positives(Variant::Standard, 143_800_000, 10_000_000, 10, queries).expect("in range").mean;
+        for (probability, low, high) in [(0.001, 0.88, 1.0), (0.5, 0.98, 1.02), (0.999, 1.0, 1.15)] {
+            let found = hits_quantile_bound(Variant::Standard, 143_800_000, 10_000_000, 10, queries, probability).expect("in range");
+            assert!(found.lower as f64 > low * mean && (found.upper as f64) < high * mean + 1.0, "{probability} {found:?} {mean}");
+        }
+    }
+    assert!(
+        hits_quantile_bound(Variant::Standard, 8, 1, 1, 1, 1.0).is_err()
+            && hits_quantile_bound(Variant::Standard, 8, 1, 1, u64::MAX, 0.5).is_err()
+    );
+    assert_eq!(hits_quantile_bound(Variant::Standard, 8, 0, 1, 9, 0.9).map(|found| found.upper), Ok(0));
 }

@@ -9,7 +9,11 @@ use serde_json::{Map, Value, json};
 use std::io::{self, Write};
 use std::path::Path;
 use std::process::ExitCode;
-use truebloom_math::{Approximation, Best, Rate, Variant, efficiency, max_items, min_bits, optimal_probes};
+use truebloom_math::sets::{SetOp, set_fpr};
+use truebloom_math::{
+    Approximation, Best, Method, Rate, Variant, crossover, efficiency, estimate_bits, false_positives, hits_quantile_bound, max_efficiency,
+    max_items, min_bits, optimal_probes, peak_efficiency,
+};
 
 const EXAMPLES: &str = r#"Example:
   echo '{"fn":"fpr","variant":"standard","bits":9585,"items":1e3,"probes":7}' | truebloom eval
@@ -58,10 +62,17 @@ fn answer(line: &[u8]) -> Result<Answer, String> {
         "max_items" => most_items(&mut query),
         "min_bits" => fewest_bits(&mut query),
         "efficiency" => efficiency_of(&mut query),
+        "peak_efficiency" => peak(&mut query),
+        "max_efficiency" => maximum(&mut query),
+        "crossover" => crossover_of(&mut query),
+        "estimate_bits" => bits_estimate(&mut query),
+        "false_positives" => hits(&mut query),
+        "set_fpr" => combined(&mut query),
         _ if LATER.contains(&name.as_str()) => return Err(format!("fn `{name}` is not answered by this version of truebloom")),
         _ => {
             return Err(format!(
-                "fn `{name}` is unknown; known are fpr, fpr_at_fill, approximation, optimal_probes, max_items, min_bits, efficiency"
+                "fn `{name}` is unknown; known are fpr, fpr_at_fill, approximation, optimal_probes, max_items, min_bits, efficiency, peak_efficiency, \
+                 max_efficiency, crossover, estimate_bits, false_positives, set_fpr"
             ));
         }
     }?;
@@ -69,22 +80,8 @@ fn answer(line: &[u8]) -> Result<Answer, String> {
 }
 
 /// Named by the interface, and not answered yet.
-const LATER: [&str; 14] = [
-    "occupancy",
-    "peak_efficiency",
-    "max_efficiency",
-    "crossover",
-    "estimate_items",
-    "estimate_bits",
-    "recycling",
-    "recycling_capacity",
-    "recycling_min_bits",
-    "n_bounded",
-    "forgetting",
-    "false_positives",
-    "set_fpr",
-    "count_min",
-];
+const LATER: [&str; 8] =
+    ["occupancy", "estimate_items", "recycling", "recycling_capacity", "recycling_min_bits", "n_bounded", "forgetting", "count_min"];
 
 /// A query's fields; each is taken out when it is read, so that what is left is unknown.
 struct Query {
@@ -133,6 +130,16 @@ impl Query {
             return Err("variant `blocked` is not answered by this version of truebloom".to_owned());
         }
         name.parse().map_err(|_| format!("field `variant` is \"{name}\", but must be \"standard\", \"classic\" or \"partitioned\""))
+    }
+
+    /// A field that must be an array, each element read by `read`.
+    fn list<T>(&mut self, name: &str, read: impl Fn(&Value) -> Option<T>, expected: &str) -> Result<Vec<T>, String> {
+        let value = self.take(name)?;
+        let items = match &value {
+            Value::Array(items) => items.iter().map(read).collect(),
+            _ => None,
+        };
+        items.ok_or_else(|| format!("field `{name}` is {value}, but must be an array of {expected}"))
     }
 
     fn finish(&self) -> Result<(), String> {
@@ -238,4 +245,63 @@ fn efficiency_of(query: &mut Query) -> Result<Answer, String> {
     let (variant, bits, items, probes) = (query.variant()?, query.whole("bits")?, query.whole("items")?, query.probes()?);
     query.finish()?;
     Ok(object(json!({ "value": efficiency(variant, bits, items, probes).map_err(explain)? })))
+}
+
+fn peak(query: &mut Query) -> Result<Answer, String> {
+    let (variant, bits, probes) = (query.variant()?, query.whole("bits")?, query.probes()?);
+    query.finish()?;
+    let peak = peak_efficiency(variant, bits, probes).map_err(explain)?;
+    Ok(object(json!({ "items": peak.items, "value": peak.value, "proven": peak.proven })))
+}
+
+fn maximum(query: &mut Query) -> Result<Answer, String> {
+    let (variant, bits) = (query.variant()?, query.whole("bits")?);
+    query.finish()?;
+    let peak = max_efficiency(variant, bits).map_err(explain)?;
+    Ok(object(json!({ "items": peak.items, "probes": peak.probes, "value": peak.value, "proven": peak.proven })))
+}
+
+fn crossover_of(query: &mut Query) -> Result<Answer, String> {
+    let probes = query.probes()?;
+    query.finish()?;
+    Ok(object(json!({ "items_per_bit": crossover(probes).map_err(explain)? })))
+}
+
+fn bits_estimate(query: &mut Query) -> Result<Answer, String> {
+    let (variant, items, probes, ones) = (query.variant()?, query.whole("items")?, query.probes()?, query.whole("ones")?);
+    query.finish()?;
+    let found = estimate_bits(variant, items, probes, ones).map_err(explain)?;
+    Ok(object(json!({ "value": found.value, "relative_error": found.relative_error, "note": found.note })))
+}
+
+/// Mean and variance are exact; a quantile is the proven upper end of its bracket, and the quantile itself where the lower end is the same.
+fn hits(query: &mut Query) -> Result<Answer, String> {
+    let (variant, bits, items, probes, queries) =
+        (query.variant()?, query.whole("bits")?, query.whole("items")?, query.probes()?, query.whole("queries")?);
+    let asked = match query.fields.contains_key("quantiles") {
+        true => query.list("quantiles", Value::as_f64, "numbers strictly between 0 and 1")?,
+        false => Vec::new(),
+    };
+    query.finish()?;
+    let moments = false_positives(variant, bits, items, probes, queries).map_err(explain)?;
+    let quantile = |&probability: &f64| hits_quantile_bound(variant, bits, items, probes, queries, probability);
+    let quantiles = asked.iter().map(quantile).collect::<truebloom_math::Result<Vec<_>>>();
+    // The library's name for the probability is not the query's.
+    let quantiles = quantiles.map_err(|error| explain(error).replacen("confidence", "an element of `quantiles`", 1))?;
+    let exact = quantiles.iter().all(|found| found.lower == found.upper);
+    Ok(object(json!({
+        "mean": moments.mean,
+        "variance": moments.variance,
+        "quantiles": quantiles.iter().map(|found| found.upper).collect::<Vec<_>>(),
+        "quantiles_lower": quantiles.iter().map(|found| found.lower).collect::<Vec<_>>(),
+        "method": (if exact { Method::Exact } else { Method::Bound }).to_string(),
+    })))
+}
+
+fn combined(query: &mut Query) -> Result<Answer, String> {
+    let op: SetOp = query.text("op")?.parse().map_err(explain)?;
+    let (variant, bits, probes) = (query.variant()?, query.whole("bits")?, query.probes()?);
+    let items = query.list("items", whole, "whole numbers, one a filter")?;
+    query.finish()?;
+    Ok(fpr_value(&set_fpr(op, variant, bits, probes, &items).map_err(explain)?))
 }

@@ -55,7 +55,7 @@ pub fn peak_efficiency(variant: Variant, bits: u64, probes: u32) -> Result<Peak>
 ///   bit are better: Burns' (75) fails there. Beyond, (75) is a conjecture and `proven` is false; no filter is better by more than `log2(pi m / 2) / (2m)`,
 ///   roughly, since none exceeds 1.
 ///
-/// Errors for bits out of range. Milliseconds.
+/// Errors for bits out of range. Milliseconds; some tenths of a second at the end of what is searched.
 pub fn max_efficiency(variant: Variant, bits: u64) -> Result<Peak> {
     check_bits(bits)?;
     match variant {
@@ -137,8 +137,9 @@ const SLACK: f64 = 1e-14;
 
 impl Search {
     fn new(variant: Variant, bits: u64, probes: u32) -> Result<Search> {
-        // A rate costs some k^2 steps.
-        let budget = (4_000_000 / (u64::from(probes) * u64::from(probes))).clamp(300, 20_000) as u32;
+        // A rate costs some k^3 steps at many probes.
+        let cube = u64::from(probes).pow(3);
+        let budget = (2_000_000_000 / cube).clamp(20, 20_000) as u32;
         let mut search = Search { variant, bits, probes, best: Point { items: 1, lower: 0.0, upper: 0.0, slope: 0.0 }, budget };
         search.best = search.point(search.guess()?)?;
         Ok(search)

@@ -170,13 +170,14 @@ impl Enclose for Mixture {
 
     fn check_cost(&self, bits: f64) -> Result<()> {
         let (limbs, k) = (bits / 64.0, f64::from(self.most()));
-        let work = self.filters.len() as f64 * (k * 130.0 * limbs * limbs + 2.0 * k * k * limbs);
-        if !(bits < MAX_DIGITS && work < MAX_WORK && k * limbs < MAX_WORDS) {
+        let filters = self.filters.len() as f64;
+        let work = filters * (k * 130.0 * limbs * limbs + 2.0 * k * k * limbs);
+        if !(bits < MAX_DIGITS && work < MAX_WORK && filters * k * limbs < MAX_WORDS) {
             return Err(Error::TooCostly { probes: self.most(), digits: bits.min(1e18) as u64 });
         }
         Ok(())
     }
 }
 
-/// Words that the differences of one filter may take: half a gigabyte.
+/// Words that the differences of all filters may take: half a gigabyte.
 const MAX_WORDS: f64 = 6e7;
