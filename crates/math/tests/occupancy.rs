@@ -81,7 +81,7 @@ fn hold(law: &Occupancy, truth: &[BigRational]) -> f64 {
         check("a probability", *p, truth, RELATIVE);
         check("one probability", law.probability(x as u64).expect("a small law"), truth, RELATIVE);
     }
-    let mean = expectation(truth, |x| rational(x));
+    let mean = expectation(truth, rational::<u64>);
     let variance = expectation(truth, |x| rational(x) * rational(x)) - &mean * &mean;
     check("the mean", law.mean().expect("moments"), &mean, 1e-15);
     check("the variance", law.variance().expect("moments"), &variance, 1e-15);
@@ -151,7 +151,8 @@ fn small_laws_are_exact() {
 
 #[test]
 fn unions_and_intersections_are_exact() {
-    let cases: [(u64, Vec<Vec<(u64, u64)>>); 10] = [
+    type Departments = Vec<Vec<(u64, u64)>>;
+    let cases: [(u64, Departments); 10] = [
         (9, vec![vec![(2, 1), (3, 2), (5, 1)]]),
         (12, vec![vec![(1, 3), (11, 1)]]),
         (30, vec![vec![(1, 3), (7, 4)]]),
@@ -287,6 +288,7 @@ fn the_contour_is_exact_to_1e12() {
 }
 
 /// (bits, throws, ones, probability) by the same integral in sixty digits.
+#[allow(clippy::excessive_precision, reason = "digits as computed")]
 const LARGE: &[(u64, u64, u64, f64)] = &[
     (1099511627776, 481036337152, 389606788722, 6.55627975430615563e-202),
     (1099511627776, 481036337152, 389611758368, 2.23676012717244067e-20),
