@@ -81,7 +81,7 @@ fn hold(law: &Occupancy, truth: &[BigRational]) -> f64 {
         check("a probability", *p, truth, RELATIVE);
         check("one probability", law.probability(x as u64).expect("a small law"), truth, RELATIVE);
     }
-    let mean = expectation(truth, rational::<u64>);
+    let mean = expectation(truth, rational);
     let variance = expectation(truth, |x| rational(x) * rational(x)) - &mean * &mean;
     check("the mean", law.mean().expect("moments"), &mean, 1e-15);
     check("the variance", law.variance().expect("moments"), &variance, 1e-15);
