@@ -81,7 +81,7 @@ fn hold(law: &Occupancy, truth: &[BigRational]) -> f64 {
         check("a probability", *p, truth, RELATIVE);
         check("one probability", law.probability(x as u64).expect("a small law"), truth, RELATIVE);
     }
-    let mean = expectation(truth, |x| rational(x));
+    let mean = expectation(truth, rational);
     let variance = expectation(truth, |x| rational(x) * rational(x)) - &mean * &mean;
     check("the mean", law.mean().expect("moments"), &mean, 1e-15);
     check("the variance", law.variance().expect("moments"), &variance, 1e-15);
@@ -151,7 +151,8 @@ fn small_laws_are_exact() {
 
 #[test]
 fn unions_and_intersections_are_exact() {
-    let cases: [(u64, Vec<Vec<(u64, u64)>>); 10] = [
+    type Departments = Vec<Vec<(u64, u64)>>;
+    let cases: [(u64, Departments); 10] = [
         (9, vec![vec![(2, 1), (3, 2), (5, 1)]]),
         (12, vec![vec![(1, 3), (11, 1)]]),
         (30, vec![vec![(1, 3), (7, 4)]]),
@@ -287,6 +288,7 @@ fn the_contour_is_exact_to_1e12() {
 }
 
 /// (bits, throws, ones, probability) by the same integral in sixty digits.
+#[allow(clippy::excessive_precision, reason = "digits as computed")]
 const LARGE: &[(u64, u64, u64, f64)] = &[
     (1099511627776, 481036337152, 389606788722, 6.55627975430615563e-202),
     (1099511627776, 481036337152, 389611758368, 2.23676012717244067e-20),
@@ -355,4 +357,126 @@ fn large_laws_agree_with_sixty_digits() {
     }
     println!("worst relative error at large sizes: {worst:e}");
     assert!(worst < RELATIVE);
+}
+
+/// Sum, mean and variance of whole vectors against the whole-number moments; and the walk in pairs against the contour, which share nothing.
+#[test]
+fn vectors_have_the_moments_of_the_law() {
+    let laws = [
+        Occupancy::standard(1 << 18, 1 << 15, 8),
+        Occupancy::standard(50, 2_000, 3),
+        Occupancy::standard(1 << 20, 300, 1),
+        Occupancy::classic(3_000, 300, 7),
+        Occupancy::union(500, &[(1, 300), (20, 10), (480, 1)]),
+        Occupancy::intersection(200, &[vec![(5, 30)], vec![(60, 1)], vec![(1, 150)]]),
+    ];
+    for law in laws {
+        let law = law.expect("in range");
+        let pmf = law.pmf().expect("affordable");
+        let mean: f64 = pmf.iter().enumerate().map(|(x, p)| x as f64 * p).sum();
+        let variance: f64 = pmf.iter().enumerate().map(|(x, p)| (x as f64 - mean).powi(2) * p).sum();
+        assert!((pmf.iter().sum::<f64>() - 1.0).abs() < 1e-12, "{law:?}");
+        assert!((mean / law.mean().expect("moments") - 1.0).abs() < 1e-12, "{law:?}");
+        assert!((variance / law.variance().expect("moments") - 1.0).abs() < 1e-11, "{law:?}");
+        let window = law.pmf_window().expect("affordable");
+        let last = window.first as usize + window.probabilities.len();
+        assert_eq!(window.probabilities, pmf[window.first as usize..last]);
+        let outside: f64 = pmf[..window.first as usize].iter().chain(&pmf[last..]).sum();
+        assert!(outside <= window.left_out && window.left_out < 1e-16, "{outside:e} {:e}", window.left_out);
+    }
+    // The same law with and without throws that are walked: 256 throws and a committee of one are 257 throws.
+    let (by_contour, walked) = (Occupancy::standard(400, 257, 1), Occupancy::intersection(400, &[vec![(1, 257)], vec![(400, 1)]]));
+    let (by_contour, walked) = (by_contour.expect("in range").pmf().expect("small"), walked.expect("in range").pmf().expect("small"));
+    for (a, b) in by_contour.iter().zip(&walked).filter(|(a, _)| **a > 1e-279) {
+        assert!((a / b - 1.0).abs() < RELATIVE, "{a:e} {b:e}");
+    }
+}
+
+/// The fast quantiles enclose the summed ones, and large laws are bracketed.
+#[test]
+fn bounds_hold() {
+    for (m, n, k) in [(100, 30, 5), (10_000, 1_000, 7), (1 << 20, 1 << 17, 8), (100_000, 3_000, 1)] {
+        let law = Occupancy::standard(m, n, k).expect("in range");
+        for p in [1e-12, 1e-3, 0.025, 0.5, 0.9, 0.999_999] {
+            let (fast, exact) = (law.quantile(p).expect("a bracket"), law.exact_quantile(p).expect("affordable"));
+            assert!(fast.lower <= exact.lower && exact.upper <= fast.upper, "{m} {n} {k} {p}: {fast:?} {exact:?}");
+            assert!(exact.upper - exact.lower <= 1);
+            let (at, before) = (law.cdf(exact.upper).expect("a bracket"), law.cdf(exact.lower - 1).expect("a bracket"));
+            assert!(at.upper >= p && before.lower < p, "{p}: {at:?} {before:?}");
+        }
+    }
+    let law = Occupancy::classic(1 << 40, 1 << 36, 7).expect("in range");
+    let median = law.quantile(0.5).expect("a bracket");
+    let cdf = law.cdf(median.lower).expect("a bracket");
+    assert_eq!((median.method, cdf.method), (Method::Bound, Method::Bound));
+    assert!(cdf.lower < 0.5 && cdf.upper < 0.501 && cdf.lower > 0.499, "{cdf:?}");
+}
+
+/// Frozen seed: the mean of 2,000 samples lies within six deviations of the law's.
+#[test]
+fn samples_follow_the_law() {
+    let mut state = 7u64;
+    let mut words = || {
+        state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let z = (state ^ (state >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        let z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        z ^ (z >> 31)
+    };
+    let laws = [
+        Occupancy::standard(40, 10, 3),
+        Occupancy::classic(40, 10, 3),
+        Occupancy::union(40, &[(30, 1), (2, 3)]),
+        Occupancy::intersection(40, &[vec![(30, 1)], vec![(2, 12)]]),
+    ];
+    for law in laws {
+        let law = law.expect("in range");
+        let pmf = law.pmf().expect("small");
+        let mut counts = vec![0u32; 41];
+        for _ in 0..2_000 {
+            counts[law.sample(&mut words).expect("small") as usize] += 1;
+        }
+        for (count, p) in counts.iter().zip(&pmf) {
+            let expected = 2_000.0 * p;
+            assert!((f64::from(*count) - expected).abs() <= 6.0 * (expected * (1.0 - p)).sqrt() + 3.0, "{law:?}: {count} {expected}");
+        }
+    }
+}
+
+#[test]
+fn impossible_laws_are_errors_that_name_the_parameter() {
+    use truebloom_math::Error;
+    let named = |result: Result<Occupancy, Error>, expected: &str| match result {
+        Err(Error::OutOfRange { name, .. }) => assert_eq!(name, expected),
+        other => panic!("{other:?}"),
+    };
+    named(Occupancy::standard(0, 1, 1), "bits");
+    named(Occupancy::standard(1 << 63, 1, 1), "bits");
+    named(Occupancy::standard(8, 1, 0), "probes");
+    named(Occupancy::classic(8, 1, 9), "probes");
+    named(Occupancy::union(8, &[(9, 1)]), "committee size");
+    named(Occupancy::union(8, &[(0, 1)]), "committee size");
+    named(Occupancy::intersection::<Vec<(u64, u64)>>(8, &[]), "departments");
+    let law = Occupancy::standard(8, 2, 2).expect("in range");
+    assert!(law.raw_moment(0).is_err() && law.factorial_moment(1_001).is_err());
+    assert!(law.quantile(f64::NAN).is_err() && law.exact_quantile(1.5).is_err() && law.generating_function(f64::INFINITY).is_err());
+    // The far corners answer without a panic, with bounds or an error.
+    for (m, n, k) in [
+        (1, u64::MAX, 100_000),
+        (1 << 62, u64::MAX, 100_000),
+        (1 << 62, 1, 1),
+        (1 << 62, 1 << 62, 7),
+        (1 << 53, 1 << 50, 8),
+        (3, u64::MAX, 2),
+    ] {
+        for law in [Occupancy::standard(m, n, k), Occupancy::classic(m, n, k.min(m as u32))].into_iter().flatten() {
+            let (low, high) = law.support();
+            for x in [0, 1, low, high, m, u64::MAX] {
+                for bracket in [law.cdf(x), law.at_least(x)].into_iter().flatten() {
+                    assert!(0.0 <= bracket.lower && bracket.lower <= bracket.upper && bracket.upper <= 1.0, "{law:?} {x}: {bracket:?}");
+                }
+                let _ = law.probability(x);
+            }
+            let _ = (law.mean(), law.variance(), law.quantile(0.5), law.raw_moment(2), law.binomial_moment(3));
+        }
+    }
 }

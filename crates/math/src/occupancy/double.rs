@@ -165,7 +165,7 @@ mod tests {
     proptest! {
         #[test]
         fn operations_keep_their_error(a in 1u64.., b in 1u64.., c in 1u64.., d in 1u64..) {
-            let (x, y) = (Double::of(u128::from(a) * u128::from(b) >> 24), Double::of(u128::from(c) * u128::from(d) >> 30));
+            let (x, y) = (Double::of((u128::from(a) * u128::from(b)) >> 24), Double::of((u128::from(c) * u128::from(d)) >> 30));
             prop_assume!(x.high > 0.0 && y.high > 0.0);
             let (p, q) = (exact(x), exact(y));
             prop_assert!(off(x.plus(y), &(&p + &q)) < 1e-31);

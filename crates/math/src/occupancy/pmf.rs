@@ -153,24 +153,19 @@ impl Occupancy {
         let first = middle - all.len() as u64;
         all.reverse();
         all.extend(above);
-        let last = first + all.len() as u64 - 1;
-        let left_out = beyond(&all, first == least, last == most);
+        let last = first + (all.len() as u64).max(1) - 1;
+        // Log-concave probabilities fall beyond an end at least as fast as across it.
+        let tail = |end: Option<&f64>, next: Option<u64>| match (end, next) {
+            (_, None) => 0.0,
+            (None, Some(_)) => 1.0,
+            (Some(&end), Some(next)) => {
+                let next = contour.probability(next).max(1e-300) * (1.0 + 1e-11);
+                if next < end { (next / (1.0 - next / end)).min(1.0) } else { 1.0 }
+            }
+        };
+        let left_out = tail(all.first(), (first > least).then(|| first - 1)) + tail(all.last(), (last < most).then_some(last + 1));
         Ok(Pmf { first, probabilities: all, left_out, method: Method::Validated })
     }
-}
-
-/// A bound of the probability beyond the ends, because log-concave probabilities fall there at least as fast as the last two.
-fn beyond(p: &[f64], nothing_below: bool, nothing_above: bool) -> f64 {
-    let tail = |end: Option<&f64>, inner: Option<&f64>| match (end, inner) {
-        (Some(&end), Some(&inner)) if end < inner => {
-            let ratio = end / inner * (1.0 + 1e-11);
-            if ratio < 1.0 { (end * ratio / (1.0 - ratio)).min(1.0) } else { 1.0 }
-        }
-        _ => 1.0,
-    };
-    let above = if nothing_above { 0.0 } else { tail(p.last(), p.iter().rev().nth(1)) };
-    let below = if nothing_below { 0.0 } else { tail(p.first(), p.get(1)) };
-    (above + below).min(1.0)
 }
 
 /// Cuts a walked law to what is exact to 1e-12.
