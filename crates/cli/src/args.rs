@@ -35,7 +35,15 @@ impl Size {
     /// The target for a 128-bit hash.
     pub(crate) fn target(&self) -> Target {
         let max_bits = self.max_memory.map(|bytes| bytes.saturating_mul(8));
-        Target { items: self.items, rate: self.rate, bits: self.bits, probes: self.probes, max_bits, confidence: self.confidence, ..Target::default() }
+        Target {
+            items: self.items,
+            rate: self.rate,
+            bits: self.bits,
+            probes: self.probes,
+            max_bits,
+            confidence: self.confidence,
+            ..Target::default()
+        }
     }
 
     pub(crate) fn plan(&self) -> Result<Plan, truebloom_math::Error> {

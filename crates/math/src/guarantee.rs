@@ -11,6 +11,8 @@ use crate::law::hash_floor;
 use crate::law::inclusion::{Inclusion, Items, Query};
 use crate::law::ratios::Ratios;
 use crate::law::slices::Slices;
+use crate::occupancy::Occupancy;
+use crate::occupancy::tails::Tail;
 use crate::search::boundary;
 use crate::{Fill, Fpr, Method, Rate, Result, Variant};
 
@@ -71,7 +73,9 @@ pub fn rate_quantile_bound(variant: Variant, bits: u64, items: u64, probes: u32,
 /// Errors for parameters out of range.
 pub fn confidence_bound(variant: Variant, bits: u64, items: u64, probes: u32, rate: &Rate) -> Result<f64> {
     variant.check(bits, probes)?;
-    Ok(1.0 - miss_bound(variant, bits, items, probes, rate, None)?)
+    let miss = miss_bound(variant, bits, items, probes, rate, None, Evidence::Law)?;
+    // The difference may be rounded up.
+    Ok(if miss == 0.0 || miss == 1.0 { 1.0 - miss } else { (1.0 - miss).next_down() })
 }
 
 pub(crate) fn check_confidence(confidence: f64) -> Result<()> {
@@ -79,7 +83,17 @@ pub(crate) fn check_confidence(confidence: f64) -> Result<()> {
 }
 
 /// An upper bound of the probability that one filter's own rate, plus the floor of equal hashes if a width is given, is above `rate`.
-pub(crate) fn miss_bound(variant: Variant, bits: u64, items: u64, probes: u32, rate: &Rate, hash_bits: Option<u32>) -> Result<f64> {
+///
+/// [`Evidence::Law`] sums the exact law where that takes some milliseconds; it and [`Evidence::Bounds`] alone are both proven.
+pub(crate) fn miss_bound(
+    variant: Variant,
+    bits: u64,
+    items: u64,
+    probes: u32,
+    rate: &Rate,
+    hash_bits: Option<u32>,
+    evidence: Evidence,
+) -> Result<f64> {
     if items == 0 {
         return Ok(0.0);
     }
@@ -102,7 +116,30 @@ pub(crate) fn miss_bound(variant: Variant, bits: u64, items: u64, probes: u32, r
     };
     // All bits set is a rate of 1: too much.
     let past = boundary(share * bits as f64 + 1.0, least, bits, meets)?;
-    Ok(law.at_least(past as f64))
+    let bound = law.at_least(past as f64);
+    match evidence {
+        Evidence::Bounds => Ok(bound),
+        Evidence::Law => Ok(bound.min(fill_law(variant, bits, items, probes)?.proven_tail(Tail::AtLeast(past), WALK_TERMS)?.upper)),
+    }
+}
+
+/// What the probability of a miss is bounded from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Evidence {
+    /// The inequalities of Bennett and of Berry and Esseen: microseconds.
+    Bounds,
+    /// The law of the fill itself where it can be summed by positive recurrences, the inequalities beyond.
+    Law,
+}
+
+/// Terms of a recurrence: some milliseconds.
+const WALK_TERMS: f64 = 3e6;
+
+fn fill_law(variant: Variant, bits: u64, items: u64, probes: u32) -> Result<Occupancy> {
+    match variant {
+        Variant::Classic => Occupancy::classic(bits, items, probes),
+        _ => Occupancy::standard(bits, items, probes),
+    }
 }
 
 fn own_ratios(variant: Variant, bits: u64, probes: u32, ones: u64) -> Ratios {

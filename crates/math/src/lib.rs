@@ -57,8 +57,8 @@ pub use efficiency::{
     peak_items_approximation, standard_limit, valley_efficiency,
 };
 pub use error::{Error, Result};
-pub use estimate_bits::{BitsEstimate, estimate_bits};
 pub use estimate::{ItemsEstimate, items_by_likelihood, items_by_moments, items_from_ones, items_interval};
+pub use estimate_bits::{BitsEstimate, estimate_bits};
 pub use fill::Fill;
 pub use fpr::{Fpr, Method};
 pub use guarantee::{RateQuantile, confidence_bound, rate_quantile_bound};

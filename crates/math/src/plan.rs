@@ -1,7 +1,7 @@
 //! Plans: the smallest filter that is proven to meet a rate.
 
 use crate::error::{check_probes, out_of_range};
-use crate::guarantee::{check_confidence, miss_bound, rate_quantile_bound};
+use crate::guarantee::{Evidence, check_confidence, miss_bound, rate_quantile_bound};
 use crate::law::hash_floor;
 use crate::search::{self, Fit, Question, best_probes, ln_power_of_mean};
 use crate::{Error, Fpr, MAX_BITS, Rate, RateQuantile, Result, Variant};
@@ -191,7 +191,8 @@ fn fewest_bits(target: &Target, items: u64, rate: Rate) -> Result<Plan> {
     let fit = search::fewest_bits(question(target, &rate), items)?;
     let fit = match (fit, target.confidence) {
         (Some(fit), Some(confidence)) => {
-            search_probes(target, fit.probes, |probes| surer_bits(target, items, &rate, probes, confidence), Ordering::is_lt)?
+            let found = search_probes(target, fit.probes, |probes| surer_bits(target, items, &rate, probes, confidence), Ordering::is_lt)?;
+            found.map(|found| fewer_bits(target, items, &rate, found, confidence)).transpose()?
         }
         _ => fit,
     };
@@ -226,7 +227,7 @@ fn quantile(target: &Target, bits: u64, items: u64, probes: u32, confidence: f64
     let mut quantile = rate_quantile_bound(target.variant, bits, items, probes, confidence)?;
     quantile.fpr.add_above(hash_floor(items, target.hash_bits));
     if let Some(rate) = target.rate
-        && is_sure(target, bits, items, probes, &rate, confidence)?
+        && is_sure(target, bits, items, probes, &rate, confidence, Evidence::Law)?
     {
         // The upper end comes down to the rate, and so do the numbers shown for it.
         (quantile.fpr.value, quantile.fpr.ln) = (quantile.fpr.lower, quantile.fpr.ln_lower);
@@ -236,15 +237,15 @@ fn quantile(target: &Target, bits: u64, items: u64, probes: u32, confidence: f64
     Ok(quantile)
 }
 
-fn is_sure(target: &Target, bits: u64, items: u64, probes: u32, rate: &Rate, confidence: f64) -> Result<bool> {
+fn is_sure(target: &Target, bits: u64, items: u64, probes: u32, rate: &Rate, confidence: f64, evidence: Evidence) -> Result<bool> {
     // 1 - c is exact from a half on, and rounded by less than the slack of the bound below.
-    Ok(miss_bound(target.variant, bits, items, probes, rate, Some(target.hash_bits))? <= 1.0 - confidence)
+    Ok(miss_bound(target.variant, bits, items, probes, rate, Some(target.hash_bits), evidence)? <= 1.0 - confidence)
 }
 
 /// The fewest bits at given probes that meet the rate on average and with the confidence, as far as the search goes.
 fn surer_bits(target: &Target, items: u64, rate: &Rate, probes: u32, confidence: f64) -> Result<Option<Fit>> {
     let Some(least) = search::fewest_bits_at(question(target, rate), items, probes, None)? else { return Ok(None) };
-    let is_sure = |bits: u64| is_sure(target, bits, items, probes, rate, confidence);
+    let is_sure = |bits: u64| is_sure(target, bits, items, probes, rate, confidence, Evidence::Bounds);
     let Some(limit) = search::first_that_meets(least, MAX_BITS, is_sure)? else { return Ok(None) };
     let mut size = if limit == least { least } else { search::boundary(least as f64 + 1.0, least, limit, |bits| Ok(!is_sure(bits)?))? };
     // Not monotone: look a little further down.
@@ -258,13 +259,30 @@ fn surer_bits(target: &Target, items: u64, rate: &Rate, probes: u32, confidence:
     Ok(Some(Fit { size, probes }))
 }
 
-/// The most items at given probes that meet the rate on average and with the confidence, up to a number that is too many.
-fn surer_items(target: &Target, bits: u64, rate: &Rate, probes: u32, confidence: f64, limit: u64) -> Result<Option<Fit>> {
+/// The bounds of the tails ask for a little too much; where the law itself can be summed, it asks for less.
+fn fewer_bits(target: &Target, items: u64, rate: &Rate, found: Fit, confidence: f64) -> Result<Fit> {
+    let probes = found.probes;
+    let least = search::fewest_bits_at(question(target, rate), items, probes, None)?.unwrap_or(found.size).min(found.size);
+    let too_few = |bits: u64| Ok(!is_sure(target, bits, items, probes, rate, confidence, Evidence::Law)?);
+    let size = search::boundary(found.size as f64, least, found.size, too_few)?;
+    Ok(Fit { size, probes })
+}
+
+/// The most items at given probes that meet the rate on average and with the confidence, between a number that does and one that is too many.
+fn surer_items(
+    target: &Target,
+    bits: u64,
+    rate: &Rate,
+    probes: u32,
+    confidence: f64,
+    (known, limit): (u64, u64),
+    evidence: Evidence,
+) -> Result<Option<Fit>> {
     let fits = |items: u64| {
         Ok(target.variant.meets(bits, items, probes, rate, Some(target.hash_bits))?
-            && is_sure(target, bits, items, probes, rate, confidence)?)
+            && is_sure(target, bits, items, probes, rate, confidence, evidence)?)
     };
-    let past = search::boundary(limit as f64, 1, limit, fits)?;
+    let past = search::boundary(limit as f64, known + 1, limit, fits)?;
     Ok((past > 1).then_some(Fit { size: past - 1, probes }))
 }
 
@@ -305,8 +323,11 @@ fn most_items(target: &Target, rate: Rate, bits: u64) -> Result<Plan> {
     check_cap(target, bits)?;
     let fit = search::most_items(question(target, &rate), bits)?;
     if let (Some(fit), Some(confidence)) = (fit, target.confidence) {
-        let most = |probes| surer_items(target, bits, &rate, probes, confidence, fit.size + 1);
-        return match search_probes(target, fit.probes, most, Ordering::is_gt)? {
+        let most = |probes| surer_items(target, bits, &rate, probes, confidence, (0, fit.size + 1), Evidence::Bounds);
+        let bounded = search_probes(target, fit.probes, most, Ordering::is_gt)?.unwrap_or(Fit { size: 0, probes: fit.probes });
+        // The bounds of the tails allow a little too few; where the law itself can be summed, it allows more.
+        let range = (bounded.size, fit.size + 1);
+        return match surer_items(target, bits, &rate, bounded.probes, confidence, range, Evidence::Law)? {
             Some(fit) => Plan::finish(target, bits, fit.probes, fit.size),
             None => out_of_reach(target, rate, bits, 1),
         };
@@ -330,7 +351,7 @@ fn given_size(target: &Target, items: u64, rate: Option<Rate>, bits: u64) -> Res
             // The best on average first, then its neighbours.
             let sure = |probes| {
                 let meets = target.variant.meets(bits, items, probes, &rate, Some(target.hash_bits))?
-                    && is_sure(target, bits, items, probes, &rate, confidence)?;
+                    && is_sure(target, bits, items, probes, &rate, confidence, Evidence::Law)?;
                 Ok(meets.then_some(Fit { size: bits, probes }))
             };
             return match search_probes(target, probes, sure, Ordering::is_lt)? {

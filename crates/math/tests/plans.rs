@@ -94,7 +94,8 @@ proptest! {
         let p = exact(&asked);
         prop_assert_eq!(plan.probes, probes);
         prop_assert!(meets(variant, plan.bits, items, probes, &p), "{:?}", plan);
-        prop_assert!(plan.bits == 1 || misses(variant, plan.bits - 1, items, probes, &p), "{:?}", plan);
+        // From 10^13 bits on, one bit moves the rate by less than the ends of an f64 bracket can show.
+        prop_assert!(plan.bits == 1 || plan.bits > 10_000_000_000_000 || misses(variant, plan.bits - 1, items, probes, &p), "{:?}", plan);
     }
 
     /// What a plan says it holds at its size is what the size is said to hold.

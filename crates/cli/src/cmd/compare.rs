@@ -56,7 +56,8 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
         intervals.push(Interval { lower: estimate.lower, upper: estimate.upper });
     }
     let ranges = sets::intervals(intervals[0], intervals[1], intervals[2]);
-    let ranges = ranges.ok_or_else(|| Failure::new("the three fills contradict each other: at least one filter does not hold what its bits suggest"))?;
+    let ranges = ranges
+        .ok_or_else(|| Failure::new("the three fills contradict each other: at least one filter does not hold what its bits suggest"))?;
     report(args, &values, &ranges).print(args.json)?;
     Ok(ExitCode::SUCCESS)
 }

@@ -9,10 +9,11 @@ use serde_json::{Map, Value, json};
 use std::io::{self, Write};
 use std::path::Path;
 use std::process::ExitCode;
+use truebloom_math::occupancy::Occupancy;
 use truebloom_math::sets::{SetOp, set_fpr};
 use truebloom_math::{
-    Approximation, Best, Method, Rate, Variant, crossover, efficiency, estimate_bits, false_positives, hits_quantile_bound, max_efficiency,
-    max_items, min_bits, optimal_probes, peak_efficiency,
+    Approximation, Best, Method, Rate, Variant, crossover, efficiency, estimate_bits, false_positives, hits_quantile_bound, items_interval,
+    max_efficiency, max_items, min_bits, optimal_probes, peak_efficiency,
 };
 
 const EXAMPLES: &str = r#"Example:
@@ -68,11 +69,13 @@ fn answer(line: &[u8]) -> Result<Answer, String> {
         "estimate_bits" => bits_estimate(&mut query),
         "false_positives" => hits(&mut query),
         "set_fpr" => combined(&mut query),
+        "occupancy" => occupancy(&mut query),
+        "estimate_items" => items_estimate(&mut query),
         _ if LATER.contains(&name.as_str()) => return Err(format!("fn `{name}` is not answered by this version of truebloom")),
         _ => {
             return Err(format!(
                 "fn `{name}` is unknown; known are fpr, fpr_at_fill, approximation, optimal_probes, max_items, min_bits, efficiency, peak_efficiency, \
-                 max_efficiency, crossover, estimate_bits, false_positives, set_fpr"
+                 max_efficiency, crossover, estimate_bits, estimate_items, false_positives, set_fpr, occupancy"
             ));
         }
     }?;
@@ -80,8 +83,7 @@ fn answer(line: &[u8]) -> Result<Answer, String> {
 }
 
 /// Named by the interface, and not answered yet.
-const LATER: [&str; 8] =
-    ["occupancy", "estimate_items", "recycling", "recycling_capacity", "recycling_min_bits", "n_bounded", "forgetting", "count_min"];
+const LATER: [&str; 6] = ["recycling", "recycling_capacity", "recycling_min_bits", "n_bounded", "forgetting", "count_min"];
 
 /// A query's fields; each is taken out when it is read, so that what is left is unknown.
 struct Query {
@@ -304,4 +306,75 @@ fn combined(query: &mut Query) -> Result<Answer, String> {
     let items = query.list("items", whole, "whole numbers, one a filter")?;
     query.finish()?;
     Ok(fpr_value(&set_fpr(op, variant, bits, probes, &items).map_err(explain)?))
+}
+
+/// `[[size, count], ..]`
+fn committees(value: &Value) -> Option<Vec<(u64, u64)>> {
+    let pair = |pair: &Value| match pair.as_array()?.as_slice() {
+        [size, count] => Some((whole(size)?, whole(count)?)),
+        _ => None,
+    };
+    value.as_array()?.iter().map(pair).collect()
+}
+
+fn occupancy_law(query: &mut Query) -> Result<Occupancy, String> {
+    let name = query.text("law")?;
+    let bits = query.whole("bits")?;
+    match name.as_str() {
+        "standard" => Occupancy::standard(bits, query.whole("items")?, query.probes()?),
+        "classic" => Occupancy::classic(bits, query.whole("items")?, query.probes()?),
+        "union" => {
+            let given = query.take("committees")?;
+            let list = committees(&given)
+                .ok_or_else(|| format!("field `committees` is {}, but must be a list of [size, count]", brief(&given)))?;
+            Occupancy::union(bits, &list)
+        }
+        "intersection" => {
+            let given = query.take("departments")?;
+            let lists = given.as_array().and_then(|lists| lists.iter().map(committees).collect::<Option<Vec<_>>>());
+            let lists =
+                lists.ok_or_else(|| format!("field `departments` is {}, but must be a list of lists of [size, count]", brief(&given)))?;
+            Occupancy::intersection(bits, &lists)
+        }
+        _ => return Err(format!("field `law` is \"{name}\", but must be \"standard\", \"classic\", \"union\" or \"intersection\"")),
+    }
+    .map_err(explain)
+}
+
+fn occupancy(query: &mut Query) -> Result<Answer, String> {
+    let law = occupancy_law(query)?;
+    let with_pmf = match query.fields.remove("pmf") {
+        None => false,
+        Some(Value::Bool(wanted)) => wanted,
+        Some(other) => return Err(format!("field `pmf` is {}, but must be true or false", brief(&other))),
+    };
+    let orders = if query.fields.contains_key("moments") { query.whole("moments")? } else { 0 };
+    let orders = u32::try_from(orders).ok().filter(|orders| *orders <= MOST_MOMENTS);
+    let orders = orders.ok_or_else(|| format!("field `moments` must be at most {MOST_MOMENTS}"))?;
+    query.finish()?;
+    let mut answer = object(json!({ "mean": law.mean().map_err(explain)?, "variance": law.variance().map_err(explain)? }));
+    if with_pmf {
+        answer.insert("pmf".to_owned(), law.pmf().map_err(explain)?.into());
+    }
+    if orders > 0 {
+        let list = |moment: &dyn Fn(u32) -> truebloom_math::Result<f64>| {
+            (1..=orders).map(moment).collect::<truebloom_math::Result<Vec<f64>>>().map_err(explain)
+        };
+        answer.insert("raw".to_owned(), list(&|r| law.raw_moment(r))?.into());
+        answer.insert("factorial".to_owned(), list(&|r| law.factorial_moment(r))?.into());
+        answer.insert("binomial".to_owned(), list(&|r| law.binomial_moment(r))?.into());
+    }
+    Ok(answer)
+}
+
+/// Moments are given up to this order.
+const MOST_MOMENTS: u32 = 1_000;
+
+fn items_estimate(query: &mut Query) -> Result<Answer, String> {
+    let (variant, bits, probes, ones) = (query.variant()?, query.whole("bits")?, query.probes()?, query.whole("ones")?);
+    let confidence = query.rate("confidence")?.to_f64();
+    query.finish()?;
+    let estimate = items_interval(variant, bits, probes, ones, confidence).map_err(explain)?;
+    let (value, lower, upper) = (estimate.value, estimate.lower, estimate.upper);
+    Ok(object(json!({ "value": value, "lower": lower, "upper": upper, "method": estimate.method.to_string() })))
 }

@@ -55,11 +55,17 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
     }
     let mut report = Report::new("explain");
     report.field("variant", args.variant.name()).field("bits", args.bits).field("items", args.items).field("probes", args.probes);
-    let size = format!("{} of {}, {}, {}", args.variant, plural(args.bits, "bit"), plural(args.probes.into(), "probe"), plural(args.items, "item"));
+    let size = format!(
+        "{} of {}, {}, {}",
+        args.variant,
+        plural(args.bits, "bit"),
+        plural(args.probes.into(), "probe"),
+        plural(args.items, "item")
+    );
     report.line("filter", size);
     let expected = args.variant.fpr(args.bits, args.items, args.probes)?;
-    add_fill(&mut report, args)?;
-    add_rate(&mut report, args, &expected)?;
+    let fills = add_fill(&mut report, args)?;
+    add_rate(&mut report, args, &expected, fills)?;
     add_bounds(&mut report, args, &expected);
     add_approximations(&mut report, args, &expected);
     add_efficiency(&mut report, args)?;
@@ -67,7 +73,8 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
     Ok(ExitCode::SUCCESS)
 }
 
-fn add_fill(report: &mut Report, args: &Args) -> Result<(), Failure> {
+/// Gives back the numbers of set bits that the shares [`LEVELS`] of all filters keep to, where they are known and not only bounded.
+fn add_fill(report: &mut Report, args: &Args) -> Result<Option<Vec<u64>>, Failure> {
     let law = match args.variant {
         Variant::Classic => Occupancy::classic(args.bits, args.items, args.probes)?,
         _ => Occupancy::standard(args.bits, args.items, args.probes)?,
@@ -75,29 +82,41 @@ fn add_fill(report: &mut Report, args: &Args) -> Result<(), Failure> {
     let (mean, variance) = (law.mean()?, law.variance()?);
     let mut quantiles = Map::new();
     let mut ends = Vec::new();
+    // Summed where that takes milliseconds, proven bounds beyond.
+    let is_summed = args.items.saturating_mul(args.probes.into()).min(args.bits) <= 20_000;
     for level in LEVELS {
-        let quantile = law.quantile(level)?;
-        quantiles.insert(level.to_string(), json!({ "lower": quantile.lower, "upper": quantile.upper, "method": quantile.method.to_string() }));
+        let quantile = if is_summed { law.exact_quantile(level)? } else { law.quantile(level)? };
+        quantiles
+            .insert(level.to_string(), json!({ "lower": quantile.lower, "upper": quantile.upper, "method": quantile.method.to_string() }));
         ends.push(quantile);
     }
     report.field("fill", json!({ "mean": mean, "variance": variance, "quantiles": quantiles }));
     let share = significant(100.0 * mean / args.bits as f64, 4);
-    report.line("fill", format!("{} bits set on average ({share}%), standard deviation {}", counted(mean.round() as u64), significant(variance.sqrt(), 4)));
+    report.line(
+        "fill",
+        format!("{} bits set on average ({share}%), standard deviation {}", counted(mean.round() as u64), significant(variance.sqrt(), 4)),
+    );
     report.line("", format!("in 98% of filters {} to {}", counted(ends[1].lower), counted(ends[3].upper)));
-    Ok(())
+    Ok(is_summed.then(|| ends.iter().map(|end| end.upper).collect()))
 }
 
-fn add_rate(report: &mut Report, args: &Args, expected: &Fpr) -> Result<(), Failure> {
+fn add_rate(report: &mut Report, args: &Args, expected: &Fpr, fills: Option<Vec<u64>>) -> Result<(), Failure> {
     report.line("expected rate", fpr_text(expected, 9));
     let moments = rate_moments(args.variant, args.bits, args.items, args.probes)?;
     let spread = moments.variance.sqrt() / expected.value;
     let mut quantiles = Map::new();
-    for level in LEVELS {
-        let quantile = rate_quantile_bound(args.variant, args.bits, args.items, args.probes, level)?;
-        quantiles.insert(level.to_string(), Value::Object(fpr_value(&quantile.fpr)));
+    let law = args.variant.law(args.bits, args.probes)?;
+    for (i, level) in LEVELS.into_iter().enumerate() {
+        // The rate of one filter rises with its fill, so its quantile is that of the fill.
+        let at_fill = fills.as_ref().map(|fills| law.fpr_at_fill(&[fills[i]])).transpose()?.flatten();
+        let fpr = match at_fill {
+            Some(fpr) => fpr,
+            None => rate_quantile_bound(args.variant, args.bits, args.items, args.probes, level)?.fpr,
+        };
+        quantiles.insert(level.to_string(), Value::Object(fpr_value(&fpr)));
         if level == 0.99 || level == 0.999 {
             let share = significant(100.0 * level, 4);
-            report.line("", format!("{share}% of filters keep to {} (proven)", fpr_text(&quantile.fpr, 6)));
+            report.line("", format!("{share}% of filters keep to {}", fpr_text(&fpr, 6)));
         }
     }
     report.field("fpr", fpr_value(expected)).field("rate_variance", moments.variance).field("rate_quantiles", Value::Object(quantiles));
@@ -138,6 +157,13 @@ fn with_error(text: &str, value: f64, expected: &Fpr) -> String {
 fn add_efficiency(report: &mut Report, args: &Args) -> Result<(), Failure> {
     let value = efficiency(args.variant, args.bits, args.items, args.probes)?;
     report.field("efficiency", value);
-    report.line("efficiency", format!("{}% of its bits; large standard filters reach {}%", significant(100.0 * value, 5), significant(100.0 * std::f64::consts::LN_2, 4)));
+    report.line(
+        "efficiency",
+        format!(
+            "{}% of its bits; large standard filters reach {}%",
+            significant(100.0 * value, 5),
+            significant(100.0 * std::f64::consts::LN_2, 4)
+        ),
+    );
     Ok(())
 }

@@ -2,9 +2,12 @@
 
 use crate::failure::Failure;
 use crate::report::{Report, bytes, count, fpr as fpr_text, fpr_value, plural, rate_value, significant};
+use serde_json::json;
 use std::path::PathBuf;
 use std::process::ExitCode;
 use truebloom::BloomFilter;
+use truebloom::verify::Verification;
+use truebloom_math::occupancy::Occupancy;
 
 /// Show what a filter holds and what rate it has now
 #[derive(clap::Args)]
@@ -69,8 +72,28 @@ fn report(filter: &BloomFilter) -> Report {
         estimate.map_or("full: no estimate".to_owned(), |items| format!("about {} by the fill", count(items.round() as u64))),
     );
     report.line("rate now", fpr_text(&now, 6));
+    add_place(&mut report, filter);
     if filter.is_over_capacity() {
         report.line("warning", "it holds more items than planned; the rate asked for no longer holds".to_owned());
     }
     report
+}
+
+/// Where the fill of this filter lies among those of all filters with as many items as it was offered keys; nothing where its items are only bounds.
+pub(crate) fn add_place(report: &mut Report, filter: &BloomFilter) {
+    // Fewer items than offers are proof of repeats.
+    let repeats = Verification::of(filter).is_ok_and(|verification| verification.items().1 < filter.offered());
+    if filter.is_merged() || filter.offered() == 0 || repeats {
+        return;
+    }
+    let law = Occupancy::standard(filter.bits(), filter.offered(), filter.probes());
+    let Ok(below) = law.and_then(|law| law.cdf(filter.ones())) else { return };
+    let middle = (below.lower + below.upper) / 2.0;
+    report.field(
+        "place",
+        json!({ "items": filter.offered(), "lower": below.lower, "upper": below.upper, "method": below.method.to_string() }),
+    );
+    let share = significant((100.0 * middle).clamp(0.1, 99.9), 3);
+    let items = plural(filter.offered(), "item");
+    report.line("place", format!("{share}% of filters with {items} have a fill and a rate at most as high, if no key was offered twice"));
 }

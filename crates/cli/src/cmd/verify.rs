@@ -1,6 +1,7 @@
 //! `truebloom verify`: the promise made checkable.
 
 use crate::args::count as parse_count;
+use crate::cmd::info::add_place;
 use crate::failure::Failure;
 use crate::progress::Progress;
 use crate::report::{Report, count, fpr as fpr_text, fpr_value, plural, proven, rate, rate_up, rate_value};
@@ -97,6 +98,7 @@ fn report(filter: &BloomFilter, verification: &Verification, measurement: &Measu
     add_asked(&mut report, filter);
     add_expected(&mut report, filter, verification);
     add_this_filter(&mut report, filter, verification);
+    add_place(&mut report, filter);
     add_measured(&mut report, measurement, seed);
     report.field("alpha", ALPHA).field("holds", holds);
     report.line("verdict", verdict(verification, measurement, holds));

@@ -176,6 +176,15 @@ impl Occupancy {
         Quantile { lower, upper, method }
     }
 
+    /// A tail by means that are proven: summed by positive recurrences if that takes at most so many terms, and bounded otherwise.
+    pub(crate) fn proven_tail(&self, tail: Tail, terms: f64) -> Result<Bracket> {
+        let bound = Bounds::new(self)?.tail(tail);
+        match self.walked(Precision::Single, 1e-280, terms)? {
+            Some(stretch) => Ok(of_stretch(&stretch, tail)),
+            None => Ok(bound),
+        }
+    }
+
     /// A tail, at a price.
     pub(crate) fn tail(&self, tail: Tail, effort: Effort) -> Result<Bracket> {
         let (least, most) = self.support();
