@@ -39,6 +39,7 @@ enum Verb {
     Verify(cmd::verify::Args),
     Fpr(cmd::fpr::Args),
     Table(cmd::table::Args),
+    Reproduce(cmd::reproduce::Args),
     Eval(cmd::eval::Args),
 }
 
@@ -52,6 +53,7 @@ fn main() -> ExitCode {
         Some(Verb::Verify(args)) => cmd::verify::run(&args),
         Some(Verb::Fpr(args)) => cmd::fpr::run(&args),
         Some(Verb::Table(args)) => cmd::table::run(&args),
+        Some(Verb::Reproduce(args)) => cmd::reproduce::run(&args),
         Some(Verb::Eval(args)) => cmd::eval::run(&args),
     };
     match result {

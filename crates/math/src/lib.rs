@@ -9,6 +9,7 @@
 //! | how many bits for this rate? how many items fit? | [`Plan::new`], [`min_bits`], [`max_items`] |
 //! | which number of probes is best? | [`optimal_probes`] |
 //! | what do the papers' formulas say? | [`Approximation`] |
+//! | what of the papers' numbers is right? | [`reproduce`] |
 //! | does this measurement agree? | [`binomial`], [`Fill`] |
 //!
 //! Rates are [`Fpr`]: a value with ends that are proven to enclose the truth, two `f64` apart at most. The textbook formula and the sums and
@@ -42,6 +43,7 @@ pub mod law;
 pub mod occupancy;
 mod plan;
 mod rate;
+pub mod reproduce;
 mod search;
 pub mod sets;
 

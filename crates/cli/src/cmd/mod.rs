@@ -6,5 +6,6 @@ pub(crate) mod eval;
 pub(crate) mod fpr;
 pub(crate) mod info;
 pub(crate) mod plan;
+pub(crate) mod reproduce;
 pub(crate) mod table;
 pub(crate) mod verify;

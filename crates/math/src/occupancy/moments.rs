@@ -137,7 +137,11 @@ fn empties(bits: u64, committees: &[Committees], last: u32, limbs: usize) -> Vec
                 None => power.fill(0),
                 Some(rest) => {
                     let divisor = Divisor::new(left);
-                    if j == 1 { fixed::set_ratio(&mut base, rest, &divisor) } else { fixed::scale(&mut base, rest, &divisor) }
+                    if j == 1 {
+                        fixed::set_ratio(&mut base, rest, &divisor)
+                    } else {
+                        fixed::scale(&mut base, rest, &divisor)
+                    }
                     product.power(&mut power, &base, committees.count);
                 }
             }

@@ -74,7 +74,9 @@ impl Occupancy {
             return Ok(1.0);
         }
         match self.throws() {
-            Some(throws) if throws > WALKED_THROWS => Contour::new(self.bits, throws).map(|c| c.probability(ones)).ok_or_else(|| too_costly(self.bits)),
+            Some(throws) if throws > WALKED_THROWS => {
+                Contour::new(self.bits, throws).map(|c| c.probability(ones)).ok_or_else(|| too_costly(self.bits))
+            }
             _ => {
                 let part = self.part(SMALLEST)?;
                 Ok(ones.checked_sub(part.first).and_then(|i| part.probabilities.get(i as usize)).copied().unwrap_or(0.0))
@@ -110,7 +112,9 @@ impl Occupancy {
         }
         // What is missing lies beyond an end, where probabilities are below that at the end and fall.
         let last = part.first + part.probabilities.len() as u64 - 1;
-        let missing = |x: u64, count: u64| libm::exp((libm::log(part.left_out.max(f64::MIN_POSITIVE)) + x as f64 * ln).min(709.0)) * (count > 0) as u64 as f64;
+        let missing = |x: u64, count: u64| {
+            libm::exp((libm::log(part.left_out.max(f64::MIN_POSITIVE)) + x as f64 * ln).min(709.0)) * (count > 0) as u64 as f64
+        };
         let beyond = missing(part.first, part.first - least.min(part.first)).max(missing(least, part.first - least.min(part.first)));
         let beyond = beyond + missing(most, most - last.min(most)).max(missing(last, most - last.min(most)));
         if beyond > 1e-12 * size {

@@ -1,9 +1,9 @@
 //! Tails, distribution function and quantiles: summed where that is affordable, bracketed by proven inequalities where not.
 
+use super::Occupancy;
 use super::contour::Contour;
 use super::pmf::WALKED_THROWS;
 use super::thinning::{self, Budget, Precision, Stretch};
-use super::Occupancy;
 use crate::error::out_of_range;
 use crate::{Error, Fill, Method, Result};
 
@@ -329,4 +329,3 @@ fn check_level(p: f64) -> Result<()> {
     }
     out_of_range("p", p, "from 0 to 1")
 }
-
