@@ -61,7 +61,9 @@ fn write_figures(paper: Paper, folder: &Path) -> Result<Vec<PathBuf>, Failure> {
     let mut paths = Vec::new();
     for figure in paper.figures()? {
         let path = folder.join(figure.name).with_extension("csv");
-        fs::write(&path, figure.csv()).map_err(|error| Failure::at(&path, error))?;
+        // Under another name first, so that no half of a file is ever taken for a figure.
+        let part = path.with_extension("csv.part");
+        fs::write(&part, figure.csv()).and_then(|()| fs::rename(&part, &path)).map_err(|error| Failure::at(&path, error))?;
         paths.push(path);
     }
     Ok(paths)
