@@ -248,7 +248,7 @@ mod tests {
 
     #[test]
     fn agreement_is_to_the_printed_digits() {
-        for (ours, printed) in [(4.5864e-4, "4.59e-4"), (0.0225, "0.023"), (9.5045, "9.50%"), (5.0, "5"), (141.96, "142")] {
+        for (ours, printed) in [(4.5864e-4, "4.59e-4"), (0.022_539, "0.023"), (9.5045, "9.50%"), (5.0, "5"), (141.96, "142")] {
             assert!(agrees(ours, printed), "{ours} {printed}");
         }
         for (ours, printed) in [(4.5849e-4, "4.59e-4"), (4.59e-3, "4.59e-4"), (9.494, "9.50%"), (4.4, "5"), (f64::NAN, "5")] {
