@@ -41,6 +41,7 @@ enum Verb {
     Explain(cmd::explain::Args),
     Compare(cmd::compare::Args),
     Table(cmd::table::Args),
+    Reproduce(cmd::reproduce::Args),
     Eval(cmd::eval::Args),
 }
 
@@ -56,6 +57,7 @@ fn main() -> ExitCode {
         Some(Verb::Explain(args)) => cmd::explain::run(&args),
         Some(Verb::Compare(args)) => cmd::compare::run(&args),
         Some(Verb::Table(args)) => cmd::table::run(&args),
+        Some(Verb::Reproduce(args)) => cmd::reproduce::run(&args),
         Some(Verb::Eval(args)) => cmd::eval::run(&args),
     };
     match result {

@@ -14,6 +14,7 @@
 //! | how efficient can it be? | [`efficiency()`], [`peak_efficiency`], [`max_efficiency`], [`crossover`] |
 //! | how many bits has it, from those that are set? | [`estimate_bits()`] |
 //! | what do the papers' formulas say? | [`Approximation`], [`bounds`] |
+//! | what of the papers' numbers is right? | [`reproduce`] |
 //! | does this measurement agree? | [`binomial`], [`Fill`] |
 //!
 //! Rates are [`Fpr`]: a value with ends that are proven to enclose the truth, two `f64` apart at most. The textbook formula and the sums and
@@ -48,6 +49,7 @@ pub mod law;
 pub mod occupancy;
 mod plan;
 mod rate;
+pub mod reproduce;
 mod search;
 pub mod sets;
 

@@ -8,5 +8,6 @@ pub(crate) mod explain;
 pub(crate) mod fpr;
 pub(crate) mod info;
 pub(crate) mod plan;
+pub(crate) mod reproduce;
 pub(crate) mod table;
 pub(crate) mod verify;

@@ -1,0 +1,129 @@
+//! `truebloom reproduce`: the numbers of a paper recomputed, one line a claim, and the data of its figures.
+
+use crate::failure::Failure;
+use crate::report::plural;
+use serde_json::{Value, json};
+use std::fs;
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use truebloom_math::reproduce::{Claim, Paper, Verdict};
+
+const EXAMPLES: &str = "\
+Examples:
+  truebloom reproduce grandi                     every number of the paper, ours, and a verdict
+  truebloom reproduce burns --csv > burns.csv
+  truebloom reproduce burns --figures data/      also write the data of every figure, a CSV file each
+
+Errata are the rows of docs/ERRATA.md.";
+
+/// Recompute the numbers and figures of a paper
+#[derive(clap::Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct Args {
+    /// burns, grandi or lehr
+    #[arg(value_name = "PAPER", value_parser = paper)]
+    paper: Paper,
+
+    /// Write the data of every figure into this folder too
+    #[arg(long, value_name = "DIR")]
+    figures: Option<PathBuf>,
+
+    /// Print comma-separated values, a line a claim
+    #[arg(long)]
+    csv: bool,
+
+    /// Print one JSON object
+    #[arg(long, conflicts_with = "csv")]
+    json: bool,
+}
+
+fn paper(text: &str) -> Result<Paper, String> {
+    text.parse().map_err(|error: truebloom_math::Error| error.to_string())
+}
+
+pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
+    let claims = args.paper.claims()?;
+    let figures = args.figures.as_deref().map(|folder| write_figures(args.paper, folder)).transpose()?.unwrap_or_default();
+    let mut out = io::BufWriter::new(io::stdout().lock());
+    match (args.json, args.csv) {
+        (true, _) => print_json(&mut out, args.paper, &claims, &figures)?,
+        (_, true) => print_csv(&mut out, &claims)?,
+        _ => print_text(&mut out, args.paper, &claims, &figures)?,
+    }
+    out.flush()?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// The files written.
+fn write_figures(paper: Paper, folder: &Path) -> Result<Vec<PathBuf>, Failure> {
+    fs::create_dir_all(folder).map_err(|error| Failure::at(folder, error))?;
+    let mut paths = Vec::new();
+    for figure in paper.figures()? {
+        let path = folder.join(figure.name).with_extension("csv");
+        // Under another name first, so that no half of a file is ever taken for a figure.
+        let part = path.with_extension("csv.part");
+        fs::write(&part, figure.csv()).and_then(|()| fs::rename(&part, &path)).map_err(|error| Failure::at(&path, error))?;
+        paths.push(path);
+    }
+    Ok(paths)
+}
+
+fn found(claims: &[Claim], verdict: Verdict) -> usize {
+    claims.iter().filter(|claim| claim.verdict == verdict).count()
+}
+
+fn print_text(out: &mut impl Write, paper: Paper, claims: &[Claim], figures: &[PathBuf]) -> io::Result<()> {
+    let counts = Verdict::ALL.map(|verdict| format!("{} {verdict}", found(claims, verdict)));
+    writeln!(out, "{}: {}, {}\n", paper.title(), plural(claims.len() as u64, "claim"), counts.join(", "))?;
+    let row = |claim: &Claim| [claim.verdict.name(), claim.id, claim.place, claim.printed, &claim.ours].map(str::to_owned);
+    let header = ["verdict", "id", "where", "printed", "ours"].map(str::to_owned);
+    let rows: Vec<[String; 5]> = std::iter::once(header).chain(claims.iter().map(row)).collect();
+    // Long answers in words do not push the claims to the right.
+    let width = |column: usize| rows.iter().map(|row| row[column].chars().count()).filter(|&width| width <= 32).max().unwrap_or(0);
+    let widths: [usize; 5] = std::array::from_fn(width);
+    for (i, row) in rows.iter().enumerate() {
+        row.iter().zip(widths).try_for_each(|(cell, width)| write!(out, "{cell:width$}  "))?;
+        match i.checked_sub(1).map(|i| &claims[i]) {
+            None => writeln!(out, "claim")?,
+            Some(claim) => writeln!(out, "{}{}", claim.text, remark(claim))?,
+        }
+    }
+    if !figures.is_empty() {
+        writeln!(out)?;
+    }
+    figures.iter().try_for_each(|path| writeln!(out, "written: {}", path.display()))
+}
+
+/// What is right instead, and where that is shown.
+fn remark(claim: &Claim) -> String {
+    match (claim.corrected, claim.erratum) {
+        (Some(corrected), Some(erratum)) => format!("; right: {corrected} [{erratum}]"),
+        (_, Some(erratum)) => format!(" [{erratum}]"),
+        _ => String::new(),
+    }
+}
+
+fn print_csv(out: &mut impl Write, claims: &[Claim]) -> io::Result<()> {
+    let quoted = |text: &str| if text.contains([',', '"']) { format!("\"{}\"", text.replace('"', "\"\"")) } else { text.to_owned() };
+    writeln!(out, "id,where,claim,printed,ours,verdict,corrected,erratum")?;
+    claims.iter().try_for_each(|claim| {
+        let corrected = claim.corrected.unwrap_or_default();
+        let erratum = claim.erratum.unwrap_or_default();
+        let cells = [claim.id, claim.place, claim.text, claim.printed, &claim.ours, claim.verdict.name(), corrected, erratum];
+        writeln!(out, "{}", cells.map(quoted).join(","))
+    })
+}
+
+fn print_json(out: &mut impl Write, paper: Paper, claims: &[Claim], figures: &[PathBuf]) -> io::Result<()> {
+    let claim = |claim: &Claim| {
+        json!({ "id": claim.id, "where": claim.place, "claim": claim.text, "printed": claim.printed, "ours": claim.ours,
+            "verdict": claim.verdict.name(), "corrected": claim.corrected, "erratum": claim.erratum })
+    };
+    let counts: serde_json::Map<String, Value> =
+        Verdict::ALL.iter().map(|&verdict| (verdict.name().to_owned(), found(claims, verdict).into())).collect();
+    let claims: Vec<Value> = claims.iter().map(claim).collect();
+    let figures: Vec<String> = figures.iter().map(|path| path.display().to_string()).collect();
+    let answer = json!({ "verb": "reproduce", "paper": paper.name(), "title": paper.title(), "counts": counts, "claims": claims, "figures": figures });
+    writeln!(out, "{answer}")
+}
