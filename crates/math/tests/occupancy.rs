@@ -431,7 +431,7 @@ fn samples_follow_the_law() {
     for law in laws {
         let law = law.expect("in range");
         let pmf = law.pmf().expect("small");
-        let mut counts = vec![0u32; 41];
+        let mut counts = [0u32; 41];
         for _ in 0..2_000 {
             counts[law.sample(&mut words).expect("small") as usize] += 1;
         }

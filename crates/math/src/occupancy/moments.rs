@@ -24,6 +24,13 @@ impl Occupancy {
             return Ok(0.0);
         }
         let m = self.bits as f64;
+        // The variance is at most E[U^2] <= m^2 g_1 <= m^2 e^(-throws / m) for the U empty bits; with m at most 2^62 that is below e^(-745).
+        if let [committees] = self.departments.as_slice() {
+            let throws: f64 = committees.iter().map(|c| c.count as f64 * c.size as f64).sum();
+            if throws > 900.0 * m {
+                return Ok(0.0);
+            }
+        }
         match (Spread { law: self }).fpr() {
             Ok(share) => Ok(m * (m * share.value)),
             Err(Error::TooCostly { .. }) => Ok(0.0),
