@@ -10,6 +10,9 @@ use crate::{Error, Result};
 /// The highest order of a moment.
 const MAX_ORDER: u32 = 1_000;
 
+/// A variance that needs so many digits is below the range of `f64`.
+const FAR_DIGITS: u64 = 8_000;
+
 impl Occupancy {
     /// The expected number of set bits; relative error below 1e-15. Burns (44) with its correction, Grandi (7) and (13). Microseconds at any size.
     pub fn mean(&self) -> Result<f64> {
@@ -24,9 +27,17 @@ impl Occupancy {
             return Ok(0.0);
         }
         let m = self.bits as f64;
+        // The variance is at most E[U^2] <= m^2 g_1 <= m^2 e^(-throws / m) for the U empty bits; with m at most 2^62 that is below e^(-745).
+        if let [committees] = self.departments.as_slice() {
+            let throws: f64 = committees.iter().map(|c| c.count as f64 * c.size as f64).sum();
+            if throws > 900.0 * m {
+                return Ok(0.0);
+            }
+        }
         match (Spread { law: self }).fpr() {
             Ok(share) => Ok(m * (m * share.value)),
-            Err(Error::TooCostly { .. }) => Ok(0.0),
+            // Not the error of too many committee sizes, which comes with fewer digits.
+            Err(Error::TooCostly { digits, .. }) if digits >= FAR_DIGITS => Ok(0.0),
             Err(error) => Err(error),
         }
     }
@@ -280,7 +291,7 @@ impl Enclose for Spread<'_> {
 
     /// Far beyond full, the variance is below the range of `f64`: the share it is of m^2 is 0 from 1,074 bits behind the point on, plus what is asked beyond.
     fn check_cost(&self, bits: f64) -> Result<()> {
-        if bits < 8e3 {
+        if bits < FAR_DIGITS as f64 {
             return self.law.departments.iter().try_for_each(|committees| check_cost(committees, 2, bits));
         }
         Err(Error::TooCostly { probes: 2, digits: bits as u64 })
