@@ -32,12 +32,69 @@ impl Report {
 
     /// Prints it to standard output, as JSON or as text.
     pub(crate) fn print(self, json: bool) -> io::Result<()> {
+        self.print_as(if json { Format::Json } else { Format::Text })
+    }
+
+    /// Prints it to standard output.
+    pub(crate) fn print_as(self, format: Format) -> io::Result<()> {
         let mut out = io::stdout().lock();
-        if json {
-            return writeln!(out, "{}", Value::Object(self.fields));
+        match format {
+            Format::Json => writeln!(out, "{}", Value::Object(self.fields)),
+            Format::Csv => {
+                writeln!(out, "field,value")?;
+                print_leaves(&mut out, "", &Value::Object(self.fields))
+            }
+            Format::Text => {
+                let width = self.lines.iter().map(|(label, _)| label.chars().count()).max().unwrap_or(0);
+                self.lines.iter().try_for_each(|(label, text)| writeln!(out, "{label:width$}  {text}"))
+            }
         }
-        let width = self.lines.iter().map(|(label, _)| label.chars().count()).max().unwrap_or(0);
-        self.lines.iter().try_for_each(|(label, text)| writeln!(out, "{label:width$}  {text}"))
+    }
+}
+
+/// How a report is printed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Format {
+    /// Aligned lines for people.
+    Text,
+    /// One object.
+    Json,
+    /// A line for each number, nested names joined by points.
+    Csv,
+}
+
+/// The choice between text, JSON and CSV.
+#[derive(clap::Args)]
+pub(crate) struct FormatArgs {
+    /// Print one JSON object
+    #[arg(long)]
+    json: bool,
+
+    /// Print comma-separated values, a line a number
+    #[arg(long, conflicts_with = "json")]
+    csv: bool,
+}
+
+impl FormatArgs {
+    pub(crate) fn format(&self) -> Format {
+        match (self.json, self.csv) {
+            (true, _) => Format::Json,
+            (_, true) => Format::Csv,
+            _ => Format::Text,
+        }
+    }
+}
+
+/// Names and numbers need no quoting: no name, word or number here has a comma.
+fn print_leaves(out: &mut impl Write, name: &str, value: &Value) -> io::Result<()> {
+    match value {
+        Value::Object(fields) => fields.iter().try_for_each(|(key, value)| {
+            let name = if name.is_empty() { key.clone() } else { format!("{name}.{key}") };
+            print_leaves(out, &name, value)
+        }),
+        Value::String(text) => writeln!(out, "{name},{text}"),
+        Value::Null => writeln!(out, "{name},"),
+        other => writeln!(out, "{name},{other}"),
     }
 }
 

@@ -11,8 +11,9 @@
 
 use crate::error::out_of_range;
 use crate::guarantee::{OnesLaw, check_confidence, own_rate};
+use crate::occupancy::Occupancy;
 use crate::search::boundary;
-use crate::{Fill, Result, Variant, binomial};
+use crate::{Fill, Method, Result, Variant, binomial};
 
 /// A bracket of a quantile of the number of hits.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -24,12 +25,15 @@ pub struct HitsQuantile {
     pub lower: u64,
     /// At least the q-quantile: `P(H <= upper) >= q`.
     pub upper: u64,
+    /// [`Method::Bound`]: from proven bounds of the fill's tails. [`Method::Validated`]: from the law of the fill, summed in `f64` with a margin that tests confirm.
+    pub method: Method,
 }
 
 /// A proven bracket of the smallest h with `P(H <= h) >= probability`, for the number H of hits among `queries` fresh keys that are put to one filter of `items`
 /// items, over filters and keys.
 ///
-/// As wide as the bounds of the fill's tails make it; the exact law of the fill would close it. The partitioned filter's lower end is 0. Milliseconds. Errors for parameters
+/// Closed to one number where the law of the fill can be summed quickly (up to some ten thousand throws), else as wide as the proven bounds of its tails make it. The partitioned
+/// filter's lower end is 0. Milliseconds. Errors for parameters
 /// out of range, and a probability not strictly between 0 and 1.
 ///
 /// ```
@@ -46,14 +50,75 @@ pub fn hits_quantile_bound(variant: Variant, bits: u64, items: u64, probes: u32,
         return out_of_range("queries", queries, "at most 2^62");
     }
     if items == 0 || queries == 0 {
-        return Ok(HitsQuantile { probability, lower: 0, upper: 0 });
+        return Ok(HitsQuantile { probability, lower: 0, upper: 0, method: Method::Bound });
     }
     let grid = Grid::new(variant, bits, items, probes)?;
     let mean = queries as f64 * grid.middle();
     let past = boundary(mean + 1.0, 1, queries + 1, |hits| Ok(grid.at_least(hits, queries) > 1.0 - probability))?;
     let above = boundary(mean, 1, queries + 1, |hits| Ok(grid.at_most(hits - 1, queries) < probability))?;
     let upper = (past - 1).min(queries);
-    Ok(HitsQuantile { probability, lower: (above - 1).min(upper), upper })
+    let bounded = HitsQuantile { probability, lower: (above - 1).min(upper), upper, method: Method::Bound };
+    match Mixture::new(variant, bits, items, probes, queries)? {
+        Some(mixture) => Ok(mixture.narrow(bounded)),
+        None => Ok(bounded),
+    }
+}
+
+/// The law of the hits itself, where the fill has one that can be summed quickly: binomial at each fill.
+struct Mixture {
+    queries: u64,
+    /// Probability and own rate of each fill.
+    fills: Vec<(f64, f64)>,
+    /// What the sum over fills may be off by, either way.
+    error: f64,
+}
+
+/// Fills and deviations of the hits up to which the law is summed: some tens of milliseconds.
+const MOST_TERMS: f64 = 3e6;
+
+impl Mixture {
+    fn new(variant: Variant, bits: u64, items: u64, probes: u32, queries: u64) -> Result<Option<Mixture>> {
+        let law = match variant {
+            Variant::Standard => Occupancy::standard(bits, items, probes)?,
+            Variant::Classic => Occupancy::classic(bits, items, probes)?,
+            Variant::Partitioned => return Ok(None),
+        };
+        let throws = items as f64 * f64::from(probes);
+        let cost = 20.0 * libm::sqrt(law.variance()?) * (20.0 + 10.0 * libm::sqrt(queries as f64));
+        if cost > MOST_TERMS || throws > 1e5 {
+            return Ok(None);
+        }
+        let pmf = law.pmf_window()?;
+        let mut fills = Vec::with_capacity(pmf.probabilities.len());
+        for (i, &probability) in pmf.probabilities.iter().enumerate() {
+            // What is less than 1e-20 in all cannot move a quantile that anybody asks for.
+            if probability > 1e-25 {
+                fills.push((probability, own_rate(variant, bits, probes, pmf.first + i as u64)?.value));
+            }
+        }
+        // The probabilities are good to 1e-12, the binomial tails too.
+        Ok(Some(Mixture { queries, fills, error: pmf.left_out + 1e-11 }))
+    }
+
+    fn at_most(&self, hits: u64) -> f64 {
+        self.fills.iter().map(|&(probability, rate)| probability * binomial::at_most(hits, self.queries, rate)).sum()
+    }
+
+    /// Bisects between the ends as far as the sum decides.
+    fn narrow(&self, mut found: HitsQuantile) -> HitsQuantile {
+        while found.lower < found.upper {
+            let middle = found.lower + (found.upper - found.lower) / 2;
+            let sum = self.at_most(middle);
+            if sum - self.error >= found.probability {
+                (found.upper, found.method) = (middle, Method::Validated);
+            } else if sum + self.error < found.probability {
+                (found.lower, found.method) = (middle + 1, Method::Validated);
+            } else {
+                break;
+            }
+        }
+        found
+    }
 }
 
 /// Rates at some fills, and how likely the fill is beyond them.

@@ -239,3 +239,22 @@ fn quantiles_of_hits_lie_in_their_brackets() {
     );
     assert_eq!(hits_quantile_bound(Variant::Standard, 8, 0, 1, 9, 0.9).map(|found| found.upper), Ok(0));
 }
+
+/// Where the law of the fill is summed, the quantile is the exact mixture's, not only a bracket of it.
+#[test]
+fn quantiles_of_hits_close_where_the_law_is_summed() {
+    for (bits, items, probes, queries) in [(20u64, 3u64, 2u32, 15u64), (33, 5, 4, 200), (60, 12, 3, 1_000)] {
+        let pmf = truebloom_math::occupancy::Occupancy::standard(bits, items, probes).expect("in range").pmf().expect("small");
+        let cdf = |hits: u64| -> f64 {
+            let at = |(ones, p): (usize, &f64)| {
+                p * truebloom_math::binomial::at_most(hits, queries, (ones as f64 / bits as f64).powi(probes as i32))
+            };
+            pmf.iter().enumerate().map(at).sum()
+        };
+        for probability in [0.01, 0.3, 0.5, 0.9, 0.999] {
+            let found = hits_quantile_bound(Variant::Standard, bits, items, probes, queries, probability).expect("in range");
+            let expected = (0..=queries).find(|&hits| cdf(hits) >= probability).expect("the last is certain");
+            assert_eq!((found.lower, found.upper), (expected, expected), "{bits} {items} {probes} {queries} {probability}: {found:?}");
+        }
+    }
+}

@@ -1,7 +1,7 @@
 //! `truebloom compare`: how much two filters have in common.
 
 use crate::failure::Failure;
-use crate::report::{Report, count, significant};
+use crate::report::{FormatArgs, Report, count, significant};
 use serde_json::{Value, json};
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -31,9 +31,8 @@ pub(crate) struct Args {
     #[arg(long, value_name = "SHARE", default_value = "95%", value_parser = confidence)]
     confidence: f64,
 
-    /// Print one JSON object
-    #[arg(long)]
-    json: bool,
+    #[command(flatten)]
+    format: FormatArgs,
 }
 
 pub(crate) fn confidence(text: &str) -> Result<f64, String> {
@@ -58,7 +57,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
     let ranges = sets::intervals(intervals[0], intervals[1], intervals[2]);
     let ranges = ranges
         .ok_or_else(|| Failure::new("the three fills contradict each other: at least one filter does not hold what its bits suggest"))?;
-    report(args, &values, &ranges).print(args.json)?;
+    report(args, &values, &ranges).print_as(args.format.format())?;
     Ok(ExitCode::SUCCESS)
 }
 

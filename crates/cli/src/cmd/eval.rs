@@ -290,13 +290,13 @@ fn hits(query: &mut Query) -> Result<Answer, String> {
     let quantiles = asked.iter().map(quantile).collect::<truebloom_math::Result<Vec<_>>>();
     // The library's name for the probability is not the query's.
     let quantiles = quantiles.map_err(|error| explain(error).replacen("confidence", "an element of `quantiles`", 1))?;
-    let exact = quantiles.iter().all(|found| found.lower == found.upper);
+    let validated = quantiles.iter().any(|found| found.method == Method::Validated);
     Ok(object(json!({
         "mean": moments.mean,
         "variance": moments.variance,
         "quantiles": quantiles.iter().map(|found| found.upper).collect::<Vec<_>>(),
         "quantiles_lower": quantiles.iter().map(|found| found.lower).collect::<Vec<_>>(),
-        "method": (if exact { Method::Exact } else { Method::Bound }).to_string(),
+        "method": (if validated { Method::Validated } else { Method::Bound }).to_string(),
     })))
 }
 

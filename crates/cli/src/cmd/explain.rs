@@ -2,7 +2,7 @@
 
 use crate::args::{bits, count, probes};
 use crate::failure::Failure;
-use crate::report::{Report, count as counted, fpr as fpr_text, fpr_value, plural, rate, significant};
+use crate::report::{FormatArgs, Report, count as counted, fpr as fpr_text, fpr_value, plural, rate, significant};
 use serde_json::{Map, Value, json};
 use std::process::ExitCode;
 use truebloom_math::occupancy::Occupancy;
@@ -36,9 +36,8 @@ pub(crate) struct Args {
     #[arg(long, default_value = "standard", value_parser = variant)]
     variant: Variant,
 
-    /// Print one JSON object
-    #[arg(long)]
-    json: bool,
+    #[command(flatten)]
+    format: FormatArgs,
 }
 
 fn variant(text: &str) -> Result<Variant, String> {
@@ -69,7 +68,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
     add_bounds(&mut report, args, &expected);
     add_approximations(&mut report, args, &expected);
     add_efficiency(&mut report, args)?;
-    report.print(args.json)?;
+    report.print_as(args.format.format())?;
     Ok(ExitCode::SUCCESS)
 }
 
