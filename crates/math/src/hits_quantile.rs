@@ -46,6 +46,8 @@ pub struct HitsQuantile {
 pub fn hits_quantile_bound(variant: Variant, bits: u64, items: u64, probes: u32, queries: u64, probability: f64) -> Result<HitsQuantile> {
     variant.check(bits, probes)?;
     check_confidence(probability)?;
+    // One slice is a filter of one probe.
+    let variant = if probes == 1 { Variant::Standard } else { variant };
     if queries > 1 << 62 {
         return out_of_range("queries", queries, "at most 2^62");
     }

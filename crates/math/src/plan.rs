@@ -261,11 +261,27 @@ fn surer_bits(target: &Target, items: u64, rate: &Rate, probes: u32, confidence:
 
 /// The bounds of the tails ask for a little too much; where the law itself can be summed, it asks for less.
 fn fewer_bits(target: &Target, items: u64, rate: &Rate, found: Fit, confidence: f64) -> Result<Fit> {
-    let probes = found.probes;
-    let least = search::fewest_bits_at(question(target, rate), items, probes, None)?.unwrap_or(found.size).min(found.size);
-    let too_few = |bits: u64| Ok(!is_sure(target, bits, items, probes, rate, confidence, Evidence::Law)?);
-    let size = search::boundary(found.size as f64, least, found.size, too_few)?;
-    Ok(Fit { size, probes })
+    let mut best = found;
+    let around =
+        if target.probes.is_some() { found.probes..=found.probes } else { found.probes.saturating_sub(1).max(1)..=found.probes + 1 };
+    for probes in around {
+        let is_sure = |bits: u64| is_sure(target, bits, items, probes, rate, confidence, Evidence::Law);
+        let Some(least) = search::fewest_bits_at(question(target, rate), items, probes, None)? else { continue };
+        if least > best.size || !is_sure(best.size)? {
+            continue;
+        }
+        let mut size = search::boundary(best.size as f64, least, best.size, |bits| Ok(!is_sure(bits)?))?;
+        // Not monotone: look a little further down.
+        for below in (least.max(size.saturating_sub(32))..size).rev() {
+            if is_sure(below)? {
+                size = below;
+            }
+        }
+        if size < best.size {
+            best = Fit { size, probes };
+        }
+    }
+    Ok(best)
 }
 
 /// The most items at given probes that meet the rate on average and with the confidence, between a number that does and one that is too many.

@@ -62,6 +62,11 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
 }
 
 fn report(args: &Args, values: &SetSizes<Option<f64>>, ranges: &SetSizes<Range>) -> Report {
+    let mut ranges = *ranges;
+    // Nothing in common is no similarity, whatever the union.
+    if ranges.intersection.upper == 0.0 && ranges.union.lower > 0.0 {
+        ranges.jaccard = Range { lower: 0.0, upper: 0.0 };
+    }
     let mut report = Report::new("compare");
     report.field("confidence", args.confidence);
     let rows = [
@@ -78,12 +83,14 @@ fn report(args: &Args, values: &SetSizes<Option<f64>>, ranges: &SetSizes<Range>)
         report.field(name, json!({ "value": value, "lower": range.lower, "upper": upper }));
         report.line(label, row(name == "jaccard", value, range));
     }
-    report.line("", format!("all seven hold with {}% confidence", significant(100.0 * args.confidence, 6)));
+    report.line("", format!("all seven hold with {}% confidence", significant(100.0 * args.confidence, 13)));
     report
 }
 
 fn row(is_share: bool, value: Option<f64>, range: Range) -> String {
     let show = |x: f64| if is_share { significant(x, 4) } else { count(x.round() as u64) };
+    // Few bits may put the estimate of the mean fill outside of what is possible.
+    let value = if range.lower == range.upper { Some(range.lower) } else { value.map(|value| value.clamp(range.lower, range.upper)) };
     let value = value.map_or("unknown".to_owned(), |value| format!("about {}", show(value)));
     let upper = if range.upper.is_finite() { show(range.upper) } else { "any number".to_owned() };
     format!("{value} ({} to {upper})", show(range.lower))

@@ -162,7 +162,7 @@ fn fill(filter: &mut BloomFilter, inputs: &Inputs, lines: Option<u64>, args: &Ar
 
 fn over_capacity(filter: &BloomFilter) -> String {
     format!(
-        "more items than planned: at least {} distinct ones, planned for {}; the rate asked for no longer holds, plan for more with -n",
+        "more items than planned: at least {} distinct ones, planned for {}; the rate planned for no longer holds, plan for more with -n",
         count(filter.changed()),
         count(filter.capacity().unwrap_or(0))
     )
@@ -200,6 +200,9 @@ fn report(args: &Args, filter: &BloomFilter, plan: &Plan) -> Report {
         format!("{}, {} of them new; planned for {}", plural(filter.offered(), "line"), count(filter.changed()), count(plan.items)),
     );
     let asked = plan.rate.map_or(String::new(), |asked| format!("asked {asked}, "));
-    report.line("rate", format!("{asked}proven at most {} when full, {} now", proven(&plan.fpr, plan.rate), fpr_text(&now, 4)));
+    report.line(
+        "rate",
+        format!("{asked}expected at most {} when full (proven), this filter's {} now", proven(&plan.fpr, plan.rate), fpr_text(&now, 4)),
+    );
     report
 }

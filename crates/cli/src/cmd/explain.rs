@@ -93,7 +93,11 @@ fn add_fill(report: &mut Report, args: &Args) -> Result<Option<Vec<u64>>, Failur
     let share = significant(100.0 * mean / args.bits as f64, 4);
     report.line(
         "fill",
-        format!("{} bits set on average ({share}%), standard deviation {}", counted(mean.round() as u64), significant(variance.sqrt(), 4)),
+        format!(
+            "{} bits set on average ({share}%), standard deviation {}",
+            if args.bits < 10_000 { significant(mean, 6) } else { counted(mean.round() as u64) },
+            significant(variance.sqrt(), 4)
+        ),
     );
     report.line("", format!("in 98% of filters {} to {}", counted(ends[1].lower), counted(ends[3].upper)));
     Ok(is_summed.then(|| ends.iter().map(|end| end.upper).collect()))
@@ -158,11 +162,7 @@ fn add_efficiency(report: &mut Report, args: &Args) -> Result<(), Failure> {
     report.field("efficiency", value);
     report.line(
         "efficiency",
-        format!(
-            "{}% of its bits; large standard filters reach {}%",
-            significant(100.0 * value, 5),
-            significant(100.0 * std::f64::consts::LN_2, 4)
-        ),
+        format!("{}% of its bits; large filters reach {}%", significant(100.0 * value, 5), significant(100.0 * std::f64::consts::LN_2, 4)),
     );
     Ok(())
 }

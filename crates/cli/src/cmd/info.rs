@@ -74,7 +74,7 @@ fn report(filter: &BloomFilter) -> Report {
     report.line("rate now", fpr_text(&now, 6));
     add_place(&mut report, filter);
     if filter.is_over_capacity() {
-        report.line("warning", "it holds more items than planned; the rate asked for no longer holds".to_owned());
+        report.line("warning", "it holds more items than planned; the rate planned for no longer holds".to_owned());
     }
     report
 }
@@ -93,7 +93,9 @@ pub(crate) fn add_place(report: &mut Report, filter: &BloomFilter) {
         "place",
         json!({ "items": filter.offered(), "lower": below.lower, "upper": below.upper, "method": below.method.to_string() }),
     );
-    let share = significant((100.0 * middle).clamp(0.1, 99.9), 3);
+    // Certainty is said only where it is.
+    let share = if below.lower == 1.0 { 100.0 } else { (100.0 * middle).clamp(0.1, 99.9) };
+    let share = significant(share, 3);
     let items = plural(filter.offered(), "item");
     report.line("place", format!("{share}% of filters with {items} have a fill and a rate at most as high, if no key was offered twice"));
 }

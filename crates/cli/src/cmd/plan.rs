@@ -55,7 +55,7 @@ fn report(plan: &Plan) -> Report {
     );
     report.line("proven", format!("expected rate at most {}", proven(&plan.fpr, plan.rate)));
     if let Some(guarantee) = &plan.guarantee {
-        let share = rate(100.0 * guarantee.confidence, 6);
+        let share = rate(100.0 * guarantee.confidence, 13);
         report.field("confidence", guarantee.confidence).field("guarantee", fpr_value(&guarantee.fpr));
         report.line("guaranteed", format!("{share}% of filters keep to {}", proven(&guarantee.fpr, plan.rate)));
     }
