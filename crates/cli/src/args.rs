@@ -53,7 +53,7 @@ impl Size {
 
 /// A whole number with an optional suffix: k, M, G, T (powers of 1000) or Ki, Mi, Gi, Ti (of 1024).
 pub(crate) fn count(text: &str) -> Result<u64, String> {
-    scaled(text, text).and_then(|(number, unit)| match unit {
+    scaled(text).and_then(|(number, unit)| match unit {
         "" => Ok(number),
         _ => Err(format!("`{text}` is not a number of items; write it as 1000, 10k, 10M or 2.5e9")),
     })
@@ -61,7 +61,7 @@ pub(crate) fn count(text: &str) -> Result<u64, String> {
 
 /// Bits: plain and suffixed numbers count bits, with a final `B` bytes.
 pub(crate) fn bits(text: &str) -> Result<u64, String> {
-    match scaled(text, text)? {
+    match scaled(text)? {
         (number, "") => Ok(number),
         (number, "B") => number.checked_mul(8).ok_or_else(|| format!("`{text}` is more than 2^64 bits")),
         _ => Err(format!("`{text}` is not a size; write bits as 1M or 64Mi, bytes as 2MB or 64MiB")),
@@ -70,7 +70,7 @@ pub(crate) fn bits(text: &str) -> Result<u64, String> {
 
 /// Bytes, with or without the final `B`.
 pub(crate) fn bytes(text: &str) -> Result<u64, String> {
-    match scaled(text, text)? {
+    match scaled(text)? {
         (number, "" | "B") => Ok(number),
         _ => Err(format!("`{text}` is not a size in bytes; write it as 64MiB or 2GB")),
     }
@@ -88,7 +88,7 @@ pub(crate) fn rate(text: &str) -> Result<Rate, String> {
 }
 
 /// The number times its suffix, and what follows the suffix.
-fn scaled<'a>(text: &'a str, shown: &str) -> Result<(u64, &'a str), String> {
+fn scaled(text: &str) -> Result<(u64, &str), String> {
     let text = text.trim();
     let digits = text.find(|c: char| !matches!(c, '0'..='9' | '.' | '_' | 'e' | 'E' | '+')).unwrap_or(text.len());
     let (number, suffix) = text.split_at(digits);
@@ -112,8 +112,8 @@ fn scaled<'a>(text: &'a str, shown: &str) -> Result<(u64, &'a str), String> {
     .unwrap_or((1, suffix));
     let value = decimal(&number.replace('_', "")).and_then(|(digits, exponent)| whole(digits, exponent, factor));
     value.map(|value| (value, unit)).ok_or_else(|| match number {
-        "" => format!("`{shown}` is not a number; write it as 1000, 10k, 10M or 2.5e9"),
-        _ => format!("`{shown}` is not a whole number below 2^64"),
+        "" => format!("`{text}` is not a number; write it as 1000, 10k, 10M or 2.5e9"),
+        _ => format!("`{text}` is not a whole number below 2^64"),
     })
 }
 

@@ -133,7 +133,7 @@ pub(crate) enum Evidence {
 }
 
 /// Terms of a recurrence: some milliseconds.
-const WALK_TERMS: f64 = 3e6;
+const WALK_TERMS: f64 = 8e6;
 
 fn fill_law(variant: Variant, bits: u64, items: u64, probes: u32) -> Result<Occupancy> {
     match variant {

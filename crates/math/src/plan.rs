@@ -98,11 +98,11 @@ pub struct Textbook {
 
 impl Plan {
     /// Finds what the target leaves open: the smallest number of bits that meets the rate, or the largest number of items, or the rate itself; always
-    /// with the best probes unless they are given. At most some milliseconds, with a confidence some tens.
+    /// with the best probes unless they are given. At most some milliseconds, with a confidence up to some hundreds.
     ///
     /// With a confidence, that it meets the rate is proven. That it is the smallest is not: this probability is not monotone in the bits (whole bits round the
-    /// rate), so sizes are searched around the boundary, and none of the 32 below the one found would do at its probes; probes are searched as long as the last three tried
-    /// brought a gain.
+    /// rate), so sizes are searched around the boundary, and none of the 32 below the one found would do at its probes; probes are searched
+    /// until three in a row bring no gain.
     ///
     /// Errors: too little given ([`Error::Underdetermined`]); a rate below the hash floor, above the memory cap or out of reach of the given bits, each
     /// with the smallest rate that can be had; parameters out of range.

@@ -9,23 +9,6 @@ use num_rational::BigRational;
 use num_traits::{One, Signed, ToPrimitive, Zero};
 use truebloom_math::Variant;
 
-/// The sets of bits, as masks, of all equally likely hashes of one key.
-fn hashes(variant: Variant, bits: u64, probes: u32) -> Vec<u32> {
-    let choices: Vec<Vec<u64>> = match variant {
-        Variant::Standard => vec![(0..bits).collect(); probes as usize],
-        Variant::Classic => return (0..1u32 << bits).filter(|mask| mask.count_ones() == probes).collect(),
-        Variant::Partitioned => {
-            let mut start = 0;
-            let slice = |size| {
-                start += size;
-                (start - size..start).collect()
-            };
-            oracle::slices(bits, probes).into_iter().map(slice).collect()
-        }
-    };
-    choices.iter().fold(vec![0], |masks, slice| masks.iter().flat_map(|mask| slice.iter().map(move |bit| mask | 1 << bit)).collect())
-}
-
 /// Visits the filter of every tuple of `items` hashes.
 fn every_filter(hashes: &[u32], items: u64, filter: u32, visit: &mut impl FnMut(u32)) {
     if items == 0 {
@@ -47,7 +30,7 @@ fn every_outcome_counted() {
                 if variant == Variant::Standard && (bits as f64).powi(probes as i32) > most {
                     continue;
                 }
-                let hashes = hashes(variant, bits, probes);
+                let hashes = oracle::hashes(variant, bits, probes);
                 // How many hashes lie within each possible filter.
                 let within: Vec<u64> =
                     (0..1u32 << bits).map(|filter| hashes.iter().filter(|&hash| hash & !filter == 0).count() as u64).collect();
@@ -81,7 +64,7 @@ fn every_fill_counted() {
     for variant in Variant::ALL {
         for (bits, probes) in [(1u64, 1u32), (5, 2), (7, 3), (8, 3), (8, 4)] {
             let probes = probes.min(bits as u32);
-            let hashes = hashes(variant, bits, probes);
+            let hashes = oracle::hashes(variant, bits, probes);
             let law = variant.law(bits, probes).expect("in range");
             for filter in 0..1u32 << bits {
                 let inside = hashes.iter().filter(|&hash| hash & !filter == 0).count() as u64;

@@ -10,28 +10,9 @@ use num_traits::{One, Signed, ToPrimitive, Zero};
 use truebloom_math::sets::{self, Interval, SetOp};
 use truebloom_math::{Variant, false_positives, rate_moments};
 
-/// The sets of bits, as masks, of all equally likely hashes of one key.
-fn hashes(variant: Variant, bits: u64, probes: u32) -> Vec<u32> {
-    let choices: Vec<Vec<u64>> = match variant {
-        Variant::Standard => vec![(0..bits).collect(); probes as usize],
-        Variant::Classic => return (0..1u32 << bits).filter(|mask| mask.count_ones() == probes).collect(),
-        Variant::Partitioned => {
-            let mut start = 0;
-            oracle::slices(bits, probes)
-                .into_iter()
-                .map(|size| {
-                    start += size;
-                    (start - size..start).collect()
-                })
-                .collect()
-        }
-    };
-    choices.iter().fold(vec![0], |masks, slice| masks.iter().flat_map(|mask| slice.iter().map(move |bit| mask | 1 << bit)).collect())
-}
-
 /// The probability of every filter, by counting.
 fn filters(variant: Variant, bits: u64, probes: u32, items: u64) -> Vec<BigRational> {
-    let hashes = hashes(variant, bits, probes);
+    let hashes = oracle::hashes(variant, bits, probes);
     let mut ways = vec![BigInt::zero(); 1 << bits];
     ways[0] = BigInt::one();
     for _ in 0..items {
@@ -47,7 +28,7 @@ fn filters(variant: Variant, bits: u64, probes: u32, items: u64) -> Vec<BigRatio
 
 /// The share of hashes within each filter.
 fn own_rates(variant: Variant, bits: u64, probes: u32) -> Vec<BigRational> {
-    let hashes = hashes(variant, bits, probes);
+    let hashes = oracle::hashes(variant, bits, probes);
     (0..1u32 << bits).map(|filter| ratio(hashes.iter().filter(|&hash| hash & !filter == 0).count() as u64, hashes.len() as u64)).collect()
 }
 

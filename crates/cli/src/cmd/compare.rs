@@ -41,11 +41,10 @@ pub(crate) fn confidence(text: &str) -> Result<f64, String> {
 
 pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
     let open = |path| BloomFilter::open(path).map_err(Failure::new);
-    let (a, b) = (open(&args.a)?, open(&args.b)?);
-    let mut union = a.clone();
-    union.union_with(&b).map_err(Failure::new)?;
-    let ones = [a.ones(), b.ones(), union.ones()];
-    let (bits, probes) = (a.bits(), a.probes());
+    let (mut a, b) = (open(&args.a)?, open(&args.b)?);
+    let (ones_a, bits, probes) = (a.ones(), a.bits(), a.probes());
+    a.union_with(&b).map_err(Failure::new)?;
+    let ones = [ones_a, b.ones(), a.ones()];
     let values = sets::sizes(Variant::Standard, bits, probes, ones[0], ones[1], ones[2])?;
     // Three intervals at a third of the error each: then all of them hold.
     let each = 1.0 - (1.0 - args.confidence) / 3.0;

@@ -116,21 +116,21 @@ fn plan(args: &Args, inputs: &Inputs) -> Result<(Plan, Option<u64>), Failure> {
         // An input without lines still makes a filter.
         target.items = Some(lines.max(1));
     }
-    check_memory(&target)?;
-    Ok((Plan::new(&target)?, counted))
+    let plan = Plan::new(&target)?;
+    check_memory(&target, &plan)?;
+    Ok((plan, counted))
 }
 
 /// Without a limit of its own, a filter may take what memory is available.
-fn check_memory(target: &Target) -> Result<(), Failure> {
+fn check_memory(target: &Target, plan: &Plan) -> Result<(), Failure> {
     if target.max_bits.is_some() {
         return Ok(());
     }
     let Some(available) = available_memory() else { return Ok(()) };
-    let needed = Plan::new(target)?.bytes();
-    if needed > available {
+    if plan.bytes() > available {
         return Err(Failure::new(format_args!(
             "the filter needs {}, but only {} of memory are available; ask for fewer items or a higher rate, or give --max-memory to try all the same",
-            bytes(needed),
+            bytes(plan.bytes()),
             bytes(available)
         )));
     }

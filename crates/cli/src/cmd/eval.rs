@@ -55,7 +55,7 @@ fn answer(line: &[u8]) -> Result<Answer, String> {
     let Value::Object(fields) = value else { return Err("not a JSON object: write one query object a line".to_owned()) };
     let mut query = Query { fields };
     let name = query.text("fn")?;
-    let answer = match name.as_str() {
+    match name.as_str() {
         "fpr" => fpr(&mut query),
         "fpr_at_fill" => fpr_at_fill(&mut query),
         "approximation" => approximation(&mut query),
@@ -71,15 +71,12 @@ fn answer(line: &[u8]) -> Result<Answer, String> {
         "set_fpr" => combined(&mut query),
         "occupancy" => occupancy(&mut query),
         "estimate_items" => items_estimate(&mut query),
-        _ if LATER.contains(&name.as_str()) => return Err(format!("fn `{name}` is not answered by this version of truebloom")),
-        _ => {
-            return Err(format!(
-                "fn `{name}` is unknown; known are fpr, fpr_at_fill, approximation, optimal_probes, max_items, min_bits, efficiency, peak_efficiency, \
+        _ if LATER.contains(&name.as_str()) => Err(format!("fn `{name}` is not answered by this version of truebloom")),
+        _ => Err(format!(
+            "fn `{name}` is unknown; known are fpr, fpr_at_fill, approximation, optimal_probes, max_items, min_bits, efficiency, peak_efficiency, \
                  max_efficiency, crossover, estimate_bits, estimate_items, false_positives, set_fpr, occupancy"
-            ));
-        }
-    }?;
-    Ok(answer)
+        )),
+    }
 }
 
 /// Named by the interface, and not answered yet.

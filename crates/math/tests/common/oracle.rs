@@ -50,6 +50,25 @@ pub fn slices(bits: u64, probes: u32) -> Vec<u64> {
     (0..probes).map(|slice| bits / probes + u64::from(slice < bits % probes)).collect()
 }
 
+/// The sets of bits, as masks, of all equally likely hashes of one key.
+pub fn hashes(variant: Variant, bits: u64, probes: u32) -> Vec<u32> {
+    let choices: Vec<Vec<u64>> = match variant {
+        Variant::Standard => vec![(0..bits).collect(); probes as usize],
+        Variant::Classic => return (0..1u32 << bits).filter(|mask| mask.count_ones() == probes).collect(),
+        Variant::Partitioned => {
+            let mut start = 0;
+            slices(bits, probes)
+                .into_iter()
+                .map(|size| {
+                    start += size;
+                    (start - size..start).collect()
+                })
+                .collect()
+        }
+    };
+    choices.iter().fold(vec![0], |masks, slice| masks.iter().flat_map(|mask| slice.iter().map(move |bit| mask | 1 << bit)).collect())
+}
+
 /// The expected rate, exactly.
 pub fn rate(variant: Variant, bits: u64, items: u64, probes: u32) -> BigRational {
     let k = u64::from(probes);
