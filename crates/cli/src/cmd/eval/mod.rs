@@ -1,0 +1,78 @@
+//! `truebloom eval`: every number of the library, over JSON Lines.
+
+mod occupancy;
+mod query;
+mod rates;
+
+use crate::failure::Failure;
+use crate::input::{name, open};
+use crate::lines::Lines;
+use query::{Answer, Query};
+use serde_json::{Map, Value};
+use std::io::{self, Write};
+use std::path::Path;
+use std::process::ExitCode;
+
+const EXAMPLES: &str = r#"Example:
+  echo '{"fn":"fpr","variant":"standard","bits":9585,"items":1e3,"probes":7}' | truebloom eval
+
+One query object a line, one answer object a line, in order. A bad query answers {"error": ...}; the others go on, and the exit code is 2."#;
+
+/// Answer queries in JSON Lines from standard input
+#[derive(clap::Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct Args {}
+
+pub(crate) fn run(_: &Args) -> Result<ExitCode, Failure> {
+    let stdin = Path::new("-");
+    let fail = |error| Failure::at(name(stdin), error);
+    let mut lines = Lines::new(open(stdin).map_err(fail)?);
+    let mut out = io::BufWriter::new(io::stdout().lock());
+    let mut code = ExitCode::SUCCESS;
+    loop {
+        // Whoever waits for an answer gets it before we wait for the next query.
+        if lines.must_read() {
+            out.flush()?;
+        }
+        let Some(line) = lines.next_line().map_err(fail)? else { break };
+        let answer = answer(line).unwrap_or_else(|message| {
+            code = ExitCode::from(2);
+            Map::from_iter([("error".to_owned(), message.into())])
+        });
+        writeln!(out, "{}", Value::Object(answer))?;
+    }
+    out.flush()?;
+    Ok(code)
+}
+
+fn answer(line: &[u8]) -> Result<Answer, String> {
+    let value: Value = serde_json::from_slice(line).map_err(|error| format!("not a JSON object: {error}"))?;
+    let Value::Object(fields) = value else { return Err("not a JSON object: write one query object a line".to_owned()) };
+    let mut query = Query { fields };
+    let name = query.text("fn")?;
+    match name.as_str() {
+        "fpr" => rates::fpr(&mut query),
+        "fpr_at_fill" => rates::fpr_at_fill(&mut query),
+        "approximation" => rates::approximation(&mut query),
+        "optimal_probes" => rates::best_probes(&mut query),
+        "max_items" => rates::most_items(&mut query),
+        "min_bits" => rates::fewest_bits(&mut query),
+        "efficiency" => rates::efficiency_of(&mut query),
+        "peak_efficiency" => rates::peak(&mut query),
+        "max_efficiency" => rates::maximum(&mut query),
+        "crossover" => rates::crossover_of(&mut query),
+        "estimate_bits" => rates::bits_estimate(&mut query),
+        "false_positives" => rates::hits(&mut query),
+        "set_fpr" => rates::combined(&mut query),
+        "occupancy" => occupancy::occupancy(&mut query),
+        "estimate_items" => occupancy::items_estimate(&mut query),
+        _ if LATER.contains(&name.as_str()) => Err(format!("fn `{name}` is not answered by this version of truebloom")),
+        _ => Err(format!(
+            "fn `{name}` is unknown; known are fpr, fpr_at_fill, approximation, optimal_probes, max_items, min_bits, efficiency, peak_efficiency, \
+                 max_efficiency, crossover, estimate_bits, estimate_items, false_positives, set_fpr, occupancy"
+        )),
+    }
+}
+
+/// Named by the interface, and not answered yet.
+const LATER: [&str; 6] = ["recycling", "recycling_capacity", "recycling_min_bits", "n_bounded", "forgetting", "count_min"];
