@@ -3,6 +3,7 @@
 //! A *scheme* turns a hash into positions; its *law* says what false-positive rate follows. [`Law`] is what every scheme must have before it
 //! is offered, and the contract test of the filter crate holds each scheme to its law.
 
+mod blocked;
 mod classic;
 pub(crate) mod inclusion;
 pub(crate) mod mixture;
@@ -11,6 +12,7 @@ pub(crate) mod ratios;
 pub(crate) mod slices;
 mod standard;
 
+pub use blocked::{Blocked, InBlock};
 pub use classic::Classic;
 pub use partitioned::Partitioned;
 pub use standard::Standard;

@@ -50,7 +50,10 @@ impl Query {
         }
         let name = self.text("variant")?;
         if name == "blocked" {
-            return Err("variant `blocked` is not answered by this version of truebloom".to_owned());
+            return Err(
+                "field `variant` is \"blocked\", which only fn `fpr` answers; here it must be \"standard\", \"classic\" or \"partitioned\""
+                    .to_owned(),
+            );
         }
         name.parse().map_err(|_| format!("field `variant` is \"{name}\", but must be \"standard\", \"classic\" or \"partitioned\""))
     }
