@@ -54,8 +54,10 @@
 //!
 //! Files are described in docs/FORMAT.md, and why things are as they are in docs/DESIGN.md.
 
+mod arch;
 mod bits;
 mod bloom;
+mod bulk;
 mod error;
 mod format;
 mod hash;
@@ -64,6 +66,7 @@ pub mod scheme;
 pub mod verify;
 
 pub use bloom::BloomFilter;
+pub use bulk::Mask;
 pub use error::{BuildError, Expected, FileError, FormatError, MergeError, ParseSeedError, ReadError};
 pub use format::Kind;
 pub use hash::{Foreign, HasherId, KeyHash, KeyHasher, PortableHasher, Seed};

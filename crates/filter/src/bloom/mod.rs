@@ -1,6 +1,7 @@
 //! The Bloom filter, a file an aspect.
 
 mod build;
+mod bulk;
 mod file;
 mod keys;
 mod merge;

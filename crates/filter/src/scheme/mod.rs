@@ -2,6 +2,7 @@
 
 mod standard;
 
+pub(crate) use standard::Words;
 pub use standard::{Positions, Standard};
 
 use crate::error::BuildError;

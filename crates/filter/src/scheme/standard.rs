@@ -59,6 +59,12 @@ impl Standard {
     pub fn positions(&self, hash: KeyHash) -> Positions {
         Positions { words: Words::new(hash), bits: self.bits, threshold: self.threshold, left: self.probes }
     }
+
+    /// One position, for those who keep the stream of many keys themselves.
+    #[inline(always)]
+    pub(crate) fn next_position(&self, words: &mut Words) -> u64 {
+        draw(words, self.bits, self.threshold)
+    }
 }
 
 /// The positions of one key under the [`Standard`] scheme.
@@ -76,13 +82,7 @@ impl Iterator for Positions {
     #[inline]
     fn next(&mut self) -> Option<u64> {
         self.left = self.left.checked_sub(1)?;
-        let word = self.words.next();
-        let mut product = u128::from(word) * u128::from(self.bits);
-        // Lemire's rejection: what remains maps the same number of words to every position.
-        if (product as u64) < self.threshold {
-            (product, self.words) = after_skip(self.words, self.bits, self.threshold);
-        }
-        Some((product >> 64) as u64)
+        Some(draw(&mut self.words, self.bits, self.threshold))
     }
 
     #[inline]
@@ -92,6 +92,17 @@ impl Iterator for Positions {
 }
 
 impl ExactSizeIterator for Positions {}
+
+/// A number below `range` that is exactly uniform if the words are; `threshold` is 2^64 mod `range`.
+#[inline(always)]
+pub(crate) fn draw(words: &mut Words, range: u64, threshold: u64) -> u64 {
+    let mut product = u128::from(words.next()) * u128::from(range);
+    // Lemire's rejection: what remains maps the same number of words to every position.
+    if (product as u64) < threshold {
+        (product, *words) = after_skip(*words, range, threshold);
+    }
+    (product >> 64) as u64
+}
 
 /// So many words in a row may be skipped. Each is with a probability below bits/2^64 <= 1/4, so all of them with one below 2^-128.
 const MAX_SKIPS: u32 = 64;
@@ -113,8 +124,8 @@ fn after_skip(mut words: Words, bits: u64, threshold: u64) -> (u128, Words) {
 
 /// The stream of words of a hash. The cubic walk keeps two hashes from sharing shifted or reversed streams, and the rotation keeps pairs whose second
 /// halves differ only in high bits from sharing every other word.
-#[derive(Clone, Copy, Debug)]
-struct Words {
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Words {
     x: u64,
     y: u64,
     step: u64,
@@ -122,12 +133,12 @@ struct Words {
 
 impl Words {
     #[inline]
-    fn new(hash: KeyHash) -> Words {
+    pub(crate) fn new(hash: KeyHash) -> Words {
         Words { x: hash.h1, y: hash.h2, step: 0 }
     }
 
     #[inline]
-    fn next(&mut self) -> u64 {
+    pub(crate) fn next(&mut self) -> u64 {
         let word = mix(self.x ^ self.y.rotate_left(32));
         self.step = self.step.wrapping_add(1);
         self.x = self.x.wrapping_add(self.y);

@@ -1,0 +1,10 @@
+//! What depends on the machine: memory, prefetch, and kernels for instructions that not every processor has.
+//!
+//! The only unsafe code of this crate. Every function here has a portable form with the same results, which is all that other processors get.
+#![allow(unsafe_code, reason = "processor instructions and memory that is not zeroed twice cannot be had without")]
+
+mod prefetch;
+mod words;
+
+pub(crate) use prefetch::prefetch;
+pub(crate) use words::{Words, advise_huge_pages};
