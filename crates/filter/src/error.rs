@@ -21,6 +21,15 @@ pub enum BuildError {
         /// The number that was given.
         found: u32,
     },
+    /// The number of probes is out of range for a blocked filter.
+    #[error(
+        "a key cannot have {found} probes in one block; give 1 to {}, leave the choice to a plan, or take a standard filter",
+        crate::scheme::MAX_BLOCKED_PROBES
+    )]
+    BlockedProbes {
+        /// The number that was given.
+        found: u32,
+    },
     /// The plan is for another law than that of this filter.
     #[error("the plan is for a {found} filter, but this is a standard one; plan with the variant `standard`")]
     Variant {

@@ -45,6 +45,8 @@
 //! | | |
 //! |---|---|
 //! | the filter | [`BloomFilter`]: [`new`](BloomFilter::new), [`insert`](BloomFilter::insert), [`contains`](BloomFilter::contains), [`union_with`](BloomFilter::union_with), [`fpr`](BloomFilter::fpr), [`save`](BloomFilter::save), [`open`](BloomFilter::open) |
+//! | one cache line a key | [`BlockedBloomFilter`] |
+//! | many keys at a time | [`insert_all`](BloomFilter::insert_all), [`contains_all`](BloomFilter::contains_all), [`Mask`] |
 //! | what can be a key | [`Key`] |
 //! | hashers and seeds | [`PortableHasher`], [`Foreign`], [`Seed`]; [`KeyHash`] for keys hashed once and used often |
 //! | how a hash becomes positions | [`scheme`] |
@@ -56,6 +58,7 @@
 
 mod arch;
 mod bits;
+mod blocked;
 mod bloom;
 mod bulk;
 mod error;
@@ -65,6 +68,7 @@ mod key;
 pub mod scheme;
 pub mod verify;
 
+pub use blocked::BlockedBloomFilter;
 pub use bloom::BloomFilter;
 pub use bulk::Mask;
 pub use error::{BuildError, Expected, FileError, FormatError, MergeError, ParseSeedError, ReadError};

@@ -56,10 +56,10 @@ pub struct BloomFilter<H: KeyHasher = PortableHasher> {
 
 /// What a filter remembers of the keys it was offered.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-struct Counts {
-    offered: u64,
-    changed: u64,
-    merged: bool,
+pub(crate) struct Counts {
+    pub(crate) offered: u64,
+    pub(crate) changed: u64,
+    pub(crate) merged: bool,
 }
 
 impl<H: KeyHasher> BloomFilter<H> {

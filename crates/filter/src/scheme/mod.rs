@@ -1,7 +1,9 @@
 //! Schemes: how a hash becomes positions.
 
+mod blocked;
 mod standard;
 
+pub(crate) use blocked::{InLines, MAX_PROBES as MAX_BLOCKED_PROBES, PROBES_A_WORD};
 pub(crate) use standard::Words;
 pub use standard::{Positions, Standard};
 
