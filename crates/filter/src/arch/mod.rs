@@ -5,8 +5,10 @@
 
 mod line;
 mod prefetch;
+mod streams;
 mod words;
 
-pub(crate) use line::{LINE_BITS, Level, Line, Walk, contains, contains_batch, insert};
+pub(crate) use line::{Flight, LINE_BITS, Level, Line, contains, contains_batch, insert};
 pub(crate) use prefetch::prefetch;
+pub(crate) use streams::Streams;
 pub(crate) use words::{Words, advise_huge_pages};

@@ -1,7 +1,7 @@
 //! Putting keys in and asking for them, one or many at a time.
 
 use super::BlockedBloomFilter;
-use crate::arch::{self, Walk, prefetch};
+use crate::arch::{self, Flight, Words, prefetch};
 use crate::bulk::{self, Answers, BATCH, Mask, mark};
 use crate::hash::{KeyHash, KeyHasher};
 use crate::key::Key;
@@ -28,7 +28,8 @@ impl<H: KeyHasher> BlockedBloomFilter<H> {
     /// [`insert`](Self::insert) of a key that is hashed already.
     #[inline]
     pub fn insert_hash(&mut self, hash: KeyHash) -> bool {
-        let new = self.set(self.scheme.line(hash));
+        let (line, mut words) = self.scheme.line(hash);
+        let new = set(&mut self.words, line, || words.next(), self.scheme.probes());
         self.count(1, new.into());
         new
     }
@@ -56,9 +57,9 @@ impl<H: KeyHasher> BlockedBloomFilter<H> {
 
     /// [`insert_all`](Self::insert_all) of keys that are hashed already.
     pub fn insert_all_hashes(&mut self, hashes: &[KeyHash]) -> Mask {
-        let mut new = Mask::default();
+        let (mut new, mut flight) = (Mask::default(), Flight::new());
         for hashes in hashes.chunks(BATCH) {
-            new.push(&self.insert_batch(hashes), hashes.len());
+            new.push(&self.insert_batch(&mut flight, hashes), hashes.len());
         }
         new
     }
@@ -77,58 +78,47 @@ impl<H: KeyHasher> BlockedBloomFilter<H> {
 
     /// [`contains_all`](Self::contains_all) of keys that are hashed already.
     pub fn contains_all_hashes(&self, hashes: &[KeyHash]) -> Mask {
-        let mut found = Mask::default();
+        let (mut found, mut flight) = (Mask::default(), Flight::new());
         for hashes in hashes.chunks(BATCH) {
-            found.push(&self.contains_batch(hashes), hashes.len());
+            found.push(&self.contains_batch(&mut flight, hashes), hashes.len());
         }
         found
     }
 
     fn insert_batches<I: IntoIterator<Item: Key>>(&mut self, keys: I, take: impl FnMut(&Answers, usize)) {
-        let mut keys = keys.into_iter();
-        bulk::for_each_batch(self, |filter| keys.next().map(|key| filter.hash(&key)), Self::insert_batch, take);
+        let (mut keys, mut flight) = (keys.into_iter(), Flight::new());
+        let answer = |filter: &mut Self, hashes: &[KeyHash]| filter.insert_batch(&mut flight, hashes);
+        bulk::for_each_batch(self, |filter| keys.next().map(|key| filter.hash(&key)), answer, take);
     }
 
     fn contains_batches<I: IntoIterator<Item: Key>>(&self, keys: I, take: impl FnMut(&Answers, usize)) {
-        let mut keys = keys.into_iter();
-        let answer = |filter: &mut &Self, hashes: &[KeyHash]| filter.contains_batch(hashes);
+        let (mut keys, mut flight) = (keys.into_iter(), Flight::new());
+        let answer = |filter: &mut &Self, hashes: &[KeyHash]| filter.contains_batch(&mut flight, hashes);
         bulk::for_each_batch(&mut &*self, |filter| keys.next().map(|key| filter.hash(&key)), answer, take);
     }
 
-    fn contains_batch(&self, hashes: &[KeyHash]) -> Answers {
-        let mut walks = [Walk::default(); BATCH];
-        let count = self.look_ahead(hashes, &mut walks);
-        arch::contains_batch(self.level, self.lines(), &walks[..count], self.scheme.probes())
+    fn contains_batch(&self, flight: &mut Flight, hashes: &[KeyHash]) -> Answers {
+        self.look_ahead(flight, hashes);
+        arch::contains_batch(self.level, self.lines(), flight, self.scheme.probes())
     }
 
     /// In order, as a key may repeat within the batch.
-    fn insert_batch(&mut self, hashes: &[KeyHash]) -> Answers {
-        let (mut walks, mut answers, mut changed) = ([Walk::default(); BATCH], Answers::default(), 0);
-        let count = self.look_ahead(hashes, &mut walks);
-        for (key, walk) in walks[..count].iter().enumerate() {
-            let new = self.set(*walk);
-            mark(&mut answers, key, new);
-            changed += u64::from(new);
+    fn insert_batch(&mut self, flight: &mut Flight, hashes: &[KeyHash]) -> Answers {
+        let mut answers = Answers::default();
+        self.look_ahead(flight, hashes);
+        for (key, line) in flight.lines().iter().enumerate() {
+            mark(&mut answers, key, set(&mut self.words, *line, flight.words_of(key), self.scheme.probes()));
         }
-        self.count(count as u64, changed);
+        let changed: u32 = answers.iter().map(|word| word.count_ones()).sum();
+        self.count(flight.lines().len() as u64, changed.into());
         answers
     }
 
-    /// The lines of a batch of keys, on their way to the cache; the number of keys.
+    /// The lines of a batch of keys, on their way to the cache.
     #[inline(always)]
-    fn look_ahead(&self, hashes: &[KeyHash], walks: &mut [Walk; BATCH]) -> usize {
-        for (walk, hash) in walks.iter_mut().zip(hashes) {
-            *walk = self.scheme.line(*hash);
-            prefetch(&self.words, 8 * walk.0);
-        }
-        hashes.len().min(BATCH)
-    }
-
-    #[inline(always)]
-    fn set(&mut self, (line, words): Walk) -> bool {
-        let probes = self.scheme.probes();
-        // Lines beyond the end take nothing; the scheme draws none.
-        self.words.as_chunks_mut().0.get_mut(line as usize).is_some_and(|line| arch::insert(line, words, probes))
+    fn look_ahead(&self, flight: &mut Flight, hashes: &[KeyHash]) {
+        flight.board(self.level, &self.scheme, hashes);
+        flight.lines().iter().for_each(|line| prefetch(&self.words, 8 * line));
     }
 
     #[inline(always)]
@@ -137,6 +127,12 @@ impl<H: KeyHasher> BlockedBloomFilter<H> {
         self.counts.offered = self.counts.offered.saturating_add(offered);
         self.counts.changed = self.counts.changed.saturating_add(changed);
     }
+}
+
+/// Sets the positions of a key in its line, and says whether any was 0. Lines beyond the end take nothing; the scheme draws none.
+#[inline(always)]
+fn set(words: &mut Words, line: u64, next: impl FnMut() -> u64, probes: u32) -> bool {
+    words.as_chunks_mut().0.get_mut(line as usize).is_some_and(|line| arch::insert(line, next, probes))
 }
 
 impl<K: Key, H: KeyHasher> Extend<K> for BlockedBloomFilter<H> {

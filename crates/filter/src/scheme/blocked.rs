@@ -46,6 +46,12 @@ impl InLines {
         self.probes
     }
 
+    /// What a line is drawn by.
+    #[inline(always)]
+    pub(crate) fn lines_and_threshold(&self) -> (u64, u64) {
+        (self.lines, self.threshold)
+    }
+
     /// The key's line, and the stream from which its positions come.
     #[inline(always)]
     pub(crate) fn line(&self, hash: KeyHash) -> (u64, Words) {

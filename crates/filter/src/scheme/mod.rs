@@ -5,6 +5,8 @@ mod standard;
 
 pub(crate) use blocked::{InLines, MAX_PROBES as MAX_BLOCKED_PROBES, PROBES_A_WORD};
 pub(crate) use standard::Words;
+#[cfg(test)]
+pub(crate) use standard::draw;
 pub use standard::{Positions, Standard};
 
 use crate::error::BuildError;

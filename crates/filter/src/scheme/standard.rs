@@ -124,7 +124,7 @@ fn after_skip(mut words: Words, bits: u64, threshold: u64) -> (u128, Words) {
 
 /// The stream of words of a hash. The cubic walk keeps two hashes from sharing shifted or reversed streams, and the rotation keeps pairs whose second
 /// halves differ only in high bits from sharing every other word.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct Words {
     x: u64,
     y: u64,

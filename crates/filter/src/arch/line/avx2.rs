@@ -1,6 +1,6 @@
 //! All positions of a word at once, a 32-bit lane each: the line is two registers, a permutation fetches from each, and the position's top bit chooses.
 
-use super::{Line, SHIFTS, Walk, all_set, each_walk};
+use super::{Flight, Line, SHIFTS, all_set, each_key};
 use crate::bulk::Answers;
 use crate::scheme::Words;
 use std::arch::x86_64::{
@@ -34,27 +34,17 @@ unsafe fn has(line: &Line, word: u64, probes: u32) -> bool {
 /// # Safety
 /// The processor has AVX2.
 #[target_feature(enable = "avx2")]
-pub(super) unsafe fn contains(line: &Line, words: Words, probes: u32) -> bool {
+pub(super) unsafe fn contains(line: &Line, mut words: Words, probes: u32) -> bool {
     // SAFETY: as the caller promised.
-    all_set(
-        #[inline(always)]
-        |line, word, probes| unsafe { has(line, word, probes) },
-        line,
-        words,
-        probes,
-    )
+    let has = |line: &Line, word, probes| unsafe { has(line, word, probes) };
+    all_set(has, line, || words.next(), probes)
 }
 
 /// # Safety
 /// The processor has AVX2.
 #[target_feature(enable = "avx2")]
-pub(super) unsafe fn contains_batch(lines: &[Line], walks: &[Walk], probes: u32) -> Answers {
+pub(super) unsafe fn contains_batch(lines: &[Line], flight: &Flight, probes: u32) -> Answers {
     // SAFETY: as the caller promised.
-    each_walk(
-        #[inline(always)]
-        |line, word, probes| unsafe { has(line, word, probes) },
-        lines,
-        walks,
-        probes,
-    )
+    let has = |line: &Line, word, probes| unsafe { has(line, word, probes) };
+    each_key(has, lines, flight, probes)
 }

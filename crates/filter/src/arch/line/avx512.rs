@@ -1,6 +1,6 @@
 //! All positions of a word at once, a 64-bit lane each: the line is one register, and one permutation fetches from it.
 
-use super::{Line, SHIFTS, Walk, all_set, each_walk};
+use super::{Flight, Line, SHIFTS, all_set, each_key};
 use crate::bulk::Answers;
 use crate::scheme::Words;
 use std::arch::x86_64::{
@@ -27,27 +27,17 @@ unsafe fn has(line: &Line, word: u64, probes: u32) -> bool {
 /// # Safety
 /// The processor has AVX-512 F.
 #[target_feature(enable = "avx512f")]
-pub(super) unsafe fn contains(line: &Line, words: Words, probes: u32) -> bool {
+pub(super) unsafe fn contains(line: &Line, mut words: Words, probes: u32) -> bool {
     // SAFETY: as the caller promised.
-    all_set(
-        #[inline(always)]
-        |line, word, probes| unsafe { has(line, word, probes) },
-        line,
-        words,
-        probes,
-    )
+    let has = |line: &Line, word, probes| unsafe { has(line, word, probes) };
+    all_set(has, line, || words.next(), probes)
 }
 
 /// # Safety
 /// The processor has AVX-512 F.
 #[target_feature(enable = "avx512f")]
-pub(super) unsafe fn contains_batch(lines: &[Line], walks: &[Walk], probes: u32) -> Answers {
+pub(super) unsafe fn contains_batch(lines: &[Line], flight: &Flight, probes: u32) -> Answers {
     // SAFETY: as the caller promised.
-    each_walk(
-        #[inline(always)]
-        |line, word, probes| unsafe { has(line, word, probes) },
-        lines,
-        walks,
-        probes,
-    )
+    let has = |line: &Line, word, probes| unsafe { has(line, word, probes) };
+    each_key(has, lines, flight, probes)
 }
