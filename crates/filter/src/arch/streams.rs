@@ -5,9 +5,9 @@
 
 use super::Level;
 use crate::hash::KeyHash;
-use crate::scheme::mix;
+use crate::scheme::{Words, mix};
 
-/// The streams of N keys, all at the same step: what [`crate::scheme::Words`] is for one.
+/// The streams of N keys, all at the same step: what [`Words`] is for one.
 pub(crate) struct Streams<const N: usize> {
     x: [u64; N],
     y: [u64; N],
@@ -43,6 +43,12 @@ impl<const N: usize> Streams<N> {
             #[cfg(target_arch = "x86_64")]
             Level::Avx512 => unsafe { draw_avx512(&mut self.x, &mut self.y, self.step, range, threshold, numbers) },
         }
+    }
+
+    /// What is left of a key's stream.
+    #[inline(always)]
+    pub(crate) fn stream_of(&self, key: usize) -> Words {
+        Words { x: self.x[key], y: self.y[key], step: self.step }
     }
 
     /// The next word of each key.
@@ -135,7 +141,7 @@ for_level!("avx512f,avx512dq,avx512vl", next_avx512, draw_avx512);
 mod tests {
     use super::*;
     use crate::arch::line::levels;
-    use crate::scheme::{Words, draw as draw_one};
+    use crate::scheme::draw as draw_one;
     use proptest::prelude::*;
 
     /// Eight steps of every level against the stream of each key alone.

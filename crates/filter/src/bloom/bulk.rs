@@ -1,7 +1,7 @@
 //! Many keys at a time.
 
 use super::BloomFilter;
-use crate::bulk::{self, Answers, Mask, Pace};
+use crate::bulk::{self, Answers, Mask, Probing};
 use crate::hash::{KeyHash, KeyHasher};
 use crate::key::Key;
 
@@ -28,9 +28,9 @@ impl<H: KeyHasher> BloomFilter<H> {
 
     /// [`insert_all`](Self::insert_all) of keys that are hashed already.
     pub fn insert_all_hashes(&mut self, hashes: &[KeyHash]) -> Mask {
-        let mut new = Mask::default();
+        let (mut new, mut probing) = (Mask::default(), Probing::new());
         for hashes in hashes.chunks(bulk::BATCH) {
-            new.push(&self.insert_batch(hashes), hashes.len());
+            new.push(&self.insert_batch(&mut probing, hashes), hashes.len());
         }
         new
     }
@@ -59,26 +59,27 @@ impl<H: KeyHasher> BloomFilter<H> {
 
     /// [`contains_all`](Self::contains_all) of keys that are hashed already.
     pub fn contains_all_hashes(&self, hashes: &[KeyHash]) -> Mask {
-        let (mut found, mut pace) = (Mask::default(), Pace::default());
+        let (mut found, mut probing) = (Mask::default(), Probing::new());
         for hashes in hashes.chunks(bulk::BATCH) {
-            found.push(&bulk::contains(&self.scheme, &self.storage, hashes, &mut pace), hashes.len());
+            found.push(&probing.contains(&self.scheme, &self.storage, hashes), hashes.len());
         }
         found
     }
 
     fn insert_batches<I: IntoIterator<Item: Key>>(&mut self, keys: I, take: impl FnMut(&Answers, usize)) {
-        let mut keys = keys.into_iter();
-        bulk::for_each_batch(self, |filter| keys.next().map(|key| filter.hash(&key)), Self::insert_batch, take);
+        let (mut keys, mut probing) = (keys.into_iter(), Probing::new());
+        let answer = |filter: &mut Self, hashes: &[KeyHash]| filter.insert_batch(&mut probing, hashes);
+        bulk::for_each_batch(self, |filter| keys.next().map(|key| filter.hash(&key)), answer, take);
     }
 
     fn contains_batches<I: IntoIterator<Item: Key>>(&self, keys: I, take: impl FnMut(&Answers, usize)) {
-        let (mut keys, mut pace) = (keys.into_iter(), Pace::default());
-        let answer = |filter: &mut &Self, hashes: &[KeyHash]| bulk::contains(&filter.scheme, &filter.storage, hashes, &mut pace);
+        let (mut keys, mut probing) = (keys.into_iter(), Probing::new());
+        let answer = |filter: &mut &Self, hashes: &[KeyHash]| probing.contains(&filter.scheme, &filter.storage, hashes);
         bulk::for_each_batch(&mut &*self, |filter| keys.next().map(|key| filter.hash(&key)), answer, take);
     }
 
-    fn insert_batch(&mut self, hashes: &[KeyHash]) -> Answers {
-        let (new, newly_set) = bulk::insert(&self.scheme, &mut self.storage, hashes);
+    fn insert_batch(&mut self, probing: &mut Probing, hashes: &[KeyHash]) -> Answers {
+        let (new, newly_set) = probing.insert(&self.scheme, &mut self.storage, hashes);
         self.ones += newly_set;
         let changed: u32 = new.iter().map(|word| word.count_ones()).sum();
         self.counts.offered = self.counts.offered.saturating_add(hashes.len() as u64);

@@ -4,7 +4,7 @@ mod mask;
 mod probes;
 
 pub use mask::Mask;
-pub(crate) use probes::{Pace, contains, insert};
+pub(crate) use probes::Probing;
 
 use crate::hash::KeyHash;
 

@@ -1,108 +1,139 @@
 //! Batches on the standard filter, whose probes lie anywhere.
 
 use super::{Answers, BATCH, mark};
-use crate::arch::prefetch;
+use crate::arch::{Level, Streams, prefetch};
 use crate::bits::Bits;
 use crate::hash::KeyHash;
 use crate::scheme::{Standard, Words};
 
-/// Positions that are worked out before the first of them is used.
-const AHEAD: usize = 1024;
-const _: () = assert!(AHEAD >= crate::MAX_PROBES as usize);
-
 /// Keys whose positions are all asked for at a time: more lines than that only push each other out.
 const GROUP: usize = 32;
 
-/// How the last batch went, which says how to walk the next: what passes needs all its probes, what does not needs two.
-#[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Pace {
+/// Probes that are asked for ahead. A key with more, at rates below 1e-19, goes alone.
+const MOST_AHEAD: usize = 64;
+
+/// What is kept from batch to batch: room for positions, which would take as long to clear as to fill, and how the last batch went.
+pub(crate) struct Probing {
+    level: Level,
+    /// Probe by probe, a lane a key.
+    ahead: [[u64; GROUP]; MOST_AHEAD],
+    /// What passes needs all its probes, what does not needs two: the last batch says what to expect of the next.
     mostly_hits: bool,
 }
 
-/// Which of at most [`BATCH`] keys are contained.
-#[inline]
-pub(crate) fn contains(scheme: &Standard, bits: &Bits, hashes: &[KeyHash], pace: &mut Pace) -> Answers {
-    let answers = if pace.mostly_hits { all_probes(scheme, bits, hashes) } else { survivors(scheme, bits, hashes) };
-    let hits: u32 = answers.iter().map(|word| word.count_ones()).sum();
-    pace.mostly_hits = 2 * hits as usize > hashes.len();
-    answers
+impl Probing {
+    pub(crate) fn new() -> Probing {
+        Probing { level: Level::detect(), ahead: [[0; GROUP]; MOST_AHEAD], mostly_hits: false }
+    }
+
+    /// Which of at most [`BATCH`] keys are contained.
+    #[inline]
+    pub(crate) fn contains(&mut self, scheme: &Standard, bits: &Bits, hashes: &[KeyHash]) -> Answers {
+        let answers = if self.mostly_hits { self.all_probes(scheme, bits, hashes) } else { survivors(self.level, scheme, bits, hashes) };
+        let hits: u32 = answers.iter().map(|word| word.count_ones()).sum();
+        self.mostly_hits = 2 * hits as usize > hashes.len();
+        answers
+    }
+
+    /// All probes of every key, asked for ahead, and looked at without a branch.
+    fn all_probes(&mut self, scheme: &Standard, bits: &Bits, hashes: &[KeyHash]) -> Answers {
+        let mut answers = Answers::default();
+        for (group, hashes) in hashes.chunks(GROUP).enumerate() {
+            let known = self.look_ahead(scheme, bits, hashes);
+            for (i, hash) in hashes.iter().enumerate() {
+                let found = match known {
+                    Some(probes) => self.ahead[..probes].iter().fold(true, |all, positions| all & bits.get(positions[i % GROUP])),
+                    None => scheme.positions(*hash).all(|position| bits.get(position)),
+                };
+                mark(&mut answers, group * GROUP + i, found);
+            }
+        }
+        answers
+    }
+
+    /// Inserts at most [`BATCH`] keys in order: which of them were new, and the number of bits newly set.
+    #[inline]
+    pub(crate) fn insert(&mut self, scheme: &Standard, bits: &mut Bits, hashes: &[KeyHash]) -> (Answers, u64) {
+        let (mut answers, mut newly_set) = (Answers::default(), 0);
+        for (group, hashes) in hashes.chunks(GROUP).enumerate() {
+            let known = self.look_ahead(scheme, bits, hashes);
+            for (i, hash) in hashes.iter().enumerate() {
+                let before = newly_set;
+                match known {
+                    Some(probes) => {
+                        self.ahead[..probes].iter().for_each(|positions| newly_set += u64::from(bits.set(positions[i % GROUP])));
+                    }
+                    None => scheme.positions(*hash).for_each(|position| newly_set += u64::from(bits.set(position))),
+                }
+                mark(&mut answers, group * GROUP + i, newly_set > before);
+            }
+        }
+        (answers, newly_set)
+    }
+
+    /// The positions of a group on their way to the cache, and how many each key has; `None` where keys go alone: with too many probes, or when a word is skipped.
+    #[inline(always)]
+    fn look_ahead(&mut self, scheme: &Standard, bits: &Bits, hashes: &[KeyHash]) -> Option<usize> {
+        let probes = scheme.probes() as usize;
+        let ahead = self.ahead.get_mut(..probes)?;
+        let mut streams = Streams::<GROUP>::new(hashes);
+        let (range, threshold) = scheme.range_and_threshold();
+        for positions in ahead {
+            if !streams.draw(self.level, range, threshold, positions) {
+                return None;
+            }
+            positions.iter().take(hashes.len()).for_each(|position| prefetch(bits.words(), position >> 6));
+        }
+        Some(probes)
+    }
 }
 
 /// Probe after probe, and only of the keys that are still in question. In memory the next probe of each is on its way while the others are looked at; in cache the
 /// gain is that nothing is guessed: a key is kept or not by arithmetic instead of by a branch that is wrong every other time.
-fn survivors(scheme: &Standard, bits: &Bits, hashes: &[KeyHash]) -> Answers {
-    let mut walks = [Words::default(); BATCH];
-    let mut positions = [0; BATCH];
-    let mut alive: [u8; BATCH] = std::array::from_fn(|key| key as u8);
-    for ((walk, position), hash) in walks.iter_mut().zip(&mut positions).zip(hashes) {
-        *walk = Words::new(*hash);
-        *position = scheme.next_position(walk);
-        prefetch(bits.words(), *position >> 6);
+///
+/// The first two positions are made for all keys side by side, as half of them need the second; later ones key by key.
+fn survivors(level: Level, scheme: &Standard, bits: &Bits, hashes: &[KeyHash]) -> Answers {
+    let (mut first, mut positions) = ([0; BATCH], [0; BATCH]);
+    let mut streams = Streams::<BATCH>::new(hashes);
+    let (range, threshold) = scheme.range_and_threshold();
+    let mut answers = Answers::default();
+    let drawn = streams.draw(level, range, threshold, &mut first);
+    first.iter().take(hashes.len()).for_each(|position| prefetch(bits.words(), position >> 6));
+    if !drawn || !streams.draw(level, range, threshold, &mut positions) {
+        // A word is skipped, which only happens where the bits are many: key by key.
+        let alone = |hash: &KeyHash| scheme.positions(*hash).all(|position| bits.get(position));
+        hashes.iter().take(BATCH).enumerate().for_each(|(key, hash)| mark(&mut answers, key, alone(hash)));
+        return answers;
     }
-    let mut count = hashes.len().min(BATCH);
-    for probe in 1..=scheme.probes() {
-        let mut kept = 0;
-        for i in 0..count {
-            let key = alive[i];
-            alive[kept] = key;
-            kept += usize::from(bits.get(positions[usize::from(key)]));
-        }
-        count = kept;
-        if count == 0 || probe == scheme.probes() {
-            break;
-        }
+    let mut alive: [u8; BATCH] = std::array::from_fn(|key| key as u8);
+    let mut count = keep(&mut alive, hashes.len().min(BATCH), bits, &first);
+    let mut walks = [Words::default(); BATCH];
+    for probe in 1..scheme.probes() {
         for key in &alive[..count] {
             let key = usize::from(*key);
-            positions[key] = scheme.next_position(&mut walks[key]);
+            match probe {
+                1 => walks[key] = streams.stream_of(key),
+                _ => positions[key] = scheme.next_position(&mut walks[key]),
+            }
             prefetch(bits.words(), positions[key] >> 6);
         }
+        count = keep(&mut alive, count, bits, &positions);
+        if count == 0 {
+            break;
+        }
     }
-    let mut answers = Answers::default();
     alive[..count].iter().for_each(|key| mark(&mut answers, usize::from(*key), true));
     answers
 }
 
-/// All probes of every key, asked for ahead.
-fn all_probes(scheme: &Standard, bits: &Bits, hashes: &[KeyHash]) -> Answers {
-    let (mut answers, mut positions) = (Answers::default(), [0; AHEAD]);
-    for (group, hashes) in hashes.chunks(group_size(scheme)).enumerate() {
-        look_ahead(scheme, bits, hashes, &mut positions);
-        for (i, positions) in positions.chunks_exact(scheme.probes() as usize).take(hashes.len()).enumerate() {
-            let all = positions.iter().fold(true, |all, position| all & bits.get(*position));
-            mark(&mut answers, group * group_size(scheme) + i, all);
-        }
+/// Keeps those of the first `count` keys whose position is set, in order, and says how many.
+#[inline(always)]
+fn keep(alive: &mut [u8; BATCH], count: usize, bits: &Bits, positions: &[u64; BATCH]) -> usize {
+    let mut kept = 0;
+    for i in 0..count {
+        let key = alive[i];
+        alive[kept] = key;
+        kept += usize::from(bits.get(positions[usize::from(key)]));
     }
-    answers
-}
-
-/// Inserts at most [`BATCH`] keys in order: which of them were new, and the number of bits newly set.
-#[inline]
-pub(crate) fn insert(scheme: &Standard, bits: &mut Bits, hashes: &[KeyHash]) -> (Answers, u64) {
-    let (mut answers, mut positions, mut newly_set) = (Answers::default(), [0; AHEAD], 0);
-    for (group, hashes) in hashes.chunks(group_size(scheme)).enumerate() {
-        look_ahead(scheme, bits, hashes, &mut positions);
-        for (i, positions) in positions.chunks_exact(scheme.probes() as usize).take(hashes.len()).enumerate() {
-            let before = newly_set;
-            positions.iter().for_each(|position| newly_set += u64::from(bits.set(*position)));
-            mark(&mut answers, group * group_size(scheme) + i, newly_set > before);
-        }
-    }
-    (answers, newly_set)
-}
-
-/// Keys whose positions fit; at least one, as no scheme has more probes than [`MAX_PROBES`](crate::MAX_PROBES).
-fn group_size(scheme: &Standard) -> usize {
-    (AHEAD / scheme.probes() as usize).clamp(1, GROUP)
-}
-
-/// The positions of a group, key after key, on their way to the cache.
-#[inline]
-fn look_ahead(scheme: &Standard, bits: &Bits, hashes: &[KeyHash], positions: &mut [u64; AHEAD]) {
-    for (positions, hash) in positions.chunks_exact_mut(scheme.probes() as usize).zip(hashes) {
-        let mut walk = Words::new(*hash);
-        for position in positions {
-            *position = scheme.next_position(&mut walk);
-            prefetch(bits.words(), *position >> 6);
-        }
-    }
+    kept
 }

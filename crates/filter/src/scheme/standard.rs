@@ -60,6 +60,12 @@ impl Standard {
         Positions { words: Words::new(hash), bits: self.bits, threshold: self.threshold, left: self.probes }
     }
 
+    /// What a position is drawn by.
+    #[inline(always)]
+    pub(crate) fn range_and_threshold(&self) -> (u64, u64) {
+        (self.bits, self.threshold)
+    }
+
     /// One position, for those who keep the stream of many keys themselves.
     #[inline(always)]
     pub(crate) fn next_position(&self, words: &mut Words) -> u64 {
@@ -126,9 +132,9 @@ fn after_skip(mut words: Words, bits: u64, threshold: u64) -> (u128, Words) {
 /// halves differ only in high bits from sharing every other word.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct Words {
-    x: u64,
-    y: u64,
-    step: u64,
+    pub(crate) x: u64,
+    pub(crate) y: u64,
+    pub(crate) step: u64,
 }
 
 impl Words {
