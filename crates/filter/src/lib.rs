@@ -46,6 +46,7 @@
 //! |---|---|
 //! | the filter | [`BloomFilter`]: [`new`](BloomFilter::new), [`insert`](BloomFilter::insert), [`contains`](BloomFilter::contains), [`union_with`](BloomFilter::union_with), [`fpr`](BloomFilter::fpr), [`save`](BloomFilter::save), [`open`](BloomFilter::open) |
 //! | one cache line a key | [`BlockedBloomFilter`] |
+//! | shared by threads | [`AtomicBloomFilter`], [`AtomicBlockedBloomFilter`] |
 //! | many keys at a time | [`insert_all`](BloomFilter::insert_all), [`contains_all`](BloomFilter::contains_all), [`Mask`] |
 //! | what can be a key | [`Key`] |
 //! | hashers and seeds | [`PortableHasher`], [`Foreign`], [`Seed`]; [`KeyHash`] for keys hashed once and used often |
@@ -68,8 +69,8 @@ mod key;
 pub mod scheme;
 pub mod verify;
 
-pub use blocked::BlockedBloomFilter;
-pub use bloom::BloomFilter;
+pub use blocked::{AtomicBlockedBloomFilter, BlockedBloomFilter};
+pub use bloom::{AtomicBloomFilter, BloomFilter};
 pub use bulk::Mask;
 pub use error::{BuildError, Expected, FileError, FormatError, MergeError, ParseSeedError, ReadError};
 pub use format::Kind;

@@ -1,11 +1,14 @@
 //! The blocked Bloom filter: one cache line a key.
 
+mod atomic;
 mod build;
 mod file;
 mod keys;
 mod merge;
 mod rates;
 mod stored;
+
+pub use atomic::AtomicBlockedBloomFilter;
 
 use crate::arch::{LINE_BITS, Level, Line, Words};
 use crate::bloom::Counts;

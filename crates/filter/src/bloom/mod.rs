@@ -1,5 +1,6 @@
 //! The Bloom filter, a file an aspect.
 
+mod atomic;
 mod build;
 mod bulk;
 mod file;
@@ -7,6 +8,8 @@ mod keys;
 mod merge;
 mod rates;
 mod stored;
+
+pub use atomic::AtomicBloomFilter;
 
 use crate::bits::Bits;
 use crate::hash::{KeyHasher, PortableHasher, Seed};
