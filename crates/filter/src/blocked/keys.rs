@@ -117,8 +117,7 @@ impl<H: KeyHasher> BlockedBloomFilter<H> {
     /// The lines of a batch of keys, on their way to the cache.
     #[inline(always)]
     fn look_ahead(&self, flight: &mut Flight, hashes: &[KeyHash]) {
-        flight.board(self.level, &self.scheme, hashes);
-        flight.lines().iter().for_each(|line| prefetch(&self.words, 8 * line));
+        flight.board(self.level, &self.scheme, hashes, |line| prefetch(&self.words, 8 * line));
     }
 
     #[inline(always)]

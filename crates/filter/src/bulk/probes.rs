@@ -94,12 +94,19 @@ impl Probing {
 /// The first two positions are made for all keys side by side, as half of them need the second; later ones key by key.
 fn survivors(level: Level, scheme: &Standard, bits: &Bits, hashes: &[KeyHash]) -> Answers {
     let (mut first, mut positions) = ([0; BATCH], [0; BATCH]);
-    let mut streams = Streams::<BATCH>::new(hashes);
+    let mut walks = [Words::default(); BATCH];
     let (range, threshold) = scheme.range_and_threshold();
     let mut answers = Answers::default();
-    let drawn = streams.draw(level, range, threshold, &mut first);
-    first.iter().take(hashes.len()).for_each(|position| prefetch(bits.words(), position >> 6));
-    if !drawn || !streams.draw(level, range, threshold, &mut positions) {
+    let mut drawn = true;
+    let lanes = first.as_chunks_mut::<GROUP>().0.iter_mut().zip(positions.as_chunks_mut::<GROUP>().0).zip(walks.as_chunks_mut::<GROUP>().0);
+    for (hashes, ((first, second), walks)) in hashes.chunks(GROUP).zip(lanes) {
+        let mut streams = Streams::<GROUP>::new(hashes);
+        drawn &= streams.draw(level, range, threshold, first);
+        first.iter().take(hashes.len()).for_each(|position| prefetch(bits.words(), position >> 6));
+        drawn &= streams.draw(level, range, threshold, second);
+        walks.iter_mut().enumerate().for_each(|(key, walk)| *walk = streams.stream_of(key));
+    }
+    if !drawn {
         // A word is skipped, which only happens where the bits are many: key by key.
         let alone = |hash: &KeyHash| scheme.positions(*hash).all(|position| bits.get(position));
         hashes.iter().take(BATCH).enumerate().for_each(|(key, hash)| mark(&mut answers, key, alone(hash)));
@@ -107,13 +114,11 @@ fn survivors(level: Level, scheme: &Standard, bits: &Bits, hashes: &[KeyHash]) -
     }
     let mut alive: [u8; BATCH] = std::array::from_fn(|key| key as u8);
     let mut count = keep(&mut alive, hashes.len().min(BATCH), bits, &first);
-    let mut walks = [Words::default(); BATCH];
     for probe in 1..scheme.probes() {
         for key in &alive[..count] {
             let key = usize::from(*key);
-            match probe {
-                1 => walks[key] = streams.stream_of(key),
-                _ => positions[key] = scheme.next_position(&mut walks[key]),
+            if probe > 1 {
+                positions[key] = scheme.next_position(&mut walks[key]);
             }
             prefetch(bits.words(), positions[key] >> 6);
         }

@@ -3,10 +3,13 @@
 use crate::arch::{Level, Streams};
 use crate::bulk::BATCH;
 use crate::hash::KeyHash;
-use crate::scheme::{InLines, MAX_BLOCKED_PROBES, PROBES_A_WORD};
+use crate::scheme::{InLines, MAX_BLOCKED_PROBES, PROBES_A_WORD, Words};
 
 /// Words of the stream after the first that the most probes take.
 const MAX_WORDS: usize = MAX_BLOCKED_PROBES.div_ceil(PROBES_A_WORD) as usize;
+
+/// Keys whose lines are asked for at a time. More at once would wait for each other's lines with nothing else to do.
+const GROUP: usize = 32;
 
 /// The lines of a batch of keys and the words of their positions. One is used again for batch after batch: clearing it would cost as much as a lookup.
 pub(crate) struct Flight {
@@ -20,22 +23,27 @@ impl Flight {
         Flight { lines: [0; BATCH], words: [[0; BATCH]; MAX_WORDS], count: 0 }
     }
 
-    /// Takes at most [`BATCH`] keys on board.
-    #[inline]
-    pub(crate) fn board(&mut self, level: Level, scheme: &InLines, hashes: &[KeyHash]) {
+    /// Takes at most [`BATCH`] keys on board, and calls `ask` for each line as soon as it is known: the words are worked out while the lines are on their way.
+    #[inline(always)]
+    pub(crate) fn board(&mut self, level: Level, scheme: &InLines, hashes: &[KeyHash], ask: impl Fn(u64)) {
         self.count = hashes.len().min(BATCH);
         let words = scheme.probes().div_ceil(PROBES_A_WORD) as usize;
-        let (lines, threshold) = scheme.lines_and_threshold();
-        let mut streams = Streams::<BATCH>::new(hashes);
-        if streams.draw(level, lines, threshold, &mut self.lines) {
-            self.words.iter_mut().take(words).for_each(|words| streams.words(level, words));
-            return;
-        }
-        // A key that skips a word is ahead of the others by one; rare unless there are 2^50 lines.
-        for (key, hash) in hashes.iter().take(BATCH).enumerate() {
-            let (line, mut stream) = scheme.line(*hash);
-            self.lines[key] = line;
-            self.words.iter_mut().take(words).for_each(|words| words[key] = stream.next());
+        let (range, threshold) = scheme.lines_and_threshold();
+        for (group, (hashes, lines)) in hashes.chunks(GROUP).zip(self.lines.as_chunks_mut::<GROUP>().0).enumerate() {
+            let mut streams = Streams::<GROUP>::new(hashes);
+            let words = self.words.iter_mut().take(words).filter_map(|words| words.as_chunks_mut::<GROUP>().0.get_mut(group));
+            if streams.draw(level, range, threshold, lines) {
+                lines.iter().take(hashes.len()).for_each(|line| ask(*line));
+                words.for_each(|words| streams.words(level, words));
+                continue;
+            }
+            // A key that skips a word is ahead of the others by one; rare unless there are 2^50 lines.
+            let mut alone = [Words::default(); GROUP];
+            for ((stream, line), hash) in alone.iter_mut().zip(lines).zip(hashes) {
+                (*line, *stream) = scheme.line(*hash);
+                ask(*line);
+            }
+            words.for_each(|words| words.iter_mut().zip(&mut alone).for_each(|(word, stream)| *word = stream.next()));
         }
     }
 
@@ -67,8 +75,8 @@ mod tests {
                 let scheme = InLines::new(bits, probes).expect("in range");
                 for level in crate::arch::line::levels() {
                     let mut flight = Flight::new();
-                    flight.board(level, &scheme, &hashes[1..]);
-                    flight.board(level, &scheme, &hashes);
+                    flight.board(level, &scheme, &hashes[1..], |_| ());
+                    flight.board(level, &scheme, &hashes, |_| ());
                     assert_eq!(flight.lines().len(), 100);
                     for (key, hash) in hashes.iter().enumerate() {
                         let (line, mut stream) = scheme.line(*hash);

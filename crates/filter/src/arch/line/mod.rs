@@ -176,7 +176,7 @@ mod tests {
                 let scheme = InLines::new(3 * LINE_BITS, probes).expect("in range");
                 let hashes = [KeyHash::from(hash); 3];
                 let mut flight = Flight::new();
-                flight.board(level, &scheme, &hashes);
+                flight.board(level, &scheme, &hashes, |_| ());
                 let (own, words) = scheme.line(hashes[0]);
                 let mut words_again = words;
                 let truth = (0..probes).step_by(7).all(|first| expected(line, words_again.next(), (probes - first).min(7)));
