@@ -7,8 +7,8 @@ use common::{fraction, int, of_f64, ratio, rows};
 use num_rational::BigRational;
 use num_traits::ToPrimitive;
 use serde_json::Value;
-use truebloom_math::recycling::{Bracket, Design, Mode, Phases, Trigger};
-use truebloom_math::{Fpr, Method};
+use truebloom_math::recycling::{Bracket, Design, Mode, Phases, Trigger, capacity, min_bits};
+use truebloom_math::{Fpr, Method, Rate};
 
 fn one_phase(colliding: bool, retaining: bool) -> Mode {
     Mode { colliding, retaining, ..Mode::default() }
@@ -187,7 +187,7 @@ fn what_is_no_design_is_named() {
     assert!(fails(3, 4, 2, one_phase(false, false)).contains("probes is 4"));
     assert!(fails(9, 4, 3, one_phase(true, true)).contains("sigma is 3"));
     assert!(fails(9, 4, 5, Mode { retaining: true, ..Mode::two_phase() }).contains("retaining"));
-    let error = Design::new(1 << 62, 100_000, 1 << 61, Mode::default()).and_then(|design| design.long_run()).expect_err("too long");
+    let error = Design::new(1 << 62, 100_000, 1 << 61, one_phase(false, false)).and_then(|design| design.long_run()).expect_err("too long");
     assert!(error.to_string().contains("steps"), "{error}");
 }
 
@@ -210,4 +210,115 @@ fn modes_differ() {
     let mut rates: Vec<f64> = all.into_iter().map(rate).collect();
     rates.sort_by(f64::total_cmp);
     assert!(rates.windows(2).all(|pair| (pair[1] - pair[0]).abs() > 1e-4), "{rates:?}");
+}
+
+fn rate(text: &str) -> Rate {
+    text.parse().expect("a rate")
+}
+
+#[test]
+fn capacities_of_the_vectors() {
+    for row in rows("rbf_capacity.json")["rows"].as_array().expect("rows") {
+        let (bits, p) = (int(row, "M"), rate(row["p"].as_str().expect("a rate")));
+        if bits > 100_000 {
+            continue;
+        }
+        let one = capacity(bits, &p, Mode::default()).expect("in range").expect("a design");
+        let expected = &row["sigma_design"];
+        assert_eq!((u64::from(one.design.probes()), one.design.sigma()), (int(expected, "k"), int(expected, "sigma")), "{row}");
+        near(one.run.items_per_cycle.value, &expected["N"], 1e-9, row);
+        near(one.run.fpr.value, &expected["f"], 1e-9, row);
+        // The vectors price two phases by the product, which two seeds have.
+        for (field, trigger) in [("two_excl", Trigger::Excluded), ("two_incl", Trigger::Included)] {
+            let two = capacity(bits, &p, two_phase(true, trigger, false)).expect("in range").expect("a design");
+            let found = (u64::from(two.design.probes()), two.design.sigma());
+            assert_eq!(found, (int(&row[field], "k"), int(&row[field], "sigma")), "{field} {row}");
+            near(two.run.items_per_cycle.value, &row[field]["N"], 1e-9, row);
+        }
+    }
+}
+
+/// All designs of small filters, up to forty probes: none has more items at the rate.
+#[test]
+fn small_capacities_are_the_most() {
+    for (bits, p) in [(1u64, "0.5"), (2, "0.3"), (7, "0.1"), (16, "0.01"), (24, "0.2"), (40, "0.001"), (40, "0.9")] {
+        for mode in [
+            Mode::default(),
+            one_phase(false, false),
+            one_phase(true, true),
+            one_phase(false, true),
+            Mode::two_phase(),
+            two_phase(true, Trigger::Excluded, false),
+            two_phase(false, Trigger::Included, true),
+        ] {
+            let each = bits / mode.filters();
+            let Ok(found) = capacity(bits, &rate(p), mode) else {
+                assert_eq!(each, 0);
+                continue;
+            };
+            let mut best = (0.0, 0);
+            for (probes, sigma) in (1..=40u32).flat_map(|probes| (0..each).map(move |sigma| (probes, sigma))) {
+                let Ok(run) = Design::new(each, probes, sigma, mode).and_then(|design| design.long_run()) else { continue };
+                let items = run.items_per_cycle.value;
+                if run.fpr.upper <= rate(p).to_f64() && items > best.0 * (1.0 + 1e-12) {
+                    best = (items, probes);
+                }
+            }
+            let found = found.map_or((0.0, 0), |found| (found.run.items_per_cycle.value, found.design.probes()));
+            assert!((found.0 - best.0).abs() <= 1e-12 * best.0 && found.1 == best.1, "{bits} bits {p} {mode:?}: {found:?} {best:?}");
+        }
+    }
+}
+
+/// A rate that is the decimal itself passes, and so does its last digit down not.
+#[test]
+fn ties_are_decided_by_the_decimal() {
+    // Four bits, one probe, sigma 2, retaining: 2/5 exactly (vectors).
+    let sigma = |p: &str| {
+        let found = capacity(4, &rate(p), one_phase(false, true)).expect("in range").expect("a design");
+        assert_eq!(found.design.probes(), 1, "{p}");
+        found.design.sigma()
+    };
+    assert_eq!((sigma("0.4"), sigma("2/5"), sigma("0.3999999999999999999"), sigma("0.4000000000000000001")), (2, 2, 1, 2));
+}
+
+#[test]
+fn smallest_sizes() {
+    for row in rows("rbf_sizing.json")["rows"].as_array().expect("rows") {
+        let items = int(row, "N") as f64;
+        let p = rate(row["p"].as_str().expect("a rate"));
+        let found = min_bits(items, &p, Mode::default()).expect("in range").expect("a size");
+        println!("{} bits for {row}", found.design.total_bits());
+        assert!(
+            found.design.total_bits() <= int(row, "M") && found.run.items_per_cycle.lower >= items && found.run.fpr.upper <= p.to_f64()
+        );
+        let less = capacity(found.design.total_bits() - 1, &p, Mode::default()).expect("in range");
+        assert!(less.is_none_or(|less| less.run.items_per_cycle.upper < items));
+    }
+    // Every size, one by one.
+    for (items, p, mode) in [(3.5, "0.05", Mode::default()), (12.0, "0.01", Mode::two_phase()), (20.0, "0.1", one_phase(false, false))] {
+        let found = min_bits(items, &rate(p), mode).expect("in range").expect("a size").design.total_bits();
+        let first = (mode.filters()..)
+            .find(|&bits| capacity(bits, &rate(p), mode).expect("in range").is_some_and(|found| found.run.items_per_cycle.upper >= items));
+        assert_eq!(Some(found), first.map(|bits| bits / mode.filters() * mode.filters()));
+    }
+}
+
+#[test]
+fn sizes_beyond_walking() {
+    let found = capacity(1 << 40, &rate("0.01"), Mode::default()).expect("in range").expect("a design");
+    let share = found.design.sigma() as f64 / (1u64 << 40) as f64;
+    assert!(found.design.probes() == 6 && (share - 0.606_244).abs() < 1e-6, "{found:?}");
+    assert!(found.run.fpr.upper <= 0.01 && found.run.fpr.method == Method::Bound);
+    assert!(found.run.items_per_cycle.upper / found.run.items_per_cycle.lower - 1.0 < 1e-11);
+    let items = 1e10;
+    for mode in [Mode::default(), Mode::two_phase()] {
+        let found = min_bits(items, &rate("1e-6"), mode).expect("in range").expect("a size");
+        assert!(
+            found.run.fpr.upper <= 1e-6
+                && found.run.items_per_cycle.upper >= items
+                && found.run.items_per_cycle.lower < items * (1.0 + 1e-8)
+        );
+    }
+    assert_eq!(min_bits(1e18, &rate("1e-6"), Mode::default()).expect("in range"), None);
 }

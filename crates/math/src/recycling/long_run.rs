@@ -9,7 +9,7 @@ use crate::dyadic::Dyadic;
 use crate::enclosure::{Enclosure, GUARD};
 use crate::law::ratios::Ratios;
 use crate::occupancy::double::Double;
-use crate::{Error, Rate};
+use crate::{Error, Method, Rate};
 use std::cmp::Ordering;
 
 /// What a design does in the long run.
@@ -27,25 +27,56 @@ pub struct LongRun {
 /// Up to this many hashes a walk is done with pairs of `f64`, where the bracket is as narrow as an `f64` allows.
 const FINE_HASHES: f64 = 1e6;
 
+/// Beyond this many hashes (a second or so) the walk gives way to integrals where they are known.
+const MOST_WALKED: f64 = 5e7;
+
 impl Design {
     /// The long-run average rate, the worst rate and the expected items of a cycle.
     ///
     /// Time O(probes x sigma), memory O(probes): half a second at five million set bits and seven probes. Brackets are proven; up to a million hashes (probes x sigma) their ends are two `f64` apart, and
-    /// beyond their relative width grows by `2^-53` a rounding, to 2e-7 at five million set bits and seven probes. Errors with [`Error::TooLong`] where a walk would take
+    /// beyond their relative width grows by `2^-53` a rounding, to 5e-7 at five million set bits and seven probes. Above fifty million hashes, colliding probes that are not retained
+    /// are answered in microseconds by integrals with a proven bound ([`Method::Bound`]; relative width about `probes^2 / sigma` or less). Errors with [`Error::TooLong`] where a walk would take
     /// more than some ten seconds.
     pub fn long_run(&self) -> Result<LongRun> {
-        let fine = f64::from(self.probes) * self.sigma as f64 <= FINE_HASHES;
-        let found = if fine { self.walked::<Double>()? } else { self.walked::<f64>()? };
-        Ok(LongRun { fpr: found.fpr(), worst: self.worst()?, items_per_cycle: Bracket::from_enclosure(&found.items) })
+        let hashes = f64::from(self.probes) * self.sigma as f64;
+        let found = match hashes {
+            ..=FINE_HASHES => self.walked::<Double>()?,
+            _ => self.nearly()?,
+        };
+        let mut run = LongRun { fpr: found.fpr(), worst: self.worst()?, items_per_cycle: Bracket::from_enclosure(&found.items) };
+        if self.is_fluid() {
+            (run.fpr.method, run.items_per_cycle.method) = (Method::Bound, Method::Bound);
+        }
+        Ok(run)
     }
 
-    /// Is the average rate at most `rate`? Asked of the cheap bracket first. A tie that even pairs of `f64` cannot tell apart counts as too much.
-    pub(crate) fn meets(&self, rate: &Rate) -> Result<bool> {
-        let order = match self.walked::<f64>()?.rate.compare_rate(rate) {
+    /// Too many states to walk, and of the kind that has integrals.
+    fn is_fluid(&self) -> bool {
+        f64::from(self.probes) * self.sigma as f64 > MOST_WALKED && self.mode.colliding && !self.mode.retaining
+    }
+
+    /// The cheap bracket.
+    pub(super) fn nearly(&self) -> Result<Walked> {
+        if self.is_fluid() { self.fluid() } else { self.walked::<f64>() }
+    }
+
+    /// Is the average rate at most `rate`? Asked of the cheap bracket first. A tie that even pairs of `f64` cannot tell apart passes where it is proven to be one, and
+    /// counts as too much otherwise.
+    pub(super) fn meets(&self, rate: &Rate) -> Result<bool> {
+        let order = match self.nearly()?.rate.compare_rate(rate) {
             Some(order) => Some(order),
+            None if self.is_fluid() => None,
             None => self.walked::<Double>()?.rate.compare_rate(rate),
         };
-        Ok(order.is_some_and(Ordering::is_le))
+        Ok(order.map_or_else(|| self.tie_is_proven(rate), Ordering::is_le))
+    }
+
+    /// Two fractions that agree to `2^-90` are equal if the product of their denominators is smaller than that. With `m^k` choices an item, visits of b are whole multiples of
+    /// one over a product of `sigma + 1` numbers of at most `m^k`, and so is the rate's denominator at most `m^k` times that product times the items.
+    fn tie_is_proven(&self, rate: &Rate) -> bool {
+        let simple = self.mode.phases == Phases::One && !(self.mode.retaining && self.mode.colliding);
+        let choices = f64::from(self.probes) * libm::log2(self.bits as f64);
+        simple && choices * (self.sigma as f64 + 2.0) + 4.0 + rate.denominator_bits() as f64 <= 88.0 && self.bits <= 16
     }
 
     /// The query of a new item, and the weights of its numbers of distinct positions among the fullest filter's set bits where both filters share them.
@@ -159,7 +190,7 @@ impl Design {
     }
 
     /// The chance that a query finds `ones` given bits.
-    fn rho(&self, ones: u64) -> Ratios {
+    pub(super) fn rho(&self, ones: u64) -> Ratios {
         match self.mode.colliding {
             true => Ratios::power(ones, self.bits, self.probes),
             false => Ratios::new((0..u64::from(self.probes)).map(|h| (ones.saturating_sub(h), self.bits - h))),
@@ -193,7 +224,7 @@ impl Walked {
 }
 
 /// The product of a rate at a known fill and a bracket. A chance above 1 is a rounding.
-fn times_rho(rho: Ratios, share: &Enclosure) -> Result<Enclosure> {
+pub(super) fn times_rho(rho: Ratios, share: &Enclosure) -> Result<Enclosure> {
     let rho = rho.enclosed(GUARD)?;
     // As fine as the lower end, which is brought to the same exponent.
     let one = Dyadic { words: vec![0, 0, 1], exponent: -128 };

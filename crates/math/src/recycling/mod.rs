@@ -6,16 +6,20 @@
 //! | question | answer |
 //! |---|---|
 //! | what is the average rate, the worst, and how many items make a cycle? | [`Design::long_run`] |
+//! | how many items fit into this memory at this rate, and how much memory do so many need? | [`capacity()`], [`min_bits`] |
 //!
 //! Rates follow Dozier, Salamatian and Rubenstein, *Modeling Average False Positive Rates of Recycling Bloom Filters*, with the corrections of docs/ERRATA.md, and are computed by a
 //! renewal recursion of positive terms whose rounding errors are counted.
 
 mod average;
+mod capacity;
+mod fluid;
 mod long_run;
 mod number;
 mod restart;
 mod walk;
 
+pub use capacity::{Sized, capacity, min_bits};
 pub use long_run::LongRun;
 
 use crate::error::{check_bits, check_probes, out_of_range};

@@ -39,6 +39,15 @@ impl<T: Positive> Walk<T> {
         Walk { bits, distinct, next: 0, reached: vec![T::ZERO; shares.len()], shares }
     }
 
+    /// On its way into `sigma + 1` set bits, with each of an item's hashes as likely as any other to be the one that sets the next bit.
+    pub(crate) fn entering(bits: u64, probes: u32, sigma: u64) -> Walk<T> {
+        let mut walk = Walk::new(bits, probes, false);
+        walk.next = sigma + 1;
+        let reached = T::whole(bits).over(T::whole(bits - sigma)).over(T::whole(probes.into()));
+        walk.reached.fill(reached);
+        walk
+    }
+
     /// The next number of set bits, below which a cycle goes on. `start`: the share of cycles that begin there.
     #[inline]
     pub(crate) fn step(&mut self, start: T) -> Step<T> {

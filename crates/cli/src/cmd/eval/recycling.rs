@@ -4,7 +4,7 @@ use super::query::{Answer, Query, brief, explain};
 use crate::report::fpr_value;
 use serde_json::{Map, Value, json};
 use truebloom_math::Fpr;
-use truebloom_math::recycling::{Bracket, Design, Mode, Phases, Trigger};
+use truebloom_math::recycling::{Bracket, Design, Mode, Phases, Sized, Trigger, capacity, min_bits};
 
 /// A field that is true or false, and may be left out.
 fn flag(query: &mut Query, name: &str, otherwise: bool) -> Result<bool, String> {
@@ -73,4 +73,34 @@ pub(super) fn long_run(query: &mut Query) -> Result<Answer, String> {
     put_rate(&mut answer, "worst", &run.worst);
     put(&mut answer, "items_per_cycle", &run.items_per_cycle);
     Ok(answer)
+}
+
+/// A design that was searched for.
+fn put_sized(found: &Sized) -> Answer {
+    let mut answer: Answer = Map::new();
+    answer.insert("bits".to_owned(), found.design.total_bits().into());
+    answer.insert("probes".to_owned(), found.design.probes().into());
+    answer.insert("sigma".to_owned(), found.design.sigma().into());
+    put(&mut answer, "items_per_cycle", &found.run.items_per_cycle);
+    put_rate(&mut answer, "fpr", &found.run.fpr);
+    put_rate(&mut answer, "worst", &found.run.worst);
+    answer
+}
+
+pub(super) fn most_items(query: &mut Query) -> Result<Answer, String> {
+    let (mode, bits, rate) = (mode(query)?, query.whole("bits")?, query.rate("fpr")?);
+    query.finish()?;
+    let found = capacity(bits, &rate, mode).map_err(explain)?;
+    found
+        .as_ref()
+        .map(put_sized)
+        .ok_or_else(|| format!("no recycling filter of {bits} bits keeps to a rate of {rate}, however early it is recycled"))
+}
+
+pub(super) fn fewest_bits(query: &mut Query) -> Result<Answer, String> {
+    let (mode, items, rate) = (mode(query)?, query.take("items_per_cycle")?, query.rate("fpr")?);
+    query.finish()?;
+    let number = items.as_f64().ok_or_else(|| format!("field `items_per_cycle` is {}, but must be a number", brief(&items)))?;
+    let found = min_bits(number, &rate, mode).map_err(explain)?;
+    found.as_ref().map(put_sized).ok_or_else(|| format!("{items} items per cycle at a rate of {rate} need more than 2^62 bits"))
 }
