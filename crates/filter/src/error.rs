@@ -1,7 +1,9 @@
 //! What can go wrong, said with the values that were found and what to do about it.
 
 use crate::MAX_PROBES;
+use crate::format::Kind;
 use crate::hash::{HasherId, Seed};
+use crate::scheme::SchemeId;
 use std::convert::Infallible;
 use std::io;
 use std::path::PathBuf;
@@ -37,6 +39,18 @@ pub enum BuildError {
         floor: f64,
         /// What the plan adds for them.
         planned: f64,
+    },
+    /// A policy of a recycling filter that cannot work.
+    #[error("{field} of the policy is {found}, but must be {expected}: {why}")]
+    Policy {
+        /// The field.
+        field: &'static str,
+        /// Its value.
+        found: u64,
+        /// What it may be.
+        expected: Expected,
+        /// Why no other value works.
+        why: &'static str,
     },
     /// The memory is not to be had.
     #[error("there are no {bytes} bytes of memory to be had; ask for a higher rate or fewer items, or split the keys over several filters")]
@@ -166,6 +180,20 @@ pub enum FormatError {
         /// That of the bytes.
         found: u64,
     },
+    /// A file of another kind.
+    #[error("the file holds {found}; open it with {}", found.opened_by())]
+    Kind {
+        /// What it holds.
+        found: Kind,
+    },
+    /// A file with another scheme.
+    #[error("the filter has the {found} scheme, but was to be opened as one with the {expected} scheme; open it as what it is")]
+    Scheme {
+        /// The scheme of the type that was to be read.
+        expected: SchemeId,
+        /// The file's.
+        found: SchemeId,
+    },
     /// A kind, scheme, hasher or flag that this program does not know.
     #[error("the file has {field} {found}, which this program does not know; use a newer truebloom")]
     Unknown {
@@ -189,6 +217,12 @@ pub enum FormatError {
         expected: Expected,
         /// Its value.
         found: u64,
+    },
+    /// The parameters contradict each other.
+    #[error("the parameters in the file do not go together ({why}); it was not written by truebloom: rebuild the filter")]
+    Parameters {
+        /// What is wrong with them.
+        why: String,
     },
     /// The rate asked for is not strictly between 0 and 1.
     #[error(
