@@ -45,6 +45,7 @@
 //! | | |
 //! |---|---|
 //! | the filter | [`BloomFilter`]: [`new`](BloomFilter::new), [`insert`](BloomFilter::insert), [`contains`](BloomFilter::contains), [`union_with`](BloomFilter::union_with), [`fpr`](BloomFilter::fpr), [`save`](BloomFilter::save), [`open`](BloomFilter::open) |
+//! | counts, frequent keys | [`count_min`] |
 //! | what can be a key | [`Key`] |
 //! | hashers and seeds | [`PortableHasher`], [`Foreign`], [`Seed`]; [`KeyHash`] for keys hashed once and used often |
 //! | how a hash becomes positions | [`scheme`] |
@@ -56,6 +57,7 @@
 
 mod bits;
 mod bloom;
+pub mod count_min;
 mod error;
 mod format;
 mod hash;

@@ -1,0 +1,99 @@
+//! Heavy hitters: complete above what they say they missed, and the words of a text against an exact count.
+
+use crate::common::SplitMix64;
+use crate::streams::{KINDS, counts};
+use crate::{hasher, rate};
+use std::collections::HashMap;
+use truebloom::count_min::{CountMin, HeavyHitters};
+use truebloom_math::count_min::{Rows, Shape};
+
+fn list(width: u64, depth: u32, capacity: u64, seed: u64) -> HeavyHitters {
+    let shape = Shape::new(Rows::Independent, width, depth, 1).expect("a shape");
+    HeavyHitters::new(CountMin::with_shape(shape, hasher(seed)).expect("small"), capacity).expect("a list")
+}
+
+/// Certain, so no statistics: for sketches of any quality, streams in any order, and after merges and halvings.
+#[test]
+fn no_key_above_what_was_missed_is_missing() {
+    for (kind, seed) in KINDS.into_iter().flat_map(|kind| (0..6).map(move |seed| (kind, seed))) {
+        for (width, depth, capacity) in [(3, 1, 1), (10, 2, 5), (200, 3, 20), (1_000, 4, 5_000)] {
+            let exact = counts(kind, 3_000, seed);
+            let mut stream: Vec<u64> = exact.iter().flat_map(|(key, count)| vec![*key; *count as usize]).collect();
+            stream.sort_unstable();
+            let mut random = SplitMix64(seed);
+            for i in (1..stream.len()).rev() {
+                stream.swap(i, (random.next() % (i as u64 + 1)) as usize);
+            }
+            let (first, second) = stream.split_at(1_000);
+            let (mut one, mut two) = (list(width, depth, capacity, seed), list(width, depth, capacity, seed));
+            first.iter().for_each(|key| one.add(key, 1));
+            second.iter().for_each(|key| two.add(key, 1));
+            let complete = |list: &HeavyHitters, exact: &HashMap<u64, u64>| {
+                let listed: HashMap<Vec<u8>, u64> = list.top(usize::MAX).into_iter().map(|hitter| (hitter.key, hitter.count)).collect();
+                for (key, count) in exact {
+                    match listed.get(&key.to_le_bytes()[..]) {
+                        Some(at_least) => assert!(at_least >= count, "{kind:?} {key}: {at_least} for {count}"),
+                        None => assert!(
+                            *count <= list.missed_at_most(),
+                            "{kind:?} {key} came {count} times, missed at most {}",
+                            list.missed_at_most()
+                        ),
+                    }
+                }
+                assert!(list.above(list.missed_at_most()).is_none() && list.above(list.missed_at_most() + 1).is_some());
+            };
+            one.merge(&two).expect("the same seed");
+            complete(&one, &exact);
+            one.halve();
+            let mut faded: HashMap<u64, u64> = exact.iter().map(|(key, count)| (*key, count / 2)).collect();
+            complete(&one, &faded);
+            first.iter().for_each(|key| one.add(key, 1));
+            first.iter().for_each(|key| *faded.entry(*key).or_default() += 1);
+            complete(&one, &faded);
+        }
+    }
+}
+
+/// The words of the project's own documents, which are frozen here by nothing but their own exact count.
+#[test]
+fn the_words_of_a_text() {
+    let docs = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs");
+    let mut text = String::new();
+    for name in ["DESIGN.md", "ERRATA.md", "PAPERS.md", "FORMAT.md"] {
+        text += &std::fs::read_to_string(docs.join(name)).expect("a document");
+    }
+    let words = || text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
+    let mut exact: HashMap<&str, u64> = HashMap::new();
+    words().for_each(|word| *exact.entry(word).or_default() += 1);
+    let mut found =
+        HeavyHitters::<u32>::new(CountMin::with_hasher(rate("0.0005"), rate("1e-6"), hasher(1)).expect("small"), 200).expect("a list");
+    words().for_each(|word| found.add(word, 1));
+    let mut ranked: Vec<(&str, u64)> = exact.into_iter().collect();
+    ranked.sort_unstable_by(|a, b| b.1.cmp(&a.1).then(a.0.cmp(b.0)));
+    // At this size the sketch errs for none of the first: the whole list is right.
+    let top: Vec<(String, u64)> =
+        found.top(20).into_iter().map(|hitter| (String::from_utf8(hitter.key).expect("words"), hitter.count)).collect();
+    let expected: Vec<(String, u64)> = ranked[..20].iter().map(|(word, count)| ((*word).to_owned(), *count)).collect();
+    assert_eq!(top, expected);
+    // Every word with a two-hundredth of the text.
+    let threshold = found.sketch().total() / 200;
+    let often = found.above(threshold).expect("complete");
+    let truth = ranked.iter().filter(|(_, count)| *count >= threshold).count();
+    assert!(truth > 5 && often.len() >= truth);
+}
+
+#[test]
+fn a_share_sizes_both() {
+    let mut list: HeavyHitters = HeavyHitters::for_share(rate("1%"), rate("0.001")).expect("small");
+    assert_eq!((list.capacity(), list.sketch().shape().width()), (200, 544));
+    (0..100_000u64).for_each(|i| list.add(&if i % 50 == 0 { 7 } else { i }, 1));
+    let often = list.above(1_000).expect("complete");
+    assert_eq!(often[0].key, 7u64.to_le_bytes());
+    assert!(often[0].count >= 2_000);
+    assert!(HeavyHitters::<u64>::for_share(rate("1e-10"), rate("0.1")).is_err());
+    let mut used: CountMin = CountMin::new(rate("0.1"), rate("0.1")).expect("small");
+    used.add("key", 1);
+    assert!(HeavyHitters::new(used.clone(), 10).is_err());
+    used.clear();
+    assert!(HeavyHitters::new(used.clone(), 0).is_err() && HeavyHitters::new(used, 10).is_ok());
+}
