@@ -2,9 +2,11 @@
 
 use crate::common::{seal, seal_all};
 use crate::streams::{Kind, counts};
-use crate::{hasher, rate, small};
+use crate::{rate, small};
 use proptest::prelude::*;
-use truebloom::count_min::{CountMin, Counter, FullRows, HeavyHitters, PairwiseCountMin, PairwiseRows, RowHashes, Sketch, TwoHashCountMin, TwoHashRows};
+use truebloom::count_min::{
+    CountMin, Counter, FullRows, HeavyHitters, PairwiseCountMin, PairwiseRows, RowHashes, Sketch, TwoHashCountMin, TwoHashRows,
+};
 use truebloom::{BloomFilter, FileError, FormatError};
 
 fn sample<R: RowHashes, C: Counter>() -> Sketch<R, C> {
@@ -69,7 +71,8 @@ fn narrow_counters_widen() {
 #[test]
 fn other_kinds_are_told_apart() {
     let full = sample::<FullRows, u32>().to_bytes().expect("small");
-    let (pairwise, two) = (sample::<PairwiseRows, u32>().to_bytes().expect("small"), sample::<TwoHashRows, u32>().to_bytes().expect("small"));
+    let (pairwise, two) =
+        (sample::<PairwiseRows, u32>().to_bytes().expect("small"), sample::<TwoHashRows, u32>().to_bytes().expect("small"));
     let list = list().to_bytes().expect("small");
     let bloom = BloomFilter::new(100, rate("0.01")).and_then(|filter| filter.to_bytes()).expect("small");
     assert!(BloomFilter::from_bytes(&full).expect_err("a sketch").to_string().contains("CountMin"));
@@ -89,7 +92,10 @@ fn other_kinds_are_told_apart() {
 
 fn refused(bytes: &[u8]) -> bool {
     let stream = HeavyHitters::<u32>::read_from(bytes).is_err() && CountMin::<u32>::read_from(bytes).is_err();
-    stream && HeavyHitters::<u32>::from_bytes(bytes).is_err() && CountMin::<u32>::from_bytes(bytes).is_err() && TwoHashCountMin::<u32>::from_bytes(bytes).is_err()
+    stream
+        && HeavyHitters::<u32>::from_bytes(bytes).is_err()
+        && CountMin::<u32>::from_bytes(bytes).is_err()
+        && TwoHashCountMin::<u32>::from_bytes(bytes).is_err()
 }
 
 #[test]
@@ -121,30 +127,32 @@ fn forged_fields_are_refused() {
     };
     let huge = (1u64 << 61).to_le_bytes();
     for (offset, field, text) in [
-        (24, &huge[..], "memory"),                                 // width
-        (24, &(1u64 << 40).to_le_bytes(), "payload length"),       // width
-        (24, &[0; 8], "bits 0"),                                   // width
-        (20, &1_001u32.to_le_bytes(), "probes"),                   // depth
-        (16, &1u32.to_le_bytes(), "flags"),                        //
-        (48, &499u64.to_le_bytes(), "sum of a row"),               // total
-        (56, &[1], "must be 0"),                                   // changed
-        (120, &2u32.to_le_bytes(), "copies"),                      //
-        (124, &5u32.to_le_bytes(), "bytes of a counter"),          //
-        (128, &3u32.to_le_bytes(), "hash family"),                 //
-        (132, &[1], "must be 0"),                                  // reserved
-        (136, &[0; 8], "capacity"),                                //
-        (136, &huge, "capacity"),                                  //
-        (144, &41u64.to_le_bytes(), "length of the list"),         //
-        (144, &[1], "words after the list"),                       //
-        (152, &huge, "bytes of the list"),                         //
-        (152, &9_999u64.to_le_bytes(), "modulo 8"),                //
-        (168, &[1], "must be 0"),                                  // reserved
+        (24, &huge[..], "memory"),                           // width
+        (24, &(1u64 << 40).to_le_bytes(), "payload length"), // width
+        (24, &[0; 8], "bits 0"),                             // width
+        (20, &1_001u32.to_le_bytes(), "probes"),             // depth
+        (16, &1u32.to_le_bytes(), "flags"),                  //
+        (48, &499u64.to_le_bytes(), "sum of a row"),         // total
+        (56, &[1], "must be 0"),                             // changed
+        (120, &2u32.to_le_bytes(), "copies"),                //
+        (124, &5u32.to_le_bytes(), "bytes of a counter"),    //
+        (128, &3u32.to_le_bytes(), "hash family"),           //
+        (132, &[1], "must be 0"),                            // reserved
+        (136, &[0; 8], "capacity"),                          //
+        (136, &huge, "capacity"),                            //
+        (144, &41u64.to_le_bytes(), "length of the list"),   //
+        (144, &[1], "words after the list"),                 //
+        (152, &huge, "bytes of the list"),                   //
+        (152, &9_999u64.to_le_bytes(), "modulo 8"),          //
+        (168, &[1], "must be 0"),                            // reserved
     ] {
         let error = forged(offset, field);
         assert!(error.contains(text), "{offset} {field:?}: {error}");
     }
     let two = sample::<TwoHashRows, u32>().to_bytes().expect("small");
-    for (offset, field, text) in [(24, 103u64, "payload length"), (24, 100, "prime"), (24, 3, "prime"), (120, 501, "copies"), (120, 251, "rows")] {
+    for (offset, field, text) in
+        [(24, 103u64, "payload length"), (24, 100, "prime"), (24, 3, "prime"), (120, 501, "copies"), (120, 251, "rows")]
+    {
         let mut forged = two.clone();
         let width = if offset == 24 { 8 } else { 4 };
         forged[offset..offset + width].copy_from_slice(&field.to_le_bytes()[..width]);
