@@ -1,11 +1,11 @@
 //! Counts of ranges of integers.
 
-use super::bounds::ErrorBound;
+use super::bounds::{ErrorBound, without_equal_hashes};
 use super::{CountMin, Counter, Estimate};
 use crate::error::{BuildError, MergeError};
 use crate::hash::{PortableHasher, Seed};
 use std::ops::RangeInclusive;
-use truebloom_math::count_min::{Rows, Shape};
+use truebloom_math::count_min::{Family, Rows, Shape};
 use truebloom_math::{Error, Rate};
 
 /// How often integers of a range came: a sketch for each of the lengths 1, 2, 4, .. of aligned ranges, of which any range is put together from at most two a length.
@@ -127,21 +127,22 @@ impl<C: Counter> DyadicCountMin<C> {
         sum
     }
 
-    /// By how much the estimate of a range is too high at most, but for a probability of `delta`, for a range chosen without knowledge of the seed: the sum over two ranges a
-    /// length, each given its share of `delta`.
+    /// By how much the estimate of a range is too high at most, but for a probability of `delta`, for a range chosen without knowledge of the seed and put together from
+    /// two ranges a length.
+    ///
+    /// From the total: a sum of least counters is at most the least sum over one row of all lengths, rows are independent, and Markov's inequality takes the sum as it takes one. From
+    /// the counters: the sum of the bounds of all parts, each given its share of `delta`.
     pub fn error_bound(&self, delta: &Rate) -> ErrorBound {
         let sketches: Vec<&CountMin<C>> =
             self.levels.iter().filter_map(|level| if let Level::Sketch(sketch) = level { Some(sketch) } else { None }).collect();
-        let share = Rate::try_from(delta.to_f64() * (1.0 - 1e-12) / (2 * sketches.len().max(1)) as f64).ok();
-        let bounds = sketches.iter().map(|sketch| match share {
-            Some(share) => sketch.error_bound(&share),
-            None => ErrorBound { from_total: sketch.total(), from_counters: None },
-        });
-        let none = ErrorBound { from_total: 0, from_counters: Some(0) };
-        bounds.fold(none, |sum, bound| ErrorBound {
-            from_total: sum.from_total.saturating_add(bound.from_total.saturating_mul(2)),
-            from_counters: sum.from_counters.zip(bound.from_counters).map(|(sum, bound)| sum.saturating_add(bound.saturating_mul(2))),
-        })
+        let Some(first) = sketches.first() else { return ErrorBound { from_total: 0, from_counters: Some(0) } };
+        let parts = 2 * sketches.len() as u64;
+        let total = first.total().saturating_mul(parts);
+        let from_total = without_equal_hashes(delta, total).map_or(total, |delta| first.shape().error_bound(total, Family::Ideal, &delta));
+        let share = Rate::try_from(delta.to_f64() * (1.0 - 1e-12) / parts as f64).ok();
+        let bound = |sketch: &&CountMin<C>| share.and_then(|share| sketch.error_bound(&share).from_counters);
+        let from_counters = sketches.iter().map(bound).try_fold(0u64, |sum, bound| Some(sum.saturating_add(bound?.saturating_mul(2))));
+        ErrorBound { from_total, from_counters }
     }
 
     /// Adds all counts of another. Errors as of [`Sketch::merge`](super::Sketch::merge), and if the bits differ; then nothing changes.

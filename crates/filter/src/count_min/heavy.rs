@@ -1,6 +1,6 @@
 //! The most frequent keys of a stream.
 
-use super::{CountMin, Counter, ErrorBound};
+use super::{CountMin, Counter, Estimate};
 use crate::error::{BuildError, MergeError};
 use crate::hash::{KeyHash, KeyHasher, PortableHasher, Seed};
 use crate::key::Key;
@@ -9,25 +9,34 @@ use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
 use truebloom_math::{Error, Rate};
 
-/// A key that came often.
+/// A key that came often, and what is certain of its count, whatever the stream and the hashes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct HeavyHitter {
     /// Its canonical bytes.
     pub key: Vec<u8>,
-    /// At least its count, unless saturated: its estimate when it came last.
-    pub count: u64,
-    /// Its counter reached its highest value, and the count may be higher.
+    /// At least so often: counted exactly since the key is in the list.
+    pub at_least: u64,
+    /// At most so often, unless saturated: the lesser of its estimate and of `at_least` with what it can have been before.
+    pub at_most: u64,
+    /// Its counters are full and nothing is known of what was before, so that `at_most` is no bound.
     pub saturated: bool,
 }
 
-/// A sketch that also remembers the keys with the highest estimates, at least `capacity` of them once so many came.
+/// A sketch that also remembers the keys of the highest counts, as far as they can be told.
 ///
 /// # What is certain
-/// **Every key whose count exceeds [`missed_at_most`](Self::missed_at_most) is in the list**, whatever the stream and the hashes. Proof: take a key that is not, and when it came last. Its estimate then was at least
-/// its whole count, and it was offered to the list with it; it was refused or dropped, then or later, with that estimate, and `missed_at_most` is the highest estimate ever refused or dropped. (Unless a counter saturates.)
+/// **Every key whose count exceeds [`missed_at_most`](Self::missed_at_most) is in the list**, whatever the stream and the hashes. Proof: take a key that is not, and when it came last. The bound on its
+/// count, kept with it, was then at least its whole count; it was refused or dropped, then or later, with that bound, and `missed_at_most` is the highest bound ever refused or dropped. (Unless a
+/// counter saturates.)
 ///
-/// So [`above`](Self::above) a threshold, and [`top`](Self::top), say whether their answers are complete. How far down that reaches depends on the stream: among more than
-/// `capacity` keys the least of the highest estimates is at most `N / capacity` plus the error of the sketch, which is what [`for_share`](Self::for_share) sizes both for.
+/// So [`above`](Self::above) knows whether its answer is complete. No list of fixed length can promise that for a threshold beforehand: estimates of light keys may exceed a heavy one's. How far down it reaches depends on the
+/// stream: the least of `capacity` highest bounds is typically `N / capacity` plus the error of the sketch, and [`for_share`](Self::for_share) sizes both for that.
+///
+/// The bounds of a key in the list are certain, too. They do not come from [`Sketch::error_bound`](super::Sketch::error_bound), which is for a key fixed beforehand: of keys that were chosen for their high
+/// estimates, many more than delta exceed it.
+///
+/// # Memory
+/// At most `2 capacity` keys, of at most `256 capacity` bytes and 64 KiB together: longer keys leave room for fewer, and `missed_at_most` says what that costs.
 ///
 /// ```
 /// use truebloom::count_min::HeavyHitters;
@@ -44,13 +53,37 @@ pub struct HeavyHitters<C: Counter = u64> {
     pub(super) capacity: u64,
     pub(super) missed: u64,
     pub(super) listed: HashMap<u128, Listed, BuildHasherDefault<Hashed>>,
+    /// Of all keys in the list.
+    pub(super) key_bytes: usize,
 }
 
-/// A key of the list, under its hash, and its estimate when it came last.
+/// A key of the list, under its hash.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Listed {
     pub(super) key: Vec<u8>,
-    pub(super) count: u64,
+    /// Its exact count since it is in the list.
+    pub(super) since: u64,
+    /// Its count before, at most.
+    pub(super) before: u64,
+    /// Its whole count when it came last, at most.
+    pub(super) at_most: u64,
+}
+
+impl Listed {
+    /// With a new bound from the sketch.
+    fn bound_by(&mut self, estimate: u64) {
+        self.at_most = estimate.min(self.since.saturating_add(self.before));
+    }
+}
+
+/// What an estimate bounds a count by: nothing if it is saturated, said by the highest number.
+pub(super) fn upper(estimate: Estimate) -> u64 {
+    if estimate.saturated { u64::MAX } else { estimate.value }
+}
+
+/// Half of it; the highest number stands for "no bound", and half of that is the same.
+fn half(bound: u64, round: fn(u64) -> u64) -> u64 {
+    if bound == u64::MAX { bound } else { round(bound) }
 }
 
 /// The keys of the map are hashes already, seeded ones.
@@ -77,7 +110,7 @@ pub(super) const MAX_CAPACITY: u64 = 1 << 32;
 impl<C: Counter> HeavyHitters<C> {
     /// For all keys that make up at least the `share` of the sum of all counts: a sketch with an error of half of it, but for a probability of `delta`, and a list for `2 / share` keys. Random seed.
     ///
-    /// Keys of that share are missed only if the sketch errs by more than half of it for those in the list together; then [`above`](Self::above) says so. Errors: as of
+    /// Whether all of them are there is then seen from [`above`](Self::above). Errors: as of
     /// [`CountMin::new`]; a share below 2^-31.
     pub fn for_share(share: Rate, delta: Rate) -> Result<HeavyHitters<C>, BuildError> {
         let capacity = (2.0 / share.to_f64()).ceil();
@@ -88,7 +121,7 @@ impl<C: Counter> HeavyHitters<C> {
         HeavyHitters::new(CountMin::with_hasher(half, delta, PortableHasher::xxh3(Seed::random()?))?, capacity as u64)
     }
 
-    /// A list of the `capacity` keys with the highest estimates in this sketch, which must be empty: what it has counted would not be in the list. Errors otherwise, and for a capacity of 0 or
+    /// A list of `capacity` keys for this sketch, which must be empty: what it has counted would not be in the list. Errors otherwise, and for a capacity of 0 or
     /// above 2^32.
     pub fn new(sketch: CountMin<C>, capacity: u64) -> Result<HeavyHitters<C>, BuildError> {
         let out_of_range = |name, found: u64, expected: &str| {
@@ -100,7 +133,7 @@ impl<C: Counter> HeavyHitters<C> {
         if !(1..=MAX_CAPACITY).contains(&capacity) {
             return out_of_range("capacity", capacity, "from 1 to 2^32");
         }
-        Ok(HeavyHitters { sketch, capacity, missed: 0, listed: HashMap::default() })
+        Ok(HeavyHitters { sketch, capacity, missed: 0, listed: HashMap::default(), key_bytes: 0 })
     }
 
     /// Counts a key `count` times. Time: that of the sketch twice, a look into a hash map, and a share of sorting out the list.
@@ -111,34 +144,52 @@ impl<C: Counter> HeavyHitters<C> {
     /// [`add`](Self::add) of a key whose hash is known: that of its bytes by the sketch's hasher, or else the list is of other keys than the counters.
     pub fn add_hash(&mut self, hash: KeyHash, key: &[u8], count: u64) {
         self.sketch.add_hash(hash, count);
-        let count = self.sketch.estimate_hash(hash).value;
+        let estimate = upper(self.sketch.estimate_hash(hash));
         match self.listed.get_mut(&u128::from(hash)) {
-            Some(listed) => listed.count = count,
-            None if count > self.missed => self.list(hash, Listed { key: key.to_vec(), count }),
+            Some(listed) => {
+                listed.since = listed.since.saturating_add(count);
+                listed.bound_by(estimate);
+            }
+            None if estimate > self.missed && count > 0 => {
+                // What it can have been before: both the sketch and the list know an upper bound.
+                let before = self.missed.min(if estimate == u64::MAX { estimate } else { estimate.saturating_sub(count) });
+                let mut listed = Listed { key: key.to_vec(), since: count, before, at_most: 0 };
+                listed.bound_by(estimate);
+                self.key_bytes += key.len();
+                self.listed.insert(hash.into(), listed);
+                // Twice the capacity before half is dropped, so that sorting costs little a key.
+                if self.listed.len() as u64 >= 2 * self.capacity || self.key_bytes > self.most_key_bytes() {
+                    self.drop_lowest();
+                }
+            }
             None => {}
         }
     }
 
-    fn list(&mut self, hash: KeyHash, listed: Listed) {
-        self.listed.insert(hash.into(), listed);
-        // Twice the capacity before half is dropped: a constant time a key.
-        if self.listed.len() as u64 >= self.capacity.saturating_mul(2) {
-            self.drop_lowest();
-        }
+    pub(super) fn most_key_bytes(&self) -> usize {
+        usize::try_from(256 * self.capacity + (64 << 10)).unwrap_or(usize::MAX)
     }
 
-    /// Drops all but the highest `capacity`.
+    /// Drops all but the highest `capacity`, and of those all below the first that would take more than half of the bytes for keys.
     fn drop_lowest(&mut self) {
-        let Ok(capacity) = usize::try_from(self.capacity) else { return };
-        if self.listed.len() <= capacity {
+        if self.listed.len() as u64 <= self.capacity && self.key_bytes <= self.most_key_bytes() {
             return;
         }
-        let mut order: Vec<(Reverse<u64>, u128)> = self.listed.iter().map(|(hash, listed)| (Reverse(listed.count), *hash)).collect();
-        let (_, highest_dropped, _) = order.select_nth_unstable(capacity);
-        self.missed = self.missed.max(highest_dropped.0.0);
-        for (_, hash) in &order[capacity..] {
+        let entry = |(hash, listed): (&u128, &Listed)| (Reverse(listed.at_most), *hash, listed.key.len());
+        let mut order: Vec<_> = self.listed.iter().map(entry).collect();
+        order.sort_unstable();
+        let (mut kept, mut bytes) = (0, 0);
+        for (_, _, length) in order.iter().take(usize::try_from(self.capacity).unwrap_or(usize::MAX)) {
+            if bytes + length > self.most_key_bytes() / 2 {
+                break;
+            }
+            (kept, bytes) = (kept + 1, bytes + length);
+        }
+        for (Reverse(at_most), hash, _) in &order[kept..] {
+            self.missed = self.missed.max(*at_most);
             self.listed.remove(hash);
         }
+        self.key_bytes = bytes;
     }
 
     /// No key that is missing from the list has a higher count (after halving: a higher whole part of its decayed count).
@@ -146,35 +197,30 @@ impl<C: Counter> HeavyHitters<C> {
         self.missed
     }
 
-    /// The keys whose estimates are at least `threshold`, highest first: among them all whose counts are. `None` if some may be missing, because `threshold` is not above
-    /// [`missed_at_most`](Self::missed_at_most).
+    /// The keys that may have come `threshold` times, highest first: among them all that did, and those with `at_least` from there on surely did. `None` if some may be
+    /// missing, because `threshold` is not above [`missed_at_most`](Self::missed_at_most).
     pub fn above(&self, threshold: u64) -> Option<Vec<HeavyHitter>> {
         let complete = threshold > self.missed;
-        complete.then(|| self.sorted().into_iter().take_while(|hitter| hitter.count >= threshold).collect())
+        complete.then(|| self.sorted().into_iter().take_while(|hitter| hitter.at_most >= threshold).collect())
     }
 
-    /// The `number` keys with the highest estimates, highest first; fewer if there are no more in the list, which holds at least the capacity's highest.
+    /// The `number` keys of the highest bounds `at_most`, highest first; fewer if the list has no more.
     pub fn top(&self, number: usize) -> Vec<HeavyHitter> {
         let mut hitters = self.sorted();
         hitters.truncate(number);
         hitters
     }
 
-    /// The error of each key's count, but for a probability of `delta` a key: [`Sketch::error_bound`](super::Sketch::error_bound). Of a key that was chosen for its high estimate this is only an
-    /// average over all keys: give a `delta` divided by the number of keys that may come to hold it for all of them.
-    pub fn error_bound(&self, delta: &Rate) -> ErrorBound {
-        self.sketch.error_bound(delta)
-    }
-
-    /// The whole list, highest first, equal counts by key.
-    pub(super) fn sorted(&self) -> Vec<HeavyHitter> {
+    /// The whole list, highest first, equal bounds by key.
+    fn sorted(&self) -> Vec<HeavyHitter> {
         let hitter = |listed: &Listed| HeavyHitter {
             key: listed.key.clone(),
-            count: listed.count,
-            saturated: listed.count == C::HIGHEST.into_u64(),
+            at_least: listed.since,
+            at_most: listed.at_most,
+            saturated: listed.at_most == u64::MAX,
         };
         let mut hitters: Vec<HeavyHitter> = self.listed.values().map(hitter).collect();
-        hitters.sort_unstable_by(|a, b| b.count.cmp(&a.count).then_with(|| a.key.cmp(&b.key)));
+        hitters.sort_unstable_by(|a, b| b.at_most.cmp(&a.at_most).then_with(|| a.key.cmp(&b.key)));
         hitters
     }
 
@@ -183,32 +229,50 @@ impl<C: Counter> HeavyHitters<C> {
         &self.sketch
     }
 
-    /// The number of keys that the list keeps at least.
+    /// The number of keys that the list is for.
     pub fn capacity(&self) -> u64 {
         self.capacity
     }
 
-    /// [`Sketch::halve`](super::Sketch::halve), and the list with it.
+    /// [`Sketch::halve`](super::Sketch::halve), and the list with it. All that is certain is then so of the decayed counts without their fractions.
     pub fn halve(&mut self) {
         self.sketch.halve();
-        let highest = C::HIGHEST.into_u64();
-        let half = |count: u64| if count == highest { count } else { count / 2 };
-        self.missed = half(self.missed);
-        self.listed.values_mut().for_each(|listed| listed.count = half(listed.count));
+        self.missed = half(self.missed, |bound| bound / 2);
+        for listed in self.listed.values_mut() {
+            // Each rounded to its own side; what `since` loses is below one, as for the counters.
+            listed.since /= 2;
+            listed.before = half(listed.before, |bound| bound.div_ceil(2));
+            listed.at_most = half(listed.at_most, |bound| bound / 2);
+        }
     }
 
     /// Adds the counts and the list of another: afterwards this is the list of both streams, of this one's capacity.
     ///
-    /// A key in neither list is missed by at most what both missed together; a key of either is in the union, with its estimate in the merged sketch. Errors as of
+    /// A key that is in one list only was missed by the other as often as that says at most; one in neither, as often as both say together. Errors as of
     /// [`Sketch::merge`](super::Sketch::merge).
     pub fn merge(&mut self, other: &HeavyHitters<C>) -> Result<(), MergeError> {
         self.sketch.merge(&other.sketch)?;
-        self.missed = self.missed.saturating_add(other.missed);
-        for (hash, listed) in &other.listed {
-            self.listed.entry(*hash).or_insert_with(|| listed.clone());
-        }
         for (hash, listed) in &mut self.listed {
-            listed.count = self.sketch.estimate_hash(KeyHash::from(*hash)).value;
+            if !other.listed.contains_key(hash) {
+                listed.before = listed.before.saturating_add(other.missed);
+            }
+        }
+        for (hash, theirs) in &other.listed {
+            match self.listed.get_mut(hash) {
+                Some(ours) => {
+                    ours.since = ours.since.saturating_add(theirs.since);
+                    ours.before = ours.before.saturating_add(theirs.before);
+                }
+                None => {
+                    self.key_bytes += theirs.key.len();
+                    let before = theirs.before.saturating_add(self.missed);
+                    self.listed.insert(*hash, Listed { before, ..theirs.clone() });
+                }
+            }
+        }
+        self.missed = self.missed.saturating_add(other.missed);
+        for (hash, listed) in &mut self.listed {
+            listed.bound_by(upper(self.sketch.estimate_hash(KeyHash::from(*hash))));
         }
         self.drop_lowest();
         Ok(())

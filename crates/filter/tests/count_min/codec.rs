@@ -174,11 +174,12 @@ fn forged_lists_are_refused() {
         seal_all(&mut forged);
         HeavyHitters::<u32>::from_bytes(&forged).expect_err("forged").to_string()
     };
-    let cases: [(&dyn Fn(&mut Vec<u8>), &str); 5] = [
-        (&|bytes| bytes[start..start + 8].fill(0xff), "count of a listed key"),
-        (&|bytes| bytes[start..start + 8].copy_from_slice(&0u64.to_le_bytes()), "order"),
-        (&|bytes| bytes[start + 8..start + 16].fill(0xff), "length of a listed key"),
-        (&|bytes| bytes[start + 8..start + 16].copy_from_slice(&4u64.to_le_bytes()), "after a listed key"),
+    let cases: [(&dyn Fn(&mut Vec<u8>), &str); 6] = [
+        (&|bytes| bytes[start + 16..start + 24].fill(0xff), "bound of a listed key"),
+        (&|bytes| bytes[start + 16..start + 24].fill(0), "bound of a listed key"),
+        (&|bytes| bytes[start + 24..start + 32].fill(0xff), "length of a listed key"),
+        (&|bytes| bytes[start + 24..start + 32].copy_from_slice(&4u64.to_le_bytes()), "after a listed key"),
+        (&|bytes| bytes[start + 32] ^= 1, "listed key"),
         (&|bytes| bytes[256..260].fill(0x7f), "sum of a row"),
     ];
     for (change, text) in cases {

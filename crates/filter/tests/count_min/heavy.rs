@@ -4,7 +4,7 @@ use crate::common::SplitMix64;
 use crate::streams::{KINDS, counts};
 use crate::{hasher, rate};
 use std::collections::HashMap;
-use truebloom::count_min::{CountMin, HeavyHitters};
+use truebloom::count_min::{CountMin, HeavyHitter, HeavyHitters};
 use truebloom_math::count_min::{Rows, Shape};
 
 fn list(width: u64, depth: u32, capacity: u64, seed: u64) -> HeavyHitters {
@@ -29,10 +29,13 @@ fn no_key_above_what_was_missed_is_missing() {
             first.iter().for_each(|key| one.add(key, 1));
             second.iter().for_each(|key| two.add(key, 1));
             let complete = |list: &HeavyHitters, exact: &HashMap<u64, u64>| {
-                let listed: HashMap<Vec<u8>, u64> = list.top(usize::MAX).into_iter().map(|hitter| (hitter.key, hitter.count)).collect();
+                let listed: HashMap<Vec<u8>, HeavyHitter> =
+                    list.top(usize::MAX).into_iter().map(|hitter| (hitter.key.clone(), hitter)).collect();
                 for (key, count) in exact {
                     match listed.get(&key.to_le_bytes()[..]) {
-                        Some(at_least) => assert!(at_least >= count, "{kind:?} {key}: {at_least} for {count}"),
+                        Some(hitter) => {
+                            assert!(hitter.at_least <= *count && *count <= hitter.at_most, "{kind:?} {key}: {count} and {hitter:?}")
+                        }
                         None => assert!(
                             *count <= list.missed_at_most(),
                             "{kind:?} {key} came {count} times, missed at most {}",
@@ -72,7 +75,7 @@ fn the_words_of_a_text() {
     ranked.sort_unstable_by(|a, b| b.1.cmp(&a.1).then(a.0.cmp(b.0)));
     // At this size the sketch errs for none of the first: the whole list is right.
     let top: Vec<(String, u64)> =
-        found.top(20).into_iter().map(|hitter| (String::from_utf8(hitter.key).expect("words"), hitter.count)).collect();
+        found.top(20).into_iter().map(|hitter| (String::from_utf8(hitter.key).expect("words"), hitter.at_most)).collect();
     let expected: Vec<(String, u64)> = ranked[..20].iter().map(|(word, count)| ((*word).to_owned(), *count)).collect();
     assert_eq!(top, expected);
     // Every word with a two-hundredth of the text.
@@ -89,11 +92,42 @@ fn a_share_sizes_both() {
     (0..100_000u64).for_each(|i| list.add(&if i % 50 == 0 { 7 } else { i }, 1));
     let often = list.above(1_000).expect("complete");
     assert_eq!(often[0].key, 7u64.to_le_bytes());
-    assert!(often[0].count >= 2_000);
+    assert!(often[0].at_least <= 2_001 && often[0].at_most >= 2_001, "{:?}", often[0]);
     assert!(HeavyHitters::<u64>::for_share(rate("1e-10"), rate("0.1")).is_err());
     let mut used: CountMin = CountMin::new(rate("0.1"), rate("0.1")).expect("small");
     used.add("key", 1);
     assert!(HeavyHitters::new(used.clone(), 10).is_err());
     used.clear();
     assert!(HeavyHitters::new(used.clone(), 0).is_err() && HeavyHitters::new(used, 10).is_ok());
+}
+
+/// Long keys leave room for fewer, and the list says what it no longer knows.
+#[test]
+fn keys_take_bounded_memory() {
+    let mut list = list(1_000, 3, 10, 1);
+    let long = |i: u64| format!("{i}{}", "x".repeat(20_000));
+    (0..50).for_each(|i| list.add(&long(i), i + 1));
+    let bytes: usize = list.top(usize::MAX).iter().map(|hitter| hitter.key.len()).sum();
+    assert!(bytes <= 256 * 10 + (64 << 10), "{bytes}");
+    assert!(list.missed_at_most() >= 45 && list.above(list.missed_at_most() + 1).is_some());
+    list.add(&"y".repeat(1 << 20), 1_000);
+    assert!(list.missed_at_most() >= 1_000, "too long to be listed");
+}
+
+/// Full counters bound nothing, but what the list counts itself stays exact.
+#[test]
+fn full_counters_leave_the_lists_own_counts() {
+    let shape = Shape::new(Rows::Independent, 10, 2, 1).expect("a shape");
+    let mut list = HeavyHitters::<u32>::new(CountMin::with_shape(shape, hasher(1)).expect("small"), 4).expect("a list");
+    list.add("often", 1 << 40);
+    let often = &list.top(1)[0];
+    assert_eq!((often.at_least, often.at_most, often.saturated), (1 << 40, 1 << 40, false), "nothing was missed before");
+    assert_eq!(HeavyHitters::from_bytes(&list.to_bytes().expect("small")).as_ref(), Ok(&list));
+    list.halve();
+    assert_eq!(list.top(1)[0].at_least, 1 << 39);
+    // Once a key with full counters is dropped, nothing bounds a key that comes again.
+    (0..20).for_each(|key| list.add(&key, 1 << 41));
+    assert_eq!(list.missed_at_most(), u64::MAX);
+    list.add("late", 1);
+    assert!(list.above(u64::MAX).is_none() && list.top(100).iter().all(|hitter| hitter.key != b"late"));
 }
