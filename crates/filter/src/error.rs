@@ -8,6 +8,7 @@ use std::convert::Infallible;
 use std::io;
 use std::path::PathBuf;
 use truebloom_math::Variant;
+use truebloom_math::count_min::Rows;
 
 /// Why a filter cannot be made.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
@@ -58,6 +59,26 @@ pub enum BuildError {
         /// The bytes that the filter needs.
         bytes: u64,
     },
+    /// The memory for a sketch's counters is not to be had.
+    #[error("there are no {bytes} bytes of memory to be had for the counters; ask for a larger epsilon or delta, or take 32-bit counters")]
+    Counters {
+        /// The bytes that the counters need.
+        bytes: u128,
+    },
+    /// A sketch has too many rows.
+    #[error("a sketch cannot have {found} rows; give at most {MAX_PROBES}, or ask for a larger delta")]
+    Rows {
+        /// The number that was asked for.
+        found: u64,
+    },
+    /// The shape is for another kind of rows than the sketch has.
+    #[error("the shape is for {found:?} rows, but the sketch has {expected:?} ones; make the shape for those")]
+    RowHashes {
+        /// The shape's.
+        found: Rows,
+        /// The sketch's.
+        expected: Rows,
+    },
     /// The operating system gives no random numbers.
     #[error("the operating system gives no random seed ({reason}); give a seed")]
     NoRandomSeed {
@@ -101,6 +122,22 @@ pub enum MergeError {
         ours: u32,
         /// Of the other.
         theirs: u32,
+    },
+    /// Sketches of different sizes.
+    #[error("the sketches differ in {name}, {ours} and {theirs}; make both with the same epsilon and delta")]
+    Shape {
+        /// The first size in which they differ.
+        name: &'static str,
+        /// Of the sketch that was to change.
+        ours: u64,
+        /// Of the other.
+        theirs: u64,
+    },
+    /// An inner product of sketches whose counters are not sums.
+    #[error("after {how} a counter is no longer the sum of its keys' counts, so there is no inner product; count without it")]
+    NotSums {
+        /// What was done to one of them.
+        how: &'static str,
     },
     /// Different hash functions.
     #[error("the filters differ in hashers, {} and {}; make both with the same hasher", name(*ours), name(*theirs))]
@@ -258,6 +295,8 @@ pub enum Expected {
     Exactly(u64),
     /// A value from the first to the second, both included.
     Within(u64, u64),
+    /// A prime that is at least the depth of the sketch.
+    Prime,
 }
 
 impl std::fmt::Display for Expected {
@@ -265,6 +304,7 @@ impl std::fmt::Display for Expected {
         match self {
             Expected::Exactly(value) => write!(f, "{value}"),
             Expected::Within(lowest, highest) => write!(f, "from {lowest} to {highest}"),
+            Expected::Prime => f.write_str("a prime of at least the depth"),
         }
     }
 }

@@ -1,7 +1,9 @@
 //! Golden files fix every step from keys to bytes, for ever. They were written by tests/golden/reference.py, a second implementation.
 
 use std::path::PathBuf;
+
 use truebloom::scheme::{Classic, Scheme, Standard};
+use truebloom::truebloom_math::count_min::{Rows, Shape};
 use truebloom::{BloomFilter, HasherId, KeyHash, KeyHasher, PortableHasher, Seed};
 
 const SEED: u128 = 0x0f1e_2d3c_4b5a_6978_8796_a5b4_c3d2_e1f0;
@@ -46,6 +48,39 @@ fn a_merged_filter_with_siphash() {
     built.union_with(&other).expect("clones");
     check("v1-siphash-merged.tbl", &built);
     assert!(built.is_merged() && built.capacity().is_none() && built.rate().is_none());
+}
+
+/// Key i comes i + 1 times.
+fn counted<R: RowHashes, C: Counter>(rows: Rows, copies: u32, conservative: bool) -> Sketch<R, C> {
+    let shape = Shape::new(rows, 31, 3, copies).expect("a shape");
+    let mut sketch = Sketch::with_shape(shape, PortableHasher::xxh3(Seed::from(SEED))).expect("small");
+    if conservative {
+        sketch = sketch.with_conservative_update();
+    }
+    (0..40).for_each(|i| sketch.add(&format!("key {i}"), i + 1));
+    sketch
+}
+
+fn check_sketch<R: RowHashes, C: Counter>(name: &str, built: &Sketch<R, C>) {
+    let (path, bytes) = golden(name);
+    assert_eq!(built.to_bytes().as_deref(), Ok(&bytes[..]), "{name} is built otherwise than by the reference");
+    assert_eq!(&Sketch::<R, C>::open(path).expect("a golden file"), built);
+}
+
+#[test]
+fn sketches() {
+    check_sketch("v1-count-min-full.tbl", &counted::<FullRows, u32>(Rows::Independent, 1, false));
+    check_sketch("v1-count-min-two-hash.tbl", &counted::<TwoHashRows, u32>(Rows::TwoHash, 2, true));
+    let mut pairwise = counted::<PairwiseRows, u64>(Rows::Independent, 1, false);
+    pairwise.halve();
+    check_sketch("v1-count-min-pairwise.tbl", &pairwise);
+    let shape = Shape::new(Rows::Independent, 31, 3, 1).expect("a shape");
+    let sketch = Sketch::with_shape(shape, PortableHasher::xxh3(Seed::from(SEED))).expect("small");
+    let mut heavy = HeavyHitters::<u32>::new(sketch, 50).expect("a list");
+    (0..40).for_each(|i| heavy.add(&format!("key {i}"), i + 1));
+    let (path, bytes) = golden("v1-count-min-heavy.tbl");
+    assert_eq!(heavy.to_bytes().as_deref(), Ok(&bytes[..]));
+    assert_eq!(HeavyHitters::open(path).ok(), Some(heavy));
 }
 
 #[test]

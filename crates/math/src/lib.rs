@@ -16,6 +16,7 @@
 //! | what of filters that forget, and are emptied when full? | [`recycling`] |
 //! | what do the papers' formulas say? | [`Approximation`], [`bounds`] |
 //! | what of the papers' numbers is right? | [`reproduce`] |
+//! | how large must a Count-Min sketch be, and how wrong can it be? | [`count_min`] |
 //! | does this measurement agree? | [`binomial`], [`Fill`] |
 //!
 //! Rates are [`Fpr`]: a value with ends that are proven to enclose the truth, two `f64` apart at most. The textbook formula and the sums and
@@ -34,6 +35,7 @@ mod approximation;
 pub mod binomial;
 pub mod bounds;
 mod combine;
+pub mod count_min;
 mod dyadic;
 mod efficiency;
 mod enclosure;
