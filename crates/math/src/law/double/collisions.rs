@@ -3,6 +3,7 @@
 //! A query of one class has some different positions `q_0, q_1, ..`. Every one of them is hit by the same number of pairs; what makes schemes differ
 //! are the pairs that hit two or more. Those solve `(j' - j) b = (q_i' - q_i) - (f_j' - f_j)`, so they can be listed however large m is.
 
+use super::bracket::Hits;
 use super::modular::{add, gcd, multiply, reduce, solutions, subtract};
 use super::{Double, Step};
 
@@ -197,4 +198,37 @@ pub(super) fn short_orders(law: &Double) -> impl Iterator<Item = u64> {
 pub(super) fn of_order(law: &Double, order: u64) -> Class {
     let f = vec![0; law.probes as usize];
     listed(law, law.bits / order % law.bits, super::modular::totient(order), &f)
+}
+
+impl Hits {
+    /// From listed sets: `one` pairs hit each position, these of them others as well.
+    pub(super) fn of_class(class: &Class, one: u128) -> Hits {
+        let positions = class.positions as usize;
+        let mut hits = Hits { single: vec![one; positions], several: vec![0; positions + 1] };
+        for &(set, count) in &class.multiple {
+            hits.several[set.count_ones() as usize] += count;
+            (0..positions).filter(|i| set >> i & 1 == 1).for_each(|i| hits.single[i] -= u128::from(count));
+        }
+        hits
+    }
+
+    /// From overlaps, by counting: `c_s` stretches of s hits begin somewhere, so `c_s - 2 c_(s+1) + c_(s+2)` are not part of longer ones.
+    pub(super) fn of_overlaps(probes: u32, one: u128, overlaps: &[Overlap]) -> Hits {
+        let k = u64::from(probes);
+        let mut hits = Hits { single: vec![one; k as usize], several: vec![0; k as usize + 1] };
+        for overlap in overlaps {
+            let (e, f, pairs) = (u64::from(overlap.query), u64::from(overlap.item), 2 * overlap.steps);
+            let stretches = |s: u64| k.saturating_sub((s - 1) * e) * k.saturating_sub((s - 1) * f);
+            for s in (2..=k).take_while(|&s| stretches(s) > 0) {
+                hits.several[s as usize] += pairs * (stretches(s) + stretches(s + 2) - 2 * stretches(s + 1));
+            }
+            // Items that hit position i by some probe j, and another by j + f or j - f.
+            for i in 0..k {
+                let (after, before) = (i + e < k, i >= e);
+                let both = if after && before { k.saturating_sub(2 * f) } else { 0 };
+                hits.single[i as usize] -= u128::from(pairs * ((u64::from(after) + u64::from(before)) * (k - f) - both));
+            }
+        }
+        hits
+    }
 }
