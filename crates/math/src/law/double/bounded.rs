@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 const MAX_STEPS: f64 = 1e9;
 
 /// Classes that are bracketed one by one, some ten milliseconds each.
-const MOST_CLASSES: usize = 128;
+const MOST_CLASSES: usize = 512;
 
 /// None where the positions are too many, or the classes.
 pub(super) fn rate(law: &Double, items: u64) -> Result<Option<Fpr>> {

@@ -22,10 +22,10 @@ pub(crate) struct Hits {
 }
 
 /// Numbers computed in f64 here are positive and pass through less than ten thousand roundings.
-const ROUNDING: f64 = 4e-12;
+pub(super) const ROUNDING: f64 = 4e-12;
 
 /// More items than this that hit several positions are not told apart.
-const MOST_SEVERAL: u64 = 48;
+pub(super) const MOST_SEVERAL: u64 = 48;
 
 /// Ends of the probability that `items` items hit all positions.
 pub(crate) fn bracket(hits: &Hits, pairs: Pairs, items: u64) -> Result<(f64, f64)> {
@@ -73,11 +73,11 @@ fn combine(law: &[f64], expected: &[f64], join: impl Fn(usize, usize) -> usize) 
     next
 }
 
-struct Cover<'a> {
-    hits: &'a Hits,
-    pairs: Pairs,
+pub(super) struct Cover<'a> {
+    pub(super) hits: &'a Hits,
+    pub(super) pairs: Pairs,
     /// Pairs that hit several positions.
-    several: u128,
+    pub(super) several: u128,
 }
 
 impl Cover<'_> {
@@ -90,7 +90,12 @@ impl Cover<'_> {
     }
 
     /// The chance that no item hits several positions, and that groups of `(positions, pairs that hit each)` are all hit.
-    fn chance(&self, groups: &[(usize, u128)], items: u64) -> Result<Fpr> {
+    pub(super) fn chance(&self, groups: &[(usize, u128)], items: u64) -> Result<Fpr> {
+        // More than there are pairs: then the numbers bound nothing.
+        let used = groups.iter().map(|&(count, single)| count as u128 * single).sum::<u128>() + self.several;
+        if used > self.pairs.count() {
+            return Ok(Fpr::bound(0.0, 1.0));
+        }
         let mut terms = vec![(self.several, 1i128)];
         let mut log2_guess = 0.0;
         for &(count, single) in groups {

@@ -31,16 +31,9 @@ pub(super) fn offsets(law: &Double) -> Vec<u64> {
     (0..law.probes).map(|i| reduce(law.offsets.at(i), law.bits)).collect()
 }
 
-/// Pairs that hit one given position: every `b` counts the different positions of its item, for any of which some `A` fits.
-pub(super) fn hits_of_one(law: &Double) -> u128 {
+/// The `b` whose items have fewer than k different positions.
+pub(super) fn repeating(law: &Double) -> Vec<u64> {
     let (m, k, f) = (law.bits, u64::from(law.probes), offsets(law));
-    let positions = |b: u64| {
-        let mut all: Vec<u64> = (0..k).map(|j| add(multiply(j % m, b, m), f[j as usize], m)).collect();
-        all.sort_unstable();
-        all.dedup();
-        all.len() as u64
-    };
-    // Only these b have fewer than k positions.
     let mut repeating = Vec::new();
     for j in 0..k {
         for later in j + 1..k {
@@ -49,8 +42,23 @@ pub(super) fn hits_of_one(law: &Double) -> u128 {
     }
     repeating.sort_unstable();
     repeating.dedup();
-    repeating.retain(|&b| law.step == Step::Any || b > 0);
-    let lost: u64 = repeating.into_iter().map(|b| k - positions(b)).sum();
+    repeating
+}
+
+/// How many different positions an item of step `b` has.
+pub(super) fn different_positions(law: &Double, b: u64) -> usize {
+    let (m, f) = (law.bits, offsets(law));
+    let mut all: Vec<u64> = (0u64..).zip(f).map(|(j, offset)| add(multiply(j % m, b, m), offset, m)).collect();
+    all.sort_unstable();
+    all.dedup();
+    all.len()
+}
+
+/// Pairs that hit one given position: every `b` counts the different positions of its item, for any of which some `A` fits.
+pub(super) fn hits_of_one(law: &Double) -> u128 {
+    let k = u64::from(law.probes);
+    let fewer = repeating(law).into_iter().filter(|&b| law.step == Step::Any || b > 0);
+    let lost: u64 = fewer.map(|b| k - different_positions(law, b) as u64).sum();
     u128::from(k) * u128::from(law.pairs().second) - u128::from(lost)
 }
 
