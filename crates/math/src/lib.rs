@@ -10,6 +10,7 @@
 //! | which number of probes is best? | [`optimal_probes`] |
 //! | what rate does one filter keep to, with a probability? | [`rate_quantile_bound`], [`Target::confidence`] |
 //! | how many hits among fresh keys? | [`false_positives`], [`hits_quantile_bound`] |
+//! | how close do two hashes come to independent ones? | [`law::Double`], [`law::PartitionDouble`], [`convergence`] |
 //! | what of unions and intersections? | [`sets`] |
 //! | how efficient can it be? | [`efficiency()`], [`peak_efficiency`], [`max_efficiency`], [`crossover`] |
 //! | how many bits has it, from those that are set? | [`estimate_bits()`] |
@@ -33,6 +34,7 @@ mod approximation;
 pub mod binomial;
 pub mod bounds;
 mod combine;
+pub mod convergence;
 mod dyadic;
 mod efficiency;
 mod enclosure;

@@ -4,7 +4,7 @@
 //! is offered, and the contract test of the filter crate holds each scheme to its law.
 
 mod classic;
-mod double;
+pub(crate) mod double;
 mod hashing;
 pub(crate) mod inclusion;
 pub(crate) mod mixture;

@@ -4,9 +4,12 @@ mod averaged;
 mod bounded;
 pub(crate) mod bracket;
 mod collisions;
+mod constants;
 mod exact;
 pub(crate) mod modular;
 pub(crate) mod powers;
+
+pub use constants::odd_step_constant;
 
 use super::Law;
 use crate::enclosure::Enclose;
@@ -99,6 +102,15 @@ impl Double {
         &self.offsets
     }
 
+    /// Pairs that hit one given position; at most those that hit two; places where positions of one item coincide; all pairs.
+    pub(crate) fn collision_counts(&self) -> (u128, u64, u64, u128) {
+        let k = u64::from(self.probes);
+        let hits = collisions::hits_of_one(self);
+        let shared = (1..k).map(|apart| 2 * (k - apart) * modular::gcd(apart, self.bits)).sum();
+        let lost = u128::from(k) * u128::from(self.pairs().second) - hits;
+        (hits, shared, lost as u64, self.pairs().count())
+    }
+
     fn pairs(&self) -> Pairs {
         Pairs { first: self.bits, second: self.bits - u64::from(self.step == Step::NonZero) }
     }
@@ -123,7 +135,9 @@ impl Law for Double {
         if let Some(fpr) = bounded::rate(self, items)? {
             return Ok(fpr);
         }
-        if let Some(fpr) = averaged::rate(self, items)? {
+        if let Some(mut fpr) = averaged::rate(self, items)? {
+            // The bracket holds without it; the first-order term only says where in it the rate is.
+            fpr.place(self.first_order(items)?);
             return Ok(fpr);
         }
         Err(crate::Error::TooCostly { probes: self.probes, digits: 0 })
