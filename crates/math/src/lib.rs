@@ -50,6 +50,7 @@ mod hits_quantile;
 pub mod law;
 pub mod occupancy;
 mod plan;
+mod plan_scheme;
 mod rate;
 pub mod reproduce;
 mod search;
@@ -70,6 +71,7 @@ pub use hits::{Hits, RateMoments, false_positives, rate_moments};
 pub use hits_quantile::{HitsQuantile, hits_quantile_bound};
 pub use law::{Law, Variant};
 pub use plan::{Plan, Target, Textbook};
+pub use plan_scheme::{SchemePlan, SchemeTarget};
 pub use rate::Rate;
 pub use search::{Best, MAX_SEARCHED_PROBES, OptimalProbes, max_items, min_bits, optimal_probes};
 

@@ -10,6 +10,16 @@ use crate::{Error, Result};
 /// Above this, listing the pairs of one query takes too long.
 const MOST_PROBES: u32 = 64;
 
+/// What makes the coefficient of one scheme differ from another's, whatever the load.
+pub(crate) struct Shape {
+    /// Steps of queries with fewer positions: `(positions, how many)`.
+    pub(crate) fewer: Vec<(u32, f64)>,
+    /// Positions that items lose to coincidences, over all steps.
+    pub(crate) lost: f64,
+    /// Pairs that hit several positions of a query.
+    pub(crate) several: Vec<Hit>,
+}
+
 impl Double {
     /// The limit of `n (rate - (1 - e^(-k/c))^k)` as filters grow at c bits an item, for moduli that have the divisors below `2 k^2` of this law's m: take
     /// [`crate::convergence::LARGE_PRIME`] or [`crate::convergence::LARGE_POWER_OF_TWO`] for primes and powers of two. A limit, not a bracket: what is left at a given n
@@ -21,22 +31,24 @@ impl Double {
     /// Errors when c is not a positive number or probes are above 64.
     pub fn constant(&self, bits_per_item: f64) -> Result<f64> {
         check_load(bits_per_item)?;
+        let shape = self.shape()?;
+        Ok(constant(bits_per_item, self.probes, &shape.fewer, shape.lost, &shape.several))
+    }
+
+    pub(crate) fn shape(&self) -> Result<Shape> {
         if self.probes > MOST_PROBES {
             return Err(Error::TooCostly { probes: self.probes, digits: 0 });
         }
-        let allowed = |b: &u64| self.step == Step::Any || *b > 0;
-        let (fewer, lost) = if self.offsets == Offsets::Linear {
+        let fewer: Vec<(u32, f64)> = if self.offsets == Offsets::Linear {
             // Steps of an order below k, whatever the size.
             let orders = divisors_up_to(self.bits, u64::from(self.probes) - 1).filter(|&order| order > 1 || self.step == Step::Any);
-            let fewer: Vec<(u32, f64)> = orders.map(|order| (order as u32, totient(order) as f64)).collect();
-            let lost = fewer.iter().map(|&(positions, steps)| f64::from(self.probes - positions) * steps).sum();
-            (fewer, lost)
+            orders.map(|order| (order as u32, totient(order) as f64)).collect()
         } else {
-            let fewer: Vec<u32> = repeating(self).into_iter().filter(allowed).map(|b| different_positions(self, b) as u32).collect();
-            let lost = fewer.iter().map(|positions| f64::from(self.probes - positions)).sum();
-            (fewer.into_iter().map(|positions| (positions, 1.0)).collect(), lost)
+            let steps = repeating(self).into_iter().filter(|&b| self.step == Step::Any || b > 0);
+            steps.map(|b| (different_positions(self, b) as u32, 1.0)).collect()
         };
-        Ok(constant(bits_per_item, self.probes, &fewer, lost, &self.several()))
+        let lost = fewer.iter().map(|&(positions, steps)| f64::from(self.probes - positions) * steps).sum();
+        Ok(Shape { fewer, lost, several: self.several() })
     }
 
     /// Mean numbers of pairs that hit so many of a query's positions, two or more, for large m.
@@ -57,8 +69,13 @@ impl Double {
         let f = offsets(self);
         // Multiples of the golden section have no small relations.
         let query = |i: u64| multiply((self.bits as f64 * 0.618_033_988_749_894_9) as u64 % self.bits, i, self.bits);
-        let hits = |i: u64| listed(self, query(i), 1, &f).multiple.into_iter().map(|(set, count)| (set.count_ones(), count as f64 / 4.0));
-        (1..=4).flat_map(hits).collect()
+        // For a large prime all queries but exceptions are alike.
+        let queries = if self.bits == crate::convergence::LARGE_PRIME { 1 } else { 4 };
+        let hits = |i: u64| {
+            let sets = listed(self, query(i), 1, &f).multiple.into_iter();
+            sets.map(move |(set, count)| (set.count_ones(), count as f64 / queries as f64))
+        };
+        (1..=queries).flat_map(hits).collect()
     }
 
     /// The rate to first order, `(1 - e^(-k n/m))^k + constant / n`: an approximation, good while the second term is small.

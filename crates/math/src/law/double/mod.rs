@@ -9,12 +9,13 @@ mod exact;
 pub(crate) mod modular;
 pub(crate) mod powers;
 
+pub(crate) use constants::Shape;
 pub use constants::odd_step_constant;
 
-use super::Law;
-use crate::enclosure::Enclose;
+use super::{Floor, Law, hash_floor};
+use crate::enclosure::{Enclose, HashFloor};
 use crate::error::{check_bits, check_probes, out_of_range};
-use crate::{Fill, Fpr, Result};
+use crate::{Fill, Fpr, Rate, Result};
 use powers::Pairs;
 
 /// What `h2` may be.
@@ -116,6 +117,9 @@ impl Double {
     }
 }
 
+/// Orders beyond this add nothing that shows.
+const MOST_SHORT_ORDER: u64 = 64;
+
 impl Law for Double {
     fn bits(&self) -> u64 {
         self.bits
@@ -141,6 +145,50 @@ impl Law for Double {
             return Ok(fpr);
         }
         Err(crate::Error::TooCostly { probes: self.probes, digits: 0 })
+    }
+
+    /// Exactly where the rate is, else by the upper end of its bracket.
+    fn meets(&self, items: u64, rate: &Rate, hash_bits: u32) -> Result<bool> {
+        if items == 0 {
+            return Ok(true);
+        }
+        match exact::rate(self, items)? {
+            Some(powers) => powers.at_most(rate, Some(HashFloor { items, hash_bits })),
+            None => {
+                let mut fpr = self.fpr(items)?;
+                fpr.add_above(hash_floor(items, hash_bits));
+                Ok(fpr.upper < rate.to_f64())
+            }
+        }
+    }
+
+    /// What correlated positions add at this size, to first order: bounds for the pair equal to the query's own and for h2 = 0, the first term for progressions that
+    /// share a stretch. More bits lower all but the first.
+    fn floors(&self, items: u64, hash_bits: u32) -> Vec<Floor> {
+        let mut floors = vec![Floor { cause: "equal hashes", rate: hash_floor(items, hash_bits) }];
+        let (n, k) = (items as f64, f64::from(self.probes));
+        let own = n / self.pairs().count() as f64;
+        floors.push(Floor { cause: "equal pairs of hashes", rate: own.min(1.0) });
+        let filled = -libm::expm1(-n * k / self.bits as f64);
+        // q + q^2 + .. + q^(k-1): stretches of all lengths but the whole.
+        let stretches = filled * (1.0 - libm::pow(filled, k - 1.0)) / (1.0 - filled).max(f64::MIN_POSITIVE);
+        match self.offsets {
+            Offsets::Linear => {
+                floors.push(Floor { cause: "reversed progressions", rate: own.min(1.0) });
+                floors.push(Floor { cause: "shifted progressions, both ways", rate: (4.0 * own * stretches).min(1.0) });
+            }
+            Offsets::Square => floors.push(Floor { cause: "shifted progressions", rate: (2.0 * own * stretches).min(1.0) }),
+            _ => {}
+        }
+        if self.offsets == Offsets::Linear {
+            let most = u64::from(self.probes).saturating_sub(1).min(MOST_SHORT_ORDER);
+            for order in modular::divisors_up_to(self.bits, most).filter(|&order| order > 1 || self.step == Step::Any) {
+                let share = modular::totient(order) as f64 / self.pairs().second as f64;
+                let cause = if order == 1 { "h2 = 0" } else { "h2 of short order" };
+                floors.push(Floor { cause, rate: (share * libm::pow(filled, order as f64)).min(1.0) });
+            }
+        }
+        floors
     }
 
     fn fpr_at_fill(&self, _: &[u64]) -> Result<Option<Fpr>> {
