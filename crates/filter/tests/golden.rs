@@ -1,7 +1,7 @@
 //! Golden files fix every step from keys to bytes, for ever. They were written by tests/golden/reference.py, a second implementation.
 
 use std::path::PathBuf;
-
+use truebloom::count_min::{Counter, FullRows, HeavyHitters, PairwiseRows, RowHashes, Sketch, TwoHashRows};
 use truebloom::scheme::{Classic, Scheme, Standard};
 use truebloom::truebloom_math::count_min::{Rows, Shape};
 use truebloom::{BloomFilter, HasherId, KeyHash, KeyHasher, PortableHasher, Seed};

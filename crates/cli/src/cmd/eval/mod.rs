@@ -5,6 +5,7 @@ mod occupancy;
 mod query;
 mod rates;
 mod recycling;
+mod schemes;
 
 use crate::failure::Failure;
 use crate::input::{name, open};
