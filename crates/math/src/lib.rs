@@ -15,6 +15,7 @@
 //! | how many bits has it, from those that are set? | [`estimate_bits()`] |
 //! | what do the papers' formulas say? | [`Approximation`], [`bounds`] |
 //! | what of the papers' numbers is right? | [`reproduce`] |
+//! | what rate do other libraries really give? | [`audit`] |
 //! | does this measurement agree? | [`binomial`], [`Fill`] |
 //!
 //! Rates are [`Fpr`]: a value with ends that are proven to enclose the truth, two `f64` apart at most. The textbook formula and the sums and
@@ -30,6 +31,7 @@
 //! ```
 
 mod approximation;
+pub mod audit;
 pub mod binomial;
 pub mod bounds;
 mod combine;
