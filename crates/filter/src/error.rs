@@ -1,6 +1,7 @@
 //! What can go wrong, said with the values that were found and what to do about it.
 
 use crate::MAX_PROBES;
+use crate::format::Kind;
 use crate::hash::{HasherId, Seed};
 use std::convert::Infallible;
 use std::io;
@@ -165,6 +166,12 @@ pub enum FormatError {
         expected: u64,
         /// That of the bytes.
         found: u64,
+    },
+    /// A file of another kind.
+    #[error("the file holds {found}; open it with {}", found.opened_by())]
+    Kind {
+        /// What it holds.
+        found: Kind,
     },
     /// A kind, scheme, hasher or flag that this program does not know.
     #[error("the file has {field} {found}, which this program does not know; use a newer truebloom")]
