@@ -4,14 +4,20 @@
 //! is offered, and the contract test of the filter crate holds each scheme to its law.
 
 mod classic;
+mod double;
+mod hashing;
 pub(crate) mod inclusion;
 pub(crate) mod mixture;
+mod partition_double;
 mod partitioned;
 pub(crate) mod ratios;
 pub(crate) mod slices;
 mod standard;
 
 pub use classic::Classic;
+pub use double::{Double, Offsets, Step};
+pub use hashing::Hashing;
+pub use partition_double::PartitionDouble;
 pub use partitioned::Partitioned;
 pub use standard::Standard;
 
