@@ -106,7 +106,11 @@ pub(super) fn cassandra(items: f64, rate: f64) -> Result<Size> {
         while table(bits, probes) > rate {
             bits += 1;
             if bits > MOST {
-                return out_of_range("rate", rate, format!("at least {}: this library refuses lower ones", table(MOST, best(MOST))));
+                return out_of_range(
+                    "rate",
+                    format!("{rate:e}"),
+                    format!("at least {:e}: this library refuses lower ones", table(MOST, best(MOST))),
+                );
             }
             probes = best(bits);
         }
