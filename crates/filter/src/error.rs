@@ -3,6 +3,7 @@
 use crate::MAX_PROBES;
 use crate::format::Kind;
 use crate::hash::{HasherId, Seed};
+use crate::scheme::SchemeId;
 use std::convert::Infallible;
 use std::io;
 use std::path::PathBuf;
@@ -172,6 +173,14 @@ pub enum FormatError {
     Kind {
         /// What it holds.
         found: Kind,
+    },
+    /// A file with another scheme.
+    #[error("the filter has the {found} scheme, but was to be opened as one with the {expected} scheme; open it as what it is")]
+    Scheme {
+        /// The scheme of the type that was to be read.
+        expected: SchemeId,
+        /// The file's.
+        found: SchemeId,
     },
     /// A kind, scheme, hasher or flag that this program does not know.
     #[error("the file has {field} {found}, which this program does not know; use a newer truebloom")]

@@ -26,7 +26,7 @@ impl Stored for BloomFilter {
     type Header = Header;
 
     fn read_header(fields: &Fields, _: Kind) -> Result<Header, FormatError> {
-        fields.scheme()?;
+        fields.check_scheme(Standard::ID)?;
         let hasher = PortableHasher::new(fields.hasher()?, fields.seed());
         let merged = fields.flags(MERGED)? == MERGED;
         fields.check_zero(at::PARAMETERS, at::HEADER_CHECKSUM)?;
