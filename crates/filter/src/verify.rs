@@ -4,6 +4,7 @@
 //! whatever their repeats; nothing else fails a filter. In particular the measured rate is not compared with the rate asked for: about half of all tight
 //! filters lie a little above it, for their rates scatter about the expected one.
 
+use crate::scheme::{Scheme, Standard};
 use crate::{BloomFilter, KeyHasher};
 use truebloom_math::law::hash_floor;
 use truebloom_math::{Error, Fill, Fpr, binomial};
@@ -64,7 +65,7 @@ impl FillVerdict {
 
 impl Verification {
     /// Examines a filter. Takes a few exact rates: microseconds. Errors only when a rate cannot be computed ([`Error::TooCostly`]).
-    pub fn of<H: KeyHasher>(filter: &BloomFilter<H>) -> Result<Verification, Error> {
+    pub fn of<H: KeyHasher, S: Scheme>(filter: &BloomFilter<H, S>) -> Result<Verification, Error> {
         let items = possible_items(filter);
         let law = filter.law();
         let rate_of = |items: u64| -> Result<Fpr, Error> {
@@ -112,7 +113,7 @@ impl Verification {
 ///
 /// A new key is swallowed, setting no bit, with the pass probability of the moment, at most that of the fill now. So the new keys swallowed before the
 /// a-th that set a bit are fewer than a negative binomial variable with that chance; its quantile at a quarter of [`ALPHA`] bounds them.
-fn possible_items<H: KeyHasher>(filter: &BloomFilter<H>) -> (u64, u64) {
+fn possible_items<H: KeyHasher, S: Scheme>(filter: &BloomFilter<H, S>) -> (u64, u64) {
     let (changed, offered) = (filter.changed(), filter.offered());
     if filter.is_merged() || changed == offered {
         return (changed, offered);
@@ -132,7 +133,7 @@ fn possible_items<H: KeyHasher>(filter: &BloomFilter<H>) -> (u64, u64) {
     (changed, changed + high)
 }
 
-fn fill_verdict<H: KeyHasher>(filter: &BloomFilter<H>, items: (u64, u64)) -> Result<FillVerdict, Error> {
+fn fill_verdict<H: KeyHasher, S: Scheme>(filter: &BloomFilter<H, S>, items: (u64, u64)) -> Result<FillVerdict, Error> {
     let ones = filter.ones();
     let untested = FillVerdict { ones, tested: false, too_few: 1.0, too_many: 1.0 };
     if filter.is_merged() {
@@ -152,16 +153,16 @@ fn fill_verdict<H: KeyHasher>(filter: &BloomFilter<H>, items: (u64, u64)) -> Res
 
 /// Hits among random keys, which the filter does not hold but with probability n/2^128.
 #[derive(Debug)]
-pub struct Measurement<'a, H: KeyHasher = crate::PortableHasher> {
-    filter: &'a BloomFilter<H>,
+pub struct Measurement<'a, H: KeyHasher = crate::PortableHasher, S: Scheme = Standard> {
+    filter: &'a BloomFilter<H, S>,
     keys: RandomKeys,
     queries: u64,
     hits: u64,
 }
 
-impl<'a, H: KeyHasher> Measurement<'a, H> {
+impl<'a, H: KeyHasher, S: Scheme> Measurement<'a, H, S> {
     /// Nothing asked yet. The random keys follow from `seed`; take a random one unless a measurement must be repeated.
-    pub fn new(filter: &'a BloomFilter<H>, seed: u64) -> Measurement<'a, H> {
+    pub fn new(filter: &'a BloomFilter<H, S>, seed: u64) -> Measurement<'a, H, S> {
         Measurement { filter, keys: RandomKeys(seed), queries: 0, hits: 0 }
     }
 

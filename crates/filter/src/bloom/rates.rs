@@ -2,13 +2,16 @@
 
 use super::BloomFilter;
 use crate::hash::KeyHasher;
+use crate::scheme::Scheme;
 use truebloom_math::law::hash_floor;
 use truebloom_math::{Error, Fpr, Method, items_from_ones};
 
-impl<H: KeyHasher> BloomFilter<H> {
+impl<H: KeyHasher, S: Scheme> BloomFilter<H, S> {
     /// This filter's rate right now: the chance that a key which was not inserted, chosen independently of the seed, passes.
     ///
-    /// That is `(ones / bits)^probes`, exactly, whatever was inserted and however often. The upper end counts that the key's hash may equal that of
+    /// That is `(ones / bits)^probes` for the standard scheme, exactly, whatever was inserted and however often. Where the fill does not determine the rate (two hashes for all
+    /// positions) it is only bounded: each single position passes with probability `ones / bits`, so at most all do together and at least none but by chance; then the
+    /// method is [`Method::Bound`] and the value the upper end. The upper end counts that the key's hash may equal that of
     /// a key that was offered, at most `offered / 2^128`. Some microseconds.
     ///
     /// ```
@@ -20,10 +23,26 @@ impl<H: KeyHasher> BloomFilter<H> {
     /// # Ok::<(), truebloom::BuildError>(())
     /// ```
     pub fn fpr(&self) -> Fpr {
-        let at_fill = self.law().fpr_at_fill(&[self.ones]);
+        let at_fill = self.law().fpr_at_fill(&self.slice_ones());
         // Never refused for the bits and probes a filter can have (a test goes to the corners); if it were, this much would still be true.
-        let rate = at_fill.ok().flatten().unwrap_or(anything());
+        let rate = at_fill.ok().flatten().unwrap_or_else(|| bounded(self.fill(), self.probes()));
         self.with_hash_floor(rate, self.offered())
+    }
+
+    /// The set bits of each slice that the law asks for.
+    fn slice_ones(&self) -> Vec<u64> {
+        let slices = u64::from(self.scheme.slices());
+        if slices == 1 {
+            return vec![self.ones];
+        }
+        let (short, longer) = (self.bits() / slices, self.bits() % slices);
+        let start = |slice: u64| slice * short + slice.min(longer);
+        (0..slices).map(|slice| self.storage.count_ones_in(start(slice)..start(slice + 1))).collect()
+    }
+
+    /// Whether the fill determines the rate, so that [`fpr`](Self::fpr) is exact and measurements can be held to it.
+    pub fn fill_tells_rate(&self) -> bool {
+        matches!(self.law().fpr_at_fill(&self.slice_ones()), Ok(Some(_)))
     }
 
     /// The expected rate once the filter holds its capacity: a mean over seeds, proven to be at most the rate asked for. `None` without a capacity.
@@ -64,8 +83,12 @@ impl<H: KeyHasher> BloomFilter<H> {
     }
 }
 
-fn anything() -> Fpr {
+/// Between `1 - k (1 - fill)` and the fill: the first position is uniform on all bits or on its slice, and for slices the mean over them is at least the smallest.
+fn bounded(fill: f64, probes: u32) -> Fpr {
+    let upper = fill.next_up().min(1.0);
+    let lower = (1.0 - f64::from(probes) * (1.0 - fill) - f64::EPSILON * f64::from(probes)).max(0.0);
     let mut rate = Fpr::ONE;
-    (rate.lower, rate.ln_lower, rate.method) = (0.0, f64::NEG_INFINITY, Method::Bound);
+    (rate.value, rate.lower, rate.upper, rate.method) = (upper, lower, upper, Method::Bound);
+    (rate.ln, rate.ln_lower, rate.ln_upper) = (upper.ln(), lower.ln(), upper.ln());
     rate
 }
