@@ -3,6 +3,7 @@
 mod occupancy;
 mod query;
 mod rates;
+mod schemes;
 
 use crate::failure::Failure;
 use crate::input::{name, open};

@@ -3,6 +3,7 @@
 //! A query of one class has some different positions `q_0, q_1, ..`. Every one of them is hit by the same number of pairs; what makes schemes differ
 //! are the pairs that hit two or more. Those solve `(j' - j) b = (q_i' - q_i) - (f_j' - f_j)`, so they can be listed however large m is.
 
+use super::bracket::Hits;
 use super::modular::{add, gcd, multiply, reduce, solutions, subtract};
 use super::{Double, Step};
 
@@ -30,16 +31,9 @@ pub(super) fn offsets(law: &Double) -> Vec<u64> {
     (0..law.probes).map(|i| reduce(law.offsets.at(i), law.bits)).collect()
 }
 
-/// Pairs that hit one given position: every `b` counts the different positions of its item, for any of which some `A` fits.
-pub(super) fn hits_of_one(law: &Double) -> u128 {
+/// The `b` whose items have fewer than k different positions.
+pub(super) fn repeating(law: &Double) -> Vec<u64> {
     let (m, k, f) = (law.bits, u64::from(law.probes), offsets(law));
-    let positions = |b: u64| {
-        let mut all: Vec<u64> = (0..k).map(|j| add(multiply(j % m, b, m), f[j as usize], m)).collect();
-        all.sort_unstable();
-        all.dedup();
-        all.len() as u64
-    };
-    // Only these b have fewer than k positions.
     let mut repeating = Vec::new();
     for j in 0..k {
         for later in j + 1..k {
@@ -48,8 +42,23 @@ pub(super) fn hits_of_one(law: &Double) -> u128 {
     }
     repeating.sort_unstable();
     repeating.dedup();
-    repeating.retain(|&b| law.step == Step::Any || b > 0);
-    let lost: u64 = repeating.into_iter().map(|b| k - positions(b)).sum();
+    repeating
+}
+
+/// How many different positions an item of step `b` has.
+pub(super) fn different_positions(law: &Double, b: u64) -> usize {
+    let (m, f) = (law.bits, offsets(law));
+    let mut all: Vec<u64> = (0u64..).zip(f).map(|(j, offset)| add(multiply(j % m, b, m), offset, m)).collect();
+    all.sort_unstable();
+    all.dedup();
+    all.len()
+}
+
+/// Pairs that hit one given position: every `b` counts the different positions of its item, for any of which some `A` fits.
+pub(super) fn hits_of_one(law: &Double) -> u128 {
+    let k = u64::from(law.probes);
+    let fewer = repeating(law).into_iter().filter(|&b| law.step == Step::Any || b > 0);
+    let lost: u64 = fewer.map(|b| k - different_positions(law, b) as u64).sum();
     u128::from(k) * u128::from(law.pairs().second) - u128::from(lost)
 }
 
@@ -197,4 +206,37 @@ pub(super) fn short_orders(law: &Double) -> impl Iterator<Item = u64> {
 pub(super) fn of_order(law: &Double, order: u64) -> Class {
     let f = vec![0; law.probes as usize];
     listed(law, law.bits / order % law.bits, super::modular::totient(order), &f)
+}
+
+impl Hits {
+    /// From listed sets: `one` pairs hit each position, these of them others as well.
+    pub(super) fn of_class(class: &Class, one: u128) -> Hits {
+        let positions = class.positions as usize;
+        let mut hits = Hits { single: vec![one; positions], several: vec![0; positions + 1] };
+        for &(set, count) in &class.multiple {
+            hits.several[set.count_ones() as usize] += count;
+            (0..positions).filter(|i| set >> i & 1 == 1).for_each(|i| hits.single[i] -= u128::from(count));
+        }
+        hits
+    }
+
+    /// From overlaps, by counting: `c_s` stretches of s hits begin somewhere, so `c_s - 2 c_(s+1) + c_(s+2)` are not part of longer ones.
+    pub(super) fn of_overlaps(probes: u32, one: u128, overlaps: &[Overlap]) -> Hits {
+        let k = u64::from(probes);
+        let mut hits = Hits { single: vec![one; k as usize], several: vec![0; k as usize + 1] };
+        for overlap in overlaps {
+            let (e, f, pairs) = (u64::from(overlap.query), u64::from(overlap.item), 2 * overlap.steps);
+            let stretches = |s: u64| k.saturating_sub((s - 1) * e) * k.saturating_sub((s - 1) * f);
+            for s in (2..=k).take_while(|&s| stretches(s) > 0) {
+                hits.several[s as usize] += pairs * (stretches(s) + stretches(s + 2) - 2 * stretches(s + 1));
+            }
+            // Items that hit position i by some probe j, and another by j + f or j - f.
+            for i in 0..k {
+                let (after, before) = (i + e < k, i >= e);
+                let both = if after && before { k.saturating_sub(2 * f) } else { 0 };
+                hits.single[i as usize] -= u128::from(pairs * ((u64::from(after) + u64::from(before)) * (k - f) - both));
+            }
+        }
+        hits
+    }
 }

@@ -15,7 +15,7 @@ use std::collections::BTreeMap;
 const MOST_POSITIONS: u32 = 22;
 
 /// Steps that one answer may take: about three seconds.
-const MAX_STEPS: f64 = 3e9;
+const MAX_STEPS: f64 = 1.5e9;
 
 /// The rate as a sum that can be bracketed, if the number of steps is affordable.
 pub(super) fn rate(law: &Double, items: u64) -> Result<Option<Powers>> {

@@ -1,5 +1,8 @@
 //! Double hashing on one array of bits: position i of a key is `h1 + i h2 + f(i)` modulo m.
 
+mod averaged;
+mod bounded;
+pub(crate) mod bracket;
 mod collisions;
 mod exact;
 pub(crate) mod modular;
@@ -116,6 +119,12 @@ impl Law for Double {
         }
         if let Some(powers) = exact::rate(self, items)? {
             return powers.fpr();
+        }
+        if let Some(fpr) = bounded::rate(self, items)? {
+            return Ok(fpr);
+        }
+        if let Some(fpr) = averaged::rate(self, items)? {
+            return Ok(fpr);
         }
         Err(crate::Error::TooCostly { probes: self.probes, digits: 0 })
     }
