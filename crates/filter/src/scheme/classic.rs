@@ -106,6 +106,7 @@ const EMPTY: u64 = u64::MAX;
 
 /// The positions drawn so far.
 #[derive(Clone, Debug)]
+#[expect(clippy::large_enum_variant, reason = "the large one is the common one, and on the stack because it must not allocate")]
 enum Drawn {
     Few {
         positions: [u64; FEW],
