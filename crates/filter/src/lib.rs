@@ -61,6 +61,7 @@ mod format;
 mod hash;
 mod key;
 pub mod scheme;
+mod tied;
 pub mod verify;
 
 pub use bloom::BloomFilter;

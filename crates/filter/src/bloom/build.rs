@@ -4,7 +4,7 @@ use super::{BloomFilter, Counts};
 use crate::bits::Bits;
 use crate::error::BuildError;
 use crate::hash::{KeyHasher, PortableHasher, Seed};
-use crate::scheme::{Scheme, Standard};
+use crate::scheme::{AnyScheme, Scheme, Standard};
 use truebloom_math::law::hash_floor;
 use truebloom_math::{Plan, Rate, Target, Variant};
 
@@ -88,6 +88,19 @@ impl<H: KeyHasher> BloomFilter<H> {
     /// [`with_bits_and_probes`](BloomFilter::with_bits_and_probes) with a hasher of one's own.
     pub fn with_bits_probes_and_hasher(bits: u64, probes: u32, hasher: H) -> Result<BloomFilter<H>, BuildError> {
         BloomFilter::with_scheme(Standard::new(bits, probes)?, hasher)
+    }
+}
+
+impl BloomFilter<PortableHasher, AnyScheme> {
+    /// The same filter by the standard scheme's own type, which is faster, or itself if it is of another scheme.
+    pub fn into_standard(self) -> Result<BloomFilter, BloomFilter<PortableHasher, AnyScheme>> {
+        match self.scheme {
+            AnyScheme::Standard(scheme) => {
+                let BloomFilter { hasher, scheme: _, storage, ones, counts, capacity, rate } = self;
+                Ok(BloomFilter { hasher, scheme, storage, ones, counts, capacity, rate })
+            }
+            _ => Err(self),
+        }
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::BloomFilter;
 use crate::hash::KeyHasher;
-use crate::scheme::Scheme;
+use crate::scheme::{Scheme, SchemeId};
 use truebloom_math::law::hash_floor;
 use truebloom_math::{Error, Fpr, Method, items_from_ones};
 
@@ -62,13 +62,28 @@ impl<H: KeyHasher, S: Scheme> BloomFilter<H, S> {
         rate
     }
 
-    /// The number of distinct items that on average gives the present number of set bits: `ln(1 - ones/bits) / (probes ln(1 - 1/bits))`. `None` for a full
+    /// The number of distinct items that on average gives the present number of set bits: `ln(1 - ones/bits) / (probes ln(1 - 1/bits))` for the standard scheme, and
+    /// with `ln(1 - probes/bits)` below for the others, whose keys set k different bits or nearly always do. `None` for a full
     /// filter, which says no more than "many".
     ///
     /// An estimate without an interval. It needs no memory of what was inserted, so it also holds for unions; not for intersections, where keys of one
     /// filter leave bits behind.
     pub fn estimated_items(&self) -> Option<f64> {
+        if self.scheme.id() != SchemeId::Standard {
+            return self.estimated_items_by_committees();
+        }
         items_from_ones(self.bits(), self.probes(), self.ones)
+    }
+
+    /// For schemes that set k different bits of an item, or nearly always do: `ln(1 - ones/bits) / ln(1 - probes/bits)`.
+    fn estimated_items_by_committees(&self) -> Option<f64> {
+        let (bits, empty) = (self.bits() as f64, (self.bits() - self.ones) as f64);
+        let covered = f64::from(self.probes()) / bits;
+        match (empty > 0.0, covered < 1.0) {
+            (false, _) => None,
+            (true, false) => Some(if self.ones == 0 { 0.0 } else { 1.0 }),
+            (true, true) => Some(((empty / bits).ln() / (-covered).ln_1p()).max(0.0)),
+        }
     }
 
     /// Whether the filter holds more distinct items than it was planned for, so that its expected rate is above the one proven for it. False without a
