@@ -5,6 +5,7 @@
 mod args;
 mod cmd;
 mod failure;
+mod filters;
 mod input;
 mod lines;
 mod progress;

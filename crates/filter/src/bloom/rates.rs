@@ -100,6 +100,9 @@ impl<H: KeyHasher, S: Scheme> BloomFilter<H, S> {
 
 /// Between `1 - k (1 - fill)` and the fill: the first position is uniform on all bits or on its slice, and for slices the mean over them is at least the smallest.
 fn bounded(fill: f64, probes: u32) -> Fpr {
+    if fill == 0.0 {
+        return Fpr::ZERO;
+    }
     let upper = fill.next_up().min(1.0);
     let lower = (1.0 - f64::from(probes) * (1.0 - fill) - f64::EPSILON * f64::from(probes)).max(0.0);
     let mut rate = Fpr::ONE;
