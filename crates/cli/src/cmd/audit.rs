@@ -203,18 +203,18 @@ fn print_table(args: &Args) -> Result<(), Failure> {
         )?;
         return Ok(());
     }
-    writeln!(out, "{:<19}{:>14}{:>8}  {:<11}{:<11}{:<25}verdict", "library", "bits", "probes", "ideal", "rate", "interval")?;
+    writeln!(out, "{:<19}{:>14}{:>8}  {:<11}{:<11}{:<36}verdict", "library", "bits", "probes", "ideal", "rate", "known by")?;
     for (profile, finding) in findings {
         match finding {
             Ok(finding) => {
                 let (value, lower, upper) = finding.rate();
                 let interval = match finding.law {
-                    Some(_) => "by a law".to_owned(),
-                    None => format!("{} to {}", rate_text(lower, 3), rate_text(upper, 3)),
+                    Some(law) => law.method.to_string(),
+                    None => format!("simulation, {} to {}", rate_text(lower, 3), rate_text(upper, 3)),
                 };
                 writeln!(
                     out,
-                    "{:<19}{:>14}{:>8}  {:<11}{:<11}{interval:<25}{}",
+                    "{:<19}{:>14}{:>8}  {:<11}{:<11}{interval:<36}{}",
                     profile.name,
                     count(finding.size.bits),
                     finding.size.probes,

@@ -192,10 +192,14 @@ fn verdict(verification: &Verification, measurement: &Measurement<'_, PortableHa
         return match verification.expected_verdict() {
             ExpectedVerdict::Met if ranged => "kept: the promise holds, and the measurement does not contradict it".to_owned(),
             ExpectedVerdict::Met => "kept: the promise holds, and the measurement agrees".to_owned(),
+            ExpectedVerdict::Undetermined if ranged => {
+                "not contradicted: repeated keys leave open whether it holds more items than planned; the measurement is possible".to_owned()
+            }
             ExpectedVerdict::Undetermined => {
                 "not contradicted: repeated keys leave open whether it holds more items than planned; the measurement agrees with its fill"
                     .to_owned()
             }
+            _ if ranged => "not contradicted: nothing was asked, and the fill and the measurement are possible".to_owned(),
             _ => "consistent: nothing was asked, and the measurement agrees with the fill".to_owned(),
         };
     }
