@@ -5,6 +5,7 @@
 mod args;
 mod cmd;
 mod failure;
+mod filters;
 mod input;
 mod lines;
 mod progress;
@@ -40,6 +41,7 @@ enum Verb {
     Fpr(cmd::fpr::Args),
     Explain(cmd::explain::Args),
     Compare(cmd::compare::Args),
+    Audit(cmd::audit::Args),
     Table(cmd::table::Args),
     Reproduce(cmd::reproduce::Args),
     Eval(cmd::eval::Args),
@@ -56,6 +58,7 @@ fn main() -> ExitCode {
         Some(Verb::Fpr(args)) => cmd::fpr::run(&args),
         Some(Verb::Explain(args)) => cmd::explain::run(&args),
         Some(Verb::Compare(args)) => cmd::compare::run(&args),
+        Some(Verb::Audit(args)) => cmd::audit::run(&args),
         Some(Verb::Table(args)) => cmd::table::run(&args),
         Some(Verb::Reproduce(args)) => cmd::reproduce::run(&args),
         Some(Verb::Eval(args)) => cmd::eval::run(&args),

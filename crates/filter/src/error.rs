@@ -7,8 +7,8 @@ use crate::scheme::SchemeId;
 use std::convert::Infallible;
 use std::io;
 use std::path::PathBuf;
-use truebloom_math::Variant;
 use truebloom_math::count_min::Rows;
+use truebloom_math::{Rate, Variant};
 
 /// Why a filter cannot be made.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
@@ -22,6 +22,38 @@ pub enum BuildError {
     Probes {
         /// The number that was given.
         found: u32,
+    },
+    /// The type is that of another scheme.
+    #[error("the type is that of the {expected} scheme, not of the {found} one; take the type of that, or `AnyScheme`")]
+    Scheme {
+        /// The scheme of the type.
+        expected: SchemeId,
+        /// The scheme that was given.
+        found: SchemeId,
+    },
+    /// The law of the scheme does not prove the rate.
+    #[error(
+        "a rate of {asked} for {items} items is not proven for a filter of the {scheme} scheme with these bits and probes; give more bits, or take the standard scheme"
+    )]
+    NotProven {
+        /// The scheme.
+        scheme: SchemeId,
+        /// The items that were asked for.
+        items: u64,
+        /// The rate that was asked for.
+        asked: Rate,
+    },
+    /// Slices cannot be equal.
+    #[error(
+        "{bits} bits cannot be shared equally by {probes} slices; take {} or {}",
+        (bits / u64::from(*probes)).max(1) * u64::from(*probes),
+        (bits / u64::from(*probes) + 1) * u64::from(*probes)
+    )]
+    Slices {
+        /// The bits that were given.
+        bits: u64,
+        /// The probes, one a slice.
+        probes: u32,
     },
     /// The plan is for another law than that of this filter.
     #[error("the plan is for a {found} filter, but this is a standard one; plan with the variant `standard`")]
@@ -139,6 +171,14 @@ pub enum MergeError {
         /// What was done to one of them.
         how: &'static str,
     },
+    /// Different schemes.
+    #[error("the filters differ in schemes, {ours} and {theirs}; make both with the same scheme")]
+    Scheme {
+        /// Of the filter that was to change.
+        ours: SchemeId,
+        /// Of the other.
+        theirs: SchemeId,
+    },
     /// Different hash functions.
     #[error("the filters differ in hashers, {} and {}; make both with the same hasher", name(*ours), name(*theirs))]
     Hasher {
@@ -224,7 +264,9 @@ pub enum FormatError {
         found: Kind,
     },
     /// A file with another scheme.
-    #[error("the filter has the {found} scheme, but was to be opened as one with the {expected} scheme; open it as what it is")]
+    #[error(
+        "the filter has the {found} scheme, but was to be opened as one with the {expected} scheme; open it as `BloomFilter<PortableHasher, AnyScheme>`"
+    )]
     Scheme {
         /// The scheme of the type that was to be read.
         expected: SchemeId,

@@ -65,6 +65,7 @@ mod hash;
 mod key;
 pub mod recycling;
 pub mod scheme;
+mod tied;
 pub mod verify;
 
 pub use bloom::BloomFilter;

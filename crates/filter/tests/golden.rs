@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 use truebloom::count_min::{Counter, FullRows, HeavyHitters, PairwiseRows, RowHashes, Sketch, TwoHashRows};
-use truebloom::scheme::{Classic, Scheme, Standard};
+use truebloom::scheme::{AnyScheme, Classic, Scheme, SchemeId, Standard};
 use truebloom::truebloom_math::count_min::{Rows, Shape};
 use truebloom::{BloomFilter, HasherId, KeyHash, KeyHasher, PortableHasher, Seed};
 
@@ -161,4 +161,24 @@ fn distinct_positions() {
     }
     let digest = |digest: u64, position| digest.wrapping_mul(1_099_511_628_211).wrapping_add(position);
     assert_eq!(positions(SEED, 1100, 1000).fold(0, digest), 0xf4b6_b8b1_711f_b546);
+}
+
+/// Positions of every scheme, among them sizes below the differences of the progressions, slices of unequal length and skipped words.
+#[test]
+fn positions_of_every_scheme() {
+    let (_, bytes) = golden("positions.txt");
+    let text = String::from_utf8(bytes).expect("text");
+    for line in text.lines() {
+        let [name, hash, bits, probes, digest, first] = line.split(' ').collect::<Vec<_>>().try_into().expect("six fields");
+        let id: SchemeId = name.parse().expect("a scheme");
+        let scheme = AnyScheme::named(id, bits.parse().expect("bits"), probes.parse().expect("probes")).expect("in range");
+        let hash = KeyHash::from(u128::from_str_radix(hash, 16).expect("a hash"));
+        let found: Vec<u64> = scheme.positions(hash).collect();
+        let shown: Vec<String> = found.iter().take(8).map(u64::to_string).collect();
+        assert_eq!(shown.join(","), first, "{line}");
+        assert_eq!(found.len().to_string(), probes);
+        let sum = found.iter().zip(1u64..).fold(0u64, |sum, (position, factor)| sum.wrapping_add(position.wrapping_mul(factor)));
+        assert_eq!(sum.to_string(), digest, "{line}");
+    }
+    assert_eq!(text.lines().count(), 575);
 }

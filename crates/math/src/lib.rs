@@ -18,6 +18,7 @@
 //! | what do the papers' formulas say? | [`Approximation`], [`bounds`] |
 //! | what of the papers' numbers is right? | [`reproduce`] |
 //! | how large must a Count-Min sketch be, and how wrong can it be? | [`count_min`] |
+//! | what rate do other libraries really give? | [`audit`] |
 //! | does this measurement agree? | [`binomial`], [`Fill`] |
 //!
 //! Rates are [`Fpr`]: a value with ends that are proven to enclose the truth, two `f64` apart at most. The textbook formula and the sums and
@@ -33,6 +34,7 @@
 //! ```
 
 mod approximation;
+pub mod audit;
 pub mod binomial;
 pub mod bounds;
 mod combine;

@@ -1,13 +1,15 @@
 //! `truebloom check`: the lines that are (perhaps) in a filter, in the manner of grep.
 
 use crate::failure::Failure;
+use crate::filters;
 use crate::input::{Inputs, name, open};
 use crate::lines::Lines;
 use crate::report::Report;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
-use truebloom::BloomFilter;
+use truebloom::scheme::Scheme;
+use truebloom::{BloomFilter, PortableHasher};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -54,13 +56,20 @@ struct Counts {
 }
 
 pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
-    let filter = BloomFilter::open(&args.filter).map_err(Failure::new)?;
+    // The choice of the scheme once, not a key: the standard one is compiled for itself.
+    match filters::open(&args.filter)?.into_standard() {
+        Ok(filter) => run_on(args, &filter),
+        Err(filter) => run_on(args, &filter),
+    }
+}
+
+fn run_on<S: Scheme>(args: &Args, filter: &BloomFilter<PortableHasher, S>) -> Result<ExitCode, Failure> {
     let mut out = io::BufWriter::with_capacity(1 << 16, io::stdout().lock());
     let mut counts = Counts::default();
     let mut failed = false;
     for path in Inputs::new(&args.inputs).iter() {
         // As grep does: an input that cannot be read is told, the others are read.
-        match select(args, path, &filter, &mut out, &mut counts) {
+        match select(args, path, filter, &mut out, &mut counts) {
             Ok(()) => {}
             Err(failure) if failure.is_of_output() => return Err(failure),
             Err(failure) => {
@@ -78,7 +87,13 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
     Ok(ExitCode::from(if failed { 2 } else { u8::from(counts.selected == 0) }))
 }
 
-fn select(args: &Args, path: &Path, filter: &BloomFilter, out: &mut impl Write, counts: &mut Counts) -> Result<(), Failure> {
+fn select<S: Scheme>(
+    args: &Args,
+    path: &Path,
+    filter: &BloomFilter<PortableHasher, S>,
+    out: &mut impl Write,
+    counts: &mut Counts,
+) -> Result<(), Failure> {
     let silent = args.quiet || args.count || args.json;
     let fail = |error| Failure::at(name(path), error);
     let mut lines = Lines::new(open(path).map_err(fail)?);

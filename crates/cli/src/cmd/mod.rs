@@ -1,5 +1,6 @@
 //! The verbs, one file each: arguments and a `run` that gives the exit code.
 
+pub(crate) mod audit;
 pub(crate) mod check;
 pub(crate) mod compare;
 pub(crate) mod create;

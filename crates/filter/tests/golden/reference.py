@@ -54,6 +54,61 @@ def distinct_positions(h1, h2, m, k):
     return drawn
 
 
+def residues(stream, m, lowest):
+    h1 = below(stream, m)
+    return h1, lowest + below(stream, m - lowest)
+
+
+def two_hashes(f, lowest=0):
+    """Schemes 4 to 8: h1 + i h2 + f(i) modulo m, with big integers and no differences."""
+
+    def scheme(h1, h2, m, k):
+        a, b = residues(words(h1, h2), m, lowest)
+        return [(a + i * b + f(i)) % m for i in range(k)]
+
+    return scheme
+
+
+def partitioned(h1, h2, m, k):
+    """Scheme 3: the first m mod k slices are longer by a bit."""
+    stream, lengths = words(h1, h2), [m // k + (i < m % k) for i in range(k)]
+    return [sum(lengths[:i]) + below(stream, length) for i, length in enumerate(lengths)]
+
+
+def partition_double(h1, h2, m, k):
+    """Scheme 9."""
+    a, b = residues(words(h1, h2), m // k, 0)
+    return [i * (m // k) + (a + i * b) % (m // k) for i in range(k)]
+
+
+SCHEMES = {
+    "standard": lambda h1, h2, m, k: list(islice(positions(h1, h2, m), k)),
+    "classic": distinct_positions,
+    "partitioned": partitioned,
+    "double": two_hashes(lambda i: 0),
+    "double-nonzero": two_hashes(lambda i: 0, 1),
+    "square": two_hashes(lambda i: i * i),
+    "cube": two_hashes(lambda i: i**3),
+    "enhanced": two_hashes(lambda i: (i**3 - i) // 6),
+    "partition-double": partition_double,
+}
+
+
+def golden_positions():
+    """Scheme, hash, bits, probes and the sum over i of (i + 1) times position i, modulo 2^64; then up to 8 positions themselves."""
+    hashes = [0, 1, 1 << 64, (1 << 128) - 1, SEED]
+    sizes = [(1, 1), (2, 2), (3, 3), (5, 5), (6, 6), (7, 7), (12, 6), (1000, 8), (1001, 7), (28800, 20), (3000, 1000), ((3 << 60) - 2, 7), (1 << 62, 8)]
+    for name, scheme in SCHEMES.items():
+        for hash in hashes:
+            for m, k in sizes:
+                if (name == "double-nonzero" and m == 1) or (name == "partition-double" and m % k):
+                    continue
+                found = scheme(hash & MASK, hash >> 64, m, k)
+                assert len(found) == k and all(0 <= p < m for p in found)
+                digest = sum((i + 1) * p for i, p in enumerate(found)) & MASK
+                yield f"{name} {hash:x} {m} {k} {digest} {','.join(map(str, found[:8]))}"
+
+
 def xxh3(seed, key):
     h = xxhash.xxh3_128_intdigest(key, seed=seed & MASK)
     return (h & MASK) ^ (seed >> 64), h >> 64
@@ -213,6 +268,7 @@ def main(folder):
     merged.union(other)
     (folder / "v1-siphash-merged.tbl").write_bytes(merged.encode())
     sketches(folder)
+    (folder / "positions.txt").write_text("".join(f"{line}\n" for line in golden_positions()))
 
 
 if __name__ == "__main__":
