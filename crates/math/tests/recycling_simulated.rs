@@ -31,8 +31,7 @@ fn modes() -> Vec<Mode> {
 fn every_mode_as_modelled() {
     for (i, mode) in modes().into_iter().enumerate() {
         let design = Design::new(60, 3, 26, mode).expect("a design");
-        let (run, seen) =
-            (design.long_run().expect("in range"), simulate(&design, Stream::New, 640_000, 7 + i as u64).expect("in range"));
+        let (run, seen) = (design.long_run().expect("in range"), simulate(&design, Stream::New, 640_000, 7 + i as u64).expect("in range"));
         within(&seen.instance, run.fpr.value, &format!("{mode:?}"));
         within(&seen.items_per_cycle, run.items_per_cycle.value, &format!("{mode:?}"));
         assert_eq!((seen.first.value, seen.each.value, seen.forgotten.value), (seen.instance.value, seen.instance.value, 0.0));
