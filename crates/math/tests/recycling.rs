@@ -150,7 +150,7 @@ fn joint_law_of_two_phases() {
     }
 }
 
-/// With one probe both filters see one position, and the closed form of erratum D23.
+/// With one probe both filters see one position, and the closed form of erratum D22.
 #[test]
 fn one_probe_in_closed_form() {
     for bits in 1..=30u64 {

@@ -4,6 +4,7 @@
 mod common;
 
 mod burns;
+mod dozier;
 mod grandi;
 mod km_sketch;
 mod lehr;
