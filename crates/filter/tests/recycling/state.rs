@@ -1,0 +1,1 @@
+//! The whole state in a file, and hostile bytes.
