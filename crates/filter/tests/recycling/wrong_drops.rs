@@ -78,7 +78,7 @@ fn the_sum_of_the_odds_has_the_mean_of_the_wrong_drops_and_the_bound_holds() {
         ] {
             println!("{name} {policy:?}: {mean:.2} wrong drops, {apart:.1}, bound failed for {failed:.4}");
             assert!(mean > 10.0 && apart.abs() < 5.0, "{name} {policy:?}: {mean} {apart}");
-            // Of 100 filters at most 10% may; 26 or more would with a probability below 4e-6.
+            // Of 100 filters at most 10% may; 26 or more would with a probability below 5e-6.
             assert!(failed <= 0.25, "{name} {policy:?}: {failed}");
         }
     }
