@@ -85,6 +85,12 @@ pub enum BuildError {
         /// Why no other value works.
         why: &'static str,
     },
+    /// A policy that a filter shared by threads cannot have.
+    #[error("a filter that threads share cannot have {what}; recycle it yourself, or put a lock around a `RecyclingFilter`")]
+    NotShared {
+        /// What it cannot have.
+        what: &'static str,
+    },
     /// The memory is not to be had.
     #[error("there are no {bytes} bytes of memory to be had; ask for a higher rate or fewer items, or split the keys over several filters")]
     Memory {
