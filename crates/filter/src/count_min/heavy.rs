@@ -26,8 +26,7 @@ pub struct HeavyHitter {
 ///
 /// # What is certain
 /// **Every key whose count exceeds [`missed_at_most`](Self::missed_at_most) is in the list**, whatever the stream and the hashes. Proof: take a key that is not, and when it came last. The bound on its
-/// count, kept with it, was then at least its whole count; it was refused or dropped, then or later, with that bound, and `missed_at_most` is the highest bound ever refused or dropped. (Unless a
-/// counter saturates.)
+/// count, kept with it, was then at least its whole count; it was refused or dropped, then or later, with that bound, and `missed_at_most` is the highest bound ever refused or dropped.
 ///
 /// So [`above`](Self::above) knows whether its answer is complete. No list of fixed length can promise that for a threshold beforehand: estimates of light keys may exceed a heavy one's. How far down it reaches depends on the
 /// stream: the least of `capacity` highest bounds is typically `N / capacity` plus the error of the sketch, and [`for_share`](Self::for_share) sizes both for that.

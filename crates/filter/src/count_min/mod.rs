@@ -203,8 +203,7 @@ impl<R: RowHashes, C: Counter> Sketch<R, C> {
 
     /// Halves all counts, rounded down, so that old ones fade: done every so often, a count is worth half for each time since.
     ///
-    /// Estimates are then at least the decayed count without its fraction, and above it by at most one more than [`error_bound`](Self::error_bound) says of the counters, which it
-    /// says. Saturated counters stay so. Linear in the counters.
+    /// Estimates are then at least the decayed count without its fraction, and [`error_bound`](Self::error_bound) adds the one that rounding can cost. Saturated counters stay so. Linear in the counters.
     pub fn halve(&mut self) {
         self.counters.iter_mut().for_each(|counter| *counter = counter.half());
         // Up, as the bounds need at least the sum.

@@ -174,7 +174,8 @@ fn forged_lists_are_refused() {
         seal_all(&mut forged);
         HeavyHitters::<u32>::from_bytes(&forged).expect_err("forged").to_string()
     };
-    let cases: [(&dyn Fn(&mut Vec<u8>), &str); 6] = [
+    type Change<'a> = &'a dyn Fn(&mut Vec<u8>);
+    let cases: [(Change, &str); 6] = [
         (&|bytes| bytes[start + 16..start + 24].fill(0xff), "bound of a listed key"),
         (&|bytes| bytes[start + 16..start + 24].fill(0), "bound of a listed key"),
         (&|bytes| bytes[start + 24..start + 32].fill(0xff), "length of a listed key"),

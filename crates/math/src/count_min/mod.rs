@@ -25,7 +25,7 @@ mod shape;
 mod tail;
 
 pub use prime::{is_prime, next_prime};
-pub use shape::{MAX_COPIES, MAX_WIDTH, Shape};
+pub use shape::{MAX_COPIES, Shape};
 
 use crate::Rate;
 use std::fmt;

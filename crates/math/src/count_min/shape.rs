@@ -8,9 +8,6 @@ use crate::enclosure::Enclose;
 use crate::error::out_of_range;
 use crate::{Error, Rate, Result};
 
-/// The largest width of a row: what a word holds.
-pub const MAX_WIDTH: u64 = u64::MAX;
-
 /// The most copies of a two-hash sketch that are planned.
 pub const MAX_COPIES: u32 = 1 << 30;
 

@@ -36,6 +36,7 @@ pub(super) fn count_min(query: &mut Query) -> Result<Answer, String> {
         "bound_ln": bound.ln,
         "method": "bound",
         "family": family.to_string(),
+        "meets": copies_proven.is_some_and(|proven| proven <= shape.copies()),
         "copies_proven": copies_proven,
         "cells": whole(shape.cells()),
         "cells_classic": Shape::for_error(&epsilon, &delta, Rows::Independent).ok().map(|classic| whole(classic.cells())),
