@@ -46,7 +46,8 @@ fn theorem_6_1_misses_a_term_of_its_own_order() {
 #[test]
 fn theorem_6_1_forgets_queries_whose_positions_coincide() {
     let (k, c) = (6, 8.000_009);
-    let (y, q): (f64, f64) = ((-6.0 / c as f64).exp(), 1.0 - (-6.0 / c as f64).exp());
+    let y = f64::exp(-6.0 / c);
+    let q = 1.0 - y;
     // Queries of step 0 pass with q, not q^k; items of step 0 set one bit, not six.
     let queries = (q - q.powi(k)) / c;
     let items = -5.0 * 6.0 * y * q.powi(5) / (c * c);
@@ -151,7 +152,7 @@ fn printed_section_3(p: u64, k: u64, n: u64) -> BigRational {
 
 /// All pairs of hashes of all items; the query's are 0 and 0, since only differences matter.
 fn enumerated_section_3(p: u64, k: u64, n: u64) -> BigRational {
-    let sets: Vec<u64> = (0..p * p).map(|x| (0..k).filter(|i| (x / p + i * (x % p)) % p == 0).map(|i| 1 << i).sum()).collect();
+    let sets: Vec<u64> = (0..p * p).map(|x| (0..k).filter(|i| (x / p + i * (x % p)).is_multiple_of(p)).map(|i| 1 << i).sum()).collect();
     let mut covered = vec![BigInt::zero(); 1 << k];
     covered[0] = BigInt::one();
     for _ in 0..n {
