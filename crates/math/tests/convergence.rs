@@ -54,11 +54,14 @@ fn every_constant_of_the_vectors() {
     println!("worst relative error {worst:e}");
 }
 
+/// A coefficient of 1/n by the load.
+type Coefficient<'a> = &'a dyn Fn(f64) -> f64;
+
 /// A million items: the exact rate against its limit and coefficient, all classes of moduli.
 #[test]
 fn exact_rates_approach_their_constants() {
     let n = 1_000_000u64;
-    let cases: [(Box<dyn Law>, &dyn Fn(f64) -> f64); 4] = [
+    let cases: [(Box<dyn Law>, Coefficient); 4] = [
         (Box::new(double(8_000_009, 6, Step::Any, Offsets::Linear)), &|c| {
             double(LARGE_PRIME, 6, Step::Any, Offsets::Linear).constant(c).expect("in range")
         }),

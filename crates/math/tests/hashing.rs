@@ -99,7 +99,7 @@ fn all_pairs_of_hashes_of_tiny_filters() {
                         (Offsets::Square, Box::new(|i| i * i)),
                         (Offsets::Cube, Box::new(|i| i * i * i)),
                         (Offsets::Enhanced, Box::new(|i| (i * i * i - i) / 6)),
-                        (Offsets::Custom(own[..k as usize].to_vec()), Box::new(|i| own[i as usize])),
+                        (Offsets::Custom(own[..k as usize].to_vec()), Box::new(move |i| own[i as usize])),
                     ];
                     for (offsets, f) in families {
                         let truth = enumerated(&pairs(m, k, step, f), n);
