@@ -84,6 +84,9 @@ fn is_enclosed(fpr: &Fpr, truth: &BigRational, what: &str) {
     assert!(of_f64(fpr.lower) <= *truth && *truth <= of_f64(fpr.upper), "{what}: {fpr:?} misses {}", truth.to_f64().expect("finite"));
 }
 
+/// A definition of f, apart from the product's.
+type Offset = Box<dyn Fn(i64) -> i64>;
+
 #[test]
 fn all_pairs_of_hashes_of_tiny_filters() {
     let own = [3i64, -1, 4, -1, 5, 9];
@@ -91,12 +94,12 @@ fn all_pairs_of_hashes_of_tiny_filters() {
         for k in 1..=5u32 {
             for n in 1..=3u64 {
                 for step in [Step::Any, Step::NonZero] {
-                    let families: [(Offsets, Box<dyn Fn(i64) -> i64>); 5] = [
+                    let families: [(Offsets, Offset); 5] = [
                         (Offsets::Linear, Box::new(|_| 0)),
                         (Offsets::Square, Box::new(|i| i * i)),
                         (Offsets::Cube, Box::new(|i| i * i * i)),
                         (Offsets::Enhanced, Box::new(|i| (i * i * i - i) / 6)),
-                        (Offsets::Custom(own[..k as usize].to_vec()), Box::new(|i| own[i as usize])),
+                        (Offsets::Custom(own[..k as usize].to_vec()), Box::new(move |i| own[i as usize])),
                     ];
                     for (offsets, f) in families {
                         let truth = enumerated(&pairs(m, k, step, f), n);

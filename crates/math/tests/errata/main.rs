@@ -6,6 +6,7 @@ mod common;
 mod burns;
 mod dozier;
 mod grandi;
+mod kirsch_mitzenmacher;
 mod km_sketch;
 mod lehr;
 mod listed;

@@ -89,4 +89,22 @@ mod tests {
             assert_eq!(listed, counted, "m={m} k={k}");
         }
     }
+
+    /// The reference's counts of pairs by the number of positions they hit, for large primes.
+    #[test]
+    fn histograms_of_large_primes() {
+        let text = include_str!("../../../tests/vectors/km_prime_hist.json");
+        let all: serde_json::Value = serde_json::from_str(text).expect("the vectors are JSON");
+        for row in all["rows"].as_array().expect("rows") {
+            let k = row["k"].as_u64().expect("probes") as u32;
+            let law = Double::new(crate::convergence::LARGE_PRIME, k, Step::Any, Offsets::Linear).expect("in range");
+            let classes = long_orders(&law);
+            assert_eq!(classes.len(), 1, "all queries of a large prime are alike");
+            let hits = Hits::of_overlaps(k, hits_of_one(&law), &classes[0].1);
+            for size in 2..=k as usize {
+                let expected = row["hist"].get(size.to_string()).map_or(0, |count| count.as_u64().expect("a count"));
+                assert_eq!(hits.several[size], expected, "k={k} size={size}");
+            }
+        }
+    }
 }

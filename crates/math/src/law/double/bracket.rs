@@ -31,7 +31,7 @@ pub(super) const MOST_SEVERAL: u64 = 48;
 pub(crate) fn bracket(hits: &Hits, pairs: Pairs, items: u64) -> Result<(f64, f64)> {
     let cover = Cover { hits, pairs, several: hits.several.iter().skip(2).map(|&count| u128::from(count)).sum() };
     let positions = hits.single.len();
-    let (mut lower, mut upper) = (cover.from_below(items)?, cover.from_above(items)?);
+    let (mut lower, mut upper) = (cover.at_least(items)?, cover.at_most(items)?);
     // By size: n times the chance that an item hits so many.
     let expected: Vec<f64> = hits.several.iter().map(|&count| count as f64 / pairs.count() as f64 * items as f64).collect();
     let mean: f64 = expected.iter().skip(2).sum();
@@ -119,7 +119,7 @@ impl Cover<'_> {
     }
 
     /// All positions, as many of them as possible at the extremes.
-    fn from_below(&self, items: u64) -> Result<f64> {
+    fn at_least(&self, items: u64) -> Result<f64> {
         let (least, most, positions) = (self.smallest(), self.largest(), self.hits.single.len());
         if least == most {
             return Ok(self.chance(&[(positions, least)], items)?.lower);
@@ -132,7 +132,7 @@ impl Cover<'_> {
     }
 
     /// All positions, each hit by the mean number, rounded up.
-    fn from_above(&self, items: u64) -> Result<f64> {
+    fn at_most(&self, items: u64) -> Result<f64> {
         let positions = self.hits.single.len();
         let mean = self.hits.single.iter().sum::<u128>().div_ceil(positions as u128);
         Ok(self.chance(&[(positions, mean)], items)?.upper)

@@ -14,7 +14,7 @@ use std::collections::BTreeMap;
 /// Positions up to which all subsets are gone through: a quarter of a second a class at the most.
 const MOST_POSITIONS: u32 = 22;
 
-/// Steps that one answer may take: about three seconds.
+/// Steps that one answer may take: about two seconds, and a third of that where every query is a class of its own.
 const MAX_STEPS: f64 = 1.5e9;
 
 /// The rate as a sum that can be bracketed, if the number of steps is affordable.
@@ -51,7 +51,7 @@ fn classes(law: &Double) -> Option<Vec<Class>> {
         let long = long.iter().map(|(weight, overlaps)| from_overlaps(law.probes, *weight, overlaps));
         merge(short_orders(law).map(|order| of_order(law, order)).chain(long))
     } else {
-        if m * (listing + subsets) > MAX_STEPS {
+        if m * (listing + subsets) > MAX_STEPS / 3.0 {
             return None;
         }
         let (f, first) = (offsets(law), u64::from(law.step == Step::NonZero));

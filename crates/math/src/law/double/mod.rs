@@ -172,13 +172,10 @@ impl Law for Double {
         let filled = -libm::expm1(-n * k / self.bits as f64);
         // q + q^2 + .. + q^(k-1): stretches of all lengths but the whole.
         let stretches = filled * (1.0 - libm::pow(filled, k - 1.0)) / (1.0 - filled).max(f64::MIN_POSITIVE);
-        match self.offsets {
-            Offsets::Linear => {
-                floors.push(Floor { cause: "reversed progressions", rate: own.min(1.0) });
-                floors.push(Floor { cause: "shifted progressions, both ways", rate: (4.0 * own * stretches).min(1.0) });
-            }
-            Offsets::Square => floors.push(Floor { cause: "shifted progressions", rate: (2.0 * own * stretches).min(1.0) }),
-            _ => {}
+        // Squares too: i^2 shifted or reversed is i^2 but for a progression. Of cubes neither holds.
+        if matches!(self.offsets, Offsets::Linear | Offsets::Square) {
+            floors.push(Floor { cause: "reversed progressions", rate: own.min(1.0) });
+            floors.push(Floor { cause: "shifted progressions, both ways", rate: (4.0 * own * stretches).min(1.0) });
         }
         if self.offsets == Offsets::Linear {
             let most = u64::from(self.probes).saturating_sub(1).min(MOST_SHORT_ORDER);
