@@ -111,6 +111,12 @@ impl Fpr {
         Fpr { value, lower, upper, ln: ln(value), ln_lower, ln_upper, method: Method::Bound }
     }
 
+    /// Puts the value where an approximation has it, as far as the ends allow.
+    pub(crate) fn place(&mut self, value: f64) {
+        self.value = value.clamp(self.lower, self.upper);
+        self.ln = libm::log(self.value).clamp(self.ln_lower, self.ln_upper);
+    }
+
     pub(crate) fn from_enclosure(enclosure: &Enclosure) -> Fpr {
         let (lower, upper) = (enclosure.lower.floor(), enclosure.upper.ceil().min(1.0));
         let (ln_lower, ln_upper) = (enclosure.lower.ln().0, enclosure.upper.ln().1.min(0.0));

@@ -10,6 +10,7 @@
 //! | which number of probes is best? | [`optimal_probes`] |
 //! | what rate does one filter keep to, with a probability? | [`rate_quantile_bound`], [`Target::confidence`] |
 //! | how many hits among fresh keys? | [`false_positives`], [`hits_quantile_bound`] |
+//! | how close do two hashes come to independent ones? | [`law::Double`], [`law::PartitionDouble`], [`convergence`] |
 //! | what of unions and intersections? | [`sets`] |
 //! | how efficient can it be? | [`efficiency()`], [`peak_efficiency`], [`max_efficiency`], [`crossover`] |
 //! | how many bits has it, from those that are set? | [`estimate_bits()`] |
@@ -35,6 +36,7 @@ pub mod audit;
 pub mod binomial;
 pub mod bounds;
 mod combine;
+pub mod convergence;
 mod dyadic;
 mod efficiency;
 mod enclosure;
@@ -51,6 +53,7 @@ mod hits_quantile;
 pub mod law;
 pub mod occupancy;
 mod plan;
+mod plan_scheme;
 mod rate;
 pub mod reproduce;
 mod search;
@@ -71,6 +74,7 @@ pub use hits::{Hits, RateMoments, false_positives, rate_moments};
 pub use hits_quantile::{HitsQuantile, hits_quantile_bound};
 pub use law::{Law, Variant};
 pub use plan::{Plan, Target, Textbook};
+pub use plan_scheme::{SchemePlan, SchemeTarget};
 pub use rate::Rate;
 pub use search::{Best, MAX_SEARCHED_PROBES, OptimalProbes, max_items, min_bits, optimal_probes};
 

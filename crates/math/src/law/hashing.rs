@@ -68,24 +68,34 @@ impl Hashing {
     /// # Ok::<(), truebloom_math::Error>(())
     /// ```
     pub fn law(self, bits: u64, probes: u32) -> Result<Box<dyn Law>> {
-        let double = |step, offsets| Ok::<Box<dyn Law>, Error>(Box::new(Double::new(bits, probes, step, offsets)?));
+        if let Some(law) = self.double(bits, probes)? {
+            return Ok(Box::new(law));
+        }
         match self {
-            Hashing::Standard => Ok(Box::new(Standard::new(bits, probes)?)),
             Hashing::Classic => Ok(Box::new(Classic::new(bits, probes)?)),
             Hashing::Partitioned => Ok(Box::new(Partitioned::new(bits, probes)?)),
-            Hashing::Double => double(Step::Any, Offsets::Linear),
-            Hashing::DoubleNonzero => double(Step::NonZero, Offsets::Linear),
-            Hashing::Square => double(Step::Any, Offsets::Square),
-            Hashing::Cube => double(Step::Any, Offsets::Cube),
-            Hashing::Enhanced => double(Step::Any, Offsets::Enhanced),
             Hashing::PartitionDouble => {
-                let probes_wide = u64::from(probes.max(1));
-                if !bits.is_multiple_of(probes_wide) {
+                let slices = u64::from(probes.max(1));
+                if !bits.is_multiple_of(slices) {
                     return out_of_range("bits", bits, format!("a multiple of probes ({probes}), so that all slices are equal"));
                 }
-                Ok(Box::new(PartitionDouble::new(bits / probes_wide, probes)?))
+                Ok(Box::new(PartitionDouble::new(bits / slices, probes)?))
             }
+            _ => Ok(Box::new(Standard::new(bits, probes)?)),
         }
+    }
+
+    /// The law, for those that are double hashing on one array.
+    pub(crate) fn double(self, bits: u64, probes: u32) -> Result<Option<Double>> {
+        let (step, offsets) = match self {
+            Hashing::Double => (Step::Any, Offsets::Linear),
+            Hashing::DoubleNonzero => (Step::NonZero, Offsets::Linear),
+            Hashing::Square => (Step::Any, Offsets::Square),
+            Hashing::Cube => (Step::Any, Offsets::Cube),
+            Hashing::Enhanced => (Step::Any, Offsets::Enhanced),
+            _ => return Ok(None),
+        };
+        Double::new(bits, probes, step, offsets).map(Some)
     }
 }
 

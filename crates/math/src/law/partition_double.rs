@@ -1,12 +1,12 @@
 //! Two hashes for k slices: position i of a key is `h1 + i h2` modulo m' in slice i.
 
-use super::Law;
 use super::double::bracket::{Hits, bracket};
 use super::double::modular::{divisors_up_to, gcd, totient};
 use super::double::powers::{Pairs, Powers};
-use crate::enclosure::Enclose;
+use super::{Floor, Law, hash_floor};
+use crate::enclosure::{Enclose, HashFloor};
 use crate::error::{check_bits, check_probes, out_of_range};
-use crate::{Fill, Fpr, Result};
+use crate::{Fill, Fpr, Rate, Result};
 use std::collections::BTreeMap;
 
 /// The law of the partition scheme (Kirsch and Mitzenmacher, sections 3 and 5.1), for slices of any size m', prime or not.
@@ -202,6 +202,36 @@ impl Law for PartitionDouble {
         }
         let (lower, upper) = bracket(&self.hits(), self.pairs(), items)?;
         Ok(Fpr::bound(lower, upper))
+    }
+
+    /// Exactly where the rate is, else by the upper end of its bracket.
+    fn meets(&self, items: u64, rate: &Rate, hash_bits: u32) -> Result<bool> {
+        if items == 0 {
+            return Ok(true);
+        }
+        match self.exact(items) {
+            Some(powers) => powers.at_most(rate, Some(HashFloor { items, hash_bits })),
+            None => {
+                let mut fpr = self.fpr(items)?;
+                fpr.add_above(hash_floor(items, hash_bits));
+                Ok(fpr.upper < rate.to_f64())
+            }
+        }
+    }
+
+    /// Equal pairs bound what they add; steps of a short order meet many slices at once, to first order. Both fall with larger slices.
+    fn floors(&self, items: u64, hash_bits: u32) -> Vec<Floor> {
+        let own = items as f64 / self.pairs().count() as f64;
+        let filled = -libm::expm1(-(items as f64) / self.slice_bits as f64);
+        let mut floors = vec![
+            Floor { cause: "equal hashes", rate: hash_floor(items, hash_bits) },
+            Floor { cause: "equal pairs of hashes", rate: own.min(1.0) },
+        ];
+        for (order, steps) in self.short_orders().into_iter().filter(|order| order.0 > 1) {
+            let left = f64::from(self.probes) - f64::from(self.probes) / order as f64;
+            floors.push(Floor { cause: "h2 of short order", rate: (own * (order * steps) as f64 * libm::pow(filled, left)).min(1.0) });
+        }
+        floors
     }
 
     fn fpr_at_fill(&self, _: &[u64]) -> Result<Option<Fpr>> {

@@ -5,5 +5,6 @@ mod common;
 
 mod burns;
 mod grandi;
+mod kirsch_mitzenmacher;
 mod lehr;
 mod listed;

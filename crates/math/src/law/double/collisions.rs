@@ -157,7 +157,7 @@ fn divisors(n: u64, k: u64) -> Vec<u64> {
     all
 }
 
-fn overlaps(m: u64, probes: u32, d: u64) -> Vec<Overlap> {
+pub(super) fn overlaps(m: u64, probes: u32, d: u64) -> Vec<Overlap> {
     let k = probes as usize;
     let mut steps = vec![0u64; k * k];
     let mut found = Vec::new();

@@ -4,14 +4,18 @@ mod averaged;
 mod bounded;
 pub(crate) mod bracket;
 mod collisions;
+mod constants;
 mod exact;
 pub(crate) mod modular;
 pub(crate) mod powers;
 
-use super::Law;
-use crate::enclosure::Enclose;
+pub(crate) use constants::Shape;
+pub use constants::odd_step_constant;
+
+use super::{Floor, Law, hash_floor};
+use crate::enclosure::{Enclose, HashFloor};
 use crate::error::{check_bits, check_probes, out_of_range};
-use crate::{Fill, Fpr, Result};
+use crate::{Fill, Fpr, Rate, Result};
 use powers::Pairs;
 
 /// What `h2` may be.
@@ -99,10 +103,22 @@ impl Double {
         &self.offsets
     }
 
+    /// Pairs that hit one given position; at most those that hit two; places where positions of one item coincide; all pairs.
+    pub(crate) fn collision_counts(&self) -> (u128, u64, u64, u128) {
+        let k = u64::from(self.probes);
+        let hits = collisions::hits_of_one(self);
+        let shared = (1..k).map(|apart| 2 * (k - apart) * modular::gcd(apart, self.bits)).sum();
+        let lost = u128::from(k) * u128::from(self.pairs().second) - hits;
+        (hits, shared, lost as u64, self.pairs().count())
+    }
+
     fn pairs(&self) -> Pairs {
         Pairs { first: self.bits, second: self.bits - u64::from(self.step == Step::NonZero) }
     }
 }
+
+/// Orders beyond this add nothing that shows.
+const MOST_SHORT_ORDER: u64 = 64;
 
 impl Law for Double {
     fn bits(&self) -> u64 {
@@ -123,10 +139,53 @@ impl Law for Double {
         if let Some(fpr) = bounded::rate(self, items)? {
             return Ok(fpr);
         }
-        if let Some(fpr) = averaged::rate(self, items)? {
+        if let Some(mut fpr) = averaged::rate(self, items)? {
+            // The bracket holds without it; the first-order term only says where in it the rate is.
+            fpr.place(self.first_order(items)?);
             return Ok(fpr);
         }
         Err(crate::Error::TooCostly { probes: self.probes, digits: 0 })
+    }
+
+    /// Exactly where the rate is, else by the upper end of its bracket.
+    fn meets(&self, items: u64, rate: &Rate, hash_bits: u32) -> Result<bool> {
+        if items == 0 {
+            return Ok(true);
+        }
+        match exact::rate(self, items)? {
+            Some(powers) => powers.at_most(rate, Some(HashFloor { items, hash_bits })),
+            None => {
+                let mut fpr = self.fpr(items)?;
+                fpr.add_above(hash_floor(items, hash_bits));
+                Ok(fpr.upper < rate.to_f64())
+            }
+        }
+    }
+
+    /// What correlated positions add at this size, to first order: bounds for the pair equal to the query's own and for h2 = 0, the first term for progressions that
+    /// share a stretch. More bits lower all but the first.
+    fn floors(&self, items: u64, hash_bits: u32) -> Vec<Floor> {
+        let mut floors = vec![Floor { cause: "equal hashes", rate: hash_floor(items, hash_bits) }];
+        let (n, k) = (items as f64, f64::from(self.probes));
+        let own = n / self.pairs().count() as f64;
+        floors.push(Floor { cause: "equal pairs of hashes", rate: own.min(1.0) });
+        let filled = -libm::expm1(-n * k / self.bits as f64);
+        // q + q^2 + .. + q^(k-1): stretches of all lengths but the whole.
+        let stretches = filled * (1.0 - libm::pow(filled, k - 1.0)) / (1.0 - filled).max(f64::MIN_POSITIVE);
+        // Squares too: i^2 shifted or reversed is i^2 but for a progression. Of cubes neither holds.
+        if matches!(self.offsets, Offsets::Linear | Offsets::Square) {
+            floors.push(Floor { cause: "reversed progressions", rate: own.min(1.0) });
+            floors.push(Floor { cause: "shifted progressions, both ways", rate: (4.0 * own * stretches).min(1.0) });
+        }
+        if self.offsets == Offsets::Linear {
+            let most = u64::from(self.probes).saturating_sub(1).min(MOST_SHORT_ORDER);
+            for order in modular::divisors_up_to(self.bits, most).filter(|&order| order > 1 || self.step == Step::Any) {
+                let share = modular::totient(order) as f64 / self.pairs().second as f64;
+                let cause = if order == 1 { "h2 = 0" } else { "h2 of short order" };
+                floors.push(Floor { cause, rate: (share * libm::pow(filled, order as f64)).min(1.0) });
+            }
+        }
+        floors
     }
 
     fn fpr_at_fill(&self, _: &[u64]) -> Result<Option<Fpr>> {

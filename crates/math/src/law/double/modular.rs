@@ -69,9 +69,54 @@ pub(crate) fn divisors_up_to(n: u64, limit: u64) -> impl Iterator<Item = u64> {
     (1..=limit.min(n)).filter(move |&r| n.is_multiple_of(r))
 }
 
+/// The first prime from `n` on; none beyond 2^62.
+pub(crate) fn next_prime(n: u64) -> Option<u64> {
+    (n.max(2)..=crate::MAX_BITS).find(|&candidate| is_prime(candidate))
+}
+
+/// Miller and Rabin's test with the first twelve primes as bases, which is certain below 3.3e24 (Sorenson and Webster, 2015).
+pub(crate) fn is_prime(n: u64) -> bool {
+    const BASES: [u64; 12] = [2, 3, 5, 7, 11, 13, 17, 19, 23, 29, 31, 37];
+    if n < 2 || BASES.iter().any(|&p| n.is_multiple_of(p)) {
+        return BASES.contains(&n);
+    }
+    let twos = (n - 1).trailing_zeros();
+    BASES.iter().all(|&base| {
+        let mut power = raise(base, (n - 1) >> twos, n);
+        power == 1
+            || power == n - 1
+            || (1..twos).any(|_| {
+                power = multiply(power, power, n);
+                power == n - 1
+            })
+    })
+}
+
+fn raise(mut base: u64, mut exponent: u64, m: u64) -> u64 {
+    let mut power = 1;
+    while exponent > 0 {
+        if exponent & 1 == 1 {
+            power = multiply(power, base, m);
+        }
+        base = multiply(base, base, m);
+        exponent >>= 1;
+    }
+    power
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn primes_by_their_divisors() {
+        for n in 0..3_000u64 {
+            assert_eq!(is_prime(n), n > 1 && (2..n).all(|d| n % d > 0), "{n}");
+        }
+        // Strong pseudoprimes to the first bases, and the largest of our range.
+        assert!(!is_prime(3_215_031_751) && !is_prime(3_825_123_056_546_413_051) && is_prime((1 << 61) - 1));
+        assert_eq!((next_prime(9_586), next_prime(1 << 62)), (Some(9_587), None));
+    }
 
     #[test]
     fn against_enumeration() {
