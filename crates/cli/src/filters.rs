@@ -4,7 +4,7 @@ use crate::failure::Failure;
 use std::path::Path;
 use truebloom::scheme::{AnyScheme, SchemeId};
 use truebloom::{BloomFilter, PortableHasher};
-use truebloom_math::{Plan, Rate, SchemePlan, SchemeTarget, Target, Variant};
+use truebloom_math::{Fpr, Plan, Rate, SchemePlan, SchemeTarget, Target, Variant};
 
 /// A filter whose scheme is known only from its file.
 pub(crate) type AnyFilter = BloomFilter<PortableHasher, AnyScheme>;
@@ -19,6 +19,8 @@ pub(crate) struct Sized {
     pub(crate) probes: u32,
     pub(crate) items: u64,
     pub(crate) rate: Option<Rate>,
+    /// The expected rate, if the plan has it already: for some schemes it takes seconds.
+    pub(crate) expected: Option<Fpr>,
 }
 
 impl Sized {
@@ -37,9 +39,9 @@ impl Sized {
         if let (None, Some(items), Some(rate), None) = (variant, target.items, target.rate, target.bits) {
             let Target { probes, max_bits, hash_bits, .. } = *target;
             let plan = SchemePlan::new(&SchemeTarget { scheme: scheme.hashing(), items, rate, probes, max_bits, hash_bits })?;
-            return Ok(Sized { bits: plan.bits, probes: plan.probes, items, rate: Some(rate) });
+            return Ok(Sized { bits: plan.bits, probes: plan.probes, items, rate: Some(rate), expected: Some(plan.fpr) });
         }
         let plan = Plan::new(&Target { variant: variant.unwrap_or(Variant::Standard), ..target.clone() })?;
-        Ok(Sized { bits: plan.bits, probes: plan.probes, items: plan.items, rate: plan.rate })
+        Ok(Sized { bits: plan.bits, probes: plan.probes, items: plan.items, rate: plan.rate, expected: None })
     }
 }

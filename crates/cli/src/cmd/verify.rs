@@ -193,7 +193,8 @@ fn verdict(verification: &Verification, measurement: &Measurement<'_, PortableHa
             ExpectedVerdict::Met if ranged => "kept: the promise holds, and the measurement does not contradict it".to_owned(),
             ExpectedVerdict::Met => "kept: the promise holds, and the measurement agrees".to_owned(),
             ExpectedVerdict::Undetermined if ranged => {
-                "not contradicted: repeated keys leave open whether it holds more items than planned; the measurement is possible".to_owned()
+                "not contradicted: repeated keys leave open whether it holds more items than planned; the measurement is possible"
+                    .to_owned()
             }
             ExpectedVerdict::Undetermined => {
                 "not contradicted: repeated keys leave open whether it holds more items than planned; the measurement agrees with its fill"
