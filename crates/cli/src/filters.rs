@@ -4,7 +4,7 @@ use crate::failure::Failure;
 use std::path::Path;
 use truebloom::scheme::{AnyScheme, SchemeId};
 use truebloom::{BloomFilter, PortableHasher};
-use truebloom_math::{Plan, Rate, Target, Variant};
+use truebloom_math::{Fpr, Plan, Rate, SchemePlan, SchemeTarget, Target, Variant};
 
 /// A filter whose scheme is known only from its file.
 pub(crate) type AnyFilter = BloomFilter<PortableHasher, AnyScheme>;
@@ -19,47 +19,29 @@ pub(crate) struct Sized {
     pub(crate) probes: u32,
     pub(crate) items: u64,
     pub(crate) rate: Option<Rate>,
+    /// The expected rate, if the plan has it already: for some schemes it takes seconds.
+    pub(crate) expected: Option<Fpr>,
 }
 
 impl Sized {
-    /// Steps by which a plan grows until the law of the scheme proves the rate: a percent or two is common, and a floor cannot be grown away.
-    const FACTORS: [f64; 12] = [1.0, 1.002, 1.005, 1.01, 1.02, 1.05, 1.1, 1.25, 1.5, 2.0, 4.0, 10.0];
-
-    /// The first of some sizes from the standard plan on for which the scheme's law proves the rate. Not the smallest: these rates are not monotone in the bits.
+    /// A plan by the scheme's own law where items and a rate are given; else what is given, completed by the standard plan.
     pub(crate) fn of(scheme: SchemeId, target: &Target) -> Result<Sized, Failure> {
-        let variant = match scheme {
-            SchemeId::Classic => Variant::Classic,
-            SchemeId::Partitioned => Variant::Partitioned,
-            _ => Variant::Standard,
-        };
         if target.confidence.is_some() && scheme != SchemeId::Standard {
             return Err(Failure::new(format_args!(
                 "--confidence is not to be had with the {scheme} scheme: how its rates scatter is not known; leave one of them out"
             )));
         }
-        let plan = Plan::new(&Target { variant, ..target.clone() })?;
-        let (items, probes, rate) = (plan.items, plan.probes, plan.rate);
-        let given = target.bits.is_some() || rate.is_none();
-        let Some(asked) = rate.filter(|_| !given) else { return Ok(Sized { bits: plan.bits, probes, items, rate }) };
-        for factor in Sized::FACTORS {
-            let bits = rounded((plan.bits as f64 * factor) as u64, probes, scheme);
-            if target.max_bits.is_some_and(|most| bits > most) {
-                break;
-            }
-            if scheme.hashing().law(bits, probes)?.meets(items, &asked, target.hash_bits)? {
-                return Ok(Sized { bits, probes, items, rate });
-            }
+        let variant = match scheme {
+            SchemeId::Classic => Some(Variant::Classic),
+            SchemeId::Partitioned => Some(Variant::Partitioned),
+            _ => None,
+        };
+        if let (None, Some(items), Some(rate), None) = (variant, target.items, target.rate, target.bits) {
+            let Target { probes, max_bits, hash_bits, .. } = *target;
+            let plan = SchemePlan::new(&SchemeTarget { scheme: scheme.hashing(), items, rate, probes, max_bits, hash_bits })?;
+            return Ok(Sized { bits: plan.bits, probes: plan.probes, items, rate: Some(rate), expected: Some(plan.fpr) });
         }
-        Err(Failure::new(format_args!(
-            "a rate of {asked} for {items} items could not be proven for the {scheme} scheme, up to {} bits; ask for a higher rate, or take `--scheme standard`, which needs {} bits",
-            rounded((plan.bits as f64 * 10.0) as u64, probes, scheme),
-            plan.bits
-        )))
+        let plan = Plan::new(&Target { variant: variant.unwrap_or(Variant::Standard), ..target.clone() })?;
+        Ok(Sized { bits: plan.bits, probes: plan.probes, items: plan.items, rate: plan.rate, expected: None })
     }
-}
-
-/// Slices of equal size take whole multiples.
-fn rounded(bits: u64, probes: u32, scheme: SchemeId) -> u64 {
-    let unit = if scheme == SchemeId::PartitionDouble { u64::from(probes) } else { 1 };
-    bits.div_ceil(unit).saturating_mul(unit)
 }

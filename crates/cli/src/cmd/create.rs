@@ -95,7 +95,10 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
             let scheme = AnyScheme::named(args.scheme, sized.bits, sized.probes).map_err(Failure::new)?;
             let filter = AnyFilter::with_scheme(scheme, hasher).and_then(|filter| filter.planned_for(sized.items, sized.rate));
             let filter = filter.map_err(Failure::new)?;
-            let expected = filter.expected_fpr_at(sized.items)?;
+            let expected = match sized.expected {
+                Some(expected) => expected,
+                None => filter.expected_fpr_at(sized.items)?,
+            };
             build(filter, expected, &inputs, lines, args)
         }
     }

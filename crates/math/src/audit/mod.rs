@@ -87,7 +87,7 @@ impl Profile {
             _ => self.unit,
         };
         match self.arithmetic {
-            Arithmetic::SplitBlock if probes != 8 => return out_of_range("probes", probes, "8 in a split-block filter"),
+            Arithmetic::SplitBlock if probes != 8 => out_of_range("probes", probes, "8 in a split-block filter"),
             Arithmetic::SplitBlock => checked(Size { bits: bits.div_ceil(256).next_power_of_two() * 256, probes }),
             _ => checked(Size { bits: bits.div_ceil(unit) * unit, probes }),
         }
