@@ -188,7 +188,7 @@ pub fn min_bits(items: f64, rate: &Rate, mode: Mode) -> Result<Option<Sized>> {
     }
     let depth = match high {
         ..=512 => high,
-        ..=100_000 => 48,
+        513..=100_000 => 48,
         _ => 12,
     };
     for each in (high.saturating_sub(depth).max(1)..high).rev() {
