@@ -28,6 +28,7 @@ mod tests;
 pub(crate) use args::RecordArgs;
 pub(crate) use found::Batch;
 
+use crate::cmd::insert::over_capacity;
 use crate::failure::{Failure, warn};
 use crate::progress::Progress;
 use crate::report::{Report, plural};
@@ -41,6 +42,7 @@ use std::io::{self, IsTerminal, Seek};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
+use truebloom::BloomFilter;
 
 /// How long a wait may last before signals are looked for again.
 const TICK: Duration = Duration::from_millis(50);
@@ -415,4 +417,25 @@ pub(crate) fn count(args: &RecordArgs, paths: &[PathBuf]) -> Result<Option<u64>,
         sought.map_err(|error| Failure::at(Path::new("standard input"), error))?;
     }
     Ok(Some(records.read()))
+}
+
+/// Inserts the keys of all records; `strict` fails once there are surely more items than planned. An error if nothing should be written for it.
+pub(crate) fn insert_all(filter: &mut BloomFilter, args: &RecordArgs, paths: &[PathBuf], strict: bool) -> Result<Records, Failure> {
+    let mut records = Records::open(args, paths)?;
+    loop {
+        match records.next() {
+            Event::Batch(batch) => {
+                for (_, key) in batch.iter() {
+                    filter.insert(key);
+                    if strict && filter.is_over_capacity() {
+                        return Err(Failure::new(format_args!("{}; nothing was written", over_capacity(filter))));
+                    }
+                }
+            }
+            Event::Stopped | Event::End => break,
+            _ => {}
+        }
+    }
+    records.worth_writing()?;
+    Ok(records)
 }
