@@ -152,7 +152,10 @@ fn report(args: &Args, filter: &BloomFilter, plan: &Plan, records: Option<&Recor
         .field("fpr", fpr_value(&now))
         .field("over_capacity", filter.is_over_capacity())
         .field("seed", filter.seed().to_string());
-    records.iter().for_each(|records| records.add_shortfall(&mut report));
+    match records {
+        Some(records) => records.add_shortfall(&mut report),
+        None => records::add_no_shortfall(&mut report),
+    }
     report.line(
         "created",
         format!(

@@ -9,10 +9,10 @@ use truebloom_math::Plan;
 
 const EXAMPLES: &str = "\
 Give any sufficient subset; the rest is found exactly:
-  truebloom plan -n 10M -p 0.1%               the fewest bits for a rate
-  truebloom plan --bits 64MiB -p 1e-6         the most items that fit
-  truebloom plan -n 10M --bits 16MiB          the best rate of a size
-  truebloom plan -n 1G -p 1% --max-memory 1GiB";
+  truebloom plan -n 10M -p 0.1%                  the fewest bits for a rate
+  truebloom plan --bits 64MiB -p 1e-6            the most items that fit
+  truebloom plan -n 10M --bits 16MiB             the best rate of a size
+  truebloom plan -n 1G -p 1% --max-memory 2GiB    refuse more than that";
 
 /// Find the smallest filter that is proven to meet a rate
 #[derive(clap::Args)]

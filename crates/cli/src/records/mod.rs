@@ -387,6 +387,11 @@ fn or_stdin(paths: &[PathBuf]) -> Vec<PathBuf> {
     if paths.is_empty() { vec![PathBuf::from("-")] } else { paths.to_vec() }
 }
 
+/// As [`Records::add_shortfall`] where nothing was to be read.
+pub(crate) fn add_no_shortfall(report: &mut Report) {
+    report.field("skipped", 0).field("failed_inputs", 0);
+}
+
 /// Whether the only input is a terminal: nobody means to type a data set.
 pub(crate) fn is_terminal(paths: &[PathBuf]) -> bool {
     paths.iter().all(|path| is_stdin(path)) && io::stdin().is_terminal()
