@@ -108,7 +108,7 @@ fn manual_pages_have_the_examples() {
             let plain = example.replace('\'', "");
             assert!(page.replace('\'', "").contains(&plain), "{verb}: {example}\n{page}");
         }
-        assert_eq!(text_of(&format!("truebloom man {verb}"), folder.path()).is_empty(), false, "{verb}");
+        assert!(!text_of(&format!("truebloom man {verb}"), folder.path()).is_empty(), "{verb}");
     }
 }
 
