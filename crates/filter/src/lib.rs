@@ -45,27 +45,35 @@
 //! | | |
 //! |---|---|
 //! | the filter | [`BloomFilter`]: [`new`](BloomFilter::new), [`insert`](BloomFilter::insert), [`contains`](BloomFilter::contains), [`union_with`](BloomFilter::union_with), [`fpr`](BloomFilter::fpr), [`save`](BloomFilter::save), [`open`](BloomFilter::open) |
+//! | the filter that forgets, for streams without end | [`recycling`] |
+//! | counts, frequent keys | [`count_min`] |
 //! | what can be a key | [`Key`] |
 //! | hashers and seeds | [`PortableHasher`], [`Foreign`], [`Seed`]; [`KeyHash`] for keys hashed once and used often |
 //! | how a hash becomes positions | [`scheme`] |
 //! | sizes, rates and their laws | [`Plan`], [`Target`], [`Rate`], [`Fpr`], and the rest of [`truebloom_math`] |
+//! | what a file holds | [`Kind`] |
 //! | what can go wrong | [`BuildError`], [`MergeError`], [`FormatError`], [`ReadError`], [`FileError`] |
 //!
 //! Files are described in docs/FORMAT.md, and why things are as they are in docs/DESIGN.md.
 
 mod bits;
 mod bloom;
+pub mod count_min;
 mod error;
 mod format;
 mod hash;
 mod key;
+pub mod recycling;
 pub mod scheme;
+mod tied;
 pub mod verify;
 
 pub use bloom::BloomFilter;
 pub use error::{BuildError, Expected, FileError, FormatError, MergeError, ParseSeedError, ReadError};
+pub use format::Kind;
 pub use hash::{Foreign, HasherId, KeyHash, KeyHasher, PortableHasher, Seed};
 pub use key::Key;
+pub use recycling::RecyclingFilter;
 pub use truebloom_math::{self, Fpr, Plan, Rate, Target};
 
 /// The most probes of a key: what the file format allows. Plans for rates of practical use take below 100.

@@ -91,6 +91,8 @@ impl Variance {
         match law.placement {
             Items::Independent => law.bits == 1 || law.items == 1 && law.probes == 1,
             Items::Distinct => law.items == 1 || u64::from(law.probes) == law.bits,
+            // No fill is offered for blocks.
+            Items::Blocked { .. } => false,
         }
     }
 }

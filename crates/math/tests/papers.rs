@@ -46,6 +46,7 @@ fn every_formula_has_its_row() {
         numbered("Grandi", 1, 19),
         numbered("Grandi-unnumbered", 1, 3),
         numbered("Lehr", 1, 8),
+        numbered("KM-sketch", 1, 7),
     ];
     assert_eq!(found, expected.concat());
 }

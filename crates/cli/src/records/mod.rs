@@ -43,7 +43,8 @@ use std::io::{self, IsTerminal, Seek};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
-use truebloom::BloomFilter;
+use truebloom::scheme::Scheme;
+use truebloom::{BloomFilter, PortableHasher};
 
 /// How long a wait may last before signals are looked for again.
 const TICK: Duration = Duration::from_millis(50);
@@ -434,7 +435,12 @@ pub(crate) fn count(args: &RecordArgs, paths: &[PathBuf]) -> Result<Option<u64>,
 }
 
 /// Inserts the keys of all records; `strict` fails once there are surely more items than planned. An error if nothing should be written for it.
-pub(crate) fn insert_all(filter: &mut BloomFilter, args: &RecordArgs, paths: &[PathBuf], strict: bool) -> Result<Records, Failure> {
+pub(crate) fn insert_all<S: Scheme>(
+    filter: &mut BloomFilter<PortableHasher, S>,
+    args: &RecordArgs,
+    paths: &[PathBuf],
+    strict: bool,
+) -> Result<Records, Failure> {
     let mut records = Records::open(args, paths)?;
     loop {
         match records.next() {

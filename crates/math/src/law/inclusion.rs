@@ -31,6 +31,21 @@ pub(crate) enum Items {
     Independent,
     /// `k` distinct bits: `g_j = (C(m-j, k) / C(m, k))^n`.
     Distinct,
+    /// All in one of `blocks` blocks of `bits` bits each, chosen by the item: `g_j = (1 - (1 - a_j) / blocks)^n`, with `a_j` the probability that an item of
+    /// this block leaves `j` given bits of it empty. Averaging `a_j^L` over the binomial load `L` of the query's block gives exactly this power, so the mixture
+    /// over loads needs no sum and no truncation.
+    Blocked { blocks: u64, in_block: InBlock },
+}
+
+/// How an item sets bits within its block.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum InBlock {
+    /// `a_j = (1 - j/m)^k`.
+    Independent,
+    /// `a_j = C(m-j, k) / C(m, k)`.
+    Distinct,
+    /// One bit in each of `k` words of so many bits; the `j` given bits lie in different words: `a_j = (1 - 1/word_bits)^j`.
+    Split { word_bits: u64 },
 }
 
 /// One rate: parameters are checked by whoever makes it (`items` at least 1, distinct probes at most `bits`).
@@ -48,15 +63,17 @@ impl Inclusion {
     fn exponent(&self) -> u128 {
         match self.placement {
             Items::Independent => u128::from(self.items) * u128::from(self.probes),
-            Items::Distinct => u128::from(self.items),
+            Items::Distinct | Items::Blocked { .. } => u128::from(self.items),
         }
     }
 
-    /// Units by which a computed `g_j` may be too small (see [`Product::power`]): the base is cut once, or once a factor.
+    /// Units by which a computed `g_j` may be too small (see [`Product::power`]): the base is cut once, or once a factor. In blocks, `a_j` is at most `2k - 1` units
+    /// low (a power of a base cut once; fewer for the others), is cut once more in the division: `2k` in all.
     pub(crate) fn empty_error(&self) -> u128 {
         let base_error = match self.placement {
             Items::Independent => 1,
             Items::Distinct => u128::from(self.probes),
+            Items::Blocked { .. } => 2 * u128::from(self.probes),
         };
         (base_error + 1) * self.exponent()
     }
@@ -72,25 +89,10 @@ impl Inclusion {
 
     /// Calls `visit(j, g_j)` for j = 1, 2, .. `last`, and stops before the first that is 0.
     pub(crate) fn for_each_empty(&self, last: u32, product: &mut Product, limbs: usize, mut visit: impl FnMut(u64, &[u64], &mut Product)) {
-        let (mut base, mut power) = (vec![0; limbs], vec![0; limbs]);
-        let exponent = self.exponent();
-        let whole = Divisor::new(self.bits);
+        let (mut power, mut bases) = (vec![0; limbs], Bases::new(self, limbs));
         for j in 1..=u64::from(last).min(self.bits) {
-            match self.placement {
-                Items::Independent if j == self.bits => break,
-                Items::Independent => fixed::set_ratio(&mut base, self.bits - j, &whole),
-                // C(m-j, k) / C(m-j+1, k) = (m-j+1-k) / (m-j+1)
-                Items::Distinct => {
-                    let left = self.bits - j + 1;
-                    let Some(rest) = left.checked_sub(u64::from(self.probes)).filter(|rest| *rest > 0) else { break };
-                    if j == 1 {
-                        fixed::set_ratio(&mut base, rest, &whole);
-                    } else {
-                        fixed::scale(&mut base, rest, &Divisor::new(left));
-                    }
-                }
-            }
-            product.power(&mut power, &base, exponent);
+            let Some(base) = bases.next(self, j, product) else { break };
+            product.power(&mut power, base, self.exponent());
             visit(j, &power, product);
         }
     }
@@ -125,6 +127,80 @@ impl Inclusion {
     }
 }
 
+/// The bases of the powers `g_j`, for j = 1, 2, .. in order: the chance that one item leaves `j` given bits empty.
+struct Bases {
+    base: Vec<u64>,
+    /// `a_j` of a block, from which the next may be made.
+    inner: Vec<u64>,
+    bits: Divisor,
+}
+
+impl Bases {
+    fn new(law: &Inclusion, limbs: usize) -> Bases {
+        Bases { base: vec![0; limbs], inner: vec![0; limbs], bits: Divisor::new(law.bits) }
+    }
+
+    /// The base for `j`, at most `law.bits`; `None` if it is 0.
+    fn next(&mut self, law: &Inclusion, j: u64, product: &mut Product) -> Option<&[u64]> {
+        let positive = match law.placement {
+            Items::Independent => self.independent(law, j),
+            Items::Distinct => distinct(&mut self.base, law, j, &self.bits),
+            Items::Blocked { blocks, in_block } => {
+                self.in_block(law, in_block, j, product);
+                self.base.copy_from_slice(&self.inner);
+                // (blocks - 1 + a_j) / blocks
+                Divisor::new(blocks).divide(blocks - 1, &mut self.base);
+                blocks > 1 || self.inner.iter().any(|word| *word > 0)
+            }
+        };
+        positive.then_some(&self.base)
+    }
+
+    fn independent(&mut self, law: &Inclusion, j: u64) -> bool {
+        if j < law.bits {
+            fixed::set_ratio(&mut self.base, law.bits - j, &self.bits);
+        }
+        j < law.bits
+    }
+
+    /// Sets `inner` to `a_j`.
+    fn in_block(&mut self, law: &Inclusion, in_block: InBlock, j: u64, product: &mut Product) {
+        let positive = match in_block {
+            InBlock::Independent => {
+                let positive = self.independent(law, j);
+                product.power(&mut self.inner, &self.base, u128::from(law.probes));
+                positive
+            }
+            InBlock::Distinct => distinct(&mut self.inner, law, j, &self.bits),
+            InBlock::Split { word_bits: 1 } => false,
+            InBlock::Split { word_bits } if j == 1 => {
+                fixed::set_ratio(&mut self.inner, word_bits - 1, &Divisor::new(word_bits));
+                true
+            }
+            InBlock::Split { word_bits } => {
+                fixed::scale(&mut self.inner, word_bits - 1, &Divisor::new(word_bits));
+                true
+            }
+        };
+        if !positive {
+            self.inner.fill(0);
+        }
+    }
+}
+
+/// Turns `C(m-j+1, k) / C(m, k)` into `C(m-j, k) / C(m, k)`; false where that is 0.
+fn distinct(base: &mut [u64], law: &Inclusion, j: u64, bits: &Divisor) -> bool {
+    // C(m-j, k) / C(m-j+1, k) = (m-j+1-k) / (m-j+1)
+    let left = law.bits - j + 1;
+    let Some(rest) = left.checked_sub(u64::from(law.probes)).filter(|rest| *rest > 0) else { return false };
+    if j == 1 {
+        fixed::set_ratio(base, rest, bits);
+    } else {
+        fixed::scale(base, rest, &Divisor::new(left));
+    }
+    true
+}
+
 impl Enclose for Inclusion {
     fn attempt(&self, limbs: usize) -> Result<Enclosure> {
         let coefficients = self.coefficients(limbs);
@@ -157,11 +233,16 @@ impl Enclose for Inclusion {
 
     fn bits_needed(&self) -> f64 {
         let (m, n, k) = (self.bits as f64, self.items as f64, f64::from(self.probes));
-        // log2 of the power of the mean, a lower bound of the standard rate (Jensen).
-        let mean_power = k * libm::log2(-libm::expm1(-n * k / m));
+        // log2 of the power of the mean, a lower bound of the standard rate (Jensen); in blocks, at the load that contributes most.
+        let mean_power = |items: f64| k * libm::log2(-libm::expm1(-items * k / m));
+        let mean_power = match self.placement {
+            Items::Blocked { blocks, .. } => heaviest_load(n, n / blocks as f64, mean_power),
+            _ => mean_power(n),
+        };
         // Distinct targets need distinct throws: matters for few items only.
         let distinct = match self.query {
             Query::Independent => 0.0,
+            Query::Distinct if matches!(self.placement, Items::Blocked { .. }) => 0.0,
             Query::Distinct => (0..self.probes).map(|i| libm::log2(1.0 - f64::from(i) / (n * k))).sum(),
         };
         k + libm::log2(self.sum_error() as f64) - mean_power - distinct + 4.0
@@ -170,19 +251,32 @@ impl Enclose for Inclusion {
     fn denominator_bits(&self) -> f64 {
         let log2_bits = libm::log2(self.bits as f64) + 1e-9;
         let (n, k) = (self.items as f64, f64::from(self.probes));
+        let block_choice = match self.placement {
+            Items::Blocked { blocks, .. } => n * (libm::log2(blocks as f64) + 1e-9),
+            _ => 0.0,
+        };
         // m^(nk) or C(m,k)^n for the items, m^k or C(m,k) for the query.
-        (n * k + k) * log2_bits
+        (n * k + k) * log2_bits + block_choice
     }
 
     fn check_cost(&self, bits: f64) -> Result<()> {
         let (limbs, k) = (bits / 64.0, f64::from(self.probes));
-        let steps = 2.0 * (128 - self.exponent().leading_zeros()) as f64;
+        let in_block = if matches!(self.placement, Items::Blocked { .. }) { u128::from(self.probes) } else { 1 };
+        let squarings = |exponent: u128| f64::from(128 - exponent.leading_zeros());
+        let steps = 2.0 * (squarings(self.exponent()) + squarings(in_block));
         let work = k * steps * limbs * limbs + 2.0 * k * k * limbs;
         if !(bits < MAX_DIGITS && work < MAX_WORK) {
             return Err(Error::TooCostly { probes: self.probes, digits: bits as u64 });
         }
         Ok(())
     }
+}
+
+/// `log2` of about the largest share that one load of a block has in a rate: the Poisson probability of the load times the rate there, over loads that double.
+fn heaviest_load(items: f64, mean: f64, rate: impl Fn(f64) -> f64) -> f64 {
+    let poisson = |load: f64| (load * libm::log(mean) - mean - libm::lgamma(load + 1.0)) / std::f64::consts::LN_2;
+    let doubled = (0..64).map(|power| libm::scalbn(1.0, power)).chain([mean.floor().max(1.0)]);
+    doubled.filter(|load| *load <= items).map(|load| poisson(load) + rate(load)).fold(f64::NEG_INFINITY, f64::max)
 }
 
 /// Word operations that one answer may take: about five seconds. The worst up to 2^40 bits and 1,000 probes takes four.

@@ -5,5 +5,6 @@ mod common;
 
 mod burns;
 mod grandi;
+mod km_sketch;
 mod lehr;
 mod listed;

@@ -172,7 +172,7 @@ fn text_mode(path: &Path, length: u64, otherwise: Diagnosis) -> io::Result<Diagn
 }
 
 fn too_long(path: &Path, start: &[u8], expected: u64, otherwise: Diagnosis) -> io::Result<Diagnosis> {
-    if !heal::is_whole(start, File::open(path)?.take(expected))? {
+    if !heal::is_whole(start, || File::open(path).map(|file| file.take(expected)))? {
         return Ok(otherwise);
     }
     Ok(Diagnosis {

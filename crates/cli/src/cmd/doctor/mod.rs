@@ -4,13 +4,14 @@ mod diagnosis;
 mod heal;
 
 use crate::failure::Failure;
+use crate::filters::AnyFilter;
 use crate::report::{FormatArgs, Report, count};
 use diagnosis::{Diagnosis, Parameters};
 use std::fs::File;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
-use truebloom::{BloomFilter, FileError};
+use truebloom::{FileError, FormatError, ReadError};
 
 const EXAMPLES: &str = "\
 Example:
@@ -31,14 +32,28 @@ pub(crate) struct Args {
 }
 
 pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
-    let diagnosis = match BloomFilter::open(&args.file) {
-        Ok(_) => None,
+    let diagnosis = match open(&args.file) {
+        Ok(()) => None,
         Err(FileError::Format { cause, .. }) => Some(Diagnosis::of(&args.file, &cause).map_err(|error| Failure::at(&args.file, error))?),
         Err(error) => return Err(Failure::new(error)),
     };
     let healthy = diagnosis.is_none();
     report(&args.file, diagnosis)?.print_as(args.format.format())?;
     Ok(ExitCode::from(u8::from(!healthy)))
+}
+
+/// Opens a file of any kind.
+fn open(path: &Path) -> Result<(), FileError> {
+    let error = match AnyFilter::of_scheme_open(path) {
+        Err(FileError::Format { cause: FormatError::Kind { .. }, .. }) => {
+            heal::every_kind(|| File::open(path).map_err(ReadError::Io)).err()
+        }
+        result => return result.map(drop),
+    };
+    error.map_or(Ok(()), |error| match error {
+        ReadError::Io(cause) => Err(FileError::Read { path: path.to_owned(), cause }),
+        ReadError::Format(cause) => Err(FileError::Format { path: path.to_owned(), cause }),
+    })
 }
 
 fn report(path: &Path, diagnosis: Option<Diagnosis>) -> Result<Report, Failure> {

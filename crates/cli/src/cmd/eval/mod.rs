@@ -1,8 +1,11 @@
 //! `truebloom eval`: every number of the library, over JSON Lines.
 
+mod count_min;
 mod occupancy;
 mod query;
 mod rates;
+mod recycling;
+mod schemes;
 
 use crate::failure::Failure;
 use crate::records::{Event, RecordArgs, Records};
@@ -73,13 +76,16 @@ fn answer(line: &[u8]) -> Result<Answer, String> {
         "set_fpr" => rates::combined(&mut query),
         "occupancy" => occupancy::occupancy(&mut query),
         "estimate_items" => occupancy::items_estimate(&mut query),
-        _ if LATER.contains(&name.as_str()) => Err(format!("fn `{name}` is not answered by this version of truebloom")),
+        "recycling" => recycling::long_run(&mut query),
+        "forgetting" => recycling::forgotten(&mut query),
+        "n_bounded" => recycling::emptied_after(&mut query),
+        "recycling_capacity" => recycling::most_items(&mut query),
+        "recycling_min_bits" => recycling::fewest_bits(&mut query),
+        "count_min" => count_min::count_min(&mut query),
         _ => Err(format!(
             "fn `{name}` is unknown; known are fpr, fpr_at_fill, approximation, optimal_probes, max_items, min_bits, efficiency, peak_efficiency, \
-                 max_efficiency, crossover, estimate_bits, estimate_items, false_positives, set_fpr, occupancy"
+                 max_efficiency, crossover, estimate_bits, estimate_items, false_positives, set_fpr, occupancy, recycling, recycling_capacity, \
+                 recycling_min_bits, n_bounded, forgetting, count_min"
         )),
     }
 }
-
-/// Named by the interface, and not answered yet.
-const LATER: [&str; 6] = ["recycling", "recycling_capacity", "recycling_min_bits", "n_bounded", "forgetting", "count_min"];

@@ -44,13 +44,14 @@ impl Query {
     /// One of the three laws; those of later versions are told from typing errors.
     pub(super) fn variant(&mut self) -> Result<Variant, String> {
         if self.fields.contains_key("scheme") {
-            return Err(
-                "field `scheme` is not answered by this version of truebloom; give `variant` standard, classic or partitioned".to_owned()
-            );
+            return Err("field `scheme` is not known here; give `variant` standard, classic or partitioned".to_owned());
         }
         let name = self.text("variant")?;
         if name == "blocked" {
-            return Err("variant `blocked` is not answered by this version of truebloom".to_owned());
+            return Err(
+                "field `variant` is \"blocked\", which only fn `fpr` answers; here it must be \"standard\", \"classic\" or \"partitioned\""
+                    .to_owned(),
+            );
         }
         name.parse().map_err(|_| format!("field `variant` is \"{name}\", but must be \"standard\", \"classic\" or \"partitioned\""))
     }

@@ -3,16 +3,38 @@
 use super::query::{Answer, Query, brief, explain, object, whole};
 use crate::report::fpr_value;
 use serde_json::{Value, json};
+use truebloom_math::law::{Blocked, InBlock};
 use truebloom_math::sets::{SetOp, set_fpr};
 use truebloom_math::{
-    Approximation, Best, Method, Variant, crossover, efficiency, estimate_bits, false_positives, hits_quantile_bound, max_efficiency,
+    Approximation, Best, Law, Method, Variant, crossover, efficiency, estimate_bits, false_positives, hits_quantile_bound, max_efficiency,
     max_items, min_bits, optimal_probes, peak_efficiency,
 };
 
 pub(super) fn fpr(query: &mut Query) -> Result<Answer, String> {
+    if query.fields.get("variant").is_some_and(|variant| variant == "blocked") {
+        return blocked(query);
+    }
+    if query.fields.contains_key("scheme") || query.fields.contains_key("offsets") {
+        let (law, items) = (super::schemes::law(query)?, query.whole("items")?);
+        query.finish()?;
+        return Ok(fpr_value(&law.fpr(items).map_err(explain)?));
+    }
     let (variant, bits, items, probes) = (query.variant()?, query.whole("bits")?, query.whole("items")?, query.probes()?);
     query.finish()?;
     Ok(fpr_value(&variant.fpr(bits, items, probes).map_err(explain)?))
+}
+
+fn blocked(query: &mut Query) -> Result<Answer, String> {
+    query.take("variant")?;
+    let in_block = match query.text("in_block")?.as_str() {
+        "independent" => InBlock::Independent,
+        "distinct" => InBlock::Distinct,
+        "split" => InBlock::Split { word_bits: query.whole("word_bits")? },
+        other => return Err(format!("field `in_block` is \"{other}\", but must be \"independent\", \"distinct\" or \"split\"")),
+    };
+    let (bits, block_bits, items, probes) = (query.whole("bits")?, query.whole("block_bits")?, query.whole("items")?, query.probes()?);
+    query.finish()?;
+    Ok(fpr_value(&Blocked::new(bits, block_bits, in_block, probes).and_then(|law| law.fpr(items)).map_err(explain)?))
 }
 
 pub(super) fn fpr_at_fill(query: &mut Query) -> Result<Answer, String> {

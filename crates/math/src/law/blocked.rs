@@ -1,0 +1,138 @@
+//! The blocked filter: all probes of an item in one block, usually a cache line.
+
+use super::inclusion::{InBlock as Placement, Inclusion, Items, Query};
+use super::{Law, Variant};
+use crate::enclosure::{Enclose, HashFloor};
+use crate::error::{check_bits, out_of_range};
+use crate::{Fill, Fpr, Rate, Result};
+
+/// How the probes of an item lie in its block.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum InBlock {
+    /// k independent positions, repeats allowed.
+    Independent,
+    /// k distinct positions: at sizes as small as a block clearly better.
+    Distinct,
+    /// One position in each word of the block; k is the number of words.
+    Split {
+        /// Bits of a word; 32 in Parquet's and Impala's split blocks.
+        word_bits: u64,
+    },
+}
+
+/// The law of `bits / block_bits` blocks: an item's block is uniform, its k positions lie in there.
+///
+/// A query meets a block that holds a binomial number `L` of the items, so the rate is `E[f(L)]` over the in-block rate `f`; the usual shortcut of putting the mean
+/// number of set bits in (Putze, Sanders and Singler) is too low. Since `f(L)` is a sum of powers `a_j^L` and `E[a^L] = (1 - (1 - a)/B)^n` for B blocks, the mixture is one
+/// alternating sum in whole numbers and is answered exactly, without truncation.
+///
+/// The number of set bits alone does not determine the rate, and they are no sum of independent bits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Blocked {
+    bits: u64,
+    block_bits: u64,
+    in_block: InBlock,
+    probes: u32,
+}
+
+impl Blocked {
+    /// Errors when bits or probes are out of range, `bits` is not a multiple of `block_bits`, or the probes do not fit the block: at most `block_bits` distinct ones, and
+    /// exactly one a word of split blocks.
+    ///
+    /// ```
+    /// use truebloom_math::{Law, law::{Blocked, InBlock}};
+    /// let law = Blocked::new(9_933_312, 512, InBlock::Distinct, 7)?;
+    /// assert!(law.fpr(1_000_000)?.upper < 0.01);
+    /// # Ok::<(), truebloom_math::Error>(())
+    /// ```
+    pub fn new(bits: u64, block_bits: u64, in_block: InBlock, probes: u32) -> Result<Blocked> {
+        check_bits(bits)?;
+        if block_bits == 0 || !bits.is_multiple_of(block_bits) {
+            return out_of_range("block_bits", block_bits, format!("a divisor of bits ({bits}), so that blocks are whole"));
+        }
+        match in_block {
+            InBlock::Independent => Variant::Standard.check(block_bits, probes)?,
+            InBlock::Distinct => Variant::Classic.check(block_bits, probes)?,
+            InBlock::Split { word_bits } => check_words(block_bits, word_bits, probes)?,
+        }
+        Ok(Blocked { bits, block_bits, in_block, probes })
+    }
+
+    /// Bits of a block.
+    pub fn block_bits(&self) -> u64 {
+        self.block_bits
+    }
+
+    /// How the probes lie in a block.
+    pub fn in_block(&self) -> InBlock {
+        self.in_block
+    }
+
+    /// The expected rate as a number that decisions can be made with.
+    fn expected(&self, items: u64) -> Inclusion {
+        let (query, in_block) = match self.in_block {
+            InBlock::Independent => (Query::Independent, Placement::Independent),
+            InBlock::Distinct => (Query::Distinct, Placement::Distinct),
+            InBlock::Split { word_bits } => (Query::Distinct, Placement::Split { word_bits }),
+        };
+        let placement = Items::Blocked { blocks: self.bits / self.block_bits, in_block };
+        Inclusion { query, placement, bits: self.block_bits, items, probes: self.probes }
+    }
+
+    /// Whether an item fills its block.
+    fn block_is_filled_by_one(&self) -> bool {
+        match self.in_block {
+            InBlock::Independent => self.block_bits == 1,
+            InBlock::Distinct => u64::from(self.probes) == self.block_bits,
+            InBlock::Split { word_bits } => word_bits == 1,
+        }
+    }
+}
+
+fn check_words(block_bits: u64, word_bits: u64, probes: u32) -> Result<()> {
+    if word_bits == 0 || !block_bits.is_multiple_of(word_bits) {
+        return out_of_range("word_bits", word_bits, format!("a divisor of block_bits ({block_bits})"));
+    }
+    let words = block_bits / word_bits;
+    if u64::from(probes) != words {
+        return out_of_range("probes", probes, format!("{words}, one for each word of a split block"));
+    }
+    Ok(())
+}
+
+impl Law for Blocked {
+    fn bits(&self) -> u64 {
+        self.bits
+    }
+
+    fn probes(&self) -> u32 {
+        self.probes
+    }
+
+    fn fpr(&self, items: u64) -> Result<Fpr> {
+        if items == 0 {
+            return Ok(Fpr::ZERO);
+        }
+        if self.bits == self.block_bits && self.block_is_filled_by_one() {
+            return Ok(Fpr::ONE);
+        }
+        self.expected(items).fpr()
+    }
+
+    fn meets(&self, items: u64, rate: &Rate, hash_bits: u32) -> Result<bool> {
+        if items == 0 {
+            return Ok(true);
+        }
+        self.expected(items).at_most(rate, Some(HashFloor { items, hash_bits }))
+    }
+
+    /// `None`: blocks of different loads make different rates of one fill.
+    fn fpr_at_fill(&self, _: &[u64]) -> Result<Option<Fpr>> {
+        Ok(None)
+    }
+
+    /// `None`: the bits of a block share its load.
+    fn fill(&self, _: u64) -> Result<Option<Fill>> {
+        Ok(None)
+    }
+}
