@@ -65,7 +65,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
     // The choice of the scheme once, not a key: the standard one is compiled for itself.
     match filters::open(&args.filter)?.into_standard() {
         Ok(filter) => run_on(args, filter),
-        Err(filter) => run_on(args, filter),
+        Err(filter) => run_on(args, *filter),
     }
 }
 

@@ -59,7 +59,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
     // The choice of the scheme once, not a key: the standard one is compiled for itself.
     match filter.into_standard() {
         Ok(filter) => insert(filter, args),
-        Err(filter) => insert(filter, args),
+        Err(filter) => insert(*filter, args),
     }
 }
 
