@@ -153,7 +153,7 @@ impl<H: KeyHasher, S: FillScheme> fmt::Debug for RecyclingFilter<H, S> {
         f.debug_struct("RecyclingFilter")
             .field("bits", &self.bits())
             .field("probes", &self.probes())
-            .field("scheme", &S::ID)
+            .field("scheme", &self.scheme.id())
             .field("hasher", &self.hasher.id())
             .field("policy", &self.policy)
             .field("ones", &self.ones())
