@@ -60,7 +60,7 @@ pub(super) fn is_whole<R: Read>(header: &[u8], bytes: impl Fn() -> io::Result<R>
     match every_kind(|| bytes().map_err(ReadError::Io)) {
         Ok(_) => Ok(true),
         Err(ReadError::Io(error)) => Err(error),
-        Err(ReadError::Format(_)) => Ok(false),
+        Err(_) => Ok(false),
     }
 }
 
