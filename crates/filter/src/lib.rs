@@ -48,6 +48,8 @@
 //! | one cache line a key | [`BlockedBloomFilter`] |
 //! | shared by threads | [`AtomicBloomFilter`], [`AtomicBlockedBloomFilter`] |
 //! | many keys at a time | [`insert_all`](BloomFilter::insert_all), [`contains_all`](BloomFilter::contains_all), [`Mask`] |
+//! | the filter that forgets, for streams without end | [`recycling`] |
+//! | counts, frequent keys | [`count_min`] |
 //! | what can be a key | [`Key`] |
 //! | hashers and seeds | [`PortableHasher`], [`Foreign`], [`Seed`]; [`KeyHash`] for keys hashed once and used often |
 //! | how a hash becomes positions | [`scheme`] |
@@ -62,11 +64,14 @@ mod bits;
 mod blocked;
 mod bloom;
 mod bulk;
+pub mod count_min;
 mod error;
 mod format;
 mod hash;
 mod key;
+pub mod recycling;
 pub mod scheme;
+mod tied;
 pub mod verify;
 
 pub use blocked::{AtomicBlockedBloomFilter, BlockedBloomFilter};
@@ -76,6 +81,7 @@ pub use error::{BuildError, Expected, FileError, FormatError, MergeError, ParseS
 pub use format::Kind;
 pub use hash::{Foreign, HasherId, KeyHash, KeyHasher, PortableHasher, Seed};
 pub use key::Key;
+pub use recycling::RecyclingFilter;
 pub use truebloom_math::{self, Fpr, Plan, Rate, Target};
 
 /// The most probes of a key: what the file format allows. Plans for rates of practical use take below 100.

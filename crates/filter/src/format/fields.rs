@@ -131,7 +131,7 @@ impl Fields {
 
     pub(crate) fn scheme(&self) -> Result<SchemeId, FormatError> {
         let found = self.u16(at::SCHEME);
-        let known = [SchemeId::Standard].into_iter().find(|scheme| *scheme as u16 == found);
+        let known = SchemeId::ALL.into_iter().find(|scheme| *scheme as u16 == found);
         known.ok_or(FormatError::Unknown { field: "scheme", found: found.into() })
     }
 
@@ -220,6 +220,7 @@ pub(crate) fn check_field(field: &'static str, found: u64, expected: Expected) -
     let fits = match expected {
         Expected::Exactly(value) => found == value,
         Expected::Within(lowest, highest) => (lowest..=highest).contains(&found),
+        Expected::Prime => truebloom_math::count_min::is_prime(found),
     };
     if fits { Ok(found) } else { Err(FormatError::Field { field, expected, found }) }
 }

@@ -1,6 +1,6 @@
 //! Scheme 10: a block, and k independent positions in it.
 
-use super::standard::{Words, draw};
+use super::words::{Words, draw};
 use crate::arch::LINE_BITS;
 use crate::error::BuildError;
 use crate::hash::KeyHash;

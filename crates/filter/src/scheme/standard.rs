@@ -1,7 +1,7 @@
 //! Scheme 1: k independent positions from a stream of mixed words.
 
-use super::{Scheme, SchemeId, mix};
-use crate::MAX_PROBES;
+use super::words::{Words, draw};
+use super::{Scheme, SchemeId, check_probes};
 use crate::error::BuildError;
 use crate::hash::KeyHash;
 use truebloom_math::{Law, law};
@@ -20,15 +20,25 @@ pub struct Standard {
 }
 
 impl Scheme for Standard {
-    const ID: SchemeId = SchemeId::Standard;
-
     fn new(bits: u64, probes: u32) -> Result<Standard, BuildError> {
-        if !(1..=MAX_PROBES).contains(&probes) {
-            return Err(BuildError::Probes { found: probes });
-        }
+        check_probes(probes)?;
         // Checks the bits, so that the remainder below does not divide by zero.
         let law = law::Standard::new(bits, probes)?;
         Ok(Standard { law, bits, probes, threshold: bits.wrapping_neg() % bits })
+    }
+
+    fn id(&self) -> SchemeId {
+        SchemeId::Standard
+    }
+
+    #[inline]
+    fn bits(&self) -> u64 {
+        self.bits
+    }
+
+    #[inline]
+    fn probes(&self) -> u32 {
+        self.probes
     }
 
     #[inline]
@@ -99,60 +109,6 @@ impl Iterator for Positions {
 
 impl ExactSizeIterator for Positions {}
 
-/// A number below `range` that is exactly uniform if the words are; `threshold` is 2^64 mod `range`.
-#[inline(always)]
-pub(crate) fn draw(words: &mut Words, range: u64, threshold: u64) -> u64 {
-    let mut product = u128::from(words.next()) * u128::from(range);
-    // Lemire's rejection: what remains maps the same number of words to every position.
-    if (product as u64) < threshold {
-        (product, *words) = after_skip(*words, range, threshold);
-    }
-    (product >> 64) as u64
-}
-
-/// So many words in a row may be skipped. Each is with a probability below bits/2^64 <= 1/4, so all of them with one below 2^-128.
-const MAX_SKIPS: u32 = 64;
-
-/// Called after one skip. The bound makes the loop end whatever the hash: the word after [`MAX_SKIPS`] skipped ones is taken as it is.
-///
-/// The words come and go by value: a reference to them would keep the walk of the hot loop in memory instead of registers.
-#[cold]
-fn after_skip(mut words: Words, bits: u64, threshold: u64) -> (u128, Words) {
-    let mut skipped = 1;
-    loop {
-        let product = u128::from(words.next()) * u128::from(bits);
-        if product as u64 >= threshold || skipped == MAX_SKIPS {
-            return (product, words);
-        }
-        skipped += 1;
-    }
-}
-
-/// The stream of words of a hash. The cubic walk keeps two hashes from sharing shifted or reversed streams, and the rotation keeps pairs whose second
-/// halves differ only in high bits from sharing every other word.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub(crate) struct Words {
-    pub(crate) x: u64,
-    pub(crate) y: u64,
-    pub(crate) step: u64,
-}
-
-impl Words {
-    #[inline]
-    pub(crate) fn new(hash: KeyHash) -> Words {
-        Words { x: hash.h1, y: hash.h2, step: 0 }
-    }
-
-    #[inline]
-    pub(crate) fn next(&mut self) -> u64 {
-        let word = mix(self.x ^ self.y.rotate_left(32));
-        self.step = self.step.wrapping_add(1);
-        self.x = self.x.wrapping_add(self.y);
-        self.y = self.y.wrapping_add(self.step);
-        word
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -165,7 +121,7 @@ mod tests {
         let expected = (0..65).map(|_| words.next()).last().map(|word| ((u128::from(word) * 1000) >> 64) as u64);
         let mut positions = Positions { words: Words::new(hash), bits: 1000, threshold: u64::MAX, left: 1 };
         assert_eq!(positions.next(), expected);
-        assert_eq!(positions.words.step, 65);
+        assert_eq!(positions.words.drawn(), 65);
     }
 
     #[test]
@@ -174,7 +130,7 @@ mod tests {
             let threshold = Standard::new(bits, 1).map(|scheme| scheme.threshold);
             assert_eq!(threshold, Ok(((1u128 << 64) % u128::from(bits)) as u64));
         }
-        for (bits, probes) in [(0, 1), ((1 << 62) + 1, 1), (1, 0), (1, MAX_PROBES + 1)] {
+        for (bits, probes) in [(0, 1), ((1 << 62) + 1, 1), (1, 0), (1, crate::MAX_PROBES + 1)] {
             assert!(Standard::new(bits, probes).is_err());
         }
     }

@@ -1,16 +1,17 @@
 //! `truebloom eval`: every number of the library, over JSON Lines.
 
+mod count_min;
 mod occupancy;
 mod query;
 mod rates;
+mod recycling;
+mod schemes;
 
 use crate::failure::Failure;
-use crate::input::{name, open};
-use crate::lines::Lines;
+use crate::records::{Event, RecordArgs, Records};
 use query::{Answer, Query};
 use serde_json::{Map, Value};
 use std::io::{self, Write};
-use std::path::Path;
 use std::process::ExitCode;
 
 const EXAMPLES: &str = r#"Example:
@@ -18,28 +19,37 @@ const EXAMPLES: &str = r#"Example:
 
 One query object a line, one answer object a line, in order. A bad query answers {"error": ...}; the others go on, and the exit code is 2."#;
 
+/// Bytes of a query: lists of numbers can be long.
+const MAX_QUERY: u64 = 1 << 30;
+
 /// Answer queries in JSON Lines from standard input
 #[derive(clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Args {}
 
 pub(crate) fn run(_: &Args) -> Result<ExitCode, Failure> {
-    let stdin = Path::new("-");
-    let fail = |error| Failure::at(name(stdin), error);
-    let mut lines = Lines::new(open(stdin).map_err(fail)?);
+    let mut records = Records::open(&RecordArgs::lines(MAX_QUERY), &[])?;
     let mut out = io::BufWriter::new(io::stdout().lock());
     let mut code = ExitCode::SUCCESS;
     loop {
-        // Whoever waits for an answer gets it before we wait for the next query.
-        if lines.must_read() {
-            out.flush()?;
+        match records.next() {
+            Event::Batch(queries) => {
+                for (line, _) in queries.iter() {
+                    let answer = answer(line).unwrap_or_else(|message| {
+                        code = ExitCode::from(2);
+                        Map::from_iter([("error".to_owned(), message.into())])
+                    });
+                    writeln!(out, "{}", Value::Object(answer))?;
+                }
+            }
+            // Whoever waits for an answer gets it before we wait for the next query.
+            Event::Idle => out.flush()?,
+            Event::Stopped | Event::End => break,
+            _ => {}
         }
-        let Some(line) = lines.next_line().map_err(fail)? else { break };
-        let answer = answer(line).unwrap_or_else(|message| {
-            code = ExitCode::from(2);
-            Map::from_iter([("error".to_owned(), message.into())])
-        });
-        writeln!(out, "{}", Value::Object(answer))?;
+    }
+    if !records.complete() {
+        code = ExitCode::from(2);
     }
     out.flush()?;
     Ok(code)
@@ -66,13 +76,16 @@ fn answer(line: &[u8]) -> Result<Answer, String> {
         "set_fpr" => rates::combined(&mut query),
         "occupancy" => occupancy::occupancy(&mut query),
         "estimate_items" => occupancy::items_estimate(&mut query),
-        _ if LATER.contains(&name.as_str()) => Err(format!("fn `{name}` is not answered by this version of truebloom")),
+        "recycling" => recycling::long_run(&mut query),
+        "forgetting" => recycling::forgotten(&mut query),
+        "n_bounded" => recycling::emptied_after(&mut query),
+        "recycling_capacity" => recycling::most_items(&mut query),
+        "recycling_min_bits" => recycling::fewest_bits(&mut query),
+        "count_min" => count_min::count_min(&mut query),
         _ => Err(format!(
             "fn `{name}` is unknown; known are fpr, fpr_at_fill, approximation, optimal_probes, max_items, min_bits, efficiency, peak_efficiency, \
-                 max_efficiency, crossover, estimate_bits, estimate_items, false_positives, set_fpr, occupancy"
+                 max_efficiency, crossover, estimate_bits, estimate_items, false_positives, set_fpr, occupancy, recycling, recycling_capacity, \
+                 recycling_min_bits, n_bounded, forgetting, count_min"
         )),
     }
 }
-
-/// Named by the interface, and not answered yet.
-const LATER: [&str; 6] = ["recycling", "recycling_capacity", "recycling_min_bits", "n_bounded", "forgetting", "count_min"];
