@@ -4,10 +4,11 @@
 //! whatever their repeats; nothing else fails a filter. In particular the measured rate is not compared with the rate asked for: about half of all tight
 //! filters lie a little above it, for their rates scatter about the expected one.
 
-use crate::scheme::{Scheme, Standard};
-use crate::{BloomFilter, KeyHasher, tied};
+use crate::scheme::Scheme;
+use crate::{BlockedBloomFilter, BloomFilter, KeyHasher, tied};
+use std::fmt;
 use truebloom_math::law::hash_floor;
-use truebloom_math::{Error, Fill, Fpr, binomial};
+use truebloom_math::{Error, Fill, Fpr, Law, Rate, binomial};
 
 /// The probability at most with which each verdict fails a sound filter.
 pub const ALPHA: f64 = 1e-6;
@@ -47,7 +48,7 @@ pub enum ExpectedVerdict {
 pub struct FillVerdict {
     /// Set bits.
     pub ones: u64,
-    /// Whether there is a law to test against; not after a union or an intersection.
+    /// Whether there is a law to test against; not after a union or an intersection, and not for blocked filters.
     pub tested: bool,
     /// Upper bound of the probability of so few set bits, for the fewest possible items.
     pub too_few: f64,
@@ -56,6 +57,10 @@ pub struct FillVerdict {
 }
 
 impl FillVerdict {
+    fn untested(ones: u64) -> FillVerdict {
+        FillVerdict { ones, tested: false, too_few: 1.0, too_many: 1.0 }
+    }
+
     /// Whether the fill is consistent with its law at level [`ALPHA`]: half of it for too few, a quarter for too many, and a quarter went into the bound of
     /// the items.
     pub fn holds(&self) -> bool {
@@ -67,20 +72,16 @@ impl Verification {
     /// Examines a filter. Takes a few exact rates: microseconds. Errors only when a rate cannot be computed ([`Error::TooCostly`]).
     pub fn of<H: KeyHasher, S: Scheme>(filter: &BloomFilter<H, S>) -> Result<Verification, Error> {
         let items = possible_items(filter);
-        let law = filter.law();
-        let rate_of = |items: u64| -> Result<Fpr, Error> {
-            let mut fpr = law.fpr(items)?;
-            fpr.add_above(hash_floor(items, H::HASH_BITS));
-            Ok(fpr)
-        };
-        let expected = rate_of(items.1)?;
-        let expected_verdict = match filter.rate() {
-            None => ExpectedVerdict::NothingAsked,
-            Some(asked) if law.meets(items.1, &asked, H::HASH_BITS)? => ExpectedVerdict::Met,
-            Some(asked) if rate_of(items.0)?.lower > asked.to_f64() * (1.0 + f64::EPSILON) => ExpectedVerdict::Exceeded,
-            Some(_) => ExpectedVerdict::Undetermined,
-        };
+        let (expected, expected_verdict) = expected(&*filter.law(), items, filter.rate(), H::HASH_BITS)?;
         Ok(Verification { items, expected, expected_verdict, fill: fill_verdict(filter, items)? })
+    }
+
+    /// [`of`](Self::of) for a blocked filter. Its fill is not tested: the bits of a block share its load, so the set bits are no sum of independent ones, and no tail
+    /// of theirs is proven here.
+    pub fn of_blocked<H: KeyHasher>(filter: &BlockedBloomFilter<H>) -> Result<Verification, Error> {
+        let items = items_between(filter.changed(), filter.offered(), filter.is_merged(), filter.fpr()?.upper);
+        let (expected, expected_verdict) = expected(&filter.law(), items, filter.rate(), H::HASH_BITS)?;
+        Ok(Verification { items, expected, expected_verdict, fill: FillVerdict::untested(filter.ones()) })
     }
 
     /// The fewest and the most distinct items the filter may hold; outside with probability at most a quarter of [`ALPHA`].
@@ -109,16 +110,34 @@ impl Verification {
     }
 }
 
+/// The expected rate of the most items, and what the rate asked for says to it.
+fn expected(law: &dyn Law, items: (u64, u64), asked: Option<Rate>, hash_bits: u32) -> Result<(Fpr, ExpectedVerdict), Error> {
+    let rate_of = |items: u64| -> Result<Fpr, Error> {
+        let mut fpr = law.fpr(items)?;
+        fpr.add_above(hash_floor(items, hash_bits));
+        Ok(fpr)
+    };
+    let verdict = match asked {
+        None => ExpectedVerdict::NothingAsked,
+        Some(asked) if law.meets(items.1, &asked, hash_bits)? => ExpectedVerdict::Met,
+        Some(asked) if rate_of(items.0)?.lower > asked.to_f64() * (1.0 + f64::EPSILON) => ExpectedVerdict::Exceeded,
+        Some(_) => ExpectedVerdict::Undetermined,
+    };
+    Ok((rate_of(items.1)?, verdict))
+}
+
+fn possible_items<H: KeyHasher, S: Scheme>(filter: &BloomFilter<H, S>) -> (u64, u64) {
+    items_between(filter.changed(), filter.offered(), filter.is_merged(), filter.fpr().upper)
+}
+
 /// Brackets the number of distinct items.
 ///
 /// A new key is swallowed, setting no bit, with the pass probability of the moment, at most that of the fill now. So the new keys swallowed before the
 /// a-th that set a bit are fewer than a negative binomial variable with that chance; its quantile at a quarter of [`ALPHA`] bounds them.
-fn possible_items<H: KeyHasher, S: Scheme>(filter: &BloomFilter<H, S>) -> (u64, u64) {
-    let (changed, offered) = (filter.changed(), filter.offered());
-    if filter.is_merged() || changed == offered {
+fn items_between(changed: u64, offered: u64, merged: bool, pass: f64) -> (u64, u64) {
+    if merged || changed == offered {
         return (changed, offered);
     }
-    let pass = filter.fpr().upper;
     // Fewer than `swallowed` with the wanted confidence, if so many successes in that many trials are improbable.
     let improbable = |swallowed: u64| binomial::at_least(swallowed, changed.saturating_add(swallowed), pass) < ALPHA / 4.0;
     let most = offered - changed;
@@ -135,9 +154,8 @@ fn possible_items<H: KeyHasher, S: Scheme>(filter: &BloomFilter<H, S>) -> (u64, 
 
 fn fill_verdict<H: KeyHasher, S: Scheme>(filter: &BloomFilter<H, S>, items: (u64, u64)) -> Result<FillVerdict, Error> {
     let ones = filter.ones();
-    let untested = FillVerdict { ones, tested: false, too_few: 1.0, too_many: 1.0 };
     if filter.is_merged() {
-        return Ok(untested);
+        return Ok(FillVerdict::untested(ones));
     }
     let law = filter.law();
     let fill = |items: u64| -> Result<Option<Fill>, Error> {
@@ -149,7 +167,7 @@ fn fill_verdict<H: KeyHasher, S: Scheme>(filter: &BloomFilter<H, S>, items: (u64
     };
     let (Some(fewest), Some(most)) = (fill(items.0)?, fill(items.1)?) else {
         if filter.fill_tells_rate() {
-            return Ok(untested);
+            return Ok(FillVerdict::untested(ones));
         }
         let (too_few, too_many) = tied::fill_tails(filter, items);
         return Ok(FillVerdict { ones, tested: true, too_few, too_many });
@@ -158,9 +176,9 @@ fn fill_verdict<H: KeyHasher, S: Scheme>(filter: &BloomFilter<H, S>, items: (u64
 }
 
 /// Hits among random keys, which the filter does not hold but with probability n/2^128.
-#[derive(Debug)]
-pub struct Measurement<'a, H: KeyHasher = crate::PortableHasher, S: Scheme = Standard> {
-    filter: &'a BloomFilter<H, S>,
+pub struct Measurement<'a> {
+    /// How many of the keys the filter seems to hold.
+    ask: Box<dyn Fn(&[RandomKey]) -> usize + 'a>,
     /// Where this filter's rate lies: its rate by the fill, or a range where the fill does not tell it.
     rates: (f64, f64),
     keys: RandomKeys,
@@ -168,18 +186,32 @@ pub struct Measurement<'a, H: KeyHasher = crate::PortableHasher, S: Scheme = Sta
     hits: u64,
 }
 
-impl<'a, H: KeyHasher, S: Scheme> Measurement<'a, H, S> {
+/// Keys asked for at a time.
+const ASKED: u64 = 1 << 12;
+
+impl<'a> Measurement<'a> {
     /// Nothing asked yet. The random keys follow from `seed`; take a random one unless a measurement must be repeated.
-    pub fn new(filter: &'a BloomFilter<H, S>, seed: u64) -> Measurement<'a, H, S> {
+    pub fn new<H: KeyHasher, S: Scheme>(filter: &'a BloomFilter<H, S>, seed: u64) -> Measurement<'a> {
         let rates = if filter.fill_tells_rate() { (filter.fpr().value, filter.fpr().value) } else { possible_rates(filter) };
-        Measurement { filter, rates, keys: RandomKeys(seed), queries: 0, hits: 0 }
+        let ask = |keys: &[RandomKey]| keys.iter().filter(|key| filter.contains(*key)).count();
+        Measurement { ask: Box::new(ask), rates, keys: RandomKeys(seed), queries: 0, hits: 0 }
+    }
+
+    /// [`new`](Self::new) for a blocked filter, whose rate is the mean over its blocks of the rate in each. Errors as those of [`BlockedBloomFilter::fpr`].
+    pub fn of_blocked<H: KeyHasher>(filter: &'a BlockedBloomFilter<H>, seed: u64) -> Result<Measurement<'a>, Error> {
+        let rate = filter.fpr()?.value;
+        let ask = |keys: &[RandomKey]| filter.contains_all(keys).count_ones();
+        Ok(Measurement { ask: Box::new(ask), rates: (rate, rate), keys: RandomKeys(seed), queries: 0, hits: 0 })
     }
 
     /// Asks for so many more random keys of 16 bytes.
     pub fn query(&mut self, queries: u64) {
-        for _ in 0..queries {
-            let key = self.keys.next_key();
-            self.hits += u64::from(self.filter.contains(&key));
+        let mut left = queries;
+        while left > 0 {
+            let now = left.min(ASKED);
+            let keys: Vec<RandomKey> = (0..now).map(|_| self.keys.next_key()).collect();
+            self.hits += (self.ask)(&keys) as u64;
+            left -= now;
         }
         self.queries += queries;
     }
@@ -224,6 +256,14 @@ impl<'a, H: KeyHasher, S: Scheme> Measurement<'a, H, S> {
     }
 }
 
+impl fmt::Debug for Measurement<'_> {
+    /// What was measured, and where the rate lies.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Measurement { rates, queries, hits, .. } = self;
+        f.debug_struct("Measurement").field("rates", rates).field("queries", queries).field("hits", hits).finish_non_exhaustive()
+    }
+}
+
 /// Without a law to ask, the fill alone bounds the rate.
 fn possible_rates<H: KeyHasher, S: Scheme>(filter: &BloomFilter<H, S>) -> (f64, f64) {
     let by_fill = filter.fpr();
@@ -237,8 +277,9 @@ fn possible_rates<H: KeyHasher, S: Scheme>(filter: &BloomFilter<H, S>) -> (f64, 
 }
 
 /// Keys of 16 bytes from SplitMix64 (Steele, Lea and Flood 2014): frozen, so that a measurement can be repeated with any version.
-#[derive(Debug)]
 struct RandomKeys(u64);
+
+type RandomKey = [u8; 16];
 
 impl RandomKeys {
     #[inline]
@@ -248,7 +289,7 @@ impl RandomKeys {
     }
 
     #[inline]
-    fn next_key(&mut self) -> [u8; 16] {
+    fn next_key(&mut self) -> RandomKey {
         let (low, high) = (self.next_word(), self.next_word());
         (u128::from(high) << 64 | u128::from(low)).to_le_bytes()
     }

@@ -30,7 +30,7 @@ impl Kind {
     pub fn opened_by(self) -> &'static str {
         match self {
             Kind::Bloom => "`BloomFilter::open`, or `truebloom check`",
-            Kind::Blocked => "`BlockedBloomFilter::open`",
+            Kind::Blocked => "`BlockedBloomFilter::open`, or `truebloom check`",
             Kind::RecyclingOnePhase | Kind::RecyclingTwoPhase => "`RecyclingFilter::open`, or `truebloom dedup --state`",
             Kind::CountMin => "`CountMin::open`, or `truebloom count`",
             Kind::TwoHashCountMin => "`TwoHashCountMin::open`, or `truebloom count`",
