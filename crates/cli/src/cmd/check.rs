@@ -1,14 +1,13 @@
 //! `truebloom check`: the lines that are (perhaps) in a filter, in the manner of grep.
 
 use crate::failure::Failure;
-use crate::filters;
-use crate::records::{Batch, Event, RecordArgs, Records};
+use crate::filters::{self, Filter};
+use crate::records::{Batch, Event, HASHED, RecordArgs, Records};
 use crate::report::Report;
 use std::io::{self, Write};
 use std::path::PathBuf;
 use std::process::ExitCode;
-use truebloom::scheme::Scheme;
-use truebloom::{BloomFilter, PortableHasher};
+use truebloom::{KeyHash, KeyHasher, PortableHasher};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -62,17 +61,11 @@ impl Args {
 }
 
 pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
-    // The choice of the scheme once, not a key: the standard one is compiled for itself.
-    match filters::open(&args.filter)?.into_standard() {
-        Ok(filter) => run_on(args, filter),
-        Err(filter) => run_on(args, *filter),
-    }
-}
-
-fn run_on<S: Scheme>(args: &Args, filter: BloomFilter<PortableHasher, S>) -> Result<ExitCode, Failure> {
+    let filter = filters::open(&args.filter)?;
     let mut records = Records::open(&args.records, &args.inputs)?;
-    let mut selection =
-        Selection { args, filter, out: io::BufWriter::with_capacity(1 << 16, io::stdout().lock()), selected: 0, header: false };
+    let out = io::BufWriter::with_capacity(1 << 16, io::stdout().lock());
+    let hashes = Vec::with_capacity(HASHED);
+    let mut selection = Selection { args, hasher: filter.hasher(), filter, hashes, out, selected: 0, header: false };
     loop {
         match records.next() {
             Event::Batch(batch) => selection.add(batch)?,
@@ -97,27 +90,63 @@ fn run_on<S: Scheme>(args: &Args, filter: BloomFilter<PortableHasher, S>) -> Res
 }
 
 /// What was selected so far, and where it goes.
-struct Selection<'a, S: Scheme, W: Write> {
+struct Selection<'a, W: Write> {
     args: &'a Args,
-    filter: BloomFilter<PortableHasher, S>,
+    filter: Filter,
+    hasher: PortableHasher,
+    hashes: Vec<KeyHash>,
     out: W,
     selected: u64,
     header: bool,
 }
 
-impl<S: Scheme, W: Write> Selection<'_, S, W> {
+impl<W: Write> Selection<'_, W> {
     fn add(&mut self, batch: Batch<'_>) -> Result<(), Failure> {
+        let mut keys = batch.iter().map(|(_, key)| key);
+        for first in (0..batch.len()).step_by(HASHED) {
+            self.hashes.clear();
+            self.hashes.extend(keys.by_ref().take(HASHED).map(|key| self.hasher.hash(key)));
+            let selected = self.select();
+            self.selected += selected.iter().map(|word| u64::from(word.count_ones())).sum::<u64>();
+            if !self.args.is_silent() {
+                self.print(batch, first, &selected)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// A bit for each of the keys that are hashed.
+    fn select(&self) -> Vec<u64> {
+        let mut selected = self.filter.contained(&self.hashes);
+        if self.args.invert_match {
+            selected.iter_mut().for_each(|word| *word = !*word);
+            // Beyond the last key there is nothing to select.
+            if let (Some(last), rest @ 1..) = (selected.last_mut(), self.hashes.len() % 64) {
+                *last &= (1 << rest) - 1;
+            }
+        }
+        selected
+    }
+
+    /// The selected records, those from `first` on; neighbours as one piece.
+    fn print(&mut self, batch: Batch<'_>, first: usize, selected: &[u64]) -> io::Result<()> {
         let end = self.args.records.terminator();
-        let silent = self.args.is_silent();
-        for (record, key) in batch.iter() {
-            if self.filter.contains(key) == self.args.invert_match {
-                continue;
+        if self.args.only_key {
+            let keys = batch.iter().skip(first).map(|(_, key)| key);
+            return keys.zip(0..self.hashes.len()).filter(|(_, index)| is_set(selected, *index)).try_for_each(|(key, _)| {
+                self.out.write_all(key)?;
+                self.out.write_all(end)
+            });
+        }
+        let mut index = next_set(selected, 0);
+        while let Some(begin) = index {
+            let mut last = begin;
+            while is_set(selected, last + 1) && batch.joins_next(first + last, end) {
+                last += 1;
             }
-            self.selected += 1;
-            if !silent {
-                self.out.write_all(if self.args.only_key { key } else { record })?;
-                self.out.write_all(end)?;
-            }
+            self.out.write_all(batch.text_of(first + begin, first + last))?;
+            self.out.write_all(end)?;
+            index = next_set(selected, last + 1);
         }
         Ok(())
     }
@@ -131,6 +160,18 @@ impl<S: Scheme, W: Write> Selection<'_, S, W> {
         self.header = true;
         Ok(())
     }
+}
+
+fn is_set(words: &[u64], index: usize) -> bool {
+    words.get(index / 64).is_some_and(|word| word >> (index % 64) & 1 == 1)
+}
+
+/// The first set bit from this one on.
+fn next_set(words: &[u64], from: usize) -> Option<usize> {
+    let first = words.get(from / 64)? & (u64::MAX << (from % 64));
+    let rest = words[from / 64 + 1..].iter().copied();
+    let found = |(i, word): (usize, u64)| (word != 0).then(|| 64 * (from / 64 + i) + word.trailing_zeros() as usize);
+    std::iter::once(first).chain(rest).enumerate().find_map(found)
 }
 
 fn print_counts(args: &Args, records: &Records, selected: u64) -> Result<(), Failure> {

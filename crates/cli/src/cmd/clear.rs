@@ -24,11 +24,11 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
     let mut filter = filters::open(&args.filter)?;
     let offered = filter.offered();
     filter.clear();
-    filter.save(&args.filter).map_err(Failure::new)?;
+    filter.save(&args.filter, true)?;
     let mut report = Report::new("clear");
     report.field("filter", args.filter.display().to_string()).field("forgotten", offered);
     report.line("cleared", format!("{}, which had been offered {}", args.filter.display(), plural(offered, "key")));
-    super::add_state(&mut report, &filter);
+    super::add_state(&mut report, &filter)?;
     report.print_as(args.format.format())?;
     Ok(ExitCode::SUCCESS)
 }

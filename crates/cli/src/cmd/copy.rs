@@ -53,12 +53,12 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
     if args.empty {
         filter.clear();
     }
-    super::save(&filter, &args.out, args.force)?;
+    filter.save(&args.out, args.force)?;
     let mut report = Report::new("copy");
     report.field("filter", args.out.display().to_string()).field("from", args.filter.display().to_string()).field("empty", args.empty);
     let what = if args.empty { ", without what is in it" } else { "" };
     report.line("copied", format!("{} to {}{what}", args.filter.display(), args.out.display()));
-    super::add_state(&mut report, &filter);
+    super::add_state(&mut report, &filter)?;
     report.print_as(args.format.format())?;
     Ok(ExitCode::SUCCESS)
 }

@@ -2,15 +2,15 @@
 
 use crate::args::Size;
 use crate::failure::{Failure, warn};
-use crate::filters::{AnyFilter, Sized};
+use crate::filters::{Alternative, AnyFilter, Filter, Layout, Sized};
 use crate::lock::Lock;
 use crate::records::{self, RecordArgs, Records};
 use crate::report::{Report, bytes, count, fpr as fpr_text, fpr_value, plural, proven, rate_up, rate_value};
 use std::path::PathBuf;
 use std::process::ExitCode;
-use truebloom::scheme::{AnyScheme, Scheme, SchemeId};
-use truebloom::{BloomFilter, PortableHasher, Seed};
-use truebloom_math::{Fpr, Plan, Target};
+use truebloom::scheme::{AnyScheme, SchemeId};
+use truebloom::{BlockedBloomFilter, BloomFilter, PortableHasher, Seed};
+use truebloom_math::{BlockedPlan, Fpr, Plan, Target};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -18,6 +18,7 @@ Examples:
   truebloom create -n 10M -p 0.1% seen.tbl urls.gz more.zst
   truebloom create -n 10M -p 0.1% seen.tbl --csv --column email users.csv
   truebloom create -p 1e-6 seen.tbl urls.txt           counts the lines first
+  truebloom create -n 10M -p 1% --layout auto seen.tbl urls.txt
   truebloom create -n 10M -p 1% --empty seen.tbl       to fill later
 
 Lines are bytes without their newline. Repeated lines do no harm and count once.";
@@ -57,6 +58,10 @@ pub(crate) struct Args {
     #[arg(long, value_name = "NAME", default_value = "standard", value_parser = scheme)]
     scheme: SchemeId,
 
+    /// Where the positions of a line lie
+    #[arg(long, value_name = "LAYOUT", value_enum, default_value = "standard")]
+    layout: Layout,
+
     /// Hash with SipHash-1-3: for keys that an adversary may choose
     #[arg(long)]
     untrusted: bool,
@@ -89,42 +94,56 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
         None => Seed::random().map_err(Failure::new)?,
     };
     let hasher = if args.untrusted { PortableHasher::sip13(seed) } else { PortableHasher::xxh3(seed) };
+    let (filter, expected) = filter(args.scheme, plan, hasher)?;
+    build(filter, &expected, args)
+}
+
+/// What is to be built.
+enum Sizing {
+    Standard(Box<Plan>),
+    Blocked(BlockedPlan),
+    Other(Sized),
+}
+
+/// The empty filter, and its expected rate when full.
+fn filter(scheme: SchemeId, plan: Sizing, hasher: PortableHasher) -> Result<(Filter, Fpr), Failure> {
     match plan {
         Sizing::Standard(plan) => {
             let filter = BloomFilter::from_plan_with_hasher(&plan, hasher).map_err(Failure::new)?;
-            build(filter, plan.fpr, args)
+            Ok((Filter::Standard(filter), plan.fpr))
+        }
+        Sizing::Blocked(plan) => {
+            let filter = BlockedBloomFilter::from_plan_with_hasher(&plan, hasher).map_err(Failure::new)?;
+            Ok((Filter::Blocked(filter), plan.fpr))
         }
         Sizing::Other(sized) => {
-            let scheme = AnyScheme::named(args.scheme, sized.bits, sized.probes).map_err(Failure::new)?;
+            let scheme = AnyScheme::named(scheme, sized.bits, sized.probes).map_err(Failure::new)?;
             let filter = AnyFilter::with_scheme(scheme, hasher).and_then(|filter| filter.planned_for(sized.items, sized.rate));
             let filter = filter.map_err(Failure::new)?;
             let expected = match sized.expected {
                 Some(expected) => expected,
                 None => filter.expected_fpr_at(sized.items)?,
             };
-            build(filter, expected, args)
+            Ok((Filter::Scheme(Box::new(filter)), expected))
         }
     }
 }
 
-/// What is to be built.
-enum Sizing {
-    Standard(Box<Plan>),
-    Other(Sized),
-}
-
-fn build<S: Scheme>(mut filter: BloomFilter<PortableHasher, S>, expected: Fpr, args: &Args) -> Result<ExitCode, Failure> {
+fn build(mut filter: Filter, expected: &Fpr, args: &Args) -> Result<ExitCode, Failure> {
     let records = if args.empty { None } else { Some(records::insert_all(&mut filter, &args.records, &args.inputs, args.strict)?) };
     if filter.is_over_capacity() {
         warn(super::insert::over_capacity(&filter));
     }
-    super::save(&filter, &args.filter, args.force)?;
-    report(args, &filter, &expected, records.as_ref()).print(args.json)?;
+    filter.save(&args.filter, args.force)?;
+    report(args, &filter, expected, records.as_ref())?.print(args.json)?;
     Ok(records.map_or(ExitCode::SUCCESS, |records| records.told_shortfall(&args.filter)))
 }
 
 /// The plan, for which records may have to be counted.
 fn plan(args: &Args) -> Result<Sizing, Failure> {
+    if args.layout != Layout::Standard && args.scheme != SchemeId::Standard {
+        return Err(Failure::new("a blocked filter has a scheme of its own: leave --scheme or --layout out"));
+    }
     let mut target = args.size.target();
     let rate_and_bits = target.rate.is_some() && target.bits.is_some();
     // Too little in any case is the planner's to explain.
@@ -141,12 +160,21 @@ fn plan(args: &Args) -> Result<Sizing, Failure> {
         // An input without records still makes a filter.
         target.items = Some(counted.max(1));
     }
-    let sizing = match args.scheme {
-        SchemeId::Standard => Sizing::Standard(Box::new(Plan::new(&target)?)),
-        other => Sizing::Other(Sized::of(other, &target)?),
+    let sizing = match (args.scheme, args.layout) {
+        (SchemeId::Standard, Layout::Blocked) => Sizing::Blocked(BlockedPlan::new(&target)?),
+        (SchemeId::Standard, layout) => {
+            let standard = Plan::new(&target)?;
+            let blocked = Some(&standard).filter(|_| layout == Layout::Auto).and_then(|standard| Alternative::of(&target, standard));
+            match blocked.filter(|blocked| blocked.is_worth_it) {
+                Some(blocked) => Sizing::Blocked(blocked.plan),
+                None => Sizing::Standard(Box::new(standard)),
+            }
+        }
+        (other, _) => Sizing::Other(Sized::of(other, &target)?),
     };
     let bits = match &sizing {
         Sizing::Standard(plan) => plan.bits,
+        Sizing::Blocked(plan) => plan.bits,
         Sizing::Other(sized) => sized.bits,
     };
     check_memory(&target, bits.div_ceil(64) * 8)?;
@@ -176,13 +204,13 @@ fn available_memory() -> Option<u64> {
     line.trim().strip_suffix("kB")?.trim().parse::<u64>().ok()?.checked_mul(1024)
 }
 
-fn report<S: Scheme>(args: &Args, filter: &BloomFilter<PortableHasher, S>, expected: &Fpr, records: Option<&Records>) -> Report {
-    let size = filter.bits().div_ceil(64) * 8;
+fn report(args: &Args, filter: &Filter, expected: &Fpr, records: Option<&Records>) -> Result<Report, Failure> {
+    let size = filter.bytes();
     let mut report = Report::new("create");
-    let now = filter.fpr();
+    let now = filter.fpr()?;
     report
         .field("filter", args.filter.display().to_string())
-        .field("scheme", filter.scheme().id().name())
+        .field("scheme", filter.scheme())
         .field("bits", filter.bits())
         .field("bytes", size)
         .field("probes", filter.probes())
@@ -204,7 +232,7 @@ fn report<S: Scheme>(args: &Args, filter: &BloomFilter<PortableHasher, S>, expec
         format!(
             "{}: {}{} ({}), {}",
             args.filter.display(),
-            if args.scheme == SchemeId::Standard { String::new() } else { format!("{}, ", args.scheme) },
+            if let Filter::Standard(_) = filter { String::new() } else { format!("{}, ", filter.scheme()) },
             plural(filter.bits(), "bit"),
             bytes(size),
             plural(filter.probes().into(), "probe")
@@ -225,5 +253,5 @@ fn report<S: Scheme>(args: &Args, filter: &BloomFilter<PortableHasher, S>, expec
         "rate",
         format!("{asked}expected at most {} when full (proven), this filter's {} now", proven(expected, filter.rate()), now_text),
     );
-    report
+    Ok(report)
 }

@@ -5,8 +5,8 @@ use crate::failure::Failure;
 use crate::report::{Report, fpr as fpr_text, fpr_value, plural, rate};
 use serde_json::{Map, Value};
 use std::process::ExitCode;
-use truebloom_math::law::{Double, Hashing, Offsets, PartitionDouble, Step};
-use truebloom_math::{Approximation, Fpr, Law, Variant};
+use truebloom_math::law::{Blocked, Double, Hashing, InBlock, Offsets, PartitionDouble, Step};
+use truebloom_math::{Approximation, BLOCK_BITS, Fpr, Law, Variant};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -14,6 +14,7 @@ Examples:
   truebloom fpr -m 64MiB -n 50M -k 7 --variant classic
   truebloom fpr -m 9585 -k 7 --ones 4965               at a fill that was counted
   truebloom fpr -m 1M -n 50k -k 10 --scheme double     positions h1 + i h2, as most libraries have them
+  truebloom fpr -m 1MiB -n 800k -k 6 --layout blocked  one cache line an item
   truebloom fpr --slice-bits 6673 -n 5000 -k 6 --scheme partition-double";
 
 /// Give the exact rate of a filter of any size
@@ -37,6 +38,10 @@ pub(crate) struct Args {
     /// standard (independent positions), classic (distinct bits) or partitioned (one in each slice)
     #[arg(long, default_value = "standard", value_parser = variant)]
     variant: Variant,
+
+    /// standard, or blocked: all positions of an item in one cache line of 512 bits
+    #[arg(long, value_name = "LAYOUT", default_value = "standard", value_parser = ["standard", "blocked"], conflicts_with_all = ["variant", "scheme", "ones", "offsets", "slice_bits"])]
+    layout: String,
 
     /// A hashing scheme in place of a variant: double, double-nonzero, square, cube, enhanced or partition-double
     #[arg(long, value_name = "NAME", value_parser = scheme, conflicts_with_all = ["variant", "ones"])]
@@ -78,6 +83,11 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
     let mut report = Report::new("fpr");
     if args.scheme.is_some() || args.offsets.is_some() {
         add_scheme(&mut report, args)?;
+        report.print(args.json)?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    if args.layout == "blocked" {
+        add_blocked(&mut report, args)?;
         report.print(args.json)?;
         return Ok(ExitCode::SUCCESS);
     }
@@ -135,6 +145,20 @@ fn add_scheme(report: &mut Report, args: &Args) -> Result<(), Failure> {
         let more = 100.0 * (fpr.value / independent.value - 1.0);
         report.line("independent", format!("{}; the scheme has {more:+.3}%", rate(independent.value, 6)));
     }
+    Ok(())
+}
+
+/// Blocks of a cache line, beside a filter without blocks.
+fn add_blocked(report: &mut Report, args: &Args) -> Result<(), Failure> {
+    let items = args.items.unwrap_or_default();
+    let law = Blocked::new(args.bits(), BLOCK_BITS, InBlock::Independent, args.probes)?;
+    report.field("layout", "blocked").field("bits", law.bits()).field("probes", args.probes).field("items", items);
+    let (bits, probes) = (plural(law.bits(), "bit"), plural(u64::from(args.probes), "probe"));
+    report.line("filter", format!("blocked, {bits}, {probes}, {}", plural(items, "item")));
+    add_rate(report, "expected rate", &law.fpr(items)?);
+    let independent = Variant::Standard.fpr(law.bits(), items, args.probes)?;
+    report.field("standard", Value::Object(fpr_value(&independent)));
+    report.line("standard", rate(independent.value, 6));
     Ok(())
 }
 

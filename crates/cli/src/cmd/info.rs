@@ -1,13 +1,11 @@
 //! `truebloom info`: what a filter file says and holds.
 
 use crate::failure::Failure;
-use crate::filters::{self, AnyFilter};
+use crate::filters::{self, Filter};
 use crate::report::{FormatArgs, Report, bytes, count, fpr as fpr_text, fpr_value, plural, rate_up, rate_value, significant};
 use serde_json::json;
 use std::path::PathBuf;
 use std::process::ExitCode;
-use truebloom::scheme::{Scheme, SchemeId};
-use truebloom::verify::Verification;
 use truebloom_math::occupancy::Occupancy;
 
 /// Show what a filter holds and what rate it has now
@@ -24,18 +22,20 @@ pub(crate) struct Args {
 
 pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
     let filter = filters::open(&args.filter)?;
-    report(&filter).print_as(args.format.format())?;
+    report(&filter)?.print_as(args.format.format())?;
     Ok(ExitCode::SUCCESS)
 }
 
-fn report(filter: &AnyFilter) -> Report {
+fn report(filter: &Filter) -> Result<Report, Failure> {
     let mut report = Report::new("info");
-    let size = filter.bits().div_ceil(64) * 8;
+    let size = filter.bytes();
+    let ones = filter.ones();
+    let fill = ones as f64 / filter.bits() as f64;
     let estimate = filter.estimated_items();
-    let now = filter.fpr();
+    let now = filter.fpr()?;
     report
-        .field("kind", "bloom")
-        .field("scheme", filter.scheme().id().name())
+        .field("kind", filter.kind())
+        .field("scheme", filter.scheme())
         .field("hasher", filter.hasher().hasher_id().name())
         .field("seed", filter.seed().to_string())
         .field("bits", filter.bits())
@@ -46,20 +46,14 @@ fn report(filter: &AnyFilter) -> Report {
         .field("offered", filter.offered())
         .field("changed", filter.changed())
         .field("merged", filter.is_merged())
-        .field("ones", filter.ones())
-        .field("fill", filter.fill())
+        .field("ones", ones)
+        .field("fill", fill)
         .field("estimated_items", estimate)
         .field("over_capacity", filter.is_over_capacity())
         .field("fpr", fpr_value(&now));
     report.line(
         "filter",
-        format!(
-            "{}, {} ({}), {}",
-            filter.scheme().id(),
-            plural(filter.bits(), "bit"),
-            bytes(size),
-            plural(filter.probes().into(), "probe")
-        ),
+        format!("{}, {} ({}), {}", filter.scheme(), plural(filter.bits(), "bit"), bytes(size), plural(filter.probes().into(), "probe")),
     );
     report.line("hash", format!("{}, seed {}", filter.hasher().hasher_id().name(), filter.seed()));
     if let (Some(capacity), Some(asked)) = (filter.capacity(), filter.rate()) {
@@ -69,37 +63,34 @@ fn report(filter: &AnyFilter) -> Report {
     }
     let merged = if filter.is_merged() { "; merged, so these are bounds" } else { "" };
     report.line("offered", format!("{}, {} of them new{merged}", plural(filter.offered(), "key"), count(filter.changed())));
-    report.line(
-        "fill",
-        format!("{} of {} bits set ({}%)", count(filter.ones()), count(filter.bits()), significant(filter.fill() * 100.0, 4)),
-    );
-    report.line(
-        "items",
-        estimate.map_or("full: no estimate".to_owned(), |items| format!("about {} by the fill", count(items.round() as u64))),
-    );
-    report.line("rate now", rate_now(filter));
+    report.line("fill", format!("{} of {} bits set ({}%)", count(ones), count(filter.bits()), significant(fill * 100.0, 4)));
+    if !matches!(filter, Filter::Blocked(_)) {
+        let text = estimate.map_or("full: no estimate".to_owned(), |items| format!("about {} by the fill", count(items.round() as u64)));
+        report.line("items", text);
+    }
+    report.line("rate now", rate_now(filter)?);
     add_place(&mut report, filter);
     if filter.is_over_capacity() {
         report.line("warning", "it holds more items than planned; the rate planned for no longer holds".to_owned());
     }
-    report
+    Ok(report)
 }
 
 /// This filter's rate, as far as its fill tells it.
-pub(crate) fn rate_now(filter: &AnyFilter) -> String {
-    let now = filter.fpr();
+pub(crate) fn rate_now(filter: &Filter) -> Result<String, Failure> {
+    let now = filter.fpr()?;
     if filter.fill_tells_rate() {
-        return fpr_text(&now, 6);
+        return Ok(fpr_text(&now, 6));
     }
-    format!("at most {} by the fill, which does not tell the rate of the {} scheme", rate_up(now.upper, 3), filter.scheme().id())
+    Ok(format!("at most {} by the fill, which does not tell the rate of the {} scheme", rate_up(now.upper, 3), filter.scheme()))
 }
 
 /// Where the fill of this filter lies among those of all filters with as many items as it was offered keys; nothing where its items are only
 /// bounds, and for other schemes, whose fills have another law.
-pub(crate) fn add_place(report: &mut Report, filter: &AnyFilter) {
+pub(crate) fn add_place(report: &mut Report, filter: &Filter) {
     // Fewer items than offers are proof of repeats.
-    let repeats = Verification::of(filter).is_ok_and(|verification| verification.items().1 < filter.offered());
-    if filter.scheme().id() != SchemeId::Standard || filter.is_merged() || filter.offered() == 0 || repeats {
+    let repeats = filter.verification().is_ok_and(|verification| verification.items().1 < filter.offered());
+    if !matches!(filter, Filter::Standard(_)) || filter.is_merged() || filter.offered() == 0 || repeats {
         return;
     }
     let law = Occupancy::standard(filter.bits(), filter.offered(), filter.probes());

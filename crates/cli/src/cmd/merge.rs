@@ -1,7 +1,7 @@
 //! `truebloom merge`: one filter out of several.
 
 use crate::failure::{Failure, warn};
-use crate::filters::{self, AnyFilter};
+use crate::filters::{self, Filter};
 use crate::lock::Lock;
 use crate::report::{FormatArgs, Report};
 use std::path::{Path, PathBuf};
@@ -47,14 +47,22 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
     let mut merged = filters::open(first)?;
     for path in others {
         let other = filters::open(path)?;
-        let result = if args.intersect { merged.intersect_with(&other) } else { merged.union_with(&other) };
+        let result = match (&mut merged, &other, args.intersect) {
+            (Filter::Standard(merged), Filter::Standard(other), false) => merged.union_with(other),
+            (Filter::Standard(merged), Filter::Standard(other), true) => merged.intersect_with(other),
+            (Filter::Scheme(merged), Filter::Scheme(other), false) => merged.union_with(other),
+            (Filter::Scheme(merged), Filter::Scheme(other), true) => merged.intersect_with(other),
+            (Filter::Blocked(merged), Filter::Blocked(other), false) => merged.union_with(other),
+            (Filter::Blocked(_), Filter::Blocked(_), true) => return Err(no_intersection(first)),
+            (merged, other, _) => return Err(differ(first, path, "scheme", merged.scheme(), other.scheme())),
+        };
         result.map_err(|error| mismatch(first, path, &error))?;
     }
     if merged.is_over_capacity() {
         warn(super::insert::over_capacity(&merged));
     }
-    super::save(&merged, &args.out, args.force)?;
-    report(args, &merged).print_as(args.format.format())?;
+    merged.save(&args.out, args.force)?;
+    report(args, &merged)?.print_as(args.format.format())?;
     Ok(ExitCode::SUCCESS)
 }
 
@@ -71,6 +79,10 @@ fn mismatch(first: &Path, other: &Path, error: &MergeError) -> Failure {
         }
         _ => return Failure::new(format_args!("{} and {}: {error}; nothing was written", first.display(), other.display())),
     };
+    differ(first, other, name, &ours, &theirs)
+}
+
+fn differ(first: &Path, other: &Path, name: &str, ours: &str, theirs: &str) -> Failure {
     Failure::new(format_args!(
         "cannot merge: {} has {name} {ours}, {} has {name} {theirs}; nothing was written. Make the second like the first and fill it again from its data:\n  \
          truebloom copy --empty {} NEW && truebloom insert NEW INPUT",
@@ -80,12 +92,17 @@ fn mismatch(first: &Path, other: &Path, error: &MergeError) -> Failure {
     ))
 }
 
-fn report(args: &Args, filter: &AnyFilter) -> Report {
+/// What is left of a block's keys after an intersection has no law here, so the library does not offer it.
+fn no_intersection(first: &Path) -> Failure {
+    Failure::new(format_args!("{} is blocked, and blocked filters have no intersection; nothing was written", first.display()))
+}
+
+fn report(args: &Args, filter: &Filter) -> Result<Report, Failure> {
     let mut report = Report::new("merge");
     let names: Vec<String> = args.filters.iter().map(|path| path.display().to_string()).collect();
     let word = if args.intersect { "intersection" } else { "union" };
     report.field("filter", args.out.display().to_string()).field("of", names.clone()).field("operation", word);
     report.line("merged", format!("{}: the {word} of {}", args.out.display(), names.join(", ")));
-    super::add_state(&mut report, filter);
-    report
+    super::add_state(&mut report, filter)?;
+    Ok(report)
 }

@@ -21,10 +21,10 @@ pub(crate) mod table;
 pub(crate) mod verify;
 
 use crate::failure::Failure;
+use crate::filters::Filter;
 use crate::report::{Report, count, fpr as fpr_text, fpr_value, plural, rate_up, rate_value};
 use std::path::Path;
-use truebloom::scheme::Scheme;
-use truebloom::{BloomFilter, PortableHasher};
+use truebloom::BloomFilter;
 
 /// What would fail at the end of a long run is told at its beginning.
 pub(crate) fn check_target(path: &Path, force: bool) -> Result<(), Failure> {
@@ -34,14 +34,9 @@ pub(crate) fn check_target(path: &Path, force: bool) -> Result<(), Failure> {
     BloomFilter::check_target(path).map_err(Failure::new)
 }
 
-/// Writes a filter under a new name, or with `force` over what is there.
-pub(crate) fn save<S: Scheme>(filter: &BloomFilter<PortableHasher, S>, path: &Path, force: bool) -> Result<(), Failure> {
-    if force { filter.save(path) } else { filter.save_new(path) }.map_err(Failure::new)
-}
-
 /// What a filter holds now, after a verb that changed it.
-pub(crate) fn add_state<S: Scheme>(report: &mut Report, filter: &BloomFilter<PortableHasher, S>) {
-    let now = filter.fpr();
+pub(crate) fn add_state(report: &mut Report, filter: &Filter) -> Result<(), Failure> {
+    let now = filter.fpr()?;
     report
         .field("offered", filter.offered())
         .field("changed", filter.changed())
@@ -57,4 +52,5 @@ pub(crate) fn add_state<S: Scheme>(report: &mut Report, filter: &BloomFilter<Por
     let asked = filter.rate().map_or(String::new(), |asked| format!("asked {asked}, "));
     let now = if filter.fill_tells_rate() { fpr_text(&now, 4) } else { format!("at most {}", rate_up(now.upper, 3)) };
     report.line("rate", format!("{asked}this filter's {now} now"));
+    Ok(())
 }

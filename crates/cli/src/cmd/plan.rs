@@ -2,8 +2,9 @@
 
 use crate::args::Size;
 use crate::failure::Failure;
+use crate::filters::Alternative;
 use crate::report::{FormatArgs, Report, bytes, fpr_value, plural, proven, rate, rate_value};
-use serde_json::json;
+use serde_json::{Value, json};
 use std::process::ExitCode;
 use truebloom_math::law::Hashing;
 use truebloom_math::{Plan, SchemePlan, SchemeTarget};
@@ -39,11 +40,11 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
         return Ok(ExitCode::SUCCESS);
     }
     let plan = args.size.plan()?;
-    report(&plan).print_as(args.format.format())?;
+    report(&plan, Alternative::of(&args.size.target(), &plan).as_ref()).print_as(args.format.format())?;
     Ok(ExitCode::SUCCESS)
 }
 
-fn report(plan: &Plan) -> Report {
+fn report(plan: &Plan, blocked: Option<&Alternative>) -> Report {
     let mut report = Report::new("plan");
     report
         .field("items", plan.items)
@@ -70,8 +71,33 @@ fn report(plan: &Plan) -> Report {
         report.field("confidence", guarantee.confidence).field("guarantee", fpr_value(&guarantee.fpr));
         report.line("guaranteed", format!("{share}% of filters keep to {}", proven(&guarantee.fpr, plan.rate)));
     }
+    add_blocked(&mut report, plan, blocked);
     add_textbook(&mut report, plan);
     report
+}
+
+/// The same in cache lines: one access to memory an item, and its price.
+fn add_blocked(report: &mut Report, standard: &Plan, blocked: Option<&Alternative>) {
+    let Some(Alternative { plan, times_bits, is_worth_it }) = blocked else {
+        report.field("blocked", Value::Null);
+        return;
+    };
+    report.field(
+        "blocked",
+        json!({
+            "bits": plan.bits, "items": plan.items, "probes": plan.probes, "fpr": fpr_value(&plan.fpr),
+            "times_bits": times_bits, "is_worth_it": is_worth_it,
+        }),
+    );
+    let mut parts = vec![format!("{} ({})", plural(plan.bits, "bit"), bytes(plan.bits / 8)), plural(plan.probes.into(), "probe")];
+    if plan.items != standard.items {
+        parts.insert(1, plural(plan.items, "item"));
+    }
+    if plan.rate.is_none() {
+        parts.push(format!("rate at most {}", proven(&plan.fpr, None)));
+    }
+    let more = 100.0 * (times_bits - 1.0);
+    report.line("blocked", format!("{}: one cache line an item for {more:+.2}% bits", parts.join(", ")));
 }
 
 fn scheme_report(plan: &SchemePlan) -> Report {

@@ -3,16 +3,15 @@
 use crate::args::count as parse_count;
 use crate::cmd::info::{add_place, rate_now};
 use crate::failure::Failure;
-use crate::filters::{self, AnyFilter};
+use crate::filters::{self, Filter};
 use crate::progress::Progress;
 use crate::report::{FormatArgs, Report, count, fpr_value, plural, proven, rate, rate_up, rate_value};
 use serde_json::json;
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
-use truebloom::scheme::AnyScheme;
+use truebloom::Seed;
 use truebloom::verify::{ALPHA, CONFIDENCE, ExpectedVerdict, Measurement, Verification};
-use truebloom::{PortableHasher, Seed};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -64,19 +63,19 @@ fn query_seed(text: &str) -> Result<u64, String> {
 
 pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
     let filter = filters::open(&args.filter)?;
-    let verification = Verification::of(&filter)?;
+    let verification = filter.verification()?;
     let seed = match args.query_seed {
         Some(seed) => seed,
         None => u128::from(Seed::random().map_err(Failure::new)?) as u64,
     };
-    let mut measurement = Measurement::new(&filter, seed);
+    let mut measurement = filter.measurement(seed)?;
     measure(&mut measurement, args);
     let holds = verification.holds() && measurement.holds();
-    report(&filter, &verification, &measurement, seed, holds).print_as(args.format.format())?;
+    report(&filter, &verification, &measurement, seed, holds)?.print_as(args.format.format())?;
     Ok(ExitCode::from(u8::from(!holds)))
 }
 
-fn measure(measurement: &mut Measurement<'_, PortableHasher, AnyScheme>, args: &Args) {
+fn measure(measurement: &mut Measurement<'_>, args: &Args) {
     /// Keys between two looks at the clock.
     const BATCH: u64 = 1 << 16;
     let mut progress = Progress::new("random keys", args.queries);
@@ -94,25 +93,19 @@ fn measure(measurement: &mut Measurement<'_, PortableHasher, AnyScheme>, args: &
     }
 }
 
-fn report(
-    filter: &AnyFilter,
-    verification: &Verification,
-    measurement: &Measurement<'_, PortableHasher, AnyScheme>,
-    seed: u64,
-    holds: bool,
-) -> Report {
+fn report(filter: &Filter, verification: &Verification, measurement: &Measurement<'_>, seed: u64, holds: bool) -> Result<Report, Failure> {
     let mut report = Report::new("verify");
     add_asked(&mut report, filter);
     add_expected(&mut report, filter, verification);
-    add_this_filter(&mut report, filter, verification);
+    add_this_filter(&mut report, filter, verification)?;
     add_place(&mut report, filter);
     add_measured(&mut report, measurement, seed);
     report.field("alpha", ALPHA).field("holds", holds);
     report.line("verdict", verdict(verification, measurement, holds));
-    report
+    Ok(report)
 }
 
-fn add_asked(report: &mut Report, filter: &AnyFilter) {
+fn add_asked(report: &mut Report, filter: &Filter) {
     report.field("asked", rate_value(filter.rate())).field("capacity", filter.capacity());
     let text = match (filter.rate(), filter.capacity()) {
         (Some(rate), Some(items)) => format!("{rate} for {}", plural(items, "item")),
@@ -122,7 +115,7 @@ fn add_asked(report: &mut Report, filter: &AnyFilter) {
     report.line("asked", text);
 }
 
-fn add_expected(report: &mut Report, filter: &AnyFilter, verification: &Verification) {
+fn add_expected(report: &mut Report, filter: &Filter, verification: &Verification) {
     let (low, high) = verification.items();
     let expected = verification.expected();
     let word = expected_word(verification.expected_verdict());
@@ -142,25 +135,27 @@ fn expected_word(verdict: ExpectedVerdict) -> &'static str {
     }
 }
 
-fn add_this_filter(report: &mut Report, filter: &AnyFilter, verification: &Verification) {
-    let now = filter.fpr();
+fn add_this_filter(report: &mut Report, filter: &Filter, verification: &Verification) -> Result<(), Failure> {
+    let now = filter.fpr()?;
     let fill = verification.fill();
     report
         .field("bits", filter.bits())
-        .field("ones", filter.ones())
+        .field("ones", fill.ones)
         .field("fpr", fpr_value(&now))
         .field("fill", json!({"too_few": fill.too_few, "too_many": fill.too_many, "tested": fill.tested, "holds": fill.holds()}));
     let law = match (fill.tested, fill.holds()) {
+        (false, _) if matches!(filter, Filter::Blocked(_)) => "block by block: their sum has no law to hold to",
         (false, _) => "merged: the fill has no law to hold to",
         (true, true) if !filter.fill_tells_rate() => "as far as the fill is bounded",
         (true, true) => "as its law has it",
         (true, false) => "NOT as its law has it",
     };
     let from = if filter.fill_tells_rate() { " from" } else { ":" };
-    report.line("this filter", format!("{}{from} {} of {} bits set, {law}", rate_now(filter), count(filter.ones()), count(filter.bits())));
+    report.line("this filter", format!("{}{from} {} of {} bits set, {law}", rate_now(filter)?, count(fill.ones), count(filter.bits())));
+    Ok(())
 }
 
-fn add_measured(report: &mut Report, measurement: &Measurement<'_, PortableHasher, AnyScheme>, seed: u64) {
+fn add_measured(report: &mut Report, measurement: &Measurement<'_>, seed: u64) {
     let (low, high) = measurement.interval();
     report.field(
         "measured",
@@ -185,7 +180,7 @@ fn add_measured(report: &mut Report, measurement: &Measurement<'_, PortableHashe
     }
 }
 
-fn verdict(verification: &Verification, measurement: &Measurement<'_, PortableHasher, AnyScheme>, holds: bool) -> String {
+fn verdict(verification: &Verification, measurement: &Measurement<'_>, holds: bool) -> String {
     if holds {
         let ranged = measurement.possible_rates().0 < measurement.possible_rates().1;
         return match verification.expected_verdict() {

@@ -98,4 +98,22 @@ impl<'a> Batch<'a> {
         let part = |of: &'a [u8], (start, end): (u32, u32)| &of[start as usize..end as usize];
         self.spans.iter().map(move |span| (part(text, span.record), part(keys, span.key)))
     }
+
+    /// How many records there are.
+    pub(crate) fn len(&self) -> usize {
+        self.spans.len()
+    }
+
+    /// The text from the beginning of one record to the end of another, and all that lies between.
+    #[inline]
+    pub(crate) fn text_of(&self, first: usize, last: usize) -> &'a [u8] {
+        &self.text[self.spans[first].record.0 as usize..self.spans[last].record.1 as usize]
+    }
+
+    /// Whether nothing but `terminator` lies between a record and the next.
+    #[inline]
+    pub(crate) fn joins_next(&self, index: usize, terminator: &[u8]) -> bool {
+        let between = |next: &Span| self.text.get(self.spans[index].record.1 as usize..next.record.0 as usize);
+        self.spans.get(index + 1).and_then(between) == Some(terminator)
+    }
 }

@@ -30,6 +30,7 @@ pub(crate) use found::Batch;
 
 use crate::cmd::insert::over_capacity;
 use crate::failure::{Failure, warn};
+use crate::filters::Filter;
 use crate::progress::Progress;
 use crate::report::{Report, plural};
 use crate::stop;
@@ -43,11 +44,13 @@ use std::io::{self, IsTerminal, Seek};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
-use truebloom::scheme::Scheme;
-use truebloom::{BloomFilter, PortableHasher};
+use truebloom::{KeyHash, KeyHasher};
 
 /// How long a wait may last before signals are looked for again.
 const TICK: Duration = Duration::from_millis(50);
+
+/// Keys that are hashed before they are used: enough that nothing is spent on the change between the two, and 64 KiB, which the second cache holds beside the block.
+pub(crate) const HASHED: usize = 4096;
 
 /// Skipped records of an input that are told one by one.
 const SHOWN: u64 = 5;
@@ -435,18 +438,21 @@ pub(crate) fn count(args: &RecordArgs, paths: &[PathBuf]) -> Result<Option<u64>,
 }
 
 /// Inserts the keys of all records; `strict` fails once there are surely more items than planned. An error if nothing should be written for it.
-pub(crate) fn insert_all<S: Scheme>(
-    filter: &mut BloomFilter<PortableHasher, S>,
-    args: &RecordArgs,
-    paths: &[PathBuf],
-    strict: bool,
-) -> Result<Records, Failure> {
+pub(crate) fn insert_all(filter: &mut Filter, args: &RecordArgs, paths: &[PathBuf], strict: bool) -> Result<Records, Failure> {
     let mut records = Records::open(args, paths)?;
+    let hasher = filter.hasher();
+    let mut hashes: Vec<KeyHash> = Vec::with_capacity(HASHED);
     loop {
         match records.next() {
             Event::Batch(batch) => {
-                for (_, key) in batch.iter() {
-                    filter.insert(key);
+                let mut keys = batch.iter();
+                loop {
+                    hashes.clear();
+                    hashes.extend(keys.by_ref().take(at_once(filter, strict)).map(|(_, key)| hasher.hash(key)));
+                    if hashes.is_empty() {
+                        break;
+                    }
+                    filter.insert_hashes(&hashes);
                     if strict && filter.is_over_capacity() {
                         return Err(Failure::new(format_args!("{}; nothing was written", over_capacity(filter))));
                     }
@@ -458,4 +464,10 @@ pub(crate) fn insert_all<S: Scheme>(
     }
     records.worth_writing()?;
     Ok(records)
+}
+
+/// Keys to insert before the filter is looked at again: not more than what may make it hold one item more than planned, where that must be noticed at once.
+fn at_once(filter: &Filter, strict: bool) -> usize {
+    let room = filter.capacity().filter(|_| strict).map(|capacity| capacity.saturating_sub(filter.changed()).saturating_add(1));
+    room.map_or(HASHED, |room| usize::try_from(room).map_or(HASHED, |room| room.min(HASHED)))
 }

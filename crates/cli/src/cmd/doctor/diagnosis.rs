@@ -30,9 +30,10 @@ impl Parameters {
     /// Bytes of a header.
     pub(super) const BYTES: u64 = 256;
 
-    /// Of a header that is whole; those of other kinds than a Bloom filter have other fields.
+    /// Of a header that is whole; those of other kinds than Bloom filters have other fields.
     pub(super) fn of(header: &[u8]) -> Option<Parameters> {
-        if header.get(10..12)? != (Kind::Bloom as u16).to_le_bytes() {
+        let kind = header.get(10..12)?;
+        if [Kind::Bloom, Kind::Blocked].iter().all(|of| kind != (*of as u16).to_le_bytes()) {
             return None;
         }
         let u64_at = |at: usize| header.get(at..at + 8).and_then(|bytes| bytes.try_into().ok()).map(u64::from_le_bytes);

@@ -7,7 +7,7 @@ use std::io::{self, Cursor, Read, Seek, SeekFrom};
 use std::path::Path;
 use truebloom::count_min::{CountMin, PairwiseCountMin, TwoHashCountMin};
 use truebloom::scheme::{Classic, Standard};
-use truebloom::{FormatError, Kind, PortableHasher, ReadError, RecyclingFilter};
+use truebloom::{BlockedBloomFilter, FormatError, Kind, PortableHasher, ReadError, RecyclingFilter};
 
 /// The largest file that is read into memory whole.
 const MAX_WHOLE: u64 = 1 << 28;
@@ -72,6 +72,7 @@ pub(super) fn every_kind<R: Read>(open: impl Fn() -> Result<R, ReadError>) -> Re
     };
     let ReadError::Format(FormatError::Kind { found }) = error else { return Err(error) };
     let results = match found {
+        Kind::Blocked => vec![BlockedBloomFilter::read_from(open()?).map(drop)],
         Kind::RecyclingOnePhase | Kind::RecyclingTwoPhase => vec![
             RecyclingFilter::<PortableHasher, Standard>::read_from(open()?).map(drop),
             RecyclingFilter::<PortableHasher, Classic>::read_from(open()?).map(drop),
