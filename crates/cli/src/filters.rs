@@ -187,11 +187,9 @@ impl Filter {
 /// Where the positions of a key lie.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 pub(crate) enum Layout {
-    /// anywhere: the fewest bits
+    // No docs of their own, as they would make the verb's help long.
     Standard,
-    /// in one cache line: the fewest accesses to memory
     Blocked,
-    /// blocked where that takes at most 10% more bits
     Auto,
 }
 

@@ -48,6 +48,7 @@
 //! | one cache line a key | [`BlockedBloomFilter`] |
 //! | shared by threads | [`AtomicBloomFilter`], [`AtomicBlockedBloomFilter`] |
 //! | many keys at a time | [`insert_all`](BloomFilter::insert_all), [`contains_all`](BloomFilter::contains_all), [`Mask`] |
+//! | many keys by many threads | `par_insert_all` and `par_contains_all`, with the feature `rayon` |
 //! | the filter that forgets, for streams without end | [`recycling`] |
 //! | counts, frequent keys | [`count_min`] |
 //! | what can be a key | [`Key`] |

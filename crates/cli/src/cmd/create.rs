@@ -58,8 +58,8 @@ pub(crate) struct Args {
     #[arg(long, value_name = "NAME", default_value = "standard", value_parser = scheme)]
     scheme: SchemeId,
 
-    /// Where the positions of a line lie
-    #[arg(long, value_name = "LAYOUT", value_enum, default_value = "standard")]
+    /// standard: the fewest bits; blocked: one cache line a key; auto: blocked where that takes at most 10% more bits
+    #[arg(long, value_name = "LAYOUT", value_enum, hide_possible_values = true, default_value = "standard")]
     layout: Layout,
 
     /// Hash with SipHash-1-3: for keys that an adversary may choose

@@ -15,8 +15,8 @@ use std::fmt;
 /// ```
 #[derive(Clone, Default, PartialEq, Eq)]
 pub struct Mask {
-    words: Vec<u64>,
-    len: usize,
+    pub(super) words: Vec<u64>,
+    pub(super) len: usize,
 }
 
 impl Mask {

@@ -1,6 +1,8 @@
 //! Many keys at a time: hashed ahead, their memory asked for ahead, and answered in order, exactly as one by one.
 
 mod mask;
+#[cfg(feature = "rayon")]
+mod parallel;
 mod probes;
 
 pub use mask::Mask;

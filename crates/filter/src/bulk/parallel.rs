@@ -1,0 +1,79 @@
+//! Many keys by many threads, with the results of one. Only with the feature `rayon`.
+
+use super::{BATCH, Mask};
+use crate::hash::{KeyHash, KeyHasher};
+use crate::key::Key;
+use crate::{BlockedBloomFilter, BloomFilter};
+use rayon::prelude::*;
+
+/// Keys that one thread asks for at a time: many batches, so that handing them out costs nothing.
+const QUERIED: usize = 64 * BATCH;
+
+/// Keys that are hashed while as many are inserted: enough to keep every thread busy, and 2 MiB of hashes.
+const HASHED: usize = 256 * BATCH;
+
+/// Each part of the keys by whichever thread is free, the answers in the order of the keys.
+fn query<K: Sync>(keys: &[K], ask: impl Fn(&[K]) -> Mask + Send + Sync) -> Mask {
+    let parts: Vec<Mask> = keys.par_chunks(QUERIED).map(ask).collect();
+    join(parts)
+}
+
+/// Hashes the next keys by all threads while one inserts the present ones, in order: which of two equal keys is new depends on it.
+fn build<K: Key + Sync, H: KeyHasher + Sync>(keys: &[K], hasher: &H, mut insert: impl FnMut(&[KeyHash]) -> Mask + Send) -> Mask {
+    let hash = |key: &K| key.with_bytes(|bytes| hasher.hash(bytes));
+    let hash_all = |keys: &[K]| -> Vec<KeyHash> { keys.par_iter().with_min_len(BATCH).map(&hash).collect() };
+    let mut parts = keys.chunks(HASHED);
+    let mut hashed = parts.next().map(&hash_all);
+    let mut answers = Vec::new();
+    while let Some(hashes) = hashed {
+        let next = parts.next();
+        let (answer, hashed_next) = rayon::join(|| insert(&hashes), || next.map(&hash_all));
+        answers.push(answer);
+        hashed = hashed_next;
+    }
+    join(answers)
+}
+
+/// All parts but the last have whole words.
+fn join(parts: Vec<Mask>) -> Mask {
+    parts.into_iter().fold(Mask::default(), |mut all, part| {
+        all.words.extend(part.words);
+        all.len += part.len;
+        all
+    })
+}
+
+impl<H: KeyHasher + Clone + Send + Sync> BloomFilter<H> {
+    /// [`insert_all`](Self::insert_all) with the threads of rayon: the same filter and the same answers. The keys are hashed by all threads while one inserts, so the gain is
+    /// largest for long keys. Where the order of keys does not matter, [`AtomicBloomFilter`](crate::AtomicBloomFilter) lets all of them insert.
+    pub fn par_insert_all<K: Key + Sync>(&mut self, keys: &[K]) -> Mask {
+        let hasher = self.hasher().clone();
+        build(keys, &hasher, |hashes| self.insert_all_hashes(hashes))
+    }
+
+    /// [`contains_all`](Self::contains_all) with the threads of rayon: the same answers in the same order.
+    ///
+    /// ```
+    /// use truebloom::BloomFilter;
+    /// let mut seen = BloomFilter::new(1_000, 0.001)?;
+    /// seen.par_insert_all(&["a", "b"]);
+    /// assert_eq!(seen.par_contains_all(&["a", "b"]).count_ones(), 2);
+    /// # Ok::<(), truebloom::BuildError>(())
+    /// ```
+    pub fn par_contains_all<K: Key + Sync>(&self, keys: &[K]) -> Mask {
+        query(keys, |keys| self.contains_all(keys))
+    }
+}
+
+impl<H: KeyHasher + Clone + Send + Sync> BlockedBloomFilter<H> {
+    /// As [`BloomFilter::par_insert_all`].
+    pub fn par_insert_all<K: Key + Sync>(&mut self, keys: &[K]) -> Mask {
+        let hasher = self.hasher().clone();
+        build(keys, &hasher, |hashes| self.insert_all_hashes(hashes))
+    }
+
+    /// As [`BloomFilter::par_contains_all`].
+    pub fn par_contains_all<K: Key + Sync>(&self, keys: &[K]) -> Mask {
+        query(keys, |keys| self.contains_all(keys))
+    }
+}

@@ -1,0 +1,43 @@
+//! Threads change no result: filters and answers are those of one thread, repeats and unequal parts included.
+#![cfg(feature = "rayon")]
+#![allow(missing_docs, reason = "a test has no public interface")]
+
+use truebloom::{BlockedBloomFilter, BloomFilter, PortableHasher, Seed};
+
+/// Keys of which each third repeats an earlier one, in and across the parts that threads take.
+fn keys(count: u64) -> Vec<u64> {
+    (0..count).map(|i| if i % 3 == 2 { i / 7 } else { i << 20 }).collect()
+}
+
+/// Lengths around words, batches and the parts of both operations.
+const LENGTHS: [u64; 9] = [0, 1, 63, 256, 16_383, 16_385, 65_536, 65_537, 200_001];
+
+fn hasher() -> PortableHasher {
+    PortableHasher::xxh3(Seed::from(5))
+}
+
+#[test]
+fn standard_filters() {
+    for length in LENGTHS {
+        let members = keys(length);
+        let mut alone = BloomFilter::with_hasher(100_000, 0.01, hasher()).expect("a filter");
+        let mut together = alone.clone();
+        assert_eq!(together.par_insert_all(&members), alone.insert_all(&members), "{length}");
+        assert!(together == alone, "{length}");
+        let asked: Vec<u64> = (0..length).collect();
+        assert_eq!(together.par_contains_all(&asked), alone.contains_all(&asked), "{length}");
+    }
+}
+
+#[test]
+fn blocked_filters() {
+    for length in LENGTHS {
+        let members = keys(length);
+        let mut alone = BlockedBloomFilter::with_hasher(100_000, 0.01, hasher()).expect("a filter");
+        let mut together = alone.clone();
+        assert_eq!(together.par_insert_all(&members), alone.insert_all(&members), "{length}");
+        assert!(together == alone, "{length}");
+        let asked: Vec<u64> = (0..length).collect();
+        assert_eq!(together.par_contains_all(&asked), alone.contains_all(&asked), "{length}");
+    }
+}
