@@ -53,7 +53,7 @@ fn forgotten_share(mode: Mode, gap: u64, items: u64) -> f64 {
     let mut state = 99u64;
     let mut below = |range: u64| {
         state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        (u128::from(state) * u128::from(range) >> 64) as u64
+        ((u128::from(state) * u128::from(range)) >> 64) as u64
     };
     let (mut active, mut frozen) = (HashSet::new(), HashSet::new());
     let (mut filter, mut gone) = (0u64, 0u64);

@@ -6,6 +6,7 @@
 //! | question | answer |
 //! |---|---|
 //! | what is the average rate, the worst, and how many items make a cycle? | [`Design::long_run`] |
+//! | and if a cycle is also ended by a number of items? | [`Design::fpr_with_limit`] |
 //! | how long is a cycle? | [`Design::cycle`] |
 //! | how long is an item remembered? | [`Design::forgetting`] |
 //! | how much does it gain over emptying a filter after a fixed number of items? | [`compare`] |
@@ -23,6 +24,7 @@ mod fills;
 mod fluid;
 mod forgetting;
 mod gaps;
+mod limited;
 mod long_run;
 mod n_bounded;
 mod number;
