@@ -30,6 +30,7 @@ mod n_bounded;
 mod number;
 mod restart;
 mod simulate;
+mod simulated;
 mod stream;
 mod today;
 mod walk;
@@ -41,7 +42,7 @@ pub use gaps::Gaps;
 pub use long_run::LongRun;
 pub use n_bounded::{Counting, NBounded, n_bounded};
 
-pub use simulate::{Simulated, simulate};
+pub use simulate::{Simulated, Subject, simulate, simulate_subject};
 pub use stream::Stream;
 pub use today::{Comparison, compare};
 
