@@ -93,13 +93,13 @@ impl<H: KeyHasher> BloomFilter<H> {
 
 impl BloomFilter<PortableHasher, AnyScheme> {
     /// The same filter by the standard scheme's own type, which is faster, or itself if it is of another scheme.
-    pub fn into_standard(self) -> Result<BloomFilter, BloomFilter<PortableHasher, AnyScheme>> {
+    pub fn into_standard(self) -> Result<BloomFilter, Box<BloomFilter<PortableHasher, AnyScheme>>> {
         match self.scheme {
             AnyScheme::Standard(scheme) => {
                 let BloomFilter { hasher, scheme: _, storage, ones, counts, capacity, rate } = self;
                 Ok(BloomFilter { hasher, scheme, storage, ones, counts, capacity, rate })
             }
-            _ => Err(self),
+            _ => Err(Box::new(self)),
         }
     }
 }

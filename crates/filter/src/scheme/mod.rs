@@ -118,7 +118,7 @@ impl fmt::Display for SchemeId {
 ///
 /// The law is the contract: a scheme without an exact law or a proven bound is not offered, and one test holds every scheme to its law.
 pub trait Scheme: Sized {
-    /// For `bits` positions, 1 to 2^62, and `probes` a key, 1 to [`MAX_PROBES`](crate::MAX_PROBES); an error outside of these, and where the scheme asks for more.
+    /// For `bits` positions, 1 to 2^62, and `probes` a key, 1 to [`MAX_PROBES`]; an error outside of these, and where the scheme asks for more.
     fn new(bits: u64, probes: u32) -> Result<Self, BuildError>;
 
     /// As [`new`](Self::new), of the scheme with this number. An error if the type is that of another scheme.

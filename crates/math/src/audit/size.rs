@@ -25,7 +25,7 @@ pub(super) fn guava(items: f64, rate: f64) -> Result<Size> {
 }
 
 /// RedisBloom without scaling: bits truncated and rounded up to words, probes rounded up. Its constants have 15 digits, and so have these.
-#[allow(clippy::approx_constant, reason = "the library's own digits")]
+#[expect(clippy::approx_constant, reason = "the library's own digits")]
 pub(super) fn redisbloom(items: f64, rate: f64) -> Result<Size> {
     const DENOMINATOR: f64 = 0.480453013918201;
     let per_item = -(libm::log(rate) / DENOMINATOR);

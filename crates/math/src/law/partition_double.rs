@@ -197,6 +197,10 @@ impl Law for PartitionDouble {
         if items == 0 {
             return Ok(Fpr::ZERO);
         }
+        // Coefficients of the sums are products of binomials, which must fit 128 bits.
+        if self.probes > 64 {
+            return Err(crate::Error::TooCostly { probes: self.probes, digits: 0 });
+        }
         if let Some(powers) = self.exact(items) {
             return powers.fpr();
         }
@@ -209,7 +213,7 @@ impl Law for PartitionDouble {
         if items == 0 {
             return Ok(true);
         }
-        match self.exact(items) {
+        match (self.probes <= 64).then(|| self.exact(items)).flatten() {
             Some(powers) => powers.at_most(rate, Some(HashFloor { items, hash_bits })),
             None => {
                 let mut fpr = self.fpr(items)?;
