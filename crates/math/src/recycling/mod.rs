@@ -13,6 +13,7 @@
 //! | what of filters emptied after a fixed number of items? | [`n_bounded()`] |
 //! | what do simulated filters do, and what with popular items? | [`simulate()`] |
 //! | how many items fit into this memory at this rate, and how much memory do so many need? | [`capacity()`], [`min_bits`] |
+//! | and how much to remember an item for a while? | [`remember()`] |
 //!
 //! Rates follow Dozier, Salamatian and Rubenstein, *Modeling Average False Positive Rates of Recycling Bloom Filters*, with the corrections of docs/ERRATA.md, and are computed by a
 //! renewal recursion of positive terms whose rounding errors are counted.
@@ -28,6 +29,7 @@ mod limited;
 mod long_run;
 mod n_bounded;
 mod number;
+mod remember;
 mod restart;
 mod simulate;
 mod simulated;
@@ -41,7 +43,7 @@ pub use forgetting::Forgetting;
 pub use gaps::Gaps;
 pub use long_run::LongRun;
 pub use n_bounded::{Counting, NBounded, n_bounded};
-
+pub use remember::remember;
 pub use simulate::{Simulated, Subject, simulate, simulate_subject};
 pub use stream::Stream;
 pub use today::{Comparison, compare};
