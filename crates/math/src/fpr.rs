@@ -8,7 +8,7 @@ use std::fmt;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Method {
-    /// The bracket is proven, by counted rounding errors in integer arithmetic.
+    /// The bracket is proven, by counted rounding errors: in integer arithmetic, for recycling filters in sums of positive terms.
     Exact,
     /// The bracket comes from an error budget that tests confirm but no proof covers.
     Validated,
