@@ -42,9 +42,10 @@ pub use cycle::Cycle;
 pub use forgetting::Forgetting;
 pub use gaps::Gaps;
 pub use long_run::LongRun;
+pub(crate) use n_bounded::textbook;
 pub use n_bounded::{Counting, NBounded, n_bounded};
 pub use remember::remember;
-pub use simulate::{Simulated, Subject, simulate, simulate_subject};
+pub use simulate::{Simulated, Subject, simulate, simulate_subject, subject};
 pub use stream::Stream;
 pub use today::{Comparison, compare};
 

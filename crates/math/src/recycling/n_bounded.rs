@@ -93,7 +93,7 @@ pub fn n_bounded(bits: u64, probes: u32, items: u64, counting: Counting) -> Resu
 }
 
 /// `(1 - (1 - 1/m)^(nk))^k`, the textbook's (1).
-fn textbook(bits: u64, items: u64, probes: u32) -> f64 {
+pub(crate) fn textbook(bits: u64, items: u64, probes: u32) -> f64 {
     let k = f64::from(probes);
     let empty = items as f64 * k * if bits == 1 { f64::NEG_INFINITY } else { libm::log1p(-1.0 / bits as f64) };
     if items == 0 { 0.0 } else { libm::pow(-libm::expm1(empty), k) }

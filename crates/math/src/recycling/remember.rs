@@ -67,17 +67,24 @@ fn just_holding(items: u64, probes: u32, guess: f64, rate: &Rate, mode: Mode) ->
     }
     let meets = |bits: u64| Design::new(bits, probes, sigma, mode)?.meets(rate);
     let mut high = (guess as u64).max(low + 1);
-    while !meets(high)? {
-        (low, high) = (high, high + high / 1_000 + 1);
+    let mut step = 1;
+    if meets(high)? {
+        while high > low + step {
+            if !meets(high - step)? {
+                low = high - step;
+                break;
+            }
+            (high, step) = (high - step, 2 * step);
+        }
+    } else {
+        while {
+            (low, high, step) = (high, high + step, 2 * step);
+            high <= most && !meets(high)?
+        } {}
         if high > most {
             return Ok(None);
         }
     }
-    let mut step = 1;
-    while low == sigma + k && high > low + step && meets(high - step)? {
-        (high, step) = (high - step, 2 * step);
-    }
-    low = low.max(high.saturating_sub(step));
     while high - low > 1 {
         let middle = low + (high - low) / 2;
         if meets(middle)? { high = middle } else { low = middle }

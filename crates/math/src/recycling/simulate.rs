@@ -57,9 +57,16 @@ pub fn simulate(design: &Design, stream: Stream, arrivals: u64, seed: u64) -> Re
     simulate_subject(&mut Filter::new(*design, seed)?, design.mode(), stream, arrivals, seed)
 }
 
+/// The filter that [`simulate()`] runs; with `most_items`, a cycle also ends after so many items that set bits.
+///
+/// Errors for more than 2^28 bits.
+pub fn subject(design: &Design, most_items: Option<u64>, seed: u64) -> Result<impl Subject + use<>> {
+    Filter::counted(*design, most_items.unwrap_or(u64::MAX), seed)
+}
+
 /// [`simulate()`] of any filter. Of the mode only what is kept at a recycle matters: phases, trigger and retaining, from which the run knows what the filter must remember; the truth is never asked of
 /// the filter.
-pub fn simulate_subject(subject: &mut impl Subject, mode: Mode, stream: Stream, arrivals: u64, seed: u64) -> Result<Simulated> {
+pub fn simulate_subject(subject: &mut (impl Subject + ?Sized), mode: Mode, stream: Stream, arrivals: u64, seed: u64) -> Result<Simulated> {
     if arrivals < 100 * STRETCHES as u64 {
         return out_of_range("arrivals", arrivals, "at least 6400");
     }
@@ -123,7 +130,7 @@ struct Truth {
 }
 
 impl Truth {
-    fn arrive(&mut self, subject: &mut impl Subject, Arrival { item, place, fresh: never_seen }: Arrival, tally: &mut Tally) {
+    fn arrive(&mut self, subject: &mut (impl Subject + ?Sized), Arrival { item, place, fresh: never_seen }: Arrival, tally: &mut Tally) {
         let past = self.past.get(place).copied().filter(|_| !never_seen).unwrap_or_default();
         let held = past.cycle == self.cycle || self.mode.phases == Phases::Two && past.cycle > 0 && past.cycle + 1 == self.cycle;
         let known = subject.offer(item);

@@ -14,6 +14,9 @@ pub(super) struct Filter {
     cycle: u64,
     active: Vec<bool>,
     ones: u64,
+    /// Items that have set bits in this cycle, and how many end it.
+    items: u64,
+    most_items: u64,
     frozen: Vec<bool>,
     positions: Vec<usize>,
     frozen_positions: Vec<usize>,
@@ -36,7 +39,8 @@ impl Subject for Filter {
         }
         if !in_active {
             let fresh = self.set(&positions);
-            if self.ones > self.design.sigma {
+            self.items += 1;
+            if self.ones > self.design.sigma || self.items >= self.most_items {
                 self.recycle(&positions, &fresh, item);
             }
         }
@@ -62,11 +66,18 @@ impl Filter {
             cycle: 0,
             active: vec![false; bits],
             ones: 0,
+            items: 0,
+            most_items: u64::MAX,
             frozen: vec![false; frozen],
             positions: Vec::new(),
             frozen_positions: Vec::new(),
             retained: None,
         })
+    }
+
+    /// One phase that also ends after so many items that set bits.
+    pub(super) fn counted(design: Design, most_items: u64, seed: u64) -> Result<Filter> {
+        Ok(Filter { most_items, ..Filter::new(design, seed)? })
     }
 
     fn place(&self, item: u64, cycle: u64, into: &mut Vec<usize>) {
@@ -99,7 +110,7 @@ impl Filter {
             std::mem::swap(&mut self.active, &mut self.frozen);
         }
         self.active.fill(false);
-        self.ones = 0;
+        (self.ones, self.items) = (0, 0);
         if mode.retaining {
             // The item keeps its positions: their number of distinct ones is what made the filter overflow.
             self.set(positions);
