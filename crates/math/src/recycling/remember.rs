@@ -92,6 +92,9 @@ fn just_holding(items: u64, probes: u32, guess: f64, rate: &Rate, mode: Mode) ->
     Design::new(high, probes, sigma, mode).map(Some)
 }
 
+/// No memory holds more.
+const MOST_ITEMS: f64 = 1e17;
+
 /// A longer and longer cycle until little enough is forgotten, then back to a thousandth.
 fn mostly(items: u64, forgotten: f64, rate: &Rate, mode: Mode) -> Result<Option<Sized>> {
     let wanted = items as f64 + 1.0;
@@ -100,6 +103,9 @@ fn mostly(items: u64, forgotten: f64, rate: &Rate, mode: Mode) -> Result<Option<
         Phases::Two => wanted / (1.0 + forgotten),
     };
     let enough = |mean: f64| -> Result<Option<Sized>> {
+        if mean > MOST_ITEMS {
+            return Ok(None);
+        }
         let Some(found) = min_bits(mean, rate, mode)? else { return Ok(None) };
         let chance = found.design.forgetting()?.probability(items).value;
         Ok((chance <= forgotten).then_some(found))
@@ -108,7 +114,7 @@ fn mostly(items: u64, forgotten: f64, rate: &Rate, mode: Mode) -> Result<Option<
     let mut found = loop {
         match enough(high)? {
             Some(found) => break found,
-            None if high > 1e17 || high > 64.0 * first => return Ok(None),
+            None if high > MOST_ITEMS || high > 64.0 * first => return Ok(None),
             None => (low, high, step) = (high, high + step, 2.0 * step),
         }
     };

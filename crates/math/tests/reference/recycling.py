@@ -249,7 +249,8 @@ def best(phases, each, rate, col, ret, included, shared, most):
     for k in range(1, most + 1):
         if not col and k > each:
             break
-        for sigma in range(k if ret else 0, each):
+        # Two phases that keep the trigger must not be able to fill.
+        for sigma in range(k if ret else 0, each - k if phases == 2 and included else each):
             f, items, _ = long_run(phases, each, k, sigma, col, ret, included, shared)
             if f <= rate and (found is None or items > found[0]):
                 found = (items, k, sigma)
