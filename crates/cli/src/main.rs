@@ -12,6 +12,7 @@ mod progress;
 mod records;
 mod report;
 mod stop;
+mod subject;
 
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 use failure::Failure;
@@ -57,6 +58,7 @@ enum Verb {
     Explain(cmd::explain::Args),
     Audit(cmd::audit::Args),
     Table(cmd::table::Args),
+    Simulate(cmd::simulate::Args),
     Reproduce(cmd::reproduce::Args),
     Eval(cmd::eval::Args),
     Completions(cmd::completions::Args),
@@ -86,6 +88,7 @@ fn main() -> ExitCode {
         Some(Verb::Compare(args)) => cmd::compare::run(&args),
         Some(Verb::Audit(args)) => cmd::audit::run(&args),
         Some(Verb::Table(args)) => cmd::table::run(&args),
+        Some(Verb::Simulate(args)) => cmd::simulate::run(&args),
         Some(Verb::Reproduce(args)) => cmd::reproduce::run(&args),
         Some(Verb::Eval(args)) => cmd::eval::run(&args),
     };

@@ -16,7 +16,9 @@ pub(crate) mod insert;
 pub(crate) mod man;
 pub(crate) mod merge;
 pub(crate) mod plan;
+mod plan_recycling;
 pub(crate) mod reproduce;
+pub(crate) mod simulate;
 pub(crate) mod table;
 pub(crate) mod verify;
 
