@@ -3,9 +3,8 @@
 use crate::args::Size;
 use crate::failure::{Failure, warn};
 use crate::filters::{AnyFilter, Sized};
-use crate::input::{Inputs, name, open};
-use crate::lines::Lines;
-use crate::progress::Progress;
+use crate::lock::Lock;
+use crate::records::{self, RecordArgs, Records};
 use crate::report::{Report, bytes, count, fpr as fpr_text, fpr_value, plural, proven, rate_up, rate_value};
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -16,11 +15,12 @@ use truebloom_math::{Fpr, Plan, Target};
 const EXAMPLES: &str = "\
 Examples:
   truebloom create -n 10M -p 0.1% seen.tbl urls.txt
-  zcat urls.gz | truebloom create -n 10M -p 0.1% seen.tbl
+  truebloom create -n 10M -p 0.1% seen.tbl urls.gz more.zst
+  truebloom create -n 10M -p 0.1% seen.tbl --csv --column email users.csv
   truebloom create -p 1e-6 seen.tbl urls.txt           counts the lines first
   truebloom create -n 10M -p 1% --empty seen.tbl       to fill later
 
-Lines are bytes without their newline, up to 1 GiB each. Repeated lines do no harm and count once.";
+Lines are bytes without their newline. Repeated lines do no harm and count once.";
 
 /// Build a filter from the lines of files or of standard input
 #[derive(clap::Args)]
@@ -64,6 +64,9 @@ pub(crate) struct Args {
     /// Print one JSON object
     #[arg(long)]
     json: bool,
+
+    #[command(flatten)]
+    records: RecordArgs,
 }
 
 fn seed(text: &str) -> Result<Seed, String> {
@@ -75,12 +78,12 @@ fn scheme(text: &str) -> Result<SchemeId, String> {
 }
 
 pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
-    check_target(args)?;
-    let inputs = Inputs::new(&args.inputs);
-    if !args.empty && inputs.is_terminal() {
+    super::check_target(&args.filter, args.force)?;
+    let _lock = Lock::of_existing(&args.filter)?;
+    if !args.empty && records::is_terminal(&args.inputs) {
         return Err(Failure::new("there is nothing to read: name files, pipe lines in, or add --empty for a filter without items"));
     }
-    let (plan, lines) = plan(args, &inputs)?;
+    let plan = plan(args)?;
     let seed = match args.seed {
         Some(seed) => seed,
         None => Seed::random().map_err(Failure::new)?,
@@ -89,7 +92,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
     match plan {
         Sizing::Standard(plan) => {
             let filter = BloomFilter::from_plan_with_hasher(&plan, hasher).map_err(Failure::new)?;
-            build(filter, plan.fpr, &inputs, lines, args)
+            build(filter, plan.fpr, args)
         }
         Sizing::Other(sized) => {
             let scheme = AnyScheme::named(args.scheme, sized.bits, sized.probes).map_err(Failure::new)?;
@@ -99,7 +102,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
                 Some(expected) => expected,
                 None => filter.expected_fpr_at(sized.items)?,
             };
-            build(filter, expected, &inputs, lines, args)
+            build(filter, expected, args)
         }
     }
 }
@@ -110,51 +113,33 @@ enum Sizing {
     Other(Sized),
 }
 
-fn build<S: Scheme>(
-    mut filter: BloomFilter<PortableHasher, S>,
-    expected: Fpr,
-    inputs: &Inputs,
-    lines: Option<u64>,
-    args: &Args,
-) -> Result<ExitCode, Failure> {
-    if !args.empty {
-        fill(&mut filter, inputs, lines, args)?;
-    }
+fn build<S: Scheme>(mut filter: BloomFilter<PortableHasher, S>, expected: Fpr, args: &Args) -> Result<ExitCode, Failure> {
+    let records = if args.empty { None } else { Some(records::insert_all(&mut filter, &args.records, &args.inputs, args.strict)?) };
     if filter.is_over_capacity() {
-        warn(over_capacity(&filter));
+        warn(super::insert::over_capacity(&filter));
     }
-    if args.force { filter.save(&args.filter) } else { filter.save_new(&args.filter) }.map_err(Failure::new)?;
-    report(args, &filter, &expected).print(args.json)?;
-    Ok(ExitCode::SUCCESS)
+    super::save(&filter, &args.filter, args.force)?;
+    report(args, &filter, &expected, records.as_ref()).print(args.json)?;
+    Ok(records.map_or(ExitCode::SUCCESS, |records| records.told_shortfall(&args.filter)))
 }
 
-/// What would fail at the end of a long run is told at its beginning.
-fn check_target(args: &Args) -> Result<(), Failure> {
-    if !args.force && std::fs::symlink_metadata(&args.filter).is_ok() {
-        return Err(Failure::at(&args.filter, "exists already; add --force to overwrite it, or choose another name"));
-    }
-    BloomFilter::check_target(&args.filter).map_err(Failure::new)
-}
-
-/// The plan, and the number of lines if they had to be counted for it.
-fn plan(args: &Args, inputs: &Inputs) -> Result<(Sizing, Option<u64>), Failure> {
+/// The plan, for which records may have to be counted.
+fn plan(args: &Args) -> Result<Sizing, Failure> {
     let mut target = args.size.target();
     let rate_and_bits = target.rate.is_some() && target.bits.is_some();
-    let mut counted = None;
     // Too little in any case is the planner's to explain.
     if target.items.is_none() && !rate_and_bits && (target.rate.is_some() || target.bits.is_some()) {
         if args.empty {
             return Err(Failure::new("an empty filter needs to know what is to come: give the number of items with -n"));
         }
-        counted = inputs.count_lines()?;
-        let Some(lines) = counted else {
+        let Some(counted) = records::count(&args.records, &args.inputs)? else {
             return Err(Failure::new(
                 "the input cannot be read twice, so it cannot be counted beforehand: give the number of items with -n (an upper bound will do), \
                  or write the lines to a file first and name that",
             ));
         };
-        // An input without lines still makes a filter.
-        target.items = Some(lines.max(1));
+        // An input without records still makes a filter.
+        target.items = Some(counted.max(1));
     }
     let sizing = match args.scheme {
         SchemeId::Standard => Sizing::Standard(Plan::new(&target)?),
@@ -165,7 +150,7 @@ fn plan(args: &Args, inputs: &Inputs) -> Result<(Sizing, Option<u64>), Failure> 
         Sizing::Other(sized) => sized.bits,
     };
     check_memory(&target, bits.div_ceil(64) * 8)?;
-    Ok((sizing, counted))
+    Ok(sizing)
 }
 
 /// Without a limit of its own, a filter may take what memory is available.
@@ -191,31 +176,7 @@ fn available_memory() -> Option<u64> {
     line.trim().strip_suffix("kB")?.trim().parse::<u64>().ok()?.checked_mul(1024)
 }
 
-fn fill<S: Scheme>(filter: &mut BloomFilter<PortableHasher, S>, inputs: &Inputs, lines: Option<u64>, args: &Args) -> Result<(), Failure> {
-    let mut progress = Progress::new("lines", lines);
-    for path in inputs.iter() {
-        let fail = |error| Failure::at(name(path), error);
-        let mut lines = Lines::new(open(path).map_err(fail)?);
-        while let Some(line) = lines.next_line().map_err(fail)? {
-            filter.insert(line);
-            progress.step();
-            if args.strict && filter.is_over_capacity() {
-                return Err(Failure::new(format_args!("{}; nothing was written", over_capacity(filter))));
-            }
-        }
-    }
-    Ok(())
-}
-
-fn over_capacity<S: Scheme>(filter: &BloomFilter<PortableHasher, S>) -> String {
-    format!(
-        "more items than planned: at least {} distinct ones, planned for {}; the rate planned for no longer holds, plan for more with -n",
-        count(filter.changed()),
-        count(filter.capacity().unwrap_or(0))
-    )
-}
-
-fn report<S: Scheme>(args: &Args, filter: &BloomFilter<PortableHasher, S>, expected: &Fpr) -> Report {
+fn report<S: Scheme>(args: &Args, filter: &BloomFilter<PortableHasher, S>, expected: &Fpr, records: Option<&Records>) -> Report {
     let size = filter.bits().div_ceil(64) * 8;
     let mut report = Report::new("create");
     let now = filter.fpr();
@@ -234,6 +195,10 @@ fn report<S: Scheme>(args: &Args, filter: &BloomFilter<PortableHasher, S>, expec
         .field("fpr", fpr_value(&now))
         .field("over_capacity", filter.is_over_capacity())
         .field("seed", filter.seed().to_string());
+    match records {
+        Some(records) => records.add_shortfall(&mut report),
+        None => records::add_no_shortfall(&mut report),
+    }
     report.line(
         "created",
         format!(
@@ -249,7 +214,7 @@ fn report<S: Scheme>(args: &Args, filter: &BloomFilter<PortableHasher, S>, expec
         "holds",
         format!(
             "{}, {} of them new; planned for {}",
-            plural(filter.offered(), "line"),
+            plural(filter.offered(), args.records.noun()),
             count(filter.changed()),
             count(filter.capacity().unwrap_or(0))
         ),

@@ -2,7 +2,7 @@
 
 use crate::failure::Failure;
 use crate::filters::{self, AnyFilter};
-use crate::report::{Report, bytes, count, fpr as fpr_text, fpr_value, plural, rate_up, rate_value, significant};
+use crate::report::{FormatArgs, Report, bytes, count, fpr as fpr_text, fpr_value, plural, rate_up, rate_value, significant};
 use serde_json::json;
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -18,14 +18,13 @@ pub(crate) struct Args {
     #[arg(value_name = "FILTER")]
     filter: PathBuf,
 
-    /// Print one JSON object
-    #[arg(long)]
-    json: bool,
+    #[command(flatten)]
+    format: FormatArgs,
 }
 
 pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
     let filter = filters::open(&args.filter)?;
-    report(&filter).print(args.json)?;
+    report(&filter).print_as(args.format.format())?;
     Ok(ExitCode::SUCCESS)
 }
 

@@ -2,7 +2,7 @@
 
 use crate::args::Size;
 use crate::failure::Failure;
-use crate::report::{Report, bytes, fpr_value, plural, proven, rate, rate_value};
+use crate::report::{FormatArgs, Report, bytes, fpr_value, plural, proven, rate, rate_value};
 use serde_json::json;
 use std::process::ExitCode;
 use truebloom_math::law::Hashing;
@@ -10,11 +10,11 @@ use truebloom_math::{Plan, SchemePlan, SchemeTarget};
 
 const EXAMPLES: &str = "\
 Give any sufficient subset; the rest is found exactly:
-  truebloom plan -n 10M -p 0.1%               the fewest bits for a rate
-  truebloom plan --bits 64MiB -p 1e-6         the most items that fit
-  truebloom plan -n 10M --bits 16MiB          the best rate of a size
-  truebloom plan -n 1G -p 1% --max-memory 1GiB
-  truebloom plan -n 1M -p 1e-6 --scheme cube  a size of another hashing scheme";
+  truebloom plan -n 10M -p 0.1%                  the fewest bits for a rate
+  truebloom plan --bits 64MiB -p 1e-6            the most items that fit
+  truebloom plan -n 10M --bits 16MiB             the best rate of a size
+  truebloom plan -n 1G -p 1% --max-memory 2GiB   refuse more than that
+  truebloom plan -n 1M -p 1e-6 --scheme cube     a size of another hashing scheme";
 
 /// Find the smallest filter that is proven to meet a rate
 #[derive(clap::Args)]
@@ -27,20 +27,19 @@ pub(crate) struct Args {
     #[arg(long, value_name = "NAME", value_parser = super::fpr::scheme, conflicts_with_all = ["bits", "confidence"], requires_all = ["items", "rate"])]
     scheme: Option<Hashing>,
 
-    /// Print one JSON object
-    #[arg(long)]
-    json: bool,
+    #[command(flatten)]
+    format: FormatArgs,
 }
 
 pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
     if let (Some(scheme), Some(items), Some(rate)) = (args.scheme, args.size.items, args.size.rate) {
         let max_bits = args.size.max_memory.map(|bytes| bytes.saturating_mul(8));
         let target = SchemeTarget { scheme, items, rate, probes: args.size.probes, max_bits, hash_bits: 128 };
-        scheme_report(&SchemePlan::new(&target)?).print(args.json)?;
+        scheme_report(&SchemePlan::new(&target)?).print_as(args.format.format())?;
         return Ok(ExitCode::SUCCESS);
     }
     let plan = args.size.plan()?;
-    report(&plan).print(args.json)?;
+    report(&plan).print_as(args.format.format())?;
     Ok(ExitCode::SUCCESS)
 }
 

@@ -5,7 +5,7 @@ use crate::cmd::info::{add_place, rate_now};
 use crate::failure::Failure;
 use crate::filters::{self, AnyFilter};
 use crate::progress::Progress;
-use crate::report::{Report, count, fpr_value, plural, proven, rate, rate_up, rate_value};
+use crate::report::{FormatArgs, Report, count, fpr_value, plural, proven, rate, rate_up, rate_value};
 use serde_json::json;
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -42,9 +42,8 @@ pub(crate) struct Args {
     #[arg(long, value_name = "HEX", value_parser = query_seed)]
     query_seed: Option<u64>,
 
-    /// Print one JSON object
-    #[arg(long)]
-    json: bool,
+    #[command(flatten)]
+    format: FormatArgs,
 }
 
 fn seconds(text: &str) -> Result<Duration, String> {
@@ -73,14 +72,14 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
     let mut measurement = Measurement::new(&filter, seed);
     measure(&mut measurement, args);
     let holds = verification.holds() && measurement.holds();
-    report(&filter, &verification, &measurement, seed, holds).print(args.json)?;
+    report(&filter, &verification, &measurement, seed, holds).print_as(args.format.format())?;
     Ok(ExitCode::from(u8::from(!holds)))
 }
 
 fn measure(measurement: &mut Measurement<'_, PortableHasher, AnyScheme>, args: &Args) {
     /// Keys between two looks at the clock.
     const BATCH: u64 = 1 << 16;
-    let progress = Progress::new("random keys", args.queries);
+    let mut progress = Progress::new("random keys", args.queries);
     let start = Instant::now();
     let left = |done: u64| match args.queries {
         Some(queries) => (queries - done).min(BATCH),
