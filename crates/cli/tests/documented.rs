@@ -67,6 +67,7 @@ fn shortened(example: &str) -> String {
         ("verify seen.tbl", "verify --time 0.1 seen.tbl"),
         ("--time 60", "--time 0.1"),
         ("--queries 100M", "--queries 10k"),
+        ("--simulate 1G", "--simulate 1k"),
         ("man -l -", "grep -q NAME"),
     ]
     .iter()

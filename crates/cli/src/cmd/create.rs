@@ -109,7 +109,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
 
 /// What is to be built.
 enum Sizing {
-    Standard(Plan),
+    Standard(Box<Plan>),
     Other(Sized),
 }
 
@@ -142,7 +142,7 @@ fn plan(args: &Args) -> Result<Sizing, Failure> {
         target.items = Some(counted.max(1));
     }
     let sizing = match args.scheme {
-        SchemeId::Standard => Sizing::Standard(Plan::new(&target)?),
+        SchemeId::Standard => Sizing::Standard(Box::new(Plan::new(&target)?)),
         other => Sizing::Other(Sized::of(other, &target)?),
     };
     let bits = match &sizing {
