@@ -129,19 +129,13 @@ impl<C: Counter> HeavyHitters<C> {
 }
 
 impl<R: RowHashes, C: Counter> ListedSketch<R, C> {
-    /// A list of `capacity` keys for this sketch, which must be empty: what it has counted would not be in the list. Errors otherwise, and for a capacity of 0 or
-    /// above 2^32.
+    /// A list of `capacity` keys for this sketch. If that has counted already, any key may have been missed as often as there are counts. An error for a capacity of 0
+    /// or above 2^32.
     pub fn new(sketch: Sketch<R, C>, capacity: u64) -> Result<ListedSketch<R, C>, BuildError> {
-        let out_of_range = |name, found: u64, expected: &str| {
-            Err(Error::OutOfRange { name, found: found.to_string(), expected: expected.to_owned() }.into())
-        };
-        if sketch.total() > 0 {
-            return out_of_range("total", sketch.total(), "0 for a sketch whose heavy hitters are to be listed");
-        }
         if !(1..=MAX_CAPACITY).contains(&capacity) {
-            return out_of_range("capacity", capacity, "from 1 to 2^32");
+            return Err(Error::OutOfRange { name: "capacity", found: capacity.to_string(), expected: "from 1 to 2^32".to_owned() }.into());
         }
-        Ok(ListedSketch { sketch, capacity, missed: 0, listed: HashMap::default(), key_bytes: 0 })
+        Ok(ListedSketch { missed: sketch.total(), sketch, capacity, listed: HashMap::default(), key_bytes: 0 })
     }
 
     /// Counts a key `count` times. Time: that of the sketch twice, a look into a hash map, and a share of sorting out the list.

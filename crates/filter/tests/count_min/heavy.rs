@@ -93,9 +93,13 @@ fn a_share_sizes_both() {
     assert!(HeavyHitters::<u64>::for_share(rate("1e-10"), rate("0.1")).is_err());
     let mut used: CountMin = CountMin::new(rate("0.1"), rate("0.1")).expect("small");
     used.add("key", 1);
-    assert!(HeavyHitters::new(used.clone(), 10).is_err());
-    used.clear();
-    assert!(HeavyHitters::new(used.clone(), 0).is_err() && HeavyHitters::new(used, 10).is_ok());
+    assert!(HeavyHitters::new(used.clone(), 0).is_err());
+    // A list that comes late knows that it does.
+    let mut late = HeavyHitters::new(used, 10).expect("a list");
+    late.add("key", 1);
+    let key = late.bounds("key");
+    assert_eq!((late.missed_at_most(), key.at_least, key.at_most), (1, 1, 2));
+    assert_eq!(late.above(1), None);
 }
 
 /// Long keys leave room for fewer, and the list says what it no longer knows.
