@@ -68,7 +68,7 @@ impl Enclosure {
         }
     }
 
-    fn compare_rate(&self, rate: &Rate) -> Option<Ordering> {
+    pub(crate) fn compare_rate(&self, rate: &Rate) -> Option<Ordering> {
         let exponent = self.lower.exponent;
         let below = Dyadic { words: rate.floor_shifted(exponent.unsigned_abs()), exponent };
         let mut above = below.clone();

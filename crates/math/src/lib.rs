@@ -13,6 +13,7 @@
 //! | what of unions and intersections? | [`sets`] |
 //! | how efficient can it be? | [`efficiency()`], [`peak_efficiency`], [`max_efficiency`], [`crossover`] |
 //! | how many bits has it, from those that are set? | [`estimate_bits()`] |
+//! | what of filters that forget, and are emptied when full? | [`recycling`] |
 //! | what do the papers' formulas say? | [`Approximation`], [`bounds`] |
 //! | what of the papers' numbers is right? | [`reproduce`] |
 //! | does this measurement agree? | [`binomial`], [`Fill`] |
@@ -49,6 +50,7 @@ pub mod law;
 pub mod occupancy;
 mod plan;
 mod rate;
+pub mod recycling;
 pub mod reproduce;
 mod search;
 pub mod sets;

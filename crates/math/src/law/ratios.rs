@@ -1,6 +1,7 @@
 //! Products of ratios: rates that a filter's fill determines.
 
 use super::inclusion::MAX_DIGITS;
+use crate::dyadic::Dyadic;
 use crate::enclosure::{Enclose, Enclosure};
 use crate::fixed::{self, Divisor, Product};
 use crate::{Error, Fpr, Result};
@@ -18,6 +19,16 @@ impl Ratios {
     /// One ratio to a power.
     pub(crate) fn power(numerator: u64, denominator: u64, exponent: u32) -> Ratios {
         Ratios(vec![(numerator, denominator, exponent)])
+    }
+
+    /// The product as a bracket of relative width at most `2^-guard`, 0 and 1 included.
+    pub(crate) fn enclosed(mut self, guard: u32) -> Result<Enclosure> {
+        let whole = |word: u64| Dyadic { words: vec![word], exponent: 0 };
+        if self.0.iter().any(|(a, _, _)| *a == 0) {
+            return Ok(Enclosure { lower: whole(0), upper: whole(0) });
+        }
+        self.0.retain(|(a, b, _)| a < b);
+        if self.0.is_empty() { Ok(Enclosure { lower: whole(1), upper: whole(1) }) } else { self.enclose(guard) }
     }
 
     /// The product as a rate, 0 and 1 included.

@@ -18,7 +18,7 @@
 //! Bernoulli variables. Hence its probabilities are log-concave, and the tail bounds of Bennett and of Berry and Esseen hold with the exact mean and variance.
 
 pub(crate) mod contour;
-mod double;
+pub(crate) mod double;
 mod moments;
 mod pmf;
 mod sample;

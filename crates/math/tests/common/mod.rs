@@ -1,6 +1,7 @@
 //! Exact decimals and fractions for the tests.
 #![allow(dead_code, missing_docs, unreachable_pub, reason = "each test file uses its part")]
 
+pub mod chain;
 pub mod committees;
 pub mod documents;
 pub mod oracle;

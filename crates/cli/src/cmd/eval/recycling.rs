@@ -1,0 +1,106 @@
+//! Filters that forget.
+
+use super::query::{Answer, Query, brief, explain};
+use crate::report::fpr_value;
+use serde_json::{Map, Value, json};
+use truebloom_math::Fpr;
+use truebloom_math::recycling::{Bracket, Design, Mode, Phases, Sized, Trigger, capacity, min_bits};
+
+/// A field that is true or false, and may be left out.
+fn flag(query: &mut Query, name: &str, otherwise: bool) -> Result<bool, String> {
+    match query.fields.remove(name) {
+        None => Ok(otherwise),
+        Some(Value::Bool(value)) => Ok(value),
+        Some(other) => Err(format!("field `{name}` is {}, but must be true or false", brief(&other))),
+    }
+}
+
+fn mode(query: &mut Query) -> Result<Mode, String> {
+    let phases = match query.whole("phases")? {
+        1 => Phases::One,
+        2 => Phases::Two,
+        other => return Err(format!("field `phases` is {other}, but must be 1 or 2")),
+    };
+    let defaults = Mode { phases, ..Mode::default() };
+    let trigger = match query.fields.contains_key("trigger") {
+        false => defaults.trigger,
+        true => match query.text("trigger")?.as_str() {
+            "included" => Trigger::Included,
+            "excluded" => Trigger::Excluded,
+            other => return Err(format!("field `trigger` is \"{other}\", but must be \"included\" or \"excluded\"")),
+        },
+    };
+    Ok(Mode {
+        trigger,
+        colliding: flag(query, "colliding", defaults.colliding)?,
+        retaining: flag(query, "retaining", defaults.retaining)?,
+        shared_hash: flag(query, "shared_hash", defaults.shared_hash)?,
+        ..defaults
+    })
+}
+
+fn design(query: &mut Query) -> Result<Design, String> {
+    let mode = mode(query)?;
+    let (bits, probes, sigma) = (query.whole("bits")?, query.probes()?, query.whole("sigma")?);
+    Design::new(bits, probes, sigma, mode).map_err(explain)
+}
+
+/// A rate as a number, and its bracket beside it: under plain names for the answer's `fpr`, as everywhere, otherwise under names that begin with its own.
+fn put_rate(answer: &mut Answer, name: &str, fpr: &Fpr) {
+    for (field, value) in fpr_value(fpr) {
+        let name = match field.as_str() {
+            "value" => name.to_owned(),
+            _ if name == "fpr" => field,
+            _ => format!("{name}_{field}"),
+        };
+        answer.insert(name, value);
+    }
+}
+
+fn put(answer: &mut Answer, name: &str, bracket: &Bracket) {
+    let Bracket { value, lower, upper, method, .. } = bracket;
+    for (field, value) in [("", json!(value)), ("_lower", json!(lower)), ("_upper", json!(upper)), ("_method", json!(method.to_string()))] {
+        answer.insert(format!("{name}{field}"), value);
+    }
+}
+
+pub(super) fn long_run(query: &mut Query) -> Result<Answer, String> {
+    let design = design(query)?;
+    query.finish()?;
+    let run = design.long_run().map_err(explain)?;
+    let mut answer: Answer = Map::new();
+    put_rate(&mut answer, "fpr", &run.fpr);
+    put_rate(&mut answer, "worst", &run.worst);
+    put(&mut answer, "items_per_cycle", &run.items_per_cycle);
+    Ok(answer)
+}
+
+/// A design that was searched for.
+fn put_sized(found: &Sized) -> Answer {
+    let mut answer: Answer = Map::new();
+    answer.insert("bits".to_owned(), found.design.total_bits().into());
+    answer.insert("probes".to_owned(), found.design.probes().into());
+    answer.insert("sigma".to_owned(), found.design.sigma().into());
+    put(&mut answer, "items_per_cycle", &found.run.items_per_cycle);
+    put_rate(&mut answer, "fpr", &found.run.fpr);
+    put_rate(&mut answer, "worst", &found.run.worst);
+    answer
+}
+
+pub(super) fn most_items(query: &mut Query) -> Result<Answer, String> {
+    let (mode, bits, rate) = (mode(query)?, query.whole("bits")?, query.rate("fpr")?);
+    query.finish()?;
+    let found = capacity(bits, &rate, mode).map_err(explain)?;
+    found
+        .as_ref()
+        .map(put_sized)
+        .ok_or_else(|| format!("no recycling filter of {bits} bits keeps to a rate of {rate}, however early it is recycled"))
+}
+
+pub(super) fn fewest_bits(query: &mut Query) -> Result<Answer, String> {
+    let (mode, items, rate) = (mode(query)?, query.take("items_per_cycle")?, query.rate("fpr")?);
+    query.finish()?;
+    let number = items.as_f64().ok_or_else(|| format!("field `items_per_cycle` is {}, but must be a number", brief(&items)))?;
+    let found = min_bits(number, &rate, mode).map_err(explain)?;
+    found.as_ref().map(put_sized).ok_or_else(|| format!("{items} items per cycle at a rate of {rate} need more than 2^62 bits"))
+}

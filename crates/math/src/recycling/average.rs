@@ -1,0 +1,65 @@
+//! Means of the pass probability over states, relative to its value at the fullest one.
+
+use super::number::Positive;
+
+/// How a query's positions are drawn, as far as its chance to find only set bits is concerned.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Query {
+    /// `k` draws with repeats: `(b/m)^k`.
+    Repeats(u32),
+    /// `r` distinct positions: `C(b, r) / C(m, r)`.
+    Distinct(u32),
+}
+
+impl Query {
+    /// The chance at `ones - 1` set bits over that at `ones`, which must not be 0.
+    #[inline]
+    fn ratio<T: Positive>(self, ones: u64) -> T {
+        match self {
+            Query::Repeats(probes) => power(T::whole(ones - 1).over(T::whole(ones)), probes),
+            Query::Distinct(positions) => T::whole(ones.saturating_sub(u64::from(positions))).over(T::whole(ones)),
+        }
+    }
+
+    /// Is the chance at so many set bits above 0?
+    pub(crate) fn passes(self, ones: u64) -> bool {
+        match self {
+            Query::Repeats(_) => ones > 0,
+            Query::Distinct(positions) => ones >= u64::from(positions),
+        }
+    }
+}
+
+/// `sum over b of weight(b) rho(b)`, divided by `rho` of the last b: states come in order, so each step multiplies by one ratio, and nothing underflows
+/// where the rate itself is far below the range of `f64`.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Average<T> {
+    pub(crate) query: Query,
+    pub(crate) sum: T,
+}
+
+impl<T: Positive> Average<T> {
+    pub(crate) fn new(query: Query) -> Average<T> {
+        Average { query, sum: T::ZERO }
+    }
+
+    #[inline]
+    pub(crate) fn add(&mut self, ones: u64, weight: T) {
+        if self.query.passes(ones) {
+            self.sum = self.sum.times(self.query.ratio(ones)).plus(weight);
+        }
+    }
+}
+
+/// Roundings grow by at most 4 a factor for a base with three.
+#[inline]
+fn power<T: Positive>(base: T, exponent: u32) -> T {
+    let mut power = base;
+    for bit in (0..31 - exponent.leading_zeros()).rev() {
+        power = power.times(power);
+        if exponent >> bit & 1 == 1 {
+            power = power.times(base);
+        }
+    }
+    power
+}

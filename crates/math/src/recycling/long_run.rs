@@ -1,0 +1,234 @@
+//! The long-run average rate, the worst rate and the expected items of a cycle.
+
+use super::average::{Average, Query};
+use super::number::{Positive, around};
+use super::restart::restart_law;
+use super::walk::{Walk, distinct_law, last_seen};
+use super::{Bracket, Design, Fpr, MAX_STEPS, Phases, Result, Trigger};
+use crate::dyadic::Dyadic;
+use crate::enclosure::{Enclosure, GUARD};
+use crate::law::ratios::Ratios;
+use crate::occupancy::double::Double;
+use crate::{Error, Method, Rate};
+use std::cmp::Ordering;
+
+/// What a design does in the long run.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct LongRun {
+    /// The share of new items that pass as known, over a long time. Dozier, Salamatian and Rubenstein (18), and (26) corrected: errata D10 and D11.
+    pub fpr: Fpr,
+    /// The chance that a new item passes as known in the fullest state: `sigma` set bits, and in two phases the fullest frozen filter beside it.
+    pub worst: Fpr,
+    /// Expected new items of a cycle (of a phase, for two phases), the one that ends it counted.
+    pub items_per_cycle: Bracket,
+}
+
+/// Up to this many hashes a walk is done with pairs of `f64`, where the bracket is as narrow as an `f64` allows.
+const FINE_HASHES: f64 = 1e6;
+
+/// Beyond this many hashes (a second or so) the walk gives way to integrals where they are known.
+const MOST_WALKED: f64 = 5e7;
+
+impl Design {
+    /// The long-run average rate, the worst rate and the expected items of a cycle.
+    ///
+    /// Time O(probes x sigma), memory O(probes): half a second at five million set bits and seven probes. Brackets are proven; up to a million hashes (probes x sigma) their ends are two `f64` apart, and
+    /// beyond their relative width grows by `2^-53` a rounding, to 5e-7 at five million set bits and seven probes. Above fifty million hashes, colliding probes that are not retained
+    /// are answered in microseconds by integrals with a proven bound ([`Method::Bound`]; relative width about `probes^2 / sigma` or less). Errors with [`Error::TooLong`] where a walk would take
+    /// more than some ten seconds.
+    pub fn long_run(&self) -> Result<LongRun> {
+        let hashes = f64::from(self.probes) * self.sigma as f64;
+        let found = match hashes {
+            ..=FINE_HASHES => self.walked::<Double>()?,
+            _ => self.nearly()?,
+        };
+        let mut run = LongRun { fpr: found.fpr(), worst: self.worst()?, items_per_cycle: Bracket::from_enclosure(&found.items) };
+        if self.is_fluid() {
+            (run.fpr.method, run.items_per_cycle.method) = (Method::Bound, Method::Bound);
+        }
+        Ok(run)
+    }
+
+    /// Too many states to walk, and of the kind that has integrals.
+    fn is_fluid(&self) -> bool {
+        f64::from(self.probes) * self.sigma as f64 > MOST_WALKED && self.mode.colliding && !self.mode.retaining
+    }
+
+    /// The cheap bracket.
+    pub(super) fn nearly(&self) -> Result<Walked> {
+        if self.is_fluid() { self.fluid() } else { self.walked::<f64>() }
+    }
+
+    /// Is the average rate at most `rate`? Asked of the cheap bracket first. A tie that even pairs of `f64` cannot tell apart passes where it is proven to be one, and
+    /// counts as too much otherwise.
+    pub(super) fn meets(&self, rate: &Rate) -> Result<bool> {
+        let order = match self.nearly()?.rate.compare_rate(rate) {
+            Some(order) => Some(order),
+            None if self.is_fluid() => None,
+            None => self.walked::<Double>()?.rate.compare_rate(rate),
+        };
+        Ok(order.map_or_else(|| self.tie_is_proven(rate), Ordering::is_le))
+    }
+
+    /// Two fractions that agree to `2^-90` are equal if the product of their denominators is smaller than that. With `m^k` choices an item, visits of b are whole multiples of
+    /// one over a product of `sigma + 1` numbers of at most `m^k`, and so is the rate's denominator at most `m^k` times that product times the items.
+    fn tie_is_proven(&self, rate: &Rate) -> bool {
+        let simple = self.mode.phases == Phases::One && !(self.mode.retaining && self.mode.colliding);
+        let choices = f64::from(self.probes) * libm::log2(self.bits as f64);
+        simple && choices * (self.sigma as f64 + 2.0) + 4.0 + rate.denominator_bits() as f64 <= 88.0 && self.bits <= 16
+    }
+
+    /// The query of a new item, and the weights of its numbers of distinct positions among the fullest filter's set bits where both filters share them.
+    fn queries<T: Positive>(&self) -> Vec<(Query, T)> {
+        let (probes, mode) = (self.probes, self.mode);
+        if !mode.colliding {
+            return vec![(Query::Distinct(probes), T::ONE)];
+        }
+        if mode.phases == Phases::One || !mode.shared_hash {
+            return vec![(Query::Repeats(probes), T::ONE)];
+        }
+        let law = distinct_law(probes, self.fullest());
+        let most = u64::from(probes).min(self.fullest()) as u32;
+        (1..=most).map(|r| (Query::Distinct(r), law[r as usize])).collect()
+    }
+
+    fn check_steps(&self) -> Result<()> {
+        let k = f64::from(self.probes);
+        let widest = if self.mode.phases == Phases::Two && self.mode.shared_hash && self.mode.colliding { 2.0 } else { 1.0 };
+        let again = if self.mode.retaining && self.mode.colliding { k + 1.0 } else { 1.0 };
+        let steps = (self.sigma as f64 + k) * k * widest * again + if again > 1.0 { k * k * k } else { 0.0 };
+        if steps > MAX_STEPS {
+            return Err(Error::TooLong { what: "a walk over the numbers of set bits", steps, allowed: MAX_STEPS });
+        }
+        Ok(())
+    }
+
+    /// Rate and items by one pass over the states.
+    pub(crate) fn walked<T: Positive>(&self) -> Result<Walked> {
+        self.check_steps()?;
+        let (bits, probes, sigma, top) = (self.bits, self.probes, self.sigma, self.fullest());
+        let distinct = !self.mode.colliding;
+        let start = restart_law::<T>(self);
+        let mut active: Vec<(Average<T>, T)> = self.queries().into_iter().map(|(query, weight)| (Average::new(query), weight)).collect();
+        let mut frozen = active.clone();
+        let mut walk = Walk::new(bits, probes, distinct);
+        let mut items = T::ZERO;
+        let band = sigma + 1 - sigma.saturating_add(1).min(probes.into());
+        let mut last = Vec::new();
+        for ones in 0..=sigma {
+            let step = walk.step(start.get(ones as usize).copied().unwrap_or(T::ZERO));
+            items = items.plus(step.visits);
+            active.iter_mut().for_each(|(average, _)| average.add(ones, step.visits));
+            if ones >= band {
+                last.push(step.visits);
+            }
+        }
+        let relative = T::UNIT * self.roundings();
+        if relative > 1e-3 {
+            return Err(Error::TooLong {
+                what: "a walk over the numbers of set bits",
+                steps: top as f64,
+                allowed: 1e-3 * top as f64 / relative,
+            });
+        }
+        if self.mode.phases == Phases::Two {
+            match self.mode.trigger {
+                Trigger::Excluded => {
+                    for (ones, weight) in (band..).zip(last_seen(bits, probes, distinct, sigma, &last)) {
+                        frozen.iter_mut().for_each(|(average, _)| average.add(ones, weight));
+                    }
+                }
+                Trigger::Included => {
+                    for ones in sigma + 1..=top {
+                        let left = walk.step_beyond().left;
+                        active.iter_mut().for_each(|(average, _)| average.add(ones, T::ZERO));
+                        frozen.iter_mut().for_each(|(average, _)| average.add(ones, left));
+                    }
+                }
+            }
+        }
+        let frozen_counts = self.mode.phases == Phases::Two;
+        let mut share = T::ZERO;
+        for ((active, weight), (frozen, _)) in active.iter().zip(&frozen) {
+            let known = active.sum.over(items);
+            // Each weight a + g - a g, with a = rho known, g = rho frozen: the second filter counts where the first does not know the item.
+            let chance = self.chance::<T>(active.query, top).times(frozen.sum);
+            share = share.plus(weight.times(known.times(chance.complement()).plus(frozen.sum)));
+        }
+        let rate = times_rho(self.rho(top), &around(share, if frozen_counts { 8.0 } else { 3.0 } * relative))?;
+        Ok(Walked { rate, items: around(items, 2.0 * relative) })
+    }
+
+    /// Roundings on the longest path to a sum over states.
+    ///
+    /// A restart's law has those of its rows, each up to `2 (k - 1)` times as it is a ratio of products of `k - 1` of them, and less than `k + 4` a step and entry of the elimination.
+    fn roundings(&self) -> f64 {
+        let (once, k) = (Walk::<f64>::roundings(self.fullest() + 1, self.probes), f64::from(self.probes));
+        match self.mode.retaining && self.mode.colliding {
+            true => once * (2.0 * k + 1.0) + 4.0 * k * k * (k + 16.0),
+            false => once,
+        }
+    }
+
+    /// The chance that a new item passes in the fullest state.
+    fn worst(&self) -> Result<Fpr> {
+        let top = self.fullest();
+        if self.mode.phases == Phases::One {
+            return self.rho(top).rate();
+        }
+        let mut share = Double::ZERO;
+        for (query, weight) in self.queries::<Double>() {
+            let mut active = Average::new(query);
+            active.add(self.sigma, Double::ONE);
+            (self.sigma + 1..=top).for_each(|ones| active.add(ones, Double::ZERO));
+            let frozen = if query.passes(top) { Double::ONE } else { Double::ZERO };
+            share = share.plus(weight.times(active.sum.times(self.chance::<Double>(query, top).complement()).plus(frozen)));
+        }
+        let relative = 4.0 * <Double as Positive>::UNIT * Walk::<Double>::roundings(u64::from(self.probes), self.probes);
+        Ok(Fpr::from_enclosure(&times_rho(self.rho(top), &around(share, relative))?))
+    }
+
+    /// The chance that a query finds `ones` given bits.
+    pub(super) fn rho(&self, ones: u64) -> Ratios {
+        match self.mode.colliding {
+            true => Ratios::power(ones, self.bits, self.probes),
+            false => Ratios::new((0..u64::from(self.probes)).map(|h| (ones.saturating_sub(h), self.bits - h))),
+        }
+    }
+
+    fn chance<T: Positive>(&self, query: Query, ones: u64) -> T {
+        let ratio = |h: u64| T::whole(ones.saturating_sub(h)).over(T::whole(self.bits - h));
+        match query {
+            Query::Repeats(probes) => (0..probes).fold(T::ONE, |chance, _| chance.times(ratio(0))),
+            Query::Distinct(positions) => (0..u64::from(positions)).fold(T::ONE, |chance, h| chance.times(ratio(h))),
+        }
+    }
+}
+
+/// Proven ends of the rate and of the items of a cycle.
+pub(crate) struct Walked {
+    pub(crate) rate: Enclosure,
+    pub(crate) items: Enclosure,
+}
+
+impl Walked {
+    /// The rate, in the middle of its bracket where that is wide.
+    pub(crate) fn fpr(&self) -> Fpr {
+        let mut fpr = Fpr::from_enclosure(&self.rate);
+        if fpr.lower > 0.0 && fpr.upper.to_bits() - fpr.lower.to_bits() > 2 {
+            fpr.value = fpr.lower + (fpr.upper - fpr.lower) / 2.0;
+        }
+        fpr
+    }
+}
+
+/// The product of a rate at a known fill and a bracket. A chance above 1 is a rounding.
+pub(super) fn times_rho(rho: Ratios, share: &Enclosure) -> Result<Enclosure> {
+    let rho = rho.enclosed(GUARD)?;
+    // As fine as the lower end, which is brought to the same exponent.
+    let one = Dyadic { words: vec![0, 0, 1], exponent: -128 };
+    let upper = rho.upper.multiply(&share.upper);
+    let upper = if upper.compare(&one).is_gt() { one } else { upper };
+    Ok(Enclosure::between(rho.lower.multiply(&share.lower), upper))
+}

@@ -1,0 +1,185 @@
+//! Filters that forget: emptied when full enough, at a proven average rate.
+//!
+//! A [`Design`] says how large a filter is, when it is emptied and what then happens ([`Mode`]). *New* items are those not seen since their cycle began; a forgotten repeat is new again.
+//! The long-run average over new items, the expected items of a cycle and everything else here are about streams whose new items are hashed independently of the fill.
+//!
+//! | question | answer |
+//! |---|---|
+//! | what is the average rate, the worst, and how many items make a cycle? | [`Design::long_run`] |
+//! | how many items fit into this memory at this rate, and how much memory do so many need? | [`capacity()`], [`min_bits`] |
+//!
+//! Rates follow Dozier, Salamatian and Rubenstein, *Modeling Average False Positive Rates of Recycling Bloom Filters*, with the corrections of docs/ERRATA.md, and are computed by a
+//! renewal recursion of positive terms whose rounding errors are counted.
+
+mod average;
+mod capacity;
+mod fluid;
+mod long_run;
+mod number;
+mod restart;
+mod walk;
+
+pub use capacity::{Sized, capacity, min_bits};
+pub use long_run::LongRun;
+
+use crate::error::{check_bits, check_probes, out_of_range};
+use crate::{Fpr, Method, Result};
+
+/// How many filters share the work.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Phases {
+    /// One filter, emptied when full enough: everything is forgotten at once.
+    #[default]
+    One,
+    /// An active filter that takes every item it does not know, and a frozen one, the active one of the phase before. An item is known if either knows it.
+    Two,
+}
+
+/// Whether the item that ends a phase stays in the filter that is frozen then.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Trigger {
+    /// Insert, then check: the frozen filter holds more than sigma set bits.
+    #[default]
+    Included,
+    /// Check, then insert nowhere: the frozen filter holds at most sigma set bits, as Dozier, Salamatian and Rubenstein (24) has it.
+    Excluded,
+}
+
+/// How items are placed and what happens at a recycle. The default is one phase, colliding, not retaining.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Mode {
+    /// One filter or two.
+    pub phases: Phases,
+    /// Whether an item's probes may fall on one bit (the standard filter), or are distinct (the classic one).
+    pub colliding: bool,
+    /// Whether the item that ended a cycle is put into the emptied filter. One phase only.
+    pub retaining: bool,
+    /// Whether the item that ended a phase stays in the frozen filter. Two phases only.
+    pub trigger: Trigger,
+    /// Whether both filters of two phases are probed at the same positions. One hash for both is faster; two seeds make the chances independent.
+    pub shared_hash: bool,
+}
+
+impl Default for Mode {
+    fn default() -> Mode {
+        Mode { phases: Phases::One, colliding: true, retaining: false, trigger: Trigger::Included, shared_hash: true }
+    }
+}
+
+impl Mode {
+    /// Two phases, otherwise as by default.
+    pub fn two_phase() -> Mode {
+        Mode { phases: Phases::Two, ..Mode::default() }
+    }
+
+    /// Filters in use: 1 or 2.
+    pub fn filters(&self) -> u64 {
+        match self.phases {
+            Phases::One => 1,
+            Phases::Two => 2,
+        }
+    }
+}
+
+/// A recycling filter: its size, its probes, and the number of set bits above which it is recycled.
+///
+/// ```
+/// use truebloom_math::recycling::{Design, Mode};
+/// let design = Design::new(1_000, 4, 300, Mode::default())?;
+/// let run = design.long_run()?;
+/// assert_eq!(format!("{:.8}", run.fpr.value), "0.00182461");
+/// assert_eq!(format!("{:.4}", run.items_per_cycle.value), "89.8473");
+/// # Ok::<(), truebloom_math::Error>(())
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Design {
+    bits: u64,
+    probes: u32,
+    sigma: u64,
+    mode: Mode,
+}
+
+impl Design {
+    /// A filter of `bits` bits (each of the two, for two phases) that is recycled when an item leaves more than `sigma` bits set.
+    ///
+    /// Errors when bits or probes are out of range; when `sigma` is above `bits - 1` (such a filter is never recycled); when distinct probes exceed bits; when a filter
+    /// that retains could be too full from the start (`sigma` below the probes); and for two phases that retain, for which no exact law is known.
+    pub fn new(bits: u64, probes: u32, sigma: u64, mode: Mode) -> Result<Design> {
+        check_bits(bits)?;
+        check_probes(probes)?;
+        if sigma >= bits {
+            return out_of_range("sigma", sigma, format!("at most bits - 1 ({}): with more the filter is never recycled", bits - 1));
+        }
+        if !mode.colliding && u64::from(probes) > bits {
+            return out_of_range("probes", probes, format!("at most bits ({bits}) where they are distinct"));
+        }
+        if mode.retaining && mode.phases == Phases::Two {
+            return out_of_range(
+                "retaining",
+                true,
+                "false for two phases: the item that is kept is in both filters, and no exact law is known",
+            );
+        }
+        if mode.retaining && sigma < u64::from(probes) {
+            return out_of_range("sigma", sigma, format!("at least probes ({probes}) where the last item is retained"));
+        }
+        Ok(Design { bits, probes, sigma, mode })
+    }
+
+    /// Bits of each filter.
+    pub fn bits(&self) -> u64 {
+        self.bits
+    }
+
+    /// Bits of all filters together.
+    pub fn total_bits(&self) -> u64 {
+        self.bits * self.mode.filters()
+    }
+
+    /// Probes of an item.
+    pub fn probes(&self) -> u32 {
+        self.probes
+    }
+
+    /// The most set bits with which a cycle goes on.
+    pub fn sigma(&self) -> u64 {
+        self.sigma
+    }
+
+    /// How items are placed and what happens at a recycle.
+    pub fn mode(&self) -> Mode {
+        self.mode
+    }
+
+    /// Set bits of the fullest filter that is ever asked: beyond sigma only where the trigger stays in the frozen filter.
+    fn fullest(&self) -> u64 {
+        match (self.mode.phases, self.mode.trigger) {
+            (Phases::Two, Trigger::Included) => self.bits.min(self.sigma.saturating_add(self.probes.into())),
+            _ => self.sigma,
+        }
+    }
+}
+
+/// A positive number with its bracket: `lower <= truth <= upper`.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct Bracket {
+    /// The number, rounded.
+    pub value: f64,
+    /// At most the truth.
+    pub lower: f64,
+    /// At least the truth.
+    pub upper: f64,
+    /// What the bracket is worth.
+    pub method: Method,
+}
+
+impl Bracket {
+    pub(crate) fn from_enclosure(enclosure: &crate::enclosure::Enclosure) -> Bracket {
+        let (lower, upper) = (enclosure.lower.floor(), enclosure.upper.ceil());
+        Bracket { value: lower + (upper - lower) / 2.0, lower, upper, method: Method::Exact }
+    }
+}
+
+/// Steps of a pass over states that one answer may take.
+const MAX_STEPS: f64 = 4e9;

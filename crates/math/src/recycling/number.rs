@@ -1,0 +1,110 @@
+//! The arithmetic of the walk: positive numbers whose relative errors can be counted.
+
+use crate::dyadic::Dyadic;
+use crate::enclosure::Enclosure;
+use crate::occupancy::double::Double;
+
+/// Numbers at least 0 that are only added, multiplied and divided, so that a relative error is at most the number of roundings on the longest path to a
+/// result: sums do not add their terms' errors, products and quotients do.
+pub(crate) trait Positive: Copy {
+    /// The relative error of one operation is at most this.
+    const UNIT: f64;
+    const ZERO: Self;
+    const ONE: Self;
+    /// Rounded at most once.
+    fn whole(x: u64) -> Self;
+    fn plus(self, other: Self) -> Self;
+    fn times(self, other: Self) -> Self;
+    fn over(self, other: Self) -> Self;
+    /// `1 - x` for a probability `x`, 0 where rounding took it above 1. Its error is absolute: a unit for each rounding of `x`.
+    fn complement(self) -> Self;
+    /// The number as an exact sum of two `f64`.
+    fn parts(self) -> (f64, f64);
+}
+
+impl Positive for f64 {
+    const UNIT: f64 = f64::EPSILON / 2.0;
+    const ZERO: f64 = 0.0;
+    const ONE: f64 = 1.0;
+
+    #[inline]
+    fn whole(x: u64) -> f64 {
+        x as f64
+    }
+
+    #[inline]
+    fn plus(self, other: f64) -> f64 {
+        self + other
+    }
+
+    #[inline]
+    fn times(self, other: f64) -> f64 {
+        self * other
+    }
+
+    #[inline]
+    fn over(self, other: f64) -> f64 {
+        self / other
+    }
+
+    fn complement(self) -> f64 {
+        (1.0 - self).max(0.0)
+    }
+
+    fn parts(self) -> (f64, f64) {
+        (self, 0.0)
+    }
+}
+
+impl Positive for Double {
+    // 2^-102 by the bounds of `double.rs`.
+    const UNIT: f64 = 2e-31;
+    const ZERO: Double = Double::ZERO;
+    const ONE: Double = Double::ONE;
+
+    #[inline]
+    fn whole(x: u64) -> Double {
+        let high = x as f64;
+        // Whole numbers here are at most 2^62, so the way back is exact.
+        Double { high, low: (x as i64 - high as i64) as f64 }
+    }
+
+    #[inline]
+    fn plus(self, other: Double) -> Double {
+        Double::plus(self, other)
+    }
+
+    #[inline]
+    fn times(self, other: Double) -> Double {
+        Double::times(self, other)
+    }
+
+    fn over(self, other: Double) -> Double {
+        Double::over(self, other)
+    }
+
+    fn complement(self) -> Double {
+        let rest = Double::ONE.minus(self);
+        if rest.high > 0.0 { rest } else { Double::ZERO }
+    }
+
+    fn parts(self) -> (f64, f64) {
+        (self.high, self.low)
+    }
+}
+
+/// `x (1 - relative)` to `x (1 + relative)`, for a relative error of at most 1/100.
+pub(crate) fn around<T: Positive>(x: T, relative: f64) -> Enclosure {
+    let (high, low) = x.parts();
+    // The leading 119 bits as a whole number; what is cut costs a few units.
+    let exponent = if high > 0.0 { libm::ilogb(high) - 118 } else { 0 };
+    let units = |x: f64| libm::scalbn(x, -exponent) as u128;
+    let slack = units(relative * 1.01 * high) + 4;
+    let (high, part) = (units(high), units(low.abs()));
+    let value = if low < 0.0 { high - part } else { high + part };
+    let dyadic = |value: u128| Dyadic { words: vec![value as u64, (value >> 64) as u64], exponent: exponent.into() };
+    if value == 0 {
+        return Enclosure { lower: dyadic(0), upper: dyadic(0) };
+    }
+    Enclosure { lower: dyadic(value.saturating_sub(slack)), upper: dyadic(value + slack) }
+}

@@ -1,0 +1,93 @@
+//! Where a cycle begins.
+
+use super::Design;
+use super::number::Positive;
+use super::walk::{Walk, distinct_law};
+
+/// The law of the number of set bits with which a cycle begins.
+///
+/// Not retaining: 0. Retaining distinct probes: k. Retaining colliding probes: the number of distinct positions of the item that overflowed, which is more likely to be large than that of
+/// any item (Dozier, Salamatian and Rubenstein (10) take it for independent: erratum D4). The numbers of distinct positions of successive retained items
+/// form a Markov chain: a walk from each start gives its row, `sum over i of visits(i) P(r distinct) P(r distinct positions set more than sigma - i empty bits)`.
+pub(crate) fn restart_law<T: Positive>(design: &Design) -> Vec<T> {
+    let (bits, probes, sigma, mode) = (design.bits, design.probes, design.sigma, design.mode);
+    if !mode.retaining {
+        return vec![T::ONE];
+    }
+    let certain = |ones: u64| {
+        let mut law = vec![T::ZERO; ones as usize + 1];
+        law[ones as usize] = T::ONE;
+        law
+    };
+    if !mode.colliding {
+        return certain(probes.into());
+    }
+    let most = u64::from(probes).min(bits);
+    let first = sigma + 1 - u64::from(probes);
+    let drawn = distinct_law::<T>(probes, bits);
+    let overflow: Vec<Vec<T>> = (first..=sigma).map(|ones| overflow_chances(bits, most, sigma, ones)).collect();
+    let row = |start: u64| {
+        let (mut walk, start) = (Walk::<T>::new(bits, probes, false), certain(start));
+        let mut row = vec![T::ZERO; most as usize];
+        for ones in 0..=sigma {
+            let visits = walk.step(start.get(ones as usize).copied().unwrap_or(T::ZERO)).visits;
+            if ones >= first {
+                for (r, (sum, chance)) in row.iter_mut().zip(&overflow[(ones - first) as usize]).enumerate() {
+                    *sum = sum.plus(visits.times(*chance).times(drawn[r + 1]));
+                }
+            }
+        }
+        row
+    };
+    let mut law = vec![T::ZERO];
+    law.extend(stationary((1..=most).map(row).collect()));
+    law
+}
+
+/// For r = 1..=most, the chance that r distinct positions set more than `sigma - ones` of the empty bits: one position after the other, O(most^2).
+fn overflow_chances<T: Positive>(bits: u64, most: u64, sigma: u64, ones: u64) -> Vec<T> {
+    let room = (sigma - ones) as usize;
+    // So many new bits so far, the last entry: more than there is room for.
+    let mut law = vec![T::ZERO; room + 2];
+    law[0] = T::ONE;
+    let mut chances = Vec::new();
+    for h in 0..most {
+        let share = T::ONE.over(T::whole(bits - h));
+        for new in (0..=room + 1).rev() {
+            let new_bits = new as u64;
+            let arrived = match new {
+                0 => T::ZERO,
+                _ => law[new - 1].times(T::whole((bits - ones).saturating_sub(new_bits - 1))).times(share),
+            };
+            let stay = match new {
+                _ if new == room + 1 => T::ONE,
+                _ => T::whole((ones + new_bits).saturating_sub(h)).times(share),
+            };
+            law[new] = law[new].times(stay).plus(arrived);
+        }
+        chances.push(law[room + 1]);
+    }
+    chances
+}
+
+/// The stationary law of a small chain, by elimination without subtraction (Grassmann, Taksar and Heyman 1985): relative errors stay small, because the law is a ratio of sums of products of
+/// chances of changes (the Markov chain tree theorem).
+fn stationary<T: Positive>(mut rows: Vec<Vec<T>>) -> Vec<T> {
+    let sum = |numbers: &[T]| numbers.iter().fold(T::ZERO, |sum, &x| sum.plus(x));
+    for last in (1..rows.len()).rev() {
+        let (above, pivot) = rows.split_at_mut(last);
+        let away = sum(&pivot[0][..last]);
+        for row in above {
+            let there = row[last].over(away);
+            row[last] = there;
+            row[..last].iter_mut().zip(&pivot[0]).for_each(|(entry, &back)| *entry = entry.plus(there.times(back)));
+        }
+    }
+    let mut law = vec![T::ONE];
+    for state in 1..rows.len() {
+        let weight = law.iter().zip(&rows).fold(T::ZERO, |weight, (&share, row)| weight.plus(share.times(row[state])));
+        law.push(weight);
+    }
+    let total = sum(&law);
+    law.into_iter().map(|share| share.over(total)).collect()
+}

@@ -1,0 +1,130 @@
+//! The renewal recursion: how often a cycle sees each number of set bits.
+
+use super::number::Positive;
+
+/// One pass over the number of set bits b = 0, 1, 2, .., hash by hash.
+///
+/// `u_h(b)` is the expected number of times in a cycle that `h` of an item's `k` hashes are placed and `b` bits are set. A hash finds its bit set
+/// (probability `s_h(b)`) or sets it:
+///
+/// ```text
+/// u_(h+1)(b) = u_h(b) s_h(b) + u_h(b-1) (1 - s_h(b-1))     s_h(b) = b/m colliding, (b-h)/(m-h) distinct
+/// u_0(b) = start(b) + u_k(b)                               an item that ends at b <= sigma is followed by another
+/// ```
+///
+/// The last two close into one equation for `u_0(b)`, with `1 - s_0 .. s_(k-1) > 0` before it, itself a sum of positive terms. O(k) time a step, O(k) memory,
+/// no subtraction, so errors are counted: see [`Walk::roundings`]. This replaces the linear system of Dozier, Salamatian and Rubenstein (section IV-D).
+pub(crate) struct Walk<T> {
+    bits: u64,
+    distinct: bool,
+    next: u64,
+    /// `u_h(b)` of the last `b`, h = 0..k-1.
+    reached: Vec<T>,
+    /// `1 / (m - h)`, or `1 / m`.
+    shares: Vec<T>,
+}
+
+/// What one number of set bits contributes.
+pub(crate) struct Step<T> {
+    /// Expected items in a cycle that find b bits set.
+    pub(crate) visits: T,
+    /// Expected items in a cycle that leave b bits set.
+    pub(crate) left: T,
+}
+
+impl<T: Positive> Walk<T> {
+    pub(crate) fn new(bits: u64, probes: u32, distinct: bool) -> Walk<T> {
+        let share = |h: u64| T::ONE.over(T::whole(if distinct { bits - h } else { bits }));
+        let shares: Vec<T> = (0..u64::from(probes)).map(share).collect();
+        Walk { bits, distinct, next: 0, reached: vec![T::ZERO; shares.len()], shares }
+    }
+
+    /// On its way into `sigma + 1` set bits, with each of an item's hashes as likely as any other to be the one that sets the next bit.
+    pub(crate) fn entering(bits: u64, probes: u32, sigma: u64) -> Walk<T> {
+        let mut walk = Walk::new(bits, probes, false);
+        walk.next = sigma + 1;
+        let reached = T::whole(bits).over(T::whole(bits - sigma)).over(T::whole(probes.into()));
+        walk.reached.fill(reached);
+        walk
+    }
+
+    /// The next number of set bits, below which a cycle goes on. `start`: the share of cycles that begin there.
+    #[inline]
+    pub(crate) fn step(&mut self, start: T) -> Step<T> {
+        let ones = self.next;
+        let (whole, empty, emptier) = (T::whole(ones), T::whole(self.bits - ones), T::whole(self.bits - ones + 1));
+        let (mut arrived, mut stay, mut leave) = (T::ZERO, T::ONE, T::ZERO);
+        for (h, (&reached, &share)) in self.reached.iter().zip(&self.shares).enumerate() {
+            let full = if self.distinct { T::whole(ones.saturating_sub(h as u64)) } else { whole };
+            let set = full.times(share);
+            arrived = arrived.times(set).plus(reached.times(share).times(emptier));
+            leave = leave.plus(stay.times(share));
+            stay = stay.times(set);
+        }
+        let visits = start.plus(arrived).over(leave.times(empty));
+        self.place(ones, visits)
+    }
+
+    /// The next number of set bits, beyond which a cycle has ended: items on their way end there, and no other begins.
+    pub(crate) fn step_beyond(&mut self) -> Step<T> {
+        self.place(self.next, T::ZERO)
+    }
+
+    fn place(&mut self, ones: u64, visits: T) -> Step<T> {
+        let (whole, emptier) = (T::whole(ones), T::whole(self.bits - ones + 1));
+        let mut left = visits;
+        for (h, (reached, &share)) in self.reached.iter_mut().zip(&self.shares).enumerate() {
+            let full = if self.distinct { T::whole(ones.saturating_sub(h as u64)) } else { whole };
+            let here = left;
+            left = left.times(full.times(share)).plus(reached.times(share).times(emptier));
+            *reached = here;
+        }
+        self.next += 1;
+        Step { visits, left }
+    }
+
+    /// Roundings on the longest path to anything that `states` steps and sums over them give.
+    ///
+    /// A step passes from some `u_h(b-1)` into the arrivals (5: the share 2, the factor 2, the product 1), through at most `k` Horner steps (5 each: the chance 3, the product, the sum),
+    /// a start (1), the divisor (at most 5k + 6) and the quotient (1), and down at most `k` steps (5 each): at most 15k + 13. Sums over states and the
+    /// ratios of rates (at most 4k + 4 a step) stay below the rest of 16k + 32.
+    pub(crate) fn roundings(states: u64, probes: u32) -> f64 {
+        (states as f64 + 2.0) * (16.0 * f64::from(probes) + 32.0)
+    }
+}
+
+/// The chances that an item that ends a cycle found `b` bits set, from the visits of the last states: `sigma - visits.len() + 1 ..= sigma`.
+///
+/// `chance(h, b)` of passing sigma when `h` hashes are placed is a mean of `chance(h+1, b)` and `chance(h+1, b+1)`: O(k^2), all terms positive.
+pub(crate) fn last_seen<T: Positive>(bits: u64, probes: u32, distinct: bool, sigma: u64, visits: &[T]) -> Vec<T> {
+    let first = sigma + 1 - visits.len() as u64;
+    // chances[i] is for first + i set bits; the last entry is certain: beyond sigma.
+    let mut chances = vec![T::ZERO; visits.len() + 1];
+    chances[visits.len()] = T::ONE;
+    for h in (0..u64::from(probes)).rev() {
+        let placed = if distinct { h } else { 0 };
+        let share = T::ONE.over(T::whole(bits - placed));
+        for (i, ones) in (first..=sigma).enumerate() {
+            let stay = T::whole(ones.saturating_sub(placed)).times(share);
+            let go = T::whole(bits - ones).times(share);
+            chances[i] = chances[i].times(stay).plus(chances[i + 1].times(go));
+        }
+    }
+    visits.iter().zip(chances).map(|(&visits, chance)| visits.times(chance)).collect()
+}
+
+/// The law of the number of distinct positions among `draws` uniform ones out of `bits`, index 0..=draws.
+pub(crate) fn distinct_law<T: Positive>(draws: u32, bits: u64) -> Vec<T> {
+    let mut law = vec![T::ZERO; draws as usize + 1];
+    law[0] = T::ONE;
+    let share = T::ONE.over(T::whole(bits));
+    for draw in 1..=draws as usize {
+        for r in (1..=draw).rev() {
+            let old = law[r].times(T::whole(r as u64)).times(share);
+            let new = law[r - 1].times(T::whole((bits + 1).saturating_sub(r as u64))).times(share);
+            law[r] = old.plus(new);
+        }
+        law[0] = T::ZERO;
+    }
+    law
+}

@@ -1,0 +1,324 @@
+//! Recycling filters: reference vectors, exact chains, and chains over the bits themselves.
+
+mod common;
+
+use common::chain::{Chain, joint_rate};
+use common::{fraction, int, of_f64, ratio, rows};
+use num_rational::BigRational;
+use num_traits::ToPrimitive;
+use serde_json::Value;
+use truebloom_math::recycling::{Bracket, Design, Mode, Phases, Trigger, capacity, min_bits};
+use truebloom_math::{Fpr, Method, Rate};
+
+fn one_phase(colliding: bool, retaining: bool) -> Mode {
+    Mode { colliding, retaining, ..Mode::default() }
+}
+
+fn two_phase(colliding: bool, trigger: Trigger, shared_hash: bool) -> Mode {
+    Mode { phases: Phases::Two, colliding, trigger, shared_hash, retaining: false }
+}
+
+fn design(row: &Value, bits: u64, mode: Mode) -> Design {
+    Design::new(bits, int(row, "k") as u32, int(row, "sigma"), mode).unwrap_or_else(|error| panic!("{row}: {error}"))
+}
+
+/// Encloses the truth with ends at most three `f64` apart.
+fn hold(fpr: &Fpr, truth: &BigRational, context: &str) {
+    assert_eq!(fpr.method, Method::Exact, "{context}");
+    assert!(of_f64(fpr.lower) <= *truth && *truth <= of_f64(fpr.upper), "{fpr:?} misses {:?} of {context}", truth.to_f64());
+    assert!(fpr.upper.to_bits() - fpr.lower.to_bits() <= 3, "{fpr:?} is too wide for {context}");
+}
+
+fn hold_items(items: &Bracket, truth: &BigRational, context: &str) {
+    assert!(of_f64(items.lower) <= *truth && *truth <= of_f64(items.upper), "{items:?} misses {:?} of {context}", truth.to_f64());
+    assert!(items.upper.to_bits() - items.lower.to_bits() <= 3, "{items:?} is too wide for {context}");
+}
+
+/// Within some last digits of a decimal that is itself rounded. Small rates of two phases lost theirs in the vectors to `1 - (1 - a)(1 - b)`.
+fn near(found: f64, expected: &Value, tolerance: f64, context: &dyn std::fmt::Display) {
+    let expected: f64 = expected.as_str().expect("digits").parse().expect("a number");
+    assert!((found - expected).abs() < tolerance * expected + 3e-16, "{found} {expected} {context}");
+}
+
+#[test]
+fn exact_vectors() {
+    for row in rows("rbf_exact.json")["rows"].as_array().expect("rows") {
+        let (colliding, retaining) = (int(row, "noncolliding") == 0, int(row, "retaining") == 1);
+        let run = design(row, int(row, "M"), one_phase(colliding, retaining)).long_run().expect("in range");
+        let exact = |field: &str| fraction(row[field].as_str().expect("a fraction"));
+        hold(&run.fpr, &exact("f1"), &row.to_string());
+        hold_items(&run.items_per_cycle, &exact("N"), &row.to_string());
+        for (field, trigger) in [("f2_exact_excl", Trigger::Excluded), ("f2_exact_incl", Trigger::Included)] {
+            if !retaining {
+                let run = design(row, int(row, "M"), two_phase(colliding, trigger, true)).long_run().expect("in range");
+                hold(&run.fpr, &exact(field), &format!("{field} {row}"));
+            }
+        }
+    }
+}
+
+#[test]
+fn grid_vectors() {
+    for row in rows("rbf_grid.json")["rows"].as_array().expect("rows") {
+        let bits = int(row, "M");
+        for (letters, mode) in
+            [("cn", one_phase(true, false)), ("nn", one_phase(false, false)), ("cr", one_phase(true, true)), ("nr", one_phase(false, true))]
+        {
+            if row.get(format!("f_{letters}")).is_some() && bits * int(row, "k") < 40_000 {
+                let run = design(row, bits, mode).long_run().expect("in range");
+                near(run.fpr.value, &row[format!("f_{letters}")], 1e-13, &row);
+                near(run.items_per_cycle.value, &row[format!("N_{letters}")], 1e-13, &row);
+            }
+        }
+        // The vectors hold the paper's product: two seeds where positions may repeat.
+        for (letters, colliding) in [("cn", true), ("nn", false)] {
+            for (name, trigger) in [("excl", Trigger::Excluded), ("incl", Trigger::Included)] {
+                if let Some(expected) = row.get(format!("f2_{letters}_{name}")) {
+                    let run = design(row, bits, two_phase(colliding, trigger, !colliding)).long_run().expect("in range");
+                    near(run.fpr.value, expected, 1e-13, &row);
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn figure_3_and_single_probes() {
+    for row in rows("rbf_fig3.json")["rows"].as_array().expect("rows") {
+        let run = design(row, 1_000, Mode::default()).long_run().expect("in range");
+        near(run.fpr.value, &row["f1"], 1e-13, row);
+        near(run.items_per_cycle.value, &row["N"], 1e-13, row);
+        for (field, trigger) in [("f2_M500_sigma", Trigger::Excluded), ("f2_incl", Trigger::Included)] {
+            if row.get(field).is_some() {
+                let run = design(row, 500, two_phase(true, trigger, false)).long_run().expect("in range");
+                near(run.fpr.value, &row[field], 1e-13, row);
+            }
+        }
+    }
+    for row in rows("rbf_k1.json")["rows"].as_array().expect("rows") {
+        let run = Design::new(int(row, "M"), 1, int(row, "sigma"), Mode::default()).and_then(|design| design.long_run()).expect("in range");
+        near(run.fpr.value, &row["f"], 3e-16, row);
+        near(run.items_per_cycle.value, &row["N"], 3e-16, row);
+    }
+}
+
+/// Every size up to six bits, every sigma, one to eight probes, all modes of one phase, against chains in fractions.
+#[test]
+fn small_chains_in_fractions() {
+    let mut count = 0;
+    for bits in 1..=6u64 {
+        for (probes, sigma) in (1..=8u32).flat_map(|probes| (0..bits).map(move |sigma| (probes, sigma))) {
+            for (colliding, retaining) in [(true, false), (false, false), (true, true), (false, true)] {
+                let Ok(design) = Design::new(bits, probes, sigma, one_phase(colliding, retaining)) else {
+                    assert!(!colliding && u64::from(probes) > bits || retaining && sigma < u64::from(probes));
+                    continue;
+                };
+                let chain = Chain::new(bits, probes.into(), sigma, colliding, retaining);
+                let (run, context) = (design.long_run().expect("in range"), format!("{design:?}"));
+                hold(&run.fpr, &chain.rate(), &context);
+                hold_items(&run.items_per_cycle, &chain.items(), &context);
+                hold(&run.worst, &chain.rho(sigma), &context);
+                count += 1;
+            }
+        }
+    }
+    // 8 x 21 colliding, 91 distinct, 35 of each retaining.
+    assert_eq!(count, 329);
+}
+
+/// Two phases, by the chain over both filters' bits: nothing is assumed independent.
+#[test]
+fn joint_law_of_two_phases() {
+    for (bits, probes) in [(3u64, 1u32), (3, 2), (3, 4), (4, 1), (4, 2), (4, 3)] {
+        for sigma in 0..bits {
+            for (colliding, included, shared) in [
+                (true, true, true),
+                (true, false, true),
+                (true, true, false),
+                (true, false, false),
+                (false, true, true),
+                (false, false, true),
+            ] {
+                let trigger = if included { Trigger::Included } else { Trigger::Excluded };
+                let Ok(design) = Design::new(bits, probes, sigma, two_phase(colliding, trigger, shared)) else { continue };
+                let found = design.long_run().expect("in range").fpr;
+                let expected = joint_rate(bits, probes, sigma, colliding, included, shared);
+                assert!((found.value - expected).abs() < 1e-11, "{} {expected} {design:?}", found.value);
+                assert!(found.lower <= found.value && found.value <= found.upper);
+            }
+        }
+    }
+}
+
+/// With one probe both filters see one position, and the closed form of erratum D23.
+#[test]
+fn one_probe_in_closed_form() {
+    for bits in 1..=30u64 {
+        for sigma in 0..bits {
+            let run = Design::new(bits, 1, sigma, Mode::default()).and_then(|design| design.long_run()).expect("in range");
+            let sum: BigRational = (0..=sigma).map(|j| ratio(bits, bits - j)).sum();
+            hold(&run.fpr, &(ratio(1, 1) - ratio(sigma + 1, 1) / &sum), "one probe");
+            hold_items(&run.items_per_cycle, &sum, "one probe");
+        }
+    }
+}
+
+/// Rates far below the range of `f64` keep their logarithm, and a wide walk brackets the narrow one.
+#[test]
+fn extreme_sizes() {
+    let run = Design::new(1 << 40, 40, 1_000, Mode::two_phase()).and_then(|design| design.long_run()).expect("in range");
+    assert!(
+        run.fpr.value <= f64::from_bits(1) && run.fpr.upper > 0.0 && run.fpr.ln < -800.0 && run.fpr.ln_upper - run.fpr.ln_lower < 1e-9,
+        "{:?}",
+        run.fpr
+    );
+    let coarse = Design::new(200_000, 7, 150_000, Mode::default()).and_then(|design| design.long_run()).expect("in range");
+    assert!(coarse.fpr.upper / coarse.fpr.lower - 1.0 < 2e-8 && coarse.fpr.upper > coarse.fpr.lower);
+    let full = Design::new(64, 3, 63, one_phase(true, true)).and_then(|design| design.long_run()).expect("in range");
+    assert!(full.fpr.upper < 1.0 && full.worst.upper < 1.0);
+}
+
+#[test]
+fn what_is_no_design_is_named() {
+    let fails = |bits, probes, sigma, mode| Design::new(bits, probes, sigma, mode).expect_err("no design").to_string();
+    assert!(fails(10, 2, 10, Mode::default()).contains("sigma is 10"));
+    assert!(fails(0, 2, 0, Mode::default()).contains("bits is 0"));
+    assert!(fails(10, 0, 3, Mode::default()).contains("probes is 0"));
+    assert!(fails(3, 4, 2, one_phase(false, false)).contains("probes is 4"));
+    assert!(fails(9, 4, 3, one_phase(true, true)).contains("sigma is 3"));
+    assert!(fails(9, 4, 5, Mode { retaining: true, ..Mode::two_phase() }).contains("retaining"));
+    let error = Design::new(1 << 62, 100_000, 1 << 61, one_phase(false, false)).and_then(|design| design.long_run()).expect_err("too long");
+    assert!(error.to_string().contains("steps"), "{error}");
+}
+
+/// The rates of the vectors are not all small: the tests above see the differences that the modes make.
+#[test]
+fn modes_differ() {
+    let rate = |mode| Design::new(6, 2, 4, mode).and_then(|design| design.long_run()).expect("in range").fpr.value;
+    let all = [
+        one_phase(true, false),
+        one_phase(false, false),
+        one_phase(true, true),
+        one_phase(false, true),
+        two_phase(true, Trigger::Included, true),
+        two_phase(true, Trigger::Excluded, true),
+        two_phase(true, Trigger::Included, false),
+        two_phase(true, Trigger::Excluded, false),
+        two_phase(false, Trigger::Included, true),
+        two_phase(false, Trigger::Excluded, true),
+    ];
+    let mut rates: Vec<f64> = all.into_iter().map(rate).collect();
+    rates.sort_by(f64::total_cmp);
+    assert!(rates.windows(2).all(|pair| (pair[1] - pair[0]).abs() > 1e-4), "{rates:?}");
+}
+
+fn rate(text: &str) -> Rate {
+    text.parse().expect("a rate")
+}
+
+#[test]
+fn capacities_of_the_vectors() {
+    for row in rows("rbf_capacity.json")["rows"].as_array().expect("rows") {
+        let (bits, p) = (int(row, "M"), rate(row["p"].as_str().expect("a rate")));
+        if bits > 100_000 {
+            continue;
+        }
+        let one = capacity(bits, &p, Mode::default()).expect("in range").expect("a design");
+        let expected = &row["sigma_design"];
+        assert_eq!((u64::from(one.design.probes()), one.design.sigma()), (int(expected, "k"), int(expected, "sigma")), "{row}");
+        near(one.run.items_per_cycle.value, &expected["N"], 1e-9, row);
+        near(one.run.fpr.value, &expected["f"], 1e-9, row);
+        // The vectors price two phases by the product, which two seeds have.
+        for (field, trigger) in [("two_excl", Trigger::Excluded), ("two_incl", Trigger::Included)] {
+            let two = capacity(bits, &p, two_phase(true, trigger, false)).expect("in range").expect("a design");
+            let found = (u64::from(two.design.probes()), two.design.sigma());
+            assert_eq!(found, (int(&row[field], "k"), int(&row[field], "sigma")), "{field} {row}");
+            near(two.run.items_per_cycle.value, &row[field]["N"], 1e-9, row);
+        }
+    }
+}
+
+/// All designs of small filters, up to forty probes: none has more items at the rate.
+#[test]
+fn small_capacities_are_the_most() {
+    for (bits, p) in [(1u64, "0.5"), (2, "0.3"), (7, "0.1"), (16, "0.01"), (24, "0.2"), (40, "0.001"), (40, "0.9")] {
+        for mode in [
+            Mode::default(),
+            one_phase(false, false),
+            one_phase(true, true),
+            one_phase(false, true),
+            Mode::two_phase(),
+            two_phase(true, Trigger::Excluded, false),
+            two_phase(false, Trigger::Included, true),
+        ] {
+            let each = bits / mode.filters();
+            let Ok(found) = capacity(bits, &rate(p), mode) else {
+                assert_eq!(each, 0);
+                continue;
+            };
+            let mut best = (0.0, 0);
+            for (probes, sigma) in (1..=40u32).flat_map(|probes| (0..each).map(move |sigma| (probes, sigma))) {
+                let Ok(run) = Design::new(each, probes, sigma, mode).and_then(|design| design.long_run()) else { continue };
+                let items = run.items_per_cycle.value;
+                if run.fpr.upper <= rate(p).to_f64() && items > best.0 * (1.0 + 1e-12) {
+                    best = (items, probes);
+                }
+            }
+            let found = found.map_or((0.0, 0), |found| (found.run.items_per_cycle.value, found.design.probes()));
+            assert!((found.0 - best.0).abs() <= 1e-12 * best.0 && found.1 == best.1, "{bits} bits {p} {mode:?}: {found:?} {best:?}");
+        }
+    }
+}
+
+/// A rate that is the decimal itself passes, and so does its last digit down not.
+#[test]
+fn ties_are_decided_by_the_decimal() {
+    // Four bits, one probe, sigma 2, retaining: 2/5 exactly (vectors).
+    let sigma = |p: &str| {
+        let found = capacity(4, &rate(p), one_phase(false, true)).expect("in range").expect("a design");
+        assert_eq!(found.design.probes(), 1, "{p}");
+        found.design.sigma()
+    };
+    assert_eq!((sigma("0.4"), sigma("2/5"), sigma("0.3999999999999999999"), sigma("0.4000000000000000001")), (2, 2, 1, 2));
+}
+
+#[test]
+fn smallest_sizes() {
+    for row in rows("rbf_sizing.json")["rows"].as_array().expect("rows") {
+        let items = int(row, "N") as f64;
+        let p = rate(row["p"].as_str().expect("a rate"));
+        let found = min_bits(items, &p, Mode::default()).expect("in range").expect("a size");
+        println!("{} bits for {row}", found.design.total_bits());
+        assert!(
+            found.design.total_bits() <= int(row, "M") && found.run.items_per_cycle.lower >= items && found.run.fpr.upper <= p.to_f64()
+        );
+        let less = capacity(found.design.total_bits() - 1, &p, Mode::default()).expect("in range");
+        assert!(less.is_none_or(|less| less.run.items_per_cycle.upper < items));
+    }
+    // Every size, one by one.
+    for (items, p, mode) in [(3.5, "0.05", Mode::default()), (12.0, "0.01", Mode::two_phase()), (20.0, "0.1", one_phase(false, false))] {
+        let found = min_bits(items, &rate(p), mode).expect("in range").expect("a size").design.total_bits();
+        let first = (mode.filters()..)
+            .find(|&bits| capacity(bits, &rate(p), mode).expect("in range").is_some_and(|found| found.run.items_per_cycle.upper >= items));
+        assert_eq!(Some(found), first.map(|bits| bits / mode.filters() * mode.filters()));
+    }
+}
+
+#[test]
+fn sizes_beyond_walking() {
+    let found = capacity(1 << 40, &rate("0.01"), Mode::default()).expect("in range").expect("a design");
+    let share = found.design.sigma() as f64 / (1u64 << 40) as f64;
+    assert!(found.design.probes() == 6 && (share - 0.606_244).abs() < 1e-6, "{found:?}");
+    assert!(found.run.fpr.upper <= 0.01 && found.run.fpr.method == Method::Bound);
+    assert!(found.run.items_per_cycle.upper / found.run.items_per_cycle.lower - 1.0 < 1e-11);
+    let items = 1e10;
+    for mode in [Mode::default(), Mode::two_phase()] {
+        let found = min_bits(items, &rate("1e-6"), mode).expect("in range").expect("a size");
+        assert!(
+            found.run.fpr.upper <= 1e-6
+                && found.run.items_per_cycle.upper >= items
+                && found.run.items_per_cycle.lower < items * (1.0 + 1e-8)
+        );
+    }
+    assert_eq!(min_bits(1e18, &rate("1e-6"), Mode::default()).expect("in range"), None);
+}
