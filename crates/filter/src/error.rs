@@ -1,7 +1,9 @@
 //! What can go wrong, said with the values that were found and what to do about it.
 
 use crate::MAX_PROBES;
+use crate::format::Kind;
 use crate::hash::{HasherId, Seed};
+use crate::scheme::SchemeId;
 use std::convert::Infallible;
 use std::io;
 use std::path::PathBuf;
@@ -165,6 +167,20 @@ pub enum FormatError {
         expected: u64,
         /// That of the bytes.
         found: u64,
+    },
+    /// A file of another kind.
+    #[error("the file holds {found}; open it with {}", found.opened_by())]
+    Kind {
+        /// What it holds.
+        found: Kind,
+    },
+    /// A file with another scheme.
+    #[error("the filter has the {found} scheme, but was to be opened as one with the {expected} scheme; open it as what it is")]
+    Scheme {
+        /// The scheme of the type that was to be read.
+        expected: SchemeId,
+        /// The file's.
+        found: SchemeId,
     },
     /// A kind, scheme, hasher or flag that this program does not know.
     #[error("the file has {field} {found}, which this program does not know; use a newer truebloom")]

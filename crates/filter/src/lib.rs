@@ -49,6 +49,7 @@
 //! | hashers and seeds | [`PortableHasher`], [`Foreign`], [`Seed`]; [`KeyHash`] for keys hashed once and used often |
 //! | how a hash becomes positions | [`scheme`] |
 //! | sizes, rates and their laws | [`Plan`], [`Target`], [`Rate`], [`Fpr`], and the rest of [`truebloom_math`] |
+//! | what a file holds | [`Kind`] |
 //! | what can go wrong | [`BuildError`], [`MergeError`], [`FormatError`], [`ReadError`], [`FileError`] |
 //!
 //! Files are described in docs/FORMAT.md, and why things are as they are in docs/DESIGN.md.
@@ -64,6 +65,7 @@ pub mod verify;
 
 pub use bloom::BloomFilter;
 pub use error::{BuildError, Expected, FileError, FormatError, MergeError, ParseSeedError, ReadError};
+pub use format::Kind;
 pub use hash::{Foreign, HasherId, KeyHash, KeyHasher, PortableHasher, Seed};
 pub use key::Key;
 pub use truebloom_math::{self, Fpr, Plan, Rate, Target};

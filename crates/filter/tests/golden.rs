@@ -1,7 +1,7 @@
 //! Golden files fix every step from keys to bytes, for ever. They were written by tests/golden/reference.py, a second implementation.
 
 use std::path::PathBuf;
-use truebloom::scheme::{Scheme, Standard};
+use truebloom::scheme::{Classic, Scheme, Standard};
 use truebloom::{BloomFilter, HasherId, KeyHash, KeyHasher, PortableHasher, Seed};
 
 const SEED: u128 = 0x0f1e_2d3c_4b5a_6978_8796_a5b4_c3d2_e1f0;
@@ -98,4 +98,32 @@ fn positions() {
         let scheme = <Standard as Scheme>::new(bits, positions.len() as u32).expect("in range");
         assert!(scheme.positions(KeyHash::from(hash)).eq(positions.iter().copied()), "{hash:x} {bits}");
     }
+}
+
+/// The scheme of distinct positions, among them skipped words, draws that came before, and a set of a thousand by its digest.
+#[test]
+fn distinct_positions() {
+    let expected: [(u128, u64, &[u64]); 5] = [
+        (0, 10, &[0, 1, 2, 3, 4, 5, 6, 7, 8, 9]),
+        (SEED, 1000, &[12, 531, 668, 884, 678, 481, 735, 915]),
+        (SEED, 12, &[0, 3, 4, 7, 6, 9, 8, 10]),
+        (
+            u128::MAX,
+            3 << 60,
+            &[
+                2_947_406_914_153_451_948,
+                2_239_909_549_045_120_149,
+                275_562_071_787_158_796,
+                781_825_649_324_024_901,
+                617_594_225_570_871_737,
+            ],
+        ),
+        (1, 1 << 62, &[1_559_518_186_985_144_696, 295_975_802_205_362_776, 4_122_484_138_316_784_007]),
+    ];
+    let positions = |hash, bits, probes| Classic::new(bits, probes).expect("in range").positions(KeyHash::from(hash));
+    for (hash, bits, expected) in expected {
+        assert!(positions(hash, bits, expected.len() as u32).eq(expected.iter().copied()), "{hash:x} {bits}");
+    }
+    let digest = |digest: u64, position| digest.wrapping_mul(1_099_511_628_211).wrapping_add(position);
+    assert_eq!(positions(SEED, 1100, 1000).fold(0, digest), 0xf4b6_b8b1_711f_b546);
 }

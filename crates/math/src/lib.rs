@@ -43,6 +43,7 @@ mod estimate_bits;
 mod fill;
 mod fixed;
 mod fpr;
+pub mod freedman;
 mod guarantee;
 mod hits;
 mod hits_quantile;

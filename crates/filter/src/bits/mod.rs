@@ -2,4 +2,4 @@
 
 mod owned;
 
-pub(crate) use owned::Bits;
+pub(crate) use owned::{Bits, words_for};

@@ -3,7 +3,6 @@
 use super::{BloomFilter, Counts};
 use crate::bits::Bits;
 use crate::error::BuildError;
-use crate::format::Header;
 use crate::hash::{KeyHasher, PortableHasher, Seed};
 use crate::scheme::{Scheme, Standard};
 use truebloom_math::law::hash_floor;
@@ -50,26 +49,6 @@ impl BloomFilter {
     /// Errors: bits or probes out of range; not enough memory; no random numbers.
     pub fn with_bits_and_probes(bits: u64, probes: u32) -> Result<BloomFilter, BuildError> {
         BloomFilter::with_bits_probes_and_hasher(bits, probes, random_hasher()?)
-    }
-
-    pub(crate) fn from_stored(header: &Header, storage: Bits, ones: u64) -> Result<BloomFilter, BuildError> {
-        Ok(BloomFilter {
-            hasher: PortableHasher::new(header.hasher, header.seed),
-            scheme: Standard::new(header.bits, header.probes)?,
-            storage,
-            ones,
-            counts: header.counts,
-            capacity: header.capacity,
-            rate: header.rate,
-        })
-    }
-
-    pub(crate) fn counts(&self) -> Counts {
-        self.counts
-    }
-
-    pub(crate) fn words(&self) -> &[u64] {
-        self.storage.words()
     }
 }
 

@@ -1,9 +1,11 @@
 //! The Bloom filter, a file an aspect.
 
 mod build;
+mod file;
 mod keys;
 mod merge;
 mod rates;
+mod stored;
 
 use crate::bits::Bits;
 use crate::hash::{KeyHasher, PortableHasher, Seed};
@@ -53,10 +55,10 @@ pub struct BloomFilter<H: KeyHasher = PortableHasher> {
 
 /// What a filter remembers of the keys it was offered.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Counts {
-    pub(crate) offered: u64,
-    pub(crate) changed: u64,
-    pub(crate) merged: bool,
+struct Counts {
+    offered: u64,
+    changed: u64,
+    merged: bool,
 }
 
 impl<H: KeyHasher> BloomFilter<H> {

@@ -1,63 +1,47 @@
 //! Files: opened whole, and replaced whole or not at all.
 
-use super::decode;
-use crate::bloom::BloomFilter;
+use super::{Stored, read_from, write_to};
 use crate::error::{FileError, ReadError};
 use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
 use tempfile::NamedTempFile;
 
-impl BloomFilter {
-    /// Reads the filter in a file. Takes no more memory than the file is long.
-    ///
-    /// ```no_run
-    /// use truebloom::BloomFilter;
-    /// let seen = BloomFilter::open("seen.tbl")?;
-    /// println!("{}", seen.contains("key"));
-    /// # Ok::<(), truebloom::FileError>(())
-    /// ```
-    pub fn open(path: impl AsRef<Path>) -> Result<BloomFilter, FileError> {
-        let path = path.as_ref();
-        read_file(path).map_err(|error| match error {
-            ReadError::Io(cause) => FileError::Read { path: path.to_owned(), cause },
-            ReadError::Format(cause) => FileError::Format { path: path.to_owned(), cause },
-        })
-    }
+/// Reads the value in a file. Takes no more memory than the file is long.
+pub(crate) fn open<T: Stored>(path: &Path) -> Result<T, FileError> {
+    read_file(path).map_err(|error| match error {
+        ReadError::Io(cause) => FileError::Read { path: path.to_owned(), cause },
+        ReadError::Format(cause) => FileError::Format { path: path.to_owned(), cause },
+    })
+}
 
-    /// Writes the filter to a file, and replaces the one that is there, keeping its permissions.
-    ///
-    /// Whoever reads the path sees the old file or the new one, whole, also after a power cut: the bytes go to a temporary file beside it, to the disk, and
-    /// only then under the name. A symbolic link is followed, and what it points to is replaced. Errors: there is something else than a file (a folder, a
-    /// device, a pipe); it cannot be written.
-    pub fn save(&self, path: impl AsRef<Path>) -> Result<(), FileError> {
-        let path = &replaceable(path.as_ref())?;
-        let permissions = std::fs::metadata(path).ok().map(|old| old.permissions());
-        self.save_by(path, |file, path| {
-            permissions.map_or(Ok(()), |kept| file.as_file().set_permissions(kept))?;
-            file.persist(path).map(drop).map_err(|error| error.error)
-        })
-    }
+/// Writes the value to a file, and replaces the one that is there, keeping its permissions; a link is followed.
+pub(crate) fn save<T: Stored>(value: &T, path: &Path) -> Result<(), FileError> {
+    let path = &replaceable(path)?;
+    let permissions = std::fs::metadata(path).ok().map(|old| old.permissions());
+    save_by(value, path, |file, path| {
+        permissions.map_or(Ok(()), |kept| file.as_file().set_permissions(kept))?;
+        file.persist(path).map(drop).map_err(|error| error.error)
+    })
+}
 
-    /// [`save`](Self::save), but an error if there is anything under that name already.
-    pub fn save_new(&self, path: impl AsRef<Path>) -> Result<(), FileError> {
-        self.save_by(path.as_ref(), |file, path| file.persist_noclobber(path).map(drop).map_err(|error| error.error))
-    }
+/// [`save`], but an error if there is anything under that name already.
+pub(crate) fn save_new<T: Stored>(value: &T, path: &Path) -> Result<(), FileError> {
+    save_by(value, path, |file, path| file.persist_noclobber(path).map(drop).map_err(|error| error.error))
+}
 
-    /// Whether a filter could be saved there now, so that a long run can fail at its start: the folder is there and can be written, and the name does not belong to
-    /// something else than a file. Writes and removes an empty temporary file.
-    pub fn check_target(path: impl AsRef<Path>) -> Result<(), FileError> {
-        let path = &replaceable(path.as_ref())?;
-        temporary(folder_of(path)).map(drop).map_err(|cause| write_error(path, cause))
-    }
+/// Whether a value could be saved there now.
+pub(crate) fn check_target(path: &Path) -> Result<(), FileError> {
+    let path = &replaceable(path)?;
+    temporary(folder_of(path)).map(drop).map_err(|cause| write_error(path, cause))
+}
 
-    fn save_by(&self, path: &Path, name: impl FnOnce(NamedTempFile, &Path) -> io::Result<()>) -> Result<(), FileError> {
-        let saved = write_beside(self, path).and_then(|file| name(file, path)).and_then(|()| sync_folder(path));
-        saved.map_err(|cause| match cause.kind() {
-            io::ErrorKind::AlreadyExists => FileError::Exists { path: path.to_owned() },
-            _ => write_error(path, cause),
-        })
-    }
+fn save_by<T: Stored>(value: &T, path: &Path, name: impl FnOnce(NamedTempFile, &Path) -> io::Result<()>) -> Result<(), FileError> {
+    let saved = write_beside(value, path).and_then(|file| name(file, path)).and_then(|()| sync_folder(path));
+    saved.map_err(|cause| match cause.kind() {
+        io::ErrorKind::AlreadyExists => FileError::Exists { path: path.to_owned() },
+        _ => write_error(path, cause),
+    })
 }
 
 /// Where a link leads, and nothing that is not a file.
@@ -76,17 +60,17 @@ fn write_error(path: &Path, cause: io::Error) -> FileError {
     FileError::Write { path: path.to_owned(), cause }
 }
 
-fn read_file(path: &Path) -> Result<BloomFilter, ReadError> {
+fn read_file<T: Stored>(path: &Path) -> Result<T, ReadError> {
     let file = File::open(path)?;
     let metadata = file.metadata()?;
     // A pipe or a device has no length to check against.
-    decode::read(file, metadata.is_file().then_some(metadata.len()))
+    read_from(file, metadata.is_file().then_some(metadata.len()))
 }
 
-/// A temporary file in the folder of `path` with the filter in it, on the disk. Removed if anything fails.
-fn write_beside(filter: &BloomFilter, path: &Path) -> io::Result<NamedTempFile> {
+/// A temporary file in the folder of `path` with the value in it, on the disk. Removed if anything fails.
+fn write_beside<T: Stored>(value: &T, path: &Path) -> io::Result<NamedTempFile> {
     let file = temporary(folder_of(path))?;
-    filter.write_to(file.as_file())?;
+    write_to(value, file.as_file())?;
     file.as_file().sync_all()?;
     Ok(file)
 }

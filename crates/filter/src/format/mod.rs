@@ -1,11 +1,20 @@
 //! The file format, version 1: docs/FORMAT.md. The bytes of a file, of a byte string in another language and of a value in a database are the same.
+//!
+//! One envelope for all kinds: a type that implements [`Stored`] can be written and read whole with the functions of this module.
 
 mod decode;
 mod encode;
+mod fields;
 mod file;
-mod header;
+mod kind;
+mod stored;
 
-pub(crate) use header::Header;
+pub(crate) use decode::{from_bytes, read_from};
+pub(crate) use encode::{encoded_bytes, to_bytes, write_to};
+pub(crate) use fields::{Fields, at, check_field};
+pub(crate) use file::{check_target, open, save, save_new};
+pub use kind::Kind;
+pub(crate) use stored::Stored;
 
 /// Bytes before the payload.
 const HEADER_BYTES: usize = 256;

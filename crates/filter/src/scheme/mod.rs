@@ -1,11 +1,15 @@
 //! Schemes: how a hash becomes positions.
 
+mod classic;
 mod standard;
+mod words;
 
+pub use classic::{Classic, DistinctPositions};
 pub use standard::{Positions, Standard};
 
 use crate::error::BuildError;
 use crate::hash::KeyHash;
+use std::fmt;
 use truebloom_math::Law;
 
 /// The schemes that have a number in the file format.
@@ -15,6 +19,27 @@ use truebloom_math::Law;
 pub enum SchemeId {
     /// k independent positions.
     Standard = 1,
+    /// k distinct positions.
+    Classic = 2,
+}
+
+impl SchemeId {
+    /// All of them.
+    pub const ALL: [SchemeId; 2] = [SchemeId::Standard, SchemeId::Classic];
+
+    /// Its name: `standard` or `classic`.
+    pub fn name(self) -> &'static str {
+        match self {
+            SchemeId::Standard => "standard",
+            SchemeId::Classic => "classic",
+        }
+    }
+}
+
+impl fmt::Display for SchemeId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
 }
 
 /// A map from hashes to positions, for given bits and probes, and the law it obeys.
@@ -26,6 +51,12 @@ pub trait Scheme: Sized {
 
     /// For `bits` positions, 1 to 2^62, and `probes` a key, 1 to [`MAX_PROBES`](crate::MAX_PROBES); an error outside of these.
     fn new(bits: u64, probes: u32) -> Result<Self, BuildError>;
+
+    /// Number of bits m.
+    fn bits(&self) -> u64;
+
+    /// Probes k of a key.
+    fn probes(&self) -> u32;
 
     /// The positions of a key, each below the number of bits; not necessarily distinct.
     fn positions(&self, hash: KeyHash) -> impl Iterator<Item = u64>;

@@ -1,6 +1,7 @@
 //! Scheme 1: k independent positions from a stream of mixed words.
 
-use super::{Scheme, SchemeId, mix};
+use super::words::{Words, after_skip};
+use super::{Scheme, SchemeId};
 use crate::MAX_PROBES;
 use crate::error::BuildError;
 use crate::hash::KeyHash;
@@ -29,6 +30,16 @@ impl Scheme for Standard {
         // Checks the bits, so that the remainder below does not divide by zero.
         let law = law::Standard::new(bits, probes)?;
         Ok(Standard { law, bits, probes, threshold: bits.wrapping_neg() % bits })
+    }
+
+    #[inline]
+    fn bits(&self) -> u64 {
+        self.bits
+    }
+
+    #[inline]
+    fn probes(&self) -> u32 {
+        self.probes
     }
 
     #[inline]
@@ -93,49 +104,6 @@ impl Iterator for Positions {
 
 impl ExactSizeIterator for Positions {}
 
-/// So many words in a row may be skipped. Each is with a probability below bits/2^64 <= 1/4, so all of them with one below 2^-128.
-const MAX_SKIPS: u32 = 64;
-
-/// Called after one skip. The bound makes the loop end whatever the hash: the word after [`MAX_SKIPS`] skipped ones is taken as it is.
-///
-/// The words come and go by value: a reference to them would keep the walk of the hot loop in memory instead of registers.
-#[cold]
-fn after_skip(mut words: Words, bits: u64, threshold: u64) -> (u128, Words) {
-    let mut skipped = 1;
-    loop {
-        let product = u128::from(words.next()) * u128::from(bits);
-        if product as u64 >= threshold || skipped == MAX_SKIPS {
-            return (product, words);
-        }
-        skipped += 1;
-    }
-}
-
-/// The stream of words of a hash. The cubic walk keeps two hashes from sharing shifted or reversed streams, and the rotation keeps pairs whose second
-/// halves differ only in high bits from sharing every other word.
-#[derive(Clone, Copy, Debug)]
-struct Words {
-    x: u64,
-    y: u64,
-    step: u64,
-}
-
-impl Words {
-    #[inline]
-    fn new(hash: KeyHash) -> Words {
-        Words { x: hash.h1, y: hash.h2, step: 0 }
-    }
-
-    #[inline]
-    fn next(&mut self) -> u64 {
-        let word = mix(self.x ^ self.y.rotate_left(32));
-        self.step = self.step.wrapping_add(1);
-        self.x = self.x.wrapping_add(self.y);
-        self.y = self.y.wrapping_add(self.step);
-        word
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -148,7 +116,7 @@ mod tests {
         let expected = (0..65).map(|_| words.next()).last().map(|word| ((u128::from(word) * 1000) >> 64) as u64);
         let mut positions = Positions { words: Words::new(hash), bits: 1000, threshold: u64::MAX, left: 1 };
         assert_eq!(positions.next(), expected);
-        assert_eq!(positions.words.step, 65);
+        assert_eq!(positions.words.drawn(), 65);
     }
 
     #[test]

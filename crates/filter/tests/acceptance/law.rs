@@ -1,6 +1,6 @@
 //! The tests behind the p-values.
 
-use truebloom_math::binomial;
+use truebloom_math::{Variant, binomial};
 
 /// Bennett's two-sided bound for a sum of independent Bernoulli variables at this distance from its mean.
 pub fn bennett(distance: f64, variance: f64) -> f64 {
@@ -39,8 +39,9 @@ pub struct Cells {
 }
 
 impl Cells {
-    /// From the occupancy chain: one throw more leaves `b` set bits set with chance b/m, or sets one more. All terms are positive.
-    pub fn new(bits: u64, probes: u32, items: u64) -> Cells {
+    /// From the occupancy chain: a throw whose item has i distinct positions already that are set falls on one of the other set bits, or sets one more. Positions
+    /// that may repeat have i = 0. All terms are positive.
+    pub fn new(variant: Variant, bits: u64, probes: u32, items: u64) -> Cells {
         let throws = items * u64::from(probes);
         if throws * throws.min(bits) > 10_000_000 {
             return Cells { cells: Vec::new(), counts: Vec::new() };
@@ -48,10 +49,12 @@ impl Cells {
         let size = throws.min(bits) as usize + 1;
         let mut pmf = vec![0.0; size];
         pmf[0] = 1.0;
-        for _ in 0..throws {
+        for throw in 0..throws {
+            let drawn = if variant == Variant::Classic { (throw % u64::from(probes)) as f64 } else { 0.0 };
+            let hit = |b: usize| ((b as f64 - drawn) / (bits as f64 - drawn)).max(0.0);
             for b in (0..size).rev() {
-                let entered = if b > 0 { pmf[b - 1] * (1.0 - (b - 1) as f64 / bits as f64) } else { 0.0 };
-                pmf[b] = pmf[b] * b as f64 / bits as f64 + entered;
+                let entered = if b > 0 { pmf[b - 1] * (1.0 - hit(b - 1)) } else { 0.0 };
+                pmf[b] = pmf[b] * hit(b) + entered;
             }
         }
         let mut cells = Vec::new();

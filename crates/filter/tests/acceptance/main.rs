@@ -22,8 +22,9 @@ mod subject;
 use keys::Keys;
 use law::{Cells, bennett, noticed_factor};
 use subject::{DoubleHashing, Filter, OneProbe, Positions, Subject};
-use truebloom::{HasherId, scheme::Standard};
-use truebloom_math::{Law, Plan, Target, binomial, law as laws};
+use truebloom::HasherId;
+use truebloom::scheme::{Classic, Standard};
+use truebloom_math::{Plan, Target, binomial};
 
 /// What each single test may err by.
 const ALPHA: f64 = 1e-6;
@@ -62,11 +63,11 @@ impl Outcome {
 /// Builds the filters of a case, and compares.
 fn run<S: Subject>(case: Case) -> Outcome {
     let rate = case.rate.parse().expect("a rate");
-    let plan = Plan::new(&Target { items: Some(case.items), rate: Some(rate), ..Target::default() }).expect("a plan");
+    let plan = Plan::new(&Target { items: Some(case.items), rate: Some(rate), variant: S::VARIANT, ..Target::default() }).expect("a plan");
     assert!(plan.fpr.upper <= rate.to_f64(), "the plan itself misses the rate");
-    let law = laws::Standard::new(plan.bits, plan.probes).expect("a law");
+    let law = S::VARIANT.law(plan.bits, plan.probes).expect("a law");
     let fill = law.fill(case.items).expect("in range").expect("known");
-    let mut cells = Cells::new(plan.bits, plan.probes, case.items);
+    let mut cells = Cells::new(S::VARIANT, plan.bits, plan.probes, case.items);
     let (mut ones, mut hits, mut expected) = (0.0, 0, 0.0);
     let queries = case.queries * environment("ACCEPTANCE_SCALE", 1);
     for number in 0..case.filters {
@@ -206,4 +207,14 @@ fn a_scheme_whose_second_hash_is_zero_is_rejected() {
 #[test]
 fn the_standard_scheme_keeps_its_law() {
     accept::<Positions<Standard>>(&[case(100, "1e-2", Keys::Sequential, 2_000, 1_000), case(10_000, "1e-3", Keys::HighBits, 20, 200_000)]);
+}
+
+#[test]
+fn the_classic_scheme_keeps_its_law() {
+    accept::<Positions<Classic>>(&[
+        case(10, "0.1", Keys::Random, 10_000, 50),
+        case(100, "1e-2", Keys::Sequential, 2_000, 1_000),
+        case(1_000, "1e-3", Keys::NearIdentical, 100, 20_000),
+        case(10_000, "1e-3", Keys::HighBits, 20, 200_000),
+    ]);
 }

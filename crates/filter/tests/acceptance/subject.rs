@@ -1,13 +1,16 @@
 //! What can be put to the test: the filter itself, and schemes alone, good and bad.
 
-use truebloom::scheme::{Scheme, SchemeId, Standard};
+use truebloom::scheme::{Classic, Scheme, SchemeId, Standard};
 use truebloom::{BloomFilter, HasherId, KeyHash, KeyHasher, PortableHasher, Seed};
-use truebloom_math::Law;
+use truebloom_math::{Law, Variant};
 
 /// A filter under test.
 pub trait Subject {
     /// How it is called in the table.
     const NAME: &'static str;
+
+    /// The law that it is planned with and held to.
+    const VARIANT: Variant = Variant::Standard;
 
     fn new(bits: u64, probes: u32, seed: u128) -> Self;
     fn insert(&mut self, key: &[u8]);
@@ -46,10 +49,16 @@ impl<const HASHER: u16> Subject for Filter<HASHER> {
 /// A scheme with a name for the table.
 pub trait Named {
     const NAME: &'static str;
+    const VARIANT: Variant = Variant::Standard;
 }
 
 impl Named for Standard {
     const NAME: &'static str = "standard scheme";
+}
+
+impl Named for Classic {
+    const NAME: &'static str = "classic scheme";
+    const VARIANT: Variant = Variant::Classic;
 }
 
 /// A bare bit vector filled through a scheme.
@@ -61,6 +70,7 @@ pub struct Positions<S> {
 
 impl<S: Scheme + Named> Subject for Positions<S> {
     const NAME: &'static str = S::NAME;
+    const VARIANT: Variant = S::VARIANT;
 
     fn new(bits: u64, probes: u32, seed: u128) -> Self {
         let scheme = S::new(bits, probes).expect("in range");
@@ -96,6 +106,14 @@ macro_rules! bad_scheme {
 
             fn new(bits: u64, probes: u32) -> Result<Self, truebloom::BuildError> {
                 Standard::new(bits, probes).map($name)
+            }
+
+            fn bits(&self) -> u64 {
+                self.0.bits()
+            }
+
+            fn probes(&self) -> u32 {
+                self.0.probes()
             }
 
             fn positions(&self, hash: KeyHash) -> impl Iterator<Item = u64> {

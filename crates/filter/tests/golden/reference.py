@@ -31,14 +31,27 @@ def words(h1, h2):
         y = (y + i) & MASK
 
 
+def below(stream, bound):
+    threshold = (1 << 64) % bound
+    for skipped in range(65):
+        product = next(stream) * bound
+        if (product & MASK) >= threshold or skipped == 64:
+            return product >> 64
+
+
 def positions(h1, h2, m):
-    stream, threshold = words(h1, h2), (1 << 64) % m
+    stream = words(h1, h2)
     while True:
-        for skipped in range(65):
-            product = next(stream) * m
-            if (product & MASK) >= threshold or skipped == 64:
-                break
-        yield product >> 64
+        yield below(stream, m)
+
+
+def distinct_positions(h1, h2, m, k):
+    """Scheme 2, by Floyd's method."""
+    stream, drawn = words(h1, h2), []
+    for bound in range(m - k + 1, m + 1):
+        position = below(stream, bound)
+        drawn.append(bound - 1 if position in drawn else position)
+    return drawn
 
 
 def xxh3(seed, key):

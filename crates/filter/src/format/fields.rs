@@ -1,0 +1,231 @@
+//! The 256 bytes before the payload: what all kinds share is checked here, and each field is read and written in one way.
+
+use super::{HEADER_BYTES, Kind};
+use crate::MAX_PROBES;
+use crate::error::{Expected, FormatError};
+use crate::hash::{HasherId, Seed};
+use crate::scheme::SchemeId;
+use truebloom_math::{MAX_BITS, Rate};
+use xxhash_rust::xxh3::xxh3_64;
+
+const MAGIC: [u8; 8] = *b"\x89TBL\r\n\x1a\n";
+const VERSION: u16 = 1;
+
+/// Where the fields start; docs/FORMAT.md says what they mean.
+pub(crate) mod at {
+    pub(crate) const VERSION: usize = 8;
+    pub(crate) const KIND: usize = 10;
+    pub(crate) const SCHEME: usize = 12;
+    pub(crate) const HASHER: usize = 14;
+    pub(crate) const FLAGS: usize = 16;
+    pub(crate) const PROBES: usize = 20;
+    pub(crate) const BITS: usize = 24;
+    pub(crate) const SEED: usize = 32;
+    pub(crate) const OFFERED: usize = 48;
+    pub(crate) const CHANGED: usize = 56;
+    pub(crate) const CAPACITY: usize = 64;
+    pub(crate) const RATE_NUMERATOR: usize = 72;
+    pub(crate) const RATE_DIVISOR: usize = 80;
+    pub(crate) const RATE_EXPONENT: usize = 88;
+    pub(crate) const RESERVED: usize = 92;
+    pub(crate) const PAYLOAD_OFFSET: usize = 96;
+    pub(crate) const PAYLOAD_LENGTH: usize = 104;
+    pub(crate) const PAYLOAD_CHECKSUM: usize = 112;
+    pub(crate) const PARAMETERS: usize = 120;
+    pub(crate) const HEADER_CHECKSUM: usize = 248;
+}
+
+/// The bytes of a header.
+///
+/// A writer starts with [`new`](Self::new), puts what its kind has, and the envelope is closed by [`sealed`](Self::sealed). A reader starts with
+/// [`open`](Self::open), which answers for the envelope; the kind answers for the rest.
+#[derive(Clone)]
+pub(crate) struct Fields([u8; HEADER_BYTES]);
+
+impl Fields {
+    /// All 0 but for the magic, the version and the kind.
+    pub(crate) fn new(kind: Kind) -> Fields {
+        let mut fields = Fields([0; HEADER_BYTES]);
+        fields.put(0, MAGIC);
+        fields.put(at::VERSION, VERSION.to_le_bytes());
+        fields.put(at::KIND, (kind as u16).to_le_bytes());
+        fields
+    }
+
+    /// The bytes, with where the payload is, and all checksums.
+    pub(crate) fn sealed(mut self, payload_bytes: u64, payload_checksum: u64) -> [u8; HEADER_BYTES] {
+        self.put(at::PAYLOAD_OFFSET, (HEADER_BYTES as u64).to_le_bytes());
+        self.put(at::PAYLOAD_LENGTH, payload_bytes.to_le_bytes());
+        self.put(at::PAYLOAD_CHECKSUM, payload_checksum.to_le_bytes());
+        self.put(at::HEADER_CHECKSUM, self.checksum().to_le_bytes());
+        self.0
+    }
+
+    /// The header at the start of a file, of which there may be less than a header, and its kind if it is one of `kinds`.
+    pub(crate) fn open(start: &[u8], kinds: &[Kind]) -> Result<(Fields, Kind), FormatError> {
+        check_magic(start)?;
+        let whole = start.first_chunk().copied().map(Fields);
+        let fields = whole.ok_or(FormatError::Truncated { expected: HEADER_BYTES as u64, found: start.len() as u64 })?;
+        fields.check_version()?;
+        fields.check_checksum()?;
+        let kind = fields.kind()?;
+        if !kinds.contains(&kind) {
+            return Err(FormatError::Kind { found: kind });
+        }
+        fields.check_zero(at::RESERVED, at::PAYLOAD_OFFSET)?;
+        Ok((fields, kind))
+    }
+
+    /// Holds the header to the length that its kind's fields make of the payload.
+    pub(crate) fn check_payload_place(&self, payload_bytes: u64) -> Result<(), FormatError> {
+        check_field("payload offset", self.u64(at::PAYLOAD_OFFSET), Expected::Exactly(HEADER_BYTES as u64))?;
+        check_field("payload length", self.u64(at::PAYLOAD_LENGTH), Expected::Exactly(payload_bytes)).map(|_| ())
+    }
+
+    pub(crate) fn payload_checksum(&self) -> u64 {
+        self.u64(at::PAYLOAD_CHECKSUM)
+    }
+
+    pub(crate) fn put<const N: usize>(&mut self, offset: usize, field: [u8; N]) {
+        self.0[offset..offset + N].copy_from_slice(&field);
+    }
+
+    pub(crate) fn get<const N: usize>(&self, offset: usize) -> [u8; N] {
+        std::array::from_fn(|i| self.0[offset + i])
+    }
+
+    pub(crate) fn u16(&self, offset: usize) -> u16 {
+        u16::from_le_bytes(self.get(offset))
+    }
+
+    pub(crate) fn u32(&self, offset: usize) -> u32 {
+        u32::from_le_bytes(self.get(offset))
+    }
+
+    pub(crate) fn u64(&self, offset: usize) -> u64 {
+        u64::from_le_bytes(self.get(offset))
+    }
+
+    /// A field within these values, both included; `name` is what the error calls it.
+    pub(crate) fn u64_within(&self, name: &'static str, offset: usize, lowest: u64, highest: u64) -> Result<u64, FormatError> {
+        check_field(name, self.u64(offset), Expected::Within(lowest, highest))
+    }
+
+    /// Bytes that nothing has a use for are 0, so that equal values have equal files and later versions can tell.
+    pub(crate) fn check_zero(&self, start: usize, end: usize) -> Result<(), FormatError> {
+        let zero = self.0[start..end].iter().all(|byte| *byte == 0);
+        if zero { Ok(()) } else { Err(FormatError::Reserved { offset: start }) }
+    }
+
+    /// The flags, if all are among the `known` ones.
+    pub(crate) fn flags(&self, known: u32) -> Result<u32, FormatError> {
+        let found = self.u32(at::FLAGS);
+        if found & !known == 0 { Ok(found) } else { Err(FormatError::Unknown { field: "flags", found }) }
+    }
+
+    pub(crate) fn put_scheme(&mut self, scheme: SchemeId, bits: u64, probes: u32) {
+        self.put(at::SCHEME, (scheme as u16).to_le_bytes());
+        self.put(at::PROBES, probes.to_le_bytes());
+        self.put(at::BITS, bits.to_le_bytes());
+    }
+
+    fn scheme(&self) -> Result<SchemeId, FormatError> {
+        let found = self.u16(at::SCHEME);
+        let known = SchemeId::ALL.into_iter().find(|scheme| *scheme as u16 == found);
+        known.ok_or(FormatError::Unknown { field: "scheme", found: found.into() })
+    }
+
+    /// Holds the file to the scheme of the type that opens it.
+    pub(crate) fn check_scheme(&self, expected: SchemeId) -> Result<(), FormatError> {
+        let found = self.scheme()?;
+        if found == expected { Ok(()) } else { Err(FormatError::Scheme { expected, found }) }
+    }
+
+    pub(crate) fn bits(&self) -> Result<u64, FormatError> {
+        self.u64_within("bits", at::BITS, 1, MAX_BITS)
+    }
+
+    pub(crate) fn probes(&self) -> Result<u32, FormatError> {
+        let found = self.u32(at::PROBES);
+        check_field("probes", found.into(), Expected::Within(1, MAX_PROBES.into()))?;
+        Ok(found)
+    }
+
+    pub(crate) fn put_hasher(&mut self, hasher: HasherId, seed: Seed) {
+        self.put(at::HASHER, (hasher as u16).to_le_bytes());
+        self.put(at::SEED, u128::from(seed).to_le_bytes());
+    }
+
+    pub(crate) fn hasher(&self) -> Result<HasherId, FormatError> {
+        let found = self.u16(at::HASHER);
+        let known = HasherId::ALL.into_iter().find(|hasher| *hasher as u16 == found);
+        known.ok_or(FormatError::Unknown { field: "hasher", found: found.into() })
+    }
+
+    pub(crate) fn seed(&self) -> Seed {
+        self.seed_at(at::SEED)
+    }
+
+    pub(crate) fn seed_at(&self, offset: usize) -> Seed {
+        Seed::from(u128::from_le_bytes(self.get(offset)))
+    }
+
+    pub(crate) fn put_rate(&mut self, rate: Option<Rate>) {
+        let (numerator, exponent, divisor) = rate.map_or((0, 0, 0), |rate| rate.parts());
+        self.put(at::RATE_NUMERATOR, numerator.to_le_bytes());
+        self.put(at::RATE_DIVISOR, divisor.to_le_bytes());
+        self.put(at::RATE_EXPONENT, exponent.to_le_bytes());
+    }
+
+    pub(crate) fn rate(&self) -> Result<Option<Rate>, FormatError> {
+        let (numerator, divisor) = (self.u64(at::RATE_NUMERATOR), self.u64(at::RATE_DIVISOR));
+        let exponent = i32::from_le_bytes(self.get(at::RATE_EXPONENT));
+        // One way to write "none", so that equal filters have equal bytes.
+        if (numerator, exponent, divisor) == (0, 0, 0) {
+            return Ok(None);
+        }
+        Rate::from_parts(numerator, exponent, divisor).map(Some).map_err(|_| FormatError::Rate { numerator, exponent, divisor })
+    }
+
+    fn checksum(&self) -> u64 {
+        xxh3_64(&self.0[..at::HEADER_CHECKSUM])
+    }
+
+    fn check_version(&self) -> Result<(), FormatError> {
+        match self.u16(at::VERSION) {
+            VERSION => Ok(()),
+            found => Err(FormatError::Version { expected: VERSION, found }),
+        }
+    }
+
+    fn check_checksum(&self) -> Result<(), FormatError> {
+        let (expected, found) = (self.u64(at::HEADER_CHECKSUM), self.checksum());
+        if expected == found { Ok(()) } else { Err(FormatError::HeaderChecksum { expected, found }) }
+    }
+
+    fn kind(&self) -> Result<Kind, FormatError> {
+        let found = self.u16(at::KIND);
+        let known = Kind::ALL.into_iter().find(|kind| *kind as u16 == found);
+        known.ok_or(FormatError::Unknown { field: "kind", found: found.into() })
+    }
+}
+
+fn check_magic(start: &[u8]) -> Result<(), FormatError> {
+    // A file shorter than that is cut off, if what is there fits.
+    let found: [u8; 8] = std::array::from_fn(|i| start.get(i).copied().unwrap_or(MAGIC[i]));
+    if found == MAGIC {
+        return Ok(());
+    }
+    // Text mode turns line ends into others or drops the high bit: all after the letters.
+    let letters_stand = found[1..4] == MAGIC[1..4] && (found[0] | 0x80) == MAGIC[0];
+    Err(if letters_stand { FormatError::TextMode { found } } else { FormatError::NotAFilter { found } })
+}
+
+/// The value, if it is as expected.
+pub(crate) fn check_field(field: &'static str, found: u64, expected: Expected) -> Result<u64, FormatError> {
+    let fits = match expected {
+        Expected::Exactly(value) => found == value,
+        Expected::Within(lowest, highest) => (lowest..=highest).contains(&found),
+    };
+    if fits { Ok(found) } else { Err(FormatError::Field { field, expected, found }) }
+}

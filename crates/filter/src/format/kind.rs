@@ -1,0 +1,47 @@
+//! The kinds of files.
+
+use std::fmt;
+
+/// What a file holds. The numbers are those of docs/FORMAT.md, where 2 and 5 are reserved.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+#[repr(u16)]
+pub enum Kind {
+    /// A Bloom filter.
+    Bloom = 1,
+    /// A recycling filter of one phase.
+    RecyclingOnePhase = 3,
+    /// A recycling filter of two phases.
+    RecyclingTwoPhase = 4,
+    /// A Count-Min sketch.
+    CountMin = 6,
+    /// A Count-Min sketch whose rows are made of two hashes.
+    TwoHashCountMin = 7,
+}
+
+impl Kind {
+    /// All of them.
+    pub const ALL: [Kind; 5] = [Kind::Bloom, Kind::RecyclingOnePhase, Kind::RecyclingTwoPhase, Kind::CountMin, Kind::TwoHashCountMin];
+
+    /// What opens a file of this kind: the type of this crate and the verb of the command.
+    pub fn opened_by(self) -> &'static str {
+        match self {
+            Kind::Bloom => "`BloomFilter::open`, or `truebloom check`",
+            Kind::RecyclingOnePhase | Kind::RecyclingTwoPhase => "`RecyclingFilter::open`, or `truebloom dedup --state`",
+            Kind::CountMin => "`CountMin::open`, or `truebloom count`",
+            Kind::TwoHashCountMin => "`TwoHashCountMin::open`, or `truebloom count`",
+        }
+    }
+}
+
+impl fmt::Display for Kind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Kind::Bloom => "a Bloom filter",
+            Kind::RecyclingOnePhase => "a recycling filter of one phase",
+            Kind::RecyclingTwoPhase => "a recycling filter of two phases",
+            Kind::CountMin => "a Count-Min sketch",
+            Kind::TwoHashCountMin => "a two-hash Count-Min sketch",
+        })
+    }
+}

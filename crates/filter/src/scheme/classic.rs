@@ -1,0 +1,160 @@
+//! Scheme 2: k distinct positions, every set of k as likely as any other.
+
+use super::words::Words;
+use super::{Scheme, SchemeId};
+use crate::MAX_PROBES;
+use crate::error::BuildError;
+use crate::hash::KeyHash;
+use truebloom_math::{Law, law};
+
+/// k distinct positions, as Bloom proposed in 1970: exactly uniform over the sets of k bits if the words are.
+///
+/// Drawn by Floyd's method (Bentley and Floyd, *A sample of brilliance*, 1987): position i is uniform below m - k + 1 + i, and if it was drawn before, the last number below that
+/// bound is taken, which cannot have been. So a key needs k draws whatever happens, where drawing again at each repeat would need more than any number of them
+/// when k is near m.
+///
+/// Slightly fewer false positives than [`Standard`](super::Standard) near the best k, for some more work: a position is compared with those before it, one by one up to
+/// 32 probes and through a table beyond.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Classic {
+    law: law::Classic,
+    bits: u64,
+    probes: u32,
+}
+
+impl Scheme for Classic {
+    const ID: SchemeId = SchemeId::Classic;
+
+    /// As for every scheme, and an error also if there are more probes than bits.
+    fn new(bits: u64, probes: u32) -> Result<Classic, BuildError> {
+        if !(1..=MAX_PROBES).contains(&probes) {
+            return Err(BuildError::Probes { found: probes });
+        }
+        Ok(Classic { law: law::Classic::new(bits, probes)?, bits, probes })
+    }
+
+    #[inline]
+    fn bits(&self) -> u64 {
+        self.bits
+    }
+
+    #[inline]
+    fn probes(&self) -> u32 {
+        self.probes
+    }
+
+    #[inline]
+    fn positions(&self, hash: KeyHash) -> impl Iterator<Item = u64> {
+        self.positions(hash)
+    }
+
+    fn law(&self) -> Box<dyn Law> {
+        Box::new(self.law)
+    }
+}
+
+impl Classic {
+    /// The k positions of a key, all distinct; in no particular order, and not one of the set's orders as likely as any other.
+    #[inline]
+    pub fn positions(&self, hash: KeyHash) -> DistinctPositions {
+        let drawn = if self.probes as usize <= FEW { Drawn::Few { positions: [0; FEW], count: 0 } } else { Drawn::many(self.probes) };
+        DistinctPositions { words: Words::new(hash), bound: self.bits - u64::from(self.probes), bits: self.bits, drawn }
+    }
+}
+
+/// The positions of one key under the [`Classic`] scheme.
+#[derive(Clone, Debug)]
+pub struct DistinctPositions {
+    words: Words,
+    /// The last draw was below this.
+    bound: u64,
+    bits: u64,
+    drawn: Drawn,
+}
+
+impl Iterator for DistinctPositions {
+    type Item = u64;
+
+    #[inline]
+    fn next(&mut self) -> Option<u64> {
+        if self.bound == self.bits {
+            return None;
+        }
+        let last = self.bound;
+        self.bound += 1;
+        let position = self.words.below(self.bound);
+        if self.drawn.insert(position) {
+            return Some(position);
+        }
+        self.drawn.insert(last);
+        Some(last)
+    }
+
+    #[inline]
+    fn size_hint(&self) -> (usize, Option<usize>) {
+        let left = (self.bits - self.bound) as usize;
+        (left, Some(left))
+    }
+}
+
+impl ExactSizeIterator for DistinctPositions {}
+
+/// Up to so many positions are compared one by one: faster than any table, and no allocation.
+const FEW: usize = 32;
+
+/// No position: those are below 2^62.
+const EMPTY: u64 = u64::MAX;
+
+/// The positions drawn so far.
+#[derive(Clone, Debug)]
+#[expect(clippy::large_enum_variant, reason = "the large one is the common one, and on the stack because it must not allocate")]
+enum Drawn {
+    Few {
+        positions: [u64; FEW],
+        count: usize,
+    },
+    /// A table of at least twice as many slots as probes, a power of two; a position starts at the slot of its low bits, which are uniform, and moves on to the first empty one.
+    Many(Box<[u64]>),
+}
+
+impl Drawn {
+    #[cold]
+    fn many(probes: u32) -> Drawn {
+        Drawn::Many(vec![EMPTY; (2 * probes as usize).next_power_of_two()].into_boxed_slice())
+    }
+
+    /// Whether the position was not among them; now it is.
+    #[inline]
+    fn insert(&mut self, position: u64) -> bool {
+        match self {
+            Drawn::Few { positions, count } => {
+                let (before, after) = positions.split_at_mut(*count);
+                if before.contains(&position) {
+                    return false;
+                }
+                if let Some(next) = after.first_mut() {
+                    *next = position;
+                    *count += 1;
+                }
+                true
+            }
+            Drawn::Many(slots) => insert_into(slots, position),
+        }
+    }
+}
+
+fn insert_into(slots: &mut [u64], position: u64) -> bool {
+    let start = position as usize & (slots.len() - 1);
+    let (low, high) = slots.split_at_mut(start);
+    for slot in high.iter_mut().chain(low) {
+        if *slot == position {
+            return false;
+        }
+        if *slot == EMPTY {
+            *slot = position;
+            return true;
+        }
+    }
+    // Never reached: the table is at most half full.
+    true
+}
