@@ -22,11 +22,6 @@ impl Failure {
         Failure::new(format_args!("{}: {error}", path.display()))
     }
 
-    /// Whether standard output failed, so that it is pointless to go on.
-    pub(crate) fn is_of_output(&self) -> bool {
-        self.output.is_some()
-    }
-
     pub(crate) fn is_broken_pipe(&self) -> bool {
         self.output == Some(io::ErrorKind::BrokenPipe)
     }
@@ -39,7 +34,19 @@ impl Failure {
 /// A message on standard error. Nothing is left to tell if that is closed.
 pub(crate) fn warn(message: impl Display) {
     use io::Write;
-    let _ = writeln!(io::stderr(), "truebloom: {message}");
+    let _ = writeln!(io::stderr(), "truebloom: {}", printable(&message.to_string()));
+}
+
+/// Names and records come from anywhere, and must not command the terminal.
+fn printable(text: &str) -> String {
+    text.chars().fold(String::with_capacity(text.len()), |mut shown, c| {
+        match c {
+            '\n' => shown.push(c),
+            c if c.is_control() => shown.extend(c.escape_default()),
+            c => shown.push(c),
+        }
+        shown
+    })
 }
 
 /// Errors of standard output; files are named by [`Failure::at`].

@@ -1,14 +1,14 @@
 //! The command `truebloom`: plan, build, query and check Bloom filters whose rate is proven.
 //!
-//! Every verb is one file in [`cmd`]; what they share is one line reader, one reporter, one number parser and one way to fail.
+//! Every verb is one file in [`cmd`]; what they share is one reader of records, one reporter, one number parser and one way to fail.
 
 mod args;
 mod cmd;
 mod failure;
-mod input;
-mod lines;
 mod progress;
+mod records;
 mod report;
+mod stop;
 
 use clap::{Parser, Subcommand};
 use failure::Failure;
@@ -61,6 +61,12 @@ fn main() -> ExitCode {
         Some(Verb::Eval(args)) => cmd::eval::run(&args),
     };
     match result {
+        // As the shell has it of processes that a signal ended.
+        _ if stop::signal().is_some() => {
+            let signal = stop::signal().unwrap_or(0);
+            result.err().iter().for_each(Failure::print);
+            ExitCode::from(128u8.saturating_add(signal))
+        }
         Ok(code) => code,
         // Whoever read our output has had enough; that is not an error of ours.
         Err(failure) if failure.is_broken_pipe() => ExitCode::SUCCESS,

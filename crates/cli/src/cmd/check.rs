@@ -1,11 +1,10 @@
 //! `truebloom check`: the lines that are (perhaps) in a filter, in the manner of grep.
 
 use crate::failure::Failure;
-use crate::input::{Inputs, name, open};
-use crate::lines::Lines;
+use crate::records::{Batch, Event, RecordArgs, Records};
 use crate::report::Report;
 use std::io::{self, Write};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::ExitCode;
 use truebloom::BloomFilter;
 
@@ -44,72 +43,95 @@ pub(crate) struct Args {
     /// Print one JSON object with the counts
     #[arg(long, conflicts_with_all = ["quiet", "count"])]
     json: bool,
+
+    /// Print keys, not the records they were found in
+    #[arg(long)]
+    only_key: bool,
+
+    #[command(flatten)]
+    records: RecordArgs,
 }
 
-/// Lines read and selected so far.
-#[derive(Default)]
-struct Counts {
-    lines: u64,
-    selected: u64,
+impl Args {
+    /// Whether records are counted only.
+    fn is_silent(&self) -> bool {
+        self.quiet || self.count || self.json
+    }
 }
 
 pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
     let filter = BloomFilter::open(&args.filter).map_err(Failure::new)?;
-    let mut out = io::BufWriter::with_capacity(1 << 16, io::stdout().lock());
-    let mut counts = Counts::default();
-    let mut failed = false;
-    for path in Inputs::new(&args.inputs).iter() {
-        // As grep does: an input that cannot be read is told, the others are read.
-        match select(args, path, &filter, &mut out, &mut counts) {
-            Ok(()) => {}
-            Err(failure) if failure.is_of_output() => return Err(failure),
-            Err(failure) => {
-                failure.print();
-                failed = true;
-            }
+    let mut records = Records::open(&args.records, &args.inputs)?;
+    let mut selection =
+        Selection { args, filter, out: io::BufWriter::with_capacity(1 << 16, io::stdout().lock()), selected: 0, header: false };
+    loop {
+        match records.next() {
+            Event::Batch(batch) => selection.add(batch)?,
+            Event::Header(header) => selection.add_header(header)?,
+            // What was selected is shown before we wait for more input.
+            Event::Idle => selection.out.flush()?,
+            Event::Stopped | Event::End => break,
+            Event::InputEnded | Event::Deadline => {}
         }
-        if args.quiet && counts.selected > 0 {
+        if args.quiet && selection.selected > 0 {
             return Ok(ExitCode::SUCCESS);
         }
     }
-    out.flush()?;
-    drop(out);
-    print_counts(args, &counts)?;
-    Ok(ExitCode::from(if failed { 2 } else { u8::from(counts.selected == 0) }))
+    selection.out.flush()?;
+    let selected = selection.selected;
+    drop(selection);
+    print_counts(args, &records, selected)?;
+    if let Some(message) = records.stopped_message() {
+        return Err(Failure::new(message));
+    }
+    Ok(ExitCode::from(if records.complete() { u8::from(selected == 0) } else { 2 }))
 }
 
-fn select(args: &Args, path: &Path, filter: &BloomFilter, out: &mut impl Write, counts: &mut Counts) -> Result<(), Failure> {
-    let silent = args.quiet || args.count || args.json;
-    let fail = |error| Failure::at(name(path), error);
-    let mut lines = Lines::new(open(path).map_err(fail)?);
-    loop {
-        // What was selected is shown before we wait for more input.
-        if lines.must_read() {
-            out.flush()?;
+/// What was selected so far, and where it goes.
+struct Selection<'a, W: Write> {
+    args: &'a Args,
+    filter: BloomFilter,
+    out: W,
+    selected: u64,
+    header: bool,
+}
+
+impl<W: Write> Selection<'_, W> {
+    fn add(&mut self, batch: Batch<'_>) -> Result<(), Failure> {
+        let end = self.args.records.terminator();
+        let silent = self.args.is_silent();
+        for (record, key) in batch.iter() {
+            if self.filter.contains(key) == self.args.invert_match {
+                continue;
+            }
+            self.selected += 1;
+            if !silent {
+                self.out.write_all(if self.args.only_key { key } else { record })?;
+                self.out.write_all(end)?;
+            }
         }
-        let Some(line) = lines.next_line().map_err(fail)? else { return Ok(()) };
-        counts.lines += 1;
-        if filter.contains(line) == args.invert_match {
-            continue;
+        Ok(())
+    }
+
+    /// Selected CSV records are CSV again, so they keep the names of their columns: those of the first input.
+    fn add_header(&mut self, header: &[u8]) -> Result<(), Failure> {
+        if !self.header && !self.args.is_silent() && !self.args.only_key {
+            self.out.write_all(header)?;
+            self.out.write_all(self.args.records.terminator())?;
         }
-        counts.selected += 1;
-        if args.quiet {
-            return Ok(());
-        }
-        if !silent {
-            out.write_all(line)?;
-            out.write_all(b"\n")?;
-        }
+        self.header = true;
+        Ok(())
     }
 }
 
-fn print_counts(args: &Args, counts: &Counts) -> Result<(), Failure> {
+fn print_counts(args: &Args, records: &Records, selected: u64) -> Result<(), Failure> {
     if args.json {
         let mut report = Report::new("check");
-        report.field("lines", counts.lines).field("selected", counts.selected).field("inverted", args.invert_match);
+        report.field("lines", records.read()).field("selected", selected).field("inverted", args.invert_match);
+        records.add_shortfall(&mut report);
         report.print(true)?;
     } else if args.count && !args.quiet {
-        writeln!(io::stdout(), "{}", counts.selected)?;
+        writeln!(io::stdout(), "{selected}")?;
     }
     Ok(())
 }

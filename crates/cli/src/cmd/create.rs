@@ -2,9 +2,7 @@
 
 use crate::args::Size;
 use crate::failure::{Failure, warn};
-use crate::input::{Inputs, name, open};
-use crate::lines::Lines;
-use crate::progress::Progress;
+use crate::records::{self, Event, RecordArgs, Records};
 use crate::report::{Report, bytes, count, fpr as fpr_text, fpr_value, plural, proven, rate_value};
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -14,11 +12,12 @@ use truebloom_math::{Plan, Target};
 const EXAMPLES: &str = "\
 Examples:
   truebloom create -n 10M -p 0.1% seen.tbl urls.txt
-  zcat urls.gz | truebloom create -n 10M -p 0.1% seen.tbl
+  truebloom create -n 10M -p 0.1% seen.tbl urls.gz more.zst
+  truebloom create -n 10M -p 0.1% seen.tbl --csv --column email users.csv
   truebloom create -p 1e-6 seen.tbl urls.txt           counts the lines first
   truebloom create -n 10M -p 1% --empty seen.tbl       to fill later
 
-Lines are bytes without their newline, up to 1 GiB each. Repeated lines do no harm and count once.";
+Lines are bytes without their newline. Repeated lines do no harm and count once.";
 
 /// Build a filter from the lines of files or of standard input
 #[derive(clap::Args)]
@@ -58,6 +57,9 @@ pub(crate) struct Args {
     /// Print one JSON object
     #[arg(long)]
     json: bool,
+
+    #[command(flatten)]
+    records: RecordArgs,
 }
 
 fn seed(text: &str) -> Result<Seed, String> {
@@ -66,26 +68,23 @@ fn seed(text: &str) -> Result<Seed, String> {
 
 pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
     check_target(args)?;
-    let inputs = Inputs::new(&args.inputs);
-    if !args.empty && inputs.is_terminal() {
+    if !args.empty && records::is_terminal(&args.inputs) {
         return Err(Failure::new("there is nothing to read: name files, pipe lines in, or add --empty for a filter without items"));
     }
-    let (plan, lines) = plan(args, &inputs)?;
+    let plan = plan(args)?;
     let seed = match args.seed {
         Some(seed) => seed,
         None => Seed::random().map_err(Failure::new)?,
     };
     let hasher = if args.untrusted { PortableHasher::sip13(seed) } else { PortableHasher::xxh3(seed) };
     let mut filter = BloomFilter::from_plan_with_hasher(&plan, hasher).map_err(Failure::new)?;
-    if !args.empty {
-        fill(&mut filter, &inputs, lines, args)?;
-    }
+    let records = if args.empty { None } else { Some(fill(&mut filter, args)?) };
     if filter.is_over_capacity() {
         warn(over_capacity(&filter));
     }
     if args.force { filter.save(&args.filter) } else { filter.save_new(&args.filter) }.map_err(Failure::new)?;
-    report(args, &filter, &plan).print(args.json)?;
-    Ok(ExitCode::SUCCESS)
+    report(args, &filter, &plan, records.as_ref()).print(args.json)?;
+    Ok(records.map_or(ExitCode::SUCCESS, |records| records.told_shortfall(&args.filter)))
 }
 
 /// What would fail at the end of a long run is told at its beginning.
@@ -96,29 +95,27 @@ fn check_target(args: &Args) -> Result<(), Failure> {
     BloomFilter::check_target(&args.filter).map_err(Failure::new)
 }
 
-/// The plan, and the number of lines if they had to be counted for it.
-fn plan(args: &Args, inputs: &Inputs) -> Result<(Plan, Option<u64>), Failure> {
+/// The plan, for which records may have to be counted.
+fn plan(args: &Args) -> Result<Plan, Failure> {
     let mut target = args.size.target();
     let rate_and_bits = target.rate.is_some() && target.bits.is_some();
-    let mut counted = None;
     // Too little in any case is the planner's to explain.
     if target.items.is_none() && !rate_and_bits && (target.rate.is_some() || target.bits.is_some()) {
         if args.empty {
             return Err(Failure::new("an empty filter needs to know what is to come: give the number of items with -n"));
         }
-        counted = inputs.count_lines()?;
-        let Some(lines) = counted else {
+        let Some(counted) = records::count(&args.records, &args.inputs)? else {
             return Err(Failure::new(
                 "the input cannot be read twice, so it cannot be counted beforehand: give the number of items with -n (an upper bound will do), \
                  or write the lines to a file first and name that",
             ));
         };
-        // An input without lines still makes a filter.
-        target.items = Some(lines.max(1));
+        // An input without records still makes a filter.
+        target.items = Some(counted.max(1));
     }
     let plan = Plan::new(&target)?;
     check_memory(&target, &plan)?;
-    Ok((plan, counted))
+    Ok(plan)
 }
 
 /// Without a limit of its own, a filter may take what memory is available.
@@ -144,20 +141,24 @@ fn available_memory() -> Option<u64> {
     line.trim().strip_suffix("kB")?.trim().parse::<u64>().ok()?.checked_mul(1024)
 }
 
-fn fill(filter: &mut BloomFilter, inputs: &Inputs, lines: Option<u64>, args: &Args) -> Result<(), Failure> {
-    let mut progress = Progress::new("lines", lines);
-    for path in inputs.iter() {
-        let fail = |error| Failure::at(name(path), error);
-        let mut lines = Lines::new(open(path).map_err(fail)?);
-        while let Some(line) = lines.next_line().map_err(fail)? {
-            filter.insert(line);
-            progress.step();
-            if args.strict && filter.is_over_capacity() {
-                return Err(Failure::new(format_args!("{}; nothing was written", over_capacity(filter))));
+fn fill(filter: &mut BloomFilter, args: &Args) -> Result<Records, Failure> {
+    let mut records = Records::open(&args.records, &args.inputs)?;
+    loop {
+        match records.next() {
+            Event::Batch(batch) => {
+                for (_, key) in batch.iter() {
+                    filter.insert(key);
+                    if args.strict && filter.is_over_capacity() {
+                        return Err(Failure::new(format_args!("{}; nothing was written", over_capacity(filter))));
+                    }
+                }
             }
+            Event::Stopped | Event::End => break,
+            _ => {}
         }
     }
-    Ok(())
+    records.worth_writing()?;
+    Ok(records)
 }
 
 fn over_capacity(filter: &BloomFilter) -> String {
@@ -168,7 +169,7 @@ fn over_capacity(filter: &BloomFilter) -> String {
     )
 }
 
-fn report(args: &Args, filter: &BloomFilter, plan: &Plan) -> Report {
+fn report(args: &Args, filter: &BloomFilter, plan: &Plan, records: Option<&Records>) -> Report {
     let mut report = Report::new("create");
     let now = filter.fpr();
     report
@@ -185,6 +186,7 @@ fn report(args: &Args, filter: &BloomFilter, plan: &Plan) -> Report {
         .field("fpr", fpr_value(&now))
         .field("over_capacity", filter.is_over_capacity())
         .field("seed", filter.seed().to_string());
+    records.iter().for_each(|records| records.add_shortfall(&mut report));
     report.line(
         "created",
         format!(
@@ -197,7 +199,12 @@ fn report(args: &Args, filter: &BloomFilter, plan: &Plan) -> Report {
     );
     report.line(
         "holds",
-        format!("{}, {} of them new; planned for {}", plural(filter.offered(), "line"), count(filter.changed()), count(plan.items)),
+        format!(
+            "{}, {} of them new; planned for {}",
+            plural(filter.offered(), args.records.noun()),
+            count(filter.changed()),
+            count(plan.items)
+        ),
     );
     let asked = plan.rate.map_or(String::new(), |asked| format!("asked {asked}, "));
     report.line(

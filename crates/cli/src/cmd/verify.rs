@@ -78,7 +78,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
 fn measure(measurement: &mut Measurement<'_>, args: &Args) {
     /// Keys between two looks at the clock.
     const BATCH: u64 = 1 << 16;
-    let progress = Progress::new("random keys", args.queries);
+    let mut progress = Progress::new("random keys", args.queries);
     let start = Instant::now();
     let left = |done: u64| match args.queries {
         Some(queries) => (queries - done).min(BATCH),

@@ -6,12 +6,10 @@ mod rates;
 mod recycling;
 
 use crate::failure::Failure;
-use crate::input::{name, open};
-use crate::lines::Lines;
+use crate::records::{Event, RecordArgs, Records};
 use query::{Answer, Query};
 use serde_json::{Map, Value};
 use std::io::{self, Write};
-use std::path::Path;
 use std::process::ExitCode;
 
 const EXAMPLES: &str = r#"Example:
@@ -19,28 +17,37 @@ const EXAMPLES: &str = r#"Example:
 
 One query object a line, one answer object a line, in order. A bad query answers {"error": ...}; the others go on, and the exit code is 2."#;
 
+/// Bytes of a query: lists of numbers can be long.
+const MAX_QUERY: u64 = 1 << 30;
+
 /// Answer queries in JSON Lines from standard input
 #[derive(clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Args {}
 
 pub(crate) fn run(_: &Args) -> Result<ExitCode, Failure> {
-    let stdin = Path::new("-");
-    let fail = |error| Failure::at(name(stdin), error);
-    let mut lines = Lines::new(open(stdin).map_err(fail)?);
+    let mut records = Records::open(&RecordArgs::lines(MAX_QUERY), &[])?;
     let mut out = io::BufWriter::new(io::stdout().lock());
     let mut code = ExitCode::SUCCESS;
     loop {
-        // Whoever waits for an answer gets it before we wait for the next query.
-        if lines.must_read() {
-            out.flush()?;
+        match records.next() {
+            Event::Batch(queries) => {
+                for (line, _) in queries.iter() {
+                    let answer = answer(line).unwrap_or_else(|message| {
+                        code = ExitCode::from(2);
+                        Map::from_iter([("error".to_owned(), message.into())])
+                    });
+                    writeln!(out, "{}", Value::Object(answer))?;
+                }
+            }
+            // Whoever waits for an answer gets it before we wait for the next query.
+            Event::Idle => out.flush()?,
+            Event::Stopped | Event::End => break,
+            _ => {}
         }
-        let Some(line) = lines.next_line().map_err(fail)? else { break };
-        let answer = answer(line).unwrap_or_else(|message| {
-            code = ExitCode::from(2);
-            Map::from_iter([("error".to_owned(), message.into())])
-        });
-        writeln!(out, "{}", Value::Object(answer))?;
+    }
+    if !records.complete() {
+        code = ExitCode::from(2);
     }
     out.flush()?;
     Ok(code)

@@ -1,0 +1,166 @@
+//! What the verbs that read records are told about them.
+
+use super::csv::{Column, Csv};
+use super::json;
+use super::key::{Fields, KeyOf};
+use super::split::{Ends, Split};
+use super::splitter::Splitter;
+use crate::args::{bytes, count};
+use crate::failure::Failure;
+
+/// The least and the most that `--max-record` may be. The most keeps offsets within 32 bits.
+const MAX_RECORD: (u64, u64) = (1, 1 << 30);
+
+/// How bytes become records, and records keys.
+#[derive(clap::Args, Clone)]
+#[command(next_help_heading = "Records and keys")]
+pub(crate) struct RecordArgs {
+    /// Records end with NUL, not with a newline; so does the output
+    #[arg(short = '0', long = "null", conflicts_with_all = ["crlf", "csv", "json_field", "fixed"])]
+    null: bool,
+
+    /// Lines end with CR LF; so does the output
+    #[arg(long, conflicts_with_all = ["fixed"])]
+    crlf: bool,
+
+    /// The key is this field, or these: 2, 1,3, 2-4, counted from 1 as `cut` does
+    #[arg(short = 'f', long, value_name = "LIST", conflicts_with_all = ["csv", "json_field", "fixed"])]
+    field: Option<Fields>,
+
+    /// Fields are separated by this character [default: TAB, with --csv a comma]
+    #[arg(short = 'd', long, value_name = "CHAR", value_parser = delimiter)]
+    delimiter: Option<u8>,
+
+    /// Records are comma-separated values, with quotes as RFC 4180 has them; the first names the columns
+    #[arg(long)]
+    csv: bool,
+
+    /// The key is this CSV column, by name or number
+    #[arg(long, value_name = "NAME", requires = "csv")]
+    column: Option<String>,
+
+    /// The first CSV record is one like the others
+    #[arg(long, requires = "csv")]
+    no_header: bool,
+
+    /// Lines are JSON; the key is this member, .name or .outer.inner
+    #[arg(long, value_name = "PATH", conflicts_with_all = ["csv", "fixed"])]
+    json_field: Option<json::Path>,
+
+    /// Keys are bytes written in hexadecimal
+    #[arg(long)]
+    hex: bool,
+
+    /// Records are keys of N bytes, with nothing between them
+    #[arg(long, value_name = "N", value_parser = count, conflicts_with = "csv")]
+    fixed: Option<u64>,
+
+    /// Skip a record that is longer, and say so
+    #[arg(long, value_name = "BYTES", value_parser = max_record, default_value = "4MiB")]
+    max_record: u64,
+
+    /// Take compressed inputs as they are; .gz and .zst are unpacked otherwise
+    #[arg(long)]
+    as_is: bool,
+
+    /// Show no progress
+    #[arg(long)]
+    no_progress: bool,
+}
+
+fn delimiter(text: &str) -> Result<u8, String> {
+    match text.as_bytes() {
+        [byte] => Ok(*byte),
+        b"\\t" => Ok(b'\t'),
+        _ => Err(format!("`{text}` is not one character; write one byte, or \\t for a tabulator")),
+    }
+}
+
+fn max_record(text: &str) -> Result<u64, String> {
+    let (least, most) = MAX_RECORD;
+    bytes(text)?
+        .checked_sub(least)
+        .map(|size| size + least)
+        .filter(|size| *size <= most)
+        .ok_or_else(|| format!("`{text}` is not from {least} byte to 1GiB, the most that a record may have"))
+}
+
+impl RecordArgs {
+    pub(super) fn splitter(&self) -> Result<Splitter, Failure> {
+        if self.delimiter.is_some() && self.field.is_none() && !self.csv {
+            return Err(Failure::new("a delimiter separates fields: name the field that is the key with -f"));
+        }
+        let most = self.max_record as usize;
+        if self.csv {
+            let column = self.column.clone().map_or(Column::Record, Column::Named);
+            return Ok(Splitter::Csv(Box::new(Csv::new(self.delimiter.unwrap_or(b','), column, !self.no_header, self.hex, most))));
+        }
+        let key_of = match (&self.field, &self.json_field) {
+            (Some(fields), _) => KeyOf::Fields { delimiter: self.delimiter.unwrap_or(b'\t'), fields: fields.clone() },
+            (_, Some(path)) => KeyOf::Member(path.clone()),
+            _ => KeyOf::Record,
+        };
+        Ok(Splitter::Plain(Split::new(self.ends()?, key_of, self.hex, most)))
+    }
+
+    fn ends(&self) -> Result<Ends, Failure> {
+        match self.fixed {
+            Some(length) if length == 0 || length > self.max_record => Err(Failure::new(format_args!(
+                "keys of {length} bytes: give --fixed a length from 1 to that of --max-record, {}",
+                self.max_record
+            ))),
+            Some(length) => Ok(Ends::Length(length as usize)),
+            None => Ok(Ends::Byte { byte: if self.null { 0 } else { b'\n' }, crlf: self.crlf }),
+        }
+    }
+
+    /// What ends a record that is printed.
+    pub(crate) fn terminator(&self) -> &'static [u8] {
+        match (self.fixed, self.null, self.crlf) {
+            (Some(_), ..) => b"",
+            (_, true, _) => b"\0",
+            (_, _, true) => b"\r\n",
+            _ => b"\n",
+        }
+    }
+
+    /// What a record is called: `line` where it is one.
+    pub(crate) fn noun(&self) -> &'static str {
+        if self.fixed.is_some() {
+            "key"
+        } else if self.csv || self.null {
+            "record"
+        } else {
+            "line"
+        }
+    }
+
+    /// Whether progress may be shown.
+    pub(crate) fn shows_progress(&self) -> bool {
+        !self.no_progress
+    }
+
+    /// Keys of a fixed length may begin with any bytes, also with those that mark a compressed file.
+    pub(super) fn reads_as_is(&self) -> bool {
+        self.as_is || self.fixed.is_some()
+    }
+
+    /// Plain lines of up to so many bytes.
+    pub(crate) fn lines(max_record: u64) -> RecordArgs {
+        RecordArgs {
+            null: false,
+            crlf: false,
+            field: None,
+            delimiter: None,
+            csv: false,
+            column: None,
+            no_header: false,
+            json_field: None,
+            hex: false,
+            fixed: None,
+            max_record,
+            as_is: true,
+            no_progress: true,
+        }
+    }
+}

@@ -1,0 +1,341 @@
+//! Records of comma-separated values: quotes, and newlines inside them, as RFC 4180 has them.
+//!
+//! A quote that is never closed would swallow the rest of its input. So a record that is broken (open at the end of the input, too long, or over several lines
+//! with another number of fields than the first record) is given up line by line: its first line is reported and skipped, and reading goes on at the next.
+
+use super::found::Found;
+use super::split::too_long;
+use csv_core::{ReadRecordResult, Reader, ReaderBuilder};
+use std::ops::Range;
+
+/// The most fields of a record: what their ends take in memory must be known beforehand.
+const MAX_FIELDS: usize = 1 << 16;
+
+/// Which field is the key.
+#[derive(Clone, Debug)]
+pub(crate) enum Column {
+    /// The record is.
+    Record,
+    /// The field of this name in the first record, or of this number, from 1, if no name fits.
+    Named(String),
+}
+
+/// Splits an input into CSV records.
+pub(super) struct Csv {
+    reader: Reader,
+    column: Column,
+    has_header: bool,
+    hex: bool,
+    most: usize,
+    /// The raw text of a record whose end was not seen yet.
+    carry: Vec<u8>,
+    used: bool,
+    /// The rest of a line that was too long is read past.
+    skipping: bool,
+    /// The fields of the present record, unquoted, one after the other, and where each ends.
+    fields: Vec<u8>,
+    ends: Vec<usize>,
+    filled: (usize, usize),
+    /// The first record of the input, if it names the columns, and the fields that it has.
+    header: Option<Vec<u8>>,
+    width: Option<usize>,
+    key: Option<usize>,
+    number: u64,
+}
+
+/// What became of a record.
+enum Outcome {
+    Done,
+    /// Its first line is to be skipped.
+    Broken,
+    /// The input has no key column.
+    Hopeless(String),
+}
+
+impl Csv {
+    pub(super) fn new(delimiter: u8, column: Column, has_header: bool, hex: bool, most: usize) -> Csv {
+        let reader = ReaderBuilder::new().delimiter(delimiter).build();
+        Csv {
+            reader,
+            column,
+            has_header,
+            hex,
+            most,
+            carry: Vec::new(),
+            used: false,
+            skipping: false,
+            fields: Vec::new(),
+            ends: vec![0; 64],
+            filled: (0, 0),
+            header: None,
+            width: None,
+            key: None,
+            number: 0,
+        }
+    }
+
+    pub(super) fn carry(&self) -> &[u8] {
+        &self.carry
+    }
+
+    pub(super) fn copies_keys(&self) -> bool {
+        self.hex || matches!(self.column, Column::Named(_))
+    }
+
+    /// Forgets the present input.
+    pub(super) fn abandon(&mut self) -> u64 {
+        let number = self.number;
+        (self.carry, self.used) = (Vec::new(), false);
+        self.begin_input();
+        number
+    }
+
+    fn begin_input(&mut self) {
+        self.begin_record();
+        self.reader.reset();
+        (self.skipping, self.width, self.key, self.number) = (false, None, None, 0);
+    }
+
+    /// The header, once after it was read.
+    pub(super) fn take_header(&mut self) -> Option<Vec<u8>> {
+        self.header.take()
+    }
+
+    /// As `Split::split`. An error gives the input up.
+    pub(super) fn split(&mut self, text: &[u8], found: &mut Found) -> Result<usize, String> {
+        if self.used {
+            self.used = false;
+            self.carry.clear();
+        }
+        let mut start = if self.skipping { self.skip_line(text) } else { 0 };
+        if self.skipping {
+            return Ok(text.len());
+        }
+        let mut at = start;
+        // With room for all there is, the reader never runs out of it.
+        let room = self.filled.0 + text.len() - at;
+        if self.fields.len() < room {
+            self.fields.resize(room, 0);
+        }
+        while at < text.len() {
+            match self.read(&text[at..]) {
+                (ReadRecordResult::Record, used) => at += used,
+                (ReadRecordResult::OutputEndsFull, used) if self.ends.len() < MAX_FIELDS => {
+                    at += used;
+                    self.ends.resize(2 * self.ends.len(), 0);
+                    continue;
+                }
+                (ReadRecordResult::InputEmpty | ReadRecordResult::End, _) => break,
+                (ReadRecordResult::OutputFull | ReadRecordResult::OutputEndsFull, _) => {
+                    found.trouble(self.number + 1, format!("has more than {MAX_FIELDS} fields"));
+                    self.number += 1;
+                    return Ok(self.give_up(start, text, found));
+                }
+            }
+            if !self.carry.is_empty() {
+                self.carry.extend_from_slice(&text[..at]);
+                return self.hand_out_carry(&text[at..], found).map(|()| if found.again.is_some() { text.len() } else { at });
+            }
+            match self.record(text, start..at, found) {
+                Outcome::Done => {}
+                Outcome::Broken => at = start + first_line(&text[start..at]),
+                Outcome::Hopeless(why) => return Err(why),
+            }
+            self.begin_record();
+            start = at;
+            // The header is an event of its own.
+            if self.header.is_some() {
+                return Ok(at);
+            }
+        }
+        self.keep(&text[start..], found);
+        Ok(text.len())
+    }
+
+    /// The input is over. The last record may lack its newline, or its closing quote, in which case what it swallowed is found in `again`.
+    pub(super) fn finish(&mut self, found: &mut Found) -> Result<(), String> {
+        let open = !self.used && !trim(&self.carry).is_empty();
+        if open {
+            self.fields.resize(self.filled.0 + 1, 0);
+            self.ends.resize(self.ends.len().max(self.filled.1 + 1), 0);
+            match self.read(b"\n") {
+                (ReadRecordResult::Record, _) => self.hand_out_carry(&[], found)?,
+                _ => {
+                    found.trouble(self.number + 1, "has a quote that is never closed");
+                    self.number += 1;
+                    self.give_up(0, &[], found);
+                }
+            }
+            if found.again.is_some() {
+                return Ok(());
+            }
+        }
+        if !self.used {
+            self.carry.clear();
+        }
+        self.begin_input();
+        Ok(())
+    }
+
+    fn read(&mut self, text: &[u8]) -> (ReadRecordResult, usize) {
+        let (bytes, fields) = self.filled;
+        let (result, used, written, ended) = self.reader.read_record(text, &mut self.fields[bytes..], &mut self.ends[fields..]);
+        self.filled = (bytes + written, fields + ended);
+        (result, used)
+    }
+
+    fn begin_record(&mut self) {
+        self.filled = (0, 0);
+    }
+
+    fn hand_out_carry(&mut self, rest: &[u8], found: &mut Found) -> Result<(), String> {
+        let carry = std::mem::take(&mut self.carry);
+        found.carried = true;
+        let outcome = self.record(&carry, 0..carry.len(), found);
+        self.carry = carry;
+        match outcome {
+            Outcome::Done => self.used = true,
+            Outcome::Broken => {
+                self.give_up(0, rest, found);
+            }
+            Outcome::Hopeless(why) => return Err(why),
+        }
+        self.begin_record();
+        Ok(())
+    }
+
+    /// Skips the first line of what was carried and of `text[start..]`: the rest is to be split again.
+    fn give_up(&mut self, start: usize, text: &[u8], found: &mut Found) -> usize {
+        let mut whole = std::mem::take(&mut self.carry);
+        whole.extend_from_slice(&text[start..]);
+        let line = first_line(&whole);
+        self.skipping = line == whole.len() && whole.last() != Some(&b'\n');
+        whole.drain(..line);
+        found.again = Some(whole);
+        self.begin_record();
+        self.reader.reset();
+        text.len()
+    }
+
+    fn skip_line(&mut self, text: &[u8]) -> usize {
+        let newline = memchr::memchr(b'\n', text);
+        self.skipping = newline.is_none();
+        newline.map_or(text.len(), |at| at + 1)
+    }
+
+    /// Remembers the beginning of a record, unless that is too long already.
+    fn keep(&mut self, text: &[u8], found: &mut Found) {
+        if self.carry.len() + text.len() > self.most || self.carry.try_reserve(text.len()).is_err() {
+            found.trouble(self.number + 1, too_long(self.most));
+            self.number += 1;
+            self.give_up(0, text, found);
+        } else {
+            self.carry.extend_from_slice(text);
+        }
+    }
+
+    fn record(&mut self, text: &[u8], range: Range<usize>, found: &mut Found) -> Outcome {
+        let raw = trim(&text[range.clone()]);
+        let start = raw.as_ptr().addr() - text.as_ptr().addr();
+        let range = start..start + raw.len();
+        self.number += 1;
+        let fields = self.filled.1;
+        let Some(width) = self.width else { return self.first(raw, range, found) };
+        if raw.len() > self.most {
+            found.trouble(self.number, too_long(self.most));
+            return Outcome::Done;
+        }
+        if fields != width && memchr::memchr(b'\n', raw).is_some() {
+            found.trouble(
+                self.number,
+                format!("is broken: a quote opens that closes lines later, where {fields} fields were found instead of {width}"),
+            );
+            return Outcome::Broken;
+        }
+        self.push(range, found);
+        Outcome::Done
+    }
+
+    /// The first record: names, or a record like the others.
+    fn first(&mut self, raw: &[u8], range: Range<usize>, found: &mut Found) -> Outcome {
+        let mut names: Vec<_> = (0..self.filled.1).map(|i| String::from_utf8_lossy(self.field(i)).into_owned()).collect();
+        // The reader takes a byte order mark away, but only if it comes in one piece.
+        if let Some(name) = names.first_mut()
+            && let Some(bare) = name.strip_prefix('\u{feff}')
+        {
+            *name = bare.to_owned();
+        }
+        self.width = Some(names.len());
+        if let Column::Named(wanted) = &self.column {
+            let named = names.iter().position(|name| self.has_header && name == wanted);
+            let numbered = || wanted.parse().ok().filter(|number| (1..=names.len()).contains(number)).map(|number| number - 1);
+            self.key = named.or_else(numbered);
+            if self.key.is_none() && self.has_header {
+                return Outcome::Hopeless(format!("there is no column `{wanted}`; there are {}", listed(&names)));
+            }
+            if self.key.is_none() {
+                return Outcome::Hopeless(format!(
+                    "there is no column {wanted}; without a header, give its number, from 1 to {}",
+                    names.len()
+                ));
+            }
+        }
+        if self.has_header {
+            self.header = Some(raw.to_vec());
+        } else {
+            self.push(range, found);
+        }
+        Outcome::Done
+    }
+
+    fn push(&mut self, range: Range<usize>, found: &mut Found) {
+        let start = found.keys.len();
+        let pushed = match self.key {
+            None if !self.hex => {
+                found.push(range.clone(), range);
+                Ok(())
+            }
+            Some(key) if key >= self.filled.1 => Err(format!("has only {} of {} fields", self.filled.1, self.width.unwrap_or(0))),
+            Some(key) => {
+                let field = field(&self.fields, &self.ends, key);
+                found.keys.extend_from_slice(field);
+                found.push_copied(range, start, self.hex)
+            }
+            None => Err("a whole CSV record is not hexadecimal: name its column with --column".to_owned()),
+        };
+        if let Err(why) = pushed {
+            found.trouble(self.number, why);
+        }
+    }
+
+    fn field(&self, index: usize) -> &[u8] {
+        field(&self.fields, &self.ends, index)
+    }
+}
+
+fn field<'a>(fields: &'a [u8], ends: &[usize], index: usize) -> &'a [u8] {
+    let start = if index == 0 { 0 } else { ends[index - 1] };
+    &fields[start..ends[index]]
+}
+
+/// Names for a message, not too many.
+fn listed(names: &[String]) -> String {
+    const SHOWN: usize = 20;
+    let shown: Vec<_> = names.iter().take(SHOWN).map(|name| format!("`{name}`")).collect();
+    let more = if names.len() > SHOWN { format!(" and {} more", names.len() - SHOWN) } else { String::new() };
+    format!("{}{more}", shown.join(", "))
+}
+
+/// Without the line ends around a record: those of empty lines before it, and its own.
+fn trim(raw: &[u8]) -> &[u8] {
+    let is_end = |byte: &u8| matches!(byte, b'\r' | b'\n');
+    let start = raw.iter().position(|byte| !is_end(byte)).unwrap_or(raw.len());
+    let end = raw.iter().rposition(|byte| !is_end(byte)).map_or(start, |last| last + 1);
+    &raw[start..end]
+}
+
+/// Bytes of the first line that is not empty, its newline and empty lines before it included.
+fn first_line(text: &[u8]) -> usize {
+    let start = text.iter().position(|byte| !matches!(byte, b'\r' | b'\n')).unwrap_or(text.len());
+    memchr::memchr(b'\n', &text[start..]).map_or(text.len(), |at| start + at + 1)
+}

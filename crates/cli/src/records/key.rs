@@ -1,0 +1,205 @@
+//! Which part of a record is its key.
+
+use super::json;
+use std::ops::Range;
+
+/// Fields as `cut` counts them, from 1: `2`, `1,3`, `2-4`, `3-`, `-2`.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Fields {
+    /// Numbers from 1, both ends included; sorted, disjoint, and not touching.
+    ranges: Vec<(usize, usize)>,
+}
+
+impl std::str::FromStr for Fields {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Fields, String> {
+        let wrong = || format!("`{text}` is not a list of fields; count them from 1 and write 2, 1,3, 2-4, 3- or -2");
+        let number = |text: &str| text.parse().ok().filter(|number| *number > 0).ok_or_else(wrong);
+        let mut ranges = Vec::new();
+        for part in text.split(',') {
+            ranges.push(match part.split_once('-') {
+                None => (number(part)?, number(part)?),
+                Some(("", "")) => return Err(wrong()),
+                Some(("", last)) => (1, number(last)?),
+                Some((first, "")) => (number(first)?, usize::MAX),
+                Some((first, last)) => (number(first)?, number(last)?),
+            });
+        }
+        if ranges.iter().any(|(first, last)| first > last) {
+            return Err(wrong());
+        }
+        ranges.sort_unstable();
+        let mut joined: Vec<(usize, usize)> = Vec::new();
+        for (first, last) in ranges {
+            match joined.last_mut() {
+                Some(before) if first <= before.1.saturating_add(1) => before.1 = before.1.max(last),
+                _ => joined.push((first, last)),
+            }
+        }
+        Ok(Fields { ranges: joined })
+    }
+}
+
+impl Fields {
+    /// The highest number that must be there.
+    fn highest(&self) -> usize {
+        self.ranges.last().map_or(1, |(first, last)| if *last == usize::MAX { *first } else { *last })
+    }
+}
+
+/// How a key is found in its record.
+#[derive(Clone, Debug)]
+pub(crate) enum KeyOf {
+    /// The record is its key.
+    Record,
+    /// Fields between delimiters, joined by them as `cut` prints them.
+    Fields { delimiter: u8, fields: Fields },
+    /// A member of a JSON value.
+    Member(json::Path),
+}
+
+/// Where a key was found.
+pub(super) enum Found {
+    /// In the record.
+    Inside(Range<usize>),
+    /// At the end of the keys, to which it was appended.
+    Appended,
+}
+
+impl KeyOf {
+    /// Finds the key of a record, or says why it has none.
+    #[inline]
+    pub(super) fn find(&self, record: &[u8], keys: &mut Vec<u8>) -> Result<Found, String> {
+        match self {
+            KeyOf::Record => Ok(Found::Inside(0..record.len())),
+            KeyOf::Fields { delimiter, fields } => find_fields(record, *delimiter, fields, keys),
+            KeyOf::Member(path) => json::member(record, path, keys).map(|()| Found::Appended),
+        }
+    }
+
+    /// Whether keys are copies, not parts of their records.
+    pub(super) fn copies(&self) -> bool {
+        match self {
+            KeyOf::Record => false,
+            KeyOf::Fields { fields, .. } => fields.ranges.len() > 1,
+            KeyOf::Member(_) => true,
+        }
+    }
+}
+
+fn find_fields(record: &[u8], delimiter: u8, fields: &Fields, keys: &mut Vec<u8>) -> Result<Found, String> {
+    let mut delimiters = memchr::memchr_iter(delimiter, record);
+    // The field that begins at `start` has this number.
+    let (mut number, mut start, mut ended) = (1, 0, false);
+    let mut key = None;
+    for (nth, &(first, last)) in fields.ranges.iter().enumerate() {
+        let mut advance_past = |target: usize| {
+            while number < target && !ended {
+                match delimiters.next() {
+                    Some(at) => (number, start) = (number + 1, at + 1),
+                    None => ended = true,
+                }
+            }
+            (number == target).then_some(start)
+        };
+        let missing = || format!("has fewer than {} fields", fields.highest());
+        let from = advance_past(first).ok_or_else(missing)?;
+        let to = match last {
+            usize::MAX => record.len(),
+            _ => {
+                advance_past(last).ok_or_else(missing)?;
+                // The end of the last field is the next delimiter, which the search for the next range begins after.
+                match delimiters.next() {
+                    Some(at) => {
+                        (number, start) = (number + 1, at + 1);
+                        at
+                    }
+                    None => {
+                        ended = true;
+                        record.len()
+                    }
+                }
+            }
+        };
+        if fields.ranges.len() == 1 {
+            key = Some(from..to);
+        } else {
+            if nth > 0 {
+                keys.push(delimiter);
+            }
+            keys.extend_from_slice(&record[from..to]);
+        }
+    }
+    Ok(key.map_or(Found::Appended, Found::Inside))
+}
+
+/// Turns hexadecimal digits at the end of `keys`, from `start`, into the bytes they stand for.
+pub(super) fn decode_hex(keys: &mut Vec<u8>, start: usize) -> Result<(), String> {
+    let digits = keys.len() - start;
+    if !digits.is_multiple_of(2) {
+        return Err(format!("its key has {digits} hexadecimal digits, an odd number"));
+    }
+    for i in 0..digits / 2 {
+        let digit = |at: usize| (keys[at] as char).to_digit(16).map(|digit| digit as u8);
+        let (Some(high), Some(low)) = (digit(start + 2 * i), digit(start + 2 * i + 1)) else {
+            return Err("its key is not hexadecimal".to_owned());
+        };
+        keys[start + i] = high << 4 | low;
+    }
+    keys.truncate(start + digits / 2);
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn cut(record: &str, fields: &str) -> Result<String, String> {
+        let mut keys = Vec::new();
+        let key_of = KeyOf::Fields { delimiter: b':', fields: fields.parse()? };
+        let key = match key_of.find(record.as_bytes(), &mut keys)? {
+            Found::Inside(range) => record.as_bytes()[range].to_vec(),
+            Found::Appended => keys,
+        };
+        Ok(String::from_utf8_lossy(&key).into_owned())
+    }
+
+    #[test]
+    fn fields_as_cut_has_them() {
+        for (record, fields, expected) in [
+            ("a:b:c:d", "1", "a"),
+            ("a:b:c:d", "3", "c"),
+            ("a:b:c:d", "4", "d"),
+            ("a:b:c:d", "2-3", "b:c"),
+            ("a:b:c:d", "3-", "c:d"),
+            ("a:b:c:d", "-2", "a:b"),
+            ("a:b:c:d", "4,1", "a:d"),
+            ("a:b:c:d", "1,2,4-", "a:b:d"),
+            ("a:b:c:d", "1,3,2", "a:b:c"),
+            ("::", "2", ""),
+            ("::", "1,3", ":"),
+            ("whole", "1", "whole"),
+            ("", "1", ""),
+        ] {
+            assert_eq!(cut(record, fields), Ok(expected.to_owned()), "{record} {fields}");
+        }
+        for (record, fields) in [("a:b", "3"), ("a:b", "1,3"), ("a:b", "2-3"), ("a", "2-"), ("a:b", "3,5")] {
+            assert!(cut(record, fields).expect_err("too few").contains("fewer"), "{record} {fields}");
+        }
+        for fields in ["", "0", "a", "3-2", "-", "1,,2", "1-2-3", "99999999999999999999999"] {
+            assert!(fields.parse::<Fields>().is_err(), "{fields}");
+        }
+    }
+
+    #[test]
+    fn hexadecimal() {
+        let decode = |text: &str| {
+            let mut keys = [b"..", text.as_bytes()].concat();
+            decode_hex(&mut keys, 2).map(|()| keys[2..].to_vec())
+        };
+        assert_eq!(decode("00ffAb"), Ok(vec![0, 255, 171]));
+        assert_eq!(decode(""), Ok(vec![]));
+        assert!(decode("0").is_err() && decode("0g").is_err() && decode("é").is_err());
+    }
+}

@@ -1,0 +1,418 @@
+//! One way from bytes to keys: sources, records, keys, batches (docs/DESIGN.md).
+//!
+//! ```text
+//! let mut records = Records::open(&args.records, &args.inputs)?;
+//! loop {
+//!     match records.next() {
+//!         Event::Batch(batch) => for (record, key) in batch.iter() { .. },
+//!         Event::Idle => out.flush()?,
+//!         Event::Header(_) | Event::InputEnded | Event::Deadline => {}
+//!         Event::Stopped | Event::End => break,
+//!     }
+//! }
+//! ```
+//! What is wrong with an input or a record is told on standard error and counted; the rest is read. [`Records::complete`] says whether anything was.
+
+mod args;
+mod csv;
+mod feed;
+mod found;
+mod json;
+mod key;
+mod source;
+mod split;
+mod splitter;
+#[cfg(test)]
+mod tests;
+
+pub(crate) use args::RecordArgs;
+pub(crate) use found::Batch;
+
+use crate::failure::{Failure, warn};
+use crate::progress::Progress;
+use crate::report::{Report, plural};
+use crate::stop;
+use feed::{Block, Feed, Message, Waited};
+use found::Found;
+use source::{is_stdin, name, open_file};
+use splitter::Splitter;
+use std::collections::VecDeque;
+use std::io::{self, IsTerminal, Seek};
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::time::{Duration, Instant};
+
+/// How long a wait may last before signals are looked for again.
+const TICK: Duration = Duration::from_millis(50);
+
+/// Skipped records of an input that are told one by one.
+const SHOWN: u64 = 5;
+
+/// What reading brings.
+pub(crate) enum Event<'a> {
+    /// Records with their keys.
+    Batch(Batch<'a>),
+    /// The first record of a CSV input, which names the columns.
+    Header(&'a [u8]),
+    /// There is nothing to read right now, or something to tell on standard error: the moment to flush what was written.
+    Idle,
+    /// An input has ended.
+    InputEnded,
+    /// The time given to [`Records::wake_at`] has come.
+    Deadline,
+    /// A signal asked to stop, and all whole records that had been taken from the inputs by then have been handed out.
+    Stopped,
+    /// All inputs have ended.
+    End,
+}
+
+/// The records of all inputs.
+pub(crate) struct Records {
+    paths: Vec<PathBuf>,
+    feed: Feed,
+    splitter: Splitter,
+    noun: &'static str,
+    block: Block,
+    /// Where in the block to go on, and where its last batch began.
+    at: usize,
+    from: usize,
+    found: Found,
+    header: Vec<u8>,
+    /// The index of the present input, and records skipped in it.
+    input: usize,
+    skipped_here: u64,
+    /// The input has ended, but not all of it was split.
+    ending: Option<io::Result<()>>,
+    /// Its last record was found, too.
+    flushed: bool,
+    notes: VecDeque<String>,
+    silent: bool,
+    /// A signal came; what the reading thread had taken by then is still handed out.
+    stopping: bool,
+    stopped: bool,
+    idle_told: bool,
+    deadline: Option<Instant>,
+    progress: Progress,
+    read: u64,
+    skipped: u64,
+    failed_inputs: u64,
+}
+
+impl Records {
+    /// Begins to read these inputs, standard input if there are none. Signals are caught from now on.
+    pub(crate) fn open(args: &RecordArgs, paths: &[PathBuf]) -> Result<Records, Failure> {
+        Records::start(args, paths, false)
+    }
+
+    fn start(args: &RecordArgs, paths: &[PathBuf], silent: bool) -> Result<Records, Failure> {
+        let paths = or_stdin(paths);
+        let splitter = args.splitter()?;
+        stop::watch();
+        let feed = Feed::start(&paths, args.reads_as_is()).map_err(|error| Failure::new(format_args!("cannot start a thread: {error}")))?;
+        let progress =
+            if args.shows_progress() && !silent { Progress::over_bytes(args.noun(), total_bytes(&paths)) } else { Progress::none() };
+        Ok(Records {
+            paths,
+            feed,
+            splitter,
+            noun: args.noun(),
+            block: Block::default(),
+            at: 0,
+            from: 0,
+            found: Found::default(),
+            header: Vec::new(),
+            input: 0,
+            skipped_here: 0,
+            ending: None,
+            flushed: false,
+            notes: VecDeque::new(),
+            silent,
+            stopping: false,
+            stopped: false,
+            idle_told: false,
+            deadline: None,
+            progress,
+            read: 0,
+            skipped: 0,
+            failed_inputs: 0,
+        })
+    }
+
+    /// The next event. After `End`, and only then, all inputs were read.
+    pub(crate) fn next(&mut self) -> Event<'_> {
+        loop {
+            if self.stopped && self.at == self.block.length {
+                return Event::Stopped;
+            }
+            if stop::signal().is_some() && !self.stopping {
+                self.stopping = true;
+                self.feed.want_from(usize::MAX);
+            }
+            if self.deadline.is_some_and(|deadline| deadline <= Instant::now()) {
+                self.deadline = None;
+                return Event::Deadline;
+            }
+            if !self.notes.is_empty() {
+                if self.told_idle_now() {
+                    return Event::Idle;
+                }
+                self.notes.drain(..).for_each(|note| self.progress.aside(|| warn(note)));
+            }
+            if self.find() {
+                self.idle_told = false;
+                self.read += self.found.spans.len() as u64;
+                self.progress.at(self.feed.bytes_read(), self.read);
+                return Event::Batch(self.batch());
+            }
+            if self.take_header() {
+                return Event::Header(&self.header);
+            }
+            if !self.notes.is_empty() || self.at < self.block.length {
+                continue;
+            }
+            if self.ending.is_some() {
+                if self.flushed {
+                    self.end_input();
+                    return Event::InputEnded;
+                }
+                continue;
+            }
+            match self.feed.poll() {
+                Waited::For(message) => self.take(message),
+                Waited::Over => return Event::End,
+                Waited::TimedOut if self.stopping => match self.feed.wait(TICK) {
+                    Waited::For(message) => self.take(message),
+                    _ => self.stopped = true,
+                },
+                Waited::TimedOut if self.told_idle_now() => return Event::Idle,
+                Waited::TimedOut => match self.feed.wait(self.patience()) {
+                    Waited::For(message) => self.take(message),
+                    Waited::Over => return Event::End,
+                    Waited::TimedOut => {}
+                },
+            }
+        }
+    }
+
+    #[allow(dead_code, reason = "for verbs that save what they know while they wait, as dedup will")]
+    /// Asks for one `Deadline` event at this time.
+    pub(crate) fn wake_at(&mut self, time: Option<Instant>) {
+        self.deadline = time;
+    }
+
+    /// Records read so far, those that were skipped not among them.
+    pub(crate) fn read(&self) -> u64 {
+        self.read
+    }
+
+    /// Whether nothing was skipped and no input failed.
+    pub(crate) fn complete(&self) -> bool {
+        self.skipped == 0 && self.failed_inputs == 0
+    }
+
+    /// What to say if a signal asked to stop.
+    pub(crate) fn stopped_message(&self) -> Option<String> {
+        self.stopping.then(|| format!("stopped by a signal after {}", plural(self.read, self.noun)))
+    }
+
+    /// An error if what was read should not be written to a file: a signal came, or there was nothing to read in any input.
+    pub(crate) fn worth_writing(&self) -> Result<(), Failure> {
+        if let Some(message) = self.stopped_message() {
+            return Err(Failure::new(format_args!("{message}; nothing was written")));
+        }
+        if self.read == 0 && self.failed_inputs > 0 && self.failed_inputs == self.paths.len() as u64 {
+            return Err(Failure::new("no input could be read; nothing was written"));
+        }
+        Ok(())
+    }
+
+    /// Says what a file written from these records lacks, and gives the exit code.
+    pub(crate) fn told_shortfall(&self, file: &Path) -> ExitCode {
+        if self.complete() {
+            return ExitCode::SUCCESS;
+        }
+        let skipped = (self.skipped > 0)
+            .then(|| format!("{} that {} skipped", plural(self.skipped, self.noun), if self.skipped == 1 { "was" } else { "were" }));
+        let failed = (self.failed_inputs > 0).then(|| format!("what could not be read of {}", plural(self.failed_inputs, "input")));
+        let lacks: Vec<String> = skipped.into_iter().chain(failed).collect();
+        warn(format_args!("{} was written, but lacks {}", file.display(), lacks.join(", and ")));
+        ExitCode::from(2)
+    }
+
+    /// What was not read, for programs.
+    pub(crate) fn add_shortfall(&self, report: &mut Report) {
+        report.field("skipped", self.skipped).field("failed_inputs", self.failed_inputs);
+    }
+
+    /// True once between two batches.
+    fn told_idle_now(&mut self) -> bool {
+        !std::mem::replace(&mut self.idle_told, true)
+    }
+
+    fn patience(&self) -> Duration {
+        self.deadline.map_or(TICK, |deadline| TICK.min(deadline.saturating_duration_since(Instant::now())))
+    }
+
+    fn take(&mut self, message: Message) {
+        match message {
+            Message::Bytes(block) => {
+                let old = std::mem::replace(&mut self.block, block);
+                self.feed.recycle(old);
+                self.at = 0;
+            }
+            // Whether the input ended by itself or for the signal is not known, so a line without its end may be half a line.
+            Message::InputEnded(_) if self.stopping => self.stopped = true,
+            Message::InputEnded(result) => self.ending = Some(result),
+        }
+    }
+
+    /// Finds records in what is left of the block, or the last one of an input that has ended; whether there were any.
+    fn find(&mut self) -> bool {
+        self.found.clear();
+        if self.at < self.block.length {
+            self.split();
+        } else if self.ending.is_some() && !self.flushed {
+            self.flush();
+        }
+        self.note_found();
+        !self.found.spans.is_empty()
+    }
+
+    fn split(&mut self) {
+        self.from = self.at;
+        let text = &self.block.bytes[self.from..self.block.length];
+        match self.splitter.split(text, &mut self.found) {
+            Ok(used) => self.at += used,
+            Err(why) => self.abandon(&why),
+        }
+    }
+
+    /// The last record of an input, which may have no end of its own.
+    fn flush(&mut self) {
+        // What comes before a failure is not known to be whole.
+        if let Some(Err(error)) = self.ending.take() {
+            let after = self.splitter.abandon();
+            self.fail(&format_args!("{error}{}", if after > 0 { format!(", after {}", plural(after, self.noun)) } else { String::new() }));
+            (self.flushed, self.ending) = (true, Some(Ok(())));
+            return;
+        }
+        self.ending = Some(Ok(()));
+        let result = self.splitter.finish(&mut self.found);
+        self.flushed = self.found.again.is_none();
+        if let Err(why) = result {
+            self.fail(&why);
+        }
+    }
+
+    fn end_input(&mut self) {
+        if self.skipped_here > SHOWN {
+            let more = crate::report::count(self.skipped_here - SHOWN);
+            let message = format!("{}: {more} more skipped", self.input_name());
+            self.note(message);
+        }
+        self.ending = None;
+        (self.input, self.skipped_here, self.flushed) = (self.input + 1, 0, false);
+    }
+
+    fn fail(&mut self, why: &dyn std::fmt::Display) {
+        self.failed_inputs += 1;
+        let message = format!("{}: {why}", self.input_name());
+        self.note(message);
+    }
+
+    fn note(&mut self, message: String) {
+        if !self.silent {
+            self.notes.push_back(message);
+        }
+    }
+
+    fn input_name(&self) -> std::path::Display<'_> {
+        name(self.paths.get(self.input).map_or(Path::new("-"), PathBuf::as_path)).display()
+    }
+
+    fn batch(&self) -> Batch<'_> {
+        let text = if self.found.carried { self.splitter.carry() } else { &self.block.bytes[self.from..self.block.length] };
+        Batch { spans: &self.found.spans, text, keys: if self.splitter.copies_keys() { &self.found.keys } else { text } }
+    }
+
+    fn take_header(&mut self) -> bool {
+        self.splitter.take_header().map(|header| self.header = header).is_some()
+    }
+
+    /// Takes over what splitting found besides records.
+    fn note_found(&mut self) {
+        for trouble in std::mem::take(&mut self.found.troubles) {
+            self.skipped += 1;
+            self.skipped_here += 1;
+            if self.skipped_here <= SHOWN {
+                let message = format!("{}: {} {} {}; skipped", self.input_name(), self.noun, trouble.record, trouble.why);
+                self.note(message);
+            }
+        }
+        if let Some(again) = self.found.again.take() {
+            let length = again.len();
+            let old = std::mem::replace(&mut self.block, Block { bytes: again, length });
+            self.feed.recycle(old);
+            self.at = 0;
+        }
+    }
+
+    /// Gives the present input up.
+    fn abandon(&mut self, why: &str) {
+        self.fail(&why);
+        self.feed.want_from(self.input + 1);
+        (self.block.length, self.at, self.flushed) = (0, 0, true);
+        self.found.clear();
+        self.splitter.abandon();
+        // What is on its way already is not of interest either.
+        while self.ending.is_none() && stop::signal().is_none() {
+            match self.feed.wait(TICK) {
+                Waited::For(Message::Bytes(block)) => self.feed.recycle(block),
+                Waited::For(Message::InputEnded(_)) | Waited::Over => self.ending = Some(Ok(())),
+                Waited::TimedOut => {}
+            }
+        }
+    }
+}
+
+fn or_stdin(paths: &[PathBuf]) -> Vec<PathBuf> {
+    if paths.is_empty() { vec![PathBuf::from("-")] } else { paths.to_vec() }
+}
+
+/// Whether the only input is a terminal: nobody means to type a data set.
+pub(crate) fn is_terminal(paths: &[PathBuf]) -> bool {
+    paths.iter().all(|path| is_stdin(path)) && io::stdin().is_terminal()
+}
+
+/// Bytes of all inputs, if they are files that can be read twice.
+fn total_bytes(paths: &[PathBuf]) -> Option<u64> {
+    paths.iter().map(|path| open_file(path).ok()?.metadata().ok().filter(std::fs::Metadata::is_file).map(|data| data.len())).sum()
+}
+
+/// The number of records in all inputs, which can then be read again; `None` if one of them can be read only once. What cannot be read at all is told when
+/// it is read for good.
+pub(crate) fn count(args: &RecordArgs, paths: &[PathBuf]) -> Result<Option<u64>, Failure> {
+    let mut stdin_begin = None;
+    for path in or_stdin(paths) {
+        let Ok(mut file) = open_file(&path) else { continue };
+        if !file.metadata().is_ok_and(|data| data.is_file()) {
+            return Ok(None);
+        }
+        if is_stdin(&path) {
+            stdin_begin = file.stream_position().ok();
+        }
+    }
+    let mut records = Records::start(args, paths, true)?;
+    loop {
+        match records.next() {
+            Event::End | Event::Stopped => break,
+            _ => {}
+        }
+    }
+    if let Some(begin) = stdin_begin {
+        // The handle shares its position with standard input.
+        let sought = open_file(Path::new("-")).and_then(|mut file| file.seek(io::SeekFrom::Start(begin)));
+        sought.map_err(|error| Failure::at(Path::new("standard input"), error))?;
+    }
+    Ok(Some(records.read()))
+}

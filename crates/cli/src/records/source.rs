@@ -1,0 +1,155 @@
+//! Where bytes come from: a file or standard input, unpacked if it is compressed.
+
+use flate2::bufread::MultiGzDecoder;
+use ruzstd::decoding::errors::{FrameDecoderError, ReadFrameHeaderError};
+use ruzstd::decoding::{BlockDecodingStrategy, FrameDecoder};
+use std::fs::File;
+use std::io::{self, BufRead, BufReader, Cursor, Read};
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// What is read to see what an input is.
+const FIRST: usize = 64 << 10;
+
+const GZIP: &[u8] = &[0x1f, 0x8b, 8];
+const ZSTD: &[u8] = &[0x28, 0xb5, 0x2f, 0xfd];
+
+pub(crate) fn is_stdin(path: &Path) -> bool {
+    path == Path::new("-")
+}
+
+/// The path as it is called in messages.
+pub(crate) fn name(path: &Path) -> &Path {
+    if is_stdin(path) { Path::new("standard input") } else { path }
+}
+
+/// Opens an input and unpacks it if its first bytes say that it is gzip or Zstandard, unless it is to be taken as it is. `read` counts the bytes read from it.
+pub(super) fn open(path: &Path, as_is: bool, read: &Arc<AtomicU64>) -> io::Result<Box<dyn Read>> {
+    let mut file = Counted { file: open_file(path)?, read: Arc::clone(read) };
+    if as_is {
+        return Ok(Box::new(file));
+    }
+    let first = first_bytes(&mut file)?;
+    let (gzip, zstd) = (first.starts_with(GZIP), first.starts_with(ZSTD));
+    let whole = Cursor::new(first).chain(file);
+    Ok(match (gzip, zstd) {
+        (true, _) => Box::new(MultiGzDecoder::new(BufReader::with_capacity(FIRST, whole))),
+        (_, true) => Box::new(Zstd { source: BufReader::with_capacity(FIRST, whole), decoder: FrameDecoder::new(), inside: false }),
+        _ => Box::new(whole),
+    })
+}
+
+/// The file of an input.
+pub(super) fn open_file(path: &Path) -> io::Result<File> {
+    let file = if is_stdin(path) { unbuffered_stdin()? } else { File::open(path)? };
+    match file.metadata()?.is_dir() {
+        true => Err(io::Error::other("is a directory; name files, or join them with `cat DIR/*`")),
+        false => Ok(file),
+    }
+}
+
+/// Standard input without the standard library's buffer, which would copy everything once more and hide the file behind it.
+#[cfg(unix)]
+fn unbuffered_stdin() -> io::Result<File> {
+    use std::os::fd::AsFd;
+    Ok(File::from(io::stdin().as_fd().try_clone_to_owned()?))
+}
+
+#[cfg(windows)]
+fn unbuffered_stdin() -> io::Result<File> {
+    use std::os::windows::io::AsHandle;
+    Ok(File::from(io::stdin().as_handle().try_clone_to_owned()?))
+}
+
+/// What one read gives, or more while that could still be the start of a magic number.
+fn first_bytes(source: &mut impl Read) -> io::Result<Vec<u8>> {
+    let mut first = vec![0; FIRST];
+    let mut length = 0;
+    loop {
+        let read = read_retrying(source, &mut first[length..])?;
+        length += read;
+        let found = &first[..length];
+        let undecided = [GZIP, ZSTD].iter().any(|magic| length < magic.len() && magic.starts_with(found));
+        if read == 0 || !undecided {
+            first.truncate(length);
+            return Ok(first);
+        }
+    }
+}
+
+/// A read that a signal does not end.
+pub(super) fn read_retrying(source: &mut impl Read, buffer: &mut [u8]) -> io::Result<usize> {
+    loop {
+        match source.read(buffer) {
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            result => return result,
+        }
+    }
+}
+
+/// A file that tells how much of it was read.
+struct Counted {
+    file: File,
+    read: Arc<AtomicU64>,
+}
+
+impl Read for Counted {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let read = self.file.read(buffer)?;
+        self.read.fetch_add(read as u64, Ordering::Relaxed);
+        Ok(read)
+    }
+}
+
+/// Zstandard: any number of frames one after the other, as the tools that append or compress in parallel write them; the library unpacks one at a time.
+struct Zstd<R> {
+    source: R,
+    decoder: FrameDecoder,
+    inside: bool,
+}
+
+impl<R: BufRead> Read for Zstd<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        loop {
+            if !self.inside && !self.begin_frame()? {
+                return Ok(0);
+            }
+            if self.decoder.can_collect() > 0 {
+                return self.decoder.read(buffer);
+            }
+            if self.decoder.is_finished() {
+                self.end_frame()?;
+            } else {
+                self.decoder.decode_blocks(&mut self.source, BlockDecodingStrategy::UptoBlocks(1)).map_err(io::Error::other)?;
+            }
+        }
+    }
+}
+
+impl<R: BufRead> Zstd<R> {
+    /// Reads the header of the next frame; false at the end of the source.
+    fn begin_frame(&mut self) -> io::Result<bool> {
+        while !self.source.fill_buf()?.is_empty() {
+            match self.decoder.reset(&mut self.source) {
+                Ok(()) => {
+                    self.inside = true;
+                    return Ok(true);
+                }
+                Err(FrameDecoderError::ReadFrameHeaderError(ReadFrameHeaderError::SkipFrame { length, .. })) => {
+                    io::copy(&mut (&mut self.source).take(length.into()), &mut io::sink())?;
+                }
+                Err(error) => return Err(io::Error::other(error)),
+            }
+        }
+        Ok(false)
+    }
+
+    fn end_frame(&mut self) -> io::Result<()> {
+        self.inside = false;
+        match (self.decoder.get_checksum_from_data(), self.decoder.get_calculated_checksum()) {
+            (Some(written), Some(found)) if written != found => Err(io::Error::other("the checksum of a Zstandard frame is wrong")),
+            _ => Ok(()),
+        }
+    }
+}

@@ -1,0 +1,171 @@
+//! Records that end with a byte, and records of a fixed length.
+
+use super::found::Found;
+use super::key::KeyOf;
+use std::ops::Range;
+
+/// Where records end.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Ends {
+    /// Before this byte, which is no part of them; `crlf` takes a carriage return before it away as well.
+    Byte { byte: u8, crlf: bool },
+    /// After so many bytes.
+    Length(usize),
+}
+
+/// What the buffer of records over several blocks keeps of its memory.
+const KEPT: usize = 1 << 20;
+
+/// Splits an input into records, whatever its blocks.
+pub(super) struct Split {
+    ends: Ends,
+    key_of: KeyOf,
+    hex: bool,
+    /// JSON Lines may have empty lines, which say nothing.
+    skip_blank: bool,
+    most: usize,
+    /// The beginning of a record whose end was not seen yet.
+    carry: Vec<u8>,
+    /// `carry` was handed out as a record.
+    used: bool,
+    /// A record that was too long is read past.
+    skipping: bool,
+    /// Records seen of the present input.
+    number: u64,
+}
+
+impl Split {
+    pub(super) fn new(ends: Ends, key_of: KeyOf, hex: bool, most: usize) -> Split {
+        let skip_blank = matches!(key_of, KeyOf::Member(_));
+        Split { ends, key_of, hex, skip_blank, most, carry: Vec::new(), used: false, skipping: false, number: 0 }
+    }
+
+    pub(super) fn carry(&self) -> &[u8] {
+        &self.carry
+    }
+
+    pub(super) fn copies_keys(&self) -> bool {
+        self.hex || self.key_of.copies()
+    }
+
+    /// Finds records in the next piece of an input; how much of it was used. Less than all of it only if the record found is the carried one.
+    pub(super) fn split(&mut self, text: &[u8], found: &mut Found) -> usize {
+        if self.used {
+            self.used = false;
+            self.carry.clear();
+            self.carry.shrink_to(KEPT);
+        }
+        if self.skipping || !self.carry.is_empty() {
+            return self.complete(text, found);
+        }
+        let rest = match self.ends {
+            Ends::Byte { byte, .. } => self.split_at_byte(byte, text, found),
+            Ends::Length(length) => self.split_by_length(length, text, found),
+        };
+        self.keep(&text[rest..], found);
+        text.len()
+    }
+
+    /// The input is over: what is left is its last record.
+    pub(super) fn finish(&mut self, found: &mut Found) {
+        let partial = !self.used && !self.carry.is_empty();
+        match self.ends {
+            Ends::Length(length) if partial => {
+                let why = format!("has only {} of {length} bytes", self.carry.len());
+                found.trouble(self.number + 1, why);
+            }
+            _ if partial => self.hand_out_carry(found),
+            _ => {}
+        }
+        if !self.used {
+            self.carry.clear();
+        }
+        (self.skipping, self.number) = (false, 0);
+    }
+
+    /// Forgets the present input, of which so many records were seen.
+    pub(super) fn abandon(&mut self) -> u64 {
+        (self.carry, self.used, self.skipping) = (Vec::new(), false, false);
+        std::mem::take(&mut self.number)
+    }
+
+    fn split_at_byte(&mut self, byte: u8, text: &[u8], found: &mut Found) -> usize {
+        let mut start = 0;
+        for end in memchr::memchr_iter(byte, text) {
+            self.record(text, start..end, found);
+            start = end + 1;
+        }
+        start
+    }
+
+    fn split_by_length(&mut self, length: usize, text: &[u8], found: &mut Found) -> usize {
+        let whole = text.len() / length * length;
+        (0..whole).step_by(length).for_each(|start| self.record(text, start..start + length, found));
+        whole
+    }
+
+    /// Reads on to the end of the record that began in an earlier piece.
+    fn complete(&mut self, text: &[u8], found: &mut Found) -> usize {
+        let (end, next) = match self.ends {
+            Ends::Byte { byte, .. } => memchr::memchr(byte, text).map_or((text.len(), None), |end| (end, Some(end + 1))),
+            Ends::Length(length) => {
+                let missing = length - self.carry.len();
+                if text.len() < missing { (text.len(), None) } else { (missing, Some(missing)) }
+            }
+        };
+        self.keep(&text[..end], found);
+        let Some(next) = next else { return text.len() };
+        if self.skipping {
+            (self.skipping, self.number) = (false, self.number + 1);
+        } else {
+            self.hand_out_carry(found);
+        }
+        next
+    }
+
+    fn hand_out_carry(&mut self, found: &mut Found) {
+        let carry = std::mem::take(&mut self.carry);
+        found.carried = true;
+        self.record(&carry, 0..carry.len(), found);
+        (self.carry, self.used) = (carry, true);
+    }
+
+    /// Remembers the beginning of a record, unless that is too long already.
+    fn keep(&mut self, text: &[u8], found: &mut Found) {
+        if self.skipping {
+            return;
+        }
+        let room = self.most.checked_sub(self.carry.len() + text.len());
+        if room.is_none() || self.carry.try_reserve(text.len()).is_err() {
+            self.skipping = true;
+            // The memory is not needed any more.
+            self.carry = Vec::new();
+            found.trouble(self.number + 1, too_long(self.most));
+        } else {
+            self.carry.extend_from_slice(text);
+        }
+    }
+
+    #[inline]
+    fn record(&mut self, text: &[u8], mut range: Range<usize>, found: &mut Found) {
+        self.number += 1;
+        if range.len() > self.most {
+            return found.trouble(self.number, too_long(self.most));
+        }
+        if matches!(self.ends, Ends::Byte { crlf: true, .. }) && text[range.clone()].last() == Some(&b'\r') {
+            range.end -= 1;
+        }
+        if self.skip_blank && text[range.clone()].iter().all(u8::is_ascii_whitespace) {
+            return;
+        }
+        if let Err(why) = found.push_found(text, range, &self.key_of, self.hex) {
+            found.trouble(self.number, why);
+        }
+    }
+}
+
+/// Why a record was skipped for its length.
+pub(super) fn too_long(most: usize) -> String {
+    let most = crate::report::bytes(most as u64);
+    format!("is longer than {most}; if that is meant, allow it with --max-record")
+}

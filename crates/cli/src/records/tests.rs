@@ -1,0 +1,128 @@
+//! Splitting must not depend on where blocks end: every input is split whole, byte by byte, and in pieces between.
+
+use super::csv::{Column, Csv};
+use super::found::{Batch, Found};
+use super::key::KeyOf;
+use super::split::{Ends, Split};
+use super::splitter::Splitter;
+
+/// (record, key) pairs, and the numbers of the records that were skipped.
+type Outcome = (Vec<(String, String)>, Vec<u64>);
+
+fn take(splitter: &Splitter, text: &[u8], found: &mut Found, outcome: &mut Outcome) {
+    let text = if found.carried { splitter.carry() } else { text };
+    let keys = if splitter.copies_keys() { &found.keys } else { text };
+    let lossy = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    outcome.0.extend(Batch { spans: &found.spans, text, keys }.iter().map(|(record, key)| (lossy(record), lossy(key))));
+    outcome.1.extend(found.troubles.drain(..).map(|trouble| trouble.record));
+    found.clear();
+}
+
+fn split_all(splitter: &mut Splitter, text: &[u8], outcome: &mut Outcome) {
+    let (mut at, mut found) = (0, Found::default());
+    while at < text.len() {
+        let rest = &text[at..];
+        at += splitter.split(rest, &mut found).expect("an input with the column");
+        take(splitter, rest, &mut found, outcome);
+        if let Some(again) = found.again.take() {
+            split_all(splitter, &again, outcome);
+        }
+        let _ = splitter.take_header();
+    }
+}
+
+fn run(mut splitter: Splitter, text: &[u8], step: usize) -> Outcome {
+    let mut outcome = Outcome::default();
+    text.chunks(step).for_each(|piece| split_all(&mut splitter, piece, &mut outcome));
+    loop {
+        let mut found = Found::default();
+        splitter.finish(&mut found).expect("an input with the column");
+        take(&splitter, &[], &mut found, &mut outcome);
+        let Some(again) = found.again.take() else { return outcome };
+        split_all(&mut splitter, &again, &mut outcome);
+    }
+}
+
+/// The outcome, which must be the same whatever the pieces.
+fn split(make: impl Fn() -> Splitter, text: &str) -> Outcome {
+    let whole = run(make(), text.as_bytes(), text.len().max(1));
+    for step in 1..text.len().min(40) {
+        assert_eq!(run(make(), text.as_bytes(), step), whole, "in pieces of {step}: {text:?}");
+    }
+    whole
+}
+
+fn records(ends: Ends, most: usize, text: &str) -> (Vec<String>, Vec<u64>) {
+    let (pairs, skipped) = split(|| Splitter::Plain(Split::new(ends, KeyOf::Record, false, most)), text);
+    (pairs.into_iter().map(|(record, _)| record).collect(), skipped)
+}
+
+fn csv(column: &str, text: &str) -> (Vec<String>, Vec<u64>) {
+    let make = || Splitter::Csv(Box::new(Csv::new(b',', Column::Named(column.to_owned()), true, false, 60)));
+    let (pairs, skipped) = split(make, text);
+    (pairs.into_iter().map(|(_, key)| key).collect(), skipped)
+}
+
+fn none() -> Vec<u64> {
+    Vec::new()
+}
+
+#[test]
+fn lines() {
+    let line = |crlf| Ends::Byte { byte: b'\n', crlf };
+    let nul = Ends::Byte { byte: 0, crlf: false };
+    let of = |parts: &[&str]| parts.iter().map(|part| (*part).to_owned()).collect::<Vec<_>>();
+    assert_eq!(records(line(false), 9, "a\n\nbb\nlast"), (of(&["a", "", "bb", "last"]), none()));
+    assert_eq!(records(line(false), 9, ""), (of(&[]), none()));
+    assert_eq!(records(line(false), 9, "\n"), (of(&[""]), none()));
+    assert_eq!(records(line(true), 9, "a\r\nb\n\r\nc\r\r\n"), (of(&["a", "b", "", "c\r"]), none()));
+    assert_eq!(records(line(false), 9, "a\r\n"), (of(&["a\r"]), none()));
+    assert_eq!(records(nul, 9, "a\nb\0c\0"), (of(&["a\nb", "c"]), none()));
+}
+
+#[test]
+fn long_records_are_skipped_alone() {
+    let ends = Ends::Byte { byte: b'\n', crlf: false };
+    let of = |parts: &[&str]| parts.iter().map(|part| (*part).to_owned()).collect::<Vec<_>>();
+    assert_eq!(records(ends, 3, "abc\nabcd\nx\n0123456789\ny"), (of(&["abc", "x", "y"]), vec![2, 4]));
+    assert_eq!(records(ends, 3, "x\n0123456789"), (of(&["x"]), vec![2]));
+}
+
+#[test]
+fn fixed_lengths() {
+    let of = |parts: &[&str]| parts.iter().map(|part| (*part).to_owned()).collect::<Vec<_>>();
+    assert_eq!(records(Ends::Length(3), 9, "abc\ndef"), (of(&["abc", "\nde"]), vec![3]));
+    assert_eq!(records(Ends::Length(3), 9, "abcdef"), (of(&["abc", "def"]), none()));
+}
+
+#[test]
+fn csv_columns() {
+    let of = |parts: &[&str]| parts.iter().map(|part| (*part).to_owned()).collect::<Vec<_>>();
+    let text = "id,name\n1,a\r\n\r\n2,\"b, \"\"c\"\"\nd\"\n3,\u{c3}\n";
+    assert_eq!(csv("name", text), (of(&["a", "b, \"c\"\nd", "\u{c3}"]), none()));
+    assert_eq!(csv("1", text).0, of(&["1", "2", "3"]));
+    assert_eq!(csv("name", "id,name\n1,last"), (of(&["last"]), none()));
+    assert_eq!(csv("name", "\u{feff}name,id\nx,1\n"), (of(&["x"]), none()));
+    assert_eq!(csv("name", "id,name\n1\n2,b\n"), (of(&["b"]), vec![2]));
+    assert_eq!(csv("name", "id,name\n"), (of(&[]), none()));
+}
+
+#[test]
+fn a_broken_quote_loses_its_line_only() {
+    let of = |parts: &[&str]| parts.iter().map(|part| (*part).to_owned()).collect::<Vec<_>>();
+    // Never closed; closed by a later quote; open beyond the limit of 60 bytes.
+    assert_eq!(csv("name", "id,name\n1,a\n2,\"b\n3,c\n4,d\n"), (of(&["a", "c", "d"]), vec![3]));
+    assert_eq!(csv("name", "id,name\n1,a\n2,\"b\n3,c\n4,\"d,\"\n5,e"), (of(&["a", "c", "d,", "e"]), vec![3]));
+    let long: String = (3..20).map(|i| format!("{i},v{i}\n")).collect();
+    let kept: Vec<String> = std::iter::once("a".to_owned()).chain((3..20).map(|i| format!("v{i}"))).collect();
+    assert_eq!(csv("name", &format!("id,name\n1,a\n2,\"b\n{long}")), (kept, vec![3]));
+}
+
+#[test]
+fn keys_are_decoded() {
+    let key_of = || KeyOf::Fields { delimiter: b' ', fields: "2".parse().expect("a field") };
+    let make = || Splitter::Plain(Split::new(Ends::Byte { byte: b'\n', crlf: false }, key_of(), true, 60));
+    let (pairs, skipped) = split(make, "a 6162\nb 6\nc\nd 7a");
+    assert_eq!(pairs, [("a 6162".to_owned(), "ab".to_owned()), ("d 7a".to_owned(), "z".to_owned())]);
+    assert_eq!(skipped, [2, 3]);
+}
