@@ -40,6 +40,18 @@ pub enum BuildError {
         /// What the plan adds for them.
         planned: f64,
     },
+    /// A policy of a recycling filter that cannot work.
+    #[error("{field} of the policy is {found}, but must be {expected}: {why}")]
+    Policy {
+        /// The field.
+        field: &'static str,
+        /// Its value.
+        found: u64,
+        /// What it may be.
+        expected: Expected,
+        /// Why no other value works.
+        why: &'static str,
+    },
     /// The memory is not to be had.
     #[error("there are no {bytes} bytes of memory to be had; ask for a higher rate or fewer items, or split the keys over several filters")]
     Memory {
@@ -205,6 +217,12 @@ pub enum FormatError {
         expected: Expected,
         /// Its value.
         found: u64,
+    },
+    /// The parameters contradict each other.
+    #[error("the parameters in the file do not go together ({why}); it was not written by truebloom: rebuild the filter")]
+    Parameters {
+        /// What is wrong with them.
+        why: String,
     },
     /// The rate asked for is not strictly between 0 and 1.
     #[error(

@@ -45,6 +45,7 @@
 //! | | |
 //! |---|---|
 //! | the filter | [`BloomFilter`]: [`new`](BloomFilter::new), [`insert`](BloomFilter::insert), [`contains`](BloomFilter::contains), [`union_with`](BloomFilter::union_with), [`fpr`](BloomFilter::fpr), [`save`](BloomFilter::save), [`open`](BloomFilter::open) |
+//! | the filter that forgets, for streams without end | [`recycling`] |
 //! | what can be a key | [`Key`] |
 //! | hashers and seeds | [`PortableHasher`], [`Foreign`], [`Seed`]; [`KeyHash`] for keys hashed once and used often |
 //! | how a hash becomes positions | [`scheme`] |
@@ -60,6 +61,7 @@ mod error;
 mod format;
 mod hash;
 mod key;
+pub mod recycling;
 pub mod scheme;
 pub mod verify;
 
@@ -68,6 +70,7 @@ pub use error::{BuildError, Expected, FileError, FormatError, MergeError, ParseS
 pub use format::Kind;
 pub use hash::{Foreign, HasherId, KeyHash, KeyHasher, PortableHasher, Seed};
 pub use key::Key;
+pub use recycling::RecyclingFilter;
 pub use truebloom_math::{self, Fpr, Plan, Rate, Target};
 
 /// The most probes of a key: what the file format allows. Plans for rates of practical use take below 100.

@@ -53,6 +53,17 @@ impl Bits {
         was_zero
     }
 
+    pub(crate) fn unset(&mut self, position: u64) {
+        if let Some(word) = self.words.get_mut((position >> 6) as usize) {
+            *word &= !(1 << (position & 63));
+        }
+    }
+
+    /// Bits that are set in both, of vectors of one length.
+    pub(crate) fn count_common(&self, other: &Bits) -> u64 {
+        self.words.iter().zip(&other.words).map(|(word, other)| u64::from((word & other).count_ones())).sum()
+    }
+
     pub(crate) fn count_ones(&self) -> u64 {
         self.words.iter().map(|word| u64::from(word.count_ones())).sum()
     }

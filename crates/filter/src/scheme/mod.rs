@@ -1,10 +1,12 @@
 //! Schemes: how a hash becomes positions.
 
 mod classic;
+mod fill;
 mod standard;
 mod words;
 
 pub use classic::{Classic, DistinctPositions};
+pub use fill::FillScheme;
 pub use standard::{Positions, Standard};
 
 use crate::error::BuildError;

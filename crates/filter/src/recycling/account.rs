@@ -1,0 +1,145 @@
+//! What a filter says of the stream that came by.
+
+use super::{Phases, RecyclingFilter, Seeds};
+use crate::hash::KeyHasher;
+use crate::scheme::FillScheme;
+use truebloom_math::Error;
+use truebloom_math::freedman::wrong_drops_at_most;
+
+/// What a recycling filter counts.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Stats {
+    /// Items offered, repeats included.
+    pub offered: u64,
+    /// Items that were new.
+    pub new: u64,
+    /// Items that only the frozen phase knew.
+    pub refreshed: u64,
+    /// Recycles so far.
+    pub cycles: u64,
+    /// Those of them that were because of [`sigma`](super::Policy::sigma).
+    pub by_fill: u64,
+    /// Items that have entered the active phase since the last recycle, a retained one included.
+    pub items: u64,
+}
+
+/// How many new items were taken for known, by a filter that cannot tell them from repeats.
+///
+/// An item counts once a cycle (two phases: once while it is remembered), at its first offer; all its later offers there are taken for known as well.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct WrongDrops {
+    /// Has the same mean as their number, over seeds.
+    pub expected: f64,
+    /// Their number is at most this, with the confidence asked for.
+    pub at_most: u64,
+}
+
+/// The counts, and the sum of the odds of the items kept.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(super) struct Counts {
+    pub(super) offered: u64,
+    pub(super) new: u64,
+    pub(super) refreshed: u64,
+    pub(super) cycles: u64,
+    pub(super) by_fill: u64,
+    pub(super) items: u64,
+    /// Of earlier cycles, and of this one: a single sum would stop growing once it is 2^53 times its terms.
+    pub(super) odds: f64,
+    pub(super) odds_of_cycle: f64,
+}
+
+impl Counts {
+    /// An item was kept that had this pass probability before it was inserted.
+    #[inline]
+    pub(super) fn keep(&mut self, rate: f64) {
+        self.new = self.new.saturating_add(1);
+        // A rate that rounds to 1 would end the sum for good; the bound is not given for such filters anyway.
+        self.odds_of_cycle += (rate / (1.0 - rate)).min(MOST_ODDS);
+    }
+
+    pub(super) fn next_cycle(&mut self) {
+        self.cycles = self.cycles.saturating_add(1);
+        self.items = 0;
+        self.odds = (self.odds + self.odds_of_cycle).min(f64::MAX);
+        self.odds_of_cycle = 0.0;
+    }
+}
+
+const MOST_ODDS: f64 = 1e15;
+
+impl<H: KeyHasher, S: FillScheme> RecyclingFilter<H, S> {
+    /// The counts so far.
+    pub fn stats(&self) -> Stats {
+        let Counts { offered, new, refreshed, cycles, by_fill, items, .. } = self.counts;
+        Stats { offered, new, refreshed, cycles, by_fill, items }
+    }
+
+    /// The rate right now: the chance that a key that never was offered, chosen independently of the seed, is taken for known. Determined by the bits.
+    pub fn fpr(&self) -> f64 {
+        self.rate_at(self.active.ones, self.both)
+    }
+
+    /// A rate that [`fpr`](Self::fpr) never exceeds when an item is offered, whatever the stream.
+    ///
+    /// The active phase has at most sigma set bits then, and the frozen one sigma and a trigger's; if they share their positions, they have no fewer bits in common than must be.
+    pub fn worst_fpr(&self) -> f64 {
+        let (active, frozen) = (self.policy.sigma, self.policy.most_frozen(self.probes()));
+        let rate = |ones| self.scheme.rate_at(ones);
+        let worst = match (self.policy.phases, self.policy.seeds) {
+            (Phases::One, _) => rate(active),
+            (Phases::Two(_), Seeds::Renewed) => rate(active) + rate(frozen) - rate(active) * rate(frozen),
+            (Phases::Two(_), Seeds::Kept) => rate(active) + rate(frozen) - rate((active + frozen).saturating_sub(self.bits())),
+        };
+        (worst * (1.0 + self.rounding())).min(1.0)
+    }
+
+    /// The sum of `rho / (1 - rho)` over the items that were new, with rho the pass probability before each was inserted. Its mean is that of the number of new items that were taken
+    /// for known, under the conditions of [`wrong_drops`](Self::wrong_drops).
+    pub fn compensator(&self) -> f64 {
+        self.counts.odds + self.counts.odds_of_cycle
+    }
+
+    /// How many new items of this stream were taken for known: a number of the same mean, and one that is not exceeded, with this confidence, at any time of the stream.
+    ///
+    /// Proven ([`truebloom_math::freedman`]) for every stream that was chosen independently of the seed. With [`Seeds::Kept`] an item that was forgotten and comes again is not fresh,
+    /// and a stream that repeats repeats its errors; so `None` from the first time that something is forgotten. `None` also for sizes so small that a fresh key may be sure to
+    /// pass. Equal 128-bit hashes come on top: at most `new^2 / 2^129` expected.
+    ///
+    /// Errors: a confidence that is not strictly between 0 and 1; a stream of more than 2^53 expected wrong drops.
+    pub fn wrong_drops(&self, confidence: f64) -> Result<Option<WrongDrops>, Error> {
+        let worst = self.worst_fpr();
+        let odds = worst / (1.0 - worst);
+        if self.has_stale_seeds() || odds > MOST_ODDS_BOUNDED {
+            return Ok(None);
+        }
+        let expected = self.compensator();
+        // What rounding may have lost: each term, amplified where 1 - rho is small, and each addition.
+        let additions = (self.policy.sigma + 1) as f64 + self.counts.cycles as f64;
+        let safe = expected * (1.0 + (1.0 + odds) * self.rounding() + additions * f64::EPSILON);
+        Ok(Some(WrongDrops { expected, at_most: wrong_drops_at_most(safe, odds, confidence)? }))
+    }
+
+    /// The average rate of this stream so far: expected wrong drops over the new items, those wrongly dropped included. `None` before the first.
+    ///
+    /// For a stream whose new items come independently of the fill it tends to the long-run average of the design; popular items that return after each recycle raise it.
+    pub fn average_fpr(&self) -> Option<f64> {
+        let expected = self.compensator();
+        (self.counts.new > 0).then(|| expected / (self.counts.new as f64 + expected))
+    }
+
+    /// Whether something has been forgotten that may come again under the seed it had.
+    fn has_stale_seeds(&self) -> bool {
+        let kept_until = if self.frozen.is_some() { 1 } else { 0 };
+        self.policy.seeds == Seeds::Kept && self.counts.cycles > kept_until
+    }
+
+    /// Relative error of a rate: three terms of `2 (k + 1)` half units, none more than the result, and some operations.
+    fn rounding(&self) -> f64 {
+        (3.0 * f64::from(self.probes()) + 8.0) * f64::EPSILON
+    }
+}
+
+/// Odds up to which the bound is given.
+const MOST_ODDS_BOUNDED: f64 = 1e6;

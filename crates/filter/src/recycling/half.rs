@@ -1,0 +1,86 @@
+//! One phase: its bits, how many are set, and its seed.
+
+use crate::bits::Bits;
+use crate::error::BuildError;
+use crate::hash::{KeyHash, Seed};
+use crate::scheme::{Scheme, mix};
+use siphasher::sip128::SipHasher13;
+
+/// Keeps the derivation of seeds apart from the hashes of keys.
+const RECYCLED: u64 = u64::from_le_bytes(*b"recycled");
+
+/// What makes the positions of a phase its own: 128 bits that a key's hash is mixed with, or nothing.
+///
+/// The key is hashed once, whatever the number of phases. In the model, hash and phase together are mapped to positions by a random function; that this one behaves as such is tested.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Salt(Option<[u64; 2]>);
+
+impl Salt {
+    pub(super) const NONE: Salt = Salt(None);
+
+    /// Of the phase after so many recycles: SipHash-1-3-128 of their number, keyed by the hasher's seed.
+    pub(super) fn of_cycle(seed: Seed, cycle: u64) -> Salt {
+        let hash = SipHasher13::new_with_keys(seed.low() ^ RECYCLED, seed.high() ^ RECYCLED).hash(&cycle.to_le_bytes());
+        Salt(Some([hash.h1, hash.h2]))
+    }
+
+    /// The key's hash in this phase. A bijection, so distinct hashes stay distinct.
+    #[inline]
+    pub(super) fn apply(self, hash: KeyHash) -> KeyHash {
+        match self.0 {
+            None => hash,
+            Some([first, second]) => KeyHash { h1: mix(hash.h1 ^ first), h2: mix(hash.h2 ^ second) },
+        }
+    }
+}
+
+/// The bits of a phase.
+#[derive(Clone, PartialEq)]
+pub(super) struct Half {
+    pub(super) bits: Bits,
+    /// Number of set bits, kept exact.
+    pub(super) ones: u64,
+    pub(super) salt: Salt,
+}
+
+impl Half {
+    pub(super) fn new(bits: u64, salt: Salt) -> Result<Half, BuildError> {
+        Ok(Half { bits: Bits::zeroed(bits)?, ones: 0, salt })
+    }
+
+    /// Sets the positions of a key and says how many were not.
+    #[inline]
+    pub(super) fn insert(&mut self, scheme: &impl Scheme, hash: KeyHash) -> u64 {
+        let mut newly_set = 0;
+        for position in scheme.positions(self.salt.apply(hash)) {
+            newly_set += u64::from(self.bits.set(position));
+        }
+        self.ones += newly_set;
+        newly_set
+    }
+
+    #[inline]
+    pub(super) fn contains(&self, scheme: &impl Scheme, hash: KeyHash) -> bool {
+        scheme.positions(self.salt.apply(hash)).all(|position| self.bits.get(position))
+    }
+
+    /// The positions of a key that are not set, each once.
+    pub(super) fn unset(&self, scheme: &impl Scheme, hash: KeyHash) -> Vec<u64> {
+        let mut unset: Vec<u64> = scheme.positions(self.salt.apply(hash)).filter(|position| !self.bits.get(*position)).collect();
+        unset.sort_unstable();
+        unset.dedup();
+        unset
+    }
+
+    /// Takes bits out again that are set.
+    pub(super) fn remove(&mut self, positions: &[u64]) {
+        positions.iter().for_each(|position| self.bits.unset(*position));
+        self.ones -= positions.len() as u64;
+    }
+
+    pub(super) fn clear(&mut self, salt: Salt) {
+        self.bits.clear();
+        self.ones = 0;
+        self.salt = salt;
+    }
+}

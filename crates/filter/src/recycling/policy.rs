@@ -1,0 +1,128 @@
+//! When a filter forgets, and what it keeps then.
+
+use crate::error::{BuildError, Expected};
+use crate::scheme::FillScheme;
+use std::time::Duration;
+use truebloom_math::Rate;
+
+/// When a recycling filter forgets, and what it keeps then.
+///
+/// Always when it is full enough ([`sigma`](Self::sigma)), as only that keeps its rate; earlier if asked, by insertions or by age.
+///
+/// ```
+/// use std::time::Duration;
+/// use truebloom::recycling::Policy;
+/// // Two phases of an hour each, or shorter if more than 500,000 bits get set before.
+/// let policy = Policy { age: Some(Duration::from_secs(3600)), ..Policy::two_phases(500_000) };
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Policy {
+    /// How many phases are remembered.
+    pub phases: Phases,
+    /// Recycle as soon as *more* bits than this are set in the active phase. At most `bits - 1`; with the trigger kept in a frozen phase, `bits - 1 - probes`, so that not even
+    /// that phase can pass every key.
+    pub sigma: u64,
+    /// Recycle after so many items have entered the active phase, if that is earlier; at least 1. The average rate of such filters is not that of the sigma-bounded one, but
+    /// its worst rate still holds.
+    pub insertions: Option<u64>,
+    /// Recycle when the active phase is this old, if that is earlier. The clock is the caller's: see [`RecyclingFilter::advance`](super::RecyclingFilter::advance).
+    pub age: Option<Duration>,
+    /// Whether the item that triggers a recycle opens the next phase. Needs a sigma of at least the probes.
+    pub retaining: bool,
+    /// Whether every phase has a seed of its own.
+    pub seeds: Seeds,
+}
+
+/// How many phases are remembered.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Phases {
+    /// The active one: a recycle forgets everything.
+    One,
+    /// The active one and the one before it, frozen: an item is remembered until the second recycle after it.
+    Two(Trigger),
+}
+
+/// Whether the item that triggers a recycle stays in the phase that is frozen by it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Trigger {
+    /// It stays: insert, then check.
+    Included,
+    /// Its bits are taken out again, as if checked before it was inserted: a lower rate, but unless it is retained the item itself is forgotten at once.
+    Excluded,
+}
+
+/// Seeds of phases.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Seeds {
+    /// A new one at every recycle, derived from the hasher's seed and the number of recycles. What was learnt about one phase says nothing of the next, so errors do not repeat, and
+    /// the bound on wrong drops holds for every stream that was chosen independently of the seed.
+    Renewed,
+    /// The hasher's own, for ever: a stream that repeats repeats its wrong drops. Both phases then share their positions.
+    Kept,
+}
+
+impl Policy {
+    /// One phase with seeds renewed, recycled when more than `sigma` bits are set.
+    pub fn one_phase(sigma: u64) -> Policy {
+        Policy { phases: Phases::One, sigma, insertions: None, age: None, retaining: false, seeds: Seeds::Renewed }
+    }
+
+    /// Two phases with seeds renewed and triggers included, each frozen when more than `sigma` of its bits are set.
+    pub fn two_phases(sigma: u64) -> Policy {
+        Policy { phases: Phases::Two(Trigger::Included), ..Policy::one_phase(sigma) }
+    }
+
+    /// The age in nanoseconds.
+    pub(crate) fn age_nanoseconds(&self) -> Option<u64> {
+        self.age.map(nanoseconds)
+    }
+
+    /// The most bits that can be set in a frozen phase.
+    pub(crate) fn most_frozen(&self, probes: u32) -> u64 {
+        match self.phases {
+            Phases::One => 0,
+            Phases::Two(Trigger::Included) => self.sigma.saturating_add(probes.into()),
+            Phases::Two(Trigger::Excluded) => self.sigma,
+        }
+    }
+
+    /// Refuses what cannot work: see the fields.
+    pub(crate) fn check(&self, bits: u64, probes: u32) -> Result<(), BuildError> {
+        let probes = u64::from(probes);
+        let over = if self.phases == Phases::Two(Trigger::Included) { probes } else { 0 };
+        let Some(highest) = bits.checked_sub(1 + over) else {
+            let expected = Expected::Within(1 + over, truebloom_math::MAX_BITS);
+            return Err(BuildError::Policy { field: "bits", found: bits, expected, why: "a phase must never be full" });
+        };
+        let lowest = if self.retaining { probes } else { 0 };
+        within("sigma", self.sigma, lowest, highest, "a phase must never be full, and a retained item must fit")?;
+        let first = if self.retaining { 2 } else { 1 };
+        within("insertions", self.insertions.unwrap_or(first), first, u64::MAX, "a phase must take an item")?;
+        within("age in nanoseconds", self.age_nanoseconds().unwrap_or(1), 1, u64::MAX - 1, "a phase must last, and be countable")
+    }
+}
+
+fn within(field: &'static str, found: u64, lowest: u64, highest: u64, why: &'static str) -> Result<(), BuildError> {
+    let fits = (lowest..=highest).contains(&found);
+    if fits { Ok(()) } else { Err(BuildError::Policy { field, found, expected: Expected::Within(lowest, highest), why }) }
+}
+
+/// Saturating, after 584 years.
+pub(crate) fn nanoseconds(duration: Duration) -> u64 {
+    u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX)
+}
+
+/// The largest sigma at which a phase of this scheme passes a fresh key at a rate of at most `rate`: what "recycle when the observed rate exceeds it" comes to, since the set bits
+/// determine the rate. Proven. Logarithmic in the bits.
+pub fn sigma_at_rate<S: FillScheme>(scheme: &S, rate: &Rate) -> Result<u64, BuildError> {
+    let law = scheme.law();
+    let asked = rate.to_f64().next_down();
+    // No bits set is a rate of 0; all of them one of 1, which is above every rate.
+    let (mut low, mut high) = (0, scheme.bits());
+    while high - low > 1 {
+        let middle = low + (high - low) / 2;
+        let meets = law.fpr_at_fill(&[middle])?.is_some_and(|fpr| fpr.upper <= asked);
+        if meets { low = middle } else { high = middle }
+    }
+    Ok(low)
+}

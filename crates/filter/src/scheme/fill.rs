@@ -1,0 +1,65 @@
+//! Schemes whose rate is a function of the fill.
+
+use super::{Classic, Scheme, Standard};
+
+/// A scheme under which the number of set bits alone determines the chance that a fresh key passes.
+///
+/// Filters that follow their own rate from key to key need it fast, so it is an `f64`, where [`Law::fpr_at_fill`](truebloom_math::Law::fpr_at_fill) gives a proven bracket.
+pub trait FillScheme: Scheme {
+    /// The chance that all k positions of a fresh key are among `ones` given ones, at most the number of bits. Relative error at most `2 (k + 1) 2^-53`, but for results below
+    /// 1e-300. Some nanoseconds.
+    fn rate_at(&self, ones: u64) -> f64;
+}
+
+impl FillScheme for Standard {
+    /// `(ones / bits)^probes`.
+    #[inline]
+    fn rate_at(&self, ones: u64) -> f64 {
+        power(ones as f64 / self.bits() as f64, self.probes())
+    }
+}
+
+impl FillScheme for Classic {
+    /// `C(ones, probes) / C(bits, probes)`, as a product of ratios.
+    #[inline]
+    fn rate_at(&self, ones: u64) -> f64 {
+        let ratio = |i: u64| ones.saturating_sub(i) as f64 / (self.bits() - i) as f64;
+        (0..u64::from(self.probes())).map(ratio).product()
+    }
+}
+
+/// By squaring: the same on every machine, unlike the platform's power function.
+#[inline]
+fn power(mut base: f64, mut exponent: u32) -> f64 {
+    let mut product = 1.0;
+    while exponent > 0 {
+        if exponent & 1 == 1 {
+            product *= base;
+        }
+        base *= base;
+        exponent >>= 1;
+    }
+    product
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rates_are_those_of_the_law() {
+        for (bits, probes) in [(10, 3), (1000, 7), (1000, 1), (1 << 20, 40), (5000, 999), ((1 << 62) - 1, 12)] {
+            for ones in [0, 1, bits / 3, bits / 2, bits - 1, bits] {
+                check(Standard::new(bits, probes).expect("in range"), ones);
+                check(Classic::new(bits, probes).expect("in range"), ones);
+            }
+        }
+    }
+
+    fn check(scheme: impl FillScheme, ones: u64) {
+        let exact = scheme.law().fpr_at_fill(&[ones]).expect("in range").expect("known").value;
+        let allowed = exact * 2.0 * f64::from(scheme.probes() + 1) * f64::EPSILON / 2.0 + 1e-300;
+        let found = scheme.rate_at(ones);
+        assert!((found - exact).abs() <= allowed, "{ones}: {found:e} but {exact:e}");
+    }
+}
