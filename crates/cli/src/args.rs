@@ -7,7 +7,7 @@ use truebloom_math::{Plan, Rate, Target};
 #[derive(Args)]
 pub(crate) struct Size {
     /// Distinct items the filter must hold: 1000, 10M, 2.5e9
-    #[arg(short = 'n', long, value_name = "N", value_parser = count, allow_hyphen_values = true)]
+    #[arg(short = 'n', long, value_name = "N", value_parser = items, allow_hyphen_values = true)]
     pub(crate) items: Option<u64>,
 
     /// False-positive rate to guarantee: 0.1%, 1/1000, 1e-6
@@ -59,6 +59,14 @@ pub(crate) fn count(text: &str) -> Result<u64, String> {
     })
 }
 
+/// A number of items; a rate in its place is told so.
+fn items(text: &str) -> Result<u64, String> {
+    count(text).map_err(|error| match text.parse::<Rate>() {
+        Ok(_) => format!("{error}; if that is the rate, give it with -p"),
+        Err(_) => error,
+    })
+}
+
 /// Bits: plain and suffixed numbers count bits, with a final `B` bytes.
 pub(crate) fn bits(text: &str) -> Result<u64, String> {
     match scaled(text)? {
@@ -84,7 +92,11 @@ pub(crate) fn probes(text: &str) -> Result<u32, String> {
 }
 
 pub(crate) fn rate(text: &str) -> Result<Rate, String> {
-    text.parse().map_err(|error: truebloom_math::Error| error.to_string())
+    text.parse().map_err(|error: truebloom_math::Error| match count(text) {
+        Ok(percent @ 1..100) => format!("{error}; did you mean {percent}%?"),
+        Ok(100..) => format!("{error}; if that is the number of items, give it with -n"),
+        _ => error.to_string(),
+    })
 }
 
 /// The number times its suffix, and what follows the suffix.

@@ -1,5 +1,6 @@
 //! The one way to fail: a message that says what was wrong, where, and what to do.
 
+use crate::color;
 use std::fmt::Display;
 use std::io;
 use std::path::Path;
@@ -33,8 +34,9 @@ impl Failure {
 
 /// A message on standard error. Nothing is left to tell if that is closed.
 pub(crate) fn warn(message: impl Display) {
-    use io::Write;
-    let _ = writeln!(io::stderr(), "truebloom: {}", printable(&message.to_string()));
+    use io::{IsTerminal, Write};
+    let name = color::red("truebloom:", io::stderr().is_terminal());
+    let _ = writeln!(io::stderr(), "{name} {}", printable(&message.to_string()));
 }
 
 /// Names and records come from anywhere, and must not command the terminal.

@@ -4,13 +4,15 @@
 
 mod args;
 mod cmd;
+mod color;
 mod failure;
+mod lock;
 mod progress;
 mod records;
 mod report;
 mod stop;
 
-use clap::{Parser, Subcommand};
+use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 use failure::Failure;
 use std::io::Write;
 use std::process::ExitCode;
@@ -28,28 +30,52 @@ Three ways to begin:
 struct Command {
     #[command(subcommand)]
     verb: Option<Verb>,
+
+    /// When to use colours; NO_COLOR in the environment is `never`
+    #[arg(long, global = true, value_name = "WHEN", value_enum, default_value_t = clap::ColorChoice::Auto)]
+    color: clap::ColorChoice,
 }
 
 #[derive(Subcommand)]
 enum Verb {
     Plan(cmd::plan::Args),
     Create(cmd::create::Args),
+    #[command(visible_alias = "add")]
+    Insert(cmd::insert::Args),
+    #[command(visible_alias = "test")]
     Check(cmd::check::Args),
+    #[command(visible_alias = "show")]
     Info(cmd::info::Args),
     Verify(cmd::verify::Args),
+    Merge(cmd::merge::Args),
+    Copy(cmd::copy::Args),
+    Clear(cmd::clear::Args),
+    Doctor(cmd::doctor::Args),
+    Compare(cmd::compare::Args),
     Fpr(cmd::fpr::Args),
     Explain(cmd::explain::Args),
-    Compare(cmd::compare::Args),
     Table(cmd::table::Args),
     Reproduce(cmd::reproduce::Args),
     Eval(cmd::eval::Args),
+    Completions(cmd::completions::Args),
+    Man(cmd::man::Args),
 }
 
 fn main() -> ExitCode {
-    let result = match Command::parse().verb {
+    let arguments = std::env::args_os().map(|argument| argument.to_string_lossy().into_owned());
+    let matches = Command::command().color(color::choose(arguments)).get_matches();
+    let command = Command::from_arg_matches(&matches).unwrap_or_else(|error| error.exit());
+    let result = match command.verb {
         None => print_examples(),
         Some(Verb::Plan(args)) => cmd::plan::run(&args),
         Some(Verb::Create(args)) => cmd::create::run(&args),
+        Some(Verb::Insert(args)) => cmd::insert::run(&args),
+        Some(Verb::Merge(args)) => cmd::merge::run(&args),
+        Some(Verb::Copy(args)) => cmd::copy::run(&args),
+        Some(Verb::Clear(args)) => cmd::clear::run(&args),
+        Some(Verb::Doctor(args)) => cmd::doctor::run(&args),
+        Some(Verb::Completions(args)) => cmd::completions::run(&args),
+        Some(Verb::Man(args)) => cmd::man::run(&args),
         Some(Verb::Check(args)) => cmd::check::run(&args),
         Some(Verb::Info(args)) => cmd::info::run(&args),
         Some(Verb::Verify(args)) => cmd::verify::run(&args),

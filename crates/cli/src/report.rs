@@ -1,7 +1,8 @@
 //! The one reporter: the same answer as aligned text for people and as one JSON object for programs.
 
+use crate::color;
 use serde_json::{Map, Value};
-use std::io::{self, Write};
+use std::io::{self, IsTerminal, Write};
 use truebloom_math::{Fpr, Rate};
 
 /// An answer under construction: lines for people, fields for programs, filled side by side.
@@ -46,7 +47,9 @@ impl Report {
             }
             Format::Text => {
                 let width = self.lines.iter().map(|(label, _)| label.chars().count()).max().unwrap_or(0);
-                self.lines.iter().try_for_each(|(label, text)| writeln!(out, "{label:width$}  {text}"))
+                let is_terminal = out.is_terminal();
+                let shown = |label: &str| color::bold(&format!("{label:width$}"), is_terminal);
+                self.lines.iter().try_for_each(|(label, text)| writeln!(out, "{}  {text}", shown(label)))
             }
         }
     }
@@ -85,17 +88,22 @@ impl FormatArgs {
     }
 }
 
-/// Names and numbers need no quoting: no name, word or number here has a comma.
+/// The numbers and words of nested objects, a line each.
 fn print_leaves(out: &mut impl Write, name: &str, value: &Value) -> io::Result<()> {
     match value {
         Value::Object(fields) => fields.iter().try_for_each(|(key, value)| {
             let name = if name.is_empty() { key.clone() } else { format!("{name}.{key}") };
             print_leaves(out, &name, value)
         }),
-        Value::String(text) => writeln!(out, "{name},{text}"),
+        Value::String(text) => writeln!(out, "{name},{}", quoted(text)),
         Value::Null => writeln!(out, "{name},"),
-        other => writeln!(out, "{name},{other}"),
+        other => writeln!(out, "{name},{}", quoted(&other.to_string())),
     }
+}
+
+/// In quotes if it needs them: the name of a file may.
+fn quoted(text: &str) -> std::borrow::Cow<'_, str> {
+    if text.contains([',', '"', '\n', '\r']) { format!("\"{}\"", text.replace('"', "\"\"")).into() } else { text.into() }
 }
 
 /// A rate with its bracket, as in the answers of `eval`.

@@ -17,6 +17,9 @@ pub(crate) fn watch() {
             let _ = signal_hook::flag::register(*signal, Arc::clone(&again));
             let _ = signal_hook::flag::register_usize(*signal, Arc::clone(&raised), *signal as usize);
         }
+        // A limit on the size of files is an error like a full disk, not the end.
+        #[cfg(unix)]
+        let _ = signal_hook::flag::register(signal_hook::consts::SIGXFSZ, Arc::default());
         raised
     });
 }

@@ -2,7 +2,8 @@
 
 use crate::args::Size;
 use crate::failure::{Failure, warn};
-use crate::records::{self, Event, RecordArgs, Records};
+use crate::lock::Lock;
+use crate::records::{self, RecordArgs, Records};
 use crate::report::{Report, bytes, count, fpr as fpr_text, fpr_value, plural, proven, rate_value};
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -67,7 +68,8 @@ fn seed(text: &str) -> Result<Seed, String> {
 }
 
 pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
-    check_target(args)?;
+    super::check_target(&args.filter, args.force)?;
+    let _lock = Lock::of_existing(&args.filter)?;
     if !args.empty && records::is_terminal(&args.inputs) {
         return Err(Failure::new("there is nothing to read: name files, pipe lines in, or add --empty for a filter without items"));
     }
@@ -78,21 +80,13 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
     };
     let hasher = if args.untrusted { PortableHasher::sip13(seed) } else { PortableHasher::xxh3(seed) };
     let mut filter = BloomFilter::from_plan_with_hasher(&plan, hasher).map_err(Failure::new)?;
-    let records = if args.empty { None } else { Some(fill(&mut filter, args)?) };
+    let records = if args.empty { None } else { Some(records::insert_all(&mut filter, &args.records, &args.inputs, args.strict)?) };
     if filter.is_over_capacity() {
-        warn(over_capacity(&filter));
+        warn(super::insert::over_capacity(&filter));
     }
-    if args.force { filter.save(&args.filter) } else { filter.save_new(&args.filter) }.map_err(Failure::new)?;
+    super::save(&filter, &args.filter, args.force)?;
     report(args, &filter, &plan, records.as_ref()).print(args.json)?;
     Ok(records.map_or(ExitCode::SUCCESS, |records| records.told_shortfall(&args.filter)))
-}
-
-/// What would fail at the end of a long run is told at its beginning.
-fn check_target(args: &Args) -> Result<(), Failure> {
-    if !args.force && std::fs::symlink_metadata(&args.filter).is_ok() {
-        return Err(Failure::at(&args.filter, "exists already; add --force to overwrite it, or choose another name"));
-    }
-    BloomFilter::check_target(&args.filter).map_err(Failure::new)
 }
 
 /// The plan, for which records may have to be counted.
@@ -139,34 +133,6 @@ fn available_memory() -> Option<u64> {
     let text = std::fs::read_to_string("/proc/meminfo").ok()?;
     let line = text.lines().find_map(|line| line.strip_prefix("MemAvailable:"))?;
     line.trim().strip_suffix("kB")?.trim().parse::<u64>().ok()?.checked_mul(1024)
-}
-
-fn fill(filter: &mut BloomFilter, args: &Args) -> Result<Records, Failure> {
-    let mut records = Records::open(&args.records, &args.inputs)?;
-    loop {
-        match records.next() {
-            Event::Batch(batch) => {
-                for (_, key) in batch.iter() {
-                    filter.insert(key);
-                    if args.strict && filter.is_over_capacity() {
-                        return Err(Failure::new(format_args!("{}; nothing was written", over_capacity(filter))));
-                    }
-                }
-            }
-            Event::Stopped | Event::End => break,
-            _ => {}
-        }
-    }
-    records.worth_writing()?;
-    Ok(records)
-}
-
-fn over_capacity(filter: &BloomFilter) -> String {
-    format!(
-        "more items than planned: at least {} distinct ones, planned for {}; the rate planned for no longer holds, plan for more with -n",
-        count(filter.changed()),
-        count(filter.capacity().unwrap_or(0))
-    )
 }
 
 fn report(args: &Args, filter: &BloomFilter, plan: &Plan, records: Option<&Records>) -> Report {

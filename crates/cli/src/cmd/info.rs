@@ -1,7 +1,7 @@
 //! `truebloom info`: what a filter file says and holds.
 
 use crate::failure::Failure;
-use crate::report::{Report, bytes, count, fpr as fpr_text, fpr_value, plural, rate_value, significant};
+use crate::report::{FormatArgs, Report, bytes, count, fpr as fpr_text, fpr_value, plural, rate_value, significant};
 use serde_json::json;
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -17,14 +17,13 @@ pub(crate) struct Args {
     #[arg(value_name = "FILTER")]
     filter: PathBuf,
 
-    /// Print one JSON object
-    #[arg(long)]
-    json: bool,
+    #[command(flatten)]
+    format: FormatArgs,
 }
 
 pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
     let filter = BloomFilter::open(&args.filter).map_err(Failure::new)?;
-    report(&filter).print(args.json)?;
+    report(&filter).print_as(args.format.format())?;
     Ok(ExitCode::SUCCESS)
 }
 

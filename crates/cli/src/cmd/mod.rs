@@ -1,13 +1,57 @@
 //! The verbs, one file each: arguments and a `run` that gives the exit code.
 
 pub(crate) mod check;
+pub(crate) mod clear;
 pub(crate) mod compare;
+pub(crate) mod completions;
+pub(crate) mod copy;
 pub(crate) mod create;
+pub(crate) mod doctor;
 pub(crate) mod eval;
 pub(crate) mod explain;
 pub(crate) mod fpr;
 pub(crate) mod info;
+pub(crate) mod insert;
+pub(crate) mod man;
+pub(crate) mod merge;
 pub(crate) mod plan;
 pub(crate) mod reproduce;
 pub(crate) mod table;
 pub(crate) mod verify;
+
+use crate::failure::Failure;
+use crate::report::{Report, count, fpr as fpr_text, fpr_value, plural, rate_value};
+use std::path::Path;
+use truebloom::BloomFilter;
+
+/// What would fail at the end of a long run is told at its beginning.
+pub(crate) fn check_target(path: &Path, force: bool) -> Result<(), Failure> {
+    if !force && std::fs::symlink_metadata(path).is_ok() {
+        return Err(Failure::at(path, "exists already; add --force to overwrite it, or choose another name"));
+    }
+    BloomFilter::check_target(path).map_err(Failure::new)
+}
+
+/// Writes a filter under a new name, or with `force` over what is there.
+pub(crate) fn save(filter: &BloomFilter, path: &Path, force: bool) -> Result<(), Failure> {
+    if force { filter.save(path) } else { filter.save_new(path) }.map_err(Failure::new)
+}
+
+/// What a filter holds now, after a verb that changed it.
+pub(crate) fn add_state(report: &mut Report, filter: &BloomFilter) {
+    let now = filter.fpr();
+    report
+        .field("offered", filter.offered())
+        .field("changed", filter.changed())
+        .field("merged", filter.is_merged())
+        .field("capacity", filter.capacity())
+        .field("asked", rate_value(filter.rate()))
+        .field("ones", filter.ones())
+        .field("fpr", fpr_value(&now))
+        .field("over_capacity", filter.is_over_capacity());
+    let bounds = if filter.is_merged() { ", as bounds" } else { "" };
+    let planned = filter.capacity().map_or(String::new(), |items| format!("; planned for {}", count(items)));
+    report.line("holds", format!("{}, at least {} of them new{bounds}{planned}", plural(filter.offered(), "key"), count(filter.changed())));
+    let asked = filter.rate().map_or(String::new(), |asked| format!("asked {asked}, "));
+    report.line("rate", format!("{asked}this filter's {} now", fpr_text(&now, 4)));
+}

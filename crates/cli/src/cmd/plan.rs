@@ -2,7 +2,7 @@
 
 use crate::args::Size;
 use crate::failure::Failure;
-use crate::report::{Report, bytes, fpr_value, plural, proven, rate, rate_value};
+use crate::report::{FormatArgs, Report, bytes, fpr_value, plural, proven, rate, rate_value};
 use serde_json::json;
 use std::process::ExitCode;
 use truebloom_math::Plan;
@@ -21,14 +21,13 @@ pub(crate) struct Args {
     #[command(flatten)]
     size: Size,
 
-    /// Print one JSON object
-    #[arg(long)]
-    json: bool,
+    #[command(flatten)]
+    format: FormatArgs,
 }
 
 pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
     let plan = args.size.plan()?;
-    report(&plan).print(args.json)?;
+    report(&plan).print_as(args.format.format())?;
     Ok(ExitCode::SUCCESS)
 }
 

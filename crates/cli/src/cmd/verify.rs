@@ -4,7 +4,7 @@ use crate::args::count as parse_count;
 use crate::cmd::info::add_place;
 use crate::failure::Failure;
 use crate::progress::Progress;
-use crate::report::{Report, count, fpr as fpr_text, fpr_value, plural, proven, rate, rate_up, rate_value};
+use crate::report::{FormatArgs, Report, count, fpr as fpr_text, fpr_value, plural, proven, rate, rate_up, rate_value};
 use serde_json::json;
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -40,9 +40,8 @@ pub(crate) struct Args {
     #[arg(long, value_name = "HEX", value_parser = query_seed)]
     query_seed: Option<u64>,
 
-    /// Print one JSON object
-    #[arg(long)]
-    json: bool,
+    #[command(flatten)]
+    format: FormatArgs,
 }
 
 fn seconds(text: &str) -> Result<Duration, String> {
@@ -71,7 +70,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
     let mut measurement = Measurement::new(&filter, seed);
     measure(&mut measurement, args);
     let holds = verification.holds() && measurement.holds();
-    report(&filter, &verification, &measurement, seed, holds).print(args.json)?;
+    report(&filter, &verification, &measurement, seed, holds).print_as(args.format.format())?;
     Ok(ExitCode::from(u8::from(!holds)))
 }
 

@@ -45,14 +45,15 @@ impl fmt::Display for Path {
 pub(super) fn member(text: &[u8], path: &Path, key: &mut Vec<u8>) -> Result<(), String> {
     let mut json = serde_json::Deserializer::from_slice(text);
     let found = Along(&path.0).deserialize(&mut json).and_then(|found| json.end().map(|()| found));
-    let found = found.map_err(|error| format!("not JSON that can be read: {}", without_line(&error)))?;
-    let Some(raw) = found.map(RawValue::get).filter(|raw| *raw != "null") else { return Err(format!("no member {path}")) };
+    let found = found.map_err(|error| format!("is not JSON that can be read: {}", without_line(&error)))?;
+    let Some(raw) = found.map(RawValue::get).filter(|raw| *raw != "null") else { return Err(format!("has no member {path}")) };
     match raw.as_bytes().first() {
         Some(b'"') => {
-            let decoded: Decoded<'_> = serde_json::from_str(raw).map_err(|error| format!("{path}: {}", without_line(&error)))?;
+            let decoded: Decoded<'_> =
+                serde_json::from_str(raw).map_err(|error| format!("has a {path} that cannot be read: {}", without_line(&error)))?;
             key.extend_from_slice(decoded.0.as_bytes());
         }
-        Some(b'{' | b'[') => return Err(format!("{path} is an object or a list, not a string or a number")),
+        Some(b'{' | b'[') => return Err(format!("has an object or a list at {path}, not a string or a number")),
         _ => key.extend_from_slice(raw.as_bytes()),
     }
     Ok(())
@@ -188,7 +189,7 @@ mod tests {
             ("{\"a\":{}}", ".a", "an object or a list"),
             ("{\"a\":1", ".a", "EOF"),
             ("{\"a\":1}{", ".a", "trailing"),
-            ("{\"a\":\"\\ud800\"}", ".a", ".a: "),
+            ("{\"a\":\"\\ud800\"}", ".a", "has a .a that"),
             ("", ".a", "EOF"),
         ] {
             let error = find(text, path).expect_err(text);

@@ -138,12 +138,12 @@ fn find_fields(record: &[u8], delimiter: u8, fields: &Fields, keys: &mut Vec<u8>
 pub(super) fn decode_hex(keys: &mut Vec<u8>, start: usize) -> Result<(), String> {
     let digits = keys.len() - start;
     if !digits.is_multiple_of(2) {
-        return Err(format!("its key has {digits} hexadecimal digits, an odd number"));
+        return Err(format!("has a key of {digits} hexadecimal digits, an odd number"));
     }
     for i in 0..digits / 2 {
         let digit = |at: usize| (keys[at] as char).to_digit(16).map(|digit| digit as u8);
         let (Some(high), Some(low)) = (digit(start + 2 * i), digit(start + 2 * i + 1)) else {
-            return Err("its key is not hexadecimal".to_owned());
+            return Err("has a key that is not hexadecimal".to_owned());
         };
         keys[start + i] = high << 4 | low;
     }

@@ -28,6 +28,7 @@ mod tests;
 pub(crate) use args::RecordArgs;
 pub(crate) use found::Batch;
 
+use crate::cmd::insert::over_capacity;
 use crate::failure::{Failure, warn};
 use crate::progress::Progress;
 use crate::report::{Report, plural};
@@ -37,10 +38,12 @@ use found::Found;
 use source::{is_stdin, name, open_file};
 use splitter::Splitter;
 use std::collections::VecDeque;
+use std::fs::Metadata;
 use std::io::{self, IsTerminal, Seek};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
+use truebloom::BloomFilter;
 
 /// How long a wait may last before signals are looked for again.
 const TICK: Duration = Duration::from_millis(50);
@@ -215,13 +218,18 @@ impl Records {
         self.stopping.then(|| format!("stopped by a signal after {}", plural(self.read, self.noun)))
     }
 
-    /// An error if what was read should not be written to a file: a signal came, or there was nothing to read in any input.
+    /// An error if what was read should not be written to a file: a signal came, or no record could be read and something went wrong.
     pub(crate) fn worth_writing(&self) -> Result<(), Failure> {
         if let Some(message) = self.stopped_message() {
             return Err(Failure::new(format_args!("{message}; nothing was written")));
         }
-        if self.read == 0 && self.failed_inputs > 0 && self.failed_inputs == self.paths.len() as u64 {
-            return Err(Failure::new("no input could be read; nothing was written"));
+        if self.read == 0 && !self.complete() {
+            let what = if self.skipped > 0 {
+                format!("all {} were skipped", plural(self.skipped, self.noun))
+            } else {
+                "no input could be read".to_owned()
+            };
+            return Err(Failure::new(format_args!("{what}; nothing was written")));
         }
         Ok(())
     }
@@ -384,9 +392,14 @@ pub(crate) fn is_terminal(paths: &[PathBuf]) -> bool {
     paths.iter().all(|path| is_stdin(path)) && io::stdin().is_terminal()
 }
 
-/// Bytes of all inputs, if they are files that can be read twice.
+/// What the system says of an input, which is not opened for it: opening a pipe would wait for who writes to it.
+fn metadata(path: &Path) -> io::Result<Metadata> {
+    if is_stdin(path) { open_file(path)?.metadata() } else { std::fs::metadata(path) }
+}
+
+/// Bytes of all inputs, if they are files.
 fn total_bytes(paths: &[PathBuf]) -> Option<u64> {
-    paths.iter().map(|path| open_file(path).ok()?.metadata().ok().filter(std::fs::Metadata::is_file).map(|data| data.len())).sum()
+    paths.iter().map(|path| metadata(path).ok().filter(Metadata::is_file).map(|data| data.len())).sum()
 }
 
 /// The number of records in all inputs, which can then be read again; `None` if one of them can be read only once. What cannot be read at all is told when
@@ -394,12 +407,10 @@ fn total_bytes(paths: &[PathBuf]) -> Option<u64> {
 pub(crate) fn count(args: &RecordArgs, paths: &[PathBuf]) -> Result<Option<u64>, Failure> {
     let mut stdin_begin = None;
     for path in or_stdin(paths) {
-        let Ok(mut file) = open_file(&path) else { continue };
-        if !file.metadata().is_ok_and(|data| data.is_file()) {
-            return Ok(None);
-        }
-        if is_stdin(&path) {
-            stdin_begin = file.stream_position().ok();
+        match metadata(&path) {
+            Ok(data) if !data.is_file() && !data.is_dir() => return Ok(None),
+            Ok(_) if is_stdin(&path) => stdin_begin = open_file(&path).and_then(|mut file| file.stream_position()).ok(),
+            _ => {}
         }
     }
     let mut records = Records::start(args, paths, true)?;
@@ -415,4 +426,25 @@ pub(crate) fn count(args: &RecordArgs, paths: &[PathBuf]) -> Result<Option<u64>,
         sought.map_err(|error| Failure::at(Path::new("standard input"), error))?;
     }
     Ok(Some(records.read()))
+}
+
+/// Inserts the keys of all records; `strict` fails once there are surely more items than planned. An error if nothing should be written for it.
+pub(crate) fn insert_all(filter: &mut BloomFilter, args: &RecordArgs, paths: &[PathBuf], strict: bool) -> Result<Records, Failure> {
+    let mut records = Records::open(args, paths)?;
+    loop {
+        match records.next() {
+            Event::Batch(batch) => {
+                for (_, key) in batch.iter() {
+                    filter.insert(key);
+                    if strict && filter.is_over_capacity() {
+                        return Err(Failure::new(format_args!("{}; nothing was written", over_capacity(filter))));
+                    }
+                }
+            }
+            Event::Stopped | Event::End => break,
+            _ => {}
+        }
+    }
+    records.worth_writing()?;
+    Ok(records)
 }

@@ -34,8 +34,11 @@ pub(super) fn open(path: &Path, as_is: bool, read: &Arc<AtomicU64>) -> io::Resul
     let (gzip, zstd) = (first.starts_with(GZIP), first.starts_with(ZSTD));
     let whole = Cursor::new(first).chain(file);
     Ok(match (gzip, zstd) {
-        (true, _) => Box::new(MultiGzDecoder::new(BufReader::with_capacity(FIRST, whole))),
-        (_, true) => Box::new(Zstd { source: BufReader::with_capacity(FIRST, whole), decoder: FrameDecoder::new(), inside: false }),
+        (true, _) => Box::new(Unpacked { format: "gzip", source: MultiGzDecoder::new(BufReader::with_capacity(FIRST, whole)) }),
+        (_, true) => {
+            let source = BufReader::with_capacity(FIRST, whole);
+            Box::new(Unpacked { format: "Zstandard", source: Zstd { source, decoder: FrameDecoder::new(), inside: false } })
+        }
         _ => Box::new(whole),
     })
 }
@@ -102,6 +105,21 @@ impl Read for Counted {
     }
 }
 
+/// Says of an error in packed data what it is an error of.
+struct Unpacked<R> {
+    format: &'static str,
+    source: R,
+}
+
+impl<R: Read> Read for Unpacked<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        self.source.read(buffer).map_err(|error| match error.raw_os_error() {
+            Some(_) => error,
+            None => io::Error::other(format!("broken {} data ({error})", self.format)),
+        })
+    }
+}
+
 /// Zstandard: any number of frames one after the other, as the tools that append or compress in parallel write them; the library unpacks one at a time.
 struct Zstd<R> {
     source: R,
@@ -148,7 +166,7 @@ impl<R: BufRead> Zstd<R> {
     fn end_frame(&mut self) -> io::Result<()> {
         self.inside = false;
         match (self.decoder.get_checksum_from_data(), self.decoder.get_calculated_checksum()) {
-            (Some(written), Some(found)) if written != found => Err(io::Error::other("the checksum of a Zstandard frame is wrong")),
+            (Some(written), Some(found)) if written != found => Err(io::Error::other("the checksum of a frame is wrong")),
             _ => Ok(()),
         }
     }

@@ -1,0 +1,34 @@
+//! `truebloom clear`: empty a filter, keep its plan.
+
+use crate::failure::Failure;
+use crate::lock::Lock;
+use crate::report::{FormatArgs, Report, plural};
+use std::path::PathBuf;
+use std::process::ExitCode;
+use truebloom::BloomFilter;
+
+/// Empty a filter; its size, seed and plan stay
+#[derive(clap::Args)]
+#[command(after_help = "Example:\n  truebloom clear seen.tbl")]
+pub(crate) struct Args {
+    /// The filter to empty
+    #[arg(value_name = "FILTER")]
+    filter: PathBuf,
+
+    #[command(flatten)]
+    format: FormatArgs,
+}
+
+pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
+    let _lock = Lock::of(&args.filter)?;
+    let mut filter = BloomFilter::open(&args.filter).map_err(Failure::new)?;
+    let offered = filter.offered();
+    filter.clear();
+    filter.save(&args.filter).map_err(Failure::new)?;
+    let mut report = Report::new("clear");
+    report.field("filter", args.filter.display().to_string()).field("forgotten", offered);
+    report.line("cleared", format!("{}, which had been offered {}", args.filter.display(), plural(offered, "key")));
+    super::add_state(&mut report, &filter);
+    report.print_as(args.format.format())?;
+    Ok(ExitCode::SUCCESS)
+}

@@ -1,0 +1,93 @@
+//! Undoing damage, in memory, to see whether the checksums then are right.
+
+use super::diagnosis::{Diagnosis, Parameters};
+use std::fs::File;
+use std::io::{self, Cursor, Read, Seek, SeekFrom};
+use std::path::Path;
+use truebloom::{BloomFilter, FormatError, ReadError};
+
+/// The largest file that is read into memory whole.
+const MAX_WHOLE: u64 = 1 << 28;
+
+/// A header that is right again with one byte changed.
+pub(super) struct Healed {
+    offset: usize,
+    found: u8,
+    right: u8,
+    header: Vec<u8>,
+    /// Whether the bits are right as well.
+    whole: bool,
+}
+
+/// The one byte whose change makes the header right, found by trying all.
+pub(super) fn one_byte(path: &Path, start: &[u8]) -> io::Result<Option<Healed>> {
+    if (start.len() as u64) < Parameters::BYTES {
+        return Ok(None);
+    }
+    let mut header = start.to_vec();
+    for offset in 0..header.len() {
+        let found = header[offset];
+        for right in 0..=u8::MAX {
+            header[offset] = right;
+            if is_header(&header) {
+                let mut rest = File::open(path)?;
+                rest.seek(SeekFrom::Start(Parameters::BYTES))?;
+                let whole = is_whole(&header, Cursor::new(header.clone()).chain(rest))?;
+                return Ok(Some(Healed { offset, found, right, header, whole }));
+            }
+        }
+        header[offset] = found;
+    }
+    Ok(None)
+}
+
+/// A header without its bits is a file that is cut off, and nothing else is wrong with it.
+fn is_header(header: &[u8]) -> bool {
+    matches!(BloomFilter::from_bytes(header), Err(FormatError::Truncated { .. }))
+}
+
+/// Whether this is a filter.
+pub(super) fn is_whole(header: &[u8], bytes: impl Read) -> io::Result<bool> {
+    if !is_header(header) {
+        return Ok(false);
+    }
+    match BloomFilter::read_from(bytes) {
+        Ok(_) => Ok(true),
+        Err(ReadError::Io(error)) => Err(error),
+        Err(_) => Ok(false),
+    }
+}
+
+/// Where the first carriage return was added, if all is right without those before newlines.
+pub(super) fn text_mode(path: &Path, length: u64) -> io::Result<Option<u64>> {
+    if length > MAX_WHOLE {
+        return Ok(None);
+    }
+    let bytes = std::fs::read(path)?;
+    let added = |at: &usize| bytes[*at] == b'\r' && bytes.get(at + 1) == Some(&b'\n');
+    let undone: Vec<u8> = (0..bytes.len()).filter(|at| !added(at)).map(|at| bytes[at]).collect();
+    let first = (0..bytes.len()).find(added).map(|at| at as u64);
+    Ok(first.filter(|_| BloomFilter::from_bytes(&undone).is_ok()))
+}
+
+impl Healed {
+    pub(super) fn diagnosis(self, path: &Path) -> Diagnosis {
+        let offset = self.offset as u64;
+        let repair = format!("printf '\\x{:02x}' | dd of={} bs=1 seek={offset} conv=notrunc", self.right, path.display());
+        let (saved, remedy) = if self.whole {
+            ("all of it: with that byte put back, header and bits are right", repair)
+        } else {
+            (
+                "the header, with that byte put back; the bits are damaged or cut off as well",
+                format!("{repair}; then truebloom doctor {}", path.display()),
+            )
+        };
+        Diagnosis {
+            wrong: format!("one byte of the header was changed: it is {:02x} and was {:02x}", self.found, self.right),
+            at: Some(offset..offset + 1),
+            saved: saved.to_owned(),
+            remedy,
+            parameters: Parameters::of(&self.header),
+        }
+    }
+}

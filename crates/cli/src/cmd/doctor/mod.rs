@@ -1,0 +1,79 @@
+//! `truebloom doctor`: what is wrong with a filter file, at which byte, and what can be saved.
+
+mod diagnosis;
+mod heal;
+
+use crate::failure::Failure;
+use crate::report::{FormatArgs, Report, count};
+use diagnosis::{Diagnosis, Parameters};
+use std::fs::File;
+use std::io::Read;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use truebloom::{BloomFilter, FileError};
+
+const EXAMPLES: &str = "\
+Example:
+  truebloom doctor seen.tbl
+
+It changes nothing. Exit code: 0 the file is whole, 1 something is wrong with it, 2 it cannot be read.";
+
+/// Explain what is wrong with a filter file, and what can be saved
+#[derive(clap::Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct Args {
+    /// The file to look at
+    #[arg(value_name = "FILE")]
+    file: PathBuf,
+
+    #[command(flatten)]
+    format: FormatArgs,
+}
+
+pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
+    let diagnosis = match BloomFilter::open(&args.file) {
+        Ok(_) => None,
+        Err(FileError::Format { cause, .. }) => Some(Diagnosis::of(&args.file, &cause).map_err(|error| Failure::at(&args.file, error))?),
+        Err(error) => return Err(Failure::new(error)),
+    };
+    let healthy = diagnosis.is_none();
+    report(&args.file, diagnosis)?.print_as(args.format.format())?;
+    Ok(ExitCode::from(u8::from(!healthy)))
+}
+
+fn report(path: &Path, diagnosis: Option<Diagnosis>) -> Result<Report, Failure> {
+    let fail = |error| Failure::at(path, error);
+    let file = File::open(path).map_err(fail)?;
+    let bytes = file.metadata().map_err(fail)?.len();
+    let mut start = Vec::new();
+    file.take(Parameters::BYTES).read_to_end(&mut start).map_err(fail)?;
+    let mut report = Report::new("doctor");
+    report.field("file", path.display().to_string()).field("bytes", bytes).field("healthy", diagnosis.is_none());
+    report.line("file", format!("{}, {} bytes", path.display(), count(bytes)));
+    let Some(diagnosis) = diagnosis else {
+        report.line("verdict", "whole: header, checksums, counts and bits agree");
+        add_parameters(&mut report, Parameters::of(&start));
+        return Ok(report);
+    };
+    let range = diagnosis.at.clone().map(|at| (at.start, at.end));
+    report
+        .field("wrong", diagnosis.wrong.clone())
+        .field("first_byte", range.map(|(first, _)| first))
+        .field("end_byte", range.map(|(_, end)| end));
+    report.field("saved", diagnosis.saved.clone()).field("remedy", diagnosis.remedy.clone());
+    report.line("wrong", diagnosis.wrong);
+    if let Some((first, end)) = range {
+        let text = if end == first + 1 { format!("byte {first}") } else { format!("bytes {first} to {}", end.saturating_sub(1)) };
+        report.line("where", text);
+    }
+    report.line("saved", diagnosis.saved);
+    add_parameters(&mut report, diagnosis.parameters);
+    report.line("do", diagnosis.remedy);
+    Ok(report)
+}
+
+fn add_parameters(report: &mut Report, parameters: Option<Parameters>) {
+    let Some(of) = parameters else { return };
+    report.field("bits", of.bits).field("probes", of.probes).field("seed", of.seed.to_string()).field("offered", of.offered);
+    report.line("header", format!("{} bits, {} probes, seed {}, {} keys offered", count(of.bits), of.probes, of.seed, count(of.offered)));
+}

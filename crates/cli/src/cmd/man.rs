@@ -1,0 +1,57 @@
+//! `truebloom man`: manual pages, from the definitions that make the help.
+
+use crate::failure::Failure;
+use clap::CommandFactory;
+use std::io::{self, Write};
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+const EXAMPLES: &str = "\
+Examples:
+  truebloom man | man -l -                     the page of truebloom
+  truebloom man create | man -l -              that of a verb
+  truebloom man --into ~/.local/share/man/man1";
+
+/// Print a manual page, or write all of them into a folder
+#[derive(clap::Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct Args {
+    /// The verb to describe; truebloom itself unless given
+    #[arg(value_name = "VERB")]
+    verb: Option<String>,
+
+    /// Write the pages of truebloom and all its verbs into this folder
+    #[arg(long, value_name = "FOLDER", conflicts_with = "verb")]
+    into: Option<PathBuf>,
+}
+
+pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
+    let mut command = crate::Command::command().disable_help_subcommand(true);
+    command.build();
+    if let Some(folder) = &args.into {
+        std::fs::create_dir_all(folder).map_err(|error| Failure::at(folder, error))?;
+        for page in std::iter::once(&command).chain(command.get_subcommands()) {
+            let path = folder.join(format!("{}.1", page_name(page)));
+            std::fs::write(&path, render(page)?).map_err(|error| Failure::at(&path, error))?;
+        }
+        return Ok(ExitCode::SUCCESS);
+    }
+    let page = match &args.verb {
+        None => &command,
+        Some(verb) => {
+            command.find_subcommand(verb).ok_or_else(|| Failure::new(format_args!("there is no verb `{verb}`; see `truebloom help`")))?
+        }
+    };
+    io::stdout().write_all(&render(page)?)?;
+    Ok(ExitCode::SUCCESS)
+}
+
+fn page_name(command: &clap::Command) -> String {
+    command.get_display_name().unwrap_or(command.get_name()).replace(' ', "-")
+}
+
+fn render(command: &clap::Command) -> Result<Vec<u8>, Failure> {
+    let mut page = Vec::new();
+    clap_mangen::Man::new(command.clone()).render(&mut page)?;
+    Ok(page)
+}

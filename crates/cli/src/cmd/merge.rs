@@ -1,0 +1,93 @@
+//! `truebloom merge`: one filter out of several.
+
+use crate::failure::{Failure, warn};
+use crate::lock::Lock;
+use crate::report::{FormatArgs, Report};
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use truebloom::{BloomFilter, MergeError};
+
+const EXAMPLES: &str = "\
+Examples:
+  truebloom merge week.tbl monday.tbl tuesday.tbl           what is in either
+  truebloom merge --intersect both.tbl monday.tbl tuesday.tbl
+
+The filters must have the same bits, probes, hasher and seed: make them all from one, with `truebloom copy --empty`.
+The merged filter keeps the plan of the first. Its counts of items are only bounds.";
+
+/// Merge filters into one that contains what any of them, or what all of them contain
+#[derive(clap::Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct Args {
+    /// The filter to write
+    #[arg(value_name = "OUT")]
+    out: PathBuf,
+
+    /// The filters to merge; OUT may be among them, with --force
+    #[arg(value_name = "FILTER", required = true, num_args = 2..)]
+    filters: Vec<PathBuf>,
+
+    /// Keep only what all of them contain, and what passes all of them by chance
+    #[arg(long)]
+    intersect: bool,
+
+    /// Overwrite an existing file
+    #[arg(long)]
+    force: bool,
+
+    #[command(flatten)]
+    format: FormatArgs,
+}
+
+pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
+    super::check_target(&args.out, args.force)?;
+    let _lock = Lock::of_existing(&args.out)?;
+    let (first, others) = args.filters.split_first().ok_or_else(|| Failure::new("there is nothing to merge: name two filters"))?;
+    let mut merged = open(first)?;
+    for path in others {
+        let other = open(path)?;
+        let result = if args.intersect { merged.intersect_with(&other) } else { merged.union_with(&other) };
+        result.map_err(|error| mismatch(first, path, &error))?;
+    }
+    if merged.is_over_capacity() {
+        warn(super::insert::over_capacity(&merged));
+    }
+    super::save(&merged, &args.out, args.force)?;
+    report(args, &merged).print_as(args.format.format())?;
+    Ok(ExitCode::SUCCESS)
+}
+
+fn open(path: &Path) -> Result<BloomFilter, Failure> {
+    BloomFilter::open(path).map_err(Failure::new)
+}
+
+/// What differs, and the commands that make filters which do not.
+fn mismatch(first: &Path, other: &Path, error: &MergeError) -> Failure {
+    let (name, ours, theirs) = match *error {
+        MergeError::Bits { ours, theirs } => ("bits", ours.to_string(), theirs.to_string()),
+        MergeError::Probes { ours, theirs } => ("probes", ours.to_string(), theirs.to_string()),
+        MergeError::Seed { ours, theirs } => ("seed", ours.to_string(), theirs.to_string()),
+        MergeError::Hasher { ours, theirs } => {
+            let name = |id: Option<truebloom::HasherId>| id.map_or("unknown", truebloom::HasherId::name).to_owned();
+            ("hasher", name(ours), name(theirs))
+        }
+        _ => return Failure::new(format_args!("{} and {}: {error}; nothing was written", first.display(), other.display())),
+    };
+    Failure::new(format_args!(
+        "cannot merge: {} has {name} {ours}, {} has {name} {theirs}; nothing was written. Make the second like the first and fill it again from its data:\n  \
+         truebloom copy --empty {} NEW && truebloom insert NEW INPUT",
+        first.display(),
+        other.display(),
+        first.display()
+    ))
+}
+
+fn report(args: &Args, filter: &BloomFilter) -> Report {
+    let mut report = Report::new("merge");
+    let names: Vec<String> = args.filters.iter().map(|path| path.display().to_string()).collect();
+    let word = if args.intersect { "intersection" } else { "union" };
+    report.field("filter", args.out.display().to_string()).field("of", names.clone()).field("operation", word);
+    report.line("merged", format!("{}: the {word} of {}", args.out.display(), names.join(", ")));
+    super::add_state(&mut report, filter);
+    report
+}
