@@ -273,13 +273,11 @@ fn small_capacities_are_the_most() {
 /// A rate that is the decimal itself passes, and so does its last digit down not.
 #[test]
 fn ties_are_decided_by_the_decimal() {
-    // Four bits, one probe, sigma 2, retaining: 2/5 exactly (vectors).
-    let sigma = |p: &str| {
-        let found = capacity(4, &rate(p), one_phase(false, true)).expect("in range").expect("a design");
-        assert_eq!(found.design.probes(), 1, "{p}");
-        found.design.sigma()
-    };
-    assert_eq!((sigma("0.4"), sigma("2/5"), sigma("0.3999999999999999999"), sigma("0.4000000000000000001")), (2, 2, 1, 2));
+    // Four bits, one probe, sigma 2, retaining: a rate of 2/5 and 10/3 items (vectors); what else keeps to 2/5 has fewer.
+    let items = |p: &str| capacity(4, &rate(p), one_phase(false, true)).expect("in range").expect("a design").run.items_per_cycle.value;
+    let most = 10.0 / 3.0;
+    assert!([items("0.4"), items("2/5"), items("0.4000000000000000001")].iter().all(|found| (found - most).abs() < 1e-15));
+    assert!(items("0.3999999999999999999") < most - 0.1);
 }
 
 #[test]
@@ -309,7 +307,7 @@ fn sizes_beyond_walking() {
     let found = capacity(1 << 40, &rate("0.01"), Mode::default()).expect("in range").expect("a design");
     let share = found.design.sigma() as f64 / (1u64 << 40) as f64;
     assert!(found.design.probes() == 6 && (share - 0.606_244).abs() < 1e-6, "{found:?}");
-    assert!(found.run.fpr.upper <= 0.01 && found.run.fpr.method == Method::Bound);
+    assert!(found.run.fpr.upper <= 0.01 && found.run.fpr.lower > 0.009_999_999);
     assert!(found.run.items_per_cycle.upper / found.run.items_per_cycle.lower - 1.0 < 1e-11);
     let items = 1e10;
     for mode in [Mode::default(), Mode::two_phase()] {

@@ -1,6 +1,6 @@
 """How the golden files were made: hash, positions and file format written down a second time, from docs/DESIGN.md and docs/FORMAT.md and not from the Rust code.
 
-Needs Python 3 and `pip install xxhash`; no test runs it. `python3 reference.py FOLDER` writes both files anew.
+Needs Python 3 and `pip install xxhash`; no test runs it. `python3 reference.py FOLDER` writes all files anew.
 """
 import struct
 import sys
@@ -119,6 +119,134 @@ class Filter:
         return header + struct.pack("<Q", xxhash.xxh3_64_intdigest(header)) + self.payload
 
 
+def power(base, exponent):
+    """By squaring, so that the last digit is the same everywhere."""
+    product = 1.0
+    while exponent:
+        if exponent & 1:
+            product *= base
+        base *= base
+        exponent >>= 1
+    return product
+
+
+class Recycling:
+    """Kinds 3 and 4: phases as sets of positions."""
+
+    def __init__(self, hasher, bits, probes, sigma, phases, classic=False, renewed=True, excluded=False, retaining=False, insertions=0, age=0):
+        self.hasher, self.bits, self.probes, self.sigma, self.phases, self.classic = hasher, bits, probes, sigma, phases, classic
+        self.renewed, self.excluded, self.retaining, self.insertions, self.age = renewed, excluded, retaining, insertions, age
+        self.active, self.frozen, self.salt, self.frozen_salt = set(), set(), None, None
+        self.offered = self.new = self.refreshed = self.cycles = self.by_fill = self.items = 0
+        self.now = self.start = None
+        self.odds = self.odds_of_cycle = 0.0
+        self.renew()
+
+    def renew(self):
+        if self.renewed:
+            constant = int.from_bytes(b"recycled", "little")
+            self.salt = siphash13(SEED ^ (constant << 64 | constant), struct.pack("<Q", self.cycles))
+
+    def positions(self, h1, h2, salt):
+        if salt:
+            h1, h2 = mix(h1 ^ salt[0]), mix(h2 ^ salt[1])
+        if self.classic:
+            return set(distinct_positions(h1, h2, self.bits, self.probes))
+        return set(islice(positions(h1, h2, self.bits), self.probes))
+
+    def rate(self, ones):
+        if not self.classic:
+            return power(ones / self.bits, self.probes)
+        product = 1.0
+        for i in range(self.probes):
+            product *= max(ones - i, 0) / (self.bits - i)
+        return product
+
+    def rate_now(self):
+        active = self.rate(len(self.active))
+        if self.phases == 1:
+            return active
+        frozen = self.rate(len(self.frozen))
+        if self.renewed:
+            return active + frozen - active * frozen
+        return active + frozen - self.rate(len(self.active & self.frozen))
+
+    def advance(self, now):
+        if self.now is None:
+            self.now = self.start = now
+        self.now = now
+        overdue = (now - self.start) // self.age
+        start = self.start + overdue * self.age
+        for _ in range(min(overdue, 2)):
+            self.turn()
+        self.start = start
+
+    def turn(self):
+        self.cycles, self.items = self.cycles + 1, 0
+        self.odds, self.odds_of_cycle = self.odds + self.odds_of_cycle, 0.0
+        self.frozen, self.frozen_salt, self.active = self.active, self.salt, set()
+        self.renew()
+        if self.now is not None:
+            self.start = self.now
+
+    def offer(self, key):
+        h1, h2 = (xxh3 if self.hasher == 1 else siphash13)(SEED, key)
+        self.offered += 1
+        here = self.positions(h1, h2, self.salt)
+        if here <= self.active:
+            return
+        rate, fresh = self.rate_now(), here - self.active
+        if self.phases == 2 and self.positions(h1, h2, self.frozen_salt) <= self.frozen:
+            self.refreshed += 1
+        else:
+            self.new += 1
+            self.odds_of_cycle += rate / (1.0 - rate)
+        self.active |= here
+        self.items += 1
+        full = len(self.active) > self.sigma
+        if full or (self.insertions and self.items >= self.insertions):
+            self.by_fill += full
+            if self.excluded:
+                self.active -= fresh
+            self.turn()
+            if self.retaining:
+                self.active, self.items = self.positions(h1, h2, self.salt), 1
+
+    def encode(self):
+        payload = bytearray()
+        for phase in (self.active, self.frozen)[: self.phases]:
+            bits = bytearray((self.bits + 63) // 64 * 8)
+            for p in phase:
+                bits[p // 8] |= 1 << p % 8
+            payload += bits
+        flags = self.retaining * 2 | (not self.renewed) * 4 | self.excluded * 8 | (self.now is not None) * 16
+        header = b"\x89TBL\r\n\x1a\n"
+        header += struct.pack("<HHHHIIQ", 1, 2 + self.phases, 2 if self.classic else 1, self.hasher, flags, self.probes, self.bits)
+        header += SEED.to_bytes(16, "little")
+        header += struct.pack("<QQ", self.offered, self.new) + bytes(32)
+        header += struct.pack("<QQQ", 256, len(payload), xxhash.xxh3_64_intdigest(bytes(payload)))
+        header += struct.pack("<QQQ", self.sigma, self.insertions, self.age)
+        header += struct.pack("<QQQQ", self.cycles, self.by_fill, self.items, self.refreshed)
+        header += struct.pack("<QQdd", self.now or 0, self.start or 0, self.odds, self.odds_of_cycle) + bytes(40)
+        return header + struct.pack("<Q", xxhash.xxh3_64_intdigest(header)) + payload
+
+
+def recycling(folder):
+    one = Recycling(1, 300, 4, 150, 1, retaining=True, age=1_000_000_000)
+    for second in range(3):
+        one.advance((7 + second) * 1_000_000_000)
+        for key in keys(0, 80 + 40 * second):
+            one.offer(key)
+    (folder / "v1-recycling-one.tbl").write_bytes(one.encode())
+    two = Recycling(2, 250, 5, 120, 2, classic=True, renewed=False, excluded=True, insertions=25)
+    three = Recycling(1, 500, 6, 303, 2)
+    for filter in (two, three):
+        for key in [*keys(0, 60), *keys(30, 90), *keys(80, 130)]:
+            filter.offer(key)
+    (folder / "v1-recycling-two-classic.tbl").write_bytes(two.encode())
+    (folder / "v1-recycling-two.tbl").write_bytes(three.encode())
+
+
 def keys(start, end):
     """Texts, integers around 0, and byte strings at the borders of XXH3's branches."""
     yield from (b"key %d" % i for i in range(start, end))
@@ -138,6 +266,7 @@ def main(folder):
         other.insert(key)
     merged.union(other)
     (folder / "v1-siphash-merged.tbl").write_bytes(merged.encode())
+    recycling(folder)
 
 
 if __name__ == "__main__":

@@ -1,7 +1,7 @@
 //! The most items that a given memory remembers at a given rate.
 
 use super::fluid::limit_rate;
-use super::{Design, LongRun, Mode, Phases, Result};
+use super::{Bracket, Design, LongRun, Mode, Phases, Result};
 use crate::Rate;
 use crate::error::{check_bits, out_of_range};
 
@@ -31,18 +31,22 @@ pub struct Sized {
 /// # Ok::<(), truebloom_math::Error>(())
 /// ```
 pub fn capacity(bits: u64, rate: &Rate, mode: Mode) -> Result<Option<Sized>> {
+    let best = best_design(bits, rate, mode)?;
+    best.map(|(design, _)| Ok(Sized { design, run: design.long_run()? })).transpose()
+}
+
+fn best_design(bits: u64, rate: &Rate, mode: Mode) -> Result<Option<(Design, Bracket)>> {
     let each = bits / mode.filters();
     check_bits(each)?;
-    let mut best: Option<(Design, f64)> = None;
+    let mut best: Option<(Design, Bracket)> = None;
     for probes in candidates(each, rate, mode)? {
         let Some(design) = fullest(each, probes, rate, mode)? else { continue };
-        let items = design.nearly()?.items;
-        let items = (items.lower.floor() + items.upper.ceil()) / 2.0;
-        if best.is_none_or(|(_, most)| items > most * (1.0 + SAME)) {
+        let items = Bracket::from_enclosure(&design.nearly()?.items);
+        if best.is_none_or(|(_, most)| items.value > most.value * (1.0 + SAME)) {
             best = Some((design, items));
         }
     }
-    best.map(|(design, _)| Ok(Sized { design, run: design.long_run()? })).transpose()
+    Ok(best)
 }
 
 /// Items that differ by less than this are equal as far as anyone can tell.
@@ -144,9 +148,13 @@ pub fn min_bits(items: f64, rate: &Rate, mode: Mode) -> Result<Option<Sized>> {
         return out_of_range("items_per_cycle", items, "above 0 and at most 1e18");
     }
     let filters = mode.filters();
-    let enough = |each: u64| -> Result<Option<Sized>> {
-        let found = capacity(each * filters, rate, mode)?;
-        Ok(found.filter(|found| found.run.items_per_cycle.upper >= items))
+    let enough = |each: u64| -> Result<Option<Design>> {
+        let Some((design, mut found)) = best_design(each * filters, rate, mode)? else { return Ok(None) };
+        if found.lower < items && items <= found.upper {
+            found = design.long_run()?.items_per_cycle;
+        }
+        // What no bracket tells apart is equal.
+        Ok((found.upper >= items).then_some(design))
     };
     let per_bit = limit_items(rate, mode.phases)?.into_iter().fold(0.0, f64::max);
     let most = crate::MAX_BITS / filters;
@@ -188,5 +196,5 @@ pub fn min_bits(items: f64, rate: &Rate, mode: Mode) -> Result<Option<Sized>> {
             found = smaller;
         }
     }
-    Ok(Some(found))
+    Ok(Some(Sized { design: found, run: found.long_run()? }))
 }

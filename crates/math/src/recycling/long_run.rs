@@ -30,44 +30,58 @@ const FINE_HASHES: f64 = 1e6;
 /// Beyond this many hashes (a second or so) the walk gives way to integrals where they are known.
 const MOST_WALKED: f64 = 5e7;
 
+/// From this many hashes on a search asks the integrals first.
+const FEWEST_FLUID: f64 = 1e5;
+
+/// Brackets of this relative width or less are called exact.
+pub(super) const NARROW: f64 = 1e-9;
+
 impl Design {
     /// The long-run average rate, the worst rate and the expected items of a cycle.
     ///
-    /// Time O(probes x sigma), memory O(probes): half a second at five million set bits and seven probes. Brackets are proven; up to a million hashes (probes x sigma) their ends are two `f64` apart, and
-    /// beyond their relative width grows by `2^-53` a rounding, to 5e-7 at five million set bits and seven probes. Above fifty million hashes, colliding probes that are not retained
-    /// are answered in microseconds by integrals with a proven bound ([`Method::Bound`]; relative width about `probes^2 / sigma` or less). Errors with [`Error::TooLong`] where a walk would take
-    /// more than some ten seconds.
+    /// Time O(probes x sigma), memory O(probes): a tenth of a second at five million set bits and seven probes; above fifty million hashes (probes x sigma), colliding probes that are not retained
+    /// are answered in microseconds by integrals whose error is bounded. Brackets are proven: up to a million hashes their ends are two `f64` apart, beyond that the narrower of both routes; one wider
+    /// than 1e-9 of its value is called [`Method::Bound`]. Errors with [`Error::TooLong`] where a walk would take more than some ten seconds.
     pub fn long_run(&self) -> Result<LongRun> {
-        let hashes = f64::from(self.probes) * self.sigma as f64;
-        let found = match hashes {
+        let found = match self.hashes() {
             ..=FINE_HASHES => self.walked::<Double>()?,
+            ..=MOST_WALKED => match self.has_integrals() {
+                true => self.fluid()?.unless_wide(|| self.walked::<f64>())?,
+                false => self.walked::<f64>()?,
+            },
             _ => self.nearly()?,
         };
-        let mut run = LongRun { fpr: found.fpr(), worst: self.worst()?, items_per_cycle: Bracket::from_enclosure(&found.items) };
-        if self.is_fluid() {
-            (run.fpr.method, run.items_per_cycle.method) = (Method::Bound, Method::Bound);
-        }
-        Ok(run)
+        Ok(LongRun { fpr: found.fpr(), worst: self.worst()?, items_per_cycle: Bracket::from_enclosure(&found.items) })
     }
 
-    /// Too many states to walk, and of the kind that has integrals.
-    fn is_fluid(&self) -> bool {
-        f64::from(self.probes) * self.sigma as f64 > MOST_WALKED && self.mode.colliding && !self.mode.retaining
+    fn hashes(&self) -> f64 {
+        f64::from(self.probes) * self.sigma as f64
     }
 
-    /// The cheap bracket.
+    /// Of the kind whose sums over states become integrals.
+    fn has_integrals(&self) -> bool {
+        self.mode.colliding && !self.mode.retaining && self.sigma > 0
+    }
+
+    /// A cheap bracket: by integrals from some size on.
     pub(super) fn nearly(&self) -> Result<Walked> {
-        if self.is_fluid() { self.fluid() } else { self.walked::<f64>() }
+        if self.has_integrals() && self.hashes() > FEWEST_FLUID { self.fluid() } else { self.walked::<f64>() }
     }
 
     /// Is the average rate at most `rate`? Asked of the cheap bracket first. A tie that even pairs of `f64` cannot tell apart passes where it is proven to be one, and
     /// counts as too much otherwise.
     pub(super) fn meets(&self, rate: &Rate) -> Result<bool> {
-        let order = match self.nearly()?.rate.compare_rate(rate) {
-            Some(order) => Some(order),
-            None if self.is_fluid() => None,
-            None => self.walked::<Double>()?.rate.compare_rate(rate),
-        };
+        let mut order = self.nearly()?.rate.compare_rate(rate);
+        if self.hashes() <= MOST_WALKED || !self.has_integrals() {
+            order = match order {
+                None => self.walked::<f64>()?.rate.compare_rate(rate),
+                known => known,
+            };
+            order = match order {
+                None => self.walked::<Double>()?.rate.compare_rate(rate),
+                known => known,
+            };
+        }
         Ok(order.map_or_else(|| self.tie_is_proven(rate), Ordering::is_le))
     }
 
@@ -219,7 +233,29 @@ impl Walked {
         if fpr.lower > 0.0 && fpr.upper.to_bits() - fpr.lower.to_bits() > 2 {
             fpr.value = fpr.lower + (fpr.upper - fpr.lower) / 2.0;
         }
+        if fpr.ln_upper - fpr.ln_lower > NARROW {
+            fpr.method = Method::Bound;
+        }
         fpr
+    }
+
+    fn is_narrow(&self) -> bool {
+        let narrow = |bracket: &Enclosure| bracket.upper.ln().1 - bracket.lower.ln().0 <= NARROW;
+        narrow(&self.rate) && narrow(&self.items)
+    }
+
+    /// The narrower of both brackets, where this one is not narrow enough.
+    fn unless_wide(self, other: impl FnOnce() -> Result<Walked>) -> Result<Walked> {
+        if self.is_narrow() {
+            return Ok(self);
+        }
+        let other = other()?;
+        let both = |a: Enclosure, b: Enclosure| {
+            let lower = if a.lower.compare(&b.lower).is_gt() { a.lower } else { b.lower };
+            let upper = if a.upper.compare(&b.upper).is_lt() { a.upper } else { b.upper };
+            Enclosure::between(lower, upper)
+        };
+        Ok(Walked { rate: both(self.rate, other.rate), items: both(self.items, other.items) })
     }
 }
 

@@ -177,7 +177,8 @@ pub struct Bracket {
 impl Bracket {
     pub(crate) fn from_enclosure(enclosure: &crate::enclosure::Enclosure) -> Bracket {
         let (lower, upper) = (enclosure.lower.floor(), enclosure.upper.ceil());
-        Bracket { value: lower + (upper - lower) / 2.0, lower, upper, method: Method::Exact }
+        let method = if upper - lower <= long_run::NARROW * lower { Method::Exact } else { Method::Bound };
+        Bracket { value: lower + (upper - lower) / 2.0, lower, upper, method }
     }
 }
 

@@ -1,0 +1,32 @@
+//! Recycling filters: held to a second implementation key by key, to the model in the long run, to their memory, and to their files.
+#![allow(unreachable_pub, reason = "a test has no public interface")]
+
+#[path = "../common/mod.rs"]
+mod common;
+mod memory;
+mod model;
+mod naive;
+mod state;
+mod wrong_drops;
+
+use truebloom::recycling::{Phases, Policy, RecyclingFilter, Seeds, Trigger};
+use truebloom::scheme::FillScheme;
+use truebloom::{PortableHasher, Seed};
+
+/// A filter with a known seed.
+pub fn filter<S: FillScheme>(bits: u64, probes: u32, policy: Policy, seed: u128) -> RecyclingFilter<PortableHasher, S> {
+    RecyclingFilter::with_hasher(bits, probes, policy, PortableHasher::xxh3(Seed::from(seed))).expect("in range")
+}
+
+/// Every way to forget by sigma: one phase and two, retaining or not, the trigger frozen or not, one seed or many.
+pub fn policies(sigma: u64) -> Vec<Policy> {
+    let mut policies = Vec::new();
+    for phases in [Phases::One, Phases::Two(Trigger::Included), Phases::Two(Trigger::Excluded)] {
+        for retaining in [false, true] {
+            for seeds in [Seeds::Renewed, Seeds::Kept] {
+                policies.push(Policy { phases, retaining, seeds, ..Policy::one_phase(sigma) });
+            }
+        }
+    }
+    policies
+}

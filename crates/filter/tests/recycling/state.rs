@@ -1,0 +1,210 @@
+//! The whole state in a file, in the middle of a cycle: golden files of a second implementation (tests/golden/reference.py), round trips, and hostile bytes.
+
+use crate::common::{seal, seal_all};
+use crate::{filter, policies};
+use proptest::prelude::*;
+use std::path::PathBuf;
+use std::time::Duration;
+use truebloom::recycling::{Phases, Policy, RecyclingFilter, Seeds, Trigger};
+use truebloom::scheme::{Classic, FillScheme, SchemeId, Standard};
+use truebloom::{BloomFilter, Expected, FormatError, HasherId, Kind, PortableHasher, ReadError, Seed};
+
+const SEED: u128 = 0x0f1e_2d3c_4b5a_6978_8796_a5b4_c3d2_e1f0;
+
+/// The keys of the golden files.
+fn offer<S: FillScheme>(filter: &mut RecyclingFilter<PortableHasher, S>, range: std::ops::Range<i64>) {
+    for i in range.clone() {
+        filter.check_and_insert(&format!("key {i}"));
+    }
+    for i in range {
+        filter.check_and_insert(&(i - 100));
+    }
+    let bytes: Vec<u8> = (0..=255).collect();
+    for length in [0, 1, 3, 4, 8, 9, 16, 17, 128, 129, 240, 241, 256] {
+        filter.check_and_insert(&bytes[..length]);
+    }
+}
+
+fn check_golden<S: FillScheme + PartialEq>(name: &str, built: &RecyclingFilter<PortableHasher, S>) {
+    let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/golden").join(name);
+    let bytes = std::fs::read(&path).expect("a golden file");
+    assert_eq!(built.to_bytes().as_deref(), Ok(&bytes[..]), "{name} is built otherwise than by the reference");
+    assert!(RecyclingFilter::<_, S>::open(path).expect("a golden file") == *built && built.encoded_bytes() == bytes.len() as u64);
+}
+
+#[test]
+fn golden_one_phase_by_age_and_retaining() {
+    let policy = Policy { retaining: true, age: Some(Duration::from_secs(1)), ..Policy::one_phase(150) };
+    let mut built = filter::<Standard>(300, 4, policy, SEED);
+    for second in 0..3 {
+        built.advance(Duration::from_secs(7 + second));
+        offer(&mut built, 0..80 + 40 * second as i64);
+    }
+    check_golden("v1-recycling-one.tbl", &built);
+}
+
+#[test]
+fn golden_two_phases() {
+    let hasher = PortableHasher::new(HasherId::Sip13, Seed::from(SEED));
+    let phases = Phases::Two(Trigger::Excluded);
+    let policy = Policy { phases, seeds: Seeds::Kept, insertions: Some(25), ..Policy::one_phase(120) };
+    let mut classic: RecyclingFilter<_, Classic> = RecyclingFilter::with_hasher(250, 5, policy, hasher).expect("in range");
+    let mut standard = filter::<Standard>(500, 6, Policy::two_phases(303), SEED);
+    for range in [0..60, 30..90, 80..130] {
+        offer(&mut classic, range.clone());
+        offer(&mut standard, range);
+    }
+    check_golden("v1-recycling-two-classic.tbl", &classic);
+    check_golden("v1-recycling-two.tbl", &standard);
+}
+
+fn decode(bytes: &[u8]) -> Result<RecyclingFilter, FormatError> {
+    let from_bytes = RecyclingFilter::from_bytes(bytes);
+    match (RecyclingFilter::read_from(bytes), &from_bytes) {
+        (Ok(read), Ok(decoded)) => assert_eq!(&read, decoded),
+        (Ok(_), Err(FormatError::TooLong { .. })) | (Err(ReadError::Format(_)), Err(_)) => {}
+        (read, decoded) => panic!("{read:?} but {decoded:?}"),
+    }
+    from_bytes
+}
+
+/// Two phases in the middle of the third cycle.
+fn sample() -> Vec<u8> {
+    let mut filter = filter::<Standard>(100, 3, Policy { age: Some(Duration::from_secs(9)), ..Policy::two_phases(40) }, 5);
+    filter.advance(Duration::from_secs(3));
+    for key in 0..40u64 {
+        filter.check_and_insert(&key);
+    }
+    assert!(filter.stats().cycles >= 2 && filter.stats().items > 2);
+    filter.to_bytes().expect("small")
+}
+
+fn patched(offset: usize, field: &[u8]) -> Vec<u8> {
+    let mut bytes = sample();
+    bytes[offset..offset + field.len()].copy_from_slice(field);
+    seal(&mut bytes);
+    bytes
+}
+
+proptest! {
+    /// Saved and opened at any moment, a filter goes on as if nothing had happened.
+    #[test]
+    fn a_restored_filter_goes_on(choice in 0..12usize, at in 0..200u64, insertions in prop::option::of(2..30u64), age in prop::option::of(1..50u64), seed: u128, sip: bool) {
+        let policy = Policy { insertions, age: age.map(Duration::from_nanos), ..policies(20)[choice] };
+        let id = if sip { HasherId::Sip13 } else { HasherId::Xxh3 };
+        let mut one: RecyclingFilter = RecyclingFilter::with_hasher(40, 3, policy, PortableHasher::new(id, Seed::from(seed))).expect("in range");
+        for i in 0..at {
+            one.check_and_insert_at(&(i * i % 90), Duration::from_nanos(i));
+        }
+        let bytes = one.to_bytes().expect("small");
+        let mut two = decode(&bytes).expect("just written");
+        prop_assert_eq!(&one, &two);
+        for i in at..at + 150 {
+            let (key, now) = (i * i % 90, Duration::from_nanos(i));
+            prop_assert_eq!(one.check_and_insert_at(&key, now), two.check_and_insert_at(&key, now));
+        }
+        prop_assert_eq!(one, two);
+    }
+
+    /// Headers of which any field may be anything, with checksums made right: an error or a filter that keeps its own rules; never a panic.
+    #[test]
+    fn forged_headers_do_no_harm(offset in 8..248usize, field in prop::collection::vec(any::<u8>(), 1..9), start: u64) {
+        let field = &field[..field.len().min(248 - offset)];
+        if let Ok(mut filter) = decode(&patched(offset, field)) {
+            for key in start..start.saturating_add(100) {
+                filter.check_and_insert_at(&key, Duration::from_nanos(key));
+                prop_assert!(filter.ones() <= filter.policy().sigma && filter.fpr() <= filter.worst_fpr());
+            }
+            prop_assert!(filter.compensator() >= 0.0);
+            let _ = (filter.wrong_drops(0.99), filter.average_fpr());
+            let bytes = filter.to_bytes().expect("small");
+            prop_assert_eq!(decode(&bytes), Ok(filter));
+        }
+    }
+}
+
+#[test]
+fn damage_is_found_everywhere() {
+    let bytes = sample();
+    for length in 0..bytes.len() {
+        assert!(matches!(decode(&bytes[..length]), Err(FormatError::Truncated { .. })));
+    }
+    for bit in 0..8 * bytes.len() {
+        let mut damaged = bytes.clone();
+        damaged[bit / 8] ^= 1 << (bit % 8);
+        assert!(decode(&damaged).is_err(), "bit {bit}");
+    }
+    assert!(matches!(decode(&[bytes.clone(), bytes].concat()), Err(FormatError::TooLong { .. })));
+}
+
+#[test]
+fn contradictions_are_refused_by_name() {
+    let field = |bytes: &[u8]| match decode(bytes) {
+        Err(FormatError::Field { field, .. }) => field,
+        other => panic!("{other:?}"),
+    };
+    let number = |offset: usize, number: u64| patched(offset, &number.to_le_bytes());
+    assert_eq!(field(&number(56, 41)), "new items");
+    assert_eq!(field(&number(168, 41)), "refreshed items");
+    assert_eq!(field(&number(152, 1 << 40)), "recycles by fill");
+    assert_eq!(field(&number(160, 41)), "items of the cycle");
+    assert_eq!(field(&number(160, 1)), "set bits");
+    assert_eq!(field(&number(184, u64::MAX)), "start of the phase");
+    assert_eq!(field(&number(192, f64::NAN.to_bits())), "sum of odds");
+    assert_eq!(field(&number(200, (-1.0f64).to_bits())), "sum of odds of the cycle");
+    assert_eq!(field(&number(104, 16)), "payload length");
+    // Too many bits for sigma, in either phase.
+    let full = |start: usize| {
+        let mut bytes = sample();
+        bytes[start..start + 12].fill(0xff);
+        seal_all(&mut bytes);
+        bytes
+    };
+    assert_eq!((field(&full(256)), field(&full(272))), ("set bits", "frozen bits"));
+    let mut padded = sample();
+    padded[256 + 15] = 0x80;
+    seal_all(&mut padded);
+    assert_eq!(decode(&padded), Err(FormatError::Padding { bits: 100 }));
+    for (offset, value) in [(120, 97), (136, u64::MAX)] {
+        assert!(matches!(decode(&number(offset, value)), Err(FormatError::Parameters { .. })), "{offset}");
+    }
+    for offset in [64, 91, 92, 208, 247] {
+        assert!(matches!(decode(&patched(offset, &[1])), Err(FormatError::Reserved { .. })), "{offset}");
+    }
+    // A trigger that is taken out, of one phase.
+    let mut one = patched(10, &[3, 0]);
+    one[16] |= 8;
+    seal(&mut one);
+    assert!(matches!(decode(&one), Err(FormatError::Unknown { field: "flags", .. })));
+    // Huge and consistent, but not there: refused before memory is taken.
+    let mut huge = number(24, 1 << 61);
+    huge[104..112].copy_from_slice(&(1u64 << 59).to_le_bytes());
+    seal(&mut huge);
+    assert_eq!(decode(&huge), Err(FormatError::Truncated { expected: (1 << 59) + 256, found: huge.len() as u64 }));
+    assert_eq!(field(&number(24, 0)), "bits");
+    assert!(matches!(decode(&number(24, u64::MAX)), Err(FormatError::Field { expected: Expected::Within(1, _), .. })));
+}
+
+#[test]
+fn other_kinds_and_schemes_say_what_opens_them() {
+    assert_eq!(BloomFilter::from_bytes(&sample()), Err(FormatError::Kind { found: Kind::RecyclingTwoPhase }));
+    let bloom = crate::common::filter(100, 3, 1).to_bytes().expect("small");
+    let error = decode(&bloom).expect_err("another kind");
+    assert!(error == FormatError::Kind { found: Kind::Bloom } && error.to_string().contains("BloomFilter::open"), "{error}");
+    let classic = filter::<Classic>(100, 3, Policy::one_phase(40), 1).to_bytes().expect("small");
+    assert_eq!(decode(&classic), Err(FormatError::Scheme { expected: SchemeId::Standard, found: SchemeId::Classic }));
+}
+
+#[test]
+fn files_are_replaced_whole() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let path = folder.path().join("state.tbl");
+    let mut seen = filter::<Standard>(1_000, 3, Policy::one_phase(400), 1);
+    for key in 0..3u64 {
+        seen.check_and_insert(&key);
+        seen.save(&path).expect("a folder that can be written");
+        assert!(RecyclingFilter::open(&path).expect("just saved") == seen);
+    }
+    assert!(seen.save_new(&path).is_err() && RecyclingFilter::<_, Standard>::check_target(&path).is_ok());
+    assert_eq!(std::fs::read_dir(folder.path()).expect("a folder").count(), 1);
+}
