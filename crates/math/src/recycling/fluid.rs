@@ -91,6 +91,17 @@ impl Design {
         Between { low: (sum - next + half - rest) / k, high: (sum + half + rest) / k }
     }
 
+    /// The variance of the items of a cycle in the limit: `ceil(T / k)` for a `T` that is evenly spread modulo k, `Var T = sum of x / (1-x)^2`.
+    pub(super) fn fluid_variance(&self) -> f64 {
+        let (k, m) = (f64::from(self.probes), self.bits as f64);
+        let (x, empty) = (self.sigma as f64 / m, (self.bits - self.sigma) as f64 / m);
+        // The integral of x / (1-x)^2 is x / (1-x) + ln(1-x); then half of the last term and the difference of derivatives.
+        let integral = if x < 1e-4 { x * x / 2.0 + x * x * x * 2.0 / 3.0 } else { x / empty + log_empty(x, empty) };
+        let slope = (1.0 + x) / (empty * empty * empty) - 1.0;
+        let hashes = m * integral + x / (2.0 * empty * empty) + slope / (12.0 * m);
+        (hashes + (k * k - 1.0) / 12.0) / (k * k)
+    }
+
     /// Expected items of a cycle that pass, over the pass probability at sigma.
     fn fluid_passed(&self) -> Between {
         let (k, m) = (f64::from(self.probes), self.bits as f64);

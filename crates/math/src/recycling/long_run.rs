@@ -59,7 +59,7 @@ impl Design {
     }
 
     /// Of the kind whose sums over states become integrals.
-    fn has_integrals(&self) -> bool {
+    pub(super) fn has_integrals(&self) -> bool {
         self.mode.colliding && !self.mode.retaining && self.sigma > 0
     }
 

@@ -6,6 +6,10 @@
 //! | question | answer |
 //! |---|---|
 //! | what is the average rate, the worst, and how many items make a cycle? | [`Design::long_run`] |
+//! | how long is a cycle? | [`Design::cycle`] |
+//! | how long is an item remembered? | [`Design::forgetting`] |
+//! | what of filters emptied after a fixed number of items? | [`n_bounded()`] |
+//! | what do simulated filters do, and what with popular items? | [`simulate()`] |
 //! | how many items fit into this memory at this rate, and how much memory do so many need? | [`capacity()`], [`min_bits`] |
 //!
 //! Rates follow Dozier, Salamatian and Rubenstein, *Modeling Average False Positive Rates of Recycling Bloom Filters*, with the corrections of docs/ERRATA.md, and are computed by a
@@ -13,14 +17,26 @@
 
 mod average;
 mod capacity;
+mod cycle;
+mod fills;
 mod fluid;
+mod forgetting;
 mod long_run;
+mod n_bounded;
 mod number;
 mod restart;
+mod simulate;
+mod stream;
 mod walk;
 
 pub use capacity::{Sized, capacity, min_bits};
+pub use cycle::Cycle;
+pub use forgetting::Forgetting;
 pub use long_run::LongRun;
+pub use n_bounded::{Counting, NBounded, n_bounded};
+
+pub use simulate::{Simulated, simulate};
+pub use stream::Stream;
 
 use crate::error::{check_bits, check_probes, out_of_range};
 use crate::{Fpr, Method, Result};

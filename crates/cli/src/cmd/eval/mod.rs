@@ -75,16 +75,18 @@ fn answer(line: &[u8]) -> Result<Answer, String> {
         "occupancy" => occupancy::occupancy(&mut query),
         "estimate_items" => occupancy::items_estimate(&mut query),
         "recycling" => recycling::long_run(&mut query),
+        "forgetting" => recycling::forgotten(&mut query),
+        "n_bounded" => recycling::emptied_after(&mut query),
         "recycling_capacity" => recycling::most_items(&mut query),
         "recycling_min_bits" => recycling::fewest_bits(&mut query),
         _ if LATER.contains(&name.as_str()) => Err(format!("fn `{name}` is not answered by this version of truebloom")),
         _ => Err(format!(
             "fn `{name}` is unknown; known are fpr, fpr_at_fill, approximation, optimal_probes, max_items, min_bits, efficiency, peak_efficiency, \
                  max_efficiency, crossover, estimate_bits, estimate_items, false_positives, set_fpr, occupancy, recycling, recycling_capacity, \
-                 recycling_min_bits"
+                 recycling_min_bits, n_bounded, forgetting"
         )),
     }
 }
 
 /// Named by the interface, and not answered yet.
-const LATER: [&str; 3] = ["n_bounded", "forgetting", "count_min"];
+const LATER: [&str; 1] = ["count_min"];

@@ -4,7 +4,7 @@ use super::query::{Answer, Query, brief, explain};
 use crate::report::fpr_value;
 use serde_json::{Map, Value, json};
 use truebloom_math::Fpr;
-use truebloom_math::recycling::{Bracket, Design, Mode, Phases, Sized, Trigger, capacity, min_bits};
+use truebloom_math::recycling::{Bracket, Counting, Design, Mode, Phases, Sized, Trigger, capacity, min_bits, n_bounded};
 
 /// A field that is true or false, and may be left out.
 fn flag(query: &mut Query, name: &str, otherwise: bool) -> Result<bool, String> {
@@ -66,12 +66,56 @@ fn put(answer: &mut Answer, name: &str, bracket: &Bracket) {
 
 pub(super) fn long_run(query: &mut Query) -> Result<Answer, String> {
     let design = design(query)?;
+    let with_cycle = flag(query, "cycle", false)?;
+    let asked = match with_cycle && query.fields.contains_key("quantiles") {
+        true => query.list("quantiles", Value::as_f64, "numbers strictly between 0 and 1")?,
+        false => USUAL_QUANTILES.to_vec(),
+    };
     query.finish()?;
     let run = design.long_run().map_err(explain)?;
     let mut answer: Answer = Map::new();
     put_rate(&mut answer, "fpr", &run.fpr);
     put_rate(&mut answer, "worst", &run.worst);
     put(&mut answer, "items_per_cycle", &run.items_per_cycle);
+    if with_cycle {
+        let cycle = design.cycle().map_err(explain)?;
+        let found = asked.iter().map(|&p| cycle.quantile(p)).collect::<truebloom_math::Result<Vec<_>>>().map_err(explain)?;
+        answer.insert("mean".to_owned(), cycle.mean.value.into());
+        answer.insert("variance".to_owned(), cycle.variance.into());
+        answer.insert("quantiles".to_owned(), found.iter().map(|(items, _)| *items).collect());
+        answer.insert("quantiles_at".to_owned(), asked.into());
+        answer.insert("quantiles_method".to_owned(), found.first().map(|(_, method)| method.to_string()).into());
+        answer.insert("shortest".to_owned(), cycle.least.into());
+    }
+    Ok(answer)
+}
+
+/// Of the cycle length, unless others are asked for.
+const USUAL_QUANTILES: [f64; 5] = [0.01, 0.1, 0.5, 0.9, 0.99];
+
+pub(super) fn forgotten(query: &mut Query) -> Result<Answer, String> {
+    let (design, gap) = (design(query)?, query.whole("gap")?);
+    query.finish()?;
+    let law = design.forgetting().map_err(explain)?;
+    let mut answer: Answer = Map::new();
+    put(&mut answer, "probability", &law.probability(gap));
+    answer.insert("remembered_at_least".to_owned(), law.remembered_at_least().into());
+    answer.insert("remembered_at_most".to_owned(), law.remembered_at_most().into());
+    // Where nothing is certain: the gap after which all but one in a million are forgotten.
+    answer.insert("forgotten_by".to_owned(), law.gap_at(0.999_999).into());
+    Ok(answer)
+}
+
+pub(super) fn emptied_after(query: &mut Query) -> Result<Answer, String> {
+    let (bits, probes, items) = (query.whole("bits")?, query.probes()?, query.whole("items")?);
+    let kind: Counting = query.text("kind")?.parse().map_err(explain)?;
+    query.finish()?;
+    let found = n_bounded(bits, probes, items, kind).map_err(explain)?;
+    let mut answer: Answer = Map::new();
+    put_rate(&mut answer, "fpr", &found.fpr);
+    answer.insert("printed".to_owned(), found.printed.into());
+    put(&mut answer, "items_per_cycle", &found.arrivals);
+    answer.insert("stuck".to_owned(), found.stuck.into());
     Ok(answer)
 }
 

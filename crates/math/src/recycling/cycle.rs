@@ -1,0 +1,132 @@
+//! How many new items a cycle has: mean, variance, and the law itself where it is cheap.
+
+use super::fills::Fills;
+use super::number::Positive;
+use super::restart::restart_law;
+use super::walk::Walk;
+use super::{Bracket, Design, MAX_STEPS, Result};
+use crate::error::out_of_range;
+use crate::occupancy::double::Double;
+use crate::{Error, Method};
+
+/// The length of a cycle (a phase, for two phases) in new items, the one that ends it counted.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct Cycle {
+    /// Its mean, as in [`super::LongRun::items_per_cycle`].
+    pub mean: Bracket,
+    /// Its variance: relative error below 1e-6 up to five million hashes; beyond, for colliding probes, that of the limit of many bits, which has an exponentially small error.
+    pub variance: f64,
+    /// The fewest items that can end a cycle.
+    pub least: u64,
+    /// `survival[n]` is the chance that a cycle has more than n items; `None` where the law takes too long item by item. Absolute error below 1e-11.
+    survival: Option<Vec<f64>>,
+}
+
+/// Hashes up to which the variance is walked in pairs of `f64`.
+const FINE_HASHES: f64 = 5e6;
+
+/// Work up to which the law is summed, in states times hashes.
+const MAX_LAW: f64 = 6e8;
+
+impl Design {
+    /// The law of the cycle length: exact up to some hundred thousand bits (probes x items x states below 6e8), otherwise by its mean and variance.
+    ///
+    /// A cycle goes on after n items while at most sigma bits are set, so its law is that of the fill (Burns; not in the paper on recycling). The variance is a second pass
+    /// of the recursion that carries the item's number beside the visits: `E[N (N+1) / 2]` is the sum of the numbers over a cycle.
+    pub fn cycle(&self) -> Result<Cycle> {
+        let mean = self.long_run()?.items_per_cycle;
+        // A retained item has set up to k bits before the first arrival.
+        let before = u64::from(self.mode.retaining);
+        let least = (self.sigma / u64::from(self.probes) + 1 - before).max(1);
+        Ok(Cycle { mean, variance: self.cycle_variance()?, least, survival: self.survival(mean.value)? })
+    }
+
+    fn cycle_variance(&self) -> Result<f64> {
+        let k = f64::from(self.probes);
+        if k * self.sigma as f64 > FINE_HASHES {
+            return if self.has_integrals() { Ok(self.fluid_variance()) } else { self.walked_variance::<f64>() };
+        }
+        self.walked_variance::<Double>()
+    }
+
+    fn walked_variance<T: Positive>(&self) -> Result<f64> {
+        let steps = f64::from(self.probes) * self.sigma as f64;
+        if steps > MAX_STEPS / 2.0 {
+            return Err(Error::TooLong { what: "the variance of the cycle length", steps, allowed: MAX_STEPS / 2.0 });
+        }
+        let start = restart_law::<T>(self);
+        let distinct = !self.mode.colliding;
+        let (mut visits, mut numbers) =
+            (Walk::<T>::new(self.bits, self.probes, distinct), Walk::<T>::new(self.bits, self.probes, distinct));
+        let (mut items, mut sum) = (T::ZERO, T::ZERO);
+        for ones in 0..=self.sigma {
+            let begin = start.get(ones as usize).copied().unwrap_or(T::ZERO);
+            let step = visits.step(begin);
+            items = items.plus(step.visits);
+            // An item that ends here passes its number plus one on.
+            sum = sum.plus(numbers.step(begin.plus(step.left)).visits);
+        }
+        // 2 E[N (N+1) / 2] - E[N] - E[N]^2: up to half of the digits of a pair cancel.
+        let (twice, square) = (sum.plus(sum), items.times(items).plus(items));
+        let ((a, b), (c, d)) = (twice.parts(), square.parts());
+        Ok(((a - c) + (b - d)).max(0.0))
+    }
+
+    /// `P(N > n)` for n = 0, 1, ..
+    fn survival(&self, mean: f64) -> Result<Option<Vec<f64>>> {
+        // The window is some fifteen deviations wide, at most sigma.
+        let width = (15.0 * libm::sqrt(self.sigma as f64) + f64::from(self.probes)).min(self.sigma as f64 + 1.0);
+        if mean * width * f64::from(self.probes) > MAX_LAW {
+            return Ok(None);
+        }
+        let start: Vec<f64> = restart_law::<Double>(self).into_iter().map(|x| x.parts().0).collect();
+        let mut fills = Fills::new(self.bits, self.probes, !self.mode.colliding, start, 1e-30);
+        let mut survival = vec![1.0];
+        let mut over = 0.0;
+        while *survival.last().unwrap_or(&0.0) > 1e-17 {
+            fills.item()?;
+            over += fills.overflow(self.sigma);
+            // From the smaller side, whose digits are all there.
+            let left: f64 = fills.weights.iter().sum();
+            survival.push(if over < 0.5 { 1.0 - over } else { left });
+        }
+        Ok(Some(survival))
+    }
+}
+
+impl Cycle {
+    /// `P(N > n)`, where the law is known.
+    pub fn survival(&self, items: u64) -> Option<f64> {
+        let survival = self.survival.as_ref()?;
+        Some(usize::try_from(items).ok().and_then(|n| survival.get(n)).copied().unwrap_or(0.0))
+    }
+
+    /// `P(N > n)` for n = 0, 1, .., where the law is known.
+    pub(crate) fn law(&self) -> Option<&[f64]> {
+        self.survival.as_deref()
+    }
+
+    /// The least n with `P(N <= n) >= p`, for p strictly between 0 and 1, and how it was found: `Validated` from the law, or the normal approximation of many bits.
+    pub fn quantile(&self, p: f64) -> Result<(u64, Method)> {
+        if !(p > 0.0 && p < 1.0) {
+            return out_of_range("quantiles", p, "strictly between 0 and 1");
+        }
+        if let Some(survival) = self.law() {
+            let found = survival.iter().position(|&more| 1.0 - more >= p - 1e-13).unwrap_or(survival.len());
+            return Ok((found as u64, Method::Validated));
+        }
+        let found = self.mean.value + normal_quantile(p) * libm::sqrt(self.variance);
+        Ok((found.round().max(self.least as f64) as u64, Method::Approximation("normal")))
+    }
+}
+
+/// By bisection on `erfc`.
+fn normal_quantile(p: f64) -> f64 {
+    let (mut low, mut high) = (-40.0, 40.0);
+    for _ in 0..80 {
+        let middle = (low + high) / 2.0;
+        if libm::erfc(-middle / std::f64::consts::SQRT_2) / 2.0 < p { low = middle } else { high = middle }
+    }
+    low
+}

@@ -1,0 +1,124 @@
+//! The law of the number of set bits, item by item.
+
+use super::MAX_STEPS;
+use crate::{Error, Result};
+
+/// `weights[i]` is the chance of `first + i` set bits; chances that are too small to matter are dropped and counted.
+#[derive(Clone, Debug)]
+pub(crate) struct Fills {
+    bits: u64,
+    probes: u32,
+    distinct: bool,
+    pub(crate) first: u64,
+    pub(crate) weights: Vec<f64>,
+    /// Chances below this are dropped at the ends of the window.
+    negligible: f64,
+    /// What was dropped so far.
+    pub(crate) dropped: f64,
+    steps: f64,
+}
+
+impl Fills {
+    /// Before the first item.
+    pub(crate) fn new(bits: u64, probes: u32, distinct: bool, start: Vec<f64>, negligible: f64) -> Fills {
+        Fills { bits, probes, distinct, first: 0, weights: start, negligible, dropped: 0.0, steps: 0.0 }
+    }
+
+    /// The chance that a hash finds its bit set after `placed` hashes of its item, and that it does not.
+    #[inline]
+    fn chances(&self, ones: u64, placed: u64) -> (f64, f64) {
+        let placed = if self.distinct { placed } else { 0 };
+        let share = 1.0 / (self.bits - placed) as f64;
+        (ones.saturating_sub(placed) as f64 * share, (self.bits - ones) as f64 * share)
+    }
+
+    /// One more item: each hash finds its bit set or sets it. All terms positive; at most 5 roundings a hash.
+    pub(crate) fn item(&mut self) -> Result<()> {
+        self.item_after(|_, _| (1.0, 1.0))
+    }
+
+    /// One more item that sets a bit: each chance of staying is left out, and each state's chances of going grow to 1.
+    pub(crate) fn item_that_sets(&mut self) -> Result<()> {
+        self.item_after(|fills, ones| (0.0, 1.0 / fills.leaving(ones)))
+    }
+
+    /// `1 - rho`, as a sum of positive terms: the first hash that sets a bit.
+    pub(crate) fn leaving(&self, ones: u64) -> f64 {
+        let (mut stay, mut leave) = (1.0, 0.0);
+        for h in 0..u64::from(self.probes) {
+            let (set, empty) = self.chances(ones, h);
+            leave += stay * empty;
+            stay *= set;
+        }
+        leave
+    }
+
+    pub(crate) fn passing(&self, ones: u64) -> f64 {
+        (0..u64::from(self.probes)).map(|h| self.chances(ones, h).0).product()
+    }
+
+    /// `weigh` gives the factors of an item that sets no bit and of one that does.
+    fn item_after(&mut self, weigh: impl Fn(&Fills, u64) -> (f64, f64)) -> Result<()> {
+        let width = self.weights.len();
+        self.steps += f64::from(self.probes) * width as f64;
+        if self.steps > MAX_STEPS / 2.0 {
+            return Err(Error::TooLong { what: "the law of the fill, item by item", steps: self.steps, allowed: MAX_STEPS / 2.0 });
+        }
+        let last = (self.first + width as u64 - 1 + u64::from(self.probes)).min(self.bits);
+        let room = (last - self.first) as usize + 1;
+        let factors: Vec<(f64, f64)> = (0..width).map(|i| weigh(self, self.first + i as u64)).collect();
+        // Items that have set no bit so far, by their state, and the others.
+        let mut untouched = std::mem::take(&mut self.weights);
+        let mut touched = vec![0.0; room];
+        for h in 0..u64::from(self.probes) {
+            for i in (0..room).rev() {
+                let (set, _) = self.chances(self.first + i as u64, h);
+                let mut here = touched[i] * set;
+                if i > 0 {
+                    let (_, empty) = self.chances(self.first + i as u64 - 1, h);
+                    let fresh = untouched.get(i - 1).map_or(0.0, |weight| weight * factors[i - 1].1);
+                    here += (touched[i - 1] + fresh) * empty;
+                }
+                touched[i] = here;
+            }
+            for (i, weight) in untouched.iter_mut().enumerate() {
+                *weight *= self.chances(self.first + i as u64, h).0;
+            }
+        }
+        for ((sum, weight), (stay, _)) in touched.iter_mut().zip(untouched).zip(factors) {
+            *sum += weight * stay;
+        }
+        self.weights = touched;
+        self.trim();
+        Ok(())
+    }
+
+    fn trim(&mut self) {
+        let keep = |weight: &f64| *weight >= self.negligible;
+        let (Some(low), Some(high)) = (self.weights.iter().position(keep), self.weights.iter().rposition(keep)) else {
+            self.dropped += self.weights.iter().sum::<f64>();
+            self.weights = vec![0.0];
+            return;
+        };
+        self.dropped += self.weights[..low].iter().chain(&self.weights[high + 1..]).sum::<f64>();
+        self.weights.truncate(high + 1);
+        self.weights.drain(..low);
+        self.first += low as u64;
+    }
+
+    /// Takes out what lies above `sigma`, and returns it.
+    pub(crate) fn overflow(&mut self, sigma: u64) -> f64 {
+        let keep = (sigma + 1).saturating_sub(self.first).min(self.weights.len() as u64) as usize;
+        let over = self.weights[keep..].iter().sum();
+        self.weights.truncate(keep);
+        if self.weights.is_empty() {
+            self.weights.push(0.0);
+        }
+        over
+    }
+
+    /// `sum of weight(b) value(b)`.
+    pub(crate) fn mean(&self, value: impl Fn(u64) -> f64) -> f64 {
+        (self.first..).zip(&self.weights).map(|(ones, weight)| weight * value(ones)).sum()
+    }
+}

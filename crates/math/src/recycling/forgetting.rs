@@ -1,0 +1,157 @@
+//! How long an item is remembered.
+
+use super::cycle::Cycle;
+use super::{Bracket, Design, Phases, Result, Trigger};
+use crate::Method;
+
+/// What a design remembers. Times are counted in *new* items: those that the active filter did not hold, so an item that only refreshes a frozen one counts.
+#[derive(Clone, Debug)]
+pub struct Forgetting {
+    design: Design,
+    cycle: Cycle,
+    /// `sums[n]` is the sum of `P(N > i)` over i < n.
+    sums: Vec<f64>,
+}
+
+impl Design {
+    /// The law of forgetting, for an item that was new at a random place in a long stream of new items.
+    ///
+    /// An item is forgotten when its cycle has ended (one phase), or the one after that (two phases). It sits at a uniform place of a cycle that is chosen by its length, so with N the
+    /// length, u more items come in its cycle with probability `P(N > u) / E[N]`. With `c = g + 1` and `H_j(c) = E[(c - N_1 - .. - N_j)^+]` the chance to be forgotten after g new items is
+    ///
+    /// ```text
+    /// one phase   (H_0(c) - H_1(c)) / E[N]  = E[min(N, c)] / E[N]
+    /// two phases  (H_1(c) - H_2(c)) / E[N]
+    /// ```
+    ///
+    /// A retained item lives on: `c = g`. Two phases that keep the trigger in neither filter forget it at once: `P(N > g) / E[N]` more. Not in the paper, which leaves it open. *Forgotten* means that no
+    /// filter holds the item; a repeat may still pass as a false positive, with the chance of any new item.
+    ///
+    /// Time as for [`Design::cycle`].
+    pub fn forgetting(&self) -> Result<Forgetting> {
+        let cycle = self.cycle()?;
+        let mut sums = vec![0.0];
+        let mut sum = 0.0;
+        for survival in cycle.law().unwrap_or_default() {
+            sum += survival;
+            sums.push(sum);
+        }
+        Ok(Forgetting { design: *self, cycle, sums })
+    }
+}
+
+impl Forgetting {
+    /// The length of a cycle.
+    pub fn cycle(&self) -> &Cycle {
+        &self.cycle
+    }
+
+    /// An item is still known for certain when fewer than so many new items came since; 0 where even the next may make it forgotten, or it ended its own cycle.
+    ///
+    /// Two phases that keep the trigger hold an item for a whole phase at least, and a phase cannot end before `floor(sigma / probes) + 1` items. A filter that retains
+    /// holds its last item.
+    pub fn remembered_at_least(&self) -> u64 {
+        match (self.design.mode.phases, self.design.mode.trigger) {
+            (Phases::One, _) => u64::from(self.design.mode.retaining),
+            (Phases::Two, Trigger::Included) => self.cycle.least,
+            (Phases::Two, Trigger::Excluded) => 0,
+        }
+    }
+
+    /// An item is forgotten for certain when so many new items came since. `None` in general: new items that set no bit (false positives) can prolong a cycle without limit. Counted in items that
+    /// set bits, a cycle has at most `sigma + 1`, with distinct probes `sigma - probes + 2`.
+    pub fn remembered_at_most(&self) -> Option<u64> {
+        let design = &self.design;
+        let one_item = design.sigma == 0 || (!design.mode.colliding && design.sigma < u64::from(design.probes));
+        match (design.mode.phases, design.mode.trigger) {
+            _ if !one_item => None,
+            (Phases::Two, Trigger::Included) => Some(1),
+            _ => Some(0),
+        }
+    }
+
+    /// The chance that an item is no longer known after `gap` more new items.
+    ///
+    /// From the law of the cycle length with an absolute error below 1e-10 (`Validated`). Where that takes too long: `max(c - mean, 0) <= E[(c - N)^+] <= (sqrt(variance + (c - mean)^2) + c - mean) / 2`
+    /// (Scarf) brackets it by mean and variance, with the normal approximation as the value (`Bound`): a relative width of about the deviation over the mean.
+    pub fn probability(&self, gap: u64) -> Bracket {
+        if gap < self.remembered_at_least() {
+            return Bracket { value: 0.0, lower: 0.0, upper: 0.0, method: Method::Exact };
+        }
+        if self.remembered_at_most().is_some_and(|most| gap >= most) {
+            return Bracket { value: 1.0, lower: 1.0, upper: 1.0, method: Method::Exact };
+        }
+        match self.cycle.law() {
+            Some(survival) => {
+                let value = self.summed(survival, gap).clamp(0.0, 1.0);
+                Bracket { value, lower: (value - SUMMED).max(0.0), upper: (value + SUMMED).min(1.0), method: Method::Validated }
+            }
+            None => self.by_moments(gap as f64),
+        }
+    }
+
+    fn summed(&self, survival: &[f64], gap: u64) -> f64 {
+        let mean = self.sums[self.sums.len() - 1];
+        // The sum of P(N > i) over i < n; beyond the law it stays.
+        let sum = |n: u64| self.sums[usize::try_from(n).map_or(self.sums.len() - 1, |n| n.min(self.sums.len() - 1))];
+        let more = |n: u64| usize::try_from(n).ok().and_then(|n| survival.get(n)).copied().unwrap_or(0.0);
+        let mode = self.design.mode;
+        if mode.phases == Phases::One {
+            return sum(gap + u64::from(!mode.retaining)) / mean;
+        }
+        let places = (gap + 1).min(survival.len() as u64);
+        let both: f64 = (0..places).map(|u| more(u) * (1.0 - more(gap - u))).sum();
+        let at_once = if mode.trigger == Trigger::Excluded { more(gap) } else { 0.0 };
+        (both + at_once) / mean
+    }
+
+    fn by_moments(&self, gap: f64) -> Bracket {
+        let (mean, variance) = (self.cycle.mean.value, self.cycle.variance);
+        let mode = self.design.mode;
+        let c = gap + if mode.retaining { 0.0 } else { 1.0 };
+        let phases = mode.filters() as f64;
+        let ((lower, value, upper), (lower_next, value_next, upper_next)) =
+            (shortfall(c, (phases - 1.0) * mean, (phases - 1.0) * variance), shortfall(c, phases * mean, phases * variance));
+        // The trigger that is kept nowhere: at most one item a cycle.
+        let at_once = if mode.phases == Phases::Two && mode.trigger == Trigger::Excluded { 1.0 } else { 0.0 };
+        let slack = 1e-9 * (1.0 + c / mean);
+        let share = |x: f64| (x / mean).clamp(0.0, 1.0);
+        let (lower, upper) = (share(lower - upper_next - slack * mean), share(upper - lower_next + at_once + slack * mean));
+        Bracket { value: share(value - value_next).clamp(lower, upper), lower, upper, method: Method::Bound }
+    }
+
+    /// The least gap after which an item is forgotten with at least this probability: by bisection, since it rises with the gap. `None` beyond 2^63 items.
+    pub fn gap_at(&self, probability: f64) -> Option<u64> {
+        let (mut low, mut high) = (0u64, 1u64);
+        while self.probability(high).value < probability {
+            (low, high) = (high, high.checked_mul(2).filter(|&gap| gap < 1 << 63)?);
+        }
+        if self.probability(0).value >= probability {
+            return Some(0);
+        }
+        while high - low > 1 {
+            let middle = low + (high - low) / 2;
+            if self.probability(middle).value < probability { low = middle } else { high = middle }
+        }
+        Some(high)
+    }
+}
+
+/// Absolute error of sums over the law.
+const SUMMED: f64 = 1e-10;
+
+/// `E[(c - Y)^+]` between Jensen's and Scarf's bounds, with the normal value between them.
+fn shortfall(c: f64, mean: f64, variance: f64) -> (f64, f64, f64) {
+    let (short, deviation) = (c - mean, libm::sqrt(variance));
+    if deviation == 0.0 {
+        let certain = short.max(0.0);
+        return (certain, certain, certain);
+    }
+    let z = short / deviation;
+    let density = libm::exp(-z * z / 2.0) / libm::sqrt(2.0 * std::f64::consts::PI);
+    let normal = deviation * (z * libm::erfc(-z / std::f64::consts::SQRT_2) / 2.0 + density);
+    // (sqrt(s^2 + d^2) + d) / 2, without cancellation for d < 0.
+    let root = libm::hypot(deviation, short);
+    let most = if short < 0.0 { variance / (2.0 * (root - short)) } else { (root + short) / 2.0 };
+    (short.max(0.0), normal, most)
+}

@@ -1,0 +1,141 @@
+//! Filters emptied after a fixed number of items: Dozier, Salamatian and Rubenstein, sections I and III.
+
+use super::fills::Fills;
+use super::{Bracket, Result};
+use crate::error::{check_bits, check_probes, out_of_range};
+use crate::{Fpr, Method, Variant};
+
+/// Whose rate, and which items are counted up to N.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Counting {
+    /// f_w: the rate of the item after the N-th. All new items are counted.
+    Worst,
+    /// f_o: the average over the first N new items, by a user who can tell which are new.
+    Oracle,
+    /// f_a: the average over all new items of a cycle that ends with the N-th that sets a bit, which is all that a user can count.
+    Real,
+}
+
+impl std::str::FromStr for Counting {
+    type Err = crate::Error;
+
+    fn from_str(text: &str) -> Result<Counting> {
+        match text {
+            "worst" => Ok(Counting::Worst),
+            "oracle" => Ok(Counting::Oracle),
+            "real" => Ok(Counting::Real),
+            _ => out_of_range("kind", text, "worst, oracle or real"),
+        }
+    }
+}
+
+/// The rate of a filter that is emptied after N items.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct NBounded {
+    /// By the chain over the number of set bits.
+    pub fpr: Fpr,
+    /// The paper's formula, with the textbook rate of i - 1 items as that of the i-th new item (errata D14 and D15).
+    pub printed: f64,
+    /// Expected new items of a cycle.
+    pub arrivals: Bracket,
+    /// The chance that a cycle fills the whole filter before its N-th counted item, so that none ever comes (`Real` only). Rate and arrivals are about the other cycles.
+    pub stuck: f64,
+}
+
+/// The long-run rate of a standard filter of `bits` and `probes` that is emptied after `items` items.
+///
+/// `Worst` is exact at any size. The others follow the law of the fill item by item: O(items x probes x width), with the width some thirty deviations of the number of set bits;
+/// [`crate::Error::TooLong`] beyond 2e9 steps. All terms are positive and their roundings counted. Errors for bits, probes or items out of range (at least 1).
+///
+/// ```
+/// use truebloom_math::recycling::{Counting, n_bounded};
+/// let real = n_bounded(1_000, 5, 150, Counting::Real)?;
+/// assert_eq!(format!("{:.12} {:.12}", real.fpr.value, real.printed), "0.009066364784 0.008875439258");
+/// # Ok::<(), truebloom_math::Error>(())
+/// ```
+pub fn n_bounded(bits: u64, probes: u32, items: u64, counting: Counting) -> Result<NBounded> {
+    check_bits(bits)?;
+    check_probes(probes)?;
+    if items == 0 {
+        return out_of_range("items", items, "at least 1");
+    }
+    let certain = Bracket { value: items as f64, lower: items as f64, upper: items as f64, method: Method::Exact };
+    match counting {
+        Counting::Worst => {
+            let fpr = Variant::Standard.fpr(bits, items, probes)?;
+            Ok(NBounded { fpr, printed: textbook(bits, items, probes), arrivals: certain, stuck: 0.0 })
+        }
+        Counting::Oracle => {
+            let walk = averaged(bits, probes, items, false)?;
+            let fpr = rate(walk.passed / items as f64, walk.error, walk.missed / items as f64);
+            Ok(NBounded {
+                fpr,
+                printed: (0..items).map(|i| textbook(bits, i, probes)).sum::<f64>() / items as f64,
+                arrivals: certain,
+                stuck: 0.0,
+            })
+        }
+        Counting::Real => {
+            let walk = averaged(bits, probes, items, true)?;
+            let more: f64 = (0..items).map(|i| textbook(bits, i, probes)).map(|f| f / (1.0 - f)).sum();
+            let (passed, kept) = (walk.passed, items as f64);
+            let arrivals = Bracket {
+                value: kept + passed,
+                lower: (kept + passed * (1.0 - walk.error)).next_down(),
+                upper: (kept + passed * (1.0 + walk.error) + walk.missed).next_up(),
+                method: Method::Exact,
+            };
+            let fpr = rate(passed / (kept + passed), 2.0 * walk.error, walk.missed);
+            Ok(NBounded { fpr, printed: more / (kept + more), arrivals, stuck: walk.stuck })
+        }
+    }
+}
+
+/// `(1 - (1 - 1/m)^(nk))^k`, the textbook's (1).
+fn textbook(bits: u64, items: u64, probes: u32) -> f64 {
+    let k = f64::from(probes);
+    let empty = items as f64 * k * if bits == 1 { f64::NEG_INFINITY } else { libm::log1p(-1.0 / bits as f64) };
+    if items == 0 { 0.0 } else { libm::pow(-libm::expm1(empty), k) }
+}
+
+fn rate(value: f64, relative: f64, missed: f64) -> Fpr {
+    let (lower, upper) = ((value * (1.0 - relative)).next_down().max(0.0), (value * (1.0 + relative) + missed).next_up().min(1.0));
+    let value = value.clamp(lower, upper);
+    let (ln_lower, ln, ln_upper) = (libm::log(lower).next_down(), libm::log(value), libm::log(upper).next_up().min(0.0));
+    Fpr { value, lower, upper, ln, ln_lower, ln_upper, method: Method::Exact }
+}
+
+struct Averaged {
+    /// Expected items that pass, of a cycle that does not get stuck.
+    passed: f64,
+    /// Its relative error.
+    error: f64,
+    /// What chances that were dropped could add.
+    missed: f64,
+    stuck: f64,
+}
+
+/// Walks the fill before each of the first `items` items: all of them, or those that set bits, before each of which `rho / (1 - rho)` others pass.
+fn averaged(bits: u64, probes: u32, items: u64, that_set: bool) -> Result<Averaged> {
+    let mut fills = Fills::new(bits, probes, false, vec![1.0], 1e-200);
+    let (mut passed, mut stuck) = (0.0, 0.0);
+    for item in 0..items {
+        if item > 0 {
+            if that_set { fills.item_that_sets()? } else { fills.item()? }
+        }
+        if that_set {
+            stuck += fills.overflow(bits - 1);
+            passed += fills.mean(|ones| fills.passing(ones) / fills.leaving(ones));
+        } else {
+            passed += fills.mean(|ones| fills.passing(ones));
+        }
+    }
+    let k = f64::from(probes);
+    // A hash costs at most 6 roundings, weights and means at most 8 k more, sums one a state of a window.
+    let roundings = items as f64 * (6.0 * k + 8.0) + 16.0 * k + libm::sqrt(bits as f64) * 64.0 + 64.0;
+    let alive = 1.0 - stuck;
+    // A filter with an empty bit lets an item set one with a chance of at least 1/m.
+    let missed = fills.dropped * bits as f64 * items as f64 / alive.max(1e-300);
+    Ok(Averaged { passed: passed / alive.max(1e-300), error: roundings * f64::EPSILON, missed, stuck })
+}

@@ -1,0 +1,156 @@
+//! Streams of items for simulations.
+
+use super::Result;
+use crate::error::out_of_range;
+
+/// What arrives.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Stream {
+    /// Only new items.
+    New,
+    /// Independent draws from a population, all items equally likely.
+    Uniform {
+        /// Size of the population.
+        items: u64,
+    },
+    /// Independent draws from a population, the i-th item with a weight of `i^-exponent`.
+    Zipf {
+        /// Size of the population.
+        items: u64,
+        /// The exponent, at least 0.
+        exponent: f64,
+    },
+    /// Half of the arrivals are new, the others repeat an older one, each of those less likely than the next by the factor `1 - 1/mean`: interest fades exponentially.
+    Fading {
+        /// The mean number of new items since the one that is repeated, at least 1.
+        mean: f64,
+    },
+}
+
+/// The most items of a population.
+const MOST_ITEMS: u64 = 1 << 26;
+
+pub(super) struct Arriving {
+    stream: Stream,
+    /// Sums of weights, for draws by bisection.
+    weights: Vec<f64>,
+    news: u64,
+}
+
+impl Arriving {
+    pub(super) fn new(stream: Stream) -> Result<Arriving> {
+        let mut weights = Vec::new();
+        if let Stream::Uniform { items } | Stream::Zipf { items, .. } = stream
+            && !(1..=MOST_ITEMS).contains(&items)
+        {
+            return out_of_range("items", items, "from 1 to 2^26 in a simulation");
+        }
+        if let Stream::Zipf { items, exponent } = stream {
+            if !(0.0..=100.0).contains(&exponent) {
+                return out_of_range("exponent", exponent, "from 0 to 100");
+            }
+            let mut sum = 0.0;
+            weights = (1..=items)
+                .map(|i| {
+                    sum += libm::pow(i as f64, -exponent);
+                    sum
+                })
+                .collect();
+        }
+        if let Stream::Fading { mean } = stream
+            && !(1.0..=1e6).contains(&mean)
+        {
+            return out_of_range("mean", mean, "from 1 to 1e6");
+        }
+        Ok(Arriving { stream, weights, news: 0 })
+    }
+
+    /// Places for items to remember.
+    pub(super) fn population(&self) -> usize {
+        match self.stream {
+            Stream::New => 0,
+            Stream::Uniform { items } | Stream::Zipf { items, .. } => items as usize,
+            // Older items are as good as never repeated: the chance is e^-64.
+            Stream::Fading { mean } => (64.0 * mean) as usize + 1,
+        }
+    }
+
+    /// The next item, and whether its place held another item before.
+    pub(super) fn draw(&mut self, random: &mut SplitMix64) -> Arrival {
+        match self.stream {
+            Stream::New => self.fresh(),
+            Stream::Uniform { items } => Arrival::again(random.below(items)),
+            Stream::Zipf { .. } => {
+                let total = self.weights[self.weights.len() - 1];
+                let at = random.unit() * total;
+                Arrival::again(self.weights.partition_point(|&sum| sum <= at).min(self.weights.len() - 1) as u64)
+            }
+            Stream::Fading { mean } => {
+                let back = (libm::log(1.0 - random.unit()) / libm::log1p(-1.0 / (mean + 1.0))) as u64;
+                let places = self.population() as u64;
+                if random.unit() < 0.5 || back >= self.news.min(places) {
+                    return self.fresh();
+                }
+                let item = self.news - back;
+                Arrival { item, place: (item % places) as usize, fresh: false }
+            }
+        }
+    }
+
+    fn fresh(&mut self) -> Arrival {
+        self.news += 1;
+        Arrival { item: self.news, place: (self.news % (self.population() as u64).max(1)) as usize, fresh: true }
+    }
+}
+
+/// One arrival.
+#[derive(Clone, Copy)]
+pub(super) struct Arrival {
+    pub(super) item: u64,
+    /// Where its past is kept.
+    pub(super) place: usize,
+    /// Never seen before, so what is kept there is another item's.
+    pub(super) fresh: bool,
+}
+
+impl Arrival {
+    fn again(item: u64) -> Arrival {
+        Arrival { item, place: item as usize, fresh: false }
+    }
+}
+
+/// Frozen random numbers (Steele, Lea and Flood 2014): the same on every machine and in every version.
+pub(super) struct SplitMix64(u64);
+
+impl SplitMix64 {
+    pub(super) fn new(seed: u64) -> SplitMix64 {
+        SplitMix64::of(&[seed])
+    }
+
+    /// A generator of its own for each list of numbers.
+    pub(super) fn of(numbers: &[u64]) -> SplitMix64 {
+        let mut state = SplitMix64(0x5851_f42d_4c95_7f2d);
+        for &number in numbers {
+            state.0 ^= number;
+            state.0 = state.word();
+        }
+        state
+    }
+
+    pub(super) fn word(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let z = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        let z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        z ^ (z >> 31)
+    }
+
+    /// Below `range`; the bias of at most `range / 2^64` is far below what a simulation can see.
+    pub(super) fn below(&mut self, range: u64) -> u64 {
+        ((u128::from(self.word()) * u128::from(range)) >> 64) as u64
+    }
+
+    /// From 0 to below 1, in steps of 2^-53.
+    pub(super) fn unit(&mut self) -> f64 {
+        (self.word() >> 11) as f64 / (1u64 << 53) as f64
+    }
+}

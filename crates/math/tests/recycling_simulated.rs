@@ -1,0 +1,136 @@
+//! Recycling filters run bit by bit. Seeds are frozen; intervals are 99.99% wide (half as wide again as the 99% ones), so that of some forty comparisons one fails in about 250 seeds.
+
+use std::collections::HashSet;
+use truebloom_math::recycling::{Bracket, Design, Mode, Phases, Stream, Trigger, simulate};
+
+fn within(seen: &Bracket, exact: f64, context: &str) {
+    let half = (seen.upper - seen.lower) / 2.0 * 1.55;
+    assert!((seen.value - exact).abs() < half, "{seen:?} {exact} {context}");
+    // Narrow enough to reject an error of a tenth.
+    assert!(half < exact / 10.0, "{seen:?} says too little of {context}");
+}
+
+fn modes() -> Vec<Mode> {
+    let one = |colliding, retaining| Mode { colliding, retaining, ..Mode::default() };
+    let two = |colliding, trigger, shared_hash| Mode { phases: Phases::Two, colliding, trigger, shared_hash, retaining: false };
+    vec![
+        one(true, false),
+        one(false, false),
+        one(true, true),
+        one(false, true),
+        two(true, Trigger::Included, true),
+        two(true, Trigger::Excluded, true),
+        two(true, Trigger::Included, false),
+        two(true, Trigger::Excluded, false),
+        two(false, Trigger::Included, true),
+        two(false, Trigger::Excluded, false),
+    ]
+}
+
+#[test]
+fn every_mode_as_modelled() {
+    for (i, mode) in modes().into_iter().enumerate() {
+        let design = Design::new(60, 3, 26, mode).expect("a design");
+        let (run, seen) =
+            (design.long_run().expect("in range"), simulate(&design, Stream::New, 640_000, 7 + i as u64).expect("in range"));
+        within(&seen.instance, run.fpr.value, &format!("{mode:?}"));
+        within(&seen.items_per_cycle, run.items_per_cycle.value, &format!("{mode:?}"));
+        assert_eq!((seen.first.value, seen.each.value, seen.forgotten.value), (seen.instance.value, seen.instance.value, 0.0));
+    }
+}
+
+/// A model of another sigma is rejected: the comparison above can fail.
+#[test]
+fn a_wrong_model_is_rejected() {
+    let design = |sigma| Design::new(60, 3, sigma, Mode::two_phase()).expect("a design");
+    let seen = simulate(&design(26), Stream::New, 1_000_000, 3).expect("in range");
+    let wrong = design(25).long_run().expect("in range").fpr.value;
+    assert!((seen.instance.value - wrong).abs() > 2.0 * (seen.instance.upper - seen.instance.lower));
+}
+
+/// Sets of items beside a count of bits: is the item that came `gap` new ones ago still in a set?
+fn forgotten_share(mode: Mode, gap: u64, items: u64) -> f64 {
+    let (bits, probes, sigma) = (12u64, 2u64, 5);
+    let mut state = 99u64;
+    let mut below = |range: u64| {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (u128::from(state) * u128::from(range) >> 64) as u64
+    };
+    let (mut active, mut frozen) = (HashSet::new(), HashSet::new());
+    let (mut filter, mut gone) = (0u64, 0u64);
+    for item in 0..items {
+        let first = below(bits);
+        let mut second = below(bits);
+        while !mode.colliding && second == first {
+            second = below(bits);
+        }
+        let mask = 1 << first | if probes > 1 { 1 << second } else { 0 };
+        active.insert(item);
+        filter |= mask;
+        if u64::from(filter.count_ones()) > sigma {
+            if mode.phases == Phases::Two {
+                frozen = std::mem::take(&mut active);
+                if mode.trigger == Trigger::Excluded {
+                    frozen.remove(&item);
+                }
+            }
+            active.clear();
+            filter = 0;
+            if mode.retaining {
+                active.insert(item);
+                filter = mask;
+            }
+        }
+        if let Some(older) = item.checked_sub(gap) {
+            gone += u64::from(!active.contains(&older) && !frozen.contains(&older));
+        }
+    }
+    gone as f64 / (items - gap) as f64
+}
+
+/// Forgetting of every mode at gaps from 0 on. Correlated over a cycle of some four items, so a deviation is at most about sqrt(4 / items) / 2 = 0.002; five of them are allowed.
+#[test]
+fn forgetting_as_modelled() {
+    for mode in modes() {
+        let law = Design::new(12, 2, 5, mode).and_then(|design| design.forgetting()).expect("in range");
+        for gap in [0u64, 1, 2, 3, 4, 5, 7, 10, 15] {
+            let (exact, seen) = (law.probability(gap), forgotten_share(mode, gap, 250_000));
+            assert!((exact.value - seen).abs() < 0.01, "{mode:?} gap {gap}: {exact:?} {seen}");
+            assert_eq!(exact.value == 0.0, gap < law.remembered_at_least(), "{mode:?} gap {gap}");
+            assert_eq!(seen == 0.0, exact.value == 0.0, "{mode:?} gap {gap}");
+        }
+        assert!(law.probability(1_000).value > 1.0 - 1e-9 && law.gap_at(0.5).is_some_and(|gap| law.probability(gap).value >= 0.5));
+    }
+}
+
+/// The brackets by mean and variance enclose the law where both are known.
+#[test]
+fn large_filters_forget_within_bounds() {
+    for mode in [Mode::default(), Mode::two_phase()] {
+        let small = Design::new(20_000, 5, 9_000, mode).and_then(|design| design.forgetting()).expect("in range");
+        let large = Design::new(200_000_000, 5, 90_000_000, mode).and_then(|design| design.forgetting()).expect("in range");
+        for gap in [0u64, 100, 1_000, 1_795, 2_000, 2_390, 3_000, 4_500, 6_000] {
+            let (fine, coarse) = (small.probability(gap), large.probability(gap * 10_000));
+            assert!(
+                (fine.value - coarse.value).abs() < 0.01 && coarse.lower <= coarse.value && coarse.value <= coarse.upper,
+                "{gap} {fine:?} {coarse:?}"
+            );
+            assert!(coarse.upper - coarse.lower < 1e-4, "{gap} {coarse:?}");
+        }
+    }
+}
+
+/// Popular items: first arrivals of a uniform population are as good as new ones, and the other two ways to count give less (the paper's appendix).
+#[test]
+fn popular_items() {
+    let design = Design::new(200, 4, 100, Mode::default()).expect("a design");
+    for stream in [Stream::Uniform { items: 400 }, Stream::Zipf { items: 400, exponent: 1.0 }, Stream::Fading { mean: 30.0 }] {
+        let seen = simulate(&design, stream, 400_000, 5).expect("in range");
+        assert!(seen.first.value < seen.each.value && seen.each.value < seen.instance.upper, "{seen:?}");
+        assert!(seen.forgotten.value > 0.01 && seen.forgotten.value < 0.99, "{seen:?}");
+        within(&seen.instance, design.long_run().expect("in range").fpr.value, &format!("{stream:?}"));
+    }
+    assert!(simulate(&design, Stream::New, 10, 1).is_err() && simulate(&design, Stream::Uniform { items: 0 }, 10_000, 1).is_err());
+    assert!(simulate(&design, Stream::Zipf { items: 5, exponent: -1.0 }, 10_000, 1).is_err());
+    assert!(simulate(&design, Stream::Fading { mean: 0.1 }, 10_000, 1).is_err());
+}
