@@ -63,7 +63,7 @@ pub(crate) struct Args {
     records: RecordArgs,
 }
 
-fn seed(text: &str) -> Result<Seed, String> {
+pub(crate) fn seed(text: &str) -> Result<Seed, String> {
     text.parse().map_err(|error: truebloom::ParseSeedError| error.to_string())
 }
 

@@ -212,7 +212,6 @@ impl Records {
         }
     }
 
-    #[allow(dead_code, reason = "for verbs that save what they know while they wait, as dedup will")]
     /// Asks for one `Deadline` event at this time.
     pub(crate) fn wake_at(&mut self, time: Option<Instant>) {
         self.deadline = time;
