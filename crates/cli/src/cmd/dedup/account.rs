@@ -87,7 +87,8 @@ fn add_design(report: &mut Report, args: &Args, filter: &RecyclingFilter, chosen
         .field("items_per_cycle", run.items_per_cycle.value)
         .field("design_fpr", fpr_value(&run.fpr))
         .field("worst_fpr", filter.worst_fpr());
-    let full = format!("{} {noun}s on average", significant(run.items_per_cycle.value, 4));
+    let items = run.items_per_cycle.value;
+    let full = format!("{} {noun}s on average", if items < 100.0 { significant(items, 3) } else { count(items.round() as u64) });
     let forgets = match (phases, chosen.age) {
         (1, _) => format!("forgets all after {full}"),
         (_, None) => format!("forgets the older phase after {full}"),

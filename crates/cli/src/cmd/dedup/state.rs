@@ -15,6 +15,8 @@ use truebloom::{HasherId, RecyclingFilter, Seed};
 /// A state file, locked. The lock is on the file itself: the next one is locked before it takes the name, so that there is no moment without.
 pub(super) struct StateFile {
     path: PathBuf,
+    /// As it was given.
+    name: PathBuf,
     /// Where the next one is written. Always the same name, so that processes that are killed leave no more than one.
     next: PathBuf,
     /// The file at `path`; before there is one, that at `next`.
@@ -25,31 +27,32 @@ pub(super) struct StateFile {
 impl StateFile {
     /// Locks the file and reads it, if there is one. Whoever else holds it is an error.
     pub(super) fn open(path: &Path) -> Result<(StateFile, Option<RecyclingFilter>), Failure> {
+        let name = path;
         // A link is followed, so that it and what it leads to are one state.
-        let path = std::fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
-        let name = path.file_name().ok_or_else(|| Failure::at(&path, "is not the name of a file"))?;
+        let path = std::fs::canonicalize(name).unwrap_or_else(|_| name.to_owned());
+        let last = path.file_name().ok_or_else(|| Failure::at(name, "is not the name of a file"))?;
         let mut next = std::ffi::OsString::from(".truebloom-");
-        next.push(name);
+        next.push(last);
         let next = path.with_file_name(next);
         loop {
             match OpenOptions::new().read(true).write(true).open(&path) {
                 Ok(locked) => {
-                    try_lock(&locked, &path)?;
-                    if !is_at(&locked, &path).map_err(|error| cannot_write(&path, error))? {
+                    try_lock(&locked, name)?;
+                    if !is_at(&locked, &path).map_err(|error| cannot_write(name, error))? {
                         continue;
                     }
-                    let filter = RecyclingFilter::open(&path).map_err(Failure::new)?;
-                    return Ok((StateFile { path, next, locked, is_new: false }, Some(filter)));
+                    let filter = RecyclingFilter::open(name).map_err(Failure::new)?;
+                    return Ok((StateFile { path, name: name.to_owned(), next, locked, is_new: false }, Some(filter)));
                 }
                 Err(error) if error.kind() == ErrorKind::NotFound => {
-                    let locked = open_next(&next).map_err(|error| cannot_write(&path, error))?;
-                    try_lock(&locked, &path)?;
+                    let locked = open_next(&next).map_err(|error| cannot_write(name, error))?;
+                    try_lock(&locked, name)?;
                     let is_ours = is_at(&locked, &next).unwrap_or(false) && !path.exists();
                     if is_ours {
-                        return Ok((StateFile { path, next, locked, is_new: true }, None));
+                        return Ok((StateFile { path, name: name.to_owned(), next, locked, is_new: true }, None));
                     }
                 }
-                Err(error) => return Err(cannot_write(&path, error)),
+                Err(error) => return Err(cannot_write(name, error)),
             }
         }
     }
@@ -59,7 +62,7 @@ impl StateFile {
         self.replace(filter).map_err(|error| {
             // Half a state is worth nothing; ours is still there.
             let _ = std::fs::remove_file(&self.next);
-            cannot_write(&self.path, error)
+            cannot_write(&self.name, error)
         })
     }
 
