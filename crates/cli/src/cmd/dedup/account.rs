@@ -129,22 +129,21 @@ fn add_stream(report: &mut Report, args: &Args, filter: &RecyclingFilter) -> Res
         "lost",
         match lost {
             Some(WrongDrops { expected, at_most, .. }) => format!(
-                "{} expected, at most {} ({}% sure){average}",
+                "{} first {}s expected, at most {} ({}% sure){average}",
                 significant(expected, 4),
-                plural(at_most, &format!("first {}", args.records.noun())),
+                args.records.noun(),
+                count(at_most),
                 100.0 * CONFIDENCE
             ),
             None => "no bound is known for so small a filter".to_owned(),
         },
     );
-    report.line(
-        "recycled",
-        format!(
-            "{}, {} because full",
-            if stats.cycles == 1 { "once".to_owned() } else { plural(stats.cycles, "time") },
-            count(stats.by_fill)
-        ),
-    );
+    let because = match stats.by_fill {
+        0 => String::new(),
+        full if full == stats.cycles => ", because it was full".to_owned(),
+        full => format!(", {} of them because it was full", count(full)),
+    };
+    report.line("recycled", if stats.cycles == 0 { "never".to_owned() } else { plural(stats.cycles, "time") + &because });
     Ok(())
 }
 

@@ -32,6 +32,7 @@ A line that was forgotten is printed again. A first occurrence is dropped wrongl
 this very stream has lost.
 With neither -n nor --memory, 64 MiB are used.
 
+A state knows keys, not where they were found: give the same -f, --csv and the like each time.
 Lines without a key, or too long, are passed on with a message. An unfinished last line is not, when a signal ends the run.
 
 Exit code: 0 done, 2 an error or a line without a key; with -q 0 if some line was selected, 1 if none was.";
