@@ -27,6 +27,10 @@ impl Failure {
         self.output == Some(io::ErrorKind::BrokenPipe)
     }
 
+    pub(crate) fn message(&self) -> &str {
+        &self.message
+    }
+
     pub(crate) fn print(&self) {
         warn(&self.message);
     }

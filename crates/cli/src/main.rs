@@ -6,6 +6,7 @@ mod args;
 mod cmd;
 mod color;
 mod failure;
+mod filters;
 mod lock;
 mod progress;
 mod records;
@@ -55,6 +56,7 @@ enum Verb {
     Compare(cmd::compare::Args),
     Fpr(cmd::fpr::Args),
     Explain(cmd::explain::Args),
+    Audit(cmd::audit::Args),
     Table(cmd::table::Args),
     Reproduce(cmd::reproduce::Args),
     Eval(cmd::eval::Args),
@@ -84,6 +86,7 @@ fn main() -> ExitCode {
         Some(Verb::Fpr(args)) => cmd::fpr::run(&args),
         Some(Verb::Explain(args)) => cmd::explain::run(&args),
         Some(Verb::Compare(args)) => cmd::compare::run(&args),
+        Some(Verb::Audit(args)) => cmd::audit::run(&args),
         Some(Verb::Table(args)) => cmd::table::run(&args),
         Some(Verb::Reproduce(args)) => cmd::reproduce::run(&args),
         Some(Verb::Eval(args)) => cmd::eval::run(&args),

@@ -7,7 +7,8 @@ use crate::scheme::SchemeId;
 use std::convert::Infallible;
 use std::io;
 use std::path::PathBuf;
-use truebloom_math::Variant;
+use truebloom_math::count_min::Rows;
+use truebloom_math::{Rate, Variant};
 
 /// Why a filter cannot be made.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
@@ -21,6 +22,38 @@ pub enum BuildError {
     Probes {
         /// The number that was given.
         found: u32,
+    },
+    /// The type is that of another scheme.
+    #[error("the type is that of the {expected} scheme, not of the {found} one; take the type of that, or `AnyScheme`")]
+    Scheme {
+        /// The scheme of the type.
+        expected: SchemeId,
+        /// The scheme that was given.
+        found: SchemeId,
+    },
+    /// The law of the scheme does not prove the rate.
+    #[error(
+        "a rate of {asked} for {items} items is not proven for a filter of the {scheme} scheme with these bits and probes; give more bits, or take the standard scheme"
+    )]
+    NotProven {
+        /// The scheme.
+        scheme: SchemeId,
+        /// The items that were asked for.
+        items: u64,
+        /// The rate that was asked for.
+        asked: Rate,
+    },
+    /// Slices cannot be equal.
+    #[error(
+        "{bits} bits cannot be shared equally by {probes} slices; take {} or {}",
+        (bits / u64::from(*probes)).max(1) * u64::from(*probes),
+        (bits / u64::from(*probes) + 1) * u64::from(*probes)
+    )]
+    Slices {
+        /// The bits that were given.
+        bits: u64,
+        /// The probes, one a slice.
+        probes: u32,
     },
     /// The plan is for another law than that of this filter.
     #[error("the plan is for a {found} filter, but this is a standard one; plan with the variant `standard`")]
@@ -52,11 +85,37 @@ pub enum BuildError {
         /// Why no other value works.
         why: &'static str,
     },
+    /// A policy that a filter shared by threads cannot have.
+    #[error("a filter that threads share cannot have {what}; recycle it yourself, or put a lock around a `RecyclingFilter`")]
+    NotShared {
+        /// What it cannot have.
+        what: &'static str,
+    },
     /// The memory is not to be had.
     #[error("there are no {bytes} bytes of memory to be had; ask for a higher rate or fewer items, or split the keys over several filters")]
     Memory {
         /// The bytes that the filter needs.
         bytes: u64,
+    },
+    /// The memory for a sketch's counters is not to be had.
+    #[error("there are no {bytes} bytes of memory to be had for the counters; ask for a larger epsilon or delta, or take 32-bit counters")]
+    Counters {
+        /// The bytes that the counters need.
+        bytes: u128,
+    },
+    /// A sketch has too many rows.
+    #[error("a sketch cannot have {found} rows; give at most {MAX_PROBES}, or ask for a larger delta")]
+    Rows {
+        /// The number that was asked for.
+        found: u64,
+    },
+    /// The shape is for another kind of rows than the sketch has.
+    #[error("the shape is for {found:?} rows, but the sketch has {expected:?} ones; make the shape for those")]
+    RowHashes {
+        /// The shape's.
+        found: Rows,
+        /// The sketch's.
+        expected: Rows,
     },
     /// The operating system gives no random numbers.
     #[error("the operating system gives no random seed ({reason}); give a seed")]
@@ -101,6 +160,30 @@ pub enum MergeError {
         ours: u32,
         /// Of the other.
         theirs: u32,
+    },
+    /// Sketches of different sizes.
+    #[error("the sketches differ in {name}, {ours} and {theirs}; make both with the same epsilon and delta")]
+    Shape {
+        /// The first size in which they differ.
+        name: &'static str,
+        /// Of the sketch that was to change.
+        ours: u64,
+        /// Of the other.
+        theirs: u64,
+    },
+    /// An inner product of sketches whose counters are not sums.
+    #[error("after {how} a counter is no longer the sum of its keys' counts, so there is no inner product; count without it")]
+    NotSums {
+        /// What was done to one of them.
+        how: &'static str,
+    },
+    /// Different schemes.
+    #[error("the filters differ in schemes, {ours} and {theirs}; make both with the same scheme")]
+    Scheme {
+        /// Of the filter that was to change.
+        ours: SchemeId,
+        /// Of the other.
+        theirs: SchemeId,
     },
     /// Different hash functions.
     #[error("the filters differ in hashers, {} and {}; make both with the same hasher", name(*ours), name(*theirs))]
@@ -187,7 +270,9 @@ pub enum FormatError {
         found: Kind,
     },
     /// A file with another scheme.
-    #[error("the filter has the {found} scheme, but was to be opened as one with the {expected} scheme; open it as what it is")]
+    #[error(
+        "the filter has the {found} scheme, but was to be opened as one with the {expected} scheme; open it as `BloomFilter<PortableHasher, AnyScheme>`"
+    )]
     Scheme {
         /// The scheme of the type that was to be read.
         expected: SchemeId,
@@ -258,6 +343,8 @@ pub enum Expected {
     Exactly(u64),
     /// A value from the first to the second, both included.
     Within(u64, u64),
+    /// A prime that is at least the depth of the sketch.
+    Prime,
 }
 
 impl std::fmt::Display for Expected {
@@ -265,6 +352,7 @@ impl std::fmt::Display for Expected {
         match self {
             Expected::Exactly(value) => write!(f, "{value}"),
             Expected::Within(lowest, highest) => write!(f, "from {lowest} to {highest}"),
+            Expected::Prime => f.write_str("a prime of at least the depth"),
         }
     }
 }

@@ -46,6 +46,7 @@
 //! |---|---|
 //! | the filter | [`BloomFilter`]: [`new`](BloomFilter::new), [`insert`](BloomFilter::insert), [`contains`](BloomFilter::contains), [`union_with`](BloomFilter::union_with), [`fpr`](BloomFilter::fpr), [`save`](BloomFilter::save), [`open`](BloomFilter::open) |
 //! | the filter that forgets, for streams without end | [`recycling`] |
+//! | counts, frequent keys | [`count_min`] |
 //! | what can be a key | [`Key`] |
 //! | hashers and seeds | [`PortableHasher`], [`Foreign`], [`Seed`]; [`KeyHash`] for keys hashed once and used often |
 //! | how a hash becomes positions | [`scheme`] |
@@ -57,12 +58,14 @@
 
 mod bits;
 mod bloom;
+pub mod count_min;
 mod error;
 mod format;
 mod hash;
 mod key;
 pub mod recycling;
 pub mod scheme;
+mod tied;
 pub mod verify;
 
 pub use bloom::BloomFilter;

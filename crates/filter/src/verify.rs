@@ -4,7 +4,8 @@
 //! whatever their repeats; nothing else fails a filter. In particular the measured rate is not compared with the rate asked for: about half of all tight
 //! filters lie a little above it, for their rates scatter about the expected one.
 
-use crate::{BloomFilter, KeyHasher};
+use crate::scheme::{Scheme, Standard};
+use crate::{BloomFilter, KeyHasher, tied};
 use truebloom_math::law::hash_floor;
 use truebloom_math::{Error, Fill, Fpr, binomial};
 
@@ -64,7 +65,7 @@ impl FillVerdict {
 
 impl Verification {
     /// Examines a filter. Takes a few exact rates: microseconds. Errors only when a rate cannot be computed ([`Error::TooCostly`]).
-    pub fn of<H: KeyHasher>(filter: &BloomFilter<H>) -> Result<Verification, Error> {
+    pub fn of<H: KeyHasher, S: Scheme>(filter: &BloomFilter<H, S>) -> Result<Verification, Error> {
         let items = possible_items(filter);
         let law = filter.law();
         let rate_of = |items: u64| -> Result<Fpr, Error> {
@@ -112,7 +113,7 @@ impl Verification {
 ///
 /// A new key is swallowed, setting no bit, with the pass probability of the moment, at most that of the fill now. So the new keys swallowed before the
 /// a-th that set a bit are fewer than a negative binomial variable with that chance; its quantile at a quarter of [`ALPHA`] bounds them.
-fn possible_items<H: KeyHasher>(filter: &BloomFilter<H>) -> (u64, u64) {
+fn possible_items<H: KeyHasher, S: Scheme>(filter: &BloomFilter<H, S>) -> (u64, u64) {
     let (changed, offered) = (filter.changed(), filter.offered());
     if filter.is_merged() || changed == offered {
         return (changed, offered);
@@ -132,7 +133,7 @@ fn possible_items<H: KeyHasher>(filter: &BloomFilter<H>) -> (u64, u64) {
     (changed, changed + high)
 }
 
-fn fill_verdict<H: KeyHasher>(filter: &BloomFilter<H>, items: (u64, u64)) -> Result<FillVerdict, Error> {
+fn fill_verdict<H: KeyHasher, S: Scheme>(filter: &BloomFilter<H, S>, items: (u64, u64)) -> Result<FillVerdict, Error> {
     let ones = filter.ones();
     let untested = FillVerdict { ones, tested: false, too_few: 1.0, too_many: 1.0 };
     if filter.is_merged() {
@@ -146,23 +147,32 @@ fn fill_verdict<H: KeyHasher>(filter: &BloomFilter<H>, items: (u64, u64)) -> Res
             other => other,
         }
     };
-    let (Some(fewest), Some(most)) = (fill(items.0)?, fill(items.1)?) else { return Ok(untested) };
+    let (Some(fewest), Some(most)) = (fill(items.0)?, fill(items.1)?) else {
+        if filter.fill_tells_rate() {
+            return Ok(untested);
+        }
+        let (too_few, too_many) = tied::fill_tails(filter, items);
+        return Ok(FillVerdict { ones, tested: true, too_few, too_many });
+    };
     Ok(FillVerdict { ones, tested: true, too_few: fewest.at_most(ones), too_many: most.at_least(ones) })
 }
 
 /// Hits among random keys, which the filter does not hold but with probability n/2^128.
 #[derive(Debug)]
-pub struct Measurement<'a, H: KeyHasher = crate::PortableHasher> {
-    filter: &'a BloomFilter<H>,
+pub struct Measurement<'a, H: KeyHasher = crate::PortableHasher, S: Scheme = Standard> {
+    filter: &'a BloomFilter<H, S>,
+    /// Where this filter's rate lies: its rate by the fill, or a range where the fill does not tell it.
+    rates: (f64, f64),
     keys: RandomKeys,
     queries: u64,
     hits: u64,
 }
 
-impl<'a, H: KeyHasher> Measurement<'a, H> {
+impl<'a, H: KeyHasher, S: Scheme> Measurement<'a, H, S> {
     /// Nothing asked yet. The random keys follow from `seed`; take a random one unless a measurement must be repeated.
-    pub fn new(filter: &'a BloomFilter<H>, seed: u64) -> Measurement<'a, H> {
-        Measurement { filter, keys: RandomKeys(seed), queries: 0, hits: 0 }
+    pub fn new(filter: &'a BloomFilter<H, S>, seed: u64) -> Measurement<'a, H, S> {
+        let rates = if filter.fill_tells_rate() { (filter.fpr().value, filter.fpr().value) } else { possible_rates(filter) };
+        Measurement { filter, rates, keys: RandomKeys(seed), queries: 0, hits: 0 }
     }
 
     /// Asks for so many more random keys of 16 bytes.
@@ -194,14 +204,35 @@ impl<'a, H: KeyHasher> Measurement<'a, H> {
         binomial::interval(self.hits, self.queries, CONFIDENCE)
     }
 
-    /// The probability of hits at least so far from what the filter's own rate lets expect: an exact two-sided binomial test against its fill.
+    /// Where this filter's rate lies before it is measured: one number where the fill tells it, else a range, wrong with probability at most half of [`ALPHA`], from the expected
+    /// rate and how far one item can move it (McDiarmid's inequality). The range is wide for small filters.
+    pub fn possible_rates(&self) -> (f64, f64) {
+        self.rates
+    }
+
+    /// The probability of hits at least so far from what the filter's own rate lets expect: an exact two-sided binomial test. Against the nearest rate of a range, 1 within it.
     pub fn p_value(&self) -> f64 {
-        binomial::two_sided(self.hits, self.queries, self.filter.fpr().value)
+        let (low, high) = self.rates;
+        let nearest = self.rate().clamp(low, high);
+        if low < high && nearest == self.rate() { 1.0 } else { binomial::two_sided(self.hits, self.queries, nearest) }
     }
 
     /// Whether the hits are consistent with the fill at level [`ALPHA`].
     pub fn holds(&self) -> bool {
-        self.p_value() >= ALPHA
+        let (low, high) = self.rates;
+        self.p_value() >= if low < high { ALPHA / 2.0 } else { ALPHA }
+    }
+}
+
+/// Without a law to ask, the fill alone bounds the rate.
+fn possible_rates<H: KeyHasher, S: Scheme>(filter: &BloomFilter<H, S>) -> (f64, f64) {
+    let by_fill = filter.fpr();
+    let (fewest, most) = possible_items(filter);
+    let law = filter.law();
+    // A quarter of alpha went into the bound of the items.
+    match (law.fpr(fewest), law.fpr(most)) {
+        (Ok(lowest), Ok(highest)) if !filter.is_merged() => tied::rate_range(filter, most, &lowest, &highest, ALPHA / 4.0),
+        _ => (by_fill.lower, by_fill.upper),
     }
 }
 

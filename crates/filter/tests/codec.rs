@@ -5,6 +5,7 @@ mod common;
 use common::{SplitMix64, filter, seal, seal_all};
 use proptest::prelude::*;
 use std::io::{self, Read};
+use truebloom::scheme::SchemeId;
 use truebloom::{BloomFilter, Expected, FormatError, Kind, PortableHasher, ReadError, Seed};
 
 fn sample() -> BloomFilter {
@@ -147,14 +148,15 @@ fn hostile_fields_are_refused_by_name() {
     let bits = sample().bits();
     let length = bits.div_ceil(64) * 8;
     let field = |field, expected, found| FormatError::Field { field, expected, found };
-    let cases: [(usize, &[u8], FormatError); 22] = [
+    let cases: [(usize, &[u8], FormatError); 23] = [
         (8, &[2, 0], FormatError::Version { expected: 1, found: 2 }),
         (10, &[2, 0], FormatError::Unknown { field: "kind", found: 2 }),
         (10, &[0, 0], FormatError::Unknown { field: "kind", found: 0 }),
         (10, &[5, 0], FormatError::Unknown { field: "kind", found: 5 }),
         (10, &[3, 0], FormatError::Kind { found: Kind::RecyclingOnePhase }),
         (10, &[7, 0], FormatError::Kind { found: Kind::TwoHashCountMin }),
-        (12, &[4, 0], FormatError::Unknown { field: "scheme", found: 4 }),
+        (12, &[10, 0], FormatError::Unknown { field: "scheme", found: 10 }),
+        (12, &[4, 0], FormatError::Scheme { expected: SchemeId::Standard, found: SchemeId::Double }),
         (14, &[3, 0], FormatError::Unknown { field: "hasher", found: 3 }),
         (16, &[2, 0, 0, 0], FormatError::Unknown { field: "flags", found: 2 }),
         (16, &[1, 0, 0, 128], FormatError::Unknown { field: "flags", found: 0x8000_0001 }),

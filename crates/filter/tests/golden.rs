@@ -1,7 +1,9 @@
 //! Golden files fix every step from keys to bytes, for ever. They were written by tests/golden/reference.py, a second implementation.
 
 use std::path::PathBuf;
-use truebloom::scheme::{Classic, Scheme, Standard};
+use truebloom::count_min::{Counter, FullRows, HeavyHitters, PairwiseRows, RowHashes, Sketch, TwoHashRows};
+use truebloom::scheme::{AnyScheme, Classic, Scheme, SchemeId, Standard};
+use truebloom::truebloom_math::count_min::{Rows, Shape};
 use truebloom::{BloomFilter, HasherId, KeyHash, KeyHasher, PortableHasher, Seed};
 
 const SEED: u128 = 0x0f1e_2d3c_4b5a_6978_8796_a5b4_c3d2_e1f0;
@@ -46,6 +48,39 @@ fn a_merged_filter_with_siphash() {
     built.union_with(&other).expect("clones");
     check("v1-siphash-merged.tbl", &built);
     assert!(built.is_merged() && built.capacity().is_none() && built.rate().is_none());
+}
+
+/// Key i comes i + 1 times.
+fn counted<R: RowHashes, C: Counter>(rows: Rows, copies: u32, conservative: bool) -> Sketch<R, C> {
+    let shape = Shape::new(rows, 31, 3, copies).expect("a shape");
+    let mut sketch = Sketch::with_shape(shape, PortableHasher::xxh3(Seed::from(SEED))).expect("small");
+    if conservative {
+        sketch = sketch.with_conservative_update();
+    }
+    (0..40).for_each(|i| sketch.add(&format!("key {i}"), i + 1));
+    sketch
+}
+
+fn check_sketch<R: RowHashes, C: Counter>(name: &str, built: &Sketch<R, C>) {
+    let (path, bytes) = golden(name);
+    assert_eq!(built.to_bytes().as_deref(), Ok(&bytes[..]), "{name} is built otherwise than by the reference");
+    assert_eq!(&Sketch::<R, C>::open(path).expect("a golden file"), built);
+}
+
+#[test]
+fn sketches() {
+    check_sketch("v1-count-min-full.tbl", &counted::<FullRows, u32>(Rows::Independent, 1, false));
+    check_sketch("v1-count-min-two-hash.tbl", &counted::<TwoHashRows, u32>(Rows::TwoHash, 2, true));
+    let mut pairwise = counted::<PairwiseRows, u64>(Rows::Independent, 1, false);
+    pairwise.halve();
+    check_sketch("v1-count-min-pairwise.tbl", &pairwise);
+    let shape = Shape::new(Rows::Independent, 31, 3, 1).expect("a shape");
+    let sketch = Sketch::with_shape(shape, PortableHasher::xxh3(Seed::from(SEED))).expect("small");
+    let mut heavy = HeavyHitters::<u32>::new(sketch, 50).expect("a list");
+    (0..40).for_each(|i| heavy.add(&format!("key {i}"), i + 1));
+    let (path, bytes) = golden("v1-count-min-heavy.tbl");
+    assert_eq!(heavy.to_bytes().as_deref(), Ok(&bytes[..]));
+    assert_eq!(HeavyHitters::open(path).ok(), Some(heavy));
 }
 
 #[test]
@@ -126,4 +161,24 @@ fn distinct_positions() {
     }
     let digest = |digest: u64, position| digest.wrapping_mul(1_099_511_628_211).wrapping_add(position);
     assert_eq!(positions(SEED, 1100, 1000).fold(0, digest), 0xf4b6_b8b1_711f_b546);
+}
+
+/// Positions of every scheme, among them sizes below the differences of the progressions, slices of unequal length and skipped words.
+#[test]
+fn positions_of_every_scheme() {
+    let (_, bytes) = golden("positions.txt");
+    let text = String::from_utf8(bytes).expect("text");
+    for line in text.lines() {
+        let [name, hash, bits, probes, digest, first] = line.split(' ').collect::<Vec<_>>().try_into().expect("six fields");
+        let id: SchemeId = name.parse().expect("a scheme");
+        let scheme = AnyScheme::named(id, bits.parse().expect("bits"), probes.parse().expect("probes")).expect("in range");
+        let hash = KeyHash::from(u128::from_str_radix(hash, 16).expect("a hash"));
+        let found: Vec<u64> = scheme.positions(hash).collect();
+        let shown: Vec<String> = found.iter().take(8).map(u64::to_string).collect();
+        assert_eq!(shown.join(","), first, "{line}");
+        assert_eq!(found.len().to_string(), probes);
+        let sum = found.iter().zip(1u64..).fold(0u64, |sum, (position, factor)| sum.wrapping_add(position.wrapping_mul(factor)));
+        assert_eq!(sum.to_string(), digest, "{line}");
+    }
+    assert_eq!(text.lines().count(), 575);
 }

@@ -6,7 +6,9 @@ mod common;
 use common::{filter, seal};
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
-use truebloom::{BloomFilter, FormatError, ReadError};
+use truebloom::count_min::{CountMin, HeavyHitters};
+use truebloom::truebloom_math::count_min::{Rows, Shape};
+use truebloom::{BloomFilter, FormatError, PortableHasher, ReadError, Seed};
 
 struct Counting;
 
@@ -66,6 +68,21 @@ fn memory_is_bounded_by_what_is_there() {
         let (bytes, result) = peak(|| BloomFilter::read_from(&hostile[..length]));
         assert!(matches!(result, Err(ReadError::Format(FormatError::Truncated { .. }))));
         assert!(bytes <= length + GROWTH + SMALL, "{bytes} for {length}");
+    }
+
+    // A sketch of 2^40 counters a row, and a list of heavy hitters of 2^40 bytes.
+    let shape = Shape::new(Rows::Independent, 1_000, 4, 1).expect("a shape");
+    let sketch = CountMin::<u32>::with_shape(shape, PortableHasher::xxh3(Seed::from(1))).expect("small");
+    let list = HeavyHitters::new(sketch, 1 << 20).expect("a list").to_bytes().expect("small");
+    for (offset, claimed, payload) in [(24, 1u64 << 40, 16u64 << 40), (152, 1 << 40, 16_000 + (1 << 40))] {
+        let mut hostile = list.clone();
+        hostile[offset..offset + 8].copy_from_slice(&claimed.to_le_bytes());
+        hostile[104..112].copy_from_slice(&payload.to_le_bytes());
+        seal(&mut hostile);
+        let (bytes, result) = peak(|| HeavyHitters::<u32>::from_bytes(&hostile));
+        assert!(matches!(result, Err(FormatError::Truncated { .. })) && bytes < SMALL, "{bytes} {result:?}");
+        let (bytes, result) = peak(|| HeavyHitters::<u32>::read_from(&hostile[..]));
+        assert!(result.is_err() && bytes <= GROWTH + SMALL, "{bytes}");
     }
 
     let folder = tempfile::tempdir().expect("a temporary folder");

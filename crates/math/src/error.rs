@@ -92,6 +92,27 @@ pub enum Error {
         /// Upper end of that rate.
         reachable: f64,
     },
+    /// A scheme is not proven to reach the rate within the bits allowed.
+    #[error(
+        "{scheme} hashing is not proven to reach a rate of {asked} for {} in {allowed} bits: there it has a rate of up to {}, since its positions are \
+         correlated; {alternative}",
+        plural(*items, "item"),
+        rounded_up(*reachable)
+    )]
+    SchemeOutOfReach {
+        /// The scheme's name.
+        scheme: &'static str,
+        /// The rate asked for.
+        asked: Rate,
+        /// The number of items.
+        items: u64,
+        /// The bits allowed.
+        allowed: u64,
+        /// Upper end of the rate at about that size.
+        reachable: f64,
+        /// What meets the rate.
+        alternative: String,
+    },
     /// The exact answer would take too long.
     #[error("the exact rate at {probes} probes takes more work than is allowed here (integers of {digits} bits); use fewer probes")]
     TooCostly {

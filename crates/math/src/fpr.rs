@@ -102,6 +102,21 @@ impl Fpr {
         self.ln_upper = self.ln_upper.min(rate.ln_above()).max(self.ln);
     }
 
+    /// From proven ends that may be far apart; the value is the middle.
+    pub(crate) fn bound(lower: f64, upper: f64) -> Fpr {
+        let ln = |end: f64| if end > 0.0 { libm::log(end) } else { f64::NEG_INFINITY };
+        let value = lower + (upper - lower) / 2.0;
+        // libm's logarithm errs by less than one ulp.
+        let (ln_lower, ln_upper) = (ln(lower).next_down(), ln(upper).next_up().min(0.0));
+        Fpr { value, lower, upper, ln: ln(value), ln_lower, ln_upper, method: Method::Bound }
+    }
+
+    /// Puts the value where an approximation has it, as far as the ends allow.
+    pub(crate) fn place(&mut self, value: f64) {
+        self.value = value.clamp(self.lower, self.upper);
+        self.ln = libm::log(self.value).clamp(self.ln_lower, self.ln_upper);
+    }
+
     pub(crate) fn from_enclosure(enclosure: &Enclosure) -> Fpr {
         let (lower, upper) = (enclosure.lower.floor(), enclosure.upper.ceil().min(1.0));
         let (ln_lower, ln_upper) = (enclosure.lower.ln().0, enclosure.upper.ln().1.min(0.0));

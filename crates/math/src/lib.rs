@@ -10,12 +10,15 @@
 //! | which number of probes is best? | [`optimal_probes`] |
 //! | what rate does one filter keep to, with a probability? | [`rate_quantile_bound`], [`Target::confidence`] |
 //! | how many hits among fresh keys? | [`false_positives`], [`hits_quantile_bound`] |
+//! | how close do two hashes come to independent ones? | [`law::Double`], [`law::PartitionDouble`], [`convergence`] |
 //! | what of unions and intersections? | [`sets`] |
 //! | how efficient can it be? | [`efficiency()`], [`peak_efficiency`], [`max_efficiency`], [`crossover`] |
 //! | how many bits has it, from those that are set? | [`estimate_bits()`] |
 //! | what of filters that forget, and are emptied when full? | [`recycling`] |
 //! | what do the papers' formulas say? | [`Approximation`], [`bounds`] |
 //! | what of the papers' numbers is right? | [`reproduce`] |
+//! | how large must a Count-Min sketch be, and how wrong can it be? | [`count_min`] |
+//! | what rate do other libraries really give? | [`audit`] |
 //! | does this measurement agree? | [`binomial`], [`Fill`] |
 //!
 //! Rates are [`Fpr`]: a value with ends that are proven to enclose the truth, two `f64` apart at most. The textbook formula and the sums and
@@ -31,9 +34,12 @@
 //! ```
 
 mod approximation;
+pub mod audit;
 pub mod binomial;
 pub mod bounds;
 mod combine;
+pub mod convergence;
+pub mod count_min;
 mod dyadic;
 mod efficiency;
 mod enclosure;
@@ -50,6 +56,7 @@ mod hits_quantile;
 pub mod law;
 pub mod occupancy;
 mod plan;
+mod plan_scheme;
 mod rate;
 pub mod recycling;
 pub mod reproduce;
@@ -71,6 +78,7 @@ pub use hits::{Hits, RateMoments, false_positives, rate_moments};
 pub use hits_quantile::{HitsQuantile, hits_quantile_bound};
 pub use law::{Law, Variant};
 pub use plan::{Plan, Target, Textbook};
+pub use plan_scheme::{SchemePlan, SchemeTarget};
 pub use rate::Rate;
 pub use search::{Best, MAX_SEARCHED_PROBES, OptimalProbes, max_items, min_bits, optimal_probes};
 

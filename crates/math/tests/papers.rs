@@ -46,6 +46,10 @@ fn every_formula_has_its_row() {
         numbered("Grandi", 1, 19),
         numbered("Grandi-unnumbered", 1, 3),
         numbered("Lehr", 1, 8),
+        numbered("KM", 1, 20),
+        numbered("KM-sketch", 1, 7),
+        numbered("Dozier", 1, 26),
+        numbered("Dozier-unnumbered", 1, 5),
     ];
     assert_eq!(found, expected.concat());
 }

@@ -150,7 +150,7 @@ fn joint_law_of_two_phases() {
     }
 }
 
-/// With one probe both filters see one position, and the closed form of erratum D23.
+/// With one probe both filters see one position, and the closed form of erratum D22.
 #[test]
 fn one_probe_in_closed_form() {
     for bits in 1..=30u64 {
@@ -431,4 +431,28 @@ fn long_cycles() {
         assert!((found as f64 - (medium.mean.value + z * deviation)).abs() < 1.5, "{p} {found}");
     }
     assert!(medium.quantile(1.0).is_err());
+}
+
+/// A limit on items lowers the average: against the chain in fractions, and up to the rate without a limit.
+#[test]
+fn a_limit_on_items_lowers_the_rate() {
+    for (bits, probes, sigma, colliding) in [(6u64, 2u32, 4u64, true), (6, 3, 5, false), (5, 1, 3, true)] {
+        let design = Design::new(bits, probes, sigma, one_phase(colliding, false)).expect("a design");
+        let chain = Chain::new(bits, probes.into(), sigma, colliding, false);
+        let mut law = vec![ratio(0, 1); sigma as usize + 1];
+        law[0] = ratio(1, 1);
+        let (mut passed, mut arrived) = (ratio(0, 1), ratio(0, 1));
+        for limit in 1..=8u64 {
+            passed += law.iter().enumerate().map(|(ones, weight)| weight * chain.rho(ones as u64)).sum::<BigRational>();
+            arrived += law.iter().sum::<BigRational>();
+            let exact = (&passed / &arrived).to_f64().expect("finite");
+            let found = design.fpr_with_limit(limit).expect("in range");
+            assert!((found - exact).abs() < 1e-14, "{design:?} {limit}: {found} {exact}");
+            law = (0..=sigma).map(|to| (0..=to).map(|from| &law[from as usize] * chain.step(from, to)).sum()).collect();
+        }
+        let all = design.long_run().expect("in range").fpr.value;
+        assert!((design.fpr_with_limit(100_000).expect("in range") / all - 1.0).abs() < 1e-10);
+        assert!(design.fpr_with_limit(2).expect("in range") < all && design.fpr_with_limit(0).is_err());
+    }
+    assert!(Design::new(9, 2, 5, Mode::two_phase()).and_then(|design| design.fpr_with_limit(3)).is_err());
 }

@@ -1,7 +1,7 @@
 //! Recycling filters run bit by bit. Seeds are frozen; intervals are 99.99% wide (half as wide again as the 99% ones), so that of some forty comparisons one fails in about 250 seeds.
 
 use std::collections::HashSet;
-use truebloom_math::recycling::{Bracket, Design, Mode, Phases, Stream, Trigger, simulate};
+use truebloom_math::recycling::{Bracket, Design, Gaps, Mode, Phases, Stream, Trigger, compare, simulate};
 
 fn within(seen: &Bracket, exact: f64, context: &str) {
     let half = (seen.upper - seen.lower) / 2.0 * 1.55;
@@ -31,8 +31,7 @@ fn modes() -> Vec<Mode> {
 fn every_mode_as_modelled() {
     for (i, mode) in modes().into_iter().enumerate() {
         let design = Design::new(60, 3, 26, mode).expect("a design");
-        let (run, seen) =
-            (design.long_run().expect("in range"), simulate(&design, Stream::New, 640_000, 7 + i as u64).expect("in range"));
+        let (run, seen) = (design.long_run().expect("in range"), simulate(&design, Stream::New, 640_000, 7 + i as u64).expect("in range"));
         within(&seen.instance, run.fpr.value, &format!("{mode:?}"));
         within(&seen.items_per_cycle, run.items_per_cycle.value, &format!("{mode:?}"));
         assert_eq!((seen.first.value, seen.each.value, seen.forgotten.value), (seen.instance.value, seen.instance.value, 0.0));
@@ -54,7 +53,7 @@ fn forgotten_share(mode: Mode, gap: u64, items: u64) -> f64 {
     let mut state = 99u64;
     let mut below = |range: u64| {
         state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        (u128::from(state) * u128::from(range) >> 64) as u64
+        ((u128::from(state) * u128::from(range)) >> 64) as u64
     };
     let (mut active, mut frozen) = (HashSet::new(), HashSet::new());
     let (mut filter, mut gone) = (0u64, 0u64);
@@ -133,4 +132,34 @@ fn popular_items() {
     assert!(simulate(&design, Stream::New, 10, 1).is_err() && simulate(&design, Stream::Uniform { items: 0 }, 10_000, 1).is_err());
     assert!(simulate(&design, Stream::Zipf { items: 5, exponent: -1.0 }, 10_000, 1).is_err());
     assert!(simulate(&design, Stream::Fading { mean: 0.1 }, 10_000, 1).is_err());
+}
+
+/// Averages over laws of the gap against plain sums, and times against Poisson's law.
+#[test]
+fn forgetting_averaged() {
+    let law = Design::new(300, 3, 150, Mode::two_phase()).and_then(|design| design.forgetting()).expect("in range");
+    let sum = |weight: &dyn Fn(u64) -> f64, below: u64| {
+        let total: f64 = (0..below).map(weight).sum();
+        (0..below).map(|gap| weight(gap) * law.probability(gap).value).sum::<f64>() / total
+    };
+    let found = |gaps| law.averaged(gaps).expect("in range");
+    assert!((found(Gaps::Uniform { below: 150 }) - sum(&|_| 1.0, 150)).abs() < 1e-12);
+    assert!((found(Gaps::Zipf { below: 5_000, exponent: 1.2 }) - sum(&|gap| (gap as f64 + 1.0).powf(-1.2), 5_000)).abs() < 1e-8);
+    assert!((found(Gaps::Fading { mean: 40.0 }) - sum(&|gap| (40.0f64 / 41.0).powi(gap as i32), 5_000)).abs() < 1e-10);
+    assert!(law.averaged(Gaps::Uniform { below: 0 }).is_err() && law.averaged(Gaps::Fading { mean: 0.0 }).is_err());
+    let (early, late) = (law.after(10.0, 1.0).expect("in range"), law.after(1e6, 1.0).expect("in range"));
+    assert!(early < 1e-6 && late > 1.0 - 1e-9 && law.after(-1.0, 1.0).is_err());
+    // Both routes at a mean where they meet.
+    let large = Design::new(6_000, 3, 3_000, Mode::default()).and_then(|design| design.forgetting()).expect("in range");
+    let (below, above) = (large.after(699.9, 1.0).expect("in range"), large.after(700.1, 1.0).expect("in range"));
+    assert!((above - below - 0.2 * (large.probability(701).value - large.probability(700).value)).abs() < 1e-4, "{below} {above}");
+}
+
+#[test]
+fn gains_over_a_fixed_interval() {
+    let found = compare(100_000, &"0.01".parse().expect("a rate"), Mode::default()).expect("in range");
+    let (one, two) = (found.gain().expect("both"), found.gain_two_phase().expect("both"));
+    assert!((one - 15_534.27 / 10_424.0).abs() < 1e-4 && (two - 5_051.0 / 10_424.0).abs() < 1e-2, "{one} {two}");
+    let nothing = compare(1, &"1e-9".parse().expect("a rate"), Mode::default()).expect("in range");
+    assert!(nothing.two_phase.is_none() && nothing.gain_two_phase().is_none());
 }

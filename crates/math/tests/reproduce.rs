@@ -157,6 +157,29 @@ fn lehr() {
 }
 
 #[test]
+fn kirsch_mitzenmacher() {
+    let frozen = Verdicts {
+        confirmed: &["theorem-6-2-upper", "best-probes", "limit", "queries", "figure-1-small", "figure-1-partition", "figure-2-mean"],
+        corrected: &["theorem-6-1-one-probe", "theorem-6-1", "theorem-6-1-double", "section-3", "negligible", "delta", "order"],
+        refuted: &["theorem-6-2-lower", "theorem-6-3-lower"],
+    };
+    frozen.hold(Paper::KirschMitzenmacher);
+}
+
+/// Seed frozen, 100 trials: simulated rates lie within five standard errors of their laws, 40 of them (chance of a false alarm below 1e-3 even with heavy tails).
+#[test]
+fn simulated_rates_agree_with_their_laws() {
+    let figures = Paper::KirschMitzenmacher.figures().expect("the paper's sizes are in range");
+    for row in &figures[0].rows {
+        for rates in row[4..].chunks(3) {
+            assert!((rates[0] - rates[2]).abs() < 5.0 * rates[1].max(1e-5), "{row:?}");
+        }
+    }
+    let trials: f64 = figures[1].rows.iter().map(|row| row[3]).sum();
+    assert_eq!(trials, 100.0);
+}
+
+#[test]
 fn claims_are_well_formed() {
     let listed: BTreeSet<String> = numbered_rows("ERRATA.md").into_iter().map(|row| row[0].clone()).collect();
     for paper in Paper::ALL {

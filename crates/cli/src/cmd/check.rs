@@ -1,12 +1,14 @@
 //! `truebloom check`: the lines that are (perhaps) in a filter, in the manner of grep.
 
 use crate::failure::Failure;
+use crate::filters;
 use crate::records::{Batch, Event, RecordArgs, Records};
 use crate::report::Report;
 use std::io::{self, Write};
 use std::path::PathBuf;
 use std::process::ExitCode;
-use truebloom::BloomFilter;
+use truebloom::scheme::Scheme;
+use truebloom::{BloomFilter, PortableHasher};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -60,7 +62,14 @@ impl Args {
 }
 
 pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
-    let filter = BloomFilter::open(&args.filter).map_err(Failure::new)?;
+    // The choice of the scheme once, not a key: the standard one is compiled for itself.
+    match filters::open(&args.filter)?.into_standard() {
+        Ok(filter) => run_on(args, filter),
+        Err(filter) => run_on(args, *filter),
+    }
+}
+
+fn run_on<S: Scheme>(args: &Args, filter: BloomFilter<PortableHasher, S>) -> Result<ExitCode, Failure> {
     let mut records = Records::open(&args.records, &args.inputs)?;
     let mut selection =
         Selection { args, filter, out: io::BufWriter::with_capacity(1 << 16, io::stdout().lock()), selected: 0, header: false };
@@ -88,15 +97,15 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
 }
 
 /// What was selected so far, and where it goes.
-struct Selection<'a, W: Write> {
+struct Selection<'a, S: Scheme, W: Write> {
     args: &'a Args,
-    filter: BloomFilter,
+    filter: BloomFilter<PortableHasher, S>,
     out: W,
     selected: u64,
     header: bool,
 }
 
-impl<W: Write> Selection<'_, W> {
+impl<S: Scheme, W: Write> Selection<'_, S, W> {
     fn add(&mut self, batch: Batch<'_>) -> Result<(), Failure> {
         let end = self.args.records.terminator();
         let silent = self.args.is_silent();

@@ -1,11 +1,11 @@
 //! `truebloom clear`: empty a filter, keep its plan.
 
 use crate::failure::Failure;
+use crate::filters;
 use crate::lock::Lock;
 use crate::report::{FormatArgs, Report, plural};
 use std::path::PathBuf;
 use std::process::ExitCode;
-use truebloom::BloomFilter;
 
 /// Empty a filter; its size, seed and plan stay
 #[derive(clap::Args)]
@@ -21,7 +21,7 @@ pub(crate) struct Args {
 
 pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
     let _lock = Lock::of(&args.filter)?;
-    let mut filter = BloomFilter::open(&args.filter).map_err(Failure::new)?;
+    let mut filter = filters::open(&args.filter)?;
     let offered = filter.offered();
     filter.clear();
     filter.save(&args.filter).map_err(Failure::new)?;

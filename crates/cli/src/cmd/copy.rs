@@ -1,11 +1,11 @@
 //! `truebloom copy`: a second filter that can be merged with the first.
 
 use crate::failure::Failure;
+use crate::filters;
 use crate::lock::Lock;
 use crate::report::{FormatArgs, Report};
 use std::path::PathBuf;
 use std::process::ExitCode;
-use truebloom::BloomFilter;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -49,7 +49,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
     }
     super::check_target(&args.out, args.force)?;
     let _lock = Lock::of_existing(&args.out)?;
-    let mut filter = BloomFilter::open(&args.filter).map_err(Failure::new)?;
+    let mut filter = filters::open(&args.filter)?;
     if args.empty {
         filter.clear();
     }

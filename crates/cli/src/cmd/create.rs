@@ -2,13 +2,15 @@
 
 use crate::args::Size;
 use crate::failure::{Failure, warn};
+use crate::filters::{AnyFilter, Sized};
 use crate::lock::Lock;
 use crate::records::{self, RecordArgs, Records};
-use crate::report::{Report, bytes, count, fpr as fpr_text, fpr_value, plural, proven, rate_value};
+use crate::report::{Report, bytes, count, fpr as fpr_text, fpr_value, plural, proven, rate_up, rate_value};
 use std::path::PathBuf;
 use std::process::ExitCode;
+use truebloom::scheme::{AnyScheme, Scheme, SchemeId};
 use truebloom::{BloomFilter, PortableHasher, Seed};
-use truebloom_math::{Plan, Target};
+use truebloom_math::{Fpr, Plan, Target};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -51,6 +53,10 @@ pub(crate) struct Args {
     #[arg(long, value_name = "HEX", value_parser = seed)]
     seed: Option<Seed>,
 
+    /// How a hash becomes positions: standard, classic, partitioned, double, double-nonzero, square, cube, enhanced or partition-double
+    #[arg(long, value_name = "NAME", default_value = "standard", value_parser = scheme)]
+    scheme: SchemeId,
+
     /// Hash with SipHash-1-3: for keys that an adversary may choose
     #[arg(long)]
     untrusted: bool,
@@ -67,6 +73,10 @@ pub(crate) fn seed(text: &str) -> Result<Seed, String> {
     text.parse().map_err(|error: truebloom::ParseSeedError| error.to_string())
 }
 
+fn scheme(text: &str) -> Result<SchemeId, String> {
+    text.parse().map_err(|error: truebloom_math::Error| error.to_string())
+}
+
 pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
     super::check_target(&args.filter, args.force)?;
     let _lock = Lock::of_existing(&args.filter)?;
@@ -79,18 +89,42 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
         None => Seed::random().map_err(Failure::new)?,
     };
     let hasher = if args.untrusted { PortableHasher::sip13(seed) } else { PortableHasher::xxh3(seed) };
-    let mut filter = BloomFilter::from_plan_with_hasher(&plan, hasher).map_err(Failure::new)?;
+    match plan {
+        Sizing::Standard(plan) => {
+            let filter = BloomFilter::from_plan_with_hasher(&plan, hasher).map_err(Failure::new)?;
+            build(filter, plan.fpr, args)
+        }
+        Sizing::Other(sized) => {
+            let scheme = AnyScheme::named(args.scheme, sized.bits, sized.probes).map_err(Failure::new)?;
+            let filter = AnyFilter::with_scheme(scheme, hasher).and_then(|filter| filter.planned_for(sized.items, sized.rate));
+            let filter = filter.map_err(Failure::new)?;
+            let expected = match sized.expected {
+                Some(expected) => expected,
+                None => filter.expected_fpr_at(sized.items)?,
+            };
+            build(filter, expected, args)
+        }
+    }
+}
+
+/// What is to be built.
+enum Sizing {
+    Standard(Box<Plan>),
+    Other(Sized),
+}
+
+fn build<S: Scheme>(mut filter: BloomFilter<PortableHasher, S>, expected: Fpr, args: &Args) -> Result<ExitCode, Failure> {
     let records = if args.empty { None } else { Some(records::insert_all(&mut filter, &args.records, &args.inputs, args.strict)?) };
     if filter.is_over_capacity() {
         warn(super::insert::over_capacity(&filter));
     }
     super::save(&filter, &args.filter, args.force)?;
-    report(args, &filter, &plan, records.as_ref()).print(args.json)?;
+    report(args, &filter, &expected, records.as_ref()).print(args.json)?;
     Ok(records.map_or(ExitCode::SUCCESS, |records| records.told_shortfall(&args.filter)))
 }
 
 /// The plan, for which records may have to be counted.
-fn plan(args: &Args) -> Result<Plan, Failure> {
+fn plan(args: &Args) -> Result<Sizing, Failure> {
     let mut target = args.size.target();
     let rate_and_bits = target.rate.is_some() && target.bits.is_some();
     // Too little in any case is the planner's to explain.
@@ -107,21 +141,28 @@ fn plan(args: &Args) -> Result<Plan, Failure> {
         // An input without records still makes a filter.
         target.items = Some(counted.max(1));
     }
-    let plan = Plan::new(&target)?;
-    check_memory(&target, &plan)?;
-    Ok(plan)
+    let sizing = match args.scheme {
+        SchemeId::Standard => Sizing::Standard(Box::new(Plan::new(&target)?)),
+        other => Sizing::Other(Sized::of(other, &target)?),
+    };
+    let bits = match &sizing {
+        Sizing::Standard(plan) => plan.bits,
+        Sizing::Other(sized) => sized.bits,
+    };
+    check_memory(&target, bits.div_ceil(64) * 8)?;
+    Ok(sizing)
 }
 
 /// Without a limit of its own, a filter may take what memory is available.
-fn check_memory(target: &Target, plan: &Plan) -> Result<(), Failure> {
+fn check_memory(target: &Target, needed: u64) -> Result<(), Failure> {
     if target.max_bits.is_some() {
         return Ok(());
     }
     let Some(available) = available_memory() else { return Ok(()) };
-    if plan.bytes() > available {
+    if needed > available {
         return Err(Failure::new(format_args!(
             "the filter needs {}, but only {} of memory are available; ask for fewer items or a higher rate, or give --max-memory to try all the same",
-            bytes(plan.bytes()),
+            bytes(needed),
             bytes(available)
         )));
     }
@@ -135,31 +176,37 @@ fn available_memory() -> Option<u64> {
     line.trim().strip_suffix("kB")?.trim().parse::<u64>().ok()?.checked_mul(1024)
 }
 
-fn report(args: &Args, filter: &BloomFilter, plan: &Plan, records: Option<&Records>) -> Report {
+fn report<S: Scheme>(args: &Args, filter: &BloomFilter<PortableHasher, S>, expected: &Fpr, records: Option<&Records>) -> Report {
+    let size = filter.bits().div_ceil(64) * 8;
     let mut report = Report::new("create");
     let now = filter.fpr();
     report
         .field("filter", args.filter.display().to_string())
+        .field("scheme", filter.scheme().id().name())
         .field("bits", filter.bits())
-        .field("bytes", plan.bytes())
+        .field("bytes", size)
         .field("probes", filter.probes())
         .field("capacity", filter.capacity())
         .field("asked", rate_value(filter.rate()))
-        .field("planned_fpr", fpr_value(&plan.fpr))
+        .field("planned_fpr", fpr_value(expected))
         .field("offered", filter.offered())
         .field("changed", filter.changed())
         .field("ones", filter.ones())
         .field("fpr", fpr_value(&now))
         .field("over_capacity", filter.is_over_capacity())
         .field("seed", filter.seed().to_string());
-    records.iter().for_each(|records| records.add_shortfall(&mut report));
+    match records {
+        Some(records) => records.add_shortfall(&mut report),
+        None => records::add_no_shortfall(&mut report),
+    }
     report.line(
         "created",
         format!(
-            "{}: {} ({}), {}",
+            "{}: {}{} ({}), {}",
             args.filter.display(),
+            if args.scheme == SchemeId::Standard { String::new() } else { format!("{}, ", args.scheme) },
             plural(filter.bits(), "bit"),
-            bytes(plan.bytes()),
+            bytes(size),
             plural(filter.probes().into(), "probe")
         ),
     );
@@ -169,13 +216,14 @@ fn report(args: &Args, filter: &BloomFilter, plan: &Plan, records: Option<&Recor
             "{}, {} of them new; planned for {}",
             plural(filter.offered(), args.records.noun()),
             count(filter.changed()),
-            count(plan.items)
+            count(filter.capacity().unwrap_or(0))
         ),
     );
-    let asked = plan.rate.map_or(String::new(), |asked| format!("asked {asked}, "));
+    let now_text = if filter.fill_tells_rate() { fpr_text(&now, 4) } else { format!("at most {}", rate_up(now.upper, 3)) };
+    let asked = filter.rate().map_or(String::new(), |asked| format!("asked {asked}, "));
     report.line(
         "rate",
-        format!("{asked}expected at most {} when full (proven), this filter's {} now", proven(&plan.fpr, plan.rate), fpr_text(&now, 4)),
+        format!("{asked}expected at most {} when full (proven), this filter's {} now", proven(expected, filter.rate()), now_text),
     );
     report
 }

@@ -5,13 +5,16 @@ use crate::failure::Failure;
 use crate::report::{Report, fpr as fpr_text, fpr_value, plural, rate};
 use serde_json::{Map, Value};
 use std::process::ExitCode;
-use truebloom_math::{Approximation, Fpr, Variant};
+use truebloom_math::law::{Double, Hashing, Offsets, PartitionDouble, Step};
+use truebloom_math::{Approximation, Fpr, Law, Variant};
 
 const EXAMPLES: &str = "\
 Examples:
   truebloom fpr --bits 9585 --items 1000 --probes 7
   truebloom fpr -m 64MiB -n 50M -k 7 --variant classic
-  truebloom fpr -m 9585 -k 7 --ones 4965               at a fill that was counted";
+  truebloom fpr -m 9585 -k 7 --ones 4965               at a fill that was counted
+  truebloom fpr -m 1M -n 50k -k 10 --scheme double     positions h1 + i h2, as most libraries have them
+  truebloom fpr --slice-bits 6673 -n 5000 -k 6 --scheme partition-double";
 
 /// Give the exact rate of a filter of any size
 #[derive(clap::Args)]
@@ -20,8 +23,8 @@ Examples:
 #[command(group(clap::ArgGroup::new("load").required(true)))]
 pub(crate) struct Args {
     /// Size of the filter, in bits (1M, 64Mi) or bytes (2MB, 64MiB)
-    #[arg(short = 'm', long, value_name = "SIZE", value_parser = bits, allow_hyphen_values = true)]
-    bits: u64,
+    #[arg(short = 'm', long, value_name = "SIZE", value_parser = bits, allow_hyphen_values = true, required_unless_present = "slice_bits")]
+    bits: Option<u64>,
 
     /// Distinct items in the filter
     #[arg(short = 'n', long, value_name = "N", value_parser = count, group = "load", allow_hyphen_values = true)]
@@ -35,6 +38,18 @@ pub(crate) struct Args {
     #[arg(long, default_value = "standard", value_parser = variant)]
     variant: Variant,
 
+    /// A hashing scheme in place of a variant: double, double-nonzero, square, cube, enhanced or partition-double
+    #[arg(long, value_name = "NAME", value_parser = scheme, conflicts_with_all = ["variant", "ones"])]
+    scheme: Option<Hashing>,
+
+    /// Size of one slice, for partition-double
+    #[arg(long, value_name = "SIZE", value_parser = bits, conflicts_with = "bits", requires = "scheme", allow_hyphen_values = true)]
+    slice_bits: Option<u64>,
+
+    /// Your own f(i) of h1 + i h2 + f(i), one for each probe, separated by commas
+    #[arg(long, value_name = "LIST", value_delimiter = ',', conflicts_with_all = ["variant", "ones", "slice_bits"], allow_hyphen_values = true)]
+    offsets: Option<Vec<i64>>,
+
     /// Set bits of one filter, instead of items; for each slice of a partitioned one, separated by commas
     #[arg(long, value_name = "COUNT", value_parser = count, value_delimiter = ',', group = "load")]
     ones: Option<Vec<u64>>,
@@ -44,13 +59,29 @@ pub(crate) struct Args {
     json: bool,
 }
 
+impl Args {
+    /// Of the whole filter; clap asks for them wherever there are no slices.
+    fn bits(&self) -> u64 {
+        self.bits.unwrap_or_default()
+    }
+}
+
 fn variant(text: &str) -> Result<Variant, String> {
+    text.parse().map_err(|error: truebloom_math::Error| error.to_string())
+}
+
+pub(crate) fn scheme(text: &str) -> Result<Hashing, String> {
     text.parse().map_err(|error: truebloom_math::Error| error.to_string())
 }
 
 pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
     let mut report = Report::new("fpr");
-    report.field("variant", args.variant.name()).field("bits", args.bits).field("probes", args.probes);
+    if args.scheme.is_some() || args.offsets.is_some() {
+        add_scheme(&mut report, args)?;
+        report.print(args.json)?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    report.field("variant", args.variant.name()).field("bits", args.bits()).field("probes", args.probes);
     match (args.items, &args.ones) {
         (Some(items), _) => add_expected(&mut report, args, items)?,
         (None, ones) => add_at_fill(&mut report, args, ones.as_deref().unwrap_or_default())?,
@@ -73,18 +104,58 @@ fn add_rate(report: &mut Report, label: &str, fpr: &Fpr) {
     }
 }
 
+/// Schemes of two hashes: their exact rate, or a bracket, beside that of independent positions.
+fn add_scheme(report: &mut Report, args: &Args) -> Result<(), Failure> {
+    let items = args.items.unwrap_or_default();
+    let scheme = args.scheme.unwrap_or(Hashing::Double);
+    let law: Box<dyn Law> = match (&args.offsets, args.slice_bits) {
+        (Some(offsets), _) => {
+            let step = match scheme {
+                Hashing::Double => Step::Any,
+                Hashing::DoubleNonzero => Step::NonZero,
+                _ => return Err(Failure::new(format_args!("--offsets go with --scheme double or double-nonzero, not {scheme}"))),
+            };
+            Box::new(Double::new(args.bits(), args.probes, step, Offsets::Custom(offsets.clone()))?)
+        }
+        (None, Some(slice_bits)) if scheme == Hashing::PartitionDouble => Box::new(PartitionDouble::new(slice_bits, args.probes)?),
+        (None, Some(_)) => return Err(Failure::new(format_args!("--slice-bits go with --scheme partition-double, not {scheme}"))),
+        (None, None) => scheme.law(args.bits(), args.probes)?,
+    };
+    let fpr = law.fpr(items)?;
+    report.field("scheme", scheme.name()).field("bits", law.bits()).field("probes", args.probes).field("items", items);
+    if let Some(offsets) = &args.offsets {
+        report.field("offsets", offsets.clone());
+    }
+    let (bits, probes) = (plural(law.bits(), "bit"), plural(u64::from(args.probes), "probe"));
+    report.line("filter", format!("{scheme} hashing, {bits}, {probes}, {}", plural(items, "item")));
+    add_rate(report, "expected rate", &fpr);
+    let independent = Variant::Standard.fpr(law.bits(), items, args.probes)?;
+    report.field("standard", Value::Object(fpr_value(&independent)));
+    if independent.value > 0.0 {
+        let more = 100.0 * (fpr.value / independent.value - 1.0);
+        report.line("independent", format!("{}; the scheme has {more:+.3}%", rate(independent.value, 6)));
+    }
+    Ok(())
+}
+
 fn add_expected(report: &mut Report, args: &Args, items: u64) -> Result<(), Failure> {
-    let fpr = args.variant.fpr(args.bits, items, args.probes)?;
+    let fpr = args.variant.fpr(args.bits(), items, args.probes)?;
     report.field("items", items);
     report.line(
         "filter",
-        format!("{} of {}, {}, {}", args.variant, plural(args.bits, "bit"), plural(u64::from(args.probes), "probe"), plural(items, "item")),
+        format!(
+            "{} of {}, {}, {}",
+            args.variant,
+            plural(args.bits(), "bit"),
+            plural(u64::from(args.probes), "probe"),
+            plural(items, "item")
+        ),
     );
     add_rate(report, "expected rate", &fpr);
     let mut fields = Map::new();
     for approximation in Approximation::ALL {
         // Those for distinct bits have no value for more probes than bits.
-        let Ok(value) = approximation.value(args.bits, items, args.probes) else { continue };
+        let Ok(value) = approximation.value(args.bits(), items, args.probes) else { continue };
         fields.insert(approximation.name().to_owned(), value.into());
         let error = value / fpr.value - 1.0;
         let off = if fpr.value >= f64::MIN_POSITIVE { format!("  {error:+.3e} relative") } else { String::new() };
@@ -96,7 +167,7 @@ fn add_expected(report: &mut Report, args: &Args, items: u64) -> Result<(), Fail
 }
 
 fn add_at_fill(report: &mut Report, args: &Args, ones: &[u64]) -> Result<(), Failure> {
-    let law = args.variant.law(args.bits, args.probes)?;
+    let law = args.variant.law(args.bits(), args.probes)?;
     let Some(fpr) = law.fpr_at_fill(ones)? else {
         return Err(Failure::new(format_args!("the fill alone does not determine the rate of a {} filter", args.variant)));
     };
@@ -107,7 +178,7 @@ fn add_at_fill(report: &mut Report, args: &Args, ones: &[u64]) -> Result<(), Fai
         format!(
             "{} of {}, {}, {} set",
             args.variant,
-            plural(args.bits, "bit"),
+            plural(args.bits(), "bit"),
             plural(u64::from(args.probes), "probe"),
             plural(total, "bit")
         ),

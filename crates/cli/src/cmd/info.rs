@@ -1,11 +1,12 @@
 //! `truebloom info`: what a filter file says and holds.
 
 use crate::failure::Failure;
-use crate::report::{FormatArgs, Report, bytes, count, fpr as fpr_text, fpr_value, plural, rate_value, significant};
+use crate::filters::{self, AnyFilter};
+use crate::report::{FormatArgs, Report, bytes, count, fpr as fpr_text, fpr_value, plural, rate_up, rate_value, significant};
 use serde_json::json;
 use std::path::PathBuf;
 use std::process::ExitCode;
-use truebloom::BloomFilter;
+use truebloom::scheme::{Scheme, SchemeId};
 use truebloom::verify::Verification;
 use truebloom_math::occupancy::Occupancy;
 
@@ -22,19 +23,19 @@ pub(crate) struct Args {
 }
 
 pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
-    let filter = BloomFilter::open(&args.filter).map_err(Failure::new)?;
+    let filter = filters::open(&args.filter)?;
     report(&filter).print_as(args.format.format())?;
     Ok(ExitCode::SUCCESS)
 }
 
-fn report(filter: &BloomFilter) -> Report {
+fn report(filter: &AnyFilter) -> Report {
     let mut report = Report::new("info");
     let size = filter.bits().div_ceil(64) * 8;
     let estimate = filter.estimated_items();
     let now = filter.fpr();
     report
         .field("kind", "bloom")
-        .field("scheme", "standard")
+        .field("scheme", filter.scheme().id().name())
         .field("hasher", filter.hasher().hasher_id().name())
         .field("seed", filter.seed().to_string())
         .field("bits", filter.bits())
@@ -52,7 +53,13 @@ fn report(filter: &BloomFilter) -> Report {
         .field("fpr", fpr_value(&now));
     report.line(
         "filter",
-        format!("standard, {} ({}), {}", plural(filter.bits(), "bit"), bytes(size), plural(filter.probes().into(), "probe")),
+        format!(
+            "{}, {} ({}), {}",
+            filter.scheme().id(),
+            plural(filter.bits(), "bit"),
+            bytes(size),
+            plural(filter.probes().into(), "probe")
+        ),
     );
     report.line("hash", format!("{}, seed {}", filter.hasher().hasher_id().name(), filter.seed()));
     if let (Some(capacity), Some(asked)) = (filter.capacity(), filter.rate()) {
@@ -70,7 +77,7 @@ fn report(filter: &BloomFilter) -> Report {
         "items",
         estimate.map_or("full: no estimate".to_owned(), |items| format!("about {} by the fill", count(items.round() as u64))),
     );
-    report.line("rate now", fpr_text(&now, 6));
+    report.line("rate now", rate_now(filter));
     add_place(&mut report, filter);
     if filter.is_over_capacity() {
         report.line("warning", "it holds more items than planned; the rate planned for no longer holds".to_owned());
@@ -78,11 +85,21 @@ fn report(filter: &BloomFilter) -> Report {
     report
 }
 
-/// Where the fill of this filter lies among those of all filters with as many items as it was offered keys; nothing where its items are only bounds.
-pub(crate) fn add_place(report: &mut Report, filter: &BloomFilter) {
+/// This filter's rate, as far as its fill tells it.
+pub(crate) fn rate_now(filter: &AnyFilter) -> String {
+    let now = filter.fpr();
+    if filter.fill_tells_rate() {
+        return fpr_text(&now, 6);
+    }
+    format!("at most {} by the fill, which does not tell the rate of the {} scheme", rate_up(now.upper, 3), filter.scheme().id())
+}
+
+/// Where the fill of this filter lies among those of all filters with as many items as it was offered keys; nothing where its items are only
+/// bounds, and for other schemes, whose fills have another law.
+pub(crate) fn add_place(report: &mut Report, filter: &AnyFilter) {
     // Fewer items than offers are proof of repeats.
     let repeats = Verification::of(filter).is_ok_and(|verification| verification.items().1 < filter.offered());
-    if filter.is_merged() || filter.offered() == 0 || repeats {
+    if filter.scheme().id() != SchemeId::Standard || filter.is_merged() || filter.offered() == 0 || repeats {
         return;
     }
     let law = Occupancy::standard(filter.bits(), filter.offered(), filter.probes());

@@ -1,12 +1,14 @@
 //! `truebloom insert`: more records into a filter that exists.
 
 use crate::failure::{Failure, warn};
+use crate::filters;
 use crate::lock::Lock;
 use crate::records::{self, RecordArgs, Records};
 use crate::report::{Report, count, plural};
 use std::path::PathBuf;
 use std::process::ExitCode;
-use truebloom::BloomFilter;
+use truebloom::scheme::Scheme;
+use truebloom::{BloomFilter, PortableHasher};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -46,7 +48,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
         return Err(Failure::new("there is nothing to read: name files, or pipe lines in"));
     }
     let _lock = Lock::of(&args.filter)?;
-    let mut filter = BloomFilter::open(&args.filter).map_err(Failure::new)?;
+    let filter = filters::open(&args.filter)?;
     BloomFilter::check_target(&args.filter).map_err(Failure::new)?;
     if args.strict && filter.capacity().is_none() {
         return Err(Failure::at(
@@ -54,6 +56,14 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
             "was not planned for a number of items, so --strict has nothing to hold it to; leave it out",
         ));
     }
+    // The choice of the scheme once, not a key: the standard one is compiled for itself.
+    match filter.into_standard() {
+        Ok(filter) => insert(filter, args),
+        Err(filter) => insert(*filter, args),
+    }
+}
+
+fn insert<S: Scheme>(mut filter: BloomFilter<PortableHasher, S>, args: &Args) -> Result<ExitCode, Failure> {
     let before = (filter.offered(), filter.changed());
     let records = records::insert_all(&mut filter, &args.records, &args.inputs, args.strict)?;
     if filter.is_over_capacity() {
@@ -65,7 +75,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
 }
 
 /// More items than planned, in words.
-pub(crate) fn over_capacity(filter: &BloomFilter) -> String {
+pub(crate) fn over_capacity<S: Scheme>(filter: &BloomFilter<PortableHasher, S>) -> String {
     format!(
         "more items than planned: at least {} distinct ones, planned for {}; the rate planned for no longer holds, plan for more with -n",
         count(filter.changed()),
@@ -73,7 +83,7 @@ pub(crate) fn over_capacity(filter: &BloomFilter) -> String {
     )
 }
 
-fn report(args: &Args, filter: &BloomFilter, before: (u64, u64), records: &Records) -> Report {
+fn report<S: Scheme>(args: &Args, filter: &BloomFilter<PortableHasher, S>, before: (u64, u64), records: &Records) -> Report {
     let mut report = Report::new("insert");
     let (offered, changed) = (filter.offered() - before.0, filter.changed() - before.1);
     report.field("filter", args.filter.display().to_string()).field("inserted", offered).field("new", changed);

@@ -1,18 +1,19 @@
 //! `truebloom merge`: one filter out of several.
 
 use crate::failure::{Failure, warn};
+use crate::filters::{self, AnyFilter};
 use crate::lock::Lock;
 use crate::report::{FormatArgs, Report};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
-use truebloom::{BloomFilter, MergeError};
+use truebloom::MergeError;
 
 const EXAMPLES: &str = "\
 Examples:
   truebloom merge week.tbl monday.tbl tuesday.tbl           what is in either
   truebloom merge --intersect both.tbl monday.tbl tuesday.tbl
 
-The filters must have the same bits, probes, hasher and seed: make them all from one, with `truebloom copy --empty`.
+The filters must have the same bits, probes, scheme, hasher and seed: make them all from one, with `truebloom copy --empty`.
 The merged filter keeps the plan of the first. Its counts of items are only bounds.";
 
 /// Merge filters into one that contains what any of them, or what all of them contain
@@ -43,9 +44,9 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
     super::check_target(&args.out, args.force)?;
     let _lock = Lock::of_existing(&args.out)?;
     let (first, others) = args.filters.split_first().ok_or_else(|| Failure::new("there is nothing to merge: name two filters"))?;
-    let mut merged = open(first)?;
+    let mut merged = filters::open(first)?;
     for path in others {
-        let other = open(path)?;
+        let other = filters::open(path)?;
         let result = if args.intersect { merged.intersect_with(&other) } else { merged.union_with(&other) };
         result.map_err(|error| mismatch(first, path, &error))?;
     }
@@ -57,16 +58,13 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
     Ok(ExitCode::SUCCESS)
 }
 
-fn open(path: &Path) -> Result<BloomFilter, Failure> {
-    BloomFilter::open(path).map_err(Failure::new)
-}
-
 /// What differs, and the commands that make filters which do not.
 fn mismatch(first: &Path, other: &Path, error: &MergeError) -> Failure {
     let (name, ours, theirs) = match *error {
         MergeError::Bits { ours, theirs } => ("bits", ours.to_string(), theirs.to_string()),
         MergeError::Probes { ours, theirs } => ("probes", ours.to_string(), theirs.to_string()),
         MergeError::Seed { ours, theirs } => ("seed", ours.to_string(), theirs.to_string()),
+        MergeError::Scheme { ours, theirs } => ("scheme", ours.to_string(), theirs.to_string()),
         MergeError::Hasher { ours, theirs } => {
             let name = |id: Option<truebloom::HasherId>| id.map_or("unknown", truebloom::HasherId::name).to_owned();
             ("hasher", name(ours), name(theirs))
@@ -82,7 +80,7 @@ fn mismatch(first: &Path, other: &Path, error: &MergeError) -> Failure {
     ))
 }
 
-fn report(args: &Args, filter: &BloomFilter) -> Report {
+fn report(args: &Args, filter: &AnyFilter) -> Report {
     let mut report = Report::new("merge");
     let names: Vec<String> = args.filters.iter().map(|path| path.display().to_string()).collect();
     let word = if args.intersect { "intersection" } else { "union" };

@@ -1,5 +1,6 @@
 //! The verbs, one file each: arguments and a `run` that gives the exit code.
 
+pub(crate) mod audit;
 pub(crate) mod check;
 pub(crate) mod clear;
 pub(crate) mod compare;
@@ -21,9 +22,10 @@ pub(crate) mod table;
 pub(crate) mod verify;
 
 use crate::failure::Failure;
-use crate::report::{Report, count, fpr as fpr_text, fpr_value, plural, rate_value};
+use crate::report::{Report, count, fpr as fpr_text, fpr_value, plural, rate_up, rate_value};
 use std::path::Path;
-use truebloom::BloomFilter;
+use truebloom::scheme::Scheme;
+use truebloom::{BloomFilter, PortableHasher};
 
 /// What would fail at the end of a long run is told at its beginning.
 pub(crate) fn check_target(path: &Path, force: bool) -> Result<(), Failure> {
@@ -34,12 +36,12 @@ pub(crate) fn check_target(path: &Path, force: bool) -> Result<(), Failure> {
 }
 
 /// Writes a filter under a new name, or with `force` over what is there.
-pub(crate) fn save(filter: &BloomFilter, path: &Path, force: bool) -> Result<(), Failure> {
+pub(crate) fn save<S: Scheme>(filter: &BloomFilter<PortableHasher, S>, path: &Path, force: bool) -> Result<(), Failure> {
     if force { filter.save(path) } else { filter.save_new(path) }.map_err(Failure::new)
 }
 
 /// What a filter holds now, after a verb that changed it.
-pub(crate) fn add_state(report: &mut Report, filter: &BloomFilter) {
+pub(crate) fn add_state<S: Scheme>(report: &mut Report, filter: &BloomFilter<PortableHasher, S>) {
     let now = filter.fpr();
     report
         .field("offered", filter.offered())
@@ -54,5 +56,6 @@ pub(crate) fn add_state(report: &mut Report, filter: &BloomFilter) {
     let planned = filter.capacity().map_or(String::new(), |items| format!("; planned for {}", count(items)));
     report.line("holds", format!("{}, at least {} of them new{bounds}{planned}", plural(filter.offered(), "key"), count(filter.changed())));
     let asked = filter.rate().map_or(String::new(), |asked| format!("asked {asked}, "));
-    report.line("rate", format!("{asked}this filter's {} now", fpr_text(&now, 4)));
+    let now = if filter.fill_tells_rate() { fpr_text(&now, 4) } else { format!("at most {}", rate_up(now.upper, 3)) };
+    report.line("rate", format!("{asked}this filter's {now} now"));
 }

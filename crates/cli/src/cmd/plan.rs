@@ -5,14 +5,16 @@ use crate::failure::Failure;
 use crate::report::{FormatArgs, Report, bytes, fpr_value, plural, proven, rate, rate_value};
 use serde_json::json;
 use std::process::ExitCode;
-use truebloom_math::Plan;
+use truebloom_math::law::Hashing;
+use truebloom_math::{Plan, SchemePlan, SchemeTarget};
 
 const EXAMPLES: &str = "\
 Give any sufficient subset; the rest is found exactly:
-  truebloom plan -n 10M -p 0.1%               the fewest bits for a rate
-  truebloom plan --bits 64MiB -p 1e-6         the most items that fit
-  truebloom plan -n 10M --bits 16MiB          the best rate of a size
-  truebloom plan -n 1G -p 1% --max-memory 1GiB";
+  truebloom plan -n 10M -p 0.1%                  the fewest bits for a rate
+  truebloom plan --bits 64MiB -p 1e-6            the most items that fit
+  truebloom plan -n 10M --bits 16MiB             the best rate of a size
+  truebloom plan -n 1G -p 1% --max-memory 2GiB    refuse more than that
+  truebloom plan -n 1M -p 1e-6 --scheme cube     a size of another hashing scheme";
 
 /// Find the smallest filter that is proven to meet a rate
 #[derive(clap::Args)]
@@ -21,11 +23,21 @@ pub(crate) struct Args {
     #[command(flatten)]
     size: Size,
 
+    /// A hashing scheme: double, double-nonzero, square, cube, enhanced or partition-double; refused where it cannot reach the rate in four times the usual bits
+    #[arg(long, value_name = "NAME", value_parser = super::fpr::scheme, conflicts_with_all = ["bits", "confidence"], requires_all = ["items", "rate"])]
+    scheme: Option<Hashing>,
+
     #[command(flatten)]
     format: FormatArgs,
 }
 
 pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
+    if let (Some(scheme), Some(items), Some(rate)) = (args.scheme, args.size.items, args.size.rate) {
+        let max_bits = args.size.max_memory.map(|bytes| bytes.saturating_mul(8));
+        let target = SchemeTarget { scheme, items, rate, probes: args.size.probes, max_bits, hash_bits: 128 };
+        scheme_report(&SchemePlan::new(&target)?).print_as(args.format.format())?;
+        return Ok(ExitCode::SUCCESS);
+    }
     let plan = args.size.plan()?;
     report(&plan).print_as(args.format.format())?;
     Ok(ExitCode::SUCCESS)
@@ -59,6 +71,32 @@ fn report(plan: &Plan) -> Report {
         report.line("guaranteed", format!("{share}% of filters keep to {}", proven(&guarantee.fpr, plan.rate)));
     }
     add_textbook(&mut report, plan);
+    report
+}
+
+fn scheme_report(plan: &SchemePlan) -> Report {
+    let mut report = Report::new("plan");
+    let floors: Vec<_> = plan.floors.iter().map(|floor| json!({ "cause": floor.cause, "rate": floor.rate })).collect();
+    report
+        .field("scheme", plan.scheme.name())
+        .field("items", plan.items)
+        .field("bits", plan.bits)
+        .field("probes", plan.probes)
+        .field("asked", rate_value(Some(plan.rate)))
+        .field("fpr", fpr_value(&plan.fpr))
+        .field("standard_bits", plan.standard_bits)
+        .field("floors", floors);
+    report.line("asked", format!("{} for {}, {} hashing", plan.rate, plural(plan.items, "item"), plan.scheme));
+    let per_item = rate(plan.bits as f64 / plan.items as f64, 4);
+    let memory = bytes(plan.bits.div_ceil(64) * 8);
+    report
+        .line("size", format!("{} ({memory}), {per_item} bits an item, {}", plural(plan.bits, "bit"), plural(plan.probes.into(), "probe")));
+    report.line("proven", format!("expected rate at most {}", proven(&plan.fpr, Some(plan.rate))));
+    let more = 100.0 * (plan.bits as f64 / plan.standard_bits as f64 - 1.0);
+    report.line("standard", format!("{}; the scheme takes {more:+.3}%", plural(plan.standard_bits, "bit")));
+    for floor in plan.floors.iter().filter(|floor| floor.rate >= 1e-6 * plan.rate.to_f64()) {
+        report.line("adds", format!("about {} by {}", rate(floor.rate, 3), floor.cause));
+    }
     report
 }
 

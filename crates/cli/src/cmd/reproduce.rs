@@ -14,6 +14,7 @@ Examples:
   truebloom reproduce grandi                     every number of the paper, ours, and a verdict
   truebloom reproduce burns --csv > burns.csv
   truebloom reproduce burns --figures data/      also write the data of every figure, a CSV file each
+  truebloom reproduce kirsch-mitzenmacher --figures data/ --trials 10000    the paper's experiments in full
 
 Errata are the rows of docs/ERRATA.md.";
 
@@ -21,13 +22,17 @@ Errata are the rows of docs/ERRATA.md.";
 #[derive(clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Args {
-    /// burns, grandi or lehr
+    /// burns, grandi, lehr or kirsch-mitzenmacher
     #[arg(value_name = "PAPER", value_parser = paper)]
     paper: Paper,
 
     /// Write the data of every figure into this folder too
     #[arg(long, value_name = "DIR")]
     figures: Option<PathBuf>,
+
+    /// Trials of every simulated experiment in a figure; 100 unless given
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(2..=1_000_000), requires = "figures")]
+    trials: Option<u64>,
 
     /// Print comma-separated values, a line a claim
     #[arg(long)]
@@ -44,7 +49,7 @@ fn paper(text: &str) -> Result<Paper, String> {
 
 pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
     let claims = args.paper.claims()?;
-    let figures = args.figures.as_deref().map(|folder| write_figures(args.paper, folder)).transpose()?.unwrap_or_default();
+    let figures = args.figures.as_deref().map(|folder| write_figures(args.paper, args.trials, folder)).transpose()?.unwrap_or_default();
     let mut out = io::BufWriter::new(io::stdout().lock());
     match (args.json, args.csv) {
         (true, _) => print_json(&mut out, args.paper, &claims, &figures)?,
@@ -56,10 +61,10 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
 }
 
 /// The files written.
-fn write_figures(paper: Paper, folder: &Path) -> Result<Vec<PathBuf>, Failure> {
+fn write_figures(paper: Paper, trials: Option<u64>, folder: &Path) -> Result<Vec<PathBuf>, Failure> {
     fs::create_dir_all(folder).map_err(|error| Failure::at(folder, error))?;
     let mut paths = Vec::new();
-    for figure in paper.figures()? {
+    for figure in trials.map_or_else(|| paper.figures(), |trials| paper.figures_with_trials(trials))? {
         let path = folder.join(figure.name).with_extension("csv");
         // Under another name first, so that no half of a file is ever taken for a figure.
         let part = path.with_extension("csv.part");

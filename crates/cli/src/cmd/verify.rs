@@ -1,16 +1,18 @@
 //! `truebloom verify`: the promise made checkable.
 
 use crate::args::count as parse_count;
-use crate::cmd::info::add_place;
+use crate::cmd::info::{add_place, rate_now};
 use crate::failure::Failure;
+use crate::filters::{self, AnyFilter};
 use crate::progress::Progress;
-use crate::report::{FormatArgs, Report, count, fpr as fpr_text, fpr_value, plural, proven, rate, rate_up, rate_value};
+use crate::report::{FormatArgs, Report, count, fpr_value, plural, proven, rate, rate_up, rate_value};
 use serde_json::json;
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
+use truebloom::scheme::AnyScheme;
 use truebloom::verify::{ALPHA, CONFIDENCE, ExpectedVerdict, Measurement, Verification};
-use truebloom::{BloomFilter, Seed};
+use truebloom::{PortableHasher, Seed};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -61,7 +63,7 @@ fn query_seed(text: &str) -> Result<u64, String> {
 }
 
 pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
-    let filter = BloomFilter::open(&args.filter).map_err(Failure::new)?;
+    let filter = filters::open(&args.filter)?;
     let verification = Verification::of(&filter)?;
     let seed = match args.query_seed {
         Some(seed) => seed,
@@ -74,7 +76,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
     Ok(ExitCode::from(u8::from(!holds)))
 }
 
-fn measure(measurement: &mut Measurement<'_>, args: &Args) {
+fn measure(measurement: &mut Measurement<'_, PortableHasher, AnyScheme>, args: &Args) {
     /// Keys between two looks at the clock.
     const BATCH: u64 = 1 << 16;
     let mut progress = Progress::new("random keys", args.queries);
@@ -92,7 +94,13 @@ fn measure(measurement: &mut Measurement<'_>, args: &Args) {
     }
 }
 
-fn report(filter: &BloomFilter, verification: &Verification, measurement: &Measurement<'_>, seed: u64, holds: bool) -> Report {
+fn report(
+    filter: &AnyFilter,
+    verification: &Verification,
+    measurement: &Measurement<'_, PortableHasher, AnyScheme>,
+    seed: u64,
+    holds: bool,
+) -> Report {
     let mut report = Report::new("verify");
     add_asked(&mut report, filter);
     add_expected(&mut report, filter, verification);
@@ -104,7 +112,7 @@ fn report(filter: &BloomFilter, verification: &Verification, measurement: &Measu
     report
 }
 
-fn add_asked(report: &mut Report, filter: &BloomFilter) {
+fn add_asked(report: &mut Report, filter: &AnyFilter) {
     report.field("asked", rate_value(filter.rate())).field("capacity", filter.capacity());
     let text = match (filter.rate(), filter.capacity()) {
         (Some(rate), Some(items)) => format!("{rate} for {}", plural(items, "item")),
@@ -114,7 +122,7 @@ fn add_asked(report: &mut Report, filter: &BloomFilter) {
     report.line("asked", text);
 }
 
-fn add_expected(report: &mut Report, filter: &BloomFilter, verification: &Verification) {
+fn add_expected(report: &mut Report, filter: &AnyFilter, verification: &Verification) {
     let (low, high) = verification.items();
     let expected = verification.expected();
     let word = expected_word(verification.expected_verdict());
@@ -134,7 +142,7 @@ fn expected_word(verdict: ExpectedVerdict) -> &'static str {
     }
 }
 
-fn add_this_filter(report: &mut Report, filter: &BloomFilter, verification: &Verification) {
+fn add_this_filter(report: &mut Report, filter: &AnyFilter, verification: &Verification) {
     let now = filter.fpr();
     let fill = verification.fill();
     report
@@ -144,13 +152,15 @@ fn add_this_filter(report: &mut Report, filter: &BloomFilter, verification: &Ver
         .field("fill", json!({"too_few": fill.too_few, "too_many": fill.too_many, "tested": fill.tested, "holds": fill.holds()}));
     let law = match (fill.tested, fill.holds()) {
         (false, _) => "merged: the fill has no law to hold to",
+        (true, true) if !filter.fill_tells_rate() => "as far as the fill is bounded",
         (true, true) => "as its law has it",
         (true, false) => "NOT as its law has it",
     };
-    report.line("this filter", format!("{} from {} of {} bits set, {law}", fpr_text(&now, 6), count(filter.ones()), count(filter.bits())));
+    let from = if filter.fill_tells_rate() { " from" } else { ":" };
+    report.line("this filter", format!("{}{from} {} of {} bits set, {law}", rate_now(filter), count(filter.ones()), count(filter.bits())));
 }
 
-fn add_measured(report: &mut Report, measurement: &Measurement<'_>, seed: u64) {
+fn add_measured(report: &mut Report, measurement: &Measurement<'_, PortableHasher, AnyScheme>, seed: u64) {
     let (low, high) = measurement.interval();
     report.field(
         "measured",
@@ -165,16 +175,31 @@ fn add_measured(report: &mut Report, measurement: &Measurement<'_>, seed: u64) {
         _ => format!("{} (99% interval {} to {}), {hits}", rate(measurement.rate(), 4), rate(low, 4), rate(high, 4)),
     };
     report.line("measured", text);
+    let (lowest, highest) = measurement.possible_rates();
+    if lowest < highest {
+        report.field("possible_rates", json!({ "lower": lowest, "upper": highest }));
+        report.line(
+            "possible",
+            format!("{} to {}: how far one filter's rate may lie from the expected one", rate(lowest, 3), rate_up(highest, 3)),
+        );
+    }
 }
 
-fn verdict(verification: &Verification, measurement: &Measurement<'_>, holds: bool) -> String {
+fn verdict(verification: &Verification, measurement: &Measurement<'_, PortableHasher, AnyScheme>, holds: bool) -> String {
     if holds {
+        let ranged = measurement.possible_rates().0 < measurement.possible_rates().1;
         return match verification.expected_verdict() {
+            ExpectedVerdict::Met if ranged => "kept: the promise holds, and the measurement does not contradict it".to_owned(),
             ExpectedVerdict::Met => "kept: the promise holds, and the measurement agrees".to_owned(),
+            ExpectedVerdict::Undetermined if ranged => {
+                "not contradicted: repeated keys leave open whether it holds more items than planned; the measurement is possible"
+                    .to_owned()
+            }
             ExpectedVerdict::Undetermined => {
                 "not contradicted: repeated keys leave open whether it holds more items than planned; the measurement agrees with its fill"
                     .to_owned()
             }
+            _ if ranged => "not contradicted: nothing was asked, and the fill and the measurement are possible".to_owned(),
             _ => "consistent: nothing was asked, and the measurement agrees with the fill".to_owned(),
         };
     }

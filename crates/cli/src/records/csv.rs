@@ -1,7 +1,7 @@
 //! Records of comma-separated values: quotes, and newlines inside them, as RFC 4180 has them.
 //!
 //! A quote that is never closed would swallow the rest of its input. So a record that is broken (open at the end of the input, too long, or over several lines
-//! with another number of fields than the first record) is given up line by line: its first line is reported and skipped, and reading goes on at the next.
+//! with another number of fields than the first record, or with text after a closing quote) is given up line by line: its first line is reported and skipped, and reading goes on at the next.
 
 use super::found::Found;
 use super::split::too_long;
@@ -23,6 +23,7 @@ pub(crate) enum Column {
 /// Splits an input into CSV records.
 pub(super) struct Csv {
     reader: Reader,
+    delimiter: u8,
     column: Column,
     has_header: bool,
     hex: bool,
@@ -57,6 +58,7 @@ impl Csv {
         let reader = ReaderBuilder::new().delimiter(delimiter).build();
         Csv {
             reader,
+            delimiter,
             column,
             has_header,
             hex,
@@ -249,11 +251,8 @@ impl Csv {
             found.reject(range, self.number, too_long(self.most));
             return Outcome::Done;
         }
-        if fields != width && memchr::memchr(b'\n', raw).is_some() {
-            found.trouble(
-                self.number,
-                format!("is broken: a quote opens that closes lines later, where {fields} fields were found instead of {width}"),
-            );
+        if memchr::memchr(b'\n', raw).is_some() && (fields != width || !is_well_quoted(raw, self.delimiter)) {
+            found.trouble(self.number, "is broken: a quote opens in it and closes lines later, where none belongs");
             return Outcome::Broken;
         }
         self.push(range, found);
@@ -320,6 +319,34 @@ impl Csv {
 fn field<'a>(fields: &'a [u8], ends: &[usize], index: usize) -> &'a [u8] {
     let start = if index == 0 { 0 } else { ends[index - 1] };
     &fields[start..ends[index]]
+}
+
+/// Whether every quote that closes a field ends it, too. The reader takes what follows as part of the field, which hides a quote that was left open until
+/// the next one opens.
+fn is_well_quoted(raw: &[u8], delimiter: u8) -> bool {
+    let mut rest = raw;
+    loop {
+        let ends_field = |byte: &u8| *byte == delimiter || matches!(byte, b'\r' | b'\n');
+        if let Some(mut quoted) = rest.strip_prefix(b"\"") {
+            // To the first quote that is not one of a pair.
+            loop {
+                let Some(quote) = memchr::memchr(b'"', quoted) else { return false };
+                quoted = &quoted[quote + 1..];
+                match quoted.strip_prefix(b"\"") {
+                    Some(after_pair) => quoted = after_pair,
+                    None => break,
+                }
+            }
+            if !quoted.first().is_none_or(ends_field) {
+                return false;
+            }
+            rest = quoted;
+        }
+        match rest.iter().position(ends_field) {
+            Some(end) => rest = &rest[end + 1..],
+            None => return true,
+        }
+    }
 }
 
 /// Names for a message, not too many.

@@ -43,7 +43,8 @@ use std::io::{self, IsTerminal, Seek};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
-use truebloom::BloomFilter;
+use truebloom::scheme::Scheme;
+use truebloom::{BloomFilter, PortableHasher};
 
 /// How long a wait may last before signals are looked for again.
 const TICK: Duration = Duration::from_millis(50);
@@ -406,6 +407,11 @@ fn or_stdin(paths: &[PathBuf]) -> Vec<PathBuf> {
     if paths.is_empty() { vec![PathBuf::from("-")] } else { paths.to_vec() }
 }
 
+/// As [`Records::add_shortfall`] where nothing was to be read.
+pub(crate) fn add_no_shortfall(report: &mut Report) {
+    report.field("skipped", 0).field("failed_inputs", 0);
+}
+
 /// Whether the only input is a terminal: nobody means to type a data set.
 pub(crate) fn is_terminal(paths: &[PathBuf]) -> bool {
     paths.iter().all(|path| is_stdin(path)) && io::stdin().is_terminal()
@@ -448,7 +454,12 @@ pub(crate) fn count(args: &RecordArgs, paths: &[PathBuf]) -> Result<Option<u64>,
 }
 
 /// Inserts the keys of all records; `strict` fails once there are surely more items than planned. An error if nothing should be written for it.
-pub(crate) fn insert_all(filter: &mut BloomFilter, args: &RecordArgs, paths: &[PathBuf], strict: bool) -> Result<Records, Failure> {
+pub(crate) fn insert_all<S: Scheme>(
+    filter: &mut BloomFilter<PortableHasher, S>,
+    args: &RecordArgs,
+    paths: &[PathBuf],
+    strict: bool,
+) -> Result<Records, Failure> {
     let mut records = Records::open(args, paths)?;
     loop {
         match records.next() {

@@ -113,6 +113,9 @@ fn a_broken_quote_loses_its_line_only() {
     // Never closed; closed by a later quote; open beyond the limit of 60 bytes.
     assert_eq!(csv("name", "id,name\n1,a\n2,\"b\n3,c\n4,d\n"), (of(&["a", "c", "d"]), vec![3]));
     assert_eq!(csv("name", "id,name\n1,a\n2,\"b\n3,c\n4,\"d,\"\n5,e"), (of(&["a", "c", "d,", "e"]), vec![3]));
+    // Closed by the next open quote, in a record with as many fields as it should have.
+    assert_eq!(csv("name", "id,name\n1,a\n2,\"b\n3,\"c\n4,d\n"), (of(&["a", "d"]), vec![3, 4]));
+    assert_eq!(csv("name", "id,name\n1,\"a\nb\"\r\n2,\"\"\"c\"\"\nd\"\n"), (of(&["a\nb", "\"c\"\nd"]), none()));
     let long: String = (3..20).map(|i| format!("{i},v{i}\n")).collect();
     let kept: Vec<String> = std::iter::once("a".to_owned()).chain((3..20).map(|i| format!("v{i}"))).collect();
     assert_eq!(csv("name", &format!("id,name\n1,a\n2,\"b\n{long}")), (kept, vec![3]));

@@ -1,6 +1,7 @@
 //! Bits that the filter owns.
 
 use crate::error::BuildError;
+use std::ops::Range;
 
 /// A fixed number of bits in 64-bit words; bit i is bit i mod 64 of word i / 64. The bits of the last word beyond the length are 0.
 #[derive(Clone, PartialEq, Eq)]
@@ -68,6 +69,16 @@ impl Bits {
         self.words.iter().map(|word| u64::from(word.count_ones())).sum()
     }
 
+    /// The set bits of a range within the length.
+    pub(crate) fn count_ones_in(&self, range: Range<u64>) -> u64 {
+        let before = |end: u64| -> u64 {
+            let (whole, rest) = ((end >> 6) as usize, end & 63);
+            let words: u64 = self.words.iter().take(whole).skip((range.start >> 6) as usize).map(|word| u64::from(word.count_ones())).sum();
+            words + self.words.get(whole).map_or(0, |word| u64::from((word & ((1 << rest) - 1)).count_ones()))
+        };
+        before(range.end) - before(range.start)
+    }
+
     pub(crate) fn clear(&mut self) {
         self.words.fill(0);
     }
@@ -94,6 +105,9 @@ mod tests {
             assert!(!bits.get(position) && bits.set(position) && !bits.set(position) && bits.get(position));
         }
         assert_eq!(bits.count_ones(), 4);
+        for (range, ones) in [(0..130, 4), (0..0, 0), (0..1, 1), (1..64, 1), (63..65, 2), (64..64, 0), (65..129, 0), (128..130, 1)] {
+            assert_eq!(bits.count_ones_in(range.clone()), ones, "{range:?}");
+        }
         assert!(!bits.get(192) && !bits.set(192) && !bits.get(u64::MAX));
         bits.clear();
         assert_eq!(bits.count_ones(), 0);

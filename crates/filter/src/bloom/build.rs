@@ -4,7 +4,7 @@ use super::{BloomFilter, Counts};
 use crate::bits::Bits;
 use crate::error::BuildError;
 use crate::hash::{KeyHasher, PortableHasher, Seed};
-use crate::scheme::{Scheme, Standard};
+use crate::scheme::{AnyScheme, Scheme, Standard};
 use truebloom_math::law::hash_floor;
 use truebloom_math::{Plan, Rate, Target, Variant};
 
@@ -87,9 +87,47 @@ impl<H: KeyHasher> BloomFilter<H> {
 
     /// [`with_bits_and_probes`](BloomFilter::with_bits_and_probes) with a hasher of one's own.
     pub fn with_bits_probes_and_hasher(bits: u64, probes: u32, hasher: H) -> Result<BloomFilter<H>, BuildError> {
-        let scheme = Standard::new(bits, probes)?;
-        let storage = Bits::zeroed(bits)?;
+        BloomFilter::with_scheme(Standard::new(bits, probes)?, hasher)
+    }
+}
+
+impl BloomFilter<PortableHasher, AnyScheme> {
+    /// The same filter by the standard scheme's own type, which is faster, or itself if it is of another scheme.
+    pub fn into_standard(self) -> Result<BloomFilter, Box<BloomFilter<PortableHasher, AnyScheme>>> {
+        match self.scheme {
+            AnyScheme::Standard(scheme) => {
+                let BloomFilter { hasher, scheme: _, storage, ones, counts, capacity, rate } = self;
+                Ok(BloomFilter { hasher, scheme, storage, ones, counts, capacity, rate })
+            }
+            _ => Err(Box::new(self)),
+        }
+    }
+}
+
+impl<H: KeyHasher, S: Scheme> BloomFilter<H, S> {
+    /// An empty filter of this scheme, which says bits and probes, with no capacity and no rate asked for. An error if there is no memory.
+    ///
+    /// ```
+    /// use truebloom::scheme::{Partitioned, Scheme};
+    /// use truebloom::{BloomFilter, PortableHasher, Seed};
+    /// let mut seen = BloomFilter::with_scheme(Partitioned::new(9_600, 7)?, PortableHasher::xxh3(Seed::random()?))?;
+    /// seen.insert("key");
+    /// assert!(seen.contains("key") && seen.ones() == 7);
+    /// # Ok::<(), truebloom::BuildError>(())
+    /// ```
+    pub fn with_scheme(scheme: S, hasher: H) -> Result<BloomFilter<H, S>, BuildError> {
+        let storage = Bits::zeroed(scheme.bits())?;
         Ok(BloomFilter { hasher, scheme, storage, ones: 0, counts: Counts::default(), capacity: None, rate: None })
+    }
+
+    /// The filter with the items and the rate that it is to be held to. An error unless the law of its scheme proves that so many items keep to the rate.
+    pub fn planned_for(self, items: u64, rate: Option<Rate>) -> Result<BloomFilter<H, S>, BuildError> {
+        if let Some(asked) = rate
+            && !self.law().meets(items, &asked, H::HASH_BITS)?
+        {
+            return Err(BuildError::NotProven { scheme: self.scheme.id(), items, asked });
+        }
+        Ok(BloomFilter { capacity: Some(items), rate, ..self })
     }
 }
 

@@ -3,10 +3,47 @@
 use super::BloomFilter;
 use crate::error::{BuildError, FileError, FormatError, ReadError};
 use crate::format;
+use crate::hash::PortableHasher;
+use crate::scheme::Scheme;
 use std::io::{self, Read, Write};
 use std::path::Path;
 
 impl BloomFilter {
+    /// The filter in these bytes, which must be those of one file, whole and nothing after it.
+    ///
+    /// Safe for bytes from anywhere: all that is not a filter is an error, and the memory taken is at most the bytes' own length. The checksums find damage; they
+    /// do not stop a forger. Linear in the bytes.
+    pub fn from_bytes(bytes: &[u8]) -> Result<BloomFilter, FormatError> {
+        format::from_bytes(bytes)
+    }
+
+    /// Reads one filter from a stream and leaves what comes after it. For files, [`open`](BloomFilter::open) also checks that nothing does.
+    ///
+    /// Safe for streams from anywhere, as [`from_bytes`](Self::from_bytes) is: the memory taken is at most the length of the stream and 8 MiB.
+    pub fn read_from(reader: impl Read) -> Result<BloomFilter, ReadError> {
+        format::read_from(reader, None)
+    }
+
+    /// Reads the filter in a file. Takes no more memory than the file is long.
+    ///
+    /// ```no_run
+    /// use truebloom::BloomFilter;
+    /// let seen = BloomFilter::open("seen.tbl")?;
+    /// println!("{}", seen.contains("key"));
+    /// # Ok::<(), truebloom::FileError>(())
+    /// ```
+    pub fn open(path: impl AsRef<Path>) -> Result<BloomFilter, FileError> {
+        format::open(path.as_ref())
+    }
+
+    /// Whether a filter could be saved there now, so that a long run can fail at its start: the folder is there and can be written, and the name does not belong to
+    /// something else than a file. Writes and removes an empty temporary file.
+    pub fn check_target(path: impl AsRef<Path>) -> Result<(), FileError> {
+        format::check_target(path.as_ref())
+    }
+}
+
+impl<S: Scheme> BloomFilter<PortableHasher, S> {
     /// The filter in the bytes of its file. An error if there is no memory for them.
     ///
     /// ```
@@ -30,33 +67,6 @@ impl BloomFilter {
         format::encoded_bytes(self)
     }
 
-    /// The filter in these bytes, which must be those of one file, whole and nothing after it.
-    ///
-    /// Safe for bytes from anywhere: all that is not a filter is an error, and the memory taken is at most the bytes' own length. The checksums find damage; they
-    /// do not stop a forger. Linear in the bytes.
-    pub fn from_bytes(bytes: &[u8]) -> Result<BloomFilter, FormatError> {
-        format::from_bytes(bytes)
-    }
-
-    /// Reads one filter from a stream and leaves what comes after it. For files, [`open`](Self::open) also checks that nothing does.
-    ///
-    /// Safe for streams from anywhere, as [`from_bytes`](Self::from_bytes) is: the memory taken is at most the length of the stream and 8 MiB.
-    pub fn read_from(reader: impl Read) -> Result<BloomFilter, ReadError> {
-        format::read_from(reader, None)
-    }
-
-    /// Reads the filter in a file. Takes no more memory than the file is long.
-    ///
-    /// ```no_run
-    /// use truebloom::BloomFilter;
-    /// let seen = BloomFilter::open("seen.tbl")?;
-    /// println!("{}", seen.contains("key"));
-    /// # Ok::<(), truebloom::FileError>(())
-    /// ```
-    pub fn open(path: impl AsRef<Path>) -> Result<BloomFilter, FileError> {
-        format::open(path.as_ref())
-    }
-
     /// Writes the filter to a file, and replaces the one that is there, keeping its permissions.
     ///
     /// Whoever reads the path sees the old file or the new one, whole, also after a power cut: the bytes go to a temporary file beside it, to the disk, and
@@ -71,9 +81,27 @@ impl BloomFilter {
         format::save_new(self, path.as_ref())
     }
 
-    /// Whether a filter could be saved there now, so that a long run can fail at its start: the folder is there and can be written, and the name does not belong to
-    /// something else than a file. Writes and removes an empty temporary file.
-    pub fn check_target(path: impl AsRef<Path>) -> Result<(), FileError> {
-        format::check_target(path.as_ref())
+    /// [`from_bytes`](BloomFilter::from_bytes) for any type of scheme: [`AnyScheme`](crate::scheme::AnyScheme) reads all.
+    ///
+    /// ```
+    /// use truebloom::scheme::{AnyScheme, Scheme};
+    /// use truebloom::{BloomFilter, PortableHasher};
+    /// let bytes = BloomFilter::new(1_000, 0.01)?.to_bytes()?;
+    /// let filter = BloomFilter::<PortableHasher, AnyScheme>::of_scheme_from_bytes(&bytes)?;
+    /// assert_eq!(filter.scheme().id().name(), "standard");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn of_scheme_from_bytes(bytes: &[u8]) -> Result<BloomFilter<PortableHasher, S>, FormatError> {
+        format::from_bytes(bytes)
+    }
+
+    /// [`read_from`](BloomFilter::read_from) for any type of scheme.
+    pub fn of_scheme_read_from(reader: impl Read) -> Result<BloomFilter<PortableHasher, S>, ReadError> {
+        format::read_from(reader, None)
+    }
+
+    /// [`open`](BloomFilter::open) for any type of scheme. A name of its own, because the type of a call to `BloomFilter::open` would not say which scheme is meant.
+    pub fn of_scheme_open(path: impl AsRef<Path>) -> Result<BloomFilter<PortableHasher, S>, FileError> {
+        format::open(path.as_ref())
     }
 }

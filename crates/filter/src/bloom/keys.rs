@@ -3,8 +3,9 @@
 use super::BloomFilter;
 use crate::hash::{KeyHash, KeyHasher};
 use crate::key::Key;
+use crate::scheme::Scheme;
 
-impl<H: KeyHasher> BloomFilter<H> {
+impl<H: KeyHasher, S: Scheme> BloomFilter<H, S> {
     /// Inserts a key; true if it was surely new, as in the collections of the standard library.
     ///
     /// False means that all its bits were set already: a repeat, or a new key that happens to pass (at the filter's present rate). Either way it is
@@ -49,7 +50,7 @@ impl<H: KeyHasher> BloomFilter<H> {
     }
 }
 
-impl<K: Key, H: KeyHasher> Extend<K> for BloomFilter<H> {
+impl<K: Key, H: KeyHasher, S: Scheme> Extend<K> for BloomFilter<H, S> {
     /// Inserts every key.
     fn extend<I: IntoIterator<Item = K>>(&mut self, keys: I) {
         keys.into_iter().for_each(|key| {

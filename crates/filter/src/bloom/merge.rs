@@ -4,12 +4,13 @@ use super::{BloomFilter, Counts};
 use crate::bits::Bits;
 use crate::error::MergeError;
 use crate::hash::KeyHasher;
+use crate::scheme::Scheme;
 
-impl<H: KeyHasher> BloomFilter<H> {
+impl<H: KeyHasher, S: Scheme> BloomFilter<H, S> {
     /// Adds all keys of `other`: bit for bit the filter that both key sets inserted into one would have given.
     ///
     /// Capacity and rate stay those of `self`, so that [`is_over_capacity`](Self::is_over_capacity) tells whether both fit. An error if the filters differ in
-    /// bits, probes, hasher or seed. Linear in the bits.
+    /// bits, probes, scheme, hasher or seed. Linear in the bits.
     ///
     /// ```
     /// use truebloom::BloomFilter;
@@ -21,7 +22,7 @@ impl<H: KeyHasher> BloomFilter<H> {
     /// assert!(here.contains("a") && here.contains("b"));
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
-    pub fn union_with(&mut self, other: &BloomFilter<H>) -> Result<(), MergeError> {
+    pub fn union_with(&mut self, other: &BloomFilter<H, S>) -> Result<(), MergeError> {
         // Every key of either is in the union, so the union holds at least as many as either.
         let changed = self.counts.changed.max(other.counts.changed);
         self.merge(other, changed, Bits::or)
@@ -30,13 +31,13 @@ impl<H: KeyHasher> BloomFilter<H> {
     /// Keeps what both contain: every key that was inserted into both, and each other key at the rate [`fpr`](Self::fpr) if it was inserted
     /// into neither. Keys that were inserted into one of them pass at up to the other's rate, which may be higher.
     ///
-    /// An error if the filters differ in bits, probes, hasher or seed. Linear in the bits.
-    pub fn intersect_with(&mut self, other: &BloomFilter<H>) -> Result<(), MergeError> {
+    /// An error if the filters differ in bits, probes, scheme, hasher or seed. Linear in the bits.
+    pub fn intersect_with(&mut self, other: &BloomFilter<H, S>) -> Result<(), MergeError> {
         // The two may have no key in common.
         self.merge(other, 0, Bits::and)
     }
 
-    fn merge(&mut self, other: &BloomFilter<H>, changed: u64, combine: fn(&mut Bits, &Bits)) -> Result<(), MergeError> {
+    fn merge(&mut self, other: &BloomFilter<H, S>, changed: u64, combine: fn(&mut Bits, &Bits)) -> Result<(), MergeError> {
         self.check_mergeable(other)?;
         combine(&mut self.storage, &other.storage);
         self.ones = self.storage.count_ones();
@@ -46,12 +47,16 @@ impl<H: KeyHasher> BloomFilter<H> {
         Ok(())
     }
 
-    fn check_mergeable(&self, other: &BloomFilter<H>) -> Result<(), MergeError> {
+    fn check_mergeable(&self, other: &BloomFilter<H, S>) -> Result<(), MergeError> {
         if self.bits() != other.bits() {
             return Err(MergeError::Bits { ours: self.bits(), theirs: other.bits() });
         }
         if self.probes() != other.probes() {
             return Err(MergeError::Probes { ours: self.probes(), theirs: other.probes() });
+        }
+        let (ours, theirs) = (self.scheme.id(), other.scheme.id());
+        if ours != theirs {
+            return Err(MergeError::Scheme { ours, theirs });
         }
         let (ours, theirs) = (self.hasher.id(), other.hasher.id());
         if ours != theirs {

@@ -32,6 +32,10 @@ use truebloom_math::{Law, Rate};
 /// # Hashers
 /// `H` is [`PortableHasher`] for every filter that can be saved, and [`Foreign`](crate::Foreign) for those with hashers of other crates.
 ///
+/// # Schemes
+/// `S` is how a hash becomes positions: [`Standard`] unless one of the other [schemes](crate::scheme) is wanted, by its type or, for files of any scheme, as
+/// [`AnyScheme`](crate::scheme::AnyScheme).
+///
 /// ```
 /// use truebloom::BloomFilter;
 /// let mut seen = BloomFilter::new(1_000, 0.001)?;
@@ -42,9 +46,9 @@ use truebloom_math::{Law, Rate};
 /// # Ok::<(), truebloom::BuildError>(())
 /// ```
 #[derive(Clone, PartialEq)]
-pub struct BloomFilter<H: KeyHasher = PortableHasher> {
+pub struct BloomFilter<H: KeyHasher = PortableHasher, S: Scheme = Standard> {
     hasher: H,
-    scheme: Standard,
+    scheme: S,
     storage: Bits,
     /// Number of set bits, kept exact.
     ones: u64,
@@ -61,7 +65,7 @@ struct Counts {
     merged: bool,
 }
 
-impl<H: KeyHasher> BloomFilter<H> {
+impl<H: KeyHasher, S: Scheme> BloomFilter<H, S> {
     /// Number of bits m.
     pub fn bits(&self) -> u64 {
         self.scheme.bits()
@@ -70,6 +74,11 @@ impl<H: KeyHasher> BloomFilter<H> {
     /// Probes k of a key.
     pub fn probes(&self) -> u32 {
         self.scheme.probes()
+    }
+
+    /// How a hash becomes positions.
+    pub fn scheme(&self) -> &S {
+        &self.scheme
     }
 
     /// The hasher, with its seed.
@@ -135,10 +144,11 @@ impl<H: KeyHasher> BloomFilter<H> {
     }
 }
 
-impl<H: KeyHasher> fmt::Debug for BloomFilter<H> {
+impl<H: KeyHasher, S: Scheme> fmt::Debug for BloomFilter<H, S> {
     /// The parameters and counts, not the bits.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("BloomFilter")
+            .field("scheme", &self.scheme.id())
             .field("bits", &self.bits())
             .field("probes", &self.probes())
             .field("hasher", &self.hasher.id())

@@ -2,13 +2,16 @@
 
 use super::BloomFilter;
 use crate::hash::KeyHasher;
+use crate::scheme::{Scheme, SchemeId};
 use truebloom_math::law::hash_floor;
 use truebloom_math::{Error, Fpr, Method, items_from_ones};
 
-impl<H: KeyHasher> BloomFilter<H> {
+impl<H: KeyHasher, S: Scheme> BloomFilter<H, S> {
     /// This filter's rate right now: the chance that a key which was not inserted, chosen independently of the seed, passes.
     ///
-    /// That is `(ones / bits)^probes`, exactly, whatever was inserted and however often. The upper end counts that the key's hash may equal that of
+    /// That is `(ones / bits)^probes` for the standard scheme, exactly, whatever was inserted and however often. Where the fill does not determine the rate (two hashes for all
+    /// positions) it is only bounded: each single position passes with probability `ones / bits`, so at most all do together and at least none but by chance; then the
+    /// method is [`Method::Bound`] and the value the upper end. The upper end counts that the key's hash may equal that of
     /// a key that was offered, at most `offered / 2^128`. Some microseconds.
     ///
     /// ```
@@ -20,10 +23,26 @@ impl<H: KeyHasher> BloomFilter<H> {
     /// # Ok::<(), truebloom::BuildError>(())
     /// ```
     pub fn fpr(&self) -> Fpr {
-        let at_fill = self.law().fpr_at_fill(&[self.ones]);
+        let at_fill = self.law().fpr_at_fill(&self.slice_ones());
         // Never refused for the bits and probes a filter can have (a test goes to the corners); if it were, this much would still be true.
-        let rate = at_fill.ok().flatten().unwrap_or(anything());
+        let rate = at_fill.ok().flatten().unwrap_or_else(|| bounded(self.fill(), self.probes()));
         self.with_hash_floor(rate, self.offered())
+    }
+
+    /// The set bits of each slice that the law asks for.
+    fn slice_ones(&self) -> Vec<u64> {
+        let slices = u64::from(self.scheme.slices());
+        if slices == 1 {
+            return vec![self.ones];
+        }
+        let (short, longer) = (self.bits() / slices, self.bits() % slices);
+        let start = |slice: u64| slice * short + slice.min(longer);
+        (0..slices).map(|slice| self.storage.count_ones_in(start(slice)..start(slice + 1))).collect()
+    }
+
+    /// Whether the fill determines the rate, so that [`fpr`](Self::fpr) is exact and measurements can be held to it.
+    pub fn fill_tells_rate(&self) -> bool {
+        matches!(self.law().fpr_at_fill(&self.slice_ones()), Ok(Some(_)))
     }
 
     /// The expected rate once the filter holds its capacity: a mean over seeds, proven to be at most the rate asked for. `None` without a capacity.
@@ -43,13 +62,28 @@ impl<H: KeyHasher> BloomFilter<H> {
         rate
     }
 
-    /// The number of distinct items that on average gives the present number of set bits: `ln(1 - ones/bits) / (probes ln(1 - 1/bits))`. `None` for a full
+    /// The number of distinct items that on average gives the present number of set bits: `ln(1 - ones/bits) / (probes ln(1 - 1/bits))` for the standard scheme, and
+    /// with `ln(1 - probes/bits)` below for the others, whose keys set k different bits or nearly always do. `None` for a full
     /// filter, which says no more than "many".
     ///
     /// An estimate without an interval. It needs no memory of what was inserted, so it also holds for unions; not for intersections, where keys of one
     /// filter leave bits behind.
     pub fn estimated_items(&self) -> Option<f64> {
+        if self.scheme.id() != SchemeId::Standard {
+            return self.estimated_items_by_committees();
+        }
         items_from_ones(self.bits(), self.probes(), self.ones)
+    }
+
+    /// For schemes that set k different bits of an item, or nearly always do: `ln(1 - ones/bits) / ln(1 - probes/bits)`.
+    fn estimated_items_by_committees(&self) -> Option<f64> {
+        let (bits, empty) = (self.bits() as f64, (self.bits() - self.ones) as f64);
+        let covered = f64::from(self.probes()) / bits;
+        match (empty > 0.0, covered < 1.0) {
+            (false, _) => None,
+            (true, false) => Some(if self.ones == 0 { 0.0 } else { 1.0 }),
+            (true, true) => Some(((empty / bits).ln() / (-covered).ln_1p()).max(0.0)),
+        }
     }
 
     /// Whether the filter holds more distinct items than it was planned for, so that its expected rate is above the one proven for it. False without a
@@ -64,8 +98,15 @@ impl<H: KeyHasher> BloomFilter<H> {
     }
 }
 
-fn anything() -> Fpr {
+/// Between `1 - k (1 - fill)` and the fill: the first position is uniform on all bits or on its slice, and for slices the mean over them is at least the smallest.
+fn bounded(fill: f64, probes: u32) -> Fpr {
+    if fill == 0.0 {
+        return Fpr::ZERO;
+    }
+    let upper = fill.next_up().min(1.0);
+    let lower = (1.0 - f64::from(probes) * (1.0 - fill) - f64::EPSILON * f64::from(probes)).max(0.0);
     let mut rate = Fpr::ONE;
-    (rate.lower, rate.ln_lower, rate.method) = (0.0, f64::NEG_INFINITY, Method::Bound);
+    (rate.value, rate.lower, rate.upper, rate.method) = (upper, lower, upper, Method::Bound);
+    (rate.ln, rate.ln_lower, rate.ln_upper) = (upper.ln(), lower.ln(), upper.ln());
     rate
 }

@@ -5,60 +5,53 @@ use crate::bits::{Bits, words_for};
 use crate::error::{BuildError, Expected, FormatError};
 use crate::format::{Fields, Kind, Stored, at, check_field};
 use crate::hash::PortableHasher;
-use crate::scheme::{Scheme, Standard};
+use crate::scheme::Scheme;
 use truebloom_math::Rate;
 
 const MERGED: u32 = 1;
 
 /// What a header of kind 1 says.
-pub(crate) struct Header {
+pub(crate) struct Header<S> {
     hasher: PortableHasher,
-    probes: u32,
-    bits: u64,
+    scheme: S,
     counts: Counts,
     capacity: Option<u64>,
     rate: Option<Rate>,
 }
 
-impl Stored for BloomFilter {
+impl<S: Scheme> Stored for BloomFilter<PortableHasher, S> {
     const KINDS: &'static [Kind] = &[Kind::Bloom];
 
-    type Header = Header;
+    type Header = Header<S>;
 
-    fn read_header(fields: &Fields, _: Kind) -> Result<Header, FormatError> {
-        fields.check_scheme(Standard::ID)?;
+    fn read_header(fields: &Fields, _: Kind) -> Result<Header<S>, FormatError> {
         let hasher = PortableHasher::new(fields.hasher()?, fields.seed());
         let merged = fields.flags(MERGED)? == MERGED;
         fields.check_zero(at::PARAMETERS, at::HEADER_CHECKSUM)?;
+        let id = fields.scheme()?;
         let (bits, probes, rate) = (fields.bits()?, fields.probes()?, fields.rate()?);
+        let scheme = S::with_id(id, bits, probes).map_err(|error| scheme_error(error, bits, probes))?;
         let offered = fields.u64(at::OFFERED);
         let changed = fields.u64_within("changed", at::CHANGED, 0, offered)?;
         let capacity = Some(fields.u64(at::CAPACITY)).filter(|capacity| *capacity > 0);
-        Ok(Header { hasher, probes, bits, counts: Counts { offered, changed, merged }, capacity, rate })
+        Ok(Header { hasher, scheme, counts: Counts { offered, changed, merged }, capacity, rate })
     }
 
-    fn payload_bytes(header: &Header) -> u64 {
-        8 * words_for(header.bits)
+    fn payload_bytes(header: &Header<S>) -> u64 {
+        8 * words_for(header.scheme.bits())
     }
 
-    fn assemble(header: Header, words: Vec<u64>) -> Result<BloomFilter, FormatError> {
-        let Header { hasher, probes, bits, counts, capacity, rate } = header;
-        let storage = Bits::from_words(words, bits).ok_or(FormatError::Padding { bits })?;
+    fn assemble(header: Header<S>, words: Vec<u64>) -> Result<Self, FormatError> {
+        let Header { hasher, scheme, counts, capacity, rate } = header;
+        let storage = Bits::from_words(words, scheme.bits()).ok_or(FormatError::Padding { bits: scheme.bits() })?;
         let ones = storage.count_ones();
-        check_ones(counts, probes, ones)?;
-        let scheme = Standard::new(bits, probes).map_err(|error| match error {
-            // The header has checked bits and probes, so only memory is left to fail.
-            BuildError::Probes { found } => {
-                FormatError::Field { field: "probes", expected: Expected::Within(1, crate::MAX_PROBES.into()), found: found.into() }
-            }
-            _ => FormatError::Memory { bytes: 8 * words_for(bits) },
-        })?;
+        check_ones(counts, scheme.probes(), ones)?;
         Ok(BloomFilter { hasher, scheme, storage, ones, counts, capacity, rate })
     }
 
     fn fields(&self) -> Fields {
         let mut fields = Fields::new(Kind::Bloom);
-        fields.put_scheme(Standard::ID, self.bits(), self.probes());
+        fields.put_scheme(self.scheme.id(), self.bits(), self.probes());
         fields.put_hasher(self.hasher.hasher_id(), self.seed());
         fields.put(at::FLAGS, if self.counts.merged { MERGED } else { 0 }.to_le_bytes());
         fields.put(at::OFFERED, self.counts.offered.to_le_bytes());
@@ -74,6 +67,20 @@ impl Stored for BloomFilter {
 
     fn words(&self) -> impl Iterator<Item = u64> {
         self.storage.words().iter().copied()
+    }
+}
+
+/// Bits and probes are in range by themselves, so what is left is that the scheme is another, or cannot have both.
+fn scheme_error(error: BuildError, bits: u64, probes: u32) -> FormatError {
+    match error {
+        BuildError::Scheme { expected, found } => FormatError::Scheme { expected, found },
+        BuildError::Slices { .. } => {
+            let multiple = (bits / u64::from(probes)).max(1) * u64::from(probes);
+            FormatError::Field { field: "bits", expected: Expected::Exactly(multiple), found: bits }
+        }
+        _ => {
+            FormatError::Field { field: "probes", expected: Expected::Within(1, bits.min(crate::MAX_PROBES.into())), found: probes.into() }
+        }
     }
 }
 

@@ -129,16 +129,10 @@ impl Fields {
         self.put(at::BITS, bits.to_le_bytes());
     }
 
-    fn scheme(&self) -> Result<SchemeId, FormatError> {
+    pub(crate) fn scheme(&self) -> Result<SchemeId, FormatError> {
         let found = self.u16(at::SCHEME);
         let known = SchemeId::ALL.into_iter().find(|scheme| *scheme as u16 == found);
         known.ok_or(FormatError::Unknown { field: "scheme", found: found.into() })
-    }
-
-    /// Holds the file to the scheme of the type that opens it.
-    pub(crate) fn check_scheme(&self, expected: SchemeId) -> Result<(), FormatError> {
-        let found = self.scheme()?;
-        if found == expected { Ok(()) } else { Err(FormatError::Scheme { expected, found }) }
     }
 
     pub(crate) fn bits(&self) -> Result<u64, FormatError> {
@@ -226,6 +220,7 @@ pub(crate) fn check_field(field: &'static str, found: u64, expected: Expected) -
     let fits = match expected {
         Expected::Exactly(value) => found == value,
         Expected::Within(lowest, highest) => (lowest..=highest).contains(&found),
+        Expected::Prime => truebloom_math::count_min::is_prime(found),
     };
     if fits { Ok(found) } else { Err(FormatError::Field { field, expected, found }) }
 }

@@ -2,6 +2,7 @@
 //!
 //! A [`RecyclingFilter`] is emptied when it is full enough, so its rate never exceeds a worst one, however long the stream. A recycle starts a new *cycle*; *new* means new to
 //! what is remembered, and a forgotten item that comes again is new again. With two [phases](Phases) the cycle before the present one is still asked.
+//! [`AtomicRecyclingFilter`] is shared by threads. The average rate of a design and the items of a cycle come from [`truebloom_math::recycling`].
 //!
 //! ```
 //! use truebloom::recycling::{Policy, RecyclingFilter, Seen};
@@ -15,6 +16,7 @@
 //! ```
 
 mod account;
+mod atomic;
 mod file;
 mod half;
 mod keys;
@@ -23,6 +25,7 @@ mod recycle;
 mod stored;
 
 pub use account::{Stats, WrongDrops};
+pub use atomic::AtomicRecyclingFilter;
 pub use keys::Seen;
 pub use policy::{Phases, Policy, Seeds, Trigger, sigma_at_rate};
 
@@ -153,7 +156,7 @@ impl<H: KeyHasher, S: FillScheme> fmt::Debug for RecyclingFilter<H, S> {
         f.debug_struct("RecyclingFilter")
             .field("bits", &self.bits())
             .field("probes", &self.probes())
-            .field("scheme", &S::ID)
+            .field("scheme", &self.scheme.id())
             .field("hasher", &self.hasher.id())
             .field("policy", &self.policy)
             .field("ones", &self.ones())

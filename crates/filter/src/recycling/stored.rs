@@ -5,7 +5,7 @@ use super::half::{Half, Salt};
 use super::recycle::Clock;
 use super::{Phases, Policy, RecyclingFilter, Seeds, Trigger, salt};
 use crate::bits::{Bits, words_for};
-use crate::error::{Expected, FormatError};
+use crate::error::{BuildError, Expected, FormatError};
 use crate::format::{Fields, Kind, Stored, at, check_field};
 use crate::hash::PortableHasher;
 use crate::scheme::FillScheme;
@@ -47,14 +47,17 @@ impl<S: FillScheme> Stored for RecyclingFilter<PortableHasher, S> {
     type Header = Header<S>;
 
     fn read_header(fields: &Fields, kind: Kind) -> Result<Header<S>, FormatError> {
-        fields.check_scheme(S::ID)?;
+        let id = fields.scheme()?;
         let hasher = PortableHasher::new(fields.hasher()?, fields.seed());
         let (bits, probes) = (fields.bits()?, fields.probes()?);
+        let scheme = S::with_id(id, bits, probes).map_err(|error| match error {
+            BuildError::Scheme { expected, found } => FormatError::Scheme { expected, found },
+            other => FormatError::Parameters { why: other.to_string() },
+        })?;
         fields.check_zero(at::CAPACITY, at::RESERVED)?;
         fields.check_zero(parameter::UNUSED, at::HEADER_CHECKSUM)?;
         let (policy, clock) = read_policy(fields, kind)?;
         policy.check(bits, probes).map_err(|error| FormatError::Parameters { why: error.to_string() })?;
-        let scheme = S::new(bits, probes).map_err(|error| FormatError::Parameters { why: error.to_string() })?;
         Ok(Header { hasher, scheme, clock, counts: read_counts(fields, &policy)?, policy })
     }
 
@@ -89,7 +92,7 @@ impl<S: FillScheme> Stored for RecyclingFilter<PortableHasher, S> {
     fn fields(&self) -> Fields {
         let kind = if self.frozen.is_some() { Kind::RecyclingTwoPhase } else { Kind::RecyclingOnePhase };
         let mut fields = Fields::new(kind);
-        fields.put_scheme(S::ID, self.bits(), self.probes());
+        fields.put_scheme(self.scheme.id(), self.bits(), self.probes());
         fields.put_hasher(self.hasher.hasher_id(), self.seed());
         fields.put(at::FLAGS, flags(&self.policy, &self.clock).to_le_bytes());
         let (policy, counts) = (&self.policy, &self.counts);

@@ -1,8 +1,7 @@
 //! Scheme 2: k distinct positions, every set of k as likely as any other.
 
 use super::words::Words;
-use super::{Scheme, SchemeId};
-use crate::MAX_PROBES;
+use super::{Scheme, SchemeId, check_probes};
 use crate::error::BuildError;
 use crate::hash::KeyHash;
 use truebloom_math::{Law, law};
@@ -23,14 +22,14 @@ pub struct Classic {
 }
 
 impl Scheme for Classic {
-    const ID: SchemeId = SchemeId::Classic;
-
     /// As for every scheme, and an error also if there are more probes than bits.
     fn new(bits: u64, probes: u32) -> Result<Classic, BuildError> {
-        if !(1..=MAX_PROBES).contains(&probes) {
-            return Err(BuildError::Probes { found: probes });
-        }
+        check_probes(probes)?;
         Ok(Classic { law: law::Classic::new(bits, probes)?, bits, probes })
+    }
+
+    fn id(&self) -> SchemeId {
+        SchemeId::Classic
     }
 
     #[inline]

@@ -1,18 +1,37 @@
 //! Schemes: how a hash becomes positions.
 
+mod any;
 mod classic;
+mod cube;
+mod double;
+mod enhanced;
 mod fill;
+mod partition_double;
+mod partitioned;
+mod progression;
+mod square;
 mod standard;
 mod words;
 
+pub use any::AnyScheme;
 pub use classic::{Classic, DistinctPositions};
+pub use cube::Cube;
+pub use double::{Double, DoubleNonzero};
+pub use enhanced::Enhanced;
 pub use fill::FillScheme;
+pub use partition_double::PartitionDouble;
+pub use partitioned::Partitioned;
+pub use progression::Progression;
+pub use square::Square;
 pub use standard::{Positions, Standard};
 
+use crate::MAX_PROBES;
 use crate::error::BuildError;
 use crate::hash::KeyHash;
 use std::fmt;
+use std::str::FromStr;
 use truebloom_math::Law;
+use truebloom_math::law::Hashing;
 
 /// The schemes that have a number in the file format.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -23,18 +42,69 @@ pub enum SchemeId {
     Standard = 1,
     /// k distinct positions.
     Classic = 2,
+    /// An independent position in each of k slices.
+    Partitioned = 3,
+    /// `h1 + i h2` modulo the bits, where h2 may be 0.
+    Double = 4,
+    /// `h1 + i h2` modulo the bits, where h2 is not 0.
+    DoubleNonzero = 5,
+    /// `h1 + i h2 + i^2` modulo the bits.
+    Square = 6,
+    /// `h1 + i h2 + i^3` modulo the bits.
+    Cube = 7,
+    /// `h1 + i h2 + (i^3 - i) / 6` modulo the bits.
+    Enhanced = 8,
+    /// `h1 + i h2` modulo the bits of a slice, in slice i.
+    PartitionDouble = 9,
 }
 
 impl SchemeId {
     /// All of them.
-    pub const ALL: [SchemeId; 2] = [SchemeId::Standard, SchemeId::Classic];
+    pub const ALL: [SchemeId; 9] = [
+        SchemeId::Standard,
+        SchemeId::Classic,
+        SchemeId::Partitioned,
+        SchemeId::Double,
+        SchemeId::DoubleNonzero,
+        SchemeId::Square,
+        SchemeId::Cube,
+        SchemeId::Enhanced,
+        SchemeId::PartitionDouble,
+    ];
 
-    /// Its name: `standard` or `classic`.
-    pub fn name(self) -> &'static str {
+    /// The law that filters of this scheme obey.
+    pub fn hashing(self) -> Hashing {
         match self {
-            SchemeId::Standard => "standard",
-            SchemeId::Classic => "classic",
+            SchemeId::Standard => Hashing::Standard,
+            SchemeId::Classic => Hashing::Classic,
+            SchemeId::Partitioned => Hashing::Partitioned,
+            SchemeId::Double => Hashing::Double,
+            SchemeId::DoubleNonzero => Hashing::DoubleNonzero,
+            SchemeId::Square => Hashing::Square,
+            SchemeId::Cube => Hashing::Cube,
+            SchemeId::Enhanced => Hashing::Enhanced,
+            SchemeId::PartitionDouble => Hashing::PartitionDouble,
         }
+    }
+
+    /// Its name: `standard`, `classic`, `partitioned`, `double`, `double-nonzero`, `square`, `cube`, `enhanced` or `partition-double`.
+    pub fn name(self) -> &'static str {
+        self.hashing().name()
+    }
+}
+
+impl FromStr for SchemeId {
+    type Err = truebloom_math::Error;
+
+    fn from_str(text: &str) -> Result<SchemeId, truebloom_math::Error> {
+        let hashing: Hashing = text.parse()?;
+        let found = SchemeId::ALL.into_iter().find(|id| id.hashing() == hashing);
+        // Every law has a scheme as long as the test below passes.
+        found.ok_or(truebloom_math::Error::OutOfRange {
+            name: "scheme",
+            found: text.to_owned(),
+            expected: "one that files know".to_owned(),
+        })
     }
 }
 
@@ -48,11 +118,18 @@ impl fmt::Display for SchemeId {
 ///
 /// The law is the contract: a scheme without an exact law or a proven bound is not offered, and one test holds every scheme to its law.
 pub trait Scheme: Sized {
-    /// Its number in files.
-    const ID: SchemeId;
-
-    /// For `bits` positions, 1 to 2^62, and `probes` a key, 1 to [`MAX_PROBES`](crate::MAX_PROBES); an error outside of these.
+    /// For `bits` positions, 1 to 2^62, and `probes` a key, 1 to [`MAX_PROBES`]; an error outside of these, and where the scheme asks for more.
     fn new(bits: u64, probes: u32) -> Result<Self, BuildError>;
+
+    /// As [`new`](Self::new), of the scheme with this number. An error if the type is that of another scheme.
+    fn with_id(id: SchemeId, bits: u64, probes: u32) -> Result<Self, BuildError> {
+        let scheme = Self::new(bits, probes)?;
+        let expected = scheme.id();
+        if id == expected { Ok(scheme) } else { Err(BuildError::Scheme { expected, found: id }) }
+    }
+
+    /// Its number in files.
+    fn id(&self) -> SchemeId;
 
     /// Number of bits m.
     fn bits(&self) -> u64;
@@ -63,8 +140,18 @@ pub trait Scheme: Sized {
     /// The positions of a key, each below the number of bits; not necessarily distinct.
     fn positions(&self, hash: KeyHash) -> impl Iterator<Item = u64>;
 
+    /// The slices whose fills the law asks for, of bits / slices bits each, the first `bits mod slices` of one more; 1 for most schemes.
+    fn slices(&self) -> u32 {
+        1
+    }
+
     /// The probability model that the positions obey.
     fn law(&self) -> Box<dyn Law>;
+}
+
+/// Probes in the range of the file format.
+fn check_probes(probes: u32) -> Result<(), BuildError> {
+    if (1..=MAX_PROBES).contains(&probes) { Ok(()) } else { Err(BuildError::Probes { found: probes }) }
 }
 
 /// A bijection of 64-bit words in which every bit of the input moves every bit of the output (two multiplications, three shifts; the finalizer of
@@ -74,4 +161,17 @@ pub(crate) fn mix(word: u64) -> u64 {
     let word = (word ^ word >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     let word = (word ^ word >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
     word ^ word >> 31
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_law_by_name_has_a_scheme_of_that_name() {
+        for hashing in Hashing::ALL {
+            assert_eq!(hashing.name().parse::<SchemeId>().map(SchemeId::hashing), Ok(hashing));
+        }
+        assert!("triple".parse::<SchemeId>().is_err());
+    }
 }

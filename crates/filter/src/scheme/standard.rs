@@ -1,8 +1,7 @@
 //! Scheme 1: k independent positions from a stream of mixed words.
 
 use super::words::{Words, after_skip};
-use super::{Scheme, SchemeId};
-use crate::MAX_PROBES;
+use super::{Scheme, SchemeId, check_probes};
 use crate::error::BuildError;
 use crate::hash::KeyHash;
 use truebloom_math::{Law, law};
@@ -21,15 +20,15 @@ pub struct Standard {
 }
 
 impl Scheme for Standard {
-    const ID: SchemeId = SchemeId::Standard;
-
     fn new(bits: u64, probes: u32) -> Result<Standard, BuildError> {
-        if !(1..=MAX_PROBES).contains(&probes) {
-            return Err(BuildError::Probes { found: probes });
-        }
+        check_probes(probes)?;
         // Checks the bits, so that the remainder below does not divide by zero.
         let law = law::Standard::new(bits, probes)?;
         Ok(Standard { law, bits, probes, threshold: bits.wrapping_neg() % bits })
+    }
+
+    fn id(&self) -> SchemeId {
+        SchemeId::Standard
     }
 
     #[inline]
@@ -125,7 +124,7 @@ mod tests {
             let threshold = Standard::new(bits, 1).map(|scheme| scheme.threshold);
             assert_eq!(threshold, Ok(((1u128 << 64) % u128::from(bits)) as u64));
         }
-        for (bits, probes) in [(0, 1), ((1 << 62) + 1, 1), (1, 0), (1, MAX_PROBES + 1)] {
+        for (bits, probes) in [(0, 1), ((1 << 62) + 1, 1), (1, 0), (1, crate::MAX_PROBES + 1)] {
             assert!(Standard::new(bits, probes).is_err());
         }
     }

@@ -4,6 +4,9 @@
 //! whole distribution, cell by cell. (b) *Hits given the fill*: the queries of one case, over all its filters, against the rates that their fills determine. The
 //! hits are a sum of independent Bernoulli variables, whose tails beyond the mean are below those of the binomial variable of the same mean (Hoeffding 1956).
 //!
+//! Schemes whose positions are tied, two hashes making all of them, have neither a law of the fill nor a rate that it determines: every scheme is also held to its expected rate
+//! ([`unconditional`]), and these to an enumeration of all pairs of residues ([`residues`]). `tests/faults/run.sh` plants a fault in each scheme and shows that it is rejected.
+//!
 //! Every test errs with probability at most [`ALPHA`] when the scheme is sound; seeds are frozen, so what passes once passes always. Each case prints its p-values
 //! and its power: the factor on the rate that it would notice with 99%. `cargo test --test acceptance -- --nocapture` shows them. For a campaign with fresh
 //! seeds and more queries:
@@ -17,7 +20,9 @@
 mod common;
 mod keys;
 mod law;
+mod residues;
 mod subject;
+mod unconditional;
 
 use keys::Keys;
 use law::{Cells, bennett, noticed_factor};

@@ -102,10 +102,12 @@ macro_rules! bad_scheme {
         }
 
         impl Scheme for $name {
-            const ID: SchemeId = SchemeId::Standard;
-
             fn new(bits: u64, probes: u32) -> Result<Self, truebloom::BuildError> {
                 Standard::new(bits, probes).map($name)
+            }
+
+            fn id(&self) -> SchemeId {
+                SchemeId::Standard
             }
 
             fn bits(&self) -> u64 {

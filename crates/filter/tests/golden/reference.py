@@ -54,6 +54,61 @@ def distinct_positions(h1, h2, m, k):
     return drawn
 
 
+def residues(stream, m, lowest):
+    h1 = below(stream, m)
+    return h1, lowest + below(stream, m - lowest)
+
+
+def two_hashes(f, lowest=0):
+    """Schemes 4 to 8: h1 + i h2 + f(i) modulo m, with big integers and no differences."""
+
+    def scheme(h1, h2, m, k):
+        a, b = residues(words(h1, h2), m, lowest)
+        return [(a + i * b + f(i)) % m for i in range(k)]
+
+    return scheme
+
+
+def partitioned(h1, h2, m, k):
+    """Scheme 3: the first m mod k slices are longer by a bit."""
+    stream, lengths = words(h1, h2), [m // k + (i < m % k) for i in range(k)]
+    return [sum(lengths[:i]) + below(stream, length) for i, length in enumerate(lengths)]
+
+
+def partition_double(h1, h2, m, k):
+    """Scheme 9."""
+    a, b = residues(words(h1, h2), m // k, 0)
+    return [i * (m // k) + (a + i * b) % (m // k) for i in range(k)]
+
+
+SCHEMES = {
+    "standard": lambda h1, h2, m, k: list(islice(positions(h1, h2, m), k)),
+    "classic": distinct_positions,
+    "partitioned": partitioned,
+    "double": two_hashes(lambda i: 0),
+    "double-nonzero": two_hashes(lambda i: 0, 1),
+    "square": two_hashes(lambda i: i * i),
+    "cube": two_hashes(lambda i: i**3),
+    "enhanced": two_hashes(lambda i: (i**3 - i) // 6),
+    "partition-double": partition_double,
+}
+
+
+def golden_positions():
+    """Scheme, hash, bits, probes and the sum over i of (i + 1) times position i, modulo 2^64; then up to 8 positions themselves."""
+    hashes = [0, 1, 1 << 64, (1 << 128) - 1, SEED]
+    sizes = [(1, 1), (2, 2), (3, 3), (5, 5), (6, 6), (7, 7), (12, 6), (1000, 8), (1001, 7), (28800, 20), (3000, 1000), ((3 << 60) - 2, 7), (1 << 62, 8)]
+    for name, scheme in SCHEMES.items():
+        for hash in hashes:
+            for m, k in sizes:
+                if (name == "double-nonzero" and m == 1) or (name == "partition-double" and m % k):
+                    continue
+                found = scheme(hash & MASK, hash >> 64, m, k)
+                assert len(found) == k and all(0 <= p < m for p in found)
+                digest = sum((i + 1) * p for i, p in enumerate(found)) & MASK
+                yield f"{name} {hash:x} {m} {k} {digest} {','.join(map(str, found[:8]))}"
+
+
 def xxh3(seed, key):
     h = xxhash.xxh3_128_intdigest(key, seed=seed & MASK)
     return (h & MASK) ^ (seed >> 64), h >> 64
@@ -117,6 +172,80 @@ class Filter:
         header += struct.pack("<QQQ", 256, len(self.payload), xxhash.xxh3_64_intdigest(bytes(self.payload)))
         header += bytes(128)
         return header + struct.pack("<Q", xxhash.xxh3_64_intdigest(header)) + self.payload
+
+
+P61 = (1 << 61) - 1
+
+
+class Sketch:
+    """A Count-Min sketch: family 1 full rows, 2 pairwise rows; two hashes if copies are given."""
+
+    def __init__(self, width, depth, counter_bytes, family=1, copies=None, conservative=False):
+        self.width, self.depth, self.counter_bytes, self.family, self.copies, self.conservative = width, depth, counter_bytes, family, copies, conservative
+        self.counters, self.total, self.halved = [0] * (width * depth * (copies or 1)), 0, False
+
+    def cells(self, h1, h2):
+        if self.copies:
+            drawn = list(islice(positions(h1, h2, self.width), 2 * self.copies))
+            rows = [(a + j * b) % self.width for a, b in zip(drawn[::2], drawn[1::2]) for j in range(self.depth)]
+        elif self.family == 1:
+            rows = islice(positions(h1, h2, self.width), self.depth)
+        else:
+            number, mask = h2 << 64 | h1, (1 << 43) - 1
+            digits = number & mask, number >> 43 & mask, number >> 86
+            rows = []
+            for row in range(self.depth):
+                seed = SEED ^ row
+                *coefficients, d = islice(positions(seed & MASK, seed >> 64, P61), 4)
+                rows.append((sum(c * x for c, x in zip(coefficients, digits)) + d) % P61 % self.width)
+        return [row * self.width + p for row, p in enumerate(rows)]
+
+    def add(self, key, count):
+        cells, most = self.cells(*xxh3(SEED, key)), 256**self.counter_bytes - 1
+        raised = min(self.counters[c] for c in cells) + count
+        for c in cells:
+            self.counters[c] = min(most, max(self.counters[c], raised) if self.conservative else self.counters[c] + count)
+        self.total += count
+
+    def halve(self):
+        self.counters, self.total, self.halved = [c // 2 for c in self.counters], (self.total + 1) // 2, True
+
+    def encode(self, listed=None):
+        payload = b"".join(c.to_bytes(self.counter_bytes, "little") for c in self.counters)
+        payload += bytes(-len(payload) % 8)
+        parameters = struct.pack("<IIII", self.copies or 1, self.counter_bytes, self.family, 0)
+        if listed:
+            section = b""
+            for key, count in sorted(listed.items(), key=lambda item: (lambda h: h[1] << 64 | h[0])(xxh3(SEED, item[0]))):
+                section += struct.pack("<QQQQ", count, 0, count, len(key)) + key + bytes(-len(key) % 8)
+            parameters += struct.pack("<QQQQ", 50, len(listed), len(section), 0)
+            payload += section
+        header = b"\x89TBL\r\n\x1a\n"
+        kind = 7 if self.copies else 6
+        header += struct.pack("<HHHHIIQ", 1, kind, 1, 1, 2 * self.conservative + 4 * self.halved, self.depth, self.width)
+        header += SEED.to_bytes(16, "little") + struct.pack("<Q", self.total) + bytes(40)
+        header += struct.pack("<QQQ", 256, len(payload), xxhash.xxh3_64_intdigest(payload)) + parameters
+        header += bytes(248 - len(header))
+        return header + struct.pack("<Q", xxhash.xxh3_64_intdigest(header)) + payload
+
+
+def sketches(folder):
+    """Keys 0 to 39 as text, key i counted i + 1 times."""
+    for name, sketch, halve in (
+        ("full", Sketch(31, 3, 4), False),
+        ("pairwise", Sketch(31, 3, 8, family=2), True),
+        ("two-hash", Sketch(31, 3, 4, copies=2, conservative=True), False),
+    ):
+        for i in range(40):
+            sketch.add(b"key %d" % i, i + 1)
+        if halve:
+            sketch.halve()
+        (folder / f"v1-count-min-{name}.tbl").write_bytes(sketch.encode())
+    heavy = Sketch(31, 3, 4)
+    listed = {b"key %d" % i: i + 1 for i in range(40)}
+    for key, count in listed.items():
+        heavy.add(key, count)
+    (folder / "v1-count-min-heavy.tbl").write_bytes(heavy.encode(listed))
 
 
 def power(base, exponent):
@@ -266,6 +395,8 @@ def main(folder):
         other.insert(key)
     merged.union(other)
     (folder / "v1-siphash-merged.tbl").write_bytes(merged.encode())
+    sketches(folder)
+    (folder / "positions.txt").write_text("".join(f"{line}\n" for line in golden_positions()))
     recycling(folder)
 
 

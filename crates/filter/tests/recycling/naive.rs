@@ -75,7 +75,7 @@ fn agrees<S: FillScheme>(bits: u64, probes: u32, policy: Policy) {
     let mut naive = Naive::<S>::new(bits, probes, policy, seed, Fault::None);
     let mut random = SplitMix64(bits);
     for step in 0..3_000 {
-        let reach = if random.next() % 3 == 0 { 1_000_000 } else { 5 + bits / u64::from(probes) };
+        let reach = if random.next().is_multiple_of(3) { 1_000_000 } else { 5 + bits / u64::from(probes) };
         let key = step / 50 + random.next() % reach;
         assert_eq!(real.check_and_insert(&key), naive.offer(key), "{policy:?}, {bits} bits, {probes} probes, step {step}");
         assert_eq!(((real.ones(), real.frozen_ones()), real.stats().cycles), (naive.ones(), naive.recycles));

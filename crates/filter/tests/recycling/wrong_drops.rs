@@ -70,7 +70,7 @@ fn forgotten_items_that_return_need_new_seeds() {
 #[test]
 fn the_sum_of_the_odds_has_the_mean_of_the_wrong_drops_and_the_bound_holds() {
     let mut random = SplitMix64(3);
-    let stream: Vec<u64> = (0..400).map(|i| if random.next() % 2 == 0 { random.next() % 40 } else { i % 150 }).collect();
+    let stream: Vec<u64> = (0..400).map(|i| if random.next().is_multiple_of(2) { random.next() % 40 } else { i % 150 }).collect();
     for policy in policies(20).into_iter().filter(|policy| policy.seeds == Seeds::Renewed) {
         for (name, (mean, apart, failed)) in [
             ("standard", over_seeds::<Standard>(32, 3, policy, 1_500, &stream)),

@@ -5,8 +5,11 @@
 
 mod blocked;
 mod classic;
+pub(crate) mod double;
+mod hashing;
 pub(crate) mod inclusion;
 pub(crate) mod mixture;
+mod partition_double;
 mod partitioned;
 pub(crate) mod ratios;
 pub(crate) mod slices;
@@ -14,6 +17,9 @@ mod standard;
 
 pub use blocked::{Blocked, InBlock};
 pub use classic::Classic;
+pub use double::{Double, Offsets, Step};
+pub use hashing::Hashing;
+pub use partition_double::PartitionDouble;
 pub use partitioned::Partitioned;
 pub use standard::Standard;
 
@@ -51,18 +57,19 @@ pub trait Law {
         Ok(fpr.upper < rate.to_f64())
     }
 
-    /// What keeps the rate from falling however many bits there are; the hash width for every scheme, and what a scheme adds.
+    /// What is added to the rate of independent positions at this size: the hash width for every scheme, however many bits there are, and what correlated positions
+    /// add, which more bits lower.
     fn floors(&self, items: u64, hash_bits: u32) -> Vec<Floor> {
         vec![Floor { cause: "equal hashes", rate: hash_floor(items, hash_bits) }]
     }
 }
 
-/// An amount that a scheme or a hash adds to the rate whatever the number of bits.
+/// An amount that a scheme or a hash adds to the rate at some size.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Floor {
     /// What causes it.
     pub cause: &'static str,
-    /// An upper bound of what it adds to the rate.
+    /// What it adds to the rate: an upper bound for equal hashes and equal pairs of hashes, the first-order term for the rest.
     pub rate: f64,
 }
 

@@ -20,7 +20,7 @@ pub struct Sized {
 ///
 /// The rate rises with sigma, because a fuller filter comes later on the same stream (for retained colliding items this is observed, not proven), so the best sigma of a number of probes is found by
 /// bisection and decided on the bracket and the decimal as written; a tie within the bracket of pairs of `f64` counts as too much. Numbers of probes are tried within 3% of the best
-/// of the limit of many bits, up to 1,024 bits all within twice the best: a search, verified against all numbers of probes at small sizes, not a proof.
+/// of the limit of many bits, up to 1,024 bits all within twice the best: a search, verified against all numbers of probes at small sizes, not a proof. Items that agree to 1e-11 count as equal.
 ///
 /// Time: O(probes x bits) for each number tried; 0.2 seconds at a million bits, microseconds above fifty million hashes. Errors when bits are out of range, or rates are below 1e-300.
 ///
@@ -139,8 +139,8 @@ fn around(guess: u64, least: u64, bits: u64, meets: &impl Fn(u64) -> Result<bool
 
 /// The smallest memory, in bits in all, with a design that keeps at least `items` per cycle (per phase, for two phases) at a long-run rate of at most `rate`; `None` above 2^62 bits.
 ///
-/// The capacity is not monotone in bits (sigma and probes are whole), so after a bisection the sizes below are tried too: all of them up to 512 bits, otherwise 48 (with two phases, 48 even ones), less
-/// where one answer is costly; below those the capacity falls short by more than its steps. A search, verified against all sizes for small filters.
+/// The capacity is not monotone in bits (sigma and probes are whole), so after a bisection the sizes below are tried too: all of them up to 512 bits, otherwise 48 (with two phases, 48 even ones), 12 above
+/// a hundred thousand; below those the capacity falls short by more than its steps. A search, verified against all sizes for small filters.
 ///
 /// Errors when `items` is not above 0 and finite, or the rate below 1e-300.
 pub fn min_bits(items: f64, rate: &Rate, mode: Mode) -> Result<Option<Sized>> {
@@ -187,8 +187,8 @@ pub fn min_bits(items: f64, rate: &Rate, mode: Mode) -> Result<Option<Sized>> {
         }
     }
     let depth = match high {
-        ..=512 => high,
-        ..=100_000 => 48,
+        0..=512 => high,
+        513..=100_000 => 48,
         _ => 12,
     };
     for each in (high.saturating_sub(depth).max(1)..high).rev() {

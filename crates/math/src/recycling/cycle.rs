@@ -122,7 +122,7 @@ impl Cycle {
 }
 
 /// By bisection on `erfc`.
-fn normal_quantile(p: f64) -> f64 {
+pub(super) fn normal_quantile(p: f64) -> f64 {
     let (mut low, mut high) = (-40.0, 40.0);
     for _ in 0..80 {
         let middle = (low + high) / 2.0;

@@ -6,8 +6,10 @@
 //! | question | answer |
 //! |---|---|
 //! | what is the average rate, the worst, and how many items make a cycle? | [`Design::long_run`] |
+//! | and if a cycle is also ended by a number of items? | [`Design::fpr_with_limit`] |
 //! | how long is a cycle? | [`Design::cycle`] |
 //! | how long is an item remembered? | [`Design::forgetting`] |
+//! | how much does it gain over emptying a filter after a fixed number of items? | [`compare`] |
 //! | what of filters emptied after a fixed number of items? | [`n_bounded()`] |
 //! | what do simulated filters do, and what with popular items? | [`simulate()`] |
 //! | how many items fit into this memory at this rate, and how much memory do so many need? | [`capacity()`], [`min_bits`] |
@@ -21,22 +23,27 @@ mod cycle;
 mod fills;
 mod fluid;
 mod forgetting;
+mod gaps;
+mod limited;
 mod long_run;
 mod n_bounded;
 mod number;
 mod restart;
 mod simulate;
 mod stream;
+mod today;
 mod walk;
 
 pub use capacity::{Sized, capacity, min_bits};
 pub use cycle::Cycle;
 pub use forgetting::Forgetting;
+pub use gaps::Gaps;
 pub use long_run::LongRun;
 pub use n_bounded::{Counting, NBounded, n_bounded};
 
 pub use simulate::{Simulated, simulate};
 pub use stream::Stream;
+pub use today::{Comparison, compare};
 
 use crate::error::{check_bits, check_probes, out_of_range};
 use crate::{Fpr, Method, Result};

@@ -14,6 +14,7 @@
 
 mod burns;
 mod grandi;
+mod kirsch_mitzenmacher;
 mod lehr;
 
 use crate::error::out_of_range;
@@ -31,18 +32,21 @@ pub enum Paper {
     Grandi,
     /// Lehr, *The Bloom Filter Hashing Solution*: all of it.
     Lehr,
+    /// Kirsch and Mitzenmacher, *Building a Better Bloom Filter*: sections 3 to 8, figures 1 and 2.
+    KirschMitzenmacher,
 }
 
 impl Paper {
     /// All of them.
-    pub const ALL: [Paper; 3] = [Paper::Burns, Paper::Grandi, Paper::Lehr];
+    pub const ALL: [Paper; 4] = [Paper::Burns, Paper::Grandi, Paper::Lehr, Paper::KirschMitzenmacher];
 
-    /// Its name, the author's in small letters.
+    /// Its name, the authors' in small letters.
     pub fn name(self) -> &'static str {
         match self {
             Paper::Burns => "burns",
             Paper::Grandi => "grandi",
             Paper::Lehr => "lehr",
+            Paper::KirschMitzenmacher => "kirsch-mitzenmacher",
         }
     }
 
@@ -52,6 +56,7 @@ impl Paper {
             Paper::Burns => "Burns, On Occupancy Moments and Bloom Filter Efficiency",
             Paper::Grandi => "Grandi, On the analysis of Bloom filters",
             Paper::Lehr => "Lehr, The Bloom Filter Hashing Solution",
+            Paper::KirschMitzenmacher => "Kirsch and Mitzenmacher, Building a Better Bloom Filter",
         }
     }
 
@@ -61,15 +66,23 @@ impl Paper {
             Paper::Burns => burns::claims(),
             Paper::Grandi => grandi::claims(),
             Paper::Lehr => lehr::claims(),
+            Paper::KirschMitzenmacher => kirsch_mitzenmacher::claims(),
         }
     }
 
-    /// The data of its figures (for Lehr, who draws none, of his sequence and of the design tables that he describes). Below two seconds.
+    /// The data of its figures (for Lehr, who draws none, of his sequence and of the design tables that he describes). Some seconds at the most.
     pub fn figures(self) -> Result<Vec<Figure>> {
+        self.figures_with_trials(kirsch_mitzenmacher::TRIALS)
+    }
+
+    /// The same with so many trials of every experiment that is simulated: figures 1 and 2 of Kirsch and Mitzenmacher, who ran 10,000, which takes some minutes. Trials
+    /// are drawn from a frozen generator.
+    pub fn figures_with_trials(self, trials: u64) -> Result<Vec<Figure>> {
         match self {
             Paper::Burns => burns::figures(),
             Paper::Grandi => grandi::figures(),
             Paper::Lehr => lehr::figures(),
+            Paper::KirschMitzenmacher => kirsch_mitzenmacher::figures(trials),
         }
     }
 }

@@ -104,6 +104,13 @@ impl Chain {
             .collect()
     }
 
+    /// The rate with another law of the state in which cycles begin.
+    pub fn rate_from(&self, start: &[BigRational]) -> BigRational {
+        let visits = self.visits_from(start);
+        let items: BigRational = visits.iter().sum();
+        visits.iter().enumerate().map(|(ones, visits)| visits * self.rho(ones as u64)).sum::<BigRational>() / items
+    }
+
     pub fn items(&self) -> BigRational {
         self.visits.iter().sum()
     }

@@ -4,6 +4,9 @@
 mod common;
 
 mod burns;
+mod dozier;
 mod grandi;
+mod kirsch_mitzenmacher;
+mod km_sketch;
 mod lehr;
 mod listed;

@@ -5,7 +5,7 @@ use std::fs::File;
 use std::io::{self, Read};
 use std::ops::Range;
 use std::path::Path;
-use truebloom::{FormatError, Seed};
+use truebloom::{FormatError, Kind, Seed};
 
 /// What was found.
 pub(super) struct Diagnosis {
@@ -30,8 +30,11 @@ impl Parameters {
     /// Bytes of a header.
     pub(super) const BYTES: u64 = 256;
 
-    /// Of a header that is whole.
+    /// Of a header that is whole; those of other kinds than a Bloom filter have other fields.
     pub(super) fn of(header: &[u8]) -> Option<Parameters> {
+        if header.get(10..12)? != (Kind::Bloom as u16).to_le_bytes() {
+            return None;
+        }
         let u64_at = |at: usize| header.get(at..at + 8).and_then(|bytes| bytes.try_into().ok()).map(u64::from_le_bytes);
         let u128_at = |at: usize| header.get(at..at + 16).and_then(|bytes| bytes.try_into().ok()).map(u128::from_le_bytes);
         let probes = header.get(20..24).and_then(|bytes| bytes.try_into().ok()).map(u32::from_le_bytes);
@@ -172,7 +175,7 @@ fn text_mode(path: &Path, length: u64, otherwise: Diagnosis) -> io::Result<Diagn
 }
 
 fn too_long(path: &Path, start: &[u8], expected: u64, otherwise: Diagnosis) -> io::Result<Diagnosis> {
-    if !heal::is_whole(start, File::open(path)?.take(expected))? {
+    if !heal::is_whole(start, || File::open(path).map(|file| file.take(expected)))? {
         return Ok(otherwise);
     }
     Ok(Diagnosis {

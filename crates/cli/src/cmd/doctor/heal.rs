@@ -1,10 +1,13 @@
 //! Undoing damage, in memory, to see whether the checksums then are right.
 
 use super::diagnosis::{Diagnosis, Parameters};
+use crate::filters::AnyFilter;
 use std::fs::File;
 use std::io::{self, Cursor, Read, Seek, SeekFrom};
 use std::path::Path;
-use truebloom::{BloomFilter, FormatError, ReadError};
+use truebloom::count_min::{CountMin, PairwiseCountMin, TwoHashCountMin};
+use truebloom::scheme::{Classic, Standard};
+use truebloom::{FormatError, Kind, PortableHasher, ReadError, RecyclingFilter};
 
 /// The largest file that is read into memory whole.
 const MAX_WHOLE: u64 = 1 << 28;
@@ -30,9 +33,12 @@ pub(super) fn one_byte(path: &Path, start: &[u8]) -> io::Result<Option<Healed>> 
         for right in 0..=u8::MAX {
             header[offset] = right;
             if is_header(&header) {
-                let mut rest = File::open(path)?;
-                rest.seek(SeekFrom::Start(Parameters::BYTES))?;
-                let whole = is_whole(&header, Cursor::new(header.clone()).chain(rest))?;
+                let healed = || {
+                    let mut rest = File::open(path)?;
+                    rest.seek(SeekFrom::Start(Parameters::BYTES))?;
+                    Ok(Cursor::new(header.clone()).chain(rest))
+                };
+                let whole = is_whole(&header, healed)?;
                 return Ok(Some(Healed { offset, found, right, header, whole }));
             }
         }
@@ -43,19 +49,54 @@ pub(super) fn one_byte(path: &Path, start: &[u8]) -> io::Result<Option<Healed>> 
 
 /// A header without its bits is a file that is cut off, and nothing else is wrong with it.
 fn is_header(header: &[u8]) -> bool {
-    matches!(BloomFilter::from_bytes(header), Err(FormatError::Truncated { .. }))
+    matches!(AnyFilter::of_scheme_from_bytes(header), Err(FormatError::Truncated { .. } | FormatError::Kind { .. }))
 }
 
-/// Whether this is a filter.
-pub(super) fn is_whole(header: &[u8], bytes: impl Read) -> io::Result<bool> {
+/// Whether these bytes, from their beginning each time, are a file of any kind.
+pub(super) fn is_whole<R: Read>(header: &[u8], bytes: impl Fn() -> io::Result<R>) -> io::Result<bool> {
     if !is_header(header) {
         return Ok(false);
     }
-    match BloomFilter::read_from(bytes) {
+    match every_kind(|| bytes().map_err(ReadError::Io)) {
         Ok(_) => Ok(true),
         Err(ReadError::Io(error)) => Err(error),
         Err(_) => Ok(false),
     }
+}
+
+/// The kind of a file that is whole, or what is wrong with it by the type that its header calls for. Each type refuses the headers of the others.
+pub(super) fn every_kind<R: Read>(open: impl Fn() -> Result<R, ReadError>) -> Result<Kind, ReadError> {
+    let error = match AnyFilter::of_scheme_read_from(open()?) {
+        Ok(_) => return Ok(Kind::Bloom),
+        Err(error) => error,
+    };
+    let ReadError::Format(FormatError::Kind { found }) = error else { return Err(error) };
+    let results = match found {
+        Kind::RecyclingOnePhase | Kind::RecyclingTwoPhase => vec![
+            RecyclingFilter::<PortableHasher, Standard>::read_from(open()?).map(drop),
+            RecyclingFilter::<PortableHasher, Classic>::read_from(open()?).map(drop),
+        ],
+        Kind::CountMin => vec![
+            CountMin::<u64>::read_from(open()?).map(drop),
+            CountMin::<u32>::read_from(open()?).map(drop),
+            PairwiseCountMin::<u64>::read_from(open()?).map(drop),
+            PairwiseCountMin::<u32>::read_from(open()?).map(drop),
+        ],
+        Kind::TwoHashCountMin => {
+            vec![TwoHashCountMin::<u64>::read_from(open()?).map(drop), TwoHashCountMin::<u32>::read_from(open()?).map(drop)]
+        }
+        _ => vec![],
+    };
+    if results.iter().any(Result::is_ok) {
+        return Ok(found);
+    }
+    // What is damaged says more than what is of another type.
+    let damage = |error: &ReadError| {
+        matches!(error, ReadError::Io(_) | ReadError::Format(FormatError::PayloadChecksum { .. } | FormatError::Truncated { .. }))
+    };
+    let mut errors: Vec<ReadError> = results.into_iter().filter_map(Result::err).collect();
+    let worst = errors.iter().position(damage).unwrap_or(0);
+    Err(if errors.is_empty() { ReadError::Format(FormatError::Kind { found }) } else { errors.swap_remove(worst) })
 }
 
 /// Where the first carriage return was added, if all is right without those before newlines.
@@ -67,7 +108,7 @@ pub(super) fn text_mode(path: &Path, length: u64) -> io::Result<Option<u64>> {
     let added = |at: &usize| bytes[*at] == b'\r' && bytes.get(at + 1) == Some(&b'\n');
     let undone: Vec<u8> = (0..bytes.len()).filter(|at| !added(at)).map(|at| bytes[at]).collect();
     let first = (0..bytes.len()).find(added).map(|at| at as u64);
-    Ok(first.filter(|_| BloomFilter::from_bytes(&undone).is_ok()))
+    Ok(first.filter(|_| every_kind(|| Ok(undone.as_slice())).is_ok()))
 }
 
 impl Healed {

@@ -4,13 +4,14 @@ mod diagnosis;
 mod heal;
 
 use crate::failure::Failure;
+use crate::filters::AnyFilter;
 use crate::report::{FormatArgs, Report, count};
 use diagnosis::{Diagnosis, Parameters};
 use std::fs::File;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
-use truebloom::{BloomFilter, FileError};
+use truebloom::{FileError, FormatError, Kind, ReadError};
 
 const EXAMPLES: &str = "\
 Example:
@@ -31,29 +32,47 @@ pub(crate) struct Args {
 }
 
 pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
-    let diagnosis = match BloomFilter::open(&args.file) {
-        Ok(_) => None,
-        Err(FileError::Format { cause, .. }) => Some(Diagnosis::of(&args.file, &cause).map_err(|error| Failure::at(&args.file, error))?),
+    let found = match open(&args.file) {
+        Ok(kind) => Ok(kind),
+        Err(FileError::Format { cause, .. }) => Err(Diagnosis::of(&args.file, &cause).map_err(|error| Failure::at(&args.file, error))?),
         Err(error) => return Err(Failure::new(error)),
     };
-    let healthy = diagnosis.is_none();
-    report(&args.file, diagnosis)?.print_as(args.format.format())?;
+    let healthy = found.is_ok();
+    report(&args.file, found)?.print_as(args.format.format())?;
     Ok(ExitCode::from(u8::from(!healthy)))
 }
 
-fn report(path: &Path, diagnosis: Option<Diagnosis>) -> Result<Report, Failure> {
+/// Opens a file of any kind.
+fn open(path: &Path) -> Result<Kind, FileError> {
+    match AnyFilter::of_scheme_open(path) {
+        Ok(_) => Ok(Kind::Bloom),
+        Err(FileError::Format { cause: FormatError::Kind { .. }, .. }) => heal::every_kind(|| File::open(path).map_err(ReadError::Io))
+            .map_err(|error| match error {
+                ReadError::Format(cause) => FileError::Format { path: path.to_owned(), cause },
+                ReadError::Io(cause) => FileError::Read { path: path.to_owned(), cause },
+                other => FileError::Read { path: path.to_owned(), cause: std::io::Error::other(other) },
+            }),
+        Err(error) => Err(error),
+    }
+}
+
+fn report(path: &Path, found: Result<Kind, Diagnosis>) -> Result<Report, Failure> {
     let fail = |error| Failure::at(path, error);
     let file = File::open(path).map_err(fail)?;
     let bytes = file.metadata().map_err(fail)?.len();
     let mut start = Vec::new();
     file.take(Parameters::BYTES).read_to_end(&mut start).map_err(fail)?;
     let mut report = Report::new("doctor");
-    report.field("file", path.display().to_string()).field("bytes", bytes).field("healthy", diagnosis.is_none());
+    report.field("file", path.display().to_string()).field("bytes", bytes).field("healthy", found.is_ok());
     report.line("file", format!("{}, {} bytes", path.display(), count(bytes)));
-    let Some(diagnosis) = diagnosis else {
-        report.line("verdict", "whole: header, checksums, counts and bits agree");
-        add_parameters(&mut report, Parameters::of(&start));
-        return Ok(report);
+    let diagnosis = match found {
+        Err(diagnosis) => diagnosis,
+        Ok(kind) => {
+            report.field("kind", kind.to_string());
+            report.line("verdict", format!("{kind}, whole: header, checksums, counts and bits agree"));
+            add_parameters(&mut report, Parameters::of(&start));
+            return Ok(report);
+        }
     };
     let range = diagnosis.at.clone().map(|at| (at.start, at.end));
     report

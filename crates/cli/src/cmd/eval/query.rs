@@ -44,9 +44,7 @@ impl Query {
     /// One of the three laws; those of later versions are told from typing errors.
     pub(super) fn variant(&mut self) -> Result<Variant, String> {
         if self.fields.contains_key("scheme") {
-            return Err(
-                "field `scheme` is not answered by this version of truebloom; give `variant` standard, classic or partitioned".to_owned()
-            );
+            return Err("field `scheme` is not known here; give `variant` standard, classic or partitioned".to_owned());
         }
         let name = self.text("variant")?;
         if name == "blocked" {

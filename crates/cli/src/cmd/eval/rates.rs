@@ -14,6 +14,11 @@ pub(super) fn fpr(query: &mut Query) -> Result<Answer, String> {
     if query.fields.get("variant").is_some_and(|variant| variant == "blocked") {
         return blocked(query);
     }
+    if query.fields.contains_key("scheme") || query.fields.contains_key("offsets") {
+        let (law, items) = (super::schemes::law(query)?, query.whole("items")?);
+        query.finish()?;
+        return Ok(fpr_value(&law.fpr(items).map_err(explain)?));
+    }
     let (variant, bits, items, probes) = (query.variant()?, query.whole("bits")?, query.whole("items")?, query.probes()?);
     query.finish()?;
     Ok(fpr_value(&variant.fpr(bits, items, probes).map_err(explain)?))

@@ -1,0 +1,230 @@
+//! `truebloom audit`: what rate the library you run today really gives.
+
+use crate::args::{bits as parse_bits, count as parse_count, probes as parse_probes, rate as parse_rate};
+use crate::failure::Failure;
+use crate::report::{Report, count, fpr as fpr_text, fpr_value, plural, rate as rate_text};
+use serde_json::{Value, json};
+use std::io::{self, Write};
+use std::process::ExitCode;
+use truebloom_math::audit::{PROFILES, Profile, Simulation, Size, find, ideal, rate, simulate};
+use truebloom_math::{Fpr, Rate};
+
+const EXAMPLES: &str = "\
+Examples:
+  truebloom audit guava -n 1000 -p 1e-6
+  truebloom audit redisbloom -n 100 -p 1e-6 --simulate 1G     a narrower interval
+  truebloom audit bip37 -n 5000 --bits 36000B --probes 5      a filter you have
+  truebloom audit --table -n 1000 -p 1e-6                     all of them, side by side
+
+The arithmetic of a library is audited, on ideal hashes in place of its own. Rates come from a law where one fits, and else from a simulation, with its 99% interval.";
+
+/// Tell what false-positive rate another library really gives
+#[derive(clap::Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct Args {
+    /// The library: bip37, bits-and-blooms, bloomfilter, cassandra, dcso, fastbloom, guava, parquet, pybloom-live, rbloom, redisbloom, redisbloom-scaling
+    #[arg(value_name = "LIBRARY", required_unless_present = "table", value_parser = library)]
+    library: Option<&'static Profile>,
+
+    /// All libraries side by side
+    #[arg(long, conflicts_with_all = ["library", "bits", "probes"])]
+    table: bool,
+
+    /// Distinct items in the filter
+    #[arg(short = 'n', long, value_name = "N", value_parser = parse_count, allow_hyphen_values = true)]
+    items: u64,
+
+    /// The rate the library is asked for
+    #[arg(short = 'p', long = "fpr", value_name = "RATE", value_parser = parse_rate, required_unless_present_all = ["bits", "probes"])]
+    rate: Option<Rate>,
+
+    /// Bits of the filter instead of those the library computes
+    #[arg(short = 'm', long, value_name = "SIZE", value_parser = parse_bits, requires = "probes")]
+    bits: Option<u64>,
+
+    /// Probes of the filter instead of those the library computes
+    #[arg(short = 'k', long, value_name = "K", value_parser = parse_probes, requires = "bits")]
+    probes: Option<u32>,
+
+    /// Simulate the arithmetic with this many queries, also where a law answers
+    #[arg(long, value_name = "N", value_parser = parse_count)]
+    simulate: Option<u64>,
+
+    /// Seed of the simulation
+    #[arg(long, value_name = "N", default_value = "1", value_parser = parse_count)]
+    seed: u64,
+
+    /// Print one JSON object
+    #[arg(long)]
+    json: bool,
+}
+
+fn library(name: &str) -> Result<&'static Profile, String> {
+    find(name).ok_or_else(|| {
+        let names: Vec<&str> = PROFILES.iter().map(|profile| profile.name).collect();
+        format!("`{name}` is not a library known here; take one of {}", names.join(", "))
+    })
+}
+
+/// What is known of one library at one size.
+struct Finding {
+    profile: &'static Profile,
+    size: Size,
+    ideal: Fpr,
+    law: Option<Fpr>,
+    simulation: Option<Simulation>,
+}
+
+impl Finding {
+    fn new(profile: &'static Profile, args: &Args) -> Result<Finding, Failure> {
+        let size = match (args.bits, args.probes, args.rate) {
+            (Some(bits), Some(probes), _) => profile.size_of(bits, probes)?,
+            (_, _, Some(rate)) => profile.size(args.items, rate.to_f64())?,
+            _ => return Err(Failure::new("give the rate the library is asked for with -p, or the bits and probes of a filter")),
+        };
+        let law = rate(profile, size, args.items)?;
+        let ideal = ideal(size, args.items)?;
+        let wanted = args.simulate.or_else(|| law.is_none().then(|| enough(&ideal)));
+        let simulation = wanted.map(|queries| simulate(profile, size, args.items, queries, args.seed)).transpose()?;
+        Ok(Finding { profile, size, ideal, law, simulation })
+    }
+
+    /// The rate, and the interval it lies in: of the law if there is one.
+    fn rate(&self) -> (f64, f64, f64) {
+        match (&self.law, &self.simulation) {
+            (Some(fpr), _) => (fpr.value, fpr.lower, fpr.upper),
+            (None, Some(found)) => (found.rate, found.lower, found.upper),
+            (None, None) => (f64::NAN, 0.0, 1.0),
+        }
+    }
+
+    fn method(&self) -> String {
+        self.law.map_or("simulation".to_owned(), |fpr| fpr.method.to_string())
+    }
+
+    fn verdict(&self, asked: Option<Rate>) -> String {
+        let Some(asked) = asked.map(|rate| rate.to_f64()) else { return "nothing asked".to_owned() };
+        let (value, lower, upper) = self.rate();
+        if upper <= asked {
+            "kept".to_owned()
+        } else if lower <= asked {
+            "too close to tell".to_owned()
+        } else if value >= 1.5 * asked {
+            format!("missed: {} times what was asked", rate_text(value / asked, 2))
+        } else {
+            format!("missed by {}%", rate_text(100.0 * (value / asked - 1.0), 2))
+        }
+    }
+
+    fn json(&self, asked: Option<Rate>) -> Value {
+        let profile = self.profile;
+        json!({
+            "library": profile.name, "title": profile.title, "version": profile.version, "source": profile.source, "sizing": profile.sizing,
+            "scheme": profile.scheme, "remark": profile.remark, "bits": self.size.bits, "probes": self.size.probes,
+            "ideal": fpr_value(&self.ideal), "law": self.law.as_ref().map(fpr_value),
+            "simulation": self.simulation.as_ref().map(simulation_value), "method": self.method(), "verdict": self.verdict(asked),
+        })
+    }
+}
+
+/// Queries that show the rate to some percent, if that takes about a second at most.
+fn enough(ideal: &Fpr) -> u64 {
+    (10_000.0 / ideal.value).clamp(1e6, 2e7) as u64
+}
+
+fn simulation_value(found: &Simulation) -> Value {
+    json!({
+        "filters": found.filters, "queries": found.queries, "hits": found.hits, "rate": found.rate, "lower": found.lower, "upper": found.upper,
+        "confidence": 0.99,
+    })
+}
+
+pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
+    match args.library {
+        Some(profile) => report(&Finding::new(profile, args)?, args).print(args.json)?,
+        None => print_table(args)?,
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn report(finding: &Finding, args: &Args) -> Report {
+    let (profile, size) = (finding.profile, finding.size);
+    let mut report = Report::new("audit");
+    report.field("items", args.items).field("asked", crate::report::rate_value(args.rate));
+    if let Value::Object(fields) = finding.json(args.rate) {
+        fields.into_iter().for_each(|(name, value)| {
+            report.field(&name, value);
+        });
+    }
+    report
+        .line("library", format!("{}, {}", profile.title, profile.version))
+        .line("read in", profile.source)
+        .line("sizing", profile.sizing);
+    report.line("scheme", profile.scheme);
+    let asked = args.rate.map_or(String::new(), |rate| format!("{rate} for "));
+    report.line("asked", format!("{asked}{}", plural(args.items, "item")));
+    report.line("size", format!("{}, {}", plural(size.bits, "bit"), plural(size.probes.into(), "probe")));
+    report.line("ideal", format!("{} if its positions were independent (exact)", fpr_text(&finding.ideal, 4)));
+    if let Some(law) = &finding.law {
+        report.line("rate", format!("{} ({})", fpr_text(law, 4), law.method));
+    }
+    if let Some(found) = &finding.simulation {
+        report.line(
+            "simulated",
+            format!(
+                "{} (99% interval {} to {}), {} in {} of {}",
+                rate_text(found.rate, 4),
+                rate_text(found.lower, 4),
+                rate_text(found.upper, 4),
+                plural(found.hits, "hit"),
+                plural(found.queries, "query").replace("querys", "queries"),
+                plural(found.filters, "filter"),
+            ),
+        );
+    }
+    report.line("verdict", finding.verdict(args.rate)).line("remark", profile.remark);
+    report
+}
+
+fn print_table(args: &Args) -> Result<(), Failure> {
+    let mut out = io::stdout().lock();
+    let findings = PROFILES.iter().map(|profile| (profile, Finding::new(profile, args)));
+    if args.json {
+        let rows: Vec<Value> = findings
+            .map(|(profile, finding)| match finding {
+                Ok(finding) => finding.json(args.rate),
+                Err(refusal) => json!({ "library": profile.name, "refused": refusal.message() }),
+            })
+            .collect();
+        writeln!(
+            out,
+            "{}",
+            json!({ "verb": "audit", "items": args.items, "asked": crate::report::rate_value(args.rate), "libraries": rows })
+        )?;
+        return Ok(());
+    }
+    writeln!(out, "{:<19}{:>14}{:>8}  {:<11}{:<11}{:<36}verdict", "library", "bits", "probes", "ideal", "rate", "known by")?;
+    for (profile, finding) in findings {
+        match finding {
+            Ok(finding) => {
+                let (value, lower, upper) = finding.rate();
+                let interval = match finding.law {
+                    Some(law) => law.method.to_string(),
+                    None => format!("simulation, {} to {}", rate_text(lower, 3), rate_text(upper, 3)),
+                };
+                writeln!(
+                    out,
+                    "{:<19}{:>14}{:>8}  {:<11}{:<11}{interval:<36}{}",
+                    profile.name,
+                    count(finding.size.bits),
+                    finding.size.probes,
+                    fpr_text(&finding.ideal, 4),
+                    rate_text(value, 4),
+                    finding.verdict(args.rate)
+                )?;
+            }
+            Err(refusal) => writeln!(out, "{:<19}{:>14}{:>8}  {}", profile.name, "-", "-", refusal.message())?,
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,163 @@
+//! What help, manual pages and docs/CLI.md say, held to what the program does: every example runs, and every object has the fields that are documented.
+#![allow(missing_docs, reason = "a test has no public interface")]
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize().expect("the project")
+}
+
+fn run(command: &str, folder: &Path) -> Output {
+    let program = Path::new(env!("CARGO_BIN_EXE_truebloom"));
+    let path = format!("{}:{}", program.parent().expect("a folder").display(), std::env::var("PATH").unwrap_or_default());
+    let mut bash = Command::new("bash");
+    bash.arg("-c").arg(command).current_dir(folder).env("PATH", path).env("HOME", folder).env("COLUMNS", "500");
+    bash.output().expect("bash runs")
+}
+
+fn text_of(command: &str, folder: &Path) -> String {
+    let output = run(command, folder);
+    assert!(output.status.success(), "{command}: {}", String::from_utf8_lossy(&output.stderr));
+    String::from_utf8(output.stdout).expect("text")
+}
+
+/// A folder with the files that the examples name.
+fn folder() -> tempfile::TempDir {
+    let folder = tempfile::tempdir().expect("a folder");
+    let prepare = format!(
+        "set -e
+        gzip -dc '{}/data/american-english.gz' | head -2000 > words.txt
+        cp words.txt urls.txt; cp words.txt new.txt; cp words.txt log; echo unheard-of >> log; head -1 words.txt > word.txt
+        gzip -c urls.txt > urls.gz; echo KLUv/QRYMQAAemVicmEKA20tEw== | base64 -d > more.zst
+        printf 'id,email\\n1,ada@example.org\\n' > users.csv
+        truebloom create -n 100k -p 0.1% --seed 1 seen.tbl words.txt
+        truebloom copy seen.tbl other.tbl; cp seen.tbl monday.tbl
+        truebloom copy seen.tbl tuesday.tbl; head -c 1000 seen.tbl > short.tbl
+        mkdir -p .local/share/bash-completion/completions .zfunc .config/fish/completions",
+        root().display()
+    );
+    text_of(&prepare, folder.path());
+    folder
+}
+
+fn verbs(folder: &Path) -> Vec<String> {
+    let help = text_of("truebloom --help", folder);
+    let (_, list) = help.split_once("Commands:\n").expect("a list of verbs");
+    let names = list.lines().take_while(|line| !line.is_empty()).filter_map(|line| line.split_whitespace().next());
+    let verbs: Vec<String> = names.filter(|name| *name != "help").map(str::to_owned).collect();
+    assert!(verbs.len() >= 18, "{verbs:?}");
+    verbs
+}
+
+/// The commands among the examples after a help: lines indented by two, without the remark that two spaces divide from them.
+fn examples(help: &str) -> Vec<String> {
+    let begin = ["\nExample", "\nGive any", "\nThree ways"].iter().filter_map(|heading| help.rfind(heading)).max();
+    let after = help.get(begin.unwrap_or(help.len())..).unwrap_or_default();
+    let lines =
+        after.lines().filter_map(|line| line.strip_prefix("  ")).filter(|line| line.contains("truebloom ") && !line.starts_with(' '));
+    lines.map(|line| line.split("  ").next().unwrap_or(line).to_owned()).collect()
+}
+
+/// The same command, in less time and without a pager.
+fn shortened(example: &str) -> String {
+    [
+        ("tail -F log", "cat log"),
+        ("verify seen.tbl", "verify --time 0.1 seen.tbl"),
+        ("--time 60", "--time 0.1"),
+        ("--queries 100M", "--queries 10k"),
+        ("--simulate 1G", "--simulate 1k"),
+        ("man -l -", "grep -q NAME"),
+    ]
+    .iter()
+    .fold(example.to_owned(), |command, (long, short)| command.replace(long, short))
+}
+
+#[test]
+fn every_example_of_the_help_runs() {
+    let listing = folder();
+    let mut found = examples(&text_of("truebloom --help", listing.path()));
+    assert_eq!(found.len(), 3);
+    for verb in verbs(listing.path()) {
+        let of_verb = examples(&text_of(&format!("truebloom {verb} --help"), listing.path()));
+        assert!(!of_verb.is_empty(), "{verb} has no example");
+        found.extend(of_verb);
+    }
+    for example in found {
+        let folder = folder();
+        let clean = if example.contains("truebloom create") {
+            "rm seen.tbl; "
+        } else if example.contains("copy --empty") {
+            "rm tuesday.tbl; "
+        } else {
+            ""
+        };
+        let output = run(&format!("{clean}{}", shortened(&example)), folder.path());
+        assert!(output.status.success(), "{example}: {:?} {}", output.status, String::from_utf8_lossy(&output.stderr));
+    }
+}
+
+#[test]
+fn manual_pages_have_the_examples() {
+    let folder = folder();
+    text_of("truebloom man --into pages", folder.path());
+    for verb in verbs(folder.path()) {
+        let page = std::fs::read_to_string(folder.path().join(format!("pages/truebloom-{verb}.1"))).expect("a page");
+        let page = page.replace("\\-", "-").replace("\\*(Aq", "'").replace("\\&", "");
+        for example in examples(&text_of(&format!("truebloom {verb} --help"), folder.path())) {
+            let plain = example.replace('\'', "");
+            assert!(page.replace('\'', "").contains(&plain), "{verb}: {example}\n{page}");
+        }
+        assert!(!text_of(&format!("truebloom man {verb}"), folder.path()).is_empty(), "{verb}");
+    }
+}
+
+#[test]
+fn completions_are_scripts() {
+    let folder = folder();
+    text_of("truebloom completions bash > c.bash && bash -n c.bash && grep -q json-field c.bash", folder.path());
+    for shell in ["zsh", "fish"] {
+        assert!(text_of(&format!("truebloom completions {shell}"), folder.path()).contains("json-field"), "{shell}");
+    }
+}
+
+/// Sections of docs/CLI.md: the command to run, the fields that must be, and those that may be.
+fn documented() -> Vec<(String, BTreeSet<String>, BTreeSet<String>)> {
+    let text = std::fs::read_to_string(root().join("docs/CLI.md")).expect("docs/CLI.md");
+    let sections = text.split("\n### ").skip(1).map(|section| {
+        let command = section.lines().find_map(|line| line.strip_prefix("    truebloom ")).expect("a command").to_owned();
+        let rows = |prefix: &str, end: char| -> BTreeSet<String> {
+            section.lines().filter_map(|line| line.strip_prefix(prefix)?.split(end).next().map(str::to_owned)).collect()
+        };
+        (command, rows("| `", '`'), rows("| *`", '`'))
+    });
+    sections.collect()
+}
+
+#[test]
+fn objects_have_the_documented_fields() {
+    let documented = documented();
+    assert!(documented.len() >= 15);
+    for (command, always, sometimes) in documented {
+        let folder = folder();
+        let output = run(&format!("truebloom {command}"), folder.path());
+        let object: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap_or_else(|error| panic!("{command}: {error}"));
+        let found: BTreeSet<String> = object.as_object().expect("an object").keys().cloned().collect();
+        let missing: Vec<_> = always.difference(&found).collect();
+        let unknown: Vec<_> = found.iter().filter(|field| !always.contains(*field) && !sometimes.contains(*field)).collect();
+        assert!(missing.is_empty() && unknown.is_empty(), "{command}: not printed {missing:?}, not documented {unknown:?}");
+    }
+}
+
+#[test]
+fn every_verb_with_objects_is_documented() {
+    let folder = folder();
+    let documented = documented();
+    for verb in verbs(folder.path()) {
+        let has_json =
+            text_of(&format!("truebloom {verb} --help"), folder.path()).lines().any(|line| line.trim_start().starts_with("--json "));
+        let is_documented = documented.iter().any(|(command, ..)| command.starts_with(&format!("{verb} ")));
+        assert_eq!(has_json, is_documented, "{verb}");
+    }
+}

@@ -1,0 +1,77 @@
+//! What is proven of the estimates of one sketch and the stream it saw.
+
+use super::{Counter, RowHashes, Sketch};
+use truebloom_math::Rate;
+use truebloom_math::count_min::Family;
+use truebloom_math::law::hash_floor;
+
+/// By how much an estimate exceeds the count at most, but for a given probability, for a key chosen without knowledge of the seed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ErrorBound {
+    /// From the size of the sketch and the sum of all counts alone: Markov's inequality in every row.
+    pub from_total: u64,
+    /// From the counters: how few of them are large. Much less where a few keys hold most of the stream. `None` for hashes that are only pairwise independent, of which
+    /// nothing of the sort is proven.
+    pub from_counters: Option<u64>,
+}
+
+impl ErrorBound {
+    /// The least of what is proven.
+    pub fn least(&self) -> u64 {
+        self.from_counters.map_or(self.from_total, |bound| bound.min(self.from_total))
+    }
+}
+
+impl<R: RowHashes, C: Counter> Sketch<R, C> {
+    /// The bounds that an estimate keeps with a probability of at least `1 - delta`, both proven ([`Shape::error_bound`](truebloom_math::count_min::Shape::error_bound),
+    /// [`Shape::tail_is_below`](truebloom_math::count_min::Shape::tail_is_below)). They hold for estimates that are not [`saturated`](super::Estimate::saturated), and count that a key may have the same 128-bit hash
+    /// as another. Some passes over the counters: ask once, not for every key.
+    ///
+    /// ```
+    /// use truebloom::count_min::CountMin;
+    /// let mut counts: CountMin = CountMin::new("0.01".parse()?, "0.001".parse()?)?;
+    /// counts.add("the one that comes often", 1_000_000);
+    /// (0..100).for_each(|key| counts.add(&key, 1));
+    /// let error = counts.error_bound(&"0.001".parse()?);
+    /// assert!(error.from_total > 9_000 && error.from_counters < Some(10));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn error_bound(&self, delta: &Rate) -> ErrorBound {
+        let Some(delta) = without_equal_hashes(delta, self.total) else {
+            return ErrorBound { from_total: self.total, from_counters: None };
+        };
+        // What halving rounds away is less than one.
+        let rounded = u64::from(self.halved);
+        let from_total = self.shape.error_bound(self.total, R::FAMILY, &delta);
+        let from_counters = (R::FAMILY == Family::Ideal).then(|| self.bound_of_counters(from_total, &delta));
+        ErrorBound {
+            from_total: from_total.saturating_add(rounded),
+            from_counters: from_counters.map(|bound| bound.saturating_add(rounded)),
+        }
+    }
+
+    /// The least v up to `most` such that counters above v in all rows are unlikely.
+    fn bound_of_counters(&self, most: u64, delta: &Rate) -> u64 {
+        let unlikely = |v: u64| {
+            let above = |row: &[C]| row.iter().filter(|counter| counter.into_u64() > v || **counter == C::HIGHEST).count() as u64;
+            let above: Vec<u64> = self.counters.chunks(self.shape.width() as usize).map(above).collect();
+            self.shape.tail_is_below(&above, delta).unwrap_or(false)
+        };
+        let (mut low, mut high) = (0, most);
+        while low < high {
+            let middle = low + (high - low) / 2;
+            if unlikely(middle) { high = middle } else { low = middle + 1 }
+        }
+        low
+    }
+}
+
+/// What is left of a probability once equal 128-bit hashes have their share; `None` if nothing is.
+pub(super) fn without_equal_hashes(delta: &Rate, total: u64) -> Option<Rate> {
+    let floor = hash_floor(total, 128);
+    // Less than the billionth that the bounds give away for their own roundings.
+    if floor < delta.to_f64() * 1e-12 || floor == 0.0 {
+        return Some(*delta);
+    }
+    Rate::try_from((delta.to_f64() - floor) * (1.0 - 1e-12)).ok()
+}

@@ -1,0 +1,49 @@
+//! Many keys at once.
+
+use super::{Counter, RowHashes, Sketch};
+use crate::hash::KeyHash;
+use crate::key::Key;
+
+/// So many keys are hashed before their counters are touched: enough to have the memory work on many at a time, few enough to stay in the first cache.
+const BATCH: usize = 32;
+
+impl<R: RowHashes, C: Counter> Sketch<R, C> {
+    /// Counts every key once, as [`add`](Self::add) does, but with the waiting for memory of many keys at a time.
+    pub fn add_all<K: Key, I: IntoIterator<Item = K>>(&mut self, keys: I) {
+        let mut keys = keys.into_iter();
+        let (mut hashes, mut cells) = ([KeyHash::from(0); BATCH], Vec::new());
+        loop {
+            let mut filled = 0;
+            for (slot, key) in hashes.iter_mut().zip(&mut keys) {
+                *slot = self.hash(&key);
+                filled += 1;
+            }
+            self.add_batch(&hashes[..filled], &mut cells);
+            if filled < BATCH {
+                return;
+            }
+        }
+    }
+
+    /// [`add_all`](Self::add_all) of keys that are hashed already.
+    pub fn add_hashes(&mut self, hashes: &[KeyHash]) {
+        let mut cells = Vec::new();
+        hashes.chunks(BATCH).for_each(|hashes| self.add_batch(hashes, &mut cells));
+    }
+
+    /// All indices first, then all counters: the second loop is so short that the processor has many of its loads under way at once, without a prefetch.
+    fn add_batch(&mut self, hashes: &[KeyHash], cells: &mut Vec<u64>) {
+        if self.conservative {
+            // A key's counters depend on what the key before it left there.
+            return hashes.iter().for_each(|hash| self.add_hash(*hash, 1));
+        }
+        cells.clear();
+        hashes.iter().for_each(|hash| cells.extend(self.hashes.cells(*hash)));
+        for cell in cells {
+            if let Some(counter) = self.counters.get_mut(*cell as usize) {
+                *counter = counter.plus(1);
+            }
+        }
+        self.total = self.total.saturating_add(hashes.len() as u64);
+    }
+}

@@ -1,0 +1,175 @@
+//! Counts of ranges of integers.
+
+use super::bounds::{ErrorBound, without_equal_hashes};
+use super::{CountMin, Counter, Estimate};
+use crate::error::{BuildError, MergeError};
+use crate::hash::{PortableHasher, Seed};
+use std::ops::RangeInclusive;
+use truebloom_math::count_min::{Family, Rows, Shape};
+use truebloom_math::{Error, Rate};
+
+/// How often integers of a range came: a sketch for each of the lengths 1, 2, 4, .. of aligned ranges, of which any range is put together from at most two a length.
+///
+/// Lengths so large that their ranges are fewer than a sketch has counters are counted exactly.
+///
+/// ```
+/// use truebloom::count_min::DyadicCountMin;
+/// let mut sizes: DyadicCountMin = DyadicCountMin::new(16, "0.01".parse()?, "0.01".parse()?)?;
+/// [200, 404, 404, 10_000].into_iter().for_each(|size| sizes.add(size, 1).expect("below 2^16"));
+/// assert!(sizes.range(400..=499).value >= 2);
+/// # Ok::<(), truebloom::BuildError>(())
+/// ```
+#[derive(Clone, Debug, PartialEq)]
+pub struct DyadicCountMin<C: Counter = u64> {
+    bits: u32,
+    levels: Vec<Level<C>>,
+}
+
+/// The ranges of one length.
+#[derive(Clone, Debug, PartialEq)]
+enum Level<C: Counter> {
+    Exact(Vec<C>),
+    Sketch(CountMin<C>),
+}
+
+impl<C: Counter> Level<C> {
+    fn estimate(&self, index: u64, level: u32) -> Estimate {
+        match self {
+            Level::Exact(counters) => {
+                let counter = counters.get(index as usize).copied().unwrap_or_default();
+                Estimate { value: counter.into_u64(), saturated: counter == C::HIGHEST }
+            }
+            Level::Sketch(sketch) => sketch.estimate(&key(index, level)),
+        }
+    }
+}
+
+/// One hash function serves all lengths: each hashes its own keys.
+fn key(index: u64, level: u32) -> u128 {
+    u128::from(level) << 64 | u128::from(index)
+}
+
+impl<C: Counter> DyadicCountMin<C> {
+    /// For integers below `2^bits`, 1 to 64 bits: every aligned range has an error of at most `epsilon` times the sum of all counts, but for a probability of `delta`. Random seed. Errors as of
+    /// [`CountMin::new`].
+    pub fn new(bits: u32, epsilon: Rate, delta: Rate) -> Result<DyadicCountMin<C>, BuildError> {
+        DyadicCountMin::with_hasher(bits, epsilon, delta, PortableHasher::xxh3(Seed::random()?))
+    }
+
+    /// [`new`](Self::new) with a seed that is known.
+    pub fn with_hasher(bits: u32, epsilon: Rate, delta: Rate, hasher: PortableHasher) -> Result<DyadicCountMin<C>, BuildError> {
+        if !(1..=64).contains(&bits) {
+            return Err(Error::OutOfRange { name: "bits", found: bits.to_string(), expected: "from 1 to 64".to_owned() }.into());
+        }
+        let shape = Shape::for_error(&epsilon, &delta, Rows::Independent)?;
+        let level = |level: u32| {
+            let ranges = 1u128 << (bits - level);
+            if ranges > shape.cells() {
+                return CountMin::with_shape(shape, hasher).map(Level::Sketch);
+            }
+            let refuse = || BuildError::Counters { bytes: ranges.saturating_mul(C::BYTES.into()) };
+            let count = usize::try_from(ranges).map_err(|_| refuse())?;
+            let mut counters = Vec::new();
+            counters.try_reserve_exact(count).map_err(|_| refuse())?;
+            counters.resize(count, C::default());
+            Ok(Level::Exact(counters))
+        };
+        Ok(DyadicCountMin { bits, levels: (0..=bits).map(level).collect::<Result<_, _>>()? })
+    }
+
+    /// Counts an integer `count` times; an error if it is not below `2^bits`. Time: that of a sketch, a length.
+    pub fn add(&mut self, value: u64, count: u64) -> Result<(), Error> {
+        if shifted(value, self.bits) > 0 {
+            return Err(Error::OutOfRange { name: "value", found: value.to_string(), expected: format!("below 2^{}", self.bits) });
+        }
+        for (level, counts) in (0u32..).zip(&mut self.levels) {
+            let index = shifted(value, level);
+            match counts {
+                Level::Exact(counters) => {
+                    if let Some(counter) = counters.get_mut(index as usize) {
+                        *counter = counter.plus(count);
+                    }
+                }
+                Level::Sketch(sketch) => sketch.add(&key(index, level), count),
+            }
+        }
+        Ok(())
+    }
+
+    /// How often integers of this range came, or more; an empty range has none. Time: at most two estimates a length.
+    pub fn range(&self, range: RangeInclusive<u64>) -> Estimate {
+        let mut sum = Estimate { value: 0, saturated: false };
+        let (mut first, mut last) = (*range.start(), *range.end());
+        if self.bits < 64 {
+            last = last.min((1 << self.bits) - 1);
+        }
+        for (level, counts) in (0u32..).zip(&self.levels) {
+            if first > last {
+                break;
+            }
+            let mut count = |index: u64| {
+                let part = counts.estimate(index, level);
+                sum = Estimate { value: sum.value.saturating_add(part.value), saturated: sum.saturated || part.saturated };
+            };
+            // An odd start and an even end have no parent inside the range.
+            if first & 1 == 1 {
+                count(first);
+                let Some(after) = first.checked_add(1).filter(|after| *after <= last) else { break };
+                first = after;
+            }
+            if last & 1 == 0 {
+                count(last);
+                let Some(before) = last.checked_sub(1) else { break };
+                last = before;
+            }
+            (first, last) = (first >> 1, last >> 1);
+        }
+        sum
+    }
+
+    /// By how much the estimate of a range is too high at most, but for a probability of `delta`, for a range chosen without knowledge of the seed and put together from
+    /// two ranges a length.
+    ///
+    /// From the total: a sum of least counters is at most the least sum over one row of all lengths, rows are independent, and Markov's inequality takes the sum as it takes one. From
+    /// the counters: the sum of the bounds of all parts, each given its share of `delta`.
+    pub fn error_bound(&self, delta: &Rate) -> ErrorBound {
+        let sketches: Vec<&CountMin<C>> =
+            self.levels.iter().filter_map(|level| if let Level::Sketch(sketch) = level { Some(sketch) } else { None }).collect();
+        let Some(first) = sketches.first() else { return ErrorBound { from_total: 0, from_counters: Some(0) } };
+        let parts = 2 * sketches.len() as u64;
+        let total = first.total().saturating_mul(parts);
+        let from_total = without_equal_hashes(delta, total).map_or(total, |delta| first.shape().error_bound(total, Family::Ideal, &delta));
+        let share = Rate::try_from(delta.to_f64() * (1.0 - 1e-12) / parts as f64).ok();
+        let bound = |sketch: &&CountMin<C>| share.and_then(|share| sketch.error_bound(&share).from_counters);
+        let from_counters = sketches.iter().map(bound).try_fold(0u64, |sum, bound| Some(sum.saturating_add(bound?.saturating_mul(2))));
+        ErrorBound { from_total, from_counters }
+    }
+
+    /// Adds all counts of another. Errors as of [`Sketch::merge`](super::Sketch::merge), and if the bits differ; then nothing changes.
+    pub fn merge(&mut self, other: &DyadicCountMin<C>) -> Result<(), MergeError> {
+        if self.bits != other.bits {
+            return Err(MergeError::Shape { name: "bits", ours: self.bits.into(), theirs: other.bits.into() });
+        }
+        let mut merged = self.levels.clone();
+        for (ours, theirs) in merged.iter_mut().zip(&other.levels) {
+            match (ours, theirs) {
+                (Level::Sketch(ours), Level::Sketch(theirs)) => ours.merge(theirs)?,
+                (Level::Exact(ours), Level::Exact(theirs)) => {
+                    ours.iter_mut().zip(theirs).for_each(|(ours, theirs)| *ours = ours.plus(theirs.into_u64()));
+                }
+                _ => return Err(MergeError::Shape { name: "counted lengths", ours: self.exact_levels(), theirs: other.exact_levels() }),
+            }
+        }
+        self.levels = merged;
+        Ok(())
+    }
+
+    fn exact_levels(&self) -> u64 {
+        self.levels.iter().filter(|level| matches!(level, Level::Exact(_))).count() as u64
+    }
+}
+
+/// `value / 2^level`, for levels up to 64.
+fn shifted(value: u64, level: u32) -> u64 {
+    value.checked_shr(level).unwrap_or(0)
+}

@@ -1,0 +1,166 @@
+//! Which counter of each row belongs to a key.
+
+use crate::error::BuildError;
+use crate::format::Kind;
+use crate::hash::{KeyHash, Seed};
+use crate::scheme::{Scheme, Standard};
+use std::fmt::Debug;
+use truebloom_math::MAX_BITS;
+use truebloom_math::count_min::{Family, Rows, Shape};
+
+mod sealed {
+    pub trait Sealed {}
+    impl Sealed for super::FullRows {}
+    impl Sealed for super::PairwiseRows {}
+    impl Sealed for super::TwoHashRows {}
+}
+
+/// How the rows of a sketch get their hashes: [`FullRows`], [`PairwiseRows`] or [`TwoHashRows`].
+pub trait RowHashes: sealed::Sealed + Clone + PartialEq + Debug + Send + Sync + 'static {
+    /// Independent rows, or rows of two hashes.
+    const ROWS: Rows;
+    /// What may be assumed of the hashes, and so what is proven of the estimates.
+    const FAMILY: Family;
+    /// The kind of its files.
+    const KIND: Kind;
+
+    /// The hashes for rows of this shape; an error if the width is above 2^62.
+    fn new(shape: &Shape, seed: Seed) -> Result<Self, BuildError>;
+
+    /// The index of the key's counter in every row, among the counters of all rows.
+    fn cells(&self, hash: KeyHash) -> impl Iterator<Item = u64>;
+}
+
+/// Every row draws from the key's stream of words, as the bits of a filter do: positions exactly uniform over the width and independent, if the words are.
+#[derive(Clone, Debug, PartialEq)]
+pub struct FullRows {
+    positions: Standard,
+}
+
+impl RowHashes for FullRows {
+    const ROWS: Rows = Rows::Independent;
+    const FAMILY: Family = Family::Ideal;
+    const KIND: Kind = Kind::CountMin;
+
+    fn new(shape: &Shape, _: Seed) -> Result<FullRows, BuildError> {
+        Ok(FullRows { positions: <Standard as Scheme>::new(shape.width(), shape.depth())? })
+    }
+
+    #[inline]
+    fn cells(&self, hash: KeyHash) -> impl Iterator<Item = u64> {
+        let width = self.positions.bits();
+        self.positions.positions(hash).scan(0, move |row, position| {
+            let cell = *row + position;
+            *row += width;
+            Some(cell)
+        })
+    }
+}
+
+/// The prime `p = 2^61 - 1`.
+const PRIME: u64 = (1 << 61) - 1;
+
+/// Row j takes `((a_j x + b_j y + c_j z + d_j) mod p) mod width`, where p = 2^61 - 1 and x, y, z are the low 43, the middle 43 and the high 42 bits of the 128-bit hash, and the four coefficients of every
+/// row are uniform below p, drawn from the seed.
+///
+/// For any two different 128-bit numbers the values before the last remainder are uniform and independent, whatever else is hashed: so two keys share a counter with a
+/// probability of at most `1/w + w/(4p^2)`, and the bound of [`Shape::failure_bound`] holds without any model of the hash, for numbers given as
+/// [`KeyHash::from`]`(number)` to [`Sketch::add_hash`](super::Sketch::add_hash). Keys of other types are hashed to 128 bits first, as everywhere. Nothing is proven of three keys
+/// together, so the counters do not prove anything of themselves: [`ErrorBound::from_counters`](super::ErrorBound::from_counters) is `None`. The width is at most 2^40.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PairwiseRows {
+    width: u64,
+    coefficients: Vec<[u64; 4]>,
+}
+
+impl RowHashes for PairwiseRows {
+    const ROWS: Rows = Rows::Independent;
+    const FAMILY: Family = Family::Pairwise;
+    const KIND: Kind = Kind::CountMin;
+
+    fn new(shape: &Shape, seed: Seed) -> Result<PairwiseRows, BuildError> {
+        // Up to there w/(4p^2) is below 6e-14 of 1/w, which for a thousand rows is less than the billionth that the bounds give away.
+        if shape.width() > 1 << 40 {
+            let (found, expected) = (shape.width().to_string(), "at most 2^40 for pairwise independent rows".to_owned());
+            return Err(truebloom_math::Error::OutOfRange { name: "width", found, expected }.into());
+        }
+        let draws = <Standard as Scheme>::new(PRIME, 4)?;
+        let row = |row: u32| {
+            let mut drawn = draws.positions(KeyHash::from(u128::from(seed) ^ u128::from(row)));
+            std::array::from_fn(|_| drawn.next().unwrap_or_default())
+        };
+        Ok(PairwiseRows { width: shape.width(), coefficients: (0..shape.depth()).map(row).collect() })
+    }
+
+    #[inline]
+    fn cells(&self, hash: KeyHash) -> impl Iterator<Item = u64> {
+        const LOW: u128 = (1 << 43) - 1;
+        let number = u128::from(hash);
+        let [x, y, z] = [number & LOW, number >> 43 & LOW, number >> 86];
+        let rows = self.coefficients.iter().zip(0u64..);
+        rows.map(move |(&[a, b, c, d], row)| {
+            // Below 3 2^104 + 2^61: no overflow.
+            let sum = u128::from(a) * x + u128::from(b) * y + u128::from(c) * z + u128::from(d);
+            row * self.width + modulo_prime(sum) % self.width
+        })
+    }
+}
+
+/// The remainder modulo 2^61 - 1 of a number below 2^122: as 2^61 is 1, the digits to that base are added.
+#[inline]
+fn modulo_prime(number: u128) -> u64 {
+    let sum = (number as u64 & PRIME) + (number >> 61) as u64;
+    let sum = (sum & PRIME) + (sum >> 61);
+    if sum >= PRIME { sum - PRIME } else { sum }
+}
+
+/// Row j of a copy takes `h1 + j h2` modulo the width, a prime; h1 and h2 are drawn anew for each copy.
+#[derive(Clone, Debug, PartialEq)]
+pub struct TwoHashRows {
+    draws: Standard,
+    depth: u64,
+}
+
+impl RowHashes for TwoHashRows {
+    const ROWS: Rows = Rows::TwoHash;
+    const FAMILY: Family = Family::Ideal;
+    const KIND: Kind = Kind::TwoHashCountMin;
+
+    fn new(shape: &Shape, _: Seed) -> Result<TwoHashRows, BuildError> {
+        if shape.copies() > crate::MAX_PROBES / 2 || shape.width() > MAX_BITS {
+            return Err(BuildError::Rows { found: shape.all_rows() });
+        }
+        let draws = <Standard as Scheme>::new(shape.width(), 2 * shape.copies())?;
+        Ok(TwoHashRows { draws, depth: shape.depth().into() })
+    }
+
+    #[inline]
+    fn cells(&self, hash: KeyHash) -> impl Iterator<Item = u64> {
+        let (width, depth) = (self.draws.bits(), self.depth);
+        let mut drawn = self.draws.positions(hash);
+        let copies = std::iter::from_fn(move || Some((drawn.next()?, drawn.next()?)));
+        copies.zip(0u64..).flat_map(move |((h1, h2), copy)| {
+            (0..depth).scan(h1, move |position, j| {
+                let cell = (copy * depth + j) * width + *position;
+                // Both are below 2^62.
+                *position += h2;
+                *position -= if *position >= width { width } else { 0 };
+                Some(cell)
+            })
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn remainders_are_those_of_a_division() {
+        for number in
+            [0, 1, u128::from(PRIME) - 1, PRIME.into(), u128::from(PRIME) + 1, u128::from(PRIME).pow(2), 1 << 121, (1 << 122) - 1, 3 << 104]
+        {
+            assert_eq!(u128::from(modulo_prime(number)), number % u128::from(PRIME), "{number}");
+        }
+    }
+}

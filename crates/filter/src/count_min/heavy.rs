@@ -1,0 +1,279 @@
+//! The most frequent keys of a stream.
+
+use super::{CountMin, Counter, Estimate};
+use crate::error::{BuildError, MergeError};
+use crate::hash::{KeyHash, KeyHasher, PortableHasher, Seed};
+use crate::key::Key;
+use std::cmp::Reverse;
+use std::collections::HashMap;
+use std::hash::{BuildHasherDefault, Hasher};
+use truebloom_math::{Error, Rate};
+
+/// A key that came often, and what is certain of its count, whatever the stream and the hashes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct HeavyHitter {
+    /// Its canonical bytes.
+    pub key: Vec<u8>,
+    /// At least so often: counted exactly since the key is in the list.
+    pub at_least: u64,
+    /// At most so often, unless saturated: the lesser of its estimate and of `at_least` with what it can have been before.
+    pub at_most: u64,
+    /// Its counters are full and nothing is known of what was before, so that `at_most` is no bound.
+    pub saturated: bool,
+}
+
+/// A sketch that also remembers the keys of the highest counts, as far as they can be told.
+///
+/// # What is certain
+/// **Every key whose count exceeds [`missed_at_most`](Self::missed_at_most) is in the list**, whatever the stream and the hashes. Proof: take a key that is not, and when it came last. The bound on its
+/// count, kept with it, was then at least its whole count; it was refused or dropped, then or later, with that bound, and `missed_at_most` is the highest bound ever refused or dropped.
+///
+/// So [`above`](Self::above) knows whether its answer is complete. No list of fixed length can promise that for a threshold beforehand: estimates of light keys may exceed a heavy one's. How far down it reaches depends on the
+/// stream: the least of `capacity` highest bounds is typically `N / capacity` plus the error of the sketch, and [`for_share`](Self::for_share) sizes both for that.
+///
+/// The bounds of a key in the list are certain, too. They do not come from [`Sketch::error_bound`](super::Sketch::error_bound), which is for a key fixed beforehand: of keys that were chosen for their high
+/// estimates, many more than delta exceed it.
+///
+/// # Memory
+/// At most `2 capacity` keys, of at most `256 capacity` bytes and 64 KiB together: longer keys leave room for fewer, and `missed_at_most` says what that costs.
+///
+/// ```
+/// use truebloom::count_min::HeavyHitters;
+/// // All words that make up a tenth of the text.
+/// let mut words: HeavyHitters = HeavyHitters::for_share("10%".parse()?, "0.001".parse()?)?;
+/// "the cat and the dog and the bird".split(' ').for_each(|word| words.add(word, 1));
+/// let often = words.above(words.sketch().total().div_ceil(10)).expect("complete");
+/// assert_eq!(often[0].key, b"the");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Debug, PartialEq)]
+pub struct HeavyHitters<C: Counter = u64> {
+    pub(super) sketch: CountMin<C>,
+    pub(super) capacity: u64,
+    pub(super) missed: u64,
+    pub(super) listed: HashMap<u128, Listed, BuildHasherDefault<Hashed>>,
+    /// Of all keys in the list.
+    pub(super) key_bytes: usize,
+}
+
+/// A key of the list, under its hash.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Listed {
+    pub(super) key: Vec<u8>,
+    /// Its exact count since it is in the list.
+    pub(super) since: u64,
+    /// Its count before, at most.
+    pub(super) before: u64,
+    /// Its whole count when it came last, at most.
+    pub(super) at_most: u64,
+}
+
+impl Listed {
+    /// With a new bound from the sketch.
+    fn bound_by(&mut self, estimate: u64) {
+        self.at_most = estimate.min(self.since.saturating_add(self.before));
+    }
+}
+
+/// What an estimate bounds a count by: nothing if it is saturated, said by the highest number.
+pub(super) fn upper(estimate: Estimate) -> u64 {
+    if estimate.saturated { u64::MAX } else { estimate.value }
+}
+
+/// Half of it; the highest number stands for "no bound", and half of that is the same.
+fn half(bound: u64, round: fn(u64) -> u64) -> u64 {
+    if bound == u64::MAX { bound } else { round(bound) }
+}
+
+/// The keys of the map are hashes already, seeded ones.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Hashed(u64);
+
+impl Hasher for Hashed {
+    fn write(&mut self, bytes: &[u8]) {
+        bytes.iter().for_each(|byte| self.0 = self.0.rotate_left(8) ^ u64::from(*byte));
+    }
+
+    fn write_u128(&mut self, hash: u128) {
+        self.0 = hash as u64;
+    }
+
+    fn finish(&self) -> u64 {
+        self.0
+    }
+}
+
+/// The longest list: its keys are kept as they are, so more than that is a job for a hash map.
+pub(super) const MAX_CAPACITY: u64 = 1 << 32;
+
+impl<C: Counter> HeavyHitters<C> {
+    /// For all keys that make up at least the `share` of the sum of all counts: a sketch with an error of half of it, but for a probability of `delta`, and a list for `2 / share` keys. Random seed.
+    ///
+    /// Whether all of them are there is then seen from [`above`](Self::above). Errors: as of
+    /// [`CountMin::new`]; a share below 2^-31.
+    pub fn for_share(share: Rate, delta: Rate) -> Result<HeavyHitters<C>, BuildError> {
+        let capacity = (2.0 / share.to_f64()).ceil();
+        if capacity > MAX_CAPACITY as f64 {
+            return Err(Error::OutOfRange { name: "share", found: share.to_string(), expected: "at least 2^-31".to_owned() }.into());
+        }
+        let half = Rate::try_from(share.to_f64() / 2.0)?;
+        HeavyHitters::new(CountMin::with_hasher(half, delta, PortableHasher::xxh3(Seed::random()?))?, capacity as u64)
+    }
+
+    /// A list of `capacity` keys for this sketch, which must be empty: what it has counted would not be in the list. Errors otherwise, and for a capacity of 0 or
+    /// above 2^32.
+    pub fn new(sketch: CountMin<C>, capacity: u64) -> Result<HeavyHitters<C>, BuildError> {
+        let out_of_range = |name, found: u64, expected: &str| {
+            Err(Error::OutOfRange { name, found: found.to_string(), expected: expected.to_owned() }.into())
+        };
+        if sketch.total() > 0 {
+            return out_of_range("total", sketch.total(), "0 for a sketch whose heavy hitters are to be listed");
+        }
+        if !(1..=MAX_CAPACITY).contains(&capacity) {
+            return out_of_range("capacity", capacity, "from 1 to 2^32");
+        }
+        Ok(HeavyHitters { sketch, capacity, missed: 0, listed: HashMap::default(), key_bytes: 0 })
+    }
+
+    /// Counts a key `count` times. Time: that of the sketch twice, a look into a hash map, and a share of sorting out the list.
+    pub fn add<K: Key + ?Sized>(&mut self, key: &K, count: u64) {
+        key.with_bytes(|bytes| self.add_hash(self.sketch.hasher().hash(bytes), bytes, count));
+    }
+
+    /// [`add`](Self::add) of a key whose hash is known: that of its bytes by the sketch's hasher, or else the list is of other keys than the counters.
+    pub fn add_hash(&mut self, hash: KeyHash, key: &[u8], count: u64) {
+        self.sketch.add_hash(hash, count);
+        let estimate = upper(self.sketch.estimate_hash(hash));
+        match self.listed.get_mut(&u128::from(hash)) {
+            Some(listed) => {
+                listed.since = listed.since.saturating_add(count);
+                listed.bound_by(estimate);
+            }
+            None if estimate > self.missed && count > 0 => {
+                // What it can have been before: both the sketch and the list know an upper bound.
+                let before = self.missed.min(if estimate == u64::MAX { estimate } else { estimate.saturating_sub(count) });
+                let mut listed = Listed { key: key.to_vec(), since: count, before, at_most: 0 };
+                listed.bound_by(estimate);
+                self.key_bytes += key.len();
+                self.listed.insert(hash.into(), listed);
+                // Twice the capacity before half is dropped, so that sorting costs little a key.
+                if self.listed.len() as u64 >= 2 * self.capacity || self.key_bytes > self.most_key_bytes() {
+                    self.drop_lowest();
+                }
+            }
+            None => {}
+        }
+    }
+
+    pub(super) fn most_key_bytes(&self) -> usize {
+        usize::try_from(256 * self.capacity + (64 << 10)).unwrap_or(usize::MAX)
+    }
+
+    /// Drops all but the highest `capacity`, and of those all below the first that would take more than half of the bytes for keys.
+    fn drop_lowest(&mut self) {
+        if self.listed.len() as u64 <= self.capacity && self.key_bytes <= self.most_key_bytes() {
+            return;
+        }
+        let entry = |(hash, listed): (&u128, &Listed)| (Reverse(listed.at_most), *hash, listed.key.len());
+        let mut order: Vec<_> = self.listed.iter().map(entry).collect();
+        order.sort_unstable();
+        let (mut kept, mut bytes) = (0, 0);
+        for (_, _, length) in order.iter().take(usize::try_from(self.capacity).unwrap_or(usize::MAX)) {
+            if bytes + length > self.most_key_bytes() / 2 {
+                break;
+            }
+            (kept, bytes) = (kept + 1, bytes + length);
+        }
+        for (Reverse(at_most), hash, _) in &order[kept..] {
+            self.missed = self.missed.max(*at_most);
+            self.listed.remove(hash);
+        }
+        self.key_bytes = bytes;
+    }
+
+    /// No key that is missing from the list has a higher count (after halving: a higher whole part of its decayed count).
+    pub fn missed_at_most(&self) -> u64 {
+        self.missed
+    }
+
+    /// The keys that may have come `threshold` times, highest first: among them all that did, and those with `at_least` from there on surely did. `None` if some may be
+    /// missing, because `threshold` is not above [`missed_at_most`](Self::missed_at_most).
+    pub fn above(&self, threshold: u64) -> Option<Vec<HeavyHitter>> {
+        let complete = threshold > self.missed;
+        complete.then(|| self.sorted().into_iter().take_while(|hitter| hitter.at_most >= threshold).collect())
+    }
+
+    /// The `number` keys of the highest bounds `at_most`, highest first; fewer if the list has no more.
+    pub fn top(&self, number: usize) -> Vec<HeavyHitter> {
+        let mut hitters = self.sorted();
+        hitters.truncate(number);
+        hitters
+    }
+
+    /// The whole list, highest first, equal bounds by key.
+    fn sorted(&self) -> Vec<HeavyHitter> {
+        let hitter = |listed: &Listed| HeavyHitter {
+            key: listed.key.clone(),
+            at_least: listed.since,
+            at_most: listed.at_most,
+            saturated: listed.at_most == u64::MAX,
+        };
+        let mut hitters: Vec<HeavyHitter> = self.listed.values().map(hitter).collect();
+        hitters.sort_unstable_by(|a, b| b.at_most.cmp(&a.at_most).then_with(|| a.key.cmp(&b.key)));
+        hitters
+    }
+
+    /// The sketch with all counts.
+    pub fn sketch(&self) -> &CountMin<C> {
+        &self.sketch
+    }
+
+    /// The number of keys that the list is for.
+    pub fn capacity(&self) -> u64 {
+        self.capacity
+    }
+
+    /// [`Sketch::halve`](super::Sketch::halve), and the list with it. All that is certain is then so of the decayed counts without their fractions.
+    pub fn halve(&mut self) {
+        self.sketch.halve();
+        self.missed = half(self.missed, |bound| bound / 2);
+        for listed in self.listed.values_mut() {
+            // Each rounded to its own side; what `since` loses is below one, as for the counters.
+            listed.since /= 2;
+            listed.before = half(listed.before, |bound| bound.div_ceil(2));
+            listed.at_most = half(listed.at_most, |bound| bound / 2);
+        }
+    }
+
+    /// Adds the counts and the list of another: afterwards this is the list of both streams, of this one's capacity.
+    ///
+    /// A key that is in one list only was missed by the other as often as that says at most; one in neither, as often as both say together. Errors as of
+    /// [`Sketch::merge`](super::Sketch::merge).
+    pub fn merge(&mut self, other: &HeavyHitters<C>) -> Result<(), MergeError> {
+        self.sketch.merge(&other.sketch)?;
+        for (hash, listed) in &mut self.listed {
+            if !other.listed.contains_key(hash) {
+                listed.before = listed.before.saturating_add(other.missed);
+            }
+        }
+        for (hash, theirs) in &other.listed {
+            match self.listed.get_mut(hash) {
+                Some(ours) => {
+                    ours.since = ours.since.saturating_add(theirs.since);
+                    ours.before = ours.before.saturating_add(theirs.before);
+                }
+                None => {
+                    self.key_bytes += theirs.key.len();
+                    let before = theirs.before.saturating_add(self.missed);
+                    self.listed.insert(*hash, Listed { before, ..theirs.clone() });
+                }
+            }
+        }
+        self.missed = self.missed.saturating_add(other.missed);
+        for (hash, listed) in &mut self.listed {
+            listed.bound_by(upper(self.sketch.estimate_hash(KeyHash::from(*hash))));
+        }
+        self.drop_lowest();
+        Ok(())
+    }
+}

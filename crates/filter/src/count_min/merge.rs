@@ -1,0 +1,81 @@
+//! Two sketches: their sum, and their inner product.
+
+use super::bounds::without_equal_hashes;
+use super::{Counter, RowHashes, Sketch};
+use crate::error::MergeError;
+use crate::hash::KeyHasher;
+use truebloom_math::Rate;
+use truebloom_math::count_min::{Rows, Shape};
+
+/// An estimate of the sum over all keys of the product of their counts in two streams.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct InnerProduct {
+    /// At least the inner product, unless saturated.
+    pub value: u128,
+    /// By how much it is above the truth at most, but for the probability that was given: Markov's inequality for the colliding pairs of keys, in every row.
+    pub error_bound: f64,
+    /// A counter of either, or the product, reached its highest value.
+    pub saturated: bool,
+}
+
+impl<R: RowHashes, C: Counter> Sketch<R, C> {
+    /// Adds all counts of another sketch: afterwards this is the sketch of both streams.
+    ///
+    /// With conservative update in either it is not the one that both streams in a row would have made, but estimates keep all their bounds: each part's counters are at least
+    /// its keys' counts, and at most those of plain update. An error if the sketches differ in size, hasher or seed; then nothing changes. Linear in the counters.
+    pub fn merge(&mut self, other: &Sketch<R, C>) -> Result<(), MergeError> {
+        self.check_mergeable(other)?;
+        for (counter, more) in self.counters.iter_mut().zip(&other.counters) {
+            *counter = if *more == C::HIGHEST { C::HIGHEST } else { counter.plus(more.into_u64()) };
+        }
+        self.total = self.total.saturating_add(other.total);
+        self.conservative |= other.conservative;
+        self.halved |= other.halved;
+        Ok(())
+    }
+
+    /// The sum over all keys of the product of their counts here and there (for one stream with itself: the sum of the squares), never too low. Errors: sketches that
+    /// differ in size, hasher or seed; conservative update or halving, after which a counter may be below the sum of its keys' counts. Linear in the counters.
+    pub fn inner_product(&self, other: &Sketch<R, C>, delta: &Rate) -> Result<InnerProduct, MergeError> {
+        self.check_mergeable(other)?;
+        for sketch in [self, other] {
+            if sketch.conservative || sketch.halved {
+                return Err(MergeError::NotSums { how: if sketch.conservative { "conservative update" } else { "halving" } });
+            }
+        }
+        let width = self.shape.width() as usize;
+        let row = |(ours, theirs): (&[C], &[C])| {
+            let products = ours.iter().zip(theirs).map(|(a, b)| u128::from(a.into_u64()) * u128::from(b.into_u64()));
+            products.fold(0u128, u128::saturating_add)
+        };
+        let value = self.counters.chunks(width).zip(other.counters.chunks(width)).map(row).min().unwrap_or_default();
+        let saturated = value == u128::MAX || self.is_saturated() || other.is_saturated();
+        Ok(InnerProduct { value, error_bound: pairs_bound(&self.shape, self.total, other.total, delta), saturated })
+    }
+
+    fn check_mergeable(&self, other: &Sketch<R, C>) -> Result<(), MergeError> {
+        let differ = |name, ours: u64, theirs: u64| if ours == theirs { Ok(()) } else { Err(MergeError::Shape { name, ours, theirs }) };
+        differ("width", self.shape.width(), other.shape.width())?;
+        differ("depth", self.shape.depth().into(), other.shape.depth().into())?;
+        differ("copies", self.shape.copies().into(), other.shape.copies().into())?;
+        let (ours, theirs) = (self.hasher.id(), other.hasher.id());
+        if ours != theirs {
+            return Err(MergeError::Hasher { ours, theirs });
+        }
+        let (ours, theirs) = (self.hasher.seed(), other.hasher.seed());
+        if ours != theirs {
+            return Err(MergeError::Seed { ours, theirs });
+        }
+        Ok(())
+    }
+}
+
+/// `N M / w` is the mean of what colliding pairs add to a row; rows, or copies where rows share hashes, are independent.
+fn pairs_bound(shape: &Shape, ours: u64, theirs: u64, delta: &Rate) -> f64 {
+    let all = ours as f64 * theirs as f64;
+    let independent = if shape.rows() == Rows::Independent { shape.depth() } else { shape.copies() };
+    let equal = ours.saturating_add(theirs);
+    let Some(delta) = without_equal_hashes(delta, equal) else { return all };
+    let factor = (-delta.ln() / f64::from(independent)).exp();
+    (all / shape.width() as f64 * factor * (1.0 + 1e-9)).min(all)
+}

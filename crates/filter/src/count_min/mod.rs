@@ -1,0 +1,237 @@
+//! Count-Min sketches: how often each key came, in a fixed memory, never too low.
+//!
+//! | | |
+//! |---|---|
+//! | [`CountMin`] | rows with full hashes; the one to take |
+//! | [`TwoHashCountMin`] | two hashes make all rows: less hashing, about twice the counters |
+//! | [`PairwiseCountMin`] | rows whose independence is a theorem about their coefficients, for integers |
+//! | [`HeavyHitters`] | a sketch that also remembers the most frequent keys |
+//! | [`DyadicCountMin`] | counts of ranges of integers |
+//!
+//! # What is proven
+//! With `N` the sum of all counts, an estimate is never below the key's count; and for a key that was chosen without knowledge of the seed it is above it by more than
+//! `epsilon N` with a probability of at most `delta`, for the two numbers the sketch was made for. [`Sketch::error_bound`] says the same of the stream that came, which is usually
+//! far better: the counters themselves prove it. The bounds hold for each key by itself; of a thousand keys asked at a delta of 1/1000, one is expected to miss.
+//!
+//! Keys chosen by somebody who knows the seed can make estimates as high as they like; take [`PortableHasher::sip13`] and keep the seed secret.
+//!
+//! ```
+//! use truebloom::count_min::CountMin;
+//! // Above by a thousandth of the stream at most once in a hundred.
+//! let mut counts: CountMin = CountMin::new("0.001".parse()?, "1%".parse()?)?;
+//! for word in "to be or not to be".split(' ') {
+//!     counts.add(word, 1);
+//! }
+//! let to = counts.estimate("to");
+//! assert!(to.value >= 2 && !to.saturated);
+//! let error = counts.error_bound(&"1%".parse()?);
+//! println!("`to` came {} to {} times", to.value - error.least(), to.value);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+mod bounds;
+mod bulk;
+mod counter;
+mod dyadic;
+mod file;
+mod hashes;
+mod heavy;
+mod heavy_stored;
+mod merge;
+mod stored;
+
+pub use bounds::ErrorBound;
+pub use counter::Counter;
+pub use dyadic::DyadicCountMin;
+pub use hashes::{FullRows, PairwiseRows, RowHashes, TwoHashRows};
+pub use heavy::{HeavyHitter, HeavyHitters};
+pub use merge::InnerProduct;
+
+use crate::MAX_PROBES;
+use crate::error::BuildError;
+use crate::hash::{KeyHash, KeyHasher, PortableHasher, Seed};
+use crate::key::Key;
+use std::fmt;
+use truebloom_math::Rate;
+use truebloom_math::count_min::Shape;
+
+/// A Count-Min sketch with a full hash for every row.
+pub type CountMin<C = u64> = Sketch<FullRows, C>;
+
+/// A Count-Min sketch with pairwise independent rows: see [`PairwiseRows`].
+pub type PairwiseCountMin<C = u64> = Sketch<PairwiseRows, C>;
+
+/// A Count-Min sketch with two hashes a copy, which make all its rows: see [`TwoHashRows`].
+pub type TwoHashCountMin<C = u64> = Sketch<TwoHashRows, C>;
+
+/// Rows of counters: a key adds to one of each, and the smallest of its counters is its estimate.
+///
+/// `R` says how the rows get their hashes, `C` is the type of the counters, `u32` or `u64`. A counter that reaches its highest value stays there, and estimates that meet it are
+/// marked [`saturated`](Estimate::saturated). See the [module](self) for what is proven.
+#[derive(Clone, PartialEq)]
+pub struct Sketch<R: RowHashes, C: Counter = u64> {
+    hasher: PortableHasher,
+    shape: Shape,
+    hashes: R,
+    /// Row by row.
+    counters: Vec<C>,
+    /// The sum of the counts, rounded up when it is halved.
+    total: u64,
+    conservative: bool,
+    halved: bool,
+}
+
+/// An estimate of a count.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Estimate {
+    /// At least the count, unless saturated. After a [`halve`](Sketch::halve), at least the decayed count without its fraction.
+    pub value: u64,
+    /// The counter reached its highest value and may have lost counts: the count may be higher, and nothing bounds it.
+    pub saturated: bool,
+}
+
+impl<R: RowHashes, C: Counter> Sketch<R, C> {
+    /// The sketch for an error of at most `epsilon` times the sum of all counts, but for a probability of `delta`, with a random seed.
+    ///
+    /// The size is [`Shape::for_error`]. Errors: an epsilon or delta out of reach; not enough memory; no random numbers.
+    pub fn new(epsilon: Rate, delta: Rate) -> Result<Sketch<R, C>, BuildError> {
+        Sketch::with_hasher(epsilon, delta, PortableHasher::xxh3(Seed::random()?))
+    }
+
+    /// [`new`](Self::new) with a seed that is known, or for keys from strangers.
+    pub fn with_hasher(epsilon: Rate, delta: Rate, hasher: PortableHasher) -> Result<Sketch<R, C>, BuildError> {
+        Sketch::with_shape(Shape::for_error(&epsilon, &delta, R::ROWS)?, hasher)
+    }
+
+    /// A sketch of this size. Errors: a shape with the other kind of rows; more than [`MAX_PROBES`] rows, or a width above 2^62; not enough memory.
+    pub fn with_shape(shape: Shape, hasher: PortableHasher) -> Result<Sketch<R, C>, BuildError> {
+        let hashes = checked_hashes(&shape, hasher)?;
+        let refuse = || BuildError::Counters { bytes: shape.cells().saturating_mul(C::BYTES.into()) };
+        let cells = usize::try_from(shape.cells()).map_err(|_| refuse())?;
+        let mut counters = Vec::new();
+        counters.try_reserve_exact(cells).map_err(|_| refuse())?;
+        counters.resize(cells, C::default());
+        Ok(Sketch { hasher, shape, hashes, counters, total: 0, conservative: false, halved: false })
+    }
+
+    /// The same sketch with conservative update from now on: an addition raises a key's counters only as far as its new estimate. Estimates get smaller, and all that is
+    /// said of them still holds, also after a [`merge`](Self::merge); but the merged sketch is not the one that would have come from one stream, and there is no inner product.
+    #[must_use]
+    pub fn with_conservative_update(mut self) -> Sketch<R, C> {
+        self.conservative = true;
+        self
+    }
+
+    /// Counts a key `count` times. Time: one hash and a counter a row (twice with conservative update).
+    #[inline]
+    pub fn add<K: Key + ?Sized>(&mut self, key: &K, count: u64) {
+        self.add_hash(self.hash(key), count);
+    }
+
+    /// How often a key came, or more. Time: one hash and a counter a row.
+    #[inline]
+    pub fn estimate<K: Key + ?Sized>(&self, key: &K) -> Estimate {
+        self.estimate_hash(self.hash(key))
+    }
+
+    /// The key's hash, for [`add_hash`](Self::add_hash) and [`estimate_hash`](Self::estimate_hash) of all sketches with the same hasher and seed.
+    #[inline]
+    pub fn hash<K: Key + ?Sized>(&self, key: &K) -> KeyHash {
+        key.with_bytes(|bytes| self.hasher.hash(bytes))
+    }
+
+    /// [`add`](Self::add) of a key that is hashed already.
+    #[inline]
+    pub fn add_hash(&mut self, hash: KeyHash, count: u64) {
+        let raised = if self.conservative { self.smallest(hash).plus(count) } else { C::default() };
+        for cell in self.hashes.cells(hash) {
+            if let Some(counter) = self.counters.get_mut(cell as usize) {
+                *counter = if self.conservative { raised.max(*counter) } else { counter.plus(count) };
+            }
+        }
+        self.total = self.total.saturating_add(count);
+    }
+
+    /// [`estimate`](Self::estimate) of a key that is hashed already.
+    #[inline]
+    pub fn estimate_hash(&self, hash: KeyHash) -> Estimate {
+        let smallest = self.smallest(hash);
+        Estimate { value: smallest.into_u64(), saturated: smallest == C::HIGHEST }
+    }
+
+    #[inline]
+    fn smallest(&self, hash: KeyHash) -> C {
+        let counters = self.hashes.cells(hash).filter_map(|cell| self.counters.get(cell as usize));
+        counters.fold(C::HIGHEST, |least, counter| least.min(*counter))
+    }
+
+    /// The sum of all counts: at least it once it was halved or is 2^64 - 1.
+    pub fn total(&self) -> u64 {
+        self.total
+    }
+
+    /// Width, depth and copies.
+    pub fn shape(&self) -> Shape {
+        self.shape
+    }
+
+    /// The hasher, with its seed.
+    pub fn hasher(&self) -> &PortableHasher {
+        &self.hasher
+    }
+
+    /// Whether an addition raised counters only as far as needed, now or before a merge.
+    pub fn is_conservative(&self) -> bool {
+        self.conservative
+    }
+
+    /// Whether the counts were ever halved.
+    pub fn is_halved(&self) -> bool {
+        self.halved
+    }
+
+    /// Whether some counter has reached its highest value. Linear in the counters.
+    pub fn is_saturated(&self) -> bool {
+        self.counters.contains(&C::HIGHEST)
+    }
+
+    /// Forgets all counts. Linear in the counters.
+    pub fn clear(&mut self) {
+        self.counters.fill(C::default());
+        (self.total, self.halved) = (0, false);
+    }
+
+    /// Halves all counts, rounded down, so that old ones fade: done every so often, a count is worth half for each time since.
+    ///
+    /// Estimates are then at least the decayed count without its fraction, and [`error_bound`](Self::error_bound) adds the one that rounding can cost. Saturated counters stay so. Linear in the counters.
+    pub fn halve(&mut self) {
+        self.counters.iter_mut().for_each(|counter| *counter = counter.half());
+        // Up, as the bounds need at least the sum.
+        self.total = if self.total == u64::MAX { u64::MAX } else { self.total.div_ceil(2) };
+        self.halved = true;
+    }
+}
+
+/// The hashes of a shape that a sketch can have.
+fn checked_hashes<R: RowHashes>(shape: &Shape, hasher: PortableHasher) -> Result<R, BuildError> {
+    if shape.all_rows() > MAX_PROBES.into() {
+        return Err(BuildError::Rows { found: shape.all_rows() });
+    }
+    if shape.rows() != R::ROWS {
+        return Err(BuildError::RowHashes { found: shape.rows(), expected: R::ROWS });
+    }
+    R::new(shape, hasher.seed())
+}
+
+impl<R: RowHashes, C: Counter> fmt::Debug for Sketch<R, C> {
+    /// The parameters, not the counters.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Sketch")
+            .field("shape", &self.shape)
+            .field("hasher", &self.hasher)
+            .field("total", &self.total)
+            .field("conservative", &self.conservative)
+            .field("halved", &self.halved)
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,73 @@
+//! Scheme 9: double hashing in slices, the partition scheme of Kirsch and Mitzenmacher.
+
+use super::progression::residues;
+use super::{Progression, Scheme, SchemeId, check_probes};
+use crate::error::BuildError;
+use crate::hash::KeyHash;
+use truebloom_math::{Law, law};
+
+/// `h1 + i h2` modulo the bits of a slice, in slice i (Kirsch and Mitzenmacher, section 3), for slices of any size, prime or not; h2 may be 0. The bits are a multiple of the
+/// probes.
+///
+/// The fill does not determine the rate; equal pairs of residues put a floor of `n / m'^2` under it, m' the bits of a slice.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PartitionDouble {
+    law: law::PartitionDouble,
+    slice: u64,
+    probes: u32,
+}
+
+impl PartitionDouble {
+    /// The positions of a key whose residues are these; taken modulo the bits of a slice.
+    #[inline]
+    pub fn of_residues(&self, h1: u64, h2: u64) -> impl Iterator<Item = u64> {
+        self.in_slices((h1 % self.slice, h2 % self.slice))
+    }
+
+    /// The residues h1 and h2 of a key, uniform and independent below the bits of a slice.
+    #[inline]
+    pub fn residues(&self, hash: KeyHash) -> (u64, u64) {
+        residues(hash, self.slice, 0)
+    }
+
+    #[inline]
+    fn in_slices(&self, residues: (u64, u64)) -> impl Iterator<Item = u64> {
+        let starts = (0..).map(move |i: u64| i * self.slice);
+        Progression::new(self.slice, self.probes, residues, [0, 0, 0]).zip(starts).map(|(position, start)| start + position)
+    }
+}
+
+impl Scheme for PartitionDouble {
+    /// As for every scheme, and an error also if the bits are not a multiple of the probes.
+    fn new(bits: u64, probes: u32) -> Result<PartitionDouble, BuildError> {
+        check_probes(probes)?;
+        let (slice, rest) = (bits / u64::from(probes), bits % u64::from(probes));
+        if rest > 0 {
+            return Err(BuildError::Slices { bits, probes });
+        }
+        Ok(PartitionDouble { law: law::PartitionDouble::new(slice, probes)?, slice, probes })
+    }
+
+    fn id(&self) -> SchemeId {
+        SchemeId::PartitionDouble
+    }
+
+    #[inline]
+    fn bits(&self) -> u64 {
+        self.slice * u64::from(self.probes)
+    }
+
+    #[inline]
+    fn probes(&self) -> u32 {
+        self.probes
+    }
+
+    #[inline]
+    fn positions(&self, hash: KeyHash) -> impl Iterator<Item = u64> {
+        self.in_slices(self.residues(hash))
+    }
+
+    fn law(&self) -> Box<dyn Law> {
+        Box::new(self.law)
+    }
+}

@@ -1,0 +1,59 @@
+//! Scheme 3: an independent position in each of k slices.
+
+use super::words::Words;
+use super::{Scheme, SchemeId, check_probes};
+use crate::error::BuildError;
+use crate::hash::KeyHash;
+use truebloom_math::{Law, law};
+
+/// A position in each of k slices, independent and exactly uniform in it if the words are; the first `bits mod probes` slices are a bit longer.
+///
+/// Slightly more false positives than [`Standard`](super::Standard) at the same size, but probes never meet each other, and slices can lie in memory of their own.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Partitioned {
+    law: law::Partitioned,
+    bits: u64,
+    probes: u32,
+}
+
+impl Scheme for Partitioned {
+    /// As for every scheme, and an error also if there are more probes than bits.
+    fn new(bits: u64, probes: u32) -> Result<Partitioned, BuildError> {
+        check_probes(probes)?;
+        Ok(Partitioned { law: law::Partitioned::new(bits, probes)?, bits, probes })
+    }
+
+    fn id(&self) -> SchemeId {
+        SchemeId::Partitioned
+    }
+
+    #[inline]
+    fn bits(&self) -> u64 {
+        self.bits
+    }
+
+    #[inline]
+    fn probes(&self) -> u32 {
+        self.probes
+    }
+
+    #[inline]
+    fn positions(&self, hash: KeyHash) -> impl Iterator<Item = u64> {
+        let (short, longer) = (self.bits / u64::from(self.probes), self.bits % u64::from(self.probes));
+        let (mut words, mut start) = (Words::new(hash), 0);
+        (0..u64::from(self.probes)).map(move |slice| {
+            let length = short + u64::from(slice < longer);
+            let position = start + words.below(length);
+            start += length;
+            position
+        })
+    }
+
+    fn slices(&self) -> u32 {
+        self.probes
+    }
+
+    fn law(&self) -> Box<dyn Law> {
+        Box::new(self.law)
+    }
+}

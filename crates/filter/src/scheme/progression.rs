@@ -1,0 +1,127 @@
+//! Two hashes for all positions: `h1 + i h2 + f(i)` modulo the bits, by finite differences.
+
+use super::words::Words;
+use crate::hash::KeyHash;
+
+/// The positions of one key: `h1 + i h2 + f(i)` modulo m for `i = 0, 1, ..`, where f is a polynomial of degree 3 at most.
+///
+/// Each step adds the first difference to the position, the second to the first and the third to the second, so that nothing is multiplied and no integer division by 6
+/// is needed, which has no meaning modulo an even m.
+#[derive(Clone, Debug)]
+pub struct Progression {
+    position: u64,
+    differences: [u64; 3],
+    bits: u64,
+    left: u32,
+}
+
+impl Progression {
+    /// From the residues h1 and h2, both below `bits`, and the first three differences of f at 0.
+    #[inline]
+    pub(super) fn new(bits: u64, probes: u32, (h1, h2): (u64, u64), offsets: [u64; 3]) -> Progression {
+        let [first, second, third] = offsets.map(|difference| if difference < bits { difference } else { difference % bits });
+        Progression { position: h1, differences: [add(h2, first, bits), second, third], bits, left: probes }
+    }
+}
+
+impl Iterator for Progression {
+    type Item = u64;
+
+    #[inline]
+    fn next(&mut self) -> Option<u64> {
+        self.left = self.left.checked_sub(1)?;
+        let (position, [first, second, third]) = (self.position, self.differences);
+        self.position = add(position, first, self.bits);
+        self.differences = [add(first, second, self.bits), add(second, third, self.bits), third];
+        Some(position)
+    }
+
+    #[inline]
+    fn size_hint(&self) -> (usize, Option<usize>) {
+        (self.left as usize, Some(self.left as usize))
+    }
+}
+
+impl ExactSizeIterator for Progression {}
+
+/// The sum modulo m of numbers below it, m at most 2^62.
+#[inline]
+fn add(a: u64, b: u64, bits: u64) -> u64 {
+    let sum = a + b;
+    if sum < bits { sum } else { sum - bits }
+}
+
+/// h1 uniform below `bits` and h2 uniform from `lowest` on, two draws of the stream of words: exactly uniform and independent if the words are.
+#[inline]
+pub(super) fn residues(hash: KeyHash, bits: u64, lowest: u64) -> (u64, u64) {
+    let mut words = Words::new(hash);
+    let h1 = words.below(bits);
+    (h1, lowest + words.below(bits - lowest))
+}
+
+/// A scheme of this family: its type, its number, the smallest h2, the first three differences of f at 0, and its law.
+macro_rules! progression_scheme {
+    ($(#[$doc:meta])* $name:ident, $lowest:literal, $differences:expr, $step:ident, $offsets:ident) => {
+        $(#[$doc])*
+        #[derive(Clone, Debug, PartialEq, Eq)]
+        pub struct $name {
+            law: truebloom_math::law::Double,
+            bits: u64,
+            probes: u32,
+        }
+
+        impl $name {
+            /// The positions of a key whose residues are these; taken modulo the bits.
+            #[inline]
+            pub fn of_residues(&self, h1: u64, h2: u64) -> $crate::scheme::Progression {
+                $crate::scheme::Progression::new(self.bits, self.probes, (h1 % self.bits, h2 % self.bits), $differences)
+            }
+
+            /// The positions of a key.
+            #[inline]
+            pub(crate) fn progression(&self, hash: $crate::KeyHash) -> $crate::scheme::Progression {
+                $crate::scheme::Progression::new(self.bits, self.probes, self.residues(hash), $differences)
+            }
+
+            /// The residues h1 and h2 of a key: uniform and independent, h2 from the smallest that the scheme allows.
+            #[inline]
+            pub fn residues(&self, hash: $crate::KeyHash) -> (u64, u64) {
+                $crate::scheme::progression::residues(hash, self.bits, $lowest)
+            }
+        }
+
+        impl $crate::scheme::Scheme for $name {
+            fn new(bits: u64, probes: u32) -> Result<Self, $crate::BuildError> {
+                use truebloom_math::law;
+                $crate::scheme::check_probes(probes)?;
+                let law = law::Double::new(bits, probes, law::Step::$step, law::Offsets::$offsets)?;
+                Ok($name { law, bits, probes })
+            }
+
+            fn id(&self) -> $crate::scheme::SchemeId {
+                $crate::scheme::SchemeId::$name
+            }
+
+            #[inline]
+            fn bits(&self) -> u64 {
+                self.bits
+            }
+
+            #[inline]
+            fn probes(&self) -> u32 {
+                self.probes
+            }
+
+            #[inline]
+            fn positions(&self, hash: $crate::KeyHash) -> impl Iterator<Item = u64> {
+                self.progression(hash)
+            }
+
+            fn law(&self) -> Box<dyn truebloom_math::Law> {
+                Box::new(self.law.clone())
+            }
+        }
+    };
+}
+
+pub(super) use progression_scheme;

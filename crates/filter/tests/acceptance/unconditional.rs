@@ -1,0 +1,73 @@
+//! Every scheme against the expected rate of its law, whatever its fill says: filters of a few items, each asked one key.
+//!
+//! With one query a filter the hits are exactly binomial, however the positions of an item are tied; many queries of one filter would share its rate. Where the law gives a bracket and
+//! no number, the hits are held to its nearer end. Sizes are tiny on purpose: there the schemes differ most, moduli with many divisors and without are both at hand, and the power
+//! printed is that of small deviations of the rate.
+
+use crate::ALPHA;
+use crate::common::SplitMix64;
+use crate::law::noticed_factor;
+use truebloom::scheme::{AnyScheme, Scheme, SchemeId};
+use truebloom::{BloomFilter, KeyHash, PortableHasher, Seed};
+use truebloom_math::binomial;
+
+/// Bits, probes, items and filters.
+const CASES: [(u64, u32, u64, u64); 5] =
+    [(12, 3, 3, 300_000), (13, 3, 3, 300_000), (60, 5, 8, 200_000), (401, 4, 60, 60_000), (1_200, 6, 120, 40_000)];
+
+/// The nearest size that the scheme can have.
+fn size_for(id: SchemeId, bits: u64, probes: u32) -> u64 {
+    if id == SchemeId::PartitionDouble { bits.div_ceil(probes.into()) * u64::from(probes) } else { bits }
+}
+
+fn accept(id: SchemeId) {
+    for (bits, probes, items, filters) in CASES {
+        let scheme = AnyScheme::named(id, size_for(id, bits, probes), probes).expect("in range");
+        let fpr = scheme.law().fpr(items).expect("a law");
+        let mut filter = BloomFilter::with_scheme(scheme, PortableHasher::xxh3(Seed::from(1))).expect("small");
+        let filters = filters * crate::environment("ACCEPTANCE_SCALE", 1);
+        let mut hashes = SplitMix64(crate::environment("ACCEPTANCE_SEED", 1) << 32 | u64::from(id as u16));
+        let hits: u64 = (0..filters)
+            .map(|_| {
+                filter.clear();
+                (0..items).for_each(|_| {
+                    filter.insert_hash(KeyHash::from(hashes.next_wide()));
+                });
+                u64::from(filter.contains_hash(KeyHash::from(hashes.next_wide())))
+            })
+            .sum();
+        let measured = hits as f64 / filters as f64;
+        let p = binomial::two_sided(hits, filters, measured.clamp(fpr.lower, fpr.upper));
+        println!(
+            "{:>16} {:>5} bits, {probes} probes, {items:>3} items: {hits} of {filters} filters hit, measured {measured:.4e}, law {:.4e} to {:.4e} ({}); p {p:.0e}; notices {:.3}x",
+            id.name(),
+            filter.bits(),
+            fpr.lower,
+            fpr.upper,
+            fpr.method,
+            noticed_factor(filters, fpr.upper, ALPHA),
+        );
+        assert!(p >= ALPHA, "{id}: {measured} of {filters} filters, but its law says {fpr:?}");
+    }
+}
+
+macro_rules! keeps_its_law {
+    ($($name:ident: $id:ident),*) => {$(
+        #[test]
+        fn $name() {
+            accept(SchemeId::$id);
+        }
+    )*};
+}
+
+keeps_its_law!(
+    standard: Standard,
+    classic: Classic,
+    partitioned: Partitioned,
+    double: Double,
+    double_nonzero: DoubleNonzero,
+    square: Square,
+    cube: Cube,
+    enhanced: Enhanced,
+    partition_double: PartitionDouble
+);

@@ -1,0 +1,149 @@
+//! The bounds of estimates, measured over many seeds.
+//!
+//! Each test counts the seeds for which a fixed key exceeds a bound that it keeps but for delta. The count is at most Binomial(seeds, delta): a test fails when it is
+//! above the quantile of level 1 - 1e-6, so a sound bound fails a fresh seed once in a million. The planted faults at the end show the power: they exceed by far.
+
+use crate::streams::{KINDS, Kind, counts};
+use crate::{hasher, rate, small};
+use truebloom::count_min::{CountMin, FullRows, PairwiseRows, RowHashes, Sketch, TwoHashRows};
+use truebloom::{KeyHash, Rate};
+use truebloom_math::count_min::{Family, Rows, Shape};
+
+const SEEDS: u64 = 200;
+
+/// The largest count that Binomial(trials, p) exceeds with a probability above 1e-6.
+fn most(trials: u64, p: f64) -> u64 {
+    let (mut pmf, mut cdf, mut count) = ((trials as f64 * (-p).ln_1p()).exp(), 0.0, 0);
+    loop {
+        cdf += pmf;
+        if cdf >= 1.0 - 1e-6 {
+            return count;
+        }
+        pmf *= (trials - count) as f64 / (count + 1) as f64 * p / (1.0 - p);
+        count += 1;
+    }
+}
+
+/// How many seeds let the key's error exceed the bound from the total, and that from the counters. Never below the truth, for any key.
+fn exceeded<R: RowHashes>(kind: Kind, key: u64, conservative: bool, delta: &Rate, seeds: u64) -> (u64, u64) {
+    let counts = counts(kind, 4_000, 7);
+    let (mut by_total, mut by_counters) = (0, 0);
+    for seed in 0..seeds {
+        let mut sketch: Sketch<R, u32> = small(seed);
+        if conservative {
+            sketch = sketch.with_conservative_update();
+        }
+        // Integers go in as they are, so that the pairwise family is held to its own theorem; the order of a hash map is another in each run, and must not matter.
+        let mut order: Vec<_> = counts.iter().collect();
+        order.sort_unstable();
+        order.into_iter().for_each(|(key, count)| sketch.add_hash(hash::<R>(&sketch, *key), *count));
+        if seed < 20 {
+            assert!(counts.iter().all(|(key, count)| sketch.estimate_hash(hash::<R>(&sketch, *key)).value >= *count));
+        }
+        let error = sketch.estimate_hash(hash::<R>(&sketch, key)).value - counts.get(&key).copied().unwrap_or(0);
+        let bound = sketch.error_bound(delta);
+        by_total += u64::from(error > bound.from_total);
+        by_counters += u64::from(bound.from_counters.is_some_and(|bound| error > bound));
+        assert!(bound.from_counters.is_none_or(|counters| counters <= bound.from_total));
+    }
+    (by_total, by_counters)
+}
+
+fn hash<R: RowHashes>(sketch: &Sketch<R, u32>, key: u64) -> KeyHash {
+    if R::FAMILY == Family::Pairwise { KeyHash::from(u128::from(key)) } else { sketch.hash(&key) }
+}
+
+fn hold<R: RowHashes>(conservative: bool) {
+    for kind in KINDS {
+        // A key of the stream, the heavy one, and one that is not in it.
+        for key in [1, 0, 999_999] {
+            for delta in ["0.01", "0.3"] {
+                let p: f64 = delta.parse().expect("a number");
+                let (by_total, by_counters) = exceeded::<R>(kind, key, conservative, &rate(delta), SEEDS);
+                let allowed = most(SEEDS, p);
+                assert!(by_total <= allowed && by_counters <= allowed, "{kind:?} {key} {delta}: {by_total} {by_counters} of {allowed}");
+            }
+        }
+    }
+}
+
+#[test]
+fn full_rows_keep_their_bounds() {
+    hold::<FullRows>(false);
+}
+
+#[test]
+fn two_hash_rows_keep_their_bounds() {
+    hold::<TwoHashRows>(false);
+}
+
+#[test]
+fn pairwise_rows_keep_their_bound() {
+    hold::<PairwiseRows>(false);
+}
+
+#[test]
+fn conservative_update_keeps_the_bounds() {
+    hold::<FullRows>(true);
+    hold::<TwoHashRows>(true);
+}
+
+/// For a key that is not in the sketch the law of the estimate given the counters is a product of shares, exactly: measured over many keys, within the
+/// quantiles of level 1e-6 on both sides.
+#[test]
+fn the_law_of_a_missing_key_is_the_product_of_shares() {
+    let counts = counts(Kind::Zipf, 4_000, 7);
+    let mut sketch: CountMin<u32> = small(3);
+    counts.iter().for_each(|(key, count)| sketch.add(key, *count));
+    let keys = 1_500;
+    for delta in ["0.3", "0.05"] {
+        let bound = sketch.error_bound(&rate(delta)).from_counters.expect("full rows");
+        let above = (0..keys).filter(|key| sketch.estimate(&(1_000_000 + key)).value > bound).count() as u64;
+        let p: f64 = delta.parse().expect("a number");
+        assert!(above <= most(keys, p), "{delta}: {above}");
+        // The least such bound: one less is exceeded more often than delta, so often as to show.
+        let above = (0..keys).filter(|key| sketch.estimate(&(1_000_000 + key)).value >= bound).count() as f64;
+        assert!(above > keys as f64 * p - 5.0 * (keys as f64 * p).sqrt(), "{delta}: {above}");
+    }
+}
+
+/// What must fail: rows that share one hash function, and the mean of the rows in place of the least. Each row is a sketch of depth 1. One key with half of the stream:
+/// a row meets it once in 101, all four once in 10^8, so the sound one is never above.
+#[test]
+fn planted_faults_exceed_the_bounds() {
+    let stream = counts(Kind::OneHeavy, 400, 7);
+    let shape = |depth| Shape::new(Rows::Independent, 101, depth, 1).expect("a shape");
+    let row = |seed: u64| {
+        let mut row: CountMin<u32> = CountMin::with_shape(shape(1), hasher(seed)).expect("small");
+        stream.iter().for_each(|(key, count)| row.add(key, *count));
+        row.estimate(&999_999u64).value
+    };
+    let (seeds, delta) = (2_000, "0.001");
+    let bound = shape(4).error_bound(400, Family::Ideal, &rate(delta));
+    let (mut sound, mut shared, mut mean) = (0, 0, 0);
+    for seed in 0..seeds {
+        let rows: Vec<u64> = (0..4).map(|j| row(10_000 * j + seed)).collect();
+        sound += u64::from(rows.iter().min() > Some(&bound));
+        shared += u64::from(rows[0] > bound);
+        mean += u64::from(rows.iter().sum::<u64>() / 4 > bound);
+    }
+    let allowed = most(seeds, 0.001);
+    assert!(sound <= allowed, "{sound} of {allowed}");
+    assert!(shared > allowed, "shared hashes are not found out: {shared} of {allowed}");
+    assert!(mean > allowed, "a mean is not found out: {mean} of {allowed}");
+}
+
+/// Somebody who knows the seed can choose keys that share all counters of a victim: then nothing holds but that estimates are never too low. Said in the documentation.
+#[test]
+fn keys_chosen_with_the_seed_break_the_upper_bound_only() {
+    let shape = Shape::new(Rows::Independent, 5, 2, 1).expect("a shape");
+    let mut sketch: CountMin = CountMin::with_shape(shape, hasher(1)).expect("small");
+    let mut probe = sketch.clone();
+    probe.add("victim", 1);
+    let colliding: Vec<u64> = (0..10_000u64).filter(|key| probe.estimate(key).value == 1).collect();
+    assert!(colliding.len() > 300);
+    sketch.add("victim", 3);
+    colliding.iter().for_each(|key| sketch.add(key, 1));
+    assert_eq!(sketch.estimate("victim").value, 3 + colliding.len() as u64);
+    assert!(colliding.iter().all(|key| sketch.estimate(key).value >= 1));
+}

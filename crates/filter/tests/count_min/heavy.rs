@@ -1,0 +1,132 @@
+//! Heavy hitters: complete above what they say they missed, and the words of a text against an exact count.
+
+use crate::common::SplitMix64;
+use crate::streams::{KINDS, counts};
+use crate::{hasher, rate};
+use std::collections::HashMap;
+use truebloom::count_min::{CountMin, HeavyHitter, HeavyHitters};
+use truebloom_math::count_min::{Rows, Shape};
+
+fn list(width: u64, depth: u32, capacity: u64, seed: u64) -> HeavyHitters {
+    let shape = Shape::new(Rows::Independent, width, depth, 1).expect("a shape");
+    HeavyHitters::new(CountMin::with_shape(shape, hasher(seed)).expect("small"), capacity).expect("a list")
+}
+
+/// Certain, so no statistics: for sketches of any quality, streams in any order, and after merges and halvings.
+#[test]
+fn no_key_above_what_was_missed_is_missing() {
+    for (kind, seed) in KINDS.into_iter().flat_map(|kind| (0..6).map(move |seed| (kind, seed))) {
+        for (width, depth, capacity) in [(3, 1, 1), (10, 2, 5), (200, 3, 20), (1_000, 4, 5_000)] {
+            let exact = counts(kind, 3_000, seed);
+            let mut stream: Vec<u64> = exact.iter().flat_map(|(key, count)| vec![*key; *count as usize]).collect();
+            stream.sort_unstable();
+            let mut random = SplitMix64(seed);
+            for i in (1..stream.len()).rev() {
+                stream.swap(i, (random.next() % (i as u64 + 1)) as usize);
+            }
+            let (first, second) = stream.split_at(1_000);
+            let (mut one, mut two) = (list(width, depth, capacity, seed), list(width, depth, capacity, seed));
+            first.iter().for_each(|key| one.add(key, 1));
+            second.iter().for_each(|key| two.add(key, 1));
+            let complete = |list: &HeavyHitters, exact: &HashMap<u64, u64>| {
+                let listed: HashMap<Vec<u8>, HeavyHitter> =
+                    list.top(usize::MAX).into_iter().map(|hitter| (hitter.key.clone(), hitter)).collect();
+                for (key, count) in exact {
+                    match listed.get(&key.to_le_bytes()[..]) {
+                        Some(hitter) => {
+                            assert!(hitter.at_least <= *count && *count <= hitter.at_most, "{kind:?} {key}: {count} and {hitter:?}")
+                        }
+                        None => assert!(
+                            *count <= list.missed_at_most(),
+                            "{kind:?} {key} came {count} times, missed at most {}",
+                            list.missed_at_most()
+                        ),
+                    }
+                }
+                assert!(list.above(list.missed_at_most()).is_none() && list.above(list.missed_at_most() + 1).is_some());
+            };
+            one.merge(&two).expect("the same seed");
+            complete(&one, &exact);
+            one.halve();
+            let mut faded: HashMap<u64, u64> = exact.iter().map(|(key, count)| (*key, count / 2)).collect();
+            complete(&one, &faded);
+            first.iter().for_each(|key| one.add(key, 1));
+            first.iter().for_each(|key| *faded.entry(*key).or_default() += 1);
+            complete(&one, &faded);
+        }
+    }
+}
+
+/// The words of the project's own documents, which are frozen here by nothing but their own exact count.
+#[test]
+fn the_words_of_a_text() {
+    let docs = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs");
+    let mut text = String::new();
+    for name in ["DESIGN.md", "ERRATA.md", "PAPERS.md", "FORMAT.md"] {
+        text += &std::fs::read_to_string(docs.join(name)).expect("a document");
+    }
+    let words = || text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
+    let mut exact: HashMap<&str, u64> = HashMap::new();
+    words().for_each(|word| *exact.entry(word).or_default() += 1);
+    let mut found =
+        HeavyHitters::<u32>::new(CountMin::with_hasher(rate("0.0005"), rate("1e-6"), hasher(1)).expect("small"), 200).expect("a list");
+    words().for_each(|word| found.add(word, 1));
+    let mut ranked: Vec<(&str, u64)> = exact.into_iter().collect();
+    ranked.sort_unstable_by(|a, b| b.1.cmp(&a.1).then(a.0.cmp(b.0)));
+    // At this size the sketch errs for none of the first: the whole list is right.
+    let top: Vec<(String, u64)> =
+        found.top(20).into_iter().map(|hitter| (String::from_utf8(hitter.key).expect("words"), hitter.at_most)).collect();
+    let expected: Vec<(String, u64)> = ranked[..20].iter().map(|(word, count)| ((*word).to_owned(), *count)).collect();
+    assert_eq!(top, expected);
+    // Every word with a two-hundredth of the text.
+    let threshold = found.sketch().total() / 200;
+    let often = found.above(threshold).expect("complete");
+    let truth = ranked.iter().filter(|(_, count)| *count >= threshold).count();
+    assert!(truth > 5 && often.len() >= truth);
+}
+
+#[test]
+fn a_share_sizes_both() {
+    let mut list: HeavyHitters = HeavyHitters::for_share(rate("1%"), rate("0.001")).expect("small");
+    assert_eq!((list.capacity(), list.sketch().shape().width()), (200, 544));
+    (0..100_000u64).for_each(|i| list.add(&if i % 50 == 0 { 7 } else { i }, 1));
+    let often = list.above(1_000).expect("complete");
+    assert_eq!(often[0].key, 7u64.to_le_bytes());
+    assert!(often[0].at_least <= 2_001 && often[0].at_most >= 2_001, "{:?}", often[0]);
+    assert!(HeavyHitters::<u64>::for_share(rate("1e-10"), rate("0.1")).is_err());
+    let mut used: CountMin = CountMin::new(rate("0.1"), rate("0.1")).expect("small");
+    used.add("key", 1);
+    assert!(HeavyHitters::new(used.clone(), 10).is_err());
+    used.clear();
+    assert!(HeavyHitters::new(used.clone(), 0).is_err() && HeavyHitters::new(used, 10).is_ok());
+}
+
+/// Long keys leave room for fewer, and the list says what it no longer knows.
+#[test]
+fn keys_take_bounded_memory() {
+    let mut list = list(1_000, 3, 10, 1);
+    let long = |i: u64| format!("{i}{}", "x".repeat(20_000));
+    (0..50).for_each(|i| list.add(&long(i), i + 1));
+    let bytes: usize = list.top(usize::MAX).iter().map(|hitter| hitter.key.len()).sum();
+    assert!(bytes <= 256 * 10 + (64 << 10), "{bytes}");
+    assert!(list.missed_at_most() >= 45 && list.above(list.missed_at_most() + 1).is_some());
+    list.add(&"y".repeat(1 << 20), 1_000);
+    assert!(list.missed_at_most() >= 1_000, "too long to be listed");
+}
+
+/// Full counters bound nothing, but what the list counts itself stays exact.
+#[test]
+fn full_counters_leave_the_lists_own_counts() {
+    let shape = Shape::new(Rows::Independent, 10, 2, 1).expect("a shape");
+    let mut list = HeavyHitters::<u32>::new(CountMin::with_shape(shape, hasher(1)).expect("small"), 4).expect("a list");
+    list.add("often", 1 << 40);
+    let often = &list.top(1)[0];
+    assert_eq!((often.at_least, often.at_most, often.saturated), (1 << 40, 1 << 40, false), "nothing was missed before");
+    assert_eq!(HeavyHitters::from_bytes(&list.to_bytes().expect("small")).as_ref(), Ok(&list));
+    list.halve();
+    assert_eq!(list.top(1)[0].at_least, 1 << 39);
+    // Keys that are dropped with full counters are still bounded by what the list knew of them.
+    (0..20u64).for_each(|key| list.add(&key, 1 << 41));
+    assert!((1 << 41..u64::MAX).contains(&list.missed_at_most()), "{}", list.missed_at_most());
+    assert!(list.top(100).iter().all(|hitter| hitter.at_least <= 1 << 41 && hitter.at_most >= 1 << 39));
+}

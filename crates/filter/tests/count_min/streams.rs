@@ -1,0 +1,42 @@
+//! Streams with their exact counts.
+
+use crate::common::SplitMix64;
+use std::collections::HashMap;
+
+/// How the keys of a stream are chosen.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Kind {
+    /// All equally often.
+    Uniform,
+    /// The key of rank r as often as 1/r.
+    Zipf,
+    /// One key holds half of the stream, and the others come once: the worst case of Markov's inequality for a row.
+    OneHeavy,
+    /// A few keys of equal and large counts, so that one collision is a large error: the worst case of the two-hash sketch.
+    FewEqual,
+}
+
+pub(crate) const KINDS: [Kind; 4] = [Kind::Uniform, Kind::Zipf, Kind::OneHeavy, Kind::FewEqual];
+
+/// The stream's counts by key, from a frozen seed.
+pub(crate) fn counts(kind: Kind, length: u64, seed: u64) -> HashMap<u64, u64> {
+    let mut random = SplitMix64(seed);
+    let mut counts = HashMap::new();
+    for i in 0..length {
+        let key = match kind {
+            Kind::Uniform => random.next() % 1_000,
+            // exp of a uniform exponent has density 1/r.
+            Kind::Zipf => ((random.next() as f64 / 2f64.powi(64)) * 10_000f64.ln()).exp() as u64,
+            Kind::OneHeavy => {
+                if i % 2 == 0 {
+                    0
+                } else {
+                    i
+                }
+            }
+            Kind::FewEqual => i % 40,
+        };
+        *counts.entry(key).or_default() += 1;
+    }
+    counts
+}

@@ -1,0 +1,185 @@
+//! e in whole numbers: the least depth and the least width are decided here, so that no rounding of a logarithm can be off by one.
+
+use crate::dyadic::Dyadic;
+use crate::enclosure::{Enclose, Enclosure};
+use crate::fixed::{self, Divisor, Product};
+use crate::{Rate, Result};
+
+/// The sum of `sign^i / i!` over i from 2 on, as a fraction, and the units by which it may be off either way.
+///
+/// A term is the floor of the one before it over i, so it is off by less than two units; what follows the first term that vanishes is below four.
+fn series(limbs: usize, alternating: bool) -> (Vec<u64>, u128) {
+    let (mut sum, mut term) = (vec![0; limbs], vec![0; limbs]);
+    term[limbs - 1] = 1 << 63;
+    let mut i = 2;
+    while term.iter().any(|&word| word != 0) {
+        if alternating && i % 2 == 1 {
+            fixed::subtract(&mut sum, &term);
+        } else {
+            fixed::add(&mut sum, &term);
+        }
+        i += 1;
+        Divisor::new(i).divide(0, &mut term);
+    }
+    (sum, 2 * u128::from(i) + 4)
+}
+
+/// `floor(e multiplier / divisor)` if it fits a word. The factors of the multiplier are words, their product any number.
+pub(super) fn floor_of_multiple(factors: &[u64], divisor: u64) -> Option<u64> {
+    // Irrational, so never whole: some precision separates the two ends. At the end the upper one errs on the safe side.
+    (4..=64)
+        .find_map(|limbs| {
+            let (sum, error) = series(limbs, false);
+            let (mut below, mut above) = (sum.clone(), sum);
+            fixed::subtract(&mut below, &fixed::units(error));
+            fixed::add(&mut above, &fixed::units(error));
+            let floor = |mut words: Vec<u64>| {
+                words.push(2);
+                words.extend(vec![0; factors.len() + 1]);
+                factors.iter().for_each(|&factor| {
+                    fixed::multiply_word(&mut words, factor);
+                });
+                Divisor::new(divisor).divide(0, &mut words);
+                words.split_off(limbs)
+            };
+            let (below, above) = (floor(below), floor(above));
+            (below == above || limbs == 64).then_some(above)
+        })
+        .filter(|whole| whole[1..].iter().all(|&word| word == 0))
+        .map(|whole| whole[0])
+}
+
+/// `e^-power`, or `e^-power / (1 - e^-2 / 2)`, the factor by which Theorem 9.1 needs more depth: with it a sketch of two hashes keeps room for the items that
+/// share both.
+pub(super) struct Depth {
+    pub(super) power: u32,
+    pub(super) two_hash: bool,
+}
+
+impl Enclose for Depth {
+    fn attempt(&self, limbs: usize) -> Result<Enclosure> {
+        let (mut base, error) = series(limbs, true);
+        fixed::subtract(&mut base, &fixed::units(error));
+        // The base is at most this far below 1/e.
+        let error = 2 * error;
+        let mut product = Product::new(limbs);
+        let mut term = vec![0; limbs];
+        product.power(&mut term, &base, self.power.into());
+        let mut above = (error + 1) * u128::from(self.power);
+        let mut sum = term.clone();
+        if self.two_hash {
+            // The geometric series of q = e^-2 / 2. Each term is off by at most `each`: q times what the last was, what q is off by, and a unit.
+            let mut q = vec![0; limbs];
+            product.power(&mut q, &base, 2);
+            fixed::halve(&mut q, false);
+            let each = above + 2 * error + 3;
+            above = each;
+            while term.iter().any(|&word| word != 0) {
+                product.multiply(&mut term, &q);
+                fixed::add(&mut sum, &term);
+                above += each;
+            }
+            above += each;
+        }
+        Ok(Enclosure::around(sum, 0, above, -64 * limbs as i64))
+    }
+
+    fn bits_needed(&self) -> f64 {
+        // log2(e) < 1.45; the errors take some 30 bits.
+        1.45 * f64::from(self.power) + 40.0
+    }
+
+    fn denominator_bits(&self) -> f64 {
+        // Transcendental: never equal to a rate.
+        f64::INFINITY
+    }
+
+    fn check_cost(&self, _: f64) -> Result<()> {
+        Ok(())
+    }
+}
+
+/// A rate as a number to calculate with.
+pub(super) struct Exactly(pub(super) Rate);
+
+impl Enclose for Exactly {
+    fn attempt(&self, limbs: usize) -> Result<Enclosure> {
+        let shift = 64 * limbs as u64;
+        Ok(Enclosure::around(self.0.floor_shifted(shift), 0, 1, -(shift as i64)))
+    }
+
+    fn bits_needed(&self) -> f64 {
+        self.0.denominator_bits() as f64
+    }
+
+    fn denominator_bits(&self) -> f64 {
+        self.0.denominator_bits() as f64
+    }
+
+    fn check_cost(&self, _: f64) -> Result<()> {
+        Ok(())
+    }
+}
+
+/// The product of some words over the product of others.
+pub(super) struct Fraction {
+    pub(super) top: Vec<u64>,
+    pub(super) bottom: Vec<u64>,
+}
+
+impl Enclose for Fraction {
+    fn attempt(&self, limbs: usize) -> Result<Enclosure> {
+        let mut words = vec![0; limbs + self.top.len() + 1];
+        words[limbs] = 1;
+        self.top.iter().for_each(|&factor| {
+            fixed::multiply_word(&mut words, factor);
+        });
+        // A floor of floors is the floor of the quotient.
+        self.bottom.iter().for_each(|&factor| Divisor::new(factor).divide(0, &mut words));
+        Ok(Enclosure::around(words, 0, 1, -64 * limbs as i64))
+    }
+
+    fn bits_needed(&self) -> f64 {
+        64.0 * self.bottom.len() as f64
+    }
+
+    fn denominator_bits(&self) -> f64 {
+        64.0 * self.bottom.len() as f64
+    }
+
+    fn check_cost(&self, _: f64) -> Result<()> {
+        Ok(())
+    }
+}
+
+/// The sum of two numbers.
+pub(super) struct Sum<A, B>(pub(super) A, pub(super) B);
+
+impl<A: Enclose, B: Enclose> Enclose for Sum<A, B> {
+    fn attempt(&self, limbs: usize) -> Result<Enclosure> {
+        let (a, b) = (self.0.attempt(limbs)?, self.1.attempt(limbs)?);
+        Ok(Enclosure::between(plus(&a.lower, &b.lower, false), plus(&a.upper, &b.upper, true)))
+    }
+
+    fn bits_needed(&self) -> f64 {
+        self.0.bits_needed().max(self.1.bits_needed()) + 2.0
+    }
+
+    fn denominator_bits(&self) -> f64 {
+        self.0.denominator_bits() + self.1.denominator_bits()
+    }
+
+    fn check_cost(&self, bits: f64) -> Result<()> {
+        self.0.check_cost(bits)?;
+        self.1.check_cost(bits)
+    }
+}
+
+/// The sum with the larger of the two exponents, rounded down or up.
+fn plus(a: &Dyadic, b: &Dyadic, up: bool) -> Dyadic {
+    let exponent = a.exponent.max(b.exponent);
+    let (mut sum, other) = (a.aligned(exponent, up), b.aligned(exponent, up));
+    sum.words.resize(sum.words.len().max(other.words.len()) + 1, 0);
+    fixed::add(&mut sum.words, &other.words);
+    sum
+}

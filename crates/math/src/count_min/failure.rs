@@ -1,0 +1,88 @@
+//! How likely an estimate is too high by a share of the stream, at most.
+
+use super::euler::{Fraction, Sum};
+use super::shape::inverse;
+use super::{Family, LN_SLACK, Rows, Shape, ln_target};
+use crate::combine::Power;
+use crate::enclosure::{Enclose, GUARD};
+use crate::{Fpr, Rate, Result};
+
+impl Shape {
+    /// The proven bound on the probability that an estimate is too high by `epsilon` N or more; the bracket is that of the bound, not of the probability.
+    ///
+    /// * independent rows of either family: `(1 / (epsilon w))^d`, Markov's inequality in every row;
+    /// * two hashes, ideal: `((2 / (epsilon w))^d + 2 / (epsilon w^2))^copies`, Theorem 9.1: half of the error for items that share both hashes, half for those that
+    ///   share one row, of which an item can share only one, so that the rows are negatively associated;
+    /// * two hashes, pairwise: `(1 / (epsilon w))^copies`. Nothing is proven of two rows at once (a counterexample: K14), but each of them alone obeys Markov, and
+    ///   copies are independent.
+    pub fn failure_bound(&self, epsilon: &Rate, family: Family) -> Result<Fpr> {
+        let Some(bound) = self.failure(epsilon, family) else { return Ok(Fpr::ONE) };
+        let enclosure = bound.enclose(GUARD)?;
+        if enclosure.lower.floor() >= 1.0 {
+            return Ok(Fpr::ONE);
+        }
+        let mut bound = Fpr::from_enclosure(&enclosure);
+        // Beyond 2^20 binary digits the logarithm loses a last digit.
+        if bound.ln_lower < -5e5 {
+            (bound.ln_lower, bound.ln_upper) = (bound.ln_lower * (1.0 + 1e-15), bound.ln_upper * (1.0 - 1e-15));
+        }
+        Ok(bound)
+    }
+
+    /// The bound as a number to be decided on; `None` where it is not below 1.
+    pub(super) fn failure(&self, epsilon: &Rate, family: Family) -> Option<Box<dyn Enclose>> {
+        let (factors, numerator) = inverse(epsilon);
+        // share / (epsilon w^power)
+        let markov = |share: u64, power: usize| {
+            let mut top = factors.clone();
+            top.push(share);
+            let mut bottom = vec![numerator];
+            bottom.extend(vec![self.width; power]);
+            Fraction { top, bottom }
+        };
+        let halved = self.rows == Rows::TwoHash && family == Family::Ideal;
+        let row = markov(1 + u64::from(halved), 1);
+        if row.enclose(GUARD).ok()?.upper.ceil() >= 1.0 {
+            return None;
+        }
+        let (depth, copies) = (u64::from(self.depth), u64::from(self.copies));
+        Some(match (self.rows, family) {
+            (Rows::Independent, _) => Box::new(Power { base: row, exponent: depth }),
+            (Rows::TwoHash, Family::Pairwise) => Box::new(Power { base: row, exponent: copies }),
+            (Rows::TwoHash, Family::Ideal) => {
+                Box::new(Power { base: Sum(Power { base: row, exponent: depth }, markov(2, 2)), exponent: copies })
+            }
+        })
+    }
+
+    /// The least number that an estimate in a stream of sum `total` is proven to exceed the count by with a probability of at most `delta`: whole counts, so that
+    /// "by v + 1 or more" is what must be unlikely. At most `total`, which is certain. Some microseconds.
+    pub fn error_bound(&self, total: u64, family: Family, delta: &Rate) -> u64 {
+        let target = ln_target(delta);
+        // The least v with ln failure((v + 1) / total) <= target; it falls with v.
+        let unlikely = |v: u64| self.ln_failure((v as f64 + 1.0) / total as f64, family) <= target;
+        let (mut low, mut high) = (0, total);
+        while low < high {
+            let middle = low + (high - low) / 2;
+            if unlikely(middle) { high = middle } else { low = middle + 1 }
+        }
+        low
+    }
+
+    /// The logarithm of the bound, to some roundings.
+    fn ln_failure(&self, epsilon: f64, family: Family) -> f64 {
+        let (width, depth, copies) = (self.width as f64, f64::from(self.depth), f64::from(self.copies));
+        let ln_row = -libm::log(epsilon * width);
+        let ln = match (self.rows, family) {
+            (Rows::Independent, _) => depth * ln_row,
+            (Rows::TwoHash, Family::Pairwise) => copies * ln_row,
+            (Rows::TwoHash, Family::Ideal) => {
+                let (rows, both) = (depth * (std::f64::consts::LN_2 + ln_row), std::f64::consts::LN_2 + ln_row - libm::log(width));
+                let (more, less) = (rows.max(both), rows.min(both));
+                copies * (more + libm::log1p(libm::exp(less - more)))
+            }
+        };
+        // Roundings grow with the exponents.
+        ln + ln.abs() * LN_SLACK * 1e-3
+    }
+}

@@ -1,0 +1,67 @@
+//! Count-Min sketches: how large for an error and a probability, and what is proven of the estimates.
+//!
+//! A sketch is `depth` rows of `width` counters (times `copies`). An item adds its count to one counter of every row, and its estimate is the smallest of its
+//! counters: never below its count, and above it by what the other items left there. All bounds are for one item that was chosen without knowledge of the hashes,
+//! in a stream of counts that are not negative and add up to N.
+//!
+//! Source: Kirsch and Mitzenmacher, section 9, with the corrections K12 to K15 of docs/ERRATA.md.
+//!
+//! ```
+//! use truebloom_math::count_min::{Family, Rows, Shape};
+//! // Above by a hundredth of the stream at most once in a thousand.
+//! let (error, risk) = ("0.01".parse()?, "0.001".parse()?);
+//! let classic = Shape::for_error(&error, &risk, Rows::Independent)?;
+//! let two_hash = Shape::for_error(&error, &risk, Rows::TwoHash)?;
+//! assert_eq!((classic.width(), classic.depth(), classic.hash_functions()), (272, 7, 7));
+//! assert_eq!((two_hash.width(), two_hash.depth(), two_hash.hash_functions()), (547, 5, 4)); // two copies
+//! assert!(two_hash.failure_bound(&error, Family::Ideal)?.upper <= 0.001);
+//! # Ok::<(), truebloom_math::Error>(())
+//! ```
+
+mod euler;
+mod failure;
+mod prime;
+mod shape;
+mod tail;
+
+pub use prime::{is_prime, next_prime};
+pub use shape::{MAX_COPIES, Shape};
+
+use crate::Rate;
+use std::fmt;
+
+/// How the rows of a sketch get their hashes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Rows {
+    /// A hash function of its own for every row: the classic sketch of Cormode and Muthukrishnan.
+    Independent,
+    /// Row j takes `h1 + j h2` modulo a prime width, from two hash functions a copy.
+    TwoHash,
+}
+
+/// What is known of the hash functions, and so what can be proven.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Family {
+    /// Random functions: any number of items are hashed independently.
+    Ideal,
+    /// Any two items are hashed independently, and nothing is known of three; the functions are independent of each other.
+    Pairwise,
+}
+
+impl fmt::Display for Family {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Family::Ideal => "ideal",
+            Family::Pairwise => "pairwise",
+        })
+    }
+}
+
+/// The logarithm of a rate, from below: what an upper bound in logarithms must not exceed to prove that it is at most the rate. Errors of some ten roundings of
+/// numbers below 10^4 are less than a tenth of the slack.
+fn ln_target(rate: &Rate) -> f64 {
+    rate.ln() - LN_SLACK
+}
+
+/// Given away wherever a bound is evaluated in logarithms: a relative 10^-9 of a probability, which nobody notices.
+const LN_SLACK: f64 = 1e-9;

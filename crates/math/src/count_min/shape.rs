@@ -1,0 +1,235 @@
+//! The size of a sketch, and the size that an error and a risk ask for.
+
+use super::euler::{Depth, Exactly, floor_of_multiple};
+use super::prime::{is_prime, next_prime};
+use super::{Family, Rows};
+use crate::combine::Power;
+use crate::enclosure::Enclose;
+use crate::error::out_of_range;
+use crate::{Error, Rate, Result};
+
+/// The most copies of a two-hash sketch that are planned.
+pub const MAX_COPIES: u32 = 1 << 30;
+
+/// The size of a Count-Min sketch: `copies` times `depth` rows of `width` counters.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Shape {
+    pub(super) rows: Rows,
+    pub(super) width: u64,
+    pub(super) depth: u32,
+    pub(super) copies: u32,
+}
+
+impl Shape {
+    /// A sketch of this size. Errors: a 0; copies of independent rows (more rows are the same); for two hashes a width that is no prime or is below the depth,
+    /// because two rows would then be the same function.
+    pub fn new(rows: Rows, width: u64, depth: u32, copies: u32) -> Result<Shape> {
+        if width == 0 {
+            return out_of_range("width", width, "at least 1");
+        }
+        if depth == 0 {
+            return out_of_range("depth", depth, "at least 1");
+        }
+        match rows {
+            Rows::Independent if copies != 1 => out_of_range("copies", copies, "1 for independent rows; give more depth instead"),
+            Rows::TwoHash if !(1..=MAX_COPIES).contains(&copies) => out_of_range("copies", copies, "from 1 to 2^30"),
+            Rows::TwoHash if !is_prime(width) => out_of_range("width", width, "a prime for two hashes"),
+            Rows::TwoHash if u64::from(depth) > width => out_of_range("depth", depth, "at most the width, for two hashes"),
+            _ => Ok(Shape { rows, width, depth, copies }),
+        }
+    }
+
+    /// The size for an error of at most `epsilon` N with a probability of at least `1 - delta`, where N is the sum of the stream.
+    ///
+    /// Independent rows: width `ceil(e / epsilon)`, depth `ceil(ln(1 / delta))`. Two hashes: the least prime of at least `2e / epsilon`, depth
+    /// `max(1, ceil(ln(1 / (epsilon (1 - 1/(2e^2))))))`, and the least number of copies c with `epsilon^c <= delta`. All are decided exactly, on the decimals. The
+    /// sizes are those of the papers, which prove their promise for independent rows of either family and for two hashes of the ideal one (see
+    /// [`failure_bound`](Shape::failure_bound)).
+    ///
+    /// Errors: an `epsilon` that needs more counters a row than a word counts (below about 3e-19), or more than 2^30 copies.
+    pub fn for_error(epsilon: &Rate, delta: &Rate, rows: Rows) -> Result<Shape> {
+        let width = width(epsilon, rows)?;
+        let (depth, copies) = match rows {
+            Rows::Independent => (least_depth(delta, false)?, 1),
+            Rows::TwoHash => (least_depth(epsilon, true)?, least_copies(epsilon, delta)?),
+        };
+        Shape::new(rows, width, depth, copies)
+    }
+
+    /// How the rows get their hashes.
+    pub fn rows(&self) -> Rows {
+        self.rows
+    }
+
+    /// Counters of a row.
+    pub fn width(&self) -> u64 {
+        self.width
+    }
+
+    /// Rows of a copy.
+    pub fn depth(&self) -> u32 {
+        self.depth
+    }
+
+    /// Independent copies, whose smallest estimate counts; 1 for independent rows.
+    pub fn copies(&self) -> u32 {
+        self.copies
+    }
+
+    /// All rows: `depth` times `copies`, at most 2^62.
+    pub fn all_rows(&self) -> u64 {
+        u64::from(self.depth) * u64::from(self.copies)
+    }
+
+    /// All counters.
+    pub fn cells(&self) -> u128 {
+        u128::from(self.width) * u128::from(self.all_rows())
+    }
+
+    /// Hash functions to evaluate for an item: one a row, or two a copy.
+    pub fn hash_functions(&self) -> u64 {
+        match self.rows {
+            Rows::Independent => self.all_rows(),
+            Rows::TwoHash => 2 * u64::from(self.copies),
+        }
+    }
+
+    /// The least number of copies that are proven to miss by `epsilon` N with a probability of at most `delta`, if there is one up to [`MAX_COPIES`]. For two
+    /// hashes that are only pairwise independent these are more than [`for_error`](Shape::for_error) takes.
+    pub fn copies_proven(&self, epsilon: &Rate, delta: &Rate, family: Family) -> Result<Option<u32>> {
+        let enough = |copies| Shape { copies, ..*self }.is_proven(epsilon, delta, family);
+        least(MAX_COPIES, enough)
+    }
+}
+
+/// Factors of `1 / rate` above and below the line.
+pub(super) fn inverse(rate: &Rate) -> (Vec<u64>, u64) {
+    let (numerator, exponent, divisor) = rate.parts();
+    let digits = exponent.unsigned_abs();
+    let mut factors = vec![divisor, 10u64.pow(digits % 19)];
+    factors.extend((0..digits / 19).map(|_| 10u64.pow(19)));
+    (factors, numerator)
+}
+
+fn width(epsilon: &Rate, rows: Rows) -> Result<u64> {
+    let (mut factors, numerator) = inverse(epsilon);
+    if rows == Rows::TwoHash {
+        factors.push(2);
+    }
+    let whole = floor_of_multiple(&factors, numerator).and_then(|floor| floor.checked_add(1));
+    let width = if rows == Rows::TwoHash { whole.and_then(next_prime) } else { whole };
+    width.map_or_else(|| out_of_range("epsilon", epsilon, "so large that a row has fewer than 2^64 counters"), Ok)
+}
+
+/// The least d with `e^-d <= rate`, or with the factor of two hashes. The smallest rate is near 10^-4020, so 16,384 is always enough.
+fn least_depth(rate: &Rate, two_hash: bool) -> Result<u32> {
+    let depth = least(1 << 14, |power| Depth { power, two_hash }.at_most(rate, None))?;
+    depth.map_or_else(|| out_of_range("delta", rate, "at least 10^-4020"), Ok)
+}
+
+fn least_copies(epsilon: &Rate, delta: &Rate) -> Result<u32> {
+    let reached = |exponent: u32| {
+        let power = Power { base: Exactly(*epsilon), exponent: exponent.into() };
+        Ok(is_power(epsilon, exponent, delta) || power.at_most(delta, None)?)
+    };
+    let copies = least(MAX_COPIES, reached)?;
+    copies.map_or_else(|| out_of_range("epsilon", epsilon, format!("so small that 2^30 copies reach a delta of {delta}")), Ok)
+}
+
+/// The least number from 1 on that is enough; `None` above `most`. Doubles and then bisects, so that nothing far beyond the answer is ever tried.
+fn least(most: u32, enough: impl Fn(u32) -> Result<bool>) -> Result<Option<u32>> {
+    let (mut below, mut at) = (0, 1);
+    while !enough(at)? {
+        if at == most {
+            return Ok(None);
+        }
+        (below, at) = (at, at.saturating_mul(2).min(most));
+    }
+    while at - below > 1 {
+        let middle = below + (at - below) / 2;
+        if enough(middle)? { at = middle } else { below = middle }
+    }
+    Ok(Some(at))
+}
+
+/// Whether `base^exponent` is the other rate exactly. In lowest terms, a power of a fraction is the fraction of the powers, so this takes no more digits than the
+/// other rate has.
+fn is_power(base: &Rate, exponent: u32, other: &Rate) -> bool {
+    let ((top, bottom), (top_other, bottom_other)) = (lowest_terms(base), lowest_terms(other));
+    let grown = if top == 1 { Some(1) } else { top.checked_pow(exponent) };
+    grown == Some(top_other) && bottom.power(exponent) == Some(bottom_other)
+}
+
+/// A whole number as `odd 2^twos 5^fives`, with no factor two or five in `odd`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Factored {
+    odd: u64,
+    twos: u64,
+    fives: u64,
+}
+
+impl Factored {
+    fn power(self, exponent: u32) -> Option<Factored> {
+        let odd = if self.odd == 1 { Some(1) } else { self.odd.checked_pow(exponent) }?;
+        Some(Factored { odd, twos: self.twos * u64::from(exponent), fives: self.fives * u64::from(exponent) })
+    }
+}
+
+/// Numerator and denominator of a rate without common factors. The denominator's part that divides no power of ten divides a word, so all of it is kept in words.
+fn lowest_terms(rate: &Rate) -> (u64, Factored) {
+    let (mut top, exponent, mut odd) = rate.parts();
+    let ten = u64::from(exponent.unsigned_abs());
+    let mut count = |prime: u64| {
+        let mut power = ten;
+        while odd.is_multiple_of(prime) {
+            (odd, power) = (odd / prime, power + 1);
+        }
+        while power > 0 && top.is_multiple_of(prime) {
+            (top, power) = (top / prime, power - 1);
+        }
+        power
+    };
+    let (twos, fives) = (count(2), count(5));
+    let common = gcd(top, odd);
+    (top / common, Factored { odd: odd / common, twos, fives })
+}
+
+fn gcd(a: u64, b: u64) -> u64 {
+    if b == 0 { a } else { gcd(b, a % b) }
+}
+
+impl Shape {
+    fn is_proven(&self, epsilon: &Rate, delta: &Rate, family: Family) -> Result<bool> {
+        match self.failure(epsilon, family) {
+            Some(bound) => bound.at_most(delta, None),
+            None => Err(Error::OutOfRange { name: "width", found: self.width.to_string(), expected: "larger for this epsilon".to_owned() }),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn rate(text: &str) -> Rate {
+        text.parse().unwrap_or_else(|error| panic!("{error}"))
+    }
+
+    #[test]
+    fn powers_are_found_exactly() {
+        for (base, exponent, other, expected) in [
+            ("0.1", 300, "1e-300", true),
+            ("0.1", 4000, "1e-4000", true),
+            ("0.5", 3, "0.125", true),
+            ("2/3", 3, "8/27", true),
+            ("2/6", 2, "1/9", true),
+            ("0.2", 4, "16e-4", true),
+            ("0.1", 301, "1e-300", false),
+            ("2/3", 3, "9/27", false),
+            ("0.999999999999", 1 << 30, "1e-300", false),
+            ("1/18446744073709551615", 1 << 30, "1e-300", false),
+        ] {
+            assert_eq!(is_power(&rate(base), exponent, &rate(other)), expected, "{base}^{exponent} and {other}");
+        }
+    }
+}

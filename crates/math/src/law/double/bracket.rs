@@ -1,0 +1,167 @@
+//! A proven bracket of a rate, from how many pairs of hashes hit one of a query's positions and how many hit several.
+//!
+//! Condition on the number g of items that hit two or more positions. The others hit one or none, so the chance that they cover what is left is an occupancy
+//! sum of k + 1 powers instead of 2^k ([`Powers`]). With g = 0 it is the main term. What g items cover is at least the largest of their sets and at most the sum
+//! of the sizes, which gives the ends; more than a few such items are rarer than the answer is wide.
+//!
+//! Positions need not be hit by equally many single pairs. The chance of covering all is Schur-concave in these numbers (for two of them with a given
+//! sum and N items in both, `1 - x^N - (1-x)^N` is largest at a half), so equal numbers bound it from above, and as many largest and smallest ones as the sum
+//! allows, which majorise every other choice, from below.
+
+use super::powers::{Pairs, Powers};
+use crate::enclosure::Enclose;
+use crate::{Error, Fpr, Result};
+
+/// What the pairs of an item's hashes do to the positions of one query.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Hits {
+    /// Pairs that hit this position and no other, for every position.
+    pub(crate) single: Vec<u128>,
+    /// Pairs that hit so many positions; the first two are not used.
+    pub(crate) several: Vec<u64>,
+}
+
+/// Numbers computed in f64 here are positive and pass through less than ten thousand roundings.
+pub(super) const ROUNDING: f64 = 4e-12;
+
+/// More items than this that hit several positions are not told apart.
+pub(super) const MOST_SEVERAL: u64 = 48;
+
+/// Ends of the probability that `items` items hit all positions.
+pub(crate) fn bracket(hits: &Hits, pairs: Pairs, items: u64) -> Result<(f64, f64)> {
+    let cover = Cover { hits, pairs, several: hits.several.iter().skip(2).map(|&count| u128::from(count)).sum() };
+    let positions = hits.single.len();
+    let (mut lower, mut upper) = (cover.at_least(items)?, cover.at_most(items)?);
+    // By size: n times the chance that an item hits so many.
+    let expected: Vec<f64> = hits.several.iter().map(|&count| count as f64 / pairs.count() as f64 * items as f64).collect();
+    let mean: f64 = expected.iter().skip(2).sum();
+    // C(n, g) / n^g, and the shares by the largest and by the sum of the sizes of g sets.
+    let (mut ways, mut largest, mut sum) = (1.0, vec![0.0; positions + 1], vec![0.0; positions + 1]);
+    (largest[0], sum[0]) = (1.0, 1.0);
+    let mut rest = mean;
+    for several in 1..=MOST_SEVERAL.min(items) {
+        if mean == 0.0 || rest <= 1e-9 * upper {
+            break;
+        }
+        ways *= (items - several + 1) as f64 / (several as f64 * items as f64);
+        (largest, sum) = (combine(&largest, &expected, usize::max), combine(&sum, &expected, |a, b| (a + b).min(positions)));
+        for left in 0..positions {
+            if largest[positions - left] > 0.0 {
+                lower += ways * largest[positions - left] * cover.left(left, items - several, false)?;
+            }
+            if sum[positions - left] > 0.0 {
+                upper += ways * sum[positions - left] * cover.left(left, items - several, true)?;
+            }
+        }
+        // That more than g items hit several has at most this chance.
+        rest *= mean / (several + 1) as f64;
+    }
+    if rest > 0.0 && mean > 0.0 {
+        upper += rest.min(1.0);
+    }
+    Ok((lower * (1.0 - ROUNDING), (upper * (1.0 + ROUNDING) + f64::MIN_POSITIVE).min(1.0)))
+}
+
+/// The law of the largest, or of the sum, of one more set.
+fn combine(law: &[f64], expected: &[f64], join: impl Fn(usize, usize) -> usize) -> Vec<f64> {
+    let mut next = vec![0.0; law.len()];
+    for (covered, &share) in law.iter().enumerate().filter(|entry| *entry.1 > 0.0) {
+        for (size, &more) in expected.iter().enumerate().skip(2) {
+            next[join(covered, size)] += share * more;
+        }
+    }
+    next
+}
+
+pub(super) struct Cover<'a> {
+    pub(super) hits: &'a Hits,
+    pub(super) pairs: Pairs,
+    /// Pairs that hit several positions.
+    pub(super) several: u128,
+}
+
+impl Cover<'_> {
+    fn smallest(&self) -> u128 {
+        self.hits.single.iter().copied().min().unwrap_or(0)
+    }
+
+    fn largest(&self) -> u128 {
+        self.hits.single.iter().copied().max().unwrap_or(0)
+    }
+
+    /// The chance that no item hits several positions, and that groups of `(positions, pairs that hit each)` are all hit.
+    pub(super) fn chance(&self, groups: &[(usize, u128)], items: u64) -> Result<Fpr> {
+        // More than there are pairs: then the numbers bound nothing.
+        let used = groups.iter().map(|&(count, single)| count as u128 * single).sum::<u128>() + self.several;
+        if used > self.pairs.count() {
+            return Ok(Fpr::bound(0.0, 1.0));
+        }
+        let mut terms = vec![(self.several, 1i128)];
+        let mut log2_guess = 0.0;
+        for &(count, single) in groups {
+            let choose = signed_binomials(count);
+            let with = |&(hits, sum): &(u128, i128)| {
+                choose.iter().enumerate().map(|(t, c)| (hits + t as u128 * single, sum * c)).collect::<Vec<_>>()
+            };
+            terms = terms.iter().flat_map(with).collect();
+            let share = -libm::expm1(-(items as f64) * (single as f64 / self.pairs.count() as f64));
+            log2_guess += count as f64 * libm::log2(share.max(1e-300));
+        }
+        let positions = groups.iter().map(|group| group.0 as u32).sum();
+        if items == 0 || groups.iter().any(|&(count, single)| count > 0 && single == 0) {
+            return Ok(if positions == 0 { Fpr::ONE } else { Fpr::ZERO });
+        }
+        // Fewer items than positions cannot hit them all, and there may be no items but those that hit several.
+        if items < u64::from(positions) || self.several == self.pairs.count() {
+            return Ok(Fpr::ZERO);
+        }
+        Powers { log2_guess, ..Powers::new(self.pairs, items, positions, 1, terms) }.fpr()
+    }
+
+    /// All positions, as many of them as possible at the extremes.
+    fn at_least(&self, items: u64) -> Result<f64> {
+        let (least, most, positions) = (self.smallest(), self.largest(), self.hits.single.len());
+        if least == most {
+            return Ok(self.chance(&[(positions, least)], items)?.lower);
+        }
+        let excess: u128 = self.hits.single.iter().map(|single| single - least).sum();
+        let (high, between) = ((excess / (most - least)) as usize, excess % (most - least));
+        // Some are above the least, and not all at the most, so high < positions.
+        let groups = [(high, most), (1, least + between), (positions - high - 1, least)];
+        Ok(self.chance(&groups, items)?.lower)
+    }
+
+    /// All positions, each hit by the mean number, rounded up.
+    fn at_most(&self, items: u64) -> Result<f64> {
+        let positions = self.hits.single.len();
+        let mean = self.hits.single.iter().sum::<u128>().div_ceil(positions as u128);
+        Ok(self.chance(&[(positions, mean)], items)?.upper)
+    }
+
+    /// Some positions that are left.
+    fn left(&self, positions: usize, items: u64, above: bool) -> Result<f64> {
+        let single = if above { self.largest() } else { self.smallest() };
+        let chance = self.chance(&[(positions, single)], items)?;
+        Ok(if above { chance.upper } else { chance.lower })
+    }
+}
+
+/// `(-1)^t C(count, t)`.
+fn signed_binomials(count: usize) -> Vec<i128> {
+    let mut all = vec![1i128];
+    for t in 0..count as i128 {
+        let last = all[t as usize];
+        all.push(-last * (count as i128 - t) / (t + 1));
+    }
+    all
+}
+
+/// The mean of brackets with whole weights, as a rate.
+pub(crate) fn average(parts: &[(u64, (f64, f64))], total: u64) -> Result<Fpr> {
+    let mean = |end: &dyn Fn(&(f64, f64)) -> f64| parts.iter().map(|(weight, ends)| *weight as f64 * end(ends)).sum::<f64>() / total as f64;
+    let (lower, upper) = (mean(&|ends| ends.0) * (1.0 - ROUNDING), (mean(&|ends| ends.1) * (1.0 + ROUNDING)).min(1.0));
+    if !(lower >= 0.0 && upper.is_finite()) {
+        return Err(Error::TooCostly { probes: 0, digits: 0 });
+    }
+    Ok(Fpr::bound(lower, upper))
+}

@@ -1,0 +1,242 @@
+//! Which of a query's positions an item hits: the pairs of hashes, counted by the set they hit.
+//!
+//! A query of one class has some different positions `q_0, q_1, ..`. Every one of them is hit by the same number of pairs; what makes schemes differ
+//! are the pairs that hit two or more. Those solve `(j' - j) b = (q_i' - q_i) - (f_j' - f_j)`, so they can be listed however large m is.
+
+use super::bracket::Hits;
+use super::modular::{add, gcd, multiply, reduce, solutions, subtract};
+use super::{Double, Step};
+
+/// A query's positions as a set of bits, and how many pairs hit exactly that set.
+pub(crate) type HitSets = Vec<(u64, u64)>;
+
+/// One class of queries.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Class {
+    /// How many of the query's pairs (for h1 fixed) are in it.
+    pub(crate) weight: u64,
+    /// Different positions of the query.
+    pub(crate) positions: u32,
+    /// Pairs that hit at least two of them.
+    pub(crate) multiple: HitSets,
+}
+
+/// The lattice of hits is of rank one for queries of more distinct multiples of h2 than this: see [`long_orders`].
+fn short_order(probes: u32) -> u64 {
+    2 * u64::from(probes) * u64::from(probes)
+}
+
+/// `f_0 .. f_(k-1)` modulo m.
+pub(super) fn offsets(law: &Double) -> Vec<u64> {
+    (0..law.probes).map(|i| reduce(law.offsets.at(i), law.bits)).collect()
+}
+
+/// The `b` whose items have fewer than k different positions.
+pub(super) fn repeating(law: &Double) -> Vec<u64> {
+    let (m, k, f) = (law.bits, u64::from(law.probes), offsets(law));
+    let mut repeating = Vec::new();
+    for j in 0..k {
+        for later in j + 1..k {
+            repeating.extend(solutions((later - j) % m, subtract(f[j as usize], f[later as usize], m), m));
+        }
+    }
+    repeating.sort_unstable();
+    repeating.dedup();
+    repeating
+}
+
+/// How many different positions an item of step `b` has.
+pub(super) fn different_positions(law: &Double, b: u64) -> usize {
+    let (m, f) = (law.bits, offsets(law));
+    let mut all: Vec<u64> = (0u64..).zip(f).map(|(j, offset)| add(multiply(j % m, b, m), offset, m)).collect();
+    all.sort_unstable();
+    all.dedup();
+    all.len()
+}
+
+/// Pairs that hit one given position: every `b` counts the different positions of its item, for any of which some `A` fits.
+pub(super) fn hits_of_one(law: &Double) -> u128 {
+    let k = u64::from(law.probes);
+    let fewer = repeating(law).into_iter().filter(|&b| law.step == Step::Any || b > 0);
+    let lost: u64 = fewer.map(|b| k - different_positions(law, b) as u64).sum();
+    u128::from(k) * u128::from(law.pairs().second) - u128::from(lost)
+}
+
+/// The different positions of a query with `h1 = 0`, ascending in their first appearance.
+fn query_positions(law: &Double, step: u64, f: &[u64]) -> Vec<u64> {
+    let m = law.bits;
+    let mut found = Vec::new();
+    for (j, &offset) in (0u64..).zip(f) {
+        let position = add(multiply(j % m, step, m), offset, m);
+        if !found.contains(&position) {
+            found.push(position);
+        }
+    }
+    found
+}
+
+/// The class of one query, by listing every pair that hits two of its positions: about `k^4` steps.
+pub(super) fn listed(law: &Double, step: u64, weight: u64, f: &[u64]) -> Class {
+    let m = law.bits;
+    let positions = query_positions(law, step, f);
+    let mut hits: Vec<(u64, u64, u64)> = Vec::new();
+    for (i, &near) in positions.iter().enumerate() {
+        for (other, &far) in positions.iter().enumerate().skip(i + 1) {
+            let apart = subtract(far, near, m);
+            for (j, &at_near) in (0u64..).zip(f) {
+                for (later, &at_far) in (0u64..).zip(f).filter(|&(later, _)| later != j) {
+                    let factor = subtract(later % m, j % m, m);
+                    for b in solutions(factor, subtract(apart, subtract(at_far, at_near, m), m), m) {
+                        if b > 0 || law.step == Step::Any {
+                            let start = subtract(near, add(multiply(j % m, b, m), at_near, m), m);
+                            hits.push((start, b, 1 << i | 1 << other));
+                        }
+                    }
+                }
+            }
+        }
+    }
+    hits.sort_unstable();
+    let mut sets: Vec<u64> =
+        hits.chunk_by(|x, y| (x.0, x.1) == (y.0, y.1)).map(|pair| pair.iter().fold(0, |set, hit| set | hit.2)).collect();
+    sets.sort_unstable();
+    let multiple = sets.chunk_by(|x, y| x == y).map(|same| (same[0], same.len() as u64)).collect();
+    Class { weight, positions: positions.len() as u32, multiple }
+}
+
+/// A progression `(e, f)` that shared positions follow: `e` steps of the query are `f` of the item; of so many `b`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Overlap {
+    pub(super) query: u32,
+    pub(super) item: u32,
+    pub(super) steps: u64,
+}
+
+/// For plain double hashing: the classes of queries whose step has an order above [`short_order`], by what their overlaps look like.
+///
+/// A query of step d and an item of step b share positions along `f b = e d`, |e|, |f| < k. All such (e, f) form a lattice, whose index in Z^2 is the size of the group
+/// that b and d generate, at least the order of d. Two independent vectors in the window would make an index of at most `2 k^2`, so above that all are multiples
+/// of one primitive (e, f). How many b have it follows by inversion from the number of solutions of `f b = e d`: `g = gcd(f, m)` if g divides `e d`, else none. That
+/// depends on d through `gcd(d, lcm of all g)` only.
+pub(super) fn long_orders(law: &Double) -> Vec<(u64, Vec<Overlap>)> {
+    let (m, k) = (law.bits, u64::from(law.probes));
+    // The least common multiple of gcd(1, m), .., gcd(k-1, m): a divisor of m.
+    let common = (1..k).map(|f| gcd(f, m)).fold(1, |lcm, g| lcm / gcd(lcm, g) * g);
+    let mut weights: Vec<(u64, u64)> =
+        divisors(common, k).into_iter().map(|d| (d, m / common * super::modular::totient(common / d))).collect();
+    for order in super::modular::divisors_up_to(m, short_order(law.probes)) {
+        let class = gcd(m / order, common);
+        if let Some(found) = weights.iter_mut().find(|(d, _)| *d == class) {
+            found.1 -= super::modular::totient(order);
+        }
+    }
+    let mut classes: Vec<(u64, Vec<Overlap>)> = Vec::new();
+    for (d, weight) in weights.into_iter().filter(|&(_, weight)| weight > 0) {
+        let overlaps = overlaps(m, law.probes, d);
+        match classes.iter_mut().find(|(_, known)| *known == overlaps) {
+            Some(class) => class.0 += weight,
+            None => classes.push((weight, overlaps)),
+        }
+    }
+    classes
+}
+
+/// All divisors of a number whose prime factors are below `k`.
+fn divisors(n: u64, k: u64) -> Vec<u64> {
+    let (mut all, mut rest) = (vec![1], n);
+    for p in 2..k {
+        let (known, mut power) = (all.len(), 1);
+        while rest.is_multiple_of(p) {
+            rest /= p;
+            power *= p;
+            for i in 0..known {
+                all.push(all[i] * power);
+            }
+        }
+    }
+    all
+}
+
+pub(super) fn overlaps(m: u64, probes: u32, d: u64) -> Vec<Overlap> {
+    let k = probes as usize;
+    let mut steps = vec![0u64; k * k];
+    let mut found = Vec::new();
+    for e in 1..k {
+        for f in 1..k {
+            let g = gcd(f as u64, m);
+            let solutions = if multiply(e as u64 % g, d % g, g) == 0 { g } else { 0 };
+            // Those whose primitive vector is shorter.
+            let shared = gcd(e as u64, f as u64) as usize;
+            let shorter: u64 = (2..=shared).filter(|q| shared.is_multiple_of(*q)).map(|q| steps[e / q * k + f / q]).sum();
+            steps[e * k + f] = solutions - shorter;
+            if solutions > shorter {
+                found.push(Overlap { query: e as u32, item: f as u32, steps: solutions - shorter });
+            }
+        }
+    }
+    found
+}
+
+/// The class of these overlaps, set by set. Every overlap counts twice: for f b = e d and for f b = -e d, whose items are the same reversed.
+pub(super) fn from_overlaps(probes: u32, weight: u64, overlaps: &[Overlap]) -> Class {
+    let mut sets = Vec::new();
+    for overlap in overlaps {
+        let (e, f) = (overlap.query, overlap.item);
+        for i in 0..probes {
+            for j in 0..probes {
+                let length = ((probes - 1 - i) / e).min((probes - 1 - j) / f) + 1;
+                if (i < e || j < f) && length > 1 {
+                    sets.push(((0..length).map(|t| 1u64 << (i + t * e)).sum::<u64>(), 2 * overlap.steps));
+                }
+            }
+        }
+    }
+    sets.sort_unstable();
+    let multiple = sets.chunk_by(|x, y| x.0 == y.0).map(|same| (same[0].0, same.iter().map(|set| set.1).sum())).collect();
+    Class { weight, positions: probes, multiple }
+}
+
+/// The orders of steps that [`long_orders`] leaves out.
+pub(super) fn short_orders(law: &Double) -> impl Iterator<Item = u64> {
+    let first = if law.step == Step::Any { 1 } else { 2 };
+    super::modular::divisors_up_to(law.bits, short_order(law.probes)).filter(move |&order| order >= first)
+}
+
+/// The class of queries whose step has this order, from [`short_orders`].
+pub(super) fn of_order(law: &Double, order: u64) -> Class {
+    let f = vec![0; law.probes as usize];
+    listed(law, law.bits / order % law.bits, super::modular::totient(order), &f)
+}
+
+impl Hits {
+    /// From listed sets: `one` pairs hit each position, these of them others as well.
+    pub(super) fn of_class(class: &Class, one: u128) -> Hits {
+        let positions = class.positions as usize;
+        let mut hits = Hits { single: vec![one; positions], several: vec![0; positions + 1] };
+        for &(set, count) in &class.multiple {
+            hits.several[set.count_ones() as usize] += count;
+            (0..positions).filter(|i| set >> i & 1 == 1).for_each(|i| hits.single[i] -= u128::from(count));
+        }
+        hits
+    }
+
+    /// From overlaps, by counting: `c_s` stretches of s hits begin somewhere, so `c_s - 2 c_(s+1) + c_(s+2)` are not part of longer ones.
+    pub(super) fn of_overlaps(probes: u32, one: u128, overlaps: &[Overlap]) -> Hits {
+        let k = u64::from(probes);
+        let mut hits = Hits { single: vec![one; k as usize], several: vec![0; k as usize + 1] };
+        for overlap in overlaps {
+            let (e, f, pairs) = (u64::from(overlap.query), u64::from(overlap.item), 2 * overlap.steps);
+            let stretches = |s: u64| k.saturating_sub((s - 1) * e) * k.saturating_sub((s - 1) * f);
+            for s in (2..=k).take_while(|&s| stretches(s) > 0) {
+                hits.several[s as usize] += pairs * (stretches(s) + stretches(s + 2) - 2 * stretches(s + 1));
+            }
+            // Items that hit position i by some probe j, and another by j + f or j - f.
+            for i in 0..k {
+                let (after, before) = (i + e < k, i >= e);
+                let both = if after && before { k.saturating_sub(2 * f) } else { 0 };
+                hits.single[i as usize] -= u128::from(pairs * ((u64::from(after) + u64::from(before)) * (k - f) - both));
+            }
+        }
+        hits
+    }
+}

@@ -1,0 +1,109 @@
+//! The coefficient of 1/n by which the rate of double hashing approaches its limit.
+
+use super::collisions::{Overlap, different_positions, from_overlaps, listed, long_orders, offsets, repeating};
+use super::modular::{divisors_up_to, multiply, totient};
+use super::{Double, Offsets, Step};
+use crate::convergence::{Hit, constant, limit_rate};
+use crate::error::out_of_range;
+use crate::{Error, Result};
+
+/// Above this, listing the pairs of one query takes too long.
+const MOST_PROBES: u32 = 64;
+
+/// What makes the coefficient of one scheme differ from another's, whatever the load.
+pub(crate) struct Shape {
+    /// Steps of queries with fewer positions: `(positions, how many)`.
+    pub(crate) fewer: Vec<(u32, f64)>,
+    /// Positions that items lose to coincidences, over all steps.
+    pub(crate) lost: f64,
+    /// Pairs that hit several positions of a query.
+    pub(crate) several: Vec<Hit>,
+}
+
+impl Double {
+    /// The limit of `n (rate - (1 - e^(-k/c))^k)` as filters grow at c bits an item, for moduli that have the divisors below `2 k^2` of this law's m: take
+    /// [`crate::convergence::LARGE_PRIME`] or [`crate::convergence::LARGE_POWER_OF_TWO`] for primes and powers of two. A limit, not a bracket: what is left at a given n
+    /// has no proven size.
+    ///
+    /// With offsets, for m so large that all but a vanishing share of queries see the same overlaps: exact for plain hashing and in the limit of large primes, and
+    /// taken from four queries otherwise. About `k^4` steps. Theorem 6.1 of Kirsch and Mitzenmacher gives another number, which is wrong (errata K1, K2).
+    ///
+    /// Errors when c is not a positive number or probes are above 64.
+    pub fn constant(&self, bits_per_item: f64) -> Result<f64> {
+        check_load(bits_per_item)?;
+        let shape = self.shape()?;
+        Ok(constant(bits_per_item, self.probes, &shape.fewer, shape.lost, &shape.several))
+    }
+
+    pub(crate) fn shape(&self) -> Result<Shape> {
+        if self.probes > MOST_PROBES {
+            return Err(Error::TooCostly { probes: self.probes, digits: 0 });
+        }
+        let fewer: Vec<(u32, f64)> = if self.offsets == Offsets::Linear {
+            // Steps of an order below k, whatever the size.
+            let orders = divisors_up_to(self.bits, u64::from(self.probes) - 1).filter(|&order| order > 1 || self.step == Step::Any);
+            orders.map(|order| (order as u32, totient(order) as f64)).collect()
+        } else {
+            let steps = repeating(self).into_iter().filter(|&b| self.step == Step::Any || b > 0);
+            steps.map(|b| (different_positions(self, b) as u32, 1.0)).collect()
+        };
+        let lost = fewer.iter().map(|&(positions, steps)| f64::from(self.probes - positions) * steps).sum();
+        Ok(Shape { fewer, lost, several: self.several() })
+    }
+
+    /// Mean numbers of pairs that hit so many of a query's positions, two or more, for large m.
+    fn several(&self) -> Vec<Hit> {
+        if self.offsets == Offsets::Linear {
+            let classes = long_orders(self);
+            let total: f64 = classes.iter().map(|class| class.0 as f64).sum();
+            let hits = |(weight, overlaps): &(u64, Vec<Overlap>)| {
+                let share = *weight as f64 / total;
+                from_overlaps(self.probes, 0, overlaps)
+                    .multiple
+                    .into_iter()
+                    .map(move |(set, count)| (set.count_ones(), share * count as f64))
+                    .collect::<Vec<_>>()
+            };
+            return classes.iter().flat_map(hits).collect();
+        }
+        let f = offsets(self);
+        // Multiples of the golden section have no small relations.
+        let query = |i: u64| multiply((self.bits as f64 * 0.618_033_988_749_894_9) as u64 % self.bits, i, self.bits);
+        // For a large prime all queries but exceptions are alike.
+        let queries = if self.bits == crate::convergence::LARGE_PRIME { 1 } else { 4 };
+        let hits = |i: u64| {
+            let sets = listed(self, query(i), 1, &f).multiple.into_iter();
+            sets.map(move |(set, count)| (set.count_ones(), count as f64 / queries as f64))
+        };
+        (1..=queries).flat_map(hits).collect()
+    }
+
+    /// The rate to first order, `(1 - e^(-k n/m))^k + constant / n`: an approximation, good while the second term is small.
+    pub(super) fn first_order(&self, items: u64) -> Result<f64> {
+        let load = self.bits as f64 / items as f64;
+        Ok(limit_rate(load, self.probes) + self.constant(load)? / items as f64)
+    }
+}
+
+/// The same coefficient when m is a power of two and h2 is uniform on odd numbers: no short orders, and only pairs of odd steps, which are twice as likely each.
+///
+/// Errors when c is not a positive number or probes are not from 1 to 64.
+pub fn odd_step_constant(bits_per_item: f64, probes: u32) -> Result<f64> {
+    check_load(bits_per_item)?;
+    if probes == 0 || probes > MOST_PROBES {
+        return out_of_range("probes", probes, "from 1 to 64");
+    }
+    // f b = e d with odd b and d: both sides have the same power of two.
+    let overlaps = super::collisions::overlaps(crate::convergence::LARGE_POWER_OF_TWO, probes, 1);
+    let odd: Vec<_> = overlaps.into_iter().filter(|shared| shared.query.trailing_zeros() == shared.item.trailing_zeros()).collect();
+    let hits: Vec<Hit> =
+        from_overlaps(probes, 0, &odd).multiple.into_iter().map(|(set, count)| (set.count_ones(), 2.0 * count as f64)).collect();
+    Ok(constant(bits_per_item, probes, &[], 0.0, &hits))
+}
+
+fn check_load(bits_per_item: f64) -> Result<()> {
+    if bits_per_item > 0.0 && bits_per_item.is_finite() {
+        return Ok(());
+    }
+    out_of_range("bits per item", bits_per_item, "a positive number")
+}

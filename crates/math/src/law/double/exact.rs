@@ -1,0 +1,138 @@
+//! Exact rates: inclusion and exclusion over the sets of a query's positions that stay empty.
+//!
+//! A set T is hit by `W(T)` of all pairs, and stays empty with probability `(1 - W/pairs)^n`. Subsets are counted by W, which takes few values: the pairs that
+//! hit several positions are few, and `W(T) = |T| w - sum_S mu(S) (|S and T| - 1)^+` with `mu(S)` of them hitting exactly S. The sum on the right comes for all T at once
+//! from one sum over subsets.
+
+use super::collisions::{Class, from_overlaps, listed, long_orders, of_order, offsets, short_orders};
+use super::powers::Powers;
+use super::{Double, Offsets, Step};
+use crate::Result;
+use crate::enclosure::Enclose;
+use std::collections::BTreeMap;
+
+/// Positions up to which all subsets are gone through: a quarter of a second a class at the most.
+const MOST_POSITIONS: u32 = 22;
+
+/// Steps that one answer may take: about two seconds, and a third of that where every query is a class of its own.
+const MAX_STEPS: f64 = 1.5e9;
+
+/// The rate as a sum that can be bracketed, if the number of steps is affordable.
+pub(super) fn rate(law: &Double, items: u64) -> Result<Option<Powers>> {
+    let Some(classes) = classes(law) else { return Ok(None) };
+    let one = super::collisions::hits_of_one(law);
+    let mut terms: BTreeMap<u128, i128> = BTreeMap::new();
+    for class in &classes {
+        add_class(class, one, &mut terms);
+    }
+    let powers = Powers::new(law.pairs(), items, law.probes, law.pairs().second, terms);
+    Ok(powers.check_cost(powers.bits_needed() + 64.0).is_ok().then_some(powers))
+}
+
+/// All classes of queries, or none if that takes too long.
+fn classes(law: &Double) -> Option<Vec<Class>> {
+    let (k, m) = (f64::from(law.probes), law.bits as f64);
+    if law.probes > MOST_POSITIONS && u64::from(law.probes) <= law.bits || law.probes > 64 {
+        return None;
+    }
+    // Positions of one query are at most m.
+    let positions = k.min(m);
+    let subsets = libm::exp2(positions) * (2.0 + 0.5 * positions);
+    let listing = 20.0 * positions * positions * k * k;
+    let merged = if law.offsets == Offsets::Linear {
+        let short = short_orders(law).count() as f64;
+        if short * (listing + subsets) > MAX_STEPS {
+            return None;
+        }
+        let long = long_orders(law);
+        if (long.len() as f64 + short) * subsets + short * listing > MAX_STEPS {
+            return None;
+        }
+        let long = long.iter().map(|(weight, overlaps)| from_overlaps(law.probes, *weight, overlaps));
+        merge(short_orders(law).map(|order| of_order(law, order)).chain(long))
+    } else {
+        if m * (listing + subsets) > MAX_STEPS / 3.0 {
+            return None;
+        }
+        let (f, first) = (offsets(law), u64::from(law.step == Step::NonZero));
+        merge((first..law.bits).map(|step| listed(law, step, 1, &f)))
+    };
+    Some(merged)
+}
+
+/// Classes that look the same, taken together.
+fn merge(classes: impl Iterator<Item = Class>) -> Vec<Class> {
+    let mut merged: BTreeMap<(u32, Vec<(u64, u64)>), u64> = BTreeMap::new();
+    for class in classes {
+        *merged.entry((class.positions, class.multiple)).or_insert(0) += class.weight;
+    }
+    merged.into_iter().map(|((positions, multiple), weight)| Class { weight, positions, multiple }).collect()
+}
+
+/// Adds `(W(T), weight (-1)^|T|)` of every set T of positions.
+fn add_class(class: &Class, one: u128, terms: &mut BTreeMap<u128, i128>) {
+    let all = (1usize << class.positions) - 1;
+    let total: u64 = class.multiple.iter().map(|set| set.1).sum();
+    let mut of_position = vec![0; class.positions as usize];
+    // First mu, then its sum over all subsets.
+    let mut within = vec![0u64; all + 1];
+    for &(set, count) in &class.multiple {
+        within[set as usize] += count;
+        (0..class.positions).filter(|i| set >> i & 1 == 1).for_each(|i| of_position[i as usize] += count);
+    }
+    for i in 0..class.positions {
+        let bit = 1 << i;
+        for pair in within.chunks_exact_mut(2 * bit) {
+            let (without, with) = pair.split_at_mut(bit);
+            with.iter_mut().zip(without).for_each(|(with, without)| *with += *without);
+        }
+    }
+    // How often each (size of T, what W is short of size w) occurs: short = sum of mu(S) (|S and T| - 1)^+.
+    let most: u64 = class.multiple.iter().map(|&(set, count)| count * (u64::from(set.count_ones()) - 1)).sum();
+    let mut counts = Counts::new(class.positions, most);
+    let mut hits = vec![0u64; 1];
+    for &of_one in &of_position {
+        hits.extend_from_within(..);
+        let half = hits.len() / 2;
+        hits[half..].iter_mut().for_each(|sum| *sum += of_one);
+    }
+    for (set, hits) in hits.into_iter().enumerate() {
+        counts.add(set.count_ones(), hits - (total - within[all ^ set]));
+    }
+    counts.for_each(|size, short, count| {
+        let sign = if size % 2 == 0 { 1 } else { -1 };
+        *terms.entry(u128::from(size) * one - u128::from(short)).or_insert(0) += sign * i128::from(count) * i128::from(class.weight);
+    });
+}
+
+/// Counts by two numbers: a table where it is small, else a tree.
+enum Counts {
+    Table { width: usize, cells: Vec<u32> },
+    Tree(BTreeMap<(u32, u64), u32>),
+}
+
+impl Counts {
+    fn new(sizes: u32, most: u64) -> Counts {
+        match usize::try_from(most) {
+            Ok(most) if most < 1 << 20 => Counts::Table { width: most + 1, cells: vec![0; (sizes as usize + 1) * (most + 1)] },
+            _ => Counts::Tree(BTreeMap::new()),
+        }
+    }
+
+    fn add(&mut self, size: u32, short: u64) {
+        match self {
+            Counts::Table { width, cells } => cells[size as usize * *width + short as usize] += 1,
+            Counts::Tree(tree) => *tree.entry((size, short)).or_insert(0) += 1,
+        }
+    }
+
+    fn for_each(&self, mut visit: impl FnMut(u32, u64, u32)) {
+        match self {
+            Counts::Table { width, cells } => {
+                let used = cells.iter().enumerate().filter(|cell| *cell.1 > 0);
+                used.for_each(|(i, &count)| visit((i / width) as u32, (i % width) as u64, count));
+            }
+            Counts::Tree(tree) => tree.iter().for_each(|(&(size, short), &count)| visit(size, short, count)),
+        }
+    }
+}

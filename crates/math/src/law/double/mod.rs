@@ -1,0 +1,198 @@
+//! Double hashing on one array of bits: position i of a key is `h1 + i h2 + f(i)` modulo m.
+
+mod averaged;
+mod bounded;
+pub(crate) mod bracket;
+mod collisions;
+mod constants;
+mod exact;
+pub(crate) mod modular;
+pub(crate) mod powers;
+
+pub(crate) use constants::Shape;
+pub use constants::odd_step_constant;
+
+use super::{Floor, Law, hash_floor};
+use crate::enclosure::{Enclose, HashFloor};
+use crate::error::{check_bits, check_probes, out_of_range};
+use crate::{Fill, Fpr, Rate, Result};
+use powers::Pairs;
+
+/// What `h2` may be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Step {
+    /// Uniform on `0..m`: with h2 = 0 all positions of plain double hashing are one.
+    Any,
+    /// Uniform on `1..m`.
+    NonZero,
+}
+
+/// What is added to position i: the `f` of extended double hashing (Kirsch and Mitzenmacher, section 5.2).
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum Offsets {
+    /// Nothing: plain double hashing.
+    Linear,
+    /// `i^2`.
+    Square,
+    /// `i^3`.
+    Cube,
+    /// `(i^3 - i) / 6`: enhanced double hashing.
+    Enhanced,
+    /// One's own, one for each probe; drawn at random, for example.
+    Custom(Vec<i64>),
+}
+
+impl Offsets {
+    /// `f(i)`; 0 beyond the end of one's own.
+    pub fn at(&self, i: u32) -> i64 {
+        let i = i64::from(i);
+        match self {
+            Offsets::Linear => 0,
+            Offsets::Square => i * i,
+            Offsets::Cube => i * i * i,
+            Offsets::Enhanced => (i * i * i - i) / 6,
+            Offsets::Custom(list) => list.get(i as usize).copied().unwrap_or(0),
+        }
+    }
+}
+
+/// The law of double hashing modulo any m, plain or extended, h1 and h2 uniform and independent for items and query alike. Positions that coincide count once.
+///
+/// Positions of different items are correlated, so the fill does not determine the rate, and the law of the fill is not given.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Double {
+    bits: u64,
+    probes: u32,
+    step: Step,
+    offsets: Offsets,
+}
+
+impl Double {
+    /// Errors when bits or probes are out of range, when there is no `h2` but 0 to choose, or when there is not one offset of one's own for each probe.
+    ///
+    /// ```
+    /// use truebloom_math::Law;
+    /// use truebloom_math::law::{Double, Offsets, Step};
+    /// let law = Double::new(401, 2, Step::Any, Offsets::Linear)?;
+    /// assert_eq!(format!("{:.9}", law.fpr(100)?.value), "0.154656303");
+    /// # Ok::<(), truebloom_math::Error>(())
+    /// ```
+    pub fn new(bits: u64, probes: u32, step: Step, offsets: Offsets) -> Result<Double> {
+        check_bits(bits)?;
+        check_probes(probes)?;
+        if step == Step::NonZero && bits == 1 {
+            return out_of_range("bits", bits, "at least 2, so that h2 can be other than 0");
+        }
+        if let Offsets::Custom(list) = &offsets
+            && list.len() != probes as usize
+        {
+            return out_of_range("offsets", format!("a list of {}", list.len()), format!("one number for each of the {probes} probes"));
+        }
+        // The same f is the same law.
+        let offsets = if (0..probes).all(|i| offsets.at(i) == 0) { Offsets::Linear } else { offsets };
+        Ok(Double { bits, probes, step, offsets })
+    }
+
+    /// What `h2` may be.
+    pub fn step(&self) -> Step {
+        self.step
+    }
+
+    /// What is added to the positions; [`Offsets::Linear`] whenever it is nothing.
+    pub fn offsets(&self) -> &Offsets {
+        &self.offsets
+    }
+
+    /// Pairs that hit one given position; at most those that hit two; places where positions of one item coincide; all pairs.
+    pub(crate) fn collision_counts(&self) -> (u128, u64, u64, u128) {
+        let k = u64::from(self.probes);
+        let hits = collisions::hits_of_one(self);
+        let shared = (1..k).map(|apart| 2 * (k - apart) * modular::gcd(apart, self.bits)).sum();
+        let lost = u128::from(k) * u128::from(self.pairs().second) - hits;
+        (hits, shared, lost as u64, self.pairs().count())
+    }
+
+    fn pairs(&self) -> Pairs {
+        Pairs { first: self.bits, second: self.bits - u64::from(self.step == Step::NonZero) }
+    }
+}
+
+/// Orders beyond this add nothing that shows.
+const MOST_SHORT_ORDER: u64 = 64;
+
+impl Law for Double {
+    fn bits(&self) -> u64 {
+        self.bits
+    }
+
+    fn probes(&self) -> u32 {
+        self.probes
+    }
+
+    fn fpr(&self, items: u64) -> Result<Fpr> {
+        if items == 0 {
+            return Ok(Fpr::ZERO);
+        }
+        if let Some(powers) = exact::rate(self, items)? {
+            return powers.fpr();
+        }
+        if let Some(fpr) = bounded::rate(self, items)? {
+            return Ok(fpr);
+        }
+        if let Some(mut fpr) = averaged::rate(self, items)? {
+            // The bracket holds without it; the first-order term only says where in it the rate is.
+            fpr.place(self.first_order(items)?);
+            return Ok(fpr);
+        }
+        Err(crate::Error::TooCostly { probes: self.probes, digits: 0 })
+    }
+
+    /// Exactly where the rate is, else by the upper end of its bracket.
+    fn meets(&self, items: u64, rate: &Rate, hash_bits: u32) -> Result<bool> {
+        if items == 0 {
+            return Ok(true);
+        }
+        match exact::rate(self, items)? {
+            Some(powers) => powers.at_most(rate, Some(HashFloor { items, hash_bits })),
+            None => {
+                let mut fpr = self.fpr(items)?;
+                fpr.add_above(hash_floor(items, hash_bits));
+                Ok(fpr.upper < rate.to_f64())
+            }
+        }
+    }
+
+    /// What correlated positions add at this size, to first order: bounds for the pair equal to the query's own and for h2 = 0, the first term for progressions that
+    /// share a stretch. More bits lower all but the first.
+    fn floors(&self, items: u64, hash_bits: u32) -> Vec<Floor> {
+        let mut floors = vec![Floor { cause: "equal hashes", rate: hash_floor(items, hash_bits) }];
+        let (n, k) = (items as f64, f64::from(self.probes));
+        let own = n / self.pairs().count() as f64;
+        floors.push(Floor { cause: "equal pairs of hashes", rate: own.min(1.0) });
+        let filled = -libm::expm1(-n * k / self.bits as f64);
+        // q + q^2 + .. + q^(k-1): stretches of all lengths but the whole.
+        let stretches = filled * (1.0 - libm::pow(filled, k - 1.0)) / (1.0 - filled).max(f64::MIN_POSITIVE);
+        // Squares too: i^2 shifted or reversed is i^2 but for a progression. Of cubes neither holds.
+        if matches!(self.offsets, Offsets::Linear | Offsets::Square) {
+            floors.push(Floor { cause: "reversed progressions", rate: own.min(1.0) });
+            floors.push(Floor { cause: "shifted progressions, both ways", rate: (4.0 * own * stretches).min(1.0) });
+        }
+        if self.offsets == Offsets::Linear {
+            let most = u64::from(self.probes).saturating_sub(1).min(MOST_SHORT_ORDER);
+            for order in modular::divisors_up_to(self.bits, most).filter(|&order| order > 1 || self.step == Step::Any) {
+                let share = modular::totient(order) as f64 / self.pairs().second as f64;
+                let cause = if order == 1 { "h2 = 0" } else { "h2 of short order" };
+                floors.push(Floor { cause, rate: (share * libm::pow(filled, order as f64)).min(1.0) });
+            }
+        }
+        floors
+    }
+
+    fn fpr_at_fill(&self, _: &[u64]) -> Result<Option<Fpr>> {
+        Ok(None)
+    }
+
+    fn fill(&self, _: u64) -> Result<Option<Fill>> {
+        Ok(None)
+    }
+}

@@ -1,0 +1,131 @@
+//! Sums `1/D sum_W c_W (1 - W/(a b))^n` with integers `c_W`: every rate of a scheme of two hashes, given how many pairs of hashes hit what.
+
+use crate::enclosure::{Enclose, Enclosure};
+use crate::fixed::{self, Divisor, Product};
+use crate::law::inclusion::MAX_DIGITS;
+use crate::{Error, Result};
+use std::collections::BTreeMap;
+
+/// The pairs `(h1, h2)` that an item may have: `first` times `second` of them, all equally likely.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Pairs {
+    pub(crate) first: u64,
+    pub(crate) second: u64,
+}
+
+impl Pairs {
+    pub(crate) fn count(self) -> u128 {
+        u128::from(self.first) * u128::from(self.second)
+    }
+
+    /// `1 - hits / count` in whole units, at most [`BASE_ERROR`] of them too low. Needs `0 < hits < count`.
+    fn set_missed(self, x: &mut [u64], part: &mut [u64], hits: u128) {
+        // hits = whole second + rest, so the share is whole / first + rest / (first second): each rounded down by less than a unit.
+        let (whole, rest) = ((hits / u128::from(self.second)) as u64, (hits % u128::from(self.second)) as u64);
+        let first = Divisor::new(self.first);
+        fixed::set_ratio(x, whole, &first);
+        if rest > 0 {
+            fixed::set_ratio(part, rest, &Divisor::new(self.second));
+            first.divide(0, part);
+            fixed::add(x, part);
+        }
+        // 2^B - 3 - x: not above the complement, because x was rounded down by less than three.
+        x.iter_mut().for_each(|word| *word = !*word);
+        if fixed::subtract(x, &[2]) {
+            x.fill(0);
+        }
+    }
+}
+
+/// The sum. `hits` ascend strictly and are at most the number of pairs; `total` is the denominator D; the value is a probability.
+#[derive(Clone, Debug)]
+pub(crate) struct Powers {
+    pub(crate) pairs: Pairs,
+    pub(crate) items: u64,
+    /// `(W, c_W)`.
+    pub(crate) terms: Vec<(u128, i128)>,
+    pub(crate) total: u64,
+    /// Binary logarithm of about what comes out; a guess that only saves work.
+    pub(crate) log2_guess: f64,
+    pub(crate) probes: u32,
+}
+
+/// Units by which a missed share may be too low: three roundings.
+const BASE_ERROR: u128 = 3;
+
+impl Powers {
+    /// From terms in any order; those that cancel are dropped, and so are those of pairs that always hit, whose power is 0.
+    pub(crate) fn new(pairs: Pairs, items: u64, probes: u32, total: u64, terms: impl IntoIterator<Item = (u128, i128)>) -> Powers {
+        let mut sums = BTreeMap::new();
+        for (hits, coefficient) in terms {
+            *sums.entry(hits).or_insert(0) += coefficient;
+        }
+        let terms = sums.into_iter().filter(|&(hits, sum)| sum != 0 && hits < pairs.count()).collect();
+        let share = -libm::expm1(-(items as f64) * f64::from(probes) / pairs.first as f64);
+        Powers { pairs, items, terms, total, log2_guess: f64::from(probes) * libm::log2(share), probes }
+    }
+
+    /// The sum of all `|c_W|`, over D, rounded up.
+    fn weight(&self) -> u128 {
+        self.terms.iter().map(|(_, sum)| sum.unsigned_abs()).sum::<u128>() / u128::from(self.total) + 1
+    }
+
+    /// Units by which the sum may be off in either direction: that of the powers ([`Product::power`]) times the weight, and one for the division.
+    fn error(&self) -> u128 {
+        self.weight().saturating_mul((BASE_ERROR + 1) * u128::from(self.items.max(1))) + 2
+    }
+}
+
+impl Enclose for Powers {
+    fn attempt(&self, limbs: usize) -> Result<Enclosure> {
+        let mut product = Product::new(limbs);
+        // Three words for whole parts: coefficients have at most two.
+        let mut sums = [vec![0; limbs + 3], vec![0; limbs + 3]];
+        let (mut base, mut power, mut part) = (vec![0; limbs], vec![0; limbs], vec![0; limbs]);
+        let mut scaled = vec![0; limbs + 3];
+        for &(hits, coefficient) in &self.terms {
+            let sum = &mut sums[usize::from(coefficient < 0)];
+            let size = coefficient.unsigned_abs();
+            if hits == 0 || self.items == 0 {
+                fixed::add(&mut sum[limbs..], &fixed::units(size));
+                continue;
+            }
+            self.pairs.set_missed(&mut base, &mut part, hits);
+            product.power(&mut power, &base, u128::from(self.items));
+            for (offset, factor) in fixed::units(size).into_iter().enumerate() {
+                if factor > 0 {
+                    scaled[..limbs].copy_from_slice(&power);
+                    scaled[limbs] = fixed::multiply_word(&mut scaled[..limbs], factor);
+                    fixed::add(&mut sum[offset..], &scaled[..=limbs]);
+                }
+            }
+        }
+        let [mut sum, negative] = sums;
+        if fixed::subtract(&mut sum, &negative) {
+            sum.fill(0);
+        }
+        Divisor::new(self.total).divide(0, &mut sum);
+        let error = self.error();
+        Ok(Enclosure::around(sum, error, error, -64 * limbs as i64))
+    }
+
+    fn bits_needed(&self) -> f64 {
+        libm::log2(self.error() as f64) - self.log2_guess + 4.0
+    }
+
+    fn denominator_bits(&self) -> f64 {
+        self.items as f64 * (libm::log2(self.pairs.count() as f64) + 1e-9) + libm::log2(self.total as f64) + 1e-9
+    }
+
+    fn check_cost(&self, bits: f64) -> Result<()> {
+        let limbs = bits / 64.0;
+        let work = self.terms.len() as f64 * 2.0 * f64::from(64 - self.items.leading_zeros()) * (limbs * limbs + 4.0);
+        if !(bits < MAX_DIGITS && work < MAX_WORK) {
+            return Err(Error::TooCostly { probes: self.probes, digits: bits.min(1e18) as u64 });
+        }
+        Ok(())
+    }
+}
+
+/// Word operations of one sum: about a second.
+const MAX_WORK: f64 = 2e9;

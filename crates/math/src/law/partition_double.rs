@@ -1,0 +1,273 @@
+//! Two hashes for k slices: position i of a key is `h1 + i h2` modulo m' in slice i.
+
+use super::double::bracket::{Hits, bracket};
+use super::double::modular::{divisors_up_to, gcd, totient};
+use super::double::powers::{Pairs, Powers};
+use super::{Floor, Law, hash_floor};
+use crate::enclosure::{Enclose, HashFloor};
+use crate::error::{check_bits, check_probes, out_of_range};
+use crate::{Fill, Fpr, Rate, Result};
+use std::collections::BTreeMap;
+
+/// The law of the partition scheme (Kirsch and Mitzenmacher, sections 3 and 5.1), for slices of any size m', prime or not.
+///
+/// An item meets a query in the slices i with `A + i b = 0 mod m'`, A and b the uniform differences of their hashes: none, or a residue class modulo the order r
+/// of b, each class for `phi(r)` pairs. So a set T of slices stays empty with probability `(1 - W(T)/m'^2)^n`, `W(T) = sum over r | m' of phi(r) (classes mod r that
+/// meet T)`, whatever the query. For a prime m' of at least k only the size of T matters; their formula of section 3 is this case (erratum K9).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PartitionDouble {
+    slice_bits: u64,
+    probes: u32,
+}
+
+impl PartitionDouble {
+    /// Errors when the bits of all slices together, or the probes, are out of range.
+    ///
+    /// ```
+    /// use truebloom_math::Law;
+    /// use truebloom_math::law::PartitionDouble;
+    /// let fpr = PartitionDouble::new(6673, 6)?.fpr(5000)?;
+    /// assert_eq!(format!("{:.6}", fpr.value), "0.021569");
+    /// # Ok::<(), truebloom_math::Error>(())
+    /// ```
+    pub fn new(slice_bits: u64, probes: u32) -> Result<PartitionDouble> {
+        check_probes(probes)?;
+        match slice_bits.checked_mul(u64::from(probes)) {
+            Some(bits) => check_bits(bits)?,
+            None => return out_of_range("slice_bits", slice_bits, "at most 2^62 in all slices together"),
+        }
+        Ok(PartitionDouble { slice_bits, probes })
+    }
+
+    /// Bits m' of one slice.
+    pub fn slice_bits(&self) -> u64 {
+        self.slice_bits
+    }
+
+    fn pairs(&self) -> Pairs {
+        Pairs { first: self.slice_bits, second: self.slice_bits }
+    }
+
+    /// Orders below k that steps can have, with how many steps have each.
+    fn short_orders(&self) -> Vec<(u64, u64)> {
+        divisors_up_to(self.slice_bits, u64::from(self.probes) - 1).map(|order| (order, totient(order))).collect()
+    }
+
+    /// Residue classes modulo the short orders; steps of longer ones meet at most one slice.
+    fn hits(&self) -> Hits {
+        let k = u64::from(self.probes);
+        let orders = self.short_orders();
+        let singles = u128::from(self.slice_bits) - orders.iter().map(|order| u128::from(order.1)).sum::<u128>();
+        let mut hits = Hits { single: vec![singles; k as usize], several: vec![0; k as usize + 1] };
+        for (order, steps) in orders {
+            for residue in 0..order {
+                match (k - residue).div_ceil(order) {
+                    1 => hits.single[residue as usize] += u128::from(steps),
+                    size => hits.several[size as usize] += steps,
+                }
+            }
+        }
+        hits
+    }
+
+    /// The exact sum, or none if that takes too long.
+    fn exact(&self, items: u64) -> Option<Powers> {
+        let sets = Sets::new(u64::from(self.probes), self.short_orders())?;
+        let singles = u128::from(self.slice_bits) - sets.orders.iter().map(|order| u128::from(order.1)).sum::<u128>();
+        let terms = sets.terms(singles);
+        let powers = Powers::new(self.pairs(), items, self.probes, 1, terms);
+        powers.check_cost(powers.bits_needed() + 64.0).is_ok().then_some(powers)
+    }
+}
+
+/// Slices that meet the same residue classes are alike, so only the number taken of each kind counts.
+struct Sets {
+    orders: Vec<(u64, u64)>,
+    /// How many slices of each kind: kind j is `i = j mod lcm`. The sizes are `small` and `small + 1`.
+    kinds: Vec<u32>,
+    small: u32,
+}
+
+/// Kinds of slices up to which all sets of kinds are gone through: a quarter of a second.
+const MOST_KINDS: usize = 22;
+
+impl Sets {
+    fn new(probes: u64, orders: Vec<(u64, u64)>) -> Option<Sets> {
+        let kinds =
+            orders.iter().try_fold(1u64, |lcm, &(order, _)| (lcm / gcd(lcm, order)).checked_mul(order)).unwrap_or(probes).min(probes);
+        if kinds > MOST_KINDS as u64 {
+            return None;
+        }
+        let small = (probes / kinds) as u32;
+        let kinds = (0..kinds).map(|j| small + u32::from(j < probes % kinds)).collect();
+        Some(Sets { orders, kinds, small })
+    }
+
+    /// For every set of kinds, by `(pairs that hit it beyond the single ones, kinds of the smaller size, kinds of the larger)`: how many there are.
+    fn counts(&self) -> BTreeMap<(u64, u32, u32), i128> {
+        let most: u64 = self.orders.iter().map(|(order, steps)| order * steps).sum();
+        let (width, height) = (most as usize + 1, self.kinds.len() + 1);
+        let mut walk = Walk {
+            sets: self,
+            met: self.orders.iter().map(|&(order, _)| vec![0; order as usize]).collect(),
+            counts: vec![0; width * height * height],
+            width,
+            height,
+        };
+        walk.go(0, 0, 0, 0);
+        let cell = |i: usize| ((i % width) as u64, (i / width % height) as u32, (i / width / height) as u32);
+        walk.counts.iter().enumerate().filter(|cell| *cell.1 > 0).map(|(i, &count)| (cell(i), i128::from(count))).collect()
+    }
+
+    /// `(W, coefficient)`: of each kind in the set, one or more slices are taken.
+    fn terms(&self, singles: u128) -> BTreeMap<u128, i128> {
+        let mut terms = BTreeMap::new();
+        let powers = |size: u32| taken(size, self.kinds.len() as u32);
+        let (smaller, larger) = (powers(self.small), powers(self.small + 1));
+        for ((beyond, a, b), count) in self.counts() {
+            for (s, x) in smaller[a as usize].iter().enumerate().filter(|term| *term.1 != 0) {
+                for (t, y) in larger[b as usize].iter().enumerate().filter(|term| *term.1 != 0) {
+                    *terms.entry(u128::from(beyond) + (s + t) as u128 * singles).or_insert(0) += count * x * y;
+                }
+            }
+        }
+        terms
+    }
+}
+
+/// `((1 - x)^size - 1)^count` for every count up to `most`, by powers of x: the signed ways to take slices from so many kinds, at least one of each.
+fn taken(size: u32, most: u32) -> Vec<Vec<i128>> {
+    let mut one = vec![0i128];
+    let mut choose = 1i128;
+    for t in 1..=i128::from(size) {
+        choose = choose * (i128::from(size) - t + 1) / t;
+        one.push(if t % 2 == 0 { choose } else { -choose });
+    }
+    let mut all = vec![vec![1i128]];
+    for count in 0..most as usize {
+        let mut next = vec![0; all[count].len() + one.len() - 1];
+        for (i, x) in all[count].iter().enumerate() {
+            one.iter().enumerate().for_each(|(j, y)| next[i + j] += x * y);
+        }
+        all.push(next);
+    }
+    all
+}
+
+struct Walk<'a> {
+    sets: &'a Sets,
+    /// For each order and residue, how many kinds of the set are in that class.
+    met: Vec<Vec<u32>>,
+    counts: Vec<u32>,
+    width: usize,
+    height: usize,
+}
+
+impl Walk<'_> {
+    fn go(&mut self, kind: usize, beyond: u64, smaller: usize, larger: usize) {
+        if kind == self.sets.kinds.len() {
+            self.counts[(larger * self.height + smaller) * self.width + beyond as usize] += 1;
+            return;
+        }
+        self.go(kind + 1, beyond, smaller, larger);
+        let mut added = 0;
+        for (met, &(order, steps)) in self.met.iter_mut().zip(&self.sets.orders) {
+            let class = &mut met[kind % order as usize];
+            added += if *class == 0 { steps } else { 0 };
+            *class += 1;
+        }
+        let is_small = self.sets.kinds[kind] == self.sets.small;
+        self.go(kind + 1, beyond + added, smaller + usize::from(is_small), larger + usize::from(!is_small));
+        for (met, &(order, _)) in self.met.iter_mut().zip(&self.sets.orders) {
+            met[kind % order as usize] -= 1;
+        }
+    }
+}
+
+impl Law for PartitionDouble {
+    fn bits(&self) -> u64 {
+        self.slice_bits * u64::from(self.probes)
+    }
+
+    fn probes(&self) -> u32 {
+        self.probes
+    }
+
+    fn fpr(&self, items: u64) -> Result<Fpr> {
+        if items == 0 {
+            return Ok(Fpr::ZERO);
+        }
+        // Coefficients of the sums are products of binomials, which must fit 128 bits.
+        if self.probes > 64 {
+            return Err(crate::Error::TooCostly { probes: self.probes, digits: 0 });
+        }
+        if let Some(powers) = self.exact(items) {
+            return powers.fpr();
+        }
+        let (lower, upper) = bracket(&self.hits(), self.pairs(), items)?;
+        Ok(Fpr::bound(lower, upper))
+    }
+
+    /// Exactly where the rate is, else by the upper end of its bracket.
+    fn meets(&self, items: u64, rate: &Rate, hash_bits: u32) -> Result<bool> {
+        if items == 0 {
+            return Ok(true);
+        }
+        match (self.probes <= 64).then(|| self.exact(items)).flatten() {
+            Some(powers) => powers.at_most(rate, Some(HashFloor { items, hash_bits })),
+            None => {
+                let mut fpr = self.fpr(items)?;
+                fpr.add_above(hash_floor(items, hash_bits));
+                Ok(fpr.upper < rate.to_f64())
+            }
+        }
+    }
+
+    /// Equal pairs bound what they add; steps of a short order meet many slices at once, to first order. Both fall with larger slices.
+    fn floors(&self, items: u64, hash_bits: u32) -> Vec<Floor> {
+        let own = items as f64 / self.pairs().count() as f64;
+        let filled = -libm::expm1(-(items as f64) / self.slice_bits as f64);
+        let mut floors = vec![
+            Floor { cause: "equal hashes", rate: hash_floor(items, hash_bits) },
+            Floor { cause: "equal pairs of hashes", rate: own.min(1.0) },
+        ];
+        for (order, steps) in self.short_orders().into_iter().filter(|order| order.0 > 1) {
+            let left = f64::from(self.probes) - f64::from(self.probes) / order as f64;
+            floors.push(Floor { cause: "h2 of short order", rate: (own * (order * steps) as f64 * libm::pow(filled, left)).min(1.0) });
+        }
+        floors
+    }
+
+    fn fpr_at_fill(&self, _: &[u64]) -> Result<Option<Fpr>> {
+        Ok(None)
+    }
+
+    fn fill(&self, _: u64) -> Result<Option<Fill>> {
+        Ok(None)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn brackets_contain_the_exact_rate_and_are_narrow() {
+        let mut widest = 0f64;
+        let tiny = (1..30u64).flat_map(|slice| [1u64, 2, 3, 7].map(|n| (slice, n)));
+        for (slice, n) in tiny.chain([(1_361, 1_000), (1_440, 1_000), (16_384, 10_000), (14_545, 10_000)]) {
+            for k in 1..=14u32 {
+                let law = PartitionDouble::new(slice, k).expect("in range");
+                let exact = law.exact(n).expect("affordable").fpr().expect("affordable");
+                let (lower, upper) = bracket(&law.hits(), law.pairs(), n).expect("affordable");
+                assert!(lower <= exact.upper && exact.lower <= upper, "m'={slice} n={n} k={k}: {lower:e}..{upper:e} misses {exact:?}");
+                if slice > 1_000 {
+                    widest = widest.max(upper / lower - 1.0);
+                }
+            }
+        }
+        println!("widest bracket from 1361 bits a slice on: {widest:e}");
+        // Steps of order 2 meet half of all slices, and sets of half the slices overlap by half.
+        assert!(widest < 0.03);
+    }
+}

@@ -1,0 +1,106 @@
+//! Forgetting, averaged over how long repeats take to come.
+
+use super::Forgetting;
+use super::Result;
+use crate::error::out_of_range;
+
+/// A law of the gap: how many new items come between an item and its repeat.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Gaps {
+    /// Every gap below `below` is equally likely: draws from a population of so many items, all equally popular, have this law of the *different* others in between.
+    Uniform {
+        /// One more than the largest gap.
+        below: u64,
+    },
+    /// A gap of g has a weight of `(g + 1)^-exponent`, for g below `below`.
+    Zipf {
+        /// One more than the largest gap.
+        below: u64,
+        /// The exponent, at least 0.
+        exponent: f64,
+    },
+    /// Interest fades exponentially: each further new item makes a repeat less likely by the same factor.
+    Fading {
+        /// The mean gap, above 0.
+        mean: f64,
+    },
+}
+
+/// Gaps that one average visits; beyond, it takes means over stretches that grow by a thousandth.
+const EACH: u64 = 20_000;
+
+impl Gaps {
+    /// The weight of all gaps below `gap`.
+    fn below(&self, gap: f64) -> f64 {
+        match *self {
+            Gaps::Uniform { below } => (gap / below as f64).min(1.0),
+            Gaps::Zipf { below, exponent } => harmonic(gap.min(below as f64), exponent) / harmonic(below as f64, exponent),
+            // P(gap >= g) = (mean / (mean + 1))^g
+            Gaps::Fading { mean } => -libm::expm1(gap * -libm::log1p(1.0 / mean)),
+        }
+    }
+
+    fn check(&self) -> Result<()> {
+        match *self {
+            Gaps::Uniform { below: 0 } | Gaps::Zipf { below: 0, .. } => out_of_range("below", 0, "at least 1"),
+            Gaps::Zipf { exponent, .. } if !(0.0..=100.0).contains(&exponent) => out_of_range("exponent", exponent, "from 0 to 100"),
+            Gaps::Fading { mean } if !(mean > 0.0 && mean <= 1e18) => out_of_range("mean", mean, "above 0 and at most 1e18"),
+            _ => Ok(()),
+        }
+    }
+}
+
+/// `sum of i^-s for i = 1..n`: the first thousand one by one, the rest by Euler and Maclaurin's formula (relative error below 1e-9).
+fn harmonic(n: f64, s: f64) -> f64 {
+    let head = n.min(1_000.0);
+    let first: f64 = (1..=head as u64).map(|i| libm::pow(i as f64, -s)).sum();
+    if n <= head {
+        return first;
+    }
+    let power = |x: f64| libm::pow(x, -s);
+    let integral =
+        if (s - 1.0).abs() < 1e-12 { libm::log(n / head) } else { (libm::pow(n, 1.0 - s) - libm::pow(head, 1.0 - s)) / (1.0 - s) };
+    first + integral + (power(n) - power(head)) / 2.0 + s * (power(head) / head - power(n) / n) / 12.0
+}
+
+impl Forgetting {
+    /// The chance that a repeat finds its item forgotten, over a law of the gap.
+    ///
+    /// Up to 20,000 gap by gap; beyond, in stretches that grow by a thousandth, with the chance at their middle: since it rises with the gap, by less than the rise within a stretch off (1e-3
+    /// at most where the law of the gap is wide). Errors for laws out of range.
+    pub fn averaged(&self, gaps: Gaps) -> Result<f64> {
+        gaps.check()?;
+        let (mut gap, mut before, mut sum) = (0u64, 0.0, 0.0);
+        while before < 1.0 - 1e-13 && gap < 1 << 62 {
+            let stretch = if gap < EACH { 1 } else { (gap / 1_000).max(1) };
+            let upto = gaps.below((gap + stretch) as f64);
+            sum += (upto - before) * self.probability(gap + (stretch - 1) / 2).value;
+            (gap, before) = (gap + stretch, upto);
+        }
+        Ok((sum / before).clamp(0.0, 1.0))
+    }
+
+    /// The chance that an item is forgotten `seconds` later, when new items arrive at `rate` a second as a Poisson process: the gap has Poisson's law, here by its mean and deviation in 64 equal parts.
+    ///
+    /// Errors unless both are finite and at least 0, and their product at most 1e18.
+    pub fn after(&self, seconds: f64, rate: f64) -> Result<f64> {
+        let mean = seconds * rate;
+        if !(seconds >= 0.0 && rate >= 0.0 && mean <= 1e18) {
+            return out_of_range("seconds x rate", mean, "from 0 to 1e18");
+        }
+        if mean < 700.0 {
+            // Poisson's law itself.
+            let (mut weight, mut sum, mut all, mut gap) = (libm::exp(-mean), 0.0, 0.0, 0u64);
+            while all < 1.0 - 1e-13 && gap < 2_000 {
+                sum += weight * self.probability(gap).value;
+                all += weight;
+                gap += 1;
+                weight *= mean / gap as f64;
+            }
+            return Ok((sum / all).clamp(0.0, 1.0));
+        }
+        let deviation = libm::sqrt(mean);
+        let part = |i: u32| mean + deviation * super::cycle::normal_quantile((f64::from(i) + 0.5) / 64.0);
+        Ok((0..64).map(|i| self.probability(part(i).round() as u64).value).sum::<f64>() / 64.0)
+    }
+}

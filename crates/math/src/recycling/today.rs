@@ -1,0 +1,52 @@
+//! Recycling against what is done without a model: a filter sized for its worst item, emptied after a fixed number of items.
+
+use super::{Mode, Sized, capacity};
+use crate::{Best, Rate, Result, Variant, max_items};
+
+/// What one memory holds at one rate: today, with one phase and with two.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct Comparison {
+    /// A standard filter that is emptied when its next item would have a worse rate than asked: the most items of a fixed interval.
+    pub today: Option<Best>,
+    /// One phase whose long-run average rate is at most the one asked.
+    pub one_phase: Option<Sized>,
+    /// Two phases, half of the memory each, whose long-run average rate is at most the one asked.
+    pub two_phase: Option<Sized>,
+}
+
+impl Comparison {
+    /// Items per cycle of one phase over those of today's interval: 1.49 at a rate of 0.01 and many bits. `None` where either holds nothing.
+    pub fn gain(&self) -> Option<f64> {
+        self.over_today(self.one_phase.as_ref())
+    }
+
+    /// Items per phase of two over those of today's interval. Every item is remembered for at least this phase's shortest length, where today's next may be forgotten.
+    pub fn gain_two_phase(&self) -> Option<f64> {
+        self.over_today(self.two_phase.as_ref())
+    }
+
+    fn over_today(&self, sized: Option<&Sized>) -> Option<f64> {
+        let today = self.today.as_ref().filter(|best| best.items > 0)?;
+        Some(sized?.run.items_per_cycle.value / today.items as f64)
+    }
+}
+
+/// Compares designs of `bits` bits in all at the same rate: worst for today's, long-run average for the others. `mode` gives everything but the number of phases.
+///
+/// Errors as [`capacity`].
+///
+/// ```
+/// use truebloom_math::recycling::{Mode, compare};
+/// let found = compare(100_000, &"0.01".parse()?, Mode::default())?;
+/// assert!(found.gain().is_some_and(|gain| (gain - 1.49).abs() < 0.01));
+/// # Ok::<(), truebloom_math::Error>(())
+/// ```
+pub fn compare(bits: u64, rate: &Rate, mode: Mode) -> Result<Comparison> {
+    let two = Mode { phases: super::Phases::Two, retaining: false, ..mode };
+    Ok(Comparison {
+        today: max_items(Variant::Standard, bits, rate)?,
+        one_phase: capacity(bits, rate, Mode { phases: super::Phases::One, ..mode })?,
+        two_phase: if bits < 2 { None } else { capacity(bits, rate, two)? },
+    })
+}

@@ -1,0 +1,266 @@
+//! Dozier, Salamatian and Rubenstein, Modeling Average False Positive Rates of Recycling Bloom Filters. Their M is the number of bits.
+
+use crate::common::chain::Chain;
+use crate::common::{fraction, int, power, ratio, rows};
+use num_rational::BigRational;
+use num_traits::{One, ToPrimitive, Zero};
+use truebloom_math::recycling::{Counting, Design, Mode, Phases, Trigger, capacity, n_bounded};
+use truebloom_math::{Variant, max_items};
+
+fn chain(bits: u64, probes: u64, sigma: u64) -> Chain {
+    Chain::new(bits, probes, sigma, true, false)
+}
+
+/// Small filters: bits, probes, sigma.
+fn small() -> impl Iterator<Item = (u64, u64, u64)> {
+    (2..=6u64).flat_map(|bits| (1..=3u64).flat_map(move |probes| (1..bits).map(move |sigma| (bits, probes, sigma))))
+}
+
+/// Expected visits as (20) to (23) have them, with `N_b = 0` from `last + 1` on.
+fn expected_items(chain: &Chain, last: u64) -> BigRational {
+    let mut items = vec![BigRational::zero(); (last + chain.probes + 2) as usize];
+    for ones in (0..=last).rev() {
+        let later: BigRational = (1..=chain.probes).map(|new| chain.step(ones, ones + new) * &items[(ones + new) as usize]).sum();
+        items[ones as usize] = (BigRational::one() + later) / (BigRational::one() - chain.rho(ones));
+    }
+    items[0].clone()
+}
+
+fn mixture(law: &[BigRational], rho: impl Fn(u64) -> BigRational) -> BigRational {
+    law.iter().enumerate().map(|(ones, weight)| weight * rho(ones as u64)).sum()
+}
+
+/// The frozen filter's law: (24) and (25) without the trigger, and with it.
+fn frozen(chain: &Chain, included: bool) -> Vec<BigRational> {
+    let mut law = vec![BigRational::zero(); chain.bits as usize + 1];
+    for (ones, visits) in chain.visits.iter().enumerate() {
+        for after in chain.sigma + 1..=chain.bits {
+            law[if included { after as usize } else { ones }] += visits * chain.step(ones as u64, after);
+        }
+    }
+    let total: BigRational = law.iter().sum();
+    assert!(total.is_one(), "one overflow a cycle");
+    law
+}
+
+fn stationary(chain: &Chain) -> Vec<BigRational> {
+    chain.visits.iter().map(|visits| visits / chain.items()).collect()
+}
+
+#[test]
+fn a_cycle_goes_on_at_sigma_set_bits() {
+    for (bits, probes, sigma) in small() {
+        let chain = chain(bits, probes, sigma);
+        assert_eq!(expected_items(&chain, sigma), chain.items());
+        // As printed it is the cycle of one sigma less.
+        assert_eq!(expected_items(&chain, sigma - 1), self::chain(bits, probes, sigma - 1).items());
+        // A new item may set no bit, so X(b, b) = 1 happens and the printed quotient of random variables divides by 0.
+        assert!(chain.rho(sigma) > BigRational::zero());
+    }
+    let rounded = |x: BigRational| (x.to_f64().expect("finite") * 1e4).round() / 1e4;
+    let six = chain(6, 2, 4);
+    assert_eq!((rounded(expected_items(&six, 3)), rounded(expected_items(&six, 4))), (3.0702, 4.6060));
+}
+
+#[test]
+fn items_of_a_cycle_count_the_one_that_is_forgotten() {
+    for (bits, probes, sigma) in small() {
+        let chain = chain(bits, probes, sigma);
+        // Items found in the filter when it is emptied: all but the last, which came to a state up to sigma too. E[N] = 1/pi_0 as an empty filter is seen once a cycle.
+        assert_eq!(chain.items(), stationary(&chain)[0].recip());
+        assert_eq!(chain.visits[0], BigRational::one());
+    }
+}
+
+#[test]
+fn formula_10_takes_dependent_events_for_independent() {
+    let mut differ = 0;
+    for row in rows("rbf_exact.json")["rows"].as_array().expect("rows").iter().filter(|row| row.get("f1_printed_eq10").is_some()) {
+        let exact = Chain::new(int(row, "M"), int(row, "k"), int(row, "sigma"), true, true);
+        assert_eq!(exact.rate(), fraction(row["f1"].as_str().expect("a fraction")), "{row}");
+        for (start, weight) in row["restart"].as_object().expect("a law") {
+            assert_eq!(exact.restart()[start.parse::<usize>().expect("a state")], fraction(weight.as_str().expect("a fraction")), "{row}");
+        }
+        // As printed: the retained item has the law of any item.
+        let any: Vec<BigRational> = (0..=exact.probes.min(exact.bits)).map(|distinct| exact.step(0, distinct)).collect();
+        let printed = exact.rate_from(&any);
+        assert_eq!(printed, fraction(row["f1_printed_eq10"].as_str().expect("a fraction")), "{row}");
+        differ += usize::from(printed != exact.rate());
+    }
+    assert_eq!(differ, 8);
+}
+
+#[test]
+fn formulas_10_14_and_16_need_sigma_of_two_items() {
+    // Three bits, two probes, sigma 2: from one set bit an item may go on to two, or overflow and leave two: both must be added.
+    let chain = Chain::new(4, 2, 2, true, true);
+    assert!(chain.step(1, 2) > BigRational::zero() && chain.step(1, 3) > BigRational::zero() && chain.restart()[2] > BigRational::zero());
+    // Every state of (16)'s first sum is in its second: sigma - k + 1 <= j <= i - 1.
+    assert!(chain.sigma + 1 - chain.probes <= 1);
+}
+
+#[test]
+fn distinct_probes_never_see_one_to_k_minus_one_bits() {
+    for (bits, probes, sigma) in small().filter(|(bits, probes, sigma)| probes <= bits && sigma >= probes) {
+        let chain = Chain::new(bits, probes, sigma, false, false);
+        let law = stationary(&chain);
+        assert!(law[1..probes as usize].iter().all(BigRational::is_zero), "unreachable, so the chain is not irreducible");
+        assert!(law[0] > BigRational::zero() && law[probes as usize] > BigRational::zero());
+        let retaining = Chain::new(bits, probes, sigma, false, true);
+        assert!(retaining.visits[..probes as usize].iter().all(BigRational::is_zero), "here, not above, pi_0 is 0 and pi_k can be guessed");
+        // (13) follows from (6) and (11).
+        assert!(chain.step(0, probes).is_one());
+    }
+}
+
+#[test]
+fn formula_15_gives_the_stationary_law_and_18_the_rate() {
+    for (bits, probes, sigma) in small() {
+        let chain = chain(bits, probes, sigma);
+        let law = stationary(&chain);
+        for ones in 1..=sigma {
+            let arrived: BigRational = (ones.saturating_sub(probes)..ones).map(|from| &law[from as usize] * chain.step(from, ones)).sum();
+            assert_eq!(law[ones as usize], arrived / (BigRational::one() - chain.rho(ones)), "(15)");
+            // Overflow comes from the last k states only.
+            let over = (sigma + 1..=bits).any(|after| !chain.step(ones, after).is_zero());
+            assert_eq!(over, ones + probes > sigma, "{bits} {probes} {sigma} {ones}");
+        }
+        assert_eq!(mixture(&law, |ones| chain.rho(ones)), chain.rate());
+    }
+    // Retaining too: the item that is kept is counted once, where it arrived.
+    let kept = Chain::new(5, 2, 3, true, true);
+    assert_eq!(mixture(&stationary(&kept), |ones| kept.rho(ones)), kept.rate());
+}
+
+#[test]
+fn formula_24_forgets_the_trigger() {
+    let chain = chain(6, 2, 4);
+    let (without, with) = (frozen(&chain, false), frozen(&chain, true));
+    assert!(without[5..].iter().all(BigRational::is_zero) && with[..5].iter().all(BigRational::is_zero));
+    let rate = |bits, probes, sigma, trigger| {
+        let mode = Mode { phases: Phases::Two, trigger, shared_hash: false, ..Mode::default() };
+        Design::new(bits, probes, sigma, mode).and_then(|design| design.long_run()).expect("in range").fpr.value
+    };
+    for (bits, probes, sigma, percent) in [(500, 5, 220, 6.3), (500, 7, 254, 9.8)] {
+        let rise = rate(bits, probes, sigma, Trigger::Included) / rate(bits, probes, sigma, Trigger::Excluded) - 1.0;
+        assert!((100.0 * rise - percent).abs() < 0.05, "{rise}");
+    }
+}
+
+/// The probability that k draws from `bits` hit `r` of them.
+fn distinct(bits: u64, probes: u64, r: u64) -> BigRational {
+    Chain::new(bits, probes, 0, true, false).step(0, r)
+}
+
+#[test]
+fn formula_26_multiplies_chances_of_shared_positions() {
+    let holds = |law: &[BigRational], bits: u64, r: u64| {
+        mixture(law, |ones| (0..r).map(|h| if ones > h { ratio(ones - h, bits - h) } else { ratio(0, 1) }).product())
+    };
+    let one = BigRational::one;
+    for row in rows("rbf_exact.json")["rows"].as_array().expect("rows").iter().filter(|row| row.get("f2_exact_excl").is_some()) {
+        let colliding = int(row, "noncolliding") == 0;
+        let chain = Chain::new(int(row, "M"), int(row, "k"), int(row, "sigma"), colliding, false);
+        let (active, frozen) = (stationary(&chain), frozen(&chain, false));
+        let printed = one() - (one() - chain.rate()) * (one() - mixture(&frozen, |ones| chain.rho(ones)));
+        assert_eq!(printed, fraction(row["f2_printed_eq26"].as_str().expect("a fraction")), "{row}");
+        let known = |r: u64| one() - (one() - holds(&active, chain.bits, r)) * (one() - holds(&frozen, chain.bits, r));
+        let exact: BigRational = match colliding {
+            true => (1..=chain.probes.min(chain.bits)).map(|r| distinct(chain.bits, chain.probes, r) * known(r)).sum(),
+            false => known(chain.probes),
+        };
+        assert_eq!(exact, fraction(row["f2_exact_excl"].as_str().expect("a fraction")), "{row}");
+        assert!(if colliding && chain.probes > 1 { exact < printed } else { exact == printed }, "{row}");
+    }
+}
+
+#[test]
+fn two_phases_can_be_stuck_or_correlated() {
+    // With sigma + k >= m a frozen filter may be full. Whoever does not insert what it knows never inserts again.
+    assert!(frozen(&chain(6, 2, 4), true)[6] > BigRational::zero());
+    // A retained item is in both filters: the new cycle's first item is known to have overflowed the last, so the halves are not independent, and the library refuses.
+    let law = Chain::new(6, 2, 4, true, true).restart();
+    assert!(law[2] > distinct(6, 2, 2));
+    assert!(Design::new(6, 2, 4, Mode { retaining: true, ..Mode::two_phase() }).is_err());
+}
+
+#[test]
+fn formula_2_is_off_by_one_item() {
+    // E[F_1] = 0: the first item finds an empty filter. With f_w(i) in place of f_w(i-1) it is (1 - (1 - 1/m)^k)^k.
+    let textbook = |items: u32| power(&(BigRational::one() - power(&ratio(999, 1_000), 5 * items)), 5).to_f64().expect("finite");
+    let before: f64 = (0..100).map(textbook).sum::<f64>() / 100.0;
+    let after: f64 = (1..=100).map(textbook).sum::<f64>() / 100.0;
+    assert!((before - 0.0018326).abs() < 5e-8 && (after - 0.0019270).abs() < 5e-8);
+    assert!((n_bounded(1_000, 5, 100, Counting::Oracle).expect("in range").printed / before - 1.0).abs() < 1e-12);
+}
+
+#[test]
+fn formula_3_is_a_lower_bound_and_its_n_too_large() {
+    for (p, probes, items, truth) in [(0.01, 6, 155, 0.010225), (0.1, 3, 348, 0.11552), (0.2, 2, 521, 0.2611)] {
+        let real = n_bounded(1_000, probes, items, Counting::Real).expect("in range");
+        assert!(real.printed <= p && real.fpr.lower > p && (real.fpr.value / truth - 1.0).abs() < 2e-4, "{real:?}");
+    }
+    // f_a = 1 - N / sum of 1 / (1 - f_i), with f_i = P(F_i = 1).
+    let f: Vec<BigRational> = (0..5u32).map(|i| power(&(BigRational::one() - power(&ratio(7, 8), 2 * i)), 2)).collect();
+    let more: BigRational = f.iter().map(|f| f / (BigRational::one() - f)).sum();
+    let all: BigRational = f.iter().map(|f| (BigRational::one() - f).recip()).sum();
+    assert_eq!(&more / (&more + ratio(5, 1)), BigRational::one() - ratio(5, 1) / all);
+}
+
+#[test]
+fn thirty_percent_depends_on_the_rate() {
+    for (p, share, two) in [("0.2", 0.521, 2.19), ("0.01", 0.671, 1.54), ("0.001", 0.728, 1.40), ("1e-6", 0.815, 1.23)] {
+        let rate = p.parse().expect("a rate");
+        let one = capacity(100_000, &rate, Mode::default()).expect("in range").expect("a design").run.items_per_cycle.value;
+        let excluded = Mode { trigger: Trigger::Excluded, ..Mode::two_phase() };
+        let phase = capacity(100_000, &rate, excluded).expect("in range").expect("a design").run.items_per_cycle.value;
+        let worst = max_items(Variant::Standard, 100_000, &rate).expect("in range").expect("some").items as f64;
+        assert!((worst / one - share).abs() < 6e-4, "{p}: {}", worst / one);
+        assert!((one / (2.0 * phase) - two).abs() < 6e-3, "{p}: {}", one / (2.0 * phase));
+    }
+}
+
+#[test]
+fn lemmas_4_and_6_take_dependent_events_for_independent() {
+    let chain = chain(6, 2, 3);
+    // The number of set bits after some items, over all of them, never emptied.
+    let after = |items: u64| {
+        let mut law = vec![BigRational::one()];
+        for _ in 0..items {
+            law = (0..=6u64).map(|to| law.iter().enumerate().map(|(from, weight)| weight * chain.step(from as u64, to)).sum()).collect();
+        }
+        law
+    };
+    let exists = |item: u64| -> BigRational { after(item - 1).iter().take(4).sum() };
+    let passes = |item: u64| mixture(&after(item - 1), |ones| chain.rho(ones));
+    let both = |item: u64| mixture(&after(item - 1)[..4.min(after(item - 1).len())], |ones| chain.rho(ones));
+    for row in rows("rbf_lemmas.json")["rows"].as_array().expect("rows") {
+        let exact = |field: &str| fraction(row[field].as_str().expect("a fraction"));
+        let item = int(row, "i");
+        if int(row, "lemma") == 4 {
+            assert_eq!((both(item), exists(item) * passes(item)), (exact("Ehf"), exact("EhEf")), "{row}");
+            assert_eq!(exact("Ehf") == exact("EhEf"), item <= 2);
+        } else {
+            // An item that passes sets no bit, so the next one exists as surely as it does itself.
+            assert_eq!((both(item) / passes(item), exists(item)), (exact("P_h4_given_f3"), exact("P_h3")));
+            assert_ne!(exact("P_h4_given_f3"), exact("P_h3"));
+        }
+    }
+    // H, the largest ratio of successive E[h], grows to 1/rho(sigma): it is no small constant.
+    let ratio = (exists(41) / exists(42)).to_f64().expect("finite");
+    assert!((ratio - 4.0).abs() < 0.01, "{ratio}");
+}
+
+#[test]
+fn formula_19_has_a_simpler_form() {
+    for (bits, sigma) in (2..=12u64).flat_map(|bits| (1..bits).map(move |sigma| (bits, sigma))) {
+        let sum: BigRational = (0..=sigma).map(|j| ratio(1, bits - j)).sum();
+        let printed: BigRational = (0..=sigma).map(|i| ratio(i, bits * (bits - i)) / &sum).sum();
+        let simple = BigRational::one() - ratio(sigma + 1, bits) / &sum;
+        let chain = chain(bits, 1, sigma);
+        assert_eq!((&printed, chain.rate()), (&simple, simple.clone()));
+        assert_eq!(chain.items(), ratio(bits, 1) * &sum);
+        // (22) loses the last state.
+        assert_eq!(expected_items(&chain, sigma - 1), ratio(bits, 1) * (sum - ratio(1, bits - sigma)));
+    }
+}
