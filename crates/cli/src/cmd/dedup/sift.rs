@@ -4,17 +4,13 @@ use super::Args;
 use crate::records::Batch;
 use std::io::{self, BufWriter, Write};
 use std::time::{Duration, SystemTime};
-use truebloom::{KeyHash, RecyclingFilter};
-
-/// Lines that are hashed before the first of them is looked up.
-const AHEAD: usize = 64;
+use truebloom::RecyclingFilter;
 
 /// What separates first occurrences from repeats, and where the selected ones go.
 pub(super) struct Sift<'a, W: Write> {
     args: &'a Args,
     filter: RecyclingFilter,
     out: BufWriter<W>,
-    hashes: Vec<Option<KeyHash>>,
     pub(super) selected: u64,
     has_header: bool,
 }
@@ -22,7 +18,7 @@ pub(super) struct Sift<'a, W: Write> {
 impl<'a, W: Write> Sift<'a, W> {
     pub(super) fn new(args: &'a Args, filter: RecyclingFilter, out: W) -> Sift<'a, W> {
         let out = BufWriter::with_capacity(1 << 16, out);
-        Sift { args, filter, out, hashes: Vec::with_capacity(AHEAD), selected: 0, has_header: false }
+        Sift { args, filter, out, selected: 0, has_header: false }
     }
 
     pub(super) fn filter(&self) -> &RecyclingFilter {
@@ -42,30 +38,25 @@ impl<'a, W: Write> Sift<'a, W> {
         let terminator = self.args.records.terminator();
         // The first of the selected lines that follow each other and are not printed yet.
         let mut stretch = None;
-        for first in (0..batch.len()).step_by(AHEAD) {
-            let ahead = first..batch.len().min(first + AHEAD);
-            self.hashes.clear();
-            self.hashes.extend(ahead.clone().map(|index| batch.key(index).map(|key| self.filter.hash(key))));
-            for index in ahead {
-                if self.selects(self.hashes[index - first]) {
-                    let begin = *stretch.get_or_insert(index);
-                    if self.args.only_key || !batch.joins_next(index, terminator) {
-                        self.print(&batch, begin, index)?;
-                        stretch = None;
-                    }
-                } else if let Some(begin) = stretch.take() {
-                    self.print(&batch, begin, index - 1)?;
+        for index in 0..batch.len() {
+            if self.selects(batch.key(index)) {
+                let begin = *stretch.get_or_insert(index);
+                if self.args.only_key || !batch.joins_next(index, terminator) {
+                    self.print(&batch, begin, index)?;
+                    stretch = None;
                 }
+            } else if let Some(begin) = stretch.take() {
+                self.print(&batch, begin, index - 1)?;
             }
         }
         stretch.map_or(Ok(()), |begin| self.print(&batch, begin, batch.len() - 1))
     }
 
-    /// Whether a line is printed; one without a key is neither first nor a repeat, and would be lost among repeats.
+    /// Whether a record is printed. One without a key is neither new nor a repeat, and would be lost if it were not printed with the new ones.
     #[inline]
-    fn selects(&mut self, hash: Option<KeyHash>) -> bool {
-        let Some(hash) = hash else { return !self.args.repeated };
-        let selected = self.filter.check_and_insert_hash(hash).is_new() != self.args.repeated;
+    fn selects(&mut self, key: Option<&[u8]>) -> bool {
+        let Some(key) = key else { return !self.args.repeated };
+        let selected = self.filter.check_and_insert(key).is_new() != self.args.repeated;
         self.selected += u64::from(selected);
         selected
     }
