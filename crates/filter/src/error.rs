@@ -23,6 +23,15 @@ pub enum BuildError {
         /// The number that was given.
         found: u32,
     },
+    /// The number of probes is out of range for a blocked filter.
+    #[error(
+        "a key cannot have {found} probes in one block; give 1 to {}, leave the choice to a plan, or take a standard filter",
+        crate::scheme::MAX_BLOCKED_PROBES
+    )]
+    BlockedProbes {
+        /// The number that was given.
+        found: u32,
+    },
     /// The type is that of another scheme.
     #[error("the type is that of the {expected} scheme, not of the {found} one; take the type of that, or `AnyScheme`")]
     Scheme {
