@@ -21,11 +21,12 @@ use truebloom::{PortableHasher, RecyclingFilter, Seed};
 
 const EXAMPLES: &str = "\
 Examples:
-  truebloom dedup urls.txt                          every line once
-  tail -F log | truebloom dedup -f 3                one line for each third field, for ever
-  truebloom dedup -d --memory 64MiB -p 0.1% a b     lines that were there before
+  truebloom dedup urls.txt                             every line once
+  tail -F log | truebloom dedup --remember 1h          for ever; a line comes again after an hour or two
+  truebloom dedup -d -n 10M -p 0.1% urls.txt new.txt   lines that were there before
   truebloom dedup -n 100M -p 1e-6 --report urls.gz
-  truebloom dedup --remember 1h --state seen.tbl    goes on where it stopped
+  truebloom dedup --state state.tbl new.txt            goes on where the last run stopped
+  truebloom dedup --csv --column email users.csv
 
 The memory is fixed: when it is full everything is forgotten and a cycle begins anew, or with --remember what is older. \
 A line that was forgotten is printed again. A first occurrence is dropped wrongly at an average rate of at most -p: proven for lines that are new to their cycle; --report says what \
