@@ -60,7 +60,7 @@ pub(crate) fn count(text: &str) -> Result<u64, String> {
 }
 
 /// A number of items; a rate in its place is told so.
-fn items(text: &str) -> Result<u64, String> {
+pub(crate) fn items(text: &str) -> Result<u64, String> {
     count(text).map_err(|error| match text.parse::<Rate>() {
         Ok(_) => format!("{error}; if that is the rate, give it with -p"),
         Err(_) => error,

@@ -46,6 +46,7 @@ enum Verb {
     Insert(cmd::insert::Args),
     #[command(visible_alias = "test")]
     Check(cmd::check::Args),
+    Dedup(cmd::dedup::Args),
     #[command(visible_alias = "show")]
     Info(cmd::info::Args),
     Verify(cmd::verify::Args),
@@ -83,6 +84,7 @@ fn main() -> ExitCode {
         Some(Verb::Completions(args)) => cmd::completions::run(&args),
         Some(Verb::Man(args)) => cmd::man::run(&args),
         Some(Verb::Check(args)) => cmd::check::run(&args),
+        Some(Verb::Dedup(args)) => cmd::dedup::run(&args),
         Some(Verb::Info(args)) => cmd::info::run(&args),
         Some(Verb::Verify(args)) => cmd::verify::run(&args),
         Some(Verb::Fpr(args)) => cmd::fpr::run(&args),

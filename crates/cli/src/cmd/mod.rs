@@ -8,6 +8,7 @@ pub(crate) mod completions;
 pub(crate) mod copy;
 pub(crate) mod count;
 pub(crate) mod create;
+pub(crate) mod dedup;
 pub(crate) mod doctor;
 pub(crate) mod eval;
 pub(crate) mod explain;
