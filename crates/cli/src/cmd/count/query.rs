@@ -69,7 +69,7 @@ impl<R: RowHashes, W: Write> Query<'_, R, W> {
             match records.next() {
                 Event::Batch(batch) => batch.iter().try_for_each(|(_, key)| self.answer(key))?,
                 Event::Idle => self.out.flush()?,
-                Event::Header(_) | Event::InputEnded | Event::Deadline => {}
+                Event::Header(_) | Event::Passed(_) | Event::InputEnded | Event::Deadline => {}
                 Event::Stopped | Event::End => break,
             }
         }

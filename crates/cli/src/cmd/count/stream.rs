@@ -124,7 +124,7 @@ fn count<R: RowHashes>(args: &StreamArgs, mut list: ListedSketch<R>) -> Result<E
                 reports.print(&list)?;
                 records.wake_at(reports.next_time());
             }
-            Event::Header(_) | Event::Idle | Event::InputEnded => {}
+            Event::Header(_) | Event::Passed(_) | Event::Idle | Event::InputEnded => {}
             Event::Stopped | Event::End => break,
         }
     }
