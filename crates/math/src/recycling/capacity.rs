@@ -1,7 +1,7 @@
 //! The most items that a given memory remembers at a given rate.
 
 use super::fluid::limit_rate;
-use super::{Bracket, Design, LongRun, Mode, Phases, Result, Trigger};
+use super::{Bracket, Design, LongRun, Mode, Phases, Result};
 use crate::Rate;
 use crate::error::{check_bits, out_of_range};
 
@@ -94,18 +94,18 @@ fn candidates(bits: u64, rate: &Rate, mode: Mode) -> Result<Vec<u32>> {
     Ok((1..).zip(items).filter(worth).map(|(probes, _)| probes).filter(possible).collect())
 }
 
-/// The design with the largest sigma that keeps to the rate. With the trigger in the frozen filter, sigma + probes stays below bits: else a frozen filter may be full, and then nothing is new for a phase.
+/// The design with the largest sigma that keeps to the rate. In a few bits and at high rates that can be one whose frozen filter may fill up (sigma + probes from bits on), which has a rate, but which no
+/// `RecyclingFilter` is made for.
 pub(super) fn fullest(bits: u64, probes: u32, rate: &Rate, mode: Mode) -> Result<Option<Design>> {
     let k = u64::from(probes);
     let least = if mode.retaining { k } else { 0 };
-    let end = if mode.phases == Phases::Two && mode.trigger == Trigger::Included { bits.saturating_sub(k) } else { bits };
-    if least >= end {
+    if least >= bits {
         return Ok(None);
     }
     let design = |sigma| Design::new(bits, probes, sigma, mode);
     let meets = |sigma| design(sigma)?.meets(rate);
     if mode.retaining && mode.colliding && bits <= SCANNED {
-        for sigma in (least..end).rev() {
+        for sigma in (least..bits).rev() {
             if meets(sigma)? {
                 return design(sigma).map(Some);
             }
@@ -113,7 +113,7 @@ pub(super) fn fullest(bits: u64, probes: u32, rate: &Rate, mode: Mode) -> Result
         return Ok(None);
     }
     let guess = (limit_load(probes, rate.to_f64(), mode.phases) * bits as f64) as u64;
-    let (mut low, mut high) = around(guess.clamp(least, end - 1), least, end, &meets)?;
+    let (mut low, mut high) = around(guess.clamp(least, bits - 1), least, bits, &meets)?;
     while high - low > 1 {
         let middle = low + (high - low) / 2;
         if meets(middle)? { low = middle } else { high = middle }

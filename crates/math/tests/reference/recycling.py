@@ -250,7 +250,7 @@ def best(phases, each, rate, col, ret, included, shared, most):
         if not col and k > each:
             break
         # Two phases that keep the trigger must not be able to fill.
-        for sigma in range(k if ret else 0, each - k if phases == 2 and included else each):
+        for sigma in range(k if ret else 0, each):
             f, items, _ = long_run(phases, each, k, sigma, col, ret, included, shared)
             if f <= rate and (found is None or items > found[0]):
                 found = (items, k, sigma)
