@@ -51,7 +51,7 @@ enum Verb {
     Merge(cmd::merge::Args),
     Copy(cmd::copy::Args),
     Clear(cmd::clear::Args),
-    Count(cmd::count::Args),
+    Count(Box<cmd::count::Args>),
     Doctor(cmd::doctor::Args),
     Compare(cmd::compare::Args),
     Fpr(cmd::fpr::Args),
