@@ -160,7 +160,18 @@ fn lehr() {
 fn kirsch_mitzenmacher() {
     let frozen = Verdicts {
         confirmed: &["theorem-6-2-upper", "best-probes", "limit", "queries", "figure-1-small", "figure-1-partition", "figure-2-mean"],
-        corrected: &["theorem-6-1-one-probe", "theorem-6-1", "theorem-6-1-double", "section-3", "negligible", "delta", "order"],
+        corrected: &[
+            "theorem-6-1-one-probe",
+            "theorem-6-1",
+            "theorem-6-1-double",
+            "section-3",
+            "negligible",
+            "delta",
+            "order",
+            "theorem-9-1-depth",
+            "section-9-2-copies",
+            "theorem-9-1-product",
+        ],
         refuted: &["theorem-6-2-lower", "theorem-6-3-lower"],
     };
     frozen.hold(Paper::KirschMitzenmacher);

@@ -16,6 +16,7 @@ mod burns;
 mod dozier;
 mod grandi;
 mod kirsch_mitzenmacher;
+mod kirsch_mitzenmacher_sketch;
 mod lehr;
 
 use crate::error::out_of_range;
