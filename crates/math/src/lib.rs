@@ -62,6 +62,7 @@ pub mod recycling;
 pub mod reproduce;
 mod search;
 pub mod sets;
+mod simulation;
 
 pub use approximation::Approximation;
 pub use efficiency::{
