@@ -16,7 +16,7 @@ pub enum Method {
     Bound,
     /// The bracket is a confidence interval of a simulation.
     Simulation,
-    /// No bracket: the named approximation.
+    /// The named approximation. The ends are what is proven, which is nothing or next to it.
     Approximation(&'static str),
 }
 
@@ -115,6 +115,15 @@ impl Fpr {
     pub(crate) fn place(&mut self, value: f64) {
         self.value = value.clamp(self.lower, self.upper);
         self.ln = libm::log(self.value).clamp(self.ln_lower, self.ln_upper);
+    }
+
+    /// Kept within what is proven. The method stays.
+    pub(crate) fn within(mut self, known: &Fpr) -> Fpr {
+        (self.lower, self.upper) = (self.lower.max(known.lower).min(known.upper), self.upper.min(known.upper).max(known.lower));
+        (self.ln_lower, self.ln_upper) =
+            (self.ln_lower.max(known.ln_lower).min(known.ln_upper), self.ln_upper.min(known.ln_upper).max(known.ln_lower));
+        self.place(self.value);
+        self
     }
 
     pub(crate) fn from_enclosure(enclosure: &Enclosure) -> Fpr {

@@ -73,10 +73,12 @@ fn report(filter: &AnyFilter) -> Report {
         "fill",
         format!("{} of {} bits set ({}%)", count(filter.ones()), count(filter.bits()), significant(filter.fill() * 100.0, 4)),
     );
-    report.line(
-        "items",
-        estimate.map_or("full: no estimate".to_owned(), |items| format!("about {} by the fill", count(items.round() as u64))),
-    );
+    let items = match estimate {
+        Some(items) => format!("about {} by the fill", count(items.round() as u64)),
+        None if filter.fill_tells_rate() => "full: no estimate".to_owned(),
+        None => format!("not available: how the fill of the {} scheme grows is not known", filter.scheme().id()),
+    };
+    report.line("items", items);
     report.line("rate now", rate_now(filter));
     add_place(&mut report, filter);
     if filter.is_over_capacity() {
