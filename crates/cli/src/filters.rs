@@ -1,6 +1,7 @@
 //! Filters of any layout and scheme, and sizes for them.
 
 use crate::failure::Failure;
+use crate::stop;
 use std::path::Path;
 use truebloom::scheme::{AnyScheme, Scheme, SchemeId};
 use truebloom::verify::{Measurement, Verification};
@@ -178,8 +179,9 @@ impl Filter {
         each!(self, filter => filter.clear());
     }
 
-    /// Writes a filter under a new name, or with `force` over what is there.
+    /// Writes a filter under a new name, or with `force` over what is there; an error if a signal has come until now.
     pub(crate) fn save(&self, path: &Path, force: bool) -> Result<(), Failure> {
+        stop::last_moment()?;
         if force { each!(self, filter => filter.save(path)) } else { each!(self, filter => filter.save_new(path)) }.map_err(Failure::new)
     }
 }

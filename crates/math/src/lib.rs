@@ -63,6 +63,7 @@ pub mod recycling;
 pub mod reproduce;
 mod search;
 pub mod sets;
+mod simulation;
 
 pub use approximation::Approximation;
 pub use blocked_plan::{BLOCK_BITS, BlockedPlan, MAX_BLOCKED_PROBES};

@@ -94,7 +94,8 @@ fn standard_plan(target: &SchemeTarget, variant: Variant) -> Result<Plan> {
 
 fn finish(target: &SchemeTarget, bits: u64, probes: u32, standard_bits: u64) -> Result<SchemePlan> {
     let law = target.scheme.law(bits, probes)?;
-    let mut fpr = law.fpr(target.items)?;
+    // A bracket or better: the size was accepted on it.
+    let mut fpr = law.proven(target.items)?.unwrap_or(Fpr::ONE);
     fpr.add_above(crate::law::hash_floor(target.items, target.hash_bits));
     fpr.cap(&target.rate);
     let floors = law.floors(target.items, target.hash_bits);
@@ -110,7 +111,7 @@ enum Prediction {
 impl Prediction {
     fn new(scheme: Hashing, probes: u32) -> Result<Prediction> {
         Ok(match scheme.double(LARGE_PRIME, probes)? {
-            Some(law) => Prediction::Array(law.shape()?),
+            Some(law) => Prediction::Array(law.rough_shape()?),
             None => Prediction::Slices,
         })
     }
@@ -142,13 +143,7 @@ impl Prediction {
 /// Bits and probes of the smallest size by the first-order prediction; none where all probes exceed the cap.
 fn predicted(target: &SchemeTarget, standard_probes: u32, cap: u64) -> Result<Option<(u64, u32)>> {
     let most = standard_probes.saturating_add(2).min(MOST_PROBES);
-    // Offsets take a while for each number of probes, and move the best one little.
-    let least = if target.scheme.double(LARGE_PRIME, 1)?.is_some_and(|law| *law.offsets() != crate::law::Offsets::Linear) {
-        most.saturating_sub(8).max(1)
-    } else {
-        1
-    };
-    let range = target.probes.map_or(least..=most, |probes| probes..=probes);
+    let range = target.probes.map_or(1..=most, |probes| probes..=probes);
     let mut best: Option<(u64, u32)> = None;
     for probes in range.rev() {
         if let Some(bits) = Prediction::new(target.scheme, probes)?.bits(target, probes, cap)
@@ -196,7 +191,7 @@ fn refuse(target: &SchemeTarget, standard: &Plan, cap: u64) -> Result<SchemePlan
     // The largest size that can be answered at all says what can be had.
     let largest = size_from(target, cap - cap / 64, probes).filter(|size| *size <= cap);
     let law = largest.map(|bits| target.scheme.law(bits, probes)).transpose()?;
-    let mut fpr = law.map_or(Ok(Fpr::ONE), |law| law.fpr(target.items))?;
+    let mut fpr = law.map_or(Ok(None), |law| law.proven(target.items))?.unwrap_or(Fpr::ONE);
     fpr.add_above(crate::law::hash_floor(target.items, target.hash_bits));
     let can = |scheme: &Hashing| {
         let tried = SchemeTarget { scheme: *scheme, max_bits: Some(cap), ..target.clone() };

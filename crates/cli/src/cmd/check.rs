@@ -73,7 +73,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
             // What was selected is shown before we wait for more input.
             Event::Idle => selection.out.flush()?,
             Event::Stopped | Event::End => break,
-            Event::InputEnded | Event::Deadline => {}
+            Event::InputEnded | Event::Deadline | Event::Passed(_) => {}
         }
         if args.quiet && selection.selected > 0 {
             return Ok(ExitCode::SUCCESS);

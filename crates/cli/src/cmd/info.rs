@@ -65,8 +65,12 @@ fn report(filter: &Filter) -> Result<Report, Failure> {
     report.line("offered", format!("{}, {} of them new{merged}", plural(filter.offered(), "key"), count(filter.changed())));
     report.line("fill", format!("{} of {} bits set ({}%)", count(ones), count(filter.bits()), significant(fill * 100.0, 4)));
     if !matches!(filter, Filter::Blocked(_)) {
-        let text = estimate.map_or("full: no estimate".to_owned(), |items| format!("about {} by the fill", count(items.round() as u64)));
-        report.line("items", text);
+        let items = match estimate {
+            Some(items) => format!("about {} by the fill", count(items.round() as u64)),
+            None if filter.fill_tells_rate() => "full: no estimate".to_owned(),
+            None => format!("not available: how the fill of the {} scheme grows is not known", filter.scheme()),
+        };
+        report.line("items", items);
     }
     report.line("rate now", rate_now(filter)?);
     add_place(&mut report, filter);

@@ -52,9 +52,10 @@ impl<H: KeyHasher, S: Scheme> BloomFilter<H, S> {
         self.capacity.map(|items| self.expected_fpr_at(items)).transpose()
     }
 
-    /// The expected rate of a filter of this size that holds `items` distinct items; see [`expected_fpr`](Self::expected_fpr).
+    /// The expected rate of a filter of this size that holds `items` distinct items, as far as it is proven; see [`expected_fpr`](Self::expected_fpr).
     pub fn expected_fpr_at(&self, items: u64) -> Result<Fpr, Error> {
-        Ok(self.with_hash_floor(self.law().fpr(items)?, items))
+        let proven = self.law().proven(items)?.unwrap_or_else(|| bounded(1.0, self.probes()));
+        Ok(self.with_hash_floor(proven, items))
     }
 
     fn with_hash_floor(&self, mut rate: Fpr, items: u64) -> Fpr {
@@ -63,19 +64,20 @@ impl<H: KeyHasher, S: Scheme> BloomFilter<H, S> {
     }
 
     /// The number of distinct items that on average gives the present number of set bits: `ln(1 - ones/bits) / (probes ln(1 - 1/bits))` for the standard scheme, and
-    /// with `ln(1 - probes/bits)` below for the others, whose keys set k different bits or nearly always do. `None` for a full
-    /// filter, which says no more than "many".
+    /// with `ln(1 - probes/bits)` below for others whose keys set k different bits. `None` for a full
+    /// filter, which says no more than "many", and for schemes of two hashes, whose fill has another law.
     ///
     /// An estimate without an interval. It needs no memory of what was inserted, so it also holds for unions; not for intersections, where keys of one
     /// filter leave bits behind.
     pub fn estimated_items(&self) -> Option<f64> {
-        if self.scheme.id() != SchemeId::Standard {
-            return self.estimated_items_by_committees();
+        match self.scheme.id() {
+            SchemeId::Standard => items_from_ones(self.bits(), self.probes(), self.ones),
+            _ if self.fill_tells_rate() => self.estimated_items_by_committees(),
+            _ => None,
         }
-        items_from_ones(self.bits(), self.probes(), self.ones)
     }
 
-    /// For schemes that set k different bits of an item, or nearly always do: `ln(1 - ones/bits) / ln(1 - probes/bits)`.
+    /// For schemes that set k different bits of an item: `ln(1 - ones/bits) / ln(1 - probes/bits)`.
     fn estimated_items_by_committees(&self) -> Option<f64> {
         let (bits, empty) = (self.bits() as f64, (self.bits() - self.ones) as f64);
         let covered = f64::from(self.probes()) / bits;
@@ -89,12 +91,16 @@ impl<H: KeyHasher, S: Scheme> BloomFilter<H, S> {
     /// Whether the filter holds more distinct items than it was planned for, so that its expected rate is above the one proven for it. False without a
     /// capacity.
     ///
-    /// Certain if true, as more than `capacity` offers set a bit; for a merged filter, whose items cannot be counted, by
-    /// [`estimated_items`](Self::estimated_items).
+    /// Certain if true, as more than `capacity` offers set a bit, or more bits are set than so many items can; for a merged filter, whose items cannot be counted, by
+    /// [`estimated_items`](Self::estimated_items), if its scheme has that.
     pub fn is_over_capacity(&self) -> bool {
         let Some(capacity) = self.capacity else { return false };
-        let surely = self.changed() > capacity;
-        surely || (self.is_merged() && self.estimated_items().is_none_or(|items| items > capacity as f64))
+        let surely = self.changed() > capacity || self.ones > capacity.saturating_mul(self.probes().into());
+        let probably = match self.estimated_items() {
+            Some(items) => items > capacity as f64,
+            None => self.fill_tells_rate(),
+        };
+        surely || (self.is_merged() && probably)
     }
 }
 

@@ -32,8 +32,8 @@ impl Kind {
             Kind::Bloom => "`BloomFilter::open`, or `truebloom check`",
             Kind::Blocked => "`BlockedBloomFilter::open`, or `truebloom check`",
             Kind::RecyclingOnePhase | Kind::RecyclingTwoPhase => "`RecyclingFilter::open`, or `truebloom dedup --state`",
-            Kind::CountMin => "`CountMin::open`, or `truebloom count`",
-            Kind::TwoHashCountMin => "`TwoHashCountMin::open`, or `truebloom count`",
+            Kind::CountMin => "`CountMin::open`, or `truebloom count query`",
+            Kind::TwoHashCountMin => "`TwoHashCountMin::open`, or `truebloom count query`",
         }
     }
 }

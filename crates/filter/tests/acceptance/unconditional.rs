@@ -23,7 +23,7 @@ fn size_for(id: SchemeId, bits: u64, probes: u32) -> u64 {
 fn accept(id: SchemeId) {
     for (bits, probes, items, filters) in CASES {
         let scheme = AnyScheme::named(id, size_for(id, bits, probes), probes).expect("in range");
-        let fpr = scheme.law().fpr(items).expect("a law");
+        let fpr = scheme.law().proven(items).expect("affordable").expect("a bracket or better");
         let mut filter = BloomFilter::with_scheme(scheme, PortableHasher::xxh3(Seed::from(1))).expect("small");
         let filters = filters * crate::environment("ACCEPTANCE_SCALE", 1);
         let mut hashes = SplitMix64(crate::environment("ACCEPTANCE_SEED", 1) << 32 | u64::from(id as u16));

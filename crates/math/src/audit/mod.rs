@@ -23,7 +23,9 @@ mod size;
 pub use arithmetic::Arithmetic;
 pub use profiles::{PROFILES, find};
 pub use rate::{ideal, rate};
-pub use simulate::{Simulation, simulate};
+pub use simulate::simulate;
+
+pub use crate::simulation::Simulation;
 
 use crate::Result;
 use crate::error::{check_bits, check_probes, out_of_range};

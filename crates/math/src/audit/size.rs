@@ -102,8 +102,10 @@ pub(super) fn parquet(items: f64, rate: f64) -> Result<Size> {
 pub(super) fn cassandra(items: f64, rate: f64) -> Result<Size> {
     const MOST: u32 = 20;
     let best = |bits: u32| (1..=bits).fold(1, |best, probes| if table(bits, probes) < table(bits, best) { probes } else { best });
-    let (mut bits, mut probes) = (2, best(2));
+    // `new BloomSpecification(2, optKPerBuckets[2])`, whose parameters are probes and bits: exchanged.
+    let (mut bits, mut probes) = (best(2), 2);
     if rate < table(2, 1) {
+        (bits, probes) = (2, best(2));
         while table(bits, probes) > rate {
             bits += 1;
             if bits > MOST {

@@ -15,6 +15,7 @@ mod partitioned;
 pub(crate) mod ratios;
 pub(crate) mod slices;
 mod standard;
+mod unproven;
 
 pub use blocked::{Blocked, InBlock};
 pub use classic::Classic;
@@ -40,8 +41,13 @@ pub trait Law {
     /// Number of probes k of an item.
     fn probes(&self) -> u32;
 
-    /// The expected false-positive rate once the filter holds `items` distinct items, over all seeds.
+    /// The expected false-positive rate once the filter holds `items` distinct items, over all seeds. Its [`Method`](crate::Method) says how well it is known.
     fn fpr(&self, items: u64) -> Result<Fpr>;
+
+    /// The same where it is proven, exactly or in a bracket, and nothing otherwise: what promises rest on.
+    fn proven(&self, items: u64) -> Result<Option<Fpr>> {
+        self.fpr(items).map(Some)
+    }
 
     /// The rate of one filter with these numbers of set bits: one count a slice, a single one for an unsliced filter. `None` where the fill does not
     /// determine the rate. Errors for the wrong number of counts, or more ones than bits.
@@ -53,7 +59,7 @@ pub trait Law {
     /// Whether the expected rate of `items` distinct items, plus the floor of equal hashes, is at most `rate`. The three [`Variant`]s decide this exactly,
     /// ties included; by default the bracket's upper end decides.
     fn meets(&self, items: u64, rate: &Rate, hash_bits: u32) -> Result<bool> {
-        let mut fpr = self.fpr(items)?;
+        let Some(mut fpr) = self.proven(items)? else { return Ok(false) };
         fpr.add_above(hash_floor(items, hash_bits));
         Ok(fpr.upper < rate.to_f64())
     }
@@ -61,9 +67,12 @@ pub trait Law {
     /// What is added to the rate of independent positions at this size: the hash width for every scheme, however many bits there are, and what correlated positions
     /// add, which more bits lower.
     fn floors(&self, items: u64, hash_bits: u32) -> Vec<Floor> {
-        vec![Floor { cause: "equal hashes", rate: hash_floor(items, hash_bits) }]
+        vec![Floor { cause: EQUAL_HASHES, rate: hash_floor(items, hash_bits) }]
     }
 }
+
+/// The cause of the floor that every scheme has.
+pub(crate) const EQUAL_HASHES: &str = "equal hashes";
 
 /// An amount that a scheme or a hash adds to the rate at some size.
 #[derive(Clone, Copy, Debug, PartialEq)]

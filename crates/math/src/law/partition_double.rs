@@ -3,10 +3,12 @@
 use super::double::bracket::{Hits, bracket};
 use super::double::modular::{divisors_up_to, gcd, totient};
 use super::double::powers::{Pairs, Powers};
-use super::{Floor, Law, hash_floor};
+use super::unproven::Progression;
+use super::{EQUAL_HASHES, Floor, Law, hash_floor};
+use crate::convergence::{limit_rate, partition_constant};
 use crate::enclosure::{Enclose, HashFloor};
 use crate::error::{check_bits, check_probes, out_of_range};
-use crate::{Fill, Fpr, Rate, Result};
+use crate::{Error, Fill, Fpr, Method, Rate, Result};
 use std::collections::BTreeMap;
 
 /// The law of the partition scheme (Kirsch and Mitzenmacher, sections 3 and 5.1), for slices of any size m', prime or not.
@@ -70,6 +72,16 @@ impl PartitionDouble {
         hits
     }
 
+    pub(super) fn progression(&self) -> Progression {
+        Progression { modulus: self.slice_bits, least_step: 0, offsets: vec![0; self.probes as usize], slices: true }
+    }
+
+    /// `q^k + constant / n`, for slices of a prime number of bits, of at least k.
+    fn first_order(&self, items: u64) -> Option<f64> {
+        let load = self.bits() as f64 / items as f64;
+        (self.short_orders().len() <= 1).then(|| limit_rate(load, self.probes) + partition_constant(load, self.probes) / items as f64)
+    }
+
     /// The exact sum, or none if that takes too long.
     fn exact(&self, items: u64) -> Option<Powers> {
         let sets = Sets::new(u64::from(self.probes), self.short_orders())?;
@@ -87,6 +99,9 @@ struct Sets {
     kinds: Vec<u32>,
     small: u32,
 }
+
+/// Coefficients of the sums are products of binomials of so many at the most, which 128 bits hold.
+const MOST_PROBES: u32 = 64;
 
 /// Kinds of slices up to which all sets of kinds are gone through: a quarter of a second.
 const MOST_KINDS: usize = 22;
@@ -106,17 +121,37 @@ impl Sets {
     /// For every set of kinds, by `(pairs that hit it beyond the single ones, kinds of the smaller size, kinds of the larger)`: how many there are.
     fn counts(&self) -> BTreeMap<(u64, u32, u32), i128> {
         let most: u64 = self.orders.iter().map(|(order, steps)| order * steps).sum();
-        let (width, height) = (most as usize + 1, self.kinds.len() + 1);
-        let mut walk = Walk {
-            sets: self,
-            met: self.orders.iter().map(|&(order, _)| vec![0; order as usize]).collect(),
-            counts: vec![0; width * height * height],
-            width,
-            height,
-        };
-        walk.go(0, 0, 0, 0);
+        let larger = self.kinds.iter().enumerate().filter(|kind| *kind.1 > self.small).map(|(j, _)| 1u32 << j).sum::<u32>();
+        let (width, height) = (most as usize + 1, self.kinds.len() + 1 - larger.count_ones() as usize);
+        let mut counts = vec![0u32; width * height * (larger.count_ones() as usize + 1)];
+        for (set, beyond) in (0u32..).zip(self.beyond()) {
+            let (all, larger) = (set.count_ones() as usize, (set & larger).count_ones() as usize);
+            counts[(larger * height + all - larger) * width + beyond as usize] += 1;
+        }
         let cell = |i: usize| ((i % width) as u64, (i / width % height) as u32, (i / width / height) as u32);
-        walk.counts.iter().enumerate().filter(|cell| *cell.1 > 0).map(|(i, &count)| (cell(i), i128::from(count))).collect()
+        counts.iter().enumerate().filter(|cell| *cell.1 > 0).map(|(i, &count)| (cell(i), i128::from(count))).collect()
+    }
+
+    /// Pairs that hit a set of kinds beyond the single ones, for every set, one kind after the other: the next kind adds the steps of those orders in which none of the set is in its
+    /// class. Which orders these are is looked up for two halves of the set, and their steps for all choices of orders: few instructions a set.
+    fn beyond(&self) -> Vec<u32> {
+        let steps = sums(&self.orders.iter().map(|order| order.1 as u32).collect::<Vec<_>>(), |sum, steps| sum + steps);
+        let mut beyond = Vec::with_capacity(1 << self.kinds.len());
+        beyond.push(0u32);
+        for kind in 0..self.kinds.len() as u64 {
+            // The orders in which another kind is in the class of this one.
+            let shared = |other: u64| {
+                self.orders.iter().enumerate().filter(|order| other % order.1.0 == kind % order.1.0).map(|(r, _)| 1u32 << r).sum()
+            };
+            let met = |kinds: std::ops::Range<u64>| sums(&kinds.map(shared).collect::<Vec<u32>>(), |met, shared| met | shared);
+            let (low, high) = (met(0..kind / 2), met(kind / 2..kind));
+            let none = steps.len() - 1;
+            for set in 0..1usize << kind {
+                let met = low[set & (low.len() - 1)] | high[set / low.len()];
+                beyond.push(beyond[set] + steps[none & !(met as usize)]);
+            }
+        }
+        beyond
     }
 
     /// `(W, coefficient)`: of each kind in the set, one or more slices are taken.
@@ -154,34 +189,15 @@ fn taken(size: u32, most: u32) -> Vec<Vec<i128>> {
     all
 }
 
-struct Walk<'a> {
-    sets: &'a Sets,
-    /// For each order and residue, how many kinds of the set are in that class.
-    met: Vec<Vec<u32>>,
-    counts: Vec<u32>,
-    width: usize,
-    height: usize,
-}
-
-impl Walk<'_> {
-    fn go(&mut self, kind: usize, beyond: u64, smaller: usize, larger: usize) {
-        if kind == self.sets.kinds.len() {
-            self.counts[(larger * self.height + smaller) * self.width + beyond as usize] += 1;
-            return;
-        }
-        self.go(kind + 1, beyond, smaller, larger);
-        let mut added = 0;
-        for (met, &(order, steps)) in self.met.iter_mut().zip(&self.sets.orders) {
-            let class = &mut met[kind % order as usize];
-            added += if *class == 0 { steps } else { 0 };
-            *class += 1;
-        }
-        let is_small = self.sets.kinds[kind] == self.sets.small;
-        self.go(kind + 1, beyond + added, smaller + usize::from(is_small), larger + usize::from(!is_small));
-        for (met, &(order, _)) in self.met.iter_mut().zip(&self.sets.orders) {
-            met[kind % order as usize] -= 1;
+/// Something for every subset of some values, joined one by one.
+fn sums(values: &[u32], join: impl Fn(u32, u32) -> u32) -> Vec<u32> {
+    let mut all = vec![0];
+    for &value in values {
+        for set in 0..all.len() {
+            all.push(join(all[set], value));
         }
     }
+    all
 }
 
 impl Law for PartitionDouble {
@@ -194,33 +210,45 @@ impl Law for PartitionDouble {
     }
 
     fn fpr(&self, items: u64) -> Result<Fpr> {
-        if items == 0 {
-            return Ok(Fpr::ZERO);
+        match self.proven(items)? {
+            Some(fpr) if fpr.method == Method::Exact => Ok(fpr),
+            known => Ok(self.progression().best(items, known, self.first_order(items), &self.floors(items, 128))),
         }
-        // Coefficients of the sums are products of binomials, which must fit 128 bits.
-        if self.probes > 64 {
-            return Err(crate::Error::TooCostly { probes: self.probes, digits: 0 });
+    }
+
+    fn proven(&self, items: u64) -> Result<Option<Fpr>> {
+        if items == 0 {
+            return Ok(Some(Fpr::ZERO));
+        }
+        // One bit a slice: whoever comes sets them all.
+        if self.slice_bits == 1 {
+            return Ok(Some(Fpr::ONE));
+        }
+        if self.probes > MOST_PROBES {
+            return Ok(None);
         }
         if let Some(powers) = self.exact(items) {
-            return powers.fpr();
+            return powers.fpr().map(Some);
         }
-        let (lower, upper) = bracket(&self.hits(), self.pairs(), items)?;
-        Ok(Fpr::bound(lower, upper))
+        match bracket(&self.hits(), self.pairs(), items) {
+            Ok((lower, upper)) => Ok(Some(Fpr::bound(lower, upper))),
+            Err(Error::TooCostly { .. }) => Ok(None),
+            Err(error) => Err(error),
+        }
     }
 
     /// Exactly where the rate is, else by the upper end of its bracket.
     fn meets(&self, items: u64, rate: &Rate, hash_bits: u32) -> Result<bool> {
-        if items == 0 {
-            return Ok(true);
+        if items > 0
+            && self.slice_bits > 1
+            && self.probes <= MOST_PROBES
+            && let Some(powers) = self.exact(items)
+        {
+            return powers.at_most(rate, Some(HashFloor { items, hash_bits }));
         }
-        match (self.probes <= 64).then(|| self.exact(items)).flatten() {
-            Some(powers) => powers.at_most(rate, Some(HashFloor { items, hash_bits })),
-            None => {
-                let mut fpr = self.fpr(items)?;
-                fpr.add_above(hash_floor(items, hash_bits));
-                Ok(fpr.upper < rate.to_f64())
-            }
-        }
+        let Some(mut fpr) = self.proven(items)? else { return Ok(false) };
+        fpr.add_above(if items > 0 { hash_floor(items, hash_bits) } else { 0.0 });
+        Ok(fpr.upper < rate.to_f64())
     }
 
     /// Equal pairs bound what they add; steps of a short order meet many slices at once, to first order. Both fall with larger slices.
@@ -228,7 +256,7 @@ impl Law for PartitionDouble {
         let own = items as f64 / self.pairs().count() as f64;
         let filled = -libm::expm1(-(items as f64) / self.slice_bits as f64);
         let mut floors = vec![
-            Floor { cause: "equal hashes", rate: hash_floor(items, hash_bits) },
+            Floor { cause: EQUAL_HASHES, rate: hash_floor(items, hash_bits) },
             Floor { cause: "equal pairs of hashes", rate: own.min(1.0) },
         ];
         for (order, steps) in self.short_orders().into_iter().filter(|order| order.0 > 1) {
@@ -267,7 +295,8 @@ mod tests {
             }
         }
         println!("widest bracket from 1361 bits a slice on: {widest:e}");
-        // Steps of order 2 meet half of all slices, and sets of half the slices overlap by half.
+        // No proof rests on it: it says that brackets stay useful, since 3% of a rate are a few thousandths of a plan's bits. They cannot be much narrower where steps of order 2 meet
+        // half of all slices, because what two such items cover is only known to lie between half and all.
         assert!(widest < 0.03);
     }
 }

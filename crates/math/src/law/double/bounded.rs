@@ -7,7 +7,7 @@ use crate::{Fpr, Result};
 use std::collections::BTreeMap;
 
 /// Steps that listing the classes of short orders may take: about two seconds.
-const MAX_STEPS: f64 = 1e9;
+const MAX_STEPS: f64 = 5e8;
 
 /// Classes that are bracketed one by one, some ten milliseconds each.
 const MOST_CLASSES: usize = 512;

@@ -4,8 +4,8 @@
 //! are the pairs that hit two or more. Those solve `(j' - j) b = (q_i' - q_i) - (f_j' - f_j)`, so they can be listed however large m is.
 
 use super::bracket::Hits;
-use super::modular::{add, gcd, multiply, reduce, solutions, subtract};
-use super::{Double, Step};
+use super::modular::{Solver, add, gcd, multiply, reduce, solutions, subtract};
+use super::{Double, Offsets, Step};
 
 /// A query's positions as a set of bits, and how many pairs hit exactly that set.
 pub(crate) type HitSets = Vec<(u64, u64)>;
@@ -75,19 +75,25 @@ fn query_positions(law: &Double, step: u64, f: &[u64]) -> Vec<u64> {
     found
 }
 
-/// The class of one query, by listing every pair that hits two of its positions: about `k^4` steps.
+/// The class of one query, by listing every pair that hits two of its positions: about `k^4` steps. Without offsets the pair `(h1, h2)` hits what `(h1 + (k-1) h2, -h2)` does, so
+/// only steps up to m/2 are listed, and stand for both.
 pub(super) fn listed(law: &Double, step: u64, weight: u64, f: &[u64]) -> Class {
     let m = law.bits;
+    let reversible = law.offsets == Offsets::Linear;
     let positions = query_positions(law, step, f);
+    // By the distance of two probes, forwards and backwards.
+    let solvers: Vec<[Solver; 2]> =
+        (0..f.len() as u64).map(|apart| [apart % m, subtract(0, apart % m, m)].map(|a| Solver::new(a, m))).collect();
     let mut hits: Vec<(u64, u64, u64)> = Vec::new();
     for (i, &near) in positions.iter().enumerate() {
         for (other, &far) in positions.iter().enumerate().skip(i + 1) {
             let apart = subtract(far, near, m);
             for (j, &at_near) in (0u64..).zip(f) {
                 for (later, &at_far) in (0u64..).zip(f).filter(|&(later, _)| later != j) {
-                    let factor = subtract(later % m, j % m, m);
-                    for b in solutions(factor, subtract(apart, subtract(at_far, at_near, m), m), m) {
-                        if b > 0 || law.step == Step::Any {
+                    let solver = solvers[later.abs_diff(j) as usize][usize::from(later < j)];
+                    for b in solver.solutions(subtract(apart, subtract(at_far, at_near, m), m)) {
+                        let listed = !reversible || 2 * b <= m;
+                        if listed && (b > 0 || law.step == Step::Any) {
                             let start = subtract(near, add(multiply(j % m, b, m), at_near, m), m);
                             hits.push((start, b, 1 << i | 1 << other));
                         }
@@ -97,10 +103,13 @@ pub(super) fn listed(law: &Double, step: u64, weight: u64, f: &[u64]) -> Class {
         }
     }
     hits.sort_unstable();
-    let mut sets: Vec<u64> =
-        hits.chunk_by(|x, y| (x.0, x.1) == (y.0, y.1)).map(|pair| pair.iter().fold(0, |set, hit| set | hit.2)).collect();
+    let times = |b: u64| if reversible && 2 * b != m { 2 } else { 1 };
+    let mut sets: Vec<(u64, u64)> = hits
+        .chunk_by(|x, y| (x.0, x.1) == (y.0, y.1))
+        .map(|pair| (pair.iter().fold(0, |set, hit| set | hit.2), times(pair[0].1)))
+        .collect();
     sets.sort_unstable();
-    let multiple = sets.chunk_by(|x, y| x == y).map(|same| (same[0], same.len() as u64)).collect();
+    let multiple = sets.chunk_by(|x, y| x.0 == y.0).map(|same| (same[0].0, same.iter().map(|set| set.1).sum())).collect();
     Class { weight, positions: positions.len() as u32, multiple }
 }
 
@@ -161,9 +170,9 @@ pub(super) fn overlaps(m: u64, probes: u32, d: u64) -> Vec<Overlap> {
     let k = probes as usize;
     let mut steps = vec![0u64; k * k];
     let mut found = Vec::new();
+    let with_m: Vec<u64> = (0..probes.into()).map(|f| gcd(f, m)).collect();
     for e in 1..k {
-        for f in 1..k {
-            let g = gcd(f as u64, m);
+        for (f, &g) in with_m.iter().enumerate().skip(1) {
             let solutions = if multiply(e as u64 % g, d % g, g) == 0 { g } else { 0 };
             // Those whose primitive vector is shorter.
             let shared = gcd(e as u64, f as u64) as usize;

@@ -12,10 +12,11 @@ pub(crate) mod powers;
 pub(crate) use constants::Shape;
 pub use constants::odd_step_constant;
 
-use super::{Floor, Law, hash_floor};
+use super::unproven::Progression;
+use super::{EQUAL_HASHES, Floor, Law, hash_floor};
 use crate::enclosure::{Enclose, HashFloor};
 use crate::error::{check_bits, check_probes, out_of_range};
-use crate::{Fill, Fpr, Rate, Result};
+use crate::{Error, Fill, Fpr, Method, Rate, Result};
 use powers::Pairs;
 
 /// What `h2` may be.
@@ -112,6 +113,22 @@ impl Double {
         (hits, shared, lost as u64, self.pairs().count())
     }
 
+    /// A proven bracket, where the exact sum is too long.
+    fn bracket(&self, items: u64) -> Result<Option<Fpr>> {
+        for rate in [bounded::rate, averaged::rate] {
+            match rate(self, items) {
+                Ok(None) | Err(Error::TooCostly { .. }) => {}
+                found => return found,
+            }
+        }
+        Ok(None)
+    }
+
+    pub(super) fn progression(&self) -> Progression {
+        let least_step = u64::from(self.step == Step::NonZero);
+        Progression { modulus: self.bits, least_step, offsets: collisions::offsets(self), slices: false }
+    }
+
     fn pairs(&self) -> Pairs {
         Pairs { first: self.bits, second: self.bits - u64::from(self.step == Step::NonZero) }
     }
@@ -130,42 +147,52 @@ impl Law for Double {
     }
 
     fn fpr(&self, items: u64) -> Result<Fpr> {
-        if items == 0 {
-            return Ok(Fpr::ZERO);
+        match self.proven(items)? {
+            Some(fpr) if fpr.method == Method::Exact => Ok(fpr),
+            known => Ok(self.progression().best(items, known, self.first_order(items).ok(), &self.floors(items, 128))),
         }
-        if let Some(powers) = exact::rate(self, items)? {
-            return powers.fpr();
-        }
-        if let Some(fpr) = bounded::rate(self, items)? {
-            return Ok(fpr);
-        }
-        if let Some(mut fpr) = averaged::rate(self, items)? {
-            // The bracket holds without it; the first-order term only says where in it the rate is.
-            fpr.place(self.first_order(items)?);
-            return Ok(fpr);
-        }
-        Err(crate::Error::TooCostly { probes: self.probes, digits: 0 })
     }
 
-    /// Exactly where the rate is, else by the upper end of its bracket.
+    fn proven(&self, items: u64) -> Result<Option<Fpr>> {
+        if items == 0 {
+            return Ok(Some(Fpr::ZERO));
+        }
+        match exact::rate(self, items)? {
+            Some(powers) => powers.fpr().map(Some),
+            None => self.bracket(items),
+        }
+    }
+
+    /// Exactly where the bracket does not decide and the rate is exact, else by the bracket's upper end.
     fn meets(&self, items: u64, rate: &Rate, hash_bits: u32) -> Result<bool> {
         if items == 0 {
             return Ok(true);
         }
-        match exact::rate(self, items)? {
-            Some(powers) => powers.at_most(rate, Some(HashFloor { items, hash_bits })),
-            None => {
-                let mut fpr = self.fpr(items)?;
-                fpr.add_above(hash_floor(items, hash_bits));
-                Ok(fpr.upper < rate.to_f64())
+        let floor = hash_floor(items, hash_bits);
+        // The exact rate of offsets lists all queries; a bracket is had in no time.
+        if self.offsets != Offsets::Linear
+            && let Ok(Some(mut fpr)) = averaged::rate(self, items)
+        {
+            fpr.add_above(floor);
+            if fpr.upper < rate.to_f64() {
+                return Ok(true);
+            }
+            if fpr.lower > rate.to_f64() {
+                return Ok(false);
             }
         }
+        if let Some(powers) = exact::rate(self, items)? {
+            return powers.at_most(rate, Some(HashFloor { items, hash_bits }));
+        }
+        let Some(mut fpr) = self.bracket(items)? else { return Ok(false) };
+        fpr.add_above(floor);
+        Ok(fpr.upper < rate.to_f64())
     }
 
     /// What correlated positions add at this size, to first order: bounds for the pair equal to the query's own and for h2 = 0, the first term for progressions that
     /// share a stretch. More bits lower all but the first.
     fn floors(&self, items: u64, hash_bits: u32) -> Vec<Floor> {
-        let mut floors = vec![Floor { cause: "equal hashes", rate: hash_floor(items, hash_bits) }];
+        let mut floors = vec![Floor { cause: EQUAL_HASHES, rate: hash_floor(items, hash_bits) }];
         let (n, k) = (items as f64, f64::from(self.probes));
         let own = n / self.pairs().count() as f64;
         floors.push(Floor { cause: "equal pairs of hashes", rate: own.min(1.0) });

@@ -10,7 +10,11 @@ pub(crate) fn gcd(mut a: u64, mut b: u64) -> u64 {
 
 /// `a b mod m`.
 pub(crate) fn multiply(a: u64, b: u64, m: u64) -> u64 {
-    (u128::from(a) * u128::from(b) % u128::from(m)) as u64
+    // Divisions of 128 bits take many times longer.
+    match a.checked_mul(b) {
+        Some(product) => product % m,
+        None => (u128::from(a) * u128::from(b) % u128::from(m)) as u64,
+    }
 }
 
 /// `a + b mod m`, both below `m`, which is at most 2^62.
@@ -43,10 +47,29 @@ fn inverse(a: u64, m: u64) -> u64 {
 
 /// All `x` with `a x = c mod m`: none, or `gcd(a, m)` of them at equal distances.
 pub(crate) fn solutions(a: u64, c: u64, m: u64) -> impl Iterator<Item = u64> {
-    let common = gcd(a, m);
-    let (count, step) = if c.is_multiple_of(common) { (common, m / common) } else { (0, 1) };
-    let first = if count == 0 { 0 } else { multiply(c / common % step, inverse(a / common, step), step) };
-    (0..count).map(move |i| first + i * step)
+    Solver::new(a, m).solutions(c)
+}
+
+/// `a x = c mod m` for many c.
+#[derive(Clone, Copy)]
+pub(crate) struct Solver {
+    common: u64,
+    step: u64,
+    inverse: u64,
+}
+
+impl Solver {
+    pub(crate) fn new(a: u64, m: u64) -> Solver {
+        let common = gcd(a, m);
+        Solver { common, step: m / common, inverse: inverse(a / common, m / common) }
+    }
+
+    pub(crate) fn solutions(self, c: u64) -> impl Iterator<Item = u64> {
+        let Solver { common, step, inverse } = self;
+        let count = if common == 1 || c.is_multiple_of(common) { common } else { 0 };
+        let first = if count == 0 { 0 } else { multiply(c / common % step, inverse, step) };
+        (0..count).map(move |i| first + i * step)
+    }
 }
 
 /// Euler's function by trial division up to the root: meant for small numbers and those without large factors.

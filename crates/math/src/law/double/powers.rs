@@ -70,9 +70,9 @@ impl Powers {
         self.terms.iter().map(|(_, sum)| sum.unsigned_abs()).sum::<u128>() / u128::from(self.total) + 1
     }
 
-    /// Units by which the sum may be off in either direction: that of the powers ([`Product::power`]) times the weight, and one for the division.
+    /// Units by which the sum may be off in either direction, or the largest number if that is not enough: that of the powers ([`Product::power`]) times the weight, and one for the division.
     fn error(&self) -> u128 {
-        self.weight().saturating_mul((BASE_ERROR + 1) * u128::from(self.items.max(1))) + 2
+        self.weight().saturating_mul((BASE_ERROR + 1) * u128::from(self.items.max(1))).saturating_add(2)
     }
 }
 
@@ -120,7 +120,7 @@ impl Enclose for Powers {
     fn check_cost(&self, bits: f64) -> Result<()> {
         let limbs = bits / 64.0;
         let work = self.terms.len() as f64 * 2.0 * f64::from(64 - self.items.leading_zeros()) * (limbs * limbs + 4.0);
-        if !(bits < MAX_DIGITS && work < MAX_WORK) {
+        if !(bits < MAX_DIGITS && work < MAX_WORK && self.error() < u128::MAX) {
             return Err(Error::TooCostly { probes: self.probes, digits: bits.min(1e18) as u64 });
         }
         Ok(())

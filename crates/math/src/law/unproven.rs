@@ -1,0 +1,171 @@
+//! What is said of progressions where nothing proven says enough: a simulation where it is cheap, else the first-order term, each called what it is.
+
+use super::double::modular::gcd;
+use super::{EQUAL_HASHES, Floor};
+use crate::convergence::limit_rate;
+use crate::simulation::{Positions, Simulation};
+use crate::{Fpr, Method};
+
+/// `h1 + i h2 + f(i)` modulo so many bits, on one array or in a slice for each probe.
+pub(super) struct Progression {
+    /// Bits of the array, or of a slice.
+    pub(super) modulus: u64,
+    /// What h2 is at least.
+    pub(super) least_step: u64,
+    /// `f(i)` modulo these bits, for each probe.
+    pub(super) offsets: Vec<u64>,
+    pub(super) slices: bool,
+}
+
+/// Steps of a simulation: some tenths of a second.
+const STEPS: u64 = 40_000_000;
+
+/// Beyond this a filter is not simulated: four megabytes.
+const MOST_BITS: u64 = 1 << 25;
+
+/// Filters of a simulation, and the fewest that tell how they scatter.
+const FILTERS: std::ops::RangeInclusive<u64> = 32..=4_000;
+
+/// With fewer hits than this a simulation is not worth its name: 30% is all it tells.
+const FEWEST_HITS: u64 = 100;
+
+impl Progression {
+    fn bits(&self) -> u64 {
+        if self.slices { self.modulus.saturating_mul(self.offsets.len() as u64) } else { self.modulus }
+    }
+
+    /// None where it takes too long, or shows next to nothing. Always the same for the same law.
+    fn simulated(&self, items: u64) -> Option<Fpr> {
+        let probes = self.offsets.len() as u64;
+        let filling = items.saturating_mul(probes).saturating_add(self.bits() / 64);
+        let filters = (STEPS / 2 / filling).min(*FILTERS.end());
+        if self.bits() > MOST_BITS || filters < *FILTERS.start() {
+            return None;
+        }
+        // A key that is turned away after four probes is the usual one; where most pass, fewer queries tell as much.
+        let each = |probes: u64| STEPS / 2 / filters / probes;
+        let found = Simulation::run(self, self.bits(), items, filters, each(4 * probes).max(1), 1);
+        if found.rate > 0.1 {
+            return Some(found.fpr());
+        }
+        let found = Simulation::run(self, self.bits(), items, filters, each(probes.min(4)).max(1), 1);
+        (found.hits >= FEWEST_HITS).then(|| found.fpr())
+    }
+
+    /// Proven for any progression: a position is hit by at most all probes' share of the pairs, and at least by that less the pairs where two probes coincide; the chance that all
+    /// positions are hit is at most that of one, and lacks at most the sum of the others' chances to be empty.
+    fn union_bounds(&self, items: u64) -> Fpr {
+        let (n, m, k) = (items as f64, self.modulus as f64, self.offsets.len() as u64);
+        let probes = k as f64;
+        let empty = |hits: f64| libm::exp(n * libm::log1p(-(hits / m).min(1.0)));
+        let (least, most) = if self.slices {
+            (1.0, 1.0)
+        } else {
+            let coincide: f64 = (1..k).map(|apart| (k - apart) as f64 * gcd(apart, self.modulus) as f64).sum();
+            ((probes - coincide / (self.modulus - self.least_step) as f64).max(1.0), probes)
+        };
+        Fpr::bound((1.0 - probes * empty(least) - ROUNDING).max(0.0), (1.0 - empty(most) + ROUNDING).min(1.0))
+    }
+
+    /// The proven bracket where its ends are within a factor of two; else a simulation, kept within what is proven; else the bracket with an approximate value, or, where the
+    /// bracket says next to nothing, that value by its own name: the first order, or the limit and the floors of the law.
+    pub(super) fn best(&self, items: u64, proven: Option<Fpr>, first_order: Option<f64>, floors: &[Floor]) -> Fpr {
+        let known = proven.unwrap_or_else(|| self.union_bounds(items));
+        let narrow = known.upper <= 2.0 * known.lower;
+        if let Some(found) = (!narrow).then(|| self.simulated(items)).flatten() {
+            return found.within(&known);
+        }
+        let limit = limit_rate(self.bits() as f64 / items as f64, self.offsets.len() as u32);
+        let limit = limit + floors.iter().filter(|floor| floor.cause != EQUAL_HASHES).map(|floor| floor.rate).sum::<f64>();
+        let inside = |value: &f64| *value > 0.0 && (known.lower..=known.upper).contains(value);
+        let (value, name) = match first_order.filter(inside) {
+            Some(value) => (value, "first order"),
+            None => (limit.clamp(known.lower, known.upper), "limit and floors"),
+        };
+        let mut fpr = known;
+        if value > 0.0 {
+            fpr.place(value);
+        }
+        let says_nothing = fpr.value * FAR < fpr.upper || (fpr.lower < 0.5 && fpr.upper > 0.99);
+        if says_nothing {
+            fpr.method = Method::Approximation(name);
+        }
+        fpr
+    }
+}
+
+/// Some roundings of numbers up to 1, and of an exponent where what it gives counts.
+const ROUNDING: f64 = 1e-9;
+
+/// A bracket that ends so many times above the value says nothing of it.
+const FAR: f64 = 1_000.0;
+
+impl Positions for Progression {
+    /// A word times the modulus, shifted: not uniform by `modulus / 2^64`, below 2^-39 for what is simulated.
+    fn every(&self, word: &mut impl FnMut() -> u64, mut all: impl FnMut(u64) -> bool) -> bool {
+        let m = self.modulus;
+        let mut below = |m: u64| ((u128::from(word()) * u128::from(m)) >> 64) as u64;
+        let (mut at, step) = (below(m), self.least_step + below(m - self.least_step));
+        let mut slice = 0;
+        self.offsets.iter().all(|&offset| {
+            let position = slice + super::double::modular::add(at, offset, m);
+            at = super::double::modular::add(at, step, m);
+            slice += if self.slices { m } else { 0 };
+            all(position)
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::law::double::{Double, Offsets, Step};
+    use crate::law::{Law, PartitionDouble};
+
+    /// Simulated intervals against exact rates: 24 intervals of 99% that do not depend on each other, of which one may miss (two do with chance 2.4%; the seed is frozen).
+    #[test]
+    fn simulations_agree_with_the_exact_rates() {
+        let mut missed = Vec::new();
+        let mut check = |name: String, exact: Fpr, found: Option<Fpr>| {
+            assert_eq!(exact.method, Method::Exact, "{name}");
+            let found = found.expect("cheap, and seen");
+            assert!(found.upper < 1.5 * found.lower, "{name}: {found:?}");
+            if !(found.lower <= exact.value && exact.value <= found.upper) {
+                missed.push(format!("{name}: {found:?} misses {exact:?}"));
+            }
+        };
+        for (m, k, n) in [(13, 3, 2), (60, 4, 8), (101, 5, 10), (256, 4, 40)] {
+            for offsets in [Offsets::Linear, Offsets::Square, Offsets::Custom((0..k).map(|i| -7 * i64::from(i * i * i)).collect())] {
+                for step in [Step::Any, Step::NonZero].into_iter().take(if offsets == Offsets::Square { 1 } else { 2 }) {
+                    let law = Double::new(m, k, step, offsets.clone()).expect("in range");
+                    check(format!("{law:?} {n}"), law.fpr(n).expect("affordable"), law.progression().simulated(n));
+                }
+            }
+            let law = PartitionDouble::new(m / u64::from(k), k).expect("in range");
+            check(format!("{law:?} {n}"), law.fpr(n).expect("affordable"), law.progression().simulated(n));
+        }
+        assert!(missed.len() <= 1, "{missed:#?}");
+    }
+
+    #[test]
+    fn what_is_not_proven_is_not_called_so() {
+        let law = |m, k| Double::new(m, k, Step::Any, Offsets::Linear).expect("in range");
+        // Nothing proven beyond 64 probes, but little work; and too much of it.
+        for (m, k, n) in [(1_000, 1_000, 1u64), (3_000, 100, 20), (50, 64, 1), (128, 64, 2)] {
+            let found = law(m, k).fpr(n).expect("always answers");
+            assert_eq!(found.method, Method::Simulation, "{m} {k} {n}: {found:?}");
+            assert!(found.lower < found.value && found.value < found.upper);
+        }
+        let found = law(1 << 60, 1_000).fpr(1 << 48).expect("always answers");
+        assert_eq!((found.method, found.lower), (Method::Approximation("limit and floors"), 0.0));
+        assert_eq!(law(1 << 60, 1_000).proven(1 << 48), Ok(None));
+        // Its binomials exceed 128 bits: this was a panic.
+        let found = PartitionDouble::new(5, 1_000).expect("in range").fpr(3).expect("always answers");
+        assert_eq!(found.method, Method::Simulation);
+        // (an item hits slice i for a query by the residue of i modulo 5 or not at all) 3 items cover all by the query's own pair, or not: at least 1 - (24/25)^3.
+        assert!((found.value - 0.115_264).abs() < 0.002, "{found:?}");
+        // So many items fill every slice.
+        let found = PartitionDouble::new(60, 64).expect("in range").fpr(1 << 63).expect("always answers");
+        assert!(found.lower > 0.999 && found.method == Method::Bound);
+    }
+}
