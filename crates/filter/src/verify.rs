@@ -178,13 +178,16 @@ fn fill_verdict<H: KeyHasher, S: Scheme>(filter: &BloomFilter<H, S>, items: (u64
 /// Hits among random keys, which the filter does not hold but with probability n/2^128.
 pub struct Measurement<'a> {
     /// How many of the keys the filter seems to hold.
-    ask: Box<dyn Fn(&[RandomKey]) -> usize + 'a>,
+    ask: Box<Ask<'a>>,
     /// Where this filter's rate lies: its rate by the fill, or a range where the fill does not tell it.
     rates: (f64, f64),
     keys: RandomKeys,
     queries: u64,
     hits: u64,
 }
+
+/// The number of hits among keys.
+type Ask<'a> = dyn Fn(&[RandomKey]) -> usize + 'a;
 
 /// Keys asked for at a time.
 const ASKED: u64 = 1 << 12;
