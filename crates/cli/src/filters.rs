@@ -1,9 +1,9 @@
 //! Filters of any scheme, and sizes for them.
 
 use crate::failure::Failure;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use truebloom::scheme::{AnyScheme, SchemeId};
-use truebloom::{BloomFilter, PortableHasher};
+use truebloom::{BloomFilter, FileError, FormatError, PortableHasher};
 use truebloom_math::{Fpr, Plan, Rate, SchemePlan, SchemeTarget, Target, Variant};
 
 /// A filter whose scheme is known only from its file.
@@ -11,6 +11,17 @@ pub(crate) type AnyFilter = BloomFilter<PortableHasher, AnyScheme>;
 
 pub(crate) fn open(path: &Path) -> Result<AnyFilter, Failure> {
     AnyFilter::of_scheme_open(path).map_err(Failure::new)
+}
+
+/// [`open`], for a verb that reads these inputs; a filter among them was perhaps meant to be the first.
+pub(crate) fn open_for(path: &Path, inputs: &[PathBuf]) -> Result<AnyFilter, Failure> {
+    AnyFilter::of_scheme_open(path).map_err(|error| {
+        let foreign = matches!(error, FileError::Format { cause: FormatError::NotAFilter { .. }, .. });
+        let swapped = inputs.first().filter(|input| foreign && input.is_file() && AnyFilter::of_scheme_open(input).is_ok());
+        swapped.map_or(Failure::new(&error), |filter| {
+            Failure::at(path, format_args!("this is not a filter, but {} is: put the filter first, then the inputs", filter.display()))
+        })
+    })
 }
 
 /// Bits, probes and items for a scheme; whether they keep to a rate is left to whoever builds the filter.

@@ -63,7 +63,7 @@ impl Args {
 
 pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
     // The choice of the scheme once, not a key: the standard one is compiled for itself.
-    match filters::open(&args.filter)?.into_standard() {
+    match filters::open_for(&args.filter, &args.inputs)?.into_standard() {
         Ok(filter) => run_on(args, filter),
         Err(filter) => run_on(args, *filter),
     }
