@@ -60,7 +60,7 @@ pub(crate) fn count(text: &str) -> Result<u64, String> {
 }
 
 /// A number of items; a rate in its place is told so.
-fn items(text: &str) -> Result<u64, String> {
+pub(crate) fn items(text: &str) -> Result<u64, String> {
     count(text).map_err(|error| match text.parse::<Rate>() {
         Ok(_) => format!("{error}; if that is the rate, give it with -p"),
         Err(_) => error,
@@ -97,6 +97,22 @@ pub(crate) fn rate(text: &str) -> Result<Rate, String> {
         Ok(100..) => format!("{error}; if that is the number of items, give it with -n"),
         _ => error.to_string(),
     })
+}
+
+/// A time in seconds: 90, 90s, 30min, 12h, 7d.
+pub(crate) fn seconds(text: &str) -> Result<f64, String> {
+    let text = text.trim();
+    let digits = text.trim_end_matches(|c: char| c.is_ascii_alphabetic());
+    let unit = match &text[digits.len()..] {
+        "" | "s" => Some(1.0),
+        "ms" => Some(1e-3),
+        "min" => Some(60.0),
+        "h" => Some(3_600.0),
+        "d" => Some(86_400.0),
+        _ => None,
+    };
+    let number = digits.parse::<f64>().ok().filter(|number| number.is_finite() && *number >= 0.0);
+    number.zip(unit).map(|(number, unit)| number * unit).ok_or_else(|| format!("`{text}` is not a time; write it as 90s, 30min, 12h or 7d"))
 }
 
 /// The number times its suffix, and what follows the suffix.
@@ -181,6 +197,16 @@ mod tests {
         assert_eq!(bits("64B"), Ok(512));
         assert_eq!(bytes("2GB"), Ok(2_000_000_000));
         assert_eq!(bytes("64Mi"), Ok(64 << 20));
+    }
+
+    #[test]
+    fn times() {
+        for (text, expected) in [("90", 90.0), ("1.5h", 5400.0), ("30min", 1800.0), ("7d", 604_800.0), ("250ms", 0.25)] {
+            assert_eq!(seconds(text), Ok(expected), "{text}");
+        }
+        for text in ["", "h", "1y", "-3s", "1e999", "nan", "inf"] {
+            assert!(seconds(text).is_err(), "{text}");
+        }
     }
 
     #[test]

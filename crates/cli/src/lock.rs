@@ -38,8 +38,9 @@ impl Lock {
     }
 }
 
+/// Whether this file has that name.
 #[cfg(unix)]
-fn is_at(file: &File, path: &Path) -> std::io::Result<bool> {
+pub(crate) fn is_at(file: &File, path: &Path) -> std::io::Result<bool> {
     use std::os::unix::fs::MetadataExt;
     let (ours, there) = (file.metadata()?, std::fs::metadata(path)?);
     Ok((ours.dev(), ours.ino()) == (there.dev(), there.ino()))
@@ -47,6 +48,6 @@ fn is_at(file: &File, path: &Path) -> std::io::Result<bool> {
 
 /// Elsewhere a file that is open is not replaced.
 #[cfg(not(unix))]
-fn is_at(_: &File, _: &Path) -> std::io::Result<bool> {
+pub(crate) fn is_at(_: &File, _: &Path) -> std::io::Result<bool> {
     Ok(true)
 }

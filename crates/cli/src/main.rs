@@ -12,6 +12,7 @@ mod progress;
 mod records;
 mod report;
 mod stop;
+mod subject;
 
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 use failure::Failure;
@@ -45,18 +46,21 @@ enum Verb {
     Insert(cmd::insert::Args),
     #[command(visible_alias = "test")]
     Check(cmd::check::Args),
+    Dedup(cmd::dedup::Args),
     #[command(visible_alias = "show")]
     Info(cmd::info::Args),
     Verify(cmd::verify::Args),
     Merge(cmd::merge::Args),
     Copy(cmd::copy::Args),
     Clear(cmd::clear::Args),
+    Count(Box<cmd::count::Args>),
     Doctor(cmd::doctor::Args),
     Compare(cmd::compare::Args),
     Fpr(cmd::fpr::Args),
     Explain(cmd::explain::Args),
     Audit(cmd::audit::Args),
     Table(cmd::table::Args),
+    Simulate(cmd::simulate::Args),
     Reproduce(cmd::reproduce::Args),
     Eval(cmd::eval::Args),
     Completions(cmd::completions::Args),
@@ -75,10 +79,12 @@ fn main() -> ExitCode {
         Some(Verb::Merge(args)) => cmd::merge::run(&args),
         Some(Verb::Copy(args)) => cmd::copy::run(&args),
         Some(Verb::Clear(args)) => cmd::clear::run(&args),
+        Some(Verb::Count(args)) => cmd::count::run(&args),
         Some(Verb::Doctor(args)) => cmd::doctor::run(&args),
         Some(Verb::Completions(args)) => cmd::completions::run(&args),
         Some(Verb::Man(args)) => cmd::man::run(&args),
         Some(Verb::Check(args)) => cmd::check::run(&args),
+        Some(Verb::Dedup(args)) => cmd::dedup::run(&args),
         Some(Verb::Info(args)) => cmd::info::run(&args),
         Some(Verb::Verify(args)) => cmd::verify::run(&args),
         Some(Verb::Fpr(args)) => cmd::fpr::run(&args),
@@ -86,6 +92,7 @@ fn main() -> ExitCode {
         Some(Verb::Compare(args)) => cmd::compare::run(&args),
         Some(Verb::Audit(args)) => cmd::audit::run(&args),
         Some(Verb::Table(args)) => cmd::table::run(&args),
+        Some(Verb::Simulate(args)) => cmd::simulate::run(&args),
         Some(Verb::Reproduce(args)) => cmd::reproduce::run(&args),
         Some(Verb::Eval(args)) => cmd::eval::run(&args),
     };

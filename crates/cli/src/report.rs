@@ -38,7 +38,19 @@ impl Report {
 
     /// Prints it to standard output.
     pub(crate) fn print_as(self, format: Format) -> io::Result<()> {
-        let mut out = io::stdout().lock();
+        let out = io::stdout().lock();
+        let is_terminal = out.is_terminal();
+        self.write_to(out, is_terminal, format)
+    }
+
+    /// Prints it to standard error, beside an output of lines. Nothing is left to tell if that is closed.
+    pub(crate) fn print_aside(self, json: bool) {
+        let out = io::stderr().lock();
+        let is_terminal = out.is_terminal();
+        let _ = self.write_to(out, is_terminal, if json { Format::Json } else { Format::Text });
+    }
+
+    fn write_to(self, mut out: impl Write, is_terminal: bool, format: Format) -> io::Result<()> {
         match format {
             Format::Json => writeln!(out, "{}", Value::Object(self.fields)),
             Format::Csv => {
@@ -47,7 +59,6 @@ impl Report {
             }
             Format::Text => {
                 let width = self.lines.iter().map(|(label, _)| label.chars().count()).max().unwrap_or(0);
-                let is_terminal = out.is_terminal();
                 let shown = |label: &str| color::bold(&format!("{label:width$}"), is_terminal);
                 self.lines.iter().try_for_each(|(label, text)| writeln!(out, "{}  {text}", shown(label)))
             }

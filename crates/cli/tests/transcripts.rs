@@ -62,6 +62,8 @@ fn hold(file: &Path) {
     let folder = tempfile::tempdir().expect("a folder");
     let words = run(&format!("gzip -dc '{}/data/american-english.gz' > words.txt", root().display()), folder.path());
     assert!(words.is_empty(), "{words:?}");
+    let text = root().join("crates/filter/tests/count_min/text.md");
+    std::fs::copy(text, folder.path().join("text.md")).expect("a text");
     let steps = steps(&markdown);
     assert!(!steps.is_empty(), "{} has no session", file.display());
     for Step { command, mut expected } in steps {

@@ -23,6 +23,15 @@ pub enum BuildError {
         /// The number that was given.
         found: u32,
     },
+    /// The number of probes is out of range for a blocked filter.
+    #[error(
+        "a key cannot have {found} probes in one block; give 1 to {}, leave the choice to a plan, or take a standard filter",
+        crate::scheme::MAX_BLOCKED_PROBES
+    )]
+    BlockedProbes {
+        /// The number that was given.
+        found: u32,
+    },
     /// The type is that of another scheme.
     #[error("the type is that of the {expected} scheme, not of the {found} one; take the type of that, or `AnyScheme`")]
     Scheme {
@@ -141,7 +150,7 @@ pub struct ParseSeedError {
     pub found: String,
 }
 
-/// Why two filters cannot be merged: the first parameter in which they differ.
+/// Why two filters or two sketches cannot be merged: the first parameter in which they differ.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum MergeError {
@@ -186,17 +195,17 @@ pub enum MergeError {
         theirs: SchemeId,
     },
     /// Different hash functions.
-    #[error("the filters differ in hashers, {} and {}; make both with the same hasher", name(*ours), name(*theirs))]
+    #[error("they differ in hashers, {} and {}; make both with the same hasher", name(*ours), name(*theirs))]
     Hasher {
-        /// Of the filter that was to change; `None` for one that files do not know.
+        /// Of the one that was to change; `None` for one that files do not know.
         ours: Option<HasherId>,
         /// Of the other.
         theirs: Option<HasherId>,
     },
     /// Different seeds.
-    #[error("the filters differ in seeds, {ours} and {theirs}; make both with the same seed, or one as a clone of the other")]
+    #[error("they differ in seeds, {ours} and {theirs}; make both with the same seed, or one as a clone of the other")]
     Seed {
-        /// Of the filter that was to change.
+        /// Of the one that was to change.
         ours: Seed,
         /// Of the other.
         theirs: Seed,

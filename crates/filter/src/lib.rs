@@ -45,6 +45,9 @@
 //! | | |
 //! |---|---|
 //! | the filter | [`BloomFilter`]: [`new`](BloomFilter::new), [`insert`](BloomFilter::insert), [`contains`](BloomFilter::contains), [`union_with`](BloomFilter::union_with), [`fpr`](BloomFilter::fpr), [`save`](BloomFilter::save), [`open`](BloomFilter::open) |
+//! | one cache line a key | [`BlockedBloomFilter`] |
+//! | shared by threads | [`AtomicBloomFilter`], [`AtomicBlockedBloomFilter`] |
+//! | many keys at a time | [`insert_all`](BloomFilter::insert_all), [`contains_all`](BloomFilter::contains_all), [`Mask`] |
 //! | the filter that forgets, for streams without end | [`recycling`] |
 //! | counts, frequent keys | [`count_min`] |
 //! | what can be a key | [`Key`] |
@@ -56,8 +59,11 @@
 //!
 //! Files are described in docs/FORMAT.md, and why things are as they are in docs/DESIGN.md.
 
+mod arch;
 mod bits;
+mod blocked;
 mod bloom;
+mod bulk;
 pub mod count_min;
 mod error;
 mod format;
@@ -68,7 +74,9 @@ pub mod scheme;
 mod tied;
 pub mod verify;
 
-pub use bloom::BloomFilter;
+pub use blocked::{AtomicBlockedBloomFilter, BlockedBloomFilter};
+pub use bloom::{AtomicBloomFilter, BloomFilter};
+pub use bulk::Mask;
 pub use error::{BuildError, Expected, FileError, FormatError, MergeError, ParseSeedError, ReadError};
 pub use format::Kind;
 pub use hash::{Foreign, HasherId, KeyHash, KeyHasher, PortableHasher, Seed};

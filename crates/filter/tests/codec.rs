@@ -150,7 +150,7 @@ fn hostile_fields_are_refused_by_name() {
     let field = |field, expected, found| FormatError::Field { field, expected, found };
     let cases: [(usize, &[u8], FormatError); 23] = [
         (8, &[2, 0], FormatError::Version { expected: 1, found: 2 }),
-        (10, &[2, 0], FormatError::Unknown { field: "kind", found: 2 }),
+        (10, &[2, 0], FormatError::Kind { found: Kind::Blocked }),
         (10, &[0, 0], FormatError::Unknown { field: "kind", found: 0 }),
         (10, &[5, 0], FormatError::Unknown { field: "kind", found: 5 }),
         (10, &[3, 0], FormatError::Kind { found: Kind::RecyclingOnePhase }),

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use truebloom::count_min::{Counter, FullRows, HeavyHitters, PairwiseRows, RowHashes, Sketch, TwoHashRows};
 use truebloom::scheme::{AnyScheme, Classic, Scheme, SchemeId, Standard};
 use truebloom::truebloom_math::count_min::{Rows, Shape};
-use truebloom::{BloomFilter, HasherId, KeyHash, KeyHasher, PortableHasher, Seed};
+use truebloom::{BlockedBloomFilter, BloomFilter, HasherId, KeyHash, KeyHasher, PortableHasher, Seed};
 
 const SEED: u128 = 0x0f1e_2d3c_4b5a_6978_8796_a5b4_c3d2_e1f0;
 
@@ -48,6 +48,20 @@ fn a_merged_filter_with_siphash() {
     built.union_with(&other).expect("clones");
     check("v1-siphash-merged.tbl", &built);
     assert!(built.is_merged() && built.capacity().is_none() && built.rate().is_none());
+}
+
+/// Ten probes, so that two words of positions are used.
+#[test]
+fn a_blocked_filter() {
+    let mut built = BlockedBloomFilter::with_hasher(333, 0.001, PortableHasher::xxh3(Seed::from(SEED))).expect("a plan");
+    let bytes: Vec<u8> = (0..=255).collect();
+    built.extend((0..160).map(|i| format!("key {i}")));
+    built.extend((0..160i64).map(|i| i - 100));
+    built.extend([0, 1, 3, 4, 8, 9, 16, 17, 128, 129, 240, 241, 256].map(|length| &bytes[..length]));
+    let (path, golden) = golden("v1-blocked.tbl");
+    assert_eq!((built.bits(), built.probes()), (5_632, 10), "the reference was written for this plan");
+    assert_eq!(built.to_bytes().as_deref(), Ok(&golden[..]), "built otherwise than by the reference");
+    assert_eq!(BlockedBloomFilter::open(path).expect("a golden file"), built);
 }
 
 /// Key i comes i + 1 times.

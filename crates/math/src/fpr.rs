@@ -8,7 +8,7 @@ use std::fmt;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Method {
-    /// The bracket is proven, by counted rounding errors in integer arithmetic.
+    /// The bracket is proven, by counted rounding errors: in integer arithmetic, for recycling filters in sums of positive terms.
     Exact,
     /// The bracket comes from an error budget that tests confirm but no proof covers.
     Validated,
@@ -35,7 +35,7 @@ impl fmt::Display for Method {
 /// A false-positive rate: `lower <= truth <= upper`, `value` between them, and the same for the natural logarithms, which stay finite where
 /// the rate itself is below the range of `f64`.
 ///
-/// With [`Method::Exact`] the two ends are at most two `f64` apart (a relative width below 5e-16; logarithms below 1e-12).
+/// With [`Method::Exact`] the two ends are at most two `f64` apart (a relative width below 5e-16; logarithms below 1e-12); for the long run of recycling filters, up to a relative width of 1e-9.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Fpr {

@@ -6,7 +6,7 @@
 //! | question | answer |
 //! |---|---|
 //! | what rate does this filter have? | [`Variant::fpr`], or a [`Law`] for more |
-//! | how many bits for this rate? how many items fit? | [`Plan::new`], [`min_bits`], [`max_items`] |
+//! | how many bits for this rate? how many items fit? | [`Plan::new`], [`min_bits`], [`max_items`]; [`BlockedPlan::new`] |
 //! | which number of probes is best? | [`optimal_probes`] |
 //! | what rate does one filter keep to, with a probability? | [`rate_quantile_bound`], [`Target::confidence`] |
 //! | how many hits among fresh keys? | [`false_positives`], [`hits_quantile_bound`] |
@@ -36,6 +36,7 @@
 mod approximation;
 pub mod audit;
 pub mod binomial;
+mod blocked_plan;
 pub mod bounds;
 mod combine;
 pub mod convergence;
@@ -65,6 +66,7 @@ pub mod sets;
 mod simulation;
 
 pub use approximation::Approximation;
+pub use blocked_plan::{BLOCK_BITS, BlockedPlan, MAX_BLOCKED_PROBES};
 pub use efficiency::{
     MOST_BITS_SEARCHED, Peak, best_probes_approximation, crossover, efficiency, half_full_items, max_efficiency, peak_efficiency,
     peak_items_approximation, standard_limit, valley_efficiency,

@@ -100,7 +100,7 @@ impl Rate {
     /// The denominator is below two to this power.
     pub(crate) fn denominator_bits(&self) -> u64 {
         // log2(10) < 3.33
-        u64::from(self.exponent.unsigned_abs()) * 333 / 100 + 1 + 64
+        u64::from(self.exponent.unsigned_abs()) * 333 / 100 + 1 + u64::from(64 - self.divisor.leading_zeros())
     }
 
     /// This numerator times the other's denominator, in as many words for either order.

@@ -7,7 +7,7 @@ use common::{fraction, int, of_f64, ratio, rows};
 use num_rational::BigRational;
 use num_traits::ToPrimitive;
 use serde_json::Value;
-use truebloom_math::recycling::{Bracket, Counting, Design, Mode, Phases, Trigger, capacity, min_bits, n_bounded};
+use truebloom_math::recycling::{Bracket, Counting, Design, Mode, Phases, Trigger, capacity, min_bits, n_bounded, remember};
 use truebloom_math::{Fpr, Method, Rate, Variant};
 
 fn one_phase(colliding: bool, retaining: bool) -> Mode {
@@ -455,4 +455,48 @@ fn a_limit_on_items_lowers_the_rate() {
         assert!(design.fpr_with_limit(2).expect("in range") < all && design.fpr_with_limit(0).is_err());
     }
     assert!(Design::new(9, 2, 5, Mode::two_phase()).and_then(|design| design.fpr_with_limit(3)).is_err());
+}
+
+#[test]
+fn what_it_takes_to_remember() {
+    let mode = two_phase(true, Trigger::Included, false);
+    for (items, p) in [(2, "0.1"), (4, "0.05")] {
+        let asked = rate(p);
+        let certain = remember(items, 0.0, &asked, mode).expect("in range").expect("a design");
+        assert!(certain.run.fpr.upper <= asked.to_f64() && certain.design.sigma() / u64::from(certain.design.probes()) >= items);
+        assert_eq!(certain.design.forgetting().expect("in range").probability(items).value, 0.0);
+        // Nothing smaller does.
+        for bits in 1..certain.design.bits() {
+            for probes in 1..=12 {
+                let sigma = u64::from(probes) * items;
+                if sigma + u64::from(probes) < bits {
+                    let run = Design::new(bits, probes, sigma, mode).and_then(|design| design.long_run()).expect("in range");
+                    assert!(run.fpr.value > asked.to_f64(), "{items} {p}: {bits} bits, {probes} probes");
+                }
+            }
+        }
+    }
+    for (items, forgotten, mode) in [(20, 0.01, mode), (10, 0.2, one_phase(true, false))] {
+        let (asked, context) = (rate("0.01"), format!("{items} {forgotten} {mode:?}"));
+        let found = remember(items, forgotten, &asked, mode).expect("in range").expect("a design");
+        let chance = |design: &Design| design.forgetting().expect("in range").probability(items).value;
+        assert!(found.run.fpr.upper <= asked.to_f64() && chance(&found.design) <= forgotten, "{context}");
+        let shorter = min_bits(0.97 * found.run.items_per_cycle.value, &asked, mode).expect("in range").expect("a design");
+        assert!(chance(&shorter.design) > forgotten, "{context}");
+    }
+    for (items, forgotten, mode) in
+        [(0, 0.1, mode), (9, 0.0, one_phase(true, false)), (9, 1.0, mode), (9, f64::NAN, mode), (u64::MAX, 0.1, mode)]
+    {
+        assert!(remember(items, forgotten, &rate("0.01"), mode).is_err());
+    }
+    assert_eq!(remember(1_000_000_000_000_000, 1e-6, &rate("1e-300"), one_phase(true, false)), Ok(None));
+}
+
+/// The chances are those of tests/reference/recycling.py, where each cycle is weighted by the chance that it ends.
+#[test]
+fn cycles_that_get_stuck_are_left_out() {
+    for (bits, probes, items, fpr) in [(9, 3, 8, 0.333_826_164_131_986), (4, 2, 3, 0.315_004_659_832_246)] {
+        let found = n_bounded(bits, probes, items, Counting::Real).expect("in range");
+        assert!(found.stuck > 0.1 && (found.fpr.value - fpr).abs() < 1e-12, "{found:?}");
+    }
 }

@@ -160,10 +160,76 @@ fn lehr() {
 fn kirsch_mitzenmacher() {
     let frozen = Verdicts {
         confirmed: &["theorem-6-2-upper", "best-probes", "limit", "queries", "figure-1-small", "figure-1-partition", "figure-2-mean"],
-        corrected: &["theorem-6-1-one-probe", "theorem-6-1", "theorem-6-1-double", "section-3", "negligible", "delta", "order"],
+        corrected: &[
+            "theorem-6-1-one-probe",
+            "theorem-6-1",
+            "theorem-6-1-double",
+            "section-3",
+            "negligible",
+            "delta",
+            "order",
+            "theorem-9-1-depth",
+            "section-9-2-copies",
+            "theorem-9-1-product",
+        ],
         refuted: &["theorem-6-2-lower", "theorem-6-3-lower"],
     };
     frozen.hold(Paper::KirschMitzenmacher);
+}
+
+#[test]
+fn dozier() {
+    let frozen = Verdicts {
+        confirmed: &[
+            "one-probe",
+            "figure-3-one",
+            "figure-3-two-excluded",
+            "figure-4-bounds",
+            "figure-4-tighter",
+            "figure-4-exact",
+            "figure-5-reduction",
+            "figure-5-counted",
+            "figure-7-one",
+        ],
+        corrected: &["cycle", "figure-3-two", "figure-6-reduction", "thirty-percent", "figure-7-match"],
+        refuted: &["figure-5-keeps"],
+    };
+    frozen.hold(Paper::Dozier);
+}
+
+/// Capacities and ratios of the reference, found there by another program.
+#[test]
+fn recycling_capacities_are_those_of_the_reference() {
+    let text = include_str!("vectors/rbf_capacity.json");
+    let reference: serde_json::Value = serde_json::from_str(text).expect("JSON");
+    let number = |value: &serde_json::Value| -> f64 { value.as_f64().or_else(|| value.as_str()?.parse().ok()).expect("a number") };
+    let figures = Paper::Dozier.figures_with_trials(2).expect("the paper's sizes are in range");
+    assert_eq!(figures.iter().map(|figure| figure.rows.len()).collect::<Vec<_>>(), [27, 27, 27, 18, 8, 11, 33]);
+    let find = |name: &str, first: f64| {
+        let figure = figures.iter().find(|figure| figure.name == name).expect(name);
+        figure.rows.iter().find(|row| row[0] == first).cloned()
+    };
+    let mut compared = 0;
+    for row in reference["rows"].as_array().expect("rows") {
+        let (bits, rate) = (number(&row["M"]), number(&row["p"]));
+        let by_size = if rate == 0.01 { find("dozier-5", bits) } else { None };
+        let by_rate = if bits == 100_000.0 { find("dozier-6", rate) } else { None };
+        for ours in by_size.iter().chain(&by_rate) {
+            let items = number(&row["sigma_design"]["N"]);
+            assert_eq!([ours[1], ours[2]], [number(&row["fw"]["n"]), number(&row["fa"]["n"])], "{row}");
+            assert!((ours[3] / items - 1.0).abs() < 1e-9, "{row}: {ours:?}");
+            compared += 1;
+        }
+        let seventh = figures[6].rows.iter().find(|ours| ours[0] == bits && ours[1] == rate);
+        if let Some(ours) = seventh {
+            let items = number(&row["sigma_design"]["N"]);
+            for (column, name) in [(2, "two_excl"), (3, "two_incl")] {
+                assert!((ours[column] * number(&row[name]["N"]) / items - 1.0).abs() < 1e-9, "{name} {row}: {ours:?}");
+            }
+            compared += 1;
+        }
+    }
+    assert!(compared >= 14, "{compared}");
 }
 
 /// Seed frozen, 100 trials: simulated rates lie within five standard errors of their laws, 40 of them (chance of a false alarm below 1e-3 even with heavy tails).

@@ -80,7 +80,7 @@ fn run_on<S: Scheme>(args: &Args, filter: BloomFilter<PortableHasher, S>) -> Res
             // What was selected is shown before we wait for more input.
             Event::Idle => selection.out.flush()?,
             Event::Stopped | Event::End => break,
-            Event::InputEnded | Event::Deadline => {}
+            Event::InputEnded | Event::Deadline | Event::Passed(_) => {}
         }
         if args.quiet && selection.selected > 0 {
             return Ok(ExitCode::SUCCESS);

@@ -24,7 +24,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
     let mut filter = filters::open(&args.filter)?;
     let offered = filter.offered();
     filter.clear();
-    filter.save(&args.filter).map_err(Failure::new)?;
+    super::save(&filter, &args.filter, true)?;
     let mut report = Report::new("clear");
     report.field("filter", args.filter.display().to_string()).field("forgotten", offered);
     report.line("cleared", format!("{}, which had been offered {}", args.filter.display(), plural(offered, "key")));

@@ -69,7 +69,7 @@ pub(crate) struct Args {
     records: RecordArgs,
 }
 
-fn seed(text: &str) -> Result<Seed, String> {
+pub(crate) fn seed(text: &str) -> Result<Seed, String> {
     text.parse().map_err(|error: truebloom::ParseSeedError| error.to_string())
 }
 
@@ -170,7 +170,7 @@ fn check_memory(target: &Target, needed: u64) -> Result<(), Failure> {
 }
 
 /// Linux tells; elsewhere the allocation itself must.
-fn available_memory() -> Option<u64> {
+pub(crate) fn available_memory() -> Option<u64> {
     let text = std::fs::read_to_string("/proc/meminfo").ok()?;
     let line = text.lines().find_map(|line| line.strip_prefix("MemAvailable:"))?;
     line.trim().strip_suffix("kB")?.trim().parse::<u64>().ok()?.checked_mul(1024)

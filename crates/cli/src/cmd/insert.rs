@@ -69,7 +69,7 @@ fn insert<S: Scheme>(mut filter: BloomFilter<PortableHasher, S>, args: &Args) ->
     if filter.is_over_capacity() {
         warn(over_capacity(&filter));
     }
-    filter.save(&args.filter).map_err(Failure::new)?;
+    super::save(&filter, &args.filter, true)?;
     report(args, &filter, before, &records).print(args.json)?;
     Ok(records.told_shortfall(&args.filter))
 }

@@ -6,7 +6,9 @@ pub(crate) mod clear;
 pub(crate) mod compare;
 pub(crate) mod completions;
 pub(crate) mod copy;
+pub(crate) mod count;
 pub(crate) mod create;
+pub(crate) mod dedup;
 pub(crate) mod doctor;
 pub(crate) mod eval;
 pub(crate) mod explain;
@@ -16,12 +18,15 @@ pub(crate) mod insert;
 pub(crate) mod man;
 pub(crate) mod merge;
 pub(crate) mod plan;
+mod plan_recycling;
 pub(crate) mod reproduce;
+pub(crate) mod simulate;
 pub(crate) mod table;
 pub(crate) mod verify;
 
 use crate::failure::Failure;
 use crate::report::{Report, count, fpr as fpr_text, fpr_value, plural, rate_up, rate_value};
+use crate::stop;
 use std::path::Path;
 use truebloom::scheme::Scheme;
 use truebloom::{BloomFilter, PortableHasher};
@@ -34,8 +39,9 @@ pub(crate) fn check_target(path: &Path, force: bool) -> Result<(), Failure> {
     BloomFilter::check_target(path).map_err(Failure::new)
 }
 
-/// Writes a filter under a new name, or with `force` over what is there.
+/// Writes a filter under a new name, or with `force` over what is there; an error if a signal has come until now.
 pub(crate) fn save<S: Scheme>(filter: &BloomFilter<PortableHasher, S>, path: &Path, force: bool) -> Result<(), Failure> {
+    stop::last_moment()?;
     if force { filter.save(path) } else { filter.save_new(path) }.map_err(Failure::new)
 }
 

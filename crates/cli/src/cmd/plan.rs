@@ -14,7 +14,13 @@ Give any sufficient subset; the rest is found exactly:
   truebloom plan --bits 64MiB -p 1e-6            the most items that fit
   truebloom plan -n 10M --bits 16MiB             the best rate of a size
   truebloom plan -n 1G -p 1% --max-memory 2GiB    refuse more than that
-  truebloom plan -n 1M -p 1e-6 --scheme cube     a size of another hashing scheme";
+  truebloom plan -n 1M -p 1e-6 --scheme cube     a size of another hashing scheme
+
+Filters that forget, for streams without end (one phase, two phases, and as it is done without a model):
+  truebloom plan --recycling --memory 64MiB -p 0.1%      the most items that they hold
+  truebloom plan --recycling -n 10M -p 0.1%              the fewest bits for so many a cycle
+  truebloom plan --recycling --remember 10M -p 0.1%      the fewest bits that remember so long
+  truebloom plan --recycling --remember 1h --arrival 5000 -p 0.1%";
 
 /// Find the smallest filter that is proven to meet a rate
 #[derive(clap::Args)]
@@ -28,10 +34,17 @@ pub(crate) struct Args {
     scheme: Option<Hashing>,
 
     #[command(flatten)]
+    recycling: super::plan_recycling::Options,
+
+    #[command(flatten)]
     format: FormatArgs,
 }
 
 pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
+    if args.recycling.asked() {
+        super::plan_recycling::report(&args.recycling, &args.size)?.print_as(args.format.format())?;
+        return Ok(ExitCode::SUCCESS);
+    }
     if let (Some(scheme), Some(items), Some(rate)) = (args.scheme, args.size.items, args.size.rate) {
         let max_bits = args.size.max_memory.map(|bytes| bytes.saturating_mul(8));
         let target = SchemeTarget { scheme, items, rate, probes: args.size.probes, max_bits, hash_bits: 128 };

@@ -2,12 +2,16 @@
 
 use crate::failure::Failure;
 use crate::report::plural;
+use crate::subject::{Real, policy};
 use serde_json::{Value, json};
 use std::fs;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
-use truebloom_math::reproduce::{Claim, Paper, Verdict};
+use truebloom::recycling::Policy;
+use truebloom::scheme::Standard;
+use truebloom_math::recycling::Subject;
+use truebloom_math::reproduce::{Claim, Paper, Trial, Verdict};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -15,6 +19,7 @@ Examples:
   truebloom reproduce burns --csv > burns.csv
   truebloom reproduce burns --figures data/      also write the data of every figure, a CSV file each
   truebloom reproduce kirsch-mitzenmacher --figures data/ --trials 10000    the paper's experiments in full
+  truebloom reproduce dozier                     recycling filters simulated beside their models
 
 Errata are the rows of docs/ERRATA.md.";
 
@@ -22,7 +27,7 @@ Errata are the rows of docs/ERRATA.md.";
 #[derive(clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Args {
-    /// burns, grandi, lehr or kirsch-mitzenmacher
+    /// burns, grandi, lehr, kirsch-mitzenmacher or dozier
     #[arg(value_name = "PAPER", value_parser = paper)]
     paper: Paper,
 
@@ -48,7 +53,7 @@ fn paper(text: &str) -> Result<Paper, String> {
 }
 
 pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
-    let claims = args.paper.claims()?;
+    let claims = args.paper.claims_of(&real_filter)?;
     let figures = args.figures.as_deref().map(|folder| write_figures(args.paper, args.trials, folder)).transpose()?.unwrap_or_default();
     let mut out = io::BufWriter::new(io::stdout().lock());
     match (args.json, args.csv) {
@@ -60,11 +65,21 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
     Ok(ExitCode::SUCCESS)
 }
 
+/// Trials of an experiment unless given.
+const TRIALS: u64 = 100;
+
+/// The recycling filter itself, where one is simulated.
+fn real_filter(trial: &Trial, seed: u64) -> Option<Box<dyn Subject>> {
+    let policy = Policy { insertions: trial.most_items, ..policy(&trial.design) };
+    let (bits, probes) = (trial.design.bits(), trial.design.probes());
+    Some(Box::new(Real::<Standard>::new(bits, probes, policy, seed).ok()?))
+}
+
 /// The files written.
 fn write_figures(paper: Paper, trials: Option<u64>, folder: &Path) -> Result<Vec<PathBuf>, Failure> {
     fs::create_dir_all(folder).map_err(|error| Failure::at(folder, error))?;
     let mut paths = Vec::new();
-    for figure in trials.map_or_else(|| paper.figures(), |trials| paper.figures_with_trials(trials))? {
+    for figure in paper.figures_of(trials.unwrap_or(TRIALS), &real_filter)? {
         let path = folder.join(figure.name).with_extension("csv");
         // Under another name first, so that no half of a file is ever taken for a figure.
         let part = path.with_extension("csv.part");

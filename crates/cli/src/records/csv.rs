@@ -109,11 +109,10 @@ impl Csv {
             self.used = false;
             self.carry.clear();
         }
-        let mut start = if self.skipping { self.skip_line(text) } else { 0 };
         if self.skipping {
-            return Ok(text.len());
+            return Ok(self.skip_line(text, found));
         }
-        let mut at = start;
+        let (mut start, mut at) = (0, 0);
         // With room for all there is, the reader never runs out of it.
         let room = self.filled.0 + text.len() - at;
         if self.fields.len() < room {
@@ -140,7 +139,10 @@ impl Csv {
             }
             match self.record(text, start..at, found) {
                 Outcome::Done => {}
-                Outcome::Broken => at = start + first_line(&text[start..at]),
+                Outcome::Broken => {
+                    at = start + first_line(&text[start..at]);
+                    found.pass_record(trimmed(text, start..at));
+                }
                 Outcome::Hopeless(why) => return Err(why),
             }
             self.begin_record();
@@ -212,6 +214,7 @@ impl Csv {
         whole.extend_from_slice(&text[start..]);
         let line = first_line(&whole);
         self.skipping = line == whole.len() && whole.last() != Some(&b'\n');
+        found.pass(&whole[..line]);
         whole.drain(..line);
         found.again = Some(whole);
         self.begin_record();
@@ -219,10 +222,12 @@ impl Csv {
         text.len()
     }
 
-    fn skip_line(&mut self, text: &[u8]) -> usize {
+    fn skip_line(&mut self, text: &[u8], found: &mut Found) -> usize {
         let newline = memchr::memchr(b'\n', text);
         self.skipping = newline.is_none();
-        newline.map_or(text.len(), |at| at + 1)
+        let used = newline.map_or(text.len(), |at| at + 1);
+        found.pass(&text[..used]);
+        used
     }
 
     /// Remembers the beginning of a record, unless that is too long already.
@@ -237,14 +242,13 @@ impl Csv {
     }
 
     fn record(&mut self, text: &[u8], range: Range<usize>, found: &mut Found) -> Outcome {
-        let raw = trim(&text[range.clone()]);
-        let start = raw.as_ptr().addr() - text.as_ptr().addr();
-        let range = start..start + raw.len();
+        let range = trimmed(text, range);
+        let raw = &text[range.clone()];
         self.number += 1;
         let fields = self.filled.1;
         let Some(width) = self.width else { return self.first(raw, range, found) };
         if raw.len() > self.most {
-            found.trouble(self.number, too_long(self.most));
+            found.reject(range, self.number, too_long(self.most));
             return Outcome::Done;
         }
         if memchr::memchr(b'\n', raw).is_some() && (fields != width || !is_well_quoted(raw, self.delimiter)) {
@@ -291,19 +295,19 @@ impl Csv {
         let start = found.keys.len();
         let pushed = match self.key {
             None if !self.hex => {
-                found.push(range.clone(), range);
+                found.push(range.clone(), range.clone());
                 Ok(())
             }
             Some(key) if key >= self.filled.1 => Err(format!("has only {} of {} fields", self.filled.1, self.width.unwrap_or(0))),
             Some(key) => {
                 let field = field(&self.fields, &self.ends, key);
                 found.keys.extend_from_slice(field);
-                found.push_copied(range, start, self.hex)
+                found.push_copied(range.clone(), start, self.hex)
             }
             None => Err("a whole CSV record is not hexadecimal: name its column with --column".to_owned()),
         };
         if let Err(why) = pushed {
-            found.trouble(self.number, why);
+            found.reject(range, self.number, why);
         }
     }
 
@@ -351,6 +355,13 @@ fn listed(names: &[String]) -> String {
     let shown: Vec<_> = names.iter().take(SHOWN).map(|name| format!("`{name}`")).collect();
     let more = if names.len() > SHOWN { format!(" and {} more", names.len() - SHOWN) } else { String::new() };
     format!("{}{more}", shown.join(", "))
+}
+
+/// Where a record lies in the text, without line ends around it.
+fn trimmed(text: &[u8], range: Range<usize>) -> Range<usize> {
+    let raw = trim(&text[range]);
+    let start = raw.as_ptr().addr() - text.as_ptr().addr();
+    start..start + raw.len()
 }
 
 /// Without the line ends around a record: those of empty lines before it, and its own.

@@ -26,6 +26,10 @@ pub(super) struct Found {
     /// The only span is of the carried record, not of the text.
     pub(super) carried: bool,
     pub(super) troubles: Vec<Trouble>,
+    /// Whoever reads passes on what has no key, so that nothing is lost.
+    pub(super) passing: bool,
+    /// Bytes to be passed on, after the records found: what is no whole record.
+    pub(super) passed: Vec<u8>,
     /// To be split next, before anything else is read: what a broken record had swallowed, and what was left of the text.
     pub(super) again: Option<Vec<u8>>,
 }
@@ -37,15 +41,36 @@ impl Found {
         self.carried = false;
     }
 
+    /// How many of the records have keys.
+    pub(super) fn with_keys(&self) -> u64 {
+        (self.spans.len() - if self.passing { self.spans.iter().filter(|span| span.key == NO_KEY).count() } else { 0 }) as u64
+    }
+
     pub(super) fn trouble(&mut self, record: u64, why: impl Into<String>) {
         self.troubles.push(Trouble { record, why: why.into() });
+    }
+
+    /// A record of the text that has no key.
+    pub(super) fn reject(&mut self, record: Range<usize>, number: u64, why: impl Into<String>) {
+        self.trouble(number, why);
+        self.pass_record(record);
+    }
+
+    pub(super) fn pass_record(&mut self, record: Range<usize>) {
+        if self.passing {
+            self.spans.push(Span { record: short(record), key: NO_KEY });
+        }
+    }
+
+    pub(super) fn pass(&mut self, text: &[u8]) {
+        if self.passing {
+            self.passed.extend_from_slice(text);
+        }
     }
 
     /// A record with its key, both parts of the text.
     #[inline]
     pub(super) fn push(&mut self, record: Range<usize>, key: Range<usize>) {
-        // Records are shorter than 4 GiB: `--max-record` is at most one.
-        let short = |range: Range<usize>| (range.start as u32, range.end as u32);
         self.spans.push(Span { record: short(record), key: short(key) });
     }
 
@@ -82,6 +107,15 @@ impl Found {
     }
 }
 
+/// Records are shorter than 4 GiB: `--max-record` is at most one.
+#[inline]
+fn short(range: Range<usize>) -> (u32, u32) {
+    (range.start as u32, range.end as u32)
+}
+
+/// No range: it ends before it begins.
+const NO_KEY: (u32, u32) = (1, 0);
+
 /// Records that came together, with their keys.
 #[derive(Clone, Copy)]
 pub(crate) struct Batch<'a> {
@@ -91,11 +125,35 @@ pub(crate) struct Batch<'a> {
 }
 
 impl<'a> Batch<'a> {
-    /// Every record, without what ended it, and its key.
+    /// Every record that has a key, without what ended it, and its key.
     #[inline]
     pub(crate) fn iter(&self) -> impl Iterator<Item = (&'a [u8], &'a [u8])> + use<'a> {
-        let (text, keys) = (self.text, self.keys);
-        let part = |of: &'a [u8], (start, end): (u32, u32)| &of[start as usize..end as usize];
-        self.spans.iter().map(move |span| (part(text, span.record), part(keys, span.key)))
+        let batch = *self;
+        (0..batch.len()).filter_map(move |index| Some((batch.text_of(index, index), batch.key(index)?)))
+    }
+
+    /// How many records there are.
+    pub(crate) fn len(&self) -> usize {
+        self.spans.len()
+    }
+
+    /// The key of a record, if it has one; only where records without keys are [passed on](super::Records::passing).
+    #[inline]
+    pub(crate) fn key(&self, index: usize) -> Option<&'a [u8]> {
+        let (start, end) = self.spans[index].key;
+        self.keys.get(start as usize..end as usize)
+    }
+
+    /// The text from the beginning of one record to the end of another, and all that lies between.
+    #[inline]
+    pub(crate) fn text_of(&self, first: usize, last: usize) -> &'a [u8] {
+        &self.text[self.spans[first].record.0 as usize..self.spans[last].record.1 as usize]
+    }
+
+    /// Whether nothing but `terminator` lies between a record and the next.
+    #[inline]
+    pub(crate) fn joins_next(&self, index: usize, terminator: &[u8]) -> bool {
+        let between = |next: &Span| self.text.get(self.spans[index].record.1 as usize..next.record.0 as usize);
+        self.spans.get(index + 1).and_then(between) == Some(terminator)
     }
 }

@@ -58,6 +58,8 @@ pub(crate) enum Event<'a> {
     Batch(Batch<'a>),
     /// The first record of a CSV input, which names the columns.
     Header(&'a [u8]),
+    /// Bytes without a key, to be passed on as they are; only if [asked for](Records::passing).
+    Passed(&'a [u8]),
     /// There is nothing to read right now, or something to tell on standard error: the moment to flush what was written.
     Idle,
     /// An input has ended.
@@ -82,6 +84,8 @@ pub(crate) struct Records {
     from: usize,
     found: Found,
     header: Vec<u8>,
+    passed: Vec<u8>,
+    passed_told: bool,
     /// The index of the present input, and records skipped in it.
     input: usize,
     skipped_here: u64,
@@ -125,6 +129,8 @@ impl Records {
             from: 0,
             found: Found::default(),
             header: Vec::new(),
+            passed: Vec::new(),
+            passed_told: true,
             input: 0,
             skipped_here: 0,
             ending: None,
@@ -142,9 +148,18 @@ impl Records {
         })
     }
 
+    /// Hands out what has no key, too, for verbs that must not lose anything: as records without keys, or as [`Event::Passed`].
+    pub(crate) fn passing(mut self) -> Records {
+        self.found.passing = true;
+        self
+    }
+
     /// The next event. After `End`, and only then, all inputs were read.
     pub(crate) fn next(&mut self) -> Event<'_> {
         loop {
+            if !std::mem::replace(&mut self.passed_told, true) {
+                return Event::Passed(&self.passed);
+            }
             if self.stopped && self.at == self.block.length {
                 return Event::Stopped;
             }
@@ -164,14 +179,14 @@ impl Records {
             }
             if self.find() {
                 self.idle_told = false;
-                self.read += self.found.spans.len() as u64;
+                self.read += self.found.with_keys();
                 self.progress.at(self.feed.bytes_read(), self.read);
                 return Event::Batch(self.batch());
             }
             if self.take_header() {
                 return Event::Header(&self.header);
             }
-            if !self.notes.is_empty() || self.at < self.block.length {
+            if !self.notes.is_empty() || !self.passed_told || self.at < self.block.length {
                 continue;
             }
             if self.ending.is_some() {
@@ -198,7 +213,6 @@ impl Records {
         }
     }
 
-    #[allow(dead_code, reason = "for verbs that save what they know while they wait, as dedup will")]
     /// Asks for one `Deadline` event at this time.
     pub(crate) fn wake_at(&mut self, time: Option<Instant>) {
         self.deadline = time;
@@ -316,7 +330,8 @@ impl Records {
     fn end_input(&mut self) {
         if self.skipped_here > SHOWN {
             let more = crate::report::count(self.skipped_here - SHOWN);
-            let message = format!("{}: {more} more skipped", self.input_name());
+            let fate = if self.found.passing { "passed on" } else { "skipped" };
+            let message = format!("{}: {more} more {fate}", self.input_name());
             self.note(message);
         }
         self.ending = None;
@@ -354,9 +369,13 @@ impl Records {
             self.skipped += 1;
             self.skipped_here += 1;
             if self.skipped_here <= SHOWN {
-                let message = format!("{}: {} {} {}; skipped", self.input_name(), self.noun, trouble.record, trouble.why);
+                let fate = if self.found.passing { "passed on" } else { "skipped" };
+                let message = format!("{}: {} {} {}; {fate}", self.input_name(), self.noun, trouble.record, trouble.why);
                 self.note(message);
             }
+        }
+        if !self.found.passed.is_empty() {
+            (self.passed, self.passed_told) = (std::mem::take(&mut self.found.passed), false);
         }
         if let Some(again) = self.found.again.take() {
             let length = again.len();

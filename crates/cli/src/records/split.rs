@@ -73,7 +73,9 @@ impl Split {
             Ends::Length(length) if partial => {
                 let why = format!("has only {} of {length} bytes", self.carry.len());
                 found.trouble(self.number + 1, why);
+                found.pass(&self.carry);
             }
+            Ends::Byte { byte, .. } if self.skipping => found.pass(&[byte]),
             _ if partial => self.hand_out_carry(found),
             _ => {}
         }
@@ -116,6 +118,7 @@ impl Split {
         self.keep(&text[..end], found);
         let Some(next) = next else { return text.len() };
         if self.skipping {
+            found.pass(&text[end..next]);
             (self.skipping, self.number) = (false, self.number + 1);
         } else {
             self.hand_out_carry(found);
@@ -133,14 +136,16 @@ impl Split {
     /// Remembers the beginning of a record, unless that is too long already.
     fn keep(&mut self, text: &[u8], found: &mut Found) {
         if self.skipping {
-            return;
+            return found.pass(text);
         }
         let room = self.most.checked_sub(self.carry.len() + text.len());
         if room.is_none() || self.carry.try_reserve(text.len()).is_err() {
             self.skipping = true;
+            found.trouble(self.number + 1, too_long(self.most));
+            found.pass(&self.carry);
             // The memory is not needed any more.
             self.carry = Vec::new();
-            found.trouble(self.number + 1, too_long(self.most));
+            found.pass(text);
         } else {
             self.carry.extend_from_slice(text);
         }
@@ -150,7 +155,7 @@ impl Split {
     fn record(&mut self, text: &[u8], mut range: Range<usize>, found: &mut Found) {
         self.number += 1;
         if range.len() > self.most {
-            return found.trouble(self.number, too_long(self.most));
+            return found.reject(range, self.number, too_long(self.most));
         }
         if matches!(self.ends, Ends::Byte { crlf: true, .. }) && text[range.clone()].last() == Some(&b'\r') {
             range.end -= 1;
@@ -158,8 +163,8 @@ impl Split {
         if self.skip_blank && text[range.clone()].iter().all(u8::is_ascii_whitespace) {
             return;
         }
-        if let Err(why) = found.push_found(text, range, &self.key_of, self.hex) {
-            found.trouble(self.number, why);
+        if let Err(why) = found.push_found(text, range.clone(), &self.key_of, self.hex) {
+            found.reject(range, self.number, why);
         }
     }
 }

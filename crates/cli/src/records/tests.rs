@@ -129,3 +129,61 @@ fn keys_are_decoded() {
     assert_eq!(pairs, [("a 6162".to_owned(), "ab".to_owned()), ("d 7a".to_owned(), "z".to_owned())]);
     assert_eq!(skipped, [2, 3]);
 }
+
+/// What comes out if everything is passed on: records with and without keys, each with a newline, and bytes as they are.
+fn pass_all(splitter: &mut Splitter, text: &[u8], out: &mut Vec<u8>, keyed: &mut usize) {
+    let (mut at, mut found) = (0, Found { passing: true, ..Found::default() });
+    while at < text.len() {
+        let rest = &text[at..];
+        at += splitter.split(rest, &mut found).expect("an input with the column");
+        hand_over(splitter, rest, &mut found, out, keyed);
+    }
+}
+
+/// Takes what was found; whether there was nothing to be split again.
+fn hand_over(splitter: &mut Splitter, text: &[u8], found: &mut Found, out: &mut Vec<u8>, keyed: &mut usize) -> bool {
+    let text = if found.carried { splitter.carry() } else { text };
+    let batch = Batch { spans: &found.spans, text, keys: if splitter.copies_keys() { &found.keys } else { text } };
+    for index in 0..batch.len() {
+        out.extend_from_slice(batch.text_of(index, index));
+        out.push(b'\n');
+        *keyed += usize::from(batch.key(index).is_some());
+    }
+    out.append(&mut found.passed);
+    found.clear();
+    found.troubles.clear();
+    let again = found.again.take();
+    again.iter().for_each(|again| pass_all(splitter, again, out, keyed));
+    again.is_none()
+}
+
+#[test]
+fn nothing_is_lost_where_all_is_passed_on() {
+    let plain =
+        |ends| move || Splitter::Plain(Split::new(ends, KeyOf::Fields { delimiter: b':', fields: "2".parse().expect("a list") }, false, 9));
+    let line = Ends::Byte { byte: b'\n', crlf: false };
+    let csv = || Splitter::Csv(Box::new(Csv::new(b',', Column::Named("2".to_owned()), false, false, 12)));
+    let makers: [(&str, &dyn Fn() -> Splitter, usize); 6] = [
+        ("a:b\nnone\n:\nfar too long:to have\na:c\n", &plain(line), 3),
+        ("a:b\nfar too long:to have a key at all", &plain(line), 1),
+        ("\n\nwithout\n\n", &plain(line), 0),
+        ("a,b\nc\nd,e\n\"x,y\nz,w\nu,v", &csv, 4),
+        ("a,b\n0123456789abcdef,far too long\nd,e\n", &csv, 2),
+        ("a,b\n\"c\nd\",e\n\"open,quote\nf,g\n", &csv, 3),
+    ];
+    for (text, make, expected) in makers {
+        for step in 1..=text.len() {
+            let (mut splitter, mut out, mut keyed) = (make(), Vec::new(), 0);
+            text.as_bytes().chunks(step).for_each(|piece| pass_all(&mut splitter, piece, &mut out, &mut keyed));
+            loop {
+                let mut found = Found { passing: true, ..Found::default() };
+                splitter.finish(&mut found).expect("an input with the column");
+                if hand_over(&mut splitter, &[], &mut found, &mut out, &mut keyed) {
+                    break;
+                }
+            }
+            let whole = if text.ends_with('\n') { text.to_owned() } else { format!("{text}\n") };
+            assert_eq!((String::from_utf8_lossy(&out).into_owned(), keyed), (whole, expected), "in pieces of {step}");
+        }
+    }
+}

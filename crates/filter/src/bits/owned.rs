@@ -1,12 +1,13 @@
 //! Bits that the filter owns.
 
+use crate::arch::Words;
 use crate::error::BuildError;
 use std::ops::Range;
 
 /// A fixed number of bits in 64-bit words; bit i is bit i mod 64 of word i / 64. The bits of the last word beyond the length are 0.
 #[derive(Clone, PartialEq, Eq)]
 pub(crate) struct Bits {
-    words: Vec<u64>,
+    words: Words,
 }
 
 /// Words that hold so many bits.
@@ -19,10 +20,7 @@ impl Bits {
     pub(crate) fn zeroed(bits: u64) -> Result<Bits, BuildError> {
         let refuse = || BuildError::Memory { bytes: words_for(bits).saturating_mul(8) };
         let count = usize::try_from(words_for(bits)).map_err(|_| refuse())?;
-        let mut words = Vec::new();
-        words.try_reserve_exact(count).map_err(|_| refuse())?;
-        words.resize(count, 0);
-        Ok(Bits { words })
+        Words::zeroed(count).map(|words| Bits { words }).ok_or_else(refuse)
     }
 
     /// The words as they are, if they are those of so many bits: as many as needed, and 0 beyond the last bit.
@@ -31,7 +29,8 @@ impl Bits {
             0 => 0,
             used => words.last().map_or(0, |last| last >> used),
         };
-        (words.len() as u64 == words_for(bits) && beyond == 0).then_some(Bits { words })
+        let fits = words.len() as u64 == words_for(bits) && beyond == 0;
+        fits.then(|| Words::from_vec(words)).flatten().map(|words| Bits { words })
     }
 
     pub(crate) fn words(&self) -> &[u64] {
@@ -62,7 +61,7 @@ impl Bits {
 
     /// Bits that are set in both, of vectors of one length.
     pub(crate) fn count_common(&self, other: &Bits) -> u64 {
-        self.words.iter().zip(&other.words).map(|(word, other)| u64::from((word & other).count_ones())).sum()
+        self.words.iter().zip(other.words.iter()).map(|(word, other)| u64::from((word & other).count_ones())).sum()
     }
 
     pub(crate) fn count_ones(&self) -> u64 {
@@ -85,12 +84,12 @@ impl Bits {
 
     /// Union in place, of vectors of one length.
     pub(crate) fn or(&mut self, other: &Bits) {
-        self.words.iter_mut().zip(&other.words).for_each(|(word, other)| *word |= other);
+        self.words.iter_mut().zip(other.words.iter()).for_each(|(word, other)| *word |= other);
     }
 
     /// Intersection in place, of vectors of one length.
     pub(crate) fn and(&mut self, other: &Bits) {
-        self.words.iter_mut().zip(&other.words).for_each(|(word, other)| *word &= other);
+        self.words.iter_mut().zip(other.words.iter()).for_each(|(word, other)| *word &= other);
     }
 }
 

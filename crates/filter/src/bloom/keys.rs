@@ -1,6 +1,7 @@
 //! Putting keys in and asking for them.
 
 use super::BloomFilter;
+use crate::bits::Bits;
 use crate::hash::{KeyHash, KeyHasher};
 use crate::key::Key;
 use crate::scheme::Scheme;
@@ -46,7 +47,26 @@ impl<H: KeyHasher, S: Scheme> BloomFilter<H, S> {
     /// [`contains`](Self::contains) of a key that is hashed already.
     #[inline]
     pub fn contains_hash(&self, hash: KeyHash) -> bool {
-        self.scheme.positions(hash).all(|position| self.storage.get(position))
+        all_set(&self.storage, self.scheme.positions(hash))
+    }
+}
+
+/// Positions that are looked at before it is decided whether to go on: three. One by one, the decision is as good as a coin and wrong every other time, which costs more than the two
+/// accesses that may be too many; those are made at the same time, and the processor goes on to the next key meanwhile.
+const TOGETHER: usize = 3;
+
+/// Whether all these bits are set.
+#[inline]
+fn all_set(bits: &Bits, mut positions: impl Iterator<Item = u64>) -> bool {
+    loop {
+        let mut all = true;
+        for _ in 0..TOGETHER {
+            let Some(position) = positions.next() else { return all };
+            all &= bits.get(position);
+        }
+        if !all {
+            return false;
+        }
     }
 }
 

@@ -1,11 +1,15 @@
 //! The Bloom filter, a file an aspect.
 
+mod atomic;
 mod build;
+mod bulk;
 mod file;
 mod keys;
 mod merge;
 mod rates;
 mod stored;
+
+pub use atomic::AtomicBloomFilter;
 
 use crate::bits::Bits;
 use crate::hash::{KeyHasher, PortableHasher, Seed};
@@ -59,10 +63,10 @@ pub struct BloomFilter<H: KeyHasher = PortableHasher, S: Scheme = Standard> {
 
 /// What a filter remembers of the keys it was offered.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-struct Counts {
-    offered: u64,
-    changed: u64,
-    merged: bool,
+pub(crate) struct Counts {
+    pub(crate) offered: u64,
+    pub(crate) changed: u64,
+    pub(crate) merged: bool,
 }
 
 impl<H: KeyHasher, S: Scheme> BloomFilter<H, S> {

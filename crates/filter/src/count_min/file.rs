@@ -1,6 +1,6 @@
 //! Bytes, streams and files.
 
-use super::{Counter, HeavyHitters, RowHashes, Sketch};
+use super::{Counter, ListedSketch, RowHashes, Sketch};
 use crate::error::{BuildError, FileError, FormatError, ReadError};
 use crate::format;
 use std::io::{Read, Write};
@@ -51,4 +51,4 @@ macro_rules! files {
 }
 
 files!([R: RowHashes, C: Counter] Sketch<R, C>);
-files!([C: Counter] HeavyHitters<C>);
+files!([R: RowHashes, C: Counter] ListedSketch<R, C>);

@@ -1,6 +1,6 @@
 //! The most frequent keys of a stream.
 
-use super::{CountMin, Counter, Estimate};
+use super::{CountMin, Counter, Estimate, FullRows, RowHashes, Sketch};
 use crate::error::{BuildError, MergeError};
 use crate::hash::{KeyHash, KeyHasher, PortableHasher, Seed};
 use crate::key::Key;
@@ -47,8 +47,8 @@ pub struct HeavyHitter {
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone, Debug, PartialEq)]
-pub struct HeavyHitters<C: Counter = u64> {
-    pub(super) sketch: CountMin<C>,
+pub struct ListedSketch<R: RowHashes, C: Counter = u64> {
+    pub(super) sketch: Sketch<R, C>,
     pub(super) capacity: u64,
     pub(super) missed: u64,
     pub(super) listed: HashMap<u128, Listed, BuildHasherDefault<Hashed>>,
@@ -72,6 +72,10 @@ impl Listed {
     /// With a new bound from the sketch.
     fn bound_by(&mut self, estimate: u64) {
         self.at_most = estimate.min(self.since.saturating_add(self.before));
+    }
+
+    fn as_hitter(&self) -> HeavyHitter {
+        HeavyHitter { key: self.key.clone(), at_least: self.since, at_most: self.at_most, saturated: self.at_most == u64::MAX }
     }
 }
 
@@ -103,6 +107,9 @@ impl Hasher for Hashed {
     }
 }
 
+/// A sketch with a full hash for every row that also remembers the most frequent keys; the one to take.
+pub type HeavyHitters<C = u64> = ListedSketch<FullRows, C>;
+
 /// The longest list: its keys are kept as they are, so more than that is a job for a hash map.
 pub(super) const MAX_CAPACITY: u64 = 1 << 32;
 
@@ -117,22 +124,18 @@ impl<C: Counter> HeavyHitters<C> {
             return Err(Error::OutOfRange { name: "share", found: share.to_string(), expected: "at least 2^-31".to_owned() }.into());
         }
         let half = Rate::try_from(share.to_f64() / 2.0)?;
-        HeavyHitters::new(CountMin::with_hasher(half, delta, PortableHasher::xxh3(Seed::random()?))?, capacity as u64)
+        ListedSketch::new(CountMin::with_hasher(half, delta, PortableHasher::xxh3(Seed::random()?))?, capacity as u64)
     }
+}
 
-    /// A list of `capacity` keys for this sketch, which must be empty: what it has counted would not be in the list. Errors otherwise, and for a capacity of 0 or
-    /// above 2^32.
-    pub fn new(sketch: CountMin<C>, capacity: u64) -> Result<HeavyHitters<C>, BuildError> {
-        let out_of_range = |name, found: u64, expected: &str| {
-            Err(Error::OutOfRange { name, found: found.to_string(), expected: expected.to_owned() }.into())
-        };
-        if sketch.total() > 0 {
-            return out_of_range("total", sketch.total(), "0 for a sketch whose heavy hitters are to be listed");
-        }
+impl<R: RowHashes, C: Counter> ListedSketch<R, C> {
+    /// A list of `capacity` keys for this sketch. If that has counted already, any key may have been missed as often as there are counts. An error for a capacity of 0
+    /// or above 2^32.
+    pub fn new(sketch: Sketch<R, C>, capacity: u64) -> Result<ListedSketch<R, C>, BuildError> {
         if !(1..=MAX_CAPACITY).contains(&capacity) {
-            return out_of_range("capacity", capacity, "from 1 to 2^32");
+            return Err(Error::OutOfRange { name: "capacity", found: capacity.to_string(), expected: "from 1 to 2^32".to_owned() }.into());
         }
-        Ok(HeavyHitters { sketch, capacity, missed: 0, listed: HashMap::default(), key_bytes: 0 })
+        Ok(ListedSketch { missed: sketch.total(), sketch, capacity, listed: HashMap::default(), key_bytes: 0 })
     }
 
     /// Counts a key `count` times. Time: that of the sketch twice, a look into a hash map, and a share of sorting out the list.
@@ -203,6 +206,16 @@ impl<C: Counter> HeavyHitters<C> {
         complete.then(|| self.sorted().into_iter().take_while(|hitter| hitter.at_most >= threshold).collect())
     }
 
+    /// What is certain of any key, listed or not: one that is not came at most [`missed_at_most`](Self::missed_at_most) times. Time: as of [`Sketch::estimate`].
+    pub fn bounds<K: Key + ?Sized>(&self, key: &K) -> HeavyHitter {
+        let hash = self.sketch.hash(key);
+        if let Some(listed) = self.listed.get(&u128::from(hash)) {
+            return listed.as_hitter();
+        }
+        let at_most = self.missed.min(upper(self.sketch.estimate_hash(hash)));
+        HeavyHitter { key: key.with_bytes(<[u8]>::to_vec), at_least: 0, at_most, saturated: at_most == u64::MAX }
+    }
+
     /// The `number` keys of the highest bounds `at_most`, highest first; fewer if the list has no more.
     pub fn top(&self, number: usize) -> Vec<HeavyHitter> {
         let mut hitters = self.sorted();
@@ -212,19 +225,13 @@ impl<C: Counter> HeavyHitters<C> {
 
     /// The whole list, highest first, equal bounds by key.
     fn sorted(&self) -> Vec<HeavyHitter> {
-        let hitter = |listed: &Listed| HeavyHitter {
-            key: listed.key.clone(),
-            at_least: listed.since,
-            at_most: listed.at_most,
-            saturated: listed.at_most == u64::MAX,
-        };
-        let mut hitters: Vec<HeavyHitter> = self.listed.values().map(hitter).collect();
+        let mut hitters: Vec<HeavyHitter> = self.listed.values().map(Listed::as_hitter).collect();
         hitters.sort_unstable_by(|a, b| b.at_most.cmp(&a.at_most).then_with(|| a.key.cmp(&b.key)));
         hitters
     }
 
     /// The sketch with all counts.
-    pub fn sketch(&self) -> &CountMin<C> {
+    pub fn sketch(&self) -> &Sketch<R, C> {
         &self.sketch
     }
 
@@ -249,7 +256,7 @@ impl<C: Counter> HeavyHitters<C> {
     ///
     /// A key that is in one list only was missed by the other as often as that says at most; one in neither, as often as both say together. Errors as of
     /// [`Sketch::merge`](super::Sketch::merge).
-    pub fn merge(&mut self, other: &HeavyHitters<C>) -> Result<(), MergeError> {
+    pub fn merge(&mut self, other: &ListedSketch<R, C>) -> Result<(), MergeError> {
         self.sketch.merge(&other.sketch)?;
         for (hash, listed) in &mut self.listed {
             if !other.listed.contains_key(hash) {

@@ -2,7 +2,7 @@
 
 use super::heavy::{Listed, MAX_CAPACITY, upper};
 use super::stored::{Header as SketchHeader, parameter};
-use super::{CountMin, Counter, FullRows, HeavyHitters};
+use super::{Counter, ListedSketch, RowHashes, Sketch};
 use crate::error::{Expected, FormatError};
 use crate::format::{Fields, Kind, Stored, check_field};
 use crate::hash::KeyHasher;
@@ -17,13 +17,13 @@ pub(crate) struct Header {
     missed: u64,
 }
 
-impl<C: Counter> Stored for HeavyHitters<C> {
-    const KINDS: &'static [Kind] = &[Kind::CountMin];
+impl<R: RowHashes, C: Counter> Stored for ListedSketch<R, C> {
+    const KINDS: &'static [Kind] = &[R::KIND];
 
     type Header = Header;
 
     fn read_header(fields: &Fields, _: Kind) -> Result<Header, FormatError> {
-        let sketch = SketchHeader::read::<FullRows, C>(fields)?;
+        let sketch = SketchHeader::read::<R, C>(fields)?;
         let capacity = fields.u64_within("capacity of the list of heavy hitters", parameter::LIST_CAPACITY, 1, MAX_CAPACITY)?;
         let length = fields.u64_within("length of the list", parameter::LIST_LENGTH, 0, 2 * capacity)?;
         // Four numbers for each.
@@ -36,12 +36,12 @@ impl<C: Counter> Stored for HeavyHitters<C> {
         8 * header.sketch.counter_words() + header.bytes
     }
 
-    fn assemble(header: Header, words: Vec<u64>) -> Result<HeavyHitters<C>, FormatError> {
+    fn assemble(header: Header, words: Vec<u64>) -> Result<ListedSketch<R, C>, FormatError> {
         let Header { sketch, capacity, length, missed, .. } = header;
         let counters = usize::try_from(sketch.counter_words()).unwrap_or(usize::MAX);
         let (counters, mut list) = words.split_at_checked(counters).unwrap_or((&words, &[]));
-        let sketch: CountMin<C> = sketch.assemble(counters)?;
-        let mut found = HeavyHitters { sketch, capacity, missed, listed: HashMap::default(), key_bytes: 0 };
+        let sketch: Sketch<R, C> = sketch.assemble(counters)?;
+        let mut found = ListedSketch { sketch, capacity, missed, listed: HashMap::default(), key_bytes: 0 };
         let mut last = None;
         for _ in 0..length {
             let (hash, listed) = read_key(&mut list, &found.sketch)?;
@@ -82,7 +82,7 @@ impl<C: Counter> Stored for HeavyHitters<C> {
     }
 }
 
-impl<C: Counter> HeavyHitters<C> {
+impl<R: RowHashes, C: Counter> ListedSketch<R, C> {
     fn list_words(&self) -> u64 {
         self.listed.values().map(|listed| 4 + listed.key.len().div_ceil(8) as u64).sum()
     }
@@ -94,7 +94,7 @@ fn word_of(bytes: &[u8]) -> u64 {
 }
 
 /// The next key of the list and its hash: three counts, the length of the key in bytes, and the key in words.
-fn read_key<C: Counter>(list: &mut &[u64], sketch: &CountMin<C>) -> Result<(u128, Listed), FormatError> {
+fn read_key<R: RowHashes, C: Counter>(list: &mut &[u64], sketch: &Sketch<R, C>) -> Result<(u128, Listed), FormatError> {
     let Some(([since, before, at_most, length], rest)) = list.split_first_chunk() else {
         return Err(FormatError::Field {
             field: "words of a listed key",

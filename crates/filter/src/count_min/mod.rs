@@ -5,7 +5,7 @@
 //! | [`CountMin`] | rows with full hashes; the one to take |
 //! | [`TwoHashCountMin`] | two hashes make all rows: less hashing, about twice the counters |
 //! | [`PairwiseCountMin`] | rows whose independence is a theorem about their coefficients, for integers |
-//! | [`HeavyHitters`] | a sketch that also remembers the most frequent keys |
+//! | [`HeavyHitters`] | a sketch that also remembers the most frequent keys; [`ListedSketch`] for rows of another kind |
 //! | [`DyadicCountMin`] | counts of ranges of integers |
 //!
 //! # What is proven
@@ -44,7 +44,7 @@ pub use bounds::ErrorBound;
 pub use counter::Counter;
 pub use dyadic::DyadicCountMin;
 pub use hashes::{FullRows, PairwiseRows, RowHashes, TwoHashRows};
-pub use heavy::{HeavyHitter, HeavyHitters};
+pub use heavy::{HeavyHitter, HeavyHitters, ListedSketch};
 pub use merge::InnerProduct;
 
 use crate::MAX_PROBES;

@@ -1,6 +1,7 @@
 //! From bytes to values. The bytes may be anything: damaged, foreign or made to do harm.
 
 use super::{CHUNK_BYTES, Fields, HEADER_BYTES, Stored};
+use crate::arch::advise_huge_pages;
 use crate::error::{FormatError, ReadError};
 use std::io::{self, Read};
 use xxhash_rust::xxh3::{Xxh3Default, xxh3_64};
@@ -92,7 +93,9 @@ fn read_words(mut reader: impl Read, bytes: u64, length_known: bool) -> Result<(
 fn reserve(words: &mut Vec<u64>, bytes: u64, total: u64) -> Result<(), FormatError> {
     let more = usize::try_from(bytes / 8).ok();
     let reserved = more.and_then(|more| words.try_reserve_exact(more).ok());
-    reserved.ok_or(FormatError::Memory { bytes: total })
+    reserved.ok_or(FormatError::Memory { bytes: total })?;
+    advise_huge_pages(words.spare_capacity_mut());
+    Ok(())
 }
 
 fn words_of(bytes: &[u8]) -> impl Iterator<Item = u64> {

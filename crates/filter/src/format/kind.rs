@@ -2,13 +2,15 @@
 
 use std::fmt;
 
-/// What a file holds. The numbers are those of docs/FORMAT.md, where 2 and 5 are reserved.
+/// What a file holds. The numbers are those of docs/FORMAT.md, where 5 is reserved.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 #[repr(u16)]
 pub enum Kind {
     /// A Bloom filter.
     Bloom = 1,
+    /// A blocked Bloom filter.
+    Blocked = 2,
     /// A recycling filter of one phase.
     RecyclingOnePhase = 3,
     /// A recycling filter of two phases.
@@ -21,15 +23,17 @@ pub enum Kind {
 
 impl Kind {
     /// All of them.
-    pub const ALL: [Kind; 5] = [Kind::Bloom, Kind::RecyclingOnePhase, Kind::RecyclingTwoPhase, Kind::CountMin, Kind::TwoHashCountMin];
+    pub const ALL: [Kind; 6] =
+        [Kind::Bloom, Kind::Blocked, Kind::RecyclingOnePhase, Kind::RecyclingTwoPhase, Kind::CountMin, Kind::TwoHashCountMin];
 
     /// What opens a file of this kind: the type of this crate and the verb of the command.
     pub fn opened_by(self) -> &'static str {
         match self {
             Kind::Bloom => "`BloomFilter::open`, or `truebloom check`",
+            Kind::Blocked => "`BlockedBloomFilter::open`",
             Kind::RecyclingOnePhase | Kind::RecyclingTwoPhase => "`RecyclingFilter::open`, or `truebloom dedup --state`",
-            Kind::CountMin => "`CountMin::open`, or `truebloom count`",
-            Kind::TwoHashCountMin => "`TwoHashCountMin::open`, or `truebloom count`",
+            Kind::CountMin => "`CountMin::open`, or `truebloom count query`",
+            Kind::TwoHashCountMin => "`TwoHashCountMin::open`, or `truebloom count query`",
         }
     }
 }
@@ -38,6 +42,7 @@ impl fmt::Display for Kind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Kind::Bloom => "a Bloom filter",
+            Kind::Blocked => "a blocked Bloom filter",
             Kind::RecyclingOnePhase => "a recycling filter of one phase",
             Kind::RecyclingTwoPhase => "a recycling filter of two phases",
             Kind::CountMin => "a Count-Min sketch",

@@ -1,5 +1,6 @@
 //! One phase: its bits, how many are set, and its seed.
 
+use crate::arch::prefetch;
 use crate::bits::Bits;
 use crate::error::BuildError;
 use crate::hash::{KeyHash, Seed};
@@ -62,6 +63,12 @@ impl Half {
     #[inline]
     pub(super) fn contains(&self, scheme: &impl Scheme, hash: KeyHash) -> bool {
         scheme.positions(self.salt.apply(hash)).all(|position| self.bits.get(position))
+    }
+
+    /// Asks for the lines of the first so many positions of a key.
+    #[inline]
+    pub(super) fn prefetch(&self, scheme: &impl Scheme, hash: KeyHash, first: usize) {
+        scheme.positions(self.salt.apply(hash)).take(first).for_each(|position| prefetch(self.bits.words(), position >> 6));
     }
 
     /// The positions of a key that are not set, each once.

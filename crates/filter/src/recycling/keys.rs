@@ -66,6 +66,16 @@ impl<H: KeyHasher, S: FillScheme> RecyclingFilter<H, S> {
         seen
     }
 
+    /// Asks for the memory of a key's bits that will be offered soon, some ten keys later. In a filter larger than the caches the waits overlap then. Changes nothing.
+    #[inline]
+    pub fn prefetch(&self, hash: KeyHash) {
+        self.active.prefetch(&self.scheme, hash, usize::MAX);
+        if let Some(frozen) = &self.frozen {
+            // A new item leaves the frozen phase after two probes or so.
+            frozen.prefetch(&self.scheme, hash, 2);
+        }
+    }
+
     /// Whether what is remembered contains the key: always true of items that were offered since the last recycle (two phases: the last but one), and of others at the rate
     /// [`fpr`](Self::fpr).
     #[inline]

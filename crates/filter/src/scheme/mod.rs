@@ -1,6 +1,7 @@
 //! Schemes: how a hash becomes positions.
 
 mod any;
+mod blocked;
 mod classic;
 mod cube;
 mod double;
@@ -14,6 +15,7 @@ mod standard;
 mod words;
 
 pub use any::AnyScheme;
+pub(crate) use blocked::{InLines, MAX_PROBES as MAX_BLOCKED_PROBES, PROBES_A_WORD};
 pub use classic::{Classic, DistinctPositions};
 pub use cube::Cube;
 pub use double::{Double, DoubleNonzero};
@@ -24,6 +26,9 @@ pub use partitioned::Partitioned;
 pub use progression::Progression;
 pub use square::Square;
 pub use standard::{Positions, Standard};
+pub(crate) use words::Words;
+#[cfg(test)]
+pub(crate) use words::draw;
 
 use crate::MAX_PROBES;
 use crate::error::BuildError;

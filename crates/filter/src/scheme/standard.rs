@@ -1,6 +1,6 @@
 //! Scheme 1: k independent positions from a stream of mixed words.
 
-use super::words::{Words, after_skip};
+use super::words::{Words, draw};
 use super::{Scheme, SchemeId, check_probes};
 use crate::error::BuildError;
 use crate::hash::KeyHash;
@@ -69,6 +69,18 @@ impl Standard {
     pub fn positions(&self, hash: KeyHash) -> Positions {
         Positions { words: Words::new(hash), bits: self.bits, threshold: self.threshold, left: self.probes }
     }
+
+    /// What a position is drawn by.
+    #[inline(always)]
+    pub(crate) fn range_and_threshold(&self) -> (u64, u64) {
+        (self.bits, self.threshold)
+    }
+
+    /// One position, for those who keep the stream of many keys themselves.
+    #[inline(always)]
+    pub(crate) fn next_position(&self, words: &mut Words) -> u64 {
+        draw(words, self.bits, self.threshold)
+    }
 }
 
 /// The positions of one key under the [`Standard`] scheme.
@@ -86,13 +98,7 @@ impl Iterator for Positions {
     #[inline]
     fn next(&mut self) -> Option<u64> {
         self.left = self.left.checked_sub(1)?;
-        let word = self.words.next();
-        let mut product = u128::from(word) * u128::from(self.bits);
-        // Lemire's rejection: what remains maps the same number of words to every position.
-        if (product as u64) < self.threshold {
-            (product, self.words) = after_skip(self.words, self.bits, self.threshold);
-        }
-        Some((product >> 64) as u64)
+        Some(draw(&mut self.words, self.bits, self.threshold))
     }
 
     #[inline]

@@ -3,6 +3,17 @@
 use super::mix;
 use crate::hash::KeyHash;
 
+/// A number below `range` that is exactly uniform if the words are; `threshold` is 2^64 mod `range`.
+#[inline(always)]
+pub(crate) fn draw(words: &mut Words, range: u64, threshold: u64) -> u64 {
+    let mut product = u128::from(words.next()) * u128::from(range);
+    // Lemire's rejection: what remains maps the same number of words to every position.
+    if (product as u64) < threshold {
+        (product, *words) = after_skip(*words, range, threshold);
+    }
+    (product >> 64) as u64
+}
+
 /// So many words in a row may be skipped. Each is with a probability below bits/2^64 <= 1/4, so all of them with one below 2^-128.
 const MAX_SKIPS: u32 = 64;
 
@@ -10,7 +21,7 @@ const MAX_SKIPS: u32 = 64;
 ///
 /// The words come and go by value: a reference to them would keep the walk of the hot loop in memory instead of registers.
 #[cold]
-pub(super) fn after_skip(mut words: Words, bits: u64, threshold: u64) -> (u128, Words) {
+fn after_skip(mut words: Words, bits: u64, threshold: u64) -> (u128, Words) {
     let mut skipped = 1;
     loop {
         let product = u128::from(words.next()) * u128::from(bits);
@@ -23,21 +34,21 @@ pub(super) fn after_skip(mut words: Words, bits: u64, threshold: u64) -> (u128, 
 
 /// The stream of words of a hash. The cubic walk keeps two hashes from sharing shifted or reversed streams, and the rotation keeps pairs whose second
 /// halves differ only in high bits from sharing every other word.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Words {
-    x: u64,
-    y: u64,
-    step: u64,
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(crate) struct Words {
+    pub(crate) x: u64,
+    pub(crate) y: u64,
+    pub(crate) step: u64,
 }
 
 impl Words {
     #[inline]
-    pub(super) fn new(hash: KeyHash) -> Words {
+    pub(crate) fn new(hash: KeyHash) -> Words {
         Words { x: hash.h1, y: hash.h2, step: 0 }
     }
 
     #[inline]
-    pub(super) fn next(&mut self) -> u64 {
+    pub(crate) fn next(&mut self) -> u64 {
         let word = mix(self.x ^ self.y.rotate_left(32));
         self.step = self.step.wrapping_add(1);
         self.x = self.x.wrapping_add(self.y);

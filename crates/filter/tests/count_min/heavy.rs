@@ -31,13 +31,14 @@ fn no_key_above_what_was_missed_is_missing() {
             let complete = |list: &HeavyHitters, exact: &HashMap<u64, u64>| {
                 let listed: HashMap<Vec<u8>, HeavyHitter> =
                     list.top(usize::MAX).into_iter().map(|hitter| (hitter.key.clone(), hitter)).collect();
+                assert!(listed.iter().all(|(key, hitter)| list.bounds(&key[..]) == *hitter));
                 for (key, count) in exact {
                     match listed.get(&key.to_le_bytes()[..]) {
                         Some(hitter) => {
                             assert!(hitter.at_least <= *count && *count <= hitter.at_most, "{kind:?} {key}: {count} and {hitter:?}")
                         }
                         None => assert!(
-                            *count <= list.missed_at_most(),
+                            *count <= list.bounds(key).at_most && *count <= list.missed_at_most(),
                             "{kind:?} {key} came {count} times, missed at most {}",
                             list.missed_at_most()
                         ),
@@ -57,14 +58,10 @@ fn no_key_above_what_was_missed_is_missing() {
     }
 }
 
-/// The words of the project's own documents, which are frozen here by nothing but their own exact count.
+/// The words of a text of the project as it was one day, against their exact count.
 #[test]
 fn the_words_of_a_text() {
-    let docs = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs");
-    let mut text = String::new();
-    for name in ["DESIGN.md", "ERRATA.md", "PAPERS.md", "FORMAT.md"] {
-        text += &std::fs::read_to_string(docs.join(name)).expect("a document");
-    }
+    let text = include_str!("text.md");
     let words = || text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
     let mut exact: HashMap<&str, u64> = HashMap::new();
     words().for_each(|word| *exact.entry(word).or_default() += 1);
@@ -96,9 +93,13 @@ fn a_share_sizes_both() {
     assert!(HeavyHitters::<u64>::for_share(rate("1e-10"), rate("0.1")).is_err());
     let mut used: CountMin = CountMin::new(rate("0.1"), rate("0.1")).expect("small");
     used.add("key", 1);
-    assert!(HeavyHitters::new(used.clone(), 10).is_err());
-    used.clear();
-    assert!(HeavyHitters::new(used.clone(), 0).is_err() && HeavyHitters::new(used, 10).is_ok());
+    assert!(HeavyHitters::new(used.clone(), 0).is_err());
+    // A list that comes late knows that it does.
+    let mut late = HeavyHitters::new(used, 10).expect("a list");
+    late.add("key", 1);
+    let key = late.bounds("key");
+    assert_eq!((late.missed_at_most(), key.at_least, key.at_most), (1, 1, 2));
+    assert_eq!(late.above(1), None);
 }
 
 /// Long keys leave room for fewer, and the list says what it no longer knows.

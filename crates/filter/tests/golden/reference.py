@@ -174,6 +174,32 @@ class Filter:
         return header + struct.pack("<Q", xxhash.xxh3_64_intdigest(header)) + self.payload
 
 
+class Blocked(Filter):
+    """Kind 2: the first word of the stream (skips included) draws one of bits / 512 blocks, the next words seven positions each."""
+
+    def insert(self, key):
+        stream = words(*xxh3(SEED, key))
+        # As in `positions`, but what is left of the stream is needed.
+        lines, threshold = self.bits // 512, (1 << 64) % (self.bits // 512)
+        for skipped in range(65):
+            product = next(stream) * lines
+            if (product & MASK) >= threshold or skipped == 64:
+                break
+        line, before = product >> 64, bytes(self.payload)
+        for probe in range(self.probes):
+            if probe % 7 == 0:
+                word = next(stream)
+            p = 512 * line + (word >> 9 * (probe % 7) & 511)
+            self.payload[p // 8] |= 1 << p % 8
+        self.offered += 1
+        self.changed += before != self.payload
+
+    def encode(self):
+        header = bytearray(super().encode()[:248])
+        header[10:12], header[12:14], header[120:128] = struct.pack("<H", 2), struct.pack("<H", 10), struct.pack("<Q", 512)
+        return bytes(header) + struct.pack("<Q", xxhash.xxh3_64_intdigest(bytes(header))) + self.payload
+
+
 P61 = (1 << 61) - 1
 
 
@@ -388,6 +414,10 @@ def main(folder):
     for key in keys(0, 120):
         planned.insert(key)
     (folder / "v1-xxh3.tbl").write_bytes(planned.encode())
+    blocked = Blocked(1, 5632, 10, 333, (1, -3, 1))
+    for key in keys(0, 160):
+        blocked.insert(key)
+    (folder / "v1-blocked.tbl").write_bytes(blocked.encode())
     merged, other = Filter(2, 4097, 5), Filter(2, 4097, 5)
     for key in keys(0, 100):
         merged.insert(key)

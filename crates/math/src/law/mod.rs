@@ -3,6 +3,7 @@
 //! A *scheme* turns a hash into positions; its *law* says what false-positive rate follows. [`Law`] is what every scheme must have before it
 //! is offered, and the contract test of the filter crate holds each scheme to its law.
 
+mod block_fills;
 mod blocked;
 mod classic;
 pub(crate) mod double;

@@ -18,8 +18,8 @@ pub struct Sized {
 /// The design with the most items per cycle (per phase, for two phases) whose long-run rate is at most `rate`, among those of `bits` bits in all; of equals the fewest probes. Two phases have half of
 /// the bits each, and leave an odd one unused. `None` when even the smallest sigma is too much.
 ///
-/// The rate rises with sigma, because a fuller filter comes later on the same stream (for retained colliding items this is observed, not proven), so the best sigma of a number of probes is found by
-/// bisection and decided on the bracket and the decimal as written; a tie within the bracket of pairs of `f64` counts as too much. Numbers of probes are tried within 3% of the best
+/// The rate rises with sigma, because a fuller filter comes later on the same stream (for retained colliding items this is observed, not proven, and up to 64 bits every sigma is tried), so the best sigma of a number of probes is found by
+/// bisection and decided on the bracket and the decimal as written; a tie within the bracket of pairs of `f64` counts as too much, unless the sizes are so small (a few bits) that it is proven to be one, which passes. Numbers of probes are tried within 3% of the best
 /// of the limit of many bits, up to 1,024 bits all within twice the best: a search, verified against all numbers of probes at small sizes, not a proof. Items that agree to 1e-11 count as equal.
 ///
 /// Time: O(probes x bits) for each number tried; 0.2 seconds at a million bits, microseconds above fifty million hashes. Errors when bits are out of range, or rates are below 1e-300.
@@ -56,7 +56,7 @@ const SAME: f64 = 1e-11;
 const SMALL: u64 = 1_024;
 
 /// The load at which the limit has this rate, by bisection.
-fn limit_load(probes: u32, rate: f64, phases: Phases) -> f64 {
+pub(super) fn limit_load(probes: u32, rate: f64, phases: Phases) -> f64 {
     let (mut low, mut high) = (0.0, 1.0 - f64::EPSILON);
     for _ in 0..60 {
         let middle = (low + high) / 2.0;
@@ -66,7 +66,7 @@ fn limit_load(probes: u32, rate: f64, phases: Phases) -> f64 {
 }
 
 /// Items per bit in the limit of many bits, for 1, 2, .. probes, until well beyond the best.
-fn limit_items(rate: &Rate, phases: Phases) -> Result<Vec<f64>> {
+pub(super) fn limit_items(rate: &Rate, phases: Phases) -> Result<Vec<f64>> {
     let p = rate.to_f64();
     if p < 1e-300 {
         return out_of_range("fpr", rate, "at least 1e-300 for a recycling filter");
@@ -94,14 +94,24 @@ fn candidates(bits: u64, rate: &Rate, mode: Mode) -> Result<Vec<u32>> {
     Ok((1..).zip(items).filter(worth).map(|(probes, _)| probes).filter(possible).collect())
 }
 
-/// The design with the largest sigma that keeps to the rate.
+/// The design with the largest sigma that keeps to the rate. In a few bits and at high rates that can be one whose frozen filter may fill up (sigma + probes from bits on), which has a rate, but which no
+/// `RecyclingFilter` is made for.
 pub(super) fn fullest(bits: u64, probes: u32, rate: &Rate, mode: Mode) -> Result<Option<Design>> {
-    let least = if mode.retaining { u64::from(probes) } else { 0 };
+    let k = u64::from(probes);
+    let least = if mode.retaining { k } else { 0 };
     if least >= bits {
         return Ok(None);
     }
     let design = |sigma| Design::new(bits, probes, sigma, mode);
     let meets = |sigma| design(sigma)?.meets(rate);
+    if mode.retaining && mode.colliding && bits <= SCANNED {
+        for sigma in (least..bits).rev() {
+            if meets(sigma)? {
+                return design(sigma).map(Some);
+            }
+        }
+        return Ok(None);
+    }
     let guess = (limit_load(probes, rate.to_f64(), mode.phases) * bits as f64) as u64;
     let (mut low, mut high) = around(guess.clamp(least, bits - 1), least, bits, &meets)?;
     while high - low > 1 {
@@ -114,15 +124,18 @@ pub(super) fn fullest(bits: u64, probes: u32, rate: &Rate, mode: Mode) -> Result
     design(low).map(Some)
 }
 
-/// `low` and `high` with the largest sigma that meets between them, in steps that double from a guess: `low` meets, or is the least; `high` does not, or is `bits`.
-fn around(guess: u64, least: u64, bits: u64, meets: &impl Fn(u64) -> Result<bool>) -> Result<(u64, u64)> {
+/// Up to so many bits every sigma is tried where the rate is not proven to rise with it.
+const SCANNED: u64 = 64;
+
+/// `low` and `high` with the largest sigma that meets between them, in steps that double from a guess: `low` meets, or is the least; `high` does not, or is `end`.
+fn around(guess: u64, least: u64, end: u64, meets: &impl Fn(u64) -> Result<bool>) -> Result<(u64, u64)> {
     let mut step = 1;
     if meets(guess)? {
         let mut low = guess;
         loop {
             let next = low.saturating_add(step);
-            if next >= bits || !meets(next)? {
-                return Ok((low, next.min(bits)));
+            if next >= end || !meets(next)? {
+                return Ok((low, next.min(end)));
             }
             (low, step) = (next, 2 * step);
         }
@@ -187,7 +200,7 @@ pub fn min_bits(items: f64, rate: &Rate, mode: Mode) -> Result<Option<Sized>> {
         }
     }
     let depth = match high {
-        0..=512 => high,
+        ..=512 => high,
         513..=100_000 => 48,
         _ => 12,
     };

@@ -57,6 +57,11 @@ impl Fills {
         (0..u64::from(self.probes)).map(|h| self.chances(ones, h).0).product()
     }
 
+    /// `rho / (1 - rho)`: the items that pass before one that sets a bit.
+    pub(crate) fn odds(&self, ones: u64) -> f64 {
+        self.passing(ones) / self.leaving(ones)
+    }
+
     /// `weigh` gives the factors of an item that sets no bit and of one that does.
     fn item_after(&mut self, weigh: impl Fn(&Fills, u64) -> (f64, f64)) -> Result<()> {
         let width = self.weights.len();
@@ -115,6 +120,18 @@ impl Fills {
             self.weights.push(0.0);
         }
         over
+    }
+
+    /// Adds `weight(b) value(b)` of another law to the weights of this one.
+    pub(crate) fn add(&mut self, other: &Fills, value: impl Fn(u64) -> f64) {
+        let end = |fills: &Fills| fills.first + fills.weights.len() as u64;
+        let first = self.first.min(other.first);
+        let mut weights = vec![0.0; (end(self).max(end(other)) - first) as usize];
+        weights[(self.first - first) as usize..].iter_mut().zip(&self.weights).for_each(|(sum, weight)| *sum = *weight);
+        for (ones, weight) in (other.first..).zip(&other.weights) {
+            weights[(ones - first) as usize] += weight * value(ones);
+        }
+        (self.first, self.weights) = (first, weights);
     }
 
     /// `sum of weight(b) value(b)`.

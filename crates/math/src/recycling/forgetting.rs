@@ -73,7 +73,7 @@ impl Forgetting {
     /// The chance that an item is no longer known after `gap` more new items.
     ///
     /// From the law of the cycle length with an absolute error below 1e-10 (`Validated`). Where that takes too long: `max(c - mean, 0) <= E[(c - N)^+] <= (sqrt(variance + (c - mean)^2) + c - mean) / 2`
-    /// (Scarf) brackets it by mean and variance, with the normal approximation as the value (`Bound`): a relative width of about the deviation over the mean.
+    /// (Scarf) brackets it by mean and variance, with the normal approximation as the value: a relative width of about the deviation over the mean. `Validated`, because the variance of the limit is used, whose error is not bounded.
     pub fn probability(&self, gap: u64) -> Bracket {
         if gap < self.remembered_at_least() {
             return Bracket { value: 0.0, lower: 0.0, upper: 0.0, method: Method::Exact };
@@ -117,7 +117,7 @@ impl Forgetting {
         let slack = 1e-9 * (1.0 + c / mean);
         let share = |x: f64| (x / mean).clamp(0.0, 1.0);
         let (lower, upper) = (share(lower - upper_next - slack * mean), share(upper - lower_next + at_once + slack * mean));
-        Bracket { value: share(value - value_next).clamp(lower, upper), lower, upper, method: Method::Bound }
+        Bracket { value: share(value - value_next).clamp(lower, upper), lower, upper, method: Method::Validated }
     }
 
     /// The least gap after which an item is forgotten with at least this probability: by bisection, since it rises with the gap. `None` beyond 2^63 items.

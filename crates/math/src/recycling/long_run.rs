@@ -85,12 +85,18 @@ impl Design {
         Ok(order.map_or_else(|| self.tie_is_proven(rate), Ordering::is_le))
     }
 
-    /// Two fractions that agree to `2^-90` are equal if the product of their denominators is smaller than that. With `m^k` choices an item, visits of b are whole multiples of
-    /// one over a product of `sigma + 1` numbers of at most `m^k`, and so is the rate's denominator at most `m^k` times that product times the items.
+    /// Two fractions that agree to `2^-90` are equal if the product of their denominators is smaller than that.
+    ///
+    /// An item has at most `D = m^k` equally likely choices, and what follows a state is determined by them; so by the Markov chain tree theorem the stationary chances of the `sigma + 1` states
+    /// are whole numbers over their sum, which is at most `(sigma + 1) D^sigma`. A rate at a state, of any r of the query's positions too, has a denominator that divides D; the frozen filter's law takes one D
+    /// more, and the number of distinct positions another.
     fn tie_is_proven(&self, rate: &Rate) -> bool {
-        let simple = self.mode.phases == Phases::One && !(self.mode.retaining && self.mode.colliding);
-        let choices = f64::from(self.probes) * libm::log2(self.bits as f64);
-        simple && choices * (self.sigma as f64 + 2.0) + 4.0 + rate.denominator_bits() as f64 <= 88.0 && self.bits <= 16
+        let (states, choices) = (self.sigma as f64 + 1.0, f64::from(self.probes) * libm::log2(self.bits as f64));
+        let denominator = match self.mode.phases {
+            Phases::One => choices * states + libm::log2(states),
+            Phases::Two => choices * (2.0 * states + 3.0) + 2.0 * libm::log2(states),
+        };
+        denominator + 4.0 + rate.denominator_bits() as f64 <= 88.0 && self.bits <= 16
     }
 
     /// The query of a new item, and the weights of its numbers of distinct positions among the fullest filter's set bits where both filters share them.

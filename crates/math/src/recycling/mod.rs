@@ -13,6 +13,7 @@
 //! | what of filters emptied after a fixed number of items? | [`n_bounded()`] |
 //! | what do simulated filters do, and what with popular items? | [`simulate()`] |
 //! | how many items fit into this memory at this rate, and how much memory do so many need? | [`capacity()`], [`min_bits`] |
+//! | and how much to remember an item for a while? | [`remember()`] |
 //!
 //! Rates follow Dozier, Salamatian and Rubenstein, *Modeling Average False Positive Rates of Recycling Bloom Filters*, with the corrections of docs/ERRATA.md, and are computed by a
 //! renewal recursion of positive terms whose rounding errors are counted.
@@ -28,8 +29,10 @@ mod limited;
 mod long_run;
 mod n_bounded;
 mod number;
+mod remember;
 mod restart;
 mod simulate;
+mod simulated;
 mod stream;
 mod today;
 mod walk;
@@ -39,9 +42,10 @@ pub use cycle::Cycle;
 pub use forgetting::Forgetting;
 pub use gaps::Gaps;
 pub use long_run::LongRun;
+pub(crate) use n_bounded::textbook;
 pub use n_bounded::{Counting, NBounded, n_bounded};
-
-pub use simulate::{Simulated, simulate};
+pub use remember::remember;
+pub use simulate::{Simulated, Subject, simulate, simulate_subject, subject};
 pub use stream::Stream;
 pub use today::{Comparison, compare};
 

@@ -93,7 +93,7 @@ pub fn n_bounded(bits: u64, probes: u32, items: u64, counting: Counting) -> Resu
 }
 
 /// `(1 - (1 - 1/m)^(nk))^k`, the textbook's (1).
-fn textbook(bits: u64, items: u64, probes: u32) -> f64 {
+pub(crate) fn textbook(bits: u64, items: u64, probes: u32) -> f64 {
     let k = f64::from(probes);
     let empty = items as f64 * k * if bits == 1 { f64::NEG_INFINITY } else { libm::log1p(-1.0 / bits as f64) };
     if items == 0 { 0.0 } else { libm::pow(-libm::expm1(empty), k) }
@@ -126,7 +126,7 @@ fn averaged(bits: u64, probes: u32, items: u64, that_set: bool) -> Result<Averag
         }
         if that_set {
             stuck += fills.overflow(bits - 1);
-            passed += fills.mean(|ones| fills.passing(ones) / fills.leaving(ones));
+            passed += fills.mean(|ones| fills.odds(ones));
         } else {
             passed += fills.mean(|ones| fills.passing(ones));
         }
@@ -134,8 +134,30 @@ fn averaged(bits: u64, probes: u32, items: u64, that_set: bool) -> Result<Averag
     let k = f64::from(probes);
     // A hash costs at most 6 roundings, weights and means at most 8 k more, sums one a state of a window.
     let roundings = items as f64 * (6.0 * k + 8.0) + 16.0 * k + libm::sqrt(bits as f64) * 64.0 + 64.0;
-    let alive = 1.0 - stuck;
+    // From the smaller side, whose digits are all there.
+    let alive = if stuck < 0.5 { 1.0 - stuck } else { fills.mean(|_| 1.0) };
+    let mut dropped = fills.dropped;
+    if stuck > 0.0 {
+        (passed, dropped) = passed_unstuck(bits, probes, items)?;
+    }
     // A filter with an empty bit lets an item set one with a chance of at least 1/m.
-    let missed = fills.dropped * bits as f64 * items as f64 / alive.max(1e-300);
-    Ok(Averaged { passed: passed / alive.max(1e-300), error: roundings * f64::EPSILON, missed, stuck })
+    let missed = dropped * bits as f64 * items as f64 / alive.max(1e-300);
+    Ok(Averaged { passed: passed / alive.max(1e-300), error: 2.0 * roundings * f64::EPSILON, missed, stuck })
+}
+
+/// The items that pass in cycles that do not get stuck, times the chance of these, and what was dropped: what passed so far is carried along with each state, since a cycle that gets stuck later
+/// passes more than others before.
+fn passed_unstuck(bits: u64, probes: u32, items: u64) -> Result<(f64, f64)> {
+    let mut fills = Fills::new(bits, probes, false, vec![1.0], 1e-200);
+    let mut passed = Fills::new(bits, probes, false, vec![0.0], 1e-200);
+    for item in 0..items {
+        if item > 0 {
+            for law in [&mut fills, &mut passed] {
+                law.item_that_sets()?;
+                law.overflow(bits - 1);
+            }
+        }
+        passed.add(&fills, |ones| fills.odds(ones));
+    }
+    Ok((passed.mean(|_| 1.0), fills.dropped + passed.dropped))
 }

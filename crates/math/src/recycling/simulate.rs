@@ -1,7 +1,8 @@
-//! The filters themselves, with bits and uniform positions: an independent check of the models, and the answer where no exact law is known.
+//! Filters run over a stream: an independent check of the models, and the answer where no exact law is known.
 
+use super::simulated::Filter;
 use super::stream::{Arrival, Arriving, SplitMix64, Stream};
-use super::{Bracket, Design, Phases, Result, Trigger};
+use super::{Bracket, Design, Mode, Phases, Result, Trigger};
 use crate::Method;
 use crate::error::out_of_range;
 
@@ -30,8 +31,14 @@ const STRETCHES: usize = 64;
 /// The 99.5% point of Student's distribution with 63 degrees of freedom.
 const STUDENT: f64 = 2.656;
 
-/// Bits that a simulation may hold.
-const MOST_BITS: u64 = 1 << 28;
+/// A recycling filter to be run: one that exists, or one made for simulation.
+pub trait Subject {
+    /// Offers an item, which is remembered from now on: whether it was taken for known.
+    fn offer(&mut self, item: u64) -> bool;
+
+    /// Recycles so far.
+    fn cycles(&self) -> u64;
+}
 
 /// Runs a filter of this design, all its bits, over `arrivals` of a stream; a tenth more come before and are not counted.
 ///
@@ -47,18 +54,28 @@ const MOST_BITS: u64 = 1 << 28;
 /// # Ok::<(), truebloom_math::Error>(())
 /// ```
 pub fn simulate(design: &Design, stream: Stream, arrivals: u64, seed: u64) -> Result<Simulated> {
+    simulate_subject(&mut Filter::new(*design, seed)?, design.mode(), stream, arrivals, seed)
+}
+
+/// The filter that [`simulate()`] runs; with `most_items`, a cycle also ends after so many items that set bits.
+///
+/// Errors for more than 2^28 bits.
+pub fn subject(design: &Design, most_items: Option<u64>, seed: u64) -> Result<impl Subject + use<>> {
+    Filter::counted(*design, most_items.unwrap_or(u64::MAX), seed)
+}
+
+/// [`simulate()`] of any filter. Of the mode only what is kept at a recycle matters: phases, trigger and retaining, from which the run knows what the filter must remember; the truth is never asked of
+/// the filter.
+pub fn simulate_subject(subject: &mut (impl Subject + ?Sized), mode: Mode, stream: Stream, arrivals: u64, seed: u64) -> Result<Simulated> {
     if arrivals < 100 * STRETCHES as u64 {
         return out_of_range("arrivals", arrivals, "at least 6400");
     }
-    if design.total_bits() > MOST_BITS {
-        return out_of_range("bits", design.total_bits(), "at most 2^28 in a simulation");
-    }
     let mut arriving = Arriving::new(stream)?;
-    let mut filter = Filter::new(*design, arriving.population(), seed);
+    let mut truth = Truth { mode, cycle: FIRST, past: vec![Past::default(); arriving.population()] };
     let mut random = SplitMix64::new(seed);
     let mut run = |arrivals: u64| {
         let mut tally = Tally::default();
-        (0..arrivals).for_each(|_| filter.arrive(arriving.draw(&mut random), &mut tally));
+        (0..arrivals).for_each(|_| truth.arrive(subject, arriving.draw(&mut random), &mut tally));
         tally
     };
     run(arrivals / 10);
@@ -105,123 +122,48 @@ struct Past {
     passed: bool,
 }
 
-struct Filter {
-    design: Design,
-    seed: u64,
+/// What a filter must remember, by its recycles alone.
+struct Truth {
+    mode: Mode,
     cycle: u64,
-    active: Vec<bool>,
-    ones: u64,
-    frozen: Vec<bool>,
-    positions: Vec<usize>,
-    frozen_positions: Vec<usize>,
     past: Vec<Past>,
-    /// The item that began this cycle, which keeps its old positions.
-    retained: Option<(u64, Vec<usize>)>,
 }
 
-impl Filter {
-    fn new(design: Design, population: usize, seed: u64) -> Filter {
-        let bits = design.bits as usize;
-        let frozen = if design.mode.phases == Phases::Two { bits } else { 0 };
-        Filter {
-            design,
-            seed,
-            cycle: 1,
-            active: vec![false; bits],
-            ones: 0,
-            frozen: vec![false; frozen],
-            positions: Vec::new(),
-            frozen_positions: Vec::new(),
-            past: vec![Past::default(); population],
-            retained: None,
-        }
-    }
-
-    fn place(&self, item: u64, cycle: u64, into: &mut Vec<usize>) {
-        let one_hash = self.design.mode.phases == Phases::Two && self.design.mode.shared_hash;
-        let mut random = SplitMix64::of(&[self.seed, item, if one_hash { 0 } else { cycle }]);
-        into.clear();
-        while into.len() < self.design.probes as usize {
-            let position = random.below(self.design.bits) as usize;
-            if self.design.mode.colliding || !into.contains(&position) {
-                into.push(position);
-            }
-        }
-    }
-
-    fn arrive(&mut self, Arrival { item, place, fresh: never_seen }: Arrival, tally: &mut Tally) {
-        let two = self.design.mode.phases == Phases::Two;
-        let (mut positions, mut older) = (std::mem::take(&mut self.positions), std::mem::take(&mut self.frozen_positions));
-        match &self.retained {
-            Some((kept, old)) if *kept == item => positions.clone_from(old),
-            _ => self.place(item, self.cycle, &mut positions),
-        }
-        let in_active = positions.iter().all(|&position| self.active[position]);
-        let mut known = in_active;
-        if two && self.cycle > 1 {
-            self.place(item, self.cycle - 1, &mut older);
-            known |= older.iter().all(|&position| self.frozen[position]);
-        }
+impl Truth {
+    fn arrive(&mut self, subject: &mut (impl Subject + ?Sized), Arrival { item, place, fresh: never_seen }: Arrival, tally: &mut Tally) {
         let past = self.past.get(place).copied().filter(|_| !never_seen).unwrap_or_default();
-        let held = past.cycle == self.cycle || two && past.cycle > 0 && past.cycle + 1 == self.cycle;
+        let held = past.cycle == self.cycle || self.mode.phases == Phases::Two && past.cycle > 0 && past.cycle + 1 == self.cycle;
+        let known = subject.offer(item);
+        let passed = if held { past.passed } else { known };
         tally.all += 1;
         tally.repeats += u64::from(past.cycle > 0);
         tally.forgotten += u64::from(past.cycle > 0 && !held);
-        let passed = if held { past.passed } else { known };
-        if !held {
-            tally.first += 1;
-            tally.passed += u64::from(known);
-        }
+        tally.first += u64::from(!held);
+        tally.passed += u64::from(!held && known);
         tally.each += u64::from(passed);
         // Whatever came in this cycle is in the active filter, whether it set bits or not.
         tally.entered += u64::from(past.cycle != self.cycle);
-        let mut holder = self.cycle;
-        if !in_active {
-            let fresh = self.set(&positions);
-            if self.ones > self.design.sigma {
-                tally.cycles += 1;
-                holder = self.recycle(&positions, &fresh, item);
-            }
-        }
+        let cycle = subject.cycles() + FIRST;
+        tally.cycles += cycle - self.cycle;
+        let holder = if cycle == self.cycle { cycle } else { self.holder_of_trigger(cycle) };
+        self.cycle = cycle;
         if let Some(past) = self.past.get_mut(place) {
             *past = Past { cycle: holder, passed };
         }
-        (self.positions, self.frozen_positions) = (positions, older);
     }
 
-    /// Sets bits, and returns those that were not set.
-    fn set(&mut self, positions: &[usize]) -> Vec<usize> {
-        let fresh: Vec<usize> =
-            positions.iter().copied().filter(|&position| !std::mem::replace(&mut self.active[position], true)).collect();
-        self.ones += fresh.len() as u64;
-        fresh
-    }
-
-    /// Returns the number of the cycle that holds the item that caused it: a number that is never current for one that is kept nowhere.
-    fn recycle(&mut self, positions: &[usize], fresh: &[usize], item: u64) -> u64 {
-        let mode = self.design.mode;
-        let ended = self.cycle;
-        self.cycle += 1;
-        if mode.phases == Phases::Two {
-            if mode.trigger == Trigger::Excluded {
-                fresh.iter().for_each(|&position| self.active[position] = false);
-            }
-            std::mem::swap(&mut self.active, &mut self.frozen);
-        }
-        self.active.fill(false);
-        self.ones = 0;
-        if mode.retaining {
-            // The item keeps its positions: their number of distinct ones is what made the filter overflow.
-            self.set(positions);
-            self.retained = Some((item, positions.to_vec()));
-            return self.cycle;
-        }
-        match (mode.phases, mode.trigger) {
-            (Phases::Two, Trigger::Included) => ended,
+    /// The cycle whose filter holds the item that caused a recycle: a number that is never current for one that is kept nowhere.
+    fn holder_of_trigger(&self, next: u64) -> u64 {
+        match (self.mode.phases, self.mode.trigger) {
+            _ if self.mode.retaining => next,
+            (Phases::Two, Trigger::Included) => self.cycle,
             _ => FORGOTTEN,
         }
     }
 }
+
+/// The number of the first cycle; 0 is for never.
+const FIRST: u64 = 1;
 
 /// A cycle that never comes.
 const FORGOTTEN: u64 = u64::MAX - 1;

@@ -1,4 +1,4 @@
-//! Kirsch and Mitzenmacher, *Building a Better Bloom Filter*, sections 3 to 8: constants, bounds, and the experiments of figures 1 and 2 run again.
+//! Kirsch and Mitzenmacher, *Building a Better Bloom Filter*, sections 3 to 8 (9 is beside): constants, bounds, and the experiments of figures 1 and 2 run again.
 
 use super::{Claim, Figure, shown};
 use crate::convergence::{
@@ -37,6 +37,7 @@ pub(super) fn claims() -> Result<Vec<Claim>> {
     let mut claims = section_6()?;
     claims.extend(section_7_and_others()?);
     claims.extend(section_8()?);
+    claims.extend(super::kirsch_mitzenmacher_sketch::claims()?);
     Ok(claims)
 }
 

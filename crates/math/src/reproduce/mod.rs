@@ -13,11 +13,14 @@
 //! ```
 
 mod burns;
+mod dozier;
 mod grandi;
 mod kirsch_mitzenmacher;
+mod kirsch_mitzenmacher_sketch;
 mod lehr;
 
 use crate::error::out_of_range;
+use crate::recycling::{Design, Subject};
 use crate::{Error, Result, Variant};
 use std::fmt;
 use std::str::FromStr;
@@ -34,11 +37,28 @@ pub enum Paper {
     Lehr,
     /// Kirsch and Mitzenmacher, *Building a Better Bloom Filter*: sections 3 to 8, figures 1 and 2.
     KirschMitzenmacher,
+    /// Dozier, Salamatian and Rubenstein, *Modeling Average False Positive Rates of Recycling Bloom Filters*: sections IV and V, figures 3 to 7.
+    Dozier,
 }
+
+/// A recycling filter to be simulated.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Trial {
+    /// When more than its sigma bits are set, it is recycled.
+    pub design: Design,
+    /// As it is when so many items have set bits, if that is earlier.
+    pub most_items: Option<u64>,
+}
+
+/// Makes the filter of a trial from a seed, or leaves it to the one of [`crate::recycling::subject`]. So real filters, which this crate does not know, stand beside their models.
+pub type Maker<'a> = &'a dyn Fn(&Trial, u64) -> Option<Box<dyn Subject>>;
+
+/// Leaves it.
+const NO_MAKER: Maker<'static> = &|_, _| None;
 
 impl Paper {
     /// All of them.
-    pub const ALL: [Paper; 4] = [Paper::Burns, Paper::Grandi, Paper::Lehr, Paper::KirschMitzenmacher];
+    pub const ALL: [Paper; 5] = [Paper::Burns, Paper::Grandi, Paper::Lehr, Paper::KirschMitzenmacher, Paper::Dozier];
 
     /// Its name, the authors' in small letters.
     pub fn name(self) -> &'static str {
@@ -47,6 +67,7 @@ impl Paper {
             Paper::Grandi => "grandi",
             Paper::Lehr => "lehr",
             Paper::KirschMitzenmacher => "kirsch-mitzenmacher",
+            Paper::Dozier => "dozier",
         }
     }
 
@@ -57,16 +78,23 @@ impl Paper {
             Paper::Grandi => "Grandi, On the analysis of Bloom filters",
             Paper::Lehr => "Lehr, The Bloom Filter Hashing Solution",
             Paper::KirschMitzenmacher => "Kirsch and Mitzenmacher, Building a Better Bloom Filter",
+            Paper::Dozier => "Dozier, Salamatian and Rubenstein, Modeling Average False Positive Rates of Recycling Bloom Filters",
         }
     }
 
     /// Its claims, in the order of the paper. Below two seconds; the sizes are the papers', so no error is expected.
     pub fn claims(self) -> Result<Vec<Claim>> {
+        self.claims_of(NO_MAKER)
+    }
+
+    /// The same of filters made elsewhere, where filters are simulated (Dozier et al.).
+    pub fn claims_of(self, make: Maker<'_>) -> Result<Vec<Claim>> {
         match self {
             Paper::Burns => burns::claims(),
             Paper::Grandi => grandi::claims(),
             Paper::Lehr => lehr::claims(),
             Paper::KirschMitzenmacher => kirsch_mitzenmacher::claims(),
+            Paper::Dozier => dozier::claims(make),
         }
     }
 
@@ -78,11 +106,17 @@ impl Paper {
     /// The same with so many trials of every experiment that is simulated: figures 1 and 2 of Kirsch and Mitzenmacher, who ran 10,000, which takes some minutes. Trials
     /// are drawn from a frozen generator.
     pub fn figures_with_trials(self, trials: u64) -> Result<Vec<Figure>> {
+        self.figures_of(trials, NO_MAKER)
+    }
+
+    /// The same of filters made elsewhere, where filters are simulated (figures 3 and 4 of Dozier et al., a trial being 10,000 new items a point).
+    pub fn figures_of(self, trials: u64, make: Maker<'_>) -> Result<Vec<Figure>> {
         match self {
             Paper::Burns => burns::figures(),
             Paper::Grandi => grandi::figures(),
             Paper::Lehr => lehr::figures(),
             Paper::KirschMitzenmacher => kirsch_mitzenmacher::figures(trials),
+            Paper::Dozier => dozier::figures(trials, make),
         }
     }
 }

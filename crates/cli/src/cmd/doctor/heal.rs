@@ -5,7 +5,7 @@ use crate::filters::AnyFilter;
 use std::fs::File;
 use std::io::{self, Cursor, Read, Seek, SeekFrom};
 use std::path::Path;
-use truebloom::count_min::{CountMin, PairwiseCountMin, TwoHashCountMin};
+use truebloom::count_min::{CountMin, HeavyHitters, ListedSketch, PairwiseCountMin, TwoHashCountMin, TwoHashRows};
 use truebloom::scheme::{Classic, Standard};
 use truebloom::{FormatError, Kind, PortableHasher, ReadError, RecyclingFilter};
 
@@ -77,13 +77,18 @@ pub(super) fn every_kind<R: Read>(open: impl Fn() -> Result<R, ReadError>) -> Re
             RecyclingFilter::<PortableHasher, Classic>::read_from(open()?).map(drop),
         ],
         Kind::CountMin => vec![
+            HeavyHitters::<u64>::read_from(open()?).map(drop),
             CountMin::<u64>::read_from(open()?).map(drop),
             CountMin::<u32>::read_from(open()?).map(drop),
             PairwiseCountMin::<u64>::read_from(open()?).map(drop),
             PairwiseCountMin::<u32>::read_from(open()?).map(drop),
         ],
         Kind::TwoHashCountMin => {
-            vec![TwoHashCountMin::<u64>::read_from(open()?).map(drop), TwoHashCountMin::<u32>::read_from(open()?).map(drop)]
+            vec![
+                ListedSketch::<TwoHashRows, u64>::read_from(open()?).map(drop),
+                TwoHashCountMin::<u64>::read_from(open()?).map(drop),
+                TwoHashCountMin::<u32>::read_from(open()?).map(drop),
+            ]
         }
         _ => vec![],
     };

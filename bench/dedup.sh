@@ -1,0 +1,64 @@
+#!/bin/bash
+# dedup beside the tools people use, and its campaigns. Everything is made below target/.
+#
+#   bench/dedup.sh compare     8 million lines, half of them distinct: processor seconds and peak memory of dedup, huniq, runiq, sort and awk
+#   bench/dedup.sh soak [N]    N lines that all differ (1,000,000,000 unless given): what is lost is known exactly, and memory must not grow
+#   bench/dedup.sh kills       a hundred processes killed at random moments
+#
+# huniq and runiq, where they are wanted: cargo install --root target/peers huniq runiq
+set -euo pipefail
+cd "$(dirname "$0")/.."
+export LC_ALL=C
+target=${CARGO_TARGET_DIR:-target}
+work=$target/dedup
+truebloom=$target/release/truebloom
+mkdir -p "$work"
+
+lines() {
+    [ -s "$work/lines.txt" ] && return
+    # Numbers below 5,020,000 at random: 4.0 million of them come up. The generator is frozen.
+    awk 'BEGIN { x = 7; for (i = 0; i < 8000000; i++) { x = (x * 16807) % 2147483647; k = x % 5020000;
+        printf "https://example.org/%06d/article-%07d.html?from=%07d\n", (k * 7919) % 999983, k, (k * 31) % 9999991 } }' > "$work/lines.txt"
+}
+
+# One row: name, processor seconds, megabytes a second of them, peak memory, lines printed. The best of three.
+row() {
+    local name=$1 bytes best
+    shift
+    bytes=$(stat -c %s "$work/lines.txt")
+    best=$(for _ in 1 2 3; do
+        /usr/bin/time -o "$work/time" -f '%U %S %M' "$@" < "$work/lines.txt" | wc -l > "$work/count"
+        awk -v bytes="$bytes" -v count="$(cat "$work/count")" '{ printf "%.2f %.0f %.1f %d\n", $1 + $2, bytes / 1e6 / ($1 + $2), $3 / 1024, count }' "$work/time"
+    done | sort -n | head -1)
+    # shellcheck disable=SC2086
+    printf '| %-34s | %6s | %6s | %8s | %8s |\n' "$name" $best
+}
+
+compare() {
+    lines
+    echo "$(wc -l < "$work/lines.txt") lines, $(sort -u "$work/lines.txt" | wc -l) distinct, $(($(stat -c %s "$work/lines.txt") / 1000000)) MB"
+    printf '| %-34s | %6s | %6s | %8s | %8s |\n|-|-|-|-|-|\n' tool 'CPU s' MB/s 'peak MiB' printed
+    row 'truebloom dedup -n 5M -p 0.1%' "$truebloom" dedup -n 5M -p 0.1%
+    row 'truebloom dedup -n 5M -p 1e-6' "$truebloom" dedup -n 5M -p 1e-6
+    row 'truebloom dedup (64 MiB, 1e-6)' "$truebloom" dedup
+    row 'truebloom dedup --remember 5M -p 0.1%' "$truebloom" dedup --remember 5M -p 0.1%
+    for peer in huniq 'runiq -f quick' 'runiq -f simple' 'runiq -f sorted' 'runiq -f compact'; do
+        # shellcheck disable=SC2086
+        if [ -x "$target/peers/bin/${peer%% *}" ]; then row "$peer" "$target/peers/bin/"$peer; fi
+    done
+    row 'sort -u' sort -u --parallel=1
+    row "awk '!seen[\$0]++'" awk '!seen[$0]++'
+}
+
+soak() {
+    local count=${1:-1000000000}
+    seq "$count" | /usr/bin/time -f '%U user %S system seconds, peak %M KiB' "$truebloom" dedup --memory 16MiB -p 0.1% -c --report > "$work/kept"
+    echo "lost: $((count - $(cat "$work/kept")))"
+}
+
+case ${1:-} in
+    compare) compare ;;
+    soak) soak "${2:-}" ;;
+    kills) DEDUP_KILLS=100 cargo test -p truebloom-cli --test dedup kill ;;
+    *) sed -n '2,8s/^# \{0,1\}//p' "$0" ;;
+esac

@@ -1,0 +1,150 @@
+//! One setting: fill all filters, then ask all of them, chunk by chunk in turn.
+
+use crate::clock::{best, median, timed};
+use crate::keys::{Chunk, Kind, scramble};
+use crate::limit::Limit;
+use crate::subjects::{self, Subject};
+use truebloom_math::{Plan, Target};
+
+/// Keys a chunk.
+const CHUNK: u64 = 16_384;
+
+/// Strangers have numbers from here on.
+const STRANGERS: u64 = 1 << 40;
+
+pub(crate) struct Setting {
+    pub(crate) size: u64,
+    pub(crate) rate: f64,
+    pub(crate) kind: Kind,
+    pub(crate) rounds: usize,
+}
+
+/// Nanoseconds a key: the median of the rounds and the best of them.
+#[derive(Clone, Copy)]
+pub(crate) struct Time {
+    pub(crate) median: f64,
+    pub(crate) best: f64,
+}
+
+impl Time {
+    fn of(times: &[f64]) -> Time {
+        Time { median: median(times), best: best(times) }
+    }
+}
+
+pub(crate) struct Row {
+    pub(crate) name: &'static str,
+    pub(crate) bits: u64,
+    pub(crate) insert: Time,
+    pub(crate) hit: Time,
+    pub(crate) miss: Time,
+    /// Of the strangers asked, so many passed.
+    pub(crate) passed: u64,
+    /// Members that did not pass: 0, or the filter is broken.
+    pub(crate) lost: u64,
+    pub(crate) own_rate: Option<f64>,
+    pub(crate) proven: Option<f64>,
+}
+
+pub(crate) struct Table {
+    pub(crate) items: u64,
+    pub(crate) strangers: u64,
+    /// A random line of the machine, on small pages and on huge ones.
+    pub(crate) limit: Time,
+    pub(crate) limit_huge: Time,
+    pub(crate) rows: Vec<Row>,
+}
+
+struct Measured {
+    name: &'static str,
+    subject: Box<dyn Subject>,
+    insert: Vec<f64>,
+    hit: Vec<f64>,
+    miss: Vec<f64>,
+    passed: u64,
+    lost: u64,
+}
+
+pub(crate) fn run(setting: &Setting, only: &[String]) -> Table {
+    let rate = setting.rate.to_string().parse().expect("a rate");
+    let target = Target { bits: Some(8 * setting.size), rate: Some(rate), ..Target::default() };
+    let items = Plan::new(&target).expect("a plan").items;
+    let chosen = |name: &str| only.is_empty() || only.iter().any(|part| name.contains(part.as_str()));
+    let mut subjects: Vec<Measured> = subjects::ALL
+        .iter()
+        .filter(|entry| chosen(entry.name))
+        .map(|entry| Measured {
+            name: entry.name,
+            subject: (entry.make)(items, setting.rate),
+            insert: Vec::new(),
+            hit: Vec::new(),
+            miss: Vec::new(),
+            passed: 0,
+            lost: 0,
+        })
+        .collect();
+    fill(setting, items, &mut subjects);
+    let (limit, limit_huge, strangers) = ask(setting, items, &mut subjects);
+    let rows = subjects.into_iter().map(row).collect();
+    Table { items, strangers, limit, limit_huge, rows }
+}
+
+/// The second half of the insertions counts: before, pages are new.
+fn fill(setting: &Setting, items: u64, subjects: &mut [Measured]) {
+    for start in (0..items).step_by(CHUNK as usize) {
+        let keys = Chunk::new(setting.kind, start..items.min(start + CHUNK));
+        for measured in subjects.iter_mut() {
+            let (time, ()) = timed(|| measured.subject.insert(&keys));
+            if start >= items / 2 {
+                measured.insert.push(time / keys.len() as f64);
+            }
+        }
+    }
+    for measured in subjects {
+        let (time, ()) = timed(|| measured.subject.finish());
+        // What is built at the end is spread over all keys.
+        measured.insert.iter_mut().for_each(|each| *each += time / items as f64);
+    }
+}
+
+fn ask(setting: &Setting, items: u64, subjects: &mut [Measured]) -> (Time, Time, u64) {
+    let (small, huge) = (Limit::new(setting.size, false), Limit::new(setting.size, true));
+    let (mut on_small, mut on_huge, mut sum) = (Vec::new(), Vec::new(), 0u64);
+    for round in 0..setting.rounds as u64 {
+        let start = STRANGERS + round * CHUNK;
+        let strangers = Chunk::new(setting.kind, start..start + CHUNK);
+        let members = Chunk::new(setting.kind, (0..CHUNK).map(|i| scramble(round * CHUNK + i) % items));
+        // Whoever comes first in one round comes last in another.
+        let count = subjects.len();
+        for i in 0..count {
+            let measured = &mut subjects[(i + round as usize) % count];
+            let (time, hits) = timed(|| measured.subject.hits(&strangers));
+            measured.miss.push(time / CHUNK as f64);
+            measured.passed += hits;
+            let (time, hits) = timed(|| measured.subject.hits(&members));
+            measured.hit.push(time / CHUNK as f64);
+            measured.lost += CHUNK - hits;
+        }
+        for (limit, times) in [(&small, &mut on_small), (&huge, &mut on_huge)] {
+            let (time, read) = timed(|| limit.run(start, CHUNK as usize));
+            times.push(time / CHUNK as f64);
+            sum = sum.wrapping_add(read);
+        }
+    }
+    std::hint::black_box(sum);
+    (Time::of(&on_small), Time::of(&on_huge), CHUNK * setting.rounds as u64)
+}
+
+fn row(measured: Measured) -> Row {
+    Row {
+        name: measured.name,
+        bits: measured.subject.bits(),
+        insert: Time::of(&measured.insert),
+        hit: Time::of(&measured.hit),
+        miss: Time::of(&measured.miss),
+        passed: measured.passed,
+        lost: measured.lost,
+        own_rate: measured.subject.own_rate(),
+        proven: measured.subject.proven(),
+    }
+}

@@ -1,0 +1,218 @@
+//! The list of the most frequent keys, as text and as an object.
+
+use crate::failure::{Failure, warn};
+use crate::report::{count, plural};
+use serde_json::{Value, json};
+use std::io::Write;
+use truebloom::KeyHasher;
+use truebloom::count_min::{HeavyHitter, ListedSketch, RowHashes};
+use truebloom_math::Rate;
+
+/// What is asked of a list.
+#[derive(clap::Args)]
+pub(super) struct Asked {
+    /// List so many keys
+    #[arg(short = 'k', long, value_name = "K", value_parser = crate::args::count, default_value = "20")]
+    pub(super) top: u64,
+
+    /// List all keys that came so often instead: a number, or a share of all counts (0.1%). Exit code 1 if some may be missing
+    #[arg(long, value_name = "COUNT", value_parser = above, conflicts_with = "top")]
+    pub(super) above: Option<Above>,
+
+    /// Print one JSON object for each report
+    #[arg(long)]
+    pub(super) json: bool,
+}
+
+/// A least count.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum Above {
+    Count(u64),
+    Share(Rate),
+}
+
+fn above(text: &str) -> Result<Above, String> {
+    match crate::args::count(text) {
+        Ok(0) => Err("every key came 0 times or more; give 1 for all keys that are known".to_owned()),
+        Ok(number) => Ok(Above::Count(number)),
+        Err(_) => text
+            .parse()
+            .map(Above::Share)
+            .map_err(|_| format!("`{text}` is neither a number nor a share; write it as 1000, 10k, 0.1% or 1/1000")),
+    }
+}
+
+impl Above {
+    /// The least count that is enough of this total.
+    fn threshold(self, total: u64) -> u64 {
+        let Above::Share(share) = self else {
+            let Above::Count(number) = self else { return 1 };
+            return number;
+        };
+        let (numerator, exponent, divisor) = share.parts();
+        let (top, divisor) = (u128::from(numerator) * u128::from(total), u128::from(divisor));
+        let scale = 10u128.checked_pow(exponent.unsigned_abs());
+        let exact = if exponent < 0 {
+            // A divisor beyond 2^128 leaves less than one.
+            scale.and_then(|scale| scale.checked_mul(divisor)).map_or(Some(1), |bottom| Some(top.div_ceil(bottom)))
+        } else {
+            scale.and_then(|scale| top.checked_mul(scale)).map(|top| top.div_ceil(divisor))
+        };
+        exact.and_then(|exact| u64::try_from(exact).ok()).unwrap_or((share.to_f64() * total as f64) as u64).max(1)
+    }
+}
+
+/// What a list says.
+pub(super) struct Answer {
+    hitters: Vec<HeavyHitter>,
+    /// No key that is not printed came more often.
+    unlisted: u64,
+    threshold: Option<u64>,
+    complete: bool,
+    total: u64,
+    parameters: Value,
+}
+
+impl Answer {
+    pub(super) fn of<R: RowHashes>(list: &ListedSketch<R>, asked: &Asked) -> Answer {
+        let (total, missed) = (list.sketch().total(), list.missed_at_most());
+        let threshold = asked.above.map(|above| above.threshold(total));
+        let mut hitters = list.top(usize::MAX);
+        let enough = match threshold {
+            Some(threshold) => hitters.partition_point(|hitter| hitter.at_most >= threshold),
+            None => hitters.len().min(usize::try_from(asked.top).unwrap_or(usize::MAX)),
+        };
+        let next = hitters.get(enough).map_or(0, |hitter| hitter.at_most);
+        hitters.truncate(enough);
+        let complete = threshold.is_none_or(|threshold| threshold > missed);
+        Answer { hitters, unlisted: missed.max(next), threshold, complete, total, parameters: parameters(list) }
+    }
+
+    /// Whether nothing that was asked for may be missing.
+    pub(super) fn is_complete(&self) -> bool {
+        self.complete
+    }
+
+    /// Prints it; `noun` is what was counted.
+    pub(super) fn print(&self, asked: &Asked, noun: &str, out: &mut impl Write) -> Result<(), Failure> {
+        if asked.json {
+            writeln!(out, "{}", self.object())?;
+            return Ok(());
+        }
+        for hitter in &self.hitters {
+            row(out, bound(hitter.at_most), hitter.at_least, &hitter.key)?;
+        }
+        out.flush()?;
+        self.tell(noun);
+        Ok(())
+    }
+
+    /// What the numbers mean, for people.
+    fn tell(&self, noun: &str) {
+        let exact = self.hitters.iter().all(|hitter| hitter.at_least == hitter.at_most);
+        let bounds = match (self.hitters.is_empty(), exact) {
+            (true, _) => "",
+            (_, true) => "; the counts listed are exact",
+            (..) => "; each came at most as often as its first number says and at least as its second, for certain",
+        };
+        let others = match bound(self.unlisted) {
+            Some(0) => "there are no others".to_owned(),
+            Some(most) => format!("no other came more than {}", times(most)),
+            None => "how often others came is not known".to_owned(),
+        };
+        warn(format_args!("{} counted{bounds}; {others}", plural(self.total, noun)));
+        let Some(threshold) = self.threshold else { return };
+        if self.complete {
+            let sure = self.hitters.iter().filter(|hitter| hitter.at_least >= threshold).count();
+            warn(format_args!(
+                "asked for {} or more: {} surely came so often, and no other than those listed",
+                times(threshold),
+                count(sure as u64)
+            ));
+        } else {
+            warn(format_args!("asked for {} or more: some may be missing; give more with --memory", times(threshold)));
+        }
+    }
+
+    fn object(&self) -> Value {
+        let keys: Vec<Value> = self.hitters.iter().map(hitter_object).collect();
+        let mut object = json!({
+            "verb": "count",
+            "total": self.total,
+            "threshold": self.threshold,
+            "complete": self.complete,
+            "unlisted_at_most": bound(self.unlisted),
+            "keys": keys,
+        });
+        if let (Some(object), Value::Object(parameters)) = (object.as_object_mut(), self.parameters.clone()) {
+            object.extend(parameters);
+        }
+        object
+    }
+}
+
+/// What a sketch is made of.
+fn parameters<R: RowHashes>(list: &ListedSketch<R>) -> Value {
+    let sketch = list.sketch();
+    let shape = sketch.shape();
+    json!({
+        "rows": shape.all_rows(),
+        "width": shape.width(),
+        "copies": shape.copies(),
+        "two_hash": shape.copies() > 1 || R::ROWS == truebloom_math::count_min::Rows::TwoHash,
+        "conservative": sketch.is_conservative(),
+        "capacity": list.capacity(),
+        "hasher": sketch.hasher().id().map_or("unknown", truebloom::HasherId::name),
+        "seed": sketch.hasher().seed().to_string(),
+    })
+}
+
+/// The highest number stands for "nothing is known".
+pub(super) fn bound(number: u64) -> Option<u64> {
+    (number < u64::MAX).then_some(number)
+}
+
+/// Counts, and then the key as it is.
+pub(super) fn row(out: &mut impl Write, at_most: Option<u64>, at_least: u64, key: &[u8]) -> Result<(), Failure> {
+    let at_most = at_most.map_or("?".to_owned(), |number| number.to_string());
+    write!(out, "{at_most:>7} {at_least:>7} ")?;
+    out.write_all(key)?;
+    out.write_all(b"\n")?;
+    Ok(())
+}
+
+/// Keys are bytes; those that are no text are given in hexadecimal.
+pub(super) fn key_fields(key: &[u8]) -> (Value, Value) {
+    match std::str::from_utf8(key) {
+        Ok(text) => (text.into(), Value::Null),
+        Err(_) => (Value::Null, key.iter().map(|byte| format!("{byte:02x}")).collect::<String>().into()),
+    }
+}
+
+fn hitter_object(hitter: &HeavyHitter) -> Value {
+    let (key, hex) = key_fields(&hitter.key);
+    json!({ "key": key, "hex": hex, "at_most": bound(hitter.at_most), "at_least": hitter.at_least })
+}
+
+fn times(number: u64) -> String {
+    if number == 1 { "once".to_owned() } else { format!("{} times", count(number)) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn thresholds_are_decided_on_the_decimals() {
+        let threshold = |text: &str, total| above(text).expect(text).threshold(total);
+        assert_eq!(threshold("0.1%", 1_000), 1);
+        assert_eq!(threshold("0.1%", 1_001), 2);
+        assert_eq!(threshold("1/3", 9), 3);
+        assert_eq!(threshold("1/3", 10), 4);
+        assert_eq!(threshold("0.1%", 0), 1);
+        assert_eq!(threshold("1e-300", u64::MAX), 1);
+        assert_eq!(threshold("0.5", u64::MAX), 1 << 63);
+        assert_eq!(threshold("10k", 5), 10_000);
+        assert!(above("0").is_err() && above("x").is_err() && above("2.5").is_err());
+    }
+}

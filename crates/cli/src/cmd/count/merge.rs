@@ -1,0 +1,70 @@
+//! `truebloom count merge`: one sketch out of several.
+
+use super::sketch::{AnySketch, Mismatch, with_sketch};
+use super::stream::save;
+use crate::cmd::check_target;
+use crate::failure::Failure;
+use crate::lock::Lock;
+use crate::report::{FormatArgs, Report, count, plural};
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+/// Add the counts of several sketches
+#[derive(clap::Args)]
+pub(super) struct Args {
+    /// The sketch to write
+    #[arg(value_name = "OUT")]
+    out: PathBuf,
+
+    /// The sketches to add; OUT may be among them, with --force
+    #[arg(value_name = "SKETCH", required = true, num_args = 2..)]
+    sketches: Vec<PathBuf>,
+
+    /// Overwrite an existing file
+    #[arg(long)]
+    force: bool,
+
+    #[command(flatten)]
+    format: FormatArgs,
+}
+
+pub(super) fn run(args: &Args) -> Result<ExitCode, Failure> {
+    check_target(&args.out, args.force)?;
+    let _lock = Lock::of_existing(&args.out)?;
+    let (first, others) = args.sketches.split_first().ok_or_else(|| Failure::new("there is nothing to merge: name two sketches"))?;
+    let mut merged = AnySketch::open(first)?;
+    for path in others {
+        merged.merge(&AnySketch::open(path)?).map_err(|mismatch| refusal(first, path, &mismatch))?;
+    }
+    with_sketch!(&merged, list => save(list, &args.out, args.force))?;
+    report(args, &merged).print_as(args.format.format())?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// What differs, and how sketches are made that do not.
+fn refusal(first: &Path, other: &Path, mismatch: &Mismatch) -> Failure {
+    let Mismatch { name, ours, theirs } = mismatch;
+    let (first, other) = (first.display(), other.display());
+    let remedy = match *name {
+        "seed" => format!("count the data of {other} again with --seed {ours}"),
+        "hasher" => format!("count the data of {other} again, both with or both without --untrusted"),
+        "kind" => format!("count the data of {other} again, both with or both without --two-hash"),
+        _ => format!("count the data of {other} again with the --memory, or the --epsilon and --delta, of {first}"),
+    };
+    Failure::new(format_args!("cannot merge: {first} has {name} {ours}, {other} has {name} {theirs}; nothing was written; {remedy}"))
+}
+
+fn report(args: &Args, merged: &AnySketch) -> Report {
+    let (total, missed, capacity) = with_sketch!(merged, list => (list.sketch().total(), list.missed_at_most(), list.capacity()));
+    let names: Vec<String> = args.sketches.iter().map(|path| path.display().to_string()).collect();
+    let mut report = Report::new("count merge");
+    report
+        .field("sketch", args.out.display().to_string())
+        .field("of", names.clone())
+        .field("total", total)
+        .field("capacity", capacity)
+        .field("missed_at_most", super::answer::bound(missed));
+    report.line("merged", format!("{}: the sum of {}", args.out.display(), names.join(", ")));
+    report.line("holds", format!("{}; those not in its list came at most {} times each", plural(total, "key"), count(missed)));
+    report
+}

@@ -1,0 +1,54 @@
+//! `truebloom count`: how often each key came, in a fixed memory; the most frequent ones are listed with what is certain of them.
+//!
+//! A folder of verbs: without one of them, `count` counts its inputs.
+
+mod answer;
+mod merge;
+mod query;
+mod show;
+mod sizes;
+mod sketch;
+mod stream;
+
+use crate::failure::Failure;
+use std::process::ExitCode;
+
+const EXAMPLES: &str = "\
+Examples:
+  truebloom count words.txt                            the 20 most frequent lines
+  truebloom count -k 5 -d ' ' -f 1 log                 of a field
+  truebloom count --above 0.1% log                     all that make up a thousandth, or more
+  tail -F log | truebloom count --every 10s            again every ten seconds
+  truebloom count --save new.tbc --seed 7 log          a sketch, to be asked and merged later
+  truebloom count query monday.tbc apple pear          how often?
+  truebloom count merge week.tbc monday.tbc tuesday.tbc
+  truebloom count show monday.tbc                      the list of a sketch again
+
+The first number is never below the count, the second never above it, for certain. A file named merge, query or show is counted as ./merge.";
+
+/// Count how often each line came, in a fixed memory: the most frequent ones, with certain bounds
+#[derive(clap::Args)]
+#[command(after_help = EXAMPLES, args_conflicts_with_subcommands = true, disable_help_subcommand = true)]
+pub(crate) struct Args {
+    #[command(subcommand)]
+    verb: Option<Verb>,
+
+    #[command(flatten)]
+    stream: stream::StreamArgs,
+}
+
+#[derive(clap::Subcommand)]
+enum Verb {
+    Merge(merge::Args),
+    Query(query::Args),
+    Show(show::Args),
+}
+
+pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
+    match &args.verb {
+        None => stream::run(&args.stream),
+        Some(Verb::Merge(args)) => merge::run(args),
+        Some(Verb::Query(args)) => query::run(args),
+        Some(Verb::Show(args)) => show::run(args),
+    }
+}

@@ -1,0 +1,106 @@
+//! `truebloom count query`: how often given keys came.
+
+use super::answer::{bound, key_fields, row};
+use super::sketch::{AnySketch, with_sketch};
+use crate::args::rate;
+use crate::failure::{Failure, warn};
+use crate::records::{Event, RecordArgs, Records};
+use serde_json::json;
+use std::ffi::OsString;
+use std::io::{self, BufWriter, Write};
+use std::path::PathBuf;
+use std::process::ExitCode;
+use truebloom::count_min::{ErrorBound, ListedSketch, RowHashes};
+use truebloom_math::Rate;
+
+/// Print how often keys came
+#[derive(clap::Args)]
+pub(super) struct Args {
+    /// The sketch to ask
+    #[arg(value_name = "FILE")]
+    file: PathBuf,
+
+    /// Keys; `-` or none for those on standard input, to which the options of records apply
+    #[arg(value_name = "KEY")]
+    keys: Vec<OsString>,
+
+    /// The probability that the second number is above the count, for each key
+    #[arg(long, value_name = "RATE", value_parser = rate, default_value = "0.1%", allow_hyphen_values = true)]
+    delta: Rate,
+
+    /// Print a JSON object for each key
+    #[arg(long)]
+    json: bool,
+
+    #[command(flatten)]
+    records: RecordArgs,
+}
+
+pub(super) fn run(args: &Args) -> Result<ExitCode, Failure> {
+    with_sketch!(AnySketch::open(&args.file)?, list => run_on(args, &list))
+}
+
+fn run_on<R: RowHashes>(args: &Args, list: &ListedSketch<R>) -> Result<ExitCode, Failure> {
+    let error = list.sketch().error_bound(&args.delta);
+    let mut query = Query { args, list, error, out: BufWriter::with_capacity(1 << 16, io::stdout().lock()) };
+    let reads = args.keys.is_empty() || matches!(args.keys.as_slice(), [only] if only == "-");
+    let code = if reads {
+        query.answer_input()?
+    } else {
+        args.keys.iter().try_for_each(|key| query.answer(key.as_encoded_bytes()))?;
+        ExitCode::SUCCESS
+    };
+    query.out.flush()?;
+    query.tell();
+    Ok(code)
+}
+
+struct Query<'a, R: RowHashes, W: Write> {
+    args: &'a Args,
+    list: &'a ListedSketch<R>,
+    error: ErrorBound,
+    out: W,
+}
+
+impl<R: RowHashes, W: Write> Query<'_, R, W> {
+    fn answer_input(&mut self) -> Result<ExitCode, Failure> {
+        let mut records = Records::open(&self.args.records, &[])?;
+        loop {
+            match records.next() {
+                Event::Batch(batch) => batch.iter().try_for_each(|(_, key)| self.answer(key))?,
+                Event::Idle => self.out.flush()?,
+                Event::Header(_) | Event::Passed(_) | Event::InputEnded | Event::Deadline => {}
+                Event::Stopped | Event::End => break,
+            }
+        }
+        if let Some(message) = records.stopped_message() {
+            self.out.flush()?;
+            return Err(Failure::new(message));
+        }
+        Ok(ExitCode::from(if records.complete() { 0 } else { 2 }))
+    }
+
+    fn answer(&mut self, key: &[u8]) -> Result<(), Failure> {
+        let certain = self.list.bounds(key);
+        let estimate = self.list.sketch().estimate(key);
+        let likely = if estimate.saturated { 0 } else { estimate.value.saturating_sub(self.error.least()) }.max(certain.at_least);
+        if !self.args.json {
+            return row(&mut self.out, bound(certain.at_most), likely, key);
+        }
+        let (text, hex) = key_fields(key);
+        let at_most = bound(certain.at_most);
+        let object = json!({ "key": text, "hex": hex, "at_most": at_most, "at_least": certain.at_least, "likely_at_least": likely });
+        writeln!(self.out, "{object}")?;
+        Ok(())
+    }
+
+    fn tell(&self) {
+        if !self.args.json {
+            warn(format_args!(
+                "a key came at most as often as its first number says, for certain; at least as its second but for a probability of {}, \
+                 if it was not chosen by looking at the sketch",
+                self.args.delta
+            ));
+        }
+    }
+}

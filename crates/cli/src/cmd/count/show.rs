@@ -1,0 +1,25 @@
+//! `truebloom count show`: the list of a saved sketch.
+
+use super::answer::{Answer, Asked};
+use super::sketch::{AnySketch, with_sketch};
+use crate::failure::Failure;
+use std::io;
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+/// Print the list of a saved sketch, as `count` did; with --json also what the sketch is made of
+#[derive(clap::Args)]
+pub(super) struct Args {
+    /// The sketch
+    #[arg(value_name = "FILE")]
+    file: PathBuf,
+
+    #[command(flatten)]
+    asked: Asked,
+}
+
+pub(super) fn run(args: &Args) -> Result<ExitCode, Failure> {
+    let answer = with_sketch!(AnySketch::open(&args.file)?, list => Answer::of(&list, &args.asked));
+    answer.print(&args.asked, "key", &mut io::BufWriter::new(io::stdout().lock()))?;
+    Ok(ExitCode::from(u8::from(!answer.is_complete())))
+}

@@ -1,0 +1,102 @@
+//! How large a sketch and its list are.
+
+use crate::args::{bytes as parse_bytes, rate};
+use crate::cmd::create::available_memory;
+use crate::failure::Failure;
+use crate::report::{bytes, count};
+use truebloom_math::Rate;
+use truebloom_math::count_min::{Rows, Shape};
+
+/// What a listed key may take in the worst case: twice an entry of the table, which grows by doubling, a sort of it, and 256 bytes of key.
+const LISTED: u64 = 1 << 10;
+
+/// Keys of any length have so much room beyond that.
+const LONG_KEYS: u64 = 64 << 10;
+
+const LEAST: u64 = 256 << 10;
+const COUNTER: u64 = 8;
+
+/// How large to make it.
+#[derive(clap::Args)]
+#[command(next_help_heading = "Size")]
+pub(super) struct SizeArgs {
+    /// Memory for counters and listed keys, half each; what reading takes comes on top
+    #[arg(long, value_name = "BYTES", value_parser = memory, default_value = "16MiB", conflicts_with = "epsilon")]
+    memory: u64,
+
+    /// Instead: counters for errors of at most this share of all counts, and a list of 1/RATE keys
+    #[arg(long, value_name = "RATE", value_parser = rate, allow_hyphen_values = true)]
+    epsilon: Option<Rate>,
+
+    /// The probability of a larger error, for a key that is asked for: the rows of counters
+    #[arg(long, value_name = "RATE", value_parser = rate, default_value = "1%", allow_hyphen_values = true)]
+    delta: Rate,
+
+    /// Make all rows of two hashes: about twice the counters
+    #[arg(long, requires = "epsilon")]
+    pub(super) two_hash: bool,
+
+    /// Raise counters only as far as needed: smaller errors, more time
+    #[arg(long)]
+    pub(super) conservative: bool,
+}
+
+fn memory(text: &str) -> Result<u64, String> {
+    parse_bytes(text)?
+        .checked_sub(LEAST)
+        .map(|more| more + LEAST)
+        .ok_or_else(|| format!("`{text}` is too little for counters and a list; give {} or more", bytes(LEAST)))
+}
+
+/// The size of the counters and of the list.
+pub(super) struct Sizes {
+    pub(super) shape: Shape,
+    pub(super) capacity: u64,
+}
+
+impl SizeArgs {
+    /// For a list in which so many keys are to be found.
+    pub(super) fn sizes(&self, wanted: u64) -> Result<Sizes, Failure> {
+        let sizes = match &self.epsilon {
+            None => self.within_memory()?,
+            Some(epsilon) => self.for_error(epsilon, wanted)?,
+        };
+        if wanted > sizes.capacity {
+            return Err(Failure::new(format_args!(
+                "the list has room for {} keys, fewer than the {} wanted; give more with --memory",
+                count(sizes.capacity),
+                count(wanted)
+            )));
+        }
+        Ok(sizes)
+    }
+
+    fn within_memory(&self) -> Result<Sizes, Failure> {
+        check_available(self.memory)?;
+        let half = self.memory / 2;
+        // The rows depend on the probability alone.
+        let rows = Shape::for_error(&Rate::from_parts(1, -1, 1)?, &self.delta, Rows::Independent)?.depth();
+        let width = half / COUNTER / u64::from(rows);
+        Ok(Sizes { shape: Shape::new(Rows::Independent, width, rows, 1)?, capacity: (half - LONG_KEYS) / LISTED })
+    }
+
+    fn for_error(&self, epsilon: &Rate, wanted: u64) -> Result<Sizes, Failure> {
+        let rows = if self.two_hash { Rows::TwoHash } else { Rows::Independent };
+        let shape = Shape::for_error(epsilon, &self.delta, rows)?;
+        let capacity = ((1.0 / epsilon.to_f64()).ceil() as u64).clamp(1, 1 << 32).max(2 * wanted.min(1 << 31));
+        let counters = u64::try_from(shape.cells()).unwrap_or(u64::MAX).saturating_mul(COUNTER);
+        check_available(counters.saturating_add(capacity.saturating_mul(LISTED)).saturating_add(LONG_KEYS))?;
+        Ok(Sizes { shape, capacity })
+    }
+}
+
+fn check_available(needed: u64) -> Result<(), Failure> {
+    match available_memory() {
+        Some(available) if needed > available => Err(Failure::new(format_args!(
+            "the sketch needs {}, but only {} of memory are available; allow a larger --epsilon, or give less --memory",
+            bytes(needed),
+            bytes(available)
+        ))),
+        _ => Ok(()),
+    }
+}

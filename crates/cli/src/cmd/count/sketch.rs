@@ -1,0 +1,80 @@
+//! Sketches whose rows are known only from the file.
+
+use crate::failure::Failure;
+use std::path::Path;
+use truebloom::count_min::{FullRows, ListedSketch, RowHashes, Sketch, TwoHashRows};
+use truebloom::{FileError, FormatError, Kind, MergeError};
+
+/// A sketch with its list, of either kind of rows.
+pub(super) enum AnySketch {
+    Full(ListedSketch<FullRows>),
+    TwoHash(ListedSketch<TwoHashRows>),
+}
+
+/// Runs the same code for either kind.
+macro_rules! with_sketch {
+    ($any:expr, $list:ident => $body:expr) => {
+        match $any {
+            $crate::cmd::count::sketch::AnySketch::Full($list) => $body,
+            $crate::cmd::count::sketch::AnySketch::TwoHash($list) => $body,
+        }
+    };
+}
+pub(super) use with_sketch;
+
+impl AnySketch {
+    pub(super) fn open(path: &Path) -> Result<AnySketch, Failure> {
+        match open::<FullRows>(path) {
+            Err(FileError::Format { cause: FormatError::Kind { found: Kind::TwoHashCountMin }, .. }) => open(path).map(AnySketch::TwoHash),
+            other => other.map(AnySketch::Full),
+        }
+        .map_err(Failure::new)
+    }
+
+    fn kind(&self) -> Kind {
+        match self {
+            AnySketch::Full(_) => FullRows::KIND,
+            AnySketch::TwoHash(_) => TwoHashRows::KIND,
+        }
+    }
+
+    /// Adds the counts of another, or says what differs: its name, and both values.
+    pub(super) fn merge(&mut self, other: &AnySketch) -> Result<(), Mismatch> {
+        let result = match (&mut *self, other) {
+            (AnySketch::Full(ours), AnySketch::Full(theirs)) => ours.merge(theirs),
+            (AnySketch::TwoHash(ours), AnySketch::TwoHash(theirs)) => ours.merge(theirs),
+            (ours, theirs) => return Err(Mismatch { name: "kind", ours: ours.kind().to_string(), theirs: theirs.kind().to_string() }),
+        };
+        result.map_err(|error| Mismatch::of(&error))
+    }
+}
+
+/// A sketch that was saved without a list has an empty one, which has missed everything.
+fn open<R: RowHashes>(path: &Path) -> Result<ListedSketch<R>, FileError> {
+    ListedSketch::open(path).or_else(|error| match Sketch::<R, u64>::open(path) {
+        Ok(sketch) => ListedSketch::new(sketch, 1).map_err(|_| error),
+        Err(_) => Err(error),
+    })
+}
+
+/// Why two sketches cannot be merged.
+pub(super) struct Mismatch {
+    pub(super) name: &'static str,
+    pub(super) ours: String,
+    pub(super) theirs: String,
+}
+
+impl Mismatch {
+    fn of(error: &MergeError) -> Mismatch {
+        let (name, ours, theirs) = match error {
+            MergeError::Shape { name, ours, theirs } => (*name, ours.to_string(), theirs.to_string()),
+            MergeError::Seed { ours, theirs } => ("seed", ours.to_string(), theirs.to_string()),
+            MergeError::Hasher { ours, theirs } => {
+                let name = |id: &Option<truebloom::HasherId>| id.map_or("unknown", truebloom::HasherId::name).to_owned();
+                ("hasher", name(ours), name(theirs))
+            }
+            other => ("parameters", other.to_string(), "others".to_owned()),
+        };
+        Mismatch { name, ours, theirs }
+    }
+}

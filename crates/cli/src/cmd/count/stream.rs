@@ -1,0 +1,203 @@
+//! Counting inputs, to their end or for as long as they come.
+
+use super::answer::{Answer, Asked};
+use super::sizes::SizeArgs;
+use super::sketch::{AnySketch, with_sketch};
+use crate::cmd::check_target;
+use crate::failure::Failure;
+use crate::lock::Lock;
+use crate::records::{self, Event, RecordArgs, Records};
+use std::io::{self, BufWriter, Write};
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::time::{Duration, Instant};
+use truebloom::count_min::{ListedSketch, RowHashes, Sketch};
+use truebloom::{PortableHasher, Seed};
+
+#[derive(clap::Args)]
+pub(super) struct StreamArgs {
+    /// Files of lines; `-` or none for standard input
+    #[arg(value_name = "INPUT")]
+    inputs: Vec<PathBuf>,
+
+    #[command(flatten)]
+    asked: Asked,
+
+    /// List again after so much time (10s, 5min, 1h) or so many records (1M)
+    #[arg(long, value_name = "TIME|N", value_parser = every)]
+    every: Option<Every>,
+
+    /// Write the sketch with its list to a file
+    #[arg(short = 'o', long, value_name = "FILE")]
+    save: Option<PathBuf>,
+
+    /// Overwrite an existing file
+    #[arg(long, requires = "save")]
+    force: bool,
+
+    /// Seed of the hash, up to 32 hexadecimal digits; random unless given. Sketches that are to be merged need the same
+    #[arg(long, value_name = "HEX", value_parser = crate::cmd::create::seed)]
+    seed: Option<Seed>,
+
+    /// Hash with SipHash-1-3: for keys that an adversary may choose
+    #[arg(long)]
+    untrusted: bool,
+
+    #[command(flatten)]
+    size: SizeArgs,
+
+    #[command(flatten)]
+    records: RecordArgs,
+}
+
+/// When to list again.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Every {
+    Time(Duration),
+    Records(u64),
+}
+
+fn every(text: &str) -> Result<Every, String> {
+    let wrong = || format!("`{text}` is neither a time nor a number; write it as 10s, 5min, 1h or 1M");
+    let seconds = [("ms", 0.001), ("s", 1.0), ("min", 60.0), ("h", 3600.0)];
+    let time = seconds.into_iter().find_map(|(unit, seconds)| Some(text.strip_suffix(unit)?.parse::<f64>().ok()? * seconds));
+    match time {
+        Some(time) => Duration::try_from_secs_f64(time).ok().filter(|time| !time.is_zero()).map(Every::Time).ok_or_else(wrong),
+        None => crate::args::count(text).ok().filter(|number| *number > 0).map(Every::Records).ok_or_else(wrong),
+    }
+}
+
+pub(super) fn run(args: &StreamArgs) -> Result<ExitCode, Failure> {
+    if records::is_terminal(&args.inputs) {
+        return Err(Failure::new("there is nothing to count: name files, or pipe lines in"));
+    }
+    let _lock = match &args.save {
+        Some(path) => {
+            check_target(path, args.force)?;
+            Lock::of_existing(path)?
+        }
+        None => None,
+    };
+    with_sketch!(empty(args)?, list => count(args, list))
+}
+
+/// The sketch to count with.
+fn empty(args: &StreamArgs) -> Result<AnySketch, Failure> {
+    let sizes = args.size.sizes(if args.asked.above.is_some() { 1 } else { args.asked.top })?;
+    let seed = match args.seed {
+        Some(seed) => seed,
+        None => Seed::random().map_err(Failure::new)?,
+    };
+    let hasher = if args.untrusted { PortableHasher::sip13(seed) } else { PortableHasher::xxh3(seed) };
+    if args.size.two_hash {
+        let sketch = Sketch::with_shape(sizes.shape, hasher).map_err(Failure::new)?;
+        return Ok(AnySketch::TwoHash(listed(args, sketch, sizes.capacity)?));
+    }
+    let sketch = Sketch::with_shape(sizes.shape, hasher).map_err(Failure::new)?;
+    Ok(AnySketch::Full(listed(args, sketch, sizes.capacity)?))
+}
+
+fn listed<R: RowHashes>(args: &StreamArgs, sketch: Sketch<R>, capacity: u64) -> Result<ListedSketch<R>, Failure> {
+    let sketch = if args.size.conservative { sketch.with_conservative_update() } else { sketch };
+    ListedSketch::new(sketch, capacity).map_err(Failure::new)
+}
+
+fn count<R: RowHashes>(args: &StreamArgs, mut list: ListedSketch<R>) -> Result<ExitCode, Failure> {
+    let mut records = Records::open(&args.records, &args.inputs)?;
+    let mut reports = Reports { args, out: BufWriter::new(io::stdout().lock()), printed: 0, next: None };
+    records.wake_at(reports.next_time());
+    reports.next = match args.every {
+        Some(Every::Records(number)) => Some(number),
+        _ => None,
+    };
+    loop {
+        match records.next() {
+            Event::Batch(batch) => {
+                for (_, key) in batch.iter() {
+                    list.add(key, 1);
+                    if reports.next == Some(list.sketch().total()) {
+                        reports.print(&list)?;
+                    }
+                }
+            }
+            Event::Deadline => {
+                reports.print(&list)?;
+                records.wake_at(reports.next_time());
+            }
+            Event::Header(_) | Event::Passed(_) | Event::Idle | Event::InputEnded => {}
+            Event::Stopped | Event::End => break,
+        }
+    }
+    if let Some(path) = &args.save {
+        // An endless stream ends by a signal only, so what was counted by then is what there is to save.
+        if records.stopped_message().is_none() {
+            records.worth_writing()?;
+        }
+        save(&list, path, args.force)?;
+    }
+    let complete = reports.print(&list)?;
+    finish(args, &records, complete)
+}
+
+fn finish(args: &StreamArgs, records: &Records, complete: bool) -> Result<ExitCode, Failure> {
+    if let Some(message) = records.stopped_message() {
+        let saved = args.save.as_ref().map_or(String::new(), |path| format!("; {} has them all", path.display()));
+        return Err(Failure::new(format_args!("{message}{saved}")));
+    }
+    if !records.complete() {
+        return Ok(args.save.as_ref().map_or(ExitCode::from(2), |path| records.told_shortfall(path)));
+    }
+    Ok(ExitCode::from(u8::from(!complete)))
+}
+
+pub(super) fn save<R: RowHashes>(list: &ListedSketch<R>, path: &Path, force: bool) -> Result<(), Failure> {
+    if force { list.save(path) } else { list.save_new(path) }.map_err(Failure::new)
+}
+
+/// Lists, one after the other.
+struct Reports<'a, W: Write> {
+    args: &'a StreamArgs,
+    out: W,
+    printed: u64,
+    /// The number of records at which the next one is due.
+    next: Option<u64>,
+}
+
+impl<W: Write> Reports<'_, W> {
+    fn print<R: RowHashes>(&mut self, list: &ListedSketch<R>) -> Result<bool, Failure> {
+        let answer = Answer::of(list, &self.args.asked);
+        if self.printed > 0 && !self.args.asked.json {
+            self.out.write_all(b"\n")?;
+        }
+        answer.print(&self.args.asked, self.args.records.noun(), &mut self.out)?;
+        self.out.flush()?;
+        self.printed += 1;
+        if let (Some(next), Some(Every::Records(number))) = (&mut self.next, self.args.every) {
+            *next = next.saturating_add(number);
+        }
+        Ok(answer.is_complete())
+    }
+
+    fn next_time(&self) -> Option<Instant> {
+        match self.args.every {
+            Some(Every::Time(time)) => Instant::now().checked_add(time),
+            _ => None,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_and_numbers() {
+        assert_eq!(every("10s"), Ok(Every::Time(Duration::from_secs(10))));
+        assert_eq!(every("1.5min"), Ok(Every::Time(Duration::from_secs(90))));
+        assert_eq!(every("250ms"), Ok(Every::Time(Duration::from_millis(250))));
+        assert_eq!(every("1M"), Ok(Every::Records(1_000_000)));
+        for text in ["0", "0s", "-1s", "", "s", "1e400s", "1d", "infs", "NaNs"] {
+            assert!(every(text).is_err(), "{text}");
+        }
+    }
+}

@@ -1,0 +1,152 @@
+//! What became of a stream: counted, promised and bounded.
+
+use super::Args;
+use super::design::Chosen;
+use super::remember::time_text;
+use crate::failure::{Failure, warn};
+use crate::records::Records;
+use crate::report::{Report, bytes, count, fpr_value, plural, proven, rate, rate_up, significant};
+use serde_json::{Value, json};
+use truebloom::RecyclingFilter;
+use truebloom::recycling::{Stats, WrongDrops};
+use truebloom_math::Method;
+
+/// Confidence of the bound on wrong drops.
+const CONFIDENCE: f64 = 0.999_999;
+
+/// The counts when this run began: a state may have seen more.
+pub(super) struct Account {
+    before: Stats,
+}
+
+impl Account {
+    pub(super) fn begin(filter: &RecyclingFilter) -> Account {
+        Account { before: filter.stats() }
+    }
+
+    /// Reports if asked to, and warns if less was remembered than asked.
+    pub(super) fn close(
+        &self,
+        args: &Args,
+        filter: &RecyclingFilter,
+        chosen: &Chosen,
+        records: &Records,
+        selected: u64,
+    ) -> Result<(), Failure> {
+        self.warn_of_early(filter, chosen);
+        if !args.report && !args.json {
+            return Ok(());
+        }
+        let mut report = Report::new("dedup");
+        self.add_counts(&mut report, args, filter, records, selected);
+        add_design(&mut report, args, filter, chosen)?;
+        add_stream(&mut report, args, filter)?;
+        records.add_shortfall(&mut report);
+        report.print_aside(args.json);
+        Ok(())
+    }
+
+    fn warn_of_early(&self, filter: &RecyclingFilter, chosen: &Chosen) {
+        let early = filter.stats().by_fill - self.before.by_fill;
+        if let (Some(age), 1..) = (chosen.age, early) {
+            warn(format_args!(
+                "{} ended early because {} full: what came then was remembered for less than {}; give more --memory, or -n",
+                plural(early, "phase"),
+                if early == 1 { "it was" } else { "they were" },
+                time_text(age)
+            ));
+        }
+    }
+
+    fn add_counts(&self, report: &mut Report, args: &Args, filter: &RecyclingFilter, records: &Records, selected: u64) {
+        let (stats, before) = (filter.stats(), &self.before);
+        let (read, kept) = (stats.offered - before.offered, stats.new - before.new);
+        report.field("lines", read).field("kept", kept).field("dropped", read - kept).field("selected", selected);
+        report.line(
+            "lines",
+            format!("{}, {} kept, {} dropped as repeats", plural(records.read(), args.records.noun()), count(kept), count(read - kept)),
+        );
+        if before.offered > 0 {
+            report.line("in all", format!("{} since the state was made, {} kept", count(stats.offered), count(stats.new)));
+        }
+        report.field("lines_in_all", stats.offered).field("kept_in_all", stats.new).field("refreshed_in_all", stats.refreshed);
+    }
+}
+
+fn add_design(report: &mut Report, args: &Args, filter: &RecyclingFilter, chosen: &Chosen) -> Result<(), Failure> {
+    let (design, noun) = (&chosen.design, args.records.noun());
+    let run = design.long_run()?;
+    let phases = design.mode().filters();
+    report
+        .field("memory_bytes", chosen.bytes())
+        .field("phases", phases)
+        .field("bits", design.bits())
+        .field("probes", design.probes())
+        .field("sigma", design.sigma())
+        .field("age_seconds", chosen.age.map(|age| age.as_secs_f64()))
+        .field("items_per_cycle", run.items_per_cycle.value)
+        .field("design_fpr", fpr_value(&run.fpr))
+        .field("worst_fpr", filter.worst_fpr());
+    let items = run.items_per_cycle.value;
+    let full = format!("{} {noun}s on average", if items < 100.0 { significant(items, 3) } else { count(items.round() as u64) });
+    let forgets = match (phases, chosen.age) {
+        (1, _) => format!("forgets all after {full}"),
+        (_, None) => format!("forgets the older phase after {full}"),
+        (_, Some(age)) => format!("forgets the older phase after {}, or {full}", time_text(age)),
+    };
+    report.line("memory", format!("{} in {}; {forgets}", bytes(chosen.bytes()), plural(phases, "phase")));
+    let sure = design.sigma() / u64::from(design.probes());
+    report.field("remembers_at_least", if phases == 1 { Value::Null } else { sure.into() });
+    report.field("remembers", chosen.items);
+    if phases > 1 {
+        let asked = chosen.items.map_or(String::new(), |items| format!(", {} in all but one phase in a million (proven)", count(items)));
+        report.line("remembers", format!("the last {} for certain{asked}", plural(sure, noun)));
+    }
+    let method = match run.fpr.method {
+        Method::Exact | Method::Bound => "proven",
+        _ => "validated",
+    };
+    report.line(
+        "rate",
+        format!(
+            "at most {} on average ({method}; of what is new to a cycle), {} when fullest",
+            proven(&run.fpr, chosen.rate),
+            rate_up(filter.worst_fpr(), 4)
+        ),
+    );
+    Ok(())
+}
+
+/// What this very stream has lost.
+fn add_stream(report: &mut Report, args: &Args, filter: &RecyclingFilter) -> Result<(), Failure> {
+    let stats = filter.stats();
+    report.field("cycles", stats.cycles).field("cycles_by_fill", stats.by_fill).field("seed", filter.seed().to_string());
+    report.field("average_fpr", filter.average_fpr());
+    let lost = filter.wrong_drops(CONFIDENCE)?;
+    report.field("wrong_drops", lost.map_or(Value::Null, wrong_drops_value));
+    let average = filter.average_fpr().map_or(String::new(), |average| format!("; an average rate of {}", rate(average, 4)));
+    report.line(
+        "lost",
+        match lost {
+            Some(WrongDrops { expected, at_most, .. }) => format!(
+                "{} first {}s expected, at most {} ({}% sure){average}",
+                significant(expected, 4),
+                args.records.noun(),
+                count(at_most),
+                100.0 * CONFIDENCE
+            ),
+            None => "no bound is known for so small a filter".to_owned(),
+        },
+    );
+    let because = match stats.by_fill {
+        0 => String::new(),
+        full if full == stats.cycles => ", because it was full".to_owned(),
+        full => format!(", {} of them because it was full", count(full)),
+    };
+    report.line("recycled", if stats.cycles == 0 { "never".to_owned() } else { plural(stats.cycles, "time") + &because });
+    Ok(())
+}
+
+fn wrong_drops_value(lost: WrongDrops) -> Value {
+    json!({ "expected": lost.expected, "at_most": lost.at_most, "confidence": CONFIDENCE })
+}

@@ -1,0 +1,84 @@
+//! Times, and how long to remember: in lines or in time.
+
+use crate::args;
+use std::time::Duration;
+
+/// How long a line is to be remembered.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum Remember {
+    /// While no more than so many other lines came.
+    Items(u64),
+    Time(Duration),
+}
+
+/// A number of lines, `10M`, or a time, `1h`. The units have no letter in common, but for the case of M and m.
+pub(super) fn remember(text: &str) -> Result<Remember, String> {
+    if let Ok(time) = time(text) {
+        return Ok(Remember::Time(time));
+    }
+    match args::count(text) {
+        Ok(items @ 1..) => Ok(Remember::Items(items)),
+        _ => Err(format!("`{text}` is neither a number of lines nor a time; write 10M for lines, 30s, 10min, 1h or 7d for a time")),
+    }
+}
+
+/// A time with its unit.
+pub(super) fn time(text: &str) -> Result<Duration, String> {
+    let wrong = || format!("`{text}` is not a time; write it as 30s, 10min, 1h or 7d");
+    let digits = text.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(text.len());
+    let (number, unit) = text.split_at(digits);
+    let seconds = match unit {
+        "ms" => 0.001,
+        "s" => 1.0,
+        "min" | "m" => 60.0,
+        "h" => 3600.0,
+        "d" => 86_400.0,
+        "w" => 604_800.0,
+        _ => return Err(wrong()),
+    };
+    let number: f64 = number.parse().map_err(|_| wrong())?;
+    Duration::try_from_secs_f64(number * seconds).ok().filter(|time| !time.is_zero()).ok_or_else(wrong)
+}
+
+/// In the largest unit that leaves no fraction.
+pub(super) fn time_text(time: Duration) -> String {
+    let seconds = time.as_secs();
+    let whole = [(604_800, "w"), (86_400, "d"), (3600, "h"), (60, "min"), (1, "s")]
+        .into_iter()
+        .find(|(unit, _)| time.subsec_nanos() == 0 && seconds.is_multiple_of(*unit));
+    whole.map_or_else(|| format!("{}s", time.as_secs_f64()), |(unit, name)| format!("{}{name}", seconds / unit))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_and_times() {
+        let seconds = |seconds| Ok(Remember::Time(Duration::from_secs(seconds)));
+        for (text, expected) in [
+            ("10M", Ok(Remember::Items(10_000_000))),
+            ("10m", seconds(600)),
+            ("10min", seconds(600)),
+            ("1h", seconds(3600)),
+            ("1.5h", seconds(5400)),
+            ("7d", seconds(604_800)),
+            ("2w", seconds(1_209_600)),
+            ("30s", seconds(30)),
+            ("500", Ok(Remember::Items(500))),
+            ("2e3", Ok(Remember::Items(2000))),
+        ] {
+            assert_eq!(remember(text), expected, "{text}");
+        }
+        for text in ["", "0", "0s", "h", "1y", "-1h", "1e999d", "..s", "10Mh"] {
+            assert!(remember(text).is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn times_are_shown_as_they_are_written() {
+        for text in ["30s", "10min", "1h", "36h", "2d", "1w", "0.25s"] {
+            assert_eq!(time(text).map(time_text), Ok(text.to_owned()));
+        }
+    }
+}

@@ -1,0 +1,109 @@
+//! Lines are looked up in batches and printed in stretches.
+
+use super::Args;
+use crate::records::Batch;
+use std::io::{self, BufWriter, Write};
+use std::time::{Duration, SystemTime};
+use truebloom::{KeyHash, RecyclingFilter};
+
+/// Records that are hashed, and whose bits are asked for, before the first of them is looked up: the waits for memory overlap, which makes it up to four times as fast.
+const AHEAD: usize = 16;
+
+/// What separates first occurrences from repeats, and where the selected ones go.
+pub(super) struct Sift<'a, W: Write> {
+    args: &'a Args,
+    filter: RecyclingFilter,
+    out: BufWriter<W>,
+    pub(super) selected: u64,
+    has_header: bool,
+}
+
+impl<'a, W: Write> Sift<'a, W> {
+    pub(super) fn new(args: &'a Args, filter: RecyclingFilter, out: W) -> Sift<'a, W> {
+        let out = BufWriter::with_capacity(1 << 16, out);
+        Sift { args, filter, out, selected: 0, has_header: false }
+    }
+
+    pub(super) fn filter(&self) -> &RecyclingFilter {
+        &self.filter
+    }
+
+    pub(super) fn into_filter(self) -> RecyclingFilter {
+        self.filter
+    }
+
+    pub(super) fn flush(&mut self) -> io::Result<()> {
+        self.out.flush()
+    }
+
+    pub(super) fn batch(&mut self, batch: Batch<'_>) -> io::Result<()> {
+        self.filter.advance(now());
+        let terminator = self.args.records.terminator();
+        // The first of the selected lines that follow each other and are not printed yet.
+        let mut stretch = None;
+        let (mut hashes, mut hashed) = ([None; AHEAD], 0);
+        for index in 0..batch.len() {
+            while hashed < batch.len().min(index + AHEAD) {
+                hashes[hashed % AHEAD] = self.hash(batch.key(hashed));
+                hashed += 1;
+            }
+            if self.selects(hashes[index % AHEAD]) {
+                let begin = *stretch.get_or_insert(index);
+                if self.args.only_key || !batch.joins_next(index, terminator) {
+                    self.print(&batch, begin, index)?;
+                    stretch = None;
+                }
+            } else if let Some(begin) = stretch.take() {
+                self.print(&batch, begin, index - 1)?;
+            }
+        }
+        stretch.map_or(Ok(()), |begin| self.print(&batch, begin, batch.len() - 1))
+    }
+
+    #[inline]
+    fn hash(&self, key: Option<&[u8]>) -> Option<KeyHash> {
+        let hash = self.filter.hash(key?);
+        self.filter.prefetch(hash);
+        Some(hash)
+    }
+
+    /// Whether a record is printed. One without a key is neither new nor a repeat, and would be lost if it were not printed with the new ones.
+    #[inline]
+    fn selects(&mut self, hash: Option<KeyHash>) -> bool {
+        let Some(hash) = hash else { return !self.args.repeated };
+        let selected = self.filter.check_and_insert_hash(hash).is_new() != self.args.repeated;
+        self.selected += u64::from(selected);
+        selected
+    }
+
+    fn print(&mut self, batch: &Batch<'_>, first: usize, last: usize) -> io::Result<()> {
+        if self.args.is_silent() {
+            return Ok(());
+        }
+        let text = match batch.key(first) {
+            Some(key) if self.args.only_key => key,
+            _ => batch.text_of(first, last),
+        };
+        self.out.write_all(text)?;
+        self.out.write_all(self.args.records.terminator())
+    }
+
+    /// What is no record.
+    pub(super) fn pass(&mut self, bytes: &[u8]) -> io::Result<()> {
+        if self.args.is_silent() || self.args.repeated { Ok(()) } else { self.out.write_all(bytes) }
+    }
+
+    /// Selected CSV records are CSV again, so they keep the names of their columns: those of the first input.
+    pub(super) fn header(&mut self, header: &[u8]) -> io::Result<()> {
+        if std::mem::replace(&mut self.has_header, true) || self.args.is_silent() || self.args.only_key {
+            return Ok(());
+        }
+        self.out.write_all(header)?;
+        self.out.write_all(self.args.records.terminator())
+    }
+}
+
+/// The time, by a clock that goes on while no process runs.
+fn now() -> Duration {
+    SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default()
+}

@@ -1,0 +1,223 @@
+//! `truebloom plan --recycling`: filters that forget, with one phase, with two, and as it is done without a model.
+
+use crate::args::{self, Size};
+use crate::failure::Failure;
+use crate::report::{Report, bytes, count, fpr_value, plural, proven, rate, rate_value, significant};
+use serde_json::{Map, Value, json};
+use truebloom_math::recycling::{Mode, Sized, capacity, min_bits, remember};
+use truebloom_math::{Rate, Variant, max_items};
+
+#[derive(clap::Args)]
+pub(crate) struct Options {
+    /// Plan filters that forget: emptied when full enough, at an average rate; -n counts the items of a cycle
+    #[arg(long, requires = "rate", conflicts_with_all = ["scheme", "confidence", "probes", "max_memory"])]
+    recycling: bool,
+
+    /// Memory in all, as --bits but always in bytes
+    #[arg(long, value_name = "BYTES", value_parser = args::bytes, requires = "recycling", conflicts_with_all = ["bits", "items"])]
+    memory: Option<u64>,
+
+    /// Remember an item while so many new ones come (10M), or for a time (1h, with --arrival); with a size given: what share is forgotten then
+    #[arg(long, value_name = "N|TIME", requires = "recycling", conflicts_with = "items")]
+    remember: Option<String>,
+
+    /// New items a second
+    #[arg(long, visible_alias = "rate-of-arrival", value_name = "RATE", value_parser = per_second, requires = "remember")]
+    arrival: Option<f64>,
+
+    /// The share of items that may be forgotten before
+    #[arg(long, value_name = "SHARE", default_value = "1%", value_parser = args::rate, requires = "remember")]
+    forget: Rate,
+}
+
+fn per_second(text: &str) -> Result<f64, String> {
+    match text.parse::<f64>() {
+        Ok(number) if number > 0.0 && number <= 1e12 => Ok(number),
+        _ => args::count(text)
+            .map(|number| number as f64)
+            .ok()
+            .filter(|number| *number > 0.0 && *number <= 1e12)
+            .ok_or_else(|| format!("`{text}` is not a number of items a second above 0 and at most 10^12")),
+    }
+}
+
+impl Options {
+    pub(crate) fn asked(&self) -> bool {
+        self.recycling
+    }
+
+    /// New items to remember.
+    fn gap(&self) -> Result<Option<u64>, Failure> {
+        let Some(text) = &self.remember else { return Ok(None) };
+        let items = match self.arrival {
+            None => args::count(text).map_err(|error| {
+                let time = if args::seconds(text).is_ok() { "; a time needs --arrival, the new items a second" } else { "" };
+                Failure::new(format!("--remember: {error}{time}"))
+            })?,
+            Some(rate) => (args::seconds(text).map_err(|error| Failure::new(format!("--remember: {error}")))? * rate).ceil() as u64,
+        };
+        match items {
+            1..=MOST_REMEMBERED => Ok(Some(items)),
+            _ => Err(Failure::new(format!("--remember: {} to remember; give 1 to 10^15", plural(items, "item")))),
+        }
+    }
+}
+
+const MOST_REMEMBERED: u64 = 1_000_000_000_000_000;
+
+/// A filter emptied after a fixed number of items, with a worst rate: the way without a model.
+struct Today {
+    bits: u64,
+    probes: u32,
+    items: u64,
+}
+
+/// The three, or four, side by side.
+struct Designs {
+    today: Option<Today>,
+    one: Option<Sized>,
+    two: Option<Sized>,
+    /// Two phases that forget nothing before.
+    certain: Option<Sized>,
+}
+
+/// Seeds are renewed at each recycle, so both phases have positions of their own.
+fn two_phases() -> Mode {
+    Mode { shared_hash: false, ..Mode::two_phase() }
+}
+
+impl Designs {
+    /// The most items of a memory.
+    fn of_bits(bits: u64, rate: &Rate) -> Result<Designs, Failure> {
+        let today = max_items(Variant::Standard, bits, rate)?.filter(|best| best.items > 0);
+        Ok(Designs {
+            today: today.map(|best| Today { bits, probes: best.probes, items: best.items }),
+            one: capacity(bits, rate, Mode::default())?,
+            two: if bits < 2 { None } else { capacity(bits, rate, two_phases())? },
+            certain: None,
+        })
+    }
+
+    /// The least memory for so many items a cycle.
+    fn of_items(items: u64, rate: &Rate) -> Result<Designs, Failure> {
+        let number = items as f64;
+        let (one, two) = (min_bits(number, rate, Mode::default())?, min_bits(number, rate, two_phases())?);
+        Ok(Designs { today: today(items, rate)?, one, two, certain: None })
+    }
+
+    /// The least memory that remembers.
+    fn of_gap(gap: u64, forget: f64, rate: &Rate) -> Result<Designs, Failure> {
+        let one = remember(gap, forget, rate, Mode::default())?;
+        let two = remember(gap, forget, rate, two_phases())?;
+        let certain = remember(gap, 0.0, rate, two_phases())?;
+        Ok(Designs { today: today((gap as f64 / forget).ceil() as u64, rate)?, one, two, certain })
+    }
+}
+
+fn today(items: u64, rate: &Rate) -> Result<Option<Today>, Failure> {
+    let best = truebloom_math::min_bits(Variant::Standard, items, rate)?;
+    Ok(best.map(|best| Today { bits: best.bits, probes: best.probes, items }))
+}
+
+pub(crate) fn report(options: &Options, size: &Size) -> Result<Report, Failure> {
+    let gap = options.gap()?;
+    let Some(asked) = size.rate else { return Err(Failure::new("give the average rate with -p")) };
+    let bits = size.bits.or(options.memory.map(|bytes| bytes.saturating_mul(8)));
+    let (designs, what) = match (bits, size.items, gap) {
+        (Some(bits), None, _) => (Designs::of_bits(bits, &asked)?, format!("{} ({})", plural(bits, "bit"), bytes(bits.div_ceil(8)))),
+        (None, Some(items), _) => (Designs::of_items(items, &asked)?, format!("{} a cycle", plural(items, "new item"))),
+        (None, None, Some(gap)) => {
+            let forget = options.forget.to_f64();
+            let kept = format!("{} remembered, {}% forgotten before", plural(gap, "new item"), significant(100.0 * forget, 4));
+            (Designs::of_gap(gap, forget, &asked)?, kept)
+        }
+        _ => return Err(Failure::new("give one of --memory (or --bits), -n (new items a cycle) and --remember")),
+    };
+    let mut report = Report::new("plan");
+    report.line("asked", format!("an average rate of {asked}; {what}"));
+    report.field("recycling", true).field("asked", rate_value(Some(asked)));
+    let gap = gap.or(designs.today.as_ref().map(|today| today.items));
+    report.field("gap", gap);
+    add_today(&mut report, designs.today.as_ref(), gap);
+    for (label, name, found) in [("one phase", "one_phase", &designs.one), ("two phases", "two_phase", &designs.two)] {
+        add_design(&mut report, [label, name], found.as_ref(), &asked, designs.today.as_ref(), gap)?;
+    }
+    if options.remember.is_some() && bits.is_none() {
+        add_design(&mut report, ["certain", "certain"], designs.certain.as_ref(), &asked, designs.today.as_ref(), gap)?;
+    }
+    Ok(report)
+}
+
+fn add_today(report: &mut Report, today: Option<&Today>, gap: Option<u64>) {
+    let Some(Today { bits, probes, items }) = today else {
+        report.field("today", Value::Null).line("today", "none: no filter up to 2^62 bits keeps to this rate");
+        return;
+    };
+    let forgotten = gap.map(|gap| gap.saturating_add(1).min(*items) as f64 / *items as f64);
+    report.field("today", json!({ "bits": bits, "probes": probes, "items_per_cycle": items, "forgotten": forgotten }));
+    report.line("today", format!("{}: emptied after {}, {}", size(*bits), plural(*items, "item"), plural((*probes).into(), "probe")));
+    add_forgotten(report, gap, forgotten);
+}
+
+fn add_design(
+    report: &mut Report,
+    [label, name]: [&str; 2],
+    found: Option<&Sized>,
+    asked: &Rate,
+    today: Option<&Today>,
+    gap: Option<u64>,
+) -> Result<(), Failure> {
+    let Some(Sized { design, run, .. }) = found else {
+        report.field(name, Value::Null).line(label, "none: no filter up to 2^62 bits keeps to this rate");
+        return Ok(());
+    };
+    let law = design.forgetting()?;
+    let forgotten = gap.map(|gap| law.probability(gap));
+    let gain = today.map(|today| run.items_per_cycle.value / today.items as f64 * (today.bits as f64 / design.total_bits() as f64));
+    let mut fields: Map<String, Value> = Map::new();
+    for (field, value) in [
+        ("bits", json!(design.total_bits())),
+        ("probes", json!(design.probes())),
+        ("sigma", json!(design.sigma())),
+        ("items_per_cycle", json!(run.items_per_cycle.value)),
+        ("fpr", fpr_value(&run.fpr).into()),
+        ("worst", fpr_value(&run.worst).into()),
+        ("gain", json!(gain)),
+        ("forgotten", json!(forgotten.map(|chance| chance.value))),
+        ("remembered_at_least", json!(law.remembered_at_least())),
+    ] {
+        fields.insert(field.to_owned(), value);
+    }
+    report.field(name, fields);
+    let items = plural(run.items_per_cycle.value.round() as u64, "item");
+    let unit = if design.mode().filters() == 2 { "phase" } else { "cycle" };
+    let probes = plural(design.probes().into(), "probe");
+    let gain = gain.map_or(String::new(), |gain| format!("; {} times today's items a bit", significant(gain, 3)));
+    report.line(
+        label,
+        format!("{}: {items} a {unit}, {probes}, above {}{gain}", size(design.total_bits()), plural(design.sigma(), "set bit")),
+    );
+    report.line("", format!("average at most {}, worst {}", proven(&run.fpr, Some(*asked)), rate(run.worst.value, 3)));
+    add_forgotten(report, gap, forgotten.map(|chance| chance.value));
+    if law.remembered_at_least() > 1 {
+        report.line("", format!("surely known while fewer than {} came", plural(law.remembered_at_least(), "new item")));
+    }
+    Ok(())
+}
+
+fn add_forgotten(report: &mut Report, gap: Option<u64>, forgotten: Option<f64>) {
+    if let Some((gap, share)) = gap.zip(forgotten) {
+        let share = if share == 0.0 { "none".to_owned() } else { format!("{}%", significant(100.0 * share, 3)) };
+        report.line(
+            "",
+            format!(
+                "forgotten when {} came since: {share}",
+                if gap == 1 { "1 new one".to_owned() } else { format!("{} new ones", count(gap)) }
+            ),
+        );
+    }
+}
+
+fn size(bits: u64) -> String {
+    format!("{} ({})", plural(bits, "bit"), bytes(bits.div_ceil(8)))
+}

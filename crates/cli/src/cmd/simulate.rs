@@ -1,0 +1,203 @@
+//! `truebloom simulate`: the real recycling filter run over a stream, beside its model.
+
+use crate::args;
+use crate::failure::Failure;
+use crate::report::{FormatArgs, Report, bytes, fpr_value, plural, rate, significant};
+use crate::subject::{Real, policy};
+use serde_json::{Value, json};
+use std::process::ExitCode;
+use truebloom::scheme::{Classic, FillScheme, Standard};
+use truebloom_math::recycling::{Bracket, Design, Mode, Phases, Simulated, Stream, Trigger, capacity, simulate_subject};
+use truebloom_math::{Error, Rate};
+
+const EXAMPLES: &str = "\
+Examples:
+  truebloom simulate --bits 1000 -k 4 --sigma 300                       one phase, new items only
+  truebloom simulate --bits 500 -k 5 --sigma 220 --phases 2             two phases of 500 bits each
+  truebloom simulate --bits 64KiB -p 1%                                 the design with the most items
+  truebloom simulate --bits 10k -p 1% --stream zipf:100k,1.1            popular items come again
+  truebloom simulate --bits 10k -p 1% --phases 2 --stream fading:500    interest fades
+
+The model is about new items; where items come again, two phases are refreshed by them, and that is outside of the model.";
+
+/// Run a real recycling filter over a stream, beside its model
+#[derive(clap::Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct Args {
+    /// Size of each filter, in bits (1M, 64Mi) or bytes (2MB, 64MiB)
+    #[arg(short = 'm', long, value_name = "SIZE", value_parser = args::bits)]
+    bits: u64,
+
+    /// Probes of an item
+    #[arg(short = 'k', long, value_name = "K", value_parser = args::probes, requires = "sigma", required_unless_present = "rate")]
+    probes: Option<u32>,
+
+    /// Recycle when more bits than this are set
+    #[arg(long, value_name = "BITS", value_parser = args::count, requires = "probes")]
+    sigma: Option<u64>,
+
+    /// The average rate, instead of probes and sigma: those with the most items
+    #[arg(short = 'p', long = "fpr", value_name = "RATE", value_parser = args::rate, conflicts_with = "probes")]
+    rate: Option<Rate>,
+
+    /// One filter, or two that take turns
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u8).range(1..=2), default_value_t = 1)]
+    phases: u8,
+
+    /// Distinct probes
+    #[arg(long)]
+    classic: bool,
+
+    /// The item that ends a cycle opens the next one (one phase)
+    #[arg(long)]
+    retaining: bool,
+
+    /// The item that ends a phase is taken out of it again (two phases)
+    #[arg(long)]
+    exclude_trigger: bool,
+
+    /// Keep one seed for ever, instead of a new one at every recycle (two phases)
+    #[arg(long)]
+    one_seed: bool,
+
+    /// new, uniform:ITEMS, zipf:ITEMS,EXPONENT or fading:MEAN
+    #[arg(long, value_name = "STREAM", value_parser = stream, default_value = "new")]
+    stream: Stream,
+
+    /// Items that arrive and are counted; a tenth more come before
+    #[arg(short = 'n', long, value_name = "N", value_parser = args::count, default_value = "1M")]
+    arrivals: u64,
+
+    /// Seed of the filter and of the stream
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    seed: u64,
+
+    #[command(flatten)]
+    format: FormatArgs,
+}
+
+fn stream(text: &str) -> Result<Stream, String> {
+    let (name, numbers) = text.split_once(':').unwrap_or((text, ""));
+    let number = |text: &str| text.parse::<f64>().map_err(|_| format!("`{text}` is not a number"));
+    match (name, numbers.split_once(',')) {
+        ("new", None) if numbers.is_empty() => Ok(Stream::New),
+        ("uniform", None) => Ok(Stream::Uniform { items: args::count(numbers)? }),
+        ("zipf", Some((items, exponent))) => Ok(Stream::Zipf { items: args::count(items)?, exponent: number(exponent)? }),
+        ("fading", None) => Ok(Stream::Fading { mean: number(numbers)? }),
+        _ => Err(format!("`{text}` is no stream; write new, uniform:ITEMS, zipf:ITEMS,EXPONENT or fading:MEAN")),
+    }
+}
+
+/// The most arrivals: some hours.
+const MOST_ARRIVALS: u64 = 1_000_000_000_000;
+
+pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
+    if args.arrivals > MOST_ARRIVALS {
+        return Err(Failure::new(format!("{} are too many; give at most 10^12", plural(args.arrivals, "arrival"))));
+    }
+    let design = design(args)?;
+    let report = if args.classic { simulated::<Classic>(args, &design)? } else { simulated::<Standard>(args, &design)? };
+    report.print_as(args.format.format())?;
+    Ok(ExitCode::SUCCESS)
+}
+
+fn design(args: &Args) -> Result<Design, Failure> {
+    let mode = Mode {
+        phases: if args.phases == 2 { Phases::Two } else { Phases::One },
+        colliding: !args.classic,
+        retaining: args.retaining,
+        trigger: if args.exclude_trigger { Trigger::Excluded } else { Trigger::Included },
+        shared_hash: args.one_seed,
+    };
+    if let (Some(probes), Some(sigma)) = (args.probes, args.sigma) {
+        return Ok(Design::new(args.bits, probes, sigma, mode)?);
+    }
+    let Some(rate) = args.rate else { return Err(Failure::new("give -k and --sigma, or a rate with -p")) };
+    let bits = args.bits.saturating_mul(mode.filters());
+    let found = capacity(bits, &rate, mode)?;
+    found.map(|sized| sized.design).ok_or_else(|| Failure::new(format!("no recycling filter of {bits} bits keeps to a rate of {rate}")))
+}
+
+fn simulated<S: FillScheme>(args: &Args, design: &Design) -> Result<Report, Failure> {
+    let mut filter = Real::<S>::new(design.bits(), design.probes(), policy(design), args.seed)?;
+    let seen = simulate_subject(&mut filter, design.mode(), args.stream, args.arrivals, args.seed)?;
+    let model = match design.long_run() {
+        Ok(run) => Some(run),
+        Err(Error::TooLong { .. }) => None,
+        Err(error) => return Err(error.into()),
+    };
+    let mut report = Report::new("simulate");
+    let two = design.mode().phases == Phases::Two;
+    let each = if two { " in each of two filters" } else { "" };
+    report.line(
+        "design",
+        format!(
+            "{} ({}){each}, {}, recycled above {}",
+            plural(design.bits(), "bit"),
+            bytes(design.bits().div_ceil(8)),
+            plural(design.probes().into(), "probe"),
+            plural(design.sigma(), "set bit")
+        ),
+    );
+    report
+        .field("bits", design.bits())
+        .field("probes", design.probes())
+        .field("sigma", design.sigma())
+        .field("phases", args.phases)
+        .field("arrivals", args.arrivals);
+    let modelled = model.as_ref().map(|run| (run.fpr.value, run.items_per_cycle.value));
+    add(&mut report, "rate", "of new items", &seen.instance, modelled.map(|(rate, _)| rate));
+    add(&mut report, "items", if two { "new a phase" } else { "new a cycle" }, &seen.items_per_cycle, modelled.map(|(_, items)| items));
+    if args.stream != Stream::New {
+        add_repeats(&mut report, &seen);
+    }
+    report.field("fpr", seen_value(&seen.instance)).field("items_per_cycle", seen_value(&seen.items_per_cycle));
+    report.field(
+        "model",
+        model.map_or(
+            Value::Null,
+            |run| json!({ "fpr": fpr_value(&run.fpr), "worst": fpr_value(&run.worst), "items_per_cycle": run.items_per_cycle.value }),
+        ),
+    );
+    add_own_account(&mut report, &filter)?;
+    Ok(report)
+}
+
+fn add_repeats(report: &mut Report, seen: &Simulated) {
+    for (label, name, what, share) in [
+        ("first", "count_first", "of all arrivals are first ones that pass", &seen.first),
+        ("each", "count_each", "of all arrivals are of items whose first one passed", &seen.each),
+        ("forgotten", "forgotten", "of those that came before are held no more", &seen.forgotten),
+    ] {
+        add(report, label, what, share, None);
+        report.field(name, seen_value(share));
+    }
+}
+
+/// What the filter says of the stream, without knowing which items were new.
+fn add_own_account<S: FillScheme>(report: &mut Report, filter: &Real<S>) -> Result<(), Failure> {
+    let average = filter.0.average_fpr();
+    report.field("own_average", average).field("cycles", filter.0.stats().cycles);
+    if let Some(average) = average {
+        let drops = filter.0.wrong_drops(CONFIDENCE)?;
+        let bound = drops.map_or(String::new(), |drops| format!(", at most {} wrongly dropped ({}%)", drops.at_most, 100.0 * CONFIDENCE));
+        report.line("own", format!("account of the filter: {}{bound}", rate(average, 4)));
+        report.field("wrong_drops_at_most", drops.map(|drops| drops.at_most));
+    }
+    Ok(())
+}
+
+const CONFIDENCE: f64 = 0.999_999;
+
+fn seen_value(seen: &Bracket) -> Value {
+    json!({ "value": seen.value, "lower": seen.lower, "upper": seen.upper, "method": seen.method.to_string() })
+}
+
+fn add(report: &mut Report, label: &str, what: &str, seen: &Bracket, model: Option<f64>) {
+    let shown = |value: f64| significant(value, 5);
+    let model = model.map_or(String::new(), |model| {
+        let inside = if seen.lower <= model && model <= seen.upper { "inside" } else { "outside" };
+        format!("; model {}, {inside}", shown(model))
+    });
+    report.line(label, format!("{} {what}, 99%: {} to {}{model}", shown(seen.value), shown(seen.lower), shown(seen.upper)));
+}

@@ -1,0 +1,258 @@
+//! `dedup` against exact de-duplication, and against signals at any moment.
+#![allow(missing_docs, reason = "a test has no public interface")]
+
+use std::collections::HashSet;
+use std::io::{BufRead, BufReader, Read, Write};
+use std::path::Path;
+use std::process::{Child, ChildStdout, Command, Output, Stdio};
+use std::time::{Duration, Instant};
+use truebloom::{FileError, RecyclingFilter};
+
+fn dedup(arguments: &[&str]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_truebloom"));
+    command.arg("dedup").args(arguments).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    command
+}
+
+fn run(arguments: &[&str], input: &[u8]) -> Output {
+    let mut child = dedup(arguments).spawn().expect("it starts");
+    let mut stdin = child.stdin.take().expect("piped");
+    std::thread::scope(|scope| {
+        scope.spawn(move || stdin.write_all(input));
+        child.wait_with_output().expect("it ends")
+    })
+}
+
+fn json(output: &Output) -> serde_json::Value {
+    serde_json::from_slice(&output.stderr).unwrap_or_else(|error| panic!("{error}: {}", String::from_utf8_lossy(&output.stderr)))
+}
+
+fn words() -> Vec<Vec<u8>> {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../data/american-english.gz");
+    let mut text = Vec::new();
+    let file = std::fs::File::open(path).expect("the words");
+    std::io::Read::read_to_end(&mut flate2::read::GzDecoder::new(file), &mut text).expect("the words");
+    text.split(|byte| *byte == b'\n').filter(|word| !word.is_empty()).map(<[u8]>::to_vec).collect()
+}
+
+/// Real text of 40,000 lines, most of them repeats: pairs of words, the early ones more often.
+fn text() -> Vec<Vec<u8>> {
+    let words = words();
+    let mut state = 7u64;
+    let mut next = move || {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (state >> 33) as f64 / (1u64 << 31) as f64
+    };
+    (0..40_000).map(|_| words[((next() * next() * next()) * words.len() as f64) as usize].clone()).collect()
+}
+
+fn joined<'a>(lines: impl IntoIterator<Item = &'a Vec<u8>>) -> Vec<u8> {
+    lines.into_iter().flat_map(|line| line.iter().copied().chain([b'\n'])).collect()
+}
+
+/// With one cycle a first occurrence is missing only if it was wrongly dropped, and exact de-duplication says how many were: over 30 seeds as many as expected, and never more than
+/// the bound. Alpha: 30 bounds at 1e-6; six deviations for the sum. Every other line is right, in order.
+#[test]
+fn wrong_drops_are_as_many_as_reported() {
+    let lines = text();
+    let input = joined(&lines);
+    let (mut lost, mut expected) = (0.0, 0.0);
+    let firsts = {
+        let mut seen = HashSet::new();
+        lines.iter().filter(|line| seen.insert(*line)).collect::<Vec<_>>()
+    };
+    for seed in 1..=30 {
+        let output = run(&["-n", "30000", "-p", "5%", "--seed", &format!("{seed:x}"), "--json"], &input);
+        let report = json(&output);
+        assert_eq!(report["cycles"], 0);
+        let mut kept = output.stdout.split(|byte| *byte == b'\n');
+        let mut next = kept.next();
+        let missing = firsts
+            .iter()
+            .filter(|line| {
+                if next == Some(line.as_slice()) {
+                    next = kept.next();
+                    false
+                } else {
+                    true
+                }
+            })
+            .count();
+        assert_eq!(next, Some(&b""[..]), "a line that is no first occurrence, or out of order");
+        let drops = &report["wrong_drops"];
+        assert!(missing as f64 <= drops["at_most"].as_f64().expect("a bound"), "{missing} {drops}");
+        assert_eq!(report["kept"].as_u64().expect("a count") as usize, firsts.len() - missing);
+        lost += missing as f64;
+        expected += drops["expected"].as_f64().expect("a number");
+    }
+    assert!(expected > 500.0, "the test has no power: {expected}");
+    assert!((lost - expected).abs() < 6.0 * expected.sqrt(), "{lost} lost, {expected} expected");
+}
+
+/// Over many cycles, new lines only: what is lost is known exactly, agrees with the report (six deviations) and keeps to the average rate of the design; and nothing is lost with
+/// two phases that one would have kept.
+#[test]
+fn the_average_rate_is_that_of_the_design() {
+    let input: Vec<u8> = (0..400_000).flat_map(|i| format!("{i}\n").into_bytes()).collect();
+    for phases in [&["-n", "1000"][..], &["--remember", "1000"]] {
+        let report = json(&run(&[phases, &["-p", "1%", "--seed", "1", "--json"]].concat(), &input));
+        let number = |value: &serde_json::Value| value.as_f64().expect("a number");
+        let lost = 400_000.0 - number(&report["kept"]);
+        let drops = &report["wrong_drops"];
+        let expected = number(&drops["expected"]);
+        assert!((lost - expected).abs() < 6.0 * expected.sqrt() && lost <= number(&drops["at_most"]), "{lost} {drops}");
+        let design = number(&report["design_fpr"]["value"]);
+        assert!((lost / 400_000.0 - design).abs() < 6.0 * (design / 400_000.0).sqrt(), "{lost} {design}");
+        assert!(number(&report["cycles"]) > 300.0);
+    }
+}
+
+/// A repeat within the span is dropped, and one beyond it comes back.
+#[test]
+fn a_span_of_lines_is_remembered() {
+    let numbers = |range: std::ops::Range<u32>| range.flat_map(|i| format!("{i}\n").into_bytes()).collect::<Vec<u8>>();
+    let count = |input: &[u8]| {
+        String::from_utf8_lossy(&run(&["--remember", "2000", "-p", "1e-9", "-dc", "--seed", "1"], input).stdout)
+            .trim()
+            .parse::<u32>()
+            .expect("a count")
+    };
+    let within = [numbers(0..50_000), numbers(48_000..50_000)].concat();
+    assert_eq!(count(&within), 2_000);
+    let beyond = [numbers(0..50_000), numbers(0..40_000)].concat();
+    assert_eq!(count(&beyond), 0);
+}
+
+fn open(state: &Path) -> Result<RecyclingFilter, FileError> {
+    RecyclingFilter::open(state)
+}
+
+/// A process whose output is read as it comes.
+struct Running {
+    child: Child,
+    lines: std::io::Lines<BufReader<ChildStdout>>,
+}
+
+impl Running {
+    fn start(arguments: &[&str]) -> Running {
+        let mut child = dedup(arguments).spawn().expect("it starts");
+        let lines = BufReader::new(child.stdout.take().expect("piped")).lines();
+        Running { child, lines }
+    }
+
+    fn write(&mut self, text: &str) {
+        self.child.stdin.as_mut().expect("piped").write_all(text.as_bytes()).expect("it reads");
+    }
+
+    fn next(&mut self) -> String {
+        self.lines.next().expect("a line").expect("readable")
+    }
+
+    fn signal(&self, signal: &str) {
+        let killed = Command::new("kill").args([signal, &self.child.id().to_string()]).status().expect("kill runs");
+        assert!(killed.success());
+    }
+}
+
+/// Waits for what must come; how long it takes is not asserted.
+fn until(what: &str, mut holds: impl FnMut() -> bool) {
+    let begin = Instant::now();
+    while !holds() {
+        assert!(begin.elapsed() < Duration::from_secs(60), "never: {what}");
+        std::thread::sleep(Duration::from_millis(2));
+    }
+}
+
+#[test]
+fn lines_come_at_once_and_a_signal_loses_none() {
+    for (signal, code) in [("-INT", 130), ("-TERM", 143)] {
+        let folder = tempfile::tempdir().expect("a folder");
+        let state = folder.path().join("s.tbl");
+        let mut running = Running::start(&["--memory", "4KiB", "--checkpoint", "1h", "--state", state.to_str().expect("UTF-8")]);
+        running.write("a\nb\na\nc");
+        // While the pipe is open: flushed because there is nothing to read.
+        assert_eq!((running.next(), running.next()), ("a".to_owned(), "b".to_owned()));
+        // Kept open: at the end of the input half a line would be a whole one.
+        let stdin = running.child.stdin.take();
+        running.signal(signal);
+        let status = running.child.wait().expect("it ends");
+        assert_eq!(status.code(), Some(code));
+        drop(stdin);
+        assert!(running.lines.next().is_none(), "half a line is none");
+        let filter = open(&state).expect("a state");
+        assert_eq!((filter.stats().offered, filter.stats().new), (3, 2));
+    }
+}
+
+#[test]
+fn a_checkpoint_needs_no_input() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let state = folder.path().join("s.tbl");
+    let mut running = Running::start(&["--memory", "4KiB", "--checkpoint", "5ms", "--state", state.to_str().expect("UTF-8")]);
+    running.write("a\nb\n");
+    until("the checkpoint", || open(&state).is_ok_and(|filter| filter.stats().offered == 2));
+    running.signal("-KILL");
+    running.child.wait().expect("it ends");
+}
+
+/// Killed at random moments of a frozen schedule, also while it saves: the state is always whole, knows a prefix of the lines and nothing that was not printed; a producer that
+/// begins again behind what the state knows loses no line; and no more than one unfinished file is left. `DEDUP_KILLS=100` for the whole campaign.
+#[test]
+fn a_kill_at_any_moment_loses_nothing() {
+    let kills: u64 = std::env::var("DEDUP_KILLS").ok().and_then(|kills| kills.parse().ok()).unwrap_or(10);
+    let mut moments = 5u64;
+    let advanced: u64 = (0..kills.div_ceil(10)).map(|_| ten_kills(&mut moments)).sum();
+    assert!(3 * advanced > kills, "the test has no power: only {advanced} of {kills} runs saved anything");
+}
+
+/// How many of ten processes with one state saved something before they were killed.
+fn ten_kills(moments: &mut u64) -> u64 {
+    let folder = tempfile::tempdir().expect("a folder");
+    let state = folder.path().join("s.tbl");
+    let (mut printed, mut known, mut advanced) = (HashSet::new(), 0, 0);
+    for kill in 0..10 {
+        *moments = moments.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        let moment = Duration::from_micros(200 + (*moments >> 40) % (150_000 * (1 + kill % 3)));
+        printed.extend(printed_until_killed(&state, known, moment));
+        let left: Vec<_> =
+            std::fs::read_dir(folder.path()).expect("the folder").map(|entry| entry.expect("an entry").file_name()).collect();
+        assert!(left.len() <= 2, "{left:?}");
+        if !state.exists() {
+            assert_eq!(known, 0, "a state that was there is gone");
+            continue;
+        }
+        let filter = open(&state).unwrap_or_else(|error| panic!("after kill {kill}: {error}"));
+        let stats = filter.stats();
+        assert_eq!(stats.offered, stats.new, "all lines differ, and the rate is far too small for a wrong drop");
+        assert!(stats.offered >= known);
+        advanced += u64::from(stats.offered > known);
+        known = stats.offered;
+        let missing = (0..known).find(|i| !printed.contains(format!("line {i}").as_bytes()));
+        assert_eq!(missing, None, "known, but nobody received it");
+        assert!(stats.cycles > 0 || (0..known).all(|i| filter.contains(format!("line {i}").as_bytes())), "no prefix");
+    }
+    advanced
+}
+
+/// The whole lines that a process prints before it is killed, if it is fed numbered ones from here on.
+fn printed_until_killed(state: &Path, first: u64, moment: Duration) -> Vec<Vec<u8>> {
+    let state = state.to_str().expect("UTF-8");
+    let mut child = dedup(&["--memory", "1MiB", "-p", "1e-12", "--checkpoint", "1ms", "--state", state]).spawn().expect("it starts");
+    let mut stdin = child.stdin.take().expect("piped");
+    let mut stdout = child.stdout.take().expect("piped");
+    std::thread::scope(|scope| {
+        scope.spawn(move || (first..).try_for_each(|i| writeln!(stdin, "line {i}")).is_err());
+        let reader = scope.spawn(move || {
+            let mut text = Vec::new();
+            stdout.read_to_end(&mut text).expect("readable");
+            text
+        });
+        std::thread::sleep(moment);
+        child.kill().expect("it runs");
+        child.wait().expect("it ends");
+        let text = reader.join().expect("no panic");
+        // The last one may have been cut.
+        let whole = text.iter().rposition(|byte| *byte == b'\n').map_or(0, |last| last + 1);
+        text[..whole].split(|byte| *byte == b'\n').map(<[u8]>::to_vec).collect()
+    })
+}

@@ -1,0 +1,50 @@
+//! All positions of a word at once, a 32-bit lane each: the line is two registers, a permutation fetches from each, and the position's top bit chooses.
+
+use super::{Flight, Line, SHIFTS, all_set, each_key};
+use crate::bulk::Answers;
+use crate::scheme::Words;
+use std::arch::x86_64::{
+    __m256i, _mm256_and_si256, _mm256_blendv_ps, _mm256_castps_si256, _mm256_castsi256_ps, _mm256_loadu_si256, _mm256_permutevar8x32_epi32,
+    _mm256_set1_epi32, _mm256_set1_epi64x, _mm256_shuffle_ps, _mm256_slli_epi32, _mm256_sllv_epi32, _mm256_srli_epi32, _mm256_srlv_epi64,
+    _mm256_testc_si256,
+};
+
+/// # Safety
+/// The processor has AVX2.
+#[inline(always)]
+unsafe fn has(line: &Line, word: u64, probes: u32) -> bool {
+    let shifts = &SHIFTS[(probes & 7) as usize];
+    // SAFETY: line and shifts are two registers long each, the loads need no alignment, and the processor has the instructions.
+    unsafe {
+        let load = |words: &Line, half: usize| -> __m256i { _mm256_loadu_si256(words.as_ptr().add(4 * half).cast()) };
+        let word = _mm256_set1_epi64x(word as i64);
+        let (low, high) = (_mm256_srlv_epi64(word, load(shifts, 0)), _mm256_srlv_epi64(word, load(shifts, 1)));
+        // The low halves of all eight lanes; their order does not matter.
+        let positions = _mm256_castps_si256(_mm256_shuffle_ps::<0x88>(_mm256_castsi256_ps(low), _mm256_castsi256_ps(high)));
+        let bits = _mm256_sllv_epi32(_mm256_set1_epi32(1), _mm256_and_si256(positions, _mm256_set1_epi32(31)));
+        // A permutation looks at three bits of its index, so what is above needs no masking.
+        let index = _mm256_srli_epi32::<5>(positions);
+        let fetch = |half| _mm256_castsi256_ps(_mm256_permutevar8x32_epi32(load(line, half), index));
+        let second_half = _mm256_castsi256_ps(_mm256_slli_epi32::<23>(positions));
+        let words = _mm256_castps_si256(_mm256_blendv_ps(fetch(0), fetch(1), second_half));
+        _mm256_testc_si256(words, bits) == 1
+    }
+}
+
+/// # Safety
+/// The processor has AVX2.
+#[target_feature(enable = "avx2")]
+pub(super) unsafe fn contains(line: &Line, mut words: Words, probes: u32) -> bool {
+    // SAFETY: as the caller promised.
+    let has = |line: &Line, word, probes| unsafe { has(line, word, probes) };
+    all_set(has, line, || words.next(), probes)
+}
+
+/// # Safety
+/// The processor has AVX2.
+#[target_feature(enable = "avx2")]
+pub(super) unsafe fn contains_batch(lines: &[Line], flight: &Flight, probes: u32) -> Answers {
+    // SAFETY: as the caller promised.
+    let has = |line: &Line, word, probes| unsafe { has(line, word, probes) };
+    each_key(has, lines, flight, probes)
+}

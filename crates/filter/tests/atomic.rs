@@ -1,0 +1,57 @@
+//! Filters shared by threads end as those of one thread, and tell at least one of those who insert a key that it is new.
+
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use truebloom::{AtomicBlockedBloomFilter, AtomicBloomFilter, BlockedBloomFilter, BloomFilter, PortableHasher, Seed};
+
+const KEYS: u64 = 20_000;
+
+/// Four threads, each of which inserts all keys from another place on; how often each key was told to be new, and whether a thread missed a key of its own.
+fn share(insert: impl Fn(u64) -> bool + Sync, contains: impl Fn(u64) -> bool + Sync) -> Vec<u64> {
+    let told: Vec<AtomicU64> = (0..KEYS).map(|_| AtomicU64::new(0)).collect();
+    std::thread::scope(|scope| {
+        for part in 0..4 {
+            let (told, insert, contains) = (&told, &insert, &contains);
+            scope.spawn(move || {
+                for i in 0..KEYS {
+                    // Neighbours meet: the threads go through the same keys in blocks of ten, in another order within.
+                    let key = i / 10 * 10 + (i + 3 * part) % 10;
+                    told[key as usize].fetch_add(insert(key).into(), Relaxed);
+                    assert!(contains(key), "a thread misses its own key {key}");
+                }
+            });
+        }
+    });
+    told.into_iter().map(AtomicU64::into_inner).collect()
+}
+
+#[test]
+fn a_shared_filter_ends_as_that_of_one_thread() {
+    let empty = BloomFilter::with_hasher(KEYS, 1e-3, PortableHasher::xxh3(Seed::from(4))).expect("a plan");
+    let mut alone = empty.clone();
+    let new = alone.insert_all(0..KEYS);
+    let shared = AtomicBloomFilter::from(empty);
+    let told = share(|key| shared.insert(&key), |key| shared.contains(&key));
+    let filter = shared.into_filter().expect("memory");
+    assert_eq!((filter.ones(), filter.offered(), filter.is_merged()), (alone.ones(), 4 * KEYS, true));
+    assert!(filter.changed() <= KEYS && (0..3 * KEYS).all(|key| filter.contains(&key) == alone.contains(&key)));
+    assert_eq!((filter.capacity(), filter.rate()), (alone.capacity(), alone.rate()));
+    // A key that nobody is told of passed by chance: as rare as one alone, though not the same ones.
+    let (untold, passed) = (told.iter().filter(|told| **told == 0).count(), KEYS as usize - new.count_ones());
+    assert!(untold <= 30 + 3 * passed, "{untold} keys were new to nobody");
+    assert_eq!(BloomFilter::from_bytes(&filter.to_bytes().expect("memory")).expect("a file"), filter);
+}
+
+#[test]
+fn a_shared_blocked_filter_ends_as_that_of_one_thread() {
+    let empty = BlockedBloomFilter::with_hasher(KEYS, 1e-3, PortableHasher::xxh3(Seed::from(4))).expect("a plan");
+    let mut alone = empty.clone();
+    let new = alone.insert_all(0..KEYS);
+    let shared = AtomicBlockedBloomFilter::from(empty);
+    let told = share(|key| shared.insert(&key), |key| shared.contains(&key));
+    let filter = shared.into_filter().expect("memory");
+    assert_eq!((filter.ones(), filter.offered(), filter.is_merged()), (alone.ones(), 4 * KEYS, true));
+    assert!(filter.changed() <= KEYS && (0..3 * KEYS).all(|key| filter.contains(&key) == alone.contains(&key)));
+    let (untold, passed) = (told.iter().filter(|told| **told == 0).count(), KEYS as usize - new.count_ones());
+    assert!(untold <= 30 + 3 * passed, "{untold} keys were new to nobody");
+    assert_eq!(BlockedBloomFilter::from_bytes(&filter.to_bytes().expect("memory")).expect("a file"), filter);
+}

@@ -1,0 +1,50 @@
+//! The rate of one blocked filter, from how full its blocks are.
+
+use super::{Blocked, Classic, InBlock, Law, Standard};
+use crate::error::out_of_range;
+use crate::{Fpr, Method, Result};
+
+impl Blocked {
+    /// The rate of one filter: the mean over its blocks of the rate in each. `blocks_with[x]` is the number of blocks with x set bits, for x from 0 to
+    /// [`block_bits`](Self::block_bits). `None` for split blocks, whose rate their set bits do not determine.
+    ///
+    /// Exact: a query's block is uniform whatever the filter holds, so this is the rate, and the sum is rounded outwards at every step (a relative width below
+    /// 1e-12). Errors for the wrong number of counts, or counts that are not those of all blocks. Some hundred microseconds.
+    pub fn fpr_at_block_fills(&self, blocks_with: &[u64]) -> Result<Option<Fpr>> {
+        let block_bits = self.block_bits();
+        if blocks_with.len() as u64 != block_bits + 1 {
+            return out_of_range("block fills", blocks_with.len(), format!("{} counts, one for each number of set bits", block_bits + 1));
+        }
+        let blocks = self.bits() / block_bits;
+        let counted = blocks_with.iter().try_fold(0u64, |sum, count| sum.checked_add(*count));
+        if counted != Some(blocks) {
+            return out_of_range("block fills", counted.map_or("too many".to_owned(), |sum| sum.to_string()), format!("{blocks} blocks"));
+        }
+        let law: Box<dyn Law> = match self.in_block() {
+            InBlock::Independent => Box::new(Standard::new(block_bits, self.probes())?),
+            InBlock::Distinct => Box::new(Classic::new(block_bits, self.probes())?),
+            InBlock::Split { .. } => return Ok(None),
+        };
+        let (mut lower, mut upper) = (0.0f64, 0.0f64);
+        for (ones, count) in blocks_with.iter().enumerate().filter(|(_, count)| **count > 0) {
+            let Some(fpr) = law.fpr_at_fill(&[ones as u64])? else { return Ok(None) };
+            // Counts to 2^53 are exact in f64; MAX_BITS allows no more blocks than that of 512 bits, and smaller blocks are rounded outwards like the rest.
+            let count = *count as f64;
+            lower = (lower + (count.next_down() * fpr.lower).next_down().max(0.0)).next_down().max(0.0);
+            upper = (upper + (count.next_up() * fpr.upper).next_up()).next_up();
+        }
+        let blocks = blocks as f64;
+        Ok(Some(bracket((lower / blocks.next_up()).next_down().max(0.0), (upper / blocks.next_down()).next_up())))
+    }
+}
+
+fn bracket(lower: f64, upper: f64) -> Fpr {
+    if lower == 0.0 {
+        // Every term is far above the smallest f64, so the sum is 0 only if all blocks are empty.
+        return Fpr::ZERO;
+    }
+    let upper = upper.min(1.0);
+    let value = (lower + (upper - lower) / 2.0).clamp(lower, upper);
+    let (ln_lower, ln_upper) = (libm::log(lower).next_down().next_down(), libm::log(upper).next_up().next_up().min(0.0));
+    Fpr { value, lower, upper, ln: ln_lower + (ln_upper - ln_lower) / 2.0, ln_lower, ln_upper, method: Method::Exact }
+}

@@ -1,0 +1,129 @@
+//! The memory that it takes to remember so many items.
+
+use super::capacity::{limit_items, limit_load};
+use super::{Design, Mode, Phases, Result, Sized, Trigger, min_bits};
+use crate::Rate;
+use crate::error::out_of_range;
+
+/// A small design that still knows an item after `items` more new ones, but for a share `forgotten` of the items, at a long-run rate of at most `rate`. `None` above 2^62 bits.
+///
+/// With `forgotten` = 0 it is certain: only two phases that keep the trigger can promise that, and hold `floor(sigma / probes)` items beside the one asked for whatever the hashes. Otherwise the chance is
+/// that of [`super::Forgetting::probability`]. One phase forgets an item about `items / E[N]` of the time, so it takes a cycle of `items / forgotten`; two take a phase of a little more than
+/// `items / (1 + forgotten)`. This decides between them.
+///
+/// Searches on top of [`min_bits`]: every design that is returned keeps both promises as they are computed, but a somewhat smaller one (of other probes, or by a few thousandths of the items) may do too. Some
+/// seconds at the most. Errors when `items` is 0 or above 10^15, when `forgotten` is not 0 or from 1e-6 to below 1, or 0 for another mode, and as [`min_bits`].
+///
+/// ```
+/// use truebloom_math::recycling::{Mode, remember};
+/// let rate = "0.001".parse()?;
+/// let certain = remember(1_000, 0.0, &rate, Mode::two_phase())?.expect("a design");
+/// assert_eq!(certain.design.forgetting()?.probability(1_000).value, 0.0);
+/// let nearly = remember(1_000, 0.01, &rate, Mode::two_phase())?.expect("a design");
+/// let one = remember(1_000, 0.01, &rate, Mode::default())?.expect("a design");
+/// assert!(nearly.design.total_bits() < certain.design.total_bits() && certain.design.total_bits() < one.design.total_bits());
+/// # Ok::<(), truebloom_math::Error>(())
+/// ```
+pub fn remember(items: u64, forgotten: f64, rate: &Rate, mode: Mode) -> Result<Option<Sized>> {
+    if !(1..=1_000_000_000_000_000).contains(&items) {
+        return out_of_range("items", items, "from 1 to 10^15");
+    }
+    if forgotten == 0.0 {
+        if mode.phases == Phases::One || mode.trigger == Trigger::Excluded {
+            return out_of_range("forgotten", forgotten, "above 0, except for two phases that keep the trigger");
+        }
+        return certain(items, rate, mode);
+    }
+    if !(1e-6..1.0).contains(&forgotten) {
+        return out_of_range("forgotten", forgotten, "0, or from 1e-6 to below 1");
+    }
+    mostly(items, forgotten, rate, mode)
+}
+
+/// Probes within 3% of the best in the limit of many bits, each with a sigma that just holds the items.
+fn certain(items: u64, rate: &Rate, mode: Mode) -> Result<Option<Sized>> {
+    let most = 2 * limit_items(rate, mode.phases)?.len() as u32;
+    let load = |probes: u32| limit_load(probes, rate.to_f64(), mode.phases);
+    let bits = |probes: u32| f64::from(probes) * items as f64 / load(probes);
+    let least = (1..=most).map(bits).fold(f64::INFINITY, f64::min);
+    let mut best: Option<Design> = None;
+    for probes in (1..=most).filter(|&probes| items < 100 || bits(probes) < 1.03 * least) {
+        let found = just_holding(items, probes, bits(probes), rate, mode)?;
+        if let Some(design) = found.filter(|design| best.is_none_or(|best| design.bits() < best.bits())) {
+            best = Some(design);
+        }
+    }
+    best.map(|design| Ok(Sized { design, run: design.long_run()? })).transpose()
+}
+
+/// The fewest bits, by bisection: at the same sigma more bits lower the rate.
+fn just_holding(items: u64, probes: u32, guess: f64, rate: &Rate, mode: Mode) -> Result<Option<Design>> {
+    let k = u64::from(probes);
+    let sigma = k * items;
+    let most = crate::MAX_BITS / 2;
+    let mut low = sigma + k;
+    if guess > 0.5 * most as f64 || low >= most {
+        return Ok(None);
+    }
+    let meets = |bits: u64| Design::new(bits, probes, sigma, mode)?.meets(rate);
+    let mut high = (guess as u64).max(low + 1);
+    let mut step = 1;
+    if meets(high)? {
+        while high > low + step {
+            if !meets(high - step)? {
+                low = high - step;
+                break;
+            }
+            (high, step) = (high - step, 2 * step);
+        }
+    } else {
+        while {
+            (low, high, step) = (high, high + step, 2 * step);
+            high <= most && !meets(high)?
+        } {}
+        if high > most {
+            return Ok(None);
+        }
+    }
+    while high - low > 1 {
+        let middle = low + (high - low) / 2;
+        if meets(middle)? { high = middle } else { low = middle }
+    }
+    Design::new(high, probes, sigma, mode).map(Some)
+}
+
+/// No memory holds more.
+const MOST_ITEMS: f64 = 1e17;
+
+/// A longer and longer cycle until little enough is forgotten, then back to a thousandth.
+fn mostly(items: u64, forgotten: f64, rate: &Rate, mode: Mode) -> Result<Option<Sized>> {
+    let wanted = items as f64 + 1.0;
+    let first = match mode.phases {
+        Phases::One => wanted / forgotten,
+        Phases::Two => wanted / (1.0 + forgotten),
+    };
+    let enough = |mean: f64| -> Result<Option<Sized>> {
+        if mean > MOST_ITEMS {
+            return Ok(None);
+        }
+        let Some(found) = min_bits(mean, rate, mode)? else { return Ok(None) };
+        let chance = found.design.forgetting()?.probability(items).value;
+        Ok((chance <= forgotten).then_some(found))
+    };
+    let (mut low, mut high, mut step) = (0.99 * first, first, 2e-3 * first);
+    let mut found = loop {
+        match enough(high)? {
+            Some(found) => break found,
+            None if high > MOST_ITEMS || high > 64.0 * first => return Ok(None),
+            None => (low, high, step) = (high, high + step, 2.0 * step),
+        }
+    };
+    while high - low > 1e-3 * high {
+        let middle = (low + high) / 2.0;
+        match enough(middle)? {
+            Some(smaller) => (found, high) = (smaller, middle),
+            None => low = middle,
+        }
+    }
+    Ok(Some(found))
+}

@@ -1,0 +1,120 @@
+//! A filter made for simulation: bits, and uniform positions from a frozen generator.
+
+use super::simulate::Subject;
+use super::stream::SplitMix64;
+use super::{Design, Phases, Result, Trigger};
+use crate::error::out_of_range;
+
+/// Bits that a simulation may hold.
+const MOST_BITS: u64 = 1 << 28;
+
+pub(super) struct Filter {
+    design: Design,
+    seed: u64,
+    cycle: u64,
+    active: Vec<bool>,
+    ones: u64,
+    /// Items that have set bits in this cycle, and how many end it.
+    items: u64,
+    most_items: u64,
+    frozen: Vec<bool>,
+    positions: Vec<usize>,
+    frozen_positions: Vec<usize>,
+    /// The item that began this cycle, which keeps its old positions.
+    retained: Option<(u64, Vec<usize>)>,
+}
+
+impl Subject for Filter {
+    fn offer(&mut self, item: u64) -> bool {
+        let (mut positions, mut older) = (std::mem::take(&mut self.positions), std::mem::take(&mut self.frozen_positions));
+        match &self.retained {
+            Some((kept, old)) if *kept == item => positions.clone_from(old),
+            _ => self.place(item, self.cycle, &mut positions),
+        }
+        let in_active = positions.iter().all(|&position| self.active[position]);
+        let mut known = in_active;
+        if self.design.mode.phases == Phases::Two && self.cycle > 0 {
+            self.place(item, self.cycle - 1, &mut older);
+            known |= older.iter().all(|&position| self.frozen[position]);
+        }
+        if !in_active {
+            let fresh = self.set(&positions);
+            self.items += 1;
+            if self.ones > self.design.sigma || self.items >= self.most_items {
+                self.recycle(&positions, &fresh, item);
+            }
+        }
+        (self.positions, self.frozen_positions) = (positions, older);
+        known
+    }
+
+    fn cycles(&self) -> u64 {
+        self.cycle
+    }
+}
+
+impl Filter {
+    pub(super) fn new(design: Design, seed: u64) -> Result<Filter> {
+        if design.total_bits() > MOST_BITS {
+            return out_of_range("bits", design.total_bits(), "at most 2^28 in a simulation");
+        }
+        let bits = design.bits as usize;
+        let frozen = if design.mode.phases == Phases::Two { bits } else { 0 };
+        Ok(Filter {
+            design,
+            seed,
+            cycle: 0,
+            active: vec![false; bits],
+            ones: 0,
+            items: 0,
+            most_items: u64::MAX,
+            frozen: vec![false; frozen],
+            positions: Vec::new(),
+            frozen_positions: Vec::new(),
+            retained: None,
+        })
+    }
+
+    /// One phase that also ends after so many items that set bits.
+    pub(super) fn counted(design: Design, most_items: u64, seed: u64) -> Result<Filter> {
+        Ok(Filter { most_items, ..Filter::new(design, seed)? })
+    }
+
+    fn place(&self, item: u64, cycle: u64, into: &mut Vec<usize>) {
+        let one_hash = self.design.mode.phases == Phases::Two && self.design.mode.shared_hash;
+        let mut random = SplitMix64::of(&[self.seed, item, if one_hash { 0 } else { cycle }]);
+        into.clear();
+        while into.len() < self.design.probes as usize {
+            let position = random.below(self.design.bits) as usize;
+            if self.design.mode.colliding || !into.contains(&position) {
+                into.push(position);
+            }
+        }
+    }
+
+    /// Sets bits, and returns those that were not set.
+    fn set(&mut self, positions: &[usize]) -> Vec<usize> {
+        let fresh: Vec<usize> =
+            positions.iter().copied().filter(|&position| !std::mem::replace(&mut self.active[position], true)).collect();
+        self.ones += fresh.len() as u64;
+        fresh
+    }
+
+    fn recycle(&mut self, positions: &[usize], fresh: &[usize], item: u64) {
+        let mode = self.design.mode;
+        self.cycle += 1;
+        if mode.phases == Phases::Two {
+            if mode.trigger == Trigger::Excluded {
+                fresh.iter().for_each(|&position| self.active[position] = false);
+            }
+            std::mem::swap(&mut self.active, &mut self.frozen);
+        }
+        self.active.fill(false);
+        (self.ones, self.items) = (0, 0);
+        if mode.retaining {
+            // The item keeps its positions: their number of distinct ones is what made the filter overflow.
+            self.set(positions);
+            self.retained = Some((item, positions.to_vec()));
+        }
+    }
+}
