@@ -6,7 +6,6 @@
 
 use crate::scheme::{Scheme, Standard};
 use crate::{BloomFilter, KeyHasher, tied};
-use truebloom_math::law::hash_floor;
 use truebloom_math::{Error, Fill, Fpr, binomial};
 
 /// The probability at most with which each verdict fails a sound filter.
@@ -68,11 +67,7 @@ impl Verification {
     pub fn of<H: KeyHasher, S: Scheme>(filter: &BloomFilter<H, S>) -> Result<Verification, Error> {
         let items = possible_items(filter);
         let law = filter.law();
-        let rate_of = |items: u64| -> Result<Fpr, Error> {
-            let mut fpr = law.fpr(items)?;
-            fpr.add_above(hash_floor(items, H::HASH_BITS));
-            Ok(fpr)
-        };
+        let rate_of = |items: u64| filter.expected_fpr_at(items);
         let expected = rate_of(items.1)?;
         let expected_verdict = match filter.rate() {
             None => ExpectedVerdict::NothingAsked,
@@ -230,8 +225,8 @@ fn possible_rates<H: KeyHasher, S: Scheme>(filter: &BloomFilter<H, S>) -> (f64, 
     let (fewest, most) = possible_items(filter);
     let law = filter.law();
     // A quarter of alpha went into the bound of the items.
-    match (law.fpr(fewest), law.fpr(most)) {
-        (Ok(lowest), Ok(highest)) if !filter.is_merged() => tied::rate_range(filter, most, &lowest, &highest, ALPHA / 4.0),
+    match (law.proven(fewest), law.proven(most)) {
+        (Ok(Some(lowest)), Ok(Some(highest))) if !filter.is_merged() => tied::rate_range(filter, most, &lowest, &highest, ALPHA / 4.0),
         _ => (by_fill.lower, by_fill.upper),
     }
 }
