@@ -86,6 +86,7 @@ fn shortened(example: &str) -> String {
         ("--time 60", "--time 0.1"),
         ("--queries 100M", "--queries 10k"),
         ("--simulate 1G", "--simulate 1k"),
+        ("--trials 10000", "--trials 100"),
         ("man -l -", "grep -q NAME"),
     ]
     .iter()
