@@ -87,6 +87,8 @@ fn shortened(example: &str) -> String {
         ("--time 60", "--time 0.1"),
         ("--queries 100M", "--queries 10k"),
         ("--simulate 1G", "--simulate 1k"),
+        ("--trials 10000", "--trials 100"),
+        ("audit --table -n 1000 -p 1e-6", "audit --table -n 100 -p 1%"),
         ("man -l -", "grep -q NAME"),
     ]
     .iter()
