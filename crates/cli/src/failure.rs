@@ -44,7 +44,7 @@ pub(crate) fn warn(message: impl Display) {
 }
 
 /// Names and records come from anywhere, and must not command the terminal.
-fn printable(text: &str) -> String {
+pub(crate) fn printable(text: &str) -> String {
     text.chars().fold(String::with_capacity(text.len()), |mut shown, c| {
         match c {
             '\n' => shown.push(c),

@@ -2,7 +2,7 @@
 
 use crate::failure::Failure;
 use crate::stop;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use truebloom::scheme::{AnyScheme, Scheme, SchemeId};
 use truebloom::verify::{Measurement, Verification};
 use truebloom::{BlockedBloomFilter, BloomFilter, FileError, FormatError, KeyHash, KeyHasher, Kind, PortableHasher, Seed};
@@ -32,12 +32,16 @@ macro_rules! each {
 }
 
 pub(crate) fn open(path: &Path) -> Result<Filter, Failure> {
+    open_any(path).map_err(Failure::new)
+}
+
+fn open_any(path: &Path) -> Result<Filter, FileError> {
     match AnyFilter::of_scheme_open(path) {
         Ok(filter) => Ok(filter.into_standard().map_or_else(Filter::Scheme, Filter::Standard)),
         Err(FileError::Format { cause: FormatError::Kind { found: Kind::Blocked }, .. }) => {
-            BlockedBloomFilter::open(path).map(Filter::Blocked).map_err(Failure::new)
+            BlockedBloomFilter::open(path).map(Filter::Blocked)
         }
-        Err(error) => Err(Failure::new(error)),
+        Err(error) => Err(error),
     }
 }
 
@@ -217,6 +221,17 @@ impl Alternative {
         let times_bits = plan.bits as f64 / plan.items as f64 / (standard.bits as f64 / standard.items as f64);
         Some(Alternative { times_bits, is_worth_it: plan.is_worth_it(standard), plan })
     }
+}
+
+/// [`open`], for a verb that reads these inputs; a filter among them was perhaps meant to be the first.
+pub(crate) fn open_for(path: &Path, inputs: &[PathBuf]) -> Result<Filter, Failure> {
+    open_any(path).map_err(|error| {
+        let foreign = matches!(error, FileError::Format { cause: FormatError::NotAFilter { .. }, .. });
+        let swapped = inputs.first().filter(|input| foreign && input.is_file() && open_any(input).is_ok());
+        swapped.map_or(Failure::new(&error), |filter| {
+            Failure::at(path, format_args!("this is not a filter, but {} is: put the filter first, then the inputs", filter.display()))
+        })
+    })
 }
 
 /// Bits, probes and items for a scheme; whether they keep to a rate is left to whoever builds the filter.

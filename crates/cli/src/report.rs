@@ -1,6 +1,7 @@
 //! The one reporter: the same answer as aligned text for people and as one JSON object for programs.
 
 use crate::color;
+use crate::failure::printable;
 use serde_json::{Map, Value};
 use std::io::{self, IsTerminal, Write};
 use truebloom_math::{Fpr, Rate};
@@ -60,7 +61,7 @@ impl Report {
             Format::Text => {
                 let width = self.lines.iter().map(|(label, _)| label.chars().count()).max().unwrap_or(0);
                 let shown = |label: &str| color::bold(&format!("{label:width$}"), is_terminal);
-                self.lines.iter().try_for_each(|(label, text)| writeln!(out, "{}  {text}", shown(label)))
+                self.lines.iter().try_for_each(|(label, text)| writeln!(out, "{}  {}", shown(label), printable(text)))
             }
         }
     }

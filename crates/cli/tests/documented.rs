@@ -4,6 +4,7 @@
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
+use std::sync::OnceLock;
 
 fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize().expect("the project")
@@ -23,8 +24,15 @@ fn text_of(command: &str, folder: &Path) -> String {
     String::from_utf8(output.stdout).expect("text")
 }
 
-/// A folder with the files that the examples name.
+/// A folder with the files that the examples name: made once, then copied.
 fn folder() -> tempfile::TempDir {
+    static MADE: OnceLock<tempfile::TempDir> = OnceLock::new();
+    let copy = tempfile::tempdir().expect("a folder");
+    text_of(&format!("cp -R '{}/.' .", MADE.get_or_init(make_folder).path().display()), copy.path());
+    copy
+}
+
+fn make_folder() -> tempfile::TempDir {
     let folder = tempfile::tempdir().expect("a folder");
     let prepare = format!(
         "set -e
@@ -61,6 +69,16 @@ fn examples(help: &str) -> Vec<String> {
     lines.map(|line| line.split("  ").next().unwrap_or(line).to_owned()).collect()
 }
 
+/// The rest of a command is waiting for its pipes, so that two at a time are faster even on one processor.
+fn on_two_threads<T: Send>(mut all: Vec<T>, check: impl Fn(T) + Sync) {
+    let half = all.split_off(all.len() / 2);
+    std::thread::scope(|scope| {
+        [all, half].into_iter().for_each(|part| {
+            scope.spawn(|| part.into_iter().for_each(&check));
+        });
+    });
+}
+
 /// The same command, in less time and without a pager.
 fn shortened(example: &str) -> String {
     [
@@ -69,6 +87,8 @@ fn shortened(example: &str) -> String {
         ("--time 60", "--time 0.1"),
         ("--queries 100M", "--queries 10k"),
         ("--simulate 1G", "--simulate 1k"),
+        ("--trials 10000", "--trials 100"),
+        ("audit --table -n 1000 -p 1e-6", "audit --table -n 100 -p 1%"),
         ("man -l -", "grep -q NAME"),
     ]
     .iter()
@@ -85,7 +105,7 @@ fn every_example_of_the_help_runs() {
         assert!(!of_verb.is_empty(), "{verb} has no example");
         found.extend(of_verb);
     }
-    for example in found {
+    on_two_threads(found, |example| {
         let folder = folder();
         let clean = if example.contains("truebloom create") {
             "rm seen.tbl; "
@@ -96,7 +116,7 @@ fn every_example_of_the_help_runs() {
         };
         let output = run(&format!("{clean}{}", shortened(&example)), folder.path());
         assert!(output.status.success(), "{example}: {:?} {}", output.status, String::from_utf8_lossy(&output.stderr));
-    }
+    });
 }
 
 #[test]
@@ -140,7 +160,7 @@ fn documented() -> Vec<(String, BTreeSet<String>, BTreeSet<String>)> {
 fn objects_have_the_documented_fields() {
     let documented = documented();
     assert!(documented.len() >= 15);
-    for (command, always, sometimes) in documented {
+    on_two_threads(documented, |(command, always, sometimes)| {
         let folder = folder();
         let output = run(&format!("truebloom {command}"), folder.path());
         let object: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap_or_else(|error| panic!("{command}: {error}"));
@@ -148,7 +168,7 @@ fn objects_have_the_documented_fields() {
         let missing: Vec<_> = always.difference(&found).collect();
         let unknown: Vec<_> = found.iter().filter(|field| !always.contains(*field) && !sometimes.contains(*field)).collect();
         assert!(missing.is_empty() && unknown.is_empty(), "{command}: not printed {missing:?}, not documented {unknown:?}");
-    }
+    });
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! Terminal sessions, held to what the program prints: the README's and those in `tests/transcripts/`.
+//! Terminal sessions, held to what the program prints: the README's, docs/SESSION.md and those in `tests/transcripts/`.
 //!
 //! A session is the `console` blocks of a Markdown file, run in order by bash in one fresh folder. What a command prints, standard error included, must be the lines
 //! below it; `[..]` in a line stands for any text. A command must succeed unless `[exit N]` follows. The README's pipes are why no ready-made runner is used:
@@ -61,12 +61,14 @@ fn run(command: &str, folder: &Path) -> Vec<String> {
 fn hold(file: &Path) {
     let markdown = std::fs::read_to_string(file).unwrap_or_else(|error| panic!("{}: {error}", file.display()));
     let folder = tempfile::tempdir().expect("a folder");
-    let words = run(&format!("gzip -dc '{}/data/american-english.gz' > words.txt", root().display()), folder.path());
-    assert!(words.is_empty(), "{words:?}");
-    if markdown.contains("text.md") {
-        let text = root().join("crates/filter/tests/count_min/text.md");
-        std::fs::copy(text, folder.path().join("text.md")).expect("a text");
-    }
+    // Only what it names: sessions list their folder.
+    let named: Vec<_> = ["data/zones.csv", "data/changes.log", "crates/filter/tests/count_min/text.md"]
+        .into_iter()
+        .filter(|data| markdown.contains(data.rsplit('/').next().unwrap_or(data)))
+        .collect();
+    let copied: String = named.iter().map(|data| format!("cp '{}/{data}' .; ", root().display())).collect();
+    let prepared = run(&format!("{copied}gzip -dc '{}/data/american-english.gz' > words.txt", root().display()), folder.path());
+    assert!(prepared.is_empty(), "{prepared:?}");
     let steps = steps(&markdown);
     assert!(!steps.is_empty(), "{} has no session", file.display());
     for Step { command, mut expected } in steps {
@@ -86,6 +88,11 @@ fn root() -> PathBuf {
 #[test]
 fn the_readme() {
     hold(&root().join("README.md"));
+}
+
+#[test]
+fn the_first_session() {
+    hold(&root().join("docs/SESSION.md"));
 }
 
 #[test]

@@ -7,7 +7,6 @@
 use crate::scheme::Scheme;
 use crate::{BlockedBloomFilter, BloomFilter, KeyHasher, tied};
 use std::fmt;
-use truebloom_math::law::hash_floor;
 use truebloom_math::{Error, Fill, Fpr, Law, Rate, binomial};
 
 /// The probability at most with which each verdict fails a sound filter.
@@ -72,7 +71,8 @@ impl Verification {
     /// Examines a filter. Takes a few exact rates: microseconds. Errors only when a rate cannot be computed ([`Error::TooCostly`]).
     pub fn of<H: KeyHasher, S: Scheme>(filter: &BloomFilter<H, S>) -> Result<Verification, Error> {
         let items = possible_items(filter);
-        let (expected, expected_verdict) = expected(&*filter.law(), items, filter.rate(), H::HASH_BITS)?;
+        let law = filter.law();
+        let (expected, expected_verdict) = expected(&*law, &|items| filter.expected_fpr_at(items), items, filter.rate(), H::HASH_BITS)?;
         Ok(Verification { items, expected, expected_verdict, fill: fill_verdict(filter, items)? })
     }
 
@@ -80,7 +80,8 @@ impl Verification {
     /// of theirs is proven here.
     pub fn of_blocked<H: KeyHasher>(filter: &BlockedBloomFilter<H>) -> Result<Verification, Error> {
         let items = items_between(filter.changed(), filter.offered(), filter.is_merged(), filter.fpr()?.upper);
-        let (expected, expected_verdict) = expected(&filter.law(), items, filter.rate(), H::HASH_BITS)?;
+        let (expected, expected_verdict) =
+            expected(&filter.law(), &|items| filter.expected_fpr_at(items), items, filter.rate(), H::HASH_BITS)?;
         Ok(Verification { items, expected, expected_verdict, fill: FillVerdict::untested(filter.ones()) })
     }
 
@@ -111,12 +112,13 @@ impl Verification {
 }
 
 /// The expected rate of the most items, and what the rate asked for says to it.
-fn expected(law: &dyn Law, items: (u64, u64), asked: Option<Rate>, hash_bits: u32) -> Result<(Fpr, ExpectedVerdict), Error> {
-    let rate_of = |items: u64| -> Result<Fpr, Error> {
-        let mut fpr = law.fpr(items)?;
-        fpr.add_above(hash_floor(items, hash_bits));
-        Ok(fpr)
-    };
+fn expected(
+    law: &dyn Law,
+    rate_of: &dyn Fn(u64) -> Result<Fpr, Error>,
+    items: (u64, u64),
+    asked: Option<Rate>,
+    hash_bits: u32,
+) -> Result<(Fpr, ExpectedVerdict), Error> {
     let verdict = match asked {
         None => ExpectedVerdict::NothingAsked,
         Some(asked) if law.meets(items.1, &asked, hash_bits)? => ExpectedVerdict::Met,
@@ -273,8 +275,8 @@ fn possible_rates<H: KeyHasher, S: Scheme>(filter: &BloomFilter<H, S>) -> (f64, 
     let (fewest, most) = possible_items(filter);
     let law = filter.law();
     // A quarter of alpha went into the bound of the items.
-    match (law.fpr(fewest), law.fpr(most)) {
-        (Ok(lowest), Ok(highest)) if !filter.is_merged() => tied::rate_range(filter, most, &lowest, &highest, ALPHA / 4.0),
+    match (law.proven(fewest), law.proven(most)) {
+        (Ok(Some(lowest)), Ok(Some(highest))) if !filter.is_merged() => tied::rate_range(filter, most, &lowest, &highest, ALPHA / 4.0),
         _ => (by_fill.lower, by_fill.upper),
     }
 }

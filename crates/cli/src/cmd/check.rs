@@ -61,7 +61,7 @@ impl Args {
 }
 
 pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
-    let filter = filters::open(&args.filter)?;
+    let filter = filters::open_for(&args.filter, &args.inputs)?;
     let mut records = Records::open(&args.records, &args.inputs)?;
     let out = io::BufWriter::with_capacity(1 << 16, io::stdout().lock());
     let hashes = Vec::with_capacity(HASHED);

@@ -42,7 +42,7 @@ pub(crate) struct Args {
     #[arg(long, conflicts_with = "inputs")]
     empty: bool,
 
-    /// Fail, and write nothing, when more items come than planned
+    /// Fail, and write nothing, unless the filter surely holds no more items than planned
     #[arg(long)]
     strict: bool,
 

@@ -30,7 +30,7 @@ pub(crate) struct Args {
     #[arg(value_name = "INPUT")]
     inputs: Vec<PathBuf>,
 
-    /// Fail, and change nothing, once the filter surely holds more items than planned
+    /// Fail, and change nothing, unless the filter surely holds no more items than planned
     #[arg(long)]
     strict: bool,
 
@@ -47,7 +47,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
         return Err(Failure::new("there is nothing to read: name files, or pipe lines in"));
     }
     let _lock = Lock::of(&args.filter)?;
-    let mut filter = filters::open(&args.filter)?;
+    let mut filter = filters::open_for(&args.filter, &args.inputs)?;
     BloomFilter::check_target(&args.filter).map_err(Failure::new)?;
     if args.strict && filter.capacity().is_none() {
         return Err(Failure::at(
@@ -65,12 +65,21 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
     Ok(records.told_shortfall(&args.filter))
 }
 
-/// More items than planned, in words.
+/// More items than planned, in words: certain by the offers that set a bit, or, where a merge has mixed those up, likely by the fill.
 pub(crate) fn over_capacity(filter: &Filter) -> String {
+    let (changed, capacity) = (filter.changed(), filter.capacity().unwrap_or(0));
+    if changed > capacity {
+        return format!(
+            "more items than planned: at least {} distinct ones, planned for {}; the rate planned for no longer holds, plan for more with -n",
+            count(changed),
+            count(capacity)
+        );
+    }
+    let found =
+        filter.estimated_items().map_or("the filter is full".to_owned(), |items| format!("about {} by the fill", count(items as u64)));
     format!(
-        "more items than planned: at least {} distinct ones, planned for {}; the rate planned for no longer holds, plan for more with -n",
-        count(filter.changed()),
-        count(filter.capacity().unwrap_or(0))
+        "probably more items than planned: {found}, planned for {}; if so, the rate planned for no longer holds, plan for more with -n",
+        count(capacity)
     )
 }
 

@@ -19,32 +19,32 @@ mod feed;
 mod found;
 mod json;
 mod key;
+mod quotes;
 mod source;
 mod split;
 mod splitter;
 #[cfg(test)]
 mod tests;
+mod whole;
 
 pub(crate) use args::RecordArgs;
 pub(crate) use found::Batch;
+pub(crate) use whole::{count, insert_all};
 
-use crate::cmd::insert::over_capacity;
 use crate::failure::{Failure, warn};
-use crate::filters::Filter;
 use crate::progress::Progress;
 use crate::report::{Report, plural};
 use crate::stop;
 use feed::{Block, Feed, Message, Waited};
 use found::Found;
-use source::{is_stdin, name, open_file};
+use source::{is_stdin, name};
 use splitter::Splitter;
 use std::collections::VecDeque;
-use std::fs::Metadata;
-use std::io::{self, IsTerminal, Seek};
+use std::io::{self, IsTerminal};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
-use truebloom::{KeyHash, KeyHasher};
+use whole::total_bytes;
 
 /// How long a wait may last before signals are looked for again.
 const TICK: Duration = Duration::from_millis(50);
@@ -418,75 +418,4 @@ pub(crate) fn add_no_shortfall(report: &mut Report) {
 /// Whether the only input is a terminal: nobody means to type a data set.
 pub(crate) fn is_terminal(paths: &[PathBuf]) -> bool {
     paths.iter().all(|path| is_stdin(path)) && io::stdin().is_terminal()
-}
-
-/// What the system says of an input, which is not opened for it: opening a pipe would wait for who writes to it.
-fn metadata(path: &Path) -> io::Result<Metadata> {
-    if is_stdin(path) { open_file(path)?.metadata() } else { std::fs::metadata(path) }
-}
-
-/// Bytes of all inputs, if they are files.
-fn total_bytes(paths: &[PathBuf]) -> Option<u64> {
-    paths.iter().map(|path| metadata(path).ok().filter(Metadata::is_file).map(|data| data.len())).sum()
-}
-
-/// The number of records in all inputs, which can then be read again; `None` if one of them can be read only once. What cannot be read at all is told when
-/// it is read for good.
-pub(crate) fn count(args: &RecordArgs, paths: &[PathBuf]) -> Result<Option<u64>, Failure> {
-    let mut stdin_begin = None;
-    for path in or_stdin(paths) {
-        match metadata(&path) {
-            Ok(data) if !data.is_file() && !data.is_dir() => return Ok(None),
-            Ok(_) if is_stdin(&path) => stdin_begin = open_file(&path).and_then(|mut file| file.stream_position()).ok(),
-            _ => {}
-        }
-    }
-    let mut records = Records::start(args, paths, true)?;
-    loop {
-        match records.next() {
-            Event::End | Event::Stopped => break,
-            _ => {}
-        }
-    }
-    if let Some(begin) = stdin_begin {
-        // The handle shares its position with standard input.
-        let sought = open_file(Path::new("-")).and_then(|mut file| file.seek(io::SeekFrom::Start(begin)));
-        sought.map_err(|error| Failure::at(Path::new("standard input"), error))?;
-    }
-    Ok(Some(records.read()))
-}
-
-/// Inserts the keys of all records; `strict` fails once there are surely more items than planned. An error if nothing should be written for it.
-pub(crate) fn insert_all(filter: &mut Filter, args: &RecordArgs, paths: &[PathBuf], strict: bool) -> Result<Records, Failure> {
-    let mut records = Records::open(args, paths)?;
-    let hasher = filter.hasher();
-    let mut hashes: Vec<KeyHash> = Vec::with_capacity(HASHED);
-    loop {
-        match records.next() {
-            Event::Batch(batch) => {
-                let mut keys = batch.iter();
-                loop {
-                    hashes.clear();
-                    hashes.extend(keys.by_ref().take(at_once(filter, strict)).map(|(_, key)| hasher.hash(key)));
-                    if hashes.is_empty() {
-                        break;
-                    }
-                    filter.insert_hashes(&hashes);
-                    if strict && filter.is_over_capacity() {
-                        return Err(Failure::new(format_args!("{}; nothing was written", over_capacity(filter))));
-                    }
-                }
-            }
-            Event::Stopped | Event::End => break,
-            _ => {}
-        }
-    }
-    records.worth_writing()?;
-    Ok(records)
-}
-
-/// Keys to insert before the filter is looked at again: not more than what may make it hold one item more than planned, where that must be noticed at once.
-fn at_once(filter: &Filter, strict: bool) -> usize {
-    let room = filter.capacity().filter(|_| strict).map(|capacity| capacity.saturating_sub(filter.changed()).saturating_add(1));
-    room.map_or(HASHED, |room| usize::try_from(room).map_or(HASHED, |room| room.min(HASHED)))
 }

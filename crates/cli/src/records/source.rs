@@ -1,6 +1,7 @@
 //! Where bytes come from: a file or standard input, unpacked if it is compressed.
 
-use flate2::bufread::MultiGzDecoder;
+use crate::report;
+use flate2::bufread::GzDecoder;
 use ruzstd::decoding::errors::{FrameDecoderError, ReadFrameHeaderError};
 use ruzstd::decoding::{BlockDecodingStrategy, FrameDecoder};
 use std::fs::File;
@@ -34,7 +35,7 @@ pub(super) fn open(path: &Path, as_is: bool, read: &Arc<AtomicU64>) -> io::Resul
     let (gzip, zstd) = (first.starts_with(GZIP), first.starts_with(ZSTD));
     let whole = Cursor::new(first).chain(file);
     Ok(match (gzip, zstd) {
-        (true, _) => Box::new(Unpacked { format: "gzip", source: MultiGzDecoder::new(BufReader::with_capacity(FIRST, whole)) }),
+        (true, _) => Box::new(Unpacked { format: "gzip", source: Gzip(Some(GzDecoder::new(BufReader::with_capacity(FIRST, whole)))) }),
         (_, true) => {
             let source = BufReader::with_capacity(FIRST, whole);
             Box::new(Unpacked { format: "Zstandard", source: Zstd { source, decoder: FrameDecoder::new(), inside: false } })
@@ -115,8 +116,44 @@ impl<R: Read> Read for Unpacked<R> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         self.source.read(buffer).map_err(|error| match error.raw_os_error() {
             Some(_) => error,
+            None if error.kind() == io::ErrorKind::Unsupported => error,
             None => io::Error::other(format!("broken {} data ({error})", self.format)),
         })
+    }
+}
+
+/// gzip: any number of members one after the other, and after the last one zeros, with which tapes and disks are filled up.
+struct Gzip<R>(Option<GzDecoder<R>>);
+
+impl<R: BufRead> Read for Gzip<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        while let Some(member) = &mut self.0 {
+            let read = member.read(buffer)?;
+            if read > 0 {
+                return Ok(read);
+            }
+            self.0 = match self.0.take() {
+                Some(ended) => next_member(ended.into_inner())?,
+                None => None,
+            };
+        }
+        Ok(0)
+    }
+}
+
+/// The member that begins here, if there is more than zeros.
+fn next_member<R: BufRead>(mut source: R) -> io::Result<Option<GzDecoder<R>>> {
+    let mut padded = false;
+    loop {
+        let rest = source.fill_buf()?;
+        match rest.first() {
+            None => return Ok(None),
+            Some(0) => padded = true,
+            Some(first) if *first == GZIP[0] && !padded => return Ok(Some(GzDecoder::new(source))),
+            Some(_) => return Err(io::Error::other("something that is not gzip follows")),
+        }
+        let zeros = rest.iter().take_while(|byte| **byte == 0).count();
+        source.consume(zeros);
     }
 }
 
@@ -145,6 +182,14 @@ impl<R: BufRead> Read for Zstd<R> {
     }
 }
 
+/// Nothing is broken, but unpacking would take memory that was not asked for.
+fn window_too_large(asked: u64, most: u64) -> io::Error {
+    let (asked, most) = (report::bytes(asked), report::bytes(most));
+    let why =
+        format!("unpacking it needs {asked} of memory, and at most {most} are taken; unpack it by `zstd -dc --long=31` and pipe that in");
+    io::Error::new(io::ErrorKind::Unsupported, why)
+}
+
 impl<R: BufRead> Zstd<R> {
     /// Reads the header of the next frame; false at the end of the source.
     fn begin_frame(&mut self) -> io::Result<bool> {
@@ -157,6 +202,10 @@ impl<R: BufRead> Zstd<R> {
                 Err(FrameDecoderError::ReadFrameHeaderError(ReadFrameHeaderError::SkipFrame { length, .. })) => {
                     io::copy(&mut (&mut self.source).take(length.into()), &mut io::sink())?;
                 }
+                Err(FrameDecoderError::ReadFrameHeaderError(ReadFrameHeaderError::BadMagicNumber(_))) => {
+                    return Err(io::Error::other("something that is not Zstandard follows"));
+                }
+                Err(FrameDecoderError::WindowSizeTooBig { requested, max }) => return Err(window_too_large(requested, max)),
                 Err(error) => return Err(io::Error::other(error)),
             }
         }

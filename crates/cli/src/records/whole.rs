@@ -1,0 +1,104 @@
+//! Inputs from their beginning to their end: sized, counted, inserted.
+
+use super::source::{is_stdin, open_file};
+use super::{Event, HASHED, RecordArgs, Records, or_stdin};
+use crate::cmd::insert::over_capacity;
+use crate::failure::Failure;
+use crate::filters::Filter;
+use crate::report;
+use std::fs::Metadata;
+use std::io::{self, Seek};
+use std::path::{Path, PathBuf};
+use truebloom::{KeyHash, KeyHasher};
+
+/// What the system says of an input, which is not opened for it: opening a pipe would wait for who writes to it.
+fn metadata(path: &Path) -> io::Result<Metadata> {
+    if is_stdin(path) { open_file(path)?.metadata() } else { std::fs::metadata(path) }
+}
+
+/// Bytes of all inputs, if they are files.
+pub(super) fn total_bytes(paths: &[PathBuf]) -> Option<u64> {
+    paths.iter().map(|path| metadata(path).ok().filter(Metadata::is_file).map(|data| data.len())).sum()
+}
+
+/// The number of records in all inputs, which can then be read again; `None` if one of them can be read only once. What cannot be read at all is told when
+/// it is read for good.
+pub(crate) fn count(args: &RecordArgs, paths: &[PathBuf]) -> Result<Option<u64>, Failure> {
+    let mut stdin_begin = None;
+    for path in or_stdin(paths) {
+        match metadata(&path) {
+            Ok(data) if !data.is_file() && !data.is_dir() => return Ok(None),
+            Ok(_) if is_stdin(&path) => stdin_begin = open_file(&path).and_then(|mut file| file.stream_position()).ok(),
+            _ => {}
+        }
+    }
+    let mut records = Records::start(args, paths, true)?;
+    loop {
+        match records.next() {
+            Event::End | Event::Stopped => break,
+            _ => {}
+        }
+    }
+    if let Some(begin) = stdin_begin {
+        // The handle shares its position with standard input.
+        let sought = open_file(Path::new("-")).and_then(|mut file| file.seek(io::SeekFrom::Start(begin)));
+        sought.map_err(|error| Failure::at(Path::new("standard input"), error))?;
+    }
+    Ok(Some(records.read()))
+}
+
+/// Inserts the keys of all records. An error if nothing should be written for it; with `strict` also if there may be more items than planned.
+pub(crate) fn insert_all(filter: &mut Filter, args: &RecordArgs, paths: &[PathBuf], strict: bool) -> Result<Records, Failure> {
+    let mut records = Records::open(args, paths)?;
+    let hasher = filter.hasher();
+    let mut hashes: Vec<KeyHash> = Vec::with_capacity(HASHED);
+    loop {
+        match records.next() {
+            Event::Batch(batch) => {
+                let mut keys = batch.iter();
+                loop {
+                    hashes.clear();
+                    hashes.extend(keys.by_ref().take(at_once(filter, strict)).map(|(_, key)| hasher.hash(key)));
+                    if hashes.is_empty() {
+                        break;
+                    }
+                    filter.insert_hashes(&hashes);
+                    if strict && filter.is_over_capacity() {
+                        return Err(Failure::new(format_args!("{}; nothing was written", over_capacity(filter))));
+                    }
+                }
+            }
+            Event::Stopped | Event::End => break,
+            _ => {}
+        }
+    }
+    records.worth_writing()?;
+    if strict {
+        check_room(filter)?;
+    }
+    Ok(records)
+}
+
+/// Keys to insert before the filter is looked at again: not more than what may make it hold one item more than planned, where that must be noticed at once.
+fn at_once(filter: &Filter, strict: bool) -> usize {
+    if strict && filter.is_merged() {
+        // Judged by its fill, which every key may change.
+        return 1;
+    }
+    let room = filter.capacity().filter(|_| strict).map(|capacity| capacity.saturating_sub(filter.changed()).saturating_add(1));
+    room.map_or(HASHED, |room| usize::try_from(room).map_or(HASHED, |room| room.min(HASHED)))
+}
+
+/// An error unless the filter holds at most the items it was planned for, whatever repeats hide: by the upper end of what it may hold, as `verify` has it.
+fn check_room(filter: &Filter) -> Result<(), Failure> {
+    let Some(capacity) = filter.capacity() else { return Ok(()) };
+    let (_, most) = filter.verification()?.items();
+    if most <= capacity {
+        return Ok(());
+    }
+    Err(Failure::new(format_args!(
+        "there may be more items than planned: up to {} distinct ones, planned for {}; nothing was written. Leave --strict out to insert them all the same, or plan for more with -n",
+        report::count(most),
+        report::count(capacity)
+    )))
+}
