@@ -163,7 +163,7 @@ pub(crate) fn bytes(number: u64) -> String {
         value /= 1024.0;
         unit += 1;
     }
-    if unit == 0 { format!("{number} bytes") } else { format!("{} {}", significant(value, 4), units[unit]) }
+    if unit == 0 { plural(number, "byte") } else { format!("{} {}", significant(value, 4), units[unit]) }
 }
 
 /// A rate to `digits` significant digits, also below the range of `f64`.

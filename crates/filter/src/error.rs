@@ -221,16 +221,16 @@ fn name(hasher: Option<HasherId>) -> &'static str {
 #[non_exhaustive]
 pub enum FormatError {
     /// The first bytes are those of something else.
-    #[error("this is not a truebloom file (it starts with {found:02x?}); make one with `truebloom create`")]
+    #[error("this is not a truebloom file (it starts with \"{}\"); make one with `truebloom create`", found.escape_ascii())]
     NotAFilter {
-        /// The first eight bytes.
-        found: [u8; 8],
+        /// The first bytes, up to eight.
+        found: Vec<u8>,
     },
     /// The first bytes were changed as a transfer in text mode changes them.
-    #[error("the file was damaged by a transfer in text mode (it starts with {found:02x?}); copy it again in binary mode")]
+    #[error("the file was damaged by a transfer in text mode (it starts with \"{}\"); copy it again in binary mode", found.escape_ascii())]
     TextMode {
-        /// The first eight bytes.
-        found: [u8; 8],
+        /// The first bytes, up to eight.
+        found: Vec<u8>,
     },
     /// A version of the format that this program does not know.
     #[error("the file has format version {found}, but this program reads {expected}; use a newer truebloom")]

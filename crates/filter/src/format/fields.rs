@@ -206,12 +206,13 @@ impl Fields {
 
 fn check_magic(start: &[u8]) -> Result<(), FormatError> {
     // A file shorter than that is cut off, if what is there fits.
-    let found: [u8; 8] = std::array::from_fn(|i| start.get(i).copied().unwrap_or(MAGIC[i]));
-    if found == MAGIC {
+    let filled: [u8; 8] = std::array::from_fn(|i| start.get(i).copied().unwrap_or(MAGIC[i]));
+    if filled == MAGIC {
         return Ok(());
     }
     // Text mode turns line ends into others or drops the high bit: all after the letters.
-    let letters_stand = found[1..4] == MAGIC[1..4] && (found[0] | 0x80) == MAGIC[0];
+    let letters_stand = filled[1..4] == MAGIC[1..4] && (filled[0] | 0x80) == MAGIC[0];
+    let found = start[..start.len().min(MAGIC.len())].to_vec();
     Err(if letters_stand { FormatError::TextMode { found } } else { FormatError::NotAFilter { found } })
 }
 
