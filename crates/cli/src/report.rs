@@ -163,7 +163,11 @@ pub(crate) fn bytes(number: u64) -> String {
         value /= 1024.0;
         unit += 1;
     }
-    if unit == 0 { plural(number, "byte") } else { format!("{} {}", significant(value, 4), units[unit]) }
+    if unit == 0 {
+        format!("{number} byte{}", if number == 1 { "" } else { "s" })
+    } else {
+        format!("{} {}", significant(value, 4), units[unit])
+    }
 }
 
 /// A rate to `digits` significant digits, also below the range of `f64`.

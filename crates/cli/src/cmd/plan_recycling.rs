@@ -150,7 +150,7 @@ pub(crate) fn report(options: &Options, size: &Size) -> Result<Report, Failure> 
 
 fn add_today(report: &mut Report, today: Option<&Today>, gap: Option<u64>) {
     let Some(Today { bits, probes, items }) = today else {
-        report.field("today", Value::Null).line("today", "none: no filter up to 2^62 bits keeps to this rate");
+        report.field("today", Value::Null).line("today", "none: no filter of this size, or of up to 2^62 bits, keeps to this rate");
         return;
     };
     let forgotten = gap.map(|gap| gap.saturating_add(1).min(*items) as f64 / *items as f64);
@@ -168,7 +168,7 @@ fn add_design(
     gap: Option<u64>,
 ) -> Result<(), Failure> {
     let Some(Sized { design, run, .. }) = found else {
-        report.field(name, Value::Null).line(label, "none: no filter up to 2^62 bits keeps to this rate");
+        report.field(name, Value::Null).line(label, "none: no filter of this size, or of up to 2^62 bits, keeps to this rate");
         return Ok(());
     };
     let law = design.forgetting()?;

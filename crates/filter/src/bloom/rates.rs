@@ -92,9 +92,12 @@ impl<H: KeyHasher, S: Scheme> BloomFilter<H, S> {
     /// capacity.
     ///
     /// Certain if true, as more than `capacity` offers set a bit, or more bits are set than so many items can; for a merged filter, whose items cannot be counted, by
-    /// [`estimated_items`](Self::estimated_items), if its scheme has that.
+    /// [`estimated_items`](Self::estimated_items), if its scheme has that. Never while no more keys were offered than that.
     pub fn is_over_capacity(&self) -> bool {
         let Some(capacity) = self.capacity else { return false };
+        if self.offered() <= capacity {
+            return false;
+        }
         let surely = self.changed() > capacity || self.ones > capacity.saturating_mul(self.probes().into());
         let probably = match self.estimated_items() {
             Some(items) => items > capacity as f64,

@@ -70,7 +70,7 @@ pub static PROFILES: [Profile; 12] = [
         title: "rbloom (Python)",
         version: "1.5.4",
         source: "KenanHanke/rbloom, src/lib.rs",
-        sizing: "bits = trunc(-n ln p / (ln 2)^2), then whole bytes; probes = trunc(bits / n ln 2)",
+        sizing: "bits = trunc(-n ln p / (ln 2)^2), then whole bytes; probes = trunc(bits / n ln 2) of the bits before that",
         scheme: "a linear congruential generator of 128 bits, started with the hash, modulo bits",
         remark: "no floor but that of Python's 64-bit hash; probes are rounded down, which costs some percent of p, and at rates above one half to none at all: then every key passes",
         arithmetic: Arithmetic::Congruential,

@@ -32,8 +32,8 @@ pub(super) struct SizeArgs {
     #[arg(long, value_name = "RATE", value_parser = rate, default_value = "1%", allow_hyphen_values = true)]
     delta: Rate,
 
-    /// Make all rows of two hashes: about twice the counters
-    #[arg(long, requires = "epsilon")]
+    /// Make all rows of two hashes: about twice the counters. Needs --epsilon
+    #[arg(long, requires = "epsilon", conflicts_with = "memory")]
     pub(super) two_hash: bool,
 
     /// Raise counters only as far as needed: smaller errors, more time

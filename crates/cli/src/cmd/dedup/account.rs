@@ -100,7 +100,8 @@ fn add_design(report: &mut Report, args: &Args, filter: &RecyclingFilter, chosen
     report.field("remembers", chosen.items);
     if phases > 1 {
         let asked = chosen.items.map_or(String::new(), |items| format!(", {} in all but one phase in a million (proven)", count(items)));
-        report.line("remembers", format!("the last {} for certain{asked}", plural(sure, noun)));
+        let within = chosen.age.map_or(String::new(), |age| format!(" of the last {}", time_text(age)));
+        report.line("remembers", format!("the last {}{within} for certain{asked}", plural(sure, noun)));
     }
     let method = match run.fpr.method {
         Method::Exact | Method::Bound => "proven",

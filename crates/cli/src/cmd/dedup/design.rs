@@ -23,7 +23,7 @@ const TOO_SOON: f64 = 1e-6;
 #[derive(clap::Args)]
 #[command(next_help_heading = "Memory")]
 pub(super) struct Sizing {
-    /// Distinct lines that fit before anything is forgotten, on average; with --remember and a time: that come in this time
+    /// Distinct lines that come before all is forgotten, on average, the one that is too many included; with --remember and a time: that come in this time
     #[arg(short = 'n', long, value_name = "N", value_parser = args::items, allow_hyphen_values = true)]
     items: Option<u64>,
 

@@ -105,6 +105,16 @@ pub(super) fn every_kind<R: Read>(open: impl Fn() -> Result<R, ReadError>) -> Re
     Err(if errors.is_empty() { ReadError::Format(FormatError::Kind { found }) } else { errors.swap_remove(worst) })
 }
 
+/// The length that a whole file has by its header, and the one it has.
+pub(super) fn lengths(path: &Path) -> io::Result<(u64, u64)> {
+    let mut header = [0; 112];
+    let mut file = std::fs::File::open(path)?;
+    file.read_exact(&mut header)?;
+    // The payload's offset and its length (docs/FORMAT.md).
+    let field = |at: usize| u64::from_le_bytes(std::array::from_fn(|i| header[at + i]));
+    Ok((field(96).saturating_add(field(104)), file.metadata()?.len()))
+}
+
 /// Where the first carriage return was added, if all is right without those before newlines.
 pub(super) fn text_mode(path: &Path, length: u64) -> io::Result<Option<u64>> {
     if length > MAX_WHOLE {

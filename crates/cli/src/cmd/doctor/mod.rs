@@ -44,16 +44,21 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
 
 /// Opens a file of any kind.
 fn open(path: &Path) -> Result<Kind, FileError> {
+    let format = |cause| FileError::Format { path: path.to_owned(), cause };
+    let read = |cause| FileError::Read { path: path.to_owned(), cause };
     match AnyFilter::of_scheme_open(path) {
-        Ok(_) => Ok(Kind::Bloom),
-        Err(FileError::Format { cause: FormatError::Kind { .. }, .. }) => heal::every_kind(|| File::open(path).map_err(ReadError::Io))
-            .map_err(|error| match error {
-                ReadError::Format(cause) => FileError::Format { path: path.to_owned(), cause },
-                ReadError::Io(cause) => FileError::Read { path: path.to_owned(), cause },
-                other => FileError::Read { path: path.to_owned(), cause: std::io::Error::other(other) },
-            }),
-        Err(error) => Err(error),
+        Ok(_) => return Ok(Kind::Bloom),
+        Err(FileError::Format { cause: FormatError::Kind { .. }, .. }) => {}
+        Err(error) => return Err(error),
     }
+    let kind = heal::every_kind(|| File::open(path).map_err(ReadError::Io)).map_err(|error| match error {
+        ReadError::Format(cause) => format(cause),
+        ReadError::Io(cause) => read(cause),
+        other => read(std::io::Error::other(other)),
+    })?;
+    // A stream may go on after a filter, a file may not.
+    let (expected, found) = heal::lengths(path).map_err(read)?;
+    if found > expected { Err(format(FormatError::TooLong { expected, found })) } else { Ok(kind) }
 }
 
 fn report(path: &Path, found: Result<Kind, Diagnosis>) -> Result<Report, Failure> {
