@@ -500,3 +500,31 @@ fn cycles_that_get_stuck_are_left_out() {
         assert!(found.stuck > 0.1 && (found.fpr.value - fpr).abs() < 1e-12, "{found:?}");
     }
 }
+
+/// Distinct and retained probes of filters too large to walk: near the truth where it can be had, and always between its ends.
+#[test]
+fn large_filters_of_all_modes_are_answered() {
+    for phases in [Phases::One, Phases::Two] {
+        for (colliding, retaining) in [(false, false), (true, true), (false, true)] {
+            if retaining && phases == Phases::Two {
+                continue;
+            }
+            let mode = Mode { phases, colliding, retaining, ..Mode::default() };
+            let design = |bits: u64| Design::new(bits, 7, bits * 6 / 10, mode).expect("a design");
+            let (walked, near) = (design(200_000).long_run().expect("cheap"), design(200_000).long_run_nearly().expect("cheap"));
+            for (near, truth, lower, upper) in [
+                (near.fpr.value, walked.fpr.value, near.fpr.lower, near.fpr.upper),
+                (near.items_per_cycle.value, walked.items_per_cycle.value, near.items_per_cycle.lower, near.items_per_cycle.upper),
+            ] {
+                assert!(
+                    (near / truth - 1.0).abs() < 3e-4 && lower <= truth && truth <= upper,
+                    "{mode:?}: {near} for {truth} in {lower} to {upper}"
+                );
+            }
+            let large = design(1 << 40);
+            assert!(matches!(large.long_run(), Err(truebloom_math::Error::TooLong { .. })));
+            let near = large.long_run_nearly().expect("in microseconds");
+            assert!(matches!(near.fpr.method, truebloom_math::Method::Approximation(_)) && near.fpr.value < near.fpr.upper, "{near:?}");
+        }
+    }
+}

@@ -4,7 +4,7 @@ use super::average::{Average, Query};
 use super::number::{Positive, around};
 use super::restart::restart_law;
 use super::walk::{Walk, distinct_law, last_seen};
-use super::{Bracket, Design, Fpr, MAX_STEPS, Phases, Result, Trigger};
+use super::{Bracket, Design, Fpr, MAX_STEPS, Mode, Phases, Result, Trigger};
 use crate::dyadic::Dyadic;
 use crate::enclosure::{Enclosure, GUARD};
 use crate::law::ratios::Ratios;
@@ -52,6 +52,23 @@ impl Design {
             _ => self.nearly()?,
         };
         Ok(LongRun { fpr: found.fpr(), worst: self.worst()?, items_per_cycle: Bracket::from_enclosure(&found.items) })
+    }
+
+    /// The long run of distinct or retained probes where [`long_run`](Self::long_run) errs with [`Error::TooLong`]: that of colliding probes that are not retained, which differs from it by some
+    /// k^2/bits relatively (less than 1e-7 at such sizes), in microseconds.
+    ///
+    /// The values are approximations, called so. The ends are proven but wide: an average is at most the worst rate; each item sets at most k bits; and neither distinct nor retained probes make a
+    /// cycle longer. Errors as `long_run` does for parameters for which that sibling has no answer either.
+    pub fn long_run_nearly(&self) -> Result<LongRun> {
+        let mode = Mode { colliding: true, retaining: false, ..self.mode };
+        let near = Design { mode, ..*self }.long_run()?;
+        let retained = f64::from(u8::from(self.mode.retaining));
+        let method = Method::Approximation("colliding probes, not retained");
+        let worst = self.worst()?;
+        let fpr = Fpr { lower: 0.0, upper: worst.upper, ln_lower: f64::NEG_INFINITY, ln_upper: worst.ln_upper, method, ..near.fpr };
+        let least = (self.sigma / u64::from(self.probes)) as f64 + 1.0 - retained;
+        let items = Bracket { value: near.items_per_cycle.value - retained, lower: least, upper: near.items_per_cycle.upper, method };
+        Ok(LongRun { fpr, worst, items_per_cycle: items })
     }
 
     fn hashes(&self) -> f64 {

@@ -72,7 +72,11 @@ pub(super) fn long_run(query: &mut Query) -> Result<Answer, String> {
         false => USUAL_QUANTILES.to_vec(),
     };
     query.finish()?;
-    let run = design.long_run().map_err(explain)?;
+    let run = match design.long_run() {
+        Err(truebloom_math::Error::TooLong { .. }) => design.long_run_nearly(),
+        found => found,
+    };
+    let run = run.map_err(explain)?;
     let mut answer: Answer = Map::new();
     put_rate(&mut answer, "fpr", &run.fpr);
     put_rate(&mut answer, "worst", &run.worst);
