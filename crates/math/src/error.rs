@@ -94,8 +94,7 @@ pub enum Error {
     },
     /// A scheme is not proven to reach the rate within the bits allowed.
     #[error(
-        "{scheme} hashing is not proven to reach a rate of {asked} for {} in {allowed} bits: there it has a rate of up to {}, since its positions are \
-         correlated; {alternative}",
+        "{scheme} hashing is not proven to reach a rate of {asked} for {} in {allowed} bits: there it has a rate of up to {}; {alternative}",
         plural(*items, "item"),
         rounded_up(*reachable)
     )]

@@ -142,8 +142,9 @@ fn add_scheme(report: &mut Report, args: &Args) -> Result<(), Failure> {
     let independent = Variant::Standard.fpr(law.bits(), items, args.probes)?;
     report.field("standard", Value::Object(fpr_value(&independent)));
     if independent.value > 0.0 {
-        let more = 100.0 * (fpr.value / independent.value - 1.0);
-        report.line("independent", format!("{}; the scheme has {more:+.3}%", rate(independent.value, 6)));
+        let times = fpr.value / independent.value;
+        let compared = if times < 10.0 { format!("{:+.3}%", 100.0 * (times - 1.0)) } else { format!("{} times that", rate(times, 4)) };
+        report.line("independent", format!("{}; the scheme has {compared}", rate(independent.value, 6)));
     }
     Ok(())
 }

@@ -132,7 +132,7 @@ fn scheme_report(plan: &SchemePlan) -> Report {
         .line("size", format!("{} ({memory}), {per_item} bits an item, {}", plural(plan.bits, "bit"), plural(plan.probes.into(), "probe")));
     report.line("proven", format!("expected rate at most {}", proven(&plan.fpr, Some(plan.rate))));
     let more = 100.0 * (plan.bits as f64 / plan.standard_bits as f64 - 1.0);
-    report.line("standard", format!("{}; the scheme takes {more:+.3}%", plural(plan.standard_bits, "bit")));
+    report.line("standard", format!("{}; what is proven of the scheme takes {more:+.3}%", plural(plan.standard_bits, "bit")));
     for floor in plan.floors.iter().filter(|floor| floor.rate >= 1e-6 * plan.rate.to_f64()) {
         report.line("adds", format!("about {} by {}", rate(floor.rate, 3), floor.cause));
     }

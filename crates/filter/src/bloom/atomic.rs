@@ -32,7 +32,6 @@ use crate::scheme::Standard;
 /// ```
 pub struct AtomicBloomFilter<H: KeyHasher = PortableHasher> {
     bits: AtomicBits,
-    /// All but the bits.
     hasher: H,
     scheme: Standard,
     plan: (Option<u64>, Option<truebloom_math::Rate>),
