@@ -1,7 +1,7 @@
 //! Offering items.
 
 use super::{Half, RecyclingFilter, Seeds};
-use crate::hash::{KeyHash, KeyHasher};
+use crate::hash::{KeyHash, KeyHasher, hash_key};
 use crate::key::Key;
 use crate::scheme::FillScheme;
 use std::time::Duration;
@@ -93,7 +93,7 @@ impl<H: KeyHasher, S: FillScheme> RecyclingFilter<H, S> {
     /// The key's hash, for [`check_and_insert_hash`](Self::check_and_insert_hash) of this and all filters with the same hasher and seed.
     #[inline]
     pub fn hash<K: Key + ?Sized>(&self, key: &K) -> KeyHash {
-        key.with_bytes(|bytes| self.hasher.hash(bytes))
+        hash_key(&self.hasher, key)
     }
 
     /// Enters an item into the active phase: how many of its bits were not set there, and whether the frozen phase knows it (asked only if that matters).
