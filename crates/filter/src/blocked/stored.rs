@@ -6,12 +6,10 @@ use crate::bloom::Counts;
 use crate::error::{BuildError, Expected, FormatError};
 use crate::format::{Fields, Kind, Stored, at, check_field};
 use crate::hash::PortableHasher;
-use crate::scheme::{InLines, MAX_BLOCKED_PROBES};
+use crate::scheme::{BLOCKED_ID, InLines, MAX_BLOCKED_PROBES};
 use truebloom_math::{MAX_BITS, Rate};
 
 const MERGED: u32 = 1;
-/// The scheme: a block, and independent positions in it.
-const SCHEME: u16 = 10;
 /// Where the parameters of this kind end: the block's bits.
 const PARAMETERS_END: usize = at::PARAMETERS + 8;
 
@@ -32,7 +30,7 @@ impl Stored for BlockedBloomFilter {
 
     fn read_header(fields: &Fields, _: Kind) -> Result<Header, FormatError> {
         let scheme = fields.u16(at::SCHEME);
-        if scheme != SCHEME {
+        if scheme != BLOCKED_ID {
             return Err(FormatError::Unknown { field: "scheme", found: scheme.into() });
         }
         let hasher = PortableHasher::new(fields.hasher()?, fields.seed());
@@ -70,7 +68,7 @@ impl Stored for BlockedBloomFilter {
 
     fn fields(&self) -> Fields {
         let mut fields = Fields::new(Kind::Blocked);
-        fields.put(at::SCHEME, SCHEME.to_le_bytes());
+        fields.put(at::SCHEME, BLOCKED_ID.to_le_bytes());
         fields.put(at::PROBES, self.probes().to_le_bytes());
         fields.put(at::BITS, self.bits().to_le_bytes());
         fields.put(at::PARAMETERS, LINE_BITS.to_le_bytes());

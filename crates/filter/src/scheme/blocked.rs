@@ -15,13 +15,16 @@ pub(crate) const PROBES_A_WORD: u32 = 64 / POSITION_BITS;
 /// The most probes of a key in one block: ten words. At a rate of 1e-6 sixteen are best, and blocks are for rates far above that.
 pub(crate) const MAX_PROBES: u32 = 64;
 
+/// Its number in files.
+pub(crate) const ID: u16 = 10;
+
 /// All probes of a key in one block of 512 bits, a cache line.
 ///
 /// The first word of the stream (skips included) draws the block, the next words give seven positions each, from the low bits up: exactly uniform and independent if
 /// the words are, so that the only floor is that of equal hashes. Positions may repeat: distinct ones would save 0.3% of the bits at 1% and cost a check
 /// on every hit and every insertion.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct InLines {
+pub struct InLines {
     pub(crate) law: law::Blocked,
     lines: u64,
     probes: u32,

@@ -15,7 +15,7 @@ mod standard;
 mod words;
 
 pub use any::AnyScheme;
-pub(crate) use blocked::{InLines, MAX_PROBES as MAX_BLOCKED_PROBES, PROBES_A_WORD};
+pub(crate) use blocked::{ID as BLOCKED_ID, InLines, MAX_PROBES as MAX_BLOCKED_PROBES, PROBES_A_WORD};
 pub use classic::{Classic, DistinctPositions};
 pub use cube::Cube;
 pub use double::{Double, DoubleNonzero};

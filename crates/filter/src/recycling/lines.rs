@@ -1,0 +1,229 @@
+//! Memory of which a key takes one cache line: one phase.
+
+use super::memory::{Entered, Layout, Limit, Memory, Recorded};
+use super::salt::Salt;
+use super::stored::parameter;
+use super::weights::Weights;
+use super::Policy;
+use crate::arch::{self, LINE_BITS, Level, Line, Words, prefetch};
+use crate::error::{BuildError, Expected, FormatError};
+use crate::format::{Fields, Kind, at, check_field};
+use crate::hash::KeyHash;
+use crate::scheme::{BLOCKED_ID, InLines, MAX_BLOCKED_PROBES};
+use truebloom_math::{Law, MAX_BITS};
+
+/// All probes of a key in one block of 512 bits, a cache line, as in a [`BlockedBloomFilter`](crate::BlockedBloomFilter): one access to memory a key, for a few more bits.
+///
+/// The number of set bits does not tell the rate of such a filter, as some lines get more items than others. The filter's own rate is the mean over its lines of `(ones / 512)^probes`; it is kept
+/// exactly while items come, and is what says when to recycle ([`RateLimit`]).
+///
+/// One phase only, which retains nothing: of anything else no law is known.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Blocked {}
+
+impl Layout for Blocked {
+    type Limit = RateLimit;
+    type Memory = Lines;
+}
+
+/// The highest rate of its own with which a [`Blocked`] filter goes on: it is recycled as soon as it exceeds this.
+///
+/// Units of 2^-64, so that equal limits are equal filters.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct RateLimit(u64);
+
+impl RateLimit {
+    /// In units of 2^-64.
+    pub fn from_units(units: u64) -> RateLimit {
+        RateLimit(units)
+    }
+
+    /// In units of 2^-64.
+    pub fn units(self) -> u64 {
+        self.0
+    }
+
+    /// The rate, rounded.
+    pub fn to_f64(self) -> f64 {
+        self.0 as f64 * UNIT
+    }
+}
+
+impl Limit for RateLimit {
+    fn from_number(number: u64) -> RateLimit {
+        RateLimit(number)
+    }
+
+    fn number(self) -> u64 {
+        self.0
+    }
+}
+
+/// 2^-64.
+const UNIT: f64 = 1.0 / (1u128 << 64) as f64;
+
+/// The lines, and the sum of their weights.
+#[derive(Clone, PartialEq)]
+pub struct Lines {
+    scheme: InLines,
+    /// Eight a line.
+    words: Words,
+    level: Level,
+    salt: Salt,
+    weights: Weights,
+    /// Over all lines: their number times the rate, in units of 2^-64.
+    sum: u128,
+}
+
+impl Lines {
+    fn lines(&self) -> &[Line] {
+        self.words.as_chunks().0
+    }
+
+    fn line_count(&self) -> u64 {
+        self.scheme.lines_and_threshold().0
+    }
+}
+
+impl Memory for Lines {
+    type Limit = RateLimit;
+    type Scheme = InLines;
+
+    const KINDS: &'static [Kind] = &[Kind::RecyclingBlocked];
+
+    fn scheme(bits: u64, probes: u32) -> Result<InLines, BuildError> {
+        InLines::new(bits, probes)
+    }
+
+    fn check(_: &InLines, policy: &Policy<RateLimit>) -> Result<(), BuildError> {
+        policy.check_blocked()
+    }
+
+    fn new(scheme: InLines, _: &Policy<RateLimit>, salt: Salt) -> Result<Lines, BuildError> {
+        let bits = scheme.law.bits();
+        let words = usize::try_from(bits / 64).ok().and_then(Words::zeroed).ok_or(BuildError::Memory { bytes: bits / 8 })?;
+        let weights = Weights::new(scheme.probes());
+        Ok(Lines { scheme, words, level: Level::detect(), salt, weights, sum: 0 })
+    }
+
+    fn bits(&self) -> u64 {
+        self.scheme.law.bits()
+    }
+
+    fn probes(&self) -> u32 {
+        self.scheme.probes()
+    }
+
+    fn name(&self) -> &'static str {
+        "blocked"
+    }
+
+    /// Linear in the bits: only the weights of lines are kept.
+    fn ones(&self) -> u64 {
+        self.lines().iter().map(|line| ones(line) as u64).sum()
+    }
+
+    fn frozen_ones(&self) -> u64 {
+        0
+    }
+
+    #[inline]
+    fn rate(&self) -> f64 {
+        self.sum as f64 / self.line_count() as f64 * UNIT
+    }
+
+    fn worst_rate(&self, policy: &Policy<RateLimit>) -> f64 {
+        policy.sigma.to_f64()
+    }
+
+    #[inline]
+    fn is_over(&self, limit: RateLimit) -> bool {
+        self.sum > u128::from(limit.0) * u128::from(self.line_count())
+    }
+
+    #[inline]
+    fn enter(&mut self, hash: KeyHash) -> Entered {
+        let (line, mut words) = self.scheme.line(self.salt.apply(hash));
+        // The scheme draws no line beyond the end.
+        let Some(line) = self.words.as_chunks_mut().0.get_mut(line as usize) else { return Entered::Known };
+        if arch::contains(self.level, line, words, self.scheme.probes()) {
+            return Entered::Known;
+        }
+        let rate = self.sum as f64 / self.scheme.lines_and_threshold().0 as f64 * UNIT;
+        let before = ones(line);
+        arch::insert(line, || words.next(), self.scheme.probes());
+        self.sum += self.weights.of(ones(line)) - self.weights.of(before);
+        Entered::New { rate }
+    }
+
+    #[inline]
+    fn contains(&self, hash: KeyHash) -> bool {
+        let (line, words) = self.scheme.line(self.salt.apply(hash));
+        self.lines().get(line as usize).is_some_and(|line| arch::contains(self.level, line, words, self.scheme.probes()))
+    }
+
+    #[inline]
+    fn prefetch(&self, hash: KeyHash) {
+        let (line, _) = self.scheme.line(self.salt.apply(hash));
+        prefetch(&self.words, 8 * line);
+    }
+
+    fn turn(&mut self, salt: Salt) {
+        self.words.fill(0);
+        (self.salt, self.sum) = (salt, 0);
+    }
+
+    fn read_scheme(fields: &Fields) -> Result<InLines, FormatError> {
+        let scheme = fields.u16(at::SCHEME);
+        if scheme != BLOCKED_ID {
+            return Err(FormatError::Unknown { field: "scheme", found: scheme.into() });
+        }
+        check_field("block bits", fields.u64(parameter::BLOCK_BITS), Expected::Exactly(LINE_BITS))?;
+        let bits = fields.u64_within("bits", at::BITS, LINE_BITS, MAX_BITS)?;
+        check_field("bits modulo 512", bits % LINE_BITS, Expected::Exactly(0))?;
+        let probes = fields.u32(at::PROBES);
+        check_field("probes", probes.into(), Expected::Within(1, MAX_BLOCKED_PROBES.into()))?;
+        // Bits and probes are checked, so this is not refused.
+        InLines::new(bits, probes).map_err(|error| FormatError::Parameters { why: error.to_string() })
+    }
+
+    fn header(&self) -> Fields {
+        let mut fields = Fields::new(Kind::RecyclingBlocked);
+        fields.put(at::SCHEME, BLOCKED_ID.to_le_bytes());
+        fields.put(at::PROBES, self.probes().to_le_bytes());
+        fields.put(at::BITS, self.bits().to_le_bytes());
+        fields.put(parameter::BLOCK_BITS, LINE_BITS.to_le_bytes());
+        fields
+    }
+
+    fn count_words(scheme: &InLines, _: &Policy<RateLimit>) -> u64 {
+        scheme.law.bits() / 64
+    }
+
+    fn from_words(scheme: InLines, words: Vec<u64>, policy: &Policy<RateLimit>, recorded: Recorded) -> Result<Lines, FormatError> {
+        let words = Words::from_vec(words).ok_or(FormatError::Memory { bytes: scheme.law.bits() / 8 })?;
+        let weights = Weights::new(scheme.probes());
+        let mut lines = Lines { scheme, words, level: Level::detect(), salt: recorded.salt, weights, sum: 0 };
+        lines.sum = lines.lines().iter().map(|line| lines.weights.of(ones(line))).sum();
+        let most = recorded.items.saturating_mul(scheme.probes().into());
+        check_field("set bits", lines.ones(), Expected::Within(recorded.items, most))?;
+        if lines.is_over(policy.sigma) {
+            let (rate, limit) = (lines.rate(), policy.sigma.to_f64());
+            return Err(FormatError::Parameters { why: format!("the rate of its lines is {rate:e}, above the limit of {limit:e}") });
+        }
+        Ok(lines)
+    }
+
+    fn words(&self) -> impl Iterator<Item = u64> {
+        self.words.iter().copied()
+    }
+
+    fn word_count(&self) -> u64 {
+        self.bits() / 64
+    }
+}
+
+#[inline]
+fn ones(line: &Line) -> usize {
+    line.iter().map(|word| word.count_ones() as usize).sum()
+}
