@@ -1,0 +1,138 @@
+//! The items of a cycle and its average rate, between proven ends.
+//!
+//! Distinct items come one after another; W_i is the filter's own rate after i of them, which no item that passes as known changes. The cycle ends with the first item N that leaves
+//! `W_N > r`. As W rises on every stream, `{N > i} = {W_i <= r}`, and as item i + 1 passes with chance W_i,
+//!
+//! ```text
+//! E[N] = sum over i >= 0 of P(W_i <= r)            average = E[sum of W_i over i < N] / E[N] = r - G / E[N]
+//! G    = sum over i >= 0 of E[(r - W_i)^+]
+//! ```
+//!
+//! With `f(i) = E[W_i]`, `n` near the items at which f reaches r, and `M` the mean of f over i < n, which the law gives exactly:
+//!
+//! * Jensen: `G >= n (r - M)`. Scarf: `G <= n (r - M) + D`, where D sums `E[(W_i - r)^+]` below n and `E[(r - W_i)^+]` from n on: small of second order.
+//! * Cantelli: `n - A <= E[N] <= n + C`, where A sums `P(W_i > r)` below n and C sums `P(W_i <= r)` from n on.
+//! * Beyond any I: i + I items are I and i others, each of which must stay below r, so `P(N > c I) <= P(N > I)^c`, and all i from I on add at most `I q / (1 - q)` with `q = P(N > I)`.
+//!
+//! So `(n M - r A - D) / (n - A) <= average <= (n M + r C) / (n + C)`. All probabilities are monotone in i, so that sums are bounded by one value for a stretch of items.
+//! The filter compares rounded weights, which are at most u above W: `{W_i <= r - u}` implies that the cycle goes on and that implies `{W_i <= r}`, so lower bounds are taken at r - u.
+
+use super::super::{Bracket, Result};
+use super::BlockedDesign;
+use super::moments::after;
+use crate::enclosure::Enclose;
+use crate::error::out_of_range;
+use crate::law::Blocked;
+use crate::{Fpr, Law, Method};
+
+/// A stretch of items takes an eighth of its distance from n: a tenth or so is lost of sums that are themselves the small part.
+const STRETCH: u64 = 8;
+
+/// The tail of the sums is cut where it is below this share of them.
+const TAIL: f64 = 1e-3;
+
+/// Beyond so many items no cycle is followed.
+const MOST_ITEMS: u64 = 1 << 61;
+
+/// The average rate and the items of a cycle.
+pub(super) fn bracket(design: &BlockedDesign) -> Result<(Fpr, Bracket)> {
+    let law = &design.law;
+    let upper = design.limit;
+    let lower = (upper - design.weights().most_rounded()).next_down();
+    let items = crossing(law, upper)?;
+    let first = first_stretch(design.blocks(), items);
+    let below = below(law, items, first, lower, upper)?;
+    let beyond = beyond(law, items, first, upper)?;
+    combine(law, items, [lower, upper], below, beyond)
+}
+
+/// The first stretch is well within the scatter of N.
+fn first_stretch(blocks: u64, items: u64) -> u64 {
+    ((items as f64 / (512.0 * libm::sqrt(blocks as f64))) as u64).max(1)
+}
+
+/// The least n whose expected rate is above the limit, as far as an f64 tells.
+pub(super) fn crossing(law: &Blocked, limit: f64) -> Result<u64> {
+    let above = |items: u64| Ok(law.fpr(items)?.value > limit);
+    let mut high = 1;
+    while !above(high)? {
+        high *= 2;
+        if high > MOST_ITEMS {
+            return out_of_range("limit", limit, "a rate that fewer than 2^61 items reach");
+        }
+    }
+    let mut low = high / 2;
+    while high - low > 1 {
+        let middle = low + (high - low) / 2;
+        if above(middle)? { high = middle } else { low = middle }
+    }
+    Ok(high)
+}
+
+/// Sums over items on one side of n, each at least the truth.
+#[derive(Clone, Copy, Default)]
+struct Sums {
+    /// Of the probabilities.
+    chances: f64,
+    /// Of the positive parts.
+    parts: f64,
+}
+
+impl Sums {
+    fn add(&mut self, items: u64, chance: f64, part: f64) {
+        let items = (items as f64).next_up();
+        self.chances = (self.chances + (items * chance).next_up()).next_up();
+        self.parts = (self.parts + (items * part).next_up()).next_up();
+    }
+}
+
+/// `P(W_i > lower)` and `E[(W_i - upper)^+]` over i < n, each stretch at its last item, where they are largest.
+fn below(law: &Blocked, items: u64, first: u64, lower: f64, upper: f64) -> Result<Sums> {
+    let mut sums = Sums::default();
+    let (mut last, mut stretch) = (items - 1, first);
+    // Without items W is 0.
+    while last > 0 {
+        let moments = after(law, last)?;
+        let next = last.saturating_sub(stretch);
+        sums.add(last - next, moments.above(lower), moments.excess(upper));
+        stretch = first.max((items - next) / STRETCH);
+        last = next;
+    }
+    Ok(sums)
+}
+
+/// `P(W_i <= r)` and `E[(r - W_i)^+]` over i >= n, each stretch at its first item, where they are largest.
+fn beyond(law: &Blocked, items: u64, first: u64, limit: f64) -> Result<Sums> {
+    let mut sums = Sums::default();
+    let (mut at, mut stretch) = (items, first);
+    loop {
+        let moments = after(law, at)?;
+        let chance = moments.at_most(limit);
+        let rest = (at as f64 * chance / (1.0 - chance).next_down()).next_up() * (1.0 + 4.0 * f64::EPSILON);
+        if chance < 0.5 && rest <= TAIL * sums.chances {
+            sums.add(1, rest, (limit * rest).next_up());
+            return Ok(sums);
+        }
+        if at > MOST_ITEMS {
+            return out_of_range("limit", limit, "a rate that fewer than 2^61 items reach");
+        }
+        sums.add(stretch, chance, moments.shortfall(limit));
+        at += stretch;
+        stretch = first.max((at - items) / STRETCH);
+    }
+}
+
+fn combine(law: &Blocked, items: u64, [lower, upper]: [f64; 2], below: Sums, beyond: Sums) -> Result<(Fpr, Bracket)> {
+    let mean = if items == 1 { Fpr::ZERO } else { law.expected_before(items).fpr()? };
+    let n = items as f64;
+    // A handful of roundings, each of 2^-53, of sums of positive terms.
+    let (up, down) = (1.0 + 16.0 * f64::EPSILON, 1.0 - 16.0 * f64::EPSILON);
+    let most = (n + beyond.chances) * up;
+    let least = ((n - below.chances) * down).max(1.0);
+    let known = (n * (mean.upper + (upper - lower)) + upper * beyond.chances) / (n + beyond.chances) * up;
+    let unknown = (upper * below.chances + below.parts + beyond.parts) * up;
+    let passed = (n * mean.lower * down - unknown) / least;
+    let mut fpr = Fpr::bound((passed * down).max(0.0), known.min(upper));
+    fpr.place(mean.value);
+    Ok((fpr, Bracket { value: n.clamp(least, most), lower: least, upper: most, method: Method::Bound }))
+}
