@@ -85,8 +85,8 @@ impl<S: FillScheme> Memory for Halves<S> {
     }
 
     #[inline]
-    fn is_over(&self, sigma: u64) -> bool {
-        self.active.ones > sigma
+    fn is_over_limit(&self, policy: &Policy) -> bool {
+        self.active.ones > policy.sigma
     }
 
     #[inline]

@@ -58,7 +58,7 @@ impl<H: KeyHasher, S: Layout> RecyclingFilter<H, S> {
             }
         };
         self.counts.items += 1;
-        if self.memory.is_over(self.policy.sigma) || self.is_last(self.counts.items) {
+        if self.memory.is_over_limit(&self.policy) || self.is_last(self.counts.items) {
             self.recycle_after(hash, &trigger_bits);
         }
         seen

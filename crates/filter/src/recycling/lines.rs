@@ -1,66 +1,30 @@
 //! Memory of which a key takes one cache line: one phase.
 
-use super::memory::{Entered, Layout, Limit, Memory, Recorded};
+use super::Policy;
+use super::memory::{Entered, Layout, Memory, Recorded};
 use super::salt::Salt;
 use super::stored::parameter;
-use super::weights::Weights;
-use super::Policy;
 use crate::arch::{self, LINE_BITS, Level, Line, Words, prefetch};
 use crate::error::{BuildError, Expected, FormatError};
 use crate::format::{Fields, Kind, at, check_field};
 use crate::hash::KeyHash;
-use crate::scheme::{BLOCKED_ID, InLines, MAX_BLOCKED_PROBES};
-use truebloom_math::{Law, MAX_BITS};
+use crate::scheme::{BLOCKED_ID, InLines};
+use truebloom_math::recycling::{BlockedDesign, Weights};
+use truebloom_math::{Law, MAX_BITS, MAX_BLOCKED_PROBES};
 
 /// All probes of a key in one block of 512 bits, a cache line, as in a [`BlockedBloomFilter`](crate::BlockedBloomFilter): one access to memory a key, for a few more bits.
 ///
 /// The number of set bits does not tell the rate of such a filter, as some lines get more items than others. The filter's own rate is the mean over its lines of `(ones / 512)^probes`; it is kept
-/// exactly while items come, and is what says when to recycle ([`RateLimit`]).
+/// while items come, in whole numbers ([`Weights`]), and is what says when to recycle: as soon as it exceeds [`sigma`](Policy::sigma), from 1e-15 to 0.999.
 ///
-/// One phase only, which retains nothing: of anything else no law is known.
+/// Up to 32 probes, and one phase only, which retains nothing: of anything else no law is known. [`BlockedDesign`] has the law.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Blocked {}
 
 impl Layout for Blocked {
-    type Limit = RateLimit;
+    type Limit = f64;
     type Memory = Lines;
 }
-
-/// The highest rate of its own with which a [`Blocked`] filter goes on: it is recycled as soon as it exceeds this.
-///
-/// Units of 2^-64, so that equal limits are equal filters.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct RateLimit(u64);
-
-impl RateLimit {
-    /// In units of 2^-64.
-    pub fn from_units(units: u64) -> RateLimit {
-        RateLimit(units)
-    }
-
-    /// In units of 2^-64.
-    pub fn units(self) -> u64 {
-        self.0
-    }
-
-    /// The rate, rounded.
-    pub fn to_f64(self) -> f64 {
-        self.0 as f64 * UNIT
-    }
-}
-
-impl Limit for RateLimit {
-    fn from_number(number: u64) -> RateLimit {
-        RateLimit(number)
-    }
-
-    fn number(self) -> u64 {
-        self.0
-    }
-}
-
-/// 2^-64.
-const UNIT: f64 = 1.0 / (1u128 << 64) as f64;
 
 /// The lines, and the sum of their weights.
 #[derive(Clone, PartialEq)]
@@ -71,11 +35,20 @@ pub struct Lines {
     level: Level,
     salt: Salt,
     weights: Weights,
-    /// Over all lines: their number times the rate, in units of 2^-64.
-    sum: u128,
+    /// Of all lines together.
+    weight: u128,
+    /// With more than this a cycle ends.
+    most_weight: u128,
 }
 
 impl Lines {
+    /// With words that are all 0: looking would have the system hand out every page.
+    fn empty(scheme: InLines, words: Words, policy: &Policy<f64>, salt: Salt) -> Result<Lines, BuildError> {
+        let design = design(&scheme, policy)?;
+        let (weights, most_weight) = (design.weights(), design.most_weight());
+        Ok(Lines { scheme, words, level: Level::detect(), salt, weights, weight: 0, most_weight })
+    }
+
     fn lines(&self) -> &[Line] {
         self.words.as_chunks().0
     }
@@ -86,7 +59,7 @@ impl Lines {
 }
 
 impl Memory for Lines {
-    type Limit = RateLimit;
+    type Limit = f64;
     type Scheme = InLines;
 
     const KINDS: &'static [Kind] = &[Kind::RecyclingBlocked];
@@ -95,15 +68,15 @@ impl Memory for Lines {
         InLines::new(bits, probes)
     }
 
-    fn check(_: &InLines, policy: &Policy<RateLimit>) -> Result<(), BuildError> {
-        policy.check_blocked()
+    fn check(scheme: &InLines, policy: &Policy<f64>) -> Result<(), BuildError> {
+        policy.check_blocked()?;
+        design(scheme, policy).map(drop)
     }
 
-    fn new(scheme: InLines, _: &Policy<RateLimit>, salt: Salt) -> Result<Lines, BuildError> {
+    fn new(scheme: InLines, policy: &Policy<f64>, salt: Salt) -> Result<Lines, BuildError> {
         let bits = scheme.law.bits();
         let words = usize::try_from(bits / 64).ok().and_then(Words::zeroed).ok_or(BuildError::Memory { bytes: bits / 8 })?;
-        let weights = Weights::new(scheme.probes());
-        Ok(Lines { scheme, words, level: Level::detect(), salt, weights, sum: 0 })
+        Lines::empty(scheme, words, policy, salt)
     }
 
     fn bits(&self) -> u64 {
@@ -129,16 +102,16 @@ impl Memory for Lines {
 
     #[inline]
     fn rate(&self) -> f64 {
-        self.sum as f64 / self.line_count() as f64 * UNIT
+        Weights::rate(self.weight, self.line_count())
     }
 
-    fn worst_rate(&self, policy: &Policy<RateLimit>) -> f64 {
-        policy.sigma.to_f64()
+    fn worst_rate(&self, policy: &Policy<f64>) -> f64 {
+        policy.sigma
     }
 
     #[inline]
-    fn is_over(&self, limit: RateLimit) -> bool {
-        self.sum > u128::from(limit.0) * u128::from(self.line_count())
+    fn is_over_limit(&self, _: &Policy<f64>) -> bool {
+        self.weight > self.most_weight
     }
 
     #[inline]
@@ -149,11 +122,10 @@ impl Memory for Lines {
         if arch::contains(self.level, line, words, self.scheme.probes()) {
             return Entered::Known;
         }
-        let rate = self.sum as f64 / self.scheme.lines_and_threshold().0 as f64 * UNIT;
-        let before = ones(line);
+        let before = (self.weight, self.weights.of(ones(line)));
         arch::insert(line, || words.next(), self.scheme.probes());
-        self.sum += self.weights.of(ones(line)) - self.weights.of(before);
-        Entered::New { rate }
+        self.weight += self.weights.of(ones(line)) - before.1;
+        Entered::New { rate: Weights::rate(before.0, self.line_count()) }
     }
 
     #[inline]
@@ -170,7 +142,7 @@ impl Memory for Lines {
 
     fn turn(&mut self, salt: Salt) {
         self.words.fill(0);
-        (self.salt, self.sum) = (salt, 0);
+        (self.salt, self.weight) = (salt, 0);
     }
 
     fn read_scheme(fields: &Fields) -> Result<InLines, FormatError> {
@@ -196,19 +168,20 @@ impl Memory for Lines {
         fields
     }
 
-    fn count_words(scheme: &InLines, _: &Policy<RateLimit>) -> u64 {
+    fn count_words(scheme: &InLines, _: &Policy<f64>) -> u64 {
         scheme.law.bits() / 64
     }
 
-    fn from_words(scheme: InLines, words: Vec<u64>, policy: &Policy<RateLimit>, recorded: Recorded) -> Result<Lines, FormatError> {
+    fn from_words(scheme: InLines, words: Vec<u64>, policy: &Policy<f64>, recorded: Recorded) -> Result<Lines, FormatError> {
         let words = Words::from_vec(words).ok_or(FormatError::Memory { bytes: scheme.law.bits() / 8 })?;
-        let weights = Weights::new(scheme.probes());
-        let mut lines = Lines { scheme, words, level: Level::detect(), salt: recorded.salt, weights, sum: 0 };
-        lines.sum = lines.lines().iter().map(|line| lines.weights.of(ones(line))).sum();
+        // Was checked with the header.
+        let lines = Lines::empty(scheme, words, policy, recorded.salt);
+        let mut lines = lines.map_err(|error| FormatError::Parameters { why: error.to_string() })?;
+        lines.weight = lines.lines().iter().map(|line| lines.weights.of(ones(line))).sum();
         let most = recorded.items.saturating_mul(scheme.probes().into());
         check_field("set bits", lines.ones(), Expected::Within(recorded.items, most))?;
-        if lines.is_over(policy.sigma) {
-            let (rate, limit) = (lines.rate(), policy.sigma.to_f64());
+        if lines.is_over_limit(policy) {
+            let (rate, limit) = (lines.rate(), policy.sigma);
             return Err(FormatError::Parameters { why: format!("the rate of its lines is {rate:e}, above the limit of {limit:e}") });
         }
         Ok(lines)
@@ -221,6 +194,10 @@ impl Memory for Lines {
     fn word_count(&self) -> u64 {
         self.bits() / 64
     }
+}
+
+fn design(scheme: &InLines, policy: &Policy<f64>) -> Result<BlockedDesign, BuildError> {
+    Ok(BlockedDesign::new(scheme.law.bits(), LINE_BITS, scheme.probes(), policy.sigma)?)
 }
 
 #[inline]

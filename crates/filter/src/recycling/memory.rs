@@ -22,7 +22,7 @@ impl<S: FillScheme> Layout for S {
 }
 
 /// How full is full enough, and its number in files.
-pub trait Limit: Copy + Eq + Debug {
+pub trait Limit: Copy + PartialEq + Debug {
     /// The limit of this number.
     fn from_number(number: u64) -> Self;
     /// Its number.
@@ -36,6 +36,16 @@ impl Limit for u64 {
 
     fn number(self) -> u64 {
         self
+    }
+}
+
+impl Limit for f64 {
+    fn from_number(number: u64) -> f64 {
+        f64::from_bits(number)
+    }
+
+    fn number(self) -> u64 {
+        self.to_bits()
     }
 }
 
@@ -93,8 +103,8 @@ pub trait Memory: Sized {
     /// What [`rate`](Self::rate) is at most when an item is offered, before rounding.
     fn worst_rate(&self, policy: &Policy<Self::Limit>) -> f64;
 
-    /// Whether the active phase is fuller than this.
-    fn is_over(&self, limit: Self::Limit) -> bool;
+    /// Whether the active phase is fuller than [`sigma`](Policy::sigma).
+    fn is_over_limit(&self, policy: &Policy<Self::Limit>) -> bool;
 
     /// Enters an item into the active phase, unless that knows it.
     fn enter(&mut self, hash: KeyHash) -> Entered;

@@ -27,12 +27,11 @@ mod policy;
 mod recycle;
 mod salt;
 mod stored;
-mod weights;
 
 pub use account::{Stats, WrongDrops};
 pub use atomic::AtomicRecyclingFilter;
 pub use keys::Seen;
-pub use lines::{Blocked, RateLimit};
+pub use lines::Blocked;
 pub use memory::Layout;
 pub use policy::{Phases, Policy, Seeds, Trigger, sigma_at_rate};
 
@@ -142,12 +141,11 @@ impl<H: KeyHasher, S: Layout> RecyclingFilter<H, S> {
 /// A recycling filter that touches one cache line a key: see [`Blocked`].
 ///
 /// ```
-/// use truebloom::recycling::{BlockedRecyclingFilter, Policy, RateLimit};
+/// use truebloom::recycling::{BlockedRecyclingFilter, Policy};
 /// use truebloom::{PortableHasher, Seed};
 /// // A mebibit, emptied when more than 2% of fresh keys would pass.
-/// let limit = RateLimit::from_units(u64::MAX / 50);
 /// let hasher = PortableHasher::xxh3(Seed::random()?);
-/// let mut seen = BlockedRecyclingFilter::with_hasher(1 << 20, 6, Policy::one_phase(limit), hasher)?;
+/// let mut seen = BlockedRecyclingFilter::with_hasher(1 << 20, 6, Policy::one_phase(0.02), hasher)?;
 /// let firsts = (0..1_000_000).filter(|i| seen.check_and_insert(&(i % 1_000)).is_new()).count();
 /// assert!((999..=1_000).contains(&firsts) && seen.fpr() <= 0.02);
 /// # Ok::<(), Box<dyn std::error::Error>>(())

@@ -1,6 +1,5 @@
 //! When a filter forgets, and what it keeps then.
 
-use super::RateLimit;
 use crate::error::{BuildError, Expected};
 use crate::scheme::FillScheme;
 use std::time::Duration;
@@ -23,7 +22,7 @@ pub struct Policy<L = u64> {
     /// Recycle as soon as *more* bits than this are set in the active phase. At most `bits - 1`; with the trigger kept in a frozen phase, `bits - 1 - probes`, so that not even
     /// that phase can pass every key.
     ///
-    /// For [`Blocked`](super::Blocked): recycle as soon as the phase's own rate exceeds this [`RateLimit`](super::RateLimit), as the set bits do not tell it.
+    /// For [`Blocked`](super::Blocked), where the set bits do not tell the rate: recycle as soon as the rate itself exceeds this.
     pub sigma: L,
     /// Recycle after so many items have entered the active phase, if that is earlier; at least 1. The average rate of such filters is not that of the sigma-bounded one, but
     /// its worst rate still holds.
@@ -88,8 +87,8 @@ impl<L> Policy<L> {
     }
 }
 
-impl Policy<RateLimit> {
-    /// Refuses what has no law for blocks. Any limit will do: it is below 1, so that a phase is never full.
+impl Policy<f64> {
+    /// Refuses what has no law for blocks, but for the limit.
     pub(super) fn check_blocked(&self) -> Result<(), BuildError> {
         let refused = match (self.phases, self.retaining) {
             (Phases::Two(_), _) => Some("two phases"),

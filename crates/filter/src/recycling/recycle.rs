@@ -51,7 +51,7 @@ impl<H: KeyHasher, S: Layout> RecyclingFilter<H, S> {
     /// Recycles because of an item that has entered the active phase; `trigger_bits` are its bits there if they are to be taken out.
     #[cold]
     pub(super) fn recycle_after(&mut self, trigger: KeyHash, trigger_bits: &[u64]) {
-        let by_fill = self.memory.is_over(self.policy.sigma);
+        let by_fill = self.memory.is_over_limit(&self.policy);
         self.counts.by_fill = self.counts.by_fill.saturating_add(by_fill.into());
         self.memory.remove(trigger_bits);
         self.turn();
