@@ -25,8 +25,10 @@ use crate::error::out_of_range;
 use crate::law::Blocked;
 use crate::{Fpr, Law, Method};
 
-/// A stretch of items takes an eighth of its distance from n: a tenth or so is lost of sums that are themselves the small part.
-const STRETCH: u64 = 8;
+/// A stretch of items takes a sixth of its distance from n where chances are high, a third where they are low: a tenth or so is lost of sums that are themselves the small part.
+fn stretch(first: u64, distance: u64, chance: f64) -> u64 {
+    first.max(distance / if chance > 0.05 { 6 } else { 3 })
+}
 
 /// The tail of the sums is cut where it is below this share of them.
 const TAIL: f64 = 1e-3;
@@ -48,7 +50,7 @@ pub(super) fn bracket(design: &BlockedDesign) -> Result<(Fpr, Bracket)> {
 
 /// The first stretch is well within the scatter of N.
 fn first_stretch(blocks: u64, items: u64) -> u64 {
-    ((items as f64 / (512.0 * libm::sqrt(blocks as f64))) as u64).max(1)
+    ((items as f64 / (128.0 * libm::sqrt(blocks as f64))) as u64).max(1)
 }
 
 /// The least n whose expected rate is above the limit, as far as an f64 tells.
@@ -89,13 +91,15 @@ impl Sums {
 /// `P(W_i > lower)` and `E[(W_i - upper)^+]` over i < n, each stretch at its last item, where they are largest.
 fn below(law: &Blocked, items: u64, first: u64, lower: f64, upper: f64) -> Result<Sums> {
     let mut sums = Sums::default();
-    let (mut last, mut stretch) = (items - 1, first);
+    let mut last = items - 1;
     // Without items W is 0.
     while last > 0 {
         let moments = after(law, last)?;
-        let next = last.saturating_sub(stretch);
-        sums.add(last - next, moments.above(lower), moments.excess(upper));
-        stretch = first.max((items - next) / STRETCH);
+        let (chance, part) = (moments.above(lower), moments.excess(upper));
+        // All that are left, where they hardly count: the rates of few items take many digits.
+        let few = last as f64 * chance <= TAIL * sums.chances && last as f64 * part <= TAIL * sums.parts;
+        let next = if few { 0 } else { last.saturating_sub(stretch(first, items - last, chance)) };
+        sums.add(last - next, chance, part);
         last = next;
     }
     Ok(sums)
@@ -104,7 +108,7 @@ fn below(law: &Blocked, items: u64, first: u64, lower: f64, upper: f64) -> Resul
 /// `P(W_i <= r)` and `E[(r - W_i)^+]` over i >= n, each stretch at its first item, where they are largest.
 fn beyond(law: &Blocked, items: u64, first: u64, limit: f64) -> Result<Sums> {
     let mut sums = Sums::default();
-    let (mut at, mut stretch) = (items, first);
+    let mut at = items;
     loop {
         let moments = after(law, at)?;
         let chance = moments.at_most(limit);
@@ -116,9 +120,9 @@ fn beyond(law: &Blocked, items: u64, first: u64, limit: f64) -> Result<Sums> {
         if at > MOST_ITEMS {
             return out_of_range("limit", limit, "a rate that fewer than 2^61 items reach");
         }
-        sums.add(stretch, chance, moments.shortfall(limit));
-        at += stretch;
-        stretch = first.max((at - items) / STRETCH);
+        let more = stretch(first, at - items, chance);
+        sums.add(more, chance, moments.shortfall(limit));
+        at += more;
     }
 }
 
