@@ -140,3 +140,80 @@ fn combine(law: &Blocked, items: u64, [lower, upper]: [f64; 2], below: Sums, bey
     fpr.place(mean.value);
     Ok((fpr, Bracket { value: n.clamp(least, most), lower: least, upper: most, method: Method::Bound }))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::every_state::{empty, one_more, own_rates};
+    use super::*;
+    use crate::law::InBlock;
+
+    /// The sums below n and from n on, of every state of tiny filters until they are full.
+    fn exact(blocks: u32, block_bits: u32, probes: u32, items: u64, limit: f64) -> [Sums; 2] {
+        let (mut states, mut sums) = (empty(blocks, block_bits), [Sums::default(); 2]);
+        for item in 0.. {
+            let rates = own_rates(&states, block_bits, probes);
+            let (mut above, mut excess) = (0.0, 0.0);
+            let (mut at_most, mut shortfall) = (0.0, 0.0);
+            for (rate, chance) in rates {
+                match rate > limit {
+                    true => (above, excess) = (above + chance, excess + chance * (rate - limit)),
+                    false => (at_most, shortfall) = (at_most + chance, shortfall + chance * (limit - rate)),
+                }
+            }
+            if item < items {
+                sums[0] = Sums { chances: sums[0].chances + above, parts: sums[0].parts + excess };
+            } else {
+                sums[1] = Sums { chances: sums[1].chances + at_most, parts: sums[1].parts + shortfall };
+                if at_most < 1e-12 {
+                    break;
+                }
+            }
+            states = one_more(&states, block_bits, probes);
+        }
+        sums
+    }
+
+    /// Each of the four sums is at least the truth, wherever n is, and some nearly it.
+    #[test]
+    fn sums_bound_those_of_every_state() {
+        let mut nearest = [f64::INFINITY; 4];
+        for (blocks, block_bits, probes) in [(1u32, 8u32, 3u32), (2, 4, 2), (3, 4, 1), (5, 2, 4), (9, 2, 2), (30, 1, 1)] {
+            let law = Blocked::new((blocks * block_bits).into(), block_bits.into(), InBlock::Independent, probes).expect("in range");
+            // Off the values that the own rate takes.
+            for limit in [0.0301, 0.1703, 0.4507, 0.7309] {
+                let n = crossing(&law, limit).expect("in range");
+                for items in [n, n + 2, (n / 2).max(1)] {
+                    let [below_exact, beyond_exact] = exact(blocks, block_bits, probes, items, limit);
+                    let below = below(&law, items, 1, limit, limit).expect("in range");
+                    let beyond = beyond(&law, items, 1, limit).expect("in range");
+                    let truths = [below_exact.chances, below_exact.parts, beyond_exact.chances, beyond_exact.parts];
+                    let bounds = [below.chances, below.parts, beyond.chances, beyond.parts];
+                    for ((truth, bound), nearest) in truths.iter().zip(bounds).zip(&mut nearest) {
+                        assert!(*truth <= bound * (1.0 + 1e-9) + 1e-10, "{truth} {bound}: {law:?} {limit} {items}");
+                        if *truth > 1e-3 {
+                            *nearest = nearest.min(bound / truth);
+                        }
+                    }
+                }
+            }
+        }
+        assert!(nearest.iter().all(|nearest| *nearest < 1.5), "the bounds are generous: {nearest:?}");
+    }
+
+    /// What each sum does to the ends, term by term of the formulas above.
+    #[test]
+    fn ends_are_those_of_the_formulas() {
+        let law = Blocked::new(1_024 * 512, 512, InBlock::Independent, 6).expect("in range");
+        let (items, r, u) = (70_000, 0.05, 1e-4);
+        let (n, mean) = (items as f64, law.expected_before(items).fpr().expect("in range").value);
+        let sums = |chances, parts| Sums { chances, parts };
+        for (below, beyond) in [(sums(500.0, 0.0), sums(0.0, 0.0)), (sums(0.0, 2.0), sums(700.0, 3.0)), (sums(30.0, 1.0), sums(0.0, 0.0))] {
+            let (fpr, count) = combine(&law, items, [r - u, r], below, beyond).expect("in range");
+            let near = |found: f64, exact: f64| assert!((found / exact - 1.0).abs() < 1e-12, "{found} {exact}");
+            near(count.lower, n - below.chances);
+            near(count.upper, n + beyond.chances);
+            near(fpr.lower, (n * mean - r * below.chances - below.parts - beyond.parts) / (n - below.chances));
+            near(fpr.upper, (n * (mean + u) + r * beyond.chances) / (n + beyond.chances));
+        }
+    }
+}

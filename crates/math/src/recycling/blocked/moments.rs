@@ -22,7 +22,7 @@ pub(super) struct Moments {
 /// Var W = (E[Y^2] - E[Y Y']) / B - (f^2 - E[Y Y'])
 /// ```
 ///
-/// The lines share the items, so `E[Y Y']` is below `f^2`, by some `f^2 / B`, and this variance below `Var Y / B`: by a factor of ten at 1%. The difference of nearly equal squares is taken in whole numbers.
+/// The lines share the items, so `E[Y Y']` is below `f^2`, by some `f^2 / B`, and this variance below `Var Y / B`: by a factor of eight at 1%. The difference of nearly equal squares is taken in whole numbers.
 pub(super) fn after(law: &Blocked, items: u64) -> Result<Moments> {
     if items == 0 {
         return Ok(Moments { lower: 0.0, upper: 0.0, variance: 0.0 });
@@ -85,44 +85,9 @@ fn positive_part(mean: f64, variance: f64) -> f64 {
 
 #[cfg(test)]
 mod tests {
+    use super::super::every_state::{empty, one_more, own_rates};
     use super::*;
     use crate::law::InBlock;
-    use std::collections::BTreeMap;
-
-    /// How many lines have 0, 1, .. bits set, with its probability, after one item more.
-    fn one_more(states: &BTreeMap<Vec<u32>, f64>, block_bits: u32, probes: u32) -> BTreeMap<Vec<u32>, f64> {
-        let mut next = BTreeMap::new();
-        for (lines, chance) in states {
-            let blocks: u32 = lines.iter().sum();
-            for (ones, &count) in lines.iter().enumerate().filter(|(_, count)| **count > 0) {
-                let mut law = vec![0.0; block_bits as usize + 2];
-                law[ones] = chance * f64::from(count) / f64::from(blocks);
-                for _ in 0..probes {
-                    for d in (0..=block_bits as usize).rev() {
-                        let go = law[d] * (f64::from(block_bits) - d as f64) / f64::from(block_bits);
-                        law[d + 1] += go;
-                        law[d] -= go;
-                    }
-                }
-                for (after, chance) in law.iter().enumerate().filter(|(_, chance)| **chance > 0.0) {
-                    let mut lines = lines.clone();
-                    lines[ones] -= 1;
-                    lines[after] += 1;
-                    *next.entry(lines).or_insert(0.0) += chance;
-                }
-            }
-        }
-        next
-    }
-
-    /// The law of W, from that of the lines.
-    fn own_rates(states: &BTreeMap<Vec<u32>, f64>, block_bits: u32, probes: u32) -> Vec<(f64, f64)> {
-        let rate = |lines: &Vec<u32>| {
-            let line = |(d, &count): (usize, &u32)| libm::pow(d as f64 / f64::from(block_bits), f64::from(probes)) * f64::from(count);
-            lines.iter().enumerate().map(line).sum::<f64>() / f64::from(lines.iter().sum::<u32>())
-        };
-        states.iter().map(|(lines, &chance)| (rate(lines), chance)).collect()
-    }
 
     /// Mean and variance are those of every state of small filters, and the bounds made of them hold at every threshold, some of them nearly as equalities.
     #[test]
@@ -130,9 +95,7 @@ mod tests {
         let mut nearest = [f64::INFINITY; 4];
         for (blocks, block_bits, probes) in [(1u32, 8u32, 3u32), (2, 4, 2), (3, 6, 1), (4, 3, 4), (9, 2, 2), (12, 1, 1)] {
             let law = Blocked::new((blocks * block_bits).into(), block_bits.into(), InBlock::Independent, probes).expect("in range");
-            let mut lines = vec![0; block_bits as usize + 2];
-            lines[0] = blocks;
-            let mut states = BTreeMap::from([(lines, 1.0)]);
+            let mut states = empty(blocks, block_bits);
             for items in 1..=25 {
                 states = one_more(&states, block_bits, probes);
                 let rates = own_rates(&states, block_bits, probes);
