@@ -2,6 +2,7 @@
 
 use super::inclusion::{InBlock as Placement, Inclusion, Items, Query, When};
 use super::mixture::{Mixture, Positions};
+use super::two_blocks::TwoBlocks;
 use super::{Law, Variant};
 use crate::enclosure::{Enclose, HashFloor};
 use crate::error::{check_bits, out_of_range};
@@ -70,7 +71,7 @@ impl Blocked {
     }
 
     /// The expected rate as a number that decisions can be made with.
-    fn expected(&self, items: u64) -> Inclusion {
+    pub(crate) fn expected(&self, items: u64) -> Inclusion {
         self.inclusion(items, When::After)
     }
 
@@ -80,8 +81,13 @@ impl Blocked {
     }
 
     /// The mean square of the rate in one block, for independent positions: the chance of two queries of one block. At least 1 item.
-    pub(crate) fn square(&self, items: u64) -> Mixture {
+    pub(crate) fn same_block(&self, items: u64) -> Mixture {
         Mixture { positions: Positions::Draws(2 * self.probes), filters: vec![self.inclusion(items, When::After)] }
+    }
+
+    /// The mean product of the rates in two blocks, of which there are at least 2. At least 1 item.
+    pub(crate) fn two_blocks(&self, items: u64) -> TwoBlocks {
+        TwoBlocks(self.inclusion(items, When::After))
     }
 
     fn inclusion(&self, items: u64, when: When) -> Inclusion {

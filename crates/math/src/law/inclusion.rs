@@ -121,7 +121,7 @@ impl Inclusion {
     /// with `c_j = (falling factor) s_j`: `s_j(t+1) = (1 - j/m) s_j(t) + s_(j-1)(t)`, all terms positive. Halving at every step keeps them below 1
     /// and their rounding from doubling: a step passes on half of the errors of two neighbours, so the errors of all `s_j` together grow by at
     /// most one unit for each of its `t + 2` numbers, to less than `(k + 2)^2` units after `k` steps. A distinct query is the case without `j/m`: `C(k, j)`.
-    fn coefficients(&self, limbs: usize) -> Vec<u64> {
+    pub(super) fn coefficients(&self, limbs: usize) -> Vec<u64> {
         let k = self.probes as usize;
         let mut all = vec![0; (k + 1) * limbs];
         all[limbs - 1] = 1 << 63;
@@ -146,7 +146,7 @@ impl Inclusion {
 }
 
 /// The bases of the powers `g_j`, for j = 1, 2, .. in order: the chance that one item leaves `j` given bits empty.
-struct Bases {
+pub(super) struct Bases {
     base: Vec<u64>,
     /// `a_j` of a block, from which the next may be made.
     inner: Vec<u64>,
@@ -154,7 +154,7 @@ struct Bases {
 }
 
 impl Bases {
-    fn new(law: &Inclusion, limbs: usize) -> Bases {
+    pub(super) fn new(law: &Inclusion, limbs: usize) -> Bases {
         Bases { base: vec![0; limbs], inner: vec![0; limbs], bits: Divisor::new(law.bits) }
     }
 
@@ -181,8 +181,8 @@ impl Bases {
         j < law.bits
     }
 
-    /// Sets `inner` to `a_j`.
-    fn in_block(&mut self, law: &Inclusion, in_block: InBlock, j: u64, product: &mut Product) {
+    /// Sets `inner` to `a_j`; for j = 1, 2, .. in order. At most `2k - 1` units low.
+    pub(super) fn in_block(&mut self, law: &Inclusion, in_block: InBlock, j: u64, product: &mut Product) -> &[u64] {
         let positive = match in_block {
             InBlock::Independent => {
                 let positive = self.independent(law, j);
@@ -203,6 +203,7 @@ impl Bases {
         if !positive {
             self.inner.fill(0);
         }
+        &self.inner
     }
 }
 

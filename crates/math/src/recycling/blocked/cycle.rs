@@ -25,8 +25,10 @@ use crate::error::out_of_range;
 use crate::law::Blocked;
 use crate::{Fpr, Law, Method};
 
-/// A stretch of items takes an eighth of its distance from n: a tenth or so is lost of sums that are themselves the small part.
-const STRETCH: u64 = 8;
+/// A stretch of items takes a sixth of its distance from n where chances are high, a third where they are low: a tenth or so is lost of sums that are themselves the small part.
+fn stretch(first: u64, distance: u64, chance: f64) -> u64 {
+    first.max(distance / if chance > 0.05 { 6 } else { 3 })
+}
 
 /// The tail of the sums is cut where it is below this share of them.
 const TAIL: f64 = 1e-3;
@@ -48,7 +50,7 @@ pub(super) fn bracket(design: &BlockedDesign) -> Result<(Fpr, Bracket)> {
 
 /// The first stretch is well within the scatter of N.
 fn first_stretch(blocks: u64, items: u64) -> u64 {
-    ((items as f64 / (512.0 * libm::sqrt(blocks as f64))) as u64).max(1)
+    ((items as f64 / (128.0 * libm::sqrt(blocks as f64))) as u64).max(1)
 }
 
 /// The least n whose expected rate is above the limit, as far as an f64 tells.
@@ -89,13 +91,15 @@ impl Sums {
 /// `P(W_i > lower)` and `E[(W_i - upper)^+]` over i < n, each stretch at its last item, where they are largest.
 fn below(law: &Blocked, items: u64, first: u64, lower: f64, upper: f64) -> Result<Sums> {
     let mut sums = Sums::default();
-    let (mut last, mut stretch) = (items - 1, first);
+    let mut last = items - 1;
     // Without items W is 0.
     while last > 0 {
         let moments = after(law, last)?;
-        let next = last.saturating_sub(stretch);
-        sums.add(last - next, moments.above(lower), moments.excess(upper));
-        stretch = first.max((items - next) / STRETCH);
+        let (chance, part) = (moments.above(lower), moments.excess(upper));
+        // All that are left, where they hardly count: the rates of few items take many digits.
+        let few = last as f64 * chance <= TAIL * sums.chances && last as f64 * part <= TAIL * sums.parts;
+        let next = if few { 0 } else { last.saturating_sub(stretch(first, items - last, chance)) };
+        sums.add(last - next, chance, part);
         last = next;
     }
     Ok(sums)
@@ -104,7 +108,7 @@ fn below(law: &Blocked, items: u64, first: u64, lower: f64, upper: f64) -> Resul
 /// `P(W_i <= r)` and `E[(r - W_i)^+]` over i >= n, each stretch at its first item, where they are largest.
 fn beyond(law: &Blocked, items: u64, first: u64, limit: f64) -> Result<Sums> {
     let mut sums = Sums::default();
-    let (mut at, mut stretch) = (items, first);
+    let mut at = items;
     loop {
         let moments = after(law, at)?;
         let chance = moments.at_most(limit);
@@ -116,9 +120,9 @@ fn beyond(law: &Blocked, items: u64, first: u64, limit: f64) -> Result<Sums> {
         if at > MOST_ITEMS {
             return out_of_range("limit", limit, "a rate that fewer than 2^61 items reach");
         }
-        sums.add(stretch, chance, moments.shortfall(limit));
-        at += stretch;
-        stretch = first.max((at - items) / STRETCH);
+        let more = stretch(first, at - items, chance);
+        sums.add(more, chance, moments.shortfall(limit));
+        at += more;
     }
 }
 
@@ -135,4 +139,81 @@ fn combine(law: &Blocked, items: u64, [lower, upper]: [f64; 2], below: Sums, bey
     let mut fpr = Fpr::bound((passed * down).max(0.0), known.min(upper));
     fpr.place(mean.value);
     Ok((fpr, Bracket { value: n.clamp(least, most), lower: least, upper: most, method: Method::Bound }))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::every_state::{empty, one_more, own_rates};
+    use super::*;
+    use crate::law::InBlock;
+
+    /// The sums below n and from n on, of every state of tiny filters until they are full.
+    fn exact(blocks: u32, block_bits: u32, probes: u32, items: u64, limit: f64) -> [Sums; 2] {
+        let (mut states, mut sums) = (empty(blocks, block_bits), [Sums::default(); 2]);
+        for item in 0.. {
+            let rates = own_rates(&states, block_bits, probes);
+            let (mut above, mut excess) = (0.0, 0.0);
+            let (mut at_most, mut shortfall) = (0.0, 0.0);
+            for (rate, chance) in rates {
+                match rate > limit {
+                    true => (above, excess) = (above + chance, excess + chance * (rate - limit)),
+                    false => (at_most, shortfall) = (at_most + chance, shortfall + chance * (limit - rate)),
+                }
+            }
+            if item < items {
+                sums[0] = Sums { chances: sums[0].chances + above, parts: sums[0].parts + excess };
+            } else {
+                sums[1] = Sums { chances: sums[1].chances + at_most, parts: sums[1].parts + shortfall };
+                if at_most < 1e-12 {
+                    break;
+                }
+            }
+            states = one_more(&states, block_bits, probes);
+        }
+        sums
+    }
+
+    /// Each of the four sums is at least the truth, wherever n is, and some nearly it.
+    #[test]
+    fn sums_bound_those_of_every_state() {
+        let mut nearest = [f64::INFINITY; 4];
+        for (blocks, block_bits, probes) in [(1u32, 8u32, 3u32), (2, 4, 2), (3, 4, 1), (5, 2, 4), (9, 2, 2), (30, 1, 1)] {
+            let law = Blocked::new((blocks * block_bits).into(), block_bits.into(), InBlock::Independent, probes).expect("in range");
+            // Off the values that the own rate takes.
+            for limit in [0.0301, 0.1703, 0.4507, 0.7309] {
+                let n = crossing(&law, limit).expect("in range");
+                for items in [n, n + 2, (n / 2).max(1)] {
+                    let [below_exact, beyond_exact] = exact(blocks, block_bits, probes, items, limit);
+                    let below = below(&law, items, 1, limit, limit).expect("in range");
+                    let beyond = beyond(&law, items, 1, limit).expect("in range");
+                    let truths = [below_exact.chances, below_exact.parts, beyond_exact.chances, beyond_exact.parts];
+                    let bounds = [below.chances, below.parts, beyond.chances, beyond.parts];
+                    for ((truth, bound), nearest) in truths.iter().zip(bounds).zip(&mut nearest) {
+                        assert!(*truth <= bound * (1.0 + 1e-9) + 1e-10, "{truth} {bound}: {law:?} {limit} {items}");
+                        if *truth > 1e-3 {
+                            *nearest = nearest.min(bound / truth);
+                        }
+                    }
+                }
+            }
+        }
+        assert!(nearest.iter().all(|nearest| *nearest < 1.5), "the bounds are generous: {nearest:?}");
+    }
+
+    /// What each sum does to the ends, term by term of the formulas above.
+    #[test]
+    fn ends_are_those_of_the_formulas() {
+        let law = Blocked::new(1_024 * 512, 512, InBlock::Independent, 6).expect("in range");
+        let (items, r, u) = (70_000, 0.05, 1e-4);
+        let (n, mean) = (items as f64, law.expected_before(items).fpr().expect("in range").value);
+        let sums = |chances, parts| Sums { chances, parts };
+        for (below, beyond) in [(sums(500.0, 0.0), sums(0.0, 0.0)), (sums(0.0, 2.0), sums(700.0, 3.0)), (sums(30.0, 1.0), sums(0.0, 0.0))] {
+            let (fpr, count) = combine(&law, items, [r - u, r], below, beyond).expect("in range");
+            let near = |found: f64, exact: f64| assert!((found / exact - 1.0).abs() < 1e-12, "{found} {exact}");
+            near(count.lower, n - below.chances);
+            near(count.upper, n + beyond.chances);
+            near(fpr.lower, (n * mean - r * below.chances - below.parts - beyond.parts) / (n - below.chances));
+            near(fpr.upper, (n * (mean + u) + r * beyond.chances) / (n + beyond.chances));
+        }
+    }
 }

@@ -5,6 +5,8 @@
 
 mod capacity;
 mod cycle;
+#[cfg(test)]
+mod every_state;
 mod moments;
 mod weights;
 
@@ -43,8 +45,8 @@ const MOST_BLOCK_BITS: u64 = 65_536;
 impl BlockedDesign {
     /// A filter of `bits` bits in lines of `block_bits` (512 in a [`RecyclingFilter`](https://docs.rs/truebloom)) that is recycled when an item leaves it with a rate above `limit`.
     ///
-    /// Two phases, and an item that is retained, are not offered: the second filter's rate given that it is the fullest of its phase has no law here, and neither has a filter
-    /// that begins with the item that made another overflow.
+    /// Two phases, and an item that is retained, are not offered: the frozen filter's rate beside the running one's, and a cycle that begins with an item chosen by its overflow, have no
+    /// bracket here.
     ///
     /// Errors when bits are out of range or no multiple of `block_bits`, lines have more than 65,536 bits, probes are not from 1 to [`MAX_BLOCKED_PROBES`], or `limit` is not from 1e-15 to 0.999.
     pub fn new(bits: u64, block_bits: u64, probes: u32, limit: f64) -> Result<BlockedDesign> {
