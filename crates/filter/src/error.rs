@@ -94,6 +94,12 @@ pub enum BuildError {
         /// Why no other value works.
         why: &'static str,
     },
+    /// A policy that a blocked recycling filter cannot have.
+    #[error("a blocked recycling filter cannot have {what}: no law of them is known; take a standard filter")]
+    NotBlocked {
+        /// What it cannot have.
+        what: &'static str,
+    },
     /// A policy that a filter shared by threads cannot have.
     #[error("a filter that threads share cannot have {what}; recycle it yourself, or put a lock around a `RecyclingFilter`")]
     NotShared {

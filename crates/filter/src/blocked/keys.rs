@@ -2,11 +2,10 @@
 
 use super::BlockedBloomFilter;
 use super::flight::Flights;
-use crate::arch::{self, LANES, Line, Words, prefetch};
+use crate::arch::{self, LANES, Words, prefetch};
 use crate::bulk::{self, Answers, Hashes, Mask};
 use crate::hash::{KeyHash, KeyHasher, hash_key};
 use crate::key::Key;
-use crate::scheme::PROBES_A_WORD;
 
 impl<H: KeyHasher> BlockedBloomFilter<H> {
     /// Inserts a key; true if it was surely new. False means that all its bits were set already: a repeat, or a new key that happens to pass.
@@ -30,7 +29,7 @@ impl<H: KeyHasher> BlockedBloomFilter<H> {
     /// [`insert`](Self::insert) of a key that is hashed already.
     #[inline]
     pub fn insert_hash(&mut self, hash: KeyHash) -> bool {
-        let new = self.set(hash);
+        let new = self.scheme.set(self.level, self.words.as_chunks_mut().0, hash);
         // Saturating, as a file may bring any count along.
         self.counts.offered = self.counts.offered.saturating_add(1);
         self.counts.changed = self.counts.changed.saturating_add(new.into());
@@ -40,38 +39,7 @@ impl<H: KeyHasher> BlockedBloomFilter<H> {
     /// [`contains`](Self::contains) of a key that is hashed already.
     #[inline]
     pub fn contains_hash(&self, hash: KeyHash) -> bool {
-        let (line, word) = self.scheme.line_and_word(hash);
-        // Lines beyond the end contain nothing; the scheme draws none.
-        let Some(line) = self.lines().get(line as usize) else { return false };
-        let probes = self.scheme.probes();
-        if probes <= PROBES_A_WORD {
-            return arch::contains(self.level, line, word, probes);
-        }
-        arch::contains(self.level, line, word, PROBES_A_WORD) && self.contains_later(line, hash)
-    }
-
-    /// Sets the positions of a key in its line, and says whether any was 0. Lines beyond the end take nothing; the scheme draws none.
-    #[inline(always)]
-    fn set(&mut self, hash: KeyHash) -> bool {
-        let (line, word) = self.scheme.line_and_word(hash);
-        let (level, probes) = (self.level, self.scheme.probes());
-        let Some(line) = self.words.as_chunks_mut().0.get_mut(line as usize) else { return false };
-        let new = arch::set(level, line, word, probes.min(PROBES_A_WORD));
-        if probes <= PROBES_A_WORD {
-            return new;
-        }
-        let (_, mut words) = self.scheme.line(hash);
-        words.next();
-        new | arch::insert(|line, word, now| arch::set(level, line, word, now), line, || words.next(), probes - PROBES_A_WORD)
-    }
-
-    /// Whether all positions but those of the first word are set.
-    #[inline(never)]
-    fn contains_later(&self, line: &Line, hash: KeyHash) -> bool {
-        let (_, mut words) = self.scheme.line(hash);
-        words.next();
-        let has = |word, probes| arch::contains(self.level, line, word, probes);
-        arch::all_set(has, || words.next(), self.scheme.probes() - PROBES_A_WORD)
+        self.scheme.contains(self.level, self.lines(), hash)
     }
 
     /// Inserts keys and says which were surely new: bit for bit what [`insert`](Self::insert) of one after the other gives, repeats among them included, but at the

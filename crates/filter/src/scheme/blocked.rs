@@ -2,7 +2,7 @@
 
 use super::words::draw;
 use super::{Words, digit};
-use crate::arch::LINE_BITS;
+use crate::arch::{self, LINE_BITS, Level, Line};
 use crate::error::BuildError;
 use crate::hash::KeyHash;
 use truebloom_math::law;
@@ -31,7 +31,7 @@ impl InLinesId {
 /// the words are, so that the only floor is that of equal hashes. Positions may repeat: distinct ones would save 0.3% of the bits at 1% and cost a check
 /// on every hit and every insertion.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct InLines {
+pub struct InLines {
     pub(crate) law: law::Blocked,
     lines: u64,
     probes: u32,
@@ -117,6 +117,43 @@ impl InLines {
     fn line_and_word_in_order(&self, hash: KeyHash) -> (u64, u64) {
         let (line, mut words) = self.line(hash);
         (line, words.next())
+    }
+
+    /// Whether all positions of a key are set in its line. Lines beyond the end contain nothing; none is drawn.
+    #[inline(always)]
+    pub(crate) fn contains(&self, level: Level, lines: &[Line], hash: KeyHash) -> bool {
+        let (line, word) = self.line_and_word(hash);
+        let Some(line) = lines.get(line as usize) else { return false };
+        // Most filters have no more probes than one word gives.
+        if self.probes <= PROBES_A_WORD {
+            return arch::contains(level, line, word, self.probes);
+        }
+        arch::contains(level, line, word, PROBES_A_WORD) && self.contains_later(level, line, hash)
+    }
+
+    /// Whether all positions but those of the first word are set.
+    #[inline(never)]
+    fn contains_later(&self, level: Level, line: &Line, hash: KeyHash) -> bool {
+        let (_, mut words) = self.line(hash);
+        words.next();
+        arch::all_set(|word, probes| arch::contains(level, line, word, probes), || words.next(), self.probes - PROBES_A_WORD)
+    }
+
+    /// Sets the positions of a key in its line, and says whether any was 0. Lines beyond the end take nothing; none is drawn.
+    #[inline(always)]
+    pub(crate) fn set(&self, level: Level, lines: &mut [Line], hash: KeyHash) -> bool {
+        let (line, word) = self.line_and_word(hash);
+        let Some(line) = lines.get_mut(line as usize) else { return false };
+        let new = arch::set(level, line, word, self.probes.min(PROBES_A_WORD));
+        if self.probes <= PROBES_A_WORD { new } else { new | self.set_later(level, line, hash) }
+    }
+
+    /// Sets all positions but those of the first word.
+    #[inline(never)]
+    fn set_later(&self, level: Level, line: &mut Line, hash: KeyHash) -> bool {
+        let (_, mut words) = self.line(hash);
+        words.next();
+        arch::insert(|line, word, probes| arch::set(level, line, word, probes), line, || words.next(), self.probes - PROBES_A_WORD)
     }
 }
 

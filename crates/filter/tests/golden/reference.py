@@ -4,6 +4,7 @@ Needs Python 3 and `pip install xxhash`; no test runs it. `python3 reference.py 
 """
 import struct
 import sys
+from fractions import Fraction
 from itertools import islice
 from pathlib import Path
 
@@ -214,24 +215,22 @@ class Batched(Filter):
     scheme = 11
 
 
+def blocked_positions(stream, m, k):
+    """The first word of the stream (skips included) draws one of m / 512 blocks, the next words seven positions each."""
+    line = below(stream, m // 512)
+    drawn = [next(stream) for _ in range(-(-k // 7))]
+    return [512 * line + (drawn[probe // 7] >> 9 * (probe % 7) & 511) for probe in range(k)]
+
+
 class Blocked(Filter):
-    """Kind 2: the first word of the stream (skips included) draws one of bits / 512 blocks, the next words seven positions each."""
+    """Kind 2."""
 
     scheme, kind = 10, 2
 
     def insert(self, key):
         stream = (halves_and_words if self.scheme == 12 else words)(*HASHERS[self.hasher](SEED, key))
-        # As in `positions`, but what is left of the stream is needed.
-        lines, threshold = self.bits // 512, (1 << 64) % (self.bits // 512)
-        for skipped in range(65):
-            product = next(stream) * lines
-            if (product & MASK) >= threshold or skipped == 64:
-                break
-        line, before = product >> 64, bytes(self.payload)
-        for probe in range(self.probes):
-            if probe % 7 == 0:
-                word = next(stream)
-            p = 512 * line + (word >> 9 * (probe % 7) & 511)
+        before = bytes(self.payload)
+        for p in blocked_positions(stream, self.bits, self.probes):
             self.payload[p // 8] |= 1 << p % 8
         self.offered += 1
         self.changed += before != self.payload
@@ -364,6 +363,9 @@ class Recycling:
             product *= max(ones - i, 0) / (self.bits - i)
         return product
 
+    def is_full(self):
+        return len(self.active) > self.sigma
+
     def rate_now(self):
         active = self.rate(len(self.active))
         if self.phases == 1:
@@ -405,7 +407,7 @@ class Recycling:
             self.odds_of_cycle += rate / (1.0 - rate)
         self.active |= here
         self.items += 1
-        full = len(self.active) > self.sigma
+        full = self.is_full()
         if full or (self.insertions and self.items >= self.insertions):
             self.by_fill += full
             if self.excluded:
@@ -427,14 +429,54 @@ class Recycling:
         header += SEED.to_bytes(16, "little")
         header += struct.pack("<QQ", self.offered, self.new) + bytes(32)
         header += struct.pack("<QQQ", 256, len(payload), xxhash.xxh3_64_intdigest(bytes(payload)))
-        header += struct.pack("<QQQ", self.sigma, self.insertions, self.age)
+        header += struct.pack("<QQQ", int(self.sigma), self.insertions, self.age)
         header += struct.pack("<QQQQ", self.cycles, self.by_fill, self.items, self.refreshed)
         header += struct.pack("<QQdd", self.now or 0, self.start or 0, self.odds, self.odds_of_cycle) + bytes(40)
         return header + struct.pack("<Q", xxhash.xxh3_64_intdigest(header)) + payload
 
 
+class BlockedRecycling(Recycling):
+    """Kind 8: one phase of lines, recycled when their mean rate exceeds sigma, with each line's rate rounded up in units of 2^-64."""
+
+    def positions(self, h1, h2, salt):
+        if salt:
+            h1, h2 = mix(h1 ^ salt[0]), mix(h2 ^ salt[1])
+        return set(blocked_positions(halves_and_words(h1, h2), self.bits, self.probes))
+
+    def weight(self):
+        ones = {}
+        for p in self.active:
+            ones[p // 512] = ones.get(p // 512, 0) + 1
+        total = 0
+        for count in ones.values():
+            weight = 1 << 64
+            for _ in range(self.probes):
+                weight = -(-weight * count // 512)
+            total += weight
+        return total
+
+    def rate_now(self):
+        return self.weight() * 2.0**-64 / (self.bits // 512)
+
+    def is_full(self):
+        return self.weight() > int(Fraction(self.sigma) * (self.bits // 512) * 2**64)
+
+    def encode(self):
+        header = bytearray(super().encode()[:248])
+        payload = super().encode()[256:]
+        header[10:12], header[12:14] = struct.pack("<H", 8), struct.pack("<H", 12)
+        header[120:128], header[208:216] = struct.pack("<d", self.sigma), struct.pack("<Q", 512)
+        return bytes(header) + struct.pack("<Q", xxhash.xxh3_64_intdigest(bytes(header))) + payload
+
+
 def recycling(folder):
-    """Schemes 1 and 11, with hashers 1 and 3."""
+    lines = BlockedRecycling(3, 1536, 5, 0.0075, 1, age=1_000_000_000)
+    for second in range(3):
+        lines.advance((7 + second) * 1_000_000_000)
+        for key in keys(0, 160 + 40 * second):
+            lines.offer(key)
+    (folder / "v1-recycling-blocked.tbl").write_bytes(lines.encode())
+    # Schemes 1 and 11, with hashers 1 and 3.
     for hasher, name in (1, ""), (3, "-11"):
         one = Recycling(hasher, 300, 4, 150, 1, retaining=True, age=1_000_000_000)
         for second in range(3):
