@@ -4,7 +4,7 @@
 //! let mut records = Records::open(&args.records, &args.inputs)?;
 //! loop {
 //!     match records.next() {
-//!         Event::Batch(batch) => for (record, key) in batch.iter() { .. },
+//!         Event::Batch(batch, _) => for (record, key) in batch.iter() { .. },
 //!         Event::Idle => out.flush()?,
 //!         Event::Header(_) | Event::InputEnded | Event::Deadline => {}
 //!         Event::Stopped | Event::End => break,
@@ -13,6 +13,8 @@
 //! ```
 //! What is wrong with an input or a record is told on standard error and counted; the rest is read. [`Records::complete`] says whether anything was.
 
+mod ahead;
+mod answers;
 mod args;
 mod csv;
 mod feed;
@@ -27,6 +29,7 @@ mod splitter;
 mod tests;
 mod whole;
 
+pub(crate) use answers::Answers;
 pub(crate) use args::RecordArgs;
 pub(crate) use found::Batch;
 pub(crate) use whole::{count, insert_all};
@@ -35,6 +38,8 @@ use crate::failure::{Failure, warn};
 use crate::progress::Progress;
 use crate::report::{Report, plural};
 use crate::stop;
+use ahead::Ahead;
+use answers::Work;
 use feed::{Block, Feed, Message, Waited};
 use found::Found;
 use source::{is_stdin, name};
@@ -43,6 +48,7 @@ use std::collections::VecDeque;
 use std::io::{self, IsTerminal};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 use whole::total_bytes;
 
@@ -53,12 +59,12 @@ const TICK: Duration = Duration::from_millis(50);
 pub(crate) const HASHED: usize = 4096;
 
 /// Skipped records of an input that are told one by one.
-const SHOWN: u64 = 5;
+const SHOWN: usize = 5;
 
 /// What reading brings.
 pub(crate) enum Event<'a> {
-    /// Records with their keys.
-    Batch(Batch<'a>),
+    /// Records with their keys, and what was to be known of those.
+    Batch(Batch<'a>, &'a Answers),
     /// The first record of a CSV input, which names the columns.
     Header(&'a [u8]),
     /// Bytes without a key, to be passed on as they are; only if [asked for](Records::passing).
@@ -86,6 +92,8 @@ pub(crate) struct Records {
     at: usize,
     from: usize,
     found: Found,
+    work: Arc<Work>,
+    answers: Answers,
     header: Vec<u8>,
     passed: Vec<u8>,
     passed_told: bool,
@@ -112,14 +120,33 @@ pub(crate) struct Records {
 impl Records {
     /// Begins to read these inputs, standard input if there are none. Signals are caught from now on.
     pub(crate) fn open(args: &RecordArgs, paths: &[PathBuf]) -> Result<Records, Failure> {
-        Records::start(args, paths, false)
+        Records::start(args, paths, false, Found::default(), Arc::new(|_, _| ()))
     }
 
-    fn start(args: &RecordArgs, paths: &[PathBuf], silent: bool) -> Result<Records, Failure> {
+    /// The same, with something to be worked out about every batch: by `--threads` threads, in any order.
+    pub(crate) fn answering(
+        args: &RecordArgs,
+        paths: &[PathBuf],
+        work: impl Fn(Batch<'_>, &mut Answers) + Send + Sync + 'static,
+    ) -> Result<Records, Failure> {
+        Records::start(args, paths, false, Found::default(), Arc::new(work))
+    }
+
+    /// The same for verbs that must not lose anything: what has no key is handed out, too, as records without keys, or as [`Event::Passed`].
+    pub(crate) fn passing(
+        args: &RecordArgs,
+        paths: &[PathBuf],
+        work: impl Fn(Batch<'_>, &mut Answers) + Send + Sync + 'static,
+    ) -> Result<Records, Failure> {
+        Records::start(args, paths, false, Found { passing: true, ..Found::default() }, Arc::new(work))
+    }
+
+    fn start(args: &RecordArgs, paths: &[PathBuf], silent: bool, found: Found, work: Arc<Work>) -> Result<Records, Failure> {
         let paths = or_stdin(paths);
         let splitter = args.splitter()?;
         stop::watch();
-        let feed = Feed::start(&paths, args.reads_as_is()).map_err(|error| Failure::new(format_args!("cannot start a thread: {error}")))?;
+        let feed = feed(args, &paths, &splitter, found.passing, &work);
+        let feed = feed.map_err(|error| Failure::new(format_args!("cannot start a thread: {error}")))?;
         let progress =
             if args.shows_progress() && !silent { Progress::over_bytes(args.noun(), total_bytes(&paths)) } else { Progress::none() };
         Ok(Records {
@@ -130,7 +157,9 @@ impl Records {
             block: Block::default(),
             at: 0,
             from: 0,
-            found: Found::default(),
+            found,
+            work,
+            answers: Answers::default(),
             header: Vec::new(),
             passed: Vec::new(),
             passed_told: true,
@@ -149,12 +178,6 @@ impl Records {
             skipped: 0,
             failed_inputs: 0,
         })
-    }
-
-    /// Hands out what has no key, too, for verbs that must not lose anything: as records without keys, or as [`Event::Passed`].
-    pub(crate) fn passing(mut self) -> Records {
-        self.found.passing = true;
-        self
     }
 
     /// The next event. After `End`, and only then, all inputs were read.
@@ -184,7 +207,7 @@ impl Records {
                 self.idle_told = false;
                 self.read += self.found.with_keys();
                 self.progress.at(self.feed.bytes_read(), self.read);
-                return Event::Batch(self.batch());
+                return Event::Batch(self.batch(), &self.answers);
             }
             if self.take_header() {
                 return Event::Header(&self.header);
@@ -296,17 +319,40 @@ impl Records {
     fn find(&mut self) -> bool {
         self.found.clear();
         if self.at < self.block.length {
+            if self.take_ahead() {
+                return !self.found.spans.is_empty();
+            }
             self.split();
         } else if self.ending.is_some() && !self.flushed {
             self.flush();
         }
         self.note_found();
-        !self.found.spans.is_empty()
+        if self.found.spans.is_empty() {
+            return false;
+        }
+        let mut answers = std::mem::take(&mut self.answers);
+        (self.work)(self.batch(), &mut answers);
+        self.answers = answers;
+        true
+    }
+
+    /// Takes over what other threads have worked out, if that comes next.
+    fn take_ahead(&mut self) -> bool {
+        if self.block.ahead.is_empty() || self.at != self.block.ahead.start {
+            return false;
+        }
+        (self.from, self.at) = (self.block.ahead.start, self.block.ahead.end);
+        std::mem::swap(&mut self.found, &mut self.block.found);
+        std::mem::swap(&mut self.answers, &mut self.block.answers);
+        self.splitter.adopt(self.block.records, &mut self.found);
+        self.note_found();
+        true
     }
 
     fn split(&mut self) {
         self.from = self.at;
-        let text = &self.block.bytes[self.from..self.block.length];
+        let end = if self.at < self.block.ahead.start { self.block.ahead.start } else { self.block.length };
+        let text = &self.block.bytes[self.from..end];
         match self.splitter.split(text, &mut self.found) {
             Ok(used) => self.at += used,
             Err(why) => self.abandon(&why),
@@ -331,8 +377,8 @@ impl Records {
     }
 
     fn end_input(&mut self) {
-        if self.skipped_here > SHOWN {
-            let more = crate::report::count(self.skipped_here - SHOWN);
+        if self.skipped_here > SHOWN as u64 {
+            let more = crate::report::count(self.skipped_here - SHOWN as u64);
             let fate = if self.found.passing { "passed on" } else { "skipped" };
             let message = format!("{}: {more} more {fate}", self.input_name());
             self.note(message);
@@ -368,21 +414,23 @@ impl Records {
 
     /// Takes over what splitting found besides records.
     fn note_found(&mut self) {
+        let more = std::mem::take(&mut self.found.more_troubles);
         for trouble in std::mem::take(&mut self.found.troubles) {
             self.skipped += 1;
             self.skipped_here += 1;
-            if self.skipped_here <= SHOWN {
+            if self.skipped_here <= SHOWN as u64 {
                 let fate = if self.found.passing { "passed on" } else { "skipped" };
                 let message = format!("{}: {} {} {}; {fate}", self.input_name(), self.noun, trouble.record, trouble.why);
                 self.note(message);
             }
         }
+        self.skipped += more;
+        self.skipped_here += more;
         if !self.found.passed.is_empty() {
             (self.passed, self.passed_told) = (std::mem::take(&mut self.found.passed), false);
         }
         if let Some(again) = self.found.again.take() {
-            let length = again.len();
-            let old = std::mem::replace(&mut self.block, Block { bytes: again, length });
+            let old = std::mem::replace(&mut self.block, Block::of(again));
             self.feed.recycle(old);
             self.at = 0;
         }
@@ -404,6 +452,16 @@ impl Records {
             }
         }
     }
+}
+
+/// Begins to read, with threads that work ahead if there are to be any and the records allow it.
+fn feed(args: &RecordArgs, paths: &[PathBuf], splitter: &Splitter, passing: bool, work: &Arc<Work>) -> io::Result<Feed> {
+    let threads = args.threads();
+    let ahead = match splitter.form() {
+        Some(form) if threads > 1 => Some(Ahead::start(threads, form, passing, work)?),
+        _ => None,
+    };
+    Feed::start(paths, args.reads_as_is(), threads, ahead)
 }
 
 fn or_stdin(paths: &[PathBuf]) -> Vec<PathBuf> {
