@@ -70,18 +70,19 @@ impl Ahead {
 /// Until there is nobody left to ask for more.
 fn work_off(jobs: &Mutex<Receiver<Job>>, form: &Form, passing: bool, work: &Work) {
     loop {
+        // The lock is held while waiting: one thread waits for a block, the others for their turn.
         let job = jobs.lock().unwrap_or_else(PoisonError::into_inner).recv();
         let Ok(Job { mut block, ready }) = job else { return };
-        block.found.passing = passing;
-        work_ahead(&mut block, form, work);
+        work_ahead(&mut block, form, passing, work);
         // Whoever asked may have had enough by now.
         let _ = ready.send(block);
     }
 }
 
-fn work_ahead(block: &mut Block, form: &Form, work: &Work) {
+fn work_ahead(block: &mut Block, form: &Form, passing: bool, work: &Work) {
     let (text, found) = (&block.bytes[block.ahead.clone()], &mut block.found);
     found.clear();
+    found.passing = passing;
     block.records = 0;
     form.split(text, &mut block.records, found);
     let keys = if form.copies_keys() { &found.keys } else { text };
@@ -89,19 +90,19 @@ fn work_ahead(block: &mut Block, form: &Form, work: &Work) {
 }
 
 /// Knows where records end, block after block of an input.
-struct Cut {
+pub(super) struct Cut {
     ends: Ends,
     /// Bytes of a record whose end was not seen yet; of one that ends with a byte, whether there are any.
     open: usize,
 }
 
 impl Cut {
-    fn new(ends: Ends) -> Cut {
+    pub(super) fn new(ends: Ends) -> Cut {
         Cut { ends, open: 0 }
     }
 
     /// The part of the next block that begins and ends where records do.
-    fn whole(&mut self, text: &[u8]) -> Range<usize> {
+    pub(super) fn whole(&mut self, text: &[u8]) -> Range<usize> {
         match self.ends {
             Ends::Byte { byte, .. } => {
                 let first = if self.open == 0 { 0 } else { memchr::memchr(byte, text).map_or(text.len(), |end| end + 1) };
