@@ -13,6 +13,7 @@ Examples:
   truebloom check seen.tbl new.txt             lines that are (perhaps) in the filter
   tail -F log | truebloom check -v seen.tbl    lines that are certainly not in it
   truebloom check -q seen.tbl word.txt && echo known
+  truebloom check -j 0 seen.tbl urls.txt       with all processors
 
 Exit code: 0 some line was selected, 1 none was, 2 an error.";
 

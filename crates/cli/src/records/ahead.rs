@@ -17,6 +17,7 @@ const WORTH_IT: usize = 4 << 10;
 /// The threads, and where they are told what to do.
 pub(super) struct Ahead {
     form: Form,
+    threads: usize,
     jobs: Sender<Job>,
     cut: Cut,
 }
@@ -40,7 +41,11 @@ impl Ahead {
             let (jobs, form, work) = (Arc::clone(&jobs), form.clone(), Arc::clone(work));
             std::thread::Builder::new().name(format!("ahead-{number}")).spawn(move || work_off(&jobs, &form, passing, &*work))?;
         }
-        Ok(Ahead { form: form.clone(), jobs: to_threads, cut: Cut::new(form.ends()) })
+        Ok(Ahead { form: form.clone(), threads, jobs: to_threads, cut: Cut::new(form.ends()) })
+    }
+
+    pub(super) fn threads(&self) -> usize {
+        self.threads
     }
 
     /// Another input begins.

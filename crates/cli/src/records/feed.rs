@@ -77,9 +77,9 @@ pub(super) enum Waited {
 }
 
 impl Feed {
-    /// Starts to read the inputs, in order, for so many threads that work ahead.
-    pub(super) fn start(paths: &[PathBuf], as_is: bool, threads: usize, ahead: Option<Ahead>) -> io::Result<Feed> {
-        let waiting = WAITING + if ahead.is_some() { threads } else { 0 };
+    /// Starts to read the inputs, in order.
+    pub(super) fn start(paths: &[PathBuf], as_is: bool, ahead: Option<Ahead>) -> io::Result<Feed> {
+        let waiting = WAITING + ahead.as_ref().map_or(0, Ahead::threads);
         let (to_us, messages) = sync_channel(waiting);
         let (used, from_us) = sync_channel(waiting + 2);
         let shared = Arc::new(Shared { paths: paths.to_vec(), as_is, read: Arc::default(), wanted: AtomicUsize::new(0) });

@@ -22,6 +22,7 @@ mod found;
 mod json;
 mod key;
 mod quotes;
+mod shortfall;
 mod source;
 mod split;
 mod splitter;
@@ -32,11 +33,12 @@ mod whole;
 pub(crate) use answers::Answers;
 pub(crate) use args::RecordArgs;
 pub(crate) use found::Batch;
+pub(crate) use shortfall::add_no_shortfall;
 pub(crate) use whole::{count, insert_all};
 
 use crate::failure::{Failure, warn};
 use crate::progress::Progress;
-use crate::report::{Report, plural};
+use crate::report::plural;
 use crate::stop;
 use ahead::Ahead;
 use answers::Work;
@@ -47,7 +49,6 @@ use splitter::Splitter;
 use std::collections::VecDeque;
 use std::io::{self, IsTerminal};
 use std::path::{Path, PathBuf};
-use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use whole::total_bytes;
@@ -55,7 +56,7 @@ use whole::total_bytes;
 /// How long a wait may last before signals are looked for again.
 const TICK: Duration = Duration::from_millis(50);
 
-/// Keys that are hashed before they are used: enough that nothing is spent on the change between the two, and 64 KiB, which the second cache holds beside the block.
+/// Keys that a filter is asked about or given at once: enough that nothing is spent on the change, and 64 KiB, which the second cache holds beside the block.
 pub(crate) const HASHED: usize = 4096;
 
 /// Skipped records of an input that are told one by one.
@@ -244,55 +245,6 @@ impl Records {
         self.deadline = time;
     }
 
-    /// Records read so far, those that were skipped not among them.
-    pub(crate) fn read(&self) -> u64 {
-        self.read
-    }
-
-    /// Whether nothing was skipped and no input failed.
-    pub(crate) fn complete(&self) -> bool {
-        self.skipped == 0 && self.failed_inputs == 0
-    }
-
-    /// What to say if a signal asked to stop.
-    pub(crate) fn stopped_message(&self) -> Option<String> {
-        self.stopping.then(|| format!("stopped by a signal after {}", plural(self.read, self.noun)))
-    }
-
-    /// An error if what was read should not be written to a file: a signal came, or no record could be read and something went wrong.
-    pub(crate) fn worth_writing(&self) -> Result<(), Failure> {
-        if let Some(message) = self.stopped_message() {
-            return Err(Failure::new(format_args!("{message}; nothing was written")));
-        }
-        if self.read == 0 && !self.complete() {
-            let what = if self.skipped > 0 {
-                format!("all {} were skipped", plural(self.skipped, self.noun))
-            } else {
-                "no input could be read".to_owned()
-            };
-            return Err(Failure::new(format_args!("{what}; nothing was written")));
-        }
-        Ok(())
-    }
-
-    /// Says what a file written from these records lacks, and gives the exit code.
-    pub(crate) fn told_shortfall(&self, file: &Path) -> ExitCode {
-        if self.complete() {
-            return ExitCode::SUCCESS;
-        }
-        let skipped = (self.skipped > 0)
-            .then(|| format!("{} that {} skipped", plural(self.skipped, self.noun), if self.skipped == 1 { "was" } else { "were" }));
-        let failed = (self.failed_inputs > 0).then(|| format!("what could not be read of {}", plural(self.failed_inputs, "input")));
-        let lacks: Vec<String> = skipped.into_iter().chain(failed).collect();
-        warn(format_args!("{} was written, but lacks {}", file.display(), lacks.join(", and ")));
-        ExitCode::from(2)
-    }
-
-    /// What was not read, for programs.
-    pub(crate) fn add_shortfall(&self, report: &mut Report) {
-        report.field("skipped", self.skipped).field("failed_inputs", self.failed_inputs);
-    }
-
     /// True once between two batches.
     fn told_idle_now(&mut self) -> bool {
         !std::mem::replace(&mut self.idle_told, true)
@@ -456,21 +408,15 @@ impl Records {
 
 /// Begins to read, with threads that work ahead if there are to be any and the records allow it.
 fn feed(args: &RecordArgs, paths: &[PathBuf], splitter: &Splitter, passing: bool, work: &Arc<Work>) -> io::Result<Feed> {
-    let threads = args.threads();
-    let ahead = match splitter.form() {
-        Some(form) if threads > 1 => Some(Ahead::start(threads, form, passing, work)?),
+    let ahead = match (splitter.form(), args.threads()) {
+        (Some(form), threads @ 2..) => Some(Ahead::start(threads, form, passing, work)?),
         _ => None,
     };
-    Feed::start(paths, args.reads_as_is(), threads, ahead)
+    Feed::start(paths, args.reads_as_is(), ahead)
 }
 
 fn or_stdin(paths: &[PathBuf]) -> Vec<PathBuf> {
     if paths.is_empty() { vec![PathBuf::from("-")] } else { paths.to_vec() }
-}
-
-/// As [`Records::add_shortfall`] where nothing was to be read.
-pub(crate) fn add_no_shortfall(report: &mut Report) {
-    report.field("skipped", 0).field("failed_inputs", 0);
 }
 
 /// Whether the only input is a terminal: nobody means to type a data set.
