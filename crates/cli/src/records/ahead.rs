@@ -2,9 +2,9 @@
 //!
 //! They change no order: blocks are handed on as they were read, each when it is ready. What lies over two blocks is left to the one who uses them.
 
-use super::answers::Work;
+use super::answers::{Answers, Work};
 use super::feed::Block;
-use super::found::Batch;
+use super::found::{Batch, Found};
 use super::split::{Ends, Form};
 use std::io;
 use std::ops::Range;
@@ -20,6 +20,16 @@ pub(super) struct Ahead {
     threads: usize,
     jobs: Sender<Job>,
     cut: Cut,
+}
+
+/// What these threads have worked out about a part of a block.
+#[derive(Default)]
+pub(super) struct Done {
+    /// Empty if there is none.
+    pub(super) part: Range<usize>,
+    pub(super) records: u64,
+    pub(super) found: Found,
+    pub(super) answers: Answers,
 }
 
 struct Job {
@@ -55,20 +65,22 @@ impl Ahead {
 
     /// Has the whole records of the next block found. The channel has no bound of its own: whoever calls this holds no more than so many blocks.
     pub(super) fn hand_over(&mut self, mut block: Block) -> Next {
-        block.ahead = self.cut.whole(&block.bytes[..block.length]);
-        if block.ahead.len() < WORTH_IT {
-            block.ahead = 0..0;
-            return Next::Plain(block);
+        block.done.part = self.cut.whole(&block.bytes[..block.length]);
+        if block.done.part.len() < WORTH_IT {
+            return Next::undone(block);
         }
         let (ready, promised) = sync_channel(1);
         match self.jobs.send(Job { block, ready }) {
             Ok(()) => Next::Promised(promised),
-            Err(unsent) => {
-                let mut block = unsent.0.block;
-                block.ahead = 0..0;
-                Next::Plain(block)
-            }
+            Err(unsent) => Next::undone(unsent.0.block),
         }
+    }
+}
+
+impl Next {
+    fn undone(mut block: Block) -> Next {
+        block.done.part = 0..0;
+        Next::Plain(block)
     }
 }
 
@@ -85,13 +97,14 @@ fn work_off(jobs: &Mutex<Receiver<Job>>, form: &Form, passing: bool, work: &Work
 }
 
 fn work_ahead(block: &mut Block, form: &Form, passing: bool, work: &Work) {
-    let (text, found) = (&block.bytes[block.ahead.clone()], &mut block.found);
+    let Done { part, records, found, answers } = &mut *block.done;
+    let text = &block.bytes[part.clone()];
     found.clear();
     found.passing = passing;
-    block.records = 0;
-    form.split(text, &mut block.records, found);
+    *records = 0;
+    form.split(text, records, found);
     let keys = if form.copies_keys() { &found.keys } else { text };
-    work(Batch { spans: &found.spans, text, keys }, &mut block.answers);
+    work(Batch { spans: &found.spans, text, keys }, answers);
 }
 
 /// Knows where records end, block after block of an input.

@@ -1,12 +1,9 @@
 //! The reading thread: blocks of bytes over a bounded channel, so that reading, unpacking and hashing overlap, and whoever waits for bytes can also wait for something else.
 //! Between the two, more threads may [work ahead](super::ahead).
 
-use super::ahead::{Ahead, Next};
-use super::answers::Answers;
-use super::found::Found;
+use super::ahead::{Ahead, Done, Next};
 use super::source::{open, read_retrying};
 use std::io;
-use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
@@ -25,11 +22,7 @@ const WAITING: usize = 2;
 pub(super) struct Block {
     pub(super) bytes: Vec<u8>,
     pub(super) length: usize,
-    /// The part that other threads have worked on already: so many records, what was found, and the answers.
-    pub(super) ahead: Range<usize>,
-    pub(super) records: u64,
-    pub(super) found: Found,
-    pub(super) answers: Answers,
+    pub(super) done: Box<Done>,
 }
 
 impl Block {

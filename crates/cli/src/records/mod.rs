@@ -290,20 +290,21 @@ impl Records {
 
     /// Takes over what other threads have worked out, if that comes next.
     fn take_ahead(&mut self) -> bool {
-        if self.block.ahead.is_empty() || self.at != self.block.ahead.start {
+        let done = &mut *self.block.done;
+        if done.part.is_empty() || self.at != done.part.start {
             return false;
         }
-        (self.from, self.at) = (self.block.ahead.start, self.block.ahead.end);
-        std::mem::swap(&mut self.found, &mut self.block.found);
-        std::mem::swap(&mut self.answers, &mut self.block.answers);
-        self.splitter.adopt(self.block.records, &mut self.found);
+        (self.from, self.at) = (done.part.start, done.part.end);
+        std::mem::swap(&mut self.found, &mut done.found);
+        std::mem::swap(&mut self.answers, &mut done.answers);
+        self.splitter.adopt(done.records, &mut self.found);
         self.note_found();
         true
     }
 
     fn split(&mut self) {
         self.from = self.at;
-        let end = if self.at < self.block.ahead.start { self.block.ahead.start } else { self.block.length };
+        let end = if self.at < self.block.done.part.start { self.block.done.part.start } else { self.block.length };
         let text = &self.block.bytes[self.from..end];
         match self.splitter.split(text, &mut self.found) {
             Ok(used) => self.at += used,
