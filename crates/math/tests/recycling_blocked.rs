@@ -298,6 +298,10 @@ fn what_is_refused() {
     let least = "fpr is 1e-14, but must be at least 1e-9 in lines, which take nearly twice the bits there";
     assert_eq!(blocked_capacity(1 << 20, &rate("1e-14")).unwrap_err().to_string(), least);
     assert_eq!(blocked_min_bits(1e6, &rate("1e-14")).unwrap_err().to_string(), least);
+    for (high, limit) in [("0.8", 0.98..0.999), ("0.98", 0.999..1.0), ("0.9999999999999999", 0.999..1.0)] {
+        let full = blocked_capacity(1 << 20, &rate(high)).expect("in range").expect("a design");
+        assert!(limit.contains(&full.design.limit()) && full.run.fpr.upper <= 0.9999999999999999, "{full:?}");
+    }
     assert!(blocked_min_bits(0.0, &rate("1%")).is_err() && blocked_min_bits(f64::NAN, &rate("1%")).is_err());
 }
 

@@ -1,8 +1,8 @@
 //! The most items that a given memory remembers at a given rate, with one line an item; and the least memory for so many.
 
 use super::super::{LongRun, Result, Sized};
-use super::BlockedDesign;
-use super::cycle::crossing;
+use super::cycle::MOST_ITEMS;
+use super::{BlockedDesign, MOST_LIMIT};
 use crate::enclosure::Enclose;
 use crate::error::{check_bits, out_of_range};
 use crate::law::{Blocked, InBlock};
@@ -91,11 +91,10 @@ fn candidates(blocks: u64, rate: &Rate) -> Result<Vec<(u32, f64)>> {
 
 /// The items up to which the mean curve has this average.
 fn averaging(law: &Blocked, rate: f64) -> Result<u64> {
-    // The average is reached after the rate itself.
-    let mut low = crossing(law, rate)?;
     let below = |items: u64| Ok(items < 2 || law.expected_before(items).fpr()?.value <= rate);
-    let mut high = 2 * low;
-    while below(high)? {
+    let (mut low, mut high) = (1, 1 + law.bits() / law.block_bits());
+    // Rates near 1 take any number.
+    while high < MOST_ITEMS && below(high)? {
         (low, high) = (high, 2 * high);
     }
     while high - low > 1 + low / 4_096 {
@@ -112,19 +111,19 @@ fn fullest(blocks: u64, probes: u32, limit: f64, rate: &Rate) -> Result<Option<B
         let design = BlockedDesign::new(blocks * BLOCK_BITS, BLOCK_BITS, probes, limit)?;
         Ok(BlockedSized { design, run: design.long_run()? })
     };
-    let mut limit = limit.min(0.999);
-    let mut best = None;
+    let mut limit = limit.min(MOST_LIMIT);
+    let mut best: Option<BlockedSized> = None;
     // The average is about proportional to the limit, so each step comes nearer by a factor.
     for _ in 0..STEPS {
         let found = sized(four_digits(limit))?;
         let over = found.run.fpr.upper / asked;
-        if over <= 1.0 {
+        if over <= 1.0 && best.is_none_or(|best| best.design.limit() < found.design.limit()) {
             best = Some(found);
-            if over > 0.999 {
-                break;
-            }
         }
-        limit = found.design.limit() / over * (1.0 - 2e-4);
+        if (0.999..=1.0).contains(&over) || over < 1.0 && limit >= MOST_LIMIT {
+            break;
+        }
+        limit = (found.design.limit() / over * (1.0 - 2e-4)).min(MOST_LIMIT);
         if limit < LEAST_RATE {
             break;
         }

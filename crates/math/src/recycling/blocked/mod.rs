@@ -102,7 +102,9 @@ impl BlockedDesign {
     ///
     /// All are proven ([`Method::Bound`]): the worst is the limit to within one item's step; items and average come in brackets that are narrow where lines are many, about as
     /// `1/sqrt(lines)`. The values are those of the mean curve, where a filter of i items has its expected rate. See the
-    /// section *Recycling* of docs/DESIGN.md for the proof. Some milliseconds at any size.
+    /// section *Recycling* of docs/DESIGN.md for the method. Some milliseconds at any size, up to a second at 32 probes.
+    ///
+    /// Errors where a cycle may take more than 2^61 items, as in sizes near 2^62 bits.
     pub fn long_run(&self) -> Result<LongRun> {
         let (fpr, items_per_cycle) = cycle::bracket(self)?;
         Ok(LongRun { fpr, worst: self.worst(), items_per_cycle })
