@@ -195,10 +195,10 @@ pub enum MergeError {
     /// Different schemes.
     #[error("the filters differ in schemes, {ours} and {theirs}; make both with the same scheme")]
     Scheme {
-        /// Of the filter that was to change.
-        ours: SchemeId,
+        /// The name of that of the filter that was to change.
+        ours: &'static str,
         /// Of the other.
-        theirs: SchemeId,
+        theirs: &'static str,
     },
     /// Different hash functions.
     #[error("they differ in hashers, {} and {}; make both with the same hasher", name(*ours), name(*theirs))]

@@ -1,19 +1,19 @@
 //! `truebloom check`: the lines that are (perhaps) in a filter, in the manner of grep.
 
 use crate::failure::Failure;
-use crate::filters::{self, Filter};
-use crate::records::{Batch, Event, HASHED, RecordArgs, Records};
+use crate::filters;
+use crate::records::{Batch, Event, RecordArgs, Records};
 use crate::report::Report;
 use std::io::{self, Write};
 use std::path::PathBuf;
 use std::process::ExitCode;
-use truebloom::{KeyHash, KeyHasher, PortableHasher};
 
 const EXAMPLES: &str = "\
 Examples:
   truebloom check seen.tbl new.txt             lines that are (perhaps) in the filter
   tail -F log | truebloom check -v seen.tbl    lines that are certainly not in it
   truebloom check -q seen.tbl word.txt && echo known
+  truebloom check -j 0 seen.tbl urls.txt       with all processors
 
 Exit code: 0 some line was selected, 1 none was, 2 an error.";
 
@@ -62,13 +62,18 @@ impl Args {
 
 pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
     let filter = filters::open_for(&args.filter, &args.inputs)?;
-    let mut records = Records::open(&args.records, &args.inputs)?;
+    let invert = args.invert_match;
+    let mut records = Records::answering(&args.records, &args.inputs, move |batch, answers| {
+        answers.look_up(batch, &filter);
+        if invert {
+            invert_first(&mut answers.contained, batch.len());
+        }
+    })?;
     let out = io::BufWriter::with_capacity(1 << 16, io::stdout().lock());
-    let hashes = Vec::with_capacity(HASHED);
-    let mut selection = Selection { args, hasher: filter.hasher(), filter, hashes, out, selected: 0, header: false };
+    let mut selection = Selection { args, out, selected: 0, header: false };
     loop {
         match records.next() {
-            Event::Batch(batch) => selection.add(batch)?,
+            Event::Batch(batch, answers) => selection.add(batch, &answers.contained)?,
             Event::Header(header) => selection.add_header(header)?,
             // What was selected is shown before we wait for more input.
             Event::Idle => selection.out.flush()?,
@@ -92,48 +97,23 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
 /// What was selected so far, and where it goes.
 struct Selection<'a, W: Write> {
     args: &'a Args,
-    filter: Filter,
-    hasher: PortableHasher,
-    hashes: Vec<KeyHash>,
     out: W,
     selected: u64,
     header: bool,
 }
 
 impl<W: Write> Selection<'_, W> {
-    fn add(&mut self, batch: Batch<'_>) -> Result<(), Failure> {
-        let mut keys = batch.iter().map(|(_, key)| key);
-        for first in (0..batch.len()).step_by(HASHED) {
-            self.hashes.clear();
-            self.hashes.extend(keys.by_ref().take(HASHED).map(|key| self.hasher.hash(key)));
-            let selected = self.select();
-            self.selected += selected.iter().map(|word| u64::from(word.count_ones())).sum::<u64>();
-            if !self.args.is_silent() {
-                self.print(batch, first, &selected)?;
-            }
-        }
-        Ok(())
+    fn add(&mut self, batch: Batch<'_>, selected: &[u64]) -> io::Result<()> {
+        self.selected += selected.iter().map(|word| u64::from(word.count_ones())).sum::<u64>();
+        if self.args.is_silent() { Ok(()) } else { self.print(batch, selected) }
     }
 
-    /// A bit for each of the keys that are hashed.
-    fn select(&self) -> Vec<u64> {
-        let mut selected = self.filter.contained(&self.hashes);
-        if self.args.invert_match {
-            selected.iter_mut().for_each(|word| *word = !*word);
-            // Beyond the last key there is nothing to select.
-            if let (Some(last), rest @ 1..) = (selected.last_mut(), self.hashes.len() % 64) {
-                *last &= (1 << rest) - 1;
-            }
-        }
-        selected
-    }
-
-    /// The selected records, those from `first` on; neighbours as one piece.
-    fn print(&mut self, batch: Batch<'_>, first: usize, selected: &[u64]) -> io::Result<()> {
+    /// The selected records; neighbours as one piece.
+    fn print(&mut self, batch: Batch<'_>, selected: &[u64]) -> io::Result<()> {
         let end = self.args.records.terminator();
         if self.args.only_key {
-            let keys = batch.iter().skip(first).map(|(_, key)| key);
-            return keys.zip(0..self.hashes.len()).filter(|(_, index)| is_set(selected, *index)).try_for_each(|(key, _)| {
+            let keys = batch.iter().map(|(_, key)| key);
+            return keys.zip(0..).filter(|(_, index)| is_set(selected, *index)).try_for_each(|(key, _)| {
                 self.out.write_all(key)?;
                 self.out.write_all(end)
             });
@@ -141,10 +121,10 @@ impl<W: Write> Selection<'_, W> {
         let mut index = next_set(selected, 0);
         while let Some(begin) = index {
             let mut last = begin;
-            while is_set(selected, last + 1) && batch.joins_next(first + last, end) {
+            while is_set(selected, last + 1) && batch.joins_next(last, end) {
                 last += 1;
             }
-            self.out.write_all(batch.text_of(first + begin, first + last))?;
+            self.out.write_all(batch.text_of(begin, last))?;
             self.out.write_all(end)?;
             index = next_set(selected, last + 1);
         }
@@ -159,6 +139,14 @@ impl<W: Write> Selection<'_, W> {
         }
         self.header = true;
         Ok(())
+    }
+}
+
+/// Every one of the first bits is what it was not; beyond them there is nothing to select.
+fn invert_first(words: &mut [u64], bits: usize) {
+    words.iter_mut().for_each(|word| *word = !*word);
+    if let (Some(last), rest @ 1..) = (words.last_mut(), bits % 64) {
+        *last &= (1 << rest) - 1;
     }
 }
 

@@ -17,6 +17,7 @@ Examples:
   truebloom create -n 10M -p 0.1% seen.tbl urls.txt
   truebloom create -n 10M -p 0.1% seen.tbl urls.gz more.zst
   truebloom create -n 10M -p 0.1% seen.tbl --csv --column email users.csv
+  truebloom create -n 10M -p 0.1% -j 4 seen.tbl urls.txt
   truebloom create -p 1e-6 seen.tbl urls.txt           counts the lines first
   truebloom create -n 10M -p 1% --layout auto seen.tbl urls.txt
   truebloom create -n 10M -p 1% --empty seen.tbl       to fill later

@@ -11,6 +11,9 @@ use crate::failure::Failure;
 /// The least and the most that `--max-record` may be. The most keeps offsets within 32 bits.
 const MAX_RECORD: (u64, u64) = (1, 1 << 30);
 
+/// Each thread takes its share of memory.
+const MOST_THREADS: usize = 256;
+
 /// How bytes become records, and records keys.
 #[derive(clap::Args, Clone)]
 #[command(next_help_heading = "Records and keys")]
@@ -63,6 +66,10 @@ pub(crate) struct RecordArgs {
     #[arg(long)]
     as_is: bool,
 
+    /// Find records, hash keys and look them up with N threads, 0 for as many as there are processors. The order stays; CSV has one
+    #[arg(short = 'j', long, value_name = "N", value_parser = threads, default_value = "1")]
+    threads: usize,
+
     /// Show no progress
     #[arg(long)]
     no_progress: bool,
@@ -74,6 +81,12 @@ fn delimiter(text: &str) -> Result<u8, String> {
         b"\\t" => Ok(b'\t'),
         _ => Err(format!("`{text}` is not one character; write one byte, or \\t for a tabulator")),
     }
+}
+
+fn threads(text: &str) -> Result<usize, String> {
+    text.parse().ok().filter(|number| *number <= MOST_THREADS).ok_or_else(|| {
+        format!("`{text}` is no number of threads; give one from 1 to {MOST_THREADS}, or 0 for as many as there are processors")
+    })
 }
 
 fn max_record(text: &str) -> Result<u64, String> {
@@ -140,6 +153,13 @@ impl RecordArgs {
         !self.no_progress
     }
 
+    pub(super) fn threads(&self) -> usize {
+        match self.threads {
+            0 => std::thread::available_parallelism().map_or(1, |number| number.get().min(MOST_THREADS)),
+            number => number,
+        }
+    }
+
     /// Keys of a fixed length may begin with any bytes, also with those that mark a compressed file.
     pub(super) fn reads_as_is(&self) -> bool {
         self.as_is || self.fixed.is_some()
@@ -160,6 +180,7 @@ impl RecordArgs {
             fixed: None,
             max_record,
             as_is: true,
+            threads: 1,
             no_progress: true,
         }
     }

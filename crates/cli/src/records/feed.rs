@@ -1,5 +1,7 @@
 //! The reading thread: blocks of bytes over a bounded channel, so that reading, unpacking and hashing overlap, and whoever waits for bytes can also wait for something else.
+//! Between the two, more threads may [work ahead](super::ahead).
 
+use super::ahead::{Ahead, Done, Next};
 use super::source::{open, read_retrying};
 use std::io;
 use std::path::{Path, PathBuf};
@@ -11,7 +13,8 @@ use std::time::Duration;
 /// Bytes of a block: fits the second-level cache, and a hundred of them a second cost nothing.
 const BLOCK: usize = 256 << 10;
 
-/// Blocks that may wait to be used. With the one in use and the one being read, this is all the memory there is.
+/// Blocks that may wait to be used, besides one for each thread that works ahead. With the one in use, the one that waits for its place and the one being read, this is all
+/// the memory there is.
 const WAITING: usize = 2;
 
 /// Bytes as they were read.
@@ -19,6 +22,13 @@ const WAITING: usize = 2;
 pub(super) struct Block {
     pub(super) bytes: Vec<u8>,
     pub(super) length: usize,
+    pub(super) done: Box<Done>,
+}
+
+impl Block {
+    pub(super) fn of(bytes: Vec<u8>) -> Block {
+        Block { length: bytes.len(), bytes, ..Block::default() }
+    }
 }
 
 /// What the reading thread has to say.
@@ -29,9 +39,15 @@ pub(super) enum Message {
     InputEnded(io::Result<()>),
 }
 
+/// What it hands on: blocks may not be ready yet.
+enum Coming {
+    Next(Next),
+    InputEnded(io::Result<()>),
+}
+
 /// The receiving end.
 pub(super) struct Feed {
-    messages: Receiver<Message>,
+    messages: Receiver<Coming>,
     used: SyncSender<Block>,
     shared: Arc<Shared>,
 }
@@ -55,19 +71,20 @@ pub(super) enum Waited {
 
 impl Feed {
     /// Starts to read the inputs, in order.
-    pub(super) fn start(paths: &[PathBuf], as_is: bool) -> io::Result<Feed> {
-        let (to_us, messages) = sync_channel(WAITING);
-        let (used, from_us) = sync_channel(WAITING + 2);
+    pub(super) fn start(paths: &[PathBuf], as_is: bool, ahead: Option<Ahead>) -> io::Result<Feed> {
+        let waiting = WAITING + ahead.as_ref().map_or(0, Ahead::threads);
+        let (to_us, messages) = sync_channel(waiting);
+        let (used, from_us) = sync_channel(waiting + 2);
         let shared = Arc::new(Shared { paths: paths.to_vec(), as_is, read: Arc::default(), wanted: AtomicUsize::new(0) });
         let theirs = Arc::clone(&shared);
-        std::thread::Builder::new().name("reader".to_owned()).spawn(move || read_inputs(&theirs, &to_us, &from_us))?;
+        std::thread::Builder::new().name("reader".to_owned()).spawn(move || read_inputs(&theirs, ahead, &to_us, &from_us))?;
         Ok(Feed { messages, used, shared })
     }
 
     /// The next message if it is there.
     pub(super) fn poll(&self) -> Waited {
         match self.messages.try_recv() {
-            Ok(message) => Waited::For(message),
+            Ok(coming) => Waited::For(arrived(coming)),
             Err(TryRecvError::Empty) => Waited::TimedOut,
             Err(TryRecvError::Disconnected) => Waited::Over,
         }
@@ -75,7 +92,7 @@ impl Feed {
 
     pub(super) fn wait(&self, time: Duration) -> Waited {
         match self.messages.recv_timeout(time) {
-            Ok(message) => Waited::For(message),
+            Ok(coming) => Waited::For(arrived(coming)),
             Err(RecvTimeoutError::Timeout) => Waited::TimedOut,
             Err(RecvTimeoutError::Disconnected) => Waited::Over,
         }
@@ -100,12 +117,21 @@ impl Feed {
     }
 }
 
+/// A block that was promised is waited for: it is a matter of milliseconds.
+fn arrived(coming: Coming) -> Message {
+    match coming {
+        Coming::Next(Next::Plain(block)) => Message::Bytes(block),
+        Coming::Next(Next::Promised(block)) => Message::Bytes(block.recv().expect("a thread that took a block gives it back")),
+        Coming::InputEnded(result) => Message::InputEnded(result),
+    }
+}
+
 /// Reads until all is read or nobody listens any more.
-fn read_inputs(shared: &Shared, messages: &SyncSender<Message>, used: &Receiver<Block>) {
+fn read_inputs(shared: &Shared, mut ahead: Option<Ahead>, messages: &SyncSender<Coming>, used: &Receiver<Block>) {
     for (index, path) in shared.paths.iter().enumerate() {
         let wanted = || shared.wanted.load(Ordering::Relaxed) <= index;
-        let result = read_input(shared, path, wanted, messages, used);
-        if messages.send(Message::InputEnded(result)).is_err() {
+        let result = read_input(shared, path, wanted, ahead.as_mut(), messages, used);
+        if messages.send(Coming::InputEnded(result)).is_err() {
             return;
         }
     }
@@ -115,14 +141,23 @@ fn read_input(
     shared: &Shared,
     path: &Path,
     wanted: impl Fn() -> bool,
-    messages: &SyncSender<Message>,
+    mut ahead: Option<&mut Ahead>,
+    messages: &SyncSender<Coming>,
     used: &Receiver<Block>,
 ) -> io::Result<()> {
     let mut source = open(path, shared.as_is, &shared.read)?;
+    ahead.iter_mut().for_each(|ahead| ahead.begin_input());
     while wanted() {
-        let mut block = used.try_recv().unwrap_or_else(|_| Block { bytes: vec![0; BLOCK], length: 0 });
+        let mut block = used.try_recv().unwrap_or_else(|_| Block::of(vec![0; BLOCK]));
         block.length = read_retrying(&mut source, &mut block.bytes)?;
-        if block.length == 0 || messages.send(Message::Bytes(block)).is_err() {
+        if block.length == 0 {
+            break;
+        }
+        let next = match &mut ahead {
+            Some(ahead) => ahead.hand_over(block),
+            None => Next::Plain(block),
+        };
+        if messages.send(Coming::Next(next)).is_err() {
             break;
         }
     }

@@ -1,5 +1,6 @@
 //! What splitting a piece of text finds: records, their keys, and what is wrong with some of them.
 
+use super::SHOWN;
 use super::key::{Found as Where, KeyOf, decode_hex};
 use std::ops::Range;
 
@@ -26,6 +27,8 @@ pub(super) struct Found {
     /// The only span is of the carried record, not of the text.
     pub(super) carried: bool,
     pub(super) troubles: Vec<Trouble>,
+    /// Troubles beyond the [`SHOWN`] that can be told.
+    pub(super) more_troubles: u64,
     /// Whoever reads passes on what has no key, so that nothing is lost.
     pub(super) passing: bool,
     /// Bytes to be passed on, after the records found: what is no whole record.
@@ -47,7 +50,11 @@ impl Found {
     }
 
     pub(super) fn trouble(&mut self, record: u64, why: impl Into<String>) {
-        self.troubles.push(Trouble { record, why: why.into() });
+        if self.troubles.len() < SHOWN {
+            self.troubles.push(Trouble { record, why: why.into() });
+        } else {
+            self.more_troubles += 1;
+        }
     }
 
     /// A record of the text that has no key.

@@ -4,7 +4,7 @@
 //! let mut records = Records::open(&args.records, &args.inputs)?;
 //! loop {
 //!     match records.next() {
-//!         Event::Batch(batch) => for (record, key) in batch.iter() { .. },
+//!         Event::Batch(batch, _) => for (record, key) in batch.iter() { .. },
 //!         Event::Idle => out.flush()?,
 //!         Event::Header(_) | Event::InputEnded | Event::Deadline => {}
 //!         Event::Stopped | Event::End => break,
@@ -13,6 +13,8 @@
 //! ```
 //! What is wrong with an input or a record is told on standard error and counted; the rest is read. [`Records::complete`] says whether anything was.
 
+mod ahead;
+mod answers;
 mod args;
 mod csv;
 mod feed;
@@ -20,6 +22,7 @@ mod found;
 mod json;
 mod key;
 mod quotes;
+mod shortfall;
 mod source;
 mod split;
 mod splitter;
@@ -27,14 +30,18 @@ mod splitter;
 mod tests;
 mod whole;
 
+pub(crate) use answers::Answers;
 pub(crate) use args::RecordArgs;
 pub(crate) use found::Batch;
+pub(crate) use shortfall::add_no_shortfall;
 pub(crate) use whole::{count, insert_all};
 
 use crate::failure::{Failure, warn};
 use crate::progress::Progress;
-use crate::report::{Report, plural};
+use crate::report::plural;
 use crate::stop;
+use ahead::Ahead;
+use answers::Work;
 use feed::{Block, Feed, Message, Waited};
 use found::Found;
 use source::{is_stdin, name};
@@ -42,23 +49,23 @@ use splitter::Splitter;
 use std::collections::VecDeque;
 use std::io::{self, IsTerminal};
 use std::path::{Path, PathBuf};
-use std::process::ExitCode;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 use whole::total_bytes;
 
 /// How long a wait may last before signals are looked for again.
 const TICK: Duration = Duration::from_millis(50);
 
-/// Keys that are hashed before they are used: enough that nothing is spent on the change between the two, and 64 KiB, which the second cache holds beside the block.
+/// Keys that a filter is asked about or given at once: enough that nothing is spent on the change, and 64 KiB, which the second cache holds beside the block.
 pub(crate) const HASHED: usize = 4096;
 
 /// Skipped records of an input that are told one by one.
-const SHOWN: u64 = 5;
+const SHOWN: usize = 5;
 
 /// What reading brings.
 pub(crate) enum Event<'a> {
-    /// Records with their keys.
-    Batch(Batch<'a>),
+    /// Records with their keys, and what was to be known of those.
+    Batch(Batch<'a>, &'a Answers),
     /// The first record of a CSV input, which names the columns.
     Header(&'a [u8]),
     /// Bytes without a key, to be passed on as they are; only if [asked for](Records::passing).
@@ -86,6 +93,8 @@ pub(crate) struct Records {
     at: usize,
     from: usize,
     found: Found,
+    work: Arc<Work>,
+    answers: Answers,
     header: Vec<u8>,
     passed: Vec<u8>,
     passed_told: bool,
@@ -112,14 +121,33 @@ pub(crate) struct Records {
 impl Records {
     /// Begins to read these inputs, standard input if there are none. Signals are caught from now on.
     pub(crate) fn open(args: &RecordArgs, paths: &[PathBuf]) -> Result<Records, Failure> {
-        Records::start(args, paths, false)
+        Records::start(args, paths, false, Found::default(), Arc::new(|_, _| ()))
     }
 
-    fn start(args: &RecordArgs, paths: &[PathBuf], silent: bool) -> Result<Records, Failure> {
+    /// The same, with something to be worked out about every batch: by `--threads` threads, in any order.
+    pub(crate) fn answering(
+        args: &RecordArgs,
+        paths: &[PathBuf],
+        work: impl Fn(Batch<'_>, &mut Answers) + Send + Sync + 'static,
+    ) -> Result<Records, Failure> {
+        Records::start(args, paths, false, Found::default(), Arc::new(work))
+    }
+
+    /// The same for verbs that must not lose anything: what has no key is handed out, too, as records without keys, or as [`Event::Passed`].
+    pub(crate) fn passing(
+        args: &RecordArgs,
+        paths: &[PathBuf],
+        work: impl Fn(Batch<'_>, &mut Answers) + Send + Sync + 'static,
+    ) -> Result<Records, Failure> {
+        Records::start(args, paths, false, Found { passing: true, ..Found::default() }, Arc::new(work))
+    }
+
+    fn start(args: &RecordArgs, paths: &[PathBuf], silent: bool, found: Found, work: Arc<Work>) -> Result<Records, Failure> {
         let paths = or_stdin(paths);
         let splitter = args.splitter()?;
         stop::watch();
-        let feed = Feed::start(&paths, args.reads_as_is()).map_err(|error| Failure::new(format_args!("cannot start a thread: {error}")))?;
+        let feed = feed(args, &paths, &splitter, found.passing, &work);
+        let feed = feed.map_err(|error| Failure::new(format_args!("cannot start a thread: {error}")))?;
         let progress =
             if args.shows_progress() && !silent { Progress::over_bytes(args.noun(), total_bytes(&paths)) } else { Progress::none() };
         Ok(Records {
@@ -130,7 +158,9 @@ impl Records {
             block: Block::default(),
             at: 0,
             from: 0,
-            found: Found::default(),
+            found,
+            work,
+            answers: Answers::default(),
             header: Vec::new(),
             passed: Vec::new(),
             passed_told: true,
@@ -149,12 +179,6 @@ impl Records {
             skipped: 0,
             failed_inputs: 0,
         })
-    }
-
-    /// Hands out what has no key, too, for verbs that must not lose anything: as records without keys, or as [`Event::Passed`].
-    pub(crate) fn passing(mut self) -> Records {
-        self.found.passing = true;
-        self
     }
 
     /// The next event. After `End`, and only then, all inputs were read.
@@ -184,7 +208,7 @@ impl Records {
                 self.idle_told = false;
                 self.read += self.found.with_keys();
                 self.progress.at(self.feed.bytes_read(), self.read);
-                return Event::Batch(self.batch());
+                return Event::Batch(self.batch(), &self.answers);
             }
             if self.take_header() {
                 return Event::Header(&self.header);
@@ -221,55 +245,6 @@ impl Records {
         self.deadline = time;
     }
 
-    /// Records read so far, those that were skipped not among them.
-    pub(crate) fn read(&self) -> u64 {
-        self.read
-    }
-
-    /// Whether nothing was skipped and no input failed.
-    pub(crate) fn complete(&self) -> bool {
-        self.skipped == 0 && self.failed_inputs == 0
-    }
-
-    /// What to say if a signal asked to stop.
-    pub(crate) fn stopped_message(&self) -> Option<String> {
-        self.stopping.then(|| format!("stopped by a signal after {}", plural(self.read, self.noun)))
-    }
-
-    /// An error if what was read should not be written to a file: a signal came, or no record could be read and something went wrong.
-    pub(crate) fn worth_writing(&self) -> Result<(), Failure> {
-        if let Some(message) = self.stopped_message() {
-            return Err(Failure::new(format_args!("{message}; nothing was written")));
-        }
-        if self.read == 0 && !self.complete() {
-            let what = if self.skipped > 0 {
-                format!("all {} were skipped", plural(self.skipped, self.noun))
-            } else {
-                "no input could be read".to_owned()
-            };
-            return Err(Failure::new(format_args!("{what}; nothing was written")));
-        }
-        Ok(())
-    }
-
-    /// Says what a file written from these records lacks, and gives the exit code.
-    pub(crate) fn told_shortfall(&self, file: &Path) -> ExitCode {
-        if self.complete() {
-            return ExitCode::SUCCESS;
-        }
-        let skipped = (self.skipped > 0)
-            .then(|| format!("{} that {} skipped", plural(self.skipped, self.noun), if self.skipped == 1 { "was" } else { "were" }));
-        let failed = (self.failed_inputs > 0).then(|| format!("what could not be read of {}", plural(self.failed_inputs, "input")));
-        let lacks: Vec<String> = skipped.into_iter().chain(failed).collect();
-        warn(format_args!("{} was written, but lacks {}", file.display(), lacks.join(", and ")));
-        ExitCode::from(2)
-    }
-
-    /// What was not read, for programs.
-    pub(crate) fn add_shortfall(&self, report: &mut Report) {
-        report.field("skipped", self.skipped).field("failed_inputs", self.failed_inputs);
-    }
-
     /// True once between two batches.
     fn told_idle_now(&mut self) -> bool {
         !std::mem::replace(&mut self.idle_told, true)
@@ -296,17 +271,41 @@ impl Records {
     fn find(&mut self) -> bool {
         self.found.clear();
         if self.at < self.block.length {
+            if self.take_ahead() {
+                return !self.found.spans.is_empty();
+            }
             self.split();
         } else if self.ending.is_some() && !self.flushed {
             self.flush();
         }
         self.note_found();
-        !self.found.spans.is_empty()
+        if self.found.spans.is_empty() {
+            return false;
+        }
+        let mut answers = std::mem::take(&mut self.answers);
+        (self.work)(self.batch(), &mut answers);
+        self.answers = answers;
+        true
+    }
+
+    /// Takes over what other threads have worked out, if that comes next.
+    fn take_ahead(&mut self) -> bool {
+        let done = &mut *self.block.done;
+        if done.part.is_empty() || self.at != done.part.start {
+            return false;
+        }
+        (self.from, self.at) = (done.part.start, done.part.end);
+        std::mem::swap(&mut self.found, &mut done.found);
+        std::mem::swap(&mut self.answers, &mut done.answers);
+        self.splitter.adopt(done.records, &mut self.found);
+        self.note_found();
+        true
     }
 
     fn split(&mut self) {
         self.from = self.at;
-        let text = &self.block.bytes[self.from..self.block.length];
+        let end = if self.at < self.block.done.part.start { self.block.done.part.start } else { self.block.length };
+        let text = &self.block.bytes[self.from..end];
         match self.splitter.split(text, &mut self.found) {
             Ok(used) => self.at += used,
             Err(why) => self.abandon(&why),
@@ -331,8 +330,8 @@ impl Records {
     }
 
     fn end_input(&mut self) {
-        if self.skipped_here > SHOWN {
-            let more = crate::report::count(self.skipped_here - SHOWN);
+        if self.skipped_here > SHOWN as u64 {
+            let more = crate::report::count(self.skipped_here - SHOWN as u64);
             let fate = if self.found.passing { "passed on" } else { "skipped" };
             let message = format!("{}: {more} more {fate}", self.input_name());
             self.note(message);
@@ -368,21 +367,23 @@ impl Records {
 
     /// Takes over what splitting found besides records.
     fn note_found(&mut self) {
+        let more = std::mem::take(&mut self.found.more_troubles);
         for trouble in std::mem::take(&mut self.found.troubles) {
             self.skipped += 1;
             self.skipped_here += 1;
-            if self.skipped_here <= SHOWN {
+            if self.skipped_here <= SHOWN as u64 {
                 let fate = if self.found.passing { "passed on" } else { "skipped" };
                 let message = format!("{}: {} {} {}; {fate}", self.input_name(), self.noun, trouble.record, trouble.why);
                 self.note(message);
             }
         }
+        self.skipped += more;
+        self.skipped_here += more;
         if !self.found.passed.is_empty() {
             (self.passed, self.passed_told) = (std::mem::take(&mut self.found.passed), false);
         }
         if let Some(again) = self.found.again.take() {
-            let length = again.len();
-            let old = std::mem::replace(&mut self.block, Block { bytes: again, length });
+            let old = std::mem::replace(&mut self.block, Block::of(again));
             self.feed.recycle(old);
             self.at = 0;
         }
@@ -406,13 +407,17 @@ impl Records {
     }
 }
 
-fn or_stdin(paths: &[PathBuf]) -> Vec<PathBuf> {
-    if paths.is_empty() { vec![PathBuf::from("-")] } else { paths.to_vec() }
+/// Begins to read, with threads that work ahead if there are to be any and the records allow it.
+fn feed(args: &RecordArgs, paths: &[PathBuf], splitter: &Splitter, passing: bool, work: &Arc<Work>) -> io::Result<Feed> {
+    let ahead = match (splitter.form(), args.threads()) {
+        (Some(form), threads @ 2..) => Some(Ahead::start(threads, form, passing, work)?),
+        _ => None,
+    };
+    Feed::start(paths, args.reads_as_is(), ahead)
 }
 
-/// As [`Records::add_shortfall`] where nothing was to be read.
-pub(crate) fn add_no_shortfall(report: &mut Report) {
-    report.field("skipped", 0).field("failed_inputs", 0);
+fn or_stdin(paths: &[PathBuf]) -> Vec<PathBuf> {
+    if paths.is_empty() { vec![PathBuf::from("-")] } else { paths.to_vec() }
 }
 
 /// Whether the only input is a terminal: nobody means to type a data set.

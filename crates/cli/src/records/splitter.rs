@@ -2,7 +2,7 @@
 
 use super::csv::Csv;
 use super::found::Found;
-use super::split::Split;
+use super::split::{Form, Split};
 
 /// Splits inputs into records, block by block.
 pub(super) enum Splitter {
@@ -49,8 +49,23 @@ impl Splitter {
     /// Whether keys are copies, not parts of the text.
     pub(super) fn copies_keys(&self) -> bool {
         match self {
-            Splitter::Plain(split) => split.copies_keys(),
+            Splitter::Plain(split) => split.form().copies_keys(),
             Splitter::Csv(csv) => csv.copies_keys(),
+        }
+    }
+
+    /// The form of records that can be found without knowing what comes before them. In CSV a quote may be open.
+    pub(super) fn form(&self) -> Option<&Form> {
+        match self {
+            Splitter::Plain(split) => Some(split.form()),
+            Splitter::Csv(_) => None,
+        }
+    }
+
+    /// Takes over so many records that were found elsewhere by the [form](Self::form), numbered from 1; all before them were found here.
+    pub(super) fn adopt(&mut self, records: u64, found: &mut Found) {
+        if let Splitter::Plain(split) = self {
+            split.adopt(records, found);
         }
     }
 

@@ -1,5 +1,6 @@
 //! Splitting must not depend on where blocks end: every input is split whole, byte by byte, and in pieces between.
 
+use super::ahead::Cut;
 use super::csv::{Column, Csv};
 use super::found::{Batch, Found};
 use super::key::KeyOf;
@@ -31,9 +32,27 @@ fn split_all(splitter: &mut Splitter, text: &[u8], outcome: &mut Outcome) {
     }
 }
 
-fn run(mut splitter: Splitter, text: &[u8], step: usize) -> Outcome {
+/// The same with the whole records found without the splitter, as other threads do.
+fn split_ahead(splitter: &mut Splitter, cut: &mut Cut, text: &[u8], outcome: &mut Outcome) {
+    let (mut found, mut records) = (Found::default(), 0);
+    let Some(form) = splitter.form() else { return split_all(splitter, text, outcome) };
+    let (whole, form) = (cut.whole(text), form.clone());
+    split_all(splitter, &text[..whole.start], outcome);
+    assert_eq!(form.split(&text[whole.clone()], &mut records, &mut found), whole.len(), "{whole:?} are whole records");
+    splitter.adopt(records, &mut found);
+    take(splitter, &text[whole.clone()], &mut found, outcome);
+    split_all(splitter, &text[whole.end..], outcome);
+}
+
+fn run(mut splitter: Splitter, text: &[u8], step: usize, ahead: bool) -> Outcome {
     let mut outcome = Outcome::default();
-    text.chunks(step).for_each(|piece| split_all(&mut splitter, piece, &mut outcome));
+    let mut cut = splitter.form().filter(|_| ahead).map(|form| Cut::new(form.ends()));
+    for piece in text.chunks(step) {
+        match &mut cut {
+            Some(cut) => split_ahead(&mut splitter, cut, piece, &mut outcome),
+            None => split_all(&mut splitter, piece, &mut outcome),
+        }
+    }
     loop {
         let mut found = Found::default();
         splitter.finish(&mut found).expect("an input with the column");
@@ -43,11 +62,12 @@ fn run(mut splitter: Splitter, text: &[u8], step: usize) -> Outcome {
     }
 }
 
-/// The outcome, which must be the same whatever the pieces.
+/// The outcome, which must be the same whatever the pieces, and whoever finds the records.
 fn split(make: impl Fn() -> Splitter, text: &str) -> Outcome {
-    let whole = run(make(), text.as_bytes(), text.len().max(1));
-    for step in 1..text.len().min(40) {
-        assert_eq!(run(make(), text.as_bytes(), step), whole, "in pieces of {step}: {text:?}");
+    let whole = run(make(), text.as_bytes(), text.len().max(1), false);
+    for step in (1..text.len().min(40)).chain([text.len().max(1)]) {
+        assert_eq!(run(make(), text.as_bytes(), step, false), whole, "in pieces of {step}: {text:?}");
+        assert_eq!(run(make(), text.as_bytes(), step, true), whole, "ahead, in pieces of {step}: {text:?}");
     }
     whole
 }

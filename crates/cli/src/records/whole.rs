@@ -1,5 +1,6 @@
 //! Inputs from their beginning to their end: sized, counted, inserted.
 
+use super::found::Found;
 use super::source::{is_stdin, open_file};
 use super::{Event, HASHED, RecordArgs, Records, or_stdin};
 use crate::cmd::insert::over_capacity;
@@ -9,7 +10,7 @@ use crate::report;
 use std::fs::Metadata;
 use std::io::{self, Seek};
 use std::path::{Path, PathBuf};
-use truebloom::{KeyHash, KeyHasher};
+use std::sync::Arc;
 
 /// What the system says of an input, which is not opened for it: opening a pipe would wait for who writes to it.
 fn metadata(path: &Path) -> io::Result<Metadata> {
@@ -32,7 +33,7 @@ pub(crate) fn count(args: &RecordArgs, paths: &[PathBuf]) -> Result<Option<u64>,
             _ => {}
         }
     }
-    let mut records = Records::start(args, paths, true)?;
+    let mut records = Records::start(args, paths, true, Found::default(), Arc::new(|_, _| ()))?;
     loop {
         match records.next() {
             Event::End | Event::Stopped => break,
@@ -49,20 +50,16 @@ pub(crate) fn count(args: &RecordArgs, paths: &[PathBuf]) -> Result<Option<u64>,
 
 /// Inserts the keys of all records. An error if nothing should be written for it; with `strict` also if there may be more items than planned.
 pub(crate) fn insert_all(filter: &mut Filter, args: &RecordArgs, paths: &[PathBuf], strict: bool) -> Result<Records, Failure> {
-    let mut records = Records::open(args, paths)?;
     let hasher = filter.hasher();
-    let mut hashes: Vec<KeyHash> = Vec::with_capacity(HASHED);
+    let mut records = Records::answering(args, paths, move |batch, answers| answers.hash(batch, hasher))?;
     loop {
         match records.next() {
-            Event::Batch(batch) => {
-                let mut keys = batch.iter();
-                loop {
-                    hashes.clear();
-                    hashes.extend(keys.by_ref().take(at_once(filter, strict)).map(|(_, key)| hasher.hash(key)));
-                    if hashes.is_empty() {
-                        break;
-                    }
-                    filter.insert_hashes(&hashes);
+            Event::Batch(_, answers) => {
+                let mut hashes = &answers.hashes[..];
+                while !hashes.is_empty() {
+                    let (now, later) = hashes.split_at(hashes.len().min(at_once(filter, strict)));
+                    hashes = later;
+                    filter.insert_hashes(now);
                     if strict && filter.is_over_capacity() {
                         return Err(Failure::new(format_args!("{}; nothing was written", over_capacity(filter))));
                     }

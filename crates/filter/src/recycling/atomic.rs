@@ -4,7 +4,7 @@ use super::salt::Salt;
 use super::{Phases, Policy, Seen, Trigger, salt};
 use crate::bits::words_for;
 use crate::error::BuildError;
-use crate::hash::{KeyHash, KeyHasher, PortableHasher, Seed};
+use crate::hash::{KeyHash, KeyHasher, PortableHasher, Seed, hash_key};
 use crate::key::Key;
 use crate::scheme::{FillScheme, Scheme, Standard};
 use std::sync::PoisonError;
@@ -133,7 +133,7 @@ impl<H: KeyHasher, S: FillScheme> AtomicRecyclingFilter<H, S> {
 
     /// The key's hash.
     pub fn hash<K: Key + ?Sized>(&self, key: &K) -> KeyHash {
-        key.with_bytes(|bytes| self.hasher.hash(bytes))
+        hash_key(&self.hasher, key)
     }
 
     /// Recycles now. Waits for the inserts under way.

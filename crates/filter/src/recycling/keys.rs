@@ -2,7 +2,7 @@
 
 use super::RecyclingFilter;
 use super::memory::{Entered, Layout, Memory};
-use crate::hash::{KeyHash, KeyHasher};
+use crate::hash::{KeyHash, KeyHasher, hash_key};
 use crate::key::Key;
 use std::time::Duration;
 
@@ -86,6 +86,6 @@ impl<H: KeyHasher, S: Layout> RecyclingFilter<H, S> {
     /// The key's hash, for [`check_and_insert_hash`](Self::check_and_insert_hash) of this and all filters with the same hasher and seed.
     #[inline]
     pub fn hash<K: Key + ?Sized>(&self, key: &K) -> KeyHash {
-        key.with_bytes(|bytes| self.hasher.hash(bytes))
+        hash_key(&self.hasher, key)
     }
 }

@@ -4,11 +4,11 @@ use super::Policy;
 use super::memory::{Entered, Layout, Memory, Recorded};
 use super::salt::Salt;
 use super::stored::parameter;
-use crate::arch::{self, LINE_BITS, Level, Line, Words, prefetch};
+use crate::arch::{LINE_BITS, Level, Line, Words, prefetch};
 use crate::error::{BuildError, Expected, FormatError};
 use crate::format::{Fields, Kind, at, check_field};
 use crate::hash::KeyHash;
-use crate::scheme::{BLOCKED_ID, InLines};
+use crate::scheme::{InLines, InLinesId};
 use truebloom_math::recycling::{BlockedDesign, Weights};
 use truebloom_math::{Law, MAX_BITS, MAX_BLOCKED_PROBES};
 
@@ -54,7 +54,7 @@ impl Lines {
     }
 
     fn line_count(&self) -> u64 {
-        self.scheme.lines_and_threshold().0
+        self.scheme.lines()
     }
 }
 
@@ -116,27 +116,28 @@ impl Memory for Lines {
 
     #[inline]
     fn enter(&mut self, hash: KeyHash) -> Entered {
-        let (line, mut words) = self.scheme.line(self.salt.apply(hash));
-        // The scheme draws no line beyond the end.
-        let Some(line) = self.words.as_chunks_mut().0.get_mut(line as usize) else { return Entered::Known };
-        if arch::contains(self.level, line, words, self.scheme.probes()) {
+        let hash = self.salt.apply(hash);
+        let lines = self.words.as_chunks_mut().0;
+        if self.scheme.contains(self.level, lines, hash) {
             return Entered::Known;
         }
-        let before = (self.weight, self.weights.of(ones(line)));
-        arch::insert(line, || words.next(), self.scheme.probes());
-        self.weight += self.weights.of(ones(line)) - before.1;
+        let (line, _) = self.scheme.line_and_word(hash);
+        // The scheme draws no line beyond the end.
+        let weight = |lines: &[Line]| lines.get(line as usize).map_or(0, |line| self.weights.of(ones(line)));
+        let before = (self.weight, weight(lines));
+        self.scheme.set(self.level, lines, hash);
+        self.weight += weight(lines) - before.1;
         Entered::New { rate: Weights::rate(before.0, self.line_count()) }
     }
 
     #[inline]
     fn contains(&self, hash: KeyHash) -> bool {
-        let (line, words) = self.scheme.line(self.salt.apply(hash));
-        self.lines().get(line as usize).is_some_and(|line| arch::contains(self.level, line, words, self.scheme.probes()))
+        self.scheme.contains(self.level, self.lines(), self.salt.apply(hash))
     }
 
     #[inline]
     fn prefetch(&self, hash: KeyHash) {
-        let (line, _) = self.scheme.line(self.salt.apply(hash));
+        let (line, _) = self.scheme.line_and_word(self.salt.apply(hash));
         prefetch(&self.words, 8 * line);
     }
 
@@ -147,7 +148,7 @@ impl Memory for Lines {
 
     fn read_scheme(fields: &Fields) -> Result<InLines, FormatError> {
         let scheme = fields.u16(at::SCHEME);
-        if scheme != BLOCKED_ID {
+        if scheme != InLinesId::InLines as u16 {
             return Err(FormatError::Unknown { field: "scheme", found: scheme.into() });
         }
         check_field("block bits", fields.u64(parameter::BLOCK_BITS), Expected::Exactly(LINE_BITS))?;
@@ -161,7 +162,7 @@ impl Memory for Lines {
 
     fn header(&self) -> Fields {
         let mut fields = Fields::new(Kind::RecyclingBlocked);
-        fields.put(at::SCHEME, BLOCKED_ID.to_le_bytes());
+        fields.put(at::SCHEME, (InLinesId::InLines as u16).to_le_bytes());
         fields.put(at::PROBES, self.probes().to_le_bytes());
         fields.put(at::BITS, self.bits().to_le_bytes());
         fields.put(parameter::BLOCK_BITS, LINE_BITS.to_le_bytes());

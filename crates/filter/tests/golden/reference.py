@@ -32,6 +32,13 @@ def words(h1, h2):
         y = (y + i) & MASK
 
 
+def halves_and_words(h1, h2):
+    """The stream of schemes 11 and 12."""
+    yield h1
+    yield h2
+    yield from words(h1, h2)
+
+
 def below(stream, bound):
     threshold = (1 << 64) % bound
     for skipped in range(65):
@@ -44,6 +51,18 @@ def positions(h1, h2, m):
     stream = words(h1, h2)
     while True:
         yield below(stream, m)
+
+
+def batched_positions(h1, h2, m, k):
+    """Scheme 11: the digits to the base m of a number below m^r, most significant first; by division, not digit by digit."""
+    stream, r = halves_and_words(h1, h2), 1
+    while r < k and m ** (r + 1) <= 1 << 52:
+        r += 1
+    found = []
+    while len(found) < k:
+        tuple = below(stream, m**r)
+        found += [tuple // m**i % m for i in reversed(range(r))]
+    return found[:k]
 
 
 def distinct_positions(h1, h2, m, k):
@@ -83,7 +102,8 @@ def partition_double(h1, h2, m, k):
 
 
 SCHEMES = {
-    "standard": lambda h1, h2, m, k: list(islice(positions(h1, h2, m), k)),
+    "standard": batched_positions,
+    "standard-1": lambda h1, h2, m, k: list(islice(positions(h1, h2, m), k)),
     "classic": distinct_positions,
     "partitioned": partitioned,
     "double": two_hashes(lambda i: 0),
@@ -111,6 +131,14 @@ def golden_positions():
 
 
 def xxh3(seed, key):
+    """Hasher 3."""
+    seed = mix(mix(((seed & MASK) + 0x9E3779B97F4A7C15) & MASK) ^ (seed >> 64))
+    h = xxhash.xxh3_128_intdigest(key, seed=seed)
+    return h & MASK, h >> 64
+
+
+def first_xxh3(seed, key):
+    """Hasher 1."""
     h = xxhash.xxh3_128_intdigest(key, seed=seed & MASK)
     return (h & MASK) ^ (seed >> 64), h >> 64
 
@@ -146,15 +174,21 @@ def siphash13(seed, key):
     return tuple(halves)
 
 
+HASHERS = {1: first_xxh3, 2: siphash13, 3: xxh3}
+
+
 class Filter:
+    scheme, kind = 1, 1
+
     def __init__(self, hasher, bits, probes, capacity=0, rate=(0, 0, 0)):
         self.hasher, self.bits, self.probes, self.capacity, self.rate = hasher, bits, probes, capacity, rate
         self.payload, self.offered, self.changed, self.merged = bytearray((bits + 63) // 64 * 8), 0, 0, 0
 
     def insert(self, key):
-        h1, h2 = (xxh3 if self.hasher == 1 else siphash13)(SEED, key)
+        h1, h2 = HASHERS[self.hasher](SEED, key)
         before = bytes(self.payload)
-        for p in islice(positions(h1, h2, self.bits), self.probes):
+        scheme = SCHEMES["standard" if self.scheme == 11 else "standard-1"]
+        for p in scheme(h1, h2, self.bits, self.probes):
             self.payload[p // 8] |= 1 << p % 8
         self.offered += 1
         self.changed += before != self.payload
@@ -166,7 +200,7 @@ class Filter:
     def encode(self):
         numerator, exponent, divisor = self.rate
         header = b"\x89TBL\r\n\x1a\n"
-        header += struct.pack("<HHHHIIQ", 1, 1, 1, self.hasher, self.merged, self.probes, self.bits)
+        header += struct.pack("<HHHHIIQ", 1, self.kind, self.scheme, self.hasher, self.merged, self.probes, self.bits)
         header += SEED.to_bytes(16, "little")
         header += struct.pack("<QQQ", self.offered, self.changed, self.capacity)
         header += struct.pack("<QQiI", numerator, divisor, exponent, 0)
@@ -175,9 +209,14 @@ class Filter:
         return header + struct.pack("<Q", xxhash.xxh3_64_intdigest(header)) + self.payload
 
 
-def blocked_positions(h1, h2, m, k):
-    """Scheme 10: the first word of the stream (skips included) draws one of m / 512 blocks, the next words seven positions each."""
-    stream = words(h1, h2)
+class Batched(Filter):
+    """Several positions a word."""
+
+    scheme = 11
+
+
+def blocked_positions(stream, m, k):
+    """The first word of the stream (skips included) draws one of m / 512 blocks, the next words seven positions each."""
     line = below(stream, m // 512)
     drawn = [next(stream) for _ in range(-(-k // 7))]
     return [512 * line + (drawn[probe // 7] >> 9 * (probe % 7) & 511) for probe in range(k)]
@@ -186,17 +225,24 @@ def blocked_positions(h1, h2, m, k):
 class Blocked(Filter):
     """Kind 2."""
 
+    scheme, kind = 10, 2
+
     def insert(self, key):
+        stream = (halves_and_words if self.scheme == 12 else words)(*HASHERS[self.hasher](SEED, key))
         before = bytes(self.payload)
-        for p in blocked_positions(*xxh3(SEED, key), self.bits, self.probes):
+        for p in blocked_positions(stream, self.bits, self.probes):
             self.payload[p // 8] |= 1 << p % 8
         self.offered += 1
         self.changed += before != self.payload
 
     def encode(self):
         header = bytearray(super().encode()[:248])
-        header[10:12], header[12:14], header[120:128] = struct.pack("<H", 2), struct.pack("<H", 10), struct.pack("<Q", 512)
+        header[120:128] = struct.pack("<Q", 512)
         return bytes(header) + struct.pack("<Q", xxhash.xxh3_64_intdigest(bytes(header))) + self.payload
+
+
+class BlockedFromHalves(Blocked):
+    scheme = 12
 
 
 P61 = (1 << 61) - 1
@@ -226,7 +272,7 @@ class Sketch:
         return [row * self.width + p for row, p in enumerate(rows)]
 
     def add(self, key, count):
-        cells, most = self.cells(*xxh3(SEED, key)), 256**self.counter_bytes - 1
+        cells, most = self.cells(*first_xxh3(SEED, key)), 256**self.counter_bytes - 1
         raised = min(self.counters[c] for c in cells) + count
         for c in cells:
             self.counters[c] = min(most, max(self.counters[c], raised) if self.conservative else self.counters[c] + count)
@@ -241,7 +287,7 @@ class Sketch:
         parameters = struct.pack("<IIII", self.copies or 1, self.counter_bytes, self.family, 0)
         if listed:
             section = b""
-            for key, count in sorted(listed.items(), key=lambda item: (lambda h: h[1] << 64 | h[0])(xxh3(SEED, item[0]))):
+            for key, count in sorted(listed.items(), key=lambda item: (lambda h: h[1] << 64 | h[0])(first_xxh3(SEED, item[0]))):
                 section += struct.pack("<QQQQ", count, 0, count, len(key)) + key + bytes(-len(key) % 8)
             parameters += struct.pack("<QQQQ", 50, len(listed), len(section), 0)
             payload += section
@@ -306,7 +352,8 @@ class Recycling:
             h1, h2 = mix(h1 ^ salt[0]), mix(h2 ^ salt[1])
         if self.classic:
             return set(distinct_positions(h1, h2, self.bits, self.probes))
-        return set(islice(positions(h1, h2, self.bits), self.probes))
+        scheme = SCHEMES["standard" if self.hasher == 3 else "standard-1"]
+        return set(scheme(h1, h2, self.bits, self.probes))
 
     def rate(self, ones):
         if not self.classic:
@@ -347,7 +394,7 @@ class Recycling:
             self.start = self.now
 
     def offer(self, key):
-        h1, h2 = (xxh3 if self.hasher == 1 else siphash13)(SEED, key)
+        h1, h2 = HASHERS[self.hasher](SEED, key)
         self.offered += 1
         here = self.positions(h1, h2, self.salt)
         if here <= self.active:
@@ -378,7 +425,7 @@ class Recycling:
             payload += bits
         flags = self.retaining * 2 | (not self.renewed) * 4 | self.excluded * 8 | (self.now is not None) * 16
         header = b"\x89TBL\r\n\x1a\n"
-        header += struct.pack("<HHHHIIQ", 1, 2 + self.phases, 2 if self.classic else 1, self.hasher, flags, self.probes, self.bits)
+        header += struct.pack("<HHHHIIQ", 1, 2 + self.phases, 2 if self.classic else 11 if self.hasher == 3 else 1, self.hasher, flags, self.probes, self.bits)
         header += SEED.to_bytes(16, "little")
         header += struct.pack("<QQ", self.offered, self.new) + bytes(32)
         header += struct.pack("<QQQ", 256, len(payload), xxhash.xxh3_64_intdigest(bytes(payload)))
@@ -394,7 +441,7 @@ class BlockedRecycling(Recycling):
     def positions(self, h1, h2, salt):
         if salt:
             h1, h2 = mix(h1 ^ salt[0]), mix(h2 ^ salt[1])
-        return set(blocked_positions(h1, h2, self.bits, self.probes))
+        return set(blocked_positions(halves_and_words(h1, h2), self.bits, self.probes))
 
     def weight(self):
         ones = {}
@@ -417,31 +464,33 @@ class BlockedRecycling(Recycling):
     def encode(self):
         header = bytearray(super().encode()[:248])
         payload = super().encode()[256:]
-        header[10:12], header[12:14] = struct.pack("<H", 8), struct.pack("<H", 10)
+        header[10:12], header[12:14] = struct.pack("<H", 8), struct.pack("<H", 12)
         header[120:128], header[208:216] = struct.pack("<d", self.sigma), struct.pack("<Q", 512)
         return bytes(header) + struct.pack("<Q", xxhash.xxh3_64_intdigest(bytes(header))) + payload
 
 
 def recycling(folder):
-    lines = BlockedRecycling(1, 1536, 5, 0.0075, 1, age=1_000_000_000)
+    lines = BlockedRecycling(3, 1536, 5, 0.0075, 1, age=1_000_000_000)
     for second in range(3):
         lines.advance((7 + second) * 1_000_000_000)
         for key in keys(0, 160 + 40 * second):
             lines.offer(key)
     (folder / "v1-recycling-blocked.tbl").write_bytes(lines.encode())
-    one = Recycling(1, 300, 4, 150, 1, retaining=True, age=1_000_000_000)
-    for second in range(3):
-        one.advance((7 + second) * 1_000_000_000)
-        for key in keys(0, 80 + 40 * second):
-            one.offer(key)
-    (folder / "v1-recycling-one.tbl").write_bytes(one.encode())
-    two = Recycling(2, 250, 5, 120, 2, classic=True, renewed=False, excluded=True, insertions=25)
-    three = Recycling(1, 500, 6, 303, 2)
-    for filter in (two, three):
-        for key in [*keys(0, 60), *keys(30, 90), *keys(80, 130)]:
-            filter.offer(key)
-    (folder / "v1-recycling-two-classic.tbl").write_bytes(two.encode())
-    (folder / "v1-recycling-two.tbl").write_bytes(three.encode())
+    # Schemes 1 and 11, with hashers 1 and 3.
+    for hasher, name in (1, ""), (3, "-11"):
+        one = Recycling(hasher, 300, 4, 150, 1, retaining=True, age=1_000_000_000)
+        for second in range(3):
+            one.advance((7 + second) * 1_000_000_000)
+            for key in keys(0, 80 + 40 * second):
+                one.offer(key)
+        (folder / f"v1-recycling-one{name}.tbl").write_bytes(one.encode())
+        two = Recycling(2, 250, 5, 120, 2, classic=True, renewed=False, excluded=True, insertions=25)
+        three = Recycling(hasher, 500, 6, 303, 2)
+        for filter in (two, three):
+            for key in [*keys(0, 60), *keys(30, 90), *keys(80, 130)]:
+                filter.offer(key)
+        (folder / "v1-recycling-two-classic.tbl").write_bytes(two.encode())
+        (folder / f"v1-recycling-two{name}.tbl").write_bytes(three.encode())
 
 
 def keys(start, end):
@@ -452,14 +501,14 @@ def keys(start, end):
 
 
 def main(folder):
-    planned = Filter(1, 2401, 7, 250, (1, -2, 1))
-    for key in keys(0, 120):
-        planned.insert(key)
-    (folder / "v1-xxh3.tbl").write_bytes(planned.encode())
-    blocked = Blocked(1, 5632, 10, 333, (1, -3, 1))
-    for key in keys(0, 160):
-        blocked.insert(key)
-    (folder / "v1-blocked.tbl").write_bytes(blocked.encode())
+    for planned, name in (Filter(1, 2401, 7, 250, (1, -2, 1)), "xxh3"), (Batched(3, 2401, 7, 250, (1, -2, 1)), "xxh3-11"):
+        for key in keys(0, 120):
+            planned.insert(key)
+        (folder / f"v1-{name}.tbl").write_bytes(planned.encode())
+    for blocked, name in (Blocked(1, 5632, 10, 333, (1, -3, 1)), "blocked"), (BlockedFromHalves(3, 5632, 10, 333, (1, -3, 1)), "blocked-12"):
+        for key in keys(0, 160):
+            blocked.insert(key)
+        (folder / f"v1-{name}.tbl").write_bytes(blocked.encode())
     merged, other = Filter(2, 4097, 5), Filter(2, 4097, 5)
     for key in keys(0, 100):
         merged.insert(key)

@@ -83,7 +83,7 @@ fn weight(ones: u128, probes: u32) -> u128 {
     (0..probes).fold(1 << 64, |power, _| (power * ones).div_ceil(512))
 }
 
-/// A key's line and its positions there, by docs/DESIGN.md and docs/FORMAT.md (scheme 10).
+/// A key's line and its positions there, by docs/DESIGN.md and docs/FORMAT.md (scheme 12).
 fn positions(hash: KeyHash, lines: u64, probes: u32) -> (u64, BTreeSet<u64>) {
     let mix = |word: u64| {
         let word = (word ^ word >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -92,7 +92,11 @@ fn positions(hash: KeyHash, lines: u64, probes: u32) -> (u64, BTreeSet<u64>) {
     };
     let whole = u128::from(hash);
     let (mut x, mut y, mut i) = (whole as u64, (whole >> 64) as u64, 0);
+    let mut halves = [x, y].into_iter();
     let mut next = || {
+        if let Some(half) = halves.next() {
+            return half;
+        }
         let word = mix(x ^ y.rotate_left(32));
         i += 1;
         (x, y) = (x.wrapping_add(y), y.wrapping_add(i));

@@ -67,7 +67,7 @@ impl<R: RowHashes, W: Write> Query<'_, R, W> {
         let mut records = Records::open(&self.args.records, &[])?;
         loop {
             match records.next() {
-                Event::Batch(batch) => batch.iter().try_for_each(|(_, key)| self.answer(key))?,
+                Event::Batch(batch, _) => batch.iter().try_for_each(|(_, key)| self.answer(key))?,
                 Event::Idle => self.out.flush()?,
                 Event::Header(_) | Event::Passed(_) | Event::InputEnded | Event::Deadline => {}
                 Event::Stopped | Event::End => break,

@@ -112,7 +112,7 @@ fn count<R: RowHashes>(args: &StreamArgs, mut list: ListedSketch<R>) -> Result<E
     };
     loop {
         match records.next() {
-            Event::Batch(batch) => {
+            Event::Batch(batch, _) => {
                 for (_, key) in batch.iter() {
                     list.add(key, 1);
                     if reports.next == Some(list.sketch().total()) {

@@ -110,7 +110,8 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
     }
     let (filter, mut saver, chosen) = begin(args)?;
     let account = Account::begin(&filter);
-    let mut records = Records::open(&args.records, &args.inputs)?.passing();
+    let hasher = *filter.hasher();
+    let mut records = Records::passing(&args.records, &args.inputs, move |batch, answers| answers.hash(batch, hasher))?;
     let mut sift = Sift::new(args, filter, io::stdout().lock());
     while read(args, &mut records, &mut sift, &mut saver)? {}
     sift.flush()?;
@@ -138,7 +139,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
 fn read<W: Write>(args: &Args, records: &mut Records, sift: &mut Sift<'_, W>, saver: &mut Saver) -> Result<bool, Failure> {
     records.wake_at(saver.due());
     match records.next() {
-        Event::Batch(batch) => sift.batch(batch)?,
+        Event::Batch(batch, answers) => sift.batch(batch, &answers.hashes)?,
         Event::Passed(bytes) => sift.pass(bytes)?,
         Event::Header(header) => sift.header(header)?,
         Event::Idle => sift.flush()?,

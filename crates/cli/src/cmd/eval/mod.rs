@@ -33,7 +33,7 @@ pub(crate) fn run(_: &Args) -> Result<ExitCode, Failure> {
     let mut code = ExitCode::SUCCESS;
     loop {
         match records.next() {
-            Event::Batch(queries) => {
+            Event::Batch(queries, _) => {
                 for (line, _) in queries.iter() {
                     let answer = answer(line).unwrap_or_else(|message| {
                         code = ExitCode::from(2);

@@ -1,0 +1,124 @@
+#!/bin/bash
+# The command on 488 MB of lines. Everything is made below target/.
+#
+#   bench/command.sh threads [ROUNDS]   wall and processor seconds with -j 1 and -j 2: medians of interleaved rounds (7 unless given)
+#   bench/command.sh memory             peak memory of each verb, with 64 MiB of bits or counters
+set -euo pipefail
+cd "$(dirname "$0")/.."
+export LC_ALL=C
+work=${CARGO_TARGET_DIR:-target}/command
+truebloom=$(realpath "${CARGO_TARGET_DIR:-target}/release/truebloom")
+mkdir -p "$work"
+cd "$work"
+
+# 8 million lines, half of them distinct, as bench/dedup.sh has them; the first half of them in other formats.
+inputs() {
+    [ -s lines.gz ] && return
+    awk 'BEGIN { x = 7; for (i = 0; i < 8000000; i++) { x = (x * 16807) % 2147483647; k = x % 5020000;
+        printf "https://example.org/%06d/article-%07d.html?from=%07d\n", (k * 7919) % 999983, k, (k * 31) % 9999991 } }' > lines.txt
+    head -4000000 lines.txt | awk '{ printf "{\"id\":%d,\"url\":\"%s\",\"t\":1.5}\n", NR, $0 }' > lines.json
+    head -4000000 lines.txt | awk 'BEGIN { print "id,url" } { printf "%d,%s\n", NR, $0 }' > lines.csv
+    head -c 20000000 /dev/zero | tr '\0' '\n' > blank.txt
+    gzip -1 -c lines.txt > lines.gz
+}
+
+filters() {
+    for size in small:5M large:60M; do
+        "$truebloom" create --force -n "${size#*:}" -p 1% --seed 1 "${size%:*}.tbl" lines.txt > made
+    done
+}
+
+# The median of a column of numbers.
+median() {
+    sort -n | awk '{ x[NR] = $1 } END { print x[int((NR + 1) / 2)] }'
+}
+
+load() {
+    awk '{ print $1 }' /proc/loadavg
+}
+
+# One row: a verb with its options, with -j 1 and -j 2 in turns.
+row() {
+    local verb=$1 round threads
+    rm -f times.*
+    shift
+    for ((round = 0; round < rounds; round++)); do
+        for threads in 1 2; do
+            /usr/bin/time -q -o "times.$threads" -a -f '%e %U %S' "$truebloom" "$verb" -j "$threads" "$@" > printed 2> told || true
+        done
+    done
+    printf '| %-52s |' "$verb $*"
+    for threads in 1 2; do
+        printf ' %5s | %5s |' "$(awk '{ print $1 }' "times.$threads" | median)" "$(awk '{ print $2 + $3 }' "times.$threads" | median)"
+    done
+    printf ' %5s |\n' "$(awk 'FNR == 1 || $1 < least[FILENAME] { least[FILENAME] = $1 } END { printf "%.2f", least["times.1"] / least["times.2"] }' times.1 times.2)"
+}
+
+threads() {
+    rounds=${1:-7}
+    inputs
+    filters
+    echo "$(nproc) processors, load $(load) before; $rounds rounds; the last column compares the quickest rounds"
+    echo '| | wall s -j 1 | CPU s | wall s -j 2 | CPU s | times as fast |'
+    echo '|-|-|-|-|-|-|'
+    row check small.tbl lines.txt
+    row check -v small.tbl lines.txt
+    row check large.tbl lines.txt
+    row check small.tbl --json-field .url lines.json
+    row check small.tbl --csv --column url lines.csv
+    row check small.tbl lines.gz
+    row create --force -n 5M -p 1% made.tbl lines.txt
+    row create --force -n 60M -p 1% made.tbl lines.txt
+    row create --force -n 5M -p 1% made.tbl --json-field .url lines.json
+    row create --force -n 5M -p 1% made.tbl --untrusted lines.txt
+    row insert small.tbl lines.txt
+    row dedup -n 5M -p 0.1% lines.txt
+    row dedup --memory 64MiB -p 1e-6 lines.txt
+    row dedup -n 5M -p 0.1% --json-field .url lines.json
+    row count -k 10 lines.txt
+    row count -k 10 --json-field .url lines.json
+    echo "load $(load) after"
+}
+
+# One row: the peak of a verb.
+peak() {
+    /usr/bin/time -q -o peak -f '%M' "$truebloom" "$@" > printed 2> told || true
+    printf '| %-70s | %7.1f |\n' "$*" "$(awk 'END { print $1 / 1024 }' peak)"
+}
+
+memory() {
+    inputs
+    # 64 MiB of bits, which is also what dedup and count get.
+    echo '| | peak MiB |'
+    echo '|-|-|'
+    peak --version
+    peak create --force -m 64MiB -n 50M one.tbl lines.txt
+    peak create --force -m 64MiB -n 50M one.tbl lines.txt -j 2
+    peak create --force -m 64MiB -n 50M one.tbl lines.txt -j 8
+    peak create --force -m 64MiB -n 50M one.tbl lines.gz
+    peak create --force -m 64MiB -n 50M blocked.tbl --layout blocked lines.txt
+    peak insert one.tbl lines.txt
+    peak insert one.tbl lines.txt -j 2
+    peak check one.tbl lines.txt
+    peak check one.tbl lines.txt -j 2
+    peak check one.tbl lines.txt -j 8
+    peak check one.tbl blank.txt
+    peak check one.tbl blank.txt -j 8
+    peak info one.tbl
+    peak verify one.tbl
+    "$truebloom" copy --force --empty one.tbl two.tbl > made
+    peak merge --force merged.tbl one.tbl two.tbl
+    peak copy --force one.tbl two.tbl
+    peak dedup --memory 64MiB lines.txt
+    peak dedup --memory 64MiB lines.txt -j 2
+    peak dedup --memory 64MiB --state state.tbl lines.txt
+    rm -f state.tbl
+    peak count --memory 64MiB lines.txt
+    peak count --memory 64MiB lines.txt -j 2
+}
+
+case ${1:-} in
+    threads) threads "${2:-}" ;;
+    memory) memory ;;
+    *) sed -n '2,5s/^# \{0,1\}//p' "$OLDPWD/bench/command.sh" ;;
+esac

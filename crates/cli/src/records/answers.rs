@@ -1,0 +1,41 @@
+//! What is worked out about keys before they are used: on the thread that uses them, or on others ahead of it.
+
+use super::HASHED;
+use super::found::Batch;
+use crate::filters::Filter;
+use truebloom::{KeyHash, KeyHasher, PortableHasher};
+
+/// What is known about the keys of a batch. It depends on the keys only, so that it does not matter when and where it was worked out.
+#[derive(Default)]
+pub(crate) struct Answers {
+    /// Of every key, in order.
+    pub(crate) hashes: Vec<KeyHash>,
+    /// A bit for each key that a filter contains, in the order of [`Filter::contained`].
+    pub(crate) contained: Vec<u64>,
+}
+
+/// How keys are answered.
+pub(super) type Work = dyn Fn(Batch<'_>, &mut Answers) + Send + Sync;
+
+impl Answers {
+    /// Hashes every key.
+    pub(crate) fn hash(&mut self, batch: Batch<'_>, hasher: PortableHasher) {
+        self.hashes.clear();
+        self.hashes.extend(batch.iter().map(|(_, key)| hasher.hash(key)));
+    }
+
+    /// Looks every key up; its hash is forgotten.
+    pub(crate) fn look_up(&mut self, batch: Batch<'_>, filter: &Filter) {
+        self.contained.clear();
+        let hasher = filter.hasher();
+        let mut keys = batch.iter();
+        loop {
+            self.hashes.clear();
+            self.hashes.extend(keys.by_ref().take(HASHED).map(|(_, key)| hasher.hash(key)));
+            if self.hashes.is_empty() {
+                return;
+            }
+            self.contained.extend(filter.contained(&self.hashes));
+        }
+    }
+}

@@ -1,0 +1,63 @@
+//! What was read, what was not, and how that is told at the end.
+
+use super::Records;
+use crate::failure::{Failure, warn};
+use crate::report::{Report, plural};
+use std::path::Path;
+use std::process::ExitCode;
+
+impl Records {
+    /// Records read so far, those that were skipped not among them.
+    pub(crate) fn read(&self) -> u64 {
+        self.read
+    }
+
+    /// Whether nothing was skipped and no input failed.
+    pub(crate) fn complete(&self) -> bool {
+        self.skipped == 0 && self.failed_inputs == 0
+    }
+
+    /// What to say if a signal asked to stop.
+    pub(crate) fn stopped_message(&self) -> Option<String> {
+        self.stopping.then(|| format!("stopped by a signal after {}", plural(self.read, self.noun)))
+    }
+
+    /// An error if what was read should not be written to a file: a signal came, or no record could be read and something went wrong.
+    pub(crate) fn worth_writing(&self) -> Result<(), Failure> {
+        if let Some(message) = self.stopped_message() {
+            return Err(Failure::new(format_args!("{message}; nothing was written")));
+        }
+        if self.read == 0 && !self.complete() {
+            let what = if self.skipped > 0 {
+                format!("all {} were skipped", plural(self.skipped, self.noun))
+            } else {
+                "no input could be read".to_owned()
+            };
+            return Err(Failure::new(format_args!("{what}; nothing was written")));
+        }
+        Ok(())
+    }
+
+    /// Says what a file written from these records lacks, and gives the exit code.
+    pub(crate) fn told_shortfall(&self, file: &Path) -> ExitCode {
+        if self.complete() {
+            return ExitCode::SUCCESS;
+        }
+        let skipped = (self.skipped > 0)
+            .then(|| format!("{} that {} skipped", plural(self.skipped, self.noun), if self.skipped == 1 { "was" } else { "were" }));
+        let failed = (self.failed_inputs > 0).then(|| format!("what could not be read of {}", plural(self.failed_inputs, "input")));
+        let lacks: Vec<String> = skipped.into_iter().chain(failed).collect();
+        warn(format_args!("{} was written, but lacks {}", file.display(), lacks.join(", and ")));
+        ExitCode::from(2)
+    }
+
+    /// What was not read, for programs.
+    pub(crate) fn add_shortfall(&self, report: &mut Report) {
+        report.field("skipped", self.skipped).field("failed_inputs", self.failed_inputs);
+    }
+}
+
+/// As [`Records::add_shortfall`] where nothing was to be read.
+pub(crate) fn add_no_shortfall(report: &mut Report) {
+    report.field("skipped", 0).field("failed_inputs", 0);
+}
