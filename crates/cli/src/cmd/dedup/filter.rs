@@ -79,11 +79,6 @@ impl Filter {
     }
 
     #[inline]
-    pub(super) fn hash(&self, key: &[u8]) -> KeyHash {
-        each!(self, filter => filter.hash(key))
-    }
-
-    #[inline]
     pub(super) fn prefetch(&self, hash: KeyHash) {
         each!(self, filter => filter.prefetch(hash));
     }
