@@ -209,9 +209,11 @@ fn simulated_filters() {
             agrees(items, n.lower, n.upper) && agrees(average, p.lower, p.upper)
         };
         let context = format!("{lines} {probes}: {:?} {} {} {}", run(&design), items.mean, average.mean, worst);
-        println!("{context} errors {} {}", items.error / items.mean, average.error / average.mean);
         assert!(accepted(&design, &items, &average), "{context}");
-        let known = run(&design).worst;
+        let (run, few) = (run(&design), 1.0 / lines as f64);
+        let near = |seen: &Estimate, value: f64| (seen.mean - value).abs() < few * value + 5.5 * seen.error;
+        assert!(near(&items, run.items_per_cycle.value) && near(&average, run.fpr.value), "{context}");
+        let known = run.worst;
         assert!(known.lower <= worst && worst <= known.upper, "{context}");
         if lines == 1_024 {
             let other = |probes, limit| BlockedDesign::new(lines * BLOCK_BITS, BLOCK_BITS, probes, limit).expect("in range");
@@ -298,6 +300,10 @@ fn what_is_refused() {
     let least = "fpr is 1e-14, but must be at least 1e-9 in lines, which take nearly twice the bits there";
     assert_eq!(blocked_capacity(1 << 20, &rate("1e-14")).unwrap_err().to_string(), least);
     assert_eq!(blocked_min_bits(1e6, &rate("1e-14")).unwrap_err().to_string(), least);
+    for (high, limit) in [("0.8", 0.98..0.999), ("0.98", 0.999..1.0), ("0.9999999999999999", 0.999..1.0)] {
+        let full = blocked_capacity(1 << 20, &rate(high)).expect("in range").expect("a design");
+        assert!(limit.contains(&full.design.limit()) && full.run.fpr.upper <= 0.9999999999999999, "{full:?}");
+    }
     assert!(blocked_min_bits(0.0, &rate("1%")).is_err() && blocked_min_bits(f64::NAN, &rate("1%")).is_err());
 }
 

@@ -129,13 +129,14 @@ fn differ(lines: u64, probes: u32, limit: f64, fault: Fault) -> Option<u64> {
             return Some(step);
         }
     }
-    assert!(naive.recycles > 10 && real.stats().by_fill == naive.recycles, "{lines} {probes}: {}", naive.recycles);
+    assert!(naive.recycles > 8 && real.stats().by_fill == naive.recycles, "{lines} {probes}: {}", naive.recycles);
     None
 }
 
 #[test]
 fn the_filter_does_what_it_says_key_by_key() {
-    for (lines, probes, limit) in [(1, 1, 0.25), (1, 6, 0.02), (3, 5, 0.1), (7, 8, 0.001), (10, 14, 1e-5), (5, 32, 1e-9)] {
+    // Of one probe each weight is met exactly.
+    for (lines, probes, limit) in [(1, 1, 0.5), (1, 6, 0.02), (3, 5, 0.1), (7, 8, 0.001), (10, 14, 1e-5), (5, 32, 1e-9)] {
         assert_eq!(differ(lines, probes, limit, Fault::None), None, "{lines} {probes}");
         for fault in [Fault::Late, Fault::Stale, Fault::MeanFill] {
             // Of one line the mean is itself.

@@ -1,8 +1,8 @@
 //! The most items that a given memory remembers at a given rate, with one line an item; and the least memory for so many.
 
 use super::super::{LongRun, Result, Sized};
-use super::BlockedDesign;
-use super::cycle::crossing;
+use super::cycle::MOST_ITEMS;
+use super::{BlockedDesign, MOST_LIMIT};
 use crate::enclosure::Enclose;
 use crate::error::{check_bits, out_of_range};
 use crate::law::{Blocked, InBlock};
@@ -28,7 +28,7 @@ impl BlockedSized {
 
 /// The blocked design with about the most items per cycle, among those of `bits` bits, rounded down to whole lines of [`BLOCK_BITS`], whose long-run rate is proven to be at most `rate`. `None` where none was found, as in a few lines at low rates.
 ///
-/// The limit is a decimal of four digits, and leaves the upper end of the average below the rate by less than a part in a thousand, or some in lines so few that the bracket is wide. Probes are chosen by the mean curve, within 0.3% of its best. A search, which loses less than 1%; what it finds is proven.
+/// The limit is the highest decimal of four digits that does. Probes are chosen by the mean curve, within 0.3% of its best. A search, which loses less than 1%; what it finds is proven.
 /// Some ten milliseconds at usual rates and any size, some tenths of a second at 1e-9.
 ///
 /// Errors when bits are below a line or out of range, or the rate is below 1e-9.
@@ -91,11 +91,10 @@ fn candidates(blocks: u64, rate: &Rate) -> Result<Vec<(u32, f64)>> {
 
 /// The items up to which the mean curve has this average.
 fn averaging(law: &Blocked, rate: f64) -> Result<u64> {
-    // The average is reached after the rate itself.
-    let mut low = crossing(law, rate)?;
     let below = |items: u64| Ok(items < 2 || law.expected_before(items).fpr()?.value <= rate);
-    let mut high = 2 * low;
-    while below(high)? {
+    let (mut low, mut high) = (1, 1 + law.bits() / law.block_bits());
+    // Rates near 1 take any number.
+    while high < MOST_ITEMS && below(high)? {
         (low, high) = (high, 2 * high);
     }
     while high - low > 1 + low / 4_096 {
@@ -105,40 +104,45 @@ fn averaging(law: &Blocked, rate: f64) -> Result<u64> {
     Ok(low)
 }
 
-/// The design with nearly the highest limit that is proven to keep to the rate, from one that is too high or just right.
+/// The design with the highest limit of four digits that is proven to keep to the rate, searched for from one that is about right.
 fn fullest(blocks: u64, probes: u32, limit: f64, rate: &Rate) -> Result<Option<BlockedSized>> {
     let asked = rate.to_f64().next_down();
     let sized = |limit: f64| -> Result<BlockedSized> {
         let design = BlockedDesign::new(blocks * BLOCK_BITS, BLOCK_BITS, probes, limit)?;
         Ok(BlockedSized { design, run: design.long_run()? })
     };
-    let mut limit = limit.min(0.999);
-    let mut best = None;
-    // The average is about proportional to the limit, so each step comes nearer by a factor.
-    for _ in 0..STEPS {
-        let found = sized(four_digits(limit))?;
+    let (mut meets, mut fails, mut best) = (decimal_below(LEAST_RATE), decimal_below(MOST_LIMIT) + 1, None);
+    let mut at = decimal_below(limit);
+    for steps in 0.. {
+        at = at.clamp(meets + 1, fails - 1);
+        let found = sized(decimal(at))?;
         let over = found.run.fpr.upper / asked;
         if over <= 1.0 {
-            best = Some(found);
-            if over > 0.999 {
-                break;
-            }
+            (meets, best) = (at, Some(found))
+        } else {
+            fails = at
         }
-        limit = found.design.limit() / over * (1.0 - 2e-4);
-        if limit < LEAST_RATE {
+        if fails - meets <= 1 {
             break;
         }
+        // The average is about proportional to the limit, and where it is not, halves are tried.
+        at = if steps < 12 { decimal_below(found.design.limit() / over) } else { meets + (fails - meets) / 2 };
     }
     Ok(best)
 }
 
-const STEPS: usize = 12;
+/// Decimals of four digits in order: 9,000 to a power of ten, from 0 for 1e-18.
+fn decimal(index: i64) -> f64 {
+    // Powers of ten are exact up to 10^22, so this is the f64 nearest to the decimal.
+    let (power, digits) = (index / 9_000 - 21, index % 9_000 + 1_000);
+    digits as f64 / 10f64.powi(-power as i32)
+}
 
-/// Rounded down to four decimal digits.
-fn four_digits(limit: f64) -> f64 {
-    let digits = libm::floor(libm::log10(limit)) - 3.0;
-    let scale = libm::pow(10.0, digits.abs());
-    if digits < 0.0 { libm::floor(limit * scale) / scale } else { limit }
+/// The last of them that is at most `limit`, or one beside it.
+fn decimal_below(limit: f64) -> i64 {
+    let power = libm::floor(libm::log10(limit.clamp(1e-18, 0.9999))) as i64;
+    let digits = (limit * 10f64.powi((3 - power) as i32)) as i64;
+    (power + 18) * 9_000 + digits.clamp(1_000, 9_999) - 1_000
 }
 
 /// About the smallest memory with a blocked design that is proven to keep at least `items` per cycle at a long-run rate of at most `rate`; `None` above 2^62 bits.
@@ -178,4 +182,22 @@ pub fn blocked_min_bits(items: f64, rate: &Rate) -> Result<Option<BlockedSized>>
 /// Sizes are told apart by a part in a thousand, and whole lines.
 fn step(blocks: u64) -> u64 {
     1 + blocks / 1_024
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn decimals_are_in_order_and_found_again() {
+        let written: Vec<f64> =
+            ["9.998e-5", "9.999e-5", "1.000e-4", "1.001e-4"].iter().map(|text| text.parse().expect("a number")).collect();
+        let first = decimal_below(9.998e-5);
+        assert_eq!((first..first + 4).map(decimal).collect::<Vec<_>>(), written);
+        for index in (0..18 * 9_000).step_by(77) {
+            assert!(decimal(index) < decimal(index + 1));
+            assert!((decimal_below(decimal(index) * (1.0 + 1e-9)) - index).abs() == 0, "{index}");
+        }
+        assert!(decimal(decimal_below(MOST_LIMIT)) <= MOST_LIMIT && decimal(decimal_below(MOST_LIMIT) + 1) > MOST_LIMIT);
+    }
 }

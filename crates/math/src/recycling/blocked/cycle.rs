@@ -33,8 +33,11 @@ fn stretch(first: u64, distance: u64, chance: f64) -> u64 {
 /// The tail of the sums is cut where it is below this share of them.
 const TAIL: f64 = 1e-3;
 
+/// Or below this share of all items, where it is no more than the rounding of a variance that is 0.
+const ROUNDING: f64 = 1e-12;
+
 /// Beyond so many items no cycle is followed.
-const MOST_ITEMS: u64 = 1 << 61;
+pub(super) const MOST_ITEMS: u64 = 1 << 61;
 
 /// The average rate and the items of a cycle.
 pub(super) fn bracket(design: &BlockedDesign) -> Result<(Fpr, Bracket)> {
@@ -56,14 +59,14 @@ fn first_stretch(blocks: u64, items: u64) -> u64 {
 /// The least n whose expected rate is above the limit, as far as an f64 tells.
 pub(super) fn crossing(law: &Blocked, limit: f64) -> Result<u64> {
     let above = |items: u64| Ok(law.fpr(items)?.value > limit);
-    let mut high = 1;
+    // An item a line is fewer than most limits take.
+    let (mut low, mut high) = (0, law.bits() / law.block_bits());
     while !above(high)? {
-        high *= 2;
         if high > MOST_ITEMS {
             return out_of_range("limit", limit, "a rate that fewer than 2^61 items reach");
         }
+        (low, high) = (high, 2 * high);
     }
-    let mut low = high / 2;
     while high - low > 1 {
         let middle = low + (high - low) / 2;
         if above(middle)? { high = middle } else { low = middle }
@@ -113,7 +116,7 @@ fn beyond(law: &Blocked, items: u64, first: u64, limit: f64) -> Result<Sums> {
         let moments = after(law, at)?;
         let chance = moments.at_most(limit);
         let rest = (at as f64 * chance / (1.0 - chance).next_down()).next_up() * (1.0 + 4.0 * f64::EPSILON);
-        if chance < 0.5 && rest <= TAIL * sums.chances {
+        if chance < 0.5 && rest <= TAIL * sums.chances + ROUNDING * items as f64 {
             sums.add(1, rest, (limit * rest).next_up());
             return Ok(sums);
         }

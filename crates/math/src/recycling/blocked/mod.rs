@@ -43,7 +43,7 @@ const MOST_LIMIT: f64 = 0.999;
 const MOST_BLOCK_BITS: u64 = 65_536;
 
 impl BlockedDesign {
-    /// A filter of `bits` bits in lines of `block_bits` (512 in a [`RecyclingFilter`](https://docs.rs/truebloom)) that is recycled when an item leaves it with a rate above `limit`.
+    /// A filter of `bits` bits in lines of `block_bits` (512 in the filters of the crate `truebloom`) that is recycled when an item leaves it with a rate above `limit`.
     ///
     /// Two phases, and an item that is retained, are not offered: the frozen filter's rate beside the running one's, and a cycle that begins with an item chosen by its overflow, have no
     /// bracket here.
@@ -101,8 +101,10 @@ impl BlockedDesign {
     /// The long-run average rate, the worst rate and the expected items of a cycle.
     ///
     /// All are proven ([`Method::Bound`]): the worst is the limit to within one item's step; items and average come in brackets that are narrow where lines are many, about as
-    /// `1/sqrt(lines)`. The values are those of the mean curve, where a filter of i items has its expected rate. See the
-    /// section *Recycling* of docs/DESIGN.md for the proof. Some milliseconds at any size.
+    /// `1/sqrt(lines)`. The values are those of the mean curve, where a filter of i items has its expected rate, and err by less than a part in `lines` in simulations. See the
+    /// section *Recycling* of docs/DESIGN.md for the method. Some milliseconds at any size, up to a second at 32 probes.
+    ///
+    /// Errors where a cycle may take more than 2^61 items, as in sizes near 2^62 bits.
     pub fn long_run(&self) -> Result<LongRun> {
         let (fpr, items_per_cycle) = cycle::bracket(self)?;
         Ok(LongRun { fpr, worst: self.worst(), items_per_cycle })
