@@ -223,6 +223,21 @@ fn streams_are_not_held_up() {
     assert_eq!(String::from_utf8_lossy(&output.stdout), "last\n143 after final\n", "{}", String::from_utf8_lossy(&output.stderr));
 }
 
+/// What cannot be read lies in one block with records before it and after it: all of them come out as they are.
+#[test]
+fn records_beside_broken_ones_are_whole() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path();
+    let lines = |from: u32| (from..from + 10_000).map(|i| format!("{i},name{i}\n")).collect::<String>();
+    let wide = format!("id,name\n{}{}\n{}", lines(0), ",".repeat(70_000), lines(10_000));
+    for (text, arguments) in [(&wide[..], "--column name"), (",\n2345x,\n", "--column 2 --no-header --max-record 5")] {
+        std::fs::write(path.join("in.csv"), text).expect("a file");
+        let printed = run(path, &format!("dedup --seed 1 -n 1M -p 1e-9 --csv {arguments} in.csv"));
+        assert!(printed.code == Some(2) && printed.err.lines().count() == 1, "{}", printed.err);
+        assert!(printed.out == text.as_bytes(), "{arguments}: other text");
+    }
+}
+
 #[test]
 fn numbers_of_threads() {
     let folder = tempfile::tempdir().expect("a folder");

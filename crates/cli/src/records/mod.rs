@@ -275,6 +275,7 @@ impl Records {
 
     /// Finds records in what is left of the block, or the last one of an input that has ended; whether there were any.
     fn find(&mut self) -> bool {
+        self.split_again();
         self.found.clear();
         if self.at < self.block.length {
             if self.take_ahead() {
@@ -286,6 +287,7 @@ impl Records {
         }
         self.note_found();
         if self.found.spans.is_empty() {
+            self.split_again();
             return false;
         }
         let mut answers = std::mem::take(&mut self.answers);
@@ -392,6 +394,10 @@ impl Records {
         if !self.found.passed.is_empty() {
             (self.passed, self.passed_told) = (std::mem::take(&mut self.found.passed), false);
         }
+    }
+
+    /// Goes back to what a broken record had swallowed; not before the records found together with it were used, which lie in the present block.
+    fn split_again(&mut self) {
         if let Some(mut again) = self.found.again.take() {
             again.extend_from_slice(&self.block.bytes[self.at..self.block.length]);
             let old = std::mem::replace(&mut self.block, Block::of(again));
