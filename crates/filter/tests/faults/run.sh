@@ -15,7 +15,7 @@ export CARGO_TARGET_DIR=${CARGO_TARGET_DIR:-$project/target}/faults
 # scheme, test, file, what stands there, what is planted, why it must show
 faults() {
     cat <<'LIST'
-standard~unconditional::standard~standard.rs~bits: self.bits, threshold~bits: self.bits - self.bits / 12, threshold~a twelfth of the bits is never used
+standard~unconditional::standard~standard.rs~Ok(Standard { law, bits, probes, draws~let bits = bits - bits / 12; Ok(Standard { law, bits, probes, draws~a twelfth of the bits is never used
 classic~unconditional::classic~classic.rs~if self.drawn.insert(position) {~if self.drawn.insert(position) || position > 0 {~positions may repeat
 partitioned~unconditional::partitioned~partitioned.rs~words.below(length)~words.below(length) / 2 * 2 % length~odd positions of a slice are never taken
 double~residues_are_uniform_together unconditional::double~progression.rs~(h1, lowest + words.below(bits - lowest))~(h1, lowest + h1 % (bits - lowest))~h2 follows from h1
