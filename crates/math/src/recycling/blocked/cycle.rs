@@ -135,7 +135,7 @@ fn combine(law: &Blocked, items: u64, [lower, upper]: [f64; 2], below: Sums, bey
     // A handful of roundings, each of 2^-53, of sums of positive terms.
     let (up, down) = (1.0 + 16.0 * f64::EPSILON, 1.0 - 16.0 * f64::EPSILON);
     let most = (n + beyond.chances) * up;
-    let least = ((n - below.chances) * down).max(1.0);
+    let least = ((n * down - below.chances) * down).max(1.0);
     let known = (n * (mean.upper + (upper - lower)) + upper * beyond.chances) / (n + beyond.chances) * up;
     let unknown = (upper * below.chances + below.parts + beyond.parts) * up;
     let passed = (n * mean.lower * down - unknown) / least;
