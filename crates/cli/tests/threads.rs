@@ -99,6 +99,11 @@ fn write_texts(folder: &Path) {
     write("null.txt", lines.replace('\n', "\0").as_bytes());
     write("lines.json", json.as_bytes());
     write("lines.csv", csv.as_bytes());
+    let turned = csv.lines().filter_map(|line| line.split_once(',')).map(|(id, name)| format!("{name},{id}\n"));
+    write("turned.csv", turned.collect::<String>().as_bytes());
+    let torn = |(i, line): (usize, &str)| if i % 3 == 0 { format!("{line}\n") } else { format!("{line}\n{i},\"open\n") };
+    write("torn.csv", csv.lines().enumerate().map(torn).collect::<String>().as_bytes());
+    write("seams.csv", seams().as_bytes());
     write("hex.txt", hex.as_bytes());
     write("empty.txt", b"");
     write("blank.txt", &b"\n".repeat(600_000));
@@ -107,6 +112,21 @@ fn write_texts(folder: &Path) {
     let packed = packed.finish().expect("memory");
     write("lines.gz", &packed);
     write("broken.gz", &packed[..packed.len() * 2 / 3]);
+}
+
+/// Good records, and a broken one over the end of every second block: a file is read in blocks of 256 KiB after a first one of 64 KiB.
+fn seams() -> String {
+    let (mut text, mut i) = ("id,name\n".to_owned(), 0);
+    for end in (1..=10).step_by(2).map(|block| (64 << 10) + block * (256 << 10)) {
+        while text.len() + 60 < end {
+            i += 1;
+            writeln!(text, "{i},{}", i % 20_000).expect("memory");
+        }
+        let broken = "1,\"open\n2,\"clo";
+        let room = end - broken.len() - text.len();
+        text += &format!("1,{}\n{broken}sed\"\n", "x".repeat(room - 3));
+    }
+    text
 }
 
 fn folder() -> tempfile::TempDir {
@@ -122,7 +142,7 @@ fn folder() -> tempfile::TempDir {
 }
 
 /// Ways to name records and keys, and the filter that knows about half of them.
-const INPUTS: [(&str, &str); 12] = [
+const INPUTS: [(&str, &str); 15] = [
     ("half.tbl", "lines.txt"),
     ("half.tbl", "half.txt lines.gz"),
     ("half.tbl", "lines.txt missing.txt broken.gz empty.txt half.txt"),
@@ -135,6 +155,9 @@ const INPUTS: [(&str, &str); 12] = [
     ("half.tbl", "-f 1,3 lines.txt half.txt"),
     ("json.tbl", "--json-field .user.name lines.json"),
     ("csv.tbl", "--csv --column name lines.csv"),
+    ("csv.tbl", "--csv --column name lines.csv turned.csv half.csv"),
+    ("csv.tbl", "--csv --column name torn.csv lines.csv torn.csv --max-record 200"),
+    ("csv.tbl", "--csv --column name seams.csv"),
 ];
 
 #[test]

@@ -1,32 +1,40 @@
 //! Threads that work ahead of whoever uses the records: each takes a block, finds the whole records in it and answers their keys.
 //!
-//! They change no order: blocks are handed on as they were read, each when it is ready. What lies over two blocks is left to the one who uses them.
+//! They change no order: blocks are handed on as they were read, each when it is ready. What lies over two blocks is left to the one who uses them. Of CSV a thread
+//! cannot know whether a quote is open where it begins, so it assumes that none is, and its work is thrown away if that was wrong.
 
 use super::answers::{Answers, Work};
+use super::csv::Columns;
 use super::feed::Block;
 use super::found::{Batch, Found};
-use super::split::{Ends, Form};
+use super::split::Ends;
+use super::splitter::Splitter;
 use std::io;
 use std::ops::Range;
 use std::sync::mpsc::{Receiver, Sender, SyncSender, channel, sync_channel};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// Less text is not worth handing over.
 const WORTH_IT: usize = 4 << 10;
 
 /// The threads, and where they are told what to do.
 pub(super) struct Ahead {
-    form: Form,
+    ends: Ends,
     threads: usize,
     jobs: Sender<Job>,
     cut: Cut,
 }
+
+/// The columns of the present input, as soon as they are known: the threads need them, and whoever uses the blocks is the first to see them.
+pub(super) type Shared = Arc<Mutex<Option<Columns>>>;
 
 /// What these threads have worked out about a part of a block.
 #[derive(Default)]
 pub(super) struct Done {
     /// Empty if there is none.
     pub(super) part: Range<usize>,
+    /// They were found if the records have these columns.
+    pub(super) columns: Columns,
     pub(super) records: u64,
     pub(super) found: Found,
     pub(super) answers: Answers,
@@ -44,14 +52,17 @@ pub(super) enum Next {
 }
 
 impl Ahead {
-    pub(super) fn start(threads: usize, form: &Form, passing: bool, work: &Arc<Work>) -> io::Result<Ahead> {
+    /// Each thread has a splitter of its own.
+    pub(super) fn start(splitters: Vec<Splitter>, ends: Ends, columns: &Shared, passing: bool, work: &Arc<Work>) -> io::Result<Ahead> {
+        let threads = splitters.len();
         let (to_threads, jobs) = channel();
         let jobs = Arc::new(Mutex::new(jobs));
-        for number in 1..=threads {
-            let (jobs, form, work) = (Arc::clone(&jobs), form.clone(), Arc::clone(work));
-            std::thread::Builder::new().name(format!("ahead-{number}")).spawn(move || work_off(&jobs, &form, passing, &*work))?;
+        for splitter in splitters {
+            let mut worker = Worker { splitter, columns: Arc::clone(columns), passing, work: Arc::clone(work) };
+            let jobs = Arc::clone(&jobs);
+            std::thread::Builder::new().name("ahead".to_owned()).spawn(move || worker.work_off(&jobs))?;
         }
-        Ok(Ahead { form: form.clone(), threads, jobs: to_threads, cut: Cut::new(form.ends()) })
+        Ok(Ahead { ends, threads, jobs: to_threads, cut: Cut::new(ends) })
     }
 
     pub(super) fn threads(&self) -> usize {
@@ -60,51 +71,86 @@ impl Ahead {
 
     /// Another input begins.
     pub(super) fn begin_input(&mut self) {
-        self.cut = Cut::new(self.form.ends());
+        self.cut = Cut::new(self.ends);
     }
 
     /// Has the whole records of the next block found. The channel has no bound of its own: whoever calls this holds no more than so many blocks.
     pub(super) fn hand_over(&mut self, mut block: Block) -> Next {
         block.done.part = self.cut.whole(&block.bytes[..block.length]);
         if block.done.part.len() < WORTH_IT {
-            return Next::undone(block);
+            return Next::Plain(block.undone());
         }
         let (ready, promised) = sync_channel(1);
         match self.jobs.send(Job { block, ready }) {
             Ok(()) => Next::Promised(promised),
-            Err(unsent) => Next::undone(unsent.0.block),
+            Err(unsent) => Next::Plain(unsent.0.block.undone()),
         }
     }
 }
 
-impl Next {
-    fn undone(mut block: Block) -> Next {
-        block.done.part = 0..0;
-        Next::Plain(block)
+impl Block {
+    fn undone(mut self) -> Block {
+        self.done.part = 0..0;
+        self
     }
 }
 
-/// Until there is nobody left to ask for more.
-fn work_off(jobs: &Mutex<Receiver<Job>>, form: &Form, passing: bool, work: &Work) {
-    loop {
-        // The lock is held while waiting: one thread waits for a block, the others for their turn.
-        let job = jobs.lock().unwrap_or_else(PoisonError::into_inner).recv();
-        let Ok(Job { mut block, ready }) = job else { return };
-        work_ahead(&mut block, form, passing, work);
-        // Whoever asked may have had enough by now.
-        let _ = ready.send(block);
+struct Worker {
+    splitter: Splitter,
+    columns: Shared,
+    passing: bool,
+    work: Arc<Work>,
+}
+
+impl Worker {
+    /// Until there is nobody left to ask for more.
+    fn work_off(&mut self, jobs: &Mutex<Receiver<Job>>) {
+        loop {
+            // The lock is held while waiting: one thread waits for a block, the others for their turn.
+            let job = lock(jobs).recv();
+            let Ok(Job { mut block, ready }) = job else { return };
+            let all = self.work_ahead(&mut block);
+            // Whoever asked may have had enough by now.
+            let _ = ready.send(if all { block } else { block.undone() });
+        }
+    }
+
+    /// Whether all of the part is whole records.
+    fn work_ahead(&mut self, block: &mut Block) -> bool {
+        let Some(columns) = *lock(&self.columns) else { return false };
+        let done = &mut *block.done;
+        done.found.passing = self.passing;
+        let text = &block.bytes[done.part.clone()];
+        if !done.find(&mut self.splitter, columns, text) {
+            done.found = Found::default();
+            return false;
+        }
+        let keys = if self.splitter.copies_keys() { &done.found.keys } else { text };
+        (self.work)(Batch { spans: &done.found.spans, text, keys }, &mut done.answers);
+        true
     }
 }
 
-fn work_ahead(block: &mut Block, form: &Form, passing: bool, work: &Work) {
-    let Done { part, records, found, answers } = &mut *block.done;
-    let text = &block.bytes[part.clone()];
-    found.clear();
-    found.passing = passing;
-    *records = 0;
-    form.split(text, records, found);
-    let keys = if form.copies_keys() { &found.keys } else { text };
-    work(Batch { spans: &found.spans, text, keys }, answers);
+pub(super) fn lock<T>(shared: &Mutex<T>) -> MutexGuard<'_, T> {
+    shared.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl Done {
+    /// Finds the records of a text, if they have these columns, with a splitter that has nothing else to do; whether they are all there is.
+    pub(super) fn find(&mut self, splitter: &mut Splitter, columns: Columns, text: &[u8]) -> bool {
+        self.columns = columns;
+        self.found.clear();
+        splitter.resume(columns);
+        let used = splitter.split(text, &mut self.found);
+        let all = used == Ok(text.len()) && splitter.is_between_records() && self.found.again.take().is_none();
+        self.records = splitter.abandon();
+        all
+    }
+
+    /// Whether a splitter that has come to this part would have found the same.
+    pub(super) fn follows(&self, splitter: &Splitter) -> bool {
+        splitter.is_between_records() && splitter.columns() == Some(self.columns)
+    }
 }
 
 /// Knows where records end, block after block of an input.

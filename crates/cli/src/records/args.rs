@@ -66,7 +66,7 @@ pub(crate) struct RecordArgs {
     #[arg(long)]
     as_is: bool,
 
-    /// Find records, hash keys and look them up with N threads, 0 for as many as there are processors. The order stays; CSV has one
+    /// Find records, hash keys and look them up with N threads, 0 for as many as there are processors; the order stays
     #[arg(short = 'j', long, value_name = "N", value_parser = threads, default_value = "1")]
     threads: usize,
 

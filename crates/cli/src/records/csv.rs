@@ -21,6 +21,13 @@ pub(crate) enum Column {
     Named(String),
 }
 
+/// What must be known of an input before a record that is not its first can be understood.
+#[derive(Clone, Copy, Debug, PartialEq, Default)]
+pub(super) struct Columns {
+    width: usize,
+    key: Option<usize>,
+}
+
 /// Splits an input into CSV records.
 pub(super) struct Csv {
     reader: Reader,
@@ -97,6 +104,28 @@ impl Csv {
         self.begin_record();
         self.reader.reset();
         (self.skipping, self.width, self.key, self.number) = (false, None, None, 0);
+    }
+
+    /// What the first record has told of the others.
+    pub(super) fn columns(&self) -> Option<Columns> {
+        self.width.map(|width| Columns { width, key: self.key })
+    }
+
+    /// Goes on in the middle of an input with such columns.
+    pub(super) fn resume(&mut self, columns: Columns) {
+        (self.width, self.key) = (Some(columns.width), columns.key);
+    }
+
+    /// Whether what comes next begins a record, and not the first of its input.
+    pub(super) fn is_between_records(&self) -> bool {
+        !self.skipping && self.filled == (0, 0) && (self.used || self.carry.is_empty())
+    }
+
+    /// Goes on after so many records that were found elsewhere.
+    pub(super) fn pass_over(&mut self, records: u64) -> u64 {
+        let before = self.number;
+        self.number += records;
+        before
     }
 
     /// The header, once after it was read.
@@ -248,11 +277,16 @@ impl Csv {
         self.number += 1;
         let fields = self.filled.1;
         let Some(width) = self.width else { return self.first(raw, range, found) };
+        let lines = memchr::memchr(b'\n', raw).is_some();
         if raw.len() > self.most {
-            found.reject(range, self.number, too_long(self.most));
+            found.trouble(self.number, too_long(self.most));
+            if lines {
+                return Outcome::Broken;
+            }
+            found.pass_record(range);
             return Outcome::Done;
         }
-        if memchr::memchr(b'\n', raw).is_some() && (fields != width || !is_well_quoted(raw, self.delimiter)) {
+        if lines && (fields != width || !is_well_quoted(raw, self.delimiter)) {
             found.trouble(self.number, "is broken: a quote opens in it and closes lines later, where none belongs");
             return Outcome::Broken;
         }

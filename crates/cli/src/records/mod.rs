@@ -49,7 +49,7 @@ use splitter::Splitter;
 use std::collections::VecDeque;
 use std::io::{self, IsTerminal};
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 use whole::total_bytes;
 
@@ -87,6 +87,7 @@ pub(crate) struct Records {
     paths: Vec<PathBuf>,
     feed: Feed,
     splitter: Splitter,
+    columns: ahead::Shared,
     noun: &'static str,
     block: Block,
     /// Where in the block to go on, and where its last batch began.
@@ -146,7 +147,10 @@ impl Records {
         let paths = or_stdin(paths);
         let splitter = args.splitter()?;
         stop::watch();
-        let feed = feed(args, &paths, &splitter, found.passing, &work);
+        let columns = ahead::Shared::new(Mutex::new(splitter.columns()));
+        let splitters = (0..args.threads()).map(|_| args.splitter()).collect::<Result<Vec<_>, _>>()?;
+        let ahead = if splitters.len() > 1 { Some(Ahead::start(splitters, splitter.ends(), &columns, found.passing, &work)) } else { None };
+        let feed = ahead.transpose().and_then(|ahead| Feed::start(&paths, args.reads_as_is(), ahead));
         let feed = feed.map_err(|error| Failure::new(format_args!("cannot start a thread: {error}")))?;
         let progress =
             if args.shows_progress() && !silent { Progress::over_bytes(args.noun(), total_bytes(&paths)) } else { Progress::none() };
@@ -154,6 +158,7 @@ impl Records {
             paths,
             feed,
             splitter,
+            columns,
             noun: args.noun(),
             block: Block::default(),
             at: 0,
@@ -260,6 +265,7 @@ impl Records {
                 let old = std::mem::replace(&mut self.block, block);
                 self.feed.recycle(old);
                 self.at = 0;
+                *ahead::lock(&self.columns) = self.splitter.columns();
             }
             // Whether the input ended by itself or for the signal is not known, so a line without its end may be half a line.
             Message::InputEnded(_) if self.stopping => self.stopped = true,
@@ -292,6 +298,10 @@ impl Records {
     fn take_ahead(&mut self) -> bool {
         let done = &mut *self.block.done;
         if done.part.is_empty() || self.at != done.part.start {
+            return false;
+        }
+        if !done.follows(&self.splitter) {
+            done.part = 0..0;
             return false;
         }
         (self.from, self.at) = (done.part.start, done.part.end);
@@ -382,7 +392,8 @@ impl Records {
         if !self.found.passed.is_empty() {
             (self.passed, self.passed_told) = (std::mem::take(&mut self.found.passed), false);
         }
-        if let Some(again) = self.found.again.take() {
+        if let Some(mut again) = self.found.again.take() {
+            again.extend_from_slice(&self.block.bytes[self.at..self.block.length]);
             let old = std::mem::replace(&mut self.block, Block::of(again));
             self.feed.recycle(old);
             self.at = 0;
@@ -405,15 +416,6 @@ impl Records {
             }
         }
     }
-}
-
-/// Begins to read, with threads that work ahead if there are to be any and the records allow it.
-fn feed(args: &RecordArgs, paths: &[PathBuf], splitter: &Splitter, passing: bool, work: &Arc<Work>) -> io::Result<Feed> {
-    let ahead = match (splitter.form(), args.threads()) {
-        (Some(form), threads @ 2..) => Some(Ahead::start(threads, form, passing, work)?),
-        _ => None,
-    };
-    Feed::start(paths, args.reads_as_is(), ahead)
 }
 
 fn or_stdin(paths: &[PathBuf]) -> Vec<PathBuf> {

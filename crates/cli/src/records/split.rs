@@ -16,20 +16,14 @@ pub(crate) enum Ends {
 /// What the buffer of records over several blocks keeps of its memory.
 const KEPT: usize = 1 << 20;
 
-/// Where records end, and what their keys are: enough to split text that begins and ends where records do, without knowing what comes before it.
-#[derive(Clone)]
-pub(super) struct Form {
+/// Splits an input into records, whatever its blocks.
+pub(super) struct Split {
     ends: Ends,
     key_of: KeyOf,
     hex: bool,
     /// JSON Lines may have empty lines, which say nothing.
     skip_blank: bool,
     most: usize,
-}
-
-/// Splits an input into records, whatever its blocks.
-pub(super) struct Split {
-    form: Form,
     /// The beginning of a record whose end was not seen yet.
     carry: Vec<u8>,
     /// `carry` was handed out as a record.
@@ -40,71 +34,34 @@ pub(super) struct Split {
     number: u64,
 }
 
-impl Form {
-    pub(super) fn ends(&self) -> Ends {
-        self.ends
-    }
-
-    pub(super) fn copies_keys(&self) -> bool {
-        self.hex || self.key_of.copies()
-    }
-
-    /// Finds the records that end in a text which begins with one; where the last of them ends. They are numbered from `number` on.
-    pub(super) fn split(&self, text: &[u8], number: &mut u64, found: &mut Found) -> usize {
-        match self.ends {
-            Ends::Byte { byte, .. } => {
-                let mut start = 0;
-                for end in memchr::memchr_iter(byte, text) {
-                    self.record(text, start..end, number, found);
-                    start = end + 1;
-                }
-                start
-            }
-            Ends::Length(length) => {
-                let whole = text.len() / length * length;
-                (0..whole).step_by(length).for_each(|start| self.record(text, start..start + length, number, found));
-                whole
-            }
-        }
-    }
-
-    #[inline]
-    fn record(&self, text: &[u8], mut range: Range<usize>, number: &mut u64, found: &mut Found) {
-        *number += 1;
-        if range.len() > self.most {
-            return found.reject(range, *number, too_long(self.most));
-        }
-        if matches!(self.ends, Ends::Byte { crlf: true, .. }) && text[range.clone()].last() == Some(&b'\r') {
-            range.end -= 1;
-        }
-        if self.skip_blank && text[range.clone()].iter().all(u8::is_ascii_whitespace) {
-            return;
-        }
-        if let Err(why) = found.push_found(text, range.clone(), &self.key_of, self.hex) {
-            found.reject(range, *number, why);
-        }
-    }
-}
-
 impl Split {
     pub(super) fn new(ends: Ends, key_of: KeyOf, hex: bool, most: usize) -> Split {
         let skip_blank = matches!(key_of, KeyOf::Member(_));
-        let form = Form { ends, key_of, hex, skip_blank, most };
-        Split { form, carry: Vec::new(), used: false, skipping: false, number: 0 }
-    }
-
-    pub(super) fn form(&self) -> &Form {
-        &self.form
+        Split { ends, key_of, hex, skip_blank, most, carry: Vec::new(), used: false, skipping: false, number: 0 }
     }
 
     pub(super) fn carry(&self) -> &[u8] {
         &self.carry
     }
 
-    /// Takes over so many records that were found elsewhere, numbered from 1; all before them were found here.
-    pub(super) fn adopt(&mut self, records: u64, found: &mut Found) {
-        found.troubles.iter_mut().for_each(|trouble| trouble.record += self.number);
+    pub(super) fn copies_keys(&self) -> bool {
+        self.hex || self.key_of.copies()
+    }
+
+    pub(super) fn ends(&self) -> Ends {
+        self.ends
+    }
+
+    /// Whether what comes next begins a record.
+    pub(super) fn is_between_records(&self) -> bool {
+        !self.skipping && (self.used || self.carry.is_empty())
+    }
+
+    /// Goes on after so many records that were found elsewhere.
+    pub(super) fn pass_over(&mut self, records: u64) -> u64 {
+        let before = self.number;
         self.number += records;
+        before
     }
 
     /// Finds records in the next piece of an input; how much of it was used. Less than all of it only if the record found is the carried one.
@@ -117,7 +74,10 @@ impl Split {
         if self.skipping || !self.carry.is_empty() {
             return self.complete(text, found);
         }
-        let rest = self.form.split(text, &mut self.number, found);
+        let rest = match self.ends {
+            Ends::Byte { byte, .. } => self.split_at_byte(byte, text, found),
+            Ends::Length(length) => self.split_by_length(length, text, found),
+        };
         self.keep(&text[rest..], found);
         text.len()
     }
@@ -125,7 +85,7 @@ impl Split {
     /// The input is over: what is left is its last record.
     pub(super) fn finish(&mut self, found: &mut Found) {
         let partial = !self.used && !self.carry.is_empty();
-        match self.form.ends {
+        match self.ends {
             Ends::Length(length) if partial => {
                 let why = format!("has only {} of {length} bytes", self.carry.len());
                 found.trouble(self.number + 1, why);
@@ -147,9 +107,24 @@ impl Split {
         std::mem::take(&mut self.number)
     }
 
+    fn split_at_byte(&mut self, byte: u8, text: &[u8], found: &mut Found) -> usize {
+        let mut start = 0;
+        for end in memchr::memchr_iter(byte, text) {
+            self.record(text, start..end, found);
+            start = end + 1;
+        }
+        start
+    }
+
+    fn split_by_length(&mut self, length: usize, text: &[u8], found: &mut Found) -> usize {
+        let whole = text.len() / length * length;
+        (0..whole).step_by(length).for_each(|start| self.record(text, start..start + length, found));
+        whole
+    }
+
     /// Reads on to the end of the record that began in an earlier piece.
     fn complete(&mut self, text: &[u8], found: &mut Found) -> usize {
-        let (end, next) = match self.form.ends {
+        let (end, next) = match self.ends {
             Ends::Byte { byte, .. } => memchr::memchr(byte, text).map_or((text.len(), None), |end| (end, Some(end + 1))),
             Ends::Length(length) => {
                 let missing = length - self.carry.len();
@@ -170,7 +145,7 @@ impl Split {
     fn hand_out_carry(&mut self, found: &mut Found) {
         let carry = std::mem::take(&mut self.carry);
         found.carried = true;
-        self.form.record(&carry, 0..carry.len(), &mut self.number, found);
+        self.record(&carry, 0..carry.len(), found);
         (self.carry, self.used) = (carry, true);
     }
 
@@ -179,16 +154,33 @@ impl Split {
         if self.skipping {
             return found.pass(text);
         }
-        let room = self.form.most.checked_sub(self.carry.len() + text.len());
+        let room = self.most.checked_sub(self.carry.len() + text.len());
         if room.is_none() || self.carry.try_reserve(text.len()).is_err() {
             self.skipping = true;
-            found.trouble(self.number + 1, too_long(self.form.most));
+            found.trouble(self.number + 1, too_long(self.most));
             found.pass(&self.carry);
             // The memory is not needed any more.
             self.carry = Vec::new();
             found.pass(text);
         } else {
             self.carry.extend_from_slice(text);
+        }
+    }
+
+    #[inline]
+    fn record(&mut self, text: &[u8], mut range: Range<usize>, found: &mut Found) {
+        self.number += 1;
+        if range.len() > self.most {
+            return found.reject(range, self.number, too_long(self.most));
+        }
+        if matches!(self.ends, Ends::Byte { crlf: true, .. }) && text[range.clone()].last() == Some(&b'\r') {
+            range.end -= 1;
+        }
+        if self.skip_blank && text[range.clone()].iter().all(u8::is_ascii_whitespace) {
+            return;
+        }
+        if let Err(why) = found.push_found(text, range.clone(), &self.key_of, self.hex) {
+            found.reject(range, self.number, why);
         }
     }
 }

@@ -1,8 +1,8 @@
 //! How an input is split: the choice between the two ways.
 
-use super::csv::Csv;
+use super::csv::{Columns, Csv};
 use super::found::Found;
-use super::split::{Form, Split};
+use super::split::{Ends, Split};
 
 /// Splits inputs into records, block by block.
 pub(super) enum Splitter {
@@ -49,24 +49,49 @@ impl Splitter {
     /// Whether keys are copies, not parts of the text.
     pub(super) fn copies_keys(&self) -> bool {
         match self {
-            Splitter::Plain(split) => split.form().copies_keys(),
+            Splitter::Plain(split) => split.copies_keys(),
             Splitter::Csv(csv) => csv.copies_keys(),
         }
     }
 
-    /// The form of records that can be found without knowing what comes before them. In CSV a quote may be open.
-    pub(super) fn form(&self) -> Option<&Form> {
+    /// Where records end, unless a quote is open.
+    pub(super) fn ends(&self) -> Ends {
         match self {
-            Splitter::Plain(split) => Some(split.form()),
-            Splitter::Csv(_) => None,
+            Splitter::Plain(split) => split.ends(),
+            Splitter::Csv(_) => Ends::Byte { byte: b'\n', crlf: false },
         }
     }
 
-    /// Takes over so many records that were found elsewhere by the [form](Self::form), numbered from 1; all before them were found here.
-    pub(super) fn adopt(&mut self, records: u64, found: &mut Found) {
-        if let Splitter::Plain(split) = self {
-            split.adopt(records, found);
+    /// What is known of the columns; `None` until the first record was seen. Lines have none, which is always known.
+    pub(super) fn columns(&self) -> Option<Columns> {
+        match self {
+            Splitter::Plain(_) => Some(Columns::default()),
+            Splitter::Csv(csv) => csv.columns(),
         }
+    }
+
+    /// Goes on in the middle of an input with such columns, where a record begins.
+    pub(super) fn resume(&mut self, columns: Columns) {
+        if let Splitter::Csv(csv) = self {
+            csv.resume(columns);
+        }
+    }
+
+    /// Whether what comes next begins a record.
+    pub(super) fn is_between_records(&self) -> bool {
+        match self {
+            Splitter::Plain(split) => split.is_between_records(),
+            Splitter::Csv(csv) => csv.is_between_records(),
+        }
+    }
+
+    /// Takes over so many records that another splitter has found, numbered from 1; all before them were found here.
+    pub(super) fn adopt(&mut self, records: u64, found: &mut Found) {
+        let before = match self {
+            Splitter::Plain(split) => split.pass_over(records),
+            Splitter::Csv(csv) => csv.pass_over(records),
+        };
+        found.troubles.iter_mut().for_each(|trouble| trouble.record += before);
     }
 
     /// The first record of a CSV input, once after it was read.

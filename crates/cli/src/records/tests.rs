@@ -1,6 +1,6 @@
 //! Splitting must not depend on where blocks end: every input is split whole, byte by byte, and in pieces between.
 
-use super::ahead::Cut;
+use super::ahead::{Cut, Done};
 use super::csv::{Column, Csv};
 use super::found::{Batch, Found};
 use super::key::KeyOf;
@@ -32,24 +32,26 @@ fn split_all(splitter: &mut Splitter, text: &[u8], outcome: &mut Outcome) {
     }
 }
 
-/// The same with the whole records found without the splitter, as other threads do.
-fn split_ahead(splitter: &mut Splitter, cut: &mut Cut, text: &[u8], outcome: &mut Outcome) {
-    let (mut found, mut records) = (Found::default(), 0);
-    let Some(form) = splitter.form() else { return split_all(splitter, text, outcome) };
-    let (whole, form) = (cut.whole(text), form.clone());
+/// The same with the whole records found by another splitter, as other threads do.
+fn split_ahead(splitter: &mut Splitter, other: &mut Splitter, cut: &mut Cut, text: &[u8], outcome: &mut Outcome) {
+    let (whole, mut done) = (cut.whole(text), Done::default());
+    let found = splitter.columns().is_some_and(|columns| done.find(other, columns, &text[whole.clone()]));
     split_all(splitter, &text[..whole.start], outcome);
-    assert_eq!(form.split(&text[whole.clone()], &mut records, &mut found), whole.len(), "{whole:?} are whole records");
-    splitter.adopt(records, &mut found);
-    take(splitter, &text[whole.clone()], &mut found, outcome);
+    if found && done.follows(splitter) {
+        splitter.adopt(done.records, &mut done.found);
+        take(splitter, &text[whole.clone()], &mut done.found, outcome);
+    } else {
+        split_all(splitter, &text[whole.clone()], outcome);
+    }
     split_all(splitter, &text[whole.end..], outcome);
 }
 
-fn run(mut splitter: Splitter, text: &[u8], step: usize, ahead: bool) -> Outcome {
+fn run(mut splitter: Splitter, mut other: Option<Splitter>, text: &[u8], step: usize) -> Outcome {
     let mut outcome = Outcome::default();
-    let mut cut = splitter.form().filter(|_| ahead).map(|form| Cut::new(form.ends()));
+    let mut cut = Cut::new(splitter.ends());
     for piece in text.chunks(step) {
-        match &mut cut {
-            Some(cut) => split_ahead(&mut splitter, cut, piece, &mut outcome),
+        match &mut other {
+            Some(other) => split_ahead(&mut splitter, other, &mut cut, piece, &mut outcome),
             None => split_all(&mut splitter, piece, &mut outcome),
         }
     }
@@ -64,10 +66,10 @@ fn run(mut splitter: Splitter, text: &[u8], step: usize, ahead: bool) -> Outcome
 
 /// The outcome, which must be the same whatever the pieces, and whoever finds the records.
 fn split(make: impl Fn() -> Splitter, text: &str) -> Outcome {
-    let whole = run(make(), text.as_bytes(), text.len().max(1), false);
+    let whole = run(make(), None, text.as_bytes(), text.len().max(1));
     for step in (1..text.len().min(40)).chain([text.len().max(1)]) {
-        assert_eq!(run(make(), text.as_bytes(), step, false), whole, "in pieces of {step}: {text:?}");
-        assert_eq!(run(make(), text.as_bytes(), step, true), whole, "ahead, in pieces of {step}: {text:?}");
+        assert_eq!(run(make(), None, text.as_bytes(), step), whole, "in pieces of {step}: {text:?}");
+        assert_eq!(run(make(), Some(make()), text.as_bytes(), step), whole, "ahead, in pieces of {step}: {text:?}");
     }
     whole
 }
@@ -139,6 +141,9 @@ fn a_broken_quote_loses_its_line_only() {
     let long: String = (3..20).map(|i| format!("{i},v{i}\n")).collect();
     let kept: Vec<String> = std::iter::once("a".to_owned()).chain((3..20).map(|i| format!("v{i}"))).collect();
     assert_eq!(csv("name", &format!("id,name\n1,a\n2,\"b\n{long}")), (kept, vec![3]));
+    // Closed, but too long, in one line and in several.
+    let wide = "x".repeat(30);
+    assert_eq!(csv("name", &format!("id,name\n1,\"{wide}{wide}\"\n2,\"{wide}\n{wide}\"\n3,c\n")).0, of(&["c"]));
 }
 
 #[test]
