@@ -31,15 +31,17 @@ row() {
         awk -v bytes="$bytes" -v count="$(cat "$work/count")" '{ printf "%.2f %.0f %.1f %d\n", $1 + $2, bytes / 1e6 / ($1 + $2), $3 / 1024, count }' "$work/time"
     done | sort -n | head -1)
     # shellcheck disable=SC2086
-    printf '| %-34s | %6s | %6s | %8s | %8s |\n' "$name" $best
+    printf '| %-48s | %6s | %6s | %8s | %8s |\n' "$name" $best
 }
 
 compare() {
     lines
     echo "$(wc -l < "$work/lines.txt") lines, $(sort -u "$work/lines.txt" | wc -l) distinct, $(($(stat -c %s "$work/lines.txt") / 1000000)) MB"
-    printf '| %-34s | %6s | %6s | %8s | %8s |\n|-|-|-|-|-|\n' tool 'CPU s' MB/s 'peak MiB' printed
+    printf '| %-48s | %6s | %6s | %8s | %8s |\n|-|-|-|-|-|\n' tool 'CPU s' MB/s 'peak MiB' printed
     row 'truebloom dedup -n 5M -p 0.1%' "$truebloom" dedup -n 5M -p 0.1%
     row 'truebloom dedup -n 5M -p 1e-6' "$truebloom" dedup -n 5M -p 1e-6
+    row 'truebloom dedup -n 5M -p 0.1% --layout blocked' "$truebloom" dedup -n 5M -p 0.1% --layout blocked
+    row 'truebloom dedup -n 5M -p 1e-6 --layout blocked' "$truebloom" dedup -n 5M -p 1e-6 --layout blocked
     row 'truebloom dedup (64 MiB, 1e-6)' "$truebloom" dedup
     row 'truebloom dedup --remember 5M -p 0.1%' "$truebloom" dedup --remember 5M -p 0.1%
     for peer in huniq 'runiq -f quick' 'runiq -f simple' 'runiq -f sorted' 'runiq -f compact'; do

@@ -9,6 +9,13 @@ use truebloom_math::{Plan, Target};
 /// Keys a chunk.
 const CHUNK: u64 = 16_384;
 
+/// Up to this size a filter is measured in cache: before its turn so many random lines of it are touched that nearly all of it is there. Without that, all others would push it out between its turns, and what
+/// is called third cache would be memory.
+const CACHED: u64 = 16 << 20;
+
+/// Touching three random lines for every one that there is leaves 5% out.
+const WARMING: u64 = 3;
+
 /// Strangers have numbers from here on.
 const STRANGERS: u64 = 1 << 40;
 
@@ -17,6 +24,8 @@ pub(crate) struct Setting {
     pub(crate) rate: f64,
     pub(crate) kind: Kind,
     pub(crate) rounds: usize,
+    /// Whether filters that fit into cache are left as the others leave them.
+    pub(crate) cold: bool,
 }
 
 /// Nanoseconds a key: the median of the rounds and the best of them.
@@ -89,14 +98,23 @@ pub(crate) fn run(setting: &Setting, only: &[String]) -> Table {
     Table { items, strangers, limit, limit_huge, rows }
 }
 
-/// The second half of the insertions counts: before, pages are new.
+/// The keys that warm a filter of this size up.
+fn warming(setting: &Setting) -> u64 {
+    if setting.size <= CACHED && !setting.cold { WARMING * setting.size / 64 } else { 0 }
+}
+
+/// Filters take turns of many keys, of which the second half counts, as the first one brings the filter into cache. And only the second half of all turns: before, pages are new.
 fn fill(setting: &Setting, items: u64, subjects: &mut [Measured]) {
-    for start in (0..items).step_by(CHUNK as usize) {
-        let keys = Chunk::new(setting.kind, start..items.min(start + CHUNK));
+    let turn = (2 * warming(setting)).clamp(CHUNK, items.div_ceil(8).max(CHUNK));
+    for start in (0..items).step_by(turn as usize) {
         for measured in subjects.iter_mut() {
-            let (time, ()) = timed(|| measured.subject.insert(&keys));
-            if start >= items / 2 {
-                measured.insert.push(time / keys.len() as f64);
+            let end = items.min(start + turn);
+            for first in (start..end).step_by(CHUNK as usize) {
+                let keys = Chunk::new(setting.kind, first..end.min(first + CHUNK));
+                let (time, ()) = timed(|| measured.subject.insert(&keys));
+                if start >= items / 2 && (turn == CHUNK || first >= start + turn / 2) {
+                    measured.insert.push(time / keys.len() as f64);
+                }
             }
         }
     }
@@ -118,6 +136,7 @@ fn ask(setting: &Setting, items: u64, subjects: &mut [Measured]) -> (Time, Time,
         let count = subjects.len();
         for i in 0..count {
             let measured = &mut subjects[(i + round as usize) % count];
+            warm(setting, items, round, measured);
             let (time, hits) = timed(|| measured.subject.hits(&strangers));
             measured.miss.push(time / CHUNK as f64);
             measured.passed += hits;
@@ -126,6 +145,7 @@ fn ask(setting: &Setting, items: u64, subjects: &mut [Measured]) -> (Time, Time,
             measured.lost += CHUNK - hits;
         }
         for (limit, times) in [(&small, &mut on_small), (&huge, &mut on_huge)] {
+            sum = sum.wrapping_add(limit.run(start + CHUNK, warming(setting) as usize));
             let (time, read) = timed(|| limit.run(start, CHUNK as usize));
             times.push(time / CHUNK as f64);
             sum = sum.wrapping_add(read);
@@ -133,6 +153,14 @@ fn ask(setting: &Setting, items: u64, subjects: &mut [Measured]) -> (Time, Time,
     }
     std::hint::black_box(sum);
     (Time::of(&on_small), Time::of(&on_huge), CHUNK * setting.rounds as u64)
+}
+
+/// Brings a filter into cache, if it fits, by members that are asked for.
+fn warm(setting: &Setting, items: u64, round: u64, measured: &Measured) {
+    for first in (0..warming(setting)).step_by(CHUNK as usize) {
+        let members = Chunk::new(setting.kind, (0..CHUNK).map(|i| scramble((round << 40) + first + i) % items));
+        std::hint::black_box(measured.subject.hits(&members));
+    }
 }
 
 fn row(measured: Measured) -> Row {

@@ -199,6 +199,16 @@ pub(crate) enum Layout {
     Auto,
 }
 
+impl Layout {
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Layout::Standard => "standard",
+            Layout::Blocked => "blocked",
+            Layout::Auto => "auto",
+        }
+    }
+}
+
 /// The blocked filter for the same question, and what it costs.
 pub(crate) struct Alternative {
     pub(crate) plan: BlockedPlan,

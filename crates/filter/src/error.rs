@@ -94,6 +94,12 @@ pub enum BuildError {
         /// Why no other value works.
         why: &'static str,
     },
+    /// A policy that a blocked recycling filter cannot have.
+    #[error("a blocked recycling filter cannot have {what}: no law of them is known; take a standard filter")]
+    NotBlocked {
+        /// What it cannot have.
+        what: &'static str,
+    },
     /// A policy that a filter shared by threads cannot have.
     #[error("a filter that threads share cannot have {what}; recycle it yourself, or put a lock around a `RecyclingFilter`")]
     NotShared {
@@ -189,10 +195,10 @@ pub enum MergeError {
     /// Different schemes.
     #[error("the filters differ in schemes, {ours} and {theirs}; make both with the same scheme")]
     Scheme {
-        /// Of the filter that was to change.
-        ours: SchemeId,
+        /// The name of that of the filter that was to change.
+        ours: &'static str,
         /// Of the other.
-        theirs: SchemeId,
+        theirs: &'static str,
     },
     /// Different hash functions.
     #[error("they differ in hashers, {} and {}; make both with the same hasher", name(*ours), name(*theirs))]

@@ -49,7 +49,7 @@
 //! | shared by threads | [`AtomicBloomFilter`], [`AtomicBlockedBloomFilter`] |
 //! | many keys at a time | [`insert_all`](BloomFilter::insert_all), [`contains_all`](BloomFilter::contains_all), [`Mask`] |
 //! | many keys by many threads | `par_insert_all` and `par_contains_all`, with the feature `rayon` |
-//! | the filter that forgets, for streams without end | [`recycling`] |
+//! | the filter that forgets, for streams without end, in either layout | [`recycling`] |
 //! | counts, frequent keys | [`count_min`] |
 //! | what can be a key | [`Key`] |
 //! | hashers and seeds | [`PortableHasher`], [`Foreign`], [`Seed`]; [`KeyHash`] for keys hashed once and used often |

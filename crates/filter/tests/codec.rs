@@ -157,7 +157,7 @@ fn hostile_fields_are_refused_by_name() {
         (10, &[7, 0], FormatError::Kind { found: Kind::TwoHashCountMin }),
         (12, &[10, 0], FormatError::Unknown { field: "scheme", found: 10 }),
         (12, &[4, 0], FormatError::Scheme { expected: SchemeId::Standard, found: SchemeId::Double }),
-        (14, &[3, 0], FormatError::Unknown { field: "hasher", found: 3 }),
+        (14, &[4, 0], FormatError::Unknown { field: "hasher", found: 4 }),
         (16, &[2, 0, 0, 0], FormatError::Unknown { field: "flags", found: 2 }),
         (16, &[1, 0, 0, 128], FormatError::Unknown { field: "flags", found: 0x8000_0001 }),
         (20, &[0; 4], field("probes", Expected::Within(1, 1000), 0)),

@@ -2,10 +2,11 @@
 
 use crate::args::{self, Size};
 use crate::failure::Failure;
+use crate::filters::Layout;
 use crate::report::{Report, bytes, count, fpr_value, plural, proven, rate, rate_value, significant};
 use serde_json::{Map, Value, json};
-use truebloom_math::recycling::{Mode, Sized, capacity, min_bits, remember};
-use truebloom_math::{Rate, Variant, max_items};
+use truebloom_math::recycling::{BlockedSized, Mode, Sized, blocked_capacity, blocked_min_bits, capacity, min_bits, remember};
+use truebloom_math::{BLOCK_BITS, Rate, Variant, max_items};
 
 #[derive(clap::Args)]
 pub(crate) struct Options {
@@ -28,6 +29,10 @@ pub(crate) struct Options {
     /// The share of items that may be forgotten before
     #[arg(long, value_name = "SHARE", default_value = "1%", value_parser = args::rate, requires = "remember")]
     forget: Rate,
+
+    /// blocked: one phase with all probes of an item in one cache line as well; auto: where it takes at most 10% more bits
+    #[arg(long, value_name = "LAYOUT", default_value = "standard", hide_possible_values = true, requires = "recycling")]
+    layout: Layout,
 }
 
 fn per_second(text: &str) -> Result<f64, String> {
@@ -72,10 +77,19 @@ struct Today {
     items: u64,
 }
 
-/// The three, or four, side by side.
+impl Today {
+    /// Items a bit over those of today's.
+    fn gain(&self, items: f64, bits: u64) -> f64 {
+        items / self.items as f64 * (self.bits as f64 / bits as f64)
+    }
+}
+
+/// The three, or more, side by side.
 struct Designs {
     today: Option<Today>,
     one: Option<Sized>,
+    /// One phase in cache lines.
+    blocked: Option<BlockedSized>,
     two: Option<Sized>,
     /// Two phases that forget nothing before.
     certain: Option<Sized>,
@@ -88,29 +102,49 @@ fn two_phases() -> Mode {
 
 impl Designs {
     /// The most items of a memory.
-    fn of_bits(bits: u64, rate: &Rate) -> Result<Designs, Failure> {
+    fn of_bits(bits: u64, rate: &Rate, layout: Layout) -> Result<Designs, Failure> {
         let today = max_items(Variant::Standard, bits, rate)?.filter(|best| best.items > 0);
         Ok(Designs {
             today: today.map(|best| Today { bits, probes: best.probes, items: best.items }),
             one: capacity(bits, rate, Mode::default())?,
+            blocked: in_lines(layout, || if bits < BLOCK_BITS { Ok(None) } else { blocked_capacity(bits, rate) })?,
             two: if bits < 2 { None } else { capacity(bits, rate, two_phases())? },
             certain: None,
         })
     }
 
     /// The least memory for so many items a cycle.
-    fn of_items(items: u64, rate: &Rate) -> Result<Designs, Failure> {
+    fn of_items(items: u64, rate: &Rate, layout: Layout) -> Result<Designs, Failure> {
         let number = items as f64;
         let (one, two) = (min_bits(number, rate, Mode::default())?, min_bits(number, rate, two_phases())?);
-        Ok(Designs { today: today(items, rate)?, one, two, certain: None })
+        let blocked = in_lines(layout, || blocked_min_bits(number, rate))?;
+        Ok(Designs { today: today(items, rate)?, one, blocked, two, certain: None })
     }
 
     /// The least memory that remembers.
-    fn of_gap(gap: u64, forget: f64, rate: &Rate) -> Result<Designs, Failure> {
+    fn of_gap(gap: u64, forget: f64, rate: &Rate, layout: Layout) -> Result<Designs, Failure> {
         let one = remember(gap, forget, rate, Mode::default())?;
         let two = remember(gap, forget, rate, two_phases())?;
         let certain = remember(gap, 0.0, rate, two_phases())?;
-        Ok(Designs { today: today((gap as f64 / forget).ceil() as u64, rate)?, one, two, certain })
+        // A cycle of N items forgets E[min(N, gap + 1)] / E[N] of them.
+        let items = (gap as f64 + 1.0) / forget;
+        let blocked = in_lines(layout, || if items > MOST_ITEMS { Ok(None) } else { blocked_min_bits(items, rate) })?;
+        Ok(Designs { today: today((gap as f64 / forget).ceil() as u64, rate)?, one, blocked, two, certain })
+    }
+}
+
+/// Items of a cycle that are looked for.
+const MOST_ITEMS: f64 = 1e18;
+
+/// `None` unless it is asked for. What is wrong with a question is no fault where the layout is left open.
+fn in_lines(
+    layout: Layout,
+    find: impl FnOnce() -> truebloom_math::Result<Option<BlockedSized>>,
+) -> truebloom_math::Result<Option<BlockedSized>> {
+    match layout {
+        Layout::Standard => Ok(None),
+        Layout::Blocked => find(),
+        Layout::Auto => Ok(find().unwrap_or(None)),
     }
 }
 
@@ -124,12 +158,14 @@ pub(crate) fn report(options: &Options, size: &Size) -> Result<Report, Failure> 
     let Some(asked) = size.rate else { return Err(Failure::new("give the average rate with -p")) };
     let bits = size.bits.or(options.memory.map(|bytes| bytes.saturating_mul(8)));
     let (designs, what) = match (bits, size.items, gap) {
-        (Some(bits), None, _) => (Designs::of_bits(bits, &asked)?, format!("{} ({})", plural(bits, "bit"), bytes(bits.div_ceil(8)))),
-        (None, Some(items), _) => (Designs::of_items(items, &asked)?, format!("{} a cycle", plural(items, "new item"))),
+        (Some(bits), None, _) => {
+            (Designs::of_bits(bits, &asked, options.layout)?, format!("{} ({})", plural(bits, "bit"), bytes(bits.div_ceil(8))))
+        }
+        (None, Some(items), _) => (Designs::of_items(items, &asked, options.layout)?, format!("{} a cycle", plural(items, "new item"))),
         (None, None, Some(gap)) => {
             let forget = options.forget.to_f64();
             let kept = format!("{} remembered, {}% forgotten before", plural(gap, "new item"), significant(100.0 * forget, 4));
-            (Designs::of_gap(gap, forget, &asked)?, kept)
+            (Designs::of_gap(gap, forget, &asked, options.layout)?, kept)
         }
         _ => return Err(Failure::new("give one of --memory (or --bits), -n (new items a cycle) and --remember")),
     };
@@ -139,9 +175,11 @@ pub(crate) fn report(options: &Options, size: &Size) -> Result<Report, Failure> 
     let gap = gap.or(designs.today.as_ref().map(|today| today.items));
     report.field("gap", gap);
     add_today(&mut report, designs.today.as_ref(), gap);
-    for (label, name, found) in [("one phase", "one_phase", &designs.one), ("two phases", "two_phase", &designs.two)] {
-        add_design(&mut report, [label, name], found.as_ref(), &asked, designs.today.as_ref(), gap)?;
+    add_design(&mut report, ["one phase", "one_phase"], designs.one.as_ref(), &asked, designs.today.as_ref(), gap)?;
+    if options.layout != Layout::Standard {
+        add_blocked(&mut report, &designs, options.layout, &asked, gap);
     }
+    add_design(&mut report, ["two phases", "two_phase"], designs.two.as_ref(), &asked, designs.today.as_ref(), gap)?;
     if options.remember.is_some() && bits.is_none() {
         add_design(&mut report, ["certain", "certain"], designs.certain.as_ref(), &asked, designs.today.as_ref(), gap)?;
     }
@@ -173,7 +211,7 @@ fn add_design(
     };
     let law = design.forgetting()?;
     let forgotten = gap.map(|gap| law.probability(gap));
-    let gain = today.map(|today| run.items_per_cycle.value / today.items as f64 * (today.bits as f64 / design.total_bits() as f64));
+    let gain = today.map(|today| today.gain(run.items_per_cycle.value, design.total_bits()));
     let mut fields: Map<String, Value> = Map::new();
     for (field, value) in [
         ("bits", json!(design.total_bits())),
@@ -192,11 +230,8 @@ fn add_design(
     let items = plural(run.items_per_cycle.value.round() as u64, "item");
     let unit = if design.mode().filters() == 2 { "phase" } else { "cycle" };
     let probes = plural(design.probes().into(), "probe");
-    let gain = gain.map_or(String::new(), |gain| format!("; {} times today's items a bit", significant(gain, 3)));
-    report.line(
-        label,
-        format!("{}: {items} a {unit}, {probes}, above {}{gain}", size(design.total_bits()), plural(design.sigma(), "set bit")),
-    );
+    let above = plural(design.sigma(), "set bit");
+    report.line(label, format!("{}: {items} a {unit}, {probes}, above {above}{}", size(design.total_bits()), gained(gain)));
     report.line("", format!("average at most {}, worst {}", proven(&run.fpr, Some(*asked)), rate(run.worst.value, 3)));
     add_forgotten(report, gap, forgotten.map(|chance| chance.value));
     if law.remembered_at_least() > 1 {
@@ -205,16 +240,56 @@ fn add_design(
     Ok(())
 }
 
+/// One phase in cache lines, beside the one it is compared with. With `auto` only where it is worth its price.
+fn add_blocked(report: &mut Report, designs: &Designs, layout: Layout, asked: &Rate, gap: Option<u64>) {
+    let worth = |found: &BlockedSized| designs.one.as_ref().is_some_and(|one| found.is_worth_it(one));
+    let Some(found) = designs.blocked.as_ref().filter(|found| layout == Layout::Blocked || worth(found)) else {
+        let why = match layout {
+            Layout::Auto => "none that takes at most 10% more bits",
+            _ => "none: no filter in lines of this size, or of up to 2^62 bits, keeps to this rate",
+        };
+        report.field("blocked", Value::Null).line("blocked", why);
+        return;
+    };
+    let (design, run) = (&found.design, &found.run);
+    // What is proven: at least so many items, and so at most this share.
+    let items = run.items_per_cycle.lower;
+    let forgotten = gap.map(|gap| ((gap as f64 + 1.0) / items).min(1.0));
+    let gain = designs.today.as_ref().map(|today| today.gain(items, design.bits()));
+    let times_bits =
+        designs.one.as_ref().map(|one| design.bits() as f64 / items / (one.design.total_bits() as f64 / one.run.items_per_cycle.value));
+    report.field(
+        "blocked",
+        json!({
+            "bits": design.bits(), "probes": design.probes(), "limit": design.limit(), "items_per_cycle": run.items_per_cycle.value,
+            "items_per_cycle_at_least": items, "fpr": fpr_value(&run.fpr), "worst": fpr_value(&run.worst), "gain": gain,
+            "forgotten_at_most": forgotten, "times_bits": times_bits, "is_worth_it": worth(found),
+        }),
+    );
+    let (items, probes) = (plural(items.floor() as u64, "item"), plural(design.probes().into(), "probe"));
+    let above = rate(design.limit(), 4);
+    report.line("blocked", format!("{}: at least {items} a cycle, {probes}, above a rate of {above}{}", size(design.bits()), gained(gain)));
+    report.line("", format!("average at most {}, worst {above}", proven(&run.fpr, Some(*asked))));
+    if let Some((gap, share)) = gap.zip(forgotten) {
+        report.line("", format!("forgotten when {} came since: at most {}%", new_ones(gap), significant(100.0 * share, 3)));
+    }
+    if let Some(times) = times_bits {
+        report.line("", format!("one cache line an item for {:+.2}% bits", 100.0 * (times - 1.0)));
+    }
+}
+
+fn gained(gain: Option<f64>) -> String {
+    gain.map_or(String::new(), |gain| format!("; {} times today's items a bit", significant(gain, 3)))
+}
+
+fn new_ones(gap: u64) -> String {
+    if gap == 1 { "1 new one".to_owned() } else { format!("{} new ones", count(gap)) }
+}
+
 fn add_forgotten(report: &mut Report, gap: Option<u64>, forgotten: Option<f64>) {
     if let Some((gap, share)) = gap.zip(forgotten) {
         let share = if share == 0.0 { "none".to_owned() } else { format!("{}%", significant(100.0 * share, 3)) };
-        report.line(
-            "",
-            format!(
-                "forgotten when {} came since: {share}",
-                if gap == 1 { "1 new one".to_owned() } else { format!("{} new ones", count(gap)) }
-            ),
-        );
+        report.line("", format!("forgotten when {} came since: {share}", new_ones(gap)));
     }
 }
 

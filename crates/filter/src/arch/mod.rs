@@ -3,12 +3,15 @@
 //! The only unsafe code of this crate. Every function here has a portable form with the same results, which is all that other processors get.
 #![allow(unsafe_code, reason = "processor instructions and memory that is not zeroed twice cannot be had without")]
 
+mod lanes;
 mod line;
 mod prefetch;
-mod streams;
+mod wide;
 mod words;
 
-pub(crate) use line::{Flight, LINE_BITS, Level, Line, contains, contains_batch, insert};
+pub(crate) use lanes::{LANES, Lanes, Xxh3OfEight, digits, first_digits, word, words, xxh3_of_eight};
+#[cfg(test)]
+pub(crate) use line::levels;
+pub(crate) use line::{LINE_BITS, Level, Line, all_set, contains, contains_group, insert, insert_group, set};
 pub(crate) use prefetch::prefetch;
-pub(crate) use streams::Streams;
 pub(crate) use words::{Words, advise_huge_pages};

@@ -46,11 +46,14 @@ impl Bits {
     /// Sets a bit and says whether it was 0.
     #[inline]
     pub(crate) fn set(&mut self, position: u64) -> bool {
-        let mask = 1 << (position & 63);
-        let Some(word) = self.words.get_mut((position >> 6) as usize) else { return false };
-        let was_zero = *word & mask == 0;
-        *word |= mask;
-        was_zero
+        set(&mut self.words, position)
+    }
+
+    /// What sets bits, as [`set`](Self::set) does, one after the other: where the words are is looked up once, not after everything that is written.
+    #[inline(always)]
+    pub(crate) fn setter(&mut self) -> impl FnMut(u64) -> bool {
+        let words = &mut self.words[..];
+        move |position| set(words, position)
     }
 
     pub(crate) fn unset(&mut self, position: u64) {
@@ -91,6 +94,15 @@ impl Bits {
     pub(crate) fn and(&mut self, other: &Bits) {
         self.words.iter_mut().zip(other.words.iter()).for_each(|(word, other)| *word &= other);
     }
+}
+
+#[inline(always)]
+fn set(words: &mut [u64], position: u64) -> bool {
+    let mask = 1 << (position & 63);
+    let Some(word) = words.get_mut((position >> 6) as usize) else { return false };
+    let was_zero = *word & mask == 0;
+    *word |= mask;
+    was_zero
 }
 
 #[cfg(test)]

@@ -1,11 +1,11 @@
 //! The blocked filter shared by threads.
 
 use super::BlockedBloomFilter;
-use crate::arch::{Level, Line, Words, insert};
+use crate::arch::{Level, Line, Words, insert, set};
 use crate::bits::AtomicBits;
 use crate::bloom::Counts;
 use crate::error::BuildError;
-use crate::hash::{KeyHash, KeyHasher, PortableHasher};
+use crate::hash::{KeyHash, KeyHasher, PortableHasher, hash_key};
 use crate::key::Key;
 use crate::scheme::InLines;
 
@@ -48,7 +48,7 @@ impl<H: KeyHasher> AtomicBlockedBloomFilter<H> {
     /// The key's hash, as that of [`BlockedBloomFilter::hash`].
     #[inline]
     pub fn hash<K: Key + ?Sized>(&self, key: &K) -> KeyHash {
-        key.with_bytes(|bytes| self.hasher.hash(bytes))
+        hash_key(&self.hasher, key)
     }
 
     /// [`insert`](Self::insert) of a key that is hashed already.
@@ -71,7 +71,7 @@ impl<H: KeyHasher> AtomicBlockedBloomFilter<H> {
     fn masks(&self, hash: KeyHash) -> (usize, Line) {
         let (line, mut words) = self.scheme.line(hash);
         let mut masks = [0; 8];
-        insert(&mut masks, || words.next(), self.scheme.probes());
+        insert(|line, word, now| set(Level::Scalar, line, word, now), &mut masks, || words.next(), self.scheme.probes());
         (8 * line as usize, masks)
     }
 

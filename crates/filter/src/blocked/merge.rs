@@ -8,7 +8,7 @@ use crate::hash::KeyHasher;
 impl<H: KeyHasher> BlockedBloomFilter<H> {
     /// Adds all keys of `other`: bit for bit the filter that both key sets inserted into one would have given. Capacity and rate stay those of `self`.
     ///
-    /// An error if the filters differ in bits, probes, hasher or seed. Linear in the bits.
+    /// An error if the filters differ in bits, probes, scheme (those of drafts have another), hasher or seed. Linear in the bits.
     ///
     /// ```
     /// use truebloom::BlockedBloomFilter;
@@ -38,6 +38,10 @@ impl<H: KeyHasher> BlockedBloomFilter<H> {
         }
         if self.probes() != other.probes() {
             return Err(MergeError::Probes { ours: self.probes(), theirs: other.probes() });
+        }
+        let (ours, theirs) = (self.scheme.id().name(), other.scheme.id().name());
+        if ours != theirs {
+            return Err(MergeError::Scheme { ours, theirs });
         }
         let (ours, theirs) = (self.hasher.id(), other.hasher.id());
         if ours != theirs {

@@ -3,6 +3,7 @@
 mod atomic;
 mod build;
 mod file;
+mod flight;
 mod keys;
 mod merge;
 mod rates;

@@ -6,12 +6,10 @@ use crate::bloom::Counts;
 use crate::error::{BuildError, Expected, FormatError};
 use crate::format::{Fields, Kind, Stored, at, check_field};
 use crate::hash::PortableHasher;
-use crate::scheme::{InLines, MAX_BLOCKED_PROBES};
+use crate::scheme::{InLines, InLinesId, MAX_BLOCKED_PROBES};
 use truebloom_math::{MAX_BITS, Rate};
 
 const MERGED: u32 = 1;
-/// The scheme: a block, and independent positions in it.
-const SCHEME: u16 = 10;
 /// Where the parameters of this kind end: the block's bits.
 const PARAMETERS_END: usize = at::PARAMETERS + 8;
 
@@ -31,10 +29,9 @@ impl Stored for BlockedBloomFilter {
     type Header = Header;
 
     fn read_header(fields: &Fields, _: Kind) -> Result<Header, FormatError> {
-        let scheme = fields.u16(at::SCHEME);
-        if scheme != SCHEME {
-            return Err(FormatError::Unknown { field: "scheme", found: scheme.into() });
-        }
+        let found = fields.u16(at::SCHEME);
+        let id = [InLinesId::InLines, InLinesId::First].into_iter().find(|id| *id as u16 == found);
+        let id = id.ok_or(FormatError::Unknown { field: "scheme", found: found.into() })?;
         let hasher = PortableHasher::new(fields.hasher()?, fields.seed());
         let merged = fields.flags(MERGED)? == MERGED;
         check_field("block bits", fields.u64(at::PARAMETERS), Expected::Exactly(LINE_BITS))?;
@@ -48,7 +45,7 @@ impl Stored for BlockedBloomFilter {
         let changed = fields.u64_within("changed", at::CHANGED, 0, offered)?;
         let capacity = Some(fields.u64(at::CAPACITY)).filter(|capacity| *capacity > 0);
         // Bits and probes are checked, so this is not refused.
-        let scheme = InLines::new(bits, probes).map_err(|_: BuildError| FormatError::Memory { bytes: bits / 8 })?;
+        let scheme = InLines::with_id(id, bits, probes).map_err(|_: BuildError| FormatError::Memory { bytes: bits / 8 })?;
         Ok(Header { hasher, scheme, bits, counts: Counts { offered, changed, merged }, capacity, rate })
     }
 
@@ -70,7 +67,7 @@ impl Stored for BlockedBloomFilter {
 
     fn fields(&self) -> Fields {
         let mut fields = Fields::new(Kind::Blocked);
-        fields.put(at::SCHEME, SCHEME.to_le_bytes());
+        fields.put(at::SCHEME, (self.scheme.id() as u16).to_le_bytes());
         fields.put(at::PROBES, self.probes().to_le_bytes());
         fields.put(at::BITS, self.bits().to_le_bytes());
         fields.put(at::PARAMETERS, LINE_BITS.to_le_bytes());

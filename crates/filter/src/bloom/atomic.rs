@@ -3,7 +3,7 @@
 use super::{BloomFilter, Counts};
 use crate::bits::{AtomicBits, Bits};
 use crate::error::BuildError;
-use crate::hash::{KeyHash, KeyHasher, PortableHasher};
+use crate::hash::{KeyHash, KeyHasher, PortableHasher, hash_key};
 use crate::key::Key;
 use crate::scheme::Standard;
 
@@ -53,7 +53,7 @@ impl<H: KeyHasher> AtomicBloomFilter<H> {
     /// The key's hash, as that of [`BloomFilter::hash`].
     #[inline]
     pub fn hash<K: Key + ?Sized>(&self, key: &K) -> KeyHash {
-        key.with_bytes(|bytes| self.hasher.hash(bytes))
+        hash_key(&self.hasher, key)
     }
 
     /// [`insert`](Self::insert) of a key that is hashed already.

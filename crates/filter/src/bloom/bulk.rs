@@ -1,7 +1,7 @@
 //! Many keys at a time.
 
 use super::BloomFilter;
-use crate::bulk::{self, Answers, Mask, Probing};
+use crate::bulk::{self, Answers, Hashes, Mask, Probing};
 use crate::hash::{KeyHash, KeyHasher};
 use crate::key::Key;
 
@@ -17,21 +17,19 @@ impl<H: KeyHasher> BloomFilter<H> {
     /// ```
     pub fn insert_all<I: IntoIterator<Item: Key>>(&mut self, keys: I) -> Mask {
         let mut new = Mask::default();
-        self.insert_batches(keys, |answers, count| new.push(answers, count));
+        self.insert_batches(|hasher| bulk::hashing(hasher, keys), |answers, count| new.push(answers, count));
         new
     }
 
     /// [`insert_all`](Self::insert_all) with a call for each key, in order, instead of a mask.
     pub fn insert_each<I: IntoIterator<Item: Key>>(&mut self, keys: I, mut is_new: impl FnMut(bool)) {
-        self.insert_batches(keys, |answers, count| bulk::each(answers, count, &mut is_new));
+        self.insert_batches(|hasher| bulk::hashing(hasher, keys), |answers, count| bulk::each(answers, count, &mut is_new));
     }
 
     /// [`insert_all`](Self::insert_all) of keys that are hashed already.
     pub fn insert_all_hashes(&mut self, hashes: &[KeyHash]) -> Mask {
-        let (mut new, mut probing) = (Mask::default(), Probing::new());
-        for hashes in hashes.chunks(bulk::BATCH) {
-            new.push(&self.insert_batch(&mut probing, hashes), hashes.len());
-        }
+        let mut new = Mask::default();
+        self.insert_batches(|_| bulk::hashed(hashes), |answers, count| new.push(answers, count));
         new
     }
 
@@ -48,42 +46,36 @@ impl<H: KeyHasher> BloomFilter<H> {
     /// ```
     pub fn contains_all<I: IntoIterator<Item: Key>>(&self, keys: I) -> Mask {
         let mut found = Mask::default();
-        self.contains_batches(keys, |answers, count| found.push(answers, count));
+        self.contains_batches(bulk::hashing(&self.hasher, keys), |answers, count| found.push(answers, count));
         found
     }
 
     /// [`contains_all`](Self::contains_all) with a call for each key, in order, instead of a mask.
     pub fn contains_each<I: IntoIterator<Item: Key>>(&self, keys: I, mut is_contained: impl FnMut(bool)) {
-        self.contains_batches(keys, |answers, count| bulk::each(answers, count, &mut is_contained));
+        self.contains_batches(bulk::hashing(&self.hasher, keys), |answers, count| bulk::each(answers, count, &mut is_contained));
     }
 
     /// [`contains_all`](Self::contains_all) of keys that are hashed already.
     pub fn contains_all_hashes(&self, hashes: &[KeyHash]) -> Mask {
-        let (mut found, mut probing) = (Mask::default(), Probing::new());
-        for hashes in hashes.chunks(bulk::BATCH) {
-            found.push(&probing.contains(&self.scheme, &self.storage, hashes), hashes.len());
-        }
+        let mut found = Mask::default();
+        self.contains_batches(bulk::hashed(hashes), |answers, count| found.push(answers, count));
         found
     }
 
-    fn insert_batches<I: IntoIterator<Item: Key>>(&mut self, keys: I, take: impl FnMut(&Answers, usize)) {
-        let (mut keys, mut probing) = (keys.into_iter(), Probing::new());
-        let answer = |filter: &mut Self, hashes: &[KeyHash]| filter.insert_batch(&mut probing, hashes);
-        bulk::for_each_batch(self, |filter| keys.next().map(|key| filter.hash(&key)), answer, take);
+    fn contains_batches(&self, next: impl FnMut(&mut Hashes), take: impl FnMut(&Answers, usize)) {
+        let mut probing = Probing::new();
+        bulk::for_each_batch(next, |hashes, _, _| probing.contains(&self.scheme, &self.storage, hashes), take);
     }
 
-    fn contains_batches<I: IntoIterator<Item: Key>>(&self, keys: I, take: impl FnMut(&Answers, usize)) {
-        let (mut keys, mut probing) = (keys.into_iter(), Probing::new());
-        let answer = |filter: &mut &Self, hashes: &[KeyHash]| probing.contains(&filter.scheme, &filter.storage, hashes);
-        bulk::for_each_batch(&mut &*self, |filter| keys.next().map(|key| filter.hash(&key)), answer, take);
-    }
-
-    fn insert_batch(&mut self, probing: &mut Probing, hashes: &[KeyHash]) -> Answers {
-        let (new, newly_set) = probing.insert(&self.scheme, &mut self.storage, hashes);
-        self.ones += newly_set;
-        let changed: u32 = new.iter().map(|word| word.count_ones()).sum();
-        self.counts.offered = self.counts.offered.saturating_add(hashes.len() as u64);
-        self.counts.changed = self.counts.changed.saturating_add(changed.into());
-        new
+    fn insert_batches<'a, N: FnMut(&mut Hashes)>(&'a mut self, next: impl FnOnce(&'a H) -> N, take: impl FnMut(&Answers, usize)) {
+        let BloomFilter { hasher, scheme, storage, ones, counts, .. } = self;
+        let mut probing = Probing::new();
+        let answer = |hashes: &Hashes, _: &Hashes, _: bool| {
+            let (new, newly_set) = probing.insert(scheme, storage, hashes);
+            *ones += newly_set;
+            counts.add(hashes.count(), &new);
+            new
+        };
+        bulk::for_each_batch(next(hasher), answer, take);
     }
 }

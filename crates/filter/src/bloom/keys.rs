@@ -1,8 +1,7 @@
 //! Putting keys in and asking for them.
 
 use super::BloomFilter;
-use crate::bits::Bits;
-use crate::hash::{KeyHash, KeyHasher};
+use crate::hash::{KeyHash, KeyHasher, hash_key};
 use crate::key::Key;
 use crate::scheme::Scheme;
 
@@ -27,16 +26,17 @@ impl<H: KeyHasher, S: Scheme> BloomFilter<H, S> {
     /// The key's hash, for [`insert_hash`](Self::insert_hash) and [`contains_hash`](Self::contains_hash) of this and all filters with the same hasher and seed.
     #[inline]
     pub fn hash<K: Key + ?Sized>(&self, key: &K) -> KeyHash {
-        key.with_bytes(|bytes| self.hasher.hash(bytes))
+        hash_key(&self.hasher, key)
     }
 
     /// [`insert`](Self::insert) of a key that is hashed already.
     #[inline]
     pub fn insert_hash(&mut self, hash: KeyHash) -> bool {
-        let mut newly_set = 0;
-        for position in self.scheme.positions(hash) {
-            newly_set += u64::from(self.storage.set(position));
-        }
+        let (mut newly_set, mut set) = (0, self.storage.setter());
+        self.scheme.all(hash, |position| {
+            newly_set += u64::from(set(position));
+            true
+        });
         self.ones += newly_set;
         // Saturating, as a file may bring any count along.
         self.counts.offered = self.counts.offered.saturating_add(1);
@@ -47,26 +47,7 @@ impl<H: KeyHasher, S: Scheme> BloomFilter<H, S> {
     /// [`contains`](Self::contains) of a key that is hashed already.
     #[inline]
     pub fn contains_hash(&self, hash: KeyHash) -> bool {
-        all_set(&self.storage, self.scheme.positions(hash))
-    }
-}
-
-/// Positions that are looked at before it is decided whether to go on: three. One by one, the decision is as good as a coin and wrong every other time, which costs more than the two
-/// accesses that may be too many; those are made at the same time, and the processor goes on to the next key meanwhile.
-const TOGETHER: usize = 3;
-
-/// Whether all these bits are set.
-#[inline]
-fn all_set(bits: &Bits, mut positions: impl Iterator<Item = u64>) -> bool {
-    loop {
-        let mut all = true;
-        for _ in 0..TOGETHER {
-            let Some(position) = positions.next() else { return all };
-            all &= bits.get(position);
-        }
-        if !all {
-            return false;
-        }
+        self.scheme.all(hash, |position| self.storage.get(position))
     }
 }
 

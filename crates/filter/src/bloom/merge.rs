@@ -56,7 +56,7 @@ impl<H: KeyHasher, S: Scheme> BloomFilter<H, S> {
         }
         let (ours, theirs) = (self.scheme.id(), other.scheme.id());
         if ours != theirs {
-            return Err(MergeError::Scheme { ours, theirs });
+            return Err(MergeError::Scheme { ours: ours.name(), theirs: theirs.name() });
         }
         let (ours, theirs) = (self.hasher.id(), other.hasher.id());
         if ours != theirs {

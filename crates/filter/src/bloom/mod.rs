@@ -12,6 +12,7 @@ mod stored;
 pub use atomic::AtomicBloomFilter;
 
 use crate::bits::Bits;
+use crate::bulk::Answers;
 use crate::hash::{KeyHasher, PortableHasher, Seed};
 use crate::scheme::{Scheme, Standard};
 use std::fmt;
@@ -67,6 +68,15 @@ pub(crate) struct Counts {
     pub(crate) offered: u64,
     pub(crate) changed: u64,
     pub(crate) merged: bool,
+}
+
+impl Counts {
+    /// A batch of keys was offered, of which these were new. Saturating, as a file may bring any count along.
+    pub(crate) fn add(&mut self, offered: usize, new: &Answers) {
+        let changed: u32 = new.iter().map(|word| word.count_ones()).sum();
+        self.offered = self.offered.saturating_add(offered as u64);
+        self.changed = self.changed.saturating_add(changed.into());
+    }
 }
 
 impl<H: KeyHasher, S: Scheme> BloomFilter<H, S> {

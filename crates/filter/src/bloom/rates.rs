@@ -71,7 +71,7 @@ impl<H: KeyHasher, S: Scheme> BloomFilter<H, S> {
     /// filter leave bits behind.
     pub fn estimated_items(&self) -> Option<f64> {
         match self.scheme.id() {
-            SchemeId::Standard => items_from_ones(self.bits(), self.probes(), self.ones),
+            SchemeId::Standard | SchemeId::FirstStandard => items_from_ones(self.bits(), self.probes(), self.ones),
             _ if self.fill_tells_rate() => self.estimated_items_by_committees(),
             _ => None,
         }

@@ -1,14 +1,17 @@
 //! Many keys at a time: hashed ahead, their memory asked for ahead, and answered in order, exactly as one by one.
 
+mod batch;
 mod mask;
 #[cfg(feature = "rayon")]
 mod parallel;
 mod probes;
 
+pub(crate) use batch::{Group, Hashes};
 pub use mask::Mask;
 pub(crate) use probes::Probing;
 
-use crate::hash::KeyHash;
+use crate::hash::{KeyHash, KeyHasher};
+use crate::key::Key;
 
 /// Keys in flight. Enough that the last few survivors of a batch, whose probes wait for one another, cost little a key; small enough that all state stays in
 /// the first cache. One byte numbers them.
@@ -17,34 +20,48 @@ pub(crate) const BATCH: usize = 256;
 /// The answers of a batch, a bit a key.
 pub(crate) type Answers = [u64; BATCH / 64];
 
-/// The answers whose keys have these numbers.
+/// Puts down the answer of a key, where there was none before or a no.
 #[inline]
 pub(crate) fn mark(answers: &mut Answers, key: usize, answer: bool) {
     answers[key / 64 % (BATCH / 64)] |= u64::from(answer) << (key % 64);
 }
 
-/// Hashes batch after batch of what `next` gives and hands each batch's answers, and their number, to `take`.
+/// Batch after batch of what `next` gives; each batch's answers, and their number, go to `take`.
+///
+/// Batches overlap: `answer` gets a batch together with the one after it, which is empty at the end, so that it may already ask for that one's memory. It is told whether the batch is the first.
 #[inline]
-pub(crate) fn for_each_batch<F: ?Sized>(
-    filter: &mut F,
-    mut next: impl FnMut(&F) -> Option<KeyHash>,
-    mut answer: impl FnMut(&mut F, &[KeyHash]) -> Answers,
+pub(crate) fn for_each_batch(
+    mut next: impl FnMut(&mut Hashes),
+    mut answer: impl FnMut(&Hashes, &Hashes, bool) -> Answers,
     mut take: impl FnMut(&Answers, usize),
 ) {
-    let mut batch = [KeyHash { h1: 0, h2: 0 }; BATCH];
-    loop {
-        let mut filled = 0;
-        while filled < BATCH
-            && let Some(hash) = next(filter)
-        {
-            batch[filled] = hash;
-            filled += 1;
+    // Two references change places, not four kilobytes.
+    let (present, following) = (&mut Hashes::new(), &mut Hashes::new());
+    let (mut present, mut following, mut is_first) = (present, following, true);
+    next(present);
+    while present.count() > 0 {
+        if present.count() == BATCH {
+            next(following);
+        } else {
+            following.take(&[]);
         }
-        take(&answer(filter, &batch[..filled]), filled);
-        if filled < BATCH {
-            return;
-        }
+        take(&answer(present, following, is_first), present.count());
+        std::mem::swap(&mut present, &mut following);
+        is_first = false;
     }
+}
+
+/// Hashes batch after batch of keys.
+#[inline]
+pub(crate) fn hashing<K: Key>(hasher: &impl KeyHasher, keys: impl IntoIterator<Item = K>) -> impl FnMut(&mut Hashes) {
+    let mut keys = keys.into_iter();
+    move |hashes| hashes.hash_next(hasher, &mut keys)
+}
+
+/// Batch after batch of hashes.
+pub(crate) fn hashed(hashes: &[KeyHash]) -> impl FnMut(&mut Hashes) {
+    let mut left = hashes;
+    move |hashes| left = hashes.take(left)
 }
 
 /// The answers of a batch one by one.

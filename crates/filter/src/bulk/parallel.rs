@@ -1,7 +1,7 @@
 //! Many keys by many threads, with the results of one. Only with the feature `rayon`.
 
 use super::{BATCH, Mask};
-use crate::hash::{KeyHash, KeyHasher};
+use crate::hash::{KeyHash, KeyHasher, hash_key};
 use crate::key::Key;
 use crate::{BlockedBloomFilter, BloomFilter};
 use rayon::prelude::*;
@@ -20,7 +20,7 @@ fn query<K: Sync>(keys: &[K], ask: impl Fn(&[K]) -> Mask + Send + Sync) -> Mask 
 
 /// Hashes the next keys by all threads while one inserts the present ones, in order: which of two equal keys is new depends on it.
 fn build<K: Key + Sync, H: KeyHasher + Sync>(keys: &[K], hasher: &H, mut insert: impl FnMut(&[KeyHash]) -> Mask + Send) -> Mask {
-    let hash = |key: &K| key.with_bytes(|bytes| hasher.hash(bytes));
+    let hash = |key: &K| hash_key(hasher, key);
     let hash_all = |keys: &[K]| -> Vec<KeyHash> { keys.par_iter().with_min_len(BATCH).map(&hash).collect() };
     let mut parts = keys.chunks(HASHED);
     let mut hashed = parts.next().map(&hash_all);

@@ -1,13 +1,9 @@
 //! Batches on the standard filter, whose probes lie anywhere.
 
-use super::{Answers, BATCH, mark};
-use crate::arch::{Level, Streams, prefetch};
+use super::{Answers, BATCH, Group, Hashes, mark};
+use crate::arch::{LANES, Lanes, Level, digits, first_digits, prefetch, word};
 use crate::bits::Bits;
-use crate::hash::KeyHash;
-use crate::scheme::{Standard, Words};
-
-/// Keys whose positions are all asked for at a time: more lines than that only push each other out.
-const GROUP: usize = 32;
+use crate::scheme::{Standard, digit};
 
 /// Probes that are asked for ahead. A key with more, at rates below 1e-19, goes alone.
 const MOST_AHEAD: usize = 64;
@@ -16,56 +12,57 @@ const MOST_AHEAD: usize = 64;
 pub(crate) struct Probing {
     level: Level,
     /// Probe by probe, a lane a key.
-    ahead: [[u64; GROUP]; MOST_AHEAD],
+    ahead: [Lanes; MOST_AHEAD],
     /// What passes needs all its probes, what does not needs two: the last batch says what to expect of the next.
     mostly_hits: bool,
 }
 
 impl Probing {
     pub(crate) fn new() -> Probing {
-        Probing { level: Level::detect(), ahead: [[0; GROUP]; MOST_AHEAD], mostly_hits: false }
+        Probing { level: Level::detect(), ahead: [[0; LANES]; MOST_AHEAD], mostly_hits: false }
     }
 
-    /// Which of at most [`BATCH`] keys are contained.
+    /// Which of a batch of keys are contained.
     #[inline]
-    pub(crate) fn contains(&mut self, scheme: &Standard, bits: &Bits, hashes: &[KeyHash]) -> Answers {
+    pub(crate) fn contains(&mut self, scheme: &Standard, bits: &Bits, hashes: &Hashes) -> Answers {
         let answers = if self.mostly_hits { self.all_probes(scheme, bits, hashes) } else { survivors(self.level, scheme, bits, hashes) };
         let hits: u32 = answers.iter().map(|word| word.count_ones()).sum();
-        self.mostly_hits = 2 * hits as usize > hashes.len();
+        self.mostly_hits = 2 * hits as usize > hashes.count();
         answers
     }
 
     /// All probes of every key, asked for ahead, and looked at without a branch.
-    fn all_probes(&mut self, scheme: &Standard, bits: &Bits, hashes: &[KeyHash]) -> Answers {
+    fn all_probes(&mut self, scheme: &Standard, bits: &Bits, hashes: &Hashes) -> Answers {
         let mut answers = Answers::default();
-        for (group, hashes) in hashes.chunks(GROUP).enumerate() {
-            let known = self.look_ahead(scheme, bits, hashes);
-            for (i, hash) in hashes.iter().enumerate() {
+        for (number, group) in hashes.groups().enumerate() {
+            let known = self.look_ahead(scheme, bits, group);
+            for lane in 0..group.count {
                 let found = match known {
-                    Some(probes) => self.ahead[..probes].iter().fold(true, |all, positions| all & bits.get(positions[i % GROUP])),
-                    None => scheme.positions(*hash).all(|position| bits.get(position)),
+                    Some(probes) => self.ahead[..probes].iter().fold(true, |all, positions| all & bits.get(positions[lane])),
+                    None => scheme.positions(group.hash(lane)).all(|position| bits.get(position)),
                 };
-                mark(&mut answers, group * GROUP + i, found);
+                mark(&mut answers, number * LANES + lane, found);
             }
         }
         answers
     }
 
-    /// Inserts at most [`BATCH`] keys in order: which of them were new, and the number of bits newly set.
+    /// Inserts a batch of keys in order: which of them were new, and the number of bits newly set.
     #[inline]
-    pub(crate) fn insert(&mut self, scheme: &Standard, bits: &mut Bits, hashes: &[KeyHash]) -> (Answers, u64) {
+    pub(crate) fn insert(&mut self, scheme: &Standard, bits: &mut Bits, hashes: &Hashes) -> (Answers, u64) {
         let (mut answers, mut newly_set) = (Answers::default(), 0);
-        for (group, hashes) in hashes.chunks(GROUP).enumerate() {
-            let known = self.look_ahead(scheme, bits, hashes);
-            for (i, hash) in hashes.iter().enumerate() {
+        for (number, group) in hashes.groups().enumerate() {
+            let known = self.look_ahead(scheme, bits, group);
+            for lane in 0..group.count {
                 let before = newly_set;
                 match known {
                     Some(probes) => {
-                        self.ahead[..probes].iter().for_each(|positions| newly_set += u64::from(bits.set(positions[i % GROUP])));
+                        let mut set = bits.setter();
+                        self.ahead[..probes].iter().for_each(|positions| newly_set += u64::from(set(positions[lane])));
                     }
-                    None => scheme.positions(*hash).for_each(|position| newly_set += u64::from(bits.set(position))),
+                    None => scheme.positions(group.hash(lane)).for_each(|position| newly_set += u64::from(bits.set(position))),
                 }
-                mark(&mut answers, group * GROUP + i, newly_set > before);
+                mark(&mut answers, number * LANES + lane, newly_set > before);
             }
         }
         (answers, newly_set)
@@ -73,52 +70,60 @@ impl Probing {
 
     /// The positions of a group on their way to the cache, and how many each key has; `None` where keys go alone: with too many probes, or when a word is skipped.
     #[inline(always)]
-    fn look_ahead(&mut self, scheme: &Standard, bits: &Bits, hashes: &[KeyHash]) -> Option<usize> {
-        let probes = scheme.probes() as usize;
-        let ahead = self.ahead.get_mut(..probes)?;
-        let mut streams = Streams::<GROUP>::new(hashes);
-        let (range, threshold) = scheme.range_and_threshold();
-        for positions in ahead {
-            if !streams.draw(self.level, range, threshold, positions) {
+    fn look_ahead(&mut self, scheme: &Standard, bits: &Bits, group: Group<'_>) -> Option<usize> {
+        let ahead = self.ahead.get_mut(..scheme.probes() as usize)?;
+        let mut rest = [0; LANES];
+        for (probe, positions) in (0..).zip(ahead) {
+            if !draw(self.level, scheme, group, probe, &mut rest, positions) {
                 return None;
             }
-            positions.iter().take(hashes.len()).for_each(|position| prefetch(bits.words(), position >> 6));
+            positions.iter().take(group.count).for_each(|position| prefetch(bits.words(), position >> 6));
         }
-        Some(probes)
+        Some(scheme.probes() as usize)
     }
+}
+
+/// The positions of this probe, from what is left of the words or from new ones. False if a key would have to skip its word.
+#[inline(always)]
+fn draw(level: Level, scheme: &Standard, group: Group<'_>, probe: u32, rest: &mut Lanes, positions: &mut Lanes) -> bool {
+    let Some(number) = scheme.new_word(probe) else {
+        digits(level, rest, scheme.bits(), positions);
+        return true;
+    };
+    let mut room = [0; LANES];
+    let words = group.words(level, number, &mut room);
+    first_digits(level, words, scheme.bits(), scheme.draws().tuples, scheme.draws().threshold, positions, rest)
 }
 
 /// Probe after probe, and only of the keys that are still in question. In memory the next probe of each is on its way while the others are looked at; in cache the
 /// gain is that nothing is guessed: a key is kept or not by arithmetic instead of by a branch that is wrong every other time.
 ///
-/// The first two positions are made for all keys side by side, as half of them need the second; later ones key by key.
-fn survivors(level: Level, scheme: &Standard, bits: &Bits, hashes: &[KeyHash]) -> Answers {
-    let (mut first, mut positions) = ([0; BATCH], [0; BATCH]);
-    let mut walks = [Words::default(); BATCH];
-    let (range, threshold) = scheme.range_and_threshold();
-    let mut answers = Answers::default();
-    let mut drawn = true;
-    let lanes = first.as_chunks_mut::<GROUP>().0.iter_mut().zip(positions.as_chunks_mut::<GROUP>().0).zip(walks.as_chunks_mut::<GROUP>().0);
-    for (hashes, ((first, second), walks)) in hashes.chunks(GROUP).zip(lanes) {
-        let mut streams = Streams::<GROUP>::new(hashes);
-        drawn &= streams.draw(level, range, threshold, first);
-        first.iter().take(hashes.len()).for_each(|position| prefetch(bits.words(), position >> 6));
-        drawn &= streams.draw(level, range, threshold, second);
-        walks.iter_mut().enumerate().for_each(|(key, walk)| *walk = streams.stream_of(key));
-    }
-    if !drawn {
-        // A word is skipped, which only happens where the bits are many: key by key.
-        let alone = |hash: &KeyHash| scheme.positions(*hash).all(|position| bits.get(position));
-        hashes.iter().take(BATCH).enumerate().for_each(|(key, hash)| mark(&mut answers, key, alone(hash)));
-        return answers;
+/// The first two positions are made for all keys side by side, as half of them need the second; later ones key by key. A key that skips a word is answered alone in the end.
+fn survivors(level: Level, scheme: &Standard, bits: &Bits, hashes: &Hashes) -> Answers {
+    let (mut first, mut second, mut rest) = ([0; BATCH], [0; BATCH], [0; BATCH]);
+    let (mut answers, mut alone) = (Answers::default(), Answers::default());
+    let lanes = first.as_chunks_mut().0.iter_mut().zip(second.as_chunks_mut().0).zip(rest.as_chunks_mut().0);
+    for (number, (group, ((first, second), rest))) in hashes.groups().zip(lanes).enumerate() {
+        let mut drawn = draw(level, scheme, group, 0, rest, first);
+        first.iter().take(group.count).for_each(|position| prefetch(bits.words(), position >> 6));
+        drawn &= draw(level, scheme, group, 1, rest, second);
+        if !drawn {
+            (0..group.count).for_each(|lane| mark(&mut alone, number * LANES + lane, true));
+        }
     }
     let mut alive: [u8; BATCH] = std::array::from_fn(|key| key as u8);
-    let mut count = keep(&mut alive, hashes.len().min(BATCH), bits, &first);
+    let mut count = keep(&mut alive, hashes.count(), bits, &first);
+    let mut positions = second;
     for probe in 1..scheme.probes() {
+        let new_word = scheme.new_word(probe);
         for key in &alive[..count] {
             let key = usize::from(*key);
             if probe > 1 {
-                positions[key] = scheme.next_position(&mut walks[key]);
+                if let Some(number) = new_word {
+                    rest[key] = word(hashes.hash(key), number);
+                    mark(&mut alone, key, scheme.draws().skips(rest[key]));
+                }
+                (positions[key], rest[key]) = digit(rest[key], scheme.bits());
             }
             prefetch(bits.words(), positions[key] >> 6);
         }
@@ -128,7 +133,25 @@ fn survivors(level: Level, scheme: &Standard, bits: &Bits, hashes: &[KeyHash]) -
         }
     }
     alive[..count].iter().for_each(|key| mark(&mut answers, usize::from(*key), true));
+    if alone != Answers::default() {
+        answer_alone(scheme, bits, hashes, alone, &mut answers);
+    }
     answers
+}
+
+/// Answers for these keys one by one, whatever was answered before.
+#[cold]
+fn answer_alone(scheme: &Standard, bits: &Bits, hashes: &Hashes, alone: Answers, answers: &mut Answers) {
+    answers.iter_mut().zip(alone).for_each(|(answers, alone)| *answers &= !alone);
+    super::each(&alone, hashes.count(), {
+        let mut key = 0;
+        move |alone| {
+            if alone {
+                mark(answers, key, scheme.positions(hashes.hash(key)).all(|position| bits.get(position)));
+            }
+            key += 1;
+        }
+    });
 }
 
 /// Keeps those of the first `count` keys whose position is set, in order, and says how many.

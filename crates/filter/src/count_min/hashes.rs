@@ -3,7 +3,7 @@
 use crate::error::BuildError;
 use crate::format::Kind;
 use crate::hash::{KeyHash, Seed};
-use crate::scheme::{Scheme, Standard};
+use crate::scheme::{Scheme, SchemeId, Standard};
 use std::fmt::Debug;
 use truebloom_math::MAX_BITS;
 use truebloom_math::count_min::{Family, Rows, Shape};
@@ -43,7 +43,7 @@ impl RowHashes for FullRows {
     const KIND: Kind = Kind::CountMin;
 
     fn new(shape: &Shape, _: Seed) -> Result<FullRows, BuildError> {
-        Ok(FullRows { positions: <Standard as Scheme>::new(shape.width(), shape.depth())? })
+        Ok(FullRows { positions: Standard::with_id(SchemeId::FirstStandard, shape.width(), shape.depth())? })
     }
 
     #[inline]
@@ -84,7 +84,7 @@ impl RowHashes for PairwiseRows {
             let (found, expected) = (shape.width().to_string(), "at most 2^40 for pairwise independent rows".to_owned());
             return Err(truebloom_math::Error::OutOfRange { name: "width", found, expected }.into());
         }
-        let draws = <Standard as Scheme>::new(PRIME, 4)?;
+        let draws = Standard::with_id(SchemeId::FirstStandard, PRIME, 4)?;
         let row = |row: u32| {
             let mut drawn = draws.positions(KeyHash::from(u128::from(seed) ^ u128::from(row)));
             std::array::from_fn(|_| drawn.next().unwrap_or_default())
@@ -130,7 +130,7 @@ impl RowHashes for TwoHashRows {
         if shape.copies() > crate::MAX_PROBES / 2 || shape.width() > MAX_BITS {
             return Err(BuildError::Rows { found: shape.all_rows() });
         }
-        let draws = <Standard as Scheme>::new(shape.width(), 2 * shape.copies())?;
+        let draws = Standard::with_id(SchemeId::FirstStandard, shape.width(), 2 * shape.copies())?;
         Ok(TwoHashRows { draws, depth: shape.depth().into() })
     }
 

@@ -49,7 +49,7 @@ pub use merge::InnerProduct;
 
 use crate::MAX_PROBES;
 use crate::error::BuildError;
-use crate::hash::{KeyHash, KeyHasher, PortableHasher, Seed};
+use crate::hash::{KeyHash, KeyHasher, PortableHasher, Seed, hash_key};
 use crate::key::Key;
 use std::fmt;
 use truebloom_math::Rate;
@@ -137,7 +137,7 @@ impl<R: RowHashes, C: Counter> Sketch<R, C> {
     /// The key's hash, for [`add_hash`](Self::add_hash) and [`estimate_hash`](Self::estimate_hash) of all sketches with the same hasher and seed.
     #[inline]
     pub fn hash<K: Key + ?Sized>(&self, key: &K) -> KeyHash {
-        key.with_bytes(|bytes| self.hasher.hash(bytes))
+        hash_key(&self.hasher, key)
     }
 
     /// [`add`](Self::add) of a key that is hashed already.

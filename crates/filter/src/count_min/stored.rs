@@ -38,7 +38,8 @@ pub(crate) struct Header {
 impl Header {
     /// Everything but the list of heavy hitters.
     pub(super) fn read<R: RowHashes, C: Counter>(fields: &Fields) -> Result<Header, FormatError> {
-        fields.scheme()?;
+        // The one that rows are drawn by, whatever schemes filters have.
+        check_field("scheme", fields.u16(at::SCHEME).into(), Expected::Exactly(crate::scheme::SchemeId::FirstStandard as u64))?;
         let hasher = PortableHasher::new(fields.hasher()?, fields.seed());
         let flags = fields.flags(CONSERVATIVE | HALVED)?;
         for (start, end) in
@@ -115,7 +116,7 @@ impl<R: RowHashes, C: Counter> Sketch<R, C> {
 
     pub(super) fn sketch_fields(&self) -> Fields {
         let mut fields = Fields::new(R::KIND);
-        fields.put_scheme(crate::scheme::SchemeId::Standard, self.shape.width(), self.shape.depth());
+        fields.put_scheme(crate::scheme::SchemeId::FirstStandard, self.shape.width(), self.shape.depth());
         fields.put_hasher(self.hasher.hasher_id(), self.hasher.seed());
         let flags = if self.conservative { CONSERVATIVE } else { 0 } | if self.halved { HALVED } else { 0 };
         fields.put(at::FLAGS, flags.to_le_bytes());

@@ -40,7 +40,7 @@ pub(crate) mod at {
 /// A writer starts with [`new`](Self::new), puts what its kind has, and the envelope is closed by [`sealed`](Self::sealed). A reader starts with
 /// [`open`](Self::open), which answers for the envelope; the kind answers for the rest.
 #[derive(Clone)]
-pub(crate) struct Fields([u8; HEADER_BYTES]);
+pub struct Fields([u8; HEADER_BYTES]);
 
 impl Fields {
     /// All 0 but for the magic, the version and the kind.

@@ -19,12 +19,21 @@ pub enum Kind {
     CountMin = 6,
     /// A Count-Min sketch whose rows are made of two hashes.
     TwoHashCountMin = 7,
+    /// A blocked recycling filter, of one phase.
+    RecyclingBlocked = 8,
 }
 
 impl Kind {
     /// All of them.
-    pub const ALL: [Kind; 6] =
-        [Kind::Bloom, Kind::Blocked, Kind::RecyclingOnePhase, Kind::RecyclingTwoPhase, Kind::CountMin, Kind::TwoHashCountMin];
+    pub const ALL: [Kind; 7] = [
+        Kind::Bloom,
+        Kind::Blocked,
+        Kind::RecyclingOnePhase,
+        Kind::RecyclingTwoPhase,
+        Kind::CountMin,
+        Kind::TwoHashCountMin,
+        Kind::RecyclingBlocked,
+    ];
 
     /// What opens a file of this kind: the type of this crate and the verb of the command.
     pub fn opened_by(self) -> &'static str {
@@ -33,6 +42,7 @@ impl Kind {
             Kind::Blocked => "`BlockedBloomFilter::open`, or `truebloom check`",
             Kind::RecyclingOnePhase | Kind::RecyclingTwoPhase => "`RecyclingFilter::open`, or `truebloom dedup --state`",
             Kind::CountMin => "`CountMin::open`, or `truebloom count query`",
+            Kind::RecyclingBlocked => "`BlockedRecyclingFilter::open`, or `truebloom dedup --state`",
             Kind::TwoHashCountMin => "`TwoHashCountMin::open`, or `truebloom count query`",
         }
     }
@@ -47,6 +57,7 @@ impl fmt::Display for Kind {
             Kind::RecyclingTwoPhase => "a recycling filter of two phases",
             Kind::CountMin => "a Count-Min sketch",
             Kind::TwoHashCountMin => "a two-hash Count-Min sketch",
+            Kind::RecyclingBlocked => "a blocked recycling filter",
         })
     }
 }

@@ -10,7 +10,12 @@ pub use foreign::Foreign;
 pub use portable::{HasherId, PortableHasher};
 pub use seed::Seed;
 
-/// The hash of a key: two 64-bit halves.
+use crate::key::Key;
+
+/// The hash of a key: two 64-bit halves, each as good as random.
+///
+/// Positions are taken from the halves as they are, so a number that is no hash, such as a counter or a random identifier with fixed bits, has to be hashed first. Whoever divides keys among
+/// several filters of one seed takes the low bits of the first half for it, or another seed: keys whose hashes begin alike share positions.
 ///
 /// Filters with the same seed and hasher give a key the same hash, so a key can be hashed once and then offered to many of them, whatever their
 /// sizes ([`BloomFilter::insert_hash`](crate::BloomFilter::insert_hash)).
@@ -35,6 +40,15 @@ impl From<KeyHash> for u128 {
     }
 }
 
+/// The hash of a key of any type.
+#[inline(always)]
+pub(crate) fn hash_key<K: Key + ?Sized>(hasher: &impl KeyHasher, key: &K) -> KeyHash {
+    match key.as_number() {
+        Some(number) => hasher.hash_number(number),
+        None => key.with_bytes(|bytes| hasher.hash(bytes)),
+    }
+}
+
 /// A seeded map from bytes to hashes.
 ///
 /// [`PortableHasher`] is what filters use unless told otherwise; [`Foreign`] adapts the hashers of other crates.
@@ -44,6 +58,19 @@ pub trait KeyHasher {
 
     /// The hash of a key's canonical bytes.
     fn hash(&self, bytes: &[u8]) -> KeyHash;
+
+    /// The hash of the eight bytes of a number, little-endian: what [`hash`](Self::hash) says of them.
+    #[inline]
+    fn hash_number(&self, number: u64) -> KeyHash {
+        self.hash(&number.to_le_bytes())
+    }
+
+    /// [`hash_number`](Self::hash_number) of many, the first halves and the second ones apart: with the same results, side by side where the hash allows it. As many are hashed as there are of all three.
+    fn hash_numbers(&self, numbers: &[u64], first: &mut [u64], second: &mut [u64]) {
+        for (number, halves) in numbers.iter().zip(first.iter_mut().zip(second)) {
+            KeyHash { h1: *halves.0, h2: *halves.1 } = self.hash_number(*number);
+        }
+    }
 
     /// What stands for this hasher in files; `None` for hashers that cannot be saved.
     fn id(&self) -> Option<HasherId>;

@@ -1,6 +1,7 @@
 //! The hashers that files know.
 
-use super::{KeyHash, KeyHasher, Seed, sip, xxh3};
+use super::xxh3::Xxh3;
+use super::{KeyHash, KeyHasher, Seed, sip};
 use std::fmt;
 
 /// The hash functions that have a number in the file format.
@@ -9,20 +10,23 @@ use std::fmt;
 #[repr(u16)]
 pub enum HasherId {
     /// XXH3-128: a few nanoseconds a key. For keys chosen without knowledge of the seed.
-    Xxh3 = 1,
+    Xxh3 = 3,
     /// SipHash-1-3-128: some times slower, and no key can be chosen to do harm by someone who does not know the seed.
     Sip13 = 2,
+    /// XXH3-128 with the seed in two places: how drafts of this library hashed. Files with it are read and merged, and not made anew.
+    FirstXxh3 = 1,
 }
 
 impl HasherId {
     /// All of them.
-    pub const ALL: [HasherId; 2] = [HasherId::Xxh3, HasherId::Sip13];
+    pub const ALL: [HasherId; 3] = [HasherId::Xxh3, HasherId::Sip13, HasherId::FirstXxh3];
 
-    /// Its name: `xxh3` or `siphash`.
+    /// Its name: `xxh3`, `siphash` or `xxh3-1`.
     pub fn name(self) -> &'static str {
         match self {
             HasherId::Xxh3 => "xxh3",
             HasherId::Sip13 => "siphash",
+            HasherId::FirstXxh3 => "xxh3-1",
         }
     }
 }
@@ -49,12 +53,15 @@ impl fmt::Display for HasherId {
 pub struct PortableHasher {
     id: HasherId,
     seed: Seed,
+    /// The seed as XXH3 takes it.
+    xxh3: Xxh3,
 }
 
 impl PortableHasher {
     /// The hash function of this number with this seed.
     pub fn new(id: HasherId, seed: Seed) -> PortableHasher {
-        PortableHasher { id, seed }
+        let xxh3 = if id == HasherId::FirstXxh3 { Xxh3::first(seed) } else { Xxh3::new(seed) };
+        PortableHasher { id, seed, xxh3 }
     }
 
     /// XXH3-128, the default.
@@ -79,8 +86,27 @@ impl KeyHasher for PortableHasher {
     #[inline]
     fn hash(&self, bytes: &[u8]) -> KeyHash {
         match self.id {
-            HasherId::Xxh3 => xxh3::hash(self.seed, bytes),
+            HasherId::Xxh3 | HasherId::FirstXxh3 => self.xxh3.hash(bytes),
             HasherId::Sip13 => sip::hash(self.seed, bytes),
+        }
+    }
+
+    #[inline]
+    fn hash_number(&self, number: u64) -> KeyHash {
+        match self.id {
+            HasherId::Xxh3 | HasherId::FirstXxh3 => self.xxh3.hash_number(number),
+            HasherId::Sip13 => sip::hash(self.seed, &number.to_le_bytes()),
+        }
+    }
+
+    fn hash_numbers(&self, numbers: &[u64], first: &mut [u64], second: &mut [u64]) {
+        match self.id {
+            HasherId::Xxh3 | HasherId::FirstXxh3 => self.xxh3.hash_numbers(numbers, first, second),
+            HasherId::Sip13 => {
+                for (number, halves) in numbers.iter().zip(first.iter_mut().zip(second)) {
+                    KeyHash { h1: *halves.0, h2: *halves.1 } = self.hash_number(*number);
+                }
+            }
         }
     }
 

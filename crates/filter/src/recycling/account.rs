@@ -1,8 +1,8 @@
 //! What a filter says of the stream that came by.
 
+use super::memory::{Layout, Memory};
 use super::{Phases, RecyclingFilter, Seeds};
 use crate::hash::KeyHasher;
-use crate::scheme::FillScheme;
 use truebloom_math::Error;
 use truebloom_math::freedman::wrong_drops_at_most;
 
@@ -69,7 +69,7 @@ impl Counts {
 
 const MOST_ODDS: f64 = 1e15;
 
-impl<H: KeyHasher, S: FillScheme> RecyclingFilter<H, S> {
+impl<H: KeyHasher, S: Layout> RecyclingFilter<H, S> {
     /// The counts so far.
     pub fn stats(&self) -> Stats {
         let Counts { offered, new, refreshed, cycles, by_fill, items, .. } = self.counts;
@@ -78,21 +78,12 @@ impl<H: KeyHasher, S: FillScheme> RecyclingFilter<H, S> {
 
     /// The rate right now: the chance that a key that never was offered, chosen independently of the seed, is taken for known. Determined by the bits.
     pub fn fpr(&self) -> f64 {
-        self.rate_at(self.active.ones, self.both)
+        self.memory.rate()
     }
 
     /// A rate that [`fpr`](Self::fpr) never exceeds when an item is offered, whatever the stream.
-    ///
-    /// The active phase has at most sigma set bits then, and the frozen one sigma and a trigger's; if they share their positions, they have no fewer bits in common than must be.
     pub fn worst_fpr(&self) -> f64 {
-        let (active, frozen) = (self.policy.sigma, self.policy.most_frozen(self.probes()));
-        let rate = |ones| self.scheme.rate_at(ones);
-        let worst = match (self.policy.phases, self.policy.seeds) {
-            (Phases::One, _) => rate(active),
-            (Phases::Two(_), Seeds::Renewed) => rate(active) + rate(frozen) - rate(active) * rate(frozen),
-            (Phases::Two(_), Seeds::Kept) => rate(active) + rate(frozen) - rate((active + frozen).saturating_sub(self.bits())),
-        };
-        (worst * (1.0 + self.rounding())).min(1.0)
+        (self.memory.worst_rate(&self.policy) * (1.0 + self.rounding())).min(1.0)
     }
 
     /// The sum of `rho / (1 - rho)` over the items that were new, with rho the pass probability before each was inserted. Its mean is that of the number of new items that were taken
@@ -115,8 +106,9 @@ impl<H: KeyHasher, S: FillScheme> RecyclingFilter<H, S> {
             return Ok(None);
         }
         let expected = self.compensator();
-        // What rounding may have lost: each term, amplified where 1 - rho is small, and each addition.
-        let additions = (self.policy.sigma + 1) as f64 + self.counts.cycles as f64;
+        // What rounding may have lost: each term, amplified where 1 - rho is small, and each addition, of which a cycle has no more than bits.
+
+        let additions = self.bits() as f64 + self.counts.cycles as f64;
         let safe = expected * (1.0 + (1.0 + odds) * self.rounding() + additions * f64::EPSILON);
         Ok(Some(WrongDrops { expected, at_most: wrong_drops_at_most(safe, odds, confidence)? }))
     }
@@ -131,7 +123,7 @@ impl<H: KeyHasher, S: FillScheme> RecyclingFilter<H, S> {
 
     /// Whether something has been forgotten that may come again under the seed it had.
     fn has_stale_seeds(&self) -> bool {
-        let kept_until = if self.frozen.is_some() { 1 } else { 0 };
+        let kept_until = if self.policy.phases == Phases::One { 0 } else { 1 };
         self.policy.seeds == Seeds::Kept && self.counts.cycles > kept_until
     }
 

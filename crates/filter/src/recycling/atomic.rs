@@ -1,10 +1,10 @@
 //! A recycling filter that threads share.
 
-use super::half::Salt;
+use super::salt::Salt;
 use super::{Phases, Policy, Seen, Trigger, salt};
 use crate::bits::words_for;
 use crate::error::BuildError;
-use crate::hash::{KeyHash, KeyHasher, PortableHasher, Seed};
+use crate::hash::{KeyHash, KeyHasher, PortableHasher, Seed, hash_key};
 use crate::key::Key;
 use crate::scheme::{FillScheme, Scheme, Standard};
 use std::sync::PoisonError;
@@ -91,7 +91,7 @@ impl<H: KeyHasher, S: FillScheme> AtomicRecyclingFilter<H, S> {
             Phases::One => None,
             Phases::Two(_) => Some(Shared::new(bits, Salt::NONE)?),
         };
-        let active = Shared::new(bits, salt(&hasher, &policy, 0))?;
+        let active = Shared::new(bits, salt(&hasher, policy.seeds, 0))?;
         Ok(AtomicRecyclingFilter { hasher, scheme, policy, phases: RwLock::new(State { active, frozen, cycles: 0 }) })
     }
 
@@ -133,7 +133,7 @@ impl<H: KeyHasher, S: FillScheme> AtomicRecyclingFilter<H, S> {
 
     /// The key's hash.
     pub fn hash<K: Key + ?Sized>(&self, key: &K) -> KeyHash {
-        key.with_bytes(|bytes| self.hasher.hash(bytes))
+        hash_key(&self.hasher, key)
     }
 
     /// Recycles now. Waits for the inserts under way.
@@ -168,7 +168,7 @@ impl<H: KeyHasher, S: FillScheme> AtomicRecyclingFilter<H, S> {
         if let Some(frozen) = frozen {
             std::mem::swap(active, frozen);
         }
-        active.clear(salt(&self.hasher, &self.policy, *cycles));
+        active.clear(salt(&self.hasher, self.policy.seeds, *cycles));
         if let Some(trigger) = trigger.filter(|_| self.policy.retaining) {
             active.insert(&self.scheme, trigger);
         }

@@ -1,14 +1,14 @@
 //! Bytes, streams and files: the whole state, in the middle of a cycle.
 
 use super::RecyclingFilter;
+use super::memory::Layout;
 use crate::error::{BuildError, FileError, FormatError, ReadError};
 use crate::format;
 use crate::hash::PortableHasher;
-use crate::scheme::FillScheme;
 use std::io::{self, Read, Write};
 use std::path::Path;
 
-impl<S: FillScheme> RecyclingFilter<PortableHasher, S> {
+impl<S: Layout> RecyclingFilter<PortableHasher, S> {
     /// The filter in the bytes of its file. An error if there is no memory for them.
     ///
     /// ```
@@ -36,7 +36,7 @@ impl<S: FillScheme> RecyclingFilter<PortableHasher, S> {
 
     /// The filter in these bytes, which must be those of one file, whole and nothing after it. Safe for bytes from anywhere. Linear in the bytes.
     ///
-    /// Errors: the bytes are no recycling filter, or one of another scheme than `S`.
+    /// Errors: the bytes are no recycling filter, or one of another scheme or layout than `S`.
     pub fn from_bytes(bytes: &[u8]) -> Result<Self, FormatError> {
         format::from_bytes(bytes)
     }

@@ -19,22 +19,29 @@ mod account;
 mod atomic;
 mod file;
 mod half;
+mod halves;
 mod keys;
+mod lines;
+mod memory;
 mod policy;
 mod recycle;
+mod salt;
 mod stored;
 
 pub use account::{Stats, WrongDrops};
 pub use atomic::AtomicRecyclingFilter;
 pub use keys::Seen;
+pub use lines::Blocked;
+pub use memory::Layout;
 pub use policy::{Phases, Policy, Seeds, Trigger, sigma_at_rate};
 
 use crate::error::BuildError;
 use crate::hash::{KeyHasher, PortableHasher, Seed};
-use crate::scheme::{FillScheme, Standard};
+use crate::scheme::Standard;
 use account::Counts;
-use half::{Half, Salt};
+use memory::Memory;
 use recycle::Clock;
+use salt::Salt;
 use std::fmt;
 use std::time::Duration;
 
@@ -53,19 +60,13 @@ use std::time::Duration;
 /// Of the items that are new to what is remembered, each is taken for known with the pass probability that the bits have at that moment. All later offers of such an item are taken for known
 /// too, until the recycle. [`wrong_drops`](Self::wrong_drops) says how many items this was for the stream that came by.
 ///
-/// `S` is the [scheme](crate::scheme): [`Standard`], or [`Classic`](crate::scheme::Classic) for distinct probes. `H` as for [`BloomFilter`](crate::BloomFilter).
+/// `S` is the [scheme](crate::scheme): [`Standard`], or [`Classic`](crate::scheme::Classic) for distinct probes; or [`Blocked`], for one cache line a key
+/// ([`BlockedRecyclingFilter`]). `H` as for [`BloomFilter`](crate::BloomFilter).
 #[derive(Clone, PartialEq)]
-pub struct RecyclingFilter<H: KeyHasher = PortableHasher, S: FillScheme = Standard> {
+pub struct RecyclingFilter<H: KeyHasher = PortableHasher, S: Layout = Standard> {
     hasher: H,
-    scheme: S,
-    policy: Policy,
-    active: Half,
-    /// The phase before, if there are to be two.
-    frozen: Option<Half>,
-    /// Bits that are set in both phases, kept exact where they share their positions.
-    both: u64,
-    /// The rate of the frozen phase alone.
-    frozen_rate: f64,
+    policy: Policy<S::Limit>,
+    memory: S::Memory,
     clock: Clock,
     counts: Counts,
 }
@@ -79,7 +80,7 @@ impl RecyclingFilter {
     }
 }
 
-impl<H: KeyHasher, S: FillScheme> RecyclingFilter<H, S> {
+impl<H: KeyHasher, S: Layout> RecyclingFilter<H, S> {
     /// [`new`](RecyclingFilter::new) with a hasher and a scheme of one's own.
     ///
     /// ```
@@ -89,30 +90,25 @@ impl<H: KeyHasher, S: FillScheme> RecyclingFilter<H, S> {
     /// let seen: RecyclingFilter<_, Classic> = RecyclingFilter::with_hasher(1_000, 5, Policy::two_phases(500), hasher)?;
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
-    pub fn with_hasher(bits: u64, probes: u32, policy: Policy, hasher: H) -> Result<RecyclingFilter<H, S>, BuildError> {
-        let scheme = S::new(bits, probes)?;
-        policy.check(bits, probes)?;
-        let frozen = match policy.phases {
-            Phases::One => None,
-            Phases::Two(_) => Some(Half::new(bits, Salt::NONE)?),
-        };
-        let active = Half::new(bits, salt(&hasher, &policy, 0))?;
-        let (clock, counts) = (Clock::default(), Counts::default());
-        Ok(RecyclingFilter { hasher, scheme, policy, active, frozen, both: 0, frozen_rate: 0.0, clock, counts })
+    pub fn with_hasher(bits: u64, probes: u32, policy: Policy<S::Limit>, hasher: H) -> Result<RecyclingFilter<H, S>, BuildError> {
+        let scheme = S::Memory::scheme(bits, probes)?;
+        S::Memory::check(&scheme, &policy)?;
+        let memory = S::Memory::new(scheme, &policy, salt(&hasher, policy.seeds, 0))?;
+        Ok(RecyclingFilter { hasher, policy, memory, clock: Clock::default(), counts: Counts::default() })
     }
 
     /// Number of bits m of a phase.
     pub fn bits(&self) -> u64 {
-        self.scheme.bits()
+        self.memory.bits()
     }
 
     /// Probes k of a key.
     pub fn probes(&self) -> u32 {
-        self.scheme.probes()
+        self.memory.probes()
     }
 
     /// When it forgets, and what it keeps then.
-    pub fn policy(&self) -> &Policy {
+    pub fn policy(&self) -> &Policy<S::Limit> {
         &self.policy
     }
 
@@ -126,14 +122,14 @@ impl<H: KeyHasher, S: FillScheme> RecyclingFilter<H, S> {
         self.hasher.seed()
     }
 
-    /// Set bits of the active phase; at most [`sigma`](Policy::sigma).
+    /// Set bits of the active phase; at most [`sigma`](Policy::sigma). Linear in the bits of a [`Blocked`] filter, which does not count them along.
     pub fn ones(&self) -> u64 {
-        self.active.ones
+        self.memory.ones()
     }
 
     /// Set bits of the frozen phase; 0 if there is none.
     pub fn frozen_ones(&self) -> u64 {
-        self.frozen.as_ref().map_or(0, |frozen| frozen.ones)
+        self.memory.frozen_ones()
     }
 
     /// The latest time that was passed in.
@@ -142,21 +138,35 @@ impl<H: KeyHasher, S: FillScheme> RecyclingFilter<H, S> {
     }
 }
 
+/// A recycling filter that touches one cache line a key: see [`Blocked`].
+///
+/// ```
+/// use truebloom::recycling::{BlockedRecyclingFilter, Policy};
+/// use truebloom::{PortableHasher, Seed};
+/// // A mebibit, emptied when more than 2% of fresh keys would pass.
+/// let hasher = PortableHasher::xxh3(Seed::random()?);
+/// let mut seen = BlockedRecyclingFilter::with_hasher(1 << 20, 6, Policy::one_phase(0.02), hasher)?;
+/// let firsts = (0..1_000_000).filter(|i| seen.check_and_insert(&(i % 1_000)).is_new()).count();
+/// assert!((999..=1_000).contains(&firsts) && seen.fpr() <= 0.02);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub type BlockedRecyclingFilter<H = PortableHasher> = RecyclingFilter<H, Blocked>;
+
 /// The salt of the phase after so many recycles.
-fn salt(hasher: &impl KeyHasher, policy: &Policy, cycle: u64) -> Salt {
-    match policy.seeds {
+fn salt(hasher: &impl KeyHasher, seeds: Seeds, cycle: u64) -> Salt {
+    match seeds {
         Seeds::Renewed => Salt::of_cycle(hasher.seed(), cycle),
         Seeds::Kept => Salt::NONE,
     }
 }
 
-impl<H: KeyHasher, S: FillScheme> fmt::Debug for RecyclingFilter<H, S> {
+impl<H: KeyHasher, S: Layout> fmt::Debug for RecyclingFilter<H, S> {
     /// The parameters and counts, not the bits.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("RecyclingFilter")
             .field("bits", &self.bits())
             .field("probes", &self.probes())
-            .field("scheme", &self.scheme.id())
+            .field("scheme", &self.memory.name())
             .field("hasher", &self.hasher.id())
             .field("policy", &self.policy)
             .field("ones", &self.ones())

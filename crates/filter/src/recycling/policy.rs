@@ -16,12 +16,14 @@ use truebloom_math::Rate;
 /// let policy = Policy { age: Some(Duration::from_secs(3600)), ..Policy::two_phases(500_000) };
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Policy {
+pub struct Policy<L = u64> {
     /// How many phases are remembered.
     pub phases: Phases,
     /// Recycle as soon as *more* bits than this are set in the active phase. At most `bits - 1`; with the trigger kept in a frozen phase, `bits - 1 - probes`, so that not even
     /// that phase can pass every key.
-    pub sigma: u64,
+    ///
+    /// For [`Blocked`](super::Blocked), where the set bits do not tell the rate: recycle as soon as the rate itself exceeds this.
+    pub sigma: L,
     /// Recycle after so many items have entered the active phase, if that is earlier; at least 1. The average rate of such filters is not that of the sigma-bounded one, but
     /// its worst rate still holds.
     pub insertions: Option<u64>,
@@ -61,14 +63,14 @@ pub enum Seeds {
     Kept,
 }
 
-impl Policy {
-    /// One phase with seeds renewed, recycled when more than `sigma` bits are set.
-    pub fn one_phase(sigma: u64) -> Policy {
+impl<L> Policy<L> {
+    /// One phase with seeds renewed, recycled when it is fuller than `sigma`.
+    pub fn one_phase(sigma: L) -> Policy<L> {
         Policy { phases: Phases::One, sigma, insertions: None, age: None, retaining: false, seeds: Seeds::Renewed }
     }
 
-    /// Two phases with seeds renewed and triggers included, each frozen when more than `sigma` of its bits are set.
-    pub fn two_phases(sigma: u64) -> Policy {
+    /// Two phases with seeds renewed and triggers included, each frozen when it is fuller than `sigma`.
+    pub fn two_phases(sigma: L) -> Policy<L> {
         Policy { phases: Phases::Two(Trigger::Included), ..Policy::one_phase(sigma) }
     }
 
@@ -77,6 +79,30 @@ impl Policy {
         self.age.map(nanoseconds)
     }
 
+    /// Refuses limits that no phase can keep.
+    fn check_times(&self) -> Result<(), BuildError> {
+        let first = if self.retaining { 2 } else { 1 };
+        within("insertions", self.insertions.unwrap_or(first), first, u64::MAX, "a phase must take an item")?;
+        within("age in nanoseconds", self.age_nanoseconds().unwrap_or(1), 1, u64::MAX - 1, "a phase must last, and be countable")
+    }
+}
+
+impl Policy<f64> {
+    /// Refuses what has no law for blocks, but for the limit.
+    pub(super) fn check_blocked(&self) -> Result<(), BuildError> {
+        let refused = match (self.phases, self.retaining) {
+            (Phases::Two(_), _) => Some("two phases"),
+            (Phases::One, true) => Some("retained triggers"),
+            (Phases::One, false) => None,
+        };
+        match refused {
+            Some(what) => Err(BuildError::NotBlocked { what }),
+            None => self.check_times(),
+        }
+    }
+}
+
+impl Policy {
     /// The most bits that can be set in a frozen phase.
     pub(crate) fn most_frozen(&self, probes: u32) -> u64 {
         match self.phases {
@@ -96,9 +122,7 @@ impl Policy {
         };
         let lowest = if self.retaining { probes } else { 0 };
         within("sigma", self.sigma, lowest, highest, "a phase must never be full, and a retained item must fit")?;
-        let first = if self.retaining { 2 } else { 1 };
-        within("insertions", self.insertions.unwrap_or(first), first, u64::MAX, "a phase must take an item")?;
-        within("age in nanoseconds", self.age_nanoseconds().unwrap_or(1), 1, u64::MAX - 1, "a phase must last, and be countable")
+        self.check_times()
     }
 }
 

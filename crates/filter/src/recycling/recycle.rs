@@ -1,9 +1,9 @@
 //! Forgetting: when, and how.
 
+use super::memory::{Layout, Memory};
 use super::policy::nanoseconds;
-use super::{Phases, RecyclingFilter, Seeds, Trigger, salt};
+use super::{RecyclingFilter, salt};
 use crate::hash::{KeyHash, KeyHasher};
-use crate::scheme::FillScheme;
 use std::time::Duration;
 
 /// The caller's clock, in nanoseconds.
@@ -16,7 +16,7 @@ pub(super) struct Clock {
     pub(super) runs: bool,
 }
 
-impl<H: KeyHasher, S: FillScheme> RecyclingFilter<H, S> {
+impl<H: KeyHasher, S: Layout> RecyclingFilter<H, S> {
     /// Tells the time, and recycles if the active phase is too old by now; twice after a pause of two ages or more, because then both phases are.
     ///
     /// The clock is the caller's: the time since any moment that stays the same, also for a filter that is saved and opened again (the Unix epoch, for example). A clock that is
@@ -42,32 +42,21 @@ impl<H: KeyHasher, S: FillScheme> RecyclingFilter<H, S> {
         self.turn();
     }
 
+    /// Whether a cycle ends with this number of items.
     #[inline]
-    pub(super) fn is_full(&self) -> bool {
-        self.active.ones > self.policy.sigma || self.policy.insertions.is_some_and(|most| self.counts.items >= most)
+    pub(super) fn is_last(&self, items: u64) -> bool {
+        self.policy.insertions.is_some_and(|most| items >= most)
     }
 
-    /// Whether the next item could trigger a recycle.
-    #[inline]
-    pub(super) fn may_recycle(&self) -> bool {
-        let most = self.active.ones.saturating_add(self.scheme.probes().into());
-        most > self.policy.sigma || self.policy.insertions.is_some_and(|most| self.counts.items + 1 >= most)
-    }
-
-    #[inline]
-    pub(super) fn takes_triggers_out(&self) -> bool {
-        self.policy.phases == Phases::Two(Trigger::Excluded)
-    }
-
-    /// Recycles because of an item that has entered the active phase; `undo` are its bits there if they are to be taken out.
+    /// Recycles because of an item that has entered the active phase; `trigger_bits` are its bits there if they are to be taken out.
     #[cold]
-    pub(super) fn recycle_after(&mut self, trigger: KeyHash, undo: &[u64]) {
-        let by_fill = self.active.ones > self.policy.sigma;
+    pub(super) fn recycle_after(&mut self, trigger: KeyHash, trigger_bits: &[u64]) {
+        let by_fill = self.memory.is_over_limit(&self.policy);
         self.counts.by_fill = self.counts.by_fill.saturating_add(by_fill.into());
-        self.active.remove(undo);
+        self.memory.remove(trigger_bits);
         self.turn();
         if self.policy.retaining {
-            self.enter(trigger);
+            self.memory.enter(trigger);
             self.counts.items = 1;
         }
     }
@@ -75,29 +64,7 @@ impl<H: KeyHasher, S: FillScheme> RecyclingFilter<H, S> {
     /// The next phase begins, empty.
     fn turn(&mut self) {
         self.counts.next_cycle();
-        let salt = salt(&self.hasher, &self.policy, self.counts.cycles);
-        if let Some(frozen) = &mut self.frozen {
-            std::mem::swap(frozen, &mut self.active);
-        }
-        self.active.clear(salt);
+        self.memory.turn(salt(&self.hasher, self.policy.seeds, self.counts.cycles));
         self.clock.start = self.clock.now;
-        self.both = 0;
-        self.frozen_rate = self.frozen.as_ref().map_or(0.0, |frozen| self.scheme.rate_at(frozen.ones));
-    }
-
-    /// The pass probability of a fresh key if so many bits are set in the active phase and in both.
-    ///
-    /// Phases of one seed share the key's positions: all of them lie among the active phase's bits, or the frozen one's, or in what they have in common. Phases of two seeds are
-    /// independent.
-    #[inline]
-    pub(super) fn rate_at(&self, active: u64, both: u64) -> f64 {
-        let rate = self.scheme.rate_at(active);
-        if self.frozen.is_none() {
-            return rate;
-        }
-        match self.policy.seeds {
-            Seeds::Renewed => rate + self.frozen_rate - rate * self.frozen_rate,
-            Seeds::Kept => rate + self.frozen_rate - self.scheme.rate_at(both),
-        }
     }
 }

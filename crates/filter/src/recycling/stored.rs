@@ -1,14 +1,12 @@
-//! The file of a recycling filter: kinds 3 and 4 of docs/FORMAT.md.
+//! The file of a recycling filter: kinds 3, 4 and 8 of docs/FORMAT.md.
 
 use super::account::Counts;
-use super::half::{Half, Salt};
+use super::memory::{Layout, Limit, Memory, Recorded};
 use super::recycle::Clock;
 use super::{Phases, Policy, RecyclingFilter, Seeds, Trigger, salt};
-use crate::bits::{Bits, words_for};
-use crate::error::{BuildError, Expected, FormatError};
-use crate::format::{Fields, Kind, Stored, at, check_field};
+use crate::error::FormatError;
+use crate::format::{Fields, Kind, Stored, at};
 use crate::hash::PortableHasher;
-use crate::scheme::FillScheme;
 use std::time::Duration;
 
 const RETAINING: u32 = 2;
@@ -17,7 +15,7 @@ const TRIGGER_EXCLUDED: u32 = 8;
 const CLOCK_RUNS: u32 = 16;
 
 /// Where the parameters start.
-mod parameter {
+pub(super) mod parameter {
     pub(super) const SIGMA: usize = 120;
     pub(super) const INSERTIONS: usize = 128;
     pub(super) const AGE: usize = 136;
@@ -29,77 +27,56 @@ mod parameter {
     pub(super) const START: usize = 184;
     pub(super) const ODDS: usize = 192;
     pub(super) const ODDS_OF_CYCLE: usize = 200;
-    pub(super) const UNUSED: usize = 208;
+    /// Of kind 8 only.
+    pub(in super::super) const BLOCK_BITS: usize = 208;
+    pub(super) const UNUSED: usize = 216;
 }
 
-/// What a header of kind 3 or 4 says.
-pub(crate) struct Header<S> {
+/// What a header of these kinds says.
+pub(crate) struct Header<M: Memory> {
     hasher: PortableHasher,
-    scheme: S,
-    policy: Policy,
+    scheme: M::Scheme,
+    policy: Policy<M::Limit>,
     clock: Clock,
     counts: Counts,
 }
 
-impl<S: FillScheme> Stored for RecyclingFilter<PortableHasher, S> {
-    const KINDS: &'static [Kind] = &[Kind::RecyclingOnePhase, Kind::RecyclingTwoPhase];
+impl<S: Layout> Stored for RecyclingFilter<PortableHasher, S> {
+    const KINDS: &'static [Kind] = S::Memory::KINDS;
 
-    type Header = Header<S>;
+    type Header = Header<S::Memory>;
 
-    fn read_header(fields: &Fields, kind: Kind) -> Result<Header<S>, FormatError> {
-        let id = fields.scheme()?;
+    fn read_header(fields: &Fields, kind: Kind) -> Result<Self::Header, FormatError> {
+        let scheme = S::Memory::read_scheme(fields)?;
         let hasher = PortableHasher::new(fields.hasher()?, fields.seed());
-        let (bits, probes) = (fields.bits()?, fields.probes()?);
-        let scheme = S::with_id(id, bits, probes).map_err(|error| match error {
-            BuildError::Scheme { expected, found } => FormatError::Scheme { expected, found },
-            other => FormatError::Parameters { why: other.to_string() },
-        })?;
         fields.check_zero(at::CAPACITY, at::RESERVED)?;
-        fields.check_zero(parameter::UNUSED, at::HEADER_CHECKSUM)?;
+        fields.check_zero(if kind == Kind::RecyclingBlocked { parameter::UNUSED } else { parameter::BLOCK_BITS }, at::HEADER_CHECKSUM)?;
         let (policy, clock) = read_policy(fields, kind)?;
-        policy.check(bits, probes).map_err(|error| FormatError::Parameters { why: error.to_string() })?;
+        S::Memory::check(&scheme, &policy).map_err(|error| FormatError::Parameters { why: error.to_string() })?;
         Ok(Header { hasher, scheme, clock, counts: read_counts(fields, &policy)?, policy })
     }
 
-    fn payload_bytes(header: &Header<S>) -> u64 {
-        8 * words_for(header.scheme.bits()) * halves(&header.policy)
+    fn payload_bytes(header: &Self::Header) -> u64 {
+        8 * S::Memory::count_words(&header.scheme, &header.policy)
     }
 
-    fn assemble(header: Header<S>, mut words: Vec<u64>) -> Result<Self, FormatError> {
+    fn assemble(header: Self::Header, words: Vec<u64>) -> Result<Self, FormatError> {
         let Header { hasher, scheme, policy, clock, counts } = header;
-        let (bits, probes) = (scheme.bits(), u64::from(scheme.probes()));
-        // Bounds the memory that is taken now to that of the second phase.
-        let frozen_words = words.split_off(words_for(bits) as usize);
-        let active = half(words, bits, salt(&hasher, &policy, counts.cycles))?;
-        let most = policy.sigma.min(counts.items.saturating_mul(probes));
-        check_field("set bits", active.ones, Expected::Within(counts.items, most))?;
-        let frozen = match policy.phases {
-            Phases::One => None,
-            Phases::Two(_) => {
-                let salt = if counts.cycles == 0 { Salt::NONE } else { salt(&hasher, &policy, counts.cycles - 1) };
-                let frozen = half(frozen_words, bits, salt)?;
-                let most = if counts.cycles == 0 { 0 } else { policy.most_frozen(scheme.probes()) };
-                check_field("frozen bits", frozen.ones, Expected::Within(0, most))?;
-                Some(frozen)
-            }
-        };
-        let shared = frozen.as_ref().filter(|_| policy.seeds == Seeds::Kept);
-        let both = shared.map_or(0, |frozen| active.bits.count_common(&frozen.bits));
-        let frozen_rate = frozen.as_ref().map_or(0.0, |frozen| scheme.rate_at(frozen.ones));
-        Ok(RecyclingFilter { hasher, scheme, policy, active, frozen, both, frozen_rate, clock, counts })
+        let salt = |cycle| salt(&hasher, policy.seeds, cycle);
+        let recorded = Recorded { salt: salt(counts.cycles), items: counts.items, frozen: counts.cycles.checked_sub(1).map(salt) };
+        let memory = S::Memory::from_words(scheme, words, &policy, recorded)?;
+        Ok(RecyclingFilter { hasher, policy, memory, clock, counts })
     }
 
     fn fields(&self) -> Fields {
-        let kind = if self.frozen.is_some() { Kind::RecyclingTwoPhase } else { Kind::RecyclingOnePhase };
-        let mut fields = Fields::new(kind);
-        fields.put_scheme(self.scheme.id(), self.bits(), self.probes());
+        let mut fields = self.memory.header();
         fields.put_hasher(self.hasher.hasher_id(), self.seed());
         fields.put(at::FLAGS, flags(&self.policy, &self.clock).to_le_bytes());
         let (policy, counts) = (&self.policy, &self.counts);
         let numbers = [
             (at::OFFERED, counts.offered),
             (at::CHANGED, counts.new),
-            (parameter::SIGMA, policy.sigma),
+            (parameter::SIGMA, policy.sigma.number()),
             (parameter::INSERTIONS, policy.insertions.unwrap_or(0)),
             (parameter::AGE, policy.age_nanoseconds().unwrap_or(0)),
             (parameter::CYCLES, counts.cycles),
@@ -116,25 +93,15 @@ impl<S: FillScheme> Stored for RecyclingFilter<PortableHasher, S> {
     }
 
     fn word_count(&self) -> u64 {
-        words_for(self.bits()) * halves(&self.policy)
+        self.memory.word_count()
     }
 
     fn words(&self) -> impl Iterator<Item = u64> {
-        let frozen = self.frozen.as_ref().map_or(&[][..], |frozen| frozen.bits.words());
-        self.active.bits.words().iter().chain(frozen).copied()
+        self.memory.words()
     }
 }
 
-fn halves(policy: &Policy) -> u64 {
-    if policy.phases == Phases::One { 1 } else { 2 }
-}
-
-fn half(words: Vec<u64>, bits: u64, salt: Salt) -> Result<Half, FormatError> {
-    let bits = Bits::from_words(words, bits).ok_or(FormatError::Padding { bits })?;
-    Ok(Half { ones: bits.count_ones(), bits, salt })
-}
-
-fn flags(policy: &Policy, clock: &Clock) -> u32 {
+fn flags<L>(policy: &Policy<L>, clock: &Clock) -> u32 {
     let flag = |set: bool, flag: u32| if set { flag } else { 0 };
     flag(policy.retaining, RETAINING)
         | flag(policy.seeds == Seeds::Kept, KEPT_SEEDS)
@@ -142,13 +109,13 @@ fn flags(policy: &Policy, clock: &Clock) -> u32 {
         | flag(clock.runs, CLOCK_RUNS)
 }
 
-fn read_policy(fields: &Fields, kind: Kind) -> Result<(Policy, Clock), FormatError> {
+fn read_policy<L: Limit>(fields: &Fields, kind: Kind) -> Result<(Policy<L>, Clock), FormatError> {
     let two = kind == Kind::RecyclingTwoPhase;
     let flags = fields.flags(RETAINING | KEPT_SEEDS | CLOCK_RUNS | if two { TRIGGER_EXCLUDED } else { 0 })?;
     let trigger = if flags & TRIGGER_EXCLUDED == 0 { Trigger::Included } else { Trigger::Excluded };
     let policy = Policy {
         phases: if two { Phases::Two(trigger) } else { Phases::One },
-        sigma: fields.u64(parameter::SIGMA),
+        sigma: L::from_number(fields.u64(parameter::SIGMA)),
         insertions: Some(fields.u64(parameter::INSERTIONS)).filter(|most| *most > 0),
         age: Some(fields.u64(parameter::AGE)).filter(|age| *age > 0).map(Duration::from_nanos),
         retaining: flags & RETAINING != 0,
@@ -160,7 +127,7 @@ fn read_policy(fields: &Fields, kind: Kind) -> Result<(Policy, Clock), FormatErr
     Ok((policy, Clock { now, start, runs }))
 }
 
-fn read_counts(fields: &Fields, policy: &Policy) -> Result<Counts, FormatError> {
+fn read_counts<L>(fields: &Fields, policy: &Policy<L>) -> Result<Counts, FormatError> {
     let offered = fields.u64(at::OFFERED);
     let new = fields.u64_within("new items", at::CHANGED, 0, offered)?;
     let most_refreshed = if policy.phases == Phases::One { 0 } else { offered - new };

@@ -52,7 +52,7 @@ impl AnyScheme {
     /// The scheme of this number. Errors as those of the scheme's own type.
     pub fn named(id: SchemeId, bits: u64, probes: u32) -> Result<AnyScheme, BuildError> {
         Ok(match id {
-            SchemeId::Standard => AnyScheme::Standard(Scheme::new(bits, probes)?),
+            SchemeId::Standard | SchemeId::FirstStandard => AnyScheme::Standard(Scheme::with_id(id, bits, probes)?),
             SchemeId::Classic => AnyScheme::Classic(Scheme::new(bits, probes)?),
             SchemeId::Partitioned => AnyScheme::Partitioned(Scheme::new(bits, probes)?),
             SchemeId::Double => AnyScheme::Double(Scheme::new(bits, probes)?),

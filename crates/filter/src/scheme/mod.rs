@@ -15,7 +15,7 @@ mod standard;
 mod words;
 
 pub use any::AnyScheme;
-pub(crate) use blocked::{InLines, MAX_PROBES as MAX_BLOCKED_PROBES, PROBES_A_WORD};
+pub(crate) use blocked::{InLines, InLinesId, MAX_PROBES as MAX_BLOCKED_PROBES, PROBES_A_WORD};
 pub use classic::{Classic, DistinctPositions};
 pub use cube::Cube;
 pub use double::{Double, DoubleNonzero};
@@ -25,10 +25,9 @@ pub use partition_double::PartitionDouble;
 pub use partitioned::Partitioned;
 pub use progression::Progression;
 pub use square::Square;
+pub(crate) use standard::digit;
 pub use standard::{Positions, Standard};
 pub(crate) use words::Words;
-#[cfg(test)]
-pub(crate) use words::draw;
 
 use crate::MAX_PROBES;
 use crate::error::BuildError;
@@ -43,8 +42,8 @@ use truebloom_math::law::Hashing;
 #[non_exhaustive]
 #[repr(u16)]
 pub enum SchemeId {
-    /// k independent positions.
-    Standard = 1,
+    /// k independent positions, as many a word of the key's stream as it has room for.
+    Standard = 11,
     /// k distinct positions.
     Classic = 2,
     /// An independent position in each of k slices.
@@ -61,11 +60,13 @@ pub enum SchemeId {
     Enhanced = 8,
     /// `h1 + i h2` modulo the bits of a slice, in slice i.
     PartitionDouble = 9,
+    /// k independent positions, one a word: how drafts of this library wrote standard filters. Read and merged, and not made anew.
+    FirstStandard = 1,
 }
 
 impl SchemeId {
     /// All of them.
-    pub const ALL: [SchemeId; 9] = [
+    pub const ALL: [SchemeId; 10] = [
         SchemeId::Standard,
         SchemeId::Classic,
         SchemeId::Partitioned,
@@ -75,12 +76,13 @@ impl SchemeId {
         SchemeId::Cube,
         SchemeId::Enhanced,
         SchemeId::PartitionDouble,
+        SchemeId::FirstStandard,
     ];
 
     /// The law that filters of this scheme obey.
     pub fn hashing(self) -> Hashing {
         match self {
-            SchemeId::Standard => Hashing::Standard,
+            SchemeId::Standard | SchemeId::FirstStandard => Hashing::Standard,
             SchemeId::Classic => Hashing::Classic,
             SchemeId::Partitioned => Hashing::Partitioned,
             SchemeId::Double => Hashing::Double,
@@ -92,9 +94,9 @@ impl SchemeId {
         }
     }
 
-    /// Its name: `standard`, `classic`, `partitioned`, `double`, `double-nonzero`, `square`, `cube`, `enhanced` or `partition-double`.
+    /// Its name: `standard`, `classic`, `partitioned`, `double`, `double-nonzero`, `square`, `cube`, `enhanced`, `partition-double` or `standard-1`.
     pub fn name(self) -> &'static str {
-        self.hashing().name()
+        if self == SchemeId::FirstStandard { "standard-1" } else { self.hashing().name() }
     }
 }
 
@@ -145,6 +147,22 @@ pub trait Scheme: Sized {
     /// The positions of a key, each below the number of bits; not necessarily distinct.
     fn positions(&self, hash: KeyHash) -> impl Iterator<Item = u64>;
 
+    /// Whether `has` says yes to all positions of a key. For hot paths: positions may be asked for after a no, and some again from the first on, where that is faster than deciding after each.
+    #[inline(always)]
+    fn all(&self, hash: KeyHash, mut has: impl FnMut(u64) -> bool) -> bool {
+        let mut positions = self.positions(hash);
+        loop {
+            let mut all = true;
+            for _ in 0..TOGETHER {
+                let Some(position) = positions.next() else { return all };
+                all &= has(position);
+            }
+            if !all {
+                return false;
+            }
+        }
+    }
+
     /// The slices whose fills the law asks for, of bits / slices bits each, the first `bits mod slices` of one more; 1 for most schemes.
     fn slices(&self) -> u32 {
         1
@@ -153,6 +171,10 @@ pub trait Scheme: Sized {
     /// The probability model that the positions obey.
     fn law(&self) -> Box<dyn Law>;
 }
+
+/// Positions that are looked at before it is decided whether to go on: three. One by one, the decision is as good as a coin and wrong every other time, which costs more than the two
+/// accesses that may be too many; those are made at the same time, and the processor goes on to the next key meanwhile.
+const TOGETHER: usize = 3;
 
 /// Probes in the range of the file format.
 fn check_probes(probes: u32) -> Result<(), BuildError> {

@@ -1,12 +1,16 @@
-//! Scheme 1: k independent positions from a stream of mixed words.
+//! Schemes 11 and 1: k independent positions from a stream of words.
 
-use super::words::{Words, draw};
-use super::{Scheme, SchemeId, check_probes};
+use super::words::{Words, skip};
+use super::{Scheme, SchemeId, check_probes, mix};
 use crate::error::BuildError;
 use crate::hash::KeyHash;
 use truebloom_math::{Law, law};
 
 /// k independent positions, repeats allowed: exactly uniform over the bits if the words are uniform, whatever the number of bits.
+///
+/// A word of the stream is a number below 2^64, and so room for several positions: with `r` of them, those words are taken that leave the same number of words to each of the `m^r`
+/// tuples, and the positions are the digits to the base m (Brackett-Rozinsky and Lemire, "Batched ranged random integer generation", 2024). `r` is the largest with `m^r <= 2^52`, so that
+/// less than one word in 4,096 is skipped and many keys side by side are seldom held up.
 ///
 /// Double hashing (`h1 + i h2 mod m`) would be a few instructions shorter, but puts a floor near 6n/m^2 under the rate that the law of the standard filter
 /// does not have; docs/DESIGN.md has the other schemes that were rejected.
@@ -15,20 +19,79 @@ pub struct Standard {
     law: law::Standard,
     bits: u64,
     probes: u32,
-    /// 2^64 mod bits: words whose low half is below it are skipped. A division, so done once.
-    threshold: u64,
+    draws: Draws,
+    /// One position a word, and all of them from the walk: scheme 1.
+    is_first: bool,
+}
+
+/// How positions are drawn from words.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Draws {
+    /// Positions that a word gives.
+    pub(crate) a_word: u32,
+    /// bits^a_word: the tuples of positions.
+    pub(crate) tuples: u64,
+    /// 2^64 mod tuples: words whose product with the tuples is below it, modulo 2^64, are skipped. A division, so done once.
+    pub(crate) threshold: u64,
+}
+
+/// More tuples would skip too many words.
+const MOST_TUPLES: u64 = 1 << 52;
+
+impl Draws {
+    fn new(bits: u64, most_a_word: u32) -> Draws {
+        let (mut a_word, mut tuples) = (1, bits);
+        while a_word < most_a_word
+            && let Some(more) = tuples.checked_mul(bits).filter(|more| *more <= MOST_TUPLES)
+        {
+            (a_word, tuples) = (a_word + 1, more);
+        }
+        Draws { a_word, tuples, threshold: tuples.wrapping_neg() % tuples }
+    }
+
+    /// Whether a word is passed over, because taking it would favour some tuples.
+    #[inline(always)]
+    pub(crate) fn skips(&self, word: u64) -> bool {
+        word.wrapping_mul(self.tuples) < self.threshold
+    }
+
+    /// The next word that is taken.
+    #[inline(always)]
+    fn next(&self, words: &mut Words) -> u64 {
+        let mut word = words.next();
+        if self.skips(word) {
+            (word, *words) = skip(*words, |word| self.skips(word));
+        }
+        word
+    }
+}
+
+/// The next digit of a word, and what is left of it.
+#[inline(always)]
+pub(crate) fn digit(word: u64, base: u64) -> (u64, u64) {
+    let product = u128::from(word) * u128::from(base);
+    ((product >> 64) as u64, product as u64)
 }
 
 impl Scheme for Standard {
     fn new(bits: u64, probes: u32) -> Result<Standard, BuildError> {
+        Standard::with_id(SchemeId::Standard, bits, probes)
+    }
+
+    fn with_id(id: SchemeId, bits: u64, probes: u32) -> Result<Standard, BuildError> {
+        let is_first = match id {
+            SchemeId::Standard => false,
+            SchemeId::FirstStandard => true,
+            found => return Err(BuildError::Scheme { expected: SchemeId::Standard, found }),
+        };
         check_probes(probes)?;
         // Checks the bits, so that the remainder below does not divide by zero.
         let law = law::Standard::new(bits, probes)?;
-        Ok(Standard { law, bits, probes, threshold: bits.wrapping_neg() % bits })
+        Ok(Standard { law, bits, probes, draws: Draws::new(bits, if is_first { 1 } else { probes }), is_first })
     }
 
     fn id(&self) -> SchemeId {
-        SchemeId::Standard
+        if self.is_first { SchemeId::FirstStandard } else { SchemeId::Standard }
     }
 
     #[inline]
@@ -44,6 +107,17 @@ impl Scheme for Standard {
     #[inline]
     fn positions(&self, hash: KeyHash) -> impl Iterator<Item = u64> {
         self.positions(hash)
+    }
+
+    #[inline(always)]
+    fn all(&self, hash: KeyHash, has: impl FnMut(u64) -> bool) -> bool {
+        // Most sizes, each with loops of fixed length.
+        match self.draws.a_word {
+            1 => self.all_by::<1>(hash, has),
+            2 => self.all_by::<2>(hash, has),
+            3 => self.all_by::<3>(hash, has),
+            _ => self.all_by::<0>(hash, has),
+        }
     }
 
     fn law(&self) -> Box<dyn Law> {
@@ -67,19 +141,81 @@ impl Standard {
     /// The k positions of a key.
     #[inline]
     pub fn positions(&self, hash: KeyHash) -> Positions {
-        Positions { words: Words::new(hash), bits: self.bits, threshold: self.threshold, left: self.probes }
+        Positions { words: self.words(hash), bits: self.bits, draws: self.draws, word: 0, in_word: 0, left: self.probes }
     }
 
-    /// What a position is drawn by.
+    /// Whether all positions are there, with `A` of them a word, or any number for 0. What the two halves of the hash give is looked at without a decision in between: one after each
+    /// position would be as good as a coin and wrong every other time, which costs more than accesses that are too many. After that, a decision a word.
+    ///
+    /// The stream written out once more, so that it stays in registers; a key that skips a word goes by the general one.
     #[inline(always)]
-    pub(crate) fn range_and_threshold(&self) -> (u64, u64) {
-        (self.bits, self.threshold)
+    fn all_by<const A: u32>(&self, hash: KeyHash, mut has: impl FnMut(u64) -> bool) -> bool {
+        // Copies: what `has` writes cannot change them.
+        let Standard { bits, probes, draws, is_first, .. } = *self;
+        if is_first | draws.skips(hash.h1) | draws.skips(hash.h2) {
+            return self.all_in_order(hash, has);
+        }
+        let a_word = if A == 0 { draws.a_word } else { A };
+        let mut look = |mut word: u64, probes: u32| {
+            let (mut all, mut position) = (true, 0);
+            if probes >= a_word {
+                for _ in 0..a_word {
+                    (position, word) = digit(word, bits);
+                    all &= has(position);
+                }
+            } else {
+                for _ in 0..probes {
+                    (position, word) = digit(word, bits);
+                    all &= has(position);
+                }
+            }
+            let _ = position;
+            all
+        };
+        let all = look(hash.h1, probes) & look(hash.h2, probes.saturating_sub(a_word));
+        let mut left = probes.saturating_sub(2 * a_word);
+        if !all || left == 0 {
+            return all;
+        }
+        let (mut x, mut y, mut step) = (hash.h1, hash.h2, 0);
+        loop {
+            let word = mix(x ^ y.rotate_left(32));
+            if draws.skips(word) {
+                return self.all_in_order(hash, has);
+            }
+            if !look(word, left) {
+                return false;
+            }
+            if left <= a_word {
+                return true;
+            }
+            left -= a_word;
+            step += 1;
+            (x, y) = (x.wrapping_add(y), y.wrapping_add(step));
+        }
     }
 
-    /// One position, for those who keep the stream of many keys themselves.
+    #[cold]
+    fn all_in_order(&self, hash: KeyHash, has: impl FnMut(u64) -> bool) -> bool {
+        self.positions(hash).all(has)
+    }
+
+    /// The words that positions are drawn from.
     #[inline(always)]
-    pub(crate) fn next_position(&self, words: &mut Words) -> u64 {
-        draw(words, self.bits, self.threshold)
+    fn words(&self, hash: KeyHash) -> Words {
+        if self.is_first { Words::new(hash) } else { Words::from_halves(hash) }
+    }
+
+    /// The number in the stream of the word of this probe, as long as none is skipped, if the probe is the first of its word.
+    #[inline(always)]
+    pub(crate) fn new_word(&self, probe: u32) -> Option<u64> {
+        let first = if self.is_first { 2 } else { 0 };
+        (probe.is_multiple_of(self.draws.a_word)).then(|| first + u64::from(probe / self.draws.a_word))
+    }
+
+    #[inline(always)]
+    pub(crate) fn draws(&self) -> &Draws {
+        &self.draws
     }
 }
 
@@ -88,17 +224,26 @@ impl Standard {
 pub struct Positions {
     words: Words,
     bits: u64,
-    threshold: u64,
+    draws: Draws,
+    /// The rest of the present word, and the positions that it still gives.
+    word: u64,
+    in_word: u32,
     left: u32,
 }
 
 impl Iterator for Positions {
     type Item = u64;
 
-    #[inline]
+    #[inline(always)]
     fn next(&mut self) -> Option<u64> {
         self.left = self.left.checked_sub(1)?;
-        Some(draw(&mut self.words, self.bits, self.threshold))
+        if self.in_word == 0 {
+            (self.word, self.in_word) = (self.draws.next(&mut self.words), self.draws.a_word);
+        }
+        self.in_word -= 1;
+        let position;
+        (position, self.word) = digit(self.word, self.bits);
+        Some(position)
     }
 
     #[inline]
@@ -118,20 +263,68 @@ mod tests {
     fn the_word_after_64_skipped_ones_is_taken_as_it_is() {
         let hash = KeyHash::from(0x0123_4567_89ab_cdef_u128);
         let mut words = Words::new(hash);
-        let expected = (0..65).map(|_| words.next()).last().map(|word| ((u128::from(word) * 1000) >> 64) as u64);
-        let mut positions = Positions { words: Words::new(hash), bits: 1000, threshold: u64::MAX, left: 1 };
+        let expected = (0..65).map(|_| words.next()).last().map(|word| digit(word, 1000).0);
+        let draws = Draws { a_word: 1, tuples: 1000, threshold: u64::MAX };
+        let mut positions = Positions { words: Words::new(hash), bits: 1000, draws, word: 0, in_word: 0, left: 1 };
         assert_eq!(positions.next(), expected);
-        assert_eq!(positions.words.drawn(), 65);
+        assert_eq!(positions.words, words);
     }
 
     #[test]
-    fn the_threshold_is_two_to_the_64_modulo_the_bits() {
-        for bits in [1, 2, 3, 7, 1000, 1 << 32, (1 << 32) + 1, 3 << 60, (1 << 62) - 1, 1 << 62] {
-            let threshold = Standard::new(bits, 1).map(|scheme| scheme.threshold);
-            assert_eq!(threshold, Ok(((1u128 << 64) % u128::from(bits)) as u64));
+    fn thresholds_are_two_to_the_64_modulo_the_tuples() {
+        for bits in [1, 2, 3, 7, 1000, 1 << 29, (1 << 29) + 1, 1 << 32, (1 << 32) + 1, 3 << 60, (1 << 62) - 1, 1 << 62] {
+            for probes in [1, 2, 3, 7, 100] {
+                let Draws { a_word, tuples, threshold } = *Standard::new(bits, probes).expect("in range").draws();
+                assert_eq!(u128::from(tuples), u128::from(bits).pow(a_word));
+                assert_eq!(u128::from(threshold), (1u128 << 64) % u128::from(tuples));
+                assert!(a_word == 1 || tuples <= 1 << 52);
+                assert!(a_word == probes || u128::from(tuples) * u128::from(bits) > 1 << 52, "{bits} {probes}");
+                let first = Standard::with_id(SchemeId::FirstStandard, bits, probes).expect("in range");
+                assert_eq!(first.draws().a_word, 1);
+            }
         }
         for (bits, probes) in [(0, 1), ((1 << 62) + 1, 1), (1, 0), (1, crate::MAX_PROBES + 1)] {
             assert!(Standard::new(bits, probes).is_err());
+        }
+        assert!(Standard::with_id(SchemeId::Classic, 10, 2).is_err());
+    }
+
+    /// Of all words of 16 bits, as many are left for each tuple of positions: what 64 bits do is the same arithmetic.
+    #[test]
+    fn every_tuple_of_digits_has_as_many_words() {
+        const WORDS: u32 = 1 << 16;
+        for (bits, a_word) in [(2u32, 9u32), (3, 5), (7, 3), (10, 4), (100, 2), (255, 2), (1_000, 1)] {
+            let tuples = bits.pow(a_word);
+            let mut counts = vec![0; tuples as usize];
+            for mut word in (0..WORDS).filter(|word| word * tuples % WORDS >= WORDS % tuples) {
+                let tuple = (0..a_word).fold(0, |tuple, _| {
+                    let product = word * bits;
+                    word = product % WORDS;
+                    tuple * bits + product / WORDS
+                });
+                counts[tuple as usize] += 1;
+            }
+            assert!(counts.iter().all(|count| *count == WORDS / tuples), "{bits} {a_word}");
+        }
+    }
+
+    /// The same digits as of the whole number, most significant first; two positions and a half of a word.
+    #[test]
+    fn positions_are_the_digits_of_words() {
+        let (bits, probes) = (1_000_003, 5);
+        let scheme = Standard::new(bits, probes).expect("in range");
+        assert_eq!(scheme.draws().a_word, 2);
+        for i in 0..100 {
+            let (h1, h2) = (mix(2 * i + 1), mix(2 * i + 2));
+            let third = mix(h1 ^ h2.rotate_left(32));
+            let found: Vec<u64> = scheme.positions(KeyHash { h1, h2 }).collect();
+            let tuple = |word: u64| ((u128::from(word) * u128::from(bits * bits)) >> 64) as u64;
+            assert!(![h1, h2, third].iter().any(|word| scheme.draws().skips(*word)), "another hash is needed");
+            let expected: Vec<u64> =
+                [h1, h2, third].into_iter().flat_map(|word| [tuple(word) / bits, tuple(word) % bits]).take(5).collect();
+            assert_eq!(found, expected);
+            assert!(scheme.all(KeyHash { h1, h2 }, |position| expected.contains(&position)));
+            assert!(!scheme.all(KeyHash { h1, h2 }, |position| expected[..4].contains(&position)));
         }
     }
 }

@@ -4,6 +4,7 @@ Needs Python 3 and `pip install xxhash`; no test runs it. `python3 reference.py 
 """
 import struct
 import sys
+from fractions import Fraction
 from itertools import islice
 from pathlib import Path
 
@@ -31,6 +32,13 @@ def words(h1, h2):
         y = (y + i) & MASK
 
 
+def halves_and_words(h1, h2):
+    """The stream of schemes 11 and 12."""
+    yield h1
+    yield h2
+    yield from words(h1, h2)
+
+
 def below(stream, bound):
     threshold = (1 << 64) % bound
     for skipped in range(65):
@@ -43,6 +51,18 @@ def positions(h1, h2, m):
     stream = words(h1, h2)
     while True:
         yield below(stream, m)
+
+
+def batched_positions(h1, h2, m, k):
+    """Scheme 11: the digits to the base m of a number below m^r, most significant first; by division, not digit by digit."""
+    stream, r = halves_and_words(h1, h2), 1
+    while r < k and m ** (r + 1) <= 1 << 52:
+        r += 1
+    found = []
+    while len(found) < k:
+        tuple = below(stream, m**r)
+        found += [tuple // m**i % m for i in reversed(range(r))]
+    return found[:k]
 
 
 def distinct_positions(h1, h2, m, k):
@@ -82,7 +102,8 @@ def partition_double(h1, h2, m, k):
 
 
 SCHEMES = {
-    "standard": lambda h1, h2, m, k: list(islice(positions(h1, h2, m), k)),
+    "standard": batched_positions,
+    "standard-1": lambda h1, h2, m, k: list(islice(positions(h1, h2, m), k)),
     "classic": distinct_positions,
     "partitioned": partitioned,
     "double": two_hashes(lambda i: 0),
@@ -110,6 +131,14 @@ def golden_positions():
 
 
 def xxh3(seed, key):
+    """Hasher 3."""
+    seed = mix(mix(((seed & MASK) + 0x9E3779B97F4A7C15) & MASK) ^ (seed >> 64))
+    h = xxhash.xxh3_128_intdigest(key, seed=seed)
+    return h & MASK, h >> 64
+
+
+def first_xxh3(seed, key):
+    """Hasher 1."""
     h = xxhash.xxh3_128_intdigest(key, seed=seed & MASK)
     return (h & MASK) ^ (seed >> 64), h >> 64
 
@@ -145,15 +174,21 @@ def siphash13(seed, key):
     return tuple(halves)
 
 
+HASHERS = {1: first_xxh3, 2: siphash13, 3: xxh3}
+
+
 class Filter:
+    scheme, kind = 1, 1
+
     def __init__(self, hasher, bits, probes, capacity=0, rate=(0, 0, 0)):
         self.hasher, self.bits, self.probes, self.capacity, self.rate = hasher, bits, probes, capacity, rate
         self.payload, self.offered, self.changed, self.merged = bytearray((bits + 63) // 64 * 8), 0, 0, 0
 
     def insert(self, key):
-        h1, h2 = (xxh3 if self.hasher == 1 else siphash13)(SEED, key)
+        h1, h2 = HASHERS[self.hasher](SEED, key)
         before = bytes(self.payload)
-        for p in islice(positions(h1, h2, self.bits), self.probes):
+        scheme = SCHEMES["standard" if self.scheme == 11 else "standard-1"]
+        for p in scheme(h1, h2, self.bits, self.probes):
             self.payload[p // 8] |= 1 << p % 8
         self.offered += 1
         self.changed += before != self.payload
@@ -165,7 +200,7 @@ class Filter:
     def encode(self):
         numerator, exponent, divisor = self.rate
         header = b"\x89TBL\r\n\x1a\n"
-        header += struct.pack("<HHHHIIQ", 1, 1, 1, self.hasher, self.merged, self.probes, self.bits)
+        header += struct.pack("<HHHHIIQ", 1, self.kind, self.scheme, self.hasher, self.merged, self.probes, self.bits)
         header += SEED.to_bytes(16, "little")
         header += struct.pack("<QQQ", self.offered, self.changed, self.capacity)
         header += struct.pack("<QQiI", numerator, divisor, exponent, 0)
@@ -174,30 +209,40 @@ class Filter:
         return header + struct.pack("<Q", xxhash.xxh3_64_intdigest(header)) + self.payload
 
 
+class Batched(Filter):
+    """Several positions a word."""
+
+    scheme = 11
+
+
+def blocked_positions(stream, m, k):
+    """The first word of the stream (skips included) draws one of m / 512 blocks, the next words seven positions each."""
+    line = below(stream, m // 512)
+    drawn = [next(stream) for _ in range(-(-k // 7))]
+    return [512 * line + (drawn[probe // 7] >> 9 * (probe % 7) & 511) for probe in range(k)]
+
+
 class Blocked(Filter):
-    """Kind 2: the first word of the stream (skips included) draws one of bits / 512 blocks, the next words seven positions each."""
+    """Kind 2."""
+
+    scheme, kind = 10, 2
 
     def insert(self, key):
-        stream = words(*xxh3(SEED, key))
-        # As in `positions`, but what is left of the stream is needed.
-        lines, threshold = self.bits // 512, (1 << 64) % (self.bits // 512)
-        for skipped in range(65):
-            product = next(stream) * lines
-            if (product & MASK) >= threshold or skipped == 64:
-                break
-        line, before = product >> 64, bytes(self.payload)
-        for probe in range(self.probes):
-            if probe % 7 == 0:
-                word = next(stream)
-            p = 512 * line + (word >> 9 * (probe % 7) & 511)
+        stream = (halves_and_words if self.scheme == 12 else words)(*HASHERS[self.hasher](SEED, key))
+        before = bytes(self.payload)
+        for p in blocked_positions(stream, self.bits, self.probes):
             self.payload[p // 8] |= 1 << p % 8
         self.offered += 1
         self.changed += before != self.payload
 
     def encode(self):
         header = bytearray(super().encode()[:248])
-        header[10:12], header[12:14], header[120:128] = struct.pack("<H", 2), struct.pack("<H", 10), struct.pack("<Q", 512)
+        header[120:128] = struct.pack("<Q", 512)
         return bytes(header) + struct.pack("<Q", xxhash.xxh3_64_intdigest(bytes(header))) + self.payload
+
+
+class BlockedFromHalves(Blocked):
+    scheme = 12
 
 
 P61 = (1 << 61) - 1
@@ -227,7 +272,7 @@ class Sketch:
         return [row * self.width + p for row, p in enumerate(rows)]
 
     def add(self, key, count):
-        cells, most = self.cells(*xxh3(SEED, key)), 256**self.counter_bytes - 1
+        cells, most = self.cells(*first_xxh3(SEED, key)), 256**self.counter_bytes - 1
         raised = min(self.counters[c] for c in cells) + count
         for c in cells:
             self.counters[c] = min(most, max(self.counters[c], raised) if self.conservative else self.counters[c] + count)
@@ -242,7 +287,7 @@ class Sketch:
         parameters = struct.pack("<IIII", self.copies or 1, self.counter_bytes, self.family, 0)
         if listed:
             section = b""
-            for key, count in sorted(listed.items(), key=lambda item: (lambda h: h[1] << 64 | h[0])(xxh3(SEED, item[0]))):
+            for key, count in sorted(listed.items(), key=lambda item: (lambda h: h[1] << 64 | h[0])(first_xxh3(SEED, item[0]))):
                 section += struct.pack("<QQQQ", count, 0, count, len(key)) + key + bytes(-len(key) % 8)
             parameters += struct.pack("<QQQQ", 50, len(listed), len(section), 0)
             payload += section
@@ -307,7 +352,8 @@ class Recycling:
             h1, h2 = mix(h1 ^ salt[0]), mix(h2 ^ salt[1])
         if self.classic:
             return set(distinct_positions(h1, h2, self.bits, self.probes))
-        return set(islice(positions(h1, h2, self.bits), self.probes))
+        scheme = SCHEMES["standard" if self.hasher == 3 else "standard-1"]
+        return set(scheme(h1, h2, self.bits, self.probes))
 
     def rate(self, ones):
         if not self.classic:
@@ -316,6 +362,9 @@ class Recycling:
         for i in range(self.probes):
             product *= max(ones - i, 0) / (self.bits - i)
         return product
+
+    def is_full(self):
+        return len(self.active) > self.sigma
 
     def rate_now(self):
         active = self.rate(len(self.active))
@@ -345,7 +394,7 @@ class Recycling:
             self.start = self.now
 
     def offer(self, key):
-        h1, h2 = (xxh3 if self.hasher == 1 else siphash13)(SEED, key)
+        h1, h2 = HASHERS[self.hasher](SEED, key)
         self.offered += 1
         here = self.positions(h1, h2, self.salt)
         if here <= self.active:
@@ -358,7 +407,7 @@ class Recycling:
             self.odds_of_cycle += rate / (1.0 - rate)
         self.active |= here
         self.items += 1
-        full = len(self.active) > self.sigma
+        full = self.is_full()
         if full or (self.insertions and self.items >= self.insertions):
             self.by_fill += full
             if self.excluded:
@@ -376,30 +425,72 @@ class Recycling:
             payload += bits
         flags = self.retaining * 2 | (not self.renewed) * 4 | self.excluded * 8 | (self.now is not None) * 16
         header = b"\x89TBL\r\n\x1a\n"
-        header += struct.pack("<HHHHIIQ", 1, 2 + self.phases, 2 if self.classic else 1, self.hasher, flags, self.probes, self.bits)
+        header += struct.pack("<HHHHIIQ", 1, 2 + self.phases, 2 if self.classic else 11 if self.hasher == 3 else 1, self.hasher, flags, self.probes, self.bits)
         header += SEED.to_bytes(16, "little")
         header += struct.pack("<QQ", self.offered, self.new) + bytes(32)
         header += struct.pack("<QQQ", 256, len(payload), xxhash.xxh3_64_intdigest(bytes(payload)))
-        header += struct.pack("<QQQ", self.sigma, self.insertions, self.age)
+        header += struct.pack("<QQQ", int(self.sigma), self.insertions, self.age)
         header += struct.pack("<QQQQ", self.cycles, self.by_fill, self.items, self.refreshed)
         header += struct.pack("<QQdd", self.now or 0, self.start or 0, self.odds, self.odds_of_cycle) + bytes(40)
         return header + struct.pack("<Q", xxhash.xxh3_64_intdigest(header)) + payload
 
 
+class BlockedRecycling(Recycling):
+    """Kind 8: one phase of lines, recycled when their mean rate exceeds sigma, with each line's rate rounded up in units of 2^-64."""
+
+    def positions(self, h1, h2, salt):
+        if salt:
+            h1, h2 = mix(h1 ^ salt[0]), mix(h2 ^ salt[1])
+        return set(blocked_positions(halves_and_words(h1, h2), self.bits, self.probes))
+
+    def weight(self):
+        ones = {}
+        for p in self.active:
+            ones[p // 512] = ones.get(p // 512, 0) + 1
+        total = 0
+        for count in ones.values():
+            weight = 1 << 64
+            for _ in range(self.probes):
+                weight = -(-weight * count // 512)
+            total += weight
+        return total
+
+    def rate_now(self):
+        return self.weight() * 2.0**-64 / (self.bits // 512)
+
+    def is_full(self):
+        return self.weight() > int(Fraction(self.sigma) * (self.bits // 512) * 2**64)
+
+    def encode(self):
+        header = bytearray(super().encode()[:248])
+        payload = super().encode()[256:]
+        header[10:12], header[12:14] = struct.pack("<H", 8), struct.pack("<H", 12)
+        header[120:128], header[208:216] = struct.pack("<d", self.sigma), struct.pack("<Q", 512)
+        return bytes(header) + struct.pack("<Q", xxhash.xxh3_64_intdigest(bytes(header))) + payload
+
+
 def recycling(folder):
-    one = Recycling(1, 300, 4, 150, 1, retaining=True, age=1_000_000_000)
+    lines = BlockedRecycling(3, 1536, 5, 0.0075, 1, age=1_000_000_000)
     for second in range(3):
-        one.advance((7 + second) * 1_000_000_000)
-        for key in keys(0, 80 + 40 * second):
-            one.offer(key)
-    (folder / "v1-recycling-one.tbl").write_bytes(one.encode())
-    two = Recycling(2, 250, 5, 120, 2, classic=True, renewed=False, excluded=True, insertions=25)
-    three = Recycling(1, 500, 6, 303, 2)
-    for filter in (two, three):
-        for key in [*keys(0, 60), *keys(30, 90), *keys(80, 130)]:
-            filter.offer(key)
-    (folder / "v1-recycling-two-classic.tbl").write_bytes(two.encode())
-    (folder / "v1-recycling-two.tbl").write_bytes(three.encode())
+        lines.advance((7 + second) * 1_000_000_000)
+        for key in keys(0, 160 + 40 * second):
+            lines.offer(key)
+    (folder / "v1-recycling-blocked.tbl").write_bytes(lines.encode())
+    # Schemes 1 and 11, with hashers 1 and 3.
+    for hasher, name in (1, ""), (3, "-11"):
+        one = Recycling(hasher, 300, 4, 150, 1, retaining=True, age=1_000_000_000)
+        for second in range(3):
+            one.advance((7 + second) * 1_000_000_000)
+            for key in keys(0, 80 + 40 * second):
+                one.offer(key)
+        (folder / f"v1-recycling-one{name}.tbl").write_bytes(one.encode())
+        two = Recycling(2, 250, 5, 120, 2, classic=True, renewed=False, excluded=True, insertions=25)
+        three = Recycling(hasher, 500, 6, 303, 2)
+        for filter in (two, three):
+            for key in [*keys(0, 60), *keys(30, 90), *keys(80, 130)]:
+                filter.offer(key)
+        (folder / "v1-recycling-two-classic.tbl").write_bytes(two.encode())
+        (folder / f"v1-recycling-two{name}.tbl").write_bytes(three.encode())
 
 
 def keys(start, end):
@@ -410,14 +501,14 @@ def keys(start, end):
 
 
 def main(folder):
-    planned = Filter(1, 2401, 7, 250, (1, -2, 1))
-    for key in keys(0, 120):
-        planned.insert(key)
-    (folder / "v1-xxh3.tbl").write_bytes(planned.encode())
-    blocked = Blocked(1, 5632, 10, 333, (1, -3, 1))
-    for key in keys(0, 160):
-        blocked.insert(key)
-    (folder / "v1-blocked.tbl").write_bytes(blocked.encode())
+    for planned, name in (Filter(1, 2401, 7, 250, (1, -2, 1)), "xxh3"), (Batched(3, 2401, 7, 250, (1, -2, 1)), "xxh3-11"):
+        for key in keys(0, 120):
+            planned.insert(key)
+        (folder / f"v1-{name}.tbl").write_bytes(planned.encode())
+    for blocked, name in (Blocked(1, 5632, 10, 333, (1, -3, 1)), "blocked"), (BlockedFromHalves(3, 5632, 10, 333, (1, -3, 1)), "blocked-12"):
+        for key in keys(0, 160):
+            blocked.insert(key)
+        (folder / f"v1-{name}.tbl").write_bytes(blocked.encode())
     merged, other = Filter(2, 4097, 5), Filter(2, 4097, 5)
     for key in keys(0, 100):
         merged.insert(key)

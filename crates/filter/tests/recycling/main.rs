@@ -1,6 +1,8 @@
 //! Recycling filters: held to a second implementation key by key, to the model in the long run, to their memory, and to their files.
 #![allow(unreachable_pub, reason = "a test has no public interface")]
 
+mod blocked;
+mod blocked_state;
 #[path = "../common/mod.rs"]
 mod common;
 mod memory;
@@ -9,12 +11,11 @@ mod naive;
 mod state;
 mod wrong_drops;
 
-use truebloom::recycling::{Phases, Policy, RecyclingFilter, Seeds, Trigger};
-use truebloom::scheme::FillScheme;
+use truebloom::recycling::{Layout, Phases, Policy, RecyclingFilter, Seeds, Trigger};
 use truebloom::{PortableHasher, Seed};
 
 /// A filter with a known seed.
-pub fn filter<S: FillScheme>(bits: u64, probes: u32, policy: Policy, seed: u128) -> RecyclingFilter<PortableHasher, S> {
+pub fn filter<S: Layout>(bits: u64, probes: u32, policy: Policy<S::Limit>, seed: u128) -> RecyclingFilter<PortableHasher, S> {
     RecyclingFilter::with_hasher(bits, probes, policy, PortableHasher::xxh3(Seed::from(seed))).expect("in range")
 }
 

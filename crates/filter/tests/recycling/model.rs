@@ -8,21 +8,21 @@
 use crate::naive::{Fault, Naive};
 use crate::{filter, policies};
 use truebloom::PortableHasher;
-use truebloom::recycling::{Phases, Policy, RecyclingFilter, Seeds, Trigger};
+use truebloom::recycling::{Layout, Phases, Policy, RecyclingFilter, Seeds, Trigger};
 use truebloom::scheme::{Classic, FillScheme, SchemeId, Standard};
 use truebloom_math::recycling::{Design, LongRun, Mode, Phases as ModelPhases, Trigger as ModelTrigger};
 
-const BATCHES: u64 = 400;
-const LIMIT: f64 = 5.0;
+pub const BATCHES: u64 = 400;
+pub const LIMIT: f64 = 5.0;
 
 /// Something that takes items and recycles.
-trait Subject {
+pub trait Subject {
     /// Whether the item was taken for known.
     fn drops(&mut self, key: u64) -> bool;
     fn cycles(&self) -> u64;
 }
 
-impl<S: FillScheme> Subject for RecyclingFilter<PortableHasher, S> {
+impl<S: Layout> Subject for RecyclingFilter<PortableHasher, S> {
     fn drops(&mut self, key: u64) -> bool {
         !self.check_and_insert(&key).is_new()
     }
@@ -43,15 +43,15 @@ impl<S: FillScheme> Subject for Naive<S> {
 }
 
 /// Standard errors that `totals` are away from 0.
-fn z(totals: &[f64]) -> f64 {
+pub fn z(totals: &[f64]) -> f64 {
     let count = totals.len() as f64;
     let mean = totals.iter().sum::<f64>() / count;
     let variance = totals.iter().map(|total| (total - mean).powi(2)).sum::<f64>() / (count - 1.0);
     mean / (variance / count).sqrt()
 }
 
-/// How far rate and items of a cycle are from the model's, in standard errors.
-fn distance(subject: &mut impl Subject, model: &LongRun, cycles: u64) -> (f64, f64) {
+/// Drops and items of [`BATCHES`] runs of so many cycles.
+pub fn batches(subject: &mut impl Subject, cycles: u64) -> Vec<(f64, f64)> {
     let mut key = 0;
     let mut until = |subject: &mut dyn FnMut(u64) -> (bool, u64), last: u64| {
         let (mut drops, mut items) = (0.0, 0.0);
@@ -68,7 +68,12 @@ fn distance(subject: &mut impl Subject, model: &LongRun, cycles: u64) -> (f64, f
     let mut offer = |key| (subject.drops(key), subject.cycles());
     // The first two cycles find nothing frozen, and nothing retained.
     until(&mut offer, 2);
-    let batches: Vec<(f64, f64)> = (1..=BATCHES).map(|batch| until(&mut offer, 2 + batch * cycles)).collect();
+    (1..=BATCHES).map(|batch| until(&mut offer, 2 + batch * cycles)).collect()
+}
+
+/// How far rate and items of a cycle are from the model's, in standard errors.
+fn distance(subject: &mut impl Subject, model: &LongRun, cycles: u64) -> (f64, f64) {
+    let batches = batches(subject, cycles);
     let (rate, length) = (model.fpr.value, model.items_per_cycle.value * cycles as f64);
     let rates: Vec<f64> = batches.iter().map(|(drops, items)| drops - rate * items).collect();
     let lengths: Vec<f64> = batches.iter().map(|(_, items)| items - length).collect();

@@ -5,14 +5,14 @@
 use crate::common::SplitMix64;
 use crate::{filter, policies};
 use std::collections::HashSet;
-use truebloom::recycling::{Phases, Policy, Seeds};
-use truebloom::scheme::{Classic, FillScheme, Standard};
+use truebloom::recycling::{Layout, Phases, Policy, Seeds};
+use truebloom::scheme::{Classic, Standard};
 
 /// The first so many filters are asked for their bound all along.
 const BOUNDED: u64 = 100;
 
 /// Wrong drops of a stream, and what the filter says of them: the sum, and whether the bound at 90% was ever exceeded.
-fn run<S: FillScheme>(bits: u64, probes: u32, policy: Policy, seed: u128, stream: &[u64], bounded: bool) -> (f64, f64, bool) {
+fn run<S: Layout>(bits: u64, probes: u32, policy: Policy<S::Limit>, seed: u128, stream: &[u64], bounded: bool) -> (f64, f64, bool) {
     let mut filter = filter::<S>(bits, probes, policy, seed);
     let (mut active, mut frozen) = (HashSet::new(), HashSet::new());
     let (mut drops, mut cycles, mut exceeded) = (0.0, 0, false);
@@ -45,7 +45,7 @@ fn run<S: FillScheme>(bits: u64, probes: u32, policy: Policy, seed: u128, stream
 }
 
 /// Mean wrong drops, standard errors between them and what the filters say, and the share of filters whose bound failed.
-fn over_seeds<S: FillScheme>(bits: u64, probes: u32, policy: Policy, seeds: u64, stream: &[u64]) -> (f64, f64, f64) {
+pub fn over_seeds<S: Layout>(bits: u64, probes: u32, policy: Policy<S::Limit>, seeds: u64, stream: &[u64]) -> (f64, f64, f64) {
     let runs: Vec<_> = (0..seeds).map(|seed| run::<S>(bits, probes, policy, u128::from(seed), stream, seed < BOUNDED)).collect();
     let count = seeds as f64;
     let mean = runs.iter().map(|(drops, sum, _)| drops - sum).sum::<f64>() / count;

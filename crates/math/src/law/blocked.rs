@@ -1,6 +1,8 @@
 //! The blocked filter: all probes of an item in one block, usually a cache line.
 
-use super::inclusion::{InBlock as Placement, Inclusion, Items, Query};
+use super::inclusion::{InBlock as Placement, Inclusion, Items, Query, When};
+use super::mixture::{Mixture, Positions};
+use super::two_blocks::TwoBlocks;
 use super::{Law, Variant};
 use crate::enclosure::{Enclose, HashFloor};
 use crate::error::{check_bits, out_of_range};
@@ -69,13 +71,32 @@ impl Blocked {
     }
 
     /// The expected rate as a number that decisions can be made with.
-    fn expected(&self, items: u64) -> Inclusion {
+    pub(crate) fn expected(&self, items: u64) -> Inclusion {
+        self.inclusion(items, When::After)
+    }
+
+    /// The mean of the expected rates before each of the first `items` items, of which there is at least 1.
+    pub(crate) fn expected_before(&self, items: u64) -> Inclusion {
+        self.inclusion(items, When::Before)
+    }
+
+    /// The mean square of the rate in one block, for independent positions: the chance of two queries of one block. At least 1 item.
+    pub(crate) fn same_block(&self, items: u64) -> Mixture {
+        Mixture { positions: Positions::Draws(2 * self.probes), filters: vec![self.inclusion(items, When::After)] }
+    }
+
+    /// The mean product of the rates in two blocks, of which there are at least 2. At least 1 item.
+    pub(crate) fn two_blocks(&self, items: u64) -> TwoBlocks {
+        TwoBlocks(self.inclusion(items, When::After))
+    }
+
+    fn inclusion(&self, items: u64, when: When) -> Inclusion {
         let (query, in_block) = match self.in_block {
             InBlock::Independent => (Query::Independent, Placement::Independent),
             InBlock::Distinct => (Query::Distinct, Placement::Distinct),
             InBlock::Split { word_bits } => (Query::Distinct, Placement::Split { word_bits }),
         };
-        let placement = Items::Blocked { blocks: self.bits / self.block_bits, in_block };
+        let placement = Items::Blocked { blocks: self.bits / self.block_bits, in_block, when };
         Inclusion { query, placement, bits: self.block_bits, items, probes: self.probes }
     }
 

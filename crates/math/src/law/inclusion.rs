@@ -34,7 +34,16 @@ pub(crate) enum Items {
     /// All in one of `blocks` blocks of `bits` bits each, chosen by the item: `g_j = (1 - (1 - a_j) / blocks)^n`, with `a_j` the probability that an item of
     /// this block leaves `j` given bits of it empty. Averaging `a_j^L` over the binomial load `L` of the query's block gives exactly this power, so the mixture
     /// over loads needs no sum and no truncation.
-    Blocked { blocks: u64, in_block: InBlock },
+    Blocked { blocks: u64, in_block: InBlock, when: When },
+}
+
+/// Which filters of a stream are asked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum When {
+    /// The one that holds all n items: `z^n`.
+    After,
+    /// All those on the way, with 0 to n - 1 items, each as often: `(z^0 + .. + z^(n-1)) / n`.
+    Before,
 }
 
 /// How an item sets bits within its block.
@@ -68,7 +77,8 @@ impl Inclusion {
     }
 
     /// Units by which a computed `g_j` may be too small (see [`Product::power`]): the base is cut once, or once a factor. In blocks, `a_j` is at most `2k - 1` units
-    /// low (a power of a base cut once; fewer for the others), is cut once more in the division: `2k` in all.
+    /// low (a power of a base cut once; fewer for the others), is cut once more in the division: `2k` in all. A mean of powers is as near as the last of them, and one unit
+    /// ([`Product::mean_of_powers`]).
     pub(crate) fn empty_error(&self) -> u128 {
         let base_error = match self.placement {
             Items::Independent => 1,
@@ -89,11 +99,19 @@ impl Inclusion {
 
     /// Calls `visit(j, g_j)` for j = 1, 2, .. `last`, and stops before the first that is 0.
     pub(crate) fn for_each_empty(&self, last: u32, product: &mut Product, limbs: usize, mut visit: impl FnMut(u64, &[u64], &mut Product)) {
-        let (mut power, mut bases) = (vec![0; limbs], Bases::new(self, limbs));
+        let (mut power, mut mean, mut bases) = (vec![0; limbs], vec![0; limbs], Bases::new(self, limbs));
         for j in 1..=u64::from(last).min(self.bits) {
             let Some(base) = bases.next(self, j, product) else { break };
-            product.power(&mut power, base, self.exponent());
-            visit(j, &power, product);
+            match self.placement {
+                Items::Blocked { when: When::Before, .. } => {
+                    product.mean_of_powers(&mut mean, &mut power, base, self.items);
+                    visit(j, &mean, product);
+                }
+                _ => {
+                    product.power(&mut power, base, self.exponent());
+                    visit(j, &power, product);
+                }
+            }
         }
     }
 
@@ -103,7 +121,7 @@ impl Inclusion {
     /// with `c_j = (falling factor) s_j`: `s_j(t+1) = (1 - j/m) s_j(t) + s_(j-1)(t)`, all terms positive. Halving at every step keeps them below 1
     /// and their rounding from doubling: a step passes on half of the errors of two neighbours, so the errors of all `s_j` together grow by at
     /// most one unit for each of its `t + 2` numbers, to less than `(k + 2)^2` units after `k` steps. A distinct query is the case without `j/m`: `C(k, j)`.
-    fn coefficients(&self, limbs: usize) -> Vec<u64> {
+    pub(super) fn coefficients(&self, limbs: usize) -> Vec<u64> {
         let k = self.probes as usize;
         let mut all = vec![0; (k + 1) * limbs];
         all[limbs - 1] = 1 << 63;
@@ -128,7 +146,7 @@ impl Inclusion {
 }
 
 /// The bases of the powers `g_j`, for j = 1, 2, .. in order: the chance that one item leaves `j` given bits empty.
-struct Bases {
+pub(super) struct Bases {
     base: Vec<u64>,
     /// `a_j` of a block, from which the next may be made.
     inner: Vec<u64>,
@@ -136,7 +154,7 @@ struct Bases {
 }
 
 impl Bases {
-    fn new(law: &Inclusion, limbs: usize) -> Bases {
+    pub(super) fn new(law: &Inclusion, limbs: usize) -> Bases {
         Bases { base: vec![0; limbs], inner: vec![0; limbs], bits: Divisor::new(law.bits) }
     }
 
@@ -145,12 +163,12 @@ impl Bases {
         let positive = match law.placement {
             Items::Independent => self.independent(law, j),
             Items::Distinct => distinct(&mut self.base, law, j, &self.bits),
-            Items::Blocked { blocks, in_block } => {
+            Items::Blocked { blocks, in_block, when } => {
                 self.in_block(law, in_block, j, product);
                 self.base.copy_from_slice(&self.inner);
                 // (blocks - 1 + a_j) / blocks
                 Divisor::new(blocks).divide(blocks - 1, &mut self.base);
-                blocks > 1 || self.inner.iter().any(|word| *word > 0)
+                blocks > 1 || when == When::Before || self.inner.iter().any(|word| *word > 0)
             }
         };
         positive.then_some(&self.base)
@@ -163,8 +181,8 @@ impl Bases {
         j < law.bits
     }
 
-    /// Sets `inner` to `a_j`.
-    fn in_block(&mut self, law: &Inclusion, in_block: InBlock, j: u64, product: &mut Product) {
+    /// Sets `inner` to `a_j`; for j = 1, 2, .. in order. At most `2k - 1` units low.
+    pub(super) fn in_block(&mut self, law: &Inclusion, in_block: InBlock, j: u64, product: &mut Product) -> &[u64] {
         let positive = match in_block {
             InBlock::Independent => {
                 let positive = self.independent(law, j);
@@ -185,6 +203,7 @@ impl Bases {
         if !positive {
             self.inner.fill(0);
         }
+        &self.inner
     }
 }
 

@@ -1,7 +1,7 @@
 //! Brackets are earned: at so few digits that the counted errors matter, the truth lies inside, uses up much of the budget, and would lie outside of a
 //! bracket a tenth as wide.
 
-use super::{InBlock, Inclusion, Items, Query};
+use super::{InBlock, Inclusion, Items, Query, When};
 use crate::dyadic::Dyadic;
 use crate::enclosure::Enclose;
 use crate::fixed::{self, Divisor, Product};
@@ -31,7 +31,7 @@ fn empty(law: &Inclusion, j: u64) -> BigRational {
     let once = match law.placement {
         Items::Independent => ratio(m - j, m),
         Items::Distinct => distinct(),
-        Items::Blocked { blocks, in_block } => {
+        Items::Blocked { blocks, in_block, .. } => {
             let inside = match in_block {
                 InBlock::Independent => pow(ratio(m - j, m), k as usize),
                 InBlock::Distinct => distinct(),
@@ -40,7 +40,12 @@ fn empty(law: &Inclusion, j: u64) -> BigRational {
             BigRational::one() - ratio(1, blocks) * (BigRational::one() - inside)
         }
     };
-    pow(once, law.exponent() as usize)
+    match law.placement {
+        Items::Blocked { when: When::Before, .. } => {
+            (0..law.items).map(|items| pow(once.clone(), items as usize)).sum::<BigRational>() / BigInt::from(law.items)
+        }
+        _ => pow(once, law.exponent() as usize),
+    }
 }
 
 /// `c_j` by adding draws: a subset of `j` positions lies among one more draw if it did before, or if the draw completes it.
@@ -98,8 +103,10 @@ fn blocked_cases() -> Vec<Inclusion> {
     for (blocks, items) in [(1, 3), (2, 1), (3, 17), (7, 60), (101, 40)] {
         for (bits, probes, word_bits) in [(8, 2, 4), (9, 3, 3), (35, 5, 7), (512, 8, 64), (5, 5, 1)] {
             let mut add = |query, in_block| {
-                let placement = Items::Blocked { blocks, in_block };
-                cases.push(Inclusion { query, placement, bits, items, probes });
+                for when in [When::After, When::Before] {
+                    let placement = Items::Blocked { blocks, in_block, when };
+                    cases.push(Inclusion { query, placement, bits, items, probes });
+                }
             };
             add(Query::Independent, InBlock::Independent);
             add(Query::Distinct, InBlock::Distinct);

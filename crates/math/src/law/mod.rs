@@ -15,6 +15,7 @@ mod partitioned;
 pub(crate) mod ratios;
 pub(crate) mod slices;
 mod standard;
+mod two_blocks;
 mod unproven;
 
 pub use blocked::{Blocked, InBlock};

@@ -14,11 +14,13 @@
 //! | what do simulated filters do, and what with popular items? | [`simulate()`] |
 //! | how many items fit into this memory at this rate, and how much memory do so many need? | [`capacity()`], [`min_bits`] |
 //! | and how much to remember an item for a while? | [`remember()`] |
+//! | and if all probes of an item lie in one line? | [`BlockedDesign`], [`blocked_capacity()`], [`blocked_min_bits`] |
 //!
 //! Rates follow Dozier, Salamatian and Rubenstein, *Modeling Average False Positive Rates of Recycling Bloom Filters*, with the corrections of docs/ERRATA.md, and are computed by a
 //! renewal recursion of positive terms whose rounding errors are counted.
 
 mod average;
+mod blocked;
 mod capacity;
 mod cycle;
 mod fills;
@@ -37,6 +39,7 @@ mod stream;
 mod today;
 mod walk;
 
+pub use blocked::{BlockedDesign, BlockedSized, Weights, blocked_capacity, blocked_min_bits};
 pub use capacity::{Sized, capacity, min_bits};
 pub use cycle::Cycle;
 pub use forgetting::Forgetting;

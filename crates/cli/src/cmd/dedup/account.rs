@@ -2,12 +2,13 @@
 
 use super::Args;
 use super::design::Chosen;
+use super::filter::Filter;
 use super::remember::time_text;
 use crate::failure::{Failure, warn};
+use crate::filters::Layout;
 use crate::records::Records;
 use crate::report::{Report, bytes, count, fpr_value, plural, proven, rate, rate_up, significant};
 use serde_json::{Value, json};
-use truebloom::RecyclingFilter;
 use truebloom::recycling::{Stats, WrongDrops};
 use truebloom_math::Method;
 
@@ -20,19 +21,12 @@ pub(super) struct Account {
 }
 
 impl Account {
-    pub(super) fn begin(filter: &RecyclingFilter) -> Account {
+    pub(super) fn begin(filter: &Filter) -> Account {
         Account { before: filter.stats() }
     }
 
     /// Reports if asked to, and warns if less was remembered than asked.
-    pub(super) fn close(
-        &self,
-        args: &Args,
-        filter: &RecyclingFilter,
-        chosen: &Chosen,
-        records: &Records,
-        selected: u64,
-    ) -> Result<(), Failure> {
+    pub(super) fn close(&self, args: &Args, filter: &Filter, chosen: &Chosen, records: &Records, selected: u64) -> Result<(), Failure> {
         self.warn_of_early(filter, chosen);
         if !args.report && !args.json {
             return Ok(());
@@ -46,7 +40,7 @@ impl Account {
         Ok(())
     }
 
-    fn warn_of_early(&self, filter: &RecyclingFilter, chosen: &Chosen) {
+    fn warn_of_early(&self, filter: &Filter, chosen: &Chosen) {
         let early = filter.stats().by_fill - self.before.by_fill;
         if let (Some(age), 1..) = (chosen.age, early) {
             warn(format_args!(
@@ -58,7 +52,7 @@ impl Account {
         }
     }
 
-    fn add_counts(&self, report: &mut Report, args: &Args, filter: &RecyclingFilter, records: &Records, selected: u64) {
+    fn add_counts(&self, report: &mut Report, args: &Args, filter: &Filter, records: &Records, selected: u64) {
         let (stats, before) = (filter.stats(), &self.before);
         let (read, kept) = (stats.offered - before.offered, stats.new - before.new);
         report.field("lines", read).field("kept", kept).field("dropped", read - kept).field("selected", selected);
@@ -73,32 +67,37 @@ impl Account {
     }
 }
 
-fn add_design(report: &mut Report, args: &Args, filter: &RecyclingFilter, chosen: &Chosen) -> Result<(), Failure> {
+fn add_design(report: &mut Report, args: &Args, filter: &Filter, chosen: &Chosen) -> Result<(), Failure> {
     let (design, noun) = (&chosen.design, args.records.noun());
     let run = design.long_run()?;
-    let phases = design.mode().filters();
+    let phases = design.phases();
     report
+        .field("layout", design.layout().name())
         .field("memory_bytes", chosen.bytes())
         .field("phases", phases)
         .field("bits", design.bits())
         .field("probes", design.probes())
         .field("sigma", design.sigma())
+        .field("limit", design.limit())
         .field("age_seconds", chosen.age.map(|age| age.as_secs_f64()))
         .field("items_per_cycle", run.items_per_cycle.value)
         .field("design_fpr", fpr_value(&run.fpr))
         .field("worst_fpr", filter.worst_fpr());
-    let items = run.items_per_cycle.value;
-    let full = format!("{} {noun}s on average", if items < 100.0 { significant(items, 3) } else { count(items.round() as u64) });
+    let items = run.items_per_cycle;
+    // A bracket that is not narrow has an end to promise.
+    let (least, items) = if items.method == Method::Exact { ("", items.value) } else { ("at least ", items.lower) };
+    let full = format!("{least}{} {noun}s on average", if items < 100.0 { significant(items, 3) } else { count(items.round() as u64) });
     let forgets = match (phases, chosen.age) {
         (1, _) => format!("forgets all after {full}"),
         (_, None) => format!("forgets the older phase after {full}"),
         (_, Some(age)) => format!("forgets the older phase after {}, or {full}", time_text(age)),
     };
-    report.line("memory", format!("{} in {}; {forgets}", bytes(chosen.bytes()), plural(phases, "phase")));
-    let sure = design.sigma() / u64::from(design.probes());
-    report.field("remembers_at_least", if phases == 1 { Value::Null } else { sure.into() });
+    let layout = if design.layout() == Layout::Standard { "" } else { ", blocked" };
+    report.line("memory", format!("{} in {}{layout}; {forgets}", bytes(chosen.bytes()), plural(phases, "phase")));
+    let sure = design.sigma().filter(|_| phases > 1).map(|sigma| sigma / u64::from(design.probes()));
+    report.field("remembers_at_least", sure);
     report.field("remembers", chosen.items);
-    if phases > 1 {
+    if let Some(sure) = sure {
         let asked = chosen.items.map_or(String::new(), |items| format!(", {} in all but one phase in a million (proven)", count(items)));
         let within = chosen.age.map_or(String::new(), |age| format!(" of the last {}", time_text(age)));
         report.line("remembers", format!("the last {}{within} for certain{asked}", plural(sure, noun)));
@@ -112,14 +111,15 @@ fn add_design(report: &mut Report, args: &Args, filter: &RecyclingFilter, chosen
         format!(
             "at most {} on average ({method}; of what is new to a cycle), {} when fullest",
             proven(&run.fpr, chosen.rate),
-            rate_up(filter.worst_fpr(), 4)
+            // A limit is exact; what its filters say of themselves is rounded up.
+            rate_up(design.limit().unwrap_or(filter.worst_fpr()), 4)
         ),
     );
     Ok(())
 }
 
 /// What this very stream has lost.
-fn add_stream(report: &mut Report, args: &Args, filter: &RecyclingFilter) -> Result<(), Failure> {
+fn add_stream(report: &mut Report, args: &Args, filter: &Filter) -> Result<(), Failure> {
     let stats = filter.stats();
     report.field("cycles", stats.cycles).field("cycles_by_fill", stats.by_fill).field("seed", filter.seed().to_string());
     report.field("average_fpr", filter.average_fpr());

@@ -1,14 +1,18 @@
 //! From what was asked to a design: how large, when to forget, and what that promises.
 
+use super::filter::Filter;
 use super::remember::{Remember, remember};
 use crate::args;
 use crate::failure::Failure;
+use crate::filters::Layout;
 use crate::report;
 use std::time::Duration;
-use truebloom::RecyclingFilter;
-use truebloom::recycling::{Phases, Policy};
-use truebloom_math::recycling::{Design, Mode, Sized, capacity, min_bits};
-use truebloom_math::{Law, Rate, law};
+use truebloom::recycling::{BlockedRecyclingFilter, Phases, Policy};
+use truebloom::{BuildError, PortableHasher, RecyclingFilter};
+use truebloom_math::recycling::{
+    BlockedDesign, BlockedSized, Design, LongRun, Mode, Sized, blocked_capacity, blocked_min_bits, capacity, min_bits,
+};
+use truebloom_math::{BLOCK_BITS, Error, Law, Rate, law};
 
 /// Memory unless something else is asked for.
 const DEFAULT_BYTES: u64 = 64 << 20;
@@ -38,11 +42,15 @@ pub(super) struct Sizing {
     /// Remember every line while at least so many others come (10M), or for so long (1h): two phases, of which the older is forgotten
     #[arg(long, value_name = "SPAN", value_parser = remember)]
     remember: Option<Remember>,
+
+    /// standard, the default: the fewest bits; blocked: one cache line a key, without --remember; auto: blocked where that takes at most 10% more bits. A state keeps its own
+    #[arg(long, value_name = "LAYOUT", value_enum, hide_possible_values = true)]
+    layout: Option<Layout>,
 }
 
 /// A design, and what was asked of it.
 pub(super) struct Chosen {
-    pub(super) design: Design,
+    pub(super) design: Designed,
     /// When phases end by time, at most.
     pub(super) age: Option<Duration>,
     /// So many lines are remembered in all but one phase in a million.
@@ -52,12 +60,13 @@ pub(super) struct Chosen {
 }
 
 impl Sizing {
-    /// Whether nothing is asked.
+    /// Whether no size is asked for.
     pub(super) fn is_empty(&self) -> bool {
         self.items.is_none() && self.rate.is_none() && self.memory.is_none() && self.remember.is_none()
     }
 
-    pub(super) fn choose(&self) -> Result<Chosen, Failure> {
+    /// The design that was asked for; of the layout `there`, if none was.
+    pub(super) fn choose(&self, there: Layout) -> Result<Chosen, Failure> {
         let rate = match self.rate {
             Some(rate) => rate,
             None => args::rate(DEFAULT_RATE).map_err(Failure::new)?,
@@ -74,6 +83,17 @@ impl Sizing {
             return Err(Failure::new("a filter for no lines remembers nothing; give -n a number above 0"));
         }
         let phased = self.remember.is_some();
+        // Only the standard layout has two phases.
+        let layout = self.layout.unwrap_or(if phased { Layout::Standard } else { there });
+        if phased && layout == Layout::Blocked {
+            return Err(Failure::new(
+                "--remember takes two phases, for which no law of a blocked layout is known; leave it out, or take --layout standard",
+            ));
+        }
+        if layout == Layout::Blocked {
+            let sized = self.blocked(items, &rate)?.ok_or_else(|| self.too_small(&rate))?;
+            return Ok(Chosen { design: Designed::Blocked(sized.design), age, items: None, rate: Some(rate) });
+        }
         let sized = match (self.memory, items) {
             (None, Some(items)) if phased => surely_remembering(items, &rate, mode)?,
             (None, Some(items)) => min_bits(items as f64, &rate, mode)?,
@@ -86,7 +106,26 @@ impl Sizing {
         {
             return Err(not_enough(items, memory, &rate, mode));
         }
-        Ok(Chosen { design: sized.design, age, items: remembered, rate: Some(rate) })
+        // Where no blocked filter answers, as at very low rates, the standard one does.
+        let blocked = if layout == Layout::Auto && !phased { self.blocked(items, &rate).ok().flatten() } else { None };
+        let design = match blocked.filter(|blocked| blocked.is_worth_it(&sized)) {
+            Some(blocked) => Designed::Blocked(blocked.design),
+            None => Designed::Standard(sized.design),
+        };
+        Ok(Chosen { design, age, items: remembered, rate: Some(rate) })
+    }
+
+    /// The blocked filter of this size, or for so many lines.
+    fn blocked(&self, items: Option<u64>, rate: &Rate) -> Result<Option<BlockedSized>, Failure> {
+        Ok(match (self.memory, items) {
+            (None, Some(items)) => blocked_min_bits(items as f64, rate)?,
+            (memory, _) => blocked_capacity(memory.unwrap_or(DEFAULT_BYTES).saturating_mul(8), rate)?,
+        })
+    }
+
+    /// The layout, if one is asked for that not every filter has.
+    pub(super) fn layout(&self) -> Option<Layout> {
+        self.layout.filter(|layout| *layout != Layout::Auto)
     }
 
     fn too_small(&self, rate: &Rate) -> Failure {
@@ -104,22 +143,98 @@ impl Sizing {
 
 impl Chosen {
     /// The design of a filter that was there before.
-    pub(super) fn of(filter: &RecyclingFilter) -> Result<Chosen, Failure> {
-        let policy = filter.policy();
-        let mode = if policy.phases == Phases::One { Mode::default() } else { two_phases() };
-        let design = Design::new(filter.bits(), filter.probes(), policy.sigma, mode)?;
-        Ok(Chosen { design, age: policy.age, items: None, rate: None })
+    pub(super) fn of(filter: &Filter) -> Result<Chosen, Failure> {
+        let design = match filter {
+            Filter::Standard(filter) => {
+                let mode = if filter.policy().phases == Phases::One { Mode::default() } else { two_phases() };
+                Designed::Standard(Design::new(filter.bits(), filter.probes(), filter.policy().sigma, mode)?)
+            }
+            Filter::Blocked(filter) => {
+                Designed::Blocked(BlockedDesign::new(filter.bits(), BLOCK_BITS, filter.probes(), filter.policy().sigma)?)
+            }
+        };
+        Ok(Chosen { design, age: filter.age(), items: None, rate: None })
     }
 
-    pub(super) fn policy(&self) -> Policy {
-        let sigma = self.design.sigma();
-        let policy = if self.design.mode().filters() == 1 { Policy::one_phase(sigma) } else { Policy::two_phases(sigma) };
-        Policy { age: self.age, ..policy }
+    /// An empty filter of this design.
+    pub(super) fn filter(&self, hasher: PortableHasher) -> Result<Filter, BuildError> {
+        let (bits, probes, age) = (self.design.bits(), self.design.probes(), self.age);
+        match &self.design {
+            Designed::Standard(design) => {
+                let policy =
+                    if design.mode().filters() == 1 { Policy::one_phase(design.sigma()) } else { Policy::two_phases(design.sigma()) };
+                RecyclingFilter::with_hasher(bits, probes, Policy { age, ..policy }, hasher).map(Filter::Standard)
+            }
+            Designed::Blocked(design) => {
+                let policy = Policy { age, ..Policy::one_phase(design.limit()) };
+                BlockedRecyclingFilter::with_hasher(bits, probes, policy, hasher).map(Filter::Blocked)
+            }
+        }
     }
 
     /// Bytes of all phases.
     pub(super) fn bytes(&self) -> u64 {
-        self.design.bits().div_ceil(64) * 8 * self.design.mode().filters()
+        self.design.bits().div_ceil(64) * 8 * self.design.phases()
+    }
+}
+
+/// A design of either layout.
+pub(super) enum Designed {
+    Standard(Design),
+    Blocked(BlockedDesign),
+}
+
+impl Designed {
+    pub(super) fn layout(&self) -> Layout {
+        match self {
+            Designed::Standard(_) => Layout::Standard,
+            Designed::Blocked(_) => Layout::Blocked,
+        }
+    }
+
+    pub(super) fn phases(&self) -> u64 {
+        match self {
+            Designed::Standard(design) => design.mode().filters(),
+            Designed::Blocked(_) => 1,
+        }
+    }
+
+    /// Of each phase.
+    pub(super) fn bits(&self) -> u64 {
+        match self {
+            Designed::Standard(design) => design.bits(),
+            Designed::Blocked(design) => design.bits(),
+        }
+    }
+
+    pub(super) fn probes(&self) -> u32 {
+        match self {
+            Designed::Standard(design) => design.probes(),
+            Designed::Blocked(design) => design.probes(),
+        }
+    }
+
+    /// The most set bits with which a cycle goes on, where these decide.
+    pub(super) fn sigma(&self) -> Option<u64> {
+        match self {
+            Designed::Standard(design) => Some(design.sigma()),
+            Designed::Blocked(_) => None,
+        }
+    }
+
+    /// The highest rate with which a cycle goes on, where that decides.
+    pub(super) fn limit(&self) -> Option<f64> {
+        match self {
+            Designed::Standard(_) => None,
+            Designed::Blocked(design) => Some(design.limit()),
+        }
+    }
+
+    pub(super) fn long_run(&self) -> Result<LongRun, Error> {
+        match self {
+            Designed::Standard(design) => design.long_run(),
+            Designed::Blocked(design) => design.long_run(),
+        }
     }
 }
 

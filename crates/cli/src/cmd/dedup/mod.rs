@@ -2,14 +2,17 @@
 
 mod account;
 mod design;
+mod filter;
 mod remember;
 mod sift;
 mod state;
 
 use crate::failure::Failure;
+use crate::filters::Layout;
 use crate::records::{self, Event, RecordArgs, Records};
 use account::Account;
 use design::{Chosen, Sizing};
+use filter::Filter;
 use remember::time;
 use sift::Sift;
 use state::{Saver, StateFile, check_same};
@@ -17,7 +20,7 @@ use std::io::{self, Write};
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Duration;
-use truebloom::{PortableHasher, RecyclingFilter, Seed};
+use truebloom::{PortableHasher, Seed};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -25,6 +28,7 @@ Examples:
   tail -F log | truebloom dedup --remember 1h          for ever; a line comes again after an hour or two
   truebloom dedup -d -n 10M -p 0.1% urls.txt new.txt   lines that were there before
   truebloom dedup -n 100M -p 1e-6 --report urls.gz
+  truebloom dedup -n 100M -p 0.1% --layout blocked urls.txt   faster, for some more memory
   truebloom dedup --state state.tbl new.txt            goes on where the last run stopped
   truebloom dedup --csv --column email users.csv
 
@@ -150,20 +154,20 @@ fn read<W: Write>(args: &Args, records: &mut Records, sift: &mut Sift<'_, W>, sa
 }
 
 /// The filter to begin with: that of the state file if there is one, or a new one.
-fn begin(args: &Args) -> Result<(RecyclingFilter, Saver, Chosen), Failure> {
+fn begin(args: &Args) -> Result<(Filter, Saver, Chosen), Failure> {
     let Some(path) = &args.state else {
-        let chosen = args.sizing.choose()?;
+        let chosen = args.sizing.choose(Layout::Standard)?;
         return Ok((new_filter(args, &chosen)?, Saver::none(), chosen));
     };
     let (mut file, found) = StateFile::open(path)?;
     let (filter, chosen) = match found {
         Some(filter) => {
-            let chosen = if args.sizing.is_empty() { Chosen::of(&filter)? } else { args.sizing.choose()? };
-            check_same(path, &filter, &chosen, args.seed, args.untrusted)?;
+            let chosen = if args.sizing.is_empty() { Chosen::of(&filter)? } else { args.sizing.choose(filter.layout())? };
+            check_same(path, &filter, &chosen, args)?;
             (filter, chosen)
         }
         None => {
-            let chosen = args.sizing.choose()?;
+            let chosen = args.sizing.choose(Layout::Standard)?;
             let filter = new_filter(args, &chosen)?;
             // What would fail later is told now; and from now on there is a file to lock.
             file.save(&filter)?;
@@ -174,12 +178,11 @@ fn begin(args: &Args) -> Result<(RecyclingFilter, Saver, Chosen), Failure> {
     Ok((filter, saver, chosen))
 }
 
-fn new_filter(args: &Args, chosen: &Chosen) -> Result<RecyclingFilter, Failure> {
+fn new_filter(args: &Args, chosen: &Chosen) -> Result<Filter, Failure> {
     let seed = match args.seed {
         Some(seed) => seed,
         None => Seed::random().map_err(Failure::new)?,
     };
     let hasher = if args.untrusted { PortableHasher::sip13(seed) } else { PortableHasher::xxh3(seed) };
-    let (bits, probes) = (chosen.design.bits(), chosen.design.probes());
-    RecyclingFilter::with_hasher(bits, probes, chosen.policy(), hasher).map_err(Failure::new)
+    chosen.filter(hasher).map_err(Failure::new)
 }

@@ -1,10 +1,11 @@
 //! Lines are looked up in batches and printed in stretches.
 
 use super::Args;
+use super::filter::Filter;
 use crate::records::Batch;
 use std::io::{self, BufWriter, Write};
 use std::time::{Duration, SystemTime};
-use truebloom::{KeyHash, RecyclingFilter};
+use truebloom::KeyHash;
 
 /// Keys whose bits are asked for before the first of them is looked up: the waits for memory overlap, which makes it up to four times as fast.
 const AHEAD: usize = 16;
@@ -12,23 +13,23 @@ const AHEAD: usize = 16;
 /// What separates first occurrences from repeats, and where the selected ones go.
 pub(super) struct Sift<'a, W: Write> {
     args: &'a Args,
-    filter: RecyclingFilter,
+    filter: Filter,
     out: BufWriter<W>,
     pub(super) selected: u64,
     has_header: bool,
 }
 
 impl<'a, W: Write> Sift<'a, W> {
-    pub(super) fn new(args: &'a Args, filter: RecyclingFilter, out: W) -> Sift<'a, W> {
+    pub(super) fn new(args: &'a Args, filter: Filter, out: W) -> Sift<'a, W> {
         let out = BufWriter::with_capacity(1 << 16, out);
         Sift { args, filter, out, selected: 0, has_header: false }
     }
 
-    pub(super) fn filter(&self) -> &RecyclingFilter {
+    pub(super) fn filter(&self) -> &Filter {
         &self.filter
     }
 
-    pub(super) fn into_filter(self) -> RecyclingFilter {
+    pub(super) fn into_filter(self) -> Filter {
         self.filter
     }
 

@@ -1,6 +1,8 @@
 //! What is known survives: saved at intervals, whole or not at all, by one process at a time.
 
-use super::design::Chosen;
+use super::Args;
+use super::design::{Chosen, Designed};
+use super::filter::Filter;
 use super::remember::time_text;
 use crate::failure::Failure;
 use crate::lock::is_at;
@@ -9,8 +11,7 @@ use std::fs::{File, OpenOptions};
 use std::io::{self, ErrorKind, Seek};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
-use truebloom::recycling::Phases;
-use truebloom::{HasherId, RecyclingFilter, Seed};
+use truebloom::HasherId;
 
 /// A state file, locked. The lock is on the file itself: the next one is locked before it takes the name, so that there is no moment without.
 pub(super) struct StateFile {
@@ -26,7 +27,7 @@ pub(super) struct StateFile {
 
 impl StateFile {
     /// Locks the file and reads it, if there is one. Whoever else holds it is an error.
-    pub(super) fn open(path: &Path) -> Result<(StateFile, Option<RecyclingFilter>), Failure> {
+    pub(super) fn open(path: &Path) -> Result<(StateFile, Option<Filter>), Failure> {
         let name = path;
         // A link is followed, so that it and what it leads to are one state.
         let path = std::fs::canonicalize(name).unwrap_or_else(|_| name.to_owned());
@@ -41,7 +42,7 @@ impl StateFile {
                     if !is_at(&locked, &path).map_err(|error| cannot_write(name, error))? {
                         continue;
                     }
-                    let filter = RecyclingFilter::open(name).map_err(Failure::new)?;
+                    let filter = Filter::open(name).map_err(Failure::new)?;
                     return Ok((StateFile { path, name: name.to_owned(), next, locked, is_new: false }, Some(filter)));
                 }
                 Err(error) if error.kind() == ErrorKind::NotFound => {
@@ -58,7 +59,7 @@ impl StateFile {
     }
 
     /// Replaces the file, whole or not at all, also if the power fails.
-    pub(super) fn save(&mut self, filter: &RecyclingFilter) -> Result<(), Failure> {
+    pub(super) fn save(&mut self, filter: &Filter) -> Result<(), Failure> {
         self.replace(filter).map_err(|error| {
             // Half a state is worth nothing; ours is still there.
             let _ = std::fs::remove_file(&self.next);
@@ -66,7 +67,7 @@ impl StateFile {
         })
     }
 
-    fn replace(&mut self, filter: &RecyclingFilter) -> io::Result<()> {
+    fn replace(&mut self, filter: &Filter) -> io::Result<()> {
         let mut file = if self.is_new { self.locked.try_clone()? } else { self.lock_next()? };
         file.set_len(0)?;
         file.rewind()?;
@@ -139,7 +140,7 @@ impl Saver {
     }
 
     /// The filter is in the file already.
-    pub(super) fn every(interval: Duration, file: StateFile, filter: &RecyclingFilter) -> Saver {
+    pub(super) fn every(interval: Duration, file: StateFile, filter: &Filter) -> Saver {
         Saver { file: Some(file), interval, last: Instant::now(), offered: filter.stats().offered }
     }
 
@@ -148,7 +149,7 @@ impl Saver {
         self.file.as_ref().and_then(|_| self.last.checked_add(self.interval))
     }
 
-    pub(super) fn save(&mut self, filter: &RecyclingFilter) -> Result<(), Failure> {
+    pub(super) fn save(&mut self, filter: &Filter) -> Result<(), Failure> {
         let offered = filter.stats().offered;
         if let Some(file) = &mut self.file
             && offered != self.offered
@@ -160,37 +161,45 @@ impl Saver {
     }
 
     /// Saves for the last time.
-    pub(super) fn finish(mut self, filter: &RecyclingFilter) -> Result<(), Failure> {
+    pub(super) fn finish(mut self, filter: &Filter) -> Result<(), Failure> {
         self.save(filter)
     }
 }
 
 /// Refuses a state that was made with other parameters than those asked for.
-pub(super) fn check_same(
-    path: &Path,
-    filter: &RecyclingFilter,
-    chosen: &Chosen,
-    seed: Option<Seed>,
-    untrusted: bool,
-) -> Result<(), Failure> {
-    let (there, asked) = (filter.policy(), chosen.policy());
-    let phases = |phases| if phases == Phases::One { "1" } else { "2" }.to_owned();
+pub(super) fn check_same(path: &Path, filter: &Filter, chosen: &Chosen, args: &Args) -> Result<(), Failure> {
+    let (there, asked) = (&Chosen::of(filter)?, chosen);
+    let layout = args.sizing.layout().unwrap_or(asked.design.layout());
+    let hasher = filter.hasher().hasher_id();
+    let asked_hasher = if args.untrusted { HasherId::Sip13 } else { hasher };
+    let both = |what: &dyn Fn(&Chosen) -> String| (what(there), what(asked));
     let age = |age: Option<Duration>| age.map_or("none".to_owned(), time_text);
-    let hasher = |hasher: HasherId| hasher.to_string();
-    let asked_hasher = if untrusted { HasherId::Sip13 } else { filter.hasher().hasher_id() };
-    let differences: Vec<String> = [
-        ("phases", phases(there.phases), phases(asked.phases)),
-        ("bits a phase", filter.bits().to_string(), chosen.design.bits().to_string()),
-        ("probes", filter.probes().to_string(), chosen.design.probes().to_string()),
-        ("set bits at most", there.sigma.to_string(), asked.sigma.to_string()),
-        ("age", age(there.age), age(asked.age)),
-        ("hasher", hasher(filter.hasher().hasher_id()), hasher(asked_hasher)),
-        ("seed", filter.seed().to_string(), seed.unwrap_or(filter.seed()).to_string()),
-    ]
-    .into_iter()
-    .filter(|(_, there, asked)| there != asked)
-    .map(|(name, there, asked)| format!("{name} {there}, asked {asked}"))
-    .collect();
+    let mut parameters = vec![
+        ("layout", (there.design.layout().name().to_owned(), layout.name().to_owned())),
+        ("phases", both(&|chosen| chosen.design.phases().to_string())),
+        ("bits a phase", both(&|chosen| chosen.design.bits().to_string())),
+        ("probes", both(&|chosen| chosen.design.probes().to_string())),
+    ];
+    // Each has its own measure of what is full.
+    match (&there.design, &asked.design) {
+        (Designed::Standard(there), Designed::Standard(asked)) => {
+            parameters.push(("set bits at most", (there.sigma().to_string(), asked.sigma().to_string())));
+        }
+        (Designed::Blocked(there), Designed::Blocked(asked)) => {
+            parameters.push(("rate at most", (there.limit().to_string(), asked.limit().to_string())));
+        }
+        _ => {}
+    }
+    parameters.extend([
+        ("age", both(&|chosen| age(chosen.age))),
+        ("hasher", (hasher.to_string(), asked_hasher.to_string())),
+        ("seed", (filter.seed().to_string(), args.seed.unwrap_or(filter.seed()).to_string())),
+    ]);
+    let differences: Vec<String> = parameters
+        .into_iter()
+        .filter(|(_, (there, asked))| there != asked)
+        .map(|(name, (there, asked))| format!("{name} {there}, asked {asked}"))
+        .collect();
     if differences.is_empty() {
         return Ok(());
     }

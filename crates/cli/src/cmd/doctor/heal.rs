@@ -6,6 +6,7 @@ use std::fs::File;
 use std::io::{self, Cursor, Read, Seek, SeekFrom};
 use std::path::Path;
 use truebloom::count_min::{CountMin, HeavyHitters, ListedSketch, PairwiseCountMin, TwoHashCountMin, TwoHashRows};
+use truebloom::recycling::BlockedRecyclingFilter;
 use truebloom::scheme::{Classic, Standard};
 use truebloom::{BlockedBloomFilter, FormatError, Kind, PortableHasher, ReadError, RecyclingFilter};
 
@@ -73,6 +74,7 @@ pub(super) fn every_kind<R: Read>(open: impl Fn() -> Result<R, ReadError>) -> Re
     let ReadError::Format(FormatError::Kind { found }) = error else { return Err(error) };
     let results = match found {
         Kind::Blocked => vec![BlockedBloomFilter::read_from(open()?).map(drop)],
+        Kind::RecyclingBlocked => vec![BlockedRecyclingFilter::read_from(open()?).map(drop)],
         Kind::RecyclingOnePhase | Kind::RecyclingTwoPhase => vec![
             RecyclingFilter::<PortableHasher, Standard>::read_from(open()?).map(drop),
             RecyclingFilter::<PortableHasher, Classic>::read_from(open()?).map(drop),

@@ -1,8 +1,7 @@
 //! All positions of a word at once, a 32-bit lane each: the line is two registers, a permutation fetches from each, and the position's top bit chooses.
 
-use super::{Flight, Line, SHIFTS, all_set, each_key};
-use crate::bulk::Answers;
-use crate::scheme::Words;
+use super::{Line, SHIFTS, each_key};
+use crate::arch::Lanes;
 use std::arch::x86_64::{
     __m256i, _mm256_and_si256, _mm256_blendv_ps, _mm256_castps_si256, _mm256_castsi256_ps, _mm256_loadu_si256, _mm256_permutevar8x32_epi32,
     _mm256_set1_epi32, _mm256_set1_epi64x, _mm256_shuffle_ps, _mm256_slli_epi32, _mm256_sllv_epi32, _mm256_srli_epi32, _mm256_srlv_epi64,
@@ -34,17 +33,16 @@ unsafe fn has(line: &Line, word: u64, probes: u32) -> bool {
 /// # Safety
 /// The processor has AVX2.
 #[target_feature(enable = "avx2")]
-pub(super) unsafe fn contains(line: &Line, mut words: Words, probes: u32) -> bool {
+pub(super) unsafe fn contains(line: &Line, word: u64, probes: u32) -> bool {
     // SAFETY: as the caller promised.
-    let has = |line: &Line, word, probes| unsafe { has(line, word, probes) };
-    all_set(has, line, || words.next(), probes)
+    unsafe { has(line, word, probes) }
 }
 
 /// # Safety
 /// The processor has AVX2.
 #[target_feature(enable = "avx2")]
-pub(super) unsafe fn contains_batch(lines: &[Line], flight: &Flight, probes: u32) -> Answers {
+pub(super) unsafe fn contains_group(lines: &[Line], numbers: &Lanes, words: &[Lanes], count: usize, probes: u32) -> u32 {
     // SAFETY: as the caller promised.
     let has = |line: &Line, word, probes| unsafe { has(line, word, probes) };
-    each_key(has, lines, flight, probes)
+    each_key(has, lines, numbers, words, count, probes)
 }

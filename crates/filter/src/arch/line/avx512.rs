@@ -1,11 +1,12 @@
 //! All positions of a word at once, a 64-bit lane each: the line is one register, and one permutation fetches from it.
 
-use super::{Flight, Line, SHIFTS, all_set, each_key};
-use crate::bulk::Answers;
-use crate::scheme::Words;
+use super::{Line, SHIFTS, each_key, set_each_key};
+use crate::arch::Lanes;
+use crate::scheme::PROBES_A_WORD;
 use std::arch::x86_64::{
-    __m512i, _mm512_loadu_epi64, _mm512_permutexvar_epi64, _mm512_rolv_epi64, _mm512_set1_epi64, _mm512_srli_epi64, _mm512_srlv_epi64,
-    _mm512_testn_epi64_mask,
+    __m512i, _mm512_and_epi64, _mm512_andnot_epi64, _mm512_cmpeq_epi64_mask, _mm512_loadu_epi64, _mm512_mask_or_epi64, _mm512_or_epi64,
+    _mm512_permutexvar_epi64, _mm512_rolv_epi64, _mm512_set_epi64, _mm512_set1_epi64, _mm512_setzero_si512, _mm512_srli_epi64,
+    _mm512_srlv_epi64, _mm512_storeu_epi64, _mm512_test_epi64_mask, _mm512_testn_epi64_mask,
 };
 
 /// # Safety
@@ -26,18 +27,60 @@ unsafe fn has(line: &Line, word: u64, probes: u32) -> bool {
 
 /// # Safety
 /// The processor has AVX-512 F.
-#[target_feature(enable = "avx512f")]
-pub(super) unsafe fn contains(line: &Line, mut words: Words, probes: u32) -> bool {
-    // SAFETY: as the caller promised.
-    let has = |line: &Line, word, probes| unsafe { has(line, word, probes) };
-    all_set(has, line, || words.next(), probes)
+#[inline(always)]
+unsafe fn set_positions(line: &mut Line, word: u64, probes: u32) -> bool {
+    let shifts = &SHIFTS[(probes & 7) as usize];
+    // SAFETY: both are eight words long, loads and stores need no alignment, and the processor has the instructions.
+    unsafe {
+        let shifts: __m512i = _mm512_loadu_epi64(shifts.as_ptr().cast());
+        let positions = _mm512_srlv_epi64(_mm512_set1_epi64(word as i64), shifts);
+        let bits = _mm512_rolv_epi64(_mm512_set1_epi64(1), positions);
+        let places = _mm512_and_epi64(_mm512_srli_epi64::<6>(positions), _mm512_set1_epi64(7));
+        // Position after position into the word of the line where it belongs: two may have the same.
+        let each_place = _mm512_set_epi64(7, 6, 5, 4, 3, 2, 1, 0);
+        let mut mask = _mm512_setzero_si512();
+        for lane in 0..i64::from(PROBES_A_WORD) {
+            let lane = _mm512_set1_epi64(lane);
+            let here = _mm512_cmpeq_epi64_mask(each_place, _mm512_permutexvar_epi64(lane, places));
+            mask = _mm512_mask_or_epi64(mask, here, mask, _mm512_permutexvar_epi64(lane, bits));
+        }
+        let before: __m512i = _mm512_loadu_epi64(line.as_ptr().cast());
+        _mm512_storeu_epi64(line.as_mut_ptr().cast(), _mm512_or_epi64(before, mask));
+        let new = _mm512_andnot_epi64(before, mask);
+        _mm512_test_epi64_mask(new, new) != 0
+    }
 }
 
 /// # Safety
 /// The processor has AVX-512 F.
 #[target_feature(enable = "avx512f")]
-pub(super) unsafe fn contains_batch(lines: &[Line], flight: &Flight, probes: u32) -> Answers {
+pub(super) unsafe fn set(line: &mut Line, word: u64, probes: u32) -> bool {
+    // SAFETY: as the caller promised.
+    unsafe { set_positions(line, word, probes) }
+}
+
+/// # Safety
+/// The processor has AVX-512 F.
+#[target_feature(enable = "avx512f")]
+pub(super) unsafe fn insert_group(lines: &mut [Line], numbers: &Lanes, words: &[Lanes], count: usize, probes: u32) -> u32 {
+    // SAFETY: as the caller promised.
+    let set = |line: &mut Line, word, probes| unsafe { set_positions(line, word, probes) };
+    set_each_key(set, lines, numbers, words, count, probes)
+}
+
+/// # Safety
+/// The processor has AVX-512 F.
+#[target_feature(enable = "avx512f")]
+pub(super) unsafe fn contains(line: &Line, word: u64, probes: u32) -> bool {
+    // SAFETY: as the caller promised.
+    unsafe { has(line, word, probes) }
+}
+
+/// # Safety
+/// The processor has AVX-512 F.
+#[target_feature(enable = "avx512f")]
+pub(super) unsafe fn contains_group(lines: &[Line], numbers: &Lanes, words: &[Lanes], count: usize, probes: u32) -> u32 {
     // SAFETY: as the caller promised.
     let has = |line: &Line, word, probes| unsafe { has(line, word, probes) };
-    each_key(has, lines, flight, probes)
+    each_key(has, lines, numbers, words, count, probes)
 }

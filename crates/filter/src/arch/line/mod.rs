@@ -7,13 +7,10 @@
 mod avx2;
 #[cfg(target_arch = "x86_64")]
 mod avx512;
-mod flight;
 mod scalar;
 
-pub(crate) use flight::Flight;
-
-use crate::bulk::{Answers, mark};
-use crate::scheme::{PROBES_A_WORD, Words};
+use super::Lanes;
+use crate::scheme::PROBES_A_WORD;
 
 /// Bits of a line.
 pub(crate) const LINE_BITS: u64 = 512;
@@ -69,54 +66,76 @@ fn has_avx512() -> bool {
     is_x86_feature_detected!("avx512f") && is_x86_feature_detected!("avx512dq") && is_x86_feature_detected!("avx512vl")
 }
 
-/// Whether the next `probes` positions of the stream are all set.
-#[inline]
-pub(crate) fn contains(level: Level, line: &Line, mut words: Words, probes: u32) -> bool {
+/// Whether the first `probes` positions of a word, at most seven, are all set.
+#[inline(always)]
+pub(crate) fn contains(level: Level, line: &Line, word: u64, probes: u32) -> bool {
     match level {
-        Level::Scalar => all_set(scalar::has, line, || words.next(), probes),
+        Level::Scalar => scalar::contains(line, word, probes),
         // SAFETY: `Level::detect` makes these values only on processors that have the instructions.
         #[cfg(target_arch = "x86_64")]
-        Level::Avx2 => unsafe { avx2::contains(line, words, probes) },
+        Level::Avx2 => unsafe { avx2::contains(line, word, probes) },
         // SAFETY: as above.
         #[cfg(target_arch = "x86_64")]
-        Level::Avx512 => unsafe { avx512::contains(line, words, probes) },
+        Level::Avx512 => unsafe { avx512::contains(line, word, probes) },
     }
 }
 
-/// [`contains`] of the keys of a batch.
+/// Of the first `count` of a group of keys, those that are contained, a bit each: their lines, by number, and the words of their positions, word by word.
 #[inline]
-pub(crate) fn contains_batch(level: Level, lines: &[Line], flight: &Flight, probes: u32) -> Answers {
+pub(crate) fn contains_group(level: Level, lines: &[Line], numbers: &Lanes, words: &[Lanes], count: usize, probes: u32) -> u32 {
     match level {
-        Level::Scalar => each_key(scalar::has, lines, flight, probes),
+        Level::Scalar => each_key(scalar::has, lines, numbers, words, count, probes),
         // SAFETY: `Level::detect` makes these values only on processors that have the instructions.
         #[cfg(target_arch = "x86_64")]
-        Level::Avx2 => unsafe { avx2::contains_batch(lines, flight, probes) },
+        Level::Avx2 => unsafe { avx2::contains_group(lines, numbers, words, count, probes) },
         // SAFETY: as above.
         #[cfg(target_arch = "x86_64")]
-        Level::Avx512 => unsafe { avx512::contains_batch(lines, flight, probes) },
+        Level::Avx512 => unsafe { avx512::contains_group(lines, numbers, words, count, probes) },
     }
 }
 
-/// Sets the next `probes` positions of the words that `next` gives, and says whether any was 0. The same on all processors: what is written one bit at a time is read again at once,
-/// and building a whole line of bits first takes as long.
+/// Sets the first `probes` positions of a word, at most seven, and says whether any was 0.
+#[inline(always)]
+pub(crate) fn set(level: Level, line: &mut Line, word: u64, probes: u32) -> bool {
+    match level {
+        // SAFETY: `Level::detect` makes this value only on processors that have the instructions.
+        #[cfg(target_arch = "x86_64")]
+        Level::Avx512 => unsafe { avx512::set(line, word, probes) },
+        // With AVX2 alone there is no register for a whole line of bits, and one at a time is as fast.
+        _ => scalar::set(line, word, probes),
+    }
+}
+
+/// Inserts the first `count` of a group of keys in order, and says which were new, a bit each; as [`contains_group`].
 #[inline]
-pub(crate) fn insert(line: &mut Line, mut next: impl FnMut() -> u64, mut probes: u32) -> bool {
-    let mut newly_set = 0;
+pub(crate) fn insert_group(level: Level, lines: &mut [Line], numbers: &Lanes, words: &[Lanes], count: usize, probes: u32) -> u32 {
+    match level {
+        // SAFETY: as above.
+        #[cfg(target_arch = "x86_64")]
+        Level::Avx512 => unsafe { avx512::insert_group(lines, numbers, words, count, probes) },
+        _ => set_each_key(scalar::set, lines, numbers, words, count, probes),
+    }
+}
+
+/// Sets the next `probes` positions of the words that `next` gives, and says whether any was 0.
+#[inline(always)]
+pub(crate) fn insert(set: impl Fn(&mut Line, u64, u32) -> bool, line: &mut Line, mut next: impl FnMut() -> u64, mut probes: u32) -> bool {
+    let mut new = false;
     while probes > 0 {
         let now = probes.min(PROBES_A_WORD);
-        newly_set |= scalar::set(line, next(), now);
+        new |= set(line, next(), now);
         probes -= now;
     }
-    newly_set != 0
+    new
 }
 
-/// Word by word, until one has a position that is not set. `has` is inlined, so that this becomes part of the function that has the instructions for it.
+/// Word by word, until one has a position that is not set.
 #[inline(always)]
-fn all_set(has: impl Fn(&Line, u64, u32) -> bool, line: &Line, mut next: impl FnMut() -> u64, mut probes: u32) -> bool {
+pub(crate) fn all_set(has: impl Fn(u64, u32) -> bool, mut next: impl FnMut() -> u64, mut probes: u32) -> bool {
     loop {
         let now = probes.min(PROBES_A_WORD);
         probes -= now;
-        if !has(line, next(), now) {
+        if !has(next(), now) {
             return false;
         }
         if probes == 0 {
@@ -125,21 +144,69 @@ fn all_set(has: impl Fn(&Line, u64, u32) -> bool, line: &Line, mut next: impl Fn
     }
 }
 
-/// Lines beyond the end contain nothing; no scheme draws one.
+/// Lines beyond the end contain nothing; no scheme draws one. `has` is inlined, so that this becomes part of the function that has the instructions for it.
 #[inline(always)]
-fn each_key(has: impl Fn(&Line, u64, u32) -> bool + Copy, lines: &[Line], flight: &Flight, probes: u32) -> Answers {
-    let mut answers = Answers::default();
-    for (key, line) in flight.lines().iter().enumerate() {
-        if let Some(line) = lines.get(*line as usize) {
-            mark(&mut answers, key, all_set(has, line, flight.words_of(key), probes));
+fn each_key(
+    has: impl Fn(&Line, u64, u32) -> bool + Copy,
+    lines: &[Line],
+    numbers: &Lanes,
+    words: &[Lanes],
+    count: usize,
+    probes: u32,
+) -> u32 {
+    let Some((first, more)) = words.split_first() else { return 0 };
+    let now = probes.min(PROBES_A_WORD);
+    let mut contained = 0;
+    // All lanes, eight at a time, as loops of fixed length cost least; what is beyond the count is dropped.
+    for (eight, (numbers, words)) in numbers.as_chunks::<8>().0.iter().zip(first.as_chunks::<8>().0).enumerate() {
+        let mut found = 0;
+        for lane in 0..8 {
+            let line = lines.get(numbers[lane] as usize);
+            found |= u32::from(line.is_some_and(|line| has(line, words[lane], now))) << lane;
+        }
+        contained |= found << (8 * eight);
+    }
+    contained &= u32::MAX.checked_shl(count as u32).map_or(u32::MAX, |beyond| !beyond);
+    if probes > PROBES_A_WORD {
+        // Most keys that are not contained fail by the first word.
+        let mut asked = contained;
+        while asked != 0 {
+            let lane = asked.trailing_zeros() as usize;
+            let line = lines.get(numbers[lane] as usize);
+            let mut words = more.iter().map(|words| words[lane]);
+            let found =
+                line.is_some_and(|line| all_set(|word, now| has(line, word, now), || words.next().unwrap_or(0), probes - PROBES_A_WORD));
+            contained &= !(u32::from(!found) << lane);
+            asked &= asked - 1;
         }
     }
-    answers
+    contained
+}
+
+/// Lines beyond the end take nothing; no scheme draws one.
+#[inline(always)]
+fn set_each_key(
+    set: impl Fn(&mut Line, u64, u32) -> bool + Copy,
+    lines: &mut [Line],
+    numbers: &Lanes,
+    words: &[Lanes],
+    count: usize,
+    probes: u32,
+) -> u32 {
+    let mut inserted = 0;
+    for (lane, number) in numbers.iter().enumerate().take(count) {
+        if let Some(line) = lines.get_mut(*number as usize) {
+            let mut words = words.iter();
+            let new = insert(set, line, || words.next().map_or(0, |words| words[lane]), probes);
+            inserted |= u32::from(new) << lane;
+        }
+    }
+    inserted
 }
 
 /// All that this processor has.
 #[cfg(test)]
-pub(super) fn levels() -> Vec<Level> {
+pub(crate) fn levels() -> Vec<Level> {
     let mut levels = vec![Level::Scalar];
     #[cfg(target_arch = "x86_64")]
     {
@@ -152,8 +219,9 @@ pub(super) fn levels() -> Vec<Level> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::arch::LANES;
     use crate::hash::KeyHash;
-    use crate::scheme::InLines;
+    use crate::scheme::Words;
     use proptest::prelude::*;
 
     /// What every word says, by the definition.
@@ -164,6 +232,10 @@ mod tests {
         })
     }
 
+    fn stream_contains(level: Level, line: &Line, mut stream: Words, probes: u32) -> bool {
+        all_set(|word, now| contains(level, line, word, now), || stream.next(), probes)
+    }
+
     /// Every level against the definition, for a line, a stream and every number of probes.
     fn check(line: &Line, hash: u128) {
         let stream = Words::new(KeyHash::from(hash));
@@ -171,23 +243,17 @@ mod tests {
             let mut words = stream;
             let truth = (0..probes).step_by(7).all(|first| expected(line, words.next(), (probes - first).min(7)));
             for level in levels() {
-                assert_eq!(contains(level, line, stream, probes), truth, "{level:?} {probes} {line:x?} {hash:x}");
-                // The same key three times, with lines that differ: the one, an empty one and a full one.
-                let scheme = InLines::new(3 * LINE_BITS, probes).expect("in range");
-                let hashes = [KeyHash::from(hash); 3];
-                let mut flight = Flight::new();
-                flight.board(level, &scheme, &hashes, |_| ());
-                let (own, words) = scheme.line(hashes[0]);
-                let mut words_again = words;
-                let truth = (0..probes).step_by(7).all(|first| expected(line, words_again.next(), (probes - first).min(7)));
-                let lines: [Line; 3] = std::array::from_fn(|i| if i as u64 == own { *line } else { [0; 8] });
-                assert_eq!(
-                    contains_batch(level, &lines, &flight, probes),
-                    [0b111 * u64::from(truth), 0, 0, 0],
-                    "{level:?} {probes} {line:x?} {hash:x}"
-                );
-                assert_eq!(contains_batch(level, &[[!0; 8]; 3], &flight, probes), [0b111, 0, 0, 0]);
-                assert_eq!(contains_batch(level, &[], &flight, probes), [0; 4]);
+                assert_eq!(stream_contains(level, line, stream, probes), truth, "{level:?} {probes} {line:x?} {hash:x}");
+                // The same key four times, with lines that differ: its own, an empty one, a full one, and one beyond the end.
+                let (mut words, mut numbers) = ([[0; LANES]; 10], [9; LANES]);
+                let mut stream = stream;
+                words.iter_mut().for_each(|words| words[..4].fill(stream.next()));
+                numbers[..4].copy_from_slice(&[1, 0, 2, 3]);
+                let lines = [[0; 8], *line, [!0; 8]];
+                let found = contains_group(level, &lines, &numbers, &words, 4, probes);
+                assert_eq!(found, u32::from(truth) | 0b100, "{level:?} {probes} {line:x?} {hash:x}");
+                assert_eq!(contains_group(level, &lines, &numbers, &words, 2, probes), u32::from(truth));
+                assert_eq!(contains_group(level, &lines, &numbers, &words, 0, probes), 0);
             }
         }
     }
@@ -199,6 +265,32 @@ mod tests {
             check(&std::array::from_fn(|i| words[i] | dense[i] | words[7 - i].rotate_left(9)), hash);
         }
 
+        /// Keys of a group that share lines, inserted in order: the lines and the answers of every level are those of the reference.
+        #[test]
+        fn every_level_inserts_what_the_reference_does(start: [u64; 8], seeds: [u64; 10], numbers: [u64; 8], probes in 1u32..=64, count in 0..=LANES) {
+            let words: Vec<Lanes> = seeds.iter().map(|seed| std::array::from_fn(|lane| seed.wrapping_mul(2 * lane as u64 / 3 + 1))).collect();
+            let numbers: Lanes = std::array::from_fn(|lane| numbers[lane % 8] % 4);
+            let before = [start, [0; 8], [!0; 8]];
+            let mut expected = before;
+            let mut answers = 0;
+            for (lane, number) in numbers.iter().enumerate().take(count) {
+                let Some(line) = expected.get_mut(*number as usize) else { continue };
+                let mut words = words.iter();
+                answers |= u32::from(insert(scalar::set, line, || words.next().expect("ten words")[lane], probes)) << lane;
+            }
+            for level in levels() {
+                let mut lines = before;
+                prop_assert_eq!(insert_group(level, &mut lines, &numbers, &words, count, probes), answers, "{:?}", level);
+                prop_assert_eq!(lines, expected);
+                let mut one = start;
+                let mut stream = words.iter().map(|words| words[0]);
+                let new = insert(|line: &mut Line, word, now| set(level, line, word, now), &mut one, || stream.next().expect("ten"), probes);
+                let (mut alone, mut stream) = (start, words.iter().map(|words| words[0]));
+                prop_assert_eq!(new, insert(scalar::set, &mut alone, || stream.next().expect("ten"), probes));
+                prop_assert_eq!(one, alone);
+            }
+        }
+
         /// A line with just the positions of the key, and the same with one of them missing: the closest calls there are.
         #[test]
         fn one_bit_decides(hash: u128, probes in 1u32..=64, missing: usize) {
@@ -206,14 +298,14 @@ mod tests {
             let mut line = [0; 8];
             let add = |line: &mut Line| {
                 let mut words = stream;
-                insert(line, || words.next(), probes)
+                insert(scalar::set, line, || words.next(), probes)
             };
             prop_assert!(add(&mut line) && !add(&mut line));
             check(&line, hash);
             let set: Vec<u64> = (0..512).filter(|i| line[i / 64] >> (i % 64) & 1 == 1).map(|i| i as u64).collect();
             let gone = set[missing % set.len()];
             line[(gone / 64) as usize] ^= 1 << (gone % 64);
-            levels().into_iter().for_each(|level| assert!(!contains(level, &line, stream, probes)));
+            levels().into_iter().for_each(|level| assert!(!stream_contains(level, &line, stream, probes)));
             check(&line, hash);
             prop_assert!(add(&mut line));
         }

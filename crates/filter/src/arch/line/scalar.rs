@@ -11,14 +11,20 @@ pub(super) fn has(line: &Line, word: u64, probes: u32) -> bool {
     }) == 1
 }
 
-/// Sets the first `probes` positions of the word, at most seven; not 0 if any of them was.
+/// [`has`] by a call, so that where there is something better it takes no room.
+#[inline(never)]
+pub(super) fn contains(line: &Line, word: u64, probes: u32) -> bool {
+    has(line, word, probes)
+}
+
+/// Sets the first `probes` positions of the word, at most seven, and says whether any of them was 0.
 #[inline(always)]
-pub(super) fn set(line: &mut Line, word: u64, probes: u32) -> u64 {
+pub(super) fn set(line: &mut Line, word: u64, probes: u32) -> bool {
     (0..probes).fold(0, |newly_set, probe| {
         let position = word >> (9 * probe);
         let (place, mask) = (&mut line[(position >> 6 & 7) as usize], 1 << (position & 63));
         let new = !*place & mask;
         *place |= mask;
         newly_set | new
-    })
+    }) != 0
 }

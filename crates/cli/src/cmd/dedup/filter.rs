@@ -1,0 +1,90 @@
+//! What is known, in either layout.
+
+use crate::filters::Layout;
+use std::io::{self, Write};
+use std::path::Path;
+use std::time::Duration;
+use truebloom::recycling::{BlockedRecyclingFilter, Seen, Stats, WrongDrops};
+use truebloom::{FileError, FormatError, KeyHash, Kind, PortableHasher, RecyclingFilter, Seed};
+use truebloom_math::Error;
+
+/// A recycling filter whose layout is known only from its file, or from what was asked.
+pub(super) enum Filter {
+    Standard(RecyclingFilter),
+    Blocked(BlockedRecyclingFilter),
+}
+
+/// The same expression for every layout.
+macro_rules! each {
+    ($self:expr, $filter:ident => $value:expr) => {
+        match $self {
+            Filter::Standard($filter) => $value,
+            Filter::Blocked($filter) => $value,
+        }
+    };
+}
+
+impl Filter {
+    pub(super) fn open(path: &Path) -> Result<Filter, FileError> {
+        match RecyclingFilter::open(path) {
+            Ok(filter) => Ok(Filter::Standard(filter)),
+            Err(FileError::Format { cause: FormatError::Kind { found: Kind::RecyclingBlocked }, .. }) => {
+                BlockedRecyclingFilter::open(path).map(Filter::Blocked)
+            }
+            Err(error) => Err(error),
+        }
+    }
+
+    pub(super) fn write_to(&self, writer: impl Write) -> io::Result<()> {
+        each!(self, filter => filter.write_to(writer))
+    }
+
+    pub(super) fn layout(&self) -> Layout {
+        match self {
+            Filter::Standard(_) => Layout::Standard,
+            Filter::Blocked(_) => Layout::Blocked,
+        }
+    }
+
+    pub(super) fn age(&self) -> Option<Duration> {
+        each!(self, filter => filter.policy().age)
+    }
+
+    pub(super) fn hasher(&self) -> &PortableHasher {
+        each!(self, filter => filter.hasher())
+    }
+
+    pub(super) fn seed(&self) -> Seed {
+        each!(self, filter => filter.seed())
+    }
+
+    pub(super) fn stats(&self) -> Stats {
+        each!(self, filter => filter.stats())
+    }
+
+    pub(super) fn worst_fpr(&self) -> f64 {
+        each!(self, filter => filter.worst_fpr())
+    }
+
+    pub(super) fn average_fpr(&self) -> Option<f64> {
+        each!(self, filter => filter.average_fpr())
+    }
+
+    pub(super) fn wrong_drops(&self, confidence: f64) -> Result<Option<WrongDrops>, Error> {
+        each!(self, filter => filter.wrong_drops(confidence))
+    }
+
+    pub(super) fn advance(&mut self, now: Duration) {
+        each!(self, filter => filter.advance(now));
+    }
+
+    #[inline]
+    pub(super) fn prefetch(&self, hash: KeyHash) {
+        each!(self, filter => filter.prefetch(hash));
+    }
+
+    #[inline]
+    pub(super) fn check_and_insert_hash(&mut self, hash: KeyHash) -> Seen {
+        each!(self, filter => filter.check_and_insert_hash(hash))
+    }
+}

@@ -1,0 +1,257 @@
+//! The arithmetic of many keys side by side, a lane a key.
+//!
+//! One source for every level: the loops are simple enough that the compiler makes vectors of them, and a function only has to say which instructions it may use. So all levels are
+//! the same arithmetic on whole numbers.
+
+use super::Level;
+use super::wide::{halves, high_product};
+use crate::hash::KeyHash;
+use crate::scheme::mix;
+
+/// Keys side by side.
+pub(crate) const LANES: usize = 32;
+
+/// A number of each key.
+pub(crate) type Lanes = [u64; LANES];
+
+/// The function of this name for every level: what it does is written once.
+macro_rules! for_every_level {
+    ($(#[$doc:meta])* $name:ident($($argument:ident: $type:ty),*) $(-> $result:ty)? $body:block) => {
+        $(#[$doc])*
+        #[inline]
+        pub(crate) fn $name(level: Level, $($argument: $type),*) $(-> $result)? {
+            #[inline(always)]
+            fn portable($($argument: $type),*) $(-> $result)? $body
+
+            #[cfg(target_arch = "x86_64")]
+            #[target_feature(enable = "avx2")]
+            fn avx2($($argument: $type),*) $(-> $result)? {
+                portable($($argument),*)
+            }
+
+            #[cfg(target_arch = "x86_64")]
+            #[target_feature(enable = "avx512f,avx512dq,avx512vl")]
+            fn avx512($($argument: $type),*) $(-> $result)? {
+                portable($($argument),*)
+            }
+
+            match level {
+                Level::Scalar => portable($($argument),*),
+                // SAFETY: `Level::detect` makes these values only on processors that have the instructions.
+                #[cfg(target_arch = "x86_64")]
+                Level::Avx2 => unsafe { avx2($($argument),*) },
+                // SAFETY: as above.
+                #[cfg(target_arch = "x86_64")]
+                Level::Avx512 => unsafe { avx512($($argument),*) },
+            }
+        }
+    };
+}
+
+for_every_level! {
+    /// The word of this number in the stream of each key, counted from the halves of the hash: what [`Words`](crate::scheme::Words) gives one after the other.
+    words(first: &Lanes, second: &Lanes, number: u64, words: &mut Lanes) {
+        let Some(steps) = number.checked_sub(2) else {
+            *words = if number == 0 { *first } else { *second };
+            return;
+        };
+        let (x, y) = drift(steps);
+        for (word, (h1, h2)) in words.iter_mut().zip(first.iter().zip(second)) {
+            let (x, y) = (h1.wrapping_add(steps.wrapping_mul(*h2)).wrapping_add(x), h2.wrapping_add(y));
+            *word = mix(x ^ y.rotate_left(32));
+        }
+    }
+}
+
+/// What so many steps of the walk add to both of its numbers, beside `steps` times the second to the first: step i adds i to the second before it adds that to the first.
+#[inline(always)]
+fn drift(steps: u64) -> (u64, u64) {
+    // No key has 2^20 words, so nothing overflows.
+    let steps = steps & ((1 << 20) - 1);
+    let sum = steps * (steps + 1) / 2;
+    (sum * steps.saturating_sub(1) / 3, sum)
+}
+
+/// The word of this number in the stream of one key, wherever it is.
+#[inline(always)]
+pub(crate) fn word(hash: KeyHash, number: u64) -> u64 {
+    match number {
+        0 => hash.h1,
+        1 => hash.h2,
+        _ => {
+            let steps = number - 2;
+            let (x, y) = drift(steps);
+            let (x, y) = (hash.h1.wrapping_add(steps.wrapping_mul(hash.h2)).wrapping_add(x), hash.h2.wrapping_add(y));
+            mix(x ^ y.rotate_left(32))
+        }
+    }
+}
+
+for_every_level! {
+    /// A number below `base` from each new word, and what is left of the words. False if the product of any word with `tuples`, modulo 2^64, is below `threshold`: it is to be skipped.
+    first_digits(words: &Lanes, base: u64, tuples: u64, threshold: u64, numbers: &mut Lanes, rest: &mut Lanes) -> bool {
+        *rest = *words;
+        let mut skipped = 0;
+        if tuples == base {
+            portable_digits(rest, base, numbers);
+            rest.iter().for_each(|rest| skipped |= u64::from(*rest < threshold));
+        } else {
+            words.iter().for_each(|word| skipped |= u64::from(word.wrapping_mul(tuples) < threshold));
+            portable_digits(rest, base, numbers);
+        }
+        skipped == 0
+    }
+}
+
+for_every_level! {
+    /// A number below `base` from what is left of each word, and what is left then: [`digit`](crate::scheme::digit) of each.
+    digits(words: &mut Lanes, base: u64, numbers: &mut Lanes) {
+        portable_digits(words, base, numbers);
+    }
+}
+
+#[inline(always)]
+fn portable_digits(words: &mut Lanes, base: u64, numbers: &mut Lanes) {
+    // Vectors multiply halves only, and a small base has but one.
+    let (high, low) = halves(base);
+    if high == 0 {
+        for (word, number) in words.iter_mut().zip(numbers) {
+            let (word_high, word_low) = halves(*word);
+            *number = (word_high * low + ((word_low * low) >> 32)) >> 32;
+            *word = word.wrapping_mul(low);
+        }
+    } else {
+        for (word, number) in words.iter_mut().zip(numbers) {
+            *number = high_product(*word, base);
+            *word = word.wrapping_mul(base);
+        }
+    }
+}
+
+/// XXH3-128 of eight bytes under a seed: the arithmetic of the published algorithm for inputs of that length, which for numbers needs neither memory nor a choice.
+#[derive(Clone, Copy)]
+pub(crate) struct Xxh3OfEight {
+    flip: u64,
+    xored: u64,
+}
+
+/// The first of XXH64's primes, and four times the length as the algorithm adds it.
+const FACTOR: u64 = 0x9e37_79b1_85eb_ca87 + (8 << 2);
+
+impl Xxh3OfEight {
+    /// With the first half of the hash xored with a number.
+    #[inline(always)]
+    pub(crate) fn new(seed: u64, xored: u64) -> Xxh3OfEight {
+        // Two words of the algorithm's default secret, xored.
+        const SECRET: u64 = 0xdb97_9083_e96d_d4de ^ 0x1f67_b3b7_a4a4_4072;
+        let seed = seed ^ (u64::from((seed as u32).swap_bytes()) << 32);
+        Xxh3OfEight { flip: SECRET.wrapping_add(seed), xored }
+    }
+
+    #[inline(always)]
+    pub(crate) fn hash(self, number: u64) -> KeyHash {
+        let keyed = number ^ self.flip;
+        let product = u128::from(keyed) * u128::from(FACTOR);
+        self.finish(product as u64, (product >> 64) as u64)
+    }
+
+    #[inline(always)]
+    fn finish(self, mut low: u64, mut high: u64) -> KeyHash {
+        high = high.wrapping_add(low << 1);
+        low ^= high >> 3;
+        low = (low ^ (low >> 35)).wrapping_mul(0x9fb2_1c65_1e98_df25);
+        low ^= low >> 28;
+        high = (high ^ (high >> 37)).wrapping_mul(0x1656_6791_9e37_79f9);
+        high ^= high >> 32;
+        KeyHash { h1: low ^ self.xored, h2: high }
+    }
+}
+
+for_every_level! {
+    /// The hashes of numbers, their halves apart.
+    xxh3_of_eight(hasher: Xxh3OfEight, numbers: &Lanes, first: &mut Lanes, second: &mut Lanes) {
+        for (number, (first, second)) in numbers.iter().zip(first.iter_mut().zip(second)) {
+            let keyed = number ^ hasher.flip;
+            KeyHash { h1: *first, h2: *second } = hasher.finish(keyed.wrapping_mul(FACTOR), high_product(keyed, FACTOR));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::arch::line::levels;
+    use crate::scheme::{Words, digit};
+    use proptest::prelude::*;
+
+    fn lanes(hashes: &[u128]) -> (Lanes, Lanes) {
+        let hash = |lane: usize| KeyHash::from(hashes[lane % hashes.len()]);
+        (std::array::from_fn(|lane| hash(lane).h1), std::array::from_fn(|lane| hash(lane).h2))
+    }
+
+    /// Every level, and one key alone, against the stream drawn in order.
+    fn check(hashes: &[u128], base: u64) {
+        let (first, second) = lanes(hashes);
+        let mut streams: Vec<Words> = (0..LANES).map(|lane| Words::from_halves(KeyHash { h1: first[lane], h2: second[lane] })).collect();
+        for number in 0..12 {
+            let expected: Vec<u64> = streams.iter_mut().map(Words::next).collect();
+            let least = |tuples: u64| expected.iter().map(|word| word.wrapping_mul(tuples)).min().unwrap_or_default();
+            for level in levels() {
+                let (mut found, mut rest, mut numbers) = ([0; LANES], [0; LANES], [0; LANES]);
+                words(level, &first, &second, number, &mut found);
+                assert_eq!(found[..], expected, "{level:?} word {number}");
+                for tuples in [base, base.wrapping_mul(base)] {
+                    let least = least(tuples);
+                    for (threshold, is_taken) in [(least, true), (least.saturating_add(1), least == u64::MAX)] {
+                        assert_eq!(first_digits(level, &found, base, tuples, threshold, &mut numbers, &mut rest), is_taken);
+                        assert!((0..LANES).all(|lane| (numbers[lane], rest[lane]) == digit(expected[lane], base)), "{level:?} {base}");
+                    }
+                }
+                digits(level, &mut rest, base, &mut numbers);
+                for (lane, word) in expected.iter().enumerate() {
+                    assert_eq!((numbers[lane], rest[lane]), digit(digit(*word, base).1, base), "{level:?} {base}");
+                }
+            }
+            for (lane, expected) in expected.iter().enumerate() {
+                assert_eq!(word(KeyHash { h1: first[lane], h2: second[lane] }, number), *expected);
+            }
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn every_level_does_as_one_key(hashes in prop::collection::vec(any::<u128>(), 1..=LANES), base: u64, bits in 0u32..63) {
+            check(&hashes, (base >> 1 >> bits).clamp(1, 1 << 62));
+        }
+    }
+
+    #[test]
+    fn bases_at_the_borders() {
+        let hashes: Vec<u128> = (0..32u128).map(|i| i * 0x0123_4567_89ab_cdef_0123_4567_89ab_cdef).collect();
+        for base in [1, 2, 3, (1 << 32) - 1, 1 << 32, (1 << 32) + 1, (1 << 62) - 1, 1 << 62, 3 << 60] {
+            check(&hashes, base);
+            check(&[u128::MAX, 0, 1, 1 << 64], base);
+        }
+    }
+
+    /// So many words as the most probes take, far beyond the others.
+    #[test]
+    fn words_far_away() {
+        let hash = KeyHash::from(0x0f1e_2d3c_4b5a_6978_8796_a5b4_c3d2_e1f0);
+        let mut stream = Words::from_halves(hash);
+        assert!((0..5_000).all(|number| stream.next() == word(hash, number)));
+    }
+
+    #[test]
+    fn every_level_hashes_alike() {
+        let numbers: Lanes = std::array::from_fn(|lane| (lane as u64).wrapping_mul(0x0123_4567_89ab_cdef).rotate_left(lane as u32));
+        for seed in [0, 1, u64::MAX, 0x8796_a5b4_c3d2_e1f0] {
+            let hasher = Xxh3OfEight::new(seed, !seed);
+            for level in levels() {
+                let (mut first, mut second) = ([0; LANES], [0; LANES]);
+                xxh3_of_eight(level, hasher, &numbers, &mut first, &mut second);
+                assert!((0..LANES).all(|lane| hasher.hash(numbers[lane]) == KeyHash { h1: first[lane], h2: second[lane] }), "{level:?}");
+            }
+        }
+    }
+}

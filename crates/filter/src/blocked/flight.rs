@@ -1,0 +1,151 @@
+//! The keys of a batch between being hashed and being looked up.
+
+use crate::arch::{LANES, Lanes, Level, first_digits, words};
+use crate::bulk::{BATCH, Group, Hashes};
+use crate::scheme::{InLines, MAX_BLOCKED_PROBES, PROBES_A_WORD};
+
+/// Words of the stream after the line's that the most probes take.
+const MAX_WORDS: usize = MAX_BLOCKED_PROBES.div_ceil(PROBES_A_WORD) as usize;
+
+/// The lines of a group of keys and the words of their positions, word by word.
+#[derive(Clone)]
+pub(super) struct Flight {
+    lines: Lanes,
+    words: [Lanes; MAX_WORDS],
+    count: usize,
+}
+
+/// All groups of a batch. One is used again for batch after batch: clearing it would cost as much as a lookup.
+pub(super) struct Flights {
+    level: Level,
+    scheme: InLines,
+    flights: Vec<Flight>,
+}
+
+impl Flights {
+    pub(super) fn new(level: Level, scheme: &InLines) -> Flights {
+        let flight = Flight { lines: [0; LANES], words: [[0; LANES]; MAX_WORDS], count: 0 };
+        Flights { level, scheme: *scheme, flights: vec![flight; BATCH / LANES] }
+    }
+
+    /// Calls `arrive` for each group of the present batch, and `ask` for the lines of the following one: a group boards as soon as the one before it has left its place, so that every line is on its way
+    /// for the time of a whole batch, and never too many at once. The first batch boards as a whole.
+    #[inline(always)]
+    pub(super) fn fly<M>(
+        &mut self,
+        [present, following]: [&Hashes; 2],
+        is_first: bool,
+        memory: &mut M,
+        ask: impl Fn(&M, u64) + Copy,
+        mut arrive: impl FnMut(&mut M, usize, &Flight),
+    ) {
+        if is_first {
+            for (flight, group) in self.flights.iter_mut().zip(present.groups()) {
+                flight.board(self.level, &self.scheme, group, |line| ask(memory, line));
+            }
+        }
+        let mut boarding = following.groups();
+        for (number, flight) in self.flights.iter_mut().enumerate() {
+            arrive(memory, number, flight);
+            match boarding.next() {
+                Some(group) => flight.board(self.level, &self.scheme, group, |line| ask(memory, line)),
+                None => flight.count = 0,
+            }
+        }
+    }
+}
+
+impl Flight {
+    /// Takes a group on board, and calls `ask` for each line as soon as it is known: the words are worked out while the lines are on their way.
+    #[inline(always)]
+    fn board(&mut self, level: Level, scheme: &InLines, group: Group<'_>, ask: impl Fn(u64)) {
+        let (mut room, mut rest) = ([0; LANES], [0; LANES]);
+        self.count = group.count;
+        let drawn = group.words(level, scheme.first_word(), &mut room);
+        if !first_digits(level, drawn, scheme.lines(), scheme.lines(), scheme.threshold(), &mut self.lines, &mut rest) {
+            // A key that skips a word is ahead of the others by one; rare unless there are 2^50 lines.
+            self.board_one_by_one(scheme, group);
+            self.lines.iter().take(self.count).for_each(|line| ask(*line));
+            return;
+        }
+        self.lines.iter().take(self.count).for_each(|line| ask(*line));
+        for (number, drawn) in (scheme.first_word() + 1..).zip(self.words.iter_mut().take(scheme.words())) {
+            words(level, group.first, group.second, number, drawn);
+        }
+    }
+
+    #[cold]
+    fn board_one_by_one(&mut self, scheme: &InLines, group: Group<'_>) {
+        for lane in 0..group.count {
+            let (line, mut stream) = scheme.line(group.hash(lane));
+            self.lines[lane] = line;
+            self.words.iter_mut().take(scheme.words()).for_each(|words| words[lane] = stream.next());
+        }
+    }
+
+    /// The lines of the keys; those beyond [`count`](Self::count) are of nobody.
+    #[inline(always)]
+    pub(super) fn lines(&self) -> &Lanes {
+        &self.lines
+    }
+
+    #[inline(always)]
+    pub(super) fn words(&self) -> &[Lanes] {
+        &self.words
+    }
+
+    #[inline(always)]
+    pub(super) fn count(&self) -> usize {
+        self.count
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::arch::levels;
+    use crate::hash::KeyHash;
+    use crate::scheme::InLinesId;
+
+    /// With as many lines as to make skips common, and with few: each key's line and words are those that it has alone, in the first batch and in the next.
+    #[test]
+    fn keys_in_company_are_as_alone() {
+        let all: Vec<KeyHash> = (0..400u128).map(|i| KeyHash::from(i.wrapping_mul(0x9e37_79b9_7f4a_7c15_f39c_c060_5ced_c834))).collect();
+        let (mut present, mut following) = (Hashes::new(), Hashes::new());
+        for bits in [512, 512 * 1000, (512 * 3) << 51, 1 << 62] {
+            for (probes, id) in [1, 7, 8, 64].into_iter().flat_map(|probes| [InLinesId::InLines, InLinesId::First].map(|id| (probes, id))) {
+                let scheme = InLines::with_id(id, bits, probes).expect("in range");
+                for level in levels() {
+                    let mut flights = Flights::new(level, &scheme);
+                    let left = present.take(&all);
+                    following.take(left);
+                    let empty = Hashes::new();
+                    for (batches, is_first, hashes) in
+                        [([&present, &following], true, &all[..BATCH]), ([&following, &empty], false, &all[BATCH..])]
+                    {
+                        let mut keys = 0;
+                        flights.fly(
+                            batches,
+                            is_first,
+                            &mut (),
+                            |(), _| (),
+                            |(), number, flight| {
+                                for lane in 0..flight.count() {
+                                    let (line, mut stream) = scheme.line(hashes[number * LANES + lane]);
+                                    let mut words = flight.words().iter().map(|words| words[lane]);
+                                    assert_eq!(flight.lines()[lane], line, "{level:?} {bits} lane {lane}");
+                                    assert!(
+                                        (0..probes.div_ceil(7)).all(|_| words.next() == Some(stream.next())),
+                                        "{level:?} {bits} lane {lane}"
+                                    );
+                                    keys += 1;
+                                }
+                            },
+                        );
+                        assert_eq!(keys, hashes.len());
+                    }
+                }
+            }
+        }
+    }
+}

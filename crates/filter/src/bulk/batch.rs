@@ -1,0 +1,107 @@
+//! The hashes of a batch of keys.
+
+use super::BATCH;
+use crate::arch::{LANES, Lanes, Level, words};
+use crate::hash::{KeyHash, KeyHasher, hash_key};
+use crate::key::Key;
+
+/// The hashes of up to [`BATCH`] keys, the halves apart, as vectors take them. One is used again for batch after batch: what is beyond the count is of earlier ones.
+pub(crate) struct Hashes {
+    first: [u64; BATCH],
+    second: [u64; BATCH],
+    count: usize,
+}
+
+/// The hashes of [`LANES`] keys, of which the first so many are of this batch.
+#[derive(Clone, Copy)]
+pub(crate) struct Group<'a> {
+    pub(crate) first: &'a Lanes,
+    pub(crate) second: &'a Lanes,
+    pub(crate) count: usize,
+}
+
+impl Group<'_> {
+    pub(crate) fn hash(&self, lane: usize) -> KeyHash {
+        KeyHash { h1: self.first[lane % LANES], h2: self.second[lane % LANES] }
+    }
+
+    /// The word of this number of each key; `room` is for those that are not there already.
+    #[inline(always)]
+    pub(crate) fn words<'b>(&'b self, level: Level, number: u64, room: &'b mut Lanes) -> &'b Lanes {
+        match number {
+            0 => self.first,
+            1 => self.second,
+            _ => {
+                words(level, self.first, self.second, number, room);
+                room
+            }
+        }
+    }
+}
+
+impl Hashes {
+    pub(crate) fn new() -> Hashes {
+        Hashes { first: [0; BATCH], second: [0; BATCH], count: 0 }
+    }
+
+    pub(crate) fn count(&self) -> usize {
+        self.count
+    }
+
+    #[inline(always)]
+    pub(crate) fn hash(&self, key: usize) -> KeyHash {
+        KeyHash { h1: self.first[key % BATCH], h2: self.second[key % BATCH] }
+    }
+
+    /// The keys in groups, the last of which may not be full.
+    #[inline(always)]
+    pub(crate) fn groups(&self) -> impl Iterator<Item = Group<'_>> {
+        let groups = self.first.as_chunks().0.iter().zip(self.second.as_chunks().0);
+        let counts = (0..self.count).step_by(LANES).map(|first| (self.count - first).min(LANES));
+        groups.zip(counts).map(|((first, second), count)| Group { first, second, count })
+    }
+
+    /// Takes the next keys; fewer than [`BATCH`] only if there are no more.
+    #[inline]
+    pub(crate) fn hash_next<K: Key>(&mut self, hasher: &impl KeyHasher, keys: &mut impl Iterator<Item = K>) {
+        let mut numbers = [0; BATCH];
+        self.count = 0;
+        while self.count < BATCH
+            && let Some(key) = keys.next()
+        {
+            let Some(number) = key.as_number() else {
+                // Types of which some keys are numbers and some are not: those before this one are hashed after all.
+                hasher.hash_numbers(&numbers[..self.count], &mut self.first, &mut self.second);
+                self.push(hash_key(hasher, &key));
+                return self.hash_one_by_one(hasher, keys);
+            };
+            numbers[self.count] = number;
+            self.count += 1;
+        }
+        // Whole groups, because vectors have no shorter ones.
+        let whole = self.count.next_multiple_of(LANES);
+        hasher.hash_numbers(&numbers[..whole], &mut self.first, &mut self.second);
+    }
+
+    fn hash_one_by_one<K: Key>(&mut self, hasher: &impl KeyHasher, keys: &mut impl Iterator<Item = K>) {
+        while self.count < BATCH
+            && let Some(key) = keys.next()
+        {
+            self.push(hash_key(hasher, &key));
+        }
+    }
+
+    /// Takes the first [`BATCH`] of these, and gives the others back.
+    pub(crate) fn take<'a>(&mut self, hashes: &'a [KeyHash]) -> &'a [KeyHash] {
+        let (now, later) = hashes.split_at(hashes.len().min(BATCH));
+        self.count = 0;
+        now.iter().for_each(|hash| self.push(*hash));
+        later
+    }
+
+    #[inline(always)]
+    fn push(&mut self, hash: KeyHash) {
+        (self.first[self.count % BATCH], self.second[self.count % BATCH]) = (hash.h1, hash.h2);
+        self.count += 1;
+    }
+}

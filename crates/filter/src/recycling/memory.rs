@@ -1,0 +1,157 @@
+//! What a filter remembers with, apart from when it forgets and what it says of the stream.
+
+use super::Policy;
+use super::salt::Salt;
+use crate::error::{BuildError, FormatError};
+use crate::format::{Fields, Kind};
+use crate::hash::KeyHash;
+use crate::scheme::FillScheme;
+use std::fmt::Debug;
+
+/// How the bits of a recycling filter are laid out: anywhere, for the [schemes whose fill tells their rate](FillScheme), or a cache line a key, for [`Blocked`](super::Blocked).
+pub trait Layout {
+    /// What says how full is full enough: [`sigma`](Policy::sigma).
+    type Limit: Limit;
+    /// Where the bits are.
+    type Memory: Memory<Limit = Self::Limit>;
+}
+
+impl<S: FillScheme> Layout for S {
+    type Limit = u64;
+    type Memory = super::halves::Halves<S>;
+}
+
+/// How full is full enough, and its number in files.
+pub trait Limit: Copy + PartialEq + Debug {
+    /// The limit of this number.
+    fn from_number(number: u64) -> Self;
+    /// Its number.
+    fn number(self) -> u64;
+}
+
+impl Limit for u64 {
+    fn from_number(number: u64) -> u64 {
+        number
+    }
+
+    fn number(self) -> u64 {
+        self
+    }
+}
+
+impl Limit for f64 {
+    fn from_number(number: u64) -> f64 {
+        f64::from_bits(number)
+    }
+
+    fn number(self) -> u64 {
+        self.to_bits()
+    }
+}
+
+/// What became of an item that was to be entered.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Entered {
+    /// Nothing: all its bits were set in the active phase.
+    Known,
+    /// It is in the active phase now; the frozen one knew it.
+    Refreshed,
+    /// It is in the active phase now.
+    New {
+        /// The chance that it had to be taken for known.
+        rate: f64,
+    },
+}
+
+/// Phases of bits: sets of keys, of which the chance that a fresh key passes is known exactly at any moment.
+pub trait Memory: Sized {
+    /// What says how full is full enough.
+    type Limit: Limit;
+    /// How a hash becomes positions; known before there is memory for them.
+    type Scheme;
+
+    /// The kinds of its files.
+    const KINDS: &'static [Kind];
+
+    /// The scheme, for bits and probes that it can have.
+    fn scheme(bits: u64, probes: u32) -> Result<Self::Scheme, BuildError>;
+
+    /// Refuses a policy that cannot work.
+    fn check(scheme: &Self::Scheme, policy: &Policy<Self::Limit>) -> Result<(), BuildError>;
+
+    /// Empty phases, for a policy that was checked.
+    fn new(scheme: Self::Scheme, policy: &Policy<Self::Limit>, salt: Salt) -> Result<Self, BuildError>;
+
+    /// Number of bits m of a phase.
+    fn bits(&self) -> u64;
+
+    /// Probes k of a key.
+    fn probes(&self) -> u32;
+
+    /// The name of its scheme.
+    fn name(&self) -> &'static str;
+
+    /// Set bits of the active phase.
+    fn ones(&self) -> u64;
+
+    /// Set bits of the frozen phase.
+    fn frozen_ones(&self) -> u64;
+
+    /// The chance that a fresh key passes. Determined by the bits, and known without counting them.
+    fn rate(&self) -> f64;
+
+    /// What [`rate`](Self::rate) is at most when an item is offered, before rounding.
+    fn worst_rate(&self, policy: &Policy<Self::Limit>) -> f64;
+
+    /// Whether the active phase is fuller than [`sigma`](Policy::sigma).
+    fn is_over_limit(&self, policy: &Policy<Self::Limit>) -> bool;
+
+    /// Enters an item into the active phase, unless that knows it.
+    fn enter(&mut self, hash: KeyHash) -> Entered;
+
+    /// Whether any phase knows the key.
+    fn contains(&self, hash: KeyHash) -> bool;
+
+    /// Asks for the memory of a key's bits.
+    fn prefetch(&self, hash: KeyHash);
+
+    /// The positions that an item would set and that are to be unset again if it ends the phase, which it does if it `is_last`; none where such items stay, or cannot end it.
+    fn trigger_bits(&self, _hash: KeyHash, _policy: &Policy<Self::Limit>, _is_last: bool) -> Vec<u64> {
+        Vec::new()
+    }
+
+    /// Unsets [these](Self::trigger_bits) positions of the active phase.
+    fn remove(&mut self, _trigger_bits: &[u64]) {}
+
+    /// The active phase becomes the frozen one, if there is one, and an empty one with this salt the active one.
+    fn turn(&mut self, salt: Salt);
+
+    /// The scheme that a header says.
+    fn read_scheme(fields: &Fields) -> Result<Self::Scheme, FormatError>;
+
+    /// A header of its kind, with its scheme.
+    fn header(&self) -> Fields;
+
+    /// Words of all phases in a file.
+    fn count_words(scheme: &Self::Scheme, policy: &Policy<Self::Limit>) -> u64;
+
+    /// The phases of a file, held to what its header says of them.
+    fn from_words(scheme: Self::Scheme, words: Vec<u64>, policy: &Policy<Self::Limit>, recorded: Recorded) -> Result<Self, FormatError>;
+
+    /// The words of all phases.
+    fn words(&self) -> impl Iterator<Item = u64>;
+
+    /// Their number.
+    fn word_count(&self) -> u64;
+}
+
+/// What a file says of the phases besides their words.
+#[derive(Clone, Copy, Debug)]
+pub struct Recorded {
+    /// The active phase's.
+    pub salt: Salt,
+    /// Items that have entered the active phase.
+    pub items: u64,
+    /// That of the phase before, if there was one.
+    pub frozen: Option<Salt>,
+}

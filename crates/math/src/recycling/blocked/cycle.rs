@@ -1,0 +1,222 @@
+//! The items of a cycle and its average rate, between proven ends.
+//!
+//! Distinct items come one after another; W_i is the filter's own rate after i of them, which no item that passes as known changes. The cycle ends with the first item N that leaves
+//! `W_N > r`. As W rises on every stream, `{N > i} = {W_i <= r}`, and as item i + 1 passes with chance W_i,
+//!
+//! ```text
+//! E[N] = sum over i >= 0 of P(W_i <= r)            average = E[sum of W_i over i < N] / E[N] = r - G / E[N]
+//! G    = sum over i >= 0 of E[(r - W_i)^+]
+//! ```
+//!
+//! With `f(i) = E[W_i]`, `n` near the items at which f reaches r, and `M` the mean of f over i < n, which the law gives exactly:
+//!
+//! * Jensen: `G >= n (r - M)`. Scarf: `G <= n (r - M) + D`, where D sums `E[(W_i - r)^+]` below n and `E[(r - W_i)^+]` from n on: small of second order.
+//! * Cantelli: `n - A <= E[N] <= n + C`, where A sums `P(W_i > r)` below n and C sums `P(W_i <= r)` from n on.
+//! * Beyond any I: i + I items are I and i others, each of which must stay below r, so `P(N > c I) <= P(N > I)^c`, and all i from I on add at most `I q / (1 - q)` with `q = P(N > I)`.
+//!
+//! So `(n M - r A - D) / (n - A) <= average <= (n M + r C) / (n + C)`. All probabilities are monotone in i, so that sums are bounded by one value for a stretch of items.
+//! The filter compares rounded weights, which are at most u above W: `{W_i <= r - u}` implies that the cycle goes on and that implies `{W_i <= r}`, so lower bounds are taken at r - u.
+
+use super::super::{Bracket, Result};
+use super::BlockedDesign;
+use super::moments::after;
+use crate::enclosure::Enclose;
+use crate::error::out_of_range;
+use crate::law::Blocked;
+use crate::{Fpr, Law, Method};
+
+/// A stretch of items takes a sixth of its distance from n where chances are high, a third where they are low: a tenth or so is lost of sums that are themselves the small part.
+fn stretch(first: u64, distance: u64, chance: f64) -> u64 {
+    first.max(distance / if chance > 0.05 { 6 } else { 3 })
+}
+
+/// The tail of the sums is cut where it is below this share of them.
+const TAIL: f64 = 1e-3;
+
+/// Or below this share of all items, where it is no more than the rounding of a variance that is 0.
+const ROUNDING: f64 = 1e-12;
+
+/// Beyond so many items no cycle is followed.
+pub(super) const MOST_ITEMS: u64 = 1 << 61;
+
+/// The average rate and the items of a cycle.
+pub(super) fn bracket(design: &BlockedDesign) -> Result<(Fpr, Bracket)> {
+    let law = &design.law;
+    let upper = design.limit;
+    let lower = (upper - design.weights().most_rounded()).next_down();
+    let items = crossing(law, upper)?;
+    let first = first_stretch(design.blocks(), items);
+    let below = below(law, items, first, lower, upper)?;
+    let beyond = beyond(law, items, first, upper)?;
+    combine(law, items, [lower, upper], below, beyond)
+}
+
+/// The first stretch is well within the scatter of N.
+fn first_stretch(blocks: u64, items: u64) -> u64 {
+    ((items as f64 / (128.0 * libm::sqrt(blocks as f64))) as u64).max(1)
+}
+
+/// The least n whose expected rate is above the limit, as far as an f64 tells.
+pub(super) fn crossing(law: &Blocked, limit: f64) -> Result<u64> {
+    let above = |items: u64| Ok(law.fpr(items)?.value > limit);
+    // An item a line is fewer than most limits take.
+    let (mut low, mut high) = (0, law.bits() / law.block_bits());
+    while !above(high)? {
+        if high > MOST_ITEMS {
+            return out_of_range("limit", limit, "a rate that fewer than 2^61 items reach");
+        }
+        (low, high) = (high, 2 * high);
+    }
+    while high - low > 1 {
+        let middle = low + (high - low) / 2;
+        if above(middle)? { high = middle } else { low = middle }
+    }
+    Ok(high)
+}
+
+/// Sums over items on one side of n, each at least the truth.
+#[derive(Clone, Copy, Default)]
+struct Sums {
+    /// Of the probabilities.
+    chances: f64,
+    /// Of the positive parts.
+    parts: f64,
+}
+
+impl Sums {
+    fn add(&mut self, items: u64, chance: f64, part: f64) {
+        let items = (items as f64).next_up();
+        self.chances = (self.chances + (items * chance).next_up()).next_up();
+        self.parts = (self.parts + (items * part).next_up()).next_up();
+    }
+}
+
+/// `P(W_i > lower)` and `E[(W_i - upper)^+]` over i < n, each stretch at its last item, where they are largest.
+fn below(law: &Blocked, items: u64, first: u64, lower: f64, upper: f64) -> Result<Sums> {
+    let mut sums = Sums::default();
+    let mut last = items - 1;
+    // Without items W is 0.
+    while last > 0 {
+        let moments = after(law, last)?;
+        let (chance, part) = (moments.above(lower), moments.excess(upper));
+        // All that are left, where they hardly count: the rates of few items take many digits.
+        let few = last as f64 * chance <= TAIL * sums.chances && last as f64 * part <= TAIL * sums.parts;
+        let next = if few { 0 } else { last.saturating_sub(stretch(first, items - last, chance)) };
+        sums.add(last - next, chance, part);
+        last = next;
+    }
+    Ok(sums)
+}
+
+/// `P(W_i <= r)` and `E[(r - W_i)^+]` over i >= n, each stretch at its first item, where they are largest.
+fn beyond(law: &Blocked, items: u64, first: u64, limit: f64) -> Result<Sums> {
+    let mut sums = Sums::default();
+    let mut at = items;
+    loop {
+        let moments = after(law, at)?;
+        let chance = moments.at_most(limit);
+        let rest = (at as f64 * chance / (1.0 - chance).next_down()).next_up() * (1.0 + 4.0 * f64::EPSILON);
+        if chance < 0.5 && rest <= TAIL * sums.chances + ROUNDING * items as f64 {
+            sums.add(1, rest, (limit * rest).next_up());
+            return Ok(sums);
+        }
+        if at > MOST_ITEMS {
+            return out_of_range("limit", limit, "a rate that fewer than 2^61 items reach");
+        }
+        let more = stretch(first, at - items, chance);
+        sums.add(more, chance, moments.shortfall(limit));
+        at += more;
+    }
+}
+
+fn combine(law: &Blocked, items: u64, [lower, upper]: [f64; 2], below: Sums, beyond: Sums) -> Result<(Fpr, Bracket)> {
+    let mean = if items == 1 { Fpr::ZERO } else { law.expected_before(items).fpr()? };
+    let n = items as f64;
+    // A handful of roundings, each of 2^-53, of sums of positive terms.
+    let (up, down) = (1.0 + 16.0 * f64::EPSILON, 1.0 - 16.0 * f64::EPSILON);
+    let most = (n + beyond.chances) * up;
+    let least = ((n * down - below.chances) * down).max(1.0);
+    let known = (n * (mean.upper + (upper - lower)) + upper * beyond.chances) / (n + beyond.chances) * up;
+    let unknown = (upper * below.chances + below.parts + beyond.parts) * up;
+    let passed = (n * mean.lower * down - unknown) / least;
+    let mut fpr = Fpr::bound((passed * down).max(0.0), known.min(upper));
+    fpr.place(mean.value);
+    Ok((fpr, Bracket { value: n.clamp(least, most), lower: least, upper: most, method: Method::Bound }))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::every_state::{empty, one_more, own_rates};
+    use super::*;
+    use crate::law::InBlock;
+
+    /// The sums below n and from n on, of every state of tiny filters until they are full.
+    fn exact(blocks: u32, block_bits: u32, probes: u32, items: u64, limit: f64) -> [Sums; 2] {
+        let (mut states, mut sums) = (empty(blocks, block_bits), [Sums::default(); 2]);
+        for item in 0.. {
+            let rates = own_rates(&states, block_bits, probes);
+            let (mut above, mut excess) = (0.0, 0.0);
+            let (mut at_most, mut shortfall) = (0.0, 0.0);
+            for (rate, chance) in rates {
+                match rate > limit {
+                    true => (above, excess) = (above + chance, excess + chance * (rate - limit)),
+                    false => (at_most, shortfall) = (at_most + chance, shortfall + chance * (limit - rate)),
+                }
+            }
+            if item < items {
+                sums[0] = Sums { chances: sums[0].chances + above, parts: sums[0].parts + excess };
+            } else {
+                sums[1] = Sums { chances: sums[1].chances + at_most, parts: sums[1].parts + shortfall };
+                if at_most < 1e-12 {
+                    break;
+                }
+            }
+            states = one_more(&states, block_bits, probes);
+        }
+        sums
+    }
+
+    /// Each of the four sums is at least the truth, wherever n is, and some nearly it.
+    #[test]
+    fn sums_bound_those_of_every_state() {
+        let mut nearest = [f64::INFINITY; 4];
+        for (blocks, block_bits, probes) in [(1u32, 8u32, 3u32), (2, 4, 2), (3, 4, 1), (5, 2, 4), (9, 2, 2), (30, 1, 1)] {
+            let law = Blocked::new((blocks * block_bits).into(), block_bits.into(), InBlock::Independent, probes).expect("in range");
+            // Off the values that the own rate takes.
+            for limit in [0.0301, 0.1703, 0.4507, 0.7309] {
+                let n = crossing(&law, limit).expect("in range");
+                for items in [n, n + 2, (n / 2).max(1)] {
+                    let [below_exact, beyond_exact] = exact(blocks, block_bits, probes, items, limit);
+                    let below = below(&law, items, 1, limit, limit).expect("in range");
+                    let beyond = beyond(&law, items, 1, limit).expect("in range");
+                    let truths = [below_exact.chances, below_exact.parts, beyond_exact.chances, beyond_exact.parts];
+                    let bounds = [below.chances, below.parts, beyond.chances, beyond.parts];
+                    for ((truth, bound), nearest) in truths.iter().zip(bounds).zip(&mut nearest) {
+                        assert!(*truth <= bound * (1.0 + 1e-9) + 1e-10, "{truth} {bound}: {law:?} {limit} {items}");
+                        if *truth > 1e-3 {
+                            *nearest = nearest.min(bound / truth);
+                        }
+                    }
+                }
+            }
+        }
+        assert!(nearest.iter().all(|nearest| *nearest < 1.5), "the bounds are generous: {nearest:?}");
+    }
+
+    /// What each sum does to the ends, term by term of the formulas above.
+    #[test]
+    fn ends_are_those_of_the_formulas() {
+        let law = Blocked::new(1_024 * 512, 512, InBlock::Independent, 6).expect("in range");
+        let (items, r, u) = (70_000, 0.05, 1e-4);
+        let (n, mean) = (items as f64, law.expected_before(items).fpr().expect("in range").value);
+        let sums = |chances, parts| Sums { chances, parts };
+        for (below, beyond) in [(sums(500.0, 0.0), sums(0.0, 0.0)), (sums(0.0, 2.0), sums(700.0, 3.0)), (sums(30.0, 1.0), sums(0.0, 0.0))] {
+            let (fpr, count) = combine(&law, items, [r - u, r], below, beyond).expect("in range");
+            let near = |found: f64, exact: f64| assert!((found / exact - 1.0).abs() < 1e-12, "{found} {exact}");
+            near(count.lower, n - below.chances);
+            near(count.upper, n + beyond.chances);
+            near(fpr.lower, (n * mean - r * below.chances - below.parts - beyond.parts) / (n - below.chances));
+            near(fpr.upper, (n * (mean + u) + r * beyond.chances) / (n + beyond.chances));
+        }
+    }
+}

@@ -1,0 +1,122 @@
+//! Recycling with all probes of an item in one line: emptied when the filter's own rate exceeds a limit.
+//!
+//! The set bits of a blocked filter do not determine its rate, but the mean over its lines of `(d/m)^k`, with d of a line's m bits set, is the rate ([`Weights`]). So that takes the place
+//! of sigma, and the worst rate of every item, on any stream, is the limit itself.
+
+mod capacity;
+mod cycle;
+#[cfg(test)]
+mod every_state;
+mod moments;
+mod weights;
+
+pub use capacity::{BlockedSized, blocked_capacity, blocked_min_bits};
+pub use weights::Weights;
+
+use super::{LongRun, Result};
+use crate::error::{check_probes, out_of_range};
+use crate::law::{Blocked, InBlock};
+use crate::{Fpr, MAX_BLOCKED_PROBES, Method};
+
+/// A blocked filter of one phase, and the rate of its own above which it is recycled. Positions in a line are independent, as in [`InBlock::Independent`].
+///
+/// ```
+/// use truebloom_math::{BLOCK_BITS, recycling::BlockedDesign};
+/// let design = BlockedDesign::new(1 << 20, BLOCK_BITS, 6, 0.04)?;
+/// let run = design.long_run()?;
+/// assert!(run.fpr.upper < 0.01 && run.worst.upper == 0.04);
+/// # Ok::<(), truebloom_math::Error>(())
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct BlockedDesign {
+    law: Blocked,
+    limit: f64,
+}
+
+/// Below this a limit is no more than a few roundings of the weights.
+const LEAST_LIMIT: f64 = 1e-15;
+
+/// Above this a filter is as good as full, and no bracket of its cycle is worth anything.
+const MOST_LIMIT: f64 = 0.999;
+
+/// Lines up to so many bits have a table of weights.
+const MOST_BLOCK_BITS: u64 = 65_536;
+
+impl BlockedDesign {
+    /// A filter of `bits` bits in lines of `block_bits` (512 in the filters of the crate `truebloom`) that is recycled when an item leaves it with a rate above `limit`.
+    ///
+    /// Two phases, and an item that is retained, are not offered: the frozen filter's rate beside the running one's, and a cycle that begins with an item chosen by its overflow, have no
+    /// bracket here.
+    ///
+    /// Errors when bits are out of range or no multiple of `block_bits`, lines have more than 65,536 bits, probes are not from 1 to [`MAX_BLOCKED_PROBES`], or `limit` is not from 1e-15 to 0.999.
+    pub fn new(bits: u64, block_bits: u64, probes: u32, limit: f64) -> Result<BlockedDesign> {
+        check_probes(probes)?;
+        if probes > MAX_BLOCKED_PROBES {
+            return out_of_range("probes", probes, format!("at most {MAX_BLOCKED_PROBES} in a line"));
+        }
+        if block_bits > MOST_BLOCK_BITS {
+            return out_of_range("block_bits", block_bits, format!("at most {MOST_BLOCK_BITS}"));
+        }
+        if !(LEAST_LIMIT..=MOST_LIMIT).contains(&limit) {
+            return out_of_range("limit", limit, format!("a rate from {LEAST_LIMIT:e} to {MOST_LIMIT}"));
+        }
+        Ok(BlockedDesign { law: Blocked::new(bits, block_bits, InBlock::Independent, probes)?, limit })
+    }
+
+    /// Bits of the filter.
+    pub fn bits(&self) -> u64 {
+        crate::Law::bits(&self.law)
+    }
+
+    /// Bits of a line.
+    pub fn block_bits(&self) -> u64 {
+        self.law.block_bits()
+    }
+
+    /// Lines.
+    pub fn blocks(&self) -> u64 {
+        self.bits() / self.block_bits()
+    }
+
+    /// Probes of an item, all in one line.
+    pub fn probes(&self) -> u32 {
+        crate::Law::probes(&self.law)
+    }
+
+    /// The highest rate of its own with which a cycle goes on, and so the worst that any item meets.
+    pub fn limit(&self) -> f64 {
+        self.limit
+    }
+
+    /// What the lines' set bits weigh: how the filter knows its own rate.
+    pub fn weights(&self) -> Weights {
+        Weights::new(self.block_bits(), self.probes())
+    }
+
+    /// The most that all lines may weigh together with which a cycle goes on: `limit` times the lines, rounded down.
+    pub fn most_weight(&self) -> u128 {
+        weights::at_most(self.limit, self.blocks())
+    }
+
+    /// The long-run average rate, the worst rate and the expected items of a cycle.
+    ///
+    /// All are proven ([`Method::Bound`]): the worst is the limit to within one item's step; items and average come in brackets that are narrow where lines are many, about as
+    /// `1/sqrt(lines)`. The values are those of the mean curve, where a filter of i items has its expected rate, and err by less than a part in `lines` in simulations. See the
+    /// section *Recycling* of docs/DESIGN.md for the method. Some milliseconds at any size, up to a second at 32 probes.
+    ///
+    /// Errors where a cycle may take more than 2^61 items, as in sizes near 2^62 bits.
+    pub fn long_run(&self) -> Result<LongRun> {
+        let (fpr, items_per_cycle) = cycle::bracket(self)?;
+        Ok(LongRun { fpr, worst: self.worst(), items_per_cycle })
+    }
+
+    /// The limit, which no filter that is asked exceeds. Every cycle comes as near as the most that one item adds, `(1 - (1 - k/m)^k) / lines`, which is less than `k^2 / bits`, and the rounding of the weights.
+    fn worst(&self) -> Fpr {
+        let k = f64::from(self.probes());
+        let step = (k * k / self.bits() as f64).next_up() + 2.0 * self.weights().most_rounded();
+        let mut fpr = Fpr::bound((self.limit - step).next_down().max(0.0), self.limit);
+        fpr.place(self.limit);
+        debug_assert!(fpr.method == Method::Bound);
+        fpr
+    }
+}

@@ -1,0 +1,130 @@
+//! Mean and scatter of a blocked filter's own rate after so many items.
+
+use super::super::Result;
+use crate::Law;
+use crate::enclosure::{Enclose, Enclosure, GUARD};
+use crate::law::Blocked;
+
+/// A filter's own rate `W`, of which these are proven ends.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Moments {
+    pub(super) lower: f64,
+    pub(super) upper: f64,
+    /// At least the variance.
+    pub(super) variance: f64,
+}
+
+/// After `items` distinct items.
+///
+/// W is the mean over B lines of `Y = (d/m)^k`. So `E[W]` is the law's rate f, and with `E[Y^2]` the chance that two queries of one line both pass, and `E[Y Y']` that of two different lines,
+///
+/// ```text
+/// Var W = (E[Y^2] - E[Y Y']) / B - (f^2 - E[Y Y'])
+/// ```
+///
+/// The lines share the items, so `E[Y Y']` is below `f^2`, by some `f^2 / B`, and this variance below `Var Y / B`: by a factor of eight at 1%. The difference of nearly equal squares is taken in whole numbers.
+pub(super) fn after(law: &Blocked, items: u64) -> Result<Moments> {
+    if items == 0 {
+        return Ok(Moments { lower: 0.0, upper: 0.0, variance: 0.0 });
+    }
+    let blocks = law.bits() / law.block_bits();
+    let guard = GUARD + blocks.ilog2();
+    let mean = law.expected(items).enclose(guard)?;
+    let same = law.same_block(items).fpr()?.upper;
+    // One item is in one line, and one line has no other.
+    let other = match blocks.min(items) {
+        1 => Enclosure::around(vec![0], 0, 0, 0),
+        _ => law.two_blocks(items).enclose(guard)?,
+    };
+    let own = ((same - other.lower.floor()).next_up() / (blocks as f64).next_down()).next_up();
+    let shared = mean.lower.multiply(&mean.lower).minus(&other.upper).floor();
+    let variance = (own - shared).next_up().max(0.0);
+    Ok(Moments { lower: mean.lower.floor(), upper: mean.upper.ceil().min(1.0), variance })
+}
+
+impl Moments {
+    /// At least `P(W > x)`: Cantelli, where the mean is below x.
+    pub(super) fn above(&self, x: f64) -> f64 {
+        one_sided(self.variance, (x - self.upper).next_down())
+    }
+
+    /// At least `P(W <= x)`: Cantelli, where the mean is above x.
+    pub(super) fn at_most(&self, x: f64) -> f64 {
+        one_sided(self.variance, (self.lower - x).next_down())
+    }
+
+    /// At least `E[(W - x)^+]`: Scarf.
+    pub(super) fn excess(&self, x: f64) -> f64 {
+        positive_part((self.upper - x).next_up(), self.variance)
+    }
+
+    /// At least `E[(x - W)^+]`: Scarf.
+    pub(super) fn shortfall(&self, x: f64) -> f64 {
+        positive_part((x - self.lower).next_up(), self.variance)
+    }
+}
+
+/// `v / (v + d^2)` for d above 0, rounded up.
+fn one_sided(variance: f64, distance: f64) -> f64 {
+    if distance <= 0.0 {
+        return 1.0;
+    }
+    let square = (distance * distance).next_down();
+    (variance / (variance + square).next_down()).next_up().min(1.0)
+}
+
+/// `(sqrt(v + d^2) + d) / 2`, rounded up; without cancellation for d below 0.
+fn positive_part(mean: f64, variance: f64) -> f64 {
+    if mean < 0.0 {
+        let root = libm::sqrt((variance + (mean * mean).next_down()).next_down()).next_down();
+        return (variance / (2.0 * (root - mean).next_down())).next_up();
+    }
+    let root = libm::sqrt((variance + (mean * mean).next_up()).next_up()).next_up();
+    ((root + mean).next_up() / 2.0).next_up()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::every_state::{empty, one_more, own_rates};
+    use super::*;
+    use crate::law::InBlock;
+
+    /// Mean and variance are those of every state of small filters, and the bounds made of them hold at every threshold, some of them nearly as equalities.
+    #[test]
+    fn moments_and_their_bounds_are_those_of_every_state() {
+        let mut nearest = [f64::INFINITY; 4];
+        for (blocks, block_bits, probes) in [(1u32, 8u32, 3u32), (2, 4, 2), (3, 6, 1), (4, 3, 4), (9, 2, 2), (12, 1, 1)] {
+            let law = Blocked::new((blocks * block_bits).into(), block_bits.into(), InBlock::Independent, probes).expect("in range");
+            let mut states = empty(blocks, block_bits);
+            for items in 1..=25 {
+                states = one_more(&states, block_bits, probes);
+                let rates = own_rates(&states, block_bits, probes);
+                let over = |of: &dyn Fn(f64) -> f64| rates.iter().map(|&(w, chance)| chance * of(w)).sum::<f64>();
+                let (mean, found) = (over(&|w| w), after(&law, items).expect("in range"));
+                let variance = over(&|w| (w - mean) * (w - mean));
+                let context = format!("{law:?} {items} {found:?} {mean} {variance}");
+                assert!((found.lower - mean).abs() < 1e-12 && (found.upper - mean).abs() < 1e-12, "{context}");
+                assert!((found.variance - variance).abs() < 1e-9 * variance + 1e-15, "{context}");
+                for &(w, _) in &rates {
+                    // Halfway to the next, so that rounding does not decide what is above.
+                    for x in [0.97 * w, 1.03 * w] {
+                        let truths = [
+                            over(&|w| f64::from(w > x)),
+                            over(&|w| f64::from(w <= x)),
+                            over(&|w| (w - x).max(0.0)),
+                            over(&|w| (x - w).max(0.0)),
+                        ];
+                        let bounds = [found.above(x), found.at_most(x), found.excess(x), found.shortfall(x)];
+                        for ((truth, bound), nearest) in truths.iter().zip(bounds).zip(&mut nearest) {
+                            assert!(*truth <= bound * (1.0 + 1e-9) + 1e-14, "{truth} {bound} at {x}: {context}");
+                            if bound < 0.9 && *truth > 1e-6 {
+                                *nearest = nearest.min(bound / truth);
+                            }
+                        }
+                    }
+                }
+            }
+        }
+        assert!(nearest.iter().all(|nearest| *nearest < 1.3), "the bounds are generous: {nearest:?}");
+    }
+}

@@ -1,0 +1,96 @@
+//! What set bits weigh: the rate of a blocked filter as a sum of whole numbers, kept exactly while it fills.
+
+/// A line with d of its m bits set weighs `(d/m)^k` in units of 2^-64, rounded up. The sum over all lines, divided by their number, is the filter's own rate, or above it by less than
+/// [`Weights::most_rounded`]; so a filter that compares weights never goes on above its limit.
+///
+/// The rounding is part of the definition, as filters, files and laws must agree on it: beginning with 2^64, k times multiplied by d, divided by m, and rounded up.
+///
+/// ```
+/// use truebloom_math::recycling::BlockedDesign;
+/// let weights = BlockedDesign::new(1 << 20, 512, 2, 0.1)?.weights();
+/// assert_eq!(weights.of(0), 0);
+/// assert_eq!(weights.of(256), 1 << 62);
+/// assert_eq!(weights.of(512), 1 << 64);
+/// # Ok::<(), truebloom_math::Error>(())
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Weights {
+    weights: Vec<u128>,
+    probes: u32,
+}
+
+/// The weight of a line with all bits set, a rate of 1.
+const FULL: u128 = 1 << 64;
+
+impl Weights {
+    pub(super) fn new(block_bits: u64, probes: u32) -> Weights {
+        let m = u128::from(block_bits);
+        let weigh = |ones: u128| (0..probes).fold(FULL, |weight, _| (weight * ones).div_ceil(m));
+        Weights { weights: (0..=m).map(weigh).collect(), probes }
+    }
+
+    /// The weight of a line with so many set bits; that of a full line for more.
+    #[inline]
+    pub fn of(&self, ones: usize) -> u128 {
+        self.weights.get(ones).copied().unwrap_or(FULL)
+    }
+
+    /// The most by which a line's weight exceeds its rate, as a rate: each of the k steps rounds up by less than a unit, and none makes older roundings larger.
+    pub fn most_rounded(&self) -> f64 {
+        f64::from(self.probes) * UNIT
+    }
+
+    /// The rate of a filter of so many lines that weigh so much together; rounded, and 0 for no lines.
+    pub fn rate(total: u128, blocks: u64) -> f64 {
+        if blocks == 0 { 0.0 } else { total as f64 * UNIT / blocks as f64 }
+    }
+}
+
+/// 2^-64.
+const UNIT: f64 = 1.0 / 18_446_744_073_709_551_616.0;
+
+/// `limit blocks 2^64`, rounded down, in whole numbers; `limit` from 0 to 1, at most 2^62 blocks.
+pub(super) fn at_most(limit: f64, blocks: u64) -> u128 {
+    // An f64 is a whole number of 53 bits times a power of two.
+    let (fraction, exponent) = libm::frexp(limit);
+    let product = u128::from((fraction * 9_007_199_254_740_992.0) as u64) * u128::from(blocks);
+    match exponent + 64 - 53 {
+        left @ 0.. => product << left,
+        right => product.checked_shr(right.unsigned_abs()).unwrap_or(0),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use num_bigint::BigUint;
+
+    /// `ceil(2^64 (d/m)^k) <= weight < 2^64 (d/m)^k + k`.
+    #[test]
+    fn weights_are_rounded_up_by_less_than_the_probes() {
+        for (bits, probes) in [(512u64, 1u32), (512, 6), (512, 16), (512, 32), (7, 5), (1, 3), (65_536, 9)] {
+            let weights = Weights::new(bits, probes);
+            let mut most = 0.0f64;
+            for ones in 0..=bits {
+                let exact = BigUint::from(ones).pow(probes) << 64u32;
+                let whole = BigUint::from(bits).pow(probes);
+                let weight = BigUint::from(weights.of(ones as usize)) * &whole;
+                assert!(exact <= weight && weight < &exact + &whole * probes, "{bits} {probes} {ones}");
+                let above = (&weight - &exact) * 1_000u32 / &whole;
+                most = most.max(above.to_u64_digits().first().copied().unwrap_or(0) as f64 / 1_000.0);
+            }
+            assert!(probes < 9 || most > 2.0, "rounding is counted, but hardly happens: {most}");
+        }
+    }
+
+    #[test]
+    fn limits_are_whole_numbers_rounded_down() {
+        assert_eq!(at_most(0.5, 3), 3 << 63);
+        assert_eq!(at_most(0.75, 1 << 53), 3 << 115);
+        assert_eq!(at_most(libm::exp2(-60.0), 3), 48);
+        assert_eq!(at_most(libm::exp2(-66.0), 7), 1);
+        assert_eq!(at_most(1e-15, 1), 18_446);
+        assert_eq!(at_most(0.999, 1), 18_428_297_329_635_842_048);
+        assert_eq!(at_most(1e-300, 1), 0);
+    }
+}
