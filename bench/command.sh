@@ -1,7 +1,9 @@
 #!/bin/bash
 # The command on 488 MB of lines. Everything is made below target/.
 #
-#   bench/command.sh threads [ROUNDS]   wall and processor seconds with -j 1 and -j 2: medians of interleaved rounds (7 unless given)
+#   bench/command.sh threads [ROUNDS]   wall and processor seconds with -j 1 and -j 2: medians of interleaved rounds (7 unless given) and the least
+#   bench/command.sh shares             CPU seconds in all and of the busiest thread, with -j 1 and -j 2, by `perf`: what the wall time comes to where processors are
+#                                       free, and hardly changed by what else runs
 #   bench/command.sh memory             peak memory of each verb, with 64 MiB of bits or counters
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -28,9 +30,9 @@ filters() {
     done
 }
 
-# The median of a column of numbers.
-median() {
-    sort -n | awk '{ x[NR] = $1 } END { print x[int((NR + 1) / 2)] }'
+# The median and the least of a column of numbers.
+figure() {
+    sort -n | awk '{ x[NR] = $1 } END { printf " %5.2f (%.2f) |", x[int((NR + 1) / 2)], x[1] }'
 }
 
 load() {
@@ -44,45 +46,70 @@ row() {
     shift
     for ((round = 0; round < rounds; round++)); do
         for threads in 1 2; do
-            /usr/bin/time -q -o "times.$threads" -a -f '%e %U %S' "$truebloom" "$verb" -j "$threads" "$@" > printed 2> told || true
+            /usr/bin/time -q -o "times.$threads" -a -f '%e %U %S' "$truebloom" "$verb" -j "$threads" "$@" > /dev/null 2> told || true
         done
     done
     printf '| %-52s |' "$verb $*"
     for threads in 1 2; do
-        printf ' %5s | %5s |' "$(awk '{ print $1 }' "times.$threads" | median)" "$(awk '{ print $2 + $3 }' "times.$threads" | median)"
+        awk '{ print $1 }' "times.$threads" | figure
+        awk '{ print $2 + $3 }' "times.$threads" | figure
     done
-    printf ' %5s |\n' "$(awk 'FNR == 1 || $1 < least[FILENAME] { least[FILENAME] = $1 } END { printf "%.2f", least["times.1"] / least["times.2"] }' times.1 times.2)"
+    echo
+}
+
+rows() {
+    "$1" check small.tbl lines.txt
+    "$1" check -v small.tbl lines.txt
+    "$1" check large.tbl lines.txt
+    "$1" check small.tbl --json-field .url lines.json
+    "$1" check small.tbl --csv --column url lines.csv
+    "$1" check small.tbl lines.gz
+    "$1" create --force -n 5M -p 1% made.tbl lines.txt
+    "$1" create --force -n 5M -p 1% made.tbl --json-field .url lines.json
+    "$1" create --force -n 60M -p 1% made.tbl lines.txt
+    "$1" dedup -n 5M -p 0.1% lines.txt
+    "$1" dedup --memory 64MiB -p 1e-6 lines.txt
+    "$1" dedup -n 5M -p 0.1% --json-field .url lines.json
+    "$1" count -k 10 lines.txt
+    "$1" count -k 10 --json-field .url lines.json
 }
 
 threads() {
     rounds=${1:-7}
     inputs
     filters
-    echo "$(nproc) processors, load $(load) before; $rounds rounds; the last column compares the quickest rounds"
-    echo '| | wall s -j 1 | CPU s | wall s -j 2 | CPU s | times as fast |'
-    echo '|-|-|-|-|-|-|'
-    row check small.tbl lines.txt
-    row check -v small.tbl lines.txt
-    row check large.tbl lines.txt
-    row check small.tbl --json-field .url lines.json
-    row check small.tbl --csv --column url lines.csv
-    row check small.tbl lines.gz
-    row create --force -n 5M -p 1% made.tbl lines.txt
-    row create --force -n 60M -p 1% made.tbl lines.txt
-    row create --force -n 5M -p 1% made.tbl --json-field .url lines.json
-    row create --force -n 5M -p 1% made.tbl --untrusted lines.txt
-    row insert small.tbl lines.txt
-    row dedup -n 5M -p 0.1% lines.txt
-    row dedup --memory 64MiB -p 1e-6 lines.txt
-    row dedup -n 5M -p 0.1% --json-field .url lines.json
-    row count -k 10 lines.txt
-    row count -k 10 --json-field .url lines.json
+    echo "$(nproc) processors, load $(load) before; medians of $rounds rounds (and the least)"
+    echo '| | wall s -j 1 | CPU s | wall s -j 2 | CPU s |'
+    echo '|-|-|-|-|-|'
+    rows row
     echo "load $(load) after"
+}
+
+# One row: CPU seconds in all and of the busiest thread, in the cheapest of three runs.
+share() {
+    local verb=$1 threads
+    shift
+    printf '| %-52s |' "$verb $*"
+    for threads in 1 2; do
+        for _ in 1 2 3; do
+            perf record -q -e cpu-clock -F 4000 -o samples "$truebloom" "$verb" -j "$threads" "$@" > /dev/null 2> told || true
+            perf script -i samples -F tid 2> told | sort | uniq -c | awk '{ all += $1; if ($1 > most) most = $1 } END { printf " %5.2f | %5.2f |\n", all / 4000, most / 4000 }'
+        done | sort -n | head -1 | tr -d '\n'
+    done
+    echo
+}
+
+shares() {
+    inputs
+    filters
+    echo '| | CPU s -j 1 | busiest thread | CPU s -j 2 | busiest thread |'
+    echo '|-|-|-|-|-|'
+    rows share
 }
 
 # One row: the peak of a verb.
 peak() {
-    /usr/bin/time -q -o peak -f '%M' "$truebloom" "$@" > printed 2> told || true
+    /usr/bin/time -q -o peak -f '%M' "$truebloom" "$@" > /dev/null 2> told || true
     printf '| %-70s | %7.1f |\n' "$*" "$(awk 'END { print $1 / 1024 }' peak)"
 }
 
@@ -119,6 +146,7 @@ memory() {
 
 case ${1:-} in
     threads) threads "${2:-}" ;;
+    shares) shares ;;
     memory) memory ;;
-    *) sed -n '2,5s/^# \{0,1\}//p' "$OLDPWD/bench/command.sh" ;;
+    *) sed -n '2,7s/^# \{0,1\}//p' "$OLDPWD/bench/command.sh" ;;
 esac

@@ -16,9 +16,10 @@ use keys::Kind;
 use run::Setting;
 
 const HELP: &str = "\
-Usage: compare [--sizes 64KiB,8MiB,128MiB] [--rates 0.01,0.001] [--keys u64,bytes] [--rounds 61] [--only NAME,NAME] [--json FILE]
+Usage: compare [--sizes 64KiB,8MiB,128MiB] [--rates 0.01,0.001] [--keys u64,bytes] [--rounds 61] [--only NAME,NAME] [--cold] [--json FILE]
 
 Sizes are those of a standard filter at the rate; every filter gets the items that such a one holds. Names match by any part.
+Filters up to 16 MiB are brought into cache before their turn, unless --cold is given: then their turn begins with what the turns of the others leave of them.
 Prints a Markdown table a setting, and writes all numbers to FILE.";
 
 struct Options {
@@ -27,6 +28,7 @@ struct Options {
     kinds: Vec<Kind>,
     rounds: usize,
     only: Vec<String>,
+    cold: bool,
     json: Option<String>,
 }
 
@@ -42,7 +44,7 @@ fn main() {
     for kind in &options.kinds {
         for rate in &options.rates {
             for size in &options.sizes {
-                let setting = Setting { size: *size, rate: *rate, kind: *kind, rounds: options.rounds };
+                let setting = Setting { size: *size, rate: *rate, kind: *kind, rounds: options.rounds, cold: options.cold };
                 let table = run::run(&setting, &options.only);
                 report::print(&setting, &table);
                 tables.push(report::json(&setting, &table));
@@ -65,11 +67,16 @@ fn parse(mut arguments: impl Iterator<Item = String>) -> Result<Options, String>
         kinds: vec![Kind::Numbers, Kind::Texts],
         rounds: 61,
         only: Vec::new(),
+        cold: false,
         json: None,
     };
     while let Some(name) = arguments.next() {
         if name == "--help" {
             return Err("What it takes:".to_owned());
+        }
+        if name == "--cold" {
+            options.cold = true;
+            continue;
         }
         let value = arguments.next().ok_or(format!("{name} needs a value"))?;
         let parts = || value.split(',').map(str::trim);

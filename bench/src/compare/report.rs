@@ -32,8 +32,9 @@ fn p_value(row: &Row, table: &Table) -> Option<f64> {
 
 pub(crate) fn print(setting: &Setting, table: &Table) {
     println!(
-        "\n### {} at {}, {} keys, {} items; ns a key, median (best) of {} rounds\n",
+        "\n### {}{} at {}, {} keys, {} items; ns a key, median (best) of {} rounds\n",
         bytes(setting.size),
+        if setting.cold { ", cold" } else { "" },
         setting.rate,
         setting.kind.name(),
         table.items,
@@ -97,7 +98,7 @@ pub(crate) fn json(setting: &Setting, table: &Table) -> Value {
         })
     };
     json!({
-        "bytes": setting.size, "rate": setting.rate, "keys": setting.kind.name(), "items": table.items, "rounds": setting.rounds,
+        "bytes": setting.size, "cold": setting.cold, "rate": setting.rate, "keys": setting.kind.name(), "items": table.items, "rounds": setting.rounds,
         "strangers": table.strangers, "random_line": time(table.limit), "random_line_huge_pages": time(table.limit_huge),
         "rows": table.rows.iter().map(row).collect::<Vec<_>>(),
     })

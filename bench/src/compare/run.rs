@@ -24,6 +24,8 @@ pub(crate) struct Setting {
     pub(crate) rate: f64,
     pub(crate) kind: Kind,
     pub(crate) rounds: usize,
+    /// Whether filters that fit into cache are left as the others leave them.
+    pub(crate) cold: bool,
 }
 
 /// Nanoseconds a key: the median of the rounds and the best of them.
@@ -98,7 +100,7 @@ pub(crate) fn run(setting: &Setting, only: &[String]) -> Table {
 
 /// The keys that warm a filter of this size up.
 fn warming(setting: &Setting) -> u64 {
-    if setting.size <= CACHED { WARMING * setting.size / 64 } else { 0 }
+    if setting.size <= CACHED && !setting.cold { WARMING * setting.size / 64 } else { 0 }
 }
 
 /// Filters take turns of many keys, of which the second half counts, as the first one brings the filter into cache. And only the second half of all turns: before, pages are new.

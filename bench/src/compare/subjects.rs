@@ -3,7 +3,7 @@
 use crate::keys::Chunk;
 use foldhash::fast::FixedState;
 use std::hash::BuildHasher;
-use truebloom::{BlockedBloomFilter, BloomFilter, PortableHasher, Seed};
+use truebloom::{BlockedBloomFilter, BloomFilter, KeyHasher, PortableHasher, Seed};
 
 /// A filter under measurement.
 pub(crate) trait Subject {
@@ -30,7 +30,7 @@ pub(crate) struct Entry {
 
 pub(crate) const BASELINE: &str = "fastbloom + foldhash";
 
-pub(crate) const ALL: [Entry; 9] = [
+pub(crate) const ALL: [Entry; 10] = [
     Entry { name: "truebloom standard, single", make: |n, p| Box::new(Single(standard(n, p))) },
     Entry { name: "truebloom standard, bulk", make: |n, p| Box::new(Bulk(standard(n, p))) },
     Entry { name: "truebloom blocked, single", make: |n, p| Box::new(SingleBlocked(blocked(n, p))) },
@@ -44,7 +44,8 @@ pub(crate) const ALL: [Entry; 9] = [
         make: |n, p| Box::new(Fast(fastbloom::BloomFilter::with_false_pos(p).hasher(FixedState::with_seed(1)).expected_items(n as usize))),
     },
     Entry { name: "bloomfilter", make: |n, p| Box::new(Jedisct(bloomfilter_numbers(n, p), bloomfilter_texts(n, p))) },
-    Entry { name: "sbbf-rs-safe 8x32 + foldhash", make: |n, p| Box::new(Split::new(n, p)) },
+    Entry { name: "sbbf-rs-safe 8x32 + foldhash", make: |n, p| Box::new(Split(split(n, p), Fold(FixedState::with_seed(1)))) },
+    Entry { name: "sbbf-rs-safe 8x32 + our hash", make: |n, p| Box::new(Split(split(n, p), hasher())) },
     Entry { name: "xorf BinaryFuse8 (static)", make: |_, _| Box::new(Fuse::default()) },
 ];
 
@@ -182,37 +183,69 @@ impl Subject for Jedisct {
     }
 }
 
-/// It takes whole bits a key only, and a rate not at all: sized here by the exact law of its layout, through the product of its two arguments.
-struct Split(sbbf_rs_safe::Filter, FixedState);
+/// Hashes of 64 bits.
+trait Hash64 {
+    fn number(&self, key: u64) -> u64;
+    fn bytes(&self, key: &[u8]) -> u64;
+}
 
-impl Split {
-    fn new(items: u64, rate: f64) -> Split {
-        use truebloom_math::{Law, law};
-        let fits = |blocks: u64| {
-            let law = law::Blocked::new(256 * blocks, 256, law::InBlock::Split { word_bits: 32 }, 8);
-            law.and_then(|law| law.fpr(items)).is_ok_and(|fpr| fpr.upper <= rate)
-        };
-        let (mut low, mut high) = (1, 1);
-        while !fits(high) {
-            (low, high) = (high, 2 * high);
-        }
-        while high - low > 1 {
-            let middle = low + (high - low) / 2;
-            if fits(middle) { high = middle } else { low = middle }
-        }
-        Split(sbbf_rs_safe::Filter::new(8, (256 * high / 8) as usize), FixedState::with_seed(1))
+struct Fold(FixedState);
+
+impl Hash64 for Fold {
+    fn number(&self, key: u64) -> u64 {
+        self.0.hash_one(key)
+    }
+    fn bytes(&self, key: &[u8]) -> u64 {
+        self.0.hash_one(key)
     }
 }
 
-impl Subject for Split {
+/// The half of ours that such a filter takes, so that the layouts can be compared at the same hash.
+impl Hash64 for PortableHasher {
+    fn number(&self, key: u64) -> u64 {
+        u128::from(self.hash_number(key)) as u64
+    }
+    fn bytes(&self, key: &[u8]) -> u64 {
+        u128::from(self.hash(key)) as u64
+    }
+}
+
+struct Split<H>(sbbf_rs_safe::Filter, H);
+
+/// It takes whole bits a key only, and a rate not at all: sized here by the exact law of its layout, through the product of its two arguments.
+fn split(items: u64, rate: f64) -> sbbf_rs_safe::Filter {
+    use truebloom_math::{Law, law};
+    let fits = |blocks: u64| {
+        let law = law::Blocked::new(256 * blocks, 256, law::InBlock::Split { word_bits: 32 }, 8);
+        law.and_then(|law| law.fpr(items)).is_ok_and(|fpr| fpr.upper <= rate)
+    };
+    let (mut low, mut high) = (1, 1);
+    while !fits(high) {
+        (low, high) = (high, 2 * high);
+    }
+    while high - low > 1 {
+        let middle = low + (high - low) / 2;
+        if fits(middle) { high = middle } else { low = middle }
+    }
+    sbbf_rs_safe::Filter::new(8, (256 * high / 8) as usize)
+}
+
+impl<H: Hash64> Subject for Split<H> {
     fn bits(&self) -> u64 {
         8 * self.0.as_bytes().len() as u64
     }
     fn insert(&mut self, keys: &Chunk) {
-        for_each!(keys, key => { self.0.insert_hash(self.1.hash_one(key)); });
+        match keys {
+            Chunk::Numbers(keys) => keys.iter().for_each(|key| _ = self.0.insert_hash(self.1.number(*key))),
+            Chunk::Texts(keys) => keys.iter().for_each(|key| _ = self.0.insert_hash(self.1.bytes(key.bytes()))),
+        }
     }
     fn hits(&self, keys: &Chunk) -> u64 {
-        count!(keys, key => self.0.contains_hash(self.1.hash_one(key)))
+        let hits = match keys {
+            Chunk::Numbers(keys) => keys.iter().filter(|key| self.0.contains_hash(self.1.number(**key))).count(),
+            Chunk::Texts(keys) => keys.iter().filter(|key| self.0.contains_hash(self.1.bytes(key.bytes()))).count(),
+        };
+        hits as u64
     }
 }
 

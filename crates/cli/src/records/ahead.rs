@@ -140,8 +140,10 @@ impl Done {
     pub(super) fn find(&mut self, splitter: &mut Splitter, columns: Columns, text: &[u8]) -> bool {
         self.columns = columns;
         self.found.clear();
-        // Of work on an earlier block that was thrown away, these are still there: nobody took them.
-        (self.found.troubles, self.found.more_troubles) = (Vec::new(), 0);
+        // What was found before may have been thrown away untold.
+        self.found.troubles.clear();
+        self.found.passed.clear();
+        self.found.more_troubles = 0;
         splitter.resume(columns);
         let used = splitter.split(text, &mut self.found);
         let all = used == Ok(text.len()) && splitter.is_between_records() && self.found.again.take().is_none();

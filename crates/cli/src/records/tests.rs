@@ -32,8 +32,8 @@ fn split_all(splitter: &mut Splitter, text: &[u8], outcome: &mut Outcome) {
     }
 }
 
-/// The same with the whole records found by another splitter, as other threads do: `done` is used again, whatever became of it.
-fn split_ahead(splitter: &mut Splitter, other: &mut Splitter, cut: &mut Cut, done: &mut Done, text: &[u8], outcome: &mut Outcome) {
+/// The same with the whole records found by another splitter, as other threads do.
+fn split_ahead(splitter: &mut Splitter, (other, done): (&mut Splitter, &mut Done), cut: &mut Cut, text: &[u8], outcome: &mut Outcome) {
     let whole = cut.whole(text);
     let found = splitter.columns().is_some_and(|columns| done.find(other, columns, &text[whole.clone()]));
     split_all(splitter, &text[..whole.start], outcome);
@@ -48,10 +48,11 @@ fn split_ahead(splitter: &mut Splitter, other: &mut Splitter, cut: &mut Cut, don
 
 fn run(mut splitter: Splitter, mut other: Option<Splitter>, text: &[u8], step: usize) -> Outcome {
     let mut outcome = Outcome::default();
+    // What it has found is used again, as in blocks that come back.
     let (mut cut, mut done) = (Cut::new(splitter.ends()), Done::default());
     for piece in text.chunks(step) {
         match &mut other {
-            Some(other) => split_ahead(&mut splitter, other, &mut cut, &mut done, piece, &mut outcome),
+            Some(other) => split_ahead(&mut splitter, (other, &mut done), &mut cut, piece, &mut outcome),
             None => split_all(&mut splitter, piece, &mut outcome),
         }
     }

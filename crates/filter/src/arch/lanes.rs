@@ -88,28 +88,42 @@ pub(crate) fn word(hash: KeyHash, number: u64) -> u64 {
 }
 
 for_every_level! {
-    /// Whether the product of any word with `range`, modulo 2^64, is below `threshold`.
-    any_skipped(words: &Lanes, range: u64, threshold: u64) -> bool {
-        words.iter().fold(false, |any, word| any | (word.wrapping_mul(range) < threshold))
+    /// A number below `base` from each new word, and what is left of the words. False if the product of any word with `tuples`, modulo 2^64, is below `threshold`: it is to be skipped.
+    first_digits(words: &Lanes, base: u64, tuples: u64, threshold: u64, numbers: &mut Lanes, rest: &mut Lanes) -> bool {
+        *rest = *words;
+        let mut skipped = 0;
+        if tuples == base {
+            portable_digits(rest, base, numbers);
+            rest.iter().for_each(|rest| skipped |= u64::from(*rest < threshold));
+        } else {
+            words.iter().for_each(|word| skipped |= u64::from(word.wrapping_mul(tuples) < threshold));
+            portable_digits(rest, base, numbers);
+        }
+        skipped == 0
     }
 }
 
 for_every_level! {
-    /// A number below `base` from each word, and what is left of the words: [`digit`](crate::scheme::digit) of each.
+    /// A number below `base` from what is left of each word, and what is left then: [`digit`](crate::scheme::digit) of each.
     digits(words: &mut Lanes, base: u64, numbers: &mut Lanes) {
-        // Vectors multiply halves only, and a small base has but one.
-        let (high, low) = halves(base);
-        if high == 0 {
-            for (word, number) in words.iter_mut().zip(numbers) {
-                let (word_high, word_low) = halves(*word);
-                *number = (word_high * low + ((word_low * low) >> 32)) >> 32;
-                *word = word.wrapping_mul(low);
-            }
-        } else {
-            for (word, number) in words.iter_mut().zip(numbers) {
-                *number = high_product(*word, base);
-                *word = word.wrapping_mul(base);
-            }
+        portable_digits(words, base, numbers);
+    }
+}
+
+#[inline(always)]
+fn portable_digits(words: &mut Lanes, base: u64, numbers: &mut Lanes) {
+    // Vectors multiply halves only, and a small base has but one.
+    let (high, low) = halves(base);
+    if high == 0 {
+        for (word, number) in words.iter_mut().zip(numbers) {
+            let (word_high, word_low) = halves(*word);
+            *number = (word_high * low + ((word_low * low) >> 32)) >> 32;
+            *word = word.wrapping_mul(low);
+        }
+    } else {
+        for (word, number) in words.iter_mut().zip(numbers) {
+            *number = high_product(*word, base);
+            *word = word.wrapping_mul(base);
         }
     }
 }
@@ -181,16 +195,21 @@ mod tests {
         let mut streams: Vec<Words> = (0..LANES).map(|lane| Words::from_halves(KeyHash { h1: first[lane], h2: second[lane] })).collect();
         for number in 0..12 {
             let expected: Vec<u64> = streams.iter_mut().map(Words::next).collect();
-            let product = |word: u64, factor: u64| word.wrapping_mul(factor);
-            let least = expected.iter().map(|word| product(*word, base)).min().unwrap_or_default();
+            let least = |tuples: u64| expected.iter().map(|word| word.wrapping_mul(tuples)).min().unwrap_or_default();
             for level in levels() {
-                let (mut found, mut digits_found) = ([0; LANES], [0; LANES]);
+                let (mut found, mut rest, mut numbers) = ([0; LANES], [0; LANES], [0; LANES]);
                 words(level, &first, &second, number, &mut found);
                 assert_eq!(found[..], expected, "{level:?} word {number}");
-                assert!(!any_skipped(level, &found, base, least) && (least == u64::MAX || any_skipped(level, &found, base, least + 1)));
-                digits(level, &mut found, base, &mut digits_found);
+                for tuples in [base, base.wrapping_mul(base)] {
+                    let least = least(tuples);
+                    for (threshold, is_taken) in [(least, true), (least.saturating_add(1), least == u64::MAX)] {
+                        assert_eq!(first_digits(level, &found, base, tuples, threshold, &mut numbers, &mut rest), is_taken);
+                        assert!((0..LANES).all(|lane| (numbers[lane], rest[lane]) == digit(expected[lane], base)), "{level:?} {base}");
+                    }
+                }
+                digits(level, &mut rest, base, &mut numbers);
                 for (lane, word) in expected.iter().enumerate() {
-                    assert_eq!((digits_found[lane], found[lane]), digit(*word, base), "{level:?} {base}");
+                    assert_eq!((numbers[lane], rest[lane]), digit(digit(*word, base).1, base), "{level:?} {base}");
                 }
             }
             for (lane, expected) in expected.iter().enumerate() {

@@ -9,7 +9,7 @@ mod prefetch;
 mod wide;
 mod words;
 
-pub(crate) use lanes::{LANES, Lanes, Xxh3OfEight, any_skipped, digits, word, words, xxh3_of_eight};
+pub(crate) use lanes::{LANES, Lanes, Xxh3OfEight, digits, first_digits, word, words, xxh3_of_eight};
 #[cfg(test)]
 pub(crate) use line::levels;
 pub(crate) use line::{LINE_BITS, Level, Line, all_set, contains, contains_group, insert, insert_group, set};

@@ -1,6 +1,6 @@
 //! The keys of a batch between being hashed and being looked up.
 
-use crate::arch::{LANES, Lanes, Level, any_skipped, digits, words};
+use crate::arch::{LANES, Lanes, Level, first_digits, words};
 use crate::bulk::{BATCH, Group, Hashes};
 use crate::scheme::{InLines, MAX_BLOCKED_PROBES, PROBES_A_WORD};
 
@@ -59,20 +59,17 @@ impl Flight {
     /// Takes a group on board, and calls `ask` for each line as soon as it is known: the words are worked out while the lines are on their way.
     #[inline(always)]
     fn board(&mut self, level: Level, scheme: &InLines, group: Group<'_>, ask: impl Fn(u64)) {
-        let mut drawn = [0; LANES];
+        let (mut room, mut rest) = ([0; LANES], [0; LANES]);
         self.count = group.count;
-        words(level, group.first, group.second, scheme.first_word(), &mut drawn);
-        let is_skipped = any_skipped(level, &drawn, scheme.lines(), scheme.threshold());
-        digits(level, &mut drawn, scheme.lines(), &mut self.lines);
-        let later = self.words.iter_mut().take(scheme.words());
-        if is_skipped {
+        let drawn = group.words(level, scheme.first_word(), &mut room);
+        if !first_digits(level, drawn, scheme.lines(), scheme.lines(), scheme.threshold(), &mut self.lines, &mut rest) {
             // A key that skips a word is ahead of the others by one; rare unless there are 2^50 lines.
             self.board_one_by_one(scheme, group);
             self.lines.iter().take(self.count).for_each(|line| ask(*line));
             return;
         }
         self.lines.iter().take(self.count).for_each(|line| ask(*line));
-        for (number, drawn) in (scheme.first_word() + 1..).zip(later) {
+        for (number, drawn) in (scheme.first_word() + 1..).zip(self.words.iter_mut().take(scheme.words())) {
             words(level, group.first, group.second, number, drawn);
         }
     }

@@ -1,7 +1,7 @@
 //! The hashes of a batch of keys.
 
 use super::BATCH;
-use crate::arch::{LANES, Lanes};
+use crate::arch::{LANES, Lanes, Level, words};
 use crate::hash::{KeyHash, KeyHasher, hash_key};
 use crate::key::Key;
 
@@ -23,6 +23,19 @@ pub(crate) struct Group<'a> {
 impl Group<'_> {
     pub(crate) fn hash(&self, lane: usize) -> KeyHash {
         KeyHash { h1: self.first[lane % LANES], h2: self.second[lane % LANES] }
+    }
+
+    /// The word of this number of each key; `room` is for those that are not there already.
+    #[inline(always)]
+    pub(crate) fn words<'b>(&'b self, level: Level, number: u64, room: &'b mut Lanes) -> &'b Lanes {
+        match number {
+            0 => self.first,
+            1 => self.second,
+            _ => {
+                words(level, self.first, self.second, number, room);
+                room
+            }
+        }
     }
 }
 

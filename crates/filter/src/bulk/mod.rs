@@ -35,16 +35,17 @@ pub(crate) fn for_each_batch(
     mut answer: impl FnMut(&Hashes, &Hashes, bool) -> Answers,
     mut take: impl FnMut(&Answers, usize),
 ) {
-    let (mut present, mut following) = (Hashes::new(), Hashes::new());
-    let mut is_first = true;
-    next(&mut present);
+    // Two references change places, not four kilobytes.
+    let (present, following) = (&mut Hashes::new(), &mut Hashes::new());
+    let (mut present, mut following, mut is_first) = (present, following, true);
+    next(present);
     while present.count() > 0 {
         if present.count() == BATCH {
-            next(&mut following);
+            next(following);
         } else {
             following.take(&[]);
         }
-        take(&answer(&present, &following, is_first), present.count());
+        take(&answer(present, following, is_first), present.count());
         std::mem::swap(&mut present, &mut following);
         is_first = false;
     }

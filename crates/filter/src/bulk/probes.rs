@@ -1,7 +1,7 @@
 //! Batches on the standard filter, whose probes lie anywhere.
 
 use super::{Answers, BATCH, Group, Hashes, mark};
-use crate::arch::{LANES, Lanes, Level, any_skipped, digits, prefetch, word, words};
+use crate::arch::{LANES, Lanes, Level, digits, first_digits, prefetch, word};
 use crate::bits::Bits;
 use crate::scheme::{Standard, digit};
 
@@ -86,13 +86,13 @@ impl Probing {
 /// The positions of this probe, from what is left of the words or from new ones. False if a key would have to skip its word.
 #[inline(always)]
 fn draw(level: Level, scheme: &Standard, group: Group<'_>, probe: u32, rest: &mut Lanes, positions: &mut Lanes) -> bool {
-    let mut drawn = true;
-    if let Some(number) = scheme.new_word(probe) {
-        words(level, group.first, group.second, number, rest);
-        drawn = !any_skipped(level, rest, scheme.draws().tuples, scheme.draws().threshold);
-    }
-    digits(level, rest, scheme.bits(), positions);
-    drawn
+    let Some(number) = scheme.new_word(probe) else {
+        digits(level, rest, scheme.bits(), positions);
+        return true;
+    };
+    let mut room = [0; LANES];
+    let words = group.words(level, number, &mut room);
+    first_digits(level, words, scheme.bits(), scheme.draws().tuples, scheme.draws().threshold, positions, rest)
 }
 
 /// Probe after probe, and only of the keys that are still in question. In memory the next probe of each is on its way while the others are looked at; in cache the

@@ -24,17 +24,18 @@ impl Half {
     /// Sets the positions of a key and says how many were not.
     #[inline]
     pub(super) fn insert(&mut self, scheme: &impl Scheme, hash: KeyHash) -> u64 {
-        let mut newly_set = 0;
-        for position in scheme.positions(self.salt.apply(hash)) {
-            newly_set += u64::from(self.bits.set(position));
-        }
+        let (mut newly_set, mut set) = (0, self.bits.setter());
+        scheme.all(self.salt.apply(hash), |position| {
+            newly_set += u64::from(set(position));
+            true
+        });
         self.ones += newly_set;
         newly_set
     }
 
     #[inline]
     pub(super) fn contains(&self, scheme: &impl Scheme, hash: KeyHash) -> bool {
-        scheme.positions(self.salt.apply(hash)).all(|position| self.bits.get(position))
+        scheme.all(self.salt.apply(hash), |position| self.bits.get(position))
     }
 
     /// Asks for the lines of the first so many positions of a key.

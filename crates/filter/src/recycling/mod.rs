@@ -2,7 +2,7 @@
 //!
 //! A [`RecyclingFilter`] is emptied when it is full enough, so its rate never exceeds a worst one, however long the stream. A recycle starts a new *cycle*; *new* means new to
 //! what is remembered, and a forgotten item that comes again is new again. With two [phases](Phases) the cycle before the present one is still asked.
-//! [`AtomicRecyclingFilter`] is shared by threads. The average rate of a design and the items of a cycle come from [`truebloom_math::recycling`].
+//! [`BlockedRecyclingFilter`] takes one cache line a key; [`AtomicRecyclingFilter`] is shared by threads. The average rate of a design and the items of a cycle come from [`truebloom_math::recycling`].
 //!
 //! ```
 //! use truebloom::recycling::{Policy, RecyclingFilter, Seen};

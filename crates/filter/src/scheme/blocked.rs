@@ -131,11 +131,21 @@ impl InLines {
         arch::contains(level, line, word, PROBES_A_WORD) && self.contains_later(level, line, hash)
     }
 
+    /// The words after the first that gives positions.
+    #[inline(always)]
+    fn later_words(&self, hash: KeyHash) -> Words {
+        if self.is_first | (digit(hash.h1, self.lines).1 < self.threshold) {
+            let (_, mut words) = self.line(hash);
+            words.next();
+            return words;
+        }
+        Words::new(hash)
+    }
+
     /// Whether all positions but those of the first word are set.
     #[inline(never)]
     fn contains_later(&self, level: Level, line: &Line, hash: KeyHash) -> bool {
-        let (_, mut words) = self.line(hash);
-        words.next();
+        let mut words = self.later_words(hash);
         arch::all_set(|word, probes| arch::contains(level, line, word, probes), || words.next(), self.probes - PROBES_A_WORD)
     }
 
@@ -151,8 +161,7 @@ impl InLines {
     /// Sets all positions but those of the first word.
     #[inline(never)]
     fn set_later(&self, level: Level, line: &mut Line, hash: KeyHash) -> bool {
-        let (_, mut words) = self.line(hash);
-        words.next();
+        let mut words = self.later_words(hash);
         arch::insert(|line, word, probes| arch::set(level, line, word, probes), line, || words.next(), self.probes - PROBES_A_WORD)
     }
 }

@@ -157,19 +157,17 @@ impl Standard {
         }
         let a_word = if A == 0 { draws.a_word } else { A };
         let mut look = |mut word: u64, probes: u32| {
-            let (mut all, mut position) = (true, 0);
+            let mut all = true;
+            let mut next = || {
+                let (position, rest) = digit(word, bits);
+                word = rest;
+                all &= has(position);
+            };
             if probes >= a_word {
-                for _ in 0..a_word {
-                    (position, word) = digit(word, bits);
-                    all &= has(position);
-                }
+                (0..a_word).for_each(|_| next())
             } else {
-                for _ in 0..probes {
-                    (position, word) = digit(word, bits);
-                    all &= has(position);
-                }
+                (0..probes).for_each(|_| next())
             }
-            let _ = position;
             all
         };
         let all = look(hash.h1, probes) & look(hash.h2, probes.saturating_sub(a_word));
@@ -287,6 +285,31 @@ mod tests {
             assert!(Standard::new(bits, probes).is_err());
         }
         assert!(Standard::with_id(SchemeId::Classic, 10, 2).is_err());
+    }
+
+    /// What is asked for, in order, is what the positions are, for sizes of which every fourth word is skipped too; a no is a no, whichever position it is about.
+    #[test]
+    fn all_positions_are_asked_for() {
+        for (bits, probes) in
+            [1, 7, 1000, 1 << 20, 1 << 27, 3 << 60, 1 << 62].into_iter().flat_map(|bits| [1, 2, 3, 7, 20].map(|k| (bits, k)))
+        {
+            for id in [SchemeId::Standard, SchemeId::FirstStandard] {
+                let scheme = Standard::with_id(id, bits, probes).expect("in range");
+                for i in 0..200 {
+                    let hash = KeyHash { h1: mix(2 * i), h2: mix(2 * i + 1) };
+                    let positions: Vec<u64> = scheme.positions(hash).collect();
+                    let mut asked = Vec::new();
+                    assert!(scheme.all(hash, |position| {
+                        asked.push(position);
+                        true
+                    }));
+                    // After a skip it begins again.
+                    assert!(asked.ends_with(&positions) && asked.iter().all(|asked| positions.contains(asked)), "{id} {bits} {probes}");
+                    let missing = positions[i as usize % positions.len()];
+                    assert!(!scheme.all(hash, |position| position != missing));
+                }
+            }
+        }
     }
 
     /// Of all words of 16 bits, as many are left for each tuple of positions: what 64 bits do is the same arithmetic.

@@ -155,17 +155,30 @@ fn each_key(
     probes: u32,
 ) -> u32 {
     let Some((first, more)) = words.split_first() else { return 0 };
-    let mut contained = 0;
     let now = probes.min(PROBES_A_WORD);
-    for (lane, (number, word)) in numbers.iter().zip(first).enumerate().take(count) {
-        let Some(line) = lines.get(*number as usize) else { continue };
-        let mut found = has(line, *word, now);
-        // Most filters have no more than one word of probes, and most keys that are not contained fail by it.
-        if probes > PROBES_A_WORD && found {
-            let mut more = more.iter();
-            found = all_set(|word, now| has(line, word, now), || more.next().map_or(0, |words| words[lane]), probes - PROBES_A_WORD);
+    let mut contained = 0;
+    // All lanes, eight at a time, as loops of fixed length cost least; what is beyond the count is dropped.
+    for (eight, (numbers, words)) in numbers.as_chunks::<8>().0.iter().zip(first.as_chunks::<8>().0).enumerate() {
+        let mut found = 0;
+        for lane in 0..8 {
+            let line = lines.get(numbers[lane] as usize);
+            found |= u32::from(line.is_some_and(|line| has(line, words[lane], now))) << lane;
         }
-        contained |= u32::from(found) << lane;
+        contained |= found << (8 * eight);
+    }
+    contained &= u32::MAX.checked_shl(count as u32).map_or(u32::MAX, |beyond| !beyond);
+    if probes > PROBES_A_WORD {
+        // Most keys that are not contained fail by the first word.
+        let mut asked = contained;
+        while asked != 0 {
+            let lane = asked.trailing_zeros() as usize;
+            let line = lines.get(numbers[lane] as usize);
+            let mut words = more.iter().map(|words| words[lane]);
+            let found =
+                line.is_some_and(|line| all_set(|word, now| has(line, word, now), || words.next().unwrap_or(0), probes - PROBES_A_WORD));
+            contained &= !(u32::from(!found) << lane);
+            asked &= asked - 1;
+        }
     }
     contained
 }
