@@ -40,6 +40,11 @@ pub enum BuildError {
         /// The scheme that was given.
         found: SchemeId,
     },
+    /// The first hasher with a scheme that it is too weak for.
+    #[error(
+        "the hasher xxh3-1 is for files of drafts: with this scheme, filters whose seeds differ in one half would err on the same keys; take `PortableHasher::xxh3`"
+    )]
+    FirstHasher,
     /// The law of the scheme does not prove the rate.
     #[error(
         "a rate of {asked} for {items} items is not proven for a filter of the {scheme} scheme with these bits and probes; give more bits, or take the standard scheme"
@@ -286,7 +291,7 @@ pub enum FormatError {
     },
     /// A file with another scheme.
     #[error(
-        "the filter has the {found} scheme, but was to be opened as one with the {expected} scheme; open it as `BloomFilter<PortableHasher, AnyScheme>`"
+        "the filter has the {found} scheme, but was to be opened as one with the {expected} scheme; open it by the type of its scheme, or a Bloom filter as `BloomFilter<PortableHasher, AnyScheme>`"
     )]
     Scheme {
         /// The scheme of the type that was to be read.

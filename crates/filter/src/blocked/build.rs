@@ -4,7 +4,7 @@ use super::BlockedBloomFilter;
 use crate::arch::{Level, Words};
 use crate::bloom::Counts;
 use crate::error::BuildError;
-use crate::hash::{KeyHasher, PortableHasher, Seed};
+use crate::hash::{KeyHasher, PortableHasher, Seed, check_hasher};
 use crate::scheme::InLines;
 use truebloom_math::law::hash_floor;
 use truebloom_math::{BlockedPlan, Rate, Target};
@@ -48,9 +48,10 @@ impl<H: KeyHasher> BlockedBloomFilter<H> {
 
     /// A filter of a multiple of 512 bits up to 2^62 and 1 to 64 probes, with no capacity and no rate asked for.
     ///
-    /// Errors: bits or probes out of range; not enough memory.
+    /// Errors: bits or probes out of range; not enough memory; a hasher for the files of drafts.
     pub fn with_bits_probes_and_hasher(bits: u64, probes: u32, hasher: H) -> Result<BlockedBloomFilter<H>, BuildError> {
         let scheme = InLines::new(bits, probes)?;
+        check_hasher(&hasher, scheme.takes_halves())?;
         let words = usize::try_from(bits / 64).ok().and_then(Words::zeroed).ok_or(BuildError::Memory { bytes: bits / 8 })?;
         Ok(BlockedBloomFilter { hasher, scheme, words, level: Level::detect(), counts: Counts::default(), capacity: None, rate: None })
     }

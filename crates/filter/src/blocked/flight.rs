@@ -1,6 +1,6 @@
 //! The keys of a batch between being hashed and being looked up.
 
-use crate::arch::{LANES, Lanes, Level, first_digits, words};
+use crate::arch::{Asked, LANES, Lanes, Level, first_digits, words};
 use crate::bulk::{BATCH, Group, Hashes};
 use crate::scheme::{InLines, MAX_BLOCKED_PROBES, PROBES_A_WORD};
 
@@ -15,60 +15,67 @@ pub(super) struct Flight {
     count: usize,
 }
 
-/// All groups of a batch. One is used again for batch after batch: clearing it would cost as much as a lookup.
+/// Groups of a batch.
+const GROUPS: usize = BATCH / LANES;
+
+/// The groups of a batch in a ring, and one place more, where a group of the next batch boards while the present one is looked up. Used again for batch after batch: clearing it would cost as much as a lookup.
 pub(super) struct Flights {
     level: Level,
     scheme: InLines,
-    flights: Vec<Flight>,
+    ring: Vec<Flight>,
+    /// The place of the present group.
+    present: usize,
 }
 
 impl Flights {
     pub(super) fn new(level: Level, scheme: &InLines) -> Flights {
         let flight = Flight { lines: [0; LANES], words: [[0; LANES]; MAX_WORDS], count: 0 };
-        Flights { level, scheme: *scheme, flights: vec![flight; BATCH / LANES] }
+        Flights { level, scheme: *scheme, ring: vec![flight; GROUPS + 1], present: 0 }
     }
 
-    /// Calls `arrive` for each group of the present batch, and `ask` for the lines of the following one: a group boards as soon as the one before it has left its place, so that every line is on its way
-    /// for the time of a whole batch, and never too many at once. The first batch boards as a whole.
+    /// Calls `arrive` for each group of the present batch, with the lines of a group of the following one, which it is to ask for: so every line is on its way for the time of a whole batch, and never too
+    /// many at once. The first batch boards as a whole; there `ask` is called for each line.
     #[inline(always)]
     pub(super) fn fly<M>(
         &mut self,
         [present, following]: [&Hashes; 2],
         is_first: bool,
         memory: &mut M,
-        ask: impl Fn(&M, u64) + Copy,
-        mut arrive: impl FnMut(&mut M, usize, &Flight),
+        ask: impl Fn(&M, u64),
+        mut arrive: impl FnMut(&mut M, usize, Asked<'_>),
     ) {
         if is_first {
-            for (flight, group) in self.flights.iter_mut().zip(present.groups()) {
-                flight.board(self.level, &self.scheme, group, |line| ask(memory, line));
+            for (flight, group) in self.ring.iter_mut().zip(present.groups()) {
+                flight.board(self.level, &self.scheme, group);
+                flight.lines.iter().take(flight.count).for_each(|line| ask(memory, *line));
             }
         }
-        let mut boarding = following.groups();
-        for (number, flight) in self.flights.iter_mut().enumerate() {
-            arrive(memory, number, flight);
-            match boarding.next() {
-                Some(group) => flight.board(self.level, &self.scheme, group, |line| ask(memory, line)),
-                None => flight.count = 0,
+        let mut following = following.groups();
+        for number in 0..GROUPS {
+            // The place that the group before left, as far ahead as a batch is long.
+            let boarding = (self.present + GROUPS) % (GROUPS + 1);
+            match following.next() {
+                Some(group) => self.ring[boarding].board(self.level, &self.scheme, group),
+                None => self.ring[boarding].count = 0,
             }
+            let Flight { lines, words, count } = &self.ring[self.present];
+            arrive(memory, number, Asked { lines, words, count: *count, ahead: &self.ring[boarding].lines });
+            self.present = (self.present + 1) % (GROUPS + 1);
         }
     }
 }
 
 impl Flight {
-    /// Takes a group on board, and calls `ask` for each line as soon as it is known: the words are worked out while the lines are on their way.
+    /// Takes a group on board.
     #[inline(always)]
-    fn board(&mut self, level: Level, scheme: &InLines, group: Group<'_>, ask: impl Fn(u64)) {
+    fn board(&mut self, level: Level, scheme: &InLines, group: Group<'_>) {
         let (mut room, mut rest) = ([0; LANES], [0; LANES]);
         self.count = group.count;
         let drawn = group.words(level, scheme.first_word(), &mut room);
         if !first_digits(level, drawn, scheme.lines(), scheme.lines(), scheme.threshold(), &mut self.lines, &mut rest) {
             // A key that skips a word is ahead of the others by one; rare unless there are 2^50 lines.
-            self.board_one_by_one(scheme, group);
-            self.lines.iter().take(self.count).for_each(|line| ask(*line));
-            return;
+            return self.board_one_by_one(scheme, group);
         }
-        self.lines.iter().take(self.count).for_each(|line| ask(*line));
         for (number, drawn) in (scheme.first_word() + 1..).zip(self.words.iter_mut().take(scheme.words())) {
             words(level, group.first, group.second, number, drawn);
         }
@@ -81,22 +88,6 @@ impl Flight {
             self.lines[lane] = line;
             self.words.iter_mut().take(scheme.words()).for_each(|words| words[lane] = stream.next());
         }
-    }
-
-    /// The lines of the keys; those beyond [`count`](Self::count) are of nobody.
-    #[inline(always)]
-    pub(super) fn lines(&self) -> &Lanes {
-        &self.lines
-    }
-
-    #[inline(always)]
-    pub(super) fn words(&self) -> &[Lanes] {
-        &self.words
-    }
-
-    #[inline(always)]
-    pub(super) fn count(&self) -> usize {
-        self.count
     }
 }
 
@@ -129,11 +120,11 @@ mod tests {
                             is_first,
                             &mut (),
                             |(), _| (),
-                            |(), number, flight| {
-                                for lane in 0..flight.count() {
+                            |(), number, asked| {
+                                for lane in 0..asked.count {
                                     let (line, mut stream) = scheme.line(hashes[number * LANES + lane]);
-                                    let mut words = flight.words().iter().map(|words| words[lane]);
-                                    assert_eq!(flight.lines()[lane], line, "{level:?} {bits} lane {lane}");
+                                    let mut words = asked.words.iter().map(|words| words[lane]);
+                                    assert_eq!(asked.lines[lane], line, "{level:?} {bits} lane {lane}");
                                     assert!(
                                         (0..probes.div_ceil(7)).all(|_| words.next() == Some(stream.next())),
                                         "{level:?} {bits} lane {lane}"

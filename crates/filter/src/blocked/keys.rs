@@ -43,7 +43,7 @@ impl<H: KeyHasher> BlockedBloomFilter<H> {
     }
 
     /// Inserts keys and says which were surely new: bit for bit what [`insert`](Self::insert) of one after the other gives, repeats among them included, but at the
-    /// speed of memory, because the lines of the next keys are on their way meanwhile.
+    /// speed of memory, because the lines of the next keys are on their way meanwhile. Up to 512 keys are taken from the iterator before the first of them is inserted.
     pub fn insert_all<I: IntoIterator<Item: Key>>(&mut self, keys: I) -> Mask {
         let mut new = Mask::default();
         self.insert_batches(|hasher| bulk::hashing(hasher, keys), |answers, count| new.push(answers, count));
@@ -86,8 +86,8 @@ impl<H: KeyHasher> BlockedBloomFilter<H> {
         let mut flights = Flights::new(self.level, &self.scheme);
         let answer = |present: &Hashes, following: &Hashes, is_first: bool| {
             let mut answers = Answers::default();
-            flights.fly([present, following], is_first, &mut &self.words, ask, |_, number, flight| {
-                let found = arch::contains_group(self.level, lines, flight.lines(), flight.words(), flight.count(), probes);
+            flights.fly([present, following], is_first, &mut &self.words, ask, |_, number, asked| {
+                let found = arch::contains_group(self.level, lines, asked, probes);
                 answers[number * LANES / 64] |= u64::from(found) << (number * LANES % 64);
             });
             answers
@@ -106,9 +106,9 @@ impl<H: KeyHasher> BlockedBloomFilter<H> {
                 is_first,
                 &mut *words,
                 |words, line| ask(&words, line),
-                |words, number, flight| {
+                |words, number, asked| {
                     let lines = words.as_chunks_mut().0;
-                    let inserted = arch::insert_group(*level, lines, flight.lines(), flight.words(), flight.count(), scheme.probes());
+                    let inserted = arch::insert_group(*level, lines, asked, scheme.probes());
                     new[number * LANES / 64] |= u64::from(inserted) << (number * LANES % 64);
                 },
             );

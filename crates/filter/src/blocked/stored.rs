@@ -3,9 +3,9 @@
 use super::BlockedBloomFilter;
 use crate::arch::{LINE_BITS, Level, Words};
 use crate::bloom::Counts;
-use crate::error::{BuildError, Expected, FormatError};
+use crate::error::{Expected, FormatError};
 use crate::format::{Fields, Kind, Stored, at, check_field};
-use crate::hash::PortableHasher;
+use crate::hash::{PortableHasher, check_hasher};
 use crate::scheme::{InLines, InLinesId, MAX_BLOCKED_PROBES};
 use truebloom_math::{MAX_BITS, Rate};
 
@@ -45,7 +45,8 @@ impl Stored for BlockedBloomFilter {
         let changed = fields.u64_within("changed", at::CHANGED, 0, offered)?;
         let capacity = Some(fields.u64(at::CAPACITY)).filter(|capacity| *capacity > 0);
         // Bits and probes are checked, so this is not refused.
-        let scheme = InLines::with_id(id, bits, probes).map_err(|_: BuildError| FormatError::Memory { bytes: bits / 8 })?;
+        let scheme = InLines::with_id(id, bits, probes).map_err(|error| FormatError::Parameters { why: error.to_string() })?;
+        check_hasher(&hasher, scheme.takes_halves()).map_err(|error| FormatError::Parameters { why: error.to_string() })?;
         Ok(Header { hasher, scheme, bits, counts: Counts { offered, changed, merged }, capacity, rate })
     }
 

@@ -3,7 +3,7 @@
 use super::{BloomFilter, Counts};
 use crate::bits::Bits;
 use crate::error::BuildError;
-use crate::hash::{KeyHasher, PortableHasher, Seed};
+use crate::hash::{KeyHasher, PortableHasher, Seed, check_hasher};
 use crate::scheme::{AnyScheme, Scheme, Standard};
 use truebloom_math::law::hash_floor;
 use truebloom_math::{Plan, Rate, Target, Variant};
@@ -105,7 +105,7 @@ impl BloomFilter<PortableHasher, AnyScheme> {
 }
 
 impl<H: KeyHasher, S: Scheme> BloomFilter<H, S> {
-    /// An empty filter of this scheme, which says bits and probes, with no capacity and no rate asked for. An error if there is no memory.
+    /// An empty filter of this scheme, which says bits and probes, with no capacity and no rate asked for. Errors: no memory; a hasher for the files of drafts.
     ///
     /// ```
     /// use truebloom::scheme::{Partitioned, Scheme};
@@ -116,6 +116,7 @@ impl<H: KeyHasher, S: Scheme> BloomFilter<H, S> {
     /// # Ok::<(), truebloom::BuildError>(())
     /// ```
     pub fn with_scheme(scheme: S, hasher: H) -> Result<BloomFilter<H, S>, BuildError> {
+        check_hasher(&hasher, scheme.takes_halves())?;
         let storage = Bits::zeroed(scheme.bits())?;
         Ok(BloomFilter { hasher, scheme, storage, ones: 0, counts: Counts::default(), capacity: None, rate: None })
     }

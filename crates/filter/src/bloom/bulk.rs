@@ -7,7 +7,7 @@ use crate::key::Key;
 
 impl<H: KeyHasher> BloomFilter<H> {
     /// Inserts keys and says which were surely new: bit for bit what [`insert`](Self::insert) of one after the other gives, repeats among them included, but at the
-    /// speed of memory, because the bits of the next keys are on their way while those of one are set.
+    /// speed of memory, because the bits of the next keys are on their way while those of one are set. Up to 512 keys are taken from the iterator before the first of them is inserted.
     ///
     /// ```
     /// use truebloom::BloomFilter;

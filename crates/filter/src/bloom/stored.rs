@@ -4,7 +4,7 @@ use super::{BloomFilter, Counts};
 use crate::bits::{Bits, words_for};
 use crate::error::{BuildError, Expected, FormatError};
 use crate::format::{Fields, Kind, Stored, at, check_field};
-use crate::hash::PortableHasher;
+use crate::hash::{PortableHasher, check_hasher};
 use crate::scheme::Scheme;
 use truebloom_math::Rate;
 
@@ -31,6 +31,7 @@ impl<S: Scheme> Stored for BloomFilter<PortableHasher, S> {
         let id = fields.scheme()?;
         let (bits, probes, rate) = (fields.bits()?, fields.probes()?, fields.rate()?);
         let scheme = S::with_id(id, bits, probes).map_err(|error| scheme_error(error, bits, probes))?;
+        check_hasher(&hasher, scheme.takes_halves()).map_err(|error| FormatError::Parameters { why: error.to_string() })?;
         let offered = fields.u64(at::OFFERED);
         let changed = fields.u64_within("changed", at::CHANGED, 0, offered)?;
         let capacity = Some(fields.u64(at::CAPACITY)).filter(|capacity| *capacity > 0);

@@ -10,6 +10,7 @@ pub use foreign::Foreign;
 pub use portable::{HasherId, PortableHasher};
 pub use seed::Seed;
 
+use crate::error::BuildError;
 use crate::key::Key;
 
 /// The hash of a key: two 64-bit halves, each as good as random.
@@ -40,6 +41,12 @@ impl From<KeyHash> for u128 {
     }
 }
 
+fn one_by_one<H: KeyHasher + ?Sized>(hasher: &H, numbers: &[u64], first: &mut [u64], second: &mut [u64]) {
+    for (number, halves) in numbers.iter().zip(first.iter_mut().zip(second)) {
+        KeyHash { h1: *halves.0, h2: *halves.1 } = hasher.hash_number(*number);
+    }
+}
+
 /// The hash of a key of any type.
 #[inline(always)]
 pub(crate) fn hash_key<K: Key + ?Sized>(hasher: &impl KeyHasher, key: &K) -> KeyHash {
@@ -47,6 +54,11 @@ pub(crate) fn hash_key<K: Key + ?Sized>(hasher: &impl KeyHasher, key: &K) -> Key
         Some(number) => hasher.hash_number(number),
         None => key.with_bytes(|bytes| hasher.hash(bytes)),
     }
+}
+
+/// An error for the first hasher where positions come from the halves of the hash as they are: there filters of seeds that differ in one half would be of one mind.
+pub(crate) fn check_hasher(hasher: &impl KeyHasher, takes_halves: bool) -> Result<(), BuildError> {
+    if takes_halves && hasher.id() == Some(HasherId::FirstXxh3) { Err(BuildError::FirstHasher) } else { Ok(()) }
 }
 
 /// A seeded map from bytes to hashes.
@@ -67,9 +79,7 @@ pub trait KeyHasher {
 
     /// [`hash_number`](Self::hash_number) of many, the first halves and the second ones apart: with the same results, side by side where the hash allows it. As many are hashed as there are of all three.
     fn hash_numbers(&self, numbers: &[u64], first: &mut [u64], second: &mut [u64]) {
-        for (number, halves) in numbers.iter().zip(first.iter_mut().zip(second)) {
-            KeyHash { h1: *halves.0, h2: *halves.1 } = self.hash_number(*number);
-        }
+        one_by_one(self, numbers, first, second);
     }
 
     /// What stands for this hasher in files; `None` for hashers that cannot be saved.

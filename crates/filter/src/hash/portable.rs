@@ -1,7 +1,7 @@
 //! The hashers that files know.
 
 use super::xxh3::Xxh3;
-use super::{KeyHash, KeyHasher, Seed, sip};
+use super::{KeyHash, KeyHasher, Seed, one_by_one, sip};
 use std::fmt;
 
 /// The hash functions that have a number in the file format.
@@ -102,11 +102,7 @@ impl KeyHasher for PortableHasher {
     fn hash_numbers(&self, numbers: &[u64], first: &mut [u64], second: &mut [u64]) {
         match self.id {
             HasherId::Xxh3 | HasherId::FirstXxh3 => self.xxh3.hash_numbers(numbers, first, second),
-            HasherId::Sip13 => {
-                for (number, halves) in numbers.iter().zip(first.iter_mut().zip(second)) {
-                    KeyHash { h1: *halves.0, h2: *halves.1 } = self.hash_number(*number);
-                }
-            }
+            HasherId::Sip13 => one_by_one(self, numbers, first, second),
         }
     }
 

@@ -107,7 +107,6 @@ impl<H: KeyHasher, S: Layout> RecyclingFilter<H, S> {
         }
         let expected = self.compensator();
         // What rounding may have lost: each term, amplified where 1 - rho is small, and each addition, of which a cycle has no more than bits.
-
         let additions = self.bits() as f64 + self.counts.cycles as f64;
         let safe = expected * (1.0 + (1.0 + odds) * self.rounding() + additions * f64::EPSILON);
         Ok(Some(WrongDrops { expected, at_most: wrong_drops_at_most(safe, odds, confidence)? }))

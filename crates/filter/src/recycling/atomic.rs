@@ -4,7 +4,7 @@ use super::salt::Salt;
 use super::{Phases, Policy, Seen, Trigger, salt};
 use crate::bits::words_for;
 use crate::error::BuildError;
-use crate::hash::{KeyHash, KeyHasher, PortableHasher, Seed, hash_key};
+use crate::hash::{KeyHash, KeyHasher, PortableHasher, Seed, check_hasher, hash_key};
 use crate::key::Key;
 use crate::scheme::{FillScheme, Scheme, Standard};
 use std::sync::PoisonError;
@@ -84,6 +84,7 @@ impl<H: KeyHasher, S: FillScheme> AtomicRecyclingFilter<H, S> {
     pub fn with_hasher(bits: u64, probes: u32, policy: Policy, hasher: H) -> Result<AtomicRecyclingFilter<H, S>, BuildError> {
         let scheme = S::new(bits, probes)?;
         policy.check(bits, probes)?;
+        check_hasher(&hasher, scheme.takes_halves())?;
         if policy.age.is_some() || policy.phases == Phases::Two(Trigger::Excluded) {
             return Err(BuildError::NotShared { what: if policy.age.is_some() { "an age" } else { "excluded triggers" } });
         }

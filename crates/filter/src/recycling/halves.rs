@@ -142,6 +142,10 @@ impl<S: FillScheme> Memory for Halves<S> {
         })
     }
 
+    fn takes_halves(scheme: &S) -> bool {
+        scheme.takes_halves()
+    }
+
     fn header(&self) -> Fields {
         let mut fields = Fields::new(if self.frozen.is_some() { Kind::RecyclingTwoPhase } else { Kind::RecyclingOnePhase });
         fields.put_scheme(self.scheme.id(), self.bits(), self.probes());

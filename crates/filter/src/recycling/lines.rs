@@ -160,6 +160,10 @@ impl Memory for Lines {
         InLines::new(bits, probes).map_err(|error| FormatError::Parameters { why: error.to_string() })
     }
 
+    fn takes_halves(scheme: &InLines) -> bool {
+        scheme.takes_halves()
+    }
+
     fn header(&self) -> Fields {
         let mut fields = Fields::new(Kind::RecyclingBlocked);
         fields.put(at::SCHEME, (InLinesId::InLines as u16).to_le_bytes());

@@ -129,6 +129,9 @@ pub trait Memory: Sized {
     /// The scheme that a header says.
     fn read_scheme(fields: &Fields) -> Result<Self::Scheme, FormatError>;
 
+    /// As [`Scheme::takes_halves`](crate::scheme::Scheme::takes_halves).
+    fn takes_halves(scheme: &Self::Scheme) -> bool;
+
     /// A header of its kind, with its scheme.
     fn header(&self) -> Fields;
 

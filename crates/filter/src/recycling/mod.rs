@@ -36,7 +36,7 @@ pub use memory::Layout;
 pub use policy::{Phases, Policy, Seeds, Trigger, sigma_at_rate};
 
 use crate::error::BuildError;
-use crate::hash::{KeyHasher, PortableHasher, Seed};
+use crate::hash::{KeyHasher, PortableHasher, Seed, check_hasher};
 use crate::scheme::Standard;
 use account::Counts;
 use memory::Memory;
@@ -93,6 +93,7 @@ impl<H: KeyHasher, S: Layout> RecyclingFilter<H, S> {
     pub fn with_hasher(bits: u64, probes: u32, policy: Policy<S::Limit>, hasher: H) -> Result<RecyclingFilter<H, S>, BuildError> {
         let scheme = S::Memory::scheme(bits, probes)?;
         S::Memory::check(&scheme, &policy)?;
+        check_hasher(&hasher, S::Memory::takes_halves(&scheme))?;
         let memory = S::Memory::new(scheme, &policy, salt(&hasher, policy.seeds, 0))?;
         Ok(RecyclingFilter { hasher, policy, memory, clock: Clock::default(), counts: Counts::default() })
     }

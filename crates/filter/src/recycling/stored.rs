@@ -6,7 +6,7 @@ use super::recycle::Clock;
 use super::{Phases, Policy, RecyclingFilter, Seeds, Trigger, salt};
 use crate::error::FormatError;
 use crate::format::{Fields, Kind, Stored, at};
-use crate::hash::PortableHasher;
+use crate::hash::{PortableHasher, check_hasher};
 use std::time::Duration;
 
 const RETAINING: u32 = 2;
@@ -52,7 +52,8 @@ impl<S: Layout> Stored for RecyclingFilter<PortableHasher, S> {
         fields.check_zero(at::CAPACITY, at::RESERVED)?;
         fields.check_zero(if kind == Kind::RecyclingBlocked { parameter::UNUSED } else { parameter::BLOCK_BITS }, at::HEADER_CHECKSUM)?;
         let (policy, clock) = read_policy(fields, kind)?;
-        S::Memory::check(&scheme, &policy).map_err(|error| FormatError::Parameters { why: error.to_string() })?;
+        let checked = S::Memory::check(&scheme, &policy).and_then(|()| check_hasher(&hasher, S::Memory::takes_halves(&scheme)));
+        checked.map_err(|error| FormatError::Parameters { why: error.to_string() })?;
         Ok(Header { hasher, scheme, clock, counts: read_counts(fields, &policy)?, policy })
     }
 

@@ -104,6 +104,10 @@ impl Scheme for AnyScheme {
         }
     }
 
+    fn takes_halves(&self) -> bool {
+        each!(self, scheme => scheme.takes_halves())
+    }
+
     fn slices(&self) -> u32 {
         each!(self, scheme => scheme.slices())
     }

@@ -77,6 +77,11 @@ impl InLines {
         if self.is_first { InLinesId::First } else { InLinesId::InLines }
     }
 
+    /// As [`Scheme::takes_halves`](super::Scheme::takes_halves).
+    pub(crate) fn takes_halves(&self) -> bool {
+        !self.is_first
+    }
+
     #[inline(always)]
     pub(crate) fn lines(&self) -> u64 {
         self.lines

@@ -163,6 +163,11 @@ pub trait Scheme: Sized {
         }
     }
 
+    /// Whether positions come from the two halves of the hash as they are. Then a hasher has to make hashes that are as good as random even beside those of other seeds.
+    fn takes_halves(&self) -> bool {
+        false
+    }
+
     /// The slices whose fills the law asks for, of bits / slices bits each, the first `bits mod slices` of one more; 1 for most schemes.
     fn slices(&self) -> u32 {
         1

@@ -120,6 +120,10 @@ impl Scheme for Standard {
         }
     }
 
+    fn takes_halves(&self) -> bool {
+        !self.is_first
+    }
+
     fn law(&self) -> Box<dyn Law> {
         Box::new(self.law)
     }

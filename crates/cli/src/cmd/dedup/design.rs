@@ -117,6 +117,13 @@ impl Sizing {
 
     /// The blocked filter of this size, or for so many lines.
     fn blocked(&self, items: Option<u64>, rate: &Rate) -> Result<Option<BlockedSized>, Failure> {
+        if let Some(memory) = self.memory.filter(|memory| memory.saturating_mul(8) < BLOCK_BITS) {
+            return Err(Failure::new(format_args!(
+                "--layout blocked needs at least {} of --memory, a cache line, not {}",
+                report::bytes(BLOCK_BITS / 8),
+                report::bytes(memory)
+            )));
+        }
         Ok(match (self.memory, items) {
             (None, Some(items)) => blocked_min_bits(items as f64, rate)?,
             (memory, _) => blocked_capacity(memory.unwrap_or(DEFAULT_BYTES).saturating_mul(8), rate)?,

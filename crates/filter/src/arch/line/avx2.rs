@@ -1,7 +1,6 @@
 //! All positions of a word at once, a 32-bit lane each: the line is two registers, a permutation fetches from each, and the position's top bit chooses.
 
-use super::{Line, SHIFTS, each_key};
-use crate::arch::Lanes;
+use super::{Asked, Line, SHIFTS, each_key};
 use std::arch::x86_64::{
     __m256i, _mm256_and_si256, _mm256_blendv_ps, _mm256_castps_si256, _mm256_castsi256_ps, _mm256_loadu_si256, _mm256_permutevar8x32_epi32,
     _mm256_set1_epi32, _mm256_set1_epi64x, _mm256_shuffle_ps, _mm256_slli_epi32, _mm256_sllv_epi32, _mm256_srli_epi32, _mm256_srlv_epi64,
@@ -41,8 +40,8 @@ pub(super) unsafe fn contains(line: &Line, word: u64, probes: u32) -> bool {
 /// # Safety
 /// The processor has AVX2.
 #[target_feature(enable = "avx2")]
-pub(super) unsafe fn contains_group(lines: &[Line], numbers: &Lanes, words: &[Lanes], count: usize, probes: u32) -> u32 {
+pub(super) unsafe fn contains_group(lines: &[Line], asked: Asked<'_>, probes: u32) -> u32 {
     // SAFETY: as the caller promised.
     let has = |line: &Line, word, probes| unsafe { has(line, word, probes) };
-    each_key(has, lines, numbers, words, count, probes)
+    each_key(has, lines, asked, probes)
 }

@@ -1,7 +1,6 @@
 //! All positions of a word at once, a 64-bit lane each: the line is one register, and one permutation fetches from it.
 
-use super::{Line, SHIFTS, each_key, set_each_key};
-use crate::arch::Lanes;
+use super::{Asked, Line, SHIFTS, each_key, set_each_key};
 use crate::scheme::PROBES_A_WORD;
 use std::arch::x86_64::{
     __m512i, _mm512_and_epi64, _mm512_andnot_epi64, _mm512_cmpeq_epi64_mask, _mm512_loadu_epi64, _mm512_mask_or_epi64, _mm512_or_epi64,
@@ -62,10 +61,10 @@ pub(super) unsafe fn set(line: &mut Line, word: u64, probes: u32) -> bool {
 /// # Safety
 /// The processor has AVX-512 F.
 #[target_feature(enable = "avx512f")]
-pub(super) unsafe fn insert_group(lines: &mut [Line], numbers: &Lanes, words: &[Lanes], count: usize, probes: u32) -> u32 {
+pub(super) unsafe fn insert_group(lines: &mut [Line], asked: Asked<'_>, probes: u32) -> u32 {
     // SAFETY: as the caller promised.
     let set = |line: &mut Line, word, probes| unsafe { set_positions(line, word, probes) };
-    set_each_key(set, lines, numbers, words, count, probes)
+    set_each_key(set, lines, asked, probes)
 }
 
 /// # Safety
@@ -79,8 +78,8 @@ pub(super) unsafe fn contains(line: &Line, word: u64, probes: u32) -> bool {
 /// # Safety
 /// The processor has AVX-512 F.
 #[target_feature(enable = "avx512f")]
-pub(super) unsafe fn contains_group(lines: &[Line], numbers: &Lanes, words: &[Lanes], count: usize, probes: u32) -> u32 {
+pub(super) unsafe fn contains_group(lines: &[Line], asked: Asked<'_>, probes: u32) -> u32 {
     // SAFETY: as the caller promised.
     let has = |line: &Line, word, probes| unsafe { has(line, word, probes) };
-    each_key(has, lines, numbers, words, count, probes)
+    each_key(has, lines, asked, probes)
 }

@@ -9,7 +9,7 @@ mod avx2;
 mod avx512;
 mod scalar;
 
-use super::Lanes;
+use super::{Lanes, prefetch};
 use crate::scheme::PROBES_A_WORD;
 
 /// Bits of a line.
@@ -80,17 +80,30 @@ pub(crate) fn contains(level: Level, line: &Line, word: u64, probes: u32) -> boo
     }
 }
 
-/// Of the first `count` of a group of keys, those that are contained, a bit each: their lines, by number, and the words of their positions, word by word.
+/// What is known of a group of keys, and the lines that keys after them need.
+#[derive(Clone, Copy)]
+pub(crate) struct Asked<'a> {
+    /// The lines of the keys, by number.
+    pub(crate) lines: &'a Lanes,
+    /// The words of their positions, word by word.
+    pub(crate) words: &'a [Lanes],
+    /// So many of them are keys.
+    pub(crate) count: usize,
+    /// Lines to ask for meanwhile, one a key: a burst of them would have to wait for each other.
+    pub(crate) ahead: &'a Lanes,
+}
+
+/// Of a group of keys, those that are contained, a bit each.
 #[inline]
-pub(crate) fn contains_group(level: Level, lines: &[Line], numbers: &Lanes, words: &[Lanes], count: usize, probes: u32) -> u32 {
+pub(crate) fn contains_group(level: Level, lines: &[Line], asked: Asked<'_>, probes: u32) -> u32 {
     match level {
-        Level::Scalar => each_key(scalar::has, lines, numbers, words, count, probes),
+        Level::Scalar => each_key(scalar::has, lines, asked, probes),
         // SAFETY: `Level::detect` makes these values only on processors that have the instructions.
         #[cfg(target_arch = "x86_64")]
-        Level::Avx2 => unsafe { avx2::contains_group(lines, numbers, words, count, probes) },
+        Level::Avx2 => unsafe { avx2::contains_group(lines, asked, probes) },
         // SAFETY: as above.
         #[cfg(target_arch = "x86_64")]
-        Level::Avx512 => unsafe { avx512::contains_group(lines, numbers, words, count, probes) },
+        Level::Avx512 => unsafe { avx512::contains_group(lines, asked, probes) },
     }
 }
 
@@ -106,14 +119,14 @@ pub(crate) fn set(level: Level, line: &mut Line, word: u64, probes: u32) -> bool
     }
 }
 
-/// Inserts the first `count` of a group of keys in order, and says which were new, a bit each; as [`contains_group`].
+/// Inserts a group of keys in order, and says which were new, a bit each.
 #[inline]
-pub(crate) fn insert_group(level: Level, lines: &mut [Line], numbers: &Lanes, words: &[Lanes], count: usize, probes: u32) -> u32 {
+pub(crate) fn insert_group(level: Level, lines: &mut [Line], asked: Asked<'_>, probes: u32) -> u32 {
     match level {
         // SAFETY: as above.
         #[cfg(target_arch = "x86_64")]
-        Level::Avx512 => unsafe { avx512::insert_group(lines, numbers, words, count, probes) },
-        _ => set_each_key(scalar::set, lines, numbers, words, count, probes),
+        Level::Avx512 => unsafe { avx512::insert_group(lines, asked, probes) },
+        _ => set_each_key(scalar::set, lines, asked, probes),
     }
 }
 
@@ -146,38 +159,33 @@ pub(crate) fn all_set(has: impl Fn(u64, u32) -> bool, mut next: impl FnMut() -> 
 
 /// Lines beyond the end contain nothing; no scheme draws one. `has` is inlined, so that this becomes part of the function that has the instructions for it.
 #[inline(always)]
-fn each_key(
-    has: impl Fn(&Line, u64, u32) -> bool + Copy,
-    lines: &[Line],
-    numbers: &Lanes,
-    words: &[Lanes],
-    count: usize,
-    probes: u32,
-) -> u32 {
-    let Some((first, more)) = words.split_first() else { return 0 };
+fn each_key(has: impl Fn(&Line, u64, u32) -> bool + Copy, lines: &[Line], asked: Asked<'_>, probes: u32) -> u32 {
+    let Some((first, more)) = asked.words.split_first() else { return 0 };
     let now = probes.min(PROBES_A_WORD);
     let mut contained = 0;
     // All lanes, eight at a time, as loops of fixed length cost least; what is beyond the count is dropped.
-    for (eight, (numbers, words)) in numbers.as_chunks::<8>().0.iter().zip(first.as_chunks::<8>().0).enumerate() {
+    let eights = asked.lines.as_chunks::<8>().0.iter().zip(first.as_chunks::<8>().0).zip(asked.ahead.as_chunks::<8>().0);
+    for (eight, ((numbers, words), ahead)) in eights.enumerate() {
         let mut found = 0;
         for lane in 0..8 {
+            prefetch(lines.as_flattened(), ahead[lane].wrapping_mul(8));
             let line = lines.get(numbers[lane] as usize);
             found |= u32::from(line.is_some_and(|line| has(line, words[lane], now))) << lane;
         }
         contained |= found << (8 * eight);
     }
-    contained &= u32::MAX.checked_shl(count as u32).map_or(u32::MAX, |beyond| !beyond);
+    contained &= u32::MAX.checked_shl(asked.count as u32).map_or(u32::MAX, |beyond| !beyond);
     if probes > PROBES_A_WORD {
         // Most keys that are not contained fail by the first word.
-        let mut asked = contained;
-        while asked != 0 {
-            let lane = asked.trailing_zeros() as usize;
-            let line = lines.get(numbers[lane] as usize);
+        let mut in_question = contained;
+        while in_question != 0 {
+            let lane = in_question.trailing_zeros() as usize;
+            let line = lines.get(asked.lines[lane] as usize);
             let mut words = more.iter().map(|words| words[lane]);
             let found =
                 line.is_some_and(|line| all_set(|word, now| has(line, word, now), || words.next().unwrap_or(0), probes - PROBES_A_WORD));
             contained &= !(u32::from(!found) << lane);
-            asked &= asked - 1;
+            in_question &= in_question - 1;
         }
     }
     contained
@@ -185,18 +193,12 @@ fn each_key(
 
 /// Lines beyond the end take nothing; no scheme draws one.
 #[inline(always)]
-fn set_each_key(
-    set: impl Fn(&mut Line, u64, u32) -> bool + Copy,
-    lines: &mut [Line],
-    numbers: &Lanes,
-    words: &[Lanes],
-    count: usize,
-    probes: u32,
-) -> u32 {
+fn set_each_key(set: impl Fn(&mut Line, u64, u32) -> bool + Copy, lines: &mut [Line], asked: Asked<'_>, probes: u32) -> u32 {
     let mut inserted = 0;
-    for (lane, number) in numbers.iter().enumerate().take(count) {
+    for (lane, (number, ahead)) in asked.lines.iter().zip(asked.ahead).enumerate().take(asked.count) {
+        prefetch(lines.as_flattened(), ahead.wrapping_mul(8));
         if let Some(line) = lines.get_mut(*number as usize) {
-            let mut words = words.iter();
+            let mut words = asked.words.iter();
             let new = insert(set, line, || words.next().map_or(0, |words| words[lane]), probes);
             inserted |= u32::from(new) << lane;
         }
@@ -250,10 +252,11 @@ mod tests {
                 words.iter_mut().for_each(|words| words[..4].fill(stream.next()));
                 numbers[..4].copy_from_slice(&[1, 0, 2, 3]);
                 let lines = [[0; 8], *line, [!0; 8]];
-                let found = contains_group(level, &lines, &numbers, &words, 4, probes);
-                assert_eq!(found, u32::from(truth) | 0b100, "{level:?} {probes} {line:x?} {hash:x}");
-                assert_eq!(contains_group(level, &lines, &numbers, &words, 2, probes), u32::from(truth));
-                assert_eq!(contains_group(level, &lines, &numbers, &words, 0, probes), 0);
+                let found = |count| {
+                    contains_group(level, &lines, Asked { lines: &numbers, words: &words, count, ahead: &[u64::MAX; LANES] }, probes)
+                };
+                assert_eq!(found(4), u32::from(truth) | 0b100, "{level:?} {probes} {line:x?} {hash:x}");
+                assert_eq!((found(2), found(0)), (u32::from(truth), 0));
             }
         }
     }
@@ -280,7 +283,8 @@ mod tests {
             }
             for level in levels() {
                 let mut lines = before;
-                prop_assert_eq!(insert_group(level, &mut lines, &numbers, &words, count, probes), answers, "{:?}", level);
+                let asked = Asked { lines: &numbers, words: &words, count, ahead: &numbers };
+                prop_assert_eq!(insert_group(level, &mut lines, asked, probes), answers, "{:?}", level);
                 prop_assert_eq!(lines, expected);
                 let mut one = start;
                 let mut stream = words.iter().map(|words| words[0]);
