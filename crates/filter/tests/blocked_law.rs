@@ -11,13 +11,11 @@
 mod common;
 #[path = "acceptance/keys.rs"]
 mod keys;
-#[path = "acceptance/law.rs"]
-mod law;
 
 use common::SplitMix64;
 use keys::Keys;
-use law::noticed_factor;
 use truebloom::{BlockedBloomFilter, HasherId, KeyHasher, PortableHasher, Seed, Target};
+use truebloom_math::binomial::noticed_factor;
 use truebloom_math::law::{Blocked, InBlock};
 use truebloom_math::{BlockedPlan, Law, binomial};
 

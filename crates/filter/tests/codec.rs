@@ -148,7 +148,7 @@ fn hostile_fields_are_refused_by_name() {
     let bits = sample().bits();
     let length = bits.div_ceil(64) * 8;
     let field = |field, expected, found| FormatError::Field { field, expected, found };
-    let cases: [(usize, &[u8], FormatError); 23] = [
+    let cases: [(usize, &[u8], FormatError); 24] = [
         (8, &[2, 0], FormatError::Version { expected: 1, found: 2 }),
         (10, &[2, 0], FormatError::Kind { found: Kind::Blocked }),
         (10, &[0, 0], FormatError::Unknown { field: "kind", found: 0 }),
@@ -158,6 +158,7 @@ fn hostile_fields_are_refused_by_name() {
         (12, &[10, 0], FormatError::Unknown { field: "scheme", found: 10 }),
         (12, &[4, 0], FormatError::Scheme { expected: SchemeId::Standard, found: SchemeId::Double }),
         (14, &[4, 0], FormatError::Unknown { field: "hasher", found: 4 }),
+        (14, &[1, 0], FormatError::Parameters { why: truebloom::BuildError::FirstHasher.to_string() }),
         (16, &[2, 0, 0, 0], FormatError::Unknown { field: "flags", found: 2 }),
         (16, &[1, 0, 0, 128], FormatError::Unknown { field: "flags", found: 0x8000_0001 }),
         (20, &[0; 4], field("probes", Expected::Within(1, 1000), 0)),

@@ -2,9 +2,10 @@
 
 use std::path::PathBuf;
 use truebloom::count_min::{Counter, FullRows, HeavyHitters, PairwiseRows, RowHashes, Sketch, TwoHashRows};
+use truebloom::recycling::{Policy, RecyclingFilter};
 use truebloom::scheme::{AnyScheme, Classic, Scheme, SchemeId, Standard};
 use truebloom::truebloom_math::count_min::{Rows, Shape};
-use truebloom::{BlockedBloomFilter, BloomFilter, HasherId, KeyHash, KeyHasher, MergeError, PortableHasher, Seed};
+use truebloom::{BlockedBloomFilter, BloomFilter, BuildError, HasherId, KeyHash, KeyHasher, MergeError, PortableHasher, Seed};
 
 const SEED: u128 = 0x0f1e_2d3c_4b5a_6978_8796_a5b4_c3d2_e1f0;
 
@@ -91,6 +92,15 @@ fn insert_blocked(filter: &mut BlockedBloomFilter) {
         filter.insert(&(i - 100));
     }
     filter.extend([0, 1, 3, 4, 8, 9, 16, 17, 128, 129, 240, 241, 256].map(|length| &bytes[..length]));
+}
+
+/// Its seeds are too weak where positions come from the halves of the hash as they are.
+#[test]
+fn the_first_hasher_is_for_schemes_that_mix() {
+    assert_eq!(BloomFilter::with_hasher(100, 0.01, first_xxh3()), Err(BuildError::FirstHasher));
+    assert_eq!(BlockedBloomFilter::with_hasher(100, 0.01, first_xxh3()), Err(BuildError::FirstHasher));
+    assert!(RecyclingFilter::<_, Standard>::with_hasher(100, 3, Policy::one_phase(50), first_xxh3()) == Err(BuildError::FirstHasher));
+    assert!(BloomFilter::with_scheme(Classic::new(100, 3).expect("in range"), first_xxh3()).is_ok());
 }
 
 /// Key i comes i + 1 times.

@@ -53,6 +53,16 @@ pub fn two_sided(hits: u64, trials: u64, p: f64) -> f64 {
     (2.0 * at_least(hits, trials, p).min(at_most(hits, trials, p))).min(1.0)
 }
 
+/// The power of [`two_sided`] at the level `alpha`, in 0..1: the factor on the rate for which its upper tail rejects with probability 99%. A bisection over numbers of hits and one over rates, each of some sums.
+pub fn noticed_factor(trials: u64, rate: f64, alpha: f64) -> f64 {
+    let (mut least_rejected, mut high) = ((trials as f64 * rate) as u64, trials);
+    while least_rejected < high {
+        let middle = least_rejected + (high - least_rejected) / 2;
+        if 2.0 * at_least(middle, trials, rate) < alpha { high = middle } else { least_rejected = middle + 1 }
+    }
+    solve(|p| at_least(least_rejected, trials, p) >= 0.99) / rate
+}
+
 /// The Clopper-Pearson interval of the chance: covers it with probability at least `confidence` (in 0..1), equal-tailed.
 ///
 /// ```
@@ -142,6 +152,19 @@ fn deviance(x: f64, mean: f64) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// The test rejects so much more, and not less, with the probability promised.
+    #[test]
+    fn what_is_noticed_is_rejected() {
+        for (trials, rate, alpha) in [(1_000, 0.1, 1e-6), (1_000_000, 0.01, 1e-8), (100_000, 1e-3, 0.01)] {
+            let factor = noticed_factor(trials, rate, alpha);
+            let least = (0..=trials)
+                .find(|hits| *hits as f64 > trials as f64 * rate && two_sided(*hits, trials, rate) < alpha)
+                .expect("some are too many");
+            assert!(at_least(least, trials, factor * (1.0 + 1e-9) * rate) >= 0.99, "{factor}");
+            assert!(at_least(least, trials, factor * (1.0 - 1e-9) * rate) < 0.99, "{factor}");
+        }
+    }
 
     /// 60-digit values of the upper tail, to 17 digits: the sizes at which common crates return 0, or 1 percent off.
     #[test]

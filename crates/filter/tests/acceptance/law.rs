@@ -9,28 +9,6 @@ pub fn bennett(distance: f64, variance: f64) -> f64 {
     (2.0 * (-variance * h).exp()).min(1.0)
 }
 
-/// The smallest factor on the rate for which the upper tail rejects with probability at least 99%.
-pub fn noticed_factor(queries: u64, rate: f64, alpha: f64) -> f64 {
-    let (mut low, mut high) = ((queries as f64 * rate) as u64, queries);
-    while low < high {
-        let middle = low + (high - low) / 2;
-        if 2.0 * binomial::at_least(middle, queries, rate) < alpha { high = middle } else { low = middle + 1 }
-    }
-    let (mut factor, mut step) = (1.0, 1.0);
-    while step > 1e-4 {
-        let next: f64 = factor + step;
-        if next * rate < 1.0 && binomial::at_least(low, queries, next * rate) < 0.99 {
-            factor = next
-        } else {
-            step /= 2.0
-        }
-        if next * rate < 1.0 && factor == next {
-            step *= 2.0
-        }
-    }
-    factor
-}
-
 /// The distribution of the set bits of small filters: ten cells of about equal chance, each count tested against its binomial.
 pub struct Cells {
     /// Upper end (included) and chance of each cell.

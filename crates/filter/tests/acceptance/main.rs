@@ -25,10 +25,11 @@ mod subject;
 mod unconditional;
 
 use keys::Keys;
-use law::{Cells, bennett, noticed_factor};
+use law::{Cells, bennett};
 use subject::{DoubleHashing, Filter, OneProbe, Positions, Subject};
 use truebloom::HasherId;
 use truebloom::scheme::{Classic, Standard};
+use truebloom_math::binomial::noticed_factor;
 use truebloom_math::{Plan, Target, binomial};
 
 /// What each single test may err by.

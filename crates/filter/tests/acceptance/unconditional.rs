@@ -6,10 +6,9 @@
 
 use crate::ALPHA;
 use crate::common::SplitMix64;
-use crate::law::noticed_factor;
 use truebloom::scheme::{AnyScheme, Scheme, SchemeId};
 use truebloom::{BloomFilter, KeyHash, PortableHasher, Seed};
-use truebloom_math::binomial;
+use truebloom_math::binomial::{self, noticed_factor};
 
 /// Bits, probes, items and filters.
 const CASES: [(u64, u32, u64, u64); 5] =
