@@ -1,12 +1,12 @@
 //! The file of a blocked recycling filter: a golden file of a second implementation, round trips in the middle of a cycle, and hostile bytes.
 
 use crate::common::{seal, seal_all};
-use crate::filter;
 use crate::state::{SEED, check_golden, decode_as, offer};
+use crate::{files, filter};
 use proptest::prelude::*;
 use std::time::Duration;
 use truebloom::recycling::{Blocked, BlockedRecyclingFilter, Policy, Seeds};
-use truebloom::{BlockedBloomFilter, Expected, FormatError, HasherId, Kind, PortableHasher, RecyclingFilter, Seed};
+use truebloom::{BlockedBloomFilter, Expected, FormatError, Kind, PortableHasher, RecyclingFilter};
 
 #[test]
 fn golden_blocked() {
@@ -37,65 +37,28 @@ fn sample() -> Vec<u8> {
 }
 
 fn patched(offset: usize, field: &[u8]) -> Vec<u8> {
-    let mut bytes = sample();
-    bytes[offset..offset + field.len()].copy_from_slice(field);
-    seal(&mut bytes);
-    bytes
+    files::patched(sample(), offset, field)
 }
 
 proptest! {
-    /// Saved and opened at any moment, a filter goes on as if nothing had happened.
     #[test]
     fn a_restored_filter_goes_on(
         at in 0..600u64, insertions in prop::option::of(2..90u64), age in prop::option::of(1..200u64), seed: u128, sip: bool, renewed: bool
     ) {
         let seeds = if renewed { Seeds::Renewed } else { Seeds::Kept };
         let policy = Policy { insertions, age: age.map(Duration::from_nanos), seeds, ..Policy::one_phase(0.002) };
-        let hasher = PortableHasher::new(if sip { HasherId::Sip13 } else { HasherId::Xxh3 }, Seed::from(seed));
-        let mut one = BlockedRecyclingFilter::with_hasher(1_024, 5, policy, hasher).expect("in range");
-        for i in 0..at {
-            one.check_and_insert_at(&(i * i % 390), Duration::from_nanos(i));
-        }
-        let bytes = one.to_bytes().expect("small");
-        let mut two = decode(&bytes).expect("just written");
-        prop_assert_eq!(&one, &two);
-        prop_assert_eq!(one.fpr(), two.fpr());
-        for i in at..at + 400 {
-            let (key, now) = (i * i % 390, Duration::from_nanos(i));
-            prop_assert_eq!(one.check_and_insert_at(&key, now), two.check_and_insert_at(&key, now));
-        }
-        prop_assert_eq!(one, two);
+        files::goes_on::<Blocked>(1_024, 5, policy, (seed, sip), at, 390)?;
     }
 
-    /// Headers of which any field may be anything, with checksums made right: an error or a filter that keeps its own rules; never a panic.
     #[test]
     fn forged_headers_do_no_harm(offset in 8..248usize, field in prop::collection::vec(any::<u8>(), 1..9), start: u64) {
-        let field = &field[..field.len().min(248 - offset)];
-        if let Ok(mut filter) = decode(&patched(offset, field)) {
-            for key in start..start.saturating_add(300) {
-                filter.check_and_insert_at(&key, Duration::from_nanos(key));
-                prop_assert!(filter.fpr() <= filter.worst_fpr());
-            }
-            prop_assert!(filter.compensator() >= 0.0);
-            let _ = (filter.wrong_drops(0.99), filter.average_fpr());
-            let bytes = filter.to_bytes().expect("small");
-            prop_assert_eq!(decode(&bytes), Ok(filter));
-        }
+        files::does_no_harm::<Blocked>(&patched(offset, &field[..field.len().min(248 - offset)]), start)?;
     }
 }
 
 #[test]
 fn damage_is_found_everywhere() {
-    let bytes = sample();
-    for length in 0..bytes.len() {
-        assert!(matches!(decode(&bytes[..length]), Err(FormatError::Truncated { .. })));
-    }
-    for bit in 0..8 * bytes.len() {
-        let mut damaged = bytes.clone();
-        damaged[bit / 8] ^= 1 << (bit % 8);
-        assert!(decode(&damaged).is_err(), "bit {bit}");
-    }
-    assert!(matches!(decode(&[bytes.clone(), bytes].concat()), Err(FormatError::TooLong { .. })));
+    files::damage_is_found::<Blocked>(&sample());
 }
 
 #[test]

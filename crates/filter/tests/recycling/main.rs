@@ -5,6 +5,7 @@ mod blocked;
 mod blocked_state;
 #[path = "../common/mod.rs"]
 mod common;
+mod files;
 mod memory;
 mod model;
 mod naive;
