@@ -114,7 +114,7 @@ pub(crate) fn set(level: Level, line: &mut Line, word: u64, probes: u32) -> bool
         // SAFETY: `Level::detect` makes this value only on processors that have the instructions.
         #[cfg(target_arch = "x86_64")]
         Level::Avx512 => unsafe { avx512::set(line, word, probes) },
-        // With AVX2 alone there is no register for a whole line of bits, and one at a time is as fast.
+        // For AVX2, where a line takes two registers, no kernel was tried.
         _ => scalar::set(line, word, probes),
     }
 }
