@@ -3,7 +3,7 @@
 use super::BlockedBloomFilter;
 use crate::bloom::Counts;
 use crate::error::MergeError;
-use crate::hash::KeyHasher;
+use crate::hash::{KeyHasher, check_alike};
 
 impl<H: KeyHasher> BlockedBloomFilter<H> {
     /// Adds all keys of `other`: bit for bit the filter that both key sets inserted into one would have given. Capacity and rate stay those of `self`.
@@ -43,14 +43,6 @@ impl<H: KeyHasher> BlockedBloomFilter<H> {
         if ours != theirs {
             return Err(MergeError::Scheme { ours, theirs });
         }
-        let (ours, theirs) = (self.hasher.id(), other.hasher.id());
-        if ours != theirs {
-            return Err(MergeError::Hasher { ours, theirs });
-        }
-        let (ours, theirs) = (self.seed(), other.seed());
-        if ours != theirs {
-            return Err(MergeError::Seed { ours, theirs });
-        }
-        Ok(())
+        check_alike(&self.hasher, &other.hasher)
     }
 }

@@ -58,11 +58,7 @@ impl Stored for BlockedBloomFilter {
         let Header { hasher, scheme, bits, counts, capacity, rate } = header;
         let words = Words::from_vec(words).ok_or(FormatError::Memory { bytes: bits / 8 })?;
         let filter = BlockedBloomFilter { hasher, scheme, words, level: Level::detect(), counts, capacity, rate };
-        // Every offer that set a bit set 1 to k of them. After a union the counts are only bounds.
-        if !counts.merged {
-            let most = counts.changed.saturating_mul(scheme.probes().into());
-            check_field("set bits", filter.ones(), Expected::Within(counts.changed, most))?;
-        }
+        counts.check_ones(scheme.probes(), filter.ones())?;
         Ok(filter)
     }
 

@@ -3,7 +3,7 @@
 use super::{BloomFilter, Counts};
 use crate::bits::Bits;
 use crate::error::MergeError;
-use crate::hash::KeyHasher;
+use crate::hash::{KeyHasher, check_alike};
 use crate::scheme::Scheme;
 
 impl<H: KeyHasher, S: Scheme> BloomFilter<H, S> {
@@ -58,14 +58,6 @@ impl<H: KeyHasher, S: Scheme> BloomFilter<H, S> {
         if ours != theirs {
             return Err(MergeError::Scheme { ours: ours.name(), theirs: theirs.name() });
         }
-        let (ours, theirs) = (self.hasher.id(), other.hasher.id());
-        if ours != theirs {
-            return Err(MergeError::Hasher { ours, theirs });
-        }
-        let (ours, theirs) = (self.seed(), other.seed());
-        if ours != theirs {
-            return Err(MergeError::Seed { ours, theirs });
-        }
-        Ok(())
+        check_alike(&self.hasher, &other.hasher)
     }
 }

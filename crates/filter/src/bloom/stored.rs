@@ -46,7 +46,7 @@ impl<S: Scheme> Stored for BloomFilter<PortableHasher, S> {
         let Header { hasher, scheme, counts, capacity, rate } = header;
         let storage = Bits::from_words(words, scheme.bits()).ok_or(FormatError::Padding { bits: scheme.bits() })?;
         let ones = storage.count_ones();
-        check_ones(counts, scheme.probes(), ones)?;
+        counts.check_ones(scheme.probes(), ones)?;
         Ok(BloomFilter { hasher, scheme, storage, ones, counts, capacity, rate })
     }
 
@@ -85,11 +85,13 @@ fn scheme_error(error: BuildError, bits: u64, probes: u32) -> FormatError {
     }
 }
 
-/// Every offer that set a bit set 1 to k of them. After a merge the counts are only bounds.
-fn check_ones(counts: Counts, probes: u32, ones: u64) -> Result<(), FormatError> {
-    if counts.merged {
-        return Ok(());
+impl Counts {
+    /// Every offer that set a bit set 1 to k of them. After a merge the counts are only bounds.
+    pub(crate) fn check_ones(self, probes: u32, ones: u64) -> Result<(), FormatError> {
+        if self.merged {
+            return Ok(());
+        }
+        let most = self.changed.saturating_mul(probes.into());
+        check_field("set bits", ones, Expected::Within(self.changed, most)).map(|_| ())
     }
-    let most = counts.changed.saturating_mul(probes.into());
-    check_field("set bits", ones, Expected::Within(counts.changed, most)).map(|_| ())
 }

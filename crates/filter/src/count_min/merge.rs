@@ -3,7 +3,7 @@
 use super::bounds::without_equal_hashes;
 use super::{Counter, RowHashes, Sketch};
 use crate::error::MergeError;
-use crate::hash::KeyHasher;
+use crate::hash::check_alike;
 use truebloom_math::Rate;
 use truebloom_math::count_min::{Rows, Shape};
 
@@ -58,15 +58,7 @@ impl<R: RowHashes, C: Counter> Sketch<R, C> {
         differ("width", self.shape.width(), other.shape.width())?;
         differ("depth", self.shape.depth().into(), other.shape.depth().into())?;
         differ("copies", self.shape.copies().into(), other.shape.copies().into())?;
-        let (ours, theirs) = (self.hasher.id(), other.hasher.id());
-        if ours != theirs {
-            return Err(MergeError::Hasher { ours, theirs });
-        }
-        let (ours, theirs) = (self.hasher.seed(), other.hasher.seed());
-        if ours != theirs {
-            return Err(MergeError::Seed { ours, theirs });
-        }
-        Ok(())
+        check_alike(&self.hasher, &other.hasher)
     }
 }
 

@@ -10,7 +10,7 @@ pub use foreign::Foreign;
 pub use portable::{HasherId, PortableHasher};
 pub use seed::Seed;
 
-use crate::error::BuildError;
+use crate::error::{BuildError, MergeError};
 use crate::key::Key;
 
 /// The hash of a key: two 64-bit halves, each as good as random.
@@ -59,6 +59,17 @@ pub(crate) fn hash_key<K: Key + ?Sized>(hasher: &impl KeyHasher, key: &K) -> Key
 /// An error for the first hasher where positions come from the halves of the hash as they are: there filters of seeds that differ in one half would be of one mind.
 pub(crate) fn check_hasher(hasher: &impl KeyHasher, takes_halves: bool) -> Result<(), BuildError> {
     if takes_halves && hasher.id() == Some(HasherId::FirstXxh3) { Err(BuildError::FirstHasher) } else { Ok(()) }
+}
+
+/// An error unless the two hash alike: what is merged has to put every key in the same place.
+pub(crate) fn check_alike<H: KeyHasher>(ours: &H, theirs: &H) -> Result<(), MergeError> {
+    if ours.id() != theirs.id() {
+        return Err(MergeError::Hasher { ours: ours.id(), theirs: theirs.id() });
+    }
+    if ours.seed() != theirs.seed() {
+        return Err(MergeError::Seed { ours: ours.seed(), theirs: theirs.seed() });
+    }
+    Ok(())
 }
 
 /// A seeded map from bytes to hashes.

@@ -117,16 +117,15 @@ impl Memory for Lines {
     #[inline]
     fn enter(&mut self, hash: KeyHash) -> Entered {
         let hash = self.salt.apply(hash);
-        let lines = self.words.as_chunks_mut().0;
-        if self.scheme.contains(self.level, lines, hash) {
+        let (line, word) = self.scheme.line_and_word(hash);
+        // The scheme draws no line beyond the end.
+        let Some(line) = self.words.as_chunks_mut().0.get_mut(line as usize) else { return Entered::Known };
+        if self.scheme.is_in(self.level, line, word, hash) {
             return Entered::Known;
         }
-        let (line, _) = self.scheme.line_and_word(hash);
-        // The scheme draws no line beyond the end.
-        let weight = |lines: &[Line]| lines.get(line as usize).map_or(0, |line| self.weights.of(ones(line)));
-        let before = (self.weight, weight(lines));
-        self.scheme.set(self.level, lines, hash);
-        self.weight += weight(lines) - before.1;
+        let before = (self.weight, self.weights.of(ones(line)));
+        self.scheme.set_in(self.level, line, word, hash);
+        self.weight += self.weights.of(ones(line)) - before.1;
         Entered::New { rate: Weights::rate(before.0, self.line_count()) }
     }
 

@@ -128,7 +128,12 @@ impl InLines {
     #[inline(always)]
     pub(crate) fn contains(&self, level: Level, lines: &[Line], hash: KeyHash) -> bool {
         let (line, word) = self.line_and_word(hash);
-        let Some(line) = lines.get(line as usize) else { return false };
+        lines.get(line as usize).is_some_and(|line| self.is_in(level, line, word, hash))
+    }
+
+    /// Whether all positions of a key are set in its line; with the first word of its positions.
+    #[inline(always)]
+    pub(crate) fn is_in(&self, level: Level, line: &Line, word: u64, hash: KeyHash) -> bool {
         // Most filters have no more probes than one word gives.
         if self.probes <= PROBES_A_WORD {
             return arch::contains(level, line, word, self.probes);
@@ -158,7 +163,12 @@ impl InLines {
     #[inline(always)]
     pub(crate) fn set(&self, level: Level, lines: &mut [Line], hash: KeyHash) -> bool {
         let (line, word) = self.line_and_word(hash);
-        let Some(line) = lines.get_mut(line as usize) else { return false };
+        lines.get_mut(line as usize).is_some_and(|line| self.set_in(level, line, word, hash))
+    }
+
+    /// Sets the positions of a key in its line, and says whether any was 0; with the first word of its positions.
+    #[inline(always)]
+    pub(crate) fn set_in(&self, level: Level, line: &mut Line, word: u64, hash: KeyHash) -> bool {
         let new = arch::set(level, line, word, self.probes.min(PROBES_A_WORD));
         if self.probes <= PROBES_A_WORD { new } else { new | self.set_later(level, line, hash) }
     }
