@@ -7,6 +7,7 @@ mod encode;
 mod fields;
 mod file;
 mod kind;
+mod methods;
 mod stored;
 
 pub(crate) use decode::{from_bytes, read_from};
@@ -14,6 +15,7 @@ pub(crate) use encode::{encoded_bytes, to_bytes, write_to};
 pub(crate) use fields::{Fields, at, check_field};
 pub(crate) use file::{check_target, open, save, save_new};
 pub use kind::Kind;
+pub(crate) use methods::{reads_files, writes_files};
 pub(crate) use stored::Stored;
 
 /// Bytes before the payload.

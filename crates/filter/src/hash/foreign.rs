@@ -46,7 +46,7 @@ impl<S: BuildHasher> KeyHasher for Foreign<S> {
     const HASH_BITS: u32 = 64;
 
     /// Both halves are functions of the same 64 bits; distinct ones stay distinct. Mixed, as many hashers leave some bits as they were: a hasher that returns an integer as it is would make a
-    /// filter of 100 keys err three times as often. The constant is 2^64 over the golden ratio.
+    /// filter of 100 keys err more than three times as often. The constant is 2^64 over the golden ratio.
     #[inline]
     fn hash(&self, bytes: &[u8]) -> KeyHash {
         let hash = self.hash64(bytes);

@@ -1,0 +1,74 @@
+//! The methods of everything that is kept in files.
+
+/// Writing; what is said before the type is said of `to_bytes`, too.
+macro_rules! writes_files {
+    ($(#[$of_bytes:meta])* [$($generics:tt)*] $type:ty) => {
+        impl<$($generics)*> $type {
+            /// The bytes of its file. An error if there is no memory for them.
+            $(#[$of_bytes])*
+            pub fn to_bytes(&self) -> Result<Vec<u8>, $crate::BuildError> {
+                $crate::format::to_bytes(self)
+            }
+
+            /// Writes the bytes of its file. Unbuffered writers are fine: it writes in large pieces.
+            pub fn write_to(&self, writer: impl std::io::Write) -> std::io::Result<()> {
+                $crate::format::write_to(self, writer)
+            }
+
+            /// The number of bytes of its file.
+            pub fn encoded_bytes(&self) -> u64 {
+                $crate::format::encoded_bytes(self)
+            }
+
+            /// Writes its file, and replaces the one that is there, keeping its permissions.
+            ///
+            /// Whoever reads the path sees the old file or the new one, whole, also after a power cut: the bytes go to a temporary file beside it, to the disk, and
+            /// only then under the name. A symbolic link is followed, and what it points to is replaced. Takes no memory of the file's size. Errors: there is something else than a file (a folder, a
+            /// device, a pipe); it cannot be written.
+            pub fn save(&self, path: impl AsRef<std::path::Path>) -> Result<(), $crate::FileError> {
+                $crate::format::save(self, path.as_ref())
+            }
+
+            /// [`save`](Self::save), but an error if there is anything under that name already.
+            pub fn save_new(&self, path: impl AsRef<std::path::Path>) -> Result<(), $crate::FileError> {
+                $crate::format::save_new(self, path.as_ref())
+            }
+        }
+    };
+}
+
+/// Reading; what is said before the type is said of `from_bytes`, too.
+macro_rules! reads_files {
+    ($(#[$of_bytes:meta])* [$($generics:tt)*] $type:ty) => {
+        impl<$($generics)*> $type {
+            /// What these bytes hold, which must be those of one file, whole and nothing after it.
+            ///
+            /// Safe for bytes from anywhere: all else is an error, and the memory taken is a small multiple of the bytes' own length. The checksums find damage; they
+            /// do not stop a forger. Linear in the bytes.
+            $(#[$of_bytes])*
+            pub fn from_bytes(bytes: &[u8]) -> Result<Self, $crate::FormatError> {
+                $crate::format::from_bytes(bytes)
+            }
+
+            /// Reads one from a stream and leaves what comes after it. For files, [`open`](Self::open) also checks that nothing does.
+            ///
+            /// Safe for streams from anywhere, as [`from_bytes`](Self::from_bytes) is: the memory taken is at most a small multiple of the length of the stream, and 8 MiB.
+            pub fn read_from(reader: impl std::io::Read) -> Result<Self, $crate::ReadError> {
+                $crate::format::read_from(reader, None)
+            }
+
+            /// Reads a file. Takes no more memory than the file is long; for a sketch's list of keys, a small multiple of it.
+            pub fn open(path: impl AsRef<std::path::Path>) -> Result<Self, $crate::FileError> {
+                $crate::format::open(path.as_ref())
+            }
+
+            /// Whether a file could be saved there now, so that a long run can fail at its start: the folder is there and can be written, and the name does not belong to
+            /// something else than a file. Writes and removes an empty temporary file.
+            pub fn check_target(path: impl AsRef<std::path::Path>) -> Result<(), $crate::FileError> {
+                $crate::format::check_target(path.as_ref())
+            }
+        }
+    };
+}
+
+pub(crate) use {reads_files, writes_files};
