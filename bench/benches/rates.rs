@@ -5,7 +5,7 @@
 
 use criterion::{BenchmarkId, Criterion, criterion_group, criterion_main};
 use std::hint::black_box;
-use truebloom_math::{Plan, Rate, Target, Variant, optimal_probes};
+use truebloom_math::{Plan, Rate, SchemeId, Target, Variant, optimal_probes};
 
 /// (name, bits, items, probes)
 const USUAL: [(&str, u64, u64, u32); 4] = [
@@ -40,7 +40,7 @@ fn plans(criterion: &mut Criterion) {
         let mut group = criterion.benchmark_group(format!("plan/{variant}"));
         for (items, text) in [(100, "1e-6"), (1_000_000, "1%"), (10_000_000_000, "1e-15")] {
             let rate: Rate = text.parse().expect("a rate");
-            let target = Target { items: Some(items), rate: Some(rate), variant, ..Target::default() };
+            let target = Target::new().items(items).rate(rate).scheme(variant.into()).mean();
             group.bench_function(BenchmarkId::from_parameter(format!("{items} items at {text}")), |bencher| {
                 bencher.iter(|| Plan::new(black_box(&target)))
             });
@@ -52,5 +52,21 @@ fn plans(criterion: &mut Criterion) {
     }
 }
 
-criterion_group!(benches, rates, plans);
+/// The guarantee of one filter, which is the default. The promises: 1 ms from 10,000 items on, 10 ms below.
+fn guarantees(criterion: &mut Criterion) {
+    for scheme in SchemeId::ALL.into_iter().filter(|scheme| scheme.has_guarantee()) {
+        let mut group = criterion.benchmark_group(format!("guarantee/{}", scheme.name()));
+        for items in [1_000, 10_000, 1_000_000, 1_000_000_000] {
+            for text in ["1%", "1e-6", "1e-9"] {
+                let target = Target::new().items(items).rate(text.parse().expect("a rate")).scheme(scheme);
+                group.bench_function(BenchmarkId::from_parameter(format!("{items} items at {text}")), |bencher| {
+                    bencher.iter(|| Plan::new(black_box(&target)))
+                });
+            }
+        }
+        group.finish();
+    }
+}
+
+criterion_group!(benches, rates, plans, guarantees);
 criterion_main!(benches);

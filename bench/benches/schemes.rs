@@ -8,7 +8,7 @@ use std::hint::black_box;
 use truebloom::scheme::{
     AnyScheme, Classic, Cube, Double, DoubleNonzero, Enhanced, PartitionDouble, Partitioned, Scheme, SchemeId, Square, Standard,
 };
-use truebloom::{BloomFilter, KeyHash, KeyHasher, PortableHasher, Seed};
+use truebloom::{FilterOf, KeyHash, KeyHasher, PortableHasher, Seed};
 
 /// Keys, bits and probes: 1% at 20,000 and at 4 million keys; multiples of the probes.
 const SIZES: [(u64, u64, u32); 2] = [(20_000, 192_500, 7), (4_000_000, 38_500_000, 7)];
@@ -23,7 +23,7 @@ fn hashes(start: u64) -> Vec<KeyHash> {
 
 fn scheme<S: Scheme>(criterion: &mut Criterion, name: &str, make: impl Fn(u64, u32) -> S) {
     for (items, bits, probes) in SIZES {
-        let mut filter = BloomFilter::with_scheme(make(bits, probes), PortableHasher::xxh3(Seed::from(1))).expect("room");
+        let mut filter = FilterOf::with_scheme(make(bits, probes), PortableHasher::xxh3(Seed::from(1))).expect("room");
         filter.extend(0..items);
         let (members, strangers) = (hashes(0), hashes(1 << 40));
         let mut group = criterion.benchmark_group(format!("schemes/{items}"));

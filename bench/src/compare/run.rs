@@ -76,7 +76,7 @@ struct Measured {
 
 pub(crate) fn run(setting: &Setting, only: &[String]) -> Table {
     let rate = setting.rate.to_string().parse().expect("a rate");
-    let target = Target { bits: Some(8 * setting.size), rate: Some(rate), ..Target::default() };
+    let target = Target::new().bits(8 * setting.size).rate(rate).mean();
     let items = Plan::new(&target).expect("a plan").items;
     let chosen = |name: &str| only.is_empty() || only.iter().any(|part| name.contains(part.as_str()));
     let mut subjects: Vec<Measured> = subjects::ALL

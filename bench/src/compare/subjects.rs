@@ -138,7 +138,7 @@ macro_rules! ours {
 }
 
 ours!(Single, Bulk, BloomFilter, |filter: &BloomFilter| Some(filter.fpr().value));
-ours!(SingleBlocked, BulkBlocked, BlockedBloomFilter, |filter: &BlockedBloomFilter| filter.fpr().ok().map(|fpr| fpr.value));
+ours!(SingleBlocked, BulkBlocked, BlockedBloomFilter, |filter: &BlockedBloomFilter| Some(filter.fpr().value));
 
 struct Fast<S: BuildHasher>(fastbloom::BloomFilter<S>);
 

@@ -1,7 +1,8 @@
 //! Numbers as people write them: `10M`, `64MiB`, `0.1%`.
 
 use clap::Args;
-use truebloom_math::{Plan, Rate, Target};
+use std::time::Duration;
+use truebloom_math::{Promise, Rate, Target};
 
 /// What is known of a filter: any sufficient subset determines the rest.
 #[derive(Args)]
@@ -22,9 +23,13 @@ pub(crate) struct Size {
     #[arg(short = 'k', long, value_name = "K", value_parser = probes, allow_hyphen_values = true)]
     pub(crate) probes: Option<u32>,
 
-    /// Ask that one filter keep to the rate with this probability, not only the average: 99.9%
-    #[arg(long, value_name = "SHARE", value_parser = crate::cmd::compare::confidence)]
+    /// Guarantee the rate with this probability for the one filter that is built: 99.9% unless given
+    #[arg(long, value_name = "SHARE", value_parser = confidence)]
     pub(crate) confidence: Option<f64>,
+
+    /// Guarantee the average rate alone: fewer bits, and about half of the filters lie slightly above the rate
+    #[arg(long, conflicts_with = "confidence")]
+    pub(crate) mean: bool,
 
     /// Refuse a filter larger than this: 64MiB, 2GB; what memory is available, unless given, where one is built
     #[arg(long, value_name = "BYTES", value_parser = bytes, allow_hyphen_values = true)]
@@ -41,13 +46,17 @@ impl Size {
             bits: self.bits,
             probes: self.probes,
             max_bits,
-            confidence: self.confidence,
+            promise: self.promise(),
             ..Target::default()
         }
     }
 
-    pub(crate) fn plan(&self) -> Result<Plan, truebloom_math::Error> {
-        Plan::new(&self.target())
+    fn promise(&self) -> Promise {
+        match (self.mean, self.confidence) {
+            (true, _) => Promise::Mean,
+            (false, Some(confidence)) => Promise::OneFilter { confidence },
+            (false, None) => Promise::default(),
+        }
     }
 }
 
@@ -99,20 +108,34 @@ pub(crate) fn rate(text: &str) -> Result<Rate, String> {
     })
 }
 
-/// A time in seconds: 90, 90s, 30min, 12h, 7d.
-pub(crate) fn seconds(text: &str) -> Result<f64, String> {
-    let text = text.trim();
-    let digits = text.trim_end_matches(|c: char| c.is_ascii_alphabetic());
-    let unit = match &text[digits.len()..] {
-        "" | "s" => Some(1.0),
-        "ms" => Some(1e-3),
-        "min" => Some(60.0),
-        "h" => Some(3_600.0),
-        "d" => Some(86_400.0),
-        _ => None,
+/// A probability that something holds.
+pub(crate) fn confidence(text: &str) -> Result<f64, String> {
+    rate(text).map(|share| share.to_f64()).map_err(|_| format!("`{text}` is not a confidence; write it as 95% or 0.95"))
+}
+
+/// A time with its unit: 30s, 10min, 1.5h, 7d, 2w. The one way in which all commands read times.
+pub(crate) fn time(text: &str) -> Result<Duration, String> {
+    let wrong = || format!("`{text}` is not a time; write it as 30s, 10min, 1h or 7d");
+    let trimmed = text.trim();
+    let digits = trimmed.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(trimmed.len());
+    let (number, unit) = trimmed.split_at(digits);
+    let seconds = match unit {
+        "ms" => 0.001,
+        "s" => 1.0,
+        "min" | "m" => 60.0,
+        "h" => 3_600.0,
+        "d" => 86_400.0,
+        "w" => 604_800.0,
+        _ => return Err(wrong()),
     };
-    let number = digits.parse::<f64>().ok().filter(|number| number.is_finite() && *number >= 0.0);
-    number.zip(unit).map(|(number, unit)| number * unit).ok_or_else(|| format!("`{text}` is not a time; write it as 90s, 30min, 12h or 7d"))
+    let number: f64 = number.parse().map_err(|_| wrong())?;
+    Duration::try_from_secs_f64(number * seconds).ok().filter(|time| !time.is_zero()).ok_or_else(wrong)
+}
+
+/// [`time`] in seconds; a bare number is seconds.
+pub(crate) fn seconds(text: &str) -> Result<f64, String> {
+    let bare = text.trim().parse::<f64>().ok().filter(|number| number.is_finite() && *number >= 0.0);
+    bare.map_or_else(|| time(text).map(|time| time.as_secs_f64()), Ok)
 }
 
 /// The number times its suffix, and what follows the suffix.
@@ -201,7 +224,9 @@ mod tests {
 
     #[test]
     fn times() {
-        for (text, expected) in [("90", 90.0), ("1.5h", 5400.0), ("30min", 1800.0), ("7d", 604_800.0), ("250ms", 0.25)] {
+        for (text, expected) in
+            [("90", 90.0), ("1.5h", 5400.0), ("30min", 1800.0), ("7d", 604_800.0), ("1w", 604_800.0), ("0", 0.0), ("250ms", 0.25)]
+        {
             assert_eq!(seconds(text), Ok(expected), "{text}");
         }
         for text in ["", "h", "1y", "-3s", "1e999", "nan", "inf"] {

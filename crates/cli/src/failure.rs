@@ -4,6 +4,7 @@ use crate::color;
 use std::fmt::Display;
 use std::io;
 use std::path::Path;
+use truebloom::FileError;
 
 /// An error on its way to standard error.
 #[derive(Debug)]
@@ -55,15 +56,46 @@ pub(crate) fn printable(text: &str) -> String {
     })
 }
 
+/// A path as a word of a shell command: names like `x;rm -rf y` must stay one word, and one that begins with `-` no option.
+pub(crate) fn for_shell(path: &Path) -> String {
+    let name = path.to_string_lossy();
+    let name = if name.starts_with('-') { format!("./{name}") } else { name.into_owned() };
+    let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"._-/+,@%:=".contains(&byte);
+    if !name.is_empty() && name.bytes().all(is_plain) { name } else { format!("'{}'", name.replace('\'', r"'\''")) }
+}
+
 /// Errors of standard output; files are named by [`Failure::at`].
 impl From<io::Error> for Failure {
     fn from(error: io::Error) -> Failure {
-        Failure { output: Some(error.kind()), message: format!("cannot write the output: {error}; make room, or write it elsewhere") }
+        Failure {
+            output: Some(error.kind()),
+            message: format!("cannot write the output: {error}; make room, or write it elsewhere{}", crate::output::written()),
+        }
+    }
+}
+
+/// One line: the library leaves the cause to [`Error::source`](std::error::Error::source).
+impl From<FileError> for Failure {
+    fn from(error: FileError) -> Failure {
+        Failure::new(match error {
+            FileError::Read { path, cause } => format!("cannot read {}: {cause}; check the path and its permissions", path.display()),
+            FileError::Write { path, cause } => {
+                format!("cannot write {}: {cause}; check the folder, its permissions and its free space", path.display())
+            }
+            FileError::Format { path, cause } => format!("{}: {cause}", path.display()),
+            other => other.to_string(),
+        })
     }
 }
 
 impl From<truebloom_math::Error> for Failure {
     fn from(error: truebloom_math::Error) -> Failure {
-        Failure::new(error)
+        match error {
+            truebloom_math::Error::NoGuarantee { scheme } => Failure::new(format_args!(
+                "no rate can be guaranteed for one filter of {scheme} hashing: its positions are correlated, so how its rates scatter is not known; \
+                 add --mean to guarantee the average rate alone, or leave --scheme out"
+            )),
+            error => Failure::new(error),
+        }
     }
 }

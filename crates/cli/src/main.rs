@@ -2,12 +2,15 @@
 //!
 //! Every verb is one file in [`cmd`]; what they share is one reader of records, one reporter, one number parser and one way to fail.
 
+mod arch;
 mod args;
+mod certificate;
 mod cmd;
 mod color;
 mod failure;
 mod filters;
 mod lock;
+mod output;
 mod progress;
 mod records;
 mod report;
@@ -68,10 +71,34 @@ enum Verb {
 }
 
 fn main() -> ExitCode {
+    stop::exit_when_aborting();
     let arguments = std::env::args_os().map(|argument| argument.to_string_lossy().into_owned());
-    let matches = Command::command().color(color::choose(arguments)).get_matches();
-    let command = Command::from_arg_matches(&matches).unwrap_or_else(|error| error.exit());
-    let result = match command.verb {
+    let matches = Command::command().color(color::choose(arguments)).try_get_matches();
+    let result = match matches.and_then(|matches| Command::from_arg_matches(&matches)) {
+        Ok(command) => run(command),
+        Err(error) if error.use_stderr() => error.exit(),
+        Err(help) => output::print_help(&help),
+    };
+    let result = result.and_then(|code| Ok(output::stdout().flush().map(|()| code)?));
+    match result {
+        // As the shell has it of processes that a signal ended.
+        _ if stop::signal().is_some() => {
+            let signal = stop::signal().unwrap_or(0);
+            result.err().iter().for_each(Failure::print);
+            ExitCode::from(128u8.saturating_add(signal))
+        }
+        Ok(code) => code,
+        // A program that has read enough of our output and closes the pipe (as `head` does) is not an error.
+        Err(failure) if failure.is_broken_pipe() => ExitCode::SUCCESS,
+        Err(failure) => {
+            failure.print();
+            ExitCode::from(2)
+        }
+    }
+}
+
+fn run(command: Command) -> Result<ExitCode, Failure> {
+    match command.verb {
         None => print_examples(),
         Some(Verb::Plan(args)) => cmd::plan::run(&args),
         Some(Verb::Create(args)) => cmd::create::run(&args),
@@ -95,25 +122,10 @@ fn main() -> ExitCode {
         Some(Verb::Simulate(args)) => cmd::simulate::run(&args),
         Some(Verb::Reproduce(args)) => cmd::reproduce::run(&args),
         Some(Verb::Eval(args)) => cmd::eval::run(&args),
-    };
-    match result {
-        // As the shell has it of processes that a signal ended.
-        _ if stop::signal().is_some() => {
-            let signal = stop::signal().unwrap_or(0);
-            result.err().iter().for_each(Failure::print);
-            ExitCode::from(128u8.saturating_add(signal))
-        }
-        Ok(code) => code,
-        // Whoever read our output has had enough; that is not an error of ours.
-        Err(failure) if failure.is_broken_pipe() => ExitCode::SUCCESS,
-        Err(failure) => {
-            failure.print();
-            ExitCode::from(2)
-        }
     }
 }
 
 fn print_examples() -> Result<ExitCode, Failure> {
-    writeln!(std::io::stdout(), "truebloom: Bloom filters whose false-positive rate is proven\n\n{EXAMPLES}")?;
+    writeln!(crate::output::stdout(), "truebloom: Bloom filters whose false-positive rate is proven\n\n{EXAMPLES}")?;
     Ok(ExitCode::SUCCESS)
 }

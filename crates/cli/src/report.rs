@@ -39,7 +39,7 @@ impl Report {
 
     /// Prints it to standard output.
     pub(crate) fn print_as(self, format: Format) -> io::Result<()> {
-        let out = io::stdout().lock();
+        let out = crate::output::stdout();
         let is_terminal = out.is_terminal();
         self.write_to(out, is_terminal, format)
     }

@@ -2,23 +2,45 @@
 
 use crate::failure::Failure;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::Duration;
 
 static WATCH: OnceLock<Watch> = OnceLock::new();
 
-/// Set once a file is being written: what comes later is not heard.
-static TOO_LATE: AtomicBool = AtomicBool::new(false);
-
 struct Watch {
-    /// The signal that came, or 0.
+    /// The signal that came last, or 0.
     raised: Arc<AtomicUsize>,
     /// Whether the next signal ends the process.
     again: Arc<AtomicBool>,
+    rules: Mutex<Rules>,
+}
+
+#[derive(Default)]
+struct Rules {
+    /// Files that are being written: meanwhile no signal ends the process.
+    shields: usize,
+    /// Whether the first signal came a while ago.
+    armed: bool,
+    /// What `raised` was when it was too late for a signal to stop anything.
+    too_late: Option<usize>,
+}
+
+impl Watch {
+    fn change(&self, change: impl FnOnce(&mut Rules)) {
+        let mut rules = self.rules.lock().unwrap_or_else(PoisonError::into_inner);
+        change(&mut rules);
+        self.again.store(rules.armed && rules.shields == 0, Ordering::SeqCst);
+    }
 }
 
 /// A second signal counts so long after the first: some programs, `timeout` among them, send one to the process and one more to its group.
 const ONE_WISH: Duration = Duration::from_secs(1);
+
+/// Where memory cannot be allocated the standard library says so on standard error and aborts: that is an error like others, with their exit code.
+pub(crate) fn exit_when_aborting() {
+    #[cfg(unix)]
+    let _ = signal_hook::flag::register_conditional_shutdown(signal_hook::consts::SIGABRT, 2, Arc::new(AtomicBool::new(true)));
+}
 
 /// From now on the signals to interrupt and to terminate raise the flag instead of ending the process. A second one, a while later, ends it: nobody should be deaf
 /// to an interrupt because it waits to write to a pipe that nobody reads.
@@ -37,36 +59,49 @@ fn watching() -> &'static Watch {
         // A limit on the size of files is an error like a full disk, not the end.
         #[cfg(unix)]
         let _ = signal_hook::flag::register(signal_hook::consts::SIGXFSZ, Arc::default());
-        let (first, second) = (Arc::clone(&raised), Arc::clone(&again));
-        // Without a thread to spare, later signals are not heard.
-        let _ = std::thread::Builder::new().name("signals".to_owned()).spawn(move || arm(&first, &second));
-        Watch { raised, again }
+        // Without a thread to spare, a second signal is not heard.
+        let _ = std::thread::Builder::new().name("signals".to_owned()).spawn(arm);
+        Watch { raised, again, rules: Mutex::default() }
     })
 }
 
 /// Lets the second signal end the process, a while after the first.
-fn arm(first: &AtomicUsize, second: &AtomicBool) {
-    while first.load(Ordering::SeqCst) == 0 {
+fn arm() {
+    let raised = || WATCH.get().is_some_and(|watch| watch.raised.load(Ordering::SeqCst) != 0);
+    while !raised() {
         std::thread::sleep(ONE_WISH / 10);
     }
     std::thread::sleep(ONE_WISH);
-    second.store(true, Ordering::SeqCst);
-    if TOO_LATE.load(Ordering::SeqCst) {
-        second.store(false, Ordering::SeqCst);
+    watching().change(|rules| rules.armed = true);
+}
+
+/// While it lives, no signal ends the process: one in the middle of writing a file would leave a temporary file behind.
+#[derive(Debug)]
+pub(crate) struct Shield(());
+
+impl Drop for Shield {
+    fn drop(&mut self) {
+        watching().change(|rules| rules.shields -= 1);
     }
 }
 
-/// The last moment to stop before a file is written: an error if a signal has come. Later ones are not heard, because one in the middle would leave a temporary
-/// file behind, and one after it would let the exit code deny what was written.
-pub(crate) fn last_moment() -> Result<(), Failure> {
-    let watch = watching();
-    if signal().is_some() {
-        return Err(Failure::new("stopped by a signal; nothing was written"));
-    }
-    // In this order, which `arm` undoes.
-    TOO_LATE.store(true, Ordering::SeqCst);
-    watch.again.store(false, Ordering::SeqCst);
-    Ok(())
+/// Until the shield is dropped, signals are noted and end nothing.
+pub(crate) fn shield() -> Shield {
+    watching().change(|rules| rules.shields += 1);
+    Shield(())
+}
+
+/// The last moment to stop before a file is written: an error if a signal has come. Later ones stop nothing any more, or the exit code would deny what was written.
+pub(crate) fn last_moment() -> Result<Shield, Failure> {
+    let shield = too_late();
+    if signal().is_some() { Err(Failure::new("stopped by a signal; nothing was written")) } else { Ok(shield) }
+}
+
+/// The same for a verb that saves what it has when a signal comes: that signal stays the one that stopped it.
+pub(crate) fn too_late() -> Shield {
+    let (shield, watch) = (shield(), watching());
+    watch.change(|rules| rules.too_late = rules.too_late.or(Some(watch.raised.load(Ordering::SeqCst))));
+    shield
 }
 
 #[cfg(unix)]
@@ -76,9 +111,31 @@ const SIGNALS: &[i32] = &[signal_hook::consts::SIGINT, signal_hook::consts::SIGT
 
 /// The signal that asked to stop, if one did in time.
 pub(crate) fn signal() -> Option<u8> {
-    if TOO_LATE.load(Ordering::SeqCst) {
-        return None;
-    }
-    let raised = WATCH.get()?.raised.load(Ordering::SeqCst);
+    let watch = WATCH.get()?;
+    let too_late = watch.rules.lock().unwrap_or_else(PoisonError::into_inner).too_late;
+    let raised = too_late.unwrap_or_else(|| watch.raised.load(Ordering::SeqCst));
     u8::try_from(raised).ok().filter(|signal| *signal > 0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A second signal, a second after the first, ends the process; not while a file is written, and from then on again.
+    #[test]
+    fn no_signal_ends_the_process_while_a_file_is_written() {
+        let ends = || watching().again.load(Ordering::SeqCst);
+        let first = shield();
+        watching().change(|rules| rules.armed = true);
+        assert!(!ends(), "the second signal came during the save");
+        let second = too_late();
+        drop(first);
+        assert!(!ends(), "another file is being written");
+        drop(second);
+        assert!(ends(), "an output that nobody reads can be left");
+        assert!(!(shield(), ends()).1);
+        // Signals that come now stop nothing: the files are there.
+        watching().raised.store(15, Ordering::SeqCst);
+        assert_eq!(signal(), None);
+    }
 }

@@ -1,10 +1,10 @@
 //! The real recycling filter, as a subject of simulations.
 
 use crate::failure::Failure;
-use truebloom::recycling::{Phases, Policy, RecyclingFilter, Seeds, Trigger};
+use truebloom::recycling::{Policy, RecyclingFilter};
 use truebloom::scheme::FillScheme;
 use truebloom::{PortableHasher, Seed};
-use truebloom_math::recycling::{Design, Mode, Subject};
+use truebloom_math::recycling::Subject;
 
 /// A filter that is offered numbers as keys.
 pub(crate) struct Real<S: FillScheme>(pub(crate) RecyclingFilter<PortableHasher, S>);
@@ -25,16 +25,4 @@ impl<S: FillScheme> Real<S> {
         let hasher = PortableHasher::xxh3(Seed::from(u128::from(seed)));
         RecyclingFilter::with_hasher(bits, probes, policy, hasher).map(Real).map_err(Failure::new)
     }
-}
-
-/// The policy of a design: one seed for ever where its phases share their positions, else a new one at every recycle.
-pub(crate) fn policy(design: &Design) -> Policy {
-    let Mode { phases, retaining, trigger, shared_hash, .. } = design.mode();
-    let phases = match (phases, trigger) {
-        (truebloom_math::recycling::Phases::One, _) => Phases::One,
-        (_, truebloom_math::recycling::Trigger::Included) => Phases::Two(Trigger::Included),
-        (_, truebloom_math::recycling::Trigger::Excluded) => Phases::Two(Trigger::Excluded),
-    };
-    let seeds = if shared_hash && phases != Phases::One { Seeds::Kept } else { Seeds::Renewed };
-    Policy { phases, retaining, seeds, ..Policy::one_phase(design.sigma()) }
 }

@@ -62,7 +62,7 @@ fn verbs(folder: &Path) -> Vec<String> {
 
 /// The commands among the examples after a help: lines indented by two, without the remark that two spaces divide from them.
 fn examples(help: &str) -> Vec<String> {
-    let begin = ["\nExample", "\nGive any", "\nThree ways"].iter().filter_map(|heading| help.rfind(heading)).max();
+    let begin = ["\nExample", "\nGive two", "\nThree ways"].iter().filter_map(|heading| help.rfind(heading)).max();
     let after = help.get(begin.unwrap_or(help.len())..).unwrap_or_default();
     let lines =
         after.lines().filter_map(|line| line.strip_prefix("  ")).filter(|line| line.contains("truebloom ") && !line.starts_with(' '));

@@ -69,6 +69,11 @@ fn hold(file: &Path) {
     let copied: String = named.iter().map(|data| format!("cp '{}/{data}' .; ", root().display())).collect();
     let prepared = run(&format!("{copied}gzip -dc '{}/data/american-english.gz' > words.txt", root().display()), folder.path());
     assert!(prepared.is_empty(), "{prepared:?}");
+    if markdown.contains("all.txt") {
+        // The sample of examples/words.sh, beside all words.
+        let sampled = run("mv words.txt all.txt; awk 'NR % 104 == 0 && NR <= 104000' all.txt > words.txt", folder.path());
+        assert!(sampled.is_empty(), "{sampled:?}");
+    }
     let steps = steps(&markdown);
     assert!(!steps.is_empty(), "{} has no session", file.display());
     for Step { command, mut expected } in steps {

@@ -1,14 +1,14 @@
 //! What can go wrong, said with the values that were found and what to do about it.
 
 use crate::MAX_PROBES;
-use crate::format::Kind;
-use crate::hash::{HasherId, Seed};
+use crate::format::FileKind;
+use crate::hash::HasherId;
 use crate::scheme::SchemeId;
 use std::convert::Infallible;
 use std::io;
 use std::path::PathBuf;
+use truebloom_math::Rate;
 use truebloom_math::count_min::Rows;
-use truebloom_math::{Rate, Variant};
 
 /// Why a filter cannot be made.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
@@ -40,11 +40,9 @@ pub enum BuildError {
         /// The scheme that was given.
         found: SchemeId,
     },
-    /// The first hasher with a scheme that it is too weak for.
-    #[error(
-        "the hasher xxh3-1 is for files of drafts: with this scheme, filters whose seeds differ in one half would err on the same keys; take `PortableHasher::xxh3`"
-    )]
-    FirstHasher,
+    /// The scheme of blocked filters for a filter whose positions lie anywhere.
+    #[error("the blocked scheme has a type of its own; take `BlockedBloomFilter`")]
+    InLines,
     /// The law of the scheme does not prove the rate.
     #[error(
         "a rate of {asked} for {items} items is not proven for a filter of the {scheme} scheme with these bits and probes; give more bits, or take the standard scheme"
@@ -69,11 +67,13 @@ pub enum BuildError {
         /// The probes, one a slice.
         probes: u32,
     },
-    /// The plan is for another law than that of this filter.
-    #[error("the plan is for a {found} filter, but this is a standard one; plan with the variant `standard`")]
-    Variant {
-        /// The plan's law.
-        found: Variant,
+    /// The plan is for another scheme than that of this filter.
+    #[error("the plan is for a {found} filter, but this is a {expected} one; plan with the scheme `{expected}`")]
+    Planned {
+        /// The scheme of this filter.
+        expected: truebloom_math::SchemeId,
+        /// The plan's scheme.
+        found: truebloom_math::SchemeId,
     },
     /// The plan counts fewer equal hashes than the hasher makes.
     #[error(
@@ -214,13 +214,9 @@ pub enum MergeError {
         theirs: Option<HasherId>,
     },
     /// Different seeds.
-    #[error("they differ in seeds, {ours} and {theirs}; make both with the same seed, or one as a clone of the other")]
-    Seed {
-        /// Of the one that was to change.
-        ours: Seed,
-        /// Of the other.
-        theirs: Seed,
-    },
+    /// They are not part of the message, because seeds are secrets.
+    #[error("they differ in seeds; make both with the same seed, or one as a clone of the other")]
+    Seed,
 }
 
 fn name(hasher: Option<HasherId>) -> &'static str {
@@ -287,7 +283,7 @@ pub enum FormatError {
     #[error("the file holds {found}; open it with {}", found.opened_by())]
     Kind {
         /// What it holds.
-        found: Kind,
+        found: FileKind,
     },
     /// A file with another scheme.
     #[error(
@@ -377,50 +373,71 @@ impl std::fmt::Display for Expected {
     }
 }
 
-/// Why a filter cannot be read from a stream.
+/// Why a filter cannot be read from a stream. A message does not repeat its cause, which is its [`source`](std::error::Error::source).
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ReadError {
     /// The stream fails.
-    #[error("cannot read the filter: {0}; check where it comes from")]
+    #[error("cannot read the filter; check where it comes from")]
     Io(#[from] io::Error),
     /// The bytes are no filter.
     #[error(transparent)]
     Format(#[from] FormatError),
 }
 
-/// Why a file cannot be opened or saved.
+/// Why a file cannot be opened or saved. A message does not repeat its cause, which is its [`source`](std::error::Error::source).
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum FileError {
     /// It cannot be read.
-    #[error("cannot read {}: {cause}; check the path and its permissions", path.display())]
+    #[error("cannot read {}; check the path and its permissions", path.display())]
     Read {
         /// The file.
         path: PathBuf,
         /// What the system said.
+        #[source]
         cause: io::Error,
     },
     /// It can be read, but is no filter.
-    #[error("{}: {cause}", path.display())]
+    #[error("{} cannot be opened as this kind of filter", path.display())]
     Format {
         /// The file.
         path: PathBuf,
         /// What is wrong with it.
+        #[source]
         cause: FormatError,
     },
     /// It cannot be written. What was there before is untouched.
-    #[error("cannot write {}: {cause}; check the folder, its permissions and its free space", path.display())]
+    #[error("cannot write {}; check the folder, its permissions and its free space", path.display())]
     Write {
         /// The file.
         path: PathBuf,
         /// What the system said.
+        #[source]
         cause: io::Error,
     },
     /// There is something else than a file under that name.
     #[error("{} is not a regular file; choose another name", path.display())]
     NotAFile {
         /// The path.
+        path: PathBuf,
+    },
+    /// A symbolic link under that name leads to no file.
+    #[error("{} is a symbolic link to a file that is not there; remove the link, or choose another name", path.display())]
+    Dangling {
+        /// The link.
+        path: PathBuf,
+    },
+    /// The file may not be written.
+    #[error("{} is write-protected; `chmod u+w` it first, or choose another name", path.display())]
+    ReadOnly {
+        /// The file.
+        path: PathBuf,
+    },
+    /// The file was removed, or another one took its name, after it was opened. What is there now is untouched.
+    #[error("{} was removed or replaced by another program in the meantime; nothing was written: run the command again", path.display())]
+    Replaced {
+        /// The file.
         path: PathBuf,
     },
     /// It exists already and was not to be overwritten.

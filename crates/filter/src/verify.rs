@@ -1,30 +1,36 @@
-//! Whether a filter keeps its promise: its fill, its hits and its expected rate, each held to what is proven.
+//! Whether a filter keeps its promise: its fill, its hits, its expected rate and its own rate, each held to what is proven.
 //!
-//! Three verdicts, each by a test that errs with probability at most [`ALPHA`] when the filter is sound, on keys chosen independently of the seed and
-//! whatever their repeats; nothing else fails a filter. In particular the measured rate is not compared with the rate asked for: about half of all tight
-//! filters lie a little above it, for their rates scatter about the expected one.
+//! Four verdicts, each by a test that errs with probability at most [`ALPHA`] when the filter is sound, on keys chosen independently of the seed and
+//! whatever their repeats; nothing else fails a filter. In particular the measured rate is not compared with the rate asked for: of the filters planned for an average about half lie a little above it, for
+//! their rates scatter about the expected one.
 
 use crate::scheme::Scheme;
-use crate::{BlockedBloomFilter, BloomFilter, KeyHasher, tied};
+use crate::{FilterOf, KeyHasher, tied};
 use std::fmt;
-use truebloom_math::{Error, Fill, Fpr, Law, Rate, binomial};
+use truebloom_math::{Error, Fill, Fpr, Law, Rate, binomial, distinct, mcdiarmid, rate_quantile_bound};
 
 /// The probability at most with which each verdict fails a sound filter.
 pub const ALPHA: f64 = 1e-6;
 
-/// The confidence of [`Measurement::interval`].
+/// The confidence of [`Measurement::interval`], and the probability with which [`FillVerdict::noticed`] and [`Measurement::noticed`] would be noticed.
 pub const CONFIDENCE: f64 = 0.99;
 
 /// What a filter's own counters and bits say, without a query.
 ///
 /// The number n of distinct items is not known, because keys may repeat, but it is bracketed: at least the offers that set a bit, at most all offers, and at
-/// most those that set a bit plus the new keys that may have been swallowed.
-#[derive(Clone, Debug)]
+/// most those that set a bit plus the new keys that may have passed ([`distinct`]).
+///
+/// A filter that is filled by "insert if absent" is offered only keys that set a bit, and the new keys that passed are not counted. They set no bit, so the fill is the one of all keys met, and that is what
+/// it is held to: it is too high only if it is too high for the most keys that may have been met, offered or not.
+#[derive(Clone, Debug, PartialEq)]
 pub struct Verification {
     items: (u64, u64),
+    withheld: bool,
     expected: Fpr,
     expected_verdict: ExpectedVerdict,
     fill: FillVerdict,
+    limit: Option<f64>,
+    is_overfull: bool,
 }
 
 /// The expected rate against the rate asked for.
@@ -33,7 +39,7 @@ pub struct Verification {
 pub enum ExpectedVerdict {
     /// Proven to be at or below the rate asked for, for every possible number of items.
     Met,
-    /// Repeated keys leave open whether there are too many items.
+    /// Repeated or withheld keys leave open whether there are too many items.
     Undetermined,
     /// Above the rate asked for even for the fewest possible items.
     Exceeded,
@@ -47,17 +53,19 @@ pub enum ExpectedVerdict {
 pub struct FillVerdict {
     /// Set bits.
     pub ones: u64,
-    /// Whether there is a law to test against; not after a union or an intersection, and not for blocked filters.
+    /// Whether there is a law to test against; not after a union or an intersection.
     pub tested: bool,
     /// Upper bound of the probability of so few set bits, for the fewest possible items.
     pub too_few: f64,
-    /// Upper bound of the probability of so many, for the most possible items.
+    /// Upper bound of the probability of so many, for the most keys that may have been met, offered or not.
     pub too_many: f64,
+    /// The power of the test: a sound filter of these items to which so many set bits are added, or more, fails with probability at least [`CONFIDENCE`]. `None` where no number would be noticed.
+    pub noticed: Option<u64>,
 }
 
 impl FillVerdict {
     fn untested(ones: u64) -> FillVerdict {
-        FillVerdict { ones, tested: false, too_few: 1.0, too_many: 1.0 }
+        FillVerdict { ones, tested: false, too_few: 1.0, too_many: 1.0, noticed: None }
     }
 
     /// Whether the fill is consistent with its law at level [`ALPHA`]: half of it for too few, a quarter for too many, and a quarter went into the bound of
@@ -68,26 +76,40 @@ impl FillVerdict {
 }
 
 impl Verification {
-    /// Examines a filter. Takes a few exact rates: microseconds. Errors only when a rate cannot be computed ([`Error::TooCostly`]).
-    pub fn of<H: KeyHasher, S: Scheme>(filter: &BloomFilter<H, S>) -> Result<Verification, Error> {
-        let items = possible_items(filter);
+    /// Examines a filter. Takes some exact rates: below a millisecond. Errors only when a rate cannot be computed ([`Error::TooCostly`]).
+    ///
+    /// The bits of a block share its load, so the set bits of a blocked filter are no sum of independent ones; their number is bounded by how far one item can move it (McDiarmid's
+    /// inequality), which notices a hash that leaves most blocks empty.
+    pub fn of<S: Scheme, H: KeyHasher>(filter: &FilterOf<S, H>) -> Result<Verification, Error> {
         let law = filter.law();
-        let (expected, expected_verdict) = expected(&*law, &|items| filter.expected_fpr_at(items), items, filter.rate(), H::HASH_BITS)?;
-        Ok(Verification { items, expected, expected_verdict, fill: fill_verdict(filter, items)? })
+        let (fewest, most) = tied::fills(filter);
+        let evidence = Evidence {
+            fill: |items, is_most| match law.fill(items) {
+                // So far beyond full that the spread cannot be computed there is nothing to test.
+                Err(Error::TooCostly { .. }) => Ok(None),
+                Ok(Some(fill)) => Ok(Some(FillLaw::Independent(fill))),
+                Ok(None) if filter.fill_tells_rate() && filter.scheme().id().block_bits().is_none() => Ok(None),
+                Ok(None) => Ok(Some(FillLaw::Bounded(mcdiarmid::Fill { items, ..if is_most { most } else { fewest } }))),
+                Err(error) => Err(error),
+            },
+            ones: filter.ones(),
+            bits: filter.bits(),
+            keys: Keys::of(filter),
+            is_merged: filter.is_merged(),
+        };
+        let limit = filter.capacity().and_then(|capacity| capacity_limit(filter, capacity));
+        let is_overfull = limit.is_some_and(|limit| filter.fpr().lower > limit);
+        evidence.verify(&*law, &|items| filter.expected_fpr_at(items), filter.rate(), H::HASH_BITS, (limit, is_overfull))
     }
 
-    /// [`of`](Self::of) for a blocked filter. Its fill is not tested: the bits of a block share its load, so the set bits are no sum of independent ones, and no tail
-    /// of theirs is proven here.
-    pub fn of_blocked<H: KeyHasher>(filter: &BlockedBloomFilter<H>) -> Result<Verification, Error> {
-        let items = items_between(filter.changed(), filter.offered(), filter.is_merged(), filter.fpr()?.upper);
-        let (expected, expected_verdict) =
-            expected(&filter.law(), &|items| filter.expected_fpr_at(items), items, filter.rate(), H::HASH_BITS)?;
-        Ok(Verification { items, expected, expected_verdict, fill: FillVerdict::untested(filter.ones()) })
-    }
-
-    /// The fewest and the most distinct items the filter may hold; outside with probability at most a quarter of [`ALPHA`].
+    /// The fewest and the most distinct items the filter may hold; outside with probability at most a quarter of [`ALPHA`]. `u64::MAX` where nothing bounds them.
     pub fn items(&self) -> (u64, u64) {
         self.items
+    }
+
+    /// Whether the fill shows that new keys which seemed to be contained were withheld from the filter ("insert if absent"): more bits are set than the keys offered explain. They count as items then.
+    pub fn has_withheld_keys(&self) -> bool {
+        self.withheld
     }
 
     /// The expected rate at the most items, with the floor of equal hashes in its upper end.
@@ -105,76 +127,174 @@ impl Verification {
         self.fill
     }
 
+    /// What the rate of a filter that holds its capacity is at most, with probability at least `1 - ALPHA` over seeds. `None` without a capacity, and where no such bound is known.
+    pub fn limit(&self) -> Option<f64> {
+        self.limit
+    }
+
+    /// Whether the filter's own rate, as its set bits tell it, is above [`limit`](Self::limit): it holds too much, merged or not.
+    pub fn is_overfull(&self) -> bool {
+        self.is_overfull
+    }
+
     /// Whether nothing here contradicts the promise.
     pub fn holds(&self) -> bool {
-        self.expected_verdict != ExpectedVerdict::Exceeded && self.fill.holds()
+        self.expected_verdict != ExpectedVerdict::Exceeded && self.fill.holds() && !self.is_overfull
     }
+}
+
+/// The law of the number of set bits, as far as it is known.
+enum FillLaw {
+    /// A sum of independent ones.
+    Independent(Fill),
+    /// Only how far one item can move it is known.
+    Bounded(mcdiarmid::Fill),
+}
+
+impl FillLaw {
+    fn at_least(&self, ones: u64) -> f64 {
+        match self {
+            FillLaw::Independent(fill) => fill.at_least(ones),
+            FillLaw::Bounded(fill) => fill.at_least(ones),
+        }
+    }
+
+    fn at_most(&self, ones: u64) -> f64 {
+        match self {
+            FillLaw::Independent(fill) => fill.at_most(ones),
+            FillLaw::Bounded(fill) => fill.at_most(ones),
+        }
+    }
+}
+
+/// The numbers of distinct keys that are possible.
+#[derive(Clone, Copy)]
+struct Keys {
+    /// At least so many are held.
+    fewest: u64,
+    /// At most so many were offered: wrong with probability at most a quarter of alpha.
+    offered: u64,
+    /// At most so many were met, offered or withheld: wrong with the same probability, and in the same cases. `None` for no bound.
+    met: Option<u64>,
+}
+
+impl Keys {
+    fn of<S: Scheme, H: KeyHasher>(filter: &FilterOf<S, H>) -> Keys {
+        let (bits, probes, changed, error) = (filter.bits(), filter.probes(), filter.changed(), ALPHA / 4.0);
+        Keys::new(changed, filter.most_items(), filter.is_merged(), || match filter.scheme().id().variant() {
+            Some(variant) => distinct::most(variant, bits, probes, changed, error),
+            None => distinct::most_at_rate(filter.fpr().upper, changed, error),
+        })
+    }
+
+    fn new(changed: u64, offered: u64, merged: bool, met: impl FnOnce() -> Option<u64>) -> Keys {
+        let met = if merged { None } else { met() };
+        Keys { fewest: changed, offered: met.map_or(offered, |met| met.min(offered)), met }
+    }
+}
+
+/// What the rate of one filter with so many items is at most, but for a chance of [`ALPHA`]. `None` where no bound is known, as for blocked filters, whose rates scatter by the loads of their
+/// blocks, too; or where it takes too much work.
+fn capacity_limit<S: Scheme, H: KeyHasher>(filter: &FilterOf<S, H>, items: u64) -> Option<f64> {
+    if filter.scheme().id().block_bits().is_some() {
+        return None;
+    }
+    let Some(variant) = filter.scheme().id().variant() else {
+        // The other half is for a test by queries.
+        return tied::rate_limit(filter, items, ALPHA / 2.0);
+    };
+    let quantile = rate_quantile_bound(variant, filter.bits(), items, filter.probes(), 1.0 - ALPHA);
+    quantile.ok().map(|quantile| quantile.fpr.upper)
+}
+
+/// What a filter of any layout is verified from.
+struct Evidence<F> {
+    /// The law of the fill of so many items; for the fewest, or else for the most.
+    fill: F,
+    ones: u64,
+    bits: u64,
+    keys: Keys,
+    is_merged: bool,
+}
+
+impl<F: Fn(u64, bool) -> Result<Option<FillLaw>, Error>> Evidence<F> {
+    fn verify(
+        &self,
+        law: &dyn Law,
+        rate_of: &dyn Fn(u64) -> Result<Fpr, Error>,
+        asked: Option<Rate>,
+        hash_bits: u32,
+        (limit, is_overfull): (Option<f64>, bool),
+    ) -> Result<Verification, Error> {
+        let fill = self.fill_verdict()?;
+        let withheld = self.shows_withheld_keys()?;
+        let most = if withheld { self.keys.met.unwrap_or(u64::MAX) } else { self.keys.offered };
+        let items = (self.keys.fewest, most);
+        let (expected, expected_verdict) = expected(law, rate_of, items, asked, hash_bits)?;
+        Ok(Verification { items, withheld, expected, expected_verdict, fill, limit, is_overfull })
+    }
+
+    /// Too few bits for the fewest items are a contradiction however many there are. Too many are one only for the most keys that may have been met.
+    fn fill_verdict(&self) -> Result<FillVerdict, Error> {
+        let ones = self.ones;
+        let untested = FillVerdict::untested(ones);
+        let (false, Some(fewest)) = (self.is_merged, (self.fill)(self.keys.fewest, false)?) else { return Ok(untested) };
+        let most = match self.keys.met {
+            Some(met) => (self.fill)(met, true)?,
+            None => None,
+        };
+        let (too_many, noticed) = most.map_or((1.0, None), |most| (most.at_least(ones), noticed(self.bits, &fewest, &most)));
+        Ok(FillVerdict { ones, tested: true, too_few: fewest.at_most(ones), too_many, noticed })
+    }
+
+    /// Whether more bits are set than the keys offered explain, at the level of the fill's own test.
+    fn shows_withheld_keys(&self) -> Result<bool, Error> {
+        if self.is_merged || self.keys.met == Some(self.keys.offered) {
+            return Ok(false);
+        }
+        let offered = (self.fill)(self.keys.offered, true)?;
+        Ok(offered.is_some_and(|offered| offered.at_least(self.ones) < ALPHA / 4.0))
+    }
+}
+
+/// The power of the test for too many: from the smallest number of set bits that fails, and the number that sound filters stay above with probability [`CONFIDENCE`].
+fn noticed(bits: u64, fewest: &FillLaw, most: &FillLaw) -> Option<u64> {
+    let fails = |ones: u64| most.at_least(ones) < ALPHA / 4.0;
+    if !fails(bits) {
+        return None;
+    }
+    let too_many = first(bits, fails);
+    // P(X < least) is at most 1%, as that of the count before it is.
+    let least = first(bits, |ones| fewest.at_most(ones) > 1.0 - CONFIDENCE);
+    Some(too_many.saturating_sub(least).max(1))
+}
+
+/// The smallest number up to `bits` from which on `reached` holds, as it does at `bits`.
+fn first(bits: u64, reached: impl Fn(u64) -> bool) -> u64 {
+    let (mut low, mut high) = (0, bits);
+    while low < high {
+        let middle = low + (high - low) / 2;
+        if reached(middle) { high = middle } else { low = middle + 1 }
+    }
+    high
 }
 
 /// The expected rate of the most items, and what the rate asked for says to it.
 fn expected(
     law: &dyn Law,
     rate_of: &dyn Fn(u64) -> Result<Fpr, Error>,
-    items: (u64, u64),
+    (fewest, most): (u64, u64),
     asked: Option<Rate>,
     hash_bits: u32,
 ) -> Result<(Fpr, ExpectedVerdict), Error> {
+    let is_bounded = most < u64::MAX;
     let verdict = match asked {
         None => ExpectedVerdict::NothingAsked,
-        Some(asked) if law.meets(items.1, &asked, hash_bits)? => ExpectedVerdict::Met,
-        Some(asked) if rate_of(items.0)?.lower > asked.to_f64() * (1.0 + f64::EPSILON) => ExpectedVerdict::Exceeded,
+        Some(asked) if is_bounded && law.meets(most, &asked, hash_bits)? => ExpectedVerdict::Met,
+        Some(asked) if rate_of(fewest)?.lower > asked.to_f64() * (1.0 + f64::EPSILON) => ExpectedVerdict::Exceeded,
         Some(_) => ExpectedVerdict::Undetermined,
     };
-    Ok((rate_of(items.1)?, verdict))
-}
-
-fn possible_items<H: KeyHasher, S: Scheme>(filter: &BloomFilter<H, S>) -> (u64, u64) {
-    items_between(filter.changed(), filter.offered(), filter.is_merged(), filter.fpr().upper)
-}
-
-/// Brackets the number of distinct items.
-///
-/// A new key is swallowed, setting no bit, with the pass probability of the moment, at most that of the fill now. So the new keys swallowed before the
-/// a-th that set a bit are fewer than a negative binomial variable with that chance; its quantile at a quarter of [`ALPHA`] bounds them.
-fn items_between(changed: u64, offered: u64, merged: bool, pass: f64) -> (u64, u64) {
-    if merged || changed == offered {
-        return (changed, offered);
-    }
-    // Fewer than `swallowed` with the wanted confidence, if so many successes in that many trials are improbable.
-    let improbable = |swallowed: u64| binomial::at_least(swallowed, changed.saturating_add(swallowed), pass) < ALPHA / 4.0;
-    let most = offered - changed;
-    if pass >= 1.0 || !improbable(most) {
-        return (changed, offered);
-    }
-    let (mut low, mut high) = (0, most);
-    while high - low > 1 {
-        let middle = low + (high - low) / 2;
-        if improbable(middle) { high = middle } else { low = middle }
-    }
-    (changed, changed + high)
-}
-
-fn fill_verdict<H: KeyHasher, S: Scheme>(filter: &BloomFilter<H, S>, items: (u64, u64)) -> Result<FillVerdict, Error> {
-    let ones = filter.ones();
-    if filter.is_merged() {
-        return Ok(FillVerdict::untested(ones));
-    }
-    let law = filter.law();
-    let fill = |items: u64| -> Result<Option<Fill>, Error> {
-        match law.fill(items) {
-            // So far beyond full that the spread cannot be computed there is nothing to test.
-            Err(Error::TooCostly { .. }) => Ok(None),
-            other => other,
-        }
-    };
-    let (Some(fewest), Some(most)) = (fill(items.0)?, fill(items.1)?) else {
-        if filter.fill_tells_rate() {
-            return Ok(FillVerdict::untested(ones));
-        }
-        let (too_few, too_many) = tied::fill_tails(filter, items);
-        return Ok(FillVerdict { ones, tested: true, too_few, too_many });
-    };
-    Ok(FillVerdict { ones, tested: true, too_few: fewest.at_most(ones), too_many: most.at_least(ones) })
+    Ok((if is_bounded { rate_of(most)? } else { Fpr::ONE }, verdict))
 }
 
 /// Hits among random keys, which the filter does not hold but with probability n/2^128.
@@ -183,6 +303,8 @@ pub struct Measurement<'a> {
     ask: Box<Ask<'a>>,
     /// Where this filter's rate lies: its rate by the fill, or a range where the fill does not tell it.
     rates: (f64, f64),
+    /// Where the fill does not tell the rate: what that of a filter with its capacity of items is at most, but for half of alpha.
+    limit: Option<f64>,
     keys: RandomKeys,
     queries: u64,
     hits: u64,
@@ -196,17 +318,11 @@ const ASKED: u64 = 1 << 12;
 
 impl<'a> Measurement<'a> {
     /// Nothing asked yet. The random keys follow from `seed`; take a random one unless a measurement must be repeated.
-    pub fn new<H: KeyHasher, S: Scheme>(filter: &'a BloomFilter<H, S>, seed: u64) -> Measurement<'a> {
+    pub fn new<S: Scheme, H: KeyHasher>(filter: &'a FilterOf<S, H>, seed: u64) -> Measurement<'a> {
         let rates = if filter.fill_tells_rate() { (filter.fpr().value, filter.fpr().value) } else { possible_rates(filter) };
-        let ask = |keys: &[RandomKey]| keys.iter().filter(|key| filter.contains(*key)).count();
-        Measurement { ask: Box::new(ask), rates, keys: RandomKeys(seed), queries: 0, hits: 0 }
-    }
-
-    /// [`new`](Self::new) for a blocked filter, whose rate is the mean over its blocks of the rate in each. Errors as those of [`BlockedBloomFilter::fpr`].
-    pub fn of_blocked<H: KeyHasher>(filter: &'a BlockedBloomFilter<H>, seed: u64) -> Result<Measurement<'a>, Error> {
-        let rate = filter.fpr()?.value;
+        let limit = filter.capacity().filter(|_| !filter.fill_tells_rate()).and_then(|capacity| capacity_limit(filter, capacity));
         let ask = |keys: &[RandomKey]| filter.contains_all(keys).count_ones();
-        Ok(Measurement { ask: Box::new(ask), rates: (rate, rate), keys: RandomKeys(seed), queries: 0, hits: 0 })
+        Measurement { ask: Box::new(ask), rates, limit, keys: RandomKeys(seed), queries: 0, hits: 0 }
     }
 
     /// Asks for so many more random keys of 16 bytes.
@@ -255,9 +371,30 @@ impl<'a> Measurement<'a> {
     }
 
     /// Whether the hits are consistent with the fill at level [`ALPHA`].
+    pub fn agrees(&self) -> bool {
+        self.p_value() >= self.level()
+    }
+
+    /// Whether the hits show a rate that a filter with its capacity of items has with probability at most half of [`ALPHA`], by an exact test at the other half. Only where the fill does not tell the
+    /// rate; where it does, [`Verification::is_overfull`] needs no queries.
+    pub fn is_overfull(&self) -> bool {
+        self.limit.is_some_and(|limit| binomial::at_least(self.hits, self.queries, limit) < ALPHA / 2.0)
+    }
+
+    /// Whether nothing here contradicts the promise.
     pub fn holds(&self) -> bool {
+        self.agrees() && !self.is_overfull()
+    }
+
+    /// The power of so many queries: had the filter hit at this rate, or a higher one, with a fill that allows no more than its own, the hits would have contradicted it with probability at least
+    /// [`CONFIDENCE`]. `None` where no rate would have been noticed, as with too few queries.
+    pub fn noticed(&self) -> Option<f64> {
+        binomial::noticed_rate(self.queries, self.rates.1, self.level())
+    }
+
+    fn level(&self) -> f64 {
         let (low, high) = self.rates;
-        self.p_value() >= if low < high { ALPHA / 2.0 } else { ALPHA }
+        if low < high { ALPHA / 2.0 } else { ALPHA }
     }
 }
 
@@ -270,14 +407,16 @@ impl fmt::Debug for Measurement<'_> {
 }
 
 /// Without a law to ask, the fill alone bounds the rate.
-fn possible_rates<H: KeyHasher, S: Scheme>(filter: &BloomFilter<H, S>) -> (f64, f64) {
-    let by_fill = filter.fpr();
-    let (fewest, most) = possible_items(filter);
+fn possible_rates<S: Scheme, H: KeyHasher>(filter: &FilterOf<S, H>) -> (f64, f64) {
+    let by_fill = (filter.fpr().lower, filter.fpr().upper);
+    let keys = Keys::of(filter);
+    // Keys may have been withheld.
+    let (false, Some(most)) = (filter.is_merged(), keys.met) else { return by_fill };
     let law = filter.law();
     // A quarter of alpha went into the bound of the items.
-    match (law.proven(fewest), law.proven(most)) {
-        (Ok(Some(lowest)), Ok(Some(highest))) if !filter.is_merged() => tied::rate_range(filter, most, &lowest, &highest, ALPHA / 4.0),
-        _ => (by_fill.lower, by_fill.upper),
+    match (law.proven(keys.fewest), law.proven(most)) {
+        (Ok(Some(lowest)), Ok(Some(highest))) => tied::rate_range(filter, most, &lowest, &highest, ALPHA / 4.0),
+        _ => by_fill,
     }
 }
 

@@ -17,7 +17,7 @@ use keys::Keys;
 use truebloom::{BlockedBloomFilter, HasherId, KeyHasher, PortableHasher, Seed, Target};
 use truebloom_math::binomial::noticed_factor;
 use truebloom_math::law::{Blocked, InBlock};
-use truebloom_math::{BlockedPlan, Law, binomial};
+use truebloom_math::{Law, Plan, SchemeId, binomial};
 
 const ALPHA: f64 = 1e-6;
 
@@ -49,7 +49,7 @@ impl<const HASHER: u16> Layout for Real<HASHER> {
         self.0.clear();
     }
     fn rate(&self) -> f64 {
-        self.0.fpr().expect("in range").value
+        self.0.fpr().value
     }
 }
 
@@ -115,8 +115,8 @@ struct Case(u64, &'static str, Keys, u64, u64);
 
 /// Layer (a): the p-value of the hits given the fills.
 fn given_the_fills<L: Layout>(Case(items, rate, keys, filters, queries): Case) -> f64 {
-    let target = Target { items: Some(items), rate: Some(rate.parse().expect("a rate")), ..Target::default() };
-    let plan = BlockedPlan::new(&target).expect("a plan");
+    let target = Target::new().items(items).rate(rate.parse().expect("a rate")).scheme(SchemeId::Blocked).mean();
+    let plan = Plan::new(&target).expect("a plan");
     let (mut hits, mut expected) = (0, 0.0);
     for number in 0..filters {
         let mut layout = L::new(plan.bits, plan.probes, u128::from(items << 20 | number));

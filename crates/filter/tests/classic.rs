@@ -13,7 +13,7 @@ use truebloom::scheme::{Classic, Scheme};
 const ALPHA: f64 = 1e-6;
 
 fn positions(hash: u128, bits: u64, probes: u32) -> Vec<u64> {
-    <Classic as Scheme>::new(bits, probes).expect("in range").positions(KeyHash::from(hash)).collect()
+    <Classic as Scheme>::new(bits, probes).expect("in range").positions(KeyHash::from_uniform_bits(hash)).collect()
 }
 
 /// An upper bound of the chance of so uneven counts: the chi-square tail for the next even number of degrees of freedom, a finite Poisson sum.

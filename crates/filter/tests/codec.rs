@@ -5,8 +5,8 @@ mod common;
 use common::{SplitMix64, filter, seal, seal_all};
 use proptest::prelude::*;
 use std::io::{self, Read};
-use truebloom::scheme::SchemeId;
-use truebloom::{BloomFilter, Expected, FormatError, Kind, PortableHasher, ReadError, Seed};
+use truebloom::scheme::{InLines, Scheme, SchemeId, Standard};
+use truebloom::{BloomFilter, Expected, FileHeader, FileKind, FilterOf, FormatError, PortableHasher, ReadError, Seed};
 
 fn sample() -> BloomFilter {
     let mut filter = BloomFilter::with_hasher(100, 0.01, PortableHasher::xxh3(Seed::from(9))).expect("a plan");
@@ -148,17 +148,19 @@ fn hostile_fields_are_refused_by_name() {
     let bits = sample().bits();
     let length = bits.div_ceil(64) * 8;
     let field = |field, expected, found| FormatError::Field { field, expected, found };
-    let cases: [(usize, &[u8], FormatError); 24] = [
+    let cases: [(usize, &[u8], FormatError); 26] = [
         (8, &[2, 0], FormatError::Version { expected: 1, found: 2 }),
-        (10, &[2, 0], FormatError::Kind { found: Kind::Blocked }),
+        (10, &[2, 0], FormatError::Kind { found: FileKind::Blocked }),
         (10, &[0, 0], FormatError::Unknown { field: "kind", found: 0 }),
         (10, &[5, 0], FormatError::Unknown { field: "kind", found: 5 }),
-        (10, &[3, 0], FormatError::Kind { found: Kind::RecyclingOnePhase }),
-        (10, &[7, 0], FormatError::Kind { found: Kind::TwoHashCountMin }),
+        (10, &[3, 0], FormatError::Kind { found: FileKind::RecyclingOnePhase }),
+        (10, &[7, 0], FormatError::Kind { found: FileKind::TwoHashCountMin }),
         (12, &[10, 0], FormatError::Unknown { field: "scheme", found: 10 }),
         (12, &[4, 0], FormatError::Scheme { expected: SchemeId::Standard, found: SchemeId::Double }),
         (14, &[4, 0], FormatError::Unknown { field: "hasher", found: 4 }),
-        (14, &[1, 0], FormatError::Parameters { why: truebloom::BuildError::FirstHasher.to_string() }),
+        (14, &[1, 0], FormatError::Unknown { field: "hasher", found: 1 }),
+        (12, &[1, 0], FormatError::Unknown { field: "scheme", found: 1 }),
+        (12, &[12, 0], FormatError::Unknown { field: "scheme", found: 12 }),
         (16, &[2, 0, 0, 0], FormatError::Unknown { field: "flags", found: 2 }),
         (16, &[1, 0, 0, 128], FormatError::Unknown { field: "flags", found: 0x8000_0001 }),
         (20, &[0; 4], field("probes", Expected::Within(1, 1000), 0)),
@@ -175,13 +177,46 @@ fn hostile_fields_are_refused_by_name() {
         (56, &81u64.to_le_bytes(), field("changed", Expected::Within(0, 80), 81)),
     ];
     for (offset, patch, expected) in cases {
-        assert_eq!(refusal(&patched(offset, patch)), expected);
+        let bytes = patched(offset, patch);
+        let error = refusal(&bytes);
+        assert_eq!(error, expected);
+        // Other bits need another payload; of reserved bytes the first is named.
+        let shown = if offset == 24 && patch[7] == 64 { 104 } else { offset.min(120) };
+        let at = error.header_bytes(&bytes).expect("one field");
+        assert!(at.contains(&(shown as u64)), "{error}: {at:?}");
     }
     // Huge and consistent with itself, but not with what is there.
     let mut huge = patched(24, &(1u64 << 62).to_le_bytes());
     huge[104..112].copy_from_slice(&(1u64 << 59).to_le_bytes());
     seal(&mut huge);
     assert_eq!(refusal(&huge), FormatError::Truncated { expected: (1 << 59) + 256, found: huge.len() as u64 });
+}
+
+/// At 120 without parameters of the layout, and at 128 after the bits of a block.
+#[test]
+fn offers_that_an_intersection_excludes_stand_after_the_parameters_of_the_layout() {
+    fn check<S: Scheme>(start: usize, kind: FileKind) {
+        let filter = |keys: u64| {
+            let mut filter = FilterOf::<S>::with_bits_probes_and_hasher(1_024, 3, PortableHasher::xxh3(Seed::from(1))).expect("small");
+            filter.extend(0..keys);
+            filter
+        };
+        let mut both = filter(80);
+        both.intersect_with(&filter(30)).expect("alike");
+        let mut bytes = both.to_bytes().expect("small");
+        let header = FileHeader::from_bytes(&bytes).expect("whole");
+        assert_eq!((header.kind(), header.bits(), header.probes(), header.offered()), (kind, 1_024, 3, 110));
+        assert_eq!(header.file_bytes(), bytes.len() as u64);
+        assert_eq!(bytes[start..start + 8], 80u64.to_le_bytes());
+        assert_eq!(FilterOf::<S>::from_bytes(&bytes).expect("whole").most_items(), 30);
+        bytes[start..start + 8].copy_from_slice(&111u64.to_le_bytes());
+        seal(&mut bytes);
+        let error = FilterOf::<S>::from_bytes(&bytes).map(drop).expect_err("more than were offered");
+        assert_eq!(error, FormatError::Field { field: "excluded offers", expected: Expected::Within(0, 110), found: 111 });
+        assert_eq!(error.header_bytes(&bytes), Some(start as u64..start as u64 + 8));
+    }
+    check::<Standard>(120, FileKind::Bloom);
+    check::<InLines>(128, FileKind::Blocked);
 }
 
 #[test]

@@ -53,10 +53,92 @@ fn what_cannot_be_opened_or_saved_is_said_with_its_path() {
     {
         fs::write(&path, bytes).expect("a file");
         let error = BloomFilter::open(&path).expect_err("no filter");
-        assert!(matches!(error, FileError::Format { .. }) && error.to_string().contains(shown), "{error}");
+        let cause = std::error::Error::source(&error).map(ToString::to_string).unwrap_or_default();
+        assert!(matches!(error, FileError::Format { .. }) && cause.contains(shown), "{error}: {cause}");
     }
     let mut bytes = filter(64, 1, 1).to_bytes().expect("small");
     bytes.push(0);
     fs::write(&path, bytes).expect("a file");
     assert!(matches!(BloomFilter::open(&path), Err(FileError::Format { cause: FormatError::TooLong { expected: 264, found: 265 }, .. })));
+}
+
+#[cfg(unix)]
+mod replaced {
+    use super::filter;
+    use std::fs::{self, File};
+    use std::io::Write;
+    use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
+    use truebloom::FileError;
+    use truebloom::file::{Expected, Replacement, Unkept, check_target, open_regular};
+
+    fn written(path: &std::path::Path, expected: Expected<'_>) -> Result<Vec<Unkept>, FileError> {
+        let replacement = Replacement::begin(path, expected)?;
+        replacement.file().write_all(b"new").expect("room");
+        replacement.commit().map(|(_, unkept)| unkept)
+    }
+
+    /// The file that was opened is replaced, and no other one of its name; an unexpected one neither.
+    #[test]
+    fn only_what_was_expected_is_replaced() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("x");
+        assert!(matches!(written(&path, Expected::Nothing), Ok(unkept) if unkept.is_empty()));
+        assert!(matches!(written(&path, Expected::Nothing), Err(FileError::Exists { .. })));
+        let old = File::open(&path).expect("there");
+        let begun = Replacement::begin(&path, Expected::Only(&old)).expect("it is the same");
+        fs::write(folder.path().join("other"), "other").expect("room");
+        fs::rename(folder.path().join("other"), &path).expect("replaced");
+        assert!(matches!(begun.commit(), Err(FileError::Replaced { .. })));
+        assert!(matches!(written(&path, Expected::Only(&old)), Err(FileError::Replaced { .. })));
+        assert_eq!(fs::read(&path).expect("there"), b"other");
+        fs::remove_file(&path).expect("there");
+        assert!(matches!(written(&path, Expected::Only(&old)), Err(FileError::Replaced { .. })));
+        // One that appears after the beginning.
+        let begun = Replacement::begin(&path, Expected::Nothing).expect("nothing there");
+        fs::write(&path, "quicker").expect("room");
+        assert!(matches!(begun.commit(), Err(FileError::Exists { .. })));
+        assert_eq!(fs::read(&path).expect("there"), b"quicker");
+        assert_eq!(fs::read_dir(&folder).expect("the folder").count(), 1, "nothing is left");
+    }
+
+    #[test]
+    fn permissions_are_those_of_the_old_file_before_a_byte_is_written() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("x");
+        fs::write(&path, "old").expect("room");
+        for mode in [0o600, 0o640, 0o666, 0o755] {
+            fs::set_permissions(&path, fs::Permissions::from_mode(mode)).expect("ours");
+            let begun = Replacement::begin(&path, Expected::Anything).expect("writable");
+            assert_eq!(begun.file().metadata().expect("open").mode() & 0o777, mode);
+            begun.commit().expect("room");
+            assert_eq!(fs::metadata(&path).expect("there").mode() & 0o777, mode);
+        }
+        fs::hard_link(&path, folder.path().join("y")).expect("a link");
+        assert_eq!(written(&path, Expected::Anything).expect("room"), [Unkept::Links { others: 1 }]);
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o444)).expect("ours");
+        assert!(matches!(written(&path, Expected::Anything), Err(FileError::ReadOnly { .. })));
+        assert!(matches!(filter(64, 1, 1).save(&path), Err(FileError::ReadOnly { .. })));
+        let link = folder.path().join("link");
+        symlink("nowhere", &link).expect("a link");
+        assert!(matches!(filter(64, 1, 1).save(&link), Err(FileError::Dangling { .. })));
+        assert!(open_regular(&path).is_ok() && open_regular("/dev/null").is_err());
+    }
+
+    /// One that a living process writes is locked, and stays.
+    #[test]
+    fn leftovers_are_removed_but_not_files_in_use() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("x");
+        let in_use = Replacement::begin(&path, Expected::Nothing).expect("nothing there");
+        let ours: Vec<_> = fs::read_dir(&folder).expect("the folder").map(|entry| entry.expect("an entry").path()).collect();
+        fs::write(folder.path().join(".truebloom-0123456789aB.tmp"), "left").expect("room");
+        fs::write(folder.path().join(".truebloom-0123456789aB.tmp~"), "precious").expect("room");
+        check_target(&path).expect("writable");
+        let mut left: Vec<_> = fs::read_dir(&folder).expect("the folder").map(|entry| entry.expect("an entry").path()).collect();
+        left.sort();
+        let mut expected = vec![folder.path().join(".truebloom-0123456789aB.tmp~"), ours[0].clone()];
+        expected.sort();
+        assert_eq!(left, expected);
+        in_use.commit().expect("it is still there");
+    }
 }

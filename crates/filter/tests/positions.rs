@@ -1,4 +1,4 @@
-//! Positions are uniform and independent, on keys that are anything but random; of the first scheme even on such hashes. (The statistical acceptance of whole filters against their law is a
+//! Positions are uniform and independent, on keys that are anything but random; those of sketches' rows even on such hashes. (The statistical acceptance of whole filters against their law is a
 //! suite of its own.)
 //!
 //! Chi-square tests at alpha = 1e-6 each on frozen hashes, with at least 1,000 expected a cell, where the chi-square law is near enough. The tests here
@@ -8,8 +8,10 @@ mod common;
 
 use common::SplitMix64;
 use std::hash::{BuildHasherDefault, Hasher};
-use truebloom::scheme::{Scheme, SchemeId, Standard};
-use truebloom::{BloomFilter, Foreign, KeyHash, KeyHasher, PortableHasher, Seed};
+use truebloom::count_min::{FullRows, RowHashes};
+use truebloom::scheme::{Scheme, Standard};
+use truebloom::truebloom_math::count_min::{Rows, Shape};
+use truebloom::{BloomFilter, ForeignHasher, KeyHash, KeyHasher, PortableHasher, Seed};
 
 const ALPHA: f64 = 1e-6;
 
@@ -29,24 +31,28 @@ const FAMILIES: [Family; 6] = [
 /// How the numbers of the families become positions.
 #[derive(Clone, Copy, Debug)]
 enum How {
-    /// They are hashes already, of the scheme that mixes every word.
-    FirstScheme,
+    /// They are hashes already, of rows of a sketch, which mix every word.
+    Rows,
     /// They are hashed as keys of 16 bytes.
     Wide,
     /// Both halves together are hashed as a key of 8 bytes.
     Number,
 }
 
-const EVERY_WAY: [How; 3] = [How::FirstScheme, How::Wide, How::Number];
+const EVERY_WAY: [How; 3] = [How::Rows, How::Wide, How::Number];
 
 fn positions(how: How, number: u128, bits: u64, probes: u32) -> Vec<u64> {
     let hasher = PortableHasher::xxh3(Seed::from(7));
-    let (id, hash) = match how {
-        How::FirstScheme => (SchemeId::FirstStandard, KeyHash::from(number)),
-        How::Wide => (SchemeId::Standard, hasher.hash(&number.to_le_bytes())),
-        How::Number => (SchemeId::Standard, hasher.hash_number((number >> 64) as u64 ^ (number as u64).rotate_left(24))),
+    let hash = match how {
+        How::Rows => {
+            let shape = Shape::new(Rows::Independent, bits, probes, 1).expect("in range");
+            let rows = FullRows::new(&shape, Seed::from(7)).expect("in range");
+            return rows.cells(KeyHash::from_uniform_bits(number)).map(|cell| cell % bits).collect();
+        }
+        How::Wide => hasher.hash(&number.to_le_bytes()),
+        How::Number => hasher.hash_number((number >> 64) as u64 ^ (number as u64).rotate_left(24)),
     };
-    Standard::with_id(id, bits, probes).expect("in range").positions(hash).collect()
+    Standard::new(bits, probes).expect("in range").positions(hash).collect()
 }
 
 fn chi_square(counts: &[u64]) -> f64 {
@@ -148,15 +154,16 @@ fn huge_filters_are_uniform_because_words_are_rejected() {
 fn degenerate_hashes_still_have_distinct_positions() {
     let half = u128::from(u64::MAX);
     for hash in [0, u128::MAX, half, half << 64, 1, 1 << 64, 1 << 127, 1 << 63, u128::MAX - 1] {
-        for bits in [1_000_000, 1 << 20, 1 << 40, (1 << 62) - 1] {
-            let mut found = positions(How::FirstScheme, hash, bits, 20);
+        // The last is as wide as twenty rows can be.
+        for bits in [1_000_000, 1 << 20, 1 << 40, u64::MAX / 20] {
+            let mut found = positions(How::Rows, hash, bits, 20);
             assert!(found.iter().all(|position| *position < bits));
             found.sort_unstable();
             found.dedup();
             // 20 of a million coincide with a chance of 2e-4; more than two pairs never.
             assert!(found.len() >= 18, "{hash:x} {bits}: {found:?}");
         }
-        assert_eq!(positions(How::FirstScheme, hash, 1, 5), [0; 5]);
+        assert_eq!(positions(How::Rows, hash, 1, 5), [0; 5]);
     }
 }
 
@@ -166,7 +173,7 @@ fn seeds_that_differ_in_one_half_have_nothing_in_common() {
     for (one, other) in [(1u128, 2u128), (1 << 64, 2 << 64), (7, 7 | 1 << 127), (0, u128::from(u64::MAX) << 64), (0, 1)] {
         let hashers = [one, other].map(|seed| PortableHasher::xxh3(Seed::from(seed)));
         for bits in SIZES {
-            let scheme = Standard::with_id(SchemeId::Standard, bits, 2).expect("in range");
+            let scheme = Standard::new(bits, 2).expect("in range");
             for probe in 0..2 {
                 let counts = count(CELLS * CELLS, 130_000, |number| {
                     let [here, there] = hashers
@@ -199,8 +206,8 @@ impl Hasher for Identity {
 fn foreign_hashers_are_mixed() {
     const FILTERS: u64 = 400;
     const QUERIES: u64 = 20_000;
-    let hasher = Foreign::new(BuildHasherDefault::<Identity>::default());
-    let exact = Standard::with_id(SchemeId::Standard, 1_024, 7).expect("in range").law().fpr(100).expect("in range").value;
+    let hasher = ForeignHasher::new(BuildHasherDefault::<Identity>::default());
+    let exact = Standard::new(1_024, 7).expect("in range").law().fpr(100).expect("in range").value;
     let mut passed = 0;
     for number in 0..FILTERS {
         let mut filter = BloomFilter::with_bits_probes_and_hasher(1_024, 7, hasher.clone()).expect("small");

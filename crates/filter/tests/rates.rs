@@ -4,7 +4,7 @@ mod common;
 
 use common::{SplitMix64, filter};
 use truebloom::scheme::{Scheme, Standard};
-use truebloom::truebloom_math::{Error, Method, Variant};
+use truebloom::truebloom_math::{Error, Method, SchemeId};
 use truebloom::{BloomFilter, BuildError, MAX_PROBES, Plan, PortableHasher, Rate, Seed, Target};
 
 #[test]
@@ -17,11 +17,17 @@ fn plans_become_filters() {
         BloomFilter::with_hasher(10_000, "0.1%".parse::<Rate>().expect("a rate"), hasher),
     ] {
         let filter = filter.expect("a plan");
-        let plan = Plan::new(&Target { items: Some(10_000), rate: Some(rate), ..Target::default() }).expect("a plan");
+        let plan = Plan::new(&Target::new().items(10_000).rate(rate)).expect("a plan");
         assert_eq!((filter.bits(), filter.probes(), filter.capacity(), filter.rate()), (plan.bits, plan.probes, Some(10_000), Some(rate)));
+        // The one filter keeps the rate, so the average lies below it by the scatter.
+        let guarantee = plan.guarantee.expect("by default").fpr;
+        assert!(guarantee.upper <= 0.001 && guarantee.value > 0.00099, "{guarantee:?}");
         let expected = filter.expected_fpr().expect("cheap").expect("planned");
-        assert!(expected.upper <= 0.001 && expected.value > 0.00099, "{expected:?}");
+        assert!(expected.upper < 0.00099 && expected.value > 0.0009, "{expected:?}");
     }
+    let mean = Plan::new(&Target::new().items(10_000).rate(rate).mean()).expect("a plan");
+    let expected = BloomFilter::from_plan(&mean).expect("small").expected_fpr().expect("cheap").expect("planned");
+    assert!(expected.upper <= 0.001 && expected.value > 0.00099, "{expected:?}");
     assert_ne!(BloomFilter::new(10, 0.5).map(|filter| filter.seed()), BloomFilter::new(10, 0.5).map(|filter| filter.seed()));
 }
 
@@ -37,8 +43,11 @@ fn what_cannot_be_built_is_refused() {
         assert!(error.contains("1 to"), "{error}");
     }
     assert_eq!(BloomFilter::with_bits_and_probes(1 << 62, 1).map(drop), Err(BuildError::Memory { bytes: 1 << 59 }));
-    let classic = Plan::new(&Target { items: Some(10), rate: Rate::try_from(0.1).ok(), variant: Variant::Classic, ..Target::default() });
-    assert_eq!(BloomFilter::from_plan(&classic.expect("a plan")).map(drop), Err(BuildError::Variant { found: Variant::Classic }));
+    let classic = Plan::new(&Target::new().items(10).rate("10%".parse().expect("a rate")).scheme(SchemeId::Classic));
+    assert_eq!(
+        BloomFilter::from_plan(&classic.expect("a plan")).map(drop),
+        Err(BuildError::Planned { expected: SchemeId::Standard, found: SchemeId::Classic })
+    );
 }
 
 #[test]

@@ -3,8 +3,10 @@
 
 mod common;
 
+use std::hash::{BuildHasher, Hasher};
+use truebloom::scheme::{AnyScheme, Scheme, SchemeId};
 use truebloom::verify::{ExpectedVerdict, Measurement, Verification};
-use truebloom::{BloomFilter, PortableHasher, Rate, Seed};
+use truebloom::{BloomFilter, FilterOf, ForeignHasher, KeyHash, KeyHasher, PortableHasher, Rate, Seed};
 
 fn filter(items: u64, rate: &str, seed: u128) -> BloomFilter {
     let rate: Rate = rate.parse().expect("a rate");
@@ -32,7 +34,8 @@ fn sound_filters_are_never_accused() {
             let mut filter = filter(items, rate, seed);
             filter.extend(0..items);
             let distinct = verify(&filter);
-            assert!(distinct.holds() && distinct.fill().tested, "{distinct:?}");
+            assert!(distinct.holds() && distinct.fill().tested && !distinct.has_withheld_keys(), "{distinct:?}");
+            assert!(distinct.limit().is_some_and(|limit| limit >= filter.fpr().value), "{distinct:?}");
             assert_eq!(distinct.expected_verdict(), ExpectedVerdict::Met);
             // Repeats change the count of offers and nothing else.
             (0..3).for_each(|_| filter.extend(0..items));
@@ -75,7 +78,7 @@ fn counts_that_do_not_fit_the_fill_are_told() {
 fn a_broken_hash_is_told() {
     let mut broken = filter(1_000, "1e-2", 7);
     for i in 0..300u128 {
-        broken.insert_hash((i % 20).into());
+        broken.insert_hash(truebloom::KeyHash::mixed(i % 20));
     }
     let claimed = claiming(&broken, 300, 60.max(broken.changed()));
     assert!(!verify(&claimed).fill().holds(), "{:?}", verify(&claimed));
@@ -121,13 +124,13 @@ fn sound_blocked_filters_are_never_accused() {
         for seed in 0..filters {
             let mut filter = blocked(items, rate, seed.into());
             filter.extend(0..items);
-            let verification = Verification::of_blocked(&filter).expect("cheap");
-            assert!(verification.holds() && !verification.fill().tested, "{verification:?}");
+            let verification = Verification::of(&filter).expect("cheap");
+            assert!(verification.holds() && verification.fill().tested, "{verification:?}");
             assert_eq!(verification.expected_verdict(), ExpectedVerdict::Met);
             filter.extend(0..items);
-            let repeated = Verification::of_blocked(&filter).expect("cheap");
+            let repeated = Verification::of(&filter).expect("cheap");
             assert!(repeated.holds() && repeated.items().0 <= items && items <= repeated.items().1, "{repeated:?}");
-            let mut measurement = Measurement::of_blocked(&filter, seed).expect("in range");
+            let mut measurement = Measurement::new(&filter, seed);
             measurement.query(5_000);
             assert!(measurement.holds() && measurement.queries() == 5_000, "{measurement:?}");
         }
@@ -144,7 +147,7 @@ fn the_hits_of_a_blocked_filter_are_held_to_its_own_blocks() {
     bytes[48..56].copy_from_slice(&100_000u64.to_le_bytes());
     common::seal_all(&mut bytes);
     let uneven = truebloom::BlockedBloomFilter::from_bytes(&bytes).expect("consistent counts");
-    let mut measurement = Measurement::of_blocked(&uneven, 1).expect("in range");
+    let mut measurement = Measurement::new(&uneven, 1);
     measurement.query(100_000);
     assert!(measurement.holds() && measurement.possible_rates().0 > 0.49, "{measurement:?}");
 }
@@ -153,9 +156,238 @@ fn the_hits_of_a_blocked_filter_are_held_to_its_own_blocks() {
 fn too_many_items_in_a_blocked_filter_are_told() {
     let mut filter = blocked(1_000, "1e-2", 7);
     filter.extend(0..1_200u64);
-    let verification = Verification::of_blocked(&filter).expect("cheap");
+    let verification = Verification::of(&filter).expect("cheap");
     assert_eq!(verification.expected_verdict(), ExpectedVerdict::Exceeded);
     assert!(!verification.holds());
+}
+
+/// Whoever asks before inserting withholds the new keys that pass, so that every offer sets a bit. 96 filters, each wrongly accused with probability at most 1e-6.
+#[test]
+fn filters_filled_by_insert_if_absent_are_not_accused() {
+    for (items, rate, filters) in [(2_000u64, "0.4", 40), (20_000, "0.1", 10), (1_000_000, "0.01", 1)] {
+        for seed in 0..filters {
+            let mut filter = filter(items, rate, seed);
+            (0..items).for_each(|key| insert_if_absent(&mut filter, key));
+            assert_eq!(filter.offered(), filter.changed());
+            let found = verify(&filter);
+            assert!(found.fill().holds() && !found.is_overfull(), "{found:?}");
+            assert!(found.items().0 <= items && items <= found.items().1, "{found:?}");
+        }
+    }
+    // Blocked filters have a type, and a test, of their own.
+    for id in SchemeId::ALL.into_iter().filter(|id| id.block_bits().is_none()) {
+        for seed in 0..5 {
+            let scheme = AnyScheme::named(id, 3_000, 3).expect("in range");
+            let hasher = PortableHasher::xxh3(Seed::from(seed));
+            let mut filter = FilterOf::<AnyScheme>::with_scheme(scheme, hasher).expect("small");
+            (0..2_000u64).for_each(|key| insert_if_absent(&mut filter, key));
+            let found = Verification::of(&filter).expect("cheap");
+            assert!(found.holds(), "{id}: {found:?}");
+            let mut measurement = Measurement::new(&filter, 1);
+            measurement.query(10_000);
+            assert!(measurement.holds(), "{id}: {measurement:?}");
+        }
+    }
+}
+
+fn insert_if_absent<S: Scheme>(filter: &mut FilterOf<S>, key: u64) {
+    if !filter.contains(&key) {
+        filter.insert(&key);
+    }
+}
+
+/// The same for blocked filters.
+#[test]
+fn blocked_filters_filled_by_insert_if_absent_are_not_accused() {
+    for seed in 0..10 {
+        let mut filter = blocked(5_000, "0.3", seed);
+        for key in 0..5_000u64 {
+            if !filter.contains(&key) {
+                filter.insert(&key);
+            }
+        }
+        let found = Verification::of(&filter).expect("cheap");
+        assert!(found.fill().holds(), "{found:?}");
+    }
+}
+
+/// The same filter with so many more set bits, here and there.
+fn with_more_bits(filter: &BloomFilter, more: u64, seed: u64) -> BloomFilter {
+    let mut bytes = filter.to_bytes().expect("memory");
+    let mut random = common::SplitMix64(seed);
+    let mut left = more;
+    while left > 0 {
+        let bit = random.next() % filter.bits();
+        let byte = &mut bytes[256 + (bit / 8) as usize];
+        if *byte & 1 << (bit % 8) == 0 {
+            *byte |= 1 << (bit % 8);
+            left -= 1;
+        }
+    }
+    common::seal_all(&mut bytes);
+    BloomFilter::from_bytes(&bytes).expect("consistent counts")
+}
+
+/// What `verify` says it would notice is planted in 160 sound filters: each is missed with probability at most 1%, so more than 9 in all with probability below 1e-5. A third of it is
+/// missed in most, so the number is no idle one.
+#[test]
+fn an_excess_of_bits_as_large_as_printed_is_noticed() {
+    let (mut missed, mut small_noticed, mut planted) = (0, 0, 0);
+    for (items, filters, share) in [(100u64, 60, 0.28), (1_000, 60, 0.07), (10_000, 40, 0.02)] {
+        for seed in 0..filters {
+            let mut sound = filter(items, "1e-2", seed);
+            sound.extend(0..items);
+            let excess = verify(&sound).fill().noticed.expect("far from full");
+            assert!(excess as f64 <= share * sound.ones() as f64, "{items}: {excess} of {}", sound.ones());
+            missed += u32::from(verify(&with_more_bits(&sound, excess, 1)).fill().holds());
+            small_noticed += u32::from(!verify(&with_more_bits(&sound, excess / 3, 1)).fill().holds());
+            planted += 1;
+        }
+    }
+    assert!(missed <= 9 && small_noticed * 2 < planted, "{missed} missed and {small_noticed} noticed of {planted}");
+}
+
+/// A hasher by which a share of all keys has the hash of a key that is held, so that the filter hits more often than its fill allows.
+#[derive(Clone)]
+struct Sticky {
+    hasher: PortableHasher,
+    /// Of 2^16.
+    share: u16,
+    hash: u64,
+}
+
+impl BuildHasher for Sticky {
+    type Hasher = Sticky;
+
+    fn build_hasher(&self) -> Sticky {
+        self.clone()
+    }
+}
+
+impl Hasher for Sticky {
+    fn write(&mut self, bytes: &[u8]) {
+        let sticks = bytes.len() == 16 && u16::from_le_bytes([bytes[0], bytes[1]]) < self.share;
+        self.hash = u128::from(self.hasher.hash(if sticks { b"held" } else { bytes })) as u64;
+    }
+
+    fn finish(&self) -> u64 {
+        self.hash
+    }
+}
+
+/// The excess of the rate that is printed is planted in 60 filters: each is missed with probability at most 1%, so more than 6 in all with probability below 1e-5.
+#[test]
+fn an_excess_of_hits_as_large_as_printed_is_noticed() {
+    let mut missed = 0;
+    for seed in 0..60u64 {
+        let rate: Rate = "1e-2".parse().expect("a rate");
+        let make = |share| {
+            let hasher = Sticky { hasher: PortableHasher::xxh3(Seed::from(u128::from(seed))), share, hash: 0 };
+            let mut filter = BloomFilter::with_hasher(1_000, rate, ForeignHasher::new(hasher)).expect("small");
+            filter.insert("held");
+            filter.extend(0..999u64);
+            filter
+        };
+        let (sound, own) = (make(0), make(0).fpr().value);
+        let mut measurement = Measurement::new(&sound, seed);
+        measurement.query(100_000);
+        assert!(measurement.holds());
+        let noticed = measurement.noticed().expect("enough queries");
+        assert!(own < noticed && noticed < 1.35 * own, "{own} {noticed}");
+        // share + (1 - share) own >= noticed
+        let share = ((noticed - own) / (1.0 - own) * 65_536.0).ceil() as u16;
+        let broken = make(share);
+        let mut measurement = Measurement::new(&broken, seed);
+        measurement.query(100_000);
+        missed += u32::from(measurement.holds());
+    }
+    assert!(missed <= 6, "{missed} of 60 missed");
+}
+
+/// Nothing is asked, nothing would be noticed; of an empty filter any hit would be.
+#[test]
+fn power_without_queries_or_bits() {
+    let empty = filter(1_000, "1e-2", 1);
+    let mut measurement = Measurement::new(&empty, 1);
+    assert_eq!(measurement.noticed(), None);
+    measurement.query(1_000);
+    let noticed = measurement.noticed().expect("any hit");
+    assert!((noticed - (1.0 - 0.01f64.powf(1e-3))).abs() < 1e-6, "{noticed}");
+    assert_eq!(verify(&empty).fill().noticed, Some(1));
+}
+
+/// Both halves kept their promise, the union holds twice as many keys as it was planned for.
+#[test]
+fn a_union_that_holds_too_much_is_told() {
+    for seed in 0..20 {
+        let (mut one, mut two) = (filter(1_000, "1e-2", seed), filter(1_000, "1e-2", seed));
+        one.extend(0..1_000u64);
+        two.extend(1_000..2_000u64);
+        assert!(verify(&one).holds() && verify(&two).holds());
+        one.union_with(&two).expect("same plan and seed");
+        let found = verify(&one);
+        assert!(found.is_overfull() && !found.holds() && one.fpr().value > 0.1, "{found:?}");
+    }
+}
+
+/// A 64-bit hash in a `u128` puts all keys of a blocked filter into one block: too few bits are set for the keys that set one.
+#[test]
+fn a_hash_that_is_too_narrow_for_blocks_is_told() {
+    for rate in ["1e-2", "1e-3"] {
+        let mut filter = blocked(1_000, rate, 7);
+        let mut hashes = common::SplitMix64(1);
+        (0..1_000).for_each(|_| {
+            filter.insert_hash(KeyHash::from_uniform_bits(u128::from(hashes.next())));
+        });
+        let found = Verification::of(&filter).expect("cheap");
+        assert!(!found.fill().holds() && !found.holds(), "{found:?}");
+    }
+}
+
+/// Files claim any counts; whatever they claim, nothing panics, and a range has its ends in order. The first case is an ordinary overfull filter, filled by "insert if absent".
+#[test]
+fn forged_counts_of_tied_schemes_do_no_harm() {
+    let tied = [SchemeId::Double, SchemeId::DoubleNonzero, SchemeId::Square, SchemeId::Cube, SchemeId::Enhanced, SchemeId::PartitionDouble];
+    let hasher = PortableHasher::xxh3(Seed::from(1));
+    let mut ordinary = FilterOf::<AnyScheme>::with_scheme(AnyScheme::named(SchemeId::Double, 1_009, 1).expect("in range"), hasher)
+        .expect("small")
+        .planned_for(500, None)
+        .expect("nothing asked");
+    (0..800u64).for_each(|key| insert_if_absent(&mut ordinary, key));
+    examine(&ordinary);
+    let mut random = common::SplitMix64(9);
+    for round in 0..400 {
+        let id = tied[round % tied.len()];
+        let probes = 1 + (random.next() % 4) as u32;
+        let bits = u64::from(probes) * (2 + random.next() % 200);
+        let mut filter = FilterOf::<AnyScheme>::with_scheme(AnyScheme::named(id, bits, probes).expect("in range"), hasher)
+            .expect("small")
+            .planned_for(1 + random.next() % 100, None)
+            .expect("nothing asked");
+        (0..random.next() % 300).for_each(|key| {
+            filter.insert(&key);
+        });
+        let ones = filter.ones();
+        let fewest = ones.div_ceil(probes.into());
+        let changed = fewest + random.next() % (ones - fewest + 1);
+        let offered = changed + if random.next().is_multiple_of(2) { 0 } else { random.next() >> (random.next() % 64) >> 1 };
+        let mut bytes = filter.to_bytes().expect("memory");
+        bytes[48..56].copy_from_slice(&offered.to_le_bytes());
+        bytes[56..64].copy_from_slice(&changed.to_le_bytes());
+        common::seal(&mut bytes);
+        examine(&FilterOf::from_bytes(&bytes).expect("a consistent header"));
+    }
+}
+
+fn examine(filter: &FilterOf<AnyScheme>) {
+    // An expected rate may be refused, and that is an error and no panic.
+    let _ = Verification::of(filter).map(|found| found.holds());
+    let mut measurement = Measurement::new(filter, 1);
+    measurement.query(50);
+    let (low, high) = measurement.possible_rates();
+    assert!((0.0..=1.0).contains(&low) && low <= high && high <= 1.0, "{measurement:?}");
+    assert!((0.0..=1.0).contains(&measurement.p_value()));
+    let _ = (measurement.holds(), measurement.noticed());
 }
 
 fn blocked(items: u64, rate: &str, seed: u128) -> truebloom::BlockedBloomFilter {

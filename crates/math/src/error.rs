@@ -1,6 +1,6 @@
 //! What can be wrong with a question, said with the numbers that were found.
 
-use crate::Rate;
+use crate::{Rate, SchemeId};
 
 /// Why a rate, a plan or an estimate cannot be given.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
@@ -23,6 +23,12 @@ pub enum Error {
         found: String,
         /// What is wrong with it.
         reason: &'static str,
+    },
+    /// A certificate was asked for a claim that is false, or that no certificate of bearable size supports.
+    #[error("no certificate can be made for the claim {claim}")]
+    NotCertified {
+        /// The part of the claim.
+        claim: &'static str,
     },
     /// Too few of (items, rate, bits, probes) were given to determine the rest.
     #[error("{given} does not determine a filter; give {missing}")]
@@ -112,6 +118,15 @@ pub enum Error {
         /// What meets the rate.
         alternative: String,
     },
+    /// A guarantee for one filter, of a scheme whose rates have no proven bound of their scatter.
+    #[error(
+        "no rate can be guaranteed for one filter of {scheme} hashing: its positions are correlated, so how its rates scatter is not known; \
+         ask for the average alone, or take the standard scheme"
+    )]
+    NoGuarantee {
+        /// The scheme.
+        scheme: SchemeId,
+    },
     /// The exact answer would take too long.
     #[error("the exact rate at {probes} probes takes more work than is allowed here (integers of {digits} bits); use fewer probes")]
     TooCostly {
@@ -144,8 +159,15 @@ pub enum Error {
 /// Shorthand for results of this crate.
 pub type Result<T> = std::result::Result<T, Error>;
 
+impl Error {
+    /// [`Error::OutOfRange`] from anything that can be shown: the parameter's name, what was found, and what was expected ("from 1 to 64").
+    pub fn out_of_range(name: &'static str, found: impl ToString, expected: impl ToString) -> Error {
+        Error::OutOfRange { name, found: found.to_string(), expected: expected.to_string() }
+    }
+}
+
 pub(crate) fn out_of_range<T>(name: &'static str, found: impl ToString, expected: impl ToString) -> Result<T> {
-    Err(Error::OutOfRange { name, found: found.to_string(), expected: expected.to_string() })
+    Err(Error::out_of_range(name, found, expected))
 }
 
 /// Bits in the range that all laws share.

@@ -6,9 +6,10 @@
 //! | question | answer |
 //! |---|---|
 //! | what rate does this filter have? | [`Variant::fpr`], or a [`Law`] for more |
-//! | how many bits for this rate? how many items fit? | [`Plan::new`], [`min_bits`], [`max_items`]; [`BlockedPlan::new`] |
+//! | how many bits for this rate? how many items fit? | [`Plan::new`], [`min_bits`], [`max_items`] |
 //! | which number of probes is best? | [`optimal_probes`] |
-//! | what rate does one filter keep to, with a probability? | [`rate_quantile_bound`], [`Target::confidence`] |
+//! | what rate does one filter keep to, with a probability? | [`rate_quantile_bound`], [`Promise::OneFilter`] |
+//! | which schemes are there? | [`SchemeId`] |
 //! | how many hits among fresh keys? | [`false_positives`], [`hits_quantile_bound`] |
 //! | how close do two hashes come to independent ones? | [`law::Double`], [`law::PartitionDouble`], [`convergence`] |
 //! | what of unions and intersections? | [`sets`] |
@@ -16,10 +17,9 @@
 //! | how many bits has it, from those that are set? | [`estimate_bits()`] |
 //! | what of filters that forget, and are emptied when full? | [`recycling`] |
 //! | what do the papers' formulas say? | [`Approximation`], [`bounds`] |
-//! | what of the papers' numbers is right? | [`reproduce`] |
 //! | how large must a Count-Min sketch be, and how wrong can it be? | [`count_min`] |
-//! | what rate do other libraries really give? | [`audit`] |
-//! | does this measurement agree? | [`binomial`], [`Fill`] |
+//! | does this measurement agree? | [`binomial`], [`Fill`], [`mcdiarmid`] |
+//! | how many distinct keys may have been met, seen or not? | [`distinct`] |
 //!
 //! Rates are [`Fpr`]: a value with ends that are proven to enclose the truth, two `f64` apart at most. The textbook formula and the sums and
 //! recursions of the papers cannot give them in floating point, where they lose up to all digits, so rates are computed in whole numbers whose rounding errors are
@@ -27,63 +27,43 @@
 //!
 //! ```
 //! use truebloom_math::{Plan, Target};
-//! let plan = Plan::new(&Target { items: Some(100), rate: Some("1e-6".parse()?), ..Target::default() })?;
+//! let plan = Plan::new(&Target::new().items(100).rate("1e-6".parse()?))?;
 //! assert!(plan.fpr.upper <= 1e-6);
 //! println!("{} bits, {} probes, at most {:e}", plan.bits, plan.probes, plan.fpr.upper);
 //! # Ok::<(), truebloom_math::Error>(())
 //! ```
 
-mod approximation;
-pub mod audit;
-pub mod binomial;
-mod blocked_plan;
-pub mod bounds;
-mod combine;
-pub mod convergence;
 pub mod count_min;
-mod dyadic;
-mod efficiency;
-mod enclosure;
 mod error;
 mod estimate;
-mod estimate_bits;
-mod fill;
-mod fixed;
-mod fpr;
-pub mod freedman;
-mod guarantee;
-mod hits;
-mod hits_quantile;
+mod exact;
 pub mod law;
 pub mod occupancy;
+mod one_filter;
+mod papers;
 mod plan;
-mod plan_scheme;
-mod rate;
 pub mod recycling;
-pub mod reproduce;
 mod search;
-pub mod sets;
-mod simulation;
+mod tails;
 
-pub use approximation::Approximation;
-pub use blocked_plan::{BLOCK_BITS, BlockedPlan, MAX_BLOCKED_PROBES};
-pub use efficiency::{
-    MOST_BITS_SEARCHED, Peak, best_probes_approximation, crossover, efficiency, half_full_items, max_efficiency, peak_efficiency,
-    peak_items_approximation, standard_limit, valley_efficiency,
-};
 pub use error::{Error, Result};
-pub use estimate::{ItemsEstimate, items_by_likelihood, items_by_moments, items_from_ones, items_interval};
-pub use estimate_bits::{BitsEstimate, estimate_bits};
-pub use fill::Fill;
-pub use fpr::{Fpr, Method};
-pub use guarantee::{RateQuantile, confidence_bound, rate_quantile_bound};
-pub use hits::{Hits, RateMoments, false_positives, rate_moments};
-pub use hits_quantile::{HitsQuantile, hits_quantile_bound};
-pub use law::{Law, Variant};
-pub use plan::{Plan, Target, Textbook};
-pub use plan_scheme::{SchemePlan, SchemeTarget};
-pub use rate::Rate;
+pub use estimate::{
+    BitsEstimate, ItemsEstimate, distinct, estimate_bits, items_by_likelihood, items_by_moments, items_from_ones, items_interval,
+};
+pub use exact::fpr::{Fpr, Method};
+pub use exact::rate::Rate;
+pub use law::{BLOCK_BITS, Fill, Law, Layout, SchemeId, Variant, convergence, sets, simulation};
+pub use one_filter::{
+    Hits, HitsQuantile, RateMoments, RateQuantile, confidence_bound, false_positives, hits_quantile_bound, rate_moments,
+    rate_quantile_bound,
+};
+pub use papers::{
+    Approximation, MOST_BITS_SEARCHED, Peak, best_probes_approximation, bounds, crossover, efficiency, half_full_items, max_efficiency,
+    peak_efficiency, peak_items_approximation, standard_limit, valley_efficiency,
+};
+pub use plan::{MAX_BLOCKED_PROBES, Plan, Promise, Target, Textbook, certificate};
 pub use search::{Best, MAX_SEARCHED_PROBES, OptimalProbes, max_items, min_bits, optimal_probes};
+pub use tails::{binomial, freedman, mcdiarmid};
 
 /// The most bits a law is answered for.
 pub const MAX_BITS: u64 = 1 << 62;

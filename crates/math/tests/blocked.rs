@@ -19,6 +19,7 @@ fn in_block_rate(in_block: InBlock, block_bits: u64, load: u64, probes: u32) -> 
         (InBlock::Split { word_bits }, _) => {
             pow(occupancy(word_bits, load, 1).mean(BigInt::from, BigInt::from(word_bits)), probes as usize)
         }
+        (other, _) => panic!("no chain is written for {other:?}"),
     }
 }
 

@@ -7,10 +7,12 @@ use common::{choose, ratio};
 use num_rational::BigRational;
 use num_traits::pow;
 use truebloom_math::law::{Blocked, InBlock};
-use truebloom_math::{BlockedPlan, Error, Law, MAX_BLOCKED_PROBES, Plan, Rate, Target};
+use truebloom_math::{Error, Law, Layout, MAX_BLOCKED_PROBES, Plan, Rate, Target};
 
 fn target(items: Option<u64>, rate: Option<&str>, bits: Option<u64>) -> Target {
-    Target { items, rate: rate.map(|rate| rate.parse().expect("a rate")), bits, ..Target::default() }
+    let mut target = Target::new().layout(Layout::Lines).mean();
+    (target.items, target.rate, target.bits) = (items, rate.map(|rate| rate.parse().expect("a rate")), bits);
+    target
 }
 
 fn meets(bits: u64, probes: u32, items: u64, rate: &str) -> bool {
@@ -31,7 +33,7 @@ fn a_block_less_would_not_do_at_any_probes() {
         (1_000_000, "1e-4"),
         (10_000_000_000, "1e-2"),
     ] {
-        let plan = BlockedPlan::new(&target(Some(items), Some(rate), None)).expect("a plan");
+        let plan = Plan::new(&target(Some(items), Some(rate), None)).expect("a plan");
         assert!(meets(plan.bits, plan.probes, items, rate) && plan.fpr.upper <= rate.parse::<f64>().expect("a number"), "{plan:?}");
         let less = plan.bits - 512;
         assert!(less == 0 || (1..=MAX_BLOCKED_PROBES).all(|probes| !meets(less, probes, items, rate)), "{plan:?}");
@@ -46,7 +48,7 @@ fn a_block_less_would_not_do_at_any_probes() {
 #[test]
 fn an_item_more_would_not_do_at_any_probes() {
     for (bits, rate) in [(512, "0.5"), (600, "1e-2"), (65_536, "1e-3"), (8 << 23, "1e-2"), (1 << 40, "1e-4")] {
-        let plan = BlockedPlan::new(&target(None, Some(rate), Some(bits))).expect("a plan");
+        let plan = Plan::new(&target(None, Some(rate), Some(bits))).expect("a plan");
         assert_eq!(plan.bits, bits / 512 * 512);
         assert!(meets(plan.bits, plan.probes, plan.items, rate), "{plan:?}");
         assert!((1..=MAX_BLOCKED_PROBES).all(|probes| !meets(plan.bits, probes, plan.items + 1, rate)), "{plan:?}");
@@ -58,7 +60,7 @@ fn an_item_more_would_not_do_at_any_probes() {
 fn the_price_beside_the_standard_filter() {
     for (rate, most, worth_it) in [("1e-2", 9.93, true), ("1e-3", 15.6, true), ("1e-4", 22.1, false), ("1e-6", 39.0, false)] {
         let target = target(Some(1_000_000), Some(rate), None);
-        let (plan, standard) = (BlockedPlan::new(&target).expect("a plan"), Plan::new(&target).expect("a plan"));
+        let (plan, standard) = (Plan::new(&target).expect("a plan"), Plan::new(&target.clone().layout(Layout::Spread)).expect("a plan"));
         let bits_a_key = plan.bits as f64 / 1e6;
         assert!(bits_a_key <= most && plan.is_worth_it(&standard) == worth_it, "{rate}: {bits_a_key}");
     }
@@ -66,27 +68,27 @@ fn the_price_beside_the_standard_filter() {
 
 #[test]
 fn given_sizes_and_probes_are_kept() {
-    let plan = BlockedPlan::new(&target(Some(1_000), None, Some(10_000))).expect("a plan");
+    let plan = Plan::new(&target(Some(1_000), None, Some(10_000))).expect("a plan");
     assert_eq!((plan.bits, plan.items, plan.rate), (9_728, 1_000, None));
-    let given = BlockedPlan::new(&Target { probes: Some(3), ..target(Some(1_000), Some("1%"), None) }).expect("a plan");
-    assert!(given.probes == 3 && given.bits > BlockedPlan::new(&target(Some(1_000), Some("1%"), None)).expect("a plan").bits);
+    let given = Plan::new(&target(Some(1_000), Some("1%"), None).probes(3)).expect("a plan");
+    assert!(given.probes == 3 && given.bits > Plan::new(&target(Some(1_000), Some("1%"), None)).expect("a plan").bits);
     assert!(meets(given.bits, 3, 1_000, "1%") && !meets(given.bits - 512, 3, 1_000, "1%"));
 }
 
 #[test]
 fn what_cannot_be_had_is_refused_with_what_can() {
-    let new = |target: Target| BlockedPlan::new(&target).expect_err("out of reach");
+    let new = |target: Target| Plan::new(&target).expect_err("out of reach");
     assert!(matches!(new(target(Some(1_000), Some("1e-60"), None)), Error::BelowHashFloor { .. }));
-    let capped = Target { max_bits: Some(5_000), ..target(Some(1_000), Some("1%"), None) };
+    let capped = target(Some(1_000), Some("1%"), None).max_bits(5_000);
     assert!(matches!(new(capped), Error::OverMemoryCap { needed: Some(needed), reachable, .. } if needed > 5_000 && reachable > 0.01));
-    let nothing = Target { max_bits: Some(100), ..target(Some(1_000), Some("1%"), None) };
+    let nothing = target(Some(1_000), Some("1%"), None).max_bits(100);
     assert!(matches!(new(nothing), Error::OverMemoryCap { reachable: 1.0, .. }));
     assert!(matches!(new(target(Some(1_000), Some("1%"), Some(5_000))), Error::OutOfReach { reachable, .. } if reachable > 0.01));
     assert!(matches!(new(target(None, Some("1e-39"), Some(512))), Error::OutOfReach { .. }));
     for wrong in [
-        Target { probes: Some(0), ..target(Some(1), Some("1%"), None) },
-        Target { confidence: Some(0.9), ..target(Some(1), Some("1%"), None) },
-        Target { hash_bits: 0, ..target(Some(1), Some("1%"), None) },
+        target(Some(1), Some("1%"), None).probes(0),
+        target(Some(1), Some("1%"), None).confidence(1.0),
+        target(Some(1), Some("1%"), None).hash_bits(0),
         target(Some(0), Some("1%"), None),
         target(Some(1), None, Some(511)),
         target(Some(1), None, Some(u64::MAX)),

@@ -292,8 +292,8 @@ fn textbook_sizes() {
     let ln2 = oracle::ln(&whole(2));
     assert!((exp_minus(&ln2) - ratio(1, 2)).abs() < ratio(1, 1 << 60));
     for (items, rate, text) in [(1_000u64, ratio(1, 100), "0.01"), (37, ratio(1, 1 << 20), "1/1048576")] {
-        let asked = Target { items: Some(items), rate: Some(text.parse().expect("a rate")), ..Target::default() };
-        let textbook = Plan::new(&asked).expect("a plan").textbook.bits;
+        let asked = Target::new().items(items).rate(text.parse().expect("a rate")).mean();
+        let textbook = Plan::new(&asked).expect("a plan").textbook().expect("cheap").bits;
         let formula = -whole(items) * oracle::ln(&rate) / (&ln2 * &ln2);
         assert_eq!(whole(textbook), formula.ceil(), "Burns (68)");
         assert!((-formula * &ln2 * &ln2 / whole(items) - oracle::ln(&rate)).abs() < ratio(1, 1 << 60));

@@ -94,7 +94,7 @@ fn confidence_is_never_overstated() {
 }
 
 fn target(items: u64, rate: &str, confidence: f64) -> Target {
-    Target { items: Some(items), rate: Some(rate.parse().expect("a rate")), confidence: Some(confidence), ..Target::default() }
+    Target::new().items(items).rate(rate.parse().expect("a rate")).confidence(confidence)
 }
 
 #[test]
@@ -102,9 +102,9 @@ fn plans_keep_their_word() {
     for variant in Variant::ALL {
         for (items, text, confidence) in [(10u64, "0.05", 0.9), (10, "0.05", 0.999), (25, "0.1", 0.5), (6, "0.01", 0.99), (4, "0.3", 0.2)] {
             let context = format!("{variant} n={items} p={text} c={confidence}");
-            let asked = Target { variant, ..target(items, text, confidence) };
+            let asked = target(items, text, confidence).scheme(variant.into());
             let plan = Plan::new(&asked).unwrap_or_else(|error| panic!("{context}: {error}"));
-            let average = Plan::new(&Target { confidence: None, ..asked.clone() }).expect("easy");
+            let average = Plan::new(&asked.clone().mean()).expect("easy");
             let guarantee = plan.guarantee.expect("asked for");
             assert!(average.guarantee.is_none() && average.bits <= plan.bits, "{context}");
             assert!(
@@ -119,12 +119,12 @@ fn plans_keep_their_word() {
             );
             assert!(kept >= confidence, "{context}: {kept}");
             // The most items at that size are at least these, and the size given passes.
-            let back = Plan::new(&Target { items: None, bits: Some(plan.bits), ..asked.clone() }).expect("they fit");
+            let back = Plan::new(&Target { items: None, ..asked.clone().bits(plan.bits) }).expect("they fit");
             assert!(back.items >= items, "{context}: {back:?}");
             let law = own_rates(variant, back.bits, back.items, back.probes);
             assert!(mass(&law, |rate| *rate <= fraction(text)).to_f64().expect("finite") >= confidence, "{context}");
-            assert!(Plan::new(&Target { bits: Some(plan.bits), ..asked.clone() }).is_ok(), "{context}");
-            let given = Plan::new(&Target { probes: Some(plan.probes), ..asked }).expect("the same");
+            assert!(Plan::new(&asked.clone().bits(plan.bits)).is_ok(), "{context}");
+            let given = Plan::new(&asked.probes(plan.probes)).expect("the same");
             assert_eq!((given.bits, given.probes), (plan.bits, plan.probes), "{context}");
         }
     }
@@ -144,7 +144,7 @@ fn at_most(bits: usize, throws: u64, ones: usize) -> f64 {
 
 #[test]
 fn the_cost_of_a_guarantee() {
-    let mut before = Plan::new(&Target { confidence: None, ..target(1_000, "1%", 0.5) }).expect("easy").bits;
+    let mut before = Plan::new(&target(1_000, "1%", 0.5).mean()).expect("easy").bits;
     for confidence in [0.6, 0.9, 0.99, 0.999, 0.999_999] {
         let plan = Plan::new(&target(1_000, "1%", confidence)).expect("easy");
         let ones = plan.guarantee.and_then(|guarantee| guarantee.ones).expect("one count");
@@ -155,8 +155,8 @@ fn the_cost_of_a_guarantee() {
     }
     // At a real size a guarantee of 99.9% costs less than a thousandth, and 128 equal hash bits nothing.
     for variant in Variant::ALL {
-        let asked = Target { variant, ..target(10_000_000, "0.1%", 0.999) };
-        let (sure, average) = (Plan::new(&asked).expect("easy"), Plan::new(&Target { confidence: None, ..asked }).expect("easy"));
+        let asked = target(10_000_000, "0.1%", 0.999).scheme(variant.into());
+        let (sure, average) = (Plan::new(&asked).expect("easy"), Plan::new(&asked.mean()).expect("easy"));
         assert!(sure.bits > average.bits && (sure.bits as f64) < average.bits as f64 * 1.001, "{} {}", sure.bits, average.bits);
     }
 }
@@ -172,22 +172,22 @@ fn what_cannot_be_guaranteed() {
         }
     }
     // The size for the average does not do, and the error names a rate that does.
-    let average = Plan::new(&Target { confidence: None, ..target(1_000, "1%", 0.5) }).expect("easy");
-    let asked = Target { bits: Some(average.bits), ..target(1_000, "1%", 0.999) };
+    let average = Plan::new(&target(1_000, "1%", 0.5).mean()).expect("easy");
+    let asked = target(1_000, "1%", 0.999).bits(average.bits);
     let Err(Error::OutOfReach { reachable, probes, .. }) = Plan::new(&asked) else { panic!("half of the filters are above 1%") };
     assert!(reachable > 0.01 && reachable < 0.013, "{reachable}");
     let rate = Rate::try_from(reachable).expect("a rate");
-    assert!(Plan::new(&Target { rate: Some(rate), probes: Some(probes), ..asked.clone() }).is_ok());
+    assert!(Plan::new(&asked.clone().rate(rate).probes(probes)).is_ok());
     // Without a rate the plan reports what is kept.
     let plan = Plan::new(&Target { rate: None, ..asked }).expect("any size");
     assert!((plan.guarantee.expect("asked for").fpr.upper / reachable - 1.0).abs() < 1e-9);
-    let capped = Plan::new(&Target { max_bits: Some(average.bits), ..target(1_000, "1%", 0.999) });
+    let capped = Plan::new(&target(1_000, "1%", 0.999).max_bits(average.bits));
     assert!(matches!(capped, Err(Error::OverMemoryCap { needed: Some(_), .. })), "{capped:?}");
     // Corners end soon, whatever they answer.
     for items in [1, 1 << 40] {
         for rate in ["1e-300", "0.999999", "1e-9"] {
             for variant in Variant::ALL {
-                let _ = Plan::new(&Target { variant, ..target(items, rate, 0.999) });
+                let _ = Plan::new(&target(items, rate, 0.999).scheme(variant.into()));
                 let _ = confidence_bound(variant, 1 << 62, items, 7, &rate.parse().expect("a rate"));
                 let _ = rate_quantile_bound(variant, 1 << 62, items, 7, 0.5);
             }

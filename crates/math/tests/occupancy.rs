@@ -480,3 +480,21 @@ fn impossible_laws_are_errors_that_name_the_parameter() {
         }
     }
 }
+
+/// So many throws that nearly every one of a few bits is set: the law has a closed form, and takes no longer for more throws.
+#[test]
+fn few_bits_and_any_number_of_throws() {
+    let law = Occupancy::standard(5, 17_592_186_044_416, 23).expect("in range");
+    assert!((law.probability(5).expect("a number") - 1.0).abs() < 1e-12);
+    assert_eq!(law.probability(4).expect("a number"), 0.0);
+    assert_eq!(law.quantile(0.99).expect("a quantile").upper, 5);
+    for (bits, throws) in [(40u64, 2_400u64), (101, 6_000)] {
+        let law = Occupancy::standard(bits, throws, 1).expect("in range");
+        for empty in 0..3u64 {
+            // C(m, e) (1 - e/m)^N, less the share that leaves more bits empty, in fractions of no more than e^-46 of it.
+            let expected = choose(bits, empty).to_f64().expect("small") * (throws as f64 * (-(empty as f64) / bits as f64).ln_1p()).exp();
+            let found = law.probability(bits - empty).expect("a number");
+            assert!(found == expected || (found / expected - 1.0).abs() < 1e-9, "{bits} {throws} {empty}: {found} {expected}");
+        }
+    }
+}

@@ -5,27 +5,29 @@ mod common;
 use common::{fraction, int, rows};
 use num_traits::ToPrimitive;
 use truebloom_math::convergence::{LARGE_PRIME, partition_constant};
-use truebloom_math::law::{Double, Hashing, Offsets, Step};
-use truebloom_math::{Error, SchemePlan, SchemeTarget};
+use truebloom_math::law::{Double, Offsets, Step};
+use truebloom_math::{Error, Plan, SchemeId, Target};
 
-fn target(scheme: Hashing, items: u64, rate: &str) -> SchemeTarget {
-    SchemeTarget { scheme, items, rate: rate.parse().expect("a rate"), probes: None, max_bits: None, hash_bits: 128 }
+fn target(scheme: SchemeId, items: u64, rate: &str) -> Target {
+    Target::new().scheme(scheme).items(items).rate(rate.parse().expect("a rate")).mean()
 }
 
 #[test]
 fn plans_meet_their_rate_and_do_not_waste() {
     for (items, rate, most) in [(200u64, "0.02", 1.2), (100_000, "1e-4", 1.05), (1_000_000, "1e-6", 1.1)] {
         // The largest for those that have laws of their own.
-        let all = [Hashing::DoubleNonzero, Hashing::Cube, Hashing::PartitionDouble];
-        for &scheme in if items < 1_000_000 { &Hashing::ALL[..] } else { &all } {
-            let plan = match SchemePlan::new(&target(scheme, items, rate)) {
+        let all = [SchemeId::DoubleNonzero, SchemeId::Cube, SchemeId::PartitionDouble];
+        let standard = Plan::new(&target(SchemeId::Standard, items, rate)).expect("a plan");
+        for &scheme in if items < 1_000_000 { &SchemeId::ALL[..9] } else { &all } {
+            let plan = match Plan::new(&target(scheme, items, rate)) {
                 Ok(plan) => plan,
                 Err(error) => panic!("{scheme} {items} {rate}: {error}"),
             };
-            assert!(plan.fpr.upper <= plan.rate.to_f64(), "{plan:?}");
+            let asked = plan.rate.expect("was asked");
+            assert!(plan.fpr.upper <= asked.to_f64(), "{plan:?}");
             let law = scheme.law(plan.bits, plan.probes).expect("in range");
-            assert!(law.meets(items, &plan.rate, 128).expect("affordable"));
-            let times = plan.bits as f64 / plan.standard_bits as f64;
+            assert!(law.meets(items, &asked, 128).expect("affordable"));
+            let times = plan.bits as f64 / standard.bits as f64;
             println!("{scheme} {items} {rate}: {} bits, {} probes, {times:.4} of standard, {:?}", plan.bits, plan.probes, plan.fpr.method);
             assert!(times < most, "{scheme} {items} {rate}: {times}");
         }
@@ -34,8 +36,8 @@ fn plans_meet_their_rate_and_do_not_waste() {
 
 #[test]
 fn what_a_scheme_cannot_reach_is_refused_with_what_can() {
-    for (scheme, items, rate) in [(Hashing::PartitionDouble, 1_000, "1e-9"), (Hashing::Double, 100, "1e-12")] {
-        match SchemePlan::new(&target(scheme, items, rate)) {
+    for (scheme, items, rate) in [(SchemeId::PartitionDouble, 1_000, "1e-9"), (SchemeId::Double, 100, "1e-12")] {
+        match Plan::new(&target(scheme, items, rate)) {
             Err(Error::SchemeOutOfReach { reachable, alternative, asked, .. }) => {
                 assert!(reachable > asked.to_f64());
                 assert!(alternative.contains("standard"), "{alternative}");
@@ -57,7 +59,7 @@ fn floors_of_the_vectors() {
             assert!((found / expected - 1.0).abs() < error, "{field}: {found:e} for {expected:e} in {row}");
         };
         let floor = |cause: &str| {
-            let floors = Hashing::Double.law(m, k).expect("in range").floors(n, 64);
+            let floors = SchemeId::Double.law(m, k).expect("in range").floors(n, 64);
             floors.into_iter().find(|floor| floor.cause == cause).expect("is listed").rate
         };
         close(floor("equal hashes"), "floor_hash64", 1e-12);

@@ -14,7 +14,7 @@ fn rate(text: &str) -> Rate {
 }
 
 fn target(items: u64, text: &str) -> Target {
-    Target { items: Some(items), rate: Some(rate(text)), ..Target::default() }
+    Target::new().items(items).rate(rate(text)).mean()
 }
 
 fn plan(items: u64, text: &str) -> Plan {
@@ -57,7 +57,7 @@ proptest! {
 
     #[test]
     fn a_plan_meets_the_rate_and_one_bit_less_does_not(variant in variant(), (items, asked) in wish()) {
-        let plan = Plan::new(&Target { items: Some(items), rate: Some(asked), variant, ..Target::default() })?;
+        let plan = Plan::new(&Target::new().items(items).rate(asked).scheme(variant.into()).mean())?;
         let p = exact(&asked);
         // A random rate is never within rounding of an exact one; ties have their own tests.
         prop_assert!(meets(variant, plan.bits, items, plan.probes, &p), "{plan:?}");
@@ -71,7 +71,7 @@ proptest! {
     fn most_items_meet_the_rate_and_one_more_does_not(variant in variant(), digits in 0f64..11.0, (_, asked) in wish()) {
         let bits = 10f64.powf(digits) as u64;
         let p = exact(&asked);
-        match Plan::new(&Target { bits: Some(bits), rate: Some(asked), variant, ..Target::default() }) {
+        match Plan::new(&Target::new().bits(bits).rate(asked).scheme(variant.into()).mean()) {
             Ok(plan) => {
                 prop_assert!(meets(variant, bits, plan.items, plan.probes, &p), "{plan:?}");
                 for probes in 1..=60 {
@@ -90,7 +90,7 @@ proptest! {
     /// Given probes are kept, and their size is the smallest too.
     #[test]
     fn given_probes_are_kept(variant in variant(), (items, asked) in wish(), probes in 1u32..=40) {
-        let plan = Plan::new(&Target { items: Some(items), rate: Some(asked), probes: Some(probes), variant, ..Target::default() })?;
+        let plan = Plan::new(&Target::new().items(items).rate(asked).probes(probes).scheme(variant.into()).mean())?;
         let p = exact(&asked);
         prop_assert_eq!(plan.probes, probes);
         prop_assert!(meets(variant, plan.bits, items, probes, &p), "{:?}", plan);
@@ -101,10 +101,10 @@ proptest! {
     /// What a plan says it holds at its size is what the size is said to hold.
     #[test]
     fn the_two_questions_agree((items, asked) in wish()) {
-        let forth = Plan::new(&Target { items: Some(items), rate: Some(asked), ..Target::default() })?;
-        let back = Plan::new(&Target { bits: Some(forth.bits), rate: Some(asked), ..Target::default() })?;
+        let forth = Plan::new(&Target::new().items(items).rate(asked).mean())?;
+        let back = Plan::new(&Target::new().bits(forth.bits).rate(asked).mean())?;
         prop_assert!(back.items >= items);
-        let again = Plan::new(&Target { items: Some(back.items), rate: Some(asked), ..Target::default() })?;
+        let again = Plan::new(&Target::new().items(back.items).rate(asked).mean())?;
         prop_assert_eq!(again.bits, forth.bits);
     }
 }
@@ -179,8 +179,7 @@ fn the_hash_floor_counts_against_a_tie() {
     assert_eq!(plan.bits, 11);
     assert!(plan.hash_floor > 0.0);
     // Where rounding outward would pass the asked rate, the bracket is cut there, not moved off the truth.
-    let tight =
-        Plan::new(&Target { bits: Some(2), probes: Some(1), ..target(10, "0.9990234375000000001") }).expect("the hair holds the floor");
+    let tight = Plan::new(&target(10, "0.9990234375000000001").bits(2).probes(1)).expect("the hair holds the floor");
     let truth = oracle::rate(Variant::Standard, 2, 10, 1) + hash_floor(10);
     oracle::hold(&tight.fpr, &truth, "a tie with a hair of room");
 }
@@ -188,7 +187,7 @@ fn the_hash_floor_counts_against_a_tie() {
 #[test]
 fn a_hash_is_1_to_128_bits_wide() {
     for hash_bits in [0, 129, 70_000, 1 << 31, u32::MAX] {
-        let error = Plan::new(&Target { hash_bits, ..target(1, "1/2") }).expect_err("no hash is so wide");
+        let error = Plan::new(&target(1, "1/2").hash_bits(hash_bits)).expect_err("no hash is so wide");
         assert!(error.to_string().contains(&hash_bits.to_string()), "{error}");
     }
 }
@@ -197,7 +196,7 @@ fn a_hash_is_1_to_128_bits_wide() {
 #[test]
 fn corners_are_answered() {
     for (bits, items, p) in [(1 << 40, 7, "1e-6"), (1 << 62, 1, "1e-9"), (2_000, 1, "0.5")] {
-        let plan = Plan::new(&Target { bits: Some(bits), ..target(items, p) }).expect("easy to meet");
+        let plan = Plan::new(&target(items, p).bits(bits)).expect("easy to meet");
         assert!(plan.fpr.upper <= 1e-9 && plan.probes < 1_000, "{plan:?}");
     }
     for (items, p) in [(1, "0.9999999999"), (1, "0.9999999999999999999"), (1, "2.939e-39"), (10_000_000_000, "2.94e-29")] {
@@ -208,7 +207,7 @@ fn corners_are_answered() {
 
 /// The plan's own decision, by the law's.
 fn meets_with_floor(plan: &Plan, p: &str) -> bool {
-    let law = plan.variant.law(plan.bits, plan.probes).expect("in range");
+    let law = plan.scheme.law(plan.bits, plan.probes).expect("in range");
     law.meets(plan.items, &rate(p), 128).expect("cheap") && plan.fpr.ln_upper <= rate(p).ln() + 1e-12
 }
 
@@ -216,15 +215,16 @@ fn meets_with_floor(plan: &Plan, p: &str) -> bool {
 fn peers_failing_cases() {
     for (items, text) in [(100, "1e-6"), (1_000, "1e-6"), (1_000, "1e-9")] {
         let plan = plan(items, text);
+        let textbook = plan.textbook().expect("cheap");
         let p = exact(&rate(text));
         assert!(meets(Variant::Standard, plan.bits, items, plan.probes, &p), "{plan:?}");
-        assert!(of_f64(plan.textbook.fpr.lower) > p, "the textbook's filter should miss: {plan:?}");
-        assert!(plan.bits > plan.textbook.bits, "{plan:?}");
+        assert!(of_f64(textbook.fpr.lower) > p, "the textbook's filter should miss: {plan:?}");
+        assert!(plan.bits > textbook.bits, "{plan:?}");
         println!(
             "n={items} p={text}: {} bits, textbook {} bits which has {:.4} of the rate",
             plan.bits,
-            plan.textbook.bits,
-            plan.textbook.fpr.value / rate(text).to_f64()
+            textbook.bits,
+            textbook.fpr.value / rate(text).to_f64()
         );
     }
 }
@@ -251,46 +251,43 @@ fn refused(target: Target, expected: &[&str]) -> Error {
 fn rates_below_the_hash_floor_are_refused() {
     let error = refused(target(1_000_000_000, "1e-30"), &["1e-30", "1000000000", "128-bit", "a rate of 2.939e-30"]);
     assert!(matches!(error, Error::BelowHashFloor { hash_bits: 128, .. }));
-    let error = refused(
-        Target { hash_bits: 64, ..target(1_000_000, "1e-15") },
-        &["1e-15", "1000000", "64-bit", "a rate of 5.42", "use a 128-bit hash"],
-    );
+    let error = refused(target(1_000_000, "1e-15").hash_bits(64), &["1e-15", "1000000", "64-bit", "a rate of 5.42", "use a 128-bit hash"]);
     assert!(matches!(error, Error::BelowHashFloor { hash_bits: 64, .. }));
     // With the wider hash the same wish is granted, and with the narrower one a rate somewhat above the floor.
     assert!(Plan::new(&target(1_000_000, "1e-15")).is_ok());
-    let near = Plan::new(&Target { hash_bits: 64, ..target(1_000_000, "6e-14") }).expect("above the floor");
+    let near = Plan::new(&target(1_000_000, "6e-14").hash_bits(64)).expect("above the floor");
     assert!(near.fpr.upper <= 6e-14 && near.bits > plan(1_000_000, "6e-14").bits, "the floor takes its share: {near:?}");
 }
 
 #[test]
 fn the_memory_cap_is_kept() {
     let free = plan(1_000, "1%");
-    assert_eq!(Plan::new(&Target { max_bits: Some(free.bits), ..target(1_000, "1%") }).expect("fits").bits, free.bits);
-    let error = refused(Target { max_bits: Some(free.bits - 1), ..target(1_000, "1%") }, &["0.01", "1000 items", "9595", "9594"]);
+    assert_eq!(Plan::new(&target(1_000, "1%").max_bits(free.bits)).expect("fits").bits, free.bits);
+    let error = refused(target(1_000, "1%").max_bits(free.bits - 1), &["0.01", "1000 items", "9595", "9594"]);
     let Error::OverMemoryCap { reachable, .. } = error else { panic!("{error}") };
     assert!(reachable > 0.01 && reachable < 0.0101);
     // What the message says can be reached can be reached.
     let text = format!("{reachable:e}");
-    assert!(Plan::new(&Target { max_bits: Some(free.bits - 1), ..target(1_000, &text) }).is_ok());
-    refused(Target { bits: Some(9_000), max_bits: Some(8_000), ..target(1_000, "1%") }, &["9000", "8000"]);
+    assert!(Plan::new(&target(1_000, &text).max_bits(free.bits - 1)).is_ok());
+    refused(target(1_000, "1%").bits(9_000).max_bits(8_000), &["9000", "8000"]);
 }
 
 #[test]
 fn sizes_too_small_are_refused() {
-    let error = refused(Target { bits: Some(9_000), ..target(1_000, "1%") }, &["9000 bits", "1000 items", "0.01", "with 6 probes"]);
+    let error = refused(target(1_000, "1%").bits(9_000), &["9000 bits", "1000 items", "0.01", "with 6 probes"]);
     let Error::OutOfReach { reachable, .. } = error else { panic!("{error}") };
-    assert!(reachable > 0.01 && Plan::new(&Target { bits: Some(9_000), ..target(1_000, &format!("{reachable:e}")) }).is_ok());
-    refused(Target { bits: Some(10), rate: Some(rate("1e-9")), ..Target::default() }, &["10 bits", "1 item ", "1e-9"]);
+    assert!(reachable > 0.01 && Plan::new(&target(1_000, &format!("{reachable:e}")).bits(9_000)).is_ok());
+    refused(Target::new().bits(10).rate(rate("1e-9")).mean(), &["10 bits", "1 item ", "1e-9"]);
 }
 
 #[test]
 fn nonsense_is_refused() {
     refused(target(0, "1%"), &["items is 0"]);
-    refused(Target { probes: Some(0), ..target(5, "1%") }, &["probes is 0"]);
-    refused(Target { probes: Some(100_001), ..target(5, "1%") }, &["probes is 100001", "100000"]);
-    refused(Target { bits: Some(0), ..target(5, "1%") }, &["bits is 0"]);
-    refused(Target { bits: Some((1 << 62) + 1), ..target(5, "1%") }, &["bits is 4611686018427387905", "2^62"]);
-    refused(Target { bits: Some(5), probes: Some(6), variant: Variant::Classic, ..target(5, "1%") }, &["probes is 6", "at most bits (5)"]);
+    refused(target(5, "1%").probes(0), &["probes is 0"]);
+    refused(target(5, "1%").probes(100_001), &["probes is 100001", "100000"]);
+    refused(target(5, "1%").bits(0), &["bits is 0"]);
+    refused(target(5, "1%").bits((1 << 62) + 1), &["bits is 4611686018427387905", "2^62"]);
+    refused(target(5, "1%").bits(5).probes(6).scheme(Variant::Classic.into()), &["probes is 6", "at most bits (5)"]);
     for text in ["0", "1", "1.5", "-0.1", "100%", "1/0", "abc"] {
         let error = text.parse::<Rate>().expect_err("no rate");
         assert!(error.to_string().contains(text), "{error}");
@@ -301,8 +298,8 @@ fn nonsense_is_refused() {
 fn too_little_is_named() {
     let none = Target::default();
     refused(none.clone(), &["items", "rate", "bits"]);
-    refused(Target { items: Some(5), ..none.clone() }, &["number of items", "a rate"]);
-    refused(Target { rate: Some(rate("1%")), ..none.clone() }, &["a rate", "number of items"]);
-    refused(Target { bits: Some(5), ..none.clone() }, &["number of bits", "a rate"]);
-    assert!(matches!(refused(Target { probes: Some(5), ..none }, &["items"]), Error::Underdetermined { .. }));
+    refused(none.clone().items(5), &["number of items", "a rate"]);
+    refused(none.clone().rate(rate("1%")), &["a rate", "number of items"]);
+    refused(none.clone().bits(5), &["number of bits", "a rate"]);
+    assert!(matches!(refused(none.probes(5), &["items"]), Error::Underdetermined { .. }));
 }

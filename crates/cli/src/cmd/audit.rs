@@ -4,9 +4,9 @@ use crate::args::{bits as parse_bits, count as parse_count, probes as parse_prob
 use crate::failure::Failure;
 use crate::report::{Report, count, fpr as fpr_text, fpr_value, plural, rate as rate_text};
 use serde_json::{Value, json};
-use std::io::{self, Write};
+use std::io::Write;
 use std::process::ExitCode;
-use truebloom_math::audit::{PROFILES, Profile, Simulation, Size, find, ideal, rate, simulate};
+use truebloom_audit::{PROFILES, Profile, Simulation, Size, find, ideal, rate, share, simulate};
 use truebloom_math::{Fpr, Rate};
 
 const EXAMPLES: &str = "\
@@ -16,13 +16,16 @@ Examples:
   truebloom audit bip37 -n 5000 --bits 36000B --probes 5      a filter you have
   truebloom audit --table -n 1000 -p 1e-6                     all of them, side by side
 
-The arithmetic of a library is audited, on ideal hashes in place of its own. Rates come from a law where one fits, and else from a simulation, with its 99% interval.";
+The arithmetic of a library is audited, on ideal hashes in place of its own. Rates come from a law where one fits, and else from a simulation, with its 99% interval.
+
+All are judged alike, truebloom too: whether the expected rate is at most what was asked (the verdict), and how many of the filters that are built have a rate of their own
+that is at most what was asked (`keep it`, at least; `-` where the set bits do not determine a filter's rate).";
 
 /// Tell what false-positive rate another library really gives
 #[derive(clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Args {
-    /// The library: bip37, bits-and-blooms, bloomfilter, cassandra, dcso, fastbloom, guava, parquet, pybloom-live, rbloom, redisbloom, redisbloom-scaling
+    /// The library: bip37, bits-and-blooms, bloomfilter, cassandra, dcso, fastbloom, guava, parquet, pybloom-live, rbloom, redisbloom, redisbloom-scaling, truebloom
     #[arg(value_name = "LIBRARY", required_unless_present = "table", value_parser = library)]
     library: Option<&'static Profile>,
 
@@ -72,7 +75,11 @@ struct Finding {
     size: Size,
     ideal: Fpr,
     law: Option<Fpr>,
+    /// What equal hashes alone give.
+    floor: f64,
     simulation: Option<Simulation>,
+    /// The share of filters that keep what was asked, at least.
+    share: Option<f64>,
 }
 
 impl Finding {
@@ -86,14 +93,16 @@ impl Finding {
         let ideal = ideal(size, args.items)?;
         let wanted = args.simulate.or_else(|| law.is_none().then(|| enough(&ideal)));
         let simulation = wanted.map(|queries| simulate(profile, size, args.items, queries, args.seed)).transpose()?;
-        Ok(Finding { profile, size, ideal, law, simulation })
+        let floor = profile.arithmetic.hash_floor(size, args.items);
+        let share = args.rate.map(|asked| share(profile, size, args.items, &asked)).transpose()?.flatten();
+        Ok(Finding { profile, size, ideal, law, floor, simulation, share })
     }
 
-    /// The rate, and the interval it lies in: of the law if there is one.
+    /// The rate, and the interval it lies in: of the law if there is one, never below the floor of equal hashes.
     fn rate(&self) -> (f64, f64, f64) {
         match (&self.law, &self.simulation) {
             (Some(fpr), _) => (fpr.value, fpr.lower, fpr.upper),
-            (None, Some(found)) => (found.rate, found.lower, found.upper),
+            (None, Some(found)) => (found.rate.max(self.floor), found.lower.max(self.floor), found.upper.max(self.floor)),
             (None, None) => (f64::NAN, 0.0, 1.0),
         }
     }
@@ -105,7 +114,13 @@ impl Finding {
     fn verdict(&self, asked: Option<Rate>) -> String {
         let Some(asked) = asked.map(|rate| rate.to_f64()) else { return "nothing asked".to_owned() };
         let (value, lower, upper) = self.rate();
-        if upper <= asked {
+        if self.floor > asked {
+            let bits = self.profile.arithmetic.hash_bits(self.size);
+            format!(
+                "missed: {} times what was asked, and equal hashes of {bits} bits alone give more than that",
+                rate_text(value / asked, 2)
+            )
+        } else if upper <= asked {
             "kept".to_owned()
         } else if lower <= asked {
             "too close to tell".to_owned()
@@ -121,10 +136,16 @@ impl Finding {
         json!({
             "library": profile.name, "title": profile.title, "version": profile.version, "source": profile.source, "sizing": profile.sizing,
             "scheme": profile.scheme, "remark": profile.remark, "bits": self.size.bits, "probes": self.size.probes,
+            "hash_bits": profile.arithmetic.hash_bits(self.size), "hash_floor": self.floor,
             "ideal": fpr_value(&self.ideal), "law": self.law.as_ref().map(fpr_value),
-            "simulation": self.simulation.as_ref().map(simulation_value), "method": self.method(), "verdict": self.verdict(asked),
+            "simulation": self.simulation.as_ref().map(simulation_value), "method": self.method(), "share": self.share, "verdict": self.verdict(asked),
         })
     }
+}
+
+/// A share, rounded down.
+fn percent(share: f64) -> String {
+    format!("{:.1}%", (1000.0 * share).floor() / 10.0)
 }
 
 /// Queries that show the rate to some percent, if that takes about a second at most.
@@ -164,6 +185,10 @@ fn report(finding: &Finding, args: &Args) -> Report {
     let asked = args.rate.map_or(String::new(), |rate| format!("{rate} for "));
     report.line("asked", format!("{asked}{}", plural(args.items, "item")));
     report.line("size", format!("{}, {}", plural(size.bits, "bit"), plural(size.probes.into(), "probe")));
+    report.line(
+        "hash",
+        format!("{} bits, so that equal hashes alone give a rate of {}", profile.arithmetic.hash_bits(size), rate_text(finding.floor, 2)),
+    );
     report.line("ideal", format!("{} if its positions were independent (exact)", fpr_text(&finding.ideal, 4)));
     if let Some(law) = &finding.law {
         report.line("rate", format!("{} ({})", fpr_text(law, 4), law.method));
@@ -182,12 +207,19 @@ fn report(finding: &Finding, args: &Args) -> Report {
             ),
         );
     }
+    if args.rate.is_some() {
+        let text = match finding.share {
+            Some(share) => format!("at least {} of the filters built have a rate of at most that", percent(share)),
+            None => "what share of the filters built have a rate of at most that is not known for such positions".to_owned(),
+        };
+        report.line("keep it", text);
+    }
     report.line("verdict", finding.verdict(args.rate)).line("remark", profile.remark);
     report
 }
 
 fn print_table(args: &Args) -> Result<(), Failure> {
-    let mut out = io::stdout().lock();
+    let mut out = crate::output::stdout();
     let findings = PROFILES.iter().map(|profile| (profile, Finding::new(profile, args)));
     if args.json {
         let rows: Vec<Value> = findings
@@ -203,7 +235,11 @@ fn print_table(args: &Args) -> Result<(), Failure> {
         )?;
         return Ok(());
     }
-    writeln!(out, "{:<19}{:>14}{:>8}  {:<11}{:<11}{:<36}verdict", "library", "bits", "probes", "ideal", "rate", "known by")?;
+    writeln!(
+        out,
+        "{:<19}{:>14}{:>8}  {:<11}{:<11}{:<36}{:<9}verdict",
+        "library", "bits", "probes", "ideal", "rate", "known by", "keep it"
+    )?;
     for (profile, finding) in findings {
         match finding {
             Ok(finding) => {
@@ -214,12 +250,13 @@ fn print_table(args: &Args) -> Result<(), Failure> {
                 };
                 writeln!(
                     out,
-                    "{:<19}{:>14}{:>8}  {:<11}{:<11}{interval:<36}{}",
+                    "{:<19}{:>14}{:>8}  {:<11}{:<11}{interval:<36}{:<9}{}",
                     profile.name,
                     count(finding.size.bits),
                     finding.size.probes,
                     fpr_text(&finding.ideal, 4),
                     rate_text(value, 4),
+                    finding.share.map_or("-".to_owned(), percent),
                     finding.verdict(args.rate)
                 )?;
             }

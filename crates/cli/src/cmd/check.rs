@@ -69,7 +69,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
             invert_first(&mut answers.contained, batch.len());
         }
     })?;
-    let out = io::BufWriter::with_capacity(1 << 16, io::stdout().lock());
+    let out = io::BufWriter::with_capacity(1 << 16, crate::output::stdout());
     let mut selection = Selection { args, out, selected: 0, header: false };
     loop {
         match records.next() {
@@ -169,7 +169,7 @@ fn print_counts(args: &Args, records: &Records, selected: u64) -> Result<(), Fai
         records.add_shortfall(&mut report);
         report.print(true)?;
     } else if args.count && !args.quiet {
-        writeln!(io::stdout(), "{selected}")?;
+        writeln!(crate::output::stdout(), "{selected}")?;
     }
     Ok(())
 }

@@ -6,6 +6,7 @@ use crate::lock::Lock;
 use crate::report::{FormatArgs, Report, plural};
 use std::path::PathBuf;
 use std::process::ExitCode;
+use truebloom::Filter;
 
 /// Empty a filter; its size, seed and plan stay
 #[derive(clap::Args)]
@@ -20,11 +21,11 @@ pub(crate) struct Args {
 }
 
 pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
-    let _lock = Lock::of(&args.filter)?;
+    let lock = Lock::of(&args.filter)?;
     let mut filter = filters::open(&args.filter)?;
     let offered = filter.offered();
     filter.clear();
-    filter.save(&args.filter, true)?;
+    filters::save(&filter, &lock)?;
     let mut report = Report::new("clear");
     report.field("filter", args.filter.display().to_string()).field("forgotten", offered);
     report.line("cleared", format!("{}, which had been offered {}", args.filter.display(), plural(offered, "key")));

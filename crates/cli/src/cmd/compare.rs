@@ -1,19 +1,22 @@
 //! `truebloom compare`: how much two filters have in common.
 
+use crate::args;
 use crate::failure::Failure;
 use crate::report::{FormatArgs, Report, count, significant};
 use serde_json::{Value, json};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use truebloom::BloomFilter;
-use truebloom_math::sets::{self, Interval, Range, SetSizes};
+use truebloom::verify::Verification;
+use truebloom_math::sets::{self, Bounds, Interval, SetSizes};
 use truebloom_math::{Variant, items_interval};
 
 const EXAMPLES: &str = "\
 Example:
   truebloom compare monday.tbl tuesday.tbl
 
-Both filters must have the same bits, probes, hasher and seed: create the second with the --seed of the first (see `truebloom info`).";
+Both filters must have the same bits, probes, hasher and seed: create the second with the --seed of the first (see `truebloom info`).
+The intervals hold for keys chosen independently of the seed. Intersections are refused: their set bits do not tell how many items they hold.";
 
 /// Estimate what two filters have in common, with intervals
 #[derive(clap::Args)]
@@ -28,19 +31,14 @@ pub(crate) struct Args {
     b: PathBuf,
 
     /// Probability that all intervals hold
-    #[arg(long, value_name = "SHARE", default_value = "95%", value_parser = confidence)]
+    #[arg(long, value_name = "SHARE", default_value = "95%", value_parser = args::confidence)]
     confidence: f64,
 
     #[command(flatten)]
     format: FormatArgs,
 }
 
-pub(crate) fn confidence(text: &str) -> Result<f64, String> {
-    crate::args::rate(text).map(|share| share.to_f64()).map_err(|_| format!("`{text}` is not a confidence; write it as 95% or 0.95"))
-}
-
 pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
-    let open = |path| BloomFilter::open(path).map_err(Failure::new);
     let (mut a, b) = (open(&args.a)?, open(&args.b)?);
     let (ones_a, bits, probes) = (a.ones(), a.bits(), a.probes());
     a.union_with(&b).map_err(Failure::new)?;
@@ -60,14 +58,35 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
     Ok(ExitCode::SUCCESS)
 }
 
-fn report(args: &Args, values: &SetSizes<Option<f64>>, ranges: &SetSizes<Range>) -> Report {
+/// Opens a filter whose set bits tell how many keys it holds.
+fn open(path: &Path) -> Result<BloomFilter, Failure> {
+    let filter = BloomFilter::open(path)?;
+    if filter.is_intersection() {
+        return Err(Failure::at(
+            path,
+            "this is an intersection, and its set bits do not tell how many items it holds; compare the filters it was made of",
+        ));
+    }
+    if !Verification::of(&filter)?.fill().holds() {
+        return Err(Failure::at(
+            path,
+            "the set bits do not fit the keys it was offered, so they tell nothing about its items; see `truebloom verify`, and build the filter again",
+        ));
+    }
+    Ok(filter)
+}
+
+/// What every interval rests on.
+const ASSUMES: &str = "the keys were chosen independently of the seed";
+
+fn report(args: &Args, values: &SetSizes<Option<f64>>, ranges: &SetSizes<Bounds>) -> Report {
     let mut ranges = *ranges;
     // Nothing in common is no similarity, whatever the union.
     if ranges.intersection.upper == 0.0 && ranges.union.lower > 0.0 {
-        ranges.jaccard = Range { lower: 0.0, upper: 0.0 };
+        ranges.jaccard = Bounds { lower: 0.0, upper: 0.0 };
     }
     let mut report = Report::new("compare");
-    report.field("confidence", args.confidence);
+    report.field("confidence", args.confidence).field("assumes", ASSUMES);
     let rows = [
         ("a", "in A", values.a, ranges.a),
         ("b", "in B", values.b, ranges.b),
@@ -82,11 +101,11 @@ fn report(args: &Args, values: &SetSizes<Option<f64>>, ranges: &SetSizes<Range>)
         report.field(name, json!({ "value": value, "lower": range.lower, "upper": upper }));
         report.line(label, row(name == "jaccard", value, range));
     }
-    report.line("", format!("all seven hold with {}% confidence", significant(100.0 * args.confidence, 13)));
+    report.line("", format!("all seven hold with {}% confidence if {ASSUMES}", significant(100.0 * args.confidence, 13)));
     report
 }
 
-fn row(is_share: bool, value: Option<f64>, range: Range) -> String {
+fn row(is_share: bool, value: Option<f64>, range: Bounds) -> String {
     let show = |x: f64| if is_share { significant(x, 4) } else { count(x.round() as u64) };
     // Few bits may put the estimate of the mean fill outside of what is possible.
     let value = if range.lower == range.upper { Some(range.lower) } else { value.map(|value| value.clamp(range.lower, range.upper)) };

@@ -3,7 +3,7 @@
 use crate::failure::Failure;
 use clap::CommandFactory;
 use clap_complete::Shell;
-use std::io::{self, Write};
+use std::io::Write;
 use std::process::ExitCode;
 
 const EXAMPLES: &str = "\
@@ -24,6 +24,6 @@ pub(crate) struct Args {
 pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
     let mut script = Vec::new();
     clap_complete::generate(args.shell, &mut crate::Command::command(), "truebloom", &mut script);
-    io::stdout().write_all(&script)?;
+    crate::output::stdout().write_all(&script)?;
     Ok(ExitCode::SUCCESS)
 }

@@ -6,6 +6,7 @@ use crate::lock::Lock;
 use crate::report::{FormatArgs, Report};
 use std::path::PathBuf;
 use std::process::ExitCode;
+use truebloom::Filter;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -47,13 +48,12 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
              build a new one from the data with `truebloom create --seed`",
         ));
     }
-    super::check_target(&args.out, args.force)?;
-    let _lock = Lock::of_existing(&args.out)?;
+    let lock = Lock::of_output(&args.out, args.force)?;
     let mut filter = filters::open(&args.filter)?;
     if args.empty {
         filter.clear();
     }
-    filter.save(&args.out, args.force)?;
+    filters::save(&filter, &lock)?;
     let mut report = Report::new("copy");
     report.field("filter", args.out.display().to_string()).field("from", args.filter.display().to_string()).field("empty", args.empty);
     let what = if args.empty { ", without what is in it" } else { "" };

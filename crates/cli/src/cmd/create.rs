@@ -1,16 +1,16 @@
 //! `truebloom create`: a filter from lines, in one pass and the memory of the filter and its longest line.
 
+use super::plan::add_promise;
 use crate::args::Size;
 use crate::failure::{Failure, warn};
-use crate::filters::{Alternative, AnyFilter, Filter, Layout, Sized};
+use crate::filters::{self, Layout};
 use crate::lock::Lock;
 use crate::records::{self, RecordArgs, Records};
-use crate::report::{Report, bytes, count, fpr as fpr_text, fpr_value, plural, proven, rate_up, rate_value};
+use crate::report::{Report, bytes, count, fpr as fpr_text, fpr_value, plural, rate_up, rate_value};
 use std::path::PathBuf;
 use std::process::ExitCode;
-use truebloom::scheme::{AnyScheme, SchemeId};
-use truebloom::{BlockedBloomFilter, BloomFilter, PortableHasher, Seed};
-use truebloom_math::{BlockedPlan, Fpr, Plan, Target};
+use truebloom::{AnyFilter, Filter, PortableHasher, Seed};
+use truebloom_math::{Plan, SchemeId, Target};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -55,15 +55,15 @@ pub(crate) struct Args {
     #[arg(long, value_name = "HEX", value_parser = seed)]
     seed: Option<Seed>,
 
-    /// How a hash becomes positions: standard, classic, partitioned, double, double-nonzero, square, cube, enhanced or partition-double
-    #[arg(long, value_name = "NAME", default_value = "standard", value_parser = scheme)]
+    /// How a hash becomes positions: standard, classic, partitioned, double, double-nonzero, square, cube, enhanced, partition-double or blocked
+    #[arg(long, value_name = "NAME", default_value = "standard", value_parser = super::fpr::scheme)]
     scheme: SchemeId,
 
     /// standard: the fewest bits; blocked: one cache line a key; auto: blocked where that takes at most 10% more bits
     #[arg(long, value_name = "LAYOUT", value_enum, hide_possible_values = true, default_value = "standard")]
     layout: Layout,
 
-    /// Hash with SipHash-1-3: for keys that an adversary may choose
+    /// Hash with SipHash-1-3, for keys that an attacker may choose; without it, an attacker needs no access to choose keys that are no members but pass. Keep the file private: anyone who can read it, or run `info` on it, has the seed
     #[arg(long)]
     untrusted: bool,
 
@@ -79,13 +79,8 @@ pub(crate) fn seed(text: &str) -> Result<Seed, String> {
     text.parse().map_err(|error: truebloom::ParseSeedError| error.to_string())
 }
 
-fn scheme(text: &str) -> Result<SchemeId, String> {
-    text.parse().map_err(|error: truebloom_math::Error| error.to_string())
-}
-
 pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
-    super::check_target(&args.filter, args.force)?;
-    let _lock = Lock::of_existing(&args.filter)?;
+    let lock = Lock::of_output(&args.filter, args.force)?;
     if !args.empty && records::is_terminal(&args.inputs) {
         return Err(Failure::new("there is nothing to read: name files, pipe lines in, or add --empty for a filter without items"));
     }
@@ -95,57 +90,25 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
         None => Seed::random().map_err(Failure::new)?,
     };
     let hasher = if args.untrusted { PortableHasher::sip13(seed) } else { PortableHasher::xxh3(seed) };
-    let (filter, expected) = filter(args.scheme, plan, hasher)?;
-    build(filter, &expected, args)
+    build(AnyFilter::from_plan_with_hasher(&plan, hasher).map_err(Failure::new)?, &plan, args, &lock)
 }
 
-/// What is to be built.
-enum Sizing {
-    Standard(Box<Plan>),
-    Blocked(BlockedPlan),
-    Other(Sized),
-}
-
-/// The empty filter, and its expected rate when full.
-fn filter(scheme: SchemeId, plan: Sizing, hasher: PortableHasher) -> Result<(Filter, Fpr), Failure> {
-    match plan {
-        Sizing::Standard(plan) => {
-            let filter = BloomFilter::from_plan_with_hasher(&plan, hasher).map_err(Failure::new)?;
-            Ok((Filter::Standard(filter), plan.fpr))
-        }
-        Sizing::Blocked(plan) => {
-            let filter = BlockedBloomFilter::from_plan_with_hasher(&plan, hasher).map_err(Failure::new)?;
-            Ok((Filter::Blocked(filter), plan.fpr))
-        }
-        Sizing::Other(sized) => {
-            let scheme = AnyScheme::named(scheme, sized.bits, sized.probes).map_err(Failure::new)?;
-            let filter = AnyFilter::with_scheme(scheme, hasher).and_then(|filter| filter.planned_for(sized.items, sized.rate));
-            let filter = filter.map_err(Failure::new)?;
-            let expected = match sized.expected {
-                Some(expected) => expected,
-                None => filter.expected_fpr_at(sized.items)?,
-            };
-            Ok((Filter::Scheme(Box::new(filter)), expected))
-        }
-    }
-}
-
-fn build(mut filter: Filter, expected: &Fpr, args: &Args) -> Result<ExitCode, Failure> {
+fn build(mut filter: AnyFilter, plan: &Plan, args: &Args, lock: &Lock) -> Result<ExitCode, Failure> {
     let records = if args.empty { None } else { Some(records::insert_all(&mut filter, &args.records, &args.inputs, args.strict)?) };
     if filter.is_over_capacity() {
-        warn(super::insert::over_capacity(&filter));
+        warn(crate::filters::over_capacity(&filter));
     }
-    filter.save(&args.filter, args.force)?;
-    report(args, &filter, expected, records.as_ref())?.print(args.json)?;
+    filters::save(&filter, lock)?;
+    report(args, &filter, plan, records.as_ref())?.print(args.json)?;
     Ok(records.map_or(ExitCode::SUCCESS, |records| records.told_shortfall(&args.filter)))
 }
 
 /// The plan, for which records may have to be counted.
-fn plan(args: &Args) -> Result<Sizing, Failure> {
-    if args.layout != Layout::Standard && args.scheme != SchemeId::Standard {
+fn plan(args: &Args) -> Result<Plan, Failure> {
+    if args.layout != Layout::Standard && !matches!(args.scheme, SchemeId::Standard | SchemeId::Blocked) {
         return Err(Failure::new("a blocked filter has a scheme of its own: leave --scheme or --layout out"));
     }
-    let mut target = args.size.target();
+    let mut target = args.size.target().scheme(args.scheme).layout(args.layout.planned());
     let rate_and_bits = target.rate.is_some() && target.bits.is_some();
     // Too little in any case is the planner's to explain.
     if target.items.is_none() && !rate_and_bits && (target.rate.is_some() || target.bits.is_some()) {
@@ -161,25 +124,9 @@ fn plan(args: &Args) -> Result<Sizing, Failure> {
         // An input without records still makes a filter.
         target.items = Some(counted.max(1));
     }
-    let sizing = match (args.scheme, args.layout) {
-        (SchemeId::Standard, Layout::Blocked) => Sizing::Blocked(BlockedPlan::new(&target)?),
-        (SchemeId::Standard, layout) => {
-            let standard = Plan::new(&target)?;
-            let blocked = Some(&standard).filter(|_| layout == Layout::Auto).and_then(|standard| Alternative::of(&target, standard));
-            match blocked.filter(|blocked| blocked.is_worth_it) {
-                Some(blocked) => Sizing::Blocked(blocked.plan),
-                None => Sizing::Standard(Box::new(standard)),
-            }
-        }
-        (other, _) => Sizing::Other(Sized::of(other, &target)?),
-    };
-    let bits = match &sizing {
-        Sizing::Standard(plan) => plan.bits,
-        Sizing::Blocked(plan) => plan.bits,
-        Sizing::Other(sized) => sized.bits,
-    };
-    check_memory(&target, bits.div_ceil(64) * 8)?;
-    Ok(sizing)
+    let plan = Plan::new(&target)?;
+    check_memory(&target, plan.bytes())?;
+    Ok(plan)
 }
 
 /// Without a limit of its own, a filter may take what memory is available.
@@ -205,19 +152,19 @@ pub(crate) fn available_memory() -> Option<u64> {
     line.trim().strip_suffix("kB")?.trim().parse::<u64>().ok()?.checked_mul(1024)
 }
 
-fn report(args: &Args, filter: &Filter, expected: &Fpr, records: Option<&Records>) -> Result<Report, Failure> {
-    let size = filter.bytes();
+fn report(args: &Args, filter: &AnyFilter, plan: &Plan, records: Option<&Records>) -> Result<Report, Failure> {
+    let size = filters::bytes(filter);
     let mut report = Report::new("create");
-    let now = filter.fpr()?;
+    let now = filter.fpr();
     report
         .field("filter", args.filter.display().to_string())
-        .field("scheme", filter.scheme())
+        .field("scheme", filter.scheme_id().name())
         .field("bits", filter.bits())
         .field("bytes", size)
         .field("probes", filter.probes())
         .field("capacity", filter.capacity())
         .field("asked", rate_value(filter.rate()))
-        .field("planned_fpr", fpr_value(expected))
+        .field("planned_fpr", fpr_value(&plan.fpr))
         .field("offered", filter.offered())
         .field("changed", filter.changed())
         .field("ones", filter.ones())
@@ -233,7 +180,7 @@ fn report(args: &Args, filter: &Filter, expected: &Fpr, records: Option<&Records
         format!(
             "{}: {}{} ({}), {}",
             args.filter.display(),
-            if let Filter::Standard(_) = filter { String::new() } else { format!("{}, ", filter.scheme()) },
+            if let AnyFilter::Standard(_) = filter { String::new() } else { format!("{}, ", filter.scheme_id().name()) },
             plural(filter.bits(), "bit"),
             bytes(size),
             plural(filter.probes().into(), "probe")
@@ -249,10 +196,10 @@ fn report(args: &Args, filter: &Filter, expected: &Fpr, records: Option<&Records
         ),
     );
     let now_text = if filter.fill_tells_rate() { fpr_text(&now, 4) } else { format!("at most {}", rate_up(now.upper, 3)) };
-    let asked = filter.rate().map_or(String::new(), |asked| format!("asked {asked}, "));
-    report.line(
-        "rate",
-        format!("{asked}expected at most {} when full (proven), this filter's {} now", proven(expected, filter.rate()), now_text),
-    );
+    if let Some(asked) = plan.rate {
+        report.line("asked", asked.to_string());
+    }
+    add_promise(&mut report, plan);
+    report.line("this filter", format!("{now_text} now"));
     Ok(report)
 }

@@ -5,7 +5,8 @@ use crate::failure::Failure;
 use crate::report::{Report, fpr as fpr_text, fpr_value, plural, rate};
 use serde_json::{Map, Value};
 use std::process::ExitCode;
-use truebloom_math::law::{Blocked, Double, Hashing, InBlock, Offsets, PartitionDouble, Step};
+use truebloom_math::SchemeId;
+use truebloom_math::law::{Blocked, Double, InBlock, Offsets, PartitionDouble, Step};
 use truebloom_math::{Approximation, BLOCK_BITS, Fpr, Law, Variant};
 
 const EXAMPLES: &str = "\
@@ -45,7 +46,7 @@ pub(crate) struct Args {
 
     /// A hashing scheme in place of a variant: double, double-nonzero, square, cube, enhanced or partition-double
     #[arg(long, value_name = "NAME", value_parser = scheme, conflicts_with_all = ["variant", "ones"])]
-    scheme: Option<Hashing>,
+    scheme: Option<SchemeId>,
 
     /// Size of one slice, for partition-double
     #[arg(long, value_name = "SIZE", value_parser = bits, conflicts_with = "bits", requires = "scheme", allow_hyphen_values = true)]
@@ -75,7 +76,7 @@ fn variant(text: &str) -> Result<Variant, String> {
     text.parse().map_err(|error: truebloom_math::Error| error.to_string())
 }
 
-pub(crate) fn scheme(text: &str) -> Result<Hashing, String> {
+pub(crate) fn scheme(text: &str) -> Result<SchemeId, String> {
     text.parse().map_err(|error: truebloom_math::Error| error.to_string())
 }
 
@@ -117,17 +118,17 @@ fn add_rate(report: &mut Report, label: &str, fpr: &Fpr) {
 /// Schemes of two hashes: their exact rate, or a bracket, beside that of independent positions.
 fn add_scheme(report: &mut Report, args: &Args) -> Result<(), Failure> {
     let items = args.items.unwrap_or_default();
-    let scheme = args.scheme.unwrap_or(Hashing::Double);
+    let scheme = args.scheme.unwrap_or(SchemeId::Double);
     let law: Box<dyn Law> = match (&args.offsets, args.slice_bits) {
         (Some(offsets), _) => {
             let step = match scheme {
-                Hashing::Double => Step::Any,
-                Hashing::DoubleNonzero => Step::NonZero,
+                SchemeId::Double => Step::Any,
+                SchemeId::DoubleNonzero => Step::NonZero,
                 _ => return Err(Failure::new(format_args!("--offsets go with --scheme double or double-nonzero, not {scheme}"))),
             };
             Box::new(Double::new(args.bits(), args.probes, step, Offsets::Custom(offsets.clone()))?)
         }
-        (None, Some(slice_bits)) if scheme == Hashing::PartitionDouble => Box::new(PartitionDouble::new(slice_bits, args.probes)?),
+        (None, Some(slice_bits)) if scheme == SchemeId::PartitionDouble => Box::new(PartitionDouble::new(slice_bits, args.probes)?),
         (None, Some(_)) => return Err(Failure::new(format_args!("--slice-bits go with --scheme partition-double, not {scheme}"))),
         (None, None) => scheme.law(args.bits(), args.probes)?,
     };

@@ -1,13 +1,13 @@
 //! `truebloom insert`: more records into a filter that exists.
 
 use crate::failure::{Failure, warn};
-use crate::filters::{self, Filter};
+use crate::filters;
 use crate::lock::Lock;
 use crate::records::{self, RecordArgs, Records};
 use crate::report::{Report, count, plural};
 use std::path::PathBuf;
 use std::process::ExitCode;
-use truebloom::BloomFilter;
+use truebloom::{AnyFilter, Filter};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -46,9 +46,8 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
     if records::is_terminal(&args.inputs) {
         return Err(Failure::new("there is nothing to read: name files, or pipe lines in"));
     }
-    let _lock = Lock::of(&args.filter)?;
+    let lock = Lock::of(&args.filter)?;
     let mut filter = filters::open_for(&args.filter, &args.inputs)?;
-    BloomFilter::check_target(&args.filter).map_err(Failure::new)?;
     if args.strict && filter.capacity().is_none() {
         return Err(Failure::at(
             &args.filter,
@@ -58,32 +57,14 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
     let before = (filter.offered(), filter.changed());
     let records = records::insert_all(&mut filter, &args.records, &args.inputs, args.strict)?;
     if filter.is_over_capacity() {
-        warn(over_capacity(&filter));
+        warn(filters::over_capacity(&filter));
     }
-    filter.save(&args.filter, true)?;
+    filters::save(&filter, &lock)?;
     report(args, &filter, before, &records)?.print(args.json)?;
     Ok(records.told_shortfall(&args.filter))
 }
 
-/// More items than planned, in words: certain by the offers that set a bit, or, where a merge has mixed those up, likely by the fill.
-pub(crate) fn over_capacity(filter: &Filter) -> String {
-    let (changed, capacity) = (filter.changed(), filter.capacity().unwrap_or(0));
-    if changed > capacity {
-        return format!(
-            "more items than planned: at least {} distinct ones, planned for {}; the rate planned for no longer holds, plan for more with -n",
-            count(changed),
-            count(capacity)
-        );
-    }
-    let found =
-        filter.estimated_items().map_or("the filter is full".to_owned(), |items| format!("about {} by the fill", count(items as u64)));
-    format!(
-        "probably more items than planned: {found}, planned for {}; if so, the rate planned for no longer holds, plan for more with -n",
-        count(capacity)
-    )
-}
-
-fn report(args: &Args, filter: &Filter, before: (u64, u64), records: &Records) -> Result<Report, Failure> {
+fn report(args: &Args, filter: &AnyFilter, before: (u64, u64), records: &Records) -> Result<Report, Failure> {
     let mut report = Report::new("insert");
     let (offered, changed) = (filter.offered() - before.0, filter.changed() - before.1);
     report.field("filter", args.filter.display().to_string()).field("inserted", offered).field("new", changed);

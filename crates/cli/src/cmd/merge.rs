@@ -1,12 +1,12 @@
 //! `truebloom merge`: one filter out of several.
 
-use crate::failure::{Failure, warn};
-use crate::filters::{self, Filter};
+use crate::failure::{Failure, for_shell, warn};
+use crate::filters;
 use crate::lock::Lock;
 use crate::report::{FormatArgs, Report};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
-use truebloom::MergeError;
+use truebloom::{AnyFilter, Filter, MergeError};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -41,27 +41,18 @@ pub(crate) struct Args {
 }
 
 pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
-    super::check_target(&args.out, args.force)?;
-    let _lock = Lock::of_existing(&args.out)?;
+    let lock = Lock::of_output(&args.out, args.force)?;
     let (first, others) = args.filters.split_first().ok_or_else(|| Failure::new("there is nothing to merge: name two filters"))?;
     let mut merged = filters::open(first)?;
     for path in others {
         let other = filters::open(path)?;
-        let result = match (&mut merged, &other, args.intersect) {
-            (Filter::Standard(merged), Filter::Standard(other), false) => merged.union_with(other),
-            (Filter::Standard(merged), Filter::Standard(other), true) => merged.intersect_with(other),
-            (Filter::Scheme(merged), Filter::Scheme(other), false) => merged.union_with(other),
-            (Filter::Scheme(merged), Filter::Scheme(other), true) => merged.intersect_with(other),
-            (Filter::Blocked(merged), Filter::Blocked(other), false) => merged.union_with(other),
-            (Filter::Blocked(_), Filter::Blocked(_), true) => return Err(no_intersection(first)),
-            (merged, other, _) => return Err(differ(first, path, "scheme", merged.scheme(), other.scheme())),
-        };
+        let result = if args.intersect { merged.intersect_with(&other) } else { merged.union_with(&other) };
         result.map_err(|error| mismatch(first, path, &error))?;
     }
     if merged.is_over_capacity() {
-        warn(super::insert::over_capacity(&merged));
+        warn(crate::filters::over_capacity(&merged));
     }
-    merged.save(&args.out, args.force)?;
+    filters::save(&merged, &lock)?;
     report(args, &merged)?.print_as(args.format.format())?;
     Ok(ExitCode::SUCCESS)
 }
@@ -69,9 +60,10 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
 /// What differs, and the commands that make filters which do not.
 fn mismatch(first: &Path, other: &Path, error: &MergeError) -> Failure {
     let (name, ours, theirs) = match *error {
+        // Not the seeds themselves: whoever knows one can choose keys that pass.
+        MergeError::Seed => return refusal(first, &format!("{} and {} have different seeds", first.display(), other.display())),
         MergeError::Bits { ours, theirs } => ("bits", ours.to_string(), theirs.to_string()),
         MergeError::Probes { ours, theirs } => ("probes", ours.to_string(), theirs.to_string()),
-        MergeError::Seed { ours, theirs } => ("seed", ours.to_string(), theirs.to_string()),
         MergeError::Scheme { ours, theirs } => ("scheme", ours.to_string(), theirs.to_string()),
         MergeError::Hasher { ours, theirs } => {
             let name = |id: Option<truebloom::HasherId>| id.map_or("unknown", truebloom::HasherId::name).to_owned();
@@ -83,21 +75,18 @@ fn mismatch(first: &Path, other: &Path, error: &MergeError) -> Failure {
 }
 
 fn differ(first: &Path, other: &Path, name: &str, ours: &str, theirs: &str) -> Failure {
+    refusal(first, &format!("{} has {name} {ours}, {} has {name} {theirs}", first.display(), other.display()))
+}
+
+fn refusal(first: &Path, why: &str) -> Failure {
     Failure::new(format_args!(
-        "cannot merge: {} has {name} {ours}, {} has {name} {theirs}; nothing was written. Make the second like the first and fill it again from its data:\n  \
+        "cannot merge: {why}; nothing was written. Make the second like the first and fill it again from its data:\n  \
          truebloom copy --empty {} NEW && truebloom insert NEW INPUT",
-        first.display(),
-        other.display(),
-        first.display()
+        for_shell(first)
     ))
 }
 
-/// What is left of a block's keys after an intersection has no law here, so the library does not offer it.
-fn no_intersection(first: &Path) -> Failure {
-    Failure::new(format_args!("{} is blocked, and blocked filters have no intersection; nothing was written", first.display()))
-}
-
-fn report(args: &Args, filter: &Filter) -> Result<Report, Failure> {
+fn report(args: &Args, filter: &AnyFilter) -> Result<Report, Failure> {
     let mut report = Report::new("merge");
     let names: Vec<String> = args.filters.iter().map(|path| path.display().to_string()).collect();
     let word = if args.intersect { "intersection" } else { "union" };

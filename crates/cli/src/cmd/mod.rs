@@ -25,22 +25,12 @@ pub(crate) mod table;
 pub(crate) mod verify;
 
 use crate::failure::Failure;
-use crate::filters::Filter;
 use crate::report::{Report, count, fpr as fpr_text, fpr_value, plural, rate_up, rate_value};
-use std::path::Path;
-use truebloom::BloomFilter;
-
-/// What would fail at the end of a long run is told at its beginning.
-pub(crate) fn check_target(path: &Path, force: bool) -> Result<(), Failure> {
-    if !force && std::fs::symlink_metadata(path).is_ok() {
-        return Err(Failure::at(path, "exists already; add --force to overwrite it, or choose another name"));
-    }
-    BloomFilter::check_target(path).map_err(Failure::new)
-}
+use truebloom::{AnyFilter, Filter};
 
 /// What a filter holds now, after a verb that changed it.
-pub(crate) fn add_state(report: &mut Report, filter: &Filter) -> Result<(), Failure> {
-    let now = filter.fpr()?;
+pub(crate) fn add_state(report: &mut Report, filter: &AnyFilter) -> Result<(), Failure> {
+    let now = filter.fpr();
     report
         .field("offered", filter.offered())
         .field("changed", filter.changed())

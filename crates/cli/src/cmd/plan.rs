@@ -1,21 +1,26 @@
 //! `truebloom plan`: what a filter would take, before one is built.
 
 use crate::args::Size;
+use crate::certificate;
 use crate::failure::Failure;
 use crate::filters::Alternative;
 use crate::report::{FormatArgs, Report, bytes, fpr_value, plural, proven, rate, rate_value};
 use serde_json::{Value, json};
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
-use truebloom_math::law::Hashing;
-use truebloom_math::{Plan, SchemePlan, SchemeTarget};
+use truebloom_math::certificate::{Certificate, Claim, Smallest};
+use truebloom_math::{Plan, SchemeId, Target};
 
 const EXAMPLES: &str = "\
-Give any sufficient subset; the rest is found exactly:
+Give two of -n, -p and -m; truebloom computes the third:
   truebloom plan -n 10M -p 0.1%                  the fewest bits for a rate
   truebloom plan --bits 64MiB -p 1e-6            the most items that fit
   truebloom plan -n 10M --bits 16MiB             the best rate of a size
   truebloom plan -n 1G -p 1% --max-memory 2GiB    refuse more than that
-  truebloom plan -n 1M -p 1e-6 --scheme cube     a size of another hashing scheme
+  truebloom plan -n 10M -p 0.1% --mean           the fewest bits for the average alone
+  truebloom plan -n 1M -p 1e-6 --scheme cube --mean
+                                                 a size of another hashing scheme
 
 Filters that forget, for streams without end (one phase, two phases, and as it is done without a model):
   truebloom plan --recycling --memory 64MiB -p 0.1%      the most items that they hold
@@ -30,9 +35,13 @@ pub(crate) struct Args {
     #[command(flatten)]
     size: Size,
 
-    /// A hashing scheme: double, double-nonzero, square, cube, enhanced or partition-double; refused where it cannot reach the rate in four times the usual bits
-    #[arg(long, value_name = "NAME", value_parser = super::fpr::scheme, conflicts_with_all = ["bits", "confidence"], requires_all = ["items", "rate"])]
-    scheme: Option<Hashing>,
+    /// How a hash becomes positions: standard, classic, partitioned or blocked; or, with --mean, double, double-nonzero, square, cube, enhanced or partition-double, refused where they cannot reach the rate in four times the usual bits
+    #[arg(long, value_name = "NAME", value_parser = super::fpr::scheme, default_value = "standard")]
+    scheme: SchemeId,
+
+    /// Write a certificate of the claim to FILE (- for standard output, in place of the report): what a sceptic needs to check it without this program
+    #[arg(long, value_name = "FILE", requires = "rate")]
+    prove: Option<PathBuf>,
 
     #[command(flatten)]
     recycling: super::plan_recycling::Options,
@@ -46,20 +55,62 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
         super::plan_recycling::report(&args.recycling, &args.size)?.print_as(args.format.format())?;
         return Ok(ExitCode::SUCCESS);
     }
-    if let (Some(scheme), Some(items), Some(rate)) = (args.scheme, args.size.items, args.size.rate) {
-        let max_bits = args.size.max_memory.map(|bytes| bytes.saturating_mul(8));
-        let target = SchemeTarget { scheme, items, rate, probes: args.size.probes, max_bits, hash_bits: 128 };
-        scheme_report(&SchemePlan::new(&target)?).print_as(args.format.format())?;
+    let target = args.size.target().scheme(args.scheme);
+    let plan = Plan::new(&target)?;
+    let Some(path) = &args.prove else {
+        report(&plan, &target)?.print_as(args.format.format())?;
+        return Ok(ExitCode::SUCCESS);
+    };
+    let certificate = certify(&plan, &target)?;
+    if path.as_os_str() == "-" {
+        writeln!(io::stdout(), "{}", Value::Object(certificate::object(&certificate)))?;
         return Ok(ExitCode::SUCCESS);
     }
-    let plan = args.size.plan()?;
-    report(&plan, Alternative::of(&args.size.target(), &plan).as_ref()).print_as(args.format.format())?;
+    certificate::write(&certificate, path)?;
+    let mut report = report(&plan, &target)?;
+    add_certificate(&mut report, &certificate, path);
+    report.print_as(args.format.format())?;
     Ok(ExitCode::SUCCESS)
 }
 
-fn report(plan: &Plan, blocked: Option<&Alternative>) -> Report {
+/// The certificate of a plan of the standard filter. It claims that the size is the smallest where that was proven: for the average rate.
+fn certify(plan: &Plan, target: &Target) -> Result<Certificate, Failure> {
+    if plan.scheme != SchemeId::Standard {
+        return Err(Failure::new(format_args!(
+            "there is no certificate for the {} scheme, only for the standard one; leave out --scheme or --prove",
+            plan.scheme
+        )));
+    }
+    let rate = plan.rate.ok_or_else(|| Failure::new("a certificate is for a rate; give one with -p"))?;
+    let confidence = plan.guarantee.map(|guarantee| guarantee.confidence);
+    let smallest = match (target.bits, confidence, target.probes) {
+        (None, None, None) => Smallest::ForAnyProbes,
+        (None, None, Some(_)) => Smallest::ForTheseProbes,
+        _ => Smallest::NotClaimed,
+    };
+    let claim = Claim { bits: plan.bits, items: plan.items, probes: plan.probes, rate, hash_bits: target.hash_bits, smallest, confidence };
+    Ok(Certificate::new(claim)?)
+}
+
+/// What the certificate claims, which may be a little less than the plan proves.
+fn add_certificate(report: &mut Report, certificate: &Certificate, path: &Path) {
+    let claim = &certificate.claim;
+    let mut parts = vec!["the average rate".to_owned()];
+    if let Some(share) = claim.confidence {
+        parts.push(format!("the rate of one filter with {}%", rate(100.0 * share, 13)));
+    }
+    if claim.smallest != Smallest::NotClaimed {
+        parts.push("that one bit less is not enough".to_owned());
+    }
+    report
+        .field("certificate", json!({ "file": path.display().to_string(), "confidence": claim.confidence, "smallest": claim.smallest != Smallest::NotClaimed }))
+        .line("certificate", format!("{} proves {}; docs/CERTIFICATE.md says how to check it", path.display(), parts.join(" and ")));
+}
+
+fn report(plan: &Plan, target: &Target) -> Result<Report, Failure> {
     let mut report = Report::new("plan");
     report
+        .field("scheme", plan.scheme.name())
         .field("items", plan.items)
         .field("bits", plan.bits)
         .field("bytes", plan.bytes())
@@ -69,24 +120,82 @@ fn report(plan: &Plan, blocked: Option<&Alternative>) -> Report {
         .field("hash_floor", plan.hash_floor)
         .field("bits_per_item", plan.bits as f64 / plan.items as f64);
     let items = plural(plan.items, "item");
+    let scheme = if plan.scheme == SchemeId::Standard { String::new() } else { format!(", {} scheme", plan.scheme) };
     match plan.rate {
-        Some(asked) => report.line("asked", format!("{asked} for {items}")),
-        None => report.line("asked", format!("the best rate for {items}")),
+        Some(asked) => report.line("asked", format!("{asked} for {items}{scheme}")),
+        None => report.line("asked", format!("the best rate for {items}{scheme}")),
     };
     let per_item = rate(plan.bits as f64 / plan.items as f64, 4);
     report.line(
         "size",
-        format!("{} ({}), {per_item} bits an item, {}", plural(plan.bits, "bit"), bytes(plan.bytes()), plural(plan.probes.into(), "probe")),
+        format!(
+            "{} ({}), {per_item} bits per item, {}",
+            plural(plan.bits, "bit"),
+            bytes(plan.bytes()),
+            plural(plan.probes.into(), "probe")
+        ),
     );
-    report.line("proven", format!("expected rate at most {}", proven(&plan.fpr, plan.rate)));
-    if let Some(guarantee) = &plan.guarantee {
-        let share = rate(100.0 * guarantee.confidence, 13);
-        report.field("confidence", guarantee.confidence).field("guarantee", fpr_value(&guarantee.fpr));
-        report.line("guaranteed", format!("{share}% of filters keep to {}", proven(&guarantee.fpr, plan.rate)));
+    add_promise(&mut report, plan);
+    add_mean(&mut report, plan, target)?;
+    if plan.scheme == SchemeId::Standard {
+        add_blocked(&mut report, plan, Alternative::of(target, plan).as_ref());
+        add_textbook(&mut report, plan)?;
+    } else {
+        add_standard(&mut report, plan, target)?;
     }
-    add_blocked(&mut report, plan, blocked);
-    add_textbook(&mut report, plan);
-    report
+    Ok(report)
+}
+
+/// What is guaranteed, and what is expected; also for a filter that is made.
+pub(crate) fn add_promise(report: &mut Report, plan: &Plan) {
+    match &plan.guarantee {
+        Some(guarantee) => {
+            let share = rate(100.0 * guarantee.confidence, 13);
+            report.field("confidence", guarantee.confidence).field("guarantee", fpr_value(&guarantee.fpr));
+            let kept = proven(&guarantee.fpr, plan.rate);
+            report.line("guaranteed", format!("at most {kept} in the one filter that is built, with probability {share}% (proven)"));
+        }
+        None => {
+            report.field("confidence", Value::Null).field("guarantee", Value::Null);
+            report.line("guaranteed", "the average rate alone; about half of all filters lie slightly above it");
+        }
+    }
+    report.line("expected", format!("at most {} on average over seeds (proven)", proven(&plan.fpr, plan.rate)));
+}
+
+/// What the guarantee costs over the average alone.
+fn add_mean(report: &mut Report, plan: &Plan, target: &Target) -> Result<(), Failure> {
+    if plan.guarantee.is_none() || plan.rate.is_none() {
+        report.field("mean", Value::Null);
+        return Ok(());
+    }
+    let mean = Plan::new(&target.clone().mean())?;
+    report.field("mean", json!({ "bits": mean.bits, "items": mean.items, "probes": mean.probes }));
+    if target.bits.is_none() {
+        let less = 100.0 * (plan.bits as f64 / mean.bits as f64 - 1.0);
+        report.line("mean alone", format!("{} would do; the guarantee takes {}% more", plural(mean.bits, "bit"), rate(less, 2)));
+    } else if mean.items != plan.items {
+        report.line("mean alone", format!("{} would fit", plural(mean.items, "item")));
+    }
+    Ok(())
+}
+
+/// Another scheme beside the standard one.
+fn add_standard(report: &mut Report, plan: &Plan, target: &Target) -> Result<(), Failure> {
+    let floors = plan.floors()?;
+    let listed: Vec<_> = floors.iter().map(|floor| json!({ "cause": floor.cause, "rate": floor.rate })).collect();
+    report.field("floors", listed);
+    if let (Some(asked), None) = (plan.rate, target.bits) {
+        // The largest that is allowed is no reason to refuse the comparison.
+        let standard = Plan::new(&Target { max_bits: None, ..target.clone().scheme(SchemeId::Standard) })?;
+        report.field("standard_bits", standard.bits);
+        let more = 100.0 * (plan.bits as f64 / standard.bits as f64 - 1.0);
+        report.line("standard", format!("{}; this scheme takes {more:+.3}%", plural(standard.bits, "bit")));
+        for floor in floors.iter().filter(|floor| floor.rate >= 1e-6 * asked.to_f64()) {
+            report.line("adds", format!("about {} by {}", rate(floor.rate, 3), floor.cause));
+        }
+    }
+    Ok(())
 }
 
 /// The same in cache lines: one access to memory an item, and its price.
@@ -110,38 +219,12 @@ fn add_blocked(report: &mut Report, standard: &Plan, blocked: Option<&Alternativ
         parts.push(format!("rate at most {}", proven(&plan.fpr, None)));
     }
     let more = 100.0 * (times_bits - 1.0);
-    report.line("blocked", format!("{}: one cache line an item for {more:+.2}% bits", parts.join(", ")));
-}
-
-fn scheme_report(plan: &SchemePlan) -> Report {
-    let mut report = Report::new("plan");
-    let floors: Vec<_> = plan.floors.iter().map(|floor| json!({ "cause": floor.cause, "rate": floor.rate })).collect();
-    report
-        .field("scheme", plan.scheme.name())
-        .field("items", plan.items)
-        .field("bits", plan.bits)
-        .field("probes", plan.probes)
-        .field("asked", rate_value(Some(plan.rate)))
-        .field("fpr", fpr_value(&plan.fpr))
-        .field("standard_bits", plan.standard_bits)
-        .field("floors", floors);
-    report.line("asked", format!("{} for {}, {} hashing", plan.rate, plural(plan.items, "item"), plan.scheme));
-    let per_item = rate(plan.bits as f64 / plan.items as f64, 4);
-    let memory = bytes(plan.bits.div_ceil(64) * 8);
-    report
-        .line("size", format!("{} ({memory}), {per_item} bits an item, {}", plural(plan.bits, "bit"), plural(plan.probes.into(), "probe")));
-    report.line("proven", format!("expected rate at most {}", proven(&plan.fpr, Some(plan.rate))));
-    let more = 100.0 * (plan.bits as f64 / plan.standard_bits as f64 - 1.0);
-    report.line("standard", format!("{}; what is proven of the scheme takes {more:+.3}%", plural(plan.standard_bits, "bit")));
-    for floor in plan.floors.iter().filter(|floor| floor.rate >= 1e-6 * plan.rate.to_f64()) {
-        report.line("adds", format!("about {} by {}", rate(floor.rate, 3), floor.cause));
-    }
-    report
+    report.line("blocked", format!("{}: {more:+.2}% bits, one cache line per lookup", parts.join(", ")));
 }
 
 /// The textbook's answer, and by how much it would have missed.
-fn add_textbook(report: &mut Report, plan: &Plan) {
-    let textbook = &plan.textbook;
+fn add_textbook(report: &mut Report, plan: &Plan) -> Result<(), Failure> {
+    let textbook = plan.textbook()?;
     let aim = plan.rate.map_or(textbook.claimed, |asked| asked.to_f64());
     let excess = (textbook.fpr.value + plan.hash_floor) / aim - 1.0;
     report.field(
@@ -160,7 +243,8 @@ fn add_textbook(report: &mut Report, plan: &Plan) {
         (None, _) if excess > 1e-9 => format!(", {} more than it claims", percent(excess)),
         (None, _) => String::new(),
     };
-    report.line("textbook", format!("{filter} really give {}{verdict}", rate(textbook.fpr.value, 6)));
+    report.line("textbook", format!("{filter} really give {} on average{verdict}", rate(textbook.fpr.value, 6)));
+    Ok(())
 }
 
 /// `0.088%`, or a multiple from twofold on.

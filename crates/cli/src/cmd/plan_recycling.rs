@@ -3,15 +3,18 @@
 use crate::args::{self, Size};
 use crate::failure::Failure;
 use crate::filters::Layout;
-use crate::report::{Report, bytes, count, fpr_value, plural, proven, rate, rate_value, significant};
+use crate::report::{Report, bytes, count, fpr_value, plural, proven, rate, rate_up, rate_value, significant};
 use serde_json::{Map, Value, json};
-use truebloom_math::recycling::{BlockedSized, Mode, Sized, blocked_capacity, blocked_min_bits, capacity, min_bits, remember};
+use truebloom_math::recycling::{
+    BlockedSized, Bracket, Mode, SizedDesign, blocked_capacity, blocked_min_bits, capacity, min_bits, remember, worst_capacity,
+    worst_min_bits, worst_remember,
+};
 use truebloom_math::{BLOCK_BITS, Rate, Variant, max_items};
 
 #[derive(clap::Args)]
 pub(crate) struct Options {
-    /// Plan filters that forget: emptied when full enough, at an average rate; -n counts the items of a cycle
-    #[arg(long, requires = "rate", conflicts_with_all = ["scheme", "confidence", "probes", "max_memory"])]
+    /// Plan filters that forget: emptied when full enough, at an average rate, or with two phases at a worst one; -n counts the items of a cycle
+    #[arg(long, requires = "rate", conflicts_with_all = ["scheme", "confidence", "mean", "probes", "max_memory"])]
     recycling: bool,
 
     /// Memory in all, as --bits but always in bytes
@@ -29,6 +32,10 @@ pub(crate) struct Options {
     /// The share of items that may be forgotten before
     #[arg(long, value_name = "SHARE", default_value = "1%", value_parser = args::rate, requires = "remember")]
     forget: Rate,
+
+    /// New items of one run to bound the average of; 100 cycles of each design unless given
+    #[arg(long, value_name = "N", value_parser = args::count, requires = "recycling")]
+    over: Option<u64>,
 
     /// blocked: one phase with all probes of an item in one cache line as well; auto: where it takes at most 10% more bits
     #[arg(long, value_name = "LAYOUT", default_value = "standard", hide_possible_values = true, requires = "recycling")]
@@ -87,17 +94,12 @@ impl Today {
 /// The three, or more, side by side.
 struct Designs {
     today: Option<Today>,
-    one: Option<Sized>,
+    one: Option<SizedDesign>,
     /// One phase in cache lines.
     blocked: Option<BlockedSized>,
-    two: Option<Sized>,
+    two: Option<SizedDesign>,
     /// Two phases that forget nothing before.
-    certain: Option<Sized>,
-}
-
-/// Seeds are renewed at each recycle, so both phases have positions of their own.
-fn two_phases() -> Mode {
-    Mode { shared_hash: false, ..Mode::two_phase() }
+    certain: Option<SizedDesign>,
 }
 
 impl Designs {
@@ -108,7 +110,7 @@ impl Designs {
             today: today.map(|best| Today { bits, probes: best.probes, items: best.items }),
             one: capacity(bits, rate, Mode::default())?,
             blocked: in_lines(layout, || if bits < BLOCK_BITS { Ok(None) } else { blocked_capacity(bits, rate) })?,
-            two: if bits < 2 { None } else { capacity(bits, rate, two_phases())? },
+            two: if bits < 2 { None } else { worst_capacity(bits, rate, Mode::two_phase())? },
             certain: None,
         })
     }
@@ -116,7 +118,7 @@ impl Designs {
     /// The least memory for so many items a cycle.
     fn of_items(items: u64, rate: &Rate, layout: Layout) -> Result<Designs, Failure> {
         let number = items as f64;
-        let (one, two) = (min_bits(number, rate, Mode::default())?, min_bits(number, rate, two_phases())?);
+        let (one, two) = (min_bits(number, rate, Mode::default())?, worst_min_bits(number, rate, Mode::two_phase())?);
         let blocked = in_lines(layout, || blocked_min_bits(number, rate))?;
         Ok(Designs { today: today(items, rate)?, one, blocked, two, certain: None })
     }
@@ -124,8 +126,8 @@ impl Designs {
     /// The least memory that remembers.
     fn of_gap(gap: u64, forget: f64, rate: &Rate, layout: Layout) -> Result<Designs, Failure> {
         let one = remember(gap, forget, rate, Mode::default())?;
-        let two = remember(gap, forget, rate, two_phases())?;
-        let certain = remember(gap, 0.0, rate, two_phases())?;
+        let two = worst_remember(gap, forget, rate, Mode::two_phase())?;
+        let certain = worst_remember(gap, 0.0, rate, Mode::two_phase())?;
         // A cycle of N items forgets E[min(N, gap + 1)] / E[N] of them.
         let items = (gap as f64 + 1.0) / forget;
         let blocked = in_lines(layout, || if items > MOST_ITEMS { Ok(None) } else { blocked_min_bits(items, rate) })?;
@@ -153,6 +155,15 @@ fn today(items: u64, rate: &Rate) -> Result<Option<Today>, Failure> {
     Ok(best.map(|best| Today { bits: best.bits, probes: best.probes, items }))
 }
 
+/// What was asked for besides the size.
+struct Asked {
+    rate: Rate,
+    /// New items since, after which the forgotten are counted.
+    gap: Option<u64>,
+    /// New items of one run.
+    over: Option<u64>,
+}
+
 pub(crate) fn report(options: &Options, size: &Size) -> Result<Report, Failure> {
     let gap = options.gap()?;
     let Some(asked) = size.rate else { return Err(Failure::new("give the average rate with -p")) };
@@ -172,16 +183,17 @@ pub(crate) fn report(options: &Options, size: &Size) -> Result<Report, Failure> 
     let mut report = Report::new("plan");
     report.line("asked", format!("an average rate of {asked}; {what}"));
     report.field("recycling", true).field("asked", rate_value(Some(asked)));
-    let gap = gap.or(designs.today.as_ref().map(|today| today.items));
-    report.field("gap", gap);
-    add_today(&mut report, designs.today.as_ref(), gap);
-    add_design(&mut report, ["one phase", "one_phase"], designs.one.as_ref(), &asked, designs.today.as_ref(), gap)?;
+    let today = designs.today.as_ref();
+    let asked = Asked { rate: asked, gap: gap.or(today.map(|today| today.items)), over: options.over };
+    report.field("gap", asked.gap);
+    add_today(&mut report, today, asked.gap);
+    add_design(&mut report, ["one phase", "one_phase"], designs.one.as_ref(), &asked, today)?;
     if options.layout != Layout::Standard {
-        add_blocked(&mut report, &designs, options.layout, &asked, gap);
+        add_blocked(&mut report, &designs, options.layout, &asked)?;
     }
-    add_design(&mut report, ["two phases", "two_phase"], designs.two.as_ref(), &asked, designs.today.as_ref(), gap)?;
+    add_design(&mut report, ["two phases", "two_phase"], designs.two.as_ref(), &asked, today)?;
     if options.remember.is_some() && bits.is_none() {
-        add_design(&mut report, ["certain", "certain"], designs.certain.as_ref(), &asked, designs.today.as_ref(), gap)?;
+        add_design(&mut report, ["certain", "certain"], designs.certain.as_ref(), &asked, today)?;
     }
     Ok(report)
 }
@@ -200,18 +212,18 @@ fn add_today(report: &mut Report, today: Option<&Today>, gap: Option<u64>) {
 fn add_design(
     report: &mut Report,
     [label, name]: [&str; 2],
-    found: Option<&Sized>,
-    asked: &Rate,
+    found: Option<&SizedDesign>,
+    asked: &Asked,
     today: Option<&Today>,
-    gap: Option<u64>,
 ) -> Result<(), Failure> {
-    let Some(Sized { design, run, .. }) = found else {
+    let Some(SizedDesign { design, run, .. }) = found else {
         report.field(name, Value::Null).line(label, "none: no filter of this size, or of up to 2^62 bits, keeps to this rate");
         return Ok(());
     };
     let law = design.forgetting()?;
-    let forgotten = gap.map(|gap| law.probability(gap));
+    let forgotten = asked.gap.map(|gap| law.probability(gap));
     let gain = today.map(|today| today.gain(run.items_per_cycle.value, design.total_bits()));
+    let one_run = OneRun::of(asked, &run.items_per_cycle, |items| design.wrong_drops_at_most(items, CONFIDENCE))?;
     let mut fields: Map<String, Value> = Map::new();
     for (field, value) in [
         ("bits", json!(design.total_bits())),
@@ -220,6 +232,7 @@ fn add_design(
         ("items_per_cycle", json!(run.items_per_cycle.value)),
         ("fpr", fpr_value(&run.fpr).into()),
         ("worst", fpr_value(&run.worst).into()),
+        ("one_run", one_run.value()),
         ("gain", json!(gain)),
         ("forgotten", json!(forgotten.map(|chance| chance.value))),
         ("remembered_at_least", json!(law.remembered_at_least())),
@@ -232,8 +245,18 @@ fn add_design(
     let probes = plural(design.probes().into(), "probe");
     let above = plural(design.sigma(), "set bit");
     report.line(label, format!("{}: {items} a {unit}, {probes}, above {above}{}", size(design.total_bits()), gained(gain)));
-    report.line("", format!("average at most {}, worst {}", proven(&run.fpr, Some(*asked)), rate(run.worst.value, 3)));
-    add_forgotten(report, gap, forgotten.map(|chance| chance.value));
+    // Items that are refreshed fill a phase before new ones come: of two phases only the worst rate holds for every stream.
+    let rates = match design.mode().filters() {
+        1 => format!("average at most {}, worst {}", proven(&run.fpr, Some(asked.rate)), rate(run.worst.value, 3)),
+        _ => format!(
+            "at most {} whatever the stream, {} on average where all items are new",
+            proven(&run.worst, Some(asked.rate)),
+            rate(run.fpr.value, 3)
+        ),
+    };
+    report.line("", rates);
+    add_one_run(report, &one_run);
+    add_forgotten(report, asked.gap, forgotten.map(|chance| chance.value));
     if law.remembered_at_least() > 1 {
         report.line("", format!("surely known while fewer than {} came", plural(law.remembered_at_least(), "new item")));
     }
@@ -241,7 +264,7 @@ fn add_design(
 }
 
 /// One phase in cache lines, beside the one it is compared with. With `auto` only where it is worth its price.
-fn add_blocked(report: &mut Report, designs: &Designs, layout: Layout, asked: &Rate, gap: Option<u64>) {
+fn add_blocked(report: &mut Report, designs: &Designs, layout: Layout, asked: &Asked) -> Result<(), Failure> {
     let worth = |found: &BlockedSized| designs.one.as_ref().is_some_and(|one| found.is_worth_it(one));
     let Some(found) = designs.blocked.as_ref().filter(|found| layout == Layout::Blocked || worth(found)) else {
         let why = match layout {
@@ -249,12 +272,13 @@ fn add_blocked(report: &mut Report, designs: &Designs, layout: Layout, asked: &R
             _ => "none: no filter in lines of this size, or of up to 2^62 bits, keeps to this rate",
         };
         report.field("blocked", Value::Null).line("blocked", why);
-        return;
+        return Ok(());
     };
     let (design, run) = (&found.design, &found.run);
     // What is proven: at least so many items, and so at most this share.
     let items = run.items_per_cycle.lower;
-    let forgotten = gap.map(|gap| ((gap as f64 + 1.0) / items).min(1.0));
+    let forgotten = asked.gap.map(|gap| ((gap as f64 + 1.0) / items).min(1.0));
+    let one_run = OneRun::of(asked, &run.items_per_cycle, |items| design.wrong_drops_at_most(items, CONFIDENCE))?;
     let gain = designs.today.as_ref().map(|today| today.gain(items, design.bits()));
     let times_bits =
         designs.one.as_ref().map(|one| design.bits() as f64 / items / (one.design.total_bits() as f64 / one.run.items_per_cycle.value));
@@ -262,20 +286,56 @@ fn add_blocked(report: &mut Report, designs: &Designs, layout: Layout, asked: &R
         "blocked",
         json!({
             "bits": design.bits(), "probes": design.probes(), "limit": design.limit(), "items_per_cycle": run.items_per_cycle.value,
-            "items_per_cycle_at_least": items, "fpr": fpr_value(&run.fpr), "worst": fpr_value(&run.worst), "gain": gain,
-            "forgotten_at_most": forgotten, "times_bits": times_bits, "is_worth_it": worth(found),
+            "items_per_cycle_at_least": items, "fpr": fpr_value(&run.fpr), "worst": fpr_value(&run.worst), "one_run": one_run.value(),
+            "gain": gain, "forgotten_at_most": forgotten, "times_bits": times_bits, "is_worth_it": worth(found),
         }),
     );
     let (items, probes) = (plural(items.floor() as u64, "item"), plural(design.probes().into(), "probe"));
     let above = rate(design.limit(), 4);
     report.line("blocked", format!("{}: at least {items} a cycle, {probes}, above a rate of {above}{}", size(design.bits()), gained(gain)));
-    report.line("", format!("average at most {}, worst {above}", proven(&run.fpr, Some(*asked))));
-    if let Some((gap, share)) = gap.zip(forgotten) {
+    report.line("", format!("average at most {}, worst {above}", proven(&run.fpr, Some(asked.rate))));
+    add_one_run(report, &one_run);
+    if let Some((gap, share)) = asked.gap.zip(forgotten) {
         report.line("", format!("forgotten when {} came since: at most {}%", new_ones(gap), significant(100.0 * share, 3)));
     }
     if let Some(times) = times_bits {
         report.line("", format!("one cache line an item for {:+.2}% bits", 100.0 * (times - 1.0)));
     }
+    Ok(())
+}
+
+/// What is certain of one run, whatever the stream and nearly whatever the seed, beside the worst rate.
+struct OneRun {
+    items: u64,
+    /// Wrongly dropped of them.
+    at_most: u64,
+}
+
+/// As in the account of `dedup`.
+const CONFIDENCE: f64 = 0.999_999;
+
+/// Cycles of a run of which no length is asked for.
+const CYCLES: f64 = 100.0;
+
+impl OneRun {
+    fn of(asked: &Asked, cycle: &Bracket, bound: impl Fn(u64) -> truebloom_math::Result<u64>) -> Result<OneRun, Failure> {
+        let items = asked.over.unwrap_or((CYCLES * cycle.value.clamp(1.0, 1e13)).round() as u64);
+        Ok(OneRun { items, at_most: bound(items)? })
+    }
+
+    fn average(&self) -> f64 {
+        self.at_most as f64 / self.items as f64
+    }
+
+    fn value(&self) -> Value {
+        json!({ "items": self.items, "wrong_drops_at_most": self.at_most, "average_at_most": self.average(), "confidence": CONFIDENCE })
+    }
+}
+
+fn add_one_run(report: &mut Report, run: &OneRun) {
+    let (dropped, share) = (count(run.at_most), rate_up(run.average(), 3));
+    let of = plural(run.items, "new item");
+    report.line("", format!("one run: of {of} at most {dropped} wrongly dropped, {share} of them ({}% sure)", 100.0 * CONFIDENCE));
 }
 
 fn gained(gain: Option<f64>) -> String {

@@ -2,16 +2,17 @@
 
 use crate::failure::Failure;
 use crate::report::plural;
-use crate::subject::{Real, policy};
+use crate::subject::Real;
 use serde_json::{Value, json};
 use std::fs;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use truebloom::file::{Expected, Replacement};
 use truebloom::recycling::Policy;
 use truebloom::scheme::Standard;
 use truebloom_math::recycling::Subject;
-use truebloom_math::reproduce::{Claim, Paper, Trial, Verdict};
+use truebloom_reproduce::{Claim, Paper, Trial, Verdict};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -55,7 +56,7 @@ fn paper(text: &str) -> Result<Paper, String> {
 pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
     let claims = args.paper.claims_of(&real_filter)?;
     let figures = args.figures.as_deref().map(|folder| write_figures(args.paper, args.trials, folder)).transpose()?.unwrap_or_default();
-    let mut out = io::BufWriter::new(io::stdout().lock());
+    let mut out = io::BufWriter::new(crate::output::stdout());
     match (args.json, args.csv) {
         (true, _) => print_json(&mut out, args.paper, &claims, &figures)?,
         (_, true) => print_csv(&mut out, &claims)?,
@@ -70,7 +71,7 @@ const TRIALS: u64 = 100;
 
 /// The recycling filter itself, where one is simulated.
 fn real_filter(trial: &Trial, seed: u64) -> Option<Box<dyn Subject>> {
-    let policy = Policy { insertions: trial.most_items, ..policy(&trial.design) };
+    let policy = Policy { insertions: trial.most_items, ..Policy::from(&trial.design) };
     let (bits, probes) = (trial.design.bits(), trial.design.probes());
     Some(Box::new(Real::<Standard>::new(bits, probes, policy, seed).ok()?))
 }
@@ -81,9 +82,9 @@ fn write_figures(paper: Paper, trials: Option<u64>, folder: &Path) -> Result<Vec
     let mut paths = Vec::new();
     for figure in paper.figures_of(trials.unwrap_or(TRIALS), &real_filter)? {
         let path = folder.join(figure.name).with_extension("csv");
-        // Under another name first, so that no half of a file is ever taken for a figure.
-        let part = path.with_extension("csv.part");
-        fs::write(&part, figure.csv()).and_then(|()| fs::rename(&part, &path)).map_err(|error| Failure::at(&path, error))?;
+        let replacement = Replacement::begin(&path, Expected::Anything).map_err(Failure::from)?;
+        replacement.file().write_all(figure.csv().as_bytes()).map_err(|error| Failure::at(&path, error))?;
+        replacement.commit().map_err(Failure::from)?;
         paths.push(path);
     }
     Ok(paths)

@@ -3,11 +3,12 @@
 use crate::args;
 use crate::failure::Failure;
 use crate::report::{FormatArgs, Report, bytes, fpr_value, plural, rate, significant};
-use crate::subject::{Real, policy};
+use crate::subject::Real;
 use serde_json::{Value, json};
 use std::process::ExitCode;
+use truebloom::recycling::Policy;
 use truebloom::scheme::{Classic, FillScheme, Standard};
-use truebloom_math::recycling::{Bracket, Design, Mode, Phases, Simulated, Stream, Trigger, capacity, simulate_subject};
+use truebloom_math::recycling::{Bracket, Design, Mode, Phases, Seeds, Simulated, Stream, Trigger, capacity, simulate_subject};
 use truebloom_math::{Error, Rate};
 
 const EXAMPLES: &str = "\
@@ -56,7 +57,7 @@ pub(crate) struct Args {
     #[arg(long)]
     exclude_trigger: bool,
 
-    /// Keep one seed for ever, instead of a new one at every recycle (two phases)
+    /// Keep one seed for ever, instead of a new one at every recycle (it matters with two phases, and with --retaining)
     #[arg(long)]
     one_seed: bool,
 
@@ -102,12 +103,12 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
 }
 
 fn design(args: &Args) -> Result<Design, Failure> {
+    let trigger = if args.exclude_trigger { Trigger::Excluded } else { Trigger::Included };
     let mode = Mode {
-        phases: if args.phases == 2 { Phases::Two } else { Phases::One },
+        phases: if args.phases == 2 { Phases::Two(trigger) } else { Phases::One },
         colliding: !args.classic,
         retaining: args.retaining,
-        trigger: if args.exclude_trigger { Trigger::Excluded } else { Trigger::Included },
-        shared_hash: args.one_seed,
+        seeds: if args.one_seed { Seeds::Kept } else { Seeds::Renewed },
     };
     if let (Some(probes), Some(sigma)) = (args.probes, args.sigma) {
         return Ok(Design::new(args.bits, probes, sigma, mode)?);
@@ -119,7 +120,7 @@ fn design(args: &Args) -> Result<Design, Failure> {
 }
 
 fn simulated<S: FillScheme>(args: &Args, design: &Design) -> Result<Report, Failure> {
-    let mut filter = Real::<S>::new(design.bits(), design.probes(), policy(design), args.seed)?;
+    let mut filter = Real::<S>::new(design.bits(), design.probes(), Policy::from(design), args.seed)?;
     let seen = simulate_subject(&mut filter, design.mode(), args.stream, args.arrivals, args.seed)?;
     let model = match design.long_run() {
         Ok(run) => Some(run),
@@ -127,7 +128,7 @@ fn simulated<S: FillScheme>(args: &Args, design: &Design) -> Result<Report, Fail
         Err(error) => return Err(error.into()),
     };
     let mut report = Report::new("simulate");
-    let two = design.mode().phases == Phases::Two;
+    let two = design.mode().filters() == 2;
     let each = if two { " in each of two filters" } else { "" };
     report.line(
         "design",

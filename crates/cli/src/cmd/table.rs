@@ -64,7 +64,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
     } else {
         args.bits_per_item.iter().map(|bits| rates(args, *bits)).collect::<Result<_, _>>()?
     };
-    let mut out = io::BufWriter::new(io::stdout().lock());
+    let mut out = io::BufWriter::new(crate::output::stdout());
     let unit = if families { "bits_per_item" } else { "fpr" };
     match (args.json, args.csv) {
         (true, _) => print_json(&mut out, args, &columns, unit)?,
@@ -92,9 +92,9 @@ fn rates(args: &Args, bits_per_item: u64) -> Result<Vec<Cell>, Failure> {
 fn sizes(args: &Args, rate: Rate) -> Result<Vec<Cell>, Failure> {
     let items = args.items;
     let cell = |probes| {
-        let plan = Plan::new(&Target { items: Some(items), rate: Some(rate), probes: Some(probes), ..Target::default() })?;
+        let plan = Plan::new(&Target::new().items(items).rate(rate).probes(probes).mean())?;
         let each = |bits: u64| bits as f64 / items as f64;
-        Ok(Cell { probes, column: rate.to_string(), exact: each(plan.bits), textbook: each(plan.textbook.bits), best: false })
+        Ok(Cell { probes, column: rate.to_string(), exact: each(plan.bits), textbook: each(plan.textbook()?.bits), best: false })
     };
     column(args, cell)
 }

@@ -3,15 +3,15 @@
 use crate::args::count as parse_count;
 use crate::cmd::info::{add_place, rate_now};
 use crate::failure::Failure;
-use crate::filters::{self, Filter};
+use crate::filters;
 use crate::progress::Progress;
-use crate::report::{FormatArgs, Report, count, fpr_value, plural, proven, rate, rate_up, rate_value};
+use crate::report::{FormatArgs, Report, count, fpr_value, plural, proven, rate, rate_up, rate_value, significant};
 use serde_json::json;
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
-use truebloom::Seed;
 use truebloom::verify::{ALPHA, CONFIDENCE, ExpectedVerdict, Measurement, Verification};
+use truebloom::{AnyFilter, Filter, Seed};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -30,7 +30,7 @@ pub(crate) struct Args {
     filter: PathBuf,
 
     /// Seconds to measure for
-    #[arg(long, value_name = "SECONDS", default_value = "10", value_parser = seconds)]
+    #[arg(long, value_name = "TIME", default_value = "10s", value_parser = seconds)]
     time: Duration,
 
     /// Measure with this many random keys, however long it takes
@@ -46,11 +46,11 @@ pub(crate) struct Args {
 }
 
 fn seconds(text: &str) -> Result<Duration, String> {
-    let text = text.strip_suffix('s').unwrap_or(text);
-    let seconds = text.parse().ok().and_then(|seconds| Duration::try_from_secs_f64(seconds).ok());
-    seconds
-        .filter(|time| time.as_secs() <= 1_000_000)
-        .ok_or_else(|| format!("`{text}` is not a time; give seconds as 10 or 0.5, at most a million"))
+    let seconds = crate::args::seconds(text)?;
+    match Duration::try_from_secs_f64(seconds) {
+        Ok(time) if (0.0..=1e6).contains(&seconds) => Ok(time),
+        _ => Err(format!("`{text}` is too long; give at most a million seconds")),
+    }
 }
 
 fn queries(text: &str) -> Result<u64, String> {
@@ -68,7 +68,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
         Some(seed) => seed,
         None => u128::from(Seed::random().map_err(Failure::new)?) as u64,
     };
-    let mut measurement = filter.measurement(seed)?;
+    let mut measurement = filter.measurement(seed);
     measure(&mut measurement, args);
     let holds = verification.holds() && measurement.holds();
     report(&filter, &verification, &measurement, seed, holds)?.print_as(args.format.format())?;
@@ -93,19 +93,26 @@ fn measure(measurement: &mut Measurement<'_>, args: &Args) {
     }
 }
 
-fn report(filter: &Filter, verification: &Verification, measurement: &Measurement<'_>, seed: u64, holds: bool) -> Result<Report, Failure> {
+fn report(
+    filter: &AnyFilter,
+    verification: &Verification,
+    measurement: &Measurement<'_>,
+    seed: u64,
+    holds: bool,
+) -> Result<Report, Failure> {
     let mut report = Report::new("verify");
     add_asked(&mut report, filter);
     add_expected(&mut report, filter, verification);
     add_this_filter(&mut report, filter, verification)?;
     add_place(&mut report, filter);
     add_measured(&mut report, measurement, seed);
+    add_power(&mut report, verification, measurement);
     report.field("alpha", ALPHA).field("holds", holds);
-    report.line("verdict", verdict(verification, measurement, holds));
+    report.line("verdict", verdict(filter, verification, measurement, holds));
     Ok(report)
 }
 
-fn add_asked(report: &mut Report, filter: &Filter) {
+fn add_asked(report: &mut Report, filter: &AnyFilter) {
     report.field("asked", rate_value(filter.rate())).field("capacity", filter.capacity());
     let text = match (filter.rate(), filter.capacity()) {
         (Some(rate), Some(items)) => format!("{rate} for {}", plural(items, "item")),
@@ -115,7 +122,7 @@ fn add_asked(report: &mut Report, filter: &Filter) {
     report.line("asked", text);
 }
 
-fn add_expected(report: &mut Report, filter: &Filter, verification: &Verification) {
+fn add_expected(report: &mut Report, filter: &AnyFilter, verification: &Verification) {
     let (low, high) = verification.items();
     let expected = verification.expected();
     let word = expected_word(verification.expected_verdict());
@@ -135,24 +142,55 @@ fn expected_word(verdict: ExpectedVerdict) -> &'static str {
     }
 }
 
-fn add_this_filter(report: &mut Report, filter: &Filter, verification: &Verification) -> Result<(), Failure> {
-    let now = filter.fpr()?;
+fn add_this_filter(report: &mut Report, filter: &AnyFilter, verification: &Verification) -> Result<(), Failure> {
+    let now = filter.fpr();
     let fill = verification.fill();
     report
         .field("bits", filter.bits())
         .field("ones", fill.ones)
         .field("fpr", fpr_value(&now))
         .field("fill", json!({"too_few": fill.too_few, "too_many": fill.too_many, "tested": fill.tested, "holds": fill.holds()}));
+    let bounded = !filter.fill_tells_rate() || matches!(filter, AnyFilter::Blocked(_));
     let law = match (fill.tested, fill.holds()) {
-        (false, _) if matches!(filter, Filter::Blocked(_)) => "block by block: their sum has no law to hold to",
-        (false, _) => "merged: the fill has no law to hold to",
-        (true, true) if !filter.fill_tells_rate() => "as far as the fill is bounded",
-        (true, true) => "as its law has it",
-        (true, false) => "NOT as its law has it",
+        (false, _) if filter.is_intersection() => "an intersection: the fill cannot be tested",
+        (false, _) if filter.is_merged() => "merged: the fill cannot be tested",
+        (false, _) => "the fill cannot be tested",
+        (true, true) if bounded => "within the bounds of the prediction",
+        (true, true) => "as predicted",
+        (true, false) => "NOT as predicted",
     };
     let from = if filter.fill_tells_rate() { " from" } else { ":" };
     report.line("this filter", format!("{}{from} {} of {} bits set, {law}", rate_now(filter)?, count(fill.ones), count(filter.bits())));
+    report.field("withheld", verification.has_withheld_keys());
+    if verification.has_withheld_keys() {
+        report.line("withheld", "more bits are set than the keys offered explain: new keys that seemed to be contained were not inserted");
+    }
     Ok(())
+}
+
+/// What the tests would have noticed, so that "nothing contradicts" can be judged.
+fn add_power(report: &mut Report, verification: &Verification, measurement: &Measurement<'_>) {
+    let (fill, rate_noticed) = (verification.fill(), measurement.noticed());
+    report.field("limit", verification.limit()).field(
+        "noticed",
+        json!({ "confidence": CONFIDENCE, "ones": fill.noticed, "share": fill.noticed.map(|more| share(more, fill.ones)), "rate": rate_noticed }),
+    );
+    let bits = match fill.noticed {
+        _ if !fill.tested => "no excess of set bits (the fill cannot be tested)".to_owned(),
+        None => "no excess of set bits".to_owned(),
+        Some(more) if fill.ones == 0 => plural(more, "set bit"),
+        Some(more) => format!("{}% more set bits ({})", significant(100.0 * share(more, fill.ones), 2), count(more)),
+    };
+    let rate = match rate_noticed {
+        None => "no excess of the rate (too few queries)".to_owned(),
+        Some(noticed) => format!("a rate of {} or more", rate_up(noticed, 4)),
+    };
+    report.line("power", format!("99% sure to notice {bits}, and {rate}"));
+}
+
+/// Of the bits that are set.
+fn share(more: u64, ones: u64) -> f64 {
+    more as f64 / ones.max(1) as f64
 }
 
 fn add_measured(report: &mut Report, measurement: &Measurement<'_>, seed: u64) {
@@ -180,19 +218,20 @@ fn add_measured(report: &mut Report, measurement: &Measurement<'_>, seed: u64) {
     }
 }
 
-fn verdict(verification: &Verification, measurement: &Measurement<'_>, holds: bool) -> String {
+fn verdict(filter: &AnyFilter, verification: &Verification, measurement: &Measurement<'_>, holds: bool) -> String {
     if holds {
         let ranged = measurement.possible_rates().0 < measurement.possible_rates().1;
         return match verification.expected_verdict() {
             ExpectedVerdict::Met if ranged => "kept: the promise holds, and the measurement does not contradict it".to_owned(),
             ExpectedVerdict::Met => "kept: the promise holds, and the measurement agrees".to_owned(),
-            ExpectedVerdict::Undetermined if ranged => {
-                "not contradicted: repeated keys leave open whether it holds more items than planned; the measurement is possible"
-                    .to_owned()
-            }
             ExpectedVerdict::Undetermined => {
-                "not contradicted: repeated keys leave open whether it holds more items than planned; the measurement agrees with its fill"
-                    .to_owned()
+                let why = match (filter.is_merged(), verification.has_withheld_keys()) {
+                    (true, _) => "a merge leaves",
+                    (false, true) => "withheld keys leave",
+                    (false, false) => "repeated keys leave",
+                };
+                let agrees = if ranged { "is possible" } else { "agrees with its fill" };
+                format!("not contradicted: {why} open whether it holds more items than planned; the measurement {agrees}")
             }
             _ if ranged => "not contradicted: nothing was asked, and the fill and the measurement are possible".to_owned(),
             _ => "consistent: nothing was asked, and the measurement agrees with the fill".to_owned(),
@@ -212,7 +251,16 @@ fn verdict(verification: &Verification, measurement: &Measurement<'_>, holds: bo
         };
         reasons.push(format!("{word} bits are set for the items counted: {cause}"));
     }
-    if !measurement.holds() {
+    if let (true, Some(limit), Some(items)) =
+        (verification.is_overfull() || measurement.is_overfull(), verification.limit(), filter.capacity())
+    {
+        reasons.push(format!(
+            "its rate is above {}, which hardly any filter with the {} it was planned for exceeds: it holds too much; plan for more",
+            rate_up(limit, 4),
+            plural(items, "item")
+        ));
+    }
+    if !measurement.agrees() {
         reasons.push("random keys hit at a rate that its fill does not allow: the hash does not spread".to_owned());
     }
     format!("BROKEN: {}", reasons.join("; "))

@@ -2,15 +2,14 @@
 
 use super::HASHED;
 use super::found::Batch;
-use crate::filters::Filter;
-use truebloom::{KeyHash, KeyHasher, PortableHasher};
+use truebloom::{AnyFilter, Filter, KeyHash, KeyHasher, PortableHasher};
 
 /// What is known about the keys of a batch. It depends on the keys only, so that it does not matter when and where it was worked out.
 #[derive(Default)]
 pub(crate) struct Answers {
     /// Of every key, in order.
     pub(crate) hashes: Vec<KeyHash>,
-    /// A bit for each key that a filter contains, in the order of [`Filter::contained`].
+    /// A bit for each key that a filter contains, in the order of [`truebloom::Filter::contains_all_hashes`].
     pub(crate) contained: Vec<u64>,
 }
 
@@ -25,7 +24,7 @@ impl Answers {
     }
 
     /// Looks every key up; its hash is forgotten.
-    pub(crate) fn look_up(&mut self, batch: Batch<'_>, filter: &Filter) {
+    pub(crate) fn look_up(&mut self, batch: Batch<'_>, filter: &AnyFilter) {
         self.contained.clear();
         let hasher = filter.hasher();
         let mut keys = batch.iter();
@@ -35,7 +34,7 @@ impl Answers {
             if self.hashes.is_empty() {
                 return;
             }
-            self.contained.extend(filter.contained(&self.hashes));
+            self.contained.extend(filter.contains_all_hashes(&self.hashes).words());
         }
     }
 }

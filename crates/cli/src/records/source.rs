@@ -15,6 +15,22 @@ const FIRST: usize = 64 << 10;
 
 const GZIP: &[u8] = &[0x1f, 0x8b, 8];
 const ZSTD: &[u8] = &[0x28, 0xb5, 0x2f, 0xfd];
+/// The last three bytes of the magic number of a frame to be skipped, with which the files of pzstd begin; the first one is 50 to 5f.
+const SKIPPABLE: &[u8] = &[0x2a, 0x4d, 0x18];
+
+/// Whether these bytes begin like Zstandard; false as well if they are too few to tell.
+fn begins_zstd(bytes: &[u8]) -> bool {
+    bytes.starts_with(ZSTD) || bytes.split_first().is_some_and(|(first, rest)| first >> 4 == 5 && rest.starts_with(SKIPPABLE))
+}
+
+/// Whether these bytes could still be the first ones of a magic number.
+fn is_undecided(bytes: &[u8]) -> bool {
+    let shorter = |magic: &[u8], bytes: &[u8]| bytes.len() < magic.len() && magic.starts_with(bytes);
+    match bytes.split_first() {
+        Some((first, rest)) if first >> 4 == 5 => shorter(SKIPPABLE, rest),
+        _ => [GZIP, ZSTD].iter().any(|magic| shorter(magic, bytes)),
+    }
+}
 
 pub(crate) fn is_stdin(path: &Path) -> bool {
     path == Path::new("-")
@@ -32,13 +48,16 @@ pub(super) fn open(path: &Path, as_is: bool, read: &Arc<AtomicU64>) -> io::Resul
         return Ok(Box::new(file));
     }
     let first = first_bytes(&mut file)?;
-    let (gzip, zstd) = (first.starts_with(GZIP), first.starts_with(ZSTD));
+    let (gzip, zstd) = (first.starts_with(GZIP), begins_zstd(&first));
     let whole = Cursor::new(first).chain(file);
     Ok(match (gzip, zstd) {
         (true, _) => Box::new(Unpacked { format: "gzip", source: Gzip(Some(GzDecoder::new(BufReader::with_capacity(FIRST, whole)))) }),
         (_, true) => {
             let source = BufReader::with_capacity(FIRST, whole);
-            Box::new(Unpacked { format: "Zstandard", source: Zstd { source, decoder: FrameDecoder::new(), inside: false } })
+            Box::new(Unpacked {
+                format: "Zstandard",
+                source: Zstd { source, decoder: FrameDecoder::new(), inside: false, unpacked: 0, is_sized: false },
+            })
         }
         _ => Box::new(whole),
     })
@@ -57,6 +76,7 @@ pub(super) fn open_file(path: &Path) -> io::Result<File> {
 #[cfg(unix)]
 fn unbuffered_stdin() -> io::Result<File> {
     use std::os::fd::AsFd;
+    crate::output::check_stdin()?;
     Ok(File::from(io::stdin().as_fd().try_clone_to_owned()?))
 }
 
@@ -73,9 +93,7 @@ fn first_bytes(source: &mut impl Read) -> io::Result<Vec<u8>> {
     loop {
         let read = read_retrying(source, &mut first[length..])?;
         length += read;
-        let found = &first[..length];
-        let undecided = [GZIP, ZSTD].iter().any(|magic| length < magic.len() && magic.starts_with(found));
-        if read == 0 || !undecided {
+        if read == 0 || !is_undecided(&first[..length]) {
             first.truncate(length);
             return Ok(first);
         }
@@ -162,6 +180,10 @@ struct Zstd<R> {
     source: R,
     decoder: FrameDecoder,
     inside: bool,
+    /// Bytes of this frame so far.
+    unpacked: u64,
+    /// Whether its header says how many there are.
+    is_sized: bool,
 }
 
 impl<R: BufRead> Read for Zstd<R> {
@@ -171,7 +193,9 @@ impl<R: BufRead> Read for Zstd<R> {
                 return Ok(0);
             }
             if self.decoder.can_collect() > 0 {
-                return self.decoder.read(buffer);
+                let read = self.decoder.read(buffer)?;
+                self.unpacked += read as u64;
+                return Ok(read);
             }
             if self.decoder.is_finished() {
                 self.end_frame()?;
@@ -193,14 +217,20 @@ fn window_too_large(asked: u64, most: u64) -> io::Error {
 impl<R: BufRead> Zstd<R> {
     /// Reads the header of the next frame; false at the end of the source.
     fn begin_frame(&mut self) -> io::Result<bool> {
-        while !self.source.fill_buf()?.is_empty() {
+        while let Some((_, rest)) = self.source.fill_buf()?.split_first() {
+            // The descriptor follows the magic number; 0 is also what the decoder says of a size that is not there.
+            let descriptor = rest.get(ZSTD.len() - 1).copied().unwrap_or(0);
+            self.is_sized = descriptor >> 6 != 0 || descriptor & 1 << 5 != 0;
             match self.decoder.reset(&mut self.source) {
                 Ok(()) => {
-                    self.inside = true;
+                    (self.inside, self.unpacked) = (true, 0);
                     return Ok(true);
                 }
                 Err(FrameDecoderError::ReadFrameHeaderError(ReadFrameHeaderError::SkipFrame { length, .. })) => {
-                    io::copy(&mut (&mut self.source).take(length.into()), &mut io::sink())?;
+                    let skipped = io::copy(&mut (&mut self.source).take(length.into()), &mut io::sink())?;
+                    if skipped < length.into() {
+                        return Err(io::Error::other("it ends in the middle of a frame to be skipped"));
+                    }
                 }
                 Err(FrameDecoderError::ReadFrameHeaderError(ReadFrameHeaderError::BadMagicNumber(_))) => {
                     return Err(io::Error::other("something that is not Zstandard follows"));
@@ -214,6 +244,11 @@ impl<R: BufRead> Zstd<R> {
 
     fn end_frame(&mut self) -> io::Result<()> {
         self.inside = false;
+        let said = self.decoder.content_size();
+        if (self.is_sized || said != 0) && said != self.unpacked {
+            let message = format!("a frame says that it holds {said} bytes, and holds {}", self.unpacked);
+            return Err(io::Error::other(message));
+        }
         match (self.decoder.get_checksum_from_data(), self.decoder.get_calculated_checksum()) {
             (Some(written), Some(found)) if written != found => Err(io::Error::other("the checksum of a frame is wrong")),
             _ => Ok(()),

@@ -3,14 +3,14 @@
 use super::found::Found;
 use super::source::{is_stdin, open_file};
 use super::{Event, HASHED, RecordArgs, Records, or_stdin};
-use crate::cmd::insert::over_capacity;
 use crate::failure::Failure;
-use crate::filters::Filter;
+use crate::filters::over_capacity;
 use crate::report;
 use std::fs::Metadata;
 use std::io::{self, Seek};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use truebloom::{AnyFilter, Filter};
 
 /// What the system says of an input, which is not opened for it: opening a pipe would wait for who writes to it.
 fn metadata(path: &Path) -> io::Result<Metadata> {
@@ -49,8 +49,8 @@ pub(crate) fn count(args: &RecordArgs, paths: &[PathBuf]) -> Result<Option<u64>,
 }
 
 /// Inserts the keys of all records. An error if nothing should be written for it; with `strict` also if there may be more items than planned.
-pub(crate) fn insert_all(filter: &mut Filter, args: &RecordArgs, paths: &[PathBuf], strict: bool) -> Result<Records, Failure> {
-    let hasher = filter.hasher();
+pub(crate) fn insert_all(filter: &mut AnyFilter, args: &RecordArgs, paths: &[PathBuf], strict: bool) -> Result<Records, Failure> {
+    let hasher = *filter.hasher();
     let mut records = Records::answering(args, paths, move |batch, answers| answers.hash(batch, hasher))?;
     loop {
         match records.next() {
@@ -59,7 +59,7 @@ pub(crate) fn insert_all(filter: &mut Filter, args: &RecordArgs, paths: &[PathBu
                 while !hashes.is_empty() {
                     let (now, later) = hashes.split_at(hashes.len().min(at_once(filter, strict)));
                     hashes = later;
-                    filter.insert_hashes(now);
+                    filter.insert_all_hashes(now);
                     if strict && filter.is_over_capacity() {
                         return Err(Failure::new(format_args!("{}; nothing was written", over_capacity(filter))));
                     }
@@ -77,7 +77,7 @@ pub(crate) fn insert_all(filter: &mut Filter, args: &RecordArgs, paths: &[PathBu
 }
 
 /// Keys to insert before the filter is looked at again: not more than what may make it hold one item more than planned, where that must be noticed at once.
-fn at_once(filter: &Filter, strict: bool) -> usize {
+fn at_once(filter: &AnyFilter, strict: bool) -> usize {
     if strict && filter.is_merged() {
         // Judged by its fill, which every key may change.
         return 1;
@@ -87,7 +87,7 @@ fn at_once(filter: &Filter, strict: bool) -> usize {
 }
 
 /// An error unless the filter holds at most the items it was planned for, whatever repeats hide: by the upper end of what it may hold, as `verify` has it.
-fn check_room(filter: &Filter) -> Result<(), Failure> {
+fn check_room(filter: &AnyFilter) -> Result<(), Failure> {
     let Some(capacity) = filter.capacity() else { return Ok(()) };
     let (_, most) = filter.verification()?.items();
     if most <= capacity {

@@ -49,7 +49,7 @@ macro_rules! for_every_level {
 }
 
 for_every_level! {
-    /// The word of this number in the stream of each key, counted from the halves of the hash: what [`Words`](crate::scheme::Words) gives one after the other.
+    /// The word of this number in the stream of each key, counted from the halves of the hash: what [`WordStream`](crate::scheme::WordStream) gives one after the other.
     words(first: &Lanes, second: &Lanes, number: u64, words: &mut Lanes) {
         let Some(steps) = number.checked_sub(2) else {
             *words = if number == 0 { *first } else { *second };
@@ -132,20 +132,18 @@ fn portable_digits(words: &mut Lanes, base: u64, numbers: &mut Lanes) {
 #[derive(Clone, Copy)]
 pub(crate) struct Xxh3OfEight {
     flip: u64,
-    xored: u64,
 }
 
 /// The first of XXH64's primes, and four times the length as the algorithm adds it.
 const FACTOR: u64 = 0x9e37_79b1_85eb_ca87 + (8 << 2);
 
 impl Xxh3OfEight {
-    /// With the first half of the hash xored with a number.
     #[inline(always)]
-    pub(crate) fn new(seed: u64, xored: u64) -> Xxh3OfEight {
+    pub(crate) fn new(seed: u64) -> Xxh3OfEight {
         // Two words of the algorithm's default secret, xored.
         const SECRET: u64 = 0xdb97_9083_e96d_d4de ^ 0x1f67_b3b7_a4a4_4072;
         let seed = seed ^ (u64::from((seed as u32).swap_bytes()) << 32);
-        Xxh3OfEight { flip: SECRET.wrapping_add(seed), xored }
+        Xxh3OfEight { flip: SECRET.wrapping_add(seed) }
     }
 
     #[inline(always)]
@@ -163,7 +161,7 @@ impl Xxh3OfEight {
         low ^= low >> 28;
         high = (high ^ (high >> 37)).wrapping_mul(0x1656_6791_9e37_79f9);
         high ^= high >> 32;
-        KeyHash { h1: low ^ self.xored, h2: high }
+        KeyHash { h1: low, h2: high }
     }
 }
 
@@ -181,20 +179,21 @@ for_every_level! {
 mod tests {
     use super::*;
     use crate::arch::line::levels;
-    use crate::scheme::{Words, digit};
+    use crate::scheme::{WordStream, digit};
     use proptest::prelude::*;
 
     fn lanes(hashes: &[u128]) -> (Lanes, Lanes) {
-        let hash = |lane: usize| KeyHash::from(hashes[lane % hashes.len()]);
+        let hash = |lane: usize| KeyHash::from_uniform_bits(hashes[lane % hashes.len()]);
         (std::array::from_fn(|lane| hash(lane).h1), std::array::from_fn(|lane| hash(lane).h2))
     }
 
     /// Every level, and one key alone, against the stream drawn in order.
     fn check(hashes: &[u128], base: u64) {
         let (first, second) = lanes(hashes);
-        let mut streams: Vec<Words> = (0..LANES).map(|lane| Words::from_halves(KeyHash { h1: first[lane], h2: second[lane] })).collect();
+        let mut streams: Vec<WordStream> =
+            (0..LANES).map(|lane| WordStream::from_halves(KeyHash { h1: first[lane], h2: second[lane] })).collect();
         for number in 0..12 {
-            let expected: Vec<u64> = streams.iter_mut().map(Words::next).collect();
+            let expected: Vec<u64> = streams.iter_mut().map(WordStream::next).collect();
             let least = |tuples: u64| expected.iter().map(|word| word.wrapping_mul(tuples)).min().unwrap_or_default();
             for level in levels() {
                 let (mut found, mut rest, mut numbers) = ([0; LANES], [0; LANES], [0; LANES]);
@@ -237,8 +236,8 @@ mod tests {
     /// So many words as the most probes take, far beyond the others.
     #[test]
     fn words_far_away() {
-        let hash = KeyHash::from(0x0f1e_2d3c_4b5a_6978_8796_a5b4_c3d2_e1f0);
-        let mut stream = Words::from_halves(hash);
+        let hash = KeyHash::from_uniform_bits(0x0f1e_2d3c_4b5a_6978_8796_a5b4_c3d2_e1f0);
+        let mut stream = WordStream::from_halves(hash);
         assert!((0..5_000).all(|number| stream.next() == word(hash, number)));
     }
 
@@ -246,7 +245,7 @@ mod tests {
     fn every_level_hashes_alike() {
         let numbers: Lanes = std::array::from_fn(|lane| (lane as u64).wrapping_mul(0x0123_4567_89ab_cdef).rotate_left(lane as u32));
         for seed in [0, 1, u64::MAX, 0x8796_a5b4_c3d2_e1f0] {
-            let hasher = Xxh3OfEight::new(seed, !seed);
+            let hasher = Xxh3OfEight::new(seed);
             for level in levels() {
                 let (mut first, mut second) = ([0; LANES], [0; LANES]);
                 xxh3_of_eight(level, hasher, &numbers, &mut first, &mut second);

@@ -5,13 +5,13 @@
 
 mod lanes;
 mod line;
+mod memory;
 mod prefetch;
 mod wide;
-mod words;
 
 pub(crate) use lanes::{LANES, Lanes, Xxh3OfEight, digits, first_digits, word, words, xxh3_of_eight};
 #[cfg(test)]
 pub(crate) use line::levels;
 pub(crate) use line::{Asked, LINE_BITS, Level, Line, all_set, contains, contains_group, insert, insert_group, set};
+pub(crate) use memory::{AlignedWords, advise_huge_pages};
 pub(crate) use prefetch::prefetch;
-pub(crate) use words::{Words, advise_huge_pages};

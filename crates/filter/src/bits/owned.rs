@@ -1,16 +1,16 @@
 //! Bits that the filter owns.
 
-use crate::arch::Words;
+use crate::arch::AlignedWords;
 use crate::error::BuildError;
 use std::ops::Range;
 
 /// A fixed number of bits in 64-bit words; bit i is bit i mod 64 of word i / 64. The bits of the last word beyond the length are 0.
 #[derive(Clone, PartialEq, Eq)]
 pub(crate) struct Bits {
-    words: Words,
+    words: AlignedWords,
 }
 
-/// Words that hold so many bits.
+/// AlignedWords that hold so many bits.
 pub(crate) fn words_for(bits: u64) -> u64 {
     bits.div_ceil(64)
 }
@@ -20,7 +20,7 @@ impl Bits {
     pub(crate) fn zeroed(bits: u64) -> Result<Bits, BuildError> {
         let refuse = || BuildError::Memory { bytes: words_for(bits).saturating_mul(8) };
         let count = usize::try_from(words_for(bits)).map_err(|_| refuse())?;
-        Words::zeroed(count).map(|words| Bits { words }).ok_or_else(refuse)
+        AlignedWords::zeroed(count).map(|words| Bits { words }).ok_or_else(refuse)
     }
 
     /// The words as they are, if they are those of so many bits: as many as needed, and 0 beyond the last bit.
@@ -30,7 +30,7 @@ impl Bits {
             used => words.last().map_or(0, |last| last >> used),
         };
         let fits = words.len() as u64 == words_for(bits) && beyond == 0;
-        fits.then(|| Words::from_vec(words)).flatten().map(|words| Bits { words })
+        fits.then(|| AlignedWords::from_vec(words)).flatten().map(|words| Bits { words })
     }
 
     pub(crate) fn words(&self) -> &[u64] {
@@ -85,14 +85,9 @@ impl Bits {
         self.words.fill(0);
     }
 
-    /// Union in place, of vectors of one length.
-    pub(crate) fn or(&mut self, other: &Bits) {
-        self.words.iter_mut().zip(other.words.iter()).for_each(|(word, other)| *word |= other);
-    }
-
-    /// Intersection in place, of vectors of one length.
-    pub(crate) fn and(&mut self, other: &Bits) {
-        self.words.iter_mut().zip(other.words.iter()).for_each(|(word, other)| *word &= other);
+    /// Each word becomes what `combine` makes of it and of the other's, of vectors of one length.
+    pub(crate) fn combine(&mut self, other: &Bits, combine: impl Fn(u64, u64) -> u64) {
+        self.words.iter_mut().zip(other.words.iter()).for_each(|(word, other)| *word = combine(*word, *other));
     }
 }
 

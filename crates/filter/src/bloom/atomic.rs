@@ -1,13 +1,15 @@
 //! The Bloom filter shared by threads.
 
-use super::{BloomFilter, Counts};
-use crate::bits::{AtomicBits, Bits};
+use super::{Counts, FilterOf};
+use crate::bits::{AtomicBits, Storage};
 use crate::error::BuildError;
 use crate::hash::{KeyHash, KeyHasher, PortableHasher, hash_key};
 use crate::key::Key;
-use crate::scheme::Standard;
+use crate::scheme::Scheme;
+use crate::sync::{AtomicU64, Ordering::Relaxed};
+use truebloom_math::Rate;
 
-/// A [`BloomFilter`] that threads fill and ask at the same time, without locks. Made from a filter, and made one again at the end.
+/// A [filter](FilterOf) that threads fill and ask at the same time, without locks. Made from a filter, and made one again at the end.
 ///
 /// # What threads see
 /// * A key is contained for the thread that inserted it, and for every thread that learns of the insertion by other means: a join, a channel, a lock. Others may see
@@ -30,14 +32,19 @@ use crate::scheme::Standard;
 /// assert_eq!(filter.offered(), 1_000);
 /// # Ok::<(), truebloom::BuildError>(())
 /// ```
-pub struct AtomicBloomFilter<H: KeyHasher = PortableHasher> {
+pub struct AtomicFilterOf<S: Scheme, H: KeyHasher = PortableHasher> {
     bits: AtomicBits,
+    /// Offers of keys.
+    offered: AtomicU64,
     hasher: H,
-    scheme: Standard,
-    plan: (Option<u64>, Option<truebloom_math::Rate>),
+    scheme: S,
+    capacity: Option<u64>,
+    rate: Option<Rate>,
+    /// As of the filter it was made from.
+    excluded: Option<u64>,
 }
 
-impl<H: KeyHasher> AtomicBloomFilter<H> {
+impl<S: Scheme, H: KeyHasher> AtomicFilterOf<S, H> {
     /// Inserts a key; true if it was new to this call. See the type for what that means among threads.
     #[inline]
     pub fn insert<K: Key + ?Sized>(&self, key: &K) -> bool {
@@ -50,7 +57,7 @@ impl<H: KeyHasher> AtomicBloomFilter<H> {
         self.contains_hash(self.hash(key))
     }
 
-    /// The key's hash, as that of [`BloomFilter::hash`].
+    /// The key's hash, as that of [`FilterOf::hash`].
     #[inline]
     pub fn hash<K: Key + ?Sized>(&self, key: &K) -> KeyHash {
         hash_key(&self.hasher, key)
@@ -59,32 +66,42 @@ impl<H: KeyHasher> AtomicBloomFilter<H> {
     /// [`insert`](Self::insert) of a key that is hashed already.
     #[inline]
     pub fn insert_hash(&self, hash: KeyHash) -> bool {
-        self.bits.offer();
-        self.scheme.positions(hash).fold(false, |new, position| self.bits.set((position >> 6) as usize, 1 << (position & 63)) | new)
+        // Stays at the highest number.
+        if self.offered.fetch_add(1, Relaxed) == u64::MAX {
+            self.offered.store(u64::MAX, Relaxed);
+        }
+        let mut new = false;
+        self.scheme.all_words(hash, |word, mask| {
+            new |= self.bits.set(word, mask) > 0;
+            true
+        });
+        new
     }
 
     /// [`contains`](Self::contains) of a key that is hashed already.
     #[inline]
     pub fn contains_hash(&self, hash: KeyHash) -> bool {
-        self.scheme.positions(hash).all(|position| self.bits.has((position >> 6) as usize, 1 << (position & 63)))
+        self.scheme.all_words(hash, |word, mask| self.bits.has(word, mask))
     }
 
     /// The filter, with all that was inserted. It counts as merged: several calls may have been told that one key is new, so the number of distinct keys has only bounds, the lower one from the
     /// number of set bits. An error if there is no memory for it beside this one. Linear in the bits.
-    pub fn into_filter(self) -> Result<BloomFilter<H>, BuildError> {
-        let bits = self.scheme.bits();
-        let (words, offered) = self.bits.into_words();
-        let storage = Bits::from_words(words, bits).ok_or(BuildError::Memory { bytes: bits.div_ceil(8) })?;
-        let ones = storage.count_ones();
-        let counts = Counts { offered, changed: ones.div_ceil(self.scheme.probes().into()), merged: true };
-        let (capacity, rate) = self.plan;
-        Ok(BloomFilter { hasher: self.hasher, scheme: self.scheme, storage, ones, counts, capacity, rate })
+    pub fn into_filter(self) -> Result<FilterOf<S, H>, BuildError> {
+        let AtomicFilterOf { bits, offered, hasher, scheme, capacity, rate, excluded } = self;
+        // The words are those of such a filter, so only memory can be missing.
+        let storage = S::Storage::from_words(&scheme, bits.into_words());
+        let storage = storage.map_err(|_| BuildError::Memory { bytes: scheme.bits().div_ceil(8) })?;
+        // The bits of an intersection may be there by chance.
+        let changed = if excluded.is_some() { 0 } else { storage.ones().div_ceil(scheme.probes().into()) };
+        let counts = Counts { offered: offered.load(Relaxed), changed, merged: true, excluded };
+        Ok(FilterOf { hasher, scheme, storage, counts, capacity, rate })
     }
 }
 
-impl<H: KeyHasher> From<BloomFilter<H>> for AtomicBloomFilter<H> {
-    fn from(filter: BloomFilter<H>) -> AtomicBloomFilter<H> {
-        let bits = AtomicBits::new(filter.storage.words(), filter.counts.offered);
-        AtomicBloomFilter { bits, hasher: filter.hasher, scheme: filter.scheme, plan: (filter.capacity, filter.rate) }
+impl<S: Scheme, H: KeyHasher> From<FilterOf<S, H>> for AtomicFilterOf<S, H> {
+    fn from(filter: FilterOf<S, H>) -> AtomicFilterOf<S, H> {
+        let FilterOf { hasher, scheme, storage, counts, capacity, rate } = filter;
+        let bits = AtomicBits::of(storage.words());
+        AtomicFilterOf { bits, offered: AtomicU64::new(counts.offered), hasher, scheme, capacity, rate, excluded: counts.excluded }
     }
 }

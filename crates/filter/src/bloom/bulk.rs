@@ -1,13 +1,15 @@
 //! Many keys at a time.
 
-use super::BloomFilter;
-use crate::bulk::{self, Answers, Hashes, Mask, Probing};
+use super::FilterOf;
+use crate::bits::{Batch, Batches};
+use crate::bulk::{self, Answers, BatchAnswers, Hashes};
 use crate::hash::{KeyHash, KeyHasher};
 use crate::key::Key;
+use crate::scheme::Scheme;
 
-impl<H: KeyHasher> BloomFilter<H> {
+impl<S: Scheme, H: KeyHasher> FilterOf<S, H> {
     /// Inserts keys and says which were surely new: bit for bit what [`insert`](Self::insert) of one after the other gives, repeats among them included, but at the
-    /// speed of memory, because the bits of the next keys are on their way while those of one are set. Up to 512 keys are taken from the iterator before the first of them is inserted.
+    /// speed of memory (for the standard scheme and blocked filters), because the bits of the next keys are on their way while those of one are set. Up to 512 keys are taken from the iterator before the first of them is inserted.
     ///
     /// ```
     /// use truebloom::BloomFilter;
@@ -15,8 +17,8 @@ impl<H: KeyHasher> BloomFilter<H> {
     /// assert!(seen.insert_all(["a", "b", "a"]).iter().eq([true, true, false]));
     /// # Ok::<(), truebloom::BuildError>(())
     /// ```
-    pub fn insert_all<I: IntoIterator<Item: Key>>(&mut self, keys: I) -> Mask {
-        let mut new = Mask::default();
+    pub fn insert_all<I: IntoIterator<Item: Key>>(&mut self, keys: I) -> Answers {
+        let mut new = Answers::default();
         self.insert_batches(|hasher| bulk::hashing(hasher, keys), |answers, count| new.push(answers, count));
         new
     }
@@ -27,8 +29,8 @@ impl<H: KeyHasher> BloomFilter<H> {
     }
 
     /// [`insert_all`](Self::insert_all) of keys that are hashed already.
-    pub fn insert_all_hashes(&mut self, hashes: &[KeyHash]) -> Mask {
-        let mut new = Mask::default();
+    pub fn insert_all_hashes(&mut self, hashes: &[KeyHash]) -> Answers {
+        let mut new = Answers::default();
         self.insert_batches(|_| bulk::hashed(hashes), |answers, count| new.push(answers, count));
         new
     }
@@ -44,8 +46,8 @@ impl<H: KeyHasher> BloomFilter<H> {
     /// assert!(seen.contains_all(1_000..11_000).count_ones() < 100);
     /// # Ok::<(), truebloom::BuildError>(())
     /// ```
-    pub fn contains_all<I: IntoIterator<Item: Key>>(&self, keys: I) -> Mask {
-        let mut found = Mask::default();
+    pub fn contains_all<I: IntoIterator<Item: Key>>(&self, keys: I) -> Answers {
+        let mut found = Answers::default();
         self.contains_batches(bulk::hashing(&self.hasher, keys), |answers, count| found.push(answers, count));
         found
     }
@@ -56,26 +58,32 @@ impl<H: KeyHasher> BloomFilter<H> {
     }
 
     /// [`contains_all`](Self::contains_all) of keys that are hashed already.
-    pub fn contains_all_hashes(&self, hashes: &[KeyHash]) -> Mask {
-        let mut found = Mask::default();
+    pub fn contains_all_hashes(&self, hashes: &[KeyHash]) -> Answers {
+        let mut found = Answers::default();
         self.contains_batches(bulk::hashed(hashes), |answers, count| found.push(answers, count));
         found
     }
 
-    fn contains_batches(&self, next: impl FnMut(&mut Hashes), take: impl FnMut(&Answers, usize)) {
-        let mut probing = Probing::new();
-        bulk::for_each_batch(next, |hashes, _, _| probing.contains(&self.scheme, &self.storage, hashes), take);
+    fn contains_batches(&self, next: impl FnMut(&mut Hashes), take: impl FnMut(&BatchAnswers, usize)) {
+        let mut batches = S::Batches::new(&self.scheme);
+        bulk::for_each_batch(next, |batch| batches.contains(&self.scheme, &self.storage, batch), take);
     }
 
-    fn insert_batches<'a, N: FnMut(&mut Hashes)>(&'a mut self, next: impl FnOnce(&'a H) -> N, take: impl FnMut(&Answers, usize)) {
-        let BloomFilter { hasher, scheme, storage, ones, counts, .. } = self;
-        let mut probing = Probing::new();
-        let answer = |hashes: &Hashes, _: &Hashes, _: bool| {
-            let (new, newly_set) = probing.insert(scheme, storage, hashes);
-            *ones += newly_set;
-            counts.add(hashes.count(), &new);
+    fn insert_batches<'a, N: FnMut(&mut Hashes)>(&'a mut self, next: impl FnOnce(&'a H) -> N, take: impl FnMut(&BatchAnswers, usize)) {
+        let FilterOf { hasher, scheme, storage, counts, .. } = self;
+        let mut batches = S::Batches::new(scheme);
+        let answer = |batch: Batch<'_>| {
+            let new = batches.insert(scheme, storage, batch);
+            counts.add(batch.present.count(), &new);
             new
         };
         bulk::for_each_batch(next(hasher), answer, take);
+    }
+}
+
+impl<K: Key, S: Scheme, H: KeyHasher> Extend<K> for FilterOf<S, H> {
+    /// Inserts every key, as [`insert_all`](FilterOf::insert_all) does.
+    fn extend<I: IntoIterator<Item = K>>(&mut self, keys: I) {
+        self.insert_batches(|hasher| bulk::hashing(hasher, keys), |_, _| ());
     }
 }

@@ -1,11 +1,12 @@
 //! Putting keys in and asking for them.
 
-use super::BloomFilter;
+use super::FilterOf;
+use crate::bits::Storage;
 use crate::hash::{KeyHash, KeyHasher, hash_key};
 use crate::key::Key;
 use crate::scheme::Scheme;
 
-impl<H: KeyHasher, S: Scheme> BloomFilter<H, S> {
+impl<S: Scheme, H: KeyHasher> FilterOf<S, H> {
     /// Inserts a key; true if it was surely new, as in the collections of the standard library.
     ///
     /// False means that all its bits were set already: a repeat, or a new key that happens to pass (at the filter's present rate). Either way it is
@@ -32,30 +33,16 @@ impl<H: KeyHasher, S: Scheme> BloomFilter<H, S> {
     /// [`insert`](Self::insert) of a key that is hashed already.
     #[inline]
     pub fn insert_hash(&mut self, hash: KeyHash) -> bool {
-        let (mut newly_set, mut set) = (0, self.storage.setter());
-        self.scheme.all(hash, |position| {
-            newly_set += u64::from(set(position));
-            true
-        });
-        self.ones += newly_set;
+        let new = self.storage.insert(&self.scheme, hash);
         // Saturating, as a file may bring any count along.
         self.counts.offered = self.counts.offered.saturating_add(1);
-        self.counts.changed = self.counts.changed.saturating_add(u64::from(newly_set > 0));
-        newly_set > 0
+        self.counts.changed = self.counts.changed.saturating_add(new.into());
+        new
     }
 
     /// [`contains`](Self::contains) of a key that is hashed already.
     #[inline]
     pub fn contains_hash(&self, hash: KeyHash) -> bool {
-        self.scheme.all(hash, |position| self.storage.get(position))
-    }
-}
-
-impl<K: Key, H: KeyHasher, S: Scheme> Extend<K> for BloomFilter<H, S> {
-    /// Inserts every key.
-    fn extend<I: IntoIterator<Item = K>>(&mut self, keys: I) {
-        keys.into_iter().for_each(|key| {
-            self.insert(&key);
-        });
+        self.storage.contains(&self.scheme, hash)
     }
 }

@@ -1,18 +1,19 @@
 //! What the filter says of itself: rates and numbers of items.
 
-use super::BloomFilter;
+use super::FilterOf;
+use crate::bits::Storage;
 use crate::hash::KeyHasher;
 use crate::scheme::{Scheme, SchemeId};
 use truebloom_math::law::hash_floor;
-use truebloom_math::{Error, Fpr, Method, items_from_ones};
+use truebloom_math::{Error, Fpr, Method, Variant, items_by_moments, items_from_ones};
 
-impl<H: KeyHasher, S: Scheme> BloomFilter<H, S> {
+impl<S: Scheme, H: KeyHasher> FilterOf<S, H> {
     /// This filter's rate right now: the chance that a key which was not inserted, chosen independently of the seed, passes.
     ///
-    /// That is `(ones / bits)^probes` for the standard scheme, exactly, whatever was inserted and however often. Where the fill does not determine the rate (two hashes for all
-    /// positions) it is only bounded: each single position passes with probability `ones / bits`, so at most all do together and at least none but by chance; then the
-    /// method is [`Method::Bound`] and the value the upper end. The upper end counts that the key's hash may equal that of
-    /// a key that was offered, at most `offered / 2^128`. Some microseconds.
+    /// That is `(ones / bits)^probes` for the standard scheme, and the mean over the blocks of `(ones / 512)^probes` for a blocked filter, exactly, whatever was inserted and however often. Where the fill does
+    /// not determine the rate (two hashes for all positions) it is only bounded: each single position passes with probability `ones / bits`, so at most all do together and at least none but by chance; then
+    /// the method is [`Method::Bound`] and the value the upper end. The upper end counts that the key's hash may equal that of a key that was offered, at most `offered / 2^128`. Some microseconds; linear in the
+    /// bits of a blocked filter.
     ///
     /// ```
     /// use truebloom::BloomFilter;
@@ -23,26 +24,15 @@ impl<H: KeyHasher, S: Scheme> BloomFilter<H, S> {
     /// # Ok::<(), truebloom::BuildError>(())
     /// ```
     pub fn fpr(&self) -> Fpr {
-        let at_fill = self.law().fpr_at_fill(&self.slice_ones());
+        let at_fill = self.storage.fpr(&self.scheme);
         // Never refused for the bits and probes a filter can have (a test goes to the corners); if it were, this much would still be true.
         let rate = at_fill.ok().flatten().unwrap_or_else(|| bounded(self.fill(), self.probes()));
         self.with_hash_floor(rate, self.offered())
     }
 
-    /// The set bits of each slice that the law asks for.
-    fn slice_ones(&self) -> Vec<u64> {
-        let slices = u64::from(self.scheme.slices());
-        if slices == 1 {
-            return vec![self.ones];
-        }
-        let (short, longer) = (self.bits() / slices, self.bits() % slices);
-        let start = |slice: u64| slice * short + slice.min(longer);
-        (0..slices).map(|slice| self.storage.count_ones_in(start(slice)..start(slice + 1))).collect()
-    }
-
     /// Whether the fill determines the rate, so that [`fpr`](Self::fpr) is exact and measurements can be held to it.
     pub fn fill_tells_rate(&self) -> bool {
-        matches!(self.law().fpr_at_fill(&self.slice_ones()), Ok(Some(_)))
+        matches!(self.storage.fpr(&self.scheme), Ok(Some(_)))
     }
 
     /// The expected rate once the filter holds its capacity: a mean over seeds, proven to be at most the rate asked for. `None` without a capacity.
@@ -65,26 +55,18 @@ impl<H: KeyHasher, S: Scheme> BloomFilter<H, S> {
 
     /// The number of distinct items that on average gives the present number of set bits: `ln(1 - ones/bits) / (probes ln(1 - 1/bits))` for the standard scheme, and
     /// with `ln(1 - probes/bits)` below for others whose keys set k different bits. `None` for a full
-    /// filter, which says no more than "many", and for schemes of two hashes, whose fill has another law.
+    /// filter, which says no more than "many", and for schemes of two hashes and blocked filters, whose fill has another law.
     ///
-    /// An estimate without an interval. It needs no memory of what was inserted, so it also holds for unions; not for intersections, where keys of one
-    /// filter leave bits behind.
+    /// An estimate without an interval. It needs no memory of what was inserted, so it also holds for unions. `None` for intersections, where keys of one filter leave bits behind
+    /// ([`most_items`](Self::most_items) bounds those).
     pub fn estimated_items(&self) -> Option<f64> {
         match self.scheme.id() {
-            SchemeId::Standard | SchemeId::FirstStandard => items_from_ones(self.bits(), self.probes(), self.ones),
-            _ if self.fill_tells_rate() => self.estimated_items_by_committees(),
+            _ if self.is_intersection() => None,
+            SchemeId::Standard => items_from_ones(self.bits(), self.probes(), self.ones()),
+            scheme if scheme.block_bits().is_some() => None,
+            // They set k different bits of an item. What no number of items can leave has no estimate.
+            _ if self.fill_tells_rate() => items_by_moments(Variant::Classic, self.bits(), self.probes(), self.ones()).ok().flatten(),
             _ => None,
-        }
-    }
-
-    /// For schemes that set k different bits of an item: `ln(1 - ones/bits) / ln(1 - probes/bits)`.
-    fn estimated_items_by_committees(&self) -> Option<f64> {
-        let (bits, empty) = (self.bits() as f64, (self.bits() - self.ones) as f64);
-        let covered = f64::from(self.probes()) / bits;
-        match (empty > 0.0, covered < 1.0) {
-            (false, _) => None,
-            (true, false) => Some(if self.ones == 0 { 0.0 } else { 1.0 }),
-            (true, true) => Some(((empty / bits).ln() / (-covered).ln_1p()).max(0.0)),
         }
     }
 
@@ -92,22 +74,23 @@ impl<H: KeyHasher, S: Scheme> BloomFilter<H, S> {
     /// capacity.
     ///
     /// Certain if true, as more than `capacity` offers set a bit, or more bits are set than so many items can; for a merged filter, whose items cannot be counted, by
-    /// [`estimated_items`](Self::estimated_items), if its scheme has that. Never while no more keys were offered than that.
+    /// [`estimated_items`](Self::estimated_items), if its scheme has that; for an intersection by what was inserted since. Never while no more keys were offered than that.
     pub fn is_over_capacity(&self) -> bool {
         let Some(capacity) = self.capacity else { return false };
-        if self.offered() <= capacity {
-            return false;
+        if self.most_items() <= capacity || self.is_intersection() {
+            return self.changed() > capacity;
         }
-        let surely = self.changed() > capacity || self.ones > capacity.saturating_mul(self.probes().into());
+        let surely = self.changed() > capacity || self.ones() > capacity.saturating_mul(self.probes().into());
         let probably = match self.estimated_items() {
             Some(items) => items > capacity as f64,
-            None => self.fill_tells_rate(),
+            // Without an estimate, a full filter says enough.
+            None => self.ones() == self.bits(),
         };
         surely || (self.is_merged() && probably)
     }
 }
 
-/// Between `1 - k (1 - fill)` and the fill: the first position is uniform on all bits or on its slice, and for slices the mean over them is at least the smallest.
+/// Between `1 - k (1 - fill)` and the fill: each position is uniform on all bits or on its slice, and for slices the mean over them is at least the smallest.
 fn bounded(fill: f64, probes: u32) -> Fpr {
     if fill == 0.0 {
         return Fpr::ZERO;
@@ -116,6 +99,6 @@ fn bounded(fill: f64, probes: u32) -> Fpr {
     let lower = (1.0 - f64::from(probes) * (1.0 - fill) - f64::EPSILON * f64::from(probes)).max(0.0);
     let mut rate = Fpr::ONE;
     (rate.value, rate.lower, rate.upper, rate.method) = (upper, lower, upper, Method::Bound);
-    (rate.ln, rate.ln_lower, rate.ln_upper) = (upper.ln(), lower.ln(), upper.ln());
+    (rate.ln, rate.ln_lower, rate.ln_upper) = (libm::log(upper), libm::log(lower), libm::log(upper));
     rate
 }

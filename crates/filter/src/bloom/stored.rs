@@ -1,16 +1,18 @@
-//! The file of a Bloom filter: kind 1 of docs/FORMAT.md.
+//! The files of Bloom filters: kinds 1 and 2 of docs/FORMAT.md.
 
-use super::{BloomFilter, Counts};
-use crate::bits::{Bits, words_for};
+use super::{Counts, FilterOf};
+use crate::bits::{Storage, words_for};
 use crate::error::{BuildError, Expected, FormatError};
-use crate::format::{Fields, Kind, Stored, at, check_field};
-use crate::hash::{PortableHasher, check_hasher};
+use crate::format::{Fields, FileKind, Stored, at, check_field};
+use crate::hash::PortableHasher;
 use crate::scheme::Scheme;
 use truebloom_math::Rate;
 
 const MERGED: u32 = 1;
+/// An intersection, whose offers are more than its items by what stands after the parameters of the layout.
+const INTERSECTION: u32 = 32;
 
-/// What a header of kind 1 says.
+/// What a header of these kinds says.
 pub(crate) struct Header<S> {
     hasher: PortableHasher,
     scheme: S,
@@ -19,23 +21,30 @@ pub(crate) struct Header<S> {
     rate: Option<Rate>,
 }
 
-impl<S: Scheme> Stored for BloomFilter<PortableHasher, S> {
-    const KINDS: &'static [Kind] = &[Kind::Bloom];
+impl<S: Scheme> Stored for FilterOf<S> {
+    const KINDS: &'static [FileKind] = &[S::KIND];
 
     type Header = Header<S>;
 
-    fn read_header(fields: &Fields, _: Kind) -> Result<Header<S>, FormatError> {
+    fn read_header(fields: &Fields, _: FileKind) -> Result<Header<S>, FormatError> {
         let hasher = PortableHasher::new(fields.hasher()?, fields.seed());
-        let merged = fields.flags(MERGED)? == MERGED;
-        fields.check_zero(at::PARAMETERS, at::HEADER_CHECKSUM)?;
-        let id = fields.scheme()?;
+        let flags = fields.flags(MERGED | INTERSECTION)?;
+        let (merged, is_intersection) = (flags & MERGED != 0, flags & INTERSECTION != 0);
+        if is_intersection && !merged {
+            let expected = Expected::Exactly((MERGED | INTERSECTION).into());
+            return Err(FormatError::Field { field: "flags", expected, found: flags.into() });
+        }
+        S::check_fields(fields, at::PARAMETERS)?;
+        let excluded_at = at::PARAMETERS + S::PARAMETER_BYTES;
+        fields.check_zero(if is_intersection { excluded_at + 8 } else { excluded_at }, at::HEADER_CHECKSUM)?;
+        let id = fields.scheme(S::KIND)?;
         let (bits, probes, rate) = (fields.bits()?, fields.probes()?, fields.rate()?);
         let scheme = S::with_id(id, bits, probes).map_err(|error| scheme_error(error, bits, probes))?;
-        check_hasher(&hasher, scheme.takes_halves()).map_err(|error| FormatError::Parameters { why: error.to_string() })?;
         let offered = fields.u64(at::OFFERED);
         let changed = fields.u64_within("changed", at::CHANGED, 0, offered)?;
+        let excluded = if is_intersection { Some(fields.u64_within("excluded offers", excluded_at, 0, offered)?) } else { None };
         let capacity = Some(fields.u64(at::CAPACITY)).filter(|capacity| *capacity > 0);
-        Ok(Header { hasher, scheme, counts: Counts { offered, changed, merged }, capacity, rate })
+        Ok(Header { hasher, scheme, counts: Counts { offered, changed, merged, excluded }, capacity, rate })
     }
 
     fn payload_bytes(header: &Header<S>) -> u64 {
@@ -44,17 +53,19 @@ impl<S: Scheme> Stored for BloomFilter<PortableHasher, S> {
 
     fn assemble(header: Header<S>, words: Vec<u64>) -> Result<Self, FormatError> {
         let Header { hasher, scheme, counts, capacity, rate } = header;
-        let storage = Bits::from_words(words, scheme.bits()).ok_or(FormatError::Padding { bits: scheme.bits() })?;
-        let ones = storage.count_ones();
-        counts.check_ones(scheme.probes(), ones)?;
-        Ok(BloomFilter { hasher, scheme, storage, ones, counts, capacity, rate })
+        let storage = S::Storage::from_words(&scheme, words)?;
+        counts.check_ones(scheme.probes(), storage.ones())?;
+        Ok(FilterOf { hasher, scheme, storage, counts, capacity, rate })
     }
 
     fn fields(&self) -> Fields {
-        let mut fields = Fields::new(Kind::Bloom);
+        let mut fields = Fields::new(S::KIND);
+        S::put_parameters(&mut fields, at::PARAMETERS);
         fields.put_scheme(self.scheme.id(), self.bits(), self.probes());
         fields.put_hasher(self.hasher.hasher_id(), self.seed());
-        fields.put(at::FLAGS, if self.counts.merged { MERGED } else { 0 }.to_le_bytes());
+        let flags = if self.counts.merged { MERGED } else { 0 } | if self.is_intersection() { INTERSECTION } else { 0 };
+        fields.put(at::FLAGS, flags.to_le_bytes());
+        fields.put(at::PARAMETERS + S::PARAMETER_BYTES, self.counts.excluded.unwrap_or(0).to_le_bytes());
         fields.put(at::OFFERED, self.counts.offered.to_le_bytes());
         fields.put(at::CHANGED, self.counts.changed.to_le_bytes());
         fields.put(at::CAPACITY, self.capacity.unwrap_or(0).to_le_bytes());
@@ -67,7 +78,7 @@ impl<S: Scheme> Stored for BloomFilter<PortableHasher, S> {
     }
 
     fn words(&self) -> impl Iterator<Item = u64> {
-        self.storage.words().iter().copied()
+        self.words().iter().copied()
     }
 }
 

@@ -1,15 +1,15 @@
 //! Many keys at a time: hashed ahead, their memory asked for ahead, and answered in order, exactly as one by one.
 
+mod answers;
 mod batch;
-mod mask;
 #[cfg(feature = "rayon")]
 mod parallel;
-mod probes;
 
-pub(crate) use batch::{Group, Hashes};
-pub use mask::Mask;
-pub(crate) use probes::Probing;
+pub use answers::Answers;
+pub(crate) use batch::Group;
+pub(crate) use batch::Hashes;
 
+use crate::bits::Batch;
 use crate::hash::{KeyHash, KeyHasher};
 use crate::key::Key;
 
@@ -18,11 +18,11 @@ use crate::key::Key;
 pub(crate) const BATCH: usize = 256;
 
 /// The answers of a batch, a bit a key.
-pub(crate) type Answers = [u64; BATCH / 64];
+pub(crate) type BatchAnswers = [u64; BATCH / 64];
 
 /// Puts down the answer of a key, where there was none before or a no.
 #[inline]
-pub(crate) fn mark(answers: &mut Answers, key: usize, answer: bool) {
+pub(crate) fn mark(answers: &mut BatchAnswers, key: usize, answer: bool) {
     answers[key / 64 % (BATCH / 64)] |= u64::from(answer) << (key % 64);
 }
 
@@ -32,8 +32,8 @@ pub(crate) fn mark(answers: &mut Answers, key: usize, answer: bool) {
 #[inline]
 pub(crate) fn for_each_batch(
     mut next: impl FnMut(&mut Hashes),
-    mut answer: impl FnMut(&Hashes, &Hashes, bool) -> Answers,
-    mut take: impl FnMut(&Answers, usize),
+    mut answer: impl FnMut(Batch<'_>) -> BatchAnswers,
+    mut take: impl FnMut(&BatchAnswers, usize),
 ) {
     // Two references change places, not four kilobytes.
     let (present, following) = (&mut Hashes::new(), &mut Hashes::new());
@@ -45,7 +45,7 @@ pub(crate) fn for_each_batch(
         } else {
             following.take(&[]);
         }
-        take(&answer(present, following, is_first), present.count());
+        take(&answer(Batch { present, following, is_first }), present.count());
         std::mem::swap(&mut present, &mut following);
         is_first = false;
     }
@@ -66,6 +66,6 @@ pub(crate) fn hashed(hashes: &[KeyHash]) -> impl FnMut(&mut Hashes) {
 
 /// The answers of a batch one by one.
 #[inline]
-pub(crate) fn each(answers: &Answers, count: usize, mut use_answer: impl FnMut(bool)) {
+pub(crate) fn each(answers: &BatchAnswers, count: usize, mut use_answer: impl FnMut(bool)) {
     (0..count).for_each(|key| use_answer(answers[key / 64] >> (key % 64) & 1 == 1));
 }

@@ -1,9 +1,10 @@
 //! Many keys by many threads, with the results of one. Only with the feature `rayon`.
 
-use super::{BATCH, Mask};
+use super::{Answers, BATCH};
+use crate::FilterOf;
 use crate::hash::{KeyHash, KeyHasher, hash_key};
 use crate::key::Key;
-use crate::{BlockedBloomFilter, BloomFilter};
+use crate::scheme::Scheme;
 use rayon::prelude::*;
 
 /// Keys that one thread asks for at a time: many batches, so that handing them out costs nothing.
@@ -13,13 +14,13 @@ const QUERIED: usize = 64 * BATCH;
 const HASHED: usize = 256 * BATCH;
 
 /// Each part of the keys by whichever thread is free, the answers in the order of the keys.
-fn query<K: Sync>(keys: &[K], ask: impl Fn(&[K]) -> Mask + Send + Sync) -> Mask {
-    let parts: Vec<Mask> = keys.par_chunks(QUERIED).map(ask).collect();
+fn query<K: Sync>(keys: &[K], ask: impl Fn(&[K]) -> Answers + Send + Sync) -> Answers {
+    let parts: Vec<Answers> = keys.par_chunks(QUERIED).map(ask).collect();
     join(parts)
 }
 
 /// Hashes the next keys by all threads while one inserts the present ones, in order: which of two equal keys is new depends on it.
-fn build<K: Key + Sync, H: KeyHasher + Sync>(keys: &[K], hasher: &H, mut insert: impl FnMut(&[KeyHash]) -> Mask + Send) -> Mask {
+fn build<K: Key + Sync, H: KeyHasher + Sync>(keys: &[K], hasher: &H, mut insert: impl FnMut(&[KeyHash]) -> Answers + Send) -> Answers {
     let hash = |key: &K| hash_key(hasher, key);
     let hash_all = |keys: &[K]| -> Vec<KeyHash> { keys.par_iter().with_min_len(BATCH).map(&hash).collect() };
     let mut parts = keys.chunks(HASHED);
@@ -35,18 +36,18 @@ fn build<K: Key + Sync, H: KeyHasher + Sync>(keys: &[K], hasher: &H, mut insert:
 }
 
 /// All parts but the last have whole words.
-fn join(parts: Vec<Mask>) -> Mask {
-    parts.into_iter().fold(Mask::default(), |mut all, part| {
+fn join(parts: Vec<Answers>) -> Answers {
+    parts.into_iter().fold(Answers::default(), |mut all, part| {
         all.words.extend(part.words);
         all.len += part.len;
         all
     })
 }
 
-impl<H: KeyHasher + Clone + Send + Sync> BloomFilter<H> {
+impl<S: Scheme<Storage: Send + Sync> + Send + Sync, H: KeyHasher + Clone + Send + Sync> FilterOf<S, H> {
     /// [`insert_all`](Self::insert_all) with the threads of rayon: the same filter and the same answers. The keys are hashed by all threads while one inserts, so the gain is
-    /// largest for long keys. Where the order of keys does not matter, [`AtomicBloomFilter`](crate::AtomicBloomFilter) lets all of them insert.
-    pub fn par_insert_all<K: Key + Sync>(&mut self, keys: &[K]) -> Mask {
+    /// largest for long keys. Where the order of keys does not matter, [`AtomicFilterOf`](crate::AtomicFilterOf) lets all of them insert.
+    pub fn par_insert_all<K: Key + Sync>(&mut self, keys: &[K]) -> Answers {
         let hasher = self.hasher().clone();
         build(keys, &hasher, |hashes| self.insert_all_hashes(hashes))
     }
@@ -60,20 +61,7 @@ impl<H: KeyHasher + Clone + Send + Sync> BloomFilter<H> {
     /// assert_eq!(seen.par_contains_all(&["a", "b"]).count_ones(), 2);
     /// # Ok::<(), truebloom::BuildError>(())
     /// ```
-    pub fn par_contains_all<K: Key + Sync>(&self, keys: &[K]) -> Mask {
-        query(keys, |keys| self.contains_all(keys))
-    }
-}
-
-impl<H: KeyHasher + Clone + Send + Sync> BlockedBloomFilter<H> {
-    /// As [`BloomFilter::par_insert_all`].
-    pub fn par_insert_all<K: Key + Sync>(&mut self, keys: &[K]) -> Mask {
-        let hasher = self.hasher().clone();
-        build(keys, &hasher, |hashes| self.insert_all_hashes(hashes))
-    }
-
-    /// As [`BloomFilter::par_contains_all`].
-    pub fn par_contains_all<K: Key + Sync>(&self, keys: &[K]) -> Mask {
+    pub fn par_contains_all<K: Key + Sync>(&self, keys: &[K]) -> Answers {
         query(keys, |keys| self.contains_all(keys))
     }
 }

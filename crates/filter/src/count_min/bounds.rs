@@ -2,11 +2,12 @@
 
 use super::{Counter, RowHashes, Sketch};
 use truebloom_math::Rate;
-use truebloom_math::count_min::Family;
+use truebloom_math::count_min::{Family, Rows};
 use truebloom_math::law::hash_floor;
 
 /// By how much an estimate exceeds the count at most, but for a given probability, for a key chosen without knowledge of the seed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct ErrorBound {
     /// From the size of the sketch and the sum of all counts alone: Markov's inequality in every row.
     pub from_total: u64,
@@ -16,7 +17,7 @@ pub struct ErrorBound {
 }
 
 impl ErrorBound {
-    /// The least of what is proven.
+    /// The smaller of the two, which holds with the probability asked for as well: where neither bound implies the other, each was given half of what it may fail by.
     pub fn least(&self) -> u64 {
         self.from_counters.map_or(self.from_total, |bound| bound.min(self.from_total))
     }
@@ -40,6 +41,10 @@ impl<R: RowHashes, C: Counter> Sketch<R, C> {
         let Some(delta) = without_equal_hashes(delta, self.total) else {
             return ErrorBound { from_total: self.total, from_counters: None };
         };
+        // Of two hashes, neither bound implies the other, and the counters decide which is smaller: each gets half, so that both hold together. With independent rows the
+        // counters' bound is never above the other (see `count_min/tail.rs`), so there is nothing to choose.
+        let delta = if self.shape.rows() == Rows::TwoHash && R::FAMILY == Family::Ideal { half(&delta) } else { Some(delta) };
+        let Some(delta) = delta else { return ErrorBound { from_total: self.total, from_counters: None } };
         // What halving rounds away is less than one.
         let rounded = u64::from(self.halved);
         let from_total = self.shape.error_bound(self.total, R::FAMILY, &delta);
@@ -64,6 +69,13 @@ impl<R: RowHashes, C: Counter> Sketch<R, C> {
         }
         low
     }
+}
+
+/// Half of a probability, or a little less.
+pub(super) fn half(delta: &Rate) -> Option<Rate> {
+    let (numerator, exponent, divisor) = delta.parts();
+    let exact = divisor.checked_mul(2).and_then(|divisor| Rate::from_parts(numerator, exponent, divisor).ok());
+    exact.or_else(|| Rate::try_from(0.5 * delta.to_f64() * (1.0 - 1e-12)).ok())
 }
 
 /// What is left of a probability once equal 128-bit hashes have their share; `None` if nothing is.

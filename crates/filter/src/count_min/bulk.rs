@@ -11,7 +11,7 @@ impl<R: RowHashes, C: Counter> Sketch<R, C> {
     /// Counts every key once, as [`add`](Self::add) does, but with the waiting for memory of many keys at a time.
     pub fn add_all<K: Key, I: IntoIterator<Item = K>>(&mut self, keys: I) {
         let mut keys = keys.into_iter();
-        let (mut hashes, mut cells) = ([KeyHash::from(0); BATCH], Vec::new());
+        let (mut hashes, mut cells) = ([KeyHash::from_uniform_bits(0); BATCH], Vec::new());
         loop {
             let mut filled = 0;
             for (slot, key) in hashes.iter_mut().zip(&mut keys) {

@@ -1,6 +1,6 @@
 //! Counts of ranges of integers.
 
-use super::bounds::{ErrorBound, without_equal_hashes};
+use super::bounds::{ErrorBound, half, without_equal_hashes};
 use super::{CountMin, Counter, Estimate};
 use crate::error::{BuildError, MergeError};
 use crate::hash::{PortableHasher, Seed};
@@ -131,13 +131,14 @@ impl<C: Counter> DyadicCountMin<C> {
     /// two ranges a length.
     ///
     /// From the total: a sum of least counters is at most the least sum over one row of all lengths, rows are independent, and Markov's inequality takes the sum as it takes one. From
-    /// the counters: the sum of the bounds of all parts, each given its share of `delta`.
+    /// the counters: the sum of the bounds of all parts, each given its share. Neither implies the other, so each has half of `delta`, and both hold together.
     pub fn error_bound(&self, delta: &Rate) -> ErrorBound {
         let sketches: Vec<&CountMin<C>> =
             self.levels.iter().filter_map(|level| if let Level::Sketch(sketch) = level { Some(sketch) } else { None }).collect();
         let Some(first) = sketches.first() else { return ErrorBound { from_total: 0, from_counters: Some(0) } };
         let parts = 2 * sketches.len() as u64;
         let total = first.total().saturating_mul(parts);
+        let Some(delta) = &half(delta) else { return ErrorBound { from_total: total, from_counters: None } };
         let from_total = without_equal_hashes(delta, total).map_or(total, |delta| first.shape().error_bound(total, Family::Ideal, &delta));
         let share = Rate::try_from(delta.to_f64() * (1.0 - 1e-12) / parts as f64).ok();
         let bound = |sketch: &&CountMin<C>| share.and_then(|share| sketch.error_bound(&share).from_counters);

@@ -1,9 +1,9 @@
 //! Which counter of each row belongs to a key.
 
+use super::walk::Walk;
 use crate::error::BuildError;
-use crate::format::Kind;
+use crate::format::FileKind;
 use crate::hash::{KeyHash, Seed};
-use crate::scheme::{Scheme, SchemeId, Standard};
 use std::fmt::Debug;
 use truebloom_math::MAX_BITS;
 use truebloom_math::count_min::{Family, Rows, Shape};
@@ -22,7 +22,7 @@ pub trait RowHashes: sealed::Sealed + Clone + PartialEq + Debug + Send + Sync + 
     /// What may be assumed of the hashes, and so what is proven of the estimates.
     const FAMILY: Family;
     /// The kind of its files.
-    const KIND: Kind;
+    const KIND: FileKind;
 
     /// The hashes for rows of this shape; an error if the width is above 2^62.
     fn new(shape: &Shape, seed: Seed) -> Result<Self, BuildError>;
@@ -34,27 +34,33 @@ pub trait RowHashes: sealed::Sealed + Clone + PartialEq + Debug + Send + Sync + 
 /// Every row draws from the key's stream of words, as the bits of a filter do: positions exactly uniform over the width and independent, if the words are.
 #[derive(Clone, Debug, PartialEq)]
 pub struct FullRows {
-    positions: Standard,
+    walk: Walk,
 }
 
 impl RowHashes for FullRows {
     const ROWS: Rows = Rows::Independent;
     const FAMILY: Family = Family::Ideal;
-    const KIND: Kind = Kind::CountMin;
+    const KIND: FileKind = FileKind::CountMin;
 
     fn new(shape: &Shape, _: Seed) -> Result<FullRows, BuildError> {
-        Ok(FullRows { positions: Standard::with_id(SchemeId::FirstStandard, shape.width(), shape.depth())? })
+        check_cells(shape)?;
+        Ok(FullRows { walk: Walk::new(shape.width(), shape.depth())? })
     }
 
     #[inline]
     fn cells(&self, hash: KeyHash) -> impl Iterator<Item = u64> {
-        let width = self.positions.bits();
-        self.positions.positions(hash).scan(0, move |row, position| {
+        let width = self.walk.width();
+        self.walk.numbers(hash).scan(0, move |row, position| {
             let cell = *row + position;
             *row += width;
             Some(cell)
         })
     }
+}
+
+/// The counters of all rows together are numbered in one word.
+fn check_cells(shape: &Shape) -> Result<(), BuildError> {
+    u64::try_from(shape.cells()).map(drop).map_err(|_| BuildError::Memory { bytes: u64::MAX })
 }
 
 /// The prime `p = 2^61 - 1`.
@@ -65,7 +71,7 @@ const PRIME: u64 = (1 << 61) - 1;
 ///
 /// For any two different 128-bit numbers the values before the last remainder are uniform and independent, whatever else is hashed: so two keys share a counter with a
 /// probability of at most `1/w + w/(4p^2)`, and the bound of [`Shape::failure_bound`] holds without any model of the hash, for numbers given as
-/// [`KeyHash::from`]`(number)` to [`Sketch::add_hash`](super::Sketch::add_hash). Keys of other types are hashed to 128 bits first, as everywhere. Nothing is proven of three keys
+/// [`KeyHash::from_uniform_bits`]`(number)` to [`Sketch::add_hash`](super::Sketch::add_hash). Keys of other types are hashed to 128 bits first, as everywhere. Nothing is proven of three keys
 /// together, so the counters do not prove anything of themselves: [`ErrorBound::from_counters`](super::ErrorBound::from_counters) is `None`. The width is at most 2^40.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PairwiseRows {
@@ -76,7 +82,7 @@ pub struct PairwiseRows {
 impl RowHashes for PairwiseRows {
     const ROWS: Rows = Rows::Independent;
     const FAMILY: Family = Family::Pairwise;
-    const KIND: Kind = Kind::CountMin;
+    const KIND: FileKind = FileKind::CountMin;
 
     fn new(shape: &Shape, seed: Seed) -> Result<PairwiseRows, BuildError> {
         // Up to there w/(4p^2) is below 6e-14 of 1/w, which for a thousand rows is less than the billionth that the bounds give away.
@@ -84,9 +90,9 @@ impl RowHashes for PairwiseRows {
             let (found, expected) = (shape.width().to_string(), "at most 2^40 for pairwise independent rows".to_owned());
             return Err(truebloom_math::Error::OutOfRange { name: "width", found, expected }.into());
         }
-        let draws = Standard::with_id(SchemeId::FirstStandard, PRIME, 4)?;
+        let walk = Walk::new(PRIME, 4)?;
         let row = |row: u32| {
-            let mut drawn = draws.positions(KeyHash::from(u128::from(seed) ^ u128::from(row)));
+            let mut drawn = walk.numbers(KeyHash::from_uniform_bits(u128::from(seed) ^ u128::from(row)));
             std::array::from_fn(|_| drawn.next().unwrap_or_default())
         };
         Ok(PairwiseRows { width: shape.width(), coefficients: (0..shape.depth()).map(row).collect() })
@@ -117,27 +123,28 @@ fn modulo_prime(number: u128) -> u64 {
 /// Row j of a copy takes `h1 + j h2` modulo the width, a prime; h1 and h2 are drawn anew for each copy.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TwoHashRows {
-    draws: Standard,
+    walk: Walk,
     depth: u64,
 }
 
 impl RowHashes for TwoHashRows {
     const ROWS: Rows = Rows::TwoHash;
     const FAMILY: Family = Family::Ideal;
-    const KIND: Kind = Kind::TwoHashCountMin;
+    const KIND: FileKind = FileKind::TwoHashCountMin;
 
     fn new(shape: &Shape, _: Seed) -> Result<TwoHashRows, BuildError> {
         if shape.copies() > crate::MAX_PROBES / 2 || shape.width() > MAX_BITS {
             return Err(BuildError::Rows { found: shape.all_rows() });
         }
-        let draws = Standard::with_id(SchemeId::FirstStandard, shape.width(), 2 * shape.copies())?;
-        Ok(TwoHashRows { draws, depth: shape.depth().into() })
+        check_cells(shape)?;
+        let walk = Walk::new(shape.width(), 2 * shape.copies())?;
+        Ok(TwoHashRows { walk, depth: shape.depth().into() })
     }
 
     #[inline]
     fn cells(&self, hash: KeyHash) -> impl Iterator<Item = u64> {
-        let (width, depth) = (self.draws.bits(), self.depth);
-        let mut drawn = self.draws.positions(hash);
+        let (width, depth) = (self.walk.width(), self.depth);
+        let mut drawn = self.walk.numbers(hash);
         let copies = std::iter::from_fn(move || Some((drawn.next()?, drawn.next()?)));
         copies.zip(0u64..).flat_map(move |((h1, h2), copy)| {
             (0..depth).scan(h1, move |position, j| {
@@ -154,6 +161,14 @@ impl RowHashes for TwoHashRows {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn more_counters_than_a_word_can_number_are_refused() {
+        let full = |width| FullRows::new(&Shape::new(Rows::Independent, width, 20, 1).expect("in range"), Seed::from(1)).map(drop);
+        assert_eq!((full(u64::MAX / 20), full(1 << 62)), (Ok(()), Err(BuildError::Memory { bytes: u64::MAX })));
+        let two_hash = Shape::new(Rows::TwoHash, PRIME, 20, 1).expect("a prime");
+        assert_eq!(TwoHashRows::new(&two_hash, Seed::from(1)).map(drop), Err(BuildError::Memory { bytes: u64::MAX }));
+    }
 
     #[test]
     fn remainders_are_those_of_a_division() {

@@ -11,6 +11,7 @@ use truebloom_math::{Error, Rate};
 
 /// A key that came often, and what is certain of its count, whatever the stream and the hashes.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct HeavyHitter {
     /// Its canonical bytes.
     pub key: Vec<u8>,
@@ -245,6 +246,10 @@ impl<R: RowHashes, C: Counter> ListedSketch<R, C> {
         self.sketch.halve();
         self.missed = half(self.missed, |bound| bound / 2);
         for listed in self.listed.values_mut() {
+            // A full count may have been any higher one, so half of it is no upper bound.
+            if listed.since == u64::MAX {
+                listed.before = u64::MAX;
+            }
             // Each rounded to its own side; what `since` loses is below one, as for the counters.
             listed.since /= 2;
             listed.before = half(listed.before, |bound| bound.div_ceil(2));
@@ -278,7 +283,7 @@ impl<R: RowHashes, C: Counter> ListedSketch<R, C> {
         }
         self.missed = self.missed.saturating_add(other.missed);
         for (hash, listed) in &mut self.listed {
-            listed.bound_by(upper(self.sketch.estimate_hash(KeyHash::from(*hash))));
+            listed.bound_by(upper(self.sketch.estimate_hash(KeyHash::from_uniform_bits(*hash))));
         }
         self.drop_lowest();
         Ok(())

@@ -4,7 +4,7 @@ use super::heavy::{Listed, MAX_CAPACITY, upper};
 use super::stored::{Header as SketchHeader, parameter};
 use super::{Counter, ListedSketch, RowHashes, Sketch};
 use crate::error::{Expected, FormatError};
-use crate::format::{Fields, Kind, Stored, check_field};
+use crate::format::{Fields, FileKind, Stored, check_field};
 use crate::hash::KeyHasher;
 use std::collections::HashMap;
 
@@ -18,11 +18,11 @@ pub(crate) struct Header {
 }
 
 impl<R: RowHashes, C: Counter> Stored for ListedSketch<R, C> {
-    const KINDS: &'static [Kind] = &[R::KIND];
+    const KINDS: &'static [FileKind] = &[R::KIND];
 
     type Header = Header;
 
-    fn read_header(fields: &Fields, _: Kind) -> Result<Header, FormatError> {
+    fn read_header(fields: &Fields, _: FileKind) -> Result<Header, FormatError> {
         let sketch = SketchHeader::read::<R, C>(fields)?;
         let capacity = fields.u64_within("capacity of the list of heavy hitters", parameter::LIST_CAPACITY, 1, MAX_CAPACITY)?;
         let length = fields.u64_within("length of the list", parameter::LIST_LENGTH, 0, 2 * capacity)?;

@@ -9,6 +9,7 @@ use truebloom_math::count_min::{Rows, Shape};
 
 /// An estimate of the sum over all keys of the product of their counts in two streams.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct InnerProduct {
     /// At least the inner product, unless saturated.
     pub value: u128,
@@ -68,6 +69,6 @@ fn pairs_bound(shape: &Shape, ours: u64, theirs: u64, delta: &Rate) -> f64 {
     let independent = if shape.rows() == Rows::Independent { shape.depth() } else { shape.copies() };
     let equal = ours.saturating_add(theirs);
     let Some(delta) = without_equal_hashes(delta, equal) else { return all };
-    let factor = (-delta.ln() / f64::from(independent)).exp();
+    let factor = libm::exp(-delta.ln() / f64::from(independent));
     (all / shape.width() as f64 * factor * (1.0 + 1e-9)).min(all)
 }

@@ -39,6 +39,7 @@ mod heavy;
 mod heavy_stored;
 mod merge;
 mod stored;
+mod walk;
 
 pub use bounds::ErrorBound;
 pub use counter::Counter;
@@ -83,6 +84,7 @@ pub struct Sketch<R: RowHashes, C: Counter = u64> {
 
 /// An estimate of a count.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[non_exhaustive]
 pub struct Estimate {
     /// At least the count, unless saturated. After a [`halve`](Sketch::halve), at least the decayed count without its fraction.
     pub value: u64,

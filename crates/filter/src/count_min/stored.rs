@@ -1,9 +1,10 @@
 //! The files of sketches: kinds 6 and 7 of docs/FORMAT.md.
 
+use super::walk::WALK;
 use super::{Counter, RowHashes, Sketch, checked_hashes};
 use crate::MAX_PROBES;
 use crate::error::{BuildError, Expected, FormatError};
-use crate::format::{Fields, Kind, Stored, at, check_field};
+use crate::format::{Fields, FileKind, Stored, at, check_field};
 use crate::hash::{KeyHasher, PortableHasher};
 use truebloom_math::count_min::{Family, Rows, Shape};
 
@@ -39,7 +40,7 @@ impl Header {
     /// Everything but the list of heavy hitters.
     pub(super) fn read<R: RowHashes, C: Counter>(fields: &Fields) -> Result<Header, FormatError> {
         // The one that rows are drawn by, whatever schemes filters have.
-        check_field("scheme", fields.u16(at::SCHEME).into(), Expected::Exactly(crate::scheme::SchemeId::FirstStandard as u64))?;
+        check_field("scheme", fields.u16(at::SCHEME).into(), Expected::Exactly(WALK.into()))?;
         let hasher = PortableHasher::new(fields.hasher()?, fields.seed());
         let flags = fields.flags(CONSERVATIVE | HALVED)?;
         for (start, end) in
@@ -96,14 +97,16 @@ impl Header {
 }
 
 impl<R: RowHashes, C: Counter> Sketch<R, C> {
-    /// Every addition went to one counter of each row: the sum of a row is that of all counts, or below it where counters were not raised, were halved or are full.
+    /// Every addition went to one counter of each row: the sum of a row is that of all counts, or below it where counters were not raised, were halved or are full. Full counters
+    /// stay full when the total is halved, and then say nothing of the sum.
     fn check_sums(&self) -> Result<(), FormatError> {
         let short = self.conservative || self.halved || self.total == u64::MAX;
         for row in self.counters.chunks(self.shape.width() as usize) {
             let (mut sum, mut full) = (0u64, false);
             for counter in row {
-                sum = sum.saturating_add(counter.into_u64());
-                full |= *counter == C::HIGHEST;
+                let is_full = *counter == C::HIGHEST;
+                full |= is_full;
+                sum = sum.saturating_add(if is_full && self.halved { 0 } else { counter.into_u64() });
             }
             let expected = if short || full { Expected::Within(0, self.total) } else { Expected::Exactly(self.total) };
             // Full counters of fewer bits that were read into wider ones say nothing of the sum.
@@ -116,7 +119,7 @@ impl<R: RowHashes, C: Counter> Sketch<R, C> {
 
     pub(super) fn sketch_fields(&self) -> Fields {
         let mut fields = Fields::new(R::KIND);
-        fields.put_scheme(crate::scheme::SchemeId::FirstStandard, self.shape.width(), self.shape.depth());
+        fields.put_numbered_scheme(WALK, self.shape.width(), self.shape.depth());
         fields.put_hasher(self.hasher.hasher_id(), self.hasher.seed());
         let flags = if self.conservative { CONSERVATIVE } else { 0 } | if self.halved { HALVED } else { 0 };
         fields.put(at::FLAGS, flags.to_le_bytes());
@@ -137,11 +140,11 @@ impl<R: RowHashes, C: Counter> Sketch<R, C> {
 }
 
 impl<R: RowHashes, C: Counter> Stored for Sketch<R, C> {
-    const KINDS: &'static [Kind] = &[R::KIND];
+    const KINDS: &'static [FileKind] = &[R::KIND];
 
     type Header = Header;
 
-    fn read_header(fields: &Fields, _: Kind) -> Result<Header, FormatError> {
+    fn read_header(fields: &Fields, _: FileKind) -> Result<Header, FormatError> {
         let header = Header::read::<R, C>(fields)?;
         check_field("capacity of a list of heavy hitters", fields.u64(parameter::LIST_CAPACITY), Expected::Exactly(0))?;
         fields.check_zero(parameter::LIST_LENGTH, parameter::END)?;

@@ -1,6 +1,6 @@
 //! The 256 bytes before the payload: what all kinds share is checked here, and each field is read and written in one way.
 
-use super::{HEADER_BYTES, Kind};
+use super::{FileKind, HEADER_BYTES};
 use crate::MAX_PROBES;
 use crate::error::{Expected, FormatError};
 use crate::hash::{HasherId, Seed};
@@ -44,7 +44,7 @@ pub struct Fields([u8; HEADER_BYTES]);
 
 impl Fields {
     /// All 0 but for the magic, the version and the kind.
-    pub(crate) fn new(kind: Kind) -> Fields {
+    pub(crate) fn new(kind: FileKind) -> Fields {
         let mut fields = Fields([0; HEADER_BYTES]);
         fields.put(0, MAGIC);
         fields.put(at::VERSION, VERSION.to_le_bytes());
@@ -62,7 +62,7 @@ impl Fields {
     }
 
     /// The header at the start of a file, of which there may be less than a header, and its kind if it is one of `kinds`.
-    pub(crate) fn open(start: &[u8], kinds: &[Kind]) -> Result<(Fields, Kind), FormatError> {
+    pub(crate) fn open(start: &[u8], kinds: &[FileKind]) -> Result<(Fields, FileKind), FormatError> {
         check_magic(start)?;
         let whole = start.first_chunk().copied().map(Fields);
         let fields = whole.ok_or(FormatError::Truncated { expected: HEADER_BYTES as u64, found: start.len() as u64 })?;
@@ -124,14 +124,20 @@ impl Fields {
     }
 
     pub(crate) fn put_scheme(&mut self, scheme: SchemeId, bits: u64, probes: u32) {
-        self.put(at::SCHEME, (scheme as u16).to_le_bytes());
+        self.put_numbered_scheme(scheme.number(), bits, probes);
+    }
+
+    /// [`put_scheme`](Self::put_scheme) of the number that stands for it.
+    pub(crate) fn put_numbered_scheme(&mut self, scheme: u16, bits: u64, probes: u32) {
+        self.put(at::SCHEME, scheme.to_le_bytes());
         self.put(at::PROBES, probes.to_le_bytes());
         self.put(at::BITS, bits.to_le_bytes());
     }
 
-    pub(crate) fn scheme(&self) -> Result<SchemeId, FormatError> {
+    /// The scheme, which is one of files of this kind: blocked filters have one of their own.
+    pub(crate) fn scheme(&self, kind: FileKind) -> Result<SchemeId, FormatError> {
         let found = self.u16(at::SCHEME);
-        let known = SchemeId::ALL.into_iter().find(|scheme| *scheme as u16 == found);
+        let known = SchemeId::from_number(found).filter(|scheme| scheme.layout() == kind.layout());
         known.ok_or(FormatError::Unknown { field: "scheme", found: found.into() })
     }
 
@@ -197,9 +203,9 @@ impl Fields {
         if expected == found { Ok(()) } else { Err(FormatError::HeaderChecksum { expected, found }) }
     }
 
-    fn kind(&self) -> Result<Kind, FormatError> {
+    fn kind(&self) -> Result<FileKind, FormatError> {
         let found = self.u16(at::KIND);
-        let known = Kind::ALL.into_iter().find(|kind| *kind as u16 == found);
+        let known = FileKind::ALL.into_iter().find(|kind| *kind as u16 == found);
         known.ok_or(FormatError::Unknown { field: "kind", found: found.into() })
     }
 }

@@ -20,11 +20,11 @@ macro_rules! writes_files {
                 $crate::format::encoded_bytes(self)
             }
 
-            /// Writes its file, and replaces the one that is there, keeping its permissions.
+            /// Writes its file, and replaces the one that is there, keeping its owner, group and permissions as far as the system lets us ([`file`](crate::file)).
             ///
-            /// Whoever reads the path sees the old file or the new one, whole, also after a power cut: the bytes go to a temporary file beside it, to the disk, and
+            /// A reader of the path sees the old file or the new one, whole, also after a power cut: the bytes go to a temporary file beside it, to the disk, and
             /// only then under the name. A symbolic link is followed, and what it points to is replaced. Takes no memory of the file's size. Errors: there is something else than a file (a folder, a
-            /// device, a pipe); it cannot be written.
+            /// device, a pipe, a link that leads nowhere); the file has no write permission; it cannot be written.
             pub fn save(&self, path: impl AsRef<std::path::Path>) -> Result<(), $crate::FileError> {
                 $crate::format::save(self, path.as_ref())
             }
@@ -62,10 +62,10 @@ macro_rules! reads_files {
                 $crate::format::open(path.as_ref())
             }
 
-            /// Whether a file could be saved there now, so that a long run can fail at its start: the folder is there and can be written, and the name does not belong to
-            /// something else than a file. Writes and removes an empty temporary file.
+            /// Whether a file could be saved there now, so that a long run can fail at its start: the errors of [`save`](Self::save). Writes and removes an empty temporary
+            /// file, and removes those of killed processes ([`file::check_target`](crate::file::check_target)).
             pub fn check_target(path: impl AsRef<std::path::Path>) -> Result<(), $crate::FileError> {
-                $crate::format::check_target(path.as_ref())
+                $crate::file::check_target(path)
             }
         }
     };

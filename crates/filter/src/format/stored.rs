@@ -1,6 +1,6 @@
 //! What has a file.
 
-use super::{Fields, Kind};
+use super::{Fields, FileKind};
 use crate::error::FormatError;
 
 /// A value with a file: a header of 256 bytes and a payload of 64-bit words, written little-endian.
@@ -9,13 +9,13 @@ use crate::error::FormatError;
 /// its words mean.
 pub(crate) trait Stored: Sized {
     /// The kinds that this type opens.
-    const KINDS: &'static [Kind];
+    const KINDS: &'static [FileKind];
 
     /// What the fields of the header say. Only values that `Self` can have: [`read_header`](Self::read_header) refuses the others.
     type Header;
 
     /// Reads and checks every field of this kind, and that the parameters it does not use are 0. Nothing has been allocated before.
-    fn read_header(fields: &Fields, kind: Kind) -> Result<Self::Header, FormatError>;
+    fn read_header(fields: &Fields, kind: FileKind) -> Result<Self::Header, FormatError>;
 
     /// The length of the payload that follows such a header: a multiple of 8, at most 2^62.
     fn payload_bytes(header: &Self::Header) -> u64;

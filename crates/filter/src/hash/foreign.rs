@@ -10,14 +10,14 @@ use std::hash::{BuildHasher, Hasher};
 /// a hasher has no number in the file format and promises no stable output. Its type has no `save`:
 ///
 /// ```compile_fail
-/// use truebloom::{BloomFilter, Foreign};
-/// let filter = BloomFilter::with_hasher(1_000, 0.01, Foreign::new(std::hash::RandomState::new())).unwrap();
+/// use truebloom::{BloomFilter, ForeignHasher};
+/// let filter = BloomFilter::with_hasher(1_000, 0.01, ForeignHasher::new(std::hash::RandomState::new())).unwrap();
 /// filter.save("filter.tbl").unwrap();
 /// ```
 ///
 /// ```
-/// use truebloom::{BloomFilter, Foreign};
-/// let mut filter = BloomFilter::with_hasher(1_000, 0.01, Foreign::new(std::hash::RandomState::new()))?;
+/// use truebloom::{BloomFilter, ForeignHasher};
+/// let mut filter = BloomFilter::with_hasher(1_000, 0.01, ForeignHasher::new(std::hash::RandomState::new()))?;
 /// filter.insert("key");
 /// assert!(filter.contains("key"));
 /// # Ok::<(), truebloom::BuildError>(())
@@ -25,14 +25,14 @@ use std::hash::{BuildHasher, Hasher};
 ///
 /// The proven rate holds as far as the hasher behaves as a random function of the key's bytes: many fast ones do not.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Foreign<S> {
+pub struct ForeignHasher<S> {
     hashers: S,
 }
 
-impl<S: BuildHasher> Foreign<S> {
+impl<S: BuildHasher> ForeignHasher<S> {
     /// The hashers that `hashers` makes.
-    pub fn new(hashers: S) -> Foreign<S> {
-        Foreign { hashers }
+    pub fn new(hashers: S) -> ForeignHasher<S> {
+        ForeignHasher { hashers }
     }
 
     fn hash64(&self, bytes: &[u8]) -> u64 {
@@ -42,7 +42,7 @@ impl<S: BuildHasher> Foreign<S> {
     }
 }
 
-impl<S: BuildHasher> KeyHasher for Foreign<S> {
+impl<S: BuildHasher> KeyHasher for ForeignHasher<S> {
     const HASH_BITS: u32 = 64;
 
     /// Both halves are functions of the same 64 bits; distinct ones stay distinct. Mixed, as many hashers leave some bits as they were: a hasher that returns an integer as it is would make a

@@ -13,20 +13,17 @@ pub enum HasherId {
     Xxh3 = 3,
     /// SipHash-1-3-128: some times slower, and no key can be chosen to do harm by someone who does not know the seed.
     Sip13 = 2,
-    /// XXH3-128 with the seed in two places: how drafts of this library hashed. Files with it are read and merged, and not made anew.
-    FirstXxh3 = 1,
 }
 
 impl HasherId {
     /// All of them.
-    pub const ALL: [HasherId; 3] = [HasherId::Xxh3, HasherId::Sip13, HasherId::FirstXxh3];
+    pub const ALL: [HasherId; 2] = [HasherId::Xxh3, HasherId::Sip13];
 
-    /// Its name: `xxh3`, `siphash` or `xxh3-1`.
+    /// Its name: `xxh3` or `siphash`.
     pub fn name(self) -> &'static str {
         match self {
             HasherId::Xxh3 => "xxh3",
             HasherId::Sip13 => "siphash",
-            HasherId::FirstXxh3 => "xxh3-1",
         }
     }
 }
@@ -60,8 +57,7 @@ pub struct PortableHasher {
 impl PortableHasher {
     /// The hash function of this number with this seed.
     pub fn new(id: HasherId, seed: Seed) -> PortableHasher {
-        let xxh3 = if id == HasherId::FirstXxh3 { Xxh3::first(seed) } else { Xxh3::new(seed) };
-        PortableHasher { id, seed, xxh3 }
+        PortableHasher { id, seed, xxh3: Xxh3::new(seed) }
     }
 
     /// XXH3-128, the default.
@@ -86,7 +82,7 @@ impl KeyHasher for PortableHasher {
     #[inline]
     fn hash(&self, bytes: &[u8]) -> KeyHash {
         match self.id {
-            HasherId::Xxh3 | HasherId::FirstXxh3 => self.xxh3.hash(bytes),
+            HasherId::Xxh3 => self.xxh3.hash(bytes),
             HasherId::Sip13 => sip::hash(self.seed, bytes),
         }
     }
@@ -94,14 +90,14 @@ impl KeyHasher for PortableHasher {
     #[inline]
     fn hash_number(&self, number: u64) -> KeyHash {
         match self.id {
-            HasherId::Xxh3 | HasherId::FirstXxh3 => self.xxh3.hash_number(number),
+            HasherId::Xxh3 => self.xxh3.hash_number(number),
             HasherId::Sip13 => sip::hash(self.seed, &number.to_le_bytes()),
         }
     }
 
     fn hash_numbers(&self, numbers: &[u64], first: &mut [u64], second: &mut [u64]) {
         match self.id {
-            HasherId::Xxh3 | HasherId::FirstXxh3 => self.xxh3.hash_numbers(numbers, first, second),
+            HasherId::Xxh3 => self.xxh3.hash_numbers(numbers, first, second),
             HasherId::Sip13 => one_by_one(self, numbers, first, second),
         }
     }

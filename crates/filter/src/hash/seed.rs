@@ -7,16 +7,17 @@ use std::str::FromStr;
 /// 128 bits that select one hash function of a family.
 ///
 /// The proven rate is a mean over seeds, on keys chosen independently of the seed: take a random one unless two filters are to be merged or
-/// compared, or a result must be repeated. Written as hexadecimal digits.
+/// compared, or a result must be repeated. Written as hexadecimal digits by [`Display`](fmt::Display); `{:?}` keeps it out of logs, because whoever knows the seed can choose keys that all pass.
 ///
 /// ```
 /// use truebloom::Seed;
 /// let seed: Seed = "2a".parse()?;
 /// assert_eq!(seed, Seed::from(42));
 /// assert_eq!(seed.to_string(), "0000000000000000000000000000002a");
+/// assert_eq!(format!("{seed:?}"), "Seed(hidden)");
 /// # Ok::<(), truebloom::ParseSeedError>(())
 /// ```
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Seed(u128);
 
 impl Seed {
@@ -58,6 +59,12 @@ impl FromStr for Seed {
         let signed = digits.starts_with(['+', '-']);
         let seed = u128::from_str_radix(digits, 16).ok().filter(|_| !signed);
         seed.map(Seed).ok_or_else(|| ParseSeedError { found: text.to_owned() })
+    }
+}
+
+impl fmt::Debug for Seed {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Seed(hidden)")
     }
 }
 

@@ -3,43 +3,35 @@
 use super::{KeyHash, Seed};
 use crate::arch::{self, LANES, Level, Xxh3OfEight};
 use crate::scheme::mix;
+use std::fmt;
 use xxhash_rust::xxh3::xxh3_128_with_seed;
 
 /// XXH3 with a seed, which it takes in 64 bits.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) struct Xxh3 {
     seed: u64,
-    /// What the first half of every hash is xored with: 0 but for the first form.
-    xored: u64,
 }
 
 impl Xxh3 {
     /// Both halves of our seed are mixed to one. So two seeds in 2^64 hash alike, and all others have nothing to do with each other, whichever bits they differ in.
     pub(super) fn new(seed: Seed) -> Xxh3 {
-        Xxh3 { seed: mix(mix(seed.low().wrapping_add(0x9e37_79b9_7f4a_7c15)) ^ seed.high()), xored: 0 }
-    }
-
-    /// The low half of our seed for XXH3, and the high one for the first half of the hash: there filters whose seeds differ in the high half alone are of one mind about most keys, unless
-    /// every word is mixed once more, as the schemes did that were written with this hasher.
-    pub(super) fn first(seed: Seed) -> Xxh3 {
-        Xxh3 { seed: seed.low(), xored: seed.high() }
+        Xxh3 { seed: mix(mix(seed.low().wrapping_add(0x9e37_79b9_7f4a_7c15)) ^ seed.high()) }
     }
 
     #[inline]
     pub(super) fn hash(self, bytes: &[u8]) -> KeyHash {
-        let KeyHash { h1, h2 } = xxh3_128_with_seed(bytes, self.seed).into();
-        KeyHash { h1: h1 ^ self.xored, h2 }
+        KeyHash::from_uniform_bits(xxh3_128_with_seed(bytes, self.seed))
     }
 
     /// [`hash`](Self::hash) of the eight bytes of a number.
     #[inline(always)]
     pub(super) fn hash_number(self, number: u64) -> KeyHash {
-        Xxh3OfEight::new(self.seed, self.xored).hash(number)
+        Xxh3OfEight::new(self.seed).hash(number)
     }
 
     /// [`hash_number`](Self::hash_number) of each.
     pub(super) fn hash_numbers(self, numbers: &[u64], first: &mut [u64], second: &mut [u64]) {
-        let hasher = Xxh3OfEight::new(self.seed, self.xored);
+        let hasher = Xxh3OfEight::new(self.seed);
         let level = Level::detect();
         let whole = numbers.len().min(first.len()).min(second.len()) / LANES * LANES;
         let (firsts, seconds) = (first.as_chunks_mut().0.iter_mut(), second.as_chunks_mut().0);
@@ -52,20 +44,26 @@ impl Xxh3 {
     }
 }
 
+impl fmt::Debug for Xxh3 {
+    /// Without the seed.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Xxh3").finish_non_exhaustive()
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use proptest::prelude::*;
 
     fn check(seed: u128, numbers: &[u64]) {
-        for hasher in [Xxh3::new(Seed::from(seed)), Xxh3::first(Seed::from(seed))] {
-            let (mut first, mut second) = (vec![0; numbers.len()], vec![0; numbers.len()]);
-            hasher.hash_numbers(numbers, &mut first, &mut second);
-            for (i, number) in numbers.iter().enumerate() {
-                let expected = hasher.hash(&number.to_le_bytes());
-                assert_eq!(hasher.hash_number(*number), expected, "{number}");
-                assert_eq!((first[i], second[i]), (expected.h1, expected.h2), "{number}, {i} of {}", numbers.len());
-            }
+        let hasher = Xxh3::new(Seed::from(seed));
+        let (mut first, mut second) = (vec![0; numbers.len()], vec![0; numbers.len()]);
+        hasher.hash_numbers(numbers, &mut first, &mut second);
+        for (i, number) in numbers.iter().enumerate() {
+            let expected = hasher.hash(&number.to_le_bytes());
+            assert_eq!(hasher.hash_number(*number), expected, "{number}");
+            assert_eq!((first[i], second[i]), (expected.h1, expected.h2), "{number}, {i} of {}", numbers.len());
         }
     }
 

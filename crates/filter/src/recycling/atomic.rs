@@ -2,27 +2,13 @@
 
 use super::salt::Salt;
 use super::{Phases, Policy, Seen, Trigger, salt};
-use crate::bits::words_for;
+use crate::bits::AtomicBits;
 use crate::error::BuildError;
-use crate::hash::{KeyHash, KeyHasher, PortableHasher, Seed, check_hasher, hash_key};
+use crate::hash::{KeyHash, KeyHasher, PortableHasher, Seed, hash_key};
 use crate::key::Key;
 use crate::scheme::{FillScheme, Scheme, Standard};
+use crate::sync::{AtomicU64, Ordering::Relaxed, RwLock};
 use std::sync::PoisonError;
-use sync::{AtomicU64, Ordering::Relaxed, RwLock};
-
-/// The model checker's primitives in place of the standard library's, for the tests of this file only.
-mod sync {
-    #[cfg(all(loom, test))]
-    pub(super) use loom::sync::{
-        RwLock,
-        atomic::{AtomicU64, Ordering},
-    };
-    #[cfg(not(all(loom, test)))]
-    pub(super) use std::sync::{
-        RwLock,
-        atomic::{AtomicU64, Ordering},
-    };
-}
 
 /// A [`RecyclingFilter`](super::RecyclingFilter) that many threads offer items to at once, without a lock between them but while it recycles.
 ///
@@ -65,7 +51,7 @@ struct State {
 /// A phase whose bits are set by many.
 #[derive(Debug)]
 struct Shared {
-    words: Vec<AtomicU64>,
+    bits: AtomicBits,
     ones: AtomicU64,
     items: AtomicU64,
     salt: Salt,
@@ -84,13 +70,12 @@ impl<H: KeyHasher, S: FillScheme> AtomicRecyclingFilter<H, S> {
     pub fn with_hasher(bits: u64, probes: u32, policy: Policy, hasher: H) -> Result<AtomicRecyclingFilter<H, S>, BuildError> {
         let scheme = S::new(bits, probes)?;
         policy.check(bits, probes)?;
-        check_hasher(&hasher, scheme.takes_halves())?;
         if policy.age.is_some() || policy.phases == Phases::Two(Trigger::Excluded) {
             return Err(BuildError::NotShared { what: if policy.age.is_some() { "an age" } else { "excluded triggers" } });
         }
         let frozen = match policy.phases {
-            Phases::One => None,
             Phases::Two(_) => Some(Shared::new(bits, Salt::NONE)?),
+            _ => None,
         };
         let active = Shared::new(bits, salt(&hasher, policy.seeds, 0))?;
         Ok(AtomicRecyclingFilter { hasher, scheme, policy, phases: RwLock::new(State { active, frozen, cycles: 0 }) })
@@ -178,12 +163,7 @@ impl<H: KeyHasher, S: FillScheme> AtomicRecyclingFilter<H, S> {
 
 impl Shared {
     fn new(bits: u64, salt: Salt) -> Result<Shared, BuildError> {
-        let refuse = || BuildError::Memory { bytes: words_for(bits).saturating_mul(8) };
-        let count = usize::try_from(words_for(bits)).map_err(|_| refuse())?;
-        let mut words = Vec::new();
-        words.try_reserve_exact(count).map_err(|_| refuse())?;
-        words.resize_with(count, || AtomicU64::new(0));
-        Ok(Shared { words, ones: AtomicU64::new(0), items: AtomicU64::new(0), salt })
+        Ok(Shared { bits: AtomicBits::zeroed(bits)?, ones: AtomicU64::new(0), items: AtomicU64::new(0), salt })
     }
 
     /// Sets the positions of a key: how many this call set, and the set bits and items after it.
@@ -191,12 +171,10 @@ impl Shared {
     /// Relaxed throughout: what is asked of a word is asked of one atomic, whose changes have one order, and the phases change hands under the lock.
     fn insert(&self, scheme: &impl Scheme, hash: KeyHash) -> (u64, u64, u64) {
         let mut newly_set = 0;
-        for position in scheme.positions(self.salt.apply(hash)) {
-            let mask = 1 << (position & 63);
-            let Some(word) = self.words.get((position >> 6) as usize) else { continue };
-            // Looking first keeps repeats from taking the line from other threads.
-            newly_set += u64::from(word.load(Relaxed) & mask == 0 && word.fetch_or(mask, Relaxed) & mask == 0);
-        }
+        scheme.all_words(self.salt.apply(hash), |word, mask| {
+            newly_set += u64::from(self.bits.set(word, mask));
+            true
+        });
         if newly_set == 0 {
             return (0, 0, 0);
         }
@@ -204,20 +182,18 @@ impl Shared {
     }
 
     fn contains(&self, scheme: &impl Scheme, hash: KeyHash) -> bool {
-        scheme.positions(self.salt.apply(hash)).all(|position| {
-            let word = self.words.get((position >> 6) as usize);
-            word.is_some_and(|word| word.load(Relaxed) >> (position & 63) & 1 == 1)
-        })
+        scheme.all_words(self.salt.apply(hash), |word, mask| self.bits.has(word, mask))
     }
 
     fn clear(&mut self, salt: Salt) {
-        self.words.iter().chain([&self.ones, &self.items]).for_each(|word| word.store(0, Relaxed));
+        self.bits.clear();
+        [&self.ones, &self.items].into_iter().for_each(|count| count.store(0, Relaxed));
         self.salt = salt;
     }
 }
 
-/// Every interleaving of two threads, by `RUSTFLAGS='--cfg loom' cargo test --release -p truebloom --lib atomic`.
-#[cfg(all(loom, test))]
+/// Every interleaving of two threads, by `RUSTFLAGS='--cfg truebloom_loom' cargo test --release -p truebloom --lib atomic`.
+#[cfg(all(truebloom_loom, test))]
 mod models {
     use super::*;
     use crate::recycling::Seeds;
@@ -282,7 +258,7 @@ mod models {
     }
 }
 
-#[cfg(all(test, not(loom)))]
+#[cfg(all(test, not(truebloom_loom)))]
 mod tests {
     use super::*;
     use crate::recycling::RecyclingFilter;

@@ -3,10 +3,11 @@
 use super::half::Half;
 use super::memory::{Entered, Memory, Recorded};
 use super::salt::Salt;
+use super::stored::parameter;
 use super::{Phases, Policy, Seeds, Trigger};
 use crate::bits::{Bits, words_for};
 use crate::error::{BuildError, Expected, FormatError};
-use crate::format::{Fields, Kind, check_field};
+use crate::format::{Fields, FileKind, at, check_field};
 use crate::hash::KeyHash;
 use crate::scheme::FillScheme;
 
@@ -27,7 +28,7 @@ impl<S: FillScheme> Memory for Halves<S> {
     type Limit = u64;
     type Scheme = S;
 
-    const KINDS: &'static [Kind] = &[Kind::RecyclingOnePhase, Kind::RecyclingTwoPhase];
+    const KINDS: &'static [FileKind] = &[FileKind::RecyclingOnePhase, FileKind::RecyclingTwoPhase];
 
     fn scheme(bits: u64, probes: u32) -> Result<S, BuildError> {
         S::new(bits, probes)
@@ -40,8 +41,8 @@ impl<S: FillScheme> Memory for Halves<S> {
     fn new(scheme: S, policy: &Policy, salt: Salt) -> Result<Halves<S>, BuildError> {
         let bits = scheme.bits();
         let frozen = match policy.phases {
-            Phases::One => None,
             Phases::Two(_) => Some(Half::new(bits, Salt::NONE)?),
+            _ => None,
         };
         let active = Half::new(bits, salt)?;
         Ok(Halves { scheme, seeds: policy.seeds, active, frozen, both: 0, frozen_rate: 0.0 })
@@ -79,8 +80,8 @@ impl<S: FillScheme> Memory for Halves<S> {
         let rate = |ones| self.scheme.rate_at(ones);
         match (policy.phases, policy.seeds) {
             (Phases::One, _) => rate(active),
-            (Phases::Two(_), Seeds::Renewed) => rate(active) + rate(frozen) - rate(active) * rate(frozen),
-            (Phases::Two(_), Seeds::Kept) => rate(active) + rate(frozen) - rate((active + frozen).saturating_sub(self.bits())),
+            (_, Seeds::Kept) => rate(active) + rate(frozen) - rate((active + frozen).saturating_sub(self.bits())),
+            _ => rate(active) + rate(frozen) - rate(active) * rate(frozen),
         }
     }
 
@@ -135,19 +136,17 @@ impl<S: FillScheme> Memory for Halves<S> {
     }
 
     fn read_scheme(fields: &Fields) -> Result<S, FormatError> {
-        let id = fields.scheme()?;
+        // Before the bytes that only other schemes use: what the scheme is says more.
+        let id = fields.scheme(FileKind::RecyclingOnePhase)?;
+        fields.check_zero(parameter::BLOCK_BITS, at::HEADER_CHECKSUM)?;
         S::with_id(id, fields.bits()?, fields.probes()?).map_err(|error| match error {
             BuildError::Scheme { expected, found } => FormatError::Scheme { expected, found },
             other => FormatError::Parameters { why: other.to_string() },
         })
     }
 
-    fn takes_halves(scheme: &S) -> bool {
-        scheme.takes_halves()
-    }
-
     fn header(&self) -> Fields {
-        let mut fields = Fields::new(if self.frozen.is_some() { Kind::RecyclingTwoPhase } else { Kind::RecyclingOnePhase });
+        let mut fields = Fields::new(if self.frozen.is_some() { FileKind::RecyclingTwoPhase } else { FileKind::RecyclingOnePhase });
         fields.put_scheme(self.scheme.id(), self.bits(), self.probes());
         fields
     }
@@ -164,13 +163,13 @@ impl<S: FillScheme> Memory for Halves<S> {
         let most = policy.sigma.min(recorded.items.saturating_mul(probes));
         check_field("set bits", active.ones, Expected::Within(recorded.items, most))?;
         let frozen = match policy.phases {
-            Phases::One => None,
             Phases::Two(_) => {
                 let half = half(frozen_words, bits, recorded.frozen.unwrap_or(Salt::NONE))?;
                 let most = if recorded.frozen.is_none() { 0 } else { policy.most_frozen(scheme.probes()) };
                 check_field("frozen bits", half.ones, Expected::Within(0, most))?;
                 Some(half)
             }
+            _ => None,
         };
         let shared = frozen.as_ref().filter(|_| policy.seeds == Seeds::Kept);
         let both = shared.map_or(0, |frozen| active.bits.count_common(&frozen.bits));
@@ -225,8 +224,8 @@ impl<S: FillScheme> Halves<S> {
             return rate;
         }
         match self.seeds {
-            Seeds::Renewed => rate + self.frozen_rate - rate * self.frozen_rate,
             Seeds::Kept => rate + self.frozen_rate - self.scheme.rate_at(both),
+            _ => rate + self.frozen_rate - rate * self.frozen_rate,
         }
     }
 }

@@ -8,6 +8,7 @@ use std::time::Duration;
 
 /// What was known of an item when it was offered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub enum Seen {
     /// Nothing: it is surely new to what is remembered.
     New,

@@ -4,13 +4,14 @@ use super::Policy;
 use super::memory::{Entered, Layout, Memory, Recorded};
 use super::salt::Salt;
 use super::stored::parameter;
-use crate::arch::{LINE_BITS, Level, Line, Words, prefetch};
+use crate::arch::{AlignedWords, LINE_BITS, Level, Line, prefetch};
+use crate::bits::Placed as _;
 use crate::error::{BuildError, Expected, FormatError};
-use crate::format::{Fields, Kind, at, check_field};
+use crate::format::{Fields, FileKind, at, check_field};
 use crate::hash::KeyHash;
-use crate::scheme::{InLines, InLinesId};
+use crate::scheme::{InLines, Scheme, SchemeId};
 use truebloom_math::recycling::{BlockedDesign, Weights};
-use truebloom_math::{Law, MAX_BITS, MAX_BLOCKED_PROBES};
+use truebloom_math::{Law, MAX_BLOCKED_PROBES};
 
 /// All probes of a key in one block of 512 bits, a cache line, as in a [`BlockedBloomFilter`](crate::BlockedBloomFilter): one access to memory a key, for a few more bits.
 ///
@@ -31,7 +32,7 @@ impl Layout for Blocked {
 pub struct Lines {
     scheme: InLines,
     /// Eight a line.
-    words: Words,
+    words: AlignedWords,
     level: Level,
     salt: Salt,
     weights: Weights,
@@ -43,7 +44,7 @@ pub struct Lines {
 
 impl Lines {
     /// With words that are all 0: looking would have the system hand out every page.
-    fn empty(scheme: InLines, words: Words, policy: &Policy<f64>, salt: Salt) -> Result<Lines, BuildError> {
+    fn empty(scheme: InLines, words: AlignedWords, policy: &Policy<f64>, salt: Salt) -> Result<Lines, BuildError> {
         let design = design(&scheme, policy)?;
         let (weights, most_weight) = (design.weights(), design.most_weight());
         Ok(Lines { scheme, words, level: Level::detect(), salt, weights, weight: 0, most_weight })
@@ -62,7 +63,7 @@ impl Memory for Lines {
     type Limit = f64;
     type Scheme = InLines;
 
-    const KINDS: &'static [Kind] = &[Kind::RecyclingBlocked];
+    const KINDS: &'static [FileKind] = &[FileKind::RecyclingBlocked];
 
     fn scheme(bits: u64, probes: u32) -> Result<InLines, BuildError> {
         InLines::new(bits, probes)
@@ -75,7 +76,7 @@ impl Memory for Lines {
 
     fn new(scheme: InLines, policy: &Policy<f64>, salt: Salt) -> Result<Lines, BuildError> {
         let bits = scheme.law.bits();
-        let words = usize::try_from(bits / 64).ok().and_then(Words::zeroed).ok_or(BuildError::Memory { bytes: bits / 8 })?;
+        let words = usize::try_from(bits / 64).ok().and_then(AlignedWords::zeroed).ok_or(BuildError::Memory { bytes: bits / 8 })?;
         Lines::empty(scheme, words, policy, salt)
     }
 
@@ -146,29 +147,20 @@ impl Memory for Lines {
     }
 
     fn read_scheme(fields: &Fields) -> Result<InLines, FormatError> {
-        let scheme = fields.u16(at::SCHEME);
-        if scheme != InLinesId::InLines as u16 {
-            return Err(FormatError::Unknown { field: "scheme", found: scheme.into() });
-        }
-        check_field("block bits", fields.u64(parameter::BLOCK_BITS), Expected::Exactly(LINE_BITS))?;
-        let bits = fields.u64_within("bits", at::BITS, LINE_BITS, MAX_BITS)?;
-        check_field("bits modulo 512", bits % LINE_BITS, Expected::Exactly(0))?;
+        fields.scheme(FileKind::RecyclingBlocked)?;
+        InLines::check_fields(fields, parameter::BLOCK_BITS)?;
+        fields.check_zero(parameter::BLOCK_BITS + InLines::PARAMETER_BYTES, at::HEADER_CHECKSUM)?;
+        let bits = fields.u64(at::BITS);
         let probes = fields.u32(at::PROBES);
         check_field("probes", probes.into(), Expected::Within(1, MAX_BLOCKED_PROBES.into()))?;
         // Bits and probes are checked, so this is not refused.
         InLines::new(bits, probes).map_err(|error| FormatError::Parameters { why: error.to_string() })
     }
 
-    fn takes_halves(scheme: &InLines) -> bool {
-        scheme.takes_halves()
-    }
-
     fn header(&self) -> Fields {
-        let mut fields = Fields::new(Kind::RecyclingBlocked);
-        fields.put(at::SCHEME, (InLinesId::InLines as u16).to_le_bytes());
-        fields.put(at::PROBES, self.probes().to_le_bytes());
-        fields.put(at::BITS, self.bits().to_le_bytes());
-        fields.put(parameter::BLOCK_BITS, LINE_BITS.to_le_bytes());
+        let mut fields = Fields::new(FileKind::RecyclingBlocked);
+        fields.put_scheme(SchemeId::Blocked, self.bits(), self.probes());
+        InLines::put_parameters(&mut fields, parameter::BLOCK_BITS);
         fields
     }
 
@@ -177,7 +169,7 @@ impl Memory for Lines {
     }
 
     fn from_words(scheme: InLines, words: Vec<u64>, policy: &Policy<f64>, recorded: Recorded) -> Result<Lines, FormatError> {
-        let words = Words::from_vec(words).ok_or(FormatError::Memory { bytes: scheme.law.bits() / 8 })?;
+        let words = AlignedWords::from_vec(words).ok_or(FormatError::Memory { bytes: scheme.law.bits() / 8 })?;
         // Was checked with the header.
         let lines = Lines::empty(scheme, words, policy, recorded.salt);
         let mut lines = lines.map_err(|error| FormatError::Parameters { why: error.to_string() })?;

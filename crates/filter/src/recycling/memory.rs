@@ -3,7 +3,7 @@
 use super::Policy;
 use super::salt::Salt;
 use crate::error::{BuildError, FormatError};
-use crate::format::{Fields, Kind};
+use crate::format::{Fields, FileKind};
 use crate::hash::KeyHash;
 use crate::scheme::FillScheme;
 use std::fmt::Debug;
@@ -71,7 +71,7 @@ pub trait Memory: Sized {
     type Scheme;
 
     /// The kinds of its files.
-    const KINDS: &'static [Kind];
+    const KINDS: &'static [FileKind];
 
     /// The scheme, for bits and probes that it can have.
     fn scheme(bits: u64, probes: u32) -> Result<Self::Scheme, BuildError>;
@@ -128,9 +128,6 @@ pub trait Memory: Sized {
 
     /// The scheme that a header says.
     fn read_scheme(fields: &Fields) -> Result<Self::Scheme, FormatError>;
-
-    /// As [`Scheme::takes_halves`](crate::scheme::Scheme::takes_halves).
-    fn takes_halves(scheme: &Self::Scheme) -> bool;
 
     /// A header of its kind, with its scheme.
     fn header(&self) -> Fields;

@@ -36,14 +36,16 @@ pub use memory::Layout;
 pub use policy::{Phases, Policy, Seeds, Trigger, sigma_at_rate};
 
 use crate::error::BuildError;
-use crate::hash::{KeyHasher, PortableHasher, Seed, check_hasher};
-use crate::scheme::Standard;
+use crate::hash::{KeyHasher, PortableHasher, Seed};
+use crate::scheme::{FillScheme, SchemeId, Standard};
 use account::Counts;
 use memory::Memory;
 use recycle::Clock;
 use salt::Salt;
 use std::fmt;
 use std::time::Duration;
+use truebloom_math::recycling::{Design, Mode, min_bits};
+use truebloom_math::{Error, Rate};
 
 /// A filter that is emptied when it is full enough, and so can take a stream without end.
 ///
@@ -80,6 +82,43 @@ impl RecyclingFilter {
     }
 }
 
+impl RecyclingFilter {
+    /// A filter that is emptied after `items` new items on average, or some more, and takes a new item for known at an average rate of at most `rate`, the decimal as it is written: the smallest one
+    /// that [`min_bits`] finds, with one phase and a random seed.
+    ///
+    /// The average is proven for the long run of every stream that is chosen independently of the seed. [`worst_fpr`](Self::worst_fpr), some times as high, holds for each new item.
+    ///
+    /// ```
+    /// use truebloom::recycling::RecyclingFilter;
+    /// let mut seen = RecyclingFilter::for_items(1_000_000, 0.001)?;
+    /// assert!(seen.check_and_insert("a line").is_new());
+    /// # Ok::<(), truebloom::BuildError>(())
+    /// ```
+    ///
+    /// Errors: no items, or above 10^18; a rate that is none, or below 1e-300; more than 2^62 bits, or than there is memory for; no random numbers.
+    pub fn for_items<R: TryInto<Rate>>(items: u64, rate: R) -> Result<RecyclingFilter, BuildError>
+    where
+        BuildError: From<R::Error>,
+    {
+        let rate = rate.try_into()?;
+        let found = min_bits(items as f64, &rate, Mode::default())?;
+        let fewer = || format!("fewer at a rate of {rate}: they need more than 2^62 bits");
+        let too_many = || Error::OutOfRange { name: "items", found: items.to_string(), expected: fewer() };
+        let design = found.ok_or_else(too_many)?.design;
+        RecyclingFilter::new(design.bits(), design.probes(), Policy::from(&design))
+    }
+}
+
+impl<H: KeyHasher, S: FillScheme> RecyclingFilter<H, S> {
+    /// The model of this filter, with the laws of its long run: what it is by its bits, probes and [`Policy`], but for recycles by insertions or age, which come earlier. `None` for two phases
+    /// that retain, of which no law is known.
+    pub fn design(&self) -> Option<Design> {
+        let Policy { phases, sigma, retaining, seeds, .. } = self.policy;
+        let colliding = S::new(self.bits(), self.probes()).ok()?.id() != SchemeId::Classic;
+        Design::new(self.bits(), self.probes(), sigma, Mode { phases, colliding, retaining, seeds }).ok()
+    }
+}
+
 impl<H: KeyHasher, S: Layout> RecyclingFilter<H, S> {
     /// [`new`](RecyclingFilter::new) with a hasher and a scheme of one's own.
     ///
@@ -93,7 +132,6 @@ impl<H: KeyHasher, S: Layout> RecyclingFilter<H, S> {
     pub fn with_hasher(bits: u64, probes: u32, policy: Policy<S::Limit>, hasher: H) -> Result<RecyclingFilter<H, S>, BuildError> {
         let scheme = S::Memory::scheme(bits, probes)?;
         S::Memory::check(&scheme, &policy)?;
-        check_hasher(&hasher, S::Memory::takes_halves(&scheme))?;
         let memory = S::Memory::new(scheme, &policy, salt(&hasher, policy.seeds, 0))?;
         Ok(RecyclingFilter { hasher, policy, memory, clock: Clock::default(), counts: Counts::default() })
     }
@@ -155,10 +193,7 @@ pub type BlockedRecyclingFilter<H = PortableHasher> = RecyclingFilter<H, Blocked
 
 /// The salt of the phase after so many recycles.
 fn salt(hasher: &impl KeyHasher, seeds: Seeds, cycle: u64) -> Salt {
-    match seeds {
-        Seeds::Renewed => Salt::of_cycle(hasher.seed(), cycle),
-        Seeds::Kept => Salt::NONE,
-    }
+    if seeds == Seeds::Kept { Salt::NONE } else { Salt::of_cycle(hasher.seed(), cycle) }
 }
 
 impl<H: KeyHasher, S: Layout> fmt::Debug for RecyclingFilter<H, S> {

@@ -4,6 +4,8 @@ use crate::error::{BuildError, Expected};
 use crate::scheme::FillScheme;
 use std::time::Duration;
 use truebloom_math::Rate;
+use truebloom_math::recycling::{Design, Mode};
+pub use truebloom_math::recycling::{Phases, Seeds, Trigger};
 
 /// When a recycling filter forgets, and what it keeps then.
 ///
@@ -17,7 +19,7 @@ use truebloom_math::Rate;
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Policy<L = u64> {
-    /// How many phases are remembered.
+    /// How many phases are remembered, and whether the item that ends one of two stays in it.
     pub phases: Phases,
     /// Recycle as soon as *more* bits than this are set in the active phase. At most `bits - 1`; with the trigger kept in a frozen phase, `bits - 1 - probes`, so that not even
     /// that phase can pass every key.
@@ -31,36 +33,8 @@ pub struct Policy<L = u64> {
     pub age: Option<Duration>,
     /// Whether the item that triggers a recycle opens the next phase. Needs a sigma of at least the probes.
     pub retaining: bool,
-    /// Whether every phase has a seed of its own.
+    /// Whether every phase has a seed of its own, derived from the hasher's seed and the number of recycles, or the hasher's own for ever.
     pub seeds: Seeds,
-}
-
-/// How many phases are remembered.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Phases {
-    /// The active one: a recycle forgets everything.
-    One,
-    /// The active one and the one before it, frozen: an item is remembered until the second recycle after it.
-    Two(Trigger),
-}
-
-/// Whether the item that triggers a recycle stays in the phase that is frozen by it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Trigger {
-    /// It stays: insert, then check.
-    Included,
-    /// Its bits are taken out again, as if checked before it was inserted: a lower rate, but unless it is retained the item itself is forgotten at once.
-    Excluded,
-}
-
-/// Seeds of phases.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Seeds {
-    /// A new one at every recycle, derived from the hasher's seed and the number of recycles. What was learnt about one phase says nothing of the next, so errors do not repeat, and
-    /// the bound on wrong drops holds for every stream that was chosen independently of the seed.
-    Renewed,
-    /// The hasher's own, for ever: a stream that repeats repeats its wrong drops. Both phases then share their positions.
-    Kept,
 }
 
 impl<L> Policy<L> {
@@ -87,18 +61,21 @@ impl<L> Policy<L> {
     }
 }
 
+impl From<&Design> for Policy {
+    /// Of the filters that the design is the model of.
+    fn from(design: &Design) -> Policy {
+        let Mode { phases, retaining, seeds, .. } = design.mode();
+        Policy { phases, retaining, seeds, ..Policy::one_phase(design.sigma()) }
+    }
+}
+
 impl Policy<f64> {
     /// Refuses what has no law for blocks, but for the limit.
     pub(super) fn check_blocked(&self) -> Result<(), BuildError> {
-        let refused = match (self.phases, self.retaining) {
-            (Phases::Two(_), _) => Some("two phases"),
-            (Phases::One, true) => Some("retained triggers"),
-            (Phases::One, false) => None,
-        };
-        match refused {
-            Some(what) => Err(BuildError::NotBlocked { what }),
-            None => self.check_times(),
+        if self.phases != Phases::One {
+            return Err(BuildError::NotBlocked { what: "two phases" });
         }
+        if self.retaining { Err(BuildError::NotBlocked { what: "retained triggers" }) } else { self.check_times() }
     }
 }
 
@@ -107,8 +84,8 @@ impl Policy {
     pub(crate) fn most_frozen(&self, probes: u32) -> u64 {
         match self.phases {
             Phases::One => 0,
-            Phases::Two(Trigger::Included) => self.sigma.saturating_add(probes.into()),
             Phases::Two(Trigger::Excluded) => self.sigma,
+            _ => self.sigma.saturating_add(probes.into()),
         }
     }
 

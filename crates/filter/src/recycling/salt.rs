@@ -3,6 +3,7 @@
 use crate::hash::{KeyHash, Seed};
 use crate::scheme::mix;
 use siphasher::sip128::SipHasher13;
+use std::fmt;
 
 /// Keeps the derivation of seeds apart from the hashes of keys.
 const RECYCLED: u64 = u64::from_le_bytes(*b"recycled");
@@ -10,8 +11,15 @@ const RECYCLED: u64 = u64::from_le_bytes(*b"recycled");
 /// What makes the positions of a phase its own: 128 bits that a key's hash is mixed with, or nothing.
 ///
 /// The key is hashed once, whatever the number of phases. In the model, hash and phase together are mapped to positions by a random function; that this one behaves as such is tested.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, PartialEq, Eq)]
 pub struct Salt(Option<[u64; 2]>);
+
+impl fmt::Debug for Salt {
+    /// Without what follows from the seed.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Salt").finish_non_exhaustive()
+    }
+}
 
 impl Salt {
     pub(super) const NONE: Salt = Salt(None);

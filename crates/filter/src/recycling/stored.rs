@@ -5,8 +5,8 @@ use super::memory::{Layout, Limit, Memory, Recorded};
 use super::recycle::Clock;
 use super::{Phases, Policy, RecyclingFilter, Seeds, Trigger, salt};
 use crate::error::FormatError;
-use crate::format::{Fields, Kind, Stored, at};
-use crate::hash::{PortableHasher, check_hasher};
+use crate::format::{Fields, FileKind, Stored, at};
+use crate::hash::PortableHasher;
 use std::time::Duration;
 
 const RETAINING: u32 = 2;
@@ -29,7 +29,6 @@ pub(super) mod parameter {
     pub(super) const ODDS_OF_CYCLE: usize = 200;
     /// Of kind 8 only.
     pub(in super::super) const BLOCK_BITS: usize = 208;
-    pub(super) const UNUSED: usize = 216;
 }
 
 /// What a header of these kinds says.
@@ -42,18 +41,16 @@ pub(crate) struct Header<M: Memory> {
 }
 
 impl<S: Layout> Stored for RecyclingFilter<PortableHasher, S> {
-    const KINDS: &'static [Kind] = S::Memory::KINDS;
+    const KINDS: &'static [FileKind] = S::Memory::KINDS;
 
     type Header = Header<S::Memory>;
 
-    fn read_header(fields: &Fields, kind: Kind) -> Result<Self::Header, FormatError> {
+    fn read_header(fields: &Fields, kind: FileKind) -> Result<Self::Header, FormatError> {
         let scheme = S::Memory::read_scheme(fields)?;
         let hasher = PortableHasher::new(fields.hasher()?, fields.seed());
         fields.check_zero(at::CAPACITY, at::RESERVED)?;
-        fields.check_zero(if kind == Kind::RecyclingBlocked { parameter::UNUSED } else { parameter::BLOCK_BITS }, at::HEADER_CHECKSUM)?;
         let (policy, clock) = read_policy(fields, kind)?;
-        let checked = S::Memory::check(&scheme, &policy).and_then(|()| check_hasher(&hasher, S::Memory::takes_halves(&scheme)));
-        checked.map_err(|error| FormatError::Parameters { why: error.to_string() })?;
+        S::Memory::check(&scheme, &policy).map_err(|error| FormatError::Parameters { why: error.to_string() })?;
         Ok(Header { hasher, scheme, clock, counts: read_counts(fields, &policy)?, policy })
     }
 
@@ -110,8 +107,8 @@ fn flags<L>(policy: &Policy<L>, clock: &Clock) -> u32 {
         | flag(clock.runs, CLOCK_RUNS)
 }
 
-fn read_policy<L: Limit>(fields: &Fields, kind: Kind) -> Result<(Policy<L>, Clock), FormatError> {
-    let two = kind == Kind::RecyclingTwoPhase;
+fn read_policy<L: Limit>(fields: &Fields, kind: FileKind) -> Result<(Policy<L>, Clock), FormatError> {
+    let two = kind == FileKind::RecyclingTwoPhase;
     let flags = fields.flags(RETAINING | KEPT_SEEDS | CLOCK_RUNS | if two { TRIGGER_EXCLUDED } else { 0 })?;
     let trigger = if flags & TRIGGER_EXCLUDED == 0 { Trigger::Included } else { Trigger::Excluded };
     let policy = Policy {

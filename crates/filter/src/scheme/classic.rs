@@ -1,6 +1,6 @@
 //! Scheme 2: k distinct positions, every set of k as likely as any other.
 
-use super::words::Words;
+use super::stream::WordStream;
 use super::{Scheme, SchemeId, check_probes};
 use crate::error::BuildError;
 use crate::hash::KeyHash;
@@ -22,14 +22,12 @@ pub struct Classic {
 }
 
 impl Scheme for Classic {
+    const ID: SchemeId = SchemeId::Classic;
+
     /// As for every scheme, and an error also if there are more probes than bits.
     fn new(bits: u64, probes: u32) -> Result<Classic, BuildError> {
         check_probes(probes)?;
         Ok(Classic { law: law::Classic::new(bits, probes)?, bits, probes })
-    }
-
-    fn id(&self) -> SchemeId {
-        SchemeId::Classic
     }
 
     #[inline]
@@ -57,14 +55,14 @@ impl Classic {
     #[inline]
     pub fn positions(&self, hash: KeyHash) -> DistinctPositions {
         let drawn = if self.probes as usize <= FEW { Drawn::Few { positions: [0; FEW], count: 0 } } else { Drawn::many(self.probes) };
-        DistinctPositions { words: Words::new(hash), bound: self.bits - u64::from(self.probes), bits: self.bits, drawn }
+        DistinctPositions { words: WordStream::new(hash), bound: self.bits - u64::from(self.probes), bits: self.bits, drawn }
     }
 }
 
 /// The positions of one key under the [`Classic`] scheme.
 #[derive(Clone, Debug)]
 pub struct DistinctPositions {
-    words: Words,
+    words: WordStream,
     /// The last draw was below this.
     bound: u64,
     bits: u64,

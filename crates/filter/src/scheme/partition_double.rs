@@ -38,6 +38,8 @@ impl PartitionDouble {
 }
 
 impl Scheme for PartitionDouble {
+    const ID: SchemeId = SchemeId::PartitionDouble;
+
     /// As for every scheme, and an error also if the bits are not a multiple of the probes.
     fn new(bits: u64, probes: u32) -> Result<PartitionDouble, BuildError> {
         check_probes(probes)?;
@@ -46,10 +48,6 @@ impl Scheme for PartitionDouble {
             return Err(BuildError::Slices { bits, probes });
         }
         Ok(PartitionDouble { law: law::PartitionDouble::new(slice, probes)?, slice, probes })
-    }
-
-    fn id(&self) -> SchemeId {
-        SchemeId::PartitionDouble
     }
 
     #[inline]

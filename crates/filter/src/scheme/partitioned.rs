@@ -1,6 +1,6 @@
 //! Scheme 3: an independent position in each of k slices.
 
-use super::words::Words;
+use super::stream::WordStream;
 use super::{Scheme, SchemeId, check_probes};
 use crate::error::BuildError;
 use crate::hash::KeyHash;
@@ -17,14 +17,12 @@ pub struct Partitioned {
 }
 
 impl Scheme for Partitioned {
+    const ID: SchemeId = SchemeId::Partitioned;
+
     /// As for every scheme, and an error also if there are more probes than bits.
     fn new(bits: u64, probes: u32) -> Result<Partitioned, BuildError> {
         check_probes(probes)?;
         Ok(Partitioned { law: law::Partitioned::new(bits, probes)?, bits, probes })
-    }
-
-    fn id(&self) -> SchemeId {
-        SchemeId::Partitioned
     }
 
     #[inline]
@@ -40,7 +38,7 @@ impl Scheme for Partitioned {
     #[inline]
     fn positions(&self, hash: KeyHash) -> impl Iterator<Item = u64> {
         let (short, longer) = (self.bits / u64::from(self.probes), self.bits % u64::from(self.probes));
-        let (mut words, mut start) = (Words::new(hash), 0);
+        let (mut words, mut start) = (WordStream::new(hash), 0);
         (0..u64::from(self.probes)).map(move |slice| {
             let length = short + u64::from(slice < longer);
             let position = start + words.below(length);

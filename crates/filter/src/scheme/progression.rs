@@ -1,6 +1,6 @@
 //! Two hashes for all positions: `h1 + i h2 + f(i)` modulo the bits, by finite differences.
 
-use super::words::Words;
+use super::stream::WordStream;
 use crate::hash::KeyHash;
 
 /// The positions of one key: `h1 + i h2 + f(i)` modulo m for `i = 0, 1, ..`, where f is a polynomial of degree 3 at most.
@@ -54,7 +54,7 @@ fn add(a: u64, b: u64, bits: u64) -> u64 {
 /// h1 uniform below `bits` and h2 uniform from `lowest` on, two draws of the stream of words: exactly uniform and independent if the words are.
 #[inline]
 pub(super) fn residues(hash: KeyHash, bits: u64, lowest: u64) -> (u64, u64) {
-    let mut words = Words::new(hash);
+    let mut words = WordStream::new(hash);
     let h1 = words.below(bits);
     (h1, lowest + words.below(bits - lowest))
 }
@@ -91,15 +91,13 @@ macro_rules! progression_scheme {
         }
 
         impl $crate::scheme::Scheme for $name {
+            const ID: $crate::scheme::SchemeId = $crate::scheme::SchemeId::$name;
+
             fn new(bits: u64, probes: u32) -> Result<Self, $crate::BuildError> {
                 use truebloom_math::law;
                 $crate::scheme::check_probes(probes)?;
                 let law = law::Double::new(bits, probes, law::Step::$step, law::Offsets::$offsets)?;
                 Ok($name { law, bits, probes })
-            }
-
-            fn id(&self) -> $crate::scheme::SchemeId {
-                $crate::scheme::SchemeId::$name
             }
 
             #[inline]

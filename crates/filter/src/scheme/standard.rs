@@ -1,6 +1,6 @@
-//! Schemes 11 and 1: k independent positions from a stream of words.
+//! Scheme 11: k independent positions from a stream of words.
 
-use super::words::{Words, skip};
+use super::stream::{WordStream, skip};
 use super::{Scheme, SchemeId, check_probes, mix};
 use crate::error::BuildError;
 use crate::hash::KeyHash;
@@ -20,8 +20,6 @@ pub struct Standard {
     bits: u64,
     probes: u32,
     draws: Draws,
-    /// One position a word, and all of them from the walk: scheme 1.
-    is_first: bool,
 }
 
 /// How positions are drawn from words.
@@ -57,7 +55,7 @@ impl Draws {
 
     /// The next word that is taken.
     #[inline(always)]
-    fn next(&self, words: &mut Words) -> u64 {
+    fn next(&self, words: &mut WordStream) -> u64 {
         let mut word = words.next();
         if self.skips(word) {
             (word, *words) = skip(*words, |word| self.skips(word));
@@ -74,24 +72,13 @@ pub(crate) fn digit(word: u64, base: u64) -> (u64, u64) {
 }
 
 impl Scheme for Standard {
-    fn new(bits: u64, probes: u32) -> Result<Standard, BuildError> {
-        Standard::with_id(SchemeId::Standard, bits, probes)
-    }
+    const ID: SchemeId = SchemeId::Standard;
 
-    fn with_id(id: SchemeId, bits: u64, probes: u32) -> Result<Standard, BuildError> {
-        let is_first = match id {
-            SchemeId::Standard => false,
-            SchemeId::FirstStandard => true,
-            found => return Err(BuildError::Scheme { expected: SchemeId::Standard, found }),
-        };
+    fn new(bits: u64, probes: u32) -> Result<Standard, BuildError> {
         check_probes(probes)?;
         // Checks the bits, so that the remainder below does not divide by zero.
         let law = law::Standard::new(bits, probes)?;
-        Ok(Standard { law, bits, probes, draws: Draws::new(bits, if is_first { 1 } else { probes }), is_first })
-    }
-
-    fn id(&self) -> SchemeId {
-        if self.is_first { SchemeId::FirstStandard } else { SchemeId::Standard }
+        Ok(Standard { law, bits, probes, draws: Draws::new(bits, probes) })
     }
 
     #[inline]
@@ -120,10 +107,6 @@ impl Scheme for Standard {
         }
     }
 
-    fn takes_halves(&self) -> bool {
-        !self.is_first
-    }
-
     fn law(&self) -> Box<dyn Law> {
         Box::new(self.law)
     }
@@ -145,7 +128,7 @@ impl Standard {
     /// The k positions of a key.
     #[inline]
     pub fn positions(&self, hash: KeyHash) -> Positions {
-        Positions { words: self.words(hash), bits: self.bits, draws: self.draws, word: 0, in_word: 0, left: self.probes }
+        Positions { words: WordStream::from_halves(hash), bits: self.bits, draws: self.draws, word: 0, in_word: 0, left: self.probes }
     }
 
     /// Whether all positions are there, with `A` of them a word, or any number for 0. What the two halves of the hash give is looked at without a decision in between: one after each
@@ -155,8 +138,8 @@ impl Standard {
     #[inline(always)]
     fn all_by<const A: u32>(&self, hash: KeyHash, mut has: impl FnMut(u64) -> bool) -> bool {
         // Copies: what `has` writes cannot change them.
-        let Standard { bits, probes, draws, is_first, .. } = *self;
-        if is_first | draws.skips(hash.h1) | draws.skips(hash.h2) {
+        let Standard { bits, probes, draws, .. } = *self;
+        if draws.skips(hash.h1) | draws.skips(hash.h2) {
             return self.all_in_order(hash, has);
         }
         let a_word = if A == 0 { draws.a_word } else { A };
@@ -202,17 +185,10 @@ impl Standard {
         self.positions(hash).all(has)
     }
 
-    /// The words that positions are drawn from.
-    #[inline(always)]
-    fn words(&self, hash: KeyHash) -> Words {
-        if self.is_first { Words::new(hash) } else { Words::from_halves(hash) }
-    }
-
     /// The number in the stream of the word of this probe, as long as none is skipped, if the probe is the first of its word.
     #[inline(always)]
     pub(crate) fn new_word(&self, probe: u32) -> Option<u64> {
-        let first = if self.is_first { 2 } else { 0 };
-        (probe.is_multiple_of(self.draws.a_word)).then(|| first + u64::from(probe / self.draws.a_word))
+        (probe.is_multiple_of(self.draws.a_word)).then(|| u64::from(probe / self.draws.a_word))
     }
 
     #[inline(always)]
@@ -224,7 +200,7 @@ impl Standard {
 /// The positions of one key under the [`Standard`] scheme.
 #[derive(Clone, Debug)]
 pub struct Positions {
-    words: Words,
+    words: WordStream,
     bits: u64,
     draws: Draws,
     /// The rest of the present word, and the positions that it still gives.
@@ -263,11 +239,11 @@ mod tests {
     /// A hash whose first words are all skipped at a threshold of 2^64 - 1, so the bound must end the loop: 64 skipped, the 65th taken.
     #[test]
     fn the_word_after_64_skipped_ones_is_taken_as_it_is() {
-        let hash = KeyHash::from(0x0123_4567_89ab_cdef_u128);
-        let mut words = Words::new(hash);
+        let hash = KeyHash::from_uniform_bits(0x0123_4567_89ab_cdef_u128);
+        let mut words = WordStream::new(hash);
         let expected = (0..65).map(|_| words.next()).last().map(|word| digit(word, 1000).0);
         let draws = Draws { a_word: 1, tuples: 1000, threshold: u64::MAX };
-        let mut positions = Positions { words: Words::new(hash), bits: 1000, draws, word: 0, in_word: 0, left: 1 };
+        let mut positions = Positions { words: WordStream::new(hash), bits: 1000, draws, word: 0, in_word: 0, left: 1 };
         assert_eq!(positions.next(), expected);
         assert_eq!(positions.words, words);
     }
@@ -281,8 +257,6 @@ mod tests {
                 assert_eq!(u128::from(threshold), (1u128 << 64) % u128::from(tuples));
                 assert!(a_word == 1 || tuples <= 1 << 52);
                 assert!(a_word == probes || u128::from(tuples) * u128::from(bits) > 1 << 52, "{bits} {probes}");
-                let first = Standard::with_id(SchemeId::FirstStandard, bits, probes).expect("in range");
-                assert_eq!(first.draws().a_word, 1);
             }
         }
         for (bits, probes) in [(0, 1), ((1 << 62) + 1, 1), (1, 0), (1, crate::MAX_PROBES + 1)] {
@@ -297,21 +271,19 @@ mod tests {
         for (bits, probes) in
             [1, 7, 1000, 1 << 20, 1 << 27, 3 << 60, 1 << 62].into_iter().flat_map(|bits| [1, 2, 3, 7, 20].map(|k| (bits, k)))
         {
-            for id in [SchemeId::Standard, SchemeId::FirstStandard] {
-                let scheme = Standard::with_id(id, bits, probes).expect("in range");
-                for i in 0..200 {
-                    let hash = KeyHash { h1: mix(2 * i), h2: mix(2 * i + 1) };
-                    let positions: Vec<u64> = scheme.positions(hash).collect();
-                    let mut asked = Vec::new();
-                    assert!(scheme.all(hash, |position| {
-                        asked.push(position);
-                        true
-                    }));
-                    // After a skip it begins again.
-                    assert!(asked.ends_with(&positions) && asked.iter().all(|asked| positions.contains(asked)), "{id} {bits} {probes}");
-                    let missing = positions[i as usize % positions.len()];
-                    assert!(!scheme.all(hash, |position| position != missing));
-                }
+            let scheme = Standard::new(bits, probes).expect("in range");
+            for i in 0..200 {
+                let hash = KeyHash { h1: mix(2 * i), h2: mix(2 * i + 1) };
+                let positions: Vec<u64> = scheme.positions(hash).collect();
+                let mut asked = Vec::new();
+                assert!(scheme.all(hash, |position| {
+                    asked.push(position);
+                    true
+                }));
+                // After a skip it begins again.
+                assert!(asked.ends_with(&positions) && asked.iter().all(|asked| positions.contains(asked)), "{bits} {probes}");
+                let missing = positions[i as usize % positions.len()];
+                assert!(!scheme.all(hash, |position| position != missing));
             }
         }
     }

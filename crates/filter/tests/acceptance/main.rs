@@ -69,7 +69,7 @@ impl Outcome {
 /// Builds the filters of a case, and compares.
 fn run<S: Subject>(case: Case) -> Outcome {
     let rate = case.rate.parse().expect("a rate");
-    let plan = Plan::new(&Target { items: Some(case.items), rate: Some(rate), variant: S::VARIANT, ..Target::default() }).expect("a plan");
+    let plan = Plan::new(&Target::new().items(case.items).rate(rate).scheme(S::VARIANT.into()).mean()).expect("a plan");
     assert!(plan.fpr.upper <= rate.to_f64(), "the plan itself misses the rate");
     let law = S::VARIANT.law(plan.bits, plan.probes).expect("a law");
     let fill = law.fill(case.items).expect("in range").expect("known");

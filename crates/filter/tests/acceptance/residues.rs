@@ -73,7 +73,7 @@ fn residues_are_uniform_together() {
     for (bits, lowest) in [(2, 0), (2, 1), (5, 0), (5, 1), (12, 0), (12, 1), (13, 1)] {
         let mut counts = vec![0u64; (bits * bits) as usize];
         for _ in 0..DRAWS {
-            let hash = KeyHash::from(hashes.next_wide());
+            let hash = KeyHash::from_uniform_bits(hashes.next_wide());
             let (h1, h2) = match lowest {
                 0 => Cube::new(bits, 1).expect("in range").residues(hash),
                 _ => DoubleNonzero::new(bits, 1).expect("in range").residues(hash),
@@ -97,7 +97,7 @@ fn degenerate_hashes_have_positions_all_the_same() {
             for id in truebloom::scheme::SchemeId::ALL {
                 for probes in [1, 2, 3, 7] {
                     let Ok(scheme) = truebloom::scheme::AnyScheme::named(id, bits, probes) else { continue };
-                    let positions: Vec<u64> = scheme.positions(KeyHash::from(hash)).collect();
+                    let positions: Vec<u64> = scheme.positions(KeyHash::from_uniform_bits(hash)).collect();
                     assert!(
                         positions.len() == probes as usize && positions.iter().all(|position| *position < bits),
                         "{id} {bits} {probes} {hash:x}"

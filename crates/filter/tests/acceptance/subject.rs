@@ -1,8 +1,8 @@
 //! What can be put to the test: the filter itself, and schemes alone, good and bad.
 
-use truebloom::scheme::{Classic, Scheme, SchemeId, Standard};
+use truebloom::scheme::{Classic, Scheme, Standard};
 use truebloom::{BloomFilter, HasherId, KeyHash, KeyHasher, PortableHasher, Seed};
-use truebloom_math::{Law, Variant};
+use truebloom_math::Variant;
 
 /// A filter under test.
 pub trait Subject {
@@ -46,20 +46,34 @@ impl<const HASHER: u16> Subject for Filter<HASHER> {
     }
 }
 
-/// A scheme with a name for the table.
-pub trait Named {
+/// Positions with a name for the table: of a scheme of the library, or of a bad one of this file.
+pub trait Named: Sized {
     const NAME: &'static str;
     const VARIANT: Variant = Variant::Standard;
+
+    fn new(bits: u64, probes: u32) -> Self;
+    fn positions(&self, hash: KeyHash) -> impl Iterator<Item = u64>;
 }
 
-impl Named for Standard {
-    const NAME: &'static str = "standard scheme";
+macro_rules! named {
+    ($scheme:ident, $label:literal, $variant:ident) => {
+        impl Named for $scheme {
+            const NAME: &'static str = $label;
+            const VARIANT: Variant = Variant::$variant;
+
+            fn new(bits: u64, probes: u32) -> Self {
+                Scheme::new(bits, probes).expect("in range")
+            }
+
+            fn positions(&self, hash: KeyHash) -> impl Iterator<Item = u64> {
+                Scheme::positions(self, hash)
+            }
+        }
+    };
 }
 
-impl Named for Classic {
-    const NAME: &'static str = "classic scheme";
-    const VARIANT: Variant = Variant::Classic;
-}
+named!(Standard, "standard scheme", Standard);
+named!(Classic, "classic scheme", Classic);
 
 /// A bare bit vector filled through a scheme.
 pub struct Positions<S> {
@@ -68,12 +82,12 @@ pub struct Positions<S> {
     words: Vec<u64>,
 }
 
-impl<S: Scheme + Named> Subject for Positions<S> {
+impl<S: Named> Subject for Positions<S> {
     const NAME: &'static str = S::NAME;
     const VARIANT: Variant = S::VARIANT;
 
     fn new(bits: u64, probes: u32, seed: u128) -> Self {
-        let scheme = S::new(bits, probes).expect("in range");
+        let scheme = S::new(bits, probes);
         Positions { scheme, hasher: hasher(HasherId::Xxh3 as u16, seed), words: vec![0; bits.div_ceil(64) as usize] }
     }
 
@@ -91,41 +105,26 @@ impl<S: Scheme + Named> Subject for Positions<S> {
     }
 }
 
-/// Deliberately bad schemes, which claim the law of the standard filter.
+/// Deliberately bad positions, which claim the law of the standard filter.
 macro_rules! bad_scheme {
     ($(#[$doc:meta])* $name:ident, $label:literal, $second:expr) => {
         $(#[$doc])*
-        pub struct $name(Standard);
+        pub struct $name {
+            bits: u64,
+            probes: u32,
+        }
 
         impl Named for $name {
             const NAME: &'static str = $label;
-        }
 
-        impl Scheme for $name {
-            fn new(bits: u64, probes: u32) -> Result<Self, truebloom::BuildError> {
-                Standard::new(bits, probes).map($name)
-            }
-
-            fn id(&self) -> SchemeId {
-                SchemeId::Standard
-            }
-
-            fn bits(&self) -> u64 {
-                self.0.bits()
-            }
-
-            fn probes(&self) -> u32 {
-                self.0.probes()
+            fn new(bits: u64, probes: u32) -> Self {
+                $name { bits, probes }
             }
 
             fn positions(&self, hash: KeyHash) -> impl Iterator<Item = u64> {
-                let (bits, hash) = (u128::from(self.0.bits()), u128::from(hash));
+                let (bits, hash) = (u128::from(self.bits), u128::from(hash));
                 let (first, second): (u128, u128) = (hash % (1 << 64) % bits, $second(hash >> 64) % bits);
-                (0..u128::from(self.0.probes())).map(move |i| ((first + i * second) % bits) as u64)
-            }
-
-            fn law(&self) -> Box<dyn Law> {
-                self.0.law()
+                (0..u128::from(self.probes)).map(move |i| ((first + i * second) % bits) as u64)
             }
         }
     };

@@ -7,7 +7,7 @@
 use crate::ALPHA;
 use crate::common::SplitMix64;
 use truebloom::scheme::{AnyScheme, Scheme, SchemeId};
-use truebloom::{BloomFilter, KeyHash, PortableHasher, Seed};
+use truebloom::{FilterOf, KeyHash, PortableHasher, Seed};
 use truebloom_math::binomial::{self, noticed_factor};
 
 /// Bits, probes, items and filters.
@@ -23,16 +23,16 @@ fn accept(id: SchemeId) {
     for (bits, probes, items, filters) in CASES {
         let scheme = AnyScheme::named(id, size_for(id, bits, probes), probes).expect("in range");
         let fpr = scheme.law().proven(items).expect("affordable").expect("a bracket or better");
-        let mut filter = BloomFilter::with_scheme(scheme, PortableHasher::xxh3(Seed::from(1))).expect("small");
+        let mut filter = FilterOf::with_scheme(scheme, PortableHasher::xxh3(Seed::from(1))).expect("small");
         let filters = filters * crate::environment("ACCEPTANCE_SCALE", 1);
         let mut hashes = SplitMix64(crate::environment("ACCEPTANCE_SEED", 1) << 32 | u64::from(id as u16));
         let hits: u64 = (0..filters)
             .map(|_| {
                 filter.clear();
                 (0..items).for_each(|_| {
-                    filter.insert_hash(KeyHash::from(hashes.next_wide()));
+                    filter.insert_hash(KeyHash::from_uniform_bits(hashes.next_wide()));
                 });
-                u64::from(filter.contains_hash(KeyHash::from(hashes.next_wide())))
+                u64::from(filter.contains_hash(KeyHash::from_uniform_bits(hashes.next_wide())))
             })
             .sum();
         let measured = hits as f64 / filters as f64;

@@ -213,3 +213,32 @@ proptest! {
         }
     }
 }
+
+/// Counters that are full stay full when all are halved, and the file says so and is read again; keys whose own count is full have no upper bound from then on.
+#[test]
+fn halved_sketches_with_full_counters_are_read_again() {
+    let mut sketch = small::<FullRows, u32>(3);
+    sketch.add("hot", 5_000_000_000);
+    sketch.add("cold", 7);
+    sketch.halve();
+    assert_eq!(Sketch::from_bytes(&sketch.to_bytes().expect("small")), Ok(sketch.clone()));
+    sketch.halve();
+    assert_eq!(Sketch::from_bytes(&sketch.to_bytes().expect("small")), Ok(sketch));
+
+    fn list<C: Counter>(count: u64) {
+        let mut list = truebloom::count_min::ListedSketch::<FullRows, C>::new(small(3), 20).expect("a list");
+        list.add("hot", count);
+        list.add("cold", 7);
+        for _ in 0..3 {
+            list.halve();
+            let read = truebloom::count_min::ListedSketch::<FullRows, C>::from_bytes(&list.to_bytes().expect("small"));
+            assert_eq!(read.map(|read| read.top(9)), Ok(list.top(9)));
+            list.add("hot", 1);
+        }
+        let hot = list.bounds("hot");
+        assert!(hot.at_least <= hot.at_most && (count < u64::MAX || hot.at_most == u64::MAX), "{hot:?}");
+    }
+    list::<u32>(5_000_000_000);
+    list::<u64>(u64::MAX);
+    list::<u64>(u64::MAX - 1);
+}

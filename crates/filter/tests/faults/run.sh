@@ -23,7 +23,7 @@ double-nonzero~all_pairs residues_are_uniform unconditional::double_nonzero~doub
 square~all_pairs unconditional::square~square.rs~[1, 2, 0]~[1, 0, 0]~plain double hashing
 cube~all_pairs unconditional::cube~cube.rs~[1, 6, 6]~[1, 6, 0]~squares
 enhanced~all_pairs unconditional::enhanced~enhanced.rs~[0, 1, 1]~[0, 1, 0]~squares
-blocked~hits_follow blocks_and_positions~blocked.rs~let (line, rest) = digit(hash.h1, self.lines);~let (line, rest) = digit(hash.h1, self.lines); let line = line / 2 * 2;~odd blocks are never drawn
+blocked~hits_follow blocks_and_positions~in_lines.rs~let (line, rest) = digit(hash.h1, self.lines);~let (line, rest) = digit(hash.h1, self.lines); let line = line / 2 * 2;~odd blocks are never drawn
 partition-double~unconditional::partition_double~partition_double.rs~self.in_slices(self.residues(hash))~self.in_slices((self.residues(hash).0, 0))~h2 is never used
 LIST
 }

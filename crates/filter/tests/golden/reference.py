@@ -48,6 +48,7 @@ def below(stream, bound):
 
 
 def positions(h1, h2, m):
+    """The walk of sketches' rows: one a word."""
     stream = words(h1, h2)
     while True:
         yield below(stream, m)
@@ -103,7 +104,6 @@ def partition_double(h1, h2, m, k):
 
 SCHEMES = {
     "standard": batched_positions,
-    "standard-1": lambda h1, h2, m, k: list(islice(positions(h1, h2, m), k)),
     "classic": distinct_positions,
     "partitioned": partitioned,
     "double": two_hashes(lambda i: 0),
@@ -137,12 +137,6 @@ def xxh3(seed, key):
     return h & MASK, h >> 64
 
 
-def first_xxh3(seed, key):
-    """Hasher 1."""
-    h = xxhash.xxh3_128_intdigest(key, seed=seed & MASK)
-    return (h & MASK) ^ (seed >> 64), h >> 64
-
-
 def siphash13(seed, key):
     k0, k1 = seed & MASK, seed >> 64
     v = [k0 ^ 0x736F6D6570736575, k1 ^ 0x646F72616E646F6D ^ 0xEE, k0 ^ 0x6C7967656E657261, k1 ^ 0x7465646279746573]
@@ -174,11 +168,11 @@ def siphash13(seed, key):
     return tuple(halves)
 
 
-HASHERS = {1: first_xxh3, 2: siphash13, 3: xxh3}
+HASHERS = {2: siphash13, 3: xxh3}
 
 
 class Filter:
-    scheme, kind = 1, 1
+    scheme, kind = 11, 1
 
     def __init__(self, hasher, bits, probes, capacity=0, rate=(0, 0, 0)):
         self.hasher, self.bits, self.probes, self.capacity, self.rate = hasher, bits, probes, capacity, rate
@@ -187,11 +181,13 @@ class Filter:
     def insert(self, key):
         h1, h2 = HASHERS[self.hasher](SEED, key)
         before = bytes(self.payload)
-        scheme = SCHEMES["standard" if self.scheme == 11 else "standard-1"]
-        for p in scheme(h1, h2, self.bits, self.probes):
+        for p in self.positions(h1, h2):
             self.payload[p // 8] |= 1 << p % 8
         self.offered += 1
         self.changed += before != self.payload
+
+    def positions(self, h1, h2):
+        return batched_positions(h1, h2, self.bits, self.probes)
 
     def union(self, other):
         self.payload = bytearray(a | b for a, b in zip(self.payload, other.payload))
@@ -209,12 +205,6 @@ class Filter:
         return header + struct.pack("<Q", xxhash.xxh3_64_intdigest(header)) + self.payload
 
 
-class Batched(Filter):
-    """Several positions a word."""
-
-    scheme = 11
-
-
 def blocked_positions(stream, m, k):
     """The first word of the stream (skips included) draws one of m / 512 blocks, the next words seven positions each."""
     line = below(stream, m // 512)
@@ -225,24 +215,15 @@ def blocked_positions(stream, m, k):
 class Blocked(Filter):
     """Kind 2."""
 
-    scheme, kind = 10, 2
+    scheme, kind = 12, 2
 
-    def insert(self, key):
-        stream = (halves_and_words if self.scheme == 12 else words)(*HASHERS[self.hasher](SEED, key))
-        before = bytes(self.payload)
-        for p in blocked_positions(stream, self.bits, self.probes):
-            self.payload[p // 8] |= 1 << p % 8
-        self.offered += 1
-        self.changed += before != self.payload
+    def positions(self, h1, h2):
+        return blocked_positions(halves_and_words(h1, h2), self.bits, self.probes)
 
     def encode(self):
         header = bytearray(super().encode()[:248])
         header[120:128] = struct.pack("<Q", 512)
         return bytes(header) + struct.pack("<Q", xxhash.xxh3_64_intdigest(bytes(header))) + self.payload
-
-
-class BlockedFromHalves(Blocked):
-    scheme = 12
 
 
 P61 = (1 << 61) - 1
@@ -272,7 +253,7 @@ class Sketch:
         return [row * self.width + p for row, p in enumerate(rows)]
 
     def add(self, key, count):
-        cells, most = self.cells(*first_xxh3(SEED, key)), 256**self.counter_bytes - 1
+        cells, most = self.cells(*xxh3(SEED, key)), 256**self.counter_bytes - 1
         raised = min(self.counters[c] for c in cells) + count
         for c in cells:
             self.counters[c] = min(most, max(self.counters[c], raised) if self.conservative else self.counters[c] + count)
@@ -287,13 +268,13 @@ class Sketch:
         parameters = struct.pack("<IIII", self.copies or 1, self.counter_bytes, self.family, 0)
         if listed:
             section = b""
-            for key, count in sorted(listed.items(), key=lambda item: (lambda h: h[1] << 64 | h[0])(first_xxh3(SEED, item[0]))):
+            for key, count in sorted(listed.items(), key=lambda item: (lambda h: h[1] << 64 | h[0])(xxh3(SEED, item[0]))):
                 section += struct.pack("<QQQQ", count, 0, count, len(key)) + key + bytes(-len(key) % 8)
             parameters += struct.pack("<QQQQ", 50, len(listed), len(section), 0)
             payload += section
         header = b"\x89TBL\r\n\x1a\n"
         kind = 7 if self.copies else 6
-        header += struct.pack("<HHHHIIQ", 1, kind, 1, 1, 2 * self.conservative + 4 * self.halved, self.depth, self.width)
+        header += struct.pack("<HHHHIIQ", 1, kind, 13, 3, 2 * self.conservative + 4 * self.halved, self.depth, self.width)
         header += SEED.to_bytes(16, "little") + struct.pack("<Q", self.total) + bytes(40)
         header += struct.pack("<QQQ", 256, len(payload), xxhash.xxh3_64_intdigest(payload)) + parameters
         header += bytes(248 - len(header))
@@ -352,8 +333,7 @@ class Recycling:
             h1, h2 = mix(h1 ^ salt[0]), mix(h2 ^ salt[1])
         if self.classic:
             return set(distinct_positions(h1, h2, self.bits, self.probes))
-        scheme = SCHEMES["standard" if self.hasher == 3 else "standard-1"]
-        return set(scheme(h1, h2, self.bits, self.probes))
+        return set(batched_positions(h1, h2, self.bits, self.probes))
 
     def rate(self, ones):
         if not self.classic:
@@ -425,7 +405,7 @@ class Recycling:
             payload += bits
         flags = self.retaining * 2 | (not self.renewed) * 4 | self.excluded * 8 | (self.now is not None) * 16
         header = b"\x89TBL\r\n\x1a\n"
-        header += struct.pack("<HHHHIIQ", 1, 2 + self.phases, 2 if self.classic else 11 if self.hasher == 3 else 1, self.hasher, flags, self.probes, self.bits)
+        header += struct.pack("<HHHHIIQ", 1, 2 + self.phases, 2 if self.classic else 11, self.hasher, flags, self.probes, self.bits)
         header += SEED.to_bytes(16, "little")
         header += struct.pack("<QQ", self.offered, self.new) + bytes(32)
         header += struct.pack("<QQQ", 256, len(payload), xxhash.xxh3_64_intdigest(bytes(payload)))
@@ -476,21 +456,19 @@ def recycling(folder):
         for key in keys(0, 160 + 40 * second):
             lines.offer(key)
     (folder / "v1-recycling-blocked.tbl").write_bytes(lines.encode())
-    # Schemes 1 and 11, with hashers 1 and 3.
-    for hasher, name in (1, ""), (3, "-11"):
-        one = Recycling(hasher, 300, 4, 150, 1, retaining=True, age=1_000_000_000)
-        for second in range(3):
-            one.advance((7 + second) * 1_000_000_000)
-            for key in keys(0, 80 + 40 * second):
-                one.offer(key)
-        (folder / f"v1-recycling-one{name}.tbl").write_bytes(one.encode())
-        two = Recycling(2, 250, 5, 120, 2, classic=True, renewed=False, excluded=True, insertions=25)
-        three = Recycling(hasher, 500, 6, 303, 2)
-        for filter in (two, three):
-            for key in [*keys(0, 60), *keys(30, 90), *keys(80, 130)]:
-                filter.offer(key)
-        (folder / "v1-recycling-two-classic.tbl").write_bytes(two.encode())
-        (folder / f"v1-recycling-two{name}.tbl").write_bytes(three.encode())
+    one = Recycling(3, 300, 4, 150, 1, retaining=True, age=1_000_000_000)
+    for second in range(3):
+        one.advance((7 + second) * 1_000_000_000)
+        for key in keys(0, 80 + 40 * second):
+            one.offer(key)
+    (folder / "v1-recycling-one.tbl").write_bytes(one.encode())
+    two = Recycling(2, 250, 5, 120, 2, classic=True, renewed=False, excluded=True, insertions=25)
+    three = Recycling(3, 500, 6, 303, 2)
+    for filter in (two, three):
+        for key in [*keys(0, 60), *keys(30, 90), *keys(80, 130)]:
+            filter.offer(key)
+    (folder / "v1-recycling-two-classic.tbl").write_bytes(two.encode())
+    (folder / "v1-recycling-two.tbl").write_bytes(three.encode())
 
 
 def keys(start, end):
@@ -501,14 +479,10 @@ def keys(start, end):
 
 
 def main(folder):
-    for planned, name in (Filter(1, 2401, 7, 250, (1, -2, 1)), "xxh3"), (Batched(3, 2401, 7, 250, (1, -2, 1)), "xxh3-11"):
-        for key in keys(0, 120):
-            planned.insert(key)
-        (folder / f"v1-{name}.tbl").write_bytes(planned.encode())
-    for blocked, name in (Blocked(1, 5632, 10, 333, (1, -3, 1)), "blocked"), (BlockedFromHalves(3, 5632, 10, 333, (1, -3, 1)), "blocked-12"):
-        for key in keys(0, 160):
-            blocked.insert(key)
-        (folder / f"v1-{name}.tbl").write_bytes(blocked.encode())
+    for made, name, end in (Filter(3, 2401, 7, 250, (1, -2, 1)), "xxh3", 120), (Blocked(3, 5632, 10, 333, (1, -3, 1)), "blocked", 160):
+        for key in keys(0, end):
+            made.insert(key)
+        (folder / f"v1-{name}.tbl").write_bytes(made.encode())
     merged, other = Filter(2, 4097, 5), Filter(2, 4097, 5)
     for key in keys(0, 100):
         merged.insert(key)

@@ -6,7 +6,7 @@ use crate::{files, filter};
 use proptest::prelude::*;
 use std::time::Duration;
 use truebloom::recycling::{Blocked, BlockedRecyclingFilter, Policy, Seeds};
-use truebloom::{BlockedBloomFilter, Expected, FormatError, Kind, PortableHasher, RecyclingFilter};
+use truebloom::{BlockedBloomFilter, Expected, FileKind, FormatError, PortableHasher, RecyclingFilter};
 
 #[test]
 fn golden_blocked() {
@@ -109,13 +109,13 @@ fn contradictions_are_refused_by_name() {
 fn other_layouts_say_what_opens_them() {
     let error = RecyclingFilter::<PortableHasher>::from_bytes(&sample()).expect_err("another layout");
     assert!(
-        error == FormatError::Kind { found: Kind::RecyclingBlocked } && error.to_string().contains("BlockedRecyclingFilter::open"),
+        error == FormatError::Kind { found: FileKind::RecyclingBlocked } && error.to_string().contains("BlockedRecyclingFilter::open"),
         "{error}"
     );
-    assert_eq!(BlockedBloomFilter::from_bytes(&sample()), Err(FormatError::Kind { found: Kind::RecyclingBlocked }));
+    assert_eq!(BlockedBloomFilter::from_bytes(&sample()), Err(FormatError::Kind { found: FileKind::RecyclingBlocked }));
     let standard: RecyclingFilter = filter(100, 3, Policy::one_phase(40), 1);
     let error = decode(&standard.to_bytes().expect("small")).expect_err("another layout");
-    assert_eq!(error, FormatError::Kind { found: Kind::RecyclingOnePhase });
+    assert_eq!(error, FormatError::Kind { found: FileKind::RecyclingOnePhase });
     // The same header with the other's kind is neither.
     assert!(matches!(
         RecyclingFilter::<PortableHasher>::from_bytes(&patched(10, &[3, 0])),

@@ -10,7 +10,7 @@ use crate::{filter, policies};
 use truebloom::PortableHasher;
 use truebloom::recycling::{Layout, Phases, Policy, RecyclingFilter, Seeds, Trigger};
 use truebloom::scheme::{Classic, FillScheme, SchemeId, Standard};
-use truebloom_math::recycling::{Design, LongRun, Mode, Phases as ModelPhases, Trigger as ModelTrigger};
+use truebloom_math::recycling::{Design, LongRun, Mode};
 
 pub const BATCHES: u64 = 400;
 pub const LIMIT: f64 = 5.0;
@@ -81,14 +81,9 @@ fn distance(subject: &mut impl Subject, model: &LongRun, cycles: u64) -> (f64, f
 }
 
 fn model(scheme: SchemeId, bits: u64, probes: u32, policy: &Policy) -> LongRun {
-    let (phases, trigger) = match policy.phases {
-        Phases::One => (ModelPhases::One, ModelTrigger::Included),
-        Phases::Two(Trigger::Included) => (ModelPhases::Two, ModelTrigger::Included),
-        Phases::Two(Trigger::Excluded) => (ModelPhases::Two, ModelTrigger::Excluded),
-    };
-    let shared_hash = policy.seeds == Seeds::Kept;
-    let mode = Mode { phases, trigger, shared_hash, colliding: scheme == SchemeId::Standard, retaining: policy.retaining };
-    Design::new(bits, probes, policy.sigma, mode).and_then(|design| design.long_run()).expect("a model")
+    let Policy { phases, seeds, retaining, sigma, .. } = *policy;
+    let mode = Mode { phases, seeds, retaining, colliding: scheme == SchemeId::Standard };
+    Design::new(bits, probes, sigma, mode).and_then(|design| design.long_run()).expect("a model")
 }
 
 fn accept<S: FillScheme>(bits: u64, probes: u32, policy: Policy, cycles: u64) {
@@ -110,6 +105,39 @@ fn every_variant_has_the_rate_and_the_cycles_of_its_model() {
             }
         }
     }
+}
+
+/// A retained item has its old positions under one seed, and new ones where the seed is renewed: two designs in which that makes most of a difference, each held to its own law and not to the other.
+#[test]
+fn retained_items_have_the_law_of_their_seeds() {
+    for (bits, probes, sigma) in [(30, 10, 15), (12, 6, 7)] {
+        let [renewed, kept] = [Seeds::Renewed, Seeds::Kept].map(|seeds| Policy { retaining: true, seeds, ..Policy::one_phase(sigma) });
+        accept::<Standard>(bits, probes, renewed, 1_000);
+        accept::<Standard>(bits, probes, kept, 1_000);
+        for (policy, other) in [(renewed, kept), (kept, renewed)] {
+            let model = model(SchemeId::Standard, bits, probes, &other);
+            let (rate, length) = distance(&mut filter::<Standard>(bits, probes, policy, 7), &model, 1_000);
+            assert!(rate.abs().max(length.abs()) > LIMIT, "{bits} {probes} {policy:?}: {rate} {length}");
+        }
+    }
+}
+
+/// Every filter names the design whose law it has, and is what its design says.
+#[test]
+fn filters_and_designs_agree() {
+    for policy in policies(30) {
+        let made = filter::<Classic>(80, 3, policy, 1);
+        assert_eq!(made.design().is_none(), policy.retaining && policy.phases != Phases::One, "{policy:?}");
+        if let Some(design) = made.design() {
+            assert_eq!((Policy::from(&design), design.mode().colliding), (policy, false));
+        }
+    }
+    assert_eq!(Policy::two_phases(30), Policy::from(&Design::new(80, 3, 30, Mode::two_phase()).expect("a design")));
+    let sized = RecyclingFilter::for_items(1_000, 0.01).expect("in range");
+    let run = sized.design().and_then(|design| design.long_run().ok()).expect("a law");
+    assert!(run.fpr.upper <= 0.01 && run.items_per_cycle.lower >= 1_000.0 && run.items_per_cycle.upper < 1_001.0);
+    assert!(RecyclingFilter::for_items(0, 0.01).is_err() && RecyclingFilter::for_items(9, 1.5).is_err());
+    assert!(RecyclingFilter::for_items(1 << 59, 1e-9).is_err());
 }
 
 #[test]

@@ -27,9 +27,9 @@ fn run<S: Layout>(bits: u64, probes: u32, policy: Policy<S::Limit>, seed: u128, 
             cycles = filter.stats().cycles;
             frozen = std::mem::take(&mut active);
             match policy.phases {
-                Phases::One => frozen.clear(),
                 Phases::Two(truebloom::recycling::Trigger::Included) => drop(frozen.insert(*key)),
                 Phases::Two(_) => {}
+                _ => frozen.clear(),
             }
             if policy.retaining {
                 active.insert(*key);

@@ -1,8 +1,8 @@
 //! e in whole numbers: the least depth and the least width are decided here, so that no rounding of a logarithm can be off by one.
 
-use crate::dyadic::Dyadic;
-use crate::enclosure::{Enclose, Enclosure};
-use crate::fixed::{self, Divisor, Product};
+use crate::exact::dyadic::Dyadic;
+use crate::exact::enclosure::{Enclose, Enclosure};
+use crate::exact::fixed::{self, Divisor, Product};
 use crate::{Rate, Result};
 
 /// The sum of `sign^i / i!` over i from 2 on, as a fraction, and the units by which it may be off either way.
@@ -182,4 +182,43 @@ fn plus(a: &Dyadic, b: &Dyadic, up: bool) -> Dyadic {
     sum.words.resize(sum.words.len().max(other.words.len()) + 1, 0);
     fixed::add(&mut sum.words, &other.words);
     sum
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use num_bigint::BigUint;
+
+    fn big(words: &[u64]) -> BigUint {
+        words.iter().rev().fold(BigUint::ZERO, |sum, &word| (sum << 64) + word)
+    }
+
+    /// Against the same series with two words more: within the error, and in need of a tenth of it.
+    #[test]
+    fn the_budget_of_the_series_is_kept_and_used() {
+        let mut worst = 0.0f64;
+        for alternating in [false, true] {
+            for limbs in [1, 2, 3, 5, 9, 20] {
+                let ((rough, error), (fine, _)) = (series(limbs, alternating), series(limbs + 2, alternating));
+                let (rough, fine) = (big(&rough) << 128u8, big(&fine));
+                let missed = if rough > fine { rough - fine } else { fine - rough };
+                assert!(missed < BigUint::from(error - 1) << 128u8, "{limbs} words, {alternating}");
+                let units = u64::try_from(missed >> 128u8).expect("few");
+                worst = worst.max(units as f64 / error as f64);
+            }
+        }
+        assert!(worst > 0.1, "a tenth of the budget would do: {worst}");
+    }
+
+    /// Sums of numbers of different lengths, and a carry beyond both.
+    #[test]
+    fn sums_keep_all_their_words() {
+        let number = |words: &[u64]| Dyadic { words: words.to_vec(), exponent: -64 };
+        for (a, b) in [(&[1][..], &[2, 3, 4][..]), (&[2, 3, 4], &[1]), (&[u64::MAX, u64::MAX], &[1]), (&[u64::MAX], &[u64::MAX, u64::MAX])]
+        {
+            let sum = plus(&number(a), &number(b), false);
+            assert_eq!(sum.exponent, -64);
+            assert_eq!(big(&sum.words), big(a) + big(b), "{a:?} {b:?}");
+        }
+    }
 }

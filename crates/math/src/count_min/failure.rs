@@ -3,8 +3,8 @@
 use super::euler::{Fraction, Sum};
 use super::shape::inverse;
 use super::{Family, LN_SLACK, Rows, Shape, ln_target};
-use crate::combine::Power;
-use crate::enclosure::{Enclose, GUARD};
+use crate::exact::combine::Power;
+use crate::exact::enclosure::{Enclose, GUARD};
 use crate::{Fpr, Rate, Result};
 
 impl Shape {

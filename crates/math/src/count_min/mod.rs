@@ -20,11 +20,10 @@
 
 mod euler;
 mod failure;
-mod prime;
 mod shape;
 mod tail;
 
-pub use prime::{is_prime, next_prime};
+pub use crate::exact::modular::{is_prime, next_prime};
 pub use shape::{MAX_COPIES, Shape};
 
 use crate::Rate;

@@ -1,11 +1,12 @@
 //! The size of a sketch, and the size that an error and a risk ask for.
 
 use super::euler::{Depth, Exactly, floor_of_multiple};
-use super::prime::{is_prime, next_prime};
+
 use super::{Family, Rows};
-use crate::combine::Power;
-use crate::enclosure::Enclose;
 use crate::error::out_of_range;
+use crate::exact::combine::Power;
+use crate::exact::enclosure::Enclose;
+use crate::exact::modular::{gcd, is_prime, next_prime};
 use crate::{Error, Rate, Result};
 
 /// The most copies of a two-hash sketch that are planned.
@@ -192,10 +193,6 @@ fn lowest_terms(rate: &Rate) -> (u64, Factored) {
     let (twos, fives) = (count(2), count(5));
     let common = gcd(top, odd);
     (top / common, Factored { odd: odd / common, twos, fives })
-}
-
-fn gcd(a: u64, b: u64) -> u64 {
-    if b == 0 { a } else { gcd(b, a % b) }
 }
 
 impl Shape {

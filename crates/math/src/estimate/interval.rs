@@ -17,7 +17,7 @@ pub struct ItemsEstimate {
     pub lower: u64,
     /// The largest number of items of the interval; `None` for a full filter, where no number is too large, and where it is beyond 2^62.
     pub upper: Option<u64>,
-    /// [`Method::Exact`] and [`Method::Validated`]: from the law itself, as for an [`crate::occupancy::Bracket`]. [`Method::Bound`]: at least one end from proven
+    /// [`Method::Exact`] and [`Method::Validated`]: from the law itself, as for a [`crate::occupancy::Probability`]. [`Method::Bound`]: at least one end from proven
     /// inequalities, and so the interval a little wider than the law's own.
     pub method: Method,
 }
@@ -111,7 +111,7 @@ impl Search {
         Ok(Bounded { lower: (out, inside), upper })
     }
 
-    fn bound(&self, items: u64, tail: Tail) -> Result<crate::occupancy::Bracket> {
+    fn bound(&self, items: u64, tail: Tail) -> Result<crate::occupancy::Probability> {
         Ok(Bounds::new(&self.law(items)?)?.tail(tail))
     }
 

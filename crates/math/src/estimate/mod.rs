@@ -1,8 +1,11 @@
-//! Items from set bits.
+//! What set bits say: of items, of bits, of the keys that were met.
 
+mod bits;
+pub mod distinct;
 mod interval;
 mod likelihood;
 
+pub use bits::{BitsEstimate, estimate_bits};
 pub use interval::{ItemsEstimate, items_interval};
 pub use likelihood::items_by_likelihood;
 

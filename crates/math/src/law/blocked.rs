@@ -4,12 +4,13 @@ use super::inclusion::{InBlock as Placement, Inclusion, Items, Query, When};
 use super::mixture::{Mixture, Positions};
 use super::two_blocks::TwoBlocks;
 use super::{Law, Variant};
-use crate::enclosure::{Enclose, HashFloor};
 use crate::error::{check_bits, out_of_range};
+use crate::exact::enclosure::{Enclose, HashFloor};
 use crate::{Fill, Fpr, Rate, Result};
 
 /// How the probes of an item lie in its block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub enum InBlock {
     /// k independent positions, repeats allowed.
     Independent,

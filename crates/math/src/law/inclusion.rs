@@ -11,8 +11,8 @@
 //! fractions; each is computed by steps that round down by less than one unit, so the sum is known to within a whole number of units.
 //! In `f64` the same sum loses every digit at ordinary parameters, and so do the recursions of the papers.
 
-use crate::enclosure::{Enclose, Enclosure};
-use crate::fixed::{self, Divisor, Product};
+use crate::exact::enclosure::{Enclose, Enclosure};
+use crate::exact::fixed::{self, Divisor, Product};
 use crate::{Error, Result};
 
 /// The query's positions.
@@ -97,6 +97,12 @@ impl Inclusion {
         (k + 2) * (k + 2) + k * (k + self.empty_error() + 2)
     }
 
+    /// Units by which a single term `c_j g_j / 2^k` may be too small; it is never too large.
+    pub(crate) fn term_error(&self) -> u128 {
+        let k = u128::from(self.probes);
+        (k + 2) * (k + 2) + k + self.empty_error() + 2
+    }
+
     /// Calls `visit(j, g_j)` for j = 1, 2, .. `last`, and stops before the first that is 0.
     pub(crate) fn for_each_empty(&self, last: u32, product: &mut Product, limbs: usize, mut visit: impl FnMut(u64, &[u64], &mut Product)) {
         let (mut power, mut mean, mut bases) = (vec![0; limbs], vec![0; limbs], Bases::new(self, limbs));
@@ -113,6 +119,37 @@ impl Inclusion {
                 }
             }
         }
+    }
+
+    /// The whole sum over `2^k`, in units of `2^-(64 limbs)`; calls `visit` with each of its terms, all positive, for j = 0, 1, .., up to the last that is not 0.
+    pub(crate) fn sum(&self, limbs: usize, mut visit: impl FnMut(&[u64])) -> Vec<u64> {
+        let coefficients = self.coefficients(limbs);
+        let mut product = Product::new(limbs);
+        let mut sums = [vec![0; limbs + 1], vec![0; limbs + 1]];
+        fixed::add(&mut sums[0], &coefficients[..limbs]);
+        visit(&coefficients[..limbs]);
+        let whole = Divisor::new(self.bits);
+        let (mut falling, mut term) = (vec![0; limbs], vec![0; limbs]);
+        self.for_each_empty(self.probes, &mut product, limbs, |j, empty, product| {
+            let at = j as usize * limbs;
+            term.copy_from_slice(&coefficients[at..at + limbs]);
+            if self.query == Query::Independent && j > 1 {
+                if j == 2 {
+                    fixed::set_ratio(&mut falling, self.bits - 1, &whole);
+                } else {
+                    fixed::scale(&mut falling, self.bits - (j - 1), &whole);
+                }
+                product.multiply(&mut term, &falling);
+            }
+            product.multiply(&mut term, empty);
+            visit(&term);
+            fixed::add(&mut sums[j as usize % 2], &term);
+        });
+        let [mut sum, negative] = sums;
+        if fixed::subtract(&mut sum, &negative) {
+            sum.fill(0);
+        }
+        sum
     }
 
     /// `c_j / 2^k` without the falling factor `m (m-1) .. (m-j+1) / m^j` of the independent query.
@@ -222,31 +259,7 @@ fn distinct(base: &mut [u64], law: &Inclusion, j: u64, bits: &Divisor) -> bool {
 
 impl Enclose for Inclusion {
     fn attempt(&self, limbs: usize) -> Result<Enclosure> {
-        let coefficients = self.coefficients(limbs);
-        let mut product = Product::new(limbs);
-        let mut sums = [vec![0; limbs + 1], vec![0; limbs + 1]];
-        fixed::add(&mut sums[0], &coefficients[..limbs]);
-        let whole = Divisor::new(self.bits);
-        let (mut falling, mut term) = (vec![0; limbs], vec![0; limbs]);
-        self.for_each_empty(self.probes, &mut product, limbs, |j, empty, product| {
-            let at = j as usize * limbs;
-            term.copy_from_slice(&coefficients[at..at + limbs]);
-            if self.query == Query::Independent && j > 1 {
-                if j == 2 {
-                    fixed::set_ratio(&mut falling, self.bits - 1, &whole);
-                } else {
-                    fixed::scale(&mut falling, self.bits - (j - 1), &whole);
-                }
-                product.multiply(&mut term, &falling);
-            }
-            product.multiply(&mut term, empty);
-            fixed::add(&mut sums[j as usize % 2], &term);
-        });
-        let [mut sum, negative] = sums;
-        if fixed::subtract(&mut sum, &negative) {
-            sum.fill(0);
-        }
-        let error = self.sum_error();
+        let (sum, error) = (self.sum(limbs, |_| {}), self.sum_error());
         Ok(Enclosure::around(sum, error, error, i64::from(self.probes) - 64 * limbs as i64))
     }
 

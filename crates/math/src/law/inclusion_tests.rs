@@ -2,9 +2,9 @@
 //! bracket a tenth as wide.
 
 use super::{InBlock, Inclusion, Items, Query, When};
-use crate::dyadic::Dyadic;
-use crate::enclosure::Enclose;
-use crate::fixed::{self, Divisor, Product};
+use crate::exact::dyadic::Dyadic;
+use crate::exact::enclosure::Enclose;
+use crate::exact::fixed::{self, Divisor, Product};
 use crate::law::slices::Slices;
 use num_bigint::BigInt;
 use num_rational::BigRational;

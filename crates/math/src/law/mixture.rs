@@ -15,8 +15,8 @@
 //! what the working precision has on top of the answer's.
 
 use super::inclusion::{Inclusion, MAX_DIGITS, MAX_WORK};
-use crate::enclosure::{Enclose, Enclosure};
-use crate::fixed::{self, Divisor, Product};
+use crate::exact::enclosure::{Enclose, Enclosure};
+use crate::exact::fixed::{self, Divisor, Product};
 use crate::{Error, Result};
 
 /// How a query chooses its positions.

@@ -6,13 +6,17 @@
 mod block_fills;
 mod blocked;
 mod classic;
+pub mod convergence;
 pub(crate) mod double;
-mod hashing;
+pub(crate) mod fill;
 pub(crate) mod inclusion;
 pub(crate) mod mixture;
 mod partition_double;
 mod partitioned;
 pub(crate) mod ratios;
+pub(crate) mod registry;
+pub mod sets;
+pub mod simulation;
 pub(crate) mod slices;
 mod standard;
 mod two_blocks;
@@ -21,21 +25,39 @@ mod unproven;
 pub use blocked::{Blocked, InBlock};
 pub use classic::Classic;
 pub use double::{Double, Offsets, Step};
-pub use hashing::Hashing;
+pub use fill::Fill;
 pub use partition_double::PartitionDouble;
 pub use partitioned::Partitioned;
+pub use registry::{BLOCK_BITS, Layout, SchemeId};
 pub use standard::Standard;
 
-use crate::enclosure::{Enclose, HashFloor};
 use crate::error::{check_bits, check_probes, out_of_range};
-use crate::{Error, Fill, Fpr, Rate, Result};
+use crate::exact::enclosure::{Enclose, HashFloor};
+use crate::{Error, Fpr, Rate, Result};
 use inclusion::{Inclusion, Items, Query};
 use slices::Slices;
 use std::fmt;
 use std::str::FromStr;
 
 /// The law of a filter with given bits and probes.
-pub trait Law {
+///
+/// Sealed: plans, promises and verdicts rest on the brackets of a law without looking behind them, so only this crate, which proves them, has laws. And a law can learn to answer more
+/// without breaking a program.
+///
+/// ```compile_fail,E0277
+/// use truebloom_math::{Fill, Fpr, Law, Result};
+///
+/// struct Mine;
+///
+/// impl Law for Mine {
+///     fn bits(&self) -> u64 { 64 }
+///     fn probes(&self) -> u32 { 1 }
+///     fn fpr(&self, _: u64) -> Result<Fpr> { unimplemented!() }
+///     fn fpr_at_fill(&self, _: &[u64]) -> Result<Option<Fpr>> { unimplemented!() }
+///     fn fill(&self, _: u64) -> Result<Option<Fill>> { unimplemented!() }
+/// }
+/// ```
+pub trait Law: sealed::Sealed {
     /// Number of bits m of the filter.
     fn bits(&self) -> u64;
 
@@ -70,6 +92,18 @@ pub trait Law {
     fn floors(&self, items: u64, hash_bits: u32) -> Vec<Floor> {
         vec![Floor { cause: EQUAL_HASHES, rate: hash_floor(items, hash_bits) }]
     }
+}
+
+/// Who may have a law.
+mod sealed {
+    pub trait Sealed {}
+
+    impl Sealed for super::Standard {}
+    impl Sealed for super::Classic {}
+    impl Sealed for super::Partitioned {}
+    impl Sealed for super::Double {}
+    impl Sealed for super::PartitionDouble {}
+    impl Sealed for super::Blocked {}
 }
 
 /// The cause of the floor that every scheme has.
@@ -131,6 +165,11 @@ impl Variant {
             Variant::Standard => crate::MAX_PROBES,
             _ => u32::try_from(bits).unwrap_or(u32::MAX).min(crate::MAX_PROBES),
         }
+    }
+
+    /// The fewest bits that this number of probes allows.
+    pub(crate) fn least_bits(self, probes: u32) -> u64 {
+        if self == Variant::Standard { 1 } else { u64::from(probes) }
     }
 
     /// The expected rate as a number that decisions can be made with. Needs at least one item.

@@ -1,13 +1,13 @@
 //! Two hashes for k slices: position i of a key is `h1 + i h2` modulo m' in slice i.
 
 use super::double::bracket::{Hits, bracket};
-use super::double::modular::{divisors_up_to, gcd, totient};
 use super::double::powers::{Pairs, Powers};
 use super::unproven::Progression;
 use super::{EQUAL_HASHES, Floor, Law, hash_floor};
-use crate::convergence::{limit_rate, partition_constant};
-use crate::enclosure::{Enclose, HashFloor};
 use crate::error::{check_bits, check_probes, out_of_range};
+use crate::exact::enclosure::{Enclose, HashFloor};
+use crate::exact::modular::{divisors_up_to, gcd, totient};
+use crate::law::convergence::{limit_rate, partition_constant};
 use crate::{Error, Fill, Fpr, Method, Rate, Result};
 use std::collections::BTreeMap;
 

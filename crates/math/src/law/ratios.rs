@@ -1,9 +1,9 @@
 //! Products of ratios: rates that a filter's fill determines.
 
 use super::inclusion::MAX_DIGITS;
-use crate::dyadic::Dyadic;
-use crate::enclosure::{Enclose, Enclosure};
-use crate::fixed::{self, Divisor, Product};
+use crate::exact::dyadic::Dyadic;
+use crate::exact::enclosure::{Enclose, Enclosure};
+use crate::exact::fixed::{self, Divisor, Product};
 use crate::{Error, Fpr, Result};
 
 /// The product of `numerator / denominator` over all ratios, each to its power; no ratio above 1.

@@ -1,8 +1,8 @@
 //! The partitioned filter's rate: a product over slices, in the same whole numbers.
 
 use super::inclusion::{MAX_DIGITS, MAX_WORK};
-use crate::enclosure::{Enclose, Enclosure};
-use crate::fixed::{self, Divisor, Product};
+use crate::exact::enclosure::{Enclose, Enclosure};
+use crate::exact::fixed::{self, Divisor, Product};
 use crate::{Error, Result};
 
 /// `k` slices, one draw of an item in each: the product over slices of `1 - (1 - 1/size)^n`. Exact for any sizes, since the slices are

@@ -9,8 +9,8 @@
 //! which is a little below `f^2`: the blocks share the items. Whole numbers of units as in [`super::inclusion`]; of that sum's squares, as all errors are counted once for each factor.
 
 use super::inclusion::{Bases, InBlock, Inclusion, Items, MAX_DIGITS, MAX_WORK, Query};
-use crate::enclosure::{Enclose, Enclosure};
-use crate::fixed::{self, Divisor, Product};
+use crate::exact::enclosure::{Enclose, Enclosure};
+use crate::exact::fixed::{self, Divisor, Product};
 use crate::{Error, Result};
 
 /// Two queries of the different blocks of a law of at least two, after at least one item.
@@ -112,7 +112,7 @@ impl Enclose for TwoBlocks {
 mod tests {
     use super::super::inclusion::When;
     use super::*;
-    use crate::dyadic::Dyadic;
+    use crate::exact::dyadic::Dyadic;
     use num_bigint::BigInt;
     use num_rational::BigRational;
     use num_traits::{One, Signed, ToPrimitive, Zero, pow};

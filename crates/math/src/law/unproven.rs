@@ -1,9 +1,10 @@
 //! What is said of progressions where nothing proven says enough: a simulation where it is cheap, else the first-order term, each called what it is.
 
-use super::double::modular::gcd;
 use super::{EQUAL_HASHES, Floor};
-use crate::convergence::limit_rate;
-use crate::simulation::{Positions, Simulation};
+use crate::exact::double::DoubleDouble;
+use crate::exact::modular::gcd;
+use crate::law::convergence::limit_rate;
+use crate::law::simulation::{Positions, Simulation};
 use crate::{Fpr, Method};
 
 /// `h1 + i h2 + f(i)` modulo so many bits, on one array or in a slice for each probe.
@@ -52,6 +53,50 @@ impl Progression {
         (found.hits >= FEWEST_HITS).then(|| found.fpr())
     }
 
+    /// Exact where an array is so small that all its states can be counted: a filter covers the positions T of a key with the sum over U in T of `(-1)^|U| P(a key avoids U)^items`, in pairs of
+    /// `f64`. None for more than [`MOST_COUNTED`] bits, for many items, and for rates so small that the sum's cancellation would show.
+    fn counted(&self, items: u64) -> Option<Fpr> {
+        if self.bits() > MOST_COUNTED || items > MOST_COUNTED_ITEMS {
+            return None;
+        }
+        let (m, states) = (self.modulus, 1usize << self.bits());
+        let mut keys = vec![0u64; states];
+        for (first, step) in (0..m).flat_map(|first| (self.least_step..m).map(move |step| (first, step))) {
+            let mut words = [first, step - self.least_step].into_iter();
+            let mut mask = 0;
+            self.walk(
+                |_| words.next().unwrap_or(0),
+                |position| {
+                    mask |= 1 << position;
+                    true
+                },
+            );
+            keys[mask] += 1;
+        }
+        let all = DoubleDouble::of((m * (m - self.least_step)).into());
+        let mut within = keys.clone();
+        over_subsets(&mut within, |sum, part| sum + part);
+        let mut covered: Vec<DoubleDouble> = (0..states)
+            .map(|avoided: usize| {
+                let chance = power(DoubleDouble::of(within[states - 1 - avoided].into()).over(all), items);
+                if avoided.count_ones().is_multiple_of(2) { chance } else { DoubleDouble::ZERO.minus(chance) }
+            })
+            .collect();
+        over_subsets(&mut covered, DoubleDouble::plus);
+        let rate = keys
+            .iter()
+            .zip(&covered)
+            .fold(DoubleDouble::ZERO, |sum, (&keys, &covered)| sum.plus(covered.scaled(keys as f64)))
+            .over(all)
+            .to_f64();
+        if rate < LEAST_COUNTED {
+            return None;
+        }
+        let mut fpr = Fpr::bound(rate.next_down(), rate.next_up().min(1.0));
+        fpr.place(rate);
+        Some(Fpr { method: Method::Exact, ..fpr })
+    }
+
     /// Proven for any progression: a position is hit by at most all probes' share of the pairs, and at least by that less the pairs where two probes coincide; the chance that all
     /// positions are hit is at most that of one, and lacks at most the sum of the others' chances to be empty.
     fn union_bounds(&self, items: u64) -> Fpr {
@@ -70,6 +115,9 @@ impl Progression {
     /// The proven bracket where its ends are within a factor of two; else a simulation, kept within what is proven; else the bracket with an approximate value, or, where the
     /// bracket says next to nothing, that value by its own name: the first order, or the limit and the floors of the law.
     pub(super) fn best(&self, items: u64, proven: Option<Fpr>, first_order: Option<f64>, floors: &[Floor]) -> Fpr {
+        if let Some(exact) = self.counted(items) {
+            return exact;
+        }
         let known = proven.unwrap_or_else(|| self.union_bounds(items));
         let narrow = known.upper <= 2.0 * known.lower;
         if let Some(found) = (!narrow).then(|| self.simulated(items)).flatten() {
@@ -94,6 +142,33 @@ impl Progression {
     }
 }
 
+/// Bits whose states are counted: four thousand states.
+const MOST_COUNTED: u64 = 12;
+
+/// So that a power's error stays below 2^-80.
+const MOST_COUNTED_ITEMS: u64 = 1_000_000;
+
+/// With 2^12 terms of such errors what is left has all digits of an `f64`.
+const LEAST_COUNTED: f64 = 1e-3;
+
+/// `table[T]` becomes the sum of `table[U]` over the subsets U of T.
+fn over_subsets<T: Copy>(table: &mut [T], plus: impl Fn(T, T) -> T) {
+    let bits = table.len().trailing_zeros();
+    for bit in (0..bits).map(|bit| 1usize << bit) {
+        for at in (0..table.len()).filter(|at| at & bit != 0) {
+            table[at] = plus(table[at], table[at ^ bit]);
+        }
+    }
+}
+
+/// By squaring.
+fn power(base: DoubleDouble, exponent: u64) -> DoubleDouble {
+    (0..64 - exponent.leading_zeros()).rev().fold(DoubleDouble::ONE, |power, bit| {
+        let square = power.times(power);
+        if exponent >> bit & 1 == 1 { square.times(base) } else { square }
+    })
+}
+
 /// Some roundings of numbers up to 1, and of an exponent where what it gives counts.
 const ROUNDING: f64 = 1e-9;
 
@@ -102,14 +177,20 @@ const FAR: f64 = 1_000.0;
 
 impl Positions for Progression {
     /// A word times the modulus, shifted: not uniform by `modulus / 2^64`, below 2^-39 for what is simulated.
-    fn every(&self, word: &mut impl FnMut() -> u64, mut all: impl FnMut(u64) -> bool) -> bool {
+    fn every(&self, word: &mut impl FnMut() -> u64, all: impl FnMut(u64) -> bool) -> bool {
+        self.walk(|m| ((u128::from(word()) * u128::from(m)) >> 64) as u64, all)
+    }
+}
+
+impl Progression {
+    /// The positions of a key, until `all` says false; `below` draws where it begins and its step.
+    fn walk(&self, mut below: impl FnMut(u64) -> u64, mut all: impl FnMut(u64) -> bool) -> bool {
         let m = self.modulus;
-        let mut below = |m: u64| ((u128::from(word()) * u128::from(m)) >> 64) as u64;
         let (mut at, step) = (below(m), self.least_step + below(m - self.least_step));
         let mut slice = 0;
         self.offsets.iter().all(|&offset| {
-            let position = slice + super::double::modular::add(at, offset, m);
-            at = super::double::modular::add(at, step, m);
+            let position = slice + crate::exact::modular::add(at, offset, m);
+            at = crate::exact::modular::add(at, step, m);
             slice += if self.slices { m } else { 0 };
             all(position)
         })
@@ -167,5 +248,60 @@ mod tests {
         // So many items fill every slice.
         let found = PartitionDouble::new(60, 64).expect("in range").fpr(1 << 63).expect("always answers");
         assert!(found.lower > 0.999 && found.method == Method::Bound);
+    }
+
+    /// Counted states against the law of few probes, to the last digits, and where it has no answer: a simulation of 4,000 filters, all alike, said [0.999834, 1] of the first.
+    #[test]
+    fn small_arrays_are_counted() {
+        let many = Double::new(5, 143, Step::Any, Offsets::Linear).and_then(|law| law.fpr(5)).expect("in range");
+        assert!(many.method == Method::Exact && (many.value - 0.999_732_86).abs() < 5e-9, "{many:?}");
+        for (m, k, n) in [(5, 3, 2), (7, 4, 3), (8, 3, 1), (11, 6, 4), (12, 5, 3)] {
+            for (offsets, step) in [(Offsets::Linear, Step::Any), (Offsets::Linear, Step::NonZero), (Offsets::Square, Step::Any)] {
+                let law = Double::new(m, k, step, offsets).expect("in range");
+                let (exact, counted) = (law.fpr(n).expect("exact"), law.progression().counted(n).expect("small"));
+                assert_eq!(exact.method, Method::Exact);
+                assert!((counted.value / exact.value - 1.0).abs() < 4e-16, "{m} {k} {n}: {counted:?} {exact:?}");
+            }
+        }
+        let sliced = PartitionDouble::new(4, 3).expect("in range");
+        let (exact, counted) = (sliced.fpr(3).expect("exact"), sliced.progression().counted(3).expect("small"));
+        assert!((counted.value / exact.value - 1.0).abs() < 4e-16, "{counted:?} {exact:?}");
+    }
+
+    /// Filters that agree, or nearly all do, bound what was not seen.
+    #[test]
+    fn filters_that_agree_leave_room_for_others() {
+        let of = |hits: &[u64]| Simulation::of(hits, 10);
+        let alike = of(&[10; 4_000]);
+        // 0.995^(1/4000) to the others, who might have no hit at all.
+        assert!((alike.lower - 0.998_67).abs() < 2e-4 && alike.upper == 1.0, "{alike:?}");
+        let mut few = vec![10; 4_000];
+        few[7] = 0;
+        let few = of(&few);
+        assert!(few.lower < 0.998_2 && few.lower > 0.997 && few.upper == 1.0, "{few:?}");
+    }
+
+    /// The bounds that hold for any progression, against counted states: above 0 and below 1 somewhere, and never beside the truth.
+    #[test]
+    fn union_bounds_enclose_counted_rates() {
+        let (mut lower, mut upper) = (0, 0);
+        let mut check = |law: &Progression, items: u64| {
+            let (Some(counted), bounds) = (law.counted(items), law.union_bounds(items)) else { return };
+            assert!(bounds.lower <= counted.upper && counted.lower <= bounds.upper, "{items}: {bounds:?} {counted:?}");
+            assert!(0.0 <= bounds.lower && bounds.lower <= bounds.upper && bounds.upper <= 1.0, "{bounds:?}");
+            lower += u32::from(bounds.lower > 0.0);
+            upper += u32::from(bounds.upper < 1.0);
+        };
+        for items in [1, 2, 3, 5, 8, 13, 21, 34, 60] {
+            for (m, k) in [(7, 1), (7, 2), (9, 3), (8, 4), (12, 2), (12, 6), (11, 5)] {
+                for step in [Step::Any, Step::NonZero] {
+                    check(&Double::new(m, k, step, Offsets::Linear).expect("in range").progression(), items);
+                }
+            }
+            for (size, k) in [(4, 3), (6, 2), (2, 5), (12, 1)] {
+                check(&PartitionDouble::new(size, k).expect("in range").progression(), items);
+            }
+        }
+        assert!(lower > 20 && upper > 20, "nothing is said: {lower} {upper}");
     }
 }

@@ -12,7 +12,7 @@
 //!
 //! Method: validated. The trapezoid's error is bounded by the tail of that sum of Poissons, but the rounding of the integrand is only tested.
 
-use super::double::{Double, ln_factorial};
+use crate::exact::double::{DoubleDouble, ln_factorial};
 
 /// The largest numbers of throws and bits: beyond, not even thirty digits are enough.
 pub(crate) const MAX_THROWS: u128 = 1 << 53;
@@ -45,9 +45,9 @@ pub(crate) struct Contour {
     bits: u64,
     throws: u64,
     /// `ln(m! N! / m^N)`
-    common: Double,
+    common: DoubleDouble,
     /// `B_2j / (2j (2j)!)`: `ln((e^z - 1) / z) = z/2 + sum of these z^(2j)`.
-    terms: [Double; 15],
+    terms: [DoubleDouble; 15],
 }
 
 impl Contour {
@@ -56,16 +56,16 @@ impl Contour {
         if throws > MAX_THROWS || u128::from(bits) > MAX_THROWS {
             return None;
         }
-        let n = Double::of(throws);
+        let n = DoubleDouble::of(throws);
         let throws = throws as u64;
-        let ln_bits = Double::of(u128::from(bits)).ln();
+        let ln_bits = DoubleDouble::of(u128::from(bits)).ln();
         let common = ln_factorial(bits).plus(ln_factorial(throws)).minus(n.times(ln_bits));
-        let mut factorial = Double::ONE;
+        let mut factorial = DoubleDouble::ONE;
         let terms = std::array::from_fn(|i| {
             let order = 2.0 * (i + 1) as f64;
             factorial = factorial.scaled(order - 1.0).scaled(order);
             let (top, bottom) = BERNOULLI[i];
-            Double { high: top, low: 0.0 }.over(factorial.scaled(bottom * order))
+            DoubleDouble { high: top, low: 0.0 }.over(factorial.scaled(bottom * order))
         });
         Some(Contour { bits, throws, common, terms })
     }
@@ -84,13 +84,13 @@ impl Contour {
     }
 
     /// The logarithm of the factor before the integral, and the integral.
-    fn parts(&self, x: u64) -> Option<(Double, f64)> {
+    fn parts(&self, x: u64) -> Option<(DoubleDouble, f64)> {
         let n = self.throws;
         if x > self.bits || x > n || (x == 0) != (n == 0) {
             return None;
         }
         if n == 0 {
-            return Some((Double::ZERO, 1.0));
+            return Some((DoubleDouble::ZERO, 1.0));
         }
         let choose = self.common.minus(ln_factorial(x)).minus(ln_factorial(self.bits - x));
         if x == n {
@@ -101,17 +101,22 @@ impl Contour {
             // One bit took all throws: [w^N] (e^w - 1) = 1 / N!.
             return Some((choose.minus(ln_factorial(n)), 1.0));
         }
+        // All ways to fill at most these bits: those that leave one of them empty are a share of at most x (1 - 1/x)^N. The saddle would be too far out for what follows.
+        let (wide_n, ln_x) = (DoubleDouble::of(u128::from(n)), DoubleDouble::of(u128::from(x)).ln());
+        if libm::log(x as f64) - n as f64 / (x as f64) < -46.0 {
+            return Some((choose.plus(wide_n.times(ln_x)).minus(ln_factorial(n)), 1.0));
+        }
         let repeats = n - x;
         let r = saddle(repeats as f64 / x as f64);
-        let radius = Double { high: r, low: 0.0 };
-        let (x_wide, repeats_wide) = (Double::of(u128::from(x)), Double::of(u128::from(repeats)));
+        let radius = DoubleDouble { high: r, low: 0.0 };
+        let (x_wide, repeats_wide) = (DoubleDouble::of(u128::from(x)), DoubleDouble::of(u128::from(repeats)));
         // x ln(e^r - 1) - N ln r = x ln((e^r - 1) / r) - (N - x) ln r
         let growth = if r < 0.5 {
             let square = radius.times(radius);
-            let even = self.terms.iter().rev().fold(Double::ZERO, |sum, term| sum.plus(*term).times(square));
+            let even = self.terms.iter().rev().fold(DoubleDouble::ZERO, |sum, term| sum.plus(*term).times(square));
             even.plus(radius.scaled(0.5))
         } else {
-            let rest = if r < 700.0 { Double::ONE.minus(Double::exp(-r)).ln() } else { Double::ZERO };
+            let rest = if r < 700.0 { DoubleDouble::ONE.minus(DoubleDouble::exp(-r)).ln() } else { DoubleDouble::ZERO };
             radius.plus(rest).minus(radius.ln())
         };
         let ln = choose.plus(x_wide.times(growth)).minus(repeats_wide.times(radius.ln()));

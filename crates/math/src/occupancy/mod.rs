@@ -18,7 +18,6 @@
 //! Bernoulli variables. Hence its probabilities are log-concave, and the tail bounds of Bennett and of Berry and Esseen hold with the exact mean and variance.
 
 pub(crate) mod contour;
-pub(crate) mod double;
 mod moments;
 mod pmf;
 mod sample;
@@ -26,7 +25,7 @@ pub(crate) mod tails;
 pub(crate) mod thinning;
 
 pub use pmf::Pmf;
-pub use tails::{Bracket, Quantile};
+pub use tails::{Probability, Quantile};
 
 use crate::error::{check_bits, check_probes, out_of_range};
 use crate::{Result, Variant};

@@ -1,9 +1,9 @@
 //! Moments of every order, in whole numbers with counted errors.
 
 use super::{Committees, Occupancy};
-use crate::enclosure::{Enclose, Enclosure};
 use crate::error::out_of_range;
-use crate::fixed::{self, Divisor, Product};
+use crate::exact::enclosure::{Enclose, Enclosure};
+use crate::exact::fixed::{self, Divisor, Product};
 use crate::law::inclusion::{MAX_DIGITS, MAX_WORK};
 use crate::{Error, Result};
 

@@ -135,7 +135,7 @@ impl Occupancy {
         }
         // What is dropped on the way must not matter to what is kept.
         let floor = smallest * 1e-20;
-        let stretch = thinning::law(self, &Budget { precision: Precision::Double, floor, terms: WALK_TERMS })?;
+        let stretch = thinning::law(self, &Budget { precision: Precision::DoubleDouble, floor, terms: WALK_TERMS })?;
         Ok(kept(stretch, smallest))
     }
 

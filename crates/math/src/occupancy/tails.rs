@@ -10,7 +10,7 @@ use crate::{Error, Fill, Method, Result};
 /// A probability: `lower <= truth <= upper`, and what that is worth.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
-pub struct Bracket {
+pub struct Probability {
     /// At most the probability.
     pub lower: f64,
     /// At least the probability.
@@ -28,21 +28,21 @@ pub struct Quantile {
     pub lower: u64,
     /// At least the quantile.
     pub upper: u64,
-    /// What the two ends are worth, as for a [`Bracket`].
+    /// What the two ends are worth, as for a [`Probability`].
     pub method: Method,
 }
 
-impl Bracket {
-    fn certain(value: f64) -> Bracket {
-        Bracket { lower: value, upper: value, method: Method::Exact }
+impl Probability {
+    fn certain(value: f64) -> Probability {
+        Probability { lower: value, upper: value, method: Method::Exact }
     }
 
     /// One minus it, rounded outwards.
-    fn complement(self) -> Bracket {
+    fn complement(self) -> Probability {
         let end = |p: f64, rounded: f64| if p == 0.0 || p == 1.0 { 1.0 - p } else { rounded.clamp(0.0, 1.0) };
         let lower = end(self.upper, (1.0 - self.upper).next_down());
         let upper = end(self.lower, (1.0 - self.lower).next_up());
-        Bracket { lower, upper, method: self.method }
+        Probability { lower, upper, method: self.method }
     }
 }
 
@@ -76,20 +76,20 @@ impl Occupancy {
     ///
     /// Summed at sizes where that takes at most half a second, keeping the relative precision of the smaller tail; beyond, a proven bound. Microseconds to half a
     /// second. Errors only if the moments do.
-    pub fn cdf(&self, ones: u64) -> Result<Bracket> {
+    pub fn cdf(&self, ones: u64) -> Result<Probability> {
         if (ones as f64) < self.mean()? {
             return self.tail(Tail::AtMost(ones), Effort::FULL);
         }
         match ones.checked_add(1) {
             Some(next) => Ok(self.tail(Tail::AtLeast(next), Effort::FULL)?.complement()),
-            None => Ok(Bracket::certain(1.0)),
+            None => Ok(Probability::certain(1.0)),
         }
     }
 
     /// The probability of at least `ones` set bits; see [`Occupancy::cdf`].
-    pub fn at_least(&self, ones: u64) -> Result<Bracket> {
+    pub fn at_least(&self, ones: u64) -> Result<Probability> {
         match ones.checked_sub(1) {
-            None => Ok(Bracket::certain(1.0)),
+            None => Ok(Probability::certain(1.0)),
             Some(before) if (before as f64) < self.mean()? => Ok(self.tail(Tail::AtMost(before), Effort::FULL)?.complement()),
             Some(_) => self.tail(Tail::AtLeast(ones), Effort::FULL),
         }
@@ -117,7 +117,7 @@ impl Occupancy {
             return Ok(self.search(p, &stretch, Method::Exact));
         }
         let bounds = Bounds::new(self)?;
-        let first = |reached: &dyn Fn(Bracket) -> bool| {
+        let first = |reached: &dyn Fn(Probability) -> bool| {
             let (mut low, mut high) = (least, most);
             while low < high {
                 let middle = low + (high - low) / 2;
@@ -177,7 +177,7 @@ impl Occupancy {
     }
 
     /// A tail by means that are proven: summed by positive recurrences if that takes at most so many terms, and bounded otherwise.
-    pub(crate) fn proven_tail(&self, tail: Tail, terms: f64) -> Result<Bracket> {
+    pub(crate) fn proven_tail(&self, tail: Tail, terms: f64) -> Result<Probability> {
         let bound = Bounds::new(self)?.tail(tail);
         // Down to 1e-20 a walk takes some fifteen deviations: do not begin what cannot be finished.
         if 5.0 * self.least_terms()? > terms {
@@ -191,7 +191,7 @@ impl Occupancy {
     }
 
     /// A tail, at a price.
-    pub(crate) fn tail(&self, tail: Tail, effort: Effort) -> Result<Bracket> {
+    pub(crate) fn tail(&self, tail: Tail, effort: Effort) -> Result<Probability> {
         let (least, most) = self.support();
         let trivial = match tail {
             Tail::AtMost(x) if x >= most => Some(1.0),
@@ -201,7 +201,7 @@ impl Occupancy {
             _ => None,
         };
         if let Some(value) = trivial {
-            return Ok(Bracket::certain(value));
+            return Ok(Probability::certain(value));
         }
         let summed = match self.throws().filter(|throws| *throws > WALKED_THROWS) {
             Some(throws) => match Contour::new(self.bits, throws) {
@@ -236,7 +236,7 @@ impl Occupancy {
 
     /// Outwards from the end of the tail; what is left when the terms no longer matter is at most a geometric series, by log-concavity. `None` where more terms are
     /// needed than allowed.
-    fn sum_contours(&self, contour: &Contour, tail: Tail, allowed: u64) -> Result<Option<Bracket>> {
+    fn sum_contours(&self, contour: &Contour, tail: Tail, allowed: u64) -> Result<Option<Probability>> {
         // A tail that reaches across the mean is better known by the other one.
         let mean = self.mean()?;
         let flipped = match tail {
@@ -245,7 +245,7 @@ impl Occupancy {
             _ => None,
         };
         if let Some(other) = flipped {
-            return Ok(self.sum_contours(contour, other, allowed)?.map(Bracket::complement));
+            return Ok(self.sum_contours(contour, other, allowed)?.map(Probability::complement));
         }
         let deviation = libm::sqrt(self.variance()?);
         if 9.0 * deviation > allowed as f64 {
@@ -275,12 +275,12 @@ impl Occupancy {
 }
 
 /// A sum known to a relative error, of which at most `rest` is missing.
-fn widened(sum: f64, relative: f64, rest: f64, method: Method) -> Bracket {
-    Bracket { lower: sum * (1.0 - relative), upper: ((sum * (1.0 + relative)) + rest).next_up().min(1.0), method }
+fn widened(sum: f64, relative: f64, rest: f64, method: Method) -> Probability {
+    Probability { lower: sum * (1.0 - relative), upper: ((sum * (1.0 + relative)) + rest).next_up().min(1.0), method }
 }
 
 /// A tail of a walked law.
-pub(crate) fn of_stretch(stretch: &Stretch, tail: Tail) -> Bracket {
+pub(crate) fn of_stretch(stretch: &Stretch, tail: Tail) -> Probability {
     let count = stretch.probabilities.len();
     let inside = |x: u64| x.saturating_sub(stretch.first).min(count as u64) as usize;
     let split = match tail {
@@ -292,7 +292,7 @@ pub(crate) fn of_stretch(stretch: &Stretch, tail: Tail) -> Bracket {
     let part = |list: &[f64]| widened(list.iter().sum(), relative, stretch.left_out, Method::Exact);
     let (this, other) = if matches!(tail, Tail::AtMost(_)) { (below, above) } else { (above, below) };
     let (this, other) = (part(this), part(other).complement());
-    Bracket { lower: this.lower.max(other.lower), upper: this.upper.min(other.upper), method: Method::Exact }
+    Probability { lower: this.lower.max(other.lower), upper: this.upper.min(other.upper), method: Method::Exact }
 }
 
 /// Proven inequalities for a sum of independent Bernoulli variables of known mean and variance.
@@ -311,26 +311,26 @@ impl Bounds {
         let (mean, variance) = (law.mean()?, law.variance()?);
         let (least, most) = law.support();
         let deviation = libm::sqrt(variance);
-        // Shevtsova (2010): 0.5600 times the sum of E|B - p|^3 = p q (p^2 + q^2) = p q - 2 (p q)^2, over sigma^3; and the sum of at most m squares (p q)^2 is at least
+        // Shevtsova, "An improvement of convergence rate estimates in the Lyapunov theorem", Doklady Mathematics 82 (2010), 862-864: 0.5600 times the sum of E|B - p|^3 = p q (p^2 + q^2) = p q - 2 (p q)^2, over sigma^3; and the sum of at most m squares (p q)^2 is at least
         // variance^2 / m.
         let normal_error = 0.56 * (1.0 - 2.0 * variance / law.bits as f64).clamp(0.5, 1.0) / deviation * (1.0 + 1e-9) + 1e-14;
         Ok(Bounds { fill: Fill { bits: law.bits, mean, variance }, least, most, normal_error, deviation })
     }
 
-    pub(crate) fn tail(&self, tail: Tail) -> Bracket {
+    pub(crate) fn tail(&self, tail: Tail) -> Probability {
         match tail {
             Tail::AtMost(x) => self.at_most(x),
-            Tail::AtLeast(x) => x.checked_sub(1).map_or(Bracket::certain(1.0), |x| self.at_most(x).complement()),
+            Tail::AtLeast(x) => x.checked_sub(1).map_or(Probability::certain(1.0), |x| self.at_most(x).complement()),
         }
     }
 
     /// The probability of at most `x` set bits.
-    pub(crate) fn at_most(&self, x: u64) -> Bracket {
+    pub(crate) fn at_most(&self, x: u64) -> Probability {
         if x >= self.most {
-            return Bracket::certain(1.0);
+            return Probability::certain(1.0);
         }
         if x < self.least {
-            return Bracket::certain(0.0);
+            return Probability::certain(0.0);
         }
         // For what the mean, the variance and the exponential are rounded.
         let safe = |p: f64| (p * (1.0 + 1e-9)).min(1.0);
@@ -342,7 +342,7 @@ impl Bounds {
             lower = lower.max(normal((x + 1) as f64 - self.fill.mean - slack) - self.normal_error);
             upper = upper.min(normal(x as f64 - self.fill.mean + slack) + self.normal_error);
         }
-        Bracket { lower: lower.next_down().clamp(0.0, 1.0), upper: upper.next_up().clamp(0.0, 1.0), method: Method::Bound }
+        Probability { lower: lower.next_down().clamp(0.0, 1.0), upper: upper.next_up().clamp(0.0, 1.0), method: Method::Bound }
     }
 }
 

@@ -4,8 +4,8 @@
 //! that are still in every department; unions thin the empty bits, by the complements of their committees (Burns, Lemma 8 with its correction). A law is a chain of
 //! such steps (Burns (12), (18) and (24) are sums over its paths). All terms are positive, so relative errors only add up, and they are counted.
 
-use super::double::Double;
 use super::{Committees, Occupancy};
+use crate::exact::double::DoubleDouble;
 use crate::{Error, Result};
 
 /// Probabilities are kept times this power of two, so that the low halves of tiny ones do not underflow.
@@ -14,8 +14,8 @@ const SCALE: i32 = 600;
 /// A weight of the chain.
 trait Real: Copy {
     const ZERO: Self;
-    fn of(x: Double) -> Self;
-    fn to_double(self) -> Double;
+    fn of(x: DoubleDouble) -> Self;
+    fn to_double(self) -> DoubleDouble;
     /// `self + a b`
     fn add_product(self, a: Self, b: Self) -> Self;
     /// A relative error that no operation passes.
@@ -25,11 +25,11 @@ trait Real: Copy {
 impl Real for f64 {
     const ZERO: f64 = 0.0;
     const UNIT: f64 = f64::EPSILON / 2.0;
-    fn of(x: Double) -> f64 {
+    fn of(x: DoubleDouble) -> f64 {
         x.to_f64()
     }
-    fn to_double(self) -> Double {
-        Double { high: self, low: 0.0 }
+    fn to_double(self) -> DoubleDouble {
+        DoubleDouble { high: self, low: 0.0 }
     }
     #[inline]
     fn add_product(self, a: f64, b: f64) -> f64 {
@@ -37,18 +37,18 @@ impl Real for f64 {
     }
 }
 
-impl Real for Double {
-    const ZERO: Double = Double::ZERO;
+impl Real for DoubleDouble {
+    const ZERO: DoubleDouble = DoubleDouble::ZERO;
     /// 2^-102
     const UNIT: f64 = 1.98e-31;
-    fn of(x: Double) -> Double {
+    fn of(x: DoubleDouble) -> DoubleDouble {
         x
     }
-    fn to_double(self) -> Double {
+    fn to_double(self) -> DoubleDouble {
         self
     }
     #[inline]
-    fn add_product(self, a: Double, b: Double) -> Double {
+    fn add_product(self, a: DoubleDouble, b: DoubleDouble) -> DoubleDouble {
         self.plus(a.times(b))
     }
 }
@@ -70,7 +70,7 @@ pub(crate) enum Precision {
     /// `f64`; the counted error grows with the steps.
     Single,
     /// Pairs of `f64`: the counted error is that of the last rounding.
-    Double,
+    DoubleDouble,
 }
 
 /// What a chain may drop and spend.
@@ -111,10 +111,10 @@ fn row<T: Real>(bits: u64, marked: u64, size: u64) -> Row<T> {
     let ratio = |y: u64| {
         let top = u128::from(marked - y) * u128::from(size - y);
         let bottom = u128::from(y + 1) * u128::from(bits - marked + y + 1 - size);
-        (Double::of(top), Double::of(bottom))
+        (DoubleDouble::of(top), DoubleDouble::of(bottom))
     };
-    let (mut below, mut above) = (Vec::new(), vec![Double::ONE]);
-    let mut value = Double::ONE;
+    let (mut below, mut above) = (Vec::new(), vec![DoubleDouble::ONE]);
+    let mut value = DoubleDouble::ONE;
     for y in mode..high {
         let (top, bottom) = ratio(y);
         value = value.times(top.over(bottom));
@@ -123,7 +123,7 @@ fn row<T: Real>(bits: u64, marked: u64, size: u64) -> Row<T> {
         }
         above.push(value);
     }
-    let mut value = Double::ONE;
+    let mut value = DoubleDouble::ONE;
     for y in (low..mode).rev() {
         let (top, bottom) = ratio(y);
         value = value.times(bottom.over(top));
@@ -135,7 +135,7 @@ fn row<T: Real>(bits: u64, marked: u64, size: u64) -> Row<T> {
     let first = mode - below.len() as u64;
     below.reverse();
     below.extend(above);
-    let sum = below.iter().fold(Double::ZERO, |sum, p| sum.plus(*p));
+    let sum = below.iter().fold(DoubleDouble::ZERO, |sum, p| sum.plus(*p));
     Row { first, probabilities: below.into_iter().map(|p| T::of(p.over(sum))).collect() }
 }
 
@@ -145,7 +145,7 @@ impl<T: Real> Chain<T> {
         Chain {
             bits,
             first: bits,
-            weights: vec![T::of(Double { high: libm::scalbn(1.0, SCALE), low: 0.0 })],
+            weights: vec![T::of(DoubleDouble { high: libm::scalbn(1.0, SCALE), low: 0.0 })],
             left_out: 0.0,
             relative: 0.0,
             floor: libm::scalbn(budget.floor, SCALE),
@@ -254,7 +254,7 @@ impl<T: Real> Chain<T> {
             relative = relative.max(part.relative);
             // Undo the scale of one factor.
             let share = share.to_double();
-            let share = T::of(Double { high: libm::scalbn(share.high, -SCALE), low: libm::scalbn(share.low, -SCALE) });
+            let share = T::of(DoubleDouble { high: libm::scalbn(share.high, -SCALE), low: libm::scalbn(share.low, -SCALE) });
             for (sum, &weight) in next[part.first as usize..].iter_mut().zip(&part.weights) {
                 *sum = sum.add_product(weight, share);
             }
@@ -332,7 +332,7 @@ pub(crate) fn row_length(size: u64) -> f64 {
 pub(crate) fn law(law: &Occupancy, budget: &Budget) -> Result<Stretch> {
     match budget.precision {
         Precision::Single => whole::<f64>(law, budget),
-        Precision::Double => whole::<Double>(law, budget),
+        Precision::DoubleDouble => whole::<DoubleDouble>(law, budget),
     }
 }
 

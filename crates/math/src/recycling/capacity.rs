@@ -1,14 +1,16 @@
 //! The most items that a given memory remembers at a given rate.
 
 use super::fluid::limit_rate;
-use super::{Bracket, Design, LongRun, Mode, Phases, Result};
-use crate::Rate;
+use super::{Bracket, Design, LongRun, Mode, Result, Seeds};
 use crate::error::{check_bits, out_of_range};
+use crate::{Error, Rate};
+use std::cell::{Cell, RefCell};
+use std::collections::HashMap;
 
 /// A design that was searched for, and what it does.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
-pub struct Sized {
+pub struct SizedDesign {
     /// The design: its probes and sigma are the best.
     pub design: Design,
     /// Its rates and its items.
@@ -18,11 +20,12 @@ pub struct Sized {
 /// The design with the most items per cycle (per phase, for two phases) whose long-run rate is at most `rate`, among those of `bits` bits in all; of equals the fewest probes. Two phases have half of
 /// the bits each, and leave an odd one unused. `None` when even the smallest sigma is too much.
 ///
-/// The rate rises with sigma, because a fuller filter comes later on the same stream (for retained colliding items this is observed, not proven, and up to 64 bits every sigma is tried), so the best sigma of a number of probes is found by
+/// The rate rises with sigma, because a fuller filter comes later on the same stream (for retained colliding items that keep their positions this is observed, not proven, and up to 64 bits every sigma is tried), so the best sigma of a number of probes is found by
 /// bisection and decided on the bracket and the decimal as written; a tie within the bracket of pairs of `f64` counts as too much, unless the sizes are so small (a few bits) that it is proven to be one, which passes. Numbers of probes are tried within 3% of the best
 /// of the limit of many bits, up to 1,024 bits all within twice the best: a search, verified against all numbers of probes at small sizes, not a proof. Items that agree to 1e-11 count as equal.
 ///
-/// Time: O(probes x bits) for each number tried; 0.2 seconds at a million bits, microseconds above fifty million hashes. Errors when bits are out of range, or rates are below 1e-300.
+/// Time: O(probes x bits) for each number tried, 0.2 seconds at a million bits; microseconds above a hundred thousand hashes, but where the integrals leave the decision open. Errors when bits are out of
+/// range, or rates are below 1e-300. A search ends after about a second with the best it has found (hundreds of probes in some thousand bits), or with [`crate::Error::TooLong`] where that is nothing.
 ///
 /// ```
 /// use truebloom_math::recycling::{Mode, capacity};
@@ -30,23 +33,53 @@ pub struct Sized {
 /// assert_eq!((best.design.probes(), best.design.sigma()), (6, 606));
 /// # Ok::<(), truebloom_math::Error>(())
 /// ```
-pub fn capacity(bits: u64, rate: &Rate, mode: Mode) -> Result<Option<Sized>> {
-    let best = best_design(bits, rate, mode)?;
-    best.map(|(design, _)| Ok(Sized { design, run: design.long_run()? })).transpose()
+pub fn capacity(bits: u64, rate: &Rate, mode: Mode) -> Result<Option<SizedDesign>> {
+    Search::new(rate, Kept::Average, mode)?.capacity(bits)
 }
 
-fn best_design(bits: u64, rate: &Rate, mode: Mode) -> Result<Option<(Design, Bracket)>> {
-    let each = bits / mode.filters();
-    check_bits(each)?;
-    let mut best: Option<(Design, Bracket)> = None;
-    for probes in candidates(each, rate, mode)? {
-        let Some(design) = fullest(each, probes, rate, mode)? else { continue };
-        let items = Bracket::from_enclosure(&design.nearly()?.items);
-        if best.is_none_or(|(_, most)| items.value > most.value * (1.0 + SAME)) {
-            best = Some((design, items));
-        }
-    }
-    Ok(best)
+/// As [`capacity()`], with the *worst* rate held to `rate` in place of the long-run average: every new item of every stream that was chosen independently of the seeds passes with at most this
+/// probability, whatever came before, so that the average over any stream keeps to it, too.
+///
+/// With two phases that is the only bound of an average that holds for every stream: items that refresh the active filter may fill it before the new ones come, so the average is as high as the
+/// worst rate on some. One phase keeps to its long-run average on every stream. The worst rate is [`LongRun::worst`]; of two phases with one seed for ever it is that of
+/// positions which lie in both filters as independence has it.
+///
+/// ```
+/// use truebloom_math::recycling::{Mode, capacity, worst_capacity};
+/// let rate = "0.01".parse()?;
+/// let (average, worst) = (capacity(1 << 20, &rate, Mode::two_phase())?, worst_capacity(1 << 20, &rate, Mode::two_phase())?);
+/// let (average, worst) = (average.expect("a design").run, worst.expect("a design").run);
+/// assert!(worst.worst.upper <= 0.01 && average.worst.lower > 0.017);
+/// // The price: a tenth of the items.
+/// assert!(worst.items_per_cycle.value > 0.88 * average.items_per_cycle.value);
+/// # Ok::<(), truebloom_math::Error>(())
+/// ```
+pub fn worst_capacity(bits: u64, rate: &Rate, mode: Mode) -> Result<Option<SizedDesign>> {
+    Search::new(rate, Kept::Worst, mode)?.capacity(bits)
+}
+
+/// The smallest memory, in bits in all, with a design that keeps at least `items` per cycle (per phase, for two phases) at a long-run rate of at most `rate`; `None` above 2^62 bits.
+///
+/// The capacity is not monotone in bits (sigma and probes are whole), so after a bisection the sizes below are tried too, until the items fall short by more than four steps of sigma: at most
+/// 512 bits, above them 48 (with two phases, 48 even ones), 12 above a hundred thousand. A search, verified against all sizes for small filters.
+///
+/// Errors when `items` is not above 0 and finite, and as [`capacity()`].
+pub fn min_bits(items: f64, rate: &Rate, mode: Mode) -> Result<Option<SizedDesign>> {
+    Search::new(rate, Kept::Average, mode)?.min_bits(items)
+}
+
+/// As [`min_bits`], with the worst rate held to `rate`: see [`worst_capacity`].
+pub fn worst_min_bits(items: f64, rate: &Rate, mode: Mode) -> Result<Option<SizedDesign>> {
+    Search::new(rate, Kept::Worst, mode)?.min_bits(items)
+}
+
+/// Which rate is held to the one asked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Kept {
+    /// The long-run average.
+    Average,
+    /// That of the fullest state.
+    Worst,
 }
 
 /// Items that differ by less than this are equal as far as anyone can tell.
@@ -55,77 +88,316 @@ const SAME: f64 = 1e-11;
 /// Up to so many bits the limit of many bits is no guide.
 const SMALL: u64 = 1_024;
 
-/// The load at which the limit has this rate, by bisection.
-pub(super) fn limit_load(probes: u32, rate: f64, phases: Phases) -> f64 {
+/// Up to so many bits every sigma is tried where the rate is not proven to rise with it.
+const SCANNED: u64 = 64;
+
+/// Steps of walks that one search may take: about a second.
+const MOST_STEPS: f64 = 8e7;
+
+/// Steps after which a search that has found nothing gives up.
+const MOST_STEPS_ALONE: f64 = 3e8;
+
+/// The best design of so many bits and probes, and its items per cycle; `None` where there is none.
+type Found = Option<(Design, Bracket)>;
+
+/// A search for designs of one mode at one rate, which counts its steps.
+pub(super) struct Search<'a> {
+    rate: &'a Rate,
+    kept: Kept,
+    mode: Mode,
+    /// The best load in the limit of many bits, for 1, 2, .. probes, until well beyond the best, and its items per bit.
+    loads: Vec<f64>,
+    per_bit: Vec<f64>,
+    most_per_bit: f64,
+    steps: Cell<f64>,
+    /// By probes: how far the best sigma of the last size was from that of the limit, which changes little from one size to the next.
+    shifts: RefCell<HashMap<u32, i64>>,
+    /// By bits and probes: what was found, because searches on top of one another ask for the same sizes again.
+    found: RefCell<HashMap<(u64, u32), Found>>,
+    /// That of the near mode for which integrals answer.
+    near: Option<Box<Search<'a>>>,
+}
+
+impl<'a> Search<'a> {
+    pub(super) fn new(rate: &'a Rate, kept: Kept, mode: Mode) -> Result<Search<'a>> {
+        let loads = limit_loads(rate, kept, mode)?;
+        let per_bit: Vec<f64> = loads.iter().zip(1u32..).map(|(load, probes)| -libm::log1p(-load) / f64::from(probes)).collect();
+        let most_per_bit = per_bit.iter().copied().fold(0.0, f64::max);
+        let plain = Mode { colliding: true, retaining: false, seeds: Seeds::Renewed, ..mode };
+        let near = if mode == plain { None } else { Some(Box::new(Search::new(rate, kept, plain)?)) };
+        Ok(Search {
+            near,
+            rate,
+            kept,
+            mode,
+            loads,
+            per_bit,
+            most_per_bit,
+            steps: Cell::new(0.0),
+            shifts: RefCell::default(),
+            found: RefCell::default(),
+        })
+    }
+
+    pub(super) fn capacity(&self, bits: u64) -> Result<Option<SizedDesign>> {
+        let best = self.best(bits / self.mode.filters(), f64::INFINITY)?;
+        best.map(|(design, _)| Ok(SizedDesign { design, run: design.long_run()? })).transpose()
+    }
+
+    /// The design of so many bits in each filter with the most items; or the first that is found to have enough.
+    fn best(&self, each: u64, enough: f64) -> Result<Option<(Design, Bracket)>> {
+        check_bits(each)?;
+        let mut best: Option<(Design, Bracket)> = None;
+        for probes in self.candidates(each) {
+            if self.is_spent() && best.is_some() {
+                break;
+            }
+            let Some((design, items)) = self.fullest_once(each, probes)? else { continue };
+            let more = |(than, most): (Design, Bracket)| {
+                items.value > most.value * (1.0 + SAME) || items.value >= most.value * (1.0 - SAME) && design.probes < than.probes
+            };
+            if best.is_none_or(more) {
+                best = Some((design, items));
+                if items.lower >= enough {
+                    break;
+                }
+            }
+        }
+        Ok(best)
+    }
+
+    /// [`fullest`](Self::fullest) with its items, remembered.
+    fn fullest_once(&self, bits: u64, probes: u32) -> Result<Option<(Design, Bracket)>> {
+        if let Some(found) = self.found.borrow().get(&(bits, probes)) {
+            return Ok(*found);
+        }
+        let found = match self.fullest(bits, probes)? {
+            None => None,
+            Some(design) => {
+                self.spend(design.steps_nearly());
+                Some((design, Bracket::from_enclosure(&design.nearly()?.items)))
+            }
+        };
+        self.found.borrow_mut().insert((bits, probes), found);
+        Ok(found)
+    }
+
+    /// Numbers of probes that may be the best.
+    fn candidates(&self, bits: u64) -> impl Iterator<Item = u32> {
+        // So many items a cycle: where they are few, their whole number and that of the set bits decide.
+        let items = self.most_per_bit * bits as f64;
+        let slack = if bits <= EXHAUSTED {
+            1.0
+        } else if bits <= SMALL {
+            (0.03 + 2.0 / items).min(1.0)
+        } else {
+            0.03
+        };
+        let worth = move |found: f64| found >= (1.0 - slack) * self.most_per_bit;
+        let possible = move |probes: u32| self.mode.colliding || u64::from(probes) <= bits;
+        let mut found: Vec<(u32, f64)> =
+            (1u32..).zip(self.per_bit.iter().copied()).filter(|&(probes, found)| worth(found) && possible(probes)).collect();
+        // The likeliest first, should there be no time for all.
+        if bits > EXHAUSTED {
+            found.sort_by(|a, b| b.1.total_cmp(&a.1));
+            // Hundreds of probes differ too little from their neighbours for all of them to be walked, for some forty sizes.
+            let steps: f64 = found.iter().map(|&(probes, _)| self.steps_of(bits, probes)).sum();
+            let stride = libm::ceil(100.0 * steps / MOST_STEPS).clamp(1.0, (found.len() as f64 / 8.0).max(1.0)) as u32;
+            let best = found.first().map_or(0, |&(probes, _)| probes);
+            found.retain(|(probes, _)| probes.abs_diff(best) % stride == 0);
+        }
+        found.into_iter().map(|(probes, _)| probes)
+    }
+
+    /// The best load of each of 1, 2, .. probes in the limit of many bits.
+    pub(super) fn loads(&self) -> &[f64] {
+        &self.loads
+    }
+
+    /// Steps of one decision near the limit's sigma.
+    fn steps_of(&self, bits: u64, probes: u32) -> f64 {
+        let sigma = (self.loads[probes as usize - 1] * bits as f64) as u64;
+        Design::new(bits, probes, sigma.min(bits - 1), self.mode).map_or(0.0, |design| design.steps_nearly())
+    }
+
+    /// Whether a search that has found something is to end with it.
+    pub(super) fn is_spent(&self) -> bool {
+        self.steps.get() > MOST_STEPS
+    }
+
+    pub(super) fn meets(&self, design: &Design) -> Result<bool> {
+        if self.steps.get() > MOST_STEPS_ALONE {
+            let what = "the search for the best design at this rate (a higher rate takes less, and so do probes that may collide)";
+            return Err(Error::TooLong { what, steps: self.steps.get(), allowed: MOST_STEPS_ALONE });
+        }
+        let (meets, steps) = match self.kept {
+            Kept::Average => design.meets(self.rate)?,
+            Kept::Worst => {
+                let k = f64::from(design.probes());
+                (design.meets_at_worst(self.rate)?, k * (100.0 + k))
+            }
+        };
+        self.spend(steps);
+        Ok(meets)
+    }
+
+    pub(super) fn spend(&self, steps: f64) {
+        self.steps.set(self.steps.get() + steps);
+    }
+
+    /// The design with the largest sigma that keeps to the rate. In a few bits and at high rates that can be one whose frozen filter may fill up (sigma + probes from bits on), which has a rate, but which no
+    /// `RecyclingFilter` is made for.
+    fn fullest(&self, bits: u64, probes: u32) -> Result<Option<Design>> {
+        let (k, mode) = (u64::from(probes), self.mode);
+        let least = if mode.retaining { k } else { 0 };
+        if least >= bits {
+            return Ok(None);
+        }
+        let design = |sigma| Design::new(bits, probes, sigma, mode);
+        let meets = |sigma| self.meets(&design(sigma)?);
+        if mode.keeps_overflow() && bits <= SCANNED {
+            for sigma in (least..bits).rev() {
+                if meets(sigma)? {
+                    return design(sigma).map(Some);
+                }
+            }
+            return Ok(None);
+        }
+        let limit = (self.loads[probes as usize - 1] * bits as f64) as u64;
+        let shift = self.shifts.borrow().get(&probes).copied().unwrap_or(0);
+        let near = match &self.near {
+            Some(near) if bits > SMALL => near.fullest(bits, probes)?.map(|design| design.sigma()),
+            _ => None,
+        };
+        let guess = near.unwrap_or(limit.saturating_add_signed(shift)).clamp(least, bits - 1);
+        let (mut low, mut high) = around(guess, least, bits, &meets)?;
+        while high - low > 1 {
+            let middle = low + (high - low) / 2;
+            if meets(middle)? { low = middle } else { high = middle }
+        }
+        // Both are below 2^62.
+        self.shifts.borrow_mut().insert(probes, low as i64 - limit as i64);
+        if low == least && !meets(least)? {
+            return Ok(None);
+        }
+        design(low).map(Some)
+    }
+
+    pub(super) fn min_bits(&self, items: f64) -> Result<Option<SizedDesign>> {
+        if !(items > 0.0 && items <= 1e18) {
+            return out_of_range("items_per_cycle", items, "above 0 and at most 1e18");
+        }
+        // How far the best of so many bits in each filter falls short, and the design if it does not.
+        let enough = |each: u64| -> Result<std::result::Result<Design, f64>> {
+            let Some((design, mut found)) = self.best(each, items)? else { return Ok(Err(f64::INFINITY)) };
+            if found.lower < items && items <= found.upper {
+                found = design.long_run()?.items_per_cycle;
+            }
+            // What no bracket tells apart is equal.
+            Ok(if found.upper >= items { Ok(design) } else { Err((items - found.upper) / items_of_a_bit(&design)) })
+        };
+        let most = crate::MAX_BITS / self.mode.filters();
+        let guess = items / self.most_per_bit;
+        if guess > 0.99 * most as f64 {
+            return Ok(None);
+        }
+        let (mut low, mut high) = (0, guess as u64 + 1);
+        let mut step = 1;
+        let mut found = loop {
+            match enough(high)? {
+                Ok(found) => break found,
+                Err(_) if high == most => return Ok(None),
+                Err(_) => (low, high, step) = (high, (high + step).min(most), 2 * step),
+            }
+        };
+        step = 1;
+        while low == 0 && high > 1 && !self.is_spent() {
+            let next = high.saturating_sub(step).max(1);
+            match enough(next)? {
+                Ok(smaller) => (found, high, step) = (smaller, next, 2 * step),
+                Err(_) => low = next,
+            }
+        }
+        while high - low > 1 && !self.is_spent() {
+            let middle = low + (high - low) / 2;
+            match enough(middle)? {
+                Ok(smaller) => (found, high) = (smaller, middle),
+                Err(_) => low = middle,
+            }
+        }
+        let depth = match high {
+            ..=512 => high,
+            513..=100_000 => 48,
+            _ => 12,
+        };
+        for each in (high.saturating_sub(depth).max(1)..high).rev() {
+            if self.is_spent() {
+                break;
+            }
+            match enough(each)? {
+                Ok(smaller) => found = smaller,
+                Err(short) if short > STEPS_BELOW && each > EXHAUSTED => break,
+                Err(_) => {}
+            }
+        }
+        // So far the first that has enough; of this size the one with the most, if there is time.
+        if !self.is_spent()
+            && let Some((best, _)) = self.best(found.bits(), f64::INFINITY)?
+        {
+            found = best;
+        }
+        Ok(Some(SizedDesign { design: found, run: found.long_run()? }))
+    }
+}
+
+/// Up to so many bits all probes and all sizes below are tried.
+const EXHAUSTED: u64 = 256;
+
+/// Steps of sigma by which a size must fall short to end a search of sizes.
+const STEPS_BELOW: f64 = 4.0;
+
+/// Items that one more set bit is worth at sigma.
+fn items_of_a_bit(design: &Design) -> f64 {
+    let empty = (design.bits() - design.sigma()) as f64 / design.bits() as f64;
+    1.0 / (f64::from(design.probes()) * empty)
+}
+
+/// The load at which the limit of many bits has this rate.
+fn limit_load(probes: u32, rate: f64, kept: Kept, filters: u64) -> f64 {
+    if kept == Kept::Worst {
+        // Both filters of two are as full: 2 rho - rho^2.
+        let each = if filters == 1 { rate } else { rate / (1.0 + libm::sqrt(1.0 - rate)) };
+        return libm::pow(each, 1.0 / f64::from(probes)).min(1.0 - f64::EPSILON);
+    }
     let (mut low, mut high) = (0.0, 1.0 - f64::EPSILON);
     for _ in 0..60 {
         let middle = (low + high) / 2.0;
-        if limit_rate(probes, middle, phases) < rate { low = middle } else { high = middle }
+        if limit_rate(probes, middle, filters) < rate { low = middle } else { high = middle }
     }
     low
 }
 
-/// Items per bit in the limit of many bits, for 1, 2, .. probes, until well beyond the best.
-pub(super) fn limit_items(rate: &Rate, phases: Phases) -> Result<Vec<f64>> {
+/// The load of the limit of many bits, for 1, 2, .. probes, until well beyond the one with the most items per bit.
+fn limit_loads(rate: &Rate, kept: Kept, mode: Mode) -> Result<Vec<f64>> {
     let p = rate.to_f64();
     if p < 1e-300 {
         return out_of_range("fpr", rate, "at least 1e-300 for a recycling filter");
     }
-    let mut items: Vec<f64> = Vec::new();
-    let mut best = 0;
+    let mut loads: Vec<f64> = Vec::new();
+    let (mut best, mut most) = (0, 0.0);
     for probes in 1.. {
-        let found = -libm::log1p(-limit_load(probes, p, phases)) / f64::from(probes);
-        if items.get(best).is_none_or(|&most| found > most) {
-            best = items.len();
+        let load = limit_load(probes, p, kept, mode.filters());
+        let items = -libm::log1p(-load) / f64::from(probes);
+        if items > most {
+            (best, most) = (loads.len(), items);
         }
-        items.push(found);
-        if items.len() > 2 * best + 16 {
+        loads.push(load);
+        if loads.len() > 2 * best + 16 {
             break;
         }
     }
-    Ok(items)
+    Ok(loads)
 }
-
-fn candidates(bits: u64, rate: &Rate, mode: Mode) -> Result<Vec<u32>> {
-    let items = limit_items(rate, mode.phases)?;
-    let most = items.iter().copied().fold(0.0, f64::max);
-    let worth = |&(_, found): &(u32, f64)| bits <= SMALL || found > 0.97 * most;
-    let possible = |probes: &u32| mode.colliding || u64::from(*probes) <= bits;
-    Ok((1..).zip(items).filter(worth).map(|(probes, _)| probes).filter(possible).collect())
-}
-
-/// The design with the largest sigma that keeps to the rate. In a few bits and at high rates that can be one whose frozen filter may fill up (sigma + probes from bits on), which has a rate, but which no
-/// `RecyclingFilter` is made for.
-pub(super) fn fullest(bits: u64, probes: u32, rate: &Rate, mode: Mode) -> Result<Option<Design>> {
-    let k = u64::from(probes);
-    let least = if mode.retaining { k } else { 0 };
-    if least >= bits {
-        return Ok(None);
-    }
-    let design = |sigma| Design::new(bits, probes, sigma, mode);
-    let meets = |sigma| design(sigma)?.meets(rate);
-    if mode.retaining && mode.colliding && bits <= SCANNED {
-        for sigma in (least..bits).rev() {
-            if meets(sigma)? {
-                return design(sigma).map(Some);
-            }
-        }
-        return Ok(None);
-    }
-    let guess = (limit_load(probes, rate.to_f64(), mode.phases) * bits as f64) as u64;
-    let (mut low, mut high) = around(guess.clamp(least, bits - 1), least, bits, &meets)?;
-    while high - low > 1 {
-        let middle = low + (high - low) / 2;
-        if meets(middle)? { low = middle } else { high = middle }
-    }
-    if low == least && !meets(least)? {
-        return Ok(None);
-    }
-    design(low).map(Some)
-}
-
-/// Up to so many bits every sigma is tried where the rate is not proven to rise with it.
-const SCANNED: u64 = 64;
 
 /// `low` and `high` with the largest sigma that meets between them, in steps that double from a guess: `low` meets, or is the least; `high` does not, or is `end`.
 fn around(guess: u64, least: u64, end: u64, meets: &impl Fn(u64) -> Result<bool>) -> Result<(u64, u64)> {
@@ -148,66 +420,4 @@ fn around(guess: u64, least: u64, end: u64, meets: &impl Fn(u64) -> Result<bool>
         }
         (high, step) = (next, 2 * step);
     }
-}
-
-/// The smallest memory, in bits in all, with a design that keeps at least `items` per cycle (per phase, for two phases) at a long-run rate of at most `rate`; `None` above 2^62 bits.
-///
-/// The capacity is not monotone in bits (sigma and probes are whole), so after a bisection the sizes below are tried too: all of them up to 512 bits, otherwise 48 (with two phases, 48 even ones), 12 above
-/// a hundred thousand; below those the capacity falls short by more than its steps. A search, verified against all sizes for small filters.
-///
-/// Errors when `items` is not above 0 and finite, or the rate below 1e-300.
-pub fn min_bits(items: f64, rate: &Rate, mode: Mode) -> Result<Option<Sized>> {
-    if !(items > 0.0 && items <= 1e18) {
-        return out_of_range("items_per_cycle", items, "above 0 and at most 1e18");
-    }
-    let filters = mode.filters();
-    let enough = |each: u64| -> Result<Option<Design>> {
-        let Some((design, mut found)) = best_design(each * filters, rate, mode)? else { return Ok(None) };
-        if found.lower < items && items <= found.upper {
-            found = design.long_run()?.items_per_cycle;
-        }
-        // What no bracket tells apart is equal.
-        Ok((found.upper >= items).then_some(design))
-    };
-    let per_bit = limit_items(rate, mode.phases)?.into_iter().fold(0.0, f64::max);
-    let most = crate::MAX_BITS / filters;
-    let guess = items / per_bit;
-    if guess > 0.99 * most as f64 {
-        return Ok(None);
-    }
-    let (mut low, mut high) = (0, guess as u64 + 1);
-    let mut step = 1;
-    let mut found = loop {
-        match enough(high)? {
-            Some(found) => break found,
-            None if high == most => return Ok(None),
-            None => (low, high, step) = (high, (high + step).min(most), 2 * step),
-        }
-    };
-    step = 1;
-    while low == 0 && high > 1 {
-        let next = high.saturating_sub(step).max(1);
-        match enough(next)? {
-            Some(smaller) => (found, high, step) = (smaller, next, 2 * step),
-            None => low = next,
-        }
-    }
-    while high - low > 1 {
-        let middle = low + (high - low) / 2;
-        match enough(middle)? {
-            Some(smaller) => (found, high) = (smaller, middle),
-            None => low = middle,
-        }
-    }
-    let depth = match high {
-        ..=512 => high,
-        513..=100_000 => 48,
-        _ => 12,
-    };
-    for each in (high.saturating_sub(depth).max(1)..high).rev() {
-        if let Some(smaller) = enough(each)? {
-            found = smaller;
-        }
-    }
-    Ok(Some(Sized { design: found, run: found.long_run()? }))
 }

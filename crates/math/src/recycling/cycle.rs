@@ -6,7 +6,7 @@ use super::restart::restart_law;
 use super::walk::Walk;
 use super::{Bracket, Design, MAX_STEPS, Result};
 use crate::error::out_of_range;
-use crate::occupancy::double::Double;
+use crate::exact::double::DoubleDouble;
 use crate::{Error, Method};
 
 /// The length of a cycle (a phase, for two phases) in new items, the one that ends it counted.
@@ -15,7 +15,7 @@ use crate::{Error, Method};
 pub struct Cycle {
     /// Its mean, as in [`super::LongRun::items_per_cycle`].
     pub mean: Bracket,
-    /// Its variance: relative error below 1e-6 up to five million hashes; beyond, for colliding probes, that of the limit of many bits, which has an exponentially small error.
+    /// Its variance: relative error below 1e-6 up to two million hashes; beyond, for colliding probes, that of the limit of many bits, which has an exponentially small error.
     pub variance: f64,
     /// The fewest items that can end a cycle.
     pub least: u64,
@@ -24,22 +24,27 @@ pub struct Cycle {
 }
 
 /// Hashes up to which the variance is walked in pairs of `f64`.
-const FINE_HASHES: f64 = 5e6;
+const FINE_HASHES: f64 = 2e6;
 
 /// Work up to which the law is summed, in states times hashes.
-const MAX_LAW: f64 = 6e8;
+pub(super) const MAX_LAW: f64 = 5e7;
 
 impl Design {
-    /// The law of the cycle length: exact up to some hundred thousand bits (probes x items x states below 6e8), otherwise by its mean and variance.
+    /// The law of the cycle length: exact up to some hundred thousand bits (probes x items x states below 5e7), otherwise by its mean and variance.
     ///
     /// A cycle goes on after n items while at most sigma bits are set, so its law is that of the fill (Burns; not in the paper on recycling). The variance is a second pass
     /// of the recursion that carries the item's number beside the visits: `E[N (N+1) / 2]` is the sum of the numbers over a cycle.
     pub fn cycle(&self) -> Result<Cycle> {
+        self.cycle_within(MAX_LAW)
+    }
+
+    /// With the law only where it takes at most so much work.
+    pub(super) fn cycle_within(&self, work: f64) -> Result<Cycle> {
         let mean = self.long_run()?.items_per_cycle;
         // A retained item has set up to k bits before the first arrival.
         let before = u64::from(self.mode.retaining);
         let least = (self.sigma / u64::from(self.probes) + 1 - before).max(1);
-        Ok(Cycle { mean, variance: self.cycle_variance()?, least, survival: self.survival(mean.value)? })
+        Ok(Cycle { mean, variance: self.cycle_variance()?, least, survival: self.survival(mean.value, work)? })
     }
 
     fn cycle_variance(&self) -> Result<f64> {
@@ -47,7 +52,7 @@ impl Design {
         if k * self.sigma as f64 > FINE_HASHES {
             return if self.has_integrals() { Ok(self.fluid_variance()) } else { self.walked_variance::<f64>() };
         }
-        self.walked_variance::<Double>()
+        self.walked_variance::<DoubleDouble>()
     }
 
     fn walked_variance<T: Positive>(&self) -> Result<f64> {
@@ -74,13 +79,13 @@ impl Design {
     }
 
     /// `P(N > n)` for n = 0, 1, ..
-    fn survival(&self, mean: f64) -> Result<Option<Vec<f64>>> {
+    fn survival(&self, mean: f64, work: f64) -> Result<Option<Vec<f64>>> {
         // The window is some fifteen deviations wide, at most sigma.
         let width = (15.0 * libm::sqrt(self.sigma as f64) + f64::from(self.probes)).min(self.sigma as f64 + 1.0);
-        if mean * width * f64::from(self.probes) > MAX_LAW {
+        if mean * width * f64::from(self.probes) > work {
             return Ok(None);
         }
-        let start: Vec<f64> = restart_law::<Double>(self).into_iter().map(|x| x.parts().0).collect();
+        let start: Vec<f64> = restart_law::<DoubleDouble>(self).into_iter().map(|x| x.parts().0).collect();
         let mut fills = Fills::new(self.bits, self.probes, !self.mode.colliding, start, 1e-30);
         let mut survival = vec![1.0];
         let mut over = 0.0;
@@ -129,4 +134,16 @@ pub(super) fn normal_quantile(p: f64) -> f64 {
         if libm::erfc(-middle / std::f64::consts::SQRT_2) / 2.0 < p { low = middle } else { high = middle }
     }
     low
+}
+
+#[cfg(test)]
+mod tests {
+    use super::normal_quantile;
+
+    #[test]
+    fn quantiles_of_the_normal_law() {
+        for (p, expected) in [(0.5, 0.0), (0.975, 1.959_963_984_540_054), (0.01, -2.326_347_874_040_841), (1e-9, -5.997_807_015_008_182)] {
+            assert!((normal_quantile(p) - expected).abs() < 1e-9, "{p}: {}", normal_quantile(p));
+        }
+    }
 }

@@ -1,7 +1,9 @@
 //! The law of the number of set bits, item by item.
 
-use super::MAX_STEPS;
 use crate::{Error, Result};
+
+/// Steps of one law: about a second.
+const MAX_STEPS: f64 = 6e7;
 
 /// `weights[i]` is the chance of `first + i` set bits; chances that are too small to matter are dropped and counted.
 #[derive(Clone, Debug)]
@@ -66,8 +68,8 @@ impl Fills {
     fn item_after(&mut self, weigh: impl Fn(&Fills, u64) -> (f64, f64)) -> Result<()> {
         let width = self.weights.len();
         self.steps += f64::from(self.probes) * width as f64;
-        if self.steps > MAX_STEPS / 2.0 {
-            return Err(Error::TooLong { what: "the law of the fill, item by item", steps: self.steps, allowed: MAX_STEPS / 2.0 });
+        if self.steps > MAX_STEPS {
+            return Err(Error::TooLong { what: "the law of the fill, item by item", steps: self.steps, allowed: MAX_STEPS });
         }
         let last = (self.first + width as u64 - 1 + u64::from(self.probes)).min(self.bits);
         let room = (last - self.first) as usize + 1;

@@ -1,6 +1,6 @@
 //! How long an item is remembered.
 
-use super::cycle::Cycle;
+use super::cycle::{Cycle, MAX_LAW};
 use super::{Bracket, Design, Phases, Result, Trigger};
 use crate::Method;
 
@@ -29,7 +29,12 @@ impl Design {
     ///
     /// Time as for [`Design::cycle`].
     pub fn forgetting(&self) -> Result<Forgetting> {
-        let cycle = self.cycle()?;
+        self.forgetting_within(MAX_LAW)
+    }
+
+    /// With the law of the cycle length only where it takes at most so much work.
+    pub(super) fn forgetting_within(&self, work: f64) -> Result<Forgetting> {
+        let cycle = self.cycle_within(work)?;
         let mut sums = vec![0.0];
         let mut sum = 0.0;
         for survival in cycle.law().unwrap_or_default() {
@@ -51,10 +56,10 @@ impl Forgetting {
     /// Two phases that keep the trigger hold an item for a whole phase at least, and a phase cannot end before `floor(sigma / probes) + 1` items. A filter that retains
     /// holds its last item.
     pub fn remembered_at_least(&self) -> u64 {
-        match (self.design.mode.phases, self.design.mode.trigger) {
-            (Phases::One, _) => u64::from(self.design.mode.retaining),
-            (Phases::Two, Trigger::Included) => self.cycle.least,
-            (Phases::Two, Trigger::Excluded) => 0,
+        match self.design.mode.phases {
+            Phases::One => u64::from(self.design.mode.retaining),
+            Phases::Two(Trigger::Included) => self.cycle.least,
+            Phases::Two(Trigger::Excluded) => 0,
         }
     }
 
@@ -63,9 +68,9 @@ impl Forgetting {
     pub fn remembered_at_most(&self) -> Option<u64> {
         let design = &self.design;
         let one_item = design.sigma == 0 || (!design.mode.colliding && design.sigma < u64::from(design.probes));
-        match (design.mode.phases, design.mode.trigger) {
+        match design.mode.phases {
             _ if !one_item => None,
-            (Phases::Two, Trigger::Included) => Some(1),
+            Phases::Two(Trigger::Included) => Some(1),
             _ => Some(0),
         }
     }
@@ -97,11 +102,15 @@ impl Forgetting {
         let more = |n: u64| usize::try_from(n).ok().and_then(|n| survival.get(n)).copied().unwrap_or(0.0);
         let mode = self.design.mode;
         if mode.phases == Phases::One {
-            return sum(gap + u64::from(!mode.retaining)) / mean;
+            return sum(gap.saturating_add(u64::from(!mode.retaining))) / mean;
         }
-        let places = (gap + 1).min(survival.len() as u64);
-        let both: f64 = (0..places).map(|u| more(u) * (1.0 - more(gap - u))).sum();
-        let at_once = if mode.trigger == Trigger::Excluded { more(gap) } else { 0.0 };
+        let places = gap.saturating_add(1).min(survival.len() as u64);
+        // While both phases are sure to go on nothing is forgotten; while only the first is, the sum of 1 - P(N' > v) over v = gap - u is known.
+        let sure = survival.iter().take_while(|&&more| more == 1.0).count() as u64;
+        let first = places.min(sure);
+        let known = first as f64 - (sum(gap.saturating_add(1)) - sum(gap.saturating_add(1) - first));
+        let both = known + (first..places).map(|u| more(u) * (1.0 - more(gap - u))).sum::<f64>();
+        let at_once = if mode.excludes_triggers() { more(gap) } else { 0.0 };
         (both + at_once) / mean
     }
 
@@ -113,7 +122,7 @@ impl Forgetting {
         let ((lower, value, upper), (lower_next, value_next, upper_next)) =
             (shortfall(c, (phases - 1.0) * mean, (phases - 1.0) * variance), shortfall(c, phases * mean, phases * variance));
         // The trigger that is kept nowhere: at most one item a cycle.
-        let at_once = if mode.phases == Phases::Two && mode.trigger == Trigger::Excluded { 1.0 } else { 0.0 };
+        let at_once = if mode.excludes_triggers() { 1.0 } else { 0.0 };
         let slack = 1e-9 * (1.0 + c / mean);
         let share = |x: f64| (x / mean).clamp(0.0, 1.0);
         let (lower, upper) = (share(lower - upper_next - slack * mean), share(upper - lower_next + at_once + slack * mean));
@@ -137,6 +146,9 @@ impl Forgetting {
     }
 }
 
+/// Work on the law of the cycle length for each of many designs.
+pub(super) const MANY_CALLS: f64 = 5e6;
+
 /// Absolute error of sums over the law.
 const SUMMED: f64 = 1e-10;
 
@@ -154,4 +166,58 @@ fn shortfall(c: f64, mean: f64, variance: f64) -> (f64, f64, f64) {
     let root = libm::hypot(deviation, short);
     let most = if short < 0.0 { variance / (2.0 * (root - short)) } else { (root + short) / 2.0 };
     (short.max(0.0), normal, most)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::recycling::Mode;
+
+    /// `E[(c - Y)^+]` of a normal Y, tabulated: `d (z Phi(z) + phi(z))`.
+    #[test]
+    fn the_normal_shortfall_lies_between_its_bounds() {
+        for (z, expected) in
+            [(-1.0, 0.083_315_470_581_186_4), (0.0, 0.398_942_280_401_432_7), (1.0, 1.083_315_470_581_186_4), (2.0, 2.008_490_702_616_857)]
+        {
+            for (mean, deviation) in [(0.0, 1.0), (100.0, 7.0), (-3.0, 0.25)] {
+                let (least, normal, most) = shortfall(mean + z * deviation, mean, deviation * deviation);
+                assert!((normal / (deviation * expected) - 1.0).abs() < 1e-9, "{z} {mean} {deviation}: {normal}");
+                assert!(least <= normal && normal <= most, "{z} {mean} {deviation}: {least} {normal} {most}");
+            }
+        }
+    }
+
+    fn designs() -> impl Iterator<Item = Forgetting> {
+        let modes = [Mode::default(), Mode::two_phase()];
+        modes.into_iter().map(|mode| Design::new(300, 3, 140, mode).and_then(|design| design.forgetting()).expect("in range"))
+    }
+
+    /// The gap of a probability is the first that has it.
+    #[test]
+    fn gaps_are_the_inverse_of_probabilities() {
+        for law in designs() {
+            for p in [1e-6, 0.01, 0.3, 0.5, 0.9, 0.999] {
+                let gap = law.gap_at(p).expect("all is forgotten some day");
+                assert!(law.probability(gap).value >= p, "{p}: {gap}");
+                assert!(gap == 0 || law.probability(gap - 1).value < p, "{p}: {gap}");
+            }
+            assert_eq!(law.gap_at(law.probability(0).value), Some(0));
+            assert_eq!(law.gap_at(1.1), None);
+        }
+    }
+
+    /// By the definition: of the frozen filter's items those are lost that are older than what is left of its cycle.
+    #[test]
+    fn two_phases_forget_what_neither_holds() {
+        let law = Design::new(300, 3, 140, Mode::two_phase()).and_then(|design| design.forgetting()).expect("in range");
+        let survival = law.cycle.law().expect("short").to_vec();
+        let more = |i: u64| usize::try_from(i).ok().and_then(|i| survival.get(i)).copied().unwrap_or(0.0);
+        let mean: f64 = survival.iter().sum();
+        for gap in [0, 30, 45, 60, 80, 100, 130, 200] {
+            let both: f64 = (0..=gap).map(|u| more(u) * (1.0 - more(gap - u))).sum();
+            let at_once = if law.design.mode.excludes_triggers() { more(gap) } else { 0.0 };
+            let found = law.probability(gap).value;
+            assert!((found - (both + at_once) / mean).abs() < 1e-9, "{gap}: {found} {}", (both + at_once) / mean);
+        }
+    }
 }

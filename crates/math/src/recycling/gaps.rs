@@ -6,6 +6,7 @@ use crate::error::out_of_range;
 
 /// A law of the gap: how many new items come between an item and its repeat.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
 pub enum Gaps {
     /// Every gap below `below` is equally likely: draws from a population of so many items, all equally popular, have this law of the *different* others in between.
     Uniform {
@@ -30,13 +31,17 @@ pub enum Gaps {
 const EACH: u64 = 20_000;
 
 impl Gaps {
-    /// The weight of all gaps below `gap`.
-    fn below(&self, gap: f64) -> f64 {
+    /// The weight of all gaps below a number.
+    fn cumulated(&self) -> Box<dyn Fn(f64) -> f64> {
         match *self {
-            Gaps::Uniform { below } => (gap / below as f64).min(1.0),
-            Gaps::Zipf { below, exponent } => harmonic(gap.min(below as f64), exponent) / harmonic(below as f64, exponent),
+            Gaps::Uniform { below } => Box::new(move |gap| (gap / below as f64).min(1.0)),
+            Gaps::Zipf { below, exponent } => {
+                let harmonic = Harmonic::new(exponent);
+                let all = harmonic.sum(below as f64);
+                Box::new(move |gap| harmonic.sum(gap.min(below as f64)) / all)
+            }
             // P(gap >= g) = (mean / (mean + 1))^g
-            Gaps::Fading { mean } => -libm::expm1(gap * -libm::log1p(1.0 / mean)),
+            Gaps::Fading { mean } => Box::new(move |gap| -libm::expm1(gap * -libm::log1p(1.0 / mean))),
         }
     }
 
@@ -51,16 +56,32 @@ impl Gaps {
 }
 
 /// `sum of i^-s for i = 1..n`: the first thousand one by one, the rest by Euler and Maclaurin's formula (relative error below 1e-9).
-fn harmonic(n: f64, s: f64) -> f64 {
-    let head = n.min(1_000.0);
-    let first: f64 = (1..=head as u64).map(|i| libm::pow(i as f64, -s)).sum();
-    if n <= head {
-        return first;
+struct Harmonic {
+    exponent: f64,
+    /// The sums up to 0, 1, .. 1,000.
+    first: Vec<f64>,
+}
+
+impl Harmonic {
+    fn new(exponent: f64) -> Harmonic {
+        let mut first = vec![0.0];
+        first.extend((1..=1_000u16).scan(0.0, |sum, i| {
+            *sum += libm::pow(f64::from(i), -exponent);
+            Some(*sum)
+        }));
+        Harmonic { exponent, first }
     }
-    let power = |x: f64| libm::pow(x, -s);
-    let integral =
-        if (s - 1.0).abs() < 1e-12 { libm::log(n / head) } else { (libm::pow(n, 1.0 - s) - libm::pow(head, 1.0 - s)) / (1.0 - s) };
-    first + integral + (power(n) - power(head)) / 2.0 + s * (power(head) / head - power(n) / n) / 12.0
+
+    fn sum(&self, n: f64) -> f64 {
+        let (s, head) = (self.exponent, (self.first.len() - 1) as f64);
+        if n <= head {
+            return self.first[n as usize];
+        }
+        let power = |x: f64| libm::pow(x, -s);
+        let integral =
+            if (s - 1.0).abs() < 1e-12 { libm::log(n / head) } else { (libm::pow(n, 1.0 - s) - libm::pow(head, 1.0 - s)) / (1.0 - s) };
+        self.first[self.first.len() - 1] + integral + (power(n) - power(head)) / 2.0 + s * (power(head) / head - power(n) / n) / 12.0
+    }
 }
 
 impl Forgetting {
@@ -70,10 +91,11 @@ impl Forgetting {
     /// at most where the law of the gap is wide). Errors for laws out of range.
     pub fn averaged(&self, gaps: Gaps) -> Result<f64> {
         gaps.check()?;
+        let below = gaps.cumulated();
         let (mut gap, mut before, mut sum) = (0u64, 0.0, 0.0);
         while before < 1.0 - 1e-13 && gap < 1 << 62 {
             let stretch = if gap < EACH { 1 } else { (gap / 1_000).max(1) };
-            let upto = gaps.below((gap + stretch) as f64);
+            let upto = below((gap + stretch) as f64);
             sum += (upto - before) * self.probability(gap + (stretch - 1) / 2).value;
             (gap, before) = (gap + stretch, upto);
         }
@@ -102,5 +124,53 @@ impl Forgetting {
         let deviation = libm::sqrt(mean);
         let part = |i: u32| mean + deviation * super::cycle::normal_quantile((f64::from(i) + 0.5) / 64.0);
         Ok((0..64).map(|i| self.probability(part(i).round() as u64).value).sum::<f64>() / 64.0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::recycling::{Design, Mode};
+
+    #[test]
+    fn harmonic_sums_are_those_of_their_terms() {
+        for exponent in [0.0, 0.5, 1.0, 1.5, 3.0] {
+            let harmonic = Harmonic::new(exponent);
+            let mut sum = 0.0;
+            for i in 1..=3_000 {
+                sum += libm::pow(f64::from(i), -exponent);
+                let found = harmonic.sum(f64::from(i));
+                assert!((found / sum - 1.0).abs() < 1e-11, "{i}^-{exponent}: {found} {sum}");
+            }
+        }
+    }
+
+    #[test]
+    fn fading_gaps_have_their_mean() {
+        for mean in [0.5, 3.0, 40.0] {
+            let below = Gaps::Fading { mean }.cumulated();
+            let found: f64 = (0..3_000).map(|gap| 1.0 - below(f64::from(gap) + 1.0)).sum();
+            assert!((found / mean - 1.0).abs() < 1e-9, "{mean}: {found}");
+            assert!((below(1.0) - 1.0 / (mean + 1.0)).abs() < 1e-15);
+        }
+    }
+
+    /// Poisson's law, term by term in logarithms.
+    #[test]
+    fn poisson_gaps_are_averaged() {
+        let law = Design::new(300, 3, 140, Mode::default()).and_then(|design| design.forgetting()).expect("in range");
+        for (seconds, rate) in [(0.0, 5.0), (2.0, 3.0), (30.0, 2.0), (0.5, 400.0), (10.0, 69.0)] {
+            let mean: f64 = seconds * rate;
+            let weight = |gap: u64| {
+                if mean == 0.0 {
+                    f64::from(u8::from(gap == 0))
+                } else {
+                    libm::exp(gap as f64 * mean.ln() - mean - libm::lgamma(gap as f64 + 1.0))
+                }
+            };
+            let expected: f64 = (0..2_000).map(|gap| weight(gap) * law.probability(gap).value).sum();
+            let found = law.after(seconds, rate).expect("in range");
+            assert!((found - expected).abs() < 1e-9, "{seconds} {rate}: {found} {expected}");
+        }
     }
 }

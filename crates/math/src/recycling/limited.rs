@@ -3,24 +3,24 @@
 use super::fills::Fills;
 use super::number::Positive;
 use super::restart::restart_law;
-use super::{Design, Phases, Result};
+use super::{Design, Result};
 use crate::error::out_of_range;
-use crate::occupancy::double::Double;
+use crate::exact::double::DoubleDouble;
 
 impl Design {
     /// The long-run average rate of one phase that is also recycled after `items` new items, however few bits are set then: at most that of [`Design::long_run`], which it reaches for many items.
     ///
     /// `sum over i <= items of E[rho before item i; the cycle goes on] / sum of P(the cycle goes on)`. Among cycles that go on, the fill only grows with i, so the average rises with the
-    /// limit. Relative error below 1e-9. O(probes x items x width of the fill); errors beyond 2e9 steps, for no items, and for two phases, where an early end of one phase is
+    /// limit. Relative error below 1e-9. O(probes x items x width of the fill); errors beyond 6e7 steps, for no items, and for two phases, where an early end of one phase is
     /// correlated with the rate of the next.
     pub fn fpr_with_limit(&self, items: u64) -> Result<f64> {
         if items == 0 {
             return out_of_range("items", items, "at least 1");
         }
-        if self.mode.phases == Phases::Two {
+        if self.mode.has_two_phases() {
             return out_of_range("phases", 2, "1 for a limit on new items");
         }
-        let start: Vec<f64> = restart_law::<Double>(self).into_iter().map(|x| x.parts().0).collect();
+        let start: Vec<f64> = restart_law::<DoubleDouble>(self).into_iter().map(|x| x.parts().0).collect();
         let mut fills = Fills::new(self.bits, self.probes, !self.mode.colliding, start, 1e-200);
         let (mut passed, mut arrived) = (0.0, 0.0);
         for _ in 0..items {

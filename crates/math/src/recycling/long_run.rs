@@ -5,10 +5,10 @@ use super::number::{Positive, around};
 use super::restart::restart_law;
 use super::walk::{Walk, distinct_law, last_seen};
 use super::{Bracket, Design, Fpr, MAX_STEPS, Mode, Phases, Result, Trigger};
-use crate::dyadic::Dyadic;
-use crate::enclosure::{Enclosure, GUARD};
+use crate::exact::double::DoubleDouble;
+use crate::exact::dyadic::Dyadic;
+use crate::exact::enclosure::{Enclosure, GUARD};
 use crate::law::ratios::Ratios;
-use crate::occupancy::double::Double;
 use crate::{Error, Method, Rate};
 use std::cmp::Ordering;
 
@@ -27,6 +27,9 @@ pub struct LongRun {
 /// Up to this many hashes a walk is done with pairs of `f64`, where the bracket is as narrow as an `f64` allows.
 const FINE_HASHES: f64 = 1e6;
 
+/// And up to this many steps of all its walks.
+const FINE_STEPS: f64 = 5e6;
+
 /// Beyond this many hashes (a second or so) the walk gives way to integrals where they are known.
 const MOST_WALKED: f64 = 5e7;
 
@@ -41,10 +44,10 @@ impl Design {
     ///
     /// Time O(probes x sigma), memory O(probes): a tenth of a second at five million set bits and seven probes; above fifty million hashes (probes x sigma), colliding probes that are not retained
     /// are answered in microseconds by integrals whose error is bounded. Brackets are proven: up to a million hashes their ends are two `f64` apart, beyond that the narrower of both routes; one wider
-    /// than 1e-9 of its value is called [`Method::Bound`]. Errors with [`Error::TooLong`] where a walk would take more than some ten seconds.
+    /// than 1e-9 of its value is called [`Method::Bound`]. Errors with [`Error::TooLong`] where a walk would take more than about a second.
     pub fn long_run(&self) -> Result<LongRun> {
         let found = match self.hashes() {
-            ..=FINE_HASHES => self.walked::<Double>()?,
+            ..=FINE_HASHES if self.steps_of_walk() <= FINE_STEPS => self.walked::<DoubleDouble>()?,
             ..=MOST_WALKED => match self.has_integrals() {
                 true => self.fluid()?.unless_wide(|| self.walked::<f64>())?,
                 false => self.walked::<f64>()?,
@@ -85,21 +88,51 @@ impl Design {
         if self.has_integrals() && self.hashes() > FEWEST_FLUID { self.fluid() } else { self.walked::<f64>() }
     }
 
-    /// Is the average rate at most `rate`? Asked of the cheap bracket first. A tie that even pairs of `f64` cannot tell apart passes where it is proven to be one, and
-    /// counts as too much otherwise.
-    pub(super) fn meets(&self, rate: &Rate) -> Result<bool> {
+    /// Steps of a walk with pairs of `f64` over those of one with `f64`.
+    const FINER: f64 = 10.0;
+
+    /// Steps of one walk.
+    fn steps_of_walk(&self) -> f64 {
+        let again = if self.mode.keeps_overflow() { f64::from(self.probes) + 1.0 } else { 1.0 };
+        let averages = if self.mode.shares_positions() && self.mode.colliding { 4.0 } else { 1.0 };
+        self.hashes() * again * averages
+    }
+
+    /// Steps of a cheap bracket.
+    pub(super) fn steps_nearly(&self) -> f64 {
+        let k = f64::from(self.probes);
+        let frozen = if self.mode.has_two_phases() { k * k } else { 0.0 };
+        if self.has_integrals() && self.hashes() > FEWEST_FLUID { 1_000.0 + 20.0 * k + frozen } else { self.steps_of_walk() }
+    }
+
+    /// Steps of [`long_run`](Self::long_run) that a search is to count: those of its walk, if it takes one.
+    pub(super) fn steps_of_long_run(&self) -> Result<f64> {
+        Ok(match self.hashes() {
+            ..=FINE_HASHES if self.steps_of_walk() <= FINE_STEPS => Design::FINER * self.steps_of_walk(),
+            ..=MOST_WALKED if !self.has_integrals() || !self.fluid()?.is_narrow() => self.steps_of_walk(),
+            _ => 0.0,
+        })
+    }
+
+    /// Is the average rate at most `rate`, and how many steps did it take? Asked of the cheap bracket first. A tie that even pairs of `f64` cannot tell apart passes where it is proven to be one,
+    /// and counts as too much otherwise; beyond a million hashes, one that plain `f64` cannot tell apart.
+    pub(super) fn meets(&self, rate: &Rate) -> Result<(bool, f64)> {
+        let mut steps = self.steps_nearly();
         let mut order = self.nearly()?.rate.compare_rate(rate);
-        if self.hashes() <= MOST_WALKED || !self.has_integrals() {
-            order = match order {
-                None => self.walked::<f64>()?.rate.compare_rate(rate),
-                known => known,
-            };
-            order = match order {
-                None => self.walked::<Double>()?.rate.compare_rate(rate),
-                known => known,
-            };
+        if order.is_none() && (self.hashes() <= MOST_WALKED || !self.has_integrals()) {
+            steps += self.steps_of_walk();
+            order = self.walked::<f64>()?.rate.compare_rate(rate);
+            if order.is_none() && self.hashes() <= FINE_HASHES && self.steps_of_walk() <= FINE_STEPS {
+                steps += Design::FINER * self.steps_of_walk();
+                order = self.walked::<DoubleDouble>()?.rate.compare_rate(rate);
+            }
         }
-        Ok(order.map_or_else(|| self.tie_is_proven(rate), Ordering::is_le))
+        Ok((order.map_or_else(|| self.tie_is_proven(rate), Ordering::is_le), steps))
+    }
+
+    /// Is the worst rate at most `rate`? A tie counts as too much, but where the bracket is exact.
+    pub(super) fn meets_at_worst(&self, rate: &Rate) -> Result<bool> {
+        Ok(self.worst_enclosure()?.compare_rate(rate).is_some_and(Ordering::is_le))
     }
 
     /// Two fractions that agree to `2^-90` are equal if the product of their denominators is smaller than that.
@@ -108,10 +141,12 @@ impl Design {
     /// are whole numbers over their sum, which is at most `(sigma + 1) D^sigma`. A rate at a state, of any r of the query's positions too, has a denominator that divides D; the frozen filter's law takes one D
     /// more, and the number of distinct positions another.
     fn tie_is_proven(&self, rate: &Rate) -> bool {
-        let (states, choices) = (self.sigma as f64 + 1.0, f64::from(self.probes) * libm::log2(self.bits as f64));
+        // A retained item that is placed afresh doubles the choices of the step that ends a cycle.
+        let items = if self.mode.retaining { 2.0 } else { 1.0 };
+        let (states, choices) = (self.sigma as f64 + 1.0, items * f64::from(self.probes) * libm::log2(self.bits as f64));
         let denominator = match self.mode.phases {
             Phases::One => choices * states + libm::log2(states),
-            Phases::Two => choices * (2.0 * states + 3.0) + 2.0 * libm::log2(states),
+            Phases::Two(_) => choices * (2.0 * states + 3.0) + 2.0 * libm::log2(states),
         };
         denominator + 4.0 + rate.denominator_bits() as f64 <= 88.0 && self.bits <= 16
     }
@@ -122,7 +157,7 @@ impl Design {
         if !mode.colliding {
             return vec![(Query::Distinct(probes), T::ONE)];
         }
-        if mode.phases == Phases::One || !mode.shared_hash {
+        if !mode.shares_positions() {
             return vec![(Query::Repeats(probes), T::ONE)];
         }
         let law = distinct_law(probes, self.fullest());
@@ -132,9 +167,10 @@ impl Design {
 
     fn check_steps(&self) -> Result<()> {
         let k = f64::from(self.probes);
-        let widest = if self.mode.phases == Phases::Two && self.mode.shared_hash && self.mode.colliding { 2.0 } else { 1.0 };
-        let again = if self.mode.retaining && self.mode.colliding { k + 1.0 } else { 1.0 };
-        let steps = (self.sigma as f64 + k) * k * widest * again + if again > 1.0 { k * k * k } else { 0.0 };
+        let again = if self.mode.keeps_overflow() { k * k * k } else { 0.0 };
+        // The law of an item's distinct positions, in pairs of f64.
+        let distinct = if self.mode.retaining || self.mode.shares_positions() { 10.0 * k * k } else { 0.0 };
+        let steps = (self.sigma as f64 + k) / (self.sigma as f64).max(1.0) * self.steps_of_walk() + again + distinct;
         if steps > MAX_STEPS {
             return Err(Error::TooLong { what: "a walk over the numbers of set bits", steps, allowed: MAX_STEPS });
         }
@@ -169,8 +205,8 @@ impl Design {
                 allowed: 1e-3 * top as f64 / relative,
             });
         }
-        if self.mode.phases == Phases::Two {
-            match self.mode.trigger {
+        if let Phases::Two(trigger) = self.mode.phases {
+            match trigger {
                 Trigger::Excluded => {
                     for (ones, weight) in (band..).zip(last_seen(bits, probes, distinct, sigma, &last)) {
                         frozen.iter_mut().for_each(|(average, _)| average.add(ones, weight));
@@ -185,7 +221,7 @@ impl Design {
                 }
             }
         }
-        let frozen_counts = self.mode.phases == Phases::Two;
+        let frozen_counts = self.mode.has_two_phases();
         let mut share = T::ZERO;
         for ((active, weight), (frozen, _)) in active.iter().zip(&frozen) {
             let known = active.sum.over(items);
@@ -202,28 +238,42 @@ impl Design {
     /// A restart's law has those of its rows, each up to `2 (k - 1)` times as it is a ratio of products of `k - 1` of them, and less than `k + 4` a step and entry of the elimination.
     fn roundings(&self) -> f64 {
         let (once, k) = (Walk::<f64>::roundings(self.fullest() + 1, self.probes), f64::from(self.probes));
-        match self.mode.retaining && self.mode.colliding {
+        match self.mode.keeps_overflow() {
             true => once * (2.0 * k + 1.0) + 4.0 * k * k * (k + 16.0),
+            // The law of an item's distinct positions: at most 6 a position.
+            false if self.mode.retaining => once + 6.0 * k,
             false => once,
         }
     }
 
     /// The chance that a new item passes in the fullest state.
     fn worst(&self) -> Result<Fpr> {
+        match self.mode.has_two_phases() {
+            false => self.rho(self.fullest()).rate(),
+            true => Ok(Fpr::from_enclosure(&self.worst_enclosure()?)),
+        }
+    }
+
+    fn worst_enclosure(&self) -> Result<Enclosure> {
         let top = self.fullest();
-        if self.mode.phases == Phases::One {
-            return self.rho(top).rate();
+        if !self.mode.has_two_phases() {
+            return self.rho(top).enclosed(GUARD);
         }
-        let mut share = Double::ZERO;
-        for (query, weight) in self.queries::<Double>() {
+        let steps =
+            if self.mode.shares_positions() && self.mode.colliding { 20.0 * f64::from(self.probes) * f64::from(self.probes) } else { 0.0 };
+        if steps > MAX_STEPS {
+            return Err(Error::TooLong { what: "the worst rate of two filters at one item's positions", steps, allowed: MAX_STEPS });
+        }
+        let mut share = DoubleDouble::ZERO;
+        for (query, weight) in self.queries::<DoubleDouble>() {
             let mut active = Average::new(query);
-            active.add(self.sigma, Double::ONE);
-            (self.sigma + 1..=top).for_each(|ones| active.add(ones, Double::ZERO));
-            let frozen = if query.passes(top) { Double::ONE } else { Double::ZERO };
-            share = share.plus(weight.times(active.sum.times(self.chance::<Double>(query, top).complement()).plus(frozen)));
+            active.add(self.sigma, DoubleDouble::ONE);
+            (self.sigma + 1..=top).for_each(|ones| active.add(ones, DoubleDouble::ZERO));
+            let frozen = if query.passes(top) { DoubleDouble::ONE } else { DoubleDouble::ZERO };
+            share = share.plus(weight.times(active.sum.times(self.chance::<DoubleDouble>(query, top).complement()).plus(frozen)));
         }
-        let relative = 4.0 * <Double as Positive>::UNIT * Walk::<Double>::roundings(u64::from(self.probes), self.probes);
-        Ok(Fpr::from_enclosure(&times_rho(self.rho(top), &around(share, relative))?))
+        let relative = 4.0 * <DoubleDouble as Positive>::UNIT * Walk::<DoubleDouble>::roundings(u64::from(self.probes), self.probes);
+        times_rho(self.rho(top), &around(share, relative))
     }
 
     /// The chance that a query finds `ones` given bits.

@@ -7,12 +7,14 @@
 //! |---|---|
 //! | what is the average rate, the worst, and how many items make a cycle? | [`Design::long_run`] |
 //! | and if a cycle is also ended by a number of items? | [`Design::fpr_with_limit`] |
+//! | how many of a run's new items pass, at most? | [`Design::wrong_drops_at_most`] |
 //! | how long is a cycle? | [`Design::cycle`] |
 //! | how long is an item remembered? | [`Design::forgetting`] |
 //! | how much does it gain over emptying a filter after a fixed number of items? | [`compare`] |
 //! | what of filters emptied after a fixed number of items? | [`n_bounded()`] |
 //! | what do simulated filters do, and what with popular items? | [`simulate()`] |
 //! | how many items fit into this memory at this rate, and how much memory do so many need? | [`capacity()`], [`min_bits`] |
+//! | and if the rate is to hold for every item, whatever the stream? | [`worst_capacity`], [`worst_min_bits`] |
 //! | and how much to remember an item for a while? | [`remember()`] |
 //! | and if all probes of an item lie in one line? | [`BlockedDesign`], [`blocked_capacity()`], [`blocked_min_bits`] |
 //!
@@ -29,8 +31,10 @@ mod forgetting;
 mod gaps;
 mod limited;
 mod long_run;
+mod mode;
 mod n_bounded;
 mod number;
+mod one_run;
 mod remember;
 mod restart;
 mod simulate;
@@ -40,76 +44,20 @@ mod today;
 mod walk;
 
 pub use blocked::{BlockedDesign, BlockedSized, Weights, blocked_capacity, blocked_min_bits};
-pub use capacity::{Sized, capacity, min_bits};
+pub use capacity::{SizedDesign, capacity, min_bits, worst_capacity, worst_min_bits};
 pub use cycle::Cycle;
 pub use forgetting::Forgetting;
 pub use gaps::Gaps;
 pub use long_run::LongRun;
-pub(crate) use n_bounded::textbook;
+pub use mode::{Mode, Phases, Seeds, Trigger};
 pub use n_bounded::{Counting, NBounded, n_bounded};
-pub use remember::remember;
+pub use remember::{remember, worst_remember};
 pub use simulate::{Simulated, Subject, simulate, simulate_subject, subject};
 pub use stream::Stream;
 pub use today::{Comparison, compare};
 
 use crate::error::{check_bits, check_probes, out_of_range};
 use crate::{Fpr, Method, Result};
-
-/// How many filters share the work.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Phases {
-    /// One filter, emptied when full enough: everything is forgotten at once.
-    #[default]
-    One,
-    /// An active filter that takes every item it does not know, and a frozen one, the active one of the phase before. An item is known if either knows it.
-    Two,
-}
-
-/// Whether the item that ends a phase stays in the filter that is frozen then.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Trigger {
-    /// Insert, then check: the frozen filter holds more than sigma set bits.
-    #[default]
-    Included,
-    /// Check, then insert nowhere: the frozen filter holds at most sigma set bits, as Dozier, Salamatian and Rubenstein (24) has it.
-    Excluded,
-}
-
-/// How items are placed and what happens at a recycle. The default is one phase, colliding, not retaining.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Mode {
-    /// One filter or two.
-    pub phases: Phases,
-    /// Whether an item's probes may fall on one bit (the standard filter), or are distinct (the classic one).
-    pub colliding: bool,
-    /// Whether the item that ended a cycle is put into the emptied filter. One phase only.
-    pub retaining: bool,
-    /// Whether the item that ended a phase stays in the frozen filter. Two phases only.
-    pub trigger: Trigger,
-    /// Whether both filters of two phases are probed at the same positions. One hash for both is faster; two seeds make the chances independent.
-    pub shared_hash: bool,
-}
-
-impl Default for Mode {
-    fn default() -> Mode {
-        Mode { phases: Phases::One, colliding: true, retaining: false, trigger: Trigger::Included, shared_hash: true }
-    }
-}
-
-impl Mode {
-    /// Two phases, otherwise as by default.
-    pub fn two_phase() -> Mode {
-        Mode { phases: Phases::Two, ..Mode::default() }
-    }
-
-    /// Filters in use: 1 or 2.
-    pub fn filters(&self) -> u64 {
-        match self.phases {
-            Phases::One => 1,
-            Phases::Two => 2,
-        }
-    }
-}
 
 /// A recycling filter: its size, its probes, and the number of set bits above which it is recycled.
 ///
@@ -143,7 +91,7 @@ impl Design {
         if !mode.colliding && u64::from(probes) > bits {
             return out_of_range("probes", probes, format!("at most bits ({bits}) where they are distinct"));
         }
-        if mode.retaining && mode.phases == Phases::Two {
+        if mode.retaining && mode.has_two_phases() {
             return out_of_range(
                 "retaining",
                 true,
@@ -183,8 +131,8 @@ impl Design {
 
     /// Set bits of the fullest filter that is ever asked: beyond sigma only where the trigger stays in the frozen filter.
     fn fullest(&self) -> u64 {
-        match (self.mode.phases, self.mode.trigger) {
-            (Phases::Two, Trigger::Included) => self.bits.min(self.sigma.saturating_add(self.probes.into())),
+        match self.mode.phases {
+            Phases::Two(Trigger::Included) => self.bits.min(self.sigma.saturating_add(self.probes.into())),
             _ => self.sigma,
         }
     }
@@ -205,12 +153,12 @@ pub struct Bracket {
 }
 
 impl Bracket {
-    pub(crate) fn from_enclosure(enclosure: &crate::enclosure::Enclosure) -> Bracket {
+    pub(crate) fn from_enclosure(enclosure: &crate::exact::enclosure::Enclosure) -> Bracket {
         let (lower, upper) = (enclosure.lower.floor(), enclosure.upper.ceil());
         let method = if upper - lower <= long_run::NARROW * lower { Method::Exact } else { Method::Bound };
         Bracket { value: lower + (upper - lower) / 2.0, lower, upper, method }
     }
 }
 
-/// Steps of a pass over states that one answer may take.
-const MAX_STEPS: f64 = 4e9;
+/// Steps of a pass over states that one answer may take: about a second.
+const MAX_STEPS: f64 = 3e8;

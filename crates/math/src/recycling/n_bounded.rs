@@ -7,6 +7,7 @@ use crate::{Fpr, Method, Variant};
 
 /// Whose rate, and which items are counted up to N.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Counting {
     /// f_w: the rate of the item after the N-th. All new items are counted.
     Worst,
@@ -46,7 +47,7 @@ pub struct NBounded {
 /// The long-run rate of a standard filter of `bits` and `probes` that is emptied after `items` items.
 ///
 /// `Worst` is exact at any size. The others follow the law of the fill item by item: O(items x probes x width), with the width some thirty deviations of the number of set bits;
-/// [`crate::Error::TooLong`] beyond 2e9 steps. All terms are positive and their roundings counted. Errors for bits, probes or items out of range (at least 1).
+/// [`crate::Error::TooLong`] beyond 6e7 steps. All terms are positive and their roundings counted. Errors for bits, probes or items out of range (at least 1).
 ///
 /// ```
 /// use truebloom_math::recycling::{Counting, n_bounded};
@@ -93,7 +94,7 @@ pub fn n_bounded(bits: u64, probes: u32, items: u64, counting: Counting) -> Resu
 }
 
 /// `(1 - (1 - 1/m)^(nk))^k`, the textbook's (1).
-pub(crate) fn textbook(bits: u64, items: u64, probes: u32) -> f64 {
+fn textbook(bits: u64, items: u64, probes: u32) -> f64 {
     let k = f64::from(probes);
     let empty = items as f64 * k * if bits == 1 { f64::NEG_INFINITY } else { libm::log1p(-1.0 / bits as f64) };
     if items == 0 { 0.0 } else { libm::pow(-libm::expm1(empty), k) }

@@ -1,8 +1,8 @@
 //! The arithmetic of the walk: positive numbers whose relative errors can be counted.
 
-use crate::dyadic::Dyadic;
-use crate::enclosure::Enclosure;
-use crate::occupancy::double::Double;
+use crate::exact::double::DoubleDouble;
+use crate::exact::dyadic::Dyadic;
+use crate::exact::enclosure::Enclosure;
 
 /// Numbers at least 0 that are only added, multiplied and divided, so that a relative error is at most the number of roundings on the longest path to a
 /// result: sums do not add their terms' errors, products and quotients do.
@@ -56,36 +56,36 @@ impl Positive for f64 {
     }
 }
 
-impl Positive for Double {
+impl Positive for DoubleDouble {
     // 2^-102 by the bounds of `double.rs`.
     const UNIT: f64 = 2e-31;
-    const ZERO: Double = Double::ZERO;
-    const ONE: Double = Double::ONE;
+    const ZERO: DoubleDouble = DoubleDouble::ZERO;
+    const ONE: DoubleDouble = DoubleDouble::ONE;
 
     #[inline]
-    fn whole(x: u64) -> Double {
+    fn whole(x: u64) -> DoubleDouble {
         let high = x as f64;
         // Whole numbers here are at most 2^62, so the way back is exact.
-        Double { high, low: (x as i64 - high as i64) as f64 }
+        DoubleDouble { high, low: (x as i64 - high as i64) as f64 }
     }
 
     #[inline]
-    fn plus(self, other: Double) -> Double {
-        Double::plus(self, other)
+    fn plus(self, other: DoubleDouble) -> DoubleDouble {
+        DoubleDouble::plus(self, other)
     }
 
     #[inline]
-    fn times(self, other: Double) -> Double {
-        Double::times(self, other)
+    fn times(self, other: DoubleDouble) -> DoubleDouble {
+        DoubleDouble::times(self, other)
     }
 
-    fn over(self, other: Double) -> Double {
-        Double::over(self, other)
+    fn over(self, other: DoubleDouble) -> DoubleDouble {
+        DoubleDouble::over(self, other)
     }
 
-    fn complement(self) -> Double {
-        let rest = Double::ONE.minus(self);
-        if rest.high > 0.0 { rest } else { Double::ZERO }
+    fn complement(self) -> DoubleDouble {
+        let rest = DoubleDouble::ONE.minus(self);
+        if rest.high > 0.0 { rest } else { DoubleDouble::ZERO }
     }
 
     fn parts(self) -> (f64, f64) {
@@ -101,10 +101,10 @@ pub(crate) fn around<T: Positive>(x: T, relative: f64) -> Enclosure {
     let units = |x: f64| libm::scalbn(x, -exponent) as u128;
     let slack = units(relative * 1.01 * high) + 4;
     let (high, part) = (units(high), units(low.abs()));
-    let value = if low < 0.0 { high - part } else { high + part };
+    let value = if low < 0.0 { high.saturating_sub(part) } else { high.saturating_add(part) };
     let dyadic = |value: u128| Dyadic { words: vec![value as u64, (value >> 64) as u64], exponent: exponent.into() };
     if value == 0 {
         return Enclosure { lower: dyadic(0), upper: dyadic(0) };
     }
-    Enclosure { lower: dyadic(value.saturating_sub(slack)), upper: dyadic(value + slack) }
+    Enclosure { lower: dyadic(value.saturating_sub(slack)), upper: dyadic(value.saturating_add(slack)) }
 }

@@ -1,7 +1,8 @@
 //! The memory that it takes to remember so many items.
 
-use super::capacity::{limit_items, limit_load};
-use super::{Design, Mode, Phases, Result, Sized, Trigger, min_bits};
+use super::capacity::{Kept, Search};
+use super::forgetting::MANY_CALLS;
+use super::{Design, Mode, Phases, Result, SizedDesign, Trigger};
 use crate::Rate;
 use crate::error::out_of_range;
 
@@ -11,8 +12,8 @@ use crate::error::out_of_range;
 /// that of [`super::Forgetting::probability`]. One phase forgets an item about `items / E[N]` of the time, so it takes a cycle of `items / forgotten`; two take a phase of a little more than
 /// `items / (1 + forgotten)`. This decides between them.
 ///
-/// Searches on top of [`min_bits`]: every design that is returned keeps both promises as they are computed, but a somewhat smaller one (of other probes, or by a few thousandths of the items) may do too. Some
-/// seconds at the most. Errors when `items` is 0 or above 10^15, when `forgotten` is not 0 or from 1e-6 to below 1, or 0 for another mode, and as [`min_bits`].
+/// Searches on top of [`min_bits`](super::min_bits): every design that is returned keeps both promises as they are computed, but a somewhat smaller one (of other probes, or by a few thousandths of the
+/// items) may do too. About a second at the most: a search of many steps ends with the best it has found. Errors when `items` is 0 or above 10^15, when `forgotten` is not 0 or from 1e-6 to below 1, or 0 for another mode, and as `min_bits`.
 ///
 /// ```
 /// use truebloom_math::recycling::{Mode, remember};
@@ -24,40 +25,49 @@ use crate::error::out_of_range;
 /// assert!(nearly.design.total_bits() < certain.design.total_bits() && certain.design.total_bits() < one.design.total_bits());
 /// # Ok::<(), truebloom_math::Error>(())
 /// ```
-pub fn remember(items: u64, forgotten: f64, rate: &Rate, mode: Mode) -> Result<Option<Sized>> {
+pub fn remember(items: u64, forgotten: f64, rate: &Rate, mode: Mode) -> Result<Option<SizedDesign>> {
+    remembering(items, forgotten, rate, Kept::Average, mode)
+}
+
+/// As [`remember()`], with the worst rate held to `rate` in place of the average: see [`worst_capacity`](super::worst_capacity).
+pub fn worst_remember(items: u64, forgotten: f64, rate: &Rate, mode: Mode) -> Result<Option<SizedDesign>> {
+    remembering(items, forgotten, rate, Kept::Worst, mode)
+}
+
+fn remembering(items: u64, forgotten: f64, rate: &Rate, kept: Kept, mode: Mode) -> Result<Option<SizedDesign>> {
     if !(1..=1_000_000_000_000_000).contains(&items) {
         return out_of_range("items", items, "from 1 to 10^15");
     }
     if forgotten == 0.0 {
-        if mode.phases == Phases::One || mode.trigger == Trigger::Excluded {
+        if mode.phases != Phases::Two(Trigger::Included) {
             return out_of_range("forgotten", forgotten, "above 0, except for two phases that keep the trigger");
         }
-        return certain(items, rate, mode);
+        return certain(items, rate, kept, mode);
     }
     if !(1e-6..1.0).contains(&forgotten) {
         return out_of_range("forgotten", forgotten, "0, or from 1e-6 to below 1");
     }
-    mostly(items, forgotten, rate, mode)
+    mostly(items, forgotten, &Search::new(rate, kept, mode)?, mode)
 }
 
 /// Probes within 3% of the best in the limit of many bits, each with a sigma that just holds the items.
-fn certain(items: u64, rate: &Rate, mode: Mode) -> Result<Option<Sized>> {
-    let most = 2 * limit_items(rate, mode.phases)?.len() as u32;
-    let load = |probes: u32| limit_load(probes, rate.to_f64(), mode.phases);
-    let bits = |probes: u32| f64::from(probes) * items as f64 / load(probes);
+fn certain(items: u64, rate: &Rate, kept: Kept, mode: Mode) -> Result<Option<SizedDesign>> {
+    let search = Search::new(rate, kept, mode)?;
+    let bits = |probes: u32| f64::from(probes) * items as f64 / search.loads()[probes as usize - 1];
+    let most = search.loads().len() as u32;
     let least = (1..=most).map(bits).fold(f64::INFINITY, f64::min);
     let mut best: Option<Design> = None;
     for probes in (1..=most).filter(|&probes| items < 100 || bits(probes) < 1.03 * least) {
-        let found = just_holding(items, probes, bits(probes), rate, mode)?;
+        let found = just_holding(items, probes, bits(probes), &search, mode)?;
         if let Some(design) = found.filter(|design| best.is_none_or(|best| design.bits() < best.bits())) {
             best = Some(design);
         }
     }
-    best.map(|design| Ok(Sized { design, run: design.long_run()? })).transpose()
+    best.map(|design| Ok(SizedDesign { design, run: design.long_run()? })).transpose()
 }
 
 /// The fewest bits, by bisection: at the same sigma more bits lower the rate.
-fn just_holding(items: u64, probes: u32, guess: f64, rate: &Rate, mode: Mode) -> Result<Option<Design>> {
+fn just_holding(items: u64, probes: u32, guess: f64, search: &Search<'_>, mode: Mode) -> Result<Option<Design>> {
     let k = u64::from(probes);
     let sigma = k * items;
     let most = crate::MAX_BITS / 2;
@@ -65,7 +75,7 @@ fn just_holding(items: u64, probes: u32, guess: f64, rate: &Rate, mode: Mode) ->
     if guess > 0.5 * most as f64 || low >= most {
         return Ok(None);
     }
-    let meets = |bits: u64| Design::new(bits, probes, sigma, mode)?.meets(rate);
+    let meets = |bits: u64| search.meets(&Design::new(bits, probes, sigma, mode)?);
     let mut high = (guess as u64).max(low + 1);
     let mut step = 1;
     if meets(high)? {
@@ -96,18 +106,20 @@ fn just_holding(items: u64, probes: u32, guess: f64, rate: &Rate, mode: Mode) ->
 const MOST_ITEMS: f64 = 1e17;
 
 /// A longer and longer cycle until little enough is forgotten, then back to a thousandth.
-fn mostly(items: u64, forgotten: f64, rate: &Rate, mode: Mode) -> Result<Option<Sized>> {
+fn mostly(items: u64, forgotten: f64, search: &Search<'_>, mode: Mode) -> Result<Option<SizedDesign>> {
     let wanted = items as f64 + 1.0;
     let first = match mode.phases {
         Phases::One => wanted / forgotten,
-        Phases::Two => wanted / (1.0 + forgotten),
+        Phases::Two(_) => wanted / (1.0 + forgotten),
     };
-    let enough = |mean: f64| -> Result<Option<Sized>> {
+    let enough = |mean: f64| -> Result<Option<SizedDesign>> {
         if mean > MOST_ITEMS {
             return Ok(None);
         }
-        let Some(found) = min_bits(mean, rate, mode)? else { return Ok(None) };
-        let chance = found.design.forgetting()?.probability(items).value;
+        let Some(found) = search.min_bits(mean)? else { return Ok(None) };
+        // Its own long run, and that of its cycle.
+        search.spend(2.0 * found.design.steps_of_long_run()?);
+        let chance = found.design.forgetting_within(MANY_CALLS)?.probability(items).value;
         Ok((chance <= forgotten).then_some(found))
     };
     let (mut low, mut high, mut step) = (0.99 * first, first, 2e-3 * first);
@@ -118,7 +130,7 @@ fn mostly(items: u64, forgotten: f64, rate: &Rate, mode: Mode) -> Result<Option<
             None => (low, high, step) = (high, high + step, 2.0 * step),
         }
     };
-    while high - low > 1e-3 * high {
+    while high - low > 1e-3 * high && !search.is_spent() {
         let middle = (low + high) / 2.0;
         match enough(middle)? {
             Some(smaller) => (found, high) = (smaller, middle),

@@ -6,9 +6,9 @@ use super::walk::{Walk, distinct_law};
 
 /// The law of the number of set bits with which a cycle begins.
 ///
-/// Not retaining: 0. Retaining distinct probes: k. Retaining colliding probes: the number of distinct positions of the item that overflowed, which is more likely to be large than that of
-/// any item (Dozier, Salamatian and Rubenstein (10) take it for independent: erratum D4). The numbers of distinct positions of successive retained items
-/// form a Markov chain: a walk from each start gives its row, `sum over i of visits(i) P(r distinct) P(r distinct positions set more than sigma - i empty bits)`.
+/// Not retaining: 0. Retaining distinct probes: k. Retaining colliding probes with a new seed: the number of distinct positions of any item, as Dozier, Salamatian and Rubenstein (10) has it,
+/// because the retained item is placed afresh. With one seed for ever it keeps its positions, and their number of distinct ones is more likely to be large, as the item is known to have
+/// overflowed (erratum D4). The numbers of distinct positions of successive retained items then form a Markov chain: a walk from each start gives its row, `sum over i of visits(i) P(r distinct) P(r distinct positions set more than sigma - i empty bits)`.
 pub(crate) fn restart_law<T: Positive>(design: &Design) -> Vec<T> {
     let (bits, probes, sigma, mode) = (design.bits, design.probes, design.sigma, design.mode);
     if !mode.retaining {
@@ -21,6 +21,9 @@ pub(crate) fn restart_law<T: Positive>(design: &Design) -> Vec<T> {
     };
     if !mode.colliding {
         return certain(probes.into());
+    }
+    if !mode.keeps_overflow() {
+        return distinct_law(probes, bits);
     }
     let most = u64::from(probes).min(bits);
     let first = sigma + 1 - u64::from(probes);

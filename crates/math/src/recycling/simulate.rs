@@ -1,12 +1,14 @@
 //! Filters run over a stream: an independent check of the models, and the answer where no exact law is known.
 
 use super::simulated::Filter;
-use super::stream::{Arrival, Arriving, SplitMix64, Stream};
+use super::stream::{Arrival, Arriving, Stream};
 use super::{Bracket, Design, Mode, Phases, Result, Trigger};
 use crate::Method;
 use crate::error::out_of_range;
+use crate::exact::random::SplitMix64;
+use crate::tails::binomial::interval;
 
-/// Shares of a run, each with a 99% interval from 64 stretches of it ([`Method::Simulation`]).
+/// Shares of a run, each with a 99% interval ([`Method::Simulation`]): from 64 stretches of it, and exact where counts are small.
 ///
 /// A first arrival is one of an item that no filter holds; it *passes* when a filter takes it for known. After Dozier, Salamatian and Rubenstein (section II-E), the later arrivals of an item, as long
 /// as it is held, count with its first.
@@ -81,26 +83,63 @@ pub fn simulate_subject(subject: &mut (impl Subject + ?Sized), mode: Mode, strea
     run(arrivals / 10);
     let tallies: Vec<Tally> = (0..STRETCHES).map(|_| run(arrivals / STRETCHES as u64)).collect();
     Ok(Simulated {
-        instance: share(&tallies, |t| t.passed, |t| t.first),
-        first: share(&tallies, |t| t.passed, |t| t.all),
-        each: share(&tallies, |t| t.each, |t| t.all),
-        items_per_cycle: share(&tallies, |t| t.entered, |t| t.cycles),
-        forgotten: share(&tallies, |t| t.forgotten, |t| t.repeats),
+        instance: share(&tallies, |t| t.passed, |t| t.first, Counted::Trials),
+        first: share(&tallies, |t| t.passed, |t| t.all, Counted::Trials),
+        each: share(&tallies, |t| t.each, |t| t.all, Counted::Groups),
+        items_per_cycle: share(&tallies, |t| t.entered, |t| t.cycles, Counted::Lengths),
+        forgotten: share(&tallies, |t| t.forgotten, |t| t.repeats, Counted::Groups),
     })
 }
 
-/// A ratio of sums over stretches, with the usual interval of a ratio.
-fn share(tallies: &[Tally], part: impl Fn(&Tally) -> u64, whole: impl Fn(&Tally) -> u64) -> Bracket {
-    let sum = |of: &dyn Fn(&Tally) -> u64| tallies.iter().map(of).sum::<u64>() as f64;
-    let (parts, wholes) = (sum(&part), sum(&whole));
-    if wholes == 0.0 {
-        return Bracket { value: 0.0, lower: 0.0, upper: 0.0, method: Method::Simulation };
-    }
-    let (value, n) = (parts / wholes, tallies.len() as f64);
-    let squares: f64 = tallies.iter().map(|t| part(t) as f64 - value * whole(t) as f64).map(|rest| rest * rest).sum();
-    let error = STUDENT * libm::sqrt(squares * n / (n - 1.0)) / wholes;
-    Bracket { value, lower: (value - error).max(0.0), upper: value + error, method: Method::Simulation }
+/// What is counted, where counts are too small for their scatter to be seen.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Counted {
+    /// Arrivals that pass or not, each with a chance of its own: their number is at least as concentrated as with equal chances (Hoeffding 1956), so the binomial interval holds.
+    Trials,
+    /// Arrivals that come in groups, as all later ones of an item that passed. Only stretches are independent, with shares from 0 to 1.
+    Groups,
+    /// Items over the cycles that they make: one item ends a cycle, and cycles are more even than with equal chances to end.
+    Lengths,
 }
+
+/// So many or fewer of either kind, or of stretches that have any, are few.
+const FEW: u64 = 100;
+const FEW_STRETCHES: u64 = 20;
+
+/// A ratio of sums over stretches, with the usual interval of a ratio; where counts are small or nothing scatters, the wider of it and an exact one.
+fn share(tallies: &[Tally], part: impl Fn(&Tally) -> u64, whole: impl Fn(&Tally) -> u64, counted: Counted) -> Bracket {
+    let sum = |of: &dyn Fn(&Tally) -> u64| tallies.iter().map(of).sum::<u64>();
+    let (parts, wholes) = (sum(&part), sum(&whole));
+    let method = Method::Simulation;
+    if wholes == 0 {
+        let (lower, upper) = if counted == Counted::Lengths { length(parts, 0) } else { (0.0, 1.0) };
+        return Bracket { value: 0.0, lower: lower.min(0.0), upper, method };
+    }
+    let (value, n) = (parts as f64 / wholes as f64, tallies.len() as f64);
+    let squares: f64 = tallies.iter().map(|t| part(t) as f64 - value * whole(t) as f64).map(|rest| rest * rest).sum();
+    let error = STUDENT * libm::sqrt(squares * n / (n - 1.0)) / wholes as f64;
+    let some = tallies.iter().filter(|t| part(t) > 0).count() as u64;
+    let few = squares == 0.0
+        || parts.min(wholes) <= FEW
+        || counted != Counted::Lengths && wholes - parts <= FEW
+        || counted == Counted::Groups && some <= FEW_STRETCHES;
+    let (lower, upper) = match counted {
+        _ if !few => (value, value),
+        Counted::Trials => interval(parts, wholes, CONFIDENCE),
+        Counted::Groups => (0.0, interval(some, tallies.len() as u64, CONFIDENCE).1),
+        Counted::Lengths => length(parts, wholes),
+    };
+    Bracket { value, lower: (value - error).max(0.0).min(lower), upper: (value + error).max(upper), method }
+}
+
+/// Items a cycle, from so many of both.
+fn length(items: u64, cycles: u64) -> (f64, f64) {
+    let (least, most) = interval(cycles.min(items), items, CONFIDENCE);
+    (1.0 / most, 1.0 / least)
+}
+
+/// Of all intervals here.
+const CONFIDENCE: f64 = 0.99;
 
 #[derive(Clone, Copy, Default)]
 struct Tally {
@@ -132,7 +171,7 @@ struct Truth {
 impl Truth {
     fn arrive(&mut self, subject: &mut (impl Subject + ?Sized), Arrival { item, place, fresh: never_seen }: Arrival, tally: &mut Tally) {
         let past = self.past.get(place).copied().filter(|_| !never_seen).unwrap_or_default();
-        let held = past.cycle == self.cycle || self.mode.phases == Phases::Two && past.cycle > 0 && past.cycle + 1 == self.cycle;
+        let held = past.cycle == self.cycle || self.mode.has_two_phases() && past.cycle > 0 && past.cycle + 1 == self.cycle;
         let known = subject.offer(item);
         let passed = if held { past.passed } else { known };
         tally.all += 1;
@@ -154,9 +193,9 @@ impl Truth {
 
     /// The cycle whose filter holds the item that caused a recycle: a number that is never current for one that is kept nowhere.
     fn holder_of_trigger(&self, next: u64) -> u64 {
-        match (self.mode.phases, self.mode.trigger) {
+        match self.mode.phases {
             _ if self.mode.retaining => next,
-            (Phases::Two, Trigger::Included) => self.cycle,
+            Phases::Two(Trigger::Included) => self.cycle,
             _ => FORGOTTEN,
         }
     }

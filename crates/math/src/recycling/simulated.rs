@@ -1,9 +1,9 @@
 //! A filter made for simulation: bits, and uniform positions from a frozen generator.
 
 use super::simulate::Subject;
-use super::stream::SplitMix64;
-use super::{Design, Phases, Result, Trigger};
+use super::{Design, Result, Seeds};
 use crate::error::out_of_range;
+use crate::exact::random::SplitMix64;
 
 /// Bits that a simulation may hold.
 const MOST_BITS: u64 = 1 << 28;
@@ -20,7 +20,7 @@ pub(super) struct Filter {
     frozen: Vec<bool>,
     positions: Vec<usize>,
     frozen_positions: Vec<usize>,
-    /// The item that began this cycle, which keeps its old positions.
+    /// The item that began this cycle, if it keeps its old positions.
     retained: Option<(u64, Vec<usize>)>,
 }
 
@@ -33,7 +33,7 @@ impl Subject for Filter {
         }
         let in_active = positions.iter().all(|&position| self.active[position]);
         let mut known = in_active;
-        if self.design.mode.phases == Phases::Two && self.cycle > 0 {
+        if self.design.mode.has_two_phases() && self.cycle > 0 {
             self.place(item, self.cycle - 1, &mut older);
             known |= older.iter().all(|&position| self.frozen[position]);
         }
@@ -59,7 +59,7 @@ impl Filter {
             return out_of_range("bits", design.total_bits(), "at most 2^28 in a simulation");
         }
         let bits = design.bits as usize;
-        let frozen = if design.mode.phases == Phases::Two { bits } else { 0 };
+        let frozen = if design.mode.has_two_phases() { bits } else { 0 };
         Ok(Filter {
             design,
             seed,
@@ -81,7 +81,7 @@ impl Filter {
     }
 
     fn place(&self, item: u64, cycle: u64, into: &mut Vec<usize>) {
-        let one_hash = self.design.mode.phases == Phases::Two && self.design.mode.shared_hash;
+        let one_hash = self.design.mode.shares_positions();
         let mut random = SplitMix64::of(&[self.seed, item, if one_hash { 0 } else { cycle }]);
         into.clear();
         while into.len() < self.design.probes as usize {
@@ -103,8 +103,8 @@ impl Filter {
     fn recycle(&mut self, positions: &[usize], fresh: &[usize], item: u64) {
         let mode = self.design.mode;
         self.cycle += 1;
-        if mode.phases == Phases::Two {
-            if mode.trigger == Trigger::Excluded {
+        if mode.has_two_phases() {
+            if mode.excludes_triggers() {
                 fresh.iter().for_each(|&position| self.active[position] = false);
             }
             std::mem::swap(&mut self.active, &mut self.frozen);
@@ -112,9 +112,13 @@ impl Filter {
         self.active.fill(false);
         (self.ones, self.items) = (0, 0);
         if mode.retaining {
-            // The item keeps its positions: their number of distinct ones is what made the filter overflow.
-            self.set(positions);
-            self.retained = Some((item, positions.to_vec()));
+            let mut positions = positions.to_vec();
+            match mode.seeds {
+                // Their number of distinct ones is what made the filter overflow.
+                Seeds::Kept => self.retained = Some((item, positions.clone())),
+                Seeds::Renewed => self.place(item, self.cycle, &mut positions),
+            }
+            self.set(&positions);
         }
     }
 }

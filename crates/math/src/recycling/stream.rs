@@ -2,9 +2,11 @@
 
 use super::Result;
 use crate::error::out_of_range;
+use crate::exact::random::SplitMix64;
 
 /// What arrives.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
 pub enum Stream {
     /// Only new items.
     New,
@@ -116,41 +118,5 @@ pub(super) struct Arrival {
 impl Arrival {
     fn again(item: u64) -> Arrival {
         Arrival { item, place: item as usize, fresh: false }
-    }
-}
-
-/// Frozen random numbers (Steele, Lea and Flood 2014): the same on every machine and in every version.
-pub(super) struct SplitMix64(u64);
-
-impl SplitMix64 {
-    pub(super) fn new(seed: u64) -> SplitMix64 {
-        SplitMix64::of(&[seed])
-    }
-
-    /// A generator of its own for each list of numbers.
-    pub(super) fn of(numbers: &[u64]) -> SplitMix64 {
-        let mut state = SplitMix64(0x5851_f42d_4c95_7f2d);
-        for &number in numbers {
-            state.0 ^= number;
-            state.0 = state.word();
-        }
-        state
-    }
-
-    pub(super) fn word(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let z = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        let z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        z ^ (z >> 31)
-    }
-
-    /// Below `range`; the bias of at most `range / 2^64` is far below what a simulation can see.
-    pub(super) fn below(&mut self, range: u64) -> u64 {
-        ((u128::from(self.word()) * u128::from(range)) >> 64) as u64
-    }
-
-    /// From 0 to below 1, in steps of 2^-53.
-    pub(super) fn unit(&mut self) -> f64 {
-        (self.word() >> 11) as f64 / (1u64 << 53) as f64
     }
 }

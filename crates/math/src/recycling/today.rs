@@ -1,6 +1,6 @@
 //! Recycling against what is done without a model: a filter sized for its worst item, emptied after a fixed number of items.
 
-use super::{Mode, Sized, capacity};
+use super::{Mode, Phases, SizedDesign, Trigger, capacity};
 use crate::{Best, Rate, Result, Variant, max_items};
 
 /// What one memory holds at one rate: today, with one phase and with two.
@@ -10,9 +10,9 @@ pub struct Comparison {
     /// A standard filter that is emptied when its next item would have a worse rate than asked: the most items of a fixed interval.
     pub today: Option<Best>,
     /// One phase whose long-run average rate is at most the one asked.
-    pub one_phase: Option<Sized>,
+    pub one_phase: Option<SizedDesign>,
     /// Two phases, half of the memory each, whose long-run average rate is at most the one asked.
-    pub two_phase: Option<Sized>,
+    pub two_phase: Option<SizedDesign>,
 }
 
 impl Comparison {
@@ -26,7 +26,7 @@ impl Comparison {
         self.over_today(self.two_phase.as_ref())
     }
 
-    fn over_today(&self, sized: Option<&Sized>) -> Option<f64> {
+    fn over_today(&self, sized: Option<&SizedDesign>) -> Option<f64> {
         let today = self.today.as_ref().filter(|best| best.items > 0)?;
         Some(sized?.run.items_per_cycle.value / today.items as f64)
     }
@@ -43,10 +43,11 @@ impl Comparison {
 /// # Ok::<(), truebloom_math::Error>(())
 /// ```
 pub fn compare(bits: u64, rate: &Rate, mode: Mode) -> Result<Comparison> {
-    let two = Mode { phases: super::Phases::Two, retaining: false, ..mode };
+    let trigger = if let Phases::Two(trigger) = mode.phases { trigger } else { Trigger::Included };
+    let two = Mode { phases: Phases::Two(trigger), retaining: false, ..mode };
     Ok(Comparison {
         today: max_items(Variant::Standard, bits, rate)?,
-        one_phase: capacity(bits, rate, Mode { phases: super::Phases::One, ..mode })?,
+        one_phase: capacity(bits, rate, Mode { phases: Phases::One, ..mode })?,
         two_phase: if bits < 2 { None } else { capacity(bits, rate, two)? },
     })
 }

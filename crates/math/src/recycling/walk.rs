@@ -32,6 +32,33 @@ pub(crate) struct Step<T> {
     pub(crate) left: T,
 }
 
+/// Of the next number of set bits.
+struct Next<T> {
+    /// Expected items that arrive there from fewer.
+    arrived: T,
+    /// The chance that an item sets no bit.
+    staying: T,
+    /// That it sets one: the complement, as a sum of positive terms.
+    leaving: T,
+}
+
+/// Of the weight of items that find one state.
+pub(super) const MOST_STAYING: f64 = 0.9;
+
+impl Walk<f64> {
+    /// As [`step`](Self::step), where an item that sets no bit counts `passing`, and any other `keeping`. `None` where more than [`MOST_STAYING`] of an item's weight would stay, and differences lose digits.
+    #[inline]
+    pub(crate) fn step_weighed(&mut self, start: f64, passing: f64, keeping: f64) -> Option<()> {
+        let Next { arrived, staying, leaving } = self.arriving();
+        let rest = leaving - (passing - 1.0) * staying;
+        if passing * staying > MOST_STAYING * (1.0 + 1e-6) {
+            return None;
+        }
+        self.place(self.next, (start + arrived) / rest * keeping);
+        Some(())
+    }
+}
+
 impl<T: Positive> Walk<T> {
     pub(crate) fn new(bits: u64, probes: u32, distinct: bool) -> Walk<T> {
         let share = |h: u64| T::ONE.over(T::whole(if distinct { bits - h } else { bits }));
@@ -51,6 +78,14 @@ impl<T: Positive> Walk<T> {
     /// The next number of set bits, below which a cycle goes on. `start`: the share of cycles that begin there.
     #[inline]
     pub(crate) fn step(&mut self, start: T) -> Step<T> {
+        let Next { arrived, leaving, .. } = self.arriving();
+        let visits = start.plus(arrived).over(leaving);
+        self.place(self.next, visits)
+    }
+
+    /// What has set bits on its way to the next number, and what an item does there.
+    #[inline]
+    fn arriving(&self) -> Next<T> {
         let ones = self.next;
         let (whole, empty, emptier) = (T::whole(ones), T::whole(self.bits - ones), T::whole(self.bits - ones + 1));
         let (mut arrived, mut stay, mut leave) = (T::ZERO, T::ONE, T::ZERO);
@@ -61,8 +96,7 @@ impl<T: Positive> Walk<T> {
             leave = leave.plus(stay.times(share));
             stay = stay.times(set);
         }
-        let visits = start.plus(arrived).over(leave.times(empty));
-        self.place(ones, visits)
+        Next { arrived, staying: stay, leaving: leave.times(empty) }
     }
 
     /// The next number of set bits, beyond which a cycle has ended: items on their way end there, and no other begins.

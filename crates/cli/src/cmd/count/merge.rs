@@ -1,11 +1,10 @@
 //! `truebloom count merge`: one sketch out of several.
 
 use super::sketch::{AnySketch, Mismatch, with_sketch};
-use super::stream::save;
-use crate::cmd::check_target;
 use crate::failure::Failure;
 use crate::lock::Lock;
 use crate::report::{FormatArgs, Report, count, plural};
+use crate::stop;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
@@ -29,14 +28,15 @@ pub(super) struct Args {
 }
 
 pub(super) fn run(args: &Args) -> Result<ExitCode, Failure> {
-    check_target(&args.out, args.force)?;
-    let _lock = Lock::of_existing(&args.out)?;
+    let lock = Lock::of_output(&args.out, args.force)?;
     let (first, others) = args.sketches.split_first().ok_or_else(|| Failure::new("there is nothing to merge: name two sketches"))?;
     let mut merged = AnySketch::open(first)?;
     for path in others {
         merged.merge(&AnySketch::open(path)?).map_err(|mismatch| refusal(first, path, &mismatch))?;
     }
-    with_sketch!(&merged, list => save(list, &args.out, args.force))?;
+    let shield = stop::last_moment()?;
+    with_sketch!(&merged, list => lock.save(&shield, |file| list.write_to(file)))?;
+    drop(shield);
     report(args, &merged).print_as(args.format.format())?;
     Ok(ExitCode::SUCCESS)
 }
@@ -46,12 +46,16 @@ fn refusal(first: &Path, other: &Path, mismatch: &Mismatch) -> Failure {
     let Mismatch { name, ours, theirs } = mismatch;
     let (first, other) = (first.display(), other.display());
     let remedy = match *name {
-        "seed" => format!("count the data of {other} again with --seed {ours}"),
+        "seed" => format!("count the data of {other} again with the --seed of {first}"),
         "hasher" => format!("count the data of {other} again, both with or both without --untrusted"),
         "kind" => format!("count the data of {other} again, both with or both without --two-hash"),
         _ => format!("count the data of {other} again with the --memory, or the --epsilon and --delta, of {first}"),
     };
-    Failure::new(format_args!("cannot merge: {first} has {name} {ours}, {other} has {name} {theirs}; nothing was written; {remedy}"))
+    let why = match *name {
+        "seed" => format!("{first} and {other} have different seeds"),
+        _ => format!("{first} has {name} {ours}, {other} has {name} {theirs}"),
+    };
+    Failure::new(format_args!("cannot merge: {why}; nothing was written; {remedy}"))
 }
 
 fn report(args: &Args, merged: &AnySketch) -> Report {

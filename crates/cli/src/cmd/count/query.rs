@@ -7,7 +7,7 @@ use crate::failure::{Failure, warn};
 use crate::records::{Event, RecordArgs, Records};
 use serde_json::json;
 use std::ffi::OsString;
-use std::io::{self, BufWriter, Write};
+use std::io::{BufWriter, Write};
 use std::path::PathBuf;
 use std::process::ExitCode;
 use truebloom::count_min::{ErrorBound, ListedSketch, RowHashes};
@@ -42,7 +42,7 @@ pub(super) fn run(args: &Args) -> Result<ExitCode, Failure> {
 
 fn run_on<R: RowHashes>(args: &Args, list: &ListedSketch<R>) -> Result<ExitCode, Failure> {
     let error = list.sketch().error_bound(&args.delta);
-    let mut query = Query { args, list, error, out: BufWriter::with_capacity(1 << 16, io::stdout().lock()) };
+    let mut query = Query { args, list, error, out: BufWriter::with_capacity(1 << 16, crate::output::stdout()) };
     let reads = args.keys.is_empty() || matches!(args.keys.as_slice(), [only] if only == "-");
     let code = if reads {
         query.answer_input()?

@@ -20,6 +20,6 @@ pub(super) struct Args {
 
 pub(super) fn run(args: &Args) -> Result<ExitCode, Failure> {
     let answer = with_sketch!(AnySketch::open(&args.file)?, list => Answer::of(&list, &args.asked));
-    answer.print(&args.asked, "key", &mut io::BufWriter::new(io::stdout().lock()))?;
+    answer.print(&args.asked, "key", &mut io::BufWriter::new(crate::output::stdout()))?;
     Ok(ExitCode::from(u8::from(!answer.is_complete())))
 }

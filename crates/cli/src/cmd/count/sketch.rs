@@ -3,7 +3,7 @@
 use crate::failure::Failure;
 use std::path::Path;
 use truebloom::count_min::{FullRows, ListedSketch, RowHashes, Sketch, TwoHashRows};
-use truebloom::{FileError, FormatError, Kind, MergeError};
+use truebloom::{FileError, FileKind, FormatError, MergeError};
 
 /// A sketch with its list, of either kind of rows.
 pub(super) enum AnySketch {
@@ -25,13 +25,15 @@ pub(super) use with_sketch;
 impl AnySketch {
     pub(super) fn open(path: &Path) -> Result<AnySketch, Failure> {
         match open::<FullRows>(path) {
-            Err(FileError::Format { cause: FormatError::Kind { found: Kind::TwoHashCountMin }, .. }) => open(path).map(AnySketch::TwoHash),
+            Err(FileError::Format { cause: FormatError::Kind { found: FileKind::TwoHashCountMin }, .. }) => {
+                open(path).map(AnySketch::TwoHash)
+            }
             other => other.map(AnySketch::Full),
         }
-        .map_err(Failure::new)
+        .map_err(Failure::from)
     }
 
-    fn kind(&self) -> Kind {
+    fn kind(&self) -> FileKind {
         match self {
             AnySketch::Full(_) => FullRows::KIND,
             AnySketch::TwoHash(_) => TwoHashRows::KIND,
@@ -68,7 +70,8 @@ impl Mismatch {
     fn of(error: &MergeError) -> Mismatch {
         let (name, ours, theirs) = match error {
             MergeError::Shape { name, ours, theirs } => (*name, ours.to_string(), theirs.to_string()),
-            MergeError::Seed { ours, theirs } => ("seed", ours.to_string(), theirs.to_string()),
+            // Not the seeds themselves: whoever knows one can choose keys that collide.
+            MergeError::Seed => ("seed", String::new(), String::new()),
             MergeError::Hasher { ours, theirs } => {
                 let name = |id: &Option<truebloom::HasherId>| id.map_or("unknown", truebloom::HasherId::name).to_owned();
                 ("hasher", name(ours), name(theirs))

@@ -3,12 +3,13 @@
 use super::answer::{Answer, Asked};
 use super::sizes::SizeArgs;
 use super::sketch::{AnySketch, with_sketch};
-use crate::cmd::check_target;
 use crate::failure::Failure;
 use crate::lock::Lock;
+use crate::output;
 use crate::records::{self, Event, RecordArgs, Records};
-use std::io::{self, BufWriter, Write};
-use std::path::{Path, PathBuf};
+use crate::stop;
+use std::io::{BufWriter, Write};
+use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 use truebloom::count_min::{ListedSketch, RowHashes, Sketch};
@@ -39,7 +40,7 @@ pub(super) struct StreamArgs {
     #[arg(long, value_name = "HEX", value_parser = crate::cmd::create::seed)]
     seed: Option<Seed>,
 
-    /// Hash with SipHash-1-3: for keys that an adversary may choose
+    /// Hash with SipHash-1-3, for keys that an attacker may choose; without it, an attacker needs no access to choose keys that share their counters. Keep a saved sketch private: anyone who can read it, or run `count show --json` on it, has the seed
     #[arg(long)]
     untrusted: bool,
 
@@ -71,14 +72,8 @@ pub(super) fn run(args: &StreamArgs) -> Result<ExitCode, Failure> {
     if records::is_terminal(&args.inputs) {
         return Err(Failure::new("there is nothing to count: name files, or pipe lines in"));
     }
-    let _lock = match &args.save {
-        Some(path) => {
-            check_target(path, args.force)?;
-            Lock::of_existing(path)?
-        }
-        None => None,
-    };
-    with_sketch!(empty(args)?, list => count(args, list))
+    let lock = args.save.as_ref().map(|path| Lock::of_output(path, args.force)).transpose()?;
+    with_sketch!(empty(args)?, list => count(args, list, lock.as_ref()))
 }
 
 /// The sketch to count with.
@@ -102,9 +97,9 @@ fn listed<R: RowHashes>(args: &StreamArgs, sketch: Sketch<R>, capacity: u64) -> 
     ListedSketch::new(sketch, capacity).map_err(Failure::new)
 }
 
-fn count<R: RowHashes>(args: &StreamArgs, mut list: ListedSketch<R>) -> Result<ExitCode, Failure> {
+fn count<R: RowHashes>(args: &StreamArgs, mut list: ListedSketch<R>, lock: Option<&Lock>) -> Result<ExitCode, Failure> {
     let mut records = Records::open(&args.records, &args.inputs)?;
-    let mut reports = Reports { args, out: BufWriter::new(io::stdout().lock()), printed: 0, next: None };
+    let mut reports = Reports { args, out: BufWriter::new(output::stdout()), printed: 0, next: None };
     records.wake_at(reports.next_time());
     reports.next = match args.every {
         Some(Every::Records(number)) => Some(number),
@@ -128,12 +123,12 @@ fn count<R: RowHashes>(args: &StreamArgs, mut list: ListedSketch<R>) -> Result<E
             Event::Stopped | Event::End => break,
         }
     }
-    if let Some(path) = &args.save {
+    if let Some(lock) = lock {
         // An endless stream ends by a signal only, so what was counted by then is what there is to save.
         if records.stopped_message().is_none() {
             records.worth_writing()?;
         }
-        save(&list, path, args.force)?;
+        lock.save(&stop::too_late(), |file| list.write_to(file))?;
     }
     let complete = reports.print(&list)?;
     finish(args, &records, complete)
@@ -148,10 +143,6 @@ fn finish(args: &StreamArgs, records: &Records, complete: bool) -> Result<ExitCo
         return Ok(args.save.as_ref().map_or(ExitCode::from(2), |path| records.told_shortfall(path)));
     }
     Ok(ExitCode::from(u8::from(!complete)))
-}
-
-pub(super) fn save<R: RowHashes>(list: &ListedSketch<R>, path: &Path, force: bool) -> Result<(), Failure> {
-    if force { list.save(path) } else { list.save_new(path) }.map_err(Failure::new)
 }
 
 /// Lists, one after the other.

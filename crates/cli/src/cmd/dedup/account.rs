@@ -11,6 +11,7 @@ use crate::report::{Report, bytes, count, fpr_value, plural, proven, rate, rate_
 use serde_json::{Value, json};
 use truebloom::recycling::{Stats, WrongDrops};
 use truebloom_math::Method;
+use truebloom_math::recycling::LongRun;
 
 /// Confidence of the bound on wrong drops.
 const CONFIDENCE: f64 = 0.999_999;
@@ -34,14 +35,14 @@ impl Account {
         let mut report = Report::new("dedup");
         self.add_counts(&mut report, args, filter, records, selected);
         add_design(&mut report, args, filter, chosen)?;
-        add_stream(&mut report, args, filter)?;
+        add_stream(&mut report, args, filter, self.before.offered > 0)?;
         records.add_shortfall(&mut report);
         report.print_aside(args.json);
         Ok(())
     }
 
     fn warn_of_early(&self, filter: &Filter, chosen: &Chosen) {
-        let early = filter.stats().by_fill - self.before.by_fill;
+        let early = filter.stats().by_fill.saturating_sub(self.before.by_fill);
         if let (Some(age), 1..) = (chosen.age, early) {
             warn(format_args!(
                 "{} ended early because {} full: what came then was remembered for less than {}; give more --memory, or -n",
@@ -54,11 +55,13 @@ impl Account {
 
     fn add_counts(&self, report: &mut Report, args: &Args, filter: &Filter, records: &Records, selected: u64) {
         let (stats, before) = (filter.stats(), &self.before);
-        let (read, kept) = (stats.offered - before.offered, stats.new - before.new);
-        report.field("lines", read).field("kept", kept).field("dropped", read - kept).field("selected", selected);
+        let (read, kept) = (stats.offered.saturating_sub(before.offered), stats.new.saturating_sub(before.new));
+        // Counts stay at their highest value, and those of a state may be near it: then one grows without the other.
+        let dropped = read.saturating_sub(kept);
+        report.field("lines", read).field("kept", kept).field("dropped", dropped).field("selected", selected);
         report.line(
             "lines",
-            format!("{}, {} kept, {} dropped as repeats", plural(records.read(), args.records.noun()), count(kept), count(read - kept)),
+            format!("{}, {} kept, {} dropped as repeats", plural(records.read(), args.records.noun()), count(kept), count(dropped)),
         );
         if before.offered > 0 {
             report.line("in all", format!("{} since the state was made, {} kept", count(stats.offered), count(stats.new)));
@@ -102,35 +105,51 @@ fn add_design(report: &mut Report, args: &Args, filter: &Filter, chosen: &Chosen
         let within = chosen.age.map_or(String::new(), |age| format!(" of the last {}", time_text(age)));
         report.line("remembers", format!("the last {}{within} for certain{asked}", plural(sure, noun)));
     }
+    add_rate(report, filter, chosen, &run, noun);
+    Ok(())
+}
+
+/// The rate that holds for every input chosen without the seed: with one phase the average, with two that of the fullest state.
+fn add_rate(report: &mut Report, filter: &Filter, chosen: &Chosen, run: &LongRun, noun: &str) {
     let method = match run.fpr.method {
         Method::Exact | Method::Bound => "proven",
         _ => "validated",
     };
-    report.line(
-        "rate",
-        format!(
-            "at most {} on average ({method}; of what is new to a cycle), {} when fullest",
-            proven(&run.fpr, chosen.rate),
+    let (promised, of, text) = match chosen.design.phases() {
+        1 => {
             // A limit is exact; what its filters say of themselves is rounded up.
-            rate_up(design.limit().unwrap_or(filter.worst_fpr()), 4)
-        ),
-    );
-    Ok(())
+            let fullest = rate_up(chosen.design.limit().unwrap_or(filter.worst_fpr()), 4);
+            let text = format!("at most {} on average in the long run ({method}), {fullest} when fullest", proven(&run.fpr, chosen.rate));
+            (&run.fpr, "average of the long run", text)
+        }
+        _ => {
+            let (worst, average) = (proven(&run.worst, chosen.rate), rate(run.fpr.value, 4));
+            let text = format!(
+                "at most {worst} for every new {noun}, whatever came before (proven); {average} on average where all {noun}s are new"
+            );
+            (&run.worst, "every new record", text)
+        }
+    };
+    let unless = "for input that was chosen without knowing the seed";
+    report.field("promised_fpr", fpr_value(promised)).field("promised_for", format!("{of}, {unless}"));
+    report.line("rate", text);
+    report.line("", unless);
 }
 
 /// What this very stream has lost.
-fn add_stream(report: &mut Report, args: &Args, filter: &Filter) -> Result<(), Failure> {
+fn add_stream(report: &mut Report, args: &Args, filter: &Filter, is_continued: bool) -> Result<(), Failure> {
     let stats = filter.stats();
     report.field("cycles", stats.cycles).field("cycles_by_fill", stats.by_fill).field("seed", filter.seed().to_string());
     report.field("average_fpr", filter.average_fpr());
     let lost = filter.wrong_drops(CONFIDENCE)?;
     report.field("wrong_drops", lost.map_or(Value::Null, wrong_drops_value));
     let average = filter.average_fpr().map_or(String::new(), |average| format!("; an average rate of {}", rate(average, 4)));
+    let since = if is_continued { ", since the state was made" } else { "" };
     report.line(
         "lost",
         match lost {
             Some(WrongDrops { expected, at_most, .. }) => format!(
-                "{} first {}s expected, at most {} ({}% sure){average}",
+                "{} first {}s expected, at most {} ({}% sure){average}{since}",
                 significant(expected, 4),
                 args.records.noun(),
                 count(at_most),

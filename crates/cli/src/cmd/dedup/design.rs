@@ -7,10 +7,11 @@ use crate::failure::Failure;
 use crate::filters::Layout;
 use crate::report;
 use std::time::Duration;
-use truebloom::recycling::{BlockedRecyclingFilter, Phases, Policy};
+use truebloom::recycling::{BlockedRecyclingFilter, Policy};
 use truebloom::{BuildError, PortableHasher, RecyclingFilter};
 use truebloom_math::recycling::{
-    BlockedDesign, BlockedSized, Design, LongRun, Mode, Sized, blocked_capacity, blocked_min_bits, capacity, min_bits,
+    BlockedDesign, BlockedSized, Design, LongRun, Mode, SizedDesign, blocked_capacity, blocked_min_bits, capacity, min_bits,
+    worst_capacity, worst_min_bits,
 };
 use truebloom_math::{BLOCK_BITS, Error, Law, Rate, law};
 
@@ -31,7 +32,7 @@ pub(super) struct Sizing {
     #[arg(short = 'n', long, value_name = "N", value_parser = args::items, allow_hyphen_values = true)]
     items: Option<u64>,
 
-    /// Average rate at which first occurrences may be dropped wrongly: 0.1%, 1e-6, the default
+    /// Rate at which first occurrences may be dropped wrongly: 0.1%, 1e-6, the default. On average, in the long run; with --remember for every line, whatever came before
     #[arg(short = 'p', long = "fpr", value_name = "RATE", value_parser = args::rate, allow_hyphen_values = true)]
     rate: Option<Rate>,
 
@@ -55,7 +56,7 @@ pub(super) struct Chosen {
     pub(super) age: Option<Duration>,
     /// So many lines are remembered in all but one phase in a million.
     pub(super) items: Option<u64>,
-    /// The average rate asked for.
+    /// The rate asked for.
     pub(super) rate: Option<Rate>,
 }
 
@@ -73,11 +74,11 @@ impl Sizing {
         };
         let (mode, age, items) = match (self.remember, self.items) {
             (None, items) => (Mode::default(), None, items),
-            (Some(Remember::Time(age)), items) => (two_phases(), Some(age), items),
+            (Some(Remember::Time(age)), items) => (Mode::two_phase(), Some(age), items),
             (Some(Remember::Items(_)), Some(_)) => {
                 return Err(Failure::new("-n and --remember both give a number of lines; give one of them, or a time to --remember"));
             }
-            (Some(Remember::Items(items)), None) => (two_phases(), None, Some(items)),
+            (Some(Remember::Items(items)), None) => (Mode::two_phase(), None, Some(items)),
         };
         if items == Some(0) {
             return Err(Failure::new("a filter for no lines remembers nothing; give -n a number above 0"));
@@ -97,7 +98,11 @@ impl Sizing {
         let sized = match (self.memory, items) {
             (None, Some(items)) if phased => surely_remembering(items, &rate, mode)?,
             (None, Some(items)) => min_bits(items as f64, &rate, mode)?,
-            (memory, _) => capacity(memory.unwrap_or(DEFAULT_BYTES).saturating_mul(8), &rate, mode)?,
+            (memory, _) => {
+                // Refreshed lines fill a phase before new ones come: of two phases only the worst rate holds for every stream.
+                let search = if phased { worst_capacity } else { capacity };
+                search(memory.unwrap_or(DEFAULT_BYTES).saturating_mul(8), &rate, mode)?
+            }
         };
         let sized = sized.ok_or_else(|| self.too_small(&rate))?;
         let remembered = items.filter(|_| phased);
@@ -138,7 +143,7 @@ impl Sizing {
     fn too_small(&self, rate: &Rate) -> Failure {
         match self.memory {
             Some(memory) => Failure::new(format_args!(
-                "no filter of {} keeps to an average rate of {rate}, however early it forgets; give more --memory, or a higher rate",
+                "no filter of {} keeps to a rate of {rate}, however early it forgets; give more --memory, or a higher rate",
                 report::bytes(memory)
             )),
             None => {
@@ -153,8 +158,8 @@ impl Chosen {
     pub(super) fn of(filter: &Filter) -> Result<Chosen, Failure> {
         let design = match filter {
             Filter::Standard(filter) => {
-                let mode = if filter.policy().phases == Phases::One { Mode::default() } else { two_phases() };
-                Designed::Standard(Design::new(filter.bits(), filter.probes(), filter.policy().sigma, mode)?)
+                let unknown = || Failure::new("the state is of a filter whose law is not known; no command here makes such filters");
+                Designed::Standard(filter.design().ok_or_else(unknown)?)
             }
             Filter::Blocked(filter) => {
                 Designed::Blocked(BlockedDesign::new(filter.bits(), BLOCK_BITS, filter.probes(), filter.policy().sigma)?)
@@ -168,9 +173,7 @@ impl Chosen {
         let (bits, probes, age) = (self.design.bits(), self.design.probes(), self.age);
         match &self.design {
             Designed::Standard(design) => {
-                let policy =
-                    if design.mode().filters() == 1 { Policy::one_phase(design.sigma()) } else { Policy::two_phases(design.sigma()) };
-                RecyclingFilter::with_hasher(bits, probes, Policy { age, ..policy }, hasher).map(Filter::Standard)
+                RecyclingFilter::with_hasher(bits, probes, Policy { age, ..Policy::from(design) }, hasher).map(Filter::Standard)
             }
             Designed::Blocked(design) => {
                 let policy = Policy { age, ..Policy::one_phase(design.limit()) };
@@ -245,20 +248,15 @@ impl Designed {
     }
 }
 
-/// Every phase has a seed of its own, so that errors do not repeat.
-fn two_phases() -> Mode {
-    Mode { shared_hash: false, ..Mode::two_phase() }
-}
-
 /// The fewest bits with which a line is still known after `items` others, in all but one phase in a million.
 ///
 /// A line is forgotten when the phase after its own ends. Within a phase every line enters once, so that one ends within `items` lines only if so many fill it: a tail of the law of
 /// the fill, whatever the stream.
-fn surely_remembering(items: u64, rate: &Rate, mode: Mode) -> Result<Option<Sized>, Failure> {
+fn surely_remembering(items: u64, rate: &Rate, mode: Mode) -> Result<Option<SizedDesign>, Failure> {
     // The length of a cycle deviates by less than the root of its mean, so that a few steps are enough.
     for step in 0u32.. {
         let mean = items as f64 + f64::from(step) * (items as f64).sqrt();
-        match min_bits(mean, rate, mode)? {
+        match worst_min_bits(mean, rate, mode)? {
             Some(sized) if too_soon(&sized.design, items)? > TOO_SOON => {}
             found => return Ok(found),
         }

@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use std::path::Path;
 use std::time::Duration;
 use truebloom::recycling::{BlockedRecyclingFilter, Seen, Stats, WrongDrops};
-use truebloom::{FileError, FormatError, KeyHash, Kind, PortableHasher, RecyclingFilter, Seed};
+use truebloom::{FileError, FileKind, FormatError, KeyHash, PortableHasher, RecyclingFilter, Seed};
 use truebloom_math::Error;
 
 /// A recycling filter whose layout is known only from its file, or from what was asked.
@@ -28,7 +28,7 @@ impl Filter {
     pub(super) fn open(path: &Path) -> Result<Filter, FileError> {
         match RecyclingFilter::open(path) {
             Ok(filter) => Ok(Filter::Standard(filter)),
-            Err(FileError::Format { cause: FormatError::Kind { found: Kind::RecyclingBlocked }, .. }) => {
+            Err(FileError::Format { cause: FormatError::Kind { found: FileKind::RecyclingBlocked }, .. }) => {
                 BlockedRecyclingFilter::open(path).map(Filter::Blocked)
             }
             Err(error) => Err(error),

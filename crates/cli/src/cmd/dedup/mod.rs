@@ -13,10 +13,9 @@ use crate::records::{self, Event, RecordArgs, Records};
 use account::Account;
 use design::{Chosen, Sizing};
 use filter::Filter;
-use remember::time;
 use sift::Sift;
 use state::{Saver, StateFile, check_same};
-use std::io::{self, Write};
+use std::io::Write;
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Duration;
@@ -33,8 +32,8 @@ Examples:
   truebloom dedup --csv --column email users.csv
 
 The memory is fixed: when it is full everything is forgotten and a cycle begins anew, or with --remember what is older. \
-A line that was forgotten is printed again. A first occurrence is dropped wrongly at an average rate of at most -p: proven for lines that are new to their cycle; --report says what \
-this very stream has lost.
+A line that was forgotten is printed again. A first occurrence is dropped wrongly with at most the rate -p: on average, in the long run, or with --remember for every line. That is proven for \
+input that was chosen without knowing the seed; --report says what this very stream has lost.
 With neither -n nor --memory, 64 MiB are used.
 
 A state knows keys, not where they were found: give the same -f, --csv and the like each time.
@@ -82,14 +81,14 @@ pub(crate) struct Args {
     state: Option<PathBuf>,
 
     /// Save the state this often, and at the end: 10s, 5min; what is printed after the last time is printed again after a crash
-    #[arg(long, value_name = "TIME", value_parser = time, default_value = "10s", requires = "state")]
+    #[arg(long, value_name = "TIME", value_parser = crate::args::time, default_value = "10s", requires = "state")]
     checkpoint: Duration,
 
     /// Seed of the hash, up to 32 hexadecimal digits; random unless given
     #[arg(long, value_name = "HEX", value_parser = super::create::seed)]
     seed: Option<Seed>,
 
-    /// Hash with SipHash-1-3: for keys that an adversary may choose
+    /// Hash with SipHash-1-3, for keys that an attacker may choose; without it, an attacker needs no access to choose keys whose first occurrence is dropped. Keep a --state private: anyone who can read it has the seed
     #[arg(long)]
     untrusted: bool,
 
@@ -112,14 +111,14 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
     let account = Account::begin(&filter);
     let hasher = *filter.hasher();
     let mut records = Records::passing(&args.records, &args.inputs, move |batch, answers| answers.hash(batch, hasher))?;
-    let mut sift = Sift::new(args, filter, io::stdout().lock());
+    let mut sift = Sift::new(args, filter, crate::output::stdout());
     while read(args, &mut records, &mut sift, &mut saver)? {}
     sift.flush()?;
     let selected = sift.selected;
     let filter = sift.into_filter();
     saver.finish(&filter)?;
     if args.count && !args.quiet {
-        writeln!(io::stdout(), "{selected}")?;
+        writeln!(crate::output::stdout(), "{selected}")?;
     }
     account.close(args, &filter, &chosen, &records, selected)?;
     if let Some(message) = records.stopped_message() {

@@ -1,6 +1,6 @@
 //! Times, and how long to remember: in lines or in time.
 
-use crate::args;
+use crate::args::{self, time};
 use std::time::Duration;
 
 /// How long a line is to be remembered.
@@ -20,24 +20,6 @@ pub(super) fn remember(text: &str) -> Result<Remember, String> {
         Ok(items @ 1..) => Ok(Remember::Items(items)),
         _ => Err(format!("`{text}` is neither a number of lines nor a time; write 10M for lines, 30s, 10min, 1h or 7d for a time")),
     }
-}
-
-/// A time with its unit.
-pub(super) fn time(text: &str) -> Result<Duration, String> {
-    let wrong = || format!("`{text}` is not a time; write it as 30s, 10min, 1h or 7d");
-    let digits = text.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(text.len());
-    let (number, unit) = text.split_at(digits);
-    let seconds = match unit {
-        "ms" => 0.001,
-        "s" => 1.0,
-        "min" | "m" => 60.0,
-        "h" => 3600.0,
-        "d" => 86_400.0,
-        "w" => 604_800.0,
-        _ => return Err(wrong()),
-    };
-    let number: f64 = number.parse().map_err(|_| wrong())?;
-    Duration::try_from_secs_f64(number * seconds).ok().filter(|time| !time.is_zero()).ok_or_else(wrong)
 }
 
 /// In the largest unit that leaves no fraction.

@@ -5,123 +5,49 @@ use super::design::{Chosen, Designed};
 use super::filter::Filter;
 use super::remember::time_text;
 use crate::failure::Failure;
-use crate::lock::is_at;
-use fs4::{FileExt, TryLockError};
-use std::fs::{File, OpenOptions};
-use std::io::{self, ErrorKind, Seek};
+use crate::lock::{locked, replace, tell_unkept};
+use crate::stop;
+use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
-use truebloom::HasherId;
+use truebloom::file::check_target;
+use truebloom::{FileError, HasherId};
 
 /// A state file, locked. The lock is on the file itself: the next one is locked before it takes the name, so that there is no moment without.
 pub(super) struct StateFile {
     path: PathBuf,
-    /// As it was given.
-    name: PathBuf,
-    /// Where the next one is written. Always the same name, so that processes that are killed leave no more than one.
-    next: PathBuf,
-    /// The file at `path`; before there is one, that at `next`.
-    locked: File,
-    is_new: bool,
+    /// The file there; none yet for a new state.
+    locked: Option<File>,
 }
 
 impl StateFile {
-    /// Locks the file and reads it, if there is one. Whoever else holds it is an error.
+    /// Locks the file and reads it, if there is one. If another process holds it, that is an error.
     pub(super) fn open(path: &Path) -> Result<(StateFile, Option<Filter>), Failure> {
-        let name = path;
-        // A link is followed, so that it and what it leads to are one state.
-        let path = std::fs::canonicalize(name).unwrap_or_else(|_| name.to_owned());
-        let last = path.file_name().ok_or_else(|| Failure::at(name, "is not the name of a file"))?;
-        let mut next = std::ffi::OsString::from(".truebloom-");
-        next.push(last);
-        let next = path.with_file_name(next);
-        loop {
-            match OpenOptions::new().read(true).write(true).open(&path) {
-                Ok(locked) => {
-                    try_lock(&locked, name)?;
-                    if !is_at(&locked, &path).map_err(|error| cannot_write(name, error))? {
-                        continue;
-                    }
-                    let filter = Filter::open(name).map_err(Failure::new)?;
-                    return Ok((StateFile { path, name: name.to_owned(), next, locked, is_new: false }, Some(filter)));
-                }
-                Err(error) if error.kind() == ErrorKind::NotFound => {
-                    let locked = open_next(&next).map_err(|error| cannot_write(name, error))?;
-                    try_lock(&locked, name)?;
-                    let is_ours = is_at(&locked, &next).unwrap_or(false) && !path.exists();
-                    if is_ours {
-                        return Ok((StateFile { path, name: name.to_owned(), next, locked, is_new: true }, None));
-                    }
-                }
-                Err(error) => return Err(cannot_write(name, error)),
-            }
+        // From here on a signal leaves no temporary file behind.
+        stop::watch();
+        check_target(path).map_err(Failure::from)?;
+        if !path.exists() {
+            return Ok((StateFile { path: path.to_owned(), locked: None }, None));
         }
+        let file = locked(path, "keeps its state there")?;
+        let filter = Filter::open(path).map_err(Failure::from)?;
+        Ok((StateFile { path: path.to_owned(), locked: Some(file) }, Some(filter)))
     }
 
     /// Replaces the file, whole or not at all, also if the power fails.
     pub(super) fn save(&mut self, filter: &Filter) -> Result<(), Failure> {
-        self.replace(filter).map_err(|error| {
-            // Half a state is worth nothing; ours is still there.
-            let _ = std::fs::remove_file(&self.next);
-            cannot_write(&self.name, error)
-        })
-    }
-
-    fn replace(&mut self, filter: &Filter) -> io::Result<()> {
-        let mut file = if self.is_new { self.locked.try_clone()? } else { self.lock_next()? };
-        file.set_len(0)?;
-        file.rewind()?;
-        filter.write_to(&file)?;
-        if let Ok(old) = std::fs::metadata(&self.path) {
-            file.set_permissions(old.permissions())?;
-        }
-        file.sync_all()?;
-        std::fs::rename(&self.next, &self.path)?;
-        (self.locked, self.is_new) = (file, false);
-        sync_folder(&self.path)
-    }
-
-    /// The next file, locked. A process that is just starting may hold it for a moment, until it sees ours.
-    fn lock_next(&self) -> io::Result<File> {
-        loop {
-            let file = open_next(&self.next)?;
-            // Some network file systems know no locks.
-            let _ = FileExt::lock(&file);
-            if is_at(&file, &self.next).unwrap_or(false) {
-                return Ok(file);
+        let _shield = stop::shield();
+        let (file, unkept) = replace(&self.path, self.locked.as_ref(), |file| filter.write_to(file)).map_err(|error| match error {
+            FileError::Exists { .. } => {
+                Failure::at(&self.path, "another process has just begun to keep its state there; give another file")
             }
-        }
+            error => Failure::new(format_args!("cannot keep the state: {}", Failure::from(error).message())),
+        })?;
+        // Said once: the next file has the owner, the group and the one name of this one.
+        tell_unkept(&self.path, &unkept);
+        self.locked = Some(file);
+        Ok(())
     }
-}
-
-fn open_next(next: &Path) -> io::Result<File> {
-    OpenOptions::new().read(true).write(true).create(true).truncate(false).open(next)
-}
-
-fn try_lock(file: &File, path: &Path) -> Result<(), Failure> {
-    match FileExt::try_lock(file) {
-        Err(TryLockError::WouldBlock) => {
-            Err(Failure::at(path, "another process keeps its state there; wait until it has finished, or give another file"))
-        }
-        // Some network file systems know no locks; nobody would be served by not working there.
-        Ok(()) | Err(TryLockError::Error(_)) => Ok(()),
-    }
-}
-
-fn cannot_write(path: &Path, error: io::Error) -> Failure {
-    Failure::new(format_args!("cannot keep the state in {}: {error}; make room, or give another file", path.display()))
-}
-
-/// The new name is on the disk only once its folder is.
-#[cfg(unix)]
-fn sync_folder(path: &Path) -> io::Result<()> {
-    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    File::open(folder)?.sync_all()
-}
-
-#[cfg(not(unix))]
-fn sync_folder(_: &Path) -> io::Result<()> {
-    Ok(())
 }
 
 /// Saves a state when it is due and has changed.

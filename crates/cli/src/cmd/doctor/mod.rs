@@ -4,14 +4,13 @@ mod diagnosis;
 mod heal;
 
 use crate::failure::Failure;
-use crate::filters::AnyFilter;
 use crate::report::{FormatArgs, Report, count};
-use diagnosis::{Diagnosis, Parameters};
-use std::fs::File;
+use diagnosis::Diagnosis;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
-use truebloom::{FileError, FormatError, Kind, ReadError};
+use truebloom::file::open_regular;
+use truebloom::{AnyFilter, FileError, FileHeader, FileKind, Filter, FormatError, ReadError};
 
 const EXAMPLES: &str = "\
 Example:
@@ -35,7 +34,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
     let found = match open(&args.file) {
         Ok(kind) => Ok(kind),
         Err(FileError::Format { cause, .. }) => Err(Diagnosis::of(&args.file, &cause).map_err(|error| Failure::at(&args.file, error))?),
-        Err(error) => return Err(Failure::new(error)),
+        Err(error) => return Err(Failure::from(error)),
     };
     let healthy = found.is_ok();
     report(&args.file, found)?.print_as(args.format.format())?;
@@ -43,15 +42,15 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
 }
 
 /// Opens a file of any kind.
-fn open(path: &Path) -> Result<Kind, FileError> {
+fn open(path: &Path) -> Result<FileKind, FileError> {
     let format = |cause| FileError::Format { path: path.to_owned(), cause };
     let read = |cause| FileError::Read { path: path.to_owned(), cause };
-    match AnyFilter::of_scheme_open(path) {
-        Ok(_) => return Ok(Kind::Bloom),
+    match AnyFilter::open(path) {
+        Ok(filter) => return Ok(filter.kind()),
         Err(FileError::Format { cause: FormatError::Kind { .. }, .. }) => {}
         Err(error) => return Err(error),
     }
-    let kind = heal::every_kind(|| File::open(path).map_err(ReadError::Io)).map_err(|error| match error {
+    let kind = FileKind::of_whole(|| open_regular(path)).map_err(|error| match error {
         ReadError::Format(cause) => format(cause),
         ReadError::Io(cause) => read(cause),
         other => read(std::io::Error::other(other)),
@@ -61,12 +60,12 @@ fn open(path: &Path) -> Result<Kind, FileError> {
     if found > expected { Err(format(FormatError::TooLong { expected, found })) } else { Ok(kind) }
 }
 
-fn report(path: &Path, found: Result<Kind, Diagnosis>) -> Result<Report, Failure> {
+fn report(path: &Path, found: Result<FileKind, Diagnosis>) -> Result<Report, Failure> {
     let fail = |error| Failure::at(path, error);
-    let file = File::open(path).map_err(fail)?;
+    let file = open_regular(path).map_err(fail)?;
     let bytes = file.metadata().map_err(fail)?.len();
     let mut start = Vec::new();
-    file.take(Parameters::BYTES).read_to_end(&mut start).map_err(fail)?;
+    file.take(FileHeader::BYTES).read_to_end(&mut start).map_err(fail)?;
     let mut report = Report::new("doctor");
     report.field("file", path.display().to_string()).field("bytes", bytes).field("healthy", found.is_ok());
     report.line("file", format!("{}, {} bytes", path.display(), count(bytes)));
@@ -75,7 +74,7 @@ fn report(path: &Path, found: Result<Kind, Diagnosis>) -> Result<Report, Failure
         Ok(kind) => {
             report.field("kind", kind.to_string());
             report.line("verdict", format!("{kind}, whole: header, checksums, counts and bits agree"));
-            add_parameters(&mut report, Parameters::of(&start));
+            add_parameters(&mut report, diagnosis::header(&start).as_ref());
             return Ok(report);
         }
     };
@@ -91,13 +90,14 @@ fn report(path: &Path, found: Result<Kind, Diagnosis>) -> Result<Report, Failure
         report.line("where", text);
     }
     report.line("saved", diagnosis.saved);
-    add_parameters(&mut report, diagnosis.parameters);
+    add_parameters(&mut report, diagnosis.header.as_ref());
     report.line("do", diagnosis.remedy);
     Ok(report)
 }
 
-fn add_parameters(report: &mut Report, parameters: Option<Parameters>) {
-    let Some(of) = parameters else { return };
-    report.field("bits", of.bits).field("probes", of.probes).field("seed", of.seed.to_string()).field("offered", of.offered);
-    report.line("header", format!("{} bits, {} probes, seed {}, {} keys offered", count(of.bits), of.probes, of.seed, count(of.offered)));
+fn add_parameters(report: &mut Report, header: Option<&FileHeader>) {
+    let Some(of) = header else { return };
+    let (bits, probes, seed, offered) = (of.bits(), of.probes(), of.seed(), of.offered());
+    report.field("bits", bits).field("probes", probes).field("seed", seed.to_string()).field("offered", offered);
+    report.line("header", format!("{} bits, {probes} probes, seed {seed}, {} keys offered", count(bits), count(offered)));
 }

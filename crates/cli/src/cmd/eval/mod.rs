@@ -1,5 +1,6 @@
 //! `truebloom eval`: every number of the library, over JSON Lines.
 
+mod certificate;
 mod count_min;
 mod occupancy;
 mod query;
@@ -9,18 +10,20 @@ mod schemes;
 
 use crate::failure::Failure;
 use crate::records::{Event, RecordArgs, Records};
+use crate::report::bytes;
 use query::{Answer, Query};
 use serde_json::{Map, Value};
 use std::io::{self, Write};
+use std::panic::{self, AssertUnwindSafe};
 use std::process::ExitCode;
 
 const EXAMPLES: &str = r#"Example:
   echo '{"fn":"fpr","variant":"standard","bits":9585,"items":1e3,"probes":7}' | truebloom eval
 
-One query object a line, one answer object a line, in order. A bad query answers {"error": ...}; the others go on, and the exit code is 2."#;
+One query object a line, one answer object a line, in order. A bad query answers {"error": ...}; the others go on, and the exit code is 2. A query has at most 4 MiB."#;
 
-/// Bytes of a query: lists of numbers can be long.
-const MAX_QUERY: u64 = 1 << 30;
+/// Bytes of a query. Lists of numbers can be long, and once parsed they take some sixty times the memory of their text.
+const MAX_QUERY: u64 = 4 << 20;
 
 /// Answer queries in JSON Lines from standard input
 #[derive(clap::Args)]
@@ -28,19 +31,27 @@ const MAX_QUERY: u64 = 1 << 30;
 pub(crate) struct Args {}
 
 pub(crate) fn run(_: &Args) -> Result<ExitCode, Failure> {
-    let mut records = Records::open(&RecordArgs::lines(MAX_QUERY), &[])?;
-    let mut out = io::BufWriter::new(io::stdout().lock());
+    let mut records = Records::passing(&RecordArgs::lines(MAX_QUERY), &[], |_, _| ())?;
+    // What a query panics with is its answer.
+    panic::set_hook(Box::new(|_| ()));
+    let mut out = io::BufWriter::new(crate::output::stdout());
     let mut code = ExitCode::SUCCESS;
     loop {
         match records.next() {
             Event::Batch(queries, _) => {
                 for (line, _) in queries.iter() {
-                    let answer = answer(line).unwrap_or_else(|message| {
+                    let answer = guarded(|| answer(line)).unwrap_or_else(|message| {
                         code = ExitCode::from(2);
                         Map::from_iter([("error".to_owned(), message.into())])
                     });
                     writeln!(out, "{}", Value::Object(answer))?;
                 }
+            }
+            // Of a query that is too long; it comes in pieces, of which the last one has its newline. An answer for each query, so that programs can pair them.
+            Event::Passed(piece) if piece.ends_with(b"\n") => {
+                code = ExitCode::from(2);
+                let message = format!("the query is longer than {}", bytes(MAX_QUERY));
+                writeln!(out, "{}", Value::Object(Map::from_iter([("error".to_owned(), message.into())])))?;
             }
             // Whoever waits for an answer gets it before we wait for the next query.
             Event::Idle => out.flush()?,
@@ -53,6 +64,15 @@ pub(crate) fn run(_: &Args) -> Result<ExitCode, Failure> {
     }
     out.flush()?;
     Ok(code)
+}
+
+/// The answer to one query. A panic is a fault of ours, and must not leave the other queries without answers.
+fn guarded(answer: impl FnOnce() -> Result<Answer, String>) -> Result<Answer, String> {
+    // Queries share nothing that a panic could leave half changed.
+    panic::catch_unwind(AssertUnwindSafe(answer)).unwrap_or_else(|payload| {
+        let text = payload.downcast_ref::<String>().map(String::as_str).or_else(|| payload.downcast_ref::<&str>().copied());
+        Err(format!("internal error: {}; this is a fault of truebloom, please report it with the query", text.unwrap_or("unknown")))
+    })
 }
 
 fn answer(line: &[u8]) -> Result<Answer, String> {
@@ -82,10 +102,25 @@ fn answer(line: &[u8]) -> Result<Answer, String> {
         "recycling_capacity" => recycling::most_items(&mut query),
         "recycling_min_bits" => recycling::fewest_bits(&mut query),
         "count_min" => count_min::count_min(&mut query),
+        "certificate" => certificate::certificate(&mut query),
         _ => Err(format!(
             "fn `{name}` is unknown; known are fpr, fpr_at_fill, approximation, optimal_probes, max_items, min_bits, efficiency, peak_efficiency, \
                  max_efficiency, crossover, estimate_bits, estimate_items, false_positives, set_fpr, occupancy, recycling, recycling_capacity, \
-                 recycling_min_bits, n_bounded, forgetting, count_min"
+                 recycling_min_bits, n_bounded, forgetting, count_min, certificate"
         )),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_panic_is_an_answer() {
+        let message = |result: Result<Answer, String>| result.expect_err("it panicked");
+        let index = std::hint::black_box(7);
+        assert!(message(guarded(|| panic!("an argument of {index}"))).starts_with("internal error: an argument of 7;"));
+        assert!(message(guarded(|| panic!("a text"))).starts_with("internal error: a text;"));
+        assert!(guarded(|| Ok(Answer::new())).is_ok());
     }
 }

@@ -38,6 +38,9 @@ fn occupancy_law(query: &mut Query) -> Result<Occupancy, String> {
     .map_err(explain)
 }
 
+/// A number of the answer takes some hundred bytes of memory.
+const MOST_IN_PMF: u64 = 1 << 22;
+
 pub(super) fn occupancy(query: &mut Query) -> Result<Answer, String> {
     let law = occupancy_law(query)?;
     let with_pmf = match query.fields.remove("pmf") {
@@ -49,6 +52,12 @@ pub(super) fn occupancy(query: &mut Query) -> Result<Answer, String> {
     let orders = u32::try_from(orders).ok().filter(|orders| *orders <= MOST_MOMENTS);
     let orders = orders.ok_or_else(|| format!("field `moments` must be at most {MOST_MOMENTS}"))?;
     query.finish()?;
+    if with_pmf && law.bits() > MOST_IN_PMF {
+        return Err(format!(
+            "field `pmf` needs an answer of {} numbers, and at most {MOST_IN_PMF} are given; ask for fewer bits",
+            law.bits() + 1
+        ));
+    }
     let mut answer = object(json!({ "mean": law.mean().map_err(explain)?, "variance": law.variance().map_err(explain)? }));
     if with_pmf {
         answer.insert("pmf".to_owned(), law.pmf().map_err(explain)?.into());

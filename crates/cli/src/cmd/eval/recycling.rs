@@ -4,7 +4,7 @@ use super::query::{Answer, Query, brief, explain};
 use crate::report::fpr_value;
 use serde_json::{Map, Value, json};
 use truebloom_math::Fpr;
-use truebloom_math::recycling::{Bracket, Counting, Design, Mode, Phases, Sized, Trigger, capacity, min_bits, n_bounded};
+use truebloom_math::recycling::{Bracket, Counting, Design, Mode, Phases, Seeds, SizedDesign, Trigger, capacity, min_bits, n_bounded};
 
 /// A field that is true or false, and may be left out.
 fn flag(query: &mut Query, name: &str, otherwise: bool) -> Result<bool, String> {
@@ -16,26 +16,27 @@ fn flag(query: &mut Query, name: &str, otherwise: bool) -> Result<bool, String> 
 }
 
 fn mode(query: &mut Query) -> Result<Mode, String> {
-    let phases = match query.whole("phases")? {
-        1 => Phases::One,
-        2 => Phases::Two,
-        other => return Err(format!("field `phases` is {other}, but must be 1 or 2")),
-    };
-    let defaults = Mode { phases, ..Mode::default() };
+    let phases = query.whole("phases")?;
     let trigger = match query.fields.contains_key("trigger") {
-        false => defaults.trigger,
+        false => Trigger::default(),
         true => match query.text("trigger")?.as_str() {
             "included" => Trigger::Included,
             "excluded" => Trigger::Excluded,
             other => return Err(format!("field `trigger` is \"{other}\", but must be \"included\" or \"excluded\"")),
         },
     };
+    let phases = match phases {
+        1 => Phases::One,
+        2 => Phases::Two(trigger),
+        other => return Err(format!("field `phases` is {other}, but must be 1 or 2")),
+    };
+    let defaults = Mode::default();
     Ok(Mode {
-        trigger,
+        phases,
         colliding: flag(query, "colliding", defaults.colliding)?,
         retaining: flag(query, "retaining", defaults.retaining)?,
-        shared_hash: flag(query, "shared_hash", defaults.shared_hash)?,
-        ..defaults
+        // Shared unless said: as the reference vectors have it, not as filters are made.
+        seeds: if flag(query, "shared_hash", true)? { Seeds::Kept } else { Seeds::Renewed },
     })
 }
 
@@ -124,7 +125,7 @@ pub(super) fn emptied_after(query: &mut Query) -> Result<Answer, String> {
 }
 
 /// A design that was searched for.
-fn put_sized(found: &Sized) -> Answer {
+fn put_sized(found: &SizedDesign) -> Answer {
     let mut answer: Answer = Map::new();
     answer.insert("bits".to_owned(), found.design.total_bits().into());
     answer.insert("probes".to_owned(), found.design.probes().into());

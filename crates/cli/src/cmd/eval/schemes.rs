@@ -3,15 +3,16 @@
 use super::query::{Query, explain};
 use serde_json::Value;
 use truebloom_math::Law;
-use truebloom_math::law::{Double, Hashing, Offsets, PartitionDouble, Step};
+use truebloom_math::SchemeId;
+use truebloom_math::law::{Double, Offsets, PartitionDouble, Step};
 
 /// The law that a query's `scheme` or `offsets` name, with its `bits` (or `slice_bits`) and `probes`.
 pub(super) fn law(query: &mut Query) -> Result<Box<dyn Law>, String> {
     if query.fields.contains_key("offsets") {
         return own_offsets(query);
     }
-    let scheme: Hashing = query.text("scheme")?.parse().map_err(|error| format!("field `scheme`: {error}", error = explain(error)))?;
-    if scheme == Hashing::PartitionDouble {
+    let scheme: SchemeId = query.text("scheme")?.parse().map_err(|error| format!("field `scheme`: {error}", error = explain(error)))?;
+    if scheme == SchemeId::PartitionDouble {
         let (slice_bits, probes) = (query.whole("slice_bits")?, query.probes()?);
         return Ok(Box::new(PartitionDouble::new(slice_bits, probes).map_err(explain)?));
     }

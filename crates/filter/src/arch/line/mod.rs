@@ -223,7 +223,7 @@ mod tests {
     use super::*;
     use crate::arch::LANES;
     use crate::hash::KeyHash;
-    use crate::scheme::Words;
+    use crate::scheme::WordStream;
     use proptest::prelude::*;
 
     /// What every word says, by the definition.
@@ -234,13 +234,13 @@ mod tests {
         })
     }
 
-    fn stream_contains(level: Level, line: &Line, mut stream: Words, probes: u32) -> bool {
+    fn stream_contains(level: Level, line: &Line, mut stream: WordStream, probes: u32) -> bool {
         all_set(|word, now| contains(level, line, word, now), || stream.next(), probes)
     }
 
     /// Every level against the definition, for a line, a stream and every number of probes.
     fn check(line: &Line, hash: u128) {
-        let stream = Words::new(KeyHash::from(hash));
+        let stream = WordStream::new(KeyHash::from_uniform_bits(hash));
         for probes in 1..=64 {
             let mut words = stream;
             let truth = (0..probes).step_by(7).all(|first| expected(line, words.next(), (probes - first).min(7)));
@@ -298,7 +298,7 @@ mod tests {
         /// A line with just the positions of the key, and the same with one of them missing: the closest calls there are.
         #[test]
         fn one_bit_decides(hash: u128, probes in 1u32..=64, missing: usize) {
-            let stream = Words::new(KeyHash::from(hash));
+            let stream = WordStream::new(KeyHash::from_uniform_bits(hash));
             let mut line = [0; 8];
             let add = |line: &mut Line| {
                 let mut words = stream;

@@ -7,8 +7,8 @@
 
 use super::bracket::{Cover, Hits, MOST_SEVERAL, ROUNDING};
 use super::collisions::{hits_of_one, offsets, repeating};
-use super::modular::{gcd, multiply, subtract};
 use super::{Double, Step};
+use crate::exact::modular::{gcd, multiply, subtract};
 use crate::{Fpr, Result};
 
 /// None for one probe or too many of them, or for a filter so small that the counts make no sense.
@@ -188,7 +188,7 @@ fn bezout(u: i128, v: i128) -> (i128, i128) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::enclosure::Enclose;
+    use crate::exact::enclosure::Enclose;
     use crate::law::double::{Offsets, exact};
 
     #[test]

@@ -44,7 +44,7 @@ pub(super) fn rate(law: &Double, items: u64) -> Result<Option<Fpr>> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::enclosure::Enclose;
+    use crate::exact::enclosure::Enclose;
     use crate::law::double::{Step, exact};
 
     /// The bracket against the exact sum, wherever both can be had: tiny sizes where everything collides, and usual ones.
@@ -77,7 +77,7 @@ mod tests {
             let mut listed: BTreeMap<(Vec<u128>, Vec<u64>), u64> = BTreeMap::new();
             for order in (2 * u64::from(k * k) + 1..=m).filter(|&order| m.is_multiple_of(order)) {
                 let hits = Hits::of_class(&of_order(&law, order), one);
-                *listed.entry((hits.single, hits.several)).or_insert(0) += super::super::modular::totient(order);
+                *listed.entry((hits.single, hits.several)).or_insert(0) += crate::exact::modular::totient(order);
             }
             let mut counted: BTreeMap<(Vec<u128>, Vec<u64>), u64> = BTreeMap::new();
             for (weight, overlaps) in long_orders(&law) {
@@ -97,7 +97,7 @@ mod tests {
         let all: serde_json::Value = serde_json::from_str(text).expect("the vectors are JSON");
         for row in all["rows"].as_array().expect("rows") {
             let k = row["k"].as_u64().expect("probes") as u32;
-            let law = Double::new(crate::convergence::LARGE_PRIME, k, Step::Any, Offsets::Linear).expect("in range");
+            let law = Double::new(crate::law::convergence::LARGE_PRIME, k, Step::Any, Offsets::Linear).expect("in range");
             let classes = long_orders(&law);
             assert_eq!(classes.len(), 1, "all queries of a large prime are alike");
             let hits = Hits::of_overlaps(k, hits_of_one(&law), &classes[0].1);

@@ -9,7 +9,7 @@
 //! allows, which majorise every other choice, from below.
 
 use super::powers::{Pairs, Powers};
-use crate::enclosure::Enclose;
+use crate::exact::enclosure::Enclose;
 use crate::{Fpr, Result};
 
 /// What the pairs of an item's hashes do to the positions of one query.

@@ -4,8 +4,8 @@
 //! are the pairs that hit two or more. Those solve `(j' - j) b = (q_i' - q_i) - (f_j' - f_j)`, so they can be listed however large m is.
 
 use super::bracket::Hits;
-use super::modular::{Solver, add, gcd, multiply, reduce, solutions, subtract};
 use super::{Double, Offsets, Step};
+use crate::exact::modular::{Solver, add, gcd, multiply, reduce, solutions, subtract};
 
 /// A query's positions as a set of bits, and how many pairs hit exactly that set.
 pub(crate) type HitSets = Vec<(u64, u64)>;
@@ -132,11 +132,11 @@ pub(super) fn long_orders(law: &Double) -> Vec<(u64, Vec<Overlap>)> {
     // The least common multiple of gcd(1, m), .., gcd(k-1, m): a divisor of m.
     let common = (1..k).map(|f| gcd(f, m)).fold(1, |lcm, g| lcm / gcd(lcm, g) * g);
     let mut weights: Vec<(u64, u64)> =
-        divisors(common, k).into_iter().map(|d| (d, m / common * super::modular::totient(common / d))).collect();
-    for order in super::modular::divisors_up_to(m, short_order(law.probes)) {
+        divisors(common, k).into_iter().map(|d| (d, m / common * crate::exact::modular::totient(common / d))).collect();
+    for order in crate::exact::modular::divisors_up_to(m, short_order(law.probes)) {
         let class = gcd(m / order, common);
         if let Some(found) = weights.iter_mut().find(|(d, _)| *d == class) {
-            found.1 -= super::modular::totient(order);
+            found.1 -= crate::exact::modular::totient(order);
         }
     }
     let mut classes: Vec<(u64, Vec<Overlap>)> = Vec::new();
@@ -208,13 +208,13 @@ pub(super) fn from_overlaps(probes: u32, weight: u64, overlaps: &[Overlap]) -> C
 /// The orders of steps that [`long_orders`] leaves out.
 pub(super) fn short_orders(law: &Double) -> impl Iterator<Item = u64> {
     let first = if law.step == Step::Any { 1 } else { 2 };
-    super::modular::divisors_up_to(law.bits, short_order(law.probes)).filter(move |&order| order >= first)
+    crate::exact::modular::divisors_up_to(law.bits, short_order(law.probes)).filter(move |&order| order >= first)
 }
 
 /// The class of queries whose step has this order, from [`short_orders`].
 pub(super) fn of_order(law: &Double, order: u64) -> Class {
     let f = vec![0; law.probes as usize];
-    listed(law, law.bits / order % law.bits, super::modular::totient(order), &f)
+    listed(law, law.bits / order % law.bits, crate::exact::modular::totient(order), &f)
 }
 
 impl Hits {

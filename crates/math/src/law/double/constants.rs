@@ -2,11 +2,11 @@
 
 use super::bracket::Hits;
 use super::collisions::{Overlap, different_positions, from_overlaps, listed, long_orders, offsets, repeating};
-use super::modular::{divisors_up_to, multiply, totient};
 use super::{Double, Offsets, Step};
 use crate::Result;
-use crate::convergence::{Hit, constant, limit_rate};
 use crate::error::out_of_range;
+use crate::exact::modular::{divisors_up_to, multiply, totient};
+use crate::law::convergence::{Hit, constant, limit_rate};
 
 /// Above this, listing the pairs of one query takes too long.
 const MOST_PROBES: u32 = 64;
@@ -26,7 +26,7 @@ pub(crate) struct Shape {
 
 impl Double {
     /// The limit of `n (rate - (1 - e^(-k/c))^k)` as filters grow at c bits an item, for moduli that have the divisors below `2 k^2` of this law's m: take
-    /// [`crate::convergence::LARGE_PRIME`] or [`crate::convergence::LARGE_POWER_OF_TWO`] for primes and powers of two. A limit, not a bracket: what is left at a given n
+    /// [`crate::law::convergence::LARGE_PRIME`] or [`crate::law::convergence::LARGE_POWER_OF_TWO`] for primes and powers of two. A limit, not a bracket: what is left at a given n
     /// has no proven size.
     ///
     /// With offsets, for m so large that all but a vanishing share of queries see the same overlaps: exact for plain hashing and in the limit of large primes, and
@@ -99,7 +99,7 @@ impl Double {
         // Multiples of the golden section have no small relations.
         let query = |i: u64| multiply((self.bits as f64 * 0.618_033_988_749_894_9) as u64 % self.bits, i, self.bits);
         // For a large prime all queries but exceptions are alike.
-        let queries = if self.bits == crate::convergence::LARGE_PRIME { 1 } else { 4 };
+        let queries = if self.bits == crate::law::convergence::LARGE_PRIME { 1 } else { 4 };
         let hits = |i: u64| {
             let sets = listed(self, query(i), 1, &f).multiple.into_iter();
             sets.map(move |(set, count)| (set.count_ones(), count as f64 / queries as f64))
@@ -124,7 +124,7 @@ pub fn odd_step_constant(bits_per_item: f64, probes: u32) -> Result<f64> {
         return out_of_range("probes", probes, "from 1 to 64");
     }
     // f b = e d with odd b and d: both sides have the same power of two.
-    let overlaps = super::collisions::overlaps(crate::convergence::LARGE_POWER_OF_TWO, probes, 1);
+    let overlaps = super::collisions::overlaps(crate::law::convergence::LARGE_POWER_OF_TWO, probes, 1);
     let odd: Vec<_> = overlaps.into_iter().filter(|shared| shared.query.trailing_zeros() == shared.item.trailing_zeros()).collect();
     let hits: Vec<Hit> =
         from_overlaps(probes, 0, &odd).multiple.into_iter().map(|(set, count)| (set.count_ones(), 2.0 * count as f64)).collect();
@@ -141,7 +141,7 @@ fn check_load(bits_per_item: f64) -> Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::convergence::LARGE_PRIME;
+    use crate::law::convergence::LARGE_PRIME;
 
     /// What is found by thought against listing. It leaves out sets of three positions that lie evenly, which any cubes share reversed: most of them, by their share, at three
     /// probes. It starts searches, so a fifth of the coefficient is plenty.

@@ -8,7 +8,7 @@ use super::collisions::{Class, from_overlaps, listed, long_orders, of_order, off
 use super::powers::Powers;
 use super::{Double, Offsets, Step};
 use crate::Result;
-use crate::enclosure::Enclose;
+use crate::exact::enclosure::Enclose;
 use std::collections::BTreeMap;
 
 /// Positions up to which all subsets are gone through: a quarter of a second a class at the most.

@@ -6,7 +6,6 @@ pub(crate) mod bracket;
 mod collisions;
 mod constants;
 mod exact;
-pub(crate) mod modular;
 pub(crate) mod powers;
 
 pub(crate) use constants::Shape;
@@ -14,8 +13,8 @@ pub use constants::odd_step_constant;
 
 use super::unproven::Progression;
 use super::{EQUAL_HASHES, Floor, Law, hash_floor};
-use crate::enclosure::{Enclose, HashFloor};
 use crate::error::{check_bits, check_probes, out_of_range};
+use crate::exact::enclosure::{Enclose, HashFloor};
 use crate::{Error, Fill, Fpr, Method, Rate, Result};
 use powers::Pairs;
 
@@ -30,6 +29,7 @@ pub enum Step {
 
 /// What is added to position i: the `f` of extended double hashing (Kirsch and Mitzenmacher, section 5.2).
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub enum Offsets {
     /// Nothing: plain double hashing.
     Linear,
@@ -108,7 +108,7 @@ impl Double {
     pub(crate) fn collision_counts(&self) -> (u128, u64, u64, u128) {
         let k = u64::from(self.probes);
         let hits = collisions::hits_of_one(self);
-        let shared = (1..k).map(|apart| 2 * (k - apart) * modular::gcd(apart, self.bits)).sum();
+        let shared = (1..k).map(|apart| 2 * (k - apart) * crate::exact::modular::gcd(apart, self.bits)).sum();
         let lost = u128::from(k) * u128::from(self.pairs().second) - hits;
         (hits, shared, lost as u64, self.pairs().count())
     }
@@ -206,8 +206,8 @@ impl Law for Double {
         }
         if self.offsets == Offsets::Linear {
             let most = u64::from(self.probes).saturating_sub(1).min(MOST_SHORT_ORDER);
-            for order in modular::divisors_up_to(self.bits, most).filter(|&order| order > 1 || self.step == Step::Any) {
-                let share = modular::totient(order) as f64 / self.pairs().second as f64;
+            for order in crate::exact::modular::divisors_up_to(self.bits, most).filter(|&order| order > 1 || self.step == Step::Any) {
+                let share = crate::exact::modular::totient(order) as f64 / self.pairs().second as f64;
                 let cause = if order == 1 { "h2 = 0" } else { "h2 of short order" };
                 floors.push(Floor { cause, rate: (share * libm::pow(filled, order as f64)).min(1.0) });
             }

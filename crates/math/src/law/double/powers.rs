@@ -1,7 +1,7 @@
 //! Sums `1/D sum_W c_W (1 - W/(a b))^n` with integers `c_W`: every rate of a scheme of two hashes, given how many pairs of hashes hit what.
 
-use crate::enclosure::{Enclose, Enclosure};
-use crate::fixed::{self, Divisor, Product};
+use crate::exact::enclosure::{Enclose, Enclosure};
+use crate::exact::fixed::{self, Divisor, Product};
 use crate::law::inclusion::MAX_DIGITS;
 use crate::{Error, Result};
 use std::collections::BTreeMap;
@@ -129,3 +129,28 @@ impl Enclose for Powers {
 
 /// Word operations of one sum: about a second.
 const MAX_WORK: f64 = 2e9;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::cmp::Ordering;
+
+    /// A bracket of two words contains that of six, whose width is nothing beside it, and would not be right a tenth as wide.
+    #[test]
+    fn the_budget_of_the_powers_is_kept_and_used() {
+        let mut worst = 0.0f64;
+        for (first, second) in [(97, 96), (1_009, 1_009), (65_537, 3)] {
+            for items in [1, 10, 5_000] {
+                for hits in 1..40 {
+                    let law = Powers::new(Pairs { first, second }, items, 3, 1, [(hits, 1)]);
+                    let (rough, fine) = (law.attempt(2).expect("cheap"), law.attempt(6).expect("cheap"));
+                    assert_ne!(fine.lower.compare(&rough.lower), Ordering::Less, "{first} {second} {items} {hits}");
+                    assert_ne!(fine.upper.compare(&rough.upper), Ordering::Greater, "{first} {second} {items} {hits}");
+                    let (left, whole) = (fine.upper.minus(&rough.lower), rough.upper.minus(&rough.lower));
+                    worst = worst.max(2.0 * left.floor() / whole.ceil() - 1.0);
+                }
+            }
+        }
+        assert!(0.1 < worst && worst <= 1.0, "a tenth of the budget would do: {worst}");
+    }
+}

@@ -1,10 +1,10 @@
 //! The most items that a given memory remembers at a given rate, with one line an item; and the least memory for so many.
 
-use super::super::{LongRun, Result, Sized};
+use super::super::{LongRun, Result, SizedDesign};
 use super::cycle::MOST_ITEMS;
 use super::{BlockedDesign, MOST_LIMIT};
-use crate::enclosure::Enclose;
 use crate::error::{check_bits, out_of_range};
+use crate::exact::enclosure::Enclose;
 use crate::law::{Blocked, InBlock};
 use crate::{BLOCK_BITS, Law, MAX_BITS, MAX_BLOCKED_PROBES, Rate};
 
@@ -20,7 +20,7 @@ pub struct BlockedSized {
 
 impl BlockedSized {
     /// Whether the speed of one line an item is worth these bits: for its items, of which the lower end counts, they are at most a tenth more than those of the standard filter. What `plan --recycling --layout auto` goes by.
-    pub fn is_worth_it(&self, standard: &Sized) -> bool {
+    pub fn is_worth_it(&self, standard: &SizedDesign) -> bool {
         let (items, others) = (self.run.items_per_cycle.lower, standard.run.items_per_cycle.upper);
         10.0 * self.design.bits() as f64 * others <= 11.0 * standard.design.total_bits() as f64 * items
     }
@@ -48,8 +48,13 @@ pub fn blocked_capacity(bits: u64, rate: &Rate) -> Result<Option<BlockedSized>> 
         return out_of_range("bits", bits, format!("at least a line of {BLOCK_BITS}"));
     }
     let blocks = bits / BLOCK_BITS;
+    most_items(blocks, &candidates(blocks, rate)?, rate)
+}
+
+/// The design of so many lines with the most items, of these probes, each with about the right limit.
+fn most_items(blocks: u64, candidates: &[(u32, f64)], rate: &Rate) -> Result<Option<BlockedSized>> {
     let mut best: Option<BlockedSized> = None;
-    for (probes, limit) in candidates(blocks, rate)? {
+    for &(probes, limit) in candidates {
         let Some(sized) = fullest(blocks, probes, limit, rate)? else { continue };
         if best.is_none_or(|best| sized.run.items_per_cycle.lower > best.run.items_per_cycle.lower) {
             best = Some(sized);
@@ -159,8 +164,16 @@ pub fn blocked_min_bits(items: f64, rate: &Rate) -> Result<Option<BlockedSized>>
     let textbook = items * -rate.ln() / (std::f64::consts::LN_2.powi(2) * BLOCK_BITS as f64);
     let (mut fails, mut enough): (u64, Option<BlockedSized>) = (0, None);
     let mut blocks = (textbook as u64).clamp(1, most);
+    let mut known = (blocks, candidates(blocks, rate)?);
     loop {
-        let found = blocked_capacity(blocks * BLOCK_BITS, rate)?;
+        // Sizes that are alike have the same best probes, at nearly the same limit.
+        if blocks.abs_diff(known.0) > known.0 {
+            known = (blocks, candidates(blocks, rate)?);
+        }
+        let found = most_items(blocks, &known.1, rate)?;
+        if let Some(BlockedSized { design, .. }) = &found {
+            known.1 = vec![(design.probes(), design.limit())];
+        }
         let kept = found.map_or(0.0, |found| found.run.items_per_cycle.lower);
         match found.filter(|_| kept >= items) {
             Some(found) => enough = Some(found),

@@ -20,8 +20,8 @@
 use super::super::{Bracket, Result};
 use super::BlockedDesign;
 use super::moments::after;
-use crate::enclosure::Enclose;
 use crate::error::out_of_range;
+use crate::exact::enclosure::Enclose;
 use crate::law::Blocked;
 use crate::{Fpr, Law, Method};
 

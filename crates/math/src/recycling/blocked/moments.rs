@@ -2,7 +2,7 @@
 
 use super::super::Result;
 use crate::Law;
-use crate::enclosure::{Enclose, Enclosure, GUARD};
+use crate::exact::enclosure::{Enclose, Enclosure, GUARD};
 use crate::law::Blocked;
 
 /// A filter's own rate `W`, of which these are proven ends.

@@ -1,0 +1,115 @@
+#!/usr/bin/env python3
+"""Streams that were fixed before the seed, through the real `truebloom dedup`: what each policy loses, beside what it says.
+
+    bench/streams.py [TRUEBLOOM] > docs/STREAMS.md
+
+A loss that is certain is a brand-new line (its key never came before) that is not printed. The account of `dedup` also covers keys that were forgotten and come again. Some minutes.
+"""
+import json
+import random
+import subprocess
+import sys
+
+LINES = 600_000
+ITEMS = 20_000
+RATE = 0.01
+
+
+def new():
+    """All lines are new."""
+    yield from range(LINES)
+
+
+def periodic():
+    """25,000 keys in the same order again and again, more than are remembered, and every fifth line a new one."""
+    for i in range(LINES):
+        yield LINES + i if i % 5 == 0 else i % 25_000
+
+
+def hot_first():
+    """29 periods of 20,283 lines: 2% new, then 88% a fixed hot set, which refreshes itself, then 10% new."""
+    fresh = 10_000_000
+    for _ in range(LINES // 20_283):
+        for count, hot in [(405, False), (17_849, True), (2_029, False)]:
+            for i in range(count):
+                if not hot:
+                    fresh += 1
+                yield i if hot else fresh
+
+
+def tripled():
+    """Every line three times in a row."""
+    for i in range(LINES):
+        yield i // 3
+
+
+def sorted_passes():
+    """Passes over sorted keys; each pass has a tenth of new ones among them."""
+    fresh = 0
+    for start in range(LINES // 24_000):
+        keys = [10 * i for i in range(21_600)]
+        keys += [10 * random.randrange(21_600) + 1 + (fresh + i) % 9 + 1_000_000_000 * (start + 1) for i in range(2_400)]
+        yield from sorted(keys, key=lambda key: key % 1_000_000_000)
+
+
+def sliding():
+    """Draws from a working set of 5,000 keys, which moves on by one key every third line."""
+    for i in range(LINES):
+        yield i // 3 + random.randrange(5_000)
+
+
+def popular():
+    """Half are new; the others are draws in which the i-th most popular of 100,000 keys has a weight of about 1/i."""
+    for i in range(LINES):
+        yield 1_000_000 + i if i % 2 else int(100_000 ** random.random())
+
+
+STREAMS = [new, periodic, hot_first, tripled, sorted_passes, sliding, popular]
+POLICIES = [
+    ("one phase", ["-n", str(ITEMS)]),
+    ("one phase, blocked", ["-n", str(ITEMS), "--layout", "blocked"]),
+    ("two phases", ["--remember", str(ITEMS)]),
+]
+
+
+def run(command, keys, options):
+    """New lines, how many of them were lost, and the report."""
+    text = "".join(f"{key}\t{place}\n" for place, key in enumerate(keys))
+    options = [command, "dedup", "-f", "1", "-p", f"{100 * RATE:g}%", "--seed", "1", "--json", *options]
+    done = subprocess.run(options, input=text.encode(), capture_output=True, check=True)
+    printed = {int(line.rsplit(b"\t", 1)[1]) for line in done.stdout.splitlines()}
+    seen, fresh, lost = set(), 0, 0
+    for place, key in enumerate(keys):
+        if key not in seen:
+            seen.add(key)
+            fresh += 1
+            lost += place not in printed
+    return fresh, lost, json.loads(done.stderr)
+
+
+def main():
+    command = sys.argv[1] if len(sys.argv) > 1 else "truebloom"
+    random.seed(7)
+    streams = [(stream, list(stream())) for stream in STREAMS]
+    print("# Streams through recycling filters\n")
+    print("Made by `bench/streams.py target/release/truebloom > docs/STREAMS.md`; the streams are fixed before the seed, which is 1.\n")
+    print(f"Every filter is asked for {ITEMS:,} lines and a rate of {100 * RATE:g}%. *Promised* is the rate that its report promises for input chosen without knowing the seed: with one phase the")
+    print("average of the long run, with two phases the rate of every new line. *Brand-new* lines have a key that never came before; *lost* are those of them that were not printed, and their")
+    print("share of all brand-new lines. *Average* is the filter's own account of its average rate, *expected* and *at most* (99.9999% sure) its account of all first lines lost, forgotten ones that")
+    print("came again included. With one phase the share of brand-new lines alone can be above the average where they come late in a cycle; the average over all lines that are new to a cycle is not.\n")
+    print("| stream | policy | memory | promised | brand-new | lost | share | average | expected | at most |")
+    print("|---|---|--:|--:|--:|--:|--:|--:|--:|--:|")
+    for stream, keys in streams:
+        for name, options in POLICIES:
+            fresh, lost, report = run(command, keys, options)
+            drops, promised = report["wrong_drops"], report["promised_fpr"]["upper"]
+            print(
+                f"| {stream.__name__.replace('_', ' ')} | {name} | {report['memory_bytes']:,} | {100 * promised:.3f}% | {fresh:,} | {lost:,} | {100 * lost / fresh:.3f}% "
+                f"| {100 * report['average_fpr']:.3f}% | {drops['expected']:,.1f} | {drops['at_most']:,} |"
+            )
+    print("\nThe streams:\n")
+    for stream in STREAMS:
+        print(f"- *{stream.__name__.replace('_', ' ')}*: {stream.__doc__}")
+
+
+main()

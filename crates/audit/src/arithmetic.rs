@@ -1,0 +1,149 @@
+//! The positions that each library takes of a key, from ideal base words.
+
+use crate::Size;
+
+/// How a library makes positions of base hashes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Arithmetic {
+    /// `h1 + i h2` modulo 2^64, the top bit cleared, then modulo the bits (Guava).
+    ProgressionOf63Bits,
+    /// `h1 + i h2` modulo 2^64, then modulo the bits (RedisBloom).
+    ProgressionOf64Bits,
+    /// `h1 + i h2` as a signed number, its remainder's magnitude (Cassandra).
+    SignedProgression,
+    /// `h1, h2`, then `h1 + i h2` modulo 2^64, modulo 2^64 - 59, modulo the bits (bloomfilter).
+    ProgressionModuloPrime,
+    /// Two starts and two steps, alternating: `h[i mod 2] + i h[2 or 3]` modulo 2^64 (bits-and-blooms).
+    FourHashes,
+    /// Powers of a multiplier modulo 2^64 - 59, from one word (DCSO).
+    Powers,
+    /// `h` rotated by 5, plus a multiple of the first, from one word; the high half of the product with the bits (fastbloom).
+    Rotation,
+    /// A linear congruential generator of 128 bits from one word (rbloom).
+    Congruential,
+    /// A 32-bit word a probe, modulo the bits (BIP37).
+    Words32,
+    /// A slice a probe; of the digest's bytes, 2, 4 or 8 a probe, modulo the slice (pybloom-live).
+    SlicesByChunks,
+    /// A block of 256 bits by the high half of a word, a bit of each of its 8 words by the low half times an odd constant (Parquet).
+    SplitBlock,
+    /// Independent positions from 128 bits (truebloom, whose tests hold its positions to that law).
+    Independent,
+}
+
+/// 2^64 - 59, the largest prime below 2^64.
+const PRIME: u64 = 0xffff_ffff_ffff_ffc5;
+
+/// Odd constants of the split-block filter: parquet-format, BloomFilter.md.
+const SALTS: [u32; 8] = [0x47b6_137b, 0x4497_4d91, 0x8824_ad5b, 0xa2b7_289d, 0x7054_95c7, 0x2df1_424b, 0x9efc_4947, 0x5c6b_fb31];
+
+impl Arithmetic {
+    /// The bits of hash that all positions of a key are made of.
+    pub fn hash_bits(self, size: Size) -> u32 {
+        match self {
+            Arithmetic::ProgressionOf63Bits
+            | Arithmetic::ProgressionOf64Bits
+            | Arithmetic::SignedProgression
+            | Arithmetic::ProgressionModuloPrime
+            | Arithmetic::Independent => 128,
+            Arithmetic::FourHashes => 256,
+            Arithmetic::Powers | Arithmetic::Rotation | Arithmetic::Congruential | Arithmetic::SplitBlock => 64,
+            Arithmetic::Words32 => size.probes.saturating_mul(32),
+            Arithmetic::SlicesByChunks => size.probes.saturating_mul(chunk_bits(size.bits / u64::from(size.probes.max(1)))),
+        }
+    }
+
+    /// The probability that a key's positions are those of one of so many `items` because it has the same hash: `1 - (1 - 2^-bits)^items`. No number of bits and probes lowers it. The split-block filter
+    /// takes the positions in a block from 32 bits, so there a key of the same block needs to agree in those alone.
+    pub fn hash_floor(self, size: Size, items: u64) -> f64 {
+        if items == 0 {
+            return 0.0;
+        }
+        let equal = match self {
+            Arithmetic::SplitBlock => libm::scalbn(1.0 / (size.bits / 256).max(1) as f64, -32),
+            _ => libm::scalbn(1.0, -(self.hash_bits(size).min(1_000) as i32)),
+        };
+        -libm::expm1(items as f64 * libm::log1p(-equal))
+    }
+
+    /// Calls `all` with the positions of a key whose base words come from `word`, until it says false. Whether it never did.
+    pub(super) fn every(self, size: Size, word: &mut impl FnMut() -> u64, all: impl FnMut(u64) -> bool) -> bool {
+        let (bits, probes) = (size.bits, u64::from(size.probes));
+        match self {
+            Arithmetic::ProgressionOf63Bits => {
+                let (h1, h2) = (word(), word());
+                (0..probes).map(|i| (h1.wrapping_add(i.wrapping_mul(h2)) & (u64::MAX >> 1)) % bits).all(all)
+            }
+            Arithmetic::ProgressionOf64Bits => {
+                let (h1, h2) = (word(), word());
+                (0..probes).map(|i| h1.wrapping_add(i.wrapping_mul(h2)) % bits).all(all)
+            }
+            Arithmetic::SignedProgression => {
+                let (h1, h2) = (word(), word());
+                (0..probes).map(|i| (h1.wrapping_add(i.wrapping_mul(h2)) as i64).wrapping_rem(bits as i64).unsigned_abs()).all(all)
+            }
+            Arithmetic::ProgressionModuloPrime => {
+                let (h1, h2) = (word(), word());
+                let of = |i: u64| match i {
+                    0 => h1,
+                    1 => h2,
+                    _ => h1.wrapping_add(i.wrapping_mul(h2)) % PRIME,
+                };
+                (0..probes).map(|i| of(i) % bits).all(all)
+            }
+            Arithmetic::FourHashes => {
+                let h = [word(), word(), word(), word()];
+                let step = |i: u64| h[2 + ((i + i % 2) % 4 / 2) as usize];
+                (0..probes).map(|i| h[(i % 2) as usize].wrapping_add(i.wrapping_mul(step(i))) % bits).all(all)
+            }
+            Arithmetic::Powers => {
+                let mut h = word() % PRIME;
+                (0..probes)
+                    .map(|_| {
+                        h = h.wrapping_mul(0xffff_ffff_ffff_fa43) % PRIME;
+                        h % bits
+                    })
+                    .all(all)
+            }
+            Arithmetic::Rotation => {
+                let first = word();
+                let step = first.wrapping_mul(0x517c_c1b7_2722_0a95);
+                let words = std::iter::successors(Some(first), |h| Some(h.rotate_left(5).wrapping_add(step)));
+                words.take(size.probes as usize).map(|h| ((u128::from(h) * u128::from(bits)) >> 64) as u64).all(all)
+            }
+            Arithmetic::Congruential => {
+                // A Python hash is a signed number of 64 bits.
+                let mut state = i128::from(word() as i64) as u128;
+                (0..probes)
+                    .map(|_| {
+                        state = state.wrapping_mul(47_026_247_687_942_121_848_144_207_491_837_418_733).wrapping_add(1);
+                        (state >> 32) as u64 % bits
+                    })
+                    .all(all)
+            }
+            Arithmetic::Words32 => (0..probes).map(|_| (word() >> 32) % bits).all(all),
+            Arithmetic::SlicesByChunks => {
+                let slice = bits / probes.max(1);
+                let shift = 64 - chunk_bits(slice);
+                (0..probes).map(|i| i * slice + (word() >> shift) % slice).all(all)
+            }
+            Arithmetic::SplitBlock => {
+                let hash = word();
+                let block = ((hash >> 32) * (bits / 256)) >> 32;
+                let bit = |(i, salt): (usize, &u32)| block * 256 + 32 * i as u64 + u64::from((hash as u32).wrapping_mul(*salt) >> 27);
+                SALTS.iter().enumerate().map(bit).all(all)
+            }
+            Arithmetic::Independent => (0..probes).map(|_| ((u128::from(word()) * u128::from(bits)) >> 64) as u64).all(all),
+        }
+    }
+}
+
+/// Bits of digest that pybloom-live reduces modulo a slice: 16 for slices below 2^15 bits, 32 below 2^31, else 64.
+pub(super) fn chunk_bits(slice: u64) -> u32 {
+    match slice {
+        0..=0x7fff => 16,
+        0x8000..=0x7fff_ffff => 32,
+        _ => 64,
+    }
+}

@@ -1,0 +1,136 @@
+//! Bits and probes in each library's own order of rounding. Floats on purpose: that is what the libraries use.
+
+use crate::{Size, out_of_range};
+use std::f64::consts::LN_2;
+use truebloom_math::{Plan, Rate, Result, Target};
+
+const LN_2_SQUARED: f64 = LN_2 * LN_2;
+
+/// A float as whole bits; a cast saturates, so what is too large is found by the check that follows.
+fn size(bits: f64, probes: f64) -> Result<Size> {
+    Ok(Size { bits: bits as u64, probes: probes as u32 })
+}
+
+fn round_up(bits: f64, unit: u64) -> f64 {
+    (bits as u64).div_ceil(unit).saturating_mul(unit) as f64
+}
+
+/// Guava: bits truncated, probes rounded from them; the words that hold the bits are all used.
+pub(super) fn guava(items: f64, rate: f64) -> Result<Size> {
+    let bits = (-items * libm::log(rate) / LN_2_SQUARED).trunc();
+    // Java rounds halves up.
+    let probes = (bits / items * LN_2 + 0.5).floor().max(1.0);
+    size(round_up(bits.max(1.0), 64), probes)
+}
+
+/// RedisBloom without scaling: bits truncated and rounded up to words, probes rounded up. Its constants have 15 digits, and so have these.
+#[expect(clippy::approx_constant, reason = "the library's own digits")]
+pub(super) fn redisbloom(items: f64, rate: f64) -> Result<Size> {
+    const DENOMINATOR: f64 = 0.480453013918201;
+    let per_item = -(libm::log(rate) / DENOMINATOR);
+    let bits = (items * per_item).trunc().max(1.0);
+    size(round_up(bits, 64), (0.693147180559945 * per_item).ceil())
+}
+
+/// truebloom: its own plan, with the guarantee that is its default.
+pub(super) fn truebloom(items: f64, rate: f64) -> Result<Size> {
+    let plan = Plan::new(&Target::new().items(items as u64).rate(Rate::try_from(rate)?))?;
+    Ok(Size { bits: plan.bits, probes: plan.probes })
+}
+
+/// RedisBloom with scaling: the first filter of the chain, sized for half the rate.
+pub(super) fn redisbloom_scaling(items: f64, rate: f64) -> Result<Size> {
+    redisbloom(items, rate * 0.5)
+}
+
+/// bits-and-blooms, DCSO and poppy: the textbook formulas; they differ in the rounding of bits.
+pub(super) fn bits_and_blooms(items: f64, rate: f64) -> Result<Size> {
+    let bits = (-items * libm::log(rate) / libm::pow(LN_2, 2.0)).ceil();
+    size(bits.max(1.0), (LN_2 * bits / items).ceil().max(1.0))
+}
+
+/// The ceiling is taken of the negative number, so it rounds the bits down.
+pub(super) fn dcso(items: f64, rate: f64) -> Result<Size> {
+    let bits = (items * libm::log(rate) / libm::pow(LN_2, 2.0)).ceil().abs();
+    size(bits.max(1.0), (LN_2 * bits / items).ceil())
+}
+
+/// A slice a probe.
+pub(super) fn pybloom_live(items: f64, rate: f64) -> Result<Size> {
+    // Python's log with base 2 is the logarithm's exact power of two only by luck: it is the quotient of two logarithms.
+    let slices = (libm::log(1.0 / rate) / libm::log(2.0)).ceil();
+    let bits = ((items * libm::log(rate).abs()) / (slices * libm::pow(LN_2, 2.0))).ceil();
+    size(slices * bits, slices)
+}
+
+/// Both truncated; then whole bytes.
+pub(super) fn rbloom(items: f64, rate: f64) -> Result<Size> {
+    let bits = -items * libm::log(rate) / libm::pow(LN_2, 2.0);
+    size(round_up(bits.trunc().max(1.0), 8), ((bits / items) * LN_2).trunc())
+}
+
+/// Whole bytes; probes rounded.
+pub(super) fn bloomfilter(items: f64, rate: f64) -> Result<Size> {
+    let bits = 8.0 * (items * libm::log(rate) / (-8.0 * LN_2_SQUARED)).ceil();
+    size(bits, (bits / items * LN_2).round().max(1.0))
+}
+
+/// Whole bytes, then whole words; probes rounded from the latter.
+pub(super) fn fastbloom(items: f64, rate: f64) -> Result<Size> {
+    let bytes = (items * libm::log(rate) / (-8.0 * LN_2_SQUARED)).ceil();
+    let bits = round_up((8.0 * bytes).max(64.0), 64);
+    size(bits, (LN_2 * bits / items).round().max(1.0))
+}
+
+/// BIP37: whole bytes, at most 36,000; the bits an item are an integer quotient before they are multiplied by ln 2; at most 50 probes.
+pub(super) fn bip37(items: f64, rate: f64) -> Result<Size> {
+    let bits = (-1.0 / LN_2_SQUARED * items * libm::log(rate)).trunc().min(288_000.0);
+    let bytes = (bits / 8.0).trunc();
+    if bytes < 1.0 {
+        return out_of_range(
+            "rate",
+            rate,
+            "low enough for a byte of filter: this library would make one of no bits, which every key passes",
+        );
+    }
+    size(8.0 * bytes, ((8.0 * bytes / items).trunc() * LN_2).trunc().min(50.0))
+}
+
+/// Parquet in arrow-rs: blocks of 256 bits, a power of two of them, 8 probes, at most 128 MiB.
+pub(super) fn parquet(items: f64, rate: f64) -> Result<Size> {
+    let bits = (-8.0 * items / libm::log(1.0 - libm::pow(rate, 1.0 / 8.0))).trunc();
+    let bytes = (bits as u64 / 8).clamp(32, 128 << 20).next_power_of_two();
+    Ok(Size { bits: 8 * bytes, probes: 8 })
+}
+
+/// Cassandra: the fewest whole bits an item, up to 20, for which a table of `(1 - exp(-k/b))^k` to three digits has a rate as low; then the fewest probes.
+pub(super) fn cassandra(items: f64, rate: f64) -> Result<Size> {
+    const MOST: u32 = 20;
+    let best = |bits: u32| (1..=bits).fold(1, |best, probes| if table(bits, probes) < table(bits, best) { probes } else { best });
+    // `new BloomSpecification(2, optKPerBuckets[2])`, whose parameters are probes and bits: exchanged.
+    let (mut bits, mut probes) = (best(2), 2);
+    if rate < table(2, 1) {
+        (bits, probes) = (2, best(2));
+        while table(bits, probes) > rate {
+            bits += 1;
+            if bits > MOST {
+                return out_of_range(
+                    "rate",
+                    format!("{rate:e}"),
+                    format!("at least {:e}: this library refuses lower ones", table(MOST, best(MOST))),
+                );
+            }
+            probes = best(bits);
+        }
+        while probes > 1 && table(bits, probes - 1) <= rate {
+            probes -= 1;
+        }
+    }
+    size(round_up(items * f64::from(bits) + 20.0, 64), f64::from(probes))
+}
+
+/// An entry of Cassandra's table: the textbook rate to three significant digits.
+fn table(bits: u32, probes: u32) -> f64 {
+    let rate = libm::pow(1.0 - libm::exp(-f64::from(probes) / f64::from(bits)), f64::from(probes));
+    format!("{rate:.2e}").parse().unwrap_or(rate)
+}

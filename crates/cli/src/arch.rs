@@ -1,0 +1,44 @@
+//! What no safe Rust can know: whether the standard streams were open before the runtime of Rust opened `/dev/null` in the place of closed ones.
+#![allow(unsafe_code, reason = "the attribute that has a function run before the runtime is unsafe; the function itself is safe")]
+
+#[cfg(target_os = "linux")]
+mod streams {
+    use std::sync::atomic::{AtomicBool, Ordering};
+
+    static STDIN: AtomicBool = AtomicBool::new(false);
+    static STDOUT: AtomicBool = AtomicBool::new(false);
+
+    extern "C" fn note() {
+        use rustix::{io::fcntl_getfd, stdio};
+        STDIN.store(fcntl_getfd(stdio::stdin()).is_err(), Ordering::Relaxed);
+        STDOUT.store(fcntl_getfd(stdio::stdout()).is_err(), Ordering::Relaxed);
+    }
+
+    // SAFETY: the section holds pointers to functions of this type, which the loader calls once, before `main`. `note` needs nothing of the runtime: it makes two system calls and
+    // stores two flags, allocates nothing and cannot panic.
+    #[used]
+    #[unsafe(link_section = ".init_array")]
+    static NOTE: extern "C" fn() = note;
+
+    pub(crate) fn stdin_was_closed() -> bool {
+        STDIN.load(Ordering::Relaxed)
+    }
+
+    pub(crate) fn stdout_was_closed() -> bool {
+        STDOUT.load(Ordering::Relaxed)
+    }
+}
+
+/// Elsewhere it is not known.
+#[cfg(not(target_os = "linux"))]
+mod streams {
+    pub(crate) fn stdin_was_closed() -> bool {
+        false
+    }
+
+    pub(crate) fn stdout_was_closed() -> bool {
+        false
+    }
+}
+
+pub(crate) use streams::{stdin_was_closed, stdout_was_closed};

@@ -1,0 +1,67 @@
+//! Standard input and output as they were given, and what to say when the output fails.
+//!
+//! A program that is started with a closed output (`>&-`) finds `/dev/null` there: the Rust runtime opens it before `main`. Then lines would be lost without a word, while a state
+//! file knows them. So what was closed is noted before that, and stays closed.
+
+use crate::arch;
+use crate::failure::Failure;
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::sync::Mutex;
+
+static WRITTEN: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
+
+/// Standard output, locked; an error at the first write if it is closed.
+pub(crate) struct Output(io::StdoutLock<'static>);
+
+/// Standard output.
+pub(crate) fn stdout() -> Output {
+    Output(io::stdout().lock())
+}
+
+impl Output {
+    pub(crate) fn is_terminal(&self) -> bool {
+        io::IsTerminal::is_terminal(&self.0)
+    }
+}
+
+impl Write for Output {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        check(arch::stdout_was_closed())?;
+        self.0.write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.0.flush()
+    }
+}
+
+/// Prints the help or the version that was asked for.
+pub(crate) fn print_help(help: &clap::Error) -> Result<ExitCode, Failure> {
+    check(arch::stdout_was_closed())?;
+    help.print()?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// An error if standard input is closed.
+pub(crate) fn check_stdin() -> io::Result<()> {
+    check(arch::stdin_was_closed())
+}
+
+fn check(closed: bool) -> io::Result<()> {
+    if closed { Err(io::Error::other("it is closed")) } else { Ok(()) }
+}
+
+/// Notes that a file was written, which is to be said if the output fails later.
+pub(crate) fn now_written(path: &Path) {
+    if let Ok(mut written) = WRITTEN.lock() {
+        written.push(path.to_owned());
+    }
+}
+
+/// What was written by now: `; seen.tbl was written`, or nothing.
+pub(crate) fn written() -> String {
+    let written = WRITTEN.lock().map_or_else(|_| Vec::new(), |written| written.clone());
+    written.iter().map(|path| format!("; {} was written all the same", path.display())).collect()
+}

@@ -1,0 +1,281 @@
+//! What happens to files, whatever neighbours, permissions and closed outputs do: nothing is overwritten that is not ours, no secret is shown, and the exit code tells the truth.
+#![cfg(unix)]
+#![allow(missing_docs, reason = "a test has no public interface")]
+
+use std::fs;
+use std::os::unix::fs::{MetadataExt, PermissionsExt};
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+/// Runs a script in this folder, where `t` is the program; what it prints on both streams.
+fn shell_in(folder: &Path, script: &str) -> String {
+    let script = format!("exec 2>&1\nT='{}'; t() {{ \"$T\" \"$@\"; }}\n{script}", env!("CARGO_BIN_EXE_truebloom"));
+    let output = Command::new("bash").arg("-c").arg(script).current_dir(folder).stdin(Stdio::null()).output().expect("bash runs");
+    String::from_utf8_lossy(&output.stdout).into_owned()
+}
+
+fn shell(script: &str) -> String {
+    let folder = tempfile::tempdir().expect("a folder");
+    shell_in(folder.path(), script)
+}
+
+/// Both of the lines printed, whatever is between them.
+#[track_caller]
+fn assert_told(told: &str, lines: &[&str]) {
+    for line in lines {
+        assert!(told.lines().any(|found| found.contains(line)), "no `{line}` in:\n{told}");
+    }
+}
+
+#[test]
+fn a_new_state_overwrites_no_neighbour() {
+    let told =
+        shell("echo precious > v; ln -s v .truebloom-s; seq 9 | t dedup -n 100 -p 1% --state s | wc -l; cat v; readlink .truebloom-s");
+    assert_eq!(told, "9\nprecious\nv\n");
+    let told = shell("echo precious > .truebloom-s; seq 9 | t dedup -n 100 -p 1% --state s | wc -l; cat .truebloom-s");
+    assert_eq!(told, "9\nprecious\n");
+}
+
+/// One file is left by a process that was killed while it wrote; files that only look like it, and one that a living process has locked, stay.
+#[test]
+fn leftovers_of_killed_processes_are_removed_and_nothing_else() {
+    let told = shell(
+        "t create --empty -n 100 -p 1% F > /dev/null
+        mkdir .truebloom-folderfolder.tmp; echo 1 > .truebloom-short.tmp; echo 2 > .truebloom-aaaaaaaaaaa_.tmp; echo 3 > v; ln -s v .truebloom-linklinklink.tmp
+        : > .truebloom-leftleftleft.tmp; : > .truebloom-lockedlocked.tmp
+        flock .truebloom-lockedlocked.tmp sh -c 'echo held > held; exec sleep 60' & until [ -e held ]; do sleep .01; done
+        echo x | t insert F > /dev/null; kill %1; ls -A | sort",
+    );
+    let expected = ".truebloom-aaaaaaaaaaa_.tmp .truebloom-folderfolder.tmp .truebloom-linklinklink.tmp .truebloom-lockedlocked.tmp .truebloom-short.tmp F held v";
+    let mut found: Vec<&str> = told.lines().collect();
+    found.sort_unstable();
+    assert_eq!(found.join(" "), expected);
+}
+
+/// The file was removed and made anew, or just removed, while `insert` read its lines.
+#[test]
+fn an_insert_into_a_file_that_was_replaced_is_refused() {
+    for (verb, between, left) in [
+        ("insert F", "rm F; t create --empty -n 100 -p 1% --seed 2 F; echo B | t insert F", "B\n"),
+        ("insert F", "rm F; t create --empty -n 100 -p 1% --seed 2 N; mv N F", ""),
+        ("create --force -n 100 -p 1% F", "rm F; t create --empty -n 100 -p 1% --seed 2 F; echo B | t insert F", "B\n"),
+    ] {
+        let told = shell(&format!(
+            "t create --empty -n 100 -p 1% --seed 1 F > /dev/null; mkfifo lines; t {verb} lines > told 2>&1 & exec 3> lines
+            while [ -z \"$(grep -c FLOCK /proc/locks)\" ]; do :; done; sleep .3
+            {{ {between}; }} > /dev/null; echo A >&3; exec 3>&-; wait %1; echo \"exit $?\"; cat told; (echo A; echo B) | t check F"
+        ));
+        assert!(
+            told.starts_with("exit 2\n")
+                && told.contains("F was removed or replaced by another program in the meantime; nothing was written"),
+            "{told}"
+        );
+        assert!(told.ends_with(&format!("run the command again\n{left}")), "{told}");
+    }
+    let told = shell(
+        "mkfifo lines; t create -n 100 -p 1% --force F lines > told 2>&1 & exec 3> lines; sleep .3; echo other > F; echo A >&3; exec 3>&-; wait %1; echo \"exit $?\"; cat told F",
+    );
+    assert!(told.starts_with("exit 2\n") && told.ends_with("other\n"), "a file that appeared is not overwritten: {told}");
+}
+
+#[test]
+fn a_closed_output_is_an_error_and_the_state_knows_only_what_was_printed() {
+    let told = shell("seq 5 | t dedup -n 100 -p 1% --state s >&-; echo \"exit $?\"; seq 5 | t dedup --state s | wc -l");
+    assert!(told.ends_with("exit 2\n5\n") && told.contains("cannot write the output: it is closed"), "{told}");
+    let prepared = "seq 5 > five; t create -n 100 -p 1% --seed 1 F five > /dev/null; ";
+    for verb in [
+        "check F five",
+        "check -c F five",
+        "--help",
+        "--version",
+        "help check",
+        "info F",
+        "fpr -m 9 -n 1 -k 1",
+        "man",
+        "dedup five",
+        "count five",
+        "completions bash",
+    ] {
+        for to in [">&-", "> /dev/full"] {
+            let told = shell(&format!("{prepared} t {verb} {to}; echo \"exit $?\""));
+            assert!(told.ends_with("exit 2\n") && told.contains("cannot write the output"), "{verb} {to}: {told}");
+        }
+    }
+    assert_eq!(shell(&format!("{prepared} t check -q F five >&-; echo \"exit $?\"")), "exit 0\n", "it prints nothing");
+    assert_eq!(shell(&format!("{prepared} t check F five > /dev/null; echo \"exit $?\"")), "exit 0\n");
+    let told = shell(&format!("{prepared} t check F <&-; echo \"exit $?\""));
+    assert!(told.ends_with("exit 2\n") && told.contains("standard input: it is closed"), "{told}");
+}
+
+#[test]
+fn a_full_output_after_a_file_was_written_says_so() {
+    let prepared = "seq 5 > five; t create -n 100 -p 1% --seed 1 F five > /dev/null; t count -o S five > /dev/null; t count -o S2 --seed 3 five > /dev/null; cp S2 S3; ";
+    for (verb, file) in [
+        ("create -n 9 -p 1% N five", "N"),
+        ("insert F five", "F"),
+        ("clear F", "F"),
+        ("copy F N", "N"),
+        ("merge N F F", "N"),
+        ("count -o N five", "N"),
+        ("count merge N S2 S3", "N"),
+    ] {
+        let told = shell(&format!("{prepared} t {verb} > /dev/full; echo \"exit $?\"; t doctor {file} > /dev/null; echo \"whole $?\""));
+        assert_told(&told, &[&format!("; {file} was written all the same"), "exit 2", "whole 0"]);
+    }
+}
+
+#[test]
+fn signals_and_limits_leave_no_temporary_file_of_any_verb() {
+    let told = shell(
+        "seq 1000 > in; for n in 1 2; do t count -o s$n --seed 5 --memory 32MiB in > /dev/null 2>&1; done
+        for run in $(seq 12); do
+            $T count merge --force merged s1 s2 > /dev/null 2>&1 & sleep 0.$(printf %03d $((run * 7))); kill -$( ((run % 2)) && echo INT || echo TERM) $! 2> /dev/null; wait $! 2> /dev/null
+            $T dedup --memory 32MiB --state new$run in > /dev/null 2>&1 & sleep 0.$(printf %03d $((run * 7))); kill -TERM $! 2> /dev/null; wait $! 2> /dev/null
+            ls -A | grep truebloom-
+        done
+        (ulimit -f 100; t count merge M s1 s2; echo \"merge $?\"; seq 9 | t dedup --memory 32MiB --state S; echo \"dedup $?\"); ls -A | grep -e truebloom- -e '^[MS]$'",
+    );
+    let wanted: Vec<&str> = told.lines().filter(|line| !line.contains("Terminated") && !line.contains("Interrupt")).collect();
+    assert_eq!(wanted.len(), 4, "{told}");
+    assert_told(&told, &["cannot write M: File too large", "merge 2", "cannot write S: File too large", "dedup 2"]);
+}
+
+/// A private file and what replaces it, looked at for as long as it takes to see the temporary file.
+#[test]
+fn a_private_file_is_private_while_it_is_saved() {
+    let folder = tempfile::tempdir().expect("a folder");
+    shell_in(folder.path(), "umask 022; t create --empty -m 64MiB -n 1M --untrusted F > /dev/null; chmod 600 F");
+    let (mut seen, mut open) = (0, Vec::new());
+    while seen < 3 {
+        let mut child = Command::new(env!("CARGO_BIN_EXE_truebloom"))
+            .args(["clear", "F"])
+            .current_dir(&folder)
+            .stdout(Stdio::null())
+            .spawn()
+            .expect("it starts");
+        while child.try_wait().expect("it can be waited for").is_none() {
+            for entry in fs::read_dir(&folder).expect("the folder").flatten() {
+                // It may be gone again.
+                let Ok(metadata) = entry.metadata() else { continue };
+                if entry.file_name() != "F" {
+                    seen += 1;
+                    open.extend(Some(metadata.mode() & 0o777).filter(|mode| mode & 0o077 != 0));
+                }
+            }
+        }
+    }
+    assert_eq!(open, [], "modes of the temporary file");
+    assert_eq!(fs::metadata(folder.path().join("F")).expect("the filter").mode() & 0o777, 0o600);
+}
+
+#[test]
+fn owner_group_mode_and_links_are_kept_or_told() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = folder.path().join("F");
+    shell_in(folder.path(), "t create --empty -n 100 -p 1% F > /dev/null; ln F G");
+    fs::set_permissions(&file, fs::Permissions::from_mode(0o640)).expect("ours");
+    // Only root may give a file away; for others this changes nothing.
+    let given = std::os::unix::fs::chown(&file, Some(1234), Some(5678)).is_ok();
+    let told = shell_in(folder.path(), "seq 3 | t insert F");
+    assert_told(&told, &["F was written, but one other name of the old file (a hard link) keeps the old contents"]);
+    let data = fs::metadata(&file).expect("the filter");
+    assert_eq!(data.mode() & 0o777, 0o640);
+    if given {
+        assert_eq!((data.uid(), data.gid()), (1234, 5678));
+    }
+    let told = shell_in(
+        folder.path(),
+        "chmod 444 F; cp F before; seq 3 | t insert F; echo \"exit $?\"; t create --empty --force -n 9 -p 1% F; echo \"exit $?\"; t dedup --state F < /dev/null; echo \"exit $?\"; cmp F before",
+    );
+    assert_eq!(told.matches("F is write-protected; `chmod u+w` it first, or choose another name\nexit 2\n").count(), 3, "{told}");
+}
+
+#[test]
+fn pipes_and_links_that_lead_nowhere_are_refused_at_once() {
+    let verbs = [
+        "insert F five",
+        "clear F",
+        "info F",
+        "doctor F",
+        "verify F",
+        "check F five",
+        "compare F F",
+        "copy F N",
+        "merge N F F",
+        "count show F",
+        "count query F 1",
+        "dedup --state F five",
+    ];
+    for verb in verbs {
+        let told = shell(&format!("seq 5 > five; mkfifo F; timeout 20 $T {verb}; echo \"exit $?\""));
+        assert!(told.ends_with("exit 2\n") && told.contains("not a regular file"), "{verb}: {told}");
+    }
+    for verb in ["dedup -n 9 -p 1% --state F five", "create -n 9 -p 1% --force F five", "count --force -o F five"] {
+        let told = shell(&format!("seq 5 > five; ln -s nowhere F; t {verb}; echo \"exit $?\"; readlink F"));
+        assert!(told.ends_with("exit 2\nnowhere\n") && told.contains("F is a symbolic link to a file that is not there"), "{verb}: {told}");
+    }
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_lock_of_another_process_is_told_with_its_number() {
+    let told = shell(
+        "seq 9 | t dedup -n 100 -p 1% --state s > /dev/null; flock s sh -c 'echo $$ > held; exec sleep 60' & until [ -s held ]; do sleep .01; done
+        timeout 20 flock -n s true || seq 3 | t dedup --state s; echo \"exit $?\"; pid=$(cat /proc/locks | awk '/FLOCK/ { print $5 }' | tr '\\n' ' '); kill %1; echo \"pids $pid\"",
+    );
+    let process = told.split("(process ").nth(1).and_then(|rest| rest.split(')').next()).unwrap_or_default().to_owned();
+    assert_told(&told, &["s: another process keeps its state there; wait until it has finished, then try again (process ", "exit 2"]);
+    let pids = told.lines().find_map(|line| line.strip_prefix("pids ")).expect("the locks");
+    assert!(pids.split(' ').any(|pid| pid == process), "{told}");
+}
+
+/// The remedy, given to a shell, does what it says and nothing else.
+#[test]
+fn the_shell_takes_remedies_as_they_are_meant() {
+    let told = shell(
+        r#"for name in 'x;touch pwned;.tbl' "it's.tbl" '-rf' '$(touch pwned).tbl' 'plain.tbl'; do
+            t create --empty -n 100 -p 1% --seed 1 -- "./$name" > /dev/null; cp -- "./$name" whole
+            printf X | dd "of=./$name" bs=1 seek=24 conv=notrunc status=none
+            bash -c "$(t doctor --json -- "./$name" | sed 's/.*"remedy":"//; s/","bits.*//; s/\\\\/\\/g')" 2> /dev/null; cmp -- "./$name" whole && echo healed
+            echo junk >> "./$name"; bash -c "$(t doctor -- "./$name" | sed -n 's/^do *//p')"; cmp healed.tbl whole && echo healed
+        done; [ -e pwned ] && echo pwned"#,
+    );
+    assert_eq!(told, "healed\n".repeat(10));
+}
+
+/// A limit on memory ends it with an error, not by a signal.
+#[cfg(target_os = "linux")]
+#[test]
+fn too_little_memory_is_exit_code_2() {
+    let told = shell(
+        "seq 20000 > in; t create --empty -n 10k -p 1% --seed 1 F > /dev/null
+        for limit in $(seq 16000 700 40000); do for verb in 'check -c F in' 'dedup --memory 1MiB in' 'count in' 'info F'; do
+            (ulimit -v $limit; exec $T $verb) > /dev/null 2>&1; code=$?
+            # 1 is the answer of `check`; with 127 the loader has not begun the program.
+            case $code in 0|1|2|127) ;; *) echo \"$limit $verb: exit $code\";; esac
+        done; done",
+    );
+    assert_eq!(told, "");
+}
+
+/// One answer for each query, in order, whatever it asks for; and no more memory than a query may take.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_query_that_asks_too_much_ends_no_other() {
+    let told = shell(
+        r#"q='{"fn":"fpr","variant":"standard","bits":1000,"items":10,"probes":3}'
+        { echo "$q"; head -c 20000000 /dev/zero | tr '\0' '['; echo; echo "$q"; echo '{"fn":"occupancy","law":"union","bits":100000000,"committees":[[50000000,2]],"pmf":true}'; echo "$q"
+          head -c 5000000 /dev/zero; } | (ulimit -v 400000; exec "$T" eval 2> /dev/null) > out; echo "exit $?"; cut -c1-40 out"#,
+    );
+    let expected = [
+        "exit 2",
+        r#"{"value":"#,
+        r#"{"error":"the query is longer than 4 MiB"#,
+        r#"{"value":"#,
+        r#"{"error":"field `pmf` needs an answer of"#,
+        r#"{"value":"#,
+        r#"{"error":"the query is longer than 4 MiB"#,
+    ];
+    let lines: Vec<&str> = told.lines().collect();
+    assert!(lines.len() == expected.len() && lines.iter().zip(expected).all(|(line, expected)| line.starts_with(expected)), "{told}");
+}

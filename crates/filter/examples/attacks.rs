@@ -1,0 +1,98 @@
+//! The known attacks on Bloom filters, played, with a table of what succeeds: `cargo run --release -p truebloom --example attacks`.
+//!
+//! *Pollution*: only keys that set `probes` new bits each are inserted, so that the filter fills faster than by any others, and its rate is far above the one planned for.
+//! *Queries*: keys that pass although they were never inserted are found, and held against the real filter.
+//! The attacker reads the seed in the file, guesses one, or has only the answers of the filter. Everything is frozen but the seeds called random.
+
+use truebloom::{BloomFilter, PortableHasher, Rate, Seed, Target};
+use truebloom_math::Plan;
+
+const ITEMS: u64 = 2_000;
+const CANDIDATES: u64 = 2_000_000;
+
+fn main() -> Result<(), Box<dyn std::error::Error>> {
+    let plan = Plan::new(&Target { items: Some(ITEMS), rate: Some("1%".parse::<Rate>()?), ..Target::default() })?;
+    let folder = tempfile::tempdir()?;
+    let path = folder.path().join("real.tbl");
+    println!("{ITEMS} items at 1%: {} bits, {} probes; up to {CANDIDATES} keys are tried\n", plan.bits, plan.probes);
+    println!("{:<9}  {:<10}  {:<22}  {:<42}  verdict", "attack", "hasher", "attacker has", "found");
+    for (name, make) in [("XXH3", PortableHasher::xxh3 as fn(Seed) -> PortableHasher), ("SipHash", PortableHasher::sip13)] {
+        for known in [Knows::Seed, Knows::OtherSeed, Knows::Answers] {
+            let mut real = BloomFilter::from_plan_with_hasher(&plan, make(Seed::random()?))?;
+            real.save(&path)?;
+            // What the file tells anyone who can read it.
+            let seed = match known {
+                Knows::Seed => BloomFilter::open(&path)?.seed(),
+                Knows::OtherSeed => Seed::random()?,
+                Knows::Answers => Seed::from(0),
+            };
+            let mut model = BloomFilter::from_plan_with_hasher(&plan, make(seed))?;
+            // With answers only, a key that is new to the filter is all that can be chosen.
+            let mut candidates = (0..CANDIDATES).map(|i| format!("key {i}"));
+            for _ in 0..ITEMS {
+                let chosen = candidates.find(|key| match known {
+                    Knows::Answers => !real.contains(key.as_str()),
+                    _ => sets_all(&mut model, key, plan.probes),
+                });
+                let Some(key) = chosen else { break };
+                real.insert(key.as_str());
+            }
+            let fpr = real.fpr().value;
+            let verdict = if fpr > 0.02 { "succeeds" } else { "fails" };
+            println!("{:<9}  {name:<10}  {:<22}  a filter with a rate of {fpr:<18.5}  {verdict}", "pollution", known.text());
+        }
+        for known in [Knows::Seed, Knows::OtherSeed, Knows::Answers] {
+            let mut real = BloomFilter::from_plan_with_hasher(&plan, make(Seed::random()?))?;
+            let seed = if let Knows::Seed = known { real.seed() } else { Seed::random()? };
+            let mut model = BloomFilter::from_plan_with_hasher(&plan, make(seed))?;
+            (0..ITEMS).for_each(|i| {
+                real.insert(format!("member {i}").as_str());
+                model.insert(format!("member {i}").as_str());
+            });
+            let oracle = if let Knows::Answers = known { &real } else { &model };
+            let chosen: Vec<String> = (0..200_000).map(|i| format!("key {i}")).filter(|key| oracle.contains(key.as_str())).collect();
+            let passed = chosen.iter().filter(|key| real.contains(key.as_str())).count();
+            let verdict = match known {
+                Knows::Answers => "succeeds, after 1/p tries a key: as with any Bloom filter",
+                _ if 10 * passed > chosen.len() => "succeeds",
+                _ => "fails",
+            };
+            println!(
+                "{:<9}  {name:<10}  {:<22}  {:<42}  {verdict}",
+                "queries",
+                known.text(),
+                format!("{passed} of {} chosen keys pass", chosen.len())
+            );
+        }
+    }
+    Ok(())
+}
+
+#[derive(Clone, Copy)]
+enum Knows {
+    Seed,
+    OtherSeed,
+    Answers,
+}
+
+impl Knows {
+    fn text(self) -> &'static str {
+        match self {
+            Knows::Seed => "the file, so the seed",
+            Knows::OtherSeed => "a guessed seed",
+            Knows::Answers => "the filter's answers",
+        }
+    }
+}
+
+/// Inserts a key if that sets so many bits.
+fn sets_all(model: &mut BloomFilter, key: &str, probes: u32) -> bool {
+    let before = model.ones();
+    let mut with = model.clone();
+    with.insert(key);
+    let all = with.ones() == before + u64::from(probes);
+    if all {
+        *model = with;
+    }
+    all
+}

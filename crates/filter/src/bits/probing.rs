@@ -1,0 +1,176 @@
+//! Batches of the standard scheme, whose probes lie anywhere.
+
+use super::{Batch, Batches, Bits, Spread};
+use crate::arch::{LANES, Lanes, Level, digits, first_digits, prefetch, word};
+use crate::bulk::{BATCH, BatchAnswers, Group, Hashes, each, mark};
+use crate::scheme::{Standard, digit};
+
+/// Probes that are asked for ahead. A key with more, at rates below 1e-19, goes alone.
+const MOST_AHEAD: usize = 64;
+
+/// What is kept from batch to batch: room for positions, which would take as long to clear as to fill, and how the last batch went.
+pub struct Probing {
+    level: Level,
+    /// Probe by probe, a lane a key.
+    ahead: [Lanes; MOST_AHEAD],
+    /// What passes needs all its probes, what does not needs two: the last batch says what to expect of the next.
+    mostly_hits: bool,
+}
+
+impl Batches<Standard, Spread> for Probing {
+    fn new(_: &Standard) -> Probing {
+        Probing { level: Level::detect(), ahead: [[0; LANES]; MOST_AHEAD], mostly_hits: false }
+    }
+
+    #[inline]
+    fn contains(&mut self, scheme: &Standard, storage: &Spread, batch: Batch<'_>) -> BatchAnswers {
+        let (bits, hashes) = (&storage.bits, batch.present);
+        let answers = if self.mostly_hits { self.all_probes(scheme, bits, hashes) } else { survivors(self.level, scheme, bits, hashes) };
+        let hits: u32 = answers.iter().map(|word| word.count_ones()).sum();
+        self.mostly_hits = 2 * hits as usize > hashes.count();
+        answers
+    }
+
+    #[inline]
+    fn insert(&mut self, scheme: &Standard, storage: &mut Spread, batch: Batch<'_>) -> BatchAnswers {
+        let (answers, newly_set) = self.set(scheme, &mut storage.bits, batch.present);
+        storage.ones += newly_set;
+        answers
+    }
+}
+
+impl Probing {
+    /// All probes of every key, asked for ahead, and looked at without a branch.
+    fn all_probes(&mut self, scheme: &Standard, bits: &Bits, hashes: &Hashes) -> BatchAnswers {
+        let mut answers = BatchAnswers::default();
+        for (number, group) in hashes.groups().enumerate() {
+            let known = self.look_ahead(scheme, bits, group);
+            for lane in 0..group.count {
+                let found = match known {
+                    Some(probes) => self.ahead[..probes].iter().fold(true, |all, positions| all & bits.get(positions[lane])),
+                    None => scheme.positions(group.hash(lane)).all(|position| bits.get(position)),
+                };
+                mark(&mut answers, number * LANES + lane, found);
+            }
+        }
+        answers
+    }
+
+    /// Sets the bits of a batch of keys in order: which of them were new, and the number of bits newly set.
+    #[inline]
+    fn set(&mut self, scheme: &Standard, bits: &mut Bits, hashes: &Hashes) -> (BatchAnswers, u64) {
+        let (mut answers, mut newly_set) = (BatchAnswers::default(), 0);
+        for (number, group) in hashes.groups().enumerate() {
+            let known = self.look_ahead(scheme, bits, group);
+            for lane in 0..group.count {
+                let before = newly_set;
+                match known {
+                    Some(probes) => {
+                        let mut set = bits.setter();
+                        self.ahead[..probes].iter().for_each(|positions| newly_set += u64::from(set(positions[lane])));
+                    }
+                    None => scheme.positions(group.hash(lane)).for_each(|position| newly_set += u64::from(bits.set(position))),
+                }
+                mark(&mut answers, number * LANES + lane, newly_set > before);
+            }
+        }
+        (answers, newly_set)
+    }
+
+    /// The positions of a group on their way to the cache, and how many each key has; `None` where keys go alone: with too many probes, or when a word is skipped.
+    #[inline(always)]
+    fn look_ahead(&mut self, scheme: &Standard, bits: &Bits, group: Group<'_>) -> Option<usize> {
+        let ahead = self.ahead.get_mut(..scheme.probes() as usize)?;
+        let mut rest = [0; LANES];
+        for (probe, positions) in (0..).zip(ahead) {
+            if !draw(self.level, scheme, group, probe, &mut rest, positions) {
+                return None;
+            }
+            positions.iter().take(group.count).for_each(|position| prefetch(bits.words(), position >> 6));
+        }
+        Some(scheme.probes() as usize)
+    }
+}
+
+/// The positions of this probe, from what is left of the words or from new ones. False if a key would have to skip its word.
+#[inline(always)]
+fn draw(level: Level, scheme: &Standard, group: Group<'_>, probe: u32, rest: &mut Lanes, positions: &mut Lanes) -> bool {
+    let Some(number) = scheme.new_word(probe) else {
+        digits(level, rest, scheme.bits(), positions);
+        return true;
+    };
+    let mut room = [0; LANES];
+    let words = group.words(level, number, &mut room);
+    first_digits(level, words, scheme.bits(), scheme.draws().tuples, scheme.draws().threshold, positions, rest)
+}
+
+/// Probe after probe, and only of the keys that are still in question. In memory the next probe of each is on its way while the others are looked at; in cache the
+/// gain is that nothing is guessed: a key is kept or not by arithmetic instead of by a branch that is wrong every other time.
+///
+/// The first two positions are made for all keys side by side, as half of them need the second; later ones key by key. A key that skips a word is answered alone in the end.
+fn survivors(level: Level, scheme: &Standard, bits: &Bits, hashes: &Hashes) -> BatchAnswers {
+    let (mut first, mut second, mut rest) = ([0; BATCH], [0; BATCH], [0; BATCH]);
+    let (mut answers, mut alone) = (BatchAnswers::default(), BatchAnswers::default());
+    let lanes = first.as_chunks_mut().0.iter_mut().zip(second.as_chunks_mut().0).zip(rest.as_chunks_mut().0);
+    for (number, (group, ((first, second), rest))) in hashes.groups().zip(lanes).enumerate() {
+        let mut drawn = draw(level, scheme, group, 0, rest, first);
+        first.iter().take(group.count).for_each(|position| prefetch(bits.words(), position >> 6));
+        drawn &= draw(level, scheme, group, 1, rest, second);
+        if !drawn {
+            (0..group.count).for_each(|lane| mark(&mut alone, number * LANES + lane, true));
+        }
+    }
+    let mut alive: [u8; BATCH] = std::array::from_fn(|key| key as u8);
+    let mut count = keep(&mut alive, hashes.count(), bits, &first);
+    let mut positions = second;
+    for probe in 1..scheme.probes() {
+        let new_word = scheme.new_word(probe);
+        for key in &alive[..count] {
+            let key = usize::from(*key);
+            if probe > 1 {
+                if let Some(number) = new_word {
+                    rest[key] = word(hashes.hash(key), number);
+                    mark(&mut alone, key, scheme.draws().skips(rest[key]));
+                }
+                (positions[key], rest[key]) = digit(rest[key], scheme.bits());
+            }
+            prefetch(bits.words(), positions[key] >> 6);
+        }
+        count = keep(&mut alive, count, bits, &positions);
+        if count == 0 {
+            break;
+        }
+    }
+    alive[..count].iter().for_each(|key| mark(&mut answers, usize::from(*key), true));
+    if alone != BatchAnswers::default() {
+        answer_alone(scheme, bits, hashes, alone, &mut answers);
+    }
+    answers
+}
+
+/// BatchAnswers for these keys one by one, whatever was answered before.
+#[cold]
+fn answer_alone(scheme: &Standard, bits: &Bits, hashes: &Hashes, alone: BatchAnswers, answers: &mut BatchAnswers) {
+    answers.iter_mut().zip(alone).for_each(|(answers, alone)| *answers &= !alone);
+    each(&alone, hashes.count(), {
+        let mut key = 0;
+        move |alone| {
+            if alone {
+                mark(answers, key, scheme.positions(hashes.hash(key)).all(|position| bits.get(position)));
+            }
+            key += 1;
+        }
+    });
+}
+
+/// Keeps those of the first `count` keys whose position is set, in order, and says how many.
+#[inline(always)]
+fn keep(alive: &mut [u8; BATCH], count: usize, bits: &Bits, positions: &[u64; BATCH]) -> usize {
+    let mut kept = 0;
+    for i in 0..count {
+        let key = alive[i];
+        alive[kept] = key;
+        kept += usize::from(bits.get(positions[usize::from(key)]));
+    }
+    kept
+}

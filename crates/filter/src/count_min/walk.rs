@@ -1,0 +1,41 @@
+//! What the rows of sketches are drawn from.
+
+use crate::error::BuildError;
+use crate::hash::KeyHash;
+use crate::scheme::{WordStream, draw};
+use truebloom_math::law;
+
+/// The number of the walk in files, where filters have the number of their scheme.
+pub(super) const WALK: u16 = 13;
+
+/// Numbers below a width, one a word of a key's walk: exactly uniform and independent if the words are. Every word is mixed, the first ones too, so that rows do well even by numbers that were never
+/// hashed, which pairwise independent rows take.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Walk {
+    width: u64,
+    count: u32,
+    /// 2^64 mod width. A division, so done once.
+    threshold: u64,
+}
+
+impl Walk {
+    /// For a width of 1 to 2^62 and 1 to [`MAX_PROBES`](crate::MAX_PROBES) numbers a key; an error outside of these.
+    pub(super) fn new(width: u64, count: u32) -> Result<Walk, BuildError> {
+        crate::scheme::check_probes(count)?;
+        // Checks the width, so that the remainder below does not divide by zero.
+        law::Standard::new(width, count)?;
+        Ok(Walk { width, count, threshold: width.wrapping_neg() % width })
+    }
+
+    #[inline]
+    pub(super) fn width(&self) -> u64 {
+        self.width
+    }
+
+    /// The numbers of a key.
+    #[inline]
+    pub(super) fn numbers(&self, hash: KeyHash) -> impl Iterator<Item = u64> + use<> {
+        let (Walk { width, count, threshold }, mut words) = (*self, WordStream::new(hash));
+        (0..count).map(move |_| draw(&mut words, width, threshold))
+    }
+}

@@ -1,0 +1,379 @@
+//! What all filters that keep their keys do.
+
+use crate::FilterOf;
+use crate::any_filter::{AnyFilter, both, each};
+use crate::bulk::Answers;
+use crate::error::{BuildError, FileError, MergeError};
+use crate::format::FileKind;
+use crate::hash::{KeyHash, KeyHasher, PortableHasher, Seed, hash_key};
+use crate::key::Key;
+use crate::scheme::{Scheme, SchemeId};
+use crate::verify::{Measurement, Verification};
+use std::io::{self, Write};
+use std::path::Path;
+use truebloom_math::{Error, Fpr, Law, Rate};
+
+/// A filter of any scheme that can be saved: what a program is written over that takes them all.
+///
+/// Every [`FilterOf`] with a [`PortableHasher`] is one, and [`AnyFilter`], whose scheme is known only from its file. The methods are those of [`FilterOf`], where they are explained. A `dyn Filter` has all but those that
+/// take keys of any type or another filter; it takes keys by their hashes, which [`hasher`](Self::hasher) makes.
+///
+/// ```
+/// use truebloom::{BlockedBloomFilter, BloomFilter, Filter};
+///
+/// fn seen_before(filter: &mut impl Filter, keys: &[&str]) -> usize {
+///     keys.iter().filter(|key| !filter.insert(**key)).count()
+/// }
+///
+/// assert_eq!(seen_before(&mut BloomFilter::new(100, 1e-6)?, &["a", "b", "a"]), 1);
+/// assert_eq!(seen_before(&mut BlockedBloomFilter::new(100, 1e-6)?, &["a", "b", "a"]), 1);
+/// # Ok::<(), truebloom::BuildError>(())
+/// ```
+///
+/// Recycling filters are none: they forget, and their answers mean something else.
+pub trait Filter {
+    /// How a hash becomes positions.
+    fn scheme_id(&self) -> SchemeId;
+
+    /// What its file holds.
+    fn kind(&self) -> FileKind;
+
+    /// The hasher, with its seed.
+    fn hasher(&self) -> &PortableHasher;
+
+    /// The seed of the hasher.
+    fn seed(&self) -> Seed {
+        KeyHasher::seed(self.hasher())
+    }
+
+    /// Number of bits m.
+    fn bits(&self) -> u64;
+
+    /// Probes k of a key.
+    fn probes(&self) -> u32;
+
+    /// The number of distinct items that it was planned for, if it was.
+    fn capacity(&self) -> Option<u64>;
+
+    /// The rate that was asked for, if one was.
+    fn rate(&self) -> Option<Rate>;
+
+    /// Offers of keys, repeats included.
+    fn offered(&self) -> u64;
+
+    /// Offers that set a bit.
+    fn changed(&self) -> u64;
+
+    /// Whether it came out of a union or an intersection.
+    fn is_merged(&self) -> bool;
+
+    /// Whether an intersection went into it: [`FilterOf::is_intersection`].
+    fn is_intersection(&self) -> bool;
+
+    /// The most distinct keys it can hold.
+    fn most_items(&self) -> u64;
+
+    /// Number of set bits.
+    fn ones(&self) -> u64;
+
+    /// Share of set bits.
+    fn fill(&self) -> f64;
+
+    /// Whether no bit is set.
+    fn is_empty(&self) -> bool;
+
+    /// The law that it obeys.
+    fn law(&self) -> Box<dyn Law>;
+
+    /// Its rate right now: [`FilterOf::fpr`].
+    fn fpr(&self) -> Fpr;
+
+    /// Whether the fill determines that rate.
+    fn fill_tells_rate(&self) -> bool;
+
+    /// The expected rate at its capacity: [`FilterOf::expected_fpr`].
+    fn expected_fpr(&self) -> Result<Option<Fpr>, Error>;
+
+    /// The expected rate of so many distinct items.
+    fn expected_fpr_at(&self, items: u64) -> Result<Fpr, Error>;
+
+    /// Distinct items by the fill: [`FilterOf::estimated_items`].
+    fn estimated_items(&self) -> Option<f64>;
+
+    /// Whether it holds more distinct items than it was planned for: [`FilterOf::is_over_capacity`].
+    fn is_over_capacity(&self) -> bool;
+
+    /// What its own counters and bits say: [`Verification::of`].
+    fn verification(&self) -> Result<Verification, Error>;
+
+    /// A measurement by random keys: [`Measurement::new`].
+    fn measurement(&self, seed: u64) -> Measurement<'_>;
+
+    /// Inserts a key that is hashed already; true if it was surely new.
+    fn insert_hash(&mut self, hash: KeyHash) -> bool;
+
+    /// Whether it contains a key that is hashed already.
+    fn contains_hash(&self, hash: KeyHash) -> bool;
+
+    /// Inserts keys that are hashed already, in order, and says which were surely new.
+    fn insert_all_hashes(&mut self, hashes: &[KeyHash]) -> Answers;
+
+    /// Which of these keys that are hashed already are contained.
+    fn contains_all_hashes(&self, hashes: &[KeyHash]) -> Answers;
+
+    /// Forgets all keys.
+    fn clear(&mut self);
+
+    /// The number of bytes of its file.
+    fn encoded_bytes(&self) -> u64;
+
+    /// The bytes of its file.
+    fn to_bytes(&self) -> Result<Vec<u8>, BuildError>;
+
+    /// Writes the bytes of its file.
+    fn write_to(&self, writer: &mut dyn Write) -> io::Result<()>;
+
+    /// Writes its file, and replaces the one that is there: [`FilterOf::save`].
+    fn save(&self, path: &Path) -> Result<(), FileError>;
+
+    /// Writes its file; an error if there is anything under that name already.
+    fn save_new(&self, path: &Path) -> Result<(), FileError>;
+
+    /// Adds all keys of another filter: [`FilterOf::union_with`].
+    fn union_with(&mut self, other: &Self) -> Result<(), MergeError>
+    where
+        Self: Sized;
+
+    /// Keeps what both contain: [`FilterOf::intersect_with`].
+    fn intersect_with(&mut self, other: &Self) -> Result<(), MergeError>
+    where
+        Self: Sized;
+
+    /// The key's hash.
+    #[inline]
+    fn hash<K: Key + ?Sized>(&self, key: &K) -> KeyHash
+    where
+        Self: Sized,
+    {
+        hash_key(self.hasher(), key)
+    }
+
+    /// Inserts a key; true if it was surely new.
+    #[inline]
+    fn insert<K: Key + ?Sized>(&mut self, key: &K) -> bool
+    where
+        Self: Sized,
+    {
+        self.insert_hash(self.hash(key))
+    }
+
+    /// Whether it contains a key.
+    #[inline]
+    fn contains<K: Key + ?Sized>(&self, key: &K) -> bool
+    where
+        Self: Sized,
+    {
+        self.contains_hash(self.hash(key))
+    }
+
+    /// Inserts keys, in order, and says which were surely new.
+    fn insert_all<I: IntoIterator<Item: Key>>(&mut self, keys: I) -> Answers
+    where
+        Self: Sized;
+
+    /// Which of the keys are contained.
+    fn contains_all<I: IntoIterator<Item: Key>>(&self, keys: I) -> Answers
+    where
+        Self: Sized;
+}
+
+/// The methods that are handed on as they are, for a filter of one scheme and for one of any.
+macro_rules! handed_on {
+    ($each:ident) => {
+        fn bits(&self) -> u64 {
+            $each!(self, filter => filter.bits())
+        }
+
+        fn probes(&self) -> u32 {
+            $each!(self, filter => filter.probes())
+        }
+
+        fn hasher(&self) -> &PortableHasher {
+            $each!(self, filter => filter.hasher())
+        }
+
+        fn capacity(&self) -> Option<u64> {
+            $each!(self, filter => filter.capacity())
+        }
+
+        fn rate(&self) -> Option<Rate> {
+            $each!(self, filter => filter.rate())
+        }
+
+        fn offered(&self) -> u64 {
+            $each!(self, filter => filter.offered())
+        }
+
+        fn changed(&self) -> u64 {
+            $each!(self, filter => filter.changed())
+        }
+
+        fn is_merged(&self) -> bool {
+            $each!(self, filter => filter.is_merged())
+        }
+
+        fn is_intersection(&self) -> bool {
+            $each!(self, filter => filter.is_intersection())
+        }
+
+        fn most_items(&self) -> u64 {
+            $each!(self, filter => filter.most_items())
+        }
+
+        fn ones(&self) -> u64 {
+            $each!(self, filter => filter.ones())
+        }
+
+        fn fill(&self) -> f64 {
+            $each!(self, filter => filter.fill())
+        }
+
+        fn is_empty(&self) -> bool {
+            $each!(self, filter => filter.is_empty())
+        }
+
+        fn law(&self) -> Box<dyn Law> {
+            $each!(self, filter => filter.law())
+        }
+
+        fn fpr(&self) -> Fpr {
+            $each!(self, filter => filter.fpr())
+        }
+
+        fn fill_tells_rate(&self) -> bool {
+            $each!(self, filter => filter.fill_tells_rate())
+        }
+
+        fn expected_fpr(&self) -> Result<Option<Fpr>, Error> {
+            $each!(self, filter => filter.expected_fpr())
+        }
+
+        fn expected_fpr_at(&self, items: u64) -> Result<Fpr, Error> {
+            $each!(self, filter => filter.expected_fpr_at(items))
+        }
+
+        fn estimated_items(&self) -> Option<f64> {
+            $each!(self, filter => filter.estimated_items())
+        }
+
+        fn is_over_capacity(&self) -> bool {
+            $each!(self, filter => filter.is_over_capacity())
+        }
+
+        fn verification(&self) -> Result<Verification, Error> {
+            $each!(self, filter => Verification::of(filter))
+        }
+
+        fn measurement(&self, seed: u64) -> Measurement<'_> {
+            $each!(self, filter => Measurement::new(filter, seed))
+        }
+
+        #[inline]
+        fn insert_hash(&mut self, hash: KeyHash) -> bool {
+            $each!(self, filter => filter.insert_hash(hash))
+        }
+
+        #[inline]
+        fn contains_hash(&self, hash: KeyHash) -> bool {
+            $each!(self, filter => filter.contains_hash(hash))
+        }
+
+        fn insert_all_hashes(&mut self, hashes: &[KeyHash]) -> Answers {
+            $each!(self, filter => filter.insert_all_hashes(hashes))
+        }
+
+        fn contains_all_hashes(&self, hashes: &[KeyHash]) -> Answers {
+            $each!(self, filter => filter.contains_all_hashes(hashes))
+        }
+
+        fn insert_all<I: IntoIterator<Item: Key>>(&mut self, keys: I) -> Answers {
+            $each!(self, filter => filter.insert_all(keys))
+        }
+
+        fn contains_all<I: IntoIterator<Item: Key>>(&self, keys: I) -> Answers {
+            $each!(self, filter => filter.contains_all(keys))
+        }
+
+        fn clear(&mut self) {
+            $each!(self, filter => filter.clear())
+        }
+
+        fn encoded_bytes(&self) -> u64 {
+            self.encoded_bytes()
+        }
+
+        fn to_bytes(&self) -> Result<Vec<u8>, BuildError> {
+            self.to_bytes()
+        }
+
+        fn write_to(&self, writer: &mut dyn Write) -> io::Result<()> {
+            self.write_to(writer)
+        }
+
+        fn save(&self, path: &Path) -> Result<(), FileError> {
+            self.save(path)
+        }
+
+        fn save_new(&self, path: &Path) -> Result<(), FileError> {
+            self.save_new(path)
+        }
+    };
+}
+
+/// Of one scheme, the filter itself answers.
+macro_rules! itself {
+    ($self:expr, $filter:ident => $value:expr) => {{
+        let $filter = $self;
+        $value
+    }};
+}
+
+impl<S: Scheme> Filter for FilterOf<S> {
+    handed_on!(itself);
+
+    fn scheme_id(&self) -> SchemeId {
+        self.scheme().id()
+    }
+
+    fn kind(&self) -> FileKind {
+        S::KIND
+    }
+
+    fn union_with(&mut self, other: &FilterOf<S>) -> Result<(), MergeError> {
+        self.union_with(other)
+    }
+
+    fn intersect_with(&mut self, other: &FilterOf<S>) -> Result<(), MergeError> {
+        self.intersect_with(other)
+    }
+}
+
+impl Filter for AnyFilter {
+    handed_on!(each);
+
+    fn scheme_id(&self) -> SchemeId {
+        each!(self, filter => filter.scheme().id())
+    }
+
+    fn kind(&self) -> FileKind {
+        each!(self, filter => filter.kind())
+    }
+
+    fn union_with(&mut self, other: &AnyFilter) -> Result<(), MergeError> {
+        both!(self, other, (ours, theirs) => ours.union_with(theirs))
+    }
+
+    fn intersect_with(&mut self, other: &AnyFilter) -> Result<(), MergeError> {
+        both!(self, other, (ours, theirs) => ours.intersect_with(theirs))
+    }
+}

@@ -1,0 +1,100 @@
+//! What a header says by itself, and where.
+
+use super::{Fields, FileKind, HEADER_BYTES, at};
+use crate::error::FormatError;
+use crate::hash::Seed;
+use std::ops::Range;
+
+/// The fields that a header has in every kind, without the payload: for programs that look at files which they need not, or cannot, open. docs/FORMAT.md says what the fields mean in each kind.
+///
+/// ```
+/// use truebloom::{BloomFilter, FileHeader, FileKind};
+/// let bytes = BloomFilter::with_bits_and_probes(1_000, 7)?.to_bytes()?;
+/// let header = FileHeader::from_bytes(&bytes)?;
+/// assert_eq!((header.kind(), header.bits(), header.probes()), (FileKind::Bloom, 1_000, 7));
+/// assert_eq!(header.file_bytes(), bytes.len() as u64);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone)]
+pub struct FileHeader {
+    fields: Fields,
+    kind: FileKind,
+}
+
+impl FileHeader {
+    /// Bytes of a header.
+    pub const BYTES: u64 = HEADER_BYTES as u64;
+
+    /// The header at the start of these bytes. Errors: they are no header of this version, or a damaged one, or of a kind that is not known. What the kind asks of the fields is not checked.
+    pub fn from_bytes(bytes: &[u8]) -> Result<FileHeader, FormatError> {
+        let (fields, kind) = Fields::open(bytes, &FileKind::ALL)?;
+        Ok(FileHeader { fields, kind })
+    }
+
+    /// What the file holds.
+    pub fn kind(&self) -> FileKind {
+        self.kind
+    }
+
+    /// Number of bits; of sketches the width.
+    pub fn bits(&self) -> u64 {
+        self.fields.u64(at::BITS)
+    }
+
+    /// Probes of a key; of sketches the depth.
+    pub fn probes(&self) -> u32 {
+        self.fields.u32(at::PROBES)
+    }
+
+    /// The seed of the hasher.
+    pub fn seed(&self) -> Seed {
+        self.fields.seed()
+    }
+
+    /// Offers of keys, repeats included; of sketches the sum of all counts.
+    pub fn offered(&self) -> u64 {
+        self.fields.u64(at::OFFERED)
+    }
+
+    /// The length of the whole file, the payload included.
+    pub fn file_bytes(&self) -> u64 {
+        self.fields.u64(at::PAYLOAD_OFFSET).saturating_add(self.fields.u64(at::PAYLOAD_LENGTH))
+    }
+}
+
+impl FormatError {
+    /// Where in the header the wrong field lies, if it is one field. `header` is the beginning of the file, as some fields lie elsewhere in another kind.
+    pub fn header_bytes(&self, header: &[u8]) -> Option<Range<u64>> {
+        let range = match *self {
+            FormatError::NotAFilter { .. } | FormatError::TextMode { .. } => 0..at::VERSION,
+            FormatError::Version { .. } => at::VERSION..at::KIND,
+            FormatError::Kind { .. } => at::KIND..at::SCHEME,
+            FormatError::Scheme { .. } => at::SCHEME..at::HASHER,
+            FormatError::Rate { .. } => at::RATE_NUMERATOR..at::RESERVED,
+            FormatError::Reserved { offset } => offset..offset + 1,
+            FormatError::Unknown { field, .. } | FormatError::Field { field, .. } => named(field, header)?,
+            _ => return None,
+        };
+        Some(range.start as u64..range.end as u64)
+    }
+}
+
+/// Where a field lies that errors call so.
+fn named(field: &str, header: &[u8]) -> Option<Range<usize>> {
+    Some(match field {
+        "kind" => at::KIND..at::SCHEME,
+        "scheme" => at::SCHEME..at::HASHER,
+        "hasher" => at::HASHER..at::FLAGS,
+        "flags" => at::FLAGS..at::PROBES,
+        "probes" => at::PROBES..at::BITS,
+        "bits" | "bits modulo 512" => at::BITS..at::SEED,
+        "changed" => at::CHANGED..at::CAPACITY,
+        "excluded offers" => {
+            let start = at::PARAMETERS + FileHeader::from_bytes(header).ok()?.kind.layout_bytes();
+            start..start + 8
+        }
+        "payload offset" => at::PAYLOAD_OFFSET..at::PAYLOAD_LENGTH,
+        "payload length" => at::PAYLOAD_LENGTH..at::PAYLOAD_CHECKSUM,
+        _ => return None,
+    })
+}

@@ -1,0 +1,61 @@
+//! Keys that are hashes already.
+
+use super::{HasherId, KeyHash, KeyHasher, Seed};
+use crate::scheme::mix;
+use xxhash_rust::xxh3::xxh3_64_with_seed;
+
+/// The hasher for keys that are 64-bit hashes already, given as `u64`.
+///
+/// The number is mixed with the seed, so it need not be a good hash; distinct numbers stay distinct. Two keys whose hashes are equal cannot be told apart, whatever the filter's size: of other keys a
+/// share of up to n/2^64 passes for that alone, and plans, rates and [`verify`](crate::verify) count it. For keys of other types their XXH3-64 takes the place of the hash.
+///
+/// A filter with it cannot be saved, as the file format has no number for hashes made elsewhere.
+///
+/// ```
+/// use truebloom::{BlockedBloomFilter, Prehashed, Seed};
+/// let mut filter = BlockedBloomFilter::with_hasher(1_000, 0.01, Prehashed::new(Seed::random()?))?;
+/// let hash_of_key: u64 = 0x1234;
+/// filter.insert(&hash_of_key);
+/// assert!(filter.contains(&hash_of_key));
+/// // 1/2^64 for the one key that is held.
+/// assert!(filter.fpr().upper >= 2f64.powi(-64));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Prehashed {
+    seed: Seed,
+}
+
+impl Prehashed {
+    /// With this seed, which decides which keys err together.
+    pub fn new(seed: Seed) -> Prehashed {
+        Prehashed { seed }
+    }
+}
+
+impl KeyHasher for Prehashed {
+    const HASH_BITS: u32 = 64;
+
+    #[inline]
+    fn hash(&self, bytes: &[u8]) -> KeyHash {
+        match bytes.try_into() {
+            Ok(number) => self.hash_number(u64::from_le_bytes(number)),
+            Err(_) => self.hash_number(xxh3_64_with_seed(bytes, self.seed.low())),
+        }
+    }
+
+    /// A bijection for each half; the second depends on all of the seed and of the first, so that the halves are as good as independent.
+    #[inline]
+    fn hash_number(&self, number: u64) -> KeyHash {
+        let h1 = mix(mix(number ^ self.seed.low()) ^ self.seed.high());
+        KeyHash { h1, h2: mix(mix(h1.wrapping_add(0x9e37_79b9_7f4a_7c15)) ^ self.seed.high()) }
+    }
+
+    fn id(&self) -> Option<HasherId> {
+        None
+    }
+
+    fn seed(&self) -> Seed {
+        self.seed
+    }
+}

@@ -1,0 +1,180 @@
+//! Scheme 12: a line, and k independent positions in it.
+
+use super::stream::draw;
+use super::{Scheme, SchemeId, WordStream, digit};
+use crate::arch::{self, LINE_BITS, Level, Line};
+use crate::error::BuildError;
+use crate::hash::KeyHash;
+use truebloom_math::{Law, law};
+
+/// Bits of a word that number a position in a block of 512.
+const POSITION_BITS: u32 = 9;
+
+/// Positions that one word of the stream gives: seven times nine bits. The 64th is not used.
+pub(crate) const PROBES_A_WORD: u32 = 64 / POSITION_BITS;
+
+/// The most probes of a key in one block: ten words. At a rate of 1e-6 sixteen are best, and blocks are for rates far above that.
+pub(crate) const MAX_PROBES: u32 = 64;
+
+/// All probes of a key in one block of 512 bits, a cache line.
+///
+/// The first word of the stream (skips included) draws the block, the next words give seven positions each, from the low bits up: exactly uniform and independent if
+/// the words are, so that the only floor is that of equal hashes. Positions may repeat: distinct ones would save 0.3% of the bits at 1% and cost a check
+/// on every hit and every insertion.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct InLines {
+    pub(crate) law: law::Blocked,
+    lines: u64,
+    probes: u32,
+    /// 2^64 mod lines: words whose low half is below it are skipped.
+    threshold: u64,
+}
+
+impl Scheme for InLines {
+    const ID: SchemeId = SchemeId::Blocked;
+
+    /// For a multiple of 512 bits up to 2^62 and 1 to 64 probes; an error outside of these.
+    fn new(bits: u64, probes: u32) -> Result<InLines, BuildError> {
+        if !(1..=MAX_PROBES).contains(&probes) {
+            return Err(BuildError::BlockedProbes { found: probes });
+        }
+        // Checks the bits, so that the remainder below does not divide by zero.
+        let law = law::Blocked::new(bits, LINE_BITS, law::InBlock::Independent, probes)?;
+        let lines = bits / LINE_BITS;
+        Ok(InLines { law, lines, probes, threshold: lines.wrapping_neg() % lines })
+    }
+
+    #[inline(always)]
+    fn bits(&self) -> u64 {
+        self.lines * LINE_BITS
+    }
+
+    #[inline(always)]
+    fn probes(&self) -> u32 {
+        self.probes
+    }
+
+    fn positions(&self, hash: KeyHash) -> impl Iterator<Item = u64> {
+        let (line, mut stream) = self.line(hash);
+        let (mut word, mut left) = (0, 0);
+        (0..self.probes).map(move |_| {
+            if left == 0 {
+                (word, left) = (stream.next(), PROBES_A_WORD);
+            }
+            let position = word % LINE_BITS;
+            (word, left) = (word / LINE_BITS, left - 1);
+            line * LINE_BITS + position
+        })
+    }
+
+    fn law(&self) -> Box<dyn Law> {
+        Box::new(self.law)
+    }
+}
+
+impl InLines {
+    #[inline(always)]
+    pub(crate) fn lines(&self) -> u64 {
+        self.lines
+    }
+
+    #[inline(always)]
+    pub(crate) fn threshold(&self) -> u64 {
+        self.threshold
+    }
+
+    /// Words that the positions take.
+    #[inline(always)]
+    pub(crate) fn words(&self) -> usize {
+        self.probes.div_ceil(PROBES_A_WORD) as usize
+    }
+
+    /// The key's line, and the stream from which its positions come.
+    #[inline(always)]
+    pub(crate) fn line(&self, hash: KeyHash) -> (u64, WordStream) {
+        let mut words = WordStream::from_halves(hash);
+        (draw(&mut words, self.lines, self.threshold), words)
+    }
+
+    /// The key's line, and the first word of its positions: what [`line`](Self::line) gives, without a stream for what is there with the hash.
+    #[inline(always)]
+    pub(crate) fn line_and_word(&self, hash: KeyHash) -> (u64, u64) {
+        let (line, rest) = digit(hash.h1, self.lines);
+        if rest < self.threshold { self.line_and_word_in_order(hash) } else { (line, hash.h2) }
+    }
+
+    #[cold]
+    fn line_and_word_in_order(&self, hash: KeyHash) -> (u64, u64) {
+        let (line, mut words) = self.line(hash);
+        (line, words.next())
+    }
+
+    /// Whether all positions of a key are set in its line. Lines beyond the end contain nothing; none is drawn.
+    #[inline(always)]
+    pub(crate) fn contains(&self, level: Level, lines: &[Line], hash: KeyHash) -> bool {
+        let (line, word) = self.line_and_word(hash);
+        lines.get(line as usize).is_some_and(|line| self.is_in(level, line, word, hash))
+    }
+
+    /// Whether all positions of a key are set in its line; with the first word of its positions.
+    #[inline(always)]
+    pub(crate) fn is_in(&self, level: Level, line: &Line, word: u64, hash: KeyHash) -> bool {
+        // Most filters have no more probes than one word gives.
+        if self.probes <= PROBES_A_WORD {
+            return arch::contains(level, line, word, self.probes);
+        }
+        arch::contains(level, line, word, PROBES_A_WORD) && self.contains_later(level, line, hash)
+    }
+
+    /// The words after the first that gives positions.
+    #[inline(always)]
+    fn later_words(&self, hash: KeyHash) -> WordStream {
+        if digit(hash.h1, self.lines).1 < self.threshold {
+            let (_, mut words) = self.line(hash);
+            words.next();
+            return words;
+        }
+        WordStream::new(hash)
+    }
+
+    /// Whether all positions but those of the first word are set.
+    #[inline(never)]
+    fn contains_later(&self, level: Level, line: &Line, hash: KeyHash) -> bool {
+        let mut words = self.later_words(hash);
+        arch::all_set(|word, probes| arch::contains(level, line, word, probes), || words.next(), self.probes - PROBES_A_WORD)
+    }
+
+    /// Sets the positions of a key in its line, and says whether any was 0. Lines beyond the end take nothing; none is drawn.
+    #[inline(always)]
+    pub(crate) fn set(&self, level: Level, lines: &mut [Line], hash: KeyHash) -> bool {
+        let (line, word) = self.line_and_word(hash);
+        lines.get_mut(line as usize).is_some_and(|line| self.set_in(level, line, word, hash))
+    }
+
+    /// Sets the positions of a key in its line, and says whether any was 0; with the first word of its positions.
+    #[inline(always)]
+    pub(crate) fn set_in(&self, level: Level, line: &mut Line, word: u64, hash: KeyHash) -> bool {
+        let new = arch::set(level, line, word, self.probes.min(PROBES_A_WORD));
+        if self.probes <= PROBES_A_WORD { new } else { new | self.set_later(level, line, hash) }
+    }
+
+    /// Sets all positions but those of the first word.
+    #[inline(never)]
+    fn set_later(&self, level: Level, line: &mut Line, hash: KeyHash) -> bool {
+        let mut words = self.later_words(hash);
+        arch::insert(|line, word, probes| arch::set(level, line, word, probes), line, || words.next(), self.probes - PROBES_A_WORD)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_are_whole_and_probes_in_range() {
+        for (bits, probes) in [(0, 1), (511, 1), (513, 1), (512, 0), (512, MAX_PROBES + 1), (1 << 63, 7)] {
+            assert!(InLines::new(bits, probes).is_err(), "{bits} {probes}");
+        }
+        assert!(InLines::new(1 << 62, MAX_PROBES).is_ok());
+    }
+}

@@ -1,0 +1,98 @@
+//! The stream of words that a hash is expanded to, and uniform draws from it.
+
+use super::mix;
+use crate::hash::KeyHash;
+
+/// A number below `range` that is exactly uniform if the words are; `threshold` is 2^64 mod `range`.
+#[inline(always)]
+pub(crate) fn draw(words: &mut WordStream, range: u64, threshold: u64) -> u64 {
+    let mut product = u128::from(words.next()) * u128::from(range);
+    // Lemire's rejection: what remains maps the same number of words to every position.
+    if (product as u64) < threshold {
+        (product, *words) = after_skip(*words, range, threshold);
+    }
+    (product >> 64) as u64
+}
+
+/// So many words in a row may be skipped. Each is with a probability below 1/4, so all of them with one below 2^-128.
+const MAX_SKIPS: u32 = 64;
+
+/// The word to take after one was skipped. The bound makes the loop end whatever the hash: the word after [`MAX_SKIPS`] skipped ones is taken as it is.
+///
+/// The words come and go by value: a reference to them would keep the walk of the hot loop in memory instead of registers.
+#[cold]
+pub(super) fn skip(mut words: WordStream, skips: impl Fn(u64) -> bool) -> (u64, WordStream) {
+    let mut skipped = 1;
+    loop {
+        let word = words.next();
+        if skipped == MAX_SKIPS || !skips(word) {
+            return (word, words);
+        }
+        skipped += 1;
+    }
+}
+
+#[cold]
+fn after_skip(words: WordStream, range: u64, threshold: u64) -> (u128, WordStream) {
+    let (word, words) = skip(words, |word| word.wrapping_mul(range) < threshold);
+    (u128::from(word) * u128::from(range), words)
+}
+
+/// Words of the stream that are the halves of the hash.
+const HALVES: u64 = 2;
+
+/// The stream of words of a hash: its two halves, and then a walk from them. The cubic walk keeps two hashes from sharing shifted or reversed streams, and the rotation keeps pairs
+/// whose second halves differ only in high bits from sharing every other word.
+///
+/// Most schemes begin with the walk. Its words are mixed, so that they do well even by hashes that are hardly random, at ten instructions a word. [`from_halves`](Self::from_halves) spares
+/// the first two for schemes that are made for speed: half of all keys that are not contained need no third.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(crate) struct WordStream {
+    x: u64,
+    y: u64,
+    /// Words drawn, the halves included.
+    drawn: u64,
+}
+
+impl WordStream {
+    /// The walk.
+    #[inline]
+    pub(crate) fn new(hash: KeyHash) -> WordStream {
+        WordStream { x: hash.h1, y: hash.h2, drawn: HALVES }
+    }
+
+    /// The halves, and then the walk.
+    #[inline]
+    pub(crate) fn from_halves(hash: KeyHash) -> WordStream {
+        WordStream { x: hash.h1, y: hash.h2, drawn: 0 }
+    }
+
+    #[inline(always)]
+    pub(crate) fn next(&mut self) -> u64 {
+        self.drawn = self.drawn.wrapping_add(1);
+        match self.drawn {
+            1 => self.x,
+            2 => self.y,
+            drawn => {
+                let word = mix(self.x ^ self.y.rotate_left(32));
+                self.x = self.x.wrapping_add(self.y);
+                self.y = self.y.wrapping_add(drawn - HALVES);
+                word
+            }
+        }
+    }
+
+    /// A number below `bound` (1 to 2^62), exactly uniform if the words are. For bounds that change from draw to draw; where the bound stays, its threshold can be kept.
+    #[inline]
+    pub(super) fn below(&mut self, bound: u64) -> u64 {
+        let mut product = u128::from(self.next()) * u128::from(bound);
+        // The threshold costs a division and is below the bound, so it is needed only this seldom.
+        if (product as u64) < bound {
+            let threshold = bound.wrapping_neg() % bound;
+            if (product as u64) < threshold {
+                (product, *self) = after_skip(*self, bound, threshold);
+            }
+        }
+        (product >> 64) as u64
+    }
+}

@@ -1,0 +1,235 @@
+//! No number stronger than its evidence: intersections, hashes of other widths, secrets and causes.
+#![allow(missing_docs, reason = "a test has no public interface")]
+
+mod common;
+
+use std::error::Error;
+use truebloom::count_min::CountMin;
+use truebloom::scheme::{Classic, Scheme};
+use truebloom::verify::{Measurement, Verification};
+use truebloom::{
+    AtomicBloomFilter, BlockedBloomFilter, BloomFilter, BuildError, FileError, FilterOf, FormatError, KeyHash, KeyHasher, MergeError,
+    PortableHasher, Prehashed, ReadError, RecyclingFilter, Seed,
+};
+
+fn filter(items: u64, keys: std::ops::Range<u64>) -> BloomFilter {
+    let mut filter = BloomFilter::with_hasher(items, 0.01, PortableHasher::xxh3(Seed::from(3))).expect("small");
+    filter.extend(keys);
+    filter
+}
+
+fn intersection(one: &BloomFilter, other: &BloomFilter) -> BloomFilter {
+    let mut both = one.clone();
+    both.intersect_with(other).expect("same plan and seed");
+    both
+}
+
+/// Two disjoint sets of 1,000: by its fill the intersection would hold some four hundred.
+#[test]
+fn an_intersection_is_bounded_by_its_smallest_input_and_never_estimated() {
+    let (one, other) = (filter(1_000, 0..1_000), filter(1_000, 1_000..1_900));
+    let both = intersection(&one, &other);
+    assert!(both.is_intersection() && both.is_merged() && both.ones() > 1_000);
+    assert_eq!((both.most_items(), both.changed(), both.estimated_items()), (900, 0, None));
+    assert_eq!(Verification::of(&both).expect("cheap").items(), (0, 900));
+    assert!(!both.is_over_capacity() && !one.is_intersection());
+    // What equal hashes may add is still counted for the keys of both.
+    assert!(both.fpr().upper >= 1_900.0 / 2f64.powi(128));
+}
+
+#[test]
+fn the_mark_of_an_intersection_stays() {
+    let (one, other) = (filter(1_000, 0..1_000), filter(1_000, 500..1_400));
+    let both = intersection(&one, &other);
+    let read = BloomFilter::from_bytes(&both.to_bytes().expect("memory")).expect("its own bytes");
+    assert_eq!(read, both);
+    assert!(read.is_intersection() && read.most_items() == 900);
+    // Insertions count; a third set narrows it, a union widens it, and atomic filters keep it.
+    let mut more = read;
+    more.extend(5_000..5_010u64);
+    assert_eq!(more.most_items(), 910);
+    assert!(more.estimated_items().is_none());
+    let three = intersection(&more, &filter(1_000, 0..200));
+    assert_eq!(three.most_items(), 200);
+    let mut union = filter(1_000, 0..50);
+    union.union_with(&three).expect("same plan and seed");
+    assert!(union.is_intersection() && union.changed() == 50);
+    assert_eq!((union.most_items(), union.estimated_items()), (250, None));
+    let shared = AtomicBloomFilter::from(both).into_filter().expect("memory");
+    assert!(shared.is_intersection() && shared.most_items() == 900 && shared.changed() == 0);
+    let mut cleared = shared;
+    cleared.clear();
+    assert!(!cleared.is_intersection() && cleared.estimated_items() == Some(0.0));
+}
+
+#[test]
+fn forged_marks_are_refused() {
+    let both = intersection(&filter(1_000, 0..300), &filter(1_000, 0..300));
+    let bytes = both.to_bytes().expect("memory");
+    assert_eq!((bytes[16], &bytes[120..128]), (33, 300u64.to_le_bytes().as_slice()));
+    let forged = |offset: usize, value: &[u8]| {
+        let mut bytes = bytes.clone();
+        bytes[offset..offset + value.len()].copy_from_slice(value);
+        common::seal(&mut bytes);
+        BloomFilter::from_bytes(&bytes)
+    };
+    assert!(matches!(forged(16, &[32]), Err(FormatError::Field { field: "flags", .. })), "an intersection is merged");
+    assert!(matches!(forged(16, &[1]), Err(FormatError::Reserved { offset: 120 })), "a union has nothing there");
+    assert!(matches!(forged(120, &601u64.to_le_bytes()), Err(FormatError::Field { field: "excluded offers", .. })));
+    assert!(matches!(forged(128, &[1]), Err(FormatError::Reserved { offset: 128 })));
+    assert!(forged(120, &600u64.to_le_bytes()).is_ok_and(|filter| filter.most_items() == 0));
+}
+
+#[test]
+fn other_schemes_mark_intersections_too() {
+    let hasher = PortableHasher::xxh3(Seed::from(1));
+    let make = |keys: std::ops::Range<u64>| {
+        let mut filter = FilterOf::with_scheme(<Classic as Scheme>::new(9_600, 7).expect("in range"), hasher).expect("small");
+        filter.extend(keys);
+        filter
+    };
+    let mut both = make(0..900);
+    assert!(both.estimated_items().is_some_and(|items| (items - 900.0).abs() < 60.0));
+    both.intersect_with(&make(900..1_000)).expect("alike");
+    assert_eq!((both.most_items(), both.estimated_items()), (100, None));
+}
+
+/// 1,000 keys that differ in low bits, in high bits, or in 64 bits at either end. 12 fills and 12 measurements, each wrongly refused with probability at most 1e-6.
+#[test]
+fn mixed_hashes_are_safe_for_any_numbers() {
+    let mut random = common::SplitMix64(2);
+    let hashes: Vec<u64> = (0..1_000).map(|_| random.next()).collect();
+    let shapes: [&dyn Fn(u64) -> u128; 6] = [
+        &|i| i.into(),
+        &|i| u128::from(i) << 64,
+        &|i| u128::from(i) << 118,
+        &|i| hashes[i as usize].into(),
+        &|i| u128::from(hashes[i as usize]) << 64,
+        &|i| u128::from(i) * 0x1_0000_0001_0000_0001,
+    ];
+    for shape in shapes {
+        let hasher = PortableHasher::xxh3(Seed::from(3));
+        let mut standard = BloomFilter::with_hasher(1_000, 0.01, hasher).expect("small");
+        let mut blocked = BlockedBloomFilter::with_hasher(1_000, 0.01, hasher).expect("small");
+        for i in 0..1_000 {
+            standard.insert_hash(KeyHash::mixed(shape(i)));
+            blocked.insert_hash(KeyHash::mixed(shape(i)));
+        }
+        let (found, in_blocks) = (Verification::of(&standard).expect("cheap"), Verification::of(&blocked).expect("cheap"));
+        assert!(found.fill().holds() && in_blocks.fill().holds(), "{found:?} {in_blocks:?}");
+        assert!(blocked.fpr().upper < 0.02 && standard.fpr().upper < 0.02);
+        let distinct: std::collections::HashSet<u128> = (0..1_000).map(|i| KeyHash::mixed(shape(i)).into()).collect();
+        assert_eq!(distinct.len(), 1_000);
+    }
+    assert_eq!(u128::from(KeyHash::from_uniform_bits(7 << 64 | 5)), 7 << 64 | 5);
+}
+
+/// Numbers in order as if they were hashes: the fill and the hits are those of the law, and n/2^64 is in every rate.
+#[test]
+fn hashes_of_64_bits_are_mixed_and_their_floor_is_counted() {
+    let hasher = Prehashed::new(Seed::from(9));
+    let mut standard = BloomFilter::with_hasher(1_000, 0.01, hasher).expect("small");
+    let mut blocked = BlockedBloomFilter::with_hasher(1_000, 0.01, hasher).expect("small");
+    standard.extend(0..1_000u64);
+    blocked.extend(0..1_000u64);
+    let (found, in_blocks) = (Verification::of(&standard).expect("cheap"), Verification::of(&blocked).expect("cheap"));
+    assert!(found.holds() && in_blocks.holds(), "{found:?} {in_blocks:?}");
+    for (hits, rate) in [
+        ((1_000..101_000u64).filter(|key| standard.contains(key)).count(), standard.fpr().value),
+        ((1_000..101_000u64).filter(|key| blocked.contains(key)).count(), blocked.fpr().value),
+    ] {
+        // Six standard errors.
+        assert!((hits as f64 - 1e5 * rate).abs() < 6.0 * (1e5 * rate).sqrt(), "{hits} {rate}");
+    }
+    let mut measurement = Measurement::new(&standard, 1);
+    measurement.query(100_000);
+    assert!(measurement.holds());
+    // Where the rate of the bits is far below the floor.
+    let mut large = BloomFilter::with_bits_probes_and_hasher(1 << 20, 40, hasher).expect("small");
+    large.extend(0..16u64);
+    let floor = 2f64.powi(-60);
+    assert!(large.fpr().upper >= floor && large.fpr().upper < 1.001 * floor);
+    assert!(large.expected_fpr_at(16).expect("cheap").upper >= floor);
+    assert!(Verification::of(&large).expect("cheap").expected().upper >= floor);
+    // 1,000 keys of 64 bits cannot keep to a rate below 1,000 / 2^64.
+    assert!(matches!(BloomFilter::with_hasher(1_000, 5e-17, hasher), Err(BuildError::Math(_))));
+    assert_ne!(hasher.hash_number(1), Prehashed::new(Seed::from(10)).hash_number(1));
+    assert_eq!(hasher.hash(&1u64.to_le_bytes()), hasher.hash_number(1));
+    assert_ne!(hasher.hash(b"short"), hasher.hash(b"other"));
+}
+
+/// Whoever knows a seed can choose keys that pass, so neither `{:?}` nor an error shows it.
+#[test]
+fn seeds_are_not_shown() {
+    let secret = 0xfeed_beef_dead_cafe_0123_4567_89ab_cdef_u128;
+    let hasher = PortableHasher::sip13(Seed::from(secret));
+    let standard = BloomFilter::with_hasher(100, 0.01, hasher).expect("small");
+    let mut other = BloomFilter::with_hasher(100, 0.01, PortableHasher::sip13(Seed::from(secret ^ 1))).expect("small");
+    let error = other.union_with(&standard).expect_err("other seeds");
+    assert_eq!(error, MergeError::Seed);
+    let rate = |text: &str| text.parse().expect("a rate");
+    let sketch = CountMin::<u64>::with_hasher(rate("0.1"), rate("0.1"), PortableHasher::xxh3(Seed::from(secret))).expect("small");
+    let policy = truebloom::recycling::Policy::one_phase(500);
+    let shown = [
+        format!("{:?}", Seed::from(secret)),
+        format!("{:?} {:?} {:?}", hasher, PortableHasher::xxh3(Seed::from(secret)), Prehashed::new(Seed::from(secret))),
+        format!("{standard:?}"),
+        format!("{:?}", BlockedBloomFilter::with_hasher(100, 0.01, hasher).expect("small")),
+        format!("{sketch:?}"),
+        format!("{:?}", <RecyclingFilter>::with_hasher(1_000, 5, policy, hasher).expect("small")),
+        format!("{error} {error:?}"),
+    ];
+    for shown in shown {
+        for part in
+            ["feed", "beef", "cafe", "89abcdef", &secret.to_string(), &((secret >> 64) as u64).to_string(), &(secret as u64).to_string()]
+        {
+            assert!(!shown.to_lowercase().contains(part), "{part} in {shown}");
+        }
+    }
+    assert_eq!(Seed::from(secret).to_string(), "feedbeefdeadcafe0123456789abcdef", "asked for, it is shown");
+}
+
+/// An error and its source say each thing once.
+#[test]
+fn causes_are_sources() {
+    let io = ReadError::from(std::io::Error::other("the wire was cut"));
+    assert!(!io.to_string().contains("wire") && io.source().is_some_and(|cause| cause.to_string() == "the wire was cut"));
+    let missing = BloomFilter::open("/nonexistent/filter.tbl").expect_err("missing");
+    assert!(matches!(missing, FileError::Read { .. }) && missing.to_string().contains("/nonexistent/filter.tbl"), "{missing}");
+    let cause = missing.source().expect("a cause").to_string();
+    assert!(!cause.is_empty() && !missing.to_string().contains(&cause), "{missing}: {cause}");
+    let unwritable = filter(10, 0..1).save("/nonexistent/filter.tbl").expect_err("no folder");
+    let cause = unwritable.source().expect("a cause").to_string();
+    assert!(!unwritable.to_string().contains(&cause), "{unwritable}: {cause}");
+    let file = std::env::temp_dir().join(format!("truebloom-evidence-{}", std::process::id()));
+    std::fs::write(&file, b"no filter").expect("a temporary file");
+    let foreign = BloomFilter::open(&file).expect_err("no filter");
+    std::fs::remove_file(&file).expect("its own file");
+    assert!(foreign.source().is_some_and(|cause| cause.downcast_ref::<FormatError>().is_some()), "{foreign:?}");
+    assert!(!foreign.to_string().contains("not a truebloom file"), "{foreign}");
+}
+
+/// Powers and logarithms of the platform differ in the last digit from machine to machine; those of `libm` do not. `Rate::ln` is one of ours.
+#[test]
+fn no_platform_floats() {
+    fn visit(folder: &std::path::Path, found: &mut Vec<String>) {
+        for entry in std::fs::read_dir(folder).expect("the sources") {
+            let path = entry.expect("an entry").path();
+            if path.is_dir() {
+                visit(&path, found);
+            } else if path.extension().is_some_and(|extension| extension == "rs") {
+                let text = std::fs::read_to_string(&path).expect("UTF-8");
+                for line in text.lines().filter(|line| !line.trim_start().starts_with("//")) {
+                    let line = line.replace("delta.ln()", "");
+                    let calls = [".exp()", ".exp2()", ".exp_m1()", ".ln()", ".ln_1p()", ".log2()", ".log10()", ".powf(", ".powi("];
+                    if calls.iter().any(|call| line.contains(call)) {
+                        found.push(format!("{}: {line}", path.display()));
+                    }
+                }
+            }
+        }
+    }
+    let mut found = Vec::new();
+    visit(&std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("src"), &mut found);
+    assert!(found.is_empty(), "{found:#?}");
+}

@@ -1,0 +1,132 @@
+//! How many distinct keys a filter may have met, from the number of those that set a bit.
+//!
+//! A new key passes, and sets no bit, with the rate of the filter at that moment. Whether such a key is then offered to the filter or withheld from it ("insert if absent") changes no bit, so
+//! these bounds hold for both, and for any mixture: they bound the distinct keys that were met.
+//!
+//! Let `A_n` be the number of the first n distinct keys that set a bit, and `S_n = n - A_n` the number that passed. The keys are chosen independently of the seed, so n is fixed and,
+//! given the past, key i passes with probability `rho_i`, the rate before it. Two facts give both bounds:
+//!
+//! * `A_n` never falls with n. So if `P(A_N <= a) <= error` for some N, it holds for every n from N on. Let `N(a)` be any such number, found by any search that looks at a alone.
+//!   For the true n, `N(A_n) <= n` implies `A_n <= a_1`, the largest a for which some `N(a) <= n` was found; that has probability at most `error`. So `n < N(A_n)` with probability at least
+//!   `1 - error`, whatever n is.
+//! * `exp(t S_n) / prod (1 + rho_i (e^t - 1))` is a martingale of mean 1 for every t, so either product or sum of the `rho_i` bounds `S_n`.
+
+use crate::Variant;
+
+/// Parts that n keys are cut into: at the end of each the fill is bounded.
+const PARTS: u64 = 32;
+
+/// Values of t that are tried when the rates are known only by the last one.
+const TILTS: i32 = 64;
+
+/// No number of keys above this is considered.
+const MOST: u64 = 1 << 62;
+
+/// For rounding: some thousand steps of a relative 2^-52.
+const SLACK: f64 = 1e-9;
+
+/// The most distinct keys that a filter may have met of which `changed` set a bit: exceeded with probability at most `error`, over seeds, whatever the number of keys and their repeats. `None` where
+/// nothing is certain, as for a filter that is nearly full.
+///
+/// The fill after i keys is a sum of independent Bernoulli variables (see [`Fill`](crate::Fill)), so Bernstein's inequality bounds it at the ends of 32 equal parts of the n keys, at half of the error
+/// in all, and with it the sum V of the pass probabilities. Then `P(S_n >= s, V <= v) <= exp(-(s ln(s/v) - s + v))` for s above v, at the other half. Below a millisecond.
+///
+/// ```
+/// use truebloom_math::{Variant, distinct};
+/// // 1,000 keys at a rate of 1%: about 1.2 more may have passed unseen, and hardly ever more than a dozen.
+/// let most = distinct::most(Variant::Standard, 9_595, 7, 1_000, 1e-6).expect("far from full");
+/// assert!((1_008..1_020).contains(&most));
+/// ```
+pub fn most(variant: Variant, bits: u64, probes: u32, changed: u64, error: f64) -> Option<u64> {
+    if changed == 0 {
+        // The first key sets a bit.
+        return Some(0);
+    }
+    let rates = Rates::new(variant, bits, probes, error / 2.0);
+    let least = -libm::log(error / 2.0) * (1.0 + SLACK);
+    search(changed, |keys| {
+        let (passed, sum) = ((keys - changed) as f64, rates.sum(keys));
+        passed > sum && passed * libm::log(passed / sum) - passed + sum >= least
+    })
+}
+
+/// The same when only an upper bound `pass` of the present rate is known, for any filter whose rate never falls: with one rate for all keys, and so wider.
+///
+/// For each of 64 values of t, each at its share of the error, `t S - n ln(1 + pass (e^t - 1))` is at most `ln(64/error)`; solved for n, the smallest answer is taken.
+pub fn most_at_rate(pass: f64, changed: u64, error: f64) -> Option<u64> {
+    if changed == 0 || pass <= 0.0 {
+        return Some(changed);
+    }
+    let ln = -libm::log(error / f64::from(TILTS)) * (1.0 + SLACK);
+    let bound = |i: i32| {
+        // From 16 down to 5e-9, half an octave each.
+        let tilt = 16.0 * libm::exp2(-0.5 * f64::from(i));
+        let gain = tilt - libm::log1p(pass * libm::expm1(tilt)) - 1e-15 * tilt;
+        if gain > 0.0 { (ln + tilt * changed as f64) / gain * (1.0 + SLACK) } else { f64::INFINITY }
+    };
+    let most = (0..TILTS).map(bound).fold(f64::INFINITY, f64::min);
+    (most < MOST as f64).then(|| (most as u64).max(changed))
+}
+
+/// One less than a number of keys that is too many; any such number is proven, the smallest is looked for.
+fn search(changed: u64, too_many: impl Fn(u64) -> bool) -> Option<u64> {
+    let (mut low, mut step) = (changed, 1u64);
+    let mut high = loop {
+        let high = low.checked_add(step).filter(|high| *high <= MOST)?;
+        if too_many(high) {
+            break high;
+        }
+        (low, step) = (high, step + step.div_ceil(2));
+    };
+    while high - low > 1 {
+        let middle = low + (high - low) / 2;
+        if too_many(middle) { high = middle } else { low = middle }
+    }
+    Some(high - 1)
+}
+
+/// Upper bounds of the rate after any number of keys, each wrong with a small probability.
+struct Rates {
+    bits: f64,
+    probes: f64,
+    /// `ln` of the probability that a key leaves a bit of the shortest slice empty.
+    ln_missed: f64,
+    /// The bits that the fills of the slices are shares of.
+    capacity: f64,
+    /// `-ln` of the error of each part.
+    ln_error: f64,
+}
+
+impl Rates {
+    fn new(variant: Variant, bits: u64, probes: u32, error: f64) -> Rates {
+        let (m, k) = (bits as f64, f64::from(probes));
+        let slice = (bits / u64::from(probes.max(1))).max(1) as f64;
+        let (ln_missed, capacity) = match variant {
+            Variant::Standard => (k * libm::log1p(-1.0 / m), m),
+            Variant::Classic => (libm::log1p(-(k / m).min(1.0)), m),
+            Variant::Partitioned => (libm::log1p(-1.0 / slice), k * slice),
+        };
+        Rates { bits: m, probes: k, ln_missed, capacity, ln_error: -libm::log(error / PARTS as f64) }
+    }
+
+    /// At most the rate after so many keys, at least one. A geometric mean of slices' fills is at most their arithmetic mean.
+    fn after(&self, keys: u64) -> f64 {
+        let ln_empty = keys as f64 * self.ln_missed;
+        let mean = -self.bits * libm::expm1(ln_empty);
+        // Empty bits are negatively correlated, so the variance is at most that of independent ones.
+        let variance = mean * libm::exp(ln_empty);
+        let ln = self.ln_error;
+        let above = ln / 3.0 + libm::sqrt(ln * ln / 9.0 + 2.0 * variance * ln);
+        libm::pow(((mean + above) * (1.0 + SLACK) / self.capacity).min(1.0), self.probes)
+    }
+
+    /// At most the sum of the pass probabilities of so many keys.
+    fn sum(&self, keys: u64) -> f64 {
+        let end = |part: u64| (u128::from(keys) * u128::from(part) / u128::from(PARTS)) as u64;
+        let part = |part: u64| match end(part) - end(part - 1) {
+            0 => 0.0,
+            count => count as f64 * self.after(end(part)),
+        };
+        (1..=PARTS).map(part).sum::<f64>() * (1.0 + SLACK)
+    }
+}

@@ -1,0 +1,227 @@
+//! Proven brackets of any tightness, and the exact decisions made with them.
+
+use crate::exact::dyadic::Dyadic;
+use crate::exact::fixed;
+use crate::{Fpr, Rate, Result};
+use std::cmp::Ordering;
+
+/// `lower <= truth <= upper`.
+#[derive(Clone, Debug)]
+pub(crate) struct Enclosure {
+    pub(crate) lower: Dyadic,
+    pub(crate) upper: Dyadic,
+}
+
+impl Enclosure {
+    /// From the integer `sum` of `units 2^exponent`, true to within `below` units downwards and `above` upwards.
+    pub(crate) fn around(sum: Vec<u64>, below: u128, above: u128, exponent: i64) -> Enclosure {
+        let (mut lower, mut upper) = (sum.clone(), sum);
+        if fixed::subtract(&mut lower, &fixed::units(below)) {
+            lower.fill(0);
+        }
+        if fixed::add(&mut upper, &fixed::units(above)) {
+            upper.push(1);
+        }
+        Enclosure { lower: Dyadic { words: lower, exponent }, upper: Dyadic { words: upper, exponent } }
+    }
+
+    /// From two ends of any exponents, which are brought to one by rounding outward.
+    pub(crate) fn between(lower: Dyadic, upper: Dyadic) -> Enclosure {
+        let exponent = match (lower.is_zero(), upper.is_zero()) {
+            (true, _) => upper.exponent,
+            (_, true) => lower.exponent,
+            _ => lower.exponent.max(upper.exponent),
+        };
+        Enclosure { lower: lower.aligned(exponent, false), upper: upper.aligned(exponent, true) }
+    }
+
+    /// Bits of agreement: the width is at most `lower 2^-bits`. Negative when the lower end is 0.
+    fn relative_bits(&self) -> i64 {
+        let mut width = self.upper.clone();
+        fixed::subtract(&mut width.words, &self.lower.words);
+        if width.is_zero() {
+            i64::MAX
+        } else if self.lower.is_zero() {
+            -1
+        } else {
+            self.lower.bit_length() - 1 - width.bit_length()
+        }
+    }
+
+    pub(crate) fn add_floor(&mut self, floor: HashFloor) {
+        // items 2^(-hash_bits) in units of the bracket, down for the lower end and up for the upper.
+        for (end, up) in [(&mut self.lower, 0), (&mut self.upper, 1)] {
+            let shift = -end.exponent - i64::from(floor.hash_bits);
+            let addend = match shift {
+                0.. => {
+                    let mut words = vec![0; shift as usize / 64 + 2];
+                    let wide = u128::from(floor.items) << (shift % 64);
+                    words[shift as usize / 64] = wide as u64;
+                    words[shift as usize / 64 + 1] = (wide >> 64) as u64;
+                    words
+                }
+                _ => vec![floor.items.checked_shr(shift.unsigned_abs() as u32).unwrap_or(0) + up],
+            };
+            let words = end.words.len().max(addend.len()) + 1;
+            end.words.resize(words, 0);
+            fixed::add(&mut end.words, &addend);
+        }
+    }
+
+    pub(crate) fn compare_rate(&self, rate: &Rate) -> Option<Ordering> {
+        let exponent = self.lower.exponent;
+        let below = Dyadic { words: rate.floor_shifted(exponent.unsigned_abs()), exponent };
+        let mut above = below.clone();
+        above.words.push(0);
+        fixed::add(&mut above.words, &[1]);
+        if self.upper.compare(&below).is_le() {
+            Some(Ordering::Less)
+        } else if self.lower.compare(&above).is_ge() {
+            Some(Ordering::Greater)
+        } else {
+            None
+        }
+    }
+
+    fn compare(&self, other: &Enclosure) -> Option<Ordering> {
+        if self.upper.compare(&other.lower).is_lt() {
+            Some(Ordering::Less)
+        } else if self.lower.compare(&other.upper).is_gt() {
+            Some(Ordering::Greater)
+        } else {
+            None
+        }
+    }
+}
+
+/// The floor that equal hashes put under a rate: `items / 2^hash_bits`.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct HashFloor {
+    pub(crate) items: u64,
+    pub(crate) hash_bits: u32,
+}
+
+/// A positive rational number that can be bracketed as tightly as one likes.
+pub(crate) trait Enclose {
+    /// The sum done with fractions of `limbs` words.
+    fn attempt(&self, limbs: usize) -> Result<Enclosure>;
+
+    /// Bits that an attempt is expected to need for an answer of no relative precision at all.
+    fn bits_needed(&self) -> f64;
+
+    /// The number is a fraction whose denominator is below two to this power.
+    fn denominator_bits(&self) -> f64;
+
+    /// An error if fractions of so many bits take too long.
+    fn check_cost(&self, bits: f64) -> Result<()>;
+
+    /// A bracket of relative width at most `2^-guard`.
+    fn enclose(&self, guard: u32) -> Result<Enclosure> {
+        let mut bits = self.bits_needed() + f64::from(guard);
+        loop {
+            self.check_cost(bits)?;
+            let limbs = ((bits / 64.0).ceil() as usize).max(2);
+            let enclosure = self.attempt(limbs)?;
+            let agreed = enclosure.relative_bits();
+            if agreed >= i64::from(guard) {
+                return Ok(enclosure);
+            }
+            let short = i64::from(guard) - agreed;
+            // A lower end of 0 does not say how much is missing.
+            bits = 64.0 * limbs as f64 + if agreed < 0 { 64.0 + 0.5 * bits } else { short as f64 };
+        }
+    }
+
+    /// The rate as the `f64` that enclose it.
+    fn fpr(&self) -> Result<Fpr> {
+        Ok(Fpr::from_enclosure(&self.enclose(GUARD)?))
+    }
+
+    /// Whether the number, plus the hash floor, is at most `rate`; equality passes.
+    ///
+    /// Exact while the product of the denominators is below 2^[`TIE_BITS`]; beyond, a tie that no bracket of that precision separates counts as
+    /// too much. That never lets a rate above the asked one pass.
+    fn at_most(&self, rate: &Rate, floor: Option<HashFloor>) -> Result<bool> {
+        let floor_bits = floor.map_or(0.0, |floor| f64::from(floor.hash_bits));
+        let gap = self.denominator_bits() + rate.denominator_bits() as f64 + floor_bits;
+        let order = decide(gap, |guard| {
+            let mut enclosure = self.enclose(guard)?;
+            if let Some(floor) = floor {
+                enclosure.add_floor(floor);
+            }
+            Ok(enclosure.compare_rate(rate))
+        })?;
+        Ok(order.is_some_and(Ordering::is_le))
+    }
+
+    /// Which of two numbers is larger. Equality is found exactly under the same condition as in [`Enclose::at_most`]; beyond, what cannot be
+    /// separated is called equal.
+    fn compare(&self, other: &dyn Enclose) -> Result<Ordering> {
+        let gap = self.denominator_bits() + other.denominator_bits();
+        let order = decide(gap, |guard| Ok(self.enclose(guard)?.compare(&other.enclose(guard)?)))?;
+        Ok(order.unwrap_or(Ordering::Equal))
+    }
+}
+
+/// Relative precision of the answers given as `f64`: beyond their own 53 bits.
+pub(crate) const GUARD: u32 = 60;
+
+/// Ties are decided up to this many bits of denominator.
+const TIE_BITS: f64 = 65_536.0;
+
+/// Asks at growing precision. Two rationals whose denominators have a product below 2^gap differ by more than 2^-gap or not at all, and both
+/// are at most 1, so brackets narrower than that which overlap mean equality.
+fn decide(gap: f64, mut ask: impl FnMut(u32) -> Result<Option<Ordering>>) -> Result<Option<Ordering>> {
+    let last = gap.min(TIE_BITS) as u32 + 3;
+    let mut guard = GUARD;
+    loop {
+        if let Some(order) = ask(guard)? {
+            return Ok(Some(order));
+        }
+        if guard >= last {
+            return Ok((gap <= TIE_BITS).then_some(Ordering::Equal));
+        }
+        guard = (guard * 4).min(last);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A number that is, or is nearly, a half: brackets of it always contain a half.
+    struct NearlyHalf {
+        denominator_bits: f64,
+    }
+
+    impl Enclose for NearlyHalf {
+        fn attempt(&self, limbs: usize) -> Result<Enclosure> {
+            let mut half = vec![0; limbs];
+            half[limbs - 1] = 1 << 63;
+            Ok(Enclosure::around(half, 1, 1, -64 * limbs as i64))
+        }
+
+        fn bits_needed(&self) -> f64 {
+            64.0
+        }
+
+        fn denominator_bits(&self) -> f64 {
+            self.denominator_bits
+        }
+
+        fn check_cost(&self, _: f64) -> Result<()> {
+            Ok(())
+        }
+    }
+
+    #[test]
+    fn a_straddle_is_equality_only_where_the_denominators_prove_it() {
+        let rate = "0.5".parse().expect("a rate");
+        let (near, far) = (NearlyHalf { denominator_bits: 1_000.0 }, NearlyHalf { denominator_bits: TIE_BITS });
+        assert_eq!(near.at_most(&rate, None), Ok(true));
+        assert_eq!(far.at_most(&rate, None), Ok(false));
+        assert_eq!(near.compare(&near), Ok(Ordering::Equal));
+        // A floor, however small, is too much on top of a half.
+        assert_eq!(near.at_most(&rate, Some(HashFloor { items: 1, hash_bits: 128 })), Ok(false));
+    }
+}

@@ -1,0 +1,141 @@
+//! A false-positive rate with its proven bracket.
+
+use crate::Rate;
+use crate::exact::enclosure::Enclosure;
+use std::fmt;
+
+/// How a number was obtained, and so what its bracket is worth.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Method {
+    /// The bracket is proven, by counted rounding errors: in integer arithmetic, for recycling filters in sums of positive terms.
+    Exact,
+    /// The bracket comes from an error budget that tests confirm but no proof covers.
+    Validated,
+    /// The bracket is proven, but wide.
+    Bound,
+    /// The bracket is a confidence interval of a simulation.
+    Simulation,
+    /// The named approximation. The ends are what is proven, which is nothing or next to it.
+    Approximation(&'static str),
+}
+
+impl fmt::Display for Method {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Method::Exact => "exact",
+            Method::Validated => "validated",
+            Method::Bound => "bound",
+            Method::Simulation => "simulation",
+            Method::Approximation(name) => name,
+        })
+    }
+}
+
+/// A false-positive rate: `lower <= truth <= upper`, `value` between them, and the same for the natural logarithms, which stay finite where
+/// the rate itself is below the range of `f64`.
+///
+/// With [`Method::Exact`] the two ends are at most two `f64` apart (a relative width below 5e-16; logarithms below 1e-12); for the long run of recycling filters, up to a relative width of 1e-9.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct Fpr {
+    /// The rate, rounded.
+    pub value: f64,
+    /// At most the true rate.
+    pub lower: f64,
+    /// At least the true rate.
+    pub upper: f64,
+    /// Natural logarithm of the rate, rounded; minus infinity for 0.
+    pub ln: f64,
+    /// At most the logarithm of the true rate.
+    pub ln_lower: f64,
+    /// At least the logarithm of the true rate.
+    pub ln_upper: f64,
+    /// What the bracket is worth.
+    pub method: Method,
+}
+
+impl Fpr {
+    /// The rate of an empty filter.
+    pub const ZERO: Fpr = Fpr {
+        value: 0.0,
+        lower: 0.0,
+        upper: 0.0,
+        ln: f64::NEG_INFINITY,
+        ln_lower: f64::NEG_INFINITY,
+        ln_upper: f64::NEG_INFINITY,
+        method: Method::Exact,
+    };
+
+    /// The rate of a full filter.
+    pub const ONE: Fpr = Fpr { value: 1.0, lower: 1.0, upper: 1.0, ln: 0.0, ln_lower: 0.0, ln_upper: 0.0, method: Method::Exact };
+
+    /// Counts something that may add up to `extra` to the rate, such as the floor of equal hashes: the upper ends grow by it, rounded up.
+    ///
+    /// ```
+    /// use truebloom_math::Variant;
+    /// let mut fpr = Variant::Standard.fpr(1_000, 100, 7)?;
+    /// let before = fpr;
+    /// fpr.add_above(1e-9);
+    /// assert!(fpr.upper > before.upper && fpr.lower == before.lower);
+    /// # Ok::<(), truebloom_math::Error>(())
+    /// ```
+    pub fn add_above(&mut self, extra: f64) {
+        if extra <= 0.0 {
+            return;
+        }
+        let ln_extra = libm::log(extra).next_up();
+        self.ln_upper = if self.ln_upper == f64::NEG_INFINITY {
+            ln_extra
+        } else {
+            let (more, less) = (self.ln_upper.max(ln_extra), self.ln_upper.min(ln_extra));
+            (more + libm::log1p(libm::exp(less - more)).next_up().next_up()).next_up()
+        };
+        self.ln_upper = self.ln_upper.min(0.0);
+        // Too little to move the last digit: then the sum is below the next f64.
+        self.upper = (self.upper + extra).next_up().min(1.0);
+    }
+
+    /// For a rate that was decided, in whole numbers, to be at most `rate`: rounding outward must not contradict that.
+    pub(crate) fn cap(&mut self, rate: &Rate) {
+        self.upper = self.upper.min(rate.ceil()).max(self.value);
+        self.ln_upper = self.ln_upper.min(rate.ln_above()).max(self.ln);
+    }
+
+    /// From proven ends that may be far apart; the value is the middle.
+    pub(crate) fn bound(lower: f64, upper: f64) -> Fpr {
+        let ln = |end: f64| if end > 0.0 { libm::log(end) } else { f64::NEG_INFINITY };
+        let value = lower + (upper - lower) / 2.0;
+        // libm's logarithm errs by less than one ulp (the error analysis in its source, `log.rs`, from FreeBSD's `e_log.c`).
+        let (ln_lower, ln_upper) = (ln(lower).next_down(), ln(upper).next_up().min(0.0));
+        Fpr { value, lower, upper, ln: ln(value), ln_lower, ln_upper, method: Method::Bound }
+    }
+
+    /// Puts the value where an approximation has it, as far as the ends allow.
+    pub(crate) fn place(&mut self, value: f64) {
+        self.value = value.clamp(self.lower, self.upper);
+        self.ln = libm::log(self.value).clamp(self.ln_lower, self.ln_upper);
+    }
+
+    /// From ends of the logarithm, at most 0, by a route of which `method` says what it is worth. The value is the middle of the logarithms.
+    pub fn from_ln(ln_lower: f64, ln_upper: f64, method: Method) -> Fpr {
+        let ln = ln_lower + (ln_upper - ln_lower) / 2.0;
+        Fpr { value: libm::exp(ln), lower: libm::exp(ln_lower), upper: libm::exp(ln_upper), ln, ln_lower, ln_upper, method }
+    }
+
+    /// Kept within what is proven. The method stays.
+    pub(crate) fn within(mut self, known: &Fpr) -> Fpr {
+        (self.lower, self.upper) = (self.lower.max(known.lower).min(known.upper), self.upper.min(known.upper).max(known.lower));
+        (self.ln_lower, self.ln_upper) =
+            (self.ln_lower.max(known.ln_lower).min(known.ln_upper), self.ln_upper.min(known.ln_upper).max(known.ln_lower));
+        self.place(self.value);
+        self
+    }
+
+    pub(crate) fn from_enclosure(enclosure: &Enclosure) -> Fpr {
+        let (lower, upper) = (enclosure.lower.floor(), enclosure.upper.ceil().min(1.0));
+        let (ln_lower, ln_upper) = (enclosure.lower.ln().0, enclosure.upper.ln().1.min(0.0));
+        let value = enclosure.lower.ceil().clamp(lower, upper);
+        Fpr { value, lower, upper, ln: ln_lower + (ln_upper - ln_lower) / 2.0, ln_lower, ln_upper, method: Method::Exact }
+    }
+}

@@ -1,0 +1,11 @@
+//! Whole numbers with counted errors, and what is made of them: brackets, rates, and the searches that decide with them.
+
+pub(crate) mod combine;
+pub(crate) mod double;
+pub(crate) mod dyadic;
+pub(crate) mod enclosure;
+pub(crate) mod fixed;
+pub(crate) mod fpr;
+pub(crate) mod modular;
+pub(crate) mod random;
+pub(crate) mod rate;

@@ -1,0 +1,49 @@
+//! Random numbers for simulations.
+
+/// Frozen random numbers (Steele, Lea and Flood 2014): the same on every machine and in every version.
+pub struct SplitMix64(u64);
+
+impl SplitMix64 {
+    /// A generator for a seed, whose streams of near seeds have nothing in common.
+    pub fn new(seed: u64) -> SplitMix64 {
+        SplitMix64::of(&[seed])
+    }
+
+    /// The generator in this state, as it is published.
+    pub fn at(state: u64) -> SplitMix64 {
+        SplitMix64(state)
+    }
+
+    /// A generator of its own for each list of numbers.
+    pub fn of(numbers: &[u64]) -> SplitMix64 {
+        let mut state = SplitMix64(0x5851_f42d_4c95_7f2d);
+        for &number in numbers {
+            state.0 ^= number;
+            state.0 = state.word();
+        }
+        state
+    }
+
+    /// The next 64 bits.
+    pub fn word(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        mix(self.0)
+    }
+
+    /// A number below `range`; the bias of at most `range / 2^64` is far below what a simulation can see.
+    pub fn below(&mut self, range: u64) -> u64 {
+        ((u128::from(self.word()) * u128::from(range)) >> 64) as u64
+    }
+
+    /// A number from 0 to below 1, in steps of 2^-53.
+    pub fn unit(&mut self) -> f64 {
+        (self.word() >> 11) as f64 / (1u64 << 53) as f64
+    }
+}
+
+/// Its finalizer: a bijection in which every bit of the input moves every bit of the output.
+pub(crate) fn mix(word: u64) -> u64 {
+    let word = (word ^ word >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    let word = (word ^ word >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
+    word ^ word >> 31
+}

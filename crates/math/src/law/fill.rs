@@ -1,0 +1,156 @@
+//! The law of the number of set bits, as far as its mean, its variance and proven tail bounds.
+
+use crate::exact::enclosure::{Enclose, Enclosure};
+use crate::exact::fixed::{self, Divisor, Product};
+use crate::law::inclusion::{Inclusion, Items};
+use crate::tails::bernoulli::bennett;
+use crate::{Error, Result};
+
+/// The number of set bits of a filter that holds a given number of distinct items: exact mean and variance, and proven bounds of its tails.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct Fill {
+    /// Number of bits m.
+    pub bits: u64,
+    /// Expected number of set bits, `m (1 - g_1)`; relative error below 1e-15. Burns (44), Grandi (7) and (13).
+    pub mean: f64,
+    /// Its variance, `m g_1 + m (m-1) g_2 - m^2 g_1^2`; relative error below 1e-15. Grandi (8) and (14); Burns (43) is misprinted.
+    pub variance: f64,
+}
+
+impl Fill {
+    pub(crate) fn empty(bits: u64) -> Fill {
+        Fill { bits, mean: 0.0, variance: 0.0 }
+    }
+
+    /// From the chance `g_j` that j given bits are empty.
+    pub(crate) fn of(law: Inclusion) -> Result<Fill> {
+        let bits = law.bits;
+        if law.items == 0 {
+            return Ok(Fill::empty(bits));
+        }
+        let m = bits as f64;
+        let mean = m * Mean(law).fpr()?.value;
+        let variance = match Variance(law) {
+            certain if certain.is_zero() => 0.0,
+            variance => match variance.fpr() {
+                Ok(share) => m * m * share.value,
+                // So far beyond full that its digits start some ten thousand places behind the point.
+                Err(Error::TooCostly { .. }) => 0.0,
+                Err(error) => return Err(error),
+            },
+        };
+        Ok(Fill { bits, mean, variance })
+    }
+
+    /// This and `count` independent others.
+    pub(crate) fn plus(self, other: &Fill, count: f64) -> Fill {
+        Fill { bits: self.bits, mean: self.mean + count * other.mean, variance: self.variance + count * other.variance }
+    }
+
+    /// An upper bound of the probability of at least `ones` set bits.
+    ///
+    /// The number of set bits is a sum of independent Bernoulli variables, because its generating polynomial has only real roots (Vatutin and
+    /// Mikhailov 1982, for allocation by single balls and by groups; each slice of a partitioned filter is the case of single balls), so Bennett's
+    /// inequality holds with the exact mean and variance. Proven, and wider than the exact tail by a polynomial factor.
+    pub fn at_least(&self, ones: u64) -> f64 {
+        self.bennett(ones as f64 - self.mean)
+    }
+
+    /// An upper bound of the probability of at most `ones` set bits; see [`Fill::at_least`].
+    pub fn at_most(&self, ones: u64) -> f64 {
+        self.bennett(self.mean - ones as f64)
+    }
+
+    /// Bennett's bound, for a distance beyond the rounding of the mean.
+    fn bennett(&self, distance: f64) -> f64 {
+        bennett(self.variance, distance - 4.0 * f64::EPSILON * self.mean)
+    }
+}
+
+/// `1 - g_1`.
+pub(crate) struct Mean(pub(crate) Inclusion);
+
+/// `g_1 / m + (1 - 1/m) g_2 - g_1^2`: the variance over `m^2`.
+struct Variance(Inclusion);
+
+impl Variance {
+    /// One throw, or all bits at once, leaves nothing to chance.
+    fn is_zero(&self) -> bool {
+        let law = &self.0;
+        match law.placement {
+            Items::Independent => law.bits == 1 || law.items == 1 && law.probes == 1,
+            Items::Distinct => law.items == 1 || u64::from(law.probes) == law.bits,
+            // No fill is offered for blocks.
+            Items::Blocked { .. } => false,
+        }
+    }
+}
+
+/// `g_1` and `g_2`, each at most [`Inclusion::empty_error`] units low.
+pub(crate) fn empties(law: &Inclusion, limbs: usize) -> [Vec<u64>; 2] {
+    let mut found = [vec![0; limbs], vec![0; limbs]];
+    law.for_each_empty(2, &mut Product::new(limbs), limbs, |j, empty, _| found[j as usize - 1].copy_from_slice(empty));
+    found
+}
+
+impl Enclose for Mean {
+    fn attempt(&self, limbs: usize) -> Result<Enclosure> {
+        let [mut empty, _] = empties(&self.0, limbs);
+        // 2^B - 1 - x is one unit short of the complement.
+        empty.iter_mut().for_each(|word| *word = !*word);
+        Ok(Enclosure::around(empty, self.0.empty_error(), 1, -64 * limbs as i64))
+    }
+
+    fn bits_needed(&self) -> f64 {
+        libm::log2(self.0.bits as f64) + libm::log2(self.0.empty_error() as f64)
+    }
+
+    fn denominator_bits(&self) -> f64 {
+        self.0.denominator_bits()
+    }
+
+    fn check_cost(&self, bits: f64) -> Result<()> {
+        check_moment_cost(&self.0, bits)
+    }
+}
+
+impl Enclose for Variance {
+    fn attempt(&self, limbs: usize) -> Result<Enclosure> {
+        let [mut first, mut second] = empties(&self.0, limbs);
+        let whole = Divisor::new(self.0.bits);
+        let mut square = first.clone();
+        Product::new(limbs).square(&mut square);
+        fixed::scale(&mut second, self.0.bits - 1, &whole);
+        fixed::scale(&mut first, 1, &whole);
+        // Each cut by at most one unit more, the square by twice the error of its root.
+        let error = self.0.empty_error() + 1;
+        let mut sum = first;
+        sum.push(0);
+        fixed::add(&mut sum, &second);
+        if fixed::subtract(&mut sum, &square) {
+            sum.fill(0);
+        }
+        Ok(Enclosure::around(sum, 2 * error, 2 * error, -64 * limbs as i64))
+    }
+
+    fn bits_needed(&self) -> f64 {
+        3.0 * libm::log2(self.0.bits as f64) + libm::log2(self.0.empty_error() as f64)
+    }
+
+    fn denominator_bits(&self) -> f64 {
+        2.0 * self.0.denominator_bits()
+    }
+
+    fn check_cost(&self, bits: f64) -> Result<()> {
+        check_moment_cost(&self.0, bits)
+    }
+}
+
+/// Far beyond full, the variance is too small to be worth its digits.
+fn check_moment_cost(law: &Inclusion, bits: f64) -> Result<()> {
+    if bits < 1e5 {
+        return Ok(());
+    }
+    Err(Error::TooCostly { probes: law.probes, digits: bits as u64 })
+}

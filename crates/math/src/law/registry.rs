@@ -1,0 +1,199 @@
+//! The registry: every scheme with its number in files, its name, its law, its layout and what can be promised of it.
+
+use crate::error::out_of_range;
+use crate::law::{Blocked, Classic, Double, InBlock, Law, Offsets, PartitionDouble, Partitioned, Standard, Step};
+use crate::{Error, Result, Variant};
+use std::fmt;
+use std::str::FromStr;
+
+/// Bits of a block of [`SchemeId::Blocked`]: a cache line.
+pub const BLOCK_BITS: u64 = 512;
+
+/// A scheme: how a hash becomes positions. The discriminant is its number in files.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+#[repr(u16)]
+pub enum SchemeId {
+    /// k independent positions.
+    Standard = 11,
+    /// k distinct positions.
+    Classic = 2,
+    /// One independent position in each of k slices.
+    Partitioned = 3,
+    /// `h1 + i h2` modulo the bits, where h2 may be 0.
+    Double = 4,
+    /// `h1 + i h2` modulo the bits, where h2 is not 0.
+    DoubleNonzero = 5,
+    /// `h1 + i h2 + i^2` modulo the bits.
+    Square = 6,
+    /// `h1 + i h2 + i^3` modulo the bits.
+    Cube = 7,
+    /// `h1 + i h2 + (i^3 - i) / 6` modulo the bits.
+    Enhanced = 8,
+    /// `h1 + i h2` modulo the bits of a slice, in slice i.
+    PartitionDouble = 9,
+    /// k independent positions in one block of [`BLOCK_BITS`] bits.
+    Blocked = 12,
+}
+
+/// Where the positions of a key lie.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Layout {
+    /// Anywhere in the filter.
+    Spread,
+    /// All in one block, so that a lookup reads one cache line.
+    Lines,
+    /// [`Layout::Lines`] where it takes at most a tenth more bits than [`Layout::Spread`]. Only a target says this, never a plan.
+    Auto,
+}
+
+impl Layout {
+    /// Its name: `spread`, `lines` or `auto`.
+    pub fn name(self) -> &'static str {
+        match self {
+            Layout::Spread => "spread",
+            Layout::Lines => "lines",
+            Layout::Auto => "auto",
+        }
+    }
+}
+
+impl SchemeId {
+    /// All of them.
+    pub const ALL: [SchemeId; 10] = [
+        SchemeId::Standard,
+        SchemeId::Classic,
+        SchemeId::Partitioned,
+        SchemeId::Double,
+        SchemeId::DoubleNonzero,
+        SchemeId::Square,
+        SchemeId::Cube,
+        SchemeId::Enhanced,
+        SchemeId::PartitionDouble,
+        SchemeId::Blocked,
+    ];
+
+    /// Its number in files.
+    pub fn number(self) -> u16 {
+        self as u16
+    }
+
+    /// The scheme with this number in files.
+    pub fn from_number(number: u16) -> Option<SchemeId> {
+        SchemeId::ALL.into_iter().find(|scheme| scheme.number() == number)
+    }
+
+    /// Its name in files' reports, on the command line and in `eval`.
+    pub fn name(self) -> &'static str {
+        match self {
+            SchemeId::Standard => "standard",
+            SchemeId::Classic => "classic",
+            SchemeId::Partitioned => "partitioned",
+            SchemeId::Double => "double",
+            SchemeId::DoubleNonzero => "double-nonzero",
+            SchemeId::Square => "square",
+            SchemeId::Cube => "cube",
+            SchemeId::Enhanced => "enhanced",
+            SchemeId::PartitionDouble => "partition-double",
+            SchemeId::Blocked => "blocked",
+        }
+    }
+
+    /// Where its positions lie: [`Layout::Lines`] for [`SchemeId::Blocked`], [`Layout::Spread`] for all others.
+    pub fn layout(self) -> Layout {
+        if self.block_bits().is_some() { Layout::Lines } else { Layout::Spread }
+    }
+
+    /// Bits of the block that holds all positions of a key; `None` where they lie anywhere.
+    pub fn block_bits(self) -> Option<u64> {
+        if self == SchemeId::Blocked { Some(BLOCK_BITS) } else { None }
+    }
+
+    /// The law of independent positions that it obeys; `None` for schemes of two hashes and for blocks.
+    pub fn variant(self) -> Option<Variant> {
+        match self {
+            SchemeId::Standard => Some(Variant::Standard),
+            SchemeId::Classic => Some(Variant::Classic),
+            SchemeId::Partitioned => Some(Variant::Partitioned),
+            _ => None,
+        }
+    }
+
+    /// Whether a plan can guarantee the rate of one filter ([`Promise::OneFilter`](crate::Promise::OneFilter)), not only the average of all: not for schemes of two
+    /// hashes, whose positions are correlated.
+    pub fn has_guarantee(self) -> bool {
+        self.variant().is_some() || self == SchemeId::Blocked
+    }
+
+    /// Whether the numbers of set bits (one count for each slice) determine the rate of one filter.
+    pub fn fill_tells_rate(self) -> bool {
+        matches!(self, SchemeId::Standard | SchemeId::Classic | SchemeId::Partitioned | SchemeId::PartitionDouble)
+    }
+
+    /// Its law for `bits` bits in all. Errors when bits or probes are out of range, when `partition-double` cannot share the bits equally among its slices, and when
+    /// the bits of `blocked` are not a multiple of [`BLOCK_BITS`].
+    ///
+    /// ```
+    /// use truebloom_math::SchemeId;
+    /// let law = "cube".parse::<SchemeId>()?.law(487, 5)?;
+    /// assert_eq!(format!("{:.9}", law.fpr(60)?.value), "0.020964506");
+    /// # Ok::<(), truebloom_math::Error>(())
+    /// ```
+    pub fn law(self, bits: u64, probes: u32) -> Result<Box<dyn Law>> {
+        if let Some(law) = self.double(bits, probes)? {
+            return Ok(Box::new(law));
+        }
+        match self {
+            SchemeId::Classic => Ok(Box::new(Classic::new(bits, probes)?)),
+            SchemeId::Partitioned => Ok(Box::new(Partitioned::new(bits, probes)?)),
+            SchemeId::Blocked => Ok(Box::new(Blocked::new(bits, BLOCK_BITS, InBlock::Independent, probes)?)),
+            SchemeId::PartitionDouble => {
+                let slices = u64::from(probes.max(1));
+                if !bits.is_multiple_of(slices) {
+                    return out_of_range("bits", bits, format!("a multiple of probes ({probes}), so that all slices are equal"));
+                }
+                Ok(Box::new(PartitionDouble::new(bits / slices, probes)?))
+            }
+            _ => Ok(Box::new(Standard::new(bits, probes)?)),
+        }
+    }
+
+    /// The law, for those that are double hashing on one array.
+    pub(crate) fn double(self, bits: u64, probes: u32) -> Result<Option<Double>> {
+        let (step, offsets) = match self {
+            SchemeId::Double => (Step::Any, Offsets::Linear),
+            SchemeId::DoubleNonzero => (Step::NonZero, Offsets::Linear),
+            SchemeId::Square => (Step::Any, Offsets::Square),
+            SchemeId::Cube => (Step::Any, Offsets::Cube),
+            SchemeId::Enhanced => (Step::Any, Offsets::Enhanced),
+            _ => return Ok(None),
+        };
+        Double::new(bits, probes, step, offsets).map(Some)
+    }
+}
+
+impl From<Variant> for SchemeId {
+    fn from(variant: Variant) -> SchemeId {
+        match variant {
+            Variant::Standard => SchemeId::Standard,
+            Variant::Classic => SchemeId::Classic,
+            Variant::Partitioned => SchemeId::Partitioned,
+        }
+    }
+}
+
+impl fmt::Display for SchemeId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+impl FromStr for SchemeId {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<SchemeId> {
+        let found = SchemeId::ALL.into_iter().find(|scheme| scheme.name() == text);
+        found.map_or_else(|| out_of_range("scheme", text, format!("one of {}", SchemeId::ALL.map(SchemeId::name).join(", "))), Ok)
+    }
+}

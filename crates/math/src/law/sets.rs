@@ -1,0 +1,227 @@
+//! Unions and intersections of filters: their expected rates, and the sizes of the sets behind two real ones.
+
+use crate::error::{check_bits, out_of_range};
+use crate::exact::combine::ProductOf;
+use crate::exact::enclosure::Enclose;
+use crate::law::inclusion::{Inclusion, Items, Query};
+use crate::law::mixture::{Mixture, Positions};
+use crate::{Error, Fpr, Result, Variant};
+use std::str::FromStr;
+
+/// How filters of the same bits, probes and seed are combined, bit by bit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum SetOp {
+    /// OR: the very filter of the union of the sets.
+    Union,
+    /// AND: a filter that holds the intersection of the sets, and bits by coincidence.
+    Intersection,
+}
+
+impl SetOp {
+    /// Its name.
+    pub fn name(self) -> &'static str {
+        match self {
+            SetOp::Union => "union",
+            SetOp::Intersection => "intersection",
+        }
+    }
+}
+
+impl FromStr for SetOp {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<SetOp> {
+        let found = [SetOp::Union, SetOp::Intersection].into_iter().find(|op| op.name() == text);
+        found.map_or_else(|| out_of_range("op", text, "union or intersection"), Ok)
+    }
+}
+
+/// The expected rate of the union or intersection of filters that hold disjoint sets of so many `items`, for keys in none of the sets.
+///
+/// The union is the filter of all items together. The intersection of standard filters is a mixture over the number of different positions of the query, which
+/// makes it slightly more than the product of the rates; for distinct and for sliced positions the number is fixed, and it is the product. Exact, ends at most two `f64`
+/// apart. Errors for parameters out of range, an empty list, or a sum of items from 2^64 on.
+///
+/// ```
+/// use truebloom_math::{Variant, sets};
+/// let both = sets::set_fpr(sets::SetOp::Intersection, Variant::Standard, 1_000, 7, &[100, 50])?;
+/// let (one, other) = (Variant::Standard.fpr(1_000, 100, 7)?, Variant::Standard.fpr(1_000, 50, 7)?);
+/// assert!(both.lower > one.upper * other.upper);
+/// # Ok::<(), truebloom_math::Error>(())
+/// ```
+pub fn set_fpr(op: SetOp, variant: Variant, bits: u64, probes: u32, items: &[u64]) -> Result<Fpr> {
+    variant.check(bits, probes)?;
+    if items.is_empty() {
+        return out_of_range("items", "an empty list", "at least one number, one a filter");
+    }
+    match op {
+        SetOp::Union => match items.iter().try_fold(0u64, |sum, &items| sum.checked_add(items)) {
+            Some(sum) => variant.fpr(bits, sum, probes),
+            None => out_of_range("items", "a list of sum 2^64 or more", "of smaller sum"),
+        },
+        SetOp::Intersection if items.contains(&0) => Ok(Fpr::ZERO),
+        SetOp::Intersection => match (variant, items) {
+            (_, &[items]) => variant.fpr(bits, items, probes),
+            (Variant::Standard, _) => {
+                let throws = |&items: &u64| Inclusion { query: Query::Independent, placement: Items::Independent, bits, items, probes };
+                Mixture { positions: Positions::Draws(probes), filters: items.iter().map(throws).collect() }.fpr()
+            }
+            _ => {
+                let factors: Result<Vec<Box<dyn Enclose>>> = items.iter().map(|&items| variant.expected(bits, items, probes)).collect();
+                ProductOf(factors?).fpr()
+            }
+        },
+    }
+}
+
+/// Sizes of two sets A and B and of what is made of them.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct SetSizes<T> {
+    /// |A|
+    pub a: T,
+    /// |B|
+    pub b: T,
+    /// |A or B|
+    pub union: T,
+    /// |A and B|
+    pub intersection: T,
+    /// |A without B|
+    pub only_a: T,
+    /// |B without A|
+    pub only_b: T,
+    /// Jaccard similarity, |A and B| / |A or B|
+    pub jaccard: T,
+}
+
+/// Point estimates from the set bits of two filters of the same bits, probes and seed, and of their OR: method of moments for each of the three, then arithmetic.
+///
+/// `None` stands for what a full filter leaves open; a similarity of two empty sets is 1. Estimates that would be negative are 0, since `|A| + |B|` scatters around
+/// `|A or B|`. No bias correction: use intervals ([`intervals`]) for claims. For the partitioned filter the slices must be equal. Errors for impossible counts.
+pub fn sizes(variant: Variant, bits: u64, probes: u32, ones_a: u64, ones_b: u64, ones_union: u64) -> Result<SetSizes<Option<f64>>> {
+    variant.check(bits, probes)?;
+    check_counts(bits, ones_a, ones_b, ones_union)?;
+    let [a, b, union] =
+        [estimate(variant, bits, probes, ones_a)?, estimate(variant, bits, probes, ones_b)?, estimate(variant, bits, probes, ones_union)?];
+    let with = |f: &dyn Fn(f64, f64, f64) -> f64| Some(f(a?, b?, union?));
+    Ok(SetSizes {
+        a,
+        b,
+        union,
+        intersection: with(&|a, b, u| (a + b - u).clamp(0.0, a.min(b))),
+        only_a: with(&|a, b, u| (u - b).clamp(0.0, a)),
+        only_b: with(&|a, b, u| (u - a).clamp(0.0, b)),
+        jaccard: with(&|a, b, u| if u > 0.0 { ((a + b - u) / u).clamp(0.0, 1.0) } else { 1.0 }),
+    })
+}
+
+fn check_counts(bits: u64, ones_a: u64, ones_b: u64, ones_union: u64) -> Result<()> {
+    check_bits(bits)?;
+    for (name, ones) in [("ones_a", ones_a), ("ones_b", ones_b)] {
+        if ones > bits {
+            return out_of_range(name, ones, format!("at most bits ({bits})"));
+        }
+    }
+    let (least, most) = (ones_a.max(ones_b), bits.min(ones_a + ones_b));
+    if !(least..=most).contains(&ones_union) {
+        return out_of_range("ones_union", ones_union, format!("from {least} to {most} for filters of {ones_a} and {ones_b} set bits"));
+    }
+    Ok(())
+}
+
+/// The items whose mean fill is `ones`; `None` for a full filter.
+fn estimate(variant: Variant, bits: u64, probes: u32, ones: u64) -> Result<Option<f64>> {
+    let k = u64::from(probes);
+    if variant == Variant::Partitioned && !bits.is_multiple_of(k) {
+        return out_of_range("bits", bits, format!("a multiple of probes ({probes}), so that all slices are equal"));
+    }
+    if ones == 0 {
+        return Ok(Some(0.0));
+    }
+    if ones == bits {
+        return Ok(None);
+    }
+    let m = bits as f64;
+    let ln_empty_after_one = match variant {
+        Variant::Standard => f64::from(probes) * libm::log1p(-1.0 / m),
+        // One bit of a slice of m/k bits, or k of m.
+        _ => libm::log1p(-(f64::from(probes) / m)),
+    };
+    // The share that is empty, without the cancellation of 1 - x near full.
+    let ln_empty = if ones > bits / 2 { libm::log((bits - ones) as f64 / m) } else { libm::log1p(-(ones as f64 / m)) };
+    Ok(Some(ln_empty / ln_empty_after_one))
+}
+
+/// A closed interval of a number of items; no upper end for a full filter.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Interval {
+    /// At least so many.
+    pub lower: u64,
+    /// At most so many; `None` for no bound.
+    pub upper: Option<u64>,
+}
+
+/// A closed interval of a size or a similarity.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Bounds {
+    /// Lower end.
+    pub lower: f64,
+    /// Upper end; infinite where nothing bounds it.
+    pub upper: f64,
+}
+
+/// Intervals of everything made of two sets, from intervals of |A|, |B| and |A or B|.
+///
+/// Give the three intervals a third of the error each (confidence `1 - (1-c)/3`): then all three hold, and all seven of the answer with them, with
+/// probability at least c. Conservative: the union bound takes no account of the three counts' dependence. First the three are narrowed by what holds of
+/// any two sets: `max(|A|, |B|) <= |A or B| <= |A| + |B|`, which costs no confidence. `None` if that leaves nothing: then at least one of the three misses.
+///
+/// ```
+/// use truebloom_math::sets::{Interval, intervals};
+/// let of = |lower, upper| Interval { lower, upper: Some(upper) };
+/// let sizes = intervals(of(90, 110), of(95, 105), of(140, 160)).expect("consistent");
+/// assert_eq!((sizes.intersection.lower, sizes.intersection.upper), (25.0, 75.0));
+/// ```
+pub fn intervals(a: Interval, b: Interval, union: Interval) -> Option<SetSizes<Bounds>> {
+    let mut ends = [a, b, union].map(|interval| (u128::from(interval.lower), interval.upper.map_or(u128::MAX >> 2, u128::from)));
+    // Every round is valid; the third finds no more.
+    for _ in 0..3 {
+        let [a, b, u] = ends;
+        let narrowed = |own: (u128, u128), other: (u128, u128)| (own.0.max(u.0.saturating_sub(other.1)), own.1.min(u.1));
+        ends = [narrowed(a, b), narrowed(b, a), (u.0.max(a.0).max(b.0), u.1.min(a.1 + b.1))];
+    }
+    if ends.iter().any(|&(low, high)| low > high) {
+        return None;
+    }
+    let [(al, au), (bl, bu), (ul, uu)] = ends;
+    let unbounded = u128::MAX >> 3;
+    // Outward: a conversion may round by half a last digit.
+    let low = |x: u128| if x > 1 << 53 { (x as f64).next_down() } else { x as f64 };
+    let high = |x: u128| match x {
+        _ if x >= unbounded => f64::INFINITY,
+        _ if x > 1 << 53 => (x as f64).next_up(),
+        _ => x as f64,
+    };
+    let range = |lower: u128, upper: u128| Bounds { lower: low(lower), upper: high(upper) };
+    let both = range((al + bl).saturating_sub(uu), au.min(bu).min((au + bu).saturating_sub(ul)));
+    // (a + b) / u - 1 rises with a and b and falls with u; never above min(a, b) / max(a, b).
+    let similarity = |top: f64, bottom: f64| (top / bottom - 1.0).clamp(0.0, 1.0);
+    let jaccard = Bounds {
+        lower: if uu == 0 { 1.0 } else { (similarity(low(al + bl), high(uu)) - 1e-15).max(0.0) },
+        upper: if ul == 0 || au.max(bu) >= unbounded {
+            1.0
+        } else {
+            (similarity(high(au + bu), low(ul)) + 1e-15).min(high(au.min(bu)) / low(ul) + 1e-15).min(1.0)
+        },
+    };
+    Some(SetSizes {
+        a: range(al, au),
+        b: range(bl, bu),
+        union: range(ul, uu),
+        intersection: both,
+        only_a: range(ul.saturating_sub(bu), au.min(uu.saturating_sub(bl))),
+        only_b: range(ul.saturating_sub(au), bu.min(uu.saturating_sub(al))),
+        jaccard,
+    })
+}

@@ -1,0 +1,451 @@
+//! The rate of one blocked filter, with a probability: Chernoff's bound on the exact joint law of the blocks.
+//!
+//! A filter of B blocks that holds n items has the rate `R = (1/B) sum_b Y_b` with `Y_b = (X_b / 512)^k`, `X_b` the set bits of block b. The loads `L_b` are
+//! multinomial, and given them the blocks are independent, so with `phi_l(t) = E[exp(t Y) | l items]`
+//!
+//! ```text
+//! E exp(t sum_b Y_b) = n! / B^n [z^n] G(z)^B,   G(z) = sum_l z^l / l! phi_l(t).
+//! ```
+//!
+//! For every `t > 0` and `z > 0`, Markov's inequality and Cauchy's formula on the circle of radius z give
+//!
+//! ```text
+//! P(R > p) <= e^(-t B p) n! / (B^n z^n) G(z)^B P(S = n),
+//! ```
+//!
+//! where S is a sum of B independent loads with probabilities proportional to `z^l / l! phi_l(t)`. Nothing is assumed of the blocks' dependence: that the loads have a fixed sum is in
+//! the coefficient. This is why it is so much sharper than Bennett's inequality for the negatively associated loads (Joag-Dev and Proschan 1983; Dubhashi and Ranjan 1998), which may use
+//! only the sum of the blocks' own variances: at 1% that is seven times the variance of the sum (a block's rate is nearly linear in its load, and the linear part adds up
+//! to a constant).
+//!
+//! With `lambda = n/B`, `z = lambda zeta`, `M = E[phi_L(t) - 1]` for a Poisson load of mean z, and Stirling's `n! <= sqrt(2 pi n) (n/e)^n e^(1/12n)`:
+//!
+//! ```text
+//! ln P(R > p) <= ln(sqrt(2 pi n) e^(1/12n) P(S = n)) + B (ln(1 + M) + lambda (zeta - 1 - ln zeta) - t p).
+//! ```
+//!
+//! `P(S = n) <= (1/2 pi) integral |psi(s)|^B ds` with the characteristic function `psi` of one load ([`local`]). Any t and zeta are valid, so how they are found
+//! proves nothing and needs no proof.
+//!
+//! *Full blocks.* A large t would give all its weight to blocks so full that none is ever seen. So every `Y_b` is cut at a level c that none of the blocks passes with more than a hundredth of the
+//! probability allowed: `P(R > p) <= B P(Y > c) + P((1/B) sum_b min(Y_b, c) > p)`. A block's load is binomial, and a Bernoulli variable of mean q is stochastically at most a
+//! Poisson variable of mean `-ln(1 - q)`, so `P(Y > c)` is at most its value for a Poisson load of mean `-n ln(1 - 1/B)`. A single block has the load n for certain, and the tail of its
+//! set bits is summed.
+//!
+//! *Rounding.* The `phi_l` are sums of positive terms of a recurrence whose factors (`x/512`) are exact: relative error below `3 u` a ball and `u = 2^-53`, below 5e-12 for
+//! the 15,000 balls that are allowed. [`ROUNDING`] counts for that, the Poisson weights and the sums.
+
+/// Bits of a block.
+const BITS: usize = crate::law::registry::BLOCK_BITS as usize;
+
+/// A relative error that no sum here passes.
+const ROUNDING: f64 = 1e-11;
+
+/// Probabilities below this are left out of the rows, and counted.
+const DROPPED: f64 = 1e-70;
+
+/// Probabilities below this do not matter where a tilt is looked for.
+const LOOKED_AT: f64 = 1e-20;
+
+/// Balls of the fullest block that is followed.
+const MOST_BALLS: usize = 15_000;
+
+/// The largest exponent of a tilt: `e` to it times what is dropped is still nothing.
+const MOST_GROWTH: f64 = 60.0;
+
+/// The share of the allowed probability that goes to blocks beyond the cut.
+const CUT_SHARE: f64 = 0.01;
+
+/// The law of the set bits of one block, load by load.
+pub(crate) struct BlockLaw {
+    /// For each load.
+    rows: Vec<Row>,
+    /// `(x / 512)^k`
+    rates: Vec<f64>,
+}
+
+/// The set bits of a block with one load.
+struct Row {
+    /// The set bits of the first probability.
+    first: usize,
+    law: Vec<f64>,
+    /// Those that matter where a tilt is looked for.
+    core: std::ops::Range<usize>,
+}
+
+impl Row {
+    fn new(first: usize, law: &[f64]) -> Row {
+        let start = law.iter().position(|p| *p > LOOKED_AT).unwrap_or(0);
+        let end = law.iter().rposition(|p| *p > LOOKED_AT).map_or(0, |last| last + 1);
+        Row { first, law: law.to_vec(), core: start..end }
+    }
+}
+
+/// Where Chernoff's bound is taken: any `t > 0` and any cut are valid.
+#[derive(Clone, Debug)]
+pub(crate) struct Tilt {
+    t: f64,
+    /// For every load, `E[exp(t min(Y, c)) - 1]` and `P(Y > c)`.
+    loads: Vec<(f64, f64)>,
+    /// `exp(t c) - 1`
+    most: f64,
+}
+
+impl BlockLaw {
+    /// Rows for all loads whose probability matters in blocks of mean load `lambda`; `None` where they are too many.
+    pub(crate) fn new(probes: u32, lambda: f64) -> Option<BlockLaw> {
+        // Loads are followed to where their probability is below 1e-20, and for blocks of somewhat higher loads.
+        let loads = 1.3 * lambda + 12.0 * libm::sqrt(lambda) + 30.0;
+        if loads.is_nan() || loads * f64::from(probes) >= MOST_BALLS as f64 {
+            return None;
+        }
+        let rates = (0..=BITS).map(|ones| libm::pow(ones as f64 / BITS as f64, f64::from(probes)) * (1.0 + 1e-15)).collect();
+        // `now[x + 1]` is the probability of x set bits, so that every x has one before it; the parts are exact, and of a length that compilers can see.
+        let (mut now, mut next) = ([0.0f64; BITS + 2], [0.0f64; BITS + 2]);
+        let stays: Vec<f64> = (0..=BITS).map(|ones| ones as f64 / BITS as f64).collect();
+        let enters: Vec<f64> = (0..=BITS).map(|ones| (BITS + 1 - ones) as f64 / BITS as f64).collect();
+        let (mut first, mut last) = (0usize, 0usize);
+        now[1] = 1.0;
+        let mut rows = vec![Row::new(0, &[1.0])];
+        for _ in 0..loads as usize {
+            for _ in 0..probes {
+                let end = (last + 1).min(BITS);
+                let parts = stays[first..=end].iter().zip(&enters[first..=end]).zip(now[first..=end].iter().zip(&now[first + 1..=end + 1]));
+                for (slot, ((stays, enters), (before, old))) in next[first + 1..=end + 1].iter_mut().zip(parts) {
+                    *slot = old * stays + before * enters;
+                }
+                std::mem::swap(&mut now, &mut next);
+                // What is beside what was written is of two balls ago.
+                (now[first], last) = (0.0, end);
+                if let Some(above) = now.get_mut(end + 2) {
+                    *above = 0.0;
+                }
+                while now[first + 1] < DROPPED && first < last {
+                    now[first + 1] = 0.0;
+                    first += 1;
+                }
+                while now[last + 1] < DROPPED && last > first {
+                    now[last + 1] = 0.0;
+                    last -= 1;
+                }
+            }
+            rows.push(Row::new(first, &now[first + 1..=last + 1]));
+        }
+        Some(BlockLaw { rows, rates })
+    }
+
+    /// All of it, or only what matters where a tilt is looked for.
+    fn tilted(&self, t: f64, cut: usize, lambda: f64, all: bool) -> Tilt {
+        let grown: Vec<f64> = (0..=BITS).map(|ones| libm::expm1(t * self.rates[ones.min(cut)])).collect();
+        let searched = (lambda + 9.0 * libm::sqrt(lambda) + 12.0) as usize;
+        let of_row = |row: &Row| {
+            if !all {
+                let growth = dot(&row.law[row.core.clone()], &grown[row.first + row.core.start..]);
+                return (growth, 0.0);
+            }
+            let growth = dot(&row.law, &grown[row.first..]);
+            (growth, row.law.iter().skip((cut + 1).saturating_sub(row.first)).sum())
+        };
+        let rows = if all { self.rows.len() } else { searched.min(self.rows.len()) };
+        Tilt { t, loads: self.rows[..rows].iter().map(of_row).collect(), most: grown[BITS] }
+    }
+
+    /// The variance of the filter's rate times the blocks, with the loads' sum fixed and rates cut: where to look for t.
+    fn scatter(&self, lambda: f64, cut: usize) -> f64 {
+        let weights = poisson(lambda, self.rows.len());
+        let (mut mean, mut square, mut with_load) = (0.0, 0.0, 0.0);
+        for (load, (weight, row)) in weights.iter().zip(&self.rows).enumerate() {
+            let core = row.core.clone();
+            let moments = row.law[core.clone()].iter().zip(core).fold((0.0, 0.0), |(m, s), (p, i)| {
+                let rate = self.rates[(row.first + i).min(cut)];
+                (m + p * rate, s + p * rate * rate)
+            });
+            mean += weight * moments.0;
+            square += weight * moments.1;
+            with_load += weight * moments.0 * (load as f64 - lambda);
+        }
+        (square - mean * mean - with_load * with_load / lambda).max(1e-300)
+    }
+
+    /// The most set bits that one of the blocks has, but for a share of the probability allowed.
+    fn cut(&self, blocks: u64, items: u64, allowed: f64) -> usize {
+        let weights = poisson(most_load(blocks, items), self.rows.len());
+        let mut law = [0.0f64; BITS + 1];
+        for (weight, row) in weights.iter().zip(&self.rows) {
+            law[row.first..].iter_mut().zip(&row.law).for_each(|(sum, p)| *sum += weight * p);
+        }
+        let (mut beyond, limit) = (0.0, 0.9 * CUT_SHARE * allowed / blocks as f64);
+        let past = law.iter().rposition(|p| {
+            beyond += p;
+            beyond > limit
+        });
+        past.unwrap_or(0)
+    }
+
+    /// A tilt near the best for a size, by three trials and the parabola through them: twice, or once near one that is known. It serves neighbouring sizes as well. `None` where blocks are
+    /// too full.
+    pub(crate) fn tilt(&self, blocks: u64, items: u64, allowed: f64, near: Option<&Tilt>) -> Option<Tilt> {
+        let (b, lambda) = (blocks as f64, items as f64 / blocks as f64);
+        if blocks < 2 || most_load(blocks, items) + 10.0 * libm::sqrt(lambda) + 15.0 > self.rows.len() as f64 {
+            return None;
+        }
+        let cut = self.cut(blocks, items, allowed);
+        let largest = MOST_GROWTH / self.rates[cut];
+        let normal = || libm::sqrt(-2.0 * libm::log(allowed)) / libm::sqrt(b * self.scatter(lambda, cut));
+        let mut t = near.map_or_else(normal, |near| near.t).min(largest);
+        let steps: &[f64] = if near.is_some() { &[1.2] } else { &[1.4, 1.15] };
+        for &step in steps {
+            let kept = |t: f64| self.about(&self.tilted(t, cut, lambda, false), blocks, items, allowed);
+            let (below, here, above) = (kept(t / step), kept(t), kept(t * step));
+            let curve = below - 2.0 * here + above;
+            let shift = if curve > 0.0 { (0.5 * (below - above) / curve).clamp(-1.5, 1.5) } else { 1.5 * (below - above).signum() };
+            t = (t * libm::pow(step, shift)).min(largest);
+        }
+        (t.is_finite() && t > 0.0).then(|| self.tilted(t, cut, lambda, true))
+    }
+
+    /// About the rate that [`Self::kept`] proves.
+    pub(crate) fn about(&self, tilt: &Tilt, blocks: u64, items: u64, allowed: f64) -> f64 {
+        let (b, lambda) = (blocks as f64, items as f64 / blocks as f64);
+        let (zeta, grown, variance) = self.balance(tilt, b, lambda);
+        let constant = 0.5 * libm::log(lambda / variance) - libm::log(allowed * (1.0 - CUT_SHARE));
+        (constant + b * (libm::log1p(grown) + lambda * less_logarithm(zeta))) / (tilt.t * b)
+    }
+
+    /// The zeta for which the tilted loads have the mean `lambda`, `M` there, and the variance of a tilted load: Newton's method, kept within a bracket, as the tilted loads may have two
+    /// hills.
+    fn balance(&self, tilt: &Tilt, blocks: f64, lambda: f64) -> (f64, f64, f64) {
+        // The tilted mean rises with zeta, and is above lambda at 1.
+        let (mut low, mut high, mut ln) = (-3.0, 0.0, 0.0);
+        let mut found = (1.0, 0.0, lambda);
+        // Of a load of mean `lambda zeta`: those of lambda times `e^(-lambda (zeta - 1)) zeta^l`.
+        let middle = poisson(lambda, tilt.loads.len());
+        for _ in 0..40 {
+            let zeta = libm::exp(ln);
+            let (mut power, scale) = (1.0, libm::exp(-lambda * (zeta - 1.0)));
+            let (mut sum, mut first, mut second, mut grown) = (0.0, 0.0, 0.0, 0.0);
+            for (load, (weight, (growth, _))) in middle.iter().zip(&tilt.loads).enumerate() {
+                let weight = weight * power * scale;
+                power *= zeta;
+                let (part, load) = (weight * (1.0 + growth), load as f64 - lambda);
+                grown += weight * growth;
+                sum += part;
+                first += part * load;
+                second += part * load * load;
+            }
+            let mean = first / sum;
+            let variance = (second / sum - mean * mean).max(1e-3);
+            found = (zeta, grown, variance);
+            if mean.abs() < 1e-3 * libm::sqrt(variance / blocks) || high - low < 1e-15 {
+                break;
+            }
+            if mean > 0.0 {
+                high = ln
+            } else {
+                low = ln
+            }
+            let step = ln - mean / variance;
+            ln = if step > low && step < high { step } else { low + (high - low) / 2.0 };
+        }
+        found
+    }
+
+    /// An upper bound of the rate that a filter of `blocks` blocks with `items` items keeps with a probability of at least `1 - allowed`; 1 where nothing better is known. Every
+    /// part of it is rounded up.
+    pub(crate) fn kept(&self, tilt: Option<&Tilt>, blocks: u64, items: u64, allowed: f64) -> f64 {
+        if blocks == 1 {
+            return self.of_one_block(items, allowed);
+        }
+        let Some(tilt) = tilt else { return 1.0 };
+        let (b, n, last) = (blocks as f64, items as f64, self.rows.len() as f64);
+        // Both quotients are rounded by an ulp, which the margins below cover.
+        let lambda = n / b;
+        let (zeta, _, _) = self.balance(tilt, b, lambda);
+        let (mean, most_load) = (lambda * zeta, most_load(blocks, items));
+        if !(zeta > 0.0 && zeta.is_finite()) || mean.max(most_load) > 0.7 * last {
+            return 1.0;
+        }
+        // Loads beyond the rows, whose probabilities fall faster than a geometric series, and what was dropped from the rows or was too small for an f64.
+        let beyond = |mean: f64, weights: &[f64]| weights[weights.len() - 1] * mean / last / (1.0 - mean / (last + 1.0)) + 1e4 * DROPPED;
+        let loads = poisson(most_load, self.rows.len());
+        let over = loads.iter().zip(&tilt.loads).map(|(weight, (_, over))| weight * over).sum::<f64>() + beyond(most_load, &loads);
+        let left = (allowed - b * over * (1.0 + ROUNDING)) * (1.0 - 1e-12);
+        if left <= 0.0 {
+            return 1.0;
+        }
+        let weights = poisson(mean, self.rows.len());
+        debug_assert_eq!(tilt.loads.len(), weights.len());
+        let missing = beyond(mean, &weights) * (1.0 + 1e-9) * tilt.most;
+        let grown = weights.iter().zip(&tilt.loads).map(|(weight, (growth, _))| weight * growth).sum::<f64>() * (1.0 + ROUNDING) + missing;
+        let parts: Vec<f64> = weights.iter().zip(&tilt.loads).map(|(weight, (growth, _))| weight * (1.0 + growth)).collect();
+        let stirling = 0.5 * libm::log(2.0 * std::f64::consts::PI * n) + 1.0 / (12.0 * n);
+        let constant = stirling + libm::log(local(&parts, b, missing)) - libm::log(left);
+        // Rounding of the logarithms, below 1e-13 for each term; of the excess of zeta, whose leading digits cancel.
+        let excess = lambda * (less_logarithm(zeta) * (1.0 + 1e-11) + 1e-30);
+        let exponent = constant + 1e-9 + b * (libm::log1p(grown) * (1.0 + ROUNDING) + excess);
+        (exponent / (tilt.t * b) * (1.0 + ROUNDING)).min(1.0)
+    }
+
+    fn of_one_block(&self, items: u64, allowed: f64) -> f64 {
+        let Some(row) = usize::try_from(items).ok().and_then(|items| self.rows.get(items)) else { return 1.0 };
+        let mut beyond = 1e4 * DROPPED;
+        let past = row.law.iter().rposition(|p| {
+            beyond += p * (1.0 + ROUNDING);
+            beyond > allowed
+        });
+        past.map_or(0.0, |past| self.rates[row.first + past] * (1.0 + 1e-15))
+    }
+}
+
+/// The sum of the products, in eight sums side by side, as far as the first slice goes.
+fn dot(a: &[f64], b: &[f64]) -> f64 {
+    let b = &b[..a.len()];
+    let ((heads, rest), (tails, others)) = (a.as_chunks::<8>(), b.as_chunks::<8>());
+    let mut sums = [0.0; 8];
+    for (a, b) in heads.iter().zip(tails) {
+        for i in 0..8 {
+            sums[i] += a[i] * b[i];
+        }
+    }
+    sums.iter().sum::<f64>() + rest.iter().zip(others).map(|(a, b)| a * b).sum::<f64>()
+}
+
+/// The mean of a Poisson load that is stochastically at least a block's.
+fn most_load(blocks: u64, items: u64) -> f64 {
+    -(items as f64) * libm::log1p(-1.0 / blocks as f64) * (1.0 + 1e-14)
+}
+
+/// Poisson probabilities of 0 to `count - 1`, from the mode outwards by ratios; relative error below 1e-12 (the logarithm of the first is at most some hundreds).
+fn poisson(mean: f64, count: usize) -> Vec<f64> {
+    let mut all = vec![0.0; count];
+    let mode = (mean as usize).min(count - 1);
+    all[mode] = libm::exp(mode as f64 * libm::log(mean) - mean - libm::lgamma(mode as f64 + 1.0));
+    for load in mode + 1..count {
+        all[load] = all[load - 1] * (mean / load as f64);
+    }
+    for load in (0..mode).rev() {
+        all[load] = all[load + 1] * ((load + 1) as f64 / mean);
+    }
+    all
+}
+
+/// `zeta - 1 - ln zeta`, without cancellation near 1: for `d = zeta - 1` the series `d^2/2 - d^3/3 + ..`.
+fn less_logarithm(zeta: f64) -> f64 {
+    let d = zeta - 1.0;
+    if d.abs() > 0.01 {
+        return d - libm::log(zeta);
+    }
+    d * d * (2..=12).rev().fold(0.0, |inner, i| 1.0 / f64::from(i) - d * inner)
+}
+
+/// An upper bound of `P(S = n)` for the sum S of `blocks` independent loads with probabilities proportional to `parts`, of whose sum at most `missing` is left out.
+///
+/// The square of the characteristic function of one load is `f(s) = 1 - sum_d w_d (1 - cos d s)`, `w_d` the probability that two loads differ by d. With variance `V` and fourth
+/// central moment `F`, `1 - cos x >= x^2/2 - x^4/24` gives `f(s) <= 1 - V s^2 (1 - c s^2)` with `c = (F + 3 V^2) / (12 V)`. So `f(s)^(B/2)` is at most a Gaussian up to
+/// `s_0 = sqrt(2a / (B V))`, at most `exp(-a (1 - c s_0^2))` from there to `1 / sqrt(2c)` (where `s^2 (1 - c s^2)` still rises), and beyond at most the largest value on a grid
+/// plus what it can rise between two points: `|f'| <= E|L - L'| <= sqrt(2V)`.
+fn local(parts: &[f64], blocks: f64, missing: f64) -> f64 {
+    let sum: f64 = parts.iter().sum();
+    let floor = sum * 1e-18;
+    let first = parts.iter().position(|part| *part > floor).unwrap_or(0);
+    let last = parts.iter().rposition(|part| *part > floor).unwrap_or(0);
+    let law: Vec<f64> = parts[first..=last].iter().map(|part| part / sum).collect();
+    let moment = |power: i32, about: f64| law.iter().enumerate().map(|(i, p)| p * (i as f64 - about).powi(power)).sum::<f64>();
+    let mean = moment(1, 0.0);
+    // What is left out could only make the loads scatter more; the margins are far above its share.
+    let (variance, fourth) = (moment(2, mean) * (1.0 - 1e-9), moment(4, mean) * (1.0 + 1e-9));
+    if variance.is_nan() || variance <= 0.0 || missing > 1e-12 * sum {
+        return 1.0;
+    }
+    let bend = (fourth + 3.0 * variance * variance) / (12.0 * variance);
+    let a = 7.0 + 0.5 * libm::log(blocks);
+    let start = libm::sqrt(2.0 * a / (blocks * variance));
+    let (bent, end) = (1.0 - bend * start * start, libm::sqrt(0.5 / bend));
+    if bent < 0.5 || start > end || end > 3.0 {
+        return 1.0;
+    }
+    let near = libm::sqrt(2.0 * std::f64::consts::PI / (blocks * variance * bent));
+    let middle = 2.0 * end * libm::exp(-a * bent);
+    let far = 2.0 * std::f64::consts::PI * libm::pow(highest(&law, end, libm::sqrt(2.0 * variance)), 0.5 * blocks);
+    ((near + middle + far) / (2.0 * std::f64::consts::PI) * (1.0 + 1e-8)).min(1.0)
+}
+
+/// An upper bound of the squared characteristic function from `start` to pi.
+fn highest(law: &[f64], start: f64, slope: f64) -> f64 {
+    let points = (4.0 * slope * (std::f64::consts::PI - start)).ceil().max(1.0);
+    let step = (std::f64::consts::PI - start) / points;
+    let square = |s: f64| {
+        let (turn_re, turn_im) = (libm::cos(s), libm::sin(s));
+        // Horner's scheme in exp(is).
+        let (re, im) = law.iter().rev().fold((0.0, 0.0), |(re, im), p| (re * turn_re - im * turn_im + p, re * turn_im + im * turn_re));
+        re * re + im * im
+    };
+    let top = (0..points as u64).map(|i| square(start + (i as f64 + 0.5) * step)).fold(0.0, f64::max);
+    (top + 0.5 * step * slope + 1e-9).min(1.0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// On both sides of where the series takes over, against more digits of the same series.
+    #[test]
+    fn less_logarithms_have_all_their_digits() {
+        for d in [-0.5f64, -0.01, -0.009_999, -1e-3, -1e-9, 1e-9, 1e-5, 0.004, 0.009_999, 0.010_001, 2.0] {
+            let expected = if d.abs() > 0.1 {
+                d - libm::log1p(d)
+            } else {
+                (2..60).map(|i| (if i % 2 == 0 { 1.0 } else { -1.0 }) * libm::pow(d, f64::from(i)) / f64::from(i)).sum()
+            };
+            // 1 + d is rounded.
+            let found = less_logarithm(1.0 + d);
+            assert!((found - expected).abs() <= 4.0 * f64::EPSILON * d.abs() + 1e-11 * expected, "{d}: {found:e} {expected:e}");
+        }
+    }
+
+    /// The chance that so many loads have exactly this sum, by convolution: the bound is above it, and not by a third.
+    #[test]
+    fn local_bounds_are_above_the_chance_and_near_it() {
+        for (mean, blocks) in [(4.0, 8), (4.0, 50), (20.0, 30), (1.5, 200)] {
+            let parts = poisson(mean, 120);
+            let mut law = vec![1.0];
+            for _ in 0..blocks {
+                let mut next = vec![0.0; (law.len() + parts.len() - 1).min(2_000)];
+                for (i, p) in law.iter().enumerate() {
+                    for (slot, q) in next[i.min(1_999)..].iter_mut().zip(&parts) {
+                        *slot += p * q;
+                    }
+                }
+                law = next;
+            }
+            let exact = law[(mean * f64::from(blocks)) as usize];
+            let found = local(&parts, f64::from(blocks), 0.0);
+            assert!(exact <= found, "{mean} {blocks}: {found} {exact}");
+            assert!(found < 1.0 / 3.0 * exact + exact || blocks < 50, "{mean} {blocks}: {found} {exact}");
+        }
+    }
+
+    /// A single block, whose set bits are those of so many draws of 512.
+    #[test]
+    fn one_block_keeps_the_rate_of_its_tail() {
+        let (probes, items, bits) = (3u32, 40u64, BITS as f64);
+        let mut law = vec![0.0; BITS + 2];
+        law[0] = 1.0;
+        for _ in 0..u64::from(probes) * items {
+            for ones in (0..=BITS).rev() {
+                let before = if ones > 0 { law[ones - 1] * (bits - ones as f64 + 1.0) / bits } else { 0.0 };
+                law[ones] = law[ones] * ones as f64 / bits + before;
+            }
+        }
+        let rows = BlockLaw::new(probes, items as f64).expect("few balls");
+        for allowed in [0.5, 0.1, 1e-3, 1e-9] {
+            let kept = rows.kept(None, 1, items, allowed);
+            let beyond = |rate: f64| {
+                (0..=BITS).filter(|&ones| libm::pow(ones as f64 / bits, 3.0) > rate * (1.0 + 1e-12)).map(|ones| law[ones]).sum::<f64>()
+            };
+            assert!(beyond(kept) <= allowed, "{allowed}: {kept}");
+            assert!(beyond(kept * (1.0 - 1e-9)) > allowed, "{allowed}: {kept} is more than needed");
+            assert!(kept >= libm::pow((kept.cbrt() * bits).round() / bits, 3.0), "{kept}");
+        }
+    }
+}

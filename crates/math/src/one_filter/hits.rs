@@ -1,0 +1,112 @@
+//! The moments of one filter's own rate, and of the number of hits among fresh keys.
+//!
+//! A filter's own rate R depends on its bits, so it is random; the expected rate is its mean. Among Q fresh keys the hits are binomial *given* R (Kirsch
+//! and Mitzenmacher, section 7), so over filters and keys they scatter more than a binomial: the variance is `Q E[R (1-R)] + Q^2 Var[R]`.
+
+use crate::error::out_of_range;
+use crate::exact::combine::{Difference, Power, ProductOf};
+use crate::exact::enclosure::Enclose;
+use crate::law::inclusion::{Inclusion, Items, Query};
+use crate::law::mixture::{Mixture, Positions};
+use crate::law::slices::Slices;
+use crate::search::ln_complement_bound;
+use crate::{Fpr, Result, Variant};
+
+/// Mean and spread of the rate of one filter, over all seeds.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct RateMoments {
+    /// `E[R]`, the expected rate.
+    pub mean: Fpr,
+    /// `E[R^2]`: the probability that two fresh keys both hit the same filter.
+    pub second: Fpr,
+    /// `Var[R]`; relative error below 1e-15, 0 or the smallest positive `f64` where it underflows.
+    pub variance: f64,
+    /// `E[R (1-R)]`: the probability that of two fresh keys the first hits and the second does not; relative error below 1e-15.
+    pub mixed: f64,
+}
+
+/// Mean and variance of the number of hits among fresh keys, over filters and keys.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct Hits {
+    /// The number of fresh keys.
+    pub queries: u64,
+    /// `Q E[R]`; relative error below 1e-15.
+    pub mean: f64,
+    /// `Q E[R (1-R)] + Q^2 Var[R]`; relative error below 2e-15.
+    pub variance: f64,
+}
+
+/// The moments of one filter's own rate with `items` items.
+///
+/// `E[R^2]` is the probability that two independent queries both hit: for the standard filter the law with 2k query draws against the same nk throws, for the classic one a
+/// mixture over the overlap of two sets of k positions, for the partitioned one a product over slices. All exact, the variance as a difference of
+/// brackets that are narrowed until it has its digits. Cost of some rates at twice the probes. Errors for parameters out of range.
+///
+/// ```
+/// use truebloom_math::{Variant, rate_moments};
+/// let moments = rate_moments(Variant::Standard, 959, 100, 7)?;
+/// // One filter's rate scatters by an eighth of it at a hundred items.
+/// assert!((moments.variance.sqrt() / moments.mean.value - 0.125).abs() < 0.01);
+/// # Ok::<(), truebloom_math::Error>(())
+/// ```
+pub fn rate_moments(variant: Variant, bits: u64, items: u64, probes: u32) -> Result<RateMoments> {
+    variant.check(bits, probes)?;
+    if items == 0 {
+        return Ok(RateMoments { mean: Fpr::ZERO, second: Fpr::ZERO, variance: 0.0, mixed: 0.0 });
+    }
+    let full = bits == 1 || variant != Variant::Standard && u64::from(probes) == bits;
+    if full {
+        return Ok(RateMoments { mean: Fpr::ONE, second: Fpr::ONE, variance: 0.0, mixed: 0.0 });
+    }
+    // So far beyond full that a miss has no f64: both are at most E[1 - R].
+    if ln_complement_bound(variant, bits, items, probes) < -760.0 {
+        let almost = Fpr { lower: 1f64.next_down(), ln_lower: -1e-300, ..Fpr::ONE };
+        return Ok(RateMoments { mean: almost, second: almost, variance: 0.0, mixed: 0.0 });
+    }
+    let mean = || variant.expected(bits, items, probes);
+    let second = || second_moment(variant, bits, items, probes);
+    // One throw, or one set of distinct bits, leaves nothing to chance.
+    let certain = items == 1 && (variant != Variant::Standard || probes == 1);
+    let variance = if certain { 0.0 } else { Difference { whole: second(), part: Power { base: mean()?, exponent: 2 } }.fpr()?.value };
+    let mixed = Difference { whole: mean()?, part: second() }.fpr()?.value;
+    Ok(RateMoments { mean: mean()?.fpr()?, second: second().fpr()?, variance, mixed })
+}
+
+/// Mean and variance of the number of hits among `queries` fresh keys (none of them stored) that are put to one filter of `items` items, over filters and keys.
+///
+/// Exact; see [`rate_moments`]. With one query the variance is that of a coin of the expected rate. Errors for parameters out of range.
+pub fn false_positives(variant: Variant, bits: u64, items: u64, probes: u32, queries: u64) -> Result<Hits> {
+    if queries > 1 << 62 {
+        return out_of_range("queries", queries, "at most 2^62");
+    }
+    let moments = rate_moments(variant, bits, items, probes)?;
+    let q = queries as f64;
+    Ok(Hits { queries, mean: q * moments.mean.value, variance: q * moments.mixed + q * q * moments.variance })
+}
+
+/// `E[R^2]`; at least one item, and not always full.
+fn second_moment(variant: Variant, bits: u64, items: u64, probes: u32) -> Box<dyn Enclose> {
+    let query = Query::Independent;
+    match variant {
+        Variant::Standard => Box::new(Mixture {
+            positions: Positions::Draws(2 * probes),
+            filters: vec![Inclusion { query, placement: Items::Independent, bits, items, probes }],
+        }),
+        Variant::Classic => Box::new(Mixture {
+            positions: Positions::TwoSets(probes),
+            filters: vec![Inclusion { query, placement: Items::Distinct, bits, items, probes }],
+        }),
+        Variant::Partitioned => {
+            let slice = |(bits, count): (u64, u32)| {
+                let throws = Inclusion { query, placement: Items::Independent, bits, items, probes: 1 };
+                let base = Mixture { positions: Positions::Draws(2), filters: vec![throws] };
+                Box::new(Power { base, exponent: count.into() }) as Box<dyn Enclose>
+            };
+            let sizes = Slices { bits, items, probes }.sizes();
+            // A slice of one bit is full after one item: factor 1.
+            Box::new(ProductOf(sizes.into_iter().filter(|&(size, count)| size > 1 && count > 0).map(slice).collect()))
+        }
+    }
+}

@@ -1,0 +1,209 @@
+//! Quantiles of the number of hits among fresh keys, over filters and keys, in proven brackets.
+//!
+//! Given the filter's own rate R the hits H are binomial, and their tail `S(r) = P(H >= h | R = r)` rises with r. On a grid of fills `y_0 < y_1 < ..` with rates `r_i`
+//! that bound R from above as long as the fill is at most `y_i`,
+//!
+//! ```text
+//! P(H >= h) <= S(r_0) + sum over i of (S(r_(i+1)) - S(r_i)) P(Y > y_i)
+//! ```
+//!
+//! and with bounds for `P(Y > y_i)` the right side is a bound; the lower tail the same way round.
+
+use crate::error::out_of_range;
+use crate::occupancy::Occupancy;
+use crate::one_filter::quantile::{OnesLaw, check_confidence, own_rate};
+use crate::search::boundary;
+use crate::{Fill, Method, Result, Variant, binomial};
+
+/// A bracket of a quantile of the number of hits.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct HitsQuantile {
+    /// The probability q.
+    pub probability: f64,
+    /// At most the q-quantile: `P(H < lower) < q`.
+    pub lower: u64,
+    /// At least the q-quantile: `P(H <= upper) >= q`.
+    pub upper: u64,
+    /// [`Method::Bound`]: from proven bounds of the fill's tails. [`Method::Validated`]: from the law of the fill, summed in `f64` with a margin that tests confirm.
+    pub method: Method,
+}
+
+/// A proven bracket of the smallest h with `P(H <= h) >= probability`, for the number H of hits among `queries` fresh keys that are put to one filter of `items`
+/// items, over filters and keys.
+///
+/// Closed to one number where the law of the fill can be summed quickly (up to some ten thousand throws), else as wide as the proven bounds of its tails make it. The partitioned
+/// filter's lower end is 0. Milliseconds. Errors for parameters
+/// out of range, and a probability not strictly between 0 and 1.
+///
+/// ```
+/// use truebloom_math::{Variant, false_positives, hits_quantile_bound};
+/// let mean = false_positives(Variant::Standard, 9_593, 1_000, 7, 100_000)?.mean;
+/// let upper = hits_quantile_bound(Variant::Standard, 9_593, 1_000, 7, 100_000, 0.999)?.upper as f64;
+/// assert!(upper > mean && upper < 1.3 * mean);
+/// # Ok::<(), truebloom_math::Error>(())
+/// ```
+pub fn hits_quantile_bound(variant: Variant, bits: u64, items: u64, probes: u32, queries: u64, probability: f64) -> Result<HitsQuantile> {
+    variant.check(bits, probes)?;
+    check_confidence(probability)?;
+    // One slice is a filter of one probe.
+    let variant = if probes == 1 { Variant::Standard } else { variant };
+    if queries > 1 << 62 {
+        return out_of_range("queries", queries, "at most 2^62");
+    }
+    if items == 0 || queries == 0 {
+        return Ok(HitsQuantile { probability, lower: 0, upper: 0, method: Method::Bound });
+    }
+    let grid = Grid::new(variant, bits, items, probes)?;
+    let mean = queries as f64 * grid.middle();
+    let past = boundary(mean + 1.0, 1, queries + 1, |hits| Ok(grid.at_least(hits, queries) > 1.0 - probability))?;
+    let above = boundary(mean, 1, queries + 1, |hits| Ok(grid.at_most(hits - 1, queries) < probability))?;
+    let upper = (past - 1).min(queries);
+    let bounded = HitsQuantile { probability, lower: (above - 1).min(upper), upper, method: Method::Bound };
+    match Mixture::new(variant, bits, items, probes, queries)? {
+        Some(mixture) => Ok(mixture.narrow(bounded)),
+        None => Ok(bounded),
+    }
+}
+
+/// The law of the hits itself, where the fill has one that can be summed quickly: binomial at each fill.
+struct Mixture {
+    queries: u64,
+    /// Probability and own rate of each fill.
+    fills: Vec<(f64, f64)>,
+    /// What the sum over fills may be off by, either way.
+    error: f64,
+}
+
+/// Fills and deviations of the hits up to which the law is summed: some tens of milliseconds.
+const MOST_TERMS: f64 = 3e6;
+
+impl Mixture {
+    fn new(variant: Variant, bits: u64, items: u64, probes: u32, queries: u64) -> Result<Option<Mixture>> {
+        let law = match variant {
+            Variant::Standard => Occupancy::standard(bits, items, probes)?,
+            Variant::Classic => Occupancy::classic(bits, items, probes)?,
+            Variant::Partitioned => return Ok(None),
+        };
+        let throws = items as f64 * f64::from(probes);
+        let cost = 20.0 * libm::sqrt(law.variance()?) * (20.0 + 10.0 * libm::sqrt(queries as f64));
+        if cost > MOST_TERMS || throws > 1e5 {
+            return Ok(None);
+        }
+        let pmf = law.pmf_window()?;
+        let mut fills = Vec::with_capacity(pmf.probabilities.len());
+        for (i, &probability) in pmf.probabilities.iter().enumerate() {
+            // What is less than 1e-20 in all cannot move a quantile that anybody asks for.
+            if probability > 1e-25 {
+                fills.push((probability, own_rate(variant, bits, probes, pmf.first + i as u64)?.value));
+            }
+        }
+        // The probabilities are good to 1e-12, the binomial tails too.
+        Ok(Some(Mixture { queries, fills, error: pmf.left_out + 1e-11 }))
+    }
+
+    fn at_most(&self, hits: u64) -> f64 {
+        self.fills.iter().map(|&(probability, rate)| probability * binomial::at_most(hits, self.queries, rate)).sum()
+    }
+
+    /// Bisects between the ends as far as the sum decides.
+    fn narrow(&self, mut found: HitsQuantile) -> HitsQuantile {
+        while found.lower < found.upper {
+            let middle = found.lower + (found.upper - found.lower) / 2;
+            let sum = self.at_most(middle);
+            if sum - self.error >= found.probability {
+                (found.upper, found.method) = (middle, Method::Validated);
+            } else if sum + self.error < found.probability {
+                (found.lower, found.method) = (middle + 1, Method::Validated);
+            } else {
+                break;
+            }
+        }
+        found
+    }
+}
+
+/// Rates at some fills, and how likely the fill is beyond them.
+struct Grid {
+    /// `(r, P(R > r) at most)`, rising in r, the last with probability 0.
+    above: Vec<(f64, f64)>,
+    /// `(r, P(R < r) at most)`, rising in r, the first 0 with probability 0.
+    below: Vec<(f64, f64)>,
+}
+
+impl Grid {
+    fn new(variant: Variant, bits: u64, items: u64, probes: u32) -> Result<Grid> {
+        let law = OnesLaw::new(variant, bits, items, probes)?;
+        let deviation = libm::sqrt(law.fill.variance).max(0.25);
+        // From nine deviations below the mean to nine above, in quarters.
+        let mut fills: Vec<u64> =
+            (-36..=36).map(|i| (law.fill.mean + f64::from(i) / 4.0 * deviation).round().clamp(0.0, bits as f64) as u64).collect();
+        fills.push(bits);
+        fills.dedup();
+        let (mut above, mut below) = (Vec::new(), vec![(0.0, 0.0)]);
+        for ones in fills {
+            if variant == Variant::Partitioned {
+                let share = (ones as f64 / law.capacity).min(1.0);
+                let rate = (libm::pow(share, f64::from(probes)) * (1.0 + 1e-12)).min(1.0);
+                let beyond = if law.is_lattice { ones as f64 + 1.0 } else { ones as f64 };
+                above.push((rate, if ones == bits { 0.0 } else { law.at_least(beyond) }));
+            } else {
+                let rate = own_rate(variant, bits, probes, ones)?;
+                above.push((rate.upper, if ones == bits { 0.0 } else { law.at_least(ones as f64 + 1.0) }));
+                below.push((rate.lower, if ones == 0 { 0.0 } else { law.at_most(ones as f64 - 1.0) }));
+            }
+        }
+        Ok(Grid { above, below })
+    }
+
+    /// The rate in the middle of the grid.
+    fn middle(&self) -> f64 {
+        self.above[self.above.len() / 2].0
+    }
+
+    /// An upper bound of `P(H >= hits)`.
+    fn at_least(&self, hits: u64, queries: u64) -> f64 {
+        let mut last = at_least(hits, queries, self.above[0].0);
+        let mut total = last;
+        for pair in self.above.windows(2) {
+            let tail = at_least(hits, queries, pair[1].0).max(last);
+            total += (tail - last) * pair[0].1;
+            last = tail;
+        }
+        (total * (1.0 + 1e-9) + 1e-300).min(1.0)
+    }
+
+    /// An upper bound of `P(H <= hits)`.
+    fn at_most(&self, hits: u64, queries: u64) -> f64 {
+        let Some(&(largest, _)) = self.below.last() else { return 1.0 };
+        let mut last = at_most(hits, queries, largest);
+        let mut total = last;
+        for pair in self.below.windows(2).rev() {
+            let tail = at_most(hits, queries, pair[0].0).max(last);
+            total += (tail - last) * pair[1].1;
+            last = tail;
+        }
+        (total * (1.0 + 1e-9) + 1e-300).min(1.0)
+    }
+}
+
+/// Up to this variance the binomial tail is summed; beyond it is bounded.
+const SUMMED: f64 = 1e4;
+
+fn binomial_law(queries: u64, rate: f64) -> OnesLaw {
+    let mean = queries as f64 * rate;
+    let variance = mean * (1.0 - rate);
+    OnesLaw { fill: Fill { bits: queries, mean, variance }, capacity: queries as f64, is_lattice: true, lattice: (variance, 1.0) }
+}
+
+/// `P(Bin >= hits)` or an upper bound of it.
+fn at_least(hits: u64, queries: u64, rate: f64) -> f64 {
+    let law = binomial_law(queries, rate);
+    if law.fill.variance <= SUMMED { binomial::at_least(hits, queries, rate) } else { law.at_least(hits as f64) }
+}
+
+/// `P(Bin <= hits)` or an upper bound of it.
+fn at_most(hits: u64, queries: u64, rate: f64) -> f64 {
+    let law = binomial_law(queries, rate);
+    if law.fill.variance <= SUMMED { binomial::at_most(hits, queries, rate) } else { law.at_most(hits as f64) }
+}

@@ -1,0 +1,219 @@
+//! The rate of one built filter, with a probability instead of on average.
+//!
+//! A filter's own rate R is fixed by its set bits, and these scatter. Their number is a sum of independent Bernoulli variables (see [`Fill`]), whose tails
+//! [`crate::tails::bernoulli`] bounds.
+
+use crate::error::out_of_range;
+use crate::exact::enclosure::{Enclose, HashFloor};
+use crate::law::hash_floor;
+use crate::law::inclusion::{Inclusion, Items, Query};
+use crate::law::ratios::Ratios;
+use crate::law::slices::Slices;
+use crate::occupancy::Occupancy;
+use crate::occupancy::tails::Tail;
+use crate::search::boundary;
+use crate::tails::bernoulli::BernoulliSum;
+use crate::{Fill, Fpr, Method, Rate, Result, Variant};
+
+/// A bracket of the rate that one filter keeps to with a given probability.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct RateQuantile {
+    /// The probability c.
+    pub confidence: f64,
+    /// The c-quantile of the filter's own rate lies between the ends: `P(R <= upper) >= c` and `P(R < lower) < c`, proven. Its `value` is the upper end, which is the one to rely on.
+    pub fpr: Fpr,
+    /// The number of set bits at the upper end; `None` where the number alone does not determine the rate.
+    pub ones: Option<u64>,
+}
+
+/// A proven bracket of the `confidence`-quantile of the rate of one filter with `items` items, over all seeds.
+///
+/// The upper end is what a filter keeps to with at least this probability. For the partitioned filter the rate is bounded through the mean of the slices' fills (a geometric mean is
+/// at most an arithmetic one), and the lower end is 0. Some ten rates' time. Errors for parameters out of range and a confidence not strictly between 0 and 1.
+///
+/// ```
+/// use truebloom_math::{Variant, rate_quantile_bound};
+/// let quantile = rate_quantile_bound(Variant::Standard, 959, 100, 7, 0.999)?;
+/// // On average 1%, one in a thousand up to 1.6%.
+/// assert!(quantile.fpr.upper > 0.013 && quantile.fpr.upper < 0.0175);
+/// # Ok::<(), truebloom_math::Error>(())
+/// ```
+pub fn rate_quantile_bound(variant: Variant, bits: u64, items: u64, probes: u32, confidence: f64) -> Result<RateQuantile> {
+    variant.check(bits, probes)?;
+    check_confidence(confidence)?;
+    if items == 0 {
+        return Ok(RateQuantile { confidence, fpr: Fpr::ZERO, ones: (variant != Variant::Partitioned).then_some(0) });
+    }
+    let law = OnesLaw::new(variant, bits, items, probes)?;
+    let allowed = 1.0 - confidence;
+    let start = law.fill.mean;
+    // The smallest count too many for the allowed probability.
+    let past = boundary(start, 1, bits + 1, |ones| Ok(law.at_least(ones as f64) > allowed))?;
+    if variant == Variant::Partitioned {
+        // Y < past, so R <= (past / capacity)^k.
+        let most = if law.is_lattice { (past - 1) as f64 } else { law.past((past - 1) as f64, past as f64, allowed) };
+        let ln = (f64::from(probes) * libm::log(most / law.capacity)).min(0.0);
+        let ln_upper = (ln + 1e-12 * (1.0 + ln.abs())).clamp(-1e300, 0.0);
+        let upper = (libm::exp(ln_upper) * (1.0 + 1e-12)).next_up().min(1.0);
+        let fpr = Fpr { value: upper, lower: 0.0, upper, ln: ln_upper, ln_lower: f64::NEG_INFINITY, ln_upper, method: Method::Bound };
+        return Ok(RateQuantile { confidence, fpr, ones: None });
+    }
+    let ones = (past - 1).min(bits);
+    // The quantile is above every count that fewer than c of the filters stay at.
+    let least = boundary(start, 1, bits + 1, |ones| Ok(law.at_most((ones - 1) as f64) < confidence))? - 1;
+    let at = |ones: u64| own_rate(variant, bits, probes, ones);
+    let (low, high) = (at(least.min(ones))?, at(ones)?);
+    let fpr = Fpr { lower: low.lower, ln_lower: low.ln_lower, value: high.upper, ln: high.ln_upper, method: Method::Bound, ..high };
+    Ok(RateQuantile { confidence, fpr, ones: Some(ones) })
+}
+
+/// A lower bound of the probability that the rate of one filter with `items` items is at most `rate`; the count of set bits that decides is found exactly.
+/// Errors for parameters out of range.
+pub fn confidence_bound(variant: Variant, bits: u64, items: u64, probes: u32, rate: &Rate) -> Result<f64> {
+    variant.check(bits, probes)?;
+    let miss = miss_bound(variant, bits, items, probes, rate, None, Evidence::Law { terms: WALK_TERMS })?;
+    // The difference may be rounded up.
+    Ok(if miss == 0.0 || miss == 1.0 { 1.0 - miss } else { (1.0 - miss).next_down() })
+}
+
+pub(crate) fn check_confidence(confidence: f64) -> Result<()> {
+    if confidence > 0.0 && confidence < 1.0 { Ok(()) } else { out_of_range("confidence", confidence, "strictly between 0 and 1") }
+}
+
+/// An upper bound of the probability that one filter's own rate, plus the floor of equal hashes if a width is given, is above `rate`.
+///
+/// [`Evidence::Law`] and [`Evidence::Bounds`] are both proven.
+pub(crate) fn miss_bound(
+    variant: Variant,
+    bits: u64,
+    items: u64,
+    probes: u32,
+    rate: &Rate,
+    hash_bits: Option<u32>,
+    evidence: Evidence,
+) -> Result<f64> {
+    if items == 0 {
+        return Ok(0.0);
+    }
+    let floor = hash_bits.map_or(0.0, |hash_bits| hash_floor(items, hash_bits));
+    let left = 1.0 - libm::exp(libm::log(floor) - rate.ln()) - 1e-13;
+    if left <= 0.0 {
+        return Ok(1.0);
+    }
+    let law = OnesLaw::new(variant, bits, items, probes)?;
+    // The share of the positions that may be set, about; a little less.
+    let share = libm::exp((rate.ln() + libm::log(left)) / f64::from(probes)) * (1.0 - 1e-12);
+    if variant == Variant::Partitioned {
+        let most = share * law.capacity;
+        return Ok(law.at_least(if law.is_lattice { most.floor() + 1.0 } else { most }));
+    }
+    let least = if variant == Variant::Standard { 1 } else { u64::from(probes) };
+    let meets = |ones: u64| {
+        let floor = hash_bits.map(|hash_bits| HashFloor { items, hash_bits });
+        own_ratios(variant, bits, probes, ones).at_most(rate, floor)
+    };
+    // All bits set is a rate of 1: too much.
+    let past = boundary(share * bits as f64 + 1.0, least, bits, meets)?;
+    let bound = law.at_least(past as f64);
+    match evidence {
+        Evidence::Bounds => Ok(bound),
+        Evidence::Law { terms } => Ok(bound.min(fill_law(variant, bits, items, probes)?.proven_tail(Tail::AtLeast(past), terms)?.upper)),
+    }
+}
+
+/// What the probability of a miss is bounded from.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Evidence {
+    /// The inequalities of Bennett and of Berry and Esseen: microseconds.
+    Bounds,
+    /// The law of the fill itself where so many terms of a positive recurrence sum it (some nanoseconds each), the inequalities beyond.
+    Law {
+        /// The most terms.
+        terms: f64,
+    },
+}
+
+/// Terms of a recurrence: some milliseconds.
+const WALK_TERMS: f64 = 8e6;
+
+fn fill_law(variant: Variant, bits: u64, items: u64, probes: u32) -> Result<Occupancy> {
+    match variant {
+        Variant::Classic => Occupancy::classic(bits, items, probes),
+        _ => Occupancy::standard(bits, items, probes),
+    }
+}
+
+fn own_ratios(variant: Variant, bits: u64, probes: u32, ones: u64) -> Ratios {
+    match variant {
+        Variant::Standard => Ratios::power(ones, bits, probes),
+        _ => Ratios::new((0..u64::from(probes)).map(|i| (ones.saturating_sub(i), bits - i))),
+    }
+}
+
+pub(crate) fn own_rate(variant: Variant, bits: u64, probes: u32, ones: u64) -> Result<Fpr> {
+    own_ratios(variant, bits, probes, ones).rate()
+}
+
+/// What the tails of the number of set bits are bounded from. For slices of `s` and `s + 1` bits the set bits of the longer ones count `s / (s+1)`, so that the
+/// mean fill of the slices is `Y / (k s)`.
+pub(crate) struct OnesLaw {
+    pub(crate) fill: Fill,
+    /// `k s`
+    pub(crate) capacity: f64,
+    /// Whether Y is a whole number.
+    pub(crate) is_lattice: bool,
+    /// The larger part of Y whose values are evenly spaced: its variance and the spacing.
+    pub(crate) lattice: (f64, f64),
+}
+
+impl OnesLaw {
+    pub(crate) fn new(variant: Variant, bits: u64, items: u64, probes: u32) -> Result<OnesLaw> {
+        if variant != Variant::Partitioned {
+            let fill = variant.law(bits, probes)?.fill(items)?.unwrap_or(Fill::empty(bits));
+            return Ok(OnesLaw { fill, capacity: bits as f64, is_lattice: true, lattice: (fill.variance, 1.0) });
+        }
+        let sizes = Slices { bits, items, probes }.sizes();
+        let shorter = sizes[1].0 as f64;
+        let (mut total, mut lattice) = (Fill::empty(bits), (0.0, 1.0));
+        for (size, count) in sizes {
+            if count > 0 {
+                let throws = Inclusion { query: Query::Independent, placement: Items::Independent, bits: size, items, probes: 1 };
+                let (slice, weight) = (Fill::of(throws)?, shorter / size as f64);
+                total.mean += f64::from(count) * weight * slice.mean;
+                let variance = f64::from(count) * weight * weight * slice.variance;
+                total.variance += variance;
+                // Unweighted, slices of one size have whole numbers of set bits; weighted, they are that much closer.
+                if variance > lattice.0 * lattice.1 * lattice.1 {
+                    lattice = (f64::from(count) * slice.variance, weight);
+                }
+            }
+        }
+        Ok(OnesLaw { fill: total, capacity: f64::from(probes) * shorter, is_lattice: sizes[0].1 == 0, lattice })
+    }
+
+    /// An upper bound of `P(Y >= ones)`.
+    pub(crate) fn at_least(&self, ones: f64) -> f64 {
+        self.tail(ones - self.fill.mean)
+    }
+
+    /// A real number in `low..=high` from which on `P(Y >= ..)` is at most `allowed`, as it is at `high`.
+    fn past(&self, mut low: f64, mut high: f64, allowed: f64) -> f64 {
+        for _ in 0..50 {
+            let middle = low + (high - low) / 2.0;
+            if self.at_least(middle) > allowed { low = middle } else { high = middle }
+        }
+        high
+    }
+
+    /// An upper bound of `P(Y <= ones)`.
+    pub(crate) fn at_most(&self, ones: f64) -> f64 {
+        self.tail(self.fill.mean - ones)
+    }
+
+    fn tail(&self, distance: f64) -> f64 {
+        // The distance carries the rounding of the mean.
+        let sum = BernoulliSum { variance: self.fill.variance, lattice: self.lattice };
+        sum.tail(distance - 4.0 * f64::EPSILON * (self.fill.mean + distance.abs()))
+    }
+}

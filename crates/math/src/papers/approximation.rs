@@ -1,0 +1,84 @@
+//! The approximations and bounds of the papers, for comparison. None of them is used to plan.
+
+use crate::exact::enclosure::Enclose;
+use crate::law::inclusion::{Inclusion, Items, Query};
+use crate::law::{Law, Standard};
+use crate::{Error, Result, Variant};
+use std::str::FromStr;
+
+/// A named approximation of the false-positive rate.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Approximation {
+    /// A1 = M of Burns and Grandi, Lehr's rate: the power of the mean fill, `(1 - (1 - 1/m)^(nk))^k`. A lower bound of the standard rate.
+    SeveranceLohman,
+    /// A2 = E of Burns and Grandi: `(1 - e^(-nk/m))^k`, the formula of most calculators.
+    Knuth,
+    /// A3, Grandi's second-order expansion about the mean fill, for the standard filter.
+    Grandi,
+    /// U of Burns: Bloom's own `(1 - (1 - k/m)^n)^k`. Exact for a partitioned filter of equal slices, an upper bound for the others.
+    Bloom,
+    /// L of Burns (64): `E[C(X, k)] / C(m, k)` with X the occupied bits after nk single throws. A lower bound.
+    Lower,
+}
+
+impl Approximation {
+    /// All of them.
+    pub const ALL: [Approximation; 5] =
+        [Approximation::SeveranceLohman, Approximation::Knuth, Approximation::Grandi, Approximation::Bloom, Approximation::Lower];
+
+    /// Its name.
+    pub fn name(self) -> &'static str {
+        match self {
+            Approximation::SeveranceLohman => "severance-lohman",
+            Approximation::Knuth => "knuth",
+            Approximation::Grandi => "grandi",
+            Approximation::Bloom => "bloom",
+            Approximation::Lower => "lower",
+        }
+    }
+
+    /// Its value, to a relative 1e-15 k or so of `f64` rounding (0 where it underflows). Errors for parameters out of range; `bloom` and `lower` need
+    /// probes at most bits.
+    pub fn value(self, bits: u64, items: u64, probes: u32) -> Result<f64> {
+        let distinct = matches!(self, Approximation::Bloom | Approximation::Lower);
+        if distinct { Variant::Classic } else { Variant::Standard }.check(bits, probes)?;
+        if items == 0 {
+            return Ok(0.0);
+        }
+        let (m, n, k) = (bits as f64, items as f64, f64::from(probes));
+        Ok(match self {
+            Approximation::SeveranceLohman => power_of_mean(m, n, k),
+            Approximation::Knuth => libm::pow(-libm::expm1(-n * k / m), k),
+            Approximation::Bloom => libm::pow(-libm::expm1(n * libm::log1p(-k / m)), k),
+            Approximation::Grandi => second_order(bits, items, probes)?,
+            Approximation::Lower => {
+                let (query, placement) = (Query::Distinct, Items::Independent);
+                Inclusion { query, placement, bits, items, probes }.fpr()?.value
+            }
+        })
+    }
+}
+
+fn power_of_mean(m: f64, n: f64, k: f64) -> f64 {
+    libm::pow(-libm::expm1(n * k * libm::log1p(-1.0 / m)), k)
+}
+
+/// `(E[X]/m)^k + k (k-1) / 2 (E[X]/m)^(k-2) Var[X] / m^2`: Grandi's A3 with the exact mean and variance.
+fn second_order(bits: u64, items: u64, probes: u32) -> Result<f64> {
+    let (m, n, k) = (bits as f64, items as f64, f64::from(probes));
+    let zeroth = power_of_mean(m, n, k);
+    let Some(fill) = Standard::new(bits, probes)?.fill(items)? else { return Ok(zeroth) };
+    let relative = fill.variance / (fill.mean * fill.mean);
+    Ok(zeroth * (1.0 + k * (k - 1.0) / 2.0 * relative))
+}
+
+impl FromStr for Approximation {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Approximation> {
+        let found = Approximation::ALL.into_iter().find(|approximation| approximation.name() == text);
+        let names = Approximation::ALL.map(Approximation::name).join(", ");
+        found.map_or_else(|| crate::error::out_of_range("name", text, format!("one of {names}")), Ok)
+    }
+}

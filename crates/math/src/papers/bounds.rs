@@ -1,0 +1,169 @@
+//! Bounds of the papers: Burns' theorem 15 and corollary 23, each member in a bracket of its own.
+//!
+//! They are for comparison and for the papers' tables; plans use the exact rates. Every member is computed in whole numbers, so that a bound never loses its
+//! direction to rounding. Which of the inequalities are proven is said at each: two of Burns' hold wherever they were tried, but have no valid proof.
+
+use crate::error::out_of_range;
+use crate::exact::combine::{Power, ProductOf};
+use crate::exact::dyadic::Dyadic;
+use crate::exact::enclosure::{Enclose, Enclosure};
+use crate::exact::fixed::{self, Divisor};
+use crate::law::fill::{Mean, empties};
+use crate::law::inclusion::{Inclusion, Items, Query};
+use crate::law::mixture::{Mixture, Positions};
+use crate::law::ratios::Ratios;
+use crate::{Fpr, Result, Variant};
+
+/// Burns' theorem 15 for `r` given bits, from the largest to the smallest.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct Chain {
+    /// `(mu/m)^r` with `mu` the mean number of set bits of the classic filter.
+    pub mean_power: Fpr,
+    /// The probability that `r` given bits of the classic filter are all set. At most [`Chain::mean_power`]: the set bits are negatively associated.
+    pub distinct: Fpr,
+    /// `C(mu, r) / C(m, r)`. At most [`Chain::distinct`]: Jensen.
+    pub mean_binomial: Fpr,
+    /// The probability that `r` given bits are all set by `nk` single throws. At most [`Chain::distinct`], proven by re-throwing collisions. That it is at most
+    /// [`Chain::mean_binomial`] is Burns' last inequality: its printed proof uses a false step, but no counterexample exists among all m up to 18 (n up to 8), nor in 344 larger cases.
+    pub single: Fpr,
+}
+
+/// Burns' corollary 23: both the standard and the classic expected rate lie between [`RateBounds::lower`] and [`RateBounds::upper`].
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct RateBounds {
+    /// `C(mu, k) / C(m, k)` with `mu` the mean of the standard filter's set bits; 0 where that mean is not above `k - 1`. Right side of Burns (64): at most
+    /// [`RateBounds::lower`], by Jensen for the convex function that is `C(x, k)` above `k - 1` and 0 below.
+    pub lower_by_mean: Fpr,
+    /// L: the probability that `k` different bits are all set by `nk` single throws. Left side of Burns (64). Proven: repeats in a query only
+    /// help it, and distinct bits an item only fill more.
+    pub lower: Fpr,
+    /// U: Bloom's `(1 - (1 - k/m)^n)^k`, Burns (65). Proven for the classic filter. For the standard filter it rests on the last inequality of theorem 15
+    /// (see [`Chain::single`]); no counterexample is known.
+    pub upper: Fpr,
+}
+
+/// Burns' theorem 15 for `order` given bits r of a filter of `bits` bits and `items` items of `probes` bits each.
+///
+/// Needs at least one item, `probes <= bits` and `order <= min(probes, bits - probes)`; errors otherwise. `order^2` steps on integers of some `order` bits more
+/// than an f64 has.
+///
+/// ```
+/// let chain = truebloom_math::bounds::chain(1_000, 50, 10, 10)?;
+/// assert!(chain.mean_power.lower >= chain.distinct.upper && chain.mean_binomial.lower >= chain.single.upper);
+/// # Ok::<(), truebloom_math::Error>(())
+/// ```
+pub fn chain(bits: u64, items: u64, probes: u32, order: u32) -> Result<Chain> {
+    check(bits, items, probes)?;
+    let most = u64::from(probes).min(bits - u64::from(probes));
+    if u64::from(order) > most {
+        return out_of_range("order", order, format!("at most min(probes, bits - probes) = {most}"));
+    }
+    if order == 0 {
+        return Ok(Chain { mean_power: Fpr::ONE, distinct: Fpr::ONE, mean_binomial: Fpr::ONE, single: Fpr::ONE });
+    }
+    let classic = filter(Items::Distinct, bits, items, probes);
+    Ok(Chain {
+        mean_power: Power { base: Mean(classic), exponent: order.into() }.fpr()?,
+        distinct: all_set(classic, order)?,
+        mean_binomial: mean_binomial(classic, order)?,
+        single: all_set(filter(Items::Independent, bits, items, probes), order)?,
+    })
+}
+
+/// Burns' corollary 23 for the expected rates of `items` items (at least 1).
+///
+/// Burns' range is `probes <= (bits - 1) / 2`; errors beyond.
+///
+/// ```
+/// use truebloom_math::{Variant, bounds};
+/// let bounds = bounds::rates(1_000, 20, 34)?;
+/// let (standard, classic) = (Variant::Standard.fpr(1_000, 20, 34)?, Variant::Classic.fpr(1_000, 20, 34)?);
+/// assert!(bounds.lower.upper < classic.lower && standard.upper < bounds.upper.lower);
+/// # Ok::<(), truebloom_math::Error>(())
+/// ```
+pub fn rates(bits: u64, items: u64, probes: u32) -> Result<RateBounds> {
+    check(bits, items, probes)?;
+    if u64::from(probes) > (bits - 1) / 2 {
+        return out_of_range("probes", probes, format!("at most (bits - 1) / 2 = {}", (bits - 1) / 2));
+    }
+    let single = filter(Items::Independent, bits, items, probes);
+    Ok(RateBounds {
+        lower_by_mean: mean_binomial(single, probes)?,
+        lower: Inclusion { query: Query::Distinct, ..single }.fpr()?,
+        upper: Power { base: Mean(filter(Items::Distinct, bits, items, probes)), exponent: probes.into() }.fpr()?,
+    })
+}
+
+/// The probability that the `probes` independent positions of one item are all different, `m (m-1) .. (m-k+1) / m^k`: a collision-free code word (Burns, section 3).
+/// 0 when there are more probes than bits.
+pub fn collision_free(bits: u64, probes: u32) -> Result<Fpr> {
+    Variant::Standard.check(bits, probes)?;
+    Ratios::new((0..u64::from(probes)).map(|i| (bits.saturating_sub(i), bits))).rate()
+}
+
+fn check(bits: u64, items: u64, probes: u32) -> Result<()> {
+    Variant::Classic.check(bits, probes)?;
+    if items == 0 {
+        return out_of_range("items", items, "at least 1");
+    }
+    Ok(())
+}
+
+fn filter(placement: Items, bits: u64, items: u64, probes: u32) -> Inclusion {
+    Inclusion { query: Query::Independent, placement, bits, items, probes }
+}
+
+/// The probability that `order` given bits are all set; 0 when there are fewer throws.
+fn all_set(filter: Inclusion, order: u32) -> Result<Fpr> {
+    if u128::from(filter.items) * u128::from(filter.probes) < u128::from(order) {
+        return Ok(Fpr::ZERO);
+    }
+    Mixture { positions: Positions::Distinct(order), filters: vec![filter] }.fpr()
+}
+
+/// `C(mu, r) / C(m, r)`, or 0 where the mean does not exceed `r - 1` or cannot be told from it.
+fn mean_binomial(filter: Inclusion, order: u32) -> Result<Fpr> {
+    let mean = filter.bits as f64 * Mean(filter).fpr()?.value;
+    if mean - f64::from(order - 1) <= 1e-12 * mean {
+        return Ok(Fpr::ZERO);
+    }
+    ProductOf((0..order).map(|i| Box::new(MeanFactor { filter, i }) as Box<dyn Enclose>).collect()).fpr()
+}
+
+/// `(mu - i) / (m - i) = 1 - g_1 m / (m - i)`, known to be positive.
+struct MeanFactor {
+    filter: Inclusion,
+    i: u32,
+}
+
+impl Enclose for MeanFactor {
+    fn attempt(&self, limbs: usize) -> Result<Enclosure> {
+        let [mut low, _] = empties(&self.filter, limbs);
+        low.resize(limbs + 2, 0);
+        let mut high = low.clone();
+        fixed::add(&mut high, &fixed::units(self.filter.empty_error()));
+        let rest = Divisor::new(self.filter.bits - u64::from(self.i));
+        for words in [&mut low, &mut high] {
+            fixed::multiply_word(words, self.filter.bits);
+            rest.divide(0, words);
+        }
+        fixed::add(&mut high, &[1]);
+        let one = Dyadic { words: vec![1], exponent: 0 };
+        let complement = |words: Vec<u64>| one.minus(&Dyadic { words, exponent: -64 * limbs as i64 });
+        Ok(Enclosure::between(complement(high), complement(low)))
+    }
+
+    fn bits_needed(&self) -> f64 {
+        Mean(self.filter).bits_needed() + libm::log2(self.filter.bits as f64)
+    }
+
+    fn denominator_bits(&self) -> f64 {
+        Mean(self.filter).denominator_bits() + 64.0
+    }
+
+    fn check_cost(&self, bits: f64) -> Result<()> {
+        Mean(self.filter).check_cost(bits)
+    }
+}

@@ -1,0 +1,254 @@
+//! The most efficient number of items, proven: every other number is excluded by a bound or by an exact comparison.
+
+use super::{half_full_items, share};
+use crate::error::check_bits;
+use crate::exact::combine::Power;
+use crate::exact::enclosure::Enclose;
+use crate::search::{boundary, ln_complement_bound};
+use crate::{Result, Variant, binomial};
+
+/// The most efficient way to fill some bits.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct Peak {
+    /// The best whole number of items; the smallest of equals.
+    pub items: u64,
+    /// The probes; the smallest of equals. May exceed [`crate::MAX_PROBES`] for the classic filter's maximum.
+    pub probes: u64,
+    /// The efficiency there, `items log2(1/fpr) / bits`.
+    pub value: f64,
+    /// Whether every alternative was excluded by proof. Otherwise the one thing assumed is said where the peak is asked for.
+    pub proven: bool,
+}
+
+/// [`max_efficiency`] of classic filters compares all items and probes up to this number of bits.
+pub const MOST_BITS_SEARCHED: u64 = 256;
+
+/// The number of items at which `bits` bits with `probes` probes are most efficient (Burns' peak efficiency, over whole numbers of items).
+///
+/// Efficiency is `n ln(1/f(n))` up to a constant, and the rate rises with n, so between a and b it is at most `b ln(1/f(a))`: intervals are halved until
+/// they are excluded or single, and the single ones compared exactly, `f(a)^a` against `f(b)^b`. Nothing is assumed about the shape, neither Burns'
+/// approximation (76) nor conjecture 28, which is false. That takes some `sqrt(n)` rates; beyond a budget (from about 10^6 items on, fewer at many probes) the search
+/// goes uphill from the half-full filter, which assumes that there is one peak: `proven` is then false (but for one probe, where that is a theorem). Errors for parameters out of range.
+///
+/// ```
+/// use truebloom_math::{Variant, peak_efficiency};
+/// let peak = peak_efficiency(Variant::Classic, 1_024, 5)?;
+/// assert_eq!(peak.items, 141);
+/// # Ok::<(), truebloom_math::Error>(())
+/// ```
+pub fn peak_efficiency(variant: Variant, bits: u64, probes: u32) -> Result<Peak> {
+    variant.check(bits, probes)?;
+    // Full from the first item on.
+    if is_always_full(variant, bits, probes) {
+        return Ok(Peak { items: 1, probes: probes.into(), value: 0.0, proven: true });
+    }
+    Search::new(variant, bits, probes)?.run(None)
+}
+
+/// The number of items and of probes at which `bits` bits are most efficient (Burns' maximum efficiency, over whole numbers).
+///
+/// - standard: one probe. Proven for whole numbers by Hölder: `f(n, k)^(1/k) >= f(nk, 1)`, so nk items with one probe are as efficient as n with k (Burns,
+///   theorem 26 and corollary 27).
+/// - partitioned: one probe; every further slice costs half a bit (proof beside the code).
+/// - classic: all items and probes are compared up to [`MOST_BITS_SEARCHED`] bits. It is one item with half of the bits, except at three bits, where two items of one
+///   bit are better: Burns' (75) fails there. Beyond, (75) is a conjecture and `proven` is false; no filter is better by more than `log2(pi m / 2) / (2m)`,
+///   roughly, since none exceeds 1.
+///
+/// Errors for bits out of range. Milliseconds; some tenths of a second at the end of what is searched.
+pub fn max_efficiency(variant: Variant, bits: u64) -> Result<Peak> {
+    check_bits(bits)?;
+    match variant {
+        Variant::Standard => peak_efficiency(variant, bits, 1),
+        Variant::Partitioned => best_of_partitioned(bits),
+        Variant::Classic if bits <= MOST_BITS_SEARCHED => best_of_classic(bits),
+        Variant::Classic => {
+            let half = bits / 2;
+            // log2 C(m, m/2) by the probability of m/2 heads in m throws.
+            let value = 1.0 + libm::log2(binomial::probability(half, bits, 0.5)) / bits as f64;
+            Ok(Peak { items: 1, probes: half, value, proven: false })
+        }
+    }
+}
+
+fn is_always_full(variant: Variant, bits: u64, probes: u32) -> bool {
+    bits == 1 || variant != Variant::Standard && u64::from(probes) == bits
+}
+
+/// From 8 bits on, one probe. A slice of s bits adds at most `ln 2 / ln(s / (s-1)) <= (s - 1/2) ln 2` to `n log2(1/f)` (the peak over real items), so k slices reach
+/// at most `(m - k/2) ln 2`. One slice reaches `g(t) / (ln 2 ln(m / (m-1)))` with `g(t) = -t ln(1 - e^-t)` at `t = n ln(m / (m-1))`; the nearest whole n is within
+/// half a step of the peak `t = ln 2`, and `|g''| < 1.2` on 0.5..1, so it loses less than `1 / (m-1)`: more than `(m - 1) ln 2` is left.
+fn best_of_partitioned(bits: u64) -> Result<Peak> {
+    let mut best = peak_efficiency(Variant::Partitioned, bits, 1)?;
+    if bits < 8 {
+        for probes in 2..=bits as u32 {
+            best = better(Variant::Partitioned, bits, best, probes)?;
+        }
+    }
+    Ok(best)
+}
+
+fn best_of_classic(bits: u64) -> Result<Peak> {
+    // First the likely best, so that the others are soon excluded.
+    let half = (bits / 2).max(1) as u32;
+    let mut best = peak_efficiency(Variant::Classic, bits, half)?;
+    for probes in (1..=bits as u32).filter(|&probes| probes != half) {
+        best = better(Variant::Classic, bits, best, probes)?;
+    }
+    Ok(best)
+}
+
+/// The better of the best so far and the peak of other probes; of equals, the fewer probes.
+fn better(variant: Variant, bits: u64, best: Peak, probes: u32) -> Result<Peak> {
+    if is_always_full(variant, bits, probes) {
+        return Ok(best);
+    }
+    let peak = Search::new(variant, bits, probes)?.run(Some(best.value))?;
+    if peak.items == 0 {
+        return Ok(Peak { proven: best.proven && peak.proven, ..best });
+    }
+    let (mine, other) = (variant.expected(bits, best.items, best.probes as u32)?, variant.expected(bits, peak.items, probes)?);
+    let order = Power { base: other, exponent: peak.items }.compare(&Power { base: mine, exponent: best.items })?;
+    let wins = order.is_lt() || order.is_eq() && peak.probes < best.probes;
+    let proven = best.proven && peak.proven;
+    Ok(if wins { Peak { proven, ..peak } } else { Peak { proven, ..best } })
+}
+
+/// `n ln(1/f(n))` at one n, below and above.
+#[derive(Clone, Copy)]
+struct Point {
+    items: u64,
+    lower: f64,
+    upper: f64,
+    /// `ln(1/f(n))` from above: falls with n.
+    slope: f64,
+}
+
+struct Search {
+    variant: Variant,
+    bits: u64,
+    probes: u32,
+    best: Point,
+    budget: u32,
+}
+
+/// `f64` rounding of the products of logarithms, many times over.
+const SLACK: f64 = 1e-14;
+
+impl Search {
+    fn new(variant: Variant, bits: u64, probes: u32) -> Result<Search> {
+        // A rate costs some k^3 steps at many probes.
+        let cube = u64::from(probes).pow(3);
+        let budget = (2_000_000_000 / cube).clamp(20, 20_000) as u32;
+        let mut search = Search { variant, bits, probes, best: Point { items: 1, lower: 0.0, upper: 0.0, slope: 0.0 }, budget };
+        search.best = search.point(search.guess()?)?;
+        Ok(search)
+    }
+
+    /// The half-full filter.
+    fn guess(&self) -> Result<u64> {
+        let items = match self.variant {
+            Variant::Standard => half_full_items(self.bits, self.probes)?,
+            Variant::Classic => super::peak_items_approximation(self.bits, self.probes)?,
+            Variant::Partitioned => half_full_items((self.bits / u64::from(self.probes)).max(2), 1)?,
+        };
+        Ok(items.round().max(1.0) as u64)
+    }
+
+    fn rate(&self, items: u64) -> Result<Box<dyn Enclose>> {
+        self.variant.expected(self.bits, items, self.probes)
+    }
+
+    fn point(&self, items: u64) -> Result<Point> {
+        let fpr = self.rate(items)?.fpr()?;
+        let n = items as f64;
+        let slope = (-fpr.ln_lower).max(0.0) * (1.0 + SLACK);
+        Ok(Point { items, lower: n * -fpr.ln_upper * (1.0 - SLACK), upper: n * slope * (1.0 + SLACK), slope })
+    }
+
+    fn visit(&mut self, items: u64) -> Result<Point> {
+        let point = self.point(items)?;
+        self.budget = self.budget.saturating_sub(1);
+        if point.lower > self.best.lower {
+            self.best = point;
+        }
+        Ok(point)
+    }
+
+    /// From how many items on all are excluded: there `n ln(1/f) <= n c / (1 - c)`, `c = k r^n` a bound of `1 - f`, falls with n from `1 / ln(1/r)` on.
+    fn excluded_from(&self) -> u64 {
+        let complement = |items: u64| libm::exp(ln_complement_bound(self.variant, self.bits, items, self.probes));
+        let decay = libm::log(f64::from(self.probes)) - ln_complement_bound(self.variant, self.bits, 1, self.probes);
+        let mut items = self.best.items;
+        loop {
+            let c = complement(items);
+            let falls = items as f64 * decay > 1.0 + 1e-6;
+            if falls && c < 0.5 && items as f64 * c / (1.0 - c) < self.best.lower * (1.0 - 1e-9) || items > 1 << 61 {
+                return items;
+            }
+            items += items / 8 + 1;
+        }
+    }
+
+    /// The peak, or one of 0 items when none reaches the efficiency `least`.
+    fn run(mut self, least: Option<f64>) -> Result<Peak> {
+        let floor = least.map_or(0.0, |least| least * self.bits as f64 * std::f64::consts::LN_2 * (1.0 - 1e-12));
+        let end = self.excluded_from();
+        let first = self.visit(1)?;
+        let mut open = vec![(first, end)];
+        let mut single = Vec::new();
+        // Intervals by their first point and the first number past them.
+        while let Some((start, end)) = open.pop() {
+            if self.budget == 0 {
+                return self.uphill(floor);
+            }
+            let most = (end - 1) as f64 * start.slope * (1.0 + SLACK);
+            if most < self.best.lower.max(floor) {
+                continue;
+            }
+            if end - start.items == 1 {
+                single.push(start);
+                continue;
+            }
+            // Geometric while the interval is long: its bound is off by the ratio of its ends.
+            let middle = if end > 4 * start.items {
+                libm::sqrt(start.items as f64 * end as f64) as u64
+            } else {
+                start.items + (end - start.items) / 2
+            };
+            let middle = self.visit(middle.clamp(start.items + 1, end - 1))?;
+            let (left, right) = ((start, middle.items), (middle, end));
+            // The half with the best so far last, so that it is looked at first.
+            if self.best.items < middle.items { open.extend([right, left]) } else { open.extend([left, right]) }
+        }
+        single.retain(|point| point.upper >= self.best.lower.max(floor));
+        single.sort_by_key(|point| point.items);
+        let mut candidates = single.into_iter();
+        let Some(mut best) = candidates.next() else { return Ok(self.peak(0, 0.0, true)) };
+        for point in candidates {
+            if self.compare(point.items, best.items)?.is_lt() {
+                best = point;
+            }
+        }
+        let value = share(self.bits, best.items, self.rate(best.items)?.fpr()?.ln);
+        Ok(self.peak(best.items, value, true))
+    }
+
+    fn peak(&self, items: u64, value: f64, proven: bool) -> Peak {
+        Peak { items, probes: self.probes.into(), value, proven }
+    }
+
+    /// `f(a)^a` against `f(b)^b`, exactly: the smaller is the more efficient.
+    fn compare(&self, a: u64, b: u64) -> Result<std::cmp::Ordering> {
+        let (left, right) = (self.rate(a)?, self.rate(b)?);
+        Power { base: left, exponent: a }.compare(&Power { base: right, exponent: b })
+    }
+
+    /// Assuming one peak, which for one probe is a theorem (`t ln(1 / (1 - e^-t))` has one): the first number of items after which efficiency does not rise.
+    fn uphill(&self, floor: f64) -> Result<Peak> {
+        let items = boundary(self.best.items as f64, 1, 1 << 62, |items| Ok(self.compare(items + 1, items)?.is_lt()))?;
+        let ln = self.rate(items)?.fpr()?.ln;
+        let reached = items as f64 * -ln >= floor;
+        Ok(self.peak(if reached { items } else { 0 }, share(self.bits, items, ln), self.probes == 1))
+    }
+}

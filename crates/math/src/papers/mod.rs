@@ -1,0 +1,11 @@
+//! What the papers' formulas say, for comparison: approximations, bounds and efficiencies. No plan rests on them.
+
+mod approximation;
+pub mod bounds;
+mod efficiency;
+
+pub use approximation::Approximation;
+pub use efficiency::{
+    MOST_BITS_SEARCHED, Peak, best_probes_approximation, crossover, efficiency, half_full_items, max_efficiency, peak_efficiency,
+    peak_items_approximation, standard_limit, valley_efficiency,
+};

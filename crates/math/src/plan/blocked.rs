@@ -1,0 +1,540 @@
+//! Plans for blocked filters: the fewest whole blocks that are proven to keep a rate.
+
+use super::Plan;
+use super::target::{Ask, Target};
+use crate::error::out_of_range;
+use crate::law::registry::BLOCK_BITS;
+use crate::law::{Blocked, InBlock, hash_floor};
+use crate::one_filter::blocks::{BlockLaw, Tilt};
+use crate::one_filter::quantile::RateQuantile;
+use crate::{Error, Fpr, Law, MAX_BITS, Method, Rate, Result, SchemeId};
+
+/// The most probes that plans give to a blocked filter. At a rate of 1e-6 sixteen are best; where more would be, a standard filter takes half the bits.
+pub const MAX_BLOCKED_PROBES: u32 = 32;
+
+/// Whole blocks. For the mean one block less, or one item more, would not do at any number of probes: at given probes the rate falls with the blocks and rises with the
+/// items (a query's block holds a binomial number of items, which grows stochastically with n and falls with the blocks, and the rate in a block grows with it), and
+/// the other numbers of probes are excluded one by one, by a lower bound ([`ln_rate`], [`RateTable`]) or an exact decision. With a guarantee the size is the smallest found.
+pub(super) fn plan(target: &Target) -> Result<Plan> {
+    if let Some(probes) = target.probes {
+        law(1, probes)?;
+    }
+    match target.ask()? {
+        Ask::FewestBits { items, rate } => fewest_bits(target, items, rate),
+        Ask::MostItems { rate, bits } => most_items(target, rate, whole_blocks(target, bits)?),
+        Ask::GivenSize { items, rate, bits } => given_size(target, items, rate, whole_blocks(target, bits)?),
+    }
+}
+
+const MAX_BLOCKS: u64 = MAX_BITS / BLOCK_BITS;
+const MAX_ITEMS: u64 = 1 << 62;
+
+fn law(blocks: u64, probes: u32) -> Result<Blocked> {
+    Blocked::new(blocks.saturating_mul(BLOCK_BITS), BLOCK_BITS, InBlock::Independent, probes)
+}
+
+fn whole_blocks(target: &Target, bits: u64) -> Result<u64> {
+    target.check_cap(bits)?;
+    match bits {
+        ..BLOCK_BITS => out_of_range("bits", bits, format!("at least a block of {BLOCK_BITS}")),
+        _ if bits > MAX_BITS => out_of_range("bits", bits, format!("at most {MAX_BITS}")),
+        _ => Ok(bits / BLOCK_BITS),
+    }
+}
+
+/// The probes to choose from.
+fn choice(target: &Target) -> std::ops::RangeInclusive<u32> {
+    target.probes.map_or(1..=MAX_BLOCKED_PROBES, |probes| probes..=probes)
+}
+
+/// A lower bound of the logarithm of the expected rate, in `f64` with a relative error of the rate below 1e-9, in a microsecond or two; minus infinity where loads are so high that it
+/// would take longer.
+///
+/// The load of a query's block is binomial, and given the load the rate is at least the k-th power of the mean fill (Jensen). Loads far above the mean are left out,
+/// which only lowers a sum of positive terms. With `second`, about the rate itself instead: the second order of the scatter in a block is added.
+fn ln_rate(blocks: f64, items: f64, probes: u32, second: bool) -> f64 {
+    let (k, bits) = (f64::from(probes), BLOCK_BITS as f64);
+    let lambda = items / blocks;
+    if lambda > 500.0 || blocks < 2.0 {
+        return f64::NEG_INFINITY;
+    }
+    let most = (lambda + 12.0 * libm::sqrt(lambda) + 20.0).min(items) as u64;
+    // One item leaves one given bit, and two given bits, empty.
+    let (one, two) = (libm::exp(k * libm::log1p(-1.0 / bits)), libm::exp(k * libm::log1p(-2.0 / bits)));
+    let mut weight = libm::exp(items * libm::log1p(-1.0 / blocks));
+    let (mut empty, mut both, mut sum) = (1.0, 1.0, 0.0);
+    for load in 0..=most {
+        let full = 1.0 - empty;
+        if full > 0.0 {
+            let mut rate = whole_power(full, probes);
+            if second {
+                let variance = (empty * full + (bits - 1.0) * (both - empty * empty)).max(0.0) / bits;
+                rate *= 1.0 + 0.5 * k * (k - 1.0) * variance / (full * full);
+            }
+            sum += weight * rate;
+        }
+        weight *= (items - load as f64) / ((load + 1) as f64 * (blocks - 1.0));
+        empty *= one;
+        both *= two;
+    }
+    libm::log(sum)
+}
+
+fn whole_power(base: f64, mut exponent: u32) -> f64 {
+    let (mut power, mut square) = (1.0, base);
+    while exponent > 0 {
+        if exponent % 2 == 1 {
+            power *= square;
+        }
+        square *= square;
+        exponent /= 2;
+    }
+    power
+}
+
+/// Rates in `f64`, from the rates of a block by its load, which no size changes: for each number of probes they are found once.
+///
+/// Of a query's k draws D are distinct. A ball of an item meets one of u positions that are still empty with probability u/512, so the law of u goes from ball to ball by
+/// `p_u' = p_u (1 - u/512) + p_(u+1) (u+1)/512`, and the rate of a load is `p_0` after its balls. All terms are positive and all factors exact: the relative error is below `3 u` a ball, `u = 2^-53`,
+/// which is below 1e-11 for the 32,000 balls that are followed at most.
+struct RateTable(Vec<Vec<f64>>);
+
+impl RateTable {
+    fn new() -> RateTable {
+        RateTable(vec![Vec::new(); MAX_BLOCKED_PROBES as usize + 1])
+    }
+
+    /// The rates of loads 0 to `most`.
+    fn of_loads(&mut self, probes: u32, most: usize) -> &[f64] {
+        let known = &mut self.0[probes as usize];
+        if known.len() <= most {
+            // Guesses grow: a few more, so that few are found twice.
+            *known = rates_of_loads(probes, most + 8);
+        }
+        &known[..=most]
+    }
+
+    /// A lower bound of the logarithm of the expected rate with a relative error of the rate below 1e-9, in a microsecond; minus infinity where loads are so high that it would take
+    /// longer. The load of a query's block is binomial. Loads far above the mean are left out, which lowers a sum of positive terms by less than 1e-20.
+    fn ln_rate(&mut self, blocks: f64, items: f64, probes: u32) -> f64 {
+        let lambda = items / blocks;
+        if lambda > 500.0 || blocks < 2.0 {
+            return f64::NEG_INFINITY;
+        }
+        let most = (lambda + 12.0 * libm::sqrt(lambda) + 20.0).min(items) as usize;
+        let mut weight = libm::exp(items * libm::log1p(-1.0 / blocks));
+        let (mut sum, odds) = (0.0, 1.0 / (blocks - 1.0));
+        for (load, rate) in self.of_loads(probes, most).iter().enumerate() {
+            sum += weight * rate;
+            weight *= (items - load as f64) * odds / (load + 1) as f64;
+        }
+        libm::log(sum)
+    }
+
+    /// Whether it is certain that these probes do not reach a rate: above it by more than the rounding, by a bound that takes no table or by the table.
+    fn is_excluded(&mut self, blocks: u64, items: u64, probes: u32, ln_most: f64) -> bool {
+        ln_rate(blocks as f64, items as f64, probes, false) > ln_most + 1e-8
+            || self.ln_rate(blocks as f64, items as f64, probes) > ln_most + 1e-8
+    }
+}
+
+fn rates_of_loads(probes: u32, most: usize) -> Vec<f64> {
+    let (k, bits) = (probes as usize, BLOCK_BITS as f64);
+    let mut left = vec![0.0; k + 2];
+    left[0] = 1.0;
+    for _ in 0..k {
+        for distinct in (0..=k).rev() {
+            let before = if distinct > 0 { left[distinct - 1] * ((bits - (distinct - 1) as f64) / bits) } else { 0.0 };
+            left[distinct] = left[distinct] * (distinct as f64 / bits) + before;
+        }
+    }
+    let mut rates = Vec::with_capacity(most + 1);
+    rates.push(0.0);
+    for _ in 0..most {
+        for _ in 0..k {
+            for u in 0..=k {
+                left[u] = left[u] * ((bits - u as f64) / bits) + left[u + 1] * ((u + 1) as f64 / bits);
+            }
+        }
+        rates.push(left[0]);
+    }
+    rates
+}
+
+/// The probes of the lowest rate at a size, and that rate.
+fn best(target: &Target, blocks: u64, items: u64) -> Result<(u32, Fpr)> {
+    let mut table = RateTable::new();
+    let mut order: Vec<(f64, u32)> = choice(target).map(|probes| (ln_rate(blocks as f64, items as f64, probes, true), probes)).collect();
+    order.sort_by(|a, b| a.0.total_cmp(&b.0));
+    let mut best: Option<(u32, Fpr)> = None;
+    for (_, probes) in order {
+        if best.is_some_and(|(_, least)| table.is_excluded(blocks, items, probes, least.ln_upper)) {
+            continue;
+        }
+        let fpr = law(blocks, probes)?.fpr(items)?;
+        if best.is_none_or(|(known, least)| fpr.ln_upper < least.ln_upper || fpr.ln_upper == least.ln_upper && probes < known) {
+            best = Some((probes, fpr));
+        }
+    }
+    best.ok_or(Error::Underdetermined { given: "no probes", missing: "a number of probes from 1" })
+}
+
+/// Other probes that keep the rate at a size.
+fn better(target: &Target, table: &mut RateTable, blocks: u64, items: u64, rate: &Rate) -> Result<Option<u32>> {
+    let ln_most = rate.ln_above();
+    for probes in choice(target) {
+        if !table.is_excluded(blocks, items, probes, ln_most) && law(blocks, probes)?.meets(items, rate, target.hash_bits)? {
+            return Ok(Some(probes));
+        }
+    }
+    Ok(None)
+}
+
+/// About the blocks where given probes reach the rate.
+fn about_blocks(items: u64, probes: u32, ln_most: f64, start: f64) -> f64 {
+    let rate = |blocks: f64| ln_rate(blocks, items as f64, probes, true);
+    let mut blocks = start.max(2.0);
+    for _ in 0..12 {
+        let found = rate(blocks);
+        if !found.is_finite() {
+            blocks *= 2.0;
+            continue;
+        }
+        let slope = (rate(blocks * 1.001) - found) / libm::log(1.001);
+        let step = ((ln_most - found) / slope.min(-0.2)).clamp(-0.7, 0.7);
+        blocks = (blocks * libm::exp(step)).max(2.0);
+        if step.abs() * blocks < 0.05 || step.abs() < 1e-9 {
+            break;
+        }
+    }
+    blocks
+}
+
+/// The fewest blocks for the mean.
+fn fewest_for_the_mean(target: &Target, items: u64, rate: &Rate) -> Result<Option<(u64, u32)>> {
+    let table = &mut RateTable::new();
+    let meets = |blocks: u64, probes: u32| law(blocks, probes)?.meets(items, rate, target.hash_bits);
+    // From the bits of the textbook: a little fewer probes than it says, as fuller blocks want fewer.
+    let textbook = items as f64 * -rate.ln() / (std::f64::consts::LN_2.powi(2) * BLOCK_BITS as f64);
+    let likely = ((-rate.ln() / std::f64::consts::LN_2) as u32).clamp(1, MAX_BLOCKED_PROBES);
+    let tried = target.probes.map_or(likely.saturating_sub(4).max(1)..=likely, |probes| probes..=probes);
+    let guessed = tried.map(|probes| (about_blocks(items, probes, rate.ln(), textbook), probes));
+    let Some((guess, mut probes)) = guessed.min_by(|a, b| a.0.total_cmp(&b.0)) else { return Ok(None) };
+    let mut guess = guess.min(MAX_BLOCKS as f64);
+    let Some(mut blocks) = crate::search::first_that_meets((guess as u64).clamp(1, MAX_BLOCKS), MAX_BLOCKS, |b| meets(b, probes))? else {
+        // Few probes need few items in a block; more of them may do.
+        return Ok(better(target, table, MAX_BLOCKS, items, rate)?.map(|probes| (MAX_BLOCKS, probes)));
+    };
+    loop {
+        blocks = crate::search::boundary(guess, 1, blocks, |blocks| Ok(!meets(blocks, probes)?))?;
+        let other = if blocks > 1 { better(target, table, blocks - 1, items, rate)? } else { None };
+        let Some(other) = other else { return Ok(Some((blocks, probes))) };
+        (blocks, probes, guess) = (blocks - 1, other, (blocks - 1) as f64);
+    }
+}
+
+/// The guarantee of blocked filters with one number of probes, at sizes near one.
+struct Sure<'a> {
+    target: &'a Target,
+    confidence: f64,
+    probes: u32,
+    law: BlockLaw,
+    tilt: Option<Tilt>,
+}
+
+impl Sure<'_> {
+    /// `None` where no guarantee is known: blocks so full that they are not followed.
+    fn new(target: &Target, confidence: f64, probes: u32, blocks: u64, items: u64) -> Option<Sure<'_>> {
+        let law = BlockLaw::new(probes, items as f64 / blocks as f64)?;
+        let tilt = law.tilt(blocks.max(2), items, allowed(confidence), None);
+        Some(Sure { target, confidence, probes, law, tilt })
+    }
+
+    /// For sizes that are far from the first.
+    fn tilt_at(&mut self, blocks: u64, items: u64) {
+        self.tilt = self.law.tilt(blocks.max(2), items, allowed(self.confidence), self.tilt.as_ref()).or(self.tilt.take());
+    }
+
+    /// The upper end of the rate that one filter keeps, with equal hashes.
+    fn kept(&self, blocks: u64, items: u64) -> f64 {
+        let kept = self.law.kept(self.tilt.as_ref(), blocks, items, allowed(self.confidence));
+        (kept + hash_floor(items, self.target.hash_bits)).next_up().min(1.0)
+    }
+
+    /// The rate of one filter alone.
+    fn keeps(&self, blocks: u64, items: u64, rate: &Rate) -> bool {
+        self.kept(blocks, items) <= rate.to_f64().next_down()
+    }
+
+    /// The average alone.
+    fn meets(&self, blocks: u64, items: u64, rate: &Rate) -> Result<bool> {
+        law(blocks, self.probes)?.meets(items, rate, self.target.hash_bits)
+    }
+
+    fn holds(&self, blocks: u64, items: u64, rate: &Rate) -> Result<bool> {
+        Ok(self.keeps(blocks, items, rate) && self.meets(blocks, items, rate)?)
+    }
+
+    /// About the logarithm of the same.
+    fn ln_about(&self, blocks: u64, items: u64) -> f64 {
+        let about = |tilt| self.law.about(tilt, blocks, items, allowed(self.confidence));
+        libm::log(self.tilt.as_ref().map_or(1.0, about) + hash_floor(items, self.target.hash_bits))
+    }
+
+    /// About the logarithm of the size where the rate is reached, by secants from a first; `sign` says whether more of it lowers the rate.
+    fn about_size(&mut self, rate: &Rate, first: f64, range: (f64, f64), sign: f64, at: impl Fn(f64) -> (u64, u64)) -> f64 {
+        // A rate falls by some four percent with each percent of bits.
+        let (mut guess, mut slope, mut before) = (first, 4.0, None);
+        for _ in 0..6 {
+            let (blocks, items) = at(guess);
+            let missed = self.ln_about(blocks, items) - rate.ln();
+            if let Some((last, was)) = before {
+                let found: f64 = (was - missed) / (sign * libm::log(guess / last));
+                slope = if found.is_finite() { found.clamp(1.5, 40.0) } else { slope };
+            }
+            let step = (missed / slope).clamp(-0.3, 0.5);
+            before = Some((guess, missed));
+            guess = (guess * libm::exp(sign * step)).clamp(range.0, range.1);
+            if step.abs() > FAR {
+                let (blocks, items) = at(guess);
+                self.tilt_at(blocks, items);
+            }
+            if step.abs() * guess < 0.3 || step.abs() < 2e-6 {
+                break;
+            }
+        }
+        guess
+    }
+
+    /// The fewest blocks found, from those of the mean upwards. Beyond a million a hundred-thousandth more is not looked into.
+    fn fewest(&mut self, items: u64, rate: &Rate, mean: u64) -> Option<u64> {
+        let range = (mean as f64, MAX_BLOCKS as f64);
+        let guess = self.about_size(rate, mean as f64, range, 1.0, |blocks| (blocks as u64, items));
+        let (grain, mut blocks) = ((guess / 2e5) as u64, (guess.ceil() as u64).clamp(mean, MAX_BLOCKS));
+        let mut step = grain.max(1);
+        let mut failed = blocks;
+        if self.keeps(blocks, items, rate) {
+            // Downwards, by larger and larger steps; a block below the mean's is out of the question.
+            loop {
+                failed = blocks.saturating_sub(step).max(mean - 1);
+                if failed < mean || !self.keeps(failed, items, rate) {
+                    break;
+                }
+                (blocks, step) = (failed, step.saturating_mul(2));
+            }
+        } else {
+            loop {
+                blocks = blocks.saturating_add(step).min(MAX_BLOCKS);
+                if self.keeps(blocks, items, rate) {
+                    break;
+                }
+                if blocks == MAX_BLOCKS {
+                    return None;
+                }
+                (failed, step) = (blocks, step.saturating_mul(2));
+            }
+        }
+        while blocks - failed > grain.max(1) {
+            let middle = failed + (blocks - failed) / 2;
+            if self.keeps(middle, items, rate) { blocks = middle } else { failed = middle }
+        }
+        Some(self.fewer(blocks, items, rate, mean))
+    }
+
+    /// A block less, and again, while it keeps the rate: few blocks are worth a tilt of their own each.
+    fn fewer(&mut self, mut blocks: u64, items: u64, rate: &Rate, mean: u64) -> u64 {
+        while blocks > mean && blocks <= FEW_BLOCKS {
+            let known = self.tilt.clone();
+            self.tilt_at(blocks - 1, items);
+            if !self.keeps(blocks - 1, items, rate) {
+                // What was shown was shown with the tilt before.
+                self.tilt = known;
+                break;
+            }
+            blocks -= 1;
+        }
+        blocks
+    }
+
+    /// The most items found, up to those of the mean.
+    fn most(&mut self, blocks: u64, rate: &Rate, mean: u64) -> u64 {
+        let guess = self.about_size(rate, mean as f64, (1.0, mean as f64), -1.0, |items| (blocks, items as u64));
+        let grain = (guess / 2e5) as u64;
+        let (mut items, mut step, mut failed) = ((guess as u64).min(mean), grain.max(1), mean + 1);
+        while items > 0 && !self.keeps(blocks, items, rate) {
+            (failed, items, step) = (items, items.saturating_sub(step), step.saturating_mul(2));
+        }
+        // The guess may have been too low as well, or the tilt too far away.
+        let mut step = grain.max(1);
+        if items > 0 && blocks <= FEW_BLOCKS {
+            let known = self.tilt.clone();
+            self.tilt_at(blocks, items);
+            if self.keeps(blocks, items, rate) { failed = mean + 1 } else { self.tilt = known }
+        }
+        while failed > mean && items < mean {
+            let more = items.saturating_add(step).min(mean);
+            if self.keeps(blocks, more, rate) {
+                (items, step) = (more, step.saturating_mul(2));
+            } else {
+                failed = more;
+            }
+        }
+        while failed - items > grain.max(1) {
+            let middle = items + (failed - items) / 2;
+            if self.keeps(blocks, middle, rate) { items = middle } else { failed = middle }
+        }
+        items
+    }
+
+    fn quantile(&self, blocks: u64, items: u64, met: Option<&Rate>) -> RateQuantile {
+        let upper = self.kept(blocks, items);
+        let mut fpr = Fpr::bound(0.0, met.map_or(upper, |rate| upper.min(rate.ceil())));
+        (fpr.value, fpr.ln) = (fpr.upper, fpr.ln_upper);
+        RateQuantile { confidence: self.confidence, fpr, ones: None }
+    }
+}
+
+/// 1 - c is exact from a half on, and rounded by half an ulp of 1 at most below.
+fn allowed(confidence: f64) -> f64 {
+    (1.0 - confidence) * (1.0 - 1e-15)
+}
+
+/// Probes to try for a guarantee: the best on average, and in small filters its neighbours, where they may take a block less.
+fn near(target: &Target, probes: u32, items: u64) -> Vec<u32> {
+    match target.probes {
+        Some(probes) => vec![probes],
+        None if items < FEW_ITEMS => (probes.saturating_sub(1).max(1)..=(probes + 1).min(MAX_BLOCKED_PROBES)).collect(),
+        None => vec![probes],
+    }
+}
+
+/// A size that differs by more, relatively, has a tilt of its own.
+const FAR: f64 = 0.03;
+
+/// Up to so many blocks a tilt is looked for at each size.
+const FEW_BLOCKS: u64 = 1_000;
+
+/// Below this a plan may take ten milliseconds.
+const FEW_ITEMS: u64 = 10_000;
+
+/// With the guarantee of the search, if there was one.
+fn finish(target: &Target, blocks: u64, probes: u32, items: u64, searched: Option<Sure>) -> Result<Plan> {
+    let fpr = law(blocks, probes)?.fpr(items)?;
+    let new = |confidence| searched.or_else(|| Sure::new(target, confidence, probes, blocks, items)).ok_or(confidence);
+    let guarantee = target.asked_confidence().map(|confidence| match new(confidence) {
+        Ok(sure) => sure.quantile(blocks, items, target.rate.as_ref()),
+        Err(confidence) => {
+            RateQuantile { confidence, fpr: Fpr { lower: 0.0, ln_lower: f64::NEG_INFINITY, method: Method::Bound, ..Fpr::ONE }, ones: None }
+        }
+    });
+    Ok(Plan::of(target, SchemeId::Blocked, blocks * BLOCK_BITS, probes, items, fpr, guarantee))
+}
+
+fn fewest_bits(target: &Target, items: u64, rate: Rate) -> Result<Plan> {
+    target.check_hash_floor(items, rate)?;
+    let cap = target.max_bits.unwrap_or(MAX_BITS).min(MAX_BITS) / BLOCK_BITS;
+    let Some((mean, mut probes)) = fewest_for_the_mean(target, items, &rate)? else { return over_cap(target, items, rate, None, cap) };
+    let (mut blocks, mut searched) = (mean, None);
+    if let Some(confidence) = target.asked_confidence() {
+        let mut found: Option<(u64, Sure)> = None;
+        for tried in near(target, probes, items) {
+            let Some(mut sure) = Sure::new(target, confidence, tried, mean, items) else { continue };
+            if let Some(blocks) = sure.fewest(items, &rate, mean)
+                && found.as_ref().is_none_or(|(least, _)| blocks < *least)
+                // At the mean's own probes the average is kept from the mean's blocks on.
+                && (tried == probes || sure.meets(blocks, items, &rate)?)
+            {
+                found = Some((blocks, sure));
+            }
+        }
+        let Some(found) = found else { return over_cap(target, items, rate, None, cap) };
+        (blocks, probes) = (found.0, found.1.probes);
+        searched = Some(found.1);
+    } else {
+        let (lowest, _) = best(target, blocks, items)?;
+        probes = if law(blocks, lowest)?.meets(items, &rate, target.hash_bits)? { lowest } else { probes };
+    }
+    if blocks > cap {
+        return over_cap(target, items, rate, Some(blocks * BLOCK_BITS), cap);
+    }
+    finish(target, blocks, probes, items, searched)
+}
+
+fn most_items(target: &Target, rate: Rate, blocks: u64) -> Result<Plan> {
+    let table = &mut RateTable::new();
+    let fails = |items: u64, probes: u32| Ok(!law(blocks, probes)?.meets(items, &rate, target.hash_bits)?);
+    let Some(mut probes) = better(target, table, blocks, 1, &rate)? else { return out_of_reach(target, rate, blocks, 1) };
+    let mut items = 1;
+    loop {
+        let mut limit = items + items / 4 + 1;
+        while limit < MAX_ITEMS && !fails(limit, probes)? {
+            limit *= 2;
+        }
+        items = crate::search::boundary(items as f64 + 1.0, items + 1, limit.min(MAX_ITEMS), |items| Ok(!fails(items, probes)?))? - 1;
+        let Some(other) = better(target, table, blocks, items + 1, &rate)? else { break };
+        (items, probes) = (items + 1, other);
+    }
+    let mut searched: Option<Sure> = None;
+    if let Some(confidence) = target.asked_confidence() {
+        let (mean, likely) = (items, probes);
+        items = 0;
+        for tried in near(target, likely, mean) {
+            let Some(mut sure) = Sure::new(target, confidence, tried, blocks, mean) else { continue };
+            let most = sure.most(blocks, &rate, mean);
+            // At the mean's own probes the average is kept up to the mean's items.
+            if most > items && (tried == likely || sure.meets(blocks, most, &rate)?) {
+                (items, probes) = (most, tried);
+                searched = Some(sure);
+            }
+        }
+        if items == 0 {
+            return out_of_reach(target, rate, blocks, 1);
+        }
+    }
+    finish(target, blocks, probes, items, searched)
+}
+
+fn given_size(target: &Target, items: u64, rate: Option<Rate>, blocks: u64) -> Result<Plan> {
+    let (mut probes, _) = best(target, blocks, items)?;
+    let mut searched: Option<Sure> = None;
+    if let Some(rate) = rate {
+        target.check_hash_floor(items, rate)?;
+        if !law(blocks, probes)?.meets(items, &rate, target.hash_bits)? {
+            return out_of_reach(target, rate, blocks, items);
+        }
+        if let Some(confidence) = target.asked_confidence() {
+            for tried in near(target, probes, items) {
+                let Some(sure) = Sure::new(target, confidence, tried, blocks, items) else { continue };
+                if sure.holds(blocks, items, &rate)? {
+                    searched = Some(sure);
+                }
+            }
+            let Some(found) = &searched else { return out_of_reach(target, rate, blocks, items) };
+            probes = found.probes;
+        }
+    }
+    finish(target, blocks, probes, items, searched)
+}
+
+/// The best probes of a size, and the upper end of the smallest rate that can be promised with them.
+fn reachable(target: &Target, blocks: u64, items: u64) -> Result<(u32, f64)> {
+    let (probes, mut fpr) = best(target, blocks, items)?;
+    fpr.add_above(hash_floor(items, target.hash_bits));
+    Ok(match target.asked_confidence() {
+        Some(confidence) => {
+            let sure = Sure::new(target, confidence, probes, blocks, items);
+            (probes, sure.map_or(1.0, |sure| sure.kept(blocks, items)).max(fpr.upper))
+        }
+        None => (probes, fpr.upper),
+    })
+}
+
+fn over_cap<T>(target: &Target, items: u64, asked: Rate, needed: Option<u64>, cap: u64) -> Result<T> {
+    let reachable = if cap == 0 { 1.0 } else { reachable(target, cap, items)?.1 };
+    Err(Error::OverMemoryCap { asked, items, needed, allowed: cap * BLOCK_BITS, reachable })
+}
+
+fn out_of_reach<T>(target: &Target, asked: Rate, blocks: u64, items: u64) -> Result<T> {
+    let (probes, reachable) = reachable(target, blocks, items)?;
+    Err(Error::OutOfReach { asked, items, bits: blocks * BLOCK_BITS, probes, reachable })
+}

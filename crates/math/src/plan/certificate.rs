@@ -1,0 +1,184 @@
+//! What a sceptic needs to check a planned standard filter without this library: docs/CERTIFICATE.md has the format and the proofs.
+//!
+//! A certificate holds whole numbers and the bounds on their errors. Whoever checks it recomputes every one of them by other means
+//! (`crates/math/tests/reference/check_certificate.py` does, in plain Python).
+
+mod exclusion;
+mod fill_tail;
+
+pub use exclusion::{Excluded, Smaller};
+pub use fill_tail::{OneFilter, TailBound};
+
+use crate::error::out_of_range;
+use crate::exact::enclosure::{Enclose, Enclosure, HashFloor};
+use crate::law::inclusion::{Inclusion, Items, Query};
+use crate::one_filter::quantile::check_confidence;
+use crate::{Error, Rate, Result, Variant};
+use std::cmp::Ordering;
+use std::fmt;
+
+/// What is claimed of a standard filter.
+#[derive(Clone, Copy, Debug)]
+pub struct Claim {
+    /// Number of bits m.
+    pub bits: u64,
+    /// Number of distinct items n, at least 1.
+    pub items: u64,
+    /// Number of probes k.
+    pub probes: u32,
+    /// The rate p that the expected rate, with the floor of equal hashes, is at most.
+    pub rate: Rate,
+    /// Width of the hash of a key: equal hashes add `items / 2^hash_bits`.
+    pub hash_bits: u32,
+    /// Whether a bit less would miss the rate.
+    pub smallest: Smallest,
+    /// The share of filters (over seeds) whose own rate is at most p, if one is claimed.
+    pub confidence: Option<f64>,
+}
+
+/// What a size is the smallest of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Smallest {
+    /// Nothing is claimed.
+    NotClaimed,
+    /// No smaller standard filter with these probes has an expected rate of at most p.
+    ForTheseProbes,
+    /// No smaller standard filter has, whatever its probes.
+    ForAnyProbes,
+}
+
+/// A claim with its evidence.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct Certificate {
+    /// The claim.
+    pub claim: Claim,
+    /// The expected rate at the claimed size.
+    pub mean: Mean,
+    /// Why one bit less is not enough; `None` if that is not claimed, or there is only one bit.
+    pub smaller: Option<Smaller>,
+    /// The tail of the set bits, if a confidence is claimed.
+    pub one_filter: Option<OneFilter>,
+}
+
+/// The evidence for the expected rate.
+#[derive(Clone, Debug)]
+pub enum Mean {
+    /// The terms of the alternating sum.
+    Terms(Sum),
+    /// The rate is so near to p (or equal to it) that only the exact fractions decide; they are small enough to be compared.
+    Exact,
+}
+
+/// The sum `f / 2^k = sum of (-1)^j c_j g_j / 2^k`, in units of `2^-precision`.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct Sum {
+    /// Binary digits behind the point.
+    pub precision: u64,
+    /// `c_j g_j / 2^k` for j = 0, 1, .., each at most `error` units below the truth and never above it; what is missing at the end is 0.
+    pub terms: Vec<Whole>,
+    /// Units.
+    pub error: u128,
+    /// The terms added up with their signs, 0 where that is negative.
+    total: Whole,
+}
+
+/// A whole number of any size.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Whole(Vec<u64>);
+
+impl fmt::Display for Whole {
+    /// Hexadecimal, after `0x`.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut words = self.0.iter().rev().skip_while(|word| **word == 0);
+        write!(f, "{:#x}", words.next().unwrap_or(&0))?;
+        words.try_for_each(|word| write!(f, "{word:016x}"))
+    }
+}
+
+impl fmt::Debug for Whole {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}
+
+impl Certificate {
+    /// The evidence for a claim. Some rates' time; for a handful of items, where many probes have to be excluded one by one, some milliseconds.
+    ///
+    /// If the bounds of the tail that a certificate can carry prove a little less than the confidence claimed, the certificate claims that instead: compare
+    /// `claim.confidence` with what was asked for.
+    ///
+    /// Errors: parameters out of range, [`Error::NotCertified`] for a claim that is false or that no certificate of bearable size supports.
+    pub fn new(claim: Claim) -> Result<Certificate> {
+        Variant::Standard.check(claim.bits, claim.probes)?;
+        if claim.items == 0 {
+            return out_of_range("items", 0, "at least 1");
+        }
+        if !(1..=128).contains(&claim.hash_bits) {
+            return out_of_range("hash_bits", claim.hash_bits, "from 1 to 128");
+        }
+        let mean = claim.mean()?;
+        let smaller = exclusion::smaller(&claim)?;
+        let one_filter = match claim.confidence {
+            Some(confidence) => {
+                check_confidence(confidence)?;
+                Some(fill_tail::one_filter(&claim, confidence)?)
+            }
+            None => None,
+        };
+        let confidence = one_filter.as_ref().map(|tail| tail.confidence);
+        Ok(Certificate { claim: Claim { confidence, ..claim }, mean, smaller, one_filter })
+    }
+}
+
+impl Claim {
+    fn floor(&self) -> HashFloor {
+        HashFloor { items: self.items, hash_bits: self.hash_bits }
+    }
+
+    fn mean(&self) -> Result<Mean> {
+        let law = standard(self.bits, self.items, self.probes);
+        match decide(&law, self)? {
+            (Some(Ordering::Less | Ordering::Equal), sum) => Ok(Mean::Terms(sum)),
+            (None, _) if law.at_most(&self.rate, Some(self.floor()))? => Ok(Mean::Exact),
+            _ => Err(Error::NotCertified { claim: "that the expected rate is at most the rate asked for" }),
+        }
+    }
+}
+
+fn standard(bits: u64, items: u64, probes: u32) -> Inclusion {
+    Inclusion { query: Query::Independent, placement: Items::Independent, bits, items, probes }
+}
+
+/// Binary digits beyond those that the sum cancels: most decisions need no more than a first attempt.
+const SPARE: f64 = 64.0;
+
+/// Beyond this many binary digits a tie is left to exact fractions.
+const MOST_DIGITS: f64 = 20_000.0;
+
+/// The sum at a precision at which it is decided whether the rate, with the floor of equal hashes, is at most the rate asked for; `None` where none does.
+fn decide(law: &Inclusion, claim: &Claim) -> Result<(Option<Ordering>, Sum)> {
+    let mut digits = law.bits_needed() + SPARE;
+    loop {
+        law.check_cost(digits)?;
+        let limbs = ((digits / 64.0).ceil() as usize).max(2);
+        let (sum, mut enclosure) = terms(law, limbs)?;
+        enclosure.add_floor(claim.floor());
+        let order = enclosure.compare_rate(&claim.rate);
+        if order.is_some() || digits > MOST_DIGITS {
+            return Ok((order, sum));
+        }
+        digits *= 2.0;
+    }
+}
+
+/// The terms, and the bracket that they prove.
+fn terms(law: &Inclusion, limbs: usize) -> Result<(Sum, Enclosure)> {
+    let mut terms = Vec::new();
+    let total = law.sum(limbs, |term| terms.push(Whole(term.to_vec())));
+    let error = law.term_error();
+    let all = error * u128::from(law.probes + 1);
+    let enclosure = Enclosure::around(total.clone(), all, all, i64::from(law.probes) - 64 * limbs as i64);
+    Ok((Sum { precision: 64 * limbs as u64, terms, error, total: Whole(total) }, enclosure))
+}

@@ -1,0 +1,89 @@
+//! Why no smaller size is enough.
+//!
+//! At fixed probes the rate falls with the bits, so one size less stands for all below. There, `f(k) >= b(k) = (1 - q)^k` with `q = (1 - 1/m)^(nk)`, by
+//! convexity, and with `a = -n ln(1 - 1/m)` the bound is `ln b = -ln(q) ln(1 - q) / a`, because `k = -ln(q) / a`. The product `ln(q) ln(1 - q)` rises up to q = 1/2 and
+//! falls beyond, so `b` falls while `q >= 1/2` and rises from there on: one k on each side excludes all numbers of probes beyond it, without end. Those between are decided by
+//! their sums.
+
+use super::{Claim, Smallest, Whole, decide, standard};
+use crate::law::hash_floor;
+use crate::search::ln_power_of_mean;
+use crate::{Error, Result};
+use std::cmp::Ordering;
+
+/// Why `bits`, one less than claimed, are not enough.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct Smaller {
+    /// The size that is excluded.
+    pub bits: u64,
+    /// All numbers of probes up to this one are excluded by its bound, and 0 none.
+    pub few: u32,
+    /// All numbers of probes from this one on are excluded by its bound; `None` where only the claimed probes are to be excluded.
+    pub many: Option<u32>,
+    /// Those between, each by its sum.
+    pub between: Vec<Excluded>,
+}
+
+/// Probes whose expected rate is above the one asked for.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct Excluded {
+    /// The number of probes.
+    pub probes: u32,
+    /// Binary digits behind the point.
+    pub precision: u64,
+    /// `f / 2^k` in units of `2^-precision`.
+    pub sum: Whole,
+    /// Units by which it may be off, in either direction.
+    pub error: u128,
+}
+
+/// Numbers of probes that may be excluded by their sums, at most.
+const MOST_SUMS: u32 = 5_000;
+
+pub(super) fn smaller(claim: &Claim) -> Result<Option<Smaller>> {
+    if claim.smallest == Smallest::NotClaimed || claim.bits == 1 {
+        return Ok(None);
+    }
+    let bits = claim.bits - 1;
+    if claim.smallest == Smallest::ForTheseProbes {
+        return Ok(Some(Smaller { bits, few: 0, many: None, between: vec![exclude(claim, bits, claim.probes)?] }));
+    }
+    let (few, many) = bounded(claim, bits)?;
+    let between = (few + 1..many).map(|probes| exclude(claim, bits, probes)).collect::<Result<_>>()?;
+    Ok(Some(Smaller { bits, few, many: Some(many), between }))
+}
+
+/// The last number of probes on the left and the first on the right whose bounds exclude them.
+fn bounded(claim: &Claim, bits: u64) -> Result<(u32, u32)> {
+    let (m, n) = (bits as f64, claim.items as f64);
+    // A little more than what the floor of equal hashes leaves: whoever checks decides in whole numbers.
+    let left = 1.0 - libm::exp(libm::log(hash_floor(claim.items, claim.hash_bits)) - claim.rate.ln());
+    let target = claim.rate.ln() + libm::log(left.max(1e-300));
+    let bound = |probes: u32| ln_power_of_mean(m, n, f64::from(probes));
+    let is_excluded = |probes: u32| bound(probes) > target + 1e-9 + 1e-12 * target.abs();
+    // -ln(q) per probe; in one bit everything is set.
+    let step = if bits == 1 { f64::INFINITY } else { -n * libm::log1p(-1.0 / m) };
+    let q_is_large = |probes: u32| step * f64::from(probes) < std::f64::consts::LN_2 * (1.0 - 1e-9);
+    let q_is_small = |probes: u32| step * f64::from(probes) > std::f64::consts::LN_2 * (1.0 + 1e-9);
+    let near = (std::f64::consts::LN_2 / step).min(f64::from(crate::MAX_PROBES)) as u32;
+    let too_wide =
+        || Error::NotCertified { claim: "that no other number of probes does with a bit less: too many would have to be excluded" };
+    // From the valley outwards; the bounds are monotone on each side, so bisection would do, but the steps are few.
+    let few = (1..=near).rev().take(MOST_SUMS as usize).find(|&probes| q_is_large(probes) && is_excluded(probes)).unwrap_or(0);
+    let many =
+        (near + 1..=near.saturating_add(MOST_SUMS)).find(|&probes| q_is_small(probes) && is_excluded(probes)).ok_or_else(too_wide)?;
+    if many - few > MOST_SUMS { Err(too_wide()) } else { Ok((few, many)) }
+}
+
+fn exclude(claim: &Claim, bits: u64, probes: u32) -> Result<Excluded> {
+    let law = standard(bits, claim.items, probes);
+    match decide(&law, claim)? {
+        (Some(Ordering::Greater), sum) => {
+            let error = sum.error * u128::from(probes + 1);
+            Ok(Excluded { probes, precision: sum.precision, sum: sum.total, error })
+        }
+        _ => Err(Error::NotCertified { claim: "that a bit less would miss the rate" }),
+    }
+}

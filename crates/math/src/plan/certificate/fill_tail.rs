@@ -1,0 +1,206 @@
+//! Why one filter keeps to the rate with a probability.
+//!
+//! The filter keeps to p while at most `ones` bits are set, so `P(X >= a)`, a = ones + 1, has to be small. X is a sum of independent Bernoulli variables (see [`crate::Fill`])
+//! of known mean and variance v. Docs/CERTIFICATE.md proves the bounds.
+
+use super::Claim;
+use crate::exact::enclosure::Enclose;
+use crate::law::hash_floor;
+use crate::law::ratios::Ratios;
+use crate::one_filter::quantile::{Evidence, miss_bound};
+use crate::search::boundary;
+use crate::{Error, Fill, Law, Result, law::Standard};
+
+/// The tail of the set bits beyond what keeps to the rate.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct OneFilter {
+    /// The probability that the certificate proves: the one claimed, or the most that [`TailBound`] proves.
+    pub confidence: f64,
+    /// The largest number of set bits whose rate, with the floor of equal hashes, is at most the rate asked for.
+    pub ones: u64,
+    /// What bounds the tail beyond.
+    pub bound: TailBound,
+}
+
+/// A bound of `P(X >= a)`. Numbers are in units of [`TailBound::UNIT`]; those that are `above` are at least the truth, the others at most.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TailBound {
+    /// There are never so many set bits: `min(m, n k) < a`.
+    Certain,
+    /// The law of the set bits, item by item, is short enough to be summed by whoever checks.
+    Law,
+    /// Bennett: `E = exp(v (z - 1 - ln z) - (a - mean) ln z)`.
+    Chernoff {
+        /// `z - 1`
+        tilt: u128,
+        /// The mean.
+        mean_above: u128,
+        /// The variance.
+        variance_above: u128,
+    },
+    /// Log-concavity under the tilted law: `0.469 sqrt(z / v) E z / (z - 1)`.
+    LargestTerm {
+        /// `z - 1`
+        tilt: u128,
+        /// The mean.
+        mean_above: u128,
+        /// The variance.
+        variance_above: u128,
+        /// The variance again, from below.
+        variance: u128,
+    },
+    /// Berry and Esseen: the normal tail at `(a - mean) / sqrt(v)`, plus `0.56 / sqrt(v)`.
+    Normal {
+        /// The mean.
+        mean_above: u128,
+        /// The variance.
+        variance_above: u128,
+        /// The variance again, from below.
+        variance: u128,
+    },
+}
+
+impl TailBound {
+    /// The numbers of a bound count units of `2^-UNIT`.
+    pub const UNIT: u32 = 64;
+}
+
+/// Moments with the directions of their rounding, as whole units and as the numbers they stand for.
+struct Moments {
+    mean: f64,
+    variance: f64,
+    mean_above: u128,
+    variance_above: u128,
+    variance_below: u128,
+}
+
+/// Whole units of at most, or at least, a number that is known to a relative error of 1e-15.
+fn units(x: f64, up: bool) -> u128 {
+    let moved = if up { x * (1.0 + 4e-15) } else { x * (1.0 - 4e-15) };
+    let scaled = libm::scalbn(moved, TailBound::UNIT as i32);
+    scaled as u128 + u128::from(up)
+}
+
+impl Moments {
+    fn of(fill: &Fill) -> Moments {
+        let (mean, variance) = (fill.mean, fill.variance);
+        Moments {
+            mean,
+            variance,
+            mean_above: units(mean, true),
+            variance_above: units(variance, true),
+            variance_below: units(variance, false),
+        }
+    }
+}
+
+/// Set bits times steps that a checker in an interpreted language sums in some seconds.
+const SHORT_LAW: f64 = 1e7;
+
+pub(super) fn one_filter(claim: &Claim, asked: f64) -> Result<OneFilter> {
+    let unproven = || Error::NotCertified { claim: "that one filter keeps to the rate with this probability" };
+    let ones = most_ones(claim)?.ok_or_else(unproven)?;
+    let throws = u128::from(claim.items) * u128::from(claim.probes);
+    if u128::from(ones) >= throws.min(claim.bits.into()) {
+        return Ok(OneFilter { confidence: asked, ones, bound: TailBound::Certain });
+    }
+    let fill = Standard::new(claim.bits, claim.probes)?.fill(claim.items)?.ok_or_else(unproven)?;
+    let moments = Moments::of(&fill);
+    let (miss, bound) = [chernoff(&moments, ones), largest_term(&moments, ones), normal(&moments, ones)]
+        .into_iter()
+        .flatten()
+        .min_by(|(miss, _), (other, _)| miss.total_cmp(other))
+        .unwrap_or((1.0, TailBound::Law));
+    let allowed = 1.0 - asked;
+    // For what is rounded here; whoever checks rounds outward.
+    let safe = miss * (1.0 + 1e-6);
+    if safe <= allowed {
+        return Ok(OneFilter { confidence: asked, ones, bound });
+    }
+    let width = 16.0 * libm::sqrt(fill.variance) + 32.0;
+    if throws as f64 * width.min(ones as f64) <= SHORT_LAW {
+        let evidence = miss_bound(
+            crate::Variant::Standard,
+            claim.bits,
+            claim.items,
+            claim.probes,
+            &claim.rate,
+            Some(claim.hash_bits),
+            Evidence::Law { terms: 8e6 },
+        )?;
+        // The checker drops terms that add up to less than this.
+        if evidence + 1e-12 <= allowed {
+            return Ok(OneFilter { confidence: asked, ones, bound: TailBound::Law });
+        }
+    }
+    if safe >= 1.0 {
+        return Err(unproven());
+    }
+    // Six digits of what is proven, rounded down.
+    let digits = libm::pow(10.0, 4.0 - libm::floor(libm::log10(safe)));
+    let confidence = 1.0 - libm::ceil(safe * digits + 1e-3) / digits;
+    Ok(OneFilter { confidence, ones, bound })
+}
+
+/// The largest number of set bits whose rate is at most p, decided exactly.
+fn most_ones(claim: &Claim) -> Result<Option<u64>> {
+    let meets = |ones: u64| Ratios::power(ones, claim.bits, claim.probes).at_most(&claim.rate, Some(claim.floor()));
+    let left = 1.0 - libm::exp(libm::log(hash_floor(claim.items, claim.hash_bits)) - claim.rate.ln());
+    let share = libm::exp((claim.rate.ln() + libm::log(left.max(1e-300))) / f64::from(claim.probes));
+    // All bits set is a rate of 1: too much.
+    let past = boundary(share * claim.bits as f64 + 1.0, 1, claim.bits, meets)?;
+    Ok(past.checked_sub(1).filter(|ones| *ones > 0))
+}
+
+/// How far the first count too many lies beyond the mean, less what the mean is rounded by.
+fn distance(moments: &Moments, ones: u64) -> f64 {
+    (ones as f64 - moments.mean) + 1.0 - 8.0 * f64::EPSILON * moments.mean
+}
+
+/// The exponent, and the tilt in units.
+fn exponent(moments: &Moments, ones: u64) -> Option<(f64, u128, f64)> {
+    let (distance, v) = (distance(moments, ones), moments.variance * (1.0 + 1e-14));
+    if !(distance > 0.0 && v > 0.0) {
+        return None;
+    }
+    let tilt = distance / v;
+    let units = libm::scalbn(tilt, TailBound::UNIT as i32);
+    if !(units >= 1.0 && tilt < 1e9) {
+        return None;
+    }
+    // v (u - ln(1 + u)) - d ln(1 + u) at u = d / v, which cancels for small u.
+    let h = if tilt < 1e-3 {
+        tilt * tilt * (0.5 - tilt / 6.0 + tilt * tilt / 12.0 - tilt * tilt * tilt / 20.0)
+    } else {
+        (1.0 + tilt) * libm::log1p(tilt) - tilt
+    };
+    Some((-v * h * (1.0 - 1e-9), units as u128, tilt))
+}
+
+fn chernoff(moments: &Moments, ones: u64) -> Option<(f64, TailBound)> {
+    let (exponent, tilt, _) = exponent(moments, ones)?;
+    let Moments { mean_above, variance_above, .. } = *moments;
+    Some((libm::exp(exponent), TailBound::Chernoff { tilt, mean_above, variance_above }))
+}
+
+fn largest_term(moments: &Moments, ones: u64) -> Option<(f64, TailBound)> {
+    let (exponent, tilt, u) = exponent(moments, ones)?;
+    let z = 1.0 + u;
+    let miss = 0.469 * libm::sqrt(z / moments.variance) * libm::exp(exponent) * z / u;
+    let Moments { mean_above, variance_above, variance_below: variance, .. } = *moments;
+    Some((miss, TailBound::LargestTerm { tilt, mean_above, variance_above, variance }))
+}
+
+fn normal(moments: &Moments, ones: u64) -> Option<(f64, TailBound)> {
+    let deviation = libm::sqrt(moments.variance);
+    let d = distance(moments, ones) / deviation;
+    if !(d > 0.0 && d.is_finite()) {
+        return None;
+    }
+    // Sampford's bound of the normal tail, with 1 / sqrt(2 pi) rounded up, as the checker takes it.
+    let density = 0.398_943 * libm::exp(-0.5 * d * d);
+    let miss = density * 4.0 / (3.0 * d + libm::sqrt(d * d + 8.0)) + 0.56 / deviation;
+    let Moments { mean_above, variance_above, variance_below: variance, .. } = *moments;
+    Some((miss, TailBound::Normal { mean_above, variance_above, variance }))
+}

@@ -1,0 +1,217 @@
+//! What a plan is asked for.
+
+use crate::error::{check_probes, out_of_range};
+use crate::law::hash_floor;
+use crate::{Error, Layout, Rate, Result, SchemeId, Variant};
+
+/// What the plan promises of the rate.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
+pub enum Promise {
+    /// The expected rate is at most the rate asked for, and the one filter that is built keeps it with at least this probability over its seed; both proven.
+    OneFilter {
+        /// The probability, strictly between 0 and 1.
+        confidence: f64,
+    },
+    /// The expected rate is at most the rate asked for, proven. About half of the filters planned so have a rate slightly above it.
+    Mean,
+}
+
+impl Promise {
+    /// The confidence of a guarantee unless another is given: 99.9%.
+    pub const DEFAULT_CONFIDENCE: f64 = 0.999;
+}
+
+impl Default for Promise {
+    fn default() -> Promise {
+        Promise::OneFilter { confidence: Promise::DEFAULT_CONFIDENCE }
+    }
+}
+
+/// What is known of a filter, and what it must keep. Give two of items, rate and bits (or the bits and the items alone); [`Plan::new`](crate::Plan::new) finds the rest.
+///
+/// ```
+/// use truebloom_math::{Plan, Target};
+/// let plan = Plan::new(&Target::new().items(1_000).rate("1%".parse()?))?;
+/// assert!(plan.fpr.upper <= 0.01 && plan.guarantee.is_some_and(|one| one.fpr.upper <= 0.01));
+/// let mean = Plan::new(&Target::new().items(1_000).rate("1%".parse()?).mean())?;
+/// assert_eq!((mean.bits, mean.probes), (9_595, 7));
+/// assert!(mean.textbook()?.fpr.lower > 0.01, "the textbook's 9,586 bits miss the rate");
+/// # Ok::<(), truebloom_math::Error>(())
+/// ```
+#[derive(Clone, Debug, PartialEq)]
+pub struct Target {
+    /// The number of distinct items the filter must hold.
+    pub items: Option<u64>,
+    /// The false-positive rate asked for.
+    pub rate: Option<Rate>,
+    /// The number of bits it may have. Rounded down to whole blocks where the layout has blocks.
+    pub bits: Option<u64>,
+    /// The number of probes for each item.
+    pub probes: Option<u32>,
+    /// The memory cap, in bits.
+    pub max_bits: Option<u64>,
+    /// Width of the hash of a key: 128, or 64 for a foreign hasher. Equal hashes add `items / 2^hash_bits` to the rate.
+    pub hash_bits: u32,
+    /// How a hash becomes positions.
+    pub scheme: SchemeId,
+    /// Where the positions lie. [`Layout::Lines`] and [`Layout::Auto`] are for the standard scheme; [`SchemeId::Blocked`] lies in lines whatever this says.
+    pub layout: Layout,
+    /// What must be kept: the rate of the one filter (the default) or the average.
+    pub promise: Promise,
+}
+
+impl Default for Target {
+    fn default() -> Target {
+        Target {
+            items: None,
+            rate: None,
+            bits: None,
+            probes: None,
+            max_bits: None,
+            hash_bits: 128,
+            scheme: SchemeId::Standard,
+            layout: Layout::Spread,
+            promise: Promise::default(),
+        }
+    }
+}
+
+impl Target {
+    /// Nothing known: the standard scheme, a 128-bit hash, a guarantee for the one filter with 99.9%.
+    pub fn new() -> Target {
+        Target::default()
+    }
+
+    /// The number of distinct items the filter must hold.
+    pub fn items(self, items: u64) -> Target {
+        Target { items: Some(items), ..self }
+    }
+
+    /// The false-positive rate asked for.
+    pub fn rate(self, rate: Rate) -> Target {
+        Target { rate: Some(rate), ..self }
+    }
+
+    /// The number of bits it may have.
+    pub fn bits(self, bits: u64) -> Target {
+        Target { bits: Some(bits), ..self }
+    }
+
+    /// The number of probes for each item.
+    pub fn probes(self, probes: u32) -> Target {
+        Target { probes: Some(probes), ..self }
+    }
+
+    /// The memory cap, in bits.
+    pub fn max_bits(self, max_bits: u64) -> Target {
+        Target { max_bits: Some(max_bits), ..self }
+    }
+
+    /// Width of the hash of a key.
+    pub fn hash_bits(self, hash_bits: u32) -> Target {
+        Target { hash_bits, ..self }
+    }
+
+    /// How a hash becomes positions.
+    pub fn scheme(self, scheme: SchemeId) -> Target {
+        Target { scheme, ..self }
+    }
+
+    /// Where the positions lie.
+    pub fn layout(self, layout: Layout) -> Target {
+        Target { layout, ..self }
+    }
+
+    /// Asks for the average alone: fewer bits, and about half of the filters have a rate slightly above the one asked for.
+    pub fn mean(self) -> Target {
+        Target { promise: Promise::Mean, ..self }
+    }
+
+    /// Asks that the one filter keep the rate with this probability instead of 99.9%.
+    pub fn confidence(self, confidence: f64) -> Target {
+        Target { promise: Promise::OneFilter { confidence }, ..self }
+    }
+
+    /// The confidence asked for, unless the mean alone is.
+    pub(crate) fn asked_confidence(&self) -> Option<f64> {
+        match self.promise {
+            Promise::OneFilter { confidence } => Some(confidence),
+            Promise::Mean => None,
+        }
+    }
+
+    /// The law of independent positions, for the planners of those.
+    pub(crate) fn variant(&self) -> Variant {
+        self.scheme.variant().unwrap_or(Variant::Standard)
+    }
+
+    /// What no planner can do with.
+    pub(crate) fn check(&self) -> Result<()> {
+        if let Some(probes) = self.probes {
+            check_probes(probes)?;
+        }
+        if self.items == Some(0) {
+            return out_of_range("items", 0, "at least 1");
+        }
+        if !(1..=128).contains(&self.hash_bits) {
+            return out_of_range("hash_bits", self.hash_bits, "from 1 to 128");
+        }
+        if self.max_bits == Some(0) {
+            return out_of_range("max_bits", 0, "at least 1");
+        }
+        if self.layout != Layout::Spread && !matches!(self.scheme, SchemeId::Standard | SchemeId::Blocked) {
+            return out_of_range("scheme", self.scheme, "standard for a layout in lines, which has a scheme of its own");
+        }
+        match self.promise {
+            Promise::OneFilter { confidence } if !(confidence > 0.0 && confidence < 1.0) => {
+                out_of_range("confidence", confidence, "strictly between 0 and 1")
+            }
+            Promise::OneFilter { .. } if !self.scheme.has_guarantee() => Err(Error::NoGuarantee { scheme: self.scheme }),
+            _ => Ok(()),
+        }
+    }
+
+    /// What is given and what is looked for; an error where too little is given.
+    pub(crate) fn ask(&self) -> Result<Ask> {
+        let underdetermined = |given, missing| Err(Error::Underdetermined { given, missing });
+        match (self.items, self.rate, self.bits) {
+            (Some(items), Some(rate), None) => Ok(Ask::FewestBits { items, rate }),
+            (None, Some(rate), Some(bits)) => Ok(Ask::MostItems { rate, bits }),
+            (Some(items), rate, Some(bits)) => Ok(Ask::GivenSize { items, rate, bits }),
+            (Some(_), None, None) => underdetermined("the number of items alone", "a rate or a number of bits as well"),
+            (None, Some(_), None) => underdetermined("a rate alone", "the number of items or of bits as well"),
+            (None, None, Some(_)) => underdetermined("the number of bits alone", "the number of items or a rate as well"),
+            (None, None, None) => underdetermined("an empty target", "two of: the number of items, a rate, the number of bits"),
+        }
+    }
+
+    /// An error if equal hashes alone reach the rate.
+    pub(crate) fn check_hash_floor(&self, items: u64, asked: Rate) -> Result<()> {
+        let reachable = hash_floor(items, self.hash_bits);
+        // Equal to the floor is not enough: the positions need a share too.
+        if asked.ln() <= libm::log(reachable) {
+            return Err(Error::BelowHashFloor { asked, items, hash_bits: self.hash_bits, reachable });
+        }
+        Ok(())
+    }
+
+    /// An error for bits beyond the memory cap.
+    pub(crate) fn check_cap(&self, bits: u64) -> Result<()> {
+        match self.max_bits {
+            Some(cap) if bits > cap => out_of_range("bits", bits, format!("at most the memory cap of {cap} bits")),
+            _ => Ok(()),
+        }
+    }
+}
+
+/// The three questions.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Ask {
+    /// The fewest bits for items at a rate.
+    FewestBits { items: u64, rate: Rate },
+    /// The most items in bits at a rate.
+    MostItems { rate: Rate, bits: u64 },
+    /// The best rate of a size, held to the one asked for.
+    GivenSize { items: u64, rate: Option<Rate>, bits: u64 },
+}

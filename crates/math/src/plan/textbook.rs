@@ -1,0 +1,52 @@
+//! What the textbook says, and what it is worth.
+
+use super::spread::useful_probes;
+use super::target::Target;
+use super::{Plan, closest_variant};
+use crate::{Fpr, MAX_BITS, Rate, Result};
+
+/// The textbook's answer to the same question, and what it is worth: always that of a filter without blocks.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct Textbook {
+    /// `ceil(-n ln p / (ln 2)^2)`, or the bits that were given.
+    pub bits: u64,
+    /// The same formula solved for the items, or the items that were given.
+    pub items: u64,
+    /// `(m/n) ln 2` rounded, or the probes that were given.
+    pub probes: u32,
+    /// What its formula `(1 - e^(-nk/m))^k` claims for these.
+    pub claimed: f64,
+    /// The exact expected rate of that filter.
+    pub fpr: Fpr,
+    /// Whether that rate, with the floor of equal hashes, is at most the one asked for, decided exactly; `None` if none was.
+    pub meets: Option<bool>,
+}
+
+impl Textbook {
+    pub(super) fn new(target: &Target, plan: &Plan) -> Result<Textbook> {
+        let variant = closest_variant(plan.scheme);
+        const LN2: f64 = std::f64::consts::LN_2;
+        // Items for each bit at the rate asked for.
+        let load = target.rate.map(|rate| match target.probes {
+            Some(k) => -libm::log1p(-libm::exp(rate.ln() / f64::from(k))) / f64::from(k),
+            None => LN2 * LN2 / -rate.ln(),
+        });
+        let (bits, items) = match (target.bits, target.items, load) {
+            (Some(bits), Some(items), _) => (bits as f64, items as f64),
+            (Some(bits), None, Some(load)) => (bits as f64, (bits as f64 * load).floor()),
+            (None, Some(items), Some(load)) => ((items as f64 / load).ceil(), items as f64),
+            // Not determined, and never planned.
+            _ => (1.0, 1.0),
+        };
+        let (bits, items) = ((bits.max(1.0) as u64).min(MAX_BITS), items.max(1.0) as u64);
+        let most = useful_probes(target, bits, items)?;
+        let ideal = (bits as f64 / items as f64 * LN2).round().clamp(1.0, f64::from(most)) as u32;
+        let probes = if target.probes.is_some() { plan.probes.min(variant.max_probes(bits)) } else { ideal };
+        let k = f64::from(probes);
+        let claimed = libm::pow(-libm::expm1(-(items as f64) * k / bits as f64), k);
+        let meets = |rate: Rate| variant.meets(bits, items, probes, &rate, Some(target.hash_bits));
+        let meets = target.rate.map(meets).transpose()?;
+        Ok(Textbook { bits, items, probes, claimed, fpr: variant.fpr(bits, items, probes)?, meets })
+    }
+}

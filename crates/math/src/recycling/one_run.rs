@@ -1,0 +1,140 @@
+//! What is certain of one run: how many of so many new items pass as known, at most, by an exponential supermartingale.
+//!
+//! As in [`crate::freedman`], but before the run. W counts the new items that pass, of n. For every `u > 0`:
+//!
+//! * *By the worst rate.* Whatever came before, a new item passes with at most the worst rate w, so `e^(u W) (1 + w (e^u - 1))^-n` is a supermartingale. At the best u that is Chernoff's bound:
+//!   `P(W >= x) <= exp(-n KL(x/n, w))`.
+//! * *By the average*, for one phase that begins every cycle empty. What fills it are new items alone, so cycles are independent of the stream. With `lambda` so large that
+//!   `E[e^(u W - lambda N)] <= 1` over a cycle, and `h(b)` the same mean from b set bits to the end of the cycle, `e^(u W - lambda n) h(b)` is a supermartingale that begins at most at 1. By Jensen
+//!   `h(b) >= e^(-lambda E[N])`, because a fuller filter ends its cycle sooner on the same items. So `P(W >= x) <= exp(lambda (n + E[N]) - u x)`.
+//!
+//! u is fixed by the design, n and the confidence, near the best. The mean over a cycle is a walk in which an item that passes counts `e^(u - lambda)`, and any other `e^(-lambda)`.
+
+use super::blocked::BlockedDesign;
+use super::number::Positive;
+use super::walk::{MOST_STAYING, Walk};
+use super::{Design, LongRun, Phases, Result, Seeds};
+use crate::error::out_of_range;
+
+/// Hashes of a cycle up to which it is walked, some six times.
+const MOST_HASHES: f64 = 1e7;
+
+/// Walks that look for lambda.
+const WALKS: usize = 8;
+
+impl Design {
+    /// A number that the wrongly dropped of the first `items` new items of one run do not exceed, with probability at least `confidence` over the seeds, for every stream that was chosen independently of them.
+    /// An item is new when no filter holds it.
+    ///
+    /// With one phase that does not retain, about `n f + sqrt(2 n f ln(1/alpha))`, f the long-run average; with two, which a stream can keep full, with an item that is retained, and above ten million hashes a
+    /// cycle (probes x sigma), the same with the worst rate. Less than a second. Divided by `items` it is the average of the run.
+    ///
+    /// Errors for no items or more than 10^15, a confidence not strictly between 0 and 1, one seed for ever (where errors repeat), and as [`Design::long_run`].
+    ///
+    /// ```
+    /// use truebloom_math::recycling::{Design, Mode};
+    /// let design = Design::new(1_000, 6, 606, Mode::default())?;
+    /// let most = design.wrong_drops_at_most(1_000_000, 0.999_999)?;
+    /// // The long-run average is 0.9994%, and the worst rate 5%.
+    /// assert!((10_400..10_800).contains(&most));
+    /// # Ok::<(), truebloom_math::Error>(())
+    /// ```
+    pub fn wrong_drops_at_most(&self, items: u64, confidence: f64) -> Result<u64> {
+        let threshold = threshold(items, confidence)?;
+        if self.mode.seeds == Seeds::Kept {
+            return out_of_range("seeds", "kept", "renewed: under one seed for ever the errors of items that come again repeat");
+        }
+        let run = self.long_run()?;
+        let whatever = by_worst(items, run.worst.upper, threshold);
+        let cycles_are_alike = self.mode.phases == Phases::One && !self.mode.retaining;
+        if !cycles_are_alike || f64::from(self.probes) * self.sigma as f64 > MOST_HASHES {
+            return Ok(whatever);
+        }
+        Ok(self.by_average(items, &run, threshold).map_or(whatever, |most| most.min(whatever)))
+    }
+
+    fn by_average(&self, items: u64, run: &LongRun, threshold: f64) -> Option<u64> {
+        let all = items as f64 + run.items_per_cycle.upper;
+        let mean = run.fpr.upper * all;
+        // Items that pass may count so much that no more than this share of their weight goes round in the fullest state.
+        let most = libm::log(MOST_STAYING / run.worst.upper);
+        let (mut low, mut u) = (0.0, most);
+        for _ in 0..60 {
+            let middle = (low + u) / 2.0;
+            // That of Poisson drops: u e^u - e^u + 1 = threshold / mean.
+            if mean * (middle * libm::exp(middle) - libm::expm1(middle)) < threshold { low = middle } else { u = middle }
+        }
+        if u.is_nan() || u <= 0.0 {
+            return None;
+        }
+        let lambda = self.growth(u, run)?;
+        Some(((lambda * all + threshold) / u * (1.0 + 1e-12)) as u64)
+    }
+
+    /// A lambda with `E[e^(u W - lambda N)] <= 1` over a cycle, near the least.
+    fn growth(&self, u: f64, run: &LongRun) -> Option<f64> {
+        let slack = 40.0 * f64::UNIT * Walk::<f64>::roundings(self.fullest() + u64::from(self.probes), self.probes);
+        let length = run.items_per_cycle.value;
+        let mut lambda = libm::log1p(run.fpr.upper * libm::expm1(u));
+        let mut found = None;
+        for _ in 0..WALKS {
+            let ln = libm::log(self.weighed_cycle(u, lambda)?) + slack;
+            if ln <= 0.0 {
+                found = Some(lambda);
+            }
+            if (-1e-6..=0.0).contains(&ln) {
+                break;
+            }
+            lambda += (ln + 5e-7) / length;
+        }
+        found
+    }
+
+    /// `E[e^(u W - lambda N)]` over a cycle that begins empty, to within forty times the walk's roundings (differences of nearly equal chances lose a digit); `None` where it may be infinite.
+    fn weighed_cycle(&self, u: f64, lambda: f64) -> Option<f64> {
+        let (passing, keeping) = (libm::exp(u - lambda), libm::exp(-lambda));
+        let mut walk = Walk::<f64>::new(self.bits, self.probes, !self.mode.colliding);
+        for ones in 0..=self.sigma {
+            walk.step_weighed(if ones == 0 { 1.0 } else { 0.0 }, passing, keeping)?;
+        }
+        let top = self.bits.min(self.sigma.saturating_add(self.probes.into()));
+        Some((self.sigma + 1..=top).map(|_| walk.step_beyond().left).sum())
+    }
+}
+
+impl BlockedDesign {
+    /// As [`Design::wrong_drops_at_most`], by the worst rate, [`limit`](BlockedDesign::limit). Microseconds.
+    pub fn wrong_drops_at_most(&self, items: u64, confidence: f64) -> Result<u64> {
+        Ok(by_worst(items, self.limit(), threshold(items, confidence)?))
+    }
+}
+
+/// `ln(1 / alpha)`.
+fn threshold(items: u64, confidence: f64) -> Result<f64> {
+    if !(1..=1_000_000_000_000_000).contains(&items) {
+        return out_of_range("items", items, "from 1 to 10^15");
+    }
+    if !(confidence > 0.0 && confidence < 1.0) {
+        return out_of_range("confidence", confidence, "strictly between 0 and 1");
+    }
+    Ok(-libm::log1p(-confidence))
+}
+
+/// Chernoff's bound for items that pass with at most `worst`, whatever came before.
+fn by_worst(items: u64, worst: f64, threshold: f64) -> u64 {
+    let n = items as f64;
+    let exponent = |x: f64| {
+        let more = x - n * worst;
+        x * libm::log(x / (n * worst)) + if x < n { (n - x) * libm::log1p(-more / (n * (1.0 - worst))) } else { 0.0 }
+    };
+    if worst >= 1.0 || exponent(n) < threshold {
+        return items;
+    }
+    let (mut low, mut high) = (n * worst, n);
+    for _ in 0..100 {
+        let middle = low + (high - low) / 2.0;
+        if exponent(middle) * (1.0 - 1e-12) < threshold { low = middle } else { high = middle }
+    }
+    // Few drops are counted exactly, many to a part in 10^9, which is more than the rounding of the logarithms.
+    (high * (1.0 + 1e-9)) as u64
+}

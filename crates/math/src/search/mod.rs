@@ -1,0 +1,427 @@
+//! The best probes, the fewest bits and the most items, each proven: every alternative is excluded by a bound or by an exact decision.
+
+mod few_items;
+
+use crate::error::{check_bits, out_of_range};
+use crate::exact::enclosure::Enclose;
+use crate::law::hash_floor;
+use crate::{Fpr, MAX_BITS, Rate, Result, Variant};
+use std::cmp::Ordering;
+
+/// Probes are searched up to this number.
+pub const MAX_SEARCHED_PROBES: u32 = 1_000;
+
+/// Items are searched up to this number.
+const MAX_ITEMS: u64 = 1 << 62;
+
+/// Slack for comparing logarithms computed in `f64`: far above their rounding (relative 1e-15 of magnitudes up to 1e5), far below what matters.
+fn slack(ln: f64) -> f64 {
+    1e-9 + 1e-12 * ln.abs()
+}
+
+/// The probes with the smallest expected rate.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct OptimalProbes {
+    /// The smallest optimum.
+    pub probes: u32,
+    /// All optima, decided exactly.
+    pub ties: Vec<u32>,
+    /// The rate they reach.
+    pub fpr: Fpr,
+    /// Whether more than [`MAX_SEARCHED_PROBES`] would be better still.
+    pub capped: bool,
+}
+
+/// The textbook's rate `(1 - (1 - 1/m)^(nk))^k`, as a logarithm: the power of the mean (Lehr), close to every law of uniform positions.
+pub(crate) fn ln_power_of_mean(bits: f64, items: f64, probes: f64) -> f64 {
+    probes * libm::log(-libm::expm1(items * probes * libm::log1p(-1.0 / bits)))
+}
+
+/// A proven lower bound of the logarithm of the expected rate, in `f64` (its rounding is covered by [`slack`]).
+///
+/// By convexity (Jensen) the rate is at least the rate at the mean fill: `(E[X]/m)^k` for the standard filter, `C(E[X], k) / C(m, k)` for the
+/// classic one (Burns, corollary 23). The partitioned rate is a product that `f64` evaluates directly.
+fn ln_lower_bound(variant: Variant, bits: u64, items: u64, probes: u32) -> f64 {
+    let (m, n, k) = (bits as f64, items as f64, f64::from(probes));
+    match variant {
+        Variant::Standard => ln_power_of_mean(m, n, k),
+        Variant::Classic if u64::from(probes) == bits => 0.0,
+        Variant::Classic => {
+            let mean = -m * libm::expm1(n * libm::log1p(-k / m));
+            (0..probes).map(|i| libm::log((mean - f64::from(i)).max(0.0) / (m - f64::from(i)))).sum()
+        }
+        Variant::Partitioned => {
+            let (size, longer) = ((bits / u64::from(probes)) as f64, (bits % u64::from(probes)) as f64);
+            let slice = |size: f64| if size == 1.0 { 0.0 } else { libm::log(-libm::expm1(n * libm::log1p(-1.0 / size))) };
+            (k - longer) * slice(size) + if longer > 0.0 { longer * slice(size + 1.0) } else { 0.0 }
+        }
+    }
+}
+
+/// An upper bound of `ln(1 - rate)`: the expected number of empty query positions, where a slice may be one bit longer than `m/k`.
+pub(crate) fn ln_complement_bound(variant: Variant, bits: u64, items: u64, probes: u32) -> f64 {
+    let (m, n, k) = (bits as f64, items as f64, f64::from(probes));
+    libm::log(k)
+        + match variant {
+            Variant::Standard => n * k * libm::log1p(-1.0 / m),
+            Variant::Classic => n * libm::log1p(-k / m),
+            Variant::Partitioned => n * libm::log1p(-1.0 / bits.div_ceil(u64::from(probes)) as f64),
+        }
+}
+
+/// The number of probes with the smallest expected rate, searched up to [`MAX_SEARCHED_PROBES`] (and up to `bits` where positions are distinct or
+/// sliced), with all ties. Never `(m/n) ln 2` rounded, which misses: the best k of (1000, 100) is 7, of (26, 12) classic 2 but standard 1.
+///
+/// Proven without assuming that the rate is unimodal in k: every k whose lower bound is above the best rate is excluded, and the rest are compared exactly. Below 33
+/// items the lower bound is the law itself in floating point. Usually a few exact rates, microseconds each; some seconds for a thousand probes in a nearly
+/// empty filter. Errors for parameters out of range.
+pub fn optimal_probes(variant: Variant, bits: u64, items: u64) -> Result<OptimalProbes> {
+    check_bits(bits)?;
+    if items == 0 {
+        return out_of_range("items", items, "at least 1");
+    }
+    let most = variant.max_probes(bits).min(MAX_SEARCHED_PROBES);
+    let mut best = best_probes(variant, bits, items, most)?;
+    if best.ties.contains(&MAX_SEARCHED_PROBES) && bits > 1 && variant.max_probes(bits) > MAX_SEARCHED_PROBES {
+        let beyond = variant.expected(bits, items, MAX_SEARCHED_PROBES + 1)?;
+        best.capped = beyond.compare(&*variant.expected(bits, items, best.probes)?)?.is_lt();
+    }
+    Ok(best)
+}
+
+/// The best probes from 1 to `most`.
+pub(crate) fn best_probes(variant: Variant, bits: u64, items: u64, most: u32) -> Result<OptimalProbes> {
+    // A filter of one bit is full after one item, whatever the probes.
+    if bits == 1 {
+        return Ok(OptimalProbes { probes: 1, ties: (1..=most).collect(), fpr: Fpr::ONE, capped: false });
+    }
+    let saturated = items as f64 * -libm::log1p(-1.0 / bits as f64) > 0.7;
+    let start = if saturated { 1 } else { likely_probes(bits, items, most) };
+    let mut best = Contest::new(variant, bits, items, start)?;
+    if items < FEW_ITEMS && variant != Variant::Partitioned {
+        best.exclude_with_few_items(most)?;
+    } else {
+        best.exclude(most)?;
+    }
+    best.ties.sort_unstable();
+    Ok(OptimalProbes { probes: best.ties[0], ties: best.ties, fpr: best.fpr, capped: false })
+}
+
+/// Below this number of items the bounds by the mean fill are too weak to exclude much.
+const FEW_ITEMS: u64 = 33;
+
+/// The best probes so far.
+struct Contest {
+    variant: Variant,
+    bits: u64,
+    items: u64,
+    ties: Vec<u32>,
+    best: Box<dyn Enclose>,
+    fpr: Fpr,
+}
+
+impl Contest {
+    fn new(variant: Variant, bits: u64, items: u64, start: u32) -> Result<Contest> {
+        let best = variant.expected(bits, items, start)?;
+        let fpr = best.fpr()?;
+        Ok(Contest { variant, bits, items, ties: vec![start], best, fpr })
+    }
+
+    /// Compares exactly, and keeps the better; says how the new probes fared.
+    fn challenge(&mut self, probes: u32) -> Result<Ordering> {
+        let other = self.variant.expected(self.bits, self.items, probes)?;
+        let order = other.compare(&*self.best)?;
+        match order {
+            Ordering::Greater => {}
+            Ordering::Equal => self.ties.push(probes),
+            Ordering::Less => {
+                self.ties = vec![probes];
+                self.fpr = other.fpr()?;
+                self.best = other;
+            }
+        }
+        Ok(order)
+    }
+
+    /// Every k from 1 to `most`, all but a few excluded by a bound: no assumption on the shape.
+    fn exclude(&mut self, most: u32) -> Result<()> {
+        let start = self.ties[0];
+        if self.variant == Variant::Standard && start > 1 {
+            return self.exclude_outwards(start, most);
+        }
+        let mut order: Vec<u32> = (1..=most).filter(|&k| k != start).collect();
+        // Near the start the better ones come first, so that the bound excludes the others at once.
+        order.sort_by_key(|&k| (k.abs_diff(start), k));
+        for probes in order {
+            if !self.is_excluded(probes) {
+                self.challenge(probes)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// The same for the standard filter, whose bound `k ln(1 - q^k)`, `q = (1 - 1/m)^n`, has one valley: with `x = q^k` it is `ln x ln(1 - x) / ln q`, and the product
+    /// of logarithms rises up to `x = 1/2` and falls from there (its derivative has the sign of `(1-x) ln(1-x) - x ln x`, which is concave on `[0, 1/2]` and 0 at both
+    /// ends). So once a k beyond the bottom is excluded, all further ones are.
+    fn exclude_outwards(&mut self, start: u32, most: u32) -> Result<()> {
+        let bottom = std::f64::consts::LN_2 / (self.items as f64 * -libm::log1p(-1.0 / self.bits as f64));
+        let beyond = |probes: u32, up: bool| if up { f64::from(probes) > bottom + 1e-6 } else { f64::from(probes) < bottom - 1e-6 };
+        for up in [false, true] {
+            let mut probes = start;
+            while if up { probes < most } else { probes > 1 } {
+                probes = if up { probes + 1 } else { probes - 1 };
+                if !self.is_excluded(probes) {
+                    self.challenge(probes)?;
+                } else if beyond(probes, up) && self.is_excluded_by_mean(probes) {
+                    break;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn is_excluded_by_mean(&self, probes: u32) -> bool {
+        if self.variant == Variant::Classic && self.is_excluded_by_last_factor(probes) {
+            return true;
+        }
+        let bound = ln_lower_bound(self.variant, self.bits, self.items, probes);
+        bound > self.fpr.ln_upper + slack(bound)
+    }
+
+    /// Of the factors `(mean - i) / (m - i)` of the classic bound the last is the smallest: k logarithms less.
+    fn is_excluded_by_last_factor(&self, probes: u32) -> bool {
+        let (m, k) = (self.bits as f64, f64::from(probes));
+        let mean = -m * libm::expm1(self.items as f64 * libm::log1p(-k / m));
+        let bound = k * libm::log((mean - k + 1.0) / (m - k + 1.0));
+        bound > self.fpr.ln_upper + slack(bound)
+    }
+
+    fn is_excluded(&self, probes: u32) -> bool {
+        if self.is_excluded_by_mean(probes) {
+            return true;
+        }
+        // Near 1 rates differ only in their complements; that of a single probe is (1 - 1/m)^n.
+        let complement = ln_complement_bound(self.variant, self.bits, self.items, probes);
+        let single = self.items as f64 * libm::log1p(-1.0 / self.bits as f64);
+        self.ties == [1] && complement < single - slack(single)
+    }
+
+    /// Every k from 1 to `most` again, for a handful of items: what the bounds by the mean fill leave is bounded by the law itself, in floating point with positive terms, and
+    /// what that leaves is compared exactly.
+    fn exclude_with_few_items(&mut self, most: u32) -> Result<()> {
+        let start = self.ties[0];
+        let mut left: Vec<u32> = (1..=most).filter(|&k| k != start && !self.is_excluded(k)).collect();
+        let rates = few_items::ln_rates(self.variant, self.bits, self.items, &left);
+        let mut order: Vec<(f64, u32)> = rates.into_iter().zip(left.drain(..)).collect();
+        // The best come first, so that they exclude the others.
+        order.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
+        for (rate, probes) in order {
+            if rate <= self.fpr.ln_upper + slack(rate) && !self.is_excluded(probes) {
+                self.challenge(probes)?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// `(m/n) ln 2` rounded: where to start looking.
+fn likely_probes(bits: u64, items: u64, most: u32) -> u32 {
+    let ideal = bits as f64 / items as f64 * std::f64::consts::LN_2;
+    ideal.round().clamp(1.0, f64::from(most)) as u32
+}
+
+/// A size that meets a rate.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Fit {
+    /// Bits or items, whichever was searched.
+    pub(crate) size: u64,
+    /// Probes that meet the rate at this size.
+    pub(crate) probes: u32,
+}
+
+/// What is searched for: whether a size meets the rate.
+#[derive(Clone, Copy)]
+pub(crate) struct Question<'a> {
+    pub(crate) variant: Variant,
+    pub(crate) rate: &'a Rate,
+    /// Fixed probes; the best ones otherwise.
+    pub(crate) probes: Option<u32>,
+    /// Width of the hash whose floor counts; `None` for a law alone.
+    pub(crate) hash_bits: Option<u32>,
+}
+
+impl Question<'_> {
+    fn meets(&self, bits: u64, items: u64, probes: u32) -> Result<bool> {
+        self.variant.meets(bits, items, probes, self.rate, self.hash_bits)
+    }
+
+    /// The logarithm of what the floor of equal hashes leaves of the rate, roughly.
+    pub(crate) fn ln_target(&self, items: u64) -> f64 {
+        let floor = self.hash_bits.map_or(0.0, |hash_bits| hash_floor(items, hash_bits));
+        self.rate.ln() + libm::log1p(-libm::exp(libm::log(floor) - self.rate.ln()).min(1.0 - 1e-12))
+    }
+
+    /// Probes near the best for the rate, to begin with.
+    fn first_probes(&self, items: u64, most: u32) -> u32 {
+        let likely = (-self.ln_target(items) / std::f64::consts::LN_2).round();
+        self.probes.unwrap_or(likely.clamp(1.0, f64::from(most.min(MAX_SEARCHED_PROBES))) as u32)
+    }
+
+    /// Other probes that meet the rate at this size, if the best ones there do.
+    fn better_probes(&self, bits: u64, items: u64) -> Result<Option<u32>> {
+        if self.probes.is_some() {
+            return Ok(None);
+        }
+        let probes = best_probes(self.variant, bits, items, self.variant.max_probes(bits).min(MAX_SEARCHED_PROBES))?.probes;
+        Ok(self.meets(bits, items, probes)?.then_some(probes))
+    }
+
+    /// By how much the textbook formula misses the exact rate, in logarithms.
+    fn missed(&self, bits: u64, items: u64, probes: u32) -> Result<f64> {
+        let exact = self.variant.fpr(bits, items, probes)?.ln;
+        Ok(exact - ln_power_of_mean(bits as f64, items as f64, f64::from(probes)))
+    }
+}
+
+/// The smallest number of bits whose expected rate for `items` items is at most the rate asked for; `None` beyond [`MAX_BITS`].
+///
+/// At fixed probes the rate falls with the bits, so the boundary is proven; that no other probes do with one bit less is [`best_probes`]' to say.
+pub(crate) fn fewest_bits(question: Question<'_>, items: u64) -> Result<Option<Fit>> {
+    let mut probes = question.first_probes(items, MAX_SEARCHED_PROBES);
+    let mut enough = None;
+    loop {
+        let Some(size) = fewest_bits_at(question, items, probes, enough)? else { return Ok(None) };
+        let better = if size == 1 { None } else { question.better_probes(size - 1, items)? };
+        let Some(better) = better else { return Ok(Some(Fit { size, probes })) };
+        (probes, enough) = (better, Some(size - 1));
+    }
+}
+
+/// The same at fixed probes, below a number of bits that is known to be enough.
+pub(crate) fn fewest_bits_at(question: Question<'_>, items: u64, probes: u32, enough: Option<u64>) -> Result<Option<u64>> {
+    let least = question.variant.least_bits(probes);
+    let k = f64::from(probes);
+    // Invert the textbook formula at the rate asked for, then at the rate corrected by what it missed.
+    let target = question.ln_target(items);
+    let invert = |ln: f64| items as f64 * k / -libm::log1p(-libm::exp(ln / k));
+    let mut guess = invert(target);
+    for _ in 0..2 {
+        let bits = (guess as u64).clamp(least, MAX_BITS);
+        guess = invert(target - question.missed(bits, items, probes)?);
+    }
+    let meets = |bits: u64| question.meets(bits, items, probes);
+    let limit = match enough {
+        Some(enough) => Some(enough),
+        None => first_that_meets(((2.0 * guess) as u64).clamp(least, MAX_BITS), MAX_BITS, meets)?,
+    };
+    limit.map(|limit| boundary(guess, least, limit, |bits| Ok(!meets(bits)?))).transpose()
+}
+
+/// The largest number of items whose expected rate in `bits` bits is at most the rate asked for; `None` if not even one.
+///
+/// At fixed probes the rate rises with the items; see [`fewest_bits`]. An error beyond 2^62 items.
+pub(crate) fn most_items(question: Question<'_>, bits: u64) -> Result<Option<Fit>> {
+    let mut probes = question.first_probes(1, question.variant.max_probes(bits));
+    let mut known = 0;
+    loop {
+        if question.meets(bits, known + 1, probes)? {
+            known = most_items_at(question, bits, known + 1, probes)?;
+        }
+        let Some(better) = question.better_probes(bits, known + 1)? else { return Ok((known > 0).then_some(Fit { size: known, probes })) };
+        probes = better;
+    }
+}
+
+/// The same at fixed probes, from a number of items that is known to fit.
+fn most_items_at(question: Question<'_>, bits: u64, least: u64, probes: u32) -> Result<u64> {
+    if question.meets(bits, MAX_ITEMS, probes)? {
+        return out_of_range("rate", question.rate, format!("lower: {bits} bits hold more than 2^62 items at it"));
+    }
+    let k = f64::from(probes);
+    let invert = |ln: f64| -(bits as f64) / k * libm::log1p(-libm::exp(ln / k));
+    let mut guess = invert(question.ln_target(least));
+    for _ in 0..2 {
+        let items = (guess as u64).clamp(least, MAX_ITEMS);
+        guess = invert(question.ln_target(items) - question.missed(bits, items, probes)?);
+    }
+    // The first number of items too many is one above the last that fits.
+    let first_too_many = boundary(guess + 1.0, least + 1, MAX_ITEMS, |items| question.meets(bits, items, probes))?;
+    Ok(first_too_many - 1)
+}
+
+/// The smallest size in `least..=limit` for which `before` is false, given that it is false at `limit` and, once false, stays so. Gallops
+/// away from the guess, then bisects: two questions when the guess is right.
+pub(crate) fn boundary(guess: f64, least: u64, limit: u64, before: impl Fn(u64) -> Result<bool>) -> Result<u64> {
+    // `low` is the largest size known to be before the boundary, or one below the least; `high` the smallest known to be past it.
+    let (mut low, mut high) = (least - 1, limit);
+    let mut at = guess.ceil().max(0.0) as u64;
+    let mut step = 1;
+    while high - low > 1 {
+        at = at.clamp(low + 1, high - 1);
+        if before(at)? {
+            low = at
+        } else {
+            high = at
+        }
+        at = if low < least {
+            high.saturating_sub(step)
+        } else if high == limit {
+            low.saturating_add(step)
+        } else {
+            low + (high - low) / 2
+        };
+        step = step.saturating_mul(4);
+    }
+    Ok(high)
+}
+
+/// The first of `size`, `4 size`, .. up to `limit` that meets the rate.
+pub(crate) fn first_that_meets(mut size: u64, limit: u64, meets: impl Fn(u64) -> Result<bool>) -> Result<Option<u64>> {
+    loop {
+        if meets(size)? {
+            return Ok(Some(size));
+        }
+        if size == limit {
+            return Ok(None);
+        }
+        size = size.saturating_mul(4).min(limit);
+    }
+}
+
+/// A size that meets a rate, with the best probes there.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct Best {
+    /// The number of bits of the filter.
+    pub bits: u64,
+    /// The number of distinct items it holds.
+    pub items: u64,
+    /// The best probes at this size.
+    pub probes: u32,
+    /// The expected rate they reach.
+    pub fpr: Fpr,
+}
+
+/// The smallest number of bits whose expected rate, at its best probes, is at most `rate` for `items` items; equality passes. `None` above
+/// [`MAX_BITS`]. A law's own answer, without the floor of a hash: see [`crate::Plan`] for filters. Errors for 0 items.
+pub fn min_bits(variant: Variant, items: u64, rate: &Rate) -> Result<Option<Best>> {
+    if items == 0 {
+        return out_of_range("items", items, "at least 1");
+    }
+    let fit = fewest_bits(Question { variant, rate, probes: None, hash_bits: None }, items)?;
+    fit.map(|fit| best_at(variant, fit.size, items, rate)).transpose()
+}
+
+/// The largest number of items whose expected rate in `bits` bits, at its best probes, is at most `rate`; equality passes. `None` if not even one item.
+pub fn max_items(variant: Variant, bits: u64, rate: &Rate) -> Result<Option<Best>> {
+    check_bits(bits)?;
+    let fit = most_items(Question { variant, rate, probes: None, hash_bits: None }, bits)?;
+    fit.map(|fit| best_at(variant, bits, fit.size, rate)).transpose()
+}
+
+fn best_at(variant: Variant, bits: u64, items: u64, rate: &Rate) -> Result<Best> {
+    let OptimalProbes { probes, mut fpr, .. } = optimal_probes(variant, bits, items)?;
+    fpr.cap(rate);
+    Ok(Best { bits, items, probes, fpr })
+}

@@ -1,0 +1,336 @@
+//! The binomial law: exact tests and intervals for measured rates.
+//!
+//! Tails are sums of positive terms from Loader's saddle-point form of the probability ("Fast and accurate computation of binomial
+//! probabilities", 2000), which keeps its digits at 10^12 trials; the usual special-function crates lose them from about 10^9.
+
+use std::f64::consts::PI;
+
+/// The probability of exactly `hits` in `trials` at chance `p`. Relative error about 1e-13 at 10^12 trials.
+///
+/// As everywhere here, chances below 0 count as 0 and those above 1 as 1; without a number for `p` the answer is none, either.
+pub fn probability(hits: u64, trials: u64, p: f64) -> f64 {
+    if p.is_nan() {
+        return p;
+    }
+    if hits > trials {
+        return 0.0;
+    }
+    let (x, n) = (hits as f64, trials as f64);
+    if p <= 0.0 || p >= 1.0 {
+        let certain = if p <= 0.0 { 0 } else { trials };
+        return f64::from(u8::from(hits == certain));
+    }
+    if hits == 0 {
+        return libm::exp(n * libm::log1p(-p));
+    }
+    if hits == trials {
+        return libm::exp(n * libm::log(p));
+    }
+    let rest = (trials - hits) as f64;
+    let ln = stirling_error(n) - stirling_error(x) - stirling_error(rest) - deviance(x, n * p) - deviance(rest, n * (1.0 - p));
+    libm::exp(ln) * libm::sqrt(n / (2.0 * PI * x * rest))
+}
+
+/// The probability of at least `hits` in `trials` at chance `p`. A sum over about one standard deviation of terms, at most some 10^5.
+pub fn at_least(hits: u64, trials: u64, p: f64) -> f64 {
+    let p = p.clamp(0.0, 1.0);
+    if p.is_nan() {
+        return p;
+    }
+    if hits == 0 || hits > trials {
+        return f64::from(u8::from(hits == 0));
+    }
+    if (hits as f64) <= trials as f64 * p {
+        return 1.0 - lower_sum(hits - 1, trials, p);
+    }
+    upper_sum(hits, trials, p)
+}
+
+/// The probability of at most `hits` in `trials` at chance `p`.
+pub fn at_most(hits: u64, trials: u64, p: f64) -> f64 {
+    let p = p.clamp(0.0, 1.0);
+    if p.is_nan() {
+        return p;
+    }
+    if hits >= trials {
+        return 1.0;
+    }
+    if hits as f64 >= trials as f64 * p {
+        return 1.0 - upper_sum(hits + 1, trials, p);
+    }
+    lower_sum(hits, trials, p)
+}
+
+/// The two-sided exact p-value: twice the smaller tail, at most 1. Rejecting below alpha errs with probability at most alpha.
+pub fn two_sided(hits: u64, trials: u64, p: f64) -> f64 {
+    (2.0 * at_least(hits, trials, p).min(at_most(hits, trials, p))).min(1.0)
+}
+
+/// The power of [`two_sided`] at the level `alpha`, in 0..1: the factor on the rate for which its upper tail rejects with probability 99%; infinite where none does. See [`noticed_rate`].
+pub fn noticed_factor(trials: u64, rate: f64, alpha: f64) -> f64 {
+    noticed_rate(trials, rate, alpha).map_or(f64::INFINITY, |noticed| noticed / rate)
+}
+
+/// The smallest chance that [`two_sided`] tells from the smaller chance `rate` at the level `alpha`, in 0..1, with probability at least 99%: at that chance and at every larger one, at least so often as
+/// many hits occur as are rejected. `None` where even hits alone would not be rejected. A bisection over numbers of hits and one over chances, each of some sums.
+pub fn noticed_rate(trials: u64, rate: f64, alpha: f64) -> Option<f64> {
+    let rejected = |hits: u64| 2.0 * at_least(hits, trials, rate) < alpha;
+    if !rejected(trials) {
+        return None;
+    }
+    let (mut least_rejected, mut high) = ((trials as f64 * rate) as u64, trials);
+    while least_rejected < high {
+        let middle = least_rejected + (high - least_rejected) / 2;
+        if rejected(middle) { high = middle } else { least_rejected = middle + 1 }
+    }
+    Some(solve(|p| at_least(least_rejected, trials, p) >= 0.99))
+}
+
+/// The Clopper-Pearson interval of the chance: covers it with probability at least `confidence` (in 0..1), equal-tailed.
+///
+/// ```
+/// let (low, high) = truebloom_math::binomial::interval(0, 1_000, 0.95);
+/// assert_eq!(low, 0.0);
+/// assert!((high - 0.003_682).abs() < 1e-6);
+/// ```
+pub fn interval(hits: u64, trials: u64, confidence: f64) -> (f64, f64) {
+    let tail = (1.0 - confidence) / 2.0;
+    let lower = if hits == 0 { 0.0 } else { solve(|p| at_least(hits, trials, p) > tail) };
+    let upper = if hits >= trials { 1.0 } else { solve(|p| at_most(hits, trials, p) <= tail) };
+    (lower, upper)
+}
+
+/// The chance in 0..1 from which on `past` holds: bisection over the bits of the `f64`, which is even in the logarithm.
+fn solve(past: impl Fn(f64) -> bool) -> f64 {
+    let (mut low, mut high) = (1e-300f64.to_bits(), 1f64.to_bits());
+    while high - low > 1 << 10 {
+        let middle = low + (high - low) / 2;
+        if past(f64::from_bits(middle)) { high = middle } else { low = middle }
+    }
+    f64::from_bits(high)
+}
+
+/// From `hits` (above the mean) up: terms fall by a shrinking ratio.
+fn upper_sum(hits: u64, trials: u64, p: f64) -> f64 {
+    if let Some(sum) = long_sum(hits, trials, p, true) {
+        return sum;
+    }
+    let odds = p / (1.0 - p);
+    sum(probability(hits, trials, p), |i| {
+        let x = hits + i;
+        if x >= trials { 0.0 } else { (trials - x) as f64 / (x + 1) as f64 * odds }
+    })
+}
+
+/// From `hits` (below the mean) down.
+fn lower_sum(hits: u64, trials: u64, p: f64) -> f64 {
+    if let Some(sum) = long_sum(hits, trials, p, false) {
+        return sum;
+    }
+    let odds = (1.0 - p) / p;
+    sum(probability(hits, trials, p), |i| match hits.checked_sub(i) {
+        None | Some(0) => 0.0,
+        Some(x) => x as f64 / (trials - x + 1) as f64 * odds,
+    })
+}
+
+/// The tail from `hits` up or down where it has too many terms to add them one by one; `None` elsewhere.
+///
+/// By the Euler-Maclaurin formula once with the step 1, which gives the sum by the integral, and once with a step of 1/256 of the scale on which terms change, which gives the
+/// integral: the first three corrections leave a relative error of about 256^-6.
+fn long_sum(hits: u64, trials: u64, p: f64, up: bool) -> Option<f64> {
+    const TERMS: f64 = 256.0;
+    const SHORTEST: u64 = 64;
+    let n = trials as f64;
+    let (x, rest) = (hits as f64 + 0.5, n - hits as f64 + 0.5);
+    let sign = if up { 1.0 } else { -1.0 };
+    // The first three derivatives of the term's logarithm, in the direction of the tail.
+    let slope = sign * libm::log(rest / x * (p / (1.0 - p)));
+    let (second, third) = (-(1.0 / x + 1.0 / rest), sign * (1.0 / (x * x) - 1.0 / (rest * rest)));
+    let step = (libm::sqrt(n * p * (1.0 - p)).min(1.0 / slope.abs()) / TERMS) as u64;
+    if step < SHORTEST {
+        return None;
+    }
+    let at = |i: u64| match i.checked_mul(step) {
+        None => 0.0,
+        Some(far) if up => hits.checked_add(far).map_or(0.0, |x| probability(x, trials, p)),
+        Some(far) => hits.checked_sub(far).map_or(0.0, |x| probability(x, trials, p)),
+    };
+    let first = at(0);
+    let mut total = 0.0;
+    for i in 1.. {
+        let term = at(i);
+        total += term;
+        if term <= 1e-20 * (first + total) {
+            break;
+        }
+    }
+    let (h, first_derivative) = (step as f64, first * slope);
+    let third_derivative = first * (slope * slope * slope + 3.0 * slope * second + third);
+    let integral = h * (first / 2.0 + total) + h * h * first_derivative / 12.0 - h * h * h * h * third_derivative / 720.0;
+    Some((integral + first / 2.0 - first_derivative / 12.0 + third_derivative / 720.0).min(1.0))
+}
+
+/// `first (1 + r_0 + r_0 r_1 + ..)` with ratios below 1, until what is left cannot matter.
+fn sum(first: f64, ratio: impl Fn(u64) -> f64) -> f64 {
+    let (mut term, mut total) = (1.0, 1.0);
+    for i in 0.. {
+        let r = ratio(i);
+        term *= r;
+        total += term;
+        // The rest is at most a geometric series.
+        if term <= 1e-18 * total * (1.0 - r) {
+            break;
+        }
+    }
+    (first * total).min(1.0)
+}
+
+/// `ln(n!) - ln(sqrt(2 pi n) (n/e)^n)`: Stirling's series, from 16 on good to the last digit.
+fn stirling_error(n: f64) -> f64 {
+    if n < 16.0 {
+        return libm::lgamma(n + 1.0) - (n + 0.5) * libm::log(n) + n - 0.5 * libm::log(2.0 * PI);
+    }
+    let s = 1.0 / (n * n);
+    (1.0 / 12.0 - s * (1.0 / 360.0 - s * (1.0 / 1260.0 - s * (1.0 / 1680.0 - s * (1.0 / 1188.0 - s * 691.0 / 360_360.0))))) / n
+}
+
+/// Loader's deviance `x ln(x/mean) + mean - x`, without cancellation for x near the mean.
+fn deviance(x: f64, mean: f64) -> f64 {
+    let difference = x - mean;
+    if difference.abs() >= 0.1 * (x + mean) {
+        return x * libm::log(x / mean) + mean - x;
+    }
+    let v = difference / (x + mean);
+    let mut total = difference * v;
+    let mut term = 2.0 * x * v;
+    for j in 1.. {
+        term *= v * v;
+        let next = total + term / f64::from(2 * j + 1);
+        if next == total {
+            break;
+        }
+        total = next;
+    }
+    total
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The test rejects so much more, and not less, with the probability promised.
+    #[test]
+    fn what_is_noticed_is_rejected() {
+        for (trials, rate, alpha) in [(1_000, 0.1, 1e-6), (1_000_000, 0.01, 1e-8), (100_000, 1e-3, 0.01)] {
+            let factor = noticed_factor(trials, rate, alpha);
+            let least = (0..=trials)
+                .find(|hits| *hits as f64 > trials as f64 * rate && two_sided(*hits, trials, rate) < alpha)
+                .expect("some are too many");
+            assert!(at_least(least, trials, factor * (1.0 + 1e-9) * rate) >= 0.99, "{factor}");
+            assert!(at_least(least, trials, factor * (1.0 - 1e-9) * rate) < 0.99, "{factor}");
+        }
+    }
+
+    /// 60-digit values of the upper tail, to 17 digits: the sizes at which common crates return 0, or 1 percent off.
+    #[test]
+    fn tails_keep_their_digits() {
+        for (hits, trials, p, expected) in TAILS {
+            let found = at_least(hits, trials, p);
+            assert!((found / expected - 1.0).abs() < 1e-12, "{hits} of {trials} at {p}: {found:e} {expected:e}");
+        }
+    }
+
+    #[test]
+    fn small_cases_agree_with_summed_fractions() {
+        for trials in 1..=12u64 {
+            for eighths in 1..8u32 {
+                let p = f64::from(eighths) / 8.0;
+                let choose = |x: u64| (0..x).fold(1.0, |c, i| c * (trials - i) as f64 / (i + 1) as f64);
+                let exact = |x: u64| choose(x) * p.powi(x as i32) * (1.0 - p).powi((trials - x) as i32);
+                for hits in 0..=trials {
+                    let above: f64 = (hits..=trials).map(exact).sum();
+                    let below: f64 = (0..=hits).map(exact).sum();
+                    assert!((at_least(hits, trials, p) - above).abs() < 1e-14 && (at_most(hits, trials, p) - below).abs() < 1e-14);
+                    assert!((probability(hits, trials, p) - exact(hits)).abs() < 1e-14);
+                }
+            }
+        }
+    }
+
+    /// Exact summation: the interval covers the truth at least as often as it says, for every chance on a grid.
+    #[test]
+    fn the_interval_covers_its_level() {
+        for trials in [1, 5, 20, 60] {
+            let intervals: Vec<_> = (0..=trials).map(|hits| interval(hits, trials, 0.9)).collect();
+            for step in 1..200 {
+                let p = f64::from(step) / 200.0;
+                let covered: f64 = (0..=trials)
+                    .filter(|&x| intervals[x as usize].0 <= p && p <= intervals[x as usize].1)
+                    .map(|x| probability(x, trials, p))
+                    .sum();
+                assert!(covered >= 0.9 - 1e-12, "{trials} {p}: {covered}");
+            }
+        }
+    }
+
+    /// Where both ways are open they agree; beyond, the tails on both sides of a mean of 2^62 are what the normal law with its corrections says.
+    #[test]
+    fn long_tails_are_sums_too() {
+        let plain = |hits: u64, trials: u64, p: f64| {
+            let odds = p / (1.0 - p);
+            sum(probability(hits, trials, p), |i| (trials - hits - i) as f64 / (hits + i + 1) as f64 * odds)
+        };
+        for (trials, p) in [(1 << 40, 0.5), (1 << 41, 0.1), (3 << 42, 0.01)] {
+            let (mean, deviation) = (trials as f64 * p, (trials as f64 * p * (1.0 - p)).sqrt());
+            for sds in [0.0, 0.5, 2.0, 4.0] {
+                let hits = (mean + sds * deviation) as u64 + 1;
+                let found = long_sum(hits, trials, p, true).expect("long");
+                let expected = plain(hits, trials, p);
+                // The plain sum rounds once a term, of which there are millions.
+                assert!((found / expected - 1.0).abs() < 1e-9, "{trials} {p} {sds}: {found} {expected}");
+                assert_eq!(found, at_least(hits, trials, p));
+                let below = at_most(hits - 1, trials, p);
+                assert!((below + found - 1.0).abs() < 1e-10, "{trials} {p} {sds}: {below} {found}");
+            }
+        }
+        for sds in [-3.0, 0.0, 3.0] {
+            let hits = (4_611_686_018_427_387_904.0 + sds * 1_518_500_249.988) as u64;
+            let below = at_most(hits, 1 << 63, 0.5);
+            // Phi(-3), 1/2, Phi(3).
+            let expected = [(-3.0, 0.001_349_898_031_630_095), (0.0, 0.5), (3.0, 0.998_650_101_968_369_9)];
+            let expected = expected.iter().find(|(at, _)| *at == sds).expect("one of them").1;
+            // Hits near 2^62 are rounded to 512 in `f64`: 1.7e-7 standard deviations, times the hazard of 3.3 at the third.
+            assert!((below / expected - 1.0).abs() < 1e-6, "{sds}: {below}");
+        }
+    }
+
+    /// No chance is an endless loop or an overflow, and intervals of any size are found.
+    #[test]
+    fn any_arguments_have_an_answer() {
+        let chances = [f64::NAN, f64::NEG_INFINITY, -1.0, 0.0, 1e-320, 0.5, 1.0, 1.0 + 1e-15, 7.0, f64::INFINITY];
+        for trials in [0, 1, 2, 1 << 40, u64::MAX - 1, u64::MAX] {
+            for hits in [0, 1, trials / 2, trials.saturating_sub(1), trials, trials.saturating_add(1)] {
+                for p in chances {
+                    let answers =
+                        [probability(hits, trials, p), at_least(hits, trials, p), at_most(hits, trials, p), two_sided(hits, trials, p)];
+                    assert!(
+                        answers.iter().all(|answer| (0.0..=1.0 + 1e-9).contains(answer) || p.is_nan()),
+                        "{hits} {trials} {p}: {answers:?}"
+                    );
+                    let (low, high) = interval(hits, trials, p);
+                    assert!(low <= high || !(0.0..1.0).contains(&p), "{hits} {trials} {p}: {low} {high}");
+                }
+            }
+        }
+        assert!(noticed_factor(u64::MAX, 1e-3, 1e-6) > 1.0);
+    }
+
+    const TAILS: [(u64, u64, f64, f64); 5] = [
+        (10200, 1000000, 0.01, 0.022_742_497_360_522_2),
+        (10000500, 1000000000, 0.01, 0.43691238799214518),
+        (1100, 1000000000, 1e-06, 0.000_962_625_233_700_154_3),
+        (75, 1000000, 5e-05, 0.000_577_569_338_631_258_3),
+        (3, 100000000, 1e-09, 0.00015465306596669397),
+    ];
+}

@@ -1,0 +1,158 @@
+//! How many items a filter has wrongly dropped, from what it saw: a martingale bound in the manner of Freedman (1975).
+//!
+//! A filter that answers "new" or "known" is offered items one after another. Of an item that is really new, with a pass probability rho that the past determines, the answer
+//! is wrong with probability rho. Nobody sees these wrong drops, as they look like repeats; what is seen is the items *kept*. With the odds `g = rho / (1 - rho)`:
+//!
+//! * The *compensator* `S`, the sum of g over the items kept, has the mean of the number W of wrong drops: an item adds `(1 - rho) g = rho` to the mean of S, and rho to that of W.
+//! * For every `u > 0` with `g u < 1`, `(1 + u)^W prod (1 - g u)` over the items kept is a martingale: `rho (1 + u) + (1 - rho)(1 - g u) = 1`. No variance has to be known, where
+//!   Freedman's own inequality asks for one, and the variance of W sums g over *all* new items, which is not seen.
+//! * `-ln(1 - g u)` is convex in g, so with `g <= G` the product is at least `(1 - G u)^(S / G)`: only S has to be kept.
+//!
+//! u must be chosen before the stream is seen. The average over a fixed grid of u is a martingale as well, and near the best u of the grid whatever S becomes; by Ville's
+//! inequality it reaches `1 / alpha` with probability at most alpha, at all times together. So the bound may be looked at after every item.
+
+use crate::Result;
+use crate::error::out_of_range;
+
+/// Values of u: from the largest down by factors of the root of 2. The last is below 2^-27 times the first, near enough to 0 for 10^15 wrong drops.
+const GRID: u32 = 96;
+
+/// No u above this, however small the odds: what one wrong drop may multiply the martingale by. And no odds above it, so that the search for the bound ends.
+const MOST: f64 = 1_048_576.0;
+
+/// No compensator above 2^53, where an f64 stops counting.
+const MOST_DROPS: f64 = 9_007_199_254_740_992.0;
+
+/// A number that the wrong drops do not exceed, with probability at least `confidence`, at any time of the stream.
+///
+/// `compensator` is the sum of `rho / (1 - rho)` over the items kept, with rho the pass probability before each was inserted; `max_odds` a number fixed before the stream that
+/// none of these odds exceed. The pass probability must be that of a fresh item given all that happened: the positions of each new item are independent of the past. An item
+/// that was forgotten and returns under the same seed is not fresh.
+///
+/// About `S + sqrt(2 S (ln(1/alpha) + 4))` where S is large. Errors: a compensator that is negative or above 2^53, odds that are negative or above 2^20, a confidence not strictly between 0 and 1.
+/// Microseconds.
+///
+/// ```
+/// use truebloom_math::freedman::wrong_drops_at_most;
+/// // A million items kept at a rate of 0.1%: about a thousand wrong drops.
+/// let most = wrong_drops_at_most(1_000.0, 0.002, 0.999_999)?;
+/// assert!((1_150..1_250).contains(&most));
+/// # Ok::<(), truebloom_math::Error>(())
+/// ```
+pub fn wrong_drops_at_most(compensator: f64, max_odds: f64, confidence: f64) -> Result<u64> {
+    for (name, value, most) in [("compensator", compensator, MOST_DROPS), ("max_odds", max_odds, MOST)] {
+        if !(0.0..=most).contains(&value) {
+            return out_of_range(name, value, format!("from 0 to {most}"));
+        }
+    }
+    if !(confidence > 0.0 && confidence < 1.0) {
+        return out_of_range("confidence", confidence, "strictly between 0 and 1");
+    }
+    let threshold = -libm::log1p(-confidence);
+    let possible = |drops: u64| ln_martingale(drops as f64, compensator, max_odds) < threshold;
+    let mut low = 0;
+    let mut high = (compensator as u64).max(1);
+    while possible(high) {
+        low = high;
+        high *= 2;
+    }
+    while high - low > 1 {
+        let middle = low + (high - low) / 2;
+        if possible(middle) { low = middle } else { high = middle }
+    }
+    Ok(low)
+}
+
+/// The logarithm of the average of `(1 + u)^drops (1 - G u)^(S / G)` over the grid of u. Increasing in the drops.
+fn ln_martingale(drops: f64, compensator: f64, max_odds: f64) -> f64 {
+    let exponents = grid(max_odds).map(|u| drops * libm::log1p(u) - compensator * cost(u, max_odds));
+    let largest = exponents.clone().fold(f64::NEG_INFINITY, f64::max);
+    largest + libm::log(exponents.map(|exponent| libm::exp(exponent - largest)).sum::<f64>() / f64::from(GRID))
+}
+
+/// The values of u, all below 1 / G.
+fn grid(max_odds: f64) -> impl Iterator<Item = f64> + Clone {
+    let top = if max_odds * MOST > 0.9 { 0.9 / max_odds } else { MOST };
+    (0..GRID).map(move |step| top * libm::exp2(-f64::from(step) / 2.0))
+}
+
+/// `-ln(1 - G u) / G`, which is u for vanishing odds.
+fn cost(u: f64, max_odds: f64) -> f64 {
+    let product = max_odds * u;
+    if product > 0.0 { u * (-libm::log1p(-product) / product) } else { u }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Every history of a stream of new items whose rate depends on the past, to the last: kept items raise it, drops lower it. Calls `visit` at every end with its probability,
+    /// and whether at some time on the way `exceeded` was true of (drops, compensator).
+    fn walk(
+        items: u32,
+        state: (f64, f64, u32, bool, f64),
+        exceeded: &dyn Fn(f64, f64) -> bool,
+        visit: &mut dyn FnMut(f64, f64, f64, bool),
+    ) {
+        let (drops, compensator, kept, before, probability) = state;
+        if items == 0 {
+            return visit(probability, drops, compensator, before);
+        }
+        let rate = (0.05 + 0.03 * f64::from(kept) - 0.01 * drops).clamp(0.01, 0.4);
+        for (dropped, chance) in [(true, rate), (false, 1.0 - rate)] {
+            let (drops, compensator, kept) =
+                if dropped { (drops + 1.0, compensator, kept) } else { (drops, compensator + rate / (1.0 - rate), kept + 1) };
+            let after = before || exceeded(drops, compensator);
+            walk(items - 1, (drops, compensator, kept, after, probability * chance), exceeded, visit);
+        }
+    }
+
+    const START: (f64, f64, u32, bool, f64) = (0.0, 0.0, 0, false, 1.0);
+    const ODDS: f64 = 0.4 / 0.6;
+
+    #[test]
+    fn the_compensator_has_the_mean_of_the_drops() {
+        let (mut drops, mut compensators) = (0.0, 0.0);
+        walk(13, START, &|_, _| false, &mut |probability, dropped, compensator, _| {
+            drops += probability * dropped;
+            compensators += probability * compensator;
+        });
+        assert!((drops - compensators).abs() < 1e-12 && drops > 1.0, "{drops} {compensators}");
+    }
+
+    /// The mean of the martingale is at most 1, and not far below: the convexity costs little.
+    #[test]
+    fn the_martingale_has_a_mean_of_at_most_one() {
+        let mut mean = 0.0;
+        let mut forgotten_cost = 0.0;
+        walk(13, START, &|_, _| false, &mut |probability, drops, compensator, _| {
+            mean += probability * libm::exp(ln_martingale(drops, compensator, ODDS));
+            // Planted fault: u itself in place of the cost, as for Poisson drops.
+            forgotten_cost +=
+                probability * grid(ODDS).map(|u| libm::exp(drops * libm::log1p(u) - compensator * u)).sum::<f64>() / f64::from(GRID);
+        });
+        assert!(0.9 < mean && mean <= 1.0 + 1e-12, "{mean}");
+        assert!(forgotten_cost > 1.001, "the test has no power: {forgotten_cost}");
+    }
+
+    /// Looked at after every item, the bound fails with at most the probability it says; and it does fail, so it says something.
+    #[test]
+    fn the_bound_holds_at_all_times_together() {
+        for confidence in [0.3, 0.6, 0.9] {
+            let mut failed = 0.0;
+            let bound = |compensator: f64| wrong_drops_at_most(compensator, ODDS, confidence).expect("in range") as f64;
+            walk(13, START, &|drops, compensator| drops > bound(compensator), &mut |probability, _, _, exceeded| {
+                failed += if exceeded { probability } else { 0.0 };
+            });
+            assert!(0.0 < failed && failed <= 1.0 - confidence, "{confidence}: {failed}");
+        }
+    }
+
+    /// The weights of the grid sum to 1, so the martingale starts at 1.
+    #[test]
+    fn nothing_seen_is_worth_one() {
+        for odds in [0.0, 1e-9, ODDS, MOST] {
+            assert!(ln_martingale(0.0, 0.0, odds).abs() < 1e-14, "{odds}");
+        }
+    }
+}

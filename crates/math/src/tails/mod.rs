@@ -1,0 +1,6 @@
+//! Tails: exact binomial tests, and proven bounds for sums of independent or of bounded terms.
+
+pub(crate) mod bernoulli;
+pub mod binomial;
+pub mod freedman;
+pub mod mcdiarmid;

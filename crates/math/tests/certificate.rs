@@ -1,0 +1,105 @@
+//! Certificates hold what exact fractions say, and none is made for a false claim. Whether a checker that shares nothing with this crate accepts them is
+//! tested by `reference/certificates.py`.
+
+mod common;
+
+use common::oracle;
+use common::ratio;
+use num_bigint::BigInt;
+use num_rational::BigRational;
+use num_traits::One;
+use truebloom_math::certificate::{Certificate, Claim, Mean, Smallest, TailBound, Whole};
+use truebloom_math::{Error, Plan, Promise, Rate, Target, Variant};
+
+fn claim(bits: u64, items: u64, probes: u32, rate: &str) -> Claim {
+    let rate: Rate = rate.parse().expect("a rate");
+    Claim { bits, items, probes, rate, hash_bits: 128, smallest: Smallest::NotClaimed, confidence: None }
+}
+
+fn planned(items: u64, rate: &str, confidence: Option<f64>) -> Claim {
+    let asked: Rate = rate.parse().expect("a rate");
+    let promise = confidence.map_or(Promise::Mean, |confidence| Promise::OneFilter { confidence });
+    let plan = Plan::new(&Target { promise, ..Target::new().items(items).rate(asked) }).expect("a plan");
+    let smallest = if confidence.is_none() { Smallest::ForAnyProbes } else { Smallest::NotClaimed };
+    Claim { smallest, confidence, ..claim(plan.bits, items, plan.probes, rate) }
+}
+
+fn units(number: &Whole, precision: u64) -> BigRational {
+    let digits = number.to_string();
+    let number = BigInt::parse_bytes(digits.trim_start_matches("0x").as_bytes(), 16).expect("hexadecimal");
+    BigRational::new(number, BigInt::one() << precision)
+}
+
+/// The terms with their signs add up to the rate, as near as the stated errors say, in exact fractions.
+#[test]
+fn terms_add_up_to_the_rate() {
+    for (bits, items, probes, rate) in [(26, 2, 5, "0.1"), (40, 3, 8, "0.01"), (14, 1, 9, "0.5"), (3, 1, 7, "0.9")] {
+        let certificate = Certificate::new(claim(bits, items, probes, rate)).expect("true");
+        let Mean::Terms(sum) = &certificate.mean else { panic!("no tie here") };
+        let scale = BigRational::from(BigInt::one() << probes);
+        let (mut total, mut slack) = (ratio(0, 1), ratio(0, 1));
+        for (j, term) in sum.terms.iter().enumerate() {
+            let term = units(term, sum.precision) * &scale;
+            total = if j % 2 == 0 { total + term } else { total - term };
+            slack += BigRational::new(BigInt::from(sum.error), BigInt::one() << sum.precision) * &scale;
+        }
+        let exact = oracle::rate(Variant::Standard, bits, items, probes);
+        assert!(&exact - &slack <= total && total <= &exact + &slack, "m={bits} n={items} k={probes}");
+        assert!(slack < ratio(1, 1 << 30), "m={bits} n={items} k={probes}");
+    }
+}
+
+/// All numbers of probes are excluded at one bit less, those near the valley by their own sums.
+#[test]
+fn one_bit_less_is_excluded_for_all_probes() {
+    for (items, rate) in [(1, "2.293e-5"), (1, "0.5"), (2, "1e-3"), (20, "0.01"), (1_000, "0.01"), (1_000_000, "1e-6"), (3, "0.9999")] {
+        let certificate = Certificate::new(planned(items, rate, None)).expect("true");
+        let smaller = certificate.smaller.expect("claimed");
+        let between: Vec<u32> = smaller.between.iter().map(|one| one.probes).collect();
+        assert_eq!(smaller.bits + 1, certificate.claim.bits);
+        assert_eq!(between, (smaller.few + 1..smaller.many.expect("all probes")).collect::<Vec<_>>(), "n={items} p={rate}");
+    }
+}
+
+#[test]
+fn false_claims_have_no_certificate() {
+    let refused = |claim: Claim| matches!(Certificate::new(claim), Err(Error::NotCertified { .. }));
+    let right = planned(1_000, "0.01", None);
+    assert!(Certificate::new(right).is_ok());
+    // A bit less misses the rate, and a bit more is not the smallest.
+    assert!(refused(Claim { bits: right.bits - 1, ..right }) && refused(Claim { bits: right.bits + 1, ..right }));
+    assert!(refused(Claim { probes: right.probes + 2, ..right }) && refused(Claim { items: right.items + 1, ..right }));
+    // The hash alone reaches the rate.
+    assert!(refused(Claim { hash_bits: 16, ..right }));
+    // Half of the filters of the smallest mean are above the rate.
+    let certificate = Certificate::new(Claim { confidence: Some(0.999), smallest: Smallest::NotClaimed, ..right });
+    assert!(certificate.map_or(true, |found| found.claim.confidence.expect("claimed") < 0.5));
+}
+
+/// A rate that is met with equality is left to exact fractions: one item, one probe, two bits.
+#[test]
+fn a_tie_is_exact() {
+    let tie = Claim { hash_bits: 128, ..claim(2, 1, 1, "0.5") };
+    // The floor of equal hashes is on top of one half.
+    assert!(matches!(Certificate::new(tie), Err(Error::NotCertified { .. })));
+    // 1 - (1 - 1/4)^1 with a hash of two bits: 1/4 and a floor of 1/4.
+    let met = Certificate::new(Claim { hash_bits: 2, ..claim(4, 1, 1, "0.5") }).expect("met with equality");
+    assert!(matches!(met.mean, Mean::Exact));
+}
+
+/// Guarantees: the set bits are the most that keep to the rate, and the bound is one of those that a checker can follow.
+#[test]
+fn guarantees_are_certified() {
+    for (items, rate, confidence) in
+        [(1, "0.01", 0.9), (100, "0.01", 0.999), (1_000, "1e-3", 0.99), (100_000, "0.01", 0.999), (10_000_000, "0.01", 0.999)]
+    {
+        let claim = planned(items, rate, Some(confidence));
+        let certificate = Certificate::new(claim).expect("true");
+        let one = certificate.one_filter.expect("claimed");
+        let share = |ones: u64| libm::pow(ones as f64 / claim.bits as f64, f64::from(claim.probes));
+        assert!(share(one.ones) <= claim.rate.to_f64() * (1.0 + 1e-12) && share(one.ones + 1) > claim.rate.to_f64(), "n={items}");
+        // What is vouched for is at most what was asked, and misses at most a third more often.
+        assert!(one.confidence <= confidence && 1.0 - one.confidence <= 1.4 * (1.0 - confidence), "n={items}: {}", one.confidence);
+        assert!(one.confidence == confidence || !matches!(one.bound, TailBound::Certain | TailBound::Law), "n={items}");
+    }
+}

@@ -1,0 +1,545 @@
+//! Burns, *On Occupancy Moments and Bloom Filter Efficiency*: sections 3.2 to 5 and figures 6 to 10. Figures 1 to 5 are drawings without data.
+
+use crate::{Claim, Figure, classic, percent_above, shown, standard};
+use std::f64::consts::LN_2;
+use truebloom_math::occupancy::Occupancy;
+use truebloom_math::{
+    Approximation, Rate, Result, Variant, best_probes_approximation, binomial, bounds, crossover, efficiency, half_full_items,
+    max_efficiency, max_items, min_bits, optimal_probes, peak_efficiency, peak_items_approximation, standard_limit, valley_efficiency,
+};
+
+/// Statements about all filters are tried up to this number of bits.
+const BITS_TRIED: u64 = 40;
+
+pub(super) fn claims() -> Result<Vec<Claim>> {
+    let mut claims = bounds_and_figures()?;
+    claims.extend(minimisation()?);
+    claims.extend(conjecture_24()?);
+    claims.extend(efficiencies()?);
+    claims.extend(standard_peaks()?);
+    claims.extend(classic_peaks()?);
+    claims.extend(valleys_and_compression()?);
+    claims.extend(discussion()?);
+    Ok(claims)
+}
+
+/// `(m/n) ln 2`.
+fn estimate(bits: u64, items: u64) -> f64 {
+    bits as f64 / items as f64 * LN_2
+}
+
+fn best(variant: Variant, bits: u64, items: u64) -> Result<u32> {
+    Ok(optimal_probes(variant, bits, items)?.probes)
+}
+
+/// One column of figure 7: U, f_S, M, f_C, L.
+fn bounds_at(bits: u64, items: u64, probes: u32) -> Result<[f64; 5]> {
+    let approximation = |which: Approximation| which.value(bits, items, probes);
+    Ok([
+        approximation(Approximation::Bloom)?,
+        standard(bits, items, probes)?,
+        approximation(Approximation::SeveranceLohman)?,
+        classic(bits, items, probes)?,
+        approximation(Approximation::Lower)?,
+    ])
+}
+
+/// Sections 3.2 and 3.3.
+fn bounds_and_figures() -> Result<Vec<Claim>> {
+    let (bits, items) = (1000, 20);
+    let (mut jensen, mut enclosed, mut ordered) = (true, true, Vec::new());
+    for probes in 25..=50 {
+        let [u, s, m, c, l] = bounds_at(bits, items, probes)?;
+        jensen &= Approximation::Knuth.value(bits, items, probes)? <= m && m <= s;
+        let exact = bounds::rates(bits, items, probes)?;
+        let rates = [Variant::Standard.fpr(bits, items, probes)?, Variant::Classic.fpr(bits, items, probes)?];
+        enclosed &= rates.iter().all(|rate| exact.lower.upper <= rate.lower && rate.upper <= exact.upper.lower);
+        ordered.push((probes, u > s && s > m && m > c && c > l));
+    }
+    let last = ordered.iter().take_while(|(_, ordered)| *ordered).last().map_or(0, |&(probes, _)| probes);
+    let rates = (1..=40).map(|probes| Ok((standard(100, 20, probes)?, classic(100, 20, probes)?))).collect::<Result<Vec<_>>>()?;
+    let one_valley = |rates: Vec<f64>| rates.windows(3).all(|next| next[1] <= next[0] || next[2] >= next[1]);
+    let [standards, classics]: [Vec<f64>; 2] = [rates.iter().map(|rate| rate.0).collect(), rates.iter().map(|rate| rate.1).collect()];
+    let ends = [standards[39], classics[39]];
+    Ok(vec![
+        Claim::statement(["e-below-m-below-s", "3.2.1", "E <= M <= f_S, m = 1000, n = 20, k = 25 to 50"], "holds", jensen, held(jensen)),
+        Claim::statement(
+            ["corollary-23", "Cor. 23", "L <= f_S, f_C <= U, m = 1000, n = 20, k = 25 to 50"],
+            "holds",
+            enclosed,
+            format!("{}, in proven brackets", held(enclosed)),
+        ),
+        Claim::statement(
+            ["figure-6-valley", "Fig. 6", "rates fall, then rise to 1, m = 100, n = 20, k to 40"],
+            "holds",
+            one_valley(standards) && one_valley(classics) && ends.iter().all(|&end| end > 0.98),
+            format!("f_S = {}, f_C = {} at k = 40", shown(ends[0]), shown(ends[1])),
+        ),
+        Claim::statement(
+            ["figure-7-order", "Fig. 7", "curves at the left edge, k = 25, m = 1000, n = 20"],
+            "U > f_S > M > f_C > L",
+            ordered[0].1,
+            format!("the same, to k = {last}"),
+        ),
+        Claim::number(
+            "figure-7-best-classic",
+            "Fig. 7",
+            "best probes, classic, m = 1000, n = 20",
+            "33",
+            best(Variant::Classic, bits, items)?.into(),
+        ),
+        Claim::number("figure-7-best-standard", "Fig. 7", "best probes, standard", "34", best(Variant::Standard, bits, items)?.into()),
+        Claim::number("figure-7-estimate", "Fig. 7", "estimate of the best probes", "34.7", estimate(bits, items)),
+    ])
+}
+
+fn held(holds: bool) -> &'static str {
+    if holds { "held" } else { "failed" }
+}
+
+/// Section 3.4 up to the example.
+fn minimisation() -> Result<Vec<Claim>> {
+    let (bits, items) = (64, 4);
+    let rate: Rate = "1e-3".parse()?;
+    let (most, least) = (max_items(Variant::Standard, 1000, &rate)?, min_bits(Variant::Standard, 50, &rate)?);
+    let (most, least) = (most.map_or(0, |best| best.items), least.map_or(0, |best| best.bits));
+    // The least rate at a size, from below and above.
+    let least_rate = |bits, items| Ok::<_, truebloom_math::Error>(optimal_probes(Variant::Standard, bits, items)?.fpr);
+    let limit = rate.to_f64();
+    let (strict_items, strict_bits) = (least_rate(1000, most + 1)?.lower > limit, least_rate(least - 1, 50)?.lower > limit);
+    let estimated = estimate(bits, items);
+    let unsigned = libm::pow(1.0 - libm::exp(4.0 * 11.0 / 64.0), 11.0);
+    let signed = libm::pow(1.0 - libm::exp(-4.0 * estimated / 64.0), estimated);
+    let power = libm::exp2(-estimated);
+    let far: Vec<f64> = [1, 4, 16]
+        .into_iter()
+        .map(|items| Ok(estimate(1024, items) - f64::from(best(Variant::Classic, 1024, items)?)))
+        .collect::<Result<_>>()?;
+    Ok(vec![
+        Claim::statement(
+            ["most-items", "3.4", "every n from n_max on misses the rate; m = 1000, p = 0.1%"],
+            "n >= n_max",
+            least_rate(1000, most)?.lower > limit,
+            format!("{most} items still meet it, {} do not", most + 1),
+        )
+        .unless("n > n_max", strict_items, "B19"),
+        Claim::statement(
+            ["least-bits", "3.4", "every m up to m_min misses the rate; n = 50, p = 0.1%"],
+            "m <= m_min",
+            least_rate(least, 50)?.lower > limit,
+            format!("{least} bits already meet it, {} do not", least - 1),
+        )
+        .unless("m < m_min", strict_bits, "B19"),
+        Claim::statement(
+            ["best-rate-sign", "3.4", "E at the estimated probes, its sign in the exponent; m = 64, n = 4"],
+            "e^(nk/m)",
+            (0.0..=1.0).contains(&unsigned),
+            format!("{} at k = 11", shown(unsigned)),
+        )
+        .unless("e^(-nk/m)", (signed / power - 1.0).abs() < 1e-12, "B18"),
+        Claim::statement(
+            ["estimates-differ", "3.4", "the estimate of k is the farther off, the fewer items; m = 1024, n = 1, 4, 16, classic"],
+            "holds",
+            far.windows(2).all(|pair| pair[0] > pair[1]),
+            format!("too high by {}", far.iter().map(|&far| shown(far)).collect::<Vec<_>>().join(", ")),
+        ),
+        Claim::number("example-estimate-probes", "3.4", "estimate of the best probes, m = 64, n = 4", "11.09", estimated),
+        Claim::number("example-estimate-rate", "3.4", "rate by that estimate", "4.59e-4", power),
+        Claim::number("example-rate-standard", "3.4", "least rate, standard", "6.15e-4", least_rate(bits, items)?.value),
+        Claim::number("example-best-standard", "3.4", "best probes, standard", "10", best(Variant::Standard, bits, items)?.into()),
+        Claim::number(
+            "example-rate-classic",
+            "3.4",
+            "least rate, classic",
+            "4.55e-4",
+            optimal_probes(Variant::Classic, bits, items)?.fpr.value,
+        ),
+        Claim::number("example-best-classic", "3.4", "best probes, classic", "9", best(Variant::Classic, bits, items)?.into()),
+        Claim::number("example-rate-standard-11", "3.4", "rate at k = 11, standard", "6.25e-4", standard(bits, items, 11)?),
+        Claim::number("example-rate-classic-11", "3.4", "rate at k = 11, classic", "4.85e-4", classic(bits, items, 11)?),
+    ])
+}
+
+/// Failures among the cases tried, and the first.
+#[derive(Default)]
+struct Tally {
+    tried: u32,
+    failed: u32,
+    first: Option<String>,
+}
+
+impl Tally {
+    fn add(&mut self, holds: bool, case: impl FnOnce() -> String) {
+        self.tried += 1;
+        if !holds {
+            self.failed += 1;
+            self.first.get_or_insert_with(case);
+        }
+    }
+
+    fn holds(&self) -> bool {
+        self.failed == 0
+    }
+
+    fn found(&self) -> String {
+        match &self.first {
+            None => format!("held in all {}", self.tried),
+            Some(first) => format!("failed in {} of {}, first {first}", self.failed, self.tried),
+        }
+    }
+}
+
+fn conjecture_24() -> Result<Vec<Claim>> {
+    let [mut lower, mut middle, mut upper, mut full] = [(); 4].map(|()| Tally::default());
+    let sizes = (1..=BITS_TRIED).flat_map(|bits| (1..=2 * bits).map(move |items| (bits, items)));
+    for (bits, items) in sizes.chain([(1000, 100)]) {
+        let (classic, standard) = (optimal_probes(Variant::Classic, bits, items)?, optimal_probes(Variant::Standard, bits, items)?);
+        let case = || format!("m = {bits}, n = {items}: k_C = {}, k_S = {}", classic.probes, standard.probes);
+        if estimate(bits, items) < 1.0 {
+            full.add(classic.probes == 1 && standard.probes == 1, case);
+            continue;
+        }
+        // Of several best probes the conjecture may choose.
+        let last = classic.ties.last().copied().unwrap_or(classic.probes);
+        lower.add(bits <= 2 * items * u64::from(last), case);
+        middle.add(classic.probes <= standard.ties.last().copied().unwrap_or(standard.probes), case);
+        upper.add(f64::from(standard.probes) <= estimate(bits, items), case);
+    }
+    let claim = |id, text, printed, tally: &Tally| Claim::statement([id, "Conj. 24", text], printed, tally.holds(), tally.found());
+    let where_tried = "m/n >= 1/ln 2, all m to 40 and (1000, 100)";
+    Ok(vec![
+        claim("conjecture-24-lower", where_tried, "m/2n <= k_C", &lower).see("B26"),
+        claim("conjecture-24-middle", where_tried, "k_C <= k_S", &middle).see("B26"),
+        claim("conjecture-24-upper", where_tried, "k_S <= (m/n) ln 2", &upper).see("B26"),
+        claim("conjecture-24-full", "m/n < 1/ln 2, all m to 40, n to 2m", "k_C = k_S = 1", &full),
+    ])
+}
+
+/// Section 4.1 before its parts.
+fn efficiencies() -> Result<Vec<Claim>> {
+    let bits = 100;
+    let (m, limit) = (bits as f64, standard_limit(bits)?.1);
+    let of = |which: Approximation, probes: u32, items: f64| {
+        let k = f64::from(probes);
+        let ln = match which {
+            Approximation::Knuth => libm::log(-libm::expm1(-items * k / m)),
+            _ => libm::log(-libm::expm1(items * k * libm::log1p(-1.0 / m))),
+        };
+        -items * k * ln / LN_2 / m
+    };
+    let peak = |which: Approximation, items: &dyn Fn(u32) -> Result<f64>, value: f64| -> Result<Tally> {
+        let mut tally = Tally::default();
+        for probes in 1..=100 {
+            let items = items(probes)?;
+            let [less, here, more] = [0.99, 1.0, 1.01].map(|factor| of(which, probes, factor * items));
+            tally.add((here - value).abs() < 1e-12 && less < here && more < here, || format!("k = {probes}"));
+        }
+        Ok(tally)
+    };
+    let mean = peak(Approximation::SeveranceLohman, &|probes| half_full_items(bits, probes), limit)?;
+    let textbook = peak(Approximation::Knuth, &|probes| Ok(m / f64::from(probes) * LN_2), LN_2)?;
+    let logarithm = -libm::log1p(-1.0 / m);
+    Ok(vec![
+        Claim::statement(
+            ["peak-of-m", "4.1", "peak of M the same for k = 1 to 100, m = 100, where printed"],
+            "holds",
+            mean.holds(),
+            mean.found(),
+        ),
+        Claim::statement(["peak-of-e", "4.1", "peak of E is ln 2 for k = 1 to 100, m = 100"], "holds", textbook.holds(), textbook.found()),
+        Claim::statement(
+            ["small-logarithm", "4.1", "ln(m/(m-1)) is about m, at m = 100"],
+            "m",
+            (logarithm / m - 1.0).abs() < 0.02,
+            shown(logarithm),
+        )
+        .unless("1/m", (logarithm * m - 1.0).abs() < 0.02, "B20"),
+    ])
+}
+
+/// Section 4.1.1 and figure 9.
+fn standard_peaks() -> Result<Vec<Claim>> {
+    // f_S(m, n/k, k)^(1/k) = E[(X/m)^k]^(1/k), X the set bits of n single balls.
+    let mut less = Tally::default();
+    for (bits, balls) in [(2u64, 2), (3, 2), (7, 5), (16, 11), (40, 28), (100, 69), (100, 200), (1000, 700)] {
+        let law = Occupancy::standard(bits, balls, 1)?;
+        let efficiency = |probes: u32| {
+            let norm = libm::log(law.raw_moment(probes)?) / f64::from(probes) - libm::log(bits as f64);
+            Ok::<_, truebloom_math::Error>(-norm * balls as f64)
+        };
+        for probes in 1..20 {
+            less.add(efficiency(probes)? > efficiency(probes + 1)?, || format!("m = {bits}, n = {balls}, k = {probes}"));
+        }
+    }
+    let mut falling = Tally::default();
+    for bits in 2..=20 {
+        for probes in 1..=bits as u32 / 2 {
+            let [here, next] = [probes, probes + 1].map(|probes| peak_efficiency(Variant::Standard, bits, probes));
+            falling.add(here?.value > next?.value, || format!("m = {bits}, k = {probes}"));
+        }
+    }
+    let most = max_efficiency(Variant::Standard, 100)?;
+    let (items, limit) = standard_limit(100)?;
+    let rate = -libm::expm1(items * libm::log1p(-0.01));
+    Ok(vec![
+        Claim::statement(
+            ["theorem-26", "Th. 26", "at the same load more probes are less efficient: 8 sizes, k = 1 to 20"],
+            "holds",
+            less.holds(),
+            less.found(),
+        )
+        .see("B21"),
+        Claim::statement(
+            ["standard-peaks-fall", "1.3, 4.1", "peak efficiency falls with every further probe, all m to 20, k to m/2"],
+            "holds",
+            falling.holds(),
+            format!("{} (whole n)", falling.found()),
+        )
+        .unless("true where n may be any number, by Theorem 26", less.holds(), "B22"),
+        Claim::number("figure-9-efficiency", "Fig. 9", "greatest efficiency, standard, m = 100", "0.69", most.value),
+        Claim::number("figure-9-items", "Fig. 9", "items of that", "69", most.items as f64),
+        Claim::number("figure-9-probes", "Fig. 9", "probes of that", "1", most.probes as f64),
+        Claim::statement(
+            ["corollary-27", "Cor. 27", "(74) is the greatest efficiency, m = 100"],
+            "attained",
+            most.value <= limit && limit - most.value < 1e-6,
+            format!("{} at n = {}, best whole n {}", shown(limit), shown(items), shown(most.value)),
+        ),
+        Claim::number("corollary-27-rate", "Cor. 27", "the rate there", "0.5", rate),
+        Claim::number(
+            "corollary-30-standard",
+            "Cor. 30",
+            "limit of the standard efficiency, at m = 10^9",
+            "0.6931",
+            standard_limit(1_000_000_000)?.1,
+        ),
+    ])
+}
+
+/// Section 4.1.2 and figure 10.
+fn classic_peaks() -> Result<Vec<Claim>> {
+    let [mut rising, mut greatest, mut rounded, mut same, mut growing] = [(); 5].map(|()| Tally::default());
+    let mut before = [0.0; 2];
+    for bits in 2..=BITS_TRIED {
+        let half = (bits / 2) as u32;
+        let peaks = (1..=half).map(|probes| peak_efficiency(Variant::Classic, bits, probes)).collect::<Result<Vec<_>>>()?;
+        for pair in peaks.windows(2) {
+            rising.add(pair[0].value < pair[1].value, || format!("m = {bits}, k = {}", pair[0].probes));
+        }
+        let single = peak_efficiency(Variant::Standard, bits, 1)?;
+        same.add(peaks[0].value == single.value && single.value < LN_2, || format!("m = {bits}"));
+        let most = max_efficiency(Variant::Classic, bits)?;
+        let now = [standard_limit(bits)?.1, most.value];
+        growing.add(before[0] < now[0] && before[1] < now[1], || format!("m = {bits}"));
+        before = now;
+        // log2 C(m, m/2) / m.
+        let central = 1.0 + libm::log2(binomial::probability(bits / 2, bits, 0.5)) / bits as f64;
+        let reached = most.items == 1 && most.probes == bits / 2 && (most.value - central).abs() < 1e-12;
+        greatest.add(reached && bits % 2 == 0, || format!("m = {bits}"));
+        if bits != 3 {
+            rounded.add(reached, || format!("m = {bits}"));
+        }
+    }
+    let mut items_near = Tally::default();
+    let mut probes_near = Tally::default();
+    let near = |value: f64, best: u64| (value - best as f64).abs() <= (0.02 * value).max(1.0);
+    for (bits, other) in [100, 1000].into_iter().flat_map(|bits| (1..=20).map(move |other| (bits, other))) {
+        let (value, peak) = (peak_items_approximation(bits, other)?, peak_efficiency(Variant::Classic, bits, other)?.items);
+        items_near.add(near(value, peak), || format!("m = {bits}, k = {other}"));
+        let items = u64::from(other);
+        if items > 1 {
+            let (value, best) = (best_probes_approximation(bits, items)?, best(Variant::Classic, bits, items)?);
+            probes_near.add(near(value, best.into()), || format!("m = {bits}, n = {items}"));
+        }
+    }
+    let alone = (best_probes_approximation(100, 1)?, best(Variant::Classic, 100, 1)?);
+    let probes_printed = probes_near.holds() && near(alone.0, alone.1.into());
+    let most = max_efficiency(Variant::Classic, 100)?;
+    Ok(vec![
+        Claim::statement(
+            ["conjecture-28-rises", "Conj. 28", "classic peak efficiency rises with every further probe to m/2, all m to 40"],
+            "holds",
+            rising.holds(),
+            rising.found(),
+        )
+        .see("B27"),
+        Claim::statement(
+            ["conjecture-28-maximum", "Conj. 28", "(75) is the greatest efficiency, at n = 1 and k = m/2 alone, all m to 40"],
+            "holds",
+            greatest.holds(),
+            greatest.found(),
+        )
+        .unless("m/2 rounded, m not 3; for odd m two k share it", rounded.holds(), "B27"),
+        Claim::statement(
+            ["one-probe-alike", "4.1.2", "for k = 1 both filters have one peak, below ln 2, all m to 40"],
+            "holds",
+            same.holds(),
+            same.found(),
+        ),
+        Claim::statement(
+            ["remark-29-items", "Rem. 29", "(76) is near the peak, within 1 or 2%; m = 100 and 1000, k = 1 to 20"],
+            "holds",
+            items_near.holds(),
+            items_near.found(),
+        ),
+        Claim::statement(
+            ["remark-29-probes", "Rem. 29", "(77) is near the peak, within 1 or 2%; m = 100 and 1000, n = 1 to 20"],
+            "holds",
+            probes_printed,
+            format!("{} for n = 1 at m = 100, best {}; n from 2 {}", shown(alone.0), alone.1, probes_near.found()),
+        )
+        .unless("from two items on", probes_near.holds(), "B33"),
+        Claim::number("figure-10-efficiency", "Fig. 10", "greatest efficiency, classic, m = 100", "0.96", most.value),
+        Claim::number("figure-10-items", "Fig. 10", "items of that", "1", most.items as f64),
+        Claim::number("figure-10-probes", "Fig. 10", "probes of that", "50", most.probes as f64),
+        Claim::statement(
+            ["corollary-30-grows", "Cor. 30", "both greatest efficiencies rise with every bit, m from 2 to 40"],
+            "holds",
+            growing.holds(),
+            growing.found(),
+        ),
+        Claim::number(
+            "corollary-30-classic",
+            "Cor. 30",
+            "limit of the classic efficiency, (75) at m = 2^40",
+            "1",
+            max_efficiency(Variant::Classic, 1 << 40)?.value,
+        ),
+    ])
+}
+
+/// Sections 4.2 and 4.3.
+fn valleys_and_compression() -> Result<Vec<Claim>> {
+    let mut equal = Tally::default();
+    for probes in 1..=1000 {
+        let x = crossover(probes)?;
+        // The logarithms of both sides of (78), and that of the rate in its proof.
+        let side = |probes: u32| f64::from(probes) * libm::log(-libm::expm1(-f64::from(probes) * x));
+        let (left, right) = (side(probes), side(probes + 1));
+        let valley = -valley_efficiency(probes)? / x * LN_2;
+        equal.add((left / right - 1.0).abs() < 1e-12 && (left / valley - 1.0).abs() < 1e-12, || format!("k = {probes}"));
+    }
+    let golden = libm::exp(crossover(1)?);
+    let mut sets = Tally::default();
+    for (probes, ways) in [(1, 16.0), (2, 120.0), (4, 1820.0), (8, 12870.0)] {
+        sets.add((classic(16, 1, probes)? * ways - 1.0).abs() < 1e-12, || format!("k = {probes}"));
+    }
+    let filters = 1.0 / classic(16, 1, 8)?;
+    Ok(vec![
+        Claim::statement(
+            ["theorem-31", "Th. 31", "(79) makes k and k + 1 probes equally good under E, k to 1000"],
+            "holds",
+            equal.holds(),
+            format!("{}; z = {} for k = 1", equal.found(), shown(golden)),
+        ),
+        Claim::statement(
+            ["filters-of-one-item", "4.3", "filters of one item, m = 16, k = 8"],
+            "C(k, k)",
+            crate::agrees(filters, "1"),
+            shown(filters),
+        )
+        .unless("C(m, k)", crate::agrees(filters, "12870"), "B23"),
+        Claim::statement(
+            ["compressed", "4.3", "their rate is 1/C(m, k), so compressed they reach efficiency 1; m = 16, k = 1, 2, 4, 8"],
+            "holds",
+            sets.holds(),
+            sets.found(),
+        ),
+    ])
+}
+
+/// Section 5.
+fn discussion() -> Result<Vec<Claim>> {
+    let (bits, items, estimated) = (1024, 5, 142);
+    let lost = |variant: Variant, best: u32| {
+        let [least, rate] = [best, estimated].map(|probes| variant.fpr(bits, items, probes).map(|rate| rate.value));
+        let [most, efficient] = [best, estimated].map(|probes| efficiency(variant, bits, items, probes));
+        let least = least?;
+        Ok::<_, truebloom_math::Error>((least, percent_above(rate?, least), -percent_above(efficient?, most?)))
+    };
+    let (standard, classic) = (best(Variant::Standard, bits, items)?, best(Variant::Classic, bits, items)?);
+    let (s, c) = (lost(Variant::Standard, standard)?, lost(Variant::Classic, classic)?);
+    let order = |rate: f64| libm::round(libm::log10(rate));
+    let mut fill = Vec::new();
+    for (bits, items) in [(64, 4), (100, 20), (1000, 20), (1024, 5)] {
+        let (s, c) = (best(Variant::Standard, bits, items)?, best(Variant::Classic, bits, items)?);
+        let laws = [Occupancy::standard(bits, items, s)?, Occupancy::classic(bits, items, c)?];
+        for law in laws {
+            fill.push(law.mean()? / bits as f64);
+        }
+    }
+    let (emptiest, fullest) = fill.iter().fold((1.0f64, 0.0f64), |(low, high), &fill| (low.min(fill), high.max(fill)));
+    let off: Vec<f64> = [2, 4, 8, 16]
+        .into_iter()
+        .map(|items| Ok(estimate(bits, items) - f64::from(best(Variant::Standard, bits, items)?)))
+        .collect::<Result<_>>()?;
+    let converges = off.windows(2).all(|pair| pair[0] > pair[1]);
+    let has_items = |figure: &Figure| figure.columns.iter().any(|column| column == "items");
+    Ok(vec![
+        Claim::number("five-items-best-standard", "5", "best probes, standard, m = 1024, n = 5", "133", standard.into()),
+        Claim::number("five-items-best-classic", "5", "best probes, classic", "124", classic.into()),
+        Claim::number("five-items-estimate", "5", "estimate of the best probes", "142", estimate(bits, items)),
+        Claim::number("five-items-rate-standard", "5", "rise of the rate at k = 142, standard", "15.7%", s.1),
+        Claim::number("five-items-efficiency-standard", "5", "efficiency lost there, of itself", "0.2%", s.2).see("B24"),
+        Claim::number("five-items-rate-classic", "5", "rise of the rate at k = 142, classic", "106.9%", c.1),
+        Claim::number("five-items-efficiency-classic", "5", "efficiency lost there, of itself", "0.7%", c.2).see("B24"),
+        Claim::statement(
+            ["five-items-order", "5", "order of the least rates of both filters"],
+            "1e-43",
+            order(s.0) == -43.0 && order(c.0) == -43.0,
+            format!("f_S = {}, f_C = {}", shown(s.0), shown(c.0)),
+        )
+        .unless("of f_C alone", order(c.0) == -43.0, "B24"),
+        Claim::statement(
+            ["convergence", "5", "figure that shows the best probes approach the estimate; m = 1024, n = 2, 4, 8, 16"],
+            "Fig. 6",
+            has_items(&figure_6()?) && converges,
+            format!("standard {} fewer", off.iter().map(|&off| shown(off)).collect::<Vec<_>>().join(", ")),
+        )
+        .unless("Fig. 8", has_items(&figure_8()?) && converges, "B25"),
+        Claim::statement(
+            ["half-full", "5", "mean fill at the best probes is slightly below a half, the paper's four examples"],
+            "holds",
+            fullest < 0.5 && emptiest > 0.4,
+            format!("{} to {}", shown(emptiest), shown(fullest)),
+        ),
+    ])
+}
+
+pub(super) fn figures() -> Result<Vec<Figure>> {
+    Ok(vec![figure_6()?, figure_7()?, figure_8()?, efficiency_figure(Variant::Standard)?, efficiency_figure(Variant::Classic)?])
+}
+
+fn figure_6() -> Result<Figure> {
+    let row = |probes: u32| Ok(vec![probes.into(), classic(100, 20, probes)?, standard(100, 20, probes)?]);
+    Figure::new("burns-6", "rates by probes, 100 bits, 20 items", &["probes", "classic", "standard"], (1..=40).map(row).collect())
+}
+
+fn figure_7() -> Result<Figure> {
+    let row = |probes: u32| Ok([vec![probes.into()], bounds_at(1000, 20, probes)?.to_vec()].concat());
+    let columns = ["probes", "upper", "standard", "middle", "classic", "lower"];
+    Figure::new("burns-7", "rates and their bounds by probes, 1000 bits, 20 items", &columns, (25..=50).map(row).collect())
+}
+
+fn figure_8() -> Result<Figure> {
+    let row = |items| {
+        let [standard, classic] = [Variant::Standard, Variant::Classic].map(|variant| best(variant, 1024, items));
+        Ok(vec![items as f64, estimate(1024, items), standard?.into(), classic?.into()])
+    };
+    let columns = ["items", "estimate", "standard", "classic"];
+    Figure::new("burns-8", "best probes by items, 1024 bits", &columns, (2..=17).map(row).collect())
+}
+
+/// Figures 9 and 10.
+fn efficiency_figure(variant: Variant) -> Result<Figure> {
+    let (name, text) = match variant {
+        Variant::Classic => ("burns-10", "efficiency by items, classic filter of 100 bits"),
+        _ => ("burns-9", "efficiency by items, standard filter of 100 bits"),
+    };
+    let columns: Vec<String> = std::iter::once("items".to_owned()).chain((1..=20).map(|probes| format!("k{probes}"))).collect();
+    let row = |items: u64| {
+        let values = (1..=20).map(|probes| efficiency(variant, 100, items, probes));
+        std::iter::once(Ok(items as f64)).chain(values).collect()
+    };
+    Ok(Figure { name, text, columns, rows: (1..=100).map(row).collect::<Result<_>>()? })
+}

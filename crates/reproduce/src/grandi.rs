@@ -1,0 +1,207 @@
+//! Grandi, *On the analysis of Bloom filters*, section 3: 128 bits with 16 items (S1) and with 8 items (S2).
+
+use crate::{Claim, Figure, classic, percent_above, standard};
+use truebloom_math::{Approximation, Result, Variant, optimal_probes};
+
+const BITS: u64 = 128;
+
+/// One setting at one number of probes.
+struct Point {
+    probes: u32,
+    classic: f64,
+    standard: f64,
+    /// A1, A2, A3.
+    approximations: [f64; 3],
+}
+
+impl Point {
+    fn new(items: u64, probes: u32) -> Result<Point> {
+        let approximation = |which: Approximation| which.value(BITS, items, probes);
+        Ok(Point {
+            probes,
+            classic: classic(BITS, items, probes)?,
+            standard: standard(BITS, items, probes)?,
+            approximations: [
+                approximation(Approximation::SeveranceLohman)?,
+                approximation(Approximation::Knuth)?,
+                approximation(Approximation::Grandi)?,
+            ],
+        })
+    }
+
+    /// Error of A1, A2 or A3, in percent of the exact rate.
+    fn error(&self, which: usize) -> f64 {
+        percent_above(self.approximations[which - 1], self.standard).abs()
+    }
+
+    /// Between the classic and the standard rate, in percent of the latter.
+    fn difference(&self) -> f64 {
+        percent_above(self.classic, self.standard).abs()
+    }
+
+    /// The names of the curves from the top to the bottom.
+    fn order(&self) -> String {
+        let [first, second, third] = self.approximations;
+        let mut curves = [(self.classic, "C"), (self.standard, "S"), (third, "A3"), (second, "A2"), (first, "A1")];
+        curves.sort_by(|a, b| b.0.total_cmp(&a.0));
+        curves.map(|(_, name)| name).join(" > ")
+    }
+}
+
+struct Setting {
+    /// 1 to all bits.
+    points: Vec<Point>,
+    best_standard: u32,
+    best_classic: u32,
+}
+
+impl Setting {
+    fn new(items: u64) -> Result<Setting> {
+        Ok(Setting {
+            points: (1..=BITS as u32).map(|probes| Point::new(items, probes)).collect::<Result<_>>()?,
+            best_standard: optimal_probes(Variant::Standard, BITS, items)?.probes,
+            best_classic: optimal_probes(Variant::Classic, BITS, items)?.probes,
+        })
+    }
+
+    fn at(&self, probes: u32) -> &Point {
+        &self.points[probes as usize - 1]
+    }
+
+    /// At the best probes of the standard filter.
+    fn best(&self) -> &Point {
+        self.at(self.best_standard)
+    }
+
+    /// The largest of some number, and the probes where it occurs.
+    fn largest(&self, number: impl Fn(&Point) -> f64) -> (f64, f64) {
+        let most = self.points.iter().max_by(|a, b| number(a).total_cmp(&number(b)));
+        most.map_or((0.0, 0.0), |point| (number(point), point.probes.into()))
+    }
+
+    /// Between the best rates of both filters, each at its own probes.
+    fn difference_of_best(&self) -> f64 {
+        percent_above(self.at(self.best_classic).classic, self.best().standard).abs()
+    }
+
+    /// Probes up to three times the best: the range around the minimum, and more.
+    fn around_best(&self) -> impl Iterator<Item = &Point> {
+        self.points.iter().take(3 * self.best_standard as usize)
+    }
+}
+
+pub(super) fn claims() -> Result<Vec<Claim>> {
+    let (s1, s2) = (Setting::new(16)?, Setting::new(8)?);
+    let both = [&s1, &s2];
+    let mut claims = setting_1(&s1);
+    claims.extend(setting_2(&s2));
+
+    let printed_order = both.iter().all(|setting| setting.around_best().all(|point| point.order() == "C > S > A3 > A2 > A1"));
+    claims.push(
+        Claim::statement(
+            ["figure-1-order", "Fig. 1", "the curves from the top, around the best probes"],
+            "C > S > A3 > A2 > A1",
+            printed_order,
+            format!("{} at the best probes of S1, {} of S2; others elsewhere", s1.best().order(), s2.best().order()),
+        )
+        .see("G5"),
+    );
+    let better = both.iter().all(|setting| {
+        setting.points[1..].iter().all(|point| {
+            let rounding = 1e-9;
+            point.error(3) <= point.error(1) + rounding && point.error(3) <= point.error(2) + rounding
+        })
+    });
+    let share = both.iter().flat_map(|setting| &setting.points[1..]).map(|point| point.error(3) / point.error(1).max(1e-9));
+    let worst = share.filter(|share| share.is_finite()).fold(0.0, f64::max);
+    claims.push(Claim::statement(
+        ["a3-better", "3", "A3 errs less than A1 and A2, any probes from 2 to 128"],
+        "holds",
+        better,
+        format!("error at most {} of that of A1", crate::shown(worst)),
+    ));
+    let higher = |f: &dyn Fn(&Point, u64) -> Result<bool>| Ok::<_, truebloom_math::Error>(f(s1.best(), 16)? && f(s2.best(), 8)?);
+    claims.push(
+        Claim::statement(
+            ["classic-higher", "1.1", "a filter of distinct bits has the higher rate, at the best probes of S1 and S2"],
+            "C > S",
+            higher(&|point, _| Ok(point.classic > point.standard))?,
+            format!(
+                "C/S = {} and {}",
+                crate::shown(s1.best().classic / s1.best().standard),
+                crate::shown(s2.best().classic / s2.best().standard)
+            ),
+        )
+        .unless(
+            "true of the partitioned filter",
+            higher(&|point, items| Ok(Variant::Partitioned.fpr(BITS, items, point.probes)?.value > point.standard))?,
+            "G2",
+        ),
+    );
+    Ok(claims)
+}
+
+fn setting_1(s1: &Setting) -> Vec<Claim> {
+    let [a1, a2, a3] = [1, 2, 3].map(|which| s1.largest(|point| point.error(which)));
+    let difference = s1.largest(Point::difference);
+    let best = s1.best();
+    let place = "3, S1";
+    vec![
+        Claim::misprint(["s1-a1-worst", place, "largest error of A1"], "11.18%", a1.0, "9.5045%", "G6"),
+        Claim::misprint(["s1-a1-worst-probes", place, "probes of that"], "19", a1.1, "18", "G6"),
+        Claim::misprint(["s1-a2-worst", place, "largest error of A2"], "9.50%", a2.0, "11.1761%", "G6"),
+        Claim::misprint(["s1-a2-worst-probes", place, "probes of that"], "19", a2.1, "18", "G6"),
+        Claim::misprint(["s1-a1-best", place, "error of A1 at the best probes"], "3.82%", best.error(1), "2.4495%", "G6"),
+        Claim::misprint(["s1-a2-best", place, "error of A2 at the best probes"], "2.45%", best.error(2), "3.8150%", "G6"),
+        Claim::number("s1-a3-worst", place, "largest error of A3", "0.28%", a3.0).see("G7"),
+        Claim::misprint(["s1-a3-worst-probes", place, "probes of that"], "39", a3.1, "38", "G7"),
+        Claim::misprint(["s1-a3-best", place, "error of A3 at the best probes"], "0.0044%", best.error(3), "0.004126%", "G7"),
+        Claim::number("s1-best-standard", place, "best probes, standard", "5", s1.best_standard.into()),
+        Claim::number("s1-best-classic", place, "best probes, classic", "5", s1.best_classic.into()),
+        Claim::number("s1-least-standard", place, "least rate, standard", "0.023", best.standard),
+        Claim::number("s1-least-classic", place, "least rate, classic", "0.022", s1.at(s1.best_classic).classic),
+        Claim::number("s1-least-difference", place, "between the least rates", "3.28%", s1.difference_of_best()).see("G10"),
+        Claim::number("s1-difference", place, "largest difference of C and S", "25.62%", difference.0).see("G10"),
+        Claim::number("s1-difference-probes", place, "probes of that", "25", difference.1),
+    ]
+}
+
+fn setting_2(s2: &Setting) -> Vec<Claim> {
+    let [a1, a2, a3] = [1, 2, 3].map(|which| s2.largest(|point| point.error(which)));
+    let difference = s2.largest(Point::difference);
+    let best = s2.best();
+    let place = "3, S2";
+    vec![
+        Claim::misprint(["s2-a1-worst", place, "largest error of A1"], "35.33%", a1.0, "32.8390%", "G8"),
+        Claim::number("s2-a1-worst-probes", place, "probes of that", "35", a1.1),
+        Claim::misprint(["s2-a2-worst", place, "largest error of A2"], "32.84%", a2.0, "35.3309%", "G8"),
+        Claim::number("s2-a2-worst-probes", place, "probes of that", "35", a2.1),
+        Claim::misprint(["s2-a1-best", place, "error of A1 at the best probes"], "14.52%", best.error(1), "12.0416%", "G8"),
+        Claim::misprint(["s2-a2-best", place, "error of A2 at the best probes"], "11.92%", best.error(2), "14.6372%", "G8"),
+        Claim::number("s2-a3-worst", place, "largest error of A3", "4.53%", a3.0).see("G9"),
+        Claim::misprint(["s2-a3-worst-probes", place, "probes of that"], "33", a3.1, "32", "G9"),
+        Claim::misprint(["s2-a3-best", place, "error of A3 at the best probes"], "0.37%", best.error(3), "0.4514%", "G9"),
+        Claim::number("s2-best-standard", place, "best probes, standard", "11", s2.best_standard.into()),
+        Claim::number("s2-best-classic", place, "best probes, classic", "10", s2.best_classic.into()),
+        Claim::number("s2-least-standard", place, "least rate, standard", "0.00054", best.standard),
+        Claim::number("s2-least-classic", place, "least rate, classic", "0.00046", s2.at(s2.best_classic).classic),
+        Claim::misprint(["s2-least-difference", place, "between the least rates"], "13.59%", s2.difference_of_best(), "13.6094%", "G10"),
+        Claim::misprint(["s2-difference", place, "largest difference of C and S"], "151.28%", difference.0, "151.297%", "G10"),
+        Claim::number("s2-difference-probes", place, "probes of that", "45", difference.1),
+    ]
+}
+
+pub(super) fn figures() -> Result<Vec<Figure>> {
+    let columns = ["probes", "classic", "standard", "a3", "a2", "a1"];
+    let rows = |items| {
+        let row = |point: Point| {
+            let [a1, a2, a3] = point.approximations;
+            vec![point.probes.into(), point.classic, point.standard, a3, a2, a1]
+        };
+        (1..=50).map(|probes| Point::new(items, probes).map(row)).collect()
+    };
+    Ok(vec![
+        Figure::new("grandi-1-s1", "rates by probes, 128 bits, 16 items", &columns, rows(16))?,
+        Figure::new("grandi-1-s2", "rates by probes, 128 bits, 8 items", &columns, rows(8))?,
+    ])
+}

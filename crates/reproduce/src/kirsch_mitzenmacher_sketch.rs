@@ -1,0 +1,72 @@
+//! Kirsch and Mitzenmacher, section 9: the Count-Min sketch of two hashes.
+
+use crate::{Claim, shown};
+use truebloom_math::count_min::{Family, Rows, Shape};
+use truebloom_math::{Rate, Result};
+
+pub(super) fn claims() -> Result<Vec<Claim>> {
+    let rate = |power: i32| Rate::from_parts(1, -power, 1);
+    let needed = -libm::log(0.01 * (1.0 - 0.5 * libm::exp(-2.0)));
+    let keeps = (1..=12).map(|power| one_copy_keeps(&rate(power)?)).collect::<Result<Vec<_>>>()?.into_iter().all(|keeps| keeps);
+    let copied = Shape::for_error(&rate(2)?, &rate(4)?, Rows::TwoHash)?;
+    let functions = copied.hash_functions() == 4 && copied.failure_bound(&rate(2)?, Family::Ideal)?.upper <= 1e-4;
+    let (joint, width) = (counterexample(101, 4, 4), 101f64);
+    let product = (4.0 / width) * (4.0 / width) * (4.0 / width) * (4.0 / width);
+    Ok(vec![
+        Claim::statement(
+            ["theorem-9-1-depth", "Th. 9.1", "delta >= ln(1/(epsilon (1 - 1/(2e^2)))) can hold of a probability; epsilon = 0.01"],
+            "holds",
+            needed <= 1.0,
+            shown(needed),
+        )
+        .unless("it is the depth, with which the bound held for epsilon = 0.1 to 1e-12", keeps, "K12"),
+        Claim::statement(
+            ["section-9-2-copies", "9.2", "copies for epsilon = 0.01, delta = 1e-4: 2 ceil(ln(1/delta)/ln(1/epsilon))"],
+            "4",
+            copied.copies() == 4,
+            copied.copies().to_string(),
+        )
+        .unless("4 hash functions, in half as many copies", functions, "K13"),
+        Claim::statement(
+            ["theorem-9-1-product", "Th. 9.1", "product step of the proof for pairwise independent hashes; w = 101, d = 4, four items"],
+            "2.46011e-6",
+            joint <= product,
+            shown(joint),
+        )
+        .unless("one row's Markov bound, 4/101", joint <= 4.0 / width, "K14"),
+    ])
+}
+
+/// Whether one copy of the theorem's width and depth errs by `epsilon` N with a probability of at most `epsilon`, by its bound.
+fn one_copy_keeps(epsilon: &Rate) -> Result<bool> {
+    let shape = Shape::for_error(epsilon, epsilon, Rows::TwoHash)?;
+    Ok(shape.copies() == 1 && shape.failure_bound(epsilon, Family::Ideal)?.upper <= epsilon.to_f64())
+}
+
+/// The probability that each of `depth` rows of h1 + j h2 holds one of the items (-t, 1), t below `items`, that does not share both hashes of the origin: by
+/// trying the linear hashes `h(x) = alpha x + beta` modulo a prime. A common factor of the four alphas changes nothing, so the first that is not 0 is taken as 1.
+fn counterexample(width: u64, depth: u64, items: u64) -> f64 {
+    let more = |first: u64, second: u64, t: u64| (second + (width - t) * first) % width;
+    let every_row_is_hit = |[a, b, c, d]: [u64; 4]| {
+        let hits = |j: u64, t: u64| {
+            let (u, v) = (more(a, b, t), more(c, d, t));
+            (u, v) != (0, 0) && (u + j * v).is_multiple_of(width)
+        };
+        (0..depth).all(|j| (0..items).any(|t| hits(j, t)))
+    };
+    let digits = |code: u64| [code / (width * width) % width, code / width % width, code % width];
+    let mut classes = 0u64;
+    for leading in 0..4u32 {
+        let after = (3 - leading) as usize;
+        classes += (0..width.pow(3 - leading))
+            .filter(|code| {
+                let mut alphas = [0; 4];
+                alphas[leading as usize] = 1;
+                alphas[4 - after..].copy_from_slice(&digits(*code)[3 - after..]);
+                every_row_is_hit(alphas)
+            })
+            .count() as u64;
+    }
+    let all = (width * width * width * width) as f64;
+    (classes * (width - 1)) as f64 / all
+}

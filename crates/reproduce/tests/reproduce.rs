@@ -1,0 +1,298 @@
+//! The papers rerun: every verdict, recomputed and held to a frozen list.
+
+#[path = "../../math/tests/common/documents.rs"]
+#[allow(dead_code, missing_docs, unreachable_pub, reason = "each test uses its part")]
+mod documents;
+
+use documents::numbered_rows;
+use std::collections::BTreeSet;
+use truebloom_reproduce::{Claim, Paper, Verdict};
+
+fn claims(paper: Paper) -> Vec<Claim> {
+    paper.claims().expect("the papers' sizes are in range")
+}
+
+/// The claims of a paper by their verdicts.
+struct Verdicts<'a> {
+    confirmed: &'a [&'a str],
+    corrected: &'a [&'a str],
+    refuted: &'a [&'a str],
+}
+
+impl Verdicts<'_> {
+    fn hold(&self, paper: Paper) {
+        let claims = claims(paper);
+        let of = |verdict| claims.iter().filter(|claim| claim.verdict == verdict).map(|claim| claim.id).collect::<Vec<_>>();
+        assert_eq!(of(Verdict::Confirmed), self.confirmed);
+        assert_eq!(of(Verdict::Corrected), self.corrected);
+        assert_eq!(of(Verdict::Refuted), self.refuted);
+    }
+}
+
+#[test]
+fn burns() {
+    let frozen = Verdicts {
+        confirmed: &[
+            "e-below-m-below-s",
+            "corollary-23",
+            "figure-6-valley",
+            "figure-7-order",
+            "figure-7-best-classic",
+            "figure-7-best-standard",
+            "figure-7-estimate",
+            "estimates-differ",
+            "example-estimate-probes",
+            "example-estimate-rate",
+            "example-rate-standard",
+            "example-best-standard",
+            "example-rate-classic",
+            "example-best-classic",
+            "example-rate-standard-11",
+            "example-rate-classic-11",
+            "conjecture-24-full",
+            "peak-of-m",
+            "peak-of-e",
+            "theorem-26",
+            "figure-9-efficiency",
+            "figure-9-items",
+            "figure-9-probes",
+            "corollary-27",
+            "corollary-27-rate",
+            "corollary-30-standard",
+            "one-probe-alike",
+            "remark-29-items",
+            "figure-10-efficiency",
+            "figure-10-items",
+            "figure-10-probes",
+            "corollary-30-grows",
+            "corollary-30-classic",
+            "theorem-31",
+            "compressed",
+            "five-items-best-standard",
+            "five-items-best-classic",
+            "five-items-estimate",
+            "five-items-rate-standard",
+            "five-items-efficiency-standard",
+            "five-items-rate-classic",
+            "five-items-efficiency-classic",
+            "half-full",
+        ],
+        corrected: &[
+            "most-items",
+            "least-bits",
+            "best-rate-sign",
+            "small-logarithm",
+            "standard-peaks-fall",
+            "conjecture-28-maximum",
+            "remark-29-probes",
+            "filters-of-one-item",
+            "five-items-order",
+            "convergence",
+        ],
+        refuted: &["conjecture-24-lower", "conjecture-24-middle", "conjecture-24-upper", "conjecture-28-rises"],
+    };
+    frozen.hold(Paper::Burns);
+}
+
+#[test]
+fn grandi() {
+    let frozen = Verdicts {
+        confirmed: &[
+            "s1-a3-worst",
+            "s1-best-standard",
+            "s1-best-classic",
+            "s1-least-standard",
+            "s1-least-classic",
+            "s1-least-difference",
+            "s1-difference",
+            "s1-difference-probes",
+            "s2-a1-worst-probes",
+            "s2-a2-worst-probes",
+            "s2-a3-worst",
+            "s2-best-standard",
+            "s2-best-classic",
+            "s2-least-standard",
+            "s2-least-classic",
+            "s2-difference-probes",
+            "a3-better",
+        ],
+        corrected: &[
+            "s1-a1-worst",
+            "s1-a1-worst-probes",
+            "s1-a2-worst",
+            "s1-a2-worst-probes",
+            "s1-a1-best",
+            "s1-a2-best",
+            "s1-a3-worst-probes",
+            "s1-a3-best",
+            "s2-a1-worst",
+            "s2-a2-worst",
+            "s2-a1-best",
+            "s2-a2-best",
+            "s2-a3-worst-probes",
+            "s2-a3-best",
+            "s2-least-difference",
+            "s2-difference",
+            "classic-higher",
+        ],
+        refuted: &["figure-1-order"],
+    };
+    frozen.hold(Paper::Grandi);
+}
+
+#[test]
+fn lehr() {
+    let frozen = Verdicts {
+        confirmed: &[
+            "first-throw",
+            "sequence",
+            "expectation",
+            "expectation-exponential",
+            "rate-exponential",
+            "rate-known-fill",
+            "families",
+        ],
+        corrected: &["rate"],
+        refuted: &[],
+    };
+    frozen.hold(Paper::Lehr);
+}
+
+#[test]
+fn kirsch_mitzenmacher() {
+    let frozen = Verdicts {
+        confirmed: &["theorem-6-2-upper", "best-probes", "limit", "queries", "figure-1-small", "figure-1-partition", "figure-2-mean"],
+        corrected: &[
+            "theorem-6-1-one-probe",
+            "theorem-6-1",
+            "theorem-6-1-double",
+            "section-3",
+            "negligible",
+            "delta",
+            "order",
+            "theorem-9-1-depth",
+            "section-9-2-copies",
+            "theorem-9-1-product",
+        ],
+        refuted: &["theorem-6-2-lower", "theorem-6-3-lower"],
+    };
+    frozen.hold(Paper::KirschMitzenmacher);
+}
+
+#[test]
+fn dozier() {
+    let frozen = Verdicts {
+        confirmed: &[
+            "one-probe",
+            "figure-3-one",
+            "figure-3-two-excluded",
+            "figure-4-bounds",
+            "figure-4-tighter",
+            "figure-4-exact",
+            "figure-5-reduction",
+            "figure-5-counted",
+            "figure-7-one",
+        ],
+        corrected: &["cycle", "figure-3-two", "figure-6-reduction", "thirty-percent", "figure-7-match"],
+        refuted: &["figure-5-keeps"],
+    };
+    frozen.hold(Paper::Dozier);
+}
+
+/// Capacities and ratios of the reference, found there by another program.
+#[test]
+fn recycling_capacities_are_those_of_the_reference() {
+    let text = include_str!("../../math/tests/vectors/rbf_capacity.json");
+    let reference: serde_json::Value = serde_json::from_str(text).expect("JSON");
+    let number = |value: &serde_json::Value| -> f64 { value.as_f64().or_else(|| value.as_str()?.parse().ok()).expect("a number") };
+    let figures = Paper::Dozier.figures_with_trials(2).expect("the paper's sizes are in range");
+    assert_eq!(figures.iter().map(|figure| figure.rows.len()).collect::<Vec<_>>(), [27, 27, 27, 18, 8, 11, 33]);
+    let find = |name: &str, first: f64| {
+        let figure = figures.iter().find(|figure| figure.name == name).expect(name);
+        figure.rows.iter().find(|row| row[0] == first).cloned()
+    };
+    let mut compared = 0;
+    for row in reference["rows"].as_array().expect("rows") {
+        let (bits, rate) = (number(&row["M"]), number(&row["p"]));
+        let by_size = if rate == 0.01 { find("dozier-5", bits) } else { None };
+        let by_rate = if bits == 100_000.0 { find("dozier-6", rate) } else { None };
+        for ours in by_size.iter().chain(&by_rate) {
+            let items = number(&row["sigma_design"]["N"]);
+            assert_eq!([ours[1], ours[2]], [number(&row["fw"]["n"]), number(&row["fa"]["n"])], "{row}");
+            assert!((ours[3] / items - 1.0).abs() < 1e-9, "{row}: {ours:?}");
+            compared += 1;
+        }
+        let seventh = figures[6].rows.iter().find(|ours| ours[0] == bits && ours[1] == rate);
+        if let Some(ours) = seventh {
+            let items = number(&row["sigma_design"]["N"]);
+            for (column, name) in [(2, "two_excl"), (3, "two_incl")] {
+                assert!((ours[column] * number(&row[name]["N"]) / items - 1.0).abs() < 1e-9, "{name} {row}: {ours:?}");
+            }
+            compared += 1;
+        }
+    }
+    assert!(compared >= 14, "{compared}");
+}
+
+/// Seed frozen, 100 trials: simulated rates lie within five standard errors of their laws, 40 of them (chance of a false alarm below 1e-3 even with heavy tails).
+#[test]
+fn simulated_rates_agree_with_their_laws() {
+    let figures = Paper::KirschMitzenmacher.figures().expect("the paper's sizes are in range");
+    for row in &figures[0].rows {
+        for rates in row[4..].chunks(3) {
+            assert!((rates[0] - rates[2]).abs() < 5.0 * rates[1].max(1e-5), "{row:?}");
+        }
+    }
+    let trials: f64 = figures[1].rows.iter().map(|row| row[3]).sum();
+    assert_eq!(trials, 100.0);
+}
+
+#[test]
+fn claims_are_well_formed() {
+    let listed: BTreeSet<String> = numbered_rows("ERRATA.md").into_iter().map(|row| row[0].clone()).collect();
+    for paper in Paper::ALL {
+        assert_eq!(paper.name().parse::<Paper>(), Ok(paper));
+        let claims = claims(paper);
+        assert_eq!(claims.iter().map(|claim| claim.id).collect::<BTreeSet<_>>().len(), claims.len(), "names are unique");
+        for claim in claims {
+            assert!(claim.erratum.is_none_or(|row| listed.contains(row)), "{claim:?}");
+            assert!(claim.erratum.is_some() || claim.verdict == Verdict::Confirmed, "{claim:?}");
+            assert_eq!(claim.corrected.is_some(), claim.verdict == Verdict::Corrected, "{claim:?}");
+        }
+    }
+    assert!("bloom".parse::<Paper>().is_err());
+}
+
+#[test]
+fn numbers_that_are_known_another_way() {
+    // From the reference analysis, by exact summation.
+    for (paper, id, ours) in [
+        (Paper::Burns, "five-items-rate-standard", "15.7121%"),
+        (Paper::Burns, "example-rate-classic-11", "4.85097e-4"),
+        (Paper::Grandi, "s1-least-standard", "0.0225391"),
+        (Paper::Grandi, "s2-least-classic", "4.64233e-4"),
+        (Paper::Grandi, "s2-difference", "151.297%"),
+    ] {
+        let claims = claims(paper);
+        let claim = claims.iter().find(|claim| claim.id == id).expect(id);
+        assert_eq!(claim.ours, ours, "{id}");
+    }
+}
+
+#[test]
+fn figures_are_tables_of_numbers() {
+    let shapes = |paper: Paper| {
+        let figures = paper.figures().expect("the papers' sizes are in range");
+        for figure in &figures {
+            assert!(figure.rows.iter().all(|row| row.len() == figure.columns.len() && row.iter().all(|value| value.is_finite())));
+            let csv = figure.csv();
+            let read = |line: &str| line.split(',').map(|cell| cell.parse().expect("a number")).collect::<Vec<f64>>();
+            assert_eq!(csv.lines().skip(1).map(read).collect::<Vec<_>>(), figure.rows, "{} reads back", figure.name);
+        }
+        figures.iter().map(|figure| (figure.name, figure.rows.len(), figure.columns.len())).collect::<Vec<_>>()
+    };
+    let burns = [("burns-6", 40, 3), ("burns-7", 26, 6), ("burns-8", 16, 4), ("burns-9", 100, 21), ("burns-10", 100, 21)];
+    assert_eq!(shapes(Paper::Burns), burns);
+    assert_eq!(shapes(Paper::Grandi), [("grandi-1-s1", 50, 6), ("grandi-1-s2", 50, 6)]);
+    assert_eq!(shapes(Paper::Lehr), [("lehr-sequence", 61, 3), ("lehr-table", 24, 9), ("lehr-families", 32, 6)]);
+}
