@@ -1,5 +1,15 @@
-//! What no safe Rust can know: whether the standard streams were open before the runtime of Rust opened `/dev/null` in the place of closed ones.
-#![allow(unsafe_code, reason = "the attribute that has a function run before the runtime is unsafe; the function itself is safe")]
+//! What no safe Rust can do: to know whether the standard streams were open before the runtime of Rust opened `/dev/null` in the place of closed ones, and to
+//! keep the runtime from drawing backtraces.
+#![allow(unsafe_code, reason = "the attribute that has a function run before the runtime, and the change of the environment")]
+
+/// With `RUST_BACKTRACE` set, an allocation that fails makes the runtime print a backtrace under a lock of its own; the backtrace needs memory, too, and where there
+/// is none the same thread waits for that lock for ever. An error message and exit code 2 are worth more; a panic still says its file and line.
+///
+/// To be called first in `main`.
+pub(crate) fn no_backtraces() {
+    // SAFETY: `main` has just begun and there is no other thread that could read the environment meanwhile.
+    unsafe { std::env::remove_var("RUST_BACKTRACE") };
+}
 
 #[cfg(target_os = "linux")]
 mod streams {

@@ -3,6 +3,7 @@
 
 use super::ahead::{Ahead, Done, Next};
 use super::source::{open, read_retrying};
+use std::cell::Cell;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -50,6 +51,8 @@ pub(super) struct Feed {
     messages: Receiver<Coming>,
     used: SyncSender<Block>,
     shared: Arc<Shared>,
+    /// Inputs of which the end was not told yet.
+    left: Cell<usize>,
 }
 
 struct Shared {
@@ -78,23 +81,47 @@ impl Feed {
         let shared = Arc::new(Shared { paths: paths.to_vec(), as_is, read: Arc::default(), wanted: AtomicUsize::new(0) });
         let theirs = Arc::clone(&shared);
         std::thread::Builder::new().name("reader".to_owned()).spawn(move || read_inputs(&theirs, ahead, &to_us, &from_us))?;
-        Ok(Feed { messages, used, shared })
+        Ok(Feed { messages, used, shared, left: Cell::new(paths.len()) })
     }
 
     /// The next message if it is there.
     pub(super) fn poll(&self) -> Waited {
         match self.messages.try_recv() {
-            Ok(coming) => Waited::For(arrived(coming)),
+            Ok(coming) => self.arrived(coming),
             Err(TryRecvError::Empty) => Waited::TimedOut,
-            Err(TryRecvError::Disconnected) => Waited::Over,
+            Err(TryRecvError::Disconnected) => self.ended(),
         }
     }
 
     pub(super) fn wait(&self, time: Duration) -> Waited {
         match self.messages.recv_timeout(time) {
-            Ok(coming) => Waited::For(arrived(coming)),
+            Ok(coming) => self.arrived(coming),
             Err(RecvTimeoutError::Timeout) => Waited::TimedOut,
-            Err(RecvTimeoutError::Disconnected) => Waited::Over,
+            Err(RecvTimeoutError::Disconnected) => self.ended(),
+        }
+    }
+
+    fn arrived(&self, coming: Coming) -> Waited {
+        let message = match coming {
+            Coming::Next(Next::Plain(block)) => Message::Bytes(block),
+            // A block that was promised is waited for: it is a matter of milliseconds.
+            Coming::Next(Next::Promised(block)) => Message::Bytes(block.recv().expect("a thread that took a block gives it back")),
+            Coming::InputEnded(result) => {
+                self.left.set(self.left.get() - 1);
+                Message::InputEnded(result)
+            }
+        };
+        Waited::For(message)
+    }
+
+    /// The reading thread has ended. If it did not tell the end of every input (a panic, for want of memory), those are errors: what was not read must not pass for an end.
+    fn ended(&self) -> Waited {
+        match self.left.get() {
+            0 => Waited::Over,
+            left => {
+                self.left.set(left - 1);
+                Waited::For(Message::InputEnded(Err(io::Error::other("the thread that reads ended before its input did"))))
+            }
         }
     }
 
@@ -114,15 +141,6 @@ impl Feed {
     /// Bytes read so far, before unpacking.
     pub(super) fn bytes_read(&self) -> u64 {
         self.shared.read.load(Ordering::Relaxed)
-    }
-}
-
-/// A block that was promised is waited for: it is a matter of milliseconds.
-fn arrived(coming: Coming) -> Message {
-    match coming {
-        Coming::Next(Next::Plain(block)) => Message::Bytes(block),
-        Coming::Next(Next::Promised(block)) => Message::Bytes(block.recv().expect("a thread that took a block gives it back")),
-        Coming::InputEnded(result) => Message::InputEnded(result),
     }
 }
 
@@ -162,4 +180,25 @@ fn read_input(
         }
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A thread that panics drops its end: one input had ended, two had not, and neither may pass for an empty one.
+    #[test]
+    fn inputs_that_nobody_reads_on_are_errors() {
+        let (to_us, messages) = sync_channel(3);
+        let (used, _from_us) = sync_channel(1);
+        let shared = Arc::new(Shared { paths: Vec::new(), as_is: false, read: Arc::default(), wanted: AtomicUsize::new(0) });
+        let feed = Feed { messages, used, shared, left: Cell::new(3) };
+        to_us.send(Coming::InputEnded(Ok(()))).expect("there is room");
+        drop(to_us);
+        let ended = |waited| matches!(waited, Waited::For(Message::InputEnded(Ok(()))));
+        let failed = |waited| matches!(waited, Waited::For(Message::InputEnded(Err(_))));
+        assert!(ended(feed.poll()));
+        assert!(failed(feed.poll()) && failed(feed.wait(Duration::ZERO)));
+        assert!(matches!(feed.wait(Duration::ZERO), Waited::Over) && matches!(feed.poll(), Waited::Over));
+    }
 }
