@@ -7,7 +7,7 @@
 use crate::scheme::Scheme;
 use crate::{FilterOf, KeyHasher, tied};
 use std::fmt;
-use truebloom_math::{Error, Fill, Fpr, Law, Rate, binomial, distinct, mcdiarmid, rate_quantile_bound};
+use truebloom_math::{Error, Fill, Fpr, Law, Plan, Rate, Target, binomial, distinct, mcdiarmid};
 
 /// The probability at most with which each verdict fails a sound filter.
 pub const ALPHA: f64 = 1e-6;
@@ -82,6 +82,8 @@ impl Verification {
     /// inequality), which notices a hash that leaves most blocks empty.
     pub fn of<S: Scheme, H: KeyHasher>(filter: &FilterOf<S, H>) -> Result<Verification, Error> {
         let law = filter.law();
+        // Of a blocked filter every block is looked at: once.
+        let own = filter.fpr();
         let (fewest, most) = tied::fills(filter);
         let evidence = Evidence {
             fill: |items, is_most| match law.fill(items) {
@@ -94,11 +96,11 @@ impl Verification {
             },
             ones: filter.ones(),
             bits: filter.bits(),
-            keys: Keys::of(filter),
+            keys: Keys::of(filter, &own),
             is_merged: filter.is_merged(),
         };
         let limit = filter.capacity().and_then(|capacity| capacity_limit(filter, capacity));
-        let is_overfull = limit.is_some_and(|limit| filter.fpr().lower > limit);
+        let is_overfull = limit.is_some_and(|limit| own.lower > limit);
         evidence.verify(&*law, &|items| filter.expected_fpr_at(items), filter.rate(), H::HASH_BITS, (limit, is_overfull))
     }
 
@@ -179,11 +181,11 @@ struct Keys {
 }
 
 impl Keys {
-    fn of<S: Scheme, H: KeyHasher>(filter: &FilterOf<S, H>) -> Keys {
+    fn of<S: Scheme, H: KeyHasher>(filter: &FilterOf<S, H>, own: &Fpr) -> Keys {
         let (bits, probes, changed, error) = (filter.bits(), filter.probes(), filter.changed(), ALPHA / 4.0);
         Keys::new(changed, filter.most_items(), filter.is_merged(), || match filter.scheme().id().variant() {
             Some(variant) => distinct::most(variant, bits, probes, changed, error),
-            None => distinct::most_at_rate(filter.fpr().upper, changed, error),
+            None => distinct::most_at_rate(own.upper, changed, error),
         })
     }
 
@@ -193,18 +195,17 @@ impl Keys {
     }
 }
 
-/// What the rate of one filter with so many items is at most, but for a chance of [`ALPHA`]. `None` where no bound is known, as for blocked filters, whose rates scatter by the loads of their
-/// blocks, too; or where it takes too much work.
+/// What the rate of one filter with so many items is at most, but for a chance of [`ALPHA`]: what plans guarantee, or for two-hash schemes McDiarmid's bound. `None` where no bound is known,
+/// or where it takes too much work.
 fn capacity_limit<S: Scheme, H: KeyHasher>(filter: &FilterOf<S, H>, items: u64) -> Option<f64> {
-    if filter.scheme().id().block_bits().is_some() {
-        return None;
-    }
-    let Some(variant) = filter.scheme().id().variant() else {
+    let scheme = filter.scheme().id();
+    if !scheme.has_guarantee() {
         // The other half is for a test by queries.
         return tied::rate_limit(filter, items, ALPHA / 2.0);
-    };
-    let quantile = rate_quantile_bound(variant, filter.bits(), items, filter.probes(), 1.0 - ALPHA);
-    quantile.ok().map(|quantile| quantile.fpr.upper)
+    }
+    let target = Target::new().scheme(scheme).bits(filter.bits()).items(items).probes(filter.probes()).hash_bits(H::HASH_BITS);
+    let plan = Plan::new(&target.confidence(1.0 - ALPHA)).ok()?;
+    plan.guarantee.map(|guarantee| guarantee.fpr.upper)
 }
 
 /// What a filter of any layout is verified from.
@@ -319,7 +320,8 @@ const ASKED: u64 = 1 << 12;
 impl<'a> Measurement<'a> {
     /// Nothing asked yet. The random keys follow from `seed`; take a random one unless a measurement must be repeated.
     pub fn new<S: Scheme, H: KeyHasher>(filter: &'a FilterOf<S, H>, seed: u64) -> Measurement<'a> {
-        let rates = if filter.fill_tells_rate() { (filter.fpr().value, filter.fpr().value) } else { possible_rates(filter) };
+        let own = filter.fpr();
+        let rates = if filter.fill_tells_rate() { (own.value, own.value) } else { possible_rates(filter, &own) };
         let limit = filter.capacity().filter(|_| !filter.fill_tells_rate()).and_then(|capacity| capacity_limit(filter, capacity));
         let ask = |keys: &[RandomKey]| filter.contains_all(keys).count_ones();
         Measurement { ask: Box::new(ask), rates, limit, keys: RandomKeys(seed), queries: 0, hits: 0 }
@@ -407,9 +409,9 @@ impl fmt::Debug for Measurement<'_> {
 }
 
 /// Without a law to ask, the fill alone bounds the rate.
-fn possible_rates<S: Scheme, H: KeyHasher>(filter: &FilterOf<S, H>) -> (f64, f64) {
-    let by_fill = (filter.fpr().lower, filter.fpr().upper);
-    let keys = Keys::of(filter);
+fn possible_rates<S: Scheme, H: KeyHasher>(filter: &FilterOf<S, H>, own: &Fpr) -> (f64, f64) {
+    let by_fill = (own.lower, own.upper);
+    let keys = Keys::of(filter, own);
     // Keys may have been withheld.
     let (false, Some(most)) = (filter.is_merged(), keys.met) else { return by_fill };
     let law = filter.law();

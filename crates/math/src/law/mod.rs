@@ -52,9 +52,9 @@ use std::str::FromStr;
 /// impl Law for Mine {
 ///     fn bits(&self) -> u64 { 64 }
 ///     fn probes(&self) -> u32 { 1 }
-///     fn fpr(&self, _: u64) -> Result<Fpr> { unimplemented!() }
-///     fn fpr_at_fill(&self, _: &[u64]) -> Result<Option<Fpr>> { unimplemented!() }
-///     fn fill(&self, _: u64) -> Result<Option<Fill>> { unimplemented!() }
+///     fn fpr(&self, _: u64) -> Result<Fpr> { Ok(Fpr::ZERO) }
+///     fn fpr_at_fill(&self, _: &[u64]) -> Result<Option<Fpr>> { Ok(None) }
+///     fn fill(&self, _: u64) -> Result<Option<Fill>> { Ok(None) }
 /// }
 /// ```
 pub trait Law: sealed::Sealed {

@@ -240,6 +240,8 @@ struct Sure<'a> {
     probes: u32,
     law: BlockLaw,
     tilt: Option<Tilt>,
+    /// Items per block that the tilt was found for.
+    load: f64,
 }
 
 impl Sure<'_> {
@@ -247,12 +249,13 @@ impl Sure<'_> {
     fn new(target: &Target, confidence: f64, probes: u32, blocks: u64, items: u64) -> Option<Sure<'_>> {
         let law = BlockLaw::new(probes, items as f64 / blocks as f64)?;
         let tilt = law.tilt(blocks.max(2), items, allowed(confidence), None);
-        Some(Sure { target, confidence, probes, law, tilt })
+        Some(Sure { target, confidence, probes, law, tilt, load: items as f64 / blocks as f64 })
     }
 
     /// For sizes that are far from the first.
     fn tilt_at(&mut self, blocks: u64, items: u64) {
         self.tilt = self.law.tilt(blocks.max(2), items, allowed(self.confidence), self.tilt.as_ref()).or(self.tilt.take());
+        self.load = items as f64 / blocks as f64;
     }
 
     /// The upper end of the rate that one filter keeps, with equal hashes.
@@ -264,6 +267,18 @@ impl Sure<'_> {
     /// The rate of one filter alone.
     fn keeps(&self, blocks: u64, items: u64, rate: &Rate) -> bool {
         self.kept(blocks, items) <= rate.to_f64().next_down()
+    }
+
+    /// The same, with a tilt of the size's own where the one known is of a size that is far: that one may hide by how little the rate is missed.
+    fn keeps_anywhere(&mut self, blocks: u64, items: u64, rate: &Rate) -> bool {
+        if self.keeps(blocks, items, rate) {
+            return true;
+        }
+        if libm::log(items as f64 / blocks as f64 / self.load).abs() <= FAR {
+            return false;
+        }
+        self.tilt_at(blocks, items);
+        self.keeps(blocks, items, rate)
     }
 
     /// The average alone.
@@ -325,7 +340,7 @@ impl Sure<'_> {
         } else {
             loop {
                 blocks = blocks.saturating_add(step).min(MAX_BLOCKS);
-                if self.keeps(blocks, items, rate) {
+                if self.keeps_anywhere(blocks, items, rate) {
                     break;
                 }
                 if blocks == MAX_BLOCKS {
@@ -336,7 +351,7 @@ impl Sure<'_> {
         }
         while blocks - failed > grain.max(1) {
             let middle = failed + (blocks - failed) / 2;
-            if self.keeps(middle, items, rate) { blocks = middle } else { failed = middle }
+            if self.keeps_anywhere(middle, items, rate) { blocks = middle } else { failed = middle }
         }
         Some(self.fewer(blocks, items, rate, mean))
     }
@@ -503,10 +518,12 @@ fn given_size(target: &Target, items: u64, rate: Option<Rate>, blocks: u64) -> R
             return out_of_reach(target, rate, blocks, items);
         }
         if let Some(confidence) = target.asked_confidence() {
+            let mut lowest = f64::INFINITY;
             for tried in near(target, probes, items) {
                 let Some(sure) = Sure::new(target, confidence, tried, blocks, items) else { continue };
-                if sure.holds(blocks, items, &rate)? {
-                    searched = Some(sure);
+                let kept = sure.kept(blocks, items);
+                if kept < lowest && sure.holds(blocks, items, &rate)? {
+                    (lowest, searched) = (kept, Some(sure));
                 }
             }
             let Some(found) = &searched else { return out_of_reach(target, rate, blocks, items) };
