@@ -2,9 +2,7 @@
 
 use crate::failure::Failure;
 use serde_json::{Map, Value, json};
-use std::io::Write;
 use std::path::Path;
-use truebloom::file::{Expected, Replacement};
 use truebloom_math::certificate::{Certificate, Claim, Excluded, Mean, OneFilter, Smaller, Smallest, TailBound};
 
 /// The first field of every certificate.
@@ -85,8 +83,5 @@ fn tail(one: &OneFilter) -> Value {
 /// Writes a certificate to a file, whole or not at all.
 pub(crate) fn write(certificate: &Certificate, path: &Path) -> Result<(), Failure> {
     let text = format!("{}\n", Value::Object(object(certificate)));
-    let replacement = Replacement::begin(path, Expected::Anything).map_err(Failure::new)?;
-    replacement.file().write_all(text.as_bytes()).map_err(|error| Failure::at(path, error))?;
-    replacement.commit().map_err(Failure::new)?;
-    Ok(())
+    crate::output::write_whole(path, text.as_bytes())
 }

@@ -5,10 +5,12 @@
 
 use crate::arch;
 use crate::failure::Failure;
+use crate::stop;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Mutex;
+use truebloom::file::{Expected, Replacement};
 
 static WRITTEN: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
 
@@ -51,6 +53,16 @@ pub(crate) fn check_stdin() -> io::Result<()> {
 
 fn check(closed: bool) -> io::Result<()> {
     if closed { Err(io::Error::other("it is closed")) } else { Ok(()) }
+}
+
+/// Writes a file whole or not at all: no signal leaves half of it.
+pub(crate) fn write_whole(path: &Path, bytes: &[u8]) -> Result<(), Failure> {
+    let _shield = stop::last_moment()?;
+    let replacement = Replacement::begin(path, Expected::Anything).map_err(Failure::from)?;
+    replacement.file().write_all(bytes).map_err(|error| Failure::at(path, error))?;
+    replacement.commit().map_err(Failure::from)?;
+    now_written(path);
+    Ok(())
 }
 
 /// Notes that a file was written, which is to be said if the output fails later.

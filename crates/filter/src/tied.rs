@@ -23,12 +23,8 @@ fn least_distinct(scheme: SchemeId, bits: u64, probes: u32) -> f64 {
     if scheme == SchemeId::PartitionDouble {
         return probes.into();
     }
-    let meetings = (1..u64::from(probes)).map(|apart| (u64::from(probes) - apart) as f64 * gcd(apart, bits) as f64);
+    let meetings = (1..u64::from(probes)).map(|apart| (u64::from(probes) - apart) as f64 * truebloom_math::gcd(apart, bits) as f64);
     (f64::from(probes) - meetings.sum::<f64>() / bits as f64).max(1.0)
-}
-
-fn gcd(a: u64, b: u64) -> u64 {
-    if b == 0 { a } else { gcd(b, a % b) }
 }
 
 /// Where one filter's rate lies, but for a chance of `alpha`, when the expected rate of `items` items lies between these: within what the fill allows for certain. Where the two exclude each other, the

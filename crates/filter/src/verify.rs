@@ -7,7 +7,7 @@
 use crate::scheme::Scheme;
 use crate::{FilterOf, KeyHasher, tied};
 use std::fmt;
-use truebloom_math::{Error, Fill, Fpr, Law, Plan, Rate, Target, binomial, distinct, mcdiarmid};
+use truebloom_math::{Error, Fill, Fpr, Law, Plan, Rate, Target, binomial, bisect, distinct, mcdiarmid};
 
 /// The probability at most with which each verdict fails a sound filter.
 pub const ALPHA: f64 = 1e-6;
@@ -264,20 +264,10 @@ fn noticed(bits: u64, fewest: &FillLaw, most: &FillLaw) -> Option<u64> {
     if !fails(bits) {
         return None;
     }
-    let too_many = first(bits, fails);
+    let too_many = bisect(0..=bits, fails);
     // P(X < least) is at most 1%, as that of the count before it is.
-    let least = first(bits, |ones| fewest.at_most(ones) > 1.0 - CONFIDENCE);
+    let least = bisect(0..=bits, |ones| fewest.at_most(ones) > 1.0 - CONFIDENCE);
     Some(too_many.saturating_sub(least).max(1))
-}
-
-/// The smallest number up to `bits` from which on `reached` holds, as it does at `bits`.
-fn first(bits: u64, reached: impl Fn(u64) -> bool) -> u64 {
-    let (mut low, mut high) = (0, bits);
-    while low < high {
-        let middle = low + (high - low) / 2;
-        if reached(middle) { high = middle } else { low = middle + 1 }
-    }
-    high
 }
 
 /// The expected rate of the most items, and what the rate asked for says to it.
@@ -431,7 +421,7 @@ impl RandomKeys {
     #[inline]
     fn next_word(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        crate::scheme::mix(self.0)
+        truebloom_math::mix(self.0)
     }
 
     #[inline]

@@ -50,7 +50,14 @@ pub use error::{Error, Result};
 pub use estimate::{
     BitsEstimate, ItemsEstimate, distinct, estimate_bits, items_by_likelihood, items_by_moments, items_from_ones, items_interval,
 };
+pub use exact::bisect::{bisect, try_bisect};
 pub use exact::fpr::{Fpr, Method};
+#[doc(hidden)]
+pub use exact::modular::gcd;
+#[doc(hidden)]
+pub use exact::power::power;
+#[doc(hidden)]
+pub use exact::random::mix;
 pub use exact::rate::Rate;
 pub use law::{BLOCK_BITS, Fill, Law, Layout, SchemeId, Variant, convergence, sets, simulation};
 pub use one_filter::{

@@ -55,8 +55,7 @@ pub(crate) struct Args {
     #[arg(long, value_name = "HEX", value_parser = seed)]
     seed: Option<Seed>,
 
-    /// How a hash becomes positions: standard, classic, partitioned, double, double-nonzero, square, cube, enhanced, partition-double or blocked
-    #[arg(long, value_name = "NAME", default_value = "standard", value_parser = super::fpr::scheme)]
+    #[arg(help = format!("How a hash becomes positions: {}", super::fpr::schemes(|_| true)), long, value_name = "NAME", default_value = "standard", value_parser = super::fpr::scheme)]
     scheme: SchemeId,
 
     /// standard: the fewest bits; blocked: one cache line a key; auto: blocked where that takes at most 10% more bits

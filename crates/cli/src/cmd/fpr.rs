@@ -44,8 +44,7 @@ pub(crate) struct Args {
     #[arg(long, value_name = "LAYOUT", default_value = "standard", value_parser = ["standard", "blocked"], conflicts_with_all = ["variant", "scheme", "ones", "offsets", "slice_bits"])]
     layout: String,
 
-    /// A hashing scheme in place of a variant: double, double-nonzero, square, cube, enhanced or partition-double
-    #[arg(long, value_name = "NAME", value_parser = scheme, conflicts_with_all = ["variant", "ones"])]
+    #[arg(help = format!("A hashing scheme in place of a variant: {}", schemes(|id| !id.has_guarantee())), long, value_name = "NAME", value_parser = scheme, conflicts_with_all = ["variant", "ones"])]
     scheme: Option<SchemeId>,
 
     /// Size of one slice, for partition-double
@@ -78,6 +77,12 @@ fn variant(text: &str) -> Result<Variant, String> {
 
 pub(crate) fn scheme(text: &str) -> Result<SchemeId, String> {
     text.parse().map_err(|error: truebloom_math::Error| error.to_string())
+}
+
+/// The names of those schemes, for a help text.
+pub(crate) fn schemes(wanted: impl Fn(SchemeId) -> bool) -> String {
+    let names: Vec<&str> = SchemeId::ALL.into_iter().filter(|id| wanted(*id)).map(SchemeId::name).collect();
+    names.join(", ")
 }
 
 pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {

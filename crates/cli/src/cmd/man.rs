@@ -3,9 +3,8 @@
 use crate::failure::Failure;
 use clap::CommandFactory;
 use std::io::Write;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::ExitCode;
-use truebloom::file::{Expected, Replacement};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -33,7 +32,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
         std::fs::create_dir_all(folder).map_err(|error| Failure::at(folder, error))?;
         for page in std::iter::once(&command).chain(command.get_subcommands()) {
             let path = folder.join(format!("{}.1", page_name(page)));
-            write(&path, &render(page)?)?;
+            crate::output::write_whole(&path, &render(page)?)?;
         }
         return Ok(ExitCode::SUCCESS);
     }
@@ -45,12 +44,6 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
     };
     crate::output::stdout().write_all(&render(page)?)?;
     Ok(ExitCode::SUCCESS)
-}
-
-fn write(path: &Path, page: &[u8]) -> Result<(), Failure> {
-    let replacement = Replacement::begin(path, Expected::Anything).map_err(Failure::from)?;
-    replacement.file().write_all(page).map_err(|error| Failure::at(path, error))?;
-    replacement.commit().map(drop).map_err(Failure::from)
 }
 
 fn page_name(command: &clap::Command) -> String {

@@ -6,7 +6,7 @@ use crate::failure::Failure;
 use crate::filters::Alternative;
 use crate::report::{FormatArgs, Report, bytes, fpr_value, plural, proven, rate, rate_value};
 use serde_json::{Value, json};
-use std::io::{self, Write};
+use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use truebloom_math::certificate::{Certificate, Claim, Smallest};
@@ -35,8 +35,7 @@ pub(crate) struct Args {
     #[command(flatten)]
     size: Size,
 
-    /// How a hash becomes positions: standard, classic, partitioned or blocked; or, with --mean, double, double-nonzero, square, cube, enhanced or partition-double, refused where they cannot reach the rate in four times the usual bits
-    #[arg(long, value_name = "NAME", value_parser = super::fpr::scheme, default_value = "standard")]
+    #[arg(help = scheme_help(), long, value_name = "NAME", value_parser = super::fpr::scheme, default_value = "standard")]
     scheme: SchemeId,
 
     /// Write a certificate of the claim to FILE (- for standard output, in place of the report): what a sceptic needs to check it without this program
@@ -48,6 +47,14 @@ pub(crate) struct Args {
 
     #[command(flatten)]
     format: FormatArgs,
+}
+
+fn scheme_help() -> String {
+    use super::fpr::schemes;
+    let (sure, others) = (schemes(SchemeId::has_guarantee), schemes(|id| !id.has_guarantee()));
+    format!(
+        "How a hash becomes positions: {sure}; or with --mean: {others}, refused where they cannot reach the rate in four times the usual bits"
+    )
 }
 
 pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
@@ -63,7 +70,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
     };
     let certificate = certify(&plan, &target)?;
     if path.as_os_str() == "-" {
-        writeln!(io::stdout(), "{}", Value::Object(certificate::object(&certificate)))?;
+        writeln!(crate::output::stdout(), "{}", Value::Object(certificate::object(&certificate)))?;
         return Ok(ExitCode::SUCCESS);
     }
     certificate::write(&certificate, path)?;

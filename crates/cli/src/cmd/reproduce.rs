@@ -8,7 +8,6 @@ use std::fs;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
-use truebloom::file::{Expected, Replacement};
 use truebloom::recycling::Policy;
 use truebloom::scheme::Standard;
 use truebloom_math::recycling::Subject;
@@ -82,9 +81,7 @@ fn write_figures(paper: Paper, trials: Option<u64>, folder: &Path) -> Result<Vec
     let mut paths = Vec::new();
     for figure in paper.figures_of(trials.unwrap_or(TRIALS), &real_filter)? {
         let path = folder.join(figure.name).with_extension("csv");
-        let replacement = Replacement::begin(&path, Expected::Anything).map_err(Failure::from)?;
-        replacement.file().write_all(figure.csv().as_bytes()).map_err(|error| Failure::at(&path, error))?;
-        replacement.commit().map_err(Failure::from)?;
+        crate::output::write_whole(&path, figure.csv().as_bytes())?;
         paths.push(path);
     }
     Ok(paths)

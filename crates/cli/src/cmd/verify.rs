@@ -238,7 +238,8 @@ fn verdict(filter: &AnyFilter, verification: &Verification, measurement: &Measur
         };
     }
     let mut reasons = Vec::new();
-    if verification.expected_verdict() == ExpectedVerdict::Exceeded {
+    let is_exceeded = verification.expected_verdict() == ExpectedVerdict::Exceeded;
+    if is_exceeded {
         let (low, _) = verification.items();
         reasons.push(format!("it holds at least {} items, too many for the rate asked for; plan for more", count(low)));
     }
@@ -251,9 +252,9 @@ fn verdict(filter: &AnyFilter, verification: &Verification, measurement: &Measur
         };
         reasons.push(format!("{word} bits are set for the items counted: {cause}"));
     }
-    if let (true, Some(limit), Some(items)) =
-        (verification.is_overfull() || measurement.is_overfull(), verification.limit(), filter.capacity())
-    {
+    let is_overfull = verification.is_overfull() || measurement.is_overfull();
+    // Where the items counted say it already, once is enough.
+    if let (true, false, Some(limit), Some(items)) = (is_overfull, is_exceeded, verification.limit(), filter.capacity()) {
         reasons.push(format!(
             "its rate is above {}, which hardly any filter with the {} it was planned for exceeds: it holds too much; plan for more",
             rate_up(limit, 4),

@@ -6,7 +6,7 @@
 use super::Level;
 use super::wide::{halves, high_product};
 use crate::hash::KeyHash;
-use crate::scheme::mix;
+use truebloom_math::mix;
 
 /// Keys side by side.
 pub(crate) const LANES: usize = 32;

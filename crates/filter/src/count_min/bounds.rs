@@ -1,9 +1,9 @@
 //! What is proven of the estimates of one sketch and the stream it saw.
 
 use super::{Counter, RowHashes, Sketch};
-use truebloom_math::Rate;
 use truebloom_math::count_min::{Family, Rows};
 use truebloom_math::law::hash_floor;
+use truebloom_math::{Rate, bisect};
 
 /// By how much an estimate exceeds the count at most, but for a given probability, for a key chosen without knowledge of the seed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -62,12 +62,7 @@ impl<R: RowHashes, C: Counter> Sketch<R, C> {
             let above: Vec<u64> = self.counters.chunks(self.shape.width() as usize).map(above).collect();
             self.shape.tail_is_below(&above, delta).unwrap_or(false)
         };
-        let (mut low, mut high) = (0, most);
-        while low < high {
-            let middle = low + (high - low) / 2;
-            if unlikely(middle) { high = middle } else { low = middle + 1 }
-        }
-        low
+        bisect(0..=most, unlikely)
     }
 }
 

@@ -1,8 +1,8 @@
 //! Hashers of other crates.
 
 use super::{HasherId, KeyHash, KeyHasher, Seed};
-use crate::scheme::mix;
 use std::hash::{BuildHasher, Hasher};
+use truebloom_math::mix;
 
 /// A hasher of the standard library's kind, such as `RandomState` or those of other crates.
 ///

@@ -14,7 +14,7 @@ pub use seed::Seed;
 
 use crate::error::MergeError;
 use crate::key::Key;
-use crate::scheme::mix;
+use truebloom_math::mix;
 
 /// The hash of a key: two 64-bit halves, each as good as random.
 ///

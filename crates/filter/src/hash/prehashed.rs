@@ -1,7 +1,7 @@
 //! Keys that are hashes already.
 
 use super::{HasherId, KeyHash, KeyHasher, Seed};
-use crate::scheme::mix;
+use truebloom_math::mix;
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
 /// The hasher for keys that are 64-bit hashes already, given as `u64`.

@@ -2,8 +2,8 @@
 
 use super::{KeyHash, Seed};
 use crate::arch::{self, LANES, Level, Xxh3OfEight};
-use crate::scheme::mix;
 use std::fmt;
+use truebloom_math::mix;
 use xxhash_rust::xxh3::xxh3_128_with_seed;
 
 /// XXH3 with a seed, which it takes in 64 bits.

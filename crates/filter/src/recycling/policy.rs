@@ -3,9 +3,9 @@
 use crate::error::{BuildError, Expected};
 use crate::scheme::FillScheme;
 use std::time::Duration;
-use truebloom_math::Rate;
 use truebloom_math::recycling::{Design, Mode};
 pub use truebloom_math::recycling::{Phases, Seeds, Trigger};
+use truebloom_math::{Rate, try_bisect};
 
 /// When a recycling filter forgets, and what it keeps then.
 ///
@@ -119,11 +119,6 @@ pub fn sigma_at_rate<S: FillScheme>(scheme: &S, rate: &Rate) -> Result<u64, Buil
     let law = scheme.law();
     let asked = rate.to_f64().next_down();
     // No bits set is a rate of 0; all of them one of 1, which is above every rate.
-    let (mut low, mut high) = (0, scheme.bits());
-    while high - low > 1 {
-        let middle = low + (high - low) / 2;
-        let meets = law.fpr_at_fill(&[middle])?.is_some_and(|fpr| fpr.upper <= asked);
-        if meets { low = middle } else { high = middle }
-    }
-    Ok(low)
+    let exceeds = |ones: u64| Ok::<bool, BuildError>(!law.fpr_at_fill(&[ones])?.is_some_and(|fpr| fpr.upper <= asked));
+    Ok(try_bisect(1..=scheme.bits(), exceeds)? - 1)
 }

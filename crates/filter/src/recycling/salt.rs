@@ -1,9 +1,9 @@
 //! What makes the positions of each phase its own.
 
 use crate::hash::{KeyHash, Seed};
-use crate::scheme::mix;
 use siphasher::sip128::SipHasher13;
 use std::fmt;
+use truebloom_math::mix;
 
 /// Keeps the derivation of seeds apart from the hashes of keys.
 const RECYCLED: u64 = u64::from_le_bytes(*b"recycled");

@@ -15,7 +15,7 @@ impl FillScheme for Standard {
     /// `(ones / bits)^probes`.
     #[inline]
     fn rate_at(&self, ones: u64) -> f64 {
-        power(ones as f64 / self.bits() as f64, self.probes())
+        truebloom_math::power(ones as f64 / self.bits() as f64, self.probes())
     }
 }
 
@@ -26,20 +26,6 @@ impl FillScheme for Classic {
         let ratio = |i: u64| ones.saturating_sub(i) as f64 / (self.bits() - i) as f64;
         (0..u64::from(self.probes())).map(ratio).product()
     }
-}
-
-/// By squaring: the same on every machine, unlike the platform's power function.
-#[inline]
-fn power(mut base: f64, mut exponent: u32) -> f64 {
-    let mut product = 1.0;
-    while exponent > 0 {
-        if exponent & 1 == 1 {
-            product *= base;
-        }
-        base *= base;
-        exponent >>= 1;
-    }
-    product
 }
 
 #[cfg(test)]

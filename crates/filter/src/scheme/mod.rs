@@ -136,12 +136,3 @@ const TOGETHER: usize = 3;
 pub(crate) fn check_probes(probes: u32) -> Result<(), BuildError> {
     if (1..=MAX_PROBES).contains(&probes) { Ok(()) } else { Err(BuildError::Probes { found: probes }) }
 }
-
-/// A bijection of 64-bit words in which every bit of the input moves every bit of the output (two multiplications, three shifts; the finalizer of
-/// SplitMix64, Stafford's variant 13).
-#[inline]
-pub(crate) fn mix(word: u64) -> u64 {
-    let word = (word ^ word >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    let word = (word ^ word >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
-    word ^ word >> 31
-}

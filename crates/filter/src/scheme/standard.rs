@@ -1,9 +1,10 @@
 //! Scheme 11: k independent positions from a stream of words.
 
 use super::stream::{WordStream, skip};
-use super::{Scheme, SchemeId, check_probes, mix};
+use super::{Scheme, SchemeId, check_probes};
 use crate::error::BuildError;
 use crate::hash::KeyHash;
+use truebloom_math::mix;
 use truebloom_math::{Law, law};
 
 /// k independent positions, repeats allowed: exactly uniform over the bits if the words are uniform, whatever the number of bits.

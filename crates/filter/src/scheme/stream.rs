@@ -1,7 +1,7 @@
 //! The stream of words that a hash is expanded to, and uniform draws from it.
 
-use super::mix;
 use crate::hash::KeyHash;
+use truebloom_math::mix;
 
 /// A number below `range` that is exactly uniform if the words are; `threshold` is 2^64 mod `range`.
 #[inline(always)]

@@ -5,7 +5,7 @@ use super::shape::inverse;
 use super::{Family, LN_SLACK, Rows, Shape, ln_target};
 use crate::exact::combine::Power;
 use crate::exact::enclosure::{Enclose, GUARD};
-use crate::{Fpr, Rate, Result};
+use crate::{Fpr, Rate, Result, bisect};
 
 impl Shape {
     /// The proven bound on the probability that an estimate is too high by `epsilon` N or more; the bracket is that of the bound, not of the probability.
@@ -61,12 +61,7 @@ impl Shape {
         let target = ln_target(delta);
         // The least v with ln failure((v + 1) / total) <= target; it falls with v.
         let unlikely = |v: u64| self.ln_failure((v as f64 + 1.0) / total as f64, family) <= target;
-        let (mut low, mut high) = (0, total);
-        while low < high {
-            let middle = low + (high - low) / 2;
-            if unlikely(middle) { high = middle } else { low = middle + 1 }
-        }
-        low
+        bisect(0..=total, unlikely)
     }
 
     /// The logarithm of the bound, to some roundings.

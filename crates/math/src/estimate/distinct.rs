@@ -11,7 +11,7 @@
 //!   `1 - error`, whatever n is.
 //! * `exp(t S_n) / prod (1 + rho_i (e^t - 1))` is a martingale of mean 1 for every t, so either product or sum of the `rho_i` bounds `S_n`.
 
-use crate::Variant;
+use crate::{Variant, bisect};
 
 /// Parts that n keys are cut into: at the end of each the fill is bounded.
 const PARTS: u64 = 32;
@@ -71,18 +71,14 @@ pub fn most_at_rate(pass: f64, changed: u64, error: f64) -> Option<u64> {
 /// One less than a number of keys that is too many; any such number is proven, the smallest is looked for.
 fn search(changed: u64, too_many: impl Fn(u64) -> bool) -> Option<u64> {
     let (mut low, mut step) = (changed, 1u64);
-    let mut high = loop {
+    let high = loop {
         let high = low.checked_add(step).filter(|high| *high <= MOST)?;
         if too_many(high) {
             break high;
         }
         (low, step) = (high, step + step.div_ceil(2));
     };
-    while high - low > 1 {
-        let middle = low + (high - low) / 2;
-        if too_many(middle) { high = middle } else { low = middle }
-    }
-    Some(high - 1)
+    Some(bisect(low + 1..=high, too_many) - 1)
 }
 
 /// Upper bounds of the rate after any number of keys, each wrong with a small probability.

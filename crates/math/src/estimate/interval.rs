@@ -5,7 +5,7 @@ use crate::error::out_of_range;
 use crate::occupancy::Occupancy;
 use crate::occupancy::tails::{Bounds, Effort, Tail, of_stretch};
 use crate::occupancy::thinning::{self, Budget, Precision};
-use crate::{Error, Method, Result, Variant};
+use crate::{Error, Method, Result, Variant, try_bisect};
 
 /// An estimate of the number of items with a confidence interval, ends included.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -99,13 +99,13 @@ impl Search {
         let at_least = |items: u64| -> Result<_> { self.bound(items, Tail::AtLeast(ones)) };
         let at_most = |items: u64| -> Result<_> { self.bound(items, Tail::AtMost(ones)) };
         let inside = first(outside, start, |items| Ok(at_least(items)?.lower > level))?.unwrap_or(MOST);
-        let out = bisect(outside, inside, |items| Ok(at_least(items)?.upper > level))? - 1;
+        let out = try_bisect(outside + 1..=inside, |items| Ok(at_least(items)?.upper > level))? - 1;
         let upper = if ones == self.bits {
             None
         } else {
             match first(outside, start, |items| Ok(at_most(items)?.upper <= level))? {
                 None => None,
-                Some(beyond) => Some((bisect(outside, beyond, |items| Ok(at_most(items)?.lower <= level))? - 1, beyond)),
+                Some(beyond) => Some((try_bisect(outside + 1..=beyond, |items| Ok(at_most(items)?.lower <= level))? - 1, beyond)),
             }
         };
         Ok(Bounded { lower: (out, inside), upper })
@@ -156,10 +156,12 @@ impl Search {
             Ok(bracket.upper)
         };
         let (out, inside) = bounded.lower;
-        let lower = bisect(out, inside, |items| Ok(tail(items, Tail::AtLeast(self.ones))? > self.level))?;
+        let lower = try_bisect(out + 1..=inside, |items| Ok(tail(items, Tail::AtLeast(self.ones))? > self.level))?;
         let upper = match bounded.upper {
             None => None,
-            Some((within, beyond)) => Some(bisect(within, beyond, |items| Ok(tail(items, Tail::AtMost(self.ones))? <= self.level))? - 1),
+            Some((within, beyond)) => {
+                Some(try_bisect(within + 1..=beyond, |items| Ok(tail(items, Tail::AtMost(self.ones))? <= self.level))? - 1)
+            }
         };
         Ok((lower, upper, method))
     }
@@ -188,15 +190,5 @@ fn first(low: u64, guess: u64, mut reached: impl FnMut(u64) -> Result<bool>) -> 
         high = high.saturating_add(step).min(MOST);
         step = step.saturating_mul(4);
     }
-    bisect(low, high, reached).map(Some)
-}
-
-/// The same between a number where it does not hold and one where it does.
-fn bisect(low: u64, high: u64, mut reached: impl FnMut(u64) -> Result<bool>) -> Result<u64> {
-    let (mut low, mut high) = (low, high);
-    while high - low > 1 {
-        let middle = low + (high - low) / 2;
-        if reached(middle)? { high = middle } else { low = middle }
-    }
-    Ok(high)
+    try_bisect(low + 1..=high, reached).map(Some)
 }

@@ -4,7 +4,7 @@ use super::items_by_moments;
 use crate::occupancy::contour::{Contour, MAX_THROWS};
 use crate::occupancy::tails::{Tail, of_stretch};
 use crate::occupancy::thinning::{self, Budget, Precision, too_costly};
-use crate::{Result, Variant};
+use crate::{Result, Variant, try_bisect};
 
 /// Terms of a walk through the items of a classic filter: some tenths of a second.
 const WALK_TERMS: f64 = 1e8;
@@ -55,11 +55,7 @@ fn standard(bits: u64, probes: u32, ones: u64, moments: f64) -> Result<u64> {
         low = high + 1;
         high = high.saturating_mul(2).min(most - 1);
     }
-    while low < high {
-        let middle = low + (high - low) / 2;
-        if ln(middle + 1)? > ln(middle)? { low = middle + 1 } else { high = middle }
-    }
-    Ok(low)
+    try_bisect(low..=high, |items| Ok(ln(items + 1)? <= ln(items)?))
 }
 
 fn classic(bits: u64, probes: u32, ones: u64) -> Result<u64> {

@@ -1,5 +1,6 @@
 //! Whole numbers with counted errors, and what is made of them: brackets, rates, and the searches that decide with them.
 
+pub(crate) mod bisect;
 pub(crate) mod combine;
 pub(crate) mod double;
 pub(crate) mod dyadic;
@@ -7,5 +8,6 @@ pub(crate) mod enclosure;
 pub(crate) mod fixed;
 pub(crate) mod fpr;
 pub(crate) mod modular;
+pub(crate) mod power;
 pub(crate) mod random;
 pub(crate) mod rate;

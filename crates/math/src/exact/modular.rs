@@ -1,7 +1,8 @@
 //! Whole numbers modulo m: what the laws of two hashes need of them.
 
 /// The greatest common divisor; of 0 and x it is x.
-pub(crate) fn gcd(mut a: u64, mut b: u64) -> u64 {
+#[doc(hidden)]
+pub fn gcd(mut a: u64, mut b: u64) -> u64 {
     while b > 0 {
         (a, b) = (b, a % b);
     }

@@ -42,7 +42,9 @@ impl SplitMix64 {
 }
 
 /// Its finalizer: a bijection in which every bit of the input moves every bit of the output.
-pub(crate) fn mix(word: u64) -> u64 {
+#[doc(hidden)]
+#[inline]
+pub fn mix(word: u64) -> u64 {
     let word = (word ^ word >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     let word = (word ^ word >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
     word ^ word >> 31

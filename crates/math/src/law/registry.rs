@@ -155,7 +155,10 @@ impl SchemeId {
                 }
                 Ok(Box::new(PartitionDouble::new(bits / slices, probes)?))
             }
-            _ => Ok(Box::new(Standard::new(bits, probes)?)),
+            // Double hashing on one array is dealt with above.
+            SchemeId::Double | SchemeId::DoubleNonzero | SchemeId::Square | SchemeId::Cube | SchemeId::Enhanced | SchemeId::Standard => {
+                Ok(Box::new(Standard::new(bits, probes)?))
+            }
         }
     }
 
@@ -167,7 +170,9 @@ impl SchemeId {
             SchemeId::Square => (Step::Any, Offsets::Square),
             SchemeId::Cube => (Step::Any, Offsets::Cube),
             SchemeId::Enhanced => (Step::Any, Offsets::Enhanced),
-            _ => return Ok(None),
+            SchemeId::Standard | SchemeId::Classic | SchemeId::Partitioned | SchemeId::PartitionDouble | SchemeId::Blocked => {
+                return Ok(None);
+            }
         };
         Double::new(bits, probes, step, offsets).map(Some)
     }

@@ -5,7 +5,7 @@ use super::contour::Contour;
 use super::pmf::WALKED_THROWS;
 use super::thinning::{self, Budget, Precision, Stretch};
 use crate::error::out_of_range;
-use crate::{Error, Fill, Method, Result};
+use crate::{Error, Fill, Method, Result, bisect};
 
 /// A probability: `lower <= truth <= upper`, and what that is worth.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -117,14 +117,7 @@ impl Occupancy {
             return Ok(self.search(p, &stretch, Method::Exact));
         }
         let bounds = Bounds::new(self)?;
-        let first = |reached: &dyn Fn(Probability) -> bool| {
-            let (mut low, mut high) = (least, most);
-            while low < high {
-                let middle = low + (high - low) / 2;
-                if reached(bounds.at_most(middle)) { high = middle } else { low = middle + 1 }
-            }
-            low
-        };
+        let first = |reached: &dyn Fn(Probability) -> bool| bisect(least..=most, |x| reached(bounds.at_most(x)));
         Ok(Quantile { lower: first(&|cdf| cdf.upper >= p), upper: first(&|cdf| cdf.lower >= p), method: Method::Bound })
     }
 

@@ -27,8 +27,8 @@
 //! `P(S = n) <= (1/2 pi) integral |psi(s)|^B ds` with the characteristic function `psi` of one load ([`local`]). Any t and zeta are valid, so how they are found
 //! proves nothing and needs no proof.
 //!
-//! *Full blocks.* A large t would give all its weight to blocks so full that none is ever seen. So every `Y_b` is cut at a level c that none of the blocks passes with more than a hundredth of the
-//! probability allowed: `P(R > p) <= B P(Y > c) + P((1/B) sum_b min(Y_b, c) > p)`. A block's load is binomial, and a Bernoulli variable of mean q is stochastically at most a
+//! *Full blocks.* A large t would give all its weight to blocks so full that none is ever seen. So every `Y_b` is cut at a level c that none of the blocks passes with more than a share of the
+//! probability allowed (a hundredth; where blocks are few, up to a half: their rate is that of the fullest): `P(R > p) <= B P(Y > c) + P((1/B) sum_b min(Y_b, c) > p)`. A block's load is binomial, and a Bernoulli variable of mean q is stochastically at most a
 //! Poisson variable of mean `-ln(1 - q)`, so `P(Y > c)` is at most its value for a Poisson load of mean `-n ln(1 - 1/B)`. A single block has the load n for certain, and the tail of its
 //! set bits is summed.
 //!
@@ -53,8 +53,11 @@ const MOST_BALLS: usize = 15_000;
 /// The largest exponent of a tilt: `e` to it times what is dropped is still nothing.
 const MOST_GROWTH: f64 = 60.0;
 
-/// The share of the allowed probability that goes to blocks beyond the cut.
-const CUT_SHARE: f64 = 0.01;
+/// The shares of the allowed probability that may go to blocks beyond the cut. The first unless full blocks decide.
+const CUT_SHARES: [f64; 3] = [0.01, 0.1, 0.5];
+
+/// A tilt by which the fullest block counts for more than `e` to this times an empty one is one of full blocks.
+const STEEP: f64 = 5.0;
 
 /// The law of the set bits of one block, load by load.
 pub(crate) struct BlockLaw {
@@ -85,10 +88,19 @@ impl Row {
 #[derive(Clone, Debug)]
 pub(crate) struct Tilt {
     t: f64,
+    /// The share of the allowed probability that went to the cut.
+    share: f64,
     /// For every load, `E[exp(t min(Y, c)) - 1]` and `P(Y > c)`.
     loads: Vec<(f64, f64)>,
     /// `exp(t c) - 1`
     most: f64,
+}
+
+impl Tilt {
+    /// Whether full blocks decide, so that a tilt serves few other sizes.
+    pub(crate) fn is_steep(&self) -> bool {
+        libm::log1p(self.most) > STEEP
+    }
 }
 
 impl BlockLaw {
@@ -135,7 +147,7 @@ impl BlockLaw {
     }
 
     /// All of it, or only what matters where a tilt is looked for.
-    fn tilted(&self, t: f64, cut: usize, lambda: f64, all: bool) -> Tilt {
+    fn tilted(&self, t: f64, (cut, share): (usize, f64), lambda: f64, all: bool) -> Tilt {
         let grown: Vec<f64> = (0..=BITS).map(|ones| libm::expm1(t * self.rates[ones.min(cut)])).collect();
         let searched = (lambda + 9.0 * libm::sqrt(lambda) + 12.0) as usize;
         let of_row = |row: &Row| {
@@ -147,7 +159,7 @@ impl BlockLaw {
             (growth, row.law.iter().skip((cut + 1).saturating_sub(row.first)).sum())
         };
         let rows = if all { self.rows.len() } else { searched.min(self.rows.len()) };
-        Tilt { t, loads: self.rows[..rows].iter().map(of_row).collect(), most: grown[BITS] }
+        Tilt { t, share, loads: self.rows[..rows].iter().map(of_row).collect(), most: grown[BITS] }
     }
 
     /// The variance of the filter's rate times the blocks, with the loads' sum fixed and rates cut: where to look for t.
@@ -168,13 +180,13 @@ impl BlockLaw {
     }
 
     /// The most set bits that one of the blocks has, but for a share of the probability allowed.
-    fn cut(&self, blocks: u64, items: u64, allowed: f64) -> usize {
+    fn cut(&self, blocks: u64, items: u64, allowed: f64, share: f64) -> usize {
         let weights = poisson(most_load(blocks, items), self.rows.len());
         let mut law = [0.0f64; BITS + 1];
         for (weight, row) in weights.iter().zip(&self.rows) {
             law[row.first..].iter_mut().zip(&row.law).for_each(|(sum, p)| *sum += weight * p);
         }
-        let (mut beyond, limit) = (0.0, 0.9 * CUT_SHARE * allowed / blocks as f64);
+        let (mut beyond, limit) = (0.0, 0.9 * share * allowed / blocks as f64);
         let past = law.iter().rposition(|p| {
             beyond += p;
             beyond > limit
@@ -182,33 +194,53 @@ impl BlockLaw {
         past.unwrap_or(0)
     }
 
-    /// A tilt near the best for a size, by three trials and the parabola through them: twice, or once near one that is known. It serves neighbouring sizes as well. `None` where blocks are
-    /// too full.
+    /// A tilt near the best for a size, or near one that is known. It serves neighbouring sizes as well. `None` where blocks are too full.
     pub(crate) fn tilt(&self, blocks: u64, items: u64, allowed: f64, near: Option<&Tilt>) -> Option<Tilt> {
-        let (b, lambda) = (blocks as f64, items as f64 / blocks as f64);
+        let lambda = items as f64 / blocks as f64;
         if blocks < 2 || most_load(blocks, items) + 10.0 * libm::sqrt(lambda) + 15.0 > self.rows.len() as f64 {
             return None;
         }
-        let cut = self.cut(blocks, items, allowed);
+        let first = near.map_or(CUT_SHARES[0], |near| near.share);
+        let mut best = self.tilt_with(first, blocks, items, allowed, near.map(|near| near.t))?;
+        if near.is_none() && best.1 * self.rates[best.2.0] > STEEP {
+            for share in &CUT_SHARES[1..] {
+                let other = self.tilt_with(*share, blocks, items, allowed, None);
+                best = other.filter(|other| other.0 < best.0).unwrap_or(best);
+            }
+        }
+        let (_, t, cut) = best;
+        Some(self.tilted(t, cut, lambda, true))
+    }
+
+    /// With one share, by three trials and the parabola through them, twice, or once near a tilt that is known: about the rate, the tilt and the cut.
+    fn tilt_with(&self, share: f64, blocks: u64, items: u64, allowed: f64, near: Option<f64>) -> Option<(f64, f64, (usize, f64))> {
+        let (b, lambda) = (blocks as f64, items as f64 / blocks as f64);
+        let cut = self.cut(blocks, items, allowed, share);
         let largest = MOST_GROWTH / self.rates[cut];
         let normal = || libm::sqrt(-2.0 * libm::log(allowed)) / libm::sqrt(b * self.scatter(lambda, cut));
-        let mut t = near.map_or_else(normal, |near| near.t).min(largest);
+        let kept = |t: f64| self.about(&self.tilted(t, (cut, share), lambda, false), blocks, items, allowed);
+        let (mut t, mut found) = (near.unwrap_or_else(normal).min(largest), f64::INFINITY);
         let steps: &[f64] = if near.is_some() { &[1.2] } else { &[1.4, 1.15] };
         for &step in steps {
-            let kept = |t: f64| self.about(&self.tilted(t, cut, lambda, false), blocks, items, allowed);
-            let (below, here, above) = (kept(t / step), kept(t), kept(t * step));
-            let curve = below - 2.0 * here + above;
-            let shift = if curve > 0.0 { (0.5 * (below - above) / curve).clamp(-1.5, 1.5) } else { 1.5 * (below - above).signum() };
-            t = (t * libm::pow(step, shift)).min(largest);
+            // Where the best lies beyond the three, from their end on.
+            for _ in 0..8 {
+                let (below, here, above) = (kept(t / step), kept(t), kept(t * step));
+                let curve = below - 2.0 * here + above;
+                let shift = if curve > 0.0 { (0.5 * (below - above) / curve).clamp(-1.5, 1.5) } else { 1.5 * (below - above).signum() };
+                (t, found) = ((t * libm::pow(step, shift)).min(largest), here.min(below).min(above));
+                if shift.abs() < 1.5 || t == largest {
+                    break;
+                }
+            }
         }
-        (t.is_finite() && t > 0.0).then(|| self.tilted(t, cut, lambda, true))
+        (t.is_finite() && t > 0.0).then_some((found, t, (cut, share)))
     }
 
     /// About the rate that [`Self::kept`] proves.
     pub(crate) fn about(&self, tilt: &Tilt, blocks: u64, items: u64, allowed: f64) -> f64 {
         let (b, lambda) = (blocks as f64, items as f64 / blocks as f64);
         let (zeta, grown, variance) = self.balance(tilt, b, lambda);
-        let constant = 0.5 * libm::log(lambda / variance) - libm::log(allowed * (1.0 - CUT_SHARE));
+        let constant = 0.5 * libm::log(lambda / variance) - libm::log(allowed * (1.0 - tilt.share));
         (constant + b * (libm::log1p(grown) + lambda * less_logarithm(zeta))) / (tilt.t * b)
     }
 
@@ -352,10 +384,12 @@ fn local(parts: &[f64], blocks: f64, missing: f64) -> f64 {
     let law: Vec<f64> = parts[first..=last].iter().map(|part| part / sum).collect();
     let moment = |power: i32, about: f64| law.iter().enumerate().map(|(i, p)| p * (i as f64 - about).powi(power)).sum::<f64>();
     let mean = moment(1, 0.0);
-    // What is left out has a share of at most 1e-15. Rows end within some ten deviations and fifty loads of the mean, so it adds less than 1e-7 of them to the moments,
-    // and these margins are above that.
-    let (variance, fourth) = (moment(2, mean) * (1.0 - 1e-9), moment(4, mean) * (1.0 + 1e-6));
-    if variance.is_nan() || variance <= 0.0 || missing > 1e-15 * sum {
+    // What is left out lies beyond the last row, where probabilities fall by a third or more from load to load: to the fourth moment it adds at most twice its share at that distance.
+    // It moves the mean and the other moments by less than the margins.
+    let (share, reach) = (missing / sum, parts.len() as f64);
+    let variance = moment(2, mean) * (1.0 - 1e-9);
+    let fourth = moment(4, mean) * (1.0 + 1e-6) + 2.0 * share * reach * reach * reach * reach;
+    if variance.is_nan() || variance <= 0.0 || share.is_nan() || share > 1e-10 {
         return 1.0;
     }
     let bend = (fourth + 3.0 * variance * variance) / (12.0 * variance);

@@ -3,6 +3,7 @@
 use super::Plan;
 use super::target::{Ask, Target};
 use crate::error::out_of_range;
+use crate::exact::power::power;
 use crate::law::registry::BLOCK_BITS;
 use crate::law::{Blocked, InBlock, hash_floor};
 use crate::one_filter::blocks::{BlockLaw, Tilt};
@@ -66,7 +67,7 @@ fn ln_rate(blocks: f64, items: f64, probes: u32, second: bool) -> f64 {
     for load in 0..=most {
         let full = 1.0 - empty;
         if full > 0.0 {
-            let mut rate = whole_power(full, probes);
+            let mut rate = power(full, probes);
             if second {
                 let variance = (empty * full + (bits - 1.0) * (both - empty * empty)).max(0.0) / bits;
                 rate *= 1.0 + 0.5 * k * (k - 1.0) * variance / (full * full);
@@ -78,18 +79,6 @@ fn ln_rate(blocks: f64, items: f64, probes: u32, second: bool) -> f64 {
         both *= two;
     }
     libm::log(sum)
-}
-
-fn whole_power(base: f64, mut exponent: u32) -> f64 {
-    let (mut power, mut square) = (1.0, base);
-    while exponent > 0 {
-        if exponent % 2 == 1 {
-            power *= square;
-        }
-        square *= square;
-        exponent /= 2;
-    }
-    power
 }
 
 /// Rates in `f64`, from the rates of a block by its load, which no size changes: for each number of probes they are found once.
@@ -252,10 +241,14 @@ impl Sure<'_> {
         Some(Sure { target, confidence, probes, law, tilt, load: items as f64 / blocks as f64 })
     }
 
-    /// For sizes that are far from the first.
+    /// For sizes that are far from the first: from the tilt that is known, or for much other loads from none.
     fn tilt_at(&mut self, blocks: u64, items: u64) {
-        self.tilt = self.law.tilt(blocks.max(2), items, allowed(self.confidence), self.tilt.as_ref()).or(self.tilt.take());
-        self.load = items as f64 / blocks as f64;
+        let load = items as f64 / blocks as f64;
+        let near = self.tilt.as_ref().filter(|_| libm::log(load / self.load).abs() <= MUCH);
+        let found = self.law.tilt(blocks.max(2), items, allowed(self.confidence), near);
+        if found.is_some() {
+            (self.tilt, self.load) = (found, load);
+        }
     }
 
     /// The upper end of the rate that one filter keeps, with equal hashes.
@@ -325,14 +318,32 @@ impl Sure<'_> {
     fn fewest(&mut self, items: u64, rate: &Rate, mean: u64) -> Option<u64> {
         let range = (mean as f64, MAX_BLOCKS as f64);
         let guess = self.about_size(rate, mean as f64, range, 1.0, |blocks| (blocks as u64, items));
-        let (grain, mut blocks) = ((guess / 2e5) as u64, (guess.ceil() as u64).clamp(mean, MAX_BLOCKS));
+        let mut blocks = self.fewest_from((guess.ceil() as u64).clamp(mean, MAX_BLOCKS), items, rate, mean)?;
+        // A tilt that was found elsewhere may hide fewer.
+        for _ in 0..MOST_TILTS {
+            if !self.tilt.as_ref().is_some_and(Tilt::is_steep) {
+                break;
+            }
+            let known = (self.tilt.take(), self.load);
+            self.tilt_at(blocks, items);
+            let fewer = self.fewest_from(blocks, items, rate, mean).filter(|fewer| *fewer < blocks);
+            let Some(fewer) = fewer else {
+                (self.tilt, self.load) = known;
+                break;
+            };
+            blocks = fewer;
+        }
+        Some(self.fewer(blocks, items, rate, mean))
+    }
+
+    fn fewest_from(&mut self, guess: u64, items: u64, rate: &Rate, mean: u64) -> Option<u64> {
+        let (grain, mut blocks, mut failed) = (guess / 200_000, guess, guess);
         let mut step = grain.max(1);
-        let mut failed = blocks;
         if self.keeps(blocks, items, rate) {
             // Downwards, by larger and larger steps; a block below the mean's is out of the question.
             loop {
                 failed = blocks.saturating_sub(step).max(mean - 1);
-                if failed < mean || !self.keeps(failed, items, rate) {
+                if failed < mean || !self.keeps_anywhere(failed, items, rate) {
                     break;
                 }
                 (blocks, step) = (failed, step.saturating_mul(2));
@@ -353,7 +364,7 @@ impl Sure<'_> {
             let middle = failed + (blocks - failed) / 2;
             if self.keeps_anywhere(middle, items, rate) { blocks = middle } else { failed = middle }
         }
-        Some(self.fewer(blocks, items, rate, mean))
+        Some(blocks)
     }
 
     /// A block less, and again, while it keeps the rate: few blocks are worth a tilt of their own each.
@@ -425,6 +436,12 @@ fn near(target: &Target, probes: u32, items: u64) -> Vec<u32> {
 
 /// A size that differs by more, relatively, has a tilt of its own.
 const FAR: f64 = 0.03;
+
+/// From a tilt of a load that differs by more, in logarithms, none is looked for.
+const MUCH: f64 = 0.7;
+
+/// Where full blocks decide, a search is begun again so often from a tilt of the size it found.
+const MOST_TILTS: u32 = 2;
 
 /// Up to so many blocks a tilt is looked for at each size.
 const FEW_BLOCKS: u64 = 1_000;

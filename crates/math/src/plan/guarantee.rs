@@ -6,6 +6,7 @@
 use super::look::ln_miss;
 use super::spread::question;
 use super::target::Target;
+use crate::exact::bisect::bisect_sizes;
 use crate::law::hash_floor;
 use crate::one_filter::quantile::{Evidence, RateQuantile, miss_bound, rate_quantile_bound};
 use crate::search::{self, Fit, MAX_SEARCHED_PROBES};
@@ -144,11 +145,7 @@ impl<'a> Sure<'a> {
         while low > least && miss(low) <= self.ln_allowed {
             (low, high) = (low / 1.2, low);
         }
-        while high - low > 0.5 && high / low > 1.0 + 1e-13 {
-            let middle = low + (high - low) / 2.0;
-            if miss(middle) > self.ln_allowed { low = middle } else { high = middle }
-        }
-        high
+        bisect_sizes(low, high, |bits| miss(bits) <= self.ln_allowed).1
     }
 
     /// The first size around a guess that is proven.
@@ -261,12 +258,8 @@ impl<'a> Sure<'a> {
     }
 
     fn about_items(&self, bits: u64, probes: u32, limit: u64) -> f64 {
-        let (mut low, mut high) = (0.0, limit as f64 + 1.0);
-        while high - low > 0.5 && high / low.max(1.0) > 1.0 + 1e-13 {
-            let middle: f64 = low + (high - low) / 2.0;
-            if self.about(bits, middle.max(1.0) as u64, probes) <= self.ln_allowed { low = middle } else { high = middle }
-        }
-        low
+        let too_many = |items: f64| self.about(bits, items.max(1.0) as u64, probes) > self.ln_allowed;
+        bisect_sizes(0.0, limit as f64 + 1.0, too_many).0
     }
 
     /// Probes with which this size holds, from the best on average outwards.

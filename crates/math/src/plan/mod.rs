@@ -15,7 +15,7 @@ pub use textbook::Textbook;
 
 use crate::law::{Floor, Law, hash_floor};
 use crate::one_filter::quantile::RateQuantile;
-use crate::{Fpr, Layout, Rate, Result, SchemeId, Variant};
+use crate::{Fpr, Layout, Rate, Result, SchemeId};
 
 /// A filter whose rate is proven. [`Plan::new`] makes it; every constructor of the filter crate takes it, as often as one likes.
 #[derive(Clone, Debug, PartialEq)]
@@ -58,8 +58,16 @@ impl Plan {
         match (target.scheme, target.layout) {
             (SchemeId::Blocked, _) | (SchemeId::Standard, Layout::Lines) => blocked::plan(target),
             (SchemeId::Standard, Layout::Auto) => Plan::auto(target),
-            (scheme, _) if scheme.variant().is_some() => spread::plan(target),
-            _ => two_hash::plan(target),
+            (SchemeId::Standard | SchemeId::Classic | SchemeId::Partitioned, _) => spread::plan(target),
+            (
+                SchemeId::Double
+                | SchemeId::DoubleNonzero
+                | SchemeId::Square
+                | SchemeId::Cube
+                | SchemeId::Enhanced
+                | SchemeId::PartitionDouble,
+                _,
+            ) => two_hash::plan(target),
         }
     }
 
@@ -112,11 +120,6 @@ impl Plan {
         }
         Plan { scheme, bits, probes, items, rate: target.rate, fpr, guarantee, hash_floor, target: target.clone() }
     }
-}
-
-/// The textbook's arithmetic is that of independent positions.
-fn closest_variant(scheme: SchemeId) -> Variant {
-    scheme.variant().unwrap_or(Variant::Standard)
 }
 
 #[cfg(test)]

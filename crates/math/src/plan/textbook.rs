@@ -1,8 +1,9 @@
 //! What the textbook says, and what it is worth.
 
+use super::Plan;
 use super::spread::useful_probes;
 use super::target::Target;
-use super::{Plan, closest_variant};
+use crate::Variant;
 use crate::{Fpr, MAX_BITS, Rate, Result};
 
 /// The textbook's answer to the same question, and what it is worth: always that of a filter without blocks.
@@ -25,7 +26,8 @@ pub struct Textbook {
 
 impl Textbook {
     pub(super) fn new(target: &Target, plan: &Plan) -> Result<Textbook> {
-        let variant = closest_variant(plan.scheme);
+        // The textbook's arithmetic is that of independent positions.
+        let variant = plan.scheme.variant().unwrap_or(Variant::Standard);
         const LN2: f64 = std::f64::consts::LN_2;
         // Items for each bit at the rate asked for.
         let load = target.rate.map(|rate| match target.probes {

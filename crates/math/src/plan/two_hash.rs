@@ -3,6 +3,7 @@
 use super::Plan;
 use super::target::{Ask, Target};
 use crate::error::out_of_range;
+use crate::exact::bisect::bisect_sizes;
 use crate::exact::modular::next_prime;
 use crate::law::convergence::{LARGE_PRIME, constant, limit_rate, partition_constant};
 use crate::law::double::Shape;
@@ -131,12 +132,8 @@ impl Prediction {
         if self.rate(cap as f64, items, probes) > aim {
             return None;
         }
-        let (mut low, mut high) = (1f64, cap as f64);
-        while high - low > 0.5 && high / low > 1.0 + 1e-12 {
-            let middle = low + (high - low) / 2.0;
-            if self.rate(middle, items, probes) > aim { low = middle } else { high = middle }
-        }
-        Some(high as u64)
+        let (_, enough) = bisect_sizes(1.0, cap as f64, |bits| self.rate(bits, items, probes) <= aim);
+        Some(enough as u64)
     }
 }
 

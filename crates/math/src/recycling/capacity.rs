@@ -3,7 +3,7 @@
 use super::fluid::limit_rate;
 use super::{Bracket, Design, LongRun, Mode, Result, Seeds};
 use crate::error::{check_bits, out_of_range};
-use crate::{Error, Rate};
+use crate::{Error, Rate, try_bisect};
 use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
 
@@ -270,11 +270,8 @@ impl<'a> Search<'a> {
             _ => None,
         };
         let guess = near.unwrap_or(limit.saturating_add_signed(shift)).clamp(least, bits - 1);
-        let (mut low, mut high) = around(guess, least, bits, &meets)?;
-        while high - low > 1 {
-            let middle = low + (high - low) / 2;
-            if meets(middle)? { low = middle } else { high = middle }
-        }
+        let (low, high) = around(guess, least, bits, &meets)?;
+        let low = try_bisect(low + 1..=high, |sigma| Ok(!meets(sigma)?))? - 1;
         // Both are below 2^62.
         self.shifts.borrow_mut().insert(probes, low as i64 - limit as i64);
         if low == least && !meets(least)? {

@@ -2,7 +2,7 @@
 
 use super::cycle::{Cycle, MAX_LAW};
 use super::{Bracket, Design, Phases, Result, Trigger};
-use crate::Method;
+use crate::{Method, bisect};
 
 /// What a design remembers. Times are counted in *new* items: those that the active filter did not hold, so an item that only refreshes a frozen one counts.
 #[derive(Clone, Debug)]
@@ -138,11 +138,7 @@ impl Forgetting {
         if self.probability(0).value >= probability {
             return Some(0);
         }
-        while high - low > 1 {
-            let middle = low + (high - low) / 2;
-            if self.probability(middle).value < probability { low = middle } else { high = middle }
-        }
-        Some(high)
+        Some(bisect(low + 1..=high, |gap| self.probability(gap).value >= probability))
     }
 }
 

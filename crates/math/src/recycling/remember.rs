@@ -3,8 +3,8 @@
 use super::capacity::{Kept, Search};
 use super::forgetting::MANY_CALLS;
 use super::{Design, Mode, Phases, Result, SizedDesign, Trigger};
-use crate::Rate;
 use crate::error::out_of_range;
+use crate::{Rate, try_bisect};
 
 /// A small design that still knows an item after `items` more new ones, but for a share `forgotten` of the items, at a long-run rate of at most `rate`. `None` above 2^62 bits.
 ///
@@ -95,11 +95,7 @@ fn just_holding(items: u64, probes: u32, guess: f64, search: &Search<'_>, mode: 
             return Ok(None);
         }
     }
-    while high - low > 1 {
-        let middle = low + (high - low) / 2;
-        if meets(middle)? { high = middle } else { low = middle }
-    }
-    Design::new(high, probes, sigma, mode).map(Some)
+    Design::new(try_bisect(low + 1..=high, meets)?, probes, sigma, mode).map(Some)
 }
 
 /// No memory holds more.

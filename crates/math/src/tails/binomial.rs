@@ -3,6 +3,7 @@
 //! Tails are sums of positive terms from Loader's saddle-point form of the probability ("Fast and accurate computation of binomial
 //! probabilities", 2000), which keeps its digits at 10^12 trials; the usual special-function crates lose them from about 10^9.
 
+use crate::bisect;
 use std::f64::consts::PI;
 
 /// The probability of exactly `hits` in `trials` at chance `p`. Relative error about 1e-13 at 10^12 trials.
@@ -78,11 +79,7 @@ pub fn noticed_rate(trials: u64, rate: f64, alpha: f64) -> Option<f64> {
     if !rejected(trials) {
         return None;
     }
-    let (mut least_rejected, mut high) = ((trials as f64 * rate) as u64, trials);
-    while least_rejected < high {
-        let middle = least_rejected + (high - least_rejected) / 2;
-        if rejected(middle) { high = middle } else { least_rejected = middle + 1 }
-    }
+    let least_rejected = bisect((trials as f64 * rate) as u64..=trials, rejected);
     Some(solve(|p| at_least(least_rejected, trials, p) >= 0.99))
 }
 

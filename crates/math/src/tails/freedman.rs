@@ -11,8 +11,8 @@
 //! u must be chosen before the stream is seen. The average over a fixed grid of u is a martingale as well, and near the best u of the grid whatever S becomes; by Ville's
 //! inequality it reaches `1 / alpha` with probability at most alpha, at all times together. So the bound may be looked at after every item.
 
-use crate::Result;
 use crate::error::out_of_range;
+use crate::{Result, bisect};
 
 /// Values of u: from the largest down by factors of the root of 2. The last is below 2^-27 times the first, near enough to 0 for 10^15 wrong drops.
 const GRID: u32 = 96;
@@ -56,11 +56,7 @@ pub fn wrong_drops_at_most(compensator: f64, max_odds: f64, confidence: f64) -> 
         low = high;
         high *= 2;
     }
-    while high - low > 1 {
-        let middle = low + (high - low) / 2;
-        if possible(middle) { low = middle } else { high = middle }
-    }
-    Ok(low)
+    Ok(bisect(low + 1..=high, |drops| !possible(drops)) - 1)
 }
 
 /// The logarithm of the average of `(1 + u)^drops (1 - G u)^(S / G)` over the grid of u. Increasing in the drops.

@@ -23,6 +23,7 @@ use super::moments::after;
 use crate::error::out_of_range;
 use crate::exact::enclosure::Enclose;
 use crate::law::Blocked;
+use crate::try_bisect;
 use crate::{Fpr, Law, Method};
 
 /// A stretch of items takes a sixth of its distance from n where chances are high, a third where they are low: a tenth or so is lost of sums that are themselves the small part.
@@ -67,11 +68,7 @@ pub(super) fn crossing(law: &Blocked, limit: f64) -> Result<u64> {
         }
         (low, high) = (high, 2 * high);
     }
-    while high - low > 1 {
-        let middle = low + (high - low) / 2;
-        if above(middle)? { high = middle } else { low = middle }
-    }
-    Ok(high)
+    try_bisect(low + 1..=high, above)
 }
 
 /// Sums over items on one side of n, each at least the truth.

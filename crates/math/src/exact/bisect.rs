@@ -1,0 +1,53 @@
+//! Bisection over whole numbers and sizes.
+
+use std::convert::Infallible;
+use std::ops::RangeInclusive;
+
+/// The least number of a range for which `reached` holds, given that it holds for the last one and, once it holds, goes on to hold. The last one is not asked. About
+/// `log2` of the range's length questions; an empty range gives its end.
+///
+/// ```
+/// assert_eq!(truebloom_math::bisect(0..=100, |x| x * x >= 50), 8);
+/// ```
+pub fn bisect(range: RangeInclusive<u64>, mut reached: impl FnMut(u64) -> bool) -> u64 {
+    match try_bisect(range, |at| Ok::<bool, Infallible>(reached(at))) {
+        Ok(first) => first,
+    }
+}
+
+/// The same where a question may fail. Errors with the first failure.
+pub fn try_bisect<E>(range: RangeInclusive<u64>, mut reached: impl FnMut(u64) -> Result<bool, E>) -> Result<u64, E> {
+    let (mut low, mut high) = range.into_inner();
+    while low < high {
+        let middle = low + (high - low) / 2;
+        if reached(middle)? { high = middle } else { low = middle + 1 }
+    }
+    Ok(high)
+}
+
+/// About the least size between two for which `reached` holds, where whole numbers may be too many to count: to half of one, or 1e-13 of it. The last sizes that did not reach and that did.
+pub(crate) fn bisect_sizes(mut low: f64, mut high: f64, reached: impl Fn(f64) -> bool) -> (f64, f64) {
+    while high - low > 0.5 && high / low.max(1.0) > 1.0 + 1e-13 {
+        let middle = low + (high - low) / 2.0;
+        if reached(middle) { high = middle } else { low = middle }
+    }
+    (low, high)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_boundary_of_small_ranges_and_the_ends_of_large_ones() {
+        for first in 0..20 {
+            assert_eq!(bisect(0..=19, |x| x >= first), first);
+            assert_eq!(bisect(3..=19, |x| x >= first), first.max(3));
+        }
+        for first in [0, 1, u64::MAX - 1, u64::MAX] {
+            assert_eq!(bisect(0..=u64::MAX, |x| x >= first), first);
+        }
+        assert_eq!(bisect(7..=7, |_| unreachable!("the last one is not asked")), 7);
+        assert_eq!(try_bisect(0..=9, Err::<bool, u64>), Err(4));
+    }
+}
