@@ -9,3 +9,4 @@ pub(crate) mod fpr;
 pub(crate) mod modular;
 pub(crate) mod random;
 pub(crate) mod rate;
+pub(crate) mod work;

@@ -3,6 +3,7 @@
 use super::cycle::{Cycle, MAX_LAW};
 use super::{Bracket, Design, Phases, Result, Trigger};
 use crate::Method;
+use crate::exact::work;
 
 /// What a design remembers. Times are counted in *new* items: those that the active filter did not hold, so an item that only refreshes a frozen one counts.
 #[derive(Clone, Debug)]
@@ -29,6 +30,7 @@ impl Design {
     ///
     /// Time as for [`Design::cycle`].
     pub fn forgetting(&self) -> Result<Forgetting> {
+        let _work = work::begin();
         self.forgetting_within(MAX_LAW)
     }
 
