@@ -3,6 +3,7 @@
 //! Records and `eval` are private to the command, a program without a library. Their sources are compiled in here, as modules of the same names: the command keeps its shape, and nobody is tempted to use
 //! its inside as a library. The table of numeric calls is that of the test `extreme` of `truebloom-math`.
 #![allow(dead_code, unused_imports, reason = "most of the command is not called from here")]
+#![allow(unreachable_pub, reason = "a library for the fuzz targets, a program for the test")]
 
 #[path = "../../crates/cli/src/arch.rs"]
 mod arch;

@@ -5,7 +5,7 @@ use truebloom::count_min::{CountMin, HeavyHitters, ListedSketch, PairwiseCountMi
 use truebloom::recycling::BlockedRecyclingFilter;
 use truebloom::scheme::Classic;
 use truebloom::verify::Verification;
-use truebloom::{AnyFilter, Filter, FileHeader, FileKind, PortableHasher, RecyclingFilter};
+use truebloom::{AnyFilter, FileHeader, FileKind, Filter, PortableHasher, RecyclingFilter};
 
 /// Larger payloads say nothing new, and take time.
 const MOST_BYTES: usize = 1 << 16;

@@ -11,7 +11,8 @@ const MOST: Duration = Duration::from_secs(12);
 /// The first two bytes choose the call, the others its arguments.
 pub fn numeric(data: &[u8]) {
     let Some((number, data)) = data.split_first_chunk::<2>() else { return };
-    let calls: Vec<&Call> = [crate::laws::CALLS, crate::numbers::CALLS, crate::plans::CALLS, crate::recycling::CALLS].into_iter().flatten().collect();
+    let calls: Vec<&Call> =
+        [crate::laws::CALLS, crate::numbers::CALLS, crate::plans::CALLS, crate::recycling::CALLS].into_iter().flatten().collect();
     let (name, call) = calls[usize::from(u16::from_le_bytes(*number)) % calls.len()];
     let drawn = Arc::new(Mutex::new(String::new()));
     let before = clock();

@@ -10,6 +10,7 @@ use truebloom::{AnyFilter, Filter, PortableHasher, Seed};
 /// Enough to fill small filters more than once.
 const MOST_STEPS: usize = 400;
 
+/// The first bytes choose scheme, size and seed, the others what is done.
 pub fn operations(data: &[u8]) {
     let mut bytes = Bytes(data);
     let scheme = SchemeId::ALL[usize::from(bytes.byte()) % SchemeId::ALL.len()];

@@ -108,15 +108,17 @@ fn read(form: &[&str], threads: &str, bytes: &[u8], as_is: bool) -> Outcome {
                     outcome.text.extend_from_slice(args.terminator());
                 }
             }
-            Event::Header(piece) | Event::Passed(piece) => outcome.text.extend_from_slice(piece),
+            Event::Header(piece) => outcome.text.extend([piece, b"\n"].concat()),
+            Event::Passed(piece) => outcome.text.extend_from_slice(piece),
             Event::Stopped | Event::End => break,
             _ => {}
         }
     }
     outcome.complete = records.complete();
     if form.contains(&"--csv") {
-        // Empty lines say nothing in CSV. Before a broken record they are passed on or dropped, as blocks end.
-        let lines = outcome.text.split(|byte| *byte == b'\n').filter(|line| !line.is_empty() && *line != b"\r");
+        // Empty lines and carriage returns at the end of lines say nothing in CSV. At a broken record they are passed on or dropped, as blocks end.
+        outcome.text.retain(|byte| *byte != b'\r');
+        let lines = outcome.text.split(|byte| *byte == b'\n').filter(|line| !line.is_empty());
         outcome.text = lines.collect::<Vec<_>>().join(&b'\n');
     }
     outcome

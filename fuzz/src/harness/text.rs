@@ -3,6 +3,7 @@
 use crate::args;
 use truebloom::{Rate, Seed};
 
+/// A text as any argument; what is printed of it is read again.
 pub fn text(data: &[u8]) {
     let Ok(text) = std::str::from_utf8(data) else { return };
     let _ = (args::items(text), args::confidence(text), args::time(text), args::seconds(text), args::probes(text), args::json_whole(text));

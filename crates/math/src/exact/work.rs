@@ -26,6 +26,19 @@ pub(crate) fn begin() -> Work {
     Work(())
 }
 
+/// Counts the work of several calls as that of one, so that together they take about a second at most. What cannot be paid any more is an error,
+/// [`Error::TooLong`]; calls with cheaper routes take those.
+///
+/// ```
+/// use truebloom_math::{Variant, as_one_call};
+/// let rates = as_one_call(|| [7, 8].map(|probes| Variant::Standard.fpr(9_585, 1_000, probes)));
+/// assert!(rates.iter().all(|rate| rate.is_ok()));
+/// ```
+pub fn as_one_call<T>(calls: impl FnOnce() -> T) -> T {
+    let _work = begin();
+    calls()
+}
+
 impl Drop for Work {
     fn drop(&mut self) {
         let (left, calls) = ACCOUNT.get();

@@ -302,7 +302,7 @@ impl Enclose for Inclusion {
             return Err(Error::TooCostly { probes: self.probes, digits: bits as u64 });
         }
         // Short numbers take longer than their words alone.
-        work::spend("exact rates", work + 20.0 * k * (steps + k))
+        work::spend("exact rates", work + 20.0 * k * steps + 4.0 * k * k)
     }
 }
 

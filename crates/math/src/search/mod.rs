@@ -98,6 +98,9 @@ pub(crate) fn best_probes(variant: Variant, bits: u64, items: u64, most: u32) ->
     if bits == 1 {
         return Ok(OptimalProbes { probes: 1, ties: (1..=most).collect(), fpr: Fpr::ONE, capped: false });
     }
+    if variant == Variant::Classic && items == 1 {
+        return best_for_one_item(bits, most);
+    }
     if variant == Variant::Classic {
         // A logarithm for every probe of every number of probes.
         work::spend("the best probes of these bits and items", 20.0 * f64::from(most) * f64::from(most))?;
@@ -112,6 +115,18 @@ pub(crate) fn best_probes(variant: Variant, bits: u64, items: u64, most: u32) ->
     }
     best.ties.sort_unstable();
     Ok(OptimalProbes { probes: best.ties[0], ties: best.ties, fpr: best.fpr, capped: false })
+}
+
+/// A query of distinct positions passes one item of as many if they are the same: a rate of `1 / C(m, k)`, which falls up to m/2 and rises from there.
+fn best_for_one_item(bits: u64, most: u32) -> Result<OptimalProbes> {
+    let possible = |probes: u64| u32::try_from(probes).ok().filter(|&probes| (1..=most).contains(&probes));
+    let mut ties: Vec<u32> = [bits / 2, bits.div_ceil(2)].into_iter().filter_map(possible).collect();
+    ties.dedup();
+    if ties.is_empty() {
+        ties.push(most);
+    }
+    let fpr = Variant::Classic.expected(bits, 1, ties[0])?.fpr()?;
+    Ok(OptimalProbes { probes: ties[0], ties, fpr, capped: false })
 }
 
 /// Below this number of items the bounds by the mean fill are too weak to exclude much.

@@ -40,7 +40,7 @@ pub(crate) fn run(_: &Args) -> Result<ExitCode, Failure> {
         match records.next() {
             Event::Batch(queries, _) => {
                 for (line, _) in queries.iter() {
-                    let answer = guarded(|| answer(line)).unwrap_or_else(|message| {
+                    let answer = guarded(|| truebloom_math::as_one_call(|| answer(line))).unwrap_or_else(|message| {
                         code = ExitCode::from(2);
                         Map::from_iter([("error".to_owned(), message.into())])
                     });
