@@ -81,6 +81,10 @@ impl Verification {
     /// The bits of a block share its load, so the set bits of a blocked filter are no sum of independent ones; their number is bounded by how far one item can move it (McDiarmid's
     /// inequality), which notices a hash that leaves most blocks empty.
     pub fn of<S: Scheme, H: KeyHasher>(filter: &FilterOf<S, H>) -> Result<Verification, Error> {
+        truebloom_math::as_one_call(|| Verification::examine(filter))
+    }
+
+    fn examine<S: Scheme, H: KeyHasher>(filter: &FilterOf<S, H>) -> Result<Verification, Error> {
         let law = filter.law();
         // Of a blocked filter every block is looked at: once.
         let own = filter.fpr();

@@ -160,6 +160,11 @@ pub enum Error {
 pub type Result<T> = std::result::Result<T, Error>;
 
 impl Error {
+    /// Whether an answer may exist that took too much work: a cheaper route can be tried.
+    pub(crate) fn is_cost(&self) -> bool {
+        matches!(self, Error::TooCostly { .. } | Error::TooLong { .. } | Error::LawTooCostly { .. })
+    }
+
     /// [`Error::OutOfRange`] from anything that can be shown: the parameter's name, what was found, and what was expected ("from 1 to 64").
     pub fn out_of_range(name: &'static str, found: impl ToString, expected: impl ToString) -> Error {
         Error::OutOfRange { name, found: found.to_string(), expected: expected.to_string() }

@@ -25,6 +25,9 @@
 //! recursions of the papers cannot give them in floating point, where they lose up to all digits, so rates are computed in whole numbers whose rounding errors are
 //! counted (module [`law`]).
 //!
+//! No call works for more than about a second, whatever its arguments (simulations take the steps they are asked for): where the exact answer takes longer there is a wider bracket that says so, or an error. The
+//! steps are counted, so that the same arguments have the same answer on every machine.
+//!
 //! ```
 //! use truebloom_math::{Plan, Target};
 //! let plan = Plan::new(&Target::new().items(100).rate("1e-6".parse()?))?;
@@ -59,6 +62,7 @@ pub use exact::power::power;
 #[doc(hidden)]
 pub use exact::random::mix;
 pub use exact::rate::Rate;
+pub use exact::work::as_one_call;
 pub use law::{BLOCK_BITS, Fill, Law, Layout, SchemeId, Variant, convergence, sets, simulation};
 pub use one_filter::{
     Hits, HitsQuantile, RateMoments, RateQuantile, confidence_bound, false_positives, hits_quantile_bound, rate_moments,

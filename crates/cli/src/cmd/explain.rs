@@ -6,7 +6,7 @@ use crate::report::{FormatArgs, Report, count as counted, fpr as fpr_text, fpr_v
 use serde_json::{Map, Value, json};
 use std::process::ExitCode;
 use truebloom_math::occupancy::Occupancy;
-use truebloom_math::{Approximation, Fpr, Variant, bounds, efficiency, rate_moments, rate_quantile_bound};
+use truebloom_math::{Approximation, Fpr, Variant, as_one_call, bounds, efficiency, rate_moments, rate_quantile_bound};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -62,14 +62,18 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
         plural(args.items, "item")
     );
     report.line("filter", size);
-    let expected = args.variant.fpr(args.bits, args.items, args.probes)?;
-    let fills = add_fill(&mut report, args)?;
-    add_rate(&mut report, args, &expected, fills)?;
-    add_bounds(&mut report, args, &expected);
-    add_approximations(&mut report, args, &expected);
-    add_efficiency(&mut report, args)?;
+    as_one_call(|| add_all(&mut report, args))?;
     report.print_as(args.format.format())?;
     Ok(ExitCode::SUCCESS)
+}
+
+fn add_all(report: &mut Report, args: &Args) -> Result<(), Failure> {
+    let expected = args.variant.fpr(args.bits, args.items, args.probes)?;
+    let fills = add_fill(report, args)?;
+    add_rate(report, args, &expected, fills)?;
+    add_bounds(report, args, &expected);
+    add_approximations(report, args, &expected);
+    add_efficiency(report, args)
 }
 
 /// Gives back the numbers of set bits that the shares [`LEVELS`] of all filters keep to, where they are known and not only bounded.

@@ -5,6 +5,7 @@ use super::shape::inverse;
 use super::{Family, LN_SLACK, Rows, Shape, ln_target};
 use crate::exact::combine::Power;
 use crate::exact::enclosure::{Enclose, GUARD};
+use crate::exact::work;
 use crate::{Fpr, Rate, Result, bisect};
 
 impl Shape {
@@ -16,6 +17,7 @@ impl Shape {
     /// * two hashes, pairwise: `(1 / (epsilon w))^copies`. Nothing is proven of two rows at once (a counterexample: K14), but each of them alone obeys Markov, and
     ///   copies are independent.
     pub fn failure_bound(&self, epsilon: &Rate, family: Family) -> Result<Fpr> {
+        let _work = work::begin();
         let Some(bound) = self.failure(epsilon, family) else { return Ok(Fpr::ONE) };
         let enclosure = bound.enclose(GUARD)?;
         if enclosure.lower.floor() >= 1.0 {
@@ -58,6 +60,7 @@ impl Shape {
     /// The least number that an estimate in a stream of sum `total` is proven to exceed the count by with a probability of at most `delta`: whole counts, so that
     /// "by v + 1 or more" is what must be unlikely. At most `total`, which is certain. Some microseconds.
     pub fn error_bound(&self, total: u64, family: Family, delta: &Rate) -> u64 {
+        let _work = work::begin();
         let target = ln_target(delta);
         // The least v with ln failure((v + 1) / total) <= target; it falls with v.
         let unlikely = |v: u64| self.ln_failure((v as f64 + 1.0) / total as f64, family) <= target;

@@ -1,6 +1,7 @@
 //! The size of a sketch, and the size that an error and a risk ask for.
 
 use super::euler::{Depth, Exactly, floor_of_multiple};
+use crate::exact::work;
 
 use super::{Family, Rows};
 use crate::error::out_of_range;
@@ -49,6 +50,7 @@ impl Shape {
     ///
     /// Errors: an `epsilon` that needs more counters a row than a word counts (below about 3e-19), or more than 2^30 copies.
     pub fn for_error(epsilon: &Rate, delta: &Rate, rows: Rows) -> Result<Shape> {
+        let _work = work::begin();
         let width = width(epsilon, rows)?;
         let (depth, copies) = match rows {
             Rows::Independent => (least_depth(delta, false)?, 1),
@@ -98,6 +100,7 @@ impl Shape {
     /// The least number of copies that are proven to miss by `epsilon` N with a probability of at most `delta`, if there is one up to [`MAX_COPIES`]. For two
     /// hashes that are only pairwise independent these are more than [`for_error`](Shape::for_error) takes.
     pub fn copies_proven(&self, epsilon: &Rate, delta: &Rate, family: Family) -> Result<Option<u32>> {
+        let _work = work::begin();
         let enough = |copies| Shape { copies, ..*self }.is_proven(epsilon, delta, family);
         least(MAX_COPIES, enough)
     }

@@ -10,6 +10,7 @@
 //! (Theorem 9.1) uses all rows. Whoever takes the smaller of the two has to give each a part of the probability beforehand.
 
 use super::{LN_SLACK, Rows, Shape, ln_target};
+use crate::exact::work;
 use crate::{Rate, Result, error::out_of_range};
 
 impl Shape {
@@ -35,6 +36,7 @@ impl Shape {
 
     /// Whether [`ln_tail`](Shape::ln_tail) proves a probability of at most `delta`.
     pub fn tail_is_below(&self, at_least: &[u64], delta: &Rate) -> Result<bool> {
+        let _work = work::begin();
         Ok(self.ln_tail(at_least)? <= ln_target(delta))
     }
 }

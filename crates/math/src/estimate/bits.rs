@@ -1,6 +1,7 @@
 //! The number of bits of a filter, from how many it has set: the minimum-variance unbiased estimator of m.
 
 use crate::error::{check_probes, out_of_range};
+use crate::exact::work;
 use crate::{Error, Result, Variant};
 
 /// An estimate of the number of bits m.
@@ -38,6 +39,7 @@ const MAX_STEPS: f64 = 1e8;
 /// # Ok::<(), truebloom_math::Error>(())
 /// ```
 pub fn estimate_bits(variant: Variant, items: u64, probes: u32, ones: u64) -> Result<BitsEstimate> {
+    let _work = work::begin();
     check_probes(probes)?;
     if items == 0 {
         return out_of_range("items", items, "at least 1");

@@ -2,6 +2,7 @@
 
 use super::{check, items_by_moments};
 use crate::error::out_of_range;
+use crate::exact::work;
 use crate::occupancy::Occupancy;
 use crate::occupancy::tails::{Bounds, Effort, Tail, of_stretch};
 use crate::occupancy::thinning::{self, Budget, Precision};
@@ -46,6 +47,7 @@ const TAIL: Effort = Effort { walk: 1e6, contours: 5_000 };
 /// # Ok::<(), truebloom_math::Error>(())
 /// ```
 pub fn items_interval(variant: Variant, bits: u64, probes: u32, ones: u64, confidence: f64) -> Result<ItemsEstimate> {
+    let _work = work::begin();
     check(variant, bits, probes, ones)?;
     if !(confidence > 0.0 && confidence < 1.0) {
         return out_of_range("confidence", confidence, "between 0 and 1");

@@ -1,6 +1,7 @@
 //! The most likely number of items.
 
 use super::items_by_moments;
+use crate::exact::work;
 use crate::occupancy::contour::{Contour, MAX_THROWS};
 use crate::occupancy::tails::{Tail, of_stretch};
 use crate::occupancy::thinning::{self, Budget, Precision, too_costly};
@@ -24,6 +25,7 @@ const WALK_TERMS: f64 = 1e8;
 /// # Ok::<(), truebloom_math::Error>(())
 /// ```
 pub fn items_by_likelihood(variant: Variant, bits: u64, probes: u32, ones: u64) -> Result<Option<u64>> {
+    let _work = work::begin();
     let Some(moments) = items_by_moments(variant, bits, probes, ones)? else { return Ok(None) };
     if ones == 0 {
         return Ok(Some(0));

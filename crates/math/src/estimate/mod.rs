@@ -10,6 +10,7 @@ pub use interval::{ItemsEstimate, items_interval};
 pub use likelihood::items_by_likelihood;
 
 use crate::error::out_of_range;
+use crate::exact::work;
 use crate::{Result, Variant};
 
 /// The method-of-moments estimate of the number of distinct items in a standard filter with `ones` set bits:
@@ -37,6 +38,7 @@ pub fn items_from_ones(bits: u64, probes: u32, ones: u64) -> Option<f64> {
 /// # Ok::<(), truebloom_math::Error>(())
 /// ```
 pub fn items_by_moments(variant: Variant, bits: u64, probes: u32, ones: u64) -> Result<Option<f64>> {
+    let _work = work::begin();
     check(variant, bits, probes, ones)?;
     if ones == bits {
         return Ok(None);

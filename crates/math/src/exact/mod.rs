@@ -11,3 +11,4 @@ pub(crate) mod modular;
 pub(crate) mod power;
 pub(crate) mod random;
 pub(crate) mod rate;
+pub(crate) mod work;

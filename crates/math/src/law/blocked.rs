@@ -6,6 +6,7 @@ use super::two_blocks::TwoBlocks;
 use super::{Law, Variant};
 use crate::error::{check_bits, out_of_range};
 use crate::exact::enclosure::{Enclose, HashFloor};
+use crate::exact::work;
 use crate::{Fill, Fpr, Rate, Result};
 
 /// How the probes of an item lie in its block.
@@ -132,6 +133,7 @@ impl Law for Blocked {
     }
 
     fn fpr(&self, items: u64) -> Result<Fpr> {
+        let _work = work::begin();
         if items == 0 {
             return Ok(Fpr::ZERO);
         }
@@ -142,6 +144,7 @@ impl Law for Blocked {
     }
 
     fn meets(&self, items: u64, rate: &Rate, hash_bits: u32) -> Result<bool> {
+        let _work = work::begin();
         if items == 0 {
             return Ok(true);
         }

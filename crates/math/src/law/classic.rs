@@ -4,6 +4,7 @@ use super::inclusion::{Inclusion, Items, Query};
 use super::ratios::Ratios;
 use super::standard::single_count;
 use super::{Law, Variant};
+use crate::exact::work;
 use crate::{Fill, Fpr, Rate, Result};
 
 /// The law of k distinct positions, as Bloom proposed in 1970: Burns (60), Grandi (16). Slightly below the standard filter's rate near the best k.
@@ -35,6 +36,7 @@ impl Law for Classic {
     }
 
     fn meets(&self, items: u64, rate: &Rate, hash_bits: u32) -> Result<bool> {
+        let _work = work::begin();
         Variant::Classic.meets(self.bits, items, self.probes, rate, Some(hash_bits))
     }
 

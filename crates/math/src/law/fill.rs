@@ -2,6 +2,7 @@
 
 use crate::exact::enclosure::{Enclose, Enclosure};
 use crate::exact::fixed::{self, Divisor, Product};
+use crate::exact::work;
 use crate::law::inclusion::{Inclusion, Items};
 use crate::tails::bernoulli::bennett;
 use crate::{Error, Result};
@@ -150,7 +151,8 @@ impl Enclose for Variance {
 /// Far beyond full, the variance is too small to be worth its digits.
 fn check_moment_cost(law: &Inclusion, bits: f64) -> Result<()> {
     if bits < 1e5 {
-        return Ok(());
+        let limbs = bits / 64.0;
+        return work::spend("the moments of a law of set bits", 500.0 * (limbs * limbs + 10.0));
     }
     Err(Error::TooCostly { probes: law.probes, digits: bits as u64 })
 }

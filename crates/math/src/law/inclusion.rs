@@ -13,6 +13,7 @@
 
 use crate::exact::enclosure::{Enclose, Enclosure};
 use crate::exact::fixed::{self, Divisor, Product};
+use crate::exact::work;
 use crate::{Error, Result};
 
 /// The query's positions.
@@ -300,7 +301,8 @@ impl Enclose for Inclusion {
         if !(bits < MAX_DIGITS && work < MAX_WORK) {
             return Err(Error::TooCostly { probes: self.probes, digits: bits as u64 });
         }
-        Ok(())
+        // Short numbers take longer than their words alone.
+        work::spend("exact rates", work + 20.0 * k * steps + 4.0 * k * k)
     }
 }
 
@@ -311,8 +313,8 @@ fn heaviest_load(items: f64, mean: f64, rate: impl Fn(f64) -> f64) -> f64 {
     doubled.filter(|load| *load <= items).map(|load| poisson(load) + rate(load)).fold(f64::NEG_INFINITY, f64::max)
 }
 
-/// Word operations that one answer may take: about five seconds. The worst up to 2^40 bits and 1,000 probes takes four.
-pub(crate) const MAX_WORK: f64 = 1e10;
+/// Word operations that one sum may take: about a second. At 1,000 probes rates above about 1e-200 take less.
+pub(crate) const MAX_WORK: f64 = 1e9;
 
 /// Digits that one answer may take, so that coefficients stay below half a gigabyte.
 pub(crate) const MAX_DIGITS: f64 = 4e6;

@@ -17,6 +17,7 @@
 use super::inclusion::{Inclusion, MAX_DIGITS, MAX_WORK};
 use crate::exact::enclosure::{Enclose, Enclosure};
 use crate::exact::fixed::{self, Divisor, Product};
+use crate::exact::work;
 use crate::{Error, Result};
 
 /// How a query chooses its positions.
@@ -175,7 +176,7 @@ impl Enclose for Mixture {
         if !(bits < MAX_DIGITS && work < MAX_WORK && filters * k * limbs < MAX_WORDS) {
             return Err(Error::TooCostly { probes: self.most(), digits: bits.min(1e18) as u64 });
         }
-        Ok(())
+        work::spend("the exact rate of an intersection", work)
     }
 }
 

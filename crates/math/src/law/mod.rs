@@ -33,6 +33,7 @@ pub use standard::Standard;
 
 use crate::error::{check_bits, check_probes, out_of_range};
 use crate::exact::enclosure::{Enclose, HashFloor};
+use crate::exact::work;
 use crate::{Error, Fpr, Rate, Result};
 use inclusion::{Inclusion, Items, Query};
 use slices::Slices;
@@ -198,6 +199,7 @@ impl Variant {
     /// # Ok::<(), truebloom_math::Error>(())
     /// ```
     pub fn fpr(self, bits: u64, items: u64, probes: u32) -> Result<Fpr> {
+        let _work = work::begin();
         self.check(bits, probes)?;
         if items == 0 {
             return Ok(Fpr::ZERO);

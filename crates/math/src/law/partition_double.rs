@@ -7,8 +7,9 @@ use super::{EQUAL_HASHES, Floor, Law, hash_floor};
 use crate::error::{check_bits, check_probes, out_of_range};
 use crate::exact::enclosure::{Enclose, HashFloor};
 use crate::exact::modular::{divisors_up_to, gcd, totient};
+use crate::exact::work;
 use crate::law::convergence::{limit_rate, partition_constant};
-use crate::{Error, Fill, Fpr, Method, Rate, Result};
+use crate::{Fill, Fpr, Method, Rate, Result};
 use std::collections::BTreeMap;
 
 /// The law of the partition scheme (Kirsch and Mitzenmacher, sections 3 and 5.1), for slices of any size m', prime or not.
@@ -210,6 +211,7 @@ impl Law for PartitionDouble {
     }
 
     fn fpr(&self, items: u64) -> Result<Fpr> {
+        let _work = work::begin();
         match self.proven(items)? {
             Some(fpr) if fpr.method == Method::Exact => Ok(fpr),
             known => Ok(self.progression().best(items, known, self.first_order(items), &self.floors(items, 128))),
@@ -217,6 +219,7 @@ impl Law for PartitionDouble {
     }
 
     fn proven(&self, items: u64) -> Result<Option<Fpr>> {
+        let _work = work::begin();
         if items == 0 {
             return Ok(Some(Fpr::ZERO));
         }
@@ -232,13 +235,14 @@ impl Law for PartitionDouble {
         }
         match bracket(&self.hits(), self.pairs(), items) {
             Ok((lower, upper)) => Ok(Some(Fpr::bound(lower, upper))),
-            Err(Error::TooCostly { .. }) => Ok(None),
+            Err(error) if error.is_cost() => Ok(None),
             Err(error) => Err(error),
         }
     }
 
     /// Exactly where the rate is, else by the upper end of its bracket.
     fn meets(&self, items: u64, rate: &Rate, hash_bits: u32) -> Result<bool> {
+        let _work = work::begin();
         if items > 0
             && self.slice_bits > 1
             && self.probes <= MOST_PROBES
@@ -253,6 +257,7 @@ impl Law for PartitionDouble {
 
     /// Equal pairs bound what they add; steps of a short order meet many slices at once, to first order. Both fall with larger slices.
     fn floors(&self, items: u64, hash_bits: u32) -> Vec<Floor> {
+        let _work = work::begin();
         let own = items as f64 / self.pairs().count() as f64;
         let filled = -libm::expm1(-(items as f64) / self.slice_bits as f64);
         let mut floors = vec![

@@ -5,6 +5,7 @@ use super::ratios::Ratios;
 use super::slices::Slices;
 use super::{Law, Variant};
 use crate::error::out_of_range;
+use crate::exact::work;
 use crate::{Fill, Fpr, Rate, Result};
 
 /// The law of one uniform position in each of k slices of `bits / probes` bits; the first `bits mod probes` slices are one bit longer.
@@ -39,6 +40,7 @@ impl Law for Partitioned {
     }
 
     fn meets(&self, items: u64, rate: &Rate, hash_bits: u32) -> Result<bool> {
+        let _work = work::begin();
         Variant::Partitioned.meets(self.bits, items, self.probes, rate, Some(hash_bits))
     }
 

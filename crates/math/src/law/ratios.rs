@@ -4,6 +4,7 @@ use super::inclusion::MAX_DIGITS;
 use crate::exact::dyadic::Dyadic;
 use crate::exact::enclosure::{Enclose, Enclosure};
 use crate::exact::fixed::{self, Divisor, Product};
+use crate::exact::work;
 use crate::{Error, Fpr, Result};
 
 /// The product of `numerator / denominator` over all ratios, each to its power; no ratio above 1.
@@ -79,7 +80,7 @@ impl Enclose for Ratios {
 
     fn check_cost(&self, bits: f64) -> Result<()> {
         if bits < MAX_DIGITS {
-            return Ok(());
+            return work::spend("an exact product", self.0.len() as f64 * (bits / 64.0 + 10.0));
         }
         Err(Error::TooCostly { probes: self.0.len() as u32, digits: bits.min(1e18) as u64 })
     }

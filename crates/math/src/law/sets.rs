@@ -3,6 +3,7 @@
 use crate::error::{check_bits, out_of_range};
 use crate::exact::combine::ProductOf;
 use crate::exact::enclosure::Enclose;
+use crate::exact::work;
 use crate::law::inclusion::{Inclusion, Items, Query};
 use crate::law::mixture::{Mixture, Positions};
 use crate::{Error, Fpr, Result, Variant};
@@ -51,6 +52,7 @@ impl FromStr for SetOp {
 /// # Ok::<(), truebloom_math::Error>(())
 /// ```
 pub fn set_fpr(op: SetOp, variant: Variant, bits: u64, probes: u32, items: &[u64]) -> Result<Fpr> {
+    let _work = work::begin();
     variant.check(bits, probes)?;
     if items.is_empty() {
         return out_of_range("items", "an empty list", "at least one number, one a filter");
@@ -100,6 +102,7 @@ pub struct SetSizes<T> {
 /// `None` stands for what a full filter leaves open; a similarity of two empty sets is 1. Estimates that would be negative are 0, since `|A| + |B|` scatters around
 /// `|A or B|`. No bias correction: use intervals ([`intervals`]) for claims. For the partitioned filter the slices must be equal. Errors for impossible counts.
 pub fn sizes(variant: Variant, bits: u64, probes: u32, ones_a: u64, ones_b: u64, ones_union: u64) -> Result<SetSizes<Option<f64>>> {
+    let _work = work::begin();
     variant.check(bits, probes)?;
     check_counts(bits, ones_a, ones_b, ones_union)?;
     let [a, b, union] =

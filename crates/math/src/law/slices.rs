@@ -3,6 +3,7 @@
 use super::inclusion::{MAX_DIGITS, MAX_WORK};
 use crate::exact::enclosure::{Enclose, Enclosure};
 use crate::exact::fixed::{self, Divisor, Product};
+use crate::exact::work;
 use crate::{Error, Result};
 
 /// `k` slices, one draw of an item in each: the product over slices of `1 - (1 - 1/size)^n`. Exact for any sizes, since the slices are
@@ -88,7 +89,7 @@ impl Enclose for Slices {
     fn check_cost(&self, bits: f64) -> Result<()> {
         let limbs = bits / 64.0;
         if bits < MAX_DIGITS && 150.0 * limbs * limbs < MAX_WORK {
-            return Ok(());
+            return work::spend("exact rates", 150.0 * (limbs * limbs + 4.0));
         }
         Err(Error::TooCostly { probes: self.probes, digits: bits.min(1e18) as u64 })
     }

@@ -4,6 +4,7 @@ use super::inclusion::{Inclusion, Items, Query};
 use super::ratios::Ratios;
 use super::{Law, Variant};
 use crate::error::out_of_range;
+use crate::exact::work;
 use crate::{Fill, Fpr, Rate, Result};
 
 /// The law of k independent uniform positions, for items and queries alike: what a filter with k independent hash functions obeys.
@@ -38,6 +39,7 @@ impl Law for Standard {
     }
 
     fn meets(&self, items: u64, rate: &Rate, hash_bits: u32) -> Result<bool> {
+        let _work = work::begin();
         Variant::Standard.meets(self.bits, items, self.probes, rate, Some(hash_bits))
     }
 

@@ -11,6 +11,7 @@
 use super::inclusion::{Bases, InBlock, Inclusion, Items, MAX_DIGITS, MAX_WORK, Query};
 use crate::exact::enclosure::{Enclose, Enclosure};
 use crate::exact::fixed::{self, Divisor, Product};
+use crate::exact::work;
 use crate::{Error, Result};
 
 /// Two queries of the different blocks of a law of at least two, after at least one item.
@@ -104,7 +105,7 @@ impl Enclose for TwoBlocks {
         if !(bits < MAX_DIGITS && work < MAX_WORK) {
             return Err(Error::TooCostly { probes: self.0.probes, digits: bits as u64 });
         }
-        Ok(())
+        work::spend("the exact moments of a rate", work + 100.0 * k * k)
     }
 }
 

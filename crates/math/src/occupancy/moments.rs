@@ -4,6 +4,7 @@ use super::{Committees, Occupancy};
 use crate::error::out_of_range;
 use crate::exact::enclosure::{Enclose, Enclosure};
 use crate::exact::fixed::{self, Divisor, Product};
+use crate::exact::work;
 use crate::law::inclusion::{MAX_DIGITS, MAX_WORK};
 use crate::{Error, Result};
 
@@ -16,12 +17,14 @@ const FAR_DIGITS: u64 = 8_000;
 impl Occupancy {
     /// The expected number of set bits; relative error below 1e-15. Burns (44) with its correction, Grandi (7) and (13). Microseconds at any size.
     pub fn mean(&self) -> Result<f64> {
+        let _work = work::begin();
         Ok(self.bits as f64 * self.all_hit(1)?)
     }
 
     /// The variance of the number of set bits; relative error below 1e-15: `m h_1 + m (m-1) h_2 - m^2 h_1^2`, with `h_j` the probability that `j` given bits are
     /// set. Grandi (8) and (14); Burns (43) and (50) are misprinted. Microseconds at any size; 0 where it is below the range of `f64`.
     pub fn variance(&self) -> Result<f64> {
+        let _work = work::begin();
         let (least, most) = self.support();
         if least == most {
             return Ok(0.0);
@@ -45,6 +48,7 @@ impl Occupancy {
     /// `E[X^r]` for an order r from 1 to 1,000, as the sum over j of Stirling numbers of the second kind times factorial moments, all positive; relative error
     /// below `1e-15 (r + 2)`. Burns (10) and (17). Work grows with the fourth power of r; errors where the moment is too large for an `f64`.
     pub fn raw_moment(&self, order: u32) -> Result<f64> {
+        let _work = work::begin();
         check_order(order)?;
         // S(r, j) by S(r+1, j) = j S(r, j) + S(r, j-1).
         let mut stirling = vec![0.0; order as usize + 1];
@@ -68,6 +72,7 @@ impl Occupancy {
     /// `E[X .. (X-r+1)]` for an order r from 1 to 1,000: `m (m-1) .. (m-r+1)` times the probability that r given bits are all set; relative error below
     /// `1e-15 (r + 2)`. Burns (9), (16), (37) and (41). Errors where the moment is too large for an `f64`.
     pub fn factorial_moment(&self, order: u32) -> Result<f64> {
+        let _work = work::begin();
         check_order(order)?;
         let hit = self.all_hit(order)?;
         if hit == 0.0 {
@@ -79,6 +84,7 @@ impl Occupancy {
 
     /// `E[C(X, r)]` for an order r from 1 to 1,000: the factorial moment over `r!`. Relative error below `2e-15 (r + 2)`. Burns (33) and (36).
     pub fn binomial_moment(&self, order: u32) -> Result<f64> {
+        let _work = work::begin();
         check_order(order)?;
         let hit = self.all_hit(order)?;
         if hit == 0.0 {
@@ -171,8 +177,9 @@ fn empty_error(committees: &[Committees], last: u32) -> u128 {
 fn check_cost(committees: &[Committees], order: u32, bits: f64) -> Result<()> {
     let limbs = bits / 64.0;
     let steps: f64 = committees.iter().map(|c| 2.0 * f64::from(128 - c.count.leading_zeros())).sum();
-    if bits < MAX_DIGITS && f64::from(order) * (steps * limbs * limbs + 10.0 * limbs) < MAX_WORK {
-        return Ok(());
+    let work = f64::from(order) * (steps * limbs * limbs + 10.0 * limbs);
+    if bits < MAX_DIGITS && work < MAX_WORK {
+        return work::spend("the moments of a law of set bits", work + 20.0 * f64::from(order) * steps);
     }
     Err(Error::TooCostly { probes: order, digits: bits.min(1e18) as u64 })
 }

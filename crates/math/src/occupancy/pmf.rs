@@ -4,13 +4,14 @@ use super::Occupancy;
 use super::contour::Contour;
 use super::thinning::{self, Budget, Precision, Stretch, too_costly};
 use crate::error::out_of_range;
+use crate::exact::work;
 use crate::{Method, Result};
 
 /// Throws up to which the standard law is walked; the contour is faster beyond.
 pub(super) const WALKED_THROWS: u128 = 256;
 
-/// Terms of a walk in pairs of `f64`: some five seconds.
-const WALK_TERMS: f64 = 4e8;
+/// Terms of a walk in pairs of `f64`: a second or two.
+const WALK_TERMS: f64 = 1.5e8;
 
 /// Probabilities by contour integrals, of some 3 microseconds each: some three seconds.
 const CONTOURS: u64 = 1_000_000;
@@ -42,6 +43,7 @@ impl Occupancy {
     /// the law times the size), or, for more than some hundred single throws, by contour integrals (3 microseconds a probability). Errors with
     /// [`crate::Error::LawTooCostly`] above 2^27 bits, and where the recurrence would take more than some seconds.
     pub fn pmf(&self) -> Result<Vec<f64>> {
+        let _work = work::begin();
         if self.bits > MAX_VECTOR {
             return Err(too_costly(self.bits));
         }
@@ -60,12 +62,14 @@ impl Occupancy {
     /// # Ok::<(), truebloom_math::Error>(())
     /// ```
     pub fn pmf_window(&self) -> Result<Pmf> {
+        let _work = work::begin();
         self.part(1e-20)
     }
 
     /// The probability of exactly `ones` set bits; relative error at most 1e-12 above 1e-280. 0 where impossible. Microseconds for the standard law at any size to 2^53
     /// bits and throws; otherwise the cost of [`Occupancy::pmf_window`].
     pub fn probability(&self, ones: u64) -> Result<f64> {
+        let _work = work::begin();
         let (least, most) = self.support();
         if ones < least || ones > most {
             return Ok(0.0);
@@ -89,6 +93,7 @@ impl Occupancy {
     /// By summing [`Occupancy::pmf`], at its cost: relative error at most 2e-12 for z of 0 or more; below 0 the terms alternate, and the error is at most 2e-12 of the value
     /// at |z|. Errors where the value is beyond an `f64`, or rests on probabilities below 1e-280.
     pub fn generating_function(&self, z: f64) -> Result<f64> {
+        let _work = work::begin();
         if !z.is_finite() {
             return out_of_range("z", z, "a finite number");
         }

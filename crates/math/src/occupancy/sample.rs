@@ -4,14 +4,14 @@ use super::Occupancy;
 use super::thinning::too_costly;
 use crate::Result;
 
-/// Draws that one sample may take.
-const MAX_DRAWS: f64 = 1e9;
+/// Draws that one sample may take: a second or so.
+const MAX_DRAWS: f64 = 1e7;
 
 impl Occupancy {
     /// One number of set bits, drawn exactly from the law by throwing: `words` must give uniform and independent 64-bit words.
     ///
     /// Work: one draw a throw, and for a committee as many draws as it has members, or as it leaves out. Memory: one byte a bit. Errors with
-    /// [`crate::Error::LawTooCostly`] above 10^9 draws or bits.
+    /// [`crate::Error::LawTooCostly`] above some 10^7 draws (a member of a committee counts as four) or 10^8 bits.
     ///
     /// ```
     /// use truebloom_math::occupancy::Occupancy;
@@ -28,8 +28,14 @@ impl Occupancy {
     /// ```
     pub fn sample(&self, words: &mut impl FnMut() -> u64) -> Result<u64> {
         let all = self.departments.iter().flatten();
-        let draws: f64 = all.map(|c| c.count as f64 * c.size.min(self.bits - c.size + 1) as f64).sum();
-        if draws + self.bits as f64 * self.departments.len() as f64 > MAX_DRAWS {
+        // Members are remembered; those who are left out are taken from a list of all.
+        let each = |size: u64| match size {
+            1 => 1.0,
+            _ if size <= self.bits / 2 => 4.0 * size as f64,
+            _ => 4.0 * (self.bits - size) as f64 + 0.1 * self.bits as f64 + 1.0,
+        };
+        let draws: f64 = all.map(|c| c.count as f64 * each(c.size)).sum();
+        if draws + 0.05 * self.bits as f64 * (self.departments.len() as f64 + 1.0) > MAX_DRAWS {
             return Err(too_costly(self.bits));
         }
         let bits = self.bits as usize;

@@ -5,6 +5,7 @@ use super::contour::Contour;
 use super::pmf::WALKED_THROWS;
 use super::thinning::{self, Budget, Precision, Stretch};
 use crate::error::out_of_range;
+use crate::exact::work;
 use crate::{Error, Fill, Method, Result, bisect};
 
 /// A probability: `lower <= truth <= upper`, and what that is worth.
@@ -77,6 +78,7 @@ impl Occupancy {
     /// Summed at sizes where that takes at most half a second, keeping the relative precision of the smaller tail; beyond, a proven bound. Microseconds to half a
     /// second. Errors only if the moments do.
     pub fn cdf(&self, ones: u64) -> Result<Probability> {
+        let _work = work::begin();
         if (ones as f64) < self.mean()? {
             return self.tail(Tail::AtMost(ones), Effort::FULL);
         }
@@ -88,6 +90,7 @@ impl Occupancy {
 
     /// The probability of at least `ones` set bits; see [`Occupancy::cdf`].
     pub fn at_least(&self, ones: u64) -> Result<Probability> {
+        let _work = work::begin();
         match ones.checked_sub(1) {
             None => Ok(Probability::certain(1.0)),
             Some(before) if (before as f64) < self.mean()? => Ok(self.tail(Tail::AtMost(before), Effort::FULL)?.complement()),
@@ -108,6 +111,7 @@ impl Occupancy {
     /// # Ok::<(), truebloom_math::Error>(())
     /// ```
     pub fn quantile(&self, p: f64) -> Result<Quantile> {
+        let _work = work::begin();
         check_level(p)?;
         let (least, most) = self.support();
         if least == most {
@@ -123,6 +127,7 @@ impl Occupancy {
 
     /// The same by summing the law; two ends differ only where P(X <= x) is within rounding of p. Up to some seconds; errors with [`Error::LawTooCostly`] beyond.
     pub fn exact_quantile(&self, p: f64) -> Result<Quantile> {
+        let _work = work::begin();
         check_level(p)?;
         let (least, most) = self.support();
         if least == most {

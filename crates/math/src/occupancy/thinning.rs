@@ -168,7 +168,7 @@ impl<T: Real> Chain<T> {
         let (low, high) = ((self.first + size).saturating_sub(self.bits), last.min(size));
         let width = (high - low) as f64 + 1.0;
         // Rows are at most this long; making one costs about as much as using it twenty times.
-        self.spend(0.1 * width)?;
+        self.spend(0.1 * width + 20.0)?;
         let mut next = vec![T::ZERO; width as usize];
         let mut longest = 0;
         for (i, &weight) in self.weights.iter().enumerate() {
@@ -244,9 +244,12 @@ impl<T: Real> Chain<T> {
     /// Thins by a set whose size is random: the set bits of a department.
     fn thin_by_mixture(&mut self, sizes: &Chain<T>) -> Result<()> {
         let top = self.first + self.weights.len() as u64 - 1;
+        // Before so much memory is taken.
+        self.spend(2.0 * top as f64)?;
         let mut next = vec![T::ZERO; top as usize + 1];
         let (mut left_out, mut relative) = (0.0, 0.0f64);
         for (i, &share) in sizes.weights.iter().enumerate() {
+            self.spend(self.weights.len() as f64)?;
             let mut part = self.clone();
             part.thin(sizes.first + i as u64, &mut Vec::new(), top)?;
             self.spent = part.spent;

@@ -6,6 +6,7 @@
 use crate::error::out_of_range;
 use crate::exact::combine::{Difference, Power, ProductOf};
 use crate::exact::enclosure::Enclose;
+use crate::exact::work;
 use crate::law::inclusion::{Inclusion, Items, Query};
 use crate::law::mixture::{Mixture, Positions};
 use crate::law::slices::Slices;
@@ -52,6 +53,7 @@ pub struct Hits {
 /// # Ok::<(), truebloom_math::Error>(())
 /// ```
 pub fn rate_moments(variant: Variant, bits: u64, items: u64, probes: u32) -> Result<RateMoments> {
+    let _work = work::begin();
     variant.check(bits, probes)?;
     if items == 0 {
         return Ok(RateMoments { mean: Fpr::ZERO, second: Fpr::ZERO, variance: 0.0, mixed: 0.0 });
@@ -78,6 +80,7 @@ pub fn rate_moments(variant: Variant, bits: u64, items: u64, probes: u32) -> Res
 ///
 /// Exact; see [`rate_moments`]. With one query the variance is that of a coin of the expected rate. Errors for parameters out of range.
 pub fn false_positives(variant: Variant, bits: u64, items: u64, probes: u32, queries: u64) -> Result<Hits> {
+    let _work = work::begin();
     if queries > 1 << 62 {
         return out_of_range("queries", queries, "at most 2^62");
     }

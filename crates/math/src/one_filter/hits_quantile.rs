@@ -10,6 +10,7 @@
 //! and with bounds for `P(Y > y_i)` the right side is a bound; the lower tail the same way round.
 
 use crate::error::out_of_range;
+use crate::exact::work;
 use crate::occupancy::Occupancy;
 use crate::one_filter::quantile::{OnesLaw, check_confidence, own_rate};
 use crate::search::boundary;
@@ -44,6 +45,7 @@ pub struct HitsQuantile {
 /// # Ok::<(), truebloom_math::Error>(())
 /// ```
 pub fn hits_quantile_bound(variant: Variant, bits: u64, items: u64, probes: u32, queries: u64, probability: f64) -> Result<HitsQuantile> {
+    let _work = work::begin();
     variant.check(bits, probes)?;
     check_confidence(probability)?;
     // One slice is a filter of one probe.

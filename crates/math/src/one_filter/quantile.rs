@@ -5,6 +5,7 @@
 
 use crate::error::out_of_range;
 use crate::exact::enclosure::{Enclose, HashFloor};
+use crate::exact::work;
 use crate::law::hash_floor;
 use crate::law::inclusion::{Inclusion, Items, Query};
 use crate::law::ratios::Ratios;
@@ -40,6 +41,7 @@ pub struct RateQuantile {
 /// # Ok::<(), truebloom_math::Error>(())
 /// ```
 pub fn rate_quantile_bound(variant: Variant, bits: u64, items: u64, probes: u32, confidence: f64) -> Result<RateQuantile> {
+    let _work = work::begin();
     variant.check(bits, probes)?;
     check_confidence(confidence)?;
     if items == 0 {
@@ -71,6 +73,7 @@ pub fn rate_quantile_bound(variant: Variant, bits: u64, items: u64, probes: u32,
 /// A lower bound of the probability that the rate of one filter with `items` items is at most `rate`; the count of set bits that decides is found exactly.
 /// Errors for parameters out of range.
 pub fn confidence_bound(variant: Variant, bits: u64, items: u64, probes: u32, rate: &Rate) -> Result<f64> {
+    let _work = work::begin();
     variant.check(bits, probes)?;
     let miss = miss_bound(variant, bits, items, probes, rate, None, Evidence::Law { terms: WALK_TERMS })?;
     // The difference may be rounded up.

@@ -8,6 +8,7 @@ use crate::exact::combine::{Power, ProductOf};
 use crate::exact::dyadic::Dyadic;
 use crate::exact::enclosure::{Enclose, Enclosure};
 use crate::exact::fixed::{self, Divisor};
+use crate::exact::work;
 use crate::law::fill::{Mean, empties};
 use crate::law::inclusion::{Inclusion, Items, Query};
 use crate::law::mixture::{Mixture, Positions};
@@ -55,6 +56,7 @@ pub struct RateBounds {
 /// # Ok::<(), truebloom_math::Error>(())
 /// ```
 pub fn chain(bits: u64, items: u64, probes: u32, order: u32) -> Result<Chain> {
+    let _work = work::begin();
     check(bits, items, probes)?;
     let most = u64::from(probes).min(bits - u64::from(probes));
     if u64::from(order) > most {
@@ -84,6 +86,7 @@ pub fn chain(bits: u64, items: u64, probes: u32, order: u32) -> Result<Chain> {
 /// # Ok::<(), truebloom_math::Error>(())
 /// ```
 pub fn rates(bits: u64, items: u64, probes: u32) -> Result<RateBounds> {
+    let _work = work::begin();
     check(bits, items, probes)?;
     if u64::from(probes) > (bits - 1) / 2 {
         return out_of_range("probes", probes, format!("at most (bits - 1) / 2 = {}", (bits - 1) / 2));

@@ -11,6 +11,7 @@ pub use fill_tail::{OneFilter, TailBound};
 
 use crate::error::out_of_range;
 use crate::exact::enclosure::{Enclose, Enclosure, HashFloor};
+use crate::exact::work;
 use crate::law::inclusion::{Inclusion, Items, Query};
 use crate::one_filter::quantile::check_confidence;
 use crate::{Error, Rate, Result, Variant};
@@ -111,6 +112,7 @@ impl Certificate {
     ///
     /// Errors: parameters out of range, [`Error::NotCertified`] for a claim that is false or that no certificate of bearable size supports.
     pub fn new(claim: Claim) -> Result<Certificate> {
+        let _work = work::begin();
         Variant::Standard.check(claim.bits, claim.probes)?;
         if claim.items == 0 {
             return out_of_range("items", 0, "at least 1");

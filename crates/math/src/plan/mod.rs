@@ -13,6 +13,7 @@ pub use blocked::MAX_BLOCKED_PROBES;
 pub use target::{Promise, Target};
 pub use textbook::Textbook;
 
+use crate::exact::work;
 use crate::law::{Floor, Law, hash_floor};
 use crate::one_filter::quantile::RateQuantile;
 use crate::{Fpr, Layout, Rate, Result, SchemeId};
@@ -54,6 +55,7 @@ impl Plan {
     /// ([`Error::NoGuarantee`](crate::Error::NoGuarantee)); a rate below the hash floor, above the memory cap or out of reach of the given bits, each with the smallest rate
     /// that can be reached; parameters out of range.
     pub fn new(target: &Target) -> Result<Plan> {
+        let _work = work::begin();
         target.check()?;
         match (target.scheme, target.layout) {
             (SchemeId::Blocked, _) | (SchemeId::Standard, Layout::Lines) => blocked::plan(target),
@@ -90,11 +92,13 @@ impl Plan {
 
     /// What equal hashes and, for schemes of two hashes, correlated positions add to the rate at this size.
     pub fn floors(&self) -> Result<Vec<Floor>> {
+        let _work = work::begin();
         Ok(self.law()?.floors(self.items, self.target.hash_bits))
     }
 
     /// What the textbook's formulas would have given for the same question, and the rate that they would really have.
     pub fn textbook(&self) -> Result<Textbook> {
+        let _work = work::begin();
         Textbook::new(&self.target, self)
     }
 

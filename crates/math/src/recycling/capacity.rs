@@ -3,6 +3,7 @@
 use super::fluid::limit_rate;
 use super::{Bracket, Design, LongRun, Mode, Result, Seeds};
 use crate::error::{check_bits, out_of_range};
+use crate::exact::work;
 use crate::{Error, Rate, try_bisect};
 use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
@@ -34,6 +35,7 @@ pub struct SizedDesign {
 /// # Ok::<(), truebloom_math::Error>(())
 /// ```
 pub fn capacity(bits: u64, rate: &Rate, mode: Mode) -> Result<Option<SizedDesign>> {
+    let _work = work::begin();
     Search::new(rate, Kept::Average, mode)?.capacity(bits)
 }
 
@@ -55,6 +57,7 @@ pub fn capacity(bits: u64, rate: &Rate, mode: Mode) -> Result<Option<SizedDesign
 /// # Ok::<(), truebloom_math::Error>(())
 /// ```
 pub fn worst_capacity(bits: u64, rate: &Rate, mode: Mode) -> Result<Option<SizedDesign>> {
+    let _work = work::begin();
     Search::new(rate, Kept::Worst, mode)?.capacity(bits)
 }
 
@@ -65,11 +68,13 @@ pub fn worst_capacity(bits: u64, rate: &Rate, mode: Mode) -> Result<Option<Sized
 ///
 /// Errors when `items` is not above 0 and finite, and as [`capacity()`].
 pub fn min_bits(items: f64, rate: &Rate, mode: Mode) -> Result<Option<SizedDesign>> {
+    let _work = work::begin();
     Search::new(rate, Kept::Average, mode)?.min_bits(items)
 }
 
 /// As [`min_bits`], with the worst rate held to `rate`: see [`worst_capacity`].
 pub fn worst_min_bits(items: f64, rate: &Rate, mode: Mode) -> Result<Option<SizedDesign>> {
+    let _work = work::begin();
     Search::new(rate, Kept::Worst, mode)?.min_bits(items)
 }
 
@@ -383,6 +388,8 @@ fn limit_loads(rate: &Rate, kept: Kept, mode: Mode) -> Result<Vec<f64>> {
     let mut loads: Vec<f64> = Vec::new();
     let (mut best, mut most) = (0, 0.0);
     for probes in 1.. {
+        // Sixty integrals of so many terms.
+        work::spend("the loads that keep a rate in many bits", 60.0 * (1_000.0 + 5.0 * f64::from(probes)))?;
         let load = limit_load(probes, p, kept, mode.filters());
         let items = -libm::log1p(-load) / f64::from(probes);
         if items > most {

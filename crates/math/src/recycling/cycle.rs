@@ -7,6 +7,7 @@ use super::walk::Walk;
 use super::{Bracket, Design, MAX_STEPS, Result};
 use crate::error::out_of_range;
 use crate::exact::double::DoubleDouble;
+use crate::exact::work;
 use crate::{Error, Method};
 
 /// The length of a cycle (a phase, for two phases) in new items, the one that ends it counted.
@@ -35,6 +36,7 @@ impl Design {
     /// A cycle goes on after n items while at most sigma bits are set, so its law is that of the fill (Burns; not in the paper on recycling). The variance is a second pass
     /// of the recursion that carries the item's number beside the visits: `E[N (N+1) / 2]` is the sum of the numbers over a cycle.
     pub fn cycle(&self) -> Result<Cycle> {
+        let _work = work::begin();
         self.cycle_within(MAX_LAW)
     }
 
@@ -60,6 +62,7 @@ impl Design {
         if steps > MAX_STEPS / 2.0 {
             return Err(Error::TooLong { what: "the variance of the cycle length", steps, allowed: MAX_STEPS / 2.0 });
         }
+        work::spend("the variance of the cycle length", if T::UNIT < f64::EPSILON * f64::EPSILON * 1e3 { 200.0 } else { 20.0 } * steps)?;
         let start = restart_law::<T>(self);
         let distinct = !self.mode.colliding;
         let (mut visits, mut numbers) =

@@ -1,9 +1,13 @@
 //! The law of the number of set bits, item by item.
 
+use crate::exact::work;
 use crate::{Error, Result};
 
 /// Steps of one law: about a second.
 const MAX_STEPS: f64 = 6e7;
+
+/// Word operations of a step.
+const STEP: f64 = 30.0;
 
 /// `weights[i]` is the chance of `first + i` set bits; chances that are too small to matter are dropped and counted.
 #[derive(Clone, Debug)]
@@ -67,7 +71,9 @@ impl Fills {
     /// `weigh` gives the factors of an item that sets no bit and of one that does.
     fn item_after(&mut self, weigh: impl Fn(&Fills, u64) -> (f64, f64)) -> Result<()> {
         let width = self.weights.len();
-        self.steps += f64::from(self.probes) * width as f64;
+        let steps = f64::from(self.probes) * (width as f64 + f64::from(self.probes)) + 10.0;
+        self.steps += steps;
+        work::spend("the law of the fill, item by item", STEP * steps)?;
         if self.steps > MAX_STEPS {
             return Err(Error::TooLong { what: "the law of the fill, item by item", steps: self.steps, allowed: MAX_STEPS });
         }

@@ -2,6 +2,7 @@
 
 use super::cycle::{Cycle, MAX_LAW};
 use super::{Bracket, Design, Phases, Result, Trigger};
+use crate::exact::work;
 use crate::{Method, bisect};
 
 /// What a design remembers. Times are counted in *new* items: those that the active filter did not hold, so an item that only refreshes a frozen one counts.
@@ -29,6 +30,7 @@ impl Design {
     ///
     /// Time as for [`Design::cycle`].
     pub fn forgetting(&self) -> Result<Forgetting> {
+        let _work = work::begin();
         self.forgetting_within(MAX_LAW)
     }
 

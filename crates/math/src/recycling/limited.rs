@@ -6,6 +6,7 @@ use super::restart::restart_law;
 use super::{Design, Result};
 use crate::error::out_of_range;
 use crate::exact::double::DoubleDouble;
+use crate::exact::work;
 
 impl Design {
     /// The long-run average rate of one phase that is also recycled after `items` new items, however few bits are set then: at most that of [`Design::long_run`], which it reaches for many items.
@@ -14,6 +15,7 @@ impl Design {
     /// limit. Relative error below 1e-9. O(probes x items x width of the fill); errors beyond 6e7 steps, for no items, and for two phases, where an early end of one phase is
     /// correlated with the rate of the next.
     pub fn fpr_with_limit(&self, items: u64) -> Result<f64> {
+        let _work = work::begin();
         if items == 0 {
             return out_of_range("items", items, "at least 1");
         }

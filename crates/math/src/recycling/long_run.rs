@@ -8,6 +8,7 @@ use super::{Bracket, Design, Fpr, MAX_STEPS, Mode, Phases, Result, Trigger};
 use crate::exact::double::DoubleDouble;
 use crate::exact::dyadic::Dyadic;
 use crate::exact::enclosure::{Enclosure, GUARD};
+use crate::exact::work;
 use crate::law::ratios::Ratios;
 use crate::{Error, Method, Rate};
 use std::cmp::Ordering;
@@ -46,6 +47,7 @@ impl Design {
     /// are answered in microseconds by integrals whose error is bounded. Brackets are proven: up to a million hashes their ends are two `f64` apart, beyond that the narrower of both routes; one wider
     /// than 1e-9 of its value is called [`Method::Bound`]. Errors with [`Error::TooLong`] where a walk would take more than about a second.
     pub fn long_run(&self) -> Result<LongRun> {
+        let _work = work::begin();
         let found = match self.hashes() {
             ..=FINE_HASHES if self.steps_of_walk() <= FINE_STEPS => self.walked::<DoubleDouble>()?,
             ..=MOST_WALKED => match self.has_integrals() {
@@ -63,6 +65,7 @@ impl Design {
     /// The values are approximations, called so. The ends are proven but wide: an average is at most the worst rate; each item sets at most k bits; and neither distinct nor retained probes make a
     /// cycle longer. Errors as `long_run` does for parameters for which that sibling has no answer either.
     pub fn long_run_nearly(&self) -> Result<LongRun> {
+        let _work = work::begin();
         let mode = Mode { colliding: true, retaining: false, ..self.mode };
         let near = Design { mode, ..*self }.long_run()?;
         let retained = f64::from(u8::from(self.mode.retaining));
@@ -85,11 +88,19 @@ impl Design {
 
     /// A cheap bracket: by integrals from some size on.
     pub(super) fn nearly(&self) -> Result<Walked> {
-        if self.has_integrals() && self.hashes() > FEWEST_FLUID { self.fluid() } else { self.walked::<f64>() }
+        if self.has_integrals() && self.hashes() > FEWEST_FLUID {
+            work::spend("integrals over the numbers of set bits", Design::STEP * self.steps_nearly())?;
+            self.fluid()
+        } else {
+            self.walked::<f64>()
+        }
     }
 
     /// Steps of a walk with pairs of `f64` over those of one with `f64`.
     const FINER: f64 = 10.0;
+
+    /// Word operations of a step of a walk.
+    const STEP: f64 = 12.0;
 
     /// Steps of one walk.
     fn steps_of_walk(&self) -> f64 {
@@ -180,6 +191,9 @@ impl Design {
     /// Rate and items by one pass over the states.
     pub(crate) fn walked<T: Positive>(&self) -> Result<Walked> {
         self.check_steps()?;
+        // Pairs of f64 take ten times as long.
+        let each = if T::UNIT < f64::EPSILON * f64::EPSILON * 1e3 { 10.0 * Design::STEP } else { Design::STEP };
+        work::spend("a walk over the numbers of set bits", each * self.steps_of_walk())?;
         let (bits, probes, sigma, top) = (self.bits, self.probes, self.sigma, self.fullest());
         let distinct = !self.mode.colliding;
         let start = restart_law::<T>(self);
@@ -264,6 +278,8 @@ impl Design {
         if steps > MAX_STEPS {
             return Err(Error::TooLong { what: "the worst rate of two filters at one item's positions", steps, allowed: MAX_STEPS });
         }
+        let k = f64::from(self.probes);
+        work::spend("the worst rate of two filters", 50.0 * k * if self.mode.shares_positions() { k * k } else { k })?;
         let mut share = DoubleDouble::ZERO;
         for (query, weight) in self.queries::<DoubleDouble>() {
             let mut active = Average::new(query);

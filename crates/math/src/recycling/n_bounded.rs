@@ -3,6 +3,7 @@
 use super::fills::Fills;
 use super::{Bracket, Result};
 use crate::error::{check_bits, check_probes, out_of_range};
+use crate::exact::work;
 use crate::{Fpr, Method, Variant};
 
 /// Whose rate, and which items are counted up to N.
@@ -56,6 +57,7 @@ pub struct NBounded {
 /// # Ok::<(), truebloom_math::Error>(())
 /// ```
 pub fn n_bounded(bits: u64, probes: u32, items: u64, counting: Counting) -> Result<NBounded> {
+    let _work = work::begin();
     check_bits(bits)?;
     check_probes(probes)?;
     if items == 0 {

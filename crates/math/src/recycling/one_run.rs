@@ -15,6 +15,7 @@ use super::number::Positive;
 use super::walk::{MOST_STAYING, Walk};
 use super::{Design, LongRun, Phases, Result, Seeds};
 use crate::error::out_of_range;
+use crate::exact::work;
 
 /// Hashes of a cycle up to which it is walked, some six times.
 const MOST_HASHES: f64 = 1e7;
@@ -40,6 +41,7 @@ impl Design {
     /// # Ok::<(), truebloom_math::Error>(())
     /// ```
     pub fn wrong_drops_at_most(&self, items: u64, confidence: f64) -> Result<u64> {
+        let _work = work::begin();
         let threshold = threshold(items, confidence)?;
         if self.mode.seeds == Seeds::Kept {
             return out_of_range("seeds", "kept", "renewed: under one seed for ever the errors of items that come again repeat");
@@ -105,6 +107,7 @@ impl Design {
 impl BlockedDesign {
     /// As [`Design::wrong_drops_at_most`], by the worst rate, [`limit`](BlockedDesign::limit). Microseconds.
     pub fn wrong_drops_at_most(&self, items: u64, confidence: f64) -> Result<u64> {
+        let _work = work::begin();
         Ok(by_worst(items, self.limit(), threshold(items, confidence)?))
     }
 }

@@ -4,6 +4,7 @@ use super::capacity::{Kept, Search};
 use super::forgetting::MANY_CALLS;
 use super::{Design, Mode, Phases, Result, SizedDesign, Trigger};
 use crate::error::out_of_range;
+use crate::exact::work;
 use crate::{Rate, try_bisect};
 
 /// A small design that still knows an item after `items` more new ones, but for a share `forgotten` of the items, at a long-run rate of at most `rate`. `None` above 2^62 bits.
@@ -26,11 +27,13 @@ use crate::{Rate, try_bisect};
 /// # Ok::<(), truebloom_math::Error>(())
 /// ```
 pub fn remember(items: u64, forgotten: f64, rate: &Rate, mode: Mode) -> Result<Option<SizedDesign>> {
+    let _work = work::begin();
     remembering(items, forgotten, rate, Kept::Average, mode)
 }
 
 /// As [`remember()`], with the worst rate held to `rate` in place of the average: see [`worst_capacity`](super::worst_capacity).
 pub fn worst_remember(items: u64, forgotten: f64, rate: &Rate, mode: Mode) -> Result<Option<SizedDesign>> {
+    let _work = work::begin();
     remembering(items, forgotten, rate, Kept::Worst, mode)
 }
 

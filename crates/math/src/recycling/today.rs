@@ -1,6 +1,7 @@
 //! Recycling against what is done without a model: a filter sized for its worst item, emptied after a fixed number of items.
 
 use super::{Mode, Phases, SizedDesign, Trigger, capacity};
+use crate::exact::work;
 use crate::{Best, Rate, Result, Variant, max_items};
 
 /// What one memory holds at one rate: today, with one phase and with two.
@@ -43,6 +44,7 @@ impl Comparison {
 /// # Ok::<(), truebloom_math::Error>(())
 /// ```
 pub fn compare(bits: u64, rate: &Rate, mode: Mode) -> Result<Comparison> {
+    let _work = work::begin();
     let trigger = if let Phases::Two(trigger) = mode.phases { trigger } else { Trigger::Included };
     let two = Mode { phases: Phases::Two(trigger), retaining: false, ..mode };
     Ok(Comparison {

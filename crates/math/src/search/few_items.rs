@@ -15,6 +15,16 @@ pub(crate) fn ln_rates(variant: Variant, bits: u64, items: u64, wanted: &[u32]) 
     }
 }
 
+/// Steps of [`ln_rates`], about.
+pub(crate) fn steps(variant: Variant, bits: u64, items: u64, wanted: &[u32]) -> f64 {
+    let n = items as f64;
+    let throws = n * wanted.last().map_or(0.0, |&probes| f64::from(probes));
+    match variant {
+        Variant::Standard => 2.0 * throws * throws.min(bits as f64),
+        _ => wanted.iter().map(|&probes| 5.0 * n * f64::from(probes) * f64::from(probes)).sum(),
+    }
+}
+
 /// `E[(X/m)^k]` by the law of the occupied bits X, ball by ball; the balls of k probes are the first of those of k + 1.
 fn standard(bits: u64, items: u64, wanted: &[u32]) -> Vec<f64> {
     let m = bits as f64;

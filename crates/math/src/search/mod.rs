@@ -4,6 +4,7 @@ mod few_items;
 
 use crate::error::{check_bits, out_of_range};
 use crate::exact::enclosure::Enclose;
+use crate::exact::work;
 use crate::law::hash_floor;
 use crate::{Fpr, MAX_BITS, Rate, Result, Variant};
 use std::cmp::Ordering;
@@ -77,6 +78,7 @@ pub(crate) fn ln_complement_bound(variant: Variant, bits: u64, items: u64, probe
 /// items the lower bound is the law itself in floating point. Usually a few exact rates, microseconds each; some seconds for a thousand probes in a nearly
 /// empty filter. Errors for parameters out of range.
 pub fn optimal_probes(variant: Variant, bits: u64, items: u64) -> Result<OptimalProbes> {
+    let _work = work::begin();
     check_bits(bits)?;
     if items == 0 {
         return out_of_range("items", items, "at least 1");
@@ -96,6 +98,13 @@ pub(crate) fn best_probes(variant: Variant, bits: u64, items: u64, most: u32) ->
     if bits == 1 {
         return Ok(OptimalProbes { probes: 1, ties: (1..=most).collect(), fpr: Fpr::ONE, capped: false });
     }
+    if variant == Variant::Classic && items == 1 {
+        return best_for_one_item(bits, most);
+    }
+    if variant == Variant::Classic {
+        // A logarithm for every probe of every number of probes.
+        work::spend("the best probes of these bits and items", 20.0 * f64::from(most) * f64::from(most))?;
+    }
     let saturated = items as f64 * -libm::log1p(-1.0 / bits as f64) > 0.7;
     let start = if saturated { 1 } else { likely_probes(bits, items, most) };
     let mut best = Contest::new(variant, bits, items, start)?;
@@ -106,6 +115,18 @@ pub(crate) fn best_probes(variant: Variant, bits: u64, items: u64, most: u32) ->
     }
     best.ties.sort_unstable();
     Ok(OptimalProbes { probes: best.ties[0], ties: best.ties, fpr: best.fpr, capped: false })
+}
+
+/// A query of distinct positions passes one item of as many if they are the same: a rate of `1 / C(m, k)`, which falls up to m/2 and rises from there.
+fn best_for_one_item(bits: u64, most: u32) -> Result<OptimalProbes> {
+    let possible = |probes: u64| u32::try_from(probes).ok().filter(|&probes| (1..=most).contains(&probes));
+    let mut ties: Vec<u32> = [bits / 2, bits.div_ceil(2)].into_iter().filter_map(possible).collect();
+    ties.dedup();
+    if ties.is_empty() {
+        ties.push(most);
+    }
+    let fpr = Variant::Classic.expected(bits, 1, ties[0])?.fpr()?;
+    Ok(OptimalProbes { probes: ties[0], ties, fpr, capped: false })
 }
 
 /// Below this number of items the bounds by the mean fill are too weak to exclude much.
@@ -212,6 +233,7 @@ impl Contest {
     fn exclude_with_few_items(&mut self, most: u32) -> Result<()> {
         let start = self.ties[0];
         let mut left: Vec<u32> = (1..=most).filter(|&k| k != start && !self.is_excluded(k)).collect();
+        work::spend("the best probes for a handful of items", few_items::steps(self.variant, self.bits, self.items, &left))?;
         let rates = few_items::ln_rates(self.variant, self.bits, self.items, &left);
         let mut order: Vec<(f64, u32)> = rates.into_iter().zip(left.drain(..)).collect();
         // The best come first, so that they exclude the others.
@@ -406,6 +428,7 @@ pub struct Best {
 /// The smallest number of bits whose expected rate, at its best probes, is at most `rate` for `items` items; equality passes. `None` above
 /// [`MAX_BITS`]. A law's own answer, without the floor of a hash: see [`crate::Plan`] for filters. Errors for 0 items.
 pub fn min_bits(variant: Variant, items: u64, rate: &Rate) -> Result<Option<Best>> {
+    let _work = work::begin();
     if items == 0 {
         return out_of_range("items", items, "at least 1");
     }
@@ -415,6 +438,7 @@ pub fn min_bits(variant: Variant, items: u64, rate: &Rate) -> Result<Option<Best
 
 /// The largest number of items whose expected rate in `bits` bits, at its best probes, is at most `rate`; equality passes. `None` if not even one item.
 pub fn max_items(variant: Variant, bits: u64, rate: &Rate) -> Result<Option<Best>> {
+    let _work = work::begin();
     check_bits(bits)?;
     let fit = most_items(Question { variant, rate, probes: None, hash_bits: None }, bits)?;
     fit.map(|fit| best_at(variant, bits, fit.size, rate)).transpose()

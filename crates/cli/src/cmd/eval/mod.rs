@@ -40,7 +40,7 @@ pub(crate) fn run(_: &Args) -> Result<ExitCode, Failure> {
         match records.next() {
             Event::Batch(queries, _) => {
                 for (line, _) in queries.iter() {
-                    let answer = guarded(|| answer(line)).unwrap_or_else(|message| {
+                    let answer = guarded(|| truebloom_math::as_one_call(|| answer(line))).unwrap_or_else(|message| {
                         code = ExitCode::from(2);
                         Map::from_iter([("error".to_owned(), message.into())])
                     });
@@ -75,7 +75,7 @@ fn guarded(answer: impl FnOnce() -> Result<Answer, String>) -> Result<Answer, St
     })
 }
 
-fn answer(line: &[u8]) -> Result<Answer, String> {
+pub(crate) fn answer(line: &[u8]) -> Result<Answer, String> {
     let value: Value = serde_json::from_slice(line).map_err(|error| format!("not a JSON object: {error}"))?;
     let Value::Object(fields) = value else { return Err("not a JSON object: write one query object a line".to_owned()) };
     let mut query = Query { fields };

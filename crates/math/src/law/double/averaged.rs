@@ -9,6 +9,7 @@ use super::bracket::{Cover, Hits, MOST_SEVERAL, ROUNDING};
 use super::collisions::{hits_of_one, offsets, repeating};
 use super::{Double, Step};
 use crate::exact::modular::{gcd, multiply, subtract};
+use crate::exact::work;
 use crate::{Fpr, Result};
 
 /// None for one probe or too many of them, or for a filter so small that the counts make no sense.
@@ -17,6 +18,9 @@ pub(super) fn rate(law: &Double, items: u64) -> Result<Option<Fpr>> {
     if !(2..=64).contains(&law.probes) || law.bits <= k {
         return Ok(None);
     }
+    // The triples of positions that an item hits.
+    let probes = k as f64;
+    work::spend("a bracket of the rate of two hashes", 30.0 * probes * probes * probes * probes)?;
     let one = hits_of_one(law);
     // Twice over unordered pairs of probes.
     let shared: u64 = (1..k).map(|apart| 2 * (k - apart) * gcd(apart, law.bits)).sum();
@@ -138,8 +142,8 @@ impl Bounds<'_> {
 
 /// Queries by their number of different positions, where it is below k.
 fn repeated_positions(law: &Double) -> Vec<(usize, usize)> {
-    let fewer = repeating(law).into_iter().filter(|&b| law.step == Step::Any || b > 0);
-    let mut sizes: Vec<usize> = fewer.map(|b| super::collisions::different_positions(law, b)).collect();
+    let fewer = repeating(law).into_iter().filter(|&(b, _)| law.step == Step::Any || b > 0);
+    let mut sizes: Vec<usize> = fewer.map(|(_, fewer)| law.probes as usize - fewer).collect();
     sizes.sort_unstable();
     sizes.chunk_by(|a, b| a == b).map(|same| (same[0], same.len())).collect()
 }

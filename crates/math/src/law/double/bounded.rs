@@ -3,14 +3,18 @@
 use super::bracket::{Hits, average, bracket};
 use super::collisions::{hits_of_one, long_orders, of_order, short_orders};
 use super::{Double, Offsets};
+use crate::exact::work;
 use crate::{Fpr, Result};
 use std::collections::BTreeMap;
 
 /// Steps that listing the classes of short orders may take: about two seconds.
 const MAX_STEPS: f64 = 5e8;
 
-/// Classes that are bracketed one by one, some ten milliseconds each.
+/// Classes that are bracketed one by one, some milliseconds each.
 const MOST_CLASSES: usize = 512;
+
+/// Steps of each, besides those of its sums.
+const CLASS: f64 = 1e6;
 
 /// None where the positions are too many, or the classes.
 pub(super) fn rate(law: &Double, items: u64) -> Result<Option<Fpr>> {
@@ -21,6 +25,7 @@ pub(super) fn rate(law: &Double, items: u64) -> Result<Option<Fpr>> {
     if short_orders(law).count() as f64 * 20.0 * k * k * k * k > MAX_STEPS {
         return Ok(None);
     }
+    work::spend("a bracket of the rate of two hashes", short_orders(law).count() as f64 * 20.0 * k * k * k * k)?;
     let one = hits_of_one(law);
     let mut classes: BTreeMap<(Vec<u128>, Vec<u64>), u64> = BTreeMap::new();
     for order in short_orders(law) {
@@ -36,7 +41,10 @@ pub(super) fn rate(law: &Double, items: u64) -> Result<Option<Fpr>> {
         return Ok(None);
     }
     let pairs = law.pairs();
-    let part = |((single, several), weight): ((Vec<u128>, Vec<u64>), u64)| Ok((weight, bracket(&Hits { single, several }, pairs, items)?));
+    let part = |((single, several), weight): ((Vec<u128>, Vec<u64>), u64)| {
+        work::spend("a bracket of the rate of two hashes", CLASS)?;
+        Ok((weight, bracket(&Hits { single, several }, pairs, items)?))
+    };
     let parts = classes.into_iter().map(part).collect::<Result<Vec<_>>>()?;
     average(&parts, pairs.second).map(Some)
 }

@@ -1,15 +1,19 @@
 //! The coefficient of 1/n by which the rate of double hashing approaches its limit.
 
 use super::bracket::Hits;
-use super::collisions::{Overlap, different_positions, from_overlaps, listed, long_orders, offsets, repeating};
+use super::collisions::{Overlap, from_overlaps, listed, long_orders, offsets, repeating};
 use super::{Double, Offsets, Step};
 use crate::Result;
 use crate::error::out_of_range;
 use crate::exact::modular::{divisors_up_to, multiply, totient};
+use crate::exact::work;
 use crate::law::convergence::{Hit, constant, limit_rate};
 
 /// Above this, listing the pairs of one query takes too long.
 const MOST_PROBES: u32 = 64;
+
+/// Up to this, four queries are listed in half a second.
+const MOST_AVERAGED: u32 = 36;
 
 /// Up to this, listing takes no time.
 const FEW_PROBES: u32 = 10;
@@ -30,10 +34,11 @@ impl Double {
     /// has no proven size.
     ///
     /// With offsets, for m so large that all but a vanishing share of queries see the same overlaps: exact for plain hashing and in the limit of large primes, and
-    /// taken from four queries otherwise. About `k^4` steps. Theorem 6.1 of Kirsch and Mitzenmacher gives another number, which is wrong (errata K1, K2).
+    /// taken from four queries otherwise (one above 36 probes). About `k^4` steps. Theorem 6.1 of Kirsch and Mitzenmacher gives another number, which is wrong (errata K1, K2).
     ///
     /// Errors when c is not a positive number or probes are above 64.
     pub fn constant(&self, bits_per_item: f64) -> Result<f64> {
+        let _work = work::begin();
         check_load(bits_per_item)?;
         let shape = self.shape()?;
         Ok(constant(bits_per_item, self.probes, &shape.fewer, shape.lost, &shape.several))
@@ -59,8 +64,8 @@ impl Double {
             let orders = divisors_up_to(self.bits, u64::from(self.probes) - 1).filter(|&order| order > 1 || self.step == Step::Any);
             orders.map(|order| (order as u32, totient(order) as f64)).collect()
         } else {
-            let steps = repeating(self).into_iter().filter(|&b| self.step == Step::Any || b > 0);
-            steps.map(|b| (different_positions(self, b) as u32, 1.0)).collect()
+            let steps = repeating(self).into_iter().filter(|&(b, _)| self.step == Step::Any || b > 0);
+            steps.map(|(_, fewer)| (self.probes - fewer as u32, 1.0)).collect()
         };
         let lost = fewer.iter().map(|&(positions, steps)| f64::from(self.probes - positions) * steps).sum();
         Ok(Shape { fewer, lost, several: several() })
@@ -98,8 +103,8 @@ impl Double {
         let f = offsets(self);
         // Multiples of the golden section have no small relations.
         let query = |i: u64| multiply((self.bits as f64 * 0.618_033_988_749_894_9) as u64 % self.bits, i, self.bits);
-        // For a large prime all queries but exceptions are alike.
-        let queries = if self.bits == crate::law::convergence::LARGE_PRIME { 1 } else { 4 };
+        // For a large prime all queries but exceptions are alike. With many probes one query takes a second, and has thousands of overlaps to average over.
+        let queries = if self.bits == crate::law::convergence::LARGE_PRIME || self.probes > MOST_AVERAGED { 1 } else { 4 };
         let hits = |i: u64| {
             let sets = listed(self, query(i), 1, &f).multiple.into_iter();
             sets.map(move |(set, count)| (set.count_ones(), count as f64 / queries as f64))

@@ -9,13 +9,17 @@ use super::powers::Powers;
 use super::{Double, Offsets, Step};
 use crate::Result;
 use crate::exact::enclosure::Enclose;
+use crate::exact::work;
 use std::collections::BTreeMap;
 
 /// Positions up to which all subsets are gone through: a quarter of a second a class at the most.
 const MOST_POSITIONS: u32 = 22;
 
-/// Steps that one answer may take: about two seconds, and a third of that where every query is a class of its own.
-const MAX_STEPS: f64 = 1.5e9;
+/// Steps that one answer may take: about a second, and half of that where every query is a class of its own.
+const MAX_STEPS: f64 = 8e8;
+
+/// What steps are paid for.
+const RATE: &str = "the exact rate of two hashes";
 
 /// The rate as a sum that can be bracketed, if the number of steps is affordable.
 pub(super) fn rate(law: &Double, items: u64) -> Result<Option<Powers>> {
@@ -44,16 +48,19 @@ fn classes(law: &Double) -> Option<Vec<Class>> {
         if short * (listing + subsets) > MAX_STEPS {
             return None;
         }
+        work::spend(RATE, short * listing).ok()?;
         let long = long_orders(law);
         if (long.len() as f64 + short) * subsets + short * listing > MAX_STEPS {
             return None;
         }
+        work::spend(RATE, (long.len() as f64 + short) * subsets).ok()?;
         let long = long.iter().map(|(weight, overlaps)| from_overlaps(law.probes, *weight, overlaps));
         merge(short_orders(law).map(|order| of_order(law, order)).chain(long))
     } else {
-        if m * (listing + subsets) > MAX_STEPS / 3.0 {
+        if m * (listing + subsets) > MAX_STEPS / 2.0 {
             return None;
         }
+        work::spend(RATE, 2.0 * m * (listing + subsets)).ok()?;
         let (f, first) = (offsets(law), u64::from(law.step == Step::NonZero));
         merge((first..law.bits).map(|step| listed(law, step, 1, &f)))
     };

@@ -15,7 +15,8 @@ use super::unproven::Progression;
 use super::{EQUAL_HASHES, Floor, Law, hash_floor};
 use crate::error::{check_bits, check_probes, out_of_range};
 use crate::exact::enclosure::{Enclose, HashFloor};
-use crate::{Error, Fill, Fpr, Method, Rate, Result};
+use crate::exact::work;
+use crate::{Fill, Fpr, Method, Rate, Result};
 use powers::Pairs;
 
 /// What `h2` may be.
@@ -117,7 +118,8 @@ impl Double {
     fn bracket(&self, items: u64) -> Result<Option<Fpr>> {
         for rate in [bounded::rate, averaged::rate] {
             match rate(self, items) {
-                Ok(None) | Err(Error::TooCostly { .. }) => {}
+                Ok(None) => {}
+                Err(error) if error.is_cost() => {}
                 found => return found,
             }
         }
@@ -147,6 +149,7 @@ impl Law for Double {
     }
 
     fn fpr(&self, items: u64) -> Result<Fpr> {
+        let _work = work::begin();
         match self.proven(items)? {
             Some(fpr) if fpr.method == Method::Exact => Ok(fpr),
             known => Ok(self.progression().best(items, known, self.first_order(items).ok(), &self.floors(items, 128))),
@@ -154,6 +157,7 @@ impl Law for Double {
     }
 
     fn proven(&self, items: u64) -> Result<Option<Fpr>> {
+        let _work = work::begin();
         if items == 0 {
             return Ok(Some(Fpr::ZERO));
         }
@@ -165,6 +169,7 @@ impl Law for Double {
 
     /// Exactly where the bracket does not decide and the rate is exact, else by the bracket's upper end.
     fn meets(&self, items: u64, rate: &Rate, hash_bits: u32) -> Result<bool> {
+        let _work = work::begin();
         if items == 0 {
             return Ok(true);
         }
@@ -192,6 +197,7 @@ impl Law for Double {
     /// What correlated positions add at this size, to first order: bounds for the pair equal to the query's own and for h2 = 0, the first term for progressions that
     /// share a stretch. More bits lower all but the first.
     fn floors(&self, items: u64, hash_bits: u32) -> Vec<Floor> {
+        let _work = work::begin();
         let mut floors = vec![Floor { cause: EQUAL_HASHES, rate: hash_floor(items, hash_bits) }];
         let (n, k) = (items as f64, f64::from(self.probes));
         let own = n / self.pairs().count() as f64;

@@ -7,6 +7,7 @@ pub use peak::{MOST_BITS_SEARCHED, Peak, max_efficiency, peak_efficiency};
 pub use valley::{crossover, valley_efficiency};
 
 use crate::error::{check_bits, check_probes, out_of_range};
+use crate::exact::work;
 use crate::{Result, Variant};
 use std::f64::consts::LN_2;
 
@@ -14,6 +15,7 @@ use std::f64::consts::LN_2;
 /// members from others; near ln 2 for large standard filters at their best load. 0 items give 0. Relative error about 1e-15, more only where the rate is
 /// nearly 1. Cost and errors of [`Variant::fpr`].
 pub fn efficiency(variant: Variant, bits: u64, items: u64, probes: u32) -> Result<f64> {
+    let _work = work::begin();
     let fpr = variant.fpr(bits, items, probes)?;
     if items == 0 {
         return Ok(0.0);

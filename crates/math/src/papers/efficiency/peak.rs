@@ -4,6 +4,7 @@ use super::{half_full_items, share};
 use crate::error::check_bits;
 use crate::exact::combine::Power;
 use crate::exact::enclosure::Enclose;
+use crate::exact::work;
 use crate::search::{boundary, ln_complement_bound};
 use crate::{Result, Variant, binomial};
 
@@ -38,6 +39,7 @@ pub const MOST_BITS_SEARCHED: u64 = 256;
 /// # Ok::<(), truebloom_math::Error>(())
 /// ```
 pub fn peak_efficiency(variant: Variant, bits: u64, probes: u32) -> Result<Peak> {
+    let _work = work::begin();
     variant.check(bits, probes)?;
     // Full from the first item on.
     if is_always_full(variant, bits, probes) {
@@ -57,6 +59,7 @@ pub fn peak_efficiency(variant: Variant, bits: u64, probes: u32) -> Result<Peak>
 ///
 /// Errors for bits out of range. Milliseconds; some tenths of a second at the end of what is searched.
 pub fn max_efficiency(variant: Variant, bits: u64) -> Result<Peak> {
+    let _work = work::begin();
     check_bits(bits)?;
     match variant {
         Variant::Standard => peak_efficiency(variant, bits, 1),
@@ -199,7 +202,7 @@ impl Search {
         let mut single = Vec::new();
         // Intervals by their first point and the first number past them.
         while let Some((start, end)) = open.pop() {
-            if self.budget == 0 {
+            if self.budget == 0 || work::is_half_spent() {
                 return self.uphill(floor);
             }
             let most = (end - 1) as f64 * start.slope * (1.0 + SLACK);

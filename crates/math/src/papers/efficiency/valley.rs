@@ -2,6 +2,7 @@
 
 use crate::Result;
 use crate::error::check_probes;
+use crate::exact::work;
 use std::f64::consts::LN_2;
 
 /// The items for each bit at which `probes` and `probes + 1` have the same rate under Knuth's approximation `(1 - e^(-nk/m))^k`: `x = ln z` with
@@ -13,6 +14,7 @@ use std::f64::consts::LN_2;
 /// # Ok::<(), truebloom_math::Error>(())
 /// ```
 pub fn crossover(probes: u32) -> Result<f64> {
+    let _work = work::begin();
     check_probes(probes)?;
     let order = f64::from(probes) + 1.0;
     // x = ln(1 + e^x) / (k + 1): the right side's slope is at most 1 / (k + 1), so rounding does not grow; 60 steps are enough for k = 1.
@@ -30,6 +32,7 @@ pub fn crossover(probes: u32) -> Result<f64> {
 /// The efficiency at [`crossover`], the lowest between the peaks of `probes` and `probes + 1`: `k (k+1) x^2 / ln 2`, since the rate there is `z^(-k(k+1))`. Under the
 /// same approximation; rises to ln 2 with the probes.
 pub fn valley_efficiency(probes: u32) -> Result<f64> {
+    let _work = work::begin();
     let (x, k) = (crossover(probes)?, f64::from(probes));
     Ok(k * (k + 1.0) * x * x / LN_2)
 }

@@ -5,6 +5,7 @@ use super::cycle::MOST_ITEMS;
 use super::{BlockedDesign, MOST_LIMIT};
 use crate::error::{check_bits, out_of_range};
 use crate::exact::enclosure::Enclose;
+use crate::exact::work;
 use crate::law::{Blocked, InBlock};
 use crate::{BLOCK_BITS, Law, MAX_BITS, MAX_BLOCKED_PROBES, Rate};
 
@@ -42,6 +43,7 @@ impl BlockedSized {
 /// # Ok::<(), truebloom_math::Error>(())
 /// ```
 pub fn blocked_capacity(bits: u64, rate: &Rate) -> Result<Option<BlockedSized>> {
+    let _work = work::begin();
     check_bits(bits)?;
     check_rate(rate)?;
     if bits < BLOCK_BITS {
@@ -156,6 +158,7 @@ fn decimal_below(limit: f64) -> i64 {
 ///
 /// Errors when `items` is not above 0 and at most 1e18, or the rate is below 1e-9.
 pub fn blocked_min_bits(items: f64, rate: &Rate) -> Result<Option<BlockedSized>> {
+    let _work = work::begin();
     if !(items > 0.0 && items <= 1e18) {
         return out_of_range("items_per_cycle", items, "above 0 and at most 1e18");
     }

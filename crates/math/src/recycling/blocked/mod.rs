@@ -15,6 +15,7 @@ pub use weights::Weights;
 
 use super::{LongRun, Result};
 use crate::error::{check_probes, out_of_range};
+use crate::exact::work;
 use crate::law::{Blocked, InBlock};
 use crate::{Fpr, MAX_BLOCKED_PROBES, Method};
 
@@ -106,6 +107,7 @@ impl BlockedDesign {
     ///
     /// Errors where a cycle may take more than 2^61 items, as in sizes near 2^62 bits.
     pub fn long_run(&self) -> Result<LongRun> {
+        let _work = work::begin();
         let (fpr, items_per_cycle) = cycle::bracket(self)?;
         Ok(LongRun { fpr, worst: self.worst(), items_per_cycle })
     }

@@ -1,0 +1,11 @@
+//! One target a file.
+
+pub(crate) mod bytes;
+pub(crate) mod decode;
+pub(crate) mod eval;
+pub(crate) mod numeric;
+pub(crate) mod operations;
+pub(crate) mod records;
+#[cfg(test)]
+pub(crate) mod replay;
+pub(crate) mod text;
