@@ -423,6 +423,14 @@ mod tests {
             let found = local(&parts, f64::from(blocks), 0.0);
             assert!(exact <= found, "{mean} {blocks}: {found} {exact}");
             assert!(found < 1.0 / 3.0 * exact + exact || blocks < 50, "{mean} {blocks}: {found} {exact}");
+            // The price is that of the stated curvature `c = (F + 3 V^2) / (12 V)`, of which `F = V + 3 V^2` for Poisson's law, where it is not the bound of 1.
+            let (b, curvature) = (f64::from(blocks), (1.0 + 6.0 * mean) / 12.0);
+            let bent = 1.0 - curvature * (14.0 + libm::log(b)) / (b * mean);
+            assert!(
+                bent < 0.5 || (found / exact * libm::sqrt(bent) - 1.0).abs() < 0.02,
+                "{mean} {blocks}: {}",
+                found / exact * libm::sqrt(bent)
+            );
         }
     }
 
@@ -627,6 +635,61 @@ mod tests {
                 // Half a step of a quarter of the slope's inverse.
                 assert!(found >= largest && found <= (largest + 0.13).min(1.0), "{law:?} from {start}: {found} {largest}");
             }
+        }
+    }
+
+    /// Nothing is claimed of blocks that are too full to be followed, of sizes that a law has no rows for, or where blocks beyond the cut take up all that is allowed.
+    #[test]
+    fn where_nothing_is_known_nothing_is_claimed() {
+        // 1.3 * 1,000 + 12 * sqrt(1,000) + 30 loads of 8 balls are below 15,000, and those of a mean of 1,200 are not.
+        assert!(BlockLaw::new(8, 1_000.0).is_some() && BlockLaw::new(8, 1_200.0).is_none() && BlockLaw::new(8, f64::NAN).is_none());
+        let rows = BlockLaw::new(3, 20.0).expect("few balls");
+        let tilt = rows.tilt(40, 800, 1e-3, None).expect("a tilt");
+        assert!(rows.tilt(40, 40 * 60, 1e-3, None).is_none() && rows.tilt(1, 20, 1e-3, None).is_none());
+        assert_eq!((rows.kept(None, 40, 800, 1e-3), rows.kept(Some(&tilt), 40, 800, 1e-9)), (1.0, 1.0));
+    }
+
+    /// From a tilt that is far too strong or too weak, where the curve of the proven rate does not bend upwards, the search goes the right way.
+    #[test]
+    fn tilts_are_looked_for_in_the_right_direction() {
+        let (blocks, items, allowed) = (2_000, 100_000, 1e-3);
+        let rows = BlockLaw::new(7, 50.0).expect("few balls");
+        let tilt = rows.tilt(blocks, items, allowed, None).expect("a tilt");
+        let cut = rows.cut(blocks, items, allowed);
+        for off in [0.05, 0.3, 3.0, 6.0] {
+            let from = rows.tilted(off * tilt.t, cut, 50.0, true);
+            let again = rows.tilt(blocks, items, allowed, Some(&from)).expect("a tilt");
+            println!("{off}: from {} to {} for {}", from.t, again.t, tilt.t);
+            assert!((again.t > from.t) == (off < 1.0), "{off}: from {} to {} for {}", from.t, again.t, tilt.t);
+        }
+    }
+
+    /// Rows that end where loads are still likely: those beyond count for all that they can be, in the blocks beyond the cut and in the growth.
+    #[test]
+    fn loads_beyond_the_rows_are_counted() {
+        let rows = BlockLaw::new(1, 0.01).expect("few balls");
+        assert_eq!(rows.rows.len(), 32);
+        let (blocks, items, lambda, t) = (8u64, 160u64, 20.0, 2.0);
+        let (b, n) = (blocks as f64, items as f64);
+        let tilt = rows.tilted(t, BITS, lambda, true);
+        let tail = |mean: f64| (32..200).map(|load| libm::exp(ln_poisson(mean, f64::from(load)))).sum::<f64>();
+        let most_load = n * libm::log(8.0 / 7.0);
+        let (zeta, _, _) = rows.balance(&tilt, b, lambda);
+        let inside: f64 =
+            tilt.loads.iter().enumerate().map(|(load, (growth, _))| libm::exp(ln_poisson(lambda * zeta, load as f64)) * growth).sum();
+        // The bound of P(S = n) is 1 here.
+        let expected = |allowed: f64, times: f64| {
+            let grown = inside + times * tail(lambda * zeta) * libm::expm1(t);
+            let constant =
+                0.5 * libm::log(2.0 * std::f64::consts::PI * n) + 1.0 / (12.0 * n) - libm::log(allowed - b * times * tail(most_load));
+            (constant + b * (libm::log1p(grown) + lambda * (zeta - 1.0 - libm::log(zeta)))) / (t * b)
+        };
+        for times in [1.5, 2.0, 4.0] {
+            let allowed = times * b * tail(most_load);
+            let kept = rows.kept(Some(&tilt), blocks, items, allowed);
+            let (least, most) = (expected(allowed, 1.0), expected(allowed, 1.2));
+            println!("{times}: {least} {kept} {most}");
+            assert!(least < kept && kept < most && most < 1.0, "{times}: {least} {kept} {most}");
         }
     }
 }
