@@ -656,7 +656,7 @@ mod tests {
         let rows = BlockLaw::new(7, 50.0).expect("few balls");
         let tilt = rows.tilt(blocks, items, allowed, None).expect("a tilt");
         let cut = rows.cut(blocks, items, allowed);
-        for off in [0.05, 0.3, 3.0, 6.0] {
+        for off in [0.05, 0.3, 3.0, 6.0, 30.0, 200.0] {
             let from = rows.tilted(off * tilt.t, cut, 50.0, true);
             let again = rows.tilt(blocks, items, allowed, Some(&from)).expect("a tilt");
             println!("{off}: from {} to {} for {}", from.t, again.t, tilt.t);
