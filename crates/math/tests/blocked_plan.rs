@@ -83,8 +83,10 @@ fn what_cannot_be_had_is_refused_with_what_can() {
     assert!(matches!(new(capped), Error::OverMemoryCap { needed: Some(needed), reachable, .. } if needed > 5_000 && reachable > 0.01));
     let nothing = target(Some(1_000), Some("1%"), None).max_bits(100);
     assert!(matches!(new(nothing), Error::OverMemoryCap { reachable: 1.0, .. }));
-    assert!(matches!(new(target(Some(1_000), Some("1%"), Some(5_000))), Error::OutOfReach { reachable, .. } if reachable > 0.01));
-    assert!(matches!(new(target(None, Some("1e-39"), Some(512))), Error::OutOfReach { .. }));
+    assert!(
+        matches!(new(target(Some(1_000), Some("1%"), Some(5_000))), Error::OutOfReach { reachable, bits: 4_608, items: 1_000, .. } if reachable > 0.01)
+    );
+    assert!(matches!(new(target(None, Some("1e-39"), Some(1_100))), Error::OutOfReach { bits: 1_024, items: 1, .. }));
     for wrong in [
         target(Some(1), Some("1%"), None).probes(0),
         target(Some(1), Some("1%"), None).confidence(1.0),

@@ -225,6 +225,8 @@ fn what_is_no_design_is_named() {
 /// The rates of the vectors are not all small: the tests above see the differences that the modes make.
 #[test]
 fn modes_differ() {
+    let bits = |mode| Design::new(100, 3, 50, mode).expect("a design").total_bits();
+    assert_eq!((bits(Mode::default()), bits(Mode::two_phase())), (100, 200));
     let rate = |mode| Design::new(6, 2, 4, mode).and_then(|design| design.long_run()).expect("in range").fpr.value;
     let all = [
         one_phase(true, false),
@@ -364,6 +366,13 @@ fn figure_4_of_n_bounded_filters() {
         near(real.printed, &row["fa"], 1e-12, row);
         assert!(worst.fpr.value > real.fpr.value && real.fpr.value > oracle.fpr.value && real.stuck < 1e-20, "{row}");
         assert!(real.fpr.lower < real.fpr.value && real.fpr.upper / real.fpr.lower - 1.0 < 1e-10, "{row}");
+    }
+    for counting in [Counting::Worst, Counting::Oracle, Counting::Real] {
+        assert!(
+            [(0, 3, 10), (100, 0, 10), (100, 3, 0)]
+                .into_iter()
+                .all(|(bits, probes, items)| n_bounded(bits, probes, items, counting).is_err())
+        );
     }
     let (worst, exact) = (n_bounded(100, 3, 10, Counting::Worst).expect("in range"), Variant::Standard.fpr(100, 10, 3).expect("in range"));
     assert!(worst.fpr == exact && worst.printed < exact.lower);
