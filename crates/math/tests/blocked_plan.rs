@@ -130,6 +130,12 @@ fn the_rate_of_one_filter_is_the_mean_over_its_blocks() {
     assert_eq!(law.fpr_at_block_fills(&counts).expect("in range").expect("determined").value, 0.0);
     counts[6] = 1;
     assert!(law.fpr_at_block_fills(&counts).is_err() && law.fpr_at_block_fills(&counts[..512]).is_err());
+    // Counts of all blocks, but one more and two fewer of them than there are numbers of set bits.
+    for wrong in [512, 514] {
+        let mut counts = vec![0; wrong];
+        counts[6] = 2;
+        assert!(law.fpr_at_block_fills(&counts).is_err(), "{wrong}");
+    }
     let split = Blocked::new(1024, 512, InBlock::Split { word_bits: 64 }, 8).expect("in range");
     counts[6] = 2;
     assert_eq!(split.fpr_at_block_fills(&counts), Ok(None));

@@ -203,6 +203,31 @@ fn corners_are_answered() {
         let plan = plan(items, p);
         assert!(meets_with_floor(&plan, p), "{plan:?}");
     }
+    // One item, and a hash of one bit: three probes are enough by the textbook and too few exactly, so more of them are looked at.
+    let plan = Plan::new(&Target::new().items(1).bits(37).hash_bits(1)).expect("a plan");
+    assert!(plan.probes > 3 && plan.textbook().is_ok(), "{plan:?}");
+}
+
+/// What the textbook claims is its own formula, for odd and even numbers of probes.
+#[test]
+fn the_textbook_claims_what_its_formula_says() {
+    for (items, p) in [(1_000, "1%"), (1_000, "0.1%"), (77, "1e-4"), (100_000, "1e-6"), (5, "0.3")] {
+        let textbook = plan(items, p).textbook().expect("a textbook");
+        let (n, m, k) = (textbook.items as f64, textbook.bits as f64, f64::from(textbook.probes));
+        let claimed = (1.0 - (-n * k / m).exp()).powf(k);
+        assert!((textbook.claimed / claimed - 1.0).abs() < 1e-9, "{items} {p}: {textbook:?} {claimed}");
+    }
+}
+
+/// Ends that are known to keep a rate are not above it: ties, whose rates an `f64` holds exactly.
+#[test]
+fn a_tie_ends_at_its_rate() {
+    for (items, p) in [(1u64, "0.5"), (2, "0.75"), (3, "0.875"), (4, "0.9375")] {
+        for variant in [Variant::Standard, Variant::Classic] {
+            let found = min_bits(variant, items, &rate(p)).expect("in range").expect("a size");
+            assert!(found.fpr.upper <= p.parse().expect("a number"), "{variant} {items} {p}: {found:?}");
+        }
+    }
 }
 
 /// The plan's own decision, by the law's.

@@ -494,7 +494,8 @@ fn a_limit_on_items_lowers_the_rate() {
         assert!((design.fpr_with_limit(100_000).expect("in range") / all - 1.0).abs() < 1e-10);
         assert!(design.fpr_with_limit(2).expect("in range") < all && design.fpr_with_limit(0).is_err());
     }
-    assert!(Design::new(9, 2, 5, Mode::two_phase()).and_then(|design| design.fpr_with_limit(3)).is_err());
+    let two = Design::new(9, 2, 5, Mode::two_phase()).and_then(|design| design.fpr_with_limit(3)).unwrap_err();
+    assert_eq!(two.to_string(), "phases is 2, but must be 1 for a limit on new items");
 }
 
 #[test]
@@ -535,6 +536,9 @@ fn what_it_takes_to_remember() {
 /// The chances are those of tests/reference/recycling.py, where each cycle is weighted by the chance that it ends.
 #[test]
 fn cycles_that_get_stuck_are_left_out() {
+    // A single bit is set by the first item, and no item sets another.
+    let all = n_bounded(1, 1, 3, Counting::Real).expect("in range");
+    assert_eq!((all.stuck, all.fpr.lower), (1.0, 0.0));
     for (bits, probes, items, fpr) in [(9, 3, 8, 0.333_826_164_131_986), (4, 2, 3, 0.315_004_659_832_246)] {
         let found = n_bounded(bits, probes, items, Counting::Real).expect("in range");
         assert!(found.stuck > 0.1 && (found.fpr.value - fpr).abs() < 1e-12, "{found:?}");

@@ -221,4 +221,30 @@ mod tests {
             assert_eq!(big(&sum.words), big(a) + big(b), "{a:?} {b:?}");
         }
     }
+
+    fn holds(outer: &Enclosure, inner: &Enclosure) -> bool {
+        outer.lower.compare(&inner.lower).is_le() && inner.upper.compare(&outer.upper).is_le()
+    }
+
+    /// More digits stay within the bracket of fewer, at both of its ends.
+    #[test]
+    fn brackets_contain_those_of_more_digits() {
+        for power in 1..200 {
+            for two_hash in [false, true] {
+                let depth = Depth { power, two_hash };
+                let (coarse, fine) = (depth.attempt(8).expect("cheap"), depth.attempt(16).expect("cheap"));
+                assert!(holds(&coarse, &fine), "e^-{power} {two_hash}");
+            }
+        }
+    }
+
+    /// `1/3 + 1/7 = 10/21`, with more digits than the sum was made of.
+    #[test]
+    fn sums_are_enclosed() {
+        for (a, b) in [(3u64, 7u64), (11, 13), (3, 1 << 40), (1 << 40, 3)] {
+            let over = |top: u64, bottom: Vec<u64>| Fraction { top: vec![top], bottom };
+            let sum = Sum(over(1, vec![a]), over(1, vec![b])).attempt(3).expect("cheap");
+            assert!(holds(&sum, &over(a + b, vec![a, b]).attempt(12).expect("cheap")), "1/{a} + 1/{b}");
+        }
+    }
 }
