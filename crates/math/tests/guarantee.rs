@@ -267,7 +267,7 @@ fn a_hair_below_a_tie_is_below_it() {
         let bound =
             |text: &str| confidence_bound(Variant::Partitioned, 4 * half / 2, items, 2, &text.parse().expect("a rate")).expect("in range");
         let below = ((2 * half - 1) as f64 / (2 * half) as f64).powi(2) / 4.0;
-        let (hair, between, tie) = (bound("0.2499999999999999"), bound(&format!("{}", (0.25 + below) / 2.0)), bound("0.2500000000001"));
+        let (hair, between, tie) = (bound("0.2499999999999999"), bound(&format!("{}", (0.25 + below) / 2.0)), bound("0.25000000001"));
         assert!(hair == between && between < tie, "{half} {items}: {hair} {between} {tie}");
     }
 }

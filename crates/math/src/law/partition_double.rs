@@ -307,6 +307,8 @@ mod tests {
         assert_eq!(Sets::new(40, law.short_orders()).map(|sets| sets.kinds.len()), Some(21));
         let fpr = law.fpr(3_000).expect("affordable");
         assert_eq!(fpr.method, Method::Exact);
-        assert_eq!(law.exact(0).map(|powers| powers.fpr().map(|fpr| fpr.value)), law.exact(0).map(|_| Ok(0.0)));
+        // Without items nothing passes, in slices of one bit too.
+        let of_none = |slice, k| PartitionDouble::new(slice, k).and_then(|law| law.fpr(0));
+        assert!([(21 * 1_009, 40), (1, 3), (7, 100)].into_iter().all(|(slice, k)| of_none(slice, k) == Ok(Fpr::ZERO)));
     }
 }
