@@ -242,3 +242,29 @@ fn long_decimals_are_as_wide_as_short_ones() {
         assert!(found.abs_diff(expected) as f64 <= 1e-4 * expected as f64 && (expected > 100 || found == expected), "{text}: {found}");
     }
 }
+
+/// A delta that is above or below the bound by less than any decimal shows: the last fractions of words in the continued fraction of `1 / (epsilon w)`.
+#[test]
+fn a_delta_just_below_the_bound_is_not_kept() {
+    let width = next_prime(1 << 50).expect("a prime");
+    let shape = Shape::new(Rows::TwoHash, width, 5, 1).expect("in range");
+    let epsilon: Rate = "0.000000000012345678901".parse().expect("a rate");
+    // 10^21 / (12345678901 w), in lowest terms and by Euclid's algorithm.
+    let (mut top, mut bottom) = (10u128.pow(21), 12_345_678_901 * u128::from(width));
+    let exact = ratio(1, 1) * num_bigint::BigInt::from(top) / num_bigint::BigInt::from(bottom);
+    let (mut a, mut b) = ((0u128, 1u128), (1u128, 0u128));
+    let mut near = Vec::new();
+    while bottom > 0 {
+        let whole = top / bottom;
+        (top, bottom) = (bottom, top % bottom);
+        (a, b) = ((a.1, whole * a.1 + a.0), (b.1, whole * b.1 + b.0));
+        let (Ok(above), Ok(below)) = (u64::try_from(a.1), u64::try_from(b.1)) else { break };
+        near.push((above, below));
+    }
+    for &(a, b) in near.iter().rev().take(4) {
+        let kept = exact <= BigRational::new(a.into(), b.into());
+        let delta = Rate::from_parts(a, 0, b).expect("a rate");
+        let found = shape.copies_proven(&epsilon, &delta, Family::Pairwise).expect("decided");
+        assert_eq!(found, Some(if kept { 1 } else { 2 }), "{a}/{b}");
+    }
+}
