@@ -83,8 +83,10 @@ fn what_cannot_be_had_is_refused_with_what_can() {
     assert!(matches!(new(capped), Error::OverMemoryCap { needed: Some(needed), reachable, .. } if needed > 5_000 && reachable > 0.01));
     let nothing = target(Some(1_000), Some("1%"), None).max_bits(100);
     assert!(matches!(new(nothing), Error::OverMemoryCap { reachable: 1.0, .. }));
-    assert!(matches!(new(target(Some(1_000), Some("1%"), Some(5_000))), Error::OutOfReach { reachable, .. } if reachable > 0.01));
-    assert!(matches!(new(target(None, Some("1e-39"), Some(512))), Error::OutOfReach { .. }));
+    assert!(
+        matches!(new(target(Some(1_000), Some("1%"), Some(5_000))), Error::OutOfReach { reachable, bits: 4_608, items: 1_000, .. } if reachable > 0.01)
+    );
+    assert!(matches!(new(target(None, Some("1e-39"), Some(1_100))), Error::OutOfReach { bits: 1_024, items: 1, .. }));
     for wrong in [
         target(Some(1), Some("1%"), None).probes(0),
         target(Some(1), Some("1%"), None).confidence(1.0),
@@ -128,6 +130,12 @@ fn the_rate_of_one_filter_is_the_mean_over_its_blocks() {
     assert_eq!(law.fpr_at_block_fills(&counts).expect("in range").expect("determined").value, 0.0);
     counts[6] = 1;
     assert!(law.fpr_at_block_fills(&counts).is_err() && law.fpr_at_block_fills(&counts[..512]).is_err());
+    // Counts of all blocks, but one more and two fewer of them than there are numbers of set bits.
+    for wrong in [512, 514] {
+        let mut counts = vec![0; wrong];
+        counts[6] = 2;
+        assert!(law.fpr_at_block_fills(&counts).is_err(), "{wrong}");
+    }
     let split = Blocked::new(1024, 512, InBlock::Split { word_bits: 64 }, 8).expect("in range");
     counts[6] = 2;
     assert_eq!(split.fpr_at_block_fills(&counts), Ok(None));

@@ -207,3 +207,64 @@ proptest! {
         }
     }
 }
+
+/// Bounds below 1 are given as they are, also those above a half, and logarithms beyond 2^20 digits enclose the true one.
+#[test]
+fn bounds_are_given_up_to_one_and_far_down() {
+    let bound = |epsilon: &str, width, depth| {
+        let shape = Shape::new(Rows::Independent, width, depth, 1).expect("in range");
+        shape.failure_bound(&epsilon.parse().expect("a rate"), Family::Pairwise).expect("in range")
+    };
+    let found = bound("0.01", 143, 1);
+    assert!((found.value - 1.0 / 1.43).abs() < 1e-15 && found.lower <= found.upper && found.upper < 0.7, "{found:?}");
+    assert_eq!(bound("0.01", 100, 1).value, 1.0);
+    // 2^-1,000,000: a million times ln 2 = 0.693147180559945309417.
+    let found = bound("0.5", 4, 1_000_000);
+    assert!(found.ln_lower < -693_147.180_559_945_4 && -693_147.180_559_945_2 < found.ln_upper, "{found:?}");
+    assert!(found.ln_upper - found.ln_lower < 1e-8, "{found:?}");
+}
+
+/// A decimal of 19 or 20 digits is a little above the one of one digit, and asks for as many counters or one fewer.
+#[test]
+fn long_decimals_are_as_wide_as_short_ones() {
+    let width = |text: &str| {
+        Shape::for_error(&text.parse().expect("a rate"), &"0.01".parse().expect("a rate"), Rows::Independent).expect("in range").width()
+    };
+    // e / 0.1 = 27.18, and e / 0.3 = 9.06.
+    for (text, expected) in [
+        ("0.1", 28),
+        ("0.1000000000000000001", 28),
+        ("0.10000000000000000001", 28),
+        ("0.3000000000000000007", 10),
+        ("0.00000000000000000031", 8_768_650_000_000_000_000),
+    ] {
+        let found = width(text);
+        assert!(found.abs_diff(expected) as f64 <= 1e-4 * expected as f64 && (expected > 100 || found == expected), "{text}: {found}");
+    }
+}
+
+/// A delta that is above or below the bound by less than any decimal shows: the last fractions of words in the continued fraction of `1 / (epsilon w)`.
+#[test]
+fn a_delta_just_below_the_bound_is_not_kept() {
+    let width = next_prime(1 << 50).expect("a prime");
+    let shape = Shape::new(Rows::TwoHash, width, 5, 1).expect("in range");
+    let epsilon: Rate = "0.000000000012345678901".parse().expect("a rate");
+    // 10^21 / (12345678901 w), in lowest terms and by Euclid's algorithm.
+    let (mut top, mut bottom) = (10u128.pow(21), 12_345_678_901 * u128::from(width));
+    let exact = ratio(1, 1) * num_bigint::BigInt::from(top) / num_bigint::BigInt::from(bottom);
+    let (mut a, mut b) = ((0u128, 1u128), (1u128, 0u128));
+    let mut near = Vec::new();
+    while bottom > 0 {
+        let whole = top / bottom;
+        (top, bottom) = (bottom, top % bottom);
+        (a, b) = ((a.1, whole * a.1 + a.0), (b.1, whole * b.1 + b.0));
+        let (Ok(above), Ok(below)) = (u64::try_from(a.1), u64::try_from(b.1)) else { break };
+        near.push((above, below));
+    }
+    for &(a, b) in near.iter().rev().take(4) {
+        let kept = exact <= BigRational::new(a.into(), b.into());
+        let delta = Rate::from_parts(a, 0, b).expect("a rate");
+        let found = shape.copies_proven(&epsilon, &delta, Family::Pairwise).expect("decided");
+        assert_eq!(found, Some(if kept { 1 } else { 2 }), "{a}/{b}");
+    }
+}

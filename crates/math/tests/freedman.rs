@@ -52,6 +52,8 @@ fn larger_odds_larger_sums_and_more_confidence_raise_the_bound() {
     // Vanishing odds: the bound of Poisson drops, whichever way they vanish.
     assert_eq!(bound(100.0, 0.0, 0.99), bound(100.0, 1e-300, 0.99));
     assert!(bound(0.0, 0.0, 0.99) <= 1 && bound(1e-12, 1e-15, 0.999_999) <= 2);
+    // What has no odds to be dropped is not, at any confidence that says anything of one drop.
+    assert_eq!(bound(0.0, 0.0, 1e-6), 0);
     assert!((1e15..1.000_001e15).contains(&(bound(1e15, 0.01, 0.999_999) as f64)));
 }
 

@@ -258,3 +258,16 @@ fn quantiles_of_hits_close_where_the_law_is_summed() {
         }
     }
 }
+
+/// A hair below a rate that a number of set bits has, that number is too many: the same answer as anywhere down to the next number.
+#[test]
+fn a_hair_below_a_tie_is_below_it() {
+    for (half, items) in [(50u64, 30u64), (500, 320), (5_000, 3_400)] {
+        // Two slices; half of the positions set is a rate of a quarter.
+        let bound =
+            |text: &str| confidence_bound(Variant::Partitioned, 4 * half / 2, items, 2, &text.parse().expect("a rate")).expect("in range");
+        let below = ((2 * half - 1) as f64 / (2 * half) as f64).powi(2) / 4.0;
+        let (hair, between, tie) = (bound("0.2499999999999999"), bound(&format!("{}", (0.25 + below) / 2.0)), bound("0.25000000001"));
+        assert!(hair == between && between < tie, "{half} {items}: {hair} {between} {tie}");
+    }
+}

@@ -65,6 +65,12 @@ fn floors_of_the_vectors() {
         close(floor("equal hashes"), "floor_hash64", 1e-12);
         close(floor("equal pairs of hashes"), "same_pair_n_over_m2", 1e-12);
         close(floor("h2 = 0"), "h2zero_q_over_m", 1e-6);
+        // Four ways to share a stretch that lacks 1, 2, .. k - 1 positions, which are filled by others.
+        let q = -(-((n * u64::from(k)) as f64) / m as f64).exp_m1();
+        let stretches: f64 = (1..k).map(|others| q.powi(others as i32)).sum();
+        let expected = 4.0 * n as f64 / (m as f64 * m as f64) * stretches;
+        let found = floor("shifted progressions, both ways");
+        assert!((found - expected).abs() < 1e-9 * expected, "{found:e} for {expected:e} in {row}");
         let c = m as f64 / n as f64;
         let of = |step, offsets| Double::new(LARGE_PRIME, k, step, offsets).expect("in range").constant(c).expect("affordable") / n as f64;
         close(partition_constant(c, k) / n as f64, "excess_partition", 1e-9);

@@ -7,7 +7,7 @@ use common::{fraction, of_f64};
 use num_bigint::BigInt;
 use num_rational::BigRational;
 use proptest::prelude::*;
-use truebloom_math::{Error, Plan, Rate, Target, Variant, max_items, min_bits};
+use truebloom_math::{Error, Law, Plan, Rate, Target, Variant, law, max_items, min_bits};
 
 fn rate(text: &str) -> Rate {
     text.parse().unwrap_or_else(|error| panic!("{error}"))
@@ -203,6 +203,31 @@ fn corners_are_answered() {
         let plan = plan(items, p);
         assert!(meets_with_floor(&plan, p), "{plan:?}");
     }
+    // One item, and a hash of one bit: three probes are enough by the textbook and too few exactly, so more of them are looked at.
+    let plan = Plan::new(&Target::new().items(1).bits(37).hash_bits(1)).expect("a plan");
+    assert!(plan.probes > 3 && plan.textbook().is_ok(), "{plan:?}");
+}
+
+/// What the textbook claims is its own formula, for odd and even numbers of probes.
+#[test]
+fn the_textbook_claims_what_its_formula_says() {
+    for (items, p) in [(1_000, "1%"), (1_000, "0.1%"), (77, "1e-4"), (100_000, "1e-6"), (5, "0.3")] {
+        let textbook = plan(items, p).textbook().expect("a textbook");
+        let (n, m, k) = (textbook.items as f64, textbook.bits as f64, f64::from(textbook.probes));
+        let claimed = (1.0 - (-n * k / m).exp()).powf(k);
+        assert!((textbook.claimed / claimed - 1.0).abs() < 1e-9, "{items} {p}: {textbook:?} {claimed}");
+    }
+}
+
+/// Ends that are known to keep a rate are not above it: ties, whose rates an `f64` holds exactly.
+#[test]
+fn a_tie_ends_at_its_rate() {
+    for (items, p) in [(1u64, "0.5"), (2, "0.75"), (3, "0.875"), (4, "0.9375")] {
+        for variant in [Variant::Standard, Variant::Classic] {
+            let found = min_bits(variant, items, &rate(p)).expect("in range").expect("a size");
+            assert!(found.fpr.upper <= p.parse().expect("a number"), "{variant} {items} {p}: {found:?}");
+        }
+    }
 }
 
 /// The plan's own decision, by the law's.
@@ -302,4 +327,53 @@ fn too_little_is_named() {
     refused(none.clone().rate(rate("1%")), &["a rate", "number of items"]);
     refused(none.clone().bits(5), &["number of bits", "a rate"]);
     assert!(matches!(refused(none.probes(5), &["items"]), Error::Underdetermined { .. }));
+}
+
+/// The last convergents of a continued fraction that words hold: as near to it as 2^-120, on both sides.
+fn nearest_fractions(exact: &BigRational) -> Vec<(u64, u64)> {
+    let (mut rest, mut all) = (exact.clone(), Vec::new());
+    let (mut top, mut bottom) = ((BigInt::from(0), BigInt::from(1)), (BigInt::from(1), BigInt::from(0)));
+    loop {
+        let whole = rest.floor().to_integer();
+        top = (top.1.clone(), &whole * &top.1 + &top.0);
+        bottom = (bottom.1.clone(), &whole * &bottom.1 + &bottom.0);
+        let (Ok(a), Ok(b)) = (u64::try_from(&top.1), u64::try_from(&bottom.1)) else { return all };
+        all.push((a, b));
+        rest = (rest - BigRational::from_integer(whole)).recip();
+    }
+}
+
+/// Fractions that no bracket of a hundred digits tells from the rate: those above it are met, and those below are not, because neither is a tie.
+#[test]
+fn near_ties_are_no_ties() {
+    let binomial = |n: u64, x: u64, p: &BigRational| {
+        let ways = (0..x).fold(BigRational::from_integer(1.into()), |ways, i| ways * BigInt::from(n - i) / BigInt::from(i + 1));
+        ways * p.pow(x as i32) * (BigRational::from_integer(1.into()) - p).pow((n - x) as i32)
+    };
+    let blocked = |blocks: u64, items: u64, probes: u32| -> BigRational {
+        let one = BigRational::new(1.into(), blocks.into());
+        (1..=items).map(|load| binomial(items, load, &one) * oracle::rate(Variant::Standard, 8, load, probes)).sum()
+    };
+    let standard = |bits, probes| -> Box<dyn Law> { Box::new(law::Standard::new(bits, probes).expect("in range")) };
+    let classic = |bits, probes| -> Box<dyn Law> { Box::new(law::Classic::new(bits, probes).expect("in range")) };
+    let in_blocks = |blocks: u64, probes| -> Box<dyn Law> {
+        Box::new(law::Blocked::new(8 * blocks, 8, law::InBlock::Independent, probes).expect("in range"))
+    };
+    let mut cases = Vec::new();
+    for (bits, items, probes) in [(97u64, 20u64, 5u32), (1_001, 60, 7), (53, 9, 4)] {
+        cases.push((standard(bits, probes), items, oracle::rate(Variant::Standard, bits, items, probes)));
+        cases.push((classic(bits, probes), items, oracle::rate(Variant::Classic, bits, items, probes)));
+    }
+    for (blocks, items, probes) in [(1_000_003u64, 12u64, 1u32), (97, 40, 3), (1 << 40, 10, 2)] {
+        cases.push((in_blocks(blocks, probes), items, blocked(blocks, items, probes)));
+    }
+    for (law, items, of_law) in cases {
+        let exact = of_law + BigRational::new(items.into(), 256.into());
+        let near = nearest_fractions(&exact);
+        for &(a, b) in near.iter().rev().take(4) {
+            let asked = Rate::from_parts(a, 0, b).expect("a rate");
+            let meets = exact <= BigRational::new(a.into(), b.into());
+            assert_eq!(law.meets(items, &asked, 8).expect("decided"), meets, "{} bits, {items} items: {a}/{b}", law.bits());
+        }
+    }
 }

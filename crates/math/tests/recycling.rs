@@ -225,6 +225,8 @@ fn what_is_no_design_is_named() {
 /// The rates of the vectors are not all small: the tests above see the differences that the modes make.
 #[test]
 fn modes_differ() {
+    let bits = |mode| Design::new(100, 3, 50, mode).expect("a design").total_bits();
+    assert_eq!((bits(Mode::default()), bits(Mode::two_phase())), (100, 200));
     let rate = |mode| Design::new(6, 2, 4, mode).and_then(|design| design.long_run()).expect("in range").fpr.value;
     let all = [
         one_phase(true, false),
@@ -365,6 +367,13 @@ fn figure_4_of_n_bounded_filters() {
         assert!(worst.fpr.value > real.fpr.value && real.fpr.value > oracle.fpr.value && real.stuck < 1e-20, "{row}");
         assert!(real.fpr.lower < real.fpr.value && real.fpr.upper / real.fpr.lower - 1.0 < 1e-10, "{row}");
     }
+    for counting in [Counting::Worst, Counting::Oracle, Counting::Real] {
+        assert!(
+            [(0, 3, 10), (100, 0, 10), (100, 3, 0)]
+                .into_iter()
+                .all(|(bits, probes, items)| n_bounded(bits, probes, items, counting).is_err())
+        );
+    }
     let (worst, exact) = (n_bounded(100, 3, 10, Counting::Worst).expect("in range"), Variant::Standard.fpr(100, 10, 3).expect("in range"));
     assert!(worst.fpr == exact && worst.printed < exact.lower);
 }
@@ -485,7 +494,8 @@ fn a_limit_on_items_lowers_the_rate() {
         assert!((design.fpr_with_limit(100_000).expect("in range") / all - 1.0).abs() < 1e-10);
         assert!(design.fpr_with_limit(2).expect("in range") < all && design.fpr_with_limit(0).is_err());
     }
-    assert!(Design::new(9, 2, 5, Mode::two_phase()).and_then(|design| design.fpr_with_limit(3)).is_err());
+    let two = Design::new(9, 2, 5, Mode::two_phase()).and_then(|design| design.fpr_with_limit(3)).unwrap_err();
+    assert_eq!(two.to_string(), "phases is 2, but must be 1 for a limit on new items");
 }
 
 #[test]
@@ -526,6 +536,9 @@ fn what_it_takes_to_remember() {
 /// The chances are those of tests/reference/recycling.py, where each cycle is weighted by the chance that it ends.
 #[test]
 fn cycles_that_get_stuck_are_left_out() {
+    // A single bit is set by the first item, and no item sets another.
+    let all = n_bounded(1, 1, 3, Counting::Real).expect("in range");
+    assert_eq!((all.stuck, all.fpr.lower), (1.0, 0.0));
     for (bits, probes, items, fpr) in [(9, 3, 8, 0.333_826_164_131_986), (4, 2, 3, 0.315_004_659_832_246)] {
         let found = n_bounded(bits, probes, items, Counting::Real).expect("in range");
         assert!(found.stuck > 0.1 && (found.fpr.value - fpr).abs() < 1e-12, "{found:?}");

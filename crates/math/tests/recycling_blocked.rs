@@ -296,6 +296,7 @@ fn what_is_refused() {
     for limit in [0.0, 1.0, -1.0, f64::NAN, 1e-16] {
         assert!(error(512, 512, 3, limit).ends_with("but must be a rate from 1e-15 to 0.999"), "{limit}");
     }
+    assert!(blocked_capacity(512, &rate("50%")).expect("in range").is_some());
     assert_eq!(blocked_capacity(511, &rate("1%")).unwrap_err().to_string(), "bits is 511, but must be at least a line of 512");
     let least = "fpr is 1e-14, but must be at least 1e-9 in lines, which take nearly twice the bits there";
     assert_eq!(blocked_capacity(1 << 20, &rate("1e-14")).unwrap_err().to_string(), least);

@@ -1,7 +1,9 @@
 //! Recycling filters run bit by bit. Seeds are frozen; intervals are 99.99% wide (half as wide again as the 99% ones), so that of some forty comparisons one fails in about 250 seeds.
 
 use std::collections::HashSet;
-use truebloom_math::recycling::{Bracket, Design, Gaps, Mode, Phases, Seeds, Stream, Trigger, compare, simulate};
+use truebloom_math::recycling::{
+    Bracket, Design, Gaps, Mode, Phases, Seeds, Stream, Subject, Trigger, compare, simulate, simulate_subject, subject,
+};
 
 fn within(seen: &Bracket, exact: f64, context: &str) {
     let half = (seen.upper - seen.lower) / 2.0 * 1.55;
@@ -186,4 +188,69 @@ fn gains_over_a_fixed_interval() {
     assert!((one - 15_534.27 / 10_424.0).abs() < 1e-4 && (two - 5_051.0 / 10_424.0).abs() < 1e-2, "{one} {two}");
     let nothing = compare(1, &"1e-9".parse().expect("a rate"), Mode::default()).expect("in range");
     assert!(nothing.two_phase.is_none() && nothing.gain_two_phase().is_none());
+}
+
+/// The filter itself, beside what it must do: it knows what its frozen filter holds, and every cycle begins with no bit and no item.
+#[test]
+fn the_simulated_filter_keeps_its_word() {
+    // Positions of 2^20 that do not meet: a cycle ends with the item that sets the fifth bit, and the next one begins after it.
+    let wide = Design::new(1 << 20, 1, 4, Mode::two_phase()).expect("a design");
+    let mut filter = subject(&wide, None, 5).expect("in range");
+    let mut ends = Vec::new();
+    for item in 0..25 {
+        let before = filter.cycles();
+        assert!(!filter.offer(item), "{item} is new");
+        if filter.cycles() > before {
+            ends.push(item);
+        }
+    }
+    assert_eq!(ends, [4, 9, 14, 19, 24]);
+    // The cycle that just ended is frozen, and what came before it is forgotten.
+    assert!((20..25).all(|item| filter.offer(item)) && (10..15).all(|item| !filter.offer(item)));
+    // One phase that a number of items ends as well: all its items are gone.
+    let one = Design::new(1 << 20, 1, 100, Mode::default()).expect("a design");
+    let mut filter = subject(&one, Some(3), 5).expect("in range");
+    let cycles: Vec<u64> = (0..9).map(|item| (filter.offer(item), filter.cycles()).1).collect();
+    assert_eq!(cycles, [0, 0, 1, 1, 1, 2, 2, 2, 3]);
+    assert!((6..9).all(|item| !filter.offer(item)));
+}
+
+/// A filter that remembers all: nothing is ever forgotten, however many items came for the first time, and no cycle ends, so that nothing is known of the length of one but that it is positive. Where nothing came
+/// again nothing is known of forgetting.
+#[test]
+fn a_perfect_filter_forgets_nothing() {
+    struct Perfect(HashSet<u64>);
+    impl Subject for Perfect {
+        fn offer(&mut self, item: u64) -> bool {
+            !self.0.insert(item)
+        }
+        fn cycles(&self) -> u64 {
+            0
+        }
+    }
+    let run = |stream| simulate_subject(&mut Perfect(HashSet::new()), Mode::default(), stream, 64_000, 1).expect("in range");
+    let seen = run(Stream::Uniform { items: 20_000 });
+    assert_eq!((seen.forgotten.value, seen.instance.value, seen.items_per_cycle.lower), (0.0, 0.0, 0.0));
+    assert!(seen.items_per_cycle.upper == f64::INFINITY && seen.forgotten.upper < 0.1, "{seen:?}");
+    let seen = run(Stream::New).forgotten;
+    assert_eq!((seen.value, seen.lower, seen.upper), (0.0, 0.0, 1.0));
+}
+
+/// A few cycles have an exact interval: at its upper end so many or more have a chance of half a percent.
+#[test]
+fn a_few_cycles_have_an_exact_interval() {
+    let design = Design::new(20_000, 2, 10_000, Mode::default()).expect("a design");
+    let model = design.long_run().expect("in range").items_per_cycle.value;
+    for seed in 0..3 {
+        let seen = simulate(&design, Stream::New, 32_000, seed).expect("in range").items_per_cycle;
+        let (cycles, chance) = ((32_000.0 / seen.value).round(), 1.0 / seen.upper);
+        // Fewer than so many ends of a cycle among 32,000 items, term by term.
+        let (mut fewer, mut term) = (0.0, (32_000.0 * (-chance).ln_1p()).exp());
+        for ends in 0..cycles as u32 {
+            fewer += term;
+            term *= (32_000.0 - f64::from(ends)) / f64::from(ends + 1) * chance / (1.0 - chance);
+        }
+        assert!(cycles < 10.0 && ((1.0 - fewer) / 0.005 - 1.0).abs() < 1e-3, "{seen:?}: {cycles} cycles, {}", 1.0 - fewer);
+        assert!(seen.lower < model && model < seen.upper, "{seen:?} {model}");
+    }
 }

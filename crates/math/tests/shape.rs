@@ -13,6 +13,13 @@ fn best(variant: Variant, bits: u64, items: u64) -> Vec<u32> {
     optimal_probes(variant, bits, items).expect("in range").ties
 }
 
+#[test]
+fn no_items_have_no_best_probes() {
+    for variant in [Variant::Standard, Variant::Classic, Variant::Partitioned] {
+        assert_eq!(optimal_probes(variant, 1, 0).unwrap_err().to_string(), "items is 0, but must be at least 1");
+    }
+}
+
 /// Proven by coupling (docs/DESIGN.md, Planning): at fixed probes the rate falls with the bits and rises with the items.
 #[test]
 fn monotone_in_bits_and_items() {

@@ -177,4 +177,26 @@ mod tests {
         }
         assert!(InLines::new(1 << 62, MAX_PROBES).is_ok());
     }
+
+    /// The fast path sets exactly the positions that the scheme lists, also of hashes whose first word is skipped (the low half of its product with 3 lines is below the threshold), and finds them.
+    #[test]
+    fn lines_have_the_positions_of_the_stream() {
+        for probes in [1, 6, 7, 8, 14, 15, 20, MAX_PROBES] {
+            let scheme = InLines::new(3 * LINE_BITS, probes).expect("in range");
+            for number in 0..200u64 {
+                let h1 = if number % 2 == 0 { 0 } else { number.wrapping_mul(0x9e37_79b9_7f4a_7c15) };
+                let hash = KeyHash { h1, h2: number.wrapping_mul(0xd134_2543_de82_ef95) | 1 };
+                assert_eq!(digit(h1, 3).1 < scheme.threshold, h1 == 0);
+                let mut expected = [[0u64; 8]; 3];
+                for position in scheme.positions(hash) {
+                    expected[(position / LINE_BITS) as usize][(position % LINE_BITS / 64) as usize] |= 1 << (position % 64);
+                }
+                for level in [Level::Scalar, Level::detect()] {
+                    let mut lines = [[0u64; 8]; 3];
+                    assert!(scheme.set(level, &mut lines, hash) && !scheme.set(level, &mut lines, hash));
+                    assert!(lines == expected && scheme.contains(level, &lines, hash), "{probes} probes of {hash:?}");
+                }
+            }
+        }
+    }
 }

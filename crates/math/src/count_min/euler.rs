@@ -221,4 +221,31 @@ mod tests {
             assert_eq!(big(&sum.words), big(a) + big(b), "{a:?} {b:?}");
         }
     }
+
+    fn holds(outer: &Enclosure, inner: &Enclosure) -> bool {
+        outer.lower.compare(&inner.lower).is_le() && inner.upper.compare(&outer.upper).is_le()
+    }
+
+    /// More digits stay within the bracket of fewer, at both of its ends.
+    #[test]
+    fn brackets_contain_those_of_more_digits() {
+        for power in [1, 2, 3, 10, 100] {
+            for (limbs, two_hash) in (4..24).flat_map(|limbs| [(limbs, false), (limbs, true)]) {
+                let depth = Depth { power, two_hash };
+                let (coarse, fine) = (depth.attempt(limbs).expect("cheap"), depth.attempt(limbs + 4).expect("cheap"));
+                assert!(holds(&coarse, &fine), "e^-{power} {two_hash} {limbs}");
+            }
+        }
+    }
+
+    /// `2/3 + 6/7 = 32/21` and others, with more digits than the sum was made of: what both are cut by adds up to more than a unit.
+    #[test]
+    fn sums_are_enclosed() {
+        for ((top, a), (other, b)) in [((2u64, 3u64), (6u64, 7u64)), ((10, 11), (12, 13)), ((1, 3), (1, 7)), ((4, 5), (6, 7))] {
+            let over = |top: u64, bottom: Vec<u64>| Fraction { top: vec![top], bottom };
+            let sum = Sum(over(top, vec![a]), over(other, vec![b])).attempt(3).expect("cheap");
+            let exact = over(top * b + other * a, vec![a, b]).attempt(12).expect("cheap");
+            assert!(holds(&sum, &exact), "{top}/{a} + {other}/{b}");
+        }
+    }
 }

@@ -304,4 +304,16 @@ mod tests {
         // half of all slices, because what two such items cover is only known to lie between half and all.
         assert!(widest < 0.03);
     }
+
+    /// Steps of the orders 3, 7 and 21 make 21 kinds of slices, the most but one that are gone through.
+    #[test]
+    fn kinds_of_slices_are_the_least_common_multiple_of_the_orders() {
+        let law = PartitionDouble::new(21 * 1_009, 40).expect("in range");
+        assert_eq!(Sets::new(40, law.short_orders()).map(|sets| sets.kinds.len()), Some(21));
+        let fpr = law.fpr(3_000).expect("affordable");
+        assert_eq!(fpr.method, Method::Exact);
+        // Without items nothing passes, in slices of one bit too.
+        let of_none = |slice, k| PartitionDouble::new(slice, k).and_then(|law| law.fpr(0));
+        assert!([(21 * 1_009, 40), (1, 3), (7, 100)].into_iter().all(|(slice, k)| of_none(slice, k) == Ok(Fpr::ZERO)));
+    }
 }

@@ -240,6 +240,8 @@ mod tests {
         let found = law(1 << 60, 1_000).fpr(1 << 48).expect("always answers");
         assert_eq!((found.method, found.lower), (Method::Approximation("limit and floors"), 0.0));
         assert_eq!(law(1 << 60, 1_000).proven(1 << 48), Ok(None));
+        // Memory for it there is, but not the time: a simulation of the fewest filters would take years.
+        assert_eq!(law(1 << 20, 100).progression().simulated(1 << 40), None);
         // Its binomials exceed 128 bits: this was a panic.
         let found = PartitionDouble::new(5, 1_000).expect("in range").fpr(3).expect("always answers");
         assert_eq!(found.method, Method::Simulation);

@@ -425,3 +425,25 @@ fn around(guess: u64, least: u64, end: u64, meets: &impl Fn(u64) -> Result<bool>
         (high, step) = (next, 2 * step);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The load of the limit has the rate that it was asked for: at the worst both filters of two are as full, `1 - (1 - rho)^2`.
+    #[test]
+    fn loads_of_the_limit_have_their_rate() {
+        for probes in [1u32, 3, 10] {
+            for rate in [0.9f64, 0.3, 0.01] {
+                let each = |filters| limit_load(probes, rate, Kept::Worst, filters).powi(probes as i32);
+                let (one, two) = (each(1), each(2));
+                assert!((one - rate).abs() < 1e-9 && (1.0 - (1.0 - two) * (1.0 - two) - rate).abs() < 1e-9, "{probes} {rate}: {one} {two}");
+                for filters in [1, 2] {
+                    let load = limit_load(probes, rate, Kept::Average, filters);
+                    let found = limit_rate(probes, load, filters);
+                    assert!((found - rate).abs() < 1e-6, "{probes} {rate} {filters}: {load} {found}");
+                }
+            }
+        }
+    }
+}

@@ -357,3 +357,59 @@ pub(super) fn times_rho(rho: Ratios, share: &Enclosure) -> Result<Enclosure> {
     let upper = if upper.compare(&one).is_gt() { one } else { upper };
     Ok(Enclosure::between(rho.lower.multiply(&share.lower), upper))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::recycling::Seeds;
+
+    /// The largest denominator of a rate for which a tie is proven: what is left of `2^-90`, less two bits of margin, when the chain's own denominators are taken off.
+    #[test]
+    fn ties_are_proven_up_to_the_denominators_of_the_chain() {
+        let modes = [
+            (Mode::default(), 1.0),
+            (Mode { retaining: true, ..Mode::default() }, 1.0),
+            (Mode::two_phase(), 2.0),
+            (Mode { phases: Phases::Two(Trigger::Excluded), seeds: Seeds::Kept, ..Mode::default() }, 2.0),
+        ];
+        for (bits, probes, sigma) in [(4u64, 1u32, 2u64), (8, 1, 2), (4, 2, 2), (16, 1, 1), (16, 2, 2), (2, 1, 1), (16, 1, 6)] {
+            for (mode, filters) in modes {
+                // All choices of an item, or of two placements of one that is retained, once for each state; where a frozen filter is beside twice, and of the item, the frozen filter and the query.
+                let choices = f64::from(probes) * (bits as f64).log2() * if mode.retaining { 2.0 } else { 1.0 };
+                let states = (sigma + 1) as f64;
+                let chain = choices * states * filters + if filters == 2.0 { 3.0 * choices } else { 0.0 } + filters * states.log2();
+                let Ok(design) = Design::new(bits, probes, sigma, mode) else { continue };
+                for digits in 1..=30 {
+                    let rate: Rate = format!("{}7", "0.".to_owned() + &"0".repeat(digits - 1)).parse().expect("a rate");
+                    let fits = chain + rate.denominator_bits() as f64 <= 84.0;
+                    assert_eq!(design.tie_is_proven(&rate), fits, "{design:?} {digits} digits: {chain}");
+                }
+            }
+        }
+        let large = Design::new(17, 1, 1, Mode::default()).expect("a design");
+        assert!(!large.tie_is_proven(&"0.5".parse().expect("a rate")));
+    }
+
+    /// The roundings that are counted are not fewer than those of the walk and of what comes on top of it.
+    #[test]
+    fn restarts_cost_roundings() {
+        let of = |retaining, seeds, colliding| {
+            let mode = Mode { retaining, seeds, colliding, ..Mode::default() };
+            Design::new(1_000, 7, 500, mode).expect("a design").roundings()
+        };
+        let plain = of(false, Seeds::Renewed, true);
+        // An item placed afresh has the law of its distinct positions, at most 6 roundings for each of 7.
+        assert_eq!(of(true, Seeds::Renewed, true) - plain, 42.0);
+        // One that keeps its positions has ratios of products of up to k - 1 chances of the walk, above and below.
+        assert!(of(true, Seeds::Kept, true) > 13.0 * plain && of(true, Seeds::Kept, true) < 100.0 * plain);
+    }
+
+    /// A bracket that is wider than two steps has its value in the middle.
+    #[test]
+    fn values_are_in_the_middle_of_wide_brackets() {
+        let design = Design::new(5_000, 4, 3_000, Mode::default()).expect("a design");
+        let fpr = design.walked::<f64>().expect("affordable").fpr();
+        assert!(fpr.upper.to_bits() - fpr.lower.to_bits() > 100, "{fpr:?}");
+        assert!(((fpr.value - fpr.lower) / (fpr.upper - fpr.lower) - 0.5).abs() < 0.01, "{fpr:?}");
+    }
+}

@@ -262,4 +262,38 @@ mod tests {
             }
         }
     }
+
+    /// All pairs of steps `(b, b')` of small moduli: triples of positions of a query and an item with proportional shifts that meet.
+    #[test]
+    fn dependent_equations_have_the_solutions_that_are_counted() {
+        for (m, k) in [(12u64, 7i64), (15, 7), (16, 9), (30, 7)] {
+            for offsets in [Offsets::Linear, Offsets::Square, Offsets::Cube] {
+                let law = Double::new(m, k as u32, Step::Any, offsets.clone()).expect("in range");
+                let f = offsets_of(&law);
+                for (first, second) in [(1, 2), (2, 4), (3, 6), (2, 6), (4, 6), (3, 5)] {
+                    for (x, y) in (1 - k..k).flat_map(|x| (1 - k..k).map(move |y| (x, y))) {
+                        let (low, high) = (x.min(y).min(0), x.max(y).max(0));
+                        if second >= k || x == 0 || y == 0 || x == y || high - low >= k || first * y != second * x {
+                            continue;
+                        }
+                        let shift = |at: i64, by: i64, step: i64| {
+                            (by * step + f[(at + by) as usize] as i64 - f[at as usize] as i64).rem_euclid(m as i64)
+                        };
+                        let mut met = 0;
+                        for (i, j) in (0..k - second).flat_map(|i| (-low..k - high).map(move |j| (i, j))) {
+                            for (b, other) in (0..m as i64).flat_map(|b| (0..m as i64).map(move |other| (b, other))) {
+                                met += u64::from(shift(i, first, b) == shift(j, x, other) && shift(i, second, b) == shift(j, y, other));
+                            }
+                        }
+                        let found = dependent((first, second), (x, y), k, m, &f);
+                        assert_eq!(found * m, met, "m={m} {offsets:?}: {first} {second} {x} {y}");
+                    }
+                }
+            }
+        }
+    }
+
+    fn offsets_of(law: &Double) -> Vec<u64> {
+        super::offsets(law)
+    }
 }

@@ -165,3 +165,19 @@ pub(crate) fn average(parts: &[(u64, (f64, f64))], total: u64) -> Result<Fpr> {
     }
     Ok(Fpr::bound(lower, upper))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Weights in sixteenths, a lower end of 0 among them; what is no number is no bracket.
+    #[test]
+    fn means_of_brackets_keep_both_ends() {
+        let found = average(&[(4, (0.0, 0.25)), (12, (0.5, 0.75))], 16).expect("a mean");
+        assert!((found.lower - 0.375).abs() < 1e-9 && (found.upper - 0.625).abs() < 1e-9, "{found:?}");
+        let found = average(&[(1, (0.0, 0.25))], 1).expect("a mean");
+        assert!(found.lower == 0.0 && (found.upper - 0.25).abs() < 1e-9, "{found:?}");
+        let nothing = average(&[(1, (f64::NAN, 0.25))], 1).expect("a mean");
+        assert_eq!((nothing.lower, nothing.upper), (0.0, 1.0));
+    }
+}

@@ -204,3 +204,23 @@ fn normal(moments: &Moments, ones: u64) -> Option<(f64, TailBound)> {
     let Moments { mean_above, variance_above, variance_below: variance, .. } = *moments;
     Some((miss, TailBound::Normal { mean_above, variance_above, variance }))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The exponent by the series of `(1 + u) ln(1 + u) - u` to the last digit, on both sides of where four of its terms are taken.
+    #[test]
+    fn exponents_are_those_of_the_series() {
+        for tilt in [1e-6f64, 1e-4, 5e-4, 9.99e-4, 1.001e-3, 0.01, 0.1] {
+            let variance = 1e9;
+            let moments = Moments { mean: 1e6, variance, mean_above: 0, variance_above: 0, variance_below: 0 };
+            let ones = (1e6 + tilt * variance) as u64;
+            let (found, _, u) = exponent(&moments, ones).expect("beyond the mean");
+            let h: f64 = (2..60).map(|j| (if j % 2 == 0 { 1.0 } else { -1.0 }) * u.powi(j) / f64::from(j * (j - 1))).sum();
+            assert!((u / tilt - 1.0).abs() < 1e-2, "{tilt} {u}");
+            let relative = -found / (variance * h) - 1.0;
+            assert!((-1.2e-9..0.0).contains(&relative), "{tilt}: {relative:e}");
+        }
+    }
+}

@@ -216,4 +216,33 @@ mod tests {
         }
         assert!(decimal(decimal_below(MOST_LIMIT)) <= MOST_LIMIT && decimal(decimal_below(MOST_LIMIT) + 1) > MOST_LIMIT);
     }
+
+    /// The probes that are tried are all whose mean curve has within 0.3% of the most items, of all numbers of probes.
+    #[test]
+    fn candidates_are_the_best_of_all_probes() {
+        for (blocks, text) in [(20, "20%"), (1_000, "1%"), (1_000, "1e-4")] {
+            let rate: Rate = text.parse().expect("a rate");
+            let items: Vec<u64> =
+                (1..=16).map(|probes| law(blocks, probes).and_then(|law| averaging(&law, rate.to_f64())).expect("in range")).collect();
+            let most = *items.iter().max().expect("some") as f64;
+            let expected: Vec<u32> =
+                (1..).zip(&items).filter(|(_, items)| **items as f64 >= 0.997 * most).map(|(probes, _)| probes).collect();
+            let found: Vec<u32> = candidates(blocks, &rate).expect("in range").into_iter().map(|(probes, _)| probes).collect();
+            assert_eq!(found, expected, "{blocks} {text}: {items:?}");
+        }
+    }
+
+    /// Small memories: enough for the items, and three steps less is too little.
+    #[test]
+    fn small_memories_are_enough_and_about_the_least() {
+        for (items, text) in [(60.0, "5%"), (900.0, "5%"), (2_500.0, "20%")] {
+            let rate: Rate = text.parse().expect("a rate");
+            let found = blocked_min_bits(items, &rate).expect("in range").expect("a design");
+            assert!(found.run.items_per_cycle.lower >= items, "{found:?}");
+            let blocks = found.design.blocks();
+            let fewer = blocks.saturating_sub(3 * step(blocks));
+            let less = if fewer == 0 { None } else { blocked_capacity(fewer * BLOCK_BITS, &rate).expect("in range") };
+            assert!(less.is_none_or(|less| less.run.items_per_cycle.lower < items), "{items} {text}: {found:?} {less:?}");
+        }
+    }
 }

@@ -127,4 +127,13 @@ mod tests {
         }
         assert!(nearest.iter().all(|nearest| *nearest < 1.3), "the bounds are generous: {nearest:?}");
     }
+
+    /// Far below the threshold the bound is about `v / (4 |d|)`, of which a difference of nearly equal numbers would leave nothing.
+    #[test]
+    fn small_parts_keep_their_digits() {
+        for (mean, variance) in [(-1.0, 1e-30), (-0.3, 1e-20), (-1e-5, 1e-18)] {
+            let (found, expected) = (positive_part(mean, variance), variance / (4.0 * -mean));
+            assert!(found >= expected * (1.0 - 1e-7) && found < expected * (1.0 + 1e-7), "{mean} {variance}: {found:e} for {expected:e}");
+        }
+    }
 }
