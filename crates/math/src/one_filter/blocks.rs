@@ -578,7 +578,7 @@ mod tests {
             let (over, most_over) = beyond_cut(&laws, (blocks, items), cut);
             let of_lower = beyond_cut(&laws, (blocks, items), cut - 1).1;
             assert!(
-                over <= most_over && b * most_over <= CUT_SHARE * allowed && b * of_lower > 0.89 * CUT_SHARE * allowed,
+                over <= most_over && b * most_over <= tilt.share * allowed && b * of_lower > 0.89 * tilt.share * allowed,
                 "{what}: cut at {cut}"
             );
             let given_away = libm::log(allowed - b * most_over) - ln_joint_mean(&laws, probes, (blocks, items), (tilt.t, cut, kept));
@@ -597,7 +597,7 @@ mod tests {
             let rows = BlockLaw::new(probes, lambda).expect("few balls");
             let tilt = rows.tilt(blocks, items, allowed, None).expect("a tilt");
             let kept = |tilt: &Tilt| rows.kept(Some(tilt), blocks, items, allowed);
-            let cut = rows.cut(blocks, items, allowed);
+            let cut = (rows.cut(blocks, items, allowed, tilt.share), tilt.share);
             let best =
                 (-30..=30).map(|i| kept(&rows.tilted(tilt.t * libm::pow(1.03, f64::from(i)), cut, lambda, true))).fold(1.0, f64::min);
             let (found, about) = (kept(&tilt), rows.about(&tilt, blocks, items, allowed));
@@ -618,7 +618,7 @@ mod tests {
             let (b, lambda) = (blocks as f64, items as f64 / blocks as f64);
             let rows = BlockLaw::new(probes, lambda).expect("few balls");
             let tilt = rows.tilt(blocks, items, 1e-3, None).expect("a tilt");
-            let cut = rows.cut(blocks, items, 1e-3);
+            let cut = (rows.cut(blocks, items, 1e-3, tilt.share), tilt.share);
             for stronger in [1.0, 1.5] {
                 let tilt = rows.tilted(stronger * tilt.t, cut, lambda, true);
                 let (zeta, grown, variance) = rows.balance(&tilt, b, lambda);
@@ -689,11 +689,11 @@ mod tests {
         let (blocks, items, allowed) = (2_000, 100_000, 1e-3);
         let rows = BlockLaw::new(7, 50.0).expect("few balls");
         let tilt = rows.tilt(blocks, items, allowed, None).expect("a tilt");
-        let cut = rows.cut(blocks, items, allowed);
+        let cut = (rows.cut(blocks, items, allowed, tilt.share), tilt.share);
         for off in [0.05, 0.3, 3.0, 6.0, 30.0, 200.0] {
             let from = rows.tilted(off * tilt.t, cut, 50.0, true);
             let again = rows.tilt(blocks, items, allowed, Some(&from)).expect("a tilt");
-            let from = from.t.min(MOST_GROWTH / rows.rates[cut]);
+            let from = from.t.min(MOST_GROWTH / rows.rates[cut.0]);
             assert!(
                 if off < 1.0 { again.t > 1.1 * from } else { again.t < from / 1.1 },
                 "{off}: from {from} to {} for {}",
@@ -710,7 +710,7 @@ mod tests {
         assert_eq!(rows.rows.len(), 32);
         let (blocks, items, lambda, t) = (8u64, 160u64, 20.0, 2.0);
         let (b, n) = (blocks as f64, items as f64);
-        let tilt = rows.tilted(t, BITS, lambda, true);
+        let tilt = rows.tilted(t, (BITS, 0.0), lambda, true);
         let tail = |mean: f64| (32..200).map(|load| libm::exp(ln_poisson(mean, f64::from(load)))).sum::<f64>();
         let most_load = n * libm::log(8.0 / 7.0);
         let (zeta, _, _) = rows.balance(&tilt, b, lambda);
