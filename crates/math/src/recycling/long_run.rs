@@ -279,7 +279,7 @@ impl Design {
             return Err(Error::TooLong { what: "the worst rate of two filters at one item's positions", steps, allowed: MAX_STEPS });
         }
         let k = f64::from(self.probes);
-        work::spend("the worst rate of two filters", 50.0 * k * if self.mode.shares_positions() { k * k } else { k })?;
+        work::spend("the worst rate of two filters", 20.0 * k * if self.mode.shares_positions() { k * k } else { k })?;
         let mut share = DoubleDouble::ZERO;
         for (query, weight) in self.queries::<DoubleDouble>() {
             let mut active = Average::new(query);
