@@ -100,7 +100,7 @@ impl Design {
     const FINER: f64 = 10.0;
 
     /// Word operations of a step of a walk.
-    const STEP: f64 = 12.0;
+    const STEP: f64 = 8.0;
 
     /// Steps of one walk.
     fn steps_of_walk(&self) -> f64 {
