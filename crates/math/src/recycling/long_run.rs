@@ -193,7 +193,8 @@ impl Design {
         self.check_steps()?;
         // Pairs of f64 take ten times as long.
         let each = if T::UNIT < f64::EPSILON * f64::EPSILON * 1e3 { 10.0 * Design::STEP } else { Design::STEP };
-        work::spend("a walk over the numbers of set bits", each * self.steps_of_walk())?;
+        // A state takes as long as a hash, besides its own.
+        work::spend("a walk over the numbers of set bits", each * (self.steps_of_walk() + self.sigma as f64))?;
         let (bits, probes, sigma, top) = (self.bits, self.probes, self.sigma, self.fullest());
         let distinct = !self.mode.colliding;
         let start = restart_law::<T>(self);
