@@ -109,8 +109,9 @@ fn add_fill(report: &mut Report, args: &Args) -> Result<Option<Vec<u64>>, Failur
 
 fn add_rate(report: &mut Report, args: &Args, expected: &Fpr, fills: Option<Vec<u64>>) -> Result<(), Failure> {
     report.line("expected rate", fpr_text(expected, 9));
-    let moments = rate_moments(args.variant, args.bits, args.items, args.probes)?;
-    let spread = moments.variance.sqrt() / expected.value;
+    // It takes the work of a rate at twice the probes, and the rest is worth having without it.
+    let variance = rate_moments(args.variant, args.bits, args.items, args.probes).ok().map(|moments| moments.variance);
+    let spread = variance.map_or(f64::NAN, |variance| variance.sqrt() / expected.value);
     let mut quantiles = Map::new();
     let law = args.variant.law(args.bits, args.probes)?;
     for (i, level) in LEVELS.into_iter().enumerate() {
@@ -126,7 +127,7 @@ fn add_rate(report: &mut Report, args: &Args, expected: &Fpr, fills: Option<Vec<
             report.line("", format!("{share}% of filters keep to {}", fpr_text(&fpr, 6)));
         }
     }
-    report.field("fpr", fpr_value(expected)).field("rate_variance", moments.variance).field("rate_quantiles", Value::Object(quantiles));
+    report.field("fpr", fpr_value(expected)).field("rate_variance", variance).field("rate_quantiles", Value::Object(quantiles));
     if spread.is_finite() {
         report.line("", format!("one filter's own rate scatters about it by {}%", significant(100.0 * spread, 3)));
     }

@@ -57,9 +57,9 @@ pub(crate) fn spend(what: &'static str, steps: f64) -> Result<()> {
     Err(Error::TooLong { what, steps: MOST - left + steps, allowed: MOST })
 }
 
-/// Whether more than half of the account is spent: time to finish with what was found.
-pub(crate) fn is_half_spent() -> bool {
-    ACCOUNT.get().0 < MOST / 2.0
+/// Whether more than a third of the account is spent: time for a search to end with what it has found, whose own numbers take up to the rest.
+pub(crate) fn is_third_spent() -> bool {
+    ACCOUNT.get().0 < MOST * 2.0 / 3.0
 }
 
 #[cfg(test)]
@@ -70,13 +70,13 @@ mod tests {
     fn calls_within_a_call_share_its_account() {
         assert!(spend("a test", 1e300).is_ok(), "without an account");
         let outer = begin();
-        assert!(spend("a test", 0.6 * MOST).is_ok() && is_half_spent());
+        assert!(spend("a test", 0.6 * MOST).is_ok() && is_third_spent());
         let inner = begin();
         assert!(matches!(spend("a test", 0.6 * MOST), Err(Error::TooLong { what: "a test", .. })));
         assert!(spend("a test", f64::NAN).is_err());
         drop(inner);
         assert!(spend("a test", 0.3 * MOST).is_ok(), "what was refused was not paid");
         drop(outer);
-        assert!(!is_half_spent() && spend("a test", 1e300).is_ok());
+        assert!(!is_third_spent() && spend("a test", 1e300).is_ok());
     }
 }

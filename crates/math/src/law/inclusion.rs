@@ -297,7 +297,9 @@ impl Enclose for Inclusion {
         let in_block = if matches!(self.placement, Items::Blocked { .. }) { u128::from(self.probes) } else { 1 };
         let squarings = |exponent: u128| f64::from(128 - exponent.leading_zeros());
         let steps = 2.0 * (squarings(self.exponent()) + squarings(in_block));
-        let work = k * steps * limbs * limbs + 2.0 * k * k * limbs;
+        // Of the coefficients, those of distinct positions are only added and halved.
+        let coefficient = if self.query == Query::Distinct { 0.7 } else { 2.0 };
+        let work = k * steps * limbs * limbs + coefficient * k * k * limbs;
         if !(bits < MAX_DIGITS && work < MAX_WORK) {
             return Err(Error::TooCostly { probes: self.probes, digits: bits as u64 });
         }

@@ -80,7 +80,7 @@ impl Enclose for Ratios {
 
     fn check_cost(&self, bits: f64) -> Result<()> {
         if bits < MAX_DIGITS {
-            return work::spend("an exact product", self.0.len() as f64 * (bits / 64.0 + 10.0));
+            return work::spend("an exact product", self.0.len() as f64 * (bits / 32.0 + 40.0));
         }
         Err(Error::TooCostly { probes: self.0.len() as u32, digits: bits.min(1e18) as u64 })
     }

@@ -227,7 +227,7 @@ impl<'a> Search<'a> {
 
     /// Whether a search that has found something is to end with it.
     pub(super) fn is_spent(&self) -> bool {
-        self.steps.get() > MOST_STEPS
+        self.steps.get() > MOST_STEPS || work::is_third_spent()
     }
 
     pub(super) fn meets(&self, design: &Design) -> Result<bool> {
@@ -388,8 +388,8 @@ fn limit_loads(rate: &Rate, kept: Kept, mode: Mode) -> Result<Vec<f64>> {
     let mut loads: Vec<f64> = Vec::new();
     let (mut best, mut most) = (0, 0.0);
     for probes in 1.. {
-        // Sixty integrals of so many terms.
-        work::spend("the loads that keep a rate in many bits", 60.0 * (1_000.0 + 5.0 * f64::from(probes)))?;
+        // Sixty integrals, of some hundred terms each.
+        work::spend("the loads that keep a rate in many bits", 60.0 * 300.0)?;
         let load = limit_load(probes, p, kept, mode.filters());
         let items = -libm::log1p(-load) / f64::from(probes);
         if items > most {

@@ -100,7 +100,7 @@ impl Design {
     const FINER: f64 = 10.0;
 
     /// Word operations of a step of a walk.
-    const STEP: f64 = 12.0;
+    const STEP: f64 = 8.0;
 
     /// Steps of one walk.
     fn steps_of_walk(&self) -> f64 {
@@ -193,7 +193,8 @@ impl Design {
         self.check_steps()?;
         // Pairs of f64 take ten times as long.
         let each = if T::UNIT < f64::EPSILON * f64::EPSILON * 1e3 { 10.0 * Design::STEP } else { Design::STEP };
-        work::spend("a walk over the numbers of set bits", each * self.steps_of_walk())?;
+        // A state takes as long as a hash, besides its own.
+        work::spend("a walk over the numbers of set bits", each * (self.steps_of_walk() + self.sigma as f64))?;
         let (bits, probes, sigma, top) = (self.bits, self.probes, self.sigma, self.fullest());
         let distinct = !self.mode.colliding;
         let start = restart_law::<T>(self);
@@ -279,7 +280,7 @@ impl Design {
             return Err(Error::TooLong { what: "the worst rate of two filters at one item's positions", steps, allowed: MAX_STEPS });
         }
         let k = f64::from(self.probes);
-        work::spend("the worst rate of two filters", 50.0 * k * if self.mode.shares_positions() { k * k } else { k })?;
+        work::spend("the worst rate of two filters", 20.0 * k * if self.mode.shares_positions() { k * k } else { k })?;
         let mut share = DoubleDouble::ZERO;
         for (query, weight) in self.queries::<DoubleDouble>() {
             let mut active = Average::new(query);

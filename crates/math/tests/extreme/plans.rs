@@ -41,5 +41,5 @@ pub(crate) const CALLS: &[Call] = &[
 
 #[test]
 fn plans_end_in_time() {
-    watch(3, CALLS, 60);
+    watch(3, CALLS, 25);
 }

@@ -202,7 +202,7 @@ impl Search {
         let mut single = Vec::new();
         // Intervals by their first point and the first number past them.
         while let Some((start, end)) = open.pop() {
-            if self.budget == 0 || work::is_half_spent() {
+            if self.budget == 0 || work::is_third_spent() {
                 return self.uphill(floor);
             }
             let most = (end - 1) as f64 * start.slope * (1.0 + SLACK);
