@@ -85,7 +85,7 @@ fn made(scheme: SchemeId, bits: u64, probes: u32, seed: u128, hasher: u8) -> Opt
     let mut put = |at: usize, field: &[u8]| file[at..at + field.len()].copy_from_slice(field);
     put(10, &[if blocks.is_some() { 2 } else { 1 }, 0]);
     put(12, &scheme.number().to_le_bytes());
-    put(14, &[if hasher % 4 == 0 { 2 } else { 3 }, 0]);
+    put(14, &[if hasher.is_multiple_of(4) { 2 } else { 3 }, 0]);
     put(20, &probes.to_le_bytes());
     put(24, &bits.to_le_bytes());
     put(32, &seed.to_le_bytes());

@@ -51,7 +51,7 @@ impl Draw {
 
     #[allow(dead_code, reason = "for the fuzzer")]
     pub(crate) fn from_bytes(bytes: &[u8], drawn: Arc<Mutex<String>>) -> Draw {
-        Draw { random: Words { bytes: bytes.to_vec().into_iter(), random: SplitMix64::of(&[]) }, drawn }
+        Draw { random: Words { bytes: Vec::from(bytes).into_iter(), random: SplitMix64::of(&[]) }, drawn }
     }
 
     pub(crate) fn note<T: Debug>(&self, value: T) -> T {
