@@ -71,10 +71,15 @@ fn reachable_within(target: &Target, bits: u64, items: u64) -> Result<f64> {
     }
     let (probes, mut fpr) = best_rate(target, bits, items)?;
     if let Some(confidence) = target.asked_confidence() {
-        return Ok(quantile(target, bits, items, probes, confidence, None)?.fpr.upper);
+        return Ok(least_promised(target, bits, items, probes, confidence));
     }
     fpr.add_above(hash_floor(items, target.hash_bits));
     Ok(fpr.upper)
+}
+
+/// What one filter of this size keeps: 1, which it surely does, where more would take too long to find out.
+fn least_promised(target: &Target, bits: u64, items: u64, probes: u32, confidence: f64) -> f64 {
+    quantile(target, bits, items, probes, confidence, None).map_or(1.0, |quantile| quantile.fpr.upper)
 }
 
 fn most_items(target: &Target, rate: Rate, bits: u64) -> Result<Plan> {
@@ -113,7 +118,7 @@ fn out_of_reach(target: &Target, asked: Rate, bits: u64, items: u64) -> Result<P
     let (probes, mut fpr) = best_rate(target, bits, items)?;
     fpr.add_above(hash_floor(items, target.hash_bits));
     let reachable = match target.asked_confidence() {
-        Some(confidence) => quantile(target, bits, items, probes, confidence, None)?.fpr.upper,
+        Some(confidence) => least_promised(target, bits, items, probes, confidence),
         None => fpr.upper,
     };
     Err(Error::OutOfReach { asked, items, bits, probes, reachable })
