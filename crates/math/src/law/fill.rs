@@ -152,7 +152,7 @@ impl Enclose for Variance {
 fn check_moment_cost(law: &Inclusion, bits: f64) -> Result<()> {
     if bits < 1e5 {
         let limbs = bits / 64.0;
-        return work::spend("the moments of a law of set bits", 500.0 * (limbs * limbs + 10.0));
+        return work::spend("the moments of a law of set bits", 130.0 * (limbs * limbs + 10.0));
     }
     Err(Error::TooCostly { probes: law.probes, digits: bits as u64 })
 }

@@ -105,7 +105,7 @@ impl Enclose for TwoBlocks {
         if !(bits < MAX_DIGITS && work < MAX_WORK) {
             return Err(Error::TooCostly { probes: self.0.probes, digits: bits as u64 });
         }
-        work::spend("the exact moments of a rate", work + 100.0 * k * k)
+        work::spend("the exact moments of a rate", 0.25 * work + 100.0 * k * k)
     }
 }
 
