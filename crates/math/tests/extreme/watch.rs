@@ -8,19 +8,21 @@ use std::time::{Duration, Instant};
 /// A call of the public interface: its name, and what draws its arguments and makes it.
 pub(crate) type Call = (&'static str, fn(&mut Draw));
 
-/// CPU time that a call may take. Not wall time: on a busy machine that says nothing about the work.
-const MOST: Duration = Duration::from_secs(2);
+/// Seconds of CPU time that a call may take. Not wall time: on a busy machine that says nothing about the work. Two are promised on the processors of the records (docs/TRUST.md has the command);
+/// slower ones have four times as much, so that this is a test of the calls and not of the machine.
+const MOST: u64 = 8;
 
 /// A call that has not returned by then never will.
 const NEVER: Duration = Duration::from_secs(60);
 
 /// Makes each call so many times, each time with other arguments, and says which of them panic or work for too long.
 ///
-/// `EXTREME_SCALE=10 EXTREME_SEED=7` make more calls, with other arguments; `EXTREME_ONLY=name` makes one.
+/// `EXTREME_SCALE=10 EXTREME_SEED=7` make more calls, with other arguments; `EXTREME_ONLY=name` makes one; `EXTREME_SECONDS=2` is what is promised.
 pub(crate) fn watch(area: u64, calls: &[Call], times: u64) {
     let number = |name: &str| std::env::var(name).ok().and_then(|text| text.parse::<u64>().ok());
     let (times, seed) = (times * number("EXTREME_SCALE").unwrap_or(1), number("EXTREME_SEED").unwrap_or(0));
     let only = std::env::var("EXTREME_ONLY").ok();
+    let most = Duration::from_secs(number("EXTREME_SECONDS").unwrap_or(MOST));
     let mut failures = Vec::new();
     let (mut all, mut worst) = (Duration::ZERO, (Duration::ZERO, ""));
     for (index, (name, call)) in calls.iter().enumerate().filter(|(_, (name, _))| only.as_ref().is_none_or(|only| only == name)) {
@@ -30,7 +32,7 @@ pub(crate) fn watch(area: u64, calls: &[Call], times: u64) {
             let (took, problem) = match outcome {
                 None => (NEVER, format!("no answer in {NEVER:?}")),
                 Some((took, false)) => (took, "panicked".to_owned()),
-                Some((took, true)) if took > MOST => (took, format!("{:.1} s", took.as_secs_f64())),
+                Some((took, true)) if took > most => (took, format!("{:.1} s", took.as_secs_f64())),
                 Some((took, true)) => (took, String::new()),
             };
             all += took;
