@@ -3,6 +3,7 @@
 use crate::failure::Failure;
 use serde_json::{Map, Value, json};
 use std::path::Path;
+use truebloom::file::Expected;
 use truebloom_math::certificate::{Certificate, Claim, Excluded, Mean, OneFilter, Smaller, Smallest, TailBound};
 
 /// The first field of every certificate.
@@ -80,8 +81,9 @@ fn tail(one: &OneFilter) -> Value {
     Value::Object(fields)
 }
 
-/// Writes a certificate to a file, whole or not at all.
-pub(crate) fn write(certificate: &Certificate, path: &Path) -> Result<(), Failure> {
+/// Writes a certificate to a file, whole or not at all; to one that exists only with `force`.
+pub(crate) fn write(certificate: &Certificate, path: &Path, force: bool) -> Result<(), Failure> {
     let text = format!("{}\n", Value::Object(object(certificate)));
-    crate::output::write_whole(path, text.as_bytes())
+    let expected = if force { Expected::Anything } else { Expected::Nothing };
+    crate::output::write_whole(path, expected, text.as_bytes())
 }

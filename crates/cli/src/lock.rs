@@ -9,6 +9,9 @@ use std::path::{Path, PathBuf};
 use truebloom::FileError;
 use truebloom::file::{Expected, Replacement, Unkept, check_target, open_regular};
 
+/// What is said of a file in the place of a new one.
+pub(crate) const EXISTS: &str = "exists already; add --force to overwrite it, or choose another name";
+
 /// The right to replace a file: the file that was there at the beginning, locked, or the knowledge that there was none. Given back when dropped.
 #[derive(Debug)]
 pub(crate) struct Lock {
@@ -28,7 +31,7 @@ impl Lock {
     /// The same for a file that a verb writes: it must not exist, or with `force` is locked to be replaced. What would fail at the end of a long run is reported at its beginning.
     pub(crate) fn of_output(path: &Path, force: bool) -> Result<Lock, Failure> {
         if !force && std::fs::symlink_metadata(path).is_ok() {
-            return Err(Failure::at(path, "exists already; add --force to overwrite it, or choose another name"));
+            return Err(Failure::at(path, EXISTS));
         }
         stop::watch();
         check_target(path).map_err(Failure::from)?;

@@ -56,9 +56,12 @@ fn check(closed: bool) -> io::Result<()> {
 }
 
 /// Writes a file whole or not at all: no signal leaves half of it.
-pub(crate) fn write_whole(path: &Path, bytes: &[u8]) -> Result<(), Failure> {
+pub(crate) fn write_whole(path: &Path, expected: Expected<'_>, bytes: &[u8]) -> Result<(), Failure> {
+    if matches!(expected, Expected::Nothing) && path.symlink_metadata().is_ok() {
+        return Err(Failure::at(path, crate::lock::EXISTS));
+    }
     let _shield = stop::last_moment()?;
-    let replacement = Replacement::begin(path, Expected::Anything).map_err(Failure::from)?;
+    let replacement = Replacement::begin(path, expected).map_err(Failure::from)?;
     replacement.file().write_all(bytes).map_err(|error| Failure::at(path, error))?;
     replacement.commit().map_err(Failure::from)?;
     now_written(path);

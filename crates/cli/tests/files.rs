@@ -289,3 +289,16 @@ fn a_query_that_asks_too_much_ends_no_other() {
     let lines: Vec<&str> = told.lines().collect();
     assert!(lines.len() == expected.len() && lines.iter().zip(expected).all(|(line, expected)| line.starts_with(expected)), "{told}");
 }
+
+/// A certificate takes the place of nothing unless told to.
+#[test]
+fn a_certificate_overwrites_no_file() {
+    let told = shell(
+        "echo precious > F; t plan -n 100 -p 1% --prove F > told; echo \"exit $?\"; cat F
+        t plan -n 100 -p 1% --prove F --force > /dev/null; echo \"exit $?\"; head -c 1 F; echo; t plan -n 100 -p 1% --prove N > /dev/null; cmp F N && ls -A",
+    );
+    assert_eq!(
+        told,
+        "truebloom: F: exists already; add --force to overwrite it, or choose another name\nexit 2\nprecious\nexit 0\n{\nF\nN\ntold\n"
+    );
+}

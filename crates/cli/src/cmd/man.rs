@@ -5,6 +5,7 @@ use clap::CommandFactory;
 use std::io::Write;
 use std::path::PathBuf;
 use std::process::ExitCode;
+use truebloom::file::Expected;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -32,7 +33,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
         std::fs::create_dir_all(folder).map_err(|error| Failure::at(folder, error))?;
         for page in std::iter::once(&command).chain(command.get_subcommands()) {
             let path = folder.join(format!("{}.1", page_name(page)));
-            crate::output::write_whole(&path, &render(page)?)?;
+            crate::output::write_whole(&path, Expected::Anything, &render(page)?)?;
         }
         return Ok(ExitCode::SUCCESS);
     }

@@ -42,6 +42,10 @@ pub(crate) struct Args {
     #[arg(long, value_name = "FILE", requires = "rate")]
     prove: Option<PathBuf>,
 
+    /// Overwrite an existing FILE
+    #[arg(long, requires = "prove")]
+    force: bool,
+
     #[command(flatten)]
     recycling: super::plan_recycling::Options,
 
@@ -73,7 +77,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
         writeln!(crate::output::stdout(), "{}", Value::Object(certificate::object(&certificate)))?;
         return Ok(ExitCode::SUCCESS);
     }
-    certificate::write(&certificate, path)?;
+    certificate::write(&certificate, path, args.force)?;
     let mut report = report(&plan, &target)?;
     add_certificate(&mut report, &certificate, path);
     report.print_as(args.format.format())?;
@@ -164,7 +168,7 @@ pub(crate) fn add_promise(report: &mut Report, plan: &Plan) {
         }
         None => {
             report.field("confidence", Value::Null).field("guarantee", Value::Null);
-            report.line("guaranteed", "the average rate alone; about half of all filters lie slightly above it");
+            report.line("guaranteed", "the average rate alone; single filters lie above it or below");
         }
     }
     report.line("expected", format!("at most {} on average over seeds (proven)", proven(&plan.fpr, plan.rate)));

@@ -8,6 +8,7 @@ use std::fs;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use truebloom::file::Expected;
 use truebloom::recycling::Policy;
 use truebloom::scheme::Standard;
 use truebloom_math::recycling::Subject;
@@ -81,7 +82,7 @@ fn write_figures(paper: Paper, trials: Option<u64>, folder: &Path) -> Result<Vec
     let mut paths = Vec::new();
     for figure in paper.figures_of(trials.unwrap_or(TRIALS), &real_filter)? {
         let path = folder.join(figure.name).with_extension("csv");
-        crate::output::write_whole(&path, figure.csv().as_bytes())?;
+        crate::output::write_whole(&path, Expected::Anything, figure.csv().as_bytes())?;
         paths.push(path);
     }
     Ok(paths)

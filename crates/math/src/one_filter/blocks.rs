@@ -59,6 +59,16 @@ const CUT_SHARES: [f64; 3] = [0.01, 0.1, 0.5];
 /// A tilt by which the fullest block counts for more than `e` to this times an empty one is one of full blocks.
 const STEEP: f64 = 5.0;
 
+/// The same for many items, whose plans have less time for less gain.
+const STEEP_OF_MANY: f64 = 25.0;
+
+/// From so many items on.
+const MANY_ITEMS: u64 = 10_000;
+
+fn steep(items: u64) -> f64 {
+    if items < MANY_ITEMS { STEEP } else { STEEP_OF_MANY }
+}
+
 /// The law of the set bits of one block, load by load.
 pub(crate) struct BlockLaw {
     /// For each load.
@@ -98,8 +108,8 @@ pub(crate) struct Tilt {
 
 impl Tilt {
     /// Whether full blocks decide, so that a tilt serves few other sizes.
-    pub(crate) fn is_steep(&self) -> bool {
-        libm::log1p(self.most) > STEEP
+    pub(crate) fn is_steep(&self, items: u64) -> bool {
+        libm::log1p(self.most) > steep(items)
     }
 }
 
@@ -202,7 +212,7 @@ impl BlockLaw {
         }
         let first = near.map_or(CUT_SHARES[0], |near| near.share);
         let mut best = self.tilt_with(first, blocks, items, allowed, near.map(|near| near.t))?;
-        if near.is_none() && best.1 * self.rates[best.2.0] > STEEP {
+        if near.is_none() && best.1 * self.rates[best.2.0] > steep(items) {
             for share in &CUT_SHARES[1..] {
                 let other = self.tilt_with(*share, blocks, items, allowed, None);
                 best = other.filter(|other| other.0 < best.0).unwrap_or(best);

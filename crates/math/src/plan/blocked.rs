@@ -321,7 +321,7 @@ impl Sure<'_> {
         let mut blocks = self.fewest_from((guess.ceil() as u64).clamp(mean, MAX_BLOCKS), items, rate, mean)?;
         // A tilt that was found elsewhere may hide fewer.
         for _ in 0..MOST_TILTS {
-            if !self.tilt.as_ref().is_some_and(Tilt::is_steep) {
+            if !self.tilt.as_ref().is_some_and(|tilt| tilt.is_steep(items)) {
                 break;
             }
             let known = (self.tilt.take(), self.load);
