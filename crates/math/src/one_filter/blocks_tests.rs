@@ -1,0 +1,305 @@
+//! The bound of blocks held to exact joint laws, enumerations and its own definitions.
+
+use super::*;
+
+/// On both sides of where the series takes over, against more digits of the same series.
+#[test]
+fn less_logarithms_have_all_their_digits() {
+    for d in [-0.5f64, -0.01, -0.009_999, -1e-3, -1e-9, 1e-9, 1e-5, 0.004, 0.009_999, 0.010_001, 2.0] {
+        let expected = if d.abs() > 0.1 {
+            d - libm::log1p(d)
+        } else {
+            (2..60).map(|i| (if i % 2 == 0 { 1.0 } else { -1.0 }) * libm::pow(d, f64::from(i)) / f64::from(i)).sum()
+        };
+        // 1 + d is rounded.
+        let found = less_logarithm(1.0 + d);
+        assert!((found - expected).abs() <= 4.0 * f64::EPSILON * d.abs() + 1e-11 * expected, "{d}: {found:e} {expected:e}");
+    }
+}
+
+/// The chance that so many loads have exactly this sum, by convolution: the bound is above it, and not by a third.
+#[test]
+fn local_bounds_are_above_the_chance_and_near_it() {
+    for (mean, blocks) in [(4.0, 8), (4.0, 50), (20.0, 30), (1.5, 200)] {
+        let parts = poisson(mean, 120);
+        let mut law = vec![1.0];
+        for _ in 0..blocks {
+            let mut next = vec![0.0; (law.len() + parts.len() - 1).min(2_000)];
+            for (i, p) in law.iter().enumerate() {
+                for (slot, q) in next[i.min(1_999)..].iter_mut().zip(&parts) {
+                    *slot += p * q;
+                }
+            }
+            law = next;
+        }
+        let exact = law[(mean * f64::from(blocks)) as usize];
+        let found = local(&parts, f64::from(blocks), 0.0);
+        assert!(exact <= found, "{mean} {blocks}: {found} {exact}");
+        assert!(found < 1.0 / 3.0 * exact + exact || blocks < 50, "{mean} {blocks}: {found} {exact}");
+        // The price is that of the stated curvature `c = (F + 3 V^2) / (12 V)`, of which `F = V + 3 V^2` for Poisson's law, where it is not the bound of 1.
+        let (b, curvature) = (f64::from(blocks), (1.0 + 6.0 * mean) / 12.0);
+        let bent = 1.0 - curvature * (14.0 + libm::log(b)) / (b * mean);
+        assert!(
+            bent < 0.5 || (found / exact * libm::sqrt(bent) - 1.0).abs() < 0.02,
+            "{mean} {blocks}: {}",
+            found / exact * libm::sqrt(bent)
+        );
+    }
+}
+
+/// A single block, whose set bits are those of so many draws of 512.
+#[test]
+fn one_block_keeps_the_rate_of_its_tail() {
+    let (probes, items, bits) = (3u32, 40u64, BITS as f64);
+    let mut law = vec![0.0; BITS + 2];
+    law[0] = 1.0;
+    for _ in 0..u64::from(probes) * items {
+        for ones in (0..=BITS).rev() {
+            let before = if ones > 0 { law[ones - 1] * (bits - ones as f64 + 1.0) / bits } else { 0.0 };
+            law[ones] = law[ones] * ones as f64 / bits + before;
+        }
+    }
+    let rows = BlockLaw::new(probes, items as f64).expect("few balls");
+    for allowed in [0.5, 0.1, 1e-3, 1e-9] {
+        let kept = rows.kept(None, 1, items, allowed);
+        let beyond = |rate: f64| {
+            (0..=BITS).filter(|&ones| libm::pow(ones as f64 / bits, 3.0) > rate * (1.0 + 1e-12)).map(|ones| law[ones]).sum::<f64>()
+        };
+        assert!(beyond(kept) <= allowed, "{allowed}: {kept}");
+        assert!(beyond(kept * (1.0 - 1e-9)) > allowed, "{allowed}: {kept} is more than needed");
+        assert!(kept >= libm::pow((kept.cbrt() * bits).round() / bits, 3.0), "{kept}");
+    }
+}
+
+/// The laws of a block's set bits for the loads `0..=most`, ball by ball and with nothing left out.
+fn set_bits(most: usize, probes: u32) -> Vec<Vec<f64>> {
+    let mut now = vec![0.0; BITS + 1];
+    now[0] = 1.0;
+    let mut rows = vec![now.clone()];
+    for _ in 0..most {
+        for _ in 0..probes {
+            for ones in (0..=BITS).rev() {
+                let before = if ones > 0 { now[ones - 1] * (BITS + 1 - ones) as f64 } else { 0.0 };
+                now[ones] = (now[ones] * ones as f64 + before) / BITS as f64;
+            }
+        }
+        rows.push(now.clone());
+    }
+    rows
+}
+
+fn ln_poisson(mean: f64, load: f64) -> f64 {
+    load * libm::log(mean) - mean - libm::lgamma(load + 1.0)
+}
+
+/// `ln E exp(t sum (Y - rate))` of Y cut at a level: the B-th power of the series of one block, by squaring, and its coefficient of the items. No Stirling and no local bound.
+fn ln_joint_mean(laws: &[Vec<f64>], probes: u32, (blocks, items): (u64, u64), (t, cut, rate): (f64, usize, f64)) -> f64 {
+    let lambda = items as f64 / blocks as f64;
+    let grown = |ones: usize| libm::exp(t * (libm::pow(ones.min(cut) as f64 / BITS as f64, f64::from(probes)) - rate));
+    let one = |(load, law): (usize, &Vec<f64>)| {
+        libm::exp(ln_poisson(lambda, load as f64)) * law.iter().enumerate().map(|(ones, p)| p * grown(ones)).sum::<f64>()
+    };
+    let times = |a: &[f64], b: &[f64]| {
+        let mut product = vec![0.0; (a.len() + b.len() - 1).min(items as usize + 1)];
+        for (i, a) in a.iter().enumerate().filter(|(_, a)| **a > 1e-290) {
+            product[i..].iter_mut().zip(b).for_each(|(slot, b)| *slot += a * b);
+        }
+        product
+    };
+    let (mut power, mut base): (_, Vec<f64>) = (vec![1.0], laws.iter().enumerate().map(one).collect());
+    let mut left = blocks;
+    while left > 0 {
+        if left % 2 == 1 {
+            power = times(&power, &base);
+        }
+        left /= 2;
+        if left > 0 {
+            base = times(&base, &base);
+        }
+    }
+    libm::log(power[items as usize]) - ln_poisson(items as f64, items as f64)
+}
+
+/// `P(Y > c)` for a binomial load, and for the Poisson load that is stochastically at least that.
+fn beyond_cut(laws: &[Vec<f64>], (blocks, items): (u64, u64), cut: usize) -> (f64, f64) {
+    let (n, p) = (items as f64, 1.0 / blocks as f64);
+    let binomial = |load: f64| {
+        let ways = libm::lgamma(n + 1.0) - libm::lgamma(load + 1.0) - libm::lgamma(n - load + 1.0);
+        libm::exp(ways + load * libm::log(p) + (n - load) * libm::log1p(-p))
+    };
+    let poisson = |load: f64| libm::exp(ln_poisson(n * libm::log(1.0 / (1.0 - p)), load));
+    let beyond = |load: usize| laws[load][cut + 1..].iter().sum::<f64>();
+    let sum = |weight: &dyn Fn(f64) -> f64| (0..laws.len()).map(|load| weight(load as f64) * beyond(load)).sum();
+    (sum(&binomial), sum(&poisson))
+}
+
+/// Markov's inequality with the exact joint law of the blocks, at the tilt and the cut that were chosen: the bound may neither be below it, nor above it by more than the saddle point costs
+/// (the factor `1 / sqrt(1 - c s_0^2)` of [`local`], which tends to 1 with many blocks).
+#[test]
+fn kept_rates_are_those_of_the_exact_joint_law() {
+    let cases = [
+        (3, 40, 800, 1e-3, 0.16),
+        (7, 200, 10_000, 1e-3, 0.05),
+        (1, 100, 5_000, 1e-6, 0.06),
+        (12, 300, 6_000, 1e-9, 0.07),
+        (5, 200, 20_000, 0.3, 0.05),
+    ];
+    for (probes, blocks, items, allowed, most_given_away) in cases {
+        let (b, lambda) = (blocks as f64, items as f64 / blocks as f64);
+        let rows = BlockLaw::new(probes, lambda).expect("few balls");
+        let laws = set_bits(rows.rows.len() - 1, probes);
+        let tilt = rows.tilt(blocks, items, allowed, None).expect("a tilt");
+        let kept = rows.kept(Some(&tilt), blocks, items, allowed);
+        let what = format!("k={probes} B={blocks} n={items}: {kept}");
+        let level = libm::pow(libm::log1p(tilt.most) / tilt.t, 1.0 / f64::from(probes)) * BITS as f64;
+        let cut = level.round() as usize;
+        assert!((level - cut as f64).abs() < 1e-6, "{what}: cut at {level}");
+        let (over, most_over) = beyond_cut(&laws, (blocks, items), cut);
+        let of_lower = beyond_cut(&laws, (blocks, items), cut - 1).1;
+        assert!(
+            over <= most_over && b * most_over <= tilt.share * allowed && b * of_lower > 0.89 * tilt.share * allowed,
+            "{what}: cut at {cut}"
+        );
+        let given_away = libm::log(allowed - b * most_over) - ln_joint_mean(&laws, probes, (blocks, items), (tilt.t, cut, kept));
+        println!("{what}: cut {cut}, t {}, gives away {given_away}", tilt.t);
+        assert!((0.0..most_given_away).contains(&given_away), "{what}: {given_away}");
+    }
+}
+
+/// No other tilt of a fine grid proves a lower rate by a thousandth, and what guides the search is what is proven, nearly.
+#[test]
+fn tilts_are_near_the_best() {
+    for (probes, blocks, items, allowed) in
+        [(3, 40, 800, 1e-3), (7, 2_000, 100_000, 1e-3), (10, 20_000, 400_000, 1e-3), (5, 200, 20_000, 0.3)]
+    {
+        let lambda = items as f64 / blocks as f64;
+        let rows = BlockLaw::new(probes, lambda).expect("few balls");
+        let tilt = rows.tilt(blocks, items, allowed, None).expect("a tilt");
+        let kept = |tilt: &Tilt| rows.kept(Some(tilt), blocks, items, allowed);
+        let cut = (rows.cut(blocks, items, allowed, tilt.share), tilt.share);
+        let best = (-30..=30).map(|i| kept(&rows.tilted(tilt.t * libm::pow(1.03, f64::from(i)), cut, lambda, true))).fold(1.0, f64::min);
+        let (found, about) = (kept(&tilt), rows.about(&tilt, blocks, items, allowed));
+        println!("k={probes} B={blocks}: {found} best {best} about {about}");
+        assert!(found < best * 1.001, "k={probes} B={blocks}: {found} but {best} is possible");
+        assert!((about / found - 1.0).abs() < 0.01, "k={probes} B={blocks}: {found} but about {about}");
+        // From a neighbour's tilt.
+        let from = rows.tilted(0.8 * tilt.t, cut, lambda, true);
+        let again = rows.tilt(blocks, items, allowed, Some(&from)).expect("a tilt");
+        assert!(kept(&again) < best * 1.002, "k={probes} B={blocks}: {} but {best} is possible", kept(&again));
+    }
+}
+
+/// The tilted loads have the filter's mean, by their definition: weights `(lambda zeta)^l / l!` times the growth.
+#[test]
+fn balanced_loads_have_the_mean_that_the_items_have() {
+    for (probes, blocks, items) in [(3, 40, 800), (7, 200_000, 10_000_000), (10, 300, 6_000), (5, 200, 20_000)] {
+        let (b, lambda) = (blocks as f64, items as f64 / blocks as f64);
+        let rows = BlockLaw::new(probes, lambda).expect("few balls");
+        let tilt = rows.tilt(blocks, items, 1e-3, None).expect("a tilt");
+        let cut = (rows.cut(blocks, items, 1e-3, tilt.share), tilt.share);
+        for stronger in [1.0, 1.5] {
+            let tilt = rows.tilted(stronger * tilt.t, cut, lambda, true);
+            let (zeta, grown, variance) = rows.balance(&tilt, b, lambda);
+            let weights: Vec<f64> = (0..tilt.loads.len()).map(|load| libm::exp(ln_poisson(lambda * zeta, load as f64))).collect();
+            let moment = |power: i32| -> f64 {
+                let parts = weights.iter().zip(&tilt.loads).enumerate();
+                parts.map(|(load, (weight, (growth, _)))| weight * (1.0 + growth) * (load as f64 - lambda).powi(power)).sum()
+            };
+            let (mean, square) = (moment(1) / moment(0), moment(2) / moment(0));
+            let what = format!("k={probes} B={blocks}: zeta {zeta}");
+            println!("{what} mean {mean} variance {variance}");
+            assert!(zeta < 1.0 && mean.abs() < 2e-3 * libm::sqrt(variance / b), "{what}: a mean of lambda + {mean}");
+            assert!((variance / (square - mean * mean) - 1.0).abs() < 1e-9, "{what}: {variance}");
+            let expected: f64 = weights.iter().zip(&tilt.loads).map(|(weight, (growth, _))| weight * growth).sum();
+            assert!((grown / expected - 1.0).abs() < 1e-9, "{what}: {grown} for {expected}");
+        }
+    }
+}
+
+/// Each by the logarithm of its definition.
+#[test]
+fn poisson_weights_are_those_of_the_definition() {
+    for (mean, count) in [(1e-6, 5), (0.4, 40), (7.0, 100), (63.9, 200), (512.0, 900), (40.0, 20)] {
+        for (load, weight) in poisson(mean, count).into_iter().enumerate() {
+            let ln = (1..=load).map(|i| libm::log(mean / i as f64)).sum::<f64>() - mean;
+            assert!((libm::log(weight) - ln).abs() < 1e-11, "mean {mean}, load {load}: {weight:e}");
+        }
+    }
+}
+
+/// The largest value of the squared characteristic function, by its definition as a sum of cosines on a fine grid.
+#[test]
+fn the_highest_value_is_above_all_and_near_the_largest() {
+    let laws: [&[f64]; 5] =
+        [&[0.5, 0.5], &[0.5, 0.0, 0.5], &[0.1, 0.2, 0.4, 0.2, 0.1], &[0.3, 0.0, 0.0, 0.4, 0.0, 0.0, 0.3], &[0.05, 0.9, 0.05]];
+    for law in laws {
+        let moment = |power: i32| law.iter().enumerate().map(|(i, p)| p * (i as f64).powi(power)).sum::<f64>();
+        let slope = libm::sqrt(2.0 * (moment(2) - moment(1) * moment(1)));
+        for start in [0.1, 0.8, 2.0] {
+            let square = |s: f64| -> f64 {
+                let pairs =
+                    law.iter().enumerate().flat_map(|(i, p)| law.iter().enumerate().map(move |(j, q)| (p * q, i as f64 - j as f64)));
+                pairs.map(|(p, apart)| p * libm::cos(apart * s)).sum()
+            };
+            let largest = (0..=2_000).map(|i| square(start + f64::from(i) / 2_000.0 * (std::f64::consts::PI - start))).fold(0.0, f64::max);
+            let found = highest(law, start, slope);
+            // Half a step of a quarter of the slope's inverse.
+            assert!(found >= largest && found <= (largest + 0.13).min(1.0), "{law:?} from {start}: {found} {largest}");
+        }
+    }
+}
+
+/// Nothing is claimed of blocks that are too full to be followed, of sizes that a law has no rows for, or where blocks beyond the cut take up all that is allowed.
+#[test]
+fn where_nothing_is_known_nothing_is_claimed() {
+    // 1.3 * 1,000 + 12 * sqrt(1,000) + 30 loads of 8 balls are below 15,000, and those of a mean of 1,200 are not.
+    assert!(BlockLaw::new(8, 1_000.0).is_some() && BlockLaw::new(8, 1_200.0).is_none() && BlockLaw::new(8, f64::NAN).is_none());
+    let rows = BlockLaw::new(3, 20.0).expect("few balls");
+    let tilt = rows.tilt(40, 800, 1e-3, None).expect("a tilt");
+    assert!(rows.tilt(40, 40 * 60, 1e-3, None).is_none() && rows.tilt(1, 20, 1e-3, None).is_none());
+    assert_eq!((rows.kept(None, 40, 800, 1e-3), rows.kept(Some(&tilt), 40, 800, 1e-9)), (1.0, 1.0));
+}
+
+/// From a tilt that is far too strong or too weak, where the curve of the proven rate does not bend upwards, the search goes the right way.
+#[test]
+fn tilts_are_looked_for_in_the_right_direction() {
+    let (blocks, items, allowed) = (2_000, 100_000, 1e-3);
+    let rows = BlockLaw::new(7, 50.0).expect("few balls");
+    let tilt = rows.tilt(blocks, items, allowed, None).expect("a tilt");
+    let cut = (rows.cut(blocks, items, allowed, tilt.share), tilt.share);
+    for off in [0.05, 0.3, 3.0, 6.0, 30.0, 200.0] {
+        let from = rows.tilted(off * tilt.t, cut, 50.0, true);
+        let again = rows.tilt(blocks, items, allowed, Some(&from)).expect("a tilt");
+        let from = from.t.min(MOST_GROWTH / rows.rates[cut.0]);
+        assert!(if off < 1.0 { again.t > 1.1 * from } else { again.t < from / 1.1 }, "{off}: from {from} to {} for {}", again.t, tilt.t);
+    }
+}
+
+/// Rows that end where loads are still likely: those beyond count for all that they can be, in the blocks beyond the cut and in the growth.
+#[test]
+fn loads_beyond_the_rows_are_counted() {
+    let rows = BlockLaw::new(1, 0.01).expect("few balls");
+    assert_eq!(rows.rows.len(), 32);
+    let (blocks, items, lambda, t) = (8u64, 160u64, 20.0, 2.0);
+    let (b, n) = (blocks as f64, items as f64);
+    let tilt = rows.tilted(t, (BITS, 0.0), lambda, true);
+    let tail = |mean: f64| (32..200).map(|load| libm::exp(ln_poisson(mean, f64::from(load)))).sum::<f64>();
+    let most_load = n * libm::log(8.0 / 7.0);
+    let (zeta, _, _) = rows.balance(&tilt, b, lambda);
+    let inside: f64 =
+        tilt.loads.iter().enumerate().map(|(load, (growth, _))| libm::exp(ln_poisson(lambda * zeta, load as f64)) * growth).sum();
+    // The bound of P(S = n) is 1 here.
+    let expected = |allowed: f64, times: f64| {
+        let grown = inside + times * tail(lambda * zeta) * libm::expm1(t);
+        let constant =
+            0.5 * libm::log(2.0 * std::f64::consts::PI * n) + 1.0 / (12.0 * n) - libm::log(allowed - b * times * tail(most_load));
+        (constant + b * (libm::log1p(grown) + lambda * (zeta - 1.0 - libm::log(zeta)))) / (t * b)
+    };
+    for times in [1.5, 2.0, 4.0] {
+        let allowed = times * b * tail(most_load);
+        let kept = rows.kept(Some(&tilt), blocks, items, allowed);
+        let (least, most) = (expected(allowed, 1.0), expected(allowed, 1.2));
+        println!("{times}: {least} {kept} {most}");
+        assert!(least < kept && kept < most && most < 1.0, "{times}: {least} {kept} {most}");
+    }
+}
