@@ -136,7 +136,7 @@ pub enum Error {
         digits: u64,
     },
     /// An answer would take too many steps.
-    #[error("{what} would take {steps:.1e} steps, but at most {allowed:.1e} are allowed here; use smaller numbers")]
+    #[error("{what} would take more than {allowed:.0e} steps, which is the most that one call may take (about a second); ask for fewer items, bits or probes")]
     TooLong {
         /// What was asked for.
         what: &'static str,
