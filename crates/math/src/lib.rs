@@ -36,6 +36,10 @@
 //! # Ok::<(), truebloom_math::Error>(())
 //! ```
 
+#![cfg_attr(not(any(test, feature = "std")), no_std)]
+
+extern crate alloc;
+
 pub mod count_min;
 mod error;
 mod estimate;

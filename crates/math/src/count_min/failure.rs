@@ -7,6 +7,8 @@ use crate::exact::combine::Power;
 use crate::exact::enclosure::{Enclose, GUARD};
 use crate::exact::work;
 use crate::{Fpr, Rate, Result, bisect};
+use alloc::boxed::Box;
+use alloc::vec;
 
 impl Shape {
     /// The proven bound on the probability that an estimate is too high by `epsilon` N or more; the bracket is that of the bound, not of the probability.
@@ -75,7 +77,7 @@ impl Shape {
             (Rows::Independent, _) => depth * ln_row,
             (Rows::TwoHash, Family::Pairwise) => copies * ln_row,
             (Rows::TwoHash, Family::Ideal) => {
-                let (rows, both) = (depth * (std::f64::consts::LN_2 + ln_row), std::f64::consts::LN_2 + ln_row - libm::log(width));
+                let (rows, both) = (depth * (core::f64::consts::LN_2 + ln_row), core::f64::consts::LN_2 + ln_row - libm::log(width));
                 let (more, less) = (rows.max(both), rows.min(both));
                 copies * (more + libm::log1p(libm::exp(less - more)))
             }

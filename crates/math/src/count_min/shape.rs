@@ -2,6 +2,10 @@
 
 use super::euler::{Depth, Exactly, floor_of_multiple};
 use crate::exact::work;
+use alloc::borrow::ToOwned;
+use alloc::string::ToString;
+use alloc::vec::Vec;
+use alloc::{format, vec};
 
 use super::{Family, Rows};
 use crate::error::out_of_range;

@@ -12,6 +12,7 @@
 use super::{LN_SLACK, Rows, Shape, ln_target};
 use crate::exact::work;
 use crate::{Rate, Result, error::out_of_range};
+use alloc::format;
 
 impl Shape {
     /// At least the logarithm of the probability that an item of which no hash depends (it was chosen without knowledge of them) gets at least v from the others in all its

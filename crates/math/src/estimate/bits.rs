@@ -3,6 +3,7 @@
 use crate::error::{check_probes, out_of_range};
 use crate::exact::work;
 use crate::{Error, Result, Variant};
+use alloc::{format, vec};
 
 /// An estimate of the number of bits m.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -5,6 +5,7 @@ pub mod distinct;
 mod interval;
 mod likelihood;
 
+use alloc::format;
 pub use bits::{BitsEstimate, estimate_bits};
 pub use interval::{ItemsEstimate, items_interval};
 pub use likelihood::items_by_likelihood;

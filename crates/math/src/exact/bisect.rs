@@ -1,7 +1,7 @@
 //! Bisection over whole numbers and sizes.
 
-use std::convert::Infallible;
-use std::ops::RangeInclusive;
+use core::convert::Infallible;
+use core::ops::RangeInclusive;
 
 /// The least number of a range for which `reached` holds, given that it holds for the last one and, once it holds, goes on to hold. The last one is not asked. About
 /// `log2` of the range's length questions; an empty range gives its end.

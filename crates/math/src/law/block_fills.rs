@@ -3,6 +3,10 @@
 use super::{Blocked, Classic, InBlock, Law, Standard};
 use crate::error::out_of_range;
 use crate::{Fpr, Method, Result};
+use alloc::borrow::ToOwned;
+use alloc::boxed::Box;
+use alloc::format;
+use alloc::string::ToString;
 
 impl Blocked {
     /// The rate of one filter: the mean over its blocks of the rate in each. `blocks_with[x]` is the number of blocks with x set bits, for x from 0 to

@@ -8,6 +8,7 @@ use crate::error::{check_bits, out_of_range};
 use crate::exact::enclosure::{Enclose, HashFloor};
 use crate::exact::work;
 use crate::{Fill, Fpr, Rate, Result};
+use alloc::{format, vec};
 
 /// How the probes of an item lie in its block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

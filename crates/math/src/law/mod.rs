@@ -22,6 +22,9 @@ mod standard;
 mod two_blocks;
 mod unproven;
 
+use alloc::boxed::Box;
+use alloc::vec::Vec;
+use alloc::{format, vec};
 pub use blocked::{Blocked, InBlock};
 pub use classic::Classic;
 pub use double::{Double, Offsets, Step};
@@ -35,10 +38,10 @@ use crate::error::{check_bits, check_probes, out_of_range};
 use crate::exact::enclosure::{Enclose, HashFloor};
 use crate::exact::work;
 use crate::{Error, Fpr, Rate, Result};
+use core::fmt;
+use core::str::FromStr;
 use inclusion::{Inclusion, Items, Query};
 use slices::Slices;
-use std::fmt;
-use std::str::FromStr;
 
 /// The law of a filter with given bits and probes.
 ///

@@ -10,7 +10,9 @@ use crate::exact::modular::{divisors_up_to, gcd, totient};
 use crate::exact::work;
 use crate::law::convergence::{limit_rate, partition_constant};
 use crate::{Fill, Fpr, Method, Rate, Result};
-use std::collections::BTreeMap;
+use alloc::collections::BTreeMap;
+use alloc::vec;
+use alloc::vec::Vec;
 
 /// The law of the partition scheme (Kirsch and Mitzenmacher, sections 3 and 5.1), for slices of any size m', prime or not.
 ///
@@ -144,7 +146,7 @@ impl Sets {
             let shared = |other: u64| {
                 self.orders.iter().enumerate().filter(|order| other % order.1.0 == kind % order.1.0).map(|(r, _)| 1u32 << r).sum()
             };
-            let met = |kinds: std::ops::Range<u64>| sums(&kinds.map(shared).collect::<Vec<u32>>(), |met, shared| met | shared);
+            let met = |kinds: core::ops::Range<u64>| sums(&kinds.map(shared).collect::<Vec<u32>>(), |met, shared| met | shared);
             let (low, high) = (met(0..kind / 2), met(kind / 2..kind));
             let none = steps.len() - 1;
             for set in 0..1usize << kind {

@@ -7,6 +7,7 @@ use super::{Law, Variant};
 use crate::error::out_of_range;
 use crate::exact::work;
 use crate::{Fill, Fpr, Rate, Result};
+use alloc::format;
 
 /// The law of one uniform position in each of k slices of `bits / probes` bits; the first `bits mod probes` slices are one bit longer.
 ///

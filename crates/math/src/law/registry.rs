@@ -3,8 +3,10 @@
 use crate::error::out_of_range;
 use crate::law::{Blocked, Classic, Double, InBlock, Law, Offsets, PartitionDouble, Partitioned, Standard, Step};
 use crate::{Error, Result, Variant};
-use std::fmt;
-use std::str::FromStr;
+use alloc::boxed::Box;
+use alloc::format;
+use core::fmt;
+use core::str::FromStr;
 
 /// Bits of a block of [`SchemeId::Blocked`]: a cache line.
 pub const BLOCK_BITS: u64 = 512;

@@ -7,7 +7,10 @@ use crate::exact::work;
 use crate::law::inclusion::{Inclusion, Items, Query};
 use crate::law::mixture::{Mixture, Positions};
 use crate::{Error, Fpr, Result, Variant};
-use std::str::FromStr;
+use alloc::boxed::Box;
+use alloc::format;
+use alloc::vec::Vec;
+use core::str::FromStr;
 
 /// How filters of the same bits, probes and seed are combined, bit by bit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

@@ -6,6 +6,7 @@ use super::{Law, Variant};
 use crate::error::out_of_range;
 use crate::exact::work;
 use crate::{Fill, Fpr, Rate, Result};
+use alloc::format;
 
 /// The law of k independent uniform positions, for items and queries alike: what a filter with k independent hash functions obeys.
 ///

@@ -24,6 +24,8 @@ mod sample;
 pub(crate) mod tails;
 pub(crate) mod thinning;
 
+use alloc::vec::Vec;
+use alloc::{format, vec};
 pub use pmf::Pmf;
 pub use tails::{Probability, Quantile};
 

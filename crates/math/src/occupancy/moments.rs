@@ -7,6 +7,8 @@ use crate::exact::fixed::{self, Divisor, Product};
 use crate::exact::work;
 use crate::law::inclusion::{MAX_DIGITS, MAX_WORK};
 use crate::{Error, Result};
+use alloc::vec::Vec;
+use alloc::{format, vec};
 
 /// The highest order of a moment.
 const MAX_ORDER: u32 = 1_000;

@@ -6,6 +6,8 @@ use super::thinning::{self, Budget, Precision, Stretch, too_costly};
 use crate::error::out_of_range;
 use crate::exact::work;
 use crate::{Method, Result};
+use alloc::vec;
+use alloc::vec::Vec;
 
 /// Throws up to which the standard law is walked; the contour is faster beyond.
 pub(super) const WALKED_THROWS: u128 = 256;

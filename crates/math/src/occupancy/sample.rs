@@ -3,6 +3,7 @@
 use super::Occupancy;
 use super::thinning::too_costly;
 use crate::Result;
+use alloc::vec;
 
 /// Draws that one sample may take: a second or so.
 const MAX_DRAWS: f64 = 1e7;
@@ -67,7 +68,7 @@ fn mark(marked: &mut [bool], size: u64, words: &mut impl FnMut() -> u64) {
         marked[below(bits, words) as usize] = true;
         return;
     }
-    let mut chosen = std::collections::HashSet::new();
+    let mut chosen = alloc::collections::BTreeSet::new();
     for last in bits - size..bits {
         let position = below(last + 1, words);
         let position = if chosen.insert(position) { position } else { last };

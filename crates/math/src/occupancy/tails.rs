@@ -335,7 +335,7 @@ impl Bounds {
         let (mut lower, mut upper) = (1.0 - safe(self.fill.at_least(x + 1)), safe(self.fill.at_most(x)));
         if self.deviation > 0.0 {
             let slack = 4.0 * f64::EPSILON * (self.fill.mean + x as f64);
-            let normal = |distance: f64| 0.5 * libm::erfc(-distance / self.deviation * std::f64::consts::FRAC_1_SQRT_2);
+            let normal = |distance: f64| 0.5 * libm::erfc(-distance / self.deviation * core::f64::consts::FRAC_1_SQRT_2);
             // P(X <= x) is also P(X < x + 1).
             lower = lower.max(normal((x + 1) as f64 - self.fill.mean - slack) - self.normal_error);
             upper = upper.min(normal(x as f64 - self.fill.mean + slack) + self.normal_error);

@@ -12,6 +12,8 @@ use crate::law::mixture::{Mixture, Positions};
 use crate::law::slices::Slices;
 use crate::search::ln_complement_bound;
 use crate::{Fpr, Result, Variant};
+use alloc::boxed::Box;
+use alloc::vec;
 
 /// Mean and spread of the rate of one filter, over all seeds.
 #[derive(Clone, Copy, Debug, PartialEq)]

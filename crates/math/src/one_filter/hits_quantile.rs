@@ -15,6 +15,8 @@ use crate::occupancy::Occupancy;
 use crate::one_filter::quantile::{OnesLaw, check_confidence, own_rate};
 use crate::search::boundary;
 use crate::{Fill, Method, Result, Variant, binomial};
+use alloc::vec;
+use alloc::vec::Vec;
 
 /// A bracket of a quantile of the number of hits.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -139,7 +141,7 @@ impl Grid {
         let deviation = libm::sqrt(law.fill.variance).max(0.25);
         // From nine deviations below the mean to nine above, in quarters.
         let mut fills: Vec<u64> =
-            (-36..=36).map(|i| (law.fill.mean + f64::from(i) / 4.0 * deviation).round().clamp(0.0, bits as f64) as u64).collect();
+            (-36..=36).map(|i| libm::round(law.fill.mean + f64::from(i) / 4.0 * deviation).clamp(0.0, bits as f64) as u64).collect();
         fills.push(bits);
         fills.dedup();
         let (mut above, mut below) = (Vec::new(), vec![(0.0, 0.0)]);

@@ -109,7 +109,7 @@ pub(crate) fn miss_bound(
     let share = libm::exp((rate.ln() + libm::log(left)) / f64::from(probes)) * (1.0 - 1e-12);
     if variant == Variant::Partitioned {
         let most = share * law.capacity;
-        return Ok(law.at_least(if law.is_lattice { most.floor() + 1.0 } else { most }));
+        return Ok(law.at_least(if law.is_lattice { libm::floor(most) + 1.0 } else { most }));
     }
     let least = if variant == Variant::Standard { 1 } else { u64::from(probes) };
     let meets = |ones: u64| {

@@ -4,7 +4,8 @@ use crate::exact::enclosure::Enclose;
 use crate::law::inclusion::{Inclusion, Items, Query};
 use crate::law::{Law, Standard};
 use crate::{Error, Result, Variant};
-use std::str::FromStr;
+use alloc::format;
+use core::str::FromStr;
 
 /// A named approximation of the false-positive rate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

@@ -14,6 +14,9 @@ use crate::law::inclusion::{Inclusion, Items, Query};
 use crate::law::mixture::{Mixture, Positions};
 use crate::law::ratios::Ratios;
 use crate::{Fpr, Result, Variant};
+use alloc::boxed::Box;
+use alloc::vec::Vec;
+use alloc::{format, vec};
 
 /// Burns' theorem 15 for `r` given bits, from the largest to the smallest.
 #[derive(Clone, Copy, Debug, PartialEq)]

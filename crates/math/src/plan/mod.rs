@@ -9,6 +9,8 @@ mod target;
 mod textbook;
 mod two_hash;
 
+use alloc::boxed::Box;
+use alloc::vec::Vec;
 pub use blocked::MAX_BLOCKED_PROBES;
 pub use target::{Promise, Target};
 pub use textbook::Textbook;

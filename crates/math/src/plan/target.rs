@@ -3,6 +3,7 @@
 use crate::error::{check_probes, out_of_range};
 use crate::law::hash_floor;
 use crate::{Error, Layout, Rate, Result, SchemeId, Variant};
+use alloc::format;
 
 /// What the plan promises of the rate.
 #[derive(Clone, Copy, Debug, PartialEq)]

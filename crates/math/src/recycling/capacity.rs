@@ -5,8 +5,10 @@ use super::{Bracket, Design, LongRun, Mode, Result, Seeds};
 use crate::error::{check_bits, out_of_range};
 use crate::exact::work;
 use crate::{Error, Rate, try_bisect};
-use std::cell::{Cell, RefCell};
-use std::collections::HashMap;
+use alloc::boxed::Box;
+use alloc::collections::BTreeMap;
+use alloc::vec::Vec;
+use core::cell::{Cell, RefCell};
 
 /// A design that was searched for, and what it does.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -116,9 +118,9 @@ pub(super) struct Search<'a> {
     most_per_bit: f64,
     steps: Cell<f64>,
     /// By probes: how far the best sigma of the last size was from that of the limit, which changes little from one size to the next.
-    shifts: RefCell<HashMap<u32, i64>>,
+    shifts: RefCell<BTreeMap<u32, i64>>,
     /// By bits and probes: what was found, because searches on top of one another ask for the same sizes again.
-    found: RefCell<HashMap<(u64, u32), Found>>,
+    found: RefCell<BTreeMap<(u64, u32), Found>>,
     /// That of the near mode for which integrals answer.
     near: Option<Box<Search<'a>>>,
 }
@@ -290,7 +292,7 @@ impl<'a> Search<'a> {
             return out_of_range("items_per_cycle", items, "above 0 and at most 1e18");
         }
         // How far the best of so many bits in each filter falls short, and the design if it does not.
-        let enough = |each: u64| -> Result<std::result::Result<Design, f64>> {
+        let enough = |each: u64| -> Result<core::result::Result<Design, f64>> {
             let Some((design, mut found)) = self.best(each, items)? else { return Ok(Err(f64::INFINITY)) };
             if found.lower < items && items <= found.upper {
                 found = design.long_run()?.items_per_cycle;

@@ -9,6 +9,8 @@ use crate::error::out_of_range;
 use crate::exact::double::DoubleDouble;
 use crate::exact::work;
 use crate::{Error, Method};
+use alloc::vec;
+use alloc::vec::Vec;
 
 /// The length of a cycle (a phase, for two phases) in new items, the one that ends it counted.
 #[derive(Clone, Debug)]
@@ -125,7 +127,7 @@ impl Cycle {
             return Ok((found as u64, Method::Validated));
         }
         let found = self.mean.value + normal_quantile(p) * libm::sqrt(self.variance);
-        Ok((found.round().max(self.least as f64) as u64, Method::Approximation("normal")))
+        Ok((libm::round(found).max(self.least as f64) as u64, Method::Approximation("normal")))
     }
 }
 
@@ -134,7 +136,7 @@ pub(super) fn normal_quantile(p: f64) -> f64 {
     let (mut low, mut high) = (-40.0, 40.0);
     for _ in 0..80 {
         let middle = (low + high) / 2.0;
-        if libm::erfc(-middle / std::f64::consts::SQRT_2) / 2.0 < p { low = middle } else { high = middle }
+        if libm::erfc(-middle / core::f64::consts::SQRT_2) / 2.0 < p { low = middle } else { high = middle }
     }
     low
 }

@@ -3,6 +3,9 @@
 use super::Forgetting;
 use super::Result;
 use crate::error::out_of_range;
+use alloc::boxed::Box;
+use alloc::vec;
+use alloc::vec::Vec;
 
 /// A law of the gap: how many new items come between an item and its repeat.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -123,7 +126,7 @@ impl Forgetting {
         }
         let deviation = libm::sqrt(mean);
         let part = |i: u32| mean + deviation * super::cycle::normal_quantile((f64::from(i) + 0.5) / 64.0);
-        Ok((0..64).map(|i| self.probability(part(i).round() as u64).value).sum::<f64>() / 64.0)
+        Ok((0..64).map(|i| self.probability(libm::round(part(i)) as u64).value).sum::<f64>() / 64.0)
     }
 }
 

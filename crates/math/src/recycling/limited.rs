@@ -7,6 +7,7 @@ use super::{Design, Result};
 use crate::error::out_of_range;
 use crate::exact::double::DoubleDouble;
 use crate::exact::work;
+use alloc::vec::Vec;
 
 impl Design {
     /// The long-run average rate of one phase that is also recycled after `items` new items, however few bits are set then: at most that of [`Design::long_run`], which it reaches for many items.

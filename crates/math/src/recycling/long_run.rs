@@ -11,7 +11,9 @@ use crate::exact::enclosure::{Enclosure, GUARD};
 use crate::exact::work;
 use crate::law::ratios::Ratios;
 use crate::{Error, Method, Rate};
-use std::cmp::Ordering;
+use alloc::vec;
+use alloc::vec::Vec;
+use core::cmp::Ordering;
 
 /// What a design does in the long run.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -43,6 +43,7 @@ mod stream;
 mod today;
 mod walk;
 
+use alloc::format;
 pub use blocked::{BlockedDesign, BlockedSized, Weights, blocked_capacity, blocked_min_bits};
 pub use capacity::{SizedDesign, capacity, min_bits, worst_capacity, worst_min_bits};
 pub use cycle::Cycle;

@@ -5,6 +5,7 @@ use super::{Bracket, Result};
 use crate::error::{check_bits, check_probes, out_of_range};
 use crate::exact::work;
 use crate::{Fpr, Method, Variant};
+use alloc::vec;
 
 /// Whose rate, and which items are counted up to N.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -18,7 +19,7 @@ pub enum Counting {
     Real,
 }
 
-impl std::str::FromStr for Counting {
+impl core::str::FromStr for Counting {
     type Err = crate::Error;
 
     fn from_str(text: &str) -> Result<Counting> {

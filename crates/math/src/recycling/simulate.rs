@@ -7,6 +7,8 @@ use crate::Method;
 use crate::error::out_of_range;
 use crate::exact::random::SplitMix64;
 use crate::tails::binomial::interval;
+use alloc::vec;
+use alloc::vec::Vec;
 
 /// Shares of a run, each with a 99% interval ([`Method::Simulation`]): from 64 stretches of it, and exact where counts are small.
 ///

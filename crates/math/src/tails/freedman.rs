@@ -13,6 +13,7 @@
 
 use crate::error::out_of_range;
 use crate::{Result, bisect};
+use alloc::format;
 
 /// Values of u: from the largest down by factors of the root of 2. The last is below 2^-27 times the first, near enough to 0 for 10^15 wrong drops.
 const GRID: u32 = 96;

@@ -8,6 +8,8 @@ use crate::error::out_of_range;
 use crate::exact::modular::{divisors_up_to, multiply, totient};
 use crate::exact::work;
 use crate::law::convergence::{Hit, constant, limit_rate};
+use alloc::vec::Vec;
+use alloc::{format, vec};
 
 /// Above this, listing the pairs of one query takes too long.
 const MOST_PROBES: u32 = 64;

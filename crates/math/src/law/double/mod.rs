@@ -8,6 +8,8 @@ mod constants;
 mod exact;
 pub(crate) mod powers;
 
+use alloc::vec::Vec;
+use alloc::{format, vec};
 pub(crate) use constants::Shape;
 pub use constants::odd_step_constant;
 

@@ -9,7 +9,7 @@ pub use valley::{crossover, valley_efficiency};
 use crate::error::{check_bits, check_probes, out_of_range};
 use crate::exact::work;
 use crate::{Result, Variant};
-use std::f64::consts::LN_2;
+use core::f64::consts::LN_2;
 
 /// `items log2(1/fpr) / bits`: the share of its bits that a filter turns into discrimination (Burns 69, 70). At most 1 for any structure that tells
 /// members from others; near ln 2 for large standard filters at their best load. 0 items give 0. Relative error about 1e-15, more only where the rate is

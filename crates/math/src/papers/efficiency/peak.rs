@@ -7,6 +7,9 @@ use crate::exact::enclosure::Enclose;
 use crate::exact::work;
 use crate::search::{boundary, ln_complement_bound};
 use crate::{Result, Variant, binomial};
+use alloc::boxed::Box;
+use alloc::vec;
+use alloc::vec::Vec;
 
 /// The most efficient way to fill some bits.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -155,7 +158,7 @@ impl Search {
             Variant::Classic => super::peak_items_approximation(self.bits, self.probes)?,
             Variant::Partitioned => half_full_items((self.bits / u64::from(self.probes)).max(2), 1)?,
         };
-        Ok(items.round().max(1.0) as u64)
+        Ok(libm::round(items).max(1.0) as u64)
     }
 
     fn rate(&self, items: u64) -> Result<Box<dyn Enclose>> {
@@ -195,7 +198,7 @@ impl Search {
 
     /// The peak, or one of 0 items when none reaches the efficiency `least`.
     fn run(mut self, least: Option<f64>) -> Result<Peak> {
-        let floor = least.map_or(0.0, |least| least * self.bits as f64 * std::f64::consts::LN_2 * (1.0 - 1e-12));
+        let floor = least.map_or(0.0, |least| least * self.bits as f64 * core::f64::consts::LN_2 * (1.0 - 1e-12));
         let end = self.excluded_from();
         let first = self.visit(1)?;
         let mut open = vec![(first, end)];
@@ -242,7 +245,7 @@ impl Search {
     }
 
     /// `f(a)^a` against `f(b)^b`, exactly: the smaller is the more efficient.
-    fn compare(&self, a: u64, b: u64) -> Result<std::cmp::Ordering> {
+    fn compare(&self, a: u64, b: u64) -> Result<core::cmp::Ordering> {
         let (left, right) = (self.rate(a)?, self.rate(b)?);
         Power { base: left, exponent: a }.compare(&Power { base: right, exponent: b })
     }

@@ -3,7 +3,7 @@
 use crate::Result;
 use crate::error::check_probes;
 use crate::exact::work;
-use std::f64::consts::LN_2;
+use core::f64::consts::LN_2;
 
 /// The items for each bit at which `probes` and `probes + 1` have the same rate under Knuth's approximation `(1 - e^(-nk/m))^k`: `x = ln z` with
 /// `z^(k+1) = z + 1` (Burns, theorem 31: the Lambert trinomial, k = 1 the golden ratio). Relative error below 1e-15. Probes from 1 to 100,000.

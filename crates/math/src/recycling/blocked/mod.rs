@@ -10,6 +10,7 @@ mod every_state;
 mod moments;
 mod weights;
 
+use alloc::format;
 pub use capacity::{BlockedSized, blocked_capacity, blocked_min_bits};
 pub use weights::Weights;
 
