@@ -25,7 +25,9 @@
 //! **What is not promised.** Between the last look at the name and the rename lie some microseconds, in which a program that does not lock the file can still replace it.
 
 use crate::error::FileError;
-use std::fmt;
+use alloc::borrow::ToOwned;
+use alloc::vec::Vec;
+use core::fmt;
 use std::fs::{File, Metadata, OpenOptions, TryLockError};
 use std::io;
 use std::path::{Path, PathBuf};

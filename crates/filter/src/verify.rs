@@ -6,7 +6,9 @@
 
 use crate::scheme::Scheme;
 use crate::{FilterOf, KeyHasher, tied};
-use std::fmt;
+use alloc::boxed::Box;
+use alloc::vec::Vec;
+use core::fmt;
 use truebloom_math::{Error, Fill, Fpr, Law, Plan, Rate, Target, binomial, bisect, distinct, mcdiarmid};
 
 /// The probability at most with which each verdict fails a sound filter.

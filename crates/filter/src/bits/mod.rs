@@ -1,5 +1,6 @@
 //! Bits in memory, and how the keys of a scheme get at them: anywhere ([`Spread`]) or in lines ([`Lined`]).
 
+#[cfg(target_has_atomic = "64")]
 mod atomic;
 mod flight;
 mod lined;
@@ -7,6 +8,8 @@ mod owned;
 mod probing;
 mod spread;
 
+use alloc::vec::Vec;
+#[cfg(target_has_atomic = "64")]
 pub(crate) use atomic::AtomicBits;
 pub(crate) use flight::Flights;
 pub(crate) use owned::{Bits, words_for};

@@ -1,7 +1,8 @@
 //! One bit of answer a key.
 
 use super::BatchAnswers;
-use std::fmt;
+use alloc::vec::Vec;
+use core::fmt;
 
 /// The answers to many keys, in their order: a bit each.
 ///

@@ -46,7 +46,7 @@ pub(crate) fn for_each_batch(
             following.take(&[]);
         }
         take(&answer(Batch { present, following, is_first }), present.count());
-        std::mem::swap(&mut present, &mut following);
+        core::mem::swap(&mut present, &mut following);
         is_first = false;
     }
 }

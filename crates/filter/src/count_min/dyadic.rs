@@ -3,8 +3,12 @@
 use super::bounds::{ErrorBound, half, without_equal_hashes};
 use super::{CountMin, Counter, Estimate};
 use crate::error::{BuildError, MergeError};
-use crate::hash::{PortableHasher, Seed};
-use std::ops::RangeInclusive;
+use crate::hash::PortableHasher;
+use alloc::borrow::ToOwned;
+use alloc::format;
+use alloc::string::ToString;
+use alloc::vec::Vec;
+use core::ops::RangeInclusive;
 use truebloom_math::count_min::{Family, Rows, Shape};
 use truebloom_math::{Error, Rate};
 
@@ -52,8 +56,9 @@ fn key(index: u64, level: u32) -> u128 {
 impl<C: Counter> DyadicCountMin<C> {
     /// For integers below `2^bits`, 1 to 64 bits: every aligned range has an error of at most `epsilon` times the sum of all counts, but for a probability of `delta`. Random seed. Errors as of
     /// [`CountMin::new`].
+    #[cfg(feature = "random")]
     pub fn new(bits: u32, epsilon: Rate, delta: Rate) -> Result<DyadicCountMin<C>, BuildError> {
-        DyadicCountMin::with_hasher(bits, epsilon, delta, PortableHasher::xxh3(Seed::random()?))
+        DyadicCountMin::with_hasher(bits, epsilon, delta, PortableHasher::random()?)
     }
 
     /// [`new`](Self::new) with a seed that is known.

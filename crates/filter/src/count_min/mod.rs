@@ -41,6 +41,7 @@ mod merge;
 mod stored;
 mod walk;
 
+use alloc::vec::Vec;
 pub use bounds::ErrorBound;
 pub use counter::Counter;
 pub use dyadic::DyadicCountMin;
@@ -50,9 +51,9 @@ pub use merge::InnerProduct;
 
 use crate::MAX_PROBES;
 use crate::error::BuildError;
-use crate::hash::{KeyHash, KeyHasher, PortableHasher, Seed, hash_key};
+use crate::hash::{KeyHash, KeyHasher, PortableHasher, hash_key};
 use crate::key::Key;
-use std::fmt;
+use core::fmt;
 use truebloom_math::Rate;
 use truebloom_math::count_min::Shape;
 
@@ -96,8 +97,9 @@ impl<R: RowHashes, C: Counter> Sketch<R, C> {
     /// The sketch for an error of at most `epsilon` times the sum of all counts, but for a probability of `delta`, with a random seed.
     ///
     /// The size is [`Shape::for_error`]. Errors: an epsilon or delta out of reach; not enough memory; no random numbers.
+    #[cfg(feature = "random")]
     pub fn new(epsilon: Rate, delta: Rate) -> Result<Sketch<R, C>, BuildError> {
-        Sketch::with_hasher(epsilon, delta, PortableHasher::xxh3(Seed::random()?))
+        Sketch::with_hasher(epsilon, delta, PortableHasher::random()?)
     }
 
     /// [`new`](Self::new) with a seed that is known, or for keys from strangers.

@@ -3,7 +3,7 @@
 use super::{Fields, FileKind, HEADER_BYTES, at};
 use crate::error::FormatError;
 use crate::hash::Seed;
-use std::ops::Range;
+use core::ops::Range;
 
 /// The fields that a header has in every kind, without the payload: for programs that look at files which they need not, or cannot, open. docs/FORMAT.md says what the fields mean in each kind.
 ///

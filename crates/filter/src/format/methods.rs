@@ -6,11 +6,12 @@ macro_rules! writes_files {
         impl<$($generics)*> $type {
             /// The bytes of its file. An error if there is no memory for them.
             $(#[$of_bytes])*
-            pub fn to_bytes(&self) -> Result<Vec<u8>, $crate::BuildError> {
+            pub fn to_bytes(&self) -> Result<alloc::vec::Vec<u8>, $crate::BuildError> {
                 $crate::format::to_bytes(self)
             }
 
             /// Writes the bytes of its file. Unbuffered writers are fine: it writes in large pieces.
+            #[cfg(feature = "std")]
             pub fn write_to(&self, writer: impl std::io::Write) -> std::io::Result<()> {
                 $crate::format::write_to(self, writer)
             }
@@ -25,11 +26,13 @@ macro_rules! writes_files {
             /// A reader of the path sees the old file or the new one, whole, also after a power cut: the bytes go to a temporary file beside it, to the disk, and
             /// only then under the name. A symbolic link is followed, and what it points to is replaced. Takes no memory of the file's size. Errors: there is something else than a file (a folder, a
             /// device, a pipe, a link that leads nowhere); the file has no write permission; it cannot be written.
+            #[cfg(feature = "fs")]
             pub fn save(&self, path: impl AsRef<std::path::Path>) -> Result<(), $crate::FileError> {
                 $crate::format::save(self, path.as_ref())
             }
 
             /// [`save`](Self::save), but an error if there is anything under that name already.
+            #[cfg(feature = "fs")]
             pub fn save_new(&self, path: impl AsRef<std::path::Path>) -> Result<(), $crate::FileError> {
                 $crate::format::save_new(self, path.as_ref())
             }
@@ -53,17 +56,20 @@ macro_rules! reads_files {
             /// Reads one from a stream and leaves what comes after it. For files, [`open`](Self::open) also checks that nothing does.
             ///
             /// Safe for streams from anywhere, as [`from_bytes`](Self::from_bytes) is: the memory taken is at most a small multiple of the length of the stream, and 8 MiB.
+            #[cfg(feature = "std")]
             pub fn read_from(reader: impl std::io::Read) -> Result<Self, $crate::ReadError> {
                 $crate::format::read_from(reader, None)
             }
 
             /// Reads a file. Takes no more memory than the file is long; for a sketch's list of keys, a small multiple of it.
+            #[cfg(feature = "fs")]
             pub fn open(path: impl AsRef<std::path::Path>) -> Result<Self, $crate::FileError> {
                 $crate::format::open(path.as_ref())
             }
 
             /// Whether a file could be saved there now, so that a long run can fail at its start: the errors of [`save`](Self::save). Writes and removes an empty temporary
             /// file, and removes those of killed processes ([`file::check_target`](crate::file::check_target)).
+            #[cfg(feature = "fs")]
             pub fn check_target(path: impl AsRef<std::path::Path>) -> Result<(), $crate::FileError> {
                 $crate::file::check_target(path)
             }

@@ -1,152 +1,124 @@
 //! What can be a key: anything with canonical bytes.
 
-use std::borrow::Cow;
-use std::rc::Rc;
-use std::sync::Arc;
+mod atoms;
+mod composite;
+mod net;
+mod writer;
+
+pub use writer::KeyWriter;
+
+use crate::hash::Take;
+use alloc::vec::Vec;
 
 /// A value with canonical bytes, the same in every process, on every platform and in every language that writes this crate's files.
 ///
-/// | type | bytes |
+/// | key | bytes |
 /// |---|---|
-/// | `[u8]`, `str`, `Vec<u8>`, `String`, `[u8; N]` | as they are |
-/// | integers up to 64 bits | 8, little-endian, sign-extended |
-/// | 128-bit integers | 16, little-endian |
-/// | references, boxes, `Cow`, `Rc`, `Arc` | those of the value |
+/// | integers up to 64 bits, `usize`, `bool`, `char`, `NonZero`, `Ipv4Addr` | 8, little-endian, sign-extended |
+/// | 128-bit integers, `Ipv6Addr` | 16, little-endian |
+/// | strings of bytes: `str`, `String`, `[u8]`, `Vec<u8>`, `[u8; N]`, `Uuid` (feature `uuid`) | as they are |
+/// | sequences: `[K]`, `[K; N]`, `Vec<K>` | their number, and each key |
+/// | tuples, `Duration` (seconds, nanoseconds), structs by `#[derive(Key)]` | each field |
+/// | `IpAddr`, `SocketAddr` | the version, 4 or 6, and each part |
+/// | `Option`, enums by `#[derive(Key)]` | the number of the variant (`None` is 0, `Some` is 1), and each field |
+/// | references, `Box`, `Cow`, `Rc`, `Arc`; tuples and structs of one field | those of the value |
 ///
-/// So `5u8`, `5u64` and `5i32` are one key, `"a"` and `b"a"` are one key, and `-1i64` and `u64::MAX` are one key, too.
+/// Within a sequence, a tuple, a struct or an enum the numbers in this table are keys of 8 bytes, and a string of bytes begins with its length. So no two values of one type have the same bytes, and
+/// no value's bytes begin with another's. docs/FORMAT.md has the whole definition.
 ///
-/// `std::hash::Hash` is not used because it adds framing that depends on the type and that no version of the standard library promises to keep:
-/// files made with it could not be read again.
+/// Values of different types can be one key: `5u8`, `5u64` and `5i32`; `true` and `1`; `"a"` and `b"a"`; `-1i64` and `u64::MAX`; a `struct Url(String)` and its text.
+///
+/// No key allocates when it is hashed. What is hashed of floating-point numbers is for the program to say (`x.to_bits()` tells 0.0 from -0.0). `std::hash::Hash` is not used because it adds framing that depends on
+/// the type and that no version of the standard library promises to keep: files made with it could not be read again. [`ForeignHasher::hash_one`](crate::ForeignHasher::hash_one) takes such values, for filters in
+/// memory.
+///
+/// # Types of your own
+/// `#[derive(Key)]`, with the feature `derive`; or by hand, field by field:
 ///
 /// ```
-/// use truebloom::Key;
+/// use truebloom::{BloomFilter, Key, KeyWriter};
 ///
 /// struct Point { x: i32, y: i32 }
 ///
 /// impl Key for Point {
-///     fn with_bytes<R>(&self, use_bytes: impl FnOnce(&[u8]) -> R) -> R {
-///         let (x, y) = (self.x.to_le_bytes(), self.y.to_le_bytes());
-///         use_bytes(&[x, y].concat())
+///     fn write_key(&self, to: &mut KeyWriter<'_>) {
+///         self.x.write_key(to);
+///         self.y.write_key(to);
 ///     }
 /// }
+///
+/// let mut seen = BloomFilter::new(1_000, 0.001)?;
+/// seen.insert(&Point { x: 3, y: -4 });
+/// assert!(seen.contains(&(3, -4)), "a struct is the tuple of its fields");
+/// # Ok::<(), truebloom::BuildError>(())
 /// ```
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not a key: it has no canonical bytes",
+    label = "not a key",
+    note = "for a type of your own: `#[derive(truebloom::Key)]`, with the feature `derive`, or `impl truebloom::Key` field by field",
+    note = "for a floating-point number: `x.to_bits()`; for a path or an `OsStr`: its bytes or its text",
+    note = "for any type with `std::hash::Hash`, in filters that are never saved: `truebloom::ForeignHasher::hash_one`"
+)]
 pub trait Key {
-    /// Calls `use_bytes` once with the key's canonical bytes. A callback, so that an integer needs no allocation and a string no copy.
-    fn with_bytes<R>(&self, use_bytes: impl FnOnce(&[u8]) -> R) -> R;
+    /// Writes the key as a part of another: a number as its bytes, a string of bytes after its length, anything else part by part. This is how it is hashed alone, too, unless one of the following says more.
+    fn write_key(&self, to: &mut KeyWriter<'_>);
 
-    /// The key as a number, if its canonical bytes are the eight of that number, little-endian: such keys are hashed without a detour through memory, and many at a time side by side. `None`, as provided, is
-    /// always right.
+    /// The key as a number, if it is one of 8 bytes: such keys are hashed without a detour through memory, and many at a time side by side. What [`write_key`](Self::write_key) writes must then be that number.
     #[inline(always)]
-    fn as_number(&self) -> Option<u64> {
+    fn key_number(&self) -> Option<u64> {
         None
     }
+
+    /// The key as a string of bytes, if it is one: alone, it is hashed without its length. What [`write_key`](Self::write_key) writes must then be that string.
+    #[inline(always)]
+    fn key_bytes(&self) -> Option<&[u8]> {
+        None
+    }
+
+    /// The keys of a slice as a string of bytes, which those of type `u8` are.
+    #[doc(hidden)]
+    #[inline(always)]
+    fn slice_bytes(_: &[Self]) -> Option<&[u8]>
+    where
+        Self: Sized,
+    {
+        None
+    }
+
+    /// The bytes that are hashed. For other programs that make the same keys, and for tests; filters hash without a copy.
+    ///
+    /// ```
+    /// use truebloom::Key;
+    /// assert_eq!(("a", 2u8).to_key_bytes(), b"\x01\0\0\0\0\0\0\0a\x02\0\0\0\0\0\0\0");
+    /// ```
+    fn to_key_bytes(&self) -> Vec<u8> {
+        with_bytes(self, <[u8]>::to_vec)
+    }
 }
 
-macro_rules! key_from_byte_string {
-    ($($type:ty),*) => {$(
-        impl Key for $type {
-            #[inline]
-            fn with_bytes<R>(&self, use_bytes: impl FnOnce(&[u8]) -> R) -> R {
-                use_bytes(self.as_ref())
-            }
+/// Calls `use_bytes` with the bytes that are hashed. Allocates for long keys of several parts only.
+pub(crate) fn with_bytes<K: Key + ?Sized, R>(key: &K, use_bytes: impl FnOnce(&[u8]) -> R) -> R {
+    if let Some(number) = key.key_number() {
+        return use_bytes(&number.to_le_bytes());
+    }
+    if let Some(bytes) = key.key_bytes() {
+        return use_bytes(bytes);
+    }
+    let mut short = KeyWriter::new();
+    key.write_key(&mut short);
+    match short.short() {
+        Some(bytes) => use_bytes(bytes),
+        None => {
+            let mut bytes = Vec::new();
+            write_pieces(key, &mut |piece| bytes.extend_from_slice(piece));
+            use_bytes(&bytes)
         }
-    )*};
-}
-
-key_from_byte_string!([u8], str, Vec<u8>, String);
-
-impl<const N: usize> Key for [u8; N] {
-    #[inline]
-    fn with_bytes<R>(&self, use_bytes: impl FnOnce(&[u8]) -> R) -> R {
-        use_bytes(self)
     }
 }
 
-macro_rules! key_from_integer {
-    ($wide:ty, $as_number:expr; $($type:ty),*) => {$(
-        impl Key for $type {
-            #[inline]
-            fn with_bytes<R>(&self, use_bytes: impl FnOnce(&[u8]) -> R) -> R {
-                // The cast widens: it extends the sign of a signed type and never loses a bit.
-                use_bytes(&(*self as $wide).to_le_bytes())
-            }
-
-            #[inline(always)]
-            fn as_number(&self) -> Option<u64> {
-                $as_number(*self as $wide)
-            }
-        }
-    )*};
-}
-
-key_from_integer!(u64, Some; u8, u16, u32, u64, usize, i8, i16, i32, i64, isize);
-key_from_integer!(u128, |_| None; u128, i128);
-
-macro_rules! key_from_pointer {
-    ($([$($generics:tt)*] $type:ty),*) => {$(
-        impl<$($generics)*> Key for $type {
-            #[inline]
-            fn with_bytes<R>(&self, use_bytes: impl FnOnce(&[u8]) -> R) -> R {
-                (**self).with_bytes(use_bytes)
-            }
-
-            #[inline(always)]
-            fn as_number(&self) -> Option<u64> {
-                (**self).as_number()
-            }
-        }
-    )*};
-}
-
-key_from_pointer!([K: Key + ?Sized] &K, [K: Key + ?Sized] Box<K>, [K: Key + ?Sized] Rc<K>, [K: Key + ?Sized] Arc<K>);
-key_from_pointer!([K: Key + ToOwned + ?Sized] Cow<'_, K>);
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn bytes<K: Key + ?Sized>(key: &K) -> Vec<u8> {
-        key.with_bytes(<[u8]>::to_vec)
-    }
-
-    #[test]
-    fn integers_of_one_value_are_one_key() {
-        let five = [5, 0, 0, 0, 0, 0, 0, 0];
-        assert_eq!([bytes(&5u8), bytes(&5u16), bytes(&5u32), bytes(&5u64), bytes(&5usize)], [five; 5].map(Vec::from));
-        assert_eq!([bytes(&5i8), bytes(&5i16), bytes(&5i32), bytes(&5i64), bytes(&5isize)], [five; 5].map(Vec::from));
-        assert_eq!([bytes(&-2i8), bytes(&-2i32), bytes(&-2i64)], [(u64::MAX - 1).to_le_bytes(); 3].map(Vec::from));
-        assert_eq!(bytes(&-2i128), (u128::MAX - 1).to_le_bytes());
-        assert_eq!(bytes(&5u128).len(), 16);
-    }
-
-    #[test]
-    fn numbers_are_the_eight_bytes() {
-        fn check<K: Key + ?Sized>(key: &K) {
-            assert_eq!(key.as_number().map(|number| number.to_le_bytes().to_vec()), Some(bytes(key)));
-        }
-        check(&5u8);
-        check(&-5i16);
-        check(&i64::MIN);
-        check(&Box::new(&-1i32));
-        check(&Rc::new(usize::MAX));
-        assert_eq!((5u128.as_number(), "12345678".as_number(), b"12345678".as_number()), (None, None, None));
-    }
-
-    #[test]
-    fn byte_strings_are_their_bytes_whatever_holds_them() {
-        let owned = String::from("key");
-        let same = [
-            bytes("key"),
-            bytes(&owned),
-            bytes(b"key"),
-            bytes(&b"key"[..]),
-            bytes(&b"key".to_vec()),
-            bytes(&Box::<str>::from("key")),
-            bytes(&&"key"),
-        ];
-        assert!(same.iter().all(|found| found == b"key"));
-        assert_eq!(bytes(&Cow::Borrowed("key")), b"key");
-        assert_eq!(bytes(&Cow::<str>::Owned(owned)), b"key");
-        assert_eq!(bytes(&Rc::<str>::from("key")), bytes(&Arc::<[u8]>::from(&b"key"[..])));
-    }
+/// The bytes of a key that is not a string of bytes, piece by piece.
+pub(crate) fn write_pieces<K: Key + ?Sized>(key: &K, take: &mut Take<'_>) {
+    let mut writer = KeyWriter::in_pieces(take);
+    key.write_key(&mut writer);
+    writer.flush();
 }

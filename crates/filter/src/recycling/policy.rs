@@ -2,7 +2,7 @@
 
 use crate::error::{BuildError, Expected};
 use crate::scheme::FillScheme;
-use std::time::Duration;
+use core::time::Duration;
 use truebloom_math::recycling::{Design, Mode};
 pub use truebloom_math::recycling::{Phases, Seeds, Trigger};
 use truebloom_math::{Rate, try_bisect};

@@ -3,6 +3,7 @@
 use super::{Scheme, SchemeId, spread_schemes};
 use crate::error::BuildError;
 use crate::hash::KeyHash;
+use alloc::boxed::Box;
 use truebloom_math::Law;
 
 macro_rules! any_scheme {

@@ -14,6 +14,7 @@ mod square;
 mod standard;
 mod stream;
 
+use alloc::boxed::Box;
 pub use any::AnyScheme;
 pub use classic::{Classic, DistinctPositions};
 pub use cube::Cube;
@@ -52,7 +53,7 @@ use crate::MAX_PROBES;
 use crate::bits::Placed;
 use crate::error::BuildError;
 use crate::hash::KeyHash;
-use std::fmt;
+use core::fmt;
 use truebloom_math::Law;
 pub use truebloom_math::SchemeId;
 
