@@ -82,6 +82,8 @@ mod format;
 mod hash;
 mod items;
 mod key;
+#[cfg(feature = "serde")]
+mod readable;
 pub mod recycling;
 pub mod scheme;
 #[cfg(target_has_atomic = "64")]

@@ -49,6 +49,8 @@ pub mod occupancy;
 mod one_filter;
 mod papers;
 mod plan;
+#[cfg(feature = "serde")]
+mod readable;
 pub mod recycling;
 mod search;
 mod tails;

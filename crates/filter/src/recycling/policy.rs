@@ -18,6 +18,7 @@ use truebloom_math::{Rate, try_bisect};
 /// let policy = Policy { age: Some(Duration::from_secs(3600)), ..Policy::two_phases(500_000) };
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Policy<L = u64> {
     /// How many phases are remembered, and whether the item that ends one of two stays in it.
     pub phases: Phases,

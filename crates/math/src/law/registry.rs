@@ -40,6 +40,8 @@ pub enum SchemeId {
 
 /// Where the positions of a key lie.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(rename_all = "snake_case"))]
 #[non_exhaustive]
 pub enum Layout {
     /// Anywhere in the filter.

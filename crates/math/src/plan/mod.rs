@@ -42,7 +42,7 @@ pub struct Plan {
     /// What equal hashes add at most: `items / 2^hash_bits`.
     pub hash_floor: f64,
     /// The target, for the comparison with the textbook.
-    target: Target,
+    pub(crate) target: Target,
 }
 
 impl Plan {
@@ -114,6 +114,13 @@ impl Plan {
     pub fn is_worth_it(&self, standard: &Plan) -> bool {
         let tenths = |bits: u64, factor: u128| u128::from(bits) * factor;
         tenths(self.bits, 10) * u128::from(standard.items) <= tenths(standard.bits, 11) * u128::from(self.items)
+    }
+
+    /// The plan of a size that was found before, with its rates proven anew. An error if it does not keep the target.
+    #[cfg(feature = "serde")]
+    pub(crate) fn of_size(scheme: SchemeId, bits: u64, probes: u32, items: u64, target: Target) -> Result<Plan> {
+        let given = Target { scheme, layout: Layout::Spread, ..target.clone() }.bits(bits).probes(probes).items(items);
+        Ok(Plan { target, ..Plan::new(&given)? })
     }
 
     /// Of a size that was decided to keep the rate: its expected rate with equal hashes in it.
