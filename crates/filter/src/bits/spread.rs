@@ -79,7 +79,8 @@ impl<S: Scheme> Storage<S> for Spread {
         self.ones = self.bits.count_ones();
     }
 
-    #[inline]
+    // Always: a loop over single keys keeps the hasher's and the scheme's numbers in registers.
+    #[inline(always)]
     fn insert(&mut self, scheme: &S, hash: KeyHash) -> bool {
         let (mut newly_set, mut set) = (0, self.bits.setter());
         scheme.all(hash, |position| {
@@ -90,7 +91,7 @@ impl<S: Scheme> Storage<S> for Spread {
         newly_set > 0
     }
 
-    #[inline]
+    #[inline(always)]
     fn contains(&self, scheme: &S, hash: KeyHash) -> bool {
         scheme.all(hash, |position| self.bits.get(position))
     }
