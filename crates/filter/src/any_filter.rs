@@ -114,13 +114,19 @@ impl Stored for AnyFilter {
 }
 
 impl AnyFilter {
-    /// The filter of a plan, whatever its scheme, with a random seed. Errors as those of [`FilterOf::from_plan`].
+    /// The filter of a plan, whatever its scheme, with a random seed.
+    ///
+    /// # Errors
+    /// As those of [`FilterOf::from_plan`].
     #[cfg(feature = "random")]
     pub fn from_plan(plan: &Plan) -> Result<AnyFilter, BuildError> {
         AnyFilter::from_plan_with_hasher(plan, PortableHasher::random()?)
     }
 
     /// [`from_plan`](Self::from_plan) with a hasher of one's own.
+    ///
+    /// # Errors
+    /// As those of [`FilterOf::from_plan_with_hasher`].
     pub fn from_plan_with_hasher(plan: &Plan, hasher: PortableHasher) -> Result<AnyFilter, BuildError> {
         Ok(match plan.scheme {
             SchemeId::Standard => AnyFilter::Standard(FilterOf::from_plan_with_hasher(plan, hasher)?),

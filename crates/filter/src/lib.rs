@@ -95,7 +95,7 @@ pub use any_filter::AnyFilter;
 #[cfg(target_has_atomic = "64")]
 pub use bloom::{AtomicBlockedBloomFilter, AtomicBloomFilter, AtomicFilterOf};
 pub use bloom::{BlockedBloomFilter, BloomFilter, FilterBuilder, FilterFamily, FilterOf, Unseeded};
-pub use bulk::Answers;
+pub use bulk::{Answers, AnswersIter};
 #[cfg(feature = "fs")]
 pub use error::FileError;
 #[cfg(feature = "std")]

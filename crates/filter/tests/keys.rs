@@ -29,7 +29,6 @@ enum State {
 
 #[derive(Key)]
 enum Event {
-    #[expect(dead_code, reason = "the first variant, so that the next one is number 1")]
     Started,
     Moved {
         by: i32,

@@ -67,7 +67,9 @@ fn hashes(bytes: &mut Bytes<'_>) -> Vec<KeyHash> {
         let (low, high) = (half(bytes, how), half(bytes, how / 6));
         // Neighbours of it, so that a few bytes make a batch.
         let neighbours = if how >= 36 { u64::from(how) } else { 1 };
-        hashes.extend((0..neighbours).map(|i| KeyHash::from_uniform_bits(u128::from(high ^ i << 7) << 64 | u128::from(low.wrapping_add(i << 40)))));
+        hashes.extend(
+            (0..neighbours).map(|i| KeyHash::from_uniform_bits(u128::from(high ^ i << 7) << 64 | u128::from(low.wrapping_add(i << 40)))),
+        );
     }
     hashes.truncate(MOST_HASHES);
     hashes

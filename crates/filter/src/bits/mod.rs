@@ -46,7 +46,7 @@ pub trait Placed: Sized {
 }
 
 /// The bits of a filter of scheme `S`, in whole words.
-pub trait Storage<S>: Clone + PartialEq {
+pub trait Storage<S>: Clone + PartialEq + Send + Sync {
     /// All 0.
     fn zeroed(scheme: &S) -> Result<Self, BuildError>;
 

@@ -5,7 +5,7 @@ mod batch;
 #[cfg(feature = "rayon")]
 mod parallel;
 
-pub use answers::Answers;
+pub use answers::{Answers, AnswersIter};
 pub(crate) use batch::Group;
 pub(crate) use batch::Hashes;
 

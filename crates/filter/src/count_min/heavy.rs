@@ -136,14 +136,19 @@ pub(super) const MAX_CAPACITY: u64 = 1 << 32;
 impl<C: Counter> HeavyHitters<C> {
     /// For all keys that make up at least the `share` of the sum of all counts: a sketch with an error of half of it, but for a probability of `delta`, and a list for `2 / share` keys. Random seed.
     ///
-    /// Whether all of them are there is then seen from [`above`](Self::above). Errors: as of
-    /// [`CountMin::new`]; a share below 2^-31.
+    /// Whether all of them are there is then seen from [`above`](Self::above).
+    ///
+    /// # Errors
+    /// As of [`CountMin::new`]; a share below 2^-31.
     #[cfg(feature = "random")]
     pub fn for_share(share: Rate, delta: Rate) -> Result<HeavyHitters<C>, BuildError> {
         HeavyHitters::for_share_with_hasher(share, delta, PortableHasher::random()?)
     }
 
     /// [`for_share`](Self::for_share) with a seed that is known, or for untrusted keys.
+    ///
+    /// # Errors
+    /// As [`for_share`](Self::for_share).
     pub fn for_share_with_hasher(share: Rate, delta: Rate, hasher: PortableHasher) -> Result<HeavyHitters<C>, BuildError> {
         let capacity = libm::ceil(2.0 / share.to_f64());
         if capacity > MAX_CAPACITY as f64 {
@@ -155,8 +160,10 @@ impl<C: Counter> HeavyHitters<C> {
 }
 
 impl<R: RowHashes, C: Counter> ListedSketch<R, C> {
-    /// A list of `capacity` keys for this sketch. If that has counted already, any key may have been missed as often as there are counts. An error for a capacity of 0
-    /// or above 2^32.
+    /// A list of `capacity` keys for this sketch. If that has counted already, any key may have been missed as often as there are counts.
+    ///
+    /// # Errors
+    /// A capacity of 0 or above 2^32.
     pub fn new(sketch: Sketch<R, C>, capacity: u64) -> Result<ListedSketch<R, C>, BuildError> {
         if !(1..=MAX_CAPACITY).contains(&capacity) {
             return Err(Error::OutOfRange { name: "capacity", found: capacity.to_string(), expected: "from 1 to 2^32".to_owned() }.into());
@@ -284,8 +291,10 @@ impl<R: RowHashes, C: Counter> ListedSketch<R, C> {
 
     /// Adds the counts and the list of another: afterwards this is the list of both streams, of this one's capacity.
     ///
-    /// A key that is in one list only was missed by the other as often as that says at most; one in neither, as often as both say together. Errors as of
-    /// [`Sketch::merge`](super::Sketch::merge).
+    /// A key that is in one list only was missed by the other as often as that says at most; one in neither, as often as both say together.
+    ///
+    /// # Errors
+    /// As of [`Sketch::merge`](super::Sketch::merge).
     pub fn merge(&mut self, other: &ListedSketch<R, C>) -> Result<(), MergeError> {
         self.sketch.merge(&other.sketch)?;
         for (hash, listed) in &mut self.listed {

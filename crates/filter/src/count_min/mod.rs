@@ -96,18 +96,27 @@ pub struct Estimate {
 impl<R: RowHashes, C: Counter> Sketch<R, C> {
     /// The sketch for an error of at most `epsilon` times the sum of all counts, but for a probability of `delta`, with a random seed.
     ///
-    /// The size is [`Shape::for_error`]. Errors: an epsilon or delta out of reach; not enough memory; no random numbers.
+    /// The size is [`Shape::for_error`].
+    ///
+    /// # Errors
+    /// An epsilon or delta out of reach; not enough memory; no random numbers.
     #[cfg(feature = "random")]
     pub fn new(epsilon: Rate, delta: Rate) -> Result<Sketch<R, C>, BuildError> {
         Sketch::with_hasher(epsilon, delta, PortableHasher::random()?)
     }
 
     /// [`new`](Self::new) with a seed that is known, or for keys from strangers.
+    ///
+    /// # Errors
+    /// As [`new`](Self::new), but for the random numbers.
     pub fn with_hasher(epsilon: Rate, delta: Rate, hasher: PortableHasher) -> Result<Sketch<R, C>, BuildError> {
         Sketch::with_shape(Shape::for_error(&epsilon, &delta, R::ROWS)?, hasher)
     }
 
-    /// A sketch of this size. Errors: a shape with the other kind of rows; more than [`MAX_PROBES`] rows, or a width above 2^62; not enough memory.
+    /// A sketch of this size.
+    ///
+    /// # Errors
+    /// A shape with the other kind of rows; more than [`MAX_PROBES`] rows, or a width above 2^62; not enough memory.
     pub fn with_shape(shape: Shape, hasher: PortableHasher) -> Result<Sketch<R, C>, BuildError> {
         let hashes = checked_hashes(&shape, hasher)?;
         let refuse = || BuildError::Counters { bytes: shape.cells().saturating_mul(C::BYTES.into()) };

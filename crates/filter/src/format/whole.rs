@@ -29,6 +29,9 @@ impl FileKind {
     /// assert!(FileKind::of_whole(|| Ok(&bytes[..])).is_err());
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
+    ///
+    /// # Errors
+    /// A stream fails; the bytes are no file of any kind, or a damaged one.
     pub fn of_whole<R: Read>(open: impl Fn() -> io::Result<R>) -> Result<FileKind, ReadError> {
         let error = match AnyFilter::read_from(open()?) {
             Ok(filter) => return Ok(filter.kind()),

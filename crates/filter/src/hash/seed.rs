@@ -26,7 +26,10 @@ use core::str::FromStr;
 pub struct Seed(u128);
 
 impl Seed {
-    /// A seed from the operating system's random numbers. An error if it has none to give.
+    /// A seed from the operating system's random numbers.
+    ///
+    /// # Errors
+    /// It has none to give.
     #[cfg(feature = "random")]
     pub fn random() -> Result<Seed, BuildError> {
         let mut bytes = [0; 16];

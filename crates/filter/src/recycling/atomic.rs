@@ -58,8 +58,10 @@ struct Shared {
 }
 
 impl AtomicRecyclingFilter {
-    /// As [`RecyclingFilter::new`](super::RecyclingFilter::new). Errors, too: a policy with an age (call [`recycle`](Self::recycle) by your clock) or with triggers excluded, whose bits could not be told from other
-    /// threads'.
+    /// As [`RecyclingFilter::new`](super::RecyclingFilter::new).
+    ///
+    /// # Errors
+    /// A policy with an age (call [`recycle`](Self::recycle) by your clock) or with triggers excluded, whose bits could not be told from other threads'.
     #[cfg(feature = "random")]
     pub fn new(bits: u64, probes: u32, policy: Policy) -> Result<AtomicRecyclingFilter, BuildError> {
         AtomicRecyclingFilter::with_hasher(bits, probes, policy, PortableHasher::random()?)
@@ -68,6 +70,9 @@ impl AtomicRecyclingFilter {
 
 impl<H: KeyHasher, S: FillScheme> AtomicRecyclingFilter<H, S> {
     /// [`new`](AtomicRecyclingFilter::new) with a hasher and a scheme of one's own.
+    ///
+    /// # Errors
+    /// As [`new`](Self::new), but for the random numbers.
     pub fn with_hasher(bits: u64, probes: u32, policy: Policy, hasher: H) -> Result<AtomicRecyclingFilter<H, S>, BuildError> {
         let scheme = S::new(bits, probes)?;
         policy.check(bits, probes)?;

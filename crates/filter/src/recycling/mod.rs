@@ -81,7 +81,8 @@ pub struct RecyclingFilter<H: KeyHasher = PortableHasher, S: Layout = Standard> 
 impl RecyclingFilter {
     /// A filter of `bits` bits *a phase*, 1 to 2^62, and 1 to [`MAX_PROBES`](crate::MAX_PROBES) probes, with a random seed.
     ///
-    /// Errors: bits, probes or a field of the policy out of range; not enough memory; no random numbers.
+    /// # Errors
+    /// Bits, probes or a field of the policy out of range; not enough memory; no random numbers.
     #[cfg(feature = "random")]
     pub fn new(bits: u64, probes: u32, policy: Policy) -> Result<RecyclingFilter, BuildError> {
         RecyclingFilter::with_hasher(bits, probes, policy, PortableHasher::random()?)
@@ -102,6 +103,9 @@ impl RecyclingFilter {
     /// ```
     ///
     /// Errors: no items, or above 10^18; a rate that is none, or below 1e-300; more than 2^62 bits, or than there is memory for; no random numbers.
+    ///
+    /// # Errors
+    /// No items, or above 10^18; a rate that is none, or below 1e-300; more than 2^62 bits, or than there is memory for; no random numbers.
     #[cfg(feature = "random")]
     pub fn for_items<R: TryInto<Rate>>(items: impl ItemCount, rate: R) -> Result<RecyclingFilter, BuildError>
     where
@@ -111,6 +115,9 @@ impl RecyclingFilter {
     }
 
     /// [`for_items`](Self::for_items) with a seed that is known, or for untrusted keys.
+    ///
+    /// # Errors
+    /// As `for_items`, but for the random numbers.
     pub fn for_items_with_hasher<R: TryInto<Rate>>(
         items: impl ItemCount,
         rate: R,
@@ -148,6 +155,9 @@ impl<H: KeyHasher, S: Layout> RecyclingFilter<H, S> {
     /// let seen: RecyclingFilter<_, Classic> = RecyclingFilter::with_hasher(1_000, 5, Policy::two_phases(500), hasher)?;
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
+    ///
+    /// # Errors
+    /// As [`new`](Self::new), but for the random numbers.
     pub fn with_hasher(bits: u64, probes: u32, policy: Policy<S::Limit>, hasher: H) -> Result<RecyclingFilter<H, S>, BuildError> {
         let scheme = S::Memory::scheme(bits, probes)?;
         S::Memory::check(&scheme, &policy)?;

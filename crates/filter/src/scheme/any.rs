@@ -27,7 +27,10 @@ macro_rules! any_scheme {
         }
 
         impl AnyScheme {
-            /// The scheme of this number. Errors as those of the scheme's own type.
+            /// The scheme of this number.
+            ///
+            /// # Errors
+            /// As those of the scheme's own type.
             pub fn named(id: SchemeId, bits: u64, probes: u32) -> Result<AnyScheme, BuildError> {
                 Ok(match id {
                     $(SchemeId::$scheme => AnyScheme::$scheme(Scheme::new(bits, probes)?),)*

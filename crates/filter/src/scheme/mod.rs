@@ -78,7 +78,7 @@ pub use truebloom_math::SchemeId;
 ///     fn law(&self) -> Box<dyn Law> { Box::new(law::Standard::new(self.bits, self.probes).unwrap()) }
 /// }
 /// ```
-pub trait Scheme: Placed + Clone + PartialEq + fmt::Debug {
+pub trait Scheme: Placed + Clone + PartialEq + fmt::Debug + Send + Sync {
     /// For `bits` positions, 1 to 2^62, and `probes` a key, 1 to [`MAX_PROBES`]; an error outside of these, and where the scheme asks for more.
     fn new(bits: u64, probes: u32) -> Result<Self, BuildError>;
 

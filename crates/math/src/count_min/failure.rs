@@ -18,6 +18,9 @@ impl Shape {
     ///   share one row, of which an item can share only one, so that the rows are negatively associated;
     /// * two hashes, pairwise: `(1 / (epsilon w))^copies`. Nothing is proven of two rows at once (a counterexample: K14), but each of them alone obeys Markov, and
     ///   copies are independent.
+    ///
+    /// # Errors
+    /// A shape or an error out of range.
     pub fn failure_bound(&self, epsilon: &Rate, family: Family) -> Result<Fpr> {
         let _work = work::begin();
         let Some(bound) = self.failure(epsilon, family) else { return Ok(Fpr::ONE) };

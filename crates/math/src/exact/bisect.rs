@@ -15,7 +15,10 @@ pub fn bisect(range: RangeInclusive<u64>, mut reached: impl FnMut(u64) -> bool) 
     }
 }
 
-/// The same where a question may fail. Errors with the first failure.
+/// The same where a question may fail.
+///
+/// # Errors
+/// The first failure of the question.
 pub fn try_bisect<E>(range: RangeInclusive<u64>, mut reached: impl FnMut(u64) -> Result<bool, E>) -> Result<u64, E> {
     let (mut low, mut high) = range.into_inner();
     while low < high {

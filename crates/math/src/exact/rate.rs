@@ -40,7 +40,10 @@ const MIN_EXPONENT: i32 = -4000;
 const TEN_19: u64 = 10_000_000_000_000_000_000;
 
 impl Rate {
-    /// The rate `numerator 10^exponent / divisor`, as stored in files. Errors unless it lies strictly between 0 and 1.
+    /// The rate `numerator 10^exponent / divisor`, as stored in files.
+    ///
+    /// # Errors
+    /// Unless it lies strictly between 0 and 1.
     pub fn from_parts(numerator: u64, exponent: i32, divisor: u64) -> Result<Rate> {
         let shown = || format!("{numerator}e{exponent}/{divisor}");
         let fail = |reason| Err(Error::NotARate { found: shown(), reason });

@@ -26,8 +26,6 @@ pub struct PartitionDouble {
 }
 
 impl PartitionDouble {
-    /// Errors when the bits of all slices together, or the probes, are out of range.
-    ///
     /// ```
     /// use truebloom_math::Law;
     /// use truebloom_math::law::PartitionDouble;
@@ -35,6 +33,9 @@ impl PartitionDouble {
     /// assert_eq!(format!("{:.6}", fpr.value), "0.021569");
     /// # Ok::<(), truebloom_math::Error>(())
     /// ```
+    ///
+    /// # Errors
+    /// When the bits of all slices together, or the probes, are out of range.
     pub fn new(slice_bits: u64, probes: u32) -> Result<PartitionDouble> {
         check_probes(probes)?;
         match slice_bits.checked_mul(u64::from(probes)) {

@@ -20,7 +20,9 @@ pub struct Partitioned {
 }
 
 impl Partitioned {
-    /// Errors when bits or probes are out of range, or probes exceed bits.
+    ///
+    /// # Errors
+    /// When bits or probes are out of range, or probes exceed bits.
     pub fn new(bits: u64, probes: u32) -> Result<Partitioned> {
         Variant::Partitioned.check(bits, probes)?;
         Ok(Partitioned { bits, probes })

@@ -135,8 +135,7 @@ impl SchemeId {
         matches!(self, SchemeId::Standard | SchemeId::Classic | SchemeId::Partitioned | SchemeId::PartitionDouble)
     }
 
-    /// Its law for `bits` bits in all. Errors when bits or probes are out of range, when `partition-double` cannot share the bits equally among its slices, and when
-    /// the bits of `blocked` are not a multiple of [`BLOCK_BITS`].
+    /// Its law for `bits` bits in all.
     ///
     /// ```
     /// use truebloom_math::SchemeId;
@@ -144,6 +143,9 @@ impl SchemeId {
     /// assert_eq!(format!("{:.9}", law.fpr(60)?.value), "0.020964506");
     /// # Ok::<(), truebloom_math::Error>(())
     /// ```
+    ///
+    /// # Errors
+    /// When bits or probes are out of range, when `partition-double` cannot share the bits equally among its slices, and when the bits of `blocked` are not a multiple of [`BLOCK_BITS`].
     pub fn law(self, bits: u64, probes: u32) -> Result<Box<dyn Law>> {
         if let Some(law) = self.double(bits, probes)? {
             return Ok(Box::new(law));

@@ -19,7 +19,9 @@ pub struct Standard {
 }
 
 impl Standard {
-    /// Errors when bits or probes are out of range; probes may exceed bits.
+    ///
+    /// # Errors
+    /// When bits or probes are out of range; probes may exceed bits.
     pub fn new(bits: u64, probes: u32) -> Result<Standard> {
         Variant::Standard.check(bits, probes)?;
         Ok(Standard { bits, probes })

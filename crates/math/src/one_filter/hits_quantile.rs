@@ -35,9 +35,8 @@ pub struct HitsQuantile {
 /// A proven bracket of the smallest h with `P(H <= h) >= probability`, for the number H of hits among `queries` fresh keys that are put to one filter of `items`
 /// items, over filters and keys.
 ///
-/// Closed to one number where the law of the fill can be summed quickly (up to some ten thousand throws), else as wide as the proven bounds of its tails make it. The partitioned
-/// filter's lower end is 0. Milliseconds. Errors for parameters
-/// out of range, and a probability not strictly between 0 and 1.
+/// Closed to one number where the law of the fill can be summed quickly (up to some ten thousand throws), else as wide as the proven bounds of its tails make it. The partitioned filter's lower
+/// end is 0. Milliseconds.
 ///
 /// ```
 /// use truebloom_math::{Variant, false_positives, hits_quantile_bound};
@@ -46,6 +45,9 @@ pub struct HitsQuantile {
 /// assert!(upper > mean && upper < 1.3 * mean);
 /// # Ok::<(), truebloom_math::Error>(())
 /// ```
+///
+/// # Errors
+/// Parameters out of range, and a probability not strictly between 0 and 1.
 pub fn hits_quantile_bound(variant: Variant, bits: u64, items: u64, probes: u32, queries: u64, probability: f64) -> Result<HitsQuantile> {
     let _work = work::begin();
     variant.check(bits, probes)?;

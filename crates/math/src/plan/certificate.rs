@@ -111,7 +111,8 @@ impl Certificate {
     /// If the bounds of the tail that a certificate can carry prove a little less than the confidence claimed, the certificate claims that instead: compare
     /// `claim.confidence` with what was asked for.
     ///
-    /// Errors: parameters out of range, [`Error::NotCertified`] for a claim that is false or that no certificate of bearable size supports.
+    /// # Errors
+    /// Parameters out of range, [`Error::NotCertified`] for a claim that is false or that no certificate of bearable size supports.
     pub fn new(claim: Claim) -> Result<Certificate> {
         let _work = work::begin();
         Variant::Standard.check(claim.bits, claim.probes)?;

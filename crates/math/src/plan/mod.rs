@@ -53,9 +53,9 @@ impl Plan {
     /// [`Promise::Mean`] that no smaller size does is proven too for independent positions (one bit less) and for blocks (one block less). With a guarantee it is the
     /// smallest *found*: the probability is not monotone in the bits (whole bits round the rate). Schemes of two hashes take the smallest size found as well.
     ///
-    /// Errors: too little given ([`Error::Underdetermined`](crate::Error::Underdetermined)); a guarantee asked for a scheme of two hashes
-    /// ([`Error::NoGuarantee`](crate::Error::NoGuarantee)); a rate below the hash floor, above the memory cap or out of reach of the given bits, each with the smallest rate
-    /// that can be reached; parameters out of range.
+    /// # Errors
+    /// Too little given ([`Error::Underdetermined`](crate::Error::Underdetermined)); a guarantee asked for a scheme of two hashes ([`Error::NoGuarantee`](crate::Error::NoGuarantee)); a rate below
+    /// the hash floor, above the memory cap or out of reach of the given bits, each with the smallest rate that can be reached; parameters out of range.
     pub fn new(target: &Target) -> Result<Plan> {
         let _work = work::begin();
         target.check()?;
@@ -83,6 +83,9 @@ impl Plan {
     }
 
     /// The law of the plan's filter.
+    ///
+    /// # Errors
+    /// As [`SchemeId::law`]; never for the bits and probes of a plan.
     pub fn law(&self) -> Result<Box<dyn Law>> {
         self.scheme.law(self.bits, self.probes)
     }
@@ -93,12 +96,18 @@ impl Plan {
     }
 
     /// What equal hashes and, for schemes of two hashes, correlated positions add to the rate at this size.
+    ///
+    /// # Errors
+    /// As [`law`](Self::law).
     pub fn floors(&self) -> Result<Vec<Floor>> {
         let _work = work::begin();
         Ok(self.law()?.floors(self.items, self.target.hash_bits))
     }
 
     /// What the textbook's formulas would have given for the same question, and the rate that they would really have.
+    ///
+    /// # Errors
+    /// The exact rate of the textbook's size takes too much work.
     pub fn textbook(&self) -> Result<Textbook> {
         let _work = work::begin();
         Textbook::new(&self.target, self)

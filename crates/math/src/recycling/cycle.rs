@@ -37,6 +37,9 @@ impl Design {
     ///
     /// A cycle goes on after n items while at most sigma bits are set, so its law is that of the fill (Burns; not in the paper on recycling). The variance is a second pass
     /// of the recursion that carries the item's number beside the visits: `E[N (N+1) / 2]` is the sum of the numbers over a cycle.
+    ///
+    /// # Errors
+    /// As [`long_run`](Self::long_run).
     pub fn cycle(&self) -> Result<Cycle> {
         let _work = work::begin();
         self.cycle_within(MAX_LAW)
@@ -118,6 +121,9 @@ impl Cycle {
     }
 
     /// The least n with `P(N <= n) >= p`, for p strictly between 0 and 1, and how it was found: `Validated` from the law, or the normal approximation of many bits.
+    ///
+    /// # Errors
+    /// A probability not strictly between 0 and 1; for an [`Occupancy`](crate::occupancy::Occupancy), also moments that take too much work.
     pub fn quantile(&self, p: f64) -> Result<(u64, Method)> {
         if !(p > 0.0 && p < 1.0) {
             return out_of_range("quantiles", p, "strictly between 0 and 1");

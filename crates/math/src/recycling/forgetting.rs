@@ -31,6 +31,9 @@ impl Design {
     /// filter holds the item; a repeat may still pass as a false positive, with the chance of any new item.
     ///
     /// Time as for [`Design::cycle`].
+    ///
+    /// # Errors
+    /// As [`long_run`](Self::long_run).
     pub fn forgetting(&self) -> Result<Forgetting> {
         let _work = work::begin();
         self.forgetting_within(MAX_LAW)

@@ -77,9 +77,11 @@ pub(crate) fn ln_complement_bound(variant: Variant, bits: u64, items: u64, probe
 /// The number of probes with the smallest expected rate, searched up to [`MAX_SEARCHED_PROBES`] (and up to `bits` where positions are distinct or
 /// sliced), with all ties. Never `(m/n) ln 2` rounded, which misses: the best k of (1000, 100) is 7, of (26, 12) classic 2 but standard 1.
 ///
-/// Proven without assuming that the rate is unimodal in k: every k whose lower bound is above the best rate is excluded, and the rest are compared exactly. Below 33
-/// items the lower bound is the law itself in floating point. Usually a few exact rates, microseconds each; some seconds for a thousand probes in a nearly
-/// empty filter. Errors for parameters out of range.
+/// Proven without assuming that the rate is unimodal in k: every k whose lower bound is above the best rate is excluded, and the rest are compared exactly. Below 33 items the lower bound is the
+/// law itself in floating point. Usually a few exact rates, microseconds each; some seconds for a thousand probes in a nearly empty filter.
+///
+/// # Errors
+/// Parameters out of range.
 pub fn optimal_probes(variant: Variant, bits: u64, items: u64) -> Result<OptimalProbes> {
     let _work = work::begin();
     check_bits(bits)?;
@@ -428,8 +430,11 @@ pub struct Best {
     pub fpr: Fpr,
 }
 
-/// The smallest number of bits whose expected rate, at its best probes, is at most `rate` for `items` items; equality passes. `None` above
-/// [`MAX_BITS`]. A law's own answer, without the floor of a hash: see [`crate::Plan`] for filters. Errors for 0 items.
+/// The smallest number of bits whose expected rate, at its best probes, is at most `rate` for `items` items; equality passes. `None` above [`MAX_BITS`]. A law's own answer, without the floor of
+/// a hash: see [`crate::Plan`] for filters.
+///
+/// # Errors
+/// 0 items.
 pub fn min_bits(variant: Variant, items: u64, rate: &Rate) -> Result<Option<Best>> {
     let _work = work::begin();
     if items == 0 {
@@ -440,6 +445,9 @@ pub fn min_bits(variant: Variant, items: u64, rate: &Rate) -> Result<Option<Best
 }
 
 /// The largest number of items whose expected rate in `bits` bits, at its best probes, is at most `rate`; equality passes. `None` if not even one item.
+///
+/// # Errors
+/// Bits or probes out of range.
 pub fn max_items(variant: Variant, bits: u64, rate: &Rate) -> Result<Option<Best>> {
     let _work = work::begin();
     check_bits(bits)?;

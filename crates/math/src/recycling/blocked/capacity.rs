@@ -34,8 +34,6 @@ impl BlockedSized {
 /// The limit is the highest decimal of four digits that does. Probes are chosen by the mean curve, within 0.3% of its best. A search, which loses less than 1%; what it finds is proven.
 /// Some ten milliseconds at usual rates and any size, some tenths of a second at 1e-9.
 ///
-/// Errors when bits are below a line or out of range, or the rate is below 1e-9.
-///
 /// ```
 /// use truebloom_math::recycling::{Mode, blocked_capacity, capacity};
 /// let (bits, rate) = (1 << 24, "0.01".parse()?);
@@ -44,6 +42,9 @@ impl BlockedSized {
 /// assert!(blocked.is_worth_it(&capacity(bits, &rate, Mode::default())?.expect("a design")));
 /// # Ok::<(), truebloom_math::Error>(())
 /// ```
+///
+/// # Errors
+/// When bits are below a line or out of range, or the rate is below 1e-9.
 pub fn blocked_capacity(bits: u64, rate: &Rate) -> Result<Option<BlockedSized>> {
     let _work = work::begin();
     check_bits(bits)?;
@@ -158,7 +159,8 @@ fn decimal_below(limit: f64) -> i64 {
 ///
 /// The capacity is not quite monotone in bits, so the smallest size is searched for from the capacity of others; none that is smaller by a part in a thousand and a line is known to do. Some tenths of a second.
 ///
-/// Errors when `items` is not above 0 and at most 1e18, or the rate is below 1e-9.
+/// # Errors
+/// When `items` is not above 0 and at most 1e18, or the rate is below 1e-9.
 pub fn blocked_min_bits(items: f64, rate: &Rate) -> Result<Option<BlockedSized>> {
     let _work = work::begin();
     if !(items > 0.0 && items <= 1e18) {
