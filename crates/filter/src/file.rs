@@ -26,7 +26,9 @@
 //! or both go where they were. Elsewhere, some microseconds lie between the last look at the name and the rename.
 
 use crate::error::FileError;
-use std::fmt;
+use alloc::borrow::ToOwned;
+use alloc::vec::Vec;
+use core::fmt;
 use std::fs::{File, Metadata, OpenOptions, TryLockError};
 use std::io;
 use std::path::{Path, PathBuf};
@@ -107,7 +109,8 @@ enum Identity {
 impl Replacement {
     /// An empty temporary file beside `path`, with the owner, group and permissions of the file there, or those of a new file.
     ///
-    /// Errors: what is under the name is not what was expected, is not a regular file or may not be written; the folder cannot be written.
+    /// # Errors
+    /// What is under the name is not what was expected, is not a regular file or may not be written; the folder cannot be written.
     pub fn begin(path: impl AsRef<Path>, expected: Expected<'_>) -> Result<Replacement, FileError> {
         let name = path.as_ref();
         let failed = |cause| write_error(name, cause);
@@ -141,7 +144,8 @@ impl Replacement {
 
     /// Brings the new file to the disk and gives it its name; then the file, still locked, and what it lacks of the old one.
     ///
-    /// Errors, after which the old file is there as before: it cannot be written; what is under the name is no longer what was expected.
+    /// # Errors
+    /// After which the old file is there as before: it cannot be written; what is under the name is no longer what was expected.
     pub fn commit(self) -> Result<(File, Vec<Unkept>), FileError> {
         self.file.as_file().sync_all().map_err(|cause| write_error(&self.name, cause))?;
         let Replacement { name, path, expected, file, unkept } = self;
@@ -194,6 +198,9 @@ fn take_name_of(old: &Metadata, new: NamedTempFile, path: &Path) -> io::Result<O
 /// names of our temporary files that nobody has locked.
 ///
 /// Errors: those of [`Replacement::begin`].
+///
+/// # Errors
+/// Those of [`save`](Self::save).
 pub fn check_target(path: impl AsRef<Path>) -> Result<(), FileError> {
     let replacement = Replacement::begin(path, Expected::Anything)?;
     remove_leftovers(folder_of(&replacement.path), replacement.file());
@@ -202,7 +209,8 @@ pub fn check_target(path: impl AsRef<Path>) -> Result<(), FileError> {
 
 /// Opens a file for reading, and never waits: a named pipe without a writer would block until one comes. A folder opens, too, and cannot be read.
 ///
-/// Errors: it cannot be opened; it is a pipe, a socket or a device.
+/// # Errors
+/// It cannot be opened; it is a pipe, a socket or a device.
 pub fn open_regular(path: impl AsRef<Path>) -> io::Result<File> {
     let file = without_waiting(OpenOptions::new().read(true)).open(path)?;
     let metadata = file.metadata()?;

@@ -104,9 +104,10 @@ fn sizes(args: &Args, rate: Rate) -> Result<Vec<Cell>, Failure> {
 
 fn column(args: &Args, cell: impl Fn(u32) -> Result<Cell, truebloom_math::Error>) -> Result<Vec<Cell>, Failure> {
     let mut cells = (1..=args.probes).map(cell).collect::<Result<Vec<Cell>, _>>().map_err(|error| match error {
-        truebloom_math::Error::TooLong { .. } => {
-            Failure::new(format_args!("this table would take more than a second or so; give fewer probes (-k, now {}) or fewer columns", args.probes))
-        }
+        truebloom_math::Error::TooLong { .. } => Failure::new(format_args!(
+            "this table would take more than a second or so; give fewer probes (-k, now {}) or fewer columns",
+            args.probes
+        )),
         error => error.into(),
     })?;
     let least = cells.iter().map(|cell| cell.exact).fold(f64::INFINITY, f64::min);

@@ -1,7 +1,9 @@
 //! Memory for bits: words that start at a cache line, on huge pages where there are many.
 
-use std::alloc::{Layout, alloc_zeroed};
-use std::ops::{Deref, DerefMut};
+use alloc::alloc::{Layout, alloc_zeroed};
+use alloc::vec;
+use alloc::vec::Vec;
+use core::ops::{Deref, DerefMut};
 
 /// A cache line, in words.
 const LINE_WORDS: usize = 8;
@@ -76,7 +78,7 @@ pub(crate) fn zeroed_vec<T: Zeroes>(count: usize) -> Option<Vec<T>> {
 /// Asks the system for huge pages under large memory, before it is touched. With pages of 4 KiB a random access waits for the page walk more than for the line:
 /// two to three times as long in memory, 1.4 times in the third cache. Only advice: without it everything still works.
 pub(crate) fn advise_huge_pages<T>(memory: &[T]) {
-    #[cfg(target_os = "linux")]
+    #[cfg(all(target_os = "linux", feature = "std"))]
     if size_of_val(memory) >= 8 * MANY_WORDS {
         use rustix::mm::{Advice, madvise};
         // Whole pages only, so that the advice is for nobody else's memory.
@@ -87,7 +89,7 @@ pub(crate) fn advise_huge_pages<T>(memory: &[T]) {
         // SAFETY: the pages lie within the slice, and this advice changes no byte of them. A refusal changes nothing, so it is ignored.
         let _ = unsafe { madvise(start, bytes, Advice::LinuxHugepage) };
     }
-    #[cfg(not(target_os = "linux"))]
+    #[cfg(not(all(target_os = "linux", feature = "std")))]
     let _ = memory;
 }
 
@@ -98,7 +100,7 @@ impl Deref for AlignedWords {
     fn deref(&self) -> &[u64] {
         // SAFETY: `start + count <= memory.len()` since construction, and the vector never changes its length afterwards. Checking it at every access would cost
         // as much as the access.
-        unsafe { std::slice::from_raw_parts(self.memory.as_ptr().add(self.start), self.count) }
+        unsafe { core::slice::from_raw_parts(self.memory.as_ptr().add(self.start), self.count) }
     }
 }
 
@@ -106,7 +108,7 @@ impl DerefMut for AlignedWords {
     #[inline(always)]
     fn deref_mut(&mut self) -> &mut [u64] {
         // SAFETY: as above, and the vector is borrowed mutably.
-        unsafe { std::slice::from_raw_parts_mut(self.memory.as_mut_ptr().add(self.start), self.count) }
+        unsafe { core::slice::from_raw_parts_mut(self.memory.as_mut_ptr().add(self.start), self.count) }
     }
 }
 

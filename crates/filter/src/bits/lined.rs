@@ -7,6 +7,8 @@ use crate::error::{BuildError, Expected, FormatError};
 use crate::format::{Fields, FileKind, at, check_field};
 use crate::hash::KeyHash;
 use crate::scheme::{InLines, MAX_BLOCKED_PROBES, Scheme};
+use alloc::vec;
+use alloc::vec::Vec;
 use truebloom_math::{Error, Fpr, MAX_BITS};
 
 impl Placed for InLines {

@@ -6,6 +6,8 @@ use crate::error::{BuildError, FormatError};
 use crate::format::{Fields, FileKind};
 use crate::hash::KeyHash;
 use crate::scheme::{Scheme, spread_schemes};
+use alloc::vec;
+use alloc::vec::Vec;
 use truebloom_math::{Error, Fpr};
 
 /// The layout of schemes whose positions lie anywhere among the bits.

@@ -1,6 +1,6 @@
 //! Counters that stay at their highest value rather than wrap.
 
-use std::fmt::Debug;
+use core::fmt::Debug;
 
 mod sealed {
     pub trait Sealed: crate::arch::Zeroes {}
