@@ -54,6 +54,7 @@
 //! | many keys at a time | [`insert_all`](BloomFilter::insert_all), [`contains_all`](BloomFilter::contains_all), [`Answers`] |
 //! | many keys by many threads | `par_insert_all` and `par_contains_all`, with the feature `rayon` |
 //! | the filter that forgets, for streams without end, in either layout | [`recycling`] |
+//! | what filters have in common | [`Comparison`] |
 //! | counts, frequent keys | [`count_min`] |
 //! | what can be a key | [`Key`] |
 //! | hashers and seeds | [`PortableHasher`], [`ForeignHasher`], [`Seed`]; [`KeyHash`] for keys hashed once and used often |
@@ -69,6 +70,7 @@ mod arch;
 mod bits;
 mod bloom;
 mod bulk;
+mod compare;
 pub mod count_min;
 mod error;
 pub mod file;
@@ -85,6 +87,7 @@ pub mod verify;
 pub use any_filter::AnyFilter;
 pub use bloom::{AtomicBlockedBloomFilter, AtomicBloomFilter, AtomicFilterOf, BlockedBloomFilter, BloomFilter, FilterOf};
 pub use bulk::Answers;
+pub use compare::{CompareError, Comparison, Quantity, Share};
 pub use error::{BuildError, Expected, FileError, FormatError, MergeError, ParseSeedError, ReadError};
 pub use filter::Filter;
 pub use format::{FileHeader, FileKind};
