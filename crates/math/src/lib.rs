@@ -57,7 +57,8 @@ mod tails;
 
 pub use error::{Error, Result};
 pub use estimate::{
-    BitsEstimate, ItemsEstimate, distinct, estimate_bits, items_by_likelihood, items_by_moments, items_from_ones, items_interval,
+    BitsEstimate, Ground, ItemsEstimate, distinct, estimate_bits, items_beyond, items_by_likelihood, items_by_moments, items_from_ones,
+    items_interval,
 };
 pub use exact::bisect::{bisect, try_bisect};
 pub use exact::fpr::{Fpr, Method};
