@@ -70,7 +70,7 @@ pub use exact::power::power;
 pub use exact::random::mix;
 pub use exact::rate::Rate;
 pub use exact::work::as_one_call;
-pub use law::{BLOCK_BITS, Fill, Law, Layout, SchemeId, Variant, convergence, sets, simulation};
+pub use law::{BLOCK_BITS, BLOCK_PROBES, Fill, Law, Layout, SchemeId, Variant, convergence, sets, simulation};
 pub use one_filter::{
     Hits, HitsQuantile, RateMoments, RateQuantile, confidence_bound, false_positives, hits_quantile_bound, rate_moments,
     rate_quantile_bound,
