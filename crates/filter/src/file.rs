@@ -376,4 +376,10 @@ mod system {
     }
 }
 
+#[cfg(feature = "mmap")]
+mod mapped;
+
+#[cfg(feature = "mmap")]
+pub use mapped::Mapped;
+
 use system::{is_at, is_of_same_owner, is_same, keep, sync_folder, with_usual_permissions, without_following, without_waiting};

@@ -66,6 +66,7 @@
 
 mod any_filter;
 mod arch;
+mod backing;
 mod bits;
 mod bloom;
 mod bulk;
@@ -83,6 +84,7 @@ mod tied;
 pub mod verify;
 
 pub use any_filter::AnyFilter;
+pub use backing::{Backing, Checked, Counted, Owned, Uncounted, View, Writable};
 pub use bloom::{AtomicBlockedBloomFilter, AtomicBloomFilter, AtomicFilterOf, BlockedBloomFilter, BloomFilter, FilterOf};
 pub use bulk::Answers;
 pub use error::{BuildError, Expected, FileError, FormatError, MergeError, ParseSeedError, ReadError};

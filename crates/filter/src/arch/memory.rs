@@ -14,7 +14,7 @@ const MANY_WORDS: usize = HUGE_PAGE_WORDS;
 ///
 /// A vector with a little room before the words rather than an aligned allocation: the system's zeroed pages come only with ordinary alignment (an aligned one is
 /// zeroed by hand, all of it, at once), and a vector read from a file can become one in place.
-pub(crate) struct AlignedWords {
+pub struct AlignedWords {
     memory: Vec<u64>,
     /// `start + count <= memory.len()`, always.
     start: usize,

@@ -1,6 +1,8 @@
 //! The Bloom filter shared by threads.
 
-use super::{Counts, FilterOf};
+use super::{Counts, FilterOf, Head};
+use crate::arch::AlignedWords;
+use crate::backing::{Inline, Owned};
 use crate::bits::{AtomicBits, Storage};
 use crate::error::BuildError;
 use crate::hash::{KeyHash, KeyHasher, PortableHasher, hash_key};
@@ -89,18 +91,19 @@ impl<S: Scheme, H: KeyHasher> AtomicFilterOf<S, H> {
     pub fn into_filter(self) -> Result<FilterOf<S, H>, BuildError> {
         let AtomicFilterOf { bits, offered, hasher, scheme, capacity, rate, excluded } = self;
         // The words are those of such a filter, so only memory can be missing.
-        let storage = S::Storage::from_words(&scheme, bits.into_words());
-        let storage = storage.map_err(|_| BuildError::Memory { bytes: scheme.bits().div_ceil(8) })?;
+        let words = AlignedWords::from_vec(bits.into_words()).ok_or(BuildError::Memory { bytes: scheme.bits().div_ceil(8) })?;
+        let storage: S::Storage<Owned> =
+            Storage::from_words(&scheme, words).map_err(|_| BuildError::Memory { bytes: scheme.bits().div_ceil(8) })?;
         // The bits of an intersection may be there by chance.
         let changed = if excluded.is_some() { 0 } else { storage.ones().div_ceil(scheme.probes().into()) };
         let counts = Counts { offered: offered.load(Relaxed), changed, merged: true, excluded };
-        Ok(FilterOf { hasher, scheme, storage, counts, capacity, rate })
+        Ok(FilterOf { head: Inline(Head { hasher, scheme, capacity, rate }), storage, counts })
     }
 }
 
 impl<S: Scheme, H: KeyHasher> From<FilterOf<S, H>> for AtomicFilterOf<S, H> {
     fn from(filter: FilterOf<S, H>) -> AtomicFilterOf<S, H> {
-        let FilterOf { hasher, scheme, storage, counts, capacity, rate } = filter;
+        let FilterOf { head: Inline(Head { hasher, scheme, capacity, rate }), storage, counts } = filter;
         let bits = AtomicBits::of(storage.words());
         AtomicFilterOf { bits, offered: AtomicU64::new(counts.offered), hasher, scheme, capacity, rate, excluded: counts.excluded }
     }

@@ -1,6 +1,7 @@
 //! Making filters.
 
-use super::{Counts, FilterOf};
+use super::{Counts, FilterOf, Head};
+use crate::backing::Inline;
 use crate::bits::Storage;
 use crate::error::BuildError;
 use crate::hash::{KeyHasher, PortableHasher, Seed};
@@ -77,7 +78,7 @@ impl<S: Scheme, H: KeyHasher> FilterOf<S, H> {
         if floor > plan.hash_floor {
             return Err(BuildError::HashBits { found: H::HASH_BITS, floor, planned: plan.hash_floor });
         }
-        Ok(FilterOf { capacity: Some(plan.items), rate: plan.rate, ..FilterOf::with_scheme(scheme, hasher)? })
+        FilterOf::empty(Head { hasher, scheme, capacity: Some(plan.items), rate: plan.rate })
     }
 }
 
@@ -94,10 +95,10 @@ impl<S: Scheme> FilterOf<S> {
 impl FilterOf<AnyScheme> {
     /// The same filter by the standard scheme's own type, which is faster, or itself if it is of another scheme.
     pub fn into_standard(self) -> Result<FilterOf<Standard>, Box<FilterOf<AnyScheme>>> {
-        match self.scheme {
+        match self.head.scheme {
             AnyScheme::Standard(scheme) => {
-                let FilterOf { hasher, scheme: _, storage, counts, capacity, rate } = self;
-                Ok(FilterOf { hasher, scheme, storage, counts, capacity, rate })
+                let FilterOf { head: Inline(Head { hasher, capacity, rate, .. }), storage, counts } = self;
+                Ok(FilterOf { head: Inline(Head { hasher, scheme, capacity, rate }), storage, counts })
             }
             _ => Err(Box::new(self)),
         }
@@ -122,18 +123,23 @@ impl<S: Scheme, H: KeyHasher> FilterOf<S, H> {
     /// # Ok::<(), truebloom::BuildError>(())
     /// ```
     pub fn with_scheme(scheme: S, hasher: H) -> Result<FilterOf<S, H>, BuildError> {
-        let storage = S::Storage::zeroed(&scheme)?;
-        Ok(FilterOf { hasher, scheme, storage, counts: Counts::default(), capacity: None, rate: None })
+        FilterOf::empty(Head { hasher, scheme, capacity: None, rate: None })
+    }
+
+    fn empty(head: Head<S, H>) -> Result<FilterOf<S, H>, BuildError> {
+        let storage = S::Storage::zeroed(&head.scheme)?;
+        Ok(FilterOf { head: Inline(head), storage, counts: Counts::default() })
     }
 
     /// The filter with the items and the rate that it is to be held to. An error unless the law of its scheme proves that so many items keep to the rate.
-    pub fn planned_for(self, items: u64, rate: Option<Rate>) -> Result<FilterOf<S, H>, BuildError> {
+    pub fn planned_for(mut self, items: u64, rate: Option<Rate>) -> Result<FilterOf<S, H>, BuildError> {
         if let Some(asked) = rate
             && !self.law().meets(items, &asked, H::HASH_BITS)?
         {
-            return Err(BuildError::NotProven { scheme: self.scheme.id(), items, asked });
+            return Err(BuildError::NotProven { scheme: self.scheme().id(), items, asked });
         }
-        Ok(FilterOf { capacity: Some(items), rate, ..self })
+        (self.head.0.capacity, self.head.0.rate) = (Some(items), rate);
+        Ok(self)
     }
 }
 

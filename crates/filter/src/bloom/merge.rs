@@ -1,12 +1,13 @@
 //! Union and intersection.
 
 use super::{Counts, FilterOf};
+use crate::backing::{Backing, Writable};
 use crate::bits::Storage;
 use crate::error::MergeError;
 use crate::hash::{KeyHasher, check_alike};
 use crate::scheme::Scheme;
 
-impl<S: Scheme, H: KeyHasher> FilterOf<S, H> {
+impl<S: Scheme, H: KeyHasher, K: Writable> FilterOf<S, H, K> {
     /// Adds all keys of `other`: bit for bit the filter that both key sets inserted into one would have given.
     ///
     /// Capacity and rate stay those of `self`, so that [`is_over_capacity`](Self::is_over_capacity) tells whether both fit. An error if the filters differ in
@@ -22,7 +23,7 @@ impl<S: Scheme, H: KeyHasher> FilterOf<S, H> {
     /// assert!(here.contains("a") && here.contains("b"));
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
-    pub fn union_with(&mut self, other: &FilterOf<S, H>) -> Result<(), MergeError> {
+    pub fn union_with<V: Backing>(&mut self, other: &FilterOf<S, H, V>) -> Result<(), MergeError> {
         // Every key of either is in the union, so the union holds at least as many as either.
         let changed = self.counts.changed.max(other.counts.changed);
         let most = self.most_items().saturating_add(other.most_items());
@@ -37,38 +38,40 @@ impl<S: Scheme, H: KeyHasher> FilterOf<S, H> {
     /// ([`most_items`](Self::most_items)).
     ///
     /// An error if the filters differ in bits, probes, scheme, hasher or seed. Linear in the bits.
-    pub fn intersect_with(&mut self, other: &FilterOf<S, H>) -> Result<(), MergeError> {
+    pub fn intersect_with<V: Backing>(&mut self, other: &FilterOf<S, H, V>) -> Result<(), MergeError> {
         // The two may have no key in common.
         self.merge(other, 0, Some(self.most_items().min(other.most_items())), |ours, theirs| ours & theirs)
     }
 
     /// `most` bounds the items where an intersection takes part.
-    fn merge(
+    fn merge<V: Backing>(
         &mut self,
-        other: &FilterOf<S, H>,
+        other: &FilterOf<S, H, V>,
         changed: u64,
         most: Option<u64>,
         combine: impl Fn(u64, u64) -> u64,
     ) -> Result<(), MergeError> {
         self.check_mergeable(other)?;
-        self.storage.combine(&other.storage, combine);
+        self.storage.combine(other.words(), combine);
         // The sum for an intersection, too: a key whose hash equals that of any key of either may pass, and `fpr` counts that by `offered`.
         let offered = self.counts.offered.saturating_add(other.counts.offered);
         self.counts = Counts { offered, changed, merged: true, excluded: most.map(|most| offered.saturating_sub(most)) };
         Ok(())
     }
+}
 
-    fn check_mergeable(&self, other: &FilterOf<S, H>) -> Result<(), MergeError> {
+impl<S: Scheme, H: KeyHasher, K: Backing> FilterOf<S, H, K> {
+    pub(crate) fn check_mergeable<V: Backing>(&self, other: &FilterOf<S, H, V>) -> Result<(), MergeError> {
         if self.bits() != other.bits() {
             return Err(MergeError::Bits { ours: self.bits(), theirs: other.bits() });
         }
         if self.probes() != other.probes() {
             return Err(MergeError::Probes { ours: self.probes(), theirs: other.probes() });
         }
-        let (ours, theirs) = (self.scheme.id(), other.scheme.id());
+        let (ours, theirs) = (self.scheme().id(), other.scheme().id());
         if ours != theirs {
             return Err(MergeError::Scheme { ours: ours.name(), theirs: theirs.name() });
         }
-        check_alike(&self.hasher, &other.hasher)
+        check_alike(self.hasher(), other.hasher())
     }
 }

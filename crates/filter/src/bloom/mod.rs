@@ -11,6 +11,7 @@ mod stored;
 
 pub use atomic::AtomicFilterOf;
 
+use crate::backing::{Backing, Counted, Owned, Writable};
 use crate::bits::Storage;
 use crate::bulk::BatchAnswers;
 use crate::hash::{KeyHasher, PortableHasher, Seed, check_alike};
@@ -57,14 +58,23 @@ use truebloom_math::{Law, Rate};
 /// Two filters are equal if they give the same answers and were made for the same: equal hasher, seed, scheme, bits and probes, set bits, capacity and rate. What was counted on the way
 /// ([`offered`](Self::offered), [`changed`](Self::changed), [`is_merged`](Self::is_merged)) makes no difference: which of two keys is the one that sets no bit depends on their order, and so would
 /// equality.
-#[derive(Clone)]
-pub struct FilterOf<S: Scheme, H: KeyHasher = PortableHasher> {
-    hasher: H,
-    scheme: S,
-    storage: S::Storage,
+///
+/// # Views
+/// `K` is where the bits are: memory of the filter's own ([`Owned`]), or bytes of somebody else's, whose header alone was looked at ([`View`](crate::View)) or all of which were read
+/// ([`Checked`](crate::Checked)). [`view`](FilterOf::view) makes one of bytes.
+pub struct FilterOf<S: Scheme, H: KeyHasher = PortableHasher, K: Backing = Owned> {
+    head: K::Head<Head<S, H>>,
+    storage: S::Storage<K>,
     counts: Counts,
-    capacity: Option<u64>,
-    rate: Option<Rate>,
+}
+
+/// What all filters of one plan and one seed share.
+#[derive(Clone)]
+pub struct Head<S, H> {
+    pub(crate) hasher: H,
+    pub(crate) scheme: S,
+    pub(crate) capacity: Option<u64>,
+    pub(crate) rate: Option<Rate>,
 }
 
 /// The [filter](FilterOf) of the standard scheme: k positions anywhere among the bits, independent of each other.
@@ -133,40 +143,40 @@ impl Counts {
     }
 }
 
-impl<S: Scheme, H: KeyHasher> FilterOf<S, H> {
+impl<S: Scheme, H: KeyHasher, K: Backing> FilterOf<S, H, K> {
     /// Number of bits m.
     pub fn bits(&self) -> u64 {
-        self.scheme.bits()
+        self.head.scheme.bits()
     }
 
     /// Probes k of a key.
     pub fn probes(&self) -> u32 {
-        self.scheme.probes()
+        self.head.scheme.probes()
     }
 
     /// How a hash becomes positions.
     pub fn scheme(&self) -> &S {
-        &self.scheme
+        &self.head.scheme
     }
 
     /// The hasher, with its seed.
     pub fn hasher(&self) -> &H {
-        &self.hasher
+        &self.head.hasher
     }
 
     /// The seed of the hasher; a fingerprint for a hasher that keeps its seed to itself.
     pub fn seed(&self) -> Seed {
-        self.hasher.seed()
+        self.head.hasher.seed()
     }
 
     /// The number of distinct items that the filter was planned for, if it was.
     pub fn capacity(&self) -> Option<u64> {
-        self.capacity
+        self.head.capacity
     }
 
     /// The rate that was asked for, if one was.
     pub fn rate(&self) -> Option<Rate> {
-        self.rate
+        self.head.rate
     }
 
     /// Offers of keys, repeats included: at least the number of distinct keys. After a merge, the sum over both filters.
@@ -194,6 +204,18 @@ impl<S: Scheme, H: KeyHasher> FilterOf<S, H> {
         self.counts.most_items()
     }
 
+    /// The law that the filter obeys: rates at any number of items, and the law of the number of set bits.
+    pub fn law(&self) -> Box<dyn Law> {
+        self.head.scheme.law()
+    }
+
+    /// The bits as words: bit i is bit i mod 64 of word i / 64.
+    pub(crate) fn words(&self) -> &[K::Word] {
+        self.storage.words()
+    }
+}
+
+impl<S: Scheme, H: KeyHasher, K: Counted> FilterOf<S, H, K> {
     /// Number of set bits. Constant time, but linear in the bits of a blocked filter.
     pub fn ones(&self) -> u64 {
         self.storage.ones()
@@ -208,17 +230,9 @@ impl<S: Scheme, H: KeyHasher> FilterOf<S, H> {
     pub fn is_empty(&self) -> bool {
         self.storage.is_empty()
     }
+}
 
-    /// The law that the filter obeys: rates at any number of items, and the law of the number of set bits.
-    pub fn law(&self) -> Box<dyn Law> {
-        self.scheme.law()
-    }
-
-    /// The bits as words: bit i is bit i mod 64 of word i / 64.
-    pub(crate) fn words(&self) -> &[u64] {
-        self.storage.words()
-    }
-
+impl<S: Scheme, H: KeyHasher, K: Writable> FilterOf<S, H, K> {
     /// Forgets all keys; capacity, rate and seed stay. Linear in the bits.
     pub fn clear(&mut self) {
         self.storage.clear();
@@ -226,24 +240,34 @@ impl<S: Scheme, H: KeyHasher> FilterOf<S, H> {
     }
 }
 
-impl<S: Scheme, H: KeyHasher> PartialEq for FilterOf<S, H> {
-    fn eq(&self, other: &FilterOf<S, H>) -> bool {
-        let alike = self.scheme == other.scheme && check_alike(&self.hasher, &other.hasher).is_ok();
-        alike && self.capacity == other.capacity && self.rate == other.rate && self.storage == other.storage
+impl<S: Scheme, H: KeyHasher + Clone, K: Backing> Clone for FilterOf<S, H, K>
+where
+    K::Words: Clone,
+    K::Head<Head<S, H>>: Clone,
+{
+    fn clone(&self) -> FilterOf<S, H, K> {
+        FilterOf { head: self.head.clone(), storage: self.storage.copied(), counts: self.counts }
     }
 }
 
-impl<S: Scheme, H: KeyHasher> fmt::Debug for FilterOf<S, H> {
+impl<S: Scheme, H: KeyHasher, K: Backing> PartialEq for FilterOf<S, H, K> {
+    fn eq(&self, other: &FilterOf<S, H, K>) -> bool {
+        let alike = self.scheme() == other.scheme() && check_alike(self.hasher(), other.hasher()).is_ok();
+        alike && self.capacity() == other.capacity() && self.rate() == other.rate() && self.words() == other.words()
+    }
+}
+
+impl<S: Scheme, H: KeyHasher, K: Backing> fmt::Debug for FilterOf<S, H, K> {
     /// The parameters and counts, not the bits.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("BloomFilter")
-            .field("scheme", &self.scheme.id())
+            .field("scheme", &self.scheme().id())
             .field("bits", &self.bits())
             .field("probes", &self.probes())
-            .field("hasher", &self.hasher.id())
+            .field("hasher", &self.hasher().id())
             .field("seed", &self.seed())
-            .field("capacity", &self.capacity)
-            .field("rate", &self.rate)
+            .field("capacity", &self.capacity())
+            .field("rate", &self.rate())
             .field("counts", &self.counts)
             .finish_non_exhaustive()
     }

@@ -3,8 +3,9 @@
 use super::heavy::{Listed, MAX_CAPACITY, upper};
 use super::stored::{Header as SketchHeader, parameter};
 use super::{Counter, ListedSketch, RowHashes, Sketch};
+use crate::backing::View;
 use crate::error::{Expected, FormatError};
-use crate::format::{Fields, FileKind, Stored, check_field};
+use crate::format::{Fields, FileKind, Stored, Viewed, check_field};
 use crate::hash::KeyHasher;
 use std::collections::HashMap;
 
@@ -79,6 +80,15 @@ impl<R: RowHashes, C: Counter> Stored for ListedSketch<R, C> {
             numbers.into_iter().chain(listed.key.chunks(8).map(word_of))
         });
         self.sketch.counter_words().chain(keys)
+    }
+}
+
+/// The sketch alone; the list is left in the bytes.
+impl<R: RowHashes, C: Counter, B: AsRef<[u8]>> Viewed<B> for ListedSketch<R, C> {
+    type View = Sketch<R, C, View<B>>;
+
+    fn over(header: Header, bytes: B) -> Result<Self::View, FormatError> {
+        header.sketch.over(bytes)
     }
 }
 

@@ -36,14 +36,14 @@ pub(crate) fn read_from<T: Stored>(mut reader: impl Read, length: Option<u64>) -
 }
 
 /// A header that is checked as far as it can be without the payload.
-struct Header<T: Stored> {
-    of_kind: T::Header,
-    payload_bytes: u64,
+pub(super) struct Header<T: Stored> {
+    pub(super) of_kind: T::Header,
+    pub(super) payload_bytes: u64,
     payload_checksum: u64,
 }
 
 impl<T: Stored> Header<T> {
-    fn decode(start: &[u8]) -> Result<Header<T>, FormatError> {
+    pub(super) fn decode(start: &[u8]) -> Result<Header<T>, FormatError> {
         let (fields, kind) = Fields::open(start, T::KINDS)?;
         let of_kind = T::read_header(&fields, kind)?;
         let payload_bytes = T::payload_bytes(&of_kind);
@@ -51,16 +51,24 @@ impl<T: Stored> Header<T> {
         Ok(Header { of_kind, payload_bytes, payload_checksum: fields.payload_checksum() })
     }
 
-    fn check_length(&self, found: u64) -> Result<(), FormatError> {
-        let expected = HEADER_BYTES as u64 + self.payload_bytes;
-        match found.cmp(&expected) {
-            std::cmp::Ordering::Less => Err(FormatError::Truncated { expected, found }),
-            std::cmp::Ordering::Equal => Ok(()),
-            std::cmp::Ordering::Greater => Err(FormatError::TooLong { expected, found }),
-        }
+    /// There are as many bytes as header and payload take.
+    pub(super) fn check_length(&self, found: u64) -> Result<(), FormatError> {
+        self.check_holds(found)?;
+        let expected = self.file_bytes();
+        if found == expected { Ok(()) } else { Err(FormatError::TooLong { expected, found }) }
     }
 
-    fn check_payload(&self, found: u64) -> Result<(), FormatError> {
+    /// There are as many bytes, or more.
+    pub(super) fn check_holds(&self, found: u64) -> Result<(), FormatError> {
+        let expected = self.file_bytes();
+        if found >= expected { Ok(()) } else { Err(FormatError::Truncated { expected, found }) }
+    }
+
+    fn file_bytes(&self) -> u64 {
+        HEADER_BYTES as u64 + self.payload_bytes
+    }
+
+    pub(super) fn check_payload(&self, found: u64) -> Result<(), FormatError> {
         let expected = self.payload_checksum;
         if expected == found { Ok(()) } else { Err(FormatError::PayloadChecksum { expected, found }) }
     }

@@ -5,7 +5,7 @@ use crate::count_min::{CountMin, HeavyHitters, ListedSketch, PairwiseCountMin, T
 use crate::error::{FormatError, ReadError};
 use crate::recycling::{BlockedRecyclingFilter, RecyclingFilter};
 use crate::scheme::{Classic, InLines, Standard};
-use crate::{AnyFilter, Filter, PortableHasher};
+use crate::{AnyFilter, PortableHasher};
 use std::fmt;
 use std::io::{self, Read};
 use truebloom_math::Layout;

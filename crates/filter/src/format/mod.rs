@@ -10,6 +10,7 @@ mod header;
 mod kind;
 mod methods;
 mod stored;
+mod view;
 
 pub(crate) use decode::{from_bytes, read_from};
 pub(crate) use encode::{encoded_bytes, to_bytes, write_to};
@@ -17,11 +18,14 @@ pub(crate) use fields::{Fields, at, check_field};
 pub(crate) use file::{open, save, save_new};
 pub use header::FileHeader;
 pub use kind::FileKind;
-pub(crate) use methods::{reads_files, writes_files};
+pub(crate) use methods::{reads_files, views_files, writes_files};
 pub(crate) use stored::Stored;
+#[cfg(feature = "mmap")]
+pub(crate) use view::view_mapped;
+pub(crate) use view::{Viewed, check_payload, view, view_prefix};
 
 /// Bytes before the payload.
-const HEADER_BYTES: usize = 256;
+pub(crate) const HEADER_BYTES: usize = 256;
 
 /// Bytes that are read and written at a time.
 const CHUNK_BYTES: usize = 1 << 16;

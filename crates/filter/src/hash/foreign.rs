@@ -42,7 +42,7 @@ impl<S: BuildHasher> ForeignHasher<S> {
     }
 }
 
-impl<S: BuildHasher> KeyHasher for ForeignHasher<S> {
+impl<S: BuildHasher + 'static> KeyHasher for ForeignHasher<S> {
     const HASH_BITS: u32 = 64;
 
     /// Both halves are functions of the same 64 bits; distinct ones stay distinct. Mixed, as many hashers leave some bits as they were: a hasher that returns an integer as it is would make a

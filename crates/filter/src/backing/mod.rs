@@ -1,0 +1,103 @@
+//! Where the bits of a filter are, and what is known of them: the one parameter that makes a view of a filter.
+
+mod bytes;
+mod word;
+
+pub use bytes::{Checked, View};
+pub(crate) use bytes::{Chunk, InBytes};
+pub(crate) use word::{Lies, Word};
+
+use crate::arch::AlignedWords;
+use crate::count_min::Counter;
+use core::ops::{Deref, DerefMut};
+
+/// Where a filter has its bits: [`Owned`], [`View`] or [`Checked`].
+///
+/// Sealed, as what it says of the bits is what rates are computed from.
+pub trait Backing: Sized + sealed::Sealed {
+    /// A word of bits as it lies there.
+    type Word: Word;
+    /// The words.
+    type Words: Deref<Target = [Self::Word]>;
+    /// A counter of a sketch as it lies there.
+    type Cell<C: Counter>: Lies<C>;
+    /// The counters.
+    type Cells<C: Counter>: Deref<Target = [Self::Cell<C>]>;
+    /// What follows from the bits: it, or nothing where they were not looked at.
+    type Known<T: Clone + PartialEq>: Clone + PartialEq;
+    /// What all filters of one plan and one seed share.
+    type Head<T: 'static>: Deref<Target = T>;
+}
+
+/// What follows from the bits is known: they are the filter's own, or were read.
+pub trait Counted: Backing {
+    /// It is kept.
+    fn keep<T: Clone + PartialEq>(known: T) -> Self::Known<T>;
+
+    /// What was kept.
+    fn kept<T: Clone + PartialEq>(known: &Self::Known<T>) -> &T;
+}
+
+/// Bits can be set.
+pub trait Writable: Counted<Words: DerefMut> {
+    /// What is known, to be kept up.
+    fn kept_mut<T: Clone + PartialEq>(known: &mut Self::Known<T>) -> &mut T;
+}
+
+/// What follows from the bits is not known.
+pub trait Uncounted: Backing {
+    /// Nothing.
+    fn nothing<T: Clone + PartialEq>() -> Self::Known<T>;
+}
+
+mod sealed {
+    pub trait Sealed {}
+    impl Sealed for super::Owned {}
+    impl<B> Sealed for super::View<B> {}
+    impl<B> Sealed for super::Checked<B> {}
+}
+
+/// Memory of the filter's own.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Owned {}
+
+impl Backing for Owned {
+    type Word = u64;
+    type Words = AlignedWords;
+    type Cell<C: Counter> = C;
+    type Cells<C: Counter> = Vec<C>;
+    type Known<T: Clone + PartialEq> = T;
+    type Head<T: 'static> = Inline<T>;
+}
+
+impl Counted for Owned {
+    #[inline(always)]
+    fn keep<T: Clone + PartialEq>(known: T) -> T {
+        known
+    }
+
+    #[inline(always)]
+    fn kept<T: Clone + PartialEq>(known: &T) -> &T {
+        known
+    }
+}
+
+impl Writable for Owned {
+    #[inline(always)]
+    fn kept_mut<T: Clone + PartialEq>(known: &mut T) -> &mut T {
+        known
+    }
+}
+
+/// A head that is the filter's own.
+#[derive(Clone, Copy, Debug)]
+pub struct Inline<T>(pub(crate) T);
+
+impl<T> Deref for Inline<T> {
+    type Target = T;
+
+    #[inline(always)]
+    fn deref(&self) -> &T {
+        &self.0
+    }
+}
