@@ -5,7 +5,7 @@ use crate::lock::Lock;
 use crate::report::count;
 use crate::stop;
 use std::path::{Path, PathBuf};
-use truebloom::{AnyFilter, FileError, Filter, FormatError};
+use truebloom::{AnyFilter, Backing, Counted, FileError, FormatError};
 use truebloom_math::{Plan, Target};
 
 pub(crate) fn open(path: &Path) -> Result<AnyFilter, Failure> {
@@ -13,7 +13,7 @@ pub(crate) fn open(path: &Path) -> Result<AnyFilter, Failure> {
 }
 
 /// The bytes of its bits, in whole words.
-pub(crate) fn bytes(filter: &AnyFilter) -> u64 {
+pub(crate) fn bytes<K: Backing>(filter: &AnyFilter<K>) -> u64 {
     filter.bits().div_ceil(64) * 8
 }
 
@@ -24,7 +24,7 @@ pub(crate) fn save(filter: &AnyFilter, lock: &Lock) -> Result<(), Failure> {
 }
 
 /// More items than planned, in words: certain by the offers that set a bit, or, where a merge has mixed those up, likely by the fill.
-pub(crate) fn over_capacity(filter: &AnyFilter) -> String {
+pub(crate) fn over_capacity<K: Counted>(filter: &AnyFilter<K>) -> String {
     let (changed, capacity) = (filter.changed(), filter.capacity().unwrap_or(0));
     if changed > capacity {
         return format!(
@@ -96,9 +96,9 @@ impl Alternative {
     }
 }
 
-/// [`open`], for a verb that reads these inputs; a filter among them was perhaps meant to be the first.
-pub(crate) fn open_for(path: &Path, inputs: &[PathBuf]) -> Result<AnyFilter, Failure> {
-    AnyFilter::open(path).map_err(|error| {
+/// Opens a filter for a verb that reads these inputs; a filter among them was perhaps meant to be the first.
+pub(crate) fn open_for<T>(path: &Path, inputs: &[PathBuf], open: impl Fn(&Path) -> Result<T, FileError>) -> Result<T, Failure> {
+    open(path).map_err(|error| {
         let foreign = matches!(error, FileError::Format { cause: FormatError::NotAFilter { .. }, .. });
         let swapped = inputs.first().filter(|input| foreign && input.is_file() && AnyFilter::open(input).is_ok());
         match swapped {

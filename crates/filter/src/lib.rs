@@ -50,6 +50,7 @@
 //! | the filter | [`BloomFilter`]: [`new`](BloomFilter::new), [`insert`](BloomFilter::insert), [`contains`](BloomFilter::contains), [`union_with`](BloomFilter::union_with), [`fpr`](BloomFilter::fpr), [`save`](BloomFilter::save), [`open`](BloomFilter::open) |
 //! | one cache line a key | [`BlockedBloomFilter`] |
 //! | any scheme, any file, programs over all | [`FilterOf`], [`AnyFilter`], [`Filter`] |
+//! | in bytes that lie elsewhere: a slice, a block of a larger file, a `static`, a mapped file | [`BloomFilter::view`], [`View`], [`Checked`]; with the feature `mmap` also [`BloomFilter`]`::map` |
 //! | shared by threads | [`AtomicBloomFilter`], [`AtomicBlockedBloomFilter`] |
 //! | many keys at a time | [`insert_all`](BloomFilter::insert_all), [`contains_all`](BloomFilter::contains_all), [`Answers`] |
 //! | many keys by many threads | `par_insert_all` and `par_contains_all`, with the feature `rayon` |
@@ -85,7 +86,9 @@ pub mod verify;
 
 pub use any_filter::AnyFilter;
 pub use backing::{Backing, Checked, Counted, Owned, Uncounted, View, Writable};
-pub use bloom::{AtomicBlockedBloomFilter, AtomicBloomFilter, AtomicFilterOf, BlockedBloomFilter, BloomFilter, FilterOf};
+pub use bloom::{
+    AtomicBlockedBloomFilter, AtomicBloomFilter, AtomicFilterOf, BlockedBloomFilter, BlockedBloomView, BloomFilter, BloomView, FilterOf,
+};
 pub use bulk::Answers;
 pub use error::{BuildError, Expected, FileError, FormatError, MergeError, ParseSeedError, ReadError};
 pub use filter::Filter;

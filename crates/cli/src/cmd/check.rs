@@ -2,6 +2,7 @@
 
 use crate::failure::Failure;
 use crate::filters;
+use crate::held;
 use crate::records::{Batch, Event, RecordArgs, Records};
 use crate::report::Report;
 use std::io::{self, Write};
@@ -61,7 +62,7 @@ impl Args {
 }
 
 pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
-    let filter = filters::open_for(&args.filter, &args.inputs)?;
+    let filter = filters::open_for(&args.filter, &args.inputs, held::view)?;
     let invert = args.invert_match;
     let mut records = Records::answering(&args.records, &args.inputs, move |batch, answers| {
         answers.look_up(batch, &filter);

@@ -2,12 +2,14 @@
 
 use crate::args;
 use crate::failure::Failure;
+use crate::held::{Held, format_error};
 use crate::report::{FormatArgs, Report, count, significant};
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
-use truebloom::BloomFilter;
+use truebloom::scheme::Standard;
 use truebloom::verify::Verification;
+use truebloom::{BloomFilter, BloomView, Checked, FilterOf, PortableHasher};
 use truebloom_math::sets::{self, Bounds, Interval, SetSizes};
 use truebloom_math::{Variant, items_interval};
 
@@ -39,10 +41,9 @@ pub(crate) struct Args {
 }
 
 pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
-    let (mut a, b) = (open(&args.a)?, open(&args.b)?);
-    let (ones_a, bits, probes) = (a.ones(), a.bits(), a.probes());
-    a.union_with(&b).map_err(Failure::new)?;
-    let ones = [ones_a, b.ones(), a.ones()];
+    let (a, b) = (open(&args.a)?, open(&args.b)?);
+    let (bits, probes) = (a.bits(), a.probes());
+    let ones = [a.ones(), b.ones(), a.ones_of_union(&b).map_err(Failure::new)?];
     let values = sets::sizes(Variant::Standard, bits, probes, ones[0], ones[1], ones[2])?;
     // Three intervals at a third of the error each: then all of them hold.
     let each = 1.0 - (1.0 - args.confidence) / 3.0;
@@ -59,8 +60,8 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
 }
 
 /// Opens a filter whose set bits tell how many keys it holds.
-fn open(path: &Path) -> Result<BloomFilter, Failure> {
-    let filter = BloomFilter::open(path)?;
+fn open(path: &Path) -> Result<FilterOf<Standard, PortableHasher, Checked<Held>>, Failure> {
+    let filter = BloomFilter::view(Held::open(path)?).and_then(BloomView::verify_bytes).map_err(|cause| format_error(path, cause))?;
     if filter.is_intersection() {
         return Err(Failure::at(
             path,

@@ -2,11 +2,12 @@
 
 use crate::failure::Failure;
 use crate::filters;
+use crate::held::{self, Looked};
 use crate::report::{FormatArgs, Report, bytes, count, fpr as fpr_text, fpr_value, plural, rate_up, rate_value, significant};
 use serde_json::json;
 use std::path::PathBuf;
 use std::process::ExitCode;
-use truebloom::{AnyFilter, FileKind, Filter};
+use truebloom::{AnyFilter, Counted, FileKind};
 use truebloom_math::occupancy::Occupancy;
 
 /// Show what a filter holds and what rate it has now
@@ -22,12 +23,12 @@ pub(crate) struct Args {
 }
 
 pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
-    let filter = filters::open(&args.filter)?;
+    let filter = held::look(&args.filter)?;
     report(&filter)?.print_as(args.format.format())?;
     Ok(ExitCode::SUCCESS)
 }
 
-fn report(filter: &AnyFilter) -> Result<Report, Failure> {
+fn report(filter: &Looked) -> Result<Report, Failure> {
     let mut report = Report::new("info");
     let size = filters::bytes(filter);
     let ones = filter.ones();
@@ -97,7 +98,7 @@ fn report(filter: &AnyFilter) -> Result<Report, Failure> {
 }
 
 /// This filter's rate, as far as its fill tells it.
-pub(crate) fn rate_now(filter: &AnyFilter) -> Result<String, Failure> {
+pub(crate) fn rate_now(filter: &AnyFilter<impl Counted>) -> Result<String, Failure> {
     let now = filter.fpr();
     if filter.fill_tells_rate() {
         return Ok(fpr_text(&now, 6));
@@ -107,7 +108,7 @@ pub(crate) fn rate_now(filter: &AnyFilter) -> Result<String, Failure> {
 
 /// Where the fill of this filter lies among those of all filters with as many items as it was offered keys; nothing where its items are only
 /// bounds, and for other schemes, whose fills have another law.
-pub(crate) fn add_place(report: &mut Report, filter: &AnyFilter) {
+pub(crate) fn add_place(report: &mut Report, filter: &AnyFilter<impl Counted>) {
     // Fewer items than offers are proof of repeats.
     // More of them than offers, of keys that were withheld.
     let other = filter.verification().is_ok_and(|found| found.items().1 < filter.offered() || found.has_withheld_keys());

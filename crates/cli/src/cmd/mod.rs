@@ -26,7 +26,7 @@ pub(crate) mod verify;
 
 use crate::failure::Failure;
 use crate::report::{Report, count, fpr as fpr_text, fpr_value, plural, rate_up, rate_value};
-use truebloom::{AnyFilter, Filter};
+use truebloom::AnyFilter;
 
 /// What a filter holds now, after a verb that changed it.
 pub(crate) fn add_state(report: &mut Report, filter: &AnyFilter) -> Result<(), Failure> {

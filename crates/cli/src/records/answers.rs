@@ -2,7 +2,7 @@
 
 use super::HASHED;
 use super::found::Batch;
-use truebloom::{AnyFilter, Filter, KeyHash, KeyHasher, PortableHasher};
+use truebloom::{AnyFilter, Backing, KeyHash, KeyHasher, PortableHasher};
 
 /// What is known about the keys of a batch. It depends on the keys only, so that it does not matter when and where it was worked out.
 #[derive(Default)]
@@ -24,7 +24,7 @@ impl Answers {
     }
 
     /// Looks every key up; its hash is forgotten.
-    pub(crate) fn look_up(&mut self, batch: Batch<'_>, filter: &AnyFilter) {
+    pub(crate) fn look_up(&mut self, batch: Batch<'_>, filter: &AnyFilter<impl Backing>) {
         self.contained.clear();
         let hasher = filter.hasher();
         let mut keys = batch.iter();

@@ -1,7 +1,7 @@
 //! Union and intersection.
 
 use super::{Counts, FilterOf};
-use crate::backing::{Backing, Writable};
+use crate::backing::{Backing, Counted, Lies, Writable};
 use crate::bits::Storage;
 use crate::error::MergeError;
 use crate::hash::{KeyHasher, check_alike};
@@ -61,6 +61,28 @@ impl<S: Scheme, H: KeyHasher, K: Writable> FilterOf<S, H, K> {
 }
 
 impl<S: Scheme, H: KeyHasher, K: Backing> FilterOf<S, H, K> {
+    /// The set bits of the union with `other`, without making it: those that are set in either. An error if the filters differ in bits, probes, scheme, hasher or seed. Linear in the bits.
+    ///
+    /// ```
+    /// use truebloom::BloomFilter;
+    /// let mut here = BloomFilter::new(1_000, 0.01)?;
+    /// let mut there = here.clone();
+    /// here.insert("a");
+    /// there.insert("b");
+    /// let ones = here.ones_of_union(&there)?;
+    /// here.union_with(&there)?;
+    /// assert_eq!(ones, here.ones());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn ones_of_union<V: Counted>(&self, other: &FilterOf<S, H, V>) -> Result<u64, MergeError>
+    where
+        K: Counted,
+    {
+        self.check_mergeable(other)?;
+        let either = self.words().iter().zip(other.words()).map(|(ours, theirs)| ours.get() | theirs.get());
+        Ok(either.map(|word| u64::from(word.count_ones())).sum())
+    }
+
     pub(crate) fn check_mergeable<V: Backing>(&self, other: &FilterOf<S, H, V>) -> Result<(), MergeError> {
         if self.bits() != other.bits() {
             return Err(MergeError::Bits { ours: self.bits(), theirs: other.bits() });

@@ -11,7 +11,7 @@ mod stored;
 
 pub use atomic::AtomicFilterOf;
 
-use crate::backing::{Backing, Counted, Owned, Writable};
+use crate::backing::{Backing, Counted, Owned, View, Writable};
 use crate::bits::Storage;
 use crate::bulk::BatchAnswers;
 use crate::hash::{KeyHasher, PortableHasher, Seed, check_alike};
@@ -111,6 +111,12 @@ pub type BloomFilter<H = PortableHasher> = FilterOf<Standard, H>;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub type BlockedBloomFilter<H = PortableHasher> = FilterOf<InLines, H>;
+
+/// A [`BloomFilter`] in bytes that `B` holds: see [`FilterOf::view`].
+pub type BloomView<B> = FilterOf<Standard, PortableHasher, View<B>>;
+
+/// A [`BlockedBloomFilter`] in bytes that `B` holds: see [`FilterOf::view`].
+pub type BlockedBloomView<B> = FilterOf<InLines, PortableHasher, View<B>>;
 
 /// An [`AtomicFilterOf`] the standard scheme.
 pub type AtomicBloomFilter<H = PortableHasher> = AtomicFilterOf<Standard, H>;

@@ -74,7 +74,8 @@ fn a_view_says_what_was_planned() {
 fn filters_take_what_views_hold() {
     let mut here = BloomFilter::new(1_000, 0.01).expect("small");
     let mut there = here.clone();
-    (here.extend(0..400), there.extend(300..700));
+    here.extend(0..400);
+    there.extend(300..700);
     let bytes = there.to_bytes().expect("small");
     let (mut by_view, mut by_filter) = (here.clone(), here.clone());
     by_view.union_with(&BloomFilter::view(&bytes).expect("whole")).expect("alike");
