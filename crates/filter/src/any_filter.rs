@@ -1,9 +1,9 @@
 //! Filters whose layout and scheme are known only from their file.
 
-use crate::backing::{Backing, Checked, Counted, Owned, View};
+use crate::backing::{Backing, Checked, Counted, Lies, Owned, View};
 use crate::bulk::Answers;
 use crate::error::{BuildError, FormatError};
-use crate::format::{Fields, FileKind, Stored, Viewed, reads_files, views_files, writes_files};
+use crate::format::{Fields, FileKind, Stored, Viewed, Written, reads_files, views_files, writes_files};
 use crate::hash::{KeyHash, PortableHasher, Seed};
 use crate::key::Key;
 use crate::scheme::{AnyScheme, InLines, Scheme as _, SchemeId, Standard};
@@ -63,7 +63,7 @@ macro_rules! both {
 
 pub(crate) use {both, each};
 
-writes_files!([] AnyFilter);
+writes_files!([K: Counted] AnyFilter<K>);
 reads_files!([] AnyFilter);
 views_files!([] AnyFilter, [AsRef<[u8]>] AnyFilter<View<B>>, AnyFilter<View<crate::file::Mapped>>);
 
@@ -102,7 +102,9 @@ impl Stored for AnyFilter {
             Header::Other(header) => AnyFilter::Other(Box::new(Stored::assemble(header, words)?)),
         })
     }
+}
 
+impl<K: Counted> Written for AnyFilter<K> {
     fn fields(&self) -> Fields {
         each!(self, filter => filter.fields())
     }
@@ -112,7 +114,7 @@ impl Stored for AnyFilter {
     }
 
     fn words(&self) -> impl Iterator<Item = u64> {
-        each!(self, filter => filter.words()).iter().copied()
+        each!(self, filter => filter.words()).iter().map(|word| word.get())
     }
 }
 

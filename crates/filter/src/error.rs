@@ -117,6 +117,14 @@ pub enum BuildError {
         /// The bytes that the filter needs.
         bytes: u64,
     },
+    /// There are fewer bytes than the filter takes.
+    #[error("there is room for {found} bytes, but the filter takes {needed}; give as many (`encoded_bytes` says how many)")]
+    Room {
+        /// The bytes of the filter.
+        needed: u64,
+        /// The bytes that there are.
+        found: u64,
+    },
     /// The memory for a sketch's counters is not to be had.
     #[error("there are no {bytes} bytes of memory to be had for the counters; ask for a larger epsilon or delta, or take 32-bit counters")]
     Counters {
@@ -213,6 +221,14 @@ pub enum MergeError {
         /// Of the other.
         theirs: Option<HasherId>,
     },
+    /// There are fewer bytes than a member of a pack takes.
+    #[error("there is room for {found} bytes, but a member takes {needed}; give as many (`member_bytes` says how many)")]
+    Room {
+        /// The bytes of a member.
+        needed: usize,
+        /// The bytes that there are.
+        found: usize,
+    },
     /// Different seeds.
     /// They are not part of the message, because seeds are secrets.
     #[error("they differ in seeds; make both with the same seed, or one as a clone of the other")]
@@ -277,6 +293,16 @@ pub enum FormatError {
         /// The checksum that the header carries.
         expected: u64,
         /// That of the bytes.
+        found: u64,
+    },
+    /// What a member of a pack keeps is damaged, or it is one of another pack.
+    #[error(
+        "the member is damaged, or of a pack of another plan or seed (checksum {found:016x} instead of {expected:016x}); copy the file again or rebuild the filter"
+    )]
+    MemberChecksum {
+        /// The checksum that it carries.
+        expected: u64,
+        /// That of its bytes.
         found: u64,
     },
     /// A file of another kind.

@@ -51,6 +51,7 @@
 //! | one cache line a key | [`BlockedBloomFilter`] |
 //! | any scheme, any file, programs over all | [`FilterOf`], [`AnyFilter`], [`Filter`] |
 //! | in bytes that lie elsewhere: a slice, a block of a larger file, a `static`, a mapped file | [`BloomFilter::view`], [`View`], [`Checked`]; with the feature `mmap` also [`BloomFilter`]`::map` |
+//! | many small filters of one plan, in memory and in files | [`BloomFilter::into_shared`], [`Pack`] |
 //! | shared by threads | [`AtomicBloomFilter`], [`AtomicBlockedBloomFilter`] |
 //! | many keys at a time | [`insert_all`](BloomFilter::insert_all), [`contains_all`](BloomFilter::contains_all), [`Answers`] |
 //! | many keys by many threads | `par_insert_all` and `par_contains_all`, with the feature `rayon` |
@@ -78,6 +79,7 @@ mod filter;
 mod format;
 mod hash;
 mod key;
+mod pack;
 pub mod recycling;
 pub mod scheme;
 mod sync;
@@ -85,7 +87,7 @@ mod tied;
 pub mod verify;
 
 pub use any_filter::AnyFilter;
-pub use backing::{Backing, Checked, Counted, Owned, Uncounted, View, Writable};
+pub use backing::{Backing, Checked, Counted, Owned, Shared, Uncounted, View, Writable};
 pub use bloom::{
     AtomicBlockedBloomFilter, AtomicBloomFilter, AtomicFilterOf, BlockedBloomFilter, BlockedBloomView, BloomFilter, BloomView, FilterOf,
 };
@@ -95,6 +97,7 @@ pub use filter::Filter;
 pub use format::{FileHeader, FileKind};
 pub use hash::{ForeignHasher, HasherId, KeyHash, KeyHasher, PortableHasher, Prehashed, Seed};
 pub use key::Key;
+pub use pack::{CheckedMember, Member, Pack, PackView, Packed};
 pub use recycling::RecyclingFilter;
 pub use truebloom_math::{self, Fpr, Plan, Promise, Rate, Target};
 

@@ -13,6 +13,5 @@ pub(crate) use lanes::{LANES, Lanes, Xxh3OfEight, digits, first_digits, word, wo
 #[cfg(test)]
 pub(crate) use line::levels;
 pub(crate) use line::{Asked, LINE_BITS, Level, Line, all_set, contains, contains_group, insert, insert_group, set};
-pub(crate) use memory::AlignedWords;
-pub(crate) use memory::advise_huge_pages;
+pub(crate) use memory::{AlignedWords, PAGE_BYTES, advise_huge_pages, decline_huge_pages};
 pub(crate) use prefetch::prefetch;

@@ -1,6 +1,6 @@
 //! Bits in bytes that somebody else holds.
 
-use super::{Backing, Counted, Inline, Uncounted, Writable};
+use super::{Backing, Counted, Headed, Inline, Uncounted, Writable};
 use crate::count_min::Counter;
 use crate::format::Fields;
 use core::marker::PhantomData;
@@ -18,6 +18,7 @@ pub struct Checked<B>(PhantomData<B>);
 impl<B: AsRef<[u8]>> Backing for View<B> {
     type Word = [u8; 8];
     type Words = InBytes<B, [u8; 8]>;
+    type List = InBytes<B, [u8; 8]>;
     type Cell<C: Counter> = C::Bytes;
     type Cells<C: Counter> = InBytes<B, C::Bytes>;
     type Known<T: Clone + PartialEq> = ();
@@ -31,10 +32,17 @@ impl<B: AsRef<[u8]>> Uncounted for View<B> {
 impl<B: AsRef<[u8]>> Backing for Checked<B> {
     type Word = [u8; 8];
     type Words = InBytes<B, [u8; 8]>;
+    type List = InBytes<B, [u8; 8]>;
     type Cell<C: Counter> = C::Bytes;
     type Cells<C: Counter> = InBytes<B, C::Bytes>;
     type Known<T: Clone + PartialEq> = T;
     type Head<T: 'static> = Inline<T>;
+}
+
+impl<B: AsRef<[u8]>> Headed for Checked<B> {
+    fn head<T: 'static>(head: T) -> Inline<T> {
+        Inline(head)
+    }
 }
 
 impl<B: AsRef<[u8]>> Counted for Checked<B> {

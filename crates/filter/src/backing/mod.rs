@@ -1,17 +1,22 @@
 //! Where the bits of a filter are, and what is known of them: the one parameter that makes a view of a filter.
 
 mod bytes;
+mod packed;
 mod word;
 
 pub use bytes::{Checked, View};
 pub(crate) use bytes::{Chunk, InBytes};
+pub(crate) use packed::KEPT_WORDS;
+pub(crate) use packed::Record;
+pub use packed::{CheckedMember, Packed};
 pub(crate) use word::{Lies, Word};
 
 use crate::arch::AlignedWords;
 use crate::count_min::Counter;
 use core::ops::{Deref, DerefMut};
+use std::sync::Arc;
 
-/// Where a filter has its bits: [`Owned`], [`View`] or [`Checked`].
+/// Where a filter has its bits: [`Owned`], [`Shared`], [`View`], [`Checked`] or [`Packed`].
 ///
 /// Sealed, as what it says of the bits is what rates are computed from.
 pub trait Backing: Sized + sealed::Sealed {
@@ -19,13 +24,15 @@ pub trait Backing: Sized + sealed::Sealed {
     type Word: Word;
     /// The words.
     type Words: Deref<Target = [Self::Word]>;
+    /// Words whose number grows.
+    type List: Deref<Target = [Self::Word]>;
     /// A counter of a sketch as it lies there.
     type Cell<C: Counter>: Lies<C>;
     /// The counters.
     type Cells<C: Counter>: Deref<Target = [Self::Cell<C>]>;
     /// What follows from the bits: it, or nothing where they were not looked at.
     type Known<T: Clone + PartialEq>: Clone + PartialEq;
-    /// What all filters of one plan and one seed share.
+    /// What all filters of one plan and one seed share: filters of their own have it once for all their clones.
     type Head<T: 'static>: Deref<Target = T>;
 }
 
@@ -36,6 +43,12 @@ pub trait Counted: Backing {
 
     /// What was kept.
     fn kept<T: Clone + PartialEq>(known: &Self::Known<T>) -> &T;
+}
+
+/// A filter can be made: what filters share comes with it.
+pub(crate) trait Headed: Counted {
+    /// What filters share, of a new filter.
+    fn head<T: 'static>(head: T) -> Self::Head<T>;
 }
 
 /// Bits can be set.
@@ -53,40 +66,64 @@ pub trait Uncounted: Backing {
 mod sealed {
     pub trait Sealed {}
     impl Sealed for super::Owned {}
+    impl Sealed for super::Shared {}
     impl<B> Sealed for super::View<B> {}
     impl<B> Sealed for super::Checked<B> {}
+    impl<W> Sealed for super::Packed<'_, W> {}
+    impl<W> Sealed for super::CheckedMember<'_, W> {}
 }
 
 /// Memory of the filter's own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Owned {}
 
-impl Backing for Owned {
-    type Word = u64;
-    type Words = AlignedWords;
-    type Cell<C: Counter> = C;
-    type Cells<C: Counter> = Vec<C>;
-    type Known<T: Clone + PartialEq> = T;
-    type Head<T: 'static> = Inline<T>;
+/// Memory of the filter's own, for many small filters: what they share is there once, and each takes 64 bytes beside its bits. One more access to memory a key.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Shared {}
+
+/// Backings that are memory of their own.
+macro_rules! own {
+    ($($backing:ident: $head:ident by $new:expr,)*) => {$(
+        impl Backing for $backing {
+            type Word = u64;
+            type Words = AlignedWords;
+            type List = Vec<u64>;
+            type Cell<C: Counter> = C;
+            type Cells<C: Counter> = Vec<C>;
+            type Known<T: Clone + PartialEq> = T;
+            type Head<T: 'static> = $head<T>;
+        }
+
+        impl Headed for $backing {
+            fn head<T: 'static>(head: T) -> $head<T> {
+                $new(head)
+            }
+        }
+
+        impl Counted for $backing {
+            #[inline(always)]
+            fn keep<T: Clone + PartialEq>(known: T) -> T {
+                known
+            }
+
+            #[inline(always)]
+            fn kept<T: Clone + PartialEq>(known: &T) -> &T {
+                known
+            }
+        }
+
+        impl Writable for $backing {
+            #[inline(always)]
+            fn kept_mut<T: Clone + PartialEq>(known: &mut T) -> &mut T {
+                known
+            }
+        }
+    )*};
 }
 
-impl Counted for Owned {
-    #[inline(always)]
-    fn keep<T: Clone + PartialEq>(known: T) -> T {
-        known
-    }
-
-    #[inline(always)]
-    fn kept<T: Clone + PartialEq>(known: &T) -> &T {
-        known
-    }
-}
-
-impl Writable for Owned {
-    #[inline(always)]
-    fn kept_mut<T: Clone + PartialEq>(known: &mut T) -> &mut T {
-        known
-    }
+own! {
+    Owned: Inline by Inline,
+    Shared: Arc by Arc::new,
 }
 
 /// A head that is the filter's own.

@@ -75,6 +75,20 @@ impl<K: Backing> Storage<InLines, K> for Lined<K> {
         Lined { words, level: Level::detect() }
     }
 
+    fn into_known(self) -> (K::Words, u64)
+    where
+        K: Counted,
+    {
+        (self.words, 0)
+    }
+
+    fn with_known((words, _): (K::Words, u64)) -> Lined<K>
+    where
+        K: Counted,
+    {
+        Lined { words, level: Level::detect() }
+    }
+
     fn copied(&self) -> Lined<K>
     where
         K::Words: Clone,

@@ -66,6 +66,16 @@ pub trait Storage<S, K: Backing>: Sized {
     where
         K::Words: Clone;
 
+    /// The words and what is known of them, for [`with_known`](Self::with_known) of another backing.
+    fn into_known(self) -> (K::Words, u64)
+    where
+        K: Counted;
+
+    /// These words, of which that is known.
+    fn with_known(known: (K::Words, u64)) -> Self
+    where
+        K: Counted;
+
     /// The words.
     fn words(&self) -> &K::Words;
 

@@ -69,6 +69,21 @@ impl<S: Scheme, K: Backing> Storage<S, K> for Spread<K> {
         Spread { bits: Bits::unread(words), ones: K::nothing() }
     }
 
+    fn into_known(self) -> (K::Words, u64)
+    where
+        K: Counted,
+    {
+        let ones = *K::kept(&self.ones);
+        (self.bits.into_words(), ones)
+    }
+
+    fn with_known((words, ones): (K::Words, u64)) -> Spread<K>
+    where
+        K: Counted,
+    {
+        Spread { bits: Bits::unread(words), ones: K::keep(ones) }
+    }
+
     fn copied(&self) -> Spread<K>
     where
         K::Words: Clone,

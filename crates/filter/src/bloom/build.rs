@@ -1,7 +1,8 @@
 //! Making filters.
 
 use super::{Counts, FilterOf, Head};
-use crate::backing::Inline;
+use crate::arch::{PAGE_BYTES, decline_huge_pages};
+use crate::backing::{Headed, Inline, Owned, Shared};
 use crate::bits::Storage;
 use crate::error::BuildError;
 use crate::hash::{KeyHasher, PortableHasher, Seed};
@@ -98,7 +99,7 @@ impl FilterOf<AnyScheme> {
         match self.head.scheme {
             AnyScheme::Standard(scheme) => {
                 let FilterOf { head: Inline(Head { hasher, capacity, rate, .. }), storage, counts } = self;
-                Ok(FilterOf { head: Inline(Head { hasher, scheme, capacity, rate }), storage, counts })
+                Ok(FilterOf { head: Owned::head(Head { hasher, scheme, capacity, rate }), storage, counts })
             }
             _ => Err(Box::new(self)),
         }
@@ -128,7 +129,27 @@ impl<S: Scheme, H: KeyHasher> FilterOf<S, H> {
 
     fn empty(head: Head<S, H>) -> Result<FilterOf<S, H>, BuildError> {
         let storage = S::Storage::zeroed(&head.scheme)?;
-        Ok(FilterOf { head: Inline(head), storage, counts: Counts::default() })
+        // Huge pages pay where most of the pages will be touched, which is so of filters that were not made far too large.
+        let (touched, pages) =
+            (head.capacity.map(|items| items.saturating_mul(head.scheme.probes().into())), head.scheme.bits() / (8 * PAGE_BYTES as u64));
+        let filter = FilterOf { head: Owned::head(head), storage, counts: Counts::default() };
+        Ok(if touched.is_some_and(|touched| touched < pages / 4) { filter.with_small_pages() } else { filter })
+    }
+
+    /// The same filter on pages of 4 KiB, for one that will hold far fewer keys than there is room for: each key then takes at most a page a probe. From 2 MiB on the system is otherwise asked for huge pages, with which
+    /// random accesses to a full filter take a half to a third of the time. Where fewer keys were planned for than would touch a quarter of the pages, it is so from the start. To be called before the first key: what
+    /// is on huge pages stays there.
+    ///
+    /// ```
+    /// use truebloom::BloomFilter;
+    /// let mut sparse = BloomFilter::with_bits_and_probes(1 << 33, 7)?.with_small_pages();
+    /// sparse.extend(0..1_000); // takes 29 MiB, not one GiB
+    /// # Ok::<(), truebloom::BuildError>(())
+    /// ```
+    #[must_use]
+    pub fn with_small_pages(self) -> FilterOf<S, H> {
+        decline_huge_pages(self.words());
+        self
     }
 
     /// The filter with the items and the rate that it is to be held to. An error unless the law of its scheme proves that so many items keep to the rate.
@@ -140,6 +161,34 @@ impl<S: Scheme, H: KeyHasher> FilterOf<S, H> {
         }
         (self.head.0.capacity, self.head.0.rate) = (Some(items), rate);
         Ok(self)
+    }
+}
+
+impl<S: Scheme, H: KeyHasher> FilterOf<S, H> {
+    /// The same filter as one of many: hasher, scheme, capacity and rate are in memory once for it and all its clones, each of which takes 64 bytes beside its bits. The plan is made once, and the clones of an empty filter
+    /// have one seed, so that they can be merged and a key is hashed once for all of them.
+    ///
+    /// ```
+    /// use truebloom::BloomFilter;
+    /// let empty = BloomFilter::new(5_000, 0.01)?.into_shared();
+    /// let mut tables = vec![empty.clone(); 3];
+    /// tables[1].insert("key");
+    /// let hash = empty.hash("key");
+    /// assert!(tables.iter().map(|table| table.contains_hash(hash)).eq([false, true, false]));
+    /// assert!(size_of_val(&tables[1]) <= 64);
+    /// # Ok::<(), truebloom::BuildError>(())
+    /// ```
+    pub fn into_shared(self) -> FilterOf<S, H, Shared> {
+        let FilterOf { head: Inline(head), storage, counts } = self;
+        FilterOf { head: Shared::head(head), storage: Storage::with_known(storage.into_known()), counts }
+    }
+}
+
+impl<S: Scheme, H: KeyHasher + Clone> FilterOf<S, H, Shared> {
+    /// The same filter with all that is its own, a little faster.
+    pub fn into_owned(self) -> FilterOf<S, H> {
+        let FilterOf { head, storage, counts } = self;
+        FilterOf { head: Owned::head(Head::clone(&head)), storage: Storage::with_known(storage.into_known()), counts }
     }
 }
 

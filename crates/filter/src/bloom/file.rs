@@ -1,7 +1,7 @@
 //! Bytes, streams and files.
 
 use super::FilterOf;
-use crate::backing::View;
+use crate::backing::{Counted, View};
 use crate::format::{reads_files, views_files, writes_files};
 use crate::hash::PortableHasher;
 use crate::scheme::Scheme;
@@ -15,7 +15,7 @@ writes_files! {
     /// assert_eq!(BloomFilter::from_bytes(&filter.to_bytes()?)?, filter);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
-    [S: Scheme] FilterOf<S>
+    [S: Scheme, K: Counted] FilterOf<S, PortableHasher, K>
 }
 
 reads_files! {

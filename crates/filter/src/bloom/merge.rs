@@ -1,6 +1,6 @@
 //! Union and intersection.
 
-use super::{Counts, FilterOf};
+use super::{Counts, FilterOf, Head, Origin};
 use crate::backing::{Backing, Counted, Lies, Writable};
 use crate::bits::Storage;
 use crate::error::MergeError;
@@ -51,11 +51,12 @@ impl<S: Scheme, H: KeyHasher, K: Writable> FilterOf<S, H, K> {
         most: Option<u64>,
         combine: impl Fn(u64, u64) -> u64,
     ) -> Result<(), MergeError> {
-        self.check_mergeable(other)?;
+        check_mergeable(self.head(), other.head())?;
         self.storage.combine(other.words(), combine);
         // The sum for an intersection, too: a key whose hash equals that of any key of either may pass, and `fpr` counts that by `offered`.
         let offered = self.counts.offered.saturating_add(other.counts.offered);
-        self.counts = Counts { offered, changed, merged: true, excluded: most.map(|most| offered.saturating_sub(most)) };
+        let origin = most.map_or(Origin::Merged, |most| Origin::Intersection { excluded: offered.saturating_sub(most) });
+        self.counts = Counts { offered, changed, origin };
         Ok(())
     }
 }
@@ -78,22 +79,23 @@ impl<S: Scheme, H: KeyHasher, K: Backing> FilterOf<S, H, K> {
     where
         K: Counted,
     {
-        self.check_mergeable(other)?;
+        check_mergeable(self.head(), other.head())?;
         let either = self.words().iter().zip(other.words()).map(|(ours, theirs)| ours.get() | theirs.get());
         Ok(either.map(|word| u64::from(word.count_ones())).sum())
     }
+}
 
-    pub(crate) fn check_mergeable<V: Backing>(&self, other: &FilterOf<S, H, V>) -> Result<(), MergeError> {
-        if self.bits() != other.bits() {
-            return Err(MergeError::Bits { ours: self.bits(), theirs: other.bits() });
-        }
-        if self.probes() != other.probes() {
-            return Err(MergeError::Probes { ours: self.probes(), theirs: other.probes() });
-        }
-        let (ours, theirs) = (self.scheme().id(), other.scheme().id());
-        if ours != theirs {
-            return Err(MergeError::Scheme { ours: ours.name(), theirs: theirs.name() });
-        }
-        check_alike(self.hasher(), other.hasher())
+/// An error unless filters of these heads put a key in the same places.
+pub(crate) fn check_mergeable<S: Scheme, H: KeyHasher>(ours: &Head<S, H>, theirs: &Head<S, H>) -> Result<(), MergeError> {
+    let (our_scheme, their_scheme) = (&ours.scheme, &theirs.scheme);
+    if our_scheme.bits() != their_scheme.bits() {
+        return Err(MergeError::Bits { ours: our_scheme.bits(), theirs: their_scheme.bits() });
     }
+    if our_scheme.probes() != their_scheme.probes() {
+        return Err(MergeError::Probes { ours: our_scheme.probes(), theirs: their_scheme.probes() });
+    }
+    if our_scheme.id() != their_scheme.id() {
+        return Err(MergeError::Scheme { ours: our_scheme.id().name(), theirs: their_scheme.id().name() });
+    }
+    check_alike(&ours.hasher, &theirs.hasher)
 }

@@ -10,6 +10,7 @@ mod rates;
 mod stored;
 
 pub use atomic::AtomicFilterOf;
+pub(crate) use merge::check_mergeable;
 
 use crate::backing::{Backing, Counted, Owned, View, Writable};
 use crate::bits::Storage;
@@ -129,16 +130,38 @@ pub type AtomicBlockedBloomFilter<H = PortableHasher> = AtomicFilterOf<InLines, 
 pub(crate) struct Counts {
     pub(crate) offered: u64,
     pub(crate) changed: u64,
-    pub(crate) merged: bool,
-    /// Of an intersection: offers that are surely none of its keys, those beyond its smallest input. `None` for other filters.
-    pub(crate) excluded: Option<u64>,
+    pub(crate) origin: Origin,
+}
+
+/// How a filter came to its bits.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Origin {
+    /// By the offers that were counted.
+    #[default]
+    Offered,
+    /// By a union, so that its items are only bounds.
+    Merged,
+    /// An intersection went into it.
+    Intersection {
+        /// Offers that are surely none of its keys, those beyond its smallest input.
+        excluded: u64,
+    },
 }
 
 impl Counts {
+    pub(crate) fn is_merged(self) -> bool {
+        self.origin != Origin::Offered
+    }
+
+    /// Of an intersection: offers that are surely none of its keys. `None` for other filters.
+    pub(crate) fn excluded(self) -> Option<u64> {
+        if let Origin::Intersection { excluded } = self.origin { Some(excluded) } else { None }
+    }
+
     /// At most so many distinct keys are held.
     pub(crate) fn most_items(self) -> u64 {
         // A count at its end says nothing.
-        if self.offered == u64::MAX { u64::MAX } else { self.offered.saturating_sub(self.excluded.unwrap_or(0)) }
+        if self.offered == u64::MAX { u64::MAX } else { self.offered.saturating_sub(self.excluded().unwrap_or(0)) }
     }
 
     /// A batch of keys was offered, of which these were new. Saturating, as a file may bring any count along.
@@ -197,12 +220,12 @@ impl<S: Scheme, H: KeyHasher, K: Backing> FilterOf<S, H, K> {
 
     /// Whether the filter came out of a union or an intersection, so that the fill no longer obeys the law of any number of items.
     pub fn is_merged(&self) -> bool {
-        self.counts.merged
+        self.counts.is_merged()
     }
 
     /// Whether an intersection went into the filter. Its fill then tells no number of items: bits that two sets share by chance stay set. Stays until the filter is [cleared](Self::clear).
     pub fn is_intersection(&self) -> bool {
-        self.counts.excluded.is_some()
+        self.counts.excluded().is_some()
     }
 
     /// The most distinct keys it can hold: the offers, and for an intersection those of its smallest input and what was inserted since.
@@ -213,6 +236,22 @@ impl<S: Scheme, H: KeyHasher, K: Backing> FilterOf<S, H, K> {
     /// The law that the filter obeys: rates at any number of items, and the law of the number of set bits.
     pub fn law(&self) -> Box<dyn Law> {
         self.head.scheme.law()
+    }
+
+    pub(crate) fn head(&self) -> &Head<S, H> {
+        &self.head
+    }
+
+    pub(crate) fn counts(&self) -> Counts {
+        self.counts
+    }
+
+    pub(crate) fn from_parts(head: K::Head<Head<S, H>>, storage: S::Storage<K>, counts: Counts) -> FilterOf<S, H, K> {
+        FilterOf { head, storage, counts }
+    }
+
+    pub(crate) fn into_parts(self) -> (K::Head<Head<S, H>>, S::Storage<K>, Counts) {
+        (self.head, self.storage, self.counts)
     }
 
     /// The bits as words: bit i is bit i mod 64 of word i / 64.

@@ -1,12 +1,12 @@
 //! The files of Bloom filters: kinds 1 and 2 of docs/FORMAT.md.
 
-use super::{Counts, FilterOf, Head};
+use super::{Counts, FilterOf, Head, Origin};
 use crate::arch::AlignedWords;
-use crate::backing::{Backing, Checked, Counted, InBytes, Inline, View};
+use crate::backing::{Checked, Counted, Headed, InBytes, Inline, Lies, View};
 use crate::bits::{Storage, words_for};
 use crate::error::{BuildError, Expected, FormatError};
-use crate::format::{Fields, FileKind, HEADER_BYTES, Stored, Viewed, at, check_field, check_payload};
-use crate::hash::PortableHasher;
+use crate::format::{Fields, FileKind, HEADER_BYTES, Stored, Viewed, Written, at, check_field, check_payload};
+use crate::hash::{KeyHasher as _, PortableHasher};
 use crate::scheme::Scheme;
 
 const MERGED: u32 = 1;
@@ -19,30 +19,40 @@ pub(crate) struct Header<S> {
     counts: Counts,
 }
 
+impl<S: Scheme> Head<S, PortableHasher> {
+    /// The scheme, its layout, bits, probes, hasher, capacity and rate of a header.
+    pub(crate) fn read(fields: &Fields) -> Result<Head<S, PortableHasher>, FormatError> {
+        let hasher = PortableHasher::new(fields.hasher()?, fields.seed());
+        S::check_fields(fields, at::PARAMETERS)?;
+        let id = fields.scheme(S::KIND)?;
+        let (bits, probes, rate) = (fields.bits()?, fields.probes()?, fields.rate()?);
+        let scheme = S::with_id(id, bits, probes).map_err(|error| scheme_error(error, bits, probes))?;
+        let capacity = Some(fields.u64(at::CAPACITY)).filter(|capacity| *capacity > 0);
+        Ok(Head { hasher, scheme, capacity, rate })
+    }
+
+    /// Writes them.
+    pub(crate) fn put(&self, fields: &mut Fields) {
+        S::put_parameters(fields, at::PARAMETERS);
+        fields.put_scheme(self.scheme.id(), self.scheme.bits(), self.scheme.probes());
+        fields.put_hasher(self.hasher.hasher_id(), self.hasher.seed());
+        fields.put(at::CAPACITY, self.capacity.unwrap_or(0).to_le_bytes());
+        fields.put_rate(self.rate);
+    }
+}
+
 impl<S: Scheme> Stored for FilterOf<S> {
     const KINDS: &'static [FileKind] = &[S::KIND];
 
     type Header = Header<S>;
 
     fn read_header(fields: &Fields, _: FileKind) -> Result<Header<S>, FormatError> {
-        let hasher = PortableHasher::new(fields.hasher()?, fields.seed());
         let flags = fields.flags(MERGED | INTERSECTION)?;
-        let (merged, is_intersection) = (flags & MERGED != 0, flags & INTERSECTION != 0);
-        if is_intersection && !merged {
-            let expected = Expected::Exactly((MERGED | INTERSECTION).into());
-            return Err(FormatError::Field { field: "flags", expected, found: flags.into() });
-        }
-        S::check_fields(fields, at::PARAMETERS)?;
+        let head = Head::read(fields)?;
         let excluded_at = at::PARAMETERS + S::PARAMETER_BYTES;
-        fields.check_zero(if is_intersection { excluded_at + 8 } else { excluded_at }, at::HEADER_CHECKSUM)?;
-        let id = fields.scheme(S::KIND)?;
-        let (bits, probes, rate) = (fields.bits()?, fields.probes()?, fields.rate()?);
-        let scheme = S::with_id(id, bits, probes).map_err(|error| scheme_error(error, bits, probes))?;
-        let offered = fields.u64(at::OFFERED);
-        let changed = fields.u64_within("changed", at::CHANGED, 0, offered)?;
-        let excluded = if is_intersection { Some(fields.u64_within("excluded offers", excluded_at, 0, offered)?) } else { None };
-        let capacity = Some(fields.u64(at::CAPACITY)).filter(|capacity| *capacity > 0);
-        Ok(Header { head: Head { hasher, scheme, capacity, rate }, counts: Counts { offered, changed, merged, excluded } })
+        let counts = Counts::read(flags, fields.u64(at::OFFERED), fields.u64(at::CHANGED), fields.u64(excluded_at))?;
+        fields.check_zero(excluded_at + if counts.excluded().is_some() { 8 } else { 0 }, at::HEADER_CHECKSUM)?;
+        Ok(Header { head, counts })
     }
 
     fn payload_bytes(header: &Header<S>) -> u64 {
@@ -53,9 +63,18 @@ impl<S: Scheme> Stored for FilterOf<S> {
         let words = AlignedWords::from_vec(words).ok_or(FormatError::Memory { bytes: header.head.scheme.bits().div_ceil(8) })?;
         counted(header, words)
     }
+}
 
+impl<S: Scheme, K: Counted> Written for FilterOf<S, PortableHasher, K> {
     fn fields(&self) -> Fields {
-        self.header_fields()
+        let mut fields = Fields::new(S::KIND);
+        self.head.put(&mut fields);
+        let (flags, excluded) = self.counts.flags();
+        fields.put(at::FLAGS, flags.to_le_bytes());
+        fields.put(at::PARAMETERS + S::PARAMETER_BYTES, excluded.to_le_bytes());
+        fields.put(at::OFFERED, self.counts.offered.to_le_bytes());
+        fields.put(at::CHANGED, self.counts.changed.to_le_bytes());
+        fields
     }
 
     fn word_count(&self) -> u64 {
@@ -63,35 +82,18 @@ impl<S: Scheme> Stored for FilterOf<S> {
     }
 
     fn words(&self) -> impl Iterator<Item = u64> {
-        self.words().iter().copied()
+        self.words().iter().map(|word| word.get())
     }
 }
 
 /// The filter of a header and all its words, held to each other.
-fn counted<S: Scheme, K: Counted<Head<Head<S, PortableHasher>> = Inline<Head<S, PortableHasher>>>>(
+fn counted<S: Scheme, K: Headed>(
     Header { head, counts }: Header<S>,
     words: K::Words,
 ) -> Result<FilterOf<S, PortableHasher, K>, FormatError> {
     let storage: S::Storage<K> = Storage::from_words(&head.scheme, words)?;
     counts.check_ones(head.scheme.probes(), storage.ones())?;
-    Ok(FilterOf { head: Inline(head), storage, counts })
-}
-
-impl<S: Scheme, K: Backing> FilterOf<S, PortableHasher, K> {
-    pub(crate) fn header_fields(&self) -> Fields {
-        let mut fields = Fields::new(S::KIND);
-        S::put_parameters(&mut fields, at::PARAMETERS);
-        fields.put_scheme(self.scheme().id(), self.bits(), self.probes());
-        fields.put_hasher(self.hasher().hasher_id(), self.seed());
-        let flags = if self.counts.merged { MERGED } else { 0 } | if self.is_intersection() { INTERSECTION } else { 0 };
-        fields.put(at::FLAGS, flags.to_le_bytes());
-        fields.put(at::PARAMETERS + S::PARAMETER_BYTES, self.counts.excluded.unwrap_or(0).to_le_bytes());
-        fields.put(at::OFFERED, self.counts.offered.to_le_bytes());
-        fields.put(at::CHANGED, self.counts.changed.to_le_bytes());
-        fields.put(at::CAPACITY, self.capacity().unwrap_or(0).to_le_bytes());
-        fields.put_rate(self.rate());
-        fields
-    }
+    Ok(FilterOf { head: K::head(head), storage, counts })
 }
 
 /// Bits and probes are in range by themselves, so what is left is that the scheme is another, or cannot have both.
@@ -109,9 +111,36 @@ fn scheme_error(error: BuildError, bits: u64, probes: u32) -> FormatError {
 }
 
 impl Counts {
+    /// The counts that stand in a header or a record; `excluded` counts only with its flag.
+    pub(crate) fn read(flags: u32, offered: u64, changed: u64, excluded: u64) -> Result<Counts, FormatError> {
+        let origin = match flags {
+            0 => Origin::Offered,
+            MERGED => Origin::Merged,
+            INTERSECTION => {
+                let expected = Expected::Exactly((MERGED | INTERSECTION).into());
+                return Err(FormatError::Field { field: "flags", expected, found: flags.into() });
+            }
+            _ if flags == MERGED | INTERSECTION => {
+                Origin::Intersection { excluded: check_field("excluded offers", excluded, Expected::Within(0, offered))? }
+            }
+            _ => return Err(FormatError::Unknown { field: "flags", found: flags }),
+        };
+        check_field("changed", changed, Expected::Within(0, offered))?;
+        Ok(Counts { offered, changed, origin })
+    }
+
+    /// The flags, and the offers that an intersection excludes.
+    pub(crate) fn flags(self) -> (u32, u64) {
+        match self.origin {
+            Origin::Offered => (0, 0),
+            Origin::Merged => (MERGED, 0),
+            Origin::Intersection { excluded } => (MERGED | INTERSECTION, excluded),
+        }
+    }
+
     /// Every offer that set a bit set 1 to k of them. After a merge the counts are only bounds.
     pub(crate) fn check_ones(self, probes: u32, ones: u64) -> Result<(), FormatError> {
-        if self.merged {
+        if self.is_merged() {
             return Ok(());
         }
         let most = self.changed.saturating_mul(probes.into());
@@ -155,13 +184,6 @@ impl<S: Scheme, B: AsRef<[u8]>> FilterOf<S, PortableHasher, View<B>> {
     }
 }
 
-impl<S: Scheme, B: AsRef<[u8]>> FilterOf<S, PortableHasher, Checked<B>> {
-    /// The number of bytes of its file: where it ends in what it was viewed in.
-    pub fn encoded_bytes(&self) -> u64 {
-        HEADER_BYTES as u64 + 8 * words_for(self.bits())
-    }
-}
-
 impl<S: Scheme, B: AsRef<[u8]> + AsMut<[u8]>> FilterOf<S, PortableHasher, Checked<B>> {
     /// Writes the header anew, with the counts and the checksum of now. Keys that are inserted where the bytes lie are in them at once, but until this is called the header is that of before, and
     /// [`verify_bytes`](FilterOf::verify_bytes) will find the bits damaged. Linear in the bits.
@@ -176,7 +198,7 @@ impl<S: Scheme, B: AsRef<[u8]> + AsMut<[u8]>> FilterOf<S, PortableHasher, Checke
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn seal(&mut self) {
-        let fields = self.header_fields();
+        let fields = self.fields();
         self.storage.words_mut().seal(fields);
     }
 }

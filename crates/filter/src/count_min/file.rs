@@ -1,10 +1,10 @@
 //! Bytes, streams and files.
 
 use super::{Counter, ListedSketch, RowHashes, Sketch};
-use crate::backing::View;
+use crate::backing::{Counted, View};
 use crate::format::{reads_files, views_files, writes_files};
 
-writes_files!([R: RowHashes, C: Counter] Sketch<R, C>);
+writes_files!([R: RowHashes, C: Counter, K: Counted] Sketch<R, C, K>);
 writes_files!([R: RowHashes, C: Counter] ListedSketch<R, C>);
 
 reads_files! {

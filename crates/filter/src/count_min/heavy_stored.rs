@@ -5,7 +5,7 @@ use super::stored::{Header as SketchHeader, parameter};
 use super::{Counter, ListedSketch, RowHashes, Sketch};
 use crate::backing::View;
 use crate::error::{Expected, FormatError};
-use crate::format::{Fields, FileKind, Stored, Viewed, check_field};
+use crate::format::{Fields, FileKind, Stored, Viewed, Written, check_field};
 use crate::hash::KeyHasher;
 use std::collections::HashMap;
 
@@ -58,7 +58,9 @@ impl<R: RowHashes, C: Counter> Stored for ListedSketch<R, C> {
         check_field("bytes of the listed keys", found.key_bytes as u64, Expected::Within(0, found.most_key_bytes() as u64))?;
         Ok(found)
     }
+}
 
+impl<R: RowHashes, C: Counter> Written for ListedSketch<R, C> {
     fn fields(&self) -> Fields {
         let mut fields = self.sketch.sketch_fields();
         fields.put(parameter::LIST_CAPACITY, self.capacity.to_le_bytes());

@@ -3,9 +3,9 @@
 use super::walk::WALK;
 use super::{Counter, RowHashes, Sketch, checked_hashes};
 use crate::MAX_PROBES;
-use crate::backing::{Backing, Checked, InBytes, Lies, View};
+use crate::backing::{Backing, Checked, Counted, InBytes, Lies, View};
 use crate::error::{BuildError, Expected, FormatError};
-use crate::format::{Fields, FileKind, HEADER_BYTES, Stored, Viewed, at, check_field, check_payload};
+use crate::format::{Fields, FileKind, HEADER_BYTES, Stored, Viewed, Written, at, check_field, check_payload};
 use crate::hash::{KeyHasher, PortableHasher};
 use truebloom_math::count_min::{Family, Rows, Shape};
 
@@ -170,7 +170,9 @@ impl<R: RowHashes, C: Counter> Stored for Sketch<R, C> {
     fn assemble(header: Header, words: Vec<u64>) -> Result<Sketch<R, C>, FormatError> {
         header.assemble(&words)
     }
+}
 
+impl<R: RowHashes, C: Counter, K: Counted> Written for Sketch<R, C, K> {
     fn fields(&self) -> Fields {
         self.sketch_fields()
     }

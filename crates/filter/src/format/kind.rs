@@ -4,8 +4,8 @@ use crate::bits::Placed;
 use crate::count_min::{CountMin, HeavyHitters, ListedSketch, PairwiseCountMin, TwoHashCountMin, TwoHashRows};
 use crate::error::{FormatError, ReadError};
 use crate::recycling::{BlockedRecyclingFilter, RecyclingFilter};
-use crate::scheme::{Classic, InLines, Standard};
-use crate::{AnyFilter, PortableHasher};
+use crate::scheme::{AnyScheme, Classic, InLines, Standard};
+use crate::{AnyFilter, Pack, PortableHasher};
 use std::fmt;
 use std::io::{self, Read};
 use truebloom_math::Layout;
@@ -29,11 +29,13 @@ pub enum FileKind {
     TwoHashCountMin = 7,
     /// A blocked recycling filter, of one phase.
     RecyclingBlocked = 8,
+    /// Many filters of one plan.
+    Pack = 9,
 }
 
 impl FileKind {
     /// All of them.
-    pub const ALL: [FileKind; 7] = [
+    pub const ALL: [FileKind; 8] = [
         FileKind::Bloom,
         FileKind::Blocked,
         FileKind::RecyclingOnePhase,
@@ -41,6 +43,7 @@ impl FileKind {
         FileKind::CountMin,
         FileKind::TwoHashCountMin,
         FileKind::RecyclingBlocked,
+        FileKind::Pack,
     ];
 
     /// Where the positions of a key lie in a filter of this kind.
@@ -68,6 +71,7 @@ impl FileKind {
             FileKind::CountMin => "`CountMin::open`, or `truebloom count query`",
             FileKind::RecyclingBlocked => "`BlockedRecyclingFilter::open`, or `truebloom dedup --state`",
             FileKind::TwoHashCountMin => "`TwoHashCountMin::open`, or `truebloom count query`",
+            FileKind::Pack => "`Pack::open`",
         }
     }
 }
@@ -108,6 +112,7 @@ impl FileKind {
             FileKind::TwoHashCountMin => {
                 read_as!(open, ListedSketch<TwoHashRows, u64>, TwoHashCountMin<u64>, TwoHashCountMin<u32>)
             }
+            FileKind::Pack => read_as!(open, Pack<Standard>, Pack<InLines>, Pack<AnyScheme>),
             FileKind::Bloom | FileKind::Blocked => vec![],
         };
         if results.iter().any(Result::is_ok) {
@@ -133,6 +138,7 @@ impl fmt::Display for FileKind {
             FileKind::CountMin => "a Count-Min sketch",
             FileKind::TwoHashCountMin => "a two-hash Count-Min sketch",
             FileKind::RecyclingBlocked => "a blocked recycling filter",
+            FileKind::Pack => "a pack of filters",
         })
     }
 }

@@ -15,6 +15,12 @@ macro_rules! writes_files {
                 $crate::format::write_to(self, writer)
             }
 
+            /// Writes the bytes of its file to the beginning of these, where it can be looked at or stay, and says how many they are. Takes no memory of the file's size. An error if there are fewer than
+            /// [`encoded_bytes`](Self::encoded_bytes).
+            pub fn write_into(&self, bytes: &mut [u8]) -> Result<usize, $crate::BuildError> {
+                $crate::format::write_into(self, bytes)
+            }
+
             /// The number of bytes of its file.
             pub fn encoded_bytes(&self) -> u64 {
                 $crate::format::encoded_bytes(self)

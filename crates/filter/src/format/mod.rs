@@ -13,13 +13,13 @@ mod stored;
 mod view;
 
 pub(crate) use decode::{from_bytes, read_from};
-pub(crate) use encode::{encoded_bytes, to_bytes, write_to};
+pub(crate) use encode::{encoded_bytes, to_bytes, write_into, write_to};
 pub(crate) use fields::{Fields, at, check_field};
 pub(crate) use file::{open, save, save_new};
 pub use header::FileHeader;
 pub use kind::FileKind;
 pub(crate) use methods::{reads_files, views_files, writes_files};
-pub(crate) use stored::Stored;
+pub(crate) use stored::{Stored, Written};
 #[cfg(feature = "mmap")]
 pub(crate) use view::view_mapped;
 pub(crate) use view::{Viewed, check_payload, view, view_prefix};

@@ -2,7 +2,7 @@
 
 use super::RecyclingFilter;
 use super::memory::Layout;
-use crate::backing::View;
+use crate::backing::{Counted, View};
 use crate::format::{reads_files, views_files, writes_files};
 use crate::hash::PortableHasher;
 
@@ -17,7 +17,7 @@ writes_files! {
     /// assert!((250..600).all(|i| seen.check_and_insert(&i) == copy.check_and_insert(&i)));
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
-    [S: Layout] RecyclingFilter<PortableHasher, S>
+    [S: Layout, K: Counted] RecyclingFilter<PortableHasher, S, K>
 }
 
 reads_files! {

@@ -7,7 +7,7 @@ use super::{Phases, Policy, RecyclingFilter, Seeds, Trigger, salt};
 use crate::arch::AlignedWords;
 use crate::backing::{Checked, Counted, InBytes, Owned, View};
 use crate::error::FormatError;
-use crate::format::{Fields, FileKind, HEADER_BYTES, Stored, Viewed, at, check_payload};
+use crate::format::{Fields, FileKind, HEADER_BYTES, Stored, Viewed, Written, at, check_payload};
 use crate::hash::PortableHasher;
 use std::time::Duration;
 
@@ -90,7 +90,9 @@ impl<S: Layout> Stored for RecyclingFilter<PortableHasher, S> {
         let frozen = header.has_two().then(|| words.split_off(header.phase_words() as usize));
         header.counted((aligned(words)?, frozen.map(aligned).transpose()?))
     }
+}
 
+impl<S: Layout, K: Counted> Written for RecyclingFilter<PortableHasher, S, K> {
     fn fields(&self) -> Fields {
         let mut fields = self.memory.header();
         fields.put_hasher(self.hasher.hasher_id(), self.seed());
