@@ -329,6 +329,11 @@ pub enum FormatError {
         /// Its value.
         found: u32,
     },
+    /// The file was being updated in place when its program ended, or is still.
+    #[error(
+        "the filter is being updated in place, or was when its program ended, so that its counts and its checksum are not those of its bits; open it with `InPlace::recover` once that program is gone"
+    )]
+    Unfinished,
     /// A field that must be 0 is not.
     #[error("the bytes at {offset} must be 0; use a newer truebloom, or rebuild the filter")]
     Reserved {
@@ -432,6 +437,12 @@ pub enum FileError {
         /// What is wrong with it.
         #[source]
         cause: FormatError,
+    },
+    /// Another program updates it.
+    #[error("{} is being updated by another program; wait until that is done", path.display())]
+    InUse {
+        /// The file.
+        path: PathBuf,
     },
     /// It cannot be written. What was there before is untouched.
     #[error("cannot write {}; check the folder, its permissions and its free space", path.display())]

@@ -377,8 +377,12 @@ mod system {
 }
 
 #[cfg(feature = "mmap")]
+mod in_place;
+#[cfg(feature = "mmap")]
 mod mapped;
 
+#[cfg(feature = "mmap")]
+pub use in_place::{InPlace, Place};
 #[cfg(feature = "mmap")]
 pub use mapped::Mapped;
 

@@ -109,6 +109,12 @@ impl<B: AsRef<[u8]>, W: Chunk> InBytes<B, W> {
 }
 
 impl<B: AsRef<[u8]> + AsMut<[u8]>, W: Chunk> InBytes<B, W> {
+    /// What holds them.
+    #[cfg(feature = "mmap")]
+    pub(crate) fn bytes_mut(&mut self) -> &mut B {
+        &mut self.bytes
+    }
+
     /// Writes the header of these words, which lies before them.
     pub(crate) fn seal(&mut self, fields: Fields) {
         let (start, end) = (self.start, self.end);

@@ -202,3 +202,25 @@ impl<S: Scheme, B: AsRef<[u8]> + AsMut<[u8]>> FilterOf<S, PortableHasher, Checke
         self.storage.words_mut().seal(fields);
     }
 }
+
+#[cfg(feature = "mmap")]
+impl<S: Scheme, B: AsRef<[u8]>> FilterOf<S, PortableHasher, View<B>> {
+    /// The same view of bits that were set and not counted to the end: with what is certain of them. At least as many keys as were counted, or as set so many bits; at most any number.
+    pub(crate) fn counted_anew(self) -> Result<FilterOf<S, PortableHasher, Checked<B>>, FormatError> {
+        let FilterOf { head: Inline(head), storage, counts } = self;
+        let storage: S::Storage<Checked<B>> = Storage::from_words(&head.scheme, storage.into_words())?;
+        let origin = if counts.origin == Origin::Offered { Origin::Merged } else { counts.origin };
+        // The bits of an intersection may be there by chance.
+        let by_bits = if counts.excluded().is_some() { 0 } else { storage.ones().div_ceil(head.scheme.probes().into()) };
+        let counts = Counts { offered: u64::MAX, changed: counts.changed.max(by_bits), origin };
+        Ok(FilterOf { head: Inline(head), storage, counts })
+    }
+}
+
+#[cfg(feature = "mmap")]
+impl<S: Scheme, B: AsRef<[u8]> + AsMut<[u8]>> FilterOf<S, PortableHasher, Checked<B>> {
+    /// What holds the bytes.
+    pub(crate) fn bytes_mut(&mut self) -> &mut B {
+        self.storage.words_mut().bytes_mut()
+    }
+}

@@ -216,6 +216,21 @@ impl<S: FillScheme, K: Backing> Memory<K> for Halves<S, K> {
         Halves { scheme, seeds: policy.seeds, active: half(words.0, recorded.salt), frozen, both, frozen_rate }
     }
 
+    fn copied(&self) -> Halves<S, K>
+    where
+        K::Words: Clone,
+    {
+        let (active, frozen) = (self.active.copied(), self.frozen.as_ref().map(Half::copied));
+        Halves {
+            scheme: self.scheme.clone(),
+            seeds: self.seeds,
+            active,
+            frozen,
+            both: self.both.clone(),
+            frozen_rate: self.frozen_rate.clone(),
+        }
+    }
+
     fn into_parts(self) -> (S, Phased<K::Words>) {
         (self.scheme, (self.active.bits.into_words(), self.frozen.map(|frozen| frozen.bits.into_words())))
     }
@@ -273,23 +288,6 @@ impl<S: FillScheme, K: Counted> Halves<S, K> {
         match self.seeds {
             Seeds::Kept => rate + frozen_rate - self.scheme.rate_at(both),
             _ => rate + frozen_rate - rate * frozen_rate,
-        }
-    }
-}
-
-impl<S: FillScheme, K: Backing> Clone for Halves<S, K>
-where
-    K::Words: Clone,
-{
-    fn clone(&self) -> Halves<S, K> {
-        let (active, frozen) = (self.active.copied(), self.frozen.as_ref().map(Half::copied));
-        Halves {
-            scheme: self.scheme.clone(),
-            seeds: self.seeds,
-            active,
-            frozen,
-            both: self.both.clone(),
-            frozen_rate: self.frozen_rate.clone(),
         }
     }
 }

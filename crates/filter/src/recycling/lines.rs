@@ -223,6 +223,13 @@ impl<K: Backing> Memory<K> for Lines<K> {
         Lines { scheme, words: words.0, level: Level::detect(), salt: recorded.salt, sum: K::nothing() }
     }
 
+    fn copied(&self) -> Lines<K>
+    where
+        K::Words: Clone,
+    {
+        Lines { words: self.words.clone(), sum: self.sum.clone(), ..*self }
+    }
+
     fn into_parts(self) -> (InLines, Phased<K::Words>) {
         (self.scheme, (self.words, None))
     }
@@ -233,15 +240,6 @@ impl<K: Backing> Memory<K> for Lines<K> {
 
     fn word_count(&self) -> u64 {
         self.scheme.law.bits() / 64
-    }
-}
-
-impl<K: Backing> Clone for Lines<K>
-where
-    K::Words: Clone,
-{
-    fn clone(&self) -> Lines<K> {
-        Lines { words: self.words.clone(), sum: self.sum.clone(), ..*self }
     }
 }
 

@@ -69,7 +69,7 @@ pub enum Entered {
 }
 
 /// Phases of bits: sets of keys, of which the chance that a fresh key passes is known exactly at any moment.
-pub trait Memory<K: Backing>: Sized {
+pub trait Memory<K: Backing>: Sized + PartialEq {
     /// What says how full is full enough.
     type Limit: Limit;
     /// How a hash becomes positions; known before there is memory for them.
@@ -175,6 +175,11 @@ pub trait Memory<K: Backing>: Sized {
     fn unread(scheme: Self::Scheme, words: Phased<K::Words>, policy: &Policy<Self::Limit>, recorded: Recorded) -> Self
     where
         K: Uncounted;
+
+    /// A copy.
+    fn copied(&self) -> Self
+    where
+        K::Words: Clone;
 
     /// The scheme and the words.
     fn into_parts(self) -> (Self::Scheme, Phased<K::Words>);

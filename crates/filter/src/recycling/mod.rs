@@ -185,17 +185,14 @@ impl<H: KeyHasher, S: Layout, K: Counted> RecyclingFilter<H, S, K> {
 
 impl<H: KeyHasher + Clone, S: Layout, K: Backing> Clone for RecyclingFilter<H, S, K>
 where
-    S::Memory<K>: Clone,
+    K::Words: Clone,
 {
     fn clone(&self) -> RecyclingFilter<H, S, K> {
-        RecyclingFilter { hasher: self.hasher.clone(), memory: self.memory.clone(), ..*self }
+        RecyclingFilter { hasher: self.hasher.clone(), memory: self.memory.copied(), ..*self }
     }
 }
 
-impl<H: KeyHasher + PartialEq, S: Layout, K: Backing> PartialEq for RecyclingFilter<H, S, K>
-where
-    S::Memory<K>: PartialEq,
-{
+impl<H: KeyHasher + PartialEq, S: Layout, K: Backing> PartialEq for RecyclingFilter<H, S, K> {
     fn eq(&self, other: &RecyclingFilter<H, S, K>) -> bool {
         let state = self.hasher == other.hasher && self.policy == other.policy && self.memory == other.memory;
         state && self.clock == other.clock && self.counts == other.counts

@@ -6,6 +6,8 @@ mod common;
 mod filters;
 mod hostile;
 #[cfg(feature = "mmap")]
+mod in_place;
+#[cfg(feature = "mmap")]
 mod mapped;
 mod recycling;
 mod sketches;
