@@ -1,13 +1,14 @@
 //! The Bloom filter shared by threads.
 
-use super::{Counts, FilterOf, Label};
+use super::{Counts, FilterOf, Head, Origin};
+use crate::arch::AlignedWords;
+use crate::backing::{Inline, Owned};
 use crate::bits::{AtomicBits, Storage};
 use crate::error::BuildError;
 use crate::hash::{KeyHash, KeyHasher, PortableHasher, hash_key};
 use crate::key::Key;
 use crate::scheme::Scheme;
 use crate::sync::{AtomicU64, Ordering::Relaxed};
-use truebloom_math::Rate;
 
 /// A [filter](FilterOf) that threads fill and ask at the same time, without locks. Made from a filter, and made one again at the end.
 ///
@@ -36,13 +37,9 @@ pub struct AtomicFilterOf<S: Scheme, H: KeyHasher = PortableHasher> {
     bits: AtomicBits,
     /// Offers of keys.
     offered: AtomicU64,
-    hasher: H,
-    scheme: S,
-    capacity: Option<u64>,
-    rate: Option<Rate>,
+    head: Inline<Head<S, H>>,
     /// As of the filter it was made from.
     excluded: Option<u64>,
-    label: Label,
 }
 
 impl<S: Scheme, H: KeyHasher> AtomicFilterOf<S, H> {
@@ -61,7 +58,7 @@ impl<S: Scheme, H: KeyHasher> AtomicFilterOf<S, H> {
     /// The key's hash, as that of [`FilterOf::hash`].
     #[inline]
     pub fn hash<K: Key + ?Sized>(&self, key: &K) -> KeyHash {
-        hash_key(&self.hasher, key)
+        hash_key(&self.head.hasher, key)
     }
 
     /// [`insert`](Self::insert) of a key that is hashed already.
@@ -72,7 +69,7 @@ impl<S: Scheme, H: KeyHasher> AtomicFilterOf<S, H> {
             self.offered.store(u64::MAX, Relaxed);
         }
         let mut new = false;
-        self.scheme.all_words(hash, |word, mask| {
+        self.head.scheme.all_words(hash, |word, mask| {
             new |= self.bits.set(word, mask) > 0;
             true
         });
@@ -82,7 +79,7 @@ impl<S: Scheme, H: KeyHasher> AtomicFilterOf<S, H> {
     /// [`contains`](Self::contains) of a key that is hashed already.
     #[inline]
     pub fn contains_hash(&self, hash: KeyHash) -> bool {
-        self.scheme.all_words(hash, |word, mask| self.bits.has(word, mask))
+        self.head.scheme.all_words(hash, |word, mask| self.bits.has(word, mask))
     }
 
     /// The filter, with all that was inserted. It counts as merged: several calls may have been told that one key is new, so the number of distinct keys has only bounds, the lower one from the
@@ -91,22 +88,23 @@ impl<S: Scheme, H: KeyHasher> AtomicFilterOf<S, H> {
     /// # Errors
     /// There is no memory for it beside this one.
     pub fn into_filter(self) -> Result<FilterOf<S, H>, BuildError> {
-        let AtomicFilterOf { bits, offered, hasher, scheme, capacity, rate, excluded, label } = self;
+        let AtomicFilterOf { bits, offered, head, excluded } = self;
+        let scheme = &head.scheme;
         // The words are those of such a filter, so only memory can be missing.
-        let storage = S::Storage::from_words(&scheme, bits.into_words());
-        let storage = storage.map_err(|_| BuildError::Memory { bytes: scheme.bits().div_ceil(8) })?;
+        let words = AlignedWords::from_vec(bits.into_words()).ok_or(BuildError::Memory { bytes: scheme.bits().div_ceil(8) })?;
+        let storage: S::Storage<Owned> =
+            Storage::from_words(scheme, words).map_err(|_| BuildError::Memory { bytes: scheme.bits().div_ceil(8) })?;
         // The bits of an intersection may be there by chance.
         let changed = if excluded.is_some() { 0 } else { storage.ones().div_ceil(scheme.probes().into()) };
-        let counts = Counts { offered: offered.load(Relaxed), changed, merged: true, excluded, label };
-        Ok(FilterOf { hasher, scheme, storage, counts, capacity, rate })
+        let origin = excluded.map_or(Origin::Merged, |excluded| Origin::Intersection { excluded });
+        Ok(FilterOf { storage, counts: Counts { offered: offered.load(Relaxed), changed, origin }, head })
     }
 }
 
 impl<S: Scheme, H: KeyHasher> From<FilterOf<S, H>> for AtomicFilterOf<S, H> {
     fn from(filter: FilterOf<S, H>) -> AtomicFilterOf<S, H> {
-        let FilterOf { hasher, scheme, storage, counts, capacity, rate } = filter;
+        let FilterOf { head, storage, counts } = filter;
         let bits = AtomicBits::of(storage.words());
-        let Counts { offered, excluded, label, .. } = counts;
-        AtomicFilterOf { bits, offered: AtomicU64::new(offered), hasher, scheme, capacity, rate, excluded, label }
+        AtomicFilterOf { bits, offered: AtomicU64::new(counts.offered), head, excluded: counts.excluded() }
     }
 }
