@@ -89,15 +89,18 @@ impl<S: Scheme, H: KeyHasher> AtomicFilterOf<S, H> {
     /// There is no memory for it beside this one.
     pub fn into_filter(self) -> Result<FilterOf<S, H>, BuildError> {
         let AtomicFilterOf { bits, offered, head, excluded } = self;
-        let scheme = &head.scheme;
-        // The words are those of such a filter, so only memory can be missing.
-        let words = AlignedWords::from_vec(bits.into_words()).ok_or(BuildError::Memory { bytes: scheme.bits().div_ceil(8) })?;
-        let storage: S::Storage<Owned> =
-            Storage::from_words(scheme, words).map_err(|_| BuildError::Memory { bytes: scheme.bits().div_ceil(8) })?;
-        // The bits of an intersection may be there by chance.
-        let changed = if excluded.is_some() { 0 } else { storage.ones().div_ceil(scheme.probes().into()) };
-        let origin = excluded.map_or(Origin::Merged, |excluded| Origin::Intersection { excluded });
-        Ok(FilterOf { storage, counts: Counts { offered: offered.load(Relaxed), changed, origin }, head })
+        filter_of(head, bits.into_words(), offered.load(Relaxed), excluded)
+    }
+
+    /// The filter as it is now, while threads go on inserting: to save it, or to look into it. It contains every key whose insertion this thread knows to have returned, by a join, a channel or a lock; of keys that are
+    /// inserted meanwhile it may have all bits, some or none. It counts as merged, as by [`into_filter`](Self::into_filter). An error if there is no memory for it. Linear in the bits.
+    pub fn snapshot(&self) -> Result<FilterOf<S, H>, BuildError>
+    where
+        H: Clone,
+    {
+        let bits = self.bits.to_words();
+        // After the bits: an insertion counts itself before it sets any, and the count is to be an upper bound.
+        filter_of(self.head.clone(), bits, self.offered.load(Relaxed), self.excluded)
     }
 }
 
@@ -107,4 +110,21 @@ impl<S: Scheme, H: KeyHasher> From<FilterOf<S, H>> for AtomicFilterOf<S, H> {
         let bits = AtomicBits::of(storage.words());
         AtomicFilterOf { bits, offered: AtomicU64::new(counts.offered), head, excluded: counts.excluded() }
     }
+}
+
+/// The filter of words that several threads have set.
+fn filter_of<S: Scheme, H: KeyHasher>(
+    head: Inline<Head<S, H>>,
+    words: Vec<u64>,
+    offered: u64,
+    excluded: Option<u64>,
+) -> Result<FilterOf<S, H>, BuildError> {
+    let refuse = || BuildError::Memory { bytes: head.scheme.bits().div_ceil(8) };
+    let words = AlignedWords::from_vec(words).ok_or_else(refuse)?;
+    // The words are those of such a filter, so only memory can be missing.
+    let storage: S::Storage<Owned> = Storage::from_words(&head.scheme, words).map_err(|_| refuse())?;
+    // The bits of an intersection may be there by chance.
+    let changed = if excluded.is_some() { 0 } else { storage.ones().div_ceil(head.scheme.probes().into()) };
+    let origin = excluded.map_or(Origin::Merged, |excluded| Origin::Intersection { excluded });
+    Ok(FilterOf { head, storage, counts: Counts { offered: offered.max(changed), changed, origin } })
 }

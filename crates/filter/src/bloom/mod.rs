@@ -71,9 +71,9 @@ use truebloom_math::{Law, Rate};
 /// `K` is where the bits are: memory of the filter's own ([`Owned`]), or bytes of somebody else's, whose header alone was looked at ([`View`](crate::View)) or all of which were read
 /// ([`Checked`](crate::Checked)). [`view`](FilterOf::view) makes one of bytes.
 pub struct FilterOf<S: Scheme, H: KeyHasher = PortableHasher, K: Backing = Owned> {
-    head: K::Head<Head<S, H>>,
-    storage: S::Storage<K>,
-    counts: Counts,
+    pub(crate) head: K::Head<Head<S, H>>,
+    pub(crate) storage: S::Storage<K>,
+    pub(crate) counts: Counts,
 }
 
 /// What all filters of one plan and one seed share.
@@ -251,18 +251,6 @@ impl<S: Scheme, H: KeyHasher, K: Backing> FilterOf<S, H, K> {
 
     pub(crate) fn head(&self) -> &Head<S, H> {
         &self.head
-    }
-
-    pub(crate) fn counts(&self) -> Counts {
-        self.counts
-    }
-
-    pub(crate) fn from_parts(head: K::Head<Head<S, H>>, storage: S::Storage<K>, counts: Counts) -> FilterOf<S, H, K> {
-        FilterOf { head, storage, counts }
-    }
-
-    pub(crate) fn into_parts(self) -> (K::Head<Head<S, H>>, S::Storage<K>, Counts) {
-        (self.head, self.storage, self.counts)
     }
 
     /// The bits as words: bit i is bit i mod 64 of word i / 64.

@@ -57,7 +57,7 @@ pub struct InPlace<S: Scheme = Standard> {
 pub struct Place {
     map: MmapMut,
     /// Holds the lock.
-    _file: File,
+    file: File,
 }
 
 impl AsRef<[u8]> for Place {
@@ -191,7 +191,14 @@ impl Place {
         }
         // SAFETY: as the caller promised; the lock keeps out all who take it.
         let map = unsafe { MmapMut::map_mut(&file) }.map_err(failed)?;
-        Ok(Place { map, _file: file })
+        Ok(Place { map, file })
+    }
+}
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        // By name: a child that another thread is just starting has the file, too, and would keep the lock for a moment.
+        let _ = self.file.unlock();
     }
 }
 

@@ -83,14 +83,14 @@ impl<S: Scheme, K: Backing> Pack<S, K> {
     }
 
     /// The filter of this number, counted from 0 in the order in which they were added; `None` beyond the last. What it keeps is checked, its bits are not looked at: `verify_bytes` does. An error if it is damaged.
-    pub fn get(&self, number: usize) -> Result<Option<FilterOf<S, PortableHasher, Packed<'_, K::Word>>>, FormatError> {
+    pub fn get(&self, number: usize) -> Result<Option<Member<'_, S, K::Word>>, FormatError> {
         let length = record_words(&self.head.scheme);
         let words = number.checked_mul(length).and_then(|start| self.words.get(start..start.checked_add(length)?));
         words.map(|words| record::member(&self.head, self.family, words)).transpose()
     }
 
     /// The filters in the order in which they were added.
-    pub fn iter(&self) -> impl Iterator<Item = Result<FilterOf<S, PortableHasher, Packed<'_, K::Word>>, FormatError>> {
+    pub fn iter(&self) -> impl Iterator<Item = Result<Member<'_, S, K::Word>, FormatError>> {
         (0..self.len()).filter_map(|number| self.get(number).transpose())
     }
 

@@ -28,7 +28,7 @@ pub(super) fn record_words<S: Scheme>(scheme: &S) -> usize {
 
 /// Writes the record of a filter to as many words.
 pub(super) fn write<S: Scheme, K: Counted, W: Word>(filter: &FilterOf<S, PortableHasher, K>, family: u64, words: &mut [W]) {
-    let (flags, excluded) = filter.counts().flags();
+    let (flags, excluded) = filter.counts.flags();
     let mut kept = [0; KEPT_WORDS];
     (kept[at::OFFERED], kept[at::CHANGED]) = (filter.offered(), filter.changed());
     (kept[at::FLAGS], kept[at::EXCLUDED]) = (flags.into(), excluded);
@@ -56,7 +56,7 @@ pub(super) fn member<'a, S: Scheme, W: Word>(
     }
     let flags = u32::try_from(kept[at::FLAGS]).map_err(|_| FormatError::Unknown { field: "flags", found: u32::MAX })?;
     let counts = Counts::read(flags, kept[at::OFFERED], kept[at::CHANGED], kept[at::EXCLUDED])?;
-    Ok(FilterOf::from_parts(head, Storage::unread(record), counts))
+    Ok(FilterOf { head, storage: Storage::unread(record), counts })
 }
 
 impl<'a, S: Scheme, W: Word> FilterOf<S, PortableHasher, Packed<'a, W>> {
@@ -64,7 +64,7 @@ impl<'a, S: Scheme, W: Word> FilterOf<S, PortableHasher, Packed<'a, W>> {
     ///
     /// Errors: the bytes are damaged, or do not fit what the member keeps.
     pub fn verify_bytes(self) -> Result<FilterOf<S, PortableHasher, CheckedMember<'a, W>>, FormatError> {
-        let (head, storage, counts) = self.into_parts();
+        let FilterOf { head, storage, counts } = self;
         let record: Record<'a, W> = storage.into_words();
         let (expected, found) = (record.kept()[at::BITS_CHECKSUM], bits_checksum(&record));
         if expected != found {
@@ -72,7 +72,7 @@ impl<'a, S: Scheme, W: Word> FilterOf<S, PortableHasher, Packed<'a, W>> {
         }
         let storage: S::Storage<CheckedMember<'a, W>> = Storage::from_words(&head.scheme, record)?;
         counts.check_ones(head.scheme.probes(), storage.ones())?;
-        Ok(FilterOf::from_parts(head, storage, counts))
+        Ok(FilterOf { head, storage, counts })
     }
 }
 

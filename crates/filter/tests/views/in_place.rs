@@ -133,7 +133,8 @@ fn sectors_of_two_times_hold_what_was_synced() {
         filter.insert_all(1_000 * round + 500..1_000 * round + 1_000);
         let after = std::fs::read(&path).expect("there");
         let sectors = before.chunks(SECTOR).zip(after.chunks(SECTOR));
-        let mixed: Vec<u8> = sectors.flat_map(|(before, after)| if random.next() % 2 == 0 { before } else { after }).copied().collect();
+        let mixed: Vec<u8> =
+            sectors.flat_map(|(before, after)| if random.next().is_multiple_of(2) { before } else { after }).copied().collect();
         assert!(mixed != before && mixed != after);
         std::fs::write(&torn, mixed).expect("written");
         assert!(is_unfinished(open::<InLines>(&torn)));

@@ -143,7 +143,13 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
 }
 
 /// What was read, selected, and may be wrong.
-fn report<W: Write>(args: &Args, asked: &Asked, record_args: &RecordArgs, records: &Records, selection: &Selection<'_, W>) -> Result<Report, Failure> {
+fn report<W: Write>(
+    args: &Args,
+    asked: &Asked,
+    record_args: &RecordArgs,
+    records: &Records,
+    selection: &Selection<'_, W>,
+) -> Result<Report, Failure> {
     let mut report = Report::new("check");
     let (lines, selected) = (records.read(), selection.selected);
     report.field("lines", lines).field("selected", selected).field("inverted", args.invert_match);
