@@ -30,10 +30,7 @@ enum State {
 #[derive(Key)]
 enum Event {
     Started,
-    Moved {
-        by: i32,
-        axis: &'static str,
-    },
+    Moved { by: i32, axis: &'static str },
 }
 
 #[derive(Key)]
