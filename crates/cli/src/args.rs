@@ -93,6 +93,19 @@ pub(crate) fn bytes(text: &str) -> Result<u64, String> {
     }
 }
 
+/// Bytes of memory that do something: a small bare number is a slip, for which a filter of so few bytes would forget or answer anything.
+pub(crate) fn memory(text: &str) -> Result<u64, String> {
+    let size = bytes(text)?;
+    if size < LEAST_BARE && text.trim().bytes().all(|byte| byte.is_ascii_digit()) {
+        let size = text.trim();
+        return Err(format!("`{size}` would be {size} bytes; write a unit: {size}MiB, {size}KiB, or {size}B if bytes are meant"));
+    }
+    Ok(size)
+}
+
+/// Nobody counts less memory in bytes.
+const LEAST_BARE: u64 = 64 << 10;
+
 /// Probes that a filter can have.
 pub(crate) fn probes(text: &str) -> Result<u32, String> {
     let most = truebloom::MAX_PROBES;
@@ -141,8 +154,7 @@ pub(crate) fn seconds(text: &str) -> Result<f64, String> {
 /// The number times its suffix, and what follows the suffix.
 fn scaled(text: &str) -> Result<(u64, &str), String> {
     let text = text.trim();
-    let digits = text.find(|c: char| !matches!(c, '0'..='9' | '.' | '_' | 'e' | 'E' | '+')).unwrap_or(text.len());
-    let (number, suffix) = text.split_at(digits);
+    let (number, suffix) = split_number(text);
     let (factor, unit) = [
         ("Ki", 1 << 10),
         ("Mi", 1 << 20),
@@ -161,11 +173,42 @@ fn scaled(text: &str) -> Result<(u64, &str), String> {
     .into_iter()
     .find_map(|(name, factor)| suffix.strip_prefix(name).map(|unit| (factor, unit)))
     .unwrap_or((1, suffix));
-    let value = decimal(&number.replace('_', "")).and_then(|(digits, exponent)| whole(digits, exponent, factor));
+    let value = ungrouped(number).and_then(|number| decimal(&number).and_then(|(digits, exponent)| whole(digits, exponent, factor)));
     value.map(|value| (value, unit)).ok_or_else(|| match number {
         "" => format!("`{text}` is not a number; write it as 1000, 10k, 10M or 2.5e9"),
+        _ if text.contains(char::is_alphabetic) => {
+            format!("`{text}` is not a whole number below 2^64; write it as 1000, 1,000 or 2.5e9, or with {SUFFIXES}")
+        }
         _ => format!("`{text}` is not a whole number below 2^64"),
     })
+}
+
+/// What may follow a number.
+const SUFFIXES: &str = "k, M, G, T, P, E (powers of 1000) or Ki, Mi, Gi, Ti, Pi, Ei (powers of 1024)";
+
+/// The digits with their exponent, if there is one, and what follows: `1E` is a suffix, `1E5` an exponent.
+fn split_number(text: &str) -> (&str, &str) {
+    let end = text.find(|c: char| !matches!(c, '0'..='9' | '.' | '_' | ',')).unwrap_or(text.len());
+    let after = text[end..].strip_prefix(['e', 'E']).map(|after| after.strip_prefix(['+', '-']).unwrap_or(after));
+    let digits = after.map_or(0, |after| after.len() - after.trim_start_matches(|c: char| c.is_ascii_digit()).len());
+    match (after, digits) {
+        (Some(after), 1..) if end > 0 => text.split_at(text.len() - after.len() + digits),
+        _ => text.split_at(end),
+    }
+}
+
+/// The number without what groups its digits: underscores anywhere, commas before every three digits of the whole part.
+fn ungrouped(number: &str) -> Option<String> {
+    let whole = number.split(['.', 'e', 'E']).next().unwrap_or(number);
+    let rest = &number[whole.len()..];
+    let mut groups = whole.split(',');
+    let first = groups.next().unwrap_or_default();
+    let has_groups = whole.len() > first.len();
+    let are_whole = groups.all(|group| group.len() == 3) && (!has_groups || (1..=3).contains(&first.len()));
+    if !are_whole || rest.contains(',') {
+        return None;
+    }
+    Some(number.replace(['_', ','], ""))
 }
 
 /// Digits and power of ten.
@@ -210,6 +253,11 @@ mod tests {
             ("64Mi", 64 << 20),
             ("1.5M", 1_500_000),
             ("1e+3", 1000),
+            ("1,000,000", 1_000_000),
+            ("12,345.5k", 12_345_500),
+            ("1E", 1_000_000_000_000_000_000),
+            ("2Ei", 2 << 60),
+            ("1E5", 100_000),
             ("0", 0),
         ] {
             assert_eq!(count(text), Ok(expected), "{text}");
@@ -220,6 +268,8 @@ mod tests {
         assert_eq!(bits("64B"), Ok(512));
         assert_eq!(bytes("2GB"), Ok(2_000_000_000));
         assert_eq!(bytes("64Mi"), Ok(64 << 20));
+        assert_eq!((memory("64KiB"), memory("64B"), memory("1048576")), (Ok(65_536), Ok(64), Ok(1 << 20)));
+        assert!(memory("64").expect_err("a slip").contains("64MiB"));
     }
 
     #[test]
@@ -236,10 +286,33 @@ mod tests {
 
     #[test]
     fn what_is_no_number_says_how_to_write_one() {
-        for text in ["", "x", "1.5", "-3", "10Q", "1e30", "ten", "1e", "1..2", "M", "99999999999999999999", "1e-1", "1e99999999999"] {
+        for text in [
+            "",
+            "x",
+            "1.5",
+            "-3",
+            "10Q",
+            "1e30",
+            "ten",
+            "1e",
+            "1..2",
+            "M",
+            "1,00",
+            "1000,000",
+            ",1",
+            "1,000,",
+            "1,0000",
+            "1.5,000",
+            "e5",
+            "20E",
+            "99999999999999999999",
+            "1e-1",
+            "1e99999999999",
+        ] {
             let error = count(text).expect_err(text);
             assert!(error.contains('`'), "{error}");
         }
+        assert!(count("20E").expect_err("too many").contains("Ei (powers of 1024)"));
         assert!(bits("1MX").is_err() && bytes("1Mbit").is_err() && bits("4000000000GiB").is_err());
     }
 }

@@ -1,6 +1,7 @@
 //! Certificates as JSON (docs/CERTIFICATE.md).
 
 use crate::failure::Failure;
+use crate::lock::{check_begins, check_name};
 use serde_json::{Map, Value, json};
 use std::path::Path;
 use truebloom::file::Expected;
@@ -81,9 +82,14 @@ fn tail(one: &OneFilter) -> Value {
     Value::Object(fields)
 }
 
-/// Writes a certificate to a file, whole or not at all; to one that exists only with `force`.
+/// Writes a certificate to a file, whole or not at all; with `force` in place of another certificate.
 pub(crate) fn write(certificate: &Certificate, path: &Path, force: bool) -> Result<(), Failure> {
     let text = format!("{}\n", Value::Object(object(certificate)));
+    check_name(path)?;
+    if force {
+        // A certificate begins with its format.
+        check_begins(path, format!("{{\"format\":\"{FORMAT}\"").as_bytes(), "is not a certificate")?;
+    }
     let expected = if force { Expected::Anything } else { Expected::Nothing };
     crate::output::write_whole(path, expected, text.as_bytes())
 }

@@ -42,7 +42,10 @@ fn paint(text: &str, code: &str, is_terminal: bool) -> String {
         ALWAYS => true,
         NEVER => false,
         // An empty NO_COLOR is none: https://no-color.org
-        _ => is_terminal && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty()),
+        _ => {
+            let is_dumb = std::env::var_os("TERM").is_some_and(|term| term == "dumb");
+            is_terminal && !is_dumb && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty())
+        }
     };
     if shown { format!("\u{1b}[{code}m{text}\u{1b}[0m") } else { text.to_owned() }
 }

@@ -4,7 +4,7 @@ use crate::color;
 use std::fmt::Display;
 use std::io;
 use std::path::Path;
-use truebloom::FileError;
+use truebloom::{FileError, FormatError};
 
 /// An error on its way to standard error.
 #[derive(Debug)]
@@ -82,9 +82,23 @@ impl From<FileError> for Failure {
             FileError::Write { path, cause } => {
                 format!("cannot write {}: {cause}; check the folder, its permissions and its free space", path.display())
             }
-            FileError::Format { path, cause } => format!("{}: {cause}", path.display()),
+            FileError::Format { path, cause } => format!("{}: {}", path.display(), wrong_with_file(&cause)),
             other => other.to_string(),
         })
+    }
+}
+
+/// What is wrong with a file, in the words of the command.
+fn wrong_with_file(error: &FormatError) -> String {
+    match error {
+        FormatError::Truncated { found: 0, .. } => "the file is empty; make a filter with `truebloom create`, or copy it again".to_owned(),
+        FormatError::Kind { found } => {
+            format!("the file holds {found}; {} reads it", found.opened_by().rsplit(", or ").next().unwrap_or_default())
+        }
+        FormatError::Memory { bytes } => {
+            format!("cannot allocate the {} that it needs; read it on a larger machine", crate::report::bytes(*bytes))
+        }
+        other => other.to_string(),
     }
 }
 

@@ -2,11 +2,12 @@
 
 use crate::failure::Failure;
 use crate::lock::Lock;
-use crate::report::count;
+use crate::records;
+use crate::report::{count, fpr as fpr_text, rate_up};
 use crate::stop;
 use std::path::{Path, PathBuf};
 use truebloom::{AnyFilter, FileError, Filter, FormatError};
-use truebloom_math::{Plan, Target};
+use truebloom_math::{Plan, SchemeId, Target};
 
 pub(crate) fn open(path: &Path) -> Result<AnyFilter, Failure> {
     AnyFilter::open(path).map_err(Failure::from)
@@ -23,12 +24,39 @@ pub(crate) fn save(filter: &AnyFilter, lock: &Lock) -> Result<(), Failure> {
     lock.save(&shield, |file| filter.write_to(file))
 }
 
+/// Refuses to write to a file that is read as lines.
+pub(crate) fn check_not_input(path: &Path, inputs: &[PathBuf], reads_nothing: bool) -> Result<(), Failure> {
+    match records::same_file(path, inputs).filter(|_| !reads_nothing) {
+        Some(input) => Err(Failure::at(
+            path,
+            format_args!("is also read as an input ({}), and would be lost; name another file to write", records::name(input).display()),
+        )),
+        None => Ok(()),
+    }
+}
+
+/// Refuses a scheme for a layout that has one of its own.
+pub(crate) fn check_layout(scheme: SchemeId, layout: Layout) -> Result<(), Failure> {
+    if layout == Layout::Standard || matches!(scheme, SchemeId::Standard | SchemeId::Blocked) {
+        return Ok(());
+    }
+    Err(Failure::new("a blocked filter has a scheme of its own: leave --scheme or --layout out"))
+}
+
 /// More items than planned, in words: certain by the offers that set a bit, or, where a merge has mixed those up, likely by the fill.
 pub(crate) fn over_capacity(filter: &AnyFilter) -> String {
     let (changed, capacity) = (filter.changed(), filter.capacity().unwrap_or(0));
+    let now = filter.fpr();
+    let (is, rate) = if filter.fill_tells_rate() { ("is", fpr_text(&now, 4)) } else { ("is at most", rate_up(now.upper, 3)) };
+    let beside = match filter.rate().map(|asked| (asked, now.upper <= asked.to_f64())) {
+        Some((asked, true)) => format!(", still not above the {asked} asked for"),
+        Some((asked, false)) if filter.fill_tells_rate() => format!(", above the {asked} asked for"),
+        _ => String::new(),
+    };
+    let now = format!("its rate {is} {rate} now{beside}; plan for more with -n");
     if changed > capacity {
         return format!(
-            "more items than planned: at least {} distinct ones, planned for {}; the rate planned for no longer holds, plan for more with -n",
+            "more items than planned: at least {} distinct ones, planned for {}, so what the plan guarantees no longer holds; {now}",
             count(changed),
             count(capacity)
         );
@@ -36,7 +64,7 @@ pub(crate) fn over_capacity(filter: &AnyFilter) -> String {
     let found =
         filter.estimated_items().map_or("the filter is full".to_owned(), |items| format!("about {} by the fill", count(items as u64)));
     format!(
-        "probably more items than planned: {found}, planned for {}; if so, the rate planned for no longer holds, plan for more with -n",
+        "probably more items than planned: {found}, planned for {}; if so, what the plan guarantees no longer holds; {now}",
         count(capacity)
     )
 }

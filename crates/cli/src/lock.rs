@@ -1,16 +1,22 @@
 //! One writer at a time: a filter file that is read, changed and replaced is locked from before it is read until after it is replaced.
 
-use crate::failure::{Failure, warn};
+use crate::failure::{Failure, for_shell, warn};
 use crate::output;
 use crate::stop::{self, Shield};
 use std::fs::{File, TryLockError};
-use std::io;
+use std::io::{self, Read, Seek};
 use std::path::{Path, PathBuf};
-use truebloom::FileError;
 use truebloom::file::{Expected, Replacement, Unkept, check_target, open_regular};
+use truebloom::{FileError, FileHeader, FormatError};
 
 /// What is said of a file in the place of a new one.
 pub(crate) const EXISTS: &str = "exists already; add --force to overwrite it, or choose another name";
+
+/// What is said of a file that no command here has written.
+const FOREIGN: &str = "is not a truebloom file, and --force replaces only those; choose another name, or remove it yourself if it is not needed (were the arguments swapped?)";
+
+/// What is said of it in the place of a new file, without --force.
+const FOREIGN_EXISTS: &str = "exists already, and is not a truebloom file; choose another name (were the arguments swapped?)";
 
 /// The right to replace a file: the file that was there at the beginning, locked, or the knowledge that there was none. Given back when dropped.
 #[derive(Debug)]
@@ -28,15 +34,29 @@ impl Lock {
         Ok(Lock { path: path.to_owned(), file: Some(file) })
     }
 
-    /// The same for a file that a verb writes: it must not exist, or with `force` is locked to be replaced. What would fail at the end of a long run is reported at its beginning.
+    /// The same for a file that a verb writes: it must not exist, or with `force` be a file of ours, which is locked to be replaced. What would fail at the end of a long run is reported at its beginning.
     pub(crate) fn of_output(path: &Path, force: bool) -> Result<Lock, Failure> {
+        check_name(path)?;
         if !force && std::fs::symlink_metadata(path).is_ok() {
-            return Err(Failure::at(path, EXISTS));
+            // What --force would refuse is not proposed.
+            let foreign = open_regular(path).and_then(|file| begins_as_ours(&file)).is_ok_and(|ours| !ours);
+            return Err(Failure::at(path, if foreign { FOREIGN_EXISTS } else { EXISTS }));
         }
         stop::watch();
         check_target(path).map_err(Failure::from)?;
-        let file = if path.exists() { Some(locked(path, "is changing this filter")?) } else { None };
-        Ok(Lock { path: path.to_owned(), file })
+        if !path.exists() {
+            return Ok(Lock { path: path.to_owned(), file: None });
+        }
+        let file = locked(path, "is changing this filter")?;
+        if !begins_as_ours(&file).map_err(|error| Failure::at(path, error))? {
+            return Err(Failure::at(path, FOREIGN));
+        }
+        Ok(Lock { path: path.to_owned(), file: Some(file) })
+    }
+
+    /// Whether there is a file to be replaced.
+    pub(crate) fn replaces(&self) -> bool {
+        self.file.is_some()
     }
 
     /// Replaces the file, or makes it, unless the name is no longer what it was when it was locked.
@@ -46,6 +66,44 @@ impl Lock {
         tell_unkept(&self.path, &unkept);
         Ok(())
     }
+}
+
+/// Refuses a name under which no file is meant, and one in a folder that is not there.
+pub(crate) fn check_name(path: &Path) -> Result<(), Failure> {
+    if path.as_os_str() == "-" {
+        return Err(Failure::new(
+            "a file is needed here, and `-` would be standard output; name a file, or write ./- for one of that name",
+        ));
+    }
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+    match folder.filter(|folder| !folder.exists()) {
+        Some(folder) => {
+            Err(Failure::at(path, format_args!("there is no folder {}; make it with `mkdir -p {}`", folder.display(), for_shell(folder))))
+        }
+        None => Ok(()),
+    }
+}
+
+/// Whether nothing is lost with this file but what a command here has written: it is empty, or begins like a truebloom file.
+fn begins_as_ours(mut file: &File) -> io::Result<bool> {
+    let mut start = Vec::new();
+    file.by_ref().take(FileHeader::BYTES).read_to_end(&mut start)?;
+    file.rewind()?;
+    Ok(!matches!(FileHeader::from_bytes(&start), Err(FormatError::NotAFilter { .. } | FormatError::TextMode { .. })))
+}
+
+/// Refuses to replace a file that does not begin like what replaces it, unless it is empty; `what` says what it is not.
+pub(crate) fn check_begins(path: &Path, with: &[u8], what: &str) -> Result<(), Failure> {
+    let Ok(file) = open_regular(path) else { return Ok(()) };
+    let mut start = Vec::new();
+    file.take(with.len() as u64).read_to_end(&mut start).map_err(|error| Failure::at(path, error))?;
+    if start.is_empty() || start == with {
+        return Ok(());
+    }
+    Err(Failure::at(
+        path,
+        format_args!("{what}, and only such a file is replaced; choose another name, or remove it yourself if it is not needed"),
+    ))
 }
 
 /// A file, locked; `busy` is what another process that holds it does.

@@ -17,6 +17,7 @@ mod report;
 mod stop;
 mod subject;
 
+use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 use failure::Failure;
 use std::io::Write;
@@ -77,7 +78,7 @@ fn main() -> ExitCode {
     let matches = Command::command().color(color::choose(arguments)).try_get_matches();
     let result = match matches.and_then(|matches| Command::from_arg_matches(&matches)) {
         Ok(command) => run(command),
-        Err(error) if error.use_stderr() => error.exit(),
+        Err(error) if error.use_stderr() => without_far_tips(error).exit(),
         Err(help) => output::print_help(&help),
     };
     let result = result.and_then(|code| Ok(output::stdout().flush().map(|()| code)?));
@@ -96,6 +97,39 @@ fn main() -> ExitCode {
             ExitCode::from(2)
         }
     }
+}
+
+/// Tips that help: an option that is nearly the one given, and not how to have one taken for the name of a file.
+fn without_far_tips(mut error: clap::Error) -> clap::Error {
+    if error.kind() == ErrorKind::UnknownArgument {
+        error.remove(ContextKind::Suggested);
+    }
+    let text = |kind| match error.get(kind) {
+        Some(ContextValue::String(text)) => Some(text.clone()),
+        _ => None,
+    };
+    if let (Some(given), Some(near)) = (text(ContextKind::InvalidArg), text(ContextKind::SuggestedArg))
+        && !is_slip(&given, &near)
+    {
+        error.remove(ContextKind::SuggestedArg);
+    }
+    error
+}
+
+/// Whether one begins as the other does, or one or two letters make them alike.
+fn is_slip(given: &str, meant: &str) -> bool {
+    let prefix = given.chars().zip(meant.chars()).take_while(|(one, other)| one == other).count();
+    // Rows of the table of edit distances.
+    let mut row: Vec<usize> = (0..=meant.chars().count()).collect();
+    for (i, one) in given.chars().enumerate() {
+        let mut corner = std::mem::replace(&mut row[0], i + 1);
+        for (j, other) in meant.chars().enumerate() {
+            let changed = corner + usize::from(one != other);
+            corner = row[j + 1];
+            row[j + 1] = changed.min(corner + 1).min(row[j] + 1);
+        }
+    }
+    prefix >= "--".len() + 3 || row.last().is_some_and(|distance| *distance <= 2)
 }
 
 fn run(command: Command) -> Result<ExitCode, Failure> {
@@ -129,4 +163,22 @@ fn run(command: Command) -> Result<ExitCode, Failure> {
 fn print_examples() -> Result<ExitCode, Failure> {
     writeln!(crate::output::stdout(), "truebloom: Bloom filters whose false-positive rate is proven\n\n{EXAMPLES}")?;
     Ok(ExitCode::SUCCESS)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_slips_are_corrected() {
+        for (given, meant) in [("--fore", "--force"), ("--stric", "--strict"), ("--jsno", "--json"), ("--compress", "--compare")] {
+            assert!(is_slip(given, meant), "{given}");
+        }
+        assert!(!is_slip("--output", "--untrusted") && !is_slip("--size", "--seed-file"));
+    }
+
+    #[test]
+    fn the_definitions_are_sound() {
+        Command::command().debug_assert();
+    }
 }

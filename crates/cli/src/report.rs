@@ -1,9 +1,12 @@
 //! The one reporter: the same answer as aligned text for people and as one JSON object for programs.
 
 use crate::color;
-use crate::failure::printable;
+use crate::failure::{Failure, printable};
+use crate::{lock, output};
 use serde_json::{Map, Value};
 use std::io::{self, IsTerminal, Write};
+use std::path::{Path, PathBuf};
+use truebloom::file::{Expected, check_target};
 use truebloom_math::{Fpr, Rate};
 
 /// An answer under construction: lines for people, fields for programs, filled side by side.
@@ -26,6 +29,11 @@ impl Report {
         self
     }
 
+    /// The same, before all others.
+    pub(crate) fn first_line(&mut self, label: &str, text: impl Into<String>) {
+        self.lines.insert(0, (label.to_owned(), text.into()));
+    }
+
     /// A field of the JSON object.
     pub(crate) fn field(&mut self, name: &str, value: impl Into<Value>) -> &mut Report {
         self.fields.insert(name.to_owned(), value.into());
@@ -45,18 +53,23 @@ impl Report {
     }
 
     /// Prints it to standard error, beside an output of lines. Nothing is left to tell if that is closed.
-    pub(crate) fn print_aside(self, json: bool) {
+    pub(crate) fn print_aside(&self, json: bool) {
         let out = io::stderr().lock();
         let is_terminal = out.is_terminal();
         let _ = self.write_to(out, is_terminal, if json { Format::Json } else { Format::Text });
     }
 
-    fn write_to(self, mut out: impl Write, is_terminal: bool, format: Format) -> io::Result<()> {
+    /// What there is to say to programs.
+    pub(crate) fn fields(&self) -> &Map<String, Value> {
+        &self.fields
+    }
+
+    fn write_to(&self, mut out: impl Write, is_terminal: bool, format: Format) -> io::Result<()> {
         match format {
-            Format::Json => writeln!(out, "{}", Value::Object(self.fields)),
+            Format::Json => writeln!(out, "{}", Value::Object(self.fields.clone())),
             Format::Csv => {
                 writeln!(out, "field,value")?;
-                print_leaves(&mut out, "", &Value::Object(self.fields))
+                print_leaves(&mut out, "", &Value::Object(self.fields.clone()))
             }
             Format::Text => {
                 let width = self.lines.iter().map(|(label, _)| label.chars().count()).max().unwrap_or(0);
@@ -97,6 +110,60 @@ impl FormatArgs {
             (_, true) => Format::Csv,
             _ => Format::Text,
         }
+    }
+}
+
+/// Where a report goes that comes beside an output of lines.
+#[derive(clap::Args)]
+pub(crate) struct ReportTo {
+    /// Say at the end, on standard error, what was read and what of the output may be wrong; --report=FILE writes it to a file, as one JSON object
+    #[arg(long, value_name = "FILE", num_args = 0..=1, require_equals = true, default_missing_value = "-")]
+    report: Option<PathBuf>,
+}
+
+impl ReportTo {
+    /// Whether a report is wanted at all.
+    pub(crate) fn is_asked(&self) -> bool {
+        self.report.is_some()
+    }
+
+    /// Whether it goes to a file.
+    pub(crate) fn has_file(&self) -> bool {
+        self.file().is_some()
+    }
+
+    fn file(&self) -> Option<&Path> {
+        self.report.as_deref().filter(|path| path.as_os_str() != "-")
+    }
+
+    /// Fails early where the file could not be written, or is another one than a report.
+    pub(crate) fn check(&self) -> Result<(), Failure> {
+        let Some(path) = self.file() else { return Ok(()) };
+        lock::check_name(path)?;
+        lock::check_begins(path, b"{\"verb\":", "is not a report")?;
+        check_target(path).map_err(Failure::from)
+    }
+
+    /// Writes it, if it was asked for.
+    pub(crate) fn write(&self, report: &Report) -> Result<(), Failure> {
+        match (self.file(), &self.report) {
+            (Some(path), _) => {
+                output::write_whole(path, Expected::Anything, format!("{}\n", Value::Object(report.fields.clone())).as_bytes())
+            }
+            (None, Some(_)) => {
+                report.print_aside(false);
+                Ok(())
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+/// A key is bytes: its text, or null and its bytes in hexadecimal.
+pub(crate) fn key_fields(key: &[u8]) -> (Value, Value) {
+    match std::str::from_utf8(key) {
+        Ok(text) => (text.into(), Value::Null),
+        Err(_) => (Value::Null, key.iter().map(|byte| format!("{byte:02x}")).collect::<String>().into()),
     }
 }
 

@@ -79,6 +79,13 @@ pub trait Filter {
     /// The most distinct keys it can hold.
     fn most_items(&self) -> u64;
 
+    /// The text that a program keeps with it: [`FilterOf::set_label`].
+    fn label(&self) -> Option<&str>;
+
+    /// Keeps such a text; false, and nothing changes, if it is longer than 104 bytes or has a NUL.
+    #[must_use]
+    fn set_label(&mut self, text: &str) -> bool;
+
     /// Number of set bits.
     fn ones(&self) -> u64;
 
@@ -264,6 +271,14 @@ macro_rules! handed_on {
 
         fn most_items(&self) -> u64 {
             $each!(self, filter => filter.most_items())
+        }
+
+        fn label(&self) -> Option<&str> {
+            $each!(self, filter => filter.label())
+        }
+
+        fn set_label(&mut self, text: &str) -> bool {
+            $each!(self, filter => filter.set_label(text))
         }
 
         fn ones(&self) -> u64 {

@@ -54,6 +54,7 @@
 //! | many keys at a time | [`insert_all`](BloomFilter::insert_all), [`contains_all`](BloomFilter::contains_all), [`Answers`] |
 //! | many keys by many threads | `par_insert_all` and `par_contains_all`, with the feature `rayon` |
 //! | the filter that forgets, for streams without end, in either layout | [`recycling`] |
+//! | what filters have in common | [`Comparison`] |
 //! | counts, frequent keys | [`count_min`] |
 //! | what can be a key | [`Key`] |
 //! | hashers and seeds | [`PortableHasher`], [`ForeignHasher`], [`Seed`]; [`KeyHash`] for keys hashed once and used often |
@@ -74,6 +75,7 @@ mod arch;
 mod bits;
 mod bloom;
 mod bulk;
+mod compare;
 pub mod count_min;
 mod error;
 #[cfg(feature = "fs")]
@@ -97,6 +99,7 @@ pub use any_filter::AnyFilter;
 pub use bloom::{AtomicBlockedBloomFilter, AtomicBloomFilter, AtomicFilterOf};
 pub use bloom::{BlockedBloomFilter, BloomFilter, FilterBuilder, FilterFamily, FilterOf, Unseeded};
 pub use bulk::{Answers, AnswersIter};
+pub use compare::{CompareError, Comparison, Quantity, Share};
 #[cfg(feature = "fs")]
 pub use error::FileError;
 #[cfg(feature = "std")]

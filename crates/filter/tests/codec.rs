@@ -148,7 +148,7 @@ fn hostile_fields_are_refused_by_name() {
     let bits = sample().bits();
     let length = bits.div_ceil(64) * 8;
     let field = |field, expected, found| FormatError::Field { field, expected, found };
-    let cases: [(usize, &[u8], FormatError); 26] = [
+    let cases: [(usize, &[u8], FormatError); 29] = [
         (8, &[2, 0], FormatError::Version { expected: 1, found: 2 }),
         (10, &[2, 0], FormatError::Kind { found: FileKind::Blocked }),
         (10, &[0, 0], FormatError::Unknown { field: "kind", found: 0 }),
@@ -170,7 +170,11 @@ fn hostile_fields_are_refused_by_name() {
         (24, &(1u64 << 62).to_le_bytes(), field("payload length", Expected::Exactly(1 << 59), length)),
         (92, &[1], FormatError::Reserved { offset: 92 }),
         (120, &[1], FormatError::Reserved { offset: 120 }),
-        (247, &[1], FormatError::Reserved { offset: 120 }),
+        (143, &[1], FormatError::Reserved { offset: 120 }),
+        // A label is text, and after its end there is nothing.
+        (144, &[0xff], FormatError::Reserved { offset: 144 }),
+        (147, &[b'x'], FormatError::Reserved { offset: 144 }),
+        (247, &[1], FormatError::Reserved { offset: 144 }),
         (96, &[0; 8], field("payload offset", Expected::Exactly(256), 0)),
         (96, &[255; 8], field("payload offset", Expected::Exactly(256), u64::MAX)),
         (104, &[255; 8], field("payload length", Expected::Exactly(length), u64::MAX)),
@@ -181,7 +185,8 @@ fn hostile_fields_are_refused_by_name() {
         let error = refusal(&bytes);
         assert_eq!(error, expected);
         // Other bits need another payload; of reserved bytes the first is named.
-        let shown = if offset == 24 && patch[7] == 64 { 104 } else { offset.min(120) };
+        let first_reserved = if offset < 144 { offset.min(120) } else { 144 };
+        let shown = if offset == 24 && patch[7] == 64 { 104 } else { first_reserved };
         let at = error.header_bytes(&bytes).expect("one field");
         assert!(at.contains(&(shown as u64)), "{error}: {at:?}");
     }

@@ -169,8 +169,11 @@ impl fmt::Display for Error {
                 "the exact rate at {probes} probes takes more work than is allowed here (integers of {digits} bits); use fewer \
                  probes"
             ),
-            Error::TooLong { what, steps, allowed } => {
-                write!(f, "{what} would take {steps:.1e} steps, but at most {allowed:.1e} are allowed here; use smaller numbers")
+            Error::TooLong { what, allowed, .. } => {
+                write!(
+                    f,
+                    "{what} would take more than {allowed:.0e} steps, the most that one call may take (about a second); ask for fewer items, bits or probes"
+                )
             }
             Error::LawTooCostly { bits } => write!(
                 f,

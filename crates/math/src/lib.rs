@@ -58,7 +58,8 @@ mod tails;
 
 pub use error::{Error, Result};
 pub use estimate::{
-    BitsEstimate, ItemsEstimate, distinct, estimate_bits, items_by_likelihood, items_by_moments, items_from_ones, items_interval,
+    BitsEstimate, Ground, ItemsEstimate, distinct, estimate_bits, items_beyond, items_by_likelihood, items_by_moments, items_from_ones,
+    items_interval,
 };
 pub use exact::bisect::{bisect, try_bisect};
 pub use exact::fpr::{Fpr, Method};
@@ -70,7 +71,7 @@ pub use exact::power::power;
 pub use exact::random::mix;
 pub use exact::rate::Rate;
 pub use exact::work::as_one_call;
-pub use law::{BLOCK_BITS, Fill, Law, Layout, SchemeId, Variant, convergence, sets, simulation};
+pub use law::{BLOCK_BITS, BLOCK_PROBES, Fill, Law, Layout, SchemeId, Variant, convergence, sets, simulation};
 pub use one_filter::{
     Hits, HitsQuantile, RateMoments, RateQuantile, confidence_bound, false_positives, hits_quantile_bound, rate_moments,
     rate_quantile_bound,

@@ -62,8 +62,9 @@ pub(crate) struct Args {
     json: bool,
 }
 
+/// By its name in any case.
 fn library(name: &str) -> Result<&'static Profile, String> {
-    find(name).ok_or_else(|| {
+    find(&name.to_lowercase()).ok_or_else(|| {
         let names: Vec<&str> = PROFILES.iter().map(|profile| profile.name).collect();
         format!("`{name}` is not a library known here; take one of {}", names.join(", "))
     })

@@ -1,36 +1,32 @@
-//! `truebloom compare`: how much two filters have in common.
+//! `truebloom compare`: how much filters have in common.
 
 use crate::args;
+use crate::cmd::merge::mismatch;
 use crate::failure::Failure;
+use crate::filters;
 use crate::report::{FormatArgs, Report, count, significant};
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
-use truebloom::BloomFilter;
-use truebloom::verify::Verification;
-use truebloom_math::sets::{self, Bounds, Interval, SetSizes};
-use truebloom_math::{Variant, items_interval};
+use truebloom::{AnyFilter, CompareError, Comparison, Quantity, Share};
 
 const EXAMPLES: &str = "\
-Example:
+Examples:
   truebloom compare monday.tbl tuesday.tbl
+  truebloom compare --confidence 99.9% monday.tbl tuesday.tbl other.tbl
 
-Both filters must have the same bits, probes, hasher and seed: create the second with the --seed of the first (see `truebloom info`).
-The intervals hold for keys chosen independently of the seed. Intersections are refused: their set bits do not tell how many items they hold.";
+The filters must have the same bits, probes, scheme, hasher and seed: make them all from one, with `truebloom copy --empty`.
+The ranges hold for keys chosen independently of the seed. Intersections are refused: their set bits do not tell how many items they hold.";
 
-/// Estimate what two filters have in common, with intervals
+/// Estimate what filters have in common, with ranges
 #[derive(clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Args {
-    /// The first filter
-    #[arg(value_name = "A")]
-    a: PathBuf,
+    /// The filters to compare
+    #[arg(value_name = "FILTER", required = true, num_args = 2..)]
+    filters: Vec<PathBuf>,
 
-    /// The second filter
-    #[arg(value_name = "B")]
-    b: PathBuf,
-
-    /// Probability that all intervals hold
+    /// Probability that a range holds, each by itself
     #[arg(long, value_name = "SHARE", default_value = "95%", value_parser = args::confidence)]
     confidence: f64,
 
@@ -39,77 +35,69 @@ pub(crate) struct Args {
 }
 
 pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
-    let (mut a, b) = (open(&args.a)?, open(&args.b)?);
-    let (ones_a, bits, probes) = (a.ones(), a.bits(), a.probes());
-    a.union_with(&b).map_err(Failure::new)?;
-    let ones = [ones_a, b.ones(), a.ones()];
-    let values = sets::sizes(Variant::Standard, bits, probes, ones[0], ones[1], ones[2])?;
-    // Three intervals at a third of the error each: then all of them hold.
-    let each = 1.0 - (1.0 - args.confidence) / 3.0;
-    let mut intervals = Vec::new();
-    for ones in ones {
-        let estimate = items_interval(Variant::Standard, bits, probes, ones, each)?;
-        intervals.push(Interval { lower: estimate.lower, upper: estimate.upper });
-    }
-    let ranges = sets::intervals(intervals[0], intervals[1], intervals[2]);
-    let ranges = ranges
-        .ok_or_else(|| Failure::new("the three fills contradict each other: at least one filter does not hold what its bits suggest"))?;
-    report(args, &values, &ranges).print_as(args.format.format())?;
+    let filters = args.filters.iter().map(|path| filters::open(path)).collect::<Result<Vec<AnyFilter>, Failure>>()?;
+    let found = Comparison::of(&filters, args.confidence).map_err(|error| refusal(args, &error))?;
+    report(args, &found).print_as(args.format.format())?;
     Ok(ExitCode::SUCCESS)
 }
 
-/// Opens a filter whose set bits tell how many keys it holds.
-fn open(path: &Path) -> Result<BloomFilter, Failure> {
-    let filter = BloomFilter::open(path)?;
-    if filter.is_intersection() {
-        return Err(Failure::at(
-            path,
+fn refusal(args: &Args, error: &CompareError) -> Failure {
+    let name = |index: usize| args.filters.get(index).map_or(Path::new(""), PathBuf::as_path);
+    match error {
+        CompareError::Differs { index, cause } => mismatch("compare", name(0), name(*index), cause),
+        CompareError::Intersection { index } => Failure::at(
+            name(*index),
             "this is an intersection, and its set bits do not tell how many items it holds; compare the filters it was made of",
-        ));
-    }
-    if !Verification::of(&filter)?.fill().holds() {
-        return Err(Failure::at(
-            path,
+        ),
+        CompareError::Unfit { index } => Failure::at(
+            name(*index),
             "the set bits do not fit the keys it was offered, so they tell nothing about its items; see `truebloom verify`, and build the filter again",
-        ));
+        ),
+        CompareError::Law(error) => Failure::from(error.clone()),
+        other => Failure::new(other),
     }
-    Ok(filter)
 }
 
-/// What every interval rests on.
+/// What every range rests on.
 const ASSUMES: &str = "the keys were chosen independently of the seed";
 
-fn report(args: &Args, values: &SetSizes<Option<f64>>, ranges: &SetSizes<Bounds>) -> Report {
-    let mut ranges = *ranges;
-    // Nothing in common is no similarity, whatever the union.
-    if ranges.intersection.upper == 0.0 && ranges.union.lower > 0.0 {
-        ranges.jaccard = Bounds { lower: 0.0, upper: 0.0 };
-    }
+fn report(args: &Args, found: &Comparison) -> Report {
     let mut report = Report::new("compare");
     report.field("confidence", args.confidence).field("assumes", ASSUMES);
-    let rows = [
-        ("a", "in A", values.a, ranges.a),
-        ("b", "in B", values.b, ranges.b),
-        ("union", "in either", values.union, ranges.union),
-        ("intersection", "in both", values.intersection, ranges.intersection),
-        ("only_a", "in A only", values.only_a, ranges.only_a),
-        ("only_b", "in B only", values.only_b, ranges.only_b),
-        ("jaccard", "similarity", values.jaccard, ranges.jaccard),
-    ];
-    for (name, label, value, range) in rows {
-        let upper = if range.upper.is_finite() { Value::from(range.upper) } else { Value::Null };
-        report.field(name, json!({ "value": value, "lower": range.lower, "upper": upper }));
-        report.line(label, row(name == "jaccard", value, range));
+    let names: Vec<String> = args.filters.iter().map(|path| path.display().to_string()).collect();
+    let each = names.iter().zip(found.sizes.iter().zip(&found.own));
+    let each: Vec<Value> = each.map(|(name, (size, own))| json!({ "filter": name, "items": object(size), "own": object(own) })).collect();
+    report.field("filters", each);
+    let is_pair = names.len() == 2;
+    let of = |letter: &'static str, name: &str| if is_pair { letter.to_owned() } else { name.to_owned() };
+    let letters = ["A", "B"].into_iter().cycle();
+    for ((name, size), letter) in names.iter().zip(&found.sizes).zip(letters.clone()) {
+        report.line(&format!("in {}", of(letter, name)), row(size));
     }
-    report.line("", format!("all seven hold with {}% confidence if {ASSUMES}", significant(100.0 * args.confidence, 13)));
+    report.line(if is_pair { "in either" } else { "in any" }, row(&found.union));
+    report.line(if is_pair { "in both" } else { "in all" }, row(&found.common));
+    for ((name, own), letter) in names.iter().zip(&found.own).zip(letters) {
+        report.line(&format!("in {} only", of(letter, name)), row(own));
+    }
+    if let ([a, b], [own_a, own_b]) = (found.sizes.as_slice(), found.own.as_slice()) {
+        report.field("a", object(a)).field("b", object(b)).field("only_a", object(own_a)).field("only_b", object(own_b));
+    }
+    report.field("union", object(&found.union)).field("intersection", object(&found.common));
+    let Share { value, lower, upper, .. } = found.similarity;
+    report.field("jaccard", json!({ "value": value, "lower": lower, "upper": upper }));
+    let show = |x: f64| significant(x, 4);
+    let value = value.map_or("unknown".to_owned(), |value| format!("about {}", show(value)));
+    report.line("similarity", format!("{value} ({} to {})", show(lower), show(upper)));
+    report.line("", format!("each range by itself holds with {}% confidence if {ASSUMES}", significant(100.0 * args.confidence, 13)));
     report
 }
 
-fn row(is_share: bool, value: Option<f64>, range: Bounds) -> String {
-    let show = |x: f64| if is_share { significant(x, 4) } else { count(x.round() as u64) };
-    // Few bits may put the estimate of the mean fill outside of what is possible.
-    let value = if range.lower == range.upper { Some(range.lower) } else { value.map(|value| value.clamp(range.lower, range.upper)) };
-    let value = value.map_or("unknown".to_owned(), |value| format!("about {}", show(value)));
-    let upper = if range.upper.is_finite() { show(range.upper) } else { "any number".to_owned() };
-    format!("{value} ({} to {upper})", show(range.lower))
+fn object(quantity: &Quantity) -> Value {
+    json!({ "value": quantity.value, "lower": quantity.lower, "upper": quantity.upper })
+}
+
+fn row(quantity: &Quantity) -> String {
+    let value = quantity.value.map_or("unknown".to_owned(), |value| format!("about {}", count(value.round() as u64)));
+    let upper = quantity.upper.map_or("any number".to_owned(), count);
+    format!("{value} ({} to {upper})", count(quantity.lower))
 }

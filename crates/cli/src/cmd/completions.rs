@@ -2,9 +2,13 @@
 
 use crate::failure::Failure;
 use clap::CommandFactory;
+use clap::builder::PossibleValuesParser;
 use clap_complete::Shell;
 use std::io::Write;
 use std::process::ExitCode;
+use truebloom_audit::PROFILES;
+use truebloom_math::SchemeId;
+use truebloom_reproduce::Paper;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -23,7 +27,25 @@ pub(crate) struct Args {
 
 pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
     let mut script = Vec::new();
-    clap_complete::generate(args.shell, &mut crate::Command::command(), "truebloom", &mut script);
+    clap_complete::generate(args.shell, &mut with_names(crate::Command::command()), "truebloom", &mut script);
     crate::output::stdout().write_all(&script)?;
     Ok(ExitCode::SUCCESS)
+}
+
+/// The names that some arguments take, which the parser knows but does not list.
+fn with_names(command: clap::Command) -> clap::Command {
+    let schemes: Vec<&str> = SchemeId::ALL.into_iter().map(SchemeId::name).collect();
+    let libraries: Vec<&str> = PROFILES.iter().map(|profile| profile.name).collect();
+    let papers: Vec<&str> = Paper::ALL.into_iter().map(Paper::name).collect();
+    let lists = [
+        ("create", "scheme", &schemes),
+        ("plan", "scheme", &schemes),
+        ("fpr", "scheme", &schemes),
+        ("audit", "library", &libraries),
+        ("reproduce", "paper", &papers),
+    ];
+    lists.into_iter().fold(command, |command, (verb, argument, names)| {
+        let names: Vec<&'static str> = names.clone();
+        command.mut_subcommand(verb, |verb| verb.mut_arg(argument, |argument| argument.value_parser(PossibleValuesParser::new(names))))
+    })
 }

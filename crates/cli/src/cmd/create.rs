@@ -5,7 +5,7 @@ use crate::args::Size;
 use crate::failure::{Failure, warn};
 use crate::filters::{self, Layout};
 use crate::lock::Lock;
-use crate::records::{self, RecordArgs, Records};
+use crate::records::{self, Habit, RecordArgs, Records};
 use crate::report::{Report, bytes, count, fpr as fpr_text, fpr_value, plural, rate_up, rate_value};
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -79,6 +79,7 @@ pub(crate) fn seed(text: &str) -> Result<Seed, String> {
 }
 
 pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
+    filters::check_not_input(&args.filter, &args.inputs, args.empty)?;
     let lock = Lock::of_output(&args.filter, args.force)?;
     if !args.empty && records::is_terminal(&args.inputs) {
         return Err(Failure::new("there is nothing to read: name files, pipe lines in, or add --empty for a filter without items"));
@@ -94,19 +95,39 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
 
 fn build(mut filter: AnyFilter, plan: &Plan, args: &Args, lock: &Lock) -> Result<ExitCode, Failure> {
     let records = if args.empty { None } else { Some(records::insert_all(&mut filter, &args.records, &args.inputs, args.strict)?) };
+    // An accident upstream, such as a file that is not there yet, must not cost the filter that is.
+    if lock.replaces() && records.as_ref().is_some_and(|records| records.read() == 0) {
+        return Err(Failure::at(
+            &args.filter,
+            format_args!("stays as it was, as there was no {} to read; add --empty to replace it by an empty filter", args.records.noun()),
+        ));
+    }
     if filter.is_over_capacity() {
         warn(crate::filters::over_capacity(&filter));
     }
+    keep_extraction(&mut filter, args, records.as_ref());
     filters::save(&filter, lock)?;
     report(args, &filter, plan, records.as_ref())?.print(args.json)?;
     Ok(records.map_or(ExitCode::SUCCESS, |records| records.told_shortfall(&args.filter)))
 }
 
+/// Has the filter know how its keys were cut, and tells what will be missed.
+fn keep_extraction(filter: &mut AnyFilter, args: &Args, records: Option<&Records>) {
+    // Of an empty filter it is known as soon as something is inserted, or said now.
+    if (!args.empty || args.records.says_what_keys_are()) && !args.records.extraction().keep(filter) {
+        warn(format_args!(
+            "{} does not keep how its keys were read, as the names are too long; give the same options to `check` each time",
+            args.filter.display()
+        ));
+    }
+    if let Some(habit @ Habit::CarriageReturn) = records.and_then(Records::habit) {
+        warn(habit.hint());
+    }
+}
+
 /// The plan, for which records may have to be counted.
 fn plan(args: &Args) -> Result<Plan, Failure> {
-    if args.layout != Layout::Standard && !matches!(args.scheme, SchemeId::Standard | SchemeId::Blocked) {
-        return Err(Failure::new("a blocked filter has a scheme of its own: leave --scheme or --layout out"));
-    }
+    filters::check_layout(args.scheme, args.layout)?;
     let mut target = args.size.target().scheme(args.scheme).layout(args.layout.planned());
     let rate_and_bits = target.rate.is_some() && target.bits.is_some();
     // Too little in any case is the planner's to explain.
@@ -188,9 +209,8 @@ fn report(args: &Args, filter: &AnyFilter, plan: &Plan, records: Option<&Records
     report.line(
         "holds",
         format!(
-            "{}, {} of them new; planned for {}",
-            plural(filter.offered(), args.records.noun()),
-            count(filter.changed()),
+            "{}; planned for {}",
+            super::distinct(filter.offered(), filter.changed(), args.records.noun()),
             count(filter.capacity().unwrap_or(0))
         ),
     );

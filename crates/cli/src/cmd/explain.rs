@@ -2,16 +2,20 @@
 
 use crate::args::{bits, count, probes};
 use crate::failure::Failure;
+use crate::filters;
 use crate::report::{FormatArgs, Report, count as counted, fpr as fpr_text, fpr_value, plural, rate, significant};
 use serde_json::{Map, Value, json};
+use std::path::PathBuf;
 use std::process::ExitCode;
+use truebloom::Filter;
 use truebloom_math::occupancy::Occupancy;
 use truebloom_math::{Approximation, Fpr, Variant, as_one_call, bounds, efficiency, rate_moments, rate_quantile_bound};
 
 const EXAMPLES: &str = "\
 Examples:
   truebloom explain --bits 9585 --items 1000 --probes 7
-  truebloom explain -m 64MiB -n 50M -k 7 --variant classic";
+  truebloom explain -m 64MiB -n 50M -k 7 --variant classic
+  truebloom explain seen.tbl                           a filter that was built";
 
 /// The shares of filters whose fill and rate are given.
 const LEVELS: [f64; 5] = [0.001, 0.01, 0.5, 0.99, 0.999];
@@ -20,17 +24,21 @@ const LEVELS: [f64; 5] = [0.001, 0.01, 0.5, 0.99, 0.999];
 #[derive(clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Args {
+    /// Explain a filter that was built: its bits, probes and scheme, and unless -n is given the items that it holds at most
+    #[arg(value_name = "FILTER", conflicts_with_all = ["bits", "probes", "variant"])]
+    filter: Option<PathBuf>,
+
     /// Size of the filter, in bits (1M, 64Mi) or bytes (2MB, 64MiB)
-    #[arg(short = 'm', long, value_name = "SIZE", value_parser = bits, allow_hyphen_values = true)]
-    bits: u64,
+    #[arg(short = 'm', long, value_name = "SIZE", value_parser = bits, allow_hyphen_values = true, required_unless_present = "filter")]
+    bits: Option<u64>,
 
     /// Distinct items in the filter
-    #[arg(short = 'n', long, value_name = "N", value_parser = count, allow_hyphen_values = true)]
-    items: u64,
+    #[arg(short = 'n', long, value_name = "N", value_parser = count, allow_hyphen_values = true, required_unless_present = "filter")]
+    items: Option<u64>,
 
     /// Probes of an item
-    #[arg(short = 'k', long, value_name = "K", value_parser = probes, allow_hyphen_values = true)]
-    probes: u32,
+    #[arg(short = 'k', long, value_name = "K", value_parser = probes, allow_hyphen_values = true, required_unless_present = "filter")]
+    probes: Option<u32>,
 
     /// standard (independent positions) or classic (distinct bits)
     #[arg(long, default_value = "standard", value_parser = variant)]
@@ -48,45 +56,69 @@ fn variant(text: &str) -> Result<Variant, String> {
     }
 }
 
+/// The filter to explain.
+struct Explained {
+    variant: Variant,
+    bits: u64,
+    items: u64,
+    probes: u32,
+}
+
+impl Explained {
+    fn of(args: &Args) -> Result<Explained, Failure> {
+        let Some(path) = &args.filter else {
+            let (bits, items, probes) = (args.bits.unwrap_or(0), args.items.unwrap_or(0), args.probes.unwrap_or(0));
+            return Ok(Explained { variant: args.variant, bits, items, probes });
+        };
+        let filter = filters::open(path)?;
+        let variant = filter.scheme_id().variant().filter(|variant| *variant != Variant::Partitioned).ok_or_else(|| {
+            Failure::at(
+                path,
+                format_args!("it has the {} scheme; only filters of the standard and the classic one can be explained", filter.scheme_id()),
+            )
+        })?;
+        let items = match args.items {
+            Some(items) => items,
+            None => filter.verification()?.items().1.min(filter.most_items()),
+        };
+        Ok(Explained { variant, bits: filter.bits(), items, probes: filter.probes() })
+    }
+}
+
 pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
-    if args.items == 0 {
+    let of = Explained::of(args)?;
+    if of.items == 0 {
         return Err(Failure::new("items is 0, but must be at least 1: an empty filter needs no explanation"));
     }
     let mut report = Report::new("explain");
-    report.field("variant", args.variant.name()).field("bits", args.bits).field("items", args.items).field("probes", args.probes);
-    let size = format!(
-        "{} of {}, {}, {}",
-        args.variant,
-        plural(args.bits, "bit"),
-        plural(args.probes.into(), "probe"),
-        plural(args.items, "item")
-    );
+    report.field("variant", of.variant.name()).field("bits", of.bits).field("items", of.items).field("probes", of.probes);
+    let size = format!("{} of {}, {}, {}", of.variant, plural(of.bits, "bit"), plural(of.probes.into(), "probe"), plural(of.items, "item"));
     report.line("filter", size);
-    as_one_call(|| add_all(&mut report, args))?;
+    as_one_call(|| add_all(&mut report, &of))?;
     report.print_as(args.format.format())?;
     Ok(ExitCode::SUCCESS)
 }
 
-fn add_all(report: &mut Report, args: &Args) -> Result<(), Failure> {
-    let expected = args.variant.fpr(args.bits, args.items, args.probes)?;
-    let fills = add_fill(report, args)?;
-    add_rate(report, args, &expected, fills)?;
-    add_bounds(report, args, &expected);
-    add_approximations(report, args, &expected);
-    add_efficiency(report, args)
+fn add_all(report: &mut Report, of: &Explained) -> Result<(), Failure> {
+    let expected = of.variant.fpr(of.bits, of.items, of.probes)?;
+    let fills = add_fill(report, of)?;
+    add_rate(report, of, &expected, fills)?;
+    add_bounds(report, of, &expected);
+    add_approximations(report, of, &expected);
+    add_efficiency(report, of)
 }
 
 /// Gives back the numbers of set bits that the shares [`LEVELS`] of all filters keep to, where they are known and not only bounded.
-fn add_fill(report: &mut Report, args: &Args) -> Result<Option<Vec<u64>>, Failure> {
-    let law = match args.variant {
-        Variant::Classic => Occupancy::classic(args.bits, args.items, args.probes)?,
-        _ => Occupancy::standard(args.bits, args.items, args.probes)?,
+fn add_fill(report: &mut Report, of: &Explained) -> Result<Option<Vec<u64>>, Failure> {
+    let law = match of.variant {
+        Variant::Classic => Occupancy::classic(of.bits, of.items, of.probes)?,
+        _ => Occupancy::standard(of.bits, of.items, of.probes)?,
     };
     let (mean, variance) = (law.mean()?, law.variance()?);
     let mut quantiles = Map::new();
     let mut ends = Vec::new();
     // Summed where that takes milliseconds, proven bounds beyond.
-    let is_summed = args.items.saturating_mul(args.probes.into()).min(args.bits) <= 20_000;
+    let is_summed = of.items.saturating_mul(of.probes.into()).min(of.bits) <= 20_000;
     for level in LEVELS {
         let quantile = if is_summed { law.exact_quantile(level)? } else { law.quantile(level)? };
         quantiles
@@ -94,12 +126,12 @@ fn add_fill(report: &mut Report, args: &Args) -> Result<Option<Vec<u64>>, Failur
         ends.push(quantile);
     }
     report.field("fill", json!({ "mean": mean, "variance": variance, "quantiles": quantiles }));
-    let share = significant(100.0 * mean / args.bits as f64, 4);
+    let share = significant(100.0 * mean / of.bits as f64, 4);
     report.line(
         "fill",
         format!(
             "{} bits set on average ({share}%), standard deviation {}",
-            if args.bits < 10_000 { significant(mean, 6) } else { counted(mean.round() as u64) },
+            if of.bits < 10_000 { significant(mean, 6) } else { counted(mean.round() as u64) },
             significant(variance.sqrt(), 4)
         ),
     );
@@ -107,19 +139,19 @@ fn add_fill(report: &mut Report, args: &Args) -> Result<Option<Vec<u64>>, Failur
     Ok(is_summed.then(|| ends.iter().map(|end| end.upper).collect()))
 }
 
-fn add_rate(report: &mut Report, args: &Args, expected: &Fpr, fills: Option<Vec<u64>>) -> Result<(), Failure> {
+fn add_rate(report: &mut Report, of: &Explained, expected: &Fpr, fills: Option<Vec<u64>>) -> Result<(), Failure> {
     report.line("expected rate", fpr_text(expected, 9));
     // It takes the work of a rate at twice the probes, and the rest is worth having without it.
-    let variance = rate_moments(args.variant, args.bits, args.items, args.probes).ok().map(|moments| moments.variance);
+    let variance = rate_moments(of.variant, of.bits, of.items, of.probes).ok().map(|moments| moments.variance);
     let spread = variance.map_or(f64::NAN, |variance| variance.sqrt() / expected.value);
     let mut quantiles = Map::new();
-    let law = args.variant.law(args.bits, args.probes)?;
+    let law = of.variant.law(of.bits, of.probes)?;
     for (i, level) in LEVELS.into_iter().enumerate() {
         // The rate of one filter rises with its fill, so its quantile is that of the fill.
         let at_fill = fills.as_ref().map(|fills| law.fpr_at_fill(&[fills[i]])).transpose()?.flatten();
         let fpr = match at_fill {
             Some(fpr) => fpr,
-            None => rate_quantile_bound(args.variant, args.bits, args.items, args.probes, level)?.fpr,
+            None => rate_quantile_bound(of.variant, of.bits, of.items, of.probes, level)?.fpr,
         };
         quantiles.insert(level.to_string(), Value::Object(fpr_value(&fpr)));
         if level == 0.99 || level == 0.999 {
@@ -134,9 +166,9 @@ fn add_rate(report: &mut Report, args: &Args, expected: &Fpr, fills: Option<Vec<
     Ok(())
 }
 
-fn add_bounds(report: &mut Report, args: &Args, expected: &Fpr) {
+fn add_bounds(report: &mut Report, of: &Explained, expected: &Fpr) {
     // They are for distinct bits, at most as many as there are.
-    let Ok(found) = bounds::rates(args.bits, args.items, args.probes) else { return };
+    let Ok(found) = bounds::rates(of.bits, of.items, of.probes) else { return };
     let named = [("lower_by_mean", "lower by mean", found.lower_by_mean), ("lower", "lower", found.lower), ("upper", "upper", found.upper)];
     let fields = named.iter().map(|(name, _, fpr)| ((*name).to_owned(), Value::Object(fpr_value(fpr)))).collect();
     report.field("bounds", Value::Object(fields));
@@ -145,10 +177,10 @@ fn add_bounds(report: &mut Report, args: &Args, expected: &Fpr) {
     }
 }
 
-fn add_approximations(report: &mut Report, args: &Args, expected: &Fpr) {
+fn add_approximations(report: &mut Report, of: &Explained, expected: &Fpr) {
     let mut fields = Map::new();
     for approximation in [Approximation::SeveranceLohman, Approximation::Knuth, Approximation::Grandi] {
-        let Ok(value) = approximation.value(args.bits, args.items, args.probes) else { continue };
+        let Ok(value) = approximation.value(of.bits, of.items, of.probes) else { continue };
         fields.insert(approximation.name().to_owned(), value.into());
         report.line(approximation.name(), with_error(&rate(value, 6), value, expected));
     }
@@ -162,8 +194,8 @@ fn with_error(text: &str, value: f64, expected: &Fpr) -> String {
     format!("{text}  {:+.3e} relative", value / expected.value - 1.0)
 }
 
-fn add_efficiency(report: &mut Report, args: &Args) -> Result<(), Failure> {
-    let value = efficiency(args.variant, args.bits, args.items, args.probes)?;
+fn add_efficiency(report: &mut Report, of: &Explained) -> Result<(), Failure> {
+    let value = efficiency(of.variant, of.bits, of.items, of.probes)?;
     report.field("efficiency", value);
     report.line(
         "efficiency",

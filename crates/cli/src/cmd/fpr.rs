@@ -76,7 +76,7 @@ fn variant(text: &str) -> Result<Variant, String> {
 }
 
 pub(crate) fn scheme(text: &str) -> Result<SchemeId, String> {
-    text.parse().map_err(|error: truebloom_math::Error| error.to_string())
+    text.to_lowercase().parse().map_err(|error: truebloom_math::Error| error.to_string())
 }
 
 /// The names of those schemes, for a help text.

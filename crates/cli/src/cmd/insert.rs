@@ -3,7 +3,7 @@
 use crate::failure::{Failure, warn};
 use crate::filters;
 use crate::lock::Lock;
-use crate::records::{self, RecordArgs, Records};
+use crate::records::{self, Extraction, Habit, KeysOf, RecordArgs, Records};
 use crate::report::{Report, count, plural};
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -55,7 +55,20 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
         ));
     }
     let before = (filter.offered(), filter.changed());
-    let records = records::insert_all(&mut filter, &args.records, &args.inputs, args.strict)?;
+    let kept = Extraction::of(&filter);
+    let KeysOf { args: record_args, doubt, is_kept, other_form } = args.records.for_filters(&[(&args.filter, kept.clone())])?;
+    let records = records::insert_all(&mut filter, &record_args, &args.inputs, args.strict);
+    if other_form || is_kept && !records.as_ref().is_ok_and(Records::complete) {
+        doubt.iter().for_each(warn);
+    }
+    let records = records?;
+    // The first keys say what the others are.
+    if filter.label().is_none() && before.0 == 0 {
+        let _ = record_args.extraction().keep(&mut filter);
+    }
+    if let Some(habit @ Habit::CarriageReturn) = records.habit().filter(|_| kept.is_none()) {
+        warn(habit.hint());
+    }
     if filter.is_over_capacity() {
         warn(filters::over_capacity(&filter));
     }
@@ -68,7 +81,7 @@ fn report(args: &Args, filter: &AnyFilter, before: (u64, u64), records: &Records
     let mut report = Report::new("insert");
     let (offered, changed) = (filter.offered() - before.0, filter.changed() - before.1);
     report.field("filter", args.filter.display().to_string()).field("inserted", offered).field("new", changed);
-    report.line("inserted", format!("{}, {} of them new", plural(offered, args.records.noun()), count(changed)));
+    report.line("inserted", format!("{}, at least {} new to it", plural(offered, args.records.noun()), count(changed)));
     super::add_state(&mut report, filter)?;
     records.add_shortfall(&mut report);
     Ok(report)

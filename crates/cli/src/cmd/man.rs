@@ -11,15 +11,16 @@ const EXAMPLES: &str = "\
 Examples:
   truebloom man | man -l -                     the page of truebloom
   truebloom man create | man -l -              that of a verb
+  truebloom man count merge | man -l -         that of a verb in a folder of verbs
   truebloom man --into ~/.local/share/man/man1";
 
 /// Print a manual page, or write all of them into a folder
 #[derive(clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Args {
-    /// The verb to describe; truebloom itself unless given
+    /// The verb to describe, and of a folder of verbs the one in it; truebloom itself unless given
     #[arg(value_name = "VERB")]
-    verb: Option<String>,
+    verb: Vec<String>,
 
     /// Write the pages of truebloom and all its verbs into this folder
     #[arg(long, value_name = "FOLDER", conflicts_with = "verb")]
@@ -31,20 +32,23 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
     command.build();
     if let Some(folder) = &args.into {
         std::fs::create_dir_all(folder).map_err(|error| Failure::at(folder, error))?;
-        for page in std::iter::once(&command).chain(command.get_subcommands()) {
+        for page in pages(&command) {
             let path = folder.join(format!("{}.1", page_name(page)));
             crate::output::write_whole(&path, Expected::Anything, &render(page)?)?;
         }
         return Ok(ExitCode::SUCCESS);
     }
-    let page = match &args.verb {
-        None => &command,
-        Some(verb) => {
-            command.find_subcommand(verb).ok_or_else(|| Failure::new(format_args!("there is no verb `{verb}`; see `truebloom help`")))?
-        }
-    };
+    let page = args.verb.iter().try_fold(&command, |page, verb| {
+        page.find_subcommand(verb)
+            .ok_or_else(|| Failure::new(format_args!("there is no verb `{}`; see `truebloom help`", args.verb.join(" "))))
+    })?;
     crate::output::stdout().write_all(&render(page)?)?;
     Ok(ExitCode::SUCCESS)
+}
+
+/// A command, its verbs, and theirs.
+fn pages(command: &clap::Command) -> Vec<&clap::Command> {
+    std::iter::once(command).chain(command.get_subcommands().flat_map(pages)).collect()
 }
 
 fn page_name(command: &clap::Command) -> String {

@@ -47,7 +47,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
     for path in others {
         let other = filters::open(path)?;
         let result = if args.intersect { merged.intersect_with(&other) } else { merged.union_with(&other) };
-        result.map_err(|error| mismatch(first, path, &error))?;
+        result.map_err(|error| mismatch("merge", first, path, &error))?;
     }
     if merged.is_over_capacity() {
         warn(crate::filters::over_capacity(&merged));
@@ -58,29 +58,24 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
 }
 
 /// What differs, and the commands that make filters which do not.
-fn mismatch(first: &Path, other: &Path, error: &MergeError) -> Failure {
-    let (name, ours, theirs) = match *error {
+pub(crate) fn mismatch(verb: &str, first: &Path, other: &Path, error: &MergeError) -> Failure {
+    let differ =
+        |name: &str, ours: &str, theirs: &str| format!("{} has {name} {ours}, {} has {name} {theirs}", first.display(), other.display());
+    let why = match *error {
         // Not the seeds themselves: whoever knows one can choose keys that pass.
-        MergeError::Seed => return refusal(first, &format!("{} and {} have different seeds", first.display(), other.display())),
-        MergeError::Bits { ours, theirs } => ("bits", ours.to_string(), theirs.to_string()),
-        MergeError::Probes { ours, theirs } => ("probes", ours.to_string(), theirs.to_string()),
-        MergeError::Scheme { ours, theirs } => ("scheme", ours.to_string(), theirs.to_string()),
+        MergeError::Seed => format!("{} and {} have different seeds", first.display(), other.display()),
+        MergeError::Bits { ours, theirs } => differ("bits", &ours.to_string(), &theirs.to_string()),
+        MergeError::Probes { ours, theirs } => differ("probes", &ours.to_string(), &theirs.to_string()),
+        MergeError::Scheme { ours, theirs } => differ("scheme", ours, theirs),
         MergeError::Hasher { ours, theirs } => {
-            let name = |id: Option<truebloom::HasherId>| id.map_or("unknown", truebloom::HasherId::name).to_owned();
-            ("hasher", name(ours), name(theirs))
+            let name = |id: Option<truebloom::HasherId>| id.map_or("unknown", truebloom::HasherId::name);
+            differ("hasher", name(ours), name(theirs))
         }
-        _ => return Failure::new(format_args!("{} and {}: {error}; nothing was written", first.display(), other.display())),
+        _ => format!("{} and {}: {error}", first.display(), other.display()),
     };
-    differ(first, other, name, &ours, &theirs)
-}
-
-fn differ(first: &Path, other: &Path, name: &str, ours: &str, theirs: &str) -> Failure {
-    refusal(first, &format!("{} has {name} {ours}, {} has {name} {theirs}", first.display(), other.display()))
-}
-
-fn refusal(first: &Path, why: &str) -> Failure {
+    let unwritten = if verb == "merge" { "; nothing was written" } else { "" };
     Failure::new(format_args!(
-        "cannot merge: {why}; nothing was written. Make the second like the first and fill it again from its data:\n  \
+        "cannot {verb}: {why}{unwritten}. Make the second like the first and fill it again from its data:\n  \
          truebloom copy --empty {} NEW && truebloom insert NEW INPUT",
         for_shell(first)
     ))

@@ -18,6 +18,7 @@ pub(crate) mod insert;
 pub(crate) mod man;
 pub(crate) mod merge;
 pub(crate) mod plan;
+mod plan_beyond;
 mod plan_recycling;
 pub(crate) mod reproduce;
 pub(crate) mod simulate;
@@ -27,6 +28,18 @@ pub(crate) mod verify;
 use crate::failure::Failure;
 use crate::report::{Report, count, fpr as fpr_text, fpr_value, plural, rate_up, rate_value};
 use truebloom::{AnyFilter, Filter};
+
+/// `130 lines, at least 128 distinct (2 repeat others, or set no bit of their own)`
+pub(crate) fn distinct(offered: u64, changed: u64, noun: &str) -> String {
+    if offered == 0 {
+        return plural(0, noun);
+    }
+    let rest = offered.saturating_sub(changed);
+    let verb = if rest == 1 { "repeats another, or sets" } else { "repeat others, or set" };
+    let why = if rest == 0 { String::new() } else { format!(" ({} {verb} no bit of its own)", count(rest)) };
+    let why = if rest == 1 { why } else { why.replace("its own", "their own") };
+    format!("{}, at least {} distinct{why}", plural(offered, noun), count(changed))
+}
 
 /// What a filter holds now, after a verb that changed it.
 pub(crate) fn add_state(report: &mut Report, filter: &AnyFilter) -> Result<(), Failure> {
@@ -42,7 +55,7 @@ pub(crate) fn add_state(report: &mut Report, filter: &AnyFilter) -> Result<(), F
         .field("over_capacity", filter.is_over_capacity());
     let bounds = if filter.is_merged() { ", as bounds" } else { "" };
     let planned = filter.capacity().map_or(String::new(), |items| format!("; planned for {}", count(items)));
-    report.line("holds", format!("{}, at least {} of them new{bounds}{planned}", plural(filter.offered(), "key"), count(filter.changed())));
+    report.line("holds", format!("{}{bounds}{planned}", distinct(filter.offered(), filter.changed(), "key")));
     let asked = filter.rate().map_or(String::new(), |asked| format!("asked {asked}, "));
     let now = if filter.fill_tells_rate() { fpr_text(&now, 4) } else { format!("at most {}", rate_up(now.upper, 3)) };
     report.line("rate", format!("{asked}this filter's {now} now"));

@@ -1,9 +1,10 @@
 //! `truebloom plan`: what a filter would take, before one is built.
 
+use super::plan_beyond;
 use crate::args::Size;
 use crate::certificate;
 use crate::failure::Failure;
-use crate::filters::Alternative;
+use crate::filters::{self, Alternative};
 use crate::report::{FormatArgs, Report, bytes, fpr_value, plural, proven, rate, rate_value};
 use serde_json::{Value, json};
 use std::io::Write;
@@ -16,7 +17,9 @@ const EXAMPLES: &str = "\
 Give two of -n, -p and -m; truebloom computes the third:
   truebloom plan -n 10M -p 0.1%                  the fewest bits for a rate
   truebloom plan --bits 64MiB -p 1e-6            the most items that fit
-  truebloom plan -n 10M --bits 16MiB             the best rate of a size
+  truebloom plan -n 10M --memory 16MiB           the best rate of a size
+  truebloom plan -n 10M --bits-per-item 10       the same
+  truebloom plan -n 10M -p 1% --layout blocked   one cache line per lookup
   truebloom plan -n 1G -p 1% --max-memory 2GiB    refuse more than that
   truebloom plan -n 10M -p 0.1% --mean           the fewest bits for the average alone
   truebloom plan -n 1M -p 1e-6 --scheme cube --mean
@@ -46,11 +49,20 @@ pub(crate) struct Args {
     #[arg(long, requires = "prove")]
     force: bool,
 
+    /// Size as bits per item, with -n: 10, 14.4
+    #[arg(long, value_name = "BITS", value_parser = bits_per_item, conflicts_with_all = ["bits", "memory", "recycling"])]
+    bits_per_item: Option<f64>,
+
     #[command(flatten)]
     recycling: super::plan_recycling::Options,
 
     #[command(flatten)]
     format: FormatArgs,
+}
+
+fn bits_per_item(text: &str) -> Result<f64, String> {
+    let found = text.trim().parse::<f64>().ok().filter(|bits| *bits > 0.0 && *bits <= 1e6);
+    found.ok_or_else(|| format!("`{text}` is not a number of bits per item above 0 and at most a million; write it as 10 or 14.4"))
 }
 
 fn scheme_help() -> String {
@@ -66,7 +78,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
         super::plan_recycling::report(&args.recycling, &args.size)?.print_as(args.format.format())?;
         return Ok(ExitCode::SUCCESS);
     }
-    let target = args.size.target().scheme(args.scheme);
+    let target = target(args)?;
     let plan = Plan::new(&target)?;
     let Some(path) = &args.prove else {
         report(&plan, &target)?.print_as(args.format.format())?;
@@ -82,6 +94,20 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
     add_certificate(&mut report, &certificate, path);
     report.print_as(args.format.format())?;
     Ok(ExitCode::SUCCESS)
+}
+
+/// What is asked for, in bits.
+fn target(args: &Args) -> Result<Target, Failure> {
+    let layout = args.recycling.layout();
+    filters::check_layout(args.scheme, layout)?;
+    let mut target = args.size.target().scheme(args.scheme).layout(layout.planned());
+    target.bits = target.bits.or(args.recycling.bits());
+    if let Some(each) = args.bits_per_item {
+        let items = target.items.ok_or_else(|| Failure::new("bits per item are of a number of items; give it with -n"))?;
+        let bits = (items as f64 * each).ceil();
+        target.bits = Some(if bits < 9e18 { bits as u64 } else { u64::MAX });
+    }
+    Ok(target)
 }
 
 /// The certificate of a plan of the standard filter. It claims that the size is the smallest where that was proven: for the average rate.
@@ -147,6 +173,7 @@ fn report(plan: &Plan, target: &Target) -> Result<Report, Failure> {
         ),
     );
     add_promise(&mut report, plan);
+    plan_beyond::add_overload(&mut report, plan)?;
     add_mean(&mut report, plan, target)?;
     if plan.scheme == SchemeId::Standard {
         add_blocked(&mut report, plan, Alternative::of(target, plan).as_ref());
@@ -154,6 +181,7 @@ fn report(plan: &Plan, target: &Target) -> Result<Report, Failure> {
     } else {
         add_standard(&mut report, plan, target)?;
     }
+    plan_beyond::add_static(&mut report, plan);
     Ok(report)
 }
 

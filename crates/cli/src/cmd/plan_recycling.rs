@@ -18,7 +18,7 @@ pub(crate) struct Options {
     recycling: bool,
 
     /// Memory in all, as --bits but always in bytes
-    #[arg(long, value_name = "BYTES", value_parser = args::bytes, requires = "recycling", conflicts_with_all = ["bits", "items"])]
+    #[arg(long, value_name = "BYTES", value_parser = args::memory, conflicts_with = "bits")]
     memory: Option<u64>,
 
     /// Remember an item while so many new ones come (10M), or for a time (1h, with --arrival); with a size given: what share is forgotten then
@@ -37,8 +37,8 @@ pub(crate) struct Options {
     #[arg(long, value_name = "N", value_parser = args::count, requires = "recycling")]
     over: Option<u64>,
 
-    /// blocked: one phase with all probes of an item in one cache line as well; auto: where it takes at most 10% more bits
-    #[arg(long, value_name = "LAYOUT", default_value = "standard", hide_possible_values = true, requires = "recycling")]
+    /// standard: the fewest bits; blocked: all probes of an item in one cache line, with --recycling for one phase as well; auto: blocked where that takes at most 10% more bits
+    #[arg(long, value_name = "LAYOUT", default_value = "standard", hide_possible_values = true)]
     layout: Layout,
 }
 
@@ -56,6 +56,15 @@ fn per_second(text: &str) -> Result<f64, String> {
 impl Options {
     pub(crate) fn asked(&self) -> bool {
         self.recycling
+    }
+
+    pub(crate) fn layout(&self) -> Layout {
+        self.layout
+    }
+
+    /// The bits of a memory.
+    pub(crate) fn bits(&self) -> Option<u64> {
+        self.memory.map(|bytes| bytes.saturating_mul(8))
     }
 
     /// New items to remember.
@@ -167,7 +176,7 @@ struct Asked {
 pub(crate) fn report(options: &Options, size: &Size) -> Result<Report, Failure> {
     let gap = options.gap()?;
     let Some(asked) = size.rate else { return Err(Failure::new("give the average rate with -p")) };
-    let bits = size.bits.or(options.memory.map(|bytes| bytes.saturating_mul(8)));
+    let bits = size.bits.or(options.bits());
     let (designs, what) = match (bits, size.items, gap) {
         (Some(bits), None, _) => {
             (Designs::of_bits(bits, &asked, options.layout)?, format!("{} ({})", plural(bits, "bit"), bytes(bits.div_ceil(8))))

@@ -11,6 +11,8 @@ pub(crate) struct Answers {
     pub(crate) hashes: Vec<KeyHash>,
     /// A bit for each key that a filter contains, in the order of [`truebloom::Filter::contains_all_hashes`].
     pub(crate) contained: Vec<u64>,
+    /// The same for each of several filters.
+    pub(crate) each: Vec<Vec<u64>>,
 }
 
 /// How keys are answered.
@@ -21,6 +23,26 @@ impl Answers {
     pub(crate) fn hash(&mut self, batch: Batch<'_>, hasher: PortableHasher) {
         self.hashes.clear();
         self.hashes.extend(batch.iter().map(|(_, key)| hasher.hash(key)));
+    }
+
+    /// Looks every key up in filters that share a hasher, each with the index of its words in `each`, which are appended there.
+    pub(crate) fn look_up_all<'a>(
+        &mut self,
+        batch: Batch<'_>,
+        hasher: PortableHasher,
+        filters: impl Iterator<Item = (usize, &'a AnyFilter)> + Clone,
+    ) {
+        let mut keys = batch.iter();
+        loop {
+            self.hashes.clear();
+            self.hashes.extend(keys.by_ref().take(HASHED).map(|(_, key)| hasher.hash(key)));
+            if self.hashes.is_empty() {
+                return;
+            }
+            for (index, filter) in filters.clone() {
+                self.each[index].extend(filter.contains_all_hashes(&self.hashes).words());
+            }
+        }
     }
 
     /// Looks every key up; its hash is forgotten.

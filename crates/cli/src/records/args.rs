@@ -20,59 +20,63 @@ const MOST_THREADS: usize = 256;
 pub(crate) struct RecordArgs {
     /// Records end with NUL, not with a newline; so does the output
     #[arg(short = '0', long = "null", conflicts_with_all = ["crlf", "csv", "json_field", "fixed"])]
-    null: bool,
+    pub(super) null: bool,
 
     /// Lines end with CR LF; so does the output
     #[arg(long, conflicts_with_all = ["fixed"])]
-    crlf: bool,
+    pub(super) crlf: bool,
 
     /// The key is this field, or these: 2, 1,3, 2-4, counted from 1 as `cut` does
     #[arg(short = 'f', long, value_name = "LIST", conflicts_with_all = ["csv", "json_field", "fixed"])]
-    field: Option<Fields>,
+    pub(super) field: Option<Fields>,
 
     /// Fields are separated by this character [default: TAB, with --csv a comma]
     #[arg(short = 'd', long, value_name = "CHAR", value_parser = delimiter)]
-    delimiter: Option<u8>,
+    pub(super) delimiter: Option<u8>,
 
     /// Records are comma-separated values, with quotes as RFC 4180 has them; the first names the columns
     #[arg(long)]
-    csv: bool,
+    pub(super) csv: bool,
 
-    /// The key is this CSV column, by name or number
-    #[arg(long, value_name = "NAME", requires = "csv")]
-    column: Option<String>,
+    /// The key is this CSV column, by name or number; implies --csv
+    #[arg(long, value_name = "NAME", conflicts_with_all = ["null", "field", "json_field", "fixed"])]
+    pub(super) column: Option<String>,
 
     /// The first CSV record is one like the others
-    #[arg(long, requires = "csv")]
-    no_header: bool,
+    #[arg(long)]
+    pub(super) no_header: bool,
 
     /// Lines are JSON; the key is this member, .name or .outer.inner
     #[arg(long, value_name = "PATH", conflicts_with_all = ["csv", "fixed"])]
-    json_field: Option<json::Path>,
+    pub(super) json_field: Option<json::Path>,
+
+    /// Keys are whole lines, however those of the filter were cut
+    #[arg(long, conflicts_with_all = ["null", "crlf", "field", "delimiter", "csv", "column", "no_header", "json_field", "hex", "fixed"])]
+    pub(super) lines: bool,
 
     /// Keys are bytes written in hexadecimal
     #[arg(long)]
-    hex: bool,
+    pub(super) hex: bool,
 
     /// Records are keys of N bytes, with nothing between them
     #[arg(long, value_name = "N", value_parser = count, conflicts_with = "csv")]
-    fixed: Option<u64>,
+    pub(super) fixed: Option<u64>,
 
     /// Skip a record that is longer, and say so
     #[arg(long, value_name = "BYTES", value_parser = max_record, default_value = "4MiB")]
-    max_record: u64,
+    pub(super) max_record: u64,
 
     /// Take compressed inputs as they are; .gz and .zst are unpacked otherwise
     #[arg(long)]
-    as_is: bool,
+    pub(super) as_is: bool,
 
     /// Find records, hash keys and look them up with N threads, 0 for as many as there are processors; the order stays
     #[arg(short = 'j', long, value_name = "N", value_parser = threads, default_value = "1")]
-    threads: usize,
+    pub(super) threads: usize,
 
     /// Show no progress
     #[arg(long)]
-    no_progress: bool,
+    pub(super) no_progress: bool,
 }
 
 fn delimiter(text: &str) -> Result<u8, String> {
@@ -100,11 +104,14 @@ fn max_record(text: &str) -> Result<u64, String> {
 
 impl RecordArgs {
     pub(super) fn splitter(&self) -> Result<Splitter, Failure> {
-        if self.delimiter.is_some() && self.field.is_none() && !self.csv {
+        if self.no_header && !self.is_csv() {
+            return Err(Failure::new("only CSV has a header: add --csv, or leave --no-header out"));
+        }
+        if self.delimiter.is_some() && self.field.is_none() && !self.is_csv() {
             return Err(Failure::new("a delimiter separates fields: name the field that is the key with -f"));
         }
         let most = self.max_record as usize;
-        if self.csv {
+        if self.is_csv() {
             let column = self.column.clone().map_or(Column::Record, Column::Named);
             return Ok(Splitter::Csv(Box::new(Csv::new(self.delimiter.unwrap_or(b','), column, !self.no_header, self.hex, most))));
         }
@@ -114,6 +121,11 @@ impl RecordArgs {
             _ => KeyOf::Record,
         };
         Ok(Splitter::Plain(Split::new(self.ends()?, key_of, self.hex, most)))
+    }
+
+    /// A column is one of CSV.
+    pub(super) fn is_csv(&self) -> bool {
+        self.csv || self.column.is_some()
     }
 
     fn ends(&self) -> Result<Ends, Failure> {
@@ -141,7 +153,7 @@ impl RecordArgs {
     pub(crate) fn noun(&self) -> &'static str {
         if self.fixed.is_some() {
             "key"
-        } else if self.csv || self.null {
+        } else if self.is_csv() || self.null {
             "record"
         } else {
             "line"
@@ -176,6 +188,7 @@ impl RecordArgs {
             column: None,
             no_header: false,
             json_field: None,
+            lines: false,
             hex: false,
             fixed: None,
             max_record,

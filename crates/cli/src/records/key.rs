@@ -1,6 +1,7 @@
 //! Which part of a record is its key.
 
 use super::json;
+use std::fmt;
 use std::ops::Range;
 
 /// Fields as `cut` counts them, from 1: `2`, `1,3`, `2-4`, `3-`, `-2`.
@@ -38,6 +39,19 @@ impl std::str::FromStr for Fields {
             }
         }
         Ok(Fields { ranges: joined })
+    }
+}
+
+impl fmt::Display for Fields {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.ranges.iter().enumerate().try_for_each(|(nth, (first, last))| {
+            f.write_str(if nth > 0 { "," } else { "" })?;
+            match last {
+                last if first == last => write!(f, "{first}"),
+                &usize::MAX => write!(f, "{first}-"),
+                last => write!(f, "{first}-{last}"),
+            }
+        })
     }
 }
 

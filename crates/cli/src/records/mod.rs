@@ -17,8 +17,10 @@ mod ahead;
 mod answers;
 mod args;
 mod csv;
+mod extraction;
 mod feed;
 mod found;
+mod habit;
 mod json;
 mod key;
 mod quotes;
@@ -32,8 +34,11 @@ mod whole;
 
 pub(crate) use answers::Answers;
 pub(crate) use args::RecordArgs;
+pub(crate) use extraction::{Extraction, KeysOf};
 pub(crate) use found::Batch;
+pub(crate) use habit::Habit;
 pub(crate) use shortfall::add_no_shortfall;
+pub(crate) use source::{is_filter, is_stdin, name, same_file};
 pub(crate) use whole::{count, insert_all};
 
 use crate::failure::{Failure, warn};
@@ -44,7 +49,6 @@ use ahead::Ahead;
 use answers::Work;
 use feed::{Block, Feed, Message, Waited};
 use found::Found;
-use source::{is_stdin, name};
 use splitter::Splitter;
 use std::collections::VecDeque;
 use std::io::{self, IsTerminal};
@@ -114,6 +118,8 @@ pub(crate) struct Records {
     idle_told: bool,
     deadline: Option<Instant>,
     progress: Progress,
+    /// Of the first keys that were read.
+    habit: Option<Habit>,
     read: u64,
     skipped: u64,
     failed_inputs: u64,
@@ -180,6 +186,7 @@ impl Records {
             idle_told: false,
             deadline: None,
             progress,
+            habit: None,
             read: 0,
             skipped: 0,
             failed_inputs: 0,
@@ -211,6 +218,9 @@ impl Records {
             }
             if self.find() {
                 self.idle_told = false;
+                if self.read == 0 {
+                    self.habit = Habit::of(self.batch());
+                }
                 self.read += self.found.with_keys();
                 self.progress.at(self.feed.bytes_read(), self.read);
                 return Event::Batch(self.batch(), &self.answers);

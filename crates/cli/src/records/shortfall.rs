@@ -1,6 +1,6 @@
 //! What was read, what was not, and how that is told at the end.
 
-use super::Records;
+use super::{Habit, Records};
 use crate::failure::{Failure, warn};
 use crate::report::{Report, plural};
 use std::path::Path;
@@ -10,6 +10,11 @@ impl Records {
     /// Records read so far, those that were skipped not among them.
     pub(crate) fn read(&self) -> u64 {
         self.read
+    }
+
+    /// What the first keys look like.
+    pub(crate) fn habit(&self) -> Option<Habit> {
+        self.habit
     }
 
     /// Whether nothing was skipped and no input failed.

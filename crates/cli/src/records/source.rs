@@ -1,12 +1,13 @@
 //! Where bytes come from: a file or standard input, unpacked if it is compressed.
 
+use crate::failure::for_shell;
 use crate::report;
 use flate2::bufread::GzDecoder;
 use ruzstd::decoding::errors::{FrameDecoderError, ReadFrameHeaderError};
 use ruzstd::decoding::{BlockDecodingStrategy, FrameDecoder};
-use std::fs::File;
+use std::fs::{File, Metadata};
 use std::io::{self, BufRead, BufReader, Cursor, Read};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -23,12 +24,49 @@ fn begins_zstd(bytes: &[u8]) -> bool {
     bytes.starts_with(ZSTD) || bytes.split_first().is_some_and(|(first, rest)| first >> 4 == 5 && rest.starts_with(SKIPPABLE))
 }
 
+/// What begins like this holds no lines, and is not unpacked here: what it is called, and the way round. In a magic number, 0 of bzip2's stands for a digit.
+const REFUSED: [(&[u8], &str, &str); 10] = [
+    (&[0xfd, b'7', b'z', b'X', b'Z', 0], "xz-compressed", "xz -dc"),
+    (b"BZh0\x31\x41\x59\x26\x53\x59", "bzip2-compressed", "bzip2 -dc"),
+    (b"PK\x03\x04", "a zip archive", "unzip -p"),
+    (b"7z\xbc\xaf\x27\x1c", "a 7z archive", "7z x -so"),
+    (&[0x04, 0x22, 0x4d, 0x18], "lz4-compressed", "lz4 -dc"),
+    (b"LZIP\x01", "lzip-compressed", "lzip -dc"),
+    (&[0x1f, 0x9d], "compressed by compress", "zcat"),
+    (&[0xff, 0xfe], "UTF-16 text", "iconv -f UTF-16 -t UTF-8"),
+    (&[0xfe, 0xff], "UTF-16 text", "iconv -f UTF-16 -t UTF-8"),
+    (TRUEBLOOM, "", ""),
+];
+
+/// The files of this command.
+const TRUEBLOOM: &[u8] = b"\x89TBL\r\n\x1a\n";
+
+/// Whether bytes agree with a magic number as far as both go.
+fn agrees(magic: &[u8], bytes: &[u8]) -> bool {
+    magic.iter().zip(bytes).all(|(magic, byte)| magic == byte || (*magic == b'0' && byte.is_ascii_digit()))
+}
+
+/// Why an input that begins like this cannot be read.
+fn refusal(path: &Path, first: &[u8]) -> Option<String> {
+    let (magic, what, remedy) = REFUSED.into_iter().find(|(magic, ..)| first.len() >= magic.len() && agrees(magic, first))?;
+    if magic == TRUEBLOOM {
+        return Some(
+            "is a truebloom file where lines are expected; to ask several filters, see --any, --all and --each of `truebloom check`"
+                .to_owned(),
+        );
+    }
+    let file = if is_stdin(path) { "FILE".to_owned() } else { for_shell(path) };
+    Some(format!(
+        "is {what}, which is not read; convert it in a pipe, `{remedy} {file} | truebloom ...`, or take its bytes as they are with --as-is"
+    ))
+}
+
 /// Whether these bytes could still be the first ones of a magic number.
 fn is_undecided(bytes: &[u8]) -> bool {
-    let shorter = |magic: &[u8], bytes: &[u8]| bytes.len() < magic.len() && magic.starts_with(bytes);
+    let shorter = |magic: &[u8], bytes: &[u8]| bytes.len() < magic.len() && agrees(magic, bytes);
     match bytes.split_first() {
         Some((first, rest)) if first >> 4 == 5 => shorter(SKIPPABLE, rest),
-        _ => [GZIP, ZSTD].iter().any(|magic| shorter(magic, bytes)),
+        _ => [GZIP, ZSTD].into_iter().chain(REFUSED.iter().map(|refused| refused.0)).any(|magic| shorter(magic, bytes)),
     }
 }
 
@@ -41,6 +79,41 @@ pub(crate) fn name(path: &Path) -> &Path {
     if is_stdin(path) { Path::new("standard input") } else { path }
 }
 
+/// Whether an input is a file of ours. One that cannot be opened, and what is no file, is found out when it is read.
+pub(crate) fn is_filter(path: &Path) -> bool {
+    let mut start = Vec::new();
+    let file = std::fs::metadata(path).ok().filter(Metadata::is_file).and_then(|_| File::open(path).ok());
+    file.is_some_and(|file| file.take(TRUEBLOOM.len() as u64).read_to_end(&mut start).is_ok()) && start == TRUEBLOOM
+}
+
+/// The first of these inputs that is this very file, by whichever name.
+pub(crate) fn same_file<'a>(path: &Path, inputs: &'a [PathBuf]) -> Option<&'a Path> {
+    let target = std::fs::metadata(path).ok()?;
+    let is_target = |input: &Path| input_metadata(input).is_ok_and(|data| is_same(&target, &data));
+    if inputs.is_empty() {
+        let stdin = Path::new("-");
+        return Some(stdin).filter(|stdin| is_target(stdin));
+    }
+    inputs.iter().map(PathBuf::as_path).find(|input| is_target(input))
+}
+
+/// What the system says of an input, which is not opened for it: opening a pipe would wait for a writer.
+pub(super) fn input_metadata(path: &Path) -> io::Result<Metadata> {
+    if is_stdin(path) { open_file(path)?.metadata() } else { std::fs::metadata(path) }
+}
+
+#[cfg(unix)]
+fn is_same(one: &Metadata, other: &Metadata) -> bool {
+    use std::os::unix::fs::MetadataExt;
+    one.is_file() && (one.dev(), one.ino()) == (other.dev(), other.ino())
+}
+
+/// Elsewhere a file that is open for reading is not replaced.
+#[cfg(not(unix))]
+fn is_same(_: &Metadata, _: &Metadata) -> bool {
+    false
+}
+
 /// Opens an input and unpacks it if its first bytes say that it is gzip or Zstandard, unless it is to be taken as it is. `read` counts the bytes read from it.
 pub(super) fn open(path: &Path, as_is: bool, read: &Arc<AtomicU64>) -> io::Result<Box<dyn Read>> {
     let mut file = Counted { file: open_file(path)?, read: Arc::clone(read) };
@@ -48,6 +121,9 @@ pub(super) fn open(path: &Path, as_is: bool, read: &Arc<AtomicU64>) -> io::Resul
         return Ok(Box::new(file));
     }
     let first = first_bytes(&mut file)?;
+    if let Some(why) = refusal(path, &first) {
+        return Err(io::Error::other(why));
+    }
     let (gzip, zstd) = (first.starts_with(GZIP), begins_zstd(&first));
     let whole = Cursor::new(first).chain(file);
     Ok(match (gzip, zstd) {

@@ -1,7 +1,7 @@
 //! Inputs from their beginning to their end: sized, counted, inserted.
 
 use super::found::Found;
-use super::source::{is_stdin, open_file};
+use super::source::{input_metadata, is_stdin, open_file};
 use super::{Event, HASHED, RecordArgs, Records, or_stdin};
 use crate::failure::Failure;
 use crate::filters::over_capacity;
@@ -12,14 +12,9 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use truebloom::{AnyFilter, Filter};
 
-/// What the system says of an input, which is not opened for it: opening a pipe would wait for who writes to it.
-fn metadata(path: &Path) -> io::Result<Metadata> {
-    if is_stdin(path) { open_file(path)?.metadata() } else { std::fs::metadata(path) }
-}
-
 /// Bytes of all inputs, if they are files.
 pub(super) fn total_bytes(paths: &[PathBuf]) -> Option<u64> {
-    paths.iter().map(|path| metadata(path).ok().filter(Metadata::is_file).map(|data| data.len())).sum()
+    paths.iter().map(|path| input_metadata(path).ok().filter(Metadata::is_file).map(|data| data.len())).sum()
 }
 
 /// The number of records in all inputs, which can then be read again; `None` if one of them can be read only once. What cannot be read at all is told when
@@ -27,7 +22,7 @@ pub(super) fn total_bytes(paths: &[PathBuf]) -> Option<u64> {
 pub(crate) fn count(args: &RecordArgs, paths: &[PathBuf]) -> Result<Option<u64>, Failure> {
     let mut stdin_begin = None;
     for path in or_stdin(paths) {
-        match metadata(&path) {
+        match input_metadata(&path) {
             Ok(data) if !data.is_file() && !data.is_dir() => return Ok(None),
             Ok(_) if is_stdin(&path) => stdin_begin = open_file(&path).and_then(|mut file| file.stream_position()).ok(),
             _ => {}

@@ -1,6 +1,6 @@
 //! The Bloom filter shared by threads.
 
-use super::{Counts, FilterOf};
+use super::{Counts, FilterOf, Label};
 use crate::bits::{AtomicBits, Storage};
 use crate::error::BuildError;
 use crate::hash::{KeyHash, KeyHasher, PortableHasher, hash_key};
@@ -42,6 +42,7 @@ pub struct AtomicFilterOf<S: Scheme, H: KeyHasher = PortableHasher> {
     rate: Option<Rate>,
     /// As of the filter it was made from.
     excluded: Option<u64>,
+    label: Label,
 }
 
 impl<S: Scheme, H: KeyHasher> AtomicFilterOf<S, H> {
@@ -90,13 +91,13 @@ impl<S: Scheme, H: KeyHasher> AtomicFilterOf<S, H> {
     /// # Errors
     /// There is no memory for it beside this one.
     pub fn into_filter(self) -> Result<FilterOf<S, H>, BuildError> {
-        let AtomicFilterOf { bits, offered, hasher, scheme, capacity, rate, excluded } = self;
+        let AtomicFilterOf { bits, offered, hasher, scheme, capacity, rate, excluded, label } = self;
         // The words are those of such a filter, so only memory can be missing.
         let storage = S::Storage::from_words(&scheme, bits.into_words());
         let storage = storage.map_err(|_| BuildError::Memory { bytes: scheme.bits().div_ceil(8) })?;
         // The bits of an intersection may be there by chance.
         let changed = if excluded.is_some() { 0 } else { storage.ones().div_ceil(scheme.probes().into()) };
-        let counts = Counts { offered: offered.load(Relaxed), changed, merged: true, excluded };
+        let counts = Counts { offered: offered.load(Relaxed), changed, merged: true, excluded, label };
         Ok(FilterOf { hasher, scheme, storage, counts, capacity, rate })
     }
 }
@@ -105,6 +106,7 @@ impl<S: Scheme, H: KeyHasher> From<FilterOf<S, H>> for AtomicFilterOf<S, H> {
     fn from(filter: FilterOf<S, H>) -> AtomicFilterOf<S, H> {
         let FilterOf { hasher, scheme, storage, counts, capacity, rate } = filter;
         let bits = AtomicBits::of(storage.words());
-        AtomicFilterOf { bits, offered: AtomicU64::new(counts.offered), hasher, scheme, capacity, rate, excluded: counts.excluded }
+        let Counts { offered, excluded, label, .. } = counts;
+        AtomicFilterOf { bits, offered: AtomicU64::new(offered), hasher, scheme, capacity, rate, excluded, label }
     }
 }

@@ -59,7 +59,8 @@ impl<S: Scheme, H: KeyHasher> FilterOf<S, H> {
         self.storage.combine(&other.storage, combine);
         // The sum for an intersection, too: a key whose hash equals that of any key of either may pass, and `fpr` counts that by `offered`.
         let offered = self.counts.offered.saturating_add(other.counts.offered);
-        self.counts = Counts { offered, changed, merged: true, excluded: most.map(|most| offered.saturating_sub(most)) };
+        let label = self.counts.label.shared(other.counts.label);
+        self.counts = Counts { offered, changed, merged: true, excluded: most.map(|most| offered.saturating_sub(most)), label };
         Ok(())
     }
 

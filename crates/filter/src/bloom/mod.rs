@@ -7,6 +7,7 @@ mod builder;
 mod bulk;
 mod file;
 mod keys;
+mod label;
 mod merge;
 mod rates;
 mod stored;
@@ -15,6 +16,7 @@ use alloc::boxed::Box;
 #[cfg(target_has_atomic = "64")]
 pub use atomic::AtomicFilterOf;
 pub use builder::{FilterBuilder, FilterFamily, Unseeded};
+pub(crate) use label::Label;
 
 use crate::bits::Storage;
 use crate::bulk::BatchAnswers;
@@ -123,6 +125,8 @@ pub(crate) struct Counts {
     pub(crate) merged: bool,
     /// Of an intersection: offers that are surely none of its keys, those beyond its smallest input. `None` for other filters.
     pub(crate) excluded: Option<u64>,
+    /// What a program says of them.
+    pub(crate) label: Label,
 }
 
 impl Counts {
@@ -229,7 +233,7 @@ impl<S: Scheme, H: KeyHasher> FilterOf<S, H> {
     /// Forgets all keys; capacity, rate and seed stay. Linear in the bits.
     pub fn clear(&mut self) {
         self.storage.clear();
-        self.counts = Counts::default();
+        self.counts = Counts { label: self.counts.label, ..Counts::default() };
     }
 }
 

@@ -1,6 +1,6 @@
 //! The files of Bloom filters: kinds 1 and 2 of docs/FORMAT.md.
 
-use super::{Counts, FilterOf};
+use super::{Counts, FilterOf, Label};
 use crate::bits::{Storage, words_for};
 use crate::error::{BuildError, Expected, FormatError};
 use crate::format::{Fields, FileKind, Stored, at, check_field};
@@ -37,7 +37,8 @@ impl<S: Scheme> Stored for FilterOf<S> {
         }
         S::check_fields(fields, at::PARAMETERS)?;
         let excluded_at = at::PARAMETERS + S::PARAMETER_BYTES;
-        fields.check_zero(if is_intersection { excluded_at + 8 } else { excluded_at }, at::HEADER_CHECKSUM)?;
+        fields.check_zero(if is_intersection { excluded_at + 8 } else { excluded_at }, at::LABEL)?;
+        let label = Label::read(fields)?;
         let id = fields.scheme(S::KIND)?;
         let (bits, probes, rate) = (fields.bits()?, fields.probes()?, fields.rate()?);
         let scheme = S::with_id(id, bits, probes).map_err(|error| scheme_error(error, bits, probes))?;
@@ -45,7 +46,7 @@ impl<S: Scheme> Stored for FilterOf<S> {
         let changed = fields.u64_within("changed", at::CHANGED, 0, offered)?;
         let excluded = if is_intersection { Some(fields.u64_within("excluded offers", excluded_at, 0, offered)?) } else { None };
         let capacity = Some(fields.u64(at::CAPACITY)).filter(|capacity| *capacity > 0);
-        Ok(Header { hasher, scheme, counts: Counts { offered, changed, merged, excluded }, capacity, rate })
+        Ok(Header { hasher, scheme, counts: Counts { offered, changed, merged, excluded, label }, capacity, rate })
     }
 
     fn payload_bytes(header: &Header<S>) -> u64 {
@@ -67,6 +68,7 @@ impl<S: Scheme> Stored for FilterOf<S> {
         let flags = if self.counts.merged { MERGED } else { 0 } | if self.is_intersection() { INTERSECTION } else { 0 };
         fields.put(at::FLAGS, flags.to_le_bytes());
         fields.put(at::PARAMETERS + S::PARAMETER_BYTES, self.counts.excluded.unwrap_or(0).to_le_bytes());
+        self.counts.label.put(&mut fields);
         fields.put(at::OFFERED, self.counts.offered.to_le_bytes());
         fields.put(at::CHANGED, self.counts.changed.to_le_bytes());
         fields.put(at::CAPACITY, self.capacity.unwrap_or(0).to_le_bytes());

@@ -3,7 +3,7 @@
 use core::fmt::Debug;
 
 mod sealed {
-    pub trait Sealed {}
+    pub trait Sealed: crate::arch::Zeroes {}
     impl Sealed for u32 {}
     impl Sealed for u64 {}
 }

@@ -1,7 +1,7 @@
 //! Counts of ranges of integers.
 
 use super::bounds::{ErrorBound, half, without_equal_hashes};
-use super::{CountMin, Counter, Estimate};
+use super::{CountMin, Counter, Estimate, zeroed};
 use crate::error::{BuildError, MergeError};
 use crate::hash::PortableHasher;
 use alloc::borrow::ToOwned;
@@ -77,12 +77,7 @@ impl<C: Counter> DyadicCountMin<C> {
             if ranges > shape.cells() {
                 return CountMin::with_shape(shape, hasher).map(Level::Sketch);
             }
-            let refuse = || BuildError::Counters { bytes: ranges.saturating_mul(C::BYTES.into()) };
-            let count = usize::try_from(ranges).map_err(|_| refuse())?;
-            let mut counters = Vec::new();
-            counters.try_reserve_exact(count).map_err(|_| refuse())?;
-            counters.resize(count, C::default());
-            Ok(Level::Exact(counters))
+            zeroed(ranges).map(Level::Exact)
         };
         Ok(DyadicCountMin { bits, levels: (0..=bits).map(level).collect::<Result<_, _>>()? })
     }

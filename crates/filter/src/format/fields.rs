@@ -32,6 +32,8 @@ pub(crate) mod at {
     pub(crate) const PAYLOAD_LENGTH: usize = 104;
     pub(crate) const PAYLOAD_CHECKSUM: usize = 112;
     pub(crate) const PARAMETERS: usize = 120;
+    /// Of kinds 1 and 2.
+    pub(crate) const LABEL: usize = 144;
     pub(crate) const HEADER_CHECKSUM: usize = 248;
 }
 

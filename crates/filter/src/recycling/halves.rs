@@ -93,6 +93,13 @@ impl<S: FillScheme> Memory for Halves<S> {
     }
 
     #[inline]
+    fn would_exceed(&self, hash: KeyHash, policy: &Policy) -> bool {
+        // Most items are far from the limit, so their bits need not be looked at.
+        let at_most = self.active.ones.saturating_add(self.probes().into());
+        at_most > policy.sigma && self.active.ones + self.active.unset(&self.scheme, hash).len() as u64 > policy.sigma
+    }
+
+    #[inline]
     fn enter(&mut self, hash: KeyHash) -> Entered {
         let before = (self.active.ones, self.both);
         match self.set(hash) {

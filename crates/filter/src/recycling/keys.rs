@@ -66,6 +66,25 @@ impl<H: KeyHasher, S: Layout> RecyclingFilter<H, S> {
         seen
     }
 
+    /// Whether this key, offered next, would make the active phase fuller than [`sigma`](super::Policy::sigma) allows, and so end it: for programs that stop before anything is forgotten. Recycles by
+    /// insertions and by age come on top.
+    ///
+    /// ```
+    /// use truebloom::recycling::RecyclingFilter;
+    /// let mut seen = RecyclingFilter::for_items(100, 0.01)?;
+    /// for i in 0..1_000 {
+    ///     let ends = seen.would_overfill(seen.hash(&i));
+    ///     let cycles = seen.stats().cycles;
+    ///     seen.check_and_insert(&i);
+    ///     assert_eq!(seen.stats().cycles > cycles, ends);
+    /// }
+    /// # Ok::<(), truebloom::BuildError>(())
+    /// ```
+    #[inline]
+    pub fn would_overfill(&self, hash: KeyHash) -> bool {
+        self.memory.would_exceed(hash, &self.policy)
+    }
+
     /// Asks for the memory of a key's bits that will be offered soon, some ten keys later. In a filter larger than the caches the waits overlap then. Changes nothing.
     #[inline]
     pub fn prefetch(&self, hash: KeyHash) {

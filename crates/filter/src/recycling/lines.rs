@@ -118,6 +118,15 @@ impl Memory for Lines {
         self.weight > self.most_weight
     }
 
+    fn would_exceed(&self, hash: KeyHash, _: &Policy<f64>) -> bool {
+        let hash = self.salt.apply(hash);
+        let (line, word) = self.scheme.line_and_word(hash);
+        let Some(line) = self.lines().get(line as usize) else { return false };
+        let mut with = *line;
+        self.scheme.set_in(self.level, &mut with, word, hash);
+        self.weight - self.weights.of(ones(line)) + self.weights.of(ones(&with)) > self.most_weight
+    }
+
     #[inline]
     fn enter(&mut self, hash: KeyHash) -> Entered {
         let hash = self.salt.apply(hash);

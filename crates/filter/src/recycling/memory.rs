@@ -107,6 +107,9 @@ pub trait Memory: Sized {
     /// Whether the active phase is fuller than [`sigma`](Policy::sigma).
     fn is_over_limit(&self, policy: &Policy<Self::Limit>) -> bool;
 
+    /// Whether the active phase would be fuller than [`sigma`](Policy::sigma) with this item in it.
+    fn would_exceed(&self, hash: KeyHash, policy: &Policy<Self::Limit>) -> bool;
+
     /// Enters an item into the active phase, unless that knows it.
     fn enter(&mut self, hash: KeyHash) -> Entered;
 

@@ -9,6 +9,7 @@ mod files;
 mod memory;
 mod model;
 mod naive;
+mod overfill;
 mod state;
 mod wrong_drops;
 

@@ -26,6 +26,9 @@ pub struct ItemsEstimate {
 /// Terms of a walk through the items of a classic filter: some tenths of a second.
 const WALK_TERMS: f64 = 1e8;
 
+/// The same where items are added to a filter, of which several intervals are asked for at a time: some hundredths of a second.
+const ADDED_TERMS: f64 = 2e7;
+
 /// What a tail may cost while an end is located: some ten milliseconds.
 const TAIL: Effort = Effort { walk: 1e6, contours: 5_000 };
 
@@ -58,22 +61,20 @@ pub fn items_interval(variant: Variant, bits: u64, probes: u32, ones: u64, confi
         // Any item sets a bit.
         return Ok(ItemsEstimate { value, lower: 0, upper: Some(0), method: Method::Exact });
     }
-    let search = Search { variant, bits, probes, ones, level: (1.0 - confidence) / 2.0 };
-    let bounded = search.bounded(value)?;
-    let (lower, upper, method) = match search.walked(&bounded)? {
-        Some((lower, upper)) => (lower, upper, Method::Exact),
-        None => search.refined(&bounded)?,
-    };
-    Ok(ItemsEstimate { value, lower, upper: upper.map(|upper| upper.max(lower)), method })
+    Search { variant, bits, probes, before: 0, ones, level: (1.0 - confidence) / 2.0 }.estimate(value)
 }
 
-struct Search {
-    variant: Variant,
-    bits: u64,
-    probes: u32,
-    ones: u64,
+/// Inversion of the law of the set bits of a filter to which items are added.
+pub(super) struct Search {
+    pub(super) variant: Variant,
+    pub(super) bits: u64,
+    pub(super) probes: u32,
+    /// Bits that were set before the items came, whichever they are.
+    pub(super) before: u64,
+    /// Set bits with the items.
+    pub(super) ones: u64,
     /// alpha / 2
-    level: f64,
+    pub(super) level: f64,
 }
 
 /// For each end, the last number of items that is surely outside, and the first that is surely inside; `None` where nothing is outside.
@@ -85,7 +86,25 @@ struct Bounded {
 }
 
 impl Search {
+    /// The items, of which `value` is an estimate; at least one bit must have been set by them.
+    pub(super) fn estimate(&self, value: Option<f64>) -> Result<ItemsEstimate> {
+        let bounded = self.bounded(value)?;
+        let (lower, upper, method) = match self.walked(&bounded)? {
+            Some((lower, upper)) => (lower, upper, Method::Exact),
+            None => self.refined(&bounded)?,
+        };
+        Ok(ItemsEstimate { value, lower, upper: upper.map(|upper| upper.max(lower)), method })
+    }
+
     fn law(&self, items: u64) -> Result<Occupancy> {
+        if self.before > 0 {
+            // Which bits were set does not matter, only how many: they are one more committee.
+            let committees = match self.variant {
+                Variant::Classic => (u64::from(self.probes), items),
+                _ => (1, items.saturating_mul(self.probes.into())),
+            };
+            return Occupancy::union(self.bits, &[(self.before, 1), committees]);
+        }
         match self.variant {
             Variant::Classic => Occupancy::classic(self.bits, items, self.probes),
             _ => Occupancy::standard(self.bits, items, self.probes),
@@ -97,7 +116,7 @@ impl Search {
     fn bounded(&self, value: Option<f64>) -> Result<Bounded> {
         let (ones, level) = (self.ones, self.level);
         // At fewer items so many bits cannot be set.
-        let outside = ones.div_ceil(u64::from(self.probes)) - 1;
+        let outside = (ones - self.before).div_ceil(u64::from(self.probes)) - 1;
         let start = value.map_or(outside + 1, |value| value as u64).max(outside + 1);
         let at_least = |items: u64| -> Result<_> { self.bound(items, Tail::AtLeast(ones)) };
         let at_most = |items: u64| -> Result<_> { self.bound(items, Tail::AtMost(ones)) };
@@ -118,20 +137,25 @@ impl Search {
         Ok(Bounds::new(&self.law(items)?)?.tail(tail))
     }
 
-    /// One walk through all numbers of items of a classic filter, if that is affordable.
+    /// One walk through all numbers of items, if that is affordable: of a classic filter, and of any to which they are added. Contour integrals are faster for a standard one that was empty.
     fn walked(&self, bounded: &Bounded) -> Result<Option<(u64, Option<u64>)>> {
-        if self.variant != Variant::Classic {
-            return Ok(None);
-        }
+        let (size, throws) = match self.variant {
+            Variant::Classic => (u64::from(self.probes), 1),
+            _ if self.before > 0 => (1, u64::from(self.probes)),
+            _ => return Ok(None),
+        };
+        let terms = if self.before > 0 { ADDED_TERMS } else { WALK_TERMS };
         // Not in vain.
-        let steps = bounded.lower.1 as f64 * thinning::row_length(self.probes.into());
-        if steps * (1.0 + 3.0 * libm::sqrt(self.law(bounded.lower.1)?.variance()?)) > WALK_TERMS {
+        let steps = bounded.lower.1 as f64 * throws as f64 * thinning::row_length(size);
+        if steps * (1.0 + 3.0 * libm::sqrt(self.law(bounded.lower.1)?.variance()?)) > terms {
             return Ok(None);
         }
         let (mut lower, mut upper) = (None, None);
-        let budget = Budget { precision: Precision::Single, floor: (self.level * 1e-30).max(1e-280), terms: WALK_TERMS };
-        let walk = thinning::walk(self.bits, self.probes.into(), &budget, |items, law| {
-            if items <= bounded.lower.0 {
+        let floor = if self.before > 0 { self.level * 1e-12 } else { self.level * 1e-30 };
+        let budget = Budget { precision: Precision::Single, floor: floor.max(1e-280), terms };
+        let walk = thinning::walk(self.bits, self.before, size, &budget, |thrown, law| {
+            let items = thrown / throws;
+            if thrown % throws > 0 || items <= bounded.lower.0 {
                 return true;
             }
             let law = law();
@@ -170,7 +194,7 @@ impl Search {
     }
 }
 
-fn weaker(a: Method, b: Method) -> Method {
+pub(super) fn weaker(a: Method, b: Method) -> Method {
     let rank = |method| match method {
         Method::Exact => 0,
         Method::Validated => 1,
@@ -180,10 +204,10 @@ fn weaker(a: Method, b: Method) -> Method {
 }
 
 /// No number of items above this is considered.
-const MOST: u64 = 1 << 62;
+pub(super) const MOST: u64 = 1 << 62;
 
 /// A number above `low` at which `reached` holds and before which it does not; `low` counts as not reached. `None` if it is not reached below [`MOST`].
-fn first(low: u64, guess: u64, mut reached: impl FnMut(u64) -> Result<bool>) -> Result<Option<u64>> {
+pub(super) fn first(low: u64, guess: u64, mut reached: impl FnMut(u64) -> Result<bool>) -> Result<Option<u64>> {
     let (mut low, mut high, mut step) = (low, guess.clamp(low + 1, MOST), 1u64);
     while !reached(high)? {
         if high >= MOST {

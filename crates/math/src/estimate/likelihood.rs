@@ -64,7 +64,7 @@ fn standard(bits: u64, probes: u32, ones: u64, moments: f64) -> Result<u64> {
 fn classic(bits: u64, probes: u32, ones: u64) -> Result<u64> {
     let (mut best, mut likelihood) = (0, 0.0);
     let budget = Budget { precision: Precision::Single, floor: 1e-100, terms: WALK_TERMS };
-    thinning::walk(bits, probes.into(), &budget, |items, law| {
+    thinning::walk(bits, 0, probes.into(), &budget, |items, law| {
         let law = law();
         let here = ones.checked_sub(law.first).and_then(|i| law.probabilities.get(i as usize)).copied().unwrap_or(0.0);
         // A later tie is no reason to move.

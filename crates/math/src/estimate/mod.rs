@@ -1,11 +1,13 @@
 //! What set bits say: of items, of bits, of the keys that were met.
 
+mod beyond;
 mod bits;
 pub mod distinct;
 mod interval;
 mod likelihood;
 
 use alloc::format;
+pub use beyond::{Ground, items_beyond};
 pub use bits::{BitsEstimate, estimate_bits};
 pub use interval::{ItemsEstimate, items_interval};
 pub use likelihood::items_by_likelihood;

@@ -31,7 +31,7 @@ pub use double::{Double, Offsets, Step};
 pub use fill::Fill;
 pub use partition_double::PartitionDouble;
 pub use partitioned::Partitioned;
-pub use registry::{BLOCK_BITS, Layout, SchemeId};
+pub use registry::{BLOCK_BITS, BLOCK_PROBES, Layout, SchemeId};
 pub use standard::Standard;
 
 use crate::error::{check_bits, check_probes, out_of_range};

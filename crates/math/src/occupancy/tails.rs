@@ -317,13 +317,17 @@ pub(crate) struct Bounds {
 
 impl Bounds {
     pub(crate) fn new(law: &Occupancy) -> Result<Bounds> {
-        let (mean, variance) = (law.mean()?, law.variance()?);
         let (least, most) = law.support();
-        let deviation = libm::sqrt(variance);
+        Ok(Bounds::of(Fill { bits: law.bits, mean: law.mean()?, variance: law.variance()? }, least, most))
+    }
+
+    /// Of any sum of at most as many independent Bernoulli variables as there are bits, which lies between the two numbers.
+    pub(crate) fn of(fill: Fill, least: u64, most: u64) -> Bounds {
+        let deviation = libm::sqrt(fill.variance);
         // Shevtsova, "An improvement of convergence rate estimates in the Lyapunov theorem", Doklady Mathematics 82 (2010), 862-864: 0.5600 times the sum of E|B - p|^3 = p q (p^2 + q^2) = p q - 2 (p q)^2, over sigma^3; and the sum of at most m squares (p q)^2 is at least
         // variance^2 / m.
-        let normal_error = 0.56 * (1.0 - 2.0 * variance / law.bits as f64).clamp(0.5, 1.0) / deviation * (1.0 + 1e-9) + 1e-14;
-        Ok(Bounds { fill: Fill { bits: law.bits, mean, variance }, least, most, normal_error, deviation })
+        let normal_error = 0.56 * (1.0 - 2.0 * fill.variance / fill.bits as f64).clamp(0.5, 1.0) / deviation * (1.0 + 1e-9) + 1e-14;
+        Bounds { fill, least, most, normal_error, deviation }
     }
 
     pub(crate) fn tail(&self, tail: Tail) -> Probability {

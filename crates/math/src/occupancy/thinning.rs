@@ -342,8 +342,16 @@ pub(crate) fn law(law: &Occupancy, budget: &Budget) -> Result<Stretch> {
 }
 
 /// Walks committees of one size, and offers the law of the set bits after each until `visit` has seen enough.
-pub(crate) fn walk(bits: u64, size: u64, budget: &Budget, mut visit: impl FnMut(u64, &dyn Fn() -> Stretch) -> bool) -> Result<()> {
+pub(crate) fn walk(
+    bits: u64,
+    before: u64,
+    size: u64,
+    budget: &Budget,
+    mut visit: impl FnMut(u64, &dyn Fn() -> Stretch) -> bool,
+) -> Result<()> {
     let mut chain = Chain::<f64>::new(bits, budget);
+    // Those that are hit already are marked no more.
+    chain.first = bits - before;
     let mut count = 0;
     chain.thin_by(bits - size, u128::MAX, |chain| {
         count += 1;

@@ -15,6 +15,7 @@ pub use blocked::MAX_BLOCKED_PROBES;
 pub use target::{Promise, Target};
 pub use textbook::Textbook;
 
+use crate::error::out_of_range;
 use crate::exact::work;
 use crate::law::{Floor, Law, hash_floor};
 use crate::one_filter::quantile::RateQuantile;
@@ -62,16 +63,9 @@ impl Plan {
         match (target.scheme, target.layout) {
             (SchemeId::Blocked, _) | (SchemeId::Standard, Layout::Lines) => blocked::plan(target),
             (SchemeId::Standard, Layout::Auto) => Plan::auto(target),
-            (SchemeId::Standard | SchemeId::Classic | SchemeId::Partitioned, _) => spread::plan(target),
-            (
-                SchemeId::Double
-                | SchemeId::DoubleNonzero
-                | SchemeId::Square
-                | SchemeId::Cube
-                | SchemeId::Enhanced
-                | SchemeId::PartitionDouble,
-                _,
-            ) => two_hash::plan(target),
+            (scheme, _) if scheme.variant().is_some() => spread::plan(target),
+            (scheme, _) if scheme.layout() == Layout::Spread => two_hash::plan(target),
+            (scheme, _) => out_of_range("scheme", scheme, "one that plans are made for"),
         }
     }
 

@@ -1,6 +1,7 @@
 //! The list of the most frequent keys, as text and as an object.
 
 use crate::failure::{Failure, warn};
+use crate::report::key_fields;
 use crate::report::{count, plural};
 use serde_json::{Value, json};
 use std::io::Write;
@@ -179,14 +180,6 @@ pub(super) fn row(out: &mut impl Write, at_most: Option<u64>, at_least: u64, key
     out.write_all(key)?;
     out.write_all(b"\n")?;
     Ok(())
-}
-
-/// Keys are bytes; those that are no text are given in hexadecimal.
-pub(super) fn key_fields(key: &[u8]) -> (Value, Value) {
-    match std::str::from_utf8(key) {
-        Ok(text) => (text.into(), Value::Null),
-        Err(_) => (Value::Null, key.iter().map(|byte| format!("{byte:02x}")).collect::<String>().into()),
-    }
 }
 
 fn hitter_object(hitter: &HeavyHitter) -> Value {

@@ -1,10 +1,11 @@
 //! `truebloom count query`: how often given keys came.
 
-use super::answer::{bound, key_fields, row};
+use super::answer::{bound, row};
 use super::sketch::{AnySketch, with_sketch};
 use crate::args::rate;
 use crate::failure::{Failure, warn};
 use crate::records::{Event, RecordArgs, Records};
+use crate::report::key_fields;
 use serde_json::json;
 use std::ffi::OsString;
 use std::io::{BufWriter, Write};

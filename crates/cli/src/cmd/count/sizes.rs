@@ -1,6 +1,6 @@
 //! How large a sketch and its list are.
 
-use crate::args::{bytes as parse_bytes, rate};
+use crate::args::{self, rate};
 use crate::cmd::create::available_memory;
 use crate::failure::Failure;
 use crate::report::{bytes, count};
@@ -42,7 +42,7 @@ pub(super) struct SizeArgs {
 }
 
 fn memory(text: &str) -> Result<u64, String> {
-    parse_bytes(text)?
+    args::memory(text)?
         .checked_sub(LEAST)
         .map(|more| more + LEAST)
         .ok_or_else(|| format!("`{text}` is too little for counters and a list; give {} or more", bytes(LEAST)))

@@ -4,12 +4,13 @@ use super::answer::{Answer, Asked};
 use super::sizes::SizeArgs;
 use super::sketch::{AnySketch, with_sketch};
 use crate::failure::Failure;
+use crate::filters;
 use crate::lock::Lock;
 use crate::output;
 use crate::records::{self, Event, RecordArgs, Records};
 use crate::stop;
 use std::io::{BufWriter, Write};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 use truebloom::count_min::{ListedSketch, RowHashes, Sketch};
@@ -68,8 +69,14 @@ pub(super) fn run(args: &StreamArgs) -> Result<ExitCode, Failure> {
     if records::is_terminal(&args.inputs) {
         return Err(Failure::new("there is nothing to count: name files, or pipe lines in"));
     }
-    let lock = args.save.as_ref().map(|path| Lock::of_output(path, args.force)).transpose()?;
+    let lock = args.save.as_ref().map(|path| lock(args, path)).transpose()?;
     with_sketch!(empty(args)?, list => count(args, list, lock.as_ref()))
+}
+
+/// The file to save to, which must not be one that is counted.
+fn lock(args: &StreamArgs, path: &Path) -> Result<Lock, Failure> {
+    filters::check_not_input(path, &args.inputs, false)?;
+    Lock::of_output(path, args.force)
 }
 
 /// The sketch to count with.

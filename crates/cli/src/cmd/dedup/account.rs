@@ -16,29 +16,64 @@ use truebloom_math::recycling::LongRun;
 /// Confidence of the bound on wrong drops.
 const CONFIDENCE: f64 = 0.999_999;
 
+/// What helps against forgetting.
+const MORE: &str = "give more with --memory or -n";
+
 /// The counts when this run began: a state may have seen more.
 pub(super) struct Account {
     before: Stats,
+    /// Whether it was said that lines are forgotten.
+    told: bool,
 }
 
 impl Account {
     pub(super) fn begin(filter: &Filter) -> Account {
-        Account { before: filter.stats() }
+        Account { before: filter.stats(), told: false }
     }
 
     /// Reports if asked to, and warns if less was remembered than asked.
     pub(super) fn close(&self, args: &Args, filter: &Filter, chosen: &Chosen, records: &Records, selected: u64) -> Result<(), Failure> {
         self.warn_of_early(filter, chosen);
-        if !args.report && !args.json {
+        if !args.json && !args.report.is_asked() {
             return Ok(());
         }
         let mut report = Report::new("dedup");
-        self.add_counts(&mut report, args, filter, records, selected);
-        add_design(&mut report, args, filter, chosen)?;
+        self.add_counts(&mut report, args, filter, selected);
+        add_design(&mut report, args.records.noun(), filter, chosen)?;
         add_stream(&mut report, args, filter, self.before.offered > 0)?;
         records.add_shortfall(&mut report);
-        report.print_aside(args.json);
-        Ok(())
+        if !args.json {
+            return args.report.write(&report);
+        }
+        report.print_aside(true);
+        if args.report.has_file() { args.report.write(&report) } else { Ok(()) }
+    }
+
+    /// Says once that all lines were forgotten. To forget what is old is what --remember asks for.
+    pub(super) fn tell_forgotten(&mut self, args: &Args, filter: &Filter, chosen: &Chosen) {
+        if self.told || args.quiet || chosen.design.phases() > 1 || filter.stats().cycles == self.before.cycles {
+            return;
+        }
+        self.told = true;
+        warn(format_args!(
+            "the memory ({}) was full within the first {} and was emptied: what came before is forgotten, and counts as new if it comes again; {MORE}, --remember to forget only what is old, or --strict to stop in time",
+            bytes(chosen.bytes()),
+            plural(self.read(filter), args.records.noun()),
+        ));
+    }
+
+    /// What --strict says when it stops.
+    pub(super) fn full(&self, filter: &Filter, chosen: &Chosen, args: &Args) -> Failure {
+        Failure::new(format_args!(
+            "stopped after {}, of which nothing is forgotten: the memory ({}) is full; {MORE}, or leave --strict out",
+            plural(self.read(filter), args.records.noun()),
+            bytes(chosen.bytes()),
+        ))
+    }
+
+    /// Records with keys that this run has taken.
+    fn read(&self, filter: &Filter) -> u64 {
+        filter.stats().offered.saturating_sub(self.before.offered)
     }
 
     fn warn_of_early(&self, filter: &Filter, chosen: &Chosen) {
@@ -53,16 +88,13 @@ impl Account {
         }
     }
 
-    fn add_counts(&self, report: &mut Report, args: &Args, filter: &Filter, records: &Records, selected: u64) {
+    fn add_counts(&self, report: &mut Report, args: &Args, filter: &Filter, selected: u64) {
         let (stats, before) = (filter.stats(), &self.before);
         let (read, kept) = (stats.offered.saturating_sub(before.offered), stats.new.saturating_sub(before.new));
         // Counts stay at their highest value, and those of a state may be near it: then one grows without the other.
         let dropped = read.saturating_sub(kept);
         report.field("lines", read).field("kept", kept).field("dropped", dropped).field("selected", selected);
-        report.line(
-            "lines",
-            format!("{}, {} kept, {} dropped as repeats", plural(records.read(), args.records.noun()), count(kept), count(dropped)),
-        );
+        report.line("lines", format!("{}, {} kept, {} dropped as repeats", plural(read, args.records.noun()), count(kept), count(dropped)));
         if before.offered > 0 {
             report.line("in all", format!("{} since the state was made, {} kept", count(stats.offered), count(stats.new)));
         }
@@ -70,8 +102,8 @@ impl Account {
     }
 }
 
-fn add_design(report: &mut Report, args: &Args, filter: &Filter, chosen: &Chosen) -> Result<(), Failure> {
-    let (design, noun) = (&chosen.design, args.records.noun());
+pub(super) fn add_design(report: &mut Report, noun: &str, filter: &Filter, chosen: &Chosen) -> Result<(), Failure> {
+    let design = &chosen.design;
     let run = design.long_run()?;
     let phases = design.phases();
     report

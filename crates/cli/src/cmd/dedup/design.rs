@@ -3,6 +3,7 @@
 use super::filter::Filter;
 use super::remember::{Remember, remember};
 use crate::args;
+use crate::cmd::create::available_memory;
 use crate::failure::Failure;
 use crate::filters::Layout;
 use crate::report;
@@ -28,7 +29,7 @@ const TOO_SOON: f64 = 1e-6;
 #[derive(clap::Args)]
 #[command(next_help_heading = "Memory")]
 pub(super) struct Sizing {
-    /// Distinct lines that come before all is forgotten, on average, the one that is too many included; with --remember and a time: that come in this time
+    /// Distinct lines that fit before anything is forgotten, in all but one run in a million (with --layout blocked: on average); with --remember and a time: that come in this time. Unless given with --memory or --remember, the lines of named files are counted
     #[arg(short = 'n', long, value_name = "N", value_parser = args::items, allow_hyphen_values = true)]
     items: Option<u64>,
 
@@ -37,7 +38,7 @@ pub(super) struct Sizing {
     rate: Option<Rate>,
 
     /// Memory for all that is known: 64MiB, 2GB
-    #[arg(long, value_name = "BYTES", value_parser = args::bytes, conflicts_with = "items", allow_hyphen_values = true)]
+    #[arg(long, value_name = "BYTES", value_parser = args::memory, conflicts_with = "items", allow_hyphen_values = true)]
     memory: Option<u64>,
 
     /// Remember every line while at least so many others come (10M), or for so long (1h): two phases, of which the older is forgotten
@@ -61,9 +62,30 @@ pub(super) struct Chosen {
 }
 
 impl Sizing {
-    /// Whether no size is asked for.
+    /// Whether nothing is asked for.
     pub(super) fn is_empty(&self) -> bool {
-        self.items.is_none() && self.rate.is_none() && self.memory.is_none() && self.remember.is_none()
+        self.is_unsized() && self.rate.is_none()
+    }
+
+    /// Whether no size is asked for.
+    pub(super) fn is_unsized(&self) -> bool {
+        self.items.is_none() && self.memory.is_none() && self.remember.is_none()
+    }
+
+    /// A design that surely holds these lines, of which there is no more than was counted, if there is memory for it.
+    pub(super) fn choose_for(&self, counted: u64) -> Result<Chosen, Failure> {
+        // Without lines, too, there must be a filter.
+        let sizing = Sizing { items: Some(counted.max(1)), rate: self.rate, memory: None, remember: None, layout: self.layout };
+        let chosen = sizing.choose(Layout::Standard)?;
+        match available_memory() {
+            Some(available) if chosen.bytes() > available => Err(Failure::new(format_args!(
+                "to remember all of {} takes {}, but only {} of memory are available; ask for a higher rate with -p, or give --memory, and old lines are forgotten when it is full",
+                report::plural(counted, "line"),
+                report::bytes(chosen.bytes()),
+                report::bytes(available)
+            ))),
+            _ => Ok(chosen),
+        }
     }
 
     /// The design that was asked for; of the layout `there`, if none was.
@@ -96,8 +118,7 @@ impl Sizing {
             return Ok(Chosen { design: Designed::Blocked(sized.design), age, items: None, rate: Some(rate) });
         }
         let sized = match (self.memory, items) {
-            (None, Some(items)) if phased => surely_remembering(items, &rate, mode)?,
-            (None, Some(items)) => min_bits(items as f64, &rate, mode)?,
+            (None, Some(items)) => surely_remembering(items, &rate, mode)?,
             (memory, _) => {
                 // Refreshed lines fill a phase before new ones come: of two phases only the worst rate holds for every stream.
                 let search = if phased { worst_capacity } else { capacity };
@@ -250,13 +271,15 @@ impl Designed {
 
 /// The fewest bits with which a line is still known after `items` others, in all but one phase in a million.
 ///
-/// A line is forgotten when the phase after its own ends. Within a phase every line enters once, so that one ends within `items` lines only if so many fill it: a tail of the law of
+/// A line is forgotten when the phase ends: its own, or of two the one after. Within a phase every line enters once, so that one ends within `items` lines only if so many fill it: a tail of the law of
 /// the fill, whatever the stream.
 fn surely_remembering(items: u64, rate: &Rate, mode: Mode) -> Result<Option<SizedDesign>, Failure> {
+    // Refreshed lines fill a phase before new ones come: of two phases only the worst rate holds for every stream.
+    let search = if mode.filters() > 1 { worst_min_bits } else { min_bits };
     // The length of a cycle deviates by less than the root of its mean, so that a few steps are enough.
     for step in 0u32.. {
         let mean = items as f64 + f64::from(step) * (items as f64).sqrt();
-        match worst_min_bits(mean, rate, mode)? {
+        match search(mean, rate, mode)? {
             Some(sized) if too_soon(&sized.design, items)? > TOO_SOON => {}
             found => return Ok(found),
         }

@@ -84,6 +84,11 @@ impl Filter {
     }
 
     #[inline]
+    pub(super) fn would_overfill(&self, hash: KeyHash) -> bool {
+        each!(self, filter => filter.would_overfill(hash))
+    }
+
+    #[inline]
     pub(super) fn check_and_insert_hash(&mut self, hash: KeyHash) -> Seen {
         each!(self, filter => filter.check_and_insert_hash(hash))
     }

@@ -8,15 +8,16 @@ mod sift;
 mod state;
 
 use crate::failure::Failure;
-use crate::filters::Layout;
+use crate::filters::{self, Layout};
 use crate::records::{self, Event, RecordArgs, Records};
+use crate::report::{Report, ReportTo};
 use account::Account;
 use design::{Chosen, Sizing};
 use filter::Filter;
 use sift::Sift;
 use state::{Saver, StateFile, check_same};
 use std::io::Write;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Duration;
 use truebloom::{PortableHasher, Seed};
@@ -31,10 +32,10 @@ Examples:
   truebloom dedup --state state.tbl new.txt            goes on where the last run stopped
   truebloom dedup --csv --column email users.csv
 
-The memory is fixed: when it is full everything is forgotten and a cycle begins anew, or with --remember what is older. \
+Files are counted first, and the memory is made large enough for all their lines. What comes through a pipe has the memory of -n or --memory, 64 MiB unless given: \
+when it is full everything is forgotten (a message says so, or --strict stops before), or with --remember what is older. \
 A line that was forgotten is printed again. A first occurrence is dropped wrongly with at most the rate -p: on average, in the long run, or with --remember for every line. That is proven for \
 input that was chosen without knowing the seed; --report says what this very stream has lost.
-With neither -n nor --memory, 64 MiB are used.
 
 A state knows keys, not where they were found: give the same -f, --csv and the like each time.
 Lines without a key, or too long, are passed on with a message. An unfinished last line is not, when a signal ends the run.
@@ -65,11 +66,14 @@ pub(crate) struct Args {
     #[arg(long)]
     only_key: bool,
 
-    /// Say on standard error, at the end, what was kept, dropped, and dropped wrongly
-    #[arg(long)]
-    report: bool,
+    /// Stop, with exit code 2, before anything is forgotten
+    #[arg(long, conflicts_with = "remember")]
+    strict: bool,
 
-    /// The report as one JSON object
+    #[command(flatten)]
+    report: ReportTo,
+
+    /// The report as one JSON object, on standard error
     #[arg(long)]
     json: bool,
 
@@ -107,20 +111,30 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
     if records::is_terminal(&args.inputs) {
         return Err(Failure::new("there is nothing to read: name files, or pipe lines in"));
     }
+    args.report.check()?;
     let (filter, mut saver, chosen) = begin(args)?;
-    let account = Account::begin(&filter);
+    if args.strict && chosen.design.phases() > 1 {
+        return Err(Failure::new("the state has two phases, which forget what is old: leave --strict out, or give another file"));
+    }
+    let mut account = Account::begin(&filter);
     let hasher = *filter.hasher();
     let mut records = Records::passing(&args.records, &args.inputs, move |batch, answers| answers.hash(batch, hasher))?;
     let mut sift = Sift::new(args, filter, crate::output::stdout());
-    while read(args, &mut records, &mut sift, &mut saver)? {}
+    while read(args, &mut records, &mut sift, &mut saver)? {
+        account.tell_forgotten(args, sift.filter(), &chosen);
+    }
+    account.tell_forgotten(args, sift.filter(), &chosen);
     sift.flush()?;
-    let selected = sift.selected;
+    let (selected, full) = (sift.selected, sift.full);
     let filter = sift.into_filter();
     saver.finish(&filter)?;
     if args.count && !args.quiet {
         writeln!(crate::output::stdout(), "{selected}")?;
     }
     account.close(args, &filter, &chosen, &records, selected)?;
+    if full {
+        return Err(account.full(&filter, &chosen, args));
+    }
     if let Some(message) = records.stopped_message() {
         return Err(Failure::new(message));
     }
@@ -149,15 +163,21 @@ fn read<W: Write>(args: &Args, records: &mut Records, sift: &mut Sift<'_, W>, sa
         Event::InputEnded => {}
         Event::Stopped | Event::End => return Ok(false),
     }
-    Ok(!(args.quiet && sift.selected > 0 && args.state.is_none()))
+    Ok(!sift.full && !(args.quiet && sift.selected > 0 && args.state.is_none()))
 }
 
 /// The filter to begin with: that of the state file if there is one, or a new one.
 fn begin(args: &Args) -> Result<(Filter, Saver, Chosen), Failure> {
     let Some(path) = &args.state else {
-        let chosen = args.sizing.choose(Layout::Standard)?;
+        // What is to come on a pipe is not known; named files can be counted.
+        let counted = if args.sizing.is_unsized() { records::count(&args.records, &args.inputs)? } else { None };
+        let chosen = match counted {
+            Some(counted) => args.sizing.choose_for(counted)?,
+            None => args.sizing.choose(Layout::Standard)?,
+        };
         return Ok((new_filter(args, &chosen)?, Saver::none(), chosen));
     };
+    filters::check_not_input(path, &args.inputs, false)?;
     let (mut file, found) = StateFile::open(path)?;
     let (filter, chosen) = match found {
         Some(filter) => {
@@ -184,4 +204,10 @@ fn new_filter(args: &Args, chosen: &Chosen) -> Result<Filter, Failure> {
     };
     let hasher = if args.untrusted { PortableHasher::sip13(seed) } else { PortableHasher::xxh3(seed) };
     chosen.filter(hasher).map_err(Failure::new)
+}
+
+/// What a state promises, for `info`.
+pub(crate) fn describe(path: &Path, report: &mut Report) -> Result<(), Failure> {
+    let filter = Filter::open(path).map_err(Failure::from)?;
+    account::add_design(report, "line", &filter, &Chosen::of(&filter)?)
 }

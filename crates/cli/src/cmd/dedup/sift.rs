@@ -16,13 +16,15 @@ pub(super) struct Sift<'a, W: Write> {
     filter: Filter,
     out: BufWriter<W>,
     pub(super) selected: u64,
+    /// With --strict: the next line would have everything forgotten, so it was not taken.
+    pub(super) full: bool,
     has_header: bool,
 }
 
 impl<'a, W: Write> Sift<'a, W> {
     pub(super) fn new(args: &'a Args, filter: Filter, out: W) -> Sift<'a, W> {
         let out = BufWriter::with_capacity(1 << 16, out);
-        Sift { args, filter, out, selected: 0, has_header: false }
+        Sift { args, filter, out, selected: 0, full: false, has_header: false }
     }
 
     pub(super) fn filter(&self) -> &Filter {
@@ -47,6 +49,10 @@ impl<'a, W: Write> Sift<'a, W> {
         let mut keyed = 0;
         for index in 0..batch.len() {
             let hash = batch.key(index).and_then(|_| hashes.get(keyed));
+            if self.args.strict && hash.is_some_and(|hash| self.filter.would_overfill(*hash)) {
+                self.full = true;
+                return stretch.map_or(Ok(()), |begin| self.print(&batch, begin, index - 1));
+            }
             if hash.is_some() {
                 keyed += 1;
                 hashes.get(keyed + AHEAD - 1).into_iter().for_each(|hash| self.filter.prefetch(*hash));

@@ -5,7 +5,7 @@ use super::design::{Chosen, Designed};
 use super::filter::Filter;
 use super::remember::time_text;
 use crate::failure::Failure;
-use crate::lock::{locked, replace, tell_unkept};
+use crate::lock::{check_name, locked, replace, tell_unkept};
 use crate::stop;
 use std::fs::File;
 use std::path::{Path, PathBuf};
@@ -25,11 +25,15 @@ impl StateFile {
     pub(super) fn open(path: &Path) -> Result<(StateFile, Option<Filter>), Failure> {
         // From here on a signal leaves no temporary file behind.
         stop::watch();
+        check_name(path)?;
         check_target(path).map_err(Failure::from)?;
         if !path.exists() {
             return Ok((StateFile { path: path.to_owned(), locked: None }, None));
         }
         let file = locked(path, "keeps its state there")?;
+        if file.metadata().is_ok_and(|data| data.len() == 0) {
+            return Err(Failure::at(path, "is empty, so it holds no state; remove it to begin a new one, or give another file"));
+        }
         let filter = Filter::open(path).map_err(Failure::from)?;
         Ok((StateFile { path: path.to_owned(), locked: Some(file) }, Some(filter)))
     }

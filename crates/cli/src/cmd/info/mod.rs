@@ -1,30 +1,99 @@
 //! `truebloom info`: what a filter file says and holds.
 
+mod metrics;
+mod other;
+
 use crate::failure::Failure;
 use crate::filters;
+use crate::records::{Extraction, is_stdin};
+use crate::report::Format;
 use crate::report::{FormatArgs, Report, bytes, count, fpr as fpr_text, fpr_value, plural, rate_up, rate_value, significant};
-use serde_json::json;
-use std::path::PathBuf;
+use serde_json::{Value, json};
+use std::io::Write;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
-use truebloom::{AnyFilter, FileKind, Filter};
+use truebloom::{AnyFilter, FileError, FileKind, Filter, FormatError, ReadError};
 use truebloom_math::occupancy::Occupancy;
+
+const EXAMPLES: &str = "\
+Examples:
+  truebloom info seen.tbl
+  truebloom info seen.tbl other.tbl
+  truebloom info --metrics seen.tbl other.tbl          for node_exporter's textfile collector";
 
 /// Show what a filter holds and what rate it has now
 #[derive(clap::Args)]
-#[command(after_help = "Example:\n  truebloom info seen.tbl")]
+#[command(after_help = EXAMPLES)]
 pub(crate) struct Args {
-    /// The filter to describe
-    #[arg(value_name = "FILTER")]
-    filter: PathBuf,
+    /// The files to describe, filters of any kind; `-` for standard input
+    #[arg(value_name = "FILTER", required = true)]
+    filters: Vec<PathBuf>,
+
+    /// Print fill, rate and items left as metrics in the format of Prometheus
+    #[arg(long, conflicts_with_all = ["json", "csv"])]
+    metrics: bool,
 
     #[command(flatten)]
     format: FormatArgs,
 }
 
 pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
-    let filter = filters::open(&args.filter)?;
-    report(&filter)?.print_as(args.format.format())?;
+    if args.metrics {
+        let filters = args.filters.iter().map(|path| Ok((path.clone(), open(path)?))).collect::<Result<Vec<_>, Failure>>()?;
+        crate::output::stdout().write_all(metrics::text(&filters).as_bytes())?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    let format = args.format.format();
+    if let [only] = args.filters.as_slice() {
+        describe(only)?.print_as(format)?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    let mut all = Report::new("info");
+    let mut objects = Vec::new();
+    for (nth, path) in args.filters.iter().enumerate() {
+        let mut report = describe(path)?;
+        report.first_line("file", path.display().to_string());
+        if format == Format::Text {
+            if nth > 0 {
+                writeln!(crate::output::stdout())?;
+            }
+            report.print_as(format)?;
+        } else {
+            let name = ("filter".to_owned(), Value::from(path.display().to_string()));
+            let fields = report.fields().iter().filter(|(name, _)| *name != "verb").map(|(name, value)| (name.clone(), value.clone()));
+            objects.push(Value::Object(std::iter::once(name).chain(fields).collect()));
+        }
+    }
+    if format != Format::Text {
+        all.field("filters", objects);
+        all.print_as(format)?;
+    }
     Ok(ExitCode::SUCCESS)
+}
+
+/// A filter from a file, or from standard input.
+fn open(path: &Path) -> Result<AnyFilter, Failure> {
+    if !is_stdin(path) {
+        return filters::open(path);
+    }
+    crate::output::check_stdin().map_err(|error| Failure::new(format_args!("standard input: {error}")))?;
+    AnyFilter::read_from(std::io::stdin().lock()).map_err(|error| match error {
+        ReadError::Format(cause) => Failure::from(FileError::Format { path: "standard input".into(), cause }),
+        ReadError::Io(cause) => Failure::new(format_args!("cannot read standard input: {cause}")),
+        other => Failure::new(other),
+    })
+}
+
+/// What there is to say of a file of any kind.
+fn describe(path: &Path) -> Result<Report, Failure> {
+    if is_stdin(path) {
+        return report(&open(path)?);
+    }
+    match AnyFilter::open(path) {
+        Ok(filter) => report(&filter),
+        Err(FileError::Format { cause: FormatError::Kind { found }, .. }) => other::report(path, found),
+        Err(error) => Err(Failure::from(error)),
+    }
 }
 
 fn report(filter: &AnyFilter) -> Result<Report, Failure> {
@@ -54,6 +123,11 @@ fn report(filter: &AnyFilter) -> Result<Report, Failure> {
         .field("estimated_items", estimate)
         .field("over_capacity", filter.is_over_capacity())
         .field("fpr", fpr_value(&now));
+    let kept = Extraction::of(filter);
+    report.field("keys", filter.label());
+    let verified = filter.verification()?;
+    let (least, most) = verified.items();
+    report.field("items", json!([least, most]));
     report.line(
         "filter",
         format!(
@@ -75,13 +149,19 @@ fn report(filter: &AnyFilter) -> Result<Report, Failure> {
         (true, false) => "; merged, so these are bounds",
         (false, false) => "",
     };
-    report.line("offered", format!("{}, {} of them new{merged}", plural(filter.offered(), "key"), count(filter.changed())));
+    if let Some(keys) = kept.map(|kept| kept.options()).or(filter.label().map(str::to_owned)) {
+        report.line("keys", keys);
+    }
+    report.line("offered", format!("{}{merged}", super::distinct(filter.offered(), filter.changed(), "key")));
     report.line("fill", format!("{} of {} bits set ({}%)", count(ones), count(filter.bits()), significant(fill * 100.0, 4)));
     if !matches!(filter, AnyFilter::Blocked(_)) {
         let items = match estimate {
             _ if filter.is_intersection() => {
                 format!("at most {}: the fill of an intersection does not tell how many", count(filter.most_items()))
             }
+            // A count that leaves nothing open is better than an estimate.
+            _ if least == most => format!("{} for certain", count(most)),
+            _ if most < u64::MAX && !filter.is_merged() => format!("{} to {} (99.9999% confidence)", count(least), count(most)),
             Some(items) => format!("about {} by the fill", count(items.round() as u64)),
             None if filter.fill_tells_rate() => "full: no estimate".to_owned(),
             None => format!("not available: how the fill of the {} scheme grows is not known", filter.scheme_id().name()),
@@ -91,7 +171,7 @@ fn report(filter: &AnyFilter) -> Result<Report, Failure> {
     report.line("rate now", rate_now(filter)?);
     add_place(&mut report, filter);
     if filter.is_over_capacity() {
-        report.line("warning", "it holds more items than planned; the rate planned for no longer holds".to_owned());
+        report.line("warning", filters::over_capacity(filter));
     }
     Ok(report)
 }

@@ -1,0 +1,132 @@
+//! The filters that are asked, and what their answers mean together.
+
+use super::Args;
+use crate::failure::Failure;
+use crate::filters;
+use crate::records::{Answers, Batch, Extraction, is_filter};
+use std::path::{Path, PathBuf};
+use truebloom::{AnyFilter, Filter, PortableHasher};
+
+/// How the answers of several filters become one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Together {
+    /// In at least one of them.
+    Any,
+    /// In all of them.
+    All,
+    /// In at least one, and it is told in which.
+    Each,
+}
+
+/// Filters with their names.
+pub(super) struct Asked {
+    pub(super) filters: Vec<(PathBuf, AnyFilter)>,
+    /// Filters with the same hasher, so that keys are hashed once for all of them.
+    families: Vec<(PortableHasher, Vec<usize>)>,
+    pub(super) together: Option<Together>,
+    invert: bool,
+}
+
+impl Asked {
+    /// Opens the filters; what follows them are the inputs.
+    pub(super) fn open(args: &Args) -> Result<(Asked, &[PathBuf]), Failure> {
+        let together = [(args.any, Together::Any), (args.all, Together::All), (args.each, Together::Each)];
+        let together = together.into_iter().find(|(asked, _)| *asked).map(|(_, together)| together);
+        let more = args.inputs.iter().take_while(|input| is_filter(input)).count();
+        let first = filters::open_for(&args.filter, &args.inputs)?;
+        let (more, inputs) = args.inputs.split_at(if together.is_some() { more } else { 0 });
+        if let Some(filter) = inputs.iter().find(|input| is_filter(input)) {
+            return Err(Failure::at(
+                filter,
+                if together.is_some() {
+                    "is a filter, but comes after an input; name the filters first"
+                } else {
+                    "is a filter, where lines are expected; to ask several filters, add --any, --all or --each"
+                },
+            ));
+        }
+        let mut asked = Asked { filters: Vec::new(), families: Vec::new(), together, invert: args.invert_match };
+        asked.add(&args.filter, first);
+        for path in more {
+            asked.add(path, filters::open(path)?);
+        }
+        Ok((asked, inputs))
+    }
+
+    fn add(&mut self, path: &Path, filter: AnyFilter) {
+        let (hasher, index) = (*filter.hasher(), self.filters.len());
+        match self.families.iter_mut().find(|(other, _)| *other == hasher) {
+            Some((_, family)) => family.push(index),
+            None => self.families.push((hasher, vec![index])),
+        }
+        self.filters.push((path.to_owned(), filter));
+    }
+
+    /// How the keys of each were cut.
+    pub(super) fn extractions(&self) -> Vec<(&Path, Option<Extraction>)> {
+        self.filters.iter().map(|(path, filter)| (path.as_path(), Extraction::of(filter))).collect()
+    }
+
+    /// Looks keys up, and says which are selected; with [`Together::Each`] also by which filter.
+    pub(super) fn answer(&self, batch: Batch<'_>, answers: &mut Answers) {
+        if let [(_, only)] = self.filters.as_slice() {
+            answers.look_up(batch, only);
+        } else {
+            answers.each.resize_with(self.filters.len(), Vec::new);
+            answers.each.iter_mut().for_each(Vec::clear);
+            for (hasher, family) in &self.families {
+                answers.look_up_all(batch, *hasher, family.iter().map(|index| (*index, &self.filters[*index].1)));
+            }
+            self.combine(answers);
+        }
+        if self.together == Some(Together::Each) {
+            self.tell_each(batch, answers);
+        } else if self.invert {
+            invert_first(&mut answers.contained, batch.len());
+        }
+    }
+
+    fn combine(&self, answers: &mut Answers) {
+        let Answers { contained, each, .. } = answers;
+        contained.clear();
+        let words = each.first().map_or(0, Vec::len);
+        contained.extend((0..words).map(|i| {
+            let words = each.iter().map(|words| words[i]);
+            if self.together == Some(Together::All) {
+                words.fold(u64::MAX, |all, word| all & word)
+            } else {
+                words.fold(0, |any, word| any | word)
+            }
+        }));
+    }
+
+    /// The answer of every filter, turned round if that is asked for; selected is what any of them gives.
+    fn tell_each(&self, batch: Batch<'_>, answers: &mut Answers) {
+        if self.filters.len() == 1 {
+            answers.each = vec![answers.contained.clone()];
+        }
+        if self.invert {
+            answers.each.iter_mut().for_each(|words| invert_first(words, batch.len()));
+        }
+        self.combine(answers);
+    }
+
+    /// At most the rate at which a key that should not be found is found, now; whether it is that rate, not only a bound.
+    pub(super) fn rate(&self) -> (f64, bool) {
+        let rates = self.filters.iter().map(|(_, filter)| filter.fpr());
+        match self.filters.as_slice() {
+            [(_, only)] if only.fill_tells_rate() => (only.fpr().value, true),
+            // A key that one of them holds may be in another by chance alone.
+            _ if self.together == Some(Together::All) => (rates.fold(0.0, |most, rate| rate.upper.max(most)), false),
+            _ => (rates.map(|rate| rate.upper).sum::<f64>().min(1.0), false),
+        }
+    }
+}
+
+/// Every one of the first bits is what it was not; beyond them there is nothing to select.
+fn invert_first(words: &mut [u64], bits: usize) {
+    words.iter_mut().for_each(|word| *word = !*word);
+    if let (Some(last), rest @ 1..) = (words.last_mut(), bits % 64) {
+        *last &= (1 << rest) - 1;
+    }
+}

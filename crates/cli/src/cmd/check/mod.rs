@@ -1,0 +1,190 @@
+//! `truebloom check`: the lines that are (perhaps) in a filter, in the manner of grep.
+
+mod asked;
+mod selection;
+mod trust;
+
+use crate::failure::{Failure, warn};
+use crate::records::{Event, KeysOf, RecordArgs, Records};
+use crate::report::{Report, ReportTo};
+use asked::{Asked, Together};
+use selection::Selection;
+use serde_json::{Value, json};
+use std::io::{BufWriter, Write};
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::sync::Arc;
+use trust::Trust;
+
+const EXAMPLES: &str = "\
+Examples:
+  truebloom check seen.tbl new.txt             lines that are (perhaps) in the filter
+  tail -F log | truebloom check -v seen.tbl    lines that are certainly not in it
+  truebloom check -q seen.tbl word.txt && echo known
+  truebloom check -j 0 seen.tbl urls.txt       with all processors
+  truebloom check --report seen.tbl new.txt    and how many of them are expected to be false
+  truebloom check --each monday.tbl tuesday.tbl new.txt    which filters each line is in
+
+Exit code: 0 some line was selected, 1 none was, 2 an error.";
+
+/// Print the lines that are (perhaps) in a filter
+#[derive(clap::Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct Args {
+    /// The filter to look in; with --any, --all or --each more of them may follow
+    #[arg(value_name = "FILTER")]
+    filter: PathBuf,
+
+    /// Files of lines; `-` or none for standard input
+    #[arg(value_name = "INPUT")]
+    inputs: Vec<PathBuf>,
+
+    /// Ask several filters: select the lines that are (perhaps) in any of them
+    #[arg(long, conflicts_with_all = ["all", "each"])]
+    any: bool,
+
+    /// Ask several filters: select the lines that are (perhaps) in all of them
+    #[arg(long, conflicts_with = "each")]
+    all: bool,
+
+    /// Ask several filters: print before each line, and a TAB, which of them it is (perhaps) in; with -v which of them it is certainly not in
+    #[arg(long, conflicts_with_all = ["csv", "column"])]
+    each: bool,
+
+    /// Select the lines that are certainly not in the filter
+    #[arg(short = 'v', long)]
+    invert_match: bool,
+
+    /// Print only how many lines were selected; with --each by each filter
+    #[arg(short = 'c', long)]
+    count: bool,
+
+    /// Print before each line, and a colon, the input it comes from; with -c the number of each input
+    #[arg(short = 'H', long, conflicts_with_all = ["json", "each"])]
+    with_filename: bool,
+
+    /// Print only the inputs in which some line was selected
+    #[arg(short = 'l', long, conflicts_with_all = ["json", "count", "each", "with_filename"])]
+    files_with_matches: bool,
+
+    /// Print only the inputs in which no line was selected; exit code 0 if there are any
+    #[arg(short = 'L', long, conflicts_with_all = ["json", "count", "each", "with_filename", "files_with_matches", "quiet"])]
+    files_without_match: bool,
+
+    /// Print nothing, stop at the first selected line
+    #[arg(short = 'q', long)]
+    quiet: bool,
+
+    /// Print one JSON object: the keys selected, unless -c is given, and the counts
+    #[arg(long, conflicts_with_all = ["quiet"])]
+    json: bool,
+
+    #[command(flatten)]
+    report: ReportTo,
+
+    /// Print keys, not the records they were found in
+    #[arg(long)]
+    only_key: bool,
+
+    #[command(flatten)]
+    records: RecordArgs,
+}
+
+impl Args {
+    /// Whether inputs are printed, not lines.
+    fn lists_inputs(&self) -> bool {
+        self.files_with_matches || self.files_without_match
+    }
+}
+
+pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
+    args.report.check()?;
+    let (asked, inputs) = Asked::open(args)?;
+    let asked = Arc::new(asked);
+    let KeysOf { args: record_args, doubt, is_kept, .. } = args.records.for_filters(&asked.extractions())?;
+    let theirs = Arc::clone(&asked);
+    let mut records = Records::answering(&record_args, inputs, move |batch, answers| theirs.answer(batch, answers))?;
+    let out = BufWriter::with_capacity(1 << 16, crate::output::stdout());
+    let mut selection = Selection::new(args, inputs, &record_args, &asked, out)?;
+    loop {
+        match records.next() {
+            Event::Batch(batch, answers) => selection.add(batch, answers)?,
+            Event::Header(header) => selection.add_header(header)?,
+            // What was selected is shown before we wait for more input.
+            Event::Idle => selection.out.flush()?,
+            Event::Stopped | Event::End => break,
+            Event::InputEnded => selection.end_input()?,
+            Event::Deadline | Event::Passed(_) => {}
+        }
+        if args.quiet && selection.selected > 0 {
+            return Ok(ExitCode::SUCCESS);
+        }
+    }
+    let report = report(args, &asked, &record_args, &records, &selection);
+    if args.json && !args.count {
+        selection.finish(report.fields())?;
+    } else {
+        selection.out.flush()?;
+    }
+    let (selected, listed, by_each) = (selection.selected, selection.listed, std::mem::take(&mut selection.by_each));
+    drop(selection);
+    print_counts(args, &asked, &report, selected, &by_each)?;
+    args.report.write(&report)?;
+    if !args.quiet {
+        hint(args, doubt.as_deref(), is_kept, &records, selected);
+    }
+    if let Some(message) = records.stopped_message() {
+        return Err(Failure::new(message));
+    }
+    let answers = if args.files_without_match { listed } else { selected };
+    Ok(ExitCode::from(if records.complete() { u8::from(answers == 0) } else { 2 }))
+}
+
+/// What was read, selected, and may be wrong.
+fn report<W: Write>(args: &Args, asked: &Asked, record_args: &RecordArgs, records: &Records, selection: &Selection<'_, W>) -> Report {
+    let mut report = Report::new("check");
+    let (lines, selected) = (records.read(), selection.selected);
+    report.field("lines", lines).field("selected", selected).field("inverted", args.invert_match);
+    let (rate, is_exact) = asked.rate();
+    // By each filter, -v selects what is not in all of them, which says nothing of what is in any.
+    if !(args.each && args.invert_match) {
+        let found = if args.invert_match { lines - selected } else { selected };
+        Trust { lines, found, rate, is_exact }.add(&mut report, record_args, args.invert_match);
+    }
+    if asked.together.is_some() {
+        let names = asked.filters.iter().map(|(path, _)| path.display().to_string());
+        let each: Vec<Value> = match asked.together {
+            Some(Together::Each) => {
+                names.zip(&selection.by_each).map(|(name, selected)| json!({ "filter": name, "selected": selected })).collect()
+            }
+            _ => names.map(|name| json!({ "filter": name })).collect(),
+        };
+        report.field("filters", each);
+    }
+    records.add_shortfall(&mut report);
+    report
+}
+
+fn print_counts(args: &Args, asked: &Asked, report: &Report, selected: u64, by_each: &[u64]) -> Result<(), Failure> {
+    let mut out = crate::output::stdout();
+    if args.json && args.count {
+        writeln!(out, "{}", Value::Object(report.fields().clone()))?;
+    } else if args.count && !args.quiet && args.each {
+        asked.filters.iter().zip(by_each).try_for_each(|((path, _), selected)| writeln!(out, "{}\t{selected}", path.display()))?;
+    } else if args.count && !args.quiet && !args.with_filename {
+        writeln!(out, "{selected}")?;
+    }
+    Ok(())
+}
+
+/// What may be the reason that something went wrong, or that nothing at all was found.
+fn hint(args: &Args, doubt: Option<&str>, is_kept: bool, records: &Records, selected: u64) {
+    let found = if args.invert_match { records.read().saturating_sub(selected) } else { selected };
+    let nothing = found == 0 && records.read() > 0;
+    if let Some(doubt) = doubt.filter(|_| nothing || is_kept && !records.complete()) {
+        warn(doubt);
+    }
+    if let (true, Some(habit)) = (nothing, records.habit()) {
+        warn(format_args!("nothing was found: {}", habit.hint()));
+    }
+}

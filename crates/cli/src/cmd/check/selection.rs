@@ -1,0 +1,207 @@
+//! What was selected so far, and where it goes.
+
+use super::Args;
+use super::asked::{Asked, Together};
+use crate::records::{Answers, Batch, RecordArgs, is_stdin};
+use crate::report::key_fields;
+use serde_json::{Map, Value};
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+/// Selected records, counted, and printed in one of three forms.
+pub(super) struct Selection<'a, W: Write> {
+    args: &'a Args,
+    /// What is read, and how much of it was.
+    inputs: &'a [PathBuf],
+    input: usize,
+    /// What was selected before the present input.
+    before: u64,
+    /// Inputs that were listed by name.
+    pub(super) listed: u64,
+    records: &'a RecordArgs,
+    asked: &'a Asked,
+    pub(super) out: W,
+    pub(super) selected: u64,
+    /// By each filter, where that is asked for.
+    pub(super) by_each: Vec<u64>,
+    header: bool,
+    form: Form,
+}
+
+#[derive(Clone, Copy, PartialEq)]
+enum Form {
+    /// Counted only.
+    Silent,
+    Records,
+    /// With the names of filters before them.
+    Named,
+    /// With the name of the input before them.
+    Prefixed,
+    /// Elements of a list in an object that is still open.
+    Json,
+}
+
+impl<'a, W: Write> Selection<'a, W> {
+    pub(super) fn new(
+        args: &'a Args,
+        inputs: &'a [PathBuf],
+        records: &'a RecordArgs,
+        asked: &'a Asked,
+        mut out: W,
+    ) -> io::Result<Selection<'a, W>> {
+        let form = match (args.quiet || args.count || args.lists_inputs(), args.json, asked.together) {
+            (true, ..) => Form::Silent,
+            _ if args.with_filename => Form::Prefixed,
+            (_, true, _) => Form::Json,
+            (_, _, Some(Together::Each)) => Form::Named,
+            _ => Form::Records,
+        };
+        if form == Form::Json {
+            write!(out, "{{\"verb\":\"check\",\"answers\":[")?;
+        }
+        let by_each = vec![0; asked.filters.len()];
+        Ok(Selection { args, inputs, input: 0, before: 0, listed: 0, records, asked, out, selected: 0, by_each, header: false, form })
+    }
+
+    /// The name of the input that is read.
+    fn input(&self) -> String {
+        let path = self.inputs.get(self.input).map_or(Path::new("-"), PathBuf::as_path);
+        if is_stdin(path) { "(standard input)".to_owned() } else { path.display().to_string() }
+    }
+
+    /// Another input follows.
+    pub(super) fn end_input(&mut self) -> io::Result<()> {
+        let selected = self.selected - self.before;
+        let end = if self.records.terminator() == b"\0" { "\0" } else { "\n" };
+        if !self.args.quiet && (self.args.files_with_matches && selected > 0 || self.args.files_without_match && selected == 0) {
+            self.listed += 1;
+            write!(self.out, "{}{end}", self.input())?;
+        }
+        if self.args.count && self.args.with_filename && !self.args.quiet {
+            write!(self.out, "{}:{selected}{end}", self.input())?;
+        }
+        (self.input, self.before) = (self.input + 1, self.selected);
+        Ok(())
+    }
+
+    pub(super) fn add(&mut self, batch: Batch<'_>, answers: &Answers) -> io::Result<()> {
+        let before = self.selected;
+        self.selected += ones(&answers.contained);
+        if self.asked.together == Some(Together::Each) {
+            self.by_each.iter_mut().zip(&answers.each).for_each(|(sum, words)| *sum += ones(words));
+        }
+        match self.form {
+            Form::Silent => Ok(()),
+            Form::Records => self.print(batch, &answers.contained),
+            Form::Prefixed => self.print_prefixed(batch, &answers.contained),
+            Form::Named => self.print_named(batch, answers),
+            Form::Json => self.print_json(batch, answers, before > 0),
+        }
+    }
+
+    /// The selected records; neighbours as one piece.
+    fn print(&mut self, batch: Batch<'_>, selected: &[u64]) -> io::Result<()> {
+        let end = self.records.terminator();
+        if self.args.only_key {
+            let keys = batch.iter().map(|(_, key)| key);
+            return keys.zip(0..).filter(|(_, index)| is_set(selected, *index)).try_for_each(|(key, _)| {
+                self.out.write_all(key)?;
+                self.out.write_all(end)
+            });
+        }
+        let mut index = next_set(selected, 0);
+        while let Some(begin) = index {
+            let mut last = begin;
+            while is_set(selected, last + 1) && batch.joins_next(last, end) {
+                last += 1;
+            }
+            self.out.write_all(batch.text_of(begin, last))?;
+            self.out.write_all(end)?;
+            index = next_set(selected, last + 1);
+        }
+        Ok(())
+    }
+
+    /// The name of the input, a colon, and the record.
+    fn print_prefixed(&mut self, batch: Batch<'_>, selected: &[u64]) -> io::Result<()> {
+        let (end, input) = (self.records.terminator(), self.input());
+        for ((record, key), _) in batch.iter().zip(0..).filter(|(_, index)| is_set(selected, *index)) {
+            write!(self.out, "{input}:")?;
+            self.out.write_all(if self.args.only_key { key } else { record })?;
+            self.out.write_all(end)?;
+        }
+        Ok(())
+    }
+
+    /// The names of filters, joined by commas, a TAB, and the record.
+    fn print_named(&mut self, batch: Batch<'_>, answers: &Answers) -> io::Result<()> {
+        let end = self.records.terminator();
+        for ((record, key), index) in batch.iter().zip(0..).filter(|(_, index)| is_set(&answers.contained, *index)) {
+            for (nth, name) in names(self.asked, answers, index).enumerate() {
+                write!(self.out, "{}{name}", if nth > 0 { "," } else { "" })?;
+            }
+            self.out.write_all(b"\t")?;
+            self.out.write_all(if self.args.only_key { key } else { record })?;
+            self.out.write_all(end)?;
+        }
+        Ok(())
+    }
+
+    /// Elements of the list, as they come: there may be more of them than memory.
+    fn print_json(&mut self, batch: Batch<'_>, answers: &Answers, mut follows: bool) -> io::Result<()> {
+        for ((_, key), index) in batch.iter().zip(0..).filter(|(_, index)| is_set(&answers.contained, *index)) {
+            let mut fields = Map::new();
+            let (text, hex) = key_fields(key);
+            fields.insert("key".to_owned(), text);
+            fields.insert("hex".to_owned(), hex);
+            if self.asked.together == Some(Together::Each) {
+                fields.insert("filters".to_owned(), names(self.asked, answers, index).collect::<Vec<_>>().into());
+            }
+            write!(self.out, "{}{}", if follows { "," } else { "" }, Value::Object(fields))?;
+            follows = true;
+        }
+        Ok(())
+    }
+
+    /// Closes an object of which the rest is told now.
+    pub(super) fn finish(&mut self, rest: &Map<String, Value>) -> io::Result<()> {
+        if self.form == Form::Json {
+            let rest =
+                Value::Object(rest.iter().filter(|(name, _)| *name != "verb").map(|(name, value)| (name.clone(), value.clone())).collect());
+            writeln!(self.out, "],{}", &rest.to_string()[1..])?;
+        }
+        self.out.flush()
+    }
+
+    /// Selected CSV records are CSV again, so they keep the names of their columns: those of the first input.
+    pub(super) fn add_header(&mut self, header: &[u8]) -> io::Result<()> {
+        if !self.header && self.form == Form::Records && !self.args.only_key {
+            self.out.write_all(header)?;
+            self.out.write_all(self.records.terminator())?;
+        }
+        self.header = true;
+        Ok(())
+    }
+}
+
+/// The filters that have selected a record.
+fn names(asked: &Asked, answers: &Answers, index: usize) -> impl Iterator<Item = String> {
+    let filters = asked.filters.iter().zip(&answers.each);
+    filters.filter(move |(_, words)| is_set(words, index)).map(|((path, _), _)| path.display().to_string())
+}
+
+fn ones(words: &[u64]) -> u64 {
+    words.iter().map(|word| u64::from(word.count_ones())).sum()
+}
+
+fn is_set(words: &[u64], index: usize) -> bool {
+    words.get(index / 64).is_some_and(|word| word >> (index % 64) & 1 == 1)
+}
+
+/// The first set bit from this one on.
+fn next_set(words: &[u64], from: usize) -> Option<usize> {
+    let first = words.get(from / 64)? & (u64::MAX << (from % 64));
+    let rest = words[from / 64 + 1..].iter().copied();
+    let found = |(i, word): (usize, u64)| (word != 0).then(|| 64 * (from / 64 + i) + word.trailing_zeros() as usize);
+    std::iter::once(first).chain(rest).enumerate().find_map(found)
+}

@@ -1,0 +1,43 @@
+//! Filters as metrics, in the text format of Prometheus.
+
+use std::fmt::Write;
+use std::path::PathBuf;
+use truebloom::{AnyFilter, Filter};
+
+/// A number of a filter, with what it is; nothing where it has none.
+type Metric = (&'static str, &'static str, fn(&AnyFilter) -> Option<f64>);
+
+const METRICS: [Metric; 7] = [
+    ("truebloom_fill_ratio", "Share of the bits that are set.", |filter| Some(filter.ones() as f64 / filter.bits() as f64)),
+    ("truebloom_false_positive_rate", "Rate of false positives now, at most.", |filter| Some(filter.fpr().upper)),
+    ("truebloom_asked_rate", "Rate that was asked for.", |filter| filter.rate().map(|rate| rate.to_f64())),
+    ("truebloom_offered_keys", "Keys inserted, repeats included.", |filter| Some(filter.offered() as f64)),
+    ("truebloom_items", "Distinct items, at least.", |filter| Some(filter.changed() as f64)),
+    ("truebloom_capacity_items", "Distinct items planned for.", |filter| filter.capacity().map(|items| items as f64)),
+    ("truebloom_items_left", "Distinct items until the plan is exceeded; negative once it is.", |filter| {
+        filter.capacity().map(|items| items as f64 - filter.changed() as f64)
+    }),
+];
+
+/// All numbers of all filters: each metric once, with a line a filter.
+pub(super) fn text(filters: &[(PathBuf, AnyFilter)]) -> String {
+    let mut text = String::new();
+    for (name, help, of) in METRICS {
+        let values: Vec<(String, f64)> =
+            filters.iter().filter_map(|(path, filter)| Some((escaped(&path.display().to_string()), of(filter)?))).collect();
+        if values.is_empty() {
+            continue;
+        }
+        // Writing to a string does not fail.
+        let _ = writeln!(text, "# HELP {name} {help}\n# TYPE {name} gauge");
+        values.iter().for_each(|(path, value)| {
+            let _ = writeln!(text, "{name}{{filter=\"{path}\"}} {value}");
+        });
+    }
+    text
+}
+
+/// A label's value, in which three characters have a meaning.
+fn escaped(text: &str) -> String {
+    text.replace('\\', "\\\\").replace('"', "\\\"").replace('\n', "\\n")
+}

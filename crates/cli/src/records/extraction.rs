@@ -1,0 +1,158 @@
+//! How keys are cut from records, in words that a filter keeps as its label: a filter that was made of a column finds nothing in whole lines.
+
+use super::{RecordArgs, json};
+use crate::failure::Failure;
+use serde_json::{Map, Value};
+use std::path::Path;
+use truebloom::{AnyFilter, Filter};
+
+/// The options that say what is a key, without those that only say how it is read. As an object: docs/FORMAT.md has its fields.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct Extraction(Map<String, Value>);
+
+impl Extraction {
+    /// What the filter says of its keys; `None` for one that says nothing, or nothing that is understood here.
+    pub(crate) fn of(filter: &AnyFilter) -> Option<Extraction> {
+        let found = Extraction(serde_json::from_str(filter.label()?).ok()?);
+        found.apply(&RecordArgs::lines(1)).map(|_| found)
+    }
+
+    /// Whether the filter keeps it now: very long names of columns have no room.
+    pub(crate) fn keep(&self, filter: &mut AnyFilter) -> bool {
+        filter.set_label(&Value::Object(self.0.clone()).to_string())
+    }
+
+    /// These records, with keys that are cut like this. `None` for a field that is not known, or an impossible value.
+    fn apply(&self, to: &RecordArgs) -> Option<RecordArgs> {
+        let mut args = to.clone();
+        for (name, value) in &self.0 {
+            match (name.as_str(), value) {
+                ("null", Value::Bool(true)) => args.null = true,
+                ("crlf", Value::Bool(true)) => args.crlf = true,
+                ("csv", Value::Bool(true)) => args.csv = true,
+                ("hex", Value::Bool(true)) => args.hex = true,
+                ("header", Value::Bool(false)) => args.no_header = true,
+                ("fields", Value::String(text)) => args.field = Some(text.parse().ok()?),
+                ("delimiter", Value::String(text)) => args.delimiter = Some(text.parse::<char>().ok().filter(char::is_ascii)? as u8),
+                ("column", Value::String(text)) => args.column = Some(text.clone()),
+                ("json", Value::String(text)) => args.json_field = Some(text.parse::<json::Path>().ok()?),
+                ("fixed", Value::Number(length)) => args.fixed = Some(length.as_u64().filter(|length| *length > 0)?),
+                _ => return None,
+            }
+        }
+        Some(args)
+    }
+
+    /// As options of the command.
+    pub(crate) fn options(&self) -> String {
+        let options: Vec<String> = self.0.iter().filter_map(|(name, value)| option(name, value)).collect();
+        if options.is_empty() { "whole lines".to_owned() } else { options.join(" ") }
+    }
+
+    /// The same as part of a sentence.
+    fn described(&self) -> String {
+        if self.is_lines() { "as whole lines".to_owned() } else { format!("with {}", self.options()) }
+    }
+
+    fn is_hex(&self) -> bool {
+        self.0.contains_key("hex")
+    }
+
+    fn is_fixed(&self) -> bool {
+        self.0.contains_key("fixed")
+    }
+
+    fn is_lines(&self) -> bool {
+        self.0.is_empty()
+    }
+}
+
+fn option(name: &str, value: &Value) -> Option<String> {
+    let text = value.as_str().map(|text| crate::failure::for_shell(Path::new(text)));
+    Some(match (name, text) {
+        ("null", _) => "-0".to_owned(),
+        ("header", _) => "--no-header".to_owned(),
+        ("fields", Some(list)) => format!("-f {list}"),
+        ("delimiter", Some(_)) if value == "\t" => "--delimiter '\\t'".to_owned(),
+        ("delimiter", Some(character)) => format!("--delimiter {character}"),
+        ("json", Some(path)) => format!("--json-field {path}"),
+        (_, Some(text)) => format!("--{name} {text}"),
+        ("fixed", None) => format!("--fixed {value}"),
+        (_, None) => format!("--{name}"),
+    })
+}
+
+impl RecordArgs {
+    /// What these options say of keys.
+    pub(crate) fn extraction(&self) -> Extraction {
+        let mut fields = Map::new();
+        let mut put = |name: &str, value: Option<Value>| fields.extend(value.map(|value| (name.to_owned(), value)));
+        let flag = |set: bool, value: bool| set.then_some(Value::Bool(value));
+        put("null", flag(self.null, true));
+        put("crlf", flag(self.crlf, true));
+        put("csv", flag(self.is_csv(), true));
+        put("column", self.column.clone().map(Value::String));
+        put("header", flag(self.no_header, false));
+        put("fields", self.field.as_ref().map(|fields| Value::String(fields.to_string())));
+        put("json", self.json_field.as_ref().map(|path| Value::String(path.to_string())));
+        put("delimiter", self.delimiter.map(|delimiter| Value::String(char::from(delimiter).to_string())));
+        put("hex", flag(self.hex, true));
+        put("fixed", self.fixed.map(Value::from));
+        Extraction(fields)
+    }
+
+    /// Whether any option says what is a key.
+    pub(crate) fn says_what_keys_are(&self) -> bool {
+        self.lines || !self.extraction().is_lines()
+    }
+
+    /// These options, or where they do not say what is a key, what the filters say that are asked. An error if those differ.
+    pub(crate) fn for_filters(&self, filters: &[(&Path, Option<Extraction>)]) -> Result<KeysOf, Failure> {
+        let known: Vec<(&Path, &Extraction)> = filters.iter().filter_map(|(path, kept)| kept.as_ref().map(|kept| (*path, kept))).collect();
+        let Some(&(first, kept)) = known.first() else {
+            return Ok(KeysOf { args: self.clone(), doubt: None, is_kept: false, other_form: false });
+        };
+        if self.says_what_keys_are() {
+            let given = self.extraction();
+            let other = known.iter().find(|(_, kept)| **kept != given);
+            let doubt = other.map(|(path, other)| {
+                format!(
+                    "the keys of {} were read {}, and these {}; are they the same keys?",
+                    path.display(),
+                    other.described(),
+                    given.described()
+                )
+            });
+            let other_form = other.is_some_and(|(_, other)| other.is_hex() != given.is_hex() && !other.is_fixed() && !given.is_fixed());
+            return Ok(KeysOf { args: self.clone(), doubt, is_kept: false, other_form });
+        }
+        if let Some((path, other)) = known.iter().find(|(_, other)| *other != kept) {
+            return Err(Failure::new(format_args!(
+                "the keys of {} were read {}, those of {} {}; say with such options, or with --lines, what the keys are here",
+                first.display(),
+                kept.described(),
+                path.display(),
+                other.described()
+            )));
+        }
+        let doubt = (!kept.is_lines()).then(|| {
+            format!(
+                "keys are read as those of {} were, {}; for whole lines add --lines, or say what the keys are",
+                first.display(),
+                kept.described()
+            )
+        });
+        Ok(KeysOf { args: kept.apply(self).unwrap_or_else(|| self.clone()), doubt, is_kept: true, other_form: false })
+    }
+}
+
+/// How keys are read for some filters.
+pub(crate) struct KeysOf {
+    pub(crate) args: RecordArgs,
+    /// What to say if nothing at all was found.
+    pub(crate) doubt: Option<String>,
+    /// Whether it was the filters that said so: then the doubt is to be told, too, if something went wrong.
+    pub(crate) is_kept: bool,
+    /// The keys of a filter are bytes that digits stand for, and these are digits, or the other way round: hardly ever the same keys.
+    pub(crate) other_form: bool,
+}

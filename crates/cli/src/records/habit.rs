@@ -1,0 +1,66 @@
+//! What the first keys of a run look like, for a hint where nothing is found.
+
+use super::found::Batch;
+
+/// So many keys are looked at.
+const LOOKED_AT: usize = 100;
+
+/// What all of them have in common.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Habit {
+    /// They end with a carriage return.
+    CarriageReturn,
+    /// They are hexadecimal digits, with letters in upper case.
+    UpperHex,
+}
+
+impl Habit {
+    pub(super) fn of(batch: Batch<'_>) -> Option<Habit> {
+        let keys = || batch.iter().map(|(_, key)| key).filter(|key| !key.is_empty()).take(LOOKED_AT);
+        let is_upper = |byte: &u8| matches!(byte, b'0'..=b'9' | b'A'..=b'F');
+        keys().next()?;
+        if keys().all(|key| key.ends_with(b"\r")) {
+            return Some(Habit::CarriageReturn);
+        }
+        // Numbers alone, and short words, are no hexadecimal digits that somebody wrote in upper case.
+        let is_hex =
+            keys().all(|key| key.len() >= 8 && key.iter().all(is_upper)) && keys().any(|key| key.iter().any(u8::is_ascii_alphabetic));
+        is_hex.then_some(Habit::UpperHex)
+    }
+
+    /// What may be the reason that nothing was found.
+    pub(crate) fn hint(self) -> &'static str {
+        match self {
+            Habit::CarriageReturn => "the lines end with CR LF, and the CR is part of each key: --crlf takes it away",
+            Habit::UpperHex => {
+                "the keys are hexadecimal in upper case: if those of the filter are in lower case, `tr A-F a-f` first; if they are the bytes themselves, add --hex"
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::found::Found;
+    use super::*;
+
+    fn habit(lines: &[&str]) -> Option<Habit> {
+        let (text, mut found) = (lines.join("\n"), Found::default());
+        let mut start = 0;
+        for line in lines {
+            found.push(start..start + line.len(), start..start + line.len());
+            start += line.len() + 1;
+        }
+        Habit::of(Batch { spans: &found.spans, text: text.as_bytes(), keys: text.as_bytes() })
+    }
+
+    #[test]
+    fn all_keys_count() {
+        assert_eq!(habit(&["a\r", "b\r"]), Some(Habit::CarriageReturn));
+        assert_eq!(habit(&["a\r", "b"]), None);
+        assert_eq!(habit(&["00AAFF12", "12345678"]), Some(Habit::UpperHex));
+        for lines in [&["12345678"][..], &["00aaff12"], &["FACE"], &["00AAFF1G"], &[""], &[]] {
+            assert_eq!(habit(lines), None, "{lines:?}");
+        }
+    }
+}

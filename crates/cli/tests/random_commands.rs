@@ -1,0 +1,363 @@
+//! Command lines at random, with good and bad arguments in any order: none panics, runs for ten seconds, ends with a code that is not documented, or costs a file that it was not told to replace.
+//!
+//! `RANDOM_COMMANDS=3000 RANDOM_SEED=7 cargo test -p truebloom-cli --test random_commands -- --nocapture` is the campaign (a few minutes); what runs without these is a small part of it with a frozen seed. A failure prints
+//! its command line, and the same seed finds it again. Power: the test of the test below plants each fault and is told of it.
+#![cfg(unix)]
+#![allow(missing_docs, reason = "a test has no public interface")]
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::io::Read;
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+/// Longer than this no command may take.
+const LONGEST: Duration = Duration::from_secs(10);
+
+/// SplitMix64: frozen for ever.
+struct Random(u64);
+
+impl Random {
+    fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut z = self.0;
+        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        z ^ (z >> 31)
+    }
+
+    fn below(&mut self, end: usize) -> usize {
+        (self.next() % end as u64) as usize
+    }
+
+    fn pick<'a>(&mut self, list: &[&'a str]) -> &'a str {
+        list[self.below(list.len())]
+    }
+}
+
+/// Verbs, with the options that go with them; those of other verbs come in as well. What would take long has a smaller size here.
+const VERBS: [(&str, &[&str]); 24] = [
+    (
+        "create",
+        &[
+            "-n",
+            "-p",
+            "-m",
+            "-k",
+            "--force",
+            "--empty",
+            "--strict",
+            "--scheme",
+            "--layout",
+            "--untrusted",
+            "--json",
+            "--seed",
+            "--mean",
+            "--max-memory",
+        ],
+    ),
+    ("insert", &["--strict", "--json"]),
+    ("check", &["-v", "-c", "-q", "--json", "--only-key", "--any", "--all", "--each", "--report", "--report=r.json", "-H", "-l", "-L"]),
+    (
+        "dedup",
+        &[
+            "-n",
+            "-p",
+            "--memory",
+            "--remember",
+            "-d",
+            "-c",
+            "-q",
+            "--strict",
+            "--state",
+            "--json",
+            "--report",
+            "--report=r.json",
+            "--layout",
+            "--checkpoint",
+        ],
+    ),
+    ("info", &["--json", "--csv", "--metrics"]),
+    ("verify --queries 1k", &["--query-seed", "--json"]),
+    ("merge", &["--force", "--intersect", "--json"]),
+    ("copy", &["--force", "--empty", "--json"]),
+    ("clear", &["--json"]),
+    ("count --memory 256KiB", &["-k", "--above", "--force", "-o", "--seed", "--json", "--conservative"]),
+    ("count merge", &["--force"]),
+    ("count query", &["--json"]),
+    ("count show", &["-k", "--above", "--json"]),
+    ("doctor", &["--json", "--heal"]),
+    ("compare", &["--confidence", "--json", "--csv"]),
+    (
+        "plan",
+        &[
+            "-n",
+            "-p",
+            "-m",
+            "-k",
+            "--memory",
+            "--layout",
+            "--bits-per-item",
+            "--scheme",
+            "--mean",
+            "--recycling",
+            "--remember",
+            "--prove",
+            "--force",
+            "--json",
+        ],
+    ),
+    ("fpr", &["-m", "-n", "-k", "--ones", "--variant", "--scheme", "--json"]),
+    ("explain", &["-m", "-n", "-k", "--variant", "--json"]),
+    ("audit", &["-n", "-p", "--json"]),
+    ("table -n 100 -k 3", &["--json"]),
+    ("completions", &[]),
+    ("man", &["--into"]),
+    ("eval", &[]),
+    ("help", &[]),
+];
+
+/// Of all verbs that read records.
+const RECORDS: [&str; 13] = [
+    "-0",
+    "--crlf",
+    "-f",
+    "--delimiter",
+    "--csv",
+    "--column",
+    "--no-header",
+    "--json-field",
+    "--hex",
+    "--fixed",
+    "--lines",
+    "-j",
+    "--max-record",
+];
+
+/// Values: numbers, rates, sizes, names, nonsense.
+const VALUES: [&str; 44] = [
+    "0",
+    "1",
+    "7",
+    "10",
+    "100",
+    "1000",
+    "1k",
+    "1,000",
+    "1_000",
+    "100k",
+    "-1",
+    "1e3",
+    "2.5e9",
+    "1E",
+    "18446744073709551615",
+    "99999999999999999999",
+    "1%",
+    "0.1%",
+    "1e-6",
+    "1/1000",
+    "0",
+    "1",
+    "100%",
+    "1e-400",
+    "64",
+    "64B",
+    "4KiB",
+    "1MiB",
+    "1GiB",
+    "64MiBs",
+    "10s",
+    "1h",
+    "standard",
+    "blocked",
+    "auto",
+    "cube",
+    "Partitioned",
+    "grandi",
+    "guava",
+    "",
+    "-",
+    "é",
+    "1,3",
+    ".a.b",
+];
+
+/// Files: filters, text, other things, and names of what is not there.
+const FILES: [&str; 20] = [
+    "seen.tbl",
+    "other.tbl",
+    "blocked.tbl",
+    "cube.tbl",
+    "state.tbl",
+    "list.tbc",
+    "words.txt",
+    "users.csv",
+    "lines.jsonl",
+    "packed.gz",
+    "short.tbl",
+    "empty",
+    "folder",
+    "new.tbl",
+    "no/new.tbl",
+    "missing.txt",
+    "-",
+    "./-",
+    "new.json",
+    "r.json",
+];
+
+/// What no command may change, whatever its arguments: none of it was written by us.
+const PRECIOUS: [&str; 7] = ["words.txt", "users.csv", "lines.jsonl", "packed.gz", "empty", "folder/inner.txt", "short.tbl"];
+
+/// What stays whole when it is replaced.
+const OURS: [&str; 6] = ["seen.tbl", "other.tbl", "blocked.tbl", "cube.tbl", "state.tbl", "list.tbc"];
+
+fn prepare(folder: &Path) {
+    let script = "set -e; mkdir folder; echo inner > folder/inner.txt; seq 2000 > words.txt; printf 'id,mail\\n1,a@x\\n2,\"b\\n@x\"\\n' > users.csv; printf '{\"a\":{\"b\":1}}\\n{\"a\":2}\\n' > lines.jsonl
+        gzip -c words.txt > packed.gz; : > empty
+        t create -n 3000 -p 1% --seed 1 seen.tbl words.txt; t copy seen.tbl other.tbl; t create -n 3000 -p 1% --layout blocked --seed 1 blocked.tbl words.txt
+        t create -n 3000 -p 1% --mean --scheme cube --seed 1 cube.tbl words.txt; t dedup --memory 4KiB -p 1% --state state.tbl -q words.txt; t count --memory 256KiB --seed 1 -o list.tbc words.txt
+        head -c 1000 seen.tbl > short.tbl";
+    let script = format!("t() {{ '{}' \"$@\"; }}\n{script}", env!("CARGO_BIN_EXE_truebloom"));
+    let output = Command::new("bash").arg("-c").arg(script).current_dir(folder).output().expect("bash runs");
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+}
+
+fn command_line(random: &mut Random) -> Vec<String> {
+    let (verb, options) = VERBS[random.below(VERBS.len())];
+    let mut line: Vec<String> = verb.split(' ').map(str::to_owned).collect();
+    for _ in 0..random.below(7) {
+        let word = match random.below(10) {
+            0..=3 if !options.is_empty() => random.pick(options),
+            4 => random.pick(&RECORDS),
+            // An option of another verb, most of the time a mistake.
+            5 if random.below(4) == 0 => {
+                let (_, others) = VERBS[random.below(VERBS.len())];
+                others.first().copied().unwrap_or("--help")
+            }
+            5 | 6 => random.pick(&VALUES),
+            _ => random.pick(&FILES),
+        };
+        line.push(word.to_owned());
+        // Options mostly want a value.
+        if word.starts_with("--") && !word.contains('=') && random.below(2) == 0
+            || word.len() == 2 && word.starts_with('-') && random.below(3) > 0
+        {
+            line.push(random.pick(&VALUES).to_owned());
+        }
+    }
+    line
+}
+
+/// What came of a command.
+struct Outcome {
+    code: Option<i32>,
+    told: String,
+    took: Duration,
+}
+
+fn run(line: &[String], folder: &Path, input: &Path) -> Outcome {
+    let began = Instant::now();
+    let stdin = fs::File::open(input).expect("an input");
+    let mut command = Command::new(env!("CARGO_BIN_EXE_truebloom"));
+    command.args(line).current_dir(folder).stdin(stdin).stdout(Stdio::null()).stderr(Stdio::piped());
+    let mut child = command.spawn().expect("it starts");
+    let mut stderr = child.stderr.take().expect("piped");
+    let reader = std::thread::spawn(move || {
+        let mut told = Vec::new();
+        // What is told of thousands of lines is read, and not kept.
+        let _ = stderr.by_ref().take(1 << 20).read_to_end(&mut told);
+        let _ = std::io::copy(&mut stderr, &mut std::io::sink());
+        String::from_utf8_lossy(&told).into_owned()
+    });
+    let code = loop {
+        match child.try_wait().expect("it can be waited for") {
+            Some(status) => break status.code(),
+            None if began.elapsed() > LONGEST => {
+                let _ = child.kill();
+                let _ = child.wait();
+                break None;
+            }
+            None => std::thread::sleep(Duration::from_millis(1)),
+        }
+    };
+    Outcome { code, told: reader.join().unwrap_or_default(), took: began.elapsed() }
+}
+
+/// The contents of the files that may not change.
+fn precious(folder: &Path) -> BTreeMap<&'static str, Option<Vec<u8>>> {
+    PRECIOUS.iter().map(|name| (*name, fs::read(folder.join(name)).ok())).collect()
+}
+
+/// What is wrong with what a command did, if anything is.
+fn fault(folder: &Path, before: &BTreeMap<&'static str, Option<Vec<u8>>>, outcome: &Outcome) -> Option<String> {
+    if outcome.told.contains("panicked") || outcome.told.contains("RUST_BACKTRACE") {
+        return Some(format!("it panicked: {}", outcome.told));
+    }
+    match outcome.code {
+        Some(0..=2) => {}
+        None => return Some(format!("it took {:?}, or a signal ended it", outcome.took)),
+        Some(code) => return Some(format!("exit code {code}: {}", outcome.told)),
+    }
+    if let Some((name, _)) = precious(folder).iter().find(|(name, now)| before.get(*name) != Some(now)) {
+        return Some(format!("{name} has changed"));
+    }
+    let names = fs::read_dir(folder).expect("the folder").flatten().map(|entry| entry.file_name().to_string_lossy().into_owned());
+    if let Some(left) = names.into_iter().find(|name| name.starts_with(".truebloom-")) {
+        return Some(format!("{left} was left"));
+    }
+    OURS.iter().find(|name| fs::metadata(folder.join(name)).map_or(true, |data| data.len() < 256)).map(|name| format!("{name} is lost"))
+}
+
+fn whole(folder: &Path, name: &str) -> bool {
+    run(&["doctor".to_owned(), name.to_owned()], folder, Path::new("/dev/null")).code == Some(0)
+}
+
+#[test]
+fn no_command_line_panics_hangs_or_loses_a_file() {
+    let number = |name: &str, unless: u64| std::env::var(name).ok().and_then(|text| text.parse().ok()).unwrap_or(unless);
+    let (commands, seed) = (number("RANDOM_COMMANDS", 60), number("RANDOM_SEED", 1));
+    let folder = tempfile::tempdir().expect("a folder");
+    prepare(folder.path());
+    let mut random = Random(seed);
+    let (mut codes, mut faults, mut longest) = (BTreeMap::new(), Vec::new(), Duration::ZERO);
+    for nth in 0..commands {
+        let line = command_line(&mut random);
+        let input = folder.path().join(random.pick(&["words.txt", "empty", "users.csv", "lines.jsonl"]));
+        let before = precious(folder.path());
+        let outcome = run(&line, folder.path(), &input);
+        longest = longest.max(outcome.took);
+        *codes.entry(outcome.code).or_insert(0) += 1;
+        if let Some(fault) = fault(folder.path(), &before, &outcome) {
+            faults.push(format!("{nth}: truebloom {line:?} < {}: {fault}", input.display()));
+        }
+        // Names that a command may take stay free for the next.
+        for made in ["new.tbl", "new.json", "r.json", "-"] {
+            let _ = fs::remove_file(folder.path().join(made));
+        }
+    }
+    faults.extend(OURS.iter().filter(|name| !whole(folder.path(), name)).map(|name| format!("{name} is broken in the end")));
+    println!("{commands} commands of seed {seed}: exit codes {codes:?}, at most {longest:?}");
+    assert!(faults.is_empty(), "{}", faults.join("\n"));
+    assert!(codes.contains_key(&Some(0)) && codes.contains_key(&Some(2)), "the test has no power: {codes:?}");
+}
+
+/// Each fault is noticed.
+#[test]
+fn faults_are_noticed() {
+    let folder = tempfile::tempdir().expect("a folder");
+    prepare(folder.path());
+    let before = precious(folder.path());
+    let outcome = |code, told: &str| Outcome { code, told: told.to_owned(), took: Duration::ZERO };
+    assert_eq!(fault(folder.path(), &before, &outcome(Some(2), "truebloom: no")), None);
+    assert!(fault(folder.path(), &before, &outcome(Some(2), "thread 'main' panicked at")).is_some());
+    assert!(
+        fault(folder.path(), &before, &outcome(Some(101), "")).is_some() && fault(folder.path(), &before, &outcome(None, "")).is_some()
+    );
+    fs::write(folder.path().join("other.tbl"), "gone").expect("writable");
+    assert_eq!(fault(folder.path(), &before, &outcome(Some(0), "")), Some("other.tbl is lost".to_owned()));
+    assert!(!whole(folder.path(), "other.tbl") && whole(folder.path(), "state.tbl"));
+    fs::write(folder.path().join("words.txt"), "changed").expect("writable");
+    assert_eq!(fault(folder.path(), &before, &outcome(Some(0), "")), Some("words.txt has changed".to_owned()));
+}

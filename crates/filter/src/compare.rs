@@ -1,0 +1,363 @@
+//! What several filters have in common.
+
+use crate::any_filter::{AnyFilter, each};
+use crate::bloom::FilterOf;
+use crate::error::MergeError;
+use crate::filter::Filter;
+use crate::hash::KeyHasher;
+use crate::scheme::Scheme;
+use crate::tied;
+use crate::verify::ALPHA;
+use alloc::vec::Vec;
+use core::fmt;
+use truebloom_math::{Error, Ground, ItemsEstimate, Variant, as_one_call, items_beyond};
+
+/// A number of items: an estimate, and the ends of its interval.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct Quantity {
+    /// The estimate; `None` where a full filter, or too many filters, leave it open.
+    pub value: Option<f64>,
+    /// At least so many.
+    pub lower: u64,
+    /// At most so many; `None` for no bound.
+    pub upper: Option<u64>,
+}
+
+/// A share between 0 and 1: an estimate, and the ends of its interval.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct Share {
+    /// The estimate.
+    pub value: Option<f64>,
+    /// At least that.
+    pub lower: f64,
+    /// At most that.
+    pub upper: f64,
+}
+
+/// Sizes of the sets behind filters, and of what is made of them. Each interval by itself covers the true number with probability at least the confidence asked for, over seeds, for keys chosen
+/// independently of the seed.
+///
+/// A filter knows how many offers set a bit, which tells the number of its items to within a few. What one filter holds and others do not follows from the bits that only it has set: [`items_beyond`], whose law has this one unknown. All
+/// else is sums and differences of the two.
+///
+/// ```
+/// use truebloom::{AnyFilter, BloomFilter, Comparison, Filter};
+/// let mut monday = BloomFilter::new(1_000, 0.01)?;
+/// let mut tuesday = monday.clone(); // the same seed
+/// monday.insert_all(0..1_000);
+/// tuesday.insert_all(500..1_500);
+/// let both = Comparison::of(&[monday.into(), tuesday.into()], 0.99)?;
+/// assert!(both.common.lower <= 500 && both.common.upper >= Some(500));
+/// assert!(both.common.upper.expect("not full") - both.common.lower < 80);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct Comparison {
+    /// Items of each filter.
+    pub sizes: Vec<Quantity>,
+    /// Items of each filter that none of the others holds.
+    pub own: Vec<Quantity>,
+    /// Items of any of them.
+    pub union: Quantity,
+    /// Items of all of them.
+    pub common: Quantity,
+    /// The share that [`common`](Self::common) is of [`union`](Self::union): the similarity of Jaccard.
+    pub similarity: Share,
+}
+
+/// Why filters cannot be compared; the number is that of a filter in the list, from 0.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub enum CompareError {
+    /// Fewer than two, or a confidence that is none.
+    Arguments,
+    /// One that differs from the first.
+    Differs {
+        /// Which.
+        index: usize,
+        /// In what.
+        cause: MergeError,
+    },
+    /// The set bits of an intersection do not tell how many items it holds.
+    Intersection {
+        /// Which.
+        index: usize,
+    },
+    /// The set bits do not fit the keys that the filter was offered.
+    Unfit {
+        /// Which.
+        index: usize,
+    },
+    /// A law cannot be computed.
+    Law(Error),
+}
+
+impl fmt::Display for CompareError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            CompareError::Arguments => f.write_str("give at least two filters, and a confidence strictly between 0 and 1"),
+            CompareError::Differs { index, cause } => write!(f, "filter {index} differs from the first: {cause}"),
+            CompareError::Intersection { index } => {
+                write!(f, "filter {index} is an intersection, whose set bits do not tell how many items it holds")
+            }
+            CompareError::Unfit { index } => write!(f, "the set bits of filter {index} do not fit the keys that it was offered"),
+            CompareError::Law(error) => error.fmt(f),
+        }
+    }
+}
+
+impl core::error::Error for CompareError {
+    fn source(&self) -> Option<&(dyn core::error::Error + 'static)> {
+        match self {
+            CompareError::Law(error) => error.source(),
+            _ => None,
+        }
+    }
+}
+
+impl From<Error> for CompareError {
+    fn from(error: Error) -> CompareError {
+        CompareError::Law(error)
+    }
+}
+
+/// An interval, `u64::MAX` for no upper end, and the probability that it misses.
+#[derive(Clone, Copy)]
+struct Size {
+    lower: u64,
+    upper: u64,
+    error: f64,
+}
+
+/// Of more filters there is no estimate of what all of them hold: it takes the union of every selection.
+const MOST_SELECTED: usize = 10;
+
+impl Comparison {
+    /// Compares filters of the same bits, probes, scheme, hasher and seed.
+    ///
+    /// Time: quadratic in their number and linear in the bits, and some hundredths of a second an interval. Memory: that of two more filters, and of one for each filter up to ten.
+    ///
+    /// # Errors
+    /// As those of a merge, and for intersections and filters that do not hold what their bits suggest.
+    pub fn of(filters: &[AnyFilter], confidence: f64) -> Result<Comparison, CompareError> {
+        let (Some(first), true, true) = (filters.first(), filters.len() > 1, confidence > 0.0 && confidence < 1.0) else {
+            return Err(CompareError::Arguments);
+        };
+        // An empty one, so that no bit is touched before all are known to fit.
+        let mut empty = first.clone();
+        empty.clear();
+        for (index, filter) in filters.iter().enumerate() {
+            empty.clone().union_with(filter).map_err(|cause| CompareError::Differs { index, cause })?;
+            if filter.is_intersection() {
+                return Err(CompareError::Intersection { index });
+            }
+            if !filter.verification()?.fill().holds() {
+                return Err(CompareError::Unfit { index });
+            }
+        }
+        as_one_call(|| Compared { filters, empty, alpha: 1.0 - confidence }.compare())
+    }
+}
+
+struct Compared<'a> {
+    filters: &'a [AnyFilter],
+    empty: AnyFilter,
+    /// The most that an interval may miss.
+    alpha: f64,
+}
+
+impl Compared<'_> {
+    fn compare(&self) -> Result<Comparison, CompareError> {
+        let all = self.union_of(|_| true)?;
+        let count = self.filters.len();
+        // Chosen by what does not depend on the seed, or the choice would be part of the law.
+        let by_offers = |index: &usize| self.filters.get(*index).map_or(0, Filter::offered);
+        let (largest, smallest) = ((0..count).max_by_key(by_offers).unwrap_or(0), (0..count).min_by_key(by_offers).unwrap_or(0));
+        let mut sizes = Vec::new();
+        let mut own = Vec::new();
+        for (index, filter) in self.filters.iter().enumerate() {
+            let (size, value) = self.size(filter, self.alpha)?;
+            sizes.push(quantity(value, size.lower, size.upper));
+            let others = self.union_of(|other| other != index)?;
+            let found = beyond(&others, &all, self.alpha)?;
+            // Certain, whatever the bits say.
+            own.push(quantity(found.value, found.lower, found.upper.unwrap_or(u64::MAX).min(filter.most_items())));
+        }
+        let union = self.union(largest, &all)?;
+        let common = self.common(smallest, self.alpha)?;
+        let value = common.value.zip(union.value).map(|(common, union)| if union > 0.0 { common / union } else { 1.0 });
+        let similarity = self.similarity(smallest, largest, &all, value)?;
+        Ok(Comparison { sizes, own, union, common, similarity })
+    }
+
+    fn union_of(&self, wanted: impl Fn(usize) -> bool) -> Result<AnyFilter, CompareError> {
+        let mut union = self.empty.clone();
+        for (index, filter) in self.filters.iter().enumerate().filter(|(index, _)| wanted(*index)) {
+            union.union_with(filter).map_err(|cause| CompareError::Differs { index, cause })?;
+        }
+        Ok(union)
+    }
+
+    /// The items of one filter: by its counts, which leave hardly anything open, or for a merged one by its fill, within its counts.
+    fn size(&self, filter: &AnyFilter, alpha: f64) -> Result<(Size, Option<f64>), CompareError> {
+        let by_fill = |alpha| beyond(&self.empty, filter, alpha);
+        if !filter.is_merged() {
+            let (lower, upper) = filter.verification()?.items();
+            if upper < u64::MAX {
+                return Ok((Size { lower, upper, error: ALPHA / 4.0 }, estimate(&self.empty, filter)?));
+            }
+        }
+        let found = by_fill(alpha)?;
+        let lower = found.lower.max(filter.changed());
+        let upper = found.upper.unwrap_or(u64::MAX).min(if filter.is_merged() { filter.most_items() } else { u64::MAX });
+        Ok((Size { lower, upper: upper.max(lower), error: alpha }, found.value))
+    }
+
+    /// The size of a filter where something else is to be found by its side: with most of the error left for that, if its counts tell it.
+    fn size_beside(&self, index: usize, alpha: f64) -> Result<(Size, Option<f64>, f64), CompareError> {
+        let filter = self.filters.get(index).ok_or(CompareError::Arguments)?;
+        let (size, value) = self.size(filter, alpha / 2.0)?;
+        let left = alpha - size.error;
+        Ok((size, value, if left > 0.0 { left } else { alpha / 2.0 }))
+    }
+
+    /// One filter, and what the others have beyond it.
+    fn union(&self, largest: usize, all: &AnyFilter) -> Result<Quantity, CompareError> {
+        let (size, _, left) = self.size_beside(largest, self.alpha)?;
+        let more = beyond(self.filters.get(largest).ok_or(CompareError::Arguments)?, all, left)?;
+        let value = estimate(&self.empty, all)?;
+        Ok(quantity(value, size.lower.saturating_add(more.lower), size.upper.saturating_add(more.upper.unwrap_or(u64::MAX))))
+    }
+
+    /// What a filter holds less what at least one of the others lacks: at least what the first of them lacks, and by the inequality of Hunter and Worsley at most the sum over all of what each lacks, less for each but the first what both it
+    /// and the first lack.
+    fn common(&self, smallest: usize, alpha: f64) -> Result<Quantity, CompareError> {
+        let (size, value, left) = self.size_beside(smallest, alpha)?;
+        let filter = self.filters.get(smallest).ok_or(CompareError::Arguments)?;
+        let others: Vec<usize> = (0..self.filters.len()).filter(|index| *index != smallest).collect();
+        let each = left / (2 * others.len() - 1) as f64;
+        let (mut most_lacked, mut least_lacked, mut first_found) = (0u64, 0u64, None);
+        for (nth, &index) in others.iter().enumerate() {
+            let lacked = self.lacked(filter, |other| other == index, each)?;
+            most_lacked = most_lacked.saturating_add(lacked.upper.unwrap_or(u64::MAX));
+            least_lacked = least_lacked.max(lacked.lower);
+            match (nth, others.first()) {
+                (1.., Some(&first)) => {
+                    let by_both = self.lacked(filter, |other| other == index || other == first, each)?;
+                    most_lacked = most_lacked.saturating_sub(by_both.lower);
+                }
+                _ => first_found = lacked.value,
+            }
+        }
+        let lacked = match others.len() {
+            1 => first_found,
+            2..MOST_SELECTED => self.lacked_by_any(filter, &others)?,
+            _ => None,
+        };
+        let value = value.zip(lacked).map(|(size, lacked)| size - lacked);
+        let upper = if size.upper == u64::MAX { u64::MAX } else { size.upper.saturating_sub(least_lacked) };
+        Ok(quantity(value, size.lower.saturating_sub(most_lacked), upper))
+    }
+
+    /// What a filter holds beyond the union of others.
+    fn lacked(&self, filter: &AnyFilter, others: impl Fn(usize) -> bool, alpha: f64) -> Result<ItemsEstimate, CompareError> {
+        let ground = self.union_of(others)?;
+        let mut both = ground.clone();
+        both.union_with(filter).map_err(|cause| CompareError::Differs { index: 0, cause })?;
+        beyond(&ground, &both, alpha)
+    }
+
+    /// The items of a filter that at least one of the others lacks: the sum over all selections of them, odd ones added and even ones subtracted, of what it has beyond their union.
+    fn lacked_by_any(&self, filter: &AnyFilter, others: &[usize]) -> Result<Option<f64>, CompareError> {
+        let mut sum = Some(0.0);
+        for selection in 1..1usize << others.len() {
+            let is_selected = |index: usize| others.iter().position(|other| *other == index).is_some_and(|bit| selection >> bit & 1 == 1);
+            let ground = self.union_of(is_selected)?;
+            let mut both = ground.clone();
+            both.union_with(filter).map_err(|cause| CompareError::Differs { index: 0, cause })?;
+            let sign = if selection.count_ones() % 2 == 1 { 1.0 } else { -1.0 };
+            sum = sum.zip(estimate(&ground, &both)?).map(|(sum, value)| sum + sign * value);
+        }
+        Ok(sum)
+    }
+
+    /// Of two filters the share falls with what the smaller one has alone, so that one interval is enough; of more, an interval each for what is common and for the union.
+    fn similarity(&self, smallest: usize, largest: usize, all: &AnyFilter, value: Option<f64>) -> Result<Share, CompareError> {
+        let share = |top: f64, bottom: f64| if bottom > 0.0 { (top / bottom).clamp(0.0, 1.0) } else { 1.0 };
+        let [smaller, other] = [smallest, largest].map(|index| self.filters.get(index));
+        if let (2, Some(smaller), Some(other)) = (self.filters.len(), smaller, other) {
+            let (a, _) = self.size(smaller, self.alpha / 4.0)?;
+            let (b, _) = self.size(other, self.alpha / 4.0)?;
+            let left = self.alpha - a.error - b.error;
+            let own = beyond(other, all, if left > 0.0 { left } else { self.alpha / 2.0 })?;
+            let (own_least, own_most) = (own.lower, own.upper.unwrap_or(u64::MAX));
+            let lower = share(a.lower.saturating_sub(own_most) as f64, b.upper.saturating_add(own_most) as f64);
+            let upper = share(a.upper.saturating_sub(own_least) as f64, b.lower.saturating_add(own_least) as f64);
+            return Ok(bounded_share(value, lower, upper));
+        }
+        let common = self.common(smallest, self.alpha / 2.0)?;
+        let union = Compared { filters: self.filters, empty: self.empty.clone(), alpha: self.alpha / 2.0 }.union(largest, all)?;
+        let least = union.upper.map_or(0.0, |upper| share(common.lower as f64, upper as f64));
+        let most = common.upper.map_or(1.0, |upper| share(upper as f64, union.lower as f64));
+        Ok(bounded_share(value, least, most))
+    }
+}
+
+fn bounded_share(value: Option<f64>, lower: f64, upper: f64) -> Share {
+    let (lower, upper) = (lower.min(upper).next_down().max(0.0), upper.next_up().min(1.0));
+    Share { value: value.map(|value| value.clamp(lower, upper)), lower, upper }
+}
+
+/// With the estimate where the interval is.
+fn quantity(value: Option<f64>, lower: u64, upper: u64) -> Quantity {
+    let upper = upper.max(lower);
+    let value = value.map(|value| value.clamp(lower as f64, if upper == u64::MAX { f64::MAX } else { upper as f64 }));
+    Quantity { value, lower, upper: (upper < u64::MAX).then_some(upper) }
+}
+
+/// The items that `both` holds beyond `ground`, which is part of it, with an interval that misses with probability at most alpha.
+fn beyond(ground: &AnyFilter, both: &AnyFilter, alpha: f64) -> Result<ItemsEstimate, CompareError> {
+    let more = both.ones().saturating_sub(ground.ones());
+    let confidence = (1.0 - alpha).clamp(f64::EPSILON, 1.0 - f64::EPSILON);
+    each!(ground, filter => with_ground(filter, |ground| items_beyond(&ground, filter.probes(), more, confidence)))
+        .map_err(CompareError::Law)
+}
+
+/// The estimate alone.
+fn estimate(ground: &AnyFilter, both: &AnyFilter) -> Result<Option<f64>, CompareError> {
+    let more = both.ones().saturating_sub(ground.ones());
+    Ok(each!(ground, filter => with_ground(filter, |ground| ground.estimate(filter.probes(), more))))
+}
+
+/// What the law of further bits needs to know of a filter.
+fn with_ground<S: Scheme, H: KeyHasher, T>(filter: &FilterOf<S, H>, use_ground: impl FnOnce(Ground<'_>) -> T) -> T {
+    let (bits, ones) = (filter.bits(), filter.ones());
+    match filter.scheme().id().variant() {
+        Some(Variant::Partitioned) => {
+            let count = u64::from(filter.probes());
+            let (short, longer) = (bits / count, bits % count);
+            let start = |slice: u64| slice * short + slice.min(longer);
+            let slice = |slice| (start(slice + 1) - start(slice), ones_between(filter.words(), start(slice), start(slice + 1)));
+            let slices: Vec<(u64, u64)> = (0..count).map(slice).collect();
+            use_ground(Ground::Sliced { slices: &slices })
+        }
+        Some(variant) => use_ground(Ground::Unsliced { variant, bits, ones }),
+        None => {
+            let (least, most) = tied::fills(filter);
+            use_ground(Ground::Tied { bits, ones, covered: (least.covered, most.covered) })
+        }
+    }
+}
+
+/// The set bits from one on and before another.
+fn ones_between(words: &[u64], start: u64, end: u64) -> u64 {
+    let below = |at: u64| {
+        let (whole, rest) = ((at / 64) as usize, at % 64);
+        let last = words.get(whole).map_or(0, |word| (word & ((1 << rest) - 1)).count_ones());
+        words.iter().take(whole).map(|word| u64::from(word.count_ones())).sum::<u64>() + u64::from(last)
+    };
+    below(end) - below(start)
+}

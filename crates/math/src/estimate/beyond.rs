@@ -1,0 +1,223 @@
+//! How many items one filter holds that another does not, from the bits that only the first has.
+//!
+//! Fix filter A, and let filter B, of the same bits, probes and seed, hold `d` items that A does not hold. The positions of those items are independent of A's bits. So the number of bits that they
+//! set outside of A's is the number of cells that `d` items hit among the `m - |A|` cells which A has left empty: a law with one unknown, d, and nothing else. What both filters hold drops out, as it only sets bits that A
+//! has; and so does the number of items in A. This is what makes the interval narrow: the fills of A, of B and of both together scatter together, and three intervals, one a fill, pay for
+//! each of them.
+//!
+//! Of the union of d throws (or committees of k) with A's bits as one more committee the law is that of [`crate::occupancy`]: a sum of independent Bernoulli variables, summed where that is affordable and else held to the
+//! inequalities of Bennett and of Berry and Esseen. A sliced filter is a sum over slices, and so a sum of independent Bernoulli variables, too. Where positions are tied to each other (two hashes, blocks), the number of cells hit is a function of
+//! independent items of which none moves it by more than k: McDiarmid's inequality, with the mean exact or bracketed.
+
+use super::interval::{MOST, Search, first, weaker};
+use super::{ItemsEstimate, check};
+use crate::error::{check_bits, check_probes, out_of_range};
+use crate::exact::work;
+use crate::occupancy::Occupancy;
+use crate::occupancy::tails::{Bounds, Tail};
+use crate::{Fill, Method, Result, Variant, try_bisect};
+use alloc::format;
+use alloc::vec::Vec;
+
+/// The filter whose bits are fixed: what the law of further bits needs to know of it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
+pub enum Ground<'a> {
+    /// A standard or classic filter with so many set bits.
+    Unsliced {
+        /// [`Variant::Standard`] or [`Variant::Classic`].
+        variant: Variant,
+        /// Bits m.
+        bits: u64,
+        /// Set bits.
+        ones: u64,
+    },
+    /// A partitioned filter: the bits and the set bits of each slice.
+    Sliced {
+        /// Bits and set bits, a slice each.
+        slices: &'a [(u64, u64)],
+    },
+    /// Any filter of which every bit is as likely as every other to be set by an item.
+    Tied {
+        /// Bits m.
+        bits: u64,
+        /// Set bits.
+        ones: u64,
+        /// At least, and at most, the mean number of different bits that an item sets.
+        covered: (f64, f64),
+    },
+}
+
+impl Ground<'_> {
+    fn bits(&self) -> u64 {
+        match self {
+            Ground::Unsliced { bits, .. } | Ground::Tied { bits, .. } => *bits,
+            Ground::Sliced { slices } => slices.iter().fold(0, |sum, (bits, _)| sum.saturating_add(*bits)),
+        }
+    }
+
+    fn ones(&self) -> u64 {
+        match self {
+            Ground::Unsliced { ones, .. } | Ground::Tied { ones, .. } => *ones,
+            Ground::Sliced { slices } => slices.iter().fold(0, |sum, (_, ones)| sum.saturating_add(*ones)),
+        }
+    }
+
+    fn check(&self, probes: u32) -> Result<()> {
+        check_bits(self.bits())?;
+        check_probes(probes)?;
+        if self.ones() > self.bits() {
+            return out_of_range("ones", self.ones(), format!("at most bits ({})", self.bits()));
+        }
+        match self {
+            Ground::Unsliced { variant, bits, ones } => check(*variant, *bits, probes, *ones),
+            Ground::Sliced { slices }
+                if slices.len() as u64 != u64::from(probes) || slices.iter().any(|(bits, ones)| *bits == 0 || ones > bits) =>
+            {
+                out_of_range("slices", format!("{slices:?}"), format!("{probes} slices, one a probe, none with more set bits than bits"))
+            }
+            Ground::Tied { covered: (least, most), .. } if !(*least > 0.0 && least <= most) => {
+                out_of_range("covered", format!("{least} to {most}"), "above 0")
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// The real number of items that set so many more bits on average; `None` where all are set. For any numbers of [`items_beyond`].
+    #[must_use]
+    pub fn estimate(&self, probes: u32, more: u64) -> Option<f64> {
+        let (bits, ones) = (self.bits() as f64, self.ones());
+        let left = self.bits() - ones;
+        if more >= left {
+            return (more == 0).then_some(0.0);
+        }
+        let ln_missed = match self {
+            Ground::Unsliced { variant: Variant::Classic, .. } => libm::log1p(-f64::from(probes) / bits),
+            Ground::Unsliced { .. } => f64::from(probes) * libm::log1p(-1.0 / bits),
+            Ground::Sliced { .. } => libm::log1p(-(f64::from(probes) / bits).min(1.0)),
+            Ground::Tied { covered: (least, most), .. } => libm::log1p(-(0.5 * (least + most) / bits).min(1.0)),
+        };
+        Some((libm::log1p(-(more as f64 / left as f64)) / ln_missed).max(0.0))
+    }
+
+    /// Upper bounds of the probabilities that so many items set at least, or at most, `more` bits.
+    fn tails(&self, probes: u32, items: u64, more: u64) -> Result<(f64, f64)> {
+        match self {
+            Ground::Sliced { slices } => sliced(slices, items, more),
+            _ => Ok(self.tied(probes, items, more)),
+        }
+    }
+
+    fn tied(&self, probes: u32, items: u64, more: u64) -> (f64, f64) {
+        let covered = match self {
+            Ground::Tied { covered, .. } => *covered,
+            _ => (f64::from(probes), f64::from(probes)),
+        };
+        let (bits, left) = (self.bits() as f64, (self.bits() - self.ones()) as f64);
+        let mean = |covered: f64| -left * libm::expm1(items as f64 * libm::log1p(-(covered / bits).min(1.0)));
+        let probes = f64::from(probes);
+        let tail = |distance: f64| {
+            // A little for the rounding of the mean.
+            let distance = distance - 1e-9 * bits - 1e-6;
+            if distance <= 0.0 { 1.0 } else { libm::exp(-2.0 * distance * distance / (items as f64 * probes * probes)) }
+        };
+        (tail(more as f64 - mean(covered.1)), tail(mean(covered.0) - more as f64))
+    }
+}
+
+/// Slices have a law each, and their bits are independent of each other's.
+fn sliced(slices: &[(u64, u64)], items: u64, more: u64) -> Result<(f64, f64)> {
+    let (mut mean, mut variance, mut ones, mut most) = (0.0, 0.0, 0, 0);
+    let mut known: Vec<((u64, u64), (f64, f64))> = Vec::new();
+    for &(bits, set) in slices {
+        let found = known.iter().find(|(slice, _)| *slice == (bits, set)).map(|(_, moments)| *moments);
+        let moments = match found {
+            Some(moments) => moments,
+            None => {
+                let throws = [(set.max(1), u64::from(set > 0)), (1, items)];
+                let law = Occupancy::union(bits, &throws)?;
+                let moments = (law.mean()?, law.variance()?);
+                known.push(((bits, set), moments));
+                moments
+            }
+        };
+        (mean, variance) = (mean + moments.0, variance + moments.1);
+        (ones, most) = (ones + set, most + set.saturating_add(items).min(bits));
+    }
+    let bits = slices.iter().map(|(bits, _)| bits).sum();
+    let bounds = Bounds::of(Fill { bits, mean, variance }, ones, most);
+    let upper = |tail| bounds.tail(tail).upper;
+    Ok((upper(Tail::AtLeast(ones + more)), upper(Tail::AtMost(ones + more))))
+}
+
+/// The number of items that are not in a filter, from the number of bits beyond its own that they set: with an interval that covers the true number with probability at least `confidence` (between 0
+/// and 1), whatever it is and whatever the filter holds, over all seeds that give the filter these bits.
+///
+/// Of two filters A and B with the same bits, probes and seed, `ground` is A and `more` the set bits of A or B less those of A; the items are those of B that A does not hold. Equal-tailed inversion, as that of [`super::items_interval`], of
+/// which this is the general case. [`Method::Exact`] where the law was summed; [`Method::Bound`] where proven inequalities stand in for it: wider, never narrower.
+///
+/// Some hundredths of a second at most.
+///
+/// ```
+/// use truebloom_math::{Ground, Variant, items_beyond};
+/// // 500 items that are not among the 1,000 of a filter of 9,593 bits, 7 probes.
+/// let ground = Ground::Unsliced { variant: Variant::Standard, bits: 9_593, ones: 4_969 };
+/// let found = items_beyond(&ground, 7, 1_413, 0.95)?;
+/// assert!(found.lower < 500 && found.upper > Some(500) && found.upper.unwrap() - found.lower < 45);
+/// # Ok::<(), truebloom_math::Error>(())
+/// ```
+///
+/// # Errors
+/// Parameters out of range, more bits than are left, and a confidence outside of (0, 1).
+pub fn items_beyond(ground: &Ground<'_>, probes: u32, more: u64, confidence: f64) -> Result<ItemsEstimate> {
+    let _work = work::begin();
+    ground.check(probes)?;
+    let left = ground.bits() - ground.ones();
+    if more > left {
+        return out_of_range("more", more, format!("at most the bits that are not set ({left})"));
+    }
+    if !(confidence > 0.0 && confidence < 1.0) {
+        return out_of_range("confidence", confidence, "between 0 and 1");
+    }
+    let (value, level) = (ground.estimate(probes, more), (1.0 - confidence) / 2.0);
+    match *ground {
+        Ground::Unsliced { variant, bits, ones } if more > 0 => {
+            Search { variant, bits, probes, before: ones, ones: ones + more, level }.estimate(value)
+        }
+        _ => by_tails(ground, probes, more, level, value),
+    }
+}
+
+/// By bounds of the tails alone. The true tails are monotone in the number of items, so wherever a bound crosses the level, all beyond it is excluded.
+fn by_tails(ground: &Ground<'_>, probes: u32, more: u64, level: f64, value: Option<f64>) -> Result<ItemsEstimate> {
+    let tails = |items: u64| match ground {
+        Ground::Unsliced { variant, bits, ones } => none_more(*variant, *bits, *ones, probes, items),
+        _ => ground.tails(probes, items, more),
+    };
+    let least = more.div_ceil(u64::from(probes.max(1)));
+    let start = value.map_or(least, |value| value as u64).max(least);
+    let lower = if least == 0 {
+        0
+    } else {
+        let inside = first(least - 1, start, |items| Ok(tails(items)?.0 > level))?.unwrap_or(MOST);
+        try_bisect(least..=inside, |items| Ok(tails(items)?.0 > level))?
+    };
+    let is_full = ground.ones() + more == ground.bits();
+    let upper =
+        if is_full { None } else { first(least, start.max(least + 1), |items| Ok(tails(items)?.1 <= level))?.map(|beyond| beyond - 1) };
+    Ok(ItemsEstimate { value, lower, upper: upper.map(|upper| upper.max(lower)), method: weaker(Method::Exact, Method::Bound) })
+}
+
+/// That so many items set no bit at all: each of them hits only what is set.
+fn none_more(variant: Variant, bits: u64, ones: u64, probes: u32, items: u64) -> Result<(f64, f64)> {
+    let hit = |probe: u32| match variant {
+        Variant::Classic => libm::log((ones.saturating_sub(u64::from(probe)) as f64 / (bits - u64::from(probe)) as f64).max(0.0)),
+        _ => libm::log(ones as f64 / bits as f64),
+    };
+    let ln: f64 = match variant {
+        Variant::Classic => (0..probes).map(hit).sum(),
+        _ => f64::from(probes) * hit(0),
+    };
+    let none = if items == 0 { 1.0 } else { libm::exp(items as f64 * ln) * (1.0 + 1e-9) };
+    Ok((1.0, none))
+}
