@@ -67,6 +67,7 @@
 //!
 //! Files are described in docs/FORMAT.md, and why things are as they are in docs/DESIGN.md.
 
+#![warn(clippy::missing_errors_doc, clippy::must_use_candidate, clippy::return_self_not_must_use)]
 #![cfg_attr(not(any(test, feature = "std")), no_std)]
 
 extern crate alloc;

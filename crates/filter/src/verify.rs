@@ -73,6 +73,7 @@ impl FillVerdict {
 
     /// Whether the fill is consistent with its law at level [`ALPHA`]: half of it for too few, a quarter for too many, and a quarter went into the bound of
     /// the items.
+    #[must_use]
     pub fn holds(&self) -> bool {
         !self.tested || (self.too_few >= ALPHA / 2.0 && self.too_many >= ALPHA / 4.0)
     }
@@ -112,41 +113,49 @@ impl Verification {
     }
 
     /// The fewest and the most distinct items the filter may hold; outside with probability at most a quarter of [`ALPHA`]. `u64::MAX` where nothing bounds them.
+    #[must_use]
     pub fn items(&self) -> (u64, u64) {
         self.items
     }
 
     /// Whether the fill shows that new keys which seemed to be contained were withheld from the filter ("insert if absent"): more bits are set than the keys offered explain. They count as items then.
+    #[must_use]
     pub fn has_withheld_keys(&self) -> bool {
         self.withheld
     }
 
     /// The expected rate at the most items, with the floor of equal hashes in its upper end.
+    #[must_use]
     pub fn expected(&self) -> Fpr {
         self.expected
     }
 
     /// The expected rate against the rate asked for.
+    #[must_use]
     pub fn expected_verdict(&self) -> ExpectedVerdict {
         self.expected_verdict
     }
 
     /// The fill against its law.
+    #[must_use]
     pub fn fill(&self) -> FillVerdict {
         self.fill
     }
 
     /// What the rate of a filter that holds its capacity is at most, with probability at least `1 - ALPHA` over seeds. `None` without a capacity, and where no such bound is known.
+    #[must_use]
     pub fn limit(&self) -> Option<f64> {
         self.limit
     }
 
     /// Whether the filter's own rate, as its set bits tell it, is above [`limit`](Self::limit): it holds too much, merged or not.
+    #[must_use]
     pub fn is_overfull(&self) -> bool {
         self.is_overfull
     }
 
     /// Whether nothing here contradicts the promise.
+    #[must_use]
     pub fn holds(&self) -> bool {
         self.expected_verdict != ExpectedVerdict::Exceeded && self.fill.holds() && !self.is_overfull
     }
@@ -309,14 +318,17 @@ pub struct Measurement<'a> {
 }
 
 /// The number of hits among keys.
-type Ask<'a> = dyn Fn(&[RandomKey]) -> usize + 'a;
+type Ask<'a> = dyn Fn(&[RandomKey]) -> usize + Send + Sync + 'a;
 
 /// Keys asked for at a time.
 const ASKED: u64 = 1 << 12;
 
 impl<'a> Measurement<'a> {
     /// Nothing asked yet. The random keys follow from `seed`; take a random one unless a measurement must be repeated.
-    pub fn new<S: Scheme, H: KeyHasher, K: Counted>(filter: &'a FilterOf<S, H, K>, seed: u64) -> Measurement<'a> {
+    pub fn new<S: Scheme, H: KeyHasher, K: Counted>(filter: &'a FilterOf<S, H, K>, seed: u64) -> Measurement<'a>
+    where
+        FilterOf<S, H, K>: Sync,
+    {
         let own = filter.fpr();
         let rates = if filter.fill_tells_rate() { (own.value, own.value) } else { possible_rates(filter, &own) };
         let limit = filter.capacity().filter(|_| !filter.fill_tells_rate()).and_then(|capacity| capacity_limit(filter, capacity));
@@ -337,32 +349,38 @@ impl<'a> Measurement<'a> {
     }
 
     /// Keys asked for.
+    #[must_use]
     pub fn queries(&self) -> u64 {
         self.queries
     }
 
     /// Keys that the filter seemed to hold.
+    #[must_use]
     pub fn hits(&self) -> u64 {
         self.hits
     }
 
     /// The measured rate, hits over queries; 0 before the first.
+    #[must_use]
     pub fn rate(&self) -> f64 {
         self.hits as f64 / self.queries.max(1) as f64
     }
 
     /// The exact binomial (Clopper-Pearson) interval of the rate, at [`CONFIDENCE`].
+    #[must_use]
     pub fn interval(&self) -> (f64, f64) {
         binomial::interval(self.hits, self.queries, CONFIDENCE)
     }
 
     /// Where this filter's rate lies before it is measured: one number where the fill tells it, else a range, wrong with probability at most half of [`ALPHA`], from the expected
     /// rate and how far one item can move it (McDiarmid's inequality). The range is wide for small filters.
+    #[must_use]
     pub fn possible_rates(&self) -> (f64, f64) {
         self.rates
     }
 
     /// The probability of hits at least so far from what the filter's own rate lets expect: an exact two-sided binomial test. Against the nearest rate of a range, 1 within it.
+    #[must_use]
     pub fn p_value(&self) -> f64 {
         let (low, high) = self.rates;
         let nearest = self.rate().clamp(low, high);
@@ -370,23 +388,27 @@ impl<'a> Measurement<'a> {
     }
 
     /// Whether the hits are consistent with the fill at level [`ALPHA`].
+    #[must_use]
     pub fn agrees(&self) -> bool {
         self.p_value() >= self.level()
     }
 
     /// Whether the hits show a rate that a filter with its capacity of items has with probability at most half of [`ALPHA`], by an exact test at the other half. Only where the fill does not tell the
     /// rate; where it does, [`Verification::is_overfull`] needs no queries.
+    #[must_use]
     pub fn is_overfull(&self) -> bool {
         self.limit.is_some_and(|limit| binomial::at_least(self.hits, self.queries, limit) < ALPHA / 2.0)
     }
 
     /// Whether nothing here contradicts the promise.
+    #[must_use]
     pub fn holds(&self) -> bool {
         self.agrees() && !self.is_overfull()
     }
 
     /// The power of so many queries: had the filter hit at this rate, or a higher one, with a fill that allows no more than its own, the hits would have contradicted it with probability at least
     /// [`CONFIDENCE`]. `None` where no rate would have been noticed, as with too few queries.
+    #[must_use]
     pub fn noticed(&self) -> Option<f64> {
         binomial::noticed_rate(self.queries, self.rates.1, self.level())
     }

@@ -36,6 +36,7 @@
 //! # Ok::<(), truebloom_math::Error>(())
 //! ```
 
+#![warn(clippy::missing_errors_doc, clippy::must_use_candidate, clippy::return_self_not_must_use)]
 #![cfg_attr(not(any(test, feature = "std")), no_std)]
 
 extern crate alloc;

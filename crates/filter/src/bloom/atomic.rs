@@ -9,6 +9,7 @@ use crate::hash::{KeyHash, KeyHasher, PortableHasher, hash_key};
 use crate::key::Key;
 use crate::scheme::Scheme;
 use crate::sync::{AtomicU64, Ordering::Relaxed};
+use alloc::vec::Vec;
 
 /// A [filter](FilterOf) that threads fill and ask at the same time, without locks. Made from a filter, and made one again at the end.
 ///

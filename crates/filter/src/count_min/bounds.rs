@@ -20,6 +20,7 @@ pub struct ErrorBound {
 
 impl ErrorBound {
     /// The smaller of the two, which holds with the probability asked for as well: where neither bound implies the other, each was given half of what it may fail by.
+    #[must_use]
     pub fn least(&self) -> u64 {
         self.from_counters.map_or(self.from_total, |bound| bound.min(self.from_total))
     }

@@ -58,6 +58,7 @@ impl FileKind {
     }
 
     /// What opens a file of this kind: the type of this crate and the verb of the command.
+    #[must_use]
     pub fn opened_by(self) -> &'static str {
         match self {
             FileKind::Bloom => "`BloomFilter::open`, or `truebloom check`",

@@ -14,6 +14,9 @@ macro_rules! writes_files {
             }
 
             /// Writes the bytes of its file. Unbuffered writers are fine: it writes in large pieces.
+            ///
+            /// # Errors
+            /// Those of the writer.
             #[cfg(feature = "std")]
             pub fn write_to(&self, writer: impl std::io::Write) -> std::io::Result<()> {
                 $crate::format::write_to(self, writer)

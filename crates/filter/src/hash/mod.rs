@@ -36,6 +36,7 @@ impl KeyHash {
     ///
     /// Every bit counts: a 64-bit hash in a `u128` would put all keys into the same block of a blocked filter. [`mixed`](Self::mixed) is safe for any number.
     #[inline]
+    #[must_use]
     pub const fn from_uniform_bits(hash: u128) -> KeyHash {
         KeyHash { h1: hash as u64, h2: (hash >> 64) as u64 }
     }
@@ -51,6 +52,7 @@ impl KeyHash {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     #[inline]
+    #[must_use]
     pub fn mixed(number: u128) -> KeyHash {
         let (low, high) = (number as u64, (number >> 64) as u64);
         // Any two unlike odd constants would do.

@@ -22,6 +22,7 @@ pub enum Seen {
 impl Seen {
     /// Whether it was new: to be kept by who wants the first occurrences.
     #[inline]
+    #[must_use]
     pub fn is_new(self) -> bool {
         self == Seen::New
     }

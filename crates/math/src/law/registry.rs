@@ -87,6 +87,7 @@ pub enum Layout {
 
 impl Layout {
     /// Its name: `spread`, `lines` or `auto`.
+    #[must_use]
     pub fn name(self) -> &'static str {
         match self {
             Layout::Spread => "spread",
@@ -98,26 +99,31 @@ impl Layout {
 
 impl SchemeId {
     /// Its number in files.
+    #[must_use]
     pub fn number(self) -> u16 {
         self as u16
     }
 
     /// The scheme with this number in files.
+    #[must_use]
     pub fn from_number(number: u16) -> Option<SchemeId> {
         SchemeId::ALL.into_iter().find(|scheme| scheme.number() == number)
     }
 
     /// Where its positions lie: [`Layout::Lines`] for [`SchemeId::Blocked`], [`Layout::Spread`] for all others.
+    #[must_use]
     pub fn layout(self) -> Layout {
         if self.block_bits().is_some() { Layout::Lines } else { Layout::Spread }
     }
 
     /// Bits of the block that holds all positions of a key; `None` where they lie anywhere.
+    #[must_use]
     pub fn block_bits(self) -> Option<u64> {
         if self == SchemeId::Blocked { Some(BLOCK_BITS) } else { None }
     }
 
     /// The law of independent positions that it obeys; `None` for schemes of two hashes and for blocks.
+    #[must_use]
     pub fn variant(self) -> Option<Variant> {
         match self {
             SchemeId::Standard => Some(Variant::Standard),
@@ -129,11 +135,13 @@ impl SchemeId {
 
     /// Whether a plan can guarantee the rate of one filter ([`Promise::OneFilter`](crate::Promise::OneFilter)), not only the average of all: not for schemes of two
     /// hashes, whose positions are correlated.
+    #[must_use]
     pub fn has_guarantee(self) -> bool {
         self.variant().is_some() || self == SchemeId::Blocked
     }
 
     /// Whether the numbers of set bits (one count for each slice) determine the rate of one filter.
+    #[must_use]
     pub fn fill_tells_rate(self) -> bool {
         matches!(self, SchemeId::Standard | SchemeId::Classic | SchemeId::Partitioned | SchemeId::PartitionDouble)
     }

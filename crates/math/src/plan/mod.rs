@@ -85,6 +85,7 @@ impl Plan {
     }
 
     /// Where the positions lie: never [`Layout::Auto`].
+    #[must_use]
     pub fn layout(&self) -> Layout {
         self.scheme.layout()
     }
@@ -108,12 +109,14 @@ impl Plan {
     }
 
     /// The memory the bits take, in bytes, rounded up to whole 64-bit words.
+    #[must_use]
     pub fn bytes(&self) -> u64 {
         self.bits.div_ceil(64) * 8
     }
 
     /// Whether the speed of one line a query is worth the bits of this blocked plan: they are at most a tenth more than those of the standard plan for the same
     /// question. What [`Layout::Auto`] goes by.
+    #[must_use]
     pub fn is_worth_it(&self, standard: &Plan) -> bool {
         let tenths = |bits: u64, factor: u128| u128::from(bits) * factor;
         tenths(self.bits, 10) * u128::from(standard.items) <= tenths(standard.bits, 11) * u128::from(self.items)
