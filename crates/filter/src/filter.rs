@@ -2,7 +2,6 @@
 
 use crate::FilterOf;
 use crate::any_filter::{AnyFilter, both, each};
-use crate::backing::Owned;
 use crate::bulk::Answers;
 #[cfg(feature = "fs")]
 use crate::error::FileError;
@@ -393,10 +392,7 @@ macro_rules! itself {
     }};
 }
 
-impl<S: Scheme> Filter for FilterOf<S>
-where
-    S::Storage<Owned>: Sync,
-{
+impl<S: Scheme> Filter for FilterOf<S> {
     handed_on!(itself);
 
     fn scheme_id(&self) -> SchemeId {
