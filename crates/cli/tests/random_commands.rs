@@ -38,10 +38,46 @@ impl Random {
 
 /// Verbs, with the options that go with them; those of other verbs come in as well. What would take long has a smaller size here.
 const VERBS: [(&str, &[&str]); 24] = [
-    ("create", &["-n", "-p", "-m", "-k", "--force", "--empty", "--strict", "--scheme", "--layout", "--untrusted", "--json", "--seed", "--mean", "--max-memory"]),
+    (
+        "create",
+        &[
+            "-n",
+            "-p",
+            "-m",
+            "-k",
+            "--force",
+            "--empty",
+            "--strict",
+            "--scheme",
+            "--layout",
+            "--untrusted",
+            "--json",
+            "--seed",
+            "--mean",
+            "--max-memory",
+        ],
+    ),
     ("insert", &["--strict", "--json"]),
     ("check", &["-v", "-c", "-q", "--json", "--only-key", "--any", "--all", "--each", "--report", "--report=r.json", "-H", "-l", "-L"]),
-    ("dedup", &["-n", "-p", "--memory", "--remember", "-d", "-c", "-q", "--strict", "--state", "--json", "--report", "--report=r.json", "--layout", "--checkpoint"]),
+    (
+        "dedup",
+        &[
+            "-n",
+            "-p",
+            "--memory",
+            "--remember",
+            "-d",
+            "-c",
+            "-q",
+            "--strict",
+            "--state",
+            "--json",
+            "--report",
+            "--report=r.json",
+            "--layout",
+            "--checkpoint",
+        ],
+    ),
     ("info", &["--json", "--csv", "--metrics"]),
     ("verify --queries 1k", &["--query-seed", "--json"]),
     ("merge", &["--force", "--intersect", "--json"]),
@@ -53,7 +89,25 @@ const VERBS: [(&str, &[&str]); 24] = [
     ("count show", &["-k", "--above", "--json"]),
     ("doctor", &["--json", "--heal"]),
     ("compare", &["--confidence", "--json", "--csv"]),
-    ("plan", &["-n", "-p", "-m", "-k", "--memory", "--layout", "--bits-per-item", "--scheme", "--mean", "--recycling", "--remember", "--prove", "--force", "--json"]),
+    (
+        "plan",
+        &[
+            "-n",
+            "-p",
+            "-m",
+            "-k",
+            "--memory",
+            "--layout",
+            "--bits-per-item",
+            "--scheme",
+            "--mean",
+            "--recycling",
+            "--remember",
+            "--prove",
+            "--force",
+            "--json",
+        ],
+    ),
     ("fpr", &["-m", "-n", "-k", "--ones", "--variant", "--scheme", "--json"]),
     ("explain", &["-m", "-n", "-k", "--variant", "--json"]),
     ("audit", &["-n", "-p", "--json"]),
@@ -65,19 +119,92 @@ const VERBS: [(&str, &[&str]); 24] = [
 ];
 
 /// Of all verbs that read records.
-const RECORDS: [&str; 13] =
-    ["-0", "--crlf", "-f", "--delimiter", "--csv", "--column", "--no-header", "--json-field", "--hex", "--fixed", "--lines", "-j", "--max-record"];
+const RECORDS: [&str; 13] = [
+    "-0",
+    "--crlf",
+    "-f",
+    "--delimiter",
+    "--csv",
+    "--column",
+    "--no-header",
+    "--json-field",
+    "--hex",
+    "--fixed",
+    "--lines",
+    "-j",
+    "--max-record",
+];
 
 /// Values: numbers, rates, sizes, names, nonsense.
 const VALUES: [&str; 44] = [
-    "0", "1", "7", "10", "100", "1000", "1k", "1,000", "1_000", "100k", "-1", "1e3", "2.5e9", "1E", "18446744073709551615", "99999999999999999999", "1%", "0.1%", "1e-6",
-    "1/1000", "0", "1", "100%", "1e-400", "64", "64B", "4KiB", "1MiB", "1GiB", "64MiBs", "10s", "1h", "standard", "blocked", "auto", "cube", "Partitioned", "grandi", "guava", "", "-", "é", "1,3", ".a.b",
+    "0",
+    "1",
+    "7",
+    "10",
+    "100",
+    "1000",
+    "1k",
+    "1,000",
+    "1_000",
+    "100k",
+    "-1",
+    "1e3",
+    "2.5e9",
+    "1E",
+    "18446744073709551615",
+    "99999999999999999999",
+    "1%",
+    "0.1%",
+    "1e-6",
+    "1/1000",
+    "0",
+    "1",
+    "100%",
+    "1e-400",
+    "64",
+    "64B",
+    "4KiB",
+    "1MiB",
+    "1GiB",
+    "64MiBs",
+    "10s",
+    "1h",
+    "standard",
+    "blocked",
+    "auto",
+    "cube",
+    "Partitioned",
+    "grandi",
+    "guava",
+    "",
+    "-",
+    "é",
+    "1,3",
+    ".a.b",
 ];
 
 /// Files: filters, text, other things, and names of what is not there.
 const FILES: [&str; 20] = [
-    "seen.tbl", "other.tbl", "blocked.tbl", "cube.tbl", "state.tbl", "list.tbc", "words.txt", "users.csv", "lines.jsonl", "packed.gz", "short.tbl", "empty", "folder", "new.tbl", "no/new.tbl", "missing.txt",
-    "-", "./-", "new.json", "r.json",
+    "seen.tbl",
+    "other.tbl",
+    "blocked.tbl",
+    "cube.tbl",
+    "state.tbl",
+    "list.tbc",
+    "words.txt",
+    "users.csv",
+    "lines.jsonl",
+    "packed.gz",
+    "short.tbl",
+    "empty",
+    "folder",
+    "new.tbl",
+    "no/new.tbl",
+    "missing.txt",
+    "-",
+    "./-",
+    "new.json",
+    "r.json",
 ];
 
 /// What no command may change, whatever its arguments: none of it was written by us.
@@ -114,7 +241,9 @@ fn command_line(random: &mut Random) -> Vec<String> {
         };
         line.push(word.to_owned());
         // Options mostly want a value.
-        if word.starts_with("--") && !word.contains('=') && random.below(2) == 0 || word.len() == 2 && word.starts_with('-') && random.below(3) > 0 {
+        if word.starts_with("--") && !word.contains('=') && random.below(2) == 0
+            || word.len() == 2 && word.starts_with('-') && random.below(3) > 0
+        {
             line.push(random.pick(&VALUES).to_owned());
         }
     }
@@ -223,7 +352,9 @@ fn faults_are_noticed() {
     let outcome = |code, told: &str| Outcome { code, told: told.to_owned(), took: Duration::ZERO };
     assert_eq!(fault(folder.path(), &before, &outcome(Some(2), "truebloom: no")), None);
     assert!(fault(folder.path(), &before, &outcome(Some(2), "thread 'main' panicked at")).is_some());
-    assert!(fault(folder.path(), &before, &outcome(Some(101), "")).is_some() && fault(folder.path(), &before, &outcome(None, "")).is_some());
+    assert!(
+        fault(folder.path(), &before, &outcome(Some(101), "")).is_some() && fault(folder.path(), &before, &outcome(None, "")).is_some()
+    );
     fs::write(folder.path().join("other.tbl"), "gone").expect("writable");
     assert_eq!(fault(folder.path(), &before, &outcome(Some(0), "")), Some("other.tbl is lost".to_owned()));
     assert!(!whole(folder.path(), "other.tbl") && whole(folder.path(), "state.tbl"));

@@ -37,7 +37,13 @@ fn with_names(command: clap::Command) -> clap::Command {
     let schemes: Vec<&str> = SchemeId::ALL.into_iter().map(SchemeId::name).collect();
     let libraries: Vec<&str> = PROFILES.iter().map(|profile| profile.name).collect();
     let papers: Vec<&str> = Paper::ALL.into_iter().map(Paper::name).collect();
-    let lists = [("create", "scheme", &schemes), ("plan", "scheme", &schemes), ("fpr", "scheme", &schemes), ("audit", "library", &libraries), ("reproduce", "paper", &papers)];
+    let lists = [
+        ("create", "scheme", &schemes),
+        ("plan", "scheme", &schemes),
+        ("fpr", "scheme", &schemes),
+        ("audit", "library", &libraries),
+        ("reproduce", "paper", &papers),
+    ];
     lists.into_iter().fold(command, |command, (verb, argument, names)| {
         let names: Vec<&'static str> = names.clone();
         command.mut_subcommand(verb, |verb| verb.mut_arg(argument, |argument| argument.value_parser(PossibleValuesParser::new(names))))

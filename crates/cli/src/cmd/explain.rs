@@ -72,7 +72,10 @@ impl Explained {
         };
         let filter = filters::open(path)?;
         let variant = filter.scheme_id().variant().filter(|variant| *variant != Variant::Partitioned).ok_or_else(|| {
-            Failure::at(path, format_args!("it has the {} scheme; only filters of the standard and the classic one can be explained", filter.scheme_id()))
+            Failure::at(
+                path,
+                format_args!("it has the {} scheme; only filters of the standard and the classic one can be explained", filter.scheme_id()),
+            )
         })?;
         let items = match args.items {
             Some(items) => items,
@@ -89,13 +92,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
     }
     let mut report = Report::new("explain");
     report.field("variant", of.variant.name()).field("bits", of.bits).field("items", of.items).field("probes", of.probes);
-    let size = format!(
-        "{} of {}, {}, {}",
-        of.variant,
-        plural(of.bits, "bit"),
-        plural(of.probes.into(), "probe"),
-        plural(of.items, "item")
-    );
+    let size = format!("{} of {}, {}, {}", of.variant, plural(of.bits, "bit"), plural(of.probes.into(), "probe"), plural(of.items, "item"));
     report.line("filter", size);
     as_one_call(|| add_all(&mut report, &of))?;
     report.print_as(args.format.format())?;

@@ -39,7 +39,8 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
         return Ok(ExitCode::SUCCESS);
     }
     let page = args.verb.iter().try_fold(&command, |page, verb| {
-        page.find_subcommand(verb).ok_or_else(|| Failure::new(format_args!("there is no verb `{}`; see `truebloom help`", args.verb.join(" "))))
+        page.find_subcommand(verb)
+            .ok_or_else(|| Failure::new(format_args!("there is no verb `{}`; see `truebloom help`", args.verb.join(" "))))
     })?;
     crate::output::stdout().write_all(&render(page)?)?;
     Ok(ExitCode::SUCCESS)

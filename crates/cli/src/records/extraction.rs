@@ -109,7 +109,9 @@ impl RecordArgs {
     /// These options, or where they do not say what is a key, what the filters say that are asked. An error if those differ.
     pub(crate) fn for_filters(&self, filters: &[(&Path, Option<Extraction>)]) -> Result<KeysOf, Failure> {
         let known: Vec<(&Path, &Extraction)> = filters.iter().filter_map(|(path, kept)| kept.as_ref().map(|kept| (*path, kept))).collect();
-        let Some(&(first, kept)) = known.first() else { return Ok(KeysOf { args: self.clone(), doubt: None, is_kept: false, other_form: false }) };
+        let Some(&(first, kept)) = known.first() else {
+            return Ok(KeysOf { args: self.clone(), doubt: None, is_kept: false, other_form: false });
+        };
         if self.says_what_keys_are() {
             let given = self.extraction();
             let other = known.iter().find(|(_, kept)| **kept != given);

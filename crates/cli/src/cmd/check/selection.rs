@@ -42,7 +42,13 @@ enum Form {
 }
 
 impl<'a, W: Write> Selection<'a, W> {
-    pub(super) fn new(args: &'a Args, inputs: &'a [PathBuf], records: &'a RecordArgs, asked: &'a Asked, mut out: W) -> io::Result<Selection<'a, W>> {
+    pub(super) fn new(
+        args: &'a Args,
+        inputs: &'a [PathBuf],
+        records: &'a RecordArgs,
+        asked: &'a Asked,
+        mut out: W,
+    ) -> io::Result<Selection<'a, W>> {
         let form = match (args.quiet || args.count || args.lists_inputs(), args.json, asked.together) {
             (true, ..) => Form::Silent,
             _ if args.with_filename => Form::Prefixed,

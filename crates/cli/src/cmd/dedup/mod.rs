@@ -163,7 +163,7 @@ fn read<W: Write>(args: &Args, records: &mut Records, sift: &mut Sift<'_, W>, sa
         Event::InputEnded => {}
         Event::Stopped | Event::End => return Ok(false),
     }
-    Ok(!sift.full && !(args.quiet && sift.selected > 0 && args.state.is_none()))
+    Ok(!(sift.full || args.quiet && sift.selected > 0 && args.state.is_none()))
 }
 
 /// The filter to begin with: that of the state file if there is one, or a new one.

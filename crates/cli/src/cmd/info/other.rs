@@ -15,7 +15,11 @@ pub(super) fn report(path: &Path, kind: FileKind) -> Result<Report, Failure> {
     let header = FileHeader::from_bytes(&start).map_err(|error| Failure::at(path, error))?;
     let mut report = Report::new("info");
     report.field("kind", kind.to_string()).field("seed", header.seed().to_string());
-    report.field("bits", header.bits()).field("probes", header.probes()).field("offered", header.offered()).field("file_bytes", header.file_bytes());
+    report
+        .field("bits", header.bits())
+        .field("probes", header.probes())
+        .field("offered", header.offered())
+        .field("file_bytes", header.file_bytes());
     let size = bytes(header.file_bytes());
     if matches!(kind, FileKind::CountMin | FileKind::TwoHashCountMin) {
         report.line("sketch", format!("{kind}, {} of {}, {size}", plural(header.probes().into(), "row"), plural(header.bits(), "counter")));
