@@ -121,12 +121,16 @@ memory() {
     [ "$(temporaries)" = 0 ] || violation memory left "$v"
 }
 replaced() {
-    local v=$1 file code
+    local v=$1 file code inode
     file=$(file_of "$v")
     cp before other && printf 'x' >> other
-    ( verb "$v" ) > out 2> told & moment; mv other "$file"; wait $! 2> /dev/null; code=$?
+    inode=$(stat -c %i "$file")
+    ( verb "$v" ) > out 2> told &
+    # Before it has locked the file, a verb with --force replaces whatever it finds, and rightly.
+    until grep -q ":$inode " /proc/locks || ! kill -0 $! 2> /dev/null; do :; done
+    moment; mv other "$file"; wait $! 2> /dev/null; code=$?
     # Either the verb was quicker, or it says that it lost.
-    [ "$(tail -c 1 "$file")" = x ] || violation replaced lost "$v: exit $code, and the other's file is gone"
+    [ "$(tail -c 1 "$file" | tr -d '\0')" = x ] || violation replaced lost "$v: exit $code, and the other's file is gone"
     [ "$(temporaries)" = 0 ] || violation replaced left "$v"
 }
 vanishing() {

@@ -48,6 +48,7 @@ mod harness;
 
 pub use harness::decode::decode;
 pub use harness::eval::eval;
+pub use harness::kernels::kernels;
 pub use harness::numeric::numeric;
 pub use harness::operations::operations;
 pub use harness::records::records;

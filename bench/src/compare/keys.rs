@@ -1,6 +1,6 @@
 //! Keys: made from their number when they are needed, so that a hundred million cost no memory.
 
-use truebloom::Key;
+use truebloom::{Key, KeyWriter};
 
 /// What the keys of a run are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -35,9 +35,13 @@ impl Text {
 }
 
 impl Key for Text {
+    fn write_key(&self, to: &mut KeyWriter<'_>) {
+        to.byte_string(self.bytes());
+    }
+
     #[inline(always)]
-    fn with_bytes<R>(&self, use_bytes: impl FnOnce(&[u8]) -> R) -> R {
-        use_bytes(self.bytes())
+    fn key_bytes(&self) -> Option<&[u8]> {
+        Some(self.bytes())
     }
 }
 

@@ -2,9 +2,11 @@
 
 use crate::error::{BuildError, FormatError};
 use crate::format::{Fields, FileKind, Stored, reads_files, writes_files};
-use crate::hash::{PortableHasher, Seed};
+use crate::hash::PortableHasher;
 use crate::scheme::{AnyScheme, SchemeId};
 use crate::{BlockedBloomFilter, BloomFilter, FilterOf};
+use alloc::boxed::Box;
+use alloc::vec::Vec;
 use truebloom_math::Plan;
 
 /// A filter of whichever layout and scheme its file has. It does what every [`Filter`](crate::Filter) does; which of the three it is, is chosen once a call, so keys come at full speed in batches
@@ -112,12 +114,19 @@ impl Stored for AnyFilter {
 }
 
 impl AnyFilter {
-    /// The filter of a plan, whatever its scheme, with a random seed. Errors as those of [`FilterOf::from_plan`].
+    /// The filter of a plan, whatever its scheme, with a random seed.
+    ///
+    /// # Errors
+    /// As those of [`FilterOf::from_plan`].
+    #[cfg(feature = "random")]
     pub fn from_plan(plan: &Plan) -> Result<AnyFilter, BuildError> {
-        AnyFilter::from_plan_with_hasher(plan, PortableHasher::xxh3(Seed::random()?))
+        AnyFilter::from_plan_with_hasher(plan, PortableHasher::random()?)
     }
 
     /// [`from_plan`](Self::from_plan) with a hasher of one's own.
+    ///
+    /// # Errors
+    /// As those of [`FilterOf::from_plan_with_hasher`].
     pub fn from_plan_with_hasher(plan: &Plan, hasher: PortableHasher) -> Result<AnyFilter, BuildError> {
         Ok(match plan.scheme {
             SchemeId::Standard => AnyFilter::Standard(FilterOf::from_plan_with_hasher(plan, hasher)?),

@@ -8,6 +8,8 @@ use crate::hash::KeyHasher;
 use crate::scheme::Scheme;
 use crate::tied;
 use crate::verify::ALPHA;
+use alloc::vec::Vec;
+use core::fmt;
 use truebloom_math::{Error, Ground, ItemsEstimate, Variant, as_one_call, items_beyond};
 
 /// A number of items: an estimate, and the ends of its interval.
@@ -67,14 +69,12 @@ pub struct Comparison {
 }
 
 /// Why filters cannot be compared; the number is that of a filter in the list, from 0.
-#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum CompareError {
     /// Fewer than two, or a confidence that is none.
-    #[error("give at least two filters, and a confidence strictly between 0 and 1")]
     Arguments,
     /// One that differs from the first.
-    #[error("filter {index} differs from the first: {cause}")]
     Differs {
         /// Which.
         index: usize,
@@ -82,20 +82,46 @@ pub enum CompareError {
         cause: MergeError,
     },
     /// The set bits of an intersection do not tell how many items it holds.
-    #[error("filter {index} is an intersection, whose set bits do not tell how many items it holds")]
     Intersection {
         /// Which.
         index: usize,
     },
     /// The set bits do not fit the keys that the filter was offered.
-    #[error("the set bits of filter {index} do not fit the keys that it was offered")]
     Unfit {
         /// Which.
         index: usize,
     },
     /// A law cannot be computed.
-    #[error(transparent)]
-    Law(#[from] Error),
+    Law(Error),
+}
+
+impl fmt::Display for CompareError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            CompareError::Arguments => f.write_str("give at least two filters, and a confidence strictly between 0 and 1"),
+            CompareError::Differs { index, cause } => write!(f, "filter {index} differs from the first: {cause}"),
+            CompareError::Intersection { index } => {
+                write!(f, "filter {index} is an intersection, whose set bits do not tell how many items it holds")
+            }
+            CompareError::Unfit { index } => write!(f, "the set bits of filter {index} do not fit the keys that it was offered"),
+            CompareError::Law(error) => error.fmt(f),
+        }
+    }
+}
+
+impl core::error::Error for CompareError {
+    fn source(&self) -> Option<&(dyn core::error::Error + 'static)> {
+        match self {
+            CompareError::Law(error) => error.source(),
+            _ => None,
+        }
+    }
+}
+
+impl From<Error> for CompareError {
+    fn from(error: Error) -> CompareError {
+        CompareError::Law(error)
+    }
 }
 
 /// An interval, `u64::MAX` for no upper end, and the probability that it misses.

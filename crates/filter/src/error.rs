@@ -1,39 +1,43 @@
 //! What can go wrong, said with the values that were found and what to do about it.
 
+#[cfg(feature = "fs")]
+mod file;
+#[cfg(feature = "std")]
+mod read;
+
+#[cfg(feature = "fs")]
+pub use file::FileError;
+#[cfg(feature = "std")]
+pub use read::ReadError;
+
 use crate::MAX_PROBES;
 use crate::format::FileKind;
 use crate::hash::HasherId;
 use crate::scheme::SchemeId;
-use std::convert::Infallible;
-use std::io;
-use std::path::PathBuf;
+use alloc::string::String;
+use alloc::vec::Vec;
+use core::convert::Infallible;
+use core::fmt;
 use truebloom_math::Rate;
 use truebloom_math::count_min::Rows;
 
 /// Why a filter cannot be made.
-#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum BuildError {
     /// The numbers are wrong: a rate, a number of items or of bits out of range or out of reach.
-    #[error(transparent)]
-    Math(#[from] truebloom_math::Error),
+    Math(truebloom_math::Error),
     /// The number of probes is out of range.
-    #[error("a key cannot have {found} probes; give 1 to {MAX_PROBES}, or leave the choice to a plan")]
     Probes {
         /// The number that was given.
         found: u32,
     },
     /// The number of probes is out of range for a blocked filter.
-    #[error(
-        "a key cannot have {found} probes in one block; give 1 to {}, leave the choice to a plan, or take a standard filter",
-        crate::scheme::MAX_BLOCKED_PROBES
-    )]
     BlockedProbes {
         /// The number that was given.
         found: u32,
     },
     /// The type is that of another scheme.
-    #[error("the type is that of the {expected} scheme, not of the {found} one; take the type of that, or `AnyScheme`")]
     Scheme {
         /// The scheme of the type.
         expected: SchemeId,
@@ -41,12 +45,8 @@ pub enum BuildError {
         found: SchemeId,
     },
     /// The scheme of blocked filters for a filter whose positions lie anywhere.
-    #[error("the blocked scheme has a type of its own; take `BlockedBloomFilter`")]
     InLines,
     /// The law of the scheme does not prove the rate.
-    #[error(
-        "a rate of {asked} for {items} items is not proven for a filter of the {scheme} scheme with these bits and probes; give more bits, or take the standard scheme"
-    )]
     NotProven {
         /// The scheme.
         scheme: SchemeId,
@@ -56,11 +56,6 @@ pub enum BuildError {
         asked: Rate,
     },
     /// Slices cannot be equal.
-    #[error(
-        "{bits} bits cannot be shared equally by {probes} slices; take {} or {}",
-        (bits / u64::from(*probes)).max(1) * u64::from(*probes),
-        (bits / u64::from(*probes) + 1) * u64::from(*probes)
-    )]
     Slices {
         /// The bits that were given.
         bits: u64,
@@ -68,7 +63,6 @@ pub enum BuildError {
         probes: u32,
     },
     /// The plan is for another scheme than that of this filter.
-    #[error("the plan is for a {found} filter, but this is a {expected} one; plan with the scheme `{expected}`")]
     Planned {
         /// The scheme of this filter.
         expected: truebloom_math::SchemeId,
@@ -76,9 +70,6 @@ pub enum BuildError {
         found: truebloom_math::SchemeId,
     },
     /// The plan counts fewer equal hashes than the hasher makes.
-    #[error(
-        "the plan adds {planned:e} for equal hashes, but a hash of {found} bits makes {floor:e}; plan with `hash_bits: {found}`, or take a wider hash"
-    )]
     HashBits {
         /// Width of the hasher's hash.
         found: u32,
@@ -88,7 +79,6 @@ pub enum BuildError {
         planned: f64,
     },
     /// A policy of a recycling filter that cannot work.
-    #[error("{field} of the policy is {found}, but must be {expected}: {why}")]
     Policy {
         /// The field.
         field: &'static str,
@@ -100,37 +90,31 @@ pub enum BuildError {
         why: &'static str,
     },
     /// A policy that a blocked recycling filter cannot have.
-    #[error("a blocked recycling filter cannot have {what}: no law of them is known; take a standard filter")]
     NotBlocked {
         /// What it cannot have.
         what: &'static str,
     },
     /// A policy that a filter shared by threads cannot have.
-    #[error("a filter that threads share cannot have {what}; recycle it yourself, or put a lock around a `RecyclingFilter`")]
     NotShared {
         /// What it cannot have.
         what: &'static str,
     },
     /// The memory is not to be had.
-    #[error("there are no {bytes} bytes of memory to be had; ask for a higher rate or fewer items, or split the keys over several filters")]
     Memory {
         /// The bytes that the filter needs.
         bytes: u64,
     },
     /// The memory for a sketch's counters is not to be had.
-    #[error("there are no {bytes} bytes of memory to be had for the counters; ask for a larger epsilon or delta, or take 32-bit counters")]
     Counters {
         /// The bytes that the counters need.
         bytes: u128,
     },
     /// A sketch has too many rows.
-    #[error("a sketch cannot have {found} rows; give at most {MAX_PROBES}, or ask for a larger delta")]
     Rows {
         /// The number that was asked for.
         found: u64,
     },
     /// The shape is for another kind of rows than the sketch has.
-    #[error("the shape is for {found:?} rows, but the sketch has {expected:?} ones; make the shape for those")]
     RowHashes {
         /// The shape's.
         found: Rows,
@@ -138,11 +122,91 @@ pub enum BuildError {
         expected: Rows,
     },
     /// The operating system gives no random numbers.
-    #[error("the operating system gives no random seed ({reason}); give a seed")]
     NoRandomSeed {
         /// What the system said.
         reason: String,
     },
+}
+
+impl fmt::Display for BuildError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            BuildError::Math(error) => error.fmt(f),
+            BuildError::Probes { found } => {
+                write!(f, "a key cannot have {found} probes; give 1 to {MAX_PROBES}, or leave the choice to a plan")
+            }
+            BuildError::BlockedProbes { found } => write!(
+                f,
+                "a key cannot have {found} probes in one block; give 1 to {}, leave the choice to a plan, or take a standard \
+                 filter",
+                crate::scheme::MAX_BLOCKED_PROBES
+            ),
+            BuildError::Scheme { expected, found } => {
+                write!(f, "the type is that of the {expected} scheme, not of the {found} one; take the type of that, or `AnyScheme`")
+            }
+            BuildError::InLines => f.write_str("the blocked scheme has a type of its own; take `BlockedBloomFilter`"),
+            BuildError::NotProven { scheme, items, asked } => write!(
+                f,
+                "a rate of {asked} for {items} items is not proven for a filter of the {scheme} scheme with these bits and \
+                 probes; give more bits, or take the standard scheme"
+            ),
+            BuildError::Slices { bits, probes } => write!(
+                f,
+                "{bits} bits cannot be shared equally by {probes} slices; take {} or {}",
+                (bits / u64::from(*probes)).max(1) * u64::from(*probes),
+                (bits / u64::from(*probes) + 1) * u64::from(*probes)
+            ),
+            BuildError::Planned { expected, found } => {
+                write!(f, "the plan is for a {found} filter, but this is a {expected} one; plan with the scheme `{expected}`")
+            }
+            BuildError::HashBits { found, floor, planned } => write!(
+                f,
+                "the plan adds {planned:e} for equal hashes, but a hash of {found} bits makes {floor:e}; plan with `hash_bits: \
+                 {found}`, or take a wider hash"
+            ),
+            BuildError::Policy { field, found, expected, why } => {
+                write!(f, "{field} of the policy is {found}, but must be {expected}: {why}")
+            }
+            BuildError::NotBlocked { what } => {
+                write!(f, "a blocked recycling filter cannot have {what}: no law of them is known; take a standard filter")
+            }
+            BuildError::NotShared { what } => {
+                write!(f, "a filter that threads share cannot have {what}; recycle it yourself, or put a lock around a `RecyclingFilter`")
+            }
+            BuildError::Memory { bytes } => write!(
+                f,
+                "there are no {bytes} bytes of memory to be had; ask for a higher rate or fewer items, or split the keys over \
+                 several filters"
+            ),
+            BuildError::Counters { bytes } => write!(
+                f,
+                "there are no {bytes} bytes of memory to be had for the counters; ask for a larger epsilon or delta, or take \
+                 32-bit counters"
+            ),
+            BuildError::Rows { found } => {
+                write!(f, "a sketch cannot have {found} rows; give at most {MAX_PROBES}, or ask for a larger delta")
+            }
+            BuildError::RowHashes { found, expected } => {
+                write!(f, "the shape is for {found:?} rows, but the sketch has {expected:?} ones; make the shape for those")
+            }
+            BuildError::NoRandomSeed { reason } => write!(f, "the operating system gives no random seed ({reason}); give a seed"),
+        }
+    }
+}
+
+impl core::error::Error for BuildError {
+    fn source(&self) -> Option<&(dyn core::error::Error + 'static)> {
+        match self {
+            BuildError::Math(error) => error.source(),
+            _ => None,
+        }
+    }
+}
+
+impl From<truebloom_math::Error> for BuildError {
+    fn from(error: truebloom_math::Error) -> BuildError {
+        BuildError::Math(error)
+    }
 }
 
 impl From<Infallible> for BuildError {
@@ -153,20 +217,27 @@ impl From<Infallible> for BuildError {
 }
 
 /// Why a text is not a seed.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("`{found}` is not a seed; write 1 to 32 hexadecimal digits")]
+#[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ParseSeedError {
     /// The text that was given.
     pub found: String,
 }
 
+impl fmt::Display for ParseSeedError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let ParseSeedError { found } = self;
+        write!(f, "`{found}` is not a seed; write 1 to 32 hexadecimal digits")
+    }
+}
+
+impl core::error::Error for ParseSeedError {}
+
 /// Why two filters or two sketches cannot be merged: the first parameter in which they differ.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum MergeError {
     /// Different numbers of bits.
-    #[error("the filters differ in bits, {ours} and {theirs}; make both with the same plan")]
     Bits {
         /// Of the filter that was to change.
         ours: u64,
@@ -174,7 +245,6 @@ pub enum MergeError {
         theirs: u64,
     },
     /// Different numbers of probes.
-    #[error("the filters differ in probes, {ours} and {theirs}; make both with the same plan")]
     Probes {
         /// Of the filter that was to change.
         ours: u32,
@@ -182,7 +252,6 @@ pub enum MergeError {
         theirs: u32,
     },
     /// Sketches of different sizes.
-    #[error("the sketches differ in {name}, {ours} and {theirs}; make both with the same epsilon and delta")]
     Shape {
         /// The first size in which they differ.
         name: &'static str,
@@ -192,13 +261,11 @@ pub enum MergeError {
         theirs: u64,
     },
     /// An inner product of sketches whose counters are not sums.
-    #[error("after {how} a counter is no longer the sum of its keys' counts, so there is no inner product; count without it")]
     NotSums {
         /// What was done to one of them.
         how: &'static str,
     },
     /// Different schemes.
-    #[error("the filters differ in schemes, {ours} and {theirs}; make both with the same scheme")]
     Scheme {
         /// The name of that of the filter that was to change.
         ours: &'static str,
@@ -206,7 +273,6 @@ pub enum MergeError {
         theirs: &'static str,
     },
     /// Different hash functions.
-    #[error("they differ in hashers, {} and {}; make both with the same hasher", name(*ours), name(*theirs))]
     Hasher {
         /// Of the one that was to change; `None` for one that files do not know.
         ours: Option<HasherId>,
@@ -215,32 +281,54 @@ pub enum MergeError {
     },
     /// Different seeds.
     /// They are not part of the message, because seeds are secrets.
-    #[error("they differ in seeds; make both with the same seed, or one as a clone of the other")]
     Seed,
 }
+
+impl fmt::Display for MergeError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            MergeError::Bits { ours, theirs } => write!(f, "the filters differ in bits, {ours} and {theirs}; make both with the same plan"),
+            MergeError::Probes { ours, theirs } => {
+                write!(f, "the filters differ in probes, {ours} and {theirs}; make both with the same plan")
+            }
+            MergeError::Shape { name, ours, theirs } => {
+                write!(f, "the sketches differ in {name}, {ours} and {theirs}; make both with the same epsilon and delta")
+            }
+            MergeError::NotSums { how } => {
+                write!(f, "after {how} a counter is no longer the sum of its keys' counts, so there is no inner product; count without it")
+            }
+            MergeError::Scheme { ours, theirs } => {
+                write!(f, "the filters differ in schemes, {ours} and {theirs}; make both with the same scheme")
+            }
+            MergeError::Hasher { ours, theirs } => {
+                write!(f, "they differ in hashers, {} and {}; make both with the same hasher", name(*ours), name(*theirs))
+            }
+            MergeError::Seed => f.write_str("they differ in seeds; make both with the same seed, or one as a clone of the other"),
+        }
+    }
+}
+
+impl core::error::Error for MergeError {}
 
 fn name(hasher: Option<HasherId>) -> &'static str {
     hasher.map_or("a foreign one", HasherId::name)
 }
 
 /// Why bytes are not a filter of this format. docs/FORMAT.md has the fields.
-#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum FormatError {
     /// The first bytes are those of something else.
-    #[error("this is not a truebloom file (it starts with \"{}\"); make one with `truebloom create`", found.escape_ascii())]
     NotAFilter {
         /// The first bytes, up to eight.
         found: Vec<u8>,
     },
     /// The first bytes were changed as a transfer in text mode changes them.
-    #[error("the file was damaged by a transfer in text mode (it starts with \"{}\"); copy it again in binary mode", found.escape_ascii())]
     TextMode {
         /// The first bytes, up to eight.
         found: Vec<u8>,
     },
     /// A version of the format that this program does not know.
-    #[error("the file has format version {found}, but this program reads {expected}; use a newer truebloom")]
     Version {
         /// The version that can be read.
         expected: u16,
@@ -248,7 +336,6 @@ pub enum FormatError {
         found: u16,
     },
     /// Fewer bytes than there must be.
-    #[error("the file is cut off: {found} bytes of {expected}; copy it again")]
     Truncated {
         /// The bytes there must be at least.
         expected: u64,
@@ -256,7 +343,6 @@ pub enum FormatError {
         found: u64,
     },
     /// More bytes than there must be.
-    #[error("the file has {found} bytes, but its filter ends after {expected}; copy it again")]
     TooLong {
         /// The length by the header.
         expected: u64,
@@ -264,7 +350,6 @@ pub enum FormatError {
         found: u64,
     },
     /// The header is damaged.
-    #[error("the header is damaged (checksum {found:016x} instead of {expected:016x}); copy the file again or rebuild the filter")]
     HeaderChecksum {
         /// The checksum that the header carries.
         expected: u64,
@@ -272,7 +357,6 @@ pub enum FormatError {
         found: u64,
     },
     /// The bits are damaged.
-    #[error("the bits are damaged (checksum {found:016x} instead of {expected:016x}); copy the file again or rebuild the filter")]
     PayloadChecksum {
         /// The checksum that the header carries.
         expected: u64,
@@ -280,15 +364,11 @@ pub enum FormatError {
         found: u64,
     },
     /// A file of another kind.
-    #[error("the file holds {found}; open it with {}", found.opened_by())]
     Kind {
         /// What it holds.
         found: FileKind,
     },
     /// A file with another scheme.
-    #[error(
-        "the filter has the {found} scheme, but was to be opened as one with the {expected} scheme; open it by the type of its scheme, or a Bloom filter as `BloomFilter<PortableHasher, AnyScheme>`"
-    )]
     Scheme {
         /// The scheme of the type that was to be read.
         expected: SchemeId,
@@ -296,7 +376,6 @@ pub enum FormatError {
         found: SchemeId,
     },
     /// A kind, scheme, hasher or flag that this program does not know.
-    #[error("the file has {field} {found}, which this program does not know; use a newer truebloom")]
     Unknown {
         /// The field's name.
         field: &'static str,
@@ -304,13 +383,11 @@ pub enum FormatError {
         found: u32,
     },
     /// A field that must be 0 is not.
-    #[error("the bytes at {offset} must be 0; use a newer truebloom, or rebuild the filter")]
     Reserved {
         /// Where the field starts.
         offset: usize,
     },
     /// A field lies outside its range, or contradicts another.
-    #[error("the file says {field} {found}, but it must be {expected}; it was not written by truebloom: rebuild the filter")]
     Field {
         /// The field's name.
         field: &'static str,
@@ -320,15 +397,11 @@ pub enum FormatError {
         found: u64,
     },
     /// The parameters contradict each other.
-    #[error("the parameters in the file do not go together ({why}); it was not written by truebloom: rebuild the filter")]
     Parameters {
         /// What is wrong with them.
         why: String,
     },
     /// The rate asked for is not strictly between 0 and 1.
-    #[error(
-        "the file says that a rate of {numerator}e{exponent}/{divisor} was asked for, which is none; it was not written by truebloom: rebuild the filter"
-    )]
     Rate {
         /// The numerator.
         numerator: u64,
@@ -338,18 +411,77 @@ pub enum FormatError {
         divisor: u64,
     },
     /// A bit beyond the last one is set.
-    #[error("there are set bits beyond the last of {bits}; the file was not written by truebloom: rebuild the filter")]
     Padding {
         /// The number of bits.
         bits: u64,
     },
     /// The memory is not to be had.
-    #[error("there are no {bytes} bytes of memory to be had for this filter; read it on a larger machine")]
     Memory {
         /// The bytes that it needs.
         bytes: u64,
     },
 }
+
+impl fmt::Display for FormatError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            FormatError::NotAFilter { found } => {
+                write!(f, "this is not a truebloom file (it starts with \"{}\"); make one with `truebloom create`", found.escape_ascii())
+            }
+            FormatError::TextMode { found } => write!(
+                f,
+                "the file was damaged by a transfer in text mode (it starts with \"{}\"); copy it again in binary mode",
+                found.escape_ascii()
+            ),
+            FormatError::Version { expected, found } => {
+                write!(f, "the file has format version {found}, but this program reads {expected}; use a newer truebloom")
+            }
+            FormatError::Truncated { expected, found } => write!(f, "the file is cut off: {found} bytes of {expected}; copy it again"),
+            FormatError::TooLong { expected, found } => {
+                write!(f, "the file has {found} bytes, but its filter ends after {expected}; copy it again")
+            }
+            FormatError::HeaderChecksum { expected, found } => write!(
+                f,
+                "the header is damaged (checksum {found:016x} instead of {expected:016x}); copy the file again or rebuild the \
+                 filter"
+            ),
+            FormatError::PayloadChecksum { expected, found } => write!(
+                f,
+                "the bits are damaged (checksum {found:016x} instead of {expected:016x}); copy the file again or rebuild the \
+                 filter"
+            ),
+            FormatError::Kind { found } => write!(f, "the file holds {found}; open it with {}", found.opened_by()),
+            FormatError::Scheme { expected, found } => write!(
+                f,
+                "the filter has the {found} scheme, but was to be opened as one with the {expected} scheme; open it by the type \
+                 of its scheme, or a Bloom filter as `BloomFilter<PortableHasher, AnyScheme>`"
+            ),
+            FormatError::Unknown { field, found } => {
+                write!(f, "the file has {field} {found}, which this program does not know; use a newer truebloom")
+            }
+            FormatError::Reserved { offset } => write!(f, "the bytes at {offset} must be 0; use a newer truebloom, or rebuild the filter"),
+            FormatError::Field { field, expected, found } => {
+                write!(f, "the file says {field} {found}, but it must be {expected}; it was not written by truebloom: rebuild the filter")
+            }
+            FormatError::Parameters { why } => {
+                write!(f, "the parameters in the file do not go together ({why}); it was not written by truebloom: rebuild the filter")
+            }
+            FormatError::Rate { numerator, exponent, divisor } => write!(
+                f,
+                "the file says that a rate of {numerator}e{exponent}/{divisor} was asked for, which is none; it was not written \
+                 by truebloom: rebuild the filter"
+            ),
+            FormatError::Padding { bits } => {
+                write!(f, "there are set bits beyond the last of {bits}; the file was not written by truebloom: rebuild the filter")
+            }
+            FormatError::Memory { bytes } => {
+                write!(f, "there are no {bytes} bytes of memory to be had for this filter; read it on a larger machine")
+            }
+        }
+    }
+}
+
+impl core::error::Error for FormatError {}
 
 /// What a field must be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -363,87 +495,12 @@ pub enum Expected {
     Prime,
 }
 
-impl std::fmt::Display for Expected {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+impl fmt::Display for Expected {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Expected::Exactly(value) => write!(f, "{value}"),
             Expected::Within(lowest, highest) => write!(f, "from {lowest} to {highest}"),
             Expected::Prime => f.write_str("a prime of at least the depth"),
         }
     }
-}
-
-/// Why a filter cannot be read from a stream. A message does not repeat its cause, which is its [`source`](std::error::Error::source).
-#[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
-pub enum ReadError {
-    /// The stream fails.
-    #[error("cannot read the filter; check where it comes from")]
-    Io(#[from] io::Error),
-    /// The bytes are no filter.
-    #[error(transparent)]
-    Format(#[from] FormatError),
-}
-
-/// Why a file cannot be opened or saved. A message does not repeat its cause, which is its [`source`](std::error::Error::source).
-#[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
-pub enum FileError {
-    /// It cannot be read.
-    #[error("cannot read {}; check the path and its permissions", path.display())]
-    Read {
-        /// The file.
-        path: PathBuf,
-        /// What the system said.
-        #[source]
-        cause: io::Error,
-    },
-    /// It can be read, but is no filter.
-    #[error("{} cannot be opened as this kind of filter", path.display())]
-    Format {
-        /// The file.
-        path: PathBuf,
-        /// What is wrong with it.
-        #[source]
-        cause: FormatError,
-    },
-    /// It cannot be written. What was there before is untouched.
-    #[error("cannot write {}; check the folder, its permissions and its free space", path.display())]
-    Write {
-        /// The file.
-        path: PathBuf,
-        /// What the system said.
-        #[source]
-        cause: io::Error,
-    },
-    /// There is something else than a file under that name.
-    #[error("{} is not a regular file; choose another name", path.display())]
-    NotAFile {
-        /// The path.
-        path: PathBuf,
-    },
-    /// A symbolic link under that name leads to no file.
-    #[error("{} is a symbolic link to a file that is not there; remove the link, or choose another name", path.display())]
-    Dangling {
-        /// The link.
-        path: PathBuf,
-    },
-    /// The file may not be written.
-    #[error("{} is write-protected; `chmod u+w` it first, or choose another name", path.display())]
-    ReadOnly {
-        /// The file.
-        path: PathBuf,
-    },
-    /// The file was removed, or another one took its name, after it was opened. What is there now is untouched.
-    #[error("{} was removed or replaced by another program in the meantime; nothing was written: run the command again", path.display())]
-    Replaced {
-        /// The file.
-        path: PathBuf,
-    },
-    /// It exists already and was not to be overwritten.
-    #[error("{} exists already; choose another name or overwrite it", path.display())]
-    Exists {
-        /// The file.
-        path: PathBuf,
-    },
 }

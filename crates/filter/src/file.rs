@@ -22,10 +22,13 @@
 //!
 //! **What is not kept.** Other hard links (they keep the old contents, which is reported), access control lists and extended attributes.
 //!
-//! **What is not promised.** Between the last look at the name and the rename lie some microseconds, in which a program that does not lock the file can still replace it.
+//! **A file that another program has replaced** is noticed with certainty where the system can exchange two names (Linux and macOS, on their usual file systems): what comes back for the new file must be the old one,
+//! or both go where they were. Elsewhere, some microseconds lie between the last look at the name and the rename.
 
 use crate::error::FileError;
-use std::fmt;
+use alloc::borrow::ToOwned;
+use alloc::vec::Vec;
+use core::fmt;
 use std::fs::{File, Metadata, OpenOptions, TryLockError};
 use std::io;
 use std::path::{Path, PathBuf};
@@ -106,7 +109,8 @@ enum Identity {
 impl Replacement {
     /// An empty temporary file beside `path`, with the owner, group and permissions of the file there, or those of a new file.
     ///
-    /// Errors: what is under the name is not what was expected, is not a regular file or may not be written; the folder cannot be written.
+    /// # Errors
+    /// What is under the name is not what was expected, is not a regular file or may not be written; the folder cannot be written.
     pub fn begin(path: impl AsRef<Path>, expected: Expected<'_>) -> Result<Replacement, FileError> {
         let name = path.as_ref();
         let failed = |cause| write_error(name, cause);
@@ -140,20 +144,23 @@ impl Replacement {
 
     /// Brings the new file to the disk and gives it its name; then the file, still locked, and what it lacks of the old one.
     ///
-    /// Errors, after which the old file is there as before: it cannot be written; what is under the name is no longer what was expected.
+    /// # Errors
+    /// After which the old file is there as before: it cannot be written; what is under the name is no longer what was expected.
     pub fn commit(self) -> Result<(File, Vec<Unkept>), FileError> {
         self.file.as_file().sync_all().map_err(|cause| write_error(&self.name, cause))?;
-        self.check_expected()?;
         let Replacement { name, path, expected, file, unkept } = self;
-        let renamed = match expected {
-            Identity::Nothing => file.persist_noclobber(&path),
-            _ => file.persist(&path),
+        let failed = |cause| write_error(&name, cause);
+        let file = match expected {
+            Identity::Anything => file.persist(&path).map_err(|error| failed(error.error))?,
+            Identity::Nothing => file.persist_noclobber(&path).map_err(|error| match error.error.kind() {
+                io::ErrorKind::AlreadyExists => FileError::Exists { path: name.clone() },
+                _ => failed(error.error),
+            })?,
+            Identity::Only(old) => {
+                take_name_of(&old, file, &path).map_err(failed)?.ok_or_else(|| FileError::Replaced { path: name.clone() })?
+            }
         };
-        let file = renamed.map_err(|error| match error.error.kind() {
-            io::ErrorKind::AlreadyExists => FileError::Exists { path: name.clone() },
-            _ => write_error(&name, error.error),
-        })?;
-        sync_folder(&path).map_err(|cause| write_error(&name, cause))?;
+        sync_folder(&path).map_err(failed)?;
         Ok((file, unkept))
     }
 
@@ -165,10 +172,35 @@ impl Replacement {
     }
 }
 
+/// Gives the new file the name that the old one has. `None`, and whoever has the name keeps it, if the old one has it no more.
+fn take_name_of(old: &Metadata, new: NamedTempFile, path: &Path) -> io::Result<Option<File>> {
+    let is_old = |path: &Path| std::fs::symlink_metadata(path).is_ok_and(|there| is_same(old, &there));
+    match exchange(new.path(), path) {
+        Ok(()) => {}
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+        // This system, or this file system, cannot.
+        Err(_) if is_old(path) => return new.persist(path).map(Some).map_err(|error| error.error),
+        Err(_) => return Ok(None),
+    }
+    if is_old(new.path()) {
+        // Under the temporary name is the old file now, which goes with it.
+        return Ok(Some(new.into_parts().0));
+    }
+    exchange(new.path(), path)?;
+    if !is_at(new.as_file(), new.path())? {
+        // A third file came in place of ours meanwhile, and by the line above under our name: it was the last.
+        exchange(new.path(), path)?;
+    }
+    Ok(None)
+}
+
 /// Whether a file could be written there now, so that a long run can fail at its beginning. Removes what killed processes of this user have left in the folder: regular files with the
 /// names of our temporary files that nobody has locked.
 ///
 /// Errors: those of [`Replacement::begin`].
+///
+/// # Errors
+/// Those of [`save`](Self::save).
 pub fn check_target(path: impl AsRef<Path>) -> Result<(), FileError> {
     let replacement = Replacement::begin(path, Expected::Anything)?;
     remove_leftovers(folder_of(&replacement.path), replacement.file());
@@ -177,7 +209,8 @@ pub fn check_target(path: impl AsRef<Path>) -> Result<(), FileError> {
 
 /// Opens a file for reading, and never waits: a named pipe without a writer would block until one comes. A folder opens, too, and cannot be read.
 ///
-/// Errors: it cannot be opened; it is a pipe, a socket or a device.
+/// # Errors
+/// It cannot be opened; it is a pipe, a socket or a device.
 pub fn open_regular(path: impl AsRef<Path>) -> io::Result<File> {
     let file = without_waiting(OpenOptions::new().read(true)).open(path)?;
     let metadata = file.metadata()?;
@@ -302,6 +335,18 @@ mod system {
         (one.dev(), one.ino()) == (other.dev(), other.ino())
     }
 
+    /// Each file gets the other's name, in one step.
+    #[cfg(any(target_os = "linux", target_os = "android", target_os = "macos"))]
+    pub(super) fn exchange(one: &Path, other: &Path) -> io::Result<()> {
+        use rustix::fs::{CWD, RenameFlags, renameat_with};
+        Ok(renameat_with(CWD, one, CWD, other, RenameFlags::EXCHANGE)?)
+    }
+
+    #[cfg(not(any(target_os = "linux", target_os = "android", target_os = "macos")))]
+    pub(super) fn exchange(_: &Path, _: &Path) -> io::Result<()> {
+        Err(io::ErrorKind::Unsupported.into())
+    }
+
     /// Whether this file has that name.
     pub(super) fn is_at(file: &File, path: &Path) -> io::Result<bool> {
         Ok(is_same(&file.metadata()?, &std::fs::symlink_metadata(path)?))
@@ -353,6 +398,10 @@ mod system {
 
     pub(super) fn with_usual_permissions(_: &mut tempfile::Builder<'_, '_>) {}
 
+    pub(super) fn exchange(_: &Path, _: &Path) -> io::Result<()> {
+        Err(io::ErrorKind::Unsupported.into())
+    }
+
     /// A file that is open is not replaced here.
     pub(super) fn is_same(_: &Metadata, _: &Metadata) -> bool {
         true
@@ -376,4 +425,4 @@ mod system {
     }
 }
 
-use system::{is_at, is_of_same_owner, is_same, keep, sync_folder, with_usual_permissions, without_following, without_waiting};
+use system::{exchange, is_at, is_of_same_owner, is_same, keep, sync_folder, with_usual_permissions, without_following, without_waiting};

@@ -3,13 +3,19 @@
 use crate::FilterOf;
 use crate::any_filter::{AnyFilter, both, each};
 use crate::bulk::Answers;
-use crate::error::{BuildError, FileError, MergeError};
+#[cfg(feature = "fs")]
+use crate::error::FileError;
+use crate::error::{BuildError, MergeError};
 use crate::format::FileKind;
 use crate::hash::{KeyHash, KeyHasher, PortableHasher, Seed, hash_key};
 use crate::key::Key;
 use crate::scheme::{Scheme, SchemeId};
 use crate::verify::{Measurement, Verification};
+use alloc::boxed::Box;
+use alloc::vec::Vec;
+#[cfg(feature = "std")]
 use std::io::{self, Write};
+#[cfg(feature = "fs")]
 use std::path::Path;
 use truebloom_math::{Error, Fpr, Law, Rate};
 
@@ -138,12 +144,15 @@ pub trait Filter {
     fn to_bytes(&self) -> Result<Vec<u8>, BuildError>;
 
     /// Writes the bytes of its file.
+    #[cfg(feature = "std")]
     fn write_to(&self, writer: &mut dyn Write) -> io::Result<()>;
 
     /// Writes its file, and replaces the one that is there: [`FilterOf::save`].
+    #[cfg(feature = "fs")]
     fn save(&self, path: &Path) -> Result<(), FileError>;
 
     /// Writes its file; an error if there is anything under that name already.
+    #[cfg(feature = "fs")]
     fn save_new(&self, path: &Path) -> Result<(), FileError>;
 
     /// Adds all keys of another filter: [`FilterOf::union_with`].
@@ -331,14 +340,17 @@ macro_rules! handed_on {
             self.to_bytes()
         }
 
+        #[cfg(feature = "std")]
         fn write_to(&self, writer: &mut dyn Write) -> io::Result<()> {
             self.write_to(writer)
         }
 
+        #[cfg(feature = "fs")]
         fn save(&self, path: &Path) -> Result<(), FileError> {
             self.save(path)
         }
 
+        #[cfg(feature = "fs")]
         fn save_new(&self, path: &Path) -> Result<(), FileError> {
             self.save_new(path)
         }

@@ -65,6 +65,10 @@
 //!
 //! Files are described in docs/FORMAT.md, and why things are as they are in docs/DESIGN.md.
 
+#![cfg_attr(not(any(test, feature = "std")), no_std)]
+
+extern crate alloc;
+
 mod any_filter;
 mod arch;
 mod bits;
@@ -73,27 +77,41 @@ mod bulk;
 mod compare;
 pub mod count_min;
 mod error;
+#[cfg(feature = "fs")]
 pub mod file;
 mod filter;
 mod format;
 mod hash;
+mod items;
 mod key;
+#[cfg(feature = "serde")]
+mod readable;
 pub mod recycling;
 pub mod scheme;
+#[cfg(target_has_atomic = "64")]
 mod sync;
 mod tied;
 pub mod verify;
 
 pub use any_filter::AnyFilter;
-pub use bloom::{AtomicBlockedBloomFilter, AtomicBloomFilter, AtomicFilterOf, BlockedBloomFilter, BloomFilter, FilterOf};
-pub use bulk::Answers;
+#[cfg(target_has_atomic = "64")]
+pub use bloom::{AtomicBlockedBloomFilter, AtomicBloomFilter, AtomicFilterOf};
+pub use bloom::{BlockedBloomFilter, BloomFilter, FilterBuilder, FilterFamily, FilterOf, Unseeded};
+pub use bulk::{Answers, AnswersIter};
 pub use compare::{CompareError, Comparison, Quantity, Share};
-pub use error::{BuildError, Expected, FileError, FormatError, MergeError, ParseSeedError, ReadError};
+#[cfg(feature = "fs")]
+pub use error::FileError;
+#[cfg(feature = "std")]
+pub use error::ReadError;
+pub use error::{BuildError, Expected, FormatError, MergeError, ParseSeedError};
 pub use filter::Filter;
 pub use format::{FileHeader, FileKind};
 pub use hash::{ForeignHasher, HasherId, KeyHash, KeyHasher, PortableHasher, Prehashed, Seed};
-pub use key::Key;
+pub use items::ItemCount;
+pub use key::{Key, KeyWriter};
 pub use recycling::RecyclingFilter;
+#[cfg(feature = "derive")]
+pub use truebloom_derive::Key;
 pub use truebloom_math::{self, Fpr, Plan, Promise, Rate, Target};
 
 /// The most probes of a key: what the file format allows. Plans for rates of practical use take below 100.

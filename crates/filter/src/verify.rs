@@ -6,7 +6,9 @@
 
 use crate::scheme::Scheme;
 use crate::{FilterOf, KeyHasher, tied};
-use std::fmt;
+use alloc::boxed::Box;
+use alloc::vec::Vec;
+use core::fmt;
 use truebloom_math::{Error, Fill, Fpr, Law, Plan, Rate, Target, binomial, bisect, distinct, mcdiarmid};
 
 /// The probability at most with which each verdict fails a sound filter.
@@ -76,10 +78,13 @@ impl FillVerdict {
 }
 
 impl Verification {
-    /// Examines a filter. Takes some exact rates: below a millisecond. Errors only when a rate cannot be computed ([`Error::TooCostly`]).
+    /// Examines a filter. Takes some exact rates: below a millisecond.
     ///
     /// The bits of a block share its load, so the set bits of a blocked filter are no sum of independent ones; their number is bounded by how far one item can move it (McDiarmid's
     /// inequality), which notices a hash that leaves most blocks empty.
+    ///
+    /// # Errors
+    /// Only when a rate cannot be computed ([`Error::TooCostly`]).
     pub fn of<S: Scheme, H: KeyHasher>(filter: &FilterOf<S, H>) -> Result<Verification, Error> {
         truebloom_math::as_one_call(|| Verification::examine(filter))
     }
@@ -306,14 +311,14 @@ pub struct Measurement<'a> {
 }
 
 /// The number of hits among keys.
-type Ask<'a> = dyn Fn(&[RandomKey]) -> usize + 'a;
+type Ask<'a> = dyn Fn(&[RandomKey]) -> usize + Send + Sync + 'a;
 
 /// Keys asked for at a time.
 const ASKED: u64 = 1 << 12;
 
 impl<'a> Measurement<'a> {
     /// Nothing asked yet. The random keys follow from `seed`; take a random one unless a measurement must be repeated.
-    pub fn new<S: Scheme, H: KeyHasher>(filter: &'a FilterOf<S, H>, seed: u64) -> Measurement<'a> {
+    pub fn new<S: Scheme, H: KeyHasher + Sync>(filter: &'a FilterOf<S, H>, seed: u64) -> Measurement<'a> {
         let own = filter.fpr();
         let rates = if filter.fill_tells_rate() { (own.value, own.value) } else { possible_rates(filter, &own) };
         let limit = filter.capacity().filter(|_| !filter.fill_tells_rate()).and_then(|capacity| capacity_limit(filter, capacity));

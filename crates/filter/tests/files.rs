@@ -101,6 +101,34 @@ mod replaced {
         assert_eq!(fs::read_dir(&folder).expect("the folder").count(), 1, "nothing is left");
     }
 
+    /// Another program gives the name to a file of its own at the same moment: whichever comes first, its file is there in the end. (With a look and a rename instead of an exchange, a dozen of the rounds end without it.)
+    #[cfg(any(target_os = "linux", target_os = "macos"))]
+    #[test]
+    fn a_file_that_comes_at_the_same_moment_is_never_lost() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let (path, other) = (folder.path().join("x"), folder.path().join("other"));
+        let mut refused = 0;
+        for round in 0..1_000 {
+            fs::write(&path, "old").expect("room");
+            fs::write(&other, "other").expect("room");
+            let old = File::open(&path).expect("there");
+            let begun = Replacement::begin(&path, Expected::Only(&old)).expect("the same");
+            let together = std::sync::Barrier::new(2);
+            std::thread::scope(|scope| {
+                scope.spawn(|| {
+                    together.wait();
+                    (0..round % 100 * 10).for_each(|_| std::hint::spin_loop());
+                    fs::rename(&other, &path).expect("the same folder");
+                });
+                together.wait();
+                refused += u32::from(begun.commit().is_err());
+            });
+            assert_eq!(fs::read(&path).expect("there"), b"other", "round {round}");
+        }
+        assert!((1..1_000).contains(&refused), "both orders came about");
+        assert_eq!(fs::read_dir(&folder).expect("the folder").count(), 1, "nothing is left");
+    }
+
     #[test]
     fn permissions_are_those_of_the_old_file_before_a_byte_is_written() {
         let folder = tempfile::tempdir().expect("a folder");

@@ -1,13 +1,17 @@
 //! What can be wrong with a question, said with the numbers that were found.
 
 use crate::{Rate, SchemeId};
+use alloc::borrow::ToOwned;
+use alloc::format;
+use alloc::string::String;
+use alloc::string::ToString;
+use core::fmt;
 
 /// Why a rate, a plan or an estimate cannot be given.
-#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum Error {
     /// A parameter lies outside its range.
-    #[error("{name} is {found}, but must be {expected}")]
     OutOfRange {
         /// The parameter's name in the field's words: bits, items, probes, ones.
         name: &'static str,
@@ -17,7 +21,6 @@ pub enum Error {
         expected: String,
     },
     /// A rate could not be read.
-    #[error("`{found}` is not a rate: {reason}; write it as 0.001, 1e-3, 0.1% or 1/1000")]
     NotARate {
         /// The text that was given.
         found: String,
@@ -25,13 +28,11 @@ pub enum Error {
         reason: &'static str,
     },
     /// A certificate was asked for a claim that is false, or that no certificate of bearable size supports.
-    #[error("no certificate can be made for the claim {claim}")]
     NotCertified {
         /// The part of the claim.
         claim: &'static str,
     },
     /// Too few of (items, rate, bits, probes) were given to determine the rest.
-    #[error("{given} does not determine a filter; give {missing}")]
     Underdetermined {
         /// What was given.
         given: &'static str,
@@ -39,13 +40,6 @@ pub enum Error {
         missing: &'static str,
     },
     /// The rate is below what any filter of this hash width can reach for so many items.
-    #[error(
-        "a rate of {asked} cannot be had for {}: two keys with equal {hash_bits}-bit hashes already make a rate of {}; \
-         ask for a rate above it, or split the keys over several filters{}",
-        plural(*items, "item"),
-        rounded_up(*reachable),
-        if *hash_bits < 128 { ", or use a 128-bit hash" } else { "" }
-    )]
     BelowHashFloor {
         /// The rate asked for.
         asked: Rate,
@@ -57,14 +51,6 @@ pub enum Error {
         reachable: f64,
     },
     /// The rate needs more memory than allowed.
-    #[error(
-        "a rate of {asked} for {} needs {}, but at most {allowed} ({} bytes) are allowed, which reach {}; \
-         allow more memory, fewer items, or a rate of at least that",
-        plural(*items, "item"),
-        size(*needed),
-        allowed / 8,
-        rounded_up(*reachable)
-    )]
     OverMemoryCap {
         /// The rate asked for.
         asked: Rate,
@@ -78,14 +64,6 @@ pub enum Error {
         reachable: f64,
     },
     /// These bits and probes cannot give the rate.
-    #[error(
-        "a rate of {asked} for {} cannot be had from {}: the smallest rate is {}, with {}; \
-         ask for that, or give more bits or fewer items",
-        plural(*items, "item"),
-        plural(*bits, "bit"),
-        rounded_up(*reachable),
-        plural(u64::from(*probes), "probe")
-    )]
     OutOfReach {
         /// The rate asked for.
         asked: Rate,
@@ -99,11 +77,6 @@ pub enum Error {
         reachable: f64,
     },
     /// A scheme is not proven to reach the rate within the bits allowed.
-    #[error(
-        "{scheme} hashing is not proven to reach a rate of {asked} for {} in {allowed} bits: there it has a rate of up to {}; {alternative}",
-        plural(*items, "item"),
-        rounded_up(*reachable)
-    )]
     SchemeOutOfReach {
         /// The scheme's name.
         scheme: &'static str,
@@ -119,16 +92,11 @@ pub enum Error {
         alternative: String,
     },
     /// A guarantee for one filter, of a scheme whose rates have no proven bound of their scatter.
-    #[error(
-        "no rate can be guaranteed for one filter of {scheme} hashing: its positions are correlated, so how its rates scatter is not known; \
-         ask for the average alone, or take the standard scheme"
-    )]
     NoGuarantee {
         /// The scheme.
         scheme: SchemeId,
     },
     /// The exact answer would take too long.
-    #[error("the exact rate at {probes} probes takes more work than is allowed here (integers of {digits} bits); use fewer probes")]
     TooCostly {
         /// The number of probes.
         probes: u32,
@@ -136,7 +104,6 @@ pub enum Error {
         digits: u64,
     },
     /// An answer would take too many steps.
-    #[error("{what} would take {steps:.1e} steps, but at most {allowed:.1e} are allowed here; use smaller numbers")]
     TooLong {
         /// What was asked for.
         what: &'static str,
@@ -146,18 +113,81 @@ pub enum Error {
         allowed: f64,
     },
     /// The probabilities of a law of set bits would take too long, or too much memory.
-    #[error(
-        "the probabilities of this number of set bits among {bits} take more work than is allowed here; its mean, variance and moments, and brackets of its \
-         tails and quantiles, can be had at any size"
-    )]
     LawTooCostly {
         /// The number of bits.
         bits: u64,
     },
 }
 
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Error::OutOfRange { name, found, expected } => write!(f, "{name} is {found}, but must be {expected}"),
+            Error::NotARate { found, reason } => write!(f, "`{found}` is not a rate: {reason}; write it as 0.001, 1e-3, 0.1% or 1/1000"),
+            Error::NotCertified { claim } => write!(f, "no certificate can be made for the claim {claim}"),
+            Error::Underdetermined { given, missing } => write!(f, "{given} does not determine a filter; give {missing}"),
+            Error::BelowHashFloor { asked, items, hash_bits, reachable } => write!(
+                f,
+                "a rate of {asked} cannot be had for {}: two keys with equal {hash_bits}-bit hashes already make a rate of {}; \
+                 ask for a rate above it, or split the keys over several filters{}",
+                plural(*items, "item"),
+                rounded_up(*reachable),
+                if *hash_bits < 128 { ", or use a 128-bit hash" } else { "" }
+            ),
+            Error::OverMemoryCap { asked, items, needed, allowed, reachable } => write!(
+                f,
+                "a rate of {asked} for {} needs {}, but at most {allowed} ({} bytes) are allowed, which reach {}; allow more \
+                 memory, fewer items, or a rate of at least that",
+                plural(*items, "item"),
+                size(*needed),
+                allowed / 8,
+                rounded_up(*reachable)
+            ),
+            Error::OutOfReach { asked, items, bits, probes, reachable } => write!(
+                f,
+                "a rate of {asked} for {} cannot be had from {}: the smallest rate is {}, with {}; ask for that, or give more \
+                 bits or fewer items",
+                plural(*items, "item"),
+                plural(*bits, "bit"),
+                rounded_up(*reachable),
+                plural(u64::from(*probes), "probe")
+            ),
+            Error::SchemeOutOfReach { scheme, asked, items, allowed, reachable, alternative } => write!(
+                f,
+                "{scheme} hashing is not proven to reach a rate of {asked} for {} in {allowed} bits: there it has a rate of up to \
+                 {}; {alternative}",
+                plural(*items, "item"),
+                rounded_up(*reachable)
+            ),
+            Error::NoGuarantee { scheme } => write!(
+                f,
+                "no rate can be guaranteed for one filter of {scheme} hashing: its positions are correlated, so how its rates \
+                 scatter is not known; ask for the average alone, or take the standard scheme"
+            ),
+            Error::TooCostly { probes, digits } => write!(
+                f,
+                "the exact rate at {probes} probes takes more work than is allowed here (integers of {digits} bits); use fewer \
+                 probes"
+            ),
+            Error::TooLong { what, allowed, .. } => {
+                write!(
+                    f,
+                    "{what} would take more than {allowed:.0e} steps, the most that one call may take (about a second); ask for fewer items, bits or probes"
+                )
+            }
+            Error::LawTooCostly { bits } => write!(
+                f,
+                "the probabilities of this number of set bits among {bits} take more work than is allowed here; its mean, \
+                 variance and moments, and brackets of its tails and quantiles, can be had at any size"
+            ),
+        }
+    }
+}
+
+impl core::error::Error for Error {}
+
 /// Shorthand for results of this crate.
-pub type Result<T> = std::result::Result<T, Error>;
+pub type Result<T> = core::result::Result<T, Error>;
 
 impl Error {
     /// Whether an answer may exist that took too much work: a cheaper route can be tried.
@@ -194,7 +224,7 @@ pub(crate) fn check_probes(probes: u32) -> Result<()> {
 /// A rate to four digits, rounded up, so that asking for the printed number is enough.
 fn rounded_up(rate: f64) -> String {
     if rate >= 0.001 {
-        return format!("{}", (rate * 1e4).ceil().min(1e4) / 1e4);
+        return format!("{}", libm::ceil(rate * 1e4).min(1e4) / 1e4);
     }
     let text = format!("{rate:.3e}");
     if text.parse().is_ok_and(|printed: f64| printed >= rate) {

@@ -36,6 +36,10 @@
 //! # Ok::<(), truebloom_math::Error>(())
 //! ```
 
+#![cfg_attr(not(any(test, feature = "std")), no_std)]
+
+extern crate alloc;
+
 pub mod count_min;
 mod error;
 mod estimate;
@@ -45,6 +49,8 @@ pub mod occupancy;
 mod one_filter;
 mod papers;
 mod plan;
+#[cfg(feature = "serde")]
+mod readable;
 pub mod recycling;
 mod search;
 mod tails;

@@ -3,6 +3,7 @@
 pub(crate) mod bytes;
 pub(crate) mod decode;
 pub(crate) mod eval;
+pub(crate) mod kernels;
 pub(crate) mod numeric;
 pub(crate) mod operations;
 pub(crate) mod records;

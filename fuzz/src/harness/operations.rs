@@ -79,7 +79,7 @@ pub fn operations(data: &[u8]) {
 }
 
 /// An empty filter, out of a header, which is the one way that is the same for all schemes, and takes no plan.
-fn made(scheme: SchemeId, bits: u64, probes: u32, seed: u128, hasher: u8) -> Option<AnyFilter> {
+pub(crate) fn made(scheme: SchemeId, bits: u64, probes: u32, seed: u128, hasher: u8) -> Option<AnyFilter> {
     let blocks = scheme.block_bits();
     let mut file = vec![0; 256 + 8 * bits.div_ceil(64) as usize];
     let mut put = |at: usize, field: &[u8]| file[at..at + field.len()].copy_from_slice(field);

@@ -4,12 +4,13 @@ use std::path::Path;
 
 type Target = (&'static str, fn(&[u8]));
 
-const TARGETS: [Target; 6] = [
+const TARGETS: [Target; 7] = [
     ("decode", super::decode::decode),
     ("records", super::records::records),
     ("eval", super::eval::eval),
     ("text", super::text::text),
     ("operations", super::operations::operations),
+    ("kernels", super::kernels::kernels),
     ("numeric", super::numeric::numeric),
 ];
 

@@ -59,11 +59,14 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
     if args.items == 0 {
         return Err(Failure::new("items is 0, but must be at least 1: give -n"));
     }
-    let columns: Vec<Vec<Cell>> = if families {
-        args.rates.iter().map(|rate| sizes(args, *rate)).collect::<Result<_, _>>()?
-    } else {
-        args.bits_per_item.iter().map(|bits| rates(args, *bits)).collect::<Result<_, _>>()?
-    };
+    // All cells together take a second or so at most.
+    let columns: Vec<Vec<Cell>> = truebloom_math::as_one_call(|| {
+        if families {
+            args.rates.iter().map(|rate| sizes(args, *rate)).collect::<Result<_, _>>()
+        } else {
+            args.bits_per_item.iter().map(|bits| rates(args, *bits)).collect::<Result<_, _>>()
+        }
+    })?;
     let mut out = io::BufWriter::new(crate::output::stdout());
     let unit = if families { "bits_per_item" } else { "fpr" };
     match (args.json, args.csv) {
@@ -100,7 +103,13 @@ fn sizes(args: &Args, rate: Rate) -> Result<Vec<Cell>, Failure> {
 }
 
 fn column(args: &Args, cell: impl Fn(u32) -> Result<Cell, truebloom_math::Error>) -> Result<Vec<Cell>, Failure> {
-    let mut cells = (1..=args.probes).map(cell).collect::<Result<Vec<Cell>, _>>()?;
+    let mut cells = (1..=args.probes).map(cell).collect::<Result<Vec<Cell>, _>>().map_err(|error| match error {
+        truebloom_math::Error::TooLong { .. } => Failure::new(format_args!(
+            "this table would take more than a second or so; give fewer probes (-k, now {}) or fewer columns",
+            args.probes
+        )),
+        error => error.into(),
+    })?;
     let least = cells.iter().map(|cell| cell.exact).fold(f64::INFINITY, f64::min);
     cells.iter_mut().for_each(|cell| cell.best = cell.exact == least);
     Ok(cells)

@@ -23,13 +23,13 @@ macro_rules! for_every_level {
             #[inline(always)]
             fn portable($($argument: $type),*) $(-> $result)? $body
 
-            #[cfg(target_arch = "x86_64")]
+            #[cfg(all(target_arch = "x86_64", feature = "simd"))]
             #[target_feature(enable = "avx2")]
             fn avx2($($argument: $type),*) $(-> $result)? {
                 portable($($argument),*)
             }
 
-            #[cfg(target_arch = "x86_64")]
+            #[cfg(all(target_arch = "x86_64", feature = "simd"))]
             #[target_feature(enable = "avx512f,avx512dq,avx512vl")]
             fn avx512($($argument: $type),*) $(-> $result)? {
                 portable($($argument),*)
@@ -38,10 +38,10 @@ macro_rules! for_every_level {
             match level {
                 Level::Scalar => portable($($argument),*),
                 // SAFETY: `Level::detect` makes these values only on processors that have the instructions.
-                #[cfg(target_arch = "x86_64")]
+                #[cfg(all(target_arch = "x86_64", feature = "simd"))]
                 Level::Avx2 => unsafe { avx2($($argument),*) },
                 // SAFETY: as above.
-                #[cfg(target_arch = "x86_64")]
+                #[cfg(all(target_arch = "x86_64", feature = "simd"))]
                 Level::Avx512 => unsafe { avx512($($argument),*) },
             }
         }
@@ -184,7 +184,7 @@ mod tests {
 
     fn lanes(hashes: &[u128]) -> (Lanes, Lanes) {
         let hash = |lane: usize| KeyHash::from_uniform_bits(hashes[lane % hashes.len()]);
-        (std::array::from_fn(|lane| hash(lane).h1), std::array::from_fn(|lane| hash(lane).h2))
+        (core::array::from_fn(|lane| hash(lane).h1), core::array::from_fn(|lane| hash(lane).h2))
     }
 
     /// Every level, and one key alone, against the stream drawn in order.
@@ -243,7 +243,7 @@ mod tests {
 
     #[test]
     fn every_level_hashes_alike() {
-        let numbers: Lanes = std::array::from_fn(|lane| (lane as u64).wrapping_mul(0x0123_4567_89ab_cdef).rotate_left(lane as u32));
+        let numbers: Lanes = core::array::from_fn(|lane| (lane as u64).wrapping_mul(0x0123_4567_89ab_cdef).rotate_left(lane as u32));
         for seed in [0, 1, u64::MAX, 0x8796_a5b4_c3d2_e1f0] {
             let hasher = Xxh3OfEight::new(seed);
             for level in levels() {

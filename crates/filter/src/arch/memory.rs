@@ -1,7 +1,9 @@
 //! Memory for bits: words that start at a cache line, on huge pages where there are many.
 
-use std::alloc::{Layout, alloc_zeroed};
-use std::ops::{Deref, DerefMut};
+use alloc::alloc::{Layout, alloc_zeroed};
+use alloc::vec;
+use alloc::vec::Vec;
+use core::ops::{Deref, DerefMut};
 
 /// A cache line, in words.
 const LINE_WORDS: usize = 8;
@@ -25,7 +27,7 @@ impl AlignedWords {
     /// All 0, and not touched yet: pages cost memory when they are first written. `None` if the memory is not to be had.
     pub(crate) fn zeroed(count: usize) -> Option<AlignedWords> {
         let alignment = if count >= MANY_WORDS { HUGE_PAGE_WORDS } else { LINE_WORDS };
-        let memory = zeroed_vec(count.checked_add(alignment - 1)?)?;
+        let memory: Vec<u64> = zeroed_vec(count.checked_add(alignment - 1)?)?;
         let words = AlignedWords { start: misalignment(&memory, alignment), memory, count };
         advise_huge_pages(&words[..]);
         Some(words)
@@ -50,22 +52,33 @@ fn misalignment(memory: &[u64], alignment: usize) -> usize {
     ((memory.as_ptr() as usize / 8).wrapping_neg()) & (alignment - 1)
 }
 
+/// Numbers of which zero is all bytes 0.
+///
+/// # Safety
+/// Bytes that are all 0 must be a value of the type.
+pub unsafe trait Zeroes: Copy {}
+
+// SAFETY: zero is all bytes 0, as of every integer.
+unsafe impl Zeroes for u32 {}
+// SAFETY: as above.
+unsafe impl Zeroes for u64 {}
+
 /// A vector of zeros whose pages the system has not handed out yet; `vec![0; n]` does the same, but aborts where there is no memory.
-fn zeroed_vec(count: usize) -> Option<Vec<u64>> {
-    let layout = Layout::array::<u64>(count).ok().filter(|layout| layout.size() > 0)?;
+pub(crate) fn zeroed_vec<T: Zeroes>(count: usize) -> Option<Vec<T>> {
+    let layout = Layout::array::<T>(count).ok().filter(|layout| layout.size() > 0)?;
     // SAFETY: the layout's size is not 0.
-    let start = unsafe { alloc_zeroed(layout) }.cast::<u64>();
+    let start = unsafe { alloc_zeroed(layout) }.cast::<T>();
     if start.is_null() {
         return None;
     }
-    // SAFETY: allocated just now by the global allocator with the layout of an array of `count` words, all of which are initialised: to 0.
+    // SAFETY: allocated just now by the global allocator with the layout of an array of `count` numbers, all of which are initialised: their bytes are 0, which `Zeroes` allows.
     Some(unsafe { Vec::from_raw_parts(start, count, count) })
 }
 
 /// Asks the system for huge pages under large memory, before it is touched. With pages of 4 KiB a random access waits for the page walk more than for the line:
 /// two to three times as long in memory, 1.4 times in the third cache. Only advice: without it everything still works.
 pub(crate) fn advise_huge_pages<T>(memory: &[T]) {
-    #[cfg(target_os = "linux")]
+    #[cfg(all(target_os = "linux", feature = "std"))]
     if size_of_val(memory) >= 8 * MANY_WORDS {
         use rustix::mm::{Advice, madvise};
         // Whole pages only, so that the advice is for nobody else's memory.
@@ -76,7 +89,7 @@ pub(crate) fn advise_huge_pages<T>(memory: &[T]) {
         // SAFETY: the pages lie within the slice, and this advice changes no byte of them. A refusal changes nothing, so it is ignored.
         let _ = unsafe { madvise(start, bytes, Advice::LinuxHugepage) };
     }
-    #[cfg(not(target_os = "linux"))]
+    #[cfg(not(all(target_os = "linux", feature = "std")))]
     let _ = memory;
 }
 
@@ -87,7 +100,7 @@ impl Deref for AlignedWords {
     fn deref(&self) -> &[u64] {
         // SAFETY: `start + count <= memory.len()` since construction, and the vector never changes its length afterwards. Checking it at every access would cost
         // as much as the access.
-        unsafe { std::slice::from_raw_parts(self.memory.as_ptr().add(self.start), self.count) }
+        unsafe { core::slice::from_raw_parts(self.memory.as_ptr().add(self.start), self.count) }
     }
 }
 
@@ -95,7 +108,7 @@ impl DerefMut for AlignedWords {
     #[inline(always)]
     fn deref_mut(&mut self) -> &mut [u64] {
         // SAFETY: as above, and the vector is borrowed mutably.
-        unsafe { std::slice::from_raw_parts_mut(self.memory.as_mut_ptr().add(self.start), self.count) }
+        unsafe { core::slice::from_raw_parts_mut(self.memory.as_mut_ptr().add(self.start), self.count) }
     }
 }
 
@@ -149,6 +162,13 @@ mod tests {
             assert!(words.iter().copied().eq(0..count) && (count == 0 || starts_at(&words, 64)), "{count}");
             assert!(words.clone() == words);
         }
+    }
+
+    #[test]
+    fn vectors_of_zeros() {
+        assert_eq!(zeroed_vec::<u32>(3).as_deref(), Some(&[0; 3][..]));
+        assert_eq!(zeroed_vec::<u64>(1000), Some(vec![0; 1000]));
+        assert!(zeroed_vec::<u32>(0).is_none() && zeroed_vec::<u32>(usize::MAX / 4).is_none());
     }
 
     #[test]

@@ -1,8 +1,7 @@
 //! Bits that many threads set and read at the same time.
 
-use super::words_for;
-use crate::error::BuildError;
 use crate::sync::{AtomicU64, Ordering::Relaxed};
+use alloc::vec::Vec;
 
 /// Words of bits that are only ever set, until nobody else has them.
 ///
@@ -20,8 +19,10 @@ impl AtomicBits {
     }
 
     /// All 0. An error if the memory is not to be had.
-    pub(crate) fn zeroed(bits: u64) -> Result<AtomicBits, BuildError> {
-        let refuse = || BuildError::Memory { bytes: words_for(bits).saturating_mul(8) };
+    #[cfg(feature = "std")]
+    pub(crate) fn zeroed(bits: u64) -> Result<AtomicBits, crate::BuildError> {
+        use super::words_for;
+        let refuse = || crate::BuildError::Memory { bytes: words_for(bits).saturating_mul(8) };
         let count = usize::try_from(words_for(bits)).map_err(|_| refuse())?;
         let mut words = Vec::new();
         words.try_reserve_exact(count).map_err(|_| refuse())?;
@@ -47,6 +48,7 @@ impl AtomicBits {
     }
 
     /// Unsets all.
+    #[cfg(feature = "std")]
     pub(crate) fn clear(&mut self) {
         self.words.iter().for_each(|word| word.store(0, Relaxed));
     }

@@ -4,6 +4,8 @@ use super::Batch;
 use crate::arch::{Asked, LANES, Lanes, Level, first_digits, words};
 use crate::bulk::{BATCH, Group};
 use crate::scheme::{InLines, MAX_BLOCKED_PROBES, PROBES_A_WORD};
+use alloc::vec;
+use alloc::vec::Vec;
 
 /// Words of the stream after the line's that the most probes take.
 const MAX_WORDS: usize = MAX_BLOCKED_PROBES.div_ceil(PROBES_A_WORD) as usize;

@@ -7,6 +7,8 @@ use crate::error::{BuildError, Expected, FormatError};
 use crate::format::{Fields, FileKind, at, check_field};
 use crate::hash::KeyHash;
 use crate::scheme::{InLines, MAX_BLOCKED_PROBES, Scheme};
+use alloc::vec;
+use alloc::vec::Vec;
 use truebloom_math::{Error, Fpr, MAX_BITS};
 
 impl Placed for InLines {
@@ -83,12 +85,13 @@ impl Storage<InLines> for Lined {
         self.words.iter_mut().zip(other.words.iter()).for_each(|(word, other)| *word = combine(*word, *other));
     }
 
-    #[inline]
+    // Always: a loop over single keys keeps the hasher's and the scheme's numbers in registers.
+    #[inline(always)]
     fn insert(&mut self, scheme: &InLines, hash: KeyHash) -> bool {
         scheme.set(self.level, self.words.as_chunks_mut().0, hash)
     }
 
-    #[inline]
+    #[inline(always)]
     fn contains(&self, scheme: &InLines, hash: KeyHash) -> bool {
         scheme.contains(self.level, self.lines(), hash)
     }

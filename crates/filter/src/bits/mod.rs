@@ -1,5 +1,6 @@
 //! Bits in memory, and how the keys of a scheme get at them: anywhere ([`Spread`]) or in lines ([`Lined`]).
 
+#[cfg(target_has_atomic = "64")]
 mod atomic;
 mod flight;
 mod lined;
@@ -7,6 +8,8 @@ mod owned;
 mod probing;
 mod spread;
 
+use alloc::vec::Vec;
+#[cfg(target_has_atomic = "64")]
 pub(crate) use atomic::AtomicBits;
 pub(crate) use flight::Flights;
 pub(crate) use owned::{Bits, words_for};
@@ -43,7 +46,7 @@ pub trait Placed: Sized {
 }
 
 /// The bits of a filter of scheme `S`, in whole words.
-pub trait Storage<S>: Clone + PartialEq {
+pub trait Storage<S>: Clone + PartialEq + Send + Sync {
     /// All 0.
     fn zeroed(scheme: &S) -> Result<Self, BuildError>;
 

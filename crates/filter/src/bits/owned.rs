@@ -2,7 +2,8 @@
 
 use crate::arch::AlignedWords;
 use crate::error::BuildError;
-use std::ops::Range;
+use alloc::vec::Vec;
+use core::ops::Range;
 
 /// A fixed number of bits in 64-bit words; bit i is bit i mod 64 of word i / 64. The bits of the last word beyond the length are 0.
 #[derive(Clone, PartialEq, Eq)]

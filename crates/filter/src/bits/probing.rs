@@ -120,7 +120,7 @@ fn survivors(level: Level, scheme: &Standard, bits: &Bits, hashes: &Hashes) -> B
             (0..group.count).for_each(|lane| mark(&mut alone, number * LANES + lane, true));
         }
     }
-    let mut alive: [u8; BATCH] = std::array::from_fn(|key| key as u8);
+    let mut alive: [u8; BATCH] = core::array::from_fn(|key| key as u8);
     let mut count = keep(&mut alive, hashes.count(), bits, &first);
     let mut positions = second;
     for probe in 1..scheme.probes() {

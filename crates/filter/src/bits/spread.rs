@@ -6,6 +6,8 @@ use crate::error::{BuildError, FormatError};
 use crate::format::{Fields, FileKind};
 use crate::hash::KeyHash;
 use crate::scheme::{Scheme, spread_schemes};
+use alloc::vec;
+use alloc::vec::Vec;
 use truebloom_math::{Error, Fpr};
 
 /// The layout of schemes whose positions lie anywhere among the bits.
@@ -77,7 +79,8 @@ impl<S: Scheme> Storage<S> for Spread {
         self.ones = self.bits.count_ones();
     }
 
-    #[inline]
+    // Always: a loop over single keys keeps the hasher's and the scheme's numbers in registers.
+    #[inline(always)]
     fn insert(&mut self, scheme: &S, hash: KeyHash) -> bool {
         let (mut newly_set, mut set) = (0, self.bits.setter());
         scheme.all(hash, |position| {
@@ -88,7 +91,7 @@ impl<S: Scheme> Storage<S> for Spread {
         newly_set > 0
     }
 
-    #[inline]
+    #[inline(always)]
     fn contains(&self, scheme: &S, hash: KeyHash) -> bool {
         scheme.all(hash, |position| self.bits.get(position))
     }

@@ -86,7 +86,10 @@ impl<S: Scheme, H: KeyHasher> AtomicFilterOf<S, H> {
     }
 
     /// The filter, with all that was inserted. It counts as merged: several calls may have been told that one key is new, so the number of distinct keys has only bounds, the lower one from the
-    /// number of set bits. An error if there is no memory for it beside this one. Linear in the bits.
+    /// number of set bits. Linear in the bits.
+    ///
+    /// # Errors
+    /// There is no memory for it beside this one.
     pub fn into_filter(self) -> Result<FilterOf<S, H>, BuildError> {
         let AtomicFilterOf { bits, offered, hasher, scheme, capacity, rate, excluded, label } = self;
         // The words are those of such a filter, so only memory can be missing.

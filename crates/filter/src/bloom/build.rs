@@ -3,37 +3,42 @@
 use super::{Counts, FilterOf};
 use crate::bits::Storage;
 use crate::error::BuildError;
-use crate::hash::{KeyHasher, PortableHasher, Seed};
+use crate::hash::KeyHasher;
+#[cfg(feature = "random")]
+use crate::hash::PortableHasher;
+use crate::items::ItemCount;
 use crate::scheme::{AnyScheme, Scheme, Standard};
+use alloc::boxed::Box;
 use truebloom_math::law::hash_floor;
 use truebloom_math::{Plan, Rate, Target};
 
 impl<S: Scheme> FilterOf<S> {
     /// A filter for `items` distinct items (at least 1), with a random seed: its false-positive rate is at most `rate` on average over seeds, and this one filter keeps
     /// `rate` with a probability of at least 99.9%, both proven. [`Plan::new`] and [`from_plan`](Self::from_plan) for another confidence, or for the average alone
-    /// ([`Target::mean`]), which takes fewer bits. The rate is an `f64`, which stands for the decimal it is written as, or a [`Rate`], which can be `"0.1%"` or `"1/1000"`.
+    /// ([`Target::mean`]), which takes fewer bits. The items are an integer of any type. The rate is an `f64`, which stands for the decimal it is written as, a text like `"0.1%"` or `"1/1000"`, or a [`Rate`].
     ///
-    /// Errors: no items; a rate that is not strictly between 0 and 1, or below what a hash of 128 bits can reach for so many items; a scheme of two hashes, which has no guarantee for one
-    /// filter; not enough memory; no random numbers. Finding the size takes well below a millisecond at ordinary parameters, and some milliseconds for a blocked filter.
+    /// Finding the size takes well below a millisecond at ordinary parameters, and some milliseconds for a blocked filter.
     ///
     /// ```
-    /// use truebloom::{BloomFilter, Rate};
-    /// let rate: Rate = "0.1%".parse()?;
-    /// let filter = BloomFilter::new(100_000, rate)?;
-    /// assert_eq!((filter.capacity(), filter.rate()), (Some(100_000), Some(rate)));
+    /// use truebloom::BloomFilter;
+    /// let filter = BloomFilter::new(100_000, "0.1%")?;
+    /// assert_eq!((filter.capacity(), filter.rate()), (Some(100_000), Some("1/1000".parse()?)));
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
-    pub fn new<R: TryInto<Rate>>(items: u64, rate: R) -> Result<FilterOf<S>, BuildError>
+    ///
+    /// # Errors
+    /// No items; a rate that is not strictly between 0 and 1, or below what a hash of 128 bits can reach for so many items; a scheme of two hashes, which has no guarantee for one filter; not enough
+    /// memory; no random numbers.
+    #[cfg(feature = "random")]
+    pub fn new<R: TryInto<Rate>>(items: impl ItemCount, rate: R) -> Result<FilterOf<S>, BuildError>
     where
         BuildError: From<R::Error>,
     {
-        FilterOf::with_hasher(items, rate, random_hasher()?)
+        FilterOf::with_hasher(items, rate, PortableHasher::random()?)
     }
 
     /// The filter of a plan, with a random seed. For many filters of one size (a plan takes up to some milliseconds, and may be used as often as you like), and for
     /// plans from bits and items, with a memory cap, for the average alone, or with given probes.
-    ///
-    /// Errors: a plan for another scheme than that of the type; more probes than [`MAX_PROBES`](crate::MAX_PROBES); not enough memory; no random numbers.
     ///
     /// ```
     /// use truebloom::{BloomFilter, Plan, Target};
@@ -42,8 +47,12 @@ impl<S: Scheme> FilterOf<S> {
     /// assert_eq!((filter.bits(), filter.capacity()), (8 << 20, Some(plan.items)));
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
+    ///
+    /// # Errors
+    /// A plan for another scheme than that of the type; more probes than [`MAX_PROBES`](crate::MAX_PROBES); not enough memory; no random numbers.
+    #[cfg(feature = "random")]
     pub fn from_plan(plan: &Plan) -> Result<FilterOf<S>, BuildError> {
-        FilterOf::from_plan_with_hasher(plan, random_hasher()?)
+        FilterOf::from_plan_with_hasher(plan, PortableHasher::random()?)
     }
 }
 
@@ -58,16 +67,21 @@ impl<S: Scheme, H: KeyHasher> FilterOf<S, H> {
     /// assert_eq!(filter.seed(), seed);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
-    pub fn with_hasher<R: TryInto<Rate>>(items: u64, rate: R, hasher: H) -> Result<FilterOf<S, H>, BuildError>
+    ///
+    /// # Errors
+    /// As [`new`](Self::new), but for the random numbers.
+    pub fn with_hasher<R: TryInto<Rate>>(items: impl ItemCount, rate: R, hasher: H) -> Result<FilterOf<S, H>, BuildError>
     where
         BuildError: From<R::Error>,
     {
-        let target = Target::new().items(items).rate(rate.try_into()?).hash_bits(H::HASH_BITS).scheme(S::ID);
+        let target = Target::new().items(items.item_count()?).rate(rate.try_into()?).hash_bits(H::HASH_BITS).scheme(S::ID);
         FilterOf::from_plan_with_hasher(&Plan::new(&target)?, hasher)
     }
 
-    /// [`from_plan`](FilterOf::from_plan) with a hasher of one's own. An error if the plan was made for a wider hash than the hasher's
-    /// [`HASH_BITS`](KeyHasher::HASH_BITS): equal hashes could take the rate above the plan's.
+    /// [`from_plan`](FilterOf::from_plan) with a hasher of one's own.
+    ///
+    /// # Errors
+    /// The plan was made for a wider hash than the hasher's [`HASH_BITS`](KeyHasher::HASH_BITS): equal hashes could take the rate above the plan's.
     pub fn from_plan_with_hasher(plan: &Plan, hasher: H) -> Result<FilterOf<S, H>, BuildError> {
         let scheme = S::with_id(plan.scheme, plan.bits, plan.probes).map_err(|error| match error {
             BuildError::Scheme { expected, found } => BuildError::Planned { expected, found },
@@ -85,14 +99,19 @@ impl<S: Scheme> FilterOf<S> {
     /// A filter of so many bits and probes, with a random seed, no capacity and no rate asked for. Up to 2^62 bits and [`MAX_PROBES`](crate::MAX_PROBES) probes, as far as the
     /// scheme has such a filter: a blocked one has a multiple of 512 bits and at most 64 probes.
     ///
-    /// Errors: bits or probes out of range; not enough memory; no random numbers.
+    /// # Errors
+    /// Bits or probes out of range; not enough memory; no random numbers.
+    #[cfg(feature = "random")]
     pub fn with_bits_and_probes(bits: u64, probes: u32) -> Result<FilterOf<S>, BuildError> {
-        FilterOf::with_bits_probes_and_hasher(bits, probes, random_hasher()?)
+        FilterOf::with_bits_probes_and_hasher(bits, probes, PortableHasher::random()?)
     }
 }
 
 impl FilterOf<AnyScheme> {
     /// The same filter by the standard scheme's own type, which is faster, or itself if it is of another scheme.
+    ///
+    /// # Errors
+    /// The filter itself, if it is of another scheme.
     pub fn into_standard(self) -> Result<FilterOf<Standard>, Box<FilterOf<AnyScheme>>> {
         match self.scheme {
             AnyScheme::Standard(scheme) => {
@@ -106,11 +125,14 @@ impl FilterOf<AnyScheme> {
 
 impl<S: Scheme, H: KeyHasher> FilterOf<S, H> {
     /// [`with_bits_and_probes`](FilterOf::with_bits_and_probes) with a hasher of one's own.
+    ///
+    /// # Errors
+    /// Bits or probes out of range; not enough memory.
     pub fn with_bits_probes_and_hasher(bits: u64, probes: u32, hasher: H) -> Result<FilterOf<S, H>, BuildError> {
         FilterOf::with_scheme(S::new(bits, probes)?, hasher)
     }
 
-    /// An empty filter of this scheme, which says bits and probes, with no capacity and no rate asked for. An error if there is no memory.
+    /// An empty filter of this scheme, which says bits and probes, with no capacity and no rate asked for.
     ///
     /// ```
     /// use truebloom::scheme::{AnyScheme, SchemeId};
@@ -121,12 +143,18 @@ impl<S: Scheme, H: KeyHasher> FilterOf<S, H> {
     /// assert!(seen.contains("key") && seen.ones() == 7);
     /// # Ok::<(), truebloom::BuildError>(())
     /// ```
+    ///
+    /// # Errors
+    /// There is no memory.
     pub fn with_scheme(scheme: S, hasher: H) -> Result<FilterOf<S, H>, BuildError> {
         let storage = S::Storage::zeroed(&scheme)?;
         Ok(FilterOf { hasher, scheme, storage, counts: Counts::default(), capacity: None, rate: None })
     }
 
-    /// The filter with the items and the rate that it is to be held to. An error unless the law of its scheme proves that so many items keep to the rate.
+    /// The filter with the items and the rate that it is to be held to.
+    ///
+    /// # Errors
+    /// Unless the law of its scheme proves that so many items keep to the rate.
     pub fn planned_for(self, items: u64, rate: Option<Rate>) -> Result<FilterOf<S, H>, BuildError> {
         if let Some(asked) = rate
             && !self.law().meets(items, &asked, H::HASH_BITS)?
@@ -135,8 +163,4 @@ impl<S: Scheme, H: KeyHasher> FilterOf<S, H> {
         }
         Ok(FilterOf { capacity: Some(items), rate, ..self })
     }
-}
-
-fn random_hasher() -> Result<PortableHasher, BuildError> {
-    Seed::random().map(PortableHasher::xxh3)
 }

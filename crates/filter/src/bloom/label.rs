@@ -19,8 +19,8 @@ impl Default for Label {
     }
 }
 
-impl std::fmt::Debug for Label {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+impl core::fmt::Debug for Label {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
         write!(f, "{:?}", self.get())
     }
 }
@@ -37,7 +37,7 @@ impl Label {
 
     fn get(&self) -> Option<&str> {
         let end = self.0.iter().position(|byte| *byte == 0).unwrap_or(MOST);
-        self.0.get(..end).and_then(|text| std::str::from_utf8(text).ok()).filter(|text| !text.is_empty())
+        self.0.get(..end).and_then(|text| core::str::from_utf8(text).ok()).filter(|text| !text.is_empty())
     }
 
     /// Of two filters that are merged: the one that both have.
@@ -74,7 +74,7 @@ impl<S: Scheme, H: KeyHasher> FilterOf<S, H> {
     /// assert!(seen.set_label("e-mail addresses, in lower case"));
     /// let found = BloomFilter::from_bytes(&seen.to_bytes()?)?;
     /// assert_eq!(found.label(), Some("e-mail addresses, in lower case"));
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// # Ok::<(), Box<dyn core::error::Error>>(())
     /// ```
     #[must_use]
     pub fn set_label(&mut self, text: &str) -> bool {

@@ -9,8 +9,7 @@ use crate::scheme::Scheme;
 impl<S: Scheme, H: KeyHasher> FilterOf<S, H> {
     /// Adds all keys of `other`: bit for bit the filter that both key sets inserted into one would have given.
     ///
-    /// Capacity and rate stay those of `self`, so that [`is_over_capacity`](Self::is_over_capacity) tells whether both fit. An error if the filters differ in
-    /// bits, probes, scheme, hasher or seed. Linear in the bits.
+    /// Capacity and rate stay those of `self`, so that [`is_over_capacity`](Self::is_over_capacity) tells whether both fit. Linear in the bits.
     ///
     /// ```
     /// use truebloom::BloomFilter;
@@ -22,6 +21,9 @@ impl<S: Scheme, H: KeyHasher> FilterOf<S, H> {
     /// assert!(here.contains("a") && here.contains("b"));
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
+    ///
+    /// # Errors
+    /// The filters differ in bits, probes, scheme, hasher or seed.
     pub fn union_with(&mut self, other: &FilterOf<S, H>) -> Result<(), MergeError> {
         // Every key of either is in the union, so the union holds at least as many as either.
         let changed = self.counts.changed.max(other.counts.changed);
@@ -36,7 +38,10 @@ impl<S: Scheme, H: KeyHasher> FilterOf<S, H> {
     /// The filter is marked, in its file too, because its fill no longer tells how many keys it holds ([`is_intersection`](Self::is_intersection)): at most as many as the smaller of the two
     /// ([`most_items`](Self::most_items)).
     ///
-    /// An error if the filters differ in bits, probes, scheme, hasher or seed. Linear in the bits.
+    /// Linear in the bits.
+    ///
+    /// # Errors
+    /// The filters differ in bits, probes, scheme, hasher or seed.
     pub fn intersect_with(&mut self, other: &FilterOf<S, H>) -> Result<(), MergeError> {
         // The two may have no key in common.
         self.merge(other, 0, Some(self.most_items().min(other.most_items())), |ours, theirs| ours & theirs)

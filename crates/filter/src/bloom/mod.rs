@@ -1,7 +1,9 @@
 //! The Bloom filter, a file an aspect.
 
+#[cfg(target_has_atomic = "64")]
 mod atomic;
 mod build;
+mod builder;
 mod bulk;
 mod file;
 mod keys;
@@ -10,14 +12,17 @@ mod merge;
 mod rates;
 mod stored;
 
+use alloc::boxed::Box;
+#[cfg(target_has_atomic = "64")]
 pub use atomic::AtomicFilterOf;
+pub use builder::{FilterBuilder, FilterFamily, Unseeded};
 pub(crate) use label::Label;
 
 use crate::bits::Storage;
 use crate::bulk::BatchAnswers;
 use crate::hash::{KeyHasher, PortableHasher, Seed, check_alike};
 use crate::scheme::{InLines, Scheme, Standard};
-use std::fmt;
+use core::fmt;
 use truebloom_math::{Law, Rate};
 
 /// A set that answers "surely not in it" or "probably in it" in a few bits a key, with a proven rate of wrong answers.
@@ -105,9 +110,11 @@ pub type BloomFilter<H = PortableHasher> = FilterOf<Standard, H>;
 pub type BlockedBloomFilter<H = PortableHasher> = FilterOf<InLines, H>;
 
 /// An [`AtomicFilterOf`] the standard scheme.
+#[cfg(target_has_atomic = "64")]
 pub type AtomicBloomFilter<H = PortableHasher> = AtomicFilterOf<Standard, H>;
 
 /// An [`AtomicFilterOf`] lines.
+#[cfg(target_has_atomic = "64")]
 pub type AtomicBlockedBloomFilter<H = PortableHasher> = AtomicFilterOf<InLines, H>;
 
 /// What a filter remembers of the keys it was offered.

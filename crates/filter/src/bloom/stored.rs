@@ -6,6 +6,7 @@ use crate::error::{BuildError, Expected, FormatError};
 use crate::format::{Fields, FileKind, Stored, at, check_field};
 use crate::hash::PortableHasher;
 use crate::scheme::Scheme;
+use alloc::vec::Vec;
 use truebloom_math::Rate;
 
 const MERGED: u32 = 1;

@@ -1,7 +1,10 @@
 //! One bit of answer a key.
 
 use super::BatchAnswers;
-use std::fmt;
+use alloc::vec::Vec;
+use core::fmt;
+use core::iter::FusedIterator;
+use core::ops::{Index, Range};
 
 /// The answers to many keys, in their order: a bit each.
 ///
@@ -10,10 +13,13 @@ use std::fmt;
 /// let mut seen = BloomFilter::new(1_000, 0.001)?;
 /// let new = seen.insert_all(["a", "b", "a"]);
 /// assert!(new.iter().eq([true, true, false]));
-/// assert_eq!((new.len(), new.count_ones(), new.get(2)), (3, 2, Some(false)));
+/// assert_eq!((new.len(), new.count_ones(), new.get(2), new[0]), (3, 2, Some(false), true));
+/// for is_contained in seen.contains_all(["a", "b"]) {
+///     assert!(is_contained);
+/// }
 /// # Ok::<(), truebloom::BuildError>(())
 /// ```
-#[derive(Clone, Default, PartialEq, Eq)]
+#[derive(Clone, Default, PartialEq, Eq, Hash)]
 pub struct Answers {
     pub(super) words: Vec<u64>,
     pub(super) len: usize,
@@ -32,7 +38,7 @@ impl Answers {
 
     /// The answer to this key; `None` beyond the last.
     pub fn get(&self, key: usize) -> Option<bool> {
-        (key < self.len).then(|| self.words.get(key / 64).is_some_and(|word| word >> (key % 64) & 1 == 1))
+        (key < self.len).then(|| answer(&self.words, key))
     }
 
     /// The number of keys that were answered with true.
@@ -41,8 +47,8 @@ impl Answers {
     }
 
     /// The answers in order.
-    pub fn iter(&self) -> impl Iterator<Item = bool> {
-        (0..self.len).map(|key| self.words[key / 64] >> (key % 64) & 1 == 1)
+    pub fn iter(&self) -> AnswersIter<&[u64]> {
+        AnswersIter { words: &self.words, left: 0..self.len }
     }
 
     /// The answers as words: key i is bit i mod 64 of word i / 64; the bits beyond the last key are 0.
@@ -57,8 +63,100 @@ impl Answers {
     }
 }
 
+fn answer(words: &[u64], key: usize) -> bool {
+    words.get(key / 64).is_some_and(|word| word >> (key % 64) & 1 == 1)
+}
+
+impl Index<usize> for Answers {
+    type Output = bool;
+
+    /// The answer to this key.
+    ///
+    /// # Panics
+    /// If there were no so many keys.
+    fn index(&self, key: usize) -> &bool {
+        assert!(key < self.len, "there are {} answers, and none to key {key}", self.len);
+        if answer(&self.words, key) { &true } else { &false }
+    }
+}
+
+/// The answers to many keys, one after the other, from either end: of [`Answers::iter`] and of loops over [`Answers`].
+#[derive(Clone, Debug)]
+#[must_use = "an iterator does nothing before it is asked"]
+pub struct AnswersIter<W> {
+    words: W,
+    left: Range<usize>,
+}
+
+impl<W: AsRef<[u64]>> Iterator for AnswersIter<W> {
+    type Item = bool;
+
+    fn next(&mut self) -> Option<bool> {
+        self.left.next().map(|key| answer(self.words.as_ref(), key))
+    }
+
+    fn size_hint(&self) -> (usize, Option<usize>) {
+        self.left.size_hint()
+    }
+
+    fn nth(&mut self, skipped: usize) -> Option<bool> {
+        self.left.nth(skipped).map(|key| answer(self.words.as_ref(), key))
+    }
+}
+
+impl<W: AsRef<[u64]>> DoubleEndedIterator for AnswersIter<W> {
+    fn next_back(&mut self) -> Option<bool> {
+        self.left.next_back().map(|key| answer(self.words.as_ref(), key))
+    }
+}
+
+impl<W: AsRef<[u64]>> ExactSizeIterator for AnswersIter<W> {}
+
+impl<W: AsRef<[u64]>> FusedIterator for AnswersIter<W> {}
+
+impl<'a> IntoIterator for &'a Answers {
+    type Item = bool;
+    type IntoIter = AnswersIter<&'a [u64]>;
+
+    fn into_iter(self) -> AnswersIter<&'a [u64]> {
+        self.iter()
+    }
+}
+
+impl IntoIterator for Answers {
+    type Item = bool;
+    type IntoIter = AnswersIter<Vec<u64>>;
+
+    fn into_iter(self) -> AnswersIter<Vec<u64>> {
+        AnswersIter { words: self.words, left: 0..self.len }
+    }
+}
+
 impl fmt::Debug for Answers {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_list().entries(self.iter().map(u8::from)).finish()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use alloc::vec;
+
+    #[test]
+    fn answers_go_both_ways_and_know_how_many_are_left() {
+        let answers = Answers { words: vec![1 << 63 | 1, 0b10], len: 67 };
+        let expected: Vec<bool> = (0..67).map(|key| [0, 63, 65].contains(&key)).collect();
+        assert!(answers.iter().eq(expected.iter().copied()) && answers.iter().rev().eq(expected.iter().rev().copied()));
+        assert!(answers.clone().into_iter().eq(&answers) && (0..67).all(|key| answers[key] == expected[key]));
+        let mut left = answers.iter();
+        assert_eq!((left.nth(62), left.next(), left.next_back(), left.len()), (Some(false), Some(true), Some(false), 2));
+        assert_eq!((left.next(), left.next(), left.next(), left.next_back()), (Some(false), Some(true), None, None));
+    }
+
+    #[test]
+    #[should_panic(expected = "there are 1 answers, and none to key 1")]
+    fn beyond_the_last_is_none() {
+        let _ = Answers { words: vec![1], len: 1 }[1];
     }
 }

@@ -69,7 +69,7 @@ impl Hashes {
         while self.count < BATCH
             && let Some(key) = keys.next()
         {
-            let Some(number) = key.as_number() else {
+            let Some(number) = key.key_number() else {
                 // Types of which some keys are numbers and some are not: those before this one are hashed after all.
                 hasher.hash_numbers(&numbers[..self.count], &mut self.first, &mut self.second);
                 self.push(hash_key(hasher, &key));

@@ -5,7 +5,7 @@ mod batch;
 #[cfg(feature = "rayon")]
 mod parallel;
 
-pub use answers::Answers;
+pub use answers::{Answers, AnswersIter};
 pub(crate) use batch::Group;
 pub(crate) use batch::Hashes;
 
@@ -46,7 +46,7 @@ pub(crate) fn for_each_batch(
             following.take(&[]);
         }
         take(&answer(Batch { present, following, is_first }), present.count());
-        std::mem::swap(&mut present, &mut following);
+        core::mem::swap(&mut present, &mut following);
         is_first = false;
     }
 }

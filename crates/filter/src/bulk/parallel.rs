@@ -5,6 +5,7 @@ use crate::FilterOf;
 use crate::hash::{KeyHash, KeyHasher, hash_key};
 use crate::key::Key;
 use crate::scheme::Scheme;
+use alloc::vec::Vec;
 use rayon::prelude::*;
 
 /// Keys that one thread asks for at a time: many batches, so that handing them out costs nothing.

@@ -1,6 +1,7 @@
 //! What is proven of the estimates of one sketch and the stream it saw.
 
 use super::{Counter, RowHashes, Sketch};
+use alloc::vec::Vec;
 use truebloom_math::count_min::{Family, Rows};
 use truebloom_math::law::hash_floor;
 use truebloom_math::{Rate, bisect};

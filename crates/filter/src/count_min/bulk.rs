@@ -3,6 +3,7 @@
 use super::{Counter, RowHashes, Sketch};
 use crate::hash::KeyHash;
 use crate::key::Key;
+use alloc::vec::Vec;
 
 /// So many keys are hashed before their counters are touched: enough to have the memory work on many at a time, few enough to stay in the first cache.
 const BATCH: usize = 32;

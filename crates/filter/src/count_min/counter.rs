@@ -1,9 +1,9 @@
 //! Counters that stay at their highest value rather than wrap.
 
-use std::fmt::Debug;
+use core::fmt::Debug;
 
 mod sealed {
-    pub trait Sealed {}
+    pub trait Sealed: crate::arch::Zeroes {}
     impl Sealed for u32 {}
     impl Sealed for u64 {}
 }

@@ -1,10 +1,14 @@
 //! Counts of ranges of integers.
 
 use super::bounds::{ErrorBound, half, without_equal_hashes};
-use super::{CountMin, Counter, Estimate};
+use super::{CountMin, Counter, Estimate, zeroed};
 use crate::error::{BuildError, MergeError};
-use crate::hash::{PortableHasher, Seed};
-use std::ops::RangeInclusive;
+use crate::hash::PortableHasher;
+use alloc::borrow::ToOwned;
+use alloc::format;
+use alloc::string::ToString;
+use alloc::vec::Vec;
+use core::ops::RangeInclusive;
 use truebloom_math::count_min::{Family, Rows, Shape};
 use truebloom_math::{Error, Rate};
 
@@ -50,13 +54,19 @@ fn key(index: u64, level: u32) -> u128 {
 }
 
 impl<C: Counter> DyadicCountMin<C> {
-    /// For integers below `2^bits`, 1 to 64 bits: every aligned range has an error of at most `epsilon` times the sum of all counts, but for a probability of `delta`. Random seed. Errors as of
-    /// [`CountMin::new`].
+    /// For integers below `2^bits`, 1 to 64 bits: every aligned range has an error of at most `epsilon` times the sum of all counts, but for a probability of `delta`. Random seed.
+    ///
+    /// # Errors
+    /// As of [`CountMin::new`].
+    #[cfg(feature = "random")]
     pub fn new(bits: u32, epsilon: Rate, delta: Rate) -> Result<DyadicCountMin<C>, BuildError> {
-        DyadicCountMin::with_hasher(bits, epsilon, delta, PortableHasher::xxh3(Seed::random()?))
+        DyadicCountMin::with_hasher(bits, epsilon, delta, PortableHasher::random()?)
     }
 
     /// [`new`](Self::new) with a seed that is known.
+    ///
+    /// # Errors
+    /// As [`new`](Self::new), but for the random numbers.
     pub fn with_hasher(bits: u32, epsilon: Rate, delta: Rate, hasher: PortableHasher) -> Result<DyadicCountMin<C>, BuildError> {
         if !(1..=64).contains(&bits) {
             return Err(Error::OutOfRange { name: "bits", found: bits.to_string(), expected: "from 1 to 64".to_owned() }.into());
@@ -67,17 +77,15 @@ impl<C: Counter> DyadicCountMin<C> {
             if ranges > shape.cells() {
                 return CountMin::with_shape(shape, hasher).map(Level::Sketch);
             }
-            let refuse = || BuildError::Counters { bytes: ranges.saturating_mul(C::BYTES.into()) };
-            let count = usize::try_from(ranges).map_err(|_| refuse())?;
-            let mut counters = Vec::new();
-            counters.try_reserve_exact(count).map_err(|_| refuse())?;
-            counters.resize(count, C::default());
-            Ok(Level::Exact(counters))
+            zeroed(ranges).map(Level::Exact)
         };
         Ok(DyadicCountMin { bits, levels: (0..=bits).map(level).collect::<Result<_, _>>()? })
     }
 
-    /// Counts an integer `count` times; an error if it is not below `2^bits`. Time: that of a sketch, a length.
+    /// Counts an integer `count` times. Time: that of a sketch, a length.
+    ///
+    /// # Errors
+    /// It is not below `2^bits`.
     pub fn add(&mut self, value: u64, count: u64) -> Result<(), Error> {
         if shifted(value, self.bits) > 0 {
             return Err(Error::OutOfRange { name: "value", found: value.to_string(), expected: format!("below 2^{}", self.bits) });
@@ -146,7 +154,10 @@ impl<C: Counter> DyadicCountMin<C> {
         ErrorBound { from_total, from_counters }
     }
 
-    /// Adds all counts of another. Errors as of [`Sketch::merge`](super::Sketch::merge), and if the bits differ; then nothing changes.
+    /// Adds all counts of another.
+    ///
+    /// # Errors
+    /// As of [`Sketch::merge`](super::Sketch::merge), and if the bits differ; then nothing changes.
     pub fn merge(&mut self, other: &DyadicCountMin<C>) -> Result<(), MergeError> {
         if self.bits != other.bits {
             return Err(MergeError::Shape { name: "bits", ours: self.bits.into(), theirs: other.bits.into() });

@@ -4,7 +4,10 @@ use super::walk::Walk;
 use crate::error::BuildError;
 use crate::format::FileKind;
 use crate::hash::{KeyHash, Seed};
-use std::fmt::Debug;
+use alloc::borrow::ToOwned;
+use alloc::string::ToString;
+use alloc::vec::Vec;
+use core::fmt::Debug;
 use truebloom_math::MAX_BITS;
 use truebloom_math::count_min::{Family, Rows, Shape};
 
@@ -93,7 +96,7 @@ impl RowHashes for PairwiseRows {
         let walk = Walk::new(PRIME, 4)?;
         let row = |row: u32| {
             let mut drawn = walk.numbers(KeyHash::from_uniform_bits(u128::from(seed) ^ u128::from(row)));
-            std::array::from_fn(|_| drawn.next().unwrap_or_default())
+            core::array::from_fn(|_| drawn.next().unwrap_or_default())
         };
         Ok(PairwiseRows { width: shape.width(), coefficients: (0..shape.depth()).map(row).collect() })
     }
@@ -145,7 +148,7 @@ impl RowHashes for TwoHashRows {
     fn cells(&self, hash: KeyHash) -> impl Iterator<Item = u64> {
         let (width, depth) = (self.walk.width(), self.depth);
         let mut drawn = self.walk.numbers(hash);
-        let copies = std::iter::from_fn(move || Some((drawn.next()?, drawn.next()?)));
+        let copies = core::iter::from_fn(move || Some((drawn.next()?, drawn.next()?)));
         copies.zip(0u64..).flat_map(move |((h1, h2), copy)| {
             (0..depth).scan(h1, move |position, j| {
                 let cell = (copy * depth + j) * width + *position;

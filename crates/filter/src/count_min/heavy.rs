@@ -2,11 +2,20 @@
 
 use super::{CountMin, Counter, Estimate, FullRows, RowHashes, Sketch};
 use crate::error::{BuildError, MergeError};
-use crate::hash::{KeyHash, KeyHasher, PortableHasher, Seed};
-use crate::key::Key;
-use std::cmp::Reverse;
+use crate::hash::{KeyHash, KeyHasher, PortableHasher};
+use crate::key::{Key, with_bytes};
+use alloc::borrow::ToOwned;
+#[cfg(not(any(test, feature = "std")))]
+use alloc::collections::BTreeMap;
+use alloc::string::ToString;
+use alloc::vec::Vec;
+use core::cmp::Reverse;
+#[cfg(any(test, feature = "std"))]
+use core::hash::BuildHasherDefault;
+#[cfg(any(test, feature = "std"))]
+use core::hash::Hasher;
+#[cfg(any(test, feature = "std"))]
 use std::collections::HashMap;
-use std::hash::{BuildHasherDefault, Hasher};
 use truebloom_math::{Error, Rate};
 
 /// A key that came often, and what is certain of its count, whatever the stream and the hashes.
@@ -52,10 +61,18 @@ pub struct ListedSketch<R: RowHashes, C: Counter = u64> {
     pub(super) sketch: Sketch<R, C>,
     pub(super) capacity: u64,
     pub(super) missed: u64,
-    pub(super) listed: HashMap<u128, Listed, BuildHasherDefault<Hashed>>,
+    pub(super) listed: List,
     /// Of all keys in the list.
     pub(super) key_bytes: usize,
 }
+
+/// The keys by their hashes. No answer depends on the order.
+#[cfg(any(test, feature = "std"))]
+pub(super) type List = HashMap<u128, Listed, BuildHasherDefault<Hashed>>;
+
+/// Without `std` there is no hash map.
+#[cfg(not(any(test, feature = "std")))]
+pub(super) type List = BTreeMap<u128, Listed>;
 
 /// A key of the list, under its hash.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -91,9 +108,11 @@ fn half(bound: u64, round: fn(u64) -> u64) -> u64 {
 }
 
 /// The keys of the map are hashes already, seeded ones.
+#[cfg(any(test, feature = "std"))]
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Hashed(u64);
 
+#[cfg(any(test, feature = "std"))]
 impl Hasher for Hashed {
     fn write(&mut self, bytes: &[u8]) {
         bytes.iter().for_each(|byte| self.0 = self.0.rotate_left(8) ^ u64::from(*byte));
@@ -117,31 +136,44 @@ pub(super) const MAX_CAPACITY: u64 = 1 << 32;
 impl<C: Counter> HeavyHitters<C> {
     /// For all keys that make up at least the `share` of the sum of all counts: a sketch with an error of half of it, but for a probability of `delta`, and a list for `2 / share` keys. Random seed.
     ///
-    /// Whether all of them are there is then seen from [`above`](Self::above). Errors: as of
-    /// [`CountMin::new`]; a share below 2^-31.
+    /// Whether all of them are there is then seen from [`above`](Self::above).
+    ///
+    /// # Errors
+    /// As of [`CountMin::new`]; a share below 2^-31.
+    #[cfg(feature = "random")]
     pub fn for_share(share: Rate, delta: Rate) -> Result<HeavyHitters<C>, BuildError> {
-        let capacity = (2.0 / share.to_f64()).ceil();
+        HeavyHitters::for_share_with_hasher(share, delta, PortableHasher::random()?)
+    }
+
+    /// [`for_share`](Self::for_share) with a seed that is known, or for untrusted keys.
+    ///
+    /// # Errors
+    /// As [`for_share`](Self::for_share).
+    pub fn for_share_with_hasher(share: Rate, delta: Rate, hasher: PortableHasher) -> Result<HeavyHitters<C>, BuildError> {
+        let capacity = libm::ceil(2.0 / share.to_f64());
         if capacity > MAX_CAPACITY as f64 {
             return Err(Error::OutOfRange { name: "share", found: share.to_string(), expected: "at least 2^-31".to_owned() }.into());
         }
         let half = Rate::try_from(share.to_f64() / 2.0)?;
-        ListedSketch::new(CountMin::with_hasher(half, delta, PortableHasher::xxh3(Seed::random()?))?, capacity as u64)
+        ListedSketch::new(CountMin::with_hasher(half, delta, hasher)?, capacity as u64)
     }
 }
 
 impl<R: RowHashes, C: Counter> ListedSketch<R, C> {
-    /// A list of `capacity` keys for this sketch. If that has counted already, any key may have been missed as often as there are counts. An error for a capacity of 0
-    /// or above 2^32.
+    /// A list of `capacity` keys for this sketch. If that has counted already, any key may have been missed as often as there are counts.
+    ///
+    /// # Errors
+    /// A capacity of 0 or above 2^32.
     pub fn new(sketch: Sketch<R, C>, capacity: u64) -> Result<ListedSketch<R, C>, BuildError> {
         if !(1..=MAX_CAPACITY).contains(&capacity) {
             return Err(Error::OutOfRange { name: "capacity", found: capacity.to_string(), expected: "from 1 to 2^32".to_owned() }.into());
         }
-        Ok(ListedSketch { missed: sketch.total(), sketch, capacity, listed: HashMap::default(), key_bytes: 0 })
+        Ok(ListedSketch { missed: sketch.total(), sketch, capacity, listed: List::default(), key_bytes: 0 })
     }
 
     /// Counts a key `count` times. Time: that of the sketch twice, a look into a hash map, and a share of sorting out the list.
     pub fn add<K: Key + ?Sized>(&mut self, key: &K, count: u64) {
-        key.with_bytes(|bytes| self.add_hash(self.sketch.hasher().hash(bytes), bytes, count));
+        with_bytes(key, |bytes| self.add_hash(self.sketch.hasher().hash(bytes), bytes, count));
     }
 
     /// [`add`](Self::add) of a key whose hash is known: that of its bytes by the sketch's hasher, or else the list is of other keys than the counters.
@@ -214,7 +246,7 @@ impl<R: RowHashes, C: Counter> ListedSketch<R, C> {
             return listed.as_hitter();
         }
         let at_most = self.missed.min(upper(self.sketch.estimate_hash(hash)));
-        HeavyHitter { key: key.with_bytes(<[u8]>::to_vec), at_least: 0, at_most, saturated: at_most == u64::MAX }
+        HeavyHitter { key: key.to_key_bytes(), at_least: 0, at_most, saturated: at_most == u64::MAX }
     }
 
     /// The `number` keys of the highest bounds `at_most`, highest first; fewer if the list has no more.
@@ -259,8 +291,10 @@ impl<R: RowHashes, C: Counter> ListedSketch<R, C> {
 
     /// Adds the counts and the list of another: afterwards this is the list of both streams, of this one's capacity.
     ///
-    /// A key that is in one list only was missed by the other as often as that says at most; one in neither, as often as both say together. Errors as of
-    /// [`Sketch::merge`](super::Sketch::merge).
+    /// A key that is in one list only was missed by the other as often as that says at most; one in neither, as often as both say together.
+    ///
+    /// # Errors
+    /// As of [`Sketch::merge`](super::Sketch::merge).
     pub fn merge(&mut self, other: &ListedSketch<R, C>) -> Result<(), MergeError> {
         self.sketch.merge(&other.sketch)?;
         for (hash, listed) in &mut self.listed {

@@ -1,12 +1,12 @@
 //! The file of a sketch with its list of heavy hitters: that of the sketch, and after the counters the keys.
 
-use super::heavy::{Listed, MAX_CAPACITY, upper};
+use super::heavy::{List, Listed, MAX_CAPACITY, upper};
 use super::stored::{Header as SketchHeader, parameter};
 use super::{Counter, ListedSketch, RowHashes, Sketch};
 use crate::error::{Expected, FormatError};
 use crate::format::{Fields, FileKind, Stored, check_field};
 use crate::hash::KeyHasher;
-use std::collections::HashMap;
+use alloc::vec::Vec;
 
 /// What a header says of the sketch and of the list.
 pub(crate) struct Header {
@@ -41,7 +41,7 @@ impl<R: RowHashes, C: Counter> Stored for ListedSketch<R, C> {
         let counters = usize::try_from(sketch.counter_words()).unwrap_or(usize::MAX);
         let (counters, mut list) = words.split_at_checked(counters).unwrap_or((&words, &[]));
         let sketch: Sketch<R, C> = sketch.assemble(counters)?;
-        let mut found = ListedSketch { sketch, capacity, missed, listed: HashMap::default(), key_bytes: 0 };
+        let mut found = ListedSketch { sketch, capacity, missed, listed: List::default(), key_bytes: 0 };
         let mut last = None;
         for _ in 0..length {
             let (hash, listed) = read_key(&mut list, &found.sketch)?;

@@ -22,8 +22,11 @@ pub struct InnerProduct {
 impl<R: RowHashes, C: Counter> Sketch<R, C> {
     /// Adds all counts of another sketch: afterwards this is the sketch of both streams.
     ///
-    /// With conservative update in either it is not the one that both streams in a row would have made, but estimates keep all their bounds: each part's counters are at least
-    /// its keys' counts, and at most those of plain update. An error if the sketches differ in size, hasher or seed; then nothing changes. Linear in the counters.
+    /// With conservative update in either it is not the one that both streams in a row would have made, but estimates keep all their bounds: each part's counters are at least its keys' counts, and
+    /// at most those of plain update. Linear in the counters.
+    ///
+    /// # Errors
+    /// The sketches differ in size, hasher or seed; then nothing changes.
     pub fn merge(&mut self, other: &Sketch<R, C>) -> Result<(), MergeError> {
         self.check_mergeable(other)?;
         for (counter, more) in self.counters.iter_mut().zip(&other.counters) {
@@ -35,8 +38,10 @@ impl<R: RowHashes, C: Counter> Sketch<R, C> {
         Ok(())
     }
 
-    /// The sum over all keys of the product of their counts here and there (for one stream with itself: the sum of the squares), never too low. Errors: sketches that
-    /// differ in size, hasher or seed; conservative update or halving, after which a counter may be below the sum of its keys' counts. Linear in the counters.
+    /// The sum over all keys of the product of their counts here and there (for one stream with itself: the sum of the squares), never too low. Linear in the counters.
+    ///
+    /// # Errors
+    /// Sketches that differ in size, hasher or seed; conservative update or halving, after which a counter may be below the sum of its keys' counts.
     pub fn inner_product(&self, other: &Sketch<R, C>, delta: &Rate) -> Result<InnerProduct, MergeError> {
         self.check_mergeable(other)?;
         for sketch in [self, other] {

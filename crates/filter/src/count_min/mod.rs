@@ -41,6 +41,7 @@ mod merge;
 mod stored;
 mod walk;
 
+use alloc::vec::Vec;
 pub use bounds::ErrorBound;
 pub use counter::Counter;
 pub use dyadic::DyadicCountMin;
@@ -49,10 +50,11 @@ pub use heavy::{HeavyHitter, HeavyHitters, ListedSketch};
 pub use merge::InnerProduct;
 
 use crate::MAX_PROBES;
+use crate::arch;
 use crate::error::BuildError;
-use crate::hash::{KeyHash, KeyHasher, PortableHasher, Seed, hash_key};
+use crate::hash::{KeyHash, KeyHasher, PortableHasher, hash_key};
 use crate::key::Key;
-use std::fmt;
+use core::fmt;
 use truebloom_math::Rate;
 use truebloom_math::count_min::Shape;
 
@@ -92,28 +94,39 @@ pub struct Estimate {
     pub saturated: bool,
 }
 
+/// So many counters, whose memory is taken when they are first counted in.
+fn zeroed<C: Counter>(count: u128) -> Result<Vec<C>, BuildError> {
+    let refuse = || BuildError::Counters { bytes: count.saturating_mul(C::BYTES.into()) };
+    usize::try_from(count).ok().and_then(arch::zeroed_vec).ok_or_else(refuse)
+}
+
 impl<R: RowHashes, C: Counter> Sketch<R, C> {
     /// The sketch for an error of at most `epsilon` times the sum of all counts, but for a probability of `delta`, with a random seed.
     ///
-    /// The size is [`Shape::for_error`]. Errors: an epsilon or delta out of reach; not enough memory; no random numbers.
+    /// The size is [`Shape::for_error`].
+    ///
+    /// # Errors
+    /// An epsilon or delta out of reach; not enough memory; no random numbers.
+    #[cfg(feature = "random")]
     pub fn new(epsilon: Rate, delta: Rate) -> Result<Sketch<R, C>, BuildError> {
-        Sketch::with_hasher(epsilon, delta, PortableHasher::xxh3(Seed::random()?))
+        Sketch::with_hasher(epsilon, delta, PortableHasher::random()?)
     }
 
     /// [`new`](Self::new) with a seed that is known, or for keys from strangers.
+    ///
+    /// # Errors
+    /// As [`new`](Self::new), but for the random numbers.
     pub fn with_hasher(epsilon: Rate, delta: Rate, hasher: PortableHasher) -> Result<Sketch<R, C>, BuildError> {
         Sketch::with_shape(Shape::for_error(&epsilon, &delta, R::ROWS)?, hasher)
     }
 
-    /// A sketch of this size. Errors: a shape with the other kind of rows; more than [`MAX_PROBES`] rows, or a width above 2^62; not enough memory.
+    /// A sketch of this size.
+    ///
+    /// # Errors
+    /// A shape with the other kind of rows; more than [`MAX_PROBES`] rows, or a width above 2^62; not enough memory.
     pub fn with_shape(shape: Shape, hasher: PortableHasher) -> Result<Sketch<R, C>, BuildError> {
         let hashes = checked_hashes(&shape, hasher)?;
-        let refuse = || BuildError::Counters { bytes: shape.cells().saturating_mul(C::BYTES.into()) };
-        let cells = usize::try_from(shape.cells()).map_err(|_| refuse())?;
-        let mut counters = Vec::new();
-        counters.try_reserve_exact(cells).map_err(|_| refuse())?;
-        counters.resize(cells, C::default());
-        Ok(Sketch { hasher, shape, hashes, counters, total: 0, conservative: false, halved: false })
+        Ok(Sketch { hasher, shape, hashes, counters: zeroed(shape.cells())?, total: 0, conservative: false, halved: false })
     }
 
     /// The same sketch with conservative update from now on: an addition raises a key's counters only as far as its new estimate. Estimates get smaller, and all that is

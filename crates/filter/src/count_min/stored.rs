@@ -6,6 +6,7 @@ use crate::MAX_PROBES;
 use crate::error::{BuildError, Expected, FormatError};
 use crate::format::{Fields, FileKind, Stored, at, check_field};
 use crate::hash::{KeyHasher, PortableHasher};
+use alloc::vec::Vec;
 use truebloom_math::count_min::{Family, Rows, Shape};
 
 const CONSERVATIVE: u32 = 1 << 1;

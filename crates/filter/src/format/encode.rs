@@ -2,6 +2,8 @@
 
 use super::{CHUNK_BYTES, HEADER_BYTES, Stored};
 use crate::error::BuildError;
+use alloc::vec::Vec;
+#[cfg(feature = "std")]
 use std::io::{self, Write};
 use xxhash_rust::xxh3::Xxh3Default;
 
@@ -18,6 +20,7 @@ pub(crate) fn to_bytes<T: Stored>(value: &T) -> Result<Vec<u8>, BuildError> {
 }
 
 /// Writes the bytes of the value's file, in large pieces.
+#[cfg(feature = "std")]
 pub(crate) fn write_to<T: Stored>(value: &T, mut writer: impl Write) -> io::Result<()> {
     writer.write_all(&header(value))?;
     for_each_chunk(value.words(), |chunk| writer.write_all(chunk))?;
@@ -35,7 +38,7 @@ fn header<T: Stored>(value: &T) -> [u8; HEADER_BYTES] {
 
 fn checksum(words: impl Iterator<Item = u64>) -> u64 {
     let mut checksum = Xxh3Default::new();
-    let updated: Result<(), std::convert::Infallible> = for_each_chunk(words, |chunk| {
+    let updated: Result<(), core::convert::Infallible> = for_each_chunk(words, |chunk| {
         checksum.update(chunk);
         Ok(())
     });

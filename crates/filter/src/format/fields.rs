@@ -93,7 +93,7 @@ impl Fields {
     }
 
     pub(crate) fn get<const N: usize>(&self, offset: usize) -> [u8; N] {
-        std::array::from_fn(|i| self.0[offset + i])
+        core::array::from_fn(|i| self.0[offset + i])
     }
 
     pub(crate) fn u16(&self, offset: usize) -> u16 {
@@ -214,7 +214,7 @@ impl Fields {
 
 fn check_magic(start: &[u8]) -> Result<(), FormatError> {
     // A file shorter than that is cut off, if what is there fits.
-    let filled: [u8; 8] = std::array::from_fn(|i| start.get(i).copied().unwrap_or(MAGIC[i]));
+    let filled: [u8; 8] = core::array::from_fn(|i| start.get(i).copied().unwrap_or(MAGIC[i]));
     if filled == MAGIC {
         return Ok(());
     }

@@ -3,6 +3,7 @@
 use super::{Stored, read_from, write_to};
 use crate::error::{FileError, ReadError};
 use crate::file::{Expected, Replacement, open_regular};
+use alloc::borrow::ToOwned;
 use std::path::Path;
 
 /// Reads the value in a file. Takes no more memory than the file is long.

@@ -3,7 +3,7 @@
 use super::{Fields, FileKind, HEADER_BYTES, at};
 use crate::error::FormatError;
 use crate::hash::Seed;
-use std::ops::Range;
+use core::ops::Range;
 
 /// The fields that a header has in every kind, without the payload: for programs that look at files which they need not, or cannot, open. docs/FORMAT.md says what the fields mean in each kind.
 ///
@@ -25,7 +25,10 @@ impl FileHeader {
     /// Bytes of a header.
     pub const BYTES: u64 = HEADER_BYTES as u64;
 
-    /// The header at the start of these bytes. Errors: they are no header of this version, or a damaged one, or of a kind that is not known. What the kind asks of the fields is not checked.
+    /// The header at the start of these bytes. What the kind asks of the fields is not checked.
+    ///
+    /// # Errors
+    /// They are no header of this version, or a damaged one, or of a kind that is not known.
     pub fn from_bytes(bytes: &[u8]) -> Result<FileHeader, FormatError> {
         let (fields, kind) = Fields::open(bytes, &FileKind::ALL)?;
         Ok(FileHeader { fields, kind })

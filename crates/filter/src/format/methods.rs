@@ -4,13 +4,17 @@
 macro_rules! writes_files {
     ($(#[$of_bytes:meta])* [$($generics:tt)*] $type:ty) => {
         impl<$($generics)*> $type {
-            /// The bytes of its file. An error if there is no memory for them.
+            /// The bytes of its file.
             $(#[$of_bytes])*
-            pub fn to_bytes(&self) -> Result<Vec<u8>, $crate::BuildError> {
+            ///
+            /// # Errors
+            /// There is no memory for them.
+            pub fn to_bytes(&self) -> Result<alloc::vec::Vec<u8>, $crate::BuildError> {
                 $crate::format::to_bytes(self)
             }
 
             /// Writes the bytes of its file. Unbuffered writers are fine: it writes in large pieces.
+            #[cfg(feature = "std")]
             pub fn write_to(&self, writer: impl std::io::Write) -> std::io::Result<()> {
                 $crate::format::write_to(self, writer)
             }
@@ -22,14 +26,21 @@ macro_rules! writes_files {
 
             /// Writes its file, and replaces the one that is there, keeping its owner, group and permissions as far as the system lets us ([`file`](crate::file)).
             ///
-            /// A reader of the path sees the old file or the new one, whole, also after a power cut: the bytes go to a temporary file beside it, to the disk, and
-            /// only then under the name. A symbolic link is followed, and what it points to is replaced. Takes no memory of the file's size. Errors: there is something else than a file (a folder, a
-            /// device, a pipe, a link that leads nowhere); the file has no write permission; it cannot be written.
+            /// A reader of the path sees the old file or the new one, whole, also after a power cut: the bytes go to a temporary file beside it, to the disk, and only then under the name. A symbolic link is
+            /// followed, and what it points to is replaced. Takes no memory of the file's size.
+            ///
+            /// # Errors
+            /// There is something else than a file (a folder, a device, a pipe, a link that leads nowhere); the file has no write permission; it cannot be written.
+            #[cfg(feature = "fs")]
             pub fn save(&self, path: impl AsRef<std::path::Path>) -> Result<(), $crate::FileError> {
                 $crate::format::save(self, path.as_ref())
             }
 
             /// [`save`](Self::save), but an error if there is anything under that name already.
+            ///
+            /// # Errors
+            /// There is anything under that name; otherwise as [`save`](Self::save).
+            #[cfg(feature = "fs")]
             pub fn save_new(&self, path: impl AsRef<std::path::Path>) -> Result<(), $crate::FileError> {
                 $crate::format::save_new(self, path.as_ref())
             }
@@ -46,6 +57,9 @@ macro_rules! reads_files {
             /// Safe for bytes from anywhere: all else is an error, and the memory taken is a small multiple of the bytes' own length. The checksums find damage; they
             /// do not stop a forger. Linear in the bytes.
             $(#[$of_bytes])*
+            ///
+            /// # Errors
+            /// The bytes are no such file, or a damaged one, or something follows them; there is no memory for it.
             pub fn from_bytes(bytes: &[u8]) -> Result<Self, $crate::FormatError> {
                 $crate::format::from_bytes(bytes)
             }
@@ -53,17 +67,29 @@ macro_rules! reads_files {
             /// Reads one from a stream and leaves what comes after it. For files, [`open`](Self::open) also checks that nothing does.
             ///
             /// Safe for streams from anywhere, as [`from_bytes`](Self::from_bytes) is: the memory taken is at most a small multiple of the length of the stream, and 8 MiB.
+            ///
+            /// # Errors
+            /// The stream fails, or ends too early; the bytes are no such file, or a damaged one; there is no memory for it.
+            #[cfg(feature = "std")]
             pub fn read_from(reader: impl std::io::Read) -> Result<Self, $crate::ReadError> {
                 $crate::format::read_from(reader, None)
             }
 
             /// Reads a file. Takes no more memory than the file is long; for a sketch's list of keys, a small multiple of it.
+            ///
+            /// # Errors
+            /// The file cannot be read; its bytes are no such file, or a damaged one, or something follows them; there is no memory for it.
+            #[cfg(feature = "fs")]
             pub fn open(path: impl AsRef<std::path::Path>) -> Result<Self, $crate::FileError> {
                 $crate::format::open(path.as_ref())
             }
 
             /// Whether a file could be saved there now, so that a long run can fail at its start: the errors of [`save`](Self::save). Writes and removes an empty temporary
             /// file, and removes those of killed processes ([`file::check_target`](crate::file::check_target)).
+            ///
+            /// # Errors
+            /// Those of [`save`](Self::save).
+            #[cfg(feature = "fs")]
             pub fn check_target(path: impl AsRef<std::path::Path>) -> Result<(), $crate::FileError> {
                 $crate::file::check_target(path)
             }

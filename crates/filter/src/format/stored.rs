@@ -2,6 +2,7 @@
 
 use super::{Fields, FileKind};
 use crate::error::FormatError;
+use alloc::vec::Vec;
 
 /// A value with a file: a header of 256 bytes and a payload of 64-bit words, written little-endian.
 ///

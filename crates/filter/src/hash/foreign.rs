@@ -1,7 +1,7 @@
 //! Hashers of other crates.
 
-use super::{HasherId, KeyHash, KeyHasher, Seed};
-use std::hash::{BuildHasher, Hasher};
+use super::{HasherId, KeyHash, KeyHasher, Seed, Write};
+use core::hash::{BuildHasher, Hash, Hasher};
 use truebloom_math::mix;
 
 /// A hasher of the standard library's kind, such as `RandomState` or those of other crates.
@@ -35,6 +35,23 @@ impl<S: BuildHasher> ForeignHasher<S> {
         ForeignHasher { hashers }
     }
 
+    /// The hash of any value with `std::hash::Hash`, also of types that are no [`Key`](crate::Key): for [`insert_hash`](crate::BloomFilter::insert_hash) and
+    /// [`contains_hash`](crate::BloomFilter::contains_hash) of filters with this hasher. It is not that of an equal key, as `Hash` adds framing.
+    ///
+    /// ```
+    /// use std::path::Path;
+    /// use truebloom::{BloomFilter, ForeignHasher};
+    /// let hasher = ForeignHasher::new(std::hash::RandomState::new());
+    /// let mut filter = BloomFilter::with_hasher(1_000, 0.01, hasher.clone())?;
+    /// filter.insert_hash(hasher.hash_one(Path::new("a/b")));
+    /// assert!(filter.contains_hash(hasher.hash_one(Path::new("a/b"))));
+    /// # Ok::<(), truebloom::BuildError>(())
+    /// ```
+    #[inline]
+    pub fn hash_one<T: Hash>(&self, value: T) -> KeyHash {
+        spread(self.hashers.hash_one(value))
+    }
+
     fn hash64(&self, bytes: &[u8]) -> u64 {
         let mut hasher = self.hashers.build_hasher();
         hasher.write(bytes);
@@ -45,12 +62,15 @@ impl<S: BuildHasher> ForeignHasher<S> {
 impl<S: BuildHasher> KeyHasher for ForeignHasher<S> {
     const HASH_BITS: u32 = 64;
 
-    /// Both halves are functions of the same 64 bits; distinct ones stay distinct. Mixed, as many hashers leave some bits as they were: a hasher that returns an integer as it is would make a
-    /// filter of 100 keys err more than three times as often. The constant is 2^64 over the golden ratio.
     #[inline]
     fn hash(&self, bytes: &[u8]) -> KeyHash {
-        let hash = self.hash64(bytes);
-        KeyHash { h1: mix(hash), h2: mix(hash ^ 0x9e37_79b9_7f4a_7c15) }
+        spread(self.hash64(bytes))
+    }
+
+    fn hash_pieces(&self, write: &mut Write<'_>) -> KeyHash {
+        let mut state = self.hashers.build_hasher();
+        write(&mut |piece| state.write(piece));
+        spread(state.finish())
     }
 
     fn id(&self) -> Option<HasherId> {
@@ -62,4 +82,11 @@ impl<S: BuildHasher> KeyHasher for ForeignHasher<S> {
         let half = |text: &[u8]| u128::from(self.hash64(text));
         Seed::from(half(b"truebloom fingerprint 1") << 64 | half(b"truebloom fingerprint 2"))
     }
+}
+
+/// Both halves are functions of the same 64 bits; distinct ones stay distinct. Mixed, as many hashers leave some bits as they were: a hasher that returns an integer as it is would make a
+/// filter of 100 keys err more than three times as often. The constant is 2^64 over the golden ratio.
+#[inline]
+fn spread(hash: u64) -> KeyHash {
+    KeyHash { h1: mix(hash), h2: mix(hash ^ 0x9e37_79b9_7f4a_7c15) }
 }

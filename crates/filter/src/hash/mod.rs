@@ -13,7 +13,7 @@ pub use prehashed::Prehashed;
 pub use seed::Seed;
 
 use crate::error::MergeError;
-use crate::key::Key;
+use crate::key::{Key, KeyWriter, write_pieces};
 use truebloom_math::mix;
 
 /// The hash of a key: two 64-bit halves, each as good as random.
@@ -67,13 +67,19 @@ impl From<KeyHash> for u128 {
     }
 }
 
+/// Takes a key piece by piece.
+pub(crate) type Take<'a> = dyn FnMut(&[u8]) + 'a;
+
+/// Writes a key piece by piece.
+pub(crate) type Write<'a> = dyn FnMut(&mut Take<'_>) + 'a;
+
 /// Who may be a hasher.
 mod sealed {
     pub trait Sealed {}
 
     impl Sealed for super::PortableHasher {}
     impl Sealed for super::Prehashed {}
-    impl<S: std::hash::BuildHasher> Sealed for super::ForeignHasher<S> {}
+    impl<S: core::hash::BuildHasher> Sealed for super::ForeignHasher<S> {}
 }
 
 fn one_by_one<H: KeyHasher + ?Sized>(hasher: &H, numbers: &[u64], first: &mut [u64], second: &mut [u64]) {
@@ -85,10 +91,28 @@ fn one_by_one<H: KeyHasher + ?Sized>(hasher: &H, numbers: &[u64], first: &mut [u
 /// The hash of a key of any type.
 #[inline(always)]
 pub(crate) fn hash_key<K: Key + ?Sized>(hasher: &impl KeyHasher, key: &K) -> KeyHash {
-    match key.as_number() {
-        Some(number) => hasher.hash_number(number),
-        None => key.with_bytes(|bytes| hasher.hash(bytes)),
+    match (key.key_number(), key.key_bytes()) {
+        (Some(number), _) => hasher.hash_number(number),
+        (None, Some(bytes)) => hasher.hash(bytes),
+        (None, None) => hash_parts(hasher, key),
     }
+}
+
+/// The hash of a key of several parts.
+#[inline]
+fn hash_parts<K: Key + ?Sized>(hasher: &impl KeyHasher, key: &K) -> KeyHash {
+    let mut short = KeyWriter::new();
+    key.write_key(&mut short);
+    match short.short() {
+        Some(bytes) => hasher.hash(bytes),
+        None => hash_long(hasher, key),
+    }
+}
+
+#[cold]
+#[inline(never)]
+fn hash_long<K: Key + ?Sized>(hasher: &impl KeyHasher, key: &K) -> KeyHash {
+    hasher.hash_pieces(&mut |take| write_pieces(key, take))
 }
 
 /// An error unless the two hash alike: what is merged has to put every key in the same place.
@@ -117,6 +141,7 @@ pub(crate) fn check_alike<H: KeyHasher>(ours: &H, theirs: &H) -> Result<(), Merg
 /// impl KeyHasher for Mine {
 ///     const HASH_BITS: u32 = 128;
 ///     fn hash(&self, bytes: &[u8]) -> KeyHash { KeyHash::mixed(bytes.len() as u128) }
+///     fn hash_pieces(&self, _: &mut dyn FnMut(&mut dyn FnMut(&[u8]))) -> KeyHash { KeyHash::mixed(0) }
 ///     fn id(&self) -> Option<HasherId> { None }
 ///     fn seed(&self) -> Seed { Seed::from(0) }
 /// }
@@ -127,6 +152,10 @@ pub trait KeyHasher: sealed::Sealed {
 
     /// The hash of a key's canonical bytes.
     fn hash(&self, bytes: &[u8]) -> KeyHash;
+
+    /// The hash of more than eight bytes that come in pieces: `write` is called once, and hands each piece on. What [`hash`](Self::hash) says of all of them together; for a
+    /// [`ForeignHasher`], which may mind where one piece ends, a hash of the pieces.
+    fn hash_pieces(&self, write: &mut Write<'_>) -> KeyHash;
 
     /// The hash of the eight bytes of a number, little-endian: what [`hash`](Self::hash) says of them.
     #[inline]

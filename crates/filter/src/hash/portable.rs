@@ -1,8 +1,8 @@
 //! The hashers that files know.
 
 use super::xxh3::Xxh3;
-use super::{KeyHash, KeyHasher, Seed, one_by_one, sip};
-use std::fmt;
+use super::{KeyHash, KeyHasher, Seed, Write, one_by_one, sip};
+use core::fmt;
 
 /// The hash functions that have a number in the file format.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -60,6 +60,15 @@ impl PortableHasher {
         PortableHasher { id, seed, xxh3: Xxh3::new(seed) }
     }
 
+    /// XXH3-128 with a random seed: what filters have unless another is given.
+    ///
+    /// # Errors
+    /// The operating system has no random numbers to give.
+    #[cfg(feature = "random")]
+    pub fn random() -> Result<PortableHasher, crate::BuildError> {
+        Seed::random().map(PortableHasher::xxh3)
+    }
+
     /// XXH3-128, the default.
     pub fn xxh3(seed: Seed) -> PortableHasher {
         PortableHasher::new(HasherId::Xxh3, seed)
@@ -84,6 +93,13 @@ impl KeyHasher for PortableHasher {
         match self.id {
             HasherId::Xxh3 => self.xxh3.hash(bytes),
             HasherId::Sip13 => sip::hash(self.seed, bytes),
+        }
+    }
+
+    fn hash_pieces(&self, write: &mut Write<'_>) -> KeyHash {
+        match self.id {
+            HasherId::Xxh3 => self.xxh3.hash_pieces(write),
+            HasherId::Sip13 => sip::hash_pieces(self.seed, write),
         }
     }
 

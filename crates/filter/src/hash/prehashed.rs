@@ -1,8 +1,8 @@
 //! Keys that are hashes already.
 
-use super::{HasherId, KeyHash, KeyHasher, Seed};
+use super::{HasherId, KeyHash, KeyHasher, Seed, Write};
 use truebloom_math::mix;
-use xxhash_rust::xxh3::xxh3_64_with_seed;
+use xxhash_rust::xxh3::{Xxh3Builder, xxh3_64_with_seed};
 
 /// The hasher for keys that are 64-bit hashes already, given as `u64`.
 ///
@@ -42,6 +42,12 @@ impl KeyHasher for Prehashed {
             Ok(number) => self.hash_number(u64::from_le_bytes(number)),
             Err(_) => self.hash_number(xxh3_64_with_seed(bytes, self.seed.low())),
         }
+    }
+
+    fn hash_pieces(&self, write: &mut Write<'_>) -> KeyHash {
+        let mut state = Xxh3Builder::new().with_seed(self.seed.low()).build();
+        write(&mut |piece| state.update(piece));
+        self.hash_number(state.digest())
     }
 
     /// A bijection for each half; the second depends on all of the seed and of the first, so that the halves are as good as independent.

@@ -1,8 +1,13 @@
 //! Seeds: 128 bits that make a filter's hashes its own.
 
-use crate::error::{BuildError, ParseSeedError};
-use std::fmt;
-use std::str::FromStr;
+#[cfg(feature = "random")]
+use crate::error::BuildError;
+use crate::error::ParseSeedError;
+use alloc::borrow::ToOwned;
+#[cfg(feature = "random")]
+use alloc::string::ToString;
+use core::fmt;
+use core::str::FromStr;
 
 /// 128 bits that select one hash function of a family.
 ///
@@ -21,7 +26,11 @@ use std::str::FromStr;
 pub struct Seed(u128);
 
 impl Seed {
-    /// A seed from the operating system's random numbers. An error if it has none to give.
+    /// A seed from the operating system's random numbers.
+    ///
+    /// # Errors
+    /// It has none to give.
+    #[cfg(feature = "random")]
     pub fn random() -> Result<Seed, BuildError> {
         let mut bytes = [0; 16];
         getrandom::fill(&mut bytes).map_err(|error| BuildError::NoRandomSeed { reason: error.to_string() })?;

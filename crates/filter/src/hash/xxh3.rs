@@ -1,10 +1,10 @@
 //! XXH3-128, the hasher for keys that nobody chooses in order to do harm.
 
-use super::{KeyHash, Seed};
+use super::{KeyHash, Seed, Write};
 use crate::arch::{self, LANES, Level, Xxh3OfEight};
-use std::fmt;
+use core::fmt;
 use truebloom_math::mix;
-use xxhash_rust::xxh3::xxh3_128_with_seed;
+use xxhash_rust::xxh3::{Xxh3Builder, xxh3_128_with_seed};
 
 /// XXH3 with a seed, which it takes in 64 bits.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
@@ -21,6 +21,13 @@ impl Xxh3 {
     #[inline]
     pub(super) fn hash(self, bytes: &[u8]) -> KeyHash {
         KeyHash::from_uniform_bits(xxh3_128_with_seed(bytes, self.seed))
+    }
+
+    /// [`hash`](Self::hash) of all pieces.
+    pub(super) fn hash_pieces(self, write: &mut Write<'_>) -> KeyHash {
+        let mut state = Xxh3Builder::new().with_seed(self.seed).build();
+        write(&mut |piece| state.update(piece));
+        KeyHash::from_uniform_bits(state.digest128())
     }
 
     /// [`hash`](Self::hash) of the eight bytes of a number.

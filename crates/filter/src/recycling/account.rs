@@ -98,7 +98,8 @@ impl<H: KeyHasher, S: Layout> RecyclingFilter<H, S> {
     /// and a stream that repeats repeats its errors; so `None` from the first time that something is forgotten. `None` also for sizes so small that a fresh key may be sure to
     /// pass. Equal 128-bit hashes come on top: at most `new^2 / 2^129` expected.
     ///
-    /// Errors: a confidence that is not strictly between 0 and 1; a stream of more than 2^53 expected wrong drops.
+    /// # Errors
+    /// A confidence that is not strictly between 0 and 1; a stream of more than 2^53 expected wrong drops.
     pub fn wrong_drops(&self, confidence: f64) -> Result<Option<WrongDrops>, Error> {
         let worst = self.worst_fpr();
         let odds = worst / (1.0 - worst);

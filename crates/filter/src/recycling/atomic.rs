@@ -4,7 +4,7 @@ use super::salt::Salt;
 use super::{Phases, Policy, Seen, Trigger, salt};
 use crate::bits::AtomicBits;
 use crate::error::BuildError;
-use crate::hash::{KeyHash, KeyHasher, PortableHasher, Seed, hash_key};
+use crate::hash::{KeyHash, KeyHasher, PortableHasher, hash_key};
 use crate::key::Key;
 use crate::scheme::{FillScheme, Scheme, Standard};
 use crate::sync::{AtomicU64, Ordering::Relaxed, RwLock};
@@ -58,15 +58,21 @@ struct Shared {
 }
 
 impl AtomicRecyclingFilter {
-    /// As [`RecyclingFilter::new`](super::RecyclingFilter::new). Errors, too: a policy with an age (call [`recycle`](Self::recycle) by your clock) or with triggers excluded, whose bits could not be told from other
-    /// threads'.
+    /// As [`RecyclingFilter::new`](super::RecyclingFilter::new).
+    ///
+    /// # Errors
+    /// A policy with an age (call [`recycle`](Self::recycle) by your clock) or with triggers excluded, whose bits could not be told from other threads'.
+    #[cfg(feature = "random")]
     pub fn new(bits: u64, probes: u32, policy: Policy) -> Result<AtomicRecyclingFilter, BuildError> {
-        AtomicRecyclingFilter::with_hasher(bits, probes, policy, PortableHasher::xxh3(Seed::random()?))
+        AtomicRecyclingFilter::with_hasher(bits, probes, policy, PortableHasher::random()?)
     }
 }
 
 impl<H: KeyHasher, S: FillScheme> AtomicRecyclingFilter<H, S> {
     /// [`new`](AtomicRecyclingFilter::new) with a hasher and a scheme of one's own.
+    ///
+    /// # Errors
+    /// As [`new`](Self::new), but for the random numbers.
     pub fn with_hasher(bits: u64, probes: u32, policy: Policy, hasher: H) -> Result<AtomicRecyclingFilter<H, S>, BuildError> {
         let scheme = S::new(bits, probes)?;
         policy.check(bits, probes)?;
@@ -152,7 +158,7 @@ impl<H: KeyHasher, S: FillScheme> AtomicRecyclingFilter<H, S> {
         let State { active, frozen, cycles } = &mut *state;
         *cycles += 1;
         if let Some(frozen) = frozen {
-            std::mem::swap(active, frozen);
+            core::mem::swap(active, frozen);
         }
         active.clear(salt(&self.hasher, self.policy.seeds, *cycles));
         if let Some(trigger) = trigger.filter(|_| self.policy.retaining) {
@@ -196,6 +202,7 @@ impl Shared {
 #[cfg(all(truebloom_loom, test))]
 mod models {
     use super::*;
+    use crate::Seed;
     use crate::recycling::Seeds;
     use loom::sync::Arc;
     use loom::thread;
@@ -261,6 +268,7 @@ mod models {
 #[cfg(all(test, not(truebloom_loom)))]
 mod tests {
     use super::*;
+    use crate::Seed;
     use crate::recycling::RecyclingFilter;
     use crate::scheme::Classic;
 
@@ -312,7 +320,7 @@ mod tests {
 
     #[test]
     fn what_cannot_be_shared_is_refused() {
-        let age = Policy { age: Some(std::time::Duration::from_secs(1)), ..Policy::one_phase(10) };
+        let age = Policy { age: Some(core::time::Duration::from_secs(1)), ..Policy::one_phase(10) };
         let excluded = Policy { phases: Phases::Two(Trigger::Excluded), ..Policy::one_phase(10) };
         for policy in [age, excluded] {
             assert!(matches!(AtomicRecyclingFilter::new(100, 3, policy), Err(BuildError::NotShared { .. })));

@@ -6,6 +6,7 @@ use crate::bits::Bits;
 use crate::error::BuildError;
 use crate::hash::KeyHash;
 use crate::scheme::Scheme;
+use alloc::vec::Vec;
 
 /// The bits of a phase.
 #[derive(Clone, PartialEq)]

@@ -10,6 +10,8 @@ use crate::error::{BuildError, Expected, FormatError};
 use crate::format::{Fields, FileKind, at, check_field};
 use crate::hash::KeyHash;
 use crate::scheme::FillScheme;
+use alloc::string::ToString;
+use alloc::vec::Vec;
 
 /// The active phase, and the one before it if there are to be two.
 #[derive(Clone, PartialEq)]
@@ -135,7 +137,7 @@ impl<S: FillScheme> Memory for Halves<S> {
 
     fn turn(&mut self, salt: Salt) {
         if let Some(frozen) = &mut self.frozen {
-            std::mem::swap(frozen, &mut self.active);
+            core::mem::swap(frozen, &mut self.active);
         }
         self.active.clear(salt);
         self.both = 0;

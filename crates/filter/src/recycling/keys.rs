@@ -4,7 +4,7 @@ use super::RecyclingFilter;
 use super::memory::{Entered, Layout, Memory};
 use crate::hash::{KeyHash, KeyHasher, hash_key};
 use crate::key::Key;
-use std::time::Duration;
+use core::time::Duration;
 
 /// What was known of an item when it was offered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

@@ -10,6 +10,9 @@ use crate::error::{BuildError, Expected, FormatError};
 use crate::format::{Fields, FileKind, at, check_field};
 use crate::hash::KeyHash;
 use crate::scheme::{InLines, Scheme, SchemeId};
+use alloc::format;
+use alloc::string::ToString;
+use alloc::vec::Vec;
 use truebloom_math::recycling::{BlockedDesign, Weights};
 use truebloom_math::{Law, MAX_BLOCKED_PROBES};
 

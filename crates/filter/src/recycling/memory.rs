@@ -6,7 +6,8 @@ use crate::error::{BuildError, FormatError};
 use crate::format::{Fields, FileKind};
 use crate::hash::KeyHash;
 use crate::scheme::FillScheme;
-use std::fmt::Debug;
+use alloc::vec::Vec;
+use core::fmt::Debug;
 
 /// How the bits of a recycling filter are laid out: anywhere, for the [schemes whose fill tells their rate](FillScheme), or a cache line a key, for [`Blocked`](super::Blocked).
 pub trait Layout {

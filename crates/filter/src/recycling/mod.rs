@@ -16,6 +16,7 @@
 //! ```
 
 mod account;
+#[cfg(all(feature = "std", target_has_atomic = "64"))]
 mod atomic;
 mod file;
 mod half;
@@ -29,6 +30,9 @@ mod salt;
 mod stored;
 
 pub use account::{Stats, WrongDrops};
+use alloc::format;
+use alloc::string::ToString;
+#[cfg(all(feature = "std", target_has_atomic = "64"))]
 pub use atomic::AtomicRecyclingFilter;
 pub use keys::Seen;
 pub use lines::Blocked;
@@ -37,13 +41,14 @@ pub use policy::{Phases, Policy, Seeds, Trigger, sigma_at_rate};
 
 use crate::error::BuildError;
 use crate::hash::{KeyHasher, PortableHasher, Seed};
+use crate::items::ItemCount;
 use crate::scheme::{FillScheme, SchemeId, Standard};
 use account::Counts;
+use core::fmt;
+use core::time::Duration;
 use memory::Memory;
 use recycle::Clock;
 use salt::Salt;
-use std::fmt;
-use std::time::Duration;
 use truebloom_math::recycling::{Design, Mode, min_bits};
 use truebloom_math::{Error, Rate};
 
@@ -76,9 +81,11 @@ pub struct RecyclingFilter<H: KeyHasher = PortableHasher, S: Layout = Standard> 
 impl RecyclingFilter {
     /// A filter of `bits` bits *a phase*, 1 to 2^62, and 1 to [`MAX_PROBES`](crate::MAX_PROBES) probes, with a random seed.
     ///
-    /// Errors: bits, probes or a field of the policy out of range; not enough memory; no random numbers.
+    /// # Errors
+    /// Bits, probes or a field of the policy out of range; not enough memory; no random numbers.
+    #[cfg(feature = "random")]
     pub fn new(bits: u64, probes: u32, policy: Policy) -> Result<RecyclingFilter, BuildError> {
-        RecyclingFilter::with_hasher(bits, probes, policy, PortableHasher::xxh3(Seed::random()?))
+        RecyclingFilter::with_hasher(bits, probes, policy, PortableHasher::random()?)
     }
 }
 
@@ -96,16 +103,35 @@ impl RecyclingFilter {
     /// ```
     ///
     /// Errors: no items, or above 10^18; a rate that is none, or below 1e-300; more than 2^62 bits, or than there is memory for; no random numbers.
-    pub fn for_items<R: TryInto<Rate>>(items: u64, rate: R) -> Result<RecyclingFilter, BuildError>
+    ///
+    /// # Errors
+    /// No items, or above 10^18; a rate that is none, or below 1e-300; more than 2^62 bits, or than there is memory for; no random numbers.
+    #[cfg(feature = "random")]
+    pub fn for_items<R: TryInto<Rate>>(items: impl ItemCount, rate: R) -> Result<RecyclingFilter, BuildError>
     where
         BuildError: From<R::Error>,
     {
-        let rate = rate.try_into()?;
+        RecyclingFilter::for_items_with_hasher(items, rate, PortableHasher::random()?)
+    }
+
+    /// [`for_items`](Self::for_items) with a seed that is known, or for untrusted keys.
+    ///
+    /// # Errors
+    /// As `for_items`, but for the random numbers.
+    pub fn for_items_with_hasher<R: TryInto<Rate>>(
+        items: impl ItemCount,
+        rate: R,
+        hasher: PortableHasher,
+    ) -> Result<RecyclingFilter, BuildError>
+    where
+        BuildError: From<R::Error>,
+    {
+        let (items, rate) = (items.item_count()?, rate.try_into()?);
         let found = min_bits(items as f64, &rate, Mode::default())?;
         let fewer = || format!("fewer at a rate of {rate}: they need more than 2^62 bits");
         let too_many = || Error::OutOfRange { name: "items", found: items.to_string(), expected: fewer() };
         let design = found.ok_or_else(too_many)?.design;
-        RecyclingFilter::new(design.bits(), design.probes(), Policy::from(&design))
+        RecyclingFilter::with_hasher(design.bits(), design.probes(), Policy::from(&design), hasher)
     }
 }
 
@@ -129,6 +155,9 @@ impl<H: KeyHasher, S: Layout> RecyclingFilter<H, S> {
     /// let seen: RecyclingFilter<_, Classic> = RecyclingFilter::with_hasher(1_000, 5, Policy::two_phases(500), hasher)?;
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
+    ///
+    /// # Errors
+    /// As [`new`](Self::new), but for the random numbers.
     pub fn with_hasher(bits: u64, probes: u32, policy: Policy<S::Limit>, hasher: H) -> Result<RecyclingFilter<H, S>, BuildError> {
         let scheme = S::Memory::scheme(bits, probes)?;
         S::Memory::check(&scheme, &policy)?;
@@ -183,7 +212,7 @@ impl<H: KeyHasher, S: Layout> RecyclingFilter<H, S> {
 /// use truebloom::recycling::{BlockedRecyclingFilter, Policy};
 /// use truebloom::{PortableHasher, Seed};
 /// // A mebibit, emptied when more than 2% of fresh keys would pass.
-/// let hasher = PortableHasher::xxh3(Seed::random()?);
+/// let hasher = PortableHasher::random()?;
 /// let mut seen = BlockedRecyclingFilter::with_hasher(1 << 20, 6, Policy::one_phase(0.02), hasher)?;
 /// let firsts = (0..1_000_000).filter(|i| seen.check_and_insert(&(i % 1_000)).is_new()).count();
 /// assert!((999..=1_000).contains(&firsts) && seen.fpr() <= 0.02);

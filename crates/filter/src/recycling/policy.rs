@@ -2,8 +2,8 @@
 
 use crate::error::{BuildError, Expected};
 use crate::scheme::FillScheme;
-use std::time::Duration;
-use truebloom_math::recycling::{Design, Mode};
+use core::time::Duration;
+use truebloom_math::recycling::{BlockedDesign, Design, Mode};
 pub use truebloom_math::recycling::{Phases, Seeds, Trigger};
 use truebloom_math::{Rate, try_bisect};
 
@@ -18,6 +18,7 @@ use truebloom_math::{Rate, try_bisect};
 /// let policy = Policy { age: Some(Duration::from_secs(3600)), ..Policy::two_phases(500_000) };
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Policy<L = u64> {
     /// How many phases are remembered, and whether the item that ends one of two stays in it.
     pub phases: Phases,
@@ -69,6 +70,25 @@ impl From<&Design> for Policy {
     }
 }
 
+impl From<Design> for Policy {
+    fn from(design: Design) -> Policy {
+        Policy::from(&design)
+    }
+}
+
+impl From<&BlockedDesign> for Policy<f64> {
+    /// Of the blocked filters that the design is the model of.
+    fn from(design: &BlockedDesign) -> Policy<f64> {
+        Policy::one_phase(design.limit())
+    }
+}
+
+impl From<BlockedDesign> for Policy<f64> {
+    fn from(design: BlockedDesign) -> Policy<f64> {
+        Policy::from(&design)
+    }
+}
+
 impl Policy<f64> {
     /// Refuses what has no law for blocks, but for the limit.
     pub(super) fn check_blocked(&self) -> Result<(), BuildError> {
@@ -115,6 +135,9 @@ pub(crate) fn nanoseconds(duration: Duration) -> u64 {
 
 /// The largest sigma at which a phase of this scheme passes a fresh key at a rate of at most `rate`: what "recycle when the observed rate exceeds it" comes to, since the set bits
 /// determine the rate. Proven. Logarithmic in the bits.
+///
+/// # Errors
+/// A rate of the scheme takes too much work to compute.
 pub fn sigma_at_rate<S: FillScheme>(scheme: &S, rate: &Rate) -> Result<u64, BuildError> {
     let law = scheme.law();
     let asked = rate.to_f64().next_down();

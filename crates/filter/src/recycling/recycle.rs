@@ -4,7 +4,7 @@ use super::memory::{Layout, Memory};
 use super::policy::nanoseconds;
 use super::{RecyclingFilter, salt};
 use crate::hash::{KeyHash, KeyHasher};
-use std::time::Duration;
+use core::time::Duration;
 
 /// The caller's clock, in nanoseconds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

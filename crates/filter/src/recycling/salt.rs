@@ -1,8 +1,8 @@
 //! What makes the positions of each phase its own.
 
 use crate::hash::{KeyHash, Seed};
+use core::fmt;
 use siphasher::sip128::SipHasher13;
-use std::fmt;
 use truebloom_math::mix;
 
 /// Keeps the derivation of seeds apart from the hashes of keys.

@@ -7,7 +7,9 @@ use super::{Phases, Policy, RecyclingFilter, Seeds, Trigger, salt};
 use crate::error::FormatError;
 use crate::format::{Fields, FileKind, Stored, at};
 use crate::hash::PortableHasher;
-use std::time::Duration;
+use alloc::string::ToString;
+use alloc::vec::Vec;
+use core::time::Duration;
 
 const RETAINING: u32 = 2;
 const KEPT_SEEDS: u32 = 4;

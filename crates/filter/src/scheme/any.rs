@@ -3,6 +3,7 @@
 use super::{Scheme, SchemeId, spread_schemes};
 use crate::error::BuildError;
 use crate::hash::KeyHash;
+use alloc::boxed::Box;
 use truebloom_math::Law;
 
 macro_rules! any_scheme {
@@ -26,7 +27,10 @@ macro_rules! any_scheme {
         }
 
         impl AnyScheme {
-            /// The scheme of this number. Errors as those of the scheme's own type.
+            /// The scheme of this number.
+            ///
+            /// # Errors
+            /// As those of the scheme's own type.
             pub fn named(id: SchemeId, bits: u64, probes: u32) -> Result<AnyScheme, BuildError> {
                 Ok(match id {
                     $(SchemeId::$scheme => AnyScheme::$scheme(Scheme::new(bits, probes)?),)*

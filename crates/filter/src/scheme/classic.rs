@@ -4,6 +4,8 @@ use super::stream::WordStream;
 use super::{Scheme, SchemeId, check_probes};
 use crate::error::BuildError;
 use crate::hash::KeyHash;
+use alloc::boxed::Box;
+use alloc::vec;
 use truebloom_math::{Law, law};
 
 /// k distinct positions, as Bloom proposed in 1970: exactly uniform over the sets of k bits if the words are.

@@ -5,6 +5,7 @@ use super::{Scheme, SchemeId, WordStream, digit};
 use crate::arch::{self, LINE_BITS, Level, Line};
 use crate::error::BuildError;
 use crate::hash::KeyHash;
+use alloc::boxed::Box;
 use truebloom_math::{Law, law};
 
 /// Bits of a word that number a position in a block of 512.

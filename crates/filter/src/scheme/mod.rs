@@ -14,6 +14,7 @@ mod square;
 mod standard;
 mod stream;
 
+use alloc::boxed::Box;
 pub use any::AnyScheme;
 pub use classic::{Classic, DistinctPositions};
 pub use cube::Cube;
@@ -52,7 +53,7 @@ use crate::MAX_PROBES;
 use crate::bits::Placed;
 use crate::error::BuildError;
 use crate::hash::KeyHash;
-use std::fmt;
+use core::fmt;
 use truebloom_math::Law;
 pub use truebloom_math::SchemeId;
 
@@ -77,7 +78,7 @@ pub use truebloom_math::SchemeId;
 ///     fn law(&self) -> Box<dyn Law> { Box::new(law::Standard::new(self.bits, self.probes).unwrap()) }
 /// }
 /// ```
-pub trait Scheme: Placed + Clone + PartialEq + fmt::Debug {
+pub trait Scheme: Placed + Clone + PartialEq + fmt::Debug + Send + Sync {
     /// For `bits` positions, 1 to 2^62, and `probes` a key, 1 to [`MAX_PROBES`]; an error outside of these, and where the scheme asks for more.
     fn new(bits: u64, probes: u32) -> Result<Self, BuildError>;
 

@@ -4,6 +4,7 @@ use super::progression::residues;
 use super::{Progression, Scheme, SchemeId, check_probes};
 use crate::error::BuildError;
 use crate::hash::KeyHash;
+use alloc::boxed::Box;
 use truebloom_math::{Law, law};
 
 /// `h1 + i h2` modulo the bits of a slice, in slice i (Kirsch and Mitzenmacher, section 3), for slices of any size, prime or not; h2 may be 0. The bits are a multiple of the

@@ -4,6 +4,7 @@ use super::stream::WordStream;
 use super::{Scheme, SchemeId, check_probes};
 use crate::error::BuildError;
 use crate::hash::KeyHash;
+use alloc::boxed::Box;
 use truebloom_math::{Law, law};
 
 /// A position in each of k slices, independent and exactly uniform in it if the words are; the first `bits mod probes` slices are a bit longer.

@@ -115,8 +115,8 @@ macro_rules! progression_scheme {
                 self.progression(hash)
             }
 
-            fn law(&self) -> Box<dyn truebloom_math::Law> {
-                Box::new(self.law.clone())
+            fn law(&self) -> alloc::boxed::Box<dyn truebloom_math::Law> {
+                alloc::boxed::Box::new(self.law.clone())
             }
         }
     };

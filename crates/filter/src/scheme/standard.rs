@@ -4,6 +4,7 @@ use super::stream::{WordStream, skip};
 use super::{Scheme, SchemeId, check_probes};
 use crate::error::BuildError;
 use crate::hash::KeyHash;
+use alloc::boxed::Box;
 use truebloom_math::mix;
 use truebloom_math::{Law, law};
 

@@ -483,6 +483,10 @@ def main(folder):
         for key in keys(0, end):
             made.insert(key)
         (folder / f"v1-{name}.tbl").write_bytes(made.encode())
+    for made, name in ((Blocked(3, 3584, 7), "blocked"),):
+        for key in keys(0, 100):
+            made.insert(key)
+        (folder / f"v1-scheme-{name}.tbl").write_bytes(made.encode())
     merged, other = Filter(2, 4097, 5), Filter(2, 4097, 5)
     for key in keys(0, 100):
         merged.insert(key)

@@ -4,6 +4,8 @@ use crate::exact::dyadic::Dyadic;
 use crate::exact::enclosure::{Enclose, Enclosure};
 use crate::exact::fixed::{self, Divisor, Product};
 use crate::{Rate, Result};
+use alloc::vec;
+use alloc::vec::Vec;
 
 /// The sum of `sign^i / i!` over i from 2 on, as a fraction, and the units by which it may be off either way.
 ///

@@ -7,6 +7,8 @@ use crate::exact::combine::Power;
 use crate::exact::enclosure::{Enclose, GUARD};
 use crate::exact::work;
 use crate::{Fpr, Rate, Result, bisect};
+use alloc::boxed::Box;
+use alloc::vec;
 
 impl Shape {
     /// The proven bound on the probability that an estimate is too high by `epsilon` N or more; the bracket is that of the bound, not of the probability.
@@ -16,6 +18,9 @@ impl Shape {
     ///   share one row, of which an item can share only one, so that the rows are negatively associated;
     /// * two hashes, pairwise: `(1 / (epsilon w))^copies`. Nothing is proven of two rows at once (a counterexample: K14), but each of them alone obeys Markov, and
     ///   copies are independent.
+    ///
+    /// # Errors
+    /// A shape or an error out of range.
     pub fn failure_bound(&self, epsilon: &Rate, family: Family) -> Result<Fpr> {
         let _work = work::begin();
         let Some(bound) = self.failure(epsilon, family) else { return Ok(Fpr::ONE) };
@@ -75,7 +80,7 @@ impl Shape {
             (Rows::Independent, _) => depth * ln_row,
             (Rows::TwoHash, Family::Pairwise) => copies * ln_row,
             (Rows::TwoHash, Family::Ideal) => {
-                let (rows, both) = (depth * (std::f64::consts::LN_2 + ln_row), std::f64::consts::LN_2 + ln_row - libm::log(width));
+                let (rows, both) = (depth * (core::f64::consts::LN_2 + ln_row), core::f64::consts::LN_2 + ln_row - libm::log(width));
                 let (more, less) = (rows.max(both), rows.min(both));
                 copies * (more + libm::log1p(libm::exp(less - more)))
             }

@@ -27,7 +27,7 @@ pub use crate::exact::modular::{is_prime, next_prime};
 pub use shape::{MAX_COPIES, Shape};
 
 use crate::Rate;
-use std::fmt;
+use core::fmt;
 
 /// How the rows of a sketch get their hashes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

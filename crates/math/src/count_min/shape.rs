@@ -2,6 +2,10 @@
 
 use super::euler::{Depth, Exactly, floor_of_multiple};
 use crate::exact::work;
+use alloc::borrow::ToOwned;
+use alloc::string::ToString;
+use alloc::vec::Vec;
+use alloc::{format, vec};
 
 use super::{Family, Rows};
 use crate::error::out_of_range;
@@ -23,8 +27,10 @@ pub struct Shape {
 }
 
 impl Shape {
-    /// A sketch of this size. Errors: a 0; copies of independent rows (more rows are the same); for two hashes a width that is no prime or is below the depth,
-    /// because two rows would then be the same function.
+    /// A sketch of this size.
+    ///
+    /// # Errors
+    /// A 0; copies of independent rows (more rows are the same); for two hashes a width that is no prime or is below the depth, because two rows would then be the same function.
     pub fn new(rows: Rows, width: u64, depth: u32, copies: u32) -> Result<Shape> {
         if width == 0 {
             return out_of_range("width", width, "at least 1");
@@ -48,7 +54,8 @@ impl Shape {
     /// sizes are those of the papers, which prove their promise for independent rows of either family and for two hashes of the ideal one (see
     /// [`failure_bound`](Shape::failure_bound)).
     ///
-    /// Errors: an `epsilon` that needs more counters a row than a word counts (below about 3e-19), or more than 2^30 copies.
+    /// # Errors
+    /// An `epsilon` that needs more counters a row than a word counts (below about 3e-19), or more than 2^30 copies.
     pub fn for_error(epsilon: &Rate, delta: &Rate, rows: Rows) -> Result<Shape> {
         let _work = work::begin();
         let width = width(epsilon, rows)?;
@@ -99,6 +106,9 @@ impl Shape {
 
     /// The least number of copies that are proven to miss by `epsilon` N with a probability of at most `delta`, if there is one up to [`MAX_COPIES`]. For two
     /// hashes that are only pairwise independent these are more than [`for_error`](Shape::for_error) takes.
+    ///
+    /// # Errors
+    /// As [`for_error`](Self::for_error).
     pub fn copies_proven(&self, epsilon: &Rate, delta: &Rate, family: Family) -> Result<Option<u32>> {
         let _work = work::begin();
         let enough = |copies| Shape { copies, ..*self }.is_proven(epsilon, delta, family);

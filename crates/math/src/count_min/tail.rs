@@ -12,13 +12,16 @@
 use super::{LN_SLACK, Rows, Shape, ln_target};
 use crate::exact::work;
 use crate::{Rate, Result, error::out_of_range};
+use alloc::format;
 
 impl Shape {
     /// At least the logarithm of the probability that an item of which no hash depends (it was chosen without knowledge of them) gets at least v from the others in all its
     /// rows, where `at_least[j]` is the number of counters of row j that are at least v. For hashes of the ideal family.
     ///
-    /// Independent rows: the product of the shares. Two hashes: any two rows of a copy are independent, so the product of the two smallest shares of each copy. An
-    /// error if there is not one number a row, or one exceeds the width.
+    /// Independent rows: the product of the shares. Two hashes: any two rows of a copy are independent, so the product of the two smallest shares of each copy.
+    ///
+    /// # Errors
+    /// There is not one number a row, or one exceeds the width.
     pub fn ln_tail(&self, at_least: &[u64]) -> Result<f64> {
         if at_least.len() as u64 != self.all_rows() {
             return out_of_range("rows", at_least.len(), self.all_rows());
@@ -35,6 +38,9 @@ impl Shape {
     }
 
     /// Whether [`ln_tail`](Shape::ln_tail) proves a probability of at most `delta`.
+    ///
+    /// # Errors
+    /// As [`ln_tail`].
     pub fn tail_is_below(&self, at_least: &[u64], delta: &Rate) -> Result<bool> {
         let _work = work::begin();
         Ok(self.ln_tail(at_least)? <= ln_target(delta))

@@ -16,6 +16,8 @@ use crate::exact::work;
 use crate::occupancy::Occupancy;
 use crate::occupancy::tails::{Bounds, Tail};
 use crate::{Fill, Method, Result, Variant, try_bisect};
+use alloc::format;
+use alloc::vec::Vec;
 
 /// The filter whose bits are fixed: what the law of further bits needs to know of it.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -3,6 +3,7 @@
 use crate::error::{check_probes, out_of_range};
 use crate::exact::work;
 use crate::{Error, Result, Variant};
+use alloc::{format, vec};
 
 /// An estimate of the number of bits m.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -28,9 +29,8 @@ const MAX_STEPS: f64 = 1e8;
 /// unbiased only when the true number of bits is at most `items * probes`; otherwise the bias is of order `C(m, nk+1)`, and no unbiased estimator exists, since the mean of any
 /// function of x is a polynomial in m of too low a degree over the number of outcomes. The partitioned filter has no such estimator here: an error.
 ///
-/// Computed by positive recurrences on numbers with their own exponents: nothing cancels or underflows, and the relative error is at most the `relative_error`
-/// given (a count of rounded operations). Takes `items * ones * probes` steps (standard: `items * probes * ones`), at most 10^8: an error beyond. Errors for impossible `ones`
-/// too: from 1 (classic: `probes`) to `items * probes`.
+/// Computed by positive recurrences on numbers with their own exponents: nothing cancels or underflows, and the relative error is at most the `relative_error` given (a count of rounded
+/// operations). Takes `items * ones * probes` steps (standard: `items * probes * ones`), at most 10^8.
 ///
 /// ```
 /// use truebloom_math::{Variant, estimate_bits};
@@ -38,6 +38,9 @@ const MAX_STEPS: f64 = 1e8;
 /// assert_eq!(estimate_bits(Variant::Standard, 1, 2, 2)?.value, 3.0);
 /// # Ok::<(), truebloom_math::Error>(())
 /// ```
+///
+/// # Errors
+/// More steps than that; impossible `ones`: they go from 1 (classic: `probes`) to `items * probes`.
 pub fn estimate_bits(variant: Variant, items: u64, probes: u32, ones: u64) -> Result<BitsEstimate> {
     let _work = work::begin();
     check_probes(probes)?;

@@ -40,8 +40,6 @@ const TAIL: Effort = Effort { walk: 1e6, contours: 5_000 };
 /// most alpha/2 on either side. Should no n be that likely (one set bit after seven throws at two), the answer is the one n that the lower end names. Where summing the law takes too long, proven upper bounds of the two probabilities stand in for them: wider, never narrower. Up to some
 /// tenths of a second where the law is summed, below a millisecond where it is bounded (deviations above some 500 bits).
 ///
-/// Errors as [`super::items_by_moments`], and for a confidence outside of (0, 1).
-///
 /// ```
 /// use truebloom_math::{Variant, items_interval};
 /// let estimate = items_interval(Variant::Standard, 1_024, 7, 512, 0.95)?;
@@ -49,6 +47,9 @@ const TAIL: Effort = Effort { walk: 1e6, contours: 5_000 };
 /// assert_eq!((estimate.lower, estimate.upper), (97, Some(106)));
 /// # Ok::<(), truebloom_math::Error>(())
 /// ```
+///
+/// # Errors
+/// As [`super::items_by_moments`], and for a confidence outside of (0, 1).
 pub fn items_interval(variant: Variant, bits: u64, probes: u32, ones: u64, confidence: f64) -> Result<ItemsEstimate> {
     let _work = work::begin();
     check(variant, bits, probes, ones)?;

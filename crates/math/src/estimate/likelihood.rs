@@ -17,13 +17,14 @@ const WALK_TERMS: f64 = 1e8;
 /// numbers of items until `P(X <= ones)`, which only falls, is below the best likelihood. Burns calls (46) both the moments' and the likelihood's estimate; they differ
 /// by some thousandths of an item, and in small filters by more.
 ///
-/// Errors as [`super::items_by_moments`], and with [`crate::Error::LawTooCostly`] for large classic filters, whose likelihood has no fast form.
-///
 /// ```
 /// use truebloom_math::{Variant, items_by_likelihood};
 /// assert_eq!(items_by_likelihood(Variant::Standard, 1_024, 7, 512)?, Some(101));
 /// # Ok::<(), truebloom_math::Error>(())
 /// ```
+///
+/// # Errors
+/// As [`super::items_by_moments`], and with [`crate::Error::LawTooCostly`] for large classic filters, whose likelihood has no fast form.
 pub fn items_by_likelihood(variant: Variant, bits: u64, probes: u32, ones: u64) -> Result<Option<u64>> {
     let _work = work::begin();
     let Some(moments) = items_by_moments(variant, bits, probes, ones)? else { return Ok(None) };

@@ -6,6 +6,7 @@ pub mod distinct;
 mod interval;
 mod likelihood;
 
+use alloc::format;
 pub use beyond::{Ground, items_beyond};
 pub use bits::{BitsEstimate, estimate_bits};
 pub use interval::{ItemsEstimate, items_interval};
@@ -29,9 +30,7 @@ pub fn items_from_ones(bits: u64, probes: u32, ones: u64) -> Option<f64> {
 
 /// The method-of-moments estimate for either unsliced variant: the real number of items whose mean fill is `ones`.
 ///
-/// Standard: [`items_from_ones`]. Classic: `ln(1 - ones/bits) / ln(1 - probes/bits)`, Burns (46). `None` for a full filter, and for a classic filter whose items set
-/// all bits. Errors for parameters out of range, a partitioned filter (whose slices have a count each), and numbers of set bits that no number of items can
-/// leave: above bits, or in a classic filter above 0 but below probes.
+/// Standard: [`items_from_ones`]. Classic: `ln(1 - ones/bits) / ln(1 - probes/bits)`, Burns (46). `None` for a full filter, and for a classic filter whose items set all bits.
 ///
 /// ```
 /// use truebloom_math::{Variant, items_by_moments};
@@ -39,6 +38,10 @@ pub fn items_from_ones(bits: u64, probes: u32, ones: u64) -> Option<f64> {
 /// assert_eq!(items_by_moments(Variant::Standard, 100, 5, 100)?, None);
 /// # Ok::<(), truebloom_math::Error>(())
 /// ```
+///
+/// # Errors
+/// Parameters out of range, a partitioned filter (whose slices have a count each), and numbers of set bits that no number of items can leave: above bits, or in a classic filter above 0 but below
+/// probes.
 pub fn items_by_moments(variant: Variant, bits: u64, probes: u32, ones: u64) -> Result<Option<f64>> {
     let _work = work::begin();
     check(variant, bits, probes, ones)?;

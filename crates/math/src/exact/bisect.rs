@@ -1,7 +1,7 @@
 //! Bisection over whole numbers and sizes.
 
-use std::convert::Infallible;
-use std::ops::RangeInclusive;
+use core::convert::Infallible;
+use core::ops::RangeInclusive;
 
 /// The least number of a range for which `reached` holds, given that it holds for the last one and, once it holds, goes on to hold. The last one is not asked. About
 /// `log2` of the range's length questions; an empty range gives its end.
@@ -15,7 +15,10 @@ pub fn bisect(range: RangeInclusive<u64>, mut reached: impl FnMut(u64) -> bool) 
     }
 }
 
-/// The same where a question may fail. Errors with the first failure.
+/// The same where a question may fail.
+///
+/// # Errors
+/// The first failure of the question.
 pub fn try_bisect<E>(range: RangeInclusive<u64>, mut reached: impl FnMut(u64) -> Result<bool, E>) -> Result<u64, E> {
     let (mut low, mut high) = range.into_inner();
     while low < high {

@@ -3,6 +3,9 @@
 use crate::Result;
 use crate::exact::dyadic::Dyadic;
 use crate::exact::enclosure::{Enclose, Enclosure};
+use alloc::boxed::Box;
+use alloc::vec;
+use alloc::vec::Vec;
 
 impl<T: Enclose + ?Sized> Enclose for Box<T> {
     fn attempt(&self, limbs: usize) -> Result<Enclosure> {

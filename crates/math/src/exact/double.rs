@@ -47,7 +47,7 @@ fn two_product(a: f64, b: f64) -> DoubleDouble {
 impl DoubleDouble {
     pub(crate) const ZERO: DoubleDouble = DoubleDouble { high: 0.0, low: 0.0 };
     pub(crate) const ONE: DoubleDouble = DoubleDouble { high: 1.0, low: 0.0 };
-    pub(crate) const LN_2: DoubleDouble = DoubleDouble { high: std::f64::consts::LN_2, low: 2.319_046_813_846_299_6e-17 };
+    pub(crate) const LN_2: DoubleDouble = DoubleDouble { high: core::f64::consts::LN_2, low: 2.319_046_813_846_299_6e-17 };
     /// `ln(2 pi) / 2`.
     pub(crate) const HALF_LN_TAU: DoubleDouble = DoubleDouble { high: 0.918_938_533_204_672_8, low: -3.878_294_158_067_241e-17 };
 
@@ -97,7 +97,7 @@ impl DoubleDouble {
 
     /// `e^x`, for `|x|` below 700: reduced by multiples of `ln 2` and nine halvings, then ten terms of `e^s - 1`.
     pub(crate) fn exp(x: f64) -> DoubleDouble {
-        let twos = libm::round(x / std::f64::consts::LN_2);
+        let twos = libm::round(x / core::f64::consts::LN_2);
         let rest = DoubleDouble { high: x, low: 0.0 }.minus(DoubleDouble::LN_2.scaled(twos));
         let s = DoubleDouble { high: rest.high / 512.0, low: rest.low / 512.0 };
         let mut sum = DoubleDouble::ONE;

@@ -1,7 +1,9 @@
 //! Non-negative integers times a power of two: the ends of a proven bracket, and their outward-rounded conversions.
 
 use crate::exact::fixed;
-use std::cmp::Ordering;
+use alloc::vec;
+use alloc::vec::Vec;
+use core::cmp::Ordering;
 
 /// `words 2^exponent`, little-endian; leading zero words allowed.
 #[derive(Clone, Debug)]
@@ -96,7 +98,7 @@ impl Dyadic {
         let mut words = vec![0; self.words.len() + other.words.len()];
         for (i, &a) in self.words.iter().enumerate() {
             let mut carry = 0;
-            for (word, &b) in words[i..].iter_mut().zip(other.words.iter().chain(std::iter::repeat(&0))) {
+            for (word, &b) in words[i..].iter_mut().zip(other.words.iter().chain(core::iter::repeat(&0))) {
                 let sum = u128::from(a) * u128::from(b) + u128::from(*word) + carry;
                 *word = sum as u64;
                 carry = sum >> 64;

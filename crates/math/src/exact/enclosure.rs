@@ -3,7 +3,9 @@
 use crate::exact::dyadic::Dyadic;
 use crate::exact::fixed;
 use crate::{Fpr, Rate, Result};
-use std::cmp::Ordering;
+use alloc::vec;
+use alloc::vec::Vec;
+use core::cmp::Ordering;
 
 /// `lower <= truth <= upper`.
 #[derive(Clone, Debug)]
@@ -120,7 +122,7 @@ pub(crate) trait Enclose {
         let mut bits = self.bits_needed() + f64::from(guard);
         loop {
             self.check_cost(bits)?;
-            let limbs = ((bits / 64.0).ceil() as usize).max(2);
+            let limbs = (libm::ceil(bits / 64.0) as usize).max(2);
             let enclosure = self.attempt(limbs)?;
             let agreed = enclosure.relative_bits();
             if agreed >= i64::from(guard) {

@@ -5,6 +5,9 @@
 //! whole units and needs no other argument. A big-integer crate allocates at each operation or fixes the width at compile time; these
 //! few loops do neither, and the tests hold them to such a crate.
 
+use alloc::vec;
+use alloc::vec::Vec;
+
 /// A divisor below `2^63` with its precomputed reciprocal (Möller and Granlund, "Improved division by invariant integers", 2011).
 pub(crate) struct Divisor {
     normalized: u64,

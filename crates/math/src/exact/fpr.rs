@@ -2,7 +2,7 @@
 
 use crate::Rate;
 use crate::exact::enclosure::Enclosure;
-use std::fmt;
+use core::fmt;
 
 /// How a number was obtained, and so what its bracket is worth.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -53,6 +53,13 @@ pub struct Fpr {
     pub ln_upper: f64,
     /// What the bracket is worth.
     pub method: Method,
+}
+
+impl fmt::Display for Fpr {
+    /// The value to four digits, or as many more as the precision says: `7.924e-7`. The ends are fields.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:.*e}", f.precision().unwrap_or(3), self.value)
+    }
 }
 
 impl Fpr {

@@ -4,8 +4,14 @@ use crate::exact::dyadic::Dyadic;
 use crate::exact::fixed::{self, Divisor};
 use crate::exact::modular::gcd;
 use crate::{Error, Result};
-use std::fmt;
-use std::str::FromStr;
+use alloc::borrow::ToOwned;
+use alloc::string::ToString;
+use alloc::vec::Vec;
+use alloc::{format, vec};
+use core::cmp::Ordering;
+use core::fmt;
+use core::hash::{Hash, Hasher};
+use core::str::FromStr;
 
 /// A false-positive rate strictly between 0 and 1, exactly as written: `0.1%`, `1/1000`, `1e-3` and `0.001` are the same number, and none
 /// of them is the nearest `f64`. Plans compare with this number, so equality passes.
@@ -34,7 +40,10 @@ const MIN_EXPONENT: i32 = -4000;
 const TEN_19: u64 = 10_000_000_000_000_000_000;
 
 impl Rate {
-    /// The rate `numerator 10^exponent / divisor`, as stored in files. Errors unless it lies strictly between 0 and 1.
+    /// The rate `numerator 10^exponent / divisor`, as stored in files.
+    ///
+    /// # Errors
+    /// Unless it lies strictly between 0 and 1.
     pub fn from_parts(numerator: u64, exponent: i32, divisor: u64) -> Result<Rate> {
         let shown = || format!("{numerator}e{exponent}/{divisor}");
         let fail = |reason| Err(Error::NotARate { found: shown(), reason });
@@ -82,7 +91,7 @@ impl Rate {
 
     /// The natural logarithm, to rounding.
     pub fn ln(&self) -> f64 {
-        libm::log(self.numerator as f64 / self.divisor as f64) + f64::from(self.exponent) * std::f64::consts::LN_10
+        libm::log(self.numerator as f64 / self.divisor as f64) + f64::from(self.exponent) * core::f64::consts::LN_10
     }
 
     /// `floor(rate 2^shift)` as little-endian words: a floor of floors is the floor of the quotient, so this is exact.
@@ -159,6 +168,44 @@ impl PartialEq for Rate {
 
 impl Eq for Rate {}
 
+impl Ord for Rate {
+    /// As numbers, exactly.
+    fn cmp(&self, other: &Rate) -> Ordering {
+        self.over(other).iter().rev().cmp(other.over(self).iter().rev())
+    }
+}
+
+impl PartialOrd for Rate {
+    fn partial_cmp(&self, other: &Rate) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl Hash for Rate {
+    /// Of the first bits of the number, which equal rates share whatever their parts.
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.floor_shifted(128).hash(state);
+    }
+}
+
+impl TryFrom<f32> for Rate {
+    type Error = Error;
+
+    /// The shortest decimal that rounds to `rate` in 32 bits.
+    fn try_from(rate: f32) -> Result<Rate> {
+        format!("{rate:e}").parse()
+    }
+}
+
+impl TryFrom<&str> for Rate {
+    type Error = Error;
+
+    /// As [`from_str`](FromStr::from_str): `0.001`, `1e-3`, `0.1%` or `1/1000`.
+    fn try_from(text: &str) -> Result<Rate> {
+        text.parse()
+    }
+}
+
 impl TryFrom<f64> for Rate {
     type Error = Error;
 
@@ -176,7 +223,7 @@ impl FromStr for Rate {
     }
 }
 
-fn parse(text: &str) -> std::result::Result<Rate, &'static str> {
+fn parse(text: &str) -> core::result::Result<Rate, &'static str> {
     let (text, percent) = match text.strip_suffix('%') {
         Some(rest) => (rest.trim_end(), 2),
         None => (text, 0),
@@ -197,14 +244,14 @@ fn parse(text: &str) -> std::result::Result<Rate, &'static str> {
 }
 
 /// A whole number that may be written `1e6`.
-fn whole(text: &str) -> std::result::Result<u64, &'static str> {
+fn whole(text: &str) -> core::result::Result<u64, &'static str> {
     let (digits, exponent) = parse_decimal(text)?;
     let ten = u32::try_from(exponent).ok().and_then(|e| 10u64.checked_pow(e));
     ten.and_then(|ten| digits.checked_mul(ten)).ok_or("the number below the line must be whole and below 2^64")
 }
 
 /// Digits and power of ten of a plain or scientific decimal without sign.
-fn parse_decimal(text: &str) -> std::result::Result<(u64, i32), &'static str> {
+fn parse_decimal(text: &str) -> core::result::Result<(u64, i32), &'static str> {
     let (mantissa, exponent) = match text.split_once(['e', 'E']) {
         Some((mantissa, exponent)) => (mantissa, exponent.parse::<i32>().map_err(|_| "its exponent is not a whole number")?),
         None => (text, 0),
@@ -301,6 +348,24 @@ mod tests {
         }
         assert!(Rate::try_from(f64::NAN).is_err() && Rate::try_from(f64::INFINITY).is_err() && Rate::try_from(-0.0).is_err());
         assert_eq!(Rate::try_from(f64::from_bits(1)).map(|r| r.to_string()), Ok("5e-324".to_owned()));
+    }
+
+    #[test]
+    fn rates_have_the_order_and_the_hashes_of_numbers() {
+        let ordered = ["1e-40", "1e-6", "1/1001", "0.1%", "1/6", "0.1666666666666666667", "1/3", "0.9999999999999999999"].map(rate);
+        for (i, a) in ordered.iter().enumerate() {
+            for (j, b) in ordered.iter().enumerate() {
+                assert_eq!((a.cmp(b), a == b), (i.cmp(&j), i == j), "{a} {b}");
+            }
+        }
+        let hash =
+            |text: &str| std::hash::BuildHasher::hash_one(&core::hash::BuildHasherDefault::<std::hash::DefaultHasher>::new(), rate(text));
+        // Equal numbers of parts that are not.
+        for (one, other) in [("1/6", "0.5/3"), ("1e-3", "1/1000"), ("2/10", "1/5"), ("1e-60/3", "10e-60/30")] {
+            assert_eq!((rate(one), hash(one)), (rate(other), hash(other)));
+        }
+        assert_ne!(hash("1/6"), hash("1/7"));
+        assert_eq!((Rate::try_from(0.1f32), Rate::try_from("10%")), (Ok(rate("0.1")), Ok(rate("0.1"))));
     }
 
     #[test]

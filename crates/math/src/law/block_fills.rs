@@ -3,13 +3,19 @@
 use super::{Blocked, Classic, InBlock, Law, Standard};
 use crate::error::out_of_range;
 use crate::{Fpr, Method, Result};
+use alloc::borrow::ToOwned;
+use alloc::boxed::Box;
+use alloc::format;
+use alloc::string::ToString;
 
 impl Blocked {
     /// The rate of one filter: the mean over its blocks of the rate in each. `blocks_with[x]` is the number of blocks with x set bits, for x from 0 to
     /// [`block_bits`](Self::block_bits). `None` for split blocks, whose rate their set bits do not determine.
     ///
-    /// Exact: a query's block is uniform whatever the filter holds, so this is the rate, and the sum is rounded outwards at every step (a relative width below
-    /// 1e-12). Errors for the wrong number of counts, or counts that are not those of all blocks. Some hundred microseconds.
+    /// Exact: a query's block is uniform whatever the filter holds, so this is the rate, and the sum is rounded outwards at every step (a relative width below 1e-12). Some hundred microseconds.
+    ///
+    /// # Errors
+    /// The wrong number of counts, or counts that are not those of all blocks.
     pub fn fpr_at_block_fills(&self, blocks_with: &[u64]) -> Result<Option<Fpr>> {
         let block_bits = self.block_bits();
         if blocks_with.len() as u64 != block_bits + 1 {

@@ -8,6 +8,7 @@ use crate::error::{check_bits, out_of_range};
 use crate::exact::enclosure::{Enclose, HashFloor};
 use crate::exact::work;
 use crate::{Fill, Fpr, Rate, Result};
+use alloc::{format, vec};
 
 /// How the probes of an item lie in its block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -40,15 +41,15 @@ pub struct Blocked {
 }
 
 impl Blocked {
-    /// Errors when bits or probes are out of range, `bits` is not a multiple of `block_bits`, or the probes do not fit the block: at most `block_bits` distinct ones, and
-    /// exactly one a word of split blocks.
-    ///
     /// ```
     /// use truebloom_math::{Law, law::{Blocked, InBlock}};
     /// let law = Blocked::new(9_933_312, 512, InBlock::Distinct, 7)?;
     /// assert!(law.fpr(1_000_000)?.upper < 0.01);
     /// # Ok::<(), truebloom_math::Error>(())
     /// ```
+    ///
+    /// # Errors
+    /// When bits or probes are out of range, `bits` is not a multiple of `block_bits`, or the probes do not fit the block: at most `block_bits` distinct ones, and exactly one a word of split blocks.
     pub fn new(bits: u64, block_bits: u64, in_block: InBlock, probes: u32) -> Result<Blocked> {
         check_bits(bits)?;
         if block_bits == 0 || !bits.is_multiple_of(block_bits) {

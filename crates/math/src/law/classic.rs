@@ -15,7 +15,9 @@ pub struct Classic {
 }
 
 impl Classic {
-    /// Errors when bits or probes are out of range, or probes exceed bits.
+    ///
+    /// # Errors
+    /// When bits or probes are out of range, or probes exceed bits.
     pub fn new(bits: u64, probes: u32) -> Result<Classic> {
         Variant::Classic.check(bits, probes)?;
         Ok(Classic { bits, probes })

@@ -163,7 +163,7 @@ pub fn theorem_7_2(queries: u64, items: u64, probes: u32, lambda: f64, delta: f6
 /// over filters the variance is larger by `Q Var R`.
 pub fn hits_normal(queries: u64, rate: f64, hits: f64) -> f64 {
     let (mean, variance) = (queries as f64 * rate, queries as f64 * rate * (1.0 - rate));
-    libm::exp(-(hits - mean) * (hits - mean) / (2.0 * variance)) / libm::sqrt(2.0 * std::f64::consts::PI * variance)
+    libm::exp(-(hits - mean) * (hits - mean) / (2.0 * variance)) / libm::sqrt(2.0 * core::f64::consts::PI * variance)
 }
 
 /// What both approximate, exactly, for the queries of one filter whose rate is R: hits are independent, so binomial. Over filters they are a mixture of these.
@@ -173,5 +173,5 @@ pub fn hits_of_one_filter(queries: u64, rate: f64, hits: u64) -> f64 {
 
 /// The rule of thumb that ends section 6, corrected: the 1/n term is below a share epsilon of the rate unless `c >= (log2(n epsilon / (ln 2)^5) - 1.0131) / 2` (erratum K8).
 pub fn negligible_up_to(items: u64, share: f64) -> f64 {
-    (libm::log2(items as f64 * share / libm::pow(std::f64::consts::LN_2, 5.0)) - 1.0131) / 2.0
+    (libm::log2(items as f64 * share / libm::pow(core::f64::consts::LN_2, 5.0)) - 1.0131) / 2.0
 }

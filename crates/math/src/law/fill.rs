@@ -6,6 +6,8 @@ use crate::exact::work;
 use crate::law::inclusion::{Inclusion, Items};
 use crate::tails::bernoulli::bennett;
 use crate::{Error, Result};
+use alloc::vec;
+use alloc::vec::Vec;
 
 /// The number of set bits of a filter that holds a given number of distinct items: exact mean and variance, and proven bounds of its tails.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -15,6 +15,8 @@ use crate::exact::enclosure::{Enclose, Enclosure};
 use crate::exact::fixed::{self, Divisor, Product};
 use crate::exact::work;
 use crate::{Error, Result};
+use alloc::vec;
+use alloc::vec::Vec;
 
 /// The query's positions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -310,8 +312,8 @@ impl Enclose for Inclusion {
 
 /// `log2` of about the largest share that one load of a block has in a rate: the Poisson probability of the load times the rate there, over loads that double.
 fn heaviest_load(items: f64, mean: f64, rate: impl Fn(f64) -> f64) -> f64 {
-    let poisson = |load: f64| (load * libm::log(mean) - mean - libm::lgamma(load + 1.0)) / std::f64::consts::LN_2;
-    let doubled = (0..64).map(|power| libm::scalbn(1.0, power)).chain([mean.floor().max(1.0)]);
+    let poisson = |load: f64| (load * libm::log(mean) - mean - libm::lgamma(load + 1.0)) / core::f64::consts::LN_2;
+    let doubled = (0..64).map(|power| libm::scalbn(1.0, power)).chain([libm::floor(mean).max(1.0)]);
     doubled.filter(|load| *load <= items).map(|load| poisson(load) + rate(load)).fold(f64::NEG_INFINITY, f64::max)
 }
 

@@ -19,6 +19,8 @@ use crate::exact::enclosure::{Enclose, Enclosure};
 use crate::exact::fixed::{self, Divisor, Product};
 use crate::exact::work;
 use crate::{Error, Result};
+use alloc::vec;
+use alloc::vec::Vec;
 
 /// How a query chooses its positions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

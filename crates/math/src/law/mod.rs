@@ -22,6 +22,9 @@ mod standard;
 mod two_blocks;
 mod unproven;
 
+use alloc::boxed::Box;
+use alloc::vec::Vec;
+use alloc::{format, vec};
 pub use blocked::{Blocked, InBlock};
 pub use classic::Classic;
 pub use double::{Double, Offsets, Step};
@@ -35,10 +38,10 @@ use crate::error::{check_bits, check_probes, out_of_range};
 use crate::exact::enclosure::{Enclose, HashFloor};
 use crate::exact::work;
 use crate::{Error, Fpr, Rate, Result};
+use core::fmt;
+use core::str::FromStr;
 use inclusion::{Inclusion, Items, Query};
 use slices::Slices;
-use std::fmt;
-use std::str::FromStr;
 
 /// The law of a filter with given bits and probes.
 ///
@@ -58,7 +61,7 @@ use std::str::FromStr;
 ///     fn fill(&self, _: u64) -> Result<Option<Fill>> { Ok(None) }
 /// }
 /// ```
-pub trait Law: sealed::Sealed {
+pub trait Law: sealed::Sealed + Send + Sync {
     /// Number of bits m of the filter.
     fn bits(&self) -> u64;
 
@@ -150,8 +153,10 @@ impl Variant {
         }
     }
 
-    /// The law for `bits` and `probes`. Errors when they are out of range: bits from 1 to 2^62, probes from 1 to 100,000, and probes at most
-    /// bits where positions are distinct or sliced.
+    /// The law for `bits` and `probes`.
+    ///
+    /// # Errors
+    /// When they are out of range: bits from 1 to 2^62, probes from 1 to 100,000, and probes at most bits where positions are distinct or sliced.
     pub fn law(self, bits: u64, probes: u32) -> Result<Box<dyn Law>> {
         Ok(match self {
             Variant::Standard => Box::new(Standard::new(bits, probes)?),
@@ -188,8 +193,7 @@ impl Variant {
 
     /// The expected false-positive rate of `items` distinct items in `bits` bits with `probes` probes.
     ///
-    /// Exact: proven for all parameters, the ends at most two `f64` apart. A few microseconds at ordinary parameters, below a millisecond up to 64
-    /// probes and 2^40 bits. Errors for parameters out of range, and [`Error::TooCostly`] far outside of those.
+    /// Exact: proven for all parameters, the ends at most two `f64` apart. A few microseconds at ordinary parameters, below a millisecond up to 64 probes and 2^40 bits.
     ///
     /// ```
     /// use truebloom_math::Variant;
@@ -198,6 +202,9 @@ impl Variant {
     /// assert_eq!(format!("{:.6e}", fpr.value), "1.000879e-2");
     /// # Ok::<(), truebloom_math::Error>(())
     /// ```
+    ///
+    /// # Errors
+    /// Parameters out of range, and [`Error::TooCostly`] far outside of those.
     pub fn fpr(self, bits: u64, items: u64, probes: u32) -> Result<Fpr> {
         let _work = work::begin();
         self.check(bits, probes)?;

@@ -10,7 +10,9 @@ use crate::exact::modular::{divisors_up_to, gcd, totient};
 use crate::exact::work;
 use crate::law::convergence::{limit_rate, partition_constant};
 use crate::{Fill, Fpr, Method, Rate, Result};
-use std::collections::BTreeMap;
+use alloc::collections::BTreeMap;
+use alloc::vec;
+use alloc::vec::Vec;
 
 /// The law of the partition scheme (Kirsch and Mitzenmacher, sections 3 and 5.1), for slices of any size m', prime or not.
 ///
@@ -24,8 +26,6 @@ pub struct PartitionDouble {
 }
 
 impl PartitionDouble {
-    /// Errors when the bits of all slices together, or the probes, are out of range.
-    ///
     /// ```
     /// use truebloom_math::Law;
     /// use truebloom_math::law::PartitionDouble;
@@ -33,6 +33,9 @@ impl PartitionDouble {
     /// assert_eq!(format!("{:.6}", fpr.value), "0.021569");
     /// # Ok::<(), truebloom_math::Error>(())
     /// ```
+    ///
+    /// # Errors
+    /// When the bits of all slices together, or the probes, are out of range.
     pub fn new(slice_bits: u64, probes: u32) -> Result<PartitionDouble> {
         check_probes(probes)?;
         match slice_bits.checked_mul(u64::from(probes)) {
@@ -144,7 +147,7 @@ impl Sets {
             let shared = |other: u64| {
                 self.orders.iter().enumerate().filter(|order| other % order.1.0 == kind % order.1.0).map(|(r, _)| 1u32 << r).sum()
             };
-            let met = |kinds: std::ops::Range<u64>| sums(&kinds.map(shared).collect::<Vec<u32>>(), |met, shared| met | shared);
+            let met = |kinds: core::ops::Range<u64>| sums(&kinds.map(shared).collect::<Vec<u32>>(), |met, shared| met | shared);
             let (low, high) = (met(0..kind / 2), met(kind / 2..kind));
             let none = steps.len() - 1;
             for set in 0..1usize << kind {

@@ -7,6 +7,7 @@ use super::{Law, Variant};
 use crate::error::out_of_range;
 use crate::exact::work;
 use crate::{Fill, Fpr, Rate, Result};
+use alloc::format;
 
 /// The law of one uniform position in each of k slices of `bits / probes` bits; the first `bits mod probes` slices are one bit longer.
 ///
@@ -19,7 +20,9 @@ pub struct Partitioned {
 }
 
 impl Partitioned {
-    /// Errors when bits or probes are out of range, or probes exceed bits.
+    ///
+    /// # Errors
+    /// When bits or probes are out of range, or probes exceed bits.
     pub fn new(bits: u64, probes: u32) -> Result<Partitioned> {
         Variant::Partitioned.check(bits, probes)?;
         Ok(Partitioned { bits, probes })

@@ -6,6 +6,8 @@ use crate::exact::enclosure::{Enclose, Enclosure};
 use crate::exact::fixed::{self, Divisor, Product};
 use crate::exact::work;
 use crate::{Error, Fpr, Result};
+use alloc::vec;
+use alloc::vec::Vec;
 
 /// The product of `numerator / denominator` over all ratios, each to its power; no ratio above 1.
 #[derive(Clone, Debug)]

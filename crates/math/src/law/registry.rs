@@ -3,8 +3,10 @@
 use crate::error::out_of_range;
 use crate::law::{Blocked, Classic, Double, InBlock, Law, Offsets, PartitionDouble, Partitioned, Standard, Step};
 use crate::{Error, Result, Variant};
-use std::fmt;
-use std::str::FromStr;
+use alloc::boxed::Box;
+use alloc::format;
+use core::fmt;
+use core::str::FromStr;
 
 /// Bits of a block of [`SchemeId::Blocked`]: a cache line.
 pub const BLOCK_BITS: u64 = 512;
@@ -38,6 +40,8 @@ pub enum SchemeId {
 
 /// Where the positions of a key lie.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(rename_all = "snake_case"))]
 #[non_exhaustive]
 pub enum Layout {
     /// Anywhere in the filter.
@@ -131,8 +135,7 @@ impl SchemeId {
         matches!(self, SchemeId::Standard | SchemeId::Classic | SchemeId::Partitioned | SchemeId::PartitionDouble)
     }
 
-    /// Its law for `bits` bits in all. Errors when bits or probes are out of range, when `partition-double` cannot share the bits equally among its slices, and when
-    /// the bits of `blocked` are not a multiple of [`BLOCK_BITS`].
+    /// Its law for `bits` bits in all.
     ///
     /// ```
     /// use truebloom_math::SchemeId;
@@ -140,6 +143,9 @@ impl SchemeId {
     /// assert_eq!(format!("{:.9}", law.fpr(60)?.value), "0.020964506");
     /// # Ok::<(), truebloom_math::Error>(())
     /// ```
+    ///
+    /// # Errors
+    /// When bits or probes are out of range, when `partition-double` cannot share the bits equally among its slices, and when the bits of `blocked` are not a multiple of [`BLOCK_BITS`].
     pub fn law(self, bits: u64, probes: u32) -> Result<Box<dyn Law>> {
         if let Some(law) = self.double(bits, probes)? {
             return Ok(Box::new(law));

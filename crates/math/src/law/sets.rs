@@ -7,7 +7,10 @@ use crate::exact::work;
 use crate::law::inclusion::{Inclusion, Items, Query};
 use crate::law::mixture::{Mixture, Positions};
 use crate::{Error, Fpr, Result, Variant};
-use std::str::FromStr;
+use alloc::boxed::Box;
+use alloc::format;
+use alloc::vec::Vec;
+use core::str::FromStr;
 
 /// How filters of the same bits, probes and seed are combined, bit by bit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -40,9 +43,8 @@ impl FromStr for SetOp {
 
 /// The expected rate of the union or intersection of filters that hold disjoint sets of so many `items`, for keys in none of the sets.
 ///
-/// The union is the filter of all items together. The intersection of standard filters is a mixture over the number of different positions of the query, which
-/// makes it slightly more than the product of the rates; for distinct and for sliced positions the number is fixed, and it is the product. Exact, ends at most two `f64`
-/// apart. Errors for parameters out of range, an empty list, or a sum of items from 2^64 on.
+/// The union is the filter of all items together. The intersection of standard filters is a mixture over the number of different positions of the query, which makes it slightly more than the
+/// product of the rates; for distinct and for sliced positions the number is fixed, and it is the product. Exact, ends at most two `f64` apart.
 ///
 /// ```
 /// use truebloom_math::{Variant, sets};
@@ -51,6 +53,9 @@ impl FromStr for SetOp {
 /// assert!(both.lower > one.upper * other.upper);
 /// # Ok::<(), truebloom_math::Error>(())
 /// ```
+///
+/// # Errors
+/// Parameters out of range, an empty list, or a sum of items from 2^64 on.
 pub fn set_fpr(op: SetOp, variant: Variant, bits: u64, probes: u32, items: &[u64]) -> Result<Fpr> {
     let _work = work::begin();
     variant.check(bits, probes)?;
@@ -99,8 +104,11 @@ pub struct SetSizes<T> {
 
 /// Point estimates from the set bits of two filters of the same bits, probes and seed, and of their OR: method of moments for each of the three, then arithmetic.
 ///
-/// `None` stands for what a full filter leaves open; a similarity of two empty sets is 1. Estimates that would be negative are 0, since `|A| + |B|` scatters around
-/// `|A or B|`. No bias correction: use intervals ([`intervals`]) for claims. For the partitioned filter the slices must be equal. Errors for impossible counts.
+/// `None` stands for what a full filter leaves open; a similarity of two empty sets is 1. Estimates that would be negative are 0, since `|A| + |B|` scatters around `|A or B|`. No bias
+/// correction: use intervals ([`intervals`]) for claims. For the partitioned filter the slices must be equal.
+///
+/// # Errors
+/// Impossible counts.
 pub fn sizes(variant: Variant, bits: u64, probes: u32, ones_a: u64, ones_b: u64, ones_union: u64) -> Result<SetSizes<Option<f64>>> {
     let _work = work::begin();
     variant.check(bits, probes)?;

@@ -1,8 +1,11 @@
 //! Filling filters with ideal hashes and asking strangers of them, where no law gives the rate.
 
+use crate::exact::power::power;
 pub use crate::exact::random::SplitMix64;
 use crate::exact::random::mix;
 use crate::{Fpr, Method, binomial};
+use alloc::vec;
+use alloc::vec::Vec;
 
 /// How a key takes its positions.
 pub trait Positions {
@@ -46,8 +49,8 @@ impl Simulation {
         let queries = filters * each;
         let rate = total as f64 / queries as f64;
         let (low, high) = binomial::interval(total, queries, 0.99);
-        let squares: f64 = hits.iter().map(|hits| (*hits as f64 / each as f64 - rate).powi(2)).sum();
-        let error = 3.0 * (squares / (filters as f64 * (filters as f64 - 1.0))).sqrt();
+        let squares: f64 = hits.iter().map(|hits| power(*hits as f64 / each as f64 - rate, 2)).sum();
+        let error = 3.0 * libm::sqrt(squares / (filters as f64 * (filters as f64 - 1.0)));
         let (mut low, mut high) = (low.min(rate - error), high.max(rate + error));
         let (usual, agreeing) = most_frequent(hits);
         if filters - agreeing <= FEW {

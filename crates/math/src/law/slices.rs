@@ -5,6 +5,8 @@ use crate::exact::enclosure::{Enclose, Enclosure};
 use crate::exact::fixed::{self, Divisor, Product};
 use crate::exact::work;
 use crate::{Error, Result};
+use alloc::vec;
+use alloc::vec::Vec;
 
 /// `k` slices, one draw of an item in each: the product over slices of `1 - (1 - 1/size)^n`. Exact for any sizes, since the slices are
 /// independent and each holds `n` throws.

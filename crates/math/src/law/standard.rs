@@ -6,6 +6,7 @@ use super::{Law, Variant};
 use crate::error::out_of_range;
 use crate::exact::work;
 use crate::{Fill, Fpr, Rate, Result};
+use alloc::format;
 
 /// The law of k independent uniform positions, for items and queries alike: what a filter with k independent hash functions obeys.
 ///
@@ -18,7 +19,9 @@ pub struct Standard {
 }
 
 impl Standard {
-    /// Errors when bits or probes are out of range; probes may exceed bits.
+    ///
+    /// # Errors
+    /// When bits or probes are out of range; probes may exceed bits.
     pub fn new(bits: u64, probes: u32) -> Result<Standard> {
         Variant::Standard.check(bits, probes)?;
         Ok(Standard { bits, probes })

@@ -13,6 +13,8 @@ use crate::exact::enclosure::{Enclose, Enclosure};
 use crate::exact::fixed::{self, Divisor, Product};
 use crate::exact::work;
 use crate::{Error, Result};
+use alloc::vec;
+use alloc::vec::Vec;
 
 /// Two queries of the different blocks of a law of at least two, after at least one item.
 pub(crate) struct TwoBlocks(pub(super) Inclusion);

@@ -6,6 +6,8 @@ use crate::exact::modular::gcd;
 use crate::law::convergence::limit_rate;
 use crate::law::simulation::{Positions, Simulation};
 use crate::{Fpr, Method};
+use alloc::vec;
+use alloc::vec::Vec;
 
 /// `h1 + i h2 + f(i)` modulo so many bits, on one array or in a slice for each probe.
 pub(super) struct Progression {
@@ -25,7 +27,7 @@ const STEPS: u64 = 40_000_000;
 const MOST_BITS: u64 = 1 << 25;
 
 /// Filters of a simulation, and the fewest that tell how they scatter.
-const FILTERS: std::ops::RangeInclusive<u64> = 32..=4_000;
+const FILTERS: core::ops::RangeInclusive<u64> = 32..=4_000;
 
 /// With fewer hits than this a simulation is not worth its name: 30% is all it tells.
 const FEWEST_HITS: u64 = 100;

@@ -13,6 +13,9 @@
 //! Method: validated. The trapezoid's error is bounded by the tail of that sum of Poissons, but the rounding of the integrand is only tested.
 
 use crate::exact::double::{DoubleDouble, ln_factorial};
+use crate::exact::power::power;
+use alloc::vec;
+use alloc::vec::Vec;
 
 /// The largest numbers of throws and bits: beyond, not even thirty digits are enough.
 pub(crate) const MAX_THROWS: u128 = 1 << 53;
@@ -61,7 +64,7 @@ impl Contour {
         let ln_bits = DoubleDouble::of(u128::from(bits)).ln();
         let common = ln_factorial(bits).plus(ln_factorial(throws)).minus(n.times(ln_bits));
         let mut factorial = DoubleDouble::ONE;
-        let terms = std::array::from_fn(|i| {
+        let terms = core::array::from_fn(|i| {
             let order = 2.0 * (i + 1) as f64;
             factorial = factorial.scaled(order - 1.0).scaled(order);
             let (top, bottom) = BERNOULLI[i];
@@ -190,14 +193,14 @@ fn expansion(r: f64) -> [f64; ORDERS] {
 
 /// Riemann's zeta at an even number.
 fn zeta(s: i32) -> f64 {
-    const PI: f64 = std::f64::consts::PI;
+    const PI: f64 = core::f64::consts::PI;
     match s {
         2 => PI * PI / 6.0,
-        4 => PI.powi(4) / 90.0,
-        6 => PI.powi(6) / 945.0,
-        8 => PI.powi(8) / 9450.0,
+        4 => power(PI, 4) / 90.0,
+        6 => power(PI, 6) / 945.0,
+        8 => power(PI, 8) / 9450.0,
         // What is left out is below 7^-10 / 6, some 1e-9 of a term that is itself below 1e-9 of the first.
-        _ => 1.0 + [2.0f64, 3.0, 4.0, 5.0, 6.0, 7.0].iter().map(|base| base.powi(-s)).sum::<f64>(),
+        _ => 1.0 + [2.0f64, 3.0, 4.0, 5.0, 6.0, 7.0].iter().map(|base| 1.0 / power(*base, s.unsigned_abs())).sum::<f64>(),
     }
 }
 
@@ -211,7 +214,7 @@ fn integral(n: f64, x: f64, repeats: f64, r: f64) -> f64 {
     // Odd, so that no point falls on the far side.
     let points = if expanded { 10.0 * sigma + 60.0 } else { 12.0 * sigma + 80.0 };
     let points = 2.0 * libm::floor(points / 2.0) + 1.0;
-    let step = 2.0 * std::f64::consts::PI / points;
+    let step = 2.0 * core::f64::consts::PI / points;
     let terms = if expanded { expansion(r) } else { [0.0; ORDERS] };
     let powers = if !expanded && r < 1.0 { powers(r) } else { Vec::new() };
     let mut sum = 0.5;
@@ -267,7 +270,7 @@ fn small_circle(powers: &[(f64, f64)], t: f64) -> (f64, f64) {
 /// `ln((e^z - 1) / z)` as `(coefficient r^i, i)` of its powers `z^i`, for r below 1, until they no longer matter.
 fn powers(r: f64) -> Vec<(f64, f64)> {
     let mut list = vec![(r / 2.0, 1.0)];
-    let ratio = -(r / (2.0 * std::f64::consts::PI)) * (r / (2.0 * std::f64::consts::PI));
+    let ratio = -(r / (2.0 * core::f64::consts::PI)) * (r / (2.0 * core::f64::consts::PI));
     let mut power = 1.0;
     for j in 1..=16 {
         power *= ratio;

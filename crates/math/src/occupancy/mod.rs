@@ -24,6 +24,8 @@ mod sample;
 pub(crate) mod tails;
 pub(crate) mod thinning;
 
+use alloc::vec::Vec;
+use alloc::{format, vec};
 pub use pmf::Pmf;
 pub use tails::{Probability, Quantile};
 
@@ -58,7 +60,10 @@ pub struct Occupancy {
 }
 
 impl Occupancy {
-    /// The set bits of a standard filter: `items probes` independent throws. Errors for bits or probes out of range.
+    /// The set bits of a standard filter: `items probes` independent throws.
+    ///
+    /// # Errors
+    /// Bits or probes out of range.
     pub fn standard(bits: u64, items: u64, probes: u32) -> Result<Occupancy> {
         Variant::Standard.check(bits, probes)?;
         check_probes(probes)?;
@@ -66,7 +71,10 @@ impl Occupancy {
         Ok(Occupancy { bits, departments: vec![merged(&committees)] })
     }
 
-    /// The set bits of a classic filter: `items` committees of `probes` distinct bits. Errors for bits or probes out of range, or probes above bits.
+    /// The set bits of a classic filter: `items` committees of `probes` distinct bits.
+    ///
+    /// # Errors
+    /// Bits or probes out of range, or probes above bits.
     pub fn classic(bits: u64, items: u64, probes: u32) -> Result<Occupancy> {
         Variant::Classic.check(bits, probes)?;
         let committees = [Committees { size: u64::from(probes), count: u128::from(items) }];
@@ -75,7 +83,10 @@ impl Occupancy {
 
     /// The bits hit by at least one of several committees, given as `(size, count)`: Burns (18)-(23).
     ///
-    /// Errors for bits out of range, and for a size of 0 or above bits. A count of 0 and an empty list are no committees: no bit is hit.
+    /// A count of 0 and an empty list are no committees: no bit is hit.
+    ///
+    /// # Errors
+    /// Bits out of range, and for a size of 0 or above bits.
     pub fn union(bits: u64, committees: &[(u64, u64)]) -> Result<Occupancy> {
         check_bits(bits)?;
         Ok(Occupancy { bits, departments: vec![department(bits, committees)?] })
@@ -84,7 +95,8 @@ impl Occupancy {
     /// The bits hit in every department; each department is a list of committees `(size, count)` as in [`Occupancy::union`]: Burns (24)-(42), of which (38) is
     /// printed with a wrong sign.
     ///
-    /// Errors as for [`Occupancy::union`], and when there is no department.
+    /// # Errors
+    /// As for [`Occupancy::union`], and when there is no department.
     pub fn intersection<D: AsRef<[(u64, u64)]>>(bits: u64, departments: &[D]) -> Result<Occupancy> {
         check_bits(bits)?;
         if departments.is_empty() {

@@ -7,6 +7,8 @@ use crate::exact::fixed::{self, Divisor, Product};
 use crate::exact::work;
 use crate::law::inclusion::{MAX_DIGITS, MAX_WORK};
 use crate::{Error, Result};
+use alloc::vec::Vec;
+use alloc::{format, vec};
 
 /// The highest order of a moment.
 const MAX_ORDER: u32 = 1_000;
@@ -16,6 +18,9 @@ const FAR_DIGITS: u64 = 8_000;
 
 impl Occupancy {
     /// The expected number of set bits; relative error below 1e-15. Burns (44) with its correction, Grandi (7) and (13). Microseconds at any size.
+    ///
+    /// # Errors
+    /// Moments that take too much work.
     pub fn mean(&self) -> Result<f64> {
         let _work = work::begin();
         Ok(self.bits as f64 * self.all_hit(1)?)
@@ -23,6 +28,9 @@ impl Occupancy {
 
     /// The variance of the number of set bits; relative error below 1e-15: `m h_1 + m (m-1) h_2 - m^2 h_1^2`, with `h_j` the probability that `j` given bits are
     /// set. Grandi (8) and (14); Burns (43) and (50) are misprinted. Microseconds at any size; 0 where it is below the range of `f64`.
+    ///
+    /// # Errors
+    /// Moments that take too much work.
     pub fn variance(&self) -> Result<f64> {
         let _work = work::begin();
         let (least, most) = self.support();
@@ -45,8 +53,11 @@ impl Occupancy {
         }
     }
 
-    /// `E[X^r]` for an order r from 1 to 1,000, as the sum over j of Stirling numbers of the second kind times factorial moments, all positive; relative error
-    /// below `1e-15 (r + 2)`. Burns (10) and (17). Work grows with the fourth power of r; errors where the moment is too large for an `f64`.
+    /// `E[X^r]` for an order r from 1 to 1,000, as the sum over j of Stirling numbers of the second kind times factorial moments, all positive; relative error below `1e-15 (r + 2)`. Burns (10) and
+    /// (17). Work grows with the fourth power of r.
+    ///
+    /// # Errors
+    /// Where the moment is too large for an `f64`.
     pub fn raw_moment(&self, order: u32) -> Result<f64> {
         let _work = work::begin();
         check_order(order)?;
@@ -69,8 +80,11 @@ impl Occupancy {
         finite(sum, order)
     }
 
-    /// `E[X .. (X-r+1)]` for an order r from 1 to 1,000: `m (m-1) .. (m-r+1)` times the probability that r given bits are all set; relative error below
-    /// `1e-15 (r + 2)`. Burns (9), (16), (37) and (41). Errors where the moment is too large for an `f64`.
+    /// `E[X .. (X-r+1)]` for an order r from 1 to 1,000: `m (m-1) .. (m-r+1)` times the probability that r given bits are all set; relative error below `1e-15 (r + 2)`. Burns (9), (16), (37)
+    /// and (41).
+    ///
+    /// # Errors
+    /// Where the moment is too large for an `f64`.
     pub fn factorial_moment(&self, order: u32) -> Result<f64> {
         let _work = work::begin();
         check_order(order)?;
@@ -83,6 +97,9 @@ impl Occupancy {
     }
 
     /// `E[C(X, r)]` for an order r from 1 to 1,000: the factorial moment over `r!`. Relative error below `2e-15 (r + 2)`. Burns (33) and (36).
+    ///
+    /// # Errors
+    /// Where the moment is too large for an `f64`, or takes too much work.
     pub fn binomial_moment(&self, order: u32) -> Result<f64> {
         let _work = work::begin();
         check_order(order)?;

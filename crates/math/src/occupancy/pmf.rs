@@ -6,6 +6,8 @@ use super::thinning::{self, Budget, Precision, Stretch, too_costly};
 use crate::error::out_of_range;
 use crate::exact::work;
 use crate::{Method, Result};
+use alloc::vec;
+use alloc::vec::Vec;
 
 /// Throws up to which the standard law is walked; the contour is faster beyond.
 pub(super) const WALKED_THROWS: u128 = 256;
@@ -39,8 +41,10 @@ pub struct Pmf {
 impl Occupancy {
     /// The probability of each number of set bits, index 0 to `bits`.
     ///
-    /// Relative error at most 1e-12 for every probability above 1e-280; smaller ones may be given as 0. By a positive recurrence (work: committees times the width of
-    /// the law times the size), or, for more than some hundred single throws, by contour integrals (3 microseconds a probability). Errors with
+    /// Relative error at most 1e-12 for every probability above 1e-280; smaller ones may be given as 0. By a positive recurrence (work: committees times the width of the law times the size), or, for
+    /// more than some hundred single throws, by contour integrals (3 microseconds a probability).
+    ///
+    /// # Errors
     /// [`crate::Error::LawTooCostly`] above 2^27 bits, and where the recurrence would take more than some seconds.
     pub fn pmf(&self) -> Result<Vec<f64>> {
         let _work = work::begin();
@@ -61,6 +65,9 @@ impl Occupancy {
     /// assert!(pmf.probabilities.len() < 2_500 && pmf.left_out < 1e-18);
     /// # Ok::<(), truebloom_math::Error>(())
     /// ```
+    ///
+    /// # Errors
+    /// As [`pmf`](Occupancy::pmf).
     pub fn pmf_window(&self) -> Result<Pmf> {
         let _work = work::begin();
         self.part(1e-20)
@@ -68,6 +75,9 @@ impl Occupancy {
 
     /// The probability of exactly `ones` set bits; relative error at most 1e-12 above 1e-280. 0 where impossible. Microseconds for the standard law at any size to 2^53
     /// bits and throws; otherwise the cost of [`Occupancy::pmf_window`].
+    ///
+    /// # Errors
+    /// As [`pmf`](Self::pmf).
     pub fn probability(&self, ones: u64) -> Result<f64> {
         let _work = work::begin();
         let (least, most) = self.support();
@@ -90,8 +100,10 @@ impl Occupancy {
 
     /// `E[z^X]` for a finite z of either sign: Burns (5), (20) and (28).
     ///
-    /// By summing [`Occupancy::pmf`], at its cost: relative error at most 2e-12 for z of 0 or more; below 0 the terms alternate, and the error is at most 2e-12 of the value
-    /// at |z|. Errors where the value is beyond an `f64`, or rests on probabilities below 1e-280.
+    /// By summing [`Occupancy::pmf`], at its cost: relative error at most 2e-12 for z of 0 or more; below 0 the terms alternate, and the error is at most 2e-12 of the value at |z|.
+    ///
+    /// # Errors
+    /// Where the value is beyond an `f64`, or rests on probabilities below 1e-280.
     pub fn generating_function(&self, z: f64) -> Result<f64> {
         let _work = work::begin();
         if !z.is_finite() {

@@ -3,6 +3,7 @@
 use super::Occupancy;
 use super::thinning::too_costly;
 use crate::Result;
+use alloc::vec;
 
 /// Draws that one sample may take: a second or so.
 const MAX_DRAWS: f64 = 1e7;
@@ -10,8 +11,7 @@ const MAX_DRAWS: f64 = 1e7;
 impl Occupancy {
     /// One number of set bits, drawn exactly from the law by throwing: `words` must give uniform and independent 64-bit words.
     ///
-    /// Work: one draw a throw, and for a committee as many draws as it has members, or as it leaves out. Memory: one byte a bit. Errors with
-    /// [`crate::Error::LawTooCostly`] above some 10^7 draws (a member of a committee counts as four) or 10^8 bits.
+    /// Work: one draw a throw, and for a committee as many draws as it has members, or as it leaves out. Memory: one byte a bit.
     ///
     /// ```
     /// use truebloom_math::occupancy::Occupancy;
@@ -26,6 +26,9 @@ impl Occupancy {
     /// assert!((4..=40).contains(&ones));
     /// # Ok::<(), truebloom_math::Error>(())
     /// ```
+    ///
+    /// # Errors
+    /// [`crate::Error::LawTooCostly`] above some 10^7 draws (a member of a committee counts as four) or 10^8 bits.
     pub fn sample(&self, words: &mut impl FnMut() -> u64) -> Result<u64> {
         let all = self.departments.iter().flatten();
         // Members are remembered; those who are left out are taken from a list of all.
@@ -67,7 +70,7 @@ fn mark(marked: &mut [bool], size: u64, words: &mut impl FnMut() -> u64) {
         marked[below(bits, words) as usize] = true;
         return;
     }
-    let mut chosen = std::collections::HashSet::new();
+    let mut chosen = alloc::collections::BTreeSet::new();
     for last in bits - size..bits {
         let position = below(last + 1, words);
         let position = if chosen.insert(position) { position } else { last };

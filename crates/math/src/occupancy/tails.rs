@@ -75,8 +75,10 @@ impl Effort {
 impl Occupancy {
     /// The probability of at most `ones` set bits.
     ///
-    /// Summed at sizes where that takes at most half a second, keeping the relative precision of the smaller tail; beyond, a proven bound. Microseconds to half a
-    /// second. Errors only if the moments do.
+    /// Summed at sizes where that takes at most half a second, keeping the relative precision of the smaller tail; beyond, a proven bound. Microseconds to half a second.
+    ///
+    /// # Errors
+    /// Only if the moments do.
     pub fn cdf(&self, ones: u64) -> Result<Probability> {
         let _work = work::begin();
         if (ones as f64) < self.mean()? {
@@ -89,6 +91,9 @@ impl Occupancy {
     }
 
     /// The probability of at least `ones` set bits; see [`Occupancy::cdf`].
+    ///
+    /// # Errors
+    /// As [`cdf`](Occupancy::cdf).
     pub fn at_least(&self, ones: u64) -> Result<Probability> {
         let _work = work::begin();
         match ones.checked_sub(1) {
@@ -110,6 +115,9 @@ impl Occupancy {
     /// assert!(median.upper - median.lower < 4);
     /// # Ok::<(), truebloom_math::Error>(())
     /// ```
+    ///
+    /// # Errors
+    /// A probability not strictly between 0 and 1; for an [`Occupancy`](crate::occupancy::Occupancy), also moments that take too much work.
     pub fn quantile(&self, p: f64) -> Result<Quantile> {
         let _work = work::begin();
         check_level(p)?;
@@ -125,7 +133,10 @@ impl Occupancy {
         Ok(Quantile { lower: first(&|cdf| cdf.upper >= p), upper: first(&|cdf| cdf.lower >= p), method: Method::Bound })
     }
 
-    /// The same by summing the law; two ends differ only where P(X <= x) is within rounding of p. Up to some seconds; errors with [`Error::LawTooCostly`] beyond.
+    /// The same by summing the law; two ends differ only where P(X <= x) is within rounding of p. Up to some seconds.
+    ///
+    /// # Errors
+    /// [`Error::LawTooCostly`] beyond.
     pub fn exact_quantile(&self, p: f64) -> Result<Quantile> {
         let _work = work::begin();
         check_level(p)?;
@@ -339,7 +350,7 @@ impl Bounds {
         let (mut lower, mut upper) = (1.0 - safe(self.fill.at_least(x + 1)), safe(self.fill.at_most(x)));
         if self.deviation > 0.0 {
             let slack = 4.0 * f64::EPSILON * (self.fill.mean + x as f64);
-            let normal = |distance: f64| 0.5 * libm::erfc(-distance / self.deviation * std::f64::consts::FRAC_1_SQRT_2);
+            let normal = |distance: f64| 0.5 * libm::erfc(-distance / self.deviation * core::f64::consts::FRAC_1_SQRT_2);
             // P(X <= x) is also P(X < x + 1).
             lower = lower.max(normal((x + 1) as f64 - self.fill.mean - slack) - self.normal_error);
             upper = upper.min(normal(x as f64 - self.fill.mean + slack) + self.normal_error);

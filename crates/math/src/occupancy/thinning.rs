@@ -7,6 +7,8 @@
 use super::{Committees, Occupancy};
 use crate::exact::double::DoubleDouble;
 use crate::{Error, Result};
+use alloc::vec;
+use alloc::vec::Vec;
 
 /// Probabilities are kept times this power of two, so that the low halves of tiny ones do not underflow.
 const SCALE: i32 = 600;

@@ -35,6 +35,10 @@
 //! *Rounding.* The `phi_l` are sums of positive terms of a recurrence whose factors (`x/512`) are exact: relative error below `3 u` a ball and `u = 2^-53`, below 5e-12 for
 //! the 15,000 balls that are allowed. [`ROUNDING`] counts for that, the Poisson weights and the sums.
 
+use crate::exact::power::power;
+use alloc::vec;
+use alloc::vec::Vec;
+
 /// Bits of a block.
 const BITS: usize = crate::law::registry::BLOCK_BITS as usize;
 
@@ -83,7 +87,7 @@ struct Row {
     first: usize,
     law: Vec<f64>,
     /// Those that matter where a tilt is looked for.
-    core: std::ops::Range<usize>,
+    core: core::ops::Range<usize>,
 }
 
 impl Row {
@@ -136,7 +140,7 @@ impl BlockLaw {
                 for (slot, ((stays, enters), (before, old))) in next[first + 1..=end + 1].iter_mut().zip(parts) {
                     *slot = old * stays + before * enters;
                 }
-                std::mem::swap(&mut now, &mut next);
+                core::mem::swap(&mut now, &mut next);
                 // What is beside what was written is of two balls ago.
                 (now[first], last) = (0.0, end);
                 if let Some(above) = now.get_mut(end + 2) {
@@ -320,7 +324,7 @@ impl BlockLaw {
         let missing = beyond(mean, &weights) * (1.0 + 1e-9) * tilt.most;
         let grown = weights.iter().zip(&tilt.loads).map(|(weight, (growth, _))| weight * growth).sum::<f64>() * (1.0 + ROUNDING) + missing;
         let parts: Vec<f64> = weights.iter().zip(&tilt.loads).map(|(weight, (growth, _))| weight * (1.0 + growth)).collect();
-        let stirling = 0.5 * libm::log(2.0 * std::f64::consts::PI * n) + 1.0 / (12.0 * n);
+        let stirling = 0.5 * libm::log(2.0 * core::f64::consts::PI * n) + 1.0 / (12.0 * n);
         let constant = stirling + libm::log(local(&parts, b, missing)) - libm::log(left);
         // Rounding of the logarithms, below 1e-13 for each term; of the excess of zeta, whose leading digits cancel.
         let excess = lambda * (less_logarithm(zeta) * (1.0 + 1e-11) + 1e-30);
@@ -392,7 +396,7 @@ fn local(parts: &[f64], blocks: f64, missing: f64) -> f64 {
     let first = parts.iter().position(|part| *part > floor).unwrap_or(0);
     let last = parts.iter().rposition(|part| *part > floor).unwrap_or(0);
     let law: Vec<f64> = parts[first..=last].iter().map(|part| part / sum).collect();
-    let moment = |power: i32, about: f64| law.iter().enumerate().map(|(i, p)| p * (i as f64 - about).powi(power)).sum::<f64>();
+    let moment = |order: u32, about: f64| law.iter().enumerate().map(|(i, p)| p * power(i as f64 - about, order)).sum::<f64>();
     let mean = moment(1, 0.0);
     // What is left out lies beyond the last row, where probabilities fall by a third or more from load to load: to the fourth moment it adds at most twice its share at that distance.
     // It moves the mean and the other moments by less than the margins.
@@ -409,16 +413,16 @@ fn local(parts: &[f64], blocks: f64, missing: f64) -> f64 {
     if bent < 0.5 || start > end || end > 3.0 {
         return 1.0;
     }
-    let near = libm::sqrt(2.0 * std::f64::consts::PI / (blocks * variance * bent));
+    let near = libm::sqrt(2.0 * core::f64::consts::PI / (blocks * variance * bent));
     let middle = 2.0 * end * libm::exp(-a * bent);
-    let far = 2.0 * std::f64::consts::PI * libm::pow(highest(&law, end, libm::sqrt(2.0 * variance)), 0.5 * blocks);
-    ((near + middle + far) / (2.0 * std::f64::consts::PI) * (1.0 + 1e-8)).min(1.0)
+    let far = 2.0 * core::f64::consts::PI * libm::pow(highest(&law, end, libm::sqrt(2.0 * variance)), 0.5 * blocks);
+    ((near + middle + far) / (2.0 * core::f64::consts::PI) * (1.0 + 1e-8)).min(1.0)
 }
 
 /// An upper bound of the squared characteristic function from `start` to pi.
 fn highest(law: &[f64], start: f64, slope: f64) -> f64 {
-    let points = (4.0 * slope * (std::f64::consts::PI - start)).ceil().max(1.0);
-    let step = (std::f64::consts::PI - start) / points;
+    let points = libm::ceil(4.0 * slope * (core::f64::consts::PI - start)).max(1.0);
+    let step = (core::f64::consts::PI - start) / points;
     let square = |s: f64| {
         let (turn_re, turn_im) = (libm::cos(s), libm::sin(s));
         // Horner's scheme in exp(is).

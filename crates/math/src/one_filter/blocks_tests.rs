@@ -241,7 +241,7 @@ fn the_highest_value_is_above_all_and_near_the_largest() {
                     law.iter().enumerate().flat_map(|(i, p)| law.iter().enumerate().map(move |(j, q)| (p * q, i as f64 - j as f64)));
                 pairs.map(|(p, apart)| p * libm::cos(apart * s)).sum()
             };
-            let largest = (0..=2_000).map(|i| square(start + f64::from(i) / 2_000.0 * (std::f64::consts::PI - start))).fold(0.0, f64::max);
+            let largest = (0..=2_000).map(|i| square(start + f64::from(i) / 2_000.0 * (core::f64::consts::PI - start))).fold(0.0, f64::max);
             let found = highest(law, start, slope);
             // Half a step of a quarter of the slope's inverse.
             assert!(found >= largest && found <= (largest + 0.13).min(1.0), "{law:?} from {start}: {found} {largest}");
@@ -292,7 +292,7 @@ fn loads_beyond_the_rows_are_counted() {
     let expected = |allowed: f64, times: f64| {
         let grown = inside + times * tail(lambda * zeta) * libm::expm1(t);
         let constant =
-            0.5 * libm::log(2.0 * std::f64::consts::PI * n) + 1.0 / (12.0 * n) - libm::log(allowed - b * times * tail(most_load));
+            0.5 * libm::log(2.0 * core::f64::consts::PI * n) + 1.0 / (12.0 * n) - libm::log(allowed - b * times * tail(most_load));
         (constant + b * (libm::log1p(grown) + lambda * (zeta - 1.0 - libm::log(zeta)))) / (t * b)
     };
     for times in [1.5, 2.0, 4.0] {

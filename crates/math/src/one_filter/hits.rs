@@ -12,6 +12,8 @@ use crate::law::mixture::{Mixture, Positions};
 use crate::law::slices::Slices;
 use crate::search::ln_complement_bound;
 use crate::{Fpr, Result, Variant};
+use alloc::boxed::Box;
+use alloc::vec;
 
 /// Mean and spread of the rate of one filter, over all seeds.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -41,9 +43,9 @@ pub struct Hits {
 
 /// The moments of one filter's own rate with `items` items.
 ///
-/// `E[R^2]` is the probability that two independent queries both hit: for the standard filter the law with 2k query draws against the same nk throws, for the classic one a
-/// mixture over the overlap of two sets of k positions, for the partitioned one a product over slices. All exact, the variance as a difference of
-/// brackets that are narrowed until it has its digits. Cost of some rates at twice the probes. Errors for parameters out of range.
+/// `E[R^2]` is the probability that two independent queries both hit: for the standard filter the law with 2k query draws against the same nk throws, for the classic one a mixture over the
+/// overlap of two sets of k positions, for the partitioned one a product over slices. All exact, the variance as a difference of brackets that are narrowed until it has its digits. Cost of some
+/// rates at twice the probes.
 ///
 /// ```
 /// use truebloom_math::{Variant, rate_moments};
@@ -52,6 +54,9 @@ pub struct Hits {
 /// assert!((moments.variance.sqrt() / moments.mean.value - 0.125).abs() < 0.01);
 /// # Ok::<(), truebloom_math::Error>(())
 /// ```
+///
+/// # Errors
+/// Parameters out of range.
 pub fn rate_moments(variant: Variant, bits: u64, items: u64, probes: u32) -> Result<RateMoments> {
     let _work = work::begin();
     variant.check(bits, probes)?;
@@ -78,7 +83,10 @@ pub fn rate_moments(variant: Variant, bits: u64, items: u64, probes: u32) -> Res
 
 /// Mean and variance of the number of hits among `queries` fresh keys (none of them stored) that are put to one filter of `items` items, over filters and keys.
 ///
-/// Exact; see [`rate_moments`]. With one query the variance is that of a coin of the expected rate. Errors for parameters out of range.
+/// Exact; see [`rate_moments`]. With one query the variance is that of a coin of the expected rate.
+///
+/// # Errors
+/// Parameters out of range.
 pub fn false_positives(variant: Variant, bits: u64, items: u64, probes: u32, queries: u64) -> Result<Hits> {
     let _work = work::begin();
     if queries > 1 << 62 {

@@ -15,6 +15,8 @@ use crate::occupancy::Occupancy;
 use crate::one_filter::quantile::{OnesLaw, check_confidence, own_rate};
 use crate::search::boundary;
 use crate::{Fill, Method, Result, Variant, binomial};
+use alloc::vec;
+use alloc::vec::Vec;
 
 /// A bracket of a quantile of the number of hits.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -33,9 +35,8 @@ pub struct HitsQuantile {
 /// A proven bracket of the smallest h with `P(H <= h) >= probability`, for the number H of hits among `queries` fresh keys that are put to one filter of `items`
 /// items, over filters and keys.
 ///
-/// Closed to one number where the law of the fill can be summed quickly (up to some ten thousand throws), else as wide as the proven bounds of its tails make it. The partitioned
-/// filter's lower end is 0. Milliseconds. Errors for parameters
-/// out of range, and a probability not strictly between 0 and 1.
+/// Closed to one number where the law of the fill can be summed quickly (up to some ten thousand throws), else as wide as the proven bounds of its tails make it. The partitioned filter's lower
+/// end is 0. Milliseconds.
 ///
 /// ```
 /// use truebloom_math::{Variant, false_positives, hits_quantile_bound};
@@ -44,6 +45,9 @@ pub struct HitsQuantile {
 /// assert!(upper > mean && upper < 1.3 * mean);
 /// # Ok::<(), truebloom_math::Error>(())
 /// ```
+///
+/// # Errors
+/// Parameters out of range, and a probability not strictly between 0 and 1.
 pub fn hits_quantile_bound(variant: Variant, bits: u64, items: u64, probes: u32, queries: u64, probability: f64) -> Result<HitsQuantile> {
     let _work = work::begin();
     variant.check(bits, probes)?;
@@ -139,7 +143,7 @@ impl Grid {
         let deviation = libm::sqrt(law.fill.variance).max(0.25);
         // From nine deviations below the mean to nine above, in quarters.
         let mut fills: Vec<u64> =
-            (-36..=36).map(|i| (law.fill.mean + f64::from(i) / 4.0 * deviation).round().clamp(0.0, bits as f64) as u64).collect();
+            (-36..=36).map(|i| libm::round(law.fill.mean + f64::from(i) / 4.0 * deviation).clamp(0.0, bits as f64) as u64).collect();
         fills.push(bits);
         fills.dedup();
         let (mut above, mut below) = (Vec::new(), vec![(0.0, 0.0)]);

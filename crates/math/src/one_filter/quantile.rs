@@ -30,8 +30,8 @@ pub struct RateQuantile {
 
 /// A proven bracket of the `confidence`-quantile of the rate of one filter with `items` items, over all seeds.
 ///
-/// The upper end is what a filter keeps to with at least this probability. For the partitioned filter the rate is bounded through the mean of the slices' fills (a geometric mean is
-/// at most an arithmetic one), and the lower end is 0. Some ten rates' time. Errors for parameters out of range and a confidence not strictly between 0 and 1.
+/// The upper end is what a filter keeps to with at least this probability. For the partitioned filter the rate is bounded through the mean of the slices' fills (a geometric mean is at most an
+/// arithmetic one), and the lower end is 0. Some ten rates' time.
 ///
 /// ```
 /// use truebloom_math::{Variant, rate_quantile_bound};
@@ -40,6 +40,9 @@ pub struct RateQuantile {
 /// assert!(quantile.fpr.upper > 0.013 && quantile.fpr.upper < 0.0175);
 /// # Ok::<(), truebloom_math::Error>(())
 /// ```
+///
+/// # Errors
+/// Parameters out of range and a confidence not strictly between 0 and 1.
 pub fn rate_quantile_bound(variant: Variant, bits: u64, items: u64, probes: u32, confidence: f64) -> Result<RateQuantile> {
     let _work = work::begin();
     variant.check(bits, probes)?;
@@ -71,7 +74,9 @@ pub fn rate_quantile_bound(variant: Variant, bits: u64, items: u64, probes: u32,
 }
 
 /// A lower bound of the probability that the rate of one filter with `items` items is at most `rate`; the count of set bits that decides is found exactly.
-/// Errors for parameters out of range.
+///
+/// # Errors
+/// Parameters out of range.
 pub fn confidence_bound(variant: Variant, bits: u64, items: u64, probes: u32, rate: &Rate) -> Result<f64> {
     let _work = work::begin();
     variant.check(bits, probes)?;
@@ -109,7 +114,7 @@ pub(crate) fn miss_bound(
     let share = libm::exp((rate.ln() + libm::log(left)) / f64::from(probes)) * (1.0 - 1e-12);
     if variant == Variant::Partitioned {
         let most = share * law.capacity;
-        return Ok(law.at_least(if law.is_lattice { most.floor() + 1.0 } else { most }));
+        return Ok(law.at_least(if law.is_lattice { libm::floor(most) + 1.0 } else { most }));
     }
     let least = if variant == Variant::Standard { 1 } else { u64::from(probes) };
     let meets = |ones: u64| {

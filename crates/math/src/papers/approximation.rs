@@ -4,7 +4,8 @@ use crate::exact::enclosure::Enclose;
 use crate::law::inclusion::{Inclusion, Items, Query};
 use crate::law::{Law, Standard};
 use crate::{Error, Result, Variant};
-use std::str::FromStr;
+use alloc::format;
+use core::str::FromStr;
 
 /// A named approximation of the false-positive rate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -38,8 +39,10 @@ impl Approximation {
         }
     }
 
-    /// Its value, to a relative 1e-15 k or so of `f64` rounding (0 where it underflows). Errors for parameters out of range; `bloom` and `lower` need
-    /// probes at most bits.
+    /// Its value, to a relative 1e-15 k or so of `f64` rounding (0 where it underflows).
+    ///
+    /// # Errors
+    /// Parameters out of range; `bloom` and `lower` need probes at most bits.
     pub fn value(self, bits: u64, items: u64, probes: u32) -> Result<f64> {
         let distinct = matches!(self, Approximation::Bloom | Approximation::Lower);
         if distinct { Variant::Classic } else { Variant::Standard }.check(bits, probes)?;

@@ -14,6 +14,9 @@ use crate::law::inclusion::{Inclusion, Items, Query};
 use crate::law::mixture::{Mixture, Positions};
 use crate::law::ratios::Ratios;
 use crate::{Fpr, Result, Variant};
+use alloc::boxed::Box;
+use alloc::vec::Vec;
+use alloc::{format, vec};
 
 /// Burns' theorem 15 for `r` given bits, from the largest to the smallest.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -47,14 +50,16 @@ pub struct RateBounds {
 
 /// Burns' theorem 15 for `order` given bits r of a filter of `bits` bits and `items` items of `probes` bits each.
 ///
-/// Needs at least one item, `probes <= bits` and `order <= min(probes, bits - probes)`; errors otherwise. `order^2` steps on integers of some `order` bits more
-/// than an f64 has.
+/// Needs at least one item, `probes <= bits` and `order <= min(probes, bits - probes)`; `order^2` steps on integers of some `order` bits more than an f64 has.
 ///
 /// ```
 /// let chain = truebloom_math::bounds::chain(1_000, 50, 10, 10)?;
 /// assert!(chain.mean_power.lower >= chain.distinct.upper && chain.mean_binomial.lower >= chain.single.upper);
 /// # Ok::<(), truebloom_math::Error>(())
 /// ```
+///
+/// # Errors
+/// Any other parameters.
 pub fn chain(bits: u64, items: u64, probes: u32, order: u32) -> Result<Chain> {
     let _work = work::begin();
     check(bits, items, probes)?;
@@ -85,6 +90,9 @@ pub fn chain(bits: u64, items: u64, probes: u32, order: u32) -> Result<Chain> {
 /// assert!(bounds.lower.upper < classic.lower && standard.upper < bounds.upper.lower);
 /// # Ok::<(), truebloom_math::Error>(())
 /// ```
+///
+/// # Errors
+/// Parameters out of range, or more bits than are summed over.
 pub fn rates(bits: u64, items: u64, probes: u32) -> Result<RateBounds> {
     let _work = work::begin();
     check(bits, items, probes)?;
@@ -101,6 +109,9 @@ pub fn rates(bits: u64, items: u64, probes: u32) -> Result<RateBounds> {
 
 /// The probability that the `probes` independent positions of one item are all different, `m (m-1) .. (m-k+1) / m^k`: a collision-free code word (Burns, section 3).
 /// 0 when there are more probes than bits.
+///
+/// # Errors
+/// Parameters out of range.
 pub fn collision_free(bits: u64, probes: u32) -> Result<Fpr> {
     Variant::Standard.check(bits, probes)?;
     Ratios::new((0..u64::from(probes)).map(|i| (bits.saturating_sub(i), bits))).rate()

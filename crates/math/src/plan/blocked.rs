@@ -9,6 +9,8 @@ use crate::law::{Blocked, InBlock, hash_floor};
 use crate::one_filter::blocks::{BlockLaw, Tilt};
 use crate::one_filter::quantile::RateQuantile;
 use crate::{Error, Fpr, Law, MAX_BITS, Method, Rate, Result, SchemeId};
+use alloc::vec::Vec;
+use alloc::{format, vec};
 
 /// The most probes that plans give to a blocked filter. At a rate of 1e-6 sixteen are best; where more would be, a standard filter takes half the bits.
 pub const MAX_BLOCKED_PROBES: u32 = 32;
@@ -44,7 +46,7 @@ fn whole_blocks(target: &Target, bits: u64) -> Result<u64> {
 }
 
 /// The probes to choose from.
-fn choice(target: &Target) -> std::ops::RangeInclusive<u32> {
+fn choice(target: &Target) -> core::ops::RangeInclusive<u32> {
     target.probes.map_or(1..=MAX_BLOCKED_PROBES, |probes| probes..=probes)
 }
 
@@ -204,8 +206,8 @@ fn fewest_for_the_mean(target: &Target, items: u64, rate: &Rate) -> Result<Optio
     let table = &mut RateTable::new();
     let meets = |blocks: u64, probes: u32| law(blocks, probes)?.meets(items, rate, target.hash_bits);
     // From the bits of the textbook: a little fewer probes than it says, as fuller blocks want fewer.
-    let textbook = items as f64 * -rate.ln() / (std::f64::consts::LN_2.powi(2) * BLOCK_BITS as f64);
-    let likely = ((-rate.ln() / std::f64::consts::LN_2) as u32).clamp(1, MAX_BLOCKED_PROBES);
+    let textbook = items as f64 * -rate.ln() / (core::f64::consts::LN_2 * core::f64::consts::LN_2 * BLOCK_BITS as f64);
+    let likely = ((-rate.ln() / core::f64::consts::LN_2) as u32).clamp(1, MAX_BLOCKED_PROBES);
     let tried = target.probes.map_or(likely.saturating_sub(4).max(1)..=likely, |probes| probes..=probes);
     let guessed = tried.map(|probes| (about_blocks(items, probes, rate.ln(), textbook), probes));
     let Some((guess, mut probes)) = guessed.min_by(|a, b| a.0.total_cmp(&b.0)) else { return Ok(None) };
@@ -318,7 +320,7 @@ impl Sure<'_> {
     fn fewest(&mut self, items: u64, rate: &Rate, mean: u64) -> Option<u64> {
         let range = (mean as f64, MAX_BLOCKS as f64);
         let guess = self.about_size(rate, mean as f64, range, 1.0, |blocks| (blocks as u64, items));
-        let mut blocks = self.fewest_from((guess.ceil() as u64).clamp(mean, MAX_BLOCKS), items, rate, mean)?;
+        let mut blocks = self.fewest_from((libm::ceil(guess) as u64).clamp(mean, MAX_BLOCKS), items, rate, mean)?;
         // A tilt that was found elsewhere may hide fewer.
         for _ in 0..MOST_TILTS {
             if !self.tilt.as_ref().is_some_and(|tilt| tilt.is_steep(items)) {

@@ -6,6 +6,7 @@
 mod exclusion;
 mod fill_tail;
 
+use alloc::vec::Vec;
 pub use exclusion::{Excluded, Smaller};
 pub use fill_tail::{OneFilter, TailBound};
 
@@ -15,8 +16,8 @@ use crate::exact::work;
 use crate::law::inclusion::{Inclusion, Items, Query};
 use crate::one_filter::quantile::check_confidence;
 use crate::{Error, Rate, Result, Variant};
-use std::cmp::Ordering;
-use std::fmt;
+use core::cmp::Ordering;
+use core::fmt;
 
 /// What is claimed of a standard filter.
 #[derive(Clone, Copy, Debug)]
@@ -110,7 +111,8 @@ impl Certificate {
     /// If the bounds of the tail that a certificate can carry prove a little less than the confidence claimed, the certificate claims that instead: compare
     /// `claim.confidence` with what was asked for.
     ///
-    /// Errors: parameters out of range, [`Error::NotCertified`] for a claim that is false or that no certificate of bearable size supports.
+    /// # Errors
+    /// Parameters out of range, [`Error::NotCertified`] for a claim that is false or that no certificate of bearable size supports.
     pub fn new(claim: Claim) -> Result<Certificate> {
         let _work = work::begin();
         Variant::Standard.check(claim.bits, claim.probes)?;
@@ -164,7 +166,7 @@ fn decide(law: &Inclusion, claim: &Claim) -> Result<(Option<Ordering>, Sum)> {
     let mut digits = law.bits_needed() + SPARE;
     loop {
         law.check_cost(digits)?;
-        let limbs = ((digits / 64.0).ceil() as usize).max(2);
+        let limbs = (libm::ceil(digits / 64.0) as usize).max(2);
         let (sum, mut enclosure) = terms(law, limbs)?;
         enclosure.add_floor(claim.floor());
         let order = enclosure.compare_rate(&claim.rate);

@@ -11,6 +11,8 @@ use crate::law::hash_floor;
 use crate::one_filter::quantile::{Evidence, RateQuantile, miss_bound, rate_quantile_bound};
 use crate::search::{self, Fit, MAX_SEARCHED_PROBES};
 use crate::{MAX_BITS, Rate, Result};
+use alloc::vec;
+use alloc::vec::Vec;
 
 /// A guarantee that is looked for.
 #[derive(Clone, Copy)]
@@ -136,7 +138,7 @@ impl<'a> Sure<'a> {
         let ln_rate = question(self.target, self.rate).ln_target(items);
         let variant = self.target.variant();
         let least = f64::from(probes).max(2.0);
-        let miss = |bits: f64| ln_miss(variant, bits.floor(), items as f64, f64::from(probes), ln_rate);
+        let miss = |bits: f64| ln_miss(variant, libm::floor(bits), items as f64, f64::from(probes), ln_rate);
         let mut high = (start as f64).max(least);
         while miss(high) > self.ln_allowed && high < MAX_BITS as f64 {
             high *= 1.2;

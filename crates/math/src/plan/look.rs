@@ -34,7 +34,7 @@ impl Moments {
                 whole(bits * (1.0 - empty), bits * empty * (1.0 - empty) + bits * (bits - 1.0) * empty * empty * together)
             }
             Variant::Partitioned => {
-                let size = (bits / probes).floor();
+                let size = libm::floor(bits / probes);
                 let longer = bits - size * probes;
                 let (short, long) = (occupied(size, items), occupied(size + 1.0, items));
                 let weight = size / (size + 1.0);
@@ -59,7 +59,7 @@ pub(super) fn ln_miss(variant: Variant, bits: f64, items: f64, probes: f64, ln_r
         _ => libm::exp(ln_rate / probes) * moments.capacity,
     };
     // Above 2^52 whole bits are not seen, and do not matter.
-    let past = if moments.is_lattice && bits < 4e15 { (most * (1.0 + 1e-13)).floor() + 1.0 } else { most };
+    let past = if moments.is_lattice && bits < 4e15 { libm::floor(most * (1.0 + 1e-13)) + 1.0 } else { most };
     let sum = BernoulliSum { variance: moments.variance, lattice: moments.lattice };
     libm::log(sum.tail(past - moments.mean))
 }

@@ -9,6 +9,8 @@ mod target;
 mod textbook;
 mod two_hash;
 
+use alloc::boxed::Box;
+use alloc::vec::Vec;
 pub use blocked::MAX_BLOCKED_PROBES;
 pub use target::{Promise, Target};
 pub use textbook::Textbook;
@@ -40,7 +42,7 @@ pub struct Plan {
     /// What equal hashes add at most: `items / 2^hash_bits`.
     pub hash_floor: f64,
     /// The target, for the comparison with the textbook.
-    target: Target,
+    pub(crate) target: Target,
 }
 
 impl Plan {
@@ -51,9 +53,9 @@ impl Plan {
     /// [`Promise::Mean`] that no smaller size does is proven too for independent positions (one bit less) and for blocks (one block less). With a guarantee it is the
     /// smallest *found*: the probability is not monotone in the bits (whole bits round the rate). Schemes of two hashes take the smallest size found as well.
     ///
-    /// Errors: too little given ([`Error::Underdetermined`](crate::Error::Underdetermined)); a guarantee asked for a scheme of two hashes
-    /// ([`Error::NoGuarantee`](crate::Error::NoGuarantee)); a rate below the hash floor, above the memory cap or out of reach of the given bits, each with the smallest rate
-    /// that can be reached; parameters out of range.
+    /// # Errors
+    /// Too little given ([`Error::Underdetermined`](crate::Error::Underdetermined)); a guarantee asked for a scheme of two hashes ([`Error::NoGuarantee`](crate::Error::NoGuarantee)); a rate below
+    /// the hash floor, above the memory cap or out of reach of the given bits, each with the smallest rate that can be reached; parameters out of range.
     pub fn new(target: &Target) -> Result<Plan> {
         let _work = work::begin();
         target.check()?;
@@ -81,6 +83,9 @@ impl Plan {
     }
 
     /// The law of the plan's filter.
+    ///
+    /// # Errors
+    /// As [`SchemeId::law`]; never for the bits and probes of a plan.
     pub fn law(&self) -> Result<Box<dyn Law>> {
         self.scheme.law(self.bits, self.probes)
     }
@@ -91,12 +96,18 @@ impl Plan {
     }
 
     /// What equal hashes and, for schemes of two hashes, correlated positions add to the rate at this size.
+    ///
+    /// # Errors
+    /// As [`law`](Self::law).
     pub fn floors(&self) -> Result<Vec<Floor>> {
         let _work = work::begin();
         Ok(self.law()?.floors(self.items, self.target.hash_bits))
     }
 
     /// What the textbook's formulas would have given for the same question, and the rate that they would really have.
+    ///
+    /// # Errors
+    /// The exact rate of the textbook's size takes too much work.
     pub fn textbook(&self) -> Result<Textbook> {
         let _work = work::begin();
         Textbook::new(&self.target, self)
@@ -112,6 +123,13 @@ impl Plan {
     pub fn is_worth_it(&self, standard: &Plan) -> bool {
         let tenths = |bits: u64, factor: u128| u128::from(bits) * factor;
         tenths(self.bits, 10) * u128::from(standard.items) <= tenths(standard.bits, 11) * u128::from(self.items)
+    }
+
+    /// The plan of a size that was found before, with its rates proven anew. An error if it does not keep the target.
+    #[cfg(feature = "serde")]
+    pub(crate) fn of_size(scheme: SchemeId, bits: u64, probes: u32, items: u64, target: Target) -> Result<Plan> {
+        let given = Target { scheme, layout: Layout::Spread, ..target.clone() }.bits(bits).probes(probes).items(items);
+        Ok(Plan { target, ..Plan::new(&given)? })
     }
 
     /// Of a size that was decided to keep the rate: its expected rate with equal hashes in it.

@@ -3,9 +3,12 @@
 use crate::error::{check_probes, out_of_range};
 use crate::law::hash_floor;
 use crate::{Error, Layout, Rate, Result, SchemeId, Variant};
+use alloc::format;
 
 /// What the plan promises of the rate.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(rename_all = "snake_case"))]
 #[non_exhaustive]
 pub enum Promise {
     /// The expected rate is at most the rate asked for, and the one filter that is built keeps it with at least this probability over its seed; both proven.
@@ -40,6 +43,8 @@ impl Default for Promise {
 /// # Ok::<(), truebloom_math::Error>(())
 /// ```
 #[derive(Clone, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(default))]
 pub struct Target {
     /// The number of distinct items the filter must hold.
     pub items: Option<u64>,

@@ -28,7 +28,7 @@ impl Textbook {
     pub(super) fn new(target: &Target, plan: &Plan) -> Result<Textbook> {
         // The textbook's arithmetic is that of independent positions.
         let variant = plan.scheme.variant().unwrap_or(Variant::Standard);
-        const LN2: f64 = std::f64::consts::LN_2;
+        const LN2: f64 = core::f64::consts::LN_2;
         // Items for each bit at the rate asked for.
         let load = target.rate.map(|rate| match target.probes {
             Some(k) => -libm::log1p(-libm::exp(rate.ln() / f64::from(k))) / f64::from(k),
@@ -36,14 +36,14 @@ impl Textbook {
         });
         let (bits, items) = match (target.bits, target.items, load) {
             (Some(bits), Some(items), _) => (bits as f64, items as f64),
-            (Some(bits), None, Some(load)) => (bits as f64, (bits as f64 * load).floor()),
-            (None, Some(items), Some(load)) => ((items as f64 / load).ceil(), items as f64),
+            (Some(bits), None, Some(load)) => (bits as f64, libm::floor(bits as f64 * load)),
+            (None, Some(items), Some(load)) => (libm::ceil(items as f64 / load), items as f64),
             // Not determined, and never planned.
             _ => (1.0, 1.0),
         };
         let (bits, items) = ((bits.max(1.0) as u64).min(MAX_BITS), items.max(1.0) as u64);
         let most = useful_probes(target, bits, items)?;
-        let ideal = (bits as f64 / items as f64 * LN2).round().clamp(1.0, f64::from(most)) as u32;
+        let ideal = libm::round(bits as f64 / items as f64 * LN2).clamp(1.0, f64::from(most)) as u32;
         let probes = if target.probes.is_some() { plan.probes.min(variant.max_probes(bits)) } else { ideal };
         let k = f64::from(probes);
         let claimed = libm::pow(-libm::expm1(-(items as f64) * k / bits as f64), k);

@@ -8,6 +8,7 @@ use crate::exact::modular::next_prime;
 use crate::law::convergence::{LARGE_PRIME, constant, limit_rate, partition_constant};
 use crate::law::double::Shape;
 use crate::{Error, Fpr, MAX_BITS, Rate, Result, SchemeId};
+use alloc::format;
 
 /// Without a cap of its own, a scheme may take so many times the bits of the standard filter.
 const MOST_TIMES_STANDARD: u64 = 4;

@@ -5,8 +5,10 @@ use super::{Bracket, Design, LongRun, Mode, Result, Seeds};
 use crate::error::{check_bits, out_of_range};
 use crate::exact::work;
 use crate::{Error, Rate, try_bisect};
-use std::cell::{Cell, RefCell};
-use std::collections::HashMap;
+use alloc::boxed::Box;
+use alloc::collections::BTreeMap;
+use alloc::vec::Vec;
+use core::cell::{Cell, RefCell};
 
 /// A design that was searched for, and what it does.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -25,8 +27,8 @@ pub struct SizedDesign {
 /// bisection and decided on the bracket and the decimal as written; a tie within the bracket of pairs of `f64` counts as too much, unless the sizes are so small (a few bits) that it is proven to be one, which passes. Numbers of probes are tried within 3% of the best
 /// of the limit of many bits, up to 1,024 bits all within twice the best: a search, verified against all numbers of probes at small sizes, not a proof. Items that agree to 1e-11 count as equal.
 ///
-/// Time: O(probes x bits) for each number tried, 0.2 seconds at a million bits; microseconds above a hundred thousand hashes, but where the integrals leave the decision open. Errors when bits are out of
-/// range, or rates are below 1e-300. A search ends after about a second with the best it has found (hundreds of probes in some thousand bits), or with [`crate::Error::TooLong`] where that is nothing.
+/// Time: O(probes x bits) for each number tried, 0.2 seconds at a million bits; microseconds above a hundred thousand hashes, but where the integrals leave the decision open. A search ends after
+/// about a second with the best it has found (hundreds of probes in some thousand bits), or with [`crate::Error::TooLong`] where that is nothing.
 ///
 /// ```
 /// use truebloom_math::recycling::{Mode, capacity};
@@ -34,6 +36,9 @@ pub struct SizedDesign {
 /// assert_eq!((best.design.probes(), best.design.sigma()), (6, 606));
 /// # Ok::<(), truebloom_math::Error>(())
 /// ```
+///
+/// # Errors
+/// When bits are out of range, or rates are below 1e-300.
 pub fn capacity(bits: u64, rate: &Rate, mode: Mode) -> Result<Option<SizedDesign>> {
     let _work = work::begin();
     Search::new(rate, Kept::Average, mode)?.capacity(bits)
@@ -56,6 +61,9 @@ pub fn capacity(bits: u64, rate: &Rate, mode: Mode) -> Result<Option<SizedDesign
 /// assert!(worst.items_per_cycle.value > 0.88 * average.items_per_cycle.value);
 /// # Ok::<(), truebloom_math::Error>(())
 /// ```
+///
+/// # Errors
+/// As [`capacity()`].
 pub fn worst_capacity(bits: u64, rate: &Rate, mode: Mode) -> Result<Option<SizedDesign>> {
     let _work = work::begin();
     Search::new(rate, Kept::Worst, mode)?.capacity(bits)
@@ -66,13 +74,17 @@ pub fn worst_capacity(bits: u64, rate: &Rate, mode: Mode) -> Result<Option<Sized
 /// The capacity is not monotone in bits (sigma and probes are whole), so after a bisection the sizes below are tried too, until the items fall short by more than four steps of sigma: at most
 /// 512 bits, above them 48 (with two phases, 48 even ones), 12 above a hundred thousand. A search, verified against all sizes for small filters.
 ///
-/// Errors when `items` is not above 0 and finite, and as [`capacity()`].
+/// # Errors
+/// When `items` is not above 0 and finite, and as [`capacity()`].
 pub fn min_bits(items: f64, rate: &Rate, mode: Mode) -> Result<Option<SizedDesign>> {
     let _work = work::begin();
     Search::new(rate, Kept::Average, mode)?.min_bits(items)
 }
 
 /// As [`min_bits`], with the worst rate held to `rate`: see [`worst_capacity`].
+///
+/// # Errors
+/// As [`min_bits`].
 pub fn worst_min_bits(items: f64, rate: &Rate, mode: Mode) -> Result<Option<SizedDesign>> {
     let _work = work::begin();
     Search::new(rate, Kept::Worst, mode)?.min_bits(items)
@@ -116,9 +128,9 @@ pub(super) struct Search<'a> {
     most_per_bit: f64,
     steps: Cell<f64>,
     /// By probes: how far the best sigma of the last size was from that of the limit, which changes little from one size to the next.
-    shifts: RefCell<HashMap<u32, i64>>,
+    shifts: RefCell<BTreeMap<u32, i64>>,
     /// By bits and probes: what was found, because searches on top of one another ask for the same sizes again.
-    found: RefCell<HashMap<(u64, u32), Found>>,
+    found: RefCell<BTreeMap<(u64, u32), Found>>,
     /// That of the near mode for which integrals answer.
     near: Option<Box<Search<'a>>>,
 }
@@ -290,7 +302,7 @@ impl<'a> Search<'a> {
             return out_of_range("items_per_cycle", items, "above 0 and at most 1e18");
         }
         // How far the best of so many bits in each filter falls short, and the design if it does not.
-        let enough = |each: u64| -> Result<std::result::Result<Design, f64>> {
+        let enough = |each: u64| -> Result<core::result::Result<Design, f64>> {
             let Some((design, mut found)) = self.best(each, items)? else { return Ok(Err(f64::INFINITY)) };
             if found.lower < items && items <= found.upper {
                 found = design.long_run()?.items_per_cycle;

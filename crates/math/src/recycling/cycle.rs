@@ -9,6 +9,8 @@ use crate::error::out_of_range;
 use crate::exact::double::DoubleDouble;
 use crate::exact::work;
 use crate::{Error, Method};
+use alloc::vec;
+use alloc::vec::Vec;
 
 /// The length of a cycle (a phase, for two phases) in new items, the one that ends it counted.
 #[derive(Clone, Debug)]
@@ -35,6 +37,9 @@ impl Design {
     ///
     /// A cycle goes on after n items while at most sigma bits are set, so its law is that of the fill (Burns; not in the paper on recycling). The variance is a second pass
     /// of the recursion that carries the item's number beside the visits: `E[N (N+1) / 2]` is the sum of the numbers over a cycle.
+    ///
+    /// # Errors
+    /// As [`long_run`](Self::long_run).
     pub fn cycle(&self) -> Result<Cycle> {
         let _work = work::begin();
         self.cycle_within(MAX_LAW)
@@ -116,6 +121,9 @@ impl Cycle {
     }
 
     /// The least n with `P(N <= n) >= p`, for p strictly between 0 and 1, and how it was found: `Validated` from the law, or the normal approximation of many bits.
+    ///
+    /// # Errors
+    /// A probability not strictly between 0 and 1; for an [`Occupancy`](crate::occupancy::Occupancy), also moments that take too much work.
     pub fn quantile(&self, p: f64) -> Result<(u64, Method)> {
         if !(p > 0.0 && p < 1.0) {
             return out_of_range("quantiles", p, "strictly between 0 and 1");
@@ -125,7 +133,7 @@ impl Cycle {
             return Ok((found as u64, Method::Validated));
         }
         let found = self.mean.value + normal_quantile(p) * libm::sqrt(self.variance);
-        Ok((found.round().max(self.least as f64) as u64, Method::Approximation("normal")))
+        Ok((libm::round(found).max(self.least as f64) as u64, Method::Approximation("normal")))
     }
 }
 
@@ -134,7 +142,7 @@ pub(super) fn normal_quantile(p: f64) -> f64 {
     let (mut low, mut high) = (-40.0, 40.0);
     for _ in 0..80 {
         let middle = (low + high) / 2.0;
-        if libm::erfc(-middle / std::f64::consts::SQRT_2) / 2.0 < p { low = middle } else { high = middle }
+        if libm::erfc(-middle / core::f64::consts::SQRT_2) / 2.0 < p { low = middle } else { high = middle }
     }
     low
 }

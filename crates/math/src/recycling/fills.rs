@@ -2,6 +2,8 @@
 
 use crate::exact::work;
 use crate::{Error, Result};
+use alloc::vec;
+use alloc::vec::Vec;
 
 /// Steps of one law: about a second.
 const MAX_STEPS: f64 = 6e7;
@@ -81,7 +83,7 @@ impl Fills {
         let room = (last - self.first) as usize + 1;
         let factors: Vec<(f64, f64)> = (0..width).map(|i| weigh(self, self.first + i as u64)).collect();
         // Items that have set no bit so far, by their state, and the others.
-        let mut untouched = std::mem::take(&mut self.weights);
+        let mut untouched = core::mem::take(&mut self.weights);
         let mut touched = vec![0.0; room];
         for h in 0..u64::from(self.probes) {
             for i in (0..room).rev() {

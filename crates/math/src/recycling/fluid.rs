@@ -16,7 +16,9 @@ use super::number::around;
 use super::walk::{Walk, last_seen};
 use super::{Design, Result};
 use crate::exact::enclosure::Enclosure;
-use std::f64::consts::PI;
+use crate::exact::power::power;
+use alloc::vec::Vec;
+use core::f64::consts::PI;
 
 /// A positive number between two.
 #[derive(Clone, Copy, Debug)]
@@ -136,7 +138,8 @@ impl Design {
         let falling = |i: i32| (0..i).map(|i| (k - f64::from(i)) / x).product::<f64>();
         let first = falling(1) / empty + 1.0 / (empty * empty);
         let inverse = 1.0 / empty;
-        let third = falling(3) * inverse + 3.0 * falling(2) * inverse.powi(2) + 6.0 * falling(1) * inverse.powi(3) + 6.0 * inverse.powi(4);
+        let third =
+            falling(3) * inverse + 3.0 * falling(2) * power(inverse, 2) + 6.0 * falling(1) * power(inverse, 3) + 6.0 * power(inverse, 4);
         let at_zero = if self.probes == 1 { 1.0 / x } else { 0.0 };
         let sum = m * tail_integral(self.probes, x, empty) + inverse / 2.0 + (first - at_zero) / (12.0 * m);
         let next = third / (720.0 * m * m * m);

@@ -4,6 +4,8 @@ use super::cycle::{Cycle, MAX_LAW};
 use super::{Bracket, Design, Phases, Result, Trigger};
 use crate::exact::work;
 use crate::{Method, bisect};
+use alloc::vec;
+use alloc::vec::Vec;
 
 /// What a design remembers. Times are counted in *new* items: those that the active filter did not hold, so an item that only refreshes a frozen one counts.
 #[derive(Clone, Debug)]
@@ -29,6 +31,9 @@ impl Design {
     /// filter holds the item; a repeat may still pass as a false positive, with the chance of any new item.
     ///
     /// Time as for [`Design::cycle`].
+    ///
+    /// # Errors
+    /// As [`long_run`](Self::long_run).
     pub fn forgetting(&self) -> Result<Forgetting> {
         let _work = work::begin();
         self.forgetting_within(MAX_LAW)
@@ -158,8 +163,8 @@ fn shortfall(c: f64, mean: f64, variance: f64) -> (f64, f64, f64) {
         return (certain, certain, certain);
     }
     let z = short / deviation;
-    let density = libm::exp(-z * z / 2.0) / libm::sqrt(2.0 * std::f64::consts::PI);
-    let normal = deviation * (z * libm::erfc(-z / std::f64::consts::SQRT_2) / 2.0 + density);
+    let density = libm::exp(-z * z / 2.0) / libm::sqrt(2.0 * core::f64::consts::PI);
+    let normal = deviation * (z * libm::erfc(-z / core::f64::consts::SQRT_2) / 2.0 + density);
     // (sqrt(s^2 + d^2) + d) / 2, without cancellation for d < 0.
     let root = libm::hypot(deviation, short);
     let most = if short < 0.0 { variance / (2.0 * (root - short)) } else { (root + short) / 2.0 };

@@ -3,6 +3,9 @@
 use super::Forgetting;
 use super::Result;
 use crate::error::out_of_range;
+use alloc::boxed::Box;
+use alloc::vec;
+use alloc::vec::Vec;
 
 /// A law of the gap: how many new items come between an item and its repeat.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -87,8 +90,11 @@ impl Harmonic {
 impl Forgetting {
     /// The chance that a repeat finds its item forgotten, over a law of the gap.
     ///
-    /// Up to 20,000 gap by gap; beyond, in stretches that grow by a thousandth, with the chance at their middle: since it rises with the gap, by less than the rise within a stretch off (1e-3
-    /// at most where the law of the gap is wide). Errors for laws out of range.
+    /// Up to 20,000 gap by gap; beyond, in stretches that grow by a thousandth, with the chance at their middle: since it rises with the gap, by less than the rise within a stretch off (1e-3 at most
+    /// where the law of the gap is wide).
+    ///
+    /// # Errors
+    /// Laws out of range.
     pub fn averaged(&self, gaps: Gaps) -> Result<f64> {
         gaps.check()?;
         let below = gaps.cumulated();
@@ -104,7 +110,8 @@ impl Forgetting {
 
     /// The chance that an item is forgotten `seconds` later, when new items arrive at `rate` a second as a Poisson process: the gap has Poisson's law, here by its mean and deviation in 64 equal parts.
     ///
-    /// Errors unless both are finite and at least 0, and their product at most 1e18.
+    /// # Errors
+    /// Unless both are finite and at least 0, and their product at most 1e18.
     pub fn after(&self, seconds: f64, rate: f64) -> Result<f64> {
         let mean = seconds * rate;
         if !(seconds >= 0.0 && rate >= 0.0 && mean <= 1e18) {
@@ -123,7 +130,7 @@ impl Forgetting {
         }
         let deviation = libm::sqrt(mean);
         let part = |i: u32| mean + deviation * super::cycle::normal_quantile((f64::from(i) + 0.5) / 64.0);
-        Ok((0..64).map(|i| self.probability(part(i).round() as u64).value).sum::<f64>() / 64.0)
+        Ok((0..64).map(|i| self.probability(libm::round(part(i)) as u64).value).sum::<f64>() / 64.0)
     }
 }
 

@@ -11,7 +11,9 @@ use crate::exact::enclosure::{Enclosure, GUARD};
 use crate::exact::work;
 use crate::law::ratios::Ratios;
 use crate::{Error, Method, Rate};
-use std::cmp::Ordering;
+use alloc::vec;
+use alloc::vec::Vec;
+use core::cmp::Ordering;
 
 /// What a design does in the long run.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -44,8 +46,11 @@ impl Design {
     /// The long-run average rate, the worst rate and the expected items of a cycle.
     ///
     /// Time O(probes x sigma), memory O(probes): a tenth of a second at five million set bits and seven probes; above fifty million hashes (probes x sigma), colliding probes that are not retained
-    /// are answered in microseconds by integrals whose error is bounded. Brackets are proven: up to a million hashes their ends are two `f64` apart, beyond that the narrower of both routes; one wider
-    /// than 1e-9 of its value is called [`Method::Bound`]. Errors with [`Error::TooLong`] where a walk would take more than about a second.
+    /// are answered in microseconds by integrals whose error is bounded. Brackets are proven: up to a million hashes their ends are two `f64` apart, beyond that the narrower of both routes; one
+    /// wider than 1e-9 of its value is called [`Method::Bound`].
+    ///
+    /// # Errors
+    /// [`Error::TooLong`] where a walk would take more than about a second.
     pub fn long_run(&self) -> Result<LongRun> {
         let _work = work::begin();
         let found = match self.hashes() {
@@ -63,7 +68,10 @@ impl Design {
     /// microseconds. With 7 probes in 200,000 bits the two differ by less than 3e-4, relatively; coincidences within an item, of which there are about k^2/bits, are what makes the difference.
     ///
     /// The values are approximations, called so. The ends are proven but wide: an average is at most the worst rate; each item sets at most k bits; and neither distinct nor retained probes make a
-    /// cycle longer. Errors as `long_run` does for parameters for which that sibling has no answer either.
+    /// cycle longer.
+    ///
+    /// # Errors
+    /// As `long_run` does for parameters for which that sibling has no answer either.
     pub fn long_run_nearly(&self) -> Result<LongRun> {
         let _work = work::begin();
         let mode = Mode { colliding: true, retaining: false, ..self.mode };

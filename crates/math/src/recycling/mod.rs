@@ -43,6 +43,7 @@ mod stream;
 mod today;
 mod walk;
 
+use alloc::format;
 pub use blocked::{BlockedDesign, BlockedSized, Weights, blocked_capacity, blocked_min_bits};
 pub use capacity::{SizedDesign, capacity, min_bits, worst_capacity, worst_min_bits};
 pub use cycle::Cycle;
@@ -80,8 +81,9 @@ pub struct Design {
 impl Design {
     /// A filter of `bits` bits (each of the two, for two phases) that is recycled when an item leaves more than `sigma` bits set.
     ///
-    /// Errors when bits or probes are out of range; when `sigma` is above `bits - 1` (such a filter is never recycled); when distinct probes exceed bits; when a filter
-    /// that retains could be too full from the start (`sigma` below the probes); and for two phases that retain, for which no exact law is known.
+    /// # Errors
+    /// When bits or probes are out of range; when `sigma` is above `bits - 1` (such a filter is never recycled); when distinct probes exceed bits; when a filter that retains could be too full from
+    /// the start (`sigma` below the probes); and for two phases that retain, for which no exact law is known.
     pub fn new(bits: u64, probes: u32, sigma: u64, mode: Mode) -> Result<Design> {
         check_bits(bits)?;
         check_probes(probes)?;

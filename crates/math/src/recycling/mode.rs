@@ -2,6 +2,8 @@
 
 /// How many filters share the work.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(rename_all = "snake_case"))]
 #[non_exhaustive]
 pub enum Phases {
     /// One filter, emptied when full enough: everything is forgotten at once.
@@ -14,6 +16,8 @@ pub enum Phases {
 
 /// Whether the item that ends a phase stays in the filter that is frozen by it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(rename_all = "snake_case"))]
 #[non_exhaustive]
 pub enum Trigger {
     /// Insert, then check: the item stays, and the frozen filter holds more than sigma set bits.
@@ -26,6 +30,8 @@ pub enum Trigger {
 
 /// Seeds of the phases.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(rename_all = "snake_case"))]
 #[non_exhaustive]
 pub enum Seeds {
     /// A new one at every recycle. What was learnt about one phase says nothing of the next, so errors do not repeat, and bounds hold for every stream that was chosen independently of the
@@ -38,6 +44,7 @@ pub enum Seeds {
 
 /// How items are placed and what happens at a recycle. The default is one phase, colliding, not retaining, with seeds renewed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Mode {
     /// One filter or two.
     pub phases: Phases,

@@ -5,6 +5,7 @@ use super::{Bracket, Result};
 use crate::error::{check_bits, check_probes, out_of_range};
 use crate::exact::work;
 use crate::{Fpr, Method, Variant};
+use alloc::vec;
 
 /// Whose rate, and which items are counted up to N.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -18,7 +19,7 @@ pub enum Counting {
     Real,
 }
 
-impl std::str::FromStr for Counting {
+impl core::str::FromStr for Counting {
     type Err = crate::Error;
 
     fn from_str(text: &str) -> Result<Counting> {
@@ -48,7 +49,7 @@ pub struct NBounded {
 /// The long-run rate of a standard filter of `bits` and `probes` that is emptied after `items` items.
 ///
 /// `Worst` is exact at any size. The others follow the law of the fill item by item: O(items x probes x width), with the width some thirty deviations of the number of set bits;
-/// [`crate::Error::TooLong`] beyond 6e7 steps. All terms are positive and their roundings counted. Errors for bits, probes or items out of range (at least 1).
+/// [`crate::Error::TooLong`] beyond 6e7 steps. All terms are positive and their roundings counted.
 ///
 /// ```
 /// use truebloom_math::recycling::{Counting, n_bounded};
@@ -56,6 +57,9 @@ pub struct NBounded {
 /// assert_eq!(format!("{:.12} {:.12}", real.fpr.value, real.printed), "0.009066364784 0.008875439258");
 /// # Ok::<(), truebloom_math::Error>(())
 /// ```
+///
+/// # Errors
+/// Bits, probes or items out of range (at least 1).
 pub fn n_bounded(bits: u64, probes: u32, items: u64, counting: Counting) -> Result<NBounded> {
     let _work = work::begin();
     check_bits(bits)?;

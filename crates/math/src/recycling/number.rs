@@ -3,6 +3,7 @@
 use crate::exact::double::DoubleDouble;
 use crate::exact::dyadic::Dyadic;
 use crate::exact::enclosure::Enclosure;
+use alloc::vec;
 
 /// Numbers at least 0 that are only added, multiplied and divided, so that a relative error is at most the number of roundings on the longest path to a
 /// result: sums do not add their terms' errors, products and quotients do.

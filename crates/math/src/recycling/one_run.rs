@@ -30,8 +30,6 @@ impl Design {
     /// With one phase that does not retain, about `n f + sqrt(2 n f ln(1/alpha))`, f the long-run average; with two, which a stream can keep full, with an item that is retained, and above ten million hashes a
     /// cycle (probes x sigma), the same with the worst rate. Less than a second. Divided by `items` it is the average of the run.
     ///
-    /// Errors for no items or more than 10^15, a confidence not strictly between 0 and 1, one seed for ever (where errors repeat), and as [`Design::long_run`].
-    ///
     /// ```
     /// use truebloom_math::recycling::{Design, Mode};
     /// let design = Design::new(1_000, 6, 606, Mode::default())?;
@@ -40,6 +38,9 @@ impl Design {
     /// assert!((10_400..10_800).contains(&most));
     /// # Ok::<(), truebloom_math::Error>(())
     /// ```
+    ///
+    /// # Errors
+    /// No items or more than 10^15, a confidence not strictly between 0 and 1, one seed for ever (where errors repeat), and as [`Design::long_run`].
     pub fn wrong_drops_at_most(&self, items: u64, confidence: f64) -> Result<u64> {
         let _work = work::begin();
         let threshold = threshold(items, confidence)?;
@@ -106,6 +107,9 @@ impl Design {
 
 impl BlockedDesign {
     /// As [`Design::wrong_drops_at_most`], by the worst rate, [`limit`](BlockedDesign::limit). Microseconds.
+    ///
+    /// # Errors
+    /// As [`long_run`](Self::long_run), and for a confidence not strictly between 0 and 1.
     pub fn wrong_drops_at_most(&self, items: u64, confidence: f64) -> Result<u64> {
         let _work = work::begin();
         Ok(by_worst(items, self.limit(), threshold(items, confidence)?))

@@ -13,8 +13,8 @@ use crate::{Rate, try_bisect};
 /// that of [`super::Forgetting::probability`]. One phase forgets an item about `items / E[N]` of the time, so it takes a cycle of `items / forgotten`; two take a phase of a little more than
 /// `items / (1 + forgotten)`. This decides between them.
 ///
-/// Searches on top of [`min_bits`](super::min_bits): every design that is returned keeps both promises as they are computed, but a somewhat smaller one (of other probes, or by a few thousandths of the
-/// items) may do too. About a second at the most: a search of many steps ends with the best it has found. Errors when `items` is 0 or above 10^15, when `forgotten` is not 0 or from 1e-6 to below 1, or 0 for another mode, and as `min_bits`.
+/// Searches on top of [`min_bits`](super::min_bits): every design that is returned keeps both promises as they are computed, but a somewhat smaller one (of other probes, or by a few thousandths
+/// of the items) may do too. About a second at the most: a search of many steps ends with the best it has found.
 ///
 /// ```
 /// use truebloom_math::recycling::{Mode, remember};
@@ -26,12 +26,18 @@ use crate::{Rate, try_bisect};
 /// assert!(nearly.design.total_bits() < certain.design.total_bits() && certain.design.total_bits() < one.design.total_bits());
 /// # Ok::<(), truebloom_math::Error>(())
 /// ```
+///
+/// # Errors
+/// When `items` is 0 or above 10^15, when `forgotten` is not 0 or from 1e-6 to below 1, or 0 for another mode, and as `min_bits`.
 pub fn remember(items: u64, forgotten: f64, rate: &Rate, mode: Mode) -> Result<Option<SizedDesign>> {
     let _work = work::begin();
     remembering(items, forgotten, rate, Kept::Average, mode)
 }
 
 /// As [`remember()`], with the worst rate held to `rate` in place of the average: see [`worst_capacity`](super::worst_capacity).
+///
+/// # Errors
+/// As [`remember`].
 pub fn worst_remember(items: u64, forgotten: f64, rate: &Rate, mode: Mode) -> Result<Option<SizedDesign>> {
     let _work = work::begin();
     remembering(items, forgotten, rate, Kept::Worst, mode)

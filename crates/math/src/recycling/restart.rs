@@ -3,6 +3,8 @@
 use super::Design;
 use super::number::Positive;
 use super::walk::{Walk, distinct_law};
+use alloc::vec;
+use alloc::vec::Vec;
 
 /// The law of the number of set bits with which a cycle begins.
 ///

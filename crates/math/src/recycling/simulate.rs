@@ -7,6 +7,8 @@ use crate::Method;
 use crate::error::out_of_range;
 use crate::exact::random::SplitMix64;
 use crate::tails::binomial::interval;
+use alloc::vec;
+use alloc::vec::Vec;
 
 /// Shares of a run, each with a 99% interval ([`Method::Simulation`]): from 64 stretches of it, and exact where counts are small.
 ///
@@ -44,8 +46,8 @@ pub trait Subject {
 
 /// Runs a filter of this design, all its bits, over `arrivals` of a stream; a tenth more come before and are not counted.
 ///
-/// Positions are uniform from a frozen generator (SplitMix64), so a seed gives the same run on every machine. Items get fresh positions with every cycle, as the models assume, except in two phases
-/// with one hash, which need the old ones. Time O(probes x arrivals), memory O(bits + population). Errors with fewer than 6,400 arrivals, or more than 2^28 bits or items to hold.
+/// Positions are uniform from a frozen generator (SplitMix64), so a seed gives the same run on every machine. Items get fresh positions with every cycle, as the models assume, except in two
+/// phases with one hash, which need the old ones. Time O(probes x arrivals), memory O(bits + population).
 ///
 /// ```
 /// use truebloom_math::recycling::{Design, Mode, Stream, simulate};
@@ -55,19 +57,26 @@ pub trait Subject {
 /// assert!(seen.instance.lower < exact && exact < seen.instance.upper);
 /// # Ok::<(), truebloom_math::Error>(())
 /// ```
+///
+/// # Errors
+/// With fewer than 6,400 arrivals, or more than 2^28 bits or items to hold.
 pub fn simulate(design: &Design, stream: Stream, arrivals: u64, seed: u64) -> Result<Simulated> {
     simulate_subject(&mut Filter::new(*design, seed)?, design.mode(), stream, arrivals, seed)
 }
 
 /// The filter that [`simulate()`] runs; with `most_items`, a cycle also ends after so many items that set bits.
 ///
-/// Errors for more than 2^28 bits.
+/// # Errors
+/// More than 2^28 bits.
 pub fn subject(design: &Design, most_items: Option<u64>, seed: u64) -> Result<impl Subject + use<>> {
     Filter::counted(*design, most_items.unwrap_or(u64::MAX), seed)
 }
 
 /// [`simulate()`] of any filter. Of the mode only what is kept at a recycle matters: phases, trigger and retaining, from which the run knows what the filter must remember; the truth is never asked of
 /// the filter.
+///
+/// # Errors
+/// As [`simulate`](Self::simulate).
 pub fn simulate_subject(subject: &mut (impl Subject + ?Sized), mode: Mode, stream: Stream, arrivals: u64, seed: u64) -> Result<Simulated> {
     if arrivals < 100 * STRETCHES as u64 {
         return out_of_range("arrivals", arrivals, "at least 6400");

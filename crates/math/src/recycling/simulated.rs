@@ -4,6 +4,8 @@ use super::simulate::Subject;
 use super::{Design, Result, Seeds};
 use crate::error::out_of_range;
 use crate::exact::random::SplitMix64;
+use alloc::vec;
+use alloc::vec::Vec;
 
 /// Bits that a simulation may hold.
 const MOST_BITS: u64 = 1 << 28;
@@ -26,7 +28,7 @@ pub(super) struct Filter {
 
 impl Subject for Filter {
     fn offer(&mut self, item: u64) -> bool {
-        let (mut positions, mut older) = (std::mem::take(&mut self.positions), std::mem::take(&mut self.frozen_positions));
+        let (mut positions, mut older) = (core::mem::take(&mut self.positions), core::mem::take(&mut self.frozen_positions));
         match &self.retained {
             Some((kept, old)) if *kept == item => positions.clone_from(old),
             _ => self.place(item, self.cycle, &mut positions),
@@ -95,7 +97,7 @@ impl Filter {
     /// Sets bits, and returns those that were not set.
     fn set(&mut self, positions: &[usize]) -> Vec<usize> {
         let fresh: Vec<usize> =
-            positions.iter().copied().filter(|&position| !std::mem::replace(&mut self.active[position], true)).collect();
+            positions.iter().copied().filter(|&position| !core::mem::replace(&mut self.active[position], true)).collect();
         self.ones += fresh.len() as u64;
         fresh
     }
@@ -107,7 +109,7 @@ impl Filter {
             if mode.excludes_triggers() {
                 fresh.iter().for_each(|&position| self.active[position] = false);
             }
-            std::mem::swap(&mut self.active, &mut self.frozen);
+            core::mem::swap(&mut self.active, &mut self.frozen);
         }
         self.active.fill(false);
         (self.ones, self.items) = (0, 0);

@@ -3,6 +3,7 @@
 use super::Result;
 use crate::error::out_of_range;
 use crate::exact::random::SplitMix64;
+use alloc::vec::Vec;
 
 /// What arrives.
 #[derive(Clone, Copy, Debug, PartialEq)]

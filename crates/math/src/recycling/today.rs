@@ -35,14 +35,15 @@ impl Comparison {
 
 /// Compares designs of `bits` bits in all at the same rate: worst for today's, long-run average for the others. `mode` gives everything but the number of phases.
 ///
-/// Errors as [`capacity`].
-///
 /// ```
 /// use truebloom_math::recycling::{Mode, compare};
 /// let found = compare(100_000, &"0.01".parse()?, Mode::default())?;
 /// assert!(found.gain().is_some_and(|gain| (gain - 1.49).abs() < 0.01));
 /// # Ok::<(), truebloom_math::Error>(())
 /// ```
+///
+/// # Errors
+/// As [`capacity`].
 pub fn compare(bits: u64, rate: &Rate, mode: Mode) -> Result<Comparison> {
     let _work = work::begin();
     let trigger = if let Phases::Two(trigger) = mode.phases { trigger } else { Trigger::Included };

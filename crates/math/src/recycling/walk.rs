@@ -1,6 +1,8 @@
 //! The renewal recursion: how often a cycle sees each number of set bits.
 
 use super::number::Positive;
+use alloc::vec;
+use alloc::vec::Vec;
 
 /// One pass over the number of set bits b = 0, 1, 2, .., hash by hash.
 ///

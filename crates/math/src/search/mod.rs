@@ -7,7 +7,10 @@ use crate::exact::enclosure::Enclose;
 use crate::exact::work;
 use crate::law::hash_floor;
 use crate::{Fpr, MAX_BITS, Rate, Result, Variant};
-use std::cmp::Ordering;
+use alloc::boxed::Box;
+use alloc::vec::Vec;
+use alloc::{format, vec};
+use core::cmp::Ordering;
 
 /// Probes are searched up to this number.
 pub const MAX_SEARCHED_PROBES: u32 = 1_000;
@@ -74,9 +77,11 @@ pub(crate) fn ln_complement_bound(variant: Variant, bits: u64, items: u64, probe
 /// The number of probes with the smallest expected rate, searched up to [`MAX_SEARCHED_PROBES`] (and up to `bits` where positions are distinct or
 /// sliced), with all ties. Never `(m/n) ln 2` rounded, which misses: the best k of (1000, 100) is 7, of (26, 12) classic 2 but standard 1.
 ///
-/// Proven without assuming that the rate is unimodal in k: every k whose lower bound is above the best rate is excluded, and the rest are compared exactly. Below 33
-/// items the lower bound is the law itself in floating point. Usually a few exact rates, microseconds each; some seconds for a thousand probes in a nearly
-/// empty filter. Errors for parameters out of range.
+/// Proven without assuming that the rate is unimodal in k: every k whose lower bound is above the best rate is excluded, and the rest are compared exactly. Below 33 items the lower bound is the
+/// law itself in floating point. Usually a few exact rates, microseconds each; some seconds for a thousand probes in a nearly empty filter.
+///
+/// # Errors
+/// Parameters out of range.
 pub fn optimal_probes(variant: Variant, bits: u64, items: u64) -> Result<OptimalProbes> {
     let _work = work::begin();
     check_bits(bits)?;
@@ -186,7 +191,7 @@ impl Contest {
     /// of logarithms rises up to `x = 1/2` and falls from there (its derivative has the sign of `(1-x) ln(1-x) - x ln x`, which is concave on `[0, 1/2]` and 0 at both
     /// ends). So once a k beyond the bottom is excluded, all further ones are.
     fn exclude_outwards(&mut self, start: u32, most: u32) -> Result<()> {
-        let bottom = std::f64::consts::LN_2 / (self.items as f64 * -libm::log1p(-1.0 / self.bits as f64));
+        let bottom = core::f64::consts::LN_2 / (self.items as f64 * -libm::log1p(-1.0 / self.bits as f64));
         let beyond = |probes: u32, up: bool| if up { f64::from(probes) > bottom + 1e-6 } else { f64::from(probes) < bottom - 1e-6 };
         for up in [false, true] {
             let mut probes = start;
@@ -249,8 +254,8 @@ impl Contest {
 
 /// `(m/n) ln 2` rounded: where to start looking.
 fn likely_probes(bits: u64, items: u64, most: u32) -> u32 {
-    let ideal = bits as f64 / items as f64 * std::f64::consts::LN_2;
-    ideal.round().clamp(1.0, f64::from(most)) as u32
+    let ideal = bits as f64 / items as f64 * core::f64::consts::LN_2;
+    libm::round(ideal).clamp(1.0, f64::from(most)) as u32
 }
 
 /// A size that meets a rate.
@@ -286,7 +291,7 @@ impl Question<'_> {
 
     /// Probes near the best for the rate, to begin with.
     fn first_probes(&self, items: u64, most: u32) -> u32 {
-        let likely = (-self.ln_target(items) / std::f64::consts::LN_2).round();
+        let likely = libm::round(-self.ln_target(items) / core::f64::consts::LN_2);
         self.probes.unwrap_or(likely.clamp(1.0, f64::from(most.min(MAX_SEARCHED_PROBES))) as u32)
     }
 
@@ -377,7 +382,7 @@ fn most_items_at(question: Question<'_>, bits: u64, least: u64, probes: u32) -> 
 pub(crate) fn boundary(guess: f64, least: u64, limit: u64, before: impl Fn(u64) -> Result<bool>) -> Result<u64> {
     // `low` is the largest size known to be before the boundary, or one below the least; `high` the smallest known to be past it.
     let (mut low, mut high) = (least - 1, limit);
-    let mut at = guess.ceil().max(0.0) as u64;
+    let mut at = libm::ceil(guess).max(0.0) as u64;
     let mut step = 1;
     while high - low > 1 {
         at = at.clamp(low + 1, high - 1);
@@ -425,8 +430,11 @@ pub struct Best {
     pub fpr: Fpr,
 }
 
-/// The smallest number of bits whose expected rate, at its best probes, is at most `rate` for `items` items; equality passes. `None` above
-/// [`MAX_BITS`]. A law's own answer, without the floor of a hash: see [`crate::Plan`] for filters. Errors for 0 items.
+/// The smallest number of bits whose expected rate, at its best probes, is at most `rate` for `items` items; equality passes. `None` above [`MAX_BITS`]. A law's own answer, without the floor of
+/// a hash: see [`crate::Plan`] for filters.
+///
+/// # Errors
+/// 0 items.
 pub fn min_bits(variant: Variant, items: u64, rate: &Rate) -> Result<Option<Best>> {
     let _work = work::begin();
     if items == 0 {
@@ -437,6 +445,9 @@ pub fn min_bits(variant: Variant, items: u64, rate: &Rate) -> Result<Option<Best
 }
 
 /// The largest number of items whose expected rate in `bits` bits, at its best probes, is at most `rate`; equality passes. `None` if not even one item.
+///
+/// # Errors
+/// Bits or probes out of range.
 pub fn max_items(variant: Variant, bits: u64, rate: &Rate) -> Result<Option<Best>> {
     let _work = work::begin();
     check_bits(bits)?;

@@ -40,7 +40,7 @@ impl BernoulliSum {
             return bennett(self.variance, distance);
         }
         let deviation = libm::sqrt(self.variance);
-        let normal = 0.5 * libm::erfc(distance / deviation * std::f64::consts::FRAC_1_SQRT_2) + 0.56 / deviation;
+        let normal = 0.5 * libm::erfc(distance / deviation * core::f64::consts::FRAC_1_SQRT_2) + 0.56 / deviation;
         // Below the mean only the normal law says something.
         let tilted = if distance > 0.0 { self.tilted(distance) } else { 1.0 };
         (tilted.min(normal) * (1.0 + 1e-12)).min(1.0)
@@ -90,7 +90,7 @@ fn excess(theta: f64) -> f64 {
 /// `e^-V I_0(V) = (2/pi) integral_0^1 e^(-2V w^2) / sqrt(1 - w^2) dw`. On `w <= 1/2` the root is at most `1 + 0.6189 w^2` (a chord in `w^2`, by convexity), which
 /// integrates to `(1 + 0.1548/V) / sqrt(2 pi V)` over all w; beyond, the exponential is at most `e^(-V/2)` and the rest integrates to `pi/3`.
 pub(crate) fn peak(variance: f64) -> f64 {
-    let near = (1.0 + 0.1548 / variance) / libm::sqrt(2.0 * std::f64::consts::PI * variance);
+    let near = (1.0 + 0.1548 / variance) / libm::sqrt(2.0 * core::f64::consts::PI * variance);
     (near + 2.0 / 3.0 * libm::exp(-0.5 * variance)).min(1.0) * (1.0 + ROUNDING)
 }
 

@@ -4,7 +4,7 @@
 //! probabilities", 2000), which keeps its digits at 10^12 trials; the usual special-function crates lose them from about 10^9.
 
 use crate::bisect;
-use std::f64::consts::PI;
+use core::f64::consts::PI;
 
 /// The probability of exactly `hits` in `trials` at chance `p`. Relative error about 1e-13 at 10^12 trials.
 ///

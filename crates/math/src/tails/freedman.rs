@@ -13,6 +13,7 @@
 
 use crate::error::out_of_range;
 use crate::{Result, bisect};
+use alloc::format;
 
 /// Values of u: from the largest down by factors of the root of 2. The last is below 2^-27 times the first, near enough to 0 for 10^15 wrong drops.
 const GRID: u32 = 96;
@@ -29,8 +30,7 @@ const MOST_DROPS: f64 = 9_007_199_254_740_992.0;
 /// none of these odds exceed. The pass probability must be that of a fresh item given all that happened: the positions of each new item are independent of the past. An item
 /// that was forgotten and returns under the same seed is not fresh.
 ///
-/// About `S + sqrt(2 S (ln(1/alpha) + 4))` where S is large. Errors: a compensator that is negative or above 2^53, odds that are negative or above 2^20, a confidence not strictly between 0 and 1.
-/// Microseconds.
+/// About `S + sqrt(2 S (ln(1/alpha) + 4))` where S is large. Microseconds.
 ///
 /// ```
 /// use truebloom_math::freedman::wrong_drops_at_most;
@@ -39,6 +39,9 @@ const MOST_DROPS: f64 = 9_007_199_254_740_992.0;
 /// assert!((1_150..1_250).contains(&most));
 /// # Ok::<(), truebloom_math::Error>(())
 /// ```
+///
+/// # Errors
+/// A compensator that is negative or above 2^53, odds that are negative or above 2^20, a confidence not strictly between 0 and 1.
 pub fn wrong_drops_at_most(compensator: f64, max_odds: f64, confidence: f64) -> Result<u64> {
     for (name, value, most) in [("compensator", compensator, MOST_DROPS), ("max_odds", max_odds, MOST)] {
         if !(0.0..=most).contains(&value) {

@@ -2,7 +2,7 @@
 
 use super::{Asked, Line, SHIFTS, each_key, set_each_key};
 use crate::scheme::PROBES_A_WORD;
-use std::arch::x86_64::{
+use core::arch::x86_64::{
     __m512i, _mm512_and_epi64, _mm512_andnot_epi64, _mm512_cmpeq_epi64_mask, _mm512_loadu_epi64, _mm512_mask_or_epi64, _mm512_or_epi64,
     _mm512_permutexvar_epi64, _mm512_rolv_epi64, _mm512_set_epi64, _mm512_set1_epi64, _mm512_setzero_si512, _mm512_srli_epi64,
     _mm512_srlv_epi64, _mm512_storeu_epi64, _mm512_test_epi64_mask, _mm512_testn_epi64_mask,

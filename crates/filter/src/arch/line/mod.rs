@@ -3,9 +3,9 @@
 //! A line is all the memory a key of a blocked filter touches. Its positions come seven a word of the key's stream, nine bits each, so a kernel answers for one word:
 //! are these positions all set? [`scalar`] says what is right; the others say the same with all positions at once.
 
-#[cfg(target_arch = "x86_64")]
+#[cfg(all(target_arch = "x86_64", feature = "simd"))]
 mod avx2;
-#[cfg(target_arch = "x86_64")]
+#[cfg(all(target_arch = "x86_64", feature = "simd"))]
 mod avx512;
 mod scalar;
 
@@ -19,6 +19,7 @@ pub(crate) const LINE_BITS: u64 = 512;
 pub(crate) type Line = [u64; 8];
 
 /// Where each lane of a kernel finds its position in a word, for each number of probes that the word gives. Lanes without a probe repeat the first.
+#[cfg(all(target_arch = "x86_64", feature = "simd"))]
 const SHIFTS: [Line; PROBES_A_WORD as usize + 1] = {
     let mut shifts = [[0; 8]; PROBES_A_WORD as usize + 1];
     let mut probes = 0;
@@ -38,16 +39,16 @@ const SHIFTS: [Line; PROBES_A_WORD as usize + 1] = {
 pub(crate) enum Level {
     /// Those of every processor.
     Scalar,
-    #[cfg(target_arch = "x86_64")]
+    #[cfg(all(target_arch = "x86_64", feature = "simd"))]
     Avx2,
-    #[cfg(target_arch = "x86_64")]
+    #[cfg(all(target_arch = "x86_64", feature = "simd"))]
     Avx512,
 }
 
 impl Level {
     /// The best that this processor has.
     pub(crate) fn detect() -> Level {
-        #[cfg(target_arch = "x86_64")]
+        #[cfg(all(target_arch = "x86_64", feature = "simd"))]
         {
             if has_avx512() {
                 return Level::Avx512;
@@ -61,7 +62,7 @@ impl Level {
 }
 
 /// Foundation, 64-bit multiplication, and the short forms: all processors with AVX-512 that are not accelerators have these three.
-#[cfg(target_arch = "x86_64")]
+#[cfg(all(target_arch = "x86_64", feature = "simd"))]
 fn has_avx512() -> bool {
     is_x86_feature_detected!("avx512f") && is_x86_feature_detected!("avx512dq") && is_x86_feature_detected!("avx512vl")
 }
@@ -72,10 +73,10 @@ pub(crate) fn contains(level: Level, line: &Line, word: u64, probes: u32) -> boo
     match level {
         Level::Scalar => scalar::contains(line, word, probes),
         // SAFETY: `Level::detect` makes these values only on processors that have the instructions.
-        #[cfg(target_arch = "x86_64")]
+        #[cfg(all(target_arch = "x86_64", feature = "simd"))]
         Level::Avx2 => unsafe { avx2::contains(line, word, probes) },
         // SAFETY: as above.
-        #[cfg(target_arch = "x86_64")]
+        #[cfg(all(target_arch = "x86_64", feature = "simd"))]
         Level::Avx512 => unsafe { avx512::contains(line, word, probes) },
     }
 }
@@ -99,10 +100,10 @@ pub(crate) fn contains_group(level: Level, lines: &[Line], asked: Asked<'_>, pro
     match level {
         Level::Scalar => each_key(scalar::has, lines, asked, probes),
         // SAFETY: `Level::detect` makes these values only on processors that have the instructions.
-        #[cfg(target_arch = "x86_64")]
+        #[cfg(all(target_arch = "x86_64", feature = "simd"))]
         Level::Avx2 => unsafe { avx2::contains_group(lines, asked, probes) },
         // SAFETY: as above.
-        #[cfg(target_arch = "x86_64")]
+        #[cfg(all(target_arch = "x86_64", feature = "simd"))]
         Level::Avx512 => unsafe { avx512::contains_group(lines, asked, probes) },
     }
 }
@@ -112,7 +113,7 @@ pub(crate) fn contains_group(level: Level, lines: &[Line], asked: Asked<'_>, pro
 pub(crate) fn set(level: Level, line: &mut Line, word: u64, probes: u32) -> bool {
     match level {
         // SAFETY: `Level::detect` makes this value only on processors that have the instructions.
-        #[cfg(target_arch = "x86_64")]
+        #[cfg(all(target_arch = "x86_64", feature = "simd"))]
         Level::Avx512 => unsafe { avx512::set(line, word, probes) },
         // For AVX2, where a line takes two registers, no kernel was tried.
         _ => scalar::set(line, word, probes),
@@ -124,7 +125,7 @@ pub(crate) fn set(level: Level, line: &mut Line, word: u64, probes: u32) -> bool
 pub(crate) fn insert_group(level: Level, lines: &mut [Line], asked: Asked<'_>, probes: u32) -> u32 {
     match level {
         // SAFETY: as above.
-        #[cfg(target_arch = "x86_64")]
+        #[cfg(all(target_arch = "x86_64", feature = "simd"))]
         Level::Avx512 => unsafe { avx512::insert_group(lines, asked, probes) },
         _ => set_each_key(scalar::set, lines, asked, probes),
     }
@@ -210,7 +211,7 @@ fn set_each_key(set: impl Fn(&mut Line, u64, u32) -> bool + Copy, lines: &mut [L
 #[cfg(test)]
 pub(crate) fn levels() -> Vec<Level> {
     let mut levels = vec![Level::Scalar];
-    #[cfg(target_arch = "x86_64")]
+    #[cfg(all(target_arch = "x86_64", feature = "simd"))]
     {
         levels.extend(is_x86_feature_detected!("avx2").then_some(Level::Avx2));
         levels.extend(has_avx512().then_some(Level::Avx512));
@@ -265,14 +266,14 @@ mod tests {
         #[test]
         fn every_level_says_what_the_definition_says(words: [u64; 8], dense: [u64; 8], hash: u128) {
             check(&words, hash);
-            check(&std::array::from_fn(|i| words[i] | dense[i] | words[7 - i].rotate_left(9)), hash);
+            check(&core::array::from_fn(|i| words[i] | dense[i] | words[7 - i].rotate_left(9)), hash);
         }
 
         /// Keys of a group that share lines, inserted in order: the lines and the answers of every level are those of the reference.
         #[test]
         fn every_level_inserts_what_the_reference_does(start: [u64; 8], seeds: [u64; 10], numbers: [u64; 8], probes in 1u32..=64, count in 0..=LANES) {
-            let words: Vec<Lanes> = seeds.iter().map(|seed| std::array::from_fn(|lane| seed.wrapping_mul(2 * lane as u64 / 3 + 1))).collect();
-            let numbers: Lanes = std::array::from_fn(|lane| numbers[lane % 8] % 4);
+            let words: Vec<Lanes> = seeds.iter().map(|seed| core::array::from_fn(|lane| seed.wrapping_mul(2 * lane as u64 / 3 + 1))).collect();
+            let numbers: Lanes = core::array::from_fn(|lane| numbers[lane % 8] % 4);
             let before = [start, [0; 8], [!0; 8]];
             let mut expected = before;
             let mut answers = 0;

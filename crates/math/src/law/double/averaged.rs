@@ -11,6 +11,7 @@ use super::{Double, Step};
 use crate::exact::modular::{gcd, multiply, subtract};
 use crate::exact::work;
 use crate::{Fpr, Result};
+use alloc::vec::Vec;
 
 /// None for one probe or too many of them, or for a filter so small that the counts make no sense.
 pub(super) fn rate(law: &Double, items: u64) -> Result<Option<Fpr>> {

@@ -5,7 +5,8 @@ use super::collisions::{hits_of_one, long_orders, of_order, short_orders};
 use super::{Double, Offsets};
 use crate::exact::work;
 use crate::{Fpr, Result};
-use std::collections::BTreeMap;
+use alloc::collections::BTreeMap;
+use alloc::vec::Vec;
 
 /// Steps that listing the classes of short orders may take: about two seconds.
 const MAX_STEPS: f64 = 5e8;

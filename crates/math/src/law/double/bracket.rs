@@ -11,6 +11,8 @@
 use super::powers::{Pairs, Powers};
 use crate::exact::enclosure::Enclose;
 use crate::{Fpr, Result};
+use alloc::vec;
+use alloc::vec::Vec;
 
 /// What the pairs of an item's hashes do to the positions of one query.
 #[derive(Clone, Debug, PartialEq, Eq)]

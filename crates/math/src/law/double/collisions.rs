@@ -6,6 +6,8 @@
 use super::bracket::Hits;
 use super::{Double, Offsets, Step};
 use crate::exact::modular::{Solver, add, gcd, multiply, reduce, solutions, subtract};
+use alloc::vec;
+use alloc::vec::Vec;
 
 /// A query's positions as a set of bits, and how many pairs hit exactly that set.
 pub(crate) type HitSets = Vec<(u64, u64)>;

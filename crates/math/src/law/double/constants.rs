@@ -8,6 +8,8 @@ use crate::error::out_of_range;
 use crate::exact::modular::{divisors_up_to, multiply, totient};
 use crate::exact::work;
 use crate::law::convergence::{Hit, constant, limit_rate};
+use alloc::vec::Vec;
+use alloc::{format, vec};
 
 /// Above this, listing the pairs of one query takes too long.
 const MOST_PROBES: u32 = 64;
@@ -36,7 +38,8 @@ impl Double {
     /// With offsets, for m so large that all but a vanishing share of queries see the same overlaps: exact for plain hashing and in the limit of large primes, and
     /// taken from four queries otherwise (one above 36 probes). About `k^4` steps. Theorem 6.1 of Kirsch and Mitzenmacher gives another number, which is wrong (errata K1, K2).
     ///
-    /// Errors when c is not a positive number or probes are above 64.
+    /// # Errors
+    /// When c is not a positive number or probes are above 64.
     pub fn constant(&self, bits_per_item: f64) -> Result<f64> {
         let _work = work::begin();
         check_load(bits_per_item)?;
@@ -122,7 +125,8 @@ impl Double {
 
 /// The same coefficient when m is a power of two and h2 is uniform on odd numbers: no short orders, and only pairs of odd steps, which are twice as likely each.
 ///
-/// Errors when c is not a positive number or probes are not from 1 to 64.
+/// # Errors
+/// When c is not a positive number or probes are not from 1 to 64.
 pub fn odd_step_constant(bits_per_item: f64, probes: u32) -> Result<f64> {
     check_load(bits_per_item)?;
     if probes == 0 || probes > MOST_PROBES {

@@ -10,7 +10,9 @@ use super::{Double, Offsets, Step};
 use crate::Result;
 use crate::exact::enclosure::Enclose;
 use crate::exact::work;
-use std::collections::BTreeMap;
+use alloc::collections::BTreeMap;
+use alloc::vec;
+use alloc::vec::Vec;
 
 /// Positions up to which all subsets are gone through: a quarter of a second a class at the most.
 const MOST_POSITIONS: u32 = 22;

@@ -8,6 +8,8 @@ mod constants;
 mod exact;
 pub(crate) mod powers;
 
+use alloc::vec::Vec;
+use alloc::{format, vec};
 pub(crate) use constants::Shape;
 pub use constants::odd_step_constant;
 
@@ -70,8 +72,6 @@ pub struct Double {
 }
 
 impl Double {
-    /// Errors when bits or probes are out of range, when there is no `h2` but 0 to choose, or when there is not one offset of one's own for each probe.
-    ///
     /// ```
     /// use truebloom_math::Law;
     /// use truebloom_math::law::{Double, Offsets, Step};
@@ -79,6 +79,9 @@ impl Double {
     /// assert_eq!(format!("{:.9}", law.fpr(100)?.value), "0.154656303");
     /// # Ok::<(), truebloom_math::Error>(())
     /// ```
+    ///
+    /// # Errors
+    /// When bits or probes are out of range, when there is no `h2` but 0 to choose, or when there is not one offset of one's own for each probe.
     pub fn new(bits: u64, probes: u32, step: Step, offsets: Offsets) -> Result<Double> {
         check_bits(bits)?;
         check_probes(probes)?;

@@ -5,7 +5,9 @@ use crate::exact::fixed::{self, Divisor, Product};
 use crate::exact::work;
 use crate::law::inclusion::MAX_DIGITS;
 use crate::{Error, Result};
-use std::collections::BTreeMap;
+use alloc::collections::BTreeMap;
+use alloc::vec;
+use alloc::vec::Vec;
 
 /// The pairs `(h1, h2)` that an item may have: `first` times `second` of them, all equally likely.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -134,7 +136,7 @@ const MAX_WORK: f64 = 1e9;
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::cmp::Ordering;
+    use core::cmp::Ordering;
 
     /// A bracket of two words contains that of six, whose width is nothing beside it, and would not be right a tenth as wide.
     #[test]

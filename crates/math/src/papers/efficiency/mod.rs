@@ -9,11 +9,14 @@ pub use valley::{crossover, valley_efficiency};
 use crate::error::{check_bits, check_probes, out_of_range};
 use crate::exact::work;
 use crate::{Result, Variant};
-use std::f64::consts::LN_2;
+use core::f64::consts::LN_2;
 
 /// `items log2(1/fpr) / bits`: the share of its bits that a filter turns into discrimination (Burns 69, 70). At most 1 for any structure that tells
 /// members from others; near ln 2 for large standard filters at their best load. 0 items give 0. Relative error about 1e-15, more only where the rate is
 /// nearly 1. Cost and errors of [`Variant::fpr`].
+///
+/// # Errors
+/// Those of [`Variant::fpr`].
 pub fn efficiency(variant: Variant, bits: u64, items: u64, probes: u32) -> Result<f64> {
     let _work = work::begin();
     let fpr = variant.fpr(bits, items, probes)?;
@@ -29,6 +32,9 @@ fn share(bits: u64, items: u64, ln_rate: f64) -> f64 {
 
 /// The largest efficiency of the standard filter if items could be a fraction, `1 / (m log2(m / (m-1)))`, and the items `1 / log2(m / (m-1))` where it is
 /// reached, with one probe and at a rate of a half: Burns (74). 0 of both for one bit.
+///
+/// # Errors
+/// Parameters out of range.
 pub fn standard_limit(bits: u64) -> Result<(f64, f64)> {
     check_bits(bits)?;
     if bits == 1 {
@@ -39,6 +45,9 @@ pub fn standard_limit(bits: u64) -> Result<(f64, f64)> {
 }
 
 /// Burns' remark 29 (76): the classic filter's most efficient number of items is near `(m/k - 1) ln 2`. An approximation: good from about two items on, poor at one.
+///
+/// # Errors
+/// Parameters out of range.
 pub fn peak_items_approximation(bits: u64, probes: u32) -> Result<f64> {
     Variant::Classic.check(bits, probes)?;
     Ok((bits as f64 / f64::from(probes) - 1.0) * LN_2)
@@ -46,6 +55,9 @@ pub fn peak_items_approximation(bits: u64, probes: u32) -> Result<f64> {
 
 /// Burns' remark 29 (77): the classic filter's best number of probes is near `m ln 2 / (n + ln 2)`. An approximation: good from about two items on, poor at one
 /// (m = 100, n = 1: 40.9, where the best is 50).
+///
+/// # Errors
+/// Parameters out of range.
 pub fn best_probes_approximation(bits: u64, items: u64) -> Result<f64> {
     check_bits(bits)?;
     if items == 0 {
@@ -55,6 +67,9 @@ pub fn best_probes_approximation(bits: u64, items: u64) -> Result<f64> {
 }
 
 /// The items at which the mean fill is a half, the peak of `M` and near that of every law of uniform positions (Burns, section 4.1): `ln 2 / (k ln(m / (m-1)))`.
+///
+/// # Errors
+/// Parameters out of range.
 pub fn half_full_items(bits: u64, probes: u32) -> Result<f64> {
     check_probes(probes)?;
     Ok(standard_limit(bits)?.0 / f64::from(probes))

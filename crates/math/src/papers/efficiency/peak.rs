@@ -7,6 +7,9 @@ use crate::exact::enclosure::Enclose;
 use crate::exact::work;
 use crate::search::{boundary, ln_complement_bound};
 use crate::{Result, Variant, binomial};
+use alloc::boxed::Box;
+use alloc::vec;
+use alloc::vec::Vec;
 
 /// The most efficient way to fill some bits.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -27,10 +30,10 @@ pub const MOST_BITS_SEARCHED: u64 = 256;
 
 /// The number of items at which `bits` bits with `probes` probes are most efficient (Burns' peak efficiency, over whole numbers of items).
 ///
-/// Efficiency is `n ln(1/f(n))` up to a constant, and the rate rises with n, so between a and b it is at most `b ln(1/f(a))`: intervals are halved until
-/// they are excluded or single, and the single ones compared exactly, `f(a)^a` against `f(b)^b`. Nothing is assumed about the shape, neither Burns'
-/// approximation (76) nor conjecture 28, which is false. That takes some `sqrt(n)` rates; beyond a budget (from about 10^6 items on, fewer at many probes) the search
-/// goes uphill from the half-full filter, which assumes that there is one peak: `proven` is then false (but for one probe, where that is a theorem). Errors for parameters out of range.
+/// Efficiency is `n ln(1/f(n))` up to a constant, and the rate rises with n, so between a and b it is at most `b ln(1/f(a))`: intervals are halved until they are excluded or single, and the
+/// single ones compared exactly, `f(a)^a` against `f(b)^b`. Nothing is assumed about the shape, neither Burns' approximation (76) nor conjecture 28, which is false. That takes some `sqrt(n)`
+/// rates; beyond a budget (from about 10^6 items on, fewer at many probes) the search goes uphill from the half-full filter, which assumes that there is one peak: `proven` is then false (but for
+/// one probe, where that is a theorem).
 ///
 /// ```
 /// use truebloom_math::{Variant, peak_efficiency};
@@ -38,6 +41,9 @@ pub const MOST_BITS_SEARCHED: u64 = 256;
 /// assert_eq!(peak.items, 141);
 /// # Ok::<(), truebloom_math::Error>(())
 /// ```
+///
+/// # Errors
+/// Parameters out of range.
 pub fn peak_efficiency(variant: Variant, bits: u64, probes: u32) -> Result<Peak> {
     let _work = work::begin();
     variant.check(bits, probes)?;
@@ -57,7 +63,10 @@ pub fn peak_efficiency(variant: Variant, bits: u64, probes: u32) -> Result<Peak>
 ///   bit are better: Burns' (75) fails there. Beyond, (75) is a conjecture and `proven` is false; no filter is better by more than `log2(pi m / 2) / (2m)`,
 ///   roughly, since none exceeds 1.
 ///
-/// Errors for bits out of range. Milliseconds; some tenths of a second at the end of what is searched.
+/// Milliseconds; some tenths of a second at the end of what is searched.
+///
+/// # Errors
+/// Bits out of range.
 pub fn max_efficiency(variant: Variant, bits: u64) -> Result<Peak> {
     let _work = work::begin();
     check_bits(bits)?;
@@ -155,7 +164,7 @@ impl Search {
             Variant::Classic => super::peak_items_approximation(self.bits, self.probes)?,
             Variant::Partitioned => half_full_items((self.bits / u64::from(self.probes)).max(2), 1)?,
         };
-        Ok(items.round().max(1.0) as u64)
+        Ok(libm::round(items).max(1.0) as u64)
     }
 
     fn rate(&self, items: u64) -> Result<Box<dyn Enclose>> {
@@ -195,7 +204,7 @@ impl Search {
 
     /// The peak, or one of 0 items when none reaches the efficiency `least`.
     fn run(mut self, least: Option<f64>) -> Result<Peak> {
-        let floor = least.map_or(0.0, |least| least * self.bits as f64 * std::f64::consts::LN_2 * (1.0 - 1e-12));
+        let floor = least.map_or(0.0, |least| least * self.bits as f64 * core::f64::consts::LN_2 * (1.0 - 1e-12));
         let end = self.excluded_from();
         let first = self.visit(1)?;
         let mut open = vec![(first, end)];
@@ -242,7 +251,7 @@ impl Search {
     }
 
     /// `f(a)^a` against `f(b)^b`, exactly: the smaller is the more efficient.
-    fn compare(&self, a: u64, b: u64) -> Result<std::cmp::Ordering> {
+    fn compare(&self, a: u64, b: u64) -> Result<core::cmp::Ordering> {
         let (left, right) = (self.rate(a)?, self.rate(b)?);
         Power { base: left, exponent: a }.compare(&Power { base: right, exponent: b })
     }

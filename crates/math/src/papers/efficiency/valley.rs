@@ -3,7 +3,7 @@
 use crate::Result;
 use crate::error::check_probes;
 use crate::exact::work;
-use std::f64::consts::LN_2;
+use core::f64::consts::LN_2;
 
 /// The items for each bit at which `probes` and `probes + 1` have the same rate under Knuth's approximation `(1 - e^(-nk/m))^k`: `x = ln z` with
 /// `z^(k+1) = z + 1` (Burns, theorem 31: the Lambert trinomial, k = 1 the golden ratio). Relative error below 1e-15. Probes from 1 to 100,000.
@@ -13,6 +13,9 @@ use std::f64::consts::LN_2;
 /// assert!((x - 0.481_211_825_059_603_4).abs() < 1e-15);
 /// # Ok::<(), truebloom_math::Error>(())
 /// ```
+///
+/// # Errors
+/// Parameters out of range.
 pub fn crossover(probes: u32) -> Result<f64> {
     let _work = work::begin();
     check_probes(probes)?;
@@ -31,6 +34,9 @@ pub fn crossover(probes: u32) -> Result<f64> {
 
 /// The efficiency at [`crossover`], the lowest between the peaks of `probes` and `probes + 1`: `k (k+1) x^2 / ln 2`, since the rate there is `z^(-k(k+1))`. Under the
 /// same approximation; rises to ln 2 with the probes.
+///
+/// # Errors
+/// Parameters out of range.
 pub fn valley_efficiency(probes: u32) -> Result<f64> {
     let _work = work::begin();
     let (x, k) = (crossover(probes)?, f64::from(probes));

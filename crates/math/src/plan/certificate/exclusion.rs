@@ -9,7 +9,9 @@ use super::{Claim, Smallest, Whole, decide, standard};
 use crate::law::hash_floor;
 use crate::search::ln_power_of_mean;
 use crate::{Error, Result};
-use std::cmp::Ordering;
+use alloc::vec;
+use alloc::vec::Vec;
+use core::cmp::Ordering;
 
 /// Why `bits`, one less than claimed, are not enough.
 #[derive(Clone, Debug)]
@@ -65,9 +67,9 @@ fn bounded(claim: &Claim, bits: u64) -> Result<(u32, u32)> {
     let is_excluded = |probes: u32| bound(probes) > target + 1e-9 + 1e-12 * target.abs();
     // -ln(q) per probe; in one bit everything is set.
     let step = if bits == 1 { f64::INFINITY } else { -n * libm::log1p(-1.0 / m) };
-    let q_is_large = |probes: u32| step * f64::from(probes) < std::f64::consts::LN_2 * (1.0 - 1e-9);
-    let q_is_small = |probes: u32| step * f64::from(probes) > std::f64::consts::LN_2 * (1.0 + 1e-9);
-    let near = (std::f64::consts::LN_2 / step).min(f64::from(crate::MAX_PROBES)) as u32;
+    let q_is_large = |probes: u32| step * f64::from(probes) < core::f64::consts::LN_2 * (1.0 - 1e-9);
+    let q_is_small = |probes: u32| step * f64::from(probes) > core::f64::consts::LN_2 * (1.0 + 1e-9);
+    let near = (core::f64::consts::LN_2 / step).min(f64::from(crate::MAX_PROBES)) as u32;
     let too_wide =
         || Error::NotCertified { claim: "that no other number of probes does with a bit less: too many would have to be excluded" };
     // From the valley outwards; the bounds are monotone on each side, so bisection would do, but the steps are few.

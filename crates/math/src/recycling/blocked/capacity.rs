@@ -8,6 +8,8 @@ use crate::exact::enclosure::Enclose;
 use crate::exact::work;
 use crate::law::{Blocked, InBlock};
 use crate::{BLOCK_BITS, Law, MAX_BITS, MAX_BLOCKED_PROBES, Rate};
+use alloc::vec::Vec;
+use alloc::{format, vec};
 
 /// A blocked design that was searched for, and what it does.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -32,8 +34,6 @@ impl BlockedSized {
 /// The limit is the highest decimal of four digits that does. Probes are chosen by the mean curve, within 0.3% of its best. A search, which loses less than 1%; what it finds is proven.
 /// Some ten milliseconds at usual rates and any size, some tenths of a second at 1e-9.
 ///
-/// Errors when bits are below a line or out of range, or the rate is below 1e-9.
-///
 /// ```
 /// use truebloom_math::recycling::{Mode, blocked_capacity, capacity};
 /// let (bits, rate) = (1 << 24, "0.01".parse()?);
@@ -42,6 +42,9 @@ impl BlockedSized {
 /// assert!(blocked.is_worth_it(&capacity(bits, &rate, Mode::default())?.expect("a design")));
 /// # Ok::<(), truebloom_math::Error>(())
 /// ```
+///
+/// # Errors
+/// When bits are below a line or out of range, or the rate is below 1e-9.
 pub fn blocked_capacity(bits: u64, rate: &Rate) -> Result<Option<BlockedSized>> {
     let _work = work::begin();
     check_bits(bits)?;
@@ -142,13 +145,13 @@ fn fullest(blocks: u64, probes: u32, limit: f64, rate: &Rate) -> Result<Option<B
 fn decimal(index: i64) -> f64 {
     // Powers of ten are exact up to 10^22, so this is the f64 nearest to the decimal.
     let (power, digits) = (index / 9_000 - 21, index % 9_000 + 1_000);
-    digits as f64 / 10f64.powi(-power as i32)
+    digits as f64 / crate::power(10.0, power.unsigned_abs() as u32)
 }
 
 /// The last of them that is at most `limit`, or one beside it.
 fn decimal_below(limit: f64) -> i64 {
     let power = libm::floor(libm::log10(limit.clamp(1e-18, 0.9999))) as i64;
-    let digits = (limit * 10f64.powi((3 - power) as i32)) as i64;
+    let digits = (limit * crate::power(10.0, (3 - power).unsigned_abs() as u32)) as i64;
     (power + 18) * 9_000 + digits.clamp(1_000, 9_999) - 1_000
 }
 
@@ -156,7 +159,8 @@ fn decimal_below(limit: f64) -> i64 {
 ///
 /// The capacity is not quite monotone in bits, so the smallest size is searched for from the capacity of others; none that is smaller by a part in a thousand and a line is known to do. Some tenths of a second.
 ///
-/// Errors when `items` is not above 0 and at most 1e18, or the rate is below 1e-9.
+/// # Errors
+/// When `items` is not above 0 and at most 1e18, or the rate is below 1e-9.
 pub fn blocked_min_bits(items: f64, rate: &Rate) -> Result<Option<BlockedSized>> {
     let _work = work::begin();
     if !(items > 0.0 && items <= 1e18) {
@@ -164,7 +168,7 @@ pub fn blocked_min_bits(items: f64, rate: &Rate) -> Result<Option<BlockedSized>>
     }
     check_rate(rate)?;
     let most = MAX_BITS / BLOCK_BITS;
-    let textbook = items * -rate.ln() / (std::f64::consts::LN_2.powi(2) * BLOCK_BITS as f64);
+    let textbook = items * -rate.ln() / (core::f64::consts::LN_2 * core::f64::consts::LN_2 * BLOCK_BITS as f64);
     let (mut fails, mut enough): (u64, Option<BlockedSized>) = (0, None);
     let mut blocks = (textbook as u64).clamp(1, most);
     let mut known = (blocks, candidates(blocks, rate)?);
@@ -183,7 +187,7 @@ pub fn blocked_min_bits(items: f64, rate: &Rate) -> Result<Option<BlockedSized>>
             None => fails = fails.max(blocks),
         }
         // Items are nearly in proportion to the size.
-        let next = if kept > 0.0 { (blocks as f64 * (items / kept)).ceil() as u64 } else { 2 * blocks };
+        let next = if kept > 0.0 { libm::ceil(blocks as f64 * (items / kept)) as u64 } else { 2 * blocks };
         blocks = match enough.map(|found| found.design.blocks()) {
             Some(meets) if meets - fails <= step(meets) => return Ok(enough),
             Some(meets) if fails < next && next < meets - step(meets) => next,

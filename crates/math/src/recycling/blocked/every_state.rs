@@ -1,6 +1,8 @@
 //! For the tests: the law of the lines of a tiny filter, state by state.
 
-use std::collections::BTreeMap;
+use alloc::collections::BTreeMap;
+use alloc::vec;
+use alloc::vec::Vec;
 
 /// How many lines have 0, 1, .. bits set, with the probability.
 pub(super) type States = BTreeMap<Vec<u32>, f64>;

@@ -10,6 +10,7 @@ mod every_state;
 mod moments;
 mod weights;
 
+use alloc::format;
 pub use capacity::{BlockedSized, blocked_capacity, blocked_min_bits};
 pub use weights::Weights;
 
@@ -49,7 +50,8 @@ impl BlockedDesign {
     /// Two phases, and an item that is retained, are not offered: the frozen filter's rate beside the running one's, and a cycle that begins with an item chosen by its overflow, have no
     /// bracket here.
     ///
-    /// Errors when bits are out of range or no multiple of `block_bits`, lines have more than 65,536 bits, probes are not from 1 to [`MAX_BLOCKED_PROBES`], or `limit` is not from 1e-15 to 0.999.
+    /// # Errors
+    /// When bits are out of range or no multiple of `block_bits`, lines have more than 65,536 bits, probes are not from 1 to [`MAX_BLOCKED_PROBES`], or `limit` is not from 1e-15 to 0.999.
     pub fn new(bits: u64, block_bits: u64, probes: u32, limit: f64) -> Result<BlockedDesign> {
         check_probes(probes)?;
         if probes > MAX_BLOCKED_PROBES {
@@ -105,7 +107,8 @@ impl BlockedDesign {
     /// `1/sqrt(lines)`. The values are those of the mean curve, where a filter of i items has its expected rate, and err by less than a part in `lines` in simulations. See the
     /// section *Recycling* of docs/DESIGN.md for the method. Some milliseconds at any size, up to a second at 32 probes.
     ///
-    /// Errors where a cycle may take more than 2^61 items, as in sizes near 2^62 bits.
+    /// # Errors
+    /// Where a cycle may take more than 2^61 items, as in sizes near 2^62 bits.
     pub fn long_run(&self) -> Result<LongRun> {
         let _work = work::begin();
         let (fpr, items_per_cycle) = cycle::bracket(self)?;

@@ -4,6 +4,7 @@ use super::super::Result;
 use crate::Law;
 use crate::exact::enclosure::{Enclose, Enclosure, GUARD};
 use crate::law::Blocked;
+use alloc::vec;
 
 /// A filter's own rate `W`, of which these are proven ends.
 #[derive(Clone, Copy, Debug)]

@@ -1,5 +1,7 @@
 //! What set bits weigh: the rate of a blocked filter as a sum of whole numbers, kept exactly while it fills.
 
+use alloc::vec::Vec;
+
 /// A line with d of its m bits set weighs `(d/m)^k` in units of 2^-64, rounded up. The sum over all lines, divided by their number, is the filter's own rate, or above it by less than
 /// [`Weights::most_rounded`]; so a filter that compares weights never goes on above its limit.
 ///

@@ -1,0 +1,199 @@
+//! `#[derive(Key)]` for the crate `truebloom`, which has it with its feature `derive`.
+
+use proc_macro2::TokenStream;
+use quote::{ToTokens, format_ident, quote};
+use syn::punctuated::Punctuated;
+use syn::spanned::Spanned;
+use syn::{
+    Attribute, Data, DataEnum, DeriveInput, Error, Expr, Field, Fields, GenericParam, Generics, Index, Member, Result, Variant, parse_quote,
+};
+
+/// A struct or an enum as a key, with the bytes that docs/FORMAT.md defines, the same on every platform.
+///
+/// * A struct of one field is that field: a `struct Url(String)` is the key that its text is.
+/// * A struct of several is its fields, in the order in which they are declared.
+/// * An enum is its discriminant, a number, and then the fields of the variant. The discriminant is counted from 0 unless it is given (`Deleted = 7`), so new variants go to the end, or get a number.
+/// * `#[key(skip)]` leaves a field out: a cache, a marker. Values that differ there alone are one key.
+///
+/// All types of fields have to be keys; type parameters get the bound `Key`.
+#[proc_macro_derive(Key, attributes(key))]
+pub fn derive_key(input: proc_macro::TokenStream) -> proc_macro::TokenStream {
+    let input = syn::parse_macro_input!(input as DeriveInput);
+    implement(input).unwrap_or_else(Error::into_compile_error).into()
+}
+
+fn implement(input: DeriveInput) -> Result<TokenStream> {
+    refuse_attributes(&input.attrs)?;
+    let methods = match &input.data {
+        Data::Struct(data) => of_struct(&data.fields)?,
+        Data::Enum(data) => of_enum(data, &discriminant_type(&input.attrs)?)?,
+        Data::Union(data) => return Err(Error::new(data.union_token.span(), "a union cannot be a key: nothing says which field is there")),
+    };
+    let name = &input.ident;
+    let generics = with_bounds(input.generics);
+    let (generics, arguments, conditions) = generics.split_for_impl();
+    Ok(quote! {
+        #[automatically_derived]
+        impl #generics ::truebloom::Key for #name #arguments #conditions {
+            #methods
+        }
+    })
+}
+
+fn with_bounds(mut generics: Generics) -> Generics {
+    for parameter in &mut generics.params {
+        if let GenericParam::Type(parameter) = parameter {
+            parameter.bounds.push(parse_quote!(::truebloom::Key));
+        }
+    }
+    generics
+}
+
+fn of_struct(fields: &Fields) -> Result<TokenStream> {
+    let kept = kept(fields)?;
+    let members: Vec<Member> = kept.iter().map(|(member, _)| member.clone()).collect();
+    let write = quote! {
+        #[inline]
+        fn write_key(&self, to: &mut ::truebloom::KeyWriter<'_>) {
+            #(::truebloom::Key::write_key(&self.#members, to);)*
+            let _ = to;
+        }
+    };
+    // What one field says of itself is true of the whole.
+    let of_one = match members.as_slice() {
+        [only] => quote! {
+            #[inline(always)]
+            fn key_number(&self) -> ::core::option::Option<u64> {
+                ::truebloom::Key::key_number(&self.#only)
+            }
+
+            #[inline(always)]
+            fn key_bytes(&self) -> ::core::option::Option<&[u8]> {
+                ::truebloom::Key::key_bytes(&self.#only)
+            }
+        },
+        _ => TokenStream::new(),
+    };
+    Ok(quote!(#write #of_one))
+}
+
+fn of_enum(data: &DataEnum, discriminant: &TokenStream) -> Result<TokenStream> {
+    if data.variants.is_empty() {
+        return Err(Error::new(data.enum_token.span(), "an enum without variants has no values, so no keys"));
+    }
+    let numbers = numbers(&data.variants, discriminant)?;
+    let arms = data.variants.iter().zip(&numbers).map(|(variant, number)| arm(variant, number)).collect::<Result<Vec<_>>>()?;
+    let write = quote! {
+        #[inline]
+        fn write_key(&self, to: &mut ::truebloom::KeyWriter<'_>) {
+            match self {
+                #(#arms)*
+            }
+        }
+    };
+    // Without fields the number is all there is.
+    let is_number = data.variants.iter().all(|variant| variant.fields.is_empty());
+    let variants = data.variants.iter().map(|variant| &variant.ident);
+    let number = is_number.then(|| {
+        quote! {
+            #[inline(always)]
+            fn key_number(&self) -> ::core::option::Option<u64> {
+                ::core::option::Option::Some(match self {
+                    #(Self::#variants { .. } => #numbers,)*
+                })
+            }
+        }
+    });
+    Ok(quote!(#write #number))
+}
+
+/// The discriminant of each variant, sign-extended to 64 bits: the one that is given, or one more than that of the variant before.
+fn numbers(variants: &Punctuated<Variant, syn::Token![,]>, discriminant: &TokenStream) -> Result<Vec<TokenStream>> {
+    let mut given: Option<&Expr> = None;
+    let mut after = 0u64;
+    let mut numbers = Vec::new();
+    for variant in variants {
+        refuse_attributes(&variant.attrs)?;
+        if let Some((_, number)) = &variant.discriminant {
+            (given, after) = (Some(number), 0);
+        }
+        numbers.push(match given {
+            Some(number) => quote!({
+                const GIVEN: #discriminant = #number;
+                (GIVEN as u64).wrapping_add(#after)
+            }),
+            None => quote!(#after),
+        });
+        after += 1;
+    }
+    Ok(numbers)
+}
+
+/// What one variant writes.
+fn arm(variant: &Variant, number: &TokenStream) -> Result<TokenStream> {
+    let name = &variant.ident;
+    let kept = kept(&variant.fields)?;
+    let members = kept.iter().map(|(member, _)| member);
+    let names: Vec<_> = (0..kept.len()).map(|i| format_ident!("field_{i}")).collect();
+    Ok(quote! {
+        Self::#name { #(#members: #names,)* .. } => {
+            to.number(#number);
+            #(::truebloom::Key::write_key(#names, to);)*
+        }
+    })
+}
+
+/// The fields that are part of the key.
+fn kept(fields: &Fields) -> Result<Vec<(Member, &Field)>> {
+    let mut kept = Vec::new();
+    for (i, field) in fields.iter().enumerate() {
+        if !is_skipped(field)? {
+            let member = field.ident.clone().map_or_else(|| Member::Unnamed(Index::from(i)), Member::Named);
+            kept.push((member, field));
+        }
+    }
+    Ok(kept)
+}
+
+/// Whether it has `#[key(skip)]`.
+fn is_skipped(field: &Field) -> Result<bool> {
+    let mut is_skipped = false;
+    for attribute in field.attrs.iter().filter(|attribute| attribute.path().is_ident("key")) {
+        attribute.parse_nested_meta(|meta| {
+            if !meta.path.is_ident("skip") {
+                return Err(meta.error("`#[key(skip)]` is the only one there is: it leaves the field out"));
+            }
+            is_skipped = true;
+            Ok(())
+        })?;
+    }
+    Ok(is_skipped)
+}
+
+/// Types and variants have no attributes of ours: one that was meant for a field must not be ignored.
+fn refuse_attributes(attributes: &[Attribute]) -> Result<()> {
+    match attributes.iter().find(|attribute| attribute.path().is_ident("key")) {
+        Some(attribute) => Err(Error::new(attribute.span(), "`#[key(..)]` belongs before a field")),
+        None => Ok(()),
+    }
+}
+
+/// The type of the discriminants: that of `#[repr(..)]`, or `isize`.
+fn discriminant_type(attributes: &[Attribute]) -> Result<TokenStream> {
+    const TYPES: [&str; 12] = ["u8", "u16", "u32", "u64", "u128", "usize", "i8", "i16", "i32", "i64", "i128", "isize"];
+    let mut found = quote!(isize);
+    for attribute in attributes.iter().filter(|attribute| attribute.path().is_ident("repr")) {
+        attribute.parse_nested_meta(|meta| {
+            if TYPES.iter().any(|name| meta.path.is_ident(name)) {
+                found = meta.path.to_token_stream();
+            } else if meta.input.peek(syn::token::Paren) {
+                // `align(8)`: not ours, but to be read past.
+                let content;
+                syn::parenthesized!(content in meta.input);
+                content.parse::<TokenStream>()?;
+            }
+            Ok(())
+        })?;
+    }
+    Ok(found)
+}

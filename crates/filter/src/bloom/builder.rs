@@ -1,0 +1,219 @@
+//! Filters put together step by step, and families of filters that can be merged.
+
+use super::FilterOf;
+use crate::error::BuildError;
+use crate::hash::{KeyHasher, PortableHasher};
+use crate::items::ItemCount;
+use crate::scheme::Scheme;
+use alloc::boxed::Box;
+use core::marker::PhantomData;
+use truebloom_math::{Plan, Promise, Rate, Target};
+
+/// What is known of a filter that is to be made; begins with [`FilterOf::builder`].
+///
+/// Two of items, rate and bits make a plan, with its guarantee; bits and probes alone make a filter that is held to nothing. Whatever is wrong with a step is an error at the end, where the filter is made.
+///
+/// ```
+/// use truebloom::{BloomFilter, PortableHasher, Seed};
+/// // At most 8 MiB, for untrusted keys.
+/// let hasher = PortableHasher::sip13(Seed::random()?);
+/// let filter = BloomFilter::builder().items(1_000_000).rate("0.1%").max_bits(8 << 23).hasher(hasher).build()?;
+/// assert_eq!(filter.capacity(), Some(1_000_000));
+/// // A size that is given.
+/// let filter = BloomFilter::builder().bits(9_600).probes(7).build()?;
+/// assert_eq!((filter.bits(), filter.probes(), filter.capacity()), (9_600, 7, None));
+/// # Ok::<(), truebloom::BuildError>(())
+/// ```
+#[derive(Clone, Debug)]
+#[must_use = "a builder makes nothing before `build` or `family`"]
+pub struct FilterBuilder<S, H = Unseeded> {
+    target: Target,
+    hasher: H,
+    /// The first thing that was wrong.
+    problem: Option<BuildError>,
+    scheme: PhantomData<S>,
+}
+
+/// In the place of a hasher while none is given: every filter gets a random seed of its own, and every family one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Unseeded;
+
+/// Filters that can be merged, because they have the same size and the same seed: made one by one with [`filter`](Self::filter), from one plan.
+///
+/// Filters that are made with [`FilterOf::new`] have seeds of their own and can never be merged. A family is a few numbers: another process makes the same one from the [`plan`](Self::plan) and the
+/// [`hasher`](Self::hasher), or a filter of it by [`open`](crate::FilterOf::open) and [`clear`](crate::FilterOf::clear).
+///
+/// ```
+/// use truebloom::BloomFilter;
+/// let shards = BloomFilter::builder().items(10_000).rate(0.001).family()?;
+/// let (mut one, mut other) = (shards.filter()?, shards.filter()?);
+/// one.insert("a");
+/// other.insert("b");
+/// one.union_with(&other)?;
+/// assert!(one.contains("a") && one.contains("b"));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Debug, PartialEq)]
+pub struct FilterFamily<S: Scheme, H: KeyHasher = PortableHasher> {
+    size: Size<S>,
+    hasher: H,
+}
+
+/// What all filters of a family have in common.
+#[derive(Clone, Debug, PartialEq)]
+enum Size<S> {
+    Planned(Box<Plan>),
+    Given(S),
+}
+
+impl<S: Scheme> FilterOf<S> {
+    /// A filter step by step: a seed or a hasher, a cap on the memory, another confidence, a size that is given, a family.
+    pub fn builder() -> FilterBuilder<S> {
+        FilterBuilder { target: Target::new().scheme(S::ID), hasher: Unseeded, problem: None, scheme: PhantomData }
+    }
+}
+
+impl<S, H> FilterBuilder<S, H> {
+    /// The number of distinct items that it has to hold: an integer of any type.
+    pub fn items(mut self, items: impl ItemCount) -> FilterBuilder<S, H> {
+        match items.item_count() {
+            Ok(items) => self.target.items = Some(items),
+            Err(error) => self.problem = self.problem.or(Some(error)),
+        }
+        self
+    }
+
+    /// The false-positive rate asked for: `0.001`, `"0.1%"`, or a [`Rate`].
+    pub fn rate<R: TryInto<Rate>>(mut self, rate: R) -> FilterBuilder<S, H>
+    where
+        BuildError: From<R::Error>,
+    {
+        match rate.try_into() {
+            Ok(rate) => self.target.rate = Some(rate),
+            Err(error) => self.problem = self.problem.or(Some(error.into())),
+        }
+        self
+    }
+
+    /// The number of bits.
+    pub fn bits(mut self, bits: u64) -> FilterBuilder<S, H> {
+        self.target.bits = Some(bits);
+        self
+    }
+
+    /// The probes of a key; found by the plan unless given.
+    pub fn probes(mut self, probes: u32) -> FilterBuilder<S, H> {
+        self.target.probes = Some(probes);
+        self
+    }
+
+    /// The most bits that it may have.
+    pub fn max_bits(mut self, bits: u64) -> FilterBuilder<S, H> {
+        self.target.max_bits = Some(bits);
+        self
+    }
+
+    /// The probability with which the one filter keeps the rate: 99.9% unless given.
+    pub fn confidence(mut self, confidence: f64) -> FilterBuilder<S, H> {
+        self.target.promise = Promise::OneFilter { confidence };
+        self
+    }
+
+    /// Keeps the rate on average over seeds alone: fewer bits, and about half of all filters have a rate slightly above it.
+    pub fn mean(mut self) -> FilterBuilder<S, H> {
+        self.target.promise = Promise::Mean;
+        self
+    }
+
+    /// A known seed, or untrusted keys: the hasher in place of [`PortableHasher::xxh3`] with a random seed.
+    pub fn hasher<G: KeyHasher>(self, hasher: G) -> FilterBuilder<S, G> {
+        let FilterBuilder { target, hasher: _, problem, scheme } = self;
+        FilterBuilder { target: target.hash_bits(G::HASH_BITS), hasher, problem, scheme }
+    }
+}
+
+#[cfg(feature = "random")]
+impl<S: Scheme> FilterBuilder<S> {
+    /// The filter, with a random seed.
+    ///
+    /// # Errors
+    /// What is wrong with a step; a rate out of reach; too few steps for a size; not enough memory; no random numbers.
+    pub fn build(self) -> Result<FilterOf<S>, BuildError> {
+        self.family()?.filter()
+    }
+
+    /// The filters of one size that share a random seed, so that they can be merged.
+    ///
+    /// # Errors
+    /// As [`build`](Self::build), but for the memory.
+    pub fn family(self) -> Result<FilterFamily<S>, BuildError> {
+        self.hasher(PortableHasher::random()?).family()
+    }
+}
+
+impl<S: Scheme, H: KeyHasher> FilterBuilder<S, H> {
+    /// The filter, with this hasher.
+    ///
+    /// # Errors
+    /// What is wrong with a step; a rate out of reach; too few steps for a size; not enough memory.
+    pub fn build(self) -> Result<FilterOf<S, H>, BuildError> {
+        let FilterFamily { size, hasher } = self.family()?;
+        size.filter(hasher)
+    }
+
+    /// The filters of one size and this hasher.
+    ///
+    /// # Errors
+    /// As [`build`](Self::build), but for the memory.
+    pub fn family(self) -> Result<FilterFamily<S, H>, BuildError> {
+        let FilterBuilder { target, hasher, problem, .. } = self;
+        if let Some(problem) = problem {
+            return Err(problem);
+        }
+        let size = match target {
+            Target { items: None, rate: None, bits: Some(bits), probes: Some(probes), .. } => Size::Given(S::new(bits, probes)?),
+            _ => Size::Planned(Box::new(Plan::new(&target)?)),
+        };
+        Ok(FilterFamily { size, hasher })
+    }
+}
+
+impl<S: Scheme, H: KeyHasher> FilterFamily<S, H> {
+    /// The filters of a plan and a hasher. The first that is made holds the plan to the scheme and the hasher.
+    pub fn from_plan(plan: Plan, hasher: H) -> FilterFamily<S, H> {
+        FilterFamily { size: Size::Planned(Box::new(plan)), hasher }
+    }
+
+    /// The next filter: empty.
+    ///
+    /// # Errors
+    /// Not enough memory; a plan for another scheme than that of the type, or for a wider hash.
+    pub fn filter(&self) -> Result<FilterOf<S, H>, BuildError>
+    where
+        H: Clone,
+    {
+        self.size.clone().filter(self.hasher.clone())
+    }
+
+    /// What all of them were planned with; `None` for a size that was given.
+    pub fn plan(&self) -> Option<&Plan> {
+        match &self.size {
+            Size::Planned(plan) => Some(plan),
+            Size::Given(_) => None,
+        }
+    }
+
+    /// The hasher of all of them, with its seed.
+    pub fn hasher(&self) -> &H {
+        &self.hasher
+    }
+}
+
+impl<S: Scheme> Size<S> {
+    fn filter<H: KeyHasher>(self, hasher: H) -> Result<FilterOf<S, H>, BuildError> {
+        match self {
+            Size::Planned(plan) => FilterOf::from_plan_with_hasher(&plan, hasher),
+            Size::Given(scheme) => FilterOf::with_scheme(scheme, hasher),
+        }
+    }
+}

@@ -1,0 +1,45 @@
+//! What can go wrong with a stream.
+
+use super::FormatError;
+use core::fmt;
+use std::io;
+
+/// Why a filter cannot be read from a stream. A message does not repeat its cause, which is its [`source`](std::error::Error::source).
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum ReadError {
+    /// The stream fails.
+    Io(io::Error),
+    /// The bytes are no filter.
+    Format(FormatError),
+}
+
+impl fmt::Display for ReadError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            ReadError::Io(_) => f.write_str("cannot read the filter; check where it comes from"),
+            ReadError::Format(error) => error.fmt(f),
+        }
+    }
+}
+
+impl core::error::Error for ReadError {
+    fn source(&self) -> Option<&(dyn core::error::Error + 'static)> {
+        match self {
+            ReadError::Io(error) => Some(error),
+            ReadError::Format(error) => error.source(),
+        }
+    }
+}
+
+impl From<io::Error> for ReadError {
+    fn from(error: io::Error) -> ReadError {
+        ReadError::Io(error)
+    }
+}
+
+impl From<FormatError> for ReadError {
+    fn from(error: FormatError) -> ReadError {
+        ReadError::Format(error)
+    }
+}

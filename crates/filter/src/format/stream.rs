@@ -1,0 +1,64 @@
+//! From streams to values. What comes may be anything, as with bytes.
+
+use super::decode::{Header, reserve, words_of};
+use super::{CHUNK_BYTES, HEADER_BYTES, Stored};
+use crate::error::{FormatError, ReadError};
+use alloc::vec;
+use alloc::vec::Vec;
+use std::io::{self, Read};
+use xxhash_rust::xxh3::Xxh3Default;
+
+/// Memory for the words of a stream of unknown length grows by so much at a time: a header that promises more than its stream holds costs no more
+/// than the stream and this.
+const GROWTH_BYTES: u64 = 8 << 20;
+
+/// Reads a value from a stream, whose length may be known; if it is not, what comes after the value is left there.
+pub(crate) fn read_from<T: Stored>(mut reader: impl Read, length: Option<u64>) -> Result<T, ReadError> {
+    let mut start = [0; HEADER_BYTES];
+    let filled = read_up_to(&mut reader, &mut start)?;
+    let header = Header::<T>::decode(start.get(..filled).unwrap_or_default())?;
+    if let Some(length) = length {
+        header.check_length(length)?;
+    }
+    let (words, checksum) = read_words(reader, header.payload_bytes, length.is_some())?;
+    header.check_payload(checksum)?;
+    Ok(T::assemble(header.of_kind, words)?)
+}
+
+/// The words of a payload of so many bytes, and its checksum.
+fn read_words(mut reader: impl Read, bytes: u64, length_known: bool) -> Result<(Vec<u64>, u64), ReadError> {
+    let growth = if length_known { bytes } else { GROWTH_BYTES };
+    let (mut words, mut checksum, mut buffer) = (Vec::new(), Xxh3Default::new(), vec![0; CHUNK_BYTES]);
+    let mut left = bytes;
+    while left > 0 {
+        let wanted = left.min(CHUNK_BYTES as u64) as usize;
+        let chunk = &mut buffer[..wanted];
+        let filled = read_up_to(&mut reader, chunk)?;
+        if filled < wanted {
+            let expected = HEADER_BYTES as u64 + bytes;
+            return Err(FormatError::Truncated { expected, found: expected - left + filled as u64 }.into());
+        }
+        if words.capacity() - words.len() < wanted / 8 {
+            reserve(&mut words, left.min(growth), bytes)?;
+        }
+        words.extend(words_of(chunk));
+        checksum.update(chunk);
+        left -= wanted as u64;
+    }
+    Ok((words, checksum.digest()))
+}
+
+/// Fills the buffer as far as the stream goes.
+fn read_up_to(reader: &mut impl Read, mut buffer: &mut [u8]) -> io::Result<usize> {
+    let wanted = buffer.len();
+    while !buffer.is_empty() {
+        match reader.read(buffer) {
+            Ok(0) => break,
+            // A reader that claims more than it was given room for is broken; it must not make us panic.
+            Ok(count) => buffer = buffer.get_mut(count..).ok_or_else(|| io::Error::other("the reader returned more than was asked for"))?,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(wanted - buffer.len())
+}

@@ -1,0 +1,65 @@
+//! Files of any kind, read whole to be checked.
+
+use super::FileKind;
+use crate::count_min::{CountMin, HeavyHitters, ListedSketch, PairwiseCountMin, TwoHashCountMin, TwoHashRows};
+use crate::error::{FormatError, ReadError};
+use crate::recycling::{BlockedRecyclingFilter, RecyclingFilter};
+use crate::scheme::Classic;
+use crate::{AnyFilter, Filter, PortableHasher};
+use alloc::vec;
+use alloc::vec::Vec;
+use std::io::{self, Read};
+
+/// Reads values of these types, each from the beginning, and drops them.
+macro_rules! read_as {
+    ($open:ident, $($type:ty),*) => {
+        vec![$(<$type>::read_from($open()?).map(drop)),*]
+    };
+}
+
+impl FileKind {
+    /// Reads a file of any kind to the end of its value, and checks all that opening it would: its kind, or what is wrong with it. `open` gives the bytes from their beginning, some times over, as
+    /// each type refuses the headers of the others. For programs that look after files; takes the memory of the value.
+    ///
+    /// ```
+    /// use truebloom::{BloomFilter, FileKind};
+    /// let mut bytes = BloomFilter::with_bits_and_probes(1_000, 7)?.to_bytes()?;
+    /// assert_eq!(FileKind::of_whole(|| Ok(&bytes[..]))?, FileKind::Bloom);
+    /// bytes[300] ^= 1;
+    /// assert!(FileKind::of_whole(|| Ok(&bytes[..])).is_err());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// A stream fails; the bytes are no file of any kind, or a damaged one.
+    pub fn of_whole<R: Read>(open: impl Fn() -> io::Result<R>) -> Result<FileKind, ReadError> {
+        let error = match AnyFilter::read_from(open()?) {
+            Ok(filter) => return Ok(filter.kind()),
+            Err(error) => error,
+        };
+        let ReadError::Format(FormatError::Kind { found }) = error else { return Err(error) };
+        let results: Vec<Result<(), ReadError>> = match found {
+            FileKind::RecyclingBlocked => read_as!(open, BlockedRecyclingFilter),
+            FileKind::RecyclingOnePhase | FileKind::RecyclingTwoPhase => {
+                read_as!(open, RecyclingFilter, RecyclingFilter<PortableHasher, Classic>)
+            }
+            FileKind::CountMin => {
+                read_as!(open, HeavyHitters<u64>, CountMin<u64>, CountMin<u32>, PairwiseCountMin<u64>, PairwiseCountMin<u32>)
+            }
+            FileKind::TwoHashCountMin => {
+                read_as!(open, ListedSketch<TwoHashRows, u64>, TwoHashCountMin<u64>, TwoHashCountMin<u32>)
+            }
+            FileKind::Bloom | FileKind::Blocked => vec![],
+        };
+        if results.iter().any(Result::is_ok) {
+            return Ok(found);
+        }
+        // What is damaged says more than what is of another type.
+        let damage = |error: &ReadError| {
+            matches!(error, ReadError::Io(_) | ReadError::Format(FormatError::PayloadChecksum { .. } | FormatError::Truncated { .. }))
+        };
+        let mut errors: Vec<ReadError> = results.into_iter().filter_map(Result::err).collect();
+        let worst = errors.iter().position(damage).unwrap_or(0);
+        Err(if errors.is_empty() { ReadError::Format(FormatError::Kind { found }) } else { errors.swap_remove(worst) })
+    }
+}

@@ -1,0 +1,124 @@
+//! What can be a key: anything with canonical bytes.
+
+mod atoms;
+mod composite;
+mod net;
+mod writer;
+
+pub use writer::KeyWriter;
+
+use crate::hash::Take;
+use alloc::vec::Vec;
+
+/// A value with canonical bytes, the same in every process, on every platform and in every language that writes this crate's files.
+///
+/// | key | bytes |
+/// |---|---|
+/// | integers up to 64 bits, `usize`, `bool`, `char`, `NonZero`, `Ipv4Addr` | 8, little-endian, sign-extended |
+/// | 128-bit integers, `Ipv6Addr` | 16, little-endian |
+/// | strings of bytes: `str`, `String`, `[u8]`, `Vec<u8>`, `[u8; N]`, `Uuid` (feature `uuid`) | as they are |
+/// | sequences: `[K]`, `[K; N]`, `Vec<K>` | their number, and each key |
+/// | tuples, `Duration` (seconds, nanoseconds), structs by `#[derive(Key)]` | each field |
+/// | `IpAddr`, `SocketAddr` | the version, 4 or 6, and each part |
+/// | `Option`, enums by `#[derive(Key)]` | the number of the variant (`None` is 0, `Some` is 1), and each field |
+/// | references, `Box`, `Cow`, `Rc`, `Arc`; tuples and structs of one field | those of the value |
+///
+/// Within a sequence, a tuple, a struct or an enum the numbers in this table are keys of 8 bytes, and a string of bytes begins with its length. So no two values of one type have the same bytes, and
+/// no value's bytes begin with another's. docs/FORMAT.md has the whole definition.
+///
+/// Values of different types can be one key: `5u8`, `5u64` and `5i32`; `true` and `1`; `"a"` and `b"a"`; `-1i64` and `u64::MAX`; a `struct Url(String)` and its text.
+///
+/// No key allocates when it is hashed. What is hashed of floating-point numbers is for the program to say (`x.to_bits()` tells 0.0 from -0.0). `std::hash::Hash` is not used because it adds framing that depends on
+/// the type and that no version of the standard library promises to keep: files made with it could not be read again. [`ForeignHasher::hash_one`](crate::ForeignHasher::hash_one) takes such values, for filters in
+/// memory.
+///
+/// # Types of your own
+/// `#[derive(Key)]`, with the feature `derive`; or by hand, field by field:
+///
+/// ```
+/// use truebloom::{BloomFilter, Key, KeyWriter};
+///
+/// struct Point { x: i32, y: i32 }
+///
+/// impl Key for Point {
+///     fn write_key(&self, to: &mut KeyWriter<'_>) {
+///         self.x.write_key(to);
+///         self.y.write_key(to);
+///     }
+/// }
+///
+/// let mut seen = BloomFilter::new(1_000, 0.001)?;
+/// seen.insert(&Point { x: 3, y: -4 });
+/// assert!(seen.contains(&(3, -4)), "a struct is the tuple of its fields");
+/// # Ok::<(), truebloom::BuildError>(())
+/// ```
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not a key: it has no canonical bytes",
+    label = "not a key",
+    note = "for a type of your own: `#[derive(truebloom::Key)]`, with the feature `derive`, or `impl truebloom::Key` field by field",
+    note = "for a floating-point number: `x.to_bits()`; for a path or an `OsStr`: its bytes or its text",
+    note = "for any type with `std::hash::Hash`, in filters that are never saved: `truebloom::ForeignHasher::hash_one`"
+)]
+pub trait Key {
+    /// Writes the key as a part of another: a number as its bytes, a string of bytes after its length, anything else part by part. This is how it is hashed alone, too, unless one of the following says more.
+    fn write_key(&self, to: &mut KeyWriter<'_>);
+
+    /// The key as a number, if it is one of 8 bytes: such keys are hashed without a detour through memory, and many at a time side by side. What [`write_key`](Self::write_key) writes must then be that number.
+    #[inline(always)]
+    fn key_number(&self) -> Option<u64> {
+        None
+    }
+
+    /// The key as a string of bytes, if it is one: alone, it is hashed without its length. What [`write_key`](Self::write_key) writes must then be that string.
+    #[inline(always)]
+    fn key_bytes(&self) -> Option<&[u8]> {
+        None
+    }
+
+    /// The keys of a slice as a string of bytes, which those of type `u8` are.
+    #[doc(hidden)]
+    #[inline(always)]
+    fn slice_bytes(_: &[Self]) -> Option<&[u8]>
+    where
+        Self: Sized,
+    {
+        None
+    }
+
+    /// The bytes that are hashed. For other programs that make the same keys, and for tests; filters hash without a copy.
+    ///
+    /// ```
+    /// use truebloom::Key;
+    /// assert_eq!(("a", 2u8).to_key_bytes(), b"\x01\0\0\0\0\0\0\0a\x02\0\0\0\0\0\0\0");
+    /// ```
+    fn to_key_bytes(&self) -> Vec<u8> {
+        with_bytes(self, <[u8]>::to_vec)
+    }
+}
+
+/// Calls `use_bytes` with the bytes that are hashed. Allocates for long keys of several parts only.
+pub(crate) fn with_bytes<K: Key + ?Sized, R>(key: &K, use_bytes: impl FnOnce(&[u8]) -> R) -> R {
+    if let Some(number) = key.key_number() {
+        return use_bytes(&number.to_le_bytes());
+    }
+    if let Some(bytes) = key.key_bytes() {
+        return use_bytes(bytes);
+    }
+    let mut short = KeyWriter::new();
+    key.write_key(&mut short);
+    match short.short() {
+        Some(bytes) => use_bytes(bytes),
+        None => {
+            let mut bytes = Vec::new();
+            write_pieces(key, &mut |piece| bytes.extend_from_slice(piece));
+            use_bytes(&bytes)
+        }
+    }
+}
+
+/// The bytes of a key that is not a string of bytes, piece by piece.
+pub(crate) fn write_pieces<K: Key + ?Sized>(key: &K, take: &mut Take<'_>) {
+    let mut writer = KeyWriter::in_pieces(take);
+    key.write_key(&mut writer);
+    writer.flush();
+}

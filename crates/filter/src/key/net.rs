@@ -1,0 +1,63 @@
+//! Addresses.
+
+use super::{Key, KeyWriter};
+use core::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, SocketAddrV4, SocketAddrV6};
+
+/// The address as a number, its first byte the highest.
+impl Key for Ipv4Addr {
+    #[inline]
+    fn write_key(&self, to: &mut KeyWriter<'_>) {
+        u32::from(*self).write_key(to);
+    }
+
+    #[inline(always)]
+    fn key_number(&self) -> Option<u64> {
+        u32::from(*self).key_number()
+    }
+}
+
+/// The address as a number of 128 bits, its first byte the highest.
+impl Key for Ipv6Addr {
+    #[inline]
+    fn write_key(&self, to: &mut KeyWriter<'_>) {
+        u128::from(*self).write_key(to);
+    }
+}
+
+/// The version, 4 or 6, and the address.
+impl Key for IpAddr {
+    #[inline]
+    fn write_key(&self, to: &mut KeyWriter<'_>) {
+        match self {
+            IpAddr::V4(address) => (4u8, address).write_key(to),
+            IpAddr::V6(address) => (6u8, address).write_key(to),
+        }
+    }
+}
+
+/// The address and the port.
+impl Key for SocketAddrV4 {
+    #[inline]
+    fn write_key(&self, to: &mut KeyWriter<'_>) {
+        (self.ip(), self.port()).write_key(to);
+    }
+}
+
+/// The address, the port, and the two numbers that tell addresses apart besides: flow and scope.
+impl Key for SocketAddrV6 {
+    #[inline]
+    fn write_key(&self, to: &mut KeyWriter<'_>) {
+        (self.ip(), self.port(), self.flowinfo(), self.scope_id()).write_key(to);
+    }
+}
+
+/// The version, 4 or 6, and what follows in one of that version.
+impl Key for SocketAddr {
+    #[inline]
+    fn write_key(&self, to: &mut KeyWriter<'_>) {
+        match self {
+            SocketAddr::V4(address) => (4u8, address).write_key(to),
+            SocketAddr::V6(address) => (6u8, address).write_key(to),
+        }
+    }
+}

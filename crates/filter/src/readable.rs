@@ -1,0 +1,153 @@
+//! Filters, seeds and policies in formats of serde, with the feature `serde`.
+//!
+//! A filter is the bytes of its file, checksums and all; in formats for people (JSON) they are hexadecimal digits. Policies, hashers and seeds are readable data. A seed is a secret of filters for untrusted
+//! keys, and it is written in full.
+
+use crate::any_filter::AnyFilter;
+use crate::count_min::{Counter, ListedSketch, RowHashes, Sketch};
+use crate::format::{Stored, from_bytes, to_bytes};
+use crate::hash::{HasherId, PortableHasher, Seed};
+use crate::recycling::{Layout, RecyclingFilter};
+use crate::scheme::Scheme;
+use crate::{FilterOf, FormatError};
+use alloc::string::String;
+use alloc::vec::Vec;
+use core::fmt::{self, Write};
+use core::marker::PhantomData;
+use core::str::FromStr;
+use serde::de::{Error, SeqAccess, Visitor};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+macro_rules! as_its_file {
+    ($([$($generics:tt)*] $type:ty),*) => {$(
+        impl<$($generics)*> Serialize for $type {
+            /// The bytes of its file.
+            fn serialize<Z: Serializer>(&self, serializer: Z) -> Result<Z::Ok, Z::Error> {
+                serialize_stored(self, serializer)
+            }
+        }
+
+        impl<'de, $($generics)*> Deserialize<'de> for $type {
+            /// From the bytes of its file, as safe for bytes from anywhere.
+            fn deserialize<Z: Deserializer<'de>>(deserializer: Z) -> Result<Self, Z::Error> {
+                deserialize_stored(deserializer)
+            }
+        }
+    )*};
+}
+
+as_its_file! {
+    [S: Scheme] FilterOf<S>,
+    [] AnyFilter,
+    [S: Layout] RecyclingFilter<PortableHasher, S>,
+    [R: RowHashes, C: Counter] Sketch<R, C>,
+    [R: RowHashes, C: Counter] ListedSketch<R, C>
+}
+
+fn serialize_stored<T: Stored, Z: Serializer>(value: &T, serializer: Z) -> Result<Z::Ok, Z::Error> {
+    use serde::ser::Error;
+    let bytes = to_bytes(value).map_err(Z::Error::custom)?;
+    if serializer.is_human_readable() { serializer.collect_str(&Hexadecimal(&bytes)) } else { serializer.serialize_bytes(&bytes) }
+}
+
+fn deserialize_stored<'de, T: Stored, Z: Deserializer<'de>>(deserializer: Z) -> Result<T, Z::Error> {
+    let file = File(PhantomData);
+    if deserializer.is_human_readable() { deserializer.deserialize_str(file) } else { deserializer.deserialize_byte_buf(file) }
+}
+
+struct Hexadecimal<'a>(&'a [u8]);
+
+impl fmt::Display for Hexadecimal<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        const DIGITS: [char; 16] = ['0', '1', '2', '3', '4', '5', '6', '7', '8', '9', 'a', 'b', 'c', 'd', 'e', 'f'];
+        self.0.iter().try_for_each(|byte| {
+            f.write_char(DIGITS[usize::from(byte >> 4)])?;
+            f.write_char(DIGITS[usize::from(byte & 15)])
+        })
+    }
+}
+
+/// The value in the bytes of a file.
+struct File<T>(PhantomData<T>);
+
+impl<'de, T: Stored> Visitor<'de> for File<T> {
+    type Value = T;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("the bytes of a truebloom file")
+    }
+
+    fn visit_bytes<E: Error>(self, bytes: &[u8]) -> Result<T, E> {
+        from_bytes(bytes).map_err(|error: FormatError| E::custom(error))
+    }
+
+    fn visit_str<E: Error>(self, digits: &str) -> Result<T, E> {
+        let digit = |digit: u8| char::from(digit).to_digit(16).and_then(|digit| u8::try_from(digit).ok());
+        let (pairs, rest) = digits.as_bytes().as_chunks();
+        let bytes: Option<Vec<u8>> = pairs.iter().map(|[high, low]| Some(digit(*high)? << 4 | digit(*low)?)).collect();
+        match bytes.filter(|_| rest.is_empty()) {
+            Some(bytes) => self.visit_bytes(&bytes),
+            None => Err(E::custom("the bytes of a truebloom file must be hexadecimal digits, two for each")),
+        }
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut sequence: A) -> Result<T, A::Error> {
+        // What a format says of the length is not believed.
+        let mut bytes = Vec::new();
+        while let Some(byte) = sequence.next_element()? {
+            bytes.push(byte);
+        }
+        self.visit_bytes(&bytes)
+    }
+}
+
+impl Serialize for Seed {
+    /// 32 hexadecimal digits.
+    fn serialize<Z: Serializer>(&self, serializer: Z) -> Result<Z::Ok, Z::Error> {
+        serializer.collect_str(self)
+    }
+}
+
+impl<'de> Deserialize<'de> for Seed {
+    fn deserialize<Z: Deserializer<'de>>(deserializer: Z) -> Result<Seed, Z::Error> {
+        Seed::from_str(&String::deserialize(deserializer)?).map_err(Z::Error::custom)
+    }
+}
+
+impl Serialize for HasherId {
+    /// Its name.
+    fn serialize<Z: Serializer>(&self, serializer: Z) -> Result<Z::Ok, Z::Error> {
+        serializer.serialize_str(self.name())
+    }
+}
+
+impl<'de> Deserialize<'de> for HasherId {
+    fn deserialize<Z: Deserializer<'de>>(deserializer: Z) -> Result<HasherId, Z::Error> {
+        let name = String::deserialize(deserializer)?;
+        let known = HasherId::ALL.into_iter().find(|hasher| hasher.name() == name);
+        known.ok_or_else(|| Z::Error::custom("the hasher must be xxh3 or siphash"))
+    }
+}
+
+/// A hasher without what is derived from the seed.
+#[derive(Serialize, Deserialize)]
+#[serde(rename = "PortableHasher")]
+struct HasherData {
+    hasher: HasherId,
+    seed: Seed,
+}
+
+impl Serialize for PortableHasher {
+    /// Its name and its seed.
+    fn serialize<Z: Serializer>(&self, serializer: Z) -> Result<Z::Ok, Z::Error> {
+        use crate::KeyHasher;
+        HasherData { hasher: self.hasher_id(), seed: self.seed() }.serialize(serializer)
+    }
+}
+
+impl<'de> Deserialize<'de> for PortableHasher {
+    fn deserialize<Z: Deserializer<'de>>(deserializer: Z) -> Result<PortableHasher, Z::Error> {
+        let HasherData { hasher, seed } = HasherData::deserialize(deserializer)?;
+        Ok(PortableHasher::new(hasher, seed))
+    }
+}

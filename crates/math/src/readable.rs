@@ -1,0 +1,115 @@
+//! Numbers as readable data, with the feature `serde`: a rate is the decimal that was written, a scheme its name.
+//!
+//! What is read is held to what it says: a rate lies between 0 and 1, a design can work, and a plan keeps its rate, whoever wrote it.
+
+use crate::recycling::{Design, Mode};
+use crate::{Plan, Rate, SchemeId, Target};
+use core::fmt;
+use serde::de::{Error, Visitor};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+impl Serialize for Rate {
+    /// As text: `"0.001"`.
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
+impl<'de> Deserialize<'de> for Rate {
+    /// From text: `"0.001"`, `"1e-3"`, `"0.1%"`, `"1/1000"`. Not from a number, because formats round those.
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Rate, D::Error> {
+        struct Written;
+
+        impl Visitor<'_> for Written {
+            type Value = Rate;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a rate as text, such as \"0.1%\"")
+            }
+
+            fn visit_str<E: Error>(self, text: &str) -> Result<Rate, E> {
+                text.parse().map_err(E::custom)
+            }
+        }
+
+        deserializer.deserialize_str(Written)
+    }
+}
+
+impl Serialize for SchemeId {
+    /// Its name.
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.name())
+    }
+}
+
+impl<'de> Deserialize<'de> for SchemeId {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<SchemeId, D::Error> {
+        struct Name;
+
+        impl Visitor<'_> for Name {
+            type Value = SchemeId;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("the name of a scheme")
+            }
+
+            fn visit_str<E: Error>(self, name: &str) -> Result<SchemeId, E> {
+                name.parse().map_err(E::custom)
+            }
+        }
+
+        deserializer.deserialize_str(Name)
+    }
+}
+
+/// A design without what is derived from it.
+#[derive(Serialize, Deserialize)]
+#[serde(rename = "Design")]
+struct DesignData {
+    bits: u64,
+    probes: u32,
+    sigma: u64,
+    mode: Mode,
+}
+
+impl Serialize for Design {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        DesignData { bits: self.bits(), probes: self.probes(), sigma: self.sigma(), mode: self.mode() }.serialize(serializer)
+    }
+}
+
+impl<'de> Deserialize<'de> for Design {
+    /// An error for what [`Design::new`] refuses.
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Design, D::Error> {
+        let DesignData { bits, probes, sigma, mode } = DesignData::deserialize(deserializer)?;
+        Design::new(bits, probes, sigma, mode).map_err(D::Error::custom)
+    }
+}
+
+/// A plan without what is computed from it.
+#[derive(Serialize, Deserialize)]
+#[serde(rename = "Plan")]
+struct PlanData {
+    scheme: SchemeId,
+    bits: u64,
+    probes: u32,
+    items: u64,
+    target: Target,
+}
+
+impl Serialize for Plan {
+    /// The size and the target; the rates are computed again when it is read.
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let Plan { scheme, bits, probes, items, ref target, .. } = *self;
+        PlanData { scheme, bits, probes, items, target: target.clone() }.serialize(serializer)
+    }
+}
+
+impl<'de> Deserialize<'de> for Plan {
+    /// With its own size, and rates that are proven anew; an error if that size does not keep the target. In the time of a plan of a given size.
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Plan, D::Error> {
+        let PlanData { scheme, bits, probes, items, target } = PlanData::deserialize(deserializer)?;
+        Plan::of_size(scheme, bits, probes, items, target).map_err(D::Error::custom)
+    }
+}
