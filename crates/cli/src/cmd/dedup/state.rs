@@ -5,8 +5,8 @@ use super::design::Chosen;
 use super::filter::Filter;
 use super::remember::time_text;
 use crate::failure::Failure;
-use crate::report::{bytes, rate};
 use crate::lock::{check_name, locked, replace, tell_unkept};
+use crate::report::{bytes, rate};
 use crate::stop;
 use std::fs::File;
 use std::path::{Path, PathBuf};
@@ -128,7 +128,10 @@ pub(super) fn check_same(path: &Path, filter: &Filter, chosen: &Chosen, args: &A
         return Ok(());
     }
     if differences.is_empty() {
-        return Err(Failure::at(path, "was made with a size that differs by less than is shown; leave the options out to go on with it, or give another file"));
+        return Err(Failure::at(
+            path,
+            "was made with a size that differs by less than is shown; leave the options out to go on with it, or give another file",
+        ));
     }
     Err(Failure::at(
         path,
