@@ -138,8 +138,10 @@ const MOST_SELECTED: usize = 10;
 impl Comparison {
     /// Compares filters of the same bits, probes, scheme, hasher and seed.
     ///
-    /// Time: quadratic in their number and linear in the bits, and some hundredths of a second an interval. Memory: that of two more filters, and of one for each filter up to ten. Errors as those of a merge, and for
-    /// intersections and filters that do not hold what their bits suggest.
+    /// Time: quadratic in their number and linear in the bits, and some hundredths of a second an interval. Memory: that of two more filters, and of one for each filter up to ten.
+    ///
+    /// # Errors
+    /// As those of a merge, and for intersections and filters that do not hold what their bits suggest.
     pub fn of(filters: &[AnyFilter], confidence: f64) -> Result<Comparison, CompareError> {
         let (Some(first), true, true) = (filters.first(), filters.len() > 1, confidence > 0.0 && confidence < 1.0) else {
             return Err(CompareError::Arguments);

@@ -105,9 +105,15 @@ pub trait Filter {
     fn fill_tells_rate(&self) -> bool;
 
     /// The expected rate at its capacity: [`FilterOf::expected_fpr`].
+    ///
+    /// # Errors
+    /// As [`FilterOf::expected_fpr`].
     fn expected_fpr(&self) -> Result<Option<Fpr>, Error>;
 
     /// The expected rate of so many distinct items.
+    ///
+    /// # Errors
+    /// As [`FilterOf::expected_fpr_at`].
     fn expected_fpr_at(&self, items: u64) -> Result<Fpr, Error>;
 
     /// Distinct items by the fill: [`FilterOf::estimated_items`].
@@ -117,6 +123,9 @@ pub trait Filter {
     fn is_over_capacity(&self) -> bool;
 
     /// What its own counters and bits say: [`Verification::of`].
+    ///
+    /// # Errors
+    /// As [`Verification::of`].
     fn verification(&self) -> Result<Verification, Error>;
 
     /// A measurement by random keys: [`Measurement::new`].
@@ -141,26 +150,44 @@ pub trait Filter {
     fn encoded_bytes(&self) -> u64;
 
     /// The bytes of its file.
+    ///
+    /// # Errors
+    /// There is no memory for them.
     fn to_bytes(&self) -> Result<Vec<u8>, BuildError>;
 
     /// Writes the bytes of its file.
+    ///
+    /// # Errors
+    /// Those of the writer.
     #[cfg(feature = "std")]
     fn write_to(&self, writer: &mut dyn Write) -> io::Result<()>;
 
     /// Writes its file, and replaces the one that is there: [`FilterOf::save`].
+    ///
+    /// # Errors
+    /// As [`FilterOf::save`].
     #[cfg(feature = "fs")]
     fn save(&self, path: &Path) -> Result<(), FileError>;
 
-    /// Writes its file; an error if there is anything under that name already.
+    /// Writes its file under a name that must be free: [`FilterOf::save_new`].
+    ///
+    /// # Errors
+    /// As [`FilterOf::save_new`].
     #[cfg(feature = "fs")]
     fn save_new(&self, path: &Path) -> Result<(), FileError>;
 
     /// Adds all keys of another filter: [`FilterOf::union_with`].
+    ///
+    /// # Errors
+    /// As [`FilterOf::union_with`].
     fn union_with(&mut self, other: &Self) -> Result<(), MergeError>
     where
         Self: Sized;
 
     /// Keeps what both contain: [`FilterOf::intersect_with`].
+    ///
+    /// # Errors
+    /// As [`FilterOf::intersect_with`].
     fn intersect_with(&mut self, other: &Self) -> Result<(), MergeError>
     where
         Self: Sized;

@@ -4,6 +4,7 @@
 //! whatever their repeats; nothing else fails a filter. In particular the measured rate is not compared with the rate asked for: of the filters planned for an average about half lie a little above it, for
 //! their rates scatter about the expected one.
 
+use crate::backing::Counted;
 use crate::scheme::Scheme;
 use crate::{FilterOf, KeyHasher, tied};
 use alloc::boxed::Box;
@@ -72,6 +73,7 @@ impl FillVerdict {
 
     /// Whether the fill is consistent with its law at level [`ALPHA`]: half of it for too few, a quarter for too many, and a quarter went into the bound of
     /// the items.
+    #[must_use]
     pub fn holds(&self) -> bool {
         !self.tested || (self.too_few >= ALPHA / 2.0 && self.too_many >= ALPHA / 4.0)
     }
@@ -82,14 +84,11 @@ impl Verification {
     ///
     /// The bits of a block share its load, so the set bits of a blocked filter are no sum of independent ones; their number is bounded by how far one item can move it (McDiarmid's
     /// inequality), which notices a hash that leaves most blocks empty.
-    ///
-    /// # Errors
-    /// Only when a rate cannot be computed ([`Error::TooCostly`]).
-    pub fn of<S: Scheme, H: KeyHasher>(filter: &FilterOf<S, H>) -> Result<Verification, Error> {
+    pub fn of<S: Scheme, H: KeyHasher, K: Counted>(filter: &FilterOf<S, H, K>) -> Result<Verification, Error> {
         truebloom_math::as_one_call(|| Verification::examine(filter))
     }
 
-    fn examine<S: Scheme, H: KeyHasher>(filter: &FilterOf<S, H>) -> Result<Verification, Error> {
+    fn examine<S: Scheme, H: KeyHasher, K: Counted>(filter: &FilterOf<S, H, K>) -> Result<Verification, Error> {
         let law = filter.law();
         // Of a blocked filter every block is looked at: once.
         let own = filter.fpr();
@@ -114,41 +113,49 @@ impl Verification {
     }
 
     /// The fewest and the most distinct items the filter may hold; outside with probability at most a quarter of [`ALPHA`]. `u64::MAX` where nothing bounds them.
+    #[must_use]
     pub fn items(&self) -> (u64, u64) {
         self.items
     }
 
     /// Whether the fill shows that new keys which seemed to be contained were withheld from the filter ("insert if absent"): more bits are set than the keys offered explain. They count as items then.
+    #[must_use]
     pub fn has_withheld_keys(&self) -> bool {
         self.withheld
     }
 
     /// The expected rate at the most items, with the floor of equal hashes in its upper end.
+    #[must_use]
     pub fn expected(&self) -> Fpr {
         self.expected
     }
 
     /// The expected rate against the rate asked for.
+    #[must_use]
     pub fn expected_verdict(&self) -> ExpectedVerdict {
         self.expected_verdict
     }
 
     /// The fill against its law.
+    #[must_use]
     pub fn fill(&self) -> FillVerdict {
         self.fill
     }
 
     /// What the rate of a filter that holds its capacity is at most, with probability at least `1 - ALPHA` over seeds. `None` without a capacity, and where no such bound is known.
+    #[must_use]
     pub fn limit(&self) -> Option<f64> {
         self.limit
     }
 
     /// Whether the filter's own rate, as its set bits tell it, is above [`limit`](Self::limit): it holds too much, merged or not.
+    #[must_use]
     pub fn is_overfull(&self) -> bool {
         self.is_overfull
     }
 
     /// Whether nothing here contradicts the promise.
+    #[must_use]
     pub fn holds(&self) -> bool {
         self.expected_verdict != ExpectedVerdict::Exceeded && self.fill.holds() && !self.is_overfull
     }
@@ -190,7 +197,7 @@ struct Keys {
 }
 
 impl Keys {
-    fn of<S: Scheme, H: KeyHasher>(filter: &FilterOf<S, H>, own: &Fpr) -> Keys {
+    fn of<S: Scheme, H: KeyHasher, K: Counted>(filter: &FilterOf<S, H, K>, own: &Fpr) -> Keys {
         let (bits, probes, changed, error) = (filter.bits(), filter.probes(), filter.changed(), ALPHA / 4.0);
         Keys::new(changed, filter.most_items(), filter.is_merged(), || match filter.scheme().id().variant() {
             Some(variant) => distinct::most(variant, bits, probes, changed, error),
@@ -206,7 +213,7 @@ impl Keys {
 
 /// What the rate of one filter with so many items is at most, but for a chance of [`ALPHA`]: what plans guarantee, or for two-hash schemes McDiarmid's bound. `None` where no bound is known,
 /// or where it takes too much work.
-fn capacity_limit<S: Scheme, H: KeyHasher>(filter: &FilterOf<S, H>, items: u64) -> Option<f64> {
+fn capacity_limit<S: Scheme, H: KeyHasher, K: Counted>(filter: &FilterOf<S, H, K>, items: u64) -> Option<f64> {
     let scheme = filter.scheme().id();
     if !scheme.has_guarantee() {
         // The other half is for a test by queries.
@@ -318,12 +325,11 @@ const ASKED: u64 = 1 << 12;
 
 impl<'a> Measurement<'a> {
     /// Nothing asked yet. The random keys follow from `seed`; take a random one unless a measurement must be repeated.
-    pub fn new<S: Scheme, H: KeyHasher + Sync>(filter: &'a FilterOf<S, H>, seed: u64) -> Measurement<'a> {
+    pub fn new<S: Scheme, H: KeyHasher + Sync, K: Counted>(filter: &'a FilterOf<S, H, K>, seed: u64) -> Measurement<'a> {
         let own = filter.fpr();
         let rates = if filter.fill_tells_rate() { (own.value, own.value) } else { possible_rates(filter, &own) };
         let limit = filter.capacity().filter(|_| !filter.fill_tells_rate()).and_then(|capacity| capacity_limit(filter, capacity));
-        let ask = |keys: &[RandomKey]| filter.contains_all(keys).count_ones();
-        Measurement { ask: Box::new(ask), rates, limit, keys: RandomKeys(seed), queries: 0, hits: 0 }
+        Measurement { ask: Box::new(filter.counter()), rates, limit, keys: RandomKeys(seed), queries: 0, hits: 0 }
     }
 
     /// Asks for so many more random keys of 16 bytes.
@@ -339,32 +345,38 @@ impl<'a> Measurement<'a> {
     }
 
     /// Keys asked for.
+    #[must_use]
     pub fn queries(&self) -> u64 {
         self.queries
     }
 
     /// Keys that the filter seemed to hold.
+    #[must_use]
     pub fn hits(&self) -> u64 {
         self.hits
     }
 
     /// The measured rate, hits over queries; 0 before the first.
+    #[must_use]
     pub fn rate(&self) -> f64 {
         self.hits as f64 / self.queries.max(1) as f64
     }
 
     /// The exact binomial (Clopper-Pearson) interval of the rate, at [`CONFIDENCE`].
+    #[must_use]
     pub fn interval(&self) -> (f64, f64) {
         binomial::interval(self.hits, self.queries, CONFIDENCE)
     }
 
     /// Where this filter's rate lies before it is measured: one number where the fill tells it, else a range, wrong with probability at most half of [`ALPHA`], from the expected
     /// rate and how far one item can move it (McDiarmid's inequality). The range is wide for small filters.
+    #[must_use]
     pub fn possible_rates(&self) -> (f64, f64) {
         self.rates
     }
 
     /// The probability of hits at least so far from what the filter's own rate lets expect: an exact two-sided binomial test. Against the nearest rate of a range, 1 within it.
+    #[must_use]
     pub fn p_value(&self) -> f64 {
         let (low, high) = self.rates;
         let nearest = self.rate().clamp(low, high);
@@ -372,23 +384,27 @@ impl<'a> Measurement<'a> {
     }
 
     /// Whether the hits are consistent with the fill at level [`ALPHA`].
+    #[must_use]
     pub fn agrees(&self) -> bool {
         self.p_value() >= self.level()
     }
 
     /// Whether the hits show a rate that a filter with its capacity of items has with probability at most half of [`ALPHA`], by an exact test at the other half. Only where the fill does not tell the
     /// rate; where it does, [`Verification::is_overfull`] needs no queries.
+    #[must_use]
     pub fn is_overfull(&self) -> bool {
         self.limit.is_some_and(|limit| binomial::at_least(self.hits, self.queries, limit) < ALPHA / 2.0)
     }
 
     /// Whether nothing here contradicts the promise.
+    #[must_use]
     pub fn holds(&self) -> bool {
         self.agrees() && !self.is_overfull()
     }
 
     /// The power of so many queries: had the filter hit at this rate, or a higher one, with a fill that allows no more than its own, the hits would have contradicted it with probability at least
     /// [`CONFIDENCE`]. `None` where no rate would have been noticed, as with too few queries.
+    #[must_use]
     pub fn noticed(&self) -> Option<f64> {
         binomial::noticed_rate(self.queries, self.rates.1, self.level())
     }
@@ -408,7 +424,7 @@ impl fmt::Debug for Measurement<'_> {
 }
 
 /// Without a law to ask, the fill alone bounds the rate.
-fn possible_rates<S: Scheme, H: KeyHasher>(filter: &FilterOf<S, H>, own: &Fpr) -> (f64, f64) {
+fn possible_rates<S: Scheme, H: KeyHasher, K: Counted>(filter: &FilterOf<S, H, K>, own: &Fpr) -> (f64, f64) {
     let by_fill = (own.lower, own.upper);
     let keys = Keys::of(filter, own);
     // Keys may have been withheld.

@@ -36,6 +36,7 @@
 //! # Ok::<(), truebloom_math::Error>(())
 //! ```
 
+#![warn(clippy::missing_errors_doc, clippy::must_use_candidate, clippy::return_self_not_must_use)]
 #![cfg_attr(not(any(test, feature = "std")), no_std)]
 
 extern crate alloc;
@@ -70,7 +71,7 @@ pub use exact::power::power;
 pub use exact::random::mix;
 pub use exact::rate::Rate;
 pub use exact::work::as_one_call;
-pub use law::{BLOCK_BITS, Fill, Law, Layout, SchemeId, Variant, convergence, sets, simulation};
+pub use law::{BLOCK_BITS, BLOCK_PROBES, Fill, Law, Layout, SchemeId, Variant, convergence, sets, simulation};
 pub use one_filter::{
     Hits, HitsQuantile, RateMoments, RateQuantile, confidence_bound, false_positives, hits_quantile_bound, rate_moments,
     rate_quantile_bound,

@@ -7,7 +7,7 @@ use common::{choose, ratio};
 use num_rational::BigRational;
 use num_traits::pow;
 use truebloom_math::law::{Blocked, InBlock};
-use truebloom_math::{Error, Law, Layout, MAX_BLOCKED_PROBES, Plan, Rate, Target};
+use truebloom_math::{Error, Law, Layout, MAX_BLOCKED_PROBES, Plan, Promise, Rate, Target};
 
 fn target(items: Option<u64>, rate: Option<&str>, bits: Option<u64>) -> Target {
     let mut target = Target::new().layout(Layout::Lines).mean();
@@ -144,4 +144,19 @@ fn the_rate_of_one_filter_is_the_mean_over_its_blocks() {
         &ratio(1, 512),
         "one bit of a block",
     );
+}
+
+/// More probes can be given than plans choose from, up to those of a block.
+#[test]
+fn given_probes_are_planned_for_or_refused() {
+    for promise in [Promise::Mean, Promise::default()] {
+        let plan = |items, probes| Plan::new(&Target { promise, ..target(Some(items), Some("1%"), None).probes(probes) });
+        for (items, probes) in [(2_000, 33), (2_000, 64), (1_000_000, 40), (100, 64)] {
+            let plan = plan(items, probes).expect("in range");
+            assert!(plan.probes == probes && plan.fpr.upper <= 0.01, "{plan:?}");
+        }
+        for probes in [0, 65, 100_000] {
+            assert!(matches!(plan(2_000, probes), Err(Error::OutOfRange { name: "probes", .. })), "{probes}");
+        }
+    }
 }

@@ -27,21 +27,25 @@ pub struct Answers {
 
 impl Answers {
     /// The number of keys.
+    #[must_use]
     pub fn len(&self) -> usize {
         self.len
     }
 
     /// Whether there were no keys.
+    #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len == 0
     }
 
     /// The answer to this key; `None` beyond the last.
+    #[must_use]
     pub fn get(&self, key: usize) -> Option<bool> {
         (key < self.len).then(|| answer(&self.words, key))
     }
 
     /// The number of keys that were answered with true.
+    #[must_use]
     pub fn count_ones(&self) -> usize {
         self.words.iter().map(|word| word.count_ones() as usize).sum()
     }
@@ -52,6 +56,7 @@ impl Answers {
     }
 
     /// The answers as words: key i is bit i mod 64 of word i / 64; the bits beyond the last key are 0.
+    #[must_use]
     pub fn words(&self) -> &[u64] {
         &self.words
     }

@@ -105,6 +105,7 @@ impl<C: Counter> DyadicCountMin<C> {
     }
 
     /// How often integers of this range came, or more; an empty range has none. Time: at most two estimates a length.
+    #[must_use]
     pub fn range(&self, range: RangeInclusive<u64>) -> Estimate {
         let mut sum = Estimate { value: 0, saturated: false };
         let (mut first, mut last) = (*range.start(), *range.end());
@@ -140,6 +141,7 @@ impl<C: Counter> DyadicCountMin<C> {
     ///
     /// From the total: a sum of least counters is at most the least sum over one row of all lengths, rows are independent, and Markov's inequality takes the sum as it takes one. From
     /// the counters: the sum of the bounds of all parts, each given its share. Neither implies the other, so each has half of `delta`, and both hold together.
+    #[must_use]
     pub fn error_bound(&self, delta: &Rate) -> ErrorBound {
         let sketches: Vec<&CountMin<C>> =
             self.levels.iter().filter_map(|level| if let Level::Sketch(sketch) = level { Some(sketch) } else { None }).collect();

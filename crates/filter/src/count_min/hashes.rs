@@ -27,7 +27,10 @@ pub trait RowHashes: sealed::Sealed + Clone + PartialEq + Debug + Send + Sync + 
     /// The kind of its files.
     const KIND: FileKind;
 
-    /// The hashes for rows of this shape; an error if the width is above 2^62.
+    /// The hashes for rows of this shape.
+    ///
+    /// # Errors
+    /// A width above 2^62.
     fn new(shape: &Shape, seed: Seed) -> Result<Self, BuildError>;
 
     /// The index of the key's counter in every row, among the counters of all rows.

@@ -35,31 +35,37 @@ impl FileHeader {
     }
 
     /// What the file holds.
+    #[must_use]
     pub fn kind(&self) -> FileKind {
         self.kind
     }
 
     /// Number of bits; of sketches the width.
+    #[must_use]
     pub fn bits(&self) -> u64 {
         self.fields.u64(at::BITS)
     }
 
     /// Probes of a key; of sketches the depth.
+    #[must_use]
     pub fn probes(&self) -> u32 {
         self.fields.u32(at::PROBES)
     }
 
     /// The seed of the hasher.
+    #[must_use]
     pub fn seed(&self) -> Seed {
         self.fields.seed()
     }
 
     /// Offers of keys, repeats included; of sketches the sum of all counts.
+    #[must_use]
     pub fn offered(&self) -> u64 {
         self.fields.u64(at::OFFERED)
     }
 
     /// The length of the whole file, the payload included.
+    #[must_use]
     pub fn file_bytes(&self) -> u64 {
         self.fields.u64(at::PAYLOAD_OFFSET).saturating_add(self.fields.u64(at::PAYLOAD_LENGTH))
     }
@@ -67,6 +73,7 @@ impl FileHeader {
 
 impl FormatError {
     /// Where in the header the wrong field lies, if it is one field. `header` is the beginning of the file, as some fields lie elsewhere in another kind.
+    #[must_use]
     pub fn header_bytes(&self, header: &[u8]) -> Option<Range<u64>> {
         let range = match *self {
             FormatError::NotAFilter { .. } | FormatError::TextMode { .. } => 0..at::VERSION,

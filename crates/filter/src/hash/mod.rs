@@ -36,6 +36,7 @@ impl KeyHash {
     ///
     /// Every bit counts: a 64-bit hash in a `u128` would put all keys into the same block of a blocked filter. [`mixed`](Self::mixed) is safe for any number.
     #[inline]
+    #[must_use]
     pub const fn from_uniform_bits(hash: u128) -> KeyHash {
         KeyHash { h1: hash as u64, h2: (hash >> 64) as u64 }
     }
@@ -51,6 +52,7 @@ impl KeyHash {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     #[inline]
+    #[must_use]
     pub fn mixed(number: u128) -> KeyHash {
         let (low, high) = (number as u64, (number >> 64) as u64);
         // Any two unlike odd constants would do.
@@ -79,7 +81,7 @@ mod sealed {
 
     impl Sealed for super::PortableHasher {}
     impl Sealed for super::Prehashed {}
-    impl<S: core::hash::BuildHasher> Sealed for super::ForeignHasher<S> {}
+    impl<S: core::hash::BuildHasher + 'static> Sealed for super::ForeignHasher<S> {}
 }
 
 fn one_by_one<H: KeyHasher + ?Sized>(hasher: &H, numbers: &[u64], first: &mut [u64], second: &mut [u64]) {
@@ -146,7 +148,7 @@ pub(crate) fn check_alike<H: KeyHasher>(ours: &H, theirs: &H) -> Result<(), Merg
 ///     fn seed(&self) -> Seed { Seed::from(0) }
 /// }
 /// ```
-pub trait KeyHasher: sealed::Sealed {
+pub trait KeyHasher: sealed::Sealed + 'static {
     /// Width of the hash in bits: two keys have equal hashes at a rate of `2^-HASH_BITS`, and plans count that.
     const HASH_BITS: u32;
 

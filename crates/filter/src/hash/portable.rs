@@ -20,6 +20,7 @@ impl HasherId {
     pub const ALL: [HasherId; 2] = [HasherId::Xxh3, HasherId::Sip13];
 
     /// Its name: `xxh3` or `siphash`.
+    #[must_use]
     pub fn name(self) -> &'static str {
         match self {
             HasherId::Xxh3 => "xxh3",
@@ -56,6 +57,7 @@ pub struct PortableHasher {
 
 impl PortableHasher {
     /// The hash function of this number with this seed.
+    #[must_use]
     pub fn new(id: HasherId, seed: Seed) -> PortableHasher {
         PortableHasher { id, seed, xxh3: Xxh3::new(seed) }
     }
@@ -70,16 +72,19 @@ impl PortableHasher {
     }
 
     /// XXH3-128, the default.
+    #[must_use]
     pub fn xxh3(seed: Seed) -> PortableHasher {
         PortableHasher::new(HasherId::Xxh3, seed)
     }
 
     /// SipHash-1-3-128, for keys that an adversary may choose. Keep the seed, and with it the file, from the adversary.
+    #[must_use]
     pub fn sip13(seed: Seed) -> PortableHasher {
         PortableHasher::new(HasherId::Sip13, seed)
     }
 
     /// The hash function's number.
+    #[must_use]
     pub fn hasher_id(&self) -> HasherId {
         self.id
     }

@@ -28,6 +28,7 @@ pub struct Prehashed {
 
 impl Prehashed {
     /// With this seed, which decides which keys err together.
+    #[must_use]
     pub fn new(seed: Seed) -> Prehashed {
         Prehashed { seed }
     }

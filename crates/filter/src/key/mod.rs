@@ -78,6 +78,7 @@ pub trait Key {
     /// The keys of a slice as a string of bytes, which those of type `u8` are.
     #[doc(hidden)]
     #[inline(always)]
+    #[must_use]
     fn slice_bytes(_: &[Self]) -> Option<&[u8]>
     where
         Self: Sized,

@@ -55,6 +55,7 @@ impl Scheme for Classic {
 impl Classic {
     /// The k positions of a key, all distinct; in no particular order, and not one of the set's orders as likely as any other.
     #[inline]
+    #[must_use]
     pub fn positions(&self, hash: KeyHash) -> DistinctPositions {
         let drawn = if self.probes as usize <= FEW { Drawn::Few { positions: [0; FEW], count: 0 } } else { Drawn::many(self.probes) };
         DistinctPositions { words: WordStream::new(hash), bound: self.bits - u64::from(self.probes), bits: self.bits, drawn }

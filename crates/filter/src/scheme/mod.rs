@@ -79,10 +79,16 @@ pub use truebloom_math::SchemeId;
 /// }
 /// ```
 pub trait Scheme: Placed + Clone + PartialEq + fmt::Debug + Send + Sync {
-    /// For `bits` positions, 1 to 2^62, and `probes` a key, 1 to [`MAX_PROBES`]; an error outside of these, and where the scheme asks for more.
+    /// For `bits` positions, 1 to 2^62, and `probes` a key, 1 to [`MAX_PROBES`].
+    ///
+    /// # Errors
+    /// Bits or probes out of range, and what else the scheme asks for.
     fn new(bits: u64, probes: u32) -> Result<Self, BuildError>;
 
-    /// As [`new`](Self::new), of the scheme with this number. An error if the type is that of another scheme.
+    /// As [`new`](Self::new), of the scheme with this number.
+    ///
+    /// # Errors
+    /// The type is that of another scheme; otherwise as [`new`](Self::new).
     fn with_id(id: SchemeId, bits: u64, probes: u32) -> Result<Self, BuildError> {
         if id == Self::ID { Self::new(bits, probes) } else { Err(BuildError::Scheme { expected: Self::ID, found: id }) }
     }

@@ -27,6 +27,7 @@ impl PartitionDouble {
 
     /// The residues h1 and h2 of a key, uniform and independent below the bits of a slice.
     #[inline]
+    #[must_use]
     pub fn residues(&self, hash: KeyHash) -> (u64, u64) {
         residues(hash, self.slice, 0)
     }

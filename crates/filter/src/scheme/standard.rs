@@ -117,18 +117,21 @@ impl Scheme for Standard {
 impl Standard {
     /// Number of bits m.
     #[inline]
+    #[must_use]
     pub fn bits(&self) -> u64 {
         self.bits
     }
 
     /// Probes k of a key.
     #[inline]
+    #[must_use]
     pub fn probes(&self) -> u32 {
         self.probes
     }
 
     /// The k positions of a key.
     #[inline]
+    #[must_use]
     pub fn positions(&self, hash: KeyHash) -> Positions {
         Positions { words: WordStream::from_halves(hash), bits: self.bits, draws: self.draws, word: 0, in_word: 0, left: self.probes }
     }

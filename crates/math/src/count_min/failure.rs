@@ -64,6 +64,7 @@ impl Shape {
 
     /// The least number that an estimate in a stream of sum `total` is proven to exceed the count by with a probability of at most `delta`: whole counts, so that
     /// "by v + 1 or more" is what must be unlikely. At most `total`, which is certain. Some microseconds.
+    #[must_use]
     pub fn error_bound(&self, total: u64, family: Family, delta: &Rate) -> u64 {
         let _work = work::begin();
         let target = ln_target(delta);

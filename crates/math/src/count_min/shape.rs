@@ -67,36 +67,43 @@ impl Shape {
     }
 
     /// How the rows get their hashes.
+    #[must_use]
     pub fn rows(&self) -> Rows {
         self.rows
     }
 
     /// Counters of a row.
+    #[must_use]
     pub fn width(&self) -> u64 {
         self.width
     }
 
     /// Rows of a copy.
+    #[must_use]
     pub fn depth(&self) -> u32 {
         self.depth
     }
 
     /// Independent copies, whose smallest estimate counts; 1 for independent rows.
+    #[must_use]
     pub fn copies(&self) -> u32 {
         self.copies
     }
 
     /// All rows: `depth` times `copies`, at most 2^62.
+    #[must_use]
     pub fn all_rows(&self) -> u64 {
         u64::from(self.depth) * u64::from(self.copies)
     }
 
     /// All counters.
+    #[must_use]
     pub fn cells(&self) -> u128 {
         u128::from(self.width) * u128::from(self.all_rows())
     }
 
     /// Hash functions to evaluate for an item: one a row, or two a copy.
+    #[must_use]
     pub fn hash_functions(&self) -> u64 {
         match self.rows {
             Rows::Independent => self.all_rows(),

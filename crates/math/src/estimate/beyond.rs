@@ -84,6 +84,7 @@ impl Ground<'_> {
     }
 
     /// The real number of items that set so many more bits on average; `None` where all are set. For any numbers of [`items_beyond`].
+    #[must_use]
     pub fn estimate(&self, probes: u32, more: u64) -> Option<f64> {
         let (bits, ones) = (self.bits() as f64, self.ones());
         let left = self.bits() - ones;
@@ -155,7 +156,7 @@ fn sliced(slices: &[(u64, u64)], items: u64, more: u64) -> Result<(f64, f64)> {
 /// Of two filters A and B with the same bits, probes and seed, `ground` is A and `more` the set bits of A or B less those of A; the items are those of B that A does not hold. Equal-tailed inversion, as that of [`super::items_interval`], of
 /// which this is the general case. [`Method::Exact`] where the law was summed; [`Method::Bound`] where proven inequalities stand in for it: wider, never narrower.
 ///
-/// Some hundredths of a second at most. Errors for parameters out of range, more bits than are left, and a confidence outside of (0, 1).
+/// Some hundredths of a second at most.
 ///
 /// ```
 /// use truebloom_math::{Ground, Variant, items_beyond};
@@ -165,6 +166,9 @@ fn sliced(slices: &[(u64, u64)], items: u64, more: u64) -> Result<(f64, f64)> {
 /// assert!(found.lower < 500 && found.upper > Some(500) && found.upper.unwrap() - found.lower < 45);
 /// # Ok::<(), truebloom_math::Error>(())
 /// ```
+///
+/// # Errors
+/// Parameters out of range, more bits than are left, and a confidence outside of (0, 1).
 pub fn items_beyond(ground: &Ground<'_>, probes: u32, more: u64, confidence: f64) -> Result<ItemsEstimate> {
     let _work = work::begin();
     ground.check(probes)?;

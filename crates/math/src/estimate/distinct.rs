@@ -37,6 +37,7 @@ const SLACK: f64 = 1e-9;
 /// let most = distinct::most(Variant::Standard, 9_595, 7, 1_000, 1e-6).expect("far from full");
 /// assert!((1_008..1_020).contains(&most));
 /// ```
+#[must_use]
 pub fn most(variant: Variant, bits: u64, probes: u32, changed: u64, error: f64) -> Option<u64> {
     if changed == 0 {
         // The first key sets a bit.

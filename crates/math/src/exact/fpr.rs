@@ -125,6 +125,7 @@ impl Fpr {
     }
 
     /// From ends of the logarithm, at most 0, by a route of which `method` says what it is worth. The value is the middle of the logarithms.
+    #[must_use]
     pub fn from_ln(ln_lower: f64, ln_upper: f64, method: Method) -> Fpr {
         let ln = ln_lower + (ln_upper - ln_lower) / 2.0;
         Fpr { value: libm::exp(ln), lower: libm::exp(ln_lower), upper: libm::exp(ln_upper), ln, ln_lower, ln_upper, method }

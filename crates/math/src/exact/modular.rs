@@ -2,6 +2,7 @@
 
 /// The greatest common divisor; of 0 and x it is x.
 #[doc(hidden)]
+#[must_use]
 pub fn gcd(mut a: u64, mut b: u64) -> u64 {
     while b > 0 {
         (a, b) = (b, a % b);
@@ -100,11 +101,13 @@ pub(crate) fn divisors_up_to(n: u64, limit: u64) -> impl Iterator<Item = u64> {
 /// assert_eq!((next_prime(0), next_prime(544), next_prime(547)), (Some(2), Some(547), Some(547)));
 /// assert_eq!((next_prime(u64::MAX - 58), next_prime(u64::MAX - 57)), (Some(u64::MAX - 58), None));
 /// ```
+#[must_use]
 pub fn next_prime(n: u64) -> Option<u64> {
     (n..=u64::MAX).find(|&candidate| is_prime(candidate))
 }
 
 /// Whether the number is a prime: certain, by Miller and Rabin's test with the first twelve primes as bases, which is right below 3.3e24 (Sorenson and Webster, 2015). Some microseconds at most.
+#[must_use]
 pub fn is_prime(n: u64) -> bool {
     const BASES: [u64; 12] = [2, 3, 5, 7, 11, 13, 17, 19, 23, 29, 31, 37];
     if n < 2 || BASES.iter().any(|&p| n.is_multiple_of(p)) {

@@ -3,6 +3,7 @@
 /// By squaring: the same on every machine, unlike the platform's power function. Relative error below the exponent times 2^-52.
 #[doc(hidden)]
 #[inline]
+#[must_use]
 pub fn power(mut base: f64, mut exponent: u32) -> f64 {
     let mut product = 1.0;
     while exponent > 0 {

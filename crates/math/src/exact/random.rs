@@ -5,16 +5,19 @@ pub struct SplitMix64(u64);
 
 impl SplitMix64 {
     /// A generator for a seed, whose streams of near seeds have nothing in common.
+    #[must_use]
     pub fn new(seed: u64) -> SplitMix64 {
         SplitMix64::of(&[seed])
     }
 
     /// The generator in this state, as it is published.
+    #[must_use]
     pub fn at(state: u64) -> SplitMix64 {
         SplitMix64(state)
     }
 
     /// A generator of its own for each list of numbers.
+    #[must_use]
     pub fn of(numbers: &[u64]) -> SplitMix64 {
         let mut state = SplitMix64(0x5851_f42d_4c95_7f2d);
         for &number in numbers {
@@ -44,6 +47,7 @@ impl SplitMix64 {
 /// Its finalizer: a bijection in which every bit of the input moves every bit of the output.
 #[doc(hidden)]
 #[inline]
+#[must_use]
 pub fn mix(word: u64) -> u64 {
     let word = (word ^ word >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     let word = (word ^ word >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);

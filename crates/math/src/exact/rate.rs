@@ -62,11 +62,13 @@ impl Rate {
     }
 
     /// `(numerator, exponent, divisor)` of `numerator 10^exponent / divisor`.
+    #[must_use]
     pub fn parts(&self) -> (u64, i32, u64) {
         (self.numerator, self.exponent, self.divisor)
     }
 
     /// The nearest `f64`, or nearly (0 for rates below its range; see [`Rate::ln`]).
+    #[must_use]
     pub fn to_f64(&self) -> f64 {
         let decimal: f64 = format!("{}e{}", self.numerator, self.exponent).parse().unwrap_or(0.0);
         decimal / self.divisor as f64
@@ -90,6 +92,7 @@ impl Rate {
     }
 
     /// The natural logarithm, to rounding.
+    #[must_use]
     pub fn ln(&self) -> f64 {
         libm::log(self.numerator as f64 / self.divisor as f64) + f64::from(self.exponent) * core::f64::consts::LN_10
     }

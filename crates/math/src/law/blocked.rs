@@ -64,11 +64,13 @@ impl Blocked {
     }
 
     /// Bits of a block.
+    #[must_use]
     pub fn block_bits(&self) -> u64 {
         self.block_bits
     }
 
     /// How the probes lie in a block.
+    #[must_use]
     pub fn in_block(&self) -> InBlock {
         self.in_block
     }

@@ -18,6 +18,7 @@ pub const LARGE_POWER_OF_TWO: u64 = 1 << 61;
 pub(crate) type Hit = (u32, f64);
 
 /// `(1 - e^(-k/c))^k`, the limit of all schemes (Theorems 5.1 and 5.2).
+#[must_use]
 pub fn limit_rate(bits_per_item: f64, probes: u32) -> f64 {
     libm::pow(Load::new(bits_per_item, probes).full, f64::from(probes))
 }
@@ -64,6 +65,7 @@ pub(crate) fn constant(bits_per_item: f64, probes: u32, fewer: &[(u32, f64)], lo
 }
 
 /// The coefficient of 1/n for k independent positions.
+#[must_use]
 pub fn standard_constant(bits_per_item: f64, probes: u32) -> f64 {
     let load = Load::new(bits_per_item, probes);
     let repeats = load.k * (load.k - 1.0) / 2.0 / load.c * (load.power(1.0) - load.power(0.0));
@@ -72,6 +74,7 @@ pub fn standard_constant(bits_per_item: f64, probes: u32) -> f64 {
 
 /// The coefficient of 1/n for the partition scheme with slices of a prime number of bits: `(k^2/c^2) (1 - P(B=0) - P(B=1)/2 - P(B=2))`, B the number of empty ones among k
 /// bits, binomial with chance y.
+#[must_use]
 pub fn partition_constant(bits_per_item: f64, probes: u32) -> f64 {
     let load = Load::new(bits_per_item, probes);
     let none = load.power(0.0);
@@ -81,6 +84,7 @@ pub fn partition_constant(bits_per_item: f64, probes: u32) -> f64 {
 }
 
 /// What Theorem 6.1 gives in its place, as printed: wrong by the curvature (erratum K1). Kept to show it.
+#[must_use]
 pub fn theorem_6_1_printed(bits_per_item: f64, probes: u32) -> f64 {
     let load = Load::new(bits_per_item, probes);
     load.k * load.k / (load.c * load.c) * ((load.k - 1.0) * load.power(0.0) - load.k * load.power(1.0) + 1.0)
@@ -88,11 +92,13 @@ pub fn theorem_6_1_printed(bits_per_item: f64, probes: u32) -> f64 {
 
 /// The upper end of Theorems 6.2 and 6.3 for n times the difference: `k^5 / (2 c^2)`, the bound of Lemma 6.1 with `k^3 / 2` and `k^5 / 2` pairs of events. No case above it was
 /// found; it is far above at usual loads.
+#[must_use]
 pub fn theorem_6_2_upper(bits_per_item: f64, probes: u32) -> f64 {
     libm::pow(f64::from(probes), 5.0) / (2.0 * bits_per_item * bits_per_item)
 }
 
 /// The lower end of Theorem 6.2 as printed: false, see erratum K3. Kept to show it.
+#[must_use]
 pub fn theorem_6_2_lower_printed(bits_per_item: f64, probes: u32) -> f64 {
     let load = Load::new(bits_per_item, probes);
     let pairs = load.power(1.0) * (1.0 + load.empty) * libm::pow(load.k, 3.0) / 2.0;
@@ -100,12 +106,14 @@ pub fn theorem_6_2_lower_printed(bits_per_item: f64, probes: u32) -> f64 {
 }
 
 /// The lower end of Theorem 6.3 as printed: false, see erratum K4. Kept to show it.
+#[must_use]
 pub fn theorem_6_3_lower_printed(bits_per_item: f64, probes: u32) -> f64 {
     let load = Load::new(bits_per_item, probes);
     (1.0 - load.power(1.0) * (1.0 + load.empty) * libm::pow(load.k, 5.0) / 2.0) / (load.c * load.c)
 }
 
 /// The upper end of Lemma 6.1: `n` times the sum of the chances that two of the events that make a collision happen together.
+#[must_use]
 pub fn lemma_6_1_upper(items: u64, pairs_of_events: f64) -> f64 {
     items as f64 * pairs_of_events
 }
@@ -125,6 +133,7 @@ pub struct Conditions {
 
 /// The conditions of Lemma 4.1 for a law of double hashing, any offsets. They hold in the limit whatever the offsets, random ones included; the numbers say how nearly they do
 /// at this size. They do not rank schemes: squares keep all overlaps by shifts and cubes none, at equal numbers (erratum K16).
+#[must_use]
 pub fn conditions(law: &Double, items: u64) -> Conditions {
     let (hits, shared, lost, pairs) = law.collision_counts();
     let n = items as f64;
@@ -136,6 +145,7 @@ pub fn conditions(law: &Double, items: u64) -> Conditions {
 ///
 /// One item changes R by at most `k^2/m`: each of its k positions is one of a fresh query's with chance at most k/m. Holds for double hashing with any
 /// offsets and for the partition scheme. Theorem 7.1 of Kirsch and Mitzenmacher without its bias.
+#[must_use]
 pub fn rate_deviation(bits: u64, items: u64, probes: u32, distance: f64) -> f64 {
     let step = f64::from(probes) * f64::from(probes) / bits as f64;
     (2.0 * libm::exp(-2.0 * distance * distance / (items as f64 * step * step))).min(1.0)
@@ -143,6 +153,7 @@ pub fn rate_deviation(bits: u64, items: u64, probes: u32, distance: f64) -> f64 
 
 /// Theorem 7.1, corrected: R farther than `distance` from the limit p. `bias` is `|Pr(F) - p|`, `delta` the excess of the chance of a hit over `lambda / (n k)`; a
 /// negative one counts as 0. With `xi = n k delta (2 lambda + n k delta)` (erratum K6). 1 where the distance is not above the bias.
+#[must_use]
 pub fn theorem_7_1(items: u64, probes: u32, lambda: f64, delta: f64, bias: f64, distance: f64) -> f64 {
     let (n, excess) = (items as f64, items as f64 * f64::from(probes) * delta.max(0.0));
     let left = distance - bias;
@@ -154,6 +165,7 @@ pub fn theorem_7_1(items: u64, probes: u32, lambda: f64, delta: f64, bias: f64, 
 
 /// Theorem 7.2, third part: over filters and queries, the share of hits among Q fresh keys is farther than `distance` from the limit p, by Hoeffding for the queries of one
 /// filter and [`theorem_7_1`] for the filter, half of the distance each.
+#[must_use]
 pub fn theorem_7_2(queries: u64, items: u64, probes: u32, lambda: f64, delta: f64, bias: f64, distance: f64) -> f64 {
     let of_queries = 2.0 * libm::exp(-(queries as f64) * distance * distance / 2.0);
     (of_queries + theorem_7_1(items, probes, lambda, delta, bias, distance / 2.0)).min(1.0)
@@ -161,17 +173,20 @@ pub fn theorem_7_2(queries: u64, items: u64, probes: u32, lambda: f64, delta: f6
 
 /// Theorem 7.2, fourth part: the normal density with mean `Q p` and variance `Q p (1-p)` at `hits`, the curve of figure 2. An approximation, for Q well below n:
 /// over filters the variance is larger by `Q Var R`.
+#[must_use]
 pub fn hits_normal(queries: u64, rate: f64, hits: f64) -> f64 {
     let (mean, variance) = (queries as f64 * rate, queries as f64 * rate * (1.0 - rate));
     libm::exp(-(hits - mean) * (hits - mean) / (2.0 * variance)) / libm::sqrt(2.0 * core::f64::consts::PI * variance)
 }
 
 /// What both approximate, exactly, for the queries of one filter whose rate is R: hits are independent, so binomial. Over filters they are a mixture of these.
+#[must_use]
 pub fn hits_of_one_filter(queries: u64, rate: f64, hits: u64) -> f64 {
     binomial::probability(hits, queries, rate)
 }
 
 /// The rule of thumb that ends section 6, corrected: the 1/n term is below a share epsilon of the rate unless `c >= (log2(n epsilon / (ln 2)^5) - 1.0131) / 2` (erratum K8).
+#[must_use]
 pub fn negligible_up_to(items: u64, share: f64) -> f64 {
     (libm::log2(items as f64 * share / libm::pow(core::f64::consts::LN_2, 5.0)) - 1.0131) / 2.0
 }

@@ -56,11 +56,13 @@ impl Fill {
     /// The number of set bits is a sum of independent Bernoulli variables, because its generating polynomial has only real roots (Vatutin and
     /// Mikhailov 1982, for allocation by single balls and by groups; each slice of a partitioned filter is the case of single balls), so Bennett's
     /// inequality holds with the exact mean and variance. Proven, and wider than the exact tail by a polynomial factor.
+    #[must_use]
     pub fn at_least(&self, ones: u64) -> f64 {
         self.bennett(ones as f64 - self.mean)
     }
 
     /// An upper bound of the probability of at most `ones` set bits; see [`Fill::at_least`].
+    #[must_use]
     pub fn at_most(&self, ones: u64) -> f64 {
         self.bennett(self.mean - ones as f64)
     }

@@ -31,7 +31,7 @@ pub use double::{Double, Offsets, Step};
 pub use fill::Fill;
 pub use partition_double::PartitionDouble;
 pub use partitioned::Partitioned;
-pub use registry::{BLOCK_BITS, Layout, SchemeId};
+pub use registry::{BLOCK_BITS, BLOCK_PROBES, Layout, SchemeId};
 pub use standard::Standard;
 
 use crate::error::{check_bits, check_probes, out_of_range};
@@ -69,22 +69,37 @@ pub trait Law: sealed::Sealed + Send + Sync {
     fn probes(&self) -> u32;
 
     /// The expected false-positive rate once the filter holds `items` distinct items, over all seeds. Its [`Method`](crate::Method) says how well it is known.
+    ///
+    /// # Errors
+    /// The rate takes too much work: hundreds of probes.
     fn fpr(&self, items: u64) -> Result<Fpr>;
 
     /// The same where it is proven, exactly or in a bracket, and nothing otherwise: what promises rest on.
+    ///
+    /// # Errors
+    /// As [`fpr`](Self::fpr).
     fn proven(&self, items: u64) -> Result<Option<Fpr>> {
         self.fpr(items).map(Some)
     }
 
     /// The rate of one filter with these numbers of set bits: one count a slice, a single one for an unsliced filter. `None` where the fill does not
-    /// determine the rate. Errors for the wrong number of counts, or more ones than bits.
+    /// determine the rate.
+    ///
+    /// # Errors
+    /// The wrong number of counts, or more ones than bits.
     fn fpr_at_fill(&self, ones: &[u64]) -> Result<Option<Fpr>>;
 
     /// The law of the number of set bits after `items` distinct items; `None` where it is not known.
+    ///
+    /// # Errors
+    /// The mean or the variance takes too much work: hundreds of probes.
     fn fill(&self, items: u64) -> Result<Option<Fill>>;
 
     /// Whether the expected rate of `items` distinct items, plus the floor of equal hashes, is at most `rate`. The three [`Variant`]s decide this exactly,
     /// ties included; by default the bracket's upper end decides.
+    ///
+    /// # Errors
+    /// As [`fpr`](Self::fpr).
     fn meets(&self, items: u64, rate: &Rate, hash_bits: u32) -> Result<bool> {
         let Some(mut fpr) = self.proven(items)? else { return Ok(false) };
         fpr.add_above(hash_floor(items, hash_bits));
@@ -123,6 +138,7 @@ pub struct Floor {
 }
 
 /// `items / 2^hash_bits`: an upper bound of the rate of equal hashes.
+#[must_use]
 pub fn hash_floor(items: u64, hash_bits: u32) -> f64 {
     // Above 2^53 the conversion may have rounded down.
     let items = if items > 1 << 53 { (items as f64).next_up() } else { items as f64 };
@@ -145,6 +161,7 @@ impl Variant {
     pub const ALL: [Variant; 3] = [Variant::Standard, Variant::Classic, Variant::Partitioned];
 
     /// Its name in the field.
+    #[must_use]
     pub fn name(self) -> &'static str {
         match self {
             Variant::Standard => "standard",
@@ -166,6 +183,7 @@ impl Variant {
     }
 
     /// The largest number of probes that `bits` allow.
+    #[must_use]
     pub fn max_probes(self, bits: u64) -> u32 {
         match self {
             Variant::Standard => crate::MAX_PROBES,

@@ -46,6 +46,7 @@ impl PartitionDouble {
     }
 
     /// Bits m' of one slice.
+    #[must_use]
     pub fn slice_bits(&self) -> u64 {
         self.slice_bits
     }

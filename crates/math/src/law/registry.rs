@@ -11,32 +11,65 @@ use core::str::FromStr;
 /// Bits of a block of [`SchemeId::Blocked`]: a cache line.
 pub const BLOCK_BITS: u64 = 512;
 
-/// A scheme: how a hash becomes positions. The discriminant is its number in files.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[non_exhaustive]
-#[repr(u16)]
-pub enum SchemeId {
-    /// k independent positions.
-    Standard = 11,
-    /// k distinct positions.
-    Classic = 2,
-    /// One independent position in each of k slices.
-    Partitioned = 3,
-    /// `h1 + i h2` modulo the bits, where h2 may be 0.
-    Double = 4,
-    /// `h1 + i h2` modulo the bits, where h2 is not 0.
-    DoubleNonzero = 5,
-    /// `h1 + i h2 + i^2` modulo the bits.
-    Square = 6,
-    /// `h1 + i h2 + i^3` modulo the bits.
-    Cube = 7,
-    /// `h1 + i h2 + (i^3 - i) / 6` modulo the bits.
-    Enhanced = 8,
-    /// `h1 + i h2` modulo the bits of a slice, in slice i.
-    PartitionDouble = 9,
-    /// k independent positions in one block of [`BLOCK_BITS`] bits.
-    Blocked = 12,
+/// The most probes of a key in a block of [`SchemeId::Blocked`]. Plans choose among the first [`MAX_BLOCKED_PROBES`](crate::MAX_BLOCKED_PROBES).
+pub const BLOCK_PROBES: u32 = 64;
+
+/// The schemes, each with its number in files and its name: one list, so that none can be forgotten.
+macro_rules! schemes {
+    ($($(#[$doc:meta])* $scheme:ident = $number:literal, $name:literal;)*) => {
+        /// A scheme: how a hash becomes positions. The discriminant is its number in files.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+        #[non_exhaustive]
+        #[repr(u16)]
+        pub enum SchemeId {
+            $($(#[$doc])* $scheme = $number,)*
+        }
+
+        impl SchemeId {
+            /// All of them.
+            pub const ALL: [SchemeId; [$($number),*].len()] = [$(SchemeId::$scheme),*];
+
+            /// Its name in files' reports, on the command line and in `eval`.
+            pub fn name(self) -> &'static str {
+                match self {
+                    $(SchemeId::$scheme => $name,)*
+                }
+            }
+        }
+    };
 }
+
+schemes! {
+    /// k independent positions.
+    Standard = 11, "standard";
+    /// k distinct positions.
+    Classic = 2, "classic";
+    /// One independent position in each of k slices.
+    Partitioned = 3, "partitioned";
+    /// `h1 + i h2` modulo the bits, where h2 may be 0.
+    Double = 4, "double";
+    /// `h1 + i h2` modulo the bits, where h2 is not 0.
+    DoubleNonzero = 5, "double-nonzero";
+    /// `h1 + i h2 + i^2` modulo the bits.
+    Square = 6, "square";
+    /// `h1 + i h2 + i^3` modulo the bits.
+    Cube = 7, "cube";
+    /// `h1 + i h2 + (i^3 - i) / 6` modulo the bits.
+    Enhanced = 8, "enhanced";
+    /// `h1 + i h2` modulo the bits of a slice, in slice i.
+    PartitionDouble = 9, "partition-double";
+    /// k independent positions in one block of [`BLOCK_BITS`] bits.
+    Blocked = 12, "blocked";
+}
+
+const _: () = {
+    let mut index = 0;
+    while index < SchemeId::ALL.len() {
+        let is_taken = matches!(SchemeId::ALL[index] as u16, 1 | 10 | 13);
+        assert!(!is_taken, "1 and 10 were those of drafts; 13 is the walk of sketches, which stands in the same field of a file");
+        index += 1;
+    }
+};
 
 /// Where the positions of a key lie.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -54,6 +87,7 @@ pub enum Layout {
 
 impl Layout {
     /// Its name: `spread`, `lines` or `auto`.
+    #[must_use]
     pub fn name(self) -> &'static str {
         match self {
             Layout::Spread => "spread",
@@ -64,57 +98,32 @@ impl Layout {
 }
 
 impl SchemeId {
-    /// All of them.
-    pub const ALL: [SchemeId; 10] = [
-        SchemeId::Standard,
-        SchemeId::Classic,
-        SchemeId::Partitioned,
-        SchemeId::Double,
-        SchemeId::DoubleNonzero,
-        SchemeId::Square,
-        SchemeId::Cube,
-        SchemeId::Enhanced,
-        SchemeId::PartitionDouble,
-        SchemeId::Blocked,
-    ];
-
     /// Its number in files.
+    #[must_use]
     pub fn number(self) -> u16 {
         self as u16
     }
 
     /// The scheme with this number in files.
+    #[must_use]
     pub fn from_number(number: u16) -> Option<SchemeId> {
         SchemeId::ALL.into_iter().find(|scheme| scheme.number() == number)
     }
 
-    /// Its name in files' reports, on the command line and in `eval`.
-    pub fn name(self) -> &'static str {
-        match self {
-            SchemeId::Standard => "standard",
-            SchemeId::Classic => "classic",
-            SchemeId::Partitioned => "partitioned",
-            SchemeId::Double => "double",
-            SchemeId::DoubleNonzero => "double-nonzero",
-            SchemeId::Square => "square",
-            SchemeId::Cube => "cube",
-            SchemeId::Enhanced => "enhanced",
-            SchemeId::PartitionDouble => "partition-double",
-            SchemeId::Blocked => "blocked",
-        }
-    }
-
     /// Where its positions lie: [`Layout::Lines`] for [`SchemeId::Blocked`], [`Layout::Spread`] for all others.
+    #[must_use]
     pub fn layout(self) -> Layout {
         if self.block_bits().is_some() { Layout::Lines } else { Layout::Spread }
     }
 
     /// Bits of the block that holds all positions of a key; `None` where they lie anywhere.
+    #[must_use]
     pub fn block_bits(self) -> Option<u64> {
         if self == SchemeId::Blocked { Some(BLOCK_BITS) } else { None }
     }
 
     /// The law of independent positions that it obeys; `None` for schemes of two hashes and for blocks.
+    #[must_use]
     pub fn variant(self) -> Option<Variant> {
         match self {
             SchemeId::Standard => Some(Variant::Standard),
@@ -126,11 +135,13 @@ impl SchemeId {
 
     /// Whether a plan can guarantee the rate of one filter ([`Promise::OneFilter`](crate::Promise::OneFilter)), not only the average of all: not for schemes of two
     /// hashes, whose positions are correlated.
+    #[must_use]
     pub fn has_guarantee(self) -> bool {
         self.variant().is_some() || self == SchemeId::Blocked
     }
 
     /// Whether the numbers of set bits (one count for each slice) determine the rate of one filter.
+    #[must_use]
     pub fn fill_tells_rate(self) -> bool {
         matches!(self, SchemeId::Standard | SchemeId::Classic | SchemeId::Partitioned | SchemeId::PartitionDouble)
     }
@@ -206,5 +217,19 @@ impl FromStr for SchemeId {
     fn from_str(text: &str) -> Result<SchemeId> {
         let found = SchemeId::ALL.into_iter().find(|scheme| scheme.name() == text);
         found.map_or_else(|| out_of_range("scheme", text, format!("one of {}", SchemeId::ALL.map(SchemeId::name).join(", "))), Ok)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Numbers and names are one scheme's each, and lead back.
+    #[test]
+    fn numbers_and_names_lead_back() {
+        for scheme in SchemeId::ALL {
+            assert_eq!(SchemeId::from_number(scheme.number()), Some(scheme));
+            assert_eq!(scheme.name().parse(), Ok(scheme));
+        }
     }
 }

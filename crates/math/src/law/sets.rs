@@ -24,6 +24,7 @@ pub enum SetOp {
 
 impl SetOp {
     /// Its name.
+    #[must_use]
     pub fn name(self) -> &'static str {
         match self {
             SetOp::Union => "union",
@@ -194,6 +195,7 @@ pub struct Bounds {
 /// let sizes = intervals(of(90, 110), of(95, 105), of(140, 160)).expect("consistent");
 /// assert_eq!((sizes.intersection.lower, sizes.intersection.upper), (25.0, 75.0));
 /// ```
+#[must_use]
 pub fn intervals(a: Interval, b: Interval, union: Interval) -> Option<SetSizes<Bounds>> {
     let mut ends = [a, b, union].map(|interval| (u128::from(interval.lower), interval.upper.map_or(u128::MAX >> 2, u128::from)));
     // Every round is valid; the third finds no more.

@@ -107,6 +107,7 @@ impl Occupancy {
     }
 
     /// Number of bits m.
+    #[must_use]
     pub fn bits(&self) -> u64 {
         self.bits
     }
@@ -118,6 +119,7 @@ impl Occupancy {
     /// assert_eq!(Occupancy::classic(100, 3, 5)?.support(), (5, 15));
     /// # Ok::<(), truebloom_math::Error>(())
     /// ```
+    #[must_use]
     pub fn support(&self) -> (u64, u64) {
         let bits = self.bits;
         let ends = self.departments.iter().map(|committees| {

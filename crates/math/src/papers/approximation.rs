@@ -29,6 +29,7 @@ impl Approximation {
         [Approximation::SeveranceLohman, Approximation::Knuth, Approximation::Grandi, Approximation::Bloom, Approximation::Lower];
 
     /// Its name.
+    #[must_use]
     pub fn name(self) -> &'static str {
         match self {
             Approximation::SeveranceLohman => "severance-lohman",

@@ -4,7 +4,7 @@ use super::Plan;
 use super::target::{Ask, Target};
 use crate::error::out_of_range;
 use crate::exact::power::power;
-use crate::law::registry::BLOCK_BITS;
+use crate::law::registry::{BLOCK_BITS, BLOCK_PROBES};
 use crate::law::{Blocked, InBlock, hash_floor};
 use crate::one_filter::blocks::{BlockLaw, Tilt};
 use crate::one_filter::quantile::RateQuantile;
@@ -19,8 +19,8 @@ pub const MAX_BLOCKED_PROBES: u32 = 32;
 /// items (a query's block holds a binomial number of items, which grows stochastically with n and falls with the blocks, and the rate in a block grows with it), and
 /// the other numbers of probes are excluded one by one, by a lower bound ([`ln_rate`], [`RateTable`]) or an exact decision. With a guarantee the size is the smallest found.
 pub(super) fn plan(target: &Target) -> Result<Plan> {
-    if let Some(probes) = target.probes {
-        law(1, probes)?;
+    if let Some(probes) = target.probes.filter(|probes| !(1..=BLOCK_PROBES).contains(probes)) {
+        return out_of_range("probes", probes, format!("from 1 to {BLOCK_PROBES} in a block"));
     }
     match target.ask()? {
         Ask::FewestBits { items, rate } => fewest_bits(target, items, rate),
@@ -92,7 +92,8 @@ struct RateTable(Vec<Vec<f64>>);
 
 impl RateTable {
     fn new() -> RateTable {
-        RateTable(vec![Vec::new(); MAX_BLOCKED_PROBES as usize + 1])
+        // More than are chosen can be given.
+        RateTable(vec![Vec::new(); BLOCK_PROBES as usize + 1])
     }
 
     /// The rates of loads 0 to `most`.

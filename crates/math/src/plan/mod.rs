@@ -15,6 +15,7 @@ pub use blocked::MAX_BLOCKED_PROBES;
 pub use target::{Promise, Target};
 pub use textbook::Textbook;
 
+use crate::error::out_of_range;
 use crate::exact::work;
 use crate::law::{Floor, Law, hash_floor};
 use crate::one_filter::quantile::RateQuantile;
@@ -62,16 +63,9 @@ impl Plan {
         match (target.scheme, target.layout) {
             (SchemeId::Blocked, _) | (SchemeId::Standard, Layout::Lines) => blocked::plan(target),
             (SchemeId::Standard, Layout::Auto) => Plan::auto(target),
-            (SchemeId::Standard | SchemeId::Classic | SchemeId::Partitioned, _) => spread::plan(target),
-            (
-                SchemeId::Double
-                | SchemeId::DoubleNonzero
-                | SchemeId::Square
-                | SchemeId::Cube
-                | SchemeId::Enhanced
-                | SchemeId::PartitionDouble,
-                _,
-            ) => two_hash::plan(target),
+            (scheme, _) if scheme.variant().is_some() => spread::plan(target),
+            (scheme, _) if scheme.layout() == Layout::Spread => two_hash::plan(target),
+            (scheme, _) => out_of_range("scheme", scheme, "one that plans are made for"),
         }
     }
 
@@ -91,6 +85,7 @@ impl Plan {
     }
 
     /// Where the positions lie: never [`Layout::Auto`].
+    #[must_use]
     pub fn layout(&self) -> Layout {
         self.scheme.layout()
     }
@@ -114,12 +109,14 @@ impl Plan {
     }
 
     /// The memory the bits take, in bytes, rounded up to whole 64-bit words.
+    #[must_use]
     pub fn bytes(&self) -> u64 {
         self.bits.div_ceil(64) * 8
     }
 
     /// Whether the speed of one line a query is worth the bits of this blocked plan: they are at most a tenth more than those of the standard plan for the same
     /// question. What [`Layout::Auto`] goes by.
+    #[must_use]
     pub fn is_worth_it(&self, standard: &Plan) -> bool {
         let tenths = |bits: u64, factor: u128| u128::from(bits) * factor;
         tenths(self.bits, 10) * u128::from(standard.items) <= tenths(standard.bits, 11) * u128::from(self.items)

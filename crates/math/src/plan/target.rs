@@ -84,56 +84,67 @@ impl Default for Target {
 
 impl Target {
     /// Nothing known: the standard scheme, a 128-bit hash, a guarantee for the one filter with 99.9%.
+    #[must_use]
     pub fn new() -> Target {
         Target::default()
     }
 
     /// The number of distinct items the filter must hold.
+    #[must_use]
     pub fn items(self, items: u64) -> Target {
         Target { items: Some(items), ..self }
     }
 
     /// The false-positive rate asked for.
+    #[must_use]
     pub fn rate(self, rate: Rate) -> Target {
         Target { rate: Some(rate), ..self }
     }
 
     /// The number of bits it may have.
+    #[must_use]
     pub fn bits(self, bits: u64) -> Target {
         Target { bits: Some(bits), ..self }
     }
 
     /// The number of probes for each item.
+    #[must_use]
     pub fn probes(self, probes: u32) -> Target {
         Target { probes: Some(probes), ..self }
     }
 
     /// The memory cap, in bits.
+    #[must_use]
     pub fn max_bits(self, max_bits: u64) -> Target {
         Target { max_bits: Some(max_bits), ..self }
     }
 
     /// Width of the hash of a key.
+    #[must_use]
     pub fn hash_bits(self, hash_bits: u32) -> Target {
         Target { hash_bits, ..self }
     }
 
     /// How a hash becomes positions.
+    #[must_use]
     pub fn scheme(self, scheme: SchemeId) -> Target {
         Target { scheme, ..self }
     }
 
     /// Where the positions lie.
+    #[must_use]
     pub fn layout(self, layout: Layout) -> Target {
         Target { layout, ..self }
     }
 
     /// Asks for the average alone: fewer bits, and about half of the filters have a rate slightly above the one asked for.
+    #[must_use]
     pub fn mean(self) -> Target {
         Target { promise: Promise::Mean, ..self }
     }
 
     /// Asks that the one filter keep the rate with this probability instead of 99.9%.
+    #[must_use]
     pub fn confidence(self, confidence: f64) -> Target {
         Target { promise: Promise::OneFilter { confidence }, ..self }
     }

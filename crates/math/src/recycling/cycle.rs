@@ -110,6 +110,7 @@ impl Design {
 
 impl Cycle {
     /// `P(N > n)`, where the law is known.
+    #[must_use]
     pub fn survival(&self, items: u64) -> Option<f64> {
         let survival = self.survival.as_ref()?;
         Some(usize::try_from(items).ok().and_then(|n| survival.get(n)).copied().unwrap_or(0.0))

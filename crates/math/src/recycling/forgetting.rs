@@ -54,6 +54,7 @@ impl Design {
 
 impl Forgetting {
     /// The length of a cycle.
+    #[must_use]
     pub fn cycle(&self) -> &Cycle {
         &self.cycle
     }
@@ -62,6 +63,7 @@ impl Forgetting {
     ///
     /// Two phases that keep the trigger hold an item for a whole phase at least, and a phase cannot end before `floor(sigma / probes) + 1` items. A filter that retains
     /// holds its last item.
+    #[must_use]
     pub fn remembered_at_least(&self) -> u64 {
         match self.design.mode.phases {
             Phases::One => u64::from(self.design.mode.retaining),
@@ -72,6 +74,7 @@ impl Forgetting {
 
     /// An item is forgotten for certain when so many new items came since. `None` in general: new items that set no bit (false positives) can prolong a cycle without limit. Counted in items that
     /// set bits, a cycle has at most `sigma + 1`, with distinct probes `sigma - probes + 2`.
+    #[must_use]
     pub fn remembered_at_most(&self) -> Option<u64> {
         let design = &self.design;
         let one_item = design.sigma == 0 || (!design.mode.colliding && design.sigma < u64::from(design.probes));
@@ -86,6 +89,7 @@ impl Forgetting {
     ///
     /// From the law of the cycle length with an absolute error below 1e-10 (`Validated`). Where that takes too long: `max(c - mean, 0) <= E[(c - N)^+] <= (sqrt(variance + (c - mean)^2) + c - mean) / 2`
     /// (Scarf) brackets it by mean and variance, with the normal approximation as the value: a relative width of about the deviation over the mean. `Validated`, because the variance of the limit is used, whose error is not bounded.
+    #[must_use]
     pub fn probability(&self, gap: u64) -> Bracket {
         if gap < self.remembered_at_least() {
             return Bracket { value: 0.0, lower: 0.0, upper: 0.0, method: Method::Exact };
@@ -137,6 +141,7 @@ impl Forgetting {
     }
 
     /// The least gap after which an item is forgotten with at least this probability: by bisection, since it rises with the gap. `None` beyond 2^63 items.
+    #[must_use]
     pub fn gap_at(&self, probability: f64) -> Option<u64> {
         let (mut low, mut high) = (0u64, 1u64);
         while self.probability(high).value < probability {

@@ -107,26 +107,31 @@ impl Design {
     }
 
     /// Bits of each filter.
+    #[must_use]
     pub fn bits(&self) -> u64 {
         self.bits
     }
 
     /// Bits of all filters together.
+    #[must_use]
     pub fn total_bits(&self) -> u64 {
         self.bits * self.mode.filters()
     }
 
     /// Probes of an item.
+    #[must_use]
     pub fn probes(&self) -> u32 {
         self.probes
     }
 
     /// The most set bits with which a cycle goes on.
+    #[must_use]
     pub fn sigma(&self) -> u64 {
         self.sigma
     }
 
     /// How items are placed and what happens at a recycle.
+    #[must_use]
     pub fn mode(&self) -> Mode {
         self.mode
     }

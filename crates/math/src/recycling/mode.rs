@@ -64,11 +64,13 @@ impl Default for Mode {
 
 impl Mode {
     /// Two phases that keep their triggers, otherwise as by default.
+    #[must_use]
     pub fn two_phase() -> Mode {
         Mode { phases: Phases::Two(Trigger::Included), ..Mode::default() }
     }
 
     /// Filters in use: 1 or 2.
+    #[must_use]
     pub fn filters(&self) -> u64 {
         if self.has_two_phases() { 2 } else { 1 }
     }

@@ -18,11 +18,13 @@ pub struct Comparison {
 
 impl Comparison {
     /// Items per cycle of one phase over those of today's interval: 1.49 at a rate of 0.01 and many bits. `None` where either holds nothing.
+    #[must_use]
     pub fn gain(&self) -> Option<f64> {
         self.over_today(self.one_phase.as_ref())
     }
 
     /// Items per phase of two over those of today's interval. Every item is remembered for at least this phase's shortest length, where today's next may be forgotten.
+    #[must_use]
     pub fn gain_two_phase(&self) -> Option<f64> {
         self.over_today(self.two_phase.as_ref())
     }

@@ -9,6 +9,7 @@ use core::f64::consts::PI;
 /// The probability of exactly `hits` in `trials` at chance `p`. Relative error about 1e-13 at 10^12 trials.
 ///
 /// As everywhere here, chances below 0 count as 0 and those above 1 as 1; without a number for `p` the answer is none, either.
+#[must_use]
 pub fn probability(hits: u64, trials: u64, p: f64) -> f64 {
     if p.is_nan() {
         return p;
@@ -33,6 +34,7 @@ pub fn probability(hits: u64, trials: u64, p: f64) -> f64 {
 }
 
 /// The probability of at least `hits` in `trials` at chance `p`. A sum over about one standard deviation of terms, at most some 10^5.
+#[must_use]
 pub fn at_least(hits: u64, trials: u64, p: f64) -> f64 {
     let p = p.clamp(0.0, 1.0);
     if p.is_nan() {
@@ -48,6 +50,7 @@ pub fn at_least(hits: u64, trials: u64, p: f64) -> f64 {
 }
 
 /// The probability of at most `hits` in `trials` at chance `p`.
+#[must_use]
 pub fn at_most(hits: u64, trials: u64, p: f64) -> f64 {
     let p = p.clamp(0.0, 1.0);
     if p.is_nan() {
@@ -63,17 +66,20 @@ pub fn at_most(hits: u64, trials: u64, p: f64) -> f64 {
 }
 
 /// The two-sided exact p-value: twice the smaller tail, at most 1. Rejecting below alpha errs with probability at most alpha.
+#[must_use]
 pub fn two_sided(hits: u64, trials: u64, p: f64) -> f64 {
     (2.0 * at_least(hits, trials, p).min(at_most(hits, trials, p))).min(1.0)
 }
 
 /// The power of [`two_sided`] at the level `alpha`, in 0..1: the factor on the rate for which its upper tail rejects with probability 99%; infinite where none does. See [`noticed_rate`].
+#[must_use]
 pub fn noticed_factor(trials: u64, rate: f64, alpha: f64) -> f64 {
     noticed_rate(trials, rate, alpha).map_or(f64::INFINITY, |noticed| noticed / rate)
 }
 
 /// The smallest chance that [`two_sided`] tells from the smaller chance `rate` at the level `alpha`, in 0..1, with probability at least 99%: at that chance and at every larger one, at least so often as
 /// many hits occur as are rejected. `None` where even hits alone would not be rejected. A bisection over numbers of hits and one over chances, each of some sums.
+#[must_use]
 pub fn noticed_rate(trials: u64, rate: f64, alpha: f64) -> Option<f64> {
     let rejected = |hits: u64| 2.0 * at_least(hits, trials, rate) < alpha;
     if !rejected(trials) {
@@ -90,6 +96,7 @@ pub fn noticed_rate(trials: u64, rate: f64, alpha: f64) -> Option<f64> {
 /// assert_eq!(low, 0.0);
 /// assert!((high - 0.003_682).abs() < 1e-6);
 /// ```
+#[must_use]
 pub fn interval(hits: u64, trials: u64, confidence: f64) -> (f64, f64) {
     let tail = (1.0 - confidence) / 2.0;
     let lower = if hits == 0 { 0.0 } else { solve(|p| at_least(hits, trials, p) > tail) };

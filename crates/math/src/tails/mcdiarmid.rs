@@ -19,17 +19,20 @@ pub struct Fill {
 
 impl Fill {
     /// `m (1 - (1 - covered/m)^n)`: the mean, as every bit is as likely.
+    #[must_use]
     pub fn mean(&self) -> f64 {
         let bits = self.bits as f64;
         -bits * libm::expm1(self.items as f64 * libm::log1p(-(self.covered / bits).min(1.0)))
     }
 
     /// An upper bound of the probability of at least so many set bits.
+    #[must_use]
     pub fn at_least(&self, ones: u64) -> f64 {
         self.tail(ones as f64 - self.mean())
     }
 
     /// An upper bound of the probability of at most so many.
+    #[must_use]
     pub fn at_most(&self, ones: u64) -> f64 {
         self.tail(self.mean() - ones as f64)
     }
@@ -46,12 +49,14 @@ impl Fill {
 }
 
 /// The mean number of different bits that so many independent positions in a block of so many bits cover.
+#[must_use]
 pub fn covered(bits: u64, probes: u32) -> f64 {
     let bits = bits as f64;
     -bits * libm::expm1(f64::from(probes) * libm::log1p(-1.0 / bits))
 }
 
 /// How far above its mean the rate of one filter lies at most, and how far below: each with probability at least `1 - error`, for positions that are each uniform on the bits or on a slice.
+#[must_use]
 pub fn rate_distance(bits: u64, probes: u32, items: u64, error: f64) -> f64 {
     let probes = f64::from(probes);
     probes * probes / bits as f64 * libm::sqrt(items as f64 * -libm::log(error) / 2.0) * (1.0 + 1e-12)

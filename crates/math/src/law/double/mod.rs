@@ -48,6 +48,7 @@ pub enum Offsets {
 
 impl Offsets {
     /// `f(i)`; 0 beyond the end of one's own.
+    #[must_use]
     pub fn at(&self, i: u32) -> i64 {
         let i = i64::from(i);
         match self {
@@ -99,11 +100,13 @@ impl Double {
     }
 
     /// What `h2` may be.
+    #[must_use]
     pub fn step(&self) -> Step {
         self.step
     }
 
     /// What is added to the positions; [`Offsets::Linear`] whenever it is nothing.
+    #[must_use]
     pub fn offsets(&self) -> &Offsets {
         &self.offsets
     }

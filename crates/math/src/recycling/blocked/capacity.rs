@@ -23,6 +23,7 @@ pub struct BlockedSized {
 
 impl BlockedSized {
     /// Whether the speed of one line an item is worth these bits: for its items, of which the lower end counts, they are at most a tenth more than those of the standard filter. What `plan --recycling --layout auto` goes by.
+    #[must_use]
     pub fn is_worth_it(&self, standard: &SizedDesign) -> bool {
         let (items, others) = (self.run.items_per_cycle.lower, standard.run.items_per_cycle.upper);
         10.0 * self.design.bits() as f64 * others <= 11.0 * standard.design.total_bits() as f64 * items

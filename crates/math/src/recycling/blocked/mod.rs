@@ -67,36 +67,43 @@ impl BlockedDesign {
     }
 
     /// Bits of the filter.
+    #[must_use]
     pub fn bits(&self) -> u64 {
         crate::Law::bits(&self.law)
     }
 
     /// Bits of a line.
+    #[must_use]
     pub fn block_bits(&self) -> u64 {
         self.law.block_bits()
     }
 
     /// Lines.
+    #[must_use]
     pub fn blocks(&self) -> u64 {
         self.bits() / self.block_bits()
     }
 
     /// Probes of an item, all in one line.
+    #[must_use]
     pub fn probes(&self) -> u32 {
         crate::Law::probes(&self.law)
     }
 
     /// The highest rate of its own with which a cycle goes on, and so the worst that any item meets.
+    #[must_use]
     pub fn limit(&self) -> f64 {
         self.limit
     }
 
     /// What the lines' set bits weigh: how the filter knows its own rate.
+    #[must_use]
     pub fn weights(&self) -> Weights {
         Weights::new(self.block_bits(), self.probes())
     }
 
     /// The most that all lines may weigh together with which a cycle goes on: `limit` times the lines, rounded down.
+    #[must_use]
     pub fn most_weight(&self) -> u128 {
         weights::at_most(self.limit, self.blocks())
     }

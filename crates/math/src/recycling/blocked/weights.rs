@@ -33,16 +33,19 @@ impl Weights {
 
     /// The weight of a line with so many set bits; that of a full line for more.
     #[inline]
+    #[must_use]
     pub fn of(&self, ones: usize) -> u128 {
         self.weights.get(ones).copied().unwrap_or(FULL)
     }
 
     /// The most by which a line's weight exceeds its rate, as a rate: each of the k steps rounds up by less than a unit, and none makes older roundings larger.
+    #[must_use]
     pub fn most_rounded(&self) -> f64 {
         f64::from(self.probes) * UNIT
     }
 
     /// The rate of a filter of so many lines that weigh so much together; rounded, and 0 for no lines.
+    #[must_use]
     pub fn rate(total: u128, blocks: u64) -> f64 {
         if blocks == 0 { 0.0 } else { total as f64 * UNIT / blocks as f64 }
     }
