@@ -6,7 +6,7 @@ use crate::records;
 use crate::report::{count, fpr as fpr_text, rate_up};
 use crate::stop;
 use std::path::{Path, PathBuf};
-use truebloom::{AnyFilter, FileError, Filter, FormatError};
+use truebloom::{AnyFilter, Backing, Counted, FileError, FormatError};
 use truebloom_math::{Plan, SchemeId, Target};
 
 pub(crate) fn open(path: &Path) -> Result<AnyFilter, Failure> {
@@ -14,7 +14,7 @@ pub(crate) fn open(path: &Path) -> Result<AnyFilter, Failure> {
 }
 
 /// The bytes of its bits, in whole words.
-pub(crate) fn bytes(filter: &AnyFilter) -> u64 {
+pub(crate) fn bytes<K: Backing>(filter: &AnyFilter<K>) -> u64 {
     filter.bits().div_ceil(64) * 8
 }
 
@@ -44,7 +44,7 @@ pub(crate) fn check_layout(scheme: SchemeId, layout: Layout) -> Result<(), Failu
 }
 
 /// More items than planned, in words: certain by the offers that set a bit, or, where a merge has mixed those up, likely by the fill.
-pub(crate) fn over_capacity(filter: &AnyFilter) -> String {
+pub(crate) fn over_capacity<K: Counted>(filter: &AnyFilter<K>) -> String {
     let (changed, capacity) = (filter.changed(), filter.capacity().unwrap_or(0));
     let now = filter.fpr();
     let (is, rate) = if filter.fill_tells_rate() { ("is", fpr_text(&now, 4)) } else { ("is at most", rate_up(now.upper, 3)) };
@@ -124,9 +124,9 @@ impl Alternative {
     }
 }
 
-/// [`open`], for a verb that reads these inputs; a filter among them was perhaps meant to be the first.
-pub(crate) fn open_for(path: &Path, inputs: &[PathBuf]) -> Result<AnyFilter, Failure> {
-    AnyFilter::open(path).map_err(|error| {
+/// Opens a filter for a verb that reads these inputs; a filter among them was perhaps meant to be the first.
+pub(crate) fn open_for<T>(path: &Path, inputs: &[PathBuf], open: impl Fn(&Path) -> Result<T, FileError>) -> Result<T, Failure> {
+    open(path).map_err(|error| {
         let foreign = matches!(error, FileError::Format { cause: FormatError::NotAFilter { .. }, .. });
         let swapped = inputs.first().filter(|input| foreign && input.is_file() && AnyFilter::open(input).is_ok());
         match swapped {

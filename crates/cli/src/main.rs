@@ -9,6 +9,7 @@ mod cmd;
 mod color;
 mod failure;
 mod filters;
+mod held;
 mod lock;
 mod output;
 mod progress;

@@ -1,13 +1,17 @@
 //! Filters whose layout and scheme are known only from their file.
 
+use crate::backing::{Backing, Checked, Counted, Lies, Owned, View};
+use crate::bulk::Answers;
 use crate::error::{BuildError, FormatError};
-use crate::format::{Fields, FileKind, Stored, reads_files, writes_files};
-use crate::hash::PortableHasher;
-use crate::scheme::{AnyScheme, SchemeId};
+use crate::format::{Fields, FileKind, Stored, Viewed, Written, reads_files, views_files, writes_files};
+use crate::hash::{KeyHash, PortableHasher, Seed};
+use crate::key::Key;
+use crate::scheme::{AnyScheme, InLines, Scheme as _, SchemeId, Standard};
+use crate::verify::{Measurement, Verification};
 use crate::{BlockedBloomFilter, BloomFilter, FilterOf};
 use alloc::boxed::Box;
 use alloc::vec::Vec;
-use truebloom_math::Plan;
+use truebloom_math::{Error, Fpr, Law, Plan, Rate};
 
 /// A filter of whichever layout and scheme its file has. It does what every [`Filter`](crate::Filter) does; which of the three it is, is chosen once a call, so keys come at full speed in batches
 /// ([`insert_all_hashes`](crate::Filter::insert_all_hashes), [`contains_all`](crate::Filter::contains_all)).
@@ -25,15 +29,15 @@ use truebloom_math::Plan;
 /// filter.union_with(&blocked.into())?;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Debug)]
 #[non_exhaustive]
-pub enum AnyFilter {
+pub enum AnyFilter<K: Backing = Owned> {
     /// Of the standard scheme.
-    Standard(BloomFilter),
+    Standard(FilterOf<Standard, PortableHasher, K>),
     /// Blocked.
-    Blocked(BlockedBloomFilter),
+    Blocked(FilterOf<InLines, PortableHasher, K>),
     /// Of another scheme than these.
-    Other(Box<FilterOf<AnyScheme>>),
+    Other(Box<FilterOf<AnyScheme, PortableHasher, K>>),
 }
 
 /// The same expression for each of them.
@@ -61,8 +65,9 @@ macro_rules! both {
 
 pub(crate) use {both, each};
 
-writes_files!([] AnyFilter);
+writes_files!([K: Counted] AnyFilter<K>);
 reads_files!([] AnyFilter);
+views_files!([] AnyFilter, [AsRef<[u8]>] AnyFilter<View<B>>, AnyFilter<View<crate::file::Mapped>>);
 
 /// What a header says, of whichever it is.
 pub(crate) enum Header {
@@ -99,7 +104,9 @@ impl Stored for AnyFilter {
             Header::Other(header) => AnyFilter::Other(Box::new(Stored::assemble(header, words)?)),
         })
     }
+}
 
+impl<K: Counted> Written for AnyFilter<K> {
     fn fields(&self) -> Fields {
         each!(self, filter => filter.fields())
     }
@@ -109,7 +116,59 @@ impl Stored for AnyFilter {
     }
 
     fn words(&self) -> impl Iterator<Item = u64> {
-        each!(self, filter => filter.words()).iter().copied()
+        each!(self, filter => filter.words()).iter().map(|word| word.get())
+    }
+}
+
+impl<B: AsRef<[u8]>> Viewed<B> for AnyFilter {
+    type View = AnyFilter<View<B>>;
+
+    fn over(header: Header, bytes: B) -> Result<AnyFilter<View<B>>, FormatError> {
+        Ok(match header {
+            Header::Standard(header) => AnyFilter::Standard(BloomFilter::over(header, bytes)?),
+            Header::Blocked(header) => AnyFilter::Blocked(BlockedBloomFilter::over(header, bytes)?),
+            Header::Other(header) => AnyFilter::Other(Box::new(FilterOf::<AnyScheme>::over(header, bytes)?)),
+        })
+    }
+}
+
+impl<B: AsRef<[u8]>> AnyFilter<View<B>> {
+    /// The same view with all its bytes read: see [`FilterOf::verify_bytes`].
+    ///
+    /// # Errors
+    /// As of [`FilterOf::verify_bytes`].
+    pub fn verify_bytes(self) -> Result<AnyFilter<Checked<B>>, FormatError> {
+        Ok(match self {
+            AnyFilter::Standard(view) => AnyFilter::Standard(view.verify_bytes()?),
+            AnyFilter::Blocked(view) => AnyFilter::Blocked(view.verify_bytes()?),
+            AnyFilter::Other(view) => AnyFilter::Other(Box::new(view.verify_bytes()?)),
+        })
+    }
+}
+
+impl<K: Backing> Clone for AnyFilter<K>
+where
+    FilterOf<Standard, PortableHasher, K>: Clone,
+    FilterOf<InLines, PortableHasher, K>: Clone,
+    FilterOf<AnyScheme, PortableHasher, K>: Clone,
+{
+    fn clone(&self) -> AnyFilter<K> {
+        match self {
+            AnyFilter::Standard(filter) => AnyFilter::Standard(filter.clone()),
+            AnyFilter::Blocked(filter) => AnyFilter::Blocked(filter.clone()),
+            AnyFilter::Other(filter) => AnyFilter::Other(filter.clone()),
+        }
+    }
+}
+
+impl<K: Backing> PartialEq for AnyFilter<K> {
+    fn eq(&self, other: &AnyFilter<K>) -> bool {
+        match (self, other) {
+            (AnyFilter::Standard(ours), AnyFilter::Standard(theirs)) => ours == theirs,
+            (AnyFilter::Blocked(ours), AnyFilter::Blocked(theirs)) => ours == theirs,
+            (AnyFilter::Other(ours), AnyFilter::Other(theirs)) => ours == theirs,
+            _ => false,
+        }
     }
 }
 
@@ -152,5 +211,114 @@ impl From<FilterOf<AnyScheme>> for AnyFilter {
     /// By the standard scheme's own type if it is of that scheme.
     fn from(filter: FilterOf<AnyScheme>) -> AnyFilter {
         filter.into_standard().map_or_else(AnyFilter::Other, AnyFilter::Standard)
+    }
+}
+
+/// Methods of all three, as they are.
+macro_rules! of_each {
+    ($bound:ident: $($(#[$doc:meta])* fn $name:ident(&self$(, $argument:ident: $type:ty)*) -> $result:ty;)*) => {
+        impl<K: $bound> AnyFilter<K> {
+            $($(#[$doc])*
+            pub fn $name(&self$(, $argument: $type)*) -> $result {
+                each!(self, filter => filter.$name($($argument),*))
+            })*
+        }
+    };
+}
+
+of_each! { Backing:
+    /// The hasher, with its seed.
+    fn hasher(&self) -> &PortableHasher;
+    /// The seed of the hasher.
+    fn seed(&self) -> Seed;
+    /// Number of bits m.
+    fn bits(&self) -> u64;
+    /// Probes k of a key.
+    fn probes(&self) -> u32;
+    /// The number of distinct items that it was planned for, if it was.
+    fn capacity(&self) -> Option<u64>;
+    /// The rate that was asked for, if one was.
+    fn rate(&self) -> Option<Rate>;
+    /// Offers of keys, repeats included.
+    fn offered(&self) -> u64;
+    /// Offers that set a bit.
+    fn changed(&self) -> u64;
+    /// Whether it came out of a union or an intersection.
+    fn is_merged(&self) -> bool;
+    /// Whether an intersection went into it: [`FilterOf::is_intersection`].
+    fn is_intersection(&self) -> bool;
+    /// The most distinct keys it can hold.
+    fn most_items(&self) -> u64;
+    /// The text that a program keeps with it: [`FilterOf::set_label`].
+    fn label(&self) -> Option<&str>;
+    /// The law that it obeys.
+    fn law(&self) -> Box<dyn Law>;
+    /// The expected rate at its capacity: [`FilterOf::expected_fpr`].
+    ///
+    /// # Errors
+    /// As of the method of [`FilterOf`].
+    fn expected_fpr(&self) -> Result<Option<Fpr>, Error>;
+    /// The expected rate of so many distinct items.
+    ///
+    /// # Errors
+    /// As of the method of [`FilterOf`].
+    fn expected_fpr_at(&self, items: u64) -> Result<Fpr, Error>;
+    /// Whether it contains a key that is hashed already.
+    fn contains_hash(&self, hash: KeyHash) -> bool;
+    /// Which of these keys that are hashed already are contained.
+    fn contains_all_hashes(&self, hashes: &[KeyHash]) -> Answers;
+}
+
+of_each! { Counted:
+    /// Number of set bits.
+    fn ones(&self) -> u64;
+    /// Share of set bits.
+    fn fill(&self) -> f64;
+    /// Whether no bit is set.
+    fn is_empty(&self) -> bool;
+    /// Its rate right now: [`FilterOf::fpr`].
+    fn fpr(&self) -> Fpr;
+    /// Whether the fill determines that rate.
+    fn fill_tells_rate(&self) -> bool;
+    /// Distinct items by the fill: [`FilterOf::estimated_items`].
+    fn estimated_items(&self) -> Option<f64>;
+    /// Whether it holds more distinct items than it was planned for: [`FilterOf::is_over_capacity`].
+    fn is_over_capacity(&self) -> bool;
+}
+
+impl<K: Backing> AnyFilter<K> {
+    /// How a hash becomes positions.
+    pub fn scheme_id(&self) -> SchemeId {
+        each!(self, filter => filter.scheme().id())
+    }
+
+    /// What its file holds.
+    pub fn kind(&self) -> FileKind {
+        if let AnyFilter::Blocked(_) = self { FileKind::Blocked } else { FileKind::Bloom }
+    }
+
+    /// Whether it contains a key.
+    pub fn contains<Q: Key + ?Sized>(&self, key: &Q) -> bool {
+        each!(self, filter => filter.contains(key))
+    }
+
+    /// Which of the keys are contained.
+    pub fn contains_all<I: IntoIterator<Item: Key>>(&self, keys: I) -> Answers {
+        each!(self, filter => filter.contains_all(keys))
+    }
+}
+
+impl<K: Counted> AnyFilter<K> {
+    /// What its own counters and bits say: [`Verification::of`].
+    ///
+    /// # Errors
+    /// As of [`Verification::of`].
+    pub fn verification(&self) -> Result<Verification, Error> {
+        each!(self, filter => Verification::of(filter))
+    }
+
+    /// A measurement by random keys: [`Measurement::new`].
+    pub fn measurement(&self, seed: u64) -> Measurement<'_> {
+        each!(self, filter => Measurement::new(filter, seed))
     }
 }

@@ -104,6 +104,13 @@ pub enum BuildError {
         /// The bytes that the filter needs.
         bytes: u64,
     },
+    /// There are fewer bytes than the filter takes.
+    Room {
+        /// The bytes of the filter.
+        needed: u64,
+        /// The bytes that there are.
+        found: u64,
+    },
     /// The memory for a sketch's counters is not to be had.
     Counters {
         /// The bytes that the counters need.
@@ -178,6 +185,9 @@ impl fmt::Display for BuildError {
                 "there are no {bytes} bytes of memory to be had; ask for a higher rate or fewer items, or split the keys over \
                  several filters"
             ),
+            BuildError::Room { needed, found } => {
+                write!(f, "there is room for {found} bytes, but the filter takes {needed}; give as many (`encoded_bytes` says how many)")
+            }
             BuildError::Counters { bytes } => write!(
                 f,
                 "there are no {bytes} bytes of memory to be had for the counters; ask for a larger epsilon or delta, or take \
@@ -279,6 +289,13 @@ pub enum MergeError {
         /// Of the other.
         theirs: Option<HasherId>,
     },
+    /// There are fewer bytes than a member of a pack takes.
+    Room {
+        /// The bytes of a member.
+        needed: usize,
+        /// The bytes that there are.
+        found: usize,
+    },
     /// Different seeds.
     /// They are not part of the message, because seeds are secrets.
     Seed,
@@ -302,6 +319,9 @@ impl fmt::Display for MergeError {
             }
             MergeError::Hasher { ours, theirs } => {
                 write!(f, "they differ in hashers, {} and {}; make both with the same hasher", name(*ours), name(*theirs))
+            }
+            MergeError::Room { needed, found } => {
+                write!(f, "there is room for {found} bytes, but a member takes {needed}; give as many (`member_bytes` says how many)")
             }
             MergeError::Seed => f.write_str("they differ in seeds; make both with the same seed, or one as a clone of the other"),
         }
@@ -363,6 +383,13 @@ pub enum FormatError {
         /// That of the bytes.
         found: u64,
     },
+    /// What a member of a pack keeps is damaged, or it is one of another pack.
+    MemberChecksum {
+        /// The checksum that it carries.
+        expected: u64,
+        /// That of its bytes.
+        found: u64,
+    },
     /// A file of another kind.
     Kind {
         /// What it holds.
@@ -382,6 +409,8 @@ pub enum FormatError {
         /// Its value.
         found: u32,
     },
+    /// The file was being updated in place when its program ended, or is still.
+    Unfinished,
     /// A field that must be 0 is not.
     Reserved {
         /// Where the field starts.
@@ -449,6 +478,15 @@ impl fmt::Display for FormatError {
                 f,
                 "the bits are damaged (checksum {found:016x} instead of {expected:016x}); copy the file again or rebuild the \
                  filter"
+            ),
+            FormatError::MemberChecksum { expected, found } => write!(
+                f,
+                "the member is damaged, or of a pack of another plan or seed (checksum {found:016x} instead of {expected:016x}); \
+                 copy the file again or rebuild the filter"
+            ),
+            FormatError::Unfinished => f.write_str(
+                "the filter is being updated in place, or was when its program ended, so that its counts and its checksum are not \
+                 those of its bits; open it with `InPlace::recover` once that program is gone",
             ),
             FormatError::Kind { found } => write!(f, "the file holds {found}; open it with {}", found.opened_by()),
             FormatError::Scheme { expected, found } => write!(

@@ -423,4 +423,14 @@ mod system {
     }
 }
 
+#[cfg(feature = "mmap")]
+mod in_place;
+#[cfg(feature = "mmap")]
+mod mapped;
+
+#[cfg(feature = "mmap")]
+pub use in_place::{InPlace, Place};
+#[cfg(feature = "mmap")]
+pub use mapped::Mapped;
+
 use system::{exchange, is_at, is_of_same_owner, is_same, keep, sync_folder, with_usual_permissions, without_following, without_waiting};

@@ -50,6 +50,8 @@
 //! | the filter | [`BloomFilter`]: [`new`](BloomFilter::new), [`insert`](BloomFilter::insert), [`contains`](BloomFilter::contains), [`union_with`](BloomFilter::union_with), [`fpr`](BloomFilter::fpr), [`save`](BloomFilter::save), [`open`](BloomFilter::open) |
 //! | one cache line a key | [`BlockedBloomFilter`] |
 //! | any scheme, any file, programs over all | [`FilterOf`], [`AnyFilter`], [`Filter`] |
+//! | in bytes that lie elsewhere: a slice, a block of a larger file, a `static`, a mapped file | [`BloomFilter::view`], [`View`], [`Checked`]; with the feature `mmap` also [`BloomFilter`]`::map` |
+//! | many small filters of one plan, in memory and in files | [`BloomFilter::into_shared`], [`Pack`] |
 //! | shared by threads | [`AtomicBloomFilter`], [`AtomicBlockedBloomFilter`] |
 //! | many keys at a time | [`insert_all`](BloomFilter::insert_all), [`contains_all`](BloomFilter::contains_all), [`Answers`] |
 //! | many keys by many threads | `par_insert_all` and `par_contains_all`, with the feature `rayon` |
@@ -72,6 +74,7 @@ extern crate alloc;
 
 mod any_filter;
 mod arch;
+mod backing;
 mod bits;
 mod bloom;
 mod bulk;
@@ -85,6 +88,7 @@ mod format;
 mod hash;
 mod items;
 mod key;
+mod pack;
 #[cfg(feature = "serde")]
 mod readable;
 pub mod recycling;
@@ -95,9 +99,10 @@ mod tied;
 pub mod verify;
 
 pub use any_filter::AnyFilter;
+pub use backing::{Backing, Checked, Counted, Owned, Shared, Uncounted, View, Writable};
 #[cfg(target_has_atomic = "64")]
 pub use bloom::{AtomicBlockedBloomFilter, AtomicBloomFilter, AtomicFilterOf};
-pub use bloom::{BlockedBloomFilter, BloomFilter, FilterBuilder, FilterFamily, FilterOf, Unseeded};
+pub use bloom::{BlockedBloomFilter, BlockedBloomView, BloomFilter, BloomView, FilterBuilder, FilterFamily, FilterOf, Unseeded};
 pub use bulk::{Answers, AnswersIter};
 pub use compare::{CompareError, Comparison, Quantity, Share};
 #[cfg(feature = "fs")]
@@ -110,6 +115,7 @@ pub use format::{FileHeader, FileKind};
 pub use hash::{ForeignHasher, HasherId, KeyHash, KeyHasher, PortableHasher, Prehashed, Seed};
 pub use items::ItemCount;
 pub use key::{Key, KeyWriter};
+pub use pack::{CheckedMember, Member, Pack, PackView, Packed};
 pub use recycling::RecyclingFilter;
 #[cfg(feature = "derive")]
 pub use truebloom_derive::Key;

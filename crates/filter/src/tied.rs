@@ -2,13 +2,14 @@
 //! rate; both are bounded by [`truebloom_math::mcdiarmid`].
 
 use crate::KeyHasher;
+use crate::backing::{Backing, Counted};
 use crate::bloom::FilterOf;
 use crate::scheme::{Scheme, SchemeId};
 use truebloom_math::Fpr;
 use truebloom_math::mcdiarmid::{Fill, covered, rate_distance};
 
 /// The law of the fill, for the fewest bits that items can cover and for the most.
-pub(crate) fn fills<S: Scheme, H: KeyHasher>(filter: &FilterOf<S, H>) -> (Fill, Fill) {
+pub(crate) fn fills<S: Scheme, H: KeyHasher, K: Backing>(filter: &FilterOf<S, H, K>) -> (Fill, Fill) {
     let (bits, probes) = (filter.bits(), filter.probes());
     let fill = |covered| Fill { bits, probes, items: 0, covered };
     if let Some(block_bits) = filter.scheme().id().block_bits() {
@@ -29,8 +30,8 @@ fn least_distinct(scheme: SchemeId, bits: u64, probes: u32) -> f64 {
 
 /// Where one filter's rate lies, but for a chance of `alpha`, when the expected rate of `items` items lies between these: within what the fill allows for certain. Where the two exclude each other, the
 /// number of items is wrong, and what is certain is left.
-pub(crate) fn rate_range<S: Scheme, H: KeyHasher>(
-    filter: &FilterOf<S, H>,
+pub(crate) fn rate_range<S: Scheme, H: KeyHasher, K: Counted>(
+    filter: &FilterOf<S, H, K>,
     items: u64,
     lowest: &Fpr,
     highest: &Fpr,
@@ -43,7 +44,7 @@ pub(crate) fn rate_range<S: Scheme, H: KeyHasher>(
 }
 
 /// What the rate of one filter with so many items is at most, but for a chance of `alpha`. `None` where nothing below 1 is known.
-pub(crate) fn rate_limit<S: Scheme, H: KeyHasher>(filter: &FilterOf<S, H>, items: u64, alpha: f64) -> Option<f64> {
+pub(crate) fn rate_limit<S: Scheme, H: KeyHasher, K: Backing>(filter: &FilterOf<S, H, K>, items: u64, alpha: f64) -> Option<f64> {
     let expected = filter.law().proven(items).ok().flatten()?;
     let limit = expected.upper + rate_distance(filter.bits(), filter.probes(), items, alpha);
     (limit < 1.0).then_some(limit)

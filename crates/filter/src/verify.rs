@@ -4,6 +4,7 @@
 //! whatever their repeats; nothing else fails a filter. In particular the measured rate is not compared with the rate asked for: of the filters planned for an average about half lie a little above it, for
 //! their rates scatter about the expected one.
 
+use crate::backing::Counted;
 use crate::scheme::Scheme;
 use crate::{FilterOf, KeyHasher, tied};
 use alloc::boxed::Box;
@@ -85,12 +86,12 @@ impl Verification {
     /// inequality), which notices a hash that leaves most blocks empty.
     ///
     /// # Errors
-    /// Only when a rate cannot be computed ([`Error::TooCostly`]).
-    pub fn of<S: Scheme, H: KeyHasher>(filter: &FilterOf<S, H>) -> Result<Verification, Error> {
+    /// A rate takes too much work to compute ([`Error::TooCostly`]).
+    pub fn of<S: Scheme, H: KeyHasher, K: Counted>(filter: &FilterOf<S, H, K>) -> Result<Verification, Error> {
         truebloom_math::as_one_call(|| Verification::examine(filter))
     }
 
-    fn examine<S: Scheme, H: KeyHasher>(filter: &FilterOf<S, H>) -> Result<Verification, Error> {
+    fn examine<S: Scheme, H: KeyHasher, K: Counted>(filter: &FilterOf<S, H, K>) -> Result<Verification, Error> {
         let law = filter.law();
         // Of a blocked filter every block is looked at: once.
         let own = filter.fpr();
@@ -199,7 +200,7 @@ struct Keys {
 }
 
 impl Keys {
-    fn of<S: Scheme, H: KeyHasher>(filter: &FilterOf<S, H>, own: &Fpr) -> Keys {
+    fn of<S: Scheme, H: KeyHasher, K: Counted>(filter: &FilterOf<S, H, K>, own: &Fpr) -> Keys {
         let (bits, probes, changed, error) = (filter.bits(), filter.probes(), filter.changed(), ALPHA / 4.0);
         Keys::new(changed, filter.most_items(), filter.is_merged(), || match filter.scheme().id().variant() {
             Some(variant) => distinct::most(variant, bits, probes, changed, error),
@@ -215,7 +216,7 @@ impl Keys {
 
 /// What the rate of one filter with so many items is at most, but for a chance of [`ALPHA`]: what plans guarantee, or for two-hash schemes McDiarmid's bound. `None` where no bound is known,
 /// or where it takes too much work.
-fn capacity_limit<S: Scheme, H: KeyHasher>(filter: &FilterOf<S, H>, items: u64) -> Option<f64> {
+fn capacity_limit<S: Scheme, H: KeyHasher, K: Counted>(filter: &FilterOf<S, H, K>, items: u64) -> Option<f64> {
     let scheme = filter.scheme().id();
     if !scheme.has_guarantee() {
         // The other half is for a test by queries.
@@ -320,14 +321,14 @@ pub struct Measurement<'a> {
 }
 
 /// The number of hits among keys.
-type Ask<'a> = dyn Fn(&[RandomKey]) -> usize + Send + Sync + 'a;
+type Ask<'a> = dyn Fn(&[RandomKey]) -> usize + 'a;
 
 /// Keys asked for at a time.
 const ASKED: u64 = 1 << 12;
 
 impl<'a> Measurement<'a> {
     /// Nothing asked yet. The random keys follow from `seed`; take a random one unless a measurement must be repeated.
-    pub fn new<S: Scheme, H: KeyHasher + Sync>(filter: &'a FilterOf<S, H>, seed: u64) -> Measurement<'a> {
+    pub fn new<S: Scheme, H: KeyHasher, K: Counted>(filter: &'a FilterOf<S, H, K>, seed: u64) -> Measurement<'a> {
         let own = filter.fpr();
         let rates = if filter.fill_tells_rate() { (own.value, own.value) } else { possible_rates(filter, &own) };
         let limit = filter.capacity().filter(|_| !filter.fill_tells_rate()).and_then(|capacity| capacity_limit(filter, capacity));
@@ -427,7 +428,7 @@ impl fmt::Debug for Measurement<'_> {
 }
 
 /// Without a law to ask, the fill alone bounds the rate.
-fn possible_rates<S: Scheme, H: KeyHasher>(filter: &FilterOf<S, H>, own: &Fpr) -> (f64, f64) {
+fn possible_rates<S: Scheme, H: KeyHasher, K: Counted>(filter: &FilterOf<S, H, K>, own: &Fpr) -> (f64, f64) {
     let by_fill = (own.lower, own.upper);
     let keys = Keys::of(filter, own);
     // Keys may have been withheld.

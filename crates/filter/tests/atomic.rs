@@ -55,3 +55,23 @@ fn a_shared_blocked_filter_ends_as_that_of_one_thread() {
     assert!(untold <= 30 + 3 * passed, "{untold} keys were new to nobody");
     assert_eq!(BlockedBloomFilter::from_bytes(&filter.to_bytes().expect("memory")).expect("a file"), filter);
 }
+
+/// Snapshots while another thread inserts: each has what was inserted before, and the last one all.
+#[test]
+fn a_snapshot_has_what_was_inserted_before() {
+    let shared = AtomicBloomFilter::from(BloomFilter::new(20_000, 0.001).expect("small"));
+    (0..1_000u64).for_each(|key| _ = shared.insert(&key));
+    std::thread::scope(|scope| {
+        let inserter = scope.spawn(|| (1_000..20_000u64).for_each(|key| _ = shared.insert(&key)));
+        let mut last = 0;
+        while !inserter.is_finished() || last == 0 {
+            let now = shared.snapshot().expect("small");
+            assert!((0..1_000u64).all(|key| now.contains(&key)));
+            assert!(now.ones() >= last && now.changed() <= now.offered() && now.is_merged());
+            last = now.ones();
+        }
+    });
+    let snapshot = shared.snapshot().expect("small");
+    assert!((0..20_000u64).all(|key| snapshot.contains(&key)));
+    assert_eq!(snapshot.to_bytes(), shared.into_filter().expect("small").to_bytes());
+}

@@ -2,9 +2,9 @@
 
 use std::path::PathBuf;
 use truebloom::count_min::{Counter, FullRows, HeavyHitters, PairwiseRows, RowHashes, Sketch, TwoHashRows};
-use truebloom::scheme::{AnyScheme, Classic, Scheme, SchemeId};
+use truebloom::scheme::{AnyScheme, Classic, InLines, Scheme, SchemeId, Standard};
 use truebloom::truebloom_math::count_min::{Rows, Shape};
-use truebloom::{AnyFilter, BlockedBloomFilter, BloomFilter, Filter, FilterOf, HasherId, KeyHash, KeyHasher, PortableHasher, Seed};
+use truebloom::{AnyFilter, BlockedBloomFilter, BloomFilter, Filter, FilterOf, HasherId, KeyHash, KeyHasher, Pack, PortableHasher, Seed};
 
 const SEED: u128 = 0x0f1e_2d3c_4b5a_6978_8796_a5b4_c3d2_e1f0;
 
@@ -71,6 +71,36 @@ fn a_blocked_filter() {
     check("v1-blocked.tbl", &built);
     // The same by many at a time, and one by one.
     assert!(built.contains_all((0..160i64).map(|i| i - 100)).iter().all(|found| found) && built.contains("key 159"));
+}
+
+/// Three members, of which the last is a union.
+fn check_pack<S: Scheme>(name: &str, bits: u64) {
+    let (path, bytes) = golden(name);
+    let empty = planned(filter::<S>(bits, 7, PortableHasher::xxh3(Seed::from(SEED))));
+    let mut members: Vec<FilterOf<S>> = (0..3).map(|_| empty.clone()).collect();
+    for (number, member) in (0..).zip(&mut members) {
+        member.extend((30 * number..30 * number + 20).map(|i| format!("key {i}")));
+        member.extend((30 * number..30 * number + 20).map(|i: i64| i - 100));
+        let bytes: Vec<u8> = (0..=255).collect();
+        member.extend([0, 1, 3, 4, 8, 9, 16, 17, 128, 129, 240, 241, 256].map(|length| &bytes[..length]));
+    }
+    let second = members[1].clone();
+    members[2].union_with(&second).expect("clones");
+    let mut pack = Pack::of(&empty);
+    members.iter().for_each(|member| pack.push(member).expect("clones"));
+    assert_eq!(pack.to_bytes().as_deref(), Ok(&bytes[..]), "{name} is built otherwise than by the reference");
+    assert_eq!(Pack::<S>::open(path).expect("a golden file"), pack);
+}
+
+/// Held to 1% for 100 items, which these bits and probes keep.
+fn planned<S: Scheme>(filter: FilterOf<S>) -> FilterOf<S> {
+    filter.planned_for(100, Some("1%".parse().expect("a rate"))).expect("proven")
+}
+
+#[test]
+fn packs() {
+    check_pack::<Standard>("v1-pack.tbl", 1_024);
+    check_pack::<InLines>("v1-pack-blocked.tbl", 1_536);
 }
 
 fn insert_blocked(filter: &mut BlockedBloomFilter) {

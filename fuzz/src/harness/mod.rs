@@ -10,3 +10,4 @@ pub(crate) mod records;
 #[cfg(test)]
 pub(crate) mod replay;
 pub(crate) mod text;
+pub(crate) mod views;

@@ -9,7 +9,7 @@ use crate::records::{self, Habit, RecordArgs, Records};
 use crate::report::{Report, bytes, count, fpr as fpr_text, fpr_value, plural, rate_up, rate_value};
 use std::path::PathBuf;
 use std::process::ExitCode;
-use truebloom::{AnyFilter, Filter, PortableHasher, Seed};
+use truebloom::{AnyFilter, PortableHasher, Seed};
 use truebloom_math::{Plan, SchemeId, Target};
 
 const EXAMPLES: &str = "\

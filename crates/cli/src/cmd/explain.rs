@@ -2,12 +2,11 @@
 
 use crate::args::{bits, count, probes};
 use crate::failure::Failure;
-use crate::filters;
+use crate::held;
 use crate::report::{FormatArgs, Report, count as counted, fpr as fpr_text, fpr_value, plural, rate, significant};
 use serde_json::{Map, Value, json};
 use std::path::PathBuf;
 use std::process::ExitCode;
-use truebloom::Filter;
 use truebloom_math::occupancy::Occupancy;
 use truebloom_math::{Approximation, Fpr, Variant, as_one_call, bounds, efficiency, rate_moments, rate_quantile_bound};
 
@@ -70,7 +69,7 @@ impl Explained {
             let (bits, items, probes) = (args.bits.unwrap_or(0), args.items.unwrap_or(0), args.probes.unwrap_or(0));
             return Ok(Explained { variant: args.variant, bits, items, probes });
         };
-        let filter = filters::open(path)?;
+        let filter = held::look(path)?;
         let variant = filter.scheme_id().variant().filter(|variant| *variant != Variant::Partitioned).ok_or_else(|| {
             Failure::at(
                 path,

@@ -7,7 +7,7 @@ use crate::records::{self, Extraction, Habit, KeysOf, RecordArgs, Records};
 use crate::report::{Report, count, plural};
 use std::path::PathBuf;
 use std::process::ExitCode;
-use truebloom::{AnyFilter, Filter};
+use truebloom::AnyFilter;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -47,7 +47,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
         return Err(Failure::new("there is nothing to read: name files, or pipe lines in"));
     }
     let lock = Lock::of(&args.filter)?;
-    let mut filter = filters::open_for(&args.filter, &args.inputs)?;
+    let mut filter = filters::open_for(&args.filter, &args.inputs, |path| AnyFilter::open(path))?;
     if args.strict && filter.capacity().is_none() {
         return Err(Failure::at(
             &args.filter,

@@ -27,7 +27,7 @@ pub(crate) mod verify;
 
 use crate::failure::Failure;
 use crate::report::{Report, count, fpr as fpr_text, fpr_value, plural, rate_up, rate_value};
-use truebloom::{AnyFilter, Filter};
+use truebloom::AnyFilter;
 
 /// `130 lines, at least 128 distinct (2 repeat others, or set no bit of their own)`
 pub(crate) fn distinct(offered: u64, changed: u64, noun: &str) -> String {

@@ -3,7 +3,7 @@
 use crate::args::count as parse_count;
 use crate::cmd::info::{add_place, rate_now};
 use crate::failure::Failure;
-use crate::filters;
+use crate::held::{self, Looked};
 use crate::progress::Progress;
 use crate::report::{FormatArgs, Report, count, fpr_value, plural, proven, rate, rate_up, rate_value, significant};
 use serde_json::json;
@@ -11,7 +11,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 use truebloom::verify::{ALPHA, CONFIDENCE, ExpectedVerdict, Measurement, Verification};
-use truebloom::{AnyFilter, Filter, Seed};
+use truebloom::{AnyFilter, Seed};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -62,7 +62,7 @@ fn query_seed(text: &str) -> Result<u64, String> {
 }
 
 pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
-    let filter = filters::open(&args.filter)?;
+    let filter = held::look(&args.filter)?;
     let verification = filter.verification()?;
     let seed = match args.query_seed {
         Some(seed) => seed,
@@ -93,13 +93,7 @@ fn measure(measurement: &mut Measurement<'_>, args: &Args) {
     }
 }
 
-fn report(
-    filter: &AnyFilter,
-    verification: &Verification,
-    measurement: &Measurement<'_>,
-    seed: u64,
-    holds: bool,
-) -> Result<Report, Failure> {
+fn report(filter: &Looked, verification: &Verification, measurement: &Measurement<'_>, seed: u64, holds: bool) -> Result<Report, Failure> {
     let mut report = Report::new("verify");
     add_asked(&mut report, filter);
     add_expected(&mut report, filter, verification);
@@ -112,7 +106,7 @@ fn report(
     Ok(report)
 }
 
-fn add_asked(report: &mut Report, filter: &AnyFilter) {
+fn add_asked(report: &mut Report, filter: &Looked) {
     report.field("asked", rate_value(filter.rate())).field("capacity", filter.capacity());
     let text = match (filter.rate(), filter.capacity()) {
         (Some(rate), Some(items)) => format!("{rate} for {}", plural(items, "item")),
@@ -122,7 +116,7 @@ fn add_asked(report: &mut Report, filter: &AnyFilter) {
     report.line("asked", text);
 }
 
-fn add_expected(report: &mut Report, filter: &AnyFilter, verification: &Verification) {
+fn add_expected(report: &mut Report, filter: &Looked, verification: &Verification) {
     let (low, high) = verification.items();
     let expected = verification.expected();
     let word = expected_word(verification.expected_verdict());
@@ -142,7 +136,7 @@ fn expected_word(verdict: ExpectedVerdict) -> &'static str {
     }
 }
 
-fn add_this_filter(report: &mut Report, filter: &AnyFilter, verification: &Verification) -> Result<(), Failure> {
+fn add_this_filter(report: &mut Report, filter: &Looked, verification: &Verification) -> Result<(), Failure> {
     let now = filter.fpr();
     let fill = verification.fill();
     report
@@ -218,7 +212,7 @@ fn add_measured(report: &mut Report, measurement: &Measurement<'_>, seed: u64) {
     }
 }
 
-fn verdict(filter: &AnyFilter, verification: &Verification, measurement: &Measurement<'_>, holds: bool) -> String {
+fn verdict(filter: &Looked, verification: &Verification, measurement: &Measurement<'_>, holds: bool) -> String {
     if holds {
         let ranged = measurement.possible_rates().0 < measurement.possible_rates().1;
         return match verification.expected_verdict() {

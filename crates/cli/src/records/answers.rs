@@ -2,7 +2,7 @@
 
 use super::HASHED;
 use super::found::Batch;
-use truebloom::{AnyFilter, Filter, KeyHash, KeyHasher, PortableHasher};
+use truebloom::{AnyFilter, Backing, KeyHash, KeyHasher, PortableHasher};
 
 /// What is known about the keys of a batch. It depends on the keys only, so that it does not matter when and where it was worked out.
 #[derive(Default)]
@@ -26,11 +26,11 @@ impl Answers {
     }
 
     /// Looks every key up in filters that share a hasher, each with the index of its words in `each`, which are appended there.
-    pub(crate) fn look_up_all<'a>(
+    pub(crate) fn look_up_all<'a, K: Backing + 'a>(
         &mut self,
         batch: Batch<'_>,
         hasher: PortableHasher,
-        filters: impl Iterator<Item = (usize, &'a AnyFilter)> + Clone,
+        filters: impl Iterator<Item = (usize, &'a AnyFilter<K>)> + Clone,
     ) {
         let mut keys = batch.iter();
         loop {
@@ -46,7 +46,7 @@ impl Answers {
     }
 
     /// Looks every key up; its hash is forgotten.
-    pub(crate) fn look_up(&mut self, batch: Batch<'_>, filter: &AnyFilter) {
+    pub(crate) fn look_up(&mut self, batch: Batch<'_>, filter: &AnyFilter<impl Backing>) {
         self.contained.clear();
         let hasher = filter.hasher();
         let mut keys = batch.iter();

@@ -4,7 +4,7 @@ use super::{RecordArgs, json};
 use crate::failure::Failure;
 use serde_json::{Map, Value};
 use std::path::Path;
-use truebloom::{AnyFilter, Filter};
+use truebloom::{AnyFilter, Backing, Filter};
 
 /// The options that say what is a key, without those that only say how it is read. As an object: docs/FORMAT.md has its fields.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -12,7 +12,7 @@ pub(crate) struct Extraction(Map<String, Value>);
 
 impl Extraction {
     /// What the filter says of its keys; `None` for one that says nothing, or nothing that is understood here.
-    pub(crate) fn of(filter: &AnyFilter) -> Option<Extraction> {
+    pub(crate) fn of(filter: &AnyFilter<impl Backing>) -> Option<Extraction> {
         let found = Extraction(serde_json::from_str(filter.label()?).ok()?);
         found.apply(&RecordArgs::lines(1)).map(|_| found)
     }

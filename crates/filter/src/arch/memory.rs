@@ -1,53 +1,113 @@
 //! Memory for bits: words that start at a cache line, on huge pages where there are many.
 
-use alloc::alloc::{Layout, alloc_zeroed};
-use alloc::vec;
+use alloc::alloc::{Layout, alloc_zeroed, dealloc, handle_alloc_error};
 use alloc::vec::Vec;
+use core::mem::ManuallyDrop;
 use core::ops::{Deref, DerefMut};
+use core::ptr::NonNull;
 
 /// A cache line, in words.
 const LINE_WORDS: usize = 8;
 /// A huge page, in words. The system can use one only where its whole range belongs to us.
 const HUGE_PAGE_WORDS: usize = (2 << 20) / 8;
+/// A page, in bytes.
+pub(crate) const PAGE_BYTES: usize = 4096;
 /// From so many words on the memory starts at a huge page: below, the few megabytes at the ends would be most of it.
 const MANY_WORDS: usize = HUGE_PAGE_WORDS;
 
-/// A fixed number of words, the first of them at the start of a 64-byte line.
+/// A fixed number of words, the first of them at the start of a 64-byte line. Two words of its own, so that many small filters cost little.
 ///
-/// A vector with a little room before the words rather than an aligned allocation: the system's zeroed pages come only with ordinary alignment (an aligned one is
+/// Few words are an aligned allocation of just their size. Many are in a vector with a little room around them: the system's zeroed pages come only with ordinary alignment (an aligned allocation is
 /// zeroed by hand, all of it, at once), and a vector read from a file can become one in place.
-pub(crate) struct AlignedWords {
-    memory: Vec<u64>,
-    /// `start + count <= memory.len()`, always.
-    start: usize,
+pub struct AlignedWords {
+    /// Of few words, their allocation. Of many, where the first of them is in the memory of a vector; [`Around`] stands after the last.
+    words: NonNull<u64>,
     count: usize,
 }
 
+// SAFETY: the memory is this value's alone, as that of a vector of words.
+unsafe impl Send for AlignedWords {}
+// SAFETY: as above.
+unsafe impl Sync for AlignedWords {}
+
+/// The vector around many words: where it begins, and its capacity.
+type Around = (*mut u64, usize);
+
+/// Words that [`Around`] takes.
+const AROUND_WORDS: usize = size_of::<Around>().div_ceil(8);
+
+/// A line, whose alignment words without memory have.
+#[repr(align(64))]
+struct AtLine;
+
 impl AlignedWords {
-    /// All 0, and not touched yet: pages cost memory when they are first written. `None` if the memory is not to be had.
+    /// All 0, and of many not touched yet: pages cost memory when they are first written. `None` if the memory is not to be had.
     pub(crate) fn zeroed(count: usize) -> Option<AlignedWords> {
-        let alignment = if count >= MANY_WORDS { HUGE_PAGE_WORDS } else { LINE_WORDS };
-        let memory: Vec<u64> = zeroed_vec(count.checked_add(alignment - 1)?)?;
-        let words = AlignedWords { start: misalignment(&memory, alignment), memory, count };
-        advise_huge_pages(&words[..]);
-        Some(words)
+        if count >= MANY_WORDS {
+            let memory = zeroed_vec(count.checked_add(HUGE_PAGE_WORDS - 1 + AROUND_WORDS)?)?;
+            let start = misalignment(&memory, HUGE_PAGE_WORDS);
+            let words = AlignedWords::within(memory, start, count);
+            advise_huge_pages(&words[..]);
+            return Some(words);
+        }
+        let words = match few(count)? {
+            layout if layout.size() == 0 => NonNull::<AtLine>::dangling().cast(),
+            // SAFETY: the layout's size is not 0.
+            layout => NonNull::new(unsafe { alloc_zeroed(layout) })?.cast(),
+        };
+        Some(AlignedWords { words, count })
     }
 
     /// These words, moved by less than a line if they do not start at one. `None` if there is no memory for the few bytes more.
     pub(crate) fn from_vec(mut memory: Vec<u64>) -> Option<AlignedWords> {
         let count = memory.len();
-        if misalignment(&memory, LINE_WORDS) > 0 {
-            memory.try_reserve_exact(LINE_WORDS - 1).ok()?;
-            memory.resize(count + LINE_WORDS - 1, 0);
+        if count < MANY_WORDS {
+            let mut words = AlignedWords::zeroed(count)?;
+            words.copy_from_slice(&memory);
+            return Some(words);
         }
+        memory.try_reserve_exact(LINE_WORDS - 1 + AROUND_WORDS).ok()?;
+        memory.resize(count + LINE_WORDS - 1 + AROUND_WORDS, 0);
         // After growing, as that may have moved it.
-        let start = misalignment(&memory, LINE_WORDS).min(memory.len() - count);
+        let start = misalignment(&memory, LINE_WORDS);
         memory.copy_within(..count, start);
-        Some(AlignedWords { memory, start, count })
+        Some(AlignedWords::within(memory, start, count))
+    }
+
+    /// Many words, in a vector that has room for [`Around`] after them.
+    fn within(memory: Vec<u64>, start: usize, count: usize) -> AlignedWords {
+        assert!(count >= MANY_WORDS && start + count + AROUND_WORDS <= memory.len(), "room around the words");
+        let mut memory = ManuallyDrop::new(memory);
+        let (base, capacity) = (memory.as_mut_ptr(), memory.capacity());
+        // SAFETY: `start` and `start + count` lie within the vector's memory, with room for `Around` after the latter, as was just checked; the place may be at any word, so it is written unaligned.
+        unsafe {
+            base.add(start + count).cast::<Around>().write_unaligned((base, capacity));
+            AlignedWords { words: NonNull::new_unchecked(base.add(start)), count }
+        }
     }
 }
 
-/// AlignedWords from the start of the memory to the next multiple of the alignment, a power of two.
+/// The layout of so few words.
+fn few(count: usize) -> Option<Layout> {
+    Layout::array::<u64>(count).and_then(|layout| layout.align_to(8 * LINE_WORDS)).ok()
+}
+
+impl Drop for AlignedWords {
+    fn drop(&mut self) {
+        if self.count >= MANY_WORDS {
+            // SAFETY: `within` took the vector apart, and wrote after the words where it begins and its capacity. No word of it is read any more, so it may be empty.
+            unsafe {
+                let (base, capacity) = self.words.as_ptr().add(self.count).cast::<Around>().read_unaligned();
+                drop(Vec::from_raw_parts(base, 0, capacity));
+            }
+        } else if let Some(layout) = few(self.count).filter(|layout| layout.size() > 0) {
+            // SAFETY: allocated in `zeroed` with this layout.
+            unsafe { dealloc(self.words.as_ptr().cast(), layout) };
+        }
+    }
+}
+
+/// Words from the start of the memory to the next multiple of the alignment, a power of two.
 fn misalignment(memory: &[u64], alignment: usize) -> usize {
     ((memory.as_ptr() as usize / 8).wrapping_neg()) & (alignment - 1)
 }
@@ -79,18 +139,30 @@ pub(crate) fn zeroed_vec<T: Zeroes>(count: usize) -> Option<Vec<T>> {
 /// two to three times as long in memory, 1.4 times in the third cache. Only advice: without it everything still works.
 pub(crate) fn advise_huge_pages<T>(memory: &[T]) {
     #[cfg(all(target_os = "linux", feature = "std"))]
-    if size_of_val(memory) >= 8 * MANY_WORDS {
-        use rustix::mm::{Advice, madvise};
-        // Whole pages only, so that the advice is for nobody else's memory.
-        const PAGE: usize = 4096;
-        let skipped = (memory.as_ptr() as usize).wrapping_neg() % PAGE;
-        let bytes = (size_of_val(memory) - skipped) / PAGE * PAGE;
-        let start = memory.as_ptr().wrapping_byte_add(skipped).cast_mut().cast();
-        // SAFETY: the pages lie within the slice, and this advice changes no byte of them. A refusal changes nothing, so it is ignored.
-        let _ = unsafe { madvise(start, bytes, Advice::LinuxHugepage) };
-    }
+    advise(memory, rustix::mm::Advice::LinuxHugepage);
     #[cfg(not(all(target_os = "linux", feature = "std")))]
     let _ = memory;
+}
+
+/// Takes that back, before the memory is touched: a page then costs its 4 KiB where a huge one costs 2 MiB.
+pub(crate) fn decline_huge_pages<T>(memory: &[T]) {
+    #[cfg(all(target_os = "linux", feature = "std"))]
+    advise(memory, rustix::mm::Advice::LinuxNoHugepage);
+    #[cfg(not(all(target_os = "linux", feature = "std")))]
+    let _ = memory;
+}
+
+/// Gives the system advice on the pages of large memory.
+#[cfg(all(target_os = "linux", feature = "std"))]
+fn advise<T>(memory: &[T], advice: rustix::mm::Advice) {
+    if size_of_val(memory) >= 8 * MANY_WORDS {
+        // Whole pages only, so that the advice is for nobody else's memory.
+        let skipped = (memory.as_ptr() as usize).wrapping_neg() % PAGE_BYTES;
+        let bytes = (size_of_val(memory) - skipped) / PAGE_BYTES * PAGE_BYTES;
+        let start = memory.as_ptr().wrapping_byte_add(skipped).cast_mut().cast();
+        // SAFETY: the pages lie within the slice, and advice on huge pages changes no byte of them. A refusal changes nothing, so it is ignored.
+        let _ = unsafe { rustix::mm::madvise(start, bytes, advice) };
+    }
 }
 
 impl Deref for AlignedWords {
@@ -98,29 +170,24 @@ impl Deref for AlignedWords {
 
     #[inline(always)]
     fn deref(&self) -> &[u64] {
-        // SAFETY: `start + count <= memory.len()` since construction, and the vector never changes its length afterwards. Checking it at every access would cost
-        // as much as the access.
-        unsafe { core::slice::from_raw_parts(self.memory.as_ptr().add(self.start), self.count) }
+        // SAFETY: `words` are `count` initialised words of this value's memory, or dangling and aligned where there are none.
+        unsafe { core::slice::from_raw_parts(self.words.as_ptr(), self.count) }
     }
 }
 
 impl DerefMut for AlignedWords {
     #[inline(always)]
     fn deref_mut(&mut self) -> &mut [u64] {
-        // SAFETY: as above, and the vector is borrowed mutably.
-        unsafe { core::slice::from_raw_parts_mut(self.memory.as_mut_ptr().add(self.start), self.count) }
+        // SAFETY: as above, and the value is borrowed mutably.
+        unsafe { core::slice::from_raw_parts_mut(self.words.as_ptr(), self.count) }
     }
 }
 
 impl Clone for AlignedWords {
     /// A copy at a line of its own.
     fn clone(&self) -> AlignedWords {
-        // Out of memory, the vector's own way is taken: as every clone, it aborts.
-        let mut copy = AlignedWords::zeroed(self.count).unwrap_or_else(|| AlignedWords {
-            memory: vec![0; self.count + LINE_WORDS - 1],
-            start: 0,
-            count: self.count,
-        });
+        // Out of memory, as every clone, it aborts.
+        let mut copy = AlignedWords::zeroed(self.count).unwrap_or_else(|| handle_alloc_error(Layout::for_value(&self[..])));
         copy.copy_from_slice(self);
         copy
     }
@@ -157,9 +224,9 @@ mod tests {
 
     #[test]
     fn a_vector_keeps_its_words() {
-        for count in 0..100u64 {
+        for count in (0..100).chain([MANY_WORDS as u64 - 1, MANY_WORDS as u64, MANY_WORDS as u64 + 3]) {
             let words = AlignedWords::from_vec((0..count).collect()).expect("small");
-            assert!(words.iter().copied().eq(0..count) && (count == 0 || starts_at(&words, 64)), "{count}");
+            assert!(words.iter().copied().eq(0..count) && starts_at(&words, 64), "{count}");
             assert!(words.clone() == words);
         }
     }

@@ -2,7 +2,7 @@
 
 /// Starts loading the cache line of `words[index]`. A hint without effect on any result; indices beyond the end do no harm, either.
 #[inline(always)]
-pub(crate) fn prefetch(words: &[u64], index: u64) {
+pub(crate) fn prefetch<W>(words: &[W], index: u64) {
     #[cfg(target_arch = "x86_64")]
     {
         use core::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};

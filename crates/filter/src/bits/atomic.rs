@@ -53,6 +53,11 @@ impl AtomicBits {
         self.words.iter().for_each(|word| word.store(0, Relaxed));
     }
 
+    /// The words as they are now: every bit that was set before the call, and any that are set meanwhile.
+    pub(crate) fn to_words(&self) -> Vec<u64> {
+        self.words.iter().map(|word| word.load(Relaxed)).collect()
+    }
+
     /// The words, once nobody else has them any more.
     pub(crate) fn into_words(self) -> Vec<u64> {
         self.words.into_iter().map(|word| word.load(Relaxed)).collect()

@@ -1,26 +1,26 @@
 //! Bits of which a key takes one cache line.
 
-use super::{Batch, Batches, Flights, Placed, Storage};
+use super::{Batch, Batches, Flights, Placed, Storage, combine, count_ones};
 use crate::arch::{self, AlignedWords, LANES, LINE_BITS, Level, Line, insert, prefetch, set};
+use crate::backing::{Backing, Counted, Lies, Owned, Uncounted, Word, Writable};
 use crate::bulk::BatchAnswers;
 use crate::error::{BuildError, Expected, FormatError};
 use crate::format::{Fields, FileKind, at, check_field};
 use crate::hash::KeyHash;
 use crate::scheme::{InLines, MAX_BLOCKED_PROBES, Scheme};
 use alloc::vec;
-use alloc::vec::Vec;
 use truebloom_math::{Error, Fpr, MAX_BITS};
 
 impl Placed for InLines {
     const KIND: FileKind = FileKind::Blocked;
-    type Storage = Lined;
+    type Storage<K: Backing> = Lined<K>;
     type Batches = Flights;
 
     #[inline]
     fn all_words(&self, hash: KeyHash, mut has: impl FnMut(usize, u64) -> bool) -> bool {
         let (line, mut words) = self.line(hash);
         let mut masks: Line = [0; 8];
-        insert(|line, word, now| set(Level::Scalar, line, word, now), &mut masks, || words.next(), self.probes());
+        insert(|line: &mut Line, word, now| set(Level::Scalar, line, word, now), &mut masks, || words.next(), self.probes());
         (8 * line as usize..).zip(masks).filter(|(_, mask)| *mask != 0).all(|(word, mask)| has(word, mask))
     }
 
@@ -40,54 +40,109 @@ impl Placed for InLines {
 }
 
 /// Lines of bits. Those that are set are not counted along: it would slow every insertion down.
-#[derive(Clone, PartialEq)]
-pub struct Lined {
+pub struct Lined<K: Backing = Owned> {
     /// Eight a line.
-    words: AlignedWords,
+    words: K::Words,
     level: Level,
 }
 
-impl Lined {
+impl<K: Backing> Lined<K> {
     #[inline(always)]
-    fn lines(&self) -> &[Line] {
+    fn lines(&self) -> &[Line<K::Word>] {
         self.words.as_chunks().0
     }
 }
 
-impl Storage<InLines> for Lined {
-    fn zeroed(scheme: &InLines) -> Result<Lined, BuildError> {
+impl<K: Backing> Storage<InLines, K> for Lined<K> {
+    fn zeroed(scheme: &InLines) -> Result<Lined<K>, BuildError>
+    where
+        K: Backing<Words = AlignedWords> + Counted,
+    {
         let words = usize::try_from(scheme.bits() / 64).ok().and_then(AlignedWords::zeroed);
         Ok(Lined { words: words.ok_or(BuildError::Memory { bytes: scheme.bits() / 8 })?, level: Level::detect() })
     }
 
-    fn from_words(scheme: &InLines, words: Vec<u64>) -> Result<Lined, FormatError> {
-        let words = AlignedWords::from_vec(words).ok_or(FormatError::Memory { bytes: scheme.bits() / 8 })?;
+    fn from_words(_: &InLines, words: K::Words) -> Result<Lined<K>, FormatError>
+    where
+        K: Counted,
+    {
         Ok(Lined { words, level: Level::detect() })
     }
 
-    fn words(&self) -> &[u64] {
+    fn unread(words: K::Words) -> Lined<K>
+    where
+        K: Uncounted,
+    {
+        Lined { words, level: Level::detect() }
+    }
+
+    fn into_known(self) -> (K::Words, u64)
+    where
+        K: Counted,
+    {
+        (self.words, 0)
+    }
+
+    fn with_known((words, _): (K::Words, u64)) -> Lined<K>
+    where
+        K: Counted,
+    {
+        Lined { words, level: Level::detect() }
+    }
+
+    fn copied(&self) -> Lined<K>
+    where
+        K::Words: Clone,
+    {
+        Lined { words: self.words.clone(), level: self.level }
+    }
+
+    fn words(&self) -> &K::Words {
         &self.words
     }
 
-    fn ones(&self) -> u64 {
-        self.words.iter().map(|word| u64::from(word.count_ones())).sum()
+    fn into_words(self) -> K::Words {
+        self.words
     }
 
-    fn is_empty(&self) -> bool {
-        self.words.iter().all(|word| *word == 0)
+    fn words_mut(&mut self) -> &mut K::Words {
+        &mut self.words
     }
 
-    fn clear(&mut self) {
-        self.words.fill(0);
+    fn ones(&self) -> u64
+    where
+        K: Counted,
+    {
+        count_ones(&self.words)
     }
 
-    fn combine(&mut self, other: &Lined, combine: impl Fn(u64, u64) -> u64) {
-        self.words.iter_mut().zip(other.words.iter()).for_each(|(word, other)| *word = combine(*word, *other));
+    fn is_empty(&self) -> bool
+    where
+        K: Counted,
+    {
+        self.words.iter().all(|word| word.get() == 0)
+    }
+
+    fn clear(&mut self)
+    where
+        K: Writable,
+    {
+        self.words.fill(K::Word::of(0));
+    }
+
+    fn combine<W: Word>(&mut self, other: &[W], with: impl Fn(u64, u64) -> u64)
+    where
+        K: Writable,
+    {
+        combine(&mut self.words, other, with);
     }
 
     // Always: a loop over single keys keeps the hasher's and the scheme's numbers in registers.
     #[inline(always)]
-    fn insert(&mut self, scheme: &InLines, hash: KeyHash) -> bool {
+    fn insert(&mut self, scheme: &InLines, hash: KeyHash) -> bool
+    where
+        K: Writable,
+    {
         scheme.set(self.level, self.words.as_chunks_mut().0, hash)
     }
 
@@ -97,25 +152,27 @@ impl Storage<InLines> for Lined {
     }
 
     /// The mean over the lines of `(ones / 512)^probes`.
-    fn fpr(&self, scheme: &InLines) -> Result<Option<Fpr>, Error> {
+    fn fpr(&self, scheme: &InLines) -> Result<Option<Fpr>, Error>
+    where
+        K: Counted,
+    {
         let mut blocks_with = vec![0; LINE_BITS as usize + 1];
         for line in self.lines() {
-            let ones: u32 = line.iter().map(|word| word.count_ones()).sum();
-            blocks_with[ones as usize] += 1;
+            blocks_with[count_ones(line) as usize] += 1;
         }
         scheme.law.fpr_at_block_fills(&blocks_with)
     }
 }
 
-impl Batches<InLines, Lined> for Flights {
+impl Batches<InLines> for Flights {
     fn new(scheme: &InLines) -> Flights {
         Flights::of(Level::detect(), scheme)
     }
 
-    fn contains(&mut self, scheme: &InLines, storage: &Lined, batch: Batch<'_>) -> BatchAnswers {
+    fn contains<K: Backing>(&mut self, scheme: &InLines, storage: &Lined<K>, batch: Batch<'_>) -> BatchAnswers {
         let (level, lines, probes) = (storage.level, storage.lines(), scheme.probes());
         let mut answers = BatchAnswers::default();
-        self.fly(batch, &mut &storage.words, ask, |_, number, asked| {
+        self.fly(batch, &mut &storage.words[..], ask, |_, number, asked| {
             let found = arch::contains_group(level, lines, asked, probes);
             answers[number * LANES / 64] |= u64::from(found) << (number * LANES % 64);
         });
@@ -123,12 +180,12 @@ impl Batches<InLines, Lined> for Flights {
     }
 
     /// In order, as a key may repeat within the batch.
-    fn insert(&mut self, scheme: &InLines, storage: &mut Lined, batch: Batch<'_>) -> BatchAnswers {
+    fn insert<K: Writable>(&mut self, scheme: &InLines, storage: &mut Lined<K>, batch: Batch<'_>) -> BatchAnswers {
         let (level, mut new) = (storage.level, BatchAnswers::default());
         self.fly(
             batch,
-            &mut storage.words,
-            |words, line| ask(&words, line),
+            &mut &mut storage.words[..],
+            |words, line| ask(&&words[..], line),
             |words, number, asked| {
                 let inserted = arch::insert_group(level, words.as_chunks_mut().0, asked, scheme.probes());
                 new[number * LANES / 64] |= u64::from(inserted) << (number * LANES % 64);
@@ -140,6 +197,6 @@ impl Batches<InLines, Lined> for Flights {
 
 /// Asks for a line.
 #[inline(always)]
-fn ask(words: &&AlignedWords, line: u64) {
+fn ask<W: Word>(words: &&[W], line: u64) {
     prefetch(words, 8 * line);
 }

@@ -4,18 +4,19 @@
 mod atomic;
 mod flight;
 mod lined;
-mod owned;
 mod probing;
 mod spread;
+mod words;
 
-use alloc::vec::Vec;
 #[cfg(target_has_atomic = "64")]
 pub(crate) use atomic::AtomicBits;
 pub(crate) use flight::Flights;
-pub(crate) use owned::{Bits, words_for};
 pub(crate) use probing::Probing;
 pub(crate) use spread::Spread;
+pub(crate) use words::{Bits, combine, count_ones, words_for};
 
+use crate::arch::AlignedWords;
+use crate::backing::{Backing, Counted, Uncounted, Word, Writable};
 use crate::bulk::{BatchAnswers, Hashes};
 use crate::error::{BuildError, FormatError};
 use crate::format::{Fields, FileKind};
@@ -24,13 +25,13 @@ use truebloom_math::{Error, Fpr};
 
 /// The layout of a scheme: where its positions lie in memory. In a private module, so that no other crate can make a scheme: a filter that says it is of a scheme and puts its keys elsewhere
 /// saves files that lose them.
-pub trait Placed: Sized {
+pub trait Placed: Sized + 'static {
     /// What a file of such a filter holds.
     const KIND: FileKind;
-    /// Where the bits are.
-    type Storage: Storage<Self>;
+    /// The bits.
+    type Storage<K: Backing>: Storage<Self, K>;
     /// How a batch of keys gets at them.
-    type Batches: Batches<Self, Self::Storage>;
+    type Batches: Batches<Self>;
 
     /// Whether `has` says yes to every word of the key, each with the bits in it that are the key's; the words after a no are not asked for.
     fn all_words(&self, hash: KeyHash, has: impl FnMut(usize, u64) -> bool) -> bool;
@@ -46,48 +47,90 @@ pub trait Placed: Sized {
 }
 
 /// The bits of a filter of scheme `S`, in whole words.
-pub trait Storage<S>: Clone + PartialEq + Send + Sync {
+pub trait Storage<S, K: Backing>: Sized {
     /// All 0.
-    fn zeroed(scheme: &S) -> Result<Self, BuildError>;
+    fn zeroed(scheme: &S) -> Result<Self, BuildError>
+    where
+        K: Backing<Words = AlignedWords> + Counted;
 
-    /// These words; an error if they are not those of such a filter.
-    fn from_words(scheme: &S, words: Vec<u64>) -> Result<Self, FormatError>;
+    /// These words; an error if they are not those of such a filter. Linear in the bits.
+    fn from_words(scheme: &S, words: K::Words) -> Result<Self, FormatError>
+    where
+        K: Counted;
+
+    /// These words, of which none is looked at.
+    fn unread(words: K::Words) -> Self
+    where
+        K: Uncounted;
+
+    /// A copy.
+    fn copied(&self) -> Self
+    where
+        K::Words: Clone;
+
+    /// The words and what is known of them, for [`with_known`](Self::with_known) of another backing.
+    fn into_known(self) -> (K::Words, u64)
+    where
+        K: Counted;
+
+    /// These words, of which that is known.
+    fn with_known(known: (K::Words, u64)) -> Self
+    where
+        K: Counted;
 
     /// The words.
-    fn words(&self) -> &[u64];
+    fn words(&self) -> &K::Words;
+
+    /// The words themselves.
+    fn into_words(self) -> K::Words;
+
+    /// The words, to be changed by what keeps their fill.
+    fn words_mut(&mut self) -> &mut K::Words;
 
     /// Number of set bits.
-    fn ones(&self) -> u64;
+    fn ones(&self) -> u64
+    where
+        K: Counted;
 
     /// Whether no bit is set.
-    fn is_empty(&self) -> bool;
+    fn is_empty(&self) -> bool
+    where
+        K: Counted;
 
     /// Unsets all bits.
-    fn clear(&mut self);
+    fn clear(&mut self)
+    where
+        K: Writable;
 
     /// Each word becomes what `combine` makes of it and of the other's, of a filter of the same scheme.
-    fn combine(&mut self, other: &Self, combine: impl Fn(u64, u64) -> u64);
+    fn combine<W: Word>(&mut self, other: &[W], combine: impl Fn(u64, u64) -> u64)
+    where
+        K: Writable;
 
     /// Sets the positions of a key, and says whether any was 0.
-    fn insert(&mut self, scheme: &S, hash: KeyHash) -> bool;
+    fn insert(&mut self, scheme: &S, hash: KeyHash) -> bool
+    where
+        K: Writable;
 
     /// Whether all positions of a key are set.
     fn contains(&self, scheme: &S, hash: KeyHash) -> bool;
 
     /// The chance that a fresh key passes; `None` where the bits do not tell it.
-    fn fpr(&self, scheme: &S) -> Result<Option<Fpr>, Error>;
+    fn fpr(&self, scheme: &S) -> Result<Option<Fpr>, Error>
+    where
+        K: Counted;
 }
 
-/// Many keys of scheme `S` at a time in bits `M`: with the results of one after the other, but asking for the memory of later ones ahead. Keeps what a batch leaves for the next one.
-pub trait Batches<S, M> {
+/// Many keys of scheme `S` at a time: with the results of one after the other, but asking for the memory of later ones ahead. Keeps what a batch leaves for the next one.
+pub trait Batches<S: Placed> {
     /// Before the first batch.
     fn new(scheme: &S) -> Self;
 
     /// Which keys of a batch are contained, when the one after it is this.
-    fn contains(&mut self, scheme: &S, storage: &M, batch: Batch<'_>) -> BatchAnswers;
+    fn contains<K: Backing>(&mut self, scheme: &S, storage: &S::Storage<K>, batch: Batch<'_>) -> BatchAnswers;
 
     /// Inserts a batch of keys in order, and says which were new.
-    fn insert(&mut self, scheme: &S, storage: &mut M, batch: Batch<'_>) -> BatchAnswers;
+    fn insert<K: Writable>(&mut self, scheme: &S, storage: &mut S::Storage<K>, batch: Batch<'_>) -> BatchAnswers;
 }
 
 /// A batch of keys and what is known of the others.

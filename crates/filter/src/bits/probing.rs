@@ -1,7 +1,9 @@
 //! Batches of the standard scheme, whose probes lie anywhere.
 
+use super::words::get;
 use super::{Batch, Batches, Bits, Spread};
 use crate::arch::{LANES, Lanes, Level, digits, first_digits, prefetch, word};
+use crate::backing::{Backing, Word, Writable};
 use crate::bulk::{BATCH, BatchAnswers, Group, Hashes, each, mark};
 use crate::scheme::{Standard, digit};
 
@@ -17,14 +19,14 @@ pub struct Probing {
     mostly_hits: bool,
 }
 
-impl Batches<Standard, Spread> for Probing {
+impl Batches<Standard> for Probing {
     fn new(_: &Standard) -> Probing {
         Probing { level: Level::detect(), ahead: [[0; LANES]; MOST_AHEAD], mostly_hits: false }
     }
 
     #[inline]
-    fn contains(&mut self, scheme: &Standard, storage: &Spread, batch: Batch<'_>) -> BatchAnswers {
-        let (bits, hashes) = (&storage.bits, batch.present);
+    fn contains<K: Backing>(&mut self, scheme: &Standard, storage: &Spread<K>, batch: Batch<'_>) -> BatchAnswers {
+        let (bits, hashes) = (&storage.bits.words()[..], batch.present);
         let answers = if self.mostly_hits { self.all_probes(scheme, bits, hashes) } else { survivors(self.level, scheme, bits, hashes) };
         let hits: u32 = answers.iter().map(|word| word.count_ones()).sum();
         self.mostly_hits = 2 * hits as usize > hashes.count();
@@ -32,23 +34,23 @@ impl Batches<Standard, Spread> for Probing {
     }
 
     #[inline]
-    fn insert(&mut self, scheme: &Standard, storage: &mut Spread, batch: Batch<'_>) -> BatchAnswers {
+    fn insert<K: Writable>(&mut self, scheme: &Standard, storage: &mut Spread<K>, batch: Batch<'_>) -> BatchAnswers {
         let (answers, newly_set) = self.set(scheme, &mut storage.bits, batch.present);
-        storage.ones += newly_set;
+        *K::kept_mut(&mut storage.ones) += newly_set;
         answers
     }
 }
 
 impl Probing {
     /// All probes of every key, asked for ahead, and looked at without a branch.
-    fn all_probes(&mut self, scheme: &Standard, bits: &Bits, hashes: &Hashes) -> BatchAnswers {
+    fn all_probes<W: Word>(&mut self, scheme: &Standard, bits: &[W], hashes: &Hashes) -> BatchAnswers {
         let mut answers = BatchAnswers::default();
         for (number, group) in hashes.groups().enumerate() {
             let known = self.look_ahead(scheme, bits, group);
             for lane in 0..group.count {
                 let found = match known {
-                    Some(probes) => self.ahead[..probes].iter().fold(true, |all, positions| all & bits.get(positions[lane])),
-                    None => scheme.positions(group.hash(lane)).all(|position| bits.get(position)),
+                    Some(probes) => self.ahead[..probes].iter().fold(true, |all, positions| all & get(bits, positions[lane])),
+                    None => scheme.positions(group.hash(lane)).all(|position| get(bits, position)),
                 };
                 mark(&mut answers, number * LANES + lane, found);
             }
@@ -58,10 +60,10 @@ impl Probing {
 
     /// Sets the bits of a batch of keys in order: which of them were new, and the number of bits newly set.
     #[inline]
-    fn set(&mut self, scheme: &Standard, bits: &mut Bits, hashes: &Hashes) -> (BatchAnswers, u64) {
+    fn set<K: Writable>(&mut self, scheme: &Standard, bits: &mut Bits<K>, hashes: &Hashes) -> (BatchAnswers, u64) {
         let (mut answers, mut newly_set) = (BatchAnswers::default(), 0);
         for (number, group) in hashes.groups().enumerate() {
-            let known = self.look_ahead(scheme, bits, group);
+            let known = self.look_ahead(scheme, bits.words(), group);
             for lane in 0..group.count {
                 let before = newly_set;
                 match known {
@@ -79,14 +81,14 @@ impl Probing {
 
     /// The positions of a group on their way to the cache, and how many each key has; `None` where keys go alone: with too many probes, or when a word is skipped.
     #[inline(always)]
-    fn look_ahead(&mut self, scheme: &Standard, bits: &Bits, group: Group<'_>) -> Option<usize> {
+    fn look_ahead<W: Word>(&mut self, scheme: &Standard, bits: &[W], group: Group<'_>) -> Option<usize> {
         let ahead = self.ahead.get_mut(..scheme.probes() as usize)?;
         let mut rest = [0; LANES];
         for (probe, positions) in (0..).zip(ahead) {
             if !draw(self.level, scheme, group, probe, &mut rest, positions) {
                 return None;
             }
-            positions.iter().take(group.count).for_each(|position| prefetch(bits.words(), position >> 6));
+            positions.iter().take(group.count).for_each(|position| prefetch(bits, position >> 6));
         }
         Some(scheme.probes() as usize)
     }
@@ -108,13 +110,13 @@ fn draw(level: Level, scheme: &Standard, group: Group<'_>, probe: u32, rest: &mu
 /// gain is that nothing is guessed: a key is kept or not by arithmetic instead of by a branch that is wrong every other time.
 ///
 /// The first two positions are made for all keys side by side, as half of them need the second; later ones key by key. A key that skips a word is answered alone in the end.
-fn survivors(level: Level, scheme: &Standard, bits: &Bits, hashes: &Hashes) -> BatchAnswers {
+fn survivors<W: Word>(level: Level, scheme: &Standard, bits: &[W], hashes: &Hashes) -> BatchAnswers {
     let (mut first, mut second, mut rest) = ([0; BATCH], [0; BATCH], [0; BATCH]);
     let (mut answers, mut alone) = (BatchAnswers::default(), BatchAnswers::default());
     let lanes = first.as_chunks_mut().0.iter_mut().zip(second.as_chunks_mut().0).zip(rest.as_chunks_mut().0);
     for (number, (group, ((first, second), rest))) in hashes.groups().zip(lanes).enumerate() {
         let mut drawn = draw(level, scheme, group, 0, rest, first);
-        first.iter().take(group.count).for_each(|position| prefetch(bits.words(), position >> 6));
+        first.iter().take(group.count).for_each(|position| prefetch(bits, position >> 6));
         drawn &= draw(level, scheme, group, 1, rest, second);
         if !drawn {
             (0..group.count).for_each(|lane| mark(&mut alone, number * LANES + lane, true));
@@ -134,7 +136,7 @@ fn survivors(level: Level, scheme: &Standard, bits: &Bits, hashes: &Hashes) -> B
                 }
                 (positions[key], rest[key]) = digit(rest[key], scheme.bits());
             }
-            prefetch(bits.words(), positions[key] >> 6);
+            prefetch(bits, positions[key] >> 6);
         }
         count = keep(&mut alive, count, bits, &positions);
         if count == 0 {
@@ -150,13 +152,13 @@ fn survivors(level: Level, scheme: &Standard, bits: &Bits, hashes: &Hashes) -> B
 
 /// BatchAnswers for these keys one by one, whatever was answered before.
 #[cold]
-fn answer_alone(scheme: &Standard, bits: &Bits, hashes: &Hashes, alone: BatchAnswers, answers: &mut BatchAnswers) {
+fn answer_alone<W: Word>(scheme: &Standard, bits: &[W], hashes: &Hashes, alone: BatchAnswers, answers: &mut BatchAnswers) {
     answers.iter_mut().zip(alone).for_each(|(answers, alone)| *answers &= !alone);
     each(&alone, hashes.count(), {
         let mut key = 0;
         move |alone| {
             if alone {
-                mark(answers, key, scheme.positions(hashes.hash(key)).all(|position| bits.get(position)));
+                mark(answers, key, scheme.positions(hashes.hash(key)).all(|position| get(bits, position)));
             }
             key += 1;
         }
@@ -165,12 +167,12 @@ fn answer_alone(scheme: &Standard, bits: &Bits, hashes: &Hashes, alone: BatchAns
 
 /// Keeps those of the first `count` keys whose position is set, in order, and says how many.
 #[inline(always)]
-fn keep(alive: &mut [u8; BATCH], count: usize, bits: &Bits, positions: &[u64; BATCH]) -> usize {
+fn keep<W: Word>(alive: &mut [u8; BATCH], count: usize, bits: &[W], positions: &[u64; BATCH]) -> usize {
     let mut kept = 0;
     for i in 0..count {
         let key = alive[i];
         alive[kept] = key;
-        kept += usize::from(bits.get(positions[usize::from(key)]));
+        kept += usize::from(get(bits, positions[usize::from(key)]));
     }
     kept
 }

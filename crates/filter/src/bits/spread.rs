@@ -1,6 +1,8 @@
 //! Bits that the keys of a scheme reach anywhere.
 
-use super::{Batch, Batches, Bits, Placed, Probing, Storage};
+use super::{Batch, Batches, Bits, Placed, Probing, Storage, combine};
+use crate::arch::AlignedWords;
+use crate::backing::{Backing, Counted, Owned, Uncounted, Word, Writable};
 use crate::bulk::{BatchAnswers, mark};
 use crate::error::{BuildError, FormatError};
 use crate::format::{Fields, FileKind};
@@ -15,7 +17,7 @@ macro_rules! spread {
     ($($scheme:ident by $batches:ident,)*) => {
         $(impl Placed for crate::scheme::$scheme {
             const KIND: FileKind = FileKind::Bloom;
-            type Storage = Spread;
+            type Storage<K: Backing> = Spread<K>;
             type Batches = $batches;
 
             #[inline(always)]
@@ -40,73 +42,134 @@ spread! {
 }
 
 /// Bits, of which those that are set are counted along.
-#[derive(Clone, PartialEq)]
-pub struct Spread {
-    pub(super) bits: Bits,
-    /// Number of set bits, kept exact.
-    pub(super) ones: u64,
+pub struct Spread<K: Backing = Owned> {
+    pub(super) bits: Bits<K>,
+    /// Number of set bits, kept exact where they were counted.
+    pub(super) ones: K::Known<u64>,
 }
 
-impl<S: Scheme> Storage<S> for Spread {
-    fn zeroed(scheme: &S) -> Result<Spread, BuildError> {
-        Ok(Spread { bits: Bits::zeroed(scheme.bits())?, ones: 0 })
+impl<S: Scheme, K: Backing> Storage<S, K> for Spread<K> {
+    fn zeroed(scheme: &S) -> Result<Spread<K>, BuildError>
+    where
+        K: Backing<Words = AlignedWords> + Counted,
+    {
+        Ok(Spread { bits: Bits::zeroed(scheme.bits())?, ones: K::keep(0) })
     }
 
-    fn from_words(scheme: &S, words: Vec<u64>) -> Result<Spread, FormatError> {
-        let bits = Bits::from_words(words, scheme.bits()).ok_or(FormatError::Padding { bits: scheme.bits() })?;
-        Ok(Spread { ones: bits.count_ones(), bits })
+    fn from_words(scheme: &S, words: K::Words) -> Result<Spread<K>, FormatError>
+    where
+        K: Counted,
+    {
+        let bits: Bits<K> = Bits::from_words(words, scheme.bits()).ok_or(FormatError::Padding { bits: scheme.bits() })?;
+        Ok(Spread { ones: K::keep(bits.count_ones()), bits })
     }
 
-    fn words(&self) -> &[u64] {
+    fn unread(words: K::Words) -> Spread<K>
+    where
+        K: Uncounted,
+    {
+        Spread { bits: Bits::unread(words), ones: K::nothing() }
+    }
+
+    fn into_known(self) -> (K::Words, u64)
+    where
+        K: Counted,
+    {
+        let ones = *K::kept(&self.ones);
+        (self.bits.into_words(), ones)
+    }
+
+    fn with_known((words, ones): (K::Words, u64)) -> Spread<K>
+    where
+        K: Counted,
+    {
+        Spread { bits: Bits::unread(words), ones: K::keep(ones) }
+    }
+
+    fn copied(&self) -> Spread<K>
+    where
+        K::Words: Clone,
+    {
+        Spread { bits: self.bits.copied(), ones: self.ones.clone() }
+    }
+
+    fn words(&self) -> &K::Words {
         self.bits.words()
     }
 
-    fn ones(&self) -> u64 {
-        self.ones
+    fn into_words(self) -> K::Words {
+        self.bits.into_words()
     }
 
-    fn is_empty(&self) -> bool {
-        self.ones == 0
+    fn words_mut(&mut self) -> &mut K::Words {
+        self.bits.words_mut()
     }
 
-    fn clear(&mut self) {
+    fn ones(&self) -> u64
+    where
+        K: Counted,
+    {
+        *K::kept(&self.ones)
+    }
+
+    fn is_empty(&self) -> bool
+    where
+        K: Counted,
+    {
+        *K::kept(&self.ones) == 0
+    }
+
+    fn clear(&mut self)
+    where
+        K: Writable,
+    {
         self.bits.clear();
-        self.ones = 0;
+        self.ones = K::keep(0);
     }
 
-    fn combine(&mut self, other: &Spread, combine: impl Fn(u64, u64) -> u64) {
-        self.bits.combine(&other.bits, combine);
-        self.ones = self.bits.count_ones();
+    fn combine<W: Word>(&mut self, other: &[W], with: impl Fn(u64, u64) -> u64)
+    where
+        K: Writable,
+    {
+        combine(self.bits.words_mut(), other, with);
+        self.ones = K::keep(self.bits.count_ones());
     }
 
     // Always: a loop over single keys keeps the hasher's and the scheme's numbers in registers.
     #[inline(always)]
-    fn insert(&mut self, scheme: &S, hash: KeyHash) -> bool {
+    fn insert(&mut self, scheme: &S, hash: KeyHash) -> bool
+    where
+        K: Writable,
+    {
         let (mut newly_set, mut set) = (0, self.bits.setter());
         scheme.all(hash, |position| {
             newly_set += u64::from(set(position));
             true
         });
-        self.ones += newly_set;
+        drop(set);
+        *K::kept_mut(&mut self.ones) += newly_set;
         newly_set > 0
     }
 
     #[inline(always)]
     fn contains(&self, scheme: &S, hash: KeyHash) -> bool {
-        scheme.all(hash, |position| self.bits.get(position))
+        scheme.all(hash, self.bits.getter())
     }
 
-    fn fpr(&self, scheme: &S) -> Result<Option<Fpr>, Error> {
+    fn fpr(&self, scheme: &S) -> Result<Option<Fpr>, Error>
+    where
+        K: Counted,
+    {
         scheme.law().fpr_at_fill(&self.slice_ones(scheme))
     }
 }
 
-impl Spread {
+impl<K: Counted> Spread<K> {
     /// The set bits of each slice that the law asks for.
     fn slice_ones(&self, scheme: &impl Scheme) -> Vec<u64> {
         let slices = u64::from(scheme.slices());
         if slices == 1 {
-            return vec![self.ones];
+            return vec![*K::kept(&self.ones)];
         }
         let (short, longer) = (scheme.bits() / slices, scheme.bits() % slices);
         let start = |slice: u64| slice * short + slice.min(longer);
@@ -117,18 +180,18 @@ impl Spread {
 /// Batches of schemes that are not made for speed: one key after the other.
 pub struct OneByOne;
 
-impl<S: Scheme> Batches<S, Spread> for OneByOne {
+impl<S: Scheme> Batches<S> for OneByOne {
     fn new(_: &S) -> OneByOne {
         OneByOne
     }
 
-    fn contains(&mut self, scheme: &S, storage: &Spread, batch: Batch<'_>) -> BatchAnswers {
+    fn contains<K: Backing>(&mut self, scheme: &S, storage: &S::Storage<K>, batch: Batch<'_>) -> BatchAnswers {
         let mut answers = BatchAnswers::default();
         (0..batch.present.count()).for_each(|key| mark(&mut answers, key, storage.contains(scheme, batch.present.hash(key))));
         answers
     }
 
-    fn insert(&mut self, scheme: &S, storage: &mut Spread, batch: Batch<'_>) -> BatchAnswers {
+    fn insert<K: Writable>(&mut self, scheme: &S, storage: &mut S::Storage<K>, batch: Batch<'_>) -> BatchAnswers {
         let mut answers = BatchAnswers::default();
         (0..batch.present.count()).for_each(|key| mark(&mut answers, key, storage.insert(scheme, batch.present.hash(key))));
         answers

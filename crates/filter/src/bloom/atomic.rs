@@ -1,13 +1,15 @@
 //! The Bloom filter shared by threads.
 
-use super::{Counts, FilterOf, Label};
+use super::{Counts, FilterOf, Head, Origin};
+use crate::arch::AlignedWords;
+use crate::backing::{Inline, Owned};
 use crate::bits::{AtomicBits, Storage};
 use crate::error::BuildError;
 use crate::hash::{KeyHash, KeyHasher, PortableHasher, hash_key};
 use crate::key::Key;
 use crate::scheme::Scheme;
 use crate::sync::{AtomicU64, Ordering::Relaxed};
-use truebloom_math::Rate;
+use alloc::vec::Vec;
 
 /// A [filter](FilterOf) that threads fill and ask at the same time, without locks. Made from a filter, and made one again at the end.
 ///
@@ -36,13 +38,9 @@ pub struct AtomicFilterOf<S: Scheme, H: KeyHasher = PortableHasher> {
     bits: AtomicBits,
     /// Offers of keys.
     offered: AtomicU64,
-    hasher: H,
-    scheme: S,
-    capacity: Option<u64>,
-    rate: Option<Rate>,
+    head: Inline<Head<S, H>>,
     /// As of the filter it was made from.
     excluded: Option<u64>,
-    label: Label,
 }
 
 impl<S: Scheme, H: KeyHasher> AtomicFilterOf<S, H> {
@@ -61,7 +59,7 @@ impl<S: Scheme, H: KeyHasher> AtomicFilterOf<S, H> {
     /// The key's hash, as that of [`FilterOf::hash`].
     #[inline]
     pub fn hash<K: Key + ?Sized>(&self, key: &K) -> KeyHash {
-        hash_key(&self.hasher, key)
+        hash_key(&self.head.hasher, key)
     }
 
     /// [`insert`](Self::insert) of a key that is hashed already.
@@ -72,7 +70,7 @@ impl<S: Scheme, H: KeyHasher> AtomicFilterOf<S, H> {
             self.offered.store(u64::MAX, Relaxed);
         }
         let mut new = false;
-        self.scheme.all_words(hash, |word, mask| {
+        self.head.scheme.all_words(hash, |word, mask| {
             new |= self.bits.set(word, mask) > 0;
             true
         });
@@ -82,7 +80,7 @@ impl<S: Scheme, H: KeyHasher> AtomicFilterOf<S, H> {
     /// [`contains`](Self::contains) of a key that is hashed already.
     #[inline]
     pub fn contains_hash(&self, hash: KeyHash) -> bool {
-        self.scheme.all_words(hash, |word, mask| self.bits.has(word, mask))
+        self.head.scheme.all_words(hash, |word, mask| self.bits.has(word, mask))
     }
 
     /// The filter, with all that was inserted. It counts as merged: several calls may have been told that one key is new, so the number of distinct keys has only bounds, the lower one from the
@@ -91,22 +89,46 @@ impl<S: Scheme, H: KeyHasher> AtomicFilterOf<S, H> {
     /// # Errors
     /// There is no memory for it beside this one.
     pub fn into_filter(self) -> Result<FilterOf<S, H>, BuildError> {
-        let AtomicFilterOf { bits, offered, hasher, scheme, capacity, rate, excluded, label } = self;
-        // The words are those of such a filter, so only memory can be missing.
-        let storage = S::Storage::from_words(&scheme, bits.into_words());
-        let storage = storage.map_err(|_| BuildError::Memory { bytes: scheme.bits().div_ceil(8) })?;
-        // The bits of an intersection may be there by chance.
-        let changed = if excluded.is_some() { 0 } else { storage.ones().div_ceil(scheme.probes().into()) };
-        let counts = Counts { offered: offered.load(Relaxed), changed, merged: true, excluded, label };
-        Ok(FilterOf { hasher, scheme, storage, counts, capacity, rate })
+        let AtomicFilterOf { bits, offered, head, excluded } = self;
+        filter_of(head, bits.into_words(), offered.load(Relaxed), excluded)
+    }
+
+    /// The filter as it is now, while threads go on inserting: to save it, or to look into it. It contains every key whose insertion this thread knows to have returned, by a join, a channel or a
+    /// lock; of keys that are inserted meanwhile it may have all bits, some or none. It counts as merged, as by [`into_filter`](Self::into_filter). Linear in the bits.
+    ///
+    /// # Errors
+    /// There is no memory for it.
+    pub fn snapshot(&self) -> Result<FilterOf<S, H>, BuildError>
+    where
+        H: Clone,
+    {
+        let bits = self.bits.to_words();
+        // After the bits: an insertion counts itself before it sets any, and the count is to be an upper bound.
+        filter_of(self.head.clone(), bits, self.offered.load(Relaxed), self.excluded)
     }
 }
 
 impl<S: Scheme, H: KeyHasher> From<FilterOf<S, H>> for AtomicFilterOf<S, H> {
     fn from(filter: FilterOf<S, H>) -> AtomicFilterOf<S, H> {
-        let FilterOf { hasher, scheme, storage, counts, capacity, rate } = filter;
+        let FilterOf { head, storage, counts } = filter;
         let bits = AtomicBits::of(storage.words());
-        let Counts { offered, excluded, label, .. } = counts;
-        AtomicFilterOf { bits, offered: AtomicU64::new(offered), hasher, scheme, capacity, rate, excluded, label }
+        AtomicFilterOf { bits, offered: AtomicU64::new(counts.offered), head, excluded: counts.excluded() }
     }
+}
+
+/// The filter of words that several threads have set.
+fn filter_of<S: Scheme, H: KeyHasher>(
+    head: Inline<Head<S, H>>,
+    words: Vec<u64>,
+    offered: u64,
+    excluded: Option<u64>,
+) -> Result<FilterOf<S, H>, BuildError> {
+    let refuse = || BuildError::Memory { bytes: head.scheme.bits().div_ceil(8) };
+    let words = AlignedWords::from_vec(words).ok_or_else(refuse)?;
+    // The words are those of such a filter, so only memory can be missing.
+    let storage: S::Storage<Owned> = Storage::from_words(&head.scheme, words).map_err(|_| refuse())?;
+    // The bits of an intersection may be there by chance.
+    let changed = if excluded.is_some() { 0 } else { storage.ones().div_ceil(head.scheme.probes().into()) };
+    let origin = excluded.map_or(Origin::Merged, |excluded| Origin::Intersection { excluded });
+    Ok(FilterOf { head, storage, counts: Counts { offered: offered.max(changed), changed, origin } })
 }

@@ -1,6 +1,8 @@
 //! Making filters.
 
-use super::{Counts, FilterOf};
+use super::{Counts, FilterOf, Head, Label};
+use crate::arch::{PAGE_BYTES, decline_huge_pages};
+use crate::backing::{Headed, Inline, Owned, Shared};
 use crate::bits::Storage;
 use crate::error::BuildError;
 use crate::hash::KeyHasher;
@@ -91,7 +93,7 @@ impl<S: Scheme, H: KeyHasher> FilterOf<S, H> {
         if floor > plan.hash_floor {
             return Err(BuildError::HashBits { found: H::HASH_BITS, floor, planned: plan.hash_floor });
         }
-        Ok(FilterOf { capacity: Some(plan.items), rate: plan.rate, ..FilterOf::with_scheme(scheme, hasher)? })
+        FilterOf::empty(Head { hasher, scheme, capacity: Some(plan.items), rate: plan.rate, label: Label::default() })
     }
 }
 
@@ -113,10 +115,10 @@ impl FilterOf<AnyScheme> {
     /// # Errors
     /// The filter itself, if it is of another scheme.
     pub fn into_standard(self) -> Result<FilterOf<Standard>, Box<FilterOf<AnyScheme>>> {
-        match self.scheme {
+        match self.head.scheme {
             AnyScheme::Standard(scheme) => {
-                let FilterOf { hasher, scheme: _, storage, counts, capacity, rate } = self;
-                Ok(FilterOf { hasher, scheme, storage, counts, capacity, rate })
+                let FilterOf { head: Inline(Head { hasher, capacity, rate, label, .. }), storage, counts } = self;
+                Ok(FilterOf { head: Owned::head(Head { hasher, scheme, capacity, rate, label }), storage, counts })
             }
             _ => Err(Box::new(self)),
         }
@@ -147,20 +149,73 @@ impl<S: Scheme, H: KeyHasher> FilterOf<S, H> {
     /// # Errors
     /// There is no memory.
     pub fn with_scheme(scheme: S, hasher: H) -> Result<FilterOf<S, H>, BuildError> {
-        let storage = S::Storage::zeroed(&scheme)?;
-        Ok(FilterOf { hasher, scheme, storage, counts: Counts::default(), capacity: None, rate: None })
+        FilterOf::empty(Head { hasher, scheme, capacity: None, rate: None, label: Label::default() })
+    }
+
+    fn empty(head: Head<S, H>) -> Result<FilterOf<S, H>, BuildError> {
+        let storage = S::Storage::zeroed(&head.scheme)?;
+        // Huge pages pay where most of the pages will be touched, which is so of filters that were not made far too large.
+        let (touched, pages) =
+            (head.capacity.map(|items| items.saturating_mul(head.scheme.probes().into())), head.scheme.bits() / (8 * PAGE_BYTES as u64));
+        let filter = FilterOf { head: Owned::head(head), storage, counts: Counts::default() };
+        Ok(if touched.is_some_and(|touched| touched < pages / 4) { filter.with_small_pages() } else { filter })
+    }
+
+    /// The same filter on pages of 4 KiB, for one that will hold far fewer keys than there is room for: each key then takes at most a page a probe. From 2 MiB on the system is otherwise asked for huge pages, with which
+    /// random accesses to a full filter take a half to a third of the time. Where fewer keys were planned for than would touch a quarter of the pages, it is so from the start. To be called before the first key: what
+    /// is on huge pages stays there.
+    ///
+    /// ```
+    /// use truebloom::BloomFilter;
+    /// let mut sparse = BloomFilter::with_bits_and_probes(1 << 33, 7)?.with_small_pages();
+    /// sparse.extend(0..1_000); // takes 29 MiB, not one GiB
+    /// # Ok::<(), truebloom::BuildError>(())
+    /// ```
+    #[must_use]
+    pub fn with_small_pages(self) -> FilterOf<S, H> {
+        decline_huge_pages(self.words());
+        self
     }
 
     /// The filter with the items and the rate that it is to be held to.
     ///
     /// # Errors
     /// Unless the law of its scheme proves that so many items keep to the rate.
-    pub fn planned_for(self, items: u64, rate: Option<Rate>) -> Result<FilterOf<S, H>, BuildError> {
+    pub fn planned_for(mut self, items: u64, rate: Option<Rate>) -> Result<FilterOf<S, H>, BuildError> {
         if let Some(asked) = rate
             && !self.law().meets(items, &asked, H::HASH_BITS)?
         {
-            return Err(BuildError::NotProven { scheme: self.scheme.id(), items, asked });
+            return Err(BuildError::NotProven { scheme: self.scheme().id(), items, asked });
         }
-        Ok(FilterOf { capacity: Some(items), rate, ..self })
+        (self.head.0.capacity, self.head.0.rate) = (Some(items), rate);
+        Ok(self)
+    }
+}
+
+impl<S: Scheme, H: KeyHasher> FilterOf<S, H> {
+    /// The same filter as one of many: hasher, scheme, capacity and rate are in memory once for it and all its clones, each of which takes 64 bytes beside its bits. The plan is made once, and the clones of an empty filter
+    /// have one seed, so that they can be merged and a key is hashed once for all of them.
+    ///
+    /// ```
+    /// use truebloom::BloomFilter;
+    /// let empty = BloomFilter::new(5_000, 0.01)?.into_shared();
+    /// let mut tables = vec![empty.clone(); 3];
+    /// tables[1].insert("key");
+    /// let hash = empty.hash("key");
+    /// assert!(tables.iter().map(|table| table.contains_hash(hash)).eq([false, true, false]));
+    /// assert!(size_of_val(&tables[1]) <= 64);
+    /// # Ok::<(), truebloom::BuildError>(())
+    /// ```
+    pub fn into_shared(self) -> FilterOf<S, H, Shared> {
+        let FilterOf { head: Inline(head), storage, counts } = self;
+        FilterOf { head: Shared::head(head), storage: Storage::with_known(storage.into_known()), counts }
+    }
+}
+
+impl<S: Scheme, H: KeyHasher + Clone> FilterOf<S, H, Shared> {
+    /// The same filter with all that is its own, a little faster.
+    pub fn into_owned(self) -> FilterOf<S, H> {
+        let FilterOf { head, storage, counts } = self;
+        FilterOf { head: Owned::head(Head::clone(&head)), storage: Storage::with_known(storage.into_known()), counts }
     }
 }

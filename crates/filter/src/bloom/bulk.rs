@@ -1,13 +1,14 @@
 //! Many keys at a time.
 
-use super::FilterOf;
+use super::{FilterOf, Head};
+use crate::backing::{Backing, Writable};
 use crate::bits::{Batch, Batches};
 use crate::bulk::{self, Answers, BatchAnswers, Hashes};
 use crate::hash::{KeyHash, KeyHasher};
 use crate::key::Key;
 use crate::scheme::Scheme;
 
-impl<S: Scheme, H: KeyHasher> FilterOf<S, H> {
+impl<S: Scheme, H: KeyHasher, K: Writable> FilterOf<S, H, K> {
     /// Inserts keys and says which were surely new: bit for bit what [`insert`](Self::insert) of one after the other gives, repeats among them included, but at the
     /// speed of memory (for the standard scheme and blocked filters), because the bits of the next keys are on their way while those of one are set. Up to 512 keys are taken from the iterator before the first of them is inserted.
     ///
@@ -35,6 +36,20 @@ impl<S: Scheme, H: KeyHasher> FilterOf<S, H> {
         new
     }
 
+    fn insert_batches<'a, N: FnMut(&mut Hashes)>(&'a mut self, next: impl FnOnce(&'a H) -> N, take: impl FnMut(&BatchAnswers, usize)) {
+        let FilterOf { head, storage, counts } = self;
+        let Head { hasher, scheme, .. } = &**head;
+        let mut batches = S::Batches::new(scheme);
+        let answer = |batch: Batch<'_>| {
+            let new = batches.insert(scheme, storage, batch);
+            counts.add(batch.present.count(), &new);
+            new
+        };
+        bulk::for_each_batch(next(hasher), answer, take);
+    }
+}
+
+impl<S: Scheme, H: KeyHasher, K: Backing> FilterOf<S, H, K> {
     /// Which of the keys are contained: what [`contains`](Self::contains) says of each, at the speed of memory, because the next probe of every key that is still in
     /// question is on its way while the others are looked at.
     ///
@@ -48,13 +63,13 @@ impl<S: Scheme, H: KeyHasher> FilterOf<S, H> {
     /// ```
     pub fn contains_all<I: IntoIterator<Item: Key>>(&self, keys: I) -> Answers {
         let mut found = Answers::default();
-        self.contains_batches(bulk::hashing(&self.hasher, keys), |answers, count| found.push(answers, count));
+        self.contains_batches(bulk::hashing(&self.head.hasher, keys), |answers, count| found.push(answers, count));
         found
     }
 
     /// [`contains_all`](Self::contains_all) with a call for each key, in order, instead of a mask.
     pub fn contains_each<I: IntoIterator<Item: Key>>(&self, keys: I, mut is_contained: impl FnMut(bool)) {
-        self.contains_batches(bulk::hashing(&self.hasher, keys), |answers, count| bulk::each(answers, count, &mut is_contained));
+        self.contains_batches(bulk::hashing(&self.head.hasher, keys), |answers, count| bulk::each(answers, count, &mut is_contained));
     }
 
     /// [`contains_all`](Self::contains_all) of keys that are hashed already.
@@ -65,25 +80,15 @@ impl<S: Scheme, H: KeyHasher> FilterOf<S, H> {
     }
 
     fn contains_batches(&self, next: impl FnMut(&mut Hashes), take: impl FnMut(&BatchAnswers, usize)) {
-        let mut batches = S::Batches::new(&self.scheme);
-        bulk::for_each_batch(next, |batch| batches.contains(&self.scheme, &self.storage, batch), take);
-    }
-
-    fn insert_batches<'a, N: FnMut(&mut Hashes)>(&'a mut self, next: impl FnOnce(&'a H) -> N, take: impl FnMut(&BatchAnswers, usize)) {
-        let FilterOf { hasher, scheme, storage, counts, .. } = self;
+        let scheme = &self.head.scheme;
         let mut batches = S::Batches::new(scheme);
-        let answer = |batch: Batch<'_>| {
-            let new = batches.insert(scheme, storage, batch);
-            counts.add(batch.present.count(), &new);
-            new
-        };
-        bulk::for_each_batch(next(hasher), answer, take);
+        bulk::for_each_batch(next, |batch| batches.contains(scheme, &self.storage, batch), take);
     }
 }
 
-impl<K: Key, S: Scheme, H: KeyHasher> Extend<K> for FilterOf<S, H> {
+impl<Q: Key, S: Scheme, H: KeyHasher, K: Writable> Extend<Q> for FilterOf<S, H, K> {
     /// Inserts every key, as [`insert_all`](FilterOf::insert_all) does.
-    fn extend<I: IntoIterator<Item = K>>(&mut self, keys: I) {
+    fn extend<I: IntoIterator<Item = Q>>(&mut self, keys: I) {
         self.insert_batches(|hasher| bulk::hashing(hasher, keys), |_, _| ());
     }
 }

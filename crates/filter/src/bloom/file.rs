@@ -1,7 +1,9 @@
 //! Bytes, streams and files.
 
 use super::FilterOf;
-use crate::format::{reads_files, writes_files};
+use crate::backing::{Counted, View};
+use crate::format::{reads_files, views_files, writes_files};
+use crate::hash::PortableHasher;
 use crate::scheme::Scheme;
 
 writes_files! {
@@ -13,7 +15,7 @@ writes_files! {
     /// assert_eq!(BloomFilter::from_bytes(&filter.to_bytes()?)?, filter);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
-    [S: Scheme] FilterOf<S>
+    [S: Scheme, K: Counted] FilterOf<S, PortableHasher, K>
 }
 
 reads_files! {
@@ -29,4 +31,18 @@ reads_files! {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     [S: Scheme] FilterOf<S>
+}
+
+views_files! {
+    ///
+    /// ```
+    /// use truebloom::BloomFilter;
+    /// let mut filter = BloomFilter::new(1_000, 0.01)?;
+    /// filter.insert("key");
+    /// let table = [b"some block of a larger file".to_vec(), filter.to_bytes()?, b"another one".to_vec()].concat();
+    /// let view = BloomFilter::view_prefix(&table[27..])?;
+    /// assert!(view.contains("key") && table.ends_with(&table[27 + view.encoded_bytes() as usize..]));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    [S: Scheme] FilterOf<S>, [AsRef<[u8]>] FilterOf<S, PortableHasher, View<B>>, FilterOf<S, PortableHasher, View<crate::file::Mapped>>
 }

@@ -1,48 +1,51 @@
 //! Putting keys in and asking for them.
 
 use super::FilterOf;
+use crate::backing::{Backing, Writable};
 use crate::bits::Storage;
 use crate::hash::{KeyHash, KeyHasher, hash_key};
 use crate::key::Key;
 use crate::scheme::Scheme;
 
-impl<S: Scheme, H: KeyHasher> FilterOf<S, H> {
+impl<S: Scheme, H: KeyHasher, K: Writable> FilterOf<S, H, K> {
     /// Inserts a key; true if it was surely new, as in the collections of the standard library.
     ///
     /// False means that all its bits were set already: a repeat, or a new key that happens to pass (at the filter's present rate). Either way it is
     /// contained from now on. Time: one hash and k probes.
     #[inline]
-    pub fn insert<K: Key + ?Sized>(&mut self, key: &K) -> bool {
+    pub fn insert<Q: Key + ?Sized>(&mut self, key: &Q) -> bool {
         self.insert_hash(self.hash(key))
-    }
-
-    /// Whether the filter contains a key: always true for keys that were inserted; for others true at the rate [`fpr`](Self::fpr).
-    ///
-    /// Time: one hash and at most k probes; about two for keys that are not contained, as the first empty bit settles it.
-    #[inline]
-    pub fn contains<K: Key + ?Sized>(&self, key: &K) -> bool {
-        self.contains_hash(self.hash(key))
-    }
-
-    /// The key's hash, for [`insert_hash`](Self::insert_hash) and [`contains_hash`](Self::contains_hash) of this and all filters with the same hasher and seed.
-    #[inline]
-    pub fn hash<K: Key + ?Sized>(&self, key: &K) -> KeyHash {
-        hash_key(&self.hasher, key)
     }
 
     /// [`insert`](Self::insert) of a key that is hashed already.
     #[inline]
     pub fn insert_hash(&mut self, hash: KeyHash) -> bool {
-        let new = self.storage.insert(&self.scheme, hash);
+        let new = self.storage.insert(&self.head.scheme, hash);
         // Saturating, as a file may bring any count along.
         self.counts.offered = self.counts.offered.saturating_add(1);
         self.counts.changed = self.counts.changed.saturating_add(new.into());
         new
     }
+}
+
+impl<S: Scheme, H: KeyHasher, K: Backing> FilterOf<S, H, K> {
+    /// Whether the filter contains a key: always true for keys that were inserted; for others true at the rate [`fpr`](Self::fpr).
+    ///
+    /// Time: one hash and at most k probes; about two for keys that are not contained, as the first empty bit settles it.
+    #[inline]
+    pub fn contains<Q: Key + ?Sized>(&self, key: &Q) -> bool {
+        self.contains_hash(self.hash(key))
+    }
+
+    /// The key's hash, for [`insert_hash`](Self::insert_hash) and [`contains_hash`](Self::contains_hash) of this and all filters with the same hasher and seed.
+    #[inline]
+    pub fn hash<Q: Key + ?Sized>(&self, key: &Q) -> KeyHash {
+        hash_key(&self.head.hasher, key)
+    }
 
     /// [`contains`](Self::contains) of a key that is hashed already.
     #[inline]
     pub fn contains_hash(&self, hash: KeyHash) -> bool {
-        self.storage.contains(&self.scheme, hash)
+        self.storage.contains(&self.head.scheme, hash)
     }
 }

@@ -1,12 +1,13 @@
 //! Union and intersection.
 
-use super::{Counts, FilterOf};
+use super::{Counts, FilterOf, Head, Label, Origin};
+use crate::backing::{Backing, Counted, Lies, Writable};
 use crate::bits::Storage;
 use crate::error::MergeError;
 use crate::hash::{KeyHasher, check_alike};
 use crate::scheme::Scheme;
 
-impl<S: Scheme, H: KeyHasher> FilterOf<S, H> {
+impl<S: Scheme, H: KeyHasher, K: Writable> FilterOf<S, H, K> {
     /// Adds all keys of `other`: bit for bit the filter that both key sets inserted into one would have given.
     ///
     /// Capacity and rate stay those of `self`, so that [`is_over_capacity`](Self::is_over_capacity) tells whether both fit. Linear in the bits.
@@ -24,7 +25,7 @@ impl<S: Scheme, H: KeyHasher> FilterOf<S, H> {
     ///
     /// # Errors
     /// The filters differ in bits, probes, scheme, hasher or seed.
-    pub fn union_with(&mut self, other: &FilterOf<S, H>) -> Result<(), MergeError> {
+    pub fn union_with<V: Backing>(&mut self, other: &FilterOf<S, H, V>) -> Result<(), MergeError> {
         // Every key of either is in the union, so the union holds at least as many as either.
         let changed = self.counts.changed.max(other.counts.changed);
         let most = self.most_items().saturating_add(other.most_items());
@@ -42,39 +43,73 @@ impl<S: Scheme, H: KeyHasher> FilterOf<S, H> {
     ///
     /// # Errors
     /// The filters differ in bits, probes, scheme, hasher or seed.
-    pub fn intersect_with(&mut self, other: &FilterOf<S, H>) -> Result<(), MergeError> {
+    pub fn intersect_with<V: Backing>(&mut self, other: &FilterOf<S, H, V>) -> Result<(), MergeError> {
         // The two may have no key in common.
         self.merge(other, 0, Some(self.most_items().min(other.most_items())), |ours, theirs| ours & theirs)
     }
 
     /// `most` bounds the items where an intersection takes part.
-    fn merge(
+    fn merge<V: Backing>(
         &mut self,
-        other: &FilterOf<S, H>,
+        other: &FilterOf<S, H, V>,
         changed: u64,
         most: Option<u64>,
         combine: impl Fn(u64, u64) -> u64,
     ) -> Result<(), MergeError> {
-        self.check_mergeable(other)?;
-        self.storage.combine(&other.storage, combine);
+        check_mergeable(self.head(), other.head())?;
+        self.storage.combine(other.words(), combine);
         // The sum for an intersection, too: a key whose hash equals that of any key of either may pass, and `fpr` counts that by `offered`.
         let offered = self.counts.offered.saturating_add(other.counts.offered);
-        let label = self.counts.label.shared(other.counts.label);
-        self.counts = Counts { offered, changed, merged: true, excluded: most.map(|most| offered.saturating_sub(most)), label };
+        let origin = most.map_or(Origin::Merged, |most| Origin::Intersection { excluded: offered.saturating_sub(most) });
+        self.counts = Counts { offered, changed, origin };
+        // What filters share is about all of them.
+        if self.label() != other.label()
+            && let Some(head) = K::own_head(&mut self.head)
+        {
+            head.label = Label::default();
+        }
         Ok(())
     }
+}
 
-    fn check_mergeable(&self, other: &FilterOf<S, H>) -> Result<(), MergeError> {
-        if self.bits() != other.bits() {
-            return Err(MergeError::Bits { ours: self.bits(), theirs: other.bits() });
-        }
-        if self.probes() != other.probes() {
-            return Err(MergeError::Probes { ours: self.probes(), theirs: other.probes() });
-        }
-        let (ours, theirs) = (self.scheme.id(), other.scheme.id());
-        if ours != theirs {
-            return Err(MergeError::Scheme { ours: ours.name(), theirs: theirs.name() });
-        }
-        check_alike(&self.hasher, &other.hasher)
+impl<S: Scheme, H: KeyHasher, K: Backing> FilterOf<S, H, K> {
+    /// The set bits of the union with `other`, without making it: those that are set in either. Linear in the bits.
+    ///
+    /// ```
+    /// use truebloom::BloomFilter;
+    /// let mut here = BloomFilter::new(1_000, 0.01)?;
+    /// let mut there = here.clone();
+    /// here.insert("a");
+    /// there.insert("b");
+    /// let ones = here.ones_of_union(&there)?;
+    /// here.union_with(&there)?;
+    /// assert_eq!(ones, here.ones());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// The filters differ in bits, probes, scheme, hasher or seed.
+    pub fn ones_of_union<V: Counted>(&self, other: &FilterOf<S, H, V>) -> Result<u64, MergeError>
+    where
+        K: Counted,
+    {
+        check_mergeable(self.head(), other.head())?;
+        let either = self.words().iter().zip(other.words()).map(|(ours, theirs)| ours.get() | theirs.get());
+        Ok(either.map(|word| u64::from(word.count_ones())).sum())
     }
+}
+
+/// An error unless filters of these heads put a key in the same places.
+pub(crate) fn check_mergeable<S: Scheme, H: KeyHasher>(ours: &Head<S, H>, theirs: &Head<S, H>) -> Result<(), MergeError> {
+    let (our_scheme, their_scheme) = (&ours.scheme, &theirs.scheme);
+    if our_scheme.bits() != their_scheme.bits() {
+        return Err(MergeError::Bits { ours: our_scheme.bits(), theirs: their_scheme.bits() });
+    }
+    if our_scheme.probes() != their_scheme.probes() {
+        return Err(MergeError::Probes { ours: our_scheme.probes(), theirs: their_scheme.probes() });
+    }
+    if our_scheme.id() != their_scheme.id() {
+        return Err(MergeError::Scheme { ours: our_scheme.id().name(), theirs: their_scheme.id().name() });
+    }
+    check_alike(&ours.hasher, &theirs.hasher)
 }

@@ -17,7 +17,9 @@ use alloc::boxed::Box;
 pub use atomic::AtomicFilterOf;
 pub use builder::{FilterBuilder, FilterFamily, Unseeded};
 pub(crate) use label::Label;
+pub(crate) use merge::check_mergeable;
 
+use crate::backing::{Backing, Counted, Owned, View, Writable};
 use crate::bits::Storage;
 use crate::bulk::BatchAnswers;
 use crate::hash::{KeyHasher, PortableHasher, Seed, check_alike};
@@ -64,14 +66,25 @@ use truebloom_math::{Law, Rate};
 /// Two filters are equal if they give the same answers and were made for the same: equal hasher, seed, scheme, bits and probes, set bits, capacity and rate. What was counted on the way
 /// ([`offered`](Self::offered), [`changed`](Self::changed), [`is_merged`](Self::is_merged)) makes no difference: which of two keys is the one that sets no bit depends on their order, and so would
 /// equality.
+///
+/// # Views
+/// `K` is where the bits are: memory of the filter's own ([`Owned`]), or bytes of somebody else's, whose header alone was looked at ([`View`](crate::View)) or all of which were read
+/// ([`Checked`](crate::Checked)). [`view`](FilterOf::view) makes one of bytes.
+pub struct FilterOf<S: Scheme, H: KeyHasher = PortableHasher, K: Backing = Owned> {
+    pub(crate) head: K::Head<Head<S, H>>,
+    pub(crate) storage: S::Storage<K>,
+    pub(crate) counts: Counts,
+}
+
+/// What all filters of one plan and one seed share.
 #[derive(Clone)]
-pub struct FilterOf<S: Scheme, H: KeyHasher = PortableHasher> {
-    hasher: H,
-    scheme: S,
-    storage: S::Storage,
-    counts: Counts,
-    capacity: Option<u64>,
-    rate: Option<Rate>,
+pub struct Head<S, H> {
+    pub(crate) hasher: H,
+    pub(crate) scheme: S,
+    pub(crate) capacity: Option<u64>,
+    pub(crate) rate: Option<Rate>,
+    /// What a program says of the keys.
+    pub(crate) label: Label,
 }
 
 /// The [filter](FilterOf) of the standard scheme: k positions anywhere among the bits, independent of each other.
@@ -109,6 +122,12 @@ pub type BloomFilter<H = PortableHasher> = FilterOf<Standard, H>;
 /// ```
 pub type BlockedBloomFilter<H = PortableHasher> = FilterOf<InLines, H>;
 
+/// A [`BloomFilter`] in bytes that `B` holds: see [`FilterOf::view`].
+pub type BloomView<B> = FilterOf<Standard, PortableHasher, View<B>>;
+
+/// A [`BlockedBloomFilter`] in bytes that `B` holds: see [`FilterOf::view`].
+pub type BlockedBloomView<B> = FilterOf<InLines, PortableHasher, View<B>>;
+
 /// An [`AtomicFilterOf`] the standard scheme.
 #[cfg(target_has_atomic = "64")]
 pub type AtomicBloomFilter<H = PortableHasher> = AtomicFilterOf<Standard, H>;
@@ -122,18 +141,38 @@ pub type AtomicBlockedBloomFilter<H = PortableHasher> = AtomicFilterOf<InLines, 
 pub(crate) struct Counts {
     pub(crate) offered: u64,
     pub(crate) changed: u64,
-    pub(crate) merged: bool,
-    /// Of an intersection: offers that are surely none of its keys, those beyond its smallest input. `None` for other filters.
-    pub(crate) excluded: Option<u64>,
-    /// What a program says of them.
-    pub(crate) label: Label,
+    pub(crate) origin: Origin,
+}
+
+/// How a filter came to its bits.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Origin {
+    /// By the offers that were counted.
+    #[default]
+    Offered,
+    /// By a union, so that its items are only bounds.
+    Merged,
+    /// An intersection went into it.
+    Intersection {
+        /// Offers that are surely none of its keys, those beyond its smallest input.
+        excluded: u64,
+    },
 }
 
 impl Counts {
+    pub(crate) fn is_merged(self) -> bool {
+        self.origin != Origin::Offered
+    }
+
+    /// Of an intersection: offers that are surely none of its keys. `None` for other filters.
+    pub(crate) fn excluded(self) -> Option<u64> {
+        if let Origin::Intersection { excluded } = self.origin { Some(excluded) } else { None }
+    }
+
     /// At most so many distinct keys are held.
     pub(crate) fn most_items(self) -> u64 {
         // A count at its end says nothing.
-        if self.offered == u64::MAX { u64::MAX } else { self.offered.saturating_sub(self.excluded.unwrap_or(0)) }
+        if self.offered == u64::MAX { u64::MAX } else { self.offered.saturating_sub(self.excluded().unwrap_or(0)) }
     }
 
     /// A batch of keys was offered, of which these were new. Saturating, as a file may bring any count along.
@@ -144,40 +183,40 @@ impl Counts {
     }
 }
 
-impl<S: Scheme, H: KeyHasher> FilterOf<S, H> {
+impl<S: Scheme, H: KeyHasher, K: Backing> FilterOf<S, H, K> {
     /// Number of bits m.
     pub fn bits(&self) -> u64 {
-        self.scheme.bits()
+        self.head.scheme.bits()
     }
 
     /// Probes k of a key.
     pub fn probes(&self) -> u32 {
-        self.scheme.probes()
+        self.head.scheme.probes()
     }
 
     /// How a hash becomes positions.
     pub fn scheme(&self) -> &S {
-        &self.scheme
+        &self.head.scheme
     }
 
     /// The hasher, with its seed.
     pub fn hasher(&self) -> &H {
-        &self.hasher
+        &self.head.hasher
     }
 
     /// The seed of the hasher; a fingerprint for a hasher that keeps its seed to itself.
     pub fn seed(&self) -> Seed {
-        self.hasher.seed()
+        self.head.hasher.seed()
     }
 
     /// The number of distinct items that the filter was planned for, if it was.
     pub fn capacity(&self) -> Option<u64> {
-        self.capacity
+        self.head.capacity
     }
 
     /// The rate that was asked for, if one was.
     pub fn rate(&self) -> Option<Rate> {
-        self.rate
+        self.head.rate
     }
 
     /// Offers of keys, repeats included: at least the number of distinct keys. After a merge, the sum over both filters.
@@ -192,12 +231,12 @@ impl<S: Scheme, H: KeyHasher> FilterOf<S, H> {
 
     /// Whether the filter came out of a union or an intersection, so that the fill no longer obeys the law of any number of items.
     pub fn is_merged(&self) -> bool {
-        self.counts.merged
+        self.counts.is_merged()
     }
 
     /// Whether an intersection went into the filter. Its fill then tells no number of items: bits that two sets share by chance stay set. Stays until the filter is [cleared](Self::clear).
     pub fn is_intersection(&self) -> bool {
-        self.counts.excluded.is_some()
+        self.counts.excluded().is_some()
     }
 
     /// The most distinct keys it can hold: the offers, and for an intersection those of its smallest input and what was inserted since.
@@ -205,6 +244,22 @@ impl<S: Scheme, H: KeyHasher> FilterOf<S, H> {
         self.counts.most_items()
     }
 
+    /// The law that the filter obeys: rates at any number of items, and the law of the number of set bits.
+    pub fn law(&self) -> Box<dyn Law> {
+        self.head.scheme.law()
+    }
+
+    pub(crate) fn head(&self) -> &Head<S, H> {
+        &self.head
+    }
+
+    /// The bits as words: bit i is bit i mod 64 of word i / 64.
+    pub(crate) fn words(&self) -> &[K::Word] {
+        self.storage.words()
+    }
+}
+
+impl<S: Scheme, H: KeyHasher, K: Counted> FilterOf<S, H, K> {
     /// Number of set bits. Constant time, but linear in the bits of a blocked filter.
     pub fn ones(&self) -> u64 {
         self.storage.ones()
@@ -219,42 +274,44 @@ impl<S: Scheme, H: KeyHasher> FilterOf<S, H> {
     pub fn is_empty(&self) -> bool {
         self.storage.is_empty()
     }
+}
 
-    /// The law that the filter obeys: rates at any number of items, and the law of the number of set bits.
-    pub fn law(&self) -> Box<dyn Law> {
-        self.scheme.law()
-    }
-
-    /// The bits as words: bit i is bit i mod 64 of word i / 64.
-    pub(crate) fn words(&self) -> &[u64] {
-        self.storage.words()
-    }
-
+impl<S: Scheme, H: KeyHasher, K: Writable> FilterOf<S, H, K> {
     /// Forgets all keys; capacity, rate and seed stay. Linear in the bits.
     pub fn clear(&mut self) {
         self.storage.clear();
-        self.counts = Counts { label: self.counts.label, ..Counts::default() };
+        self.counts = Counts::default();
     }
 }
 
-impl<S: Scheme, H: KeyHasher> PartialEq for FilterOf<S, H> {
-    fn eq(&self, other: &FilterOf<S, H>) -> bool {
-        let alike = self.scheme == other.scheme && check_alike(&self.hasher, &other.hasher).is_ok();
-        alike && self.capacity == other.capacity && self.rate == other.rate && self.storage == other.storage
+impl<S: Scheme, H: KeyHasher + Clone, K: Backing> Clone for FilterOf<S, H, K>
+where
+    K::Words: Clone,
+    K::Head<Head<S, H>>: Clone,
+{
+    fn clone(&self) -> FilterOf<S, H, K> {
+        FilterOf { head: self.head.clone(), storage: self.storage.copied(), counts: self.counts }
     }
 }
 
-impl<S: Scheme, H: KeyHasher> fmt::Debug for FilterOf<S, H> {
+impl<S: Scheme, H: KeyHasher, K: Backing> PartialEq for FilterOf<S, H, K> {
+    fn eq(&self, other: &FilterOf<S, H, K>) -> bool {
+        let alike = self.scheme() == other.scheme() && check_alike(self.hasher(), other.hasher()).is_ok();
+        alike && self.capacity() == other.capacity() && self.rate() == other.rate() && self.words() == other.words()
+    }
+}
+
+impl<S: Scheme, H: KeyHasher, K: Backing> fmt::Debug for FilterOf<S, H, K> {
     /// The parameters and counts, not the bits.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("BloomFilter")
-            .field("scheme", &self.scheme.id())
+            .field("scheme", &self.scheme().id())
             .field("bits", &self.bits())
             .field("probes", &self.probes())
-            .field("hasher", &self.hasher.id())
+            .field("hasher", &self.hasher().id())
             .field("seed", &self.seed())
-            .field("capacity", &self.capacity)
-            .field("rate", &self.rate)
+            .field("capacity", &self.capacity())
+            .field("rate", &self.rate())
             .field("counts", &self.counts)
             .finish_non_exhaustive()
     }

@@ -1,13 +1,14 @@
 //! What the filter says of itself: rates and numbers of items.
 
 use super::FilterOf;
+use crate::backing::{Backing, Counted};
 use crate::bits::Storage;
 use crate::hash::KeyHasher;
 use crate::scheme::{Scheme, SchemeId};
 use truebloom_math::law::hash_floor;
 use truebloom_math::{Error, Fpr, Method, Variant, items_by_moments, items_from_ones};
 
-impl<S: Scheme, H: KeyHasher> FilterOf<S, H> {
+impl<S: Scheme, H: KeyHasher, K: Counted> FilterOf<S, H, K> {
     /// This filter's rate right now: the chance that a key which was not inserted, chosen independently of the seed, passes.
     ///
     /// That is `(ones / bits)^probes` for the standard scheme, and the mean over the blocks of `(ones / 512)^probes` for a blocked filter, exactly, whatever was inserted and however often. Where the fill does
@@ -24,7 +25,7 @@ impl<S: Scheme, H: KeyHasher> FilterOf<S, H> {
     /// # Ok::<(), truebloom::BuildError>(())
     /// ```
     pub fn fpr(&self) -> Fpr {
-        let at_fill = self.storage.fpr(&self.scheme);
+        let at_fill = self.storage.fpr(self.scheme());
         // Never refused for the bits and probes a filter can have (a test goes to the corners); if it were, this much would still be true.
         let rate = at_fill.ok().flatten().unwrap_or_else(|| bounded(self.fill(), self.probes()));
         self.with_hash_floor(rate, self.offered())
@@ -32,31 +33,7 @@ impl<S: Scheme, H: KeyHasher> FilterOf<S, H> {
 
     /// Whether the fill determines the rate, so that [`fpr`](Self::fpr) is exact and measurements can be held to it.
     pub fn fill_tells_rate(&self) -> bool {
-        matches!(self.storage.fpr(&self.scheme), Ok(Some(_)))
-    }
-
-    /// The expected rate once the filter holds its capacity: a mean over seeds, proven to be at most the rate asked for. `None` without a capacity.
-    ///
-    /// Some microseconds at ordinary parameters.
-    ///
-    /// # Errors
-    /// The exact rate takes too much work, with hundreds of probes.
-    pub fn expected_fpr(&self) -> Result<Option<Fpr>, Error> {
-        self.capacity.map(|items| self.expected_fpr_at(items)).transpose()
-    }
-
-    /// The expected rate of a filter of this size that holds `items` distinct items, as far as it is proven; see [`expected_fpr`](Self::expected_fpr).
-    ///
-    /// # Errors
-    /// The exact rate takes too much work, with hundreds of probes.
-    pub fn expected_fpr_at(&self, items: u64) -> Result<Fpr, Error> {
-        let proven = self.law().proven(items)?.unwrap_or_else(|| bounded(1.0, self.probes()));
-        Ok(self.with_hash_floor(proven, items))
-    }
-
-    fn with_hash_floor(&self, mut rate: Fpr, items: u64) -> Fpr {
-        rate.add_above(hash_floor(items, H::HASH_BITS));
-        rate
+        matches!(self.storage.fpr(self.scheme()), Ok(Some(_)))
     }
 
     /// The number of distinct items that on average gives the present number of set bits: `ln(1 - ones/bits) / (probes ln(1 - 1/bits))` for the standard scheme, and
@@ -66,7 +43,7 @@ impl<S: Scheme, H: KeyHasher> FilterOf<S, H> {
     /// An estimate without an interval. It needs no memory of what was inserted, so it also holds for unions. `None` for intersections, where keys of one filter leave bits behind
     /// ([`most_items`](Self::most_items) bounds those).
     pub fn estimated_items(&self) -> Option<f64> {
-        match self.scheme.id() {
+        match self.scheme().id() {
             _ if self.is_intersection() => None,
             SchemeId::Standard => items_from_ones(self.bits(), self.probes(), self.ones()),
             scheme if scheme.block_bits().is_some() => None,
@@ -82,7 +59,7 @@ impl<S: Scheme, H: KeyHasher> FilterOf<S, H> {
     /// Certain if true, as more than `capacity` offers set a bit, or more bits are set than so many items can; for a merged filter, whose items cannot be counted, by
     /// [`estimated_items`](Self::estimated_items), if its scheme has that; for an intersection by what was inserted since. Never while no more keys were offered than that.
     pub fn is_over_capacity(&self) -> bool {
-        let Some(capacity) = self.capacity else { return false };
+        let Some(capacity) = self.capacity() else { return false };
         if self.most_items() <= capacity || self.is_intersection() {
             return self.changed() > capacity;
         }
@@ -93,6 +70,32 @@ impl<S: Scheme, H: KeyHasher> FilterOf<S, H> {
             None => self.ones() == self.bits(),
         };
         surely || (self.is_merged() && probably)
+    }
+}
+
+impl<S: Scheme, H: KeyHasher, K: Backing> FilterOf<S, H, K> {
+    /// The expected rate once the filter holds its capacity: a mean over seeds, proven to be at most the rate asked for. `None` without a capacity.
+    ///
+    /// Some microseconds at ordinary parameters.
+    ///
+    /// # Errors
+    /// The exact rate takes too much work, with hundreds of probes.
+    pub fn expected_fpr(&self) -> Result<Option<Fpr>, Error> {
+        self.capacity().map(|items| self.expected_fpr_at(items)).transpose()
+    }
+
+    /// The expected rate of a filter of this size that holds `items` distinct items, as far as it is proven; see [`expected_fpr`](Self::expected_fpr).
+    ///
+    /// # Errors
+    /// The exact rate takes too much work, with hundreds of probes.
+    pub fn expected_fpr_at(&self, items: u64) -> Result<Fpr, Error> {
+        let proven = self.law().proven(items)?.unwrap_or_else(|| bounded(1.0, self.probes()));
+        Ok(self.with_hash_floor(proven, items))
+    }
+
+    fn with_hash_floor(&self, mut rate: Fpr, items: u64) -> Fpr {
+        rate.add_above(hash_floor(items, H::HASH_BITS));
+        rate
     }
 }
 

@@ -1,13 +1,14 @@
 //! The files of Bloom filters: kinds 1 and 2 of docs/FORMAT.md.
 
-use super::{Counts, FilterOf, Label};
+use super::{Counts, FilterOf, Head, Label, Origin};
+use crate::arch::AlignedWords;
+use crate::backing::{Checked, Counted, Headed, InBytes, Inline, Lies, View};
 use crate::bits::{Storage, words_for};
 use crate::error::{BuildError, Expected, FormatError};
-use crate::format::{Fields, FileKind, Stored, at, check_field};
-use crate::hash::PortableHasher;
+use crate::format::{Fields, FileKind, HEADER_BYTES, Stored, Viewed, Written, at, check_field, check_payload};
+use crate::hash::{KeyHasher as _, PortableHasher};
 use crate::scheme::Scheme;
 use alloc::vec::Vec;
-use truebloom_math::Rate;
 
 const MERGED: u32 = 1;
 /// An intersection, whose offers are more than its items by what stands after the parameters of the layout.
@@ -15,11 +16,31 @@ const INTERSECTION: u32 = 32;
 
 /// What a header of these kinds says.
 pub(crate) struct Header<S> {
-    hasher: PortableHasher,
-    scheme: S,
+    head: Head<S, PortableHasher>,
     counts: Counts,
-    capacity: Option<u64>,
-    rate: Option<Rate>,
+}
+
+impl<S: Scheme> Head<S, PortableHasher> {
+    /// The scheme, its layout, bits, probes, hasher, capacity and rate of a header.
+    pub(crate) fn read(fields: &Fields) -> Result<Head<S, PortableHasher>, FormatError> {
+        let hasher = PortableHasher::new(fields.hasher()?, fields.seed());
+        S::check_fields(fields, at::PARAMETERS)?;
+        let id = fields.scheme(S::KIND)?;
+        let (bits, probes, rate) = (fields.bits()?, fields.probes()?, fields.rate()?);
+        let scheme = S::with_id(id, bits, probes).map_err(|error| scheme_error(error, bits, probes))?;
+        let capacity = Some(fields.u64(at::CAPACITY)).filter(|capacity| *capacity > 0);
+        Ok(Head { hasher, scheme, capacity, rate, label: Label::read(fields)? })
+    }
+
+    /// Writes them.
+    pub(crate) fn put(&self, fields: &mut Fields) {
+        S::put_parameters(fields, at::PARAMETERS);
+        fields.put_scheme(self.scheme.id(), self.scheme.bits(), self.scheme.probes());
+        fields.put_hasher(self.hasher.hasher_id(), self.hasher.seed());
+        fields.put(at::CAPACITY, self.capacity.unwrap_or(0).to_le_bytes());
+        fields.put_rate(self.rate);
+        self.label.put(fields);
+    }
 }
 
 impl<S: Scheme> Stored for FilterOf<S> {
@@ -28,51 +49,33 @@ impl<S: Scheme> Stored for FilterOf<S> {
     type Header = Header<S>;
 
     fn read_header(fields: &Fields, _: FileKind) -> Result<Header<S>, FormatError> {
-        let hasher = PortableHasher::new(fields.hasher()?, fields.seed());
         let flags = fields.flags(MERGED | INTERSECTION)?;
-        let (merged, is_intersection) = (flags & MERGED != 0, flags & INTERSECTION != 0);
-        if is_intersection && !merged {
-            let expected = Expected::Exactly((MERGED | INTERSECTION).into());
-            return Err(FormatError::Field { field: "flags", expected, found: flags.into() });
-        }
-        S::check_fields(fields, at::PARAMETERS)?;
+        let head = Head::read(fields)?;
         let excluded_at = at::PARAMETERS + S::PARAMETER_BYTES;
-        fields.check_zero(if is_intersection { excluded_at + 8 } else { excluded_at }, at::LABEL)?;
-        let label = Label::read(fields)?;
-        let id = fields.scheme(S::KIND)?;
-        let (bits, probes, rate) = (fields.bits()?, fields.probes()?, fields.rate()?);
-        let scheme = S::with_id(id, bits, probes).map_err(|error| scheme_error(error, bits, probes))?;
-        let offered = fields.u64(at::OFFERED);
-        let changed = fields.u64_within("changed", at::CHANGED, 0, offered)?;
-        let excluded = if is_intersection { Some(fields.u64_within("excluded offers", excluded_at, 0, offered)?) } else { None };
-        let capacity = Some(fields.u64(at::CAPACITY)).filter(|capacity| *capacity > 0);
-        Ok(Header { hasher, scheme, counts: Counts { offered, changed, merged, excluded, label }, capacity, rate })
+        let counts = Counts::read(flags, fields.u64(at::OFFERED), fields.u64(at::CHANGED), fields.u64(excluded_at))?;
+        fields.check_zero(excluded_at + if counts.excluded().is_some() { 8 } else { 0 }, at::LABEL)?;
+        Ok(Header { head, counts })
     }
 
     fn payload_bytes(header: &Header<S>) -> u64 {
-        8 * words_for(header.scheme.bits())
+        8 * words_for(header.head.scheme.bits())
     }
 
     fn assemble(header: Header<S>, words: Vec<u64>) -> Result<Self, FormatError> {
-        let Header { hasher, scheme, counts, capacity, rate } = header;
-        let storage = S::Storage::from_words(&scheme, words)?;
-        counts.check_ones(scheme.probes(), storage.ones())?;
-        Ok(FilterOf { hasher, scheme, storage, counts, capacity, rate })
+        let words = AlignedWords::from_vec(words).ok_or(FormatError::Memory { bytes: header.head.scheme.bits().div_ceil(8) })?;
+        counted(header, words)
     }
+}
 
+impl<S: Scheme, K: Counted> Written for FilterOf<S, PortableHasher, K> {
     fn fields(&self) -> Fields {
         let mut fields = Fields::new(S::KIND);
-        S::put_parameters(&mut fields, at::PARAMETERS);
-        fields.put_scheme(self.scheme.id(), self.bits(), self.probes());
-        fields.put_hasher(self.hasher.hasher_id(), self.seed());
-        let flags = if self.counts.merged { MERGED } else { 0 } | if self.is_intersection() { INTERSECTION } else { 0 };
+        self.head.put(&mut fields);
+        let (flags, excluded) = self.counts.flags();
         fields.put(at::FLAGS, flags.to_le_bytes());
-        fields.put(at::PARAMETERS + S::PARAMETER_BYTES, self.counts.excluded.unwrap_or(0).to_le_bytes());
-        self.counts.label.put(&mut fields);
+        fields.put(at::PARAMETERS + S::PARAMETER_BYTES, excluded.to_le_bytes());
         fields.put(at::OFFERED, self.counts.offered.to_le_bytes());
         fields.put(at::CHANGED, self.counts.changed.to_le_bytes());
-        fields.put(at::CAPACITY, self.capacity.unwrap_or(0).to_le_bytes());
-        fields.put_rate(self.rate);
         fields
     }
 
@@ -81,8 +84,18 @@ impl<S: Scheme> Stored for FilterOf<S> {
     }
 
     fn words(&self) -> impl Iterator<Item = u64> {
-        self.words().iter().copied()
+        self.words().iter().map(|word| word.get())
     }
+}
+
+/// The filter of a header and all its words, held to each other.
+fn counted<S: Scheme, K: Headed>(
+    Header { head, counts }: Header<S>,
+    words: K::Words,
+) -> Result<FilterOf<S, PortableHasher, K>, FormatError> {
+    let storage: S::Storage<K> = Storage::from_words(&head.scheme, words)?;
+    counts.check_ones(head.scheme.probes(), storage.ones())?;
+    Ok(FilterOf { head: K::head(head), storage, counts })
 }
 
 /// Bits and probes are in range by themselves, so what is left is that the scheme is another, or cannot have both.
@@ -100,12 +113,117 @@ fn scheme_error(error: BuildError, bits: u64, probes: u32) -> FormatError {
 }
 
 impl Counts {
+    /// The counts that stand in a header or a record; `excluded` counts only with its flag.
+    pub(crate) fn read(flags: u32, offered: u64, changed: u64, excluded: u64) -> Result<Counts, FormatError> {
+        let origin = match flags {
+            0 => Origin::Offered,
+            MERGED => Origin::Merged,
+            INTERSECTION => {
+                let expected = Expected::Exactly((MERGED | INTERSECTION).into());
+                return Err(FormatError::Field { field: "flags", expected, found: flags.into() });
+            }
+            _ if flags == MERGED | INTERSECTION => {
+                Origin::Intersection { excluded: check_field("excluded offers", excluded, Expected::Within(0, offered))? }
+            }
+            _ => return Err(FormatError::Unknown { field: "flags", found: flags }),
+        };
+        check_field("changed", changed, Expected::Within(0, offered))?;
+        Ok(Counts { offered, changed, origin })
+    }
+
+    /// The flags, and the offers that an intersection excludes.
+    pub(crate) fn flags(self) -> (u32, u64) {
+        match self.origin {
+            Origin::Offered => (0, 0),
+            Origin::Merged => (MERGED, 0),
+            Origin::Intersection { excluded } => (MERGED | INTERSECTION, excluded),
+        }
+    }
+
     /// Every offer that set a bit set 1 to k of them. After a merge the counts are only bounds.
     pub(crate) fn check_ones(self, probes: u32, ones: u64) -> Result<(), FormatError> {
-        if self.merged {
+        if self.is_merged() {
             return Ok(());
         }
         let most = self.changed.saturating_mul(probes.into());
         check_field("set bits", ones, Expected::Within(self.changed, most)).map(|_| ())
+    }
+}
+
+impl<S: Scheme, B: AsRef<[u8]>> Viewed<B> for FilterOf<S> {
+    type View = FilterOf<S, PortableHasher, View<B>>;
+
+    fn over(Header { head, counts }: Header<S>, bytes: B) -> Result<Self::View, FormatError> {
+        let words = InBytes::new(bytes, HEADER_BYTES, 8 * words_for(head.scheme.bits()) as usize);
+        Ok(FilterOf { head: Inline(head), storage: Storage::unread(words), counts })
+    }
+}
+
+impl<S: Scheme, B: AsRef<[u8]>> FilterOf<S, PortableHasher, View<B>> {
+    /// The same view with all its bytes read: held to their checksum, the set bits counted and held to the counts. So it has a rate of its own. Linear in the bits; takes no memory.
+    ///
+    /// ```
+    /// use truebloom::BloomFilter;
+    /// let mut filter = BloomFilter::new(1_000, 0.01)?;
+    /// filter.extend(0..1_000);
+    /// let bytes = filter.to_bytes()?;
+    /// let view = BloomFilter::view(&bytes)?.verify_bytes()?;
+    /// assert_eq!((view.ones(), view.fpr()), (filter.ones(), filter.fpr()));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// The bytes are damaged, or do not fit the header.
+    pub fn verify_bytes(self) -> Result<FilterOf<S, PortableHasher, Checked<B>>, FormatError> {
+        let FilterOf { head: Inline(head), storage, counts } = self;
+        let words = storage.into_words();
+        check_payload(words.whole().0)?;
+        counted(Header { head, counts }, words)
+    }
+
+    /// The number of bytes of its file: where it ends in what it was viewed in.
+    pub fn encoded_bytes(&self) -> u64 {
+        HEADER_BYTES as u64 + 8 * words_for(self.bits())
+    }
+}
+
+impl<S: Scheme, B: AsRef<[u8]> + AsMut<[u8]>> FilterOf<S, PortableHasher, Checked<B>> {
+    /// Writes the header anew, with the counts and the checksum of now. Keys that are inserted where the bytes lie are in them at once, but until this is called the header is that of before, and
+    /// [`verify_bytes`](FilterOf::verify_bytes) will find the bits damaged. Linear in the bits.
+    ///
+    /// ```
+    /// use truebloom::BloomFilter;
+    /// let mut block = BloomFilter::new(1_000, 0.01)?.to_bytes()?;
+    /// let mut filter = BloomFilter::view(&mut block[..])?.verify_bytes()?;
+    /// filter.insert("key");
+    /// filter.seal();
+    /// assert!(BloomFilter::from_bytes(&block)?.contains("key"));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn seal(&mut self) {
+        let fields = self.fields();
+        self.storage.words_mut().seal(fields);
+    }
+}
+
+#[cfg(feature = "mmap")]
+impl<S: Scheme, B: AsRef<[u8]>> FilterOf<S, PortableHasher, View<B>> {
+    /// The same view of bits that were set and not counted to the end: with what is certain of them. At least as many keys as were counted, or as set so many bits; at most any number.
+    pub(crate) fn counted_anew(self) -> Result<FilterOf<S, PortableHasher, Checked<B>>, FormatError> {
+        let FilterOf { head: Inline(head), storage, counts } = self;
+        let storage: S::Storage<Checked<B>> = Storage::from_words(&head.scheme, storage.into_words())?;
+        let origin = if counts.origin == Origin::Offered { Origin::Merged } else { counts.origin };
+        // The bits of an intersection may be there by chance.
+        let by_bits = if counts.excluded().is_some() { 0 } else { storage.ones().div_ceil(head.scheme.probes().into()) };
+        let counts = Counts { offered: u64::MAX, changed: counts.changed.max(by_bits), origin };
+        Ok(FilterOf { head: Inline(head), storage, counts })
+    }
+}
+
+#[cfg(feature = "mmap")]
+impl<S: Scheme, B: AsRef<[u8]> + AsMut<[u8]>> FilterOf<S, PortableHasher, Checked<B>> {
+    /// What holds the bytes.
+    pub(crate) fn bytes_mut(&mut self) -> &mut B {
+        self.storage.words_mut().bytes_mut()
     }
 }

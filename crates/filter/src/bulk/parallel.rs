@@ -2,6 +2,7 @@
 
 use super::{Answers, BATCH};
 use crate::FilterOf;
+use crate::backing::Owned;
 use crate::hash::{KeyHash, KeyHasher, hash_key};
 use crate::key::Key;
 use crate::scheme::Scheme;
@@ -45,7 +46,10 @@ fn join(parts: Vec<Answers>) -> Answers {
     })
 }
 
-impl<S: Scheme<Storage: Send + Sync> + Send + Sync, H: KeyHasher + Clone + Send + Sync> FilterOf<S, H> {
+impl<S: Scheme + Send + Sync, H: KeyHasher + Clone + Send + Sync> FilterOf<S, H>
+where
+    S::Storage<Owned>: Send + Sync,
+{
     /// [`insert_all`](Self::insert_all) with the threads of rayon: the same filter and the same answers. The keys are hashed by all threads while one inserts, so the gain is
     /// largest for long keys. Where the order of keys does not matter, [`AtomicFilterOf`](crate::AtomicFilterOf) lets all of them insert.
     pub fn par_insert_all<K: Key + Sync>(&mut self, keys: &[K]) -> Answers {

@@ -1,6 +1,7 @@
 //! What is proven of the estimates of one sketch and the stream it saw.
 
 use super::{Counter, RowHashes, Sketch};
+use crate::backing::{Counted, Lies};
 use alloc::vec::Vec;
 use truebloom_math::count_min::{Family, Rows};
 use truebloom_math::law::hash_floor;
@@ -25,7 +26,7 @@ impl ErrorBound {
     }
 }
 
-impl<R: RowHashes, C: Counter> Sketch<R, C> {
+impl<R: RowHashes, C: Counter, K: Counted> Sketch<R, C, K> {
     /// The bounds that an estimate keeps with a probability of at least `1 - delta`, both proven ([`Shape::error_bound`](truebloom_math::count_min::Shape::error_bound),
     /// [`Shape::tail_is_below`](truebloom_math::count_min::Shape::tail_is_below)). They hold for estimates that are not [`saturated`](super::Estimate::saturated), and count that a key may have the same 128-bit hash
     /// as another. Some passes over the counters: ask once, not for every key.
@@ -60,7 +61,8 @@ impl<R: RowHashes, C: Counter> Sketch<R, C> {
     /// The least v up to `most` such that counters above v in all rows are unlikely.
     fn bound_of_counters(&self, most: u64, delta: &Rate) -> u64 {
         let unlikely = |v: u64| {
-            let above = |row: &[C]| row.iter().filter(|counter| counter.into_u64() > v || **counter == C::HIGHEST).count() as u64;
+            let is_above = |counter: C| counter.into_u64() > v || counter == C::HIGHEST;
+            let above = |row: &[K::Cell<C>]| row.iter().filter(|counter| is_above(counter.get())).count() as u64;
             let above: Vec<u64> = self.counters.chunks(self.shape.width() as usize).map(above).collect();
             self.shape.tail_is_below(&above, delta).unwrap_or(false)
         };

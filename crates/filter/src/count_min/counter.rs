@@ -1,5 +1,6 @@
 //! Counters that stay at their highest value rather than wrap.
 
+use crate::backing::{Chunk, Lies};
 use core::fmt::Debug;
 
 mod sealed {
@@ -9,7 +10,9 @@ mod sealed {
 }
 
 /// The type of a sketch's counters: `u32`, half the memory for streams of fewer than 4 billion, or `u64`.
-pub trait Counter: sealed::Sealed + Copy + Default + Ord + Debug + Send + Sync + 'static {
+pub trait Counter: sealed::Sealed + Lies<Self> + Copy + Default + Ord + Debug + Send + Sync + 'static {
+    /// Its bytes in a file.
+    type Bytes: Lies<Self> + Chunk;
     /// Where a counter stays once it is reached.
     const HIGHEST: Self;
     /// Its size in bytes.
@@ -33,6 +36,7 @@ pub trait Counter: sealed::Sealed + Copy + Default + Ord + Debug + Send + Sync +
 macro_rules! counter {
     ($($type:ty),*) => {$(
         impl Counter for $type {
+            type Bytes = [u8; size_of::<$type>()];
             const HIGHEST: Self = <$type>::MAX;
             const BYTES: u32 = <$type>::BITS / 8;
 

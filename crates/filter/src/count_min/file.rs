@@ -1,9 +1,10 @@
 //! Bytes, streams and files.
 
 use super::{Counter, ListedSketch, RowHashes, Sketch};
-use crate::format::{reads_files, writes_files};
+use crate::backing::{Counted, View};
+use crate::format::{reads_files, views_files, writes_files};
 
-writes_files!([R: RowHashes, C: Counter] Sketch<R, C>);
+writes_files!([R: RowHashes, C: Counter, K: Counted] Sketch<R, C, K>);
 writes_files!([R: RowHashes, C: Counter] ListedSketch<R, C>);
 
 reads_files! {
@@ -16,4 +17,26 @@ reads_files! {
     ///
     /// Counters of 32 bits are read into 64, not the other way round.
     [R: RowHashes, C: Counter] ListedSketch<R, C>
+}
+
+views_files! {
+    ///
+    /// Counters are those of the file: 32 bits are not looked at as 64.
+    ///
+    /// ```
+    /// use truebloom::count_min::CountMin;
+    /// let mut counts: CountMin = CountMin::new("0.001".parse()?, "1%".parse()?)?;
+    /// counts.add("key", 3);
+    /// let bytes = counts.to_bytes()?;
+    /// let view = CountMin::<u64>::view(&bytes)?;
+    /// assert_eq!(view.estimate("key"), counts.estimate("key"));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    [R: RowHashes, C: Counter] Sketch<R, C>, [AsRef<[u8]>] Sketch<R, C, View<B>>, Sketch<R, C, View<crate::file::Mapped>>
+}
+
+views_files! {
+    ///
+    /// A view of the sketch: the list of keys is left in the bytes, and takes [`from_bytes`](Self::from_bytes).
+    [R: RowHashes, C: Counter] ListedSketch<R, C>, [AsRef<[u8]>] Sketch<R, C, View<B>>, Sketch<R, C, View<crate::file::Mapped>>
 }

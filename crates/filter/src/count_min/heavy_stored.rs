@@ -3,8 +3,9 @@
 use super::heavy::{List, Listed, MAX_CAPACITY, upper};
 use super::stored::{Header as SketchHeader, parameter};
 use super::{Counter, ListedSketch, RowHashes, Sketch};
+use crate::backing::View;
 use crate::error::{Expected, FormatError};
-use crate::format::{Fields, FileKind, Stored, check_field};
+use crate::format::{Fields, FileKind, Stored, Viewed, Written, check_field};
 use crate::hash::KeyHasher;
 use alloc::vec::Vec;
 
@@ -57,7 +58,9 @@ impl<R: RowHashes, C: Counter> Stored for ListedSketch<R, C> {
         check_field("bytes of the listed keys", found.key_bytes as u64, Expected::Within(0, found.most_key_bytes() as u64))?;
         Ok(found)
     }
+}
 
+impl<R: RowHashes, C: Counter> Written for ListedSketch<R, C> {
     fn fields(&self) -> Fields {
         let mut fields = self.sketch.sketch_fields();
         fields.put(parameter::LIST_CAPACITY, self.capacity.to_le_bytes());
@@ -79,6 +82,15 @@ impl<R: RowHashes, C: Counter> Stored for ListedSketch<R, C> {
             numbers.into_iter().chain(listed.key.chunks(8).map(word_of))
         });
         self.sketch.counter_words().chain(keys)
+    }
+}
+
+/// The sketch alone; the list is left in the bytes.
+impl<R: RowHashes, C: Counter, B: AsRef<[u8]>> Viewed<B> for ListedSketch<R, C> {
+    type View = Sketch<R, C, View<B>>;
+
+    fn over(header: Header, bytes: B) -> Result<Self::View, FormatError> {
+        header.sketch.over(bytes)
     }
 }
 

@@ -51,6 +51,7 @@ pub use merge::InnerProduct;
 
 use crate::MAX_PROBES;
 use crate::arch;
+use crate::backing::{Backing, Counted, Lies, Owned, View};
 use crate::error::BuildError;
 use crate::hash::{KeyHash, KeyHasher, PortableHasher, hash_key};
 use crate::key::Key;
@@ -71,13 +72,14 @@ pub type TwoHashCountMin<C = u64> = Sketch<TwoHashRows, C>;
 ///
 /// `R` says how the rows get their hashes, `C` is the type of the counters, `u32` or `u64`. A counter that reaches its highest value stays there, and estimates that meet it are
 /// marked [`saturated`](Estimate::saturated). See the [module](self) for what is proven.
-#[derive(Clone, PartialEq)]
-pub struct Sketch<R: RowHashes, C: Counter = u64> {
+///
+/// `K` is where the counters are: memory of the sketch's own, or bytes of somebody else's, which [`view`](Sketch::view) looks at.
+pub struct Sketch<R: RowHashes, C: Counter = u64, K: Backing = Owned> {
     hasher: PortableHasher,
     shape: Shape,
     hashes: R,
     /// Row by row.
-    counters: Vec<C>,
+    counters: K::Cells<C>,
     /// The sum of the counts, rounded up when it is halved.
     total: u64,
     conservative: bool,
@@ -143,18 +145,6 @@ impl<R: RowHashes, C: Counter> Sketch<R, C> {
         self.add_hash(self.hash(key), count);
     }
 
-    /// How often a key came, or more. Time: one hash and a counter a row.
-    #[inline]
-    pub fn estimate<K: Key + ?Sized>(&self, key: &K) -> Estimate {
-        self.estimate_hash(self.hash(key))
-    }
-
-    /// The key's hash, for [`add_hash`](Self::add_hash) and [`estimate_hash`](Self::estimate_hash) of all sketches with the same hasher and seed.
-    #[inline]
-    pub fn hash<K: Key + ?Sized>(&self, key: &K) -> KeyHash {
-        hash_key(&self.hasher, key)
-    }
-
     /// [`add`](Self::add) of a key that is hashed already.
     #[inline]
     pub fn add_hash(&mut self, hash: KeyHash, count: u64) {
@@ -167,6 +157,36 @@ impl<R: RowHashes, C: Counter> Sketch<R, C> {
         self.total = self.total.saturating_add(count);
     }
 
+    /// Forgets all counts. Linear in the counters.
+    pub fn clear(&mut self) {
+        self.counters.fill(C::default());
+        (self.total, self.halved) = (0, false);
+    }
+
+    /// Halves all counts, rounded down, so that old ones fade: done every so often, a count is worth half for each time since.
+    ///
+    /// Estimates are then at least the decayed count without its fraction, and [`error_bound`](Self::error_bound) adds the one that rounding can cost. Saturated counters stay so. Linear in the counters.
+    pub fn halve(&mut self) {
+        self.counters.iter_mut().for_each(|counter| *counter = counter.half());
+        // Up, as the bounds need at least the sum.
+        self.total = if self.total == u64::MAX { u64::MAX } else { self.total.div_ceil(2) };
+        self.halved = true;
+    }
+}
+
+impl<R: RowHashes, C: Counter, K: Backing> Sketch<R, C, K> {
+    /// How often a key came, or more. Time: one hash and a counter a row.
+    #[inline]
+    pub fn estimate<Q: Key + ?Sized>(&self, key: &Q) -> Estimate {
+        self.estimate_hash(self.hash(key))
+    }
+
+    /// The key's hash, for [`add_hash`](Self::add_hash) and [`estimate_hash`](Self::estimate_hash) of all sketches with the same hasher and seed.
+    #[inline]
+    pub fn hash<Q: Key + ?Sized>(&self, key: &Q) -> KeyHash {
+        hash_key(&self.hasher, key)
+    }
+
     /// [`estimate`](Self::estimate) of a key that is hashed already.
     #[inline]
     pub fn estimate_hash(&self, hash: KeyHash) -> Estimate {
@@ -176,8 +196,9 @@ impl<R: RowHashes, C: Counter> Sketch<R, C> {
 
     #[inline]
     fn smallest(&self, hash: KeyHash) -> C {
-        let counters = self.hashes.cells(hash).filter_map(|cell| self.counters.get(cell as usize));
-        counters.fold(C::HIGHEST, |least, counter| least.min(*counter))
+        let counters = &self.counters[..];
+        let cells = self.hashes.cells(hash).filter_map(|cell| counters.get(cell as usize));
+        cells.fold(C::HIGHEST, |least, counter| least.min(counter.get()))
     }
 
     /// The sum of all counts: at least it once it was halved or is 2^64 - 1.
@@ -204,26 +225,31 @@ impl<R: RowHashes, C: Counter> Sketch<R, C> {
     pub fn is_halved(&self) -> bool {
         self.halved
     }
+}
 
+impl<R: RowHashes, C: Counter, K: Counted> Sketch<R, C, K> {
     /// Whether some counter has reached its highest value. Linear in the counters.
     pub fn is_saturated(&self) -> bool {
-        self.counters.contains(&C::HIGHEST)
+        self.counters.iter().any(|counter| counter.get() == C::HIGHEST)
     }
+}
 
-    /// Forgets all counts. Linear in the counters.
-    pub fn clear(&mut self) {
-        self.counters.fill(C::default());
-        (self.total, self.halved) = (0, false);
+/// A view of a sketch, in bytes that `B` holds.
+pub type SketchView<B, R = FullRows, C = u64> = Sketch<R, C, View<B>>;
+
+impl<R: RowHashes, C: Counter, K: Backing> Clone for Sketch<R, C, K>
+where
+    K::Cells<C>: Clone,
+{
+    fn clone(&self) -> Sketch<R, C, K> {
+        Sketch { hashes: self.hashes.clone(), counters: self.counters.clone(), ..*self }
     }
+}
 
-    /// Halves all counts, rounded down, so that old ones fade: done every so often, a count is worth half for each time since.
-    ///
-    /// Estimates are then at least the decayed count without its fraction, and [`error_bound`](Self::error_bound) adds the one that rounding can cost. Saturated counters stay so. Linear in the counters.
-    pub fn halve(&mut self) {
-        self.counters.iter_mut().for_each(|counter| *counter = counter.half());
-        // Up, as the bounds need at least the sum.
-        self.total = if self.total == u64::MAX { u64::MAX } else { self.total.div_ceil(2) };
-        self.halved = true;
+impl<R: RowHashes, C: Counter, K: Backing> PartialEq for Sketch<R, C, K> {
+    fn eq(&self, other: &Sketch<R, C, K>) -> bool {
+        let alike = (self.hasher, self.shape, self.total) == (other.hasher, other.shape, other.total) && self.hashes == other.hashes;
+        alike && (self.conservative, self.halved) == (other.conservative, other.halved) && self.counters[..] == other.counters[..]
     }
 }
 
@@ -238,7 +264,7 @@ fn checked_hashes<R: RowHashes>(shape: &Shape, hasher: PortableHasher) -> Result
     R::new(shape, hasher.seed())
 }
 
-impl<R: RowHashes, C: Counter> fmt::Debug for Sketch<R, C> {
+impl<R: RowHashes, C: Counter, K: Backing> fmt::Debug for Sketch<R, C, K> {
     /// The parameters, not the counters.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Sketch")

@@ -3,8 +3,9 @@
 use super::walk::WALK;
 use super::{Counter, RowHashes, Sketch, checked_hashes};
 use crate::MAX_PROBES;
+use crate::backing::{Backing, Checked, Counted, InBytes, Lies, View};
 use crate::error::{BuildError, Expected, FormatError};
-use crate::format::{Fields, FileKind, Stored, at, check_field};
+use crate::format::{Fields, FileKind, HEADER_BYTES, Stored, Viewed, Written, at, check_field, check_payload};
 use crate::hash::{KeyHasher, PortableHasher};
 use alloc::vec::Vec;
 use truebloom_math::count_min::{Family, Rows, Shape};
@@ -76,10 +77,6 @@ impl Header {
     pub(super) fn assemble<R: RowHashes, C: Counter>(self, words: &[u64]) -> Result<Sketch<R, C>, FormatError> {
         let memory =
             || FormatError::Memory { bytes: u64::try_from(self.shape.cells()).unwrap_or(u64::MAX).saturating_mul(C::BYTES.into()) };
-        let hashes = checked_hashes::<R>(&self.shape, self.hasher).map_err(|error| match error {
-            BuildError::Math(_) => FormatError::Field { field: "width", expected: Expected::Within(1, 1 << 40), found: self.shape.width() },
-            _ => memory(),
-        })?;
         let cells = usize::try_from(self.shape.cells()).map_err(|_| memory())?;
         let mut counters = Vec::new();
         counters.try_reserve_exact(cells).map_err(|_| memory())?;
@@ -87,17 +84,31 @@ impl Header {
             let widened = |half: u32| if half == u32::MAX { C::HIGHEST } else { C::saturated_from(half.into()) };
             let halves = words.iter().flat_map(|word| [*word as u32, (*word >> 32) as u32]);
             counters.extend(halves.clone().take(cells).map(widened));
-            check_field("bytes after the counters", halves.skip(cells).map(u64::from).sum(), Expected::Exactly(0))?;
+            check_after(halves.skip(cells).map(u64::from).sum())?;
         } else {
             counters.extend(words.iter().take(cells).map(|word| C::saturated_from(*word)));
         }
-        let Header { hasher, shape, total, conservative, halved, .. } = self;
-        let sketch = Sketch { hasher, shape, hashes, counters, total, conservative, halved };
+        let sketch: Sketch<R, C> = self.with_counters(counters)?;
         sketch.check_sums().map(|()| sketch)
+    }
+
+    /// The sketch with these counters, of which none is looked at.
+    fn with_counters<R: RowHashes, C: Counter, K: Backing>(self, counters: K::Cells<C>) -> Result<Sketch<R, C, K>, FormatError> {
+        let Header { hasher, shape, total, conservative, halved, .. } = self;
+        let hashes = checked_hashes::<R>(&shape, hasher).map_err(|error| match error {
+            BuildError::Math(_) => FormatError::Field { field: "width", expected: Expected::Within(1, 1 << 40), found: shape.width() },
+            _ => FormatError::Memory { bytes: u64::try_from(shape.cells()).unwrap_or(u64::MAX).saturating_mul(C::BYTES.into()) },
+        })?;
+        Ok(Sketch { hasher, shape, hashes, counters, total, conservative, halved })
     }
 }
 
-impl<R: RowHashes, C: Counter> Sketch<R, C> {
+/// The sum of what fills the last word of the counters up.
+fn check_after(sum: u64) -> Result<(), FormatError> {
+    check_field("bytes after the counters", sum, Expected::Exactly(0)).map(drop)
+}
+
+impl<R: RowHashes, C: Counter, K: Backing> Sketch<R, C, K> {
     /// Every addition went to one counter of each row: the sum of a row is that of all counts, or below it where counters were not raised, were halved or are full. Full counters
     /// stay full when the total is halved, and then say nothing of the sum.
     fn check_sums(&self) -> Result<(), FormatError> {
@@ -107,7 +118,8 @@ impl<R: RowHashes, C: Counter> Sketch<R, C> {
         for row in self.counters.chunks(self.shape.width() as usize) {
             let (mut sum, mut full) = (0u64, false);
             for counter in row {
-                let is_full = *counter == C::HIGHEST;
+                let counter = counter.get();
+                let is_full = counter == C::HIGHEST;
                 full |= is_full;
                 sum = sum.saturating_add(if is_full && silent { 0 } else { counter.into_u64() });
             }
@@ -132,8 +144,9 @@ impl<R: RowHashes, C: Counter> Sketch<R, C> {
 
     pub(super) fn counter_words(&self) -> impl Iterator<Item = u64> {
         let in_word = 8 / C::BYTES as usize;
-        let word = |counters: &[C]| {
-            counters.iter().rev().fold(0u64, |word, counter| word.checked_shl(8 * C::BYTES).unwrap_or(0) | counter.into_u64())
+        let word = |counters: &[K::Cell<C>]| {
+            let counters = counters.iter().rev().map(|counter| counter.get());
+            counters.fold(0u64, |word, counter| word.checked_shl(8 * C::BYTES).unwrap_or(0) | counter.into_u64())
         };
         self.counters.chunks(in_word).map(word)
     }
@@ -158,7 +171,9 @@ impl<R: RowHashes, C: Counter> Stored for Sketch<R, C> {
     fn assemble(header: Header, words: Vec<u64>) -> Result<Sketch<R, C>, FormatError> {
         header.assemble(&words)
     }
+}
 
+impl<R: RowHashes, C: Counter, K: Counted> Written for Sketch<R, C, K> {
     fn fields(&self) -> Fields {
         self.sketch_fields()
     }
@@ -169,6 +184,41 @@ impl<R: RowHashes, C: Counter> Stored for Sketch<R, C> {
 
     fn words(&self) -> impl Iterator<Item = u64> {
         self.counter_words()
+    }
+}
+
+impl Header {
+    /// The sketch whose counters are at the beginning of the payload in these bytes.
+    pub(super) fn over<R: RowHashes, C: Counter, B: AsRef<[u8]>>(self, bytes: B) -> Result<Sketch<R, C, View<B>>, FormatError> {
+        check_field("bytes of a counter", self.counter_bytes.into(), Expected::Exactly(C::BYTES.into()))?;
+        // There are as many bytes, so nothing is cut off.
+        let length = self.shape.cells() as usize * C::BYTES as usize;
+        self.with_counters(InBytes::new(bytes, HEADER_BYTES, length))
+    }
+}
+
+impl<R: RowHashes, C: Counter, B: AsRef<[u8]>> Viewed<B> for Sketch<R, C> {
+    type View = Sketch<R, C, View<B>>;
+
+    fn over(header: Header, bytes: B) -> Result<Self::View, FormatError> {
+        header.over(bytes)
+    }
+}
+
+impl<R: RowHashes, C: Counter, B: AsRef<[u8]>> Sketch<R, C, View<B>> {
+    /// The same view with all its bytes read: held to their checksum, and the sums of the rows to the sum of all counts. Linear in the counters; takes no memory of their size.
+    ///
+    /// # Errors
+    /// The bytes are damaged, or do not fit the header.
+    pub fn verify_bytes(self) -> Result<Sketch<R, C, Checked<B>>, FormatError> {
+        let Sketch { hasher, shape, hashes, counters, total, conservative, halved } = self;
+        let (bytes, start) = counters.whole();
+        check_payload(bytes)?;
+        let cells = start + shape.cells() as usize * C::BYTES as usize;
+        let fills_up = bytes.get(cells..cells.next_multiple_of(8)).unwrap_or_default();
+        check_after(fills_up.iter().map(|byte| u64::from(*byte)).sum())?;
+        let sketch = Sketch { hasher, shape, hashes, counters, total, conservative, halved };
+        sketch.check_sums().map(|()| sketch)
     }
 }
 

@@ -23,6 +23,11 @@ pub enum FileError {
         /// What is wrong with it.
         cause: FormatError,
     },
+    /// Another program updates it.
+    InUse {
+        /// The file.
+        path: PathBuf,
+    },
     /// It cannot be written. What was there before is untouched.
     Write {
         /// The file.
@@ -62,6 +67,7 @@ impl fmt::Display for FileError {
         match self {
             FileError::Read { path, .. } => write!(f, "cannot read {}; check the path and its permissions", path.display()),
             FileError::Format { path, .. } => write!(f, "{} cannot be opened as this kind of filter", path.display()),
+            FileError::InUse { path } => write!(f, "{} is being updated by another program; wait until that is done", path.display()),
             FileError::Write { path, .. } => {
                 write!(f, "cannot write {}; check the folder, its permissions and its free space", path.display())
             }

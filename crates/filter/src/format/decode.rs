@@ -34,13 +34,21 @@ impl<T: Stored> Header<T> {
         Ok(Header { of_kind, payload_bytes, payload_checksum: fields.payload_checksum() })
     }
 
+    /// There are as many bytes as header and payload take.
     pub(super) fn check_length(&self, found: u64) -> Result<(), FormatError> {
-        let expected = HEADER_BYTES as u64 + self.payload_bytes;
-        match found.cmp(&expected) {
-            core::cmp::Ordering::Less => Err(FormatError::Truncated { expected, found }),
-            core::cmp::Ordering::Equal => Ok(()),
-            core::cmp::Ordering::Greater => Err(FormatError::TooLong { expected, found }),
-        }
+        self.check_holds(found)?;
+        let expected = self.file_bytes();
+        if found == expected { Ok(()) } else { Err(FormatError::TooLong { expected, found }) }
+    }
+
+    /// There are as many bytes, or more.
+    pub(super) fn check_holds(&self, found: u64) -> Result<(), FormatError> {
+        let expected = self.file_bytes();
+        if found >= expected { Ok(()) } else { Err(FormatError::Truncated { expected, found }) }
+    }
+
+    fn file_bytes(&self) -> u64 {
+        HEADER_BYTES as u64 + self.payload_bytes
     }
 
     pub(super) fn check_payload(&self, found: u64) -> Result<(), FormatError> {

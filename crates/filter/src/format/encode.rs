@@ -1,14 +1,14 @@
 //! From values to bytes.
 
-use super::{CHUNK_BYTES, HEADER_BYTES, Stored};
+use super::{CHUNK_BYTES, HEADER_BYTES, Written};
 use crate::error::BuildError;
 use alloc::vec::Vec;
 #[cfg(feature = "std")]
 use std::io::{self, Write};
-use xxhash_rust::xxh3::Xxh3Default;
+use xxhash_rust::xxh3::{Xxh3Default, xxh3_64};
 
 /// The bytes of the value's file. An error if there is no memory for them.
-pub(crate) fn to_bytes<T: Stored>(value: &T) -> Result<Vec<u8>, BuildError> {
+pub(crate) fn to_bytes<T: Written>(value: &T) -> Result<Vec<u8>, BuildError> {
     let total = encoded_bytes(value);
     let refuse = || BuildError::Memory { bytes: total };
     let length = usize::try_from(total).map_err(|_| refuse())?;
@@ -19,20 +19,34 @@ pub(crate) fn to_bytes<T: Stored>(value: &T) -> Result<Vec<u8>, BuildError> {
     Ok(bytes)
 }
 
+/// Writes the bytes of the value's file to the beginning of these, and says how many they are. An error if there are fewer.
+pub(crate) fn write_into<T: Written>(value: &T, bytes: &mut [u8]) -> Result<usize, BuildError> {
+    let needed = encoded_bytes(value);
+    let found = bytes.len() as u64;
+    let place = usize::try_from(needed).ok().and_then(|length| bytes.get_mut(..length));
+    let place = place.ok_or(BuildError::Room { needed, found })?;
+    let (header, payload) = place.split_at_mut(HEADER_BYTES);
+    for (place, word) in payload.as_chunks_mut().0.iter_mut().zip(value.words()) {
+        *place = word.to_le_bytes();
+    }
+    header.copy_from_slice(&value.fields().sealed(payload.len() as u64, xxh3_64(payload)));
+    Ok(place.len())
+}
+
 /// Writes the bytes of the value's file, in large pieces.
 #[cfg(feature = "std")]
-pub(crate) fn write_to<T: Stored>(value: &T, mut writer: impl Write) -> io::Result<()> {
+pub(crate) fn write_to<T: Written>(value: &T, mut writer: impl Write) -> io::Result<()> {
     writer.write_all(&header(value))?;
     for_each_chunk(value.words(), |chunk| writer.write_all(chunk))?;
     writer.flush()
 }
 
 /// The number of bytes of the value's file.
-pub(crate) fn encoded_bytes<T: Stored>(value: &T) -> u64 {
+pub(crate) fn encoded_bytes<T: Written>(value: &T) -> u64 {
     HEADER_BYTES as u64 + 8 * value.word_count()
 }
 
-fn header<T: Stored>(value: &T) -> [u8; HEADER_BYTES] {
+fn header<T: Written>(value: &T) -> [u8; HEADER_BYTES] {
     value.fields().sealed(8 * value.word_count(), checksum(value.words()))
 }
 

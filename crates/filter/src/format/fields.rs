@@ -11,6 +11,9 @@ use xxhash_rust::xxh3::xxh3_64;
 const MAGIC: [u8; 8] = *b"\x89TBL\r\n\x1a\n";
 const VERSION: u16 = 1;
 
+/// The flag of a file that is being updated in place.
+const UNFINISHED: u32 = 1 << 6;
+
 /// Where the fields start; docs/FORMAT.md says what they mean.
 pub(crate) mod at {
     pub(crate) const VERSION: usize = 8;
@@ -119,9 +122,17 @@ impl Fields {
         if zero { Ok(()) } else { Err(FormatError::Reserved { offset: start }) }
     }
 
+    /// Whether the file is being updated in place, or was when its program ended.
+    pub(crate) fn is_unfinished(&self) -> bool {
+        self.u32(at::FLAGS) & UNFINISHED != 0
+    }
+
     /// The flags, if all are among the `known` ones.
     pub(crate) fn flags(&self, known: u32) -> Result<u32, FormatError> {
         let found = self.u32(at::FLAGS);
+        if self.is_unfinished() {
+            return Err(FormatError::Unfinished);
+        }
         if found & !known == 0 { Ok(found) } else { Err(FormatError::Unknown { field: "flags", found }) }
     }
 
@@ -187,6 +198,20 @@ impl Fields {
             return Ok(None);
         }
         Rate::from_parts(numerator, exponent, divisor).map(Some).map_err(|_| FormatError::Rate { numerator, exponent, divisor })
+    }
+
+    /// Marks the file as being updated in place.
+    #[cfg(feature = "mmap")]
+    pub(crate) fn mark_unfinished(&mut self) {
+        let flags = self.u32(at::FLAGS) | UNFINISHED;
+        self.put(at::FLAGS, flags.to_le_bytes());
+    }
+
+    /// Takes that back.
+    #[cfg(feature = "mmap")]
+    pub(crate) fn take_mark_away(&mut self) {
+        let flags = self.u32(at::FLAGS) & !UNFINISHED;
+        self.put(at::FLAGS, flags.to_le_bytes());
     }
 
     fn checksum(&self) -> u64 {

@@ -1,6 +1,6 @@
 //! Files: opened whole, and replaced whole or not at all.
 
-use super::{Stored, read_from, write_to};
+use super::{Stored, Written, read_from, write_to};
 use crate::error::{FileError, ReadError};
 use crate::file::{Expected, Replacement, open_regular};
 use alloc::borrow::ToOwned;
@@ -15,16 +15,16 @@ pub(crate) fn open<T: Stored>(path: &Path) -> Result<T, FileError> {
 }
 
 /// Writes the value to a file, and replaces the one that is there.
-pub(crate) fn save<T: Stored>(value: &T, path: &Path) -> Result<(), FileError> {
+pub(crate) fn save<T: Written>(value: &T, path: &Path) -> Result<(), FileError> {
     save_as(value, path, Expected::Anything)
 }
 
 /// [`save`], but an error if there is anything under that name already.
-pub(crate) fn save_new<T: Stored>(value: &T, path: &Path) -> Result<(), FileError> {
+pub(crate) fn save_new<T: Written>(value: &T, path: &Path) -> Result<(), FileError> {
     save_as(value, path, Expected::Nothing)
 }
 
-fn save_as<T: Stored>(value: &T, path: &Path, expected: Expected<'_>) -> Result<(), FileError> {
+fn save_as<T: Written>(value: &T, path: &Path, expected: Expected<'_>) -> Result<(), FileError> {
     let replacement = Replacement::begin(path, expected)?;
     write_to(value, replacement.file()).map_err(|cause| FileError::Write { path: path.to_owned(), cause })?;
     replacement.commit().map(drop)

@@ -24,11 +24,13 @@ pub enum FileKind {
     TwoHashCountMin = 7,
     /// A blocked recycling filter, of one phase.
     RecyclingBlocked = 8,
+    /// Many filters of one plan.
+    Pack = 9,
 }
 
 impl FileKind {
     /// All of them.
-    pub const ALL: [FileKind; 7] = [
+    pub const ALL: [FileKind; 8] = [
         FileKind::Bloom,
         FileKind::Blocked,
         FileKind::RecyclingOnePhase,
@@ -36,6 +38,7 @@ impl FileKind {
         FileKind::CountMin,
         FileKind::TwoHashCountMin,
         FileKind::RecyclingBlocked,
+        FileKind::Pack,
     ];
 
     /// Where the positions of a key lie in a filter of this kind.
@@ -64,6 +67,7 @@ impl FileKind {
             FileKind::CountMin => "`CountMin::open`, or `truebloom count query`",
             FileKind::RecyclingBlocked => "`BlockedRecyclingFilter::open`, or `truebloom dedup --state`",
             FileKind::TwoHashCountMin => "`TwoHashCountMin::open`, or `truebloom count query`",
+            FileKind::Pack => "`Pack::open`",
         }
     }
 }
@@ -78,6 +82,7 @@ impl fmt::Display for FileKind {
             FileKind::CountMin => "a Count-Min sketch",
             FileKind::TwoHashCountMin => "a two-hash Count-Min sketch",
             FileKind::RecyclingBlocked => "a blocked recycling filter",
+            FileKind::Pack => "a pack of filters",
         })
     }
 }

@@ -13,25 +13,29 @@ mod methods;
 mod stored;
 #[cfg(feature = "std")]
 mod stream;
+mod view;
 #[cfg(feature = "std")]
 mod whole;
 
 pub(crate) use decode::from_bytes;
 #[cfg(feature = "std")]
 pub(crate) use encode::write_to;
-pub(crate) use encode::{encoded_bytes, to_bytes};
+pub(crate) use encode::{encoded_bytes, to_bytes, write_into};
 pub(crate) use fields::{Fields, at, check_field};
 #[cfg(feature = "fs")]
 pub(crate) use file::{open, save, save_new};
 pub use header::FileHeader;
 pub use kind::FileKind;
-pub(crate) use methods::{reads_files, writes_files};
-pub(crate) use stored::Stored;
+pub(crate) use methods::{reads_files, views_files, writes_files};
+pub(crate) use stored::{Stored, Written};
 #[cfg(feature = "std")]
 pub(crate) use stream::read_from;
+#[cfg(feature = "mmap")]
+pub(crate) use view::view_mapped;
+pub(crate) use view::{Viewed, check_payload, view, view_prefix};
 
 /// Bytes before the payload.
-const HEADER_BYTES: usize = 256;
+pub(crate) const HEADER_BYTES: usize = 256;
 
 /// Bytes that are read and written at a time.
 const CHUNK_BYTES: usize = 1 << 16;

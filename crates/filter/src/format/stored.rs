@@ -8,7 +8,7 @@ use alloc::vec::Vec;
 ///
 /// The envelope (magic, version, kind, lengths, checksums) and everything about streams, files and memory is shared; a kind only says what its fields and
 /// its words mean.
-pub(crate) trait Stored: Sized {
+pub(crate) trait Stored: Written {
     /// The kinds that this type opens.
     const KINDS: &'static [FileKind];
 
@@ -23,7 +23,10 @@ pub(crate) trait Stored: Sized {
 
     /// The value of a header and its words, as many as [`payload_bytes`](Self::payload_bytes) says; an error if the two contradict each other.
     fn assemble(header: Self::Header, words: Vec<u64>) -> Result<Self, FormatError>;
+}
 
+/// A value that can be written to a file, wherever it is.
+pub(crate) trait Written: Sized {
     /// The fields of this value.
     fn fields(&self) -> Fields;
 

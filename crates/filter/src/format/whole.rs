@@ -4,8 +4,8 @@ use super::FileKind;
 use crate::count_min::{CountMin, HeavyHitters, ListedSketch, PairwiseCountMin, TwoHashCountMin, TwoHashRows};
 use crate::error::{FormatError, ReadError};
 use crate::recycling::{BlockedRecyclingFilter, RecyclingFilter};
-use crate::scheme::Classic;
-use crate::{AnyFilter, Filter, PortableHasher};
+use crate::scheme::{AnyScheme, Classic, InLines, Standard};
+use crate::{AnyFilter, Pack, PortableHasher};
 use alloc::vec;
 use alloc::vec::Vec;
 use std::io::{self, Read};
@@ -49,6 +49,7 @@ impl FileKind {
             FileKind::TwoHashCountMin => {
                 read_as!(open, ListedSketch<TwoHashRows, u64>, TwoHashCountMin<u64>, TwoHashCountMin<u32>)
             }
+            FileKind::Pack => read_as!(open, Pack<Standard>, Pack<InLines>, Pack<AnyScheme>),
             FileKind::Bloom | FileKind::Blocked => vec![],
         };
         if results.iter().any(Result::is_ok) {

@@ -59,7 +59,7 @@ impl<S: BuildHasher> ForeignHasher<S> {
     }
 }
 
-impl<S: BuildHasher> KeyHasher for ForeignHasher<S> {
+impl<S: BuildHasher + 'static> KeyHasher for ForeignHasher<S> {
     const HASH_BITS: u32 = 64;
 
     #[inline]

@@ -81,7 +81,7 @@ mod sealed {
 
     impl Sealed for super::PortableHasher {}
     impl Sealed for super::Prehashed {}
-    impl<S: core::hash::BuildHasher> Sealed for super::ForeignHasher<S> {}
+    impl<S: core::hash::BuildHasher + 'static> Sealed for super::ForeignHasher<S> {}
 }
 
 fn one_by_one<H: KeyHasher + ?Sized>(hasher: &H, numbers: &[u64], first: &mut [u64], second: &mut [u64]) {
@@ -148,7 +148,7 @@ pub(crate) fn check_alike<H: KeyHasher>(ours: &H, theirs: &H) -> Result<(), Merg
 ///     fn seed(&self) -> Seed { Seed::from(0) }
 /// }
 /// ```
-pub trait KeyHasher: sealed::Sealed {
+pub trait KeyHasher: sealed::Sealed + 'static {
     /// Width of the hash in bits: two keys have equal hashes at a rate of `2^-HASH_BITS`, and plans count that.
     const HASH_BITS: u32;
 

@@ -2,6 +2,7 @@
 
 use super::memory::{Layout, Memory};
 use super::{Phases, RecyclingFilter, Seeds};
+use crate::backing::{Backing, Counted};
 use crate::hash::KeyHasher;
 use truebloom_math::Error;
 use truebloom_math::freedman::wrong_drops_at_most;
@@ -69,16 +70,11 @@ impl Counts {
 
 const MOST_ODDS: f64 = 1e15;
 
-impl<H: KeyHasher, S: Layout> RecyclingFilter<H, S> {
+impl<H: KeyHasher, S: Layout, K: Backing> RecyclingFilter<H, S, K> {
     /// The counts so far.
     pub fn stats(&self) -> Stats {
         let Counts { offered, new, refreshed, cycles, by_fill, items, .. } = self.counts;
         Stats { offered, new, refreshed, cycles, by_fill, items }
-    }
-
-    /// The rate right now: the chance that a key that never was offered, chosen independently of the seed, is taken for known. Determined by the bits.
-    pub fn fpr(&self) -> f64 {
-        self.memory.rate()
     }
 
     /// A rate that [`fpr`](Self::fpr) never exceeds when an item is offered, whatever the stream.
@@ -130,6 +126,13 @@ impl<H: KeyHasher, S: Layout> RecyclingFilter<H, S> {
     /// Relative error of a rate: three terms of `2 (k + 1)` half units, none more than the result, and some operations.
     fn rounding(&self) -> f64 {
         (3.0 * f64::from(self.probes()) + 8.0) * f64::EPSILON
+    }
+}
+
+impl<H: KeyHasher, S: Layout, K: Counted> RecyclingFilter<H, S, K> {
+    /// The rate right now: the chance that a key that never was offered, chosen independently of the seed, is taken for known. Determined by the bits.
+    pub fn fpr(&self) -> f64 {
+        self.memory.rate()
     }
 }
 

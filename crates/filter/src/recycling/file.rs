@@ -2,7 +2,8 @@
 
 use super::RecyclingFilter;
 use super::memory::Layout;
-use crate::format::{reads_files, writes_files};
+use crate::backing::{Counted, View};
+use crate::format::{reads_files, views_files, writes_files};
 use crate::hash::PortableHasher;
 
 writes_files! {
@@ -16,11 +17,28 @@ writes_files! {
     /// assert!((250..600).all(|i| seen.check_and_insert(&i) == copy.check_and_insert(&i)));
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
-    [S: Layout] RecyclingFilter<PortableHasher, S>
+    [S: Layout, K: Counted] RecyclingFilter<PortableHasher, S, K>
 }
 
 reads_files! {
     ///
     /// The scheme or layout is that of the type: `let seen: RecyclingFilter = RecyclingFilter::from_bytes(&bytes)?` is one of the standard scheme. An error if the file has another.
     [S: Layout] RecyclingFilter<PortableHasher, S>
+}
+
+views_files! {
+    ///
+    /// `B` is cloned for the second phase: give a slice or an `Arc` where cloning would copy the bytes.
+    ///
+    /// ```
+    /// use truebloom::recycling::{Policy, RecyclingFilter};
+    /// let mut seen = RecyclingFilter::new(1_000, 4, Policy::two_phases(500))?;
+    /// seen.check_and_insert("key");
+    /// let bytes = seen.to_bytes()?;
+    /// let view = <RecyclingFilter>::view(&bytes)?;
+    /// assert!(view.contains("key"));
+    /// assert_eq!(view.verify_bytes()?.fpr(), seen.fpr());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    [S: Layout] RecyclingFilter<PortableHasher, S>, [AsRef<[u8]> + Clone] RecyclingFilter<PortableHasher, S, View<B>>, RecyclingFilter<PortableHasher, S, View<crate::file::Mapped>>
 }

@@ -1,7 +1,8 @@
 //! One phase whose bits lie anywhere: how many are set, and its seed.
 
 use super::salt::Salt;
-use crate::arch::prefetch;
+use crate::arch::{AlignedWords, prefetch};
+use crate::backing::{Backing, Counted, Owned, Writable};
 use crate::bits::Bits;
 use crate::error::BuildError;
 use crate::hash::KeyHash;
@@ -9,17 +10,60 @@ use crate::scheme::Scheme;
 use alloc::vec::Vec;
 
 /// The bits of a phase.
-#[derive(Clone, PartialEq)]
-pub(super) struct Half {
-    pub(super) bits: Bits,
+pub(super) struct Half<K: Backing = Owned> {
+    pub(super) bits: Bits<K>,
     /// Number of set bits, kept exact.
-    pub(super) ones: u64,
+    pub(super) ones: K::Known<u64>,
     pub(super) salt: Salt,
 }
 
-impl Half {
-    pub(super) fn new(bits: u64, salt: Salt) -> Result<Half, BuildError> {
-        Ok(Half { bits: Bits::zeroed(bits)?, ones: 0, salt })
+impl<K: Backing<Words = AlignedWords> + Counted> Half<K> {
+    pub(super) fn new(bits: u64, salt: Salt) -> Result<Half<K>, BuildError> {
+        Ok(Half { bits: Bits::zeroed(bits)?, ones: K::keep(0), salt })
+    }
+}
+
+impl<K: Backing> Half<K> {
+    pub(super) fn copied(&self) -> Half<K>
+    where
+        K::Words: Clone,
+    {
+        Half { bits: self.bits.copied(), ones: self.ones.clone(), salt: self.salt }
+    }
+
+    #[inline]
+    pub(super) fn contains(&self, scheme: &impl Scheme, hash: KeyHash) -> bool {
+        scheme.all(self.salt.apply(hash), self.bits.getter())
+    }
+
+    /// Asks for the lines of the first so many positions of a key.
+    #[inline]
+    pub(super) fn prefetch(&self, scheme: &impl Scheme, hash: KeyHash, first: usize) {
+        scheme.positions(self.salt.apply(hash)).take(first).for_each(|position| prefetch(&self.bits.words()[..], position >> 6));
+    }
+
+    /// The positions of a key that are not set, each once.
+    pub(super) fn unset(&self, scheme: &impl Scheme, hash: KeyHash) -> Vec<u64> {
+        let is_set = self.bits.getter();
+        let mut unset: Vec<u64> = scheme.positions(self.salt.apply(hash)).filter(|position| !is_set(*position)).collect();
+        unset.sort_unstable();
+        unset.dedup();
+        unset
+    }
+}
+
+impl<K: Counted> Half<K> {
+    /// Number of set bits.
+    #[inline]
+    pub(super) fn ones(&self) -> u64 {
+        *K::kept(&self.ones)
+    }
+}
+
+impl<K: Writable> Half<K> {
+    #[inline]
+    pub(super) fn add_ones(&mut self, newly_set: u64) {
+        *K::kept_mut(&mut self.ones) += newly_set;
     }
 
     /// Sets the positions of a key and says how many were not.
@@ -30,38 +74,26 @@ impl Half {
             newly_set += u64::from(set(position));
             true
         });
-        self.ones += newly_set;
+        drop(set);
+        self.add_ones(newly_set);
         newly_set
-    }
-
-    #[inline]
-    pub(super) fn contains(&self, scheme: &impl Scheme, hash: KeyHash) -> bool {
-        scheme.all(self.salt.apply(hash), |position| self.bits.get(position))
-    }
-
-    /// Asks for the lines of the first so many positions of a key.
-    #[inline]
-    pub(super) fn prefetch(&self, scheme: &impl Scheme, hash: KeyHash, first: usize) {
-        scheme.positions(self.salt.apply(hash)).take(first).for_each(|position| prefetch(self.bits.words(), position >> 6));
-    }
-
-    /// The positions of a key that are not set, each once.
-    pub(super) fn unset(&self, scheme: &impl Scheme, hash: KeyHash) -> Vec<u64> {
-        let mut unset: Vec<u64> = scheme.positions(self.salt.apply(hash)).filter(|position| !self.bits.get(*position)).collect();
-        unset.sort_unstable();
-        unset.dedup();
-        unset
     }
 
     /// Takes bits out again that are set.
     pub(super) fn remove(&mut self, positions: &[u64]) {
         positions.iter().for_each(|position| self.bits.unset(*position));
-        self.ones -= positions.len() as u64;
+        *K::kept_mut(&mut self.ones) -= positions.len() as u64;
     }
 
     pub(super) fn clear(&mut self, salt: Salt) {
         self.bits.clear();
-        self.ones = 0;
+        self.ones = K::keep(0);
         self.salt = salt;
+    }
+}
+
+impl<K: Backing> PartialEq for Half<K> {
+    fn eq(&self, other: &Half<K>) -> bool {
+        self.bits == other.bits && self.salt == other.salt
     }
 }

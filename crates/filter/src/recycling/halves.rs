@@ -1,10 +1,12 @@
 //! Memory whose bits lie anywhere: one phase or two.
 
 use super::half::Half;
-use super::memory::{Entered, Memory, Recorded};
+use super::memory::{Entered, Memory, Phased, Recorded};
 use super::salt::Salt;
 use super::stored::parameter;
 use super::{Phases, Policy, Seeds, Trigger};
+use crate::arch::AlignedWords;
+use crate::backing::{Backing, Counted, Lies, Owned, Uncounted, Writable};
 use crate::bits::{Bits, words_for};
 use crate::error::{BuildError, Expected, FormatError};
 use crate::format::{Fields, FileKind, at, check_field};
@@ -14,19 +16,18 @@ use alloc::string::ToString;
 use alloc::vec::Vec;
 
 /// The active phase, and the one before it if there are to be two.
-#[derive(Clone, PartialEq)]
-pub struct Halves<S> {
+pub struct Halves<S, K: Backing = Owned> {
     scheme: S,
     seeds: Seeds,
-    active: Half,
-    frozen: Option<Half>,
+    active: Half<K>,
+    frozen: Option<Half<K>>,
     /// Bits that are set in both phases, kept exact where they share their positions.
-    both: u64,
+    both: K::Known<u64>,
     /// The rate of the frozen phase alone.
-    frozen_rate: f64,
+    frozen_rate: K::Known<f64>,
 }
 
-impl<S: FillScheme> Memory for Halves<S> {
+impl<S: FillScheme, K: Backing> Memory<K> for Halves<S, K> {
     type Limit = u64;
     type Scheme = S;
 
@@ -40,14 +41,17 @@ impl<S: FillScheme> Memory for Halves<S> {
         policy.check(scheme.bits(), scheme.probes())
     }
 
-    fn new(scheme: S, policy: &Policy, salt: Salt) -> Result<Halves<S>, BuildError> {
+    fn new(scheme: S, policy: &Policy, salt: Salt) -> Result<Halves<S, K>, BuildError>
+    where
+        K: Backing<Words = AlignedWords> + Counted,
+    {
         let bits = scheme.bits();
         let frozen = match policy.phases {
             Phases::Two(_) => Some(Half::new(bits, Salt::NONE)?),
             _ => None,
         };
         let active = Half::new(bits, salt)?;
-        Ok(Halves { scheme, seeds: policy.seeds, active, frozen, both: 0, frozen_rate: 0.0 })
+        Ok(Halves { scheme, seeds: policy.seeds, active, frozen, both: K::keep(0), frozen_rate: K::keep(0.0) })
     }
 
     #[inline]
@@ -64,44 +68,61 @@ impl<S: FillScheme> Memory for Halves<S> {
         self.scheme.id().name()
     }
 
-    fn ones(&self) -> u64 {
-        self.active.ones
+    fn ones(&self) -> u64
+    where
+        K: Counted,
+    {
+        self.active.ones()
     }
 
-    fn frozen_ones(&self) -> u64 {
-        self.frozen.as_ref().map_or(0, |frozen| frozen.ones)
+    fn frozen_ones(&self) -> u64
+    where
+        K: Counted,
+    {
+        self.frozen.as_ref().map_or(0, Half::ones)
     }
 
-    fn rate(&self) -> f64 {
-        self.rate_at(self.active.ones, self.both)
+    fn rate(&self) -> f64
+    where
+        K: Counted,
+    {
+        self.rate_at(self.active.ones(), *K::kept(&self.both))
     }
 
     /// The active phase has at most sigma set bits, and the frozen one sigma and a trigger's; if they share their positions, they have no fewer bits in common than must be.
     fn worst_rate(&self, policy: &Policy) -> f64 {
-        let (active, frozen) = (policy.sigma, policy.most_frozen(self.probes()));
+        let (active, frozen) = (policy.sigma, policy.most_frozen(self.scheme.probes()));
         let rate = |ones| self.scheme.rate_at(ones);
         match (policy.phases, policy.seeds) {
             (Phases::One, _) => rate(active),
-            (_, Seeds::Kept) => rate(active) + rate(frozen) - rate((active + frozen).saturating_sub(self.bits())),
+            (_, Seeds::Kept) => rate(active) + rate(frozen) - rate((active + frozen).saturating_sub(self.scheme.bits())),
             _ => rate(active) + rate(frozen) - rate(active) * rate(frozen),
         }
     }
 
     #[inline]
-    fn is_over_limit(&self, policy: &Policy) -> bool {
-        self.active.ones > policy.sigma
+    fn is_over_limit(&self, policy: &Policy) -> bool
+    where
+        K: Counted,
+    {
+        self.active.ones() > policy.sigma
     }
 
-    #[inline]
-    fn would_exceed(&self, hash: KeyHash, policy: &Policy) -> bool {
+    fn would_exceed(&self, hash: KeyHash, policy: &Policy) -> bool
+    where
+        K: Writable,
+    {
         // Most items are far from the limit, so their bits need not be looked at.
-        let at_most = self.active.ones.saturating_add(self.probes().into());
-        at_most > policy.sigma && self.active.ones + self.active.unset(&self.scheme, hash).len() as u64 > policy.sigma
+        let ones = self.active.ones();
+        ones.saturating_add(self.probes().into()) > policy.sigma && ones + self.active.unset(&self.scheme, hash).len() as u64 > policy.sigma
     }
 
     #[inline]
-    fn enter(&mut self, hash: KeyHash) -> Entered {
-        let before = (self.active.ones, self.both);
+    fn enter(&mut self, hash: KeyHash) -> Entered
+    where
+        K: Writable,
+    {
+        let before = (self.active.ones(), *K::kept(&self.both));
         match self.set(hash) {
             (0, _) => Entered::Known,
             (_, true) => Entered::Refreshed,
@@ -111,7 +132,7 @@ impl<S: FillScheme> Memory for Halves<S> {
 
     #[inline]
     fn contains(&self, hash: KeyHash) -> bool {
-        let known = |half: &Half| half.contains(&self.scheme, hash);
+        let known = |half: &Half<K>| half.contains(&self.scheme, hash);
         known(&self.active) || self.frozen.as_ref().is_some_and(known)
     }
 
@@ -125,23 +146,32 @@ impl<S: FillScheme> Memory for Halves<S> {
     }
 
     #[inline]
-    fn trigger_bits(&self, hash: KeyHash, policy: &Policy, is_last: bool) -> Vec<u64> {
+    fn trigger_bits(&self, hash: KeyHash, policy: &Policy, is_last: bool) -> Vec<u64>
+    where
+        K: Counted,
+    {
         let is_taken_out = policy.phases == Phases::Two(Trigger::Excluded);
-        let may_overfill = || self.active.ones.saturating_add(self.probes().into()) > policy.sigma;
+        let may_overfill = || self.active.ones().saturating_add(self.scheme.probes().into()) > policy.sigma;
         if is_taken_out && (is_last || may_overfill()) { self.active.unset(&self.scheme, hash) } else { Vec::new() }
     }
 
-    fn remove(&mut self, positions: &[u64]) {
+    fn remove(&mut self, positions: &[u64])
+    where
+        K: Writable,
+    {
         self.active.remove(positions);
     }
 
-    fn turn(&mut self, salt: Salt) {
+    fn turn(&mut self, salt: Salt)
+    where
+        K: Writable,
+    {
         if let Some(frozen) = &mut self.frozen {
             core::mem::swap(frozen, &mut self.active);
         }
         self.active.clear(salt);
-        self.both = 0;
-        self.frozen_rate = self.frozen.as_ref().map_or(0.0, |frozen| self.scheme.rate_at(frozen.ones));
+        self.both = K::keep(0);
+        self.frozen_rate = K::keep(self.frozen.as_ref().map_or(0.0, |frozen| self.scheme.rate_at(frozen.ones())));
     }
 
     fn read_scheme(fields: &Fields) -> Result<S, FormatError> {
@@ -156,52 +186,82 @@ impl<S: FillScheme> Memory for Halves<S> {
 
     fn header(&self) -> Fields {
         let mut fields = Fields::new(if self.frozen.is_some() { FileKind::RecyclingTwoPhase } else { FileKind::RecyclingOnePhase });
-        fields.put_scheme(self.scheme.id(), self.bits(), self.probes());
+        fields.put_scheme(self.scheme.id(), self.scheme.bits(), self.scheme.probes());
         fields
     }
 
-    fn count_words(scheme: &S, policy: &Policy) -> u64 {
-        words_for(scheme.bits()) * if policy.phases == Phases::One { 1 } else { 2 }
+    fn phase_words(scheme: &S) -> u64 {
+        words_for(scheme.bits())
     }
 
-    fn from_words(scheme: S, mut words: Vec<u64>, policy: &Policy, recorded: Recorded) -> Result<Halves<S>, FormatError> {
+    fn from_words(scheme: S, words: Phased<K::Words>, policy: &Policy, recorded: Recorded) -> Result<Halves<S, K>, FormatError>
+    where
+        K: Counted,
+    {
         let (bits, probes) = (scheme.bits(), u64::from(scheme.probes()));
-        // Bounds the memory that is taken now to that of the second phase.
-        let frozen_words = words.split_off(words_for(bits) as usize);
-        let active = half(words, bits, recorded.salt)?;
+        let active: Half<K> = half(words.0, bits, recorded.salt)?;
         let most = policy.sigma.min(recorded.items.saturating_mul(probes));
-        check_field("set bits", active.ones, Expected::Within(recorded.items, most))?;
-        let frozen = match policy.phases {
-            Phases::Two(_) => {
-                let half = half(frozen_words, bits, recorded.frozen.unwrap_or(Salt::NONE))?;
+        check_field("set bits", active.ones(), Expected::Within(recorded.items, most))?;
+        let frozen = match words.1 {
+            Some(words) => {
+                let half: Half<K> = half(words, bits, recorded.frozen.unwrap_or(Salt::NONE))?;
                 let most = if recorded.frozen.is_none() { 0 } else { policy.most_frozen(scheme.probes()) };
-                check_field("frozen bits", half.ones, Expected::Within(0, most))?;
+                check_field("frozen bits", half.ones(), Expected::Within(0, most))?;
                 Some(half)
             }
-            _ => None,
+            None => None,
         };
         let shared = frozen.as_ref().filter(|_| policy.seeds == Seeds::Kept);
         let both = shared.map_or(0, |frozen| active.bits.count_common(&frozen.bits));
-        let frozen_rate = frozen.as_ref().map_or(0.0, |frozen| scheme.rate_at(frozen.ones));
-        Ok(Halves { scheme, seeds: policy.seeds, active, frozen, both, frozen_rate })
+        let frozen_rate = frozen.as_ref().map_or(0.0, |frozen| scheme.rate_at(frozen.ones()));
+        Ok(Halves { scheme, seeds: policy.seeds, active, frozen, both: K::keep(both), frozen_rate: K::keep(frozen_rate) })
+    }
+
+    fn unread(scheme: S, words: Phased<K::Words>, policy: &Policy, recorded: Recorded) -> Halves<S, K>
+    where
+        K: Uncounted,
+    {
+        let half = |words, salt| Half { bits: Bits::unread(words), ones: K::nothing(), salt };
+        let frozen = words.1.map(|words| half(words, recorded.frozen.unwrap_or(Salt::NONE)));
+        let (both, frozen_rate) = (K::nothing(), K::nothing());
+        Halves { scheme, seeds: policy.seeds, active: half(words.0, recorded.salt), frozen, both, frozen_rate }
+    }
+
+    fn copied(&self) -> Halves<S, K>
+    where
+        K::Words: Clone,
+    {
+        let (active, frozen) = (self.active.copied(), self.frozen.as_ref().map(Half::copied));
+        Halves {
+            scheme: self.scheme.clone(),
+            seeds: self.seeds,
+            active,
+            frozen,
+            both: self.both.clone(),
+            frozen_rate: self.frozen_rate.clone(),
+        }
+    }
+
+    fn into_parts(self) -> (S, Phased<K::Words>) {
+        (self.scheme, (self.active.bits.into_words(), self.frozen.map(|frozen| frozen.bits.into_words())))
     }
 
     fn words(&self) -> impl Iterator<Item = u64> {
         let frozen = self.frozen.as_ref().map_or(&[][..], |frozen| frozen.bits.words());
-        self.active.bits.words().iter().chain(frozen).copied()
+        self.active.bits.words().iter().chain(frozen).map(|word| word.get())
     }
 
     fn word_count(&self) -> u64 {
-        words_for(self.bits()) * if self.frozen.is_some() { 2 } else { 1 }
+        words_for(self.scheme.bits()) * if self.frozen.is_some() { 2 } else { 1 }
     }
 }
 
-fn half(words: Vec<u64>, bits: u64, salt: Salt) -> Result<Half, FormatError> {
-    let bits = Bits::from_words(words, bits).ok_or(FormatError::Padding { bits })?;
-    Ok(Half { ones: bits.count_ones(), bits, salt })
+fn half<K: Counted>(words: K::Words, bits: u64, salt: Salt) -> Result<Half<K>, FormatError> {
+    let bits: Bits<K> = Bits::from_words(words, bits).ok_or(FormatError::Padding { bits })?;
+    Ok(Half { ones: K::keep(bits.count_ones()), bits, salt })
 }
 
-impl<S: FillScheme> Halves<S> {
+impl<S: FillScheme, K: Writable> Halves<S, K> {
     /// Sets the bits of an item in the active phase: how many were not set there, and whether the frozen phase knows it (asked only if that matters).
     #[inline]
     fn set(&mut self, hash: KeyHash) -> (u64, bool) {
@@ -211,17 +271,20 @@ impl<S: FillScheme> Halves<S> {
             return (newly_set, newly_set > 0 && frozen.contains(&self.scheme, hash));
         }
         let (mut newly_set, mut newly_both, mut in_frozen) = (0, 0, true);
+        let is_frozen = frozen.bits.getter();
         for position in self.scheme.positions(hash) {
-            let (new, old) = (self.active.bits.set(position), frozen.bits.get(position));
+            let (new, old) = (self.active.bits.set(position), is_frozen(position));
             newly_set += u64::from(new);
             newly_both += u64::from(new && old);
             in_frozen &= old;
         }
-        self.active.ones += newly_set;
-        self.both += newly_both;
+        self.active.add_ones(newly_set);
+        *K::kept_mut(&mut self.both) += newly_both;
         (newly_set, in_frozen)
     }
+}
 
+impl<S: FillScheme, K: Counted> Halves<S, K> {
     /// The pass probability of a fresh key if so many bits are set in the active phase and in both.
     ///
     /// Phases of one seed share the key's positions: all of them lie among the active phase's bits, or the frozen one's, or in what they have in common. Phases of two seeds are
@@ -232,9 +295,16 @@ impl<S: FillScheme> Halves<S> {
         if self.frozen.is_none() {
             return rate;
         }
+        let frozen_rate = *K::kept(&self.frozen_rate);
         match self.seeds {
-            Seeds::Kept => rate + self.frozen_rate - self.scheme.rate_at(both),
-            _ => rate + self.frozen_rate - rate * self.frozen_rate,
+            Seeds::Kept => rate + frozen_rate - self.scheme.rate_at(both),
+            _ => rate + frozen_rate - rate * frozen_rate,
         }
+    }
+}
+
+impl<S: FillScheme, K: Backing> PartialEq for Halves<S, K> {
+    fn eq(&self, other: &Halves<S, K>) -> bool {
+        self.scheme == other.scheme && self.seeds == other.seeds && self.active == other.active && self.frozen == other.frozen
     }
 }

@@ -2,6 +2,7 @@
 
 use super::RecyclingFilter;
 use super::memory::{Entered, Layout, Memory};
+use crate::backing::{Backing, Writable};
 use crate::hash::{KeyHash, KeyHasher, hash_key};
 use crate::key::Key;
 use core::time::Duration;
@@ -27,18 +28,18 @@ impl Seen {
     }
 }
 
-impl<H: KeyHasher, S: Layout> RecyclingFilter<H, S> {
+impl<H: KeyHasher, S: Layout, K: Writable> RecyclingFilter<H, S, K> {
     /// Whether an item is new to what is remembered; it is remembered from now on. Recycles if that filled the active phase.
     ///
     /// Time: one hash and k probes, with two phases at most twice as many; at a recycle linear in the bits, which the items of a cycle share.
     #[inline]
-    pub fn check_and_insert<K: Key + ?Sized>(&mut self, key: &K) -> Seen {
+    pub fn check_and_insert<Q: Key + ?Sized>(&mut self, key: &Q) -> Seen {
         self.check_and_insert_hash(self.hash(key))
     }
 
     /// [`check_and_insert`](Self::check_and_insert) at this time of the caller's clock: [`advance`](Self::advance) comes first.
     #[inline]
-    pub fn check_and_insert_at<K: Key + ?Sized>(&mut self, key: &K, now: Duration) -> Seen {
+    pub fn check_and_insert_at<Q: Key + ?Sized>(&mut self, key: &Q, now: Duration) -> Seen {
         self.advance(now);
         self.check_and_insert(key)
     }
@@ -84,7 +85,9 @@ impl<H: KeyHasher, S: Layout> RecyclingFilter<H, S> {
     pub fn would_overfill(&self, hash: KeyHash) -> bool {
         self.memory.would_exceed(hash, &self.policy)
     }
+}
 
+impl<H: KeyHasher, S: Layout, K: Backing> RecyclingFilter<H, S, K> {
     /// Asks for the memory of a key's bits that will be offered soon, some ten keys later. In a filter larger than the caches the waits overlap then. Changes nothing.
     #[inline]
     pub fn prefetch(&self, hash: KeyHash) {
@@ -94,7 +97,7 @@ impl<H: KeyHasher, S: Layout> RecyclingFilter<H, S> {
     /// Whether what is remembered contains the key: always true of items that were offered since the last recycle (two phases: the last but one), and of others at the rate
     /// [`fpr`](Self::fpr).
     #[inline]
-    pub fn contains<K: Key + ?Sized>(&self, key: &K) -> bool {
+    pub fn contains<Q: Key + ?Sized>(&self, key: &Q) -> bool {
         self.contains_hash(self.hash(key))
     }
 
@@ -106,7 +109,7 @@ impl<H: KeyHasher, S: Layout> RecyclingFilter<H, S> {
 
     /// The key's hash, for [`check_and_insert_hash`](Self::check_and_insert_hash) of this and all filters with the same hasher and seed.
     #[inline]
-    pub fn hash<K: Key + ?Sized>(&self, key: &K) -> KeyHash {
+    pub fn hash<Q: Key + ?Sized>(&self, key: &Q) -> KeyHash {
         hash_key(&self.hasher, key)
     }
 }

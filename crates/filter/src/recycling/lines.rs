@@ -1,18 +1,18 @@
 //! Memory of which a key takes one cache line: one phase.
 
 use super::Policy;
-use super::memory::{Entered, Layout, Memory, Recorded};
+use super::memory::{Entered, Layout, Memory, Phased, Recorded};
 use super::salt::Salt;
 use super::stored::parameter;
 use crate::arch::{AlignedWords, LINE_BITS, Level, Line, prefetch};
-use crate::bits::Placed as _;
+use crate::backing::{Backing, Counted, Lies, Owned, Uncounted, Word, Writable};
+use crate::bits::{Placed as _, count_ones};
 use crate::error::{BuildError, Expected, FormatError};
 use crate::format::{Fields, FileKind, at, check_field};
 use crate::hash::KeyHash;
 use crate::scheme::{InLines, Scheme, SchemeId};
 use alloc::format;
 use alloc::string::ToString;
-use alloc::vec::Vec;
 use truebloom_math::recycling::{BlockedDesign, Weights};
 use truebloom_math::{Law, MAX_BLOCKED_PROBES};
 
@@ -27,17 +27,23 @@ pub enum Blocked {}
 
 impl Layout for Blocked {
     type Limit = f64;
-    type Memory = Lines;
+    type Memory<K: Backing> = Lines<K>;
+    type Scheme = InLines;
 }
 
 /// The lines, and the sum of their weights.
-#[derive(Clone, PartialEq)]
-pub struct Lines {
+pub struct Lines<K: Backing = Owned> {
     scheme: InLines,
     /// Eight a line.
-    words: AlignedWords,
+    words: K::Words,
     level: Level,
     salt: Salt,
+    sum: K::Known<Sum>,
+}
+
+/// What the lines weigh.
+#[derive(Clone, PartialEq)]
+pub(super) struct Sum {
     weights: Weights,
     /// Of all lines together.
     weight: u128,
@@ -45,24 +51,22 @@ pub struct Lines {
     most_weight: u128,
 }
 
-impl Lines {
-    /// With words that are all 0: looking would have the system hand out every page.
-    fn empty(scheme: InLines, words: AlignedWords, policy: &Policy<f64>, salt: Salt) -> Result<Lines, BuildError> {
-        let design = design(&scheme, policy)?;
-        let (weights, most_weight) = (design.weights(), design.most_weight());
-        Ok(Lines { scheme, words, level: Level::detect(), salt, weights, weight: 0, most_weight })
-    }
-
-    fn lines(&self) -> &[Line] {
+impl<K: Backing> Lines<K> {
+    fn lines(&self) -> &[Line<K::Word>] {
         self.words.as_chunks().0
-    }
-
-    fn line_count(&self) -> u64 {
-        self.scheme.lines()
     }
 }
 
-impl Memory for Lines {
+impl<K: Counted> Lines<K> {
+    /// With words that are all 0: looking would have the system hand out every page.
+    fn empty(scheme: InLines, words: K::Words, policy: &Policy<f64>, salt: Salt) -> Result<Lines<K>, BuildError> {
+        let design = design(&scheme, policy)?;
+        let (weights, most_weight) = (design.weights(), design.most_weight());
+        Ok(Lines { scheme, words, level: Level::detect(), salt, sum: K::keep(Sum { weights, weight: 0, most_weight }) })
+    }
+}
+
+impl<K: Backing> Memory<K> for Lines<K> {
     type Limit = f64;
     type Scheme = InLines;
 
@@ -77,7 +81,10 @@ impl Memory for Lines {
         design(scheme, policy).map(drop)
     }
 
-    fn new(scheme: InLines, policy: &Policy<f64>, salt: Salt) -> Result<Lines, BuildError> {
+    fn new(scheme: InLines, policy: &Policy<f64>, salt: Salt) -> Result<Lines<K>, BuildError>
+    where
+        K: Backing<Words = AlignedWords> + Counted,
+    {
         let bits = scheme.law.bits();
         let words = usize::try_from(bits / 64).ok().and_then(AlignedWords::zeroed).ok_or(BuildError::Memory { bytes: bits / 8 })?;
         Lines::empty(scheme, words, policy, salt)
@@ -96,17 +103,26 @@ impl Memory for Lines {
     }
 
     /// Linear in the bits: only the weights of lines are kept.
-    fn ones(&self) -> u64 {
-        self.lines().iter().map(|line| ones(line) as u64).sum()
+    fn ones(&self) -> u64
+    where
+        K: Counted,
+    {
+        count_ones(&self.words)
     }
 
-    fn frozen_ones(&self) -> u64 {
+    fn frozen_ones(&self) -> u64
+    where
+        K: Counted,
+    {
         0
     }
 
     #[inline]
-    fn rate(&self) -> f64 {
-        Weights::rate(self.weight, self.line_count())
+    fn rate(&self) -> f64
+    where
+        K: Counted,
+    {
+        Weights::rate(K::kept(&self.sum).weight, self.scheme.lines())
     }
 
     fn worst_rate(&self, policy: &Policy<f64>) -> f64 {
@@ -114,21 +130,32 @@ impl Memory for Lines {
     }
 
     #[inline]
-    fn is_over_limit(&self, _: &Policy<f64>) -> bool {
-        self.weight > self.most_weight
+    fn is_over_limit(&self, _: &Policy<f64>) -> bool
+    where
+        K: Counted,
+    {
+        let Sum { weight, most_weight, .. } = K::kept(&self.sum);
+        weight > most_weight
     }
 
-    fn would_exceed(&self, hash: KeyHash, _: &Policy<f64>) -> bool {
+    fn would_exceed(&self, hash: KeyHash, _: &Policy<f64>) -> bool
+    where
+        K: Writable,
+    {
         let hash = self.salt.apply(hash);
         let (line, word) = self.scheme.line_and_word(hash);
         let Some(line) = self.lines().get(line as usize) else { return false };
         let mut with = *line;
         self.scheme.set_in(self.level, &mut with, word, hash);
-        self.weight - self.weights.of(ones(line)) + self.weights.of(ones(&with)) > self.most_weight
+        let Sum { weights, weight, most_weight } = K::kept(&self.sum);
+        weight - weights.of(ones(line)) + weights.of(ones(&with)) > *most_weight
     }
 
     #[inline]
-    fn enter(&mut self, hash: KeyHash) -> Entered {
+    fn enter(&mut self, hash: KeyHash) -> Entered
+    where
+        K: Writable,
+    {
         let hash = self.salt.apply(hash);
         let (line, word) = self.scheme.line_and_word(hash);
         // The scheme draws no line beyond the end.
@@ -136,10 +163,11 @@ impl Memory for Lines {
         if self.scheme.is_in(self.level, line, word, hash) {
             return Entered::Known;
         }
-        let before = (self.weight, self.weights.of(ones(line)));
+        let Sum { weights, weight, .. } = K::kept_mut(&mut self.sum);
+        let before = (*weight, weights.of(ones(line)));
         self.scheme.set_in(self.level, line, word, hash);
-        self.weight += self.weights.of(ones(line)) - before.1;
-        Entered::New { rate: Weights::rate(before.0, self.line_count()) }
+        *weight += weights.of(ones(line)) - before.1;
+        Entered::New { rate: Weights::rate(before.0, self.scheme.lines()) }
     }
 
     #[inline]
@@ -150,12 +178,16 @@ impl Memory for Lines {
     #[inline]
     fn prefetch(&self, hash: KeyHash) {
         let (line, _) = self.scheme.line_and_word(self.salt.apply(hash));
-        prefetch(&self.words, 8 * line);
+        prefetch(&self.words[..], 8 * line);
     }
 
-    fn turn(&mut self, salt: Salt) {
-        self.words.fill(0);
-        (self.salt, self.weight) = (salt, 0);
+    fn turn(&mut self, salt: Salt)
+    where
+        K: Writable,
+    {
+        self.words.fill(K::Word::of(0));
+        K::kept_mut(&mut self.sum).weight = 0;
+        self.salt = salt;
     }
 
     fn read_scheme(fields: &Fields) -> Result<InLines, FormatError> {
@@ -171,36 +203,64 @@ impl Memory for Lines {
 
     fn header(&self) -> Fields {
         let mut fields = Fields::new(FileKind::RecyclingBlocked);
-        fields.put_scheme(SchemeId::Blocked, self.bits(), self.probes());
+        fields.put_scheme(SchemeId::Blocked, self.scheme.law.bits(), self.scheme.probes());
         InLines::put_parameters(&mut fields, parameter::BLOCK_BITS);
         fields
     }
 
-    fn count_words(scheme: &InLines, _: &Policy<f64>) -> u64 {
+    fn phase_words(scheme: &InLines) -> u64 {
         scheme.law.bits() / 64
     }
 
-    fn from_words(scheme: InLines, words: Vec<u64>, policy: &Policy<f64>, recorded: Recorded) -> Result<Lines, FormatError> {
-        let words = AlignedWords::from_vec(words).ok_or(FormatError::Memory { bytes: scheme.law.bits() / 8 })?;
+    fn from_words(scheme: InLines, words: Phased<K::Words>, policy: &Policy<f64>, recorded: Recorded) -> Result<Lines<K>, FormatError>
+    where
+        K: Counted,
+    {
         // Was checked with the header.
-        let lines = Lines::empty(scheme, words, policy, recorded.salt);
+        let lines: Result<Lines<K>, BuildError> = Lines::empty(scheme, words.0, policy, recorded.salt);
         let mut lines = lines.map_err(|error| FormatError::Parameters { why: error.to_string() })?;
-        lines.weight = lines.lines().iter().map(|line| lines.weights.of(ones(line))).sum();
+        let Sum { weights, most_weight, .. } = K::kept(&lines.sum).clone();
+        let weight = lines.lines().iter().map(|line| weights.of(ones(line))).sum();
+        lines.sum = K::keep(Sum { weights, weight, most_weight });
         let most = recorded.items.saturating_mul(scheme.probes().into());
-        check_field("set bits", lines.ones(), Expected::Within(recorded.items, most))?;
-        if lines.is_over_limit(policy) {
-            let (rate, limit) = (lines.rate(), policy.sigma);
+        check_field("set bits", count_ones(&lines.words), Expected::Within(recorded.items, most))?;
+        if weight > most_weight {
+            let (rate, limit) = (Weights::rate(weight, scheme.lines()), policy.sigma);
             return Err(FormatError::Parameters { why: format!("the rate of its lines is {rate:e}, above the limit of {limit:e}") });
         }
         Ok(lines)
     }
 
+    fn unread(scheme: InLines, words: Phased<K::Words>, _: &Policy<f64>, recorded: Recorded) -> Lines<K>
+    where
+        K: Uncounted,
+    {
+        Lines { scheme, words: words.0, level: Level::detect(), salt: recorded.salt, sum: K::nothing() }
+    }
+
+    fn copied(&self) -> Lines<K>
+    where
+        K::Words: Clone,
+    {
+        Lines { words: self.words.clone(), sum: self.sum.clone(), ..*self }
+    }
+
+    fn into_parts(self) -> (InLines, Phased<K::Words>) {
+        (self.scheme, (self.words, None))
+    }
+
     fn words(&self) -> impl Iterator<Item = u64> {
-        self.words.iter().copied()
+        self.words.iter().map(|word| word.get())
     }
 
     fn word_count(&self) -> u64 {
-        self.bits() / 64
+        self.scheme.law.bits() / 64
+    }
+}
+
+impl<K: Backing> PartialEq for Lines<K> {
+    fn eq(&self, other: &Lines<K>) -> bool {
+        (self.scheme, self.salt) == (other.scheme, other.salt) && self.words[..] == other.words[..]
     }
 }
 
@@ -209,6 +269,6 @@ fn design(scheme: &InLines, policy: &Policy<f64>) -> Result<BlockedDesign, Build
 }
 
 #[inline]
-fn ones(line: &Line) -> usize {
-    line.iter().map(|word| word.count_ones() as usize).sum()
+fn ones<W: Word>(line: &Line<W>) -> usize {
+    count_ones(line) as usize
 }

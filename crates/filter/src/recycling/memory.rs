@@ -2,6 +2,8 @@
 
 use super::Policy;
 use super::salt::Salt;
+use crate::arch::AlignedWords;
+use crate::backing::{Backing, Counted, Uncounted, Writable};
 use crate::error::{BuildError, FormatError};
 use crate::format::{Fields, FileKind};
 use crate::hash::KeyHash;
@@ -13,13 +15,16 @@ use core::fmt::Debug;
 pub trait Layout {
     /// What says how full is full enough: [`sigma`](Policy::sigma).
     type Limit: Limit;
-    /// Where the bits are.
-    type Memory: Memory<Limit = Self::Limit>;
+    /// The phases.
+    type Memory<K: Backing>: Memory<K, Limit = Self::Limit, Scheme = Self::Scheme>;
+    /// How a hash becomes positions; known before there is memory for them.
+    type Scheme: 'static;
 }
 
 impl<S: FillScheme> Layout for S {
     type Limit = u64;
-    type Memory = super::halves::Halves<S>;
+    type Memory<K: Backing> = super::halves::Halves<S, K>;
+    type Scheme = S;
 }
 
 /// How full is full enough, and its number in files.
@@ -65,7 +70,7 @@ pub enum Entered {
 }
 
 /// Phases of bits: sets of keys, of which the chance that a fresh key passes is known exactly at any moment.
-pub trait Memory: Sized {
+pub trait Memory<K: Backing>: Sized + PartialEq {
     /// What says how full is full enough.
     type Limit: Limit;
     /// How a hash becomes positions; known before there is memory for them.
@@ -81,7 +86,9 @@ pub trait Memory: Sized {
     fn check(scheme: &Self::Scheme, policy: &Policy<Self::Limit>) -> Result<(), BuildError>;
 
     /// Empty phases, for a policy that was checked.
-    fn new(scheme: Self::Scheme, policy: &Policy<Self::Limit>, salt: Salt) -> Result<Self, BuildError>;
+    fn new(scheme: Self::Scheme, policy: &Policy<Self::Limit>, salt: Salt) -> Result<Self, BuildError>
+    where
+        K: Backing<Words = AlignedWords> + Counted;
 
     /// Number of bits m of a phase.
     fn bits(&self) -> u64;
@@ -93,25 +100,37 @@ pub trait Memory: Sized {
     fn name(&self) -> &'static str;
 
     /// Set bits of the active phase.
-    fn ones(&self) -> u64;
+    fn ones(&self) -> u64
+    where
+        K: Counted;
 
     /// Set bits of the frozen phase.
-    fn frozen_ones(&self) -> u64;
+    fn frozen_ones(&self) -> u64
+    where
+        K: Counted;
 
     /// The chance that a fresh key passes. Determined by the bits, and known without counting them.
-    fn rate(&self) -> f64;
+    fn rate(&self) -> f64
+    where
+        K: Counted;
 
     /// What [`rate`](Self::rate) is at most when an item is offered, before rounding.
     fn worst_rate(&self, policy: &Policy<Self::Limit>) -> f64;
 
     /// Whether the active phase is fuller than [`sigma`](Policy::sigma).
-    fn is_over_limit(&self, policy: &Policy<Self::Limit>) -> bool;
+    fn is_over_limit(&self, policy: &Policy<Self::Limit>) -> bool
+    where
+        K: Counted;
 
     /// Whether the active phase would be fuller than [`sigma`](Policy::sigma) with this item in it.
-    fn would_exceed(&self, hash: KeyHash, policy: &Policy<Self::Limit>) -> bool;
+    fn would_exceed(&self, hash: KeyHash, policy: &Policy<Self::Limit>) -> bool
+    where
+        K: Writable;
 
     /// Enters an item into the active phase, unless that knows it.
-    fn enter(&mut self, hash: KeyHash) -> Entered;
+    fn enter(&mut self, hash: KeyHash) -> Entered
+    where
+        K: Writable;
 
     /// Whether any phase knows the key.
     fn contains(&self, hash: KeyHash) -> bool;
@@ -120,15 +139,24 @@ pub trait Memory: Sized {
     fn prefetch(&self, hash: KeyHash);
 
     /// The positions that an item would set and that are to be unset again if it ends the phase, which it does if it `is_last`; none where such items stay, or cannot end it.
-    fn trigger_bits(&self, _hash: KeyHash, _policy: &Policy<Self::Limit>, _is_last: bool) -> Vec<u64> {
+    fn trigger_bits(&self, _hash: KeyHash, _policy: &Policy<Self::Limit>, _is_last: bool) -> Vec<u64>
+    where
+        K: Counted,
+    {
         Vec::new()
     }
 
     /// Unsets [these](Self::trigger_bits) positions of the active phase.
-    fn remove(&mut self, _trigger_bits: &[u64]) {}
+    fn remove(&mut self, _trigger_bits: &[u64])
+    where
+        K: Writable,
+    {
+    }
 
     /// The active phase becomes the frozen one, if there is one, and an empty one with this salt the active one.
-    fn turn(&mut self, salt: Salt);
+    fn turn(&mut self, salt: Salt)
+    where
+        K: Writable;
 
     /// The scheme that a header says.
     fn read_scheme(fields: &Fields) -> Result<Self::Scheme, FormatError>;
@@ -136,11 +164,31 @@ pub trait Memory: Sized {
     /// A header of its kind, with its scheme.
     fn header(&self) -> Fields;
 
-    /// Words of all phases in a file.
-    fn count_words(scheme: &Self::Scheme, policy: &Policy<Self::Limit>) -> u64;
+    /// Words of a phase in a file.
+    fn phase_words(scheme: &Self::Scheme) -> u64;
 
-    /// The phases of a file, held to what its header says of them.
-    fn from_words(scheme: Self::Scheme, words: Vec<u64>, policy: &Policy<Self::Limit>, recorded: Recorded) -> Result<Self, FormatError>;
+    /// The phases of a file, held to what its header says of them. `words` are the active one's, and the frozen one's if there are two phases.
+    fn from_words(
+        scheme: Self::Scheme,
+        words: Phased<K::Words>,
+        policy: &Policy<Self::Limit>,
+        recorded: Recorded,
+    ) -> Result<Self, FormatError>
+    where
+        K: Counted;
+
+    /// The phases of a file, of which none is looked at; `words` as above.
+    fn unread(scheme: Self::Scheme, words: Phased<K::Words>, policy: &Policy<Self::Limit>, recorded: Recorded) -> Self
+    where
+        K: Uncounted;
+
+    /// A copy.
+    fn copied(&self) -> Self
+    where
+        K::Words: Clone;
+
+    /// The scheme and the words.
+    fn into_parts(self) -> (Self::Scheme, Phased<K::Words>);
 
     /// The words of all phases.
     fn words(&self) -> impl Iterator<Item = u64>;
@@ -148,6 +196,9 @@ pub trait Memory: Sized {
     /// Their number.
     fn word_count(&self) -> u64;
 }
+
+/// Something of the active phase, and of the frozen one where there are two.
+pub(super) type Phased<T> = (T, Option<T>);
 
 /// What a file says of the phases besides their words.
 #[derive(Clone, Copy, Debug)]

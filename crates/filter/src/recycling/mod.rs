@@ -39,6 +39,7 @@ pub use lines::Blocked;
 pub use memory::Layout;
 pub use policy::{Phases, Policy, Seeds, Trigger, sigma_at_rate};
 
+use crate::backing::{Backing, Counted, Owned, View};
 use crate::error::BuildError;
 use crate::hash::{KeyHasher, PortableHasher, Seed};
 use crate::items::ItemCount;
@@ -69,11 +70,12 @@ use truebloom_math::{Error, Rate};
 ///
 /// `S` is the [scheme](crate::scheme): [`Standard`], or [`Classic`](crate::scheme::Classic) for distinct probes; or [`Blocked`], for one cache line a key
 /// ([`BlockedRecyclingFilter`]). `H` as for [`BloomFilter`](crate::BloomFilter).
-#[derive(Clone, PartialEq)]
-pub struct RecyclingFilter<H: KeyHasher = PortableHasher, S: Layout = Standard> {
+///
+/// `K` is where the bits are, as for [`FilterOf`](crate::FilterOf): [`view`](RecyclingFilter::view) makes one of bytes, which can be asked what it remembers.
+pub struct RecyclingFilter<H: KeyHasher = PortableHasher, S: Layout = Standard, K: Backing = Owned> {
     hasher: H,
     policy: Policy<S::Limit>,
-    memory: S::Memory,
+    memory: S::Memory<K>,
     clock: Clock,
     counts: Counts,
 }
@@ -135,7 +137,7 @@ impl RecyclingFilter {
     }
 }
 
-impl<H: KeyHasher, S: FillScheme> RecyclingFilter<H, S> {
+impl<H: KeyHasher, S: FillScheme, K: Backing> RecyclingFilter<H, S, K> {
     /// The model of this filter, with the laws of its long run: what it is by its bits, probes and [`Policy`], but for recycles by insertions or age, which come earlier. `None` for two phases
     /// that retain, of which no law is known.
     pub fn design(&self) -> Option<Design> {
@@ -159,12 +161,14 @@ impl<H: KeyHasher, S: Layout> RecyclingFilter<H, S> {
     /// # Errors
     /// As [`new`](Self::new), but for the random numbers.
     pub fn with_hasher(bits: u64, probes: u32, policy: Policy<S::Limit>, hasher: H) -> Result<RecyclingFilter<H, S>, BuildError> {
-        let scheme = S::Memory::scheme(bits, probes)?;
-        S::Memory::check(&scheme, &policy)?;
-        let memory = S::Memory::new(scheme, &policy, salt(&hasher, policy.seeds, 0))?;
+        let scheme = S::Memory::<Owned>::scheme(bits, probes)?;
+        S::Memory::<Owned>::check(&scheme, &policy)?;
+        let memory = S::Memory::<Owned>::new(scheme, &policy, salt(&hasher, policy.seeds, 0))?;
         Ok(RecyclingFilter { hasher, policy, memory, clock: Clock::default(), counts: Counts::default() })
     }
+}
 
+impl<H: KeyHasher, S: Layout, K: Backing> RecyclingFilter<H, S, K> {
     /// Number of bits m of a phase.
     pub fn bits(&self) -> u64 {
         self.memory.bits()
@@ -190,6 +194,13 @@ impl<H: KeyHasher, S: Layout> RecyclingFilter<H, S> {
         self.hasher.seed()
     }
 
+    /// The latest time that was passed in.
+    pub fn now(&self) -> Duration {
+        Duration::from_nanos(self.clock.now)
+    }
+}
+
+impl<H: KeyHasher, S: Layout, K: Counted> RecyclingFilter<H, S, K> {
     /// Set bits of the active phase; at most [`sigma`](Policy::sigma). Linear in the bits of a [`Blocked`] filter, which does not count them along.
     pub fn ones(&self) -> u64 {
         self.memory.ones()
@@ -199,12 +210,26 @@ impl<H: KeyHasher, S: Layout> RecyclingFilter<H, S> {
     pub fn frozen_ones(&self) -> u64 {
         self.memory.frozen_ones()
     }
+}
 
-    /// The latest time that was passed in.
-    pub fn now(&self) -> Duration {
-        Duration::from_nanos(self.clock.now)
+impl<H: KeyHasher + Clone, S: Layout, K: Backing> Clone for RecyclingFilter<H, S, K>
+where
+    K::Words: Clone,
+{
+    fn clone(&self) -> RecyclingFilter<H, S, K> {
+        RecyclingFilter { hasher: self.hasher.clone(), memory: self.memory.copied(), ..*self }
     }
 }
+
+impl<H: KeyHasher + PartialEq, S: Layout, K: Backing> PartialEq for RecyclingFilter<H, S, K> {
+    fn eq(&self, other: &RecyclingFilter<H, S, K>) -> bool {
+        let state = self.hasher == other.hasher && self.policy == other.policy && self.memory == other.memory;
+        state && self.clock == other.clock && self.counts == other.counts
+    }
+}
+
+/// A view of a recycling filter, in bytes that `B` holds.
+pub type RecyclingView<B, S = Standard> = RecyclingFilter<PortableHasher, S, View<B>>;
 
 /// A recycling filter that touches one cache line a key: see [`Blocked`].
 ///
@@ -225,7 +250,7 @@ fn salt(hasher: &impl KeyHasher, seeds: Seeds, cycle: u64) -> Salt {
     if seeds == Seeds::Kept { Salt::NONE } else { Salt::of_cycle(hasher.seed(), cycle) }
 }
 
-impl<H: KeyHasher, S: Layout> fmt::Debug for RecyclingFilter<H, S> {
+impl<H: KeyHasher, S: Layout, K: Backing> fmt::Debug for RecyclingFilter<H, S, K> {
     /// The parameters and counts, not the bits.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("RecyclingFilter")
@@ -234,8 +259,6 @@ impl<H: KeyHasher, S: Layout> fmt::Debug for RecyclingFilter<H, S> {
             .field("scheme", &self.memory.name())
             .field("hasher", &self.hasher.id())
             .field("policy", &self.policy)
-            .field("ones", &self.ones())
-            .field("frozen_ones", &self.frozen_ones())
             .field("clock", &self.clock)
             .field("counts", &self.counts)
             .finish_non_exhaustive()

@@ -3,6 +3,7 @@
 use super::memory::{Layout, Memory};
 use super::policy::nanoseconds;
 use super::{RecyclingFilter, salt};
+use crate::backing::Writable;
 use crate::hash::{KeyHash, KeyHasher};
 use core::time::Duration;
 
@@ -16,7 +17,7 @@ pub(super) struct Clock {
     pub(super) runs: bool,
 }
 
-impl<H: KeyHasher, S: Layout> RecyclingFilter<H, S> {
+impl<H: KeyHasher, S: Layout, K: Writable> RecyclingFilter<H, S, K> {
     /// Tells the time, and recycles if the active phase is too old by now; twice after a pause of two ages or more, because then both phases are.
     ///
     /// The clock is the caller's: the time since any moment that stays the same, also for a filter that is saved and opened again (the Unix epoch, for example). A clock that is

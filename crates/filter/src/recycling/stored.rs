@@ -1,11 +1,13 @@
 //! The file of a recycling filter: kinds 3, 4 and 8 of docs/FORMAT.md.
 
 use super::account::Counts;
-use super::memory::{Layout, Limit, Memory, Recorded};
+use super::memory::{Layout, Limit, Memory, Phased, Recorded};
 use super::recycle::Clock;
 use super::{Phases, Policy, RecyclingFilter, Seeds, Trigger, salt};
+use crate::arch::AlignedWords;
+use crate::backing::{Checked, Counted, InBytes, Owned, View};
 use crate::error::FormatError;
-use crate::format::{Fields, FileKind, Stored, at};
+use crate::format::{Fields, FileKind, HEADER_BYTES, Stored, Viewed, Written, at, check_payload};
 use crate::hash::PortableHasher;
 use alloc::string::ToString;
 use alloc::vec::Vec;
@@ -34,40 +36,65 @@ pub(super) mod parameter {
 }
 
 /// What a header of these kinds says.
-pub(crate) struct Header<M: Memory> {
+pub(crate) struct Header<S: Layout> {
     hasher: PortableHasher,
-    scheme: M::Scheme,
-    policy: Policy<M::Limit>,
+    scheme: S::Scheme,
+    policy: Policy<S::Limit>,
     clock: Clock,
     counts: Counts,
 }
 
-impl<S: Layout> Stored for RecyclingFilter<PortableHasher, S> {
-    const KINDS: &'static [FileKind] = S::Memory::KINDS;
+impl<S: Layout> Header<S> {
+    fn recorded(&self) -> Recorded {
+        let (counts, salt) = (&self.counts, |cycle| salt(&self.hasher, self.policy.seeds, cycle));
+        Recorded { salt: salt(counts.cycles), items: counts.items, frozen: counts.cycles.checked_sub(1).map(salt) }
+    }
 
-    type Header = Header<S::Memory>;
+    fn phase_words(&self) -> u64 {
+        S::Memory::<Owned>::phase_words(&self.scheme)
+    }
+
+    fn has_two(&self) -> bool {
+        self.policy.phases != Phases::One
+    }
+
+    /// The filter with all its words, held to each other.
+    fn counted<K: Counted>(self, words: Phased<K::Words>) -> Result<RecyclingFilter<PortableHasher, S, K>, FormatError> {
+        let recorded = self.recorded();
+        let Header { hasher, scheme, policy, clock, counts } = self;
+        let memory: S::Memory<K> = Memory::from_words(scheme, words, &policy, recorded)?;
+        Ok(RecyclingFilter { hasher, policy, memory, clock, counts })
+    }
+}
+
+impl<S: Layout> Stored for RecyclingFilter<PortableHasher, S> {
+    const KINDS: &'static [FileKind] = S::Memory::<Owned>::KINDS;
+
+    type Header = Header<S>;
 
     fn read_header(fields: &Fields, kind: FileKind) -> Result<Self::Header, FormatError> {
-        let scheme = S::Memory::read_scheme(fields)?;
+        let scheme = S::Memory::<Owned>::read_scheme(fields)?;
         let hasher = PortableHasher::new(fields.hasher()?, fields.seed());
         fields.check_zero(at::CAPACITY, at::RESERVED)?;
         let (policy, clock) = read_policy(fields, kind)?;
-        S::Memory::check(&scheme, &policy).map_err(|error| FormatError::Parameters { why: error.to_string() })?;
+        S::Memory::<Owned>::check(&scheme, &policy).map_err(|error| FormatError::Parameters { why: error.to_string() })?;
         Ok(Header { hasher, scheme, clock, counts: read_counts(fields, &policy)?, policy })
     }
 
     fn payload_bytes(header: &Self::Header) -> u64 {
-        8 * S::Memory::count_words(&header.scheme, &header.policy)
+        8 * header.phase_words() * if header.has_two() { 2 } else { 1 }
     }
 
-    fn assemble(header: Self::Header, words: Vec<u64>) -> Result<Self, FormatError> {
-        let Header { hasher, scheme, policy, clock, counts } = header;
-        let salt = |cycle| salt(&hasher, policy.seeds, cycle);
-        let recorded = Recorded { salt: salt(counts.cycles), items: counts.items, frozen: counts.cycles.checked_sub(1).map(salt) };
-        let memory = S::Memory::from_words(scheme, words, &policy, recorded)?;
-        Ok(RecyclingFilter { hasher, policy, memory, clock, counts })
+    fn assemble(header: Self::Header, mut words: Vec<u64>) -> Result<Self, FormatError> {
+        let bytes = 8 * header.phase_words();
+        let aligned = |words| AlignedWords::from_vec(words).ok_or(FormatError::Memory { bytes });
+        // Bounds the memory that is taken now to that of the second phase.
+        let frozen = header.has_two().then(|| words.split_off(header.phase_words() as usize));
+        header.counted((aligned(words)?, frozen.map(aligned).transpose()?))
     }
+}
 
+impl<S: Layout, K: Counted> Written for RecyclingFilter<PortableHasher, S, K> {
     fn fields(&self) -> Fields {
         let mut fields = self.memory.header();
         fields.put_hasher(self.hasher.hasher_id(), self.seed());
@@ -98,6 +125,37 @@ impl<S: Layout> Stored for RecyclingFilter<PortableHasher, S> {
 
     fn words(&self) -> impl Iterator<Item = u64> {
         self.memory.words()
+    }
+}
+
+impl<S: Layout, B: AsRef<[u8]> + Clone> Viewed<B> for RecyclingFilter<PortableHasher, S> {
+    type View = RecyclingFilter<PortableHasher, S, View<B>>;
+
+    fn over(header: Header<S>, bytes: B) -> Result<Self::View, FormatError> {
+        let length = 8 * header.phase_words() as usize;
+        let frozen = header.has_two().then(|| InBytes::new(bytes.clone(), HEADER_BYTES + length, length));
+        let recorded = header.recorded();
+        let Header { hasher, scheme, policy, clock, counts } = header;
+        let memory: S::Memory<View<B>> = Memory::unread(scheme, (InBytes::new(bytes, HEADER_BYTES, length), frozen), &policy, recorded);
+        Ok(RecyclingFilter { hasher, policy, memory, clock, counts })
+    }
+}
+
+impl<S: Layout, B: AsRef<[u8]>> RecyclingFilter<PortableHasher, S, View<B>> {
+    /// The same view with all its bytes read: held to their checksum, the set bits counted and held to the counts. So it has a rate of its own. Linear in the bits.
+    ///
+    /// # Errors
+    /// The bytes are damaged, or do not fit the header.
+    pub fn verify_bytes(self) -> Result<RecyclingFilter<PortableHasher, S, Checked<B>>, FormatError> {
+        let RecyclingFilter { hasher, policy, memory, clock, counts } = self;
+        let (scheme, words) = memory.into_parts();
+        check_payload(words.0.whole().0)?;
+        Header::<S> { hasher, scheme, policy, clock, counts }.counted(words)
+    }
+
+    /// The number of bytes of its file: where it ends in what it was viewed in.
+    pub fn encoded_bytes(&self) -> u64 {
+        HEADER_BYTES as u64 + 8 * self.memory.word_count()
     }
 }
 

@@ -3,6 +3,7 @@
 use super::stream::draw;
 use super::{Scheme, SchemeId, WordStream, digit};
 use crate::arch::{self, LINE_BITS, Level, Line};
+use crate::backing::Word;
 use crate::error::BuildError;
 use crate::hash::KeyHash;
 use alloc::boxed::Box;
@@ -112,14 +113,14 @@ impl InLines {
 
     /// Whether all positions of a key are set in its line. Lines beyond the end contain nothing; none is drawn.
     #[inline(always)]
-    pub(crate) fn contains(&self, level: Level, lines: &[Line], hash: KeyHash) -> bool {
+    pub(crate) fn contains<W: Word>(&self, level: Level, lines: &[Line<W>], hash: KeyHash) -> bool {
         let (line, word) = self.line_and_word(hash);
         lines.get(line as usize).is_some_and(|line| self.is_in(level, line, word, hash))
     }
 
     /// Whether all positions of a key are set in its line; with the first word of its positions.
     #[inline(always)]
-    pub(crate) fn is_in(&self, level: Level, line: &Line, word: u64, hash: KeyHash) -> bool {
+    pub(crate) fn is_in<W: Word>(&self, level: Level, line: &Line<W>, word: u64, hash: KeyHash) -> bool {
         // Most filters have no more probes than one word gives.
         if self.probes <= PROBES_A_WORD {
             return arch::contains(level, line, word, self.probes);
@@ -140,30 +141,35 @@ impl InLines {
 
     /// Whether all positions but those of the first word are set.
     #[inline(never)]
-    fn contains_later(&self, level: Level, line: &Line, hash: KeyHash) -> bool {
+    fn contains_later<W: Word>(&self, level: Level, line: &Line<W>, hash: KeyHash) -> bool {
         let mut words = self.later_words(hash);
         arch::all_set(|word, probes| arch::contains(level, line, word, probes), || words.next(), self.probes - PROBES_A_WORD)
     }
 
     /// Sets the positions of a key in its line, and says whether any was 0. Lines beyond the end take nothing; none is drawn.
     #[inline(always)]
-    pub(crate) fn set(&self, level: Level, lines: &mut [Line], hash: KeyHash) -> bool {
+    pub(crate) fn set<W: Word>(&self, level: Level, lines: &mut [Line<W>], hash: KeyHash) -> bool {
         let (line, word) = self.line_and_word(hash);
         lines.get_mut(line as usize).is_some_and(|line| self.set_in(level, line, word, hash))
     }
 
     /// Sets the positions of a key in its line, and says whether any was 0; with the first word of its positions.
     #[inline(always)]
-    pub(crate) fn set_in(&self, level: Level, line: &mut Line, word: u64, hash: KeyHash) -> bool {
+    pub(crate) fn set_in<W: Word>(&self, level: Level, line: &mut Line<W>, word: u64, hash: KeyHash) -> bool {
         let new = arch::set(level, line, word, self.probes.min(PROBES_A_WORD));
         if self.probes <= PROBES_A_WORD { new } else { new | self.set_later(level, line, hash) }
     }
 
     /// Sets all positions but those of the first word.
     #[inline(never)]
-    fn set_later(&self, level: Level, line: &mut Line, hash: KeyHash) -> bool {
+    fn set_later<W: Word>(&self, level: Level, line: &mut Line<W>, hash: KeyHash) -> bool {
         let mut words = self.later_words(hash);
-        arch::insert(|line, word, probes| arch::set(level, line, word, probes), line, || words.next(), self.probes - PROBES_A_WORD)
+        arch::insert(
+            |line: &mut Line<W>, word, probes| arch::set(level, line, word, probes),
+            line,
+            || words.next(),
+            self.probes - PROBES_A_WORD,
+        )
     }
 }
 

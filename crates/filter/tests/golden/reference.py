@@ -226,6 +226,29 @@ class Blocked(Filter):
         return bytes(header) + struct.pack("<Q", xxhash.xxh3_64_intdigest(bytes(header))) + self.payload
 
 
+def sealed(header):
+    """With the checksum of its first 248 bytes."""
+    return bytes(header[:248]) + struct.pack("<Q", xxhash.xxh3_64_intdigest(bytes(header[:248])))
+
+
+def pack(members):
+    """Kind 9, of filters that share everything but their keys."""
+    header = bytearray(members[0].encode()[:256])
+    header[10:12] = struct.pack("<H", 9)
+    header[16:20] = bytes(4)
+    header[48:64] = bytes(16)
+    header[104:120] = bytes(16)
+    family = struct.unpack("<Q", sealed(header)[248:])[0]
+    payload = b""
+    for member in members:
+        bits = bytes(member.payload)
+        kept = struct.pack("<QQQQQQQ", member.offered, member.changed, member.merged, 0, 0, 0, xxhash.xxh3_64_intdigest(bits))
+        payload += kept + struct.pack("<Q", xxhash.xxh3_64_intdigest(kept, seed=family)) + bits
+    header[128:136] = struct.pack("<Q", len(members))
+    header[104:120] = struct.pack("<QQ", len(payload), xxhash.xxh3_64_intdigest(payload))
+    return sealed(header) + payload
+
+
 P61 = (1 << 61) - 1
 
 
@@ -494,6 +517,13 @@ def main(folder):
         other.insert(key)
     merged.union(other)
     (folder / "v1-siphash-merged.tbl").write_bytes(merged.encode())
+    for made, name in (Filter, "pack"), (Blocked, "pack-blocked"):
+        members = [made(3, 1024 + 512 * (name != "pack"), 7, 100, (1, -2, 1)) for _ in range(3)]
+        for number, member in enumerate(members):
+            for key in keys(30 * number, 30 * number + 20):
+                member.insert(key)
+        members[2].union(members[1])
+        (folder / f"v1-{name}.tbl").write_bytes(pack(members))
     sketches(folder)
     (folder / "positions.txt").write_text("".join(f"{line}\n" for line in golden_positions()))
     recycling(folder)

@@ -17,7 +17,7 @@ pub fn patched(mut bytes: Vec<u8>, offset: usize, field: &[u8]) -> Vec<u8> {
 }
 
 /// Saved and opened after `at` items, of which `keys` differ, a filter goes on as if nothing had happened.
-pub fn goes_on<L: Layout<Memory: PartialEq> + PartialEq>(
+pub fn goes_on<L: Layout>(
     bits: u64,
     probes: u32,
     policy: Policy<L::Limit>,
@@ -43,7 +43,7 @@ pub fn goes_on<L: Layout<Memory: PartialEq> + PartialEq>(
 }
 
 /// A file is refused, or it is a filter that keeps its own rules; never a panic.
-pub fn does_no_harm<L: Layout<Memory: PartialEq> + PartialEq>(bytes: &[u8], start: u64) -> Result<(), TestCaseError> {
+pub fn does_no_harm<L: Layout>(bytes: &[u8], start: u64) -> Result<(), TestCaseError> {
     let Ok(mut filter) = decode_as::<L>(bytes) else { return Ok(()) };
     for key in start..start.saturating_add(300) {
         filter.check_and_insert_at(&key, Duration::from_nanos(key));
@@ -56,7 +56,7 @@ pub fn does_no_harm<L: Layout<Memory: PartialEq> + PartialEq>(bytes: &[u8], star
 }
 
 /// Every length that is too short or too long, and every bit that is turned.
-pub fn damage_is_found<L: Layout<Memory: PartialEq> + PartialEq>(bytes: &[u8]) {
+pub fn damage_is_found<L: Layout>(bytes: &[u8]) {
     let error = |bytes: &[u8]| decode_as::<L>(bytes).err();
     for length in 0..bytes.len() {
         assert!(matches!(error(&bytes[..length]), Some(FormatError::Truncated { .. })));

@@ -25,7 +25,7 @@ pub fn offer<S: Layout>(filter: &mut RecyclingFilter<PortableHasher, S>, range: 
     }
 }
 
-pub fn check_golden<S: Layout<Memory: PartialEq> + PartialEq>(name: &str, built: &RecyclingFilter<PortableHasher, S>) {
+pub fn check_golden<S: Layout>(name: &str, built: &RecyclingFilter<PortableHasher, S>) {
     let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/golden").join(name);
     let bytes = std::fs::read(&path).expect("a golden file");
     assert_eq!(built.to_bytes().as_deref(), Ok(&bytes[..]), "{name} is built otherwise than by the reference");
@@ -63,7 +63,7 @@ fn decode(bytes: &[u8]) -> Result<RecyclingFilter, FormatError> {
 }
 
 /// The same from a stream.
-pub fn decode_as<S: Layout<Memory: PartialEq> + PartialEq>(bytes: &[u8]) -> Result<RecyclingFilter<PortableHasher, S>, FormatError> {
+pub fn decode_as<S: Layout>(bytes: &[u8]) -> Result<RecyclingFilter<PortableHasher, S>, FormatError> {
     let from_bytes = RecyclingFilter::from_bytes(bytes);
     match (RecyclingFilter::read_from(bytes), &from_bytes) {
         (Ok(read), Ok(decoded)) => assert_eq!(&read, decoded),

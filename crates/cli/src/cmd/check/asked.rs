@@ -3,9 +3,10 @@
 use super::Args;
 use crate::failure::Failure;
 use crate::filters;
+use crate::held::{self, Looked, Viewed};
 use crate::records::{Answers, Batch, Extraction, is_filter};
 use std::path::{Path, PathBuf};
-use truebloom::{AnyFilter, Filter, PortableHasher};
+use truebloom::PortableHasher;
 
 /// How the answers of several filters become one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -20,7 +21,7 @@ pub(super) enum Together {
 
 /// Filters with their names.
 pub(super) struct Asked {
-    pub(super) filters: Vec<(PathBuf, AnyFilter)>,
+    pub(super) filters: Vec<(PathBuf, Viewed)>,
     /// Filters with the same hasher, so that keys are hashed once for all of them.
     families: Vec<(PortableHasher, Vec<usize>)>,
     pub(super) together: Option<Together>,
@@ -33,7 +34,7 @@ impl Asked {
         let together = [(args.any, Together::Any), (args.all, Together::All), (args.each, Together::Each)];
         let together = together.into_iter().find(|(asked, _)| *asked).map(|(_, together)| together);
         let more = args.inputs.iter().take_while(|input| is_filter(input)).count();
-        let first = filters::open_for(&args.filter, &args.inputs)?;
+        let first = filters::open_for(&args.filter, &args.inputs, held::view)?;
         let (more, inputs) = args.inputs.split_at(if together.is_some() { more } else { 0 });
         if let Some(filter) = inputs.iter().find(|input| is_filter(input)) {
             return Err(Failure::at(
@@ -48,12 +49,12 @@ impl Asked {
         let mut asked = Asked { filters: Vec::new(), families: Vec::new(), together, invert: args.invert_match };
         asked.add(&args.filter, first);
         for path in more {
-            asked.add(path, filters::open(path)?);
+            asked.add(path, held::view(path)?);
         }
         Ok((asked, inputs))
     }
 
-    fn add(&mut self, path: &Path, filter: AnyFilter) {
+    fn add(&mut self, path: &Path, filter: Viewed) {
         let (hasher, index) = (*filter.hasher(), self.filters.len());
         match self.families.iter_mut().find(|(other, _)| *other == hasher) {
             Some((_, family)) => family.push(index),
@@ -112,14 +113,16 @@ impl Asked {
     }
 
     /// At most the rate at which a key that should not be found is found, now; whether it is that rate, not only a bound.
-    pub(super) fn rate(&self) -> (f64, bool) {
-        let rates = self.filters.iter().map(|(_, filter)| filter.fpr());
-        match self.filters.as_slice() {
-            [(_, only)] if only.fill_tells_rate() => (only.fpr().value, true),
+    /// Reads all bits once.
+    pub(super) fn rate(&self) -> Result<(f64, bool), Failure> {
+        let filters = self.filters.iter().map(|(path, filter)| held::look_closer(path, filter)).collect::<Result<Vec<Looked>, _>>()?;
+        let rates = filters.iter().map(Looked::fpr);
+        Ok(match filters.as_slice() {
+            [only] if only.fill_tells_rate() => (only.fpr().value, true),
             // A key that one of them holds may be in another by chance alone.
             _ if self.together == Some(Together::All) => (rates.fold(0.0, |most, rate| rate.upper.max(most)), false),
             _ => (rates.map(|rate| rate.upper).sum::<f64>().min(1.0), false),
-        }
+        })
     }
 }
 

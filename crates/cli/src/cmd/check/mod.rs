@@ -120,7 +120,9 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
             return Ok(ExitCode::SUCCESS);
         }
     }
-    let report = report(args, &asked, &record_args, &records, &selection);
+    // What may be wrong takes a look at all bits.
+    let is_told = args.json || args.report.is_asked();
+    let report = if is_told { report(args, &asked, &record_args, &records, &selection)? } else { Report::new("check") };
     if args.json && !args.count {
         selection.finish(report.fields())?;
     } else {
@@ -141,11 +143,17 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
 }
 
 /// What was read, selected, and may be wrong.
-fn report<W: Write>(args: &Args, asked: &Asked, record_args: &RecordArgs, records: &Records, selection: &Selection<'_, W>) -> Report {
+fn report<W: Write>(
+    args: &Args,
+    asked: &Asked,
+    record_args: &RecordArgs,
+    records: &Records,
+    selection: &Selection<'_, W>,
+) -> Result<Report, Failure> {
     let mut report = Report::new("check");
     let (lines, selected) = (records.read(), selection.selected);
     report.field("lines", lines).field("selected", selected).field("inverted", args.invert_match);
-    let (rate, is_exact) = asked.rate();
+    let (rate, is_exact) = asked.rate()?;
     // By each filter, -v selects what is not in all of them, which says nothing of what is in any.
     if !(args.each && args.invert_match) {
         let found = if args.invert_match { lines - selected } else { selected };
@@ -162,7 +170,7 @@ fn report<W: Write>(args: &Args, asked: &Asked, record_args: &RecordArgs, record
         report.field("filters", each);
     }
     records.add_shortfall(&mut report);
-    report
+    Ok(report)
 }
 
 fn print_counts(args: &Args, asked: &Asked, report: &Report, selected: u64, by_each: &[u64]) -> Result<(), Failure> {

@@ -10,7 +10,7 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use truebloom::file::open_regular;
-use truebloom::{AnyFilter, FileError, FileHeader, FileKind, Filter, FormatError, ReadError};
+use truebloom::{AnyFilter, FileError, FileHeader, FileKind, FormatError, ReadError};
 
 const EXAMPLES: &str = "\
 Example:

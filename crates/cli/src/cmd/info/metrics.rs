@@ -1,11 +1,11 @@
 //! Filters as metrics, in the text format of Prometheus.
 
+use crate::held::Looked;
 use std::fmt::Write;
 use std::path::PathBuf;
-use truebloom::{AnyFilter, Filter};
 
 /// A number of a filter, with what it is; nothing where it has none.
-type Metric = (&'static str, &'static str, fn(&AnyFilter) -> Option<f64>);
+type Metric = (&'static str, &'static str, fn(&Looked) -> Option<f64>);
 
 const METRICS: [Metric; 7] = [
     ("truebloom_fill_ratio", "Share of the bits that are set.", |filter| Some(filter.ones() as f64 / filter.bits() as f64)),
@@ -20,7 +20,7 @@ const METRICS: [Metric; 7] = [
 ];
 
 /// All numbers of all filters: each metric once, with a line a filter.
-pub(super) fn text(filters: &[(PathBuf, AnyFilter)]) -> String {
+pub(super) fn text(filters: &[(PathBuf, Looked)]) -> String {
     let mut text = String::new();
     for (name, help, of) in METRICS {
         let values: Vec<(String, f64)> =

@@ -5,6 +5,7 @@ mod other;
 
 use crate::failure::Failure;
 use crate::filters;
+use crate::held::{self, Looked};
 use crate::records::{Extraction, is_stdin};
 use crate::report::Format;
 use crate::report::{FormatArgs, Report, bytes, count, fpr as fpr_text, fpr_value, plural, rate_up, rate_value, significant};
@@ -12,7 +13,7 @@ use serde_json::{Value, json};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
-use truebloom::{AnyFilter, FileError, FileKind, Filter, FormatError, ReadError};
+use truebloom::{AnyFilter, Counted, FileError, FileKind, FormatError};
 use truebloom_math::occupancy::Occupancy;
 
 const EXAMPLES: &str = "\
@@ -72,31 +73,20 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
 }
 
 /// A filter from a file, or from standard input.
-fn open(path: &Path) -> Result<AnyFilter, Failure> {
-    if !is_stdin(path) {
-        return filters::open(path);
-    }
-    crate::output::check_stdin().map_err(|error| Failure::new(format_args!("standard input: {error}")))?;
-    AnyFilter::read_from(std::io::stdin().lock()).map_err(|error| match error {
-        ReadError::Format(cause) => Failure::from(FileError::Format { path: "standard input".into(), cause }),
-        ReadError::Io(cause) => Failure::new(format_args!("cannot read standard input: {cause}")),
-        other => Failure::new(other),
-    })
+fn open(path: &Path) -> Result<Looked, FileError> {
+    if is_stdin(path) { held::look_at_stdin() } else { held::look(path) }
 }
 
 /// What there is to say of a file of any kind.
 fn describe(path: &Path) -> Result<Report, Failure> {
-    if is_stdin(path) {
-        return report(&open(path)?);
-    }
-    match AnyFilter::open(path) {
+    match open(path) {
         Ok(filter) => report(&filter),
-        Err(FileError::Format { cause: FormatError::Kind { found }, .. }) => other::report(path, found),
+        Err(FileError::Format { cause: FormatError::Kind { found }, .. }) if !is_stdin(path) => other::report(path, found),
         Err(error) => Err(Failure::from(error)),
     }
 }
 
-fn report(filter: &AnyFilter) -> Result<Report, Failure> {
+fn report(filter: &Looked) -> Result<Report, Failure> {
     let mut report = Report::new("info");
     let size = filters::bytes(filter);
     let ones = filter.ones();
@@ -177,7 +167,7 @@ fn report(filter: &AnyFilter) -> Result<Report, Failure> {
 }
 
 /// This filter's rate, as far as its fill tells it.
-pub(crate) fn rate_now(filter: &AnyFilter) -> Result<String, Failure> {
+pub(crate) fn rate_now(filter: &AnyFilter<impl Counted>) -> Result<String, Failure> {
     let now = filter.fpr();
     if filter.fill_tells_rate() {
         return Ok(fpr_text(&now, 6));
@@ -187,7 +177,7 @@ pub(crate) fn rate_now(filter: &AnyFilter) -> Result<String, Failure> {
 
 /// Where the fill of this filter lies among those of all filters with as many items as it was offered keys; nothing where its items are only
 /// bounds, and for other schemes, whose fills have another law.
-pub(crate) fn add_place(report: &mut Report, filter: &AnyFilter) {
+pub(crate) fn add_place(report: &mut Report, filter: &AnyFilter<impl Counted>) {
     // Fewer items than offers are proof of repeats.
     // More of them than offers, of keys that were withheld.
     let other = filter.verification().is_ok_and(|found| found.items().1 < filter.offered() || found.has_withheld_keys());

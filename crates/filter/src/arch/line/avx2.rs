@@ -1,6 +1,7 @@
 //! All positions of a word at once, a 32-bit lane each: the line is two registers, a permutation fetches from each, and the position's top bit chooses.
 
 use super::{Asked, Line, SHIFTS, each_key};
+use crate::backing::Word;
 use core::arch::x86_64::{
     __m256i, _mm256_and_si256, _mm256_blendv_ps, _mm256_castps_si256, _mm256_castsi256_ps, _mm256_loadu_si256, _mm256_permutevar8x32_epi32,
     _mm256_set1_epi32, _mm256_set1_epi64x, _mm256_shuffle_ps, _mm256_slli_epi32, _mm256_sllv_epi32, _mm256_srli_epi32, _mm256_srlv_epi64,
@@ -10,11 +11,13 @@ use core::arch::x86_64::{
 /// # Safety
 /// The processor has AVX2.
 #[inline(always)]
-unsafe fn has(line: &Line, word: u64, probes: u32) -> bool {
+unsafe fn has<W: Word>(line: &Line<W>, word: u64, probes: u32) -> bool {
+    const { assert!(size_of::<Line<W>>() == 64) };
     let shifts = &SHIFTS[(probes & 7) as usize];
     // SAFETY: line and shifts are two registers long each, the loads need no alignment, and the processor has the instructions.
     unsafe {
-        let load = |words: &Line, half: usize| -> __m256i { _mm256_loadu_si256(words.as_ptr().add(4 * half).cast()) };
+        let load = |words: *const __m256i, half: usize| -> __m256i { _mm256_loadu_si256(words.add(half)) };
+        let (line, shifts): (*const __m256i, *const __m256i) = (line.as_ptr().cast(), shifts.as_ptr().cast());
         let word = _mm256_set1_epi64x(word as i64);
         let (low, high) = (_mm256_srlv_epi64(word, load(shifts, 0)), _mm256_srlv_epi64(word, load(shifts, 1)));
         // The low halves of all eight lanes; their order does not matter.
@@ -32,7 +35,7 @@ unsafe fn has(line: &Line, word: u64, probes: u32) -> bool {
 /// # Safety
 /// The processor has AVX2.
 #[target_feature(enable = "avx2")]
-pub(super) unsafe fn contains(line: &Line, word: u64, probes: u32) -> bool {
+pub(super) unsafe fn contains<W: Word>(line: &Line<W>, word: u64, probes: u32) -> bool {
     // SAFETY: as the caller promised.
     unsafe { has(line, word, probes) }
 }
@@ -40,8 +43,8 @@ pub(super) unsafe fn contains(line: &Line, word: u64, probes: u32) -> bool {
 /// # Safety
 /// The processor has AVX2.
 #[target_feature(enable = "avx2")]
-pub(super) unsafe fn contains_group(lines: &[Line], asked: Asked<'_>, probes: u32) -> u32 {
+pub(super) unsafe fn contains_group<W: Word>(lines: &[Line<W>], asked: Asked<'_>, probes: u32) -> u32 {
     // SAFETY: as the caller promised.
-    let has = |line: &Line, word, probes| unsafe { has(line, word, probes) };
+    let has = |line: &Line<W>, word, probes| unsafe { has(line, word, probes) };
     each_key(has, lines, asked, probes)
 }

@@ -1,6 +1,7 @@
 //! All positions of a word at once, a 64-bit lane each: the line is one register, and one permutation fetches from it.
 
 use super::{Asked, Line, SHIFTS, each_key, set_each_key};
+use crate::backing::Word;
 use crate::scheme::PROBES_A_WORD;
 use core::arch::x86_64::{
     __m512i, _mm512_and_epi64, _mm512_andnot_epi64, _mm512_cmpeq_epi64_mask, _mm512_loadu_epi64, _mm512_mask_or_epi64, _mm512_or_epi64,
@@ -11,9 +12,10 @@ use core::arch::x86_64::{
 /// # Safety
 /// The processor has AVX-512 F.
 #[inline(always)]
-unsafe fn has(line: &Line, word: u64, probes: u32) -> bool {
+unsafe fn has<W: Word>(line: &Line<W>, word: u64, probes: u32) -> bool {
+    const { assert!(size_of::<Line<W>>() == 64) };
     let shifts = &SHIFTS[(probes & 7) as usize];
-    // SAFETY: both are eight words long, the loads need no alignment, and the processor has the instructions.
+    // SAFETY: both are eight words of eight bytes long, the loads need no alignment, and the processor has the instructions.
     unsafe {
         let (line, shifts): (__m512i, __m512i) = (_mm512_loadu_epi64(line.as_ptr().cast()), _mm512_loadu_epi64(shifts.as_ptr().cast()));
         // The position is in the low nine bits of its lane. What is above does not count: a rotation looks at six bits, a permutation at three.
@@ -27,9 +29,10 @@ unsafe fn has(line: &Line, word: u64, probes: u32) -> bool {
 /// # Safety
 /// The processor has AVX-512 F.
 #[inline(always)]
-unsafe fn set_positions(line: &mut Line, word: u64, probes: u32) -> bool {
+unsafe fn set_positions<W: Word>(line: &mut Line<W>, word: u64, probes: u32) -> bool {
+    const { assert!(size_of::<Line<W>>() == 64) };
     let shifts = &SHIFTS[(probes & 7) as usize];
-    // SAFETY: both are eight words long, loads and stores need no alignment, and the processor has the instructions.
+    // SAFETY: both are eight words of eight bytes long, loads and stores need no alignment, and the processor has the instructions.
     unsafe {
         let shifts: __m512i = _mm512_loadu_epi64(shifts.as_ptr().cast());
         let positions = _mm512_srlv_epi64(_mm512_set1_epi64(word as i64), shifts);
@@ -53,7 +56,7 @@ unsafe fn set_positions(line: &mut Line, word: u64, probes: u32) -> bool {
 /// # Safety
 /// The processor has AVX-512 F.
 #[target_feature(enable = "avx512f")]
-pub(super) unsafe fn set(line: &mut Line, word: u64, probes: u32) -> bool {
+pub(super) unsafe fn set<W: Word>(line: &mut Line<W>, word: u64, probes: u32) -> bool {
     // SAFETY: as the caller promised.
     unsafe { set_positions(line, word, probes) }
 }
@@ -61,16 +64,16 @@ pub(super) unsafe fn set(line: &mut Line, word: u64, probes: u32) -> bool {
 /// # Safety
 /// The processor has AVX-512 F.
 #[target_feature(enable = "avx512f")]
-pub(super) unsafe fn insert_group(lines: &mut [Line], asked: Asked<'_>, probes: u32) -> u32 {
+pub(super) unsafe fn insert_group<W: Word>(lines: &mut [Line<W>], asked: Asked<'_>, probes: u32) -> u32 {
     // SAFETY: as the caller promised.
-    let set = |line: &mut Line, word, probes| unsafe { set_positions(line, word, probes) };
+    let set = |line: &mut Line<W>, word, probes| unsafe { set_positions(line, word, probes) };
     set_each_key(set, lines, asked, probes)
 }
 
 /// # Safety
 /// The processor has AVX-512 F.
 #[target_feature(enable = "avx512f")]
-pub(super) unsafe fn contains(line: &Line, word: u64, probes: u32) -> bool {
+pub(super) unsafe fn contains<W: Word>(line: &Line<W>, word: u64, probes: u32) -> bool {
     // SAFETY: as the caller promised.
     unsafe { has(line, word, probes) }
 }
@@ -78,8 +81,8 @@ pub(super) unsafe fn contains(line: &Line, word: u64, probes: u32) -> bool {
 /// # Safety
 /// The processor has AVX-512 F.
 #[target_feature(enable = "avx512f")]
-pub(super) unsafe fn contains_group(lines: &[Line], asked: Asked<'_>, probes: u32) -> u32 {
+pub(super) unsafe fn contains_group<W: Word>(lines: &[Line<W>], asked: Asked<'_>, probes: u32) -> u32 {
     // SAFETY: as the caller promised.
-    let has = |line: &Line, word, probes| unsafe { has(line, word, probes) };
+    let has = |line: &Line<W>, word, probes| unsafe { has(line, word, probes) };
     each_key(has, lines, asked, probes)
 }

@@ -10,13 +10,14 @@ mod avx512;
 mod scalar;
 
 use super::{Lanes, prefetch};
+use crate::backing::Word;
 use crate::scheme::PROBES_A_WORD;
 
 /// Bits of a line.
 pub(crate) const LINE_BITS: u64 = 512;
 
 /// A cache line; bit i is bit i mod 64 of word i / 64.
-pub(crate) type Line = [u64; 8];
+pub(crate) type Line<W = u64> = [W; 8];
 
 /// Where each lane of a kernel finds its position in a word, for each number of probes that the word gives. Lanes without a probe repeat the first.
 #[cfg(all(target_arch = "x86_64", feature = "simd"))]
@@ -69,7 +70,7 @@ fn has_avx512() -> bool {
 
 /// Whether the first `probes` positions of a word, at most seven, are all set.
 #[inline(always)]
-pub(crate) fn contains(level: Level, line: &Line, word: u64, probes: u32) -> bool {
+pub(crate) fn contains<W: Word>(level: Level, line: &Line<W>, word: u64, probes: u32) -> bool {
     match level {
         Level::Scalar => scalar::contains(line, word, probes),
         // SAFETY: `Level::detect` makes these values only on processors that have the instructions.
@@ -96,7 +97,7 @@ pub(crate) struct Asked<'a> {
 
 /// Of a group of keys, those that are contained, a bit each.
 #[inline]
-pub(crate) fn contains_group(level: Level, lines: &[Line], asked: Asked<'_>, probes: u32) -> u32 {
+pub(crate) fn contains_group<W: Word>(level: Level, lines: &[Line<W>], asked: Asked<'_>, probes: u32) -> u32 {
     match level {
         Level::Scalar => each_key(scalar::has, lines, asked, probes),
         // SAFETY: `Level::detect` makes these values only on processors that have the instructions.
@@ -110,7 +111,7 @@ pub(crate) fn contains_group(level: Level, lines: &[Line], asked: Asked<'_>, pro
 
 /// Sets the first `probes` positions of a word, at most seven, and says whether any was 0.
 #[inline(always)]
-pub(crate) fn set(level: Level, line: &mut Line, word: u64, probes: u32) -> bool {
+pub(crate) fn set<W: Word>(level: Level, line: &mut Line<W>, word: u64, probes: u32) -> bool {
     match level {
         // SAFETY: `Level::detect` makes this value only on processors that have the instructions.
         #[cfg(all(target_arch = "x86_64", feature = "simd"))]
@@ -122,7 +123,7 @@ pub(crate) fn set(level: Level, line: &mut Line, word: u64, probes: u32) -> bool
 
 /// Inserts a group of keys in order, and says which were new, a bit each.
 #[inline]
-pub(crate) fn insert_group(level: Level, lines: &mut [Line], asked: Asked<'_>, probes: u32) -> u32 {
+pub(crate) fn insert_group<W: Word>(level: Level, lines: &mut [Line<W>], asked: Asked<'_>, probes: u32) -> u32 {
     match level {
         // SAFETY: as above.
         #[cfg(all(target_arch = "x86_64", feature = "simd"))]
@@ -133,7 +134,7 @@ pub(crate) fn insert_group(level: Level, lines: &mut [Line], asked: Asked<'_>, p
 
 /// Sets the next `probes` positions of the words that `next` gives, and says whether any was 0.
 #[inline(always)]
-pub(crate) fn insert(set: impl Fn(&mut Line, u64, u32) -> bool, line: &mut Line, mut next: impl FnMut() -> u64, mut probes: u32) -> bool {
+pub(crate) fn insert<L>(set: impl Fn(&mut L, u64, u32) -> bool, line: &mut L, mut next: impl FnMut() -> u64, mut probes: u32) -> bool {
     let mut new = false;
     while probes > 0 {
         let now = probes.min(PROBES_A_WORD);
@@ -160,7 +161,7 @@ pub(crate) fn all_set(has: impl Fn(u64, u32) -> bool, mut next: impl FnMut() -> 
 
 /// Lines beyond the end contain nothing; no scheme draws one. `has` is inlined, so that this becomes part of the function that has the instructions for it.
 #[inline(always)]
-fn each_key(has: impl Fn(&Line, u64, u32) -> bool + Copy, lines: &[Line], asked: Asked<'_>, probes: u32) -> u32 {
+fn each_key<W: Word>(has: impl Fn(&Line<W>, u64, u32) -> bool + Copy, lines: &[Line<W>], asked: Asked<'_>, probes: u32) -> u32 {
     let Some((first, more)) = asked.words.split_first() else { return 0 };
     let now = probes.min(PROBES_A_WORD);
     let mut contained = 0;
@@ -194,7 +195,7 @@ fn each_key(has: impl Fn(&Line, u64, u32) -> bool + Copy, lines: &[Line], asked:
 
 /// Lines beyond the end take nothing; no scheme draws one.
 #[inline(always)]
-fn set_each_key(set: impl Fn(&mut Line, u64, u32) -> bool + Copy, lines: &mut [Line], asked: Asked<'_>, probes: u32) -> u32 {
+fn set_each_key<W: Word>(set: impl Fn(&mut Line<W>, u64, u32) -> bool + Copy, lines: &mut [Line<W>], asked: Asked<'_>, probes: u32) -> u32 {
     let mut inserted = 0;
     for (lane, (number, ahead)) in asked.lines.iter().zip(asked.ahead).enumerate().take(asked.count) {
         prefetch(lines.as_flattened(), ahead.wrapping_mul(8));

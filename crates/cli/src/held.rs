@@ -1,0 +1,93 @@
+//! Filters that are only looked at: small files are read, large ones are mapped.
+#![allow(unsafe_code, reason = "to map a file is to promise that it does not change")]
+
+use std::io::{self, Read};
+use std::path::Path;
+use std::sync::Arc;
+use truebloom::file::{Mapped, open_regular};
+use truebloom::{AnyFilter, Checked, FileError, FormatError, View};
+
+/// From so many bytes on a file is mapped: below, reading it takes no longer than a map of it, and a file that changes meanwhile does no harm.
+const MAPPED_FROM: u64 = 64 << 20;
+
+/// The bytes of a file.
+#[derive(Clone)]
+pub(crate) enum Held {
+    Read(Arc<Vec<u8>>),
+    Mapped(Arc<Mapped>),
+}
+
+impl AsRef<[u8]> for Held {
+    #[inline(always)]
+    fn as_ref(&self) -> &[u8] {
+        match self {
+            Held::Read(bytes) => bytes,
+            Held::Mapped(bytes) => bytes.as_ref().as_ref(),
+        }
+    }
+}
+
+/// A filter of which the header was looked at.
+pub(crate) type Viewed = AnyFilter<View<Held>>;
+
+/// A filter of which all bytes were looked at.
+pub(crate) type Looked = AnyFilter<Checked<Held>>;
+
+impl Held {
+    pub(crate) fn open(path: &Path) -> Result<Held, FileError> {
+        read_or_map(path).map_err(|cause| FileError::Read { path: path.to_owned(), cause })
+    }
+
+    /// Whether the file is large, so that it is read only where it must be.
+    pub(crate) fn is_mapped(&self) -> bool {
+        matches!(self, Held::Mapped(_))
+    }
+}
+
+fn read_or_map(path: &Path) -> io::Result<Held> {
+    let mut file = open_regular(path)?;
+    if file.metadata()?.len() >= MAPPED_FROM {
+        // SAFETY: this program replaces files whole and never writes into one. Whoever changes or truncates a filter in place while a command looks at it gets answers for what was written,
+        // or ends the command by SIGBUS; `docs/CLI.md` says so.
+        if let Ok(bytes) = unsafe { Mapped::open(path) } {
+            return Ok(Held::Mapped(Arc::new(bytes)));
+        }
+        // Some file systems map nothing.
+    }
+    let mut bytes = Vec::new();
+    file.read_to_end(&mut bytes)?;
+    Ok(Held::Read(Arc::new(bytes)))
+}
+
+/// The filter in a file, all of it read and checked.
+pub(crate) fn look(path: &Path) -> Result<Looked, FileError> {
+    AnyFilter::view(Held::open(path)?).and_then(Viewed::verify_bytes).map_err(|cause| format_error(path, cause))
+}
+
+/// The same filter, all of it read and checked.
+pub(crate) fn look_closer(path: &Path, filter: &Viewed) -> Result<Looked, FileError> {
+    filter.clone().verify_bytes().map_err(|cause| format_error(path, cause))
+}
+
+/// The filter on standard input, all of it read and checked.
+pub(crate) fn look_at_stdin() -> Result<Looked, FileError> {
+    let name = Path::new("standard input");
+    let mut bytes = Vec::new();
+    let read = crate::output::check_stdin().and_then(|()| io::stdin().lock().read_to_end(&mut bytes));
+    read.map_err(|cause| FileError::Read { path: name.to_owned(), cause })?;
+    AnyFilter::view(Held::Read(Arc::new(bytes))).and_then(Viewed::verify_bytes).map_err(|cause| format_error(name, cause))
+}
+
+/// The filter in a file: a small one checked, a large one as its header says.
+pub(crate) fn view(path: &Path) -> Result<Viewed, FileError> {
+    let bytes = Held::open(path)?;
+    if !bytes.is_mapped() {
+        let checked = AnyFilter::view(bytes.as_ref()).and_then(AnyFilter::<View<&[u8]>>::verify_bytes).map(drop);
+        checked.map_err(|cause| format_error(path, cause))?;
+    }
+    AnyFilter::view(bytes).map_err(|cause| format_error(path, cause))
+}
+
+pub(crate) fn format_error(path: &Path, cause: FormatError) -> FileError {
+    FileError::Format { path: path.to_owned(), cause }
+}

@@ -1,0 +1,54 @@
+//! The filters of an LSM store's tables, looked at in one mapped file: `cargo run --release -p truebloom --features mmap --example tables`.
+//!
+//! A store of sorted tables asks the filter of each table before it reads the table. All filters have one plan and one seed, so a key is hashed once; the file is mapped, so opening 10,000 filters reads nothing.
+#![allow(unsafe_code, reason = "to map a file is to promise that nobody writes to it")]
+use std::time::Instant;
+use truebloom::{BloomFilter, Pack};
+
+const TABLES: u64 = 10_000;
+const KEYS: u64 = 5_000;
+
+/// The keys of a table.
+fn keys(table: u64) -> impl Iterator<Item = u64> {
+    (0..KEYS).map(move |key| key * TABLES + table)
+}
+
+fn main() -> Result<(), Box<dyn std::error::Error>> {
+    let folder = tempfile::tempdir()?;
+    let path = folder.path().join("filters.tbl");
+
+    // Written with the tables.
+    let start = Instant::now();
+    let mut filter = BloomFilter::new(KEYS, 0.01)?;
+    let mut pack = Pack::of(&filter);
+    for table in 0..TABLES {
+        filter.clear();
+        filter.extend(keys(table));
+        pack.push(&filter)?;
+    }
+    pack.save(&path)?;
+    println!("built and saved in {:.2?}: {} bytes", start.elapsed(), pack.encoded_bytes());
+    drop(pack);
+
+    // Opened with the store.
+    let start = Instant::now();
+    // SAFETY: the file is the store's own, and replaced whole when it changes.
+    let pack = unsafe { <Pack>::map(&path) }?;
+    println!("opened in {:.2?}", start.elapsed());
+    let tables = pack.iter().collect::<Result<Vec<_>, _>>()?;
+    println!("all tables' filters made in {:.2?}, {} bytes each", start.elapsed(), size_of_val(&tables[0]));
+
+    // Asked for keys: each is in one table.
+    let start = Instant::now();
+    let asked = 1_000u64;
+    let mut read = 0;
+    for key in (0..asked).map(|number| number * 49_999) {
+        let hash = pack.hash(&key);
+        let candidates = tables.iter().filter(|table| table.contains_hash(hash)).count() as u64;
+        assert!(tables[(key % TABLES) as usize].contains_hash(hash), "no table that holds a key is missed");
+        read += candidates - 1;
+    }
+    let time = start.elapsed() / (asked * TABLES) as u32;
+    println!("{time:.0?} a question; {:.4} of the tables would be read in vain", read as f64 / (asked * (TABLES - 1)) as f64);
+    Ok(())
+}

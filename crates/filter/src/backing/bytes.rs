@@ -1,0 +1,157 @@
+//! Bits in bytes that somebody else holds.
+
+use super::{Backing, Counted, Headed, Inline, Uncounted, Writable};
+use crate::count_min::Counter;
+use crate::format::Fields;
+use core::marker::PhantomData;
+use core::ops::{Deref, DerefMut};
+use xxhash_rust::xxh3::xxh3_64;
+
+/// Bytes that `B` holds, of which only the header was looked at: what a filter of it says of itself is what the header says. `verify_bytes` makes it one that is [`Checked`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct View<B>(PhantomData<B>);
+
+/// Bytes that `B` holds and that were read and checked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Checked<B>(PhantomData<B>);
+
+impl<B: AsRef<[u8]>> Backing for View<B> {
+    type Word = [u8; 8];
+    type Words = InBytes<B, [u8; 8]>;
+    type List = InBytes<B, [u8; 8]>;
+    type Cell<C: Counter> = C::Bytes;
+    type Cells<C: Counter> = InBytes<B, C::Bytes>;
+    type Known<T: Clone + PartialEq> = ();
+    type Head<T: 'static> = Inline<T>;
+}
+
+impl<B: AsRef<[u8]>> Uncounted for View<B> {
+    fn nothing<T: Clone + PartialEq>() {}
+}
+
+impl<B: AsRef<[u8]>> Backing for Checked<B> {
+    type Word = [u8; 8];
+    type Words = InBytes<B, [u8; 8]>;
+    type List = InBytes<B, [u8; 8]>;
+    type Cell<C: Counter> = C::Bytes;
+    type Cells<C: Counter> = InBytes<B, C::Bytes>;
+    type Known<T: Clone + PartialEq> = T;
+    type Head<T: 'static> = Inline<T>;
+}
+
+impl<B: AsRef<[u8]>> Headed for Checked<B> {
+    fn head<T: 'static>(head: T) -> Inline<T> {
+        Inline(head)
+    }
+}
+
+impl<B: AsRef<[u8]>> Counted for Checked<B> {
+    #[inline(always)]
+    fn keep<T: Clone + PartialEq>(known: T) -> T {
+        known
+    }
+
+    #[inline(always)]
+    fn kept<T: Clone + PartialEq>(known: &T) -> &T {
+        known
+    }
+}
+
+impl<B: AsRef<[u8]> + AsMut<[u8]>> Writable for Checked<B> {
+    #[inline(always)]
+    fn kept_mut<T: Clone + PartialEq>(known: &mut T) -> &mut T {
+        known
+    }
+
+    fn own_head<T: 'static>(head: &mut Inline<T>) -> Option<&mut T> {
+        head.inner()
+    }
+}
+
+/// Numbers of any size that bytes are made of.
+pub trait Chunk: Copy + 'static {
+    /// As many whole ones as there are.
+    fn chunks(bytes: &[u8]) -> &[Self];
+
+    /// The same, to be changed.
+    fn chunks_mut(bytes: &mut [u8]) -> &mut [Self];
+}
+
+impl<const N: usize> Chunk for [u8; N] {
+    #[inline(always)]
+    fn chunks(bytes: &[u8]) -> &[[u8; N]] {
+        bytes.as_chunks().0
+    }
+
+    #[inline(always)]
+    fn chunks_mut(bytes: &mut [u8]) -> &mut [[u8; N]] {
+        bytes.as_chunks_mut().0
+    }
+}
+
+/// A range of the bytes that `B` holds, as numbers.
+///
+/// Looked up anew with every use, because `B` may move (an array does) or give other bytes each time, which must do no harm: what is missing then is not there.
+pub struct InBytes<B, W> {
+    bytes: B,
+    start: usize,
+    /// At most to here.
+    end: usize,
+    number: PhantomData<W>,
+}
+
+impl<B: AsRef<[u8]>, W: Chunk> InBytes<B, W> {
+    /// The `length` bytes from `start` on.
+    pub(crate) fn new(bytes: B, start: usize, length: usize) -> InBytes<B, W> {
+        InBytes { bytes, start, end: start.saturating_add(length), number: PhantomData }
+    }
+
+    /// All bytes that are held, these among them, and where these begin.
+    pub(crate) fn whole(&self) -> (&[u8], usize) {
+        (self.bytes.as_ref(), self.start)
+    }
+}
+
+impl<B: AsRef<[u8]> + AsMut<[u8]>, W: Chunk> InBytes<B, W> {
+    /// What holds them.
+    #[cfg(feature = "mmap")]
+    pub(crate) fn bytes_mut(&mut self) -> &mut B {
+        &mut self.bytes
+    }
+
+    /// Writes the header of these words, which lies before them.
+    pub(crate) fn seal(&mut self, fields: Fields) {
+        let (start, end) = (self.start, self.end);
+        let Some((before, rest)) = self.bytes.as_mut().split_at_mut_checked(start) else { return };
+        let Some((header, payload)) = before.last_chunk_mut().zip(rest.get(..end - start)) else { return };
+        *header = fields.sealed(payload.len() as u64, xxh3_64(payload));
+    }
+}
+
+#[inline(always)]
+fn in_range(bytes: &[u8], start: usize, end: usize) -> &[u8] {
+    bytes.get(start..end).unwrap_or_default()
+}
+
+impl<B: AsRef<[u8]>, W: Chunk> Deref for InBytes<B, W> {
+    type Target = [W];
+
+    #[inline(always)]
+    fn deref(&self) -> &[W] {
+        W::chunks(in_range(self.bytes.as_ref(), self.start, self.end))
+    }
+}
+
+impl<B: AsRef<[u8]> + AsMut<[u8]>, W: Chunk> DerefMut for InBytes<B, W> {
+    #[inline(always)]
+    fn deref_mut(&mut self) -> &mut [W] {
+        let (start, end) = (self.start, self.end);
+        W::chunks_mut(self.bytes.as_mut().get_mut(start..end).unwrap_or_default())
+    }
+}
+
+impl<B: Clone, W> Clone for InBytes<B, W> {
+    fn clone(&self) -> InBytes<B, W> {
+        InBytes { bytes: self.bytes.clone(), ..*self }
+    }
+}

@@ -1,0 +1,154 @@
+//! Where the bits of a filter are, and what is known of them: the one parameter that makes a view of a filter.
+
+mod bytes;
+mod packed;
+mod word;
+
+pub use bytes::{Checked, View};
+pub(crate) use bytes::{Chunk, InBytes};
+pub(crate) use packed::KEPT_WORDS;
+pub(crate) use packed::Record;
+pub use packed::{CheckedMember, Packed};
+pub(crate) use word::{Lies, Word};
+
+use crate::arch::AlignedWords;
+use crate::count_min::Counter;
+use alloc::sync::Arc;
+use alloc::vec::Vec;
+use core::ops::{Deref, DerefMut};
+
+/// Where a filter has its bits: [`Owned`], [`Shared`], [`View`], [`Checked`] or [`Packed`].
+///
+/// Sealed, as what it says of the bits is what rates are computed from.
+pub trait Backing: Sized + sealed::Sealed {
+    /// A word of bits as it lies there.
+    type Word: Word;
+    /// The words.
+    type Words: Deref<Target = [Self::Word]>;
+    /// Words whose number grows.
+    type List: Deref<Target = [Self::Word]>;
+    /// A counter of a sketch as it lies there.
+    type Cell<C: Counter>: Lies<C>;
+    /// The counters.
+    type Cells<C: Counter>: Deref<Target = [Self::Cell<C>]>;
+    /// What follows from the bits: it, or nothing where they were not looked at.
+    type Known<T: Clone + PartialEq>: Clone + PartialEq;
+    /// What all filters of one plan and one seed share: filters of their own have it once for all their clones.
+    type Head<T: 'static>: Deref<Target = T>;
+}
+
+/// What follows from the bits is known: they are the filter's own, or were read.
+pub trait Counted: Backing {
+    /// It is kept.
+    fn keep<T: Clone + PartialEq>(known: T) -> Self::Known<T>;
+
+    /// What was kept.
+    fn kept<T: Clone + PartialEq>(known: &Self::Known<T>) -> &T;
+}
+
+/// A filter can be made: what filters share comes with it.
+pub(crate) trait Headed: Counted {
+    /// What filters share, of a new filter.
+    fn head<T: 'static>(head: T) -> Self::Head<T>;
+}
+
+/// Bits can be set.
+pub trait Writable: Counted<Words: DerefMut> {
+    /// What is known, to be kept up.
+    fn kept_mut<T: Clone + PartialEq>(known: &mut Self::Known<T>) -> &mut T;
+
+    /// What filters share, where it is this one's alone.
+    fn own_head<T: 'static>(head: &mut Self::Head<T>) -> Option<&mut T>;
+}
+
+/// What follows from the bits is not known.
+pub trait Uncounted: Backing {
+    /// Nothing.
+    fn nothing<T: Clone + PartialEq>() -> Self::Known<T>;
+}
+
+mod sealed {
+    pub trait Sealed {}
+    impl Sealed for super::Owned {}
+    impl Sealed for super::Shared {}
+    impl<B> Sealed for super::View<B> {}
+    impl<B> Sealed for super::Checked<B> {}
+    impl<W> Sealed for super::Packed<'_, W> {}
+    impl<W> Sealed for super::CheckedMember<'_, W> {}
+}
+
+/// Memory of the filter's own.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Owned {}
+
+/// Memory of the filter's own, for many small filters: what they share is there once, and each takes 64 bytes beside its bits. One more access to memory a key.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Shared {}
+
+/// Backings that are memory of their own.
+macro_rules! own {
+    ($($backing:ident: $head:ident by $new:expr, its own by $own:expr;)*) => {$(
+        impl Backing for $backing {
+            type Word = u64;
+            type Words = AlignedWords;
+            type List = Vec<u64>;
+            type Cell<C: Counter> = C;
+            type Cells<C: Counter> = Vec<C>;
+            type Known<T: Clone + PartialEq> = T;
+            type Head<T: 'static> = $head<T>;
+        }
+
+        impl Headed for $backing {
+            fn head<T: 'static>(head: T) -> $head<T> {
+                $new(head)
+            }
+        }
+
+        impl Counted for $backing {
+            #[inline(always)]
+            fn keep<T: Clone + PartialEq>(known: T) -> T {
+                known
+            }
+
+            #[inline(always)]
+            fn kept<T: Clone + PartialEq>(known: &T) -> &T {
+                known
+            }
+        }
+
+        impl Writable for $backing {
+            #[inline(always)]
+            fn kept_mut<T: Clone + PartialEq>(known: &mut T) -> &mut T {
+                known
+            }
+
+            fn own_head<T: 'static>(head: &mut $head<T>) -> Option<&mut T> {
+                $own(head)
+            }
+        }
+    )*};
+}
+
+own! {
+    Owned: Inline by Inline, its own by Inline::inner;
+    Shared: Arc by Arc::new, its own by Arc::get_mut;
+}
+
+/// A head that is the filter's own.
+#[derive(Clone, Copy, Debug)]
+pub struct Inline<T>(pub(crate) T);
+
+impl<T> Inline<T> {
+    pub(crate) fn inner(&mut self) -> Option<&mut T> {
+        Some(&mut self.0)
+    }
+}
+
+impl<T> Deref for Inline<T> {
+    type Target = T;
+
+    #[inline(always)]
+    fn deref(&self) -> &T {
+        &self.0
+    }
+}

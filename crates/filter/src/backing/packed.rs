@@ -1,0 +1,78 @@
+//! Bits in a pack, which its members share.
+
+use super::{Backing, Counted, Uncounted, Word};
+use crate::count_min::Counter;
+use core::marker::PhantomData;
+use core::ops::Deref;
+
+/// Bits of one filter among many of a [`Pack`](crate::Pack), of which only the record before them was looked at. It takes 64 bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Packed<'a, W>(PhantomData<&'a W>);
+
+/// The same, read and checked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct CheckedMember<'a, W>(PhantomData<&'a W>);
+
+/// What a member of a pack keeps, and its bits after it.
+#[derive(Clone, Copy)]
+pub struct Record<'a, W>(&'a [W]);
+
+/// Words that a member keeps before its bits.
+pub(crate) const KEPT_WORDS: usize = 8;
+
+impl<'a, W: Word> Record<'a, W> {
+    /// A record, and bits after it.
+    pub(crate) fn new(words: &'a [W]) -> Option<Record<'a, W>> {
+        (words.len() > KEPT_WORDS).then_some(Record(words))
+    }
+
+    /// What is kept.
+    pub(crate) fn kept(&self) -> [u64; KEPT_WORDS] {
+        self.0.first_chunk().map_or([0; KEPT_WORDS], |kept: &[W; KEPT_WORDS]| kept.map(W::get))
+    }
+}
+
+impl<W> Deref for Record<'_, W> {
+    type Target = [W];
+
+    #[inline(always)]
+    fn deref(&self) -> &[W] {
+        self.0.get(KEPT_WORDS..).unwrap_or_default()
+    }
+}
+
+impl<'a, W: Word> Backing for Packed<'a, W> {
+    type Word = W;
+    type Words = Record<'a, W>;
+    type List = Record<'a, W>;
+    type Cell<C: Counter> = C;
+    type Cells<C: Counter> = &'a [C];
+    type Known<T: Clone + PartialEq> = ();
+    type Head<T: 'static> = &'a T;
+}
+
+impl<W: Word> Uncounted for Packed<'_, W> {
+    fn nothing<T: Clone + PartialEq>() {}
+}
+
+impl<'a, W: Word> Backing for CheckedMember<'a, W> {
+    type Word = W;
+    type Words = Record<'a, W>;
+    type List = Record<'a, W>;
+    type Cell<C: Counter> = C;
+    type Cells<C: Counter> = &'a [C];
+    type Known<T: Clone + PartialEq> = T;
+    type Head<T: 'static> = &'a T;
+}
+
+impl<W: Word> Counted for CheckedMember<'_, W> {
+    #[inline(always)]
+    fn keep<T: Clone + PartialEq>(known: T) -> T {
+        known
+    }
+
+    #[inline(always)]
+    fn kept<T: Clone + PartialEq>(known: &T) -> &T {
+        known
+    }
+}

@@ -1,0 +1,46 @@
+//! Numbers as they lie in memory.
+
+/// A number in memory: by itself, or as its bytes, little-endian and without alignment.
+pub trait Lies<N>: Copy + PartialEq + 'static {
+    /// The number.
+    fn get(self) -> N;
+
+    /// How the number lies there.
+    fn of(number: N) -> Self;
+}
+
+/// A word of 64 bits in memory. Eight bytes, whichever it is.
+pub trait Word: Lies<u64> {}
+
+impl Word for u64 {}
+impl Word for [u8; 8] {}
+
+macro_rules! lies {
+    ($($number:ty),*) => {$(
+        impl Lies<$number> for $number {
+            #[inline(always)]
+            fn get(self) -> $number {
+                self
+            }
+
+            #[inline(always)]
+            fn of(number: $number) -> $number {
+                number
+            }
+        }
+
+        impl Lies<$number> for [u8; size_of::<$number>()] {
+            #[inline(always)]
+            fn get(self) -> $number {
+                <$number>::from_le_bytes(self)
+            }
+
+            #[inline(always)]
+            fn of(number: $number) -> [u8; size_of::<$number>()] {
+                number.to_le_bytes()
+            }
+        }
+    )*};
+}
+
+lies!(u32, u64);

@@ -1,0 +1,187 @@
+//! Bits in words, wherever these are.
+
+use crate::arch::AlignedWords;
+use crate::backing::{Backing, Lies, Owned, Word, Writable};
+use crate::error::BuildError;
+use core::ops::Range;
+
+/// A fixed number of bits in 64-bit words; bit i is bit i mod 64 of word i / 64. The bits of the last word beyond the length are 0 where the words were looked at.
+pub(crate) struct Bits<K: Backing = Owned> {
+    words: K::Words,
+}
+
+/// Words that hold so many bits.
+pub(crate) fn words_for(bits: u64) -> u64 {
+    bits.div_ceil(64)
+}
+
+impl<K: Backing> Bits<K>
+where
+    K::Words: Clone,
+{
+    pub(crate) fn copied(&self) -> Bits<K> {
+        Bits { words: self.words.clone() }
+    }
+}
+
+impl<K: Backing<Words = AlignedWords>> Bits<K> {
+    /// All 0. An error if the memory is not to be had.
+    pub(crate) fn zeroed(bits: u64) -> Result<Bits<K>, BuildError> {
+        let refuse = || BuildError::Memory { bytes: words_for(bits).saturating_mul(8) };
+        let count = usize::try_from(words_for(bits)).map_err(|_| refuse())?;
+        AlignedWords::zeroed(count).map(|words| Bits { words }).ok_or_else(refuse)
+    }
+}
+
+impl<K: Backing> Bits<K> {
+    /// The words as they are.
+    pub(crate) fn unread(words: K::Words) -> Bits<K> {
+        Bits { words }
+    }
+
+    /// The words as they are, if they are those of so many bits: as many as needed, and 0 beyond the last bit.
+    pub(crate) fn from_words(words: K::Words, bits: u64) -> Option<Bits<K>> {
+        let beyond = match bits % 64 {
+            0 => 0,
+            used => words.last().map_or(0, |last| last.get() >> used),
+        };
+        (words.len() as u64 == words_for(bits) && beyond == 0).then_some(Bits { words })
+    }
+
+    pub(crate) fn words(&self) -> &K::Words {
+        &self.words
+    }
+
+    pub(crate) fn words_mut(&mut self) -> &mut K::Words {
+        &mut self.words
+    }
+
+    pub(crate) fn into_words(self) -> K::Words {
+        self.words
+    }
+
+    /// What says whether bits are set, as [`get`] does, one after the other: where the words are is looked up once.
+    #[inline(always)]
+    pub(crate) fn getter(&self) -> impl Fn(u64) -> bool {
+        let words = &self.words[..];
+        move |position| get(words, position)
+    }
+
+    /// Bits that are set in both, of vectors of one length.
+    pub(crate) fn count_common(&self, other: &Bits<K>) -> u64 {
+        self.words.iter().zip(other.words.iter()).map(|(word, other)| u64::from((word.get() & other.get()).count_ones())).sum()
+    }
+
+    pub(crate) fn count_ones(&self) -> u64 {
+        count_ones(&self.words)
+    }
+
+    /// The set bits of a range within the length.
+    pub(crate) fn count_ones_in(&self, range: Range<u64>) -> u64 {
+        let before = |end: u64| -> u64 {
+            let (whole, rest) = ((end >> 6) as usize, end & 63);
+            let words = self.words.iter().take(whole).skip((range.start >> 6) as usize);
+            let words: u64 = words.map(|word| u64::from(word.get().count_ones())).sum();
+            words + self.words.get(whole).map_or(0, |word| u64::from((word.get() & ((1 << rest) - 1)).count_ones()))
+        };
+        before(range.end) - before(range.start)
+    }
+}
+
+impl<K: Writable> Bits<K> {
+    /// Sets a bit and says whether it was 0.
+    #[inline]
+    pub(crate) fn set(&mut self, position: u64) -> bool {
+        set(&mut self.words, position)
+    }
+
+    /// What sets bits, as [`set`](Self::set) does, one after the other: where the words are is looked up once, not after everything that is written.
+    #[inline(always)]
+    pub(crate) fn setter(&mut self) -> impl FnMut(u64) -> bool {
+        let words = &mut self.words[..];
+        move |position| set(words, position)
+    }
+
+    pub(crate) fn unset(&mut self, position: u64) {
+        if let Some(word) = self.words.get_mut((position >> 6) as usize) {
+            *word = K::Word::of(word.get() & !(1 << (position & 63)));
+        }
+    }
+
+    pub(crate) fn clear(&mut self) {
+        self.words.fill(K::Word::of(0));
+    }
+}
+
+impl<K: Backing> PartialEq for Bits<K> {
+    fn eq(&self, other: &Bits<K>) -> bool {
+        self.words[..] == other.words[..]
+    }
+}
+
+/// The set bits of words.
+pub(crate) fn count_ones<W: Word>(words: &[W]) -> u64 {
+    words.iter().map(|word| u64::from(word.get().count_ones())).sum()
+}
+
+/// Each word becomes what `combine` makes of it and of the other's, of vectors of one length.
+pub(crate) fn combine<V: Word, W: Word>(words: &mut [V], other: &[W], combine: impl Fn(u64, u64) -> u64) {
+    words.iter_mut().zip(other).for_each(|(word, other)| *word = V::of(combine(word.get(), other.get())));
+}
+
+/// Positions beyond the end are 0. None come from a scheme; `get` on the vector instead of an index only spares the code for a panic.
+#[inline(always)]
+pub(crate) fn get<W: Word>(words: &[W], position: u64) -> bool {
+    words.get((position >> 6) as usize).is_some_and(|word| word.get() >> (position & 63) & 1 == 1)
+}
+
+#[inline(always)]
+fn set<W: Word>(words: &mut [W], position: u64) -> bool {
+    let mask = 1 << (position & 63);
+    let Some(word) = words.get_mut((position >> 6) as usize) else { return false };
+    let was = word.get();
+    *word = W::of(was | mask);
+    was & mask == 0
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::backing::View;
+
+    #[test]
+    fn bits_are_set_once_and_counted() {
+        let mut bits: Bits = Bits::zeroed(130).unwrap_or_else(|error| panic!("{error}"));
+        for position in [0, 63, 64, 129] {
+            assert!(!bits.getter()(position) && bits.set(position) && !bits.set(position) && bits.getter()(position));
+        }
+        assert_eq!(bits.count_ones(), 4);
+        for (range, ones) in [(0..130, 4), (0..0, 0), (0..1, 1), (1..64, 1), (63..65, 2), (64..64, 0), (65..129, 0), (128..130, 1)] {
+            assert_eq!(bits.count_ones_in(range.clone()), ones, "{range:?}");
+        }
+        assert!(!bits.getter()(192) && !bits.set(192) && !bits.getter()(u64::MAX));
+        bits.clear();
+        assert_eq!(bits.count_ones(), 0);
+    }
+
+    #[test]
+    fn words_beyond_the_length_are_refused() {
+        let fits = |words: Vec<u64>, bits| {
+            let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
+            let viewed = Bits::<View<&[u8]>>::from_words(crate::backing::InBytes::new(&bytes, 0, bytes.len()), bits).is_some();
+            let owned = AlignedWords::from_vec(words).and_then(|words| Bits::<Owned>::from_words(words, bits)).is_some();
+            assert_eq!(viewed, owned);
+            owned
+        };
+        assert!(fits(vec![u64::MAX], 64));
+        assert!(fits(vec![1 << 62], 63));
+        assert!(!fits(vec![1 << 63], 63));
+        assert!(!fits(vec![0, 0], 64));
+        assert!(!fits(vec![], 1));
+    }
+
+    #[test]
+    fn memory_that_is_not_there_is_an_error() {
+        assert!(matches!(Bits::<Owned>::zeroed(1 << 62), Err(BuildError::Memory { bytes }) if bytes == 1 << 59));
+    }
+}

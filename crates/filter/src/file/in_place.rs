@@ -1,0 +1,258 @@
+//! Filters that are updated where their file is.
+#![allow(unsafe_code, reason = "to map a file is to promise that nobody else changes it, which no program can enforce")]
+
+use super::{is_at, without_waiting};
+use crate::FilterOf;
+use crate::backing::{Backing, Checked};
+use crate::bulk::Answers;
+use crate::error::{FileError, FormatError, MergeError};
+use crate::format::{self, Fields, HEADER_BYTES, Stored, Written, at};
+use crate::hash::{KeyHash, PortableHasher};
+use crate::key::Key;
+use crate::scheme::{Scheme, Standard};
+use core::ops::Deref;
+use memmap2::MmapMut;
+use std::fs::{File, OpenOptions};
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// A filter in a file that is mapped and updated in place: no copy in memory, and no file written anew for some keys more. For filters that are larger than what one likes to write at a time.
+///
+/// # What is promised
+/// While a filter is open so, its header says that it is: the mark is on the disk before the first bit changes, and is taken away only when all bits, their checksum and the counts are. Bits are only ever set, so that a disk
+/// that has written some of them and not others, sector by sector, has every bit that it had before.
+///
+/// | | every key of a call of [`sync`](Self::sync) that returned | keys since |
+/// |---|---|---|
+/// | the process was killed | is contained | are contained, if their insertion returned |
+/// | the system crashed, the power failed | is contained | may be lost, or a part of their bits |
+///
+/// After either, the file is refused by everything that opens files, this type included, and the error says so; [`recover`](Self::recover) opens it. It counts as merged then, with bounds only: at least as many keys as
+/// were counted at the last sync, at most any number.
+///
+/// The file is locked, so that no second program that takes the lock (this type, and the command) updates it at the same time.
+///
+/// ```
+/// use truebloom::file::InPlace;
+/// use truebloom::BloomFilter;
+/// let folder = tempfile::tempdir()?;
+/// let path = folder.path().join("seen.tbl");
+/// BloomFilter::new(1_000_000, 0.01)?.save(&path)?;
+/// // SAFETY: the file is this program's own, and nobody else writes to it.
+/// let mut seen: InPlace = unsafe { InPlace::open(&path) }?;
+/// seen.insert_all(0..1_000);
+/// seen.sync()?; // now they are safe, whatever happens
+/// assert!(seen.contains(&7) && seen.offered() == 1_000);
+/// seen.close()?;
+/// assert!(BloomFilter::open(&path)?.contains(&7));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub struct InPlace<S: Scheme = Standard> {
+    /// `None` only once it is closed.
+    filter: Option<FilterOf<S, PortableHasher, Checked<Place>>>,
+    path: PathBuf,
+}
+
+/// The bytes of a file that is locked.
+pub struct Place {
+    map: MmapMut,
+    /// Holds the lock.
+    file: File,
+}
+
+impl AsRef<[u8]> for Place {
+    #[inline(always)]
+    fn as_ref(&self) -> &[u8] {
+        &self.map
+    }
+}
+
+impl AsMut<[u8]> for Place {
+    #[inline(always)]
+    fn as_mut(&mut self) -> &mut [u8] {
+        &mut self.map
+    }
+}
+
+impl<S: Scheme> InPlace<S> {
+    /// Opens a filter to be updated, and reads all of it once to check it.
+    ///
+    /// # Safety
+    /// As of [`Mapped::open`](super::Mapped::open): until it is closed, nobody else writes to the file or truncates it. Programs that lock it before they do, as this type and the command, keep to that.
+    ///
+    /// # Errors
+    /// As of [`FilterOf::open`]; another program has the lock; the file may not be written; it is marked as being updated, so that its program ended before it was done ([`FormatError::Unfinished`]).
+    pub unsafe fn open(path: impl AsRef<Path>) -> Result<InPlace<S>, FileError> {
+        let path = path.as_ref();
+        // SAFETY: as the caller promised.
+        let place = unsafe { Place::open(path) }?;
+        let filter = format::view::<FilterOf<S>, Place>(place).and_then(|view| view.verify_bytes());
+        InPlace::marked(filter.map_err(|cause| format_error(path, cause))?, path)
+    }
+
+    /// Opens a filter whose program ended before it was done, with what is certain of it; one that was closed, as [`open`](Self::open) does.
+    ///
+    /// # Safety
+    /// As of [`open`](Self::open).
+    ///
+    /// # Errors
+    /// As of that, but for the mark.
+    pub unsafe fn recover(path: impl AsRef<Path>) -> Result<InPlace<S>, FileError> {
+        let path = path.as_ref();
+        // SAFETY: as the caller promised.
+        let mut place = unsafe { Place::open(path) }?;
+        let is_marked = take_mark_away::<S>(place.as_mut()).map_err(|cause| format_error(path, cause))?;
+        let viewed = format::view::<FilterOf<S>, Place>(place);
+        let filter = if is_marked { viewed.and_then(FilterOf::counted_anew) } else { viewed.and_then(|view| view.verify_bytes()) };
+        InPlace::marked(filter.map_err(|cause| format_error(path, cause))?, path)
+    }
+
+    /// The filter with the mark on the disk.
+    fn marked(filter: FilterOf<S, PortableHasher, Checked<Place>>, path: &Path) -> Result<InPlace<S>, FileError> {
+        let mut opened = InPlace { filter: Some(filter), path: path.to_owned() };
+        opened.write_header(true).map_err(|cause| opened.write_error(cause))?;
+        Ok(opened)
+    }
+
+    /// Has the system write all bits to the disk, and returns when they are there. Every key that was inserted before is contained from now on, whatever happens. Linear in what was changed since.
+    ///
+    /// # Errors
+    /// The bits cannot be written; whether they are on the disk is not known.
+    pub fn sync(&mut self) -> Result<(), FileError> {
+        let synced = self.flush().and_then(|()| self.write_header(true));
+        synced.map_err(|cause| self.write_error(cause))
+    }
+
+    /// Brings everything to the disk, and takes the mark away: the file is that of any filter again. Linear in the bits, as their checksum is. Dropping it does the same, but tells no errors.
+    ///
+    /// # Errors
+    /// As [`sync`](Self::sync).
+    pub fn close(mut self) -> Result<(), FileError> {
+        let closed = self.finish();
+        self.filter = None;
+        closed.map_err(|cause| self.write_error(cause))
+    }
+
+    fn finish(&mut self) -> io::Result<()> {
+        self.flush()?;
+        self.write_header(false)
+    }
+
+    /// All bits first: what the header says is true of them only then.
+    fn flush(&mut self) -> io::Result<()> {
+        self.place().map_or(Ok(()), |place| place.map.flush())
+    }
+
+    /// Writes the header with the counts of now, and brings it to the disk.
+    fn write_header(&mut self, is_marked: bool) -> io::Result<()> {
+        let Some(filter) = &mut self.filter else { return Ok(()) };
+        if is_marked {
+            let (mut fields, length) = (filter.fields(), 8 * Written::word_count(filter));
+            fields.mark_unfinished();
+            // The checksum of the payload is not known while it changes.
+            let header = fields.sealed(length, 0);
+            filter.bytes_mut().as_mut()[..HEADER_BYTES].copy_from_slice(&header);
+        } else {
+            filter.seal();
+        }
+        filter.bytes_mut().map.flush_range(0, HEADER_BYTES)
+    }
+
+    fn place(&mut self) -> Option<&mut Place> {
+        self.filter.as_mut().map(FilterOf::bytes_mut)
+    }
+
+    fn write_error(&self, cause: io::Error) -> FileError {
+        FileError::Write { path: self.path.clone(), cause }
+    }
+}
+
+/// Whether the header at the beginning of these bytes is marked; it no longer is then, with the checksum made right. What else the header says is not looked at.
+fn take_mark_away<S: Scheme>(bytes: &mut [u8]) -> Result<bool, FormatError> {
+    let (mut fields, _) = Fields::open(bytes, FilterOf::<S>::KINDS)?;
+    if !fields.is_unfinished() {
+        return Ok(false);
+    }
+    fields.take_mark_away();
+    let length = fields.u64(at::PAYLOAD_LENGTH);
+    if let Some(header) = bytes.first_chunk_mut() {
+        *header = fields.sealed(length, 0);
+    }
+    Ok(true)
+}
+
+fn format_error(path: &Path, cause: FormatError) -> FileError {
+    FileError::Format { path: path.to_owned(), cause }
+}
+
+impl Place {
+    /// # Safety
+    /// As of [`InPlace::open`].
+    unsafe fn open(path: &Path) -> Result<Place, FileError> {
+        let failed = |cause| FileError::Read { path: path.to_owned(), cause };
+        let file = without_waiting(OpenOptions::new().read(true).write(true)).open(path).map_err(failed)?;
+        if !file.metadata().map_err(failed)?.is_file() {
+            return Err(FileError::NotAFile { path: path.to_owned() });
+        }
+        file.try_lock().map_err(|_| FileError::InUse { path: path.to_owned() })?;
+        // Whoever had the lock may have put another file in its place.
+        let target = std::fs::canonicalize(path).map_err(failed)?;
+        if !is_at(&file, &target).map_err(failed)? {
+            return Err(FileError::Replaced { path: path.to_owned() });
+        }
+        // SAFETY: as the caller promised; the lock keeps out all who take it.
+        let map = unsafe { MmapMut::map_mut(&file) }.map_err(failed)?;
+        Ok(Place { map, file })
+    }
+}
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        // By name: a child that another thread is just starting has the file, too, and would keep the lock for a moment.
+        let _ = self.file.unlock();
+    }
+}
+
+impl<S: Scheme> Drop for InPlace<S> {
+    fn drop(&mut self) {
+        // What fails leaves the mark, and the file is refused until it is recovered.
+        let _ = self.finish();
+    }
+}
+
+impl<S: Scheme> Deref for InPlace<S> {
+    type Target = FilterOf<S, PortableHasher, Checked<Place>>;
+
+    fn deref(&self) -> &Self::Target {
+        self.filter.as_ref().unwrap_or_else(|| unreachable!("it is taken by `close` alone"))
+    }
+}
+
+impl<S: Scheme> InPlace<S> {
+    fn filter_mut(&mut self) -> &mut FilterOf<S, PortableHasher, Checked<Place>> {
+        self.filter.as_mut().unwrap_or_else(|| unreachable!("it is taken by `close` alone"))
+    }
+
+    /// [`FilterOf::insert`].
+    pub fn insert<Q: Key + ?Sized>(&mut self, key: &Q) -> bool {
+        self.filter_mut().insert(key)
+    }
+
+    /// [`FilterOf::insert_hash`].
+    pub fn insert_hash(&mut self, hash: KeyHash) -> bool {
+        self.filter_mut().insert_hash(hash)
+    }
+
+    /// [`FilterOf::insert_all`].
+    pub fn insert_all<I: IntoIterator<Item: Key>>(&mut self, keys: I) -> Answers {
+        self.filter_mut().insert_all(keys)
+    }
+
+    /// [`FilterOf::union_with`].
+    ///
+    /// # Errors
+    /// As of [`FilterOf::union_with`].
+    pub fn union_with<V: Backing>(&mut self, other: &FilterOf<S, PortableHasher, V>) -> Result<(), MergeError> {
+        self.filter_mut().union_with(other)
+    }
+}

@@ -1,0 +1,63 @@
+//! Files as memory.
+#![allow(unsafe_code, reason = "to map a file is to promise that it does not change, which no program can enforce")]
+
+use super::open_regular;
+use memmap2::Mmap;
+use std::fmt;
+use std::io;
+use std::path::Path;
+use std::sync::Arc;
+
+/// The bytes of a file, mapped into memory: read when they are looked at, and shared with all who map it. A clone is the same map.
+///
+/// ```
+/// use truebloom::file::Mapped;
+/// use truebloom::{AnyFilter, BloomFilter};
+/// let folder = tempfile::tempdir()?;
+/// let path = folder.path().join("seen.tbl");
+/// let mut filter = BloomFilter::new(1_000, 0.01)?;
+/// filter.insert("key");
+/// filter.save(&path)?;
+/// // SAFETY: the file is this program's own, and nobody writes to it.
+/// let view = AnyFilter::view(unsafe { Mapped::open(&path) }?)?;
+/// assert!(view.contains("key"));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone)]
+pub struct Mapped(Arc<Mmap>);
+
+impl Mapped {
+    /// Maps a regular file. Its length is that of now.
+    ///
+    /// # Safety
+    /// While the map or a clone of it lives, nobody may write to the file or truncate it, this process or another. Rust takes bytes behind a reference for constant; no lock enforces it.
+    ///
+    /// What happens in practice if it is done all the same: what was written may be seen or not, so that filters answer by it; what was truncated ends the process at the first look (SIGBUS on Unix). A file
+    /// that is *replaced*, as everything in this crate that saves does, is not changed: the map keeps the old one.
+    ///
+    /// # Errors
+    /// As of [`open_regular`](super::open_regular); the system has no room for the map.
+    pub unsafe fn open(path: impl AsRef<Path>) -> io::Result<Mapped> {
+        let file = open_regular(path)?;
+        // A folder opens as well, and has no bytes.
+        if !file.metadata()?.is_file() {
+            return Err(io::ErrorKind::IsADirectory.into());
+        }
+        // SAFETY: as the caller promised.
+        unsafe { Mmap::map(&file) }.map(|map| Mapped(Arc::new(map)))
+    }
+}
+
+impl AsRef<[u8]> for Mapped {
+    #[inline(always)]
+    fn as_ref(&self) -> &[u8] {
+        &self.0
+    }
+}
+
+impl fmt::Debug for Mapped {
+    /// The length, not the bytes.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Mapped").field("length", &self.0.len()).finish_non_exhaustive()
+    }
+}

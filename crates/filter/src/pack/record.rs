@@ -1,0 +1,97 @@
+//! What each filter of a pack keeps, and its bits after it.
+
+use crate::FilterOf;
+use crate::backing::{CheckedMember, Counted, KEPT_WORDS, Lies as _, Packed, Record, Word};
+use crate::bits::{Storage, words_for};
+use crate::bloom::{Counts, Head};
+use crate::error::{Expected, FormatError};
+use crate::format::check_field;
+use crate::hash::PortableHasher;
+use crate::scheme::Scheme;
+use xxhash_rust::xxh3::{Xxh3Default, xxh3_64_with_seed};
+
+/// Where the words of a record are; docs/FORMAT.md says what they mean.
+mod at {
+    pub(super) const OFFERED: usize = 0;
+    pub(super) const CHANGED: usize = 1;
+    pub(super) const FLAGS: usize = 2;
+    pub(super) const EXCLUDED: usize = 3;
+    pub(super) const RESERVED: [usize; 2] = [4, 5];
+    pub(super) const BITS_CHECKSUM: usize = 6;
+    pub(super) const CHECKSUM: usize = 7;
+}
+
+/// Words of a record with its bits. More than can be addressed where there are no such filters.
+pub(super) fn record_words<S: Scheme>(scheme: &S) -> usize {
+    usize::try_from(words_for(scheme.bits())).unwrap_or(usize::MAX).saturating_add(KEPT_WORDS)
+}
+
+/// Writes the record of a filter to as many words.
+pub(super) fn write<S: Scheme, K: Counted, W: Word>(filter: &FilterOf<S, PortableHasher, K>, family: u64, words: &mut [W]) {
+    let (flags, excluded) = filter.counts.flags();
+    let mut kept = [0; KEPT_WORDS];
+    (kept[at::OFFERED], kept[at::CHANGED]) = (filter.offered(), filter.changed());
+    (kept[at::FLAGS], kept[at::EXCLUDED]) = (flags.into(), excluded);
+    kept[at::BITS_CHECKSUM] = bits_checksum(filter.words());
+    kept[at::CHECKSUM] = kept_checksum(&kept, family);
+    let numbers = kept.into_iter().chain(filter.words().iter().map(|word| word.get()));
+    words.iter_mut().zip(numbers).for_each(|(word, number)| *word = W::of(number));
+}
+
+/// The filter of a record, of which the bits are not looked at.
+pub(super) fn member<'a, S: Scheme, W: Word>(
+    head: &'a Head<S, PortableHasher>,
+    family: u64,
+    words: &'a [W],
+) -> Result<FilterOf<S, PortableHasher, Packed<'a, W>>, FormatError> {
+    let found = 8 * words.len() as u64;
+    let record = Record::new(words).ok_or(FormatError::Truncated { expected: 8 * KEPT_WORDS as u64, found })?;
+    let kept = record.kept();
+    let (expected, found) = (kept[at::CHECKSUM], kept_checksum(&kept, family));
+    if expected != found {
+        return Err(FormatError::MemberChecksum { expected, found });
+    }
+    for reserved in at::RESERVED {
+        check_field("reserved words of a member", kept[reserved], Expected::Exactly(0))?;
+    }
+    let flags = u32::try_from(kept[at::FLAGS]).map_err(|_| FormatError::Unknown { field: "flags", found: u32::MAX })?;
+    let counts = Counts::read(flags, kept[at::OFFERED], kept[at::CHANGED], kept[at::EXCLUDED])?;
+    Ok(FilterOf { head, storage: Storage::unread(record), counts })
+}
+
+impl<'a, S: Scheme, W: Word> FilterOf<S, PortableHasher, Packed<'a, W>> {
+    /// The same member with all its bits read: held to their checksum, the set bits counted and held to the counts. So it has a rate of its own. Linear in the bits.
+    ///
+    /// # Errors
+    /// The bytes are damaged, or do not fit what the member keeps.
+    pub fn verify_bytes(self) -> Result<FilterOf<S, PortableHasher, CheckedMember<'a, W>>, FormatError> {
+        let FilterOf { head, storage, counts } = self;
+        let record: Record<'a, W> = storage.into_words();
+        let (expected, found) = (record.kept()[at::BITS_CHECKSUM], bits_checksum(&record));
+        if expected != found {
+            return Err(FormatError::PayloadChecksum { expected, found });
+        }
+        let storage: S::Storage<CheckedMember<'a, W>> = Storage::from_words(&head.scheme, record)?;
+        counts.check_ones(head.scheme.probes(), storage.ones())?;
+        Ok(FilterOf { head, storage, counts })
+    }
+}
+
+fn kept_checksum(kept: &[u64; KEPT_WORDS], family: u64) -> u64 {
+    let bytes = kept.map(u64::to_le_bytes);
+    xxh3_64_with_seed(bytes[..at::CHECKSUM].as_flattened(), family)
+}
+
+/// XXH3-64 of the bits as they lie in a file.
+fn bits_checksum<W: Word>(words: &[W]) -> u64 {
+    let mut checksum = Xxh3Default::new();
+    for words in words.chunks(CHUNK) {
+        let mut bytes = [[0; 8]; CHUNK];
+        bytes.iter_mut().zip(words).for_each(|(bytes, word)| *bytes = word.get().to_le_bytes());
+        checksum.update(bytes[..words.len()].as_flattened());
+    }
+    checksum.digest()
+}
+
+/// Words that are hashed at a time.
+const CHUNK: usize = 64;

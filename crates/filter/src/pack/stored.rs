@@ -1,0 +1,125 @@
+//! The file of a pack: kind 9 of docs/FORMAT.md.
+
+use super::Pack;
+use super::record::record_words;
+use crate::backing::{Backing, Checked, Counted, InBytes, Lies, View};
+use crate::bloom::Head;
+use crate::error::FormatError;
+use crate::format::{Fields, FileKind, HEADER_BYTES, Stored, Viewed, Written, at, check_payload, reads_files, views_files, writes_files};
+use crate::hash::PortableHasher;
+use crate::scheme::Scheme;
+use alloc::vec::Vec;
+
+/// Where the number of members is.
+const MEMBERS: usize = at::PARAMETERS + 8;
+
+/// More bytes than any machine has.
+const MOST_BYTES: u64 = 1 << 60;
+
+/// What a header of this kind says.
+pub(crate) struct Header<S> {
+    head: Head<S, PortableHasher>,
+    members: u64,
+}
+
+/// The fields of what members share.
+fn shared<S: Scheme>(head: &Head<S, PortableHasher>) -> Fields {
+    let mut fields = Fields::new(FileKind::Pack);
+    head.put(&mut fields);
+    fields
+}
+
+/// What stands for the plan and the seed of a pack.
+pub(super) fn family<S: Scheme>(head: &Head<S, PortableHasher>) -> u64 {
+    let header = shared(head).sealed(0, 0);
+    u64::from_le_bytes(*header.last_chunk().unwrap_or(&[0; 8]))
+}
+
+impl<S: Scheme> Stored for Pack<S> {
+    const KINDS: &'static [FileKind] = &[FileKind::Pack];
+
+    type Header = Header<S>;
+
+    fn read_header(fields: &Fields, _: FileKind) -> Result<Header<S>, FormatError> {
+        fields.flags(0)?;
+        fields.check_zero(at::OFFERED, at::CAPACITY)?;
+        let head = Head::read(fields)?;
+        fields.check_zero(at::PARAMETERS + S::PARAMETER_BYTES, MEMBERS)?;
+        fields.check_zero(MEMBERS + 8, at::HEADER_CHECKSUM)?;
+        let record = 8 * record_words(&head.scheme) as u64;
+        let members = fields.u64_within("members", MEMBERS, 0, MOST_BYTES / record)?;
+        Ok(Header { head, members })
+    }
+
+    fn payload_bytes(header: &Header<S>) -> u64 {
+        header.members * 8 * record_words(&header.head.scheme) as u64
+    }
+
+    /// Every member is held to its checksums and counts.
+    fn assemble(header: Header<S>, words: Vec<u64>) -> Result<Pack<S>, FormatError> {
+        let pack: Pack<S> = Pack::with_words(header.head, words);
+        pack.check_members().map(|()| pack)
+    }
+}
+
+impl<S: Scheme, K: Backing> Pack<S, K> {
+    fn check_members(&self) -> Result<(), FormatError> {
+        self.iter().try_for_each(|member| member?.verify_bytes().map(drop))
+    }
+}
+
+impl<S: Scheme, K: Counted> Written for Pack<S, K> {
+    fn fields(&self) -> Fields {
+        let mut fields = shared(&self.head);
+        fields.put(MEMBERS, (self.len() as u64).to_le_bytes());
+        fields
+    }
+
+    fn word_count(&self) -> u64 {
+        self.words.len() as u64
+    }
+
+    fn words(&self) -> impl Iterator<Item = u64> {
+        self.words.iter().map(|word| word.get())
+    }
+}
+
+impl<S: Scheme, B: AsRef<[u8]>> Viewed<B> for Pack<S> {
+    type View = Pack<S, View<B>>;
+
+    fn over(header: Header<S>, bytes: B) -> Result<Self::View, FormatError> {
+        let length = Pack::payload_bytes(&header) as usize;
+        Ok(Pack::with_words(header.head, InBytes::new(bytes, HEADER_BYTES, length)))
+    }
+}
+
+impl<S: Scheme, B: AsRef<[u8]>> Pack<S, View<B>> {
+    /// The same view with all its bytes read: held to their checksum, and each member as by its own `verify_bytes`. Linear in the bits of all members.
+    ///
+    /// # Errors
+    /// The bytes are damaged, or do not fit what the members keep.
+    pub fn verify_bytes(self) -> Result<Pack<S, Checked<B>>, FormatError> {
+        check_payload(self.words.whole().0)?;
+        self.check_members()?;
+        Ok(Pack { head: self.head, family: self.family, words: self.words })
+    }
+
+    /// The number of bytes of its file: where it ends in what it was viewed in.
+    pub fn encoded_bytes(&self) -> u64 {
+        HEADER_BYTES as u64 + 8 * self.words.len() as u64
+    }
+}
+
+writes_files!([S: Scheme, K: Counted] Pack<S, K>);
+
+reads_files! {
+    ///
+    /// Every member is held to its checksums.
+    [S: Scheme] Pack<S>
+}
+
+views_files! {
+    ///
+    /// The members are checked one by one as they are asked for.
+    [S: Scheme] Pack<S>, [AsRef<[u8]>] Pack<S, View<B>>, Pack<S, View<crate::file::Mapped>>
+}

@@ -1,0 +1,161 @@
+//! Filters that are updated in their files, and what is left of them when their program dies.
+#![allow(unsafe_code, reason = "to map a file is to promise that it does not change; the files here are the tests' own")]
+
+use crate::common::SplitMix64;
+use std::io::{BufRead as _, BufReader, Write as _};
+use std::path::Path;
+use std::process::{Command, Stdio};
+use truebloom::file::InPlace;
+use truebloom::scheme::{InLines, Scheme, Standard};
+use truebloom::{FileError, FilterOf, FormatError, PortableHasher, Seed};
+
+fn folder() -> tempfile::TempDir {
+    tempfile::tempdir().expect("a temporary folder")
+}
+
+fn empty<S: Scheme>() -> FilterOf<S> {
+    FilterOf::with_hasher(20_000, 0.01, PortableHasher::xxh3(Seed::from(4))).expect("small")
+}
+
+fn open<S: Scheme>(path: &Path) -> Result<InPlace<S>, FileError> {
+    // SAFETY: nobody else writes to the file.
+    unsafe { InPlace::open(path) }
+}
+
+fn recover<S: Scheme>(path: &Path) -> Result<InPlace<S>, FileError> {
+    // SAFETY: as above.
+    unsafe { InPlace::recover(path) }
+}
+
+fn is_unfinished<T>(result: Result<T, FileError>) -> bool {
+    matches!(result, Err(FileError::Format { cause: FormatError::Unfinished, .. }))
+}
+
+/// What was inserted in the file is what was inserted elsewhere and saved.
+fn check_updates<S: Scheme>() {
+    let folder = folder();
+    let path = folder.path().join("filter.tbl");
+    let mut expected = empty::<S>();
+    expected.save(&path).expect("saved");
+    for round in 0..3u64 {
+        let mut filter = open::<S>(&path).expect("closed before");
+        assert!(matches!(open::<S>(&path).map(drop), Err(FileError::InUse { .. })), "it is locked");
+        let keys = 1_000 * round..1_000 * round + 1_500;
+        assert_eq!(filter.insert_all(keys.clone()), expected.insert_all(keys));
+        assert_eq!(filter.insert("one"), expected.insert("one"));
+        assert!(is_unfinished(FilterOf::<S>::open(&path)), "marked while it is open");
+        filter.sync().expect("synced");
+        assert_eq!((filter.ones(), filter.fpr()), (expected.ones(), expected.fpr()));
+        // Closed, or dropped.
+        if round == 1 {
+            drop(filter)
+        } else {
+            filter.close().expect("closed")
+        }
+        assert_eq!(std::fs::read(&path).expect("there"), expected.to_bytes().expect("small"));
+    }
+    assert!(recover::<S>(&path).expect("nothing to recover").offered() == expected.offered());
+    let mut other = empty::<S>();
+    other.insert("another");
+    let mut filter = open::<S>(&path).expect("closed before");
+    filter.union_with(&other).expect("of one seed");
+    filter.close().expect("closed");
+    assert!(FilterOf::<S>::open(&path).expect("closed").contains("another"));
+}
+
+#[test]
+fn updates_are_those_of_a_filter_that_is_saved() {
+    check_updates::<Standard>();
+    check_updates::<InLines>();
+}
+
+/// The child of the next test: inserts numbers, and says each when its insertion has returned.
+fn insert_until_killed(path: &Path) {
+    let mut filter = recover::<Standard>(path).expect("recovered");
+    let mut out = std::io::stdout();
+    for key in 0.. {
+        filter.insert(&key);
+        if key % 64 == 0 {
+            filter.sync().expect("synced");
+        }
+        writeln!(out, "key {key}").and_then(|()| out.flush()).expect("the parent reads");
+    }
+}
+
+#[test]
+fn a_process_that_is_killed_loses_no_key() {
+    const FILE: &str = "TRUEBLOOM_KILLED";
+    if let Some(path) = std::env::var_os(FILE) {
+        return insert_until_killed(Path::new(&path));
+    }
+    let folder = folder();
+    let path = folder.path().join("filter.tbl");
+    let mut random = SplitMix64(16);
+    let mut refused = 0;
+    for _ in 0..12 {
+        empty::<Standard>().save(&path).expect("saved");
+        let name = "in_place::a_process_that_is_killed_loses_no_key";
+        let mut command = Command::new(std::env::current_exe().expect("this test"));
+        let mut child = command.args(["--exact", name, "--nocapture"]).env(FILE, &path).stdout(Stdio::piped()).spawn().expect("started");
+        let mut lines = BufReader::new(child.stdout.take().expect("piped")).lines().map_while(Result::ok);
+        let acknowledged = (random.next() % 400) as usize;
+        let said: Vec<u64> = lines.by_ref().filter_map(|line| line.strip_prefix("key ")?.parse().ok()).take(acknowledged + 1).collect();
+        child.kill().expect("killed");
+        // What was said before it died.
+        let rest = lines.filter_map(|line| line.strip_prefix("key ")?.parse().ok());
+        let last = rest.last().or(said.last().copied()).expect("it began");
+        child.wait().expect("dead");
+        assert!(is_unfinished(FilterOf::<Standard>::open(&path)) && is_unfinished(open::<Standard>(&path)));
+        refused += 1;
+        let filter = recover::<Standard>(&path).expect("its lock went with it");
+        assert!((0..=last).all(|key| filter.contains(&key)), "a key up to {last} is lost");
+        assert!(filter.is_merged() && filter.changed() <= last + 2 && filter.offered() == u64::MAX);
+        filter.close().expect("closed");
+        let filter = FilterOf::<Standard>::open(&path).expect("it is whole again");
+        assert!((0..=last).all(|key| filter.contains(&key)) && filter.fpr().upper < 0.01);
+    }
+    assert_eq!(refused, 12);
+}
+
+/// A disk that has written some of the sectors since the last sync and not others, in any mix: every synced key is there.
+#[test]
+fn sectors_of_two_times_hold_what_was_synced() {
+    const SECTOR: usize = 512;
+    let folder = folder();
+    let (path, torn) = (folder.path().join("filter.tbl"), folder.path().join("torn.tbl"));
+    empty::<InLines>().save(&path).expect("saved");
+    let mut filter = open::<InLines>(&path).expect("whole");
+    let mut random = SplitMix64(17);
+    for round in 0..10u64 {
+        filter.insert_all(1_000 * round..1_000 * round + 500);
+        filter.sync().expect("synced");
+        let before = std::fs::read(&path).expect("there");
+        filter.insert_all(1_000 * round + 500..1_000 * round + 1_000);
+        let after = std::fs::read(&path).expect("there");
+        let sectors = before.chunks(SECTOR).zip(after.chunks(SECTOR));
+        let mixed: Vec<u8> =
+            sectors.flat_map(|(before, after)| if random.next().is_multiple_of(2) { before } else { after }).copied().collect();
+        assert!(mixed != before && mixed != after);
+        std::fs::write(&torn, mixed).expect("written");
+        assert!(is_unfinished(open::<InLines>(&torn)));
+        let recovered = recover::<InLines>(&torn).expect("its header is whole");
+        assert!((0..1_000 * round + 500).all(|key| key % 1_000 >= 500 || recovered.contains(&key)));
+        assert!(recovered.changed() >= filter.changed() - 500);
+    }
+}
+
+/// A header of which a part was written is refused, by `recover`, too.
+#[test]
+fn a_torn_header_is_refused() {
+    let folder = folder();
+    let path = folder.path().join("filter.tbl");
+    empty::<Standard>().save(&path).expect("saved");
+    let whole = std::fs::read(&path).expect("there");
+    std::mem::forget(open::<Standard>(&path).expect("whole"));
+    let marked = std::fs::read(&path).expect("there");
+    let (torn, other) = ([&marked[..100], &whole[100..]].concat(), folder.path().join("torn.tbl"));
+    std::fs::write(&other, torn).expect("written");
+    for result in [open::<Standard>(&other).map(drop), recover::<Standard>(&other).map(drop)] {
+        assert!(matches!(result, Err(FileError::Format { cause: FormatError::HeaderChecksum { .. }, .. })), "{result:?}");
+    }
+}

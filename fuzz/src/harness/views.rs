@@ -1,0 +1,114 @@
+//! Views of forged files of every kind: what they say is what the filter says that is read from the same bytes.
+
+use super::decode::mend;
+use truebloom::count_min::{CountMin, HeavyHitters, ListedSketch, PairwiseCountMin, TwoHashCountMin, TwoHashRows};
+use truebloom::recycling::BlockedRecyclingFilter;
+use truebloom::scheme::{AnyScheme, Classic, InLines, Standard};
+use truebloom::{AnyFilter, Pack, PortableHasher, RecyclingFilter};
+
+/// Larger payloads say nothing new, and take time.
+const MOST_BYTES: usize = 1 << 16;
+
+/// The first byte says which checksums are mended, as for `decode`, and how the bytes lie.
+pub fn views(data: &[u8]) {
+    let Some((&how, rest)) = data.split_first() else { return };
+    let mut bytes = rest[..rest.len().min(MOST_BYTES)].to_vec();
+    if how % 8 != 7 {
+        mend(&mut bytes, how % 8 != 6);
+    }
+    let shift = usize::from(how / 8);
+    let held = [&vec![0; shift][..], &bytes, &[0xff; 33]].concat();
+    let place = &held[shift..shift + bytes.len()];
+    filter(&bytes, place);
+    recycling(&bytes, place);
+    sketches(&bytes, place);
+    packs(&bytes, place);
+    // More may come after it.
+    let _ = AnyFilter::view_prefix(&held[shift..]).map(|view| view.contains(&how));
+}
+
+/// What was read and what was viewed: both refuse, or the view of what its header allows refuses in the end, or both are there.
+macro_rules! both {
+    ($type:ty, $bytes:expr, $place:expr, |$read:ident, $view:ident| $alike:expr) => {
+        match (<$type>::from_bytes($bytes), <$type>::view($place)) {
+            (Err(read), Err(view)) => assert_eq!(read, view),
+            (Err(_), Ok(view)) => assert!(view.verify_bytes().is_err(), "what cannot be read is not whole"),
+            (Ok(_), Err(view)) => panic!("only the view is refused: {view}"),
+            (Ok($read), Ok($view)) => {
+                $alike;
+                assert!($view.verify_bytes().is_ok(), "what can be read is whole");
+            }
+        }
+    };
+}
+
+fn filter(bytes: &[u8], place: &[u8]) {
+    match (AnyFilter::from_bytes(bytes), AnyFilter::view(place)) {
+        (Err(read), Err(view)) => assert_eq!(read, view),
+        (Err(read), Ok(view)) => {
+            let _ = view.contains_all(0..300u64);
+            assert_eq!(view.verify_bytes().map(drop), Err(read));
+        }
+        (Ok(_), Err(view)) => panic!("only the view is refused: {view}"),
+        (Ok(read), Ok(view)) => {
+            assert_eq!(view.contains_all(0..300u64), read.contains_all(0..300u64));
+            assert!((0..20u64).all(|key| view.contains(&key) == read.contains(&key)));
+            let counted = view.verify_bytes().expect("what can be read is whole");
+            assert_eq!((counted.ones(), counted.fpr()), (read.ones(), read.fpr()));
+        }
+    }
+}
+
+fn recycling(bytes: &[u8], place: &[u8]) {
+    macro_rules! look {
+        ($($type:ty),*) => {$(
+            both!($type, bytes, place, |read, view| assert!((0..50u64).all(|key| view.contains(&key) == read.contains(&key))));
+        )*};
+    }
+    look!(RecyclingFilter, RecyclingFilter<PortableHasher, Classic>, BlockedRecyclingFilter);
+}
+
+fn packs(bytes: &[u8], place: &[u8]) {
+    macro_rules! look {
+        ($($type:ty),*) => {$(
+            both!($type, bytes, place, |read, view| {
+                assert_eq!((read.len(), view.len()), (view.iter().count(), read.iter().count()));
+                for (read, view) in read.iter().zip(view.iter()) {
+                    let (read, view) = (read.expect("checked"), view.expect("checked"));
+                    assert!((0..20u64).all(|key| read.contains(&key) == view.contains(&key)));
+                }
+            });
+        )*};
+    }
+    look!(Pack<Standard>, Pack<InLines>, Pack<AnyScheme>);
+}
+
+fn sketches(bytes: &[u8], place: &[u8]) {
+    /// Narrow counters are read into wide ones, but not viewed as such.
+    macro_rules! look {
+        ($($type:ty),*) => {$(
+            if let (Ok(read), Ok(view)) = (<$type>::from_bytes(bytes), <$type>::view(place)) {
+                assert!((0..50u64).all(|key| view.estimate(&key) == read.estimate(&key)));
+                assert!(view.verify_bytes().is_ok());
+            } else if let Ok(view) = <$type>::view(place) {
+                (0..50u64).for_each(|key| _ = view.estimate(&key));
+                assert!(view.verify_bytes().is_err(), "what cannot be read is not whole");
+            }
+        )*};
+    }
+    look!(CountMin<u64>, CountMin<u32>, PairwiseCountMin<u64>, PairwiseCountMin<u32>, TwoHashCountMin<u64>, TwoHashCountMin<u32>);
+    /// The list is not looked at, so a damaged one may pass.
+    macro_rules! look_at_listed {
+        ($($type:ty),*) => {$(
+            if let Ok(view) = <$type>::view(place) {
+                (0..50u64).for_each(|key| _ = view.estimate(&key));
+                let counted = view.verify_bytes();
+                if let Ok(read) = <$type>::from_bytes(bytes) {
+                    let counted = counted.expect("what can be read is whole");
+                    assert!((0..50u64).all(|key| counted.estimate(&key) == read.sketch().estimate(&key)));
+                }
+            }
+        )*};
+    }
+    look_at_listed!(HeavyHitters<u64>, ListedSketch<TwoHashRows, u64>);
+}
