@@ -318,7 +318,12 @@ impl<K: Counted> AnyFilter<K> {
     }
 
     /// A measurement by random keys: [`Measurement::new`].
-    pub fn measurement(&self, seed: u64) -> Measurement<'_> {
+    pub fn measurement(&self, seed: u64) -> Measurement<'_>
+    where
+        FilterOf<Standard, PortableHasher, K>: Sync,
+        FilterOf<InLines, PortableHasher, K>: Sync,
+        FilterOf<AnyScheme, PortableHasher, K>: Sync,
+    {
         each!(self, filter => Measurement::new(filter, seed))
     }
 }

@@ -392,7 +392,10 @@ macro_rules! itself {
     }};
 }
 
-impl<S: Scheme> Filter for FilterOf<S> {
+impl<S: Scheme> Filter for FilterOf<S>
+where
+    FilterOf<S>: Sync,
+{
     handed_on!(itself);
 
     fn scheme_id(&self) -> SchemeId {

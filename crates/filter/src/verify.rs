@@ -321,14 +321,17 @@ pub struct Measurement<'a> {
 }
 
 /// The number of hits among keys.
-type Ask<'a> = dyn Fn(&[RandomKey]) -> usize + 'a;
+type Ask<'a> = dyn Fn(&[RandomKey]) -> usize + Send + Sync + 'a;
 
 /// Keys asked for at a time.
 const ASKED: u64 = 1 << 12;
 
 impl<'a> Measurement<'a> {
     /// Nothing asked yet. The random keys follow from `seed`; take a random one unless a measurement must be repeated.
-    pub fn new<S: Scheme, H: KeyHasher, K: Counted>(filter: &'a FilterOf<S, H, K>, seed: u64) -> Measurement<'a> {
+    pub fn new<S: Scheme, H: KeyHasher, K: Counted>(filter: &'a FilterOf<S, H, K>, seed: u64) -> Measurement<'a>
+    where
+        FilterOf<S, H, K>: Sync,
+    {
         let own = filter.fpr();
         let rates = if filter.fill_tells_rate() { (own.value, own.value) } else { possible_rates(filter, &own) };
         let limit = filter.capacity().filter(|_| !filter.fill_tells_rate()).and_then(|capacity| capacity_limit(filter, capacity));
