@@ -290,15 +290,16 @@ fn a_query_that_asks_too_much_ends_no_other() {
     assert!(lines.len() == expected.len() && lines.iter().zip(expected).all(|(line, expected)| line.starts_with(expected)), "{told}");
 }
 
-/// A certificate takes the place of nothing unless told to.
+/// A certificate takes the place of nothing unless told to, and then of a certificate only.
 #[test]
 fn a_certificate_overwrites_no_file() {
     let told = shell(
-        "echo precious > F; t plan -n 100 -p 1% --prove F > told; echo \"exit $?\"; cat F
-        t plan -n 100 -p 1% --prove F --force > /dev/null; echo \"exit $?\"; head -c 1 F; echo; t plan -n 100 -p 1% --prove N > /dev/null; cmp F N && ls -A",
+        "echo precious > F; t plan -n 100 -p 1% --prove F > told; echo \"exit $?\"; t plan -n 100 -p 1% --prove F --force > told; echo \"exit $?\"; cat F
+        t plan -n 99 -p 1% --prove N > told; t plan -n 100 -p 1% --prove N --force > /dev/null; echo \"exit $?\"; t plan -n 100 -p 1% --prove M > /dev/null; cmp N M && ls -A",
     );
     assert_eq!(
         told,
-        "truebloom: F: exists already; add --force to overwrite it, or choose another name\nexit 2\nprecious\nexit 0\n{\nF\nN\ntold\n"
+        "truebloom: F: exists already; add --force to overwrite it, or choose another name\nexit 2\n\
+         truebloom: F: is not a certificate, and only such a file is replaced; choose another name, or remove it yourself if it is not needed\nexit 2\nprecious\nexit 0\nF\nM\nN\ntold\n"
     );
 }

@@ -1,4 +1,4 @@
-//! Terminal sessions, held to what the program prints: the README's, docs/SESSION.md and those in `tests/transcripts/`.
+//! Terminal sessions, held to what the program prints: the README's, docs/SESSION.md, docs/JOBS.md and those in `tests/transcripts/`.
 //!
 //! A session is the `console` blocks of a Markdown file, run in order by bash in one fresh folder. What a command prints, standard error included, must be the lines
 //! below it; `[..]` in a line stands for any text. A command must succeed unless `[exit N]` follows. The README's pipes are why no ready-made runner is used:
@@ -98,6 +98,11 @@ fn the_readme() {
 #[test]
 fn the_first_session() {
     hold(&root().join("docs/SESSION.md"));
+}
+
+#[test]
+fn the_jobs() {
+    hold(&root().join("docs/JOBS.md"));
 }
 
 #[test]

@@ -67,7 +67,7 @@ pub(crate) use {both, each};
 
 writes_files!([K: Counted] AnyFilter<K>);
 reads_files!([] AnyFilter);
-views_files!([] AnyFilter, [AsRef<[u8]>] AnyFilter<View<B>>, AnyFilter<View<crate::file::Mapped>>);
+views_files!([] AnyFilter, [AsRef<[u8]> + Send + Sync] AnyFilter<View<B>>, AnyFilter<View<crate::file::Mapped>>);
 
 /// What a header says, of whichever it is.
 pub(crate) enum Header {
@@ -120,7 +120,7 @@ impl<K: Counted> Written for AnyFilter<K> {
     }
 }
 
-impl<B: AsRef<[u8]>> Viewed<B> for AnyFilter {
+impl<B: AsRef<[u8]> + Send + Sync> Viewed<B> for AnyFilter {
     type View = AnyFilter<View<B>>;
 
     fn over(header: Header, bytes: B) -> Result<AnyFilter<View<B>>, FormatError> {
@@ -132,7 +132,7 @@ impl<B: AsRef<[u8]>> Viewed<B> for AnyFilter {
     }
 }
 
-impl<B: AsRef<[u8]>> AnyFilter<View<B>> {
+impl<B: AsRef<[u8]> + Send + Sync> AnyFilter<View<B>> {
     /// The same view with all its bytes read: see [`FilterOf::verify_bytes`].
     ///
     /// # Errors
@@ -318,12 +318,7 @@ impl<K: Counted> AnyFilter<K> {
     }
 
     /// A measurement by random keys: [`Measurement::new`].
-    pub fn measurement(&self, seed: u64) -> Measurement<'_>
-    where
-        FilterOf<Standard, PortableHasher, K>: Sync,
-        FilterOf<InLines, PortableHasher, K>: Sync,
-        FilterOf<AnyScheme, PortableHasher, K>: Sync,
-    {
+    pub fn measurement(&self, seed: u64) -> Measurement<'_> {
         each!(self, filter => Measurement::new(filter, seed))
     }
 }

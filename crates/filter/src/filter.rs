@@ -392,10 +392,7 @@ macro_rules! itself {
     }};
 }
 
-impl<S: Scheme> Filter for FilterOf<S>
-where
-    FilterOf<S>: Sync,
-{
+impl<S: Scheme> Filter for FilterOf<S> {
     handed_on!(itself);
 
     fn scheme_id(&self) -> SchemeId {

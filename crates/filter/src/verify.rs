@@ -328,15 +328,11 @@ const ASKED: u64 = 1 << 12;
 
 impl<'a> Measurement<'a> {
     /// Nothing asked yet. The random keys follow from `seed`; take a random one unless a measurement must be repeated.
-    pub fn new<S: Scheme, H: KeyHasher, K: Counted>(filter: &'a FilterOf<S, H, K>, seed: u64) -> Measurement<'a>
-    where
-        FilterOf<S, H, K>: Sync,
-    {
+    pub fn new<S: Scheme, H: KeyHasher + Sync, K: Counted>(filter: &'a FilterOf<S, H, K>, seed: u64) -> Measurement<'a> {
         let own = filter.fpr();
         let rates = if filter.fill_tells_rate() { (own.value, own.value) } else { possible_rates(filter, &own) };
         let limit = filter.capacity().filter(|_| !filter.fill_tells_rate()).and_then(|capacity| capacity_limit(filter, capacity));
-        let ask = |keys: &[RandomKey]| filter.contains_all(keys).count_ones();
-        Measurement { ask: Box::new(ask), rates, limit, keys: RandomKeys(seed), queries: 0, hits: 0 }
+        Measurement { ask: Box::new(filter.counter()), rates, limit, keys: RandomKeys(seed), queries: 0, hits: 0 }
     }
 
     /// Asks for so many more random keys of 16 bytes.

@@ -173,7 +173,7 @@ fn hostile_fields_are_refused_by_name() {
         (143, &[1], FormatError::Reserved { offset: 120 }),
         // A label is text, and after its end there is nothing.
         (144, &[0xff], FormatError::Reserved { offset: 144 }),
-        (147, &[b'x'], FormatError::Reserved { offset: 144 }),
+        (147, b"x", FormatError::Reserved { offset: 144 }),
         (247, &[1], FormatError::Reserved { offset: 144 }),
         (96, &[0; 8], field("payload offset", Expected::Exactly(256), 0)),
         (96, &[255; 8], field("payload offset", Expected::Exactly(256), u64::MAX)),

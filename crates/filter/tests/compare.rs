@@ -127,8 +127,8 @@ fn what_cannot_be_compared_says_why() {
     let mut both = list[0].clone();
     both.intersect_with(&list[1]).expect("alike");
     assert_eq!(Comparison::of(&[list[0].clone(), both], 0.95), Err(CompareError::Intersection { index: 1 }));
-    let other = filters("standard", 9_593, 7, 2, &[0..600]).remove(0);
+    let other = filters("standard", 9_593, 7, 2, std::slice::from_ref(&(0..600))).remove(0);
     assert!(matches!(Comparison::of(&[list[0].clone(), other], 0.95), Err(CompareError::Differs { index: 1, .. })));
-    let other = filters("classic", 9_593, 7, 1, &[0..600]).remove(0);
+    let other = filters("classic", 9_593, 7, 1, std::slice::from_ref(&(0..600))).remove(0);
     assert!(matches!(Comparison::of(&[other, list[0].clone()], 0.95), Err(CompareError::Differs { index: 1, .. })));
 }

@@ -14,9 +14,11 @@ Examples:
   truebloom fpr --bits 9585 --items 1000 --probes 7
   truebloom fpr -m 64MiB -n 50M -k 7 --variant classic
   truebloom fpr -m 9585 -k 7 --ones 4965               at a fill that was counted
-  truebloom fpr -m 1M -n 50k -k 10 --scheme double     positions h1 + i h2, as most libraries have them
+  truebloom fpr -m 1M -n 50k -k 10 --scheme double     positions h1 + i h2 of ideal hashes, modulo the bits
   truebloom fpr -m 1MiB -n 800k -k 6 --layout blocked  one cache line an item
-  truebloom fpr --slice-bits 6673 -n 5000 -k 6 --scheme partition-double";
+  truebloom fpr --slice-bits 6673 -n 5000 -k 6 --scheme partition-double
+
+A scheme here is the arithmetic as it is published, for the bits and probes given. Libraries choose both in their own way and reduce h1 + i h2 first modulo a power of two, so `truebloom audit` gives other rates for them.";
 
 /// Give the exact rate of a filter of any size
 #[derive(clap::Args)]

@@ -34,6 +34,10 @@ pub(crate) struct RecordArgs {
     #[arg(short = 'd', long, value_name = "CHAR", value_parser = delimiter)]
     pub(super) delimiter: Option<u8>,
 
+    /// Fields are separated by runs of spaces and TABs, as awk has them; with -f
+    #[arg(long, requires = "field", conflicts_with = "delimiter")]
+    pub(super) blanks: bool,
+
     /// Records are comma-separated values, with quotes as RFC 4180 has them; the first names the columns
     #[arg(long)]
     pub(super) csv: bool,
@@ -116,6 +120,7 @@ impl RecordArgs {
             return Ok(Splitter::Csv(Box::new(Csv::new(self.delimiter.unwrap_or(b','), column, !self.no_header, self.hex, most))));
         }
         let key_of = match (&self.field, &self.json_field) {
+            (Some(fields), _) if self.blanks => KeyOf::Words(fields.clone()),
             (Some(fields), _) => KeyOf::Fields { delimiter: self.delimiter.unwrap_or(b'\t'), fields: fields.clone() },
             (_, Some(path)) => KeyOf::Member(path.clone()),
             _ => KeyOf::Record,
@@ -184,6 +189,7 @@ impl RecordArgs {
             crlf: false,
             field: None,
             delimiter: None,
+            blanks: false,
             csv: false,
             column: None,
             no_header: false,

@@ -31,6 +31,7 @@ impl Extraction {
                 ("crlf", Value::Bool(true)) => args.crlf = true,
                 ("csv", Value::Bool(true)) => args.csv = true,
                 ("hex", Value::Bool(true)) => args.hex = true,
+                ("blanks", Value::Bool(true)) => args.blanks = true,
                 ("header", Value::Bool(false)) => args.no_header = true,
                 ("fields", Value::String(text)) => args.field = Some(text.parse().ok()?),
                 ("delimiter", Value::String(text)) => args.delimiter = Some(text.parse::<char>().ok().filter(char::is_ascii)? as u8),
@@ -94,6 +95,7 @@ impl RecordArgs {
         put("column", self.column.clone().map(Value::String));
         put("header", flag(self.no_header, false));
         put("fields", self.field.as_ref().map(|fields| Value::String(fields.to_string())));
+        put("blanks", flag(self.blanks, true));
         put("json", self.json_field.as_ref().map(|path| Value::String(path.to_string())));
         put("delimiter", self.delimiter.map(|delimiter| Value::String(char::from(delimiter).to_string())));
         put("hex", flag(self.hex, true));

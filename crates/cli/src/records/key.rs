@@ -69,6 +69,8 @@ pub(crate) enum KeyOf {
     Record,
     /// Fields between delimiters, joined by them as `cut` prints them.
     Fields { delimiter: u8, fields: Fields },
+    /// Fields between runs of spaces and TABs, as awk has them; several are joined by a space.
+    Words(Fields),
     /// A member of a JSON value.
     Member(json::Path),
 }
@@ -88,6 +90,7 @@ impl KeyOf {
         match self {
             KeyOf::Record => Ok(Found::Inside(0..record.len())),
             KeyOf::Fields { delimiter, fields } => find_fields(record, *delimiter, fields, keys),
+            KeyOf::Words(fields) => find_words(record, fields, keys),
             KeyOf::Member(path) => json::member(record, path, keys).map(|()| Found::Appended),
         }
     }
@@ -97,6 +100,8 @@ impl KeyOf {
         match self {
             KeyOf::Record => false,
             KeyOf::Fields { fields, .. } => fields.ranges.len() > 1,
+            // What lies between two of them is not one space.
+            KeyOf::Words(_) => true,
             KeyOf::Member(_) => true,
         }
     }
@@ -146,6 +151,26 @@ fn find_fields(record: &[u8], delimiter: u8, fields: &Fields, keys: &mut Vec<u8>
         }
     }
     Ok(key.map_or(Found::Appended, Found::Inside))
+}
+
+/// Runs of spaces and TABs are one delimiter, and those before the first field and after the last are none.
+fn find_words(record: &[u8], fields: &Fields, keys: &mut Vec<u8>) -> Result<Found, String> {
+    let mut words = record.split(|byte| matches!(byte, b' ' | b'\t')).filter(|word| !word.is_empty()).zip(1usize..).peekable();
+    let mut is_first = true;
+    for &(first, last) in &fields.ranges {
+        let mut found = 0;
+        while let Some((word, number)) = words.next_if(|(_, number)| *number <= last) {
+            if number >= first {
+                keys.extend_from_slice(if is_first { b"" } else { b" " });
+                keys.extend_from_slice(word);
+                (is_first, found) = (false, found + 1);
+            }
+        }
+        if found == 0 || last != usize::MAX && found < last - first + 1 {
+            return Err(format!("has fewer than {} fields", fields.highest()));
+        }
+    }
+    Ok(Found::Appended)
 }
 
 /// Turns hexadecimal digits at the end of `keys`, from `start`, into the bytes they stand for.
@@ -203,6 +228,28 @@ mod tests {
         }
         for fields in ["", "0", "a", "3-2", "-", "1,,2", "1-2-3", "99999999999999999999999"] {
             assert!(fields.parse::<Fields>().is_err(), "{fields}");
+        }
+    }
+
+    #[test]
+    fn words_as_awk_has_them() {
+        let cut = |record: &str, fields: &str| {
+            let mut keys = Vec::new();
+            KeyOf::Words(fields.parse()?).find(record.as_bytes(), &mut keys).map(|_| String::from_utf8_lossy(&keys).into_owned())
+        };
+        for (record, fields, expected) in [
+            ("a b c", "2", "b"),
+            ("  a \t b  c ", "2", "b"),
+            ("  a \t b  c ", "3", "c"),
+            ("a   b", "1-2", "a b"),
+            ("a  b c  d", "2-", "b c d"),
+            ("a  b c  d", "4,1", "a d"),
+            ("a  b c  d", "-2,4", "a b d"),
+        ] {
+            assert_eq!(cut(record, fields), Ok(expected.to_owned()), "{record} {fields}");
+        }
+        for (record, fields) in [("a b ", "3"), ("", "1"), ("  ", "1"), ("a", "1-2"), ("a b", "3-"), ("a b", "1,3")] {
+            assert!(cut(record, fields).expect_err("too few").contains("fewer"), "{record} {fields}");
         }
     }
 

@@ -15,51 +15,51 @@ pub struct View<B>(PhantomData<B>);
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Checked<B>(PhantomData<B>);
 
-impl<B: AsRef<[u8]>> Backing for View<B> {
+impl<B: AsRef<[u8]> + Send + Sync> Backing for View<B> {
     type Word = [u8; 8];
     type Words = InBytes<B, [u8; 8]>;
     type List = InBytes<B, [u8; 8]>;
     type Cell<C: Counter> = C::Bytes;
     type Cells<C: Counter> = InBytes<B, C::Bytes>;
-    type Known<T: Clone + PartialEq> = ();
+    type Known<T: Clone + PartialEq + Send + Sync> = ();
     type Head<T: 'static> = Inline<T>;
 }
 
-impl<B: AsRef<[u8]>> Uncounted for View<B> {
-    fn nothing<T: Clone + PartialEq>() {}
+impl<B: AsRef<[u8]> + Send + Sync> Uncounted for View<B> {
+    fn nothing<T: Clone + PartialEq + Send + Sync>() {}
 }
 
-impl<B: AsRef<[u8]>> Backing for Checked<B> {
+impl<B: AsRef<[u8]> + Send + Sync> Backing for Checked<B> {
     type Word = [u8; 8];
     type Words = InBytes<B, [u8; 8]>;
     type List = InBytes<B, [u8; 8]>;
     type Cell<C: Counter> = C::Bytes;
     type Cells<C: Counter> = InBytes<B, C::Bytes>;
-    type Known<T: Clone + PartialEq> = T;
+    type Known<T: Clone + PartialEq + Send + Sync> = T;
     type Head<T: 'static> = Inline<T>;
 }
 
-impl<B: AsRef<[u8]>> Headed for Checked<B> {
+impl<B: AsRef<[u8]> + Send + Sync> Headed for Checked<B> {
     fn head<T: 'static>(head: T) -> Inline<T> {
         Inline(head)
     }
 }
 
-impl<B: AsRef<[u8]>> Counted for Checked<B> {
+impl<B: AsRef<[u8]> + Send + Sync> Counted for Checked<B> {
     #[inline(always)]
-    fn keep<T: Clone + PartialEq>(known: T) -> T {
+    fn keep<T: Clone + PartialEq + Send + Sync>(known: T) -> T {
         known
     }
 
     #[inline(always)]
-    fn kept<T: Clone + PartialEq>(known: &T) -> &T {
+    fn kept<T: Clone + PartialEq + Send + Sync>(known: &T) -> &T {
         known
     }
 }
 
-impl<B: AsRef<[u8]> + AsMut<[u8]>> Writable for Checked<B> {
+impl<B: AsRef<[u8]> + Send + Sync + AsMut<[u8]>> Writable for Checked<B> {
     #[inline(always)]
-    fn kept_mut<T: Clone + PartialEq>(known: &mut T) -> &mut T {
+    fn kept_mut<T: Clone + PartialEq + Send + Sync>(known: &mut T) -> &mut T {
         known
     }
 
@@ -100,7 +100,7 @@ pub struct InBytes<B, W> {
     number: PhantomData<W>,
 }
 
-impl<B: AsRef<[u8]>, W: Chunk> InBytes<B, W> {
+impl<B: AsRef<[u8]> + Send + Sync, W: Chunk> InBytes<B, W> {
     /// The `length` bytes from `start` on.
     pub(crate) fn new(bytes: B, start: usize, length: usize) -> InBytes<B, W> {
         InBytes { bytes, start, end: start.saturating_add(length), number: PhantomData }
@@ -112,7 +112,7 @@ impl<B: AsRef<[u8]>, W: Chunk> InBytes<B, W> {
     }
 }
 
-impl<B: AsRef<[u8]> + AsMut<[u8]>, W: Chunk> InBytes<B, W> {
+impl<B: AsRef<[u8]> + Send + Sync + AsMut<[u8]>, W: Chunk> InBytes<B, W> {
     /// What holds them.
     #[cfg(feature = "mmap")]
     pub(crate) fn bytes_mut(&mut self) -> &mut B {
@@ -133,7 +133,7 @@ fn in_range(bytes: &[u8], start: usize, end: usize) -> &[u8] {
     bytes.get(start..end).unwrap_or_default()
 }
 
-impl<B: AsRef<[u8]>, W: Chunk> Deref for InBytes<B, W> {
+impl<B: AsRef<[u8]> + Send + Sync, W: Chunk> Deref for InBytes<B, W> {
     type Target = [W];
 
     #[inline(always)]
@@ -142,7 +142,7 @@ impl<B: AsRef<[u8]>, W: Chunk> Deref for InBytes<B, W> {
     }
 }
 
-impl<B: AsRef<[u8]> + AsMut<[u8]>, W: Chunk> DerefMut for InBytes<B, W> {
+impl<B: AsRef<[u8]> + Send + Sync + AsMut<[u8]>, W: Chunk> DerefMut for InBytes<B, W> {
     #[inline(always)]
     fn deref_mut(&mut self) -> &mut [W] {
         let (start, end) = (self.start, self.end);

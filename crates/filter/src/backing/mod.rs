@@ -24,15 +24,15 @@ pub trait Backing: Sized + sealed::Sealed {
     /// A word of bits as it lies there.
     type Word: Word;
     /// The words.
-    type Words: Deref<Target = [Self::Word]>;
+    type Words: Deref<Target = [Self::Word]> + Send + Sync;
     /// Words whose number grows.
-    type List: Deref<Target = [Self::Word]>;
+    type List: Deref<Target = [Self::Word]> + Send + Sync;
     /// A counter of a sketch as it lies there.
     type Cell<C: Counter>: Lies<C>;
     /// The counters.
-    type Cells<C: Counter>: Deref<Target = [Self::Cell<C>]>;
+    type Cells<C: Counter>: Deref<Target = [Self::Cell<C>]> + Send + Sync;
     /// What follows from the bits: it, or nothing where they were not looked at.
-    type Known<T: Clone + PartialEq>: Clone + PartialEq;
+    type Known<T: Clone + PartialEq + Send + Sync>: Clone + PartialEq + Send + Sync;
     /// What all filters of one plan and one seed share: filters of their own have it once for all their clones.
     type Head<T: 'static>: Deref<Target = T>;
 }
@@ -40,10 +40,10 @@ pub trait Backing: Sized + sealed::Sealed {
 /// What follows from the bits is known: they are the filter's own, or were read.
 pub trait Counted: Backing {
     /// It is kept.
-    fn keep<T: Clone + PartialEq>(known: T) -> Self::Known<T>;
+    fn keep<T: Clone + PartialEq + Send + Sync>(known: T) -> Self::Known<T>;
 
     /// What was kept.
-    fn kept<T: Clone + PartialEq>(known: &Self::Known<T>) -> &T;
+    fn kept<T: Clone + PartialEq + Send + Sync>(known: &Self::Known<T>) -> &T;
 }
 
 /// A filter can be made: what filters share comes with it.
@@ -55,7 +55,7 @@ pub(crate) trait Headed: Counted {
 /// Bits can be set.
 pub trait Writable: Counted<Words: DerefMut> {
     /// What is known, to be kept up.
-    fn kept_mut<T: Clone + PartialEq>(known: &mut Self::Known<T>) -> &mut T;
+    fn kept_mut<T: Clone + PartialEq + Send + Sync>(known: &mut Self::Known<T>) -> &mut T;
 
     /// What filters share, where it is this one's alone.
     fn own_head<T: 'static>(head: &mut Self::Head<T>) -> Option<&mut T>;
@@ -64,7 +64,7 @@ pub trait Writable: Counted<Words: DerefMut> {
 /// What follows from the bits is not known.
 pub trait Uncounted: Backing {
     /// Nothing.
-    fn nothing<T: Clone + PartialEq>() -> Self::Known<T>;
+    fn nothing<T: Clone + PartialEq + Send + Sync>() -> Self::Known<T>;
 }
 
 mod sealed {
@@ -94,7 +94,7 @@ macro_rules! own {
             type List = Vec<u64>;
             type Cell<C: Counter> = C;
             type Cells<C: Counter> = Vec<C>;
-            type Known<T: Clone + PartialEq> = T;
+            type Known<T: Clone + PartialEq + Send + Sync> = T;
             type Head<T: 'static> = $head<T>;
         }
 
@@ -106,19 +106,19 @@ macro_rules! own {
 
         impl Counted for $backing {
             #[inline(always)]
-            fn keep<T: Clone + PartialEq>(known: T) -> T {
+            fn keep<T: Clone + PartialEq + Send + Sync>(known: T) -> T {
                 known
             }
 
             #[inline(always)]
-            fn kept<T: Clone + PartialEq>(known: &T) -> &T {
+            fn kept<T: Clone + PartialEq + Send + Sync>(known: &T) -> &T {
                 known
             }
         }
 
         impl Writable for $backing {
             #[inline(always)]
-            fn kept_mut<T: Clone + PartialEq>(known: &mut T) -> &mut T {
+            fn kept_mut<T: Clone + PartialEq + Send + Sync>(known: &mut T) -> &mut T {
                 known
             }
 

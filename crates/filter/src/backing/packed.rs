@@ -47,12 +47,12 @@ impl<'a, W: Word> Backing for Packed<'a, W> {
     type List = Record<'a, W>;
     type Cell<C: Counter> = C;
     type Cells<C: Counter> = &'a [C];
-    type Known<T: Clone + PartialEq> = ();
+    type Known<T: Clone + PartialEq + Send + Sync> = ();
     type Head<T: 'static> = &'a T;
 }
 
 impl<W: Word> Uncounted for Packed<'_, W> {
-    fn nothing<T: Clone + PartialEq>() {}
+    fn nothing<T: Clone + PartialEq + Send + Sync>() {}
 }
 
 impl<'a, W: Word> Backing for CheckedMember<'a, W> {
@@ -61,18 +61,18 @@ impl<'a, W: Word> Backing for CheckedMember<'a, W> {
     type List = Record<'a, W>;
     type Cell<C: Counter> = C;
     type Cells<C: Counter> = &'a [C];
-    type Known<T: Clone + PartialEq> = T;
+    type Known<T: Clone + PartialEq + Send + Sync> = T;
     type Head<T: 'static> = &'a T;
 }
 
 impl<W: Word> Counted for CheckedMember<'_, W> {
     #[inline(always)]
-    fn keep<T: Clone + PartialEq>(known: T) -> T {
+    fn keep<T: Clone + PartialEq + Send + Sync>(known: T) -> T {
         known
     }
 
     #[inline(always)]
-    fn kept<T: Clone + PartialEq>(known: &T) -> &T {
+    fn kept<T: Clone + PartialEq + Send + Sync>(known: &T) -> &T {
         known
     }
 }

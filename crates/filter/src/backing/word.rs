@@ -10,7 +10,7 @@ pub trait Lies<N>: Copy + PartialEq + 'static {
 }
 
 /// A word of 64 bits in memory. Eight bytes, whichever it is.
-pub trait Word: Lies<u64> {}
+pub trait Word: Lies<u64> + Send + Sync {}
 
 impl Word for u64 {}
 impl Word for [u8; 8] {}

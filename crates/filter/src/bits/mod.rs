@@ -47,7 +47,7 @@ pub trait Placed: Sized + 'static {
 }
 
 /// The bits of a filter of scheme `S`, in whole words.
-pub trait Storage<S, K: Backing>: Sized {
+pub trait Storage<S, K: Backing>: Sized + Send + Sync {
     /// All 0.
     fn zeroed(scheme: &S) -> Result<Self, BuildError>
     where

@@ -79,11 +79,34 @@ impl<S: Scheme, H: KeyHasher, K: Backing> FilterOf<S, H, K> {
         found
     }
 
-    fn contains_batches(&self, next: impl FnMut(&mut Hashes), take: impl FnMut(&BatchAnswers, usize)) {
-        let scheme = &self.head.scheme;
-        let mut batches = S::Batches::new(scheme);
-        bulk::for_each_batch(next, |batch| batches.contains(scheme, &self.storage, batch), take);
+    /// How many of some keys are contained, asked from any thread.
+    pub(crate) fn counter<Q: Key>(&self) -> impl Fn(&[Q]) -> usize + Send + Sync + '_
+    where
+        for<'q> &'q Q: Key,
+        H: Sync,
+    {
+        // The parts, as what holds them may not be for all threads.
+        let (head, storage): (&Head<S, H>, &S::Storage<K>) = (self.head(), &self.storage);
+        move |keys| {
+            let mut found = Answers::default();
+            contains_batches(&head.scheme, storage, bulk::hashing(&head.hasher, keys), |answers, count| found.push(answers, count));
+            found.count_ones()
+        }
     }
+
+    fn contains_batches(&self, next: impl FnMut(&mut Hashes), take: impl FnMut(&BatchAnswers, usize)) {
+        contains_batches(&self.head.scheme, &self.storage, next, take);
+    }
+}
+
+fn contains_batches<S: Scheme, K: Backing>(
+    scheme: &S,
+    storage: &S::Storage<K>,
+    next: impl FnMut(&mut Hashes),
+    take: impl FnMut(&BatchAnswers, usize),
+) {
+    let mut batches = S::Batches::new(scheme);
+    bulk::for_each_batch(next, |batch| batches.contains(scheme, storage, batch), take);
 }
 
 impl<Q: Key, S: Scheme, H: KeyHasher, K: Writable> Extend<Q> for FilterOf<S, H, K> {

@@ -150,7 +150,7 @@ impl Counts {
     }
 }
 
-impl<S: Scheme, B: AsRef<[u8]>> Viewed<B> for FilterOf<S> {
+impl<S: Scheme, B: AsRef<[u8]> + Send + Sync> Viewed<B> for FilterOf<S> {
     type View = FilterOf<S, PortableHasher, View<B>>;
 
     fn over(Header { head, counts }: Header<S>, bytes: B) -> Result<Self::View, FormatError> {
@@ -159,7 +159,7 @@ impl<S: Scheme, B: AsRef<[u8]>> Viewed<B> for FilterOf<S> {
     }
 }
 
-impl<S: Scheme, B: AsRef<[u8]>> FilterOf<S, PortableHasher, View<B>> {
+impl<S: Scheme, B: AsRef<[u8]> + Send + Sync> FilterOf<S, PortableHasher, View<B>> {
     /// The same view with all its bytes read: held to their checksum, the set bits counted and held to the counts. So it has a rate of its own. Linear in the bits; takes no memory.
     ///
     /// ```
@@ -187,7 +187,7 @@ impl<S: Scheme, B: AsRef<[u8]>> FilterOf<S, PortableHasher, View<B>> {
     }
 }
 
-impl<S: Scheme, B: AsRef<[u8]> + AsMut<[u8]>> FilterOf<S, PortableHasher, Checked<B>> {
+impl<S: Scheme, B: AsRef<[u8]> + Send + Sync + AsMut<[u8]>> FilterOf<S, PortableHasher, Checked<B>> {
     /// Writes the header anew, with the counts and the checksum of now. Keys that are inserted where the bytes lie are in them at once, but until this is called the header is that of before, and
     /// [`verify_bytes`](FilterOf::verify_bytes) will find the bits damaged. Linear in the bits.
     ///
@@ -207,7 +207,7 @@ impl<S: Scheme, B: AsRef<[u8]> + AsMut<[u8]>> FilterOf<S, PortableHasher, Checke
 }
 
 #[cfg(feature = "mmap")]
-impl<S: Scheme, B: AsRef<[u8]>> FilterOf<S, PortableHasher, View<B>> {
+impl<S: Scheme, B: AsRef<[u8]> + Send + Sync> FilterOf<S, PortableHasher, View<B>> {
     /// The same view of bits that were set and not counted to the end: with what is certain of them. At least as many keys as were counted, or as set so many bits; at most any number.
     pub(crate) fn counted_anew(self) -> Result<FilterOf<S, PortableHasher, Checked<B>>, FormatError> {
         let FilterOf { head: Inline(head), storage, counts } = self;
@@ -221,7 +221,7 @@ impl<S: Scheme, B: AsRef<[u8]>> FilterOf<S, PortableHasher, View<B>> {
 }
 
 #[cfg(feature = "mmap")]
-impl<S: Scheme, B: AsRef<[u8]> + AsMut<[u8]>> FilterOf<S, PortableHasher, Checked<B>> {
+impl<S: Scheme, B: AsRef<[u8]> + Send + Sync + AsMut<[u8]>> FilterOf<S, PortableHasher, Checked<B>> {
     /// What holds the bytes.
     pub(crate) fn bytes_mut(&mut self) -> &mut B {
         self.storage.words_mut().bytes_mut()

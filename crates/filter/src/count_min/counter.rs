@@ -12,7 +12,7 @@ mod sealed {
 /// The type of a sketch's counters: `u32`, half the memory for streams of fewer than 4 billion, or `u64`.
 pub trait Counter: sealed::Sealed + Lies<Self> + Copy + Default + Ord + Debug + Send + Sync + 'static {
     /// Its bytes in a file.
-    type Bytes: Lies<Self> + Chunk;
+    type Bytes: Lies<Self> + Chunk + Send + Sync;
     /// Where a counter stays once it is reached.
     const HIGHEST: Self;
     /// Its size in bytes.

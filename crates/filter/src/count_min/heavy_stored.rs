@@ -86,7 +86,7 @@ impl<R: RowHashes, C: Counter> Written for ListedSketch<R, C> {
 }
 
 /// The sketch alone; the list is left in the bytes.
-impl<R: RowHashes, C: Counter, B: AsRef<[u8]>> Viewed<B> for ListedSketch<R, C> {
+impl<R: RowHashes, C: Counter, B: AsRef<[u8]> + Send + Sync> Viewed<B> for ListedSketch<R, C> {
     type View = Sketch<R, C, View<B>>;
 
     fn over(header: Header, bytes: B) -> Result<Self::View, FormatError> {

@@ -189,7 +189,10 @@ impl<R: RowHashes, C: Counter, K: Counted> Written for Sketch<R, C, K> {
 
 impl Header {
     /// The sketch whose counters are at the beginning of the payload in these bytes.
-    pub(super) fn over<R: RowHashes, C: Counter, B: AsRef<[u8]>>(self, bytes: B) -> Result<Sketch<R, C, View<B>>, FormatError> {
+    pub(super) fn over<R: RowHashes, C: Counter, B: AsRef<[u8]> + Send + Sync>(
+        self,
+        bytes: B,
+    ) -> Result<Sketch<R, C, View<B>>, FormatError> {
         check_field("bytes of a counter", self.counter_bytes.into(), Expected::Exactly(C::BYTES.into()))?;
         // There are as many bytes, so nothing is cut off.
         let length = self.shape.cells() as usize * C::BYTES as usize;
@@ -197,7 +200,7 @@ impl Header {
     }
 }
 
-impl<R: RowHashes, C: Counter, B: AsRef<[u8]>> Viewed<B> for Sketch<R, C> {
+impl<R: RowHashes, C: Counter, B: AsRef<[u8]> + Send + Sync> Viewed<B> for Sketch<R, C> {
     type View = Sketch<R, C, View<B>>;
 
     fn over(header: Header, bytes: B) -> Result<Self::View, FormatError> {
@@ -205,7 +208,7 @@ impl<R: RowHashes, C: Counter, B: AsRef<[u8]>> Viewed<B> for Sketch<R, C> {
     }
 }
 
-impl<R: RowHashes, C: Counter, B: AsRef<[u8]>> Sketch<R, C, View<B>> {
+impl<R: RowHashes, C: Counter, B: AsRef<[u8]> + Send + Sync> Sketch<R, C, View<B>> {
     /// The same view with all its bytes read: held to their checksum, and the sums of the rows to the sum of all counts. Linear in the counters; takes no memory of their size.
     ///
     /// # Errors

@@ -19,14 +19,14 @@ pub(crate) trait Viewed<B>: Stored {
 }
 
 /// The value in these bytes, which are those of one file.
-pub(crate) fn view<T: Viewed<B>, B: AsRef<[u8]>>(bytes: B) -> Result<T::View, FormatError> {
+pub(crate) fn view<T: Viewed<B>, B: AsRef<[u8]> + Send + Sync>(bytes: B) -> Result<T::View, FormatError> {
     let header = Header::<T>::decode(bytes.as_ref())?;
     header.check_length(bytes.as_ref().len() as u64)?;
     T::over(header.of_kind, bytes)
 }
 
 /// The value at the beginning of these bytes, after which there may be others.
-pub(crate) fn view_prefix<T: Viewed<B>, B: AsRef<[u8]>>(bytes: B) -> Result<T::View, FormatError> {
+pub(crate) fn view_prefix<T: Viewed<B>, B: AsRef<[u8]> + Send + Sync>(bytes: B) -> Result<T::View, FormatError> {
     let header = Header::<T>::decode(bytes.as_ref())?;
     header.check_holds(bytes.as_ref().len() as u64)?;
     T::over(header.of_kind, bytes)

@@ -84,7 +84,7 @@ impl<S: Scheme, K: Counted> Written for Pack<S, K> {
     }
 }
 
-impl<S: Scheme, B: AsRef<[u8]>> Viewed<B> for Pack<S> {
+impl<S: Scheme, B: AsRef<[u8]> + Send + Sync> Viewed<B> for Pack<S> {
     type View = Pack<S, View<B>>;
 
     fn over(header: Header<S>, bytes: B) -> Result<Self::View, FormatError> {
@@ -93,7 +93,7 @@ impl<S: Scheme, B: AsRef<[u8]>> Viewed<B> for Pack<S> {
     }
 }
 
-impl<S: Scheme, B: AsRef<[u8]>> Pack<S, View<B>> {
+impl<S: Scheme, B: AsRef<[u8]> + Send + Sync> Pack<S, View<B>> {
     /// The same view with all its bytes read: held to their checksum, and each member as by its own `verify_bytes`. Linear in the bits of all members.
     ///
     /// # Errors
@@ -121,5 +121,5 @@ reads_files! {
 views_files! {
     ///
     /// The members are checked one by one as they are asked for.
-    [S: Scheme] Pack<S>, [AsRef<[u8]>] Pack<S, View<B>>, Pack<S, View<crate::file::Mapped>>
+    [S: Scheme] Pack<S>, [AsRef<[u8]> + Send + Sync] Pack<S, View<B>>, Pack<S, View<crate::file::Mapped>>
 }

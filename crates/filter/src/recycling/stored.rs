@@ -128,7 +128,7 @@ impl<S: Layout, K: Counted> Written for RecyclingFilter<PortableHasher, S, K> {
     }
 }
 
-impl<S: Layout, B: AsRef<[u8]> + Clone> Viewed<B> for RecyclingFilter<PortableHasher, S> {
+impl<S: Layout, B: AsRef<[u8]> + Send + Sync + Clone> Viewed<B> for RecyclingFilter<PortableHasher, S> {
     type View = RecyclingFilter<PortableHasher, S, View<B>>;
 
     fn over(header: Header<S>, bytes: B) -> Result<Self::View, FormatError> {
@@ -141,7 +141,7 @@ impl<S: Layout, B: AsRef<[u8]> + Clone> Viewed<B> for RecyclingFilter<PortableHa
     }
 }
 
-impl<S: Layout, B: AsRef<[u8]>> RecyclingFilter<PortableHasher, S, View<B>> {
+impl<S: Layout, B: AsRef<[u8]> + Send + Sync> RecyclingFilter<PortableHasher, S, View<B>> {
     /// The same view with all its bytes read: held to their checksum, the set bits counted and held to the counts. So it has a rate of its own. Linear in the bits.
     ///
     /// # Errors

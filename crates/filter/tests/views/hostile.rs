@@ -1,7 +1,7 @@
 //! Bytes that are cut off, damaged, forged, or other ones with every look.
 
 use crate::common::{filter, seal};
-use std::cell::Cell;
+use std::sync::atomic::{AtomicU32, Ordering};
 use truebloom::count_min::CountMin;
 use truebloom::recycling::{Policy, RecyclingFilter};
 use truebloom::{AnyFilter, FormatError, PortableHasher, Seed};
@@ -60,15 +60,14 @@ fn sizes_are_held_to_what_is_there() {
 
 /// Bytes that are whole at first and cut off, or all ones, later: safe code may do that.
 struct Fickle<'a> {
-    looks: Cell<u32>,
+    looks: AtomicU32,
     whole: &'a [u8],
     then: &'a [u8],
 }
 
 impl AsRef<[u8]> for &Fickle<'_> {
     fn as_ref(&self) -> &[u8] {
-        self.looks.set(self.looks.get() + 1);
-        if self.looks.get() <= 3 { self.whole } else { self.then }
+        if self.looks.fetch_add(1, Ordering::Relaxed) < 3 { self.whole } else { self.then }
     }
 }
 
@@ -82,13 +81,13 @@ fn bytes_that_change_do_no_harm() {
     (0..300).for_each(|key| _ = recycling.check_and_insert(&key));
     let recycling = recycling.to_bytes().expect("small");
     for then in [&[][..], &bytes[..100], &bytes[..300], &ones] {
-        let fickle = Fickle { looks: Cell::new(0), whole: &bytes, then };
+        let fickle = Fickle { looks: AtomicU32::new(0), whole: &bytes, then };
         let view = AnyFilter::view(&fickle).expect("whole at first");
         (0..1_000).for_each(|key| _ = view.contains(&key));
         let found = view.contains_all(0..1_000).count_ones();
         assert_eq!(found, if then.len() < bytes.len() { 0 } else { 1_000 });
         assert!(view.verify_bytes().is_err());
-        let fickle = Fickle { looks: Cell::new(0), whole: &recycling, then };
+        let fickle = Fickle { looks: AtomicU32::new(0), whole: &recycling, then };
         let view = RecyclingFilter::<PortableHasher>::view(&fickle).expect("whole at first");
         (0..1_000).for_each(|key| _ = view.contains(&key));
         assert!(view.verify_bytes().is_err());

@@ -4,7 +4,7 @@
 //! M times R / (1 - R), and numbers of which the tail is below alpha are excluded. The bound needs lines that differ from each other, as a line that comes twice is found twice; the mean does not.
 
 use crate::records::RecordArgs;
-use crate::report::{Report, count, plural, rate_up, significant};
+use crate::report::{Report, count, plural, rate, rate_up, significant};
 use serde_json::json;
 use truebloom_math::{binomial, bisect};
 
@@ -56,7 +56,7 @@ impl Trust {
             (_, true) => format!("{about} {expected} {noun}s that are not in it are expected to be missing here, at most {bound}"),
         };
         report.line("trust", text);
-        let now = rate_up(self.rate, 4);
+        let now = if self.is_exact { rate(self.rate, 4) } else { rate_up(self.rate, 4) };
         report.line(
             "rate",
             format!("{}{now} now, for keys that were chosen without knowing the seed", if self.is_exact { "" } else { "at most " }),

@@ -49,9 +49,9 @@ impl Account {
         if args.report.has_file() { args.report.write(&report) } else { Ok(()) }
     }
 
-    /// Says once that all lines were forgotten. To forget what is old is what --remember asks for.
+    /// Says once that all lines were forgotten. To forget what is old is what --remember asks for, and the object of --json says it itself and stands alone.
     pub(super) fn tell_forgotten(&mut self, args: &Args, filter: &Filter, chosen: &Chosen) {
-        if self.told || args.quiet || chosen.design.phases() > 1 || filter.stats().cycles == self.before.cycles {
+        if self.told || args.quiet || args.json || chosen.design.phases() > 1 || filter.stats().cycles == self.before.cycles {
             return;
         }
         self.told = true;

@@ -72,11 +72,15 @@ impl Sizing {
         self.items.is_none() && self.memory.is_none() && self.remember.is_none()
     }
 
-    /// A design that surely holds these lines, of which there is no more than was counted, if there is memory for it.
+    /// A design that surely holds these lines, of which there are no more than were counted, if there is memory for it; as large as that of a pipe at least, as memory that is there anyway makes errors rare.
     pub(super) fn choose_for(&self, counted: u64) -> Result<Chosen, Failure> {
+        let usual = self.choose(Layout::Standard)?;
         // Without lines, too, there must be a filter.
         let sizing = Sizing { items: Some(counted.max(1)), rate: self.rate, memory: None, remember: None, layout: self.layout };
         let chosen = sizing.choose(Layout::Standard)?;
+        if chosen.bytes() <= usual.bytes() {
+            return Ok(usual);
+        }
         match available_memory() {
             Some(available) if chosen.bytes() > available => Err(Failure::new(format_args!(
                 "to remember all of {} takes {}, but only {} of memory are available; ask for a higher rate with -p, or give --memory, and old lines are forgotten when it is full",
@@ -299,4 +303,21 @@ fn not_enough(items: u64, memory: u64, rate: &Rate, mode: Mode) -> Failure {
         .flatten()
         .map_or(String::new(), |sized| format!("; {} would", report::bytes(sized.design.total_bits().div_ceil(8))));
     Failure::new(format_args!("{} do not remember {} at a rate of {rate}{needed}", report::bytes(memory), report::plural(items, "line")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn counted_lines_fit() {
+        let sizing = Sizing { items: None, rate: None, memory: None, remember: None, layout: None };
+        let chosen = |counted| sizing.choose_for(counted).unwrap_or_else(|error| panic!("{}", error.message()));
+        assert_eq!((chosen(0).bytes(), chosen(1_000_000).bytes()), (DEFAULT_BYTES, DEFAULT_BYTES));
+        for counted in [18_000_000, 20_000_000, 40_000_000] {
+            let Chosen { design: Designed::Standard(design), .. } = chosen(counted) else { panic!("standard unless asked") };
+            assert!(too_soon(&design, counted).is_ok_and(|error| error <= TOO_SOON), "{counted}");
+        }
+        assert!(chosen(40_000_000).bytes() > DEFAULT_BYTES);
+    }
 }

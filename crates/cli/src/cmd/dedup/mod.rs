@@ -32,7 +32,7 @@ Examples:
   truebloom dedup --state state.tbl new.txt            goes on where the last run stopped
   truebloom dedup --csv --column email users.csv
 
-Files are counted first, and the memory is made large enough for all their lines. What comes through a pipe has the memory of -n or --memory, 64 MiB unless given: \
+Files are counted first, and the memory is made large enough for all their lines, 64 MiB at least. What comes through a pipe has the memory of -n or --memory, 64 MiB unless given: \
 when it is full everything is forgotten (a message says so, or --strict stops before), or with --remember what is older. \
 A line that was forgotten is printed again. A first occurrence is dropped wrongly with at most the rate -p: on average, in the long run, or with --remember for every line. That is proven for \
 input that was chosen without knowing the seed; --report says what this very stream has lost.
@@ -163,7 +163,7 @@ fn read<W: Write>(args: &Args, records: &mut Records, sift: &mut Sift<'_, W>, sa
         Event::InputEnded => {}
         Event::Stopped | Event::End => return Ok(false),
     }
-    Ok(!sift.full && !(args.quiet && sift.selected > 0 && args.state.is_none()))
+    Ok(!(sift.full || args.quiet && sift.selected > 0 && args.state.is_none()))
 }
 
 /// The filter to begin with: that of the state file if there is one, or a new one.

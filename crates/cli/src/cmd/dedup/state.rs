@@ -1,11 +1,12 @@
 //! What is known survives: saved at intervals, whole or not at all, by one process at a time.
 
 use super::Args;
-use super::design::{Chosen, Designed};
+use super::design::Chosen;
 use super::filter::Filter;
 use super::remember::time_text;
 use crate::failure::Failure;
 use crate::lock::{check_name, locked, replace, tell_unkept};
+use crate::report::{bytes, rate};
 use crate::stop;
 use std::fs::File;
 use std::path::{Path, PathBuf};
@@ -104,34 +105,33 @@ pub(super) fn check_same(path: &Path, filter: &Filter, chosen: &Chosen, args: &A
     let asked_hasher = if args.untrusted { HasherId::Sip13 } else { hasher };
     let both = |what: &dyn Fn(&Chosen) -> String| (what(there), what(asked));
     let age = |age: Option<Duration>| age.map_or("none".to_owned(), time_text);
-    let mut parameters = vec![
+    // How full is full enough is told as the rate that follows from it.
+    let worst = |chosen: &Chosen| chosen.design.long_run().map(|run| rate(run.worst.value, 4));
+    let parameters = [
         ("layout", (there.design.layout().name().to_owned(), layout.name().to_owned())),
         ("phases", both(&|chosen| chosen.design.phases().to_string())),
-        ("bits a phase", both(&|chosen| chosen.design.bits().to_string())),
+        ("memory", both(&|chosen| bytes(chosen.bytes()))),
         ("probes", both(&|chosen| chosen.design.probes().to_string())),
-    ];
-    // Each has its own measure of what is full.
-    match (&there.design, &asked.design) {
-        (Designed::Standard(there), Designed::Standard(asked)) => {
-            parameters.push(("set bits at most", (there.sigma().to_string(), asked.sigma().to_string())));
-        }
-        (Designed::Blocked(there), Designed::Blocked(asked)) => {
-            parameters.push(("rate at most", (there.limit().to_string(), asked.limit().to_string())));
-        }
-        _ => {}
-    }
-    parameters.extend([
+        ("rate when fullest", (worst(there)?, worst(asked)?)),
         ("age", both(&|chosen| age(chosen.age))),
         ("hasher", (hasher.to_string(), asked_hasher.to_string())),
         ("seed", (filter.seed().to_string(), args.seed.unwrap_or(filter.seed()).to_string())),
-    ]);
+    ];
     let differences: Vec<String> = parameters
         .into_iter()
         .filter(|(_, (there, asked))| there != asked)
         .map(|(name, (there, asked))| format!("{name} {there}, asked {asked}"))
         .collect();
-    if differences.is_empty() {
+    let same_limits = (there.design.bits(), there.design.sigma(), there.design.limit().map(f64::to_bits))
+        == (asked.design.bits(), asked.design.sigma(), asked.design.limit().map(f64::to_bits));
+    if differences.is_empty() && same_limits {
         return Ok(());
+    }
+    if differences.is_empty() {
+        return Err(Failure::at(
+            path,
+            "was made with a size that differs by less than is shown; leave the options out to go on with it, or give another file",
+        ));
     }
     Err(Failure::at(
         path,

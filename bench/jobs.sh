@@ -1,0 +1,48 @@
+#!/bin/bash
+# The jobs of docs/JOBS.md on a million lines each, beside the tools people use for them: processor seconds, peak memory, lines printed. Everything is made below target/.
+#
+#   bench/jobs.sh            all of it, a minute or two
+#   TRUEBLOOM=target/debug/truebloom bench/jobs.sh
+set -euo pipefail
+cd "$(dirname "$0")/.."
+export LC_ALL=C
+target=${CARGO_TARGET_DIR:-target}
+truebloom=${TRUEBLOOM:-$target/release/truebloom}
+truebloom=$(realpath "$truebloom")
+work=$target/jobs
+mkdir -p "$work"
+cd "$work"
+
+# A million addresses, some 632,000 of them distinct; a million numbers of which the other half is new; frozen.
+[ -s urls.txt ] || awk 'BEGIN { x = 7; for (i = 0; i < 1000000; i++) { x = (x * 16807) % 2147483647; k = x % 1000000; printf "https://example.org/%06d/article-%07d.html\n", (k * 7919) % 999983, k } }' > urls.txt
+[ -s old.txt ] || seq -f 'customer %.0f' 1000000 > old.txt
+[ -s new.txt ] || seq -f 'customer %.0f' 500001 1500000 > new.txt
+[ -s skewed.txt ] || awk 'BEGIN { x = 3; for (i = 0; i < 1000000; i++) { x = (x * 16807) % 2147483647; u = x / 2147483647; printf "10.%d.0.1\n", u * u * u * 100000 } }' > skewed.txt
+"$truebloom" create --force -p 1e-4 --seed 1 old.tbl old.txt > made.txt
+
+# One row: the job, the command, processor seconds and peak memory of the best of three, and what was printed.
+row() {
+    local job=$1 command=$2 remark=$3 best
+    best=$(for _ in 1 2 3; do
+        /usr/bin/time -o time -f '%U %S %M' bash -c "$command" > out
+        awk -v lines="$(wc -l < out)" '{ printf "%.2f %.1f %d\n", $1 + $2, $3 / 1024, lines }' time
+    done | sort -n | head -1)
+    # shellcheck disable=SC2086
+    printf '| %s | `%s` | %s | %s | %s | %s |\n' "$job" "${command//$truebloom/truebloom}" $best "$remark"
+}
+
+echo '| job | command | CPU s | peak MiB | lines | what it gets wrong |'
+echo '|---|---|---|---|---|---|'
+row 'lines once' "$truebloom dedup urls.txt" 'drops one in a million first lines, at most'
+row 'lines once' "$truebloom dedup -p 0.1% urls.txt" 'drops one in a thousand first lines, at most'
+row 'lines once' "awk '!seen[\$0]++' urls.txt" 'nothing, until memory ends'
+row 'lines once' 'sort -u --parallel=1 urls.txt' 'the order; waits for the end of its input'
+row 'not in the other' "$truebloom check -v old.tbl new.txt" 'lacks one in ten thousand, at most'
+row 'not in the other' 'comm -13 <(sort --parallel=1 old.txt) <(sort --parallel=1 new.txt)' 'the order'
+row 'not in the other' 'grep -vxFf old.txt new.txt' 'nothing'
+row 'not in the other' "awk 'NR == FNR { seen[\$0]; next } !(\$0 in seen)' old.txt new.txt" 'nothing, until memory ends'
+row 'most frequent' "$truebloom count -k 10 skewed.txt" 'bounds, not counts, where memory is short'
+row 'most frequent' 'sort --parallel=1 skewed.txt | uniq -c | sort -rn | head' 'nothing'
+row 'most frequent' "awk '{ n[\$0]++ } END { for (k in n) print n[k], k }' skewed.txt | sort -rn | head" 'nothing, until memory ends'
+row 'build' "$truebloom create --force -n 1M -p 0.1% --seed 1 new.tbl new.txt" ''
+row 'ask' "$truebloom check -c old.tbl new.txt" 'one in ten thousand, at most'
