@@ -84,6 +84,9 @@ impl Verification {
     ///
     /// The bits of a block share its load, so the set bits of a blocked filter are no sum of independent ones; their number is bounded by how far one item can move it (McDiarmid's
     /// inequality), which notices a hash that leaves most blocks empty.
+    ///
+    /// # Errors
+    /// Only when a rate cannot be computed ([`Error::TooCostly`]).
     pub fn of<S: Scheme, H: KeyHasher, K: Counted>(filter: &FilterOf<S, H, K>) -> Result<Verification, Error> {
         truebloom_math::as_one_call(|| Verification::examine(filter))
     }

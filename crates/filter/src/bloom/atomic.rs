@@ -94,7 +94,10 @@ impl<S: Scheme, H: KeyHasher> AtomicFilterOf<S, H> {
     }
 
     /// The filter as it is now, while threads go on inserting: to save it, or to look into it. It contains every key whose insertion this thread knows to have returned, by a join, a channel or a lock; of keys that are
-    /// inserted meanwhile it may have all bits, some or none. It counts as merged, as by [`into_filter`](Self::into_filter). An error if there is no memory for it. Linear in the bits.
+    /// inserted meanwhile it may have all bits, some or none. It counts as merged, as by [`into_filter`](Self::into_filter).
+    ///
+    /// # Errors
+    /// If there is no memory for it. Linear in the bits.
     pub fn snapshot(&self) -> Result<FilterOf<S, H>, BuildError>
     where
         H: Clone,

@@ -177,7 +177,10 @@ impl<S: Scheme, H: KeyHasher> FilterOf<S, H> {
         self
     }
 
-    /// The filter with the items and the rate that it is to be held to. An error unless the law of its scheme proves that so many items keep to the rate.
+    /// The filter with the items and the rate that it is to be held to.
+    ///
+    /// # Errors
+    /// Unless the law of its scheme proves that so many items keep to the rate.
     pub fn planned_for(mut self, items: u64, rate: Option<Rate>) -> Result<FilterOf<S, H>, BuildError> {
         if let Some(asked) = rate
             && !self.law().meets(items, &asked, H::HASH_BITS)?

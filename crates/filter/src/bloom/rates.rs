@@ -76,12 +76,17 @@ impl<S: Scheme, H: KeyHasher, K: Counted> FilterOf<S, H, K> {
 impl<S: Scheme, H: KeyHasher, K: Backing> FilterOf<S, H, K> {
     /// The expected rate once the filter holds its capacity: a mean over seeds, proven to be at most the rate asked for. `None` without a capacity.
     ///
-    /// An error if the exact rate takes too much work, with hundreds of probes. Some microseconds at ordinary parameters.
+    ///
+    /// # Errors
+    /// If the exact rate takes too much work, with hundreds of probes. Some microseconds at ordinary parameters.
     pub fn expected_fpr(&self) -> Result<Option<Fpr>, Error> {
         self.capacity().map(|items| self.expected_fpr_at(items)).transpose()
     }
 
     /// The expected rate of a filter of this size that holds `items` distinct items, as far as it is proven; see [`expected_fpr`](Self::expected_fpr).
+    ///
+    /// # Errors
+    /// The exact rate takes too much work, with hundreds of probes.
     pub fn expected_fpr_at(&self, items: u64) -> Result<Fpr, Error> {
         let proven = self.law().proven(items)?.unwrap_or_else(|| bounded(1.0, self.probes()));
         Ok(self.with_hash_floor(proven, items))

@@ -162,7 +162,8 @@ impl<S: Scheme, B: AsRef<[u8]> + Send + Sync> Viewed<B> for FilterOf<S> {
 impl<S: Scheme, B: AsRef<[u8]> + Send + Sync> FilterOf<S, PortableHasher, View<B>> {
     /// The same view with all its bytes read: held to their checksum, the set bits counted and held to the counts. So it has a rate of its own. Linear in the bits; takes no memory.
     ///
-    /// Errors: the bytes are damaged, or do not fit the header.
+    /// # Errors
+    /// The bytes are damaged, or do not fit the header.
     ///
     /// ```
     /// use truebloom::BloomFilter;

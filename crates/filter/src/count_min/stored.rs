@@ -211,7 +211,8 @@ impl<R: RowHashes, C: Counter, B: AsRef<[u8]> + Send + Sync> Viewed<B> for Sketc
 impl<R: RowHashes, C: Counter, B: AsRef<[u8]> + Send + Sync> Sketch<R, C, View<B>> {
     /// The same view with all its bytes read: held to their checksum, and the sums of the rows to the sum of all counts. Linear in the counters; takes no memory of their size.
     ///
-    /// Errors: the bytes are damaged, or do not fit the header.
+    /// # Errors
+    /// The bytes are damaged, or do not fit the header.
     pub fn verify_bytes(self) -> Result<Sketch<R, C, Checked<B>>, FormatError> {
         let Sketch { hasher, shape, hashes, counters, total, conservative, halved } = self;
         let (bytes, start) = counters.whole();

@@ -75,7 +75,10 @@ impl AsMut<[u8]> for Place {
 }
 
 impl<S: Scheme> InPlace<S> {
-    /// Opens a filter to be updated, and reads all of it once to check it. Errors: as of [`FilterOf::open`]; another program has the lock; the file may not be written; it is marked as being updated, so that its program ended
+    /// Opens a filter to be updated, and reads all of it once to check it.
+    ///
+    /// # Errors
+    /// As of [`FilterOf::open`]; another program has the lock; the file may not be written; it is marked as being updated, so that its program ended
     /// before it was done ([`FormatError::Unfinished`]).
     ///
     /// # Safety
@@ -88,7 +91,10 @@ impl<S: Scheme> InPlace<S> {
         InPlace::marked(filter.map_err(|cause| format_error(path, cause))?, path)
     }
 
-    /// Opens a filter whose program ended before it was done, with what is certain of it; one that was closed, as [`open`](Self::open) does. Errors: as of that, but for the mark.
+    /// Opens a filter whose program ended before it was done, with what is certain of it; one that was closed, as [`open`](Self::open) does.
+    ///
+    /// # Errors
+    /// As of that, but for the mark.
     ///
     /// # Safety
     /// As of [`open`](Self::open).
@@ -110,12 +116,18 @@ impl<S: Scheme> InPlace<S> {
     }
 
     /// Has the system write all bits to the disk, and returns when they are there. Every key that was inserted before is contained from now on, whatever happens. Linear in what was changed since.
+    ///
+    /// # Errors
+    /// The file cannot be written.
     pub fn sync(&mut self) -> Result<(), FileError> {
         let synced = self.flush().and_then(|()| self.write_header(true));
         synced.map_err(|cause| self.write_error(cause))
     }
 
     /// Brings everything to the disk, and takes the mark away: the file is that of any filter again. Linear in the bits, as their checksum is. Dropping it does the same, but tells no errors.
+    ///
+    /// # Errors
+    /// The file cannot be written: the mark stays, and the file is refused until it is recovered.
     pub fn close(mut self) -> Result<(), FileError> {
         let closed = self.finish();
         self.filter = None;
@@ -238,6 +250,9 @@ impl<S: Scheme> InPlace<S> {
     }
 
     /// [`FilterOf::union_with`].
+    ///
+    /// # Errors
+    /// The filters differ in bits, probes, scheme, hasher or seed.
     pub fn union_with<V: Backing>(&mut self, other: &FilterOf<S, PortableHasher, V>) -> Result<(), MergeError> {
         self.filter_mut().union_with(other)
     }

@@ -27,7 +27,10 @@ use std::sync::Arc;
 pub struct Mapped(Arc<Mmap>);
 
 impl Mapped {
-    /// Maps a regular file. Its length is that of now. Errors: as of [`open_regular`](super::open_regular); the system has no room for the map.
+    /// Maps a regular file. Its length is that of now.
+    ///
+    /// # Errors
+    /// As of [`open_regular`](super::open_regular); the system has no room for the map.
     ///
     /// # Safety
     /// While the map or a clone of it lives, nobody may write to the file or truncate it, this process or another. Rust takes bytes behind a reference for constant; no lock enforces it.

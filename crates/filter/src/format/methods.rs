@@ -22,7 +22,10 @@ macro_rules! writes_files {
                 $crate::format::write_to(self, writer)
             }
 
-            /// Writes the bytes of its file to the beginning of these, where it can be looked at or stay, and says how many they are. Takes no memory of the file's size. An error if there are fewer than
+            /// Writes the bytes of its file to the beginning of these, where it can be looked at or stay, and says how many they are. Takes no memory of the file's size.
+            ///
+            /// # Errors
+            /// If there are fewer than
             /// [`encoded_bytes`](Self::encoded_bytes).
             pub fn write_into(&self, bytes: &mut [u8]) -> Result<usize, $crate::BuildError> {
                 $crate::format::write_into(self, bytes)
@@ -116,11 +119,17 @@ macro_rules! views_files {
             /// The header is checked, with its own checksum; nothing else is read. What follows from the bits, such as a rate of its own, is told only after `verify_bytes`. Safe for bytes from
             /// anywhere, as [`from_bytes`](Self::from_bytes) is; bytes that change meanwhile change answers, and do no other harm.
             $(#[$of_view])*
+            ///
+            /// # Errors
+            /// The bytes are no such file, or their header is damaged; there are fewer of them than the header says, or more.
             pub fn view<B: $($bytes)*>(bytes: B) -> Result<$view, $crate::FormatError> {
                 $crate::format::view::<Self, B>(bytes)
             }
 
             /// [`view`](Self::view) of what stands at the beginning of these bytes, whatever comes after it: a filter in the middle of a larger file, of which `encoded_bytes` of the view says where it ends.
+            ///
+            /// # Errors
+            /// As of [`view`](Self::view), but for bytes that follow.
             pub fn view_prefix<B: $($bytes)*>(bytes: B) -> Result<$view, $crate::FormatError> {
                 $crate::format::view_prefix::<Self, B>(bytes)
             }
@@ -132,7 +141,8 @@ macro_rules! views_files {
             /// A [`view`](Self::view) of a file that is mapped into memory: opened without reading more than its header, in a millisecond however large it is, and shared with every process that maps it. Only
             /// what is asked for is read.
             ///
-            /// Errors: as of [`open`](Self::open), but that damaged bits are found by `verify_bytes` only.
+            /// # Errors
+            /// As of [`open`](Self::open), but that damaged bits are found by `verify_bytes` only.
             ///
             /// # Safety
             /// As of [`Mapped::open`]($crate::file::Mapped::open): nobody may write to the file or truncate it while it is mapped.

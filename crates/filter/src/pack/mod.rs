@@ -57,7 +57,10 @@ impl<S: Scheme> Pack<S> {
         Pack::with_words(filter.head().clone(), Vec::new())
     }
 
-    /// Adds a filter: its bits are copied. Errors: it differs from the others in bits, probes, scheme, hasher or seed.
+    /// Adds a filter: its bits are copied.
+    ///
+    /// # Errors
+    /// It differs from the others in bits, probes, scheme, hasher or seed.
     pub fn push<K: Counted>(&mut self, filter: &FilterOf<S, PortableHasher, K>) -> Result<(), MergeError> {
         self.check_alike(filter)?;
         let start = self.words.len();
@@ -82,7 +85,10 @@ impl<S: Scheme, K: Backing> Pack<S, K> {
         self.len() == 0
     }
 
-    /// The filter of this number, counted from 0 in the order in which they were added; `None` beyond the last. What it keeps is checked, its bits are not looked at: `verify_bytes` does. An error if it is damaged.
+    /// The filter of this number, counted from 0 in the order in which they were added; `None` beyond the last. What it keeps is checked, its bits are not looked at: `verify_bytes` does.
+    ///
+    /// # Errors
+    /// If it is damaged.
     pub fn get(&self, number: usize) -> Result<Option<Member<'_, S, K::Word>>, FormatError> {
         let length = record_words(&self.head.scheme);
         let words = number.checked_mul(length).and_then(|start| self.words.get(start..start.checked_add(length)?));
@@ -104,7 +110,10 @@ impl<S: Scheme, K: Backing> Pack<S, K> {
         8 * record_words(&self.head.scheme)
     }
 
-    /// Writes a filter as a member to the beginning of these bytes, for a pack whose members stand apart: each in the file of its table, say, with what they share in one place. Errors: the filter differs from those of the
+    /// Writes a filter as a member to the beginning of these bytes, for a pack whose members stand apart: each in the file of its table, say, with what they share in one place.
+    ///
+    /// # Errors
+    /// The filter differs from those of the
     /// pack in bits, probes, scheme, hasher or seed; there are fewer bytes than [`member_bytes`](Self::member_bytes).
     ///
     /// ```
@@ -125,7 +134,10 @@ impl<S: Scheme, K: Backing> Pack<S, K> {
         Ok(())
     }
 
-    /// The member at the beginning of these bytes, which stand apart from the pack: [`write_member`](Self::write_member) wrote them. Errors: there are too few, or they are damaged, or of a pack of another plan or seed.
+    /// The member at the beginning of these bytes, which stand apart from the pack: [`write_member`](Self::write_member) wrote them.
+    ///
+    /// # Errors
+    /// There are too few, or they are damaged, or of a pack of another plan or seed.
     pub fn view_member<'a>(&'a self, bytes: &'a [u8]) -> Result<Member<'a, S>, FormatError> {
         let (expected, found) = (self.member_bytes() as u64, bytes.len() as u64);
         let words = bytes.as_chunks().0.get(..record_words(&self.head.scheme)).ok_or(FormatError::Truncated { expected, found })?;

@@ -62,7 +62,8 @@ pub(super) fn member<'a, S: Scheme, W: Word>(
 impl<'a, S: Scheme, W: Word> FilterOf<S, PortableHasher, Packed<'a, W>> {
     /// The same member with all its bits read: held to their checksum, the set bits counted and held to the counts. So it has a rate of its own. Linear in the bits.
     ///
-    /// Errors: the bytes are damaged, or do not fit what the member keeps.
+    /// # Errors
+    /// The bytes are damaged, or do not fit what the member keeps.
     pub fn verify_bytes(self) -> Result<FilterOf<S, PortableHasher, CheckedMember<'a, W>>, FormatError> {
         let FilterOf { head, storage, counts } = self;
         let record: Record<'a, W> = storage.into_words();

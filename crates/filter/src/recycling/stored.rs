@@ -144,7 +144,8 @@ impl<S: Layout, B: AsRef<[u8]> + Send + Sync + Clone> Viewed<B> for RecyclingFil
 impl<S: Layout, B: AsRef<[u8]> + Send + Sync> RecyclingFilter<PortableHasher, S, View<B>> {
     /// The same view with all its bytes read: held to their checksum, the set bits counted and held to the counts. So it has a rate of its own. Linear in the bits.
     ///
-    /// Errors: the bytes are damaged, or do not fit the header.
+    /// # Errors
+    /// The bytes are damaged, or do not fit the header.
     pub fn verify_bytes(self) -> Result<RecyclingFilter<PortableHasher, S, Checked<B>>, FormatError> {
         let RecyclingFilter { hasher, policy, memory, clock, counts } = self;
         let (scheme, words) = memory.into_parts();
