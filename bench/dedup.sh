@@ -2,6 +2,7 @@
 # dedup beside the tools people use, and its campaigns. Everything is made below target/.
 #
 #   bench/dedup.sh compare     8 million lines, half of them distinct: processor seconds and peak memory of dedup, huniq, runiq, sort and awk
+#   bench/dedup.sh layouts     processor seconds and peak memory of both layouts, within the caches and beyond (half a minute)
 #   bench/dedup.sh soak [N]    N lines that all differ (1,000,000,000 unless given): what is lost is known exactly, and memory must not grow
 #   bench/dedup.sh kills       a hundred processes killed at random moments
 #
@@ -52,6 +53,23 @@ compare() {
     row "awk '!seen[\$0]++'" awk '!seen[$0]++'
 }
 
+layouts() {
+    echo '| lines | rate | layout | CPU s | peak MiB |'
+    echo '|---|---|---|---|---|'
+    for count in 2000000 20000000; do
+        seq $((1000000000 + 1)) $((1000000000 + count)) > "$work/numbers.txt"
+        for rate in 0.1% 1e-6; do
+            for layout in standard blocked; do
+                for _ in 1 2 3; do
+                    /usr/bin/time -o "$work/time" -f '%U %S %M' "$truebloom" dedup -n "$count" -p "$rate" --layout "$layout" < "$work/numbers.txt" > "$work/kept"
+                    awk '{ printf "%.2f %.0f\n", $1 + $2, $3 / 1024 }' "$work/time"
+                done | sort -n | head -1 | awk -v row="| $count | $rate | $layout" '{ print row " | " $1 " | " $2 " |" }'
+            done
+        done
+    done
+    rm "$work/numbers.txt"
+}
+
 soak() {
     local count=${1:-1000000000}
     seq "$count" | /usr/bin/time -f '%U user %S system seconds, peak %M KiB' "$truebloom" dedup --memory 16MiB -p 0.1% -c --report > "$work/kept"
@@ -60,7 +78,8 @@ soak() {
 
 case ${1:-} in
     compare) compare ;;
+    layouts) layouts ;;
     soak) soak "${2:-}" ;;
     kills) DEDUP_KILLS=100 cargo test -p truebloom-cli --test dedup kill ;;
-    *) sed -n '2,8s/^# \{0,1\}//p' "$0" ;;
+    *) sed -n '2,9s/^# \{0,1\}//p' "$0" ;;
 esac

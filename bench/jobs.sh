@@ -28,20 +28,24 @@ row() {
         awk -v lines="$(wc -l < out)" '{ printf "%.2f %.1f %d\n", $1 + $2, $3 / 1024, lines }' time
     done | sort -n | head -1)
     # shellcheck disable=SC2086
-    printf '| %s | `%s` | %s | %s | %s | %s |\n' "$job" "${command//$truebloom/truebloom}" $best "$remark"
+    command=${command//$truebloom/truebloom}
+    # A pipe would end the cell.
+    printf '| %s | `%s` | %s | %s | %s | %s |\n' "$job" "${command//|/\\|}" $best "$remark"
 }
 
 echo '| job | command | CPU s | peak MiB | lines | what it gets wrong |'
 echo '|---|---|---|---|---|---|'
 row 'lines once' "$truebloom dedup urls.txt" 'drops one in a million first lines, at most'
 row 'lines once' "$truebloom dedup -p 0.1% urls.txt" 'drops one in a thousand first lines, at most'
+row 'lines once' "$truebloom dedup --layout blocked urls.txt" 'drops one in a million first lines, at most'
+row 'lines once' "$truebloom dedup -p 0.1% --layout blocked urls.txt" 'drops one in a thousand first lines, at most'
 row 'lines once' "awk '!seen[\$0]++' urls.txt" 'nothing, until memory ends'
 row 'lines once' 'sort -u --parallel=1 urls.txt' 'the order; waits for the end of its input'
 row 'not in the other' "$truebloom check -v old.tbl new.txt" 'lacks one in ten thousand, at most'
-row 'not in the other' 'comm -13 <(sort --parallel=1 old.txt) <(sort --parallel=1 new.txt)' 'the order'
+row 'not in the other' 'sort --parallel=1 old.txt > a; sort --parallel=1 new.txt > b; comm -13 a b' 'the order'
 row 'not in the other' 'grep -vxFf old.txt new.txt' 'nothing'
 row 'not in the other' "awk 'NR == FNR { seen[\$0]; next } !(\$0 in seen)' old.txt new.txt" 'nothing, until memory ends'
-row 'most frequent' "$truebloom count -k 10 skewed.txt" 'bounds, not counts, where memory is short'
+row 'most frequent' "$truebloom count -k 10 skewed.txt 2> told" 'bounds, not counts, where memory is short'
 row 'most frequent' 'sort --parallel=1 skewed.txt | uniq -c | sort -rn | head' 'nothing'
 row 'most frequent' "awk '{ n[\$0]++ } END { for (k in n) print n[k], k }' skewed.txt | sort -rn | head" 'nothing, until memory ends'
 row 'build' "$truebloom create --force -n 1M -p 0.1% --seed 1 new.tbl new.txt" ''

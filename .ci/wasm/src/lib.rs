@@ -22,8 +22,8 @@ fn answer_of(number: u32) -> Option<u64> {
     Some(match kind {
         0 => Variant::Standard.fpr(10 * items + size, items, 7).ok()?.upper.to_bits(),
         1 => Plan::new(&target).ok()?.bits,
-        2 => rate_quantile_bound(Variant::Classic, 12 * items, items, 8, 0.999).ok()?.fpr.upper.to_bits(),
-        3 => Design::new(20 * items, 5, 9 * items, Mode::default()).ok()?.long_run().ok()?.fpr.value.to_bits(),
+        2 => rate_quantile_bound(Variant::Classic, 12 * items + size, items, 8, 0.999).ok()?.fpr.upper.to_bits(),
+        3 => Design::new(20 * items, 5, 9 * items + size, Mode::default()).ok()?.long_run().ok()?.fpr.value.to_bits(),
         _ => hash_of_filters(size, rate)?,
     })
 }

@@ -136,7 +136,7 @@ impl<B: AsRef<[u8]> + Send + Sync> AnyFilter<View<B>> {
     /// The same view with all its bytes read: see [`FilterOf::verify_bytes`].
     ///
     /// # Errors
-    /// The bytes are damaged, or do not fit what the header says.
+    /// As of [`FilterOf::verify_bytes`].
     pub fn verify_bytes(self) -> Result<AnyFilter<Checked<B>>, FormatError> {
         Ok(match self {
             AnyFilter::Standard(view) => AnyFilter::Standard(view.verify_bytes()?),
@@ -256,12 +256,12 @@ of_each! { Backing:
     /// The expected rate at its capacity: [`FilterOf::expected_fpr`].
     ///
     /// # Errors
-    /// The exact rate takes too much work, with hundreds of probes.
+    /// As of the method of [`FilterOf`].
     fn expected_fpr(&self) -> Result<Option<Fpr>, Error>;
     /// The expected rate of so many distinct items.
     ///
     /// # Errors
-    /// The exact rate takes too much work, with hundreds of probes.
+    /// As of the method of [`FilterOf`].
     fn expected_fpr_at(&self, items: u64) -> Result<Fpr, Error>;
     /// Whether it contains a key that is hashed already.
     fn contains_hash(&self, hash: KeyHash) -> bool;
@@ -312,7 +312,7 @@ impl<K: Counted> AnyFilter<K> {
     /// What its own counters and bits say: [`Verification::of`].
     ///
     /// # Errors
-    /// A rate cannot be computed.
+    /// As of [`Verification::of`].
     pub fn verification(&self) -> Result<Verification, Error> {
         each!(self, filter => Verification::of(filter))
     }

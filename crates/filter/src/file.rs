@@ -197,10 +197,8 @@ fn take_name_of(old: &Metadata, new: NamedTempFile, path: &Path) -> io::Result<O
 /// Whether a file could be written there now, so that a long run can fail at its beginning. Removes what killed processes of this user have left in the folder: regular files with the
 /// names of our temporary files that nobody has locked.
 ///
-/// Errors: those of [`Replacement::begin`].
-///
 /// # Errors
-/// Those of [`save`](Self::save).
+/// Those of [`Replacement::begin`].
 pub fn check_target(path: impl AsRef<Path>) -> Result<(), FileError> {
     let replacement = Replacement::begin(path, Expected::Anything)?;
     remove_leftovers(folder_of(&replacement.path), replacement.file());

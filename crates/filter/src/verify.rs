@@ -86,7 +86,7 @@ impl Verification {
     /// inequality), which notices a hash that leaves most blocks empty.
     ///
     /// # Errors
-    /// Only when a rate cannot be computed ([`Error::TooCostly`]).
+    /// A rate takes too much work to compute ([`Error::TooCostly`]).
     pub fn of<S: Scheme, H: KeyHasher, K: Counted>(filter: &FilterOf<S, H, K>) -> Result<Verification, Error> {
         truebloom_math::as_one_call(|| Verification::examine(filter))
     }

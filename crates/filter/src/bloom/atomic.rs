@@ -93,11 +93,11 @@ impl<S: Scheme, H: KeyHasher> AtomicFilterOf<S, H> {
         filter_of(head, bits.into_words(), offered.load(Relaxed), excluded)
     }
 
-    /// The filter as it is now, while threads go on inserting: to save it, or to look into it. It contains every key whose insertion this thread knows to have returned, by a join, a channel or a lock; of keys that are
-    /// inserted meanwhile it may have all bits, some or none. It counts as merged, as by [`into_filter`](Self::into_filter).
+    /// The filter as it is now, while threads go on inserting: to save it, or to look into it. It contains every key whose insertion this thread knows to have returned, by a join, a channel or a
+    /// lock; of keys that are inserted meanwhile it may have all bits, some or none. It counts as merged, as by [`into_filter`](Self::into_filter). Linear in the bits.
     ///
     /// # Errors
-    /// If there is no memory for it. Linear in the bits.
+    /// There is no memory for it.
     pub fn snapshot(&self) -> Result<FilterOf<S, H>, BuildError>
     where
         H: Clone,

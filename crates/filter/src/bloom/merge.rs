@@ -39,9 +39,10 @@ impl<S: Scheme, H: KeyHasher, K: Writable> FilterOf<S, H, K> {
     /// The filter is marked, in its file too, because its fill no longer tells how many keys it holds ([`is_intersection`](Self::is_intersection)): at most as many as the smaller of the two
     /// ([`most_items`](Self::most_items)).
     ///
+    /// Linear in the bits.
     ///
     /// # Errors
-    /// If the filters differ in bits, probes, scheme, hasher or seed. Linear in the bits.
+    /// The filters differ in bits, probes, scheme, hasher or seed.
     pub fn intersect_with<V: Backing>(&mut self, other: &FilterOf<S, H, V>) -> Result<(), MergeError> {
         // The two may have no key in common.
         self.merge(other, 0, Some(self.most_items().min(other.most_items())), |ours, theirs| ours & theirs)
@@ -72,10 +73,7 @@ impl<S: Scheme, H: KeyHasher, K: Writable> FilterOf<S, H, K> {
 }
 
 impl<S: Scheme, H: KeyHasher, K: Backing> FilterOf<S, H, K> {
-    /// The set bits of the union with `other`, without making it: those that are set in either.
-    ///
-    /// # Errors
-    /// If the filters differ in bits, probes, scheme, hasher or seed. Linear in the bits.
+    /// The set bits of the union with `other`, without making it: those that are set in either. Linear in the bits.
     ///
     /// ```
     /// use truebloom::BloomFilter;
@@ -88,6 +86,9 @@ impl<S: Scheme, H: KeyHasher, K: Backing> FilterOf<S, H, K> {
     /// assert_eq!(ones, here.ones());
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
+    ///
+    /// # Errors
+    /// The filters differ in bits, probes, scheme, hasher or seed.
     pub fn ones_of_union<V: Counted>(&self, other: &FilterOf<S, H, V>) -> Result<u64, MergeError>
     where
         K: Counted,

@@ -76,9 +76,10 @@ impl<S: Scheme, H: KeyHasher, K: Counted> FilterOf<S, H, K> {
 impl<S: Scheme, H: KeyHasher, K: Backing> FilterOf<S, H, K> {
     /// The expected rate once the filter holds its capacity: a mean over seeds, proven to be at most the rate asked for. `None` without a capacity.
     ///
+    /// Some microseconds at ordinary parameters.
     ///
     /// # Errors
-    /// If the exact rate takes too much work, with hundreds of probes. Some microseconds at ordinary parameters.
+    /// The exact rate takes too much work, with hundreds of probes.
     pub fn expected_fpr(&self) -> Result<Option<Fpr>, Error> {
         self.capacity().map(|items| self.expected_fpr_at(items)).transpose()
     }

@@ -162,9 +162,6 @@ impl<S: Scheme, B: AsRef<[u8]> + Send + Sync> Viewed<B> for FilterOf<S> {
 impl<S: Scheme, B: AsRef<[u8]> + Send + Sync> FilterOf<S, PortableHasher, View<B>> {
     /// The same view with all its bytes read: held to their checksum, the set bits counted and held to the counts. So it has a rate of its own. Linear in the bits; takes no memory.
     ///
-    /// # Errors
-    /// The bytes are damaged, or do not fit the header.
-    ///
     /// ```
     /// use truebloom::BloomFilter;
     /// let mut filter = BloomFilter::new(1_000, 0.01)?;
@@ -174,6 +171,9 @@ impl<S: Scheme, B: AsRef<[u8]> + Send + Sync> FilterOf<S, PortableHasher, View<B
     /// assert_eq!((view.ones(), view.fpr()), (filter.ones(), filter.fpr()));
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
+    ///
+    /// # Errors
+    /// The bytes are damaged, or do not fit the header.
     pub fn verify_bytes(self) -> Result<FilterOf<S, PortableHasher, Checked<B>>, FormatError> {
         let FilterOf { head: Inline(head), storage, counts } = self;
         let words = storage.into_words();

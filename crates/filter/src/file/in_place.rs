@@ -77,12 +77,11 @@ impl AsMut<[u8]> for Place {
 impl<S: Scheme> InPlace<S> {
     /// Opens a filter to be updated, and reads all of it once to check it.
     ///
-    /// # Errors
-    /// As of [`FilterOf::open`]; another program has the lock; the file may not be written; it is marked as being updated, so that its program ended
-    /// before it was done ([`FormatError::Unfinished`]).
-    ///
     /// # Safety
     /// As of [`Mapped::open`](super::Mapped::open): until it is closed, nobody else writes to the file or truncates it. Programs that lock it before they do, as this type and the command, keep to that.
+    ///
+    /// # Errors
+    /// As of [`FilterOf::open`]; another program has the lock; the file may not be written; it is marked as being updated, so that its program ended before it was done ([`FormatError::Unfinished`]).
     pub unsafe fn open(path: impl AsRef<Path>) -> Result<InPlace<S>, FileError> {
         let path = path.as_ref();
         // SAFETY: as the caller promised.
@@ -93,11 +92,11 @@ impl<S: Scheme> InPlace<S> {
 
     /// Opens a filter whose program ended before it was done, with what is certain of it; one that was closed, as [`open`](Self::open) does.
     ///
-    /// # Errors
-    /// As of that, but for the mark.
-    ///
     /// # Safety
     /// As of [`open`](Self::open).
+    ///
+    /// # Errors
+    /// As of that, but for the mark.
     pub unsafe fn recover(path: impl AsRef<Path>) -> Result<InPlace<S>, FileError> {
         let path = path.as_ref();
         // SAFETY: as the caller promised.
@@ -118,7 +117,7 @@ impl<S: Scheme> InPlace<S> {
     /// Has the system write all bits to the disk, and returns when they are there. Every key that was inserted before is contained from now on, whatever happens. Linear in what was changed since.
     ///
     /// # Errors
-    /// The file cannot be written.
+    /// The bits cannot be written; whether they are on the disk is not known.
     pub fn sync(&mut self) -> Result<(), FileError> {
         let synced = self.flush().and_then(|()| self.write_header(true));
         synced.map_err(|cause| self.write_error(cause))
@@ -127,7 +126,7 @@ impl<S: Scheme> InPlace<S> {
     /// Brings everything to the disk, and takes the mark away: the file is that of any filter again. Linear in the bits, as their checksum is. Dropping it does the same, but tells no errors.
     ///
     /// # Errors
-    /// The file cannot be written: the mark stays, and the file is refused until it is recovered.
+    /// As [`sync`](Self::sync).
     pub fn close(mut self) -> Result<(), FileError> {
         let closed = self.finish();
         self.filter = None;
@@ -252,7 +251,7 @@ impl<S: Scheme> InPlace<S> {
     /// [`FilterOf::union_with`].
     ///
     /// # Errors
-    /// The filters differ in bits, probes, scheme, hasher or seed.
+    /// As of [`FilterOf::union_with`].
     pub fn union_with<V: Backing>(&mut self, other: &FilterOf<S, PortableHasher, V>) -> Result<(), MergeError> {
         self.filter_mut().union_with(other)
     }

@@ -29,14 +29,14 @@ pub struct Mapped(Arc<Mmap>);
 impl Mapped {
     /// Maps a regular file. Its length is that of now.
     ///
-    /// # Errors
-    /// As of [`open_regular`](super::open_regular); the system has no room for the map.
-    ///
     /// # Safety
     /// While the map or a clone of it lives, nobody may write to the file or truncate it, this process or another. Rust takes bytes behind a reference for constant; no lock enforces it.
     ///
     /// What happens in practice if it is done all the same: what was written may be seen or not, so that filters answer by it; what was truncated ends the process at the first look (SIGBUS on Unix). A file
     /// that is *replaced*, as everything in this crate that saves does, is not changed: the map keeps the old one.
+    ///
+    /// # Errors
+    /// As of [`open_regular`](super::open_regular); the system has no room for the map.
     pub unsafe fn open(path: impl AsRef<Path>) -> io::Result<Mapped> {
         let file = open_regular(path)?;
         // A folder opens as well, and has no bytes.

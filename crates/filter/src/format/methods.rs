@@ -25,8 +25,7 @@ macro_rules! writes_files {
             /// Writes the bytes of its file to the beginning of these, where it can be looked at or stay, and says how many they are. Takes no memory of the file's size.
             ///
             /// # Errors
-            /// If there are fewer than
-            /// [`encoded_bytes`](Self::encoded_bytes).
+            /// There are fewer than [`encoded_bytes`](Self::encoded_bytes).
             pub fn write_into(&self, bytes: &mut [u8]) -> Result<usize, $crate::BuildError> {
                 $crate::format::write_into(self, bytes)
             }
@@ -118,10 +117,10 @@ macro_rules! views_files {
             ///
             /// The header is checked, with its own checksum; nothing else is read. What follows from the bits, such as a rate of its own, is told only after `verify_bytes`. Safe for bytes from
             /// anywhere, as [`from_bytes`](Self::from_bytes) is; bytes that change meanwhile change answers, and do no other harm.
-            $(#[$of_view])*
             ///
             /// # Errors
-            /// The bytes are no such file, or their header is damaged; there are fewer of them than the header says, or more.
+            /// The bytes are no such file, or their header is damaged, or something follows the filter.
+            $(#[$of_view])*
             pub fn view<B: $($bytes)*>(bytes: B) -> Result<$view, $crate::FormatError> {
                 $crate::format::view::<Self, B>(bytes)
             }
@@ -129,7 +128,7 @@ macro_rules! views_files {
             /// [`view`](Self::view) of what stands at the beginning of these bytes, whatever comes after it: a filter in the middle of a larger file, of which `encoded_bytes` of the view says where it ends.
             ///
             /// # Errors
-            /// As of [`view`](Self::view), but for bytes that follow.
+            /// As [`view`](Self::view), but for what follows.
             pub fn view_prefix<B: $($bytes)*>(bytes: B) -> Result<$view, $crate::FormatError> {
                 $crate::format::view_prefix::<Self, B>(bytes)
             }
@@ -141,11 +140,11 @@ macro_rules! views_files {
             /// A [`view`](Self::view) of a file that is mapped into memory: opened without reading more than its header, in a millisecond however large it is, and shared with every process that maps it. Only
             /// what is asked for is read.
             ///
-            /// # Errors
-            /// As of [`open`](Self::open), but that damaged bits are found by `verify_bytes` only.
-            ///
             /// # Safety
             /// As of [`Mapped::open`]($crate::file::Mapped::open): nobody may write to the file or truncate it while it is mapped.
+            ///
+            /// # Errors
+            /// As of [`open`](Self::open), but that damaged bits are found by `verify_bytes` only.
             pub unsafe fn map(path: impl AsRef<std::path::Path>) -> Result<$mapped, $crate::FileError> {
                 // SAFETY: as the caller promised.
                 let bytes = unsafe { $crate::file::Mapped::open(&path) };

@@ -88,7 +88,7 @@ impl<S: Scheme, K: Backing> Pack<S, K> {
     /// The filter of this number, counted from 0 in the order in which they were added; `None` beyond the last. What it keeps is checked, its bits are not looked at: `verify_bytes` does.
     ///
     /// # Errors
-    /// If it is damaged.
+    /// It is damaged.
     pub fn get(&self, number: usize) -> Result<Option<Member<'_, S, K::Word>>, FormatError> {
         let length = record_words(&self.head.scheme);
         let words = number.checked_mul(length).and_then(|start| self.words.get(start..start.checked_add(length)?));
@@ -112,10 +112,6 @@ impl<S: Scheme, K: Backing> Pack<S, K> {
 
     /// Writes a filter as a member to the beginning of these bytes, for a pack whose members stand apart: each in the file of its table, say, with what they share in one place.
     ///
-    /// # Errors
-    /// The filter differs from those of the
-    /// pack in bits, probes, scheme, hasher or seed; there are fewer bytes than [`member_bytes`](Self::member_bytes).
-    ///
     /// ```
     /// use truebloom::{BloomFilter, Pack};
     /// let mut table = BloomFilter::new(5_000, 0.01)?;
@@ -126,6 +122,9 @@ impl<S: Scheme, K: Backing> Pack<S, K> {
     /// assert!(pack.view_member(&block)?.contains("key"));
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
+    ///
+    /// # Errors
+    /// The filter differs from those of the pack in bits, probes, scheme, hasher or seed; there are fewer bytes than [`member_bytes`](Self::member_bytes).
     pub fn write_member<V: Counted>(&self, filter: &FilterOf<S, PortableHasher, V>, bytes: &mut [u8]) -> Result<(), MergeError> {
         self.check_alike(filter)?;
         let (needed, found) = (self.member_bytes(), bytes.len());

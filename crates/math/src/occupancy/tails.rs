@@ -117,7 +117,7 @@ impl Occupancy {
     /// ```
     ///
     /// # Errors
-    /// A probability not strictly between 0 and 1; for an [`Occupancy`](crate::occupancy::Occupancy), also moments that take too much work.
+    /// A probability not strictly between 0 and 1; for an [`Occupancy`], also moments that take too much work.
     pub fn quantile(&self, p: f64) -> Result<Quantile> {
         let _work = work::begin();
         check_level(p)?;

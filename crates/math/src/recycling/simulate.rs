@@ -76,7 +76,7 @@ pub fn subject(design: &Design, most_items: Option<u64>, seed: u64) -> Result<im
 /// the filter.
 ///
 /// # Errors
-/// As [`simulate`](Self::simulate).
+/// As [`simulate`](simulate()).
 pub fn simulate_subject(subject: &mut (impl Subject + ?Sized), mode: Mode, stream: Stream, arrivals: u64, seed: u64) -> Result<Simulated> {
     if arrivals < 100 * STRETCHES as u64 {
         return out_of_range("arrivals", arrivals, "at least 6400");

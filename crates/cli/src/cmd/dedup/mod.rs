@@ -28,7 +28,7 @@ Examples:
   tail -F log | truebloom dedup --remember 1h          for ever; a line comes again after an hour or two
   truebloom dedup -d -n 10M -p 0.1% urls.txt new.txt   lines that were there before
   truebloom dedup -n 100M -p 1e-6 --report urls.gz
-  truebloom dedup -n 100M -p 0.1% --layout blocked urls.txt   faster, for some more memory
+  truebloom dedup -n 100M -p 0.1% --layout blocked urls.txt   faster in memory larger than the caches, of which it takes more
   truebloom dedup --state state.tbl new.txt            goes on where the last run stopped
   truebloom dedup --csv --column email users.csv
 
