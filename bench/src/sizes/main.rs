@@ -37,6 +37,9 @@ fn least(things: u64, mut run: impl FnMut()) -> f64 {
     time.fold(f64::INFINITY, f64::min) / things as f64
 }
 
+/// One of many filters.
+type Small<S> = FilterOf<S, PortableHasher, Shared>;
+
 struct Row {
     file: u64,
     memory: u64,
@@ -57,9 +60,9 @@ fn ours<S: Scheme>(name: &str, items: u64) {
     let target = Target::new().items(items).rate(rate).scheme(S::ID);
     let plan = least(1, || drop(black_box(Plan::new(&target))));
     let filter = FilterOf::<S>::with_hasher(items, RATE, PortableHasher::xxh3(Seed::from(1))).expect("a plan");
-    let empty: FilterOf<S, PortableHasher, Shared> = filter.into_shared();
+    let empty: Small<S> = filter.into_shared();
     let filters = (KEYS / items).max(1);
-    let build = |fill: &dyn Fn(&mut FilterOf<S, PortableHasher, Shared>, u64)| {
+    let build = |fill: &dyn Fn(&mut Small<S>, u64)| {
         least(filters * items, || {
             for number in 0..filters {
                 let mut filter = empty.clone();

@@ -125,7 +125,7 @@ fn foreign_hashers_work_and_are_told_apart() {
     let random = || BloomFilter::with_hasher(500, 0.01, ForeignHasher::new(std::hash::RandomState::new())).expect("a plan");
     assert!(matches!(random().union_with(&random()), Err(MergeError::Seed)), "their states differ");
     let below_the_floor =
-        BloomFilter::with_hasher(1 << 40, 1e-9, ForeignHasher::new(std::hash::RandomState::new())).expect_err("of 64 bits");
+        BloomFilter::with_hasher(1u64 << 40, 1e-9, ForeignHasher::new(std::hash::RandomState::new())).expect_err("of 64 bits");
     assert!(matches!(below_the_floor, BuildError::Math(Error::BelowHashFloor { hash_bits: 64, .. })));
     let plan = Plan::new(&Target::new().items(500).rate("1%".parse().expect("a rate"))).expect("a plan");
     let other_width =
