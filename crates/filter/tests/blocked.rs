@@ -179,5 +179,7 @@ fn fields_out_of_range_are_named() {
     assert!(matches!(refuse(24, &0u64.to_le_bytes()), FormatError::Field { field: "bits", .. }));
     assert!(matches!(refuse(24, &(1u64 << 40).to_le_bytes()), FormatError::Field { field: "payload length", .. }));
     assert!(matches!(refuse(120, &256u64.to_le_bytes()), FormatError::Field { field: "block bits", .. }));
-    assert!(matches!(refuse(200, &[1]), FormatError::Reserved { offset: 128 }));
+    assert!(matches!(refuse(130, &[1]), FormatError::Reserved { offset: 128 }));
+    // A label begins at 144, with its first byte.
+    assert!(matches!(refuse(200, &[1]), FormatError::Reserved { offset: 144 }));
 }

@@ -97,7 +97,9 @@ fn named(field: &str, header: &[u8]) -> Option<Range<usize>> {
         "hasher" => at::HASHER..at::FLAGS,
         "flags" => at::FLAGS..at::PROBES,
         "probes" => at::PROBES..at::BITS,
-        "bits" | "bits modulo 512" => at::BITS..at::SEED,
+        "bits" => at::BITS..at::SEED,
+        // Of layouts, whose bits come in units.
+        field if field.starts_with("bits modulo ") => at::BITS..at::SEED,
         "changed" => at::CHANGED..at::CAPACITY,
         "excluded offers" => {
             let start = at::PARAMETERS + FileHeader::from_bytes(header).ok()?.kind.layout_bytes();

@@ -137,7 +137,7 @@ fn filters_and_designs_agree() {
     let run = sized.design().and_then(|design| design.long_run().ok()).expect("a law");
     assert!(run.fpr.upper <= 0.01 && run.items_per_cycle.lower >= 1_000.0 && run.items_per_cycle.upper < 1_001.0);
     assert!(RecyclingFilter::for_items(0, 0.01).is_err() && RecyclingFilter::for_items(9, 1.5).is_err());
-    assert!(RecyclingFilter::for_items(1 << 59, 1e-9).is_err());
+    assert!(RecyclingFilter::for_items(1u64 << 59, 1e-9).is_err());
 }
 
 #[test]
