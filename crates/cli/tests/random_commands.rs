@@ -11,24 +11,17 @@ use std::io::Read;
 use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
+use truebloom_math::law::simulation::SplitMix64;
 
 /// Longer than this no command may take.
 const LONGEST: Duration = Duration::from_secs(10);
 
-/// SplitMix64: frozen for ever.
-struct Random(u64);
+/// Frozen for ever.
+struct Random(SplitMix64);
 
 impl Random {
-    fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        z ^ (z >> 31)
-    }
-
     fn below(&mut self, end: usize) -> usize {
-        (self.next() % end as u64) as usize
+        self.0.below(end as u64) as usize
     }
 
     fn pick<'a>(&mut self, list: &[&'a str]) -> &'a str {
@@ -363,7 +356,7 @@ fn no_command_line_panics_hangs_or_loses_a_file() {
     let (commands, seed) = (number("RANDOM_COMMANDS", 100), number("RANDOM_SEED", 1));
     let folder = tempfile::tempdir().expect("a folder");
     prepare(folder.path());
-    let mut random = Random(seed);
+    let mut random = Random(SplitMix64::at(seed));
     let (mut codes, mut faults, mut longest) = (BTreeMap::new(), Vec::new(), Duration::ZERO);
     for nth in 0..commands {
         let line = command_line(&mut random);

@@ -1,50 +1,14 @@
 //! What the guarantee of blocked filters costs, and how much of that the bound gives away: held to simulated filters where blocks are few, and to the normal law where they are many.
 
-use truebloom_math::{Plan, Rate, SchemeId, Target};
+#[path = "common/set_bits.rs"]
+mod set_bits;
 
-const BLOCK: usize = 512;
+use set_bits::{BITS as BLOCK, set_bits};
+use truebloom_math::law::simulation::SplitMix64;
+use truebloom_math::{Plan, Rate, SchemeId, Target};
 
 /// Simulated filters a size: 10,000 are above the 99% quantile and 100 above that of 99.9%, known to 10% (one standard deviation).
 const FILTERS: u64 = 100_000;
-
-struct Words(u64);
-
-impl Words {
-    /// SplitMix64.
-    fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        z ^ (z >> 31)
-    }
-
-    /// A whole number below `end`.
-    fn below(&mut self, end: u64) -> u64 {
-        ((u128::from(self.next()) * u128::from(end)) >> 64) as u64
-    }
-
-    fn unit(&mut self) -> f64 {
-        (self.next() >> 11) as f64 / (1u64 << 53) as f64
-    }
-}
-
-/// For each load the law of a block's set bits, ball by ball.
-fn set_bits(most: usize, probes: u32) -> Vec<Vec<f64>> {
-    let mut now = vec![0.0; BLOCK + 1];
-    now[0] = 1.0;
-    let mut rows = vec![now.clone()];
-    for _ in 0..most {
-        for _ in 0..probes {
-            for ones in (0..=BLOCK).rev() {
-                let before = if ones > 0 { now[ones - 1] * (BLOCK + 1 - ones) as f64 } else { 0.0 };
-                now[ones] = (now[ones] * ones as f64 + before) / BLOCK as f64;
-            }
-        }
-        rows.push(now.clone());
-    }
-    rows
-}
 
 fn value(ones: usize, probes: u32) -> f64 {
     (ones as f64 / BLOCK as f64).powi(probes as i32)
@@ -73,7 +37,7 @@ fn above(blocks: u64, items: u64, probes: u32, asked: f64) -> u64 {
         })
         .collect();
     let values: Vec<f64> = (0..=BLOCK).map(|ones| value(ones, probes)).collect();
-    let mut words = Words(blocks << 32 | u64::from(probes));
+    let mut words = SplitMix64::at(blocks << 32 | u64::from(probes));
     let mut loads = vec![0usize; blocks as usize];
     (0..FILTERS)
         .filter(|_| {

@@ -32,31 +32,31 @@ impl Answers {
         hasher: PortableHasher,
         filters: impl Iterator<Item = (usize, &'a AnyFilter<K>)> + Clone,
     ) {
-        let mut keys = batch.iter();
-        loop {
-            self.hashes.clear();
-            self.hashes.extend(keys.by_ref().take(HASHED).map(|(_, key)| hasher.hash(key)));
-            if self.hashes.is_empty() {
-                return;
-            }
+        hashed(&mut self.hashes, batch, hasher, |hashes| {
             for (index, filter) in filters.clone() {
-                self.each[index].extend(filter.contains_all_hashes(&self.hashes).words());
+                self.each[index].extend(filter.contains_all_hashes(hashes).words());
             }
-        }
+        });
     }
 
     /// Looks every key up; its hash is forgotten.
     pub(crate) fn look_up(&mut self, batch: Batch<'_>, filter: &AnyFilter<impl Backing>) {
         self.contained.clear();
-        let hasher = filter.hasher();
-        let mut keys = batch.iter();
-        loop {
-            self.hashes.clear();
-            self.hashes.extend(keys.by_ref().take(HASHED).map(|(_, key)| hasher.hash(key)));
-            if self.hashes.is_empty() {
-                return;
-            }
-            self.contained.extend(filter.contains_all_hashes(&self.hashes).words());
+        hashed(&mut self.hashes, batch, *filter.hasher(), |hashes| {
+            self.contained.extend(filter.contains_all_hashes(hashes).words());
+        });
+    }
+}
+
+/// The hashes of the keys, a part of the batch at a time, which then are forgotten.
+fn hashed(hashes: &mut Vec<KeyHash>, batch: Batch<'_>, hasher: PortableHasher, mut ask: impl FnMut(&[KeyHash])) {
+    let mut keys = batch.iter();
+    loop {
+        hashes.clear();
+        hashes.extend(keys.by_ref().take(HASHED).map(|(_, key)| hasher.hash(key)));
+        if hashes.is_empty() {
+            return;
         }
+        ask(hashes);
     }
 }

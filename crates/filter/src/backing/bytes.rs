@@ -1,6 +1,6 @@
 //! Bits in bytes that somebody else holds.
 
-use super::{Backing, Counted, Headed, Inline, Uncounted, Writable};
+use super::{Backing, Counted, Headed, Inline, Uncounted, Writable, counted, unread_and_read};
 use crate::count_min::Counter;
 use crate::format::Fields;
 use core::marker::PhantomData;
@@ -15,45 +15,18 @@ pub struct View<B>(PhantomData<B>);
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Checked<B>(PhantomData<B>);
 
-impl<B: AsRef<[u8]> + Send + Sync> Backing for View<B> {
+unread_and_read!([B: AsRef<[u8]> + Send + Sync] View<B>, Checked<B>, {
     type Word = [u8; 8];
     type Words = InBytes<B, [u8; 8]>;
     type List = InBytes<B, [u8; 8]>;
     type Cell<C: Counter> = C::Bytes;
     type Cells<C: Counter> = InBytes<B, C::Bytes>;
-    type Known<T: Clone + PartialEq + Send + Sync> = ();
     type Head<T: 'static> = Inline<T>;
-}
-
-impl<B: AsRef<[u8]> + Send + Sync> Uncounted for View<B> {
-    fn nothing<T: Clone + PartialEq + Send + Sync>() {}
-}
-
-impl<B: AsRef<[u8]> + Send + Sync> Backing for Checked<B> {
-    type Word = [u8; 8];
-    type Words = InBytes<B, [u8; 8]>;
-    type List = InBytes<B, [u8; 8]>;
-    type Cell<C: Counter> = C::Bytes;
-    type Cells<C: Counter> = InBytes<B, C::Bytes>;
-    type Known<T: Clone + PartialEq + Send + Sync> = T;
-    type Head<T: 'static> = Inline<T>;
-}
+});
 
 impl<B: AsRef<[u8]> + Send + Sync> Headed for Checked<B> {
     fn head<T: 'static>(head: T) -> Inline<T> {
         Inline(head)
-    }
-}
-
-impl<B: AsRef<[u8]> + Send + Sync> Counted for Checked<B> {
-    #[inline(always)]
-    fn keep<T: Clone + PartialEq + Send + Sync>(known: T) -> T {
-        known
-    }
-
-    #[inline(always)]
-    fn kept<T: Clone + PartialEq + Send + Sync>(known: &T) -> &T {
-        known
     }
 }
 

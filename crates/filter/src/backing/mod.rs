@@ -85,6 +85,46 @@ pub enum Owned {}
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Shared {}
 
+/// What follows from the bits of this backing is kept as it is.
+macro_rules! counted {
+    ([$($generics:tt)*] $backing:ty) => {
+        impl<$($generics)*> Counted for $backing {
+            #[inline(always)]
+            fn keep<T: Clone + PartialEq + Send + Sync>(known: T) -> T {
+                known
+            }
+
+            #[inline(always)]
+            fn kept<T: Clone + PartialEq + Send + Sync>(known: &T) -> &T {
+                known
+            }
+        }
+    };
+}
+
+/// Two backings in the same place: one whose bits were not looked at, and one whose bits were.
+macro_rules! unread_and_read {
+    ([$($generics:tt)*] $unread:ty, $read:ty, {$($types:tt)*}) => {
+        impl<$($generics)*> Backing for $unread {
+            $($types)*
+            type Known<T: Clone + PartialEq + Send + Sync> = ();
+        }
+
+        impl<$($generics)*> Uncounted for $unread {
+            fn nothing<T: Clone + PartialEq + Send + Sync>() {}
+        }
+
+        impl<$($generics)*> Backing for $read {
+            $($types)*
+            type Known<T: Clone + PartialEq + Send + Sync> = T;
+        }
+
+        counted!([$($generics)*] $read);
+    };
+}
+
+use {counted, unread_and_read};
+
 /// Backings that are memory of their own.
 macro_rules! own {
     ($($backing:ident: $head:ident by $new:expr, its own by $own:expr;)*) => {$(
@@ -104,17 +144,7 @@ macro_rules! own {
             }
         }
 
-        impl Counted for $backing {
-            #[inline(always)]
-            fn keep<T: Clone + PartialEq + Send + Sync>(known: T) -> T {
-                known
-            }
-
-            #[inline(always)]
-            fn kept<T: Clone + PartialEq + Send + Sync>(known: &T) -> &T {
-                known
-            }
-        }
+        counted!([] $backing);
 
         impl Writable for $backing {
             #[inline(always)]

@@ -1,6 +1,6 @@
 //! Bits in a pack, which its members share.
 
-use super::{Backing, Counted, Uncounted, Word};
+use super::{Backing, Counted, Uncounted, Word, counted, unread_and_read};
 use crate::count_min::Counter;
 use core::marker::PhantomData;
 use core::ops::Deref;
@@ -41,38 +41,11 @@ impl<W> Deref for Record<'_, W> {
     }
 }
 
-impl<'a, W: Word> Backing for Packed<'a, W> {
+unread_and_read!(['a, W: Word] Packed<'a, W>, CheckedMember<'a, W>, {
     type Word = W;
     type Words = Record<'a, W>;
     type List = Record<'a, W>;
     type Cell<C: Counter> = C;
     type Cells<C: Counter> = &'a [C];
-    type Known<T: Clone + PartialEq + Send + Sync> = ();
     type Head<T: 'static> = &'a T;
-}
-
-impl<W: Word> Uncounted for Packed<'_, W> {
-    fn nothing<T: Clone + PartialEq + Send + Sync>() {}
-}
-
-impl<'a, W: Word> Backing for CheckedMember<'a, W> {
-    type Word = W;
-    type Words = Record<'a, W>;
-    type List = Record<'a, W>;
-    type Cell<C: Counter> = C;
-    type Cells<C: Counter> = &'a [C];
-    type Known<T: Clone + PartialEq + Send + Sync> = T;
-    type Head<T: 'static> = &'a T;
-}
-
-impl<W: Word> Counted for CheckedMember<'_, W> {
-    #[inline(always)]
-    fn keep<T: Clone + PartialEq + Send + Sync>(known: T) -> T {
-        known
-    }
-
-    #[inline(always)]
-    fn kept<T: Clone + PartialEq + Send + Sync>(known: &T) -> &T {
-        known
-    }
-}
+});

@@ -9,7 +9,7 @@ use alloc::string::String;
 use alloc::sync::Arc;
 use core::num::NonZero;
 
-macro_rules! key_from_integer {
+macro_rules! key_from_number {
     ($($type:ty),*) => {$(
         impl Key for $type {
             #[inline]
@@ -23,22 +23,10 @@ macro_rules! key_from_integer {
                 Some(*self as u64)
             }
         }
-
-        impl Key for NonZero<$type> {
-            #[inline]
-            fn write_key(&self, to: &mut KeyWriter<'_>) {
-                self.get().write_key(to);
-            }
-
-            #[inline(always)]
-            fn key_number(&self) -> Option<u64> {
-                self.get().key_number()
-            }
-        }
     )*};
 }
 
-key_from_integer!(u16, u32, u64, usize, i8, i16, i32, i64, isize);
+key_from_number!(u16, u32, u64, usize, i8, i16, i32, i64, isize, bool, char);
 
 impl Key for u8 {
     #[inline]
@@ -58,36 +46,6 @@ impl Key for u8 {
     }
 }
 
-macro_rules! key_from_number {
-    ($($type:ty),*) => {$(
-        impl Key for $type {
-            #[inline]
-            fn write_key(&self, to: &mut KeyWriter<'_>) {
-                to.number(u64::from(*self));
-            }
-
-            #[inline(always)]
-            fn key_number(&self) -> Option<u64> {
-                Some(u64::from(*self))
-            }
-        }
-    )*};
-}
-
-key_from_number!(bool, char);
-
-impl Key for NonZero<u8> {
-    #[inline]
-    fn write_key(&self, to: &mut KeyWriter<'_>) {
-        self.get().write_key(to);
-    }
-
-    #[inline(always)]
-    fn key_number(&self) -> Option<u64> {
-        self.get().key_number()
-    }
-}
-
 macro_rules! key_from_wide_integer {
     ($($type:ty),*) => {$(
         impl Key for $type {
@@ -96,17 +54,28 @@ macro_rules! key_from_wide_integer {
                 to.wide_number(*self as u128);
             }
         }
+    )*};
+}
 
+key_from_wide_integer!(u128, i128);
+
+macro_rules! key_from_nonzero {
+    ($($type:ty),*) => {$(
         impl Key for NonZero<$type> {
             #[inline]
             fn write_key(&self, to: &mut KeyWriter<'_>) {
                 self.get().write_key(to);
             }
+
+            #[inline(always)]
+            fn key_number(&self) -> Option<u64> {
+                self.get().key_number()
+            }
         }
     )*};
 }
 
-key_from_wide_integer!(u128, i128);
+key_from_nonzero!(u8, u16, u32, u64, u128, usize, i8, i16, i32, i64, i128, isize);
 
 macro_rules! key_from_text {
     ($($type:ty),*) => {$(

@@ -1,6 +1,10 @@
 //! The bound of blocks held to exact joint laws, enumerations and its own definitions.
 
+#[path = "../../tests/common/set_bits.rs"]
+mod set_bits;
+
 use super::*;
+use set_bits::set_bits;
 
 /// On both sides of where the series takes over, against more digits of the same series.
 #[test]
@@ -69,23 +73,6 @@ fn one_block_keeps_the_rate_of_its_tail() {
         assert!(beyond(kept * (1.0 - 1e-9)) > allowed, "{allowed}: {kept} is more than needed");
         assert!(kept >= libm::pow((kept.cbrt() * bits).round() / bits, 3.0), "{kept}");
     }
-}
-
-/// The laws of a block's set bits for the loads `0..=most`, ball by ball and with nothing left out.
-fn set_bits(most: usize, probes: u32) -> Vec<Vec<f64>> {
-    let mut now = vec![0.0; BITS + 1];
-    now[0] = 1.0;
-    let mut rows = vec![now.clone()];
-    for _ in 0..most {
-        for _ in 0..probes {
-            for ones in (0..=BITS).rev() {
-                let before = if ones > 0 { now[ones - 1] * (BITS + 1 - ones) as f64 } else { 0.0 };
-                now[ones] = (now[ones] * ones as f64 + before) / BITS as f64;
-            }
-        }
-        rows.push(now.clone());
-    }
-    rows
 }
 
 fn ln_poisson(mean: f64, load: f64) -> f64 {
