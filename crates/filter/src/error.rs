@@ -289,6 +289,10 @@ pub enum MergeError {
         /// Of the other.
         theirs: Option<HasherId>,
     },
+    /// Filters that grow by different rules.
+    Growth,
+    /// An intersection of filters that grow.
+    Layers,
     /// There are fewer bytes than a member of a pack takes.
     Room {
         /// The bytes of a member.
@@ -320,6 +324,8 @@ impl fmt::Display for MergeError {
             MergeError::Hasher { ours, theirs } => {
                 write!(f, "they differ in hashers, {} and {}; make both with the same hasher", name(*ours), name(*theirs))
             }
+            MergeError::Growth => f.write_str("the filters differ in how they grow; make one as an empty copy of the other"),
+            MergeError::Layers => f.write_str("filters that grow have no intersection: a key may be in different layers of the two; ask both"),
             MergeError::Room { needed, found } => {
                 write!(f, "there is room for {found} bytes, but a member takes {needed}; give as many (`member_bytes` says how many)")
             }
@@ -385,6 +391,13 @@ pub enum FormatError {
     },
     /// What a member of a pack keeps is damaged, or it is one of another pack.
     MemberChecksum {
+        /// The checksum that it carries.
+        expected: u64,
+        /// That of its bytes.
+        found: u64,
+    },
+    /// What a layer of a filter that grows keeps is damaged.
+    LayerChecksum {
         /// The checksum that it carries.
         expected: u64,
         /// That of its bytes.
@@ -483,6 +496,11 @@ impl fmt::Display for FormatError {
                 f,
                 "the member is damaged, or of a pack of another plan or seed (checksum {found:016x} instead of {expected:016x}); \
                  copy the file again or rebuild the filter"
+            ),
+            FormatError::LayerChecksum { expected, found } => write!(
+                f,
+                "the record of a layer is damaged (checksum {found:016x} instead of {expected:016x}); copy the file again or rebuild \
+                 the filter"
             ),
             FormatError::Unfinished => f.write_str(
                 "the filter is being updated in place, or was when its program ended, so that its counts and its checksum are not \

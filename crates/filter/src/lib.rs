@@ -55,6 +55,7 @@
 //! | shared by threads | [`AtomicBloomFilter`], [`AtomicBlockedBloomFilter`] |
 //! | many keys at a time | [`insert_all`](BloomFilter::insert_all), [`contains_all`](BloomFilter::contains_all), [`Answers`] |
 //! | many keys by many threads | `par_insert_all` and `par_contains_all`, with the feature `rayon` |
+//! | the filter that grows, for a number of keys that nobody knows | [`ScalableFilter`] |
 //! | the filter that forgets, for streams without end, in either layout | [`recycling`] |
 //! | what filters have in common | [`Comparison`] |
 //! | counts, frequent keys | [`count_min`] |
@@ -92,6 +93,7 @@ mod pack;
 #[cfg(feature = "serde")]
 mod readable;
 pub mod recycling;
+mod scalable;
 pub mod scheme;
 #[cfg(target_has_atomic = "64")]
 mod sync;
@@ -117,6 +119,7 @@ pub use items::ItemCount;
 pub use key::{Key, KeyWriter};
 pub use pack::{CheckedMember, Member, Pack, PackView, Packed};
 pub use recycling::RecyclingFilter;
+pub use scalable::{FIRST_ITEMS, ScalableFilter, ScalableView};
 #[cfg(feature = "derive")]
 pub use truebloom_derive::Key;
 pub use truebloom_math::{self, Fpr, Plan, Promise, Rate, Target};

@@ -1,11 +1,13 @@
 //! Where the bits of a filter are, and what is known of them: the one parameter that makes a view of a filter.
 
 mod bytes;
+mod layers;
 mod packed;
 mod word;
 
 pub use bytes::{Checked, View};
 pub(crate) use bytes::{Chunk, InBytes};
+pub(crate) use layers::{InLayers, Layers};
 pub(crate) use packed::KEPT_WORDS;
 pub(crate) use packed::Record;
 pub use packed::{CheckedMember, Packed};
@@ -25,6 +27,8 @@ pub trait Backing: Sized + sealed::Sealed {
     type Word: Word;
     /// The words.
     type Words: Deref<Target = [Self::Word]> + Send + Sync;
+    /// The words of several filters, each after its record.
+    type Layers: Layers<Self::Word>;
     /// Words whose number grows.
     type List: Deref<Target = [Self::Word]> + Send + Sync;
     /// A counter of a sketch as it lies there.
@@ -131,6 +135,7 @@ macro_rules! own {
         impl Backing for $backing {
             type Word = u64;
             type Words = AlignedWords;
+            type Layers = Vec<AlignedWords>;
             type List = Vec<u64>;
             type Cell<C: Counter> = C;
             type Cells<C: Counter> = Vec<C>;

@@ -16,7 +16,7 @@ pub(crate) struct Label(Option<Box<str>>);
 const MOST: usize = at::HEADER_CHECKSUM - at::LABEL;
 
 impl Label {
-    fn new(text: &str) -> Option<Label> {
+    pub(crate) fn new(text: &str) -> Option<Label> {
         let fits = text.len() <= MOST && !text.contains('\0');
         fits.then(|| Label((!text.is_empty()).then(|| text.into())))
     }
@@ -30,6 +30,11 @@ impl Label {
         label.ok_or(FormatError::Reserved { offset: at::LABEL })
     }
 
+    /// The text, if there is one.
+    pub(crate) fn text(&self) -> Option<&str> {
+        self.0.as_deref()
+    }
+
     pub(crate) fn put(&self, fields: &mut Fields) {
         let mut bytes = [0; MOST];
         bytes.iter_mut().zip(self.0.iter().flat_map(|text| text.bytes())).for_each(|(to, from)| *to = from);
@@ -40,7 +45,7 @@ impl Label {
 impl<S: Scheme, H: KeyHasher, K: Backing> FilterOf<S, H, K> {
     /// The label, if it has one: [`set_label`](FilterOf::set_label).
     pub fn label(&self) -> Option<&str> {
-        self.head().label.0.as_deref()
+        self.head().label.text()
     }
 }
 

@@ -18,6 +18,7 @@ pub use atomic::AtomicFilterOf;
 pub use builder::{FilterBuilder, FilterFamily, Unseeded};
 pub(crate) use label::Label;
 pub(crate) use merge::check_mergeable;
+pub(crate) use rates::bracket;
 
 use crate::backing::{Backing, Counted, Owned, View, Writable};
 use crate::bits::Storage;

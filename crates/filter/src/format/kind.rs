@@ -5,7 +5,7 @@ use crate::scheme::{InLines, Standard};
 use core::fmt;
 use truebloom_math::Layout;
 
-/// What a file holds. The numbers are those of docs/FORMAT.md, where 5 is reserved.
+/// What a file holds. The numbers are those of docs/FORMAT.md.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 #[repr(u16)]
@@ -18,6 +18,8 @@ pub enum FileKind {
     RecyclingOnePhase = 3,
     /// A recycling filter of two phases.
     RecyclingTwoPhase = 4,
+    /// A Bloom filter that grows.
+    Scalable = 5,
     /// A Count-Min sketch.
     CountMin = 6,
     /// A Count-Min sketch whose rows are made of two hashes.
@@ -30,11 +32,12 @@ pub enum FileKind {
 
 impl FileKind {
     /// All of them.
-    pub const ALL: [FileKind; 8] = [
+    pub const ALL: [FileKind; 9] = [
         FileKind::Bloom,
         FileKind::Blocked,
         FileKind::RecyclingOnePhase,
         FileKind::RecyclingTwoPhase,
+        FileKind::Scalable,
         FileKind::CountMin,
         FileKind::TwoHashCountMin,
         FileKind::RecyclingBlocked,
@@ -64,6 +67,7 @@ impl FileKind {
             FileKind::Bloom => "`BloomFilter::open`, or `truebloom check`",
             FileKind::Blocked => "`BlockedBloomFilter::open`, or `truebloom check`",
             FileKind::RecyclingOnePhase | FileKind::RecyclingTwoPhase => "`RecyclingFilter::open`, or `truebloom dedup --state`",
+            FileKind::Scalable => "`ScalableFilter::open`, or `truebloom check`",
             FileKind::CountMin => "`CountMin::open`, or `truebloom count query`",
             FileKind::RecyclingBlocked => "`BlockedRecyclingFilter::open`, or `truebloom dedup --state`",
             FileKind::TwoHashCountMin => "`TwoHashCountMin::open`, or `truebloom count query`",
@@ -79,6 +83,7 @@ impl fmt::Display for FileKind {
             FileKind::Blocked => "a blocked Bloom filter",
             FileKind::RecyclingOnePhase => "a recycling filter of one phase",
             FileKind::RecyclingTwoPhase => "a recycling filter of two phases",
+            FileKind::Scalable => "a Bloom filter that grows",
             FileKind::CountMin => "a Count-Min sketch",
             FileKind::TwoHashCountMin => "a two-hash Count-Min sketch",
             FileKind::RecyclingBlocked => "a blocked recycling filter",

@@ -50,7 +50,7 @@ impl FileKind {
                 read_as!(open, ListedSketch<TwoHashRows, u64>, TwoHashCountMin<u64>, TwoHashCountMin<u32>)
             }
             FileKind::Pack => read_as!(open, Pack<Standard>, Pack<InLines>, Pack<AnyScheme>),
-            FileKind::Bloom | FileKind::Blocked => vec![],
+            FileKind::Bloom | FileKind::Blocked | FileKind::Scalable => vec![],
         };
         if results.iter().any(Result::is_ok) {
             return Ok(found);

@@ -1,6 +1,6 @@
 //! A recycling filter that threads share.
 
-use super::salt::Salt;
+use crate::hash::Salt;
 use super::{Phases, Policy, Seen, Trigger, salt};
 use crate::bits::AtomicBits;
 use crate::error::BuildError;

@@ -1,6 +1,6 @@
 //! One phase whose bits lie anywhere: how many are set, and its seed.
 
-use super::salt::Salt;
+use crate::hash::Salt;
 use crate::arch::{AlignedWords, prefetch};
 use crate::backing::{Backing, Counted, Owned, Writable};
 use crate::bits::Bits;

@@ -2,7 +2,7 @@
 
 use super::half::Half;
 use super::memory::{Entered, Memory, Phased, Recorded};
-use super::salt::Salt;
+use crate::hash::Salt;
 use super::stored::parameter;
 use super::{Phases, Policy, Seeds, Trigger};
 use crate::arch::AlignedWords;

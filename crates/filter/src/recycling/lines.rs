@@ -2,7 +2,7 @@
 
 use super::Policy;
 use super::memory::{Entered, Layout, Memory, Phased, Recorded};
-use super::salt::Salt;
+use crate::hash::Salt;
 use super::stored::parameter;
 use crate::arch::{AlignedWords, LINE_BITS, Level, Line, prefetch};
 use crate::backing::{Backing, Counted, Lies, Owned, Uncounted, Word, Writable};

@@ -1,7 +1,7 @@
 //! What a filter remembers with, apart from when it forgets and what it says of the stream.
 
 use super::Policy;
-use super::salt::Salt;
+use crate::hash::Salt;
 use crate::arch::AlignedWords;
 use crate::backing::{Backing, Counted, Uncounted, Writable};
 use crate::error::{BuildError, FormatError};

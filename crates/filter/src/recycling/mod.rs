@@ -26,7 +26,6 @@ mod lines;
 mod memory;
 mod policy;
 mod recycle;
-mod salt;
 mod stored;
 
 pub use account::{Stats, WrongDrops};
@@ -49,7 +48,7 @@ use core::fmt;
 use core::time::Duration;
 use memory::Memory;
 use recycle::Clock;
-use salt::Salt;
+use crate::hash::{Salt, SaltUse};
 use truebloom_math::recycling::{Design, Mode, min_bits};
 use truebloom_math::{Error, Rate};
 
@@ -247,7 +246,7 @@ pub type BlockedRecyclingFilter<H = PortableHasher> = RecyclingFilter<H, Blocked
 
 /// The salt of the phase after so many recycles.
 fn salt(hasher: &impl KeyHasher, seeds: Seeds, cycle: u64) -> Salt {
-    if seeds == Seeds::Kept { Salt::NONE } else { Salt::of_cycle(hasher.seed(), cycle) }
+    if seeds == Seeds::Kept { Salt::NONE } else { Salt::numbered(SaltUse::Phase, hasher.seed(), cycle) }
 }
 
 impl<H: KeyHasher, S: Layout, K: Backing> fmt::Debug for RecyclingFilter<H, S, K> {

@@ -10,6 +10,7 @@ pub mod convergence;
 pub(crate) mod double;
 pub(crate) mod fill;
 pub(crate) mod inclusion;
+mod layered;
 pub(crate) mod mixture;
 mod partition_double;
 mod partitioned;
@@ -29,6 +30,7 @@ pub use blocked::{Blocked, InBlock};
 pub use classic::Classic;
 pub use double::{Double, Offsets, Step};
 pub use fill::Fill;
+pub use layered::{Layer, Layered};
 pub use partition_double::PartitionDouble;
 pub use partitioned::Partitioned;
 pub use registry::{BLOCK_BITS, BLOCK_PROBES, Layout, SchemeId};
@@ -123,6 +125,7 @@ mod sealed {
     impl Sealed for super::Double {}
     impl Sealed for super::PartitionDouble {}
     impl Sealed for super::Blocked {}
+    impl Sealed for super::Layered {}
 }
 
 /// The cause of the floor that every scheme has.
