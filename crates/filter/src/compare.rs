@@ -109,7 +109,10 @@ impl fmt::Display for CompareError {
                 write!(f, "filter {index} is an intersection, whose set bits do not tell how many items it holds")
             }
             CompareError::Grows { index } => {
-                write!(f, "filter {index} grows, and its layers cannot be compared with those of another: the same keys may lie in different ones")
+                write!(
+                    f,
+                    "filter {index} grows, and its layers cannot be compared with those of another: the same keys may lie in different ones"
+                )
             }
             CompareError::Unfit { index } => write!(f, "the set bits of filter {index} do not fit the keys that it was offered"),
             CompareError::Law(error) => error.fmt(f),

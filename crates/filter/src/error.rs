@@ -325,7 +325,9 @@ impl fmt::Display for MergeError {
                 write!(f, "they differ in hashers, {} and {}; make both with the same hasher", name(*ours), name(*theirs))
             }
             MergeError::Growth => f.write_str("the filters differ in how they grow; make one as an empty copy of the other"),
-            MergeError::Layers => f.write_str("filters that grow have no intersection: a key may be in different layers of the two; ask both"),
+            MergeError::Layers => {
+                f.write_str("filters that grow have no intersection: a key may be in different layers of the two; ask both")
+            }
             MergeError::Room { needed, found } => {
                 write!(f, "there is room for {found} bytes, but a member takes {needed}; give as many (`member_bytes` says how many)")
             }

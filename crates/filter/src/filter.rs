@@ -1,6 +1,5 @@
 //! What all filters that keep their keys do.
 
-use crate::{FilterOf, ScalableFilter};
 use crate::any_filter::{AnyFilter, both, each};
 use crate::bulk::Answers;
 #[cfg(feature = "fs")]
@@ -11,6 +10,7 @@ use crate::hash::{KeyHash, KeyHasher, PortableHasher, Seed, hash_key};
 use crate::key::Key;
 use crate::scheme::{Scheme, SchemeId};
 use crate::verify::{Measurement, Verification};
+use crate::{FilterOf, ScalableFilter};
 use alloc::boxed::Box;
 use alloc::vec::Vec;
 #[cfg(feature = "std")]

@@ -122,8 +122,7 @@ impl Verification {
             let keys = Keys::new(filter.changed(), filter.most_items(), filter.is_merged(), || {
                 distinct::most_at_rate(own.upper, filter.changed(), ALPHA / 4.0)
             });
-            let expected_verdict =
-                if bound.upper <= asked.to_f64() { ExpectedVerdict::Met } else { ExpectedVerdict::Undetermined };
+            let expected_verdict = if bound.upper <= asked.to_f64() { ExpectedVerdict::Met } else { ExpectedVerdict::Undetermined };
             let fill = if filter.is_merged() { FillVerdict::untested(filter.ones()) } else { layers_verdict(filter)? };
             // Keys that passed are withheld by every insertion.
             let items = (keys.fewest, keys.met.unwrap_or(keys.offered));

@@ -5,7 +5,9 @@ use truebloom::count_min::{Counter, FullRows, HeavyHitters, PairwiseRows, RowHas
 use truebloom::scheme::{AnyScheme, Classic, InLines, Scheme, SchemeId, Standard};
 use truebloom::truebloom_math::Growth;
 use truebloom::truebloom_math::count_min::{Rows, Shape};
-use truebloom::{AnyFilter, BlockedBloomFilter, BloomFilter, Filter, FilterOf, HasherId, KeyHash, KeyHasher, Pack, PortableHasher, ScalableFilter, Seed};
+use truebloom::{
+    AnyFilter, BlockedBloomFilter, BloomFilter, Filter, FilterOf, HasherId, KeyHash, KeyHasher, Pack, PortableHasher, ScalableFilter, Seed,
+};
 
 const SEED: u128 = 0x0f1e_2d3c_4b5a_6978_8796_a5b4_c3d2_e1f0;
 

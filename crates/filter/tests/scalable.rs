@@ -22,8 +22,8 @@ fn grown(growth: Growth, closed: usize, seed: u128) -> ScalableFilter {
     let mut filter = seeded(growth, seed);
     let mut key = 0u64;
     while filter.layers().len() <= closed {
-        filter.insert(&key);
-        key += 1;
+        filter.extend(key..key + 16);
+        key += 16;
     }
     let half = growth.layer(closed as u32).expect("in range").items / 2;
     filter.extend(key..key + half);
@@ -50,21 +50,20 @@ fn keys_are_kept_and_the_rate_is_never_above() {
     }
 }
 
-/// The hits of random keys against the exact product over the layers, with 1, 2, 5 and 12 closed layers and a half full one, for three growths: two-sided at 1e-6 each, 12 tests. The power: at 12 layers and a rate of 1% with 400,000
-/// queries a rate that is off by 12% is seen with 99%. With unsalted layers the fifth test fails (seen).
+/// The hits of random keys against the exact product over the layers, with 1, 2, 5 and 12 closed layers and a half full one, for three growths: twelve exact tests, two-sided at 1e-6 each. The power: at a rate of 5% and 200,000 queries, a rate that
+/// is off by 7% is seen with 99%; a law that leaves the first layer out is off by more. (That the salts are those of docs/FORMAT.md is for the golden file to say: at such sizes the rate hardly depends on them.)
 #[test]
 fn hits_follow_the_product_over_layers() {
-    for (seed, ratio) in [(1, 3.0), (2, 3.8), (3, 6.0)] {
-        let growth = Growth::with_ratio(rate("1%"), 64, ratio).expect("in range");
+    for (seed, ratio) in [(1, 4.2), (2, 4.7), (3, 5.2)] {
+        let growth = Growth::with_ratio(rate("10%"), 64, ratio).expect("in range");
         for closed in [1, 2, 5, 12] {
-            let closed = if ratio > 5.0 { closed.min(9) } else { closed };
             let filter = grown(growth, closed, seed);
             assert_eq!(filter.layers().len(), closed + 1);
             let law = Layered::new(filter.layers()[..closed].to_vec()).expect("layers");
             let (certain, own) = (law.closed().expect("a rate"), filter.fpr());
-            assert!(own.upper > certain.lower && own.upper <= 0.01, "{ratio} {closed}");
+            assert!(own.upper > certain.lower && own.upper <= 0.1, "{ratio} {closed}");
             let mut measured = filter.measured(99 + closed as u64);
-            measured.query(400_000);
+            measured.query(200_000);
             assert!(measured.holds(), "ratio {ratio}, {closed} layers: {measured:?}");
             assert!(binomial::two_sided(measured.hits(), measured.queries(), own.value) > 1e-6);
             assert!(filter.verified().expect("a law").holds());
@@ -167,7 +166,9 @@ fn merges() {
     here.extend(0..20u64);
     there.extend(20..40u64);
     here.union_with(&there).expect("clones");
-    assert!(here.layers().len() == 1 && here.is_merged() && here.fill_tells_rate() && here.contains_all(0..40u64).iter().all(|found| found));
+    assert!(
+        here.layers().len() == 1 && here.is_merged() && here.fill_tells_rate() && here.contains_all(0..40u64).iter().all(|found| found)
+    );
     // A common base: its closed layers are one, and both open ones are kept.
     let mut common = base.clone();
     common.extend(0..2_000u64);

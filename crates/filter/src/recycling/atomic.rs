@@ -1,9 +1,9 @@
 //! A recycling filter that threads share.
 
-use crate::hash::Salt;
 use super::{Phases, Policy, Seen, Trigger, salt};
 use crate::bits::AtomicBits;
 use crate::error::BuildError;
+use crate::hash::Salt;
 use crate::hash::{KeyHash, KeyHasher, PortableHasher, hash_key};
 use crate::key::Key;
 use crate::scheme::{FillScheme, Scheme, Standard};

@@ -41,6 +41,7 @@ pub use policy::{Phases, Policy, Seeds, Trigger, sigma_at_rate};
 use crate::backing::{Backing, Counted, Owned, View};
 use crate::error::BuildError;
 use crate::hash::{KeyHasher, PortableHasher, Seed};
+use crate::hash::{Salt, SaltUse};
 use crate::items::ItemCount;
 use crate::scheme::{FillScheme, SchemeId, Standard};
 use account::Counts;
@@ -48,7 +49,6 @@ use core::fmt;
 use core::time::Duration;
 use memory::Memory;
 use recycle::Clock;
-use crate::hash::{Salt, SaltUse};
 use truebloom_math::recycling::{Design, Mode, min_bits};
 use truebloom_math::{Error, Rate};
 

@@ -96,7 +96,8 @@ impl Header {
     }
 
     fn part<K: Backing>(&self, found: &Recorded, ones: K::Known<u64>) -> Result<Part<K>, FormatError> {
-        Part::new(self.hasher, found.number, found.layer, found.inserted, ones).map_err(|error| FormatError::Parameters { why: error.to_string() })
+        Part::new(self.hasher, found.number, found.layer, found.inserted, ones)
+            .map_err(|error| FormatError::Parameters { why: error.to_string() })
     }
 
     fn filter<K: Backing>(self, parts: Vec<Part<K>>, words: K::Layers) -> ScalableFilter<K> {
@@ -138,7 +139,8 @@ impl<K: Backing> Part<K> {
     fn record(&self) -> [u64; KEPT_WORDS] {
         let mut kept = [0; KEPT_WORDS];
         (kept[record::NUMBER], kept[record::INSERTED]) = (self.number, self.inserted);
-        (kept[record::BITS], kept[record::PROBES], kept[record::LIMIT]) = (self.layer.bits(), self.layer.probes().into(), self.layer.limit());
+        (kept[record::BITS], kept[record::PROBES], kept[record::LIMIT]) =
+            (self.layer.bits(), self.layer.probes().into(), self.layer.limit());
         kept[record::CHECKSUM] = record_checksum(&kept);
         kept
     }

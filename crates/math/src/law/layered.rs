@@ -157,7 +157,11 @@ impl Law for Layered {
     /// One count a layer.
     fn fpr_at_fill(&self, ones: &[u64]) -> Result<Option<Fpr>> {
         if ones.len() != self.layers.len() {
-            return out_of_range("ones", format!("a list of {}", ones.len()), format!("one count for each of {} layers", self.layers.len()));
+            return out_of_range(
+                "ones",
+                format!("a list of {}", ones.len()),
+                format!("one count for each of {} layers", self.layers.len()),
+            );
         }
         if ones.iter().all(|ones| *ones == 0) {
             return Ok(Some(Fpr::ZERO));
