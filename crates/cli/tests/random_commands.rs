@@ -30,7 +30,7 @@ impl Random {
 }
 
 /// Verbs, with the options that go with them; those of other verbs come in as well. What would take long has a smaller size here.
-const VERBS: [(&str, &[&str]); 24] = [
+const VERBS: [(&str, &[&str]); 26] = [
     (
         "create",
         &[
@@ -76,7 +76,9 @@ const VERBS: [(&str, &[&str]); 24] = [
     ("info", &["--json", "--csv", "--metrics"]),
     ("verify --queries 1k", &["--query-seed", "--json"]),
     ("merge", &["--force", "--intersect", "--json"]),
-    ("copy", &["--force", "--empty", "--json"]),
+    ("copy", &["--force", "--empty", "--compress", "--json"]),
+    ("diff", &[]),
+    ("apply", &["--json"]),
     ("clear", &["--json"]),
     ("count --memory 256KiB", &["-k", "--above", "--force", "-o", "--seed", "--json", "--conservative"]),
     ("count merge", &["--force"]),
@@ -114,7 +116,11 @@ const VERBS: [(&str, &[&str]); 24] = [
 ];
 
 /// Sound commands, for half of the lines: a word or two more, or none, and they do something else, or something wrong.
-const SOUND: [&str; 38] = [
+const SOUND: [&str; 42] = [
+    "diff other.tbl seen.tbl",
+    "apply other.tbl news",
+    "copy --compress --force seen.tbl other.tbl",
+    "check small.tbl words.txt",
     "create -p 1% --grow --force other.tbl words.txt",
     "insert grown.tbl words.txt",
     "merge --force grown.tbl grown.tbl grown2.tbl",
@@ -221,7 +227,9 @@ const VALUES: [&str; 44] = [
 ];
 
 /// Files: filters, text, other things, and names of what is not there.
-const FILES: [&str; 21] = [
+const FILES: [&str; 23] = [
+    "small.tbl",
+    "news",
     "seen.tbl",
     "grown.tbl",
     "other.tbl",
@@ -254,7 +262,7 @@ const OURS: [&str; 7] = ["grown.tbl", "seen.tbl", "other.tbl", "blocked.tbl", "c
 fn prepare(folder: &Path) {
     let script = "set -e; mkdir folder; echo inner > folder/inner.txt; seq 2000 > words.txt; printf 'id,mail\\n1,a@x\\n2,\"b\\n@x\"\\n' > users.csv; printf '{\"a\":{\"b\":1}}\\n{\"a\":2}\\n' > lines.jsonl
         gzip -c words.txt > packed.gz; : > empty
-        t create -n 3000 -p 1% --seed 1 seen.tbl words.txt; t copy seen.tbl other.tbl; t create -p 1% --grow=100 --seed 1 grown.tbl words.txt; t copy --empty grown.tbl grown2.tbl; t insert grown2.tbl packed.gz; t create -n 3000 -p 1% --layout blocked --seed 1 blocked.tbl words.txt
+        t create -n 3000 -p 1% --seed 1 seen.tbl words.txt; t copy seen.tbl other.tbl; t create -p 1% --grow=100 --seed 1 grown.tbl words.txt; t copy --empty grown.tbl grown2.tbl; t insert grown2.tbl packed.gz; t copy --compress seen.tbl small.tbl; t diff seen.tbl seen.tbl > news; t create -n 3000 -p 1% --layout blocked --seed 1 blocked.tbl words.txt
         t create -n 3000 -p 1% --mean --scheme cube --seed 1 cube.tbl words.txt; t dedup --memory 4KiB -p 1% --state state.tbl -q words.txt; t count --memory 256KiB --seed 1 -o list.tbc words.txt
         head -c 1000 seen.tbl > short.tbl";
     let script = format!("t() {{ '{}' \"$@\"; }}\n{script}", env!("CARGO_BIN_EXE_truebloom"));

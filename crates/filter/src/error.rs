@@ -398,6 +398,32 @@ pub enum FormatError {
         /// That of its bytes.
         found: u64,
     },
+    /// The bytes are coded, but as something else: a difference is not a file.
+    Coded {
+        /// Whether they are a difference; otherwise a compressed file.
+        is_difference: bool,
+    },
+    /// The coded bits cannot be decoded.
+    Code,
+    /// The coded bytes stand for more than they may.
+    Expands {
+        /// What they stand for, in bytes.
+        to: u64,
+        /// What they may stand for at most.
+        most: u64,
+    },
+    /// A difference from another file than this one.
+    WrongBase {
+        /// The checksum of the header that the difference was made from.
+        expected: u64,
+        /// That of this file's.
+        found: u64,
+    },
+    /// Two files that are not two states of one filter.
+    OtherFilter {
+        /// What differs.
+        field: &'static str,
+    },
     /// What a layer of a filter that grows keeps is damaged.
     LayerChecksum {
         /// The checksum that it carries.
@@ -499,6 +525,24 @@ impl fmt::Display for FormatError {
                 "the member is damaged, or of a pack of another plan or seed (checksum {found:016x} instead of {expected:016x}); \
                  copy the file again or rebuild the filter"
             ),
+            FormatError::Coded { is_difference: true } => {
+                f.write_str("this is a difference of two filters, not a filter; apply it to the earlier one with `truebloom apply`")
+            }
+            FormatError::Coded { is_difference: false } => {
+                f.write_str("this is a compressed filter, where a difference or the bits themselves are needed; expand it with `truebloom copy`")
+            }
+            FormatError::Code => f.write_str("the compressed bits cannot be decoded; it was not written by truebloom: compress the filter again"),
+            FormatError::Expands { to, most } => {
+                write!(f, "the compressed bytes stand for {to} bytes, more than the {most} that so few may; it was not written by truebloom")
+            }
+            FormatError::WrongBase { expected, found } => write!(
+                f,
+                "the difference was made from another state of the filter (header checksum {expected:016x} instead of {found:016x}); \
+                 apply it to that one, or copy the whole filter"
+            ),
+            FormatError::OtherFilter { field } => {
+                write!(f, "the two are not states of one filter: they have different {field}; send the whole filter")
+            }
             FormatError::LayerChecksum { expected, found } => write!(
                 f,
                 "the record of a layer is damaged (checksum {found:016x} instead of {expected:016x}); copy the file again or rebuild \

@@ -57,6 +57,7 @@
 //! | many keys by many threads | `par_insert_all` and `par_contains_all`, with the feature `rayon` |
 //! | the filter that grows, for a number of keys that nobody knows | [`ScalableFilter`] |
 //! | the filter that forgets, for streams without end, in either layout | [`recycling`] |
+//! | files that travel: compressed, and as differences of two states | [`wire`] |
 //! | what filters have in common | [`Comparison`] |
 //! | counts, frequent keys | [`count_min`] |
 //! | what can be a key | [`Key`] |
@@ -99,6 +100,7 @@ pub mod scheme;
 mod sync;
 mod tied;
 pub mod verify;
+pub mod wire;
 
 pub use any_filter::AnyFilter;
 pub use backing::{Backing, Checked, Counted, Owned, Shared, Uncounted, View, Writable};
@@ -119,6 +121,8 @@ pub use items::ItemCount;
 pub use key::{Key, KeyWriter};
 pub use pack::{CheckedMember, Member, Pack, PackView, Packed};
 pub use recycling::RecyclingFilter;
+#[cfg(all(feature = "std", target_has_atomic = "64"))]
+pub use scalable::AtomicScalableFilter;
 pub use scalable::{FIRST_ITEMS, ScalableFilter, ScalableView};
 #[cfg(feature = "derive")]
 pub use truebloom_derive::Key;

@@ -3,7 +3,7 @@
 use truebloom::truebloom_math::law::Layered;
 use truebloom::truebloom_math::{Growth, Rate, binomial};
 use truebloom::verify::ExpectedVerdict;
-use truebloom::{AnyFilter, BloomFilter, BuildError, Filter, MergeError, PortableHasher, ScalableFilter, Seed};
+use truebloom::{AnyFilter, AtomicScalableFilter, BloomFilter, BuildError, Filter, MergeError, PortableHasher, ScalableFilter, Seed};
 
 fn rate(text: &str) -> Rate {
     text.parse().expect("a rate")
@@ -211,4 +211,31 @@ fn through_the_trait() {
     assert!(any.expected_fpr_at(1_500).expect("a bound").upper <= 1.001e-6 && any.expected_fpr().expect("none").is_none());
     assert!((1_400.0..1_600.0).contains(&any.estimated_items().expect("by the fill")));
     assert!(matches!(ScalableFilter::new(1e-14), Err(BuildError::Math(_))));
+}
+
+/// Four threads that insert the same keys and others: no key is lost, the limits hold whatever they do, and so does the rate.
+#[test]
+fn threads_share_it() {
+    let shared = AtomicScalableFilter::from(small("1%", 31));
+    std::thread::scope(|scope| {
+        for thread in 0..4u64 {
+            let shared = &shared;
+            scope.spawn(move || {
+                for key in (0..20_000u64).map(|key| key + 10_000 * thread) {
+                    shared.insert(&key);
+                    assert!(shared.contains(&key));
+                }
+            });
+        }
+    });
+    let (now, layers) = (shared.snapshot().expect("memory"), shared.layers());
+    let mut filter = shared.into_filter().expect("memory");
+    assert!(now == filter && filter.layers().len() == layers && layers > 5);
+    assert!(filter.contains_all(0..50_000u64).iter().all(|found| found));
+    assert!(filter.layer_ones().iter().zip(filter.layers()).all(|(ones, layer)| *ones <= layer.limit()));
+    assert!(filter.fpr().upper <= 0.01 && filter.bound().upper <= 0.01 && filter.is_merged() && filter.offered() == 80_000);
+    assert!(filter.verified().expect("a law").holds());
+    filter.extend(50_000..60_000u64);
+    let read = ScalableFilter::from_bytes(&filter.to_bytes().expect("small")).expect("its file");
+    assert!(read == filter && AtomicScalableFilter::from(read).contains(&59_999u64));
 }

@@ -107,3 +107,78 @@ fn what_cannot_be_is_refused() {
     assert!(endless.layer(100).is_err() && endless.layer(u32::MAX).is_err());
     assert!(Layer::new(64, 7, 6).is_err() && Layer::new(64, 7, 64).is_err() && Layered::new(Vec::new()).is_err());
 }
+
+/// A layer, as far as the tables go.
+struct Row {
+    items: u64,
+    bits: u64,
+    rate: f64,
+}
+
+/// RedisBloom's way, from its published rules (`sb.c` and `bloom.c` of RedisBloom 2): the first layer has half the rate asked for, each next one half the rate of the one before at twice the size; `-ln(rate) / 0.480453` bits an item, in whole words, and
+/// `ceil(0.693147 bits)` probes; closed by the number of its items. The rate is that of independent positions, which is better than theirs.
+fn redisbloom(asked: f64, first: u64, layer: u32) -> Row {
+    let (items, error) = (first << layer, asked * 0.5f64.powi(layer as i32 + 1));
+    let each = -error.ln() / 0.480453;
+    let bits = ((items as f64 * each) as u64).next_multiple_of(64);
+    let fpr = truebloom_math::Variant::Standard.fpr(bits, items, (0.693147 * each).ceil() as u32).expect("a rate");
+    Row { items, bits, rate: fpr.value }
+}
+
+fn ours(growth: &Growth, layer: u32) -> Row {
+    let planned = growth.layer(layer).expect("in range");
+    Row { items: planned.items, bits: planned.layer.bits(), rate: planned.fpr.value }
+}
+
+/// The layers that hold so many items, bits an item of all of them, and their rate once they are full.
+fn at(items: u64, layer: impl Fn(u32) -> Row) -> (u32, f64, f64) {
+    let (mut room, mut bits, mut none, mut layers) = (0, 0, 1.0, 0);
+    while room < items {
+        let row = layer(layers);
+        (room, bits, none, layers) = (room + row.items, bits + row.bits, none * (1.0 - row.rate), layers + 1);
+    }
+    (layers, bits as f64 / items as f64, 1.0 - none)
+}
+
+/// `cargo test -p truebloom-math --test growth beside -- --nocapture` prints the tables of docs/GROWTH.md.
+#[test]
+fn beside_redisbloom() {
+    let first = 1_000;
+    for text in ["1%", "0.1%", "1e-6"] {
+        let growth = Growth::new(rate(text), first).expect("in range");
+        let asked = rate(text).to_f64();
+        println!("\n{text}: ratio {}\n| items | known before | layers | bits per item | rate | RedisBloom: layers | bits per item | rate |\n|---|---|---|---|---|---|---|---|", growth.ratio());
+        let mut worst = (0.0f64, 0.0f64);
+        for step in 0..=240 {
+            let items = (first as f64 * 10f64.powf(f64::from(step) / 40.0)).round() as u64;
+            let known = Plan::new(&Target::new().items(items).rate(rate(text))).expect("a plan").bits as f64 / items as f64;
+            let (layers, bits, own) = at(items, |layer| ours(&growth, layer));
+            let (their_layers, their_bits, theirs) = at(items, |layer| redisbloom(asked, first, layer));
+            worst = (worst.0.max(bits / known), worst.1.max(their_bits / known));
+            if step % 40 == 0 {
+                println!("| {items} | {known:.1} | {layers} | {bits:.1} | {own:.3e} | {their_layers} | {their_bits:.1} | {theirs:.3e} |");
+            }
+            assert!(own <= asked && layers <= 20);
+        }
+        println!("worst: {:.2} times the memory of the right size; RedisBloom {:.2}", worst.0, worst.1);
+        assert!(worst.0 < 1.005 * growth.ratio() && worst.0 < worst.1);
+    }
+}
+
+/// What the choice of the ratio is among: layers for 10^6 first sizes, two probes each for a key that is not contained.
+#[test]
+fn beside_other_ratios() {
+    println!("| ratio | 10% | 1% | 0.1% | 1e-6 |\n|---|---|---|---|---|");
+    let mut fewest = usize::MAX;
+    for ratio in [2.5, 3.0, 3.5, 4.0, 5.0, 6.0, 8.0] {
+        let layers: Vec<Option<usize>> = ["10%", "1%", "0.1%", "1e-6"]
+            .into_iter()
+            .map(|text| Growth::with_ratio(rate(text), 1_000, ratio).ok().map(|growth| layers_for(&growth, 1_000_000_000).len()))
+            .collect();
+        let shown: Vec<String> = layers.iter().map(|layers| layers.map_or("-".to_owned(), |layers| layers.to_string())).collect();
+        println!("| {ratio} | {} |", shown.join(" | "));
+        let now = layers[3].expect("in reach");
+        assert!(now <= fewest, "a higher ratio takes no more layers");
+        fewest = now;
+    }
+}

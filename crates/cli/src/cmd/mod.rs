@@ -1,5 +1,6 @@
 //! The verbs, one file each: arguments and a `run` that gives the exit code.
 
+pub(crate) mod apply;
 pub(crate) mod audit;
 pub(crate) mod check;
 pub(crate) mod clear;
@@ -9,6 +10,7 @@ pub(crate) mod copy;
 pub(crate) mod count;
 pub(crate) mod create;
 pub(crate) mod dedup;
+pub(crate) mod diff;
 pub(crate) mod doctor;
 pub(crate) mod eval;
 pub(crate) mod explain;
