@@ -99,6 +99,7 @@ const VERBS: [(&str, &[&str]); 26] = [
             "--scheme",
             "--mean",
             "--recycling",
+            "--transmit",
             "--remember",
             "--prove",
             "--force",

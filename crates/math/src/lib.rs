@@ -8,6 +8,7 @@
 //! | what rate does this filter have? | [`Variant::fpr`], or a [`Law`] for more |
 //! | how many bits for this rate? how many items fit? | [`Plan::new`], [`min_bits`], [`max_items`] |
 //! | which number of probes is best? | [`optimal_probes`] |
+//! | what does it take to be sent, and which filter takes less? | [`entropy_bits`], [`Plan::transmitted_bits`], [`Plan::for_transmission`] |
 //! | what rate does one filter keep to, with a probability? | [`rate_quantile_bound`], [`Promise::OneFilter`] |
 //! | which schemes are there? | [`SchemeId`] |
 //! | how many hits among fresh keys? | [`false_positives`], [`hits_quantile_bound`] |
@@ -83,7 +84,7 @@ pub use papers::{
     Approximation, MOST_BITS_SEARCHED, Peak, best_probes_approximation, bounds, crossover, efficiency, half_full_items, max_efficiency,
     peak_efficiency, peak_items_approximation, standard_limit, valley_efficiency,
 };
-pub use plan::{MAX_BLOCKED_PROBES, Plan, Promise, Target, Textbook, certificate};
+pub use plan::{MAX_BLOCKED_PROBES, Plan, Promise, Target, Textbook, certificate, entropy_bits};
 pub use search::{Best, MAX_SEARCHED_PROBES, OptimalProbes, max_items, min_bits, optimal_probes};
 pub use tails::{binomial, freedman, mcdiarmid};
 

@@ -10,6 +10,7 @@ use std::io::Write as _;
 use std::path::PathBuf;
 use std::process::ExitCode;
 use truebloom::{AnyFilter, Filter, wire};
+use truebloom_math::entropy_bits;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -85,11 +86,7 @@ fn compressed(filter: &AnyFilter) -> Result<Vec<u8>, Failure> {
 
 /// The size of the compressed file, and what the bits cannot be told in less than on average, if nothing is known but how many of them are set.
 fn add_compressed(report: &mut Report, filter: &AnyFilter, size: u64) {
-    let share = |share: f64| if share > 0.0 { -share * share.log2() } else { 0.0 };
-    let of = |bits: u64, ones: u64| {
-        let fill = ones as f64 / bits as f64;
-        bits as f64 * (share(fill) + share(1.0 - fill)) / 8.0
-    };
+    let of = |bits: u64, ones: u64| entropy_bits(bits, ones) / 8.0;
     let entropy: f64 = match filter {
         AnyFilter::Scalable(grown) => grown.layers().iter().zip(grown.layer_ones()).map(|(layer, ones)| of(layer.bits(), ones)).sum(),
         _ => of(filter.bits(), filter.ones()),
