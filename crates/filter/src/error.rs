@@ -398,11 +398,13 @@ pub enum FormatError {
         /// That of its bytes.
         found: u64,
     },
-    /// The bytes are coded, but as something else: a difference is not a file.
+    /// The bytes are compressed, or a difference: they cannot be asked where they lie, and a difference is no filter at all.
     Coded {
         /// Whether they are a difference; otherwise a compressed file.
         is_difference: bool,
     },
+    /// A difference was expected.
+    NotADifference,
     /// The coded bits cannot be decoded.
     Code,
     /// The coded bytes stand for more than they may.
@@ -529,11 +531,17 @@ impl fmt::Display for FormatError {
                 f.write_str("this is a difference of two filters, not a filter; apply it to the earlier one with `truebloom apply`")
             }
             FormatError::Coded { is_difference: false } => {
-                f.write_str("this is a compressed filter, where a difference or the bits themselves are needed; expand it with `truebloom copy`")
+                f.write_str("the filter is compressed, and cannot be asked where it lies; expand it with `truebloom copy`")
             }
-            FormatError::Code => f.write_str("the compressed bits cannot be decoded; it was not written by truebloom: compress the filter again"),
+            FormatError::NotADifference => f.write_str("this is not a difference of two filters; make one with `truebloom diff`"),
+            FormatError::Code => {
+                f.write_str("the compressed bits cannot be decoded; it was not written by truebloom: compress the filter again")
+            }
             FormatError::Expands { to, most } => {
-                write!(f, "the compressed bytes stand for {to} bytes, more than the {most} that so few may; it was not written by truebloom")
+                write!(
+                    f,
+                    "the compressed bytes stand for {to} bytes, more than the {most} that so few may; it was not written by truebloom"
+                )
             }
             FormatError::WrongBase { expected, found } => write!(
                 f,

@@ -83,8 +83,9 @@ fn layers_are_coded_by_their_fill() {
 /// Whatever opens a file opens a compressed one, of every kind; a copy of its bytes is the file again.
 #[test]
 fn compressed_files_are_opened() {
-    let mut grown = ScalableFilter::with_growth(Growth::new("1%".parse().expect("a rate"), 64).expect("in range"), PortableHasher::xxh3(Seed::from(1)))
-        .expect("small");
+    let mut grown =
+        ScalableFilter::with_growth(Growth::new("1%".parse().expect("a rate"), 64).expect("in range"), PortableHasher::xxh3(Seed::from(1)))
+            .expect("small");
     grown.extend(0..3_000u64);
     let mut blocked = BlockedBloomFilter::new(1_000, 0.01).expect("small");
     blocked.extend(0..1_000u64);
@@ -99,7 +100,10 @@ fn compressed_files_are_opened() {
         assert!((sent.len() as u64) * wire::MOST_EXPANSION >= bytes.len() as u64);
         let (header, plain) = (FileHeader::from_bytes(&sent).expect("a header"), FileHeader::from_bytes(&bytes).expect("a header"));
         assert!(header.kind() == plain.kind() && header.file_bytes() == bytes.len() as u64);
-        assert_eq!(AnyFilter::from_bytes(&sent).map(|filter| filter.to_bytes()), AnyFilter::from_bytes(&bytes).map(|filter| filter.to_bytes()));
+        assert_eq!(
+            AnyFilter::from_bytes(&sent).map(|filter| filter.to_bytes()),
+            AnyFilter::from_bytes(&bytes).map(|filter| filter.to_bytes())
+        );
         // From a stream, with something behind it.
         let mut stream = &[&sent[..], b"behind"].concat()[..];
         assert_eq!(AnyFilter::read_from(&mut stream).is_ok(), AnyFilter::from_bytes(&bytes).is_ok());
@@ -144,7 +148,9 @@ fn differences_of_what_grows_and_of_what_is_cleared() {
     let news = wire::difference(&other, &other).expect("states of one filter");
     assert_eq!(wire::expand(&news), Err(FormatError::Coded { is_difference: true }));
     assert_eq!(BloomFilter::from_bytes(&news), Err(FormatError::Coded { is_difference: true }));
-    assert_eq!(wire::apply(&other, &wire::compress(&other).expect("a file")), Err(FormatError::Coded { is_difference: false }));
+    assert_eq!(wire::apply(&other, &wire::compress(&other).expect("a file")), Err(FormatError::NotADifference));
+    assert_eq!(wire::apply(&other, &other), Err(FormatError::NotADifference));
+    assert!(matches!(BloomFilter::view(&wire::compress(&other).expect("a file")), Err(FormatError::Coded { is_difference: false })));
 }
 
 /// Every byte changed, with the checksum of the body made right again or not, and every length.

@@ -147,7 +147,10 @@ fn beside_redisbloom() {
     for text in ["1%", "0.1%", "1e-6"] {
         let growth = Growth::new(rate(text), first).expect("in range");
         let asked = rate(text).to_f64();
-        println!("\n{text}: ratio {}\n| items | known before | layers | bits per item | rate | RedisBloom: layers | bits per item | rate |\n|---|---|---|---|---|---|---|---|", growth.ratio());
+        println!(
+            "\n{text}: ratio {}\n| items | known before | layers | bits per item | rate | RedisBloom: layers | bits per item | rate |\n|---|---|---|---|---|---|---|---|",
+            growth.ratio()
+        );
         let mut worst = (0.0f64, 0.0f64);
         for step in 0..=240 {
             let items = (first as f64 * 10f64.powf(f64::from(step) / 40.0)).round() as u64;

@@ -34,7 +34,7 @@ pub(crate) struct Args {
     #[arg(long)]
     empty: bool,
 
-    /// Write it compressed, to be sent: near the entropy of its bits. Every command reads it; `copy` without this expands it
+    /// Write it compressed, to be sent: near the entropy of its bits. Every command reads it; `copy` without this expands it, and so does every command that changes it
     #[arg(long)]
     compress: bool,
 
@@ -93,6 +93,10 @@ fn add_compressed(report: &mut Report, filter: &AnyFilter, size: u64) {
     };
     let whole = filter.encoded_bytes();
     report.field("compressed", json!({ "bytes": size, "of": whole, "entropy_bytes": entropy }));
-    let gap = if entropy >= 1.0 { format!(", {}% above the entropy of its bits", significant(100.0 * (size as f64 / entropy - 1.0), 2)) } else { String::new() };
+    let gap = if entropy >= 1.0 {
+        format!(", {}% above the entropy of its bits", significant(100.0 * (size as f64 / entropy - 1.0), 2))
+    } else {
+        String::new()
+    };
     report.line("compressed", format!("{} of {}{gap}", bytes(size), bytes(whole)));
 }

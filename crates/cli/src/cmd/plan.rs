@@ -22,7 +22,7 @@ Give two of -n, -p and -m; truebloom computes the third:
   truebloom plan -n 10M -p 1% --layout blocked   one cache line per lookup
   truebloom plan -n 1G -p 1% --max-memory 2GiB    refuse more than that
   truebloom plan -n 10M -p 0.1% --mean           the fewest bits for the average alone
-  truebloom plan -n 1M -p 1% --transmit 1MB       the fewest bits that compress to this, to be sent
+  truebloom plan -n 1M -p 1% --transmit 1.1MB     the fewest bits that compress to this, to be sent
   truebloom plan -n 1M -p 1e-6 --scheme cube --mean
                                                  a size of another hashing scheme
 
@@ -129,7 +129,16 @@ fn add_transmitted(report: &mut Report, plan: &Plan, target: &Target) -> Result<
     let (now, then) = (sent(plan)?, sent(&usual)?);
     report.field("transmitted", json!({ "bytes": now, "usual_bytes": then, "usual_bits": usual.bits, "usual_probes": usual.probes }));
     report.line("transmitted", format!("{} on average when full, compressed, and some 120 bytes around them", bytes(now)));
-    report.line("usual", format!("{} ({}), {} would send {}", plural(usual.bits, "bit"), bytes(usual.bytes()), plural(usual.probes.into(), "probe"), bytes(then)));
+    report.line(
+        "usual",
+        format!(
+            "{} ({}), {} would send {}",
+            plural(usual.bits, "bit"),
+            bytes(usual.bytes()),
+            plural(usual.probes.into(), "probe"),
+            bytes(then)
+        ),
+    );
     Ok(())
 }
 

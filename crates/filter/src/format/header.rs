@@ -44,7 +44,8 @@ impl FileHeader {
     pub(crate) fn check_states(old: &[u8], new: &[u8]) -> Result<(), FormatError> {
         let (old, new) = (FileHeader::plain(old)?, FileHeader::plain(new)?);
         let grows = old.kind == FileKind::Scalable;
-        let differs = |field, range: Range<usize>| (field, (range.start..range.end).any(|at| old.fields.get::<1>(at) != new.fields.get(at)));
+        let differs =
+            |field, range: Range<usize>| (field, (range.start..range.end).any(|at| old.fields.get::<1>(at) != new.fields.get(at)));
         let fields = [
             differs("kinds", at::KIND..at::SCHEME),
             differs("schemes", at::SCHEME..at::HASHER),

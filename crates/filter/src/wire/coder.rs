@@ -215,7 +215,14 @@ mod tests {
                     .map(|at| {
                         state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
                         let random = (state >> 33) as u8;
-                        [0, 255, random, random & (state >> 45) as u8 & (state >> 53) as u8, u8::from(at % 997 == 0), if at % (9 * BLOCK) < 4 * BLOCK { 0 } else { random }][kind as usize]
+                        [
+                            0,
+                            255,
+                            random,
+                            random & (state >> 45) as u8 & (state >> 53) as u8,
+                            u8::from(at % 997 == 0),
+                            if at % (9 * BLOCK) < 4 * BLOCK { 0 } else { random },
+                        ][kind as usize]
                     })
                     .collect();
                 let mut coded = vec![];

@@ -49,6 +49,9 @@ pub(super) fn seal(what: What, body: &[u8]) -> Vec<u8> {
 /// The body of the whole, held to its checksum.
 pub(super) fn open(what: What, whole: &[u8]) -> Result<&[u8], FormatError> {
     if !is_compressed(whole) {
+        if what == What::Difference {
+            return Err(FormatError::NotADifference);
+        }
         return Err(FormatError::NotAFilter { found: whole.iter().copied().take(8).collect() });
     }
     let (expected, found) = (wire_bytes(whole)?, whole.len() as u64);
@@ -60,7 +63,8 @@ pub(super) fn open(what: What, whole: &[u8]) -> Result<&[u8], FormatError> {
     }
     let (prefix, body) = whole.split_at(PREFIX_BYTES);
     if prefix[9] != what as u8 {
-        return Err(FormatError::Coded { is_difference: prefix[9] == What::Difference as u8 });
+        let is_file = what == What::File;
+        return Err(if is_file { FormatError::Coded { is_difference: true } } else { FormatError::NotADifference });
     }
     let (expected, found) = (number(&prefix[18..]), xxh3_64(body));
     if expected == found { Ok(body) } else { Err(FormatError::PayloadChecksum { expected, found }) }

@@ -48,7 +48,11 @@ impl Plan {
     /// As [`new`](Self::new); a target with bits or probes, or without items or a rate; so few bits that even one probe takes more.
     pub fn for_transmission(target: &Target, most: u64) -> Result<Plan> {
         if target.bits.is_some() || target.probes.is_some() || target.items.is_none() || target.rate.is_none() {
-            return out_of_range("target", "bits or probes given, or no items or rate", "items and a rate alone for a filter that is to be sent");
+            return out_of_range(
+                "target",
+                "bits or probes given, or no items or rate",
+                "items and a rate alone for a filter that is to be sent",
+            );
         }
         let best = Plan::new(target)?;
         let mut least = f64::INFINITY;
