@@ -5,6 +5,7 @@ use crate::backing::{KEPT_WORDS, Lies};
 use crate::bloom::{Counts, Label, Origin};
 use crate::error::MergeError;
 use crate::hash::check_alike;
+use alloc::vec::Vec;
 
 impl ScalableFilter {
     /// Adds all keys of `other`, which must have the same seed and grow in the same way: a clone, or a copy that was emptied.
