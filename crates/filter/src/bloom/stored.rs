@@ -1,11 +1,11 @@
 //! The files of Bloom filters: kinds 1 and 2 of docs/FORMAT.md.
 
-use super::{Counts, FilterOf, Head, Label, Origin};
+use super::{Counts, FilterOf, Head, Origin};
 use crate::arch::AlignedWords;
 use crate::backing::{Checked, Counted, Headed, InBytes, Inline, Lies, View};
 use crate::bits::{Storage, words_for};
 use crate::error::{BuildError, Expected, FormatError};
-use crate::format::{Fields, FileKind, HEADER_BYTES, Stored, Viewed, Written, at, check_field, check_payload};
+use crate::format::{Fields, FileKind, HEADER_BYTES, Label, Stored, Viewed, Written, at, check_field, check_payload};
 use crate::hash::{KeyHasher as _, PortableHasher};
 use crate::scheme::Scheme;
 use alloc::vec::Vec;
