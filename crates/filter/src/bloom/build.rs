@@ -152,7 +152,7 @@ impl<S: Scheme, H: KeyHasher> FilterOf<S, H> {
         FilterOf::empty(Head { hasher, scheme, capacity: None, rate: None, label: Label::default() })
     }
 
-    fn empty(head: Head<S, H>) -> Result<FilterOf<S, H>, BuildError> {
+    pub(super) fn empty(head: Head<S, H>) -> Result<FilterOf<S, H>, BuildError> {
         let storage = S::Storage::zeroed(&head.scheme)?;
         // Huge pages pay where most of the pages will be touched, which is so of filters that were not made far too large.
         let (touched, pages) =
