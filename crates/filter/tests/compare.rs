@@ -11,7 +11,7 @@ use truebloom_math::SchemeId;
 fn filters(scheme: &str, bits: u64, probes: u32, seed: u64, ranges: &[std::ops::Range<u64>]) -> Vec<AnyFilter> {
     let hasher = PortableHasher::xxh3(Seed::from(u128::from(seed)));
     let empty: AnyFilter = match scheme {
-        "blocked" => BlockedBloomFilter::with_bits_probes_and_hasher(bits, probes, hasher).expect("it fits").into(),
+        "blocked" => BlockedBloomFilter::builder().bits(bits).probes(probes).hasher(hasher).build().expect("it fits").into(),
         name => {
             let id: SchemeId = name.parse().expect("a scheme");
             let scheme = AnyScheme::named(id, bits, probes).expect("it fits");
@@ -99,7 +99,7 @@ fn seven_filters_have_a_common_part() {
     let (mut missed, runs) = ([0u64; 3], 4u64);
     for seed in 0..runs {
         let hasher = PortableHasher::xxh3(Seed::from(u128::from(seed)));
-        let empty = truebloom::BloomFilter::with_bits_probes_and_hasher(40_000, 7, hasher).expect("it fits");
+        let empty = truebloom::BloomFilter::builder().bits(40_000).probes(7).hasher(hasher).build().expect("it fits");
         let day = |day: u64| {
             let mut filter = empty.clone();
             filter.insert_all((0..400u64).chain(10_000 + 600 * day..10_600 + 600 * day));
