@@ -5,84 +5,80 @@ use crate::scheme::{InLines, Standard};
 use core::fmt;
 use truebloom_math::Layout;
 
-/// What a file holds. The numbers are those of docs/FORMAT.md, where 5 is reserved.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[non_exhaustive]
-#[repr(u16)]
-pub enum FileKind {
-    /// A Bloom filter.
-    Bloom = 1,
-    /// A blocked Bloom filter.
-    Blocked = 2,
-    /// A recycling filter of one phase.
-    RecyclingOnePhase = 3,
-    /// A recycling filter of two phases.
-    RecyclingTwoPhase = 4,
-    /// A Count-Min sketch.
-    CountMin = 6,
-    /// A Count-Min sketch whose rows are made of two hashes.
-    TwoHashCountMin = 7,
-    /// A blocked recycling filter, of one phase.
-    RecyclingBlocked = 8,
-    /// Many filters of one plan.
-    Pack = 9,
+/// The kinds, each with its number in files, what it is, what opens it (the type of this crate and the verb of the command), where the positions of a key lie, and the types that files of it are
+/// read as: the one list, for macros that say the same of all.
+macro_rules! kinds {
+    ($say:ident) => {
+        $say! {
+            /// A Bloom filter.
+            Bloom = 1, "a Bloom filter", "`BloomFilter::open`, or `truebloom check`", Spread, [AnyFilter];
+            /// A blocked Bloom filter.
+            Blocked = 2, "a blocked Bloom filter", "`BlockedBloomFilter::open`, or `truebloom check`", Lines, [AnyFilter];
+            /// A recycling filter of one phase.
+            RecyclingOnePhase = 3, "a recycling filter of one phase", "`RecyclingFilter::open`, or `truebloom dedup --state`", Spread,
+                [RecyclingFilter, RecyclingFilter<PortableHasher, Classic>];
+            /// A recycling filter of two phases.
+            RecyclingTwoPhase = 4, "a recycling filter of two phases", "`RecyclingFilter::open`, or `truebloom dedup --state`", Spread,
+                [RecyclingFilter, RecyclingFilter<PortableHasher, Classic>];
+            /// A Count-Min sketch.
+            CountMin = 6, "a Count-Min sketch", "`CountMin::open`, or `truebloom count query`", Spread,
+                [HeavyHitters<u64>, CountMin<u64>, CountMin<u32>, PairwiseCountMin<u64>, PairwiseCountMin<u32>];
+            /// A Count-Min sketch whose rows are made of two hashes.
+            TwoHashCountMin = 7, "a two-hash Count-Min sketch", "`TwoHashCountMin::open`, or `truebloom count query`", Spread,
+                [ListedSketch<TwoHashRows, u64>, TwoHashCountMin<u64>, TwoHashCountMin<u32>];
+            /// A blocked recycling filter, of one phase.
+            RecyclingBlocked = 8, "a blocked recycling filter", "`BlockedRecyclingFilter::open`, or `truebloom dedup --state`", Lines,
+                [BlockedRecyclingFilter];
+            /// Many filters of one plan.
+            Pack = 9, "a pack of filters", "`Pack::open`", Spread, [Pack<Standard>, Pack<InLines>, Pack<AnyScheme>];
+        }
+    };
+}
+#[cfg(feature = "std")]
+pub(super) use kinds;
+
+macro_rules! file_kind {
+    ($($(#[$doc:meta])* $kind:ident = $number:literal, $what:literal, $opened_by:literal, $layout:ident, [$($type:ty),*];)*) => {
+        /// What a file holds. The numbers are those of docs/FORMAT.md, where 5 is reserved.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+        #[non_exhaustive]
+        #[repr(u16)]
+        pub enum FileKind {
+            $($(#[$doc])* $kind = $number,)*
+        }
+
+        impl FileKind {
+            /// All of them.
+            pub const ALL: [FileKind; [$($number),*].len()] = [$(FileKind::$kind),*];
+
+            /// What opens a file of this kind: the type of this crate and the verb of the command.
+            #[must_use]
+            pub fn opened_by(self) -> &'static str {
+                match self { $(FileKind::$kind => $opened_by,)* }
+            }
+
+            /// Where the positions of a key lie in a filter of this kind.
+            pub(super) fn layout(self) -> Layout {
+                match self { $(FileKind::$kind => Layout::$layout,)* }
+            }
+        }
+
+        impl fmt::Display for FileKind {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str(match self { $(FileKind::$kind => $what,)* })
+            }
+        }
+    };
 }
 
+kinds!(file_kind);
+
 impl FileKind {
-    /// All of them.
-    pub const ALL: [FileKind; 8] = [
-        FileKind::Bloom,
-        FileKind::Blocked,
-        FileKind::RecyclingOnePhase,
-        FileKind::RecyclingTwoPhase,
-        FileKind::CountMin,
-        FileKind::TwoHashCountMin,
-        FileKind::RecyclingBlocked,
-        FileKind::Pack,
-    ];
-
-    /// Where the positions of a key lie in a filter of this kind.
-    pub(super) fn layout(self) -> Layout {
-        match self {
-            FileKind::Blocked | FileKind::RecyclingBlocked => Layout::Lines,
-            _ => Layout::Spread,
-        }
-    }
-
     /// Bytes that the layout's own parameters take in the header of a Bloom filter.
     pub(super) fn layout_bytes(self) -> usize {
         match self {
             FileKind::Blocked => InLines::PARAMETER_BYTES,
             _ => Standard::PARAMETER_BYTES,
         }
-    }
-
-    /// What opens a file of this kind: the type of this crate and the verb of the command.
-    #[must_use]
-    pub fn opened_by(self) -> &'static str {
-        match self {
-            FileKind::Bloom => "`BloomFilter::open`, or `truebloom check`",
-            FileKind::Blocked => "`BlockedBloomFilter::open`, or `truebloom check`",
-            FileKind::RecyclingOnePhase | FileKind::RecyclingTwoPhase => "`RecyclingFilter::open`, or `truebloom dedup --state`",
-            FileKind::CountMin => "`CountMin::open`, or `truebloom count query`",
-            FileKind::RecyclingBlocked => "`BlockedRecyclingFilter::open`, or `truebloom dedup --state`",
-            FileKind::TwoHashCountMin => "`TwoHashCountMin::open`, or `truebloom count query`",
-            FileKind::Pack => "`Pack::open`",
-        }
-    }
-}
-
-impl fmt::Display for FileKind {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            FileKind::Bloom => "a Bloom filter",
-            FileKind::Blocked => "a blocked Bloom filter",
-            FileKind::RecyclingOnePhase => "a recycling filter of one phase",
-            FileKind::RecyclingTwoPhase => "a recycling filter of two phases",
-            FileKind::CountMin => "a Count-Min sketch",
-            FileKind::TwoHashCountMin => "a two-hash Count-Min sketch",
-            FileKind::RecyclingBlocked => "a blocked recycling filter",
-            FileKind::Pack => "a pack of filters",
-        })
     }
 }

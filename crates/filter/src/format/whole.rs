@@ -1,6 +1,7 @@
 //! Files of any kind, read whole to be checked.
 
 use super::FileKind;
+use super::kind::kinds;
 use crate::count_min::{CountMin, HeavyHitters, ListedSketch, PairwiseCountMin, TwoHashCountMin, TwoHashRows};
 use crate::error::{FormatError, ReadError};
 use crate::recycling::{BlockedRecyclingFilter, RecyclingFilter};
@@ -10,12 +11,18 @@ use alloc::vec;
 use alloc::vec::Vec;
 use std::io::{self, Read};
 
-/// Reads values of these types, each from the beginning, and drops them.
-macro_rules! read_as {
-    ($open:ident, $($type:ty),*) => {
-        vec![$(<$type>::read_from($open()?).map(drop)),*]
+macro_rules! read_as_each {
+    ($($(#[$doc:meta])* $kind:ident = $number:literal, $what:literal, $opened_by:literal, $layout:ident, [$($type:ty),*];)*) => {
+        impl FileKind {
+            /// Reads a value as each type that files of this kind may be, from its beginning, and drops it.
+            fn read_as_each<R: Read>(self, open: impl Fn() -> io::Result<R>) -> io::Result<Vec<Result<(), ReadError>>> {
+                Ok(match self { $(FileKind::$kind => vec![$(<$type>::read_from(open()?).map(drop)),*],)* })
+            }
+        }
     };
 }
+
+kinds!(read_as_each);
 
 impl FileKind {
     /// Reads a file of any kind to the end of its value, and checks all that opening it would: its kind, or what is wrong with it. `open` gives the bytes from their beginning, some times over, as
@@ -38,20 +45,7 @@ impl FileKind {
             Err(error) => error,
         };
         let ReadError::Format(FormatError::Kind { found }) = error else { return Err(error) };
-        let results: Vec<Result<(), ReadError>> = match found {
-            FileKind::RecyclingBlocked => read_as!(open, BlockedRecyclingFilter),
-            FileKind::RecyclingOnePhase | FileKind::RecyclingTwoPhase => {
-                read_as!(open, RecyclingFilter, RecyclingFilter<PortableHasher, Classic>)
-            }
-            FileKind::CountMin => {
-                read_as!(open, HeavyHitters<u64>, CountMin<u64>, CountMin<u32>, PairwiseCountMin<u64>, PairwiseCountMin<u32>)
-            }
-            FileKind::TwoHashCountMin => {
-                read_as!(open, ListedSketch<TwoHashRows, u64>, TwoHashCountMin<u64>, TwoHashCountMin<u32>)
-            }
-            FileKind::Pack => read_as!(open, Pack<Standard>, Pack<InLines>, Pack<AnyScheme>),
-            FileKind::Bloom | FileKind::Blocked => vec![],
-        };
+        let results = found.read_as_each(open)?;
         if results.iter().any(Result::is_ok) {
             return Ok(found);
         }
