@@ -72,8 +72,9 @@ macro_rules! any_scheme {
                 match self { $($(#[$when])* AnyScheme::$scheme(scheme) => Box::new(Scheme::positions(scheme, hash)) as Box<dyn Iterator<Item = u64> + '_>,)* }
             }
 
-            #[inline]
-            fn all(&self, hash: KeyHash, has: impl FnMut(u64) -> bool) -> bool {
+            /// Compiled once for each scheme, whatever is asked of the positions.
+            fn all(&self, hash: KeyHash, mut has: impl FnMut(u64) -> bool) -> bool {
+                let has: &mut dyn FnMut(u64) -> bool = &mut has;
                 match self { $($(#[$when])* AnyScheme::$scheme(scheme) => scheme.all(hash, has),)* }
             }
 
