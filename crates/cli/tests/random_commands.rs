@@ -30,7 +30,7 @@ impl Random {
 }
 
 /// Verbs, with the options that go with them; those of other verbs come in as well. What would take long has a smaller size here.
-const VERBS: [(&str, &[&str]); 24] = [
+const VERBS: [(&str, &[&str]); 26] = [
     (
         "create",
         &[
@@ -48,6 +48,8 @@ const VERBS: [(&str, &[&str]); 24] = [
             "--seed",
             "--mean",
             "--max-memory",
+            "--grow",
+            "--grow=100",
         ],
     ),
     ("insert", &["--strict", "--json"]),
@@ -74,7 +76,9 @@ const VERBS: [(&str, &[&str]); 24] = [
     ("info", &["--json", "--csv", "--metrics"]),
     ("verify --queries 1k", &["--query-seed", "--json"]),
     ("merge", &["--force", "--intersect", "--json"]),
-    ("copy", &["--force", "--empty", "--json"]),
+    ("copy", &["--force", "--empty", "--compress", "--json"]),
+    ("diff", &[]),
+    ("apply", &["--json"]),
     ("clear", &["--json"]),
     ("count --memory 256KiB", &["-k", "--above", "--force", "-o", "--seed", "--json", "--conservative"]),
     ("count merge", &["--force"]),
@@ -95,6 +99,7 @@ const VERBS: [(&str, &[&str]); 24] = [
             "--scheme",
             "--mean",
             "--recycling",
+            "--transmit",
             "--remember",
             "--prove",
             "--force",
@@ -112,7 +117,15 @@ const VERBS: [(&str, &[&str]); 24] = [
 ];
 
 /// Sound commands, for half of the lines: a word or two more, or none, and they do something else, or something wrong.
-const SOUND: [&str; 34] = [
+const SOUND: [&str; 42] = [
+    "diff other.tbl seen.tbl",
+    "apply other.tbl news",
+    "copy --compress --force seen.tbl other.tbl",
+    "check small.tbl words.txt",
+    "create -p 1% --grow --force other.tbl words.txt",
+    "insert grown.tbl words.txt",
+    "merge --force grown.tbl grown.tbl grown2.tbl",
+    "verify --queries 1k grown.tbl",
     "create -n 3000 -p 1% new.tbl words.txt",
     "create -p 1% --force seen.tbl words.txt",
     "create --force -n 3000 -p 1% other.tbl",
@@ -215,8 +228,11 @@ const VALUES: [&str; 44] = [
 ];
 
 /// Files: filters, text, other things, and names of what is not there.
-const FILES: [&str; 20] = [
+const FILES: [&str; 23] = [
+    "small.tbl",
+    "news",
     "seen.tbl",
+    "grown.tbl",
     "other.tbl",
     "blocked.tbl",
     "cube.tbl",
@@ -242,12 +258,12 @@ const FILES: [&str; 20] = [
 const PRECIOUS: [&str; 7] = ["words.txt", "users.csv", "lines.jsonl", "packed.gz", "empty", "folder/inner.txt", "short.tbl"];
 
 /// What stays whole when it is replaced.
-const OURS: [&str; 6] = ["seen.tbl", "other.tbl", "blocked.tbl", "cube.tbl", "state.tbl", "list.tbc"];
+const OURS: [&str; 7] = ["grown.tbl", "seen.tbl", "other.tbl", "blocked.tbl", "cube.tbl", "state.tbl", "list.tbc"];
 
 fn prepare(folder: &Path) {
     let script = "set -e; mkdir folder; echo inner > folder/inner.txt; seq 2000 > words.txt; printf 'id,mail\\n1,a@x\\n2,\"b\\n@x\"\\n' > users.csv; printf '{\"a\":{\"b\":1}}\\n{\"a\":2}\\n' > lines.jsonl
         gzip -c words.txt > packed.gz; : > empty
-        t create -n 3000 -p 1% --seed 1 seen.tbl words.txt; t copy seen.tbl other.tbl; t create -n 3000 -p 1% --layout blocked --seed 1 blocked.tbl words.txt
+        t create -n 3000 -p 1% --seed 1 seen.tbl words.txt; t copy seen.tbl other.tbl; t create -p 1% --grow=100 --seed 1 grown.tbl words.txt; t copy --empty grown.tbl grown2.tbl; t insert grown2.tbl packed.gz; t copy --compress seen.tbl small.tbl; t diff seen.tbl seen.tbl > news; t create -n 3000 -p 1% --layout blocked --seed 1 blocked.tbl words.txt
         t create -n 3000 -p 1% --mean --scheme cube --seed 1 cube.tbl words.txt; t dedup --memory 4KiB -p 1% --state state.tbl -q words.txt; t count --memory 256KiB --seed 1 -o list.tbc words.txt
         head -c 1000 seen.tbl > short.tbl";
     let script = format!("t() {{ '{}' \"$@\"; }}\n{script}", env!("CARGO_BIN_EXE_truebloom"));

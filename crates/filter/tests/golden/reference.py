@@ -226,6 +226,46 @@ class Blocked(Filter):
         return bytes(header) + struct.pack("<Q", xxhash.xxh3_64_intdigest(bytes(header))) + self.payload
 
 
+class Scalable:
+    """Kind 5: layers with a limit each, of which the next is opened when the last has no room for a key that none of them has."""
+
+    def __init__(self, hasher, first, ratio, rate, layers):
+        self.hasher, self.first, self.ratio, self.rate, self.planned = hasher, first, ratio, rate, layers
+        self.layers, self.offered = [[0, set()]], 0
+
+    def positions(self, number, h1, h2):
+        constant = int.from_bytes(b"scalable", "little")
+        salt = siphash13(SEED ^ (constant << 64 | constant), struct.pack("<Q", number))
+        bits, probes, _ = self.planned[number]
+        return set(batched_positions(mix(h1 ^ salt[0]), mix(h2 ^ salt[1]), bits, probes))
+
+    def insert(self, key):
+        h1, h2 = HASHERS[self.hasher](SEED, key)
+        self.offered += 1
+        if any(self.positions(number, h1, h2) <= ones for number, (_, ones) in enumerate(self.layers)):
+            return
+        _, probes, limit = self.planned[len(self.layers) - 1]
+        if len(self.layers[-1][1]) + probes > limit:
+            self.layers.append([0, set()])
+        self.layers[-1][0] += 1
+        self.layers[-1][1] |= self.positions(len(self.layers) - 1, h1, h2)
+
+    def encode(self):
+        payload, planned = b"", self.planned[: len(self.layers)]
+        for number, ((inserted, ones), (bits, probes, limit)) in enumerate(zip(self.layers, planned)):
+            record = struct.pack("<QQQQQQQ", number, bits, probes, limit, inserted, 0, 0)
+            payload += record + struct.pack("<Q", xxhash.xxh3_64_intdigest(record)) + sum(1 << p for p in ones).to_bytes(bits // 8, "little")
+        numerator, exponent, divisor = self.rate
+        header = b"\x89TBL\r\n\x1a\n"
+        header += struct.pack("<HHHHII", 1, 5, 11, self.hasher, 0, sum(probes for _, probes, _ in planned))
+        header += struct.pack("<Q", sum(bits for bits, _, _ in planned)) + SEED.to_bytes(16, "little")
+        header += struct.pack("<QQQ", self.offered, sum(inserted for inserted, _ in self.layers), 0)
+        header += struct.pack("<QQiI", numerator, divisor, exponent, 0)
+        header += struct.pack("<QQQ", 256, len(payload), xxhash.xxh3_64_intdigest(payload))
+        header += struct.pack("<QdQ", self.first, self.ratio, len(self.layers)) + bytes(104)
+        return sealed(header) + payload
+
+
 def sealed(header):
     """With the checksum of its first 248 bytes."""
     return bytes(header[:248]) + struct.pack("<Q", xxhash.xxh3_64_intdigest(bytes(header[:248])))
@@ -514,6 +554,10 @@ def main(folder):
         for key in keys(0, 100):
             made.insert(key)
         (folder / f"v1-scheme-{name}.tbl").write_bytes(made.encode())
+    grown = Scalable(3, 64, 3.933, (2, -2, 1), [(832, 9, 422), (1280, 9, 633), (3008, 9, 1455), (7104, 10, 3629)])
+    for key in keys(0, 230):
+        grown.insert(key)
+    (folder / "v1-scalable.tbl").write_bytes(grown.encode())
     merged, other = Filter(2, 4097, 5), Filter(2, 4097, 5)
     for key in keys(0, 100):
         merged.insert(key)

@@ -86,6 +86,14 @@ fn describe(path: &Path) -> Result<Report, Failure> {
     }
 }
 
+fn kind(kind: FileKind) -> &'static str {
+    match kind {
+        FileKind::Blocked => "blocked",
+        FileKind::Scalable => "scalable",
+        _ => "bloom",
+    }
+}
+
 fn report(filter: &Looked) -> Result<Report, Failure> {
     let mut report = Report::new("info");
     let size = filters::bytes(filter);
@@ -94,7 +102,7 @@ fn report(filter: &Looked) -> Result<Report, Failure> {
     let estimate = filter.estimated_items();
     let now = filter.fpr();
     report
-        .field("kind", if filter.kind() == FileKind::Blocked { "blocked" } else { "bloom" })
+        .field("kind", kind(filter.kind()))
         .field("scheme", filter.scheme_id().name())
         .field("hasher", filter.hasher().hasher_id().name())
         .field("seed", filter.seed().to_string())
@@ -127,11 +135,16 @@ fn report(filter: &Looked) -> Result<Report, Failure> {
             plural(filter.probes().into(), "probe")
         ),
     );
+    if let AnyFilter::Scalable(grown) = filter {
+        super::add_layers(&mut report, grown);
+    }
     report.line("hash", format!("{}, seed {}", filter.hasher().hasher_id().name(), filter.seed()));
     if let (Some(capacity), Some(asked)) = (filter.capacity(), filter.rate()) {
         report.line("planned", format!("{} at a rate of {asked}", plural(capacity, "item")));
     } else if let Some(capacity) = filter.capacity() {
         report.line("planned", plural(capacity, "item"));
+    } else if let (AnyFilter::Scalable(_), Some(asked)) = (filter, filter.rate()) {
+        report.line("planned", format!("any number of items at a rate of {asked}"));
     }
     let merged = match (filter.is_merged(), filter.is_intersection()) {
         (_, true) => "; an intersection, so these are bounds",
