@@ -7,6 +7,7 @@ use truebloom::truebloom_math::Growth;
 use truebloom::truebloom_math::count_min::{Rows, Shape};
 use truebloom::{
     AnyFilter, BlockedBloomFilter, BloomFilter, Filter, FilterOf, HasherId, KeyHash, KeyHasher, Pack, PortableHasher, ScalableFilter, Seed,
+    wire,
 };
 
 const SEED: u128 = 0x0f1e_2d3c_4b5a_6978_8796_a5b4_c3d2_e1f0;
@@ -88,6 +89,17 @@ fn a_filter_that_grows() {
     assert_eq!(built.to_bytes().as_deref(), Ok(&bytes[..]), "built otherwise than by the reference");
     let opened = ScalableFilter::open(path).expect("a golden file");
     assert!(opened == built && opened.to_bytes().as_deref() == Ok(&bytes[..]) && opened.layers().len() == 4);
+    // As it travels: the same bytes by either way of coding.
+    let (path, sent) = golden("v1-scalable.tbz");
+    assert!(wire::compress(&bytes).as_ref() == Ok(&sent) && wire::expand(&sent).as_ref() == Ok(&bytes));
+    assert!(ScalableFilter::open(path).expect("a golden file") == built);
+    let mut earlier = built.clone();
+    earlier.clear();
+    earlier.extend((0..100).map(|i| format!("key {i}")));
+    earlier.extend((0..100i64).map(|i| i - 100));
+    earlier.extend(byte_strings());
+    let (before, (_, news)) = (earlier.to_bytes().expect("small"), golden("v1-scalable-difference.tbz"));
+    assert!(wire::difference(&before, &bytes).as_ref() == Ok(&news) && wire::apply(&before, &news).as_ref() == Ok(&bytes));
     assert!((0..230).all(|i| opened.contains(&format!("key {i}"))) && opened.contains(&129i64));
 }
 

@@ -117,6 +117,7 @@ struct Row {
 
 /// RedisBloom's way, from its published rules (`sb.c` and `bloom.c` of RedisBloom 2): the first layer has half the rate asked for, each next one half the rate of the one before at twice the size; `-ln(rate) / 0.480453` bits an item, in whole words, and
 /// `ceil(0.693147 bits)` probes; closed by the number of its items. The rate is that of independent positions, which is better than theirs.
+#[expect(clippy::approx_constant, reason = "theirs, to the digits that they have")]
 fn redisbloom(asked: f64, first: u64, layer: u32) -> Row {
     let (items, error) = (first << layer, asked * 0.5f64.powi(layer as i32 + 1));
     let each = -error.ln() / 0.480453;

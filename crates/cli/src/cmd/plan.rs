@@ -90,7 +90,8 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
         None => Plan::new(&target)?,
     };
     let Some(path) = &args.prove else {
-        let mut report = report(&plan, &target)?;
+        let held = if args.transmit.is_some() { target.clone().probes(plan.probes) } else { target.clone() };
+        let mut report = report(&plan, &held)?;
         if args.transmit.is_some() {
             add_transmitted(&mut report, &plan, &target)?;
         }

@@ -136,7 +136,7 @@ impl<K: Backing> ScalableFilter<K> {
 
     /// Probes of a key in all layers together, the most that a question takes.
     pub fn probes(&self) -> u32 {
-        self.parts.iter().map(|part| part.layer.probes()).sum()
+        self.parts.iter().fold(0, |probes, part| probes.saturating_add(part.layer.probes()))
     }
 
     /// The hasher, with its seed.

@@ -266,6 +266,62 @@ class Scalable:
         return sealed(header) + payload
 
 
+def coded(data):
+    """One section of a few bytes: rANS, the last byte first."""
+    ones, bits = sum(byte.bit_count() for byte in data), 8 * len(data)
+    head = struct.pack("<II", len(data), ones)
+    if ones in (0, bits):
+        return head
+    p = (ones << 32) // bits
+    each = []
+    for j in range(9):
+        x = 1 << 60
+        for by in [p] * j + [(1 << 32) - p] * (8 - j):
+            x = (x * by) >> 32
+        each.append(max(1, x >> 36))
+    likeliest = 8 if 2 * ones > bits else 0
+    order = sorted(range(256), key=lambda byte: (byte.bit_count(), byte))
+    each[likeliest] = (1 << 24) - sum(each[byte.bit_count()] for byte in order if byte.bit_count() != likeliest)
+    start, total = {}, 0
+    for byte in order:
+        start[byte], total = total, total + each[byte.bit_count()]
+    assert total == 1 << 24
+    state, words = 1 << 32, []
+    for byte in reversed(data):
+        f = each[byte.bit_count()]
+        if state >= f << 40:
+            words.append(state & 0xFFFFFFFF)
+            state >>= 32
+        state = (state // f << 24) + state % f + start[byte]
+    return head + struct.pack("<Q", state) + b"".join(struct.pack("<I", word) for word in reversed(words))
+
+
+def packed(header):
+    return bytes(sum((header[8 * i + j] != 0) << j for j in range(8)) for i in range(32)) + bytes(byte for byte in header if byte)
+
+
+def sent(what, body):
+    return b"\x89TBZ\r\n\x1a\n\x01" + bytes([what]) + struct.pack("<QQ", len(body), xxhash.xxh3_64_intdigest(body)) + body
+
+
+def compressed(file):
+    return sent(1, packed(file[:256]) + coded(file[256:]))
+
+
+def difference(old, new):
+    """Bit by bit, of states of which the later one lacks no bit of the earlier one."""
+    before = old[256:] + bytes(len(new) - len(old))
+    places = [i for i in range(8 * len(before)) if not before[i // 8] >> i % 8 & 1]
+    bits = [new[256 + i // 8] >> i % 8 & 1 for i in places]
+    dense = bytes(sum(bit << j for j, bit in enumerate(bits[i : i + 8])) for i in range(0, len(bits), 8))
+    lost = any(a & ~b & 255 for a, b in zip(before, new[256:]))
+    ones = [i for i in range(8 * len(before)) if before[i // 8] >> i % 8 & 1]
+    gone = [1 - (new[256 + i // 8] >> i % 8 & 1) for i in ones]
+    gone = bytes(sum(bit << j for j, bit in enumerate(gone[i : i + 8])) for i in range(0, len(gone), 8))
+    changed = bytes(a ^ b for a, b in zip(old[:256], new[:256]))
+    return sent(2, old[248:256] + packed(changed) + coded(dense) + bytes([lost]) + (coded(gone) if lost else b""))
+
+
 def sealed(header):
     """With the checksum of its first 248 bytes."""
     return bytes(header[:248]) + struct.pack("<Q", xxhash.xxh3_64_intdigest(bytes(header[:248])))
@@ -557,7 +613,12 @@ def main(folder):
     grown = Scalable(3, 64, 3.933, (2, -2, 1), [(832, 9, 422), (1280, 9, 633), (3008, 9, 1455), (7104, 10, 3629)])
     for key in keys(0, 230):
         grown.insert(key)
+    earlier = Scalable(3, 64, 3.933, (2, -2, 1), grown.planned)
+    for key in keys(0, 100):
+        earlier.insert(key)
     (folder / "v1-scalable.tbl").write_bytes(grown.encode())
+    (folder / "v1-scalable.tbz").write_bytes(compressed(grown.encode()))
+    (folder / "v1-scalable-difference.tbz").write_bytes(difference(earlier.encode(), grown.encode()))
     merged, other = Filter(2, 4097, 5), Filter(2, 4097, 5)
     for key in keys(0, 100):
         merged.insert(key)
