@@ -9,6 +9,7 @@ mod state;
 
 use crate::failure::Failure;
 use crate::filters::{self, Layout};
+use crate::held::format_error;
 use crate::records::{self, Answers, Batch, Event, Extraction, KeysOf, RecordArgs, Records};
 use crate::report::{Report, ReportTo};
 use account::Account;
@@ -190,11 +191,22 @@ fn read<W: Write>(args: &Args, records: &mut Records, sift: &mut Sift<'_, W>, sa
 
 /// How keys are cut: as is said, or as those that the state has were. The first ones say it for those that come later.
 fn keys_of(args: &Args, filter: &mut Filter) -> Result<KeysOf, Failure> {
-    let path = args.state.as_deref().unwrap_or(Path::new("-"));
-    if filter.label().is_none() && filter.stats().offered == 0 && args.state.is_some() {
-        args.records.extraction().keep(path, |label| filter.set_label(label));
+    let Some(path) = args.state.as_deref() else { return args.records.for_filters(&[]) };
+    if filter.label().is_none() && filter.stats().offered == 0 {
+        let said = args.records.extraction();
+        let said = if args.second { said.with_second() } else { said };
+        said.keep(path, |label| filter.set_label(label));
     }
-    args.records.for_filters(&[(path, Extraction::of(filter.label()))])
+    let kept = Extraction::of(filter.label()).map(Extraction::without_second);
+    match &kept {
+        Some((_, true)) if !args.second => {
+            Err(Failure::at(path, "knows second occurrences, too; add --second to go on with it, or give another file"))
+        }
+        Some((_, false)) if args.second => {
+            Err(Failure::at(path, "knows first occurrences only; leave --second out to go on with it, or give another file"))
+        }
+        _ => args.records.for_filters(&[(path, kept.map(|(keys, _)| keys))]),
+    }
 }
 
 /// The filter to begin with: that of the state file if there is one, or a new one.
@@ -244,12 +256,15 @@ fn new_filter(args: &Args, chosen: &Chosen) -> Result<Filter, Failure> {
     chosen.filter(hasher).map_err(Failure::new)
 }
 
-/// What a state promises, for `info`.
-pub(crate) fn describe(path: &Path, report: &mut Report) -> Result<(), Failure> {
-    let filter = Filter::open(path).map_err(Failure::from)?;
+/// What a state holds and promises, for `info`.
+pub(crate) fn describe(name: &Path, bytes: &[u8], report: &mut Report) -> Result<(), Failure> {
+    let filter = Filter::from_bytes(bytes).map_err(|cause| format_error(name, cause))?;
     report.field("keys", filter.label());
     if let Some(keys) = Extraction::told(filter.label()) {
         report.line("keys", keys);
     }
-    account::add_design(report, "line", &filter, &Chosen::of(&filter)?)
+    let second = Extraction::of(filter.label()).is_some_and(|kept| kept.without_second().1);
+    let chosen = Chosen { entries: if second { 2 } else { 1 }, ..Chosen::of(&filter)? };
+    account::add_distinct(report, &filter, second)?;
+    account::add_design(report, "line", &filter, &chosen)
 }
