@@ -1,8 +1,9 @@
 //! Filters whose layout and scheme are known only from their file.
 
 use crate::backing::{Backing, Checked, Counted, Lies, Owned, View};
+use crate::bloom::check_mergeable;
 use crate::bulk::Answers;
-use crate::error::{BuildError, FormatError};
+use crate::error::{BuildError, FormatError, MergeError};
 use crate::format::{Fields, FileKind, Stored, Viewed, Written, reads_files, views_files, writes_files};
 use crate::hash::{KeyHash, PortableHasher, Seed};
 use crate::key::Key;
@@ -63,7 +64,7 @@ macro_rules! both {
     };
 }
 
-pub(crate) use {both, each};
+pub(crate) use each;
 
 writes_files!([K: Counted] AnyFilter<K>);
 reads_files!([] AnyFilter);
@@ -305,6 +306,43 @@ impl<K: Backing> AnyFilter<K> {
     /// Which of the keys are contained.
     pub fn contains_all<I: IntoIterator<Item: Key>>(&self, keys: I) -> Answers {
         each!(self, filter => filter.contains_all(keys))
+    }
+}
+
+impl AnyFilter {
+    /// Adds all keys of another filter, wherever its bits are: [`FilterOf::union_with`].
+    ///
+    /// # Errors
+    /// As of the method of [`FilterOf`].
+    pub fn union_with<V: Backing>(&mut self, other: &AnyFilter<V>) -> Result<(), MergeError> {
+        both!(self, other, (ours, theirs) => ours.union_with(theirs))
+    }
+
+    /// Keeps what both contain: [`FilterOf::intersect_with`].
+    ///
+    /// # Errors
+    /// As of the method of [`FilterOf`].
+    pub fn intersect_with<V: Backing>(&mut self, other: &AnyFilter<V>) -> Result<(), MergeError> {
+        both!(self, other, (ours, theirs) => ours.intersect_with(theirs))
+    }
+}
+
+impl<K: Backing> AnyFilter<K> {
+    /// An error unless the two can be merged.
+    pub(crate) fn check_mergeable<V: Backing>(&self, other: &AnyFilter<V>) -> Result<(), MergeError> {
+        both!(self, other, (ours, theirs) => check_mergeable(ours.head(), theirs.head()))
+    }
+
+    /// An empty filter of the same size, plan and seed: [`FilterOf::to_empty`].
+    ///
+    /// # Errors
+    /// There is no memory.
+    pub fn to_empty(&self) -> Result<AnyFilter, BuildError> {
+        Ok(match self {
+            AnyFilter::Standard(filter) => AnyFilter::Standard(filter.to_empty()?),
+            AnyFilter::Blocked(filter) => AnyFilter::Blocked(filter.to_empty()?),
+            AnyFilter::Other(filter) => AnyFilter::Other(Box::new(filter.to_empty()?)),
+        })
     }
 }
 

@@ -1,7 +1,7 @@
 //! What all filters that keep their keys do.
 
 use crate::FilterOf;
-use crate::any_filter::{AnyFilter, both, each};
+use crate::any_filter::{AnyFilter, each};
 use crate::bulk::Answers;
 #[cfg(feature = "fs")]
 use crate::error::FileError;
@@ -424,10 +424,10 @@ impl Filter for AnyFilter {
     }
 
     fn union_with(&mut self, other: &AnyFilter) -> Result<(), MergeError> {
-        both!(self, other, (ours, theirs) => ours.union_with(theirs))
+        self.union_with(other)
     }
 
     fn intersect_with(&mut self, other: &AnyFilter) -> Result<(), MergeError> {
-        both!(self, other, (ours, theirs) => ours.intersect_with(theirs))
+        self.intersect_with(other)
     }
 }

@@ -5,7 +5,7 @@ mod common;
 
 use common::{seal, seal_all};
 use truebloom::count_min::{HeavyHitters, ListedSketch, Sketch, TwoHashRows};
-use truebloom::recycling::{BlockedRecyclingFilter, Policy, RecyclingFilter};
+use truebloom::recycling::{AtomicRecyclingFilter, BlockedRecyclingFilter, Policy, RecyclingFilter};
 use truebloom::{FileHeader, FormatError, PortableHasher, Seed};
 use truebloom_math::count_min::{Rows, Shape};
 
@@ -162,4 +162,14 @@ fn a_merge_keeps_what_both_say() {
     assert_eq!(merged.label(), Some("a"));
     merged.merge(&labelled("b")).expect("alike");
     assert_eq!(merged.label(), None);
+}
+
+/// A snapshot of a filter that threads share, and the filter that it becomes again, have the label it was shared with.
+#[test]
+fn threads_keep_the_label() {
+    let mut plain = one();
+    assert!(plain.set_label(TEXT));
+    let shared = AtomicRecyclingFilter::try_from(plain).expect("a policy for threads");
+    assert_eq!(shared.snapshot().expect("small").label(), Some(TEXT));
+    assert_eq!(shared.into_filter().expect("small").label(), Some(TEXT));
 }

@@ -7,7 +7,7 @@ use crate::records::Extraction;
 use crate::report::{FormatArgs, Report};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
-use truebloom::{AnyFilter, Filter, MergeError};
+use truebloom::{AnyFilter, MergeError};
 
 const EXAMPLES: &str = "\
 Examples:

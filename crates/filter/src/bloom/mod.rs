@@ -21,6 +21,7 @@ pub(crate) use merge::check_mergeable;
 use crate::backing::{Backing, Counted, Owned, View, Writable};
 use crate::bits::Storage;
 use crate::bulk::BatchAnswers;
+use crate::error::BuildError;
 use crate::format::Label;
 use crate::hash::{KeyHasher, PortableHasher, Seed, check_alike};
 use crate::scheme::{InLines, Scheme, Standard};
@@ -281,6 +282,16 @@ impl<S: Scheme, H: KeyHasher, K: Writable> FilterOf<S, H, K> {
     pub fn clear(&mut self) {
         self.storage.clear();
         self.counts = Counts::default();
+    }
+}
+
+impl<S: Scheme, H: KeyHasher + Clone, K: Backing> FilterOf<S, H, K> {
+    /// An empty filter with the size, plan, seed and label of this one, in memory of its own: one that can be merged with it, also where this one is a view.
+    ///
+    /// # Errors
+    /// There is no memory.
+    pub fn to_empty(&self) -> Result<FilterOf<S, H>, BuildError> {
+        FilterOf::empty(Head::clone(&self.head))
     }
 }
 

@@ -102,6 +102,7 @@ fn counted<S: Scheme, K: Headed>(
 fn scheme_error(error: BuildError, bits: u64, probes: u32) -> FormatError {
     match error {
         BuildError::Scheme { expected, found } => FormatError::Scheme { expected, found },
+        BuildError::LeftOut { scheme } => FormatError::LeftOut { scheme },
         BuildError::Slices { .. } => {
             let multiple = (bits / u64::from(probes)).max(1) * u64::from(probes);
             FormatError::Field { field: "bits", expected: Expected::Exactly(multiple), found: bits }

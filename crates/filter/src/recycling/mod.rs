@@ -106,8 +106,6 @@ impl RecyclingFilter {
     /// # Ok::<(), truebloom::BuildError>(())
     /// ```
     ///
-    /// Errors: no items, or above 10^18; a rate that is none, or below 1e-300; more than 2^62 bits, or than there is memory for; no random numbers.
-    ///
     /// # Errors
     /// No items, or above 10^18; a rate that is none, or below 1e-300; more than 2^62 bits, or than there is memory for; no random numbers.
     #[cfg(feature = "random")]

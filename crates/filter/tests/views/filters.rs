@@ -11,7 +11,7 @@ fn of_every_scheme() -> Vec<AnyFilter> {
     let hasher = PortableHasher::xxh3(Seed::from(7));
     let made = |id: SchemeId| -> AnyFilter {
         if id == SchemeId::Blocked {
-            return BlockedBloomFilter::with_bits_probes_and_hasher(512 * 9, 10, hasher).expect("small").into();
+            return BlockedBloomFilter::builder().bits(512 * 9).probes(10).hasher(hasher).build().expect("small").into();
         }
         let bits = if id == SchemeId::PartitionDouble { 9 * 601 } else { 5_003 };
         let scheme = AnyScheme::named(id, bits, 9).expect("in range");
