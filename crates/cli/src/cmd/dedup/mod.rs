@@ -7,11 +7,12 @@ mod remember;
 mod sift;
 mod state;
 
+use crate::cmd::create::available_memory;
 use crate::failure::Failure;
 use crate::filters::{self, Layout};
 use crate::held::format_error;
 use crate::records::{self, Answers, Batch, Event, Extraction, KeysOf, RecordArgs, Records};
-use crate::report::{Report, ReportTo};
+use crate::report::{Report, ReportTo, bytes};
 use account::Account;
 use design::{Chosen, Sizing};
 use filter::Filter;
@@ -248,6 +249,14 @@ fn begin_with(args: &Args, sizing: &Sizing) -> Result<(Filter, Saver, Chosen), F
 }
 
 fn new_filter(args: &Args, chosen: &Chosen) -> Result<Filter, Failure> {
+    // More could be had at first, and the process would be killed once it is used.
+    if let Some(available) = available_memory().filter(|available| chosen.bytes() > *available) {
+        return Err(Failure::new(format_args!(
+            "this takes {}, but only {} of memory are available; ask for fewer lines with -n, for a higher rate with -p, or give less with --memory",
+            bytes(chosen.bytes()),
+            bytes(available)
+        )));
+    }
     let seed = match args.seed {
         Some(seed) => seed,
         None => Seed::random().map_err(Failure::new)?,
@@ -257,8 +266,8 @@ fn new_filter(args: &Args, chosen: &Chosen) -> Result<Filter, Failure> {
 }
 
 /// What a state holds and promises, for `info`.
-pub(crate) fn describe(name: &Path, bytes: &[u8], report: &mut Report) -> Result<(), Failure> {
-    let filter = Filter::from_bytes(bytes).map_err(|cause| format_error(name, cause))?;
+pub(crate) fn describe(name: &Path, file: &[u8], report: &mut Report) -> Result<(), Failure> {
+    let filter = Filter::from_bytes(file).map_err(|cause| format_error(name, cause))?;
     report.field("keys", filter.label());
     if let Some(keys) = Extraction::told(filter.label()) {
         report.line("keys", keys);
