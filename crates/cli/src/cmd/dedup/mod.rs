@@ -33,7 +33,7 @@ Examples:
   truebloom dedup -n 100M -p 0.1% --layout blocked urls.txt   faster in memory larger than the caches, of which it takes more
   truebloom dedup --state state.tbl new.txt            goes on where the last run stopped
   truebloom dedup --column email users.csv
-  truebloom dedup --second --remember 10M requests.txt     what a cache admits on the second hit
+  truebloom dedup --second --remember 10M urls.txt     what a cache admits on the second hit
 
 Files are counted first, and the memory is made large enough for all their lines, 64 MiB at least. What comes through a pipe has the memory of -n or --memory, 64 MiB unless given: \
 when it is full everything is forgotten (a message says so, or --strict stops before), or with --remember what is older. \
