@@ -105,7 +105,7 @@ pub enum BuildError {
         /// What it cannot have.
         what: &'static str,
     },
-    /// The memory is not to be had.
+    /// The memory cannot be allocated.
     Memory {
         /// The bytes that the filter needs.
         bytes: u64,
@@ -117,7 +117,7 @@ pub enum BuildError {
         /// The bytes that there are.
         found: u64,
     },
-    /// The memory for a sketch's counters is not to be had.
+    /// The memory for a sketch's counters cannot be allocated.
     Counters {
         /// The bytes that the counters need.
         bytes: u128,
@@ -190,7 +190,7 @@ impl fmt::Display for BuildError {
             }
             BuildError::Memory { bytes } => write!(
                 f,
-                "there are no {bytes} bytes of memory to be had; ask for a higher rate or fewer items, or split the keys over \
+                "cannot allocate {bytes} bytes; ask for a higher rate or fewer items, or split the keys over \
                  several filters"
             ),
             BuildError::Room { needed, found } => {
@@ -198,7 +198,7 @@ impl fmt::Display for BuildError {
             }
             BuildError::Counters { bytes } => write!(
                 f,
-                "there are no {bytes} bytes of memory to be had for the counters; ask for a larger epsilon or delta, or take \
+                "cannot allocate {bytes} bytes for the counters; ask for a larger epsilon or delta, or take \
                  32-bit counters"
             ),
             BuildError::Rows { found } => {
@@ -509,7 +509,7 @@ pub enum FormatError {
         /// The number of bits.
         bits: u64,
     },
-    /// The memory is not to be had.
+    /// The memory cannot be allocated.
     Memory {
         /// The bytes that it needs.
         bytes: u64,
@@ -608,7 +608,7 @@ impl fmt::Display for FormatError {
                 write!(f, "there are set bits beyond the last of {bits}; the file was not written by truebloom: rebuild the filter")
             }
             FormatError::Memory { bytes } => {
-                write!(f, "there are no {bytes} bytes of memory to be had for this filter; read it on a larger machine")
+                write!(f, "cannot allocate {bytes} bytes for this filter; read it on a machine with more memory")
             }
         }
     }

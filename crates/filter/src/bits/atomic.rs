@@ -19,7 +19,7 @@ impl AtomicBits {
         AtomicBits { words: words.iter().map(|word| AtomicU64::new(*word)).collect() }
     }
 
-    /// All 0. An error if the memory is not to be had.
+    /// All 0. An error if the memory cannot be allocated.
     #[cfg(feature = "std")]
     pub(crate) fn zeroed(bits: u64) -> Result<AtomicBits, crate::BuildError> {
         use super::words_for;
