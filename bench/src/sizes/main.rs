@@ -1,6 +1,6 @@
 //! Filters from ten keys to a hundred million: bytes, and the times to plan, build, open and ask, beside fastbloom.
 //!
-//! `cargo run --release -p truebloom-bench --bin sizes` (1e8 keys with `--large`; needs 1 GB). With `--open` only the times to open mapped files, up to one of 10 GB, which is sparse and takes no room on the disk.
+//! `cargo run --release -p truebloom-bench --bin sizes` (1e8 keys with `--large`; needs 400 MB). With `--open` only the times to open mapped files, up to one of 10 GB, which is sparse and takes no room on the disk.
 
 mod open;
 
