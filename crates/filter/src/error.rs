@@ -19,6 +19,7 @@ use alloc::vec::Vec;
 use core::convert::Infallible;
 use core::fmt;
 use truebloom_math::Rate;
+#[cfg(feature = "sketches")]
 use truebloom_math::count_min::Rows;
 
 /// Why a filter cannot be made.
@@ -46,6 +47,11 @@ pub enum BuildError {
     },
     /// The scheme of blocked filters for a filter whose positions lie anywhere.
     InLines,
+    /// The crate is built without the feature `two-hash`.
+    LeftOut {
+        /// The scheme.
+        scheme: SchemeId,
+    },
     /// The law of the scheme does not prove the rate.
     NotProven {
         /// The scheme.
@@ -122,6 +128,7 @@ pub enum BuildError {
         found: u64,
     },
     /// The shape is for another kind of rows than the sketch has.
+    #[cfg(feature = "sketches")]
     RowHashes {
         /// The shape's.
         found: Rows,
@@ -152,6 +159,7 @@ impl fmt::Display for BuildError {
                 write!(f, "the type is that of the {expected} scheme, not of the {found} one; take the type of that, or `AnyScheme`")
             }
             BuildError::InLines => f.write_str("the blocked scheme has a type of its own; take `BlockedBloomFilter`"),
+            BuildError::LeftOut { scheme } => left_out(*scheme, f),
             BuildError::NotProven { scheme, items, asked } => write!(
                 f,
                 "a rate of {asked} for {items} items is not proven for a filter of the {scheme} scheme with these bits and \
@@ -196,6 +204,7 @@ impl fmt::Display for BuildError {
             BuildError::Rows { found } => {
                 write!(f, "a sketch cannot have {found} rows; give at most {MAX_PROBES}, or ask for a larger delta")
             }
+            #[cfg(feature = "sketches")]
             BuildError::RowHashes { found, expected } => {
                 write!(f, "the shape is for {found:?} rows, but the sketch has {expected:?} ones; make the shape for those")
             }
@@ -402,6 +411,11 @@ pub enum FormatError {
         /// The file's.
         found: SchemeId,
     },
+    /// The crate is built without the feature `two-hash`.
+    LeftOut {
+        /// The file's scheme.
+        scheme: SchemeId,
+    },
     /// A kind, scheme, hasher or flag that this program does not know.
     Unknown {
         /// The field's name.
@@ -492,8 +506,9 @@ impl fmt::Display for FormatError {
             FormatError::Scheme { expected, found } => write!(
                 f,
                 "the filter has the {found} scheme, but was to be opened as one with the {expected} scheme; open it by the type \
-                 of its scheme, or a Bloom filter as `BloomFilter<PortableHasher, AnyScheme>`"
+                 of its scheme, or a Bloom filter as `FilterOf<AnyScheme>` or `AnyFilter`"
             ),
+            FormatError::LeftOut { scheme } => left_out(*scheme, f),
             FormatError::Unknown { field, found } => {
                 write!(f, "the file has {field} {found}, which this program does not know; use a newer truebloom")
             }
@@ -541,4 +556,8 @@ impl fmt::Display for Expected {
             Expected::Prime => f.write_str("a prime of at least the depth"),
         }
     }
+}
+
+fn left_out(scheme: SchemeId, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    write!(f, "the {scheme} scheme was left out of this program; build it with the feature `two-hash` of truebloom")
 }

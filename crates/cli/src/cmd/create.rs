@@ -9,7 +9,7 @@ use crate::records::{self, Habit, RecordArgs, Records};
 use crate::report::{Report, bytes, count, fpr as fpr_text, fpr_value, plural, rate_up, rate_value};
 use std::path::PathBuf;
 use std::process::ExitCode;
-use truebloom::{AnyFilter, PortableHasher, Seed};
+use truebloom::{AnyFilter, Filter, PortableHasher, Seed};
 use truebloom_math::{Plan, SchemeId, Target};
 
 const EXAMPLES: &str = "\
@@ -114,11 +114,8 @@ fn build(mut filter: AnyFilter, plan: &Plan, args: &Args, lock: &Lock) -> Result
 /// Has the filter know how its keys were cut, and tells what will be missed.
 fn keep_extraction(filter: &mut AnyFilter, args: &Args, records: Option<&Records>) {
     // Of an empty filter it is known as soon as something is inserted, or said now.
-    if (!args.empty || args.records.says_what_keys_are()) && !args.records.extraction().keep(filter) {
-        warn(format_args!(
-            "{} does not keep how its keys were read, as the names are too long; give the same options to `check` each time",
-            args.filter.display()
-        ));
+    if !args.empty || args.records.says_what_keys_are() {
+        args.records.extraction().keep(&args.filter, |label| filter.set_label(label));
     }
     if let Some(habit @ Habit::CarriageReturn) = records.and_then(Records::habit) {
         warn(habit.hint());

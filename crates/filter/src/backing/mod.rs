@@ -1,18 +1,19 @@
 //! Where the bits of a filter are, and what is known of them: the one parameter that makes a view of a filter.
 
 mod bytes;
+mod counter;
 mod packed;
 mod word;
 
 pub use bytes::{Checked, View};
 pub(crate) use bytes::{Chunk, InBytes};
+pub use counter::Counter;
 pub(crate) use packed::KEPT_WORDS;
 pub(crate) use packed::Record;
 pub use packed::{CheckedMember, Packed};
 pub(crate) use word::{Lies, Word};
 
 use crate::arch::AlignedWords;
-use crate::count_min::Counter;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 use core::ops::{Deref, DerefMut};

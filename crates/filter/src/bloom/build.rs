@@ -1,10 +1,11 @@
 //! Making filters.
 
-use super::{Counts, FilterOf, Head, Label};
+use super::{Counts, FilterOf, Head};
 use crate::arch::{PAGE_BYTES, decline_huge_pages};
 use crate::backing::{Headed, Inline, Owned, Shared};
 use crate::bits::Storage;
 use crate::error::BuildError;
+use crate::format::Label;
 use crate::hash::KeyHasher;
 #[cfg(feature = "random")]
 use crate::hash::PortableHasher;

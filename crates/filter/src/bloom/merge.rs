@@ -1,9 +1,10 @@
 //! Union and intersection.
 
-use super::{Counts, FilterOf, Head, Label, Origin};
+use super::{Counts, FilterOf, Head, Origin};
 use crate::backing::{Backing, Counted, Lies, Writable};
 use crate::bits::Storage;
 use crate::error::MergeError;
+use crate::format::Label;
 use crate::hash::{KeyHasher, check_alike};
 use crate::scheme::Scheme;
 

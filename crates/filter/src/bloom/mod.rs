@@ -16,13 +16,13 @@ use alloc::boxed::Box;
 #[cfg(target_has_atomic = "64")]
 pub use atomic::AtomicFilterOf;
 pub use builder::{FilterBuilder, FilterFamily, Unseeded};
-pub(crate) use label::Label;
 pub(crate) use merge::check_mergeable;
 
 use crate::backing::{Backing, Counted, Owned, View, Writable};
 use crate::bits::Storage;
 use crate::bulk::BatchAnswers;
 use crate::error::BuildError;
+use crate::format::Label;
 use crate::hash::{KeyHasher, PortableHasher, Seed, check_alike};
 use crate::scheme::{InLines, Scheme, Standard};
 use core::fmt;

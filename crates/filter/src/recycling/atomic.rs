@@ -10,6 +10,7 @@ use super::{Phases, Policy, RecyclingFilter, Seen, Stats, Trigger, salt};
 use crate::arch::AlignedWords;
 use crate::bits::{AtomicBits, Bits, words_for};
 use crate::error::BuildError;
+use crate::format::Label;
 use crate::hash::{KeyHash, KeyHasher, PortableHasher, Seed, hash_key};
 use crate::key::Key;
 use crate::scheme::{FillScheme, Scheme, Standard};
@@ -57,6 +58,7 @@ pub struct AtomicRecyclingFilter<H: KeyHasher = PortableHasher, S: FillScheme = 
     hasher: H,
     scheme: S,
     policy: Policy,
+    label: Label,
     /// Read by who inserts, written by who recycles.
     phases: RwLock<State>,
 }
@@ -113,7 +115,8 @@ impl<H: KeyHasher, S: FillScheme> AtomicRecyclingFilter<H, S> {
         };
         let active = Shared::new(bits, salt(&hasher, policy.seeds, 0))?;
         let counts = Counts { overfill: Some(0), ..Counts::default() };
-        Ok(AtomicRecyclingFilter { hasher, scheme, policy, phases: RwLock::new(State { active, frozen, counts, clock: Clock::default() }) })
+        let state = State { active, frozen, counts, clock: Clock::default() };
+        Ok(AtomicRecyclingFilter { hasher, scheme, policy, label: Label::default(), phases: RwLock::new(state) })
     }
 
     /// Whether an item is new to what is remembered; it is remembered from now on. Recycles if that filled the active phase.
@@ -276,7 +279,15 @@ impl<H: KeyHasher, S: FillScheme> AtomicRecyclingFilter<H, S> {
         let counts = state.active.counted(state.counts);
         let (active, frozen) = (copied(&state.active)?, state.frozen.as_ref().map(copied).transpose()?);
         let memory = Halves::of(self.scheme.clone(), self.policy.seeds, active, frozen);
-        Ok(plain(self.hasher.clone(), self.policy, memory, counts, state.clock))
+        let filter = RecyclingFilter {
+            hasher: self.hasher.clone(),
+            policy: self.policy,
+            memory,
+            clock: state.clock,
+            counts,
+            label: self.label.clone(),
+        };
+        Ok(plain(filter))
     }
 
     /// The filter of one thread, with all that is remembered: a [`snapshot`](Self::snapshot) when nobody else has it any more.
@@ -284,12 +295,13 @@ impl<H: KeyHasher, S: FillScheme> AtomicRecyclingFilter<H, S> {
     /// # Errors
     /// There is no memory for it beside this one.
     pub fn into_filter(self) -> Result<RecyclingFilter<H, S>, BuildError> {
-        let AtomicRecyclingFilter { hasher, scheme, policy, phases } = self;
+        let AtomicRecyclingFilter { hasher, scheme, policy, label, phases } = self;
         let State { active, frozen, counts, clock } = phases.into_inner().unwrap_or_else(PoisonError::into_inner);
         let counts = active.counted(counts);
         let taken = |phase: Shared| half(AlignedWords::from_vec(phase.bits.into_words()), phase.salt, &scheme);
         let (active, frozen) = (taken(active)?, frozen.map(taken).transpose()?);
-        Ok(plain(hasher, policy, Halves::of(scheme, policy.seeds, active, frozen), counts, clock))
+        let memory = Halves::of(scheme, policy.seeds, active, frozen);
+        Ok(plain(RecyclingFilter { hasher, policy, memory, clock, counts, label }))
     }
 }
 
@@ -298,7 +310,7 @@ impl<H: KeyHasher, S: FillScheme> TryFrom<RecyclingFilter<H, S>> for AtomicRecyc
 
     /// The same filter for many threads. An error for policies that threads cannot share, as of [`with_hasher`](AtomicRecyclingFilter::with_hasher).
     fn try_from(filter: RecyclingFilter<H, S>) -> Result<AtomicRecyclingFilter<H, S>, BuildError> {
-        let RecyclingFilter { hasher, policy, memory, clock, counts } = filter;
+        let RecyclingFilter { hasher, policy, memory, clock, counts, label } = filter;
         check_shared(&policy)?;
         let (ones, frozen_ones) = (memory.ones(), memory.frozen_ones());
         let (scheme, (active, frozen)) = memory.into_parts();
@@ -306,7 +318,7 @@ impl<H: KeyHasher, S: FillScheme> TryFrom<RecyclingFilter<H, S>> for AtomicRecyc
         let active = Shared::of(&active, ones, salt(counts.cycles));
         let frozen = frozen.map(|words| Shared::of(&words, frozen_ones, counts.cycles.checked_sub(1).map_or(Salt::NONE, salt)));
         let counts = Counts { overfill: counts.overfill.or(Some(0)), ..counts };
-        Ok(AtomicRecyclingFilter { hasher, scheme, policy, phases: RwLock::new(State { active, frozen, counts, clock }) })
+        Ok(AtomicRecyclingFilter { hasher, scheme, policy, label, phases: RwLock::new(State { active, frozen, counts, clock }) })
     }
 }
 
@@ -340,14 +352,14 @@ fn half(words: Option<AlignedWords>, salt: Salt, scheme: &impl Scheme) -> Result
     Ok(Half::of(Bits::unread(words), salt))
 }
 
-/// The filter of one thread with these bits, and the counts of about the same moment: an item sets its bits before it is counted, and other threads see both in any order.
-fn plain<H: KeyHasher, S: FillScheme>(hasher: H, policy: Policy, memory: Halves<S>, counts: Counts, clock: Clock) -> RecyclingFilter<H, S> {
+/// The filter of one thread, whose counts are of about the same moment as its bits: an item sets its bits before it is counted, and other threads see both in any order.
+fn plain<H: KeyHasher, S: FillScheme>(mut filter: RecyclingFilter<H, S>) -> RecyclingFilter<H, S> {
+    let (policy, memory, counts) = (filter.policy, &filter.memory, filter.counts);
     // Every item has set at least one bit, and at most k.
     let items = counts.items.clamp(memory.ones().div_ceil(memory.probes().into()), memory.ones());
     let new = counts.new.saturating_add(items).saturating_sub(counts.items);
     let offered = counts.offered.max(new.saturating_add(counts.refreshed));
-    let mut filter: RecyclingFilter<H, S> =
-        RecyclingFilter { hasher, policy, memory, clock, counts: Counts { items, new, offered, ..counts } };
+    filter.counts = Counts { items, new, offered, ..counts };
     if filter.memory.is_over_limit(&policy) || filter.is_last(items) {
         filter.counts.end_overfilled(filter.memory.ones(), &policy, filter.probes());
         filter.recycle();

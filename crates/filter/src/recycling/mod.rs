@@ -41,6 +41,7 @@ pub use policy::{Phases, Policy, Seeds, Trigger, sigma_at_rate};
 
 use crate::backing::{Backing, Counted, Owned, View};
 use crate::error::BuildError;
+use crate::format::Label;
 use crate::hash::{KeyHasher, PortableHasher, Seed};
 use crate::items::ItemCount;
 use crate::scheme::{FillScheme, SchemeId, Standard};
@@ -78,6 +79,7 @@ pub struct RecyclingFilter<H: KeyHasher = PortableHasher, S: Layout = Standard, 
     memory: S::Memory<K>,
     clock: Clock,
     counts: Counts,
+    label: Label,
 }
 
 impl RecyclingFilter {
@@ -163,7 +165,7 @@ impl<H: KeyHasher, S: Layout> RecyclingFilter<H, S> {
         let scheme = S::Memory::<Owned>::scheme(bits, probes)?;
         S::Memory::<Owned>::check(&scheme, &policy)?;
         let memory = S::Memory::<Owned>::new(scheme, &policy, salt(&hasher, policy.seeds, 0))?;
-        Ok(RecyclingFilter { hasher, policy, memory, clock: Clock::default(), counts: Counts::default() })
+        Ok(RecyclingFilter { hasher, policy, memory, clock: Clock::default(), counts: Counts::default(), label: Label::default() })
     }
 }
 
@@ -197,6 +199,28 @@ impl<H: KeyHasher, S: Layout, K: Backing> RecyclingFilter<H, S, K> {
     pub fn now(&self) -> Duration {
         Duration::from_nanos(self.clock.now)
     }
+
+    /// The label, if it has one: [`set_label`](Self::set_label).
+    pub fn label(&self) -> Option<&str> {
+        self.label.text()
+    }
+
+    /// Keeps a text with the filter, in its file too, as [`FilterOf::set_label`](crate::FilterOf::set_label) does: at most 104 bytes without NUL; false, and nothing changes, for others. An empty
+    /// text is no label.
+    ///
+    /// ```
+    /// use truebloom::RecyclingFilter;
+    /// let mut seen = RecyclingFilter::for_items(100, 0.01)?;
+    /// assert!(seen.set_label("addresses"));
+    /// let found: RecyclingFilter = RecyclingFilter::from_bytes(&seen.to_bytes()?)?;
+    /// assert_eq!(found.label(), Some("addresses"));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[must_use]
+    pub fn set_label(&mut self, text: &str) -> bool {
+        let label = Label::new(text);
+        label.map(|label| self.label = label).is_some()
+    }
 }
 
 impl<H: KeyHasher, S: Layout, K: Counted> RecyclingFilter<H, S, K> {
@@ -216,7 +240,7 @@ where
     K::Words: Clone,
 {
     fn clone(&self) -> RecyclingFilter<H, S, K> {
-        RecyclingFilter { hasher: self.hasher.clone(), memory: self.memory.copied(), ..*self }
+        RecyclingFilter { hasher: self.hasher.clone(), memory: self.memory.copied(), label: self.label.clone(), ..*self }
     }
 }
 

@@ -7,7 +7,7 @@ use super::{Phases, Policy, RecyclingFilter, Seeds, Trigger, salt};
 use crate::arch::AlignedWords;
 use crate::backing::{Backing, Checked, Counted, InBytes, Owned, View};
 use crate::error::FormatError;
-use crate::format::{Fields, FileKind, HEADER_BYTES, Stored, Viewed, Written, at, check_payload};
+use crate::format::{Fields, FileKind, HEADER_BYTES, Label, Stored, Viewed, Written, at, check_payload};
 use crate::hash::PortableHasher;
 use alloc::string::ToString;
 use alloc::vec::Vec;
@@ -45,6 +45,8 @@ pub(crate) struct Header<S: Layout> {
     policy: Policy<S::Limit>,
     clock: Clock,
     counts: Counts,
+    /// Those of the file: whether a label ends its payload.
+    flags: u32,
 }
 
 impl<S: Layout> Header<S> {
@@ -63,11 +65,11 @@ impl<S: Layout> Header<S> {
     }
 
     /// The filter with all its words, held to each other.
-    fn counted<K: Counted>(self, words: Phased<K::Words>) -> Result<RecyclingFilter<PortableHasher, S, K>, FormatError> {
+    fn counted<K: Counted>(self, label: Label, words: Phased<K::Words>) -> Result<RecyclingFilter<PortableHasher, S, K>, FormatError> {
         let recorded = self.recorded();
-        let Header { hasher, scheme, policy, clock, counts } = self;
+        let Header { hasher, scheme, policy, clock, counts, .. } = self;
         let memory: S::Memory<K> = Memory::from_words(scheme, words, &policy, recorded)?;
-        Ok(RecyclingFilter { hasher, policy, memory, clock, counts })
+        Ok(RecyclingFilter { hasher, policy, memory, clock, counts, label })
     }
 }
 
@@ -82,19 +84,20 @@ impl<S: Layout> Stored for RecyclingFilter<PortableHasher, S> {
         fields.check_zero(at::CAPACITY, at::RESERVED)?;
         let (policy, clock) = read_policy(fields, kind)?;
         S::Memory::<Owned>::check(&scheme, &policy).map_err(|error| FormatError::Parameters { why: error.to_string() })?;
-        Ok(Header { hasher, scheme, clock, counts: read_counts(fields, kind, &policy)?, policy })
+        Ok(Header { hasher, scheme, clock, counts: read_counts(fields, kind, &policy)?, policy, flags: fields.u32(at::FLAGS) })
     }
 
     fn payload_bytes(header: &Self::Header) -> u64 {
-        8 * header.phase_words() * if header.has_two() { 2 } else { 1 }
+        8 * header.phase_words() * if header.has_two() { 2 } else { 1 } + Label::payload_bytes(header.flags)
     }
 
     fn assemble(header: Self::Header, mut words: Vec<u64>) -> Result<Self, FormatError> {
+        let label = Label::split_off(&mut words, header.flags)?;
         let bytes = 8 * header.phase_words();
         let aligned = |words| AlignedWords::from_vec(words).ok_or(FormatError::Memory { bytes });
         // Bounds the memory that is taken now to that of the second phase.
         let frozen = header.has_two().then(|| words.split_off(header.phase_words() as usize));
-        header.counted((aligned(words)?, frozen.map(aligned).transpose()?))
+        header.counted(label, (aligned(words)?, frozen.map(aligned).transpose()?))
     }
 }
 
@@ -102,7 +105,7 @@ impl<S: Layout, K: Counted> Written for RecyclingFilter<PortableHasher, S, K> {
     fn fields(&self) -> Fields {
         let mut fields = self.memory.header();
         fields.put_hasher(self.hasher.hasher_id(), self.seed());
-        fields.put(at::FLAGS, flags(self).to_le_bytes());
+        fields.put(at::FLAGS, (flags(self) | self.label.flag()).to_le_bytes());
         let (policy, counts) = (&self.policy, &self.counts);
         let numbers = [
             (at::OFFERED, counts.offered),
@@ -127,11 +130,11 @@ impl<S: Layout, K: Counted> Written for RecyclingFilter<PortableHasher, S, K> {
     }
 
     fn word_count(&self) -> u64 {
-        self.memory.word_count()
+        self.memory.word_count() + self.label.word_count()
     }
 
     fn words(&self) -> impl Iterator<Item = u64> {
-        self.memory.words()
+        self.memory.words().chain(self.label.words())
     }
 }
 
@@ -139,12 +142,13 @@ impl<S: Layout, B: AsRef<[u8]> + Send + Sync + Clone> Viewed<B> for RecyclingFil
     type View = RecyclingFilter<PortableHasher, S, View<B>>;
 
     fn over(header: Header<S>, bytes: B) -> Result<Self::View, FormatError> {
+        let label = Label::at_end(bytes.as_ref(), Self::payload_bytes(&header), header.flags)?;
         let length = 8 * header.phase_words() as usize;
         let frozen = header.has_two().then(|| InBytes::new(bytes.clone(), HEADER_BYTES + length, length));
         let recorded = header.recorded();
-        let Header { hasher, scheme, policy, clock, counts } = header;
+        let Header { hasher, scheme, policy, clock, counts, .. } = header;
         let memory: S::Memory<View<B>> = Memory::unread(scheme, (InBytes::new(bytes, HEADER_BYTES, length), frozen), &policy, recorded);
-        Ok(RecyclingFilter { hasher, policy, memory, clock, counts })
+        Ok(RecyclingFilter { hasher, policy, memory, clock, counts, label })
     }
 }
 
@@ -154,15 +158,15 @@ impl<S: Layout, B: AsRef<[u8]> + Send + Sync> RecyclingFilter<PortableHasher, S,
     /// # Errors
     /// The bytes are damaged, or do not fit the header.
     pub fn verify_bytes(self) -> Result<RecyclingFilter<PortableHasher, S, Checked<B>>, FormatError> {
-        let RecyclingFilter { hasher, policy, memory, clock, counts } = self;
+        let RecyclingFilter { hasher, policy, memory, clock, counts, label } = self;
         let (scheme, words) = memory.into_parts();
         check_payload(words.0.whole().0)?;
-        Header::<S> { hasher, scheme, policy, clock, counts }.counted(words)
+        Header::<S> { hasher, scheme, policy, clock, counts, flags: label.flag() }.counted(label, words)
     }
 
     /// The number of bytes of its file: where it ends in what it was viewed in.
     pub fn encoded_bytes(&self) -> u64 {
-        HEADER_BYTES as u64 + 8 * self.memory.word_count()
+        HEADER_BYTES as u64 + 8 * (self.memory.word_count() + self.label.word_count())
     }
 }
 
@@ -183,7 +187,7 @@ fn read_policy<L: Limit>(fields: &Fields, kind: FileKind) -> Result<(Policy<L>, 
         FileKind::RecyclingOnePhase => SHARED,
         _ => 0,
     };
-    let flags = fields.flags(RETAINING | KEPT_SEEDS | CLOCK_RUNS | more)?;
+    let flags = fields.flags(RETAINING | KEPT_SEEDS | CLOCK_RUNS | Label::FLAG | more)?;
     let trigger = if flags & TRIGGER_EXCLUDED == 0 { Trigger::Included } else { Trigger::Excluded };
     let policy = Policy {
         phases: if two { Phases::Two(trigger) } else { Phases::One },

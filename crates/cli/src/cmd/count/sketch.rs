@@ -33,6 +33,11 @@ impl AnySketch {
         .map_err(Failure::from)
     }
 
+    /// How keys were cut, as the file says.
+    pub(super) fn label(&self) -> Option<&str> {
+        with_sketch!(self, list => list.label())
+    }
+
     fn kind(&self) -> FileKind {
         match self {
             AnySketch::Full(_) => FullRows::KIND,

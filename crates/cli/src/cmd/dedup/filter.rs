@@ -58,6 +58,14 @@ impl Filter {
         each!(self, filter => filter.seed())
     }
 
+    pub(super) fn label(&self) -> Option<&str> {
+        each!(self, filter => filter.label())
+    }
+
+    pub(super) fn set_label(&mut self, text: &str) -> bool {
+        each!(self, filter => filter.set_label(text))
+    }
+
     pub(super) fn stats(&self) -> Stats {
         each!(self, filter => filter.stats())
     }

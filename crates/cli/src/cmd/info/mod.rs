@@ -113,7 +113,6 @@ fn report(filter: &Looked) -> Result<Report, Failure> {
         .field("estimated_items", estimate)
         .field("over_capacity", filter.is_over_capacity())
         .field("fpr", fpr_value(&now));
-    let kept = Extraction::of(filter);
     report.field("keys", filter.label());
     let verified = filter.verification()?;
     let (least, most) = verified.items();
@@ -139,7 +138,7 @@ fn report(filter: &Looked) -> Result<Report, Failure> {
         (true, false) => "; merged, so these are bounds",
         (false, false) => "",
     };
-    if let Some(keys) = kept.map(|kept| kept.options()).or(filter.label().map(str::to_owned)) {
+    if let Some(keys) = Extraction::told(filter.label()) {
         report.line("keys", keys);
     }
     report.line("offered", format!("{}{merged}", super::distinct(filter.offered(), filter.changed(), "key")));
