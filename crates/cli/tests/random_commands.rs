@@ -274,7 +274,8 @@ const FILES: [&str; 25] = [
 const PRECIOUS: [&str; 7] = ["words.txt", "users.csv", "lines.jsonl", "packed.gz", "empty", "folder/inner.txt", "short.tbl"];
 
 /// What stays whole when it is replaced.
-const OURS: [&str; 9] = ["grown.tbl", "seen.tbl", "other.tbl", "blocked.tbl", "cube.tbl", "state.tbl", "list.tbc", "mails.tbl", "digits.tbc"];
+const OURS: [&str; 9] =
+    ["grown.tbl", "seen.tbl", "other.tbl", "blocked.tbl", "cube.tbl", "state.tbl", "list.tbc", "mails.tbl", "digits.tbc"];
 
 fn prepare(folder: &Path) {
     let script = "set -e; mkdir folder; echo inner > folder/inner.txt; seq 2000 > words.txt; printf 'id,mail\\n1,a@x\\n2,\"b\\n@x\"\\n' > users.csv; printf '{\"a\":{\"b\":1}}\\n{\"a\":2}\\n' > lines.jsonl

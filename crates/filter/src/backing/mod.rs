@@ -82,7 +82,7 @@ mod sealed {
     impl<W> Sealed for super::CheckedMember<'_, W> {}
 }
 
-/// Memory of the filter's own.
+/// Memory of the filter's own. On 64-bit machines a filter takes 224 bytes beside its bits, in one piece, as a question needs most of them; [`Shared`] is for many small ones.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Owned {}
 

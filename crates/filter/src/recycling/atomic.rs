@@ -92,7 +92,15 @@ impl AtomicRecyclingFilter {
 }
 
 impl<H: KeyHasher, S: FillScheme> AtomicRecyclingFilter<H, S> {
-    /// [`new`](AtomicRecyclingFilter::new) with a hasher and a scheme of one's own.
+    /// [`new`](AtomicRecyclingFilter::new) with a given hasher. The type says the scheme, so it has to be written:
+    ///
+    /// ```
+    /// use truebloom::PortableHasher;
+    /// use truebloom::recycling::{AtomicRecyclingFilter, Policy};
+    /// let hasher = PortableHasher::random()?;
+    /// let seen: AtomicRecyclingFilter = AtomicRecyclingFilter::with_hasher(1_000, 5, Policy::two_phases(500), hasher)?;
+    /// # Ok::<(), truebloom::BuildError>(())
+    /// ```
     ///
     /// # Errors
     /// As [`new`](Self::new), but for the random numbers.

@@ -147,12 +147,13 @@ impl<H: KeyHasher, S: FillScheme, K: Backing> RecyclingFilter<H, S, K> {
 }
 
 impl<H: KeyHasher, S: Layout> RecyclingFilter<H, S> {
-    /// [`new`](RecyclingFilter::new) with a hasher and a scheme of one's own.
+    /// [`new`](RecyclingFilter::new) with a given hasher. The type says the scheme or layout, so it has to be written:
     ///
     /// ```
     /// use truebloom::recycling::{Policy, RecyclingFilter};
     /// use truebloom::{PortableHasher, Seed, scheme::Classic};
     /// let hasher = PortableHasher::sip13(Seed::random()?);
+    /// let seen: RecyclingFilter = RecyclingFilter::with_hasher(1_000, 5, Policy::two_phases(500), hasher)?;
     /// let seen: RecyclingFilter<_, Classic> = RecyclingFilter::with_hasher(1_000, 5, Policy::two_phases(500), hasher)?;
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
