@@ -55,6 +55,7 @@ pub use harness::numeric::numeric;
 pub use harness::operations::operations;
 pub use harness::records::records;
 pub use harness::text::text;
+pub use harness::travel::travel;
 pub use harness::views::views;
 
 /// Gives each target its corpus: the bytes that libFuzzer found to reach something new, minimised. A test of the command's crate, without a harness of its own: with one, the command's unit tests would run here

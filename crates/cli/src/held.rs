@@ -5,7 +5,7 @@ use std::io::{self, Read};
 use std::path::Path;
 use std::sync::Arc;
 use truebloom::file::{Mapped, open_regular};
-use truebloom::{AnyFilter, Checked, FileError, FormatError, View};
+use truebloom::{AnyFilter, Checked, FileError, FormatError, View, wire};
 
 /// From so many bytes on a file is mapped: below, reading it takes no longer than a map of it, and a file that changes meanwhile does no harm.
 const MAPPED_FROM: u64 = 64 << 20;
@@ -34,8 +34,19 @@ pub(crate) type Viewed = AnyFilter<View<Held>>;
 pub(crate) type Looked = AnyFilter<Checked<Held>>;
 
 impl Held {
+    /// The bytes of a file, expanded if they are compressed.
     pub(crate) fn open(path: &Path) -> Result<Held, FileError> {
-        read_or_map(path).map_err(|cause| FileError::Read { path: path.to_owned(), cause })
+        let held = Held::as_it_is(path).map_err(|cause| FileError::Read { path: path.to_owned(), cause })?;
+        held.expanded().map_err(|cause| format_error(path, cause))
+    }
+
+    /// The bytes of a file.
+    pub(crate) fn as_it_is(path: &Path) -> io::Result<Held> {
+        read_or_map(path)
+    }
+
+    fn expanded(self) -> Result<Held, FormatError> {
+        if wire::is_coded(self.as_ref()) { Ok(Held::Read(Arc::new(wire::expand(self.as_ref())?))) } else { Ok(self) }
     }
 
     /// Whether the file is large, so that it is read only where it must be.
@@ -61,7 +72,12 @@ fn read_or_map(path: &Path) -> io::Result<Held> {
 
 /// The filter in a file, all of it read and checked.
 pub(crate) fn look(path: &Path) -> Result<Looked, FileError> {
-    AnyFilter::view(Held::open(path)?).and_then(Viewed::verify_bytes).map_err(|cause| format_error(path, cause))
+    look_at(Held::open(path)?).map_err(|cause| format_error(path, cause))
+}
+
+/// The filter in these bytes, all of it read and checked.
+pub(crate) fn look_at(bytes: Held) -> Result<Looked, FormatError> {
+    AnyFilter::view(bytes).and_then(Viewed::verify_bytes)
 }
 
 /// The same filter, all of it read and checked.
@@ -69,13 +85,13 @@ pub(crate) fn look_closer(path: &Path, filter: &Viewed) -> Result<Looked, FileEr
     filter.clone().verify_bytes().map_err(|cause| format_error(path, cause))
 }
 
-/// The filter on standard input, all of it read and checked.
-pub(crate) fn look_at_stdin() -> Result<Looked, FileError> {
-    let name = Path::new("standard input");
+/// What is on standard input, to its end.
+pub(crate) fn stdin() -> Result<Held, FileError> {
     let mut bytes = Vec::new();
     let read = crate::output::check_stdin().and_then(|()| io::stdin().lock().read_to_end(&mut bytes));
+    let name = Path::new("standard input");
     read.map_err(|cause| FileError::Read { path: name.to_owned(), cause })?;
-    AnyFilter::view(Held::Read(Arc::new(bytes))).and_then(Viewed::verify_bytes).map_err(|cause| format_error(name, cause))
+    Held::Read(Arc::new(bytes)).expanded().map_err(|cause| format_error(name, cause))
 }
 
 /// The filter in a file: a small one checked, a large one as its header says.

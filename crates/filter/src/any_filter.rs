@@ -1,20 +1,19 @@
 //! Filters whose layout and scheme are known only from their file.
 
 use crate::backing::{Backing, Checked, Counted, Lies, Owned, View};
-use crate::bloom::check_mergeable;
 use crate::bulk::Answers;
 use crate::error::{BuildError, FormatError, MergeError};
 use crate::format::{Fields, FileKind, Stored, Viewed, Written, reads_files, views_files, writes_files};
 use crate::hash::{KeyHash, PortableHasher, Seed};
 use crate::key::Key;
-use crate::scheme::{AnyScheme, InLines, Scheme as _, SchemeId, Standard};
+use crate::scheme::{AnyScheme, InLines, SchemeId, Standard};
 use crate::verify::{Measurement, Verification};
-use crate::{BlockedBloomFilter, BloomFilter, FilterOf};
+use crate::{BlockedBloomFilter, BloomFilter, FilterOf, ScalableFilter};
 use alloc::boxed::Box;
 use alloc::vec::Vec;
 use truebloom_math::{Error, Fpr, Law, Plan, Rate};
 
-/// A filter of whichever layout and scheme its file has. It does what every [`Filter`](crate::Filter) does; which of the three it is, is chosen once a call, so keys come at full speed in batches
+/// A filter of whichever layout and scheme its file has. It does what every [`Filter`](crate::Filter) does; which of them it is, is chosen once a call, so keys come at full speed in batches
 /// ([`insert_all_hashes`](crate::Filter::insert_all_hashes), [`contains_all`](crate::Filter::contains_all)).
 ///
 /// Files of recycling filters and of sketches are refused with an error that says what they hold and what opens them.
@@ -39,6 +38,8 @@ pub enum AnyFilter<K: Backing = Owned> {
     Blocked(FilterOf<InLines, PortableHasher, K>),
     /// Of another scheme than these.
     Other(Box<FilterOf<AnyScheme, PortableHasher, K>>),
+    /// One that grows.
+    Scalable(Box<ScalableFilter<K>>),
 }
 
 /// The same expression for each of them.
@@ -48,6 +49,7 @@ macro_rules! each {
             AnyFilter::Standard($filter) => $value,
             AnyFilter::Blocked($filter) => $value,
             AnyFilter::Other($filter) => $value,
+            AnyFilter::Scalable($filter) => $value,
         }
     };
 }
@@ -59,7 +61,8 @@ macro_rules! both {
             (AnyFilter::Standard($ours), AnyFilter::Standard($theirs)) => $value,
             (AnyFilter::Blocked($ours), AnyFilter::Blocked($theirs)) => $value,
             (AnyFilter::Other($ours), AnyFilter::Other($theirs)) => $value,
-            (ours, theirs) => Err(MergeError::Scheme { ours: ours.scheme_id().name(), theirs: theirs.scheme_id().name() }),
+            (AnyFilter::Scalable($ours), AnyFilter::Scalable($theirs)) => $value,
+            (ours, theirs) => Err(MergeError::Scheme { ours: ours.form(), theirs: theirs.form() }),
         }
     };
 }
@@ -75,15 +78,17 @@ pub(crate) enum Header {
     Standard(<BloomFilter as Stored>::Header),
     Blocked(<BlockedBloomFilter as Stored>::Header),
     Other(<FilterOf<AnyScheme> as Stored>::Header),
+    Scalable(<ScalableFilter as Stored>::Header),
 }
 
 impl Stored for AnyFilter {
-    const KINDS: &'static [FileKind] = &[FileKind::Bloom, FileKind::Blocked];
+    const KINDS: &'static [FileKind] = &[FileKind::Bloom, FileKind::Blocked, FileKind::Scalable];
 
     type Header = Header;
 
     fn read_header(fields: &Fields, kind: FileKind) -> Result<Header, FormatError> {
         Ok(match kind {
+            FileKind::Scalable => Header::Scalable(ScalableFilter::read_header(fields, kind)?),
             FileKind::Blocked => Header::Blocked(BlockedBloomFilter::read_header(fields, kind)?),
             _ if fields.scheme(kind)? == SchemeId::Standard => Header::Standard(BloomFilter::read_header(fields, kind)?),
             _ => Header::Other(FilterOf::<AnyScheme>::read_header(fields, kind)?),
@@ -95,6 +100,7 @@ impl Stored for AnyFilter {
             Header::Standard(header) => BloomFilter::payload_bytes(header),
             Header::Blocked(header) => BlockedBloomFilter::payload_bytes(header),
             Header::Other(header) => FilterOf::<AnyScheme>::payload_bytes(header),
+            Header::Scalable(header) => ScalableFilter::payload_bytes(header),
         }
     }
 
@@ -103,7 +109,26 @@ impl Stored for AnyFilter {
             Header::Standard(header) => AnyFilter::Standard(Stored::assemble(header, words)?),
             Header::Blocked(header) => AnyFilter::Blocked(Stored::assemble(header, words)?),
             Header::Other(header) => AnyFilter::Other(Box::new(Stored::assemble(header, words)?)),
+            Header::Scalable(header) => AnyFilter::Scalable(Box::new(Stored::assemble(header, words)?)),
         })
+    }
+}
+
+/// Words of one filter, or of several after their records.
+enum Words<'a, W, L> {
+    Bits(core::slice::Iter<'a, W>),
+    Layers(L),
+}
+
+impl<W: Lies<u64>, L: Iterator<Item = u64>> Iterator for Words<'_, W, L> {
+    type Item = u64;
+
+    #[inline]
+    fn next(&mut self) -> Option<u64> {
+        match self {
+            Words::Bits(words) => words.next().map(|word| word.get()),
+            Words::Layers(words) => words.next(),
+        }
     }
 }
 
@@ -117,7 +142,12 @@ impl<K: Counted> Written for AnyFilter<K> {
     }
 
     fn words(&self) -> impl Iterator<Item = u64> {
-        each!(self, filter => filter.words()).iter().map(|word| word.get())
+        match self {
+            AnyFilter::Standard(filter) => Words::Bits(filter.words().iter()),
+            AnyFilter::Blocked(filter) => Words::Bits(filter.words().iter()),
+            AnyFilter::Other(filter) => Words::Bits(filter.words().iter()),
+            AnyFilter::Scalable(filter) => Words::Layers(Written::words(&**filter)),
+        }
     }
 }
 
@@ -129,6 +159,7 @@ impl<B: AsRef<[u8]> + Send + Sync> Viewed<B> for AnyFilter {
             Header::Standard(header) => AnyFilter::Standard(BloomFilter::over(header, bytes)?),
             Header::Blocked(header) => AnyFilter::Blocked(BlockedBloomFilter::over(header, bytes)?),
             Header::Other(header) => AnyFilter::Other(Box::new(FilterOf::<AnyScheme>::over(header, bytes)?)),
+            Header::Scalable(header) => AnyFilter::Scalable(Box::new(ScalableFilter::over(header, bytes)?)),
         })
     }
 }
@@ -143,6 +174,7 @@ impl<B: AsRef<[u8]> + Send + Sync> AnyFilter<View<B>> {
             AnyFilter::Standard(view) => AnyFilter::Standard(view.verify_bytes()?),
             AnyFilter::Blocked(view) => AnyFilter::Blocked(view.verify_bytes()?),
             AnyFilter::Other(view) => AnyFilter::Other(Box::new(view.verify_bytes()?)),
+            AnyFilter::Scalable(view) => AnyFilter::Scalable(Box::new(view.verify_bytes()?)),
         })
     }
 }
@@ -152,12 +184,14 @@ where
     FilterOf<Standard, PortableHasher, K>: Clone,
     FilterOf<InLines, PortableHasher, K>: Clone,
     FilterOf<AnyScheme, PortableHasher, K>: Clone,
+    ScalableFilter<K>: Clone,
 {
     fn clone(&self) -> AnyFilter<K> {
         match self {
             AnyFilter::Standard(filter) => AnyFilter::Standard(filter.clone()),
             AnyFilter::Blocked(filter) => AnyFilter::Blocked(filter.clone()),
             AnyFilter::Other(filter) => AnyFilter::Other(filter.clone()),
+            AnyFilter::Scalable(filter) => AnyFilter::Scalable(filter.clone()),
         }
     }
 }
@@ -168,6 +202,7 @@ impl<K: Backing> PartialEq for AnyFilter<K> {
             (AnyFilter::Standard(ours), AnyFilter::Standard(theirs)) => ours == theirs,
             (AnyFilter::Blocked(ours), AnyFilter::Blocked(theirs)) => ours == theirs,
             (AnyFilter::Other(ours), AnyFilter::Other(theirs)) => ours == theirs,
+            (AnyFilter::Scalable(ours), AnyFilter::Scalable(theirs)) => ours == theirs,
             _ => false,
         }
     }
@@ -202,6 +237,12 @@ impl From<BloomFilter> for AnyFilter {
     }
 }
 
+impl From<ScalableFilter> for AnyFilter {
+    fn from(filter: ScalableFilter) -> AnyFilter {
+        AnyFilter::Scalable(Box::new(filter))
+    }
+}
+
 impl From<BlockedBloomFilter> for AnyFilter {
     fn from(filter: BlockedBloomFilter) -> AnyFilter {
         AnyFilter::Blocked(filter)
@@ -215,7 +256,7 @@ impl From<FilterOf<AnyScheme>> for AnyFilter {
     }
 }
 
-/// Methods of all three, as they are.
+/// Methods of all of them, as they are.
 macro_rules! of_each {
     ($bound:ident: $($(#[$doc:meta])* fn $name:ident(&self$(, $argument:ident: $type:ty)*) -> $result:ty;)*) => {
         impl<K: $bound> AnyFilter<K> {
@@ -290,12 +331,16 @@ of_each! { Counted:
 impl<K: Backing> AnyFilter<K> {
     /// How a hash becomes positions.
     pub fn scheme_id(&self) -> SchemeId {
-        each!(self, filter => filter.scheme().id())
+        each!(self, filter => filter.scheme_id())
     }
 
     /// What its file holds.
     pub fn kind(&self) -> FileKind {
-        if let AnyFilter::Blocked(_) = self { FileKind::Blocked } else { FileKind::Bloom }
+        match self {
+            AnyFilter::Blocked(_) => FileKind::Blocked,
+            AnyFilter::Scalable(_) => FileKind::Scalable,
+            _ => FileKind::Bloom,
+        }
     }
 
     /// Whether it contains a key.
@@ -328,9 +373,14 @@ impl AnyFilter {
 }
 
 impl<K: Backing> AnyFilter<K> {
+    /// What a merge asks for first: the scheme, or that it grows.
+    fn form(&self) -> &'static str {
+        if let AnyFilter::Scalable(_) = self { "standard in layers that grow" } else { self.scheme_id().name() }
+    }
+
     /// An error unless the two can be merged.
     pub(crate) fn check_mergeable<V: Backing>(&self, other: &AnyFilter<V>) -> Result<(), MergeError> {
-        both!(self, other, (ours, theirs) => check_mergeable(ours.head(), theirs.head()))
+        both!(self, other, (ours, theirs) => ours.check_mergeable(theirs))
     }
 
     /// An empty filter of the same size, plan and seed: [`FilterOf::to_empty`].
@@ -342,6 +392,7 @@ impl<K: Backing> AnyFilter<K> {
             AnyFilter::Standard(filter) => AnyFilter::Standard(filter.to_empty()?),
             AnyFilter::Blocked(filter) => AnyFilter::Blocked(filter.to_empty()?),
             AnyFilter::Other(filter) => AnyFilter::Other(Box::new(filter.to_empty()?)),
+            AnyFilter::Scalable(filter) => AnyFilter::Scalable(Box::new(filter.to_empty()?)),
         })
     }
 }
@@ -352,11 +403,11 @@ impl<K: Counted> AnyFilter<K> {
     /// # Errors
     /// As of [`Verification::of`].
     pub fn verification(&self) -> Result<Verification, Error> {
-        each!(self, filter => Verification::of(filter))
+        each!(self, filter => filter.verified())
     }
 
     /// A measurement by random keys: [`Measurement::new`].
     pub fn measurement(&self, seed: u64) -> Measurement<'_> {
-        each!(self, filter => Measurement::new(filter, seed))
+        each!(self, filter => filter.measured(seed))
     }
 }

@@ -1,6 +1,6 @@
 //! What several filters have in common.
 
-use crate::any_filter::{AnyFilter, each};
+use crate::any_filter::AnyFilter;
 use crate::backing::{Backing, Counted, Word};
 use crate::bloom::FilterOf;
 use crate::error::{BuildError, MergeError};
@@ -86,6 +86,11 @@ pub enum CompareError {
         /// Which.
         index: usize,
     },
+    /// One that grows: its keys may lie in other layers than those of another.
+    Grows {
+        /// Which.
+        index: usize,
+    },
     /// The set bits do not fit the keys that the filter was offered.
     Unfit {
         /// Which.
@@ -104,6 +109,12 @@ impl fmt::Display for CompareError {
             CompareError::Differs { index, cause } => write!(f, "filter {index} differs from the first: {cause}"),
             CompareError::Intersection { index } => {
                 write!(f, "filter {index} is an intersection, whose set bits do not tell how many items it holds")
+            }
+            CompareError::Grows { index } => {
+                write!(
+                    f,
+                    "filter {index} grows, and its layers cannot be compared with those of another: the same keys may lie in different ones"
+                )
             }
             CompareError::Unfit { index } => write!(f, "the set bits of filter {index} do not fit the keys that it was offered"),
             CompareError::Law(error) => error.fmt(f),
@@ -156,6 +167,9 @@ impl Comparison {
         let (Some(first), true, true) = (filters.first(), filters.len() > 1, confidence > 0.0 && confidence < 1.0) else {
             return Err(CompareError::Arguments);
         };
+        if let Some(index) = filters.iter().position(|filter| matches!(filter, AnyFilter::Scalable(_))) {
+            return Err(CompareError::Grows { index });
+        }
         // An empty one, so that no bit is touched before all are known to fit.
         let empty = first.to_empty()?;
         for (index, filter) in filters.iter().enumerate() {
@@ -331,14 +345,26 @@ fn quantity(value: Option<f64>, lower: u64, upper: u64) -> Quantity {
 fn beyond<G: Counted, B: Counted>(ground: &AnyFilter<G>, both: &AnyFilter<B>, alpha: f64) -> Result<ItemsEstimate, CompareError> {
     let more = both.ones().saturating_sub(ground.ones());
     let confidence = (1.0 - alpha).clamp(f64::EPSILON, 1.0 - f64::EPSILON);
-    each!(ground, filter => with_ground(filter, |ground| items_beyond(&ground, filter.probes(), more, confidence)))
-        .map_err(CompareError::Law)
+    let probes = ground.probes();
+    with_any_ground(ground, |ground| items_beyond(&ground, probes, more, confidence)).map_err(CompareError::Law)
 }
 
 /// The estimate alone.
 fn estimate<G: Counted, B: Counted>(ground: &AnyFilter<G>, both: &AnyFilter<B>) -> Result<Option<f64>, CompareError> {
     let more = both.ones().saturating_sub(ground.ones());
-    Ok(each!(ground, filter => with_ground(filter, |ground| ground.estimate(filter.probes(), more))))
+    let probes = ground.probes();
+    Ok(with_any_ground(ground, |ground| ground.estimate(probes, more)))
+}
+
+/// What the law of further bits needs to know of a filter of any scheme.
+fn with_any_ground<T>(filter: &AnyFilter<impl Counted>, use_ground: impl FnOnce(Ground<'_>) -> T) -> T {
+    match filter {
+        AnyFilter::Standard(filter) => with_ground(filter, use_ground),
+        AnyFilter::Blocked(filter) => with_ground(filter, use_ground),
+        AnyFilter::Other(filter) => with_ground(filter, use_ground),
+        // Refused before.
+        AnyFilter::Scalable(_) => use_ground(Ground::Unsliced { variant: Variant::Standard, bits: filter.bits(), ones: filter.ones() }),
+    }
 }
 
 /// What the law of further bits needs to know of a filter.

@@ -105,7 +105,7 @@ pub enum BuildError {
         /// What it cannot have.
         what: &'static str,
     },
-    /// The memory is not to be had.
+    /// The memory cannot be allocated.
     Memory {
         /// The bytes that the filter needs.
         bytes: u64,
@@ -117,7 +117,7 @@ pub enum BuildError {
         /// The bytes that there are.
         found: u64,
     },
-    /// The memory for a sketch's counters is not to be had.
+    /// The memory for a sketch's counters cannot be allocated.
     Counters {
         /// The bytes that the counters need.
         bytes: u128,
@@ -190,7 +190,7 @@ impl fmt::Display for BuildError {
             }
             BuildError::Memory { bytes } => write!(
                 f,
-                "there are no {bytes} bytes of memory to be had; ask for a higher rate or fewer items, or split the keys over \
+                "cannot allocate {bytes} bytes; ask for a higher rate or fewer items, or split the keys over \
                  several filters"
             ),
             BuildError::Room { needed, found } => {
@@ -198,7 +198,7 @@ impl fmt::Display for BuildError {
             }
             BuildError::Counters { bytes } => write!(
                 f,
-                "there are no {bytes} bytes of memory to be had for the counters; ask for a larger epsilon or delta, or take \
+                "cannot allocate {bytes} bytes for the counters; ask for a larger epsilon or delta, or take \
                  32-bit counters"
             ),
             BuildError::Rows { found } => {
@@ -298,6 +298,15 @@ pub enum MergeError {
         /// Of the other.
         theirs: Option<HasherId>,
     },
+    /// Filters that grow by different rules.
+    Growth,
+    /// An intersection of filters that grow.
+    Layers,
+    /// There is no memory for a layer.
+    Memory {
+        /// The bytes of the layer.
+        bytes: u64,
+    },
     /// There are fewer bytes than a member of a pack takes.
     Room {
         /// The bytes of a member.
@@ -328,6 +337,13 @@ impl fmt::Display for MergeError {
             }
             MergeError::Hasher { ours, theirs } => {
                 write!(f, "they differ in hashers, {} and {}; make both with the same hasher", name(*ours), name(*theirs))
+            }
+            MergeError::Growth => f.write_str("the filters differ in how they grow; make one as an empty copy of the other"),
+            MergeError::Layers => {
+                f.write_str("filters that grow have no intersection: a key may be in different layers of the two; ask both")
+            }
+            MergeError::Memory { bytes } => {
+                write!(f, "there are no {bytes} bytes of memory to be had for a layer; ask both filters instead")
             }
             MergeError::Room { needed, found } => {
                 write!(f, "there is room for {found} bytes, but a member takes {needed}; give as many (`member_bytes` says how many)")
@@ -399,6 +415,41 @@ pub enum FormatError {
         /// That of its bytes.
         found: u64,
     },
+    /// The bytes are compressed, or a difference: they cannot be asked where they lie, and a difference is no filter at all.
+    Coded {
+        /// Whether they are a difference; otherwise a compressed file.
+        is_difference: bool,
+    },
+    /// A difference was expected.
+    NotADifference,
+    /// The coded bits cannot be decoded.
+    Code,
+    /// The coded bytes stand for more than they may.
+    Expands {
+        /// What they stand for, in bytes.
+        to: u64,
+        /// What they may stand for at most.
+        most: u64,
+    },
+    /// A difference from another file than this one.
+    WrongBase {
+        /// The checksum of the header that the difference was made from.
+        expected: u64,
+        /// That of this file's.
+        found: u64,
+    },
+    /// Two files that are not two states of one filter.
+    OtherFilter {
+        /// What differs.
+        field: &'static str,
+    },
+    /// What a layer of a filter that grows keeps is damaged.
+    LayerChecksum {
+        /// The checksum that it carries.
+        expected: u64,
+        /// That of its bytes.
+        found: u64,
+    },
     /// A file of another kind.
     Kind {
         /// What it holds.
@@ -458,7 +509,7 @@ pub enum FormatError {
         /// The number of bits.
         bits: u64,
     },
-    /// The memory is not to be had.
+    /// The memory cannot be allocated.
     Memory {
         /// The bytes that it needs.
         bytes: u64,
@@ -498,6 +549,35 @@ impl fmt::Display for FormatError {
                 "the member is damaged, or of a pack of another plan or seed (checksum {found:016x} instead of {expected:016x}); \
                  copy the file again or rebuild the filter"
             ),
+            FormatError::Coded { is_difference: true } => {
+                f.write_str("this is a difference of two filters, not a filter; apply it to the earlier one with `truebloom apply`")
+            }
+            FormatError::Coded { is_difference: false } => {
+                f.write_str("the filter is compressed, and cannot be asked where it lies; expand it with `truebloom copy`")
+            }
+            FormatError::NotADifference => f.write_str("this is not a difference of two filters; make one with `truebloom diff`"),
+            FormatError::Code => {
+                f.write_str("the compressed bits cannot be decoded; it was not written by truebloom: compress the filter again")
+            }
+            FormatError::Expands { to, most } => {
+                write!(
+                    f,
+                    "the compressed bytes stand for {to} bytes, more than the {most} that so few may; it was not written by truebloom"
+                )
+            }
+            FormatError::WrongBase { expected, found } => write!(
+                f,
+                "the difference was made from another state of the filter (header checksum {expected:016x} instead of {found:016x}); \
+                 apply it to that one, or copy the whole filter"
+            ),
+            FormatError::OtherFilter { field } => {
+                write!(f, "the two are not states of one filter: they have different {field}; send the whole filter")
+            }
+            FormatError::LayerChecksum { expected, found } => write!(
+                f,
+                "the record of a layer is damaged (checksum {found:016x} instead of {expected:016x}); copy the file again or rebuild \
+                 the filter"
+            ),
             FormatError::Unfinished => f.write_str(
                 "the filter is being updated in place, or was when its program ended, so that its counts and its checksum are not \
                  those of its bits; open it with `InPlace::recover` once that program is gone",
@@ -528,7 +608,7 @@ impl fmt::Display for FormatError {
                 write!(f, "there are set bits beyond the last of {bits}; the file was not written by truebloom: rebuild the filter")
             }
             FormatError::Memory { bytes } => {
-                write!(f, "there are no {bytes} bytes of memory to be had for this filter; read it on a larger machine")
+                write!(f, "cannot allocate {bytes} bytes for this filter; read it on a machine with more memory")
             }
         }
     }

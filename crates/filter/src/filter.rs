@@ -1,6 +1,5 @@
 //! What all filters that keep their keys do.
 
-use crate::FilterOf;
 use crate::any_filter::{AnyFilter, each};
 use crate::bulk::Answers;
 #[cfg(feature = "fs")]
@@ -11,6 +10,7 @@ use crate::hash::{KeyHash, KeyHasher, PortableHasher, Seed, hash_key};
 use crate::key::Key;
 use crate::scheme::{Scheme, SchemeId};
 use crate::verify::{Measurement, Verification};
+use crate::{FilterOf, ScalableFilter};
 use alloc::boxed::Box;
 use alloc::vec::Vec;
 #[cfg(feature = "std")]
@@ -21,8 +21,8 @@ use truebloom_math::{Error, Fpr, Law, Rate};
 
 /// A filter of any scheme that can be saved: what a program is written over that takes them all.
 ///
-/// Every [`FilterOf`] with a [`PortableHasher`] is one, and [`AnyFilter`], whose scheme is known only from its file. The methods are those of [`FilterOf`], where they are explained. A `dyn Filter` has all but those that
-/// take keys of any type or another filter; it takes keys by their hashes, which [`hasher`](Self::hasher) makes.
+/// Every [`FilterOf`] with a [`PortableHasher`] is one, [`ScalableFilter`], and [`AnyFilter`], whose scheme is known only from its file. The methods are those of [`FilterOf`], where they are explained. A `dyn Filter` has all but those that
+/// take keys of any type or another filter; it takes keys by their hashes, which [`hasher`](Self::hasher) makes of keys of any type.
 ///
 /// ```
 /// use truebloom::{BlockedBloomFilter, BloomFilter, Filter};
@@ -33,6 +33,19 @@ use truebloom_math::{Error, Fpr, Law, Rate};
 ///
 /// assert_eq!(seen_before(&mut BloomFilter::new(100, 1e-6)?, &["a", "b", "a"]), 1);
 /// assert_eq!(seen_before(&mut BlockedBloomFilter::new(100, 1e-6)?, &["a", "b", "a"]), 1);
+/// # Ok::<(), truebloom::BuildError>(())
+/// ```
+///
+/// Of filters that are known at run time only:
+///
+/// ```
+/// use truebloom::{BlockedBloomFilter, BloomFilter, Filter};
+///
+/// let mut filters: Vec<Box<dyn Filter>> = vec![Box::new(BloomFilter::new(100, 1e-6)?), Box::new(BlockedBloomFilter::new(100, 1e-6)?)];
+/// for filter in &mut filters {
+///     let hash = filter.hasher().hash_key("a");
+///     assert!(filter.insert_hash(hash) && filter.contains_hash(hash));
+/// }
 /// # Ok::<(), truebloom::BuildError>(())
 /// ```
 ///
@@ -322,11 +335,11 @@ macro_rules! handed_on {
         }
 
         fn verification(&self) -> Result<Verification, Error> {
-            $each!(self, filter => Verification::of(filter))
+            $each!(self, filter => filter.verified())
         }
 
         fn measurement(&self, seed: u64) -> Measurement<'_> {
-            $each!(self, filter => Measurement::new(filter, seed))
+            $each!(self, filter => filter.measured(seed))
         }
 
         #[inline]
@@ -412,11 +425,31 @@ impl<S: Scheme> Filter for FilterOf<S> {
     }
 }
 
+impl Filter for ScalableFilter {
+    handed_on!(itself);
+
+    fn scheme_id(&self) -> SchemeId {
+        self.scheme_id()
+    }
+
+    fn kind(&self) -> FileKind {
+        FileKind::Scalable
+    }
+
+    fn union_with(&mut self, other: &ScalableFilter) -> Result<(), MergeError> {
+        self.union_with(other)
+    }
+
+    fn intersect_with(&mut self, other: &ScalableFilter) -> Result<(), MergeError> {
+        self.intersect_with(other)
+    }
+}
+
 impl Filter for AnyFilter {
     handed_on!(each);
 
     fn scheme_id(&self) -> SchemeId {
-        each!(self, filter => filter.scheme().id())
+        AnyFilter::scheme_id(self)
     }
 
     fn kind(&self) -> FileKind {

@@ -55,7 +55,9 @@
 //! | shared by threads | [`AtomicBloomFilter`], [`AtomicBlockedBloomFilter`] |
 //! | many keys at a time | [`insert_all`](BloomFilter::insert_all), [`contains_all`](BloomFilter::contains_all), [`Answers`] |
 //! | many keys by many threads | `par_insert_all` and `par_contains_all`, with the feature `rayon` |
+//! | the filter that grows, for a number of keys that nobody knows | [`ScalableFilter`] |
 //! | the filter that forgets, for streams without end, in either layout | [`recycling`] |
+//! | files that travel: compressed, and as differences of two states | [`wire`] |
 //! | what filters have in common | [`Comparison`] |
 //! | counts, frequent keys | [`count_min`] |
 //! | what can be a key | [`Key`] |
@@ -96,11 +98,13 @@ mod pack;
 mod readable;
 #[cfg(feature = "recycling")]
 pub mod recycling;
+mod scalable;
 pub mod scheme;
 #[cfg(target_has_atomic = "64")]
 mod sync;
 mod tied;
 pub mod verify;
+pub mod wire;
 
 pub use any_filter::AnyFilter;
 pub use backing::{Backing, Checked, Counted, Owned, Shared, Uncounted, View, Writable};
@@ -122,6 +126,9 @@ pub use key::{Key, KeyWriter};
 pub use pack::{CheckedMember, Member, Pack, PackView, Packed};
 #[cfg(feature = "recycling")]
 pub use recycling::RecyclingFilter;
+#[cfg(all(feature = "std", target_has_atomic = "64"))]
+pub use scalable::AtomicScalableFilter;
+pub use scalable::{FIRST_ITEMS, ScalableFilter, ScalableView};
 #[cfg(feature = "derive")]
 pub use truebloom_derive::Key;
 pub use truebloom_math::{self, Fpr, Plan, Promise, Rate, Target};

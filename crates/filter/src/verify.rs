@@ -6,11 +6,11 @@
 
 use crate::backing::Counted;
 use crate::scheme::Scheme;
-use crate::{FilterOf, KeyHasher, tied};
+use crate::{FilterOf, KeyHasher, ScalableFilter, tied};
 use alloc::boxed::Box;
 use alloc::vec::Vec;
 use core::fmt;
-use truebloom_math::{Error, Fill, Fpr, Law, Plan, Rate, Target, binomial, bisect, distinct, mcdiarmid};
+use truebloom_math::{Error, Fill, Fpr, Law, Plan, Rate, Target, Variant, binomial, bisect, distinct, law, mcdiarmid};
 
 /// The probability at most with which each verdict fails a sound filter.
 pub const ALPHA: f64 = 1e-6;
@@ -113,6 +113,21 @@ impl Verification {
         let limit = filter.capacity().and_then(|capacity| capacity_limit(filter, capacity));
         let is_overfull = limit.is_some_and(|limit| own.lower > limit);
         evidence.verify(&*law, &|items| filter.expected_fpr_at(items), filter.rate(), H::HASH_BITS, (limit, is_overfull))
+    }
+
+    /// Examines a filter that grows. Each layer's fill is held to the law of its keys, at its share of the level; its rate was never above its limit's, so only a merge can leave anything open.
+    pub(crate) fn of_layers<K: Counted>(filter: &ScalableFilter<K>) -> Result<Verification, Error> {
+        truebloom_math::as_one_call(|| {
+            let (own, bound, asked) = (filter.fpr(), filter.bound(), filter.growth().rate());
+            let keys = Keys::new(filter.changed(), filter.most_items(), filter.is_merged(), || {
+                distinct::most_at_rate(own.upper, filter.changed(), ALPHA / 4.0)
+            });
+            let expected_verdict = if bound.upper <= asked.to_f64() { ExpectedVerdict::Met } else { ExpectedVerdict::Undetermined };
+            let fill = if filter.is_merged() { FillVerdict::untested(filter.ones()) } else { layers_verdict(filter)? };
+            // Keys that passed are withheld by every insertion.
+            let items = (keys.fewest, keys.met.unwrap_or(keys.offered));
+            Ok(Verification { items, withheld: false, expected: bound, expected_verdict, fill, limit: None, is_overfull: false })
+        })
     }
 
     /// The fewest and the most distinct items the filter may hold; outside with probability at most a quarter of [`ALPHA`]. `u64::MAX` where nothing bounds them.
@@ -307,6 +322,29 @@ fn expected(
     Ok((if is_bounded { rate_of(most)? } else { Fpr::ONE }, verdict))
 }
 
+/// The fills of all layers against their laws. A layer that was closed after a insertions says that a - 1 left room for another key, and a did not: both are events of the fill.
+fn layers_verdict<K: Counted>(filter: &ScalableFilter<K>) -> Result<FillVerdict, Error> {
+    let (layers, inserted, ones) = (filter.layers(), filter.inserted(), filter.layer_ones());
+    let count = layers.len() as f64;
+    let (mut too_few, mut too_many) = (1.0f64, 1.0f64);
+    for (number, ((layer, inserted), ones)) in layers.iter().zip(inserted).zip(&ones).enumerate() {
+        let law = law::Standard::new(layer.bits(), layer.probes())?;
+        let full = layer.limit() + 1 - u64::from(layer.probes());
+        let is_closed = number + 1 < layers.len();
+        let (before, most_before, least) = if is_closed { (inserted.saturating_sub(1), full - 1, full) } else { (inserted, *ones, *ones) };
+        if let Some(fill) = law.fill(before)? {
+            too_few = too_few.min(fill.at_most(most_before));
+        }
+        // Keys that passed set no bit, but are among those that the law counts.
+        let met = distinct::most(Variant::Standard, layer.bits(), layer.probes(), inserted, ALPHA / 4.0 / count);
+        if let Some(fill) = met.map(|met| law.fill(met)).transpose()?.flatten() {
+            too_many = too_many.min(fill.at_least(least));
+        }
+    }
+    let (too_few, too_many) = ((too_few * count).min(1.0), (too_many * count).min(1.0));
+    Ok(FillVerdict { ones: filter.ones(), tested: true, too_few, too_many, noticed: None })
+}
+
 /// Hits among random keys, which the filter does not hold but with probability n/2^128.
 pub struct Measurement<'a> {
     /// How many of the keys the filter seems to hold.
@@ -333,6 +371,11 @@ impl<'a> Measurement<'a> {
         let rates = if filter.fill_tells_rate() { (own.value, own.value) } else { possible_rates(filter, &own) };
         let limit = filter.capacity().filter(|_| !filter.fill_tells_rate()).and_then(|capacity| capacity_limit(filter, capacity));
         Measurement { ask: Box::new(filter.counter()), rates, limit, keys: RandomKeys(seed), queries: 0, hits: 0 }
+    }
+
+    /// Nothing asked yet of a filter that says how many keys it seems to hold, and in what range its rate lies.
+    pub(crate) fn of_counter(ask: impl Fn(&[RandomKey]) -> usize + Send + Sync + 'a, rates: (f64, f64), seed: u64) -> Measurement<'a> {
+        Measurement { ask: Box::new(ask), rates, limit: None, keys: RandomKeys(seed), queries: 0, hits: 0 }
     }
 
     /// Asks for so many more random keys of 16 bytes.

@@ -152,7 +152,7 @@ fn hostile_fields_are_refused_by_name() {
         (8, &[2, 0], FormatError::Version { expected: 1, found: 2 }),
         (10, &[2, 0], FormatError::Kind { found: FileKind::Blocked }),
         (10, &[0, 0], FormatError::Unknown { field: "kind", found: 0 }),
-        (10, &[5, 0], FormatError::Unknown { field: "kind", found: 5 }),
+        (10, &[10, 0], FormatError::Unknown { field: "kind", found: 10 }),
         (10, &[3, 0], FormatError::Kind { found: FileKind::RecyclingOnePhase }),
         (10, &[7, 0], FormatError::Kind { found: FileKind::TwoHashCountMin }),
         (12, &[10, 0], FormatError::Unknown { field: "scheme", found: 10 }),

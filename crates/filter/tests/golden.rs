@@ -3,8 +3,12 @@
 use std::path::PathBuf;
 use truebloom::count_min::{Counter, FullRows, HeavyHitters, PairwiseRows, RowHashes, Sketch, TwoHashRows};
 use truebloom::scheme::{AnyScheme, Classic, InLines, Scheme, SchemeId, Standard};
+use truebloom::truebloom_math::Growth;
 use truebloom::truebloom_math::count_min::{Rows, Shape};
-use truebloom::{AnyFilter, BlockedBloomFilter, BloomFilter, Filter, FilterOf, HasherId, KeyHash, KeyHasher, Pack, PortableHasher, Seed};
+use truebloom::{
+    AnyFilter, BlockedBloomFilter, BloomFilter, Filter, FilterOf, HasherId, KeyHash, KeyHasher, Pack, PortableHasher, ScalableFilter, Seed,
+    wire,
+};
 
 const SEED: u128 = 0x0f1e_2d3c_4b5a_6978_8796_a5b4_c3d2_e1f0;
 
@@ -71,6 +75,32 @@ fn a_blocked_filter() {
     check("v1-blocked.tbl", &built);
     // The same by many at a time, and one by one.
     assert!(built.contains_all((0..160i64).map(|i| i - 100)).iter().all(|found| found) && built.contains("key 159"));
+}
+
+/// Four layers. Their sizes are those of today's plans: if those change, this filter is no longer built, but still opened and continued.
+#[test]
+fn a_filter_that_grows() {
+    let (path, bytes) = golden("v1-scalable.tbl");
+    let growth = Growth::new("2%".parse().expect("a rate"), 64).expect("in range");
+    let mut built = ScalableFilter::with_growth(growth, PortableHasher::xxh3(Seed::from(SEED))).expect("small");
+    built.extend((0..230).map(|i| format!("key {i}")));
+    built.extend((0..230i64).map(|i| i - 100));
+    built.extend(byte_strings());
+    assert_eq!(built.to_bytes().as_deref(), Ok(&bytes[..]), "built otherwise than by the reference");
+    let opened = ScalableFilter::open(path).expect("a golden file");
+    assert!(opened == built && opened.to_bytes().as_deref() == Ok(&bytes[..]) && opened.layers().len() == 4);
+    // As it travels: the same bytes by either way of coding.
+    let (path, sent) = golden("v1-scalable.tbz");
+    assert!(wire::compress(&bytes).as_ref() == Ok(&sent) && wire::expand(&sent).as_ref() == Ok(&bytes));
+    assert!(ScalableFilter::open(path).expect("a golden file") == built);
+    let mut earlier = built.clone();
+    earlier.clear();
+    earlier.extend((0..100).map(|i| format!("key {i}")));
+    earlier.extend((0..100i64).map(|i| i - 100));
+    earlier.extend(byte_strings());
+    let (before, (_, news)) = (earlier.to_bytes().expect("small"), golden("v1-scalable-difference.tbz"));
+    assert!(wire::difference(&before, &bytes).as_ref() == Ok(&news) && wire::apply(&before, &news).as_ref() == Ok(&bytes));
+    assert!((0..230).all(|i| opened.contains(&format!("key {i}"))) && opened.contains(&129i64));
 }
 
 /// Three members, of which the last is a union.

@@ -8,6 +8,7 @@
 //! | what rate does this filter have? | [`Variant::fpr`], or a [`Law`] for more |
 //! | how many bits for this rate? how many items fit? | [`Plan::new`], [`min_bits`], [`max_items`] |
 //! | which number of probes is best? | [`optimal_probes`] |
+//! | what does it take to be sent, and which filter takes less? | [`entropy_bits`], [`Plan::transmitted_bits`], [`Plan::for_transmission`] |
 //! | what rate does one filter keep to, with a probability? | [`rate_quantile_bound`], [`Promise::OneFilter`] |
 //! | which schemes are there? | [`SchemeId`] |
 //! | how many hits among fresh keys? | [`false_positives`], [`hits_quantile_bound`] |
@@ -15,6 +16,7 @@
 //! | what of unions and intersections? | [`sets`] |
 //! | how efficient can it be? | [`efficiency()`], [`peak_efficiency`], [`max_efficiency`], [`crossover`] |
 //! | how many bits has it, from those that are set? | [`estimate_bits()`] |
+//! | what of filters that grow? | [`growth`], [`law::Layered`] |
 //! | what of filters that forget, and are emptied when full? | [`recycling`] |
 //! | what do the papers' formulas say? | [`Approximation`], [`bounds`] |
 //! | how large must a Count-Min sketch be, and how wrong can it be? | [`count_min`] |
@@ -51,6 +53,7 @@ pub mod count_min;
 mod error;
 mod estimate;
 mod exact;
+pub mod growth;
 pub mod law;
 pub mod occupancy;
 mod one_filter;
@@ -78,6 +81,7 @@ pub use exact::power::power;
 pub use exact::random::mix;
 pub use exact::rate::Rate;
 pub use exact::work::as_one_call;
+pub use growth::Growth;
 #[cfg(feature = "study")]
 pub use law::sets;
 pub use law::{BLOCK_BITS, BLOCK_PROBES, Fill, Law, Layout, SchemeId, Variant};
@@ -93,7 +97,7 @@ pub use papers::{
 };
 #[cfg(feature = "study")]
 pub use plan::certificate;
-pub use plan::{MAX_BLOCKED_PROBES, Plan, Promise, Target, Textbook};
+pub use plan::{MAX_BLOCKED_PROBES, Plan, Promise, Target, Textbook, entropy_bits};
 pub use search::{Best, MAX_SEARCHED_PROBES, OptimalProbes, max_items, min_bits, optimal_probes};
 pub use tails::{binomial, freedman, mcdiarmid};
 

@@ -10,4 +10,5 @@ pub(crate) mod records;
 #[cfg(test)]
 pub(crate) mod replay;
 pub(crate) mod text;
+pub(crate) mod travel;
 pub(crate) mod views;

@@ -4,7 +4,7 @@ use std::path::Path;
 
 type Target = (&'static str, fn(&[u8]));
 
-const TARGETS: [Target; 8] = [
+const TARGETS: [Target; 9] = [
     ("decode", super::decode::decode),
     ("records", super::records::records),
     ("eval", super::eval::eval),
@@ -12,6 +12,7 @@ const TARGETS: [Target; 8] = [
     ("operations", super::operations::operations),
     ("kernels", super::kernels::kernels),
     ("numeric", super::numeric::numeric),
+    ("travel", super::travel::travel),
     ("views", super::views::views),
 ];
 

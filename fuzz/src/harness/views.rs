@@ -4,7 +4,7 @@ use super::decode::mend;
 use truebloom::count_min::{CountMin, HeavyHitters, ListedSketch, PairwiseCountMin, TwoHashCountMin, TwoHashRows};
 use truebloom::recycling::BlockedRecyclingFilter;
 use truebloom::scheme::{AnyScheme, Classic, InLines, Standard};
-use truebloom::{AnyFilter, Pack, PortableHasher, RecyclingFilter};
+use truebloom::{AnyFilter, FormatError, Pack, PortableHasher, RecyclingFilter};
 
 /// Larger payloads say nothing new, and take time.
 const MOST_BYTES: usize = 1 << 16;
@@ -15,6 +15,10 @@ pub fn views(data: &[u8]) {
     let mut bytes = rest[..rest.len().min(MOST_BYTES)].to_vec();
     if how % 8 != 7 {
         mend(&mut bytes, how % 8 != 6);
+    }
+    if truebloom::wire::is_coded(&bytes) {
+        assert!(AnyFilter::view(&bytes[..]).is_err(), "what is compressed cannot be asked where it lies");
+        return;
     }
     let shift = usize::from(how / 8);
     let held = [&vec![0; shift][..], &bytes, &[0xff; 33]].concat();
@@ -43,11 +47,14 @@ macro_rules! both {
 }
 
 fn filter(bytes: &[u8], place: &[u8]) {
+    // Layers have checksums of their own, which a view looks at before that of all bits.
+    let alike = |read: &FormatError, view: &FormatError| read == view || bytes.get(10) == Some(&5);
     match (AnyFilter::from_bytes(bytes), AnyFilter::view(place)) {
-        (Err(read), Err(view)) => assert_eq!(read, view),
+        (Err(read), Err(view)) => assert!(alike(&read, &view), "{read} {view}"),
         (Err(read), Ok(view)) => {
             let _ = view.contains_all(0..300u64);
-            assert_eq!(view.verify_bytes().map(drop), Err(read));
+            let found = view.verify_bytes().map(drop).expect_err("what cannot be read is not whole");
+            assert!(alike(&read, &found), "{read} {found}");
         }
         (Ok(_), Err(view)) => panic!("only the view is refused: {view}"),
         (Ok(read), Ok(view)) => {

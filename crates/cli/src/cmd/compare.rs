@@ -53,6 +53,10 @@ fn refusal(args: &Args, error: &CompareError) -> Failure {
             name(*index),
             "the set bits do not fit the keys it was offered, so they tell nothing about its items; see `truebloom verify`, and build the filter again",
         ),
+        CompareError::Grows { index } => Failure::at(
+            name(*index),
+            "this filter grows, and the same keys may lie in other layers than those of another; compare filters made with -n",
+        ),
         CompareError::Law(error) => Failure::from(error.clone()),
         other => Failure::new(other),
     }

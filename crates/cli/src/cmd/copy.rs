@@ -3,14 +3,19 @@
 use crate::failure::Failure;
 use crate::filters;
 use crate::lock::Lock;
-use crate::report::{FormatArgs, Report};
+use crate::report::{FormatArgs, Report, bytes, significant};
+use crate::stop;
+use serde_json::json;
+use std::io::Write as _;
 use std::path::PathBuf;
 use std::process::ExitCode;
-use truebloom::Filter;
+use truebloom::{AnyFilter, Filter, wire};
+use truebloom_math::entropy_bits;
 
 const EXAMPLES: &str = "\
 Examples:
   truebloom copy seen.tbl backup.tbl
+  truebloom copy --compress seen.tbl small.tbl
   truebloom copy --empty monday.tbl tuesday.tbl    the same plan and seed, nothing in it: the two can be merged";
 
 /// Copy a filter, with what is in it or --empty
@@ -28,6 +33,10 @@ pub(crate) struct Args {
     /// Copy its plan and seed, not what is in it
     #[arg(long)]
     empty: bool,
+
+    /// Write it compressed, to be sent: near the entropy of its bits. Every command reads it; `copy` without this expands it, and so does every command that changes it
+    #[arg(long)]
+    compress: bool,
 
     /// Overwrite an existing file
     #[arg(long)]
@@ -53,12 +62,41 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
     if args.empty {
         filter.clear();
     }
-    filters::save(&filter, &lock)?;
+    let compressed = args.compress.then(|| compressed(&filter)).transpose()?;
+    match &compressed {
+        Some(bytes) => lock.save(&stop::last_moment()?, |mut file| file.write_all(bytes))?,
+        None => filters::save(&filter, &lock)?,
+    }
     let mut report = Report::new("copy");
     report.field("filter", args.out.display().to_string()).field("from", args.filter.display().to_string()).field("empty", args.empty);
     let what = if args.empty { ", without what is in it" } else { "" };
     report.line("copied", format!("{} to {}{what}", args.filter.display(), args.out.display()));
     super::add_state(&mut report, &filter)?;
+    if let Some(bytes) = compressed {
+        add_compressed(&mut report, &filter, bytes.len() as u64);
+    }
     report.print_as(args.format.format())?;
     Ok(ExitCode::SUCCESS)
+}
+
+fn compressed(filter: &AnyFilter) -> Result<Vec<u8>, Failure> {
+    let bytes = filter.to_bytes().map_err(Failure::new)?;
+    wire::compress(&bytes).map_err(Failure::new)
+}
+
+/// The size of the compressed file, and what the bits cannot be told in less than on average, if nothing is known but how many of them are set.
+fn add_compressed(report: &mut Report, filter: &AnyFilter, size: u64) {
+    let of = |bits: u64, ones: u64| entropy_bits(bits, ones) / 8.0;
+    let entropy: f64 = match filter {
+        AnyFilter::Scalable(grown) => grown.layers().iter().zip(grown.layer_ones()).map(|(layer, ones)| of(layer.bits(), ones)).sum(),
+        _ => of(filter.bits(), filter.ones()),
+    };
+    let whole = filter.encoded_bytes();
+    report.field("compressed", json!({ "bytes": size, "of": whole, "entropy_bytes": entropy }));
+    let gap = if entropy >= 1.0 {
+        format!(", {}% above the entropy of its bits", significant(100.0 * (size as f64 / entropy - 1.0), 2))
+    } else {
+        String::new()
+    };
+    report.line("compressed", format!("{} of {}{gap}", bytes(size), bytes(whole)));
 }

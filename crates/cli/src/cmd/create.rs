@@ -7,10 +7,11 @@ use crate::filters::{self, Layout};
 use crate::lock::Lock;
 use crate::records::{self, Habit, RecordArgs, Records};
 use crate::report::{Report, bytes, count, fpr as fpr_text, fpr_value, plural, rate_up, rate_value};
+use serde_json::Value;
 use std::path::PathBuf;
 use std::process::ExitCode;
-use truebloom::{AnyFilter, Filter, PortableHasher, Seed};
-use truebloom_math::{Plan, SchemeId, Target};
+use truebloom::{AnyFilter, FIRST_ITEMS, Filter, PortableHasher, ScalableFilter, Seed};
+use truebloom_math::{Growth, Plan, SchemeId, Target};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -19,6 +20,8 @@ Examples:
   truebloom create -n 10M -p 0.1% seen.tbl --csv --column email users.csv
   truebloom create -n 10M -p 0.1% -j 4 seen.tbl urls.txt
   truebloom create -p 1e-6 seen.tbl urls.txt           counts the lines first
+  zcat *.gz | truebloom create -p 0.1% seen.tbl        grows, in one pass: at most 3.2 times the memory
+  truebloom create -p 0.1% --grow seen.tbl urls.txt    the same of files
   truebloom create -n 10M -p 1% --layout auto seen.tbl urls.txt
   truebloom create -n 10M -p 1% --empty seen.tbl       to fill later
 
@@ -38,6 +41,11 @@ pub(crate) struct Args {
     /// Files of lines; `-` or none for standard input
     #[arg(value_name = "INPUT")]
     inputs: Vec<PathBuf>,
+
+    /// Make a filter that grows with its input, in one pass and without -n; FIRST is about how many items its first layer takes. The rate is kept at any number of items. Without -n, input that cannot be read twice is read like this
+    #[arg(long, value_name = "FIRST", num_args = 0..=1, require_equals = true, default_missing_value = "1000", value_parser = crate::args::items)]
+    #[arg(conflicts_with_all = ["items", "bits", "probes", "confidence", "mean", "max_memory", "scheme", "layout", "strict"], requires = "rate")]
+    grow: Option<u64>,
 
     /// Read nothing: write an empty filter
     #[arg(long, conflicts_with = "inputs")]
@@ -84,16 +92,26 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
     if !args.empty && records::is_terminal(&args.inputs) {
         return Err(Failure::new("there is nothing to read: name files, pipe lines in, or add --empty for a filter without items"));
     }
-    let plan = plan(args)?;
+    let made = made(args)?;
     let seed = match args.seed {
         Some(seed) => seed,
         None => Seed::random().map_err(Failure::new)?,
     };
     let hasher = if args.untrusted { PortableHasher::sip13(seed) } else { PortableHasher::xxh3(seed) };
-    build(AnyFilter::from_plan_with_hasher(&plan, hasher).map_err(Failure::new)?, &plan, args, &lock)
+    let filter = match &made {
+        Made::Planned(plan) => AnyFilter::from_plan_with_hasher(plan, hasher),
+        Made::Grows(growth) => ScalableFilter::with_growth(*growth, hasher).map(AnyFilter::from),
+    };
+    build(filter.map_err(Failure::new)?, &made, args, &lock)
 }
 
-fn build(mut filter: AnyFilter, plan: &Plan, args: &Args, lock: &Lock) -> Result<ExitCode, Failure> {
+/// What a filter is made from.
+enum Made {
+    Planned(Box<Plan>),
+    Grows(Growth),
+}
+
+fn build(mut filter: AnyFilter, made: &Made, args: &Args, lock: &Lock) -> Result<ExitCode, Failure> {
     let records = if args.empty { None } else { Some(records::insert_all(&mut filter, &args.records, &args.inputs, args.strict)?) };
     // An accident upstream, such as a file that is not there yet, must not cost the filter that is.
     if lock.replaces() && records.as_ref().is_some_and(|records| records.read() == 0) {
@@ -107,7 +125,7 @@ fn build(mut filter: AnyFilter, plan: &Plan, args: &Args, lock: &Lock) -> Result
     }
     keep_extraction(&mut filter, args, records.as_ref());
     filters::save(&filter, lock)?;
-    report(args, &filter, plan, records.as_ref())?.print(args.json)?;
+    report(args, &filter, made, records.as_ref())?.print(args.json)?;
     Ok(records.map_or(ExitCode::SUCCESS, |records| records.told_shortfall(&args.filter)))
 }
 
@@ -122,28 +140,43 @@ fn keep_extraction(filter: &mut AnyFilter, args: &Args, records: Option<&Records
     }
 }
 
-/// The plan, for which records may have to be counted.
-fn plan(args: &Args) -> Result<Plan, Failure> {
+/// The plan, for which records may have to be counted; or how it grows, where they cannot be, or need not.
+fn made(args: &Args) -> Result<Made, Failure> {
+    if let (Some(first), Some(rate)) = (args.grow, args.size.rate) {
+        return Ok(Made::Grows(Growth::new(rate, first)?));
+    }
     filters::check_layout(args.scheme, args.layout)?;
     let mut target = args.size.target().scheme(args.scheme).layout(args.layout.planned());
     let rate_and_bits = target.rate.is_some() && target.bits.is_some();
     // Too little in any case is the planner's to explain.
     if target.items.is_none() && !rate_and_bits && (target.rate.is_some() || target.bits.is_some()) {
-        if args.empty {
-            return Err(Failure::new("an empty filter needs to know what is to come: give the number of items with -n"));
-        }
-        let Some(counted) = records::count(&args.records, &args.inputs)? else {
-            return Err(Failure::new(
-                "the input cannot be read twice, so it cannot be counted beforehand: give the number of items with -n (an upper bound will do), \
-                 or write the lines to a file first and name that",
-            ));
+        let counted = if args.empty { None } else { records::count(&args.records, &args.inputs)? };
+        let Some(counted) = counted else {
+            return match target.rate.filter(|_| asks_for_a_rate_alone(args)) {
+                Some(rate) => Ok(Made::Grows(Growth::new(rate, FIRST_ITEMS)?)),
+                None if args.empty => Err(Failure::new(
+                    "an empty filter needs to know what is to come: give the number of items with -n, or only a rate for a filter that grows",
+                )),
+                None => Err(Failure::new(
+                    "the input cannot be read twice, so it cannot be counted beforehand: give the number of items with -n (an upper bound will do), \
+                     write the lines to a file first and name that, or give only a rate for a filter that grows",
+                )),
+            };
         };
         // An input without records still makes a filter.
         target.items = Some(counted.max(1));
     }
     let plan = Plan::new(&target)?;
     check_memory(&target, plan.bytes())?;
-    Ok(plan)
+    Ok(Made::Planned(Box::new(plan)))
+}
+
+/// A filter that grows keeps a rate, and leaves nothing else to be asked for.
+fn asks_for_a_rate_alone(args: &Args) -> bool {
+    let Size { items: None, rate: Some(_), bits: None, probes: None, confidence: None, mean: false, max_memory: None } = args.size else {
+        return false;
+    };
+    args.scheme == SchemeId::Standard && args.layout != Layout::Blocked && !args.strict
 }
 
 /// Without a limit of its own, a filter may take what memory is available.
@@ -169,7 +202,7 @@ pub(crate) fn available_memory() -> Option<u64> {
     line.trim().strip_suffix("kB")?.trim().parse::<u64>().ok()?.checked_mul(1024)
 }
 
-fn report(args: &Args, filter: &AnyFilter, plan: &Plan, records: Option<&Records>) -> Result<Report, Failure> {
+fn report(args: &Args, filter: &AnyFilter, made: &Made, records: Option<&Records>) -> Result<Report, Failure> {
     let size = filters::bytes(filter);
     let mut report = Report::new("create");
     let now = filter.fpr();
@@ -181,7 +214,7 @@ fn report(args: &Args, filter: &AnyFilter, plan: &Plan, records: Option<&Records
         .field("probes", filter.probes())
         .field("capacity", filter.capacity())
         .field("asked", rate_value(filter.rate()))
-        .field("planned_fpr", fpr_value(&plan.fpr))
+        .field("planned_fpr", if let Made::Planned(plan) = made { Value::Object(fpr_value(&plan.fpr)) } else { Value::Null })
         .field("offered", filter.offered())
         .field("changed", filter.changed())
         .field("ones", filter.ones())
@@ -197,7 +230,11 @@ fn report(args: &Args, filter: &AnyFilter, plan: &Plan, records: Option<&Records
         format!(
             "{}: {}{} ({}), {}",
             args.filter.display(),
-            if let AnyFilter::Standard(_) = filter { String::new() } else { format!("{}, ", filter.scheme_id().name()) },
+            match filter {
+                AnyFilter::Standard(_) => String::new(),
+                AnyFilter::Scalable(grown) => format!("{}, ", plural(grown.layers().len() as u64, "layer")),
+                _ => format!("{}, ", filter.scheme_id().name()),
+            },
             plural(filter.bits(), "bit"),
             bytes(size),
             plural(filter.probes().into(), "probe")
@@ -206,16 +243,19 @@ fn report(args: &Args, filter: &AnyFilter, plan: &Plan, records: Option<&Records
     report.line(
         "holds",
         format!(
-            "{}; planned for {}",
+            "{}{}",
             super::distinct(filter.offered(), filter.changed(), args.records.noun()),
-            count(filter.capacity().unwrap_or(0))
+            filter.capacity().map_or("; grows".to_owned(), |items| format!("; planned for {}", count(items)))
         ),
     );
     let now_text = if filter.fill_tells_rate() { fpr_text(&now, 4) } else { format!("at most {}", rate_up(now.upper, 3)) };
-    if let Some(asked) = plan.rate {
+    if let Some(asked) = filter.rate() {
         report.line("asked", asked.to_string());
     }
-    add_promise(&mut report, plan);
+    match made {
+        Made::Planned(plan) => add_promise(&mut report, plan),
+        Made::Grows(growth) => super::add_growth(&mut report, growth),
+    }
     report.line("this filter", format!("{now_text} now"));
     Ok(report)
 }

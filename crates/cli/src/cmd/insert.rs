@@ -51,7 +51,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
     if args.strict && filter.capacity().is_none() {
         return Err(Failure::at(
             &args.filter,
-            "was not planned for a number of items, so --strict has nothing to hold it to; leave it out",
+            "was not planned for a number of items, so there is no limit for --strict to keep; leave --strict out",
         ));
     }
     let before = (filter.offered(), filter.changed());

@@ -75,6 +75,9 @@ pub(crate) fn mismatch(verb: &str, first: &Path, other: &Path, error: &MergeErro
         }
         _ => format!("{} and {}: {error}", first.display(), other.display()),
     };
+    if matches!(error, MergeError::Layers) {
+        return Failure::new(format_args!("cannot {verb}: {why}; nothing was written"));
+    }
     let unwritten = if verb == "merge" { "; nothing was written" } else { "" };
     Failure::new(format_args!(
         "cannot {verb}: {why}{unwritten}. Make the second like the first and fill it again from its data:\n  \

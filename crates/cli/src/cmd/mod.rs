@@ -1,5 +1,6 @@
 //! The verbs, one file each: arguments and a `run` that gives the exit code.
 
+pub(crate) mod apply;
 pub(crate) mod audit;
 pub(crate) mod check;
 pub(crate) mod clear;
@@ -9,6 +10,7 @@ pub(crate) mod copy;
 pub(crate) mod count;
 pub(crate) mod create;
 pub(crate) mod dedup;
+pub(crate) mod diff;
 pub(crate) mod doctor;
 pub(crate) mod eval;
 pub(crate) mod explain;
@@ -27,7 +29,9 @@ pub(crate) mod verify;
 
 use crate::failure::Failure;
 use crate::report::{Report, count, fpr as fpr_text, fpr_value, plural, rate_up, rate_value};
-use truebloom::AnyFilter;
+use serde_json::{Value, json};
+use truebloom::{AnyFilter, Counted, ScalableFilter};
+use truebloom_math::Growth;
 
 /// `130 lines, at least 128 distinct (2 repeat others, or set no bit of their own)`
 pub(crate) fn distinct(offered: u64, changed: u64, noun: &str) -> String {
@@ -39,6 +43,36 @@ pub(crate) fn distinct(offered: u64, changed: u64, noun: &str) -> String {
     let why = if rest == 0 { String::new() } else { format!(" ({} {verb} no bit of its own)", count(rest)) };
     let why = if rest == 1 { why } else { why.replace("its own", "their own") };
     format!("{}, at least {} distinct{why}", plural(offered, noun), count(changed))
+}
+
+/// What is guaranteed of a filter that grows, and what it may cost.
+pub(crate) fn add_growth(report: &mut Report, growth: &Growth) {
+    report
+        .field("confidence", 1.0)
+        .field("guarantee", Value::Null)
+        .field("grows", json!({ "first": growth.first(), "memory_ratio": growth.ratio() }))
+        .line("guaranteed", format!("at most {} in this filter, at any number of items (certain)", growth.rate()))
+        .line("memory", format!("at most {} times that of a filter planned for the right number of items", growth.ratio()));
+}
+
+/// The layers of a filter that grows: how many, and the keys and the rate of each.
+pub(crate) fn add_layers<K: Counted>(report: &mut Report, filter: &ScalableFilter<K>) {
+    let (bound, layers) = (filter.bound(), filter.layers());
+    let each: Vec<Value> = layers
+        .iter()
+        .zip(filter.inserted().iter().zip(filter.layer_ones()))
+        .map(|(layer, (inserted, ones))| json!({ "bits": layer.bits(), "probes": layer.probes(), "limit": layer.limit(), "inserted": inserted, "ones": ones }))
+        .collect();
+    report.field("layers", each).field("bound", fpr_value(&bound));
+    let newest = filter.inserted().last().copied().unwrap_or(0);
+    report.line("layers", format!("{}, the newest with {}", count(layers.len() as u64), plural(newest, "key")));
+    let asked = filter.growth().rate();
+    let text = if filter.fill_tells_rate() && bound.upper <= asked.to_f64() {
+        format!("at most {asked}, at any number of items (certain)")
+    } else {
+        format!("at most {} with these layers, as a merge kept those of both (certain)", rate_up(bound.upper, 3))
+    };
+    report.line("bound", text);
 }
 
 /// What a filter holds now, after a verb that changed it.
@@ -59,5 +93,8 @@ pub(crate) fn add_state(report: &mut Report, filter: &AnyFilter) -> Result<(), F
     let asked = filter.rate().map_or(String::new(), |asked| format!("asked {asked}, "));
     let now = if filter.fill_tells_rate() { fpr_text(&now, 4) } else { format!("at most {}", rate_up(now.upper, 3)) };
     report.line("rate", format!("{asked}this filter's {now} now"));
+    if let AnyFilter::Scalable(grown) = filter {
+        add_layers(report, grown);
+    }
     Ok(())
 }

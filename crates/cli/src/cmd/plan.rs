@@ -22,6 +22,7 @@ Give two of -n, -p and -m; truebloom computes the third:
   truebloom plan -n 10M -p 1% --layout blocked   one cache line per lookup
   truebloom plan -n 1G -p 1% --max-memory 2GiB    refuse more than that
   truebloom plan -n 10M -p 0.1% --mean           the fewest bits for the average alone
+  truebloom plan -n 1M -p 1% --transmit 1.1MB     the fewest bits that compress to this, to be sent
   truebloom plan -n 1M -p 1e-6 --scheme cube --mean
                                                  a size of another hashing scheme
 
@@ -53,6 +54,11 @@ pub(crate) struct Args {
     #[arg(long, value_name = "BITS", value_parser = bits_per_item, conflicts_with_all = ["bits", "memory", "recycling"])]
     bits_per_item: Option<f64>,
 
+    /// Plan a filter that is sent: the fewest bits that compress to at most this, with fewer probes
+    #[arg(long, value_name = "BYTES", value_parser = crate::args::bytes, allow_hyphen_values = true, requires_all = ["items", "rate"])]
+    #[arg(conflicts_with_all = ["bits", "memory", "recycling", "probes", "bits_per_item", "scheme", "layout", "prove"])]
+    transmit: Option<u64>,
+
     #[command(flatten)]
     recycling: super::plan_recycling::Options,
 
@@ -79,9 +85,17 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
         return Ok(ExitCode::SUCCESS);
     }
     let target = target(args)?;
-    let plan = Plan::new(&target)?;
+    let plan = match args.transmit {
+        Some(bytes) => Plan::for_transmission(&target, bytes.saturating_mul(8)).map_err(|error| not_sent(&target, bytes, error))?,
+        None => Plan::new(&target)?,
+    };
     let Some(path) = &args.prove else {
-        report(&plan, &target)?.print_as(args.format.format())?;
+        let held = if args.transmit.is_some() { target.clone().probes(plan.probes) } else { target.clone() };
+        let mut report = report(&plan, &held)?;
+        if args.transmit.is_some() {
+            add_transmitted(&mut report, &plan, &target)?;
+        }
+        report.print_as(args.format.format())?;
         return Ok(ExitCode::SUCCESS);
     };
     let certificate = certify(&plan, &target)?;
@@ -96,6 +110,39 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
     Ok(ExitCode::SUCCESS)
 }
 
+/// What one probe takes, if that is too much.
+fn not_sent(target: &Target, asked: u64, error: truebloom_math::Error) -> Failure {
+    let least = Plan::new(&target.clone().probes(1)).and_then(|plan| plan.transmitted_bits());
+    match least {
+        Ok(Some(least)) if least > 8.0 * asked as f64 => Failure::new(format_args!(
+            "no filter for this rate compresses to {}: at one probe, with the most bits, it is {}; ask for a higher rate, or for fewer items",
+            bytes(asked),
+            bytes((least / 8.0).ceil() as u64)
+        )),
+        _ => Failure::from(error),
+    }
+}
+
+/// What the filter takes to be sent, and what the smallest one in memory does.
+fn add_transmitted(report: &mut Report, plan: &Plan, target: &Target) -> Result<(), Failure> {
+    let usual = Plan::new(target)?;
+    let sent = |plan: &Plan| plan.transmitted_bits().map(|bits| (bits.unwrap_or(plan.bits as f64) / 8.0).ceil() as u64);
+    let (now, then) = (sent(plan)?, sent(&usual)?);
+    report.field("transmitted", json!({ "bytes": now, "usual_bytes": then, "usual_bits": usual.bits, "usual_probes": usual.probes }));
+    report.line("transmitted", format!("{} on average when full, compressed, and some 120 bytes around them", bytes(now)));
+    report.line(
+        "usual",
+        format!(
+            "{} ({}), {} would send {}",
+            plural(usual.bits, "bit"),
+            bytes(usual.bytes()),
+            plural(usual.probes.into(), "probe"),
+            bytes(then)
+        ),
+    );
+    Ok(())
+}
+
 /// What is asked for, in bits.
 fn target(args: &Args) -> Result<Target, Failure> {
     let layout = args.recycling.layout();
@@ -103,7 +150,7 @@ fn target(args: &Args) -> Result<Target, Failure> {
     let mut target = args.size.target().scheme(args.scheme).layout(layout.planned());
     target.bits = target.bits.or(args.recycling.bits());
     if let Some(each) = args.bits_per_item {
-        let items = target.items.ok_or_else(|| Failure::new("bits per item are of a number of items; give it with -n"))?;
+        let items = target.items.ok_or_else(|| Failure::new("--bits-per-item needs a number of items; give it with -n"))?;
         let bits = (items as f64 * each).ceil();
         target.bits = Some(if bits < 9e18 { bits as u64 } else { u64::MAX });
     }

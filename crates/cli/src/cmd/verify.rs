@@ -1,6 +1,7 @@
 //! `truebloom verify`: the promise made checkable.
 
 use crate::args::count as parse_count;
+use crate::cmd::add_layers;
 use crate::cmd::info::{add_place, rate_now};
 use crate::failure::Failure;
 use crate::held::{self, Looked};
@@ -98,6 +99,9 @@ fn report(filter: &Looked, verification: &Verification, measurement: &Measuremen
     add_asked(&mut report, filter);
     add_expected(&mut report, filter, verification);
     add_this_filter(&mut report, filter, verification)?;
+    if let AnyFilter::Scalable(grown) = filter {
+        add_layers(&mut report, grown);
+    }
     add_place(&mut report, filter);
     add_measured(&mut report, measurement, seed);
     add_power(&mut report, verification, measurement);
@@ -110,6 +114,7 @@ fn add_asked(report: &mut Report, filter: &Looked) {
     report.field("asked", rate_value(filter.rate())).field("capacity", filter.capacity());
     let text = match (filter.rate(), filter.capacity()) {
         (Some(rate), Some(items)) => format!("{rate} for {}", plural(items, "item")),
+        (Some(rate), None) if matches!(filter, AnyFilter::Scalable(_)) => format!("{rate} for any number of items"),
         (Some(rate), None) => rate.to_string(),
         (None, _) => "nothing: the filter was made without a rate".to_owned(),
     };
@@ -123,7 +128,8 @@ fn add_expected(report: &mut Report, filter: &Looked, verification: &Verificatio
     report.field("items", json!([low, high])).field("expected", fpr_value(&expected)).field("expected_verdict", word);
     let items = if low == high { count(high) } else { format!("{} to {}", count(low), count(high)) };
     let met = filter.rate().filter(|_| verification.expected_verdict() == ExpectedVerdict::Met);
-    report.line("proven", format!("at most {} expected for {items} items", proven(&expected, met)));
+    let of = if matches!(filter, AnyFilter::Scalable(_)) { "whatever it holds, here" } else { "expected for" };
+    report.line("proven", format!("at most {} {of} {items} items", proven(&expected, met)));
 }
 
 fn expected_word(verdict: ExpectedVerdict) -> &'static str {

@@ -21,6 +21,18 @@ impl Extraction {
         Extraction::of(label).map(|kept| kept.options()).or(label.map(str::to_owned))
     }
 
+    /// The same of a state of `dedup --second`, whose entries are not all lines.
+    pub(crate) fn with_second(mut self) -> Extraction {
+        self.0.insert("second".to_owned(), true.into());
+        self
+    }
+
+    /// What stands there of keys alone, and whether second occurrences are there.
+    pub(crate) fn without_second(mut self) -> (Extraction, bool) {
+        let second = self.0.remove("second").is_some();
+        (self, second)
+    }
+
     /// The label that says this.
     fn label(&self) -> String {
         Value::Object(self.0.clone()).to_string()
@@ -61,6 +73,8 @@ impl Extraction {
                 ("csv", Value::Bool(true)) => args.csv = true,
                 ("hex", Value::Bool(true)) => args.hex = true,
                 ("blanks", Value::Bool(true)) => args.blanks = true,
+                // Says nothing of keys.
+                ("second", Value::Bool(true)) => {}
                 ("header", Value::Bool(false)) => args.no_header = true,
                 ("fields", Value::String(text)) => args.field = Some(text.parse().ok()?),
                 ("delimiter", Value::String(text)) => args.delimiter = Some(text.parse::<char>().ok().filter(char::is_ascii)? as u8),

@@ -1,6 +1,6 @@
 //! Bits in bytes that somebody else holds.
 
-use super::{Backing, Counted, Counter, Headed, Inline, Uncounted, Writable, counted, unread_and_read};
+use super::{Backing, Counted, Counter, Headed, InLayers, Inline, Uncounted, Writable, counted, unread_and_read};
 use crate::format::Fields;
 use core::marker::PhantomData;
 use core::ops::{Deref, DerefMut};
@@ -17,6 +17,7 @@ pub struct Checked<B>(PhantomData<B>);
 unread_and_read!([B: AsRef<[u8]> + Send + Sync] View<B>, Checked<B>, {
     type Word = [u8; 8];
     type Words = InBytes<B, [u8; 8]>;
+    type Layers = InLayers<B>;
     type List = InBytes<B, [u8; 8]>;
     type Cell<C: Counter> = C::Bytes;
     type Cells<C: Counter> = InBytes<B, C::Bytes>;

@@ -2,12 +2,14 @@
 
 mod bytes;
 mod counter;
+mod layers;
 mod packed;
 mod word;
 
 pub use bytes::{Checked, View};
 pub(crate) use bytes::{Chunk, InBytes};
 pub use counter::Counter;
+pub(crate) use layers::{InLayers, Layers};
 pub(crate) use packed::KEPT_WORDS;
 pub(crate) use packed::Record;
 pub use packed::{CheckedMember, Packed};
@@ -26,6 +28,8 @@ pub trait Backing: Sized + sealed::Sealed {
     type Word: Word;
     /// The words.
     type Words: Deref<Target = [Self::Word]> + Send + Sync;
+    /// The words of several filters, each after its record.
+    type Layers: Layers<Self::Word>;
     /// Words whose number grows.
     type List: Deref<Target = [Self::Word]> + Send + Sync;
     /// A counter of a sketch as it lies there.
@@ -78,7 +82,7 @@ mod sealed {
     impl<W> Sealed for super::CheckedMember<'_, W> {}
 }
 
-/// Memory of the filter's own.
+/// Memory of the filter's own. On 64-bit machines a filter takes 224 bytes beside its bits, in one piece, as a question needs most of them; [`Shared`] is for many small ones.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Owned {}
 
@@ -132,6 +136,7 @@ macro_rules! own {
         impl Backing for $backing {
             type Word = u64;
             type Words = AlignedWords;
+            type Layers = Vec<AlignedWords>;
             type List = Vec<u64>;
             type Cell<C: Counter> = C;
             type Cells<C: Counter> = Vec<C>;

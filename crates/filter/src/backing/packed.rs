@@ -25,6 +25,11 @@ impl<'a, W: Word> Record<'a, W> {
         (words.len() > KEPT_WORDS).then_some(Record(words))
     }
 
+    /// The same, of bits that may be missing.
+    pub(crate) fn or_empty(words: &'a [W]) -> Record<'a, W> {
+        Record(words)
+    }
+
     /// What is kept.
     pub(crate) fn kept(&self) -> [u64; KEPT_WORDS] {
         self.0.first_chunk().map_or([0; KEPT_WORDS], |kept: &[W; KEPT_WORDS]| kept.map(W::get))
@@ -43,6 +48,7 @@ impl<W> Deref for Record<'_, W> {
 unread_and_read!(['a, W: Word] Packed<'a, W>, CheckedMember<'a, W>, {
     type Word = W;
     type Words = Record<'a, W>;
+    type Layers = ();
     type List = Record<'a, W>;
     type Cell<C: Counter> = C;
     type Cells<C: Counter> = &'a [C];

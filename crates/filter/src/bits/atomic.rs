@@ -19,7 +19,7 @@ impl AtomicBits {
         AtomicBits { words: words.iter().map(|word| AtomicU64::new(*word)).collect() }
     }
 
-    /// All 0. An error if the memory is not to be had.
+    /// All 0. An error if the memory cannot be allocated.
     #[cfg(feature = "std")]
     pub(crate) fn zeroed(bits: u64) -> Result<AtomicBits, crate::BuildError> {
         use super::words_for;
@@ -56,8 +56,13 @@ impl AtomicBits {
 
     /// The words as they are now: every bit that was set before the call, and any that are set meanwhile. `None` if the memory is not to be had.
     pub(crate) fn to_aligned(&self) -> Option<AlignedWords> {
-        let mut words = AlignedWords::zeroed(self.words.len())?;
-        words.iter_mut().zip(&self.words).for_each(|(copy, word)| *copy = word.load(Relaxed));
+        self.to_aligned_after(0)
+    }
+
+    /// The same, after so many words of 0.
+    pub(crate) fn to_aligned_after(&self, before: usize) -> Option<AlignedWords> {
+        let mut words = AlignedWords::zeroed(self.words.len().checked_add(before)?)?;
+        words.iter_mut().skip(before).zip(&self.words).for_each(|(copy, word)| *copy = word.load(Relaxed));
         Some(words)
     }
 

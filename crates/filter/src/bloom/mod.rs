@@ -17,6 +17,7 @@ use alloc::boxed::Box;
 pub use atomic::AtomicFilterOf;
 pub use builder::{FilterBuilder, FilterFamily, Unseeded};
 pub(crate) use merge::check_mergeable;
+pub(crate) use rates::bracket;
 
 use crate::backing::{Backing, Counted, Owned, View, Writable};
 use crate::bits::Storage;

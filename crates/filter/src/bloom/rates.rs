@@ -5,8 +5,25 @@ use crate::backing::{Backing, Counted};
 use crate::bits::Storage;
 use crate::hash::KeyHasher;
 use crate::scheme::{Scheme, SchemeId};
+use crate::verify::{Measurement, Verification};
 use truebloom_math::law::hash_floor;
 use truebloom_math::{Error, Fpr, Method, Variant, items_by_moments, items_from_ones};
+
+impl<S: Scheme, H: KeyHasher, K: Backing> FilterOf<S, H, K> {
+    pub(crate) fn scheme_id(&self) -> SchemeId {
+        self.scheme().id()
+    }
+}
+
+impl<S: Scheme, H: KeyHasher + Sync, K: Counted> FilterOf<S, H, K> {
+    pub(crate) fn verified(&self) -> Result<Verification, Error> {
+        Verification::of(self)
+    }
+
+    pub(crate) fn measured(&self, seed: u64) -> Measurement<'_> {
+        Measurement::new(self, seed)
+    }
+}
 
 impl<S: Scheme, H: KeyHasher, K: Counted> FilterOf<S, H, K> {
     /// This filter's rate right now: the chance that a key which was not inserted, chosen independently of the seed, passes.
@@ -104,8 +121,13 @@ fn bounded(fill: f64, probes: u32) -> Fpr {
     if fill == 0.0 {
         return Fpr::ZERO;
     }
-    let upper = fill.next_up().min(1.0);
     let lower = (1.0 - f64::from(probes) * (1.0 - fill) - f64::EPSILON * f64::from(probes)).max(0.0);
+    bracket(lower, fill.next_up())
+}
+
+/// Proven ends, of which the upper one is the value.
+pub(crate) fn bracket(lower: f64, upper: f64) -> Fpr {
+    let upper = upper.min(1.0);
     let mut rate = Fpr::ONE;
     (rate.value, rate.lower, rate.upper, rate.method) = (upper, lower, upper, Method::Bound);
     (rate.ln, rate.ln_lower, rate.ln_upper) = (libm::log(upper), libm::log(lower), libm::log(upper));

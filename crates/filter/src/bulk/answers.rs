@@ -61,6 +61,19 @@ impl Answers {
         &self.words
     }
 
+    /// Adds answers one by one.
+    pub(crate) fn extend(&mut self, answers: impl IntoIterator<Item = bool>) {
+        for answer in answers {
+            if self.len.is_multiple_of(64) {
+                self.words.push(0);
+            }
+            if let Some(last) = self.words.last_mut() {
+                *last |= u64::from(answer) << (self.len % 64);
+            }
+            self.len += 1;
+        }
+    }
+
     /// Adds the answers of a batch; all batches but the last are full.
     pub(crate) fn push(&mut self, answers: &BatchAnswers, count: usize) {
         self.words.extend(answers.iter().take(count.div_ceil(64)));

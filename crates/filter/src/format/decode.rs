@@ -3,11 +3,18 @@
 use super::{Fields, HEADER_BYTES, Stored};
 use crate::arch::advise_huge_pages;
 use crate::error::FormatError;
+use crate::wire::{coded_header, expand, is_compressed};
 use alloc::vec::Vec;
 use xxhash_rust::xxh3::xxh3_64;
 
 /// The value in these bytes, which must be those of one file, whole and nothing after it. Takes no more memory than they are long.
+/// A compressed one is expanded first.
 pub(crate) fn from_bytes<T: Stored>(bytes: &[u8]) -> Result<T, FormatError> {
+    if is_compressed(bytes) {
+        // Refused by its header before anything is expanded.
+        Header::<T>::decode(&coded_header(bytes)?)?;
+        return from_bytes(&expand(bytes)?);
+    }
     let header = Header::<T>::decode(bytes)?;
     header.check_length(bytes.len() as u64)?;
     let payload = bytes.get(HEADER_BYTES..).unwrap_or_default();

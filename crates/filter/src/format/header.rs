@@ -3,6 +3,7 @@
 use super::{Fields, FileKind, HEADER_BYTES, at};
 use crate::error::FormatError;
 use crate::hash::Seed;
+use crate::wire::{self, is_compressed};
 use core::ops::Range;
 
 /// The fields that a header has in every kind, without the payload: for programs that look at files which they need not, or cannot, open. docs/FORMAT.md says what the fields mean in each kind.
@@ -25,13 +26,35 @@ impl FileHeader {
     /// Bytes of a header.
     pub const BYTES: u64 = HEADER_BYTES as u64;
 
-    /// The header at the start of these bytes. What the kind asks of the fields is not checked.
+    /// The header at the start of these bytes, of a compressed file the one that was coded. What the kind asks of the fields is not checked.
     ///
     /// # Errors
     /// They are no header of this version, or a damaged one, or of a kind that is not known.
     pub fn from_bytes(bytes: &[u8]) -> Result<FileHeader, FormatError> {
+        if is_compressed(bytes) { FileHeader::plain(&wire::coded_header(bytes)?) } else { FileHeader::plain(bytes) }
+    }
+
+    /// The same of bytes that are not compressed: what was coded is not coded again.
+    pub(crate) fn plain(bytes: &[u8]) -> Result<FileHeader, FormatError> {
         let (fields, kind) = Fields::open(bytes, &FileKind::ALL)?;
         Ok(FileHeader { fields, kind })
+    }
+
+    /// An error unless two headers can be those of two states of one filter: only one that grows changes its bits and probes.
+    pub(crate) fn check_states(old: &[u8], new: &[u8]) -> Result<(), FormatError> {
+        let (old, new) = (FileHeader::plain(old)?, FileHeader::plain(new)?);
+        let grows = old.kind == FileKind::Scalable;
+        let differs =
+            |field, range: Range<usize>| (field, (range.start..range.end).any(|at| old.fields.get::<1>(at) != new.fields.get(at)));
+        let fields = [
+            differs("kinds", at::KIND..at::SCHEME),
+            differs("schemes", at::SCHEME..at::HASHER),
+            differs("hashers", at::HASHER..at::FLAGS),
+            differs("seeds", at::SEED..at::OFFERED),
+            differs("probes", if grows { 0..0 } else { at::PROBES..at::BITS }),
+            differs("bits", if grows { 0..0 } else { at::BITS..at::SEED }),
+        ];
+        fields.into_iter().find(|(_, differ)| *differ).map_or(Ok(()), |(field, _)| Err(FormatError::OtherFilter { field }))
     }
 
     /// What the file holds.

@@ -20,6 +20,8 @@ macro_rules! kinds {
             /// A recycling filter of two phases.
             RecyclingTwoPhase = 4, "a recycling filter of two phases", "`RecyclingFilter::open`, or `truebloom dedup --state`", Spread,
                 if "recycling" [RecyclingFilter, RecyclingFilter<PortableHasher, Classic>];
+            /// A Bloom filter that grows.
+            Scalable = 5, "a Bloom filter that grows", "`ScalableFilter::open`, or `truebloom check`", Spread, if "std" [AnyFilter];
             /// A Count-Min sketch.
             CountMin = 6, "a Count-Min sketch", "`CountMin::open`, or `truebloom count query`", Spread,
                 if "sketches" [HeavyHitters<u64>, CountMin<u64>, CountMin<u32>, PairwiseCountMin<u64>, PairwiseCountMin<u32>];
@@ -39,7 +41,7 @@ pub(super) use kinds;
 
 macro_rules! file_kind {
     ($($(#[$doc:meta])* $kind:ident = $number:literal, $what:literal, $opened_by:literal, $layout:ident, if $feature:literal [$($type:ty),*];)*) => {
-        /// What a file holds. The numbers are those of docs/FORMAT.md, where 5 is reserved.
+        /// What a file holds. The numbers are those of docs/FORMAT.md.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
         #[non_exhaustive]
         #[repr(u16)]

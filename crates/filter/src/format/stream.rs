@@ -1,8 +1,9 @@
 //! From streams to values. What comes may be anything, as with bytes.
 
 use super::decode::{Header, reserve, words_of};
-use super::{CHUNK_BYTES, HEADER_BYTES, Stored};
+use super::{CHUNK_BYTES, HEADER_BYTES, Stored, from_bytes};
 use crate::error::{FormatError, ReadError};
+use crate::wire::{PREFIX_BYTES, is_compressed, wire_bytes};
 use alloc::vec;
 use alloc::vec::Vec;
 use std::io::{self, Read};
@@ -15,7 +16,11 @@ const GROWTH_BYTES: u64 = 8 << 20;
 /// Reads a value from a stream, whose length may be known; if it is not, what comes after the value is left there.
 pub(crate) fn read_from<T: Stored>(mut reader: impl Read, length: Option<u64>) -> Result<T, ReadError> {
     let mut start = [0; HEADER_BYTES];
-    let filled = read_up_to(&mut reader, &mut start)?;
+    let filled = read_up_to(&mut reader, &mut start[..PREFIX_BYTES])?;
+    if is_compressed(&start) {
+        return Ok(from_bytes(&read_compressed(reader, &start[..filled], length)?)?);
+    }
+    let filled = filled + if filled < PREFIX_BYTES { 0 } else { read_up_to(&mut reader, &mut start[PREFIX_BYTES..])? };
     let header = Header::<T>::decode(start.get(..filled).unwrap_or_default())?;
     if let Some(length) = length {
         header.check_length(length)?;
@@ -23,6 +28,17 @@ pub(crate) fn read_from<T: Stored>(mut reader: impl Read, length: Option<u64>) -
     let (words, checksum) = read_words(reader, header.payload_bytes, length.is_some())?;
     header.check_payload(checksum)?;
     Ok(T::assemble(header.of_kind, words)?)
+}
+
+/// The bytes of a compressed file, which say themselves how many they are. No memory is taken for more than there are.
+fn read_compressed(reader: impl Read, start: &[u8], length: Option<u64>) -> Result<Vec<u8>, ReadError> {
+    let expected = wire_bytes(start)?;
+    if let Some(found) = length.filter(|found| *found > expected) {
+        return Err(FormatError::TooLong { expected, found }.into());
+    }
+    let mut bytes = start.to_vec();
+    reader.take(expected.saturating_sub(start.len() as u64)).read_to_end(&mut bytes)?;
+    Ok(bytes)
 }
 
 /// The words of a payload of so many bytes, and its checksum.

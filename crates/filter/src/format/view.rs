@@ -20,6 +20,7 @@ pub(crate) trait Viewed<B>: Stored {
 
 /// The value in these bytes, which are those of one file.
 pub(crate) fn view<T: Viewed<B>, B: AsRef<[u8]> + Send + Sync>(bytes: B) -> Result<T::View, FormatError> {
+    check_plain(bytes.as_ref())?;
     let header = Header::<T>::decode(bytes.as_ref())?;
     header.check_length(bytes.as_ref().len() as u64)?;
     T::over(header.of_kind, bytes)
@@ -27,9 +28,15 @@ pub(crate) fn view<T: Viewed<B>, B: AsRef<[u8]> + Send + Sync>(bytes: B) -> Resu
 
 /// The value at the beginning of these bytes, after which there may be others.
 pub(crate) fn view_prefix<T: Viewed<B>, B: AsRef<[u8]> + Send + Sync>(bytes: B) -> Result<T::View, FormatError> {
+    check_plain(bytes.as_ref())?;
     let header = Header::<T>::decode(bytes.as_ref())?;
     header.check_holds(bytes.as_ref().len() as u64)?;
     T::over(header.of_kind, bytes)
+}
+
+/// Coded bits cannot be asked where they lie.
+fn check_plain(bytes: &[u8]) -> Result<(), FormatError> {
+    if crate::wire::is_compressed(bytes) { Err(FormatError::Coded { is_difference: bytes.get(9) == Some(&2) }) } else { Ok(()) }
 }
 
 /// Holds the payload of the file at the beginning of these bytes to the checksum in its header, which is looked at once more: bytes that are not ours may have changed.

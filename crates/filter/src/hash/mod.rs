@@ -3,6 +3,7 @@
 mod foreign;
 mod portable;
 mod prehashed;
+mod salt;
 mod seed;
 mod sip;
 mod xxh3;
@@ -10,6 +11,8 @@ mod xxh3;
 pub use foreign::ForeignHasher;
 pub use portable::{HasherId, PortableHasher};
 pub use prehashed::Prehashed;
+pub(crate) use salt::Salt;
+pub(crate) use salt::Use as SaltUse;
 pub use seed::Seed;
 
 use crate::error::MergeError;

@@ -5,13 +5,12 @@ use super::half::Half;
 use super::halves::{Halves, pass_rate};
 use super::memory::Memory;
 use super::recycle::Clock;
-use super::salt::Salt;
 use super::{Phases, Policy, RecyclingFilter, Seen, Stats, Trigger, salt};
 use crate::arch::AlignedWords;
 use crate::bits::{AtomicBits, Bits, words_for};
 use crate::error::BuildError;
 use crate::format::Label;
-use crate::hash::{KeyHash, KeyHasher, PortableHasher, Seed, hash_key};
+use crate::hash::{KeyHash, KeyHasher, PortableHasher, Salt, Seed, hash_key};
 use crate::key::Key;
 use crate::scheme::{FillScheme, Scheme, Standard};
 use crate::sync::{AtomicU64, Ordering::Relaxed, RwLock};
@@ -93,7 +92,15 @@ impl AtomicRecyclingFilter {
 }
 
 impl<H: KeyHasher, S: FillScheme> AtomicRecyclingFilter<H, S> {
-    /// [`new`](AtomicRecyclingFilter::new) with a hasher and a scheme of one's own.
+    /// [`new`](AtomicRecyclingFilter::new) with a given hasher. The type says the scheme, so it has to be written:
+    ///
+    /// ```
+    /// use truebloom::PortableHasher;
+    /// use truebloom::recycling::{AtomicRecyclingFilter, Policy};
+    /// let hasher = PortableHasher::random()?;
+    /// let seen: AtomicRecyclingFilter = AtomicRecyclingFilter::with_hasher(1_000, 5, Policy::two_phases(500), hasher)?;
+    /// # Ok::<(), truebloom::BuildError>(())
+    /// ```
     ///
     /// # Errors
     /// As [`new`](Self::new), but for the random numbers.

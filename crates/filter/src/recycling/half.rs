@@ -1,11 +1,11 @@
 //! One phase whose bits lie anywhere: how many are set, and its seed.
 
-use super::salt::Salt;
 use crate::arch::{AlignedWords, prefetch};
 use crate::backing::{Backing, Counted, Owned, Writable};
 use crate::bits::Bits;
 use crate::error::BuildError;
 use crate::hash::KeyHash;
+use crate::hash::Salt;
 use crate::scheme::Scheme;
 use alloc::vec::Vec;
 

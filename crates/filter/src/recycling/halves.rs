@@ -2,7 +2,6 @@
 
 use super::half::Half;
 use super::memory::{Entered, Memory, Phased, Recorded};
-use super::salt::Salt;
 use super::stored::parameter;
 use super::{Phases, Policy, Seeds, Trigger};
 use crate::arch::AlignedWords;
@@ -11,6 +10,7 @@ use crate::bits::{Bits, words_for};
 use crate::error::{BuildError, Expected, FormatError};
 use crate::format::{Fields, FileKind, at, check_field};
 use crate::hash::KeyHash;
+use crate::hash::Salt;
 use crate::scheme::FillScheme;
 use alloc::string::ToString;
 use alloc::vec::Vec;

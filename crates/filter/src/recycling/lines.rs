@@ -2,7 +2,6 @@
 
 use super::Policy;
 use super::memory::{Entered, Layout, Memory, Phased, Recorded};
-use super::salt::Salt;
 use super::stored::parameter;
 use crate::arch::{AlignedWords, LINE_BITS, Level, Line, prefetch};
 use crate::backing::{Backing, Counted, Lies, Owned, Uncounted, Word, Writable};
@@ -10,6 +9,7 @@ use crate::bits::{Placed as _, count_ones};
 use crate::error::{BuildError, Expected, FormatError};
 use crate::format::{Fields, FileKind, at, check_field};
 use crate::hash::KeyHash;
+use crate::hash::Salt;
 use crate::scheme::{InLines, Scheme, SchemeId};
 use alloc::format;
 use alloc::string::ToString;

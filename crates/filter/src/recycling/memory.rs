@@ -1,12 +1,12 @@
 //! What a filter remembers with, apart from when it forgets and what it says of the stream.
 
 use super::Policy;
-use super::salt::Salt;
 use crate::arch::AlignedWords;
 use crate::backing::{Backing, Counted, Uncounted, Writable};
 use crate::error::{BuildError, FormatError};
 use crate::format::{Fields, FileKind};
 use crate::hash::KeyHash;
+use crate::hash::Salt;
 use crate::scheme::FillScheme;
 use alloc::vec::Vec;
 use core::fmt::Debug;

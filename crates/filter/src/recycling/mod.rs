@@ -26,7 +26,6 @@ mod lines;
 mod memory;
 mod policy;
 mod recycle;
-mod salt;
 mod stored;
 
 pub use account::{Stats, WrongDrops};
@@ -43,6 +42,7 @@ use crate::backing::{Backing, Counted, Owned, View};
 use crate::error::BuildError;
 use crate::format::Label;
 use crate::hash::{KeyHasher, PortableHasher, Seed};
+use crate::hash::{Salt, SaltUse};
 use crate::items::ItemCount;
 use crate::scheme::{FillScheme, SchemeId, Standard};
 use account::Counts;
@@ -50,7 +50,6 @@ use core::fmt;
 use core::time::Duration;
 use memory::Memory;
 use recycle::Clock;
-use salt::Salt;
 use truebloom_math::recycling::{Design, Mode, min_bits};
 use truebloom_math::{Error, Rate};
 
@@ -148,12 +147,13 @@ impl<H: KeyHasher, S: FillScheme, K: Backing> RecyclingFilter<H, S, K> {
 }
 
 impl<H: KeyHasher, S: Layout> RecyclingFilter<H, S> {
-    /// [`new`](RecyclingFilter::new) with a hasher and a scheme of one's own.
+    /// [`new`](RecyclingFilter::new) with a given hasher. The type says the scheme or layout, so it has to be written:
     ///
     /// ```
     /// use truebloom::recycling::{Policy, RecyclingFilter};
     /// use truebloom::{PortableHasher, Seed, scheme::Classic};
     /// let hasher = PortableHasher::sip13(Seed::random()?);
+    /// let seen: RecyclingFilter = RecyclingFilter::with_hasher(1_000, 5, Policy::two_phases(500), hasher)?;
     /// let seen: RecyclingFilter<_, Classic> = RecyclingFilter::with_hasher(1_000, 5, Policy::two_phases(500), hasher)?;
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
@@ -269,7 +269,7 @@ pub type BlockedRecyclingFilter<H = PortableHasher> = RecyclingFilter<H, Blocked
 
 /// The salt of the phase after so many recycles.
 fn salt(hasher: &impl KeyHasher, seeds: Seeds, cycle: u64) -> Salt {
-    if seeds == Seeds::Kept { Salt::NONE } else { Salt::of_cycle(hasher.seed(), cycle) }
+    if seeds == Seeds::Kept { Salt::NONE } else { Salt::numbered(SaltUse::Phase, hasher.seed(), cycle) }
 }
 
 impl<H: KeyHasher, S: Layout, K: Backing> fmt::Debug for RecyclingFilter<H, S, K> {

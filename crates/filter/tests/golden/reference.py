@@ -226,6 +226,102 @@ class Blocked(Filter):
         return bytes(header) + struct.pack("<Q", xxhash.xxh3_64_intdigest(bytes(header))) + self.payload
 
 
+class Scalable:
+    """Kind 5: layers with a limit each, of which the next is opened when the last has no room for a key that none of them has."""
+
+    def __init__(self, hasher, first, ratio, rate, layers):
+        self.hasher, self.first, self.ratio, self.rate, self.planned = hasher, first, ratio, rate, layers
+        self.layers, self.offered = [[0, set()]], 0
+
+    def positions(self, number, h1, h2):
+        constant = int.from_bytes(b"scalable", "little")
+        salt = siphash13(SEED ^ (constant << 64 | constant), struct.pack("<Q", number))
+        bits, probes, _ = self.planned[number]
+        return set(batched_positions(mix(h1 ^ salt[0]), mix(h2 ^ salt[1]), bits, probes))
+
+    def insert(self, key):
+        h1, h2 = HASHERS[self.hasher](SEED, key)
+        self.offered += 1
+        if any(self.positions(number, h1, h2) <= ones for number, (_, ones) in enumerate(self.layers)):
+            return
+        _, probes, limit = self.planned[len(self.layers) - 1]
+        if len(self.layers[-1][1]) + probes > limit:
+            self.layers.append([0, set()])
+        self.layers[-1][0] += 1
+        self.layers[-1][1] |= self.positions(len(self.layers) - 1, h1, h2)
+
+    def encode(self):
+        payload, planned = b"", self.planned[: len(self.layers)]
+        for number, ((inserted, ones), (bits, probes, limit)) in enumerate(zip(self.layers, planned)):
+            record = struct.pack("<QQQQQQQ", number, bits, probes, limit, inserted, 0, 0)
+            payload += record + struct.pack("<Q", xxhash.xxh3_64_intdigest(record)) + sum(1 << p for p in ones).to_bytes(bits // 8, "little")
+        numerator, exponent, divisor = self.rate
+        header = b"\x89TBL\r\n\x1a\n"
+        header += struct.pack("<HHHHII", 1, 5, 11, self.hasher, 0, sum(probes for _, probes, _ in planned))
+        header += struct.pack("<Q", sum(bits for bits, _, _ in planned)) + SEED.to_bytes(16, "little")
+        header += struct.pack("<QQQ", self.offered, sum(inserted for inserted, _ in self.layers), 0)
+        header += struct.pack("<QQiI", numerator, divisor, exponent, 0)
+        header += struct.pack("<QQQ", 256, len(payload), xxhash.xxh3_64_intdigest(payload))
+        header += struct.pack("<QdQ", self.first, self.ratio, len(self.layers)) + bytes(104)
+        return sealed(header) + payload
+
+
+def coded(data):
+    """One section of a few bytes: rANS, the last byte first."""
+    ones, bits = sum(byte.bit_count() for byte in data), 8 * len(data)
+    head = struct.pack("<II", len(data), ones)
+    if ones in (0, bits):
+        return head
+    p = (ones << 32) // bits
+    each = []
+    for j in range(9):
+        x = 1 << 60
+        for by in [p] * j + [(1 << 32) - p] * (8 - j):
+            x = (x * by) >> 32
+        each.append(max(1, x >> 36))
+    likeliest = 8 if 2 * ones > bits else 0
+    order = sorted(range(256), key=lambda byte: (byte.bit_count(), byte))
+    each[likeliest] = (1 << 24) - sum(each[byte.bit_count()] for byte in order if byte.bit_count() != likeliest)
+    start, total = {}, 0
+    for byte in order:
+        start[byte], total = total, total + each[byte.bit_count()]
+    assert total == 1 << 24
+    state, words = 1 << 32, []
+    for byte in reversed(data):
+        f = each[byte.bit_count()]
+        if state >= f << 40:
+            words.append(state & 0xFFFFFFFF)
+            state >>= 32
+        state = (state // f << 24) + state % f + start[byte]
+    return head + struct.pack("<Q", state) + b"".join(struct.pack("<I", word) for word in reversed(words))
+
+
+def packed(header):
+    return bytes(sum((header[8 * i + j] != 0) << j for j in range(8)) for i in range(32)) + bytes(byte for byte in header if byte)
+
+
+def sent(what, body):
+    return b"\x89TBZ\r\n\x1a\n\x01" + bytes([what]) + struct.pack("<QQ", len(body), xxhash.xxh3_64_intdigest(body)) + body
+
+
+def compressed(file):
+    return sent(1, packed(file[:256]) + coded(file[256:]))
+
+
+def difference(old, new):
+    """Bit by bit, of states of which the later one lacks no bit of the earlier one."""
+    before = old[256:] + bytes(len(new) - len(old))
+    places = [i for i in range(8 * len(before)) if not before[i // 8] >> i % 8 & 1]
+    bits = [new[256 + i // 8] >> i % 8 & 1 for i in places]
+    dense = bytes(sum(bit << j for j, bit in enumerate(bits[i : i + 8])) for i in range(0, len(bits), 8))
+    lost = any(a & ~b & 255 for a, b in zip(before, new[256:]))
+    ones = [i for i in range(8 * len(before)) if before[i // 8] >> i % 8 & 1]
+    gone = [1 - (new[256 + i // 8] >> i % 8 & 1) for i in ones]
+    gone = bytes(sum(bit << j for j, bit in enumerate(gone[i : i + 8])) for i in range(0, len(gone), 8))
+    changed = bytes(a ^ b for a, b in zip(old[:256], new[:256]))
+    return sent(2, old[248:256] + packed(changed) + coded(dense) + bytes([lost]) + (coded(gone) if lost else b""))
+
+
 def sealed(header):
     """With the checksum of its first 248 bytes."""
     return bytes(header[:248]) + struct.pack("<Q", xxhash.xxh3_64_intdigest(bytes(header[:248])))
@@ -514,6 +610,15 @@ def main(folder):
         for key in keys(0, 100):
             made.insert(key)
         (folder / f"v1-scheme-{name}.tbl").write_bytes(made.encode())
+    grown = Scalable(3, 64, 3.933, (2, -2, 1), [(832, 9, 422), (1280, 9, 633), (3008, 9, 1455), (7104, 10, 3629)])
+    for key in keys(0, 230):
+        grown.insert(key)
+    earlier = Scalable(3, 64, 3.933, (2, -2, 1), grown.planned)
+    for key in keys(0, 100):
+        earlier.insert(key)
+    (folder / "v1-scalable.tbl").write_bytes(grown.encode())
+    (folder / "v1-scalable.tbz").write_bytes(compressed(grown.encode()))
+    (folder / "v1-scalable-difference.tbz").write_bytes(difference(earlier.encode(), grown.encode()))
     merged, other = Filter(2, 4097, 5), Filter(2, 4097, 5)
     for key in keys(0, 100):
         merged.insert(key)

@@ -59,6 +59,9 @@ fn a_view_says_what_was_planned() {
     assert_eq!((view.capacity(), view.rate()), (filter.capacity(), filter.rate()));
     assert_eq!(view.expected_fpr(), filter.expected_fpr());
     assert_eq!(view.encoded_bytes(), bytes.len() as u64);
+    let mut cleared = filter.clone();
+    cleared.clear();
+    assert_eq!(view.to_empty(), Ok(cleared));
     let counted = view.clone().verify_bytes().expect("undamaged");
     assert_eq!(Verification::of(&counted), Verification::of(&filter));
     // Other holders of bytes.

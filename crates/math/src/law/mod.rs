@@ -12,6 +12,7 @@ pub mod convergence;
 pub(crate) mod double;
 pub(crate) mod fill;
 pub(crate) mod inclusion;
+mod layered;
 pub(crate) mod mixture;
 #[cfg(feature = "two-hash")]
 mod partition_double;
@@ -36,6 +37,7 @@ pub use classic::Classic;
 #[cfg(feature = "two-hash")]
 pub use double::{Double, Offsets, Step};
 pub use fill::Fill;
+pub use layered::{Layer, Layered};
 #[cfg(feature = "two-hash")]
 pub use partition_double::PartitionDouble;
 pub use partitioned::Partitioned;
@@ -133,6 +135,7 @@ mod sealed {
     #[cfg(feature = "two-hash")]
     impl Sealed for super::PartitionDouble {}
     impl Sealed for super::Blocked {}
+    impl Sealed for super::Layered {}
 }
 
 /// The cause of the floor that every scheme has.

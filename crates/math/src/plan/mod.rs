@@ -8,6 +8,7 @@ mod look;
 mod spread;
 mod target;
 mod textbook;
+mod transmit;
 #[cfg(feature = "two-hash")]
 mod two_hash;
 
@@ -16,6 +17,7 @@ use alloc::vec::Vec;
 pub use blocked::MAX_BLOCKED_PROBES;
 pub use target::{Promise, Target};
 pub use textbook::Textbook;
+pub use transmit::entropy_bits;
 
 use crate::error::out_of_range;
 use crate::exact::work;

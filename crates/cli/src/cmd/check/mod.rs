@@ -23,7 +23,7 @@ Examples:
   truebloom check -q seen.tbl word.txt && echo known
   truebloom check -j 0 seen.tbl urls.txt       with all processors
   truebloom check --report seen.tbl new.txt    and how many of them are expected to be false
-  truebloom check -Hn seen.tbl a.txt b.txt     with the file and the number of each line
+  truebloom check -Hn seen.tbl urls.txt new.txt  with the file and the number of each line
   truebloom check --each monday.tbl tuesday.tbl new.txt    which filters each line is in
 
 Exit code: 0 some line was selected, 1 none was, 2 an error.";

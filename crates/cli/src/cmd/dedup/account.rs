@@ -144,6 +144,42 @@ impl Account {
     }
 }
 
+/// How many distinct lines a state was offered, as far as that is known: until it forgets, every line that was kept, and those that were wrongly taken for known.
+pub(super) fn add_distinct(report: &mut Report, filter: &Filter, second: bool) -> Result<(), Failure> {
+    let (stats, lost) = (filter.stats(), filter.wrong_drops(CONFIDENCE)?);
+    report.field("kept", stats.new).field("cycles", stats.cycles).field("in_phase", stats.items);
+    report.field("wrong_drops", lost.map_or(Value::Null, wrong_drops_value));
+    report.line("kept", format!("{} as new; {} in the present phase", count(stats.new), count(stats.items)));
+    match lost {
+        Some(lost) if stats.cycles == 0 && !second => {
+            let most = stats.new.saturating_add(lost.at_most).min(stats.offered);
+            report.field("distinct", json!({ "lower": stats.new, "upper": most, "confidence": CONFIDENCE }));
+            report.line("distinct", format!("{} to {} ({}% confidence)", count(stats.new), count(most), 100.0 * CONFIDENCE));
+        }
+        _ => {
+            report.field("distinct", Value::Null);
+            let why = match (second, stats.cycles) {
+                (true, _) => "second occurrences are among them",
+                (_, 0) => "the filter is too small for a bound",
+                _ => "lines were forgotten, and counted again when they came again",
+            };
+            report.line("distinct", format!("not known: {why}"));
+        }
+    }
+    if let (Some(lost), 1..) = (lost, stats.cycles) {
+        report.line(
+            "lost",
+            format!(
+                "about {} first lines, at most {} ({}% confidence)",
+                significant(lost.expected, 4),
+                count(lost.at_most),
+                100.0 * CONFIDENCE
+            ),
+        );
+    }
+    Ok(())
+}
+
 pub(super) fn add_design(report: &mut Report, noun: &str, filter: &Filter, chosen: &Chosen) -> Result<(), Failure> {
     let design = &chosen.design;
     let run = design.long_run()?;

@@ -319,8 +319,12 @@ fn not_enough(items: u64, memory: u64, rate: &Rate, mode: Mode) -> Failure {
     let needed = surely_remembering(items, rate, mode)
         .ok()
         .flatten()
-        .map_or(String::new(), |sized| format!("; {} would", report::bytes(sized.design.total_bits().div_ceil(8))));
-    Failure::new(format_args!("{} do not remember {} at a rate of {rate}{needed}", report::bytes(memory), report::plural(items, "line")))
+        .map_or(String::new(), |sized| format!("; {} would be", report::bytes(sized.design.total_bits().div_ceil(8))));
+    Failure::new(format_args!(
+        "{} is not enough to remember {} at a rate of {rate}{needed}",
+        report::bytes(memory),
+        report::plural(items, "line")
+    ))
 }
 
 #[cfg(test)]

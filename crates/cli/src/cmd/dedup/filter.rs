@@ -35,6 +35,15 @@ impl Filter {
         }
     }
 
+    /// The filter in the bytes of a file.
+    pub(super) fn from_bytes(bytes: &[u8]) -> Result<Filter, FormatError> {
+        match RecyclingFilter::from_bytes(bytes) {
+            Ok(filter) => Ok(Filter::Standard(filter)),
+            Err(FormatError::Kind { found: FileKind::RecyclingBlocked }) => BlockedRecyclingFilter::from_bytes(bytes).map(Filter::Blocked),
+            Err(error) => Err(error),
+        }
+    }
+
     pub(super) fn write_to(&self, writer: impl Write) -> io::Result<()> {
         each!(self, filter => filter.write_to(writer))
     }

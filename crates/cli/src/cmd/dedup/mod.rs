@@ -7,10 +7,12 @@ mod remember;
 mod sift;
 mod state;
 
+use crate::cmd::create::available_memory;
 use crate::failure::Failure;
 use crate::filters::{self, Layout};
+use crate::held::format_error;
 use crate::records::{self, Answers, Batch, Event, Extraction, KeysOf, RecordArgs, Records};
-use crate::report::{Report, ReportTo};
+use crate::report::{Report, ReportTo, bytes};
 use account::Account;
 use design::{Chosen, Sizing};
 use filter::Filter;
@@ -31,7 +33,7 @@ Examples:
   truebloom dedup -n 100M -p 0.1% --layout blocked urls.txt   faster in memory larger than the caches, of which it takes more
   truebloom dedup --state state.tbl new.txt            goes on where the last run stopped
   truebloom dedup --column email users.csv
-  truebloom dedup --second --remember 10M requests.txt     what a cache admits on the second hit
+  truebloom dedup --second --remember 10M urls.txt     what a cache admits on the second hit
 
 Files are counted first, and the memory is made large enough for all their lines, 64 MiB at least. What comes through a pipe has the memory of -n or --memory, 64 MiB unless given: \
 when it is full everything is forgotten (a message says so, or --strict stops before), or with --remember what is older. \
@@ -190,11 +192,22 @@ fn read<W: Write>(args: &Args, records: &mut Records, sift: &mut Sift<'_, W>, sa
 
 /// How keys are cut: as is said, or as those that the state has were. The first ones say it for those that come later.
 fn keys_of(args: &Args, filter: &mut Filter) -> Result<KeysOf, Failure> {
-    let path = args.state.as_deref().unwrap_or(Path::new("-"));
-    if filter.label().is_none() && filter.stats().offered == 0 && args.state.is_some() {
-        args.records.extraction().keep(path, |label| filter.set_label(label));
+    let Some(path) = args.state.as_deref() else { return args.records.for_filters(&[]) };
+    if filter.label().is_none() && filter.stats().offered == 0 {
+        let said = args.records.extraction();
+        let said = if args.second { said.with_second() } else { said };
+        said.keep(path, |label| filter.set_label(label));
     }
-    args.records.for_filters(&[(path, Extraction::of(filter.label()))])
+    let kept = Extraction::of(filter.label()).map(Extraction::without_second);
+    match &kept {
+        Some((_, true)) if !args.second => {
+            Err(Failure::at(path, "knows second occurrences, too; add --second to go on with it, or give another file"))
+        }
+        Some((_, false)) if args.second => {
+            Err(Failure::at(path, "knows first occurrences only; leave --second out to go on with it, or give another file"))
+        }
+        _ => args.records.for_filters(&[(path, kept.map(|(keys, _)| keys))]),
+    }
 }
 
 /// The filter to begin with: that of the state file if there is one, or a new one.
@@ -236,6 +249,14 @@ fn begin_with(args: &Args, sizing: &Sizing) -> Result<(Filter, Saver, Chosen), F
 }
 
 fn new_filter(args: &Args, chosen: &Chosen) -> Result<Filter, Failure> {
+    // More could be had at first, and the process would be killed once it is used.
+    if let Some(available) = available_memory().filter(|available| chosen.bytes() > *available) {
+        return Err(Failure::new(format_args!(
+            "this takes {}, but only {} of memory are available; ask for fewer lines with -n, for a higher rate with -p, or give less with --memory",
+            bytes(chosen.bytes()),
+            bytes(available)
+        )));
+    }
     let seed = match args.seed {
         Some(seed) => seed,
         None => Seed::random().map_err(Failure::new)?,
@@ -244,12 +265,15 @@ fn new_filter(args: &Args, chosen: &Chosen) -> Result<Filter, Failure> {
     chosen.filter(hasher).map_err(Failure::new)
 }
 
-/// What a state promises, for `info`.
-pub(crate) fn describe(path: &Path, report: &mut Report) -> Result<(), Failure> {
-    let filter = Filter::open(path).map_err(Failure::from)?;
+/// What a state holds and promises, for `info`.
+pub(crate) fn describe(name: &Path, file: &[u8], report: &mut Report) -> Result<(), Failure> {
+    let filter = Filter::from_bytes(file).map_err(|cause| format_error(name, cause))?;
     report.field("keys", filter.label());
     if let Some(keys) = Extraction::told(filter.label()) {
         report.line("keys", keys);
     }
-    account::add_design(report, "line", &filter, &Chosen::of(&filter)?)
+    let second = Extraction::of(filter.label()).is_some_and(|kept| kept.without_second().1);
+    let chosen = Chosen { entries: if second { 2 } else { 1 }, ..Chosen::of(&filter)? };
+    account::add_distinct(report, &filter, second)?;
+    account::add_design(report, "line", &filter, &chosen)
 }

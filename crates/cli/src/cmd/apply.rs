@@ -1,0 +1,64 @@
+//! `truebloom apply`: a filter brought to a later state by a difference.
+
+use crate::failure::Failure;
+use crate::filters;
+use crate::held::{Held, format_error};
+use crate::lock::Lock;
+use crate::records::is_stdin;
+use crate::report::{FormatArgs, Report, bytes};
+use std::io::Read;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use truebloom::{AnyFilter, FileError, wire};
+
+const EXAMPLES: &str = "\
+Examples:
+  truebloom diff monday.tbl tuesday.tbl > news
+  truebloom apply monday.tbl news
+
+The difference must have been made from this very state of the filter; any other is refused, and nothing changes.";
+
+/// Bring a filter to a later state, with what `diff` wrote
+#[derive(clap::Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct Args {
+    /// The filter to change
+    #[arg(value_name = "FILTER")]
+    filter: PathBuf,
+
+    /// What `diff` wrote; `-` for standard input
+    #[arg(value_name = "DIFFERENCE")]
+    difference: PathBuf,
+
+    #[command(flatten)]
+    format: FormatArgs,
+}
+
+pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
+    let lock = Lock::of(&args.filter)?;
+    let old = Held::open(&args.filter)?;
+    let difference = read(&args.difference)?;
+    let new = wire::apply(old.as_ref(), &difference).map_err(|cause| format_error(&args.difference, cause))?;
+    drop(old);
+    let filter = AnyFilter::from_bytes(&new).map_err(|cause| format_error(&args.difference, cause))?;
+    drop(new);
+    filters::save(&filter, &lock)?;
+    let mut report = Report::new("apply");
+    let size = difference.len() as u64;
+    report.field("filter", args.filter.display().to_string()).field("difference_bytes", size);
+    report.line("applied", format!("{} to {}, {}", args.difference.display(), args.filter.display(), bytes(size)));
+    super::add_state(&mut report, &filter)?;
+    report.print_as(args.format.format())?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// All of a file, as it is, or of standard input.
+fn read(path: &Path) -> Result<Vec<u8>, Failure> {
+    let fail = |cause| Failure::from(FileError::Read { path: path.to_owned(), cause });
+    if !is_stdin(path) {
+        return Ok(Held::as_it_is(path).map_err(fail)?.as_ref().to_vec());
+    }
+    let mut bytes = Vec::new();
+    crate::output::check_stdin().and_then(|()| std::io::stdin().lock().read_to_end(&mut bytes)).map_err(fail)?;
+    Ok(bytes)
+}

@@ -1,0 +1,45 @@
+//! `truebloom diff`: what turns one state of a filter into a later one.
+
+use crate::failure::Failure;
+use crate::held::{Held, format_error};
+use std::io::{IsTerminal, Write};
+use std::path::PathBuf;
+use std::process::ExitCode;
+use truebloom::wire;
+
+const EXAMPLES: &str = "\
+Examples:
+  truebloom diff monday.tbl tuesday.tbl > news
+  truebloom apply monday.tbl news                      monday.tbl is as tuesday.tbl now
+
+Made for copies of a filter elsewhere, which need only the bits that are new: about their entropy in bytes. The two must be states of one filter, with the same seed and size.
+A filter that grows may have more layers in the later state.";
+
+/// Write what turns an earlier state of a filter into a later one
+#[derive(clap::Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct Args {
+    /// The earlier state
+    #[arg(value_name = "OLD")]
+    old: PathBuf,
+
+    /// The later state
+    #[arg(value_name = "NEW")]
+    new: PathBuf,
+}
+
+pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
+    if std::io::stdout().is_terminal() {
+        return Err(Failure::new("a difference is no text: write it to a file, with `> FILE`, or pipe it on"));
+    }
+    let (old, new) = (Held::open(&args.old)?, Held::open(&args.new)?);
+    // What is wrong with one of them is said of that one.
+    for (path, bytes) in [(&args.old, &old), (&args.new, &new)] {
+        truebloom::FileHeader::from_bytes(bytes.as_ref()).map_err(|cause| format_error(path, cause))?;
+    }
+    let difference = wire::difference(old.as_ref(), new.as_ref()).map_err(|cause| format_error(&args.new, cause))?;
+    let mut out = crate::output::stdout();
+    out.write_all(&difference)?;
+    out.flush()?;
+    Ok(ExitCode::SUCCESS)
+}

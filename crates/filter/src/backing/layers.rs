@@ -1,0 +1,47 @@
+//! The words of several filters of one file.
+
+use super::{InBytes, Word};
+use crate::arch::AlignedWords;
+use alloc::vec::Vec;
+use core::ops::Range;
+
+/// Records with their bits, each by itself.
+pub trait Layers<W>: Send + Sync {
+    /// The record and the bits of this number; nothing where there are none.
+    fn layer(&self, number: usize) -> &[W];
+}
+
+impl Layers<u64> for Vec<AlignedWords> {
+    #[inline(always)]
+    fn layer(&self, number: usize) -> &[u64] {
+        self.get(number).map_or(&[], |words| &words[..])
+    }
+}
+
+/// No filter of a pack has layers.
+impl<W: Word> Layers<W> for () {
+    fn layer(&self, _: usize) -> &[W] {
+        &[]
+    }
+}
+
+/// Layers one after the other in bytes that `B` holds.
+pub struct InLayers<B> {
+    pub(crate) words: InBytes<B, [u8; 8]>,
+    /// Of words.
+    pub(crate) ranges: Vec<Range<usize>>,
+}
+
+impl<B: AsRef<[u8]> + Send + Sync> Layers<[u8; 8]> for InLayers<B> {
+    #[inline(always)]
+    fn layer(&self, number: usize) -> &[[u8; 8]] {
+        let range = self.ranges.get(number).cloned();
+        range.and_then(|range| self.words.get(range)).unwrap_or_default()
+    }
+}
+
+impl<B: Clone> Clone for InLayers<B> {
+    fn clone(&self) -> InLayers<B> {
+        InLayers { words: self.words.clone(), ranges: self.ranges.clone() }
+    }
+}

@@ -1,0 +1,25 @@
+//! Bytes, streams and files.
+
+use super::ScalableFilter;
+use crate::backing::{Counted, View};
+use crate::format::{reads_files, views_files, writes_files};
+
+writes_files! {
+    ///
+    /// ```
+    /// use truebloom::ScalableFilter;
+    /// let mut filter = ScalableFilter::new(0.01)?;
+    /// filter.extend(0..10_000);
+    /// assert_eq!(ScalableFilter::from_bytes(&filter.to_bytes()?)?, filter);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    [K: Counted] ScalableFilter<K>
+}
+
+reads_files!([] ScalableFilter);
+
+views_files! {
+    ///
+    /// Besides the header, the record of each layer is read, 64 bytes, which has a checksum of its own.
+    [] ScalableFilter, [AsRef<[u8]> + Send + Sync] ScalableFilter<View<B>>, ScalableFilter<View<crate::file::Mapped>>
+}

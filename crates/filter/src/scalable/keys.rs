@@ -1,0 +1,237 @@
+//! Putting keys in and asking for them, one by one and many at a time.
+
+use super::ScalableFilter;
+use super::part::Part;
+use crate::FilterOf;
+use crate::arch::AlignedWords;
+use crate::backing::{Backing, KEPT_WORDS, Layers, Packed, Record};
+use crate::bits::{Spread, Storage};
+use crate::bloom::Counts;
+use crate::bulk::{Answers, BATCH};
+use crate::error::BuildError;
+use crate::hash::{KeyHash, PortableHasher, hash_key};
+use crate::key::Key;
+use crate::scheme::Standard;
+use alloc::alloc::{Layout, handle_alloc_error};
+use alloc::vec::Vec;
+
+/// Keys that are asked for in all layers before the next ones: their lines of the open layer stay in the second cache until they are inserted.
+const TOGETHER: usize = 2 * BATCH;
+
+/// A layer with its bits.
+type Whole<'a, K> = FilterOf<Standard, PortableHasher, Packed<'a, <K as Backing>::Word>>;
+
+impl<K: Backing> ScalableFilter<K> {
+    /// Whether the filter contains a key: always true for keys that were inserted; for others true at the rate [`fpr`](Self::fpr).
+    #[inline]
+    pub fn contains<Q: Key + ?Sized>(&self, key: &Q) -> bool {
+        self.contains_hash(self.hash(key))
+    }
+
+    /// The key's hash, as that of every filter with the same hasher and seed.
+    #[inline]
+    pub fn hash<Q: Key + ?Sized>(&self, key: &Q) -> KeyHash {
+        hash_key(&self.hasher, key)
+    }
+
+    /// [`contains`](Self::contains) of a key that is hashed already.
+    #[inline]
+    pub fn contains_hash(&self, hash: KeyHash) -> bool {
+        self.in_layers(0, hash)
+    }
+
+    /// Which of the keys are contained: what [`contains`](Self::contains) says of each, at the speed of memory. The newest layer, which holds most keys, is asked first, and the others about what is left.
+    pub fn contains_all<I: IntoIterator<Item: Key>>(&self, keys: I) -> Answers {
+        let mut found = Answers::default();
+        self.hash_batches(keys, |hashes| found.extend(self.contained(hashes)));
+        found
+    }
+
+    /// [`contains_all`](Self::contains_all) of keys that are hashed already.
+    pub fn contains_all_hashes(&self, hashes: &[KeyHash]) -> Answers {
+        let mut found = Answers::default();
+        hashes.chunks(TOGETHER).for_each(|hashes| found.extend(self.contained(hashes)));
+        found
+    }
+
+    /// Whether a layer from this one on has the key: the newest, and so largest, first.
+    #[inline]
+    fn in_layers(&self, first: usize, hash: KeyHash) -> bool {
+        (first..self.parts.len()).rev().any(|number| self.parts.get(number).is_some_and(|part| self.is_in(number, part, hash)))
+    }
+
+    #[inline]
+    fn is_in(&self, number: usize, part: &Part<K>, hash: KeyHash) -> bool {
+        self.whole(number, part).contains_hash(part.hash(hash))
+    }
+
+    /// A layer as a filter.
+    #[inline]
+    fn whole<'a>(&'a self, number: usize, part: &'a Part<K>) -> Whole<'a, K> {
+        let record = Record::or_empty(self.words.layer(number));
+        let storage = <Spread<Packed<'a, K::Word>> as Storage<Standard, _>>::unread(record);
+        FilterOf { head: &part.head, storage, counts: Counts::default() }
+    }
+
+    /// Whether any layer has each of these keys.
+    fn contained(&self, hashes: &[KeyHash]) -> Vec<bool> {
+        let mut answers = alloc::vec![false; hashes.len()];
+        let mut left: Vec<usize> = (0..hashes.len()).collect();
+        for (number, part) in self.parts.iter().enumerate().rev() {
+            if left.is_empty() {
+                break;
+            }
+            let salted: Vec<KeyHash> = left.iter().map(|key| part.hash(hashes[*key])).collect();
+            let found = self.whole(number, part).contains_all_hashes(&salted);
+            left.iter().zip(found.iter()).for_each(|(key, found)| answers[*key] = found);
+            left.retain(|key| !answers[*key]);
+        }
+        answers
+    }
+
+    /// The hashes of keys, some at a time.
+    fn hash_batches<I: IntoIterator<Item: Key>>(&self, keys: I, mut take: impl FnMut(&[KeyHash])) {
+        let mut keys = keys.into_iter();
+        loop {
+            let hashes: Vec<KeyHash> = keys.by_ref().take(TOGETHER).map(|key| self.hash(&key)).collect();
+            if hashes.is_empty() {
+                return;
+            }
+            take(&hashes);
+        }
+    }
+}
+
+impl ScalableFilter {
+    /// Inserts a key; true if it was surely new. False means that some layer had all its bits: a repeat, or a new key that passes.
+    ///
+    /// # Panics
+    /// Never; but where the memory for a new layer cannot be allocated the process ends, as with the collections of the standard library. [`try_insert_hash`](Self::try_insert_hash) returns an error instead.
+    #[inline]
+    pub fn insert<Q: Key + ?Sized>(&mut self, key: &Q) -> bool {
+        self.insert_hash(self.hash(key))
+    }
+
+    /// [`insert`](Self::insert) of a key that is hashed already.
+    #[inline]
+    pub fn insert_hash(&mut self, hash: KeyHash) -> bool {
+        or_abort(self.try_insert_hash(hash))
+    }
+
+    /// [`insert_hash`](Self::insert_hash), with an error where the memory for a new layer cannot be allocated: the key is not inserted then, and nothing has changed.
+    ///
+    /// # Errors
+    /// There is no memory for a new layer.
+    #[inline]
+    pub fn try_insert_hash(&mut self, hash: KeyHash) -> Result<bool, BuildError> {
+        let new = !self.contains_hash(hash);
+        if new {
+            self.put(hash)?;
+        }
+        self.counts.offered = self.counts.offered.saturating_add(1);
+        Ok(new)
+    }
+
+    /// Inserts keys and says which were surely new: what [`insert`](Self::insert) of one after the other gives, at the speed of memory.
+    ///
+    /// ```
+    /// use truebloom::ScalableFilter;
+    /// let mut seen = ScalableFilter::new(0.001)?;
+    /// assert!(seen.insert_all(["a", "b", "a"]).iter().eq([true, true, false]));
+    /// # Ok::<(), truebloom::BuildError>(())
+    /// ```
+    pub fn insert_all<I: IntoIterator<Item: Key>>(&mut self, keys: I) -> Answers {
+        let (hasher, mut new, mut keys) = (self.hasher, Answers::default(), keys.into_iter());
+        loop {
+            let hashes: Vec<KeyHash> = keys.by_ref().take(TOGETHER).map(|key| hash_key(&hasher, &key)).collect();
+            if hashes.is_empty() {
+                return new;
+            }
+            new.extend(or_abort(self.insert_together(&hashes)));
+        }
+    }
+
+    /// [`insert_all`](Self::insert_all) of keys that are hashed already.
+    pub fn insert_all_hashes(&mut self, hashes: &[KeyHash]) -> Answers {
+        let mut new = Answers::default();
+        hashes.chunks(TOGETHER).for_each(|hashes| new.extend(or_abort(self.insert_together(hashes))));
+        new
+    }
+
+    /// All layers are asked about all keys, in one pass; then those that none had are inserted in order, each after a look at the layers that the ones before it may have changed.
+    fn insert_together(&mut self, hashes: &[KeyHash]) -> Result<Vec<bool>, BuildError> {
+        let mut new = self.contained(hashes);
+        new.iter_mut().for_each(|answer| *answer = !*answer);
+        let open = self.parts.len().saturating_sub(1);
+        for (hash, new) in hashes.iter().zip(&mut new) {
+            if *new {
+                *new = !self.in_layers(open, *hash);
+            }
+            if *new {
+                self.put(*hash)?;
+            }
+            self.counts.offered = self.counts.offered.saturating_add(1);
+        }
+        Ok(new)
+    }
+
+    /// Puts a key that no layer has into the last one, or into a new one if that has no room.
+    #[inline]
+    fn put(&mut self, hash: KeyHash) -> Result<(), BuildError> {
+        if !self.parts.last().is_some_and(Part::has_room) {
+            self.open_layer()?;
+        }
+        if let (Some(part), Some(words)) = (self.parts.last_mut(), self.words.last_mut()) {
+            let bits = words.get_mut(KEPT_WORDS..).unwrap_or_default();
+            let mut newly_set = 0;
+            part.head.scheme.positions(part.salt.apply(hash)).for_each(|position| newly_set += set(bits, position));
+            part.ones += newly_set;
+            // Of a new layer or one that did not have the key.
+            part.inserted = part.inserted.saturating_add(1);
+        }
+        self.counts.changed = self.counts.changed.saturating_add(1);
+        Ok(())
+    }
+
+    /// Opens the next layer of its growth.
+    pub(super) fn open_layer(&mut self) -> Result<(), BuildError> {
+        let number = self.parts.iter().map(|part| part.number + 1).max().unwrap_or(0);
+        let layer = self.growth.layer(u32::try_from(number).unwrap_or(u32::MAX))?.layer;
+        let part = Part::new(self.hasher, number, layer, 0, 0)?;
+        let refuse = || BuildError::Memory { bytes: layer.bits() / 8 };
+        self.parts.try_reserve(1).and_then(|()| self.words.try_reserve(1)).map_err(|_| refuse())?;
+        let count = usize::try_from(layer.bits() / 64).ok().and_then(|words| words.checked_add(KEPT_WORDS));
+        self.words.push(count.and_then(AlignedWords::zeroed).ok_or_else(refuse)?);
+        self.parts.push(part);
+        Ok(())
+    }
+}
+
+/// Sets a bit, and says whether it was 0.
+#[inline(always)]
+fn set(bits: &mut [u64], position: u64) -> u64 {
+    let Some(word) = bits.get_mut((position >> 6) as usize) else { return 0 };
+    let mask = 1 << (position & 63);
+    let new = u64::from(*word & mask == 0);
+    *word |= mask;
+    new
+}
+
+/// Without memory, as every collection, it aborts.
+pub(super) fn or_abort<T>(result: Result<T, BuildError>) -> T {
+    result.unwrap_or_else(|error| {
+        let bytes = if let BuildError::Memory { bytes } = error {
+            usize::try_from(bytes).unwrap_or(isize::MAX as usize)
+        } else {
+            isize::MAX as usize
+        };
+        handle_alloc_error(Layout::from_size_align(bytes.min(isize::MAX as usize - 63), 64).unwrap_or(Layout::new::<u64>()))
+    })
+}
+
+impl<Q: Key> Extend<Q> for ScalableFilter {
+    /// Inserts every key, as [`insert_all`](ScalableFilter::insert_all) does.
+    fn extend<I: IntoIterator<Item = Q>>(&mut self, keys: I) {
+        self.insert_all(keys);
+    }
+}

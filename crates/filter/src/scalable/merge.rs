@@ -1,0 +1,102 @@
+//! The union of two filters that grew.
+
+use super::{Part, ScalableFilter};
+use crate::arch::AlignedWords;
+use crate::backing::{Backing, KEPT_WORDS, Layers, Lies};
+use crate::bloom::{Counts, Origin};
+use crate::error::{BuildError, MergeError};
+use crate::format::Label;
+use crate::hash::check_alike;
+use alloc::vec::Vec;
+
+impl ScalableFilter {
+    /// Adds all keys of `other`, which must have the same seed and grow in the same way: a clone, or a copy that was emptied.
+    ///
+    /// A layer of each with the same number becomes one if their bits together stay within its limit; so filters with a common base, or few keys, stay as they were made. Otherwise both are kept, and the rate is at most the sum of both filters'
+    /// ([`bound`](Self::bound)): up to twice the rate asked for. The newest layer takes the keys to come. Linear in the bits.
+    ///
+    /// ```
+    /// use truebloom::ScalableFilter;
+    /// let mut here = ScalableFilter::new(0.01)?;
+    /// let mut there = here.clone(); // same seed
+    /// here.insert("a");
+    /// there.insert("b");
+    /// here.union_with(&there)?;
+    /// assert!(here.contains("a") && here.contains("b") && here.layers().len() == 1);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// The filters differ in seed, hasher or growth. There is no memory for a layer: then some of the other's keys are in it.
+    pub fn union_with<V: Backing>(&mut self, other: &ScalableFilter<V>) -> Result<(), MergeError> {
+        self.check_mergeable(other)?;
+        let added = (0..other.parts.len()).try_for_each(|number| self.add_layer(other, number));
+        // The sort is stable: of two, the one that was here is the earlier.
+        let mut order: Vec<usize> = (0..self.parts.len()).collect();
+        order.sort_by_key(|at| self.parts.get(*at).map_or(0, |part| part.number));
+        self.parts = order.iter().filter_map(|at| self.parts.get(*at).cloned()).collect();
+        let mut words: Vec<_> = core::mem::take(&mut self.words).into_iter().map(Some).collect();
+        self.words = order.iter().filter_map(|at| words.get_mut(*at).and_then(Option::take)).collect();
+        let offered = self.counts.offered.saturating_add(other.counts.offered);
+        self.counts = Counts { offered, changed: self.counts.changed.max(other.counts.changed), origin: Origin::Merged };
+        if self.label != other.label {
+            self.label = Label::default();
+        }
+        added
+    }
+
+    /// A layer of another filter, into its twin if that has room.
+    fn add_layer<V: Backing>(&mut self, other: &ScalableFilter<V>, theirs: usize) -> Result<(), MergeError> {
+        let Some(part) = other.parts.get(theirs) else { return Ok(()) };
+        let twin = |(_, ours): &(usize, &Part<_>)| (ours.number, ours.layer) == (part.number, part.layer);
+        let with = |at: usize| {
+            let either = self.bits_of(at).iter().zip(other.bits_of(theirs)).map(|(ours, theirs)| ours.get() | theirs.get());
+            either.map(|word| u64::from(word.count_ones())).sum::<u64>()
+        };
+        let twins = self.parts.iter().enumerate().filter(twin);
+        let room = twins.map(|(at, _)| (at, with(at))).find(|(_, ones)| *ones <= part.layer.limit());
+        match room.and_then(|(at, ones)| Some((self.parts.get_mut(at)?, self.words.get_mut(at)?, ones))) {
+            Some((ours, words, ones)) => {
+                let bits = words.iter_mut().skip(KEPT_WORDS);
+                bits.zip(other.bits_of(theirs)).for_each(|(ours, theirs)| *ours |= theirs.get());
+                (ours.ones, ours.inserted) = (ones, ours.inserted.max(part.inserted));
+            }
+            None => {
+                let found = other.words.layer(theirs);
+                let memory = MergeError::Memory { bytes: 8 * found.len() as u64 };
+                let mut words = AlignedWords::zeroed(found.len()).ok_or(memory)?;
+                words.iter_mut().zip(found).for_each(|(copy, word)| *copy = word.get());
+                let ones = words.iter().skip(KEPT_WORDS).map(|word| u64::from(word.count_ones())).sum();
+                let Part { head, layer, number, salt, inserted, .. } = part;
+                self.parts.push(Part { head: head.clone(), layer: *layer, number: *number, salt: *salt, inserted: *inserted, ones });
+                self.words.push(words);
+            }
+        }
+        Ok(())
+    }
+
+    /// Always an error: a key may be in different layers of the two. Ask both.
+    ///
+    /// # Errors
+    /// Always.
+    pub fn intersect_with<V: Backing>(&mut self, _: &ScalableFilter<V>) -> Result<(), MergeError> {
+        Err(MergeError::Layers)
+    }
+}
+
+impl<K: Backing> ScalableFilter<K> {
+    /// An error unless the two can be merged.
+    pub(crate) fn check_mergeable<V: Backing>(&self, other: &ScalableFilter<V>) -> Result<(), MergeError> {
+        check_alike(&self.hasher, &other.hasher)?;
+        if self.growth == other.growth { Ok(()) } else { Err(MergeError::Growth) }
+    }
+
+    /// An empty filter that grows in the same way, with the seed and label of this one.
+    ///
+    /// # Errors
+    /// There is no memory.
+    pub fn to_empty(&self) -> Result<ScalableFilter, BuildError> {
+        let empty = ScalableFilter::with_growth(self.growth, self.hasher)?;
+        Ok(ScalableFilter { label: self.label.clone(), ..empty })
+    }
+}

@@ -1,0 +1,265 @@
+//! The Bloom filter that grows, a file an aspect.
+
+#[cfg(all(feature = "std", target_has_atomic = "64"))]
+mod atomic;
+mod file;
+mod keys;
+mod merge;
+mod part;
+mod rates;
+mod stored;
+
+#[cfg(all(feature = "std", target_has_atomic = "64"))]
+pub use atomic::AtomicScalableFilter;
+
+use crate::backing::{Backing, Counted, Layers, Owned, View};
+use crate::bloom::Counts;
+use crate::error::BuildError;
+use crate::format::Label;
+use crate::hash::{KeyHasher, PortableHasher, Seed};
+use crate::scheme::SchemeId;
+use alloc::boxed::Box;
+use alloc::vec::Vec;
+use core::fmt;
+use part::Part;
+use truebloom_math::law::{Layer, Layered};
+use truebloom_math::{Growth, Law, Rate};
+
+/// A Bloom filter for a number of keys that nobody knows: it grows by layers, and its rate never exceeds the one asked for.
+///
+/// ```
+/// use truebloom::ScalableFilter;
+/// let mut seen = ScalableFilter::new(0.001)?;
+/// seen.extend(0..100_000);
+/// assert!(seen.contains(&99_999) && seen.layers().len() > 3);
+/// assert!(seen.fpr().upper <= 0.001);
+/// # Ok::<(), truebloom::BuildError>(())
+/// ```
+///
+/// # What is promised
+/// The rate of this filter, at any number of keys, is at most the rate asked for: not on average or with a probability, but certainly, for keys chosen independently of the seed. A layer is a [standard filter](crate::BloomFilter) that is closed when its set
+/// bits reach a limit, and a fresh key passes it with probability `(ones / bits)^probes`; the limits' rates add up to at most the rate asked for, however many layers there are ([`Growth`]). Only the number of keys that a layer takes is left to chance.
+///
+/// # What it costs
+/// Memory: at any moment at most [`Growth::ratio`] times that of a filter planned for the right number (3.1 at a rate of 0.1%, 3.7 at 1%), half as much on average. Time: a key that is not contained is asked for in every layer, two probes each; 20 layers
+/// hold a million times as many keys as the first. If you know the number of keys, even roughly, [`BloomFilter`](crate::BloomFilter) is smaller and faster.
+///
+/// # Repeats
+/// A key that is contained in any layer is not inserted again, so repeats take no room.
+///
+/// With the feature `std`, `AtomicScalableFilter` is shared by threads. `K` is where the bits are, as for [`FilterOf`](crate::FilterOf).
+pub struct ScalableFilter<K: Backing = Owned> {
+    hasher: PortableHasher,
+    growth: Growth,
+    label: Label,
+    parts: Vec<Part<K>>,
+    words: K::Layers,
+    counts: Counts,
+}
+
+/// A view of a [`ScalableFilter`], in bytes that `B` holds.
+pub type ScalableView<B> = ScalableFilter<View<B>>;
+
+/// About the keys of the first layer, unless a [`Growth`] says otherwise: some kilobytes.
+pub const FIRST_ITEMS: u64 = 1_000;
+
+impl ScalableFilter {
+    /// A filter for any number of keys at this rate, with a random seed. The rate is an `f64`, a text like `"0.1%"`, or a [`Rate`]; at least 1e-13.
+    ///
+    /// # Errors
+    /// A rate out of range; not enough memory; no random numbers.
+    #[cfg(feature = "random")]
+    pub fn new<R: TryInto<Rate>>(rate: R) -> Result<ScalableFilter, BuildError>
+    where
+        BuildError: From<R::Error>,
+    {
+        ScalableFilter::with_growth(Growth::new(rate.try_into()?, FIRST_ITEMS)?, PortableHasher::random()?)
+    }
+
+    /// A filter that grows in this way, with a hasher of this seed.
+    ///
+    /// ```
+    /// use truebloom::truebloom_math::Growth;
+    /// use truebloom::{PortableHasher, ScalableFilter, Seed};
+    /// let growth = Growth::new("1%".parse()?, 1_000_000)?;
+    /// let seen = ScalableFilter::with_growth(growth, PortableHasher::xxh3(Seed::random()?))?;
+    /// assert_eq!(seen.growth().first(), 1_000_000);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// Not enough memory for the first layer.
+    pub fn with_growth(growth: Growth, hasher: PortableHasher) -> Result<ScalableFilter, BuildError> {
+        let mut filter =
+            ScalableFilter { hasher, growth, label: Label::default(), parts: Vec::new(), words: Vec::new(), counts: Counts::default() };
+        filter.open_layer()?;
+        Ok(filter)
+    }
+
+    /// Keeps a text with the filter: [`FilterOf::set_label`](crate::FilterOf::set_label).
+    #[must_use]
+    pub fn set_label(&mut self, text: &str) -> bool {
+        Label::new(text).map(|label| self.label = label).is_some()
+    }
+
+    /// Forgets all keys; how it grows, and the seed, stay. Keeps the memory of the first layer alone.
+    pub fn clear(&mut self) {
+        self.parts.retain(|part| part.number == 0);
+        self.parts.truncate(1);
+        self.words.truncate(self.parts.len());
+        self.parts.iter_mut().for_each(Part::clear);
+        self.words.iter_mut().for_each(|words| words.fill(0));
+        self.counts = Counts::default();
+    }
+}
+
+impl<K: Backing> ScalableFilter<K> {
+    /// How it grows.
+    pub fn growth(&self) -> &Growth {
+        &self.growth
+    }
+
+    /// Its layers, the newest last: bits, probes and limit of each.
+    pub fn layers(&self) -> Vec<Layer> {
+        self.parts.iter().map(|part| part.layer).collect()
+    }
+
+    /// How a hash becomes positions in each layer: the standard scheme.
+    pub fn scheme_id(&self) -> SchemeId {
+        SchemeId::Standard
+    }
+
+    /// Number of bits of all layers.
+    pub fn bits(&self) -> u64 {
+        self.parts.iter().map(|part| part.layer.bits()).sum()
+    }
+
+    /// Probes of a key in all layers together, the most that a question takes.
+    pub fn probes(&self) -> u32 {
+        self.parts.iter().fold(0, |probes, part| probes.saturating_add(part.layer.probes()))
+    }
+
+    /// The hasher, with its seed.
+    pub fn hasher(&self) -> &PortableHasher {
+        &self.hasher
+    }
+
+    /// The seed of the hasher, from which the salts of the layers are derived.
+    pub fn seed(&self) -> Seed {
+        self.hasher.seed()
+    }
+
+    /// `None`: it grows.
+    pub fn capacity(&self) -> Option<u64> {
+        None
+    }
+
+    /// The rate asked for.
+    pub fn rate(&self) -> Option<Rate> {
+        Some(self.growth.rate())
+    }
+
+    /// Offers of keys, repeats included. After a merge, the sum over both filters.
+    pub fn offered(&self) -> u64 {
+        self.counts.offered
+    }
+
+    /// Keys that were inserted, because no layer contained them: at most the number of distinct keys, and nearly as many while the rate is small. After a merge, only a lower bound.
+    pub fn changed(&self) -> u64 {
+        self.counts.changed
+    }
+
+    /// Whether it came out of a union, so that its number of keys has only bounds.
+    pub fn is_merged(&self) -> bool {
+        self.counts.is_merged()
+    }
+
+    /// False: filters that grow have no intersection.
+    pub fn is_intersection(&self) -> bool {
+        false
+    }
+
+    /// The most distinct keys it can hold: the offers.
+    pub fn most_items(&self) -> u64 {
+        self.counts.most_items()
+    }
+
+    /// The text that a program keeps with it.
+    pub fn label(&self) -> Option<&str> {
+        self.label.text()
+    }
+
+    /// Keys that were inserted into each layer.
+    pub fn inserted(&self) -> Vec<u64> {
+        self.parts.iter().map(|part| part.inserted).collect()
+    }
+
+    /// The law of its layers: what the rate never exceeds, and the rate at any fill.
+    pub fn law(&self) -> Box<dyn Law> {
+        Box::new(self.layered())
+    }
+
+    /// Layers that stand in a filter can stand in a law: there is one, and their bits are in memory.
+    fn layered(&self) -> Layered {
+        Layered::of_some(self.layers())
+    }
+
+    /// The words of a layer's bits.
+    fn bits_of(&self, number: usize) -> &[K::Word] {
+        self.words.layer(number).get(crate::backing::KEPT_WORDS..).unwrap_or_default()
+    }
+}
+
+impl<K: Counted> ScalableFilter<K> {
+    /// Number of set bits of all layers.
+    pub fn ones(&self) -> u64 {
+        self.parts.iter().map(Part::ones).sum()
+    }
+
+    /// Number of set bits of each layer.
+    pub fn layer_ones(&self) -> Vec<u64> {
+        self.parts.iter().map(Part::ones).collect()
+    }
+
+    /// Share of set bits, of all layers.
+    pub fn fill(&self) -> f64 {
+        self.ones() as f64 / self.bits() as f64
+    }
+
+    /// Whether no bit is set.
+    pub fn is_empty(&self) -> bool {
+        self.ones() == 0
+    }
+}
+
+impl<K: Backing> Clone for ScalableFilter<K>
+where
+    K::Layers: Clone,
+{
+    fn clone(&self) -> ScalableFilter<K> {
+        let ScalableFilter { label, parts, words, .. } = self;
+        ScalableFilter { label: label.clone(), parts: parts.clone(), words: words.clone(), ..*self }
+    }
+}
+
+impl<K: Backing> PartialEq for ScalableFilter<K> {
+    /// Equal answers, made for the same: layers with equal bits, hasher and growth.
+    fn eq(&self, other: &ScalableFilter<K>) -> bool {
+        let alike = self.hasher == other.hasher && self.growth == other.growth && self.parts.len() == other.parts.len();
+        let numbers = self.parts.iter().zip(&other.parts).all(|(ours, theirs)| (ours.number, ours.layer) == (theirs.number, theirs.layer));
+        alike && numbers && (0..self.parts.len()).all(|number| self.bits_of(number) == other.bits_of(number))
+    }
+}
+
+impl<K: Backing> fmt::Debug for ScalableFilter<K> {
+    /// The parameters and counts, not the bits.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ScalableFilter")
+            .field("growth", &self.growth)
+            .field("layers", &self.parts.len())
+            .field("bits", &self.bits())
+            .field("hasher", &self.hasher.hasher_id())
+            .field("counts", &self.counts)
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,74 @@
+//! What a layer is, apart from its bits.
+
+use crate::backing::{Backing, Counted, Owned};
+use crate::bloom::Head;
+use crate::error::BuildError;
+use crate::format::Label;
+use crate::hash::{KeyHash, KeyHasher, PortableHasher, Salt, SaltUse};
+use crate::scheme::{Scheme, Standard};
+use truebloom_math::law::Layer;
+
+/// A layer without its bits.
+pub(super) struct Part<K: Backing> {
+    /// As a filter has it.
+    pub(super) head: Head<Standard, PortableHasher>,
+    pub(super) layer: Layer,
+    /// Of the layer in its growth: what salts its positions.
+    pub(super) number: u64,
+    pub(super) salt: Salt,
+    /// Keys that were inserted.
+    pub(super) inserted: u64,
+    /// Set bits.
+    pub(super) ones: K::Known<u64>,
+}
+
+impl<K: Backing> Part<K> {
+    /// The layer of this number, with what is known of it.
+    pub(super) fn new(
+        hasher: PortableHasher,
+        number: u64,
+        layer: Layer,
+        inserted: u64,
+        ones: K::Known<u64>,
+    ) -> Result<Part<K>, BuildError> {
+        let scheme = Standard::new(layer.bits(), layer.probes())?;
+        let head = Head { hasher, scheme, capacity: None, rate: None, label: Label::default() };
+        let salt = Salt::numbered(SaltUse::Layer, KeyHasher::seed(&hasher), number);
+        Ok(Part { head, layer, number, salt, inserted, ones })
+    }
+
+    /// The key's hash in this layer.
+    #[inline]
+    pub(super) fn hash(&self, hash: KeyHash) -> KeyHash {
+        self.salt.apply(hash)
+    }
+}
+
+impl<K: Counted> Part<K> {
+    pub(super) fn ones(&self) -> u64 {
+        *K::kept(&self.ones)
+    }
+
+    /// Whether there is room for any key.
+    pub(super) fn has_room(&self) -> bool {
+        self.room() > 0
+    }
+
+    /// Keys that there is room for, whatever they set.
+    pub(super) fn room(&self) -> u64 {
+        (self.layer.limit() - self.ones()) / u64::from(self.layer.probes())
+    }
+}
+
+impl Part<Owned> {
+    pub(super) fn clear(&mut self) {
+        (self.inserted, self.ones) = (0, 0);
+    }
+}
+
+impl<K: Backing> Clone for Part<K> {
+    fn clone(&self) -> Part<K> {
+        let Part { head, layer, number, salt, inserted, ones } = self;
+        Part { head: head.clone(), layer: *layer, number: *number, salt: *salt, inserted: *inserted, ones: ones.clone() }
+    }
+}

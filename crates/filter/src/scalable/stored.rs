@@ -1,0 +1,255 @@
+//! The file of a filter that grows: kind 5 of docs/FORMAT.md.
+
+use super::ScalableFilter;
+use super::part::Part;
+use crate::arch::AlignedWords;
+use crate::backing::{Backing, Checked, Counted, InBytes, InLayers, KEPT_WORDS, Lies, Owned, View, Word};
+use crate::bloom::Counts;
+use crate::error::{Expected, FormatError};
+use crate::format::Label;
+use crate::format::{Fields, FileKind, HEADER_BYTES, Stored, Viewed, Written, at, check_field, check_payload};
+use crate::hash::{KeyHasher as _, PortableHasher};
+use crate::scheme::SchemeId;
+use alloc::string::ToString;
+use alloc::vec::Vec;
+use core::ops::Range;
+use truebloom_math::law::Layer;
+use truebloom_math::{Growth, MAX_BITS};
+use xxhash_rust::xxh3::xxh3_64;
+
+const MERGED: u32 = 1;
+
+/// Where the parameters start.
+mod parameter {
+    pub(super) const FIRST: usize = 120;
+    pub(super) const RATIO: usize = 128;
+    pub(super) const LAYERS: usize = 136;
+}
+
+/// Where the words of a record are.
+mod record {
+    pub(super) const NUMBER: usize = 0;
+    pub(super) const BITS: usize = 1;
+    pub(super) const PROBES: usize = 2;
+    pub(super) const LIMIT: usize = 3;
+    pub(super) const INSERTED: usize = 4;
+    pub(super) const RESERVED: [usize; 2] = [5, 6];
+    pub(super) const CHECKSUM: usize = 7;
+}
+
+/// What a header of this kind says.
+pub(crate) struct Header {
+    hasher: PortableHasher,
+    growth: Growth,
+    label: Label,
+    counts: Counts,
+    layers: u64,
+    /// Of all layers.
+    bits: u64,
+}
+
+/// What a record says, and where its words are among those of all layers.
+struct Recorded {
+    number: u64,
+    layer: Layer,
+    inserted: u64,
+    words: Range<usize>,
+}
+
+impl Header {
+    /// The records of these words, each of them held to its checksum and all of them to the header. None of their bits is looked at.
+    fn records<W: Word>(&self, words: &[W]) -> Result<Vec<Recorded>, FormatError> {
+        let mut records = Vec::new();
+        // There are at least nine words for each.
+        let count = usize::try_from(self.layers).ok().filter(|count| *count <= words.len() / (KEPT_WORDS + 1));
+        records.try_reserve_exact(count.unwrap_or(0)).map_err(|_| FormatError::Memory { bytes: 8 * words.len() as u64 })?;
+        let (mut start, mut inserted, mut bits) = (0, 0u64, 0u64);
+        for _ in 0..self.layers {
+            let found = read_record(words, start)?;
+            check_field("number of a layer", found.number, Expected::Within(self.least_number(&records), LAST_NUMBER))?;
+            (start, inserted, bits) = (found.words.end, inserted.saturating_add(found.inserted), bits.saturating_add(found.layer.bits()));
+            records.push(found);
+        }
+        check_field("bits of all layers", bits, Expected::Exactly(self.bits))?;
+        check_field("words of all layers", words.len() as u64, Expected::Exactly(start as u64))?;
+        if !self.counts.is_merged() {
+            check_field("changed", self.counts.changed, Expected::Exactly(inserted))?;
+        }
+        Ok(records)
+    }
+
+    /// A layer comes after those before it, and without a merge there are no two of one number.
+    fn least_number(&self, before: &[Recorded]) -> u64 {
+        before.last().map_or(0, |last| last.number + u64::from(!self.counts.is_merged()))
+    }
+
+    /// The layer of a record, with its set bits counted and held to it.
+    fn counted<K: Counted, W: Word>(&self, found: &Recorded, words: &[W]) -> Result<Part<K>, FormatError> {
+        let ones = words.iter().skip(KEPT_WORDS).map(|word| u64::from(word.get().count_ones())).sum();
+        let (least, most) = if self.counts.is_merged() {
+            (0, found.layer.limit())
+        } else {
+            let most = found.inserted.saturating_mul(found.layer.probes().into());
+            (found.inserted, most.min(found.layer.limit()))
+        };
+        check_field("set bits of a layer", ones, Expected::Within(least, most))?;
+        self.part(found, K::keep(ones))
+    }
+
+    fn part<K: Backing>(&self, found: &Recorded, ones: K::Known<u64>) -> Result<Part<K>, FormatError> {
+        Part::new(self.hasher, found.number, found.layer, found.inserted, ones)
+            .map_err(|error| FormatError::Parameters { why: error.to_string() })
+    }
+
+    fn filter<K: Backing>(self, parts: Vec<Part<K>>, words: K::Layers) -> ScalableFilter<K> {
+        let Header { hasher, growth, label, counts, .. } = self;
+        ScalableFilter { hasher, growth, label, parts, words, counts }
+    }
+}
+
+/// Layers are opened one after the other, each larger, so there are never so many.
+const LAST_NUMBER: u64 = 1_000;
+
+/// The record that starts there.
+fn read_record<W: Word>(words: &[W], start: usize) -> Result<Recorded, FormatError> {
+    let kept = words.get(start..).and_then(|rest| rest.first_chunk::<KEPT_WORDS>());
+    let truncated = FormatError::Truncated { expected: 8 * (start + KEPT_WORDS) as u64, found: 8 * words.len() as u64 };
+    let kept = kept.ok_or(truncated)?.map(W::get);
+    let (expected, found) = (kept[record::CHECKSUM], record_checksum(&kept));
+    if expected != found {
+        return Err(FormatError::LayerChecksum { expected, found });
+    }
+    for reserved in record::RESERVED {
+        check_field("reserved words of a layer", kept[reserved], Expected::Exactly(0))?;
+    }
+    let left = 64 * (words.len() - start - KEPT_WORDS) as u64;
+    let bits = check_field("bits of a layer", kept[record::BITS], Expected::Within(64, left.min(MAX_BITS)))?;
+    check_field("bits of a layer modulo 64", bits % 64, Expected::Exactly(0))?;
+    let probes = check_field("probes of a layer", kept[record::PROBES], Expected::Within(1, crate::MAX_PROBES.into()))? as u32;
+    let layer = Layer::new(bits, probes, kept[record::LIMIT]).map_err(|error| FormatError::Parameters { why: error.to_string() })?;
+    let end = start + KEPT_WORDS + (bits / 64) as usize;
+    Ok(Recorded { number: kept[record::NUMBER], layer, inserted: kept[record::INSERTED], words: start..end })
+}
+
+fn record_checksum(kept: &[u64; KEPT_WORDS]) -> u64 {
+    xxh3_64(kept.map(u64::to_le_bytes)[..record::CHECKSUM].as_flattened())
+}
+
+impl<K: Backing> Part<K> {
+    /// The record of the layer.
+    fn record(&self) -> [u64; KEPT_WORDS] {
+        let mut kept = [0; KEPT_WORDS];
+        (kept[record::NUMBER], kept[record::INSERTED]) = (self.number, self.inserted);
+        (kept[record::BITS], kept[record::PROBES], kept[record::LIMIT]) =
+            (self.layer.bits(), self.layer.probes().into(), self.layer.limit());
+        kept[record::CHECKSUM] = record_checksum(&kept);
+        kept
+    }
+}
+
+impl Stored for ScalableFilter {
+    const KINDS: &'static [FileKind] = &[FileKind::Scalable];
+
+    type Header = Header;
+
+    fn read_header(fields: &Fields, kind: FileKind) -> Result<Header, FormatError> {
+        let flags = fields.flags(MERGED)?;
+        let scheme = fields.scheme(kind)?;
+        if scheme != SchemeId::Standard {
+            return Err(FormatError::Scheme { expected: SchemeId::Standard, found: scheme });
+        }
+        let hasher = PortableHasher::new(fields.hasher()?, fields.seed());
+        check_field("capacity", fields.u64(at::CAPACITY), Expected::Exactly(0))?;
+        let rate = fields.rate()?.ok_or(FormatError::Rate { numerator: 0, exponent: 0, divisor: 0 })?;
+        let ratio = f64::from_bits(fields.u64(parameter::RATIO));
+        let growth = Growth::with_ratio(rate, fields.u64(parameter::FIRST), ratio);
+        let growth = growth.map_err(|error| FormatError::Parameters { why: error.to_string() })?;
+        let bits = fields.bits()?;
+        check_field("bits modulo 64", bits % 64, Expected::Exactly(0))?;
+        let layers = fields.u64_within("layers", parameter::LAYERS, 1, bits / 64)?;
+        let counts = Counts::read(flags, fields.u64(at::OFFERED), fields.u64(at::CHANGED), 0)?;
+        Ok(Header { hasher, growth, label: Label::read(fields)?, counts, layers, bits })
+    }
+
+    fn payload_bytes(header: &Header) -> u64 {
+        // At most 2^59 each.
+        header.bits / 8 + 8 * KEPT_WORDS as u64 * header.layers
+    }
+
+    fn assemble(header: Header, mut words: Vec<u64>) -> Result<ScalableFilter, FormatError> {
+        let records = header.records(&words)?;
+        let mut parts = Vec::with_capacity(records.len());
+        for found in &records {
+            parts.push(header.counted::<Owned, _>(found, words.get(found.words.clone()).unwrap_or_default())?);
+        }
+        let mut layers = Vec::with_capacity(records.len());
+        // From the end, so that no word is moved twice, and the memory beside the file's is that of one layer.
+        for found in records.iter().rev() {
+            let mut own = words.split_off(found.words.start);
+            own.iter_mut().take(KEPT_WORDS).for_each(|word| *word = 0);
+            layers.push(AlignedWords::from_vec(own).ok_or(FormatError::Memory { bytes: header.bits / 8 })?);
+            words.shrink_to_fit();
+        }
+        layers.reverse();
+        Ok(header.filter(parts, layers))
+    }
+}
+
+impl<K: Counted> Written for ScalableFilter<K> {
+    fn fields(&self) -> Fields {
+        let mut fields = Fields::new(FileKind::Scalable);
+        fields.put_scheme(SchemeId::Standard, self.bits(), self.probes());
+        fields.put_hasher(self.hasher.hasher_id(), self.hasher.seed());
+        fields.put_rate(self.rate());
+        fields.put(at::FLAGS, self.counts.flags().0.to_le_bytes());
+        fields.put(at::OFFERED, self.counts.offered.to_le_bytes());
+        fields.put(at::CHANGED, self.counts.changed.to_le_bytes());
+        fields.put(parameter::FIRST, self.growth.first().to_le_bytes());
+        fields.put(parameter::RATIO, self.growth.ratio().to_bits().to_le_bytes());
+        fields.put(parameter::LAYERS, (self.parts.len() as u64).to_le_bytes());
+        self.label.put(&mut fields);
+        fields
+    }
+
+    fn word_count(&self) -> u64 {
+        self.bits() / 64 + (KEPT_WORDS * self.parts.len()) as u64
+    }
+
+    fn words(&self) -> impl Iterator<Item = u64> {
+        let layer = |(number, part): (usize, &Part<K>)| part.record().into_iter().chain(self.bits_of(number).iter().map(|word| word.get()));
+        self.parts.iter().enumerate().flat_map(layer)
+    }
+}
+
+impl<B: AsRef<[u8]> + Send + Sync> Viewed<B> for ScalableFilter {
+    type View = ScalableFilter<View<B>>;
+
+    fn over(header: Header, bytes: B) -> Result<Self::View, FormatError> {
+        let words = InBytes::new(bytes, HEADER_BYTES, ScalableFilter::payload_bytes(&header) as usize);
+        let records = header.records(&words)?;
+        let parts = records.iter().map(|found| header.part(found, ())).collect::<Result<_, _>>()?;
+        Ok(header.filter(parts, InLayers { words, ranges: records.into_iter().map(|found| found.words).collect() }))
+    }
+}
+
+impl<B: AsRef<[u8]> + Send + Sync> ScalableFilter<View<B>> {
+    /// The same view with all its bytes read: held to their checksum, the set bits counted and held to the records. So it has a rate of its own. Linear in the bits.
+    ///
+    /// # Errors
+    /// The bytes are damaged, or do not fit the header.
+    pub fn verify_bytes(self) -> Result<ScalableFilter<Checked<B>>, FormatError> {
+        let (layers, bits) = (self.parts.len() as u64, self.bits());
+        let ScalableFilter { hasher, growth, label, words: InLayers { words, .. }, counts, .. } = self;
+        check_payload(words.whole().0)?;
+        let header = Header { hasher, growth, label, counts, layers, bits };
+        let records = header.records(&words)?;
+        let part = |found: &Recorded| header.counted::<Checked<B>, _>(found, words.get(found.words.clone()).unwrap_or_default());
+        let parts = records.iter().map(part).collect::<Result<_, _>>()?;
+        Ok(header.filter(parts, InLayers { words, ranges: records.into_iter().map(|found| found.words).collect() }))
+    }
+
+    /// The number of bytes of its file: where it ends in what it was viewed in.
+    pub fn encoded_bytes(&self) -> u64 {
+        HEADER_BYTES as u64 + self.bits() / 8 + (8 * KEPT_WORDS * self.parts.len()) as u64
+    }
+}

@@ -1,0 +1,239 @@
+//! Bits of a known fill, coded to within a thousandth of their entropy: rANS (Duda 2013) over bytes.
+//!
+//! Given how many bits of a section are set, all arrangements are alike, so a byte is as likely as the number of its set bits says: nine probabilities, in units of 2^-24, made of whole numbers from the count. Nothing else is modelled, and nothing is learnt on the way.
+//! docs/FORMAT.md has every step.
+
+use crate::error::FormatError;
+use alloc::vec::Vec;
+
+/// The most bytes of a section, and the fewest but for the last.
+const SECTION: usize = 1 << 22;
+const BLOCK: usize = 1 << 12;
+
+/// What a section costs beside its bits: length, number of set bits, state.
+const AROUND: f64 = 8.0 * (4 + 4 + 8) as f64;
+
+/// Probabilities are in units of two to minus this.
+const SCALE: u32 = 24;
+
+/// The lowest state of the coder, with which every section begins and ends. Words of 32 bits come in and go out.
+const LOWEST: u64 = 1 << 32;
+
+/// How many bytes have so many set bits.
+const BYTES_OF: [u64; 9] = [1, 8, 28, 56, 70, 56, 28, 8, 1];
+
+/// Bytes in the order of their set bits, and then of their value; and the place of each byte among those with as many.
+const ORDER: ([u8; 256], [u8; 256]) = {
+    let (mut sorted, mut place, mut at, mut ones) = ([0; 256], [0; 256], 0, 0);
+    while ones <= 8 {
+        let (mut byte, mut count) = (0, 0u8);
+        while byte < 256 {
+            if (byte as u8).count_ones() == ones {
+                (sorted[at], place[byte]) = (byte as u8, count);
+                (at, count) = (at + 1, count + 1);
+            }
+            byte += 1;
+        }
+        ones += 1;
+    }
+    (sorted, place)
+};
+
+/// How likely bytes are, by the number of their set bits.
+struct Model {
+    /// Of one byte.
+    each: [u64; 9],
+    /// The sum of those with fewer set bits.
+    below: [u64; 9],
+}
+
+impl Model {
+    /// For so many set bits among `bits`: some, and not all.
+    fn new(ones: u64, bits: u64) -> Model {
+        let one = (ones << 32) / bits;
+        let zero = (1 << 32) - one;
+        let times = |product: u64, by: u64| ((u128::from(product) * u128::from(by)) >> 32) as u64;
+        let mut each = [0; 9];
+        for (set, each) in each.iter_mut().enumerate() {
+            let ones = (0..set).fold(1 << 60, |product, _| times(product, one));
+            let both = (set..8).fold(ones, |product, _| times(product, zero));
+            *each = (both >> (60 - SCALE)).max(1);
+        }
+        // What rounding leaves goes to the likeliest byte.
+        let likeliest = if 2 * ones <= bits { 0 } else { 8 };
+        each[likeliest] = 0;
+        let sum: u64 = each.iter().zip(BYTES_OF).map(|(each, count)| each * count).sum();
+        each[likeliest] = (1 << SCALE) - sum;
+        let mut below = [0; 9];
+        for set in 1..9 {
+            below[set] = below[set - 1] + each[set - 1] * BYTES_OF[set - 1];
+        }
+        Model { each, below }
+    }
+}
+
+/// About the bits that so many set ones among so many cost.
+fn cost(ones: u64, bits: u64) -> f64 {
+    let part = |count: u64| if count == 0 { 0.0 } else { count as f64 * libm::log2(bits as f64 / count as f64) };
+    part(ones) + part(bits - ones)
+}
+
+fn ones_of(bytes: &[u8]) -> u64 {
+    let (words, rest) = bytes.as_chunks();
+    let whole: u64 = words.iter().map(|word| u64::from(u64::from_le_bytes(*word).count_ones())).sum();
+    whole + rest.iter().map(|byte| u64::from(byte.count_ones())).sum::<u64>()
+}
+
+/// The next section: as many blocks as are cheaper together than apart. Layers have fills of their own, and so have parts of them.
+fn next_section(bytes: &[u8]) -> (&[u8], u64) {
+    let (mut length, mut ones) = (0, 0);
+    for block in bytes.chunks(BLOCK).take(SECTION / BLOCK) {
+        let more = ones_of(block);
+        let (bits, of_block) = (8 * length as u64, 8 * block.len() as u64);
+        if length > 0 && cost(ones, bits) + cost(more, of_block) + AROUND < cost(ones + more, bits + of_block) {
+            break;
+        }
+        (length, ones) = (length + block.len(), ones + more);
+    }
+    (bytes.get(..length).unwrap_or_default(), ones)
+}
+
+/// Appends the code of these bytes, a section after the other: its length, the number of set bits, the state, the words.
+pub(super) fn encode(bytes: &[u8], out: &mut Vec<u8>) {
+    let (mut words, mut left) = (Vec::new(), bytes);
+    while !left.is_empty() {
+        let (section, ones) = next_section(left);
+        left = left.get(section.len()..).unwrap_or_default();
+        out.extend_from_slice(&(section.len() as u32).to_le_bytes());
+        out.extend_from_slice(&(ones as u32).to_le_bytes());
+        let bits = 8 * section.len() as u64;
+        if ones == 0 || ones == bits {
+            continue;
+        }
+        let model = Model::new(ones, bits);
+        let mut state = LOWEST;
+        words.clear();
+        // From the end, as the decoder takes back what was put in last.
+        for byte in section.iter().rev() {
+            let set = byte.count_ones() as usize;
+            let each = model.each[set];
+            if state >= each << (64 - SCALE) {
+                words.push(state as u32);
+                state >>= 32;
+            }
+            let start = model.below[set] + u64::from(ORDER.1[usize::from(*byte)]) * each;
+            state = ((state / each) << SCALE) + state % each + start;
+        }
+        out.extend_from_slice(&state.to_le_bytes());
+        out.extend(words.iter().rev().flat_map(|word| word.to_le_bytes()));
+    }
+}
+
+/// Appends as many bytes as were coded, and moves on to what follows their code. An error if it is not the code of so many bytes; the memory is the caller's to have reserved.
+pub(super) fn decode(coded: &mut &[u8], length: usize, out: &mut Vec<u8>) -> Result<(), FormatError> {
+    let mut left = length;
+    while left > 0 {
+        let now = u32::from_le_bytes(take(coded)?) as usize;
+        if now == 0 || now > left.min(SECTION) {
+            return Err(FormatError::Code);
+        }
+        section(coded, now, out)?;
+        left -= now;
+    }
+    Ok(())
+}
+
+fn section(coded: &mut &[u8], length: usize, out: &mut Vec<u8>) -> Result<(), FormatError> {
+    let (ones, bits) = (u64::from(u32::from_le_bytes(take(coded)?)), 8 * length as u64);
+    if ones == 0 || ones == bits {
+        out.resize(out.len() + length, if ones == 0 { 0 } else { 255 });
+        return Ok(());
+    }
+    if ones > bits {
+        return Err(FormatError::Code);
+    }
+    let model = Model::new(ones, bits);
+    // Where the bytes of so many set bits begin in `ORDER`.
+    let mut first = [0; 9];
+    (1..9).for_each(|set| first[set] = first[set - 1] + BYTES_OF[set - 1]);
+    let mut state = u64::from_le_bytes(take(coded)?);
+    let (mut found, end) = (0, out.len() + length);
+    while out.len() < end {
+        let slot = state & ((1 << SCALE) - 1);
+        let set = (1..9).fold(0, |set, next| set + usize::from(model.below[next] <= slot));
+        let (each, within) = (model.each[set], slot - model.below[set]);
+        let place = within / each;
+        let byte = ORDER.0[(first[set] + place) as usize & 255];
+        state = each * (state >> SCALE) + within % each;
+        if state < LOWEST {
+            state = state << 32 | u64::from(u32::from_le_bytes(take(coded)?));
+        }
+        found += set as u64;
+        out.push(byte);
+    }
+    if state == LOWEST && found == ones { Ok(()) } else { Err(FormatError::Code) }
+}
+
+/// The next bytes.
+fn take<const N: usize>(coded: &mut &[u8]) -> Result<[u8; N], FormatError> {
+    let (first, rest) = coded.split_first_chunk().ok_or(FormatError::Code)?;
+    *coded = rest;
+    Ok(*first)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use alloc::vec;
+
+    /// Parts of unlike fills are coded apart, and parts alike together.
+    #[test]
+    fn sections_follow_the_fill() {
+        let mixed = [vec![0x11; 3 * BLOCK], vec![0x77; 5 * BLOCK], vec![0x77; 100]].concat();
+        assert_eq!(next_section(&mixed).0.len(), 3 * BLOCK);
+        assert_eq!(next_section(&mixed[3 * BLOCK..]).0.len(), 5 * BLOCK + 100);
+        assert_eq!(next_section(&vec![0x35; SECTION + BLOCK]).0.len(), SECTION);
+    }
+
+    #[test]
+    fn every_model_adds_up_and_has_room_for_every_byte() {
+        for bits in [8, 64, 4_096, 8 * SECTION as u64] {
+            for ones in [1, 2, bits / 100, bits / 3, bits / 2, bits - 1].into_iter().filter(|ones| (1..bits).contains(ones)) {
+                let model = Model::new(ones, bits);
+                let sum: u64 = model.each.iter().zip(BYTES_OF).map(|(each, count)| each * count).sum();
+                assert!(sum == 1 << SCALE && model.each.iter().all(|each| *each > 0), "{ones} of {bits}");
+            }
+        }
+    }
+
+    #[test]
+    fn bytes_come_back() {
+        for length in [0, 1, 7, 8, 100, BLOCK - 1, BLOCK, BLOCK + 1, 50 * BLOCK + 5] {
+            for kind in 0..6u64 {
+                let mut state = kind;
+                let bytes: Vec<u8> = (0..length)
+                    .map(|at| {
+                        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+                        let random = (state >> 33) as u8;
+                        [
+                            0,
+                            255,
+                            random,
+                            random & (state >> 45) as u8 & (state >> 53) as u8,
+                            u8::from(at % 997 == 0),
+                            if at % (9 * BLOCK) < 4 * BLOCK { 0 } else { random },
+                        ][kind as usize]
+                    })
+                    .collect();
+                let mut coded = vec![];
+                encode(&bytes, &mut coded);
+                let (mut rest, mut found) = (&coded[..], vec![]);
+                decode(&mut rest, length, &mut found).expect("its code");
+                assert!(found == bytes && rest.is_empty(), "{length} {kind}");
+                for cut in [1, 4, 9].into_iter().filter(|cut| *cut <= coded.len()) {
+                    assert!(decode(&mut &coded[..coded.len() - cut], length, &mut vec![]).is_err());
+                }
+            }
+        }
+    }
+}

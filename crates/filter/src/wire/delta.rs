@@ -1,0 +1,190 @@
+//! What one state of a filter has that another has not.
+
+use super::envelope::{self, What, number};
+use super::{MOST_EXPANSION, coder, header, is_compressed, reserved, split};
+use crate::error::FormatError;
+use crate::format::{FileHeader, HEADER_BYTES, check_payload};
+use alloc::borrow::Cow;
+use alloc::vec::Vec;
+use core::iter;
+
+/// What turns one file into another: two states of one filter, of which the later one may have more layers. Coded, to about the entropy of the new bits among those that were 0. The files may be compressed.
+///
+/// Bits that were taken back are coded too, so that a filter that was cleared meanwhile has a difference, which is then large.
+///
+/// # Errors
+/// They are not two files, whole, of one kind, seed, hasher and scheme and of the same probes and bits (which only a filter that grows changes).
+pub fn difference(old: &[u8], new: &[u8]) -> Result<Vec<u8>, FormatError> {
+    let (old, new) = (plain(old)?, plain(new)?);
+    let ((old_header, old_payload), (new_header, new_payload)) = (split(&old)?, split(&new)?);
+    FileHeader::check_states(old_header, new_header)?;
+    let mut body = Vec::new();
+    body.extend_from_slice(base_of(old_header));
+    let mut changed = *new_header;
+    changed.iter_mut().zip(old_header).for_each(|(new, old)| *new ^= old);
+    header::pack(&changed, &mut body);
+    let words = || new_payload.as_chunks().0.iter().map(|word| u64::from_le_bytes(*word)).zip(padded(old_payload));
+    coder::encode(&gathered(words().map(|(new, old)| (new, !old))), &mut body);
+    let taken_back = words().any(|(new, old)| old & !new != 0);
+    body.push(u8::from(taken_back));
+    if taken_back {
+        coder::encode(&gathered(words().map(|(new, old)| (!new, old))), &mut body);
+    }
+    let more = (new.len() as u64).saturating_sub(old.len() as u64);
+    let least = more.div_ceil(MOST_EXPANSION) as usize;
+    if body.len() < least {
+        body.resize(least, 0);
+    }
+    Ok(envelope::seal(What::Difference, &body))
+}
+
+/// The later file, of the earlier one and the difference. Safe for bytes from anywhere: takes the memory of the earlier file and at most [`MOST_EXPANSION`] times that of the difference.
+///
+/// # Errors
+/// The difference is none, is damaged, or is one from another file ([`FormatError::WrongBase`]).
+pub fn apply(old: &[u8], difference: &[u8]) -> Result<Vec<u8>, FormatError> {
+    let old = plain(old)?;
+    let (old_header, old_payload) = split(&old)?;
+    let body = envelope::open(What::Difference, difference)?;
+    let (base, rest) = body.split_at_checked(8).ok_or(FormatError::Code)?;
+    if base != base_of(old_header) {
+        return Err(FormatError::WrongBase { expected: number(base), found: number(base_of(old_header)) });
+    }
+    let (new_header, mut coded) = header::unpack(rest, old_header)?;
+    FileHeader::check_states(old_header, &new_header)?;
+    let length = FileHeader::plain(&new_header)?.file_bytes().saturating_sub(HEADER_BYTES as u64);
+    let most = (body.len() as u64).saturating_mul(MOST_EXPANSION).saturating_add(old_payload.len() as u64);
+    let mut file = reserved(length, most, HEADER_BYTES)?;
+    file.extend_from_slice(&new_header);
+    let old_words = || padded(old_payload).take((length / 8) as usize);
+    let ones: u64 = old_words().map(|word| u64::from(word.count_ones())).sum();
+    let set = decoded(&mut coded, 8 * length - ones)?;
+    let (marker, after) = coded.split_first().ok_or(FormatError::Code)?;
+    coded = after;
+    let unset = if *marker == 0 { Vec::new() } else { decoded(&mut coded, ones)? };
+    if *marker > 1 || coded.iter().any(|byte| *byte != 0) {
+        return Err(FormatError::Code);
+    }
+    let (mut set, mut unset) = (Spread::of(&set), Spread::of(&unset));
+    file.extend(old_words().flat_map(|old| ((old | set.over(!old)) & !unset.over(old)).to_le_bytes()));
+    check_payload(&file)?;
+    Ok(file)
+}
+
+/// The bytes of a file, expanded if they are compressed.
+fn plain(file: &[u8]) -> Result<Cow<'_, [u8]>, FormatError> {
+    if is_compressed(file) { super::expand(file).map(Cow::Owned) } else { Ok(Cow::Borrowed(file)) }
+}
+
+/// What names a file among all: the checksum of its header, in which that of its payload stands.
+fn base_of(header: &[u8; HEADER_BYTES]) -> &[u8] {
+    &header[HEADER_BYTES - 8..]
+}
+
+/// The words of a payload, and zeros after them without end: what a filter grows by was not there.
+fn padded(payload: &[u8]) -> impl Iterator<Item = u64> {
+    payload.as_chunks().0.iter().map(|word| u64::from_le_bytes(*word)).chain(iter::repeat(0))
+}
+
+/// The bits of words that lie under masks, one after the other.
+fn gathered(words: impl Iterator<Item = (u64, u64)>) -> Vec<u8> {
+    let (mut bytes, mut held, mut count) = (Vec::new(), 0u128, 0);
+    for (word, mask) in words {
+        // Most words have nothing new.
+        let bits = if word & mask == 0 { 0 } else { compress(word, mask) };
+        held |= u128::from(bits) << count;
+        count += mask.count_ones();
+        if count >= 64 {
+            bytes.extend_from_slice(&(held as u64).to_le_bytes());
+            (held, count) = (held >> 64, count - 64);
+        }
+    }
+    bytes.extend_from_slice(&(held as u64).to_le_bytes()[..count.div_ceil(8) as usize]);
+    bytes
+}
+
+/// So many gathered bits.
+fn decoded(coded: &mut &[u8], bits: u64) -> Result<Vec<u8>, FormatError> {
+    let length = bits.div_ceil(8);
+    let mut bytes = reserved(length, length, 0)?;
+    coder::decode(coded, length as usize, &mut bytes)?;
+    Ok(bytes)
+}
+
+/// Gathered bits, to be spread again.
+struct Spread<'a> {
+    left: core::slice::Iter<'a, u8>,
+    held: u128,
+    count: u32,
+}
+
+impl<'a> Spread<'a> {
+    fn of(bytes: &'a [u8]) -> Spread<'a> {
+        Spread { left: bytes.iter(), held: 0, count: 0 }
+    }
+
+    /// The next bits, each where the mask has one; zeros after the last.
+    fn over(&mut self, mask: u64) -> u64 {
+        let wanted = mask.count_ones();
+        while self.count < wanted {
+            self.held |= u128::from(self.left.next().copied().unwrap_or(0)) << self.count;
+            self.count += 8;
+        }
+        let bits = self.held as u64;
+        (self.held, self.count) = (self.held >> wanted, self.count - wanted);
+        let bits = if wanted == 64 { bits } else { bits & ((1 << wanted) - 1) };
+        if bits == 0 { 0 } else { expand(bits, mask) }
+    }
+}
+
+/// The moves that bring the bits under a mask together: which of them go down by 1, 2, 4, ... (Warren, *Hacker's Delight*, 7-4).
+fn moves(mut mask: u64) -> [u64; 6] {
+    let mut zeros_below = !mask << 1;
+    core::array::from_fn(|step| {
+        let parity = (0..6).fold(zeros_below, |parity, by| parity ^ (parity << (1 << by)));
+        let moved = parity & mask;
+        mask = (mask ^ moved) | (moved >> (1 << step));
+        zeros_below &= !parity;
+        moved
+    })
+}
+
+/// The bits under the mask, brought together at the lowest places.
+fn compress(word: u64, mask: u64) -> u64 {
+    (0..).zip(moves(mask)).fold(word & mask, |word, (step, moved)| {
+        let moving = word & moved;
+        (word ^ moving) | (moving >> (1 << step))
+    })
+}
+
+/// The lowest bits, taken apart to where the mask has ones.
+fn expand(bits: u64, mask: u64) -> u64 {
+    let spread = (0..6).zip(moves(mask)).rev().fold(bits, |bits, (step, moved)| (bits & !moved) | ((bits << (1 << step)) & moved));
+    spread & mask
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Bit by bit.
+    #[test]
+    fn bits_are_gathered_and_spread() {
+        let mut state = 1u64;
+        let mut random = || {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            state ^ state >> 29
+        };
+        let masks = [0, u64::MAX, 1, 1 << 63, 0x5555_5555_5555_5555];
+        for (word, mask) in masks.map(|mask| (u64::MAX, mask)).into_iter().chain((0..1_000).map(|_| (random(), random()))) {
+            let mut expected = 0;
+            (0..64).filter(|bit| mask >> bit & 1 == 1).enumerate().for_each(|(at, bit)| expected |= (word >> bit & 1) << at);
+            assert_eq!(compress(word, mask), expected, "{word:x} {mask:x}");
+            assert_eq!(expand(expected, mask), word & mask, "{word:x} {mask:x}");
+        }
+        let words: Vec<(u64, u64)> = (0..500).map(|_| (random(), random() & random())).collect();
+        let bytes = gathered(words.iter().copied());
+        let mut spread = Spread::of(&bytes);
+        assert!(words.iter().all(|(word, mask)| spread.over(*mask) == word & mask));
+    }
+}

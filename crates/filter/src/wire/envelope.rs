@@ -1,0 +1,71 @@
+//! What stands before coded bytes.
+
+use crate::error::FormatError;
+use alloc::vec::Vec;
+use xxhash_rust::xxh3::xxh3_64;
+
+const MAGIC: [u8; 8] = *b"\x89TBZ\r\n\x1a\n";
+const VERSION: u8 = 1;
+
+/// Magic, version, what it is, the length of the body, its checksum.
+pub(crate) const PREFIX_BYTES: usize = 8 + 1 + 1 + 8 + 8;
+
+/// What is coded.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum What {
+    File = 1,
+    Difference = 2,
+}
+
+/// Whether bytes begin as coded ones.
+pub(crate) fn is_compressed(start: &[u8]) -> bool {
+    start.starts_with(&MAGIC)
+}
+
+/// The length of the whole, of which this is the beginning.
+pub(crate) fn wire_bytes(start: &[u8]) -> Result<u64, FormatError> {
+    let prefix = start.first_chunk::<PREFIX_BYTES>();
+    let prefix = prefix.ok_or(FormatError::Truncated { expected: PREFIX_BYTES as u64, found: start.len() as u64 })?;
+    if prefix[8] != VERSION {
+        return Err(FormatError::Version { expected: VERSION.into(), found: prefix[8].into() });
+    }
+    Ok(number(&prefix[10..]).saturating_add(PREFIX_BYTES as u64))
+}
+
+pub(super) fn number(bytes: &[u8]) -> u64 {
+    u64::from_le_bytes(bytes.first_chunk().copied().unwrap_or_default())
+}
+
+pub(super) fn seal(what: What, body: &[u8]) -> Vec<u8> {
+    let mut whole = Vec::with_capacity(PREFIX_BYTES + body.len());
+    whole.extend_from_slice(&MAGIC);
+    whole.extend_from_slice(&[VERSION, what as u8]);
+    whole.extend_from_slice(&(body.len() as u64).to_le_bytes());
+    whole.extend_from_slice(&xxh3_64(body).to_le_bytes());
+    whole.extend_from_slice(body);
+    whole
+}
+
+/// The body of the whole, held to its checksum.
+pub(super) fn open(what: What, whole: &[u8]) -> Result<&[u8], FormatError> {
+    if !is_compressed(whole) {
+        if what == What::Difference {
+            return Err(FormatError::NotADifference);
+        }
+        return Err(FormatError::NotAFilter { found: whole.iter().copied().take(8).collect() });
+    }
+    let (expected, found) = (wire_bytes(whole)?, whole.len() as u64);
+    if found < expected {
+        return Err(FormatError::Truncated { expected, found });
+    }
+    if found > expected {
+        return Err(FormatError::TooLong { expected, found });
+    }
+    let (prefix, body) = whole.split_at(PREFIX_BYTES);
+    if prefix[9] != what as u8 {
+        let is_file = what == What::File;
+        return Err(if is_file { FormatError::Coded { is_difference: true } } else { FormatError::NotADifference });
+    }
+    let (expected, found) = (number(&prefix[18..]), xxh3_64(body));
+    if expected == found { Ok(body) } else { Err(FormatError::PayloadChecksum { expected, found }) }
+}

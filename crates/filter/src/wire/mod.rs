@@ -1,0 +1,120 @@
+//! Files as they travel: coded to within a percent of the entropy of their bits, and differences of two states of one filter.
+//!
+//! A filter that travels is not one that is asked, so it need not be fast, only small. The bits of a filter of a given fill are as good as random, and `m H(fill)` bits tell them: nothing at half full, a twelfth at a fill of 1%. A filter that is sparse when it is
+//! stored and sent is smaller than one that is half full at the same rate (Mitzenmacher, *Compressed Bloom filters*, 2002), and what two caches exchange are differences (Fan, Cao, Almeida and Broder, *Summary cache*, 2000).
+//!
+//! All of this is done with the bytes of files, of any kind. Everything that opens a file opens a compressed one as well; views do not, as there is nothing to be asked where it lies.
+//!
+//! ```
+//! use truebloom::{BloomFilter, wire};
+//! let mut here = BloomFilter::with_bits_and_probes(1 << 20, 3)?;
+//! here.extend(0..10_000);
+//! let before = here.to_bytes()?;
+//! let sent = wire::compress(&before)?;
+//! assert!(5 * sent.len() < before.len());
+//! let mut there = BloomFilter::from_bytes(&sent)?; // opened as it is
+//! assert!(there == here);
+//!
+//! here.extend(10_000..10_100);
+//! let news = wire::difference(&before, &here.to_bytes()?)?;
+//! assert!(news.len() < 700);
+//! there = BloomFilter::from_bytes(&wire::apply(&there.to_bytes()?, &news)?)?;
+//! assert!(there == here);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+mod coder;
+mod delta;
+mod envelope;
+mod header;
+
+pub use delta::{apply, difference};
+pub(crate) use envelope::{PREFIX_BYTES, is_compressed, wire_bytes};
+
+use crate::error::FormatError;
+use crate::format::{FileHeader, HEADER_BYTES};
+use alloc::vec::Vec;
+use envelope::What;
+
+/// A compressed file says at most so many times its own bytes: those of sparser ones are filled up with zeros. So what is expanded takes memory in proportion to what was sent, as with gzip.
+pub const MOST_EXPANSION: u64 = 1024;
+
+/// Whether bytes begin as those of a compressed file or of a difference.
+#[must_use]
+pub fn is_coded(start: &[u8]) -> bool {
+    is_compressed(start)
+}
+
+/// The bytes of a file, of any kind, coded. Of bytes that are compressed already, a copy. Takes the memory of the result.
+///
+/// # Errors
+/// They are not the bytes of one file, whole, as far as its header says.
+pub fn compress(file: &[u8]) -> Result<Vec<u8>, FormatError> {
+    if is_compressed(file) {
+        return expand(file).and_then(|file| compress(&file));
+    }
+    let (header, payload) = split(file)?;
+    let mut body = Vec::new();
+    header::pack(header, &mut body);
+    coder::encode(payload, &mut body);
+    let least = (file.len() as u64).div_ceil(MOST_EXPANSION) as usize;
+    if body.len() < least {
+        body.resize(least, 0);
+    }
+    Ok(envelope::seal(What::File, &body))
+}
+
+/// The file whose compressed bytes these are. Of a file that is not compressed, a copy. Safe for bytes from anywhere: takes at most [`MOST_EXPANSION`] times their memory.
+///
+/// # Errors
+/// They are not those of one compressed file, or damaged; there is no memory for it.
+pub fn expand(bytes: &[u8]) -> Result<Vec<u8>, FormatError> {
+    if !is_compressed(bytes) {
+        let (header, payload) = split(bytes)?;
+        return Ok([header, payload].concat());
+    }
+    let body = envelope::open(What::File, bytes)?;
+    let (header, mut coded) = header::unpack(body, &[0; HEADER_BYTES])?;
+    let length = FileHeader::plain(&header)?.file_bytes().saturating_sub(HEADER_BYTES as u64);
+    let mut file = reserved(length, (body.len() as u64).saturating_mul(MOST_EXPANSION), HEADER_BYTES)?;
+    file.extend_from_slice(&header);
+    coder::decode(&mut coded, length as usize, &mut file)?;
+    if coded.iter().any(|byte| *byte != 0) {
+        return Err(FormatError::TooLong { expected: (bytes.len() - coded.len()) as u64, found: bytes.len() as u64 });
+    }
+    Ok(file)
+}
+
+/// The header of a compressed file, of which this may be only the beginning.
+pub(crate) fn coded_header(start: &[u8]) -> Result<[u8; HEADER_BYTES], FormatError> {
+    let expected = wire_bytes(start)?;
+    let body = start.get(PREFIX_BYTES..).unwrap_or_default();
+    let unpacked = header::unpack(body, &[0; HEADER_BYTES]).map_err(|_| FormatError::Truncated { expected, found: start.len() as u64 });
+    match start.get(9) {
+        Some(1) => unpacked.map(|(header, _)| header),
+        _ => Err(FormatError::Coded { is_difference: true }),
+    }
+}
+
+/// The header of a file and the payload that it promises.
+fn split(file: &[u8]) -> Result<(&[u8; HEADER_BYTES], &[u8]), FormatError> {
+    let expected = FileHeader::plain(file)?.file_bytes();
+    let found = file.len() as u64;
+    let (header, payload) = file.split_first_chunk().ok_or(FormatError::Truncated { expected, found })?;
+    match found.cmp(&expected) {
+        core::cmp::Ordering::Less => Err(FormatError::Truncated { expected, found }),
+        core::cmp::Ordering::Equal => Ok((header, payload)),
+        core::cmp::Ordering::Greater => Err(FormatError::TooLong { expected, found }),
+    }
+}
+
+/// Room for a file with so many bytes after its header, if its coded bytes may stand for so many.
+fn reserved(length: u64, most: u64, more: usize) -> Result<Vec<u8>, FormatError> {
+    if length > most {
+        return Err(FormatError::Expands { to: length, most });
+    }
+    let mut file = Vec::new();
+    let room = usize::try_from(length).ok().and_then(|length| length.checked_add(more));
+    let reserved = room.and_then(|room| file.try_reserve_exact(room).ok());
+    reserved.map(|()| file).ok_or(FormatError::Memory { bytes: length })
+}

@@ -1,0 +1,241 @@
+//! Filters that grow: the rate of the whole, keys, layers, files, merges.
+
+use truebloom::truebloom_math::law::Layered;
+use truebloom::truebloom_math::{Growth, Rate, binomial};
+use truebloom::verify::ExpectedVerdict;
+use truebloom::{AnyFilter, AtomicScalableFilter, BloomFilter, BuildError, Filter, MergeError, PortableHasher, ScalableFilter, Seed};
+
+fn rate(text: &str) -> Rate {
+    text.parse().expect("a rate")
+}
+
+fn seeded(growth: Growth, seed: u128) -> ScalableFilter {
+    ScalableFilter::with_growth(growth, PortableHasher::xxh3(Seed::from(seed))).expect("small")
+}
+
+fn small(text: &str, seed: u128) -> ScalableFilter {
+    seeded(Growth::new(rate(text), 64).expect("in range"), seed)
+}
+
+/// Keys until so many layers are closed, and then half as many as the next one takes.
+fn grown(growth: Growth, closed: usize, seed: u128) -> ScalableFilter {
+    let mut filter = seeded(growth, seed);
+    let mut key = 0u64;
+    while filter.layers().len() <= closed {
+        filter.extend(key..key + 16);
+        key += 16;
+    }
+    let half = growth.layer(closed as u32).expect("in range").items / 2;
+    filter.extend(key..key + half);
+    filter
+}
+
+#[test]
+fn keys_are_kept_and_the_rate_is_never_above() {
+    for text in ["50%", "10%", "0.1%", "1e-9"] {
+        let (asked, mut filter) = (rate(text), small(text, 7));
+        for key in 0..20_000u64 {
+            filter.insert(&key);
+            assert!(filter.contains(&key));
+            if key.is_power_of_two() || key % 2_503 == 0 {
+                assert!(filter.fpr().upper <= asked.to_f64() && filter.bound().upper <= asked.to_f64(), "{text} at {key}");
+                let verified = filter.verified().expect("a law");
+                assert!(verified.holds() && verified.expected_verdict() == ExpectedVerdict::Met, "{text} at {key}: {verified:?}");
+            }
+        }
+        assert!((0..20_000u64).all(|key| filter.contains(&key)) && filter.layers().len() > 4);
+        assert!(filter.contains_all(0..20_000u64).iter().all(|found| found));
+        assert_eq!((filter.offered(), filter.inserted().iter().sum::<u64>()), (20_000, filter.changed()));
+        assert!(filter.layer_ones().iter().zip(filter.layers()).all(|(ones, layer)| *ones <= layer.limit()));
+    }
+}
+
+/// The hits of random keys against the exact product over the layers, with 1, 2, 5 and 12 closed layers and a half full one, for three growths: twelve exact tests, two-sided at 1e-6 each. The power: at a rate of 5% and 200,000 queries, a rate that
+/// is off by 7% is seen with 99%; a law that leaves the first layer out is off by more. (That the salts are those of docs/FORMAT.md is for the golden file to say: at such sizes the rate hardly depends on them.)
+#[test]
+fn hits_follow_the_product_over_layers() {
+    for (seed, ratio) in [(1, 4.2), (2, 4.7), (3, 5.2)] {
+        let growth = Growth::with_ratio(rate("10%"), 64, ratio).expect("in range");
+        for closed in [1, 2, 5, 12] {
+            let filter = grown(growth, closed, seed);
+            assert_eq!(filter.layers().len(), closed + 1);
+            let law = Layered::new(filter.layers()[..closed].to_vec()).expect("layers");
+            let (certain, own) = (law.closed().expect("a rate"), filter.fpr());
+            assert!(own.upper > certain.lower && own.upper <= 0.1, "{ratio} {closed}");
+            let mut measured = filter.measured(99 + closed as u64);
+            measured.query(200_000);
+            assert!(measured.holds(), "ratio {ratio}, {closed} layers: {measured:?}");
+            assert!(binomial::two_sided(measured.hits(), measured.queries(), own.value) > 1e-6);
+            assert!(filter.verified().expect("a law").holds());
+        }
+    }
+}
+
+/// A thousand filters, each grown to five layers: the rate of each one is at most what was asked, and a layer takes the items that it was planned for on average (to 2%: at 64 items each takes 2% more or less, so a thousand of them 0.1%).
+#[test]
+fn every_one_of_a_thousand_keeps_the_rate() {
+    let growth = Growth::new(rate("2%"), 64).expect("in range");
+    let mut taken = [0; 4];
+    for seed in 0..1_000 {
+        let filter = grown(growth, 4, seed);
+        assert!(filter.fpr().upper <= 0.02, "seed {seed}");
+        taken.iter_mut().zip(filter.inserted()).for_each(|(sum, inserted)| *sum += inserted);
+    }
+    for (number, taken) in (0..).zip(taken) {
+        let planned = growth.layer(number).expect("in range").items as f64;
+        let average = taken as f64 / 1_000.0;
+        assert!((0.98..1.05).contains(&(average / planned)), "layer {number}: {average} of {planned}");
+    }
+}
+
+/// Repeats take no room, whenever they come.
+#[test]
+fn repeats_do_not_grow_it() {
+    let mut filter = small("1%", 3);
+    filter.extend(0..5_000u64);
+    let before = filter.clone();
+    assert_eq!(filter.insert_all((0..5_000u64).rev()).count_ones(), 0);
+    (0..5_000u64).for_each(|key| assert!(!filter.insert(&key)));
+    assert!(filter == before && filter.offered() == 15_000 && filter.changed() == before.changed());
+}
+
+#[test]
+fn many_at_a_time_are_as_one_by_one() {
+    let keys: Vec<u64> = (0..30_000u64).map(|key| key.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 50).collect();
+    let (mut one, mut many, mut hashed) = (small("0.1%", 9), small("0.1%", 9), small("0.1%", 9));
+    let alone: Vec<bool> = keys.iter().map(|key| one.insert(key)).collect();
+    let hashes: Vec<_> = keys.iter().map(|key| hashed.hash(key)).collect();
+    assert!(many.insert_all(&keys).iter().eq(alone.iter().copied()));
+    assert!(hashed.insert_all_hashes(&hashes).iter().eq(alone.iter().copied()));
+    assert_eq!(one.to_bytes(), many.to_bytes());
+    assert_eq!(one.to_bytes(), hashed.to_bytes());
+    let asked = many.contains_all(0..40_000u64);
+    assert!(asked.iter().eq((0..40_000u64).map(|key| one.contains(&key))) && asked.len() == 40_000);
+}
+
+#[test]
+fn files_and_views() {
+    for keys in [0, 1, 100, 20_000u64] {
+        let mut filter = small("0.5%", 11);
+        filter.extend(0..keys);
+        assert!(filter.set_label("numbers"));
+        let bytes = filter.to_bytes().expect("small");
+        assert_eq!(filter.encoded_bytes(), bytes.len() as u64);
+        let read = ScalableFilter::from_bytes(&bytes).expect("its file");
+        assert!(read == filter && read.label() == Some("numbers") && read.to_bytes().as_deref() == Ok(&bytes[..]));
+        let shifted = [&[1, 2, 3], &bytes[..], b"behind"].concat();
+        let view = ScalableFilter::view_prefix(&shifted[3..]).expect("its file");
+        assert_eq!(view.encoded_bytes(), bytes.len() as u64);
+        assert!(view.contains_all(0..30_000u64) == filter.contains_all(0..30_000u64) && view.changed() == filter.changed());
+        let checked = ScalableFilter::view(&bytes).and_then(ScalableFilter::verify_bytes).expect("whole");
+        assert!(checked.fpr() == filter.fpr() && checked.to_bytes().as_deref() == Ok(&bytes[..]) && checked.clone() == checked);
+        let any = AnyFilter::from_bytes(&bytes).expect("its file");
+        assert!(any == AnyFilter::from(filter.clone()) && any.to_bytes().as_deref() == Ok(&bytes[..]) && any.fpr() == filter.fpr());
+        assert!(any.verification().expect("a law").holds() && any.capacity().is_none());
+        let mut again = read;
+        again.extend(0..25_000u64);
+        filter.extend(0..25_000u64);
+        assert!(again == filter, "it grows on as if it had not been saved");
+    }
+}
+
+/// Every byte changed, and every length: an error, or for bits of the payload in a view the answers of what was changed. With the checksums made right again, too.
+#[test]
+fn damaged_bytes_are_refused() {
+    let mut filter = small("10%", 5);
+    filter.extend(0..200u64);
+    let bytes = filter.to_bytes().expect("small");
+    for at in 0..bytes.len() {
+        let mut damaged = bytes.clone();
+        damaged[at] ^= 1 << (at % 8);
+        assert!(ScalableFilter::from_bytes(&damaged).is_err() && AnyFilter::from_bytes(&damaged).is_err(), "{at}");
+        if let Ok(view) = ScalableFilter::view(&damaged) {
+            view.contains(&7);
+            assert!(view.verify_bytes().is_err(), "{at}");
+        }
+        assert!(ScalableFilter::from_bytes(&bytes[..at]).is_err());
+    }
+    assert!(BloomFilter::from_bytes(&bytes).is_err());
+}
+
+#[test]
+fn merges() {
+    let base = small("1%", 21);
+    // Few keys: the layers become one.
+    let (mut here, mut there) = (base.clone(), base.clone());
+    here.extend(0..20u64);
+    there.extend(20..40u64);
+    here.union_with(&there).expect("clones");
+    assert!(
+        here.layers().len() == 1 && here.is_merged() && here.fill_tells_rate() && here.contains_all(0..40u64).iter().all(|found| found)
+    );
+    // A common base: its closed layers are one, and both open ones are kept.
+    let mut common = base.clone();
+    common.extend(0..2_000u64);
+    let (mut here, mut there) = (common.clone(), common.clone());
+    here.extend(2_000..4_000u64);
+    there.extend(4_000..9_000u64);
+    let (ours, theirs) = (here.clone(), there.clone());
+    here.union_with(&there).expect("clones");
+    assert!(here.contains_all(0..9_000u64).iter().all(|found| found));
+    assert!(here.layers().len() < ours.layers().len() + theirs.layers().len());
+    assert!(here.bound().upper <= 0.02 && !here.fill_tells_rate() && here.fpr().upper <= ours.fpr().upper + theirs.fpr().upper);
+    let verified = here.verified().expect("a law");
+    assert!(verified.holds() && here.changed() == theirs.changed());
+    let mut measured = here.measured(4);
+    measured.query(100_000);
+    assert!(measured.holds(), "{measured:?}");
+    drop(measured);
+    // It goes on growing, and its file is read again.
+    here.extend(9_000..30_000u64);
+    let read = ScalableFilter::from_bytes(&here.to_bytes().expect("small")).expect("its file");
+    assert!(read == here && read.contains_all(0..30_000u64).iter().all(|found| found) && read.bound().upper <= 0.02);
+    // Both ways contain the same.
+    there.union_with(&ours).expect("clones");
+    assert!(there.contains_all(0..9_000u64).iter().all(|found| found));
+    here.clear();
+    assert!(here.is_empty() && !here.is_merged() && here.layers().len() == 1 && here == base);
+    // What cannot be.
+    assert_eq!(base.clone().union_with(&small("1%", 22)), Err(MergeError::Seed));
+    assert_eq!(base.clone().union_with(&small("2%", 21)), Err(MergeError::Growth));
+    assert_eq!(base.clone().intersect_with(&base), Err(MergeError::Layers));
+}
+
+#[test]
+fn through_the_trait() {
+    fn firsts(filter: &mut impl Filter, keys: std::ops::Range<u64>) -> usize {
+        filter.insert_all(keys).count_ones()
+    }
+    let mut any = AnyFilter::from(small("1e-6", 2));
+    assert_eq!((firsts(&mut any, 0..1_000), firsts(&mut any, 500..1_500)), (1_000, 500));
+    assert!(any.expected_fpr_at(1_500).expect("a bound").upper <= 1.001e-6 && any.expected_fpr().expect("none").is_none());
+    assert!((1_400.0..1_600.0).contains(&any.estimated_items().expect("by the fill")));
+    assert!(matches!(ScalableFilter::new(1e-14), Err(BuildError::Math(_))));
+}
+
+/// Four threads that insert the same keys and others: no key is lost, the limits hold whatever they do, and so does the rate.
+#[test]
+fn threads_share_it() {
+    let shared = AtomicScalableFilter::from(small("1%", 31));
+    std::thread::scope(|scope| {
+        for thread in 0..4u64 {
+            let shared = &shared;
+            scope.spawn(move || {
+                for key in (0..20_000u64).map(|key| key + 10_000 * thread) {
+                    shared.insert(&key);
+                    assert!(shared.contains(&key));
+                }
+            });
+        }
+    });
+    let (now, layers) = (shared.snapshot().expect("memory"), shared.layers());
+    let mut filter = shared.into_filter().expect("memory");
+    assert!(now == filter && filter.layers().len() == layers && layers > 5);
+    assert!(filter.contains_all(0..50_000u64).iter().all(|found| found));
+    assert!(filter.layer_ones().iter().zip(filter.layers()).all(|(ones, layer)| *ones <= layer.limit()));
+    assert!(filter.fpr().upper <= 0.01 && filter.bound().upper <= 0.01 && filter.is_merged() && filter.offered() == 80_000);
+    assert!(filter.verified().expect("a law").holds());
+    filter.extend(50_000..60_000u64);
+    let read = ScalableFilter::from_bytes(&filter.to_bytes().expect("small")).expect("its file");
+    assert!(read == filter && AtomicScalableFilter::from(read).contains(&59_999u64));
+}

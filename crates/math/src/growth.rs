@@ -1,0 +1,193 @@
+//! Filters that grow by layers, for a number of items that nobody knows.
+//!
+//! [`Growth`] says how large each layer is, and what share of the rate it has. docs/DESIGN.md ("Filters that grow") has the reasons, docs/GROWTH.md the numbers.
+
+use crate::error::out_of_range;
+use crate::exact::bisect::try_bisect;
+use crate::exact::work;
+use crate::law::Layer;
+use crate::{Fpr, Plan, Rate, Result, Target};
+use alloc::format;
+use core::iter;
+
+/// How a filter grows: what it may cost, and in which steps.
+///
+/// Layer i (from 0) has the share `8/((8+i)(9+i))` of the rate; the shares of infinitely many layers add up to 1. A layer is closed when its fill reaches a limit, so its rate never exceeds its share, and the whole never exceeds the rate asked for: with
+/// certainty, at any number of layers. Layers are as large as they can be while all memory stays within [`ratio`](Self::ratio) times that of a filter planned for the items that came so far.
+///
+/// ```
+/// use truebloom_math::Growth;
+/// let growth = Growth::new("0.1%".parse()?, 1_000)?;
+/// assert!((3.0..3.5).contains(&growth.ratio()));
+/// let (first, second) = (growth.layer(0)?, growth.layer(1)?);
+/// assert!(first.fpr.upper <= 0.001 / 9.0 && second.items > 2 * first.items);
+/// # Ok::<(), truebloom_math::Error>(())
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Growth {
+    rate: Rate,
+    first: u64,
+    ratio: f64,
+}
+
+/// A layer, as it is planned.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct PlannedLayer {
+    /// About the items that it takes before it is full, on average.
+    pub items: u64,
+    /// Its bits, probes and limit.
+    pub layer: Layer,
+    /// What its rate never exceeds.
+    pub fpr: Fpr,
+}
+
+/// How slowly the shares fall: within 1% of the best memory at rates from 10% to 1e-6.
+const SLOWNESS: f64 = 8.0;
+
+/// What is kept of the rate for equal hashes (2^64 keys add 2^-64 = 5.4e-20) and for the rounding of the shares.
+const KEPT: f64 = 1.0 / (1 << 20) as f64;
+
+/// The lowest rate of which [`KEPT`] covers that.
+const LEAST_RATE: f64 = 1e-13;
+
+/// The range of items, in first sizes, over which the ratio is chosen, and the layers that this may take: as many as doubling.
+const REACH: f64 = 1e6;
+const LAYERS: usize = 20;
+
+/// Layers that a given ratio may take for the same.
+const MOST_LAYERS: usize = 100;
+
+/// No layer has so high a number: all before it would be beyond any memory.
+const LAST: u32 = 1_000;
+
+/// The fewest items of a first layer: below, whole bits make the plan.
+const LEAST_FIRST: u64 = 64;
+
+impl Growth {
+    /// The most items of a first layer, which leaves room for a million times as many.
+    pub const MOST_FIRST: u64 = 1_000_000_000_000;
+
+    /// For a rate, and a first layer of about so many items, 64 to 10^12: with the least ratio that reaches 10^6 times as many items in 20 layers.
+    ///
+    /// # Errors
+    /// A rate below 1e-13; a first layer out of range.
+    pub fn new(rate: Rate, first: u64) -> Result<Growth> {
+        let reaches = |ratio: f64| Growth { rate, first, ratio }.layers_to_reach(LAYERS).is_some();
+        let (mut low, mut high) = (1.0, 4.0);
+        while !reaches(high) && high < 1e9 {
+            (low, high) = (high, 2.0 * high);
+        }
+        // To a thousandth, rounded up: the number is printed, and stored.
+        while high - low > 5e-4 {
+            let middle = low + (high - low) / 2.0;
+            if reaches(middle) { high = middle } else { low = middle }
+        }
+        Growth::with_ratio(rate, first, libm::ceil(high * 1e3) / 1e3)
+    }
+
+    /// With a ratio of memory of one's own: the lower, the more layers, and the slower.
+    ///
+    /// # Errors
+    /// A rate below 1e-13; a first layer out of range; a ratio so low that 10^6 times the first size would take more than 100 layers, or above 10^9.
+    pub fn with_ratio(rate: Rate, first: u64, ratio: f64) -> Result<Growth> {
+        if rate.to_f64() < LEAST_RATE {
+            return out_of_range("rate", rate, format!("at least {LEAST_RATE:e} for a filter that grows: equal hashes need a share too"));
+        }
+        if !(LEAST_FIRST..=Growth::MOST_FIRST).contains(&first) {
+            return out_of_range("first", first, format!("{LEAST_FIRST} to {} items", Growth::MOST_FIRST));
+        }
+        let growth = Growth { rate, first, ratio };
+        if !(1.0..=1e9).contains(&ratio) || growth.layers_to_reach(MOST_LAYERS).is_none() {
+            return out_of_range("ratio", ratio, format!("a number that reaches 10^6 first sizes within {MOST_LAYERS} layers, up to 1e9"));
+        }
+        Ok(growth)
+    }
+
+    /// The rate asked for.
+    #[must_use]
+    pub fn rate(&self) -> Rate {
+        self.rate
+    }
+
+    /// About the items of the first layer.
+    #[must_use]
+    pub fn first(&self) -> u64 {
+        self.first
+    }
+
+    /// The memory of all layers, at the moment when one is opened, over that of a filter for the items so far. By the formula `items log2(1/rate)`; whole bits add to small layers.
+    #[must_use]
+    pub fn ratio(&self) -> f64 {
+        self.ratio
+    }
+
+    /// The share of the rate that a layer has. Those of the first n layers add up to n/(8 + n).
+    #[must_use]
+    pub fn share(layer: u32) -> f64 {
+        let above = SLOWNESS + f64::from(layer);
+        SLOWNESS / (above * (above + 1.0))
+    }
+
+    /// The share of all layers from this one on, of which there may be any number.
+    #[must_use]
+    pub fn share_from(layer: u64) -> f64 {
+        SLOWNESS / (SLOWNESS + layer as f64)
+    }
+
+    /// Bits per item of a layer over those of a filter that has the whole rate.
+    fn cost(&self, layer: u32) -> f64 {
+        1.0 - libm::log(Growth::share(layer)) / -self.rate.ln()
+    }
+
+    /// The sizes of the layers, in first sizes: each as large as the ratio lets it be, when it is opened right after the one before is full.
+    fn sizes(&self) -> impl Iterator<Item = f64> {
+        let growth = *self;
+        let second = (growth.ratio - growth.cost(0)) / growth.cost(1);
+        let after = (2..).scan(second, move |size, layer| {
+            *size *= growth.ratio / growth.cost(layer);
+            Some(*size)
+        });
+        iter::once(1.0).chain(iter::once(second)).chain(after)
+    }
+
+    /// The layers that 10^6 first sizes take, if they are at most so many.
+    fn layers_to_reach(&self, most: usize) -> Option<usize> {
+        let mut items = 0.0;
+        let reached = self.sizes().take(most).take_while(|size| *size > 0.0).position(|size| {
+            items += size;
+            items >= REACH
+        });
+        reached.map(|last| last + 1)
+    }
+
+    /// About the items of a layer.
+    fn items(&self, layer: u32) -> f64 {
+        self.sizes().nth(layer as usize).unwrap_or(0.0) * self.first as f64
+    }
+
+    /// The layer of this number, from 0: the fewest bits that take its items on average within its share of the rate, in whole words. Some 100 us.
+    ///
+    /// # Errors
+    /// A layer of so high a number would have more bits than [`MAX_BITS`](crate::MAX_BITS).
+    pub fn layer(&self, layer: u32) -> Result<PlannedLayer> {
+        let _work = work::begin();
+        let items = if layer < LAST { self.items(layer) } else { f64::INFINITY };
+        if items > 1e18 {
+            return out_of_range("items", format!("{items:e}"), "at most 1e18 in a layer");
+        }
+        let items = (items as u64).max(LEAST_FIRST);
+        let most = self.rate.to_f64() * (1.0 - KEPT) * Growth::share(layer);
+        let plan = Plan::new(&Target::new().items(items).rate(Rate::try_from(most)?).mean())?;
+        let bits = plan.bits.next_multiple_of(64);
+        let limit = limit(bits, plan.probes, most)?;
+        let layer = Layer::new(bits, plan.probes, limit)?;
+        Ok(PlannedLayer { items, layer, fpr: layer.bound()? })
+    }
+}
+
+/// The largest number of set bits whose rate is proven to be at most this, of fewer than all bits.
+fn limit(bits: u64, probes: u32, most: f64) -> Result<u64> {
+    let at = |ones| Layer::new(bits, probes, bits - 1).and_then(|layer| layer.fpr_at_fill(ones));
+    Ok(try_bisect(1..=bits, |ones| Ok::<bool, crate::Error>(at(ones)?.upper > most))? - 1)
+}

@@ -1,0 +1,175 @@
+//! The law of a filter that grows: several standard filters, of which any may say yes.
+
+use super::{Law, Standard};
+use crate::error::{check_bits, out_of_range};
+use crate::{Fill, Fpr, Method, Result};
+use alloc::format;
+use alloc::vec::Vec;
+
+/// A layer of a filter that grows: a standard filter in which at most `limit` bits are ever set.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Layer {
+    bits: u64,
+    probes: u32,
+    limit: u64,
+}
+
+impl Layer {
+    /// A layer of so many bits and probes. The limit lies between the probes, so that an item fits, and the bits.
+    ///
+    /// # Errors
+    /// Bits, probes or limit out of range.
+    pub fn new(bits: u64, probes: u32, limit: u64) -> Result<Layer> {
+        Standard::new(bits, probes)?;
+        if limit < probes.into() || limit >= bits {
+            return out_of_range("limit", limit, format!("from the probes ({probes}) to below the bits ({bits})"));
+        }
+        Ok(Layer { bits, probes, limit })
+    }
+
+    /// Number of bits m.
+    #[must_use]
+    pub fn bits(&self) -> u64 {
+        self.bits
+    }
+
+    /// Number of probes k of an item.
+    #[must_use]
+    pub fn probes(&self) -> u32 {
+        self.probes
+    }
+
+    /// The most bits that are ever set.
+    #[must_use]
+    pub fn limit(&self) -> u64 {
+        self.limit
+    }
+
+    /// The rate of the layer when so many bits are set, `(ones / bits)^probes`.
+    ///
+    /// # Errors
+    /// More ones than bits.
+    pub fn fpr_at_fill(&self, ones: u64) -> Result<Fpr> {
+        let rate = Standard::new(self.bits, self.probes)?.fpr_at_fill(&[ones])?;
+        Ok(rate.unwrap_or(Fpr::ONE))
+    }
+
+    /// What the rate of the layer never exceeds.
+    ///
+    /// # Errors
+    /// Never for a layer that could be made.
+    pub fn bound(&self) -> Result<Fpr> {
+        self.fpr_at_fill(self.limit)
+    }
+
+    /// The rate of the layer once it is closed, whatever it holds: a layer is closed when it has no room for `probes` more bits, and a fill between that and the limit is certain.
+    ///
+    /// # Errors
+    /// Never for a layer that could be made.
+    pub fn closed(&self) -> Result<Fpr> {
+        let (least, most) = (self.fpr_at_fill(self.limit + 1 - u64::from(self.probes))?, self.bound()?);
+        Ok(Fpr::bound(least.lower, most.upper))
+    }
+}
+
+/// The law of a filter of [layers](Layer), whose positions are independent of each other.
+///
+/// A fresh key passes if any layer says yes: `1 - prod (1 - (ones_i / m_i)^k_i)`. How the items are divided among the layers is chance, as a layer takes items until it is full; so the rate of a number of items is only bounded, and that of a fill is exact.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Layered {
+    layers: Vec<Layer>,
+}
+
+impl Layered {
+    /// The law of these layers.
+    ///
+    /// # Errors
+    /// There are none, or they have more bits together than [`MAX_BITS`](crate::MAX_BITS).
+    pub fn new(layers: Vec<Layer>) -> Result<Layered> {
+        let bits = layers.iter().try_fold(0u64, |bits, layer| bits.checked_add(layer.bits));
+        check_bits(bits.unwrap_or(u64::MAX))?;
+        Ok(Layered { layers })
+    }
+
+    /// The law of layers that are there: of none, it is that of a filter which contains nothing.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn of_some(layers: Vec<Layer>) -> Layered {
+        Layered { layers }
+    }
+
+    /// The layers.
+    #[must_use]
+    pub fn layers(&self) -> &[Layer] {
+        &self.layers
+    }
+
+    /// What the rate never exceeds, with certainty: that of all layers at their limits.
+    ///
+    /// # Errors
+    /// Never for layers that could be made.
+    pub fn bound(&self) -> Result<Fpr> {
+        any(self.layers.iter().map(Layer::bound))
+    }
+
+    /// The rate when all layers are closed.
+    ///
+    /// # Errors
+    /// Never for layers that could be made.
+    pub fn closed(&self) -> Result<Fpr> {
+        any(self.layers.iter().map(Layer::closed))
+    }
+}
+
+/// The chance that any of independent events happens: `all + one - all one` for one after the other. The terms are positive, so the ends lose an ulp a step and are moved by as much.
+fn any(rates: impl Iterator<Item = Result<Fpr>>) -> Result<Fpr> {
+    let (mut lower, mut upper, mut all_exact) = (0.0f64, 0.0f64, true);
+    for rate in rates {
+        let rate = rate?;
+        lower = (lower + (rate.lower * (1.0 - lower)).next_down().next_down().max(0.0)).next_down().max(0.0);
+        // The complement is rounded to nearest: two ulps upwards cover it and the product.
+        upper = (upper + (rate.upper * (1.0 - upper)).next_up().next_up()).next_up().min(1.0);
+        all_exact &= rate.method == Method::Exact;
+    }
+    let mut both = Fpr::bound(lower, upper);
+    if all_exact {
+        both.method = Method::Exact;
+    }
+    Ok(both)
+}
+
+impl Law for Layered {
+    /// Of all layers together.
+    fn bits(&self) -> u64 {
+        self.layers.iter().map(|layer| layer.bits).sum()
+    }
+
+    /// Of all layers together: what a key that is in none takes at most.
+    fn probes(&self) -> u32 {
+        self.layers.iter().fold(0, |probes, layer| probes.saturating_add(layer.probes))
+    }
+
+    /// Between 0 and the [bound](Self::bound).
+    fn fpr(&self, items: u64) -> Result<Fpr> {
+        if items == 0 { Ok(Fpr::ZERO) } else { Ok(Fpr::bound(0.0, self.bound()?.upper)) }
+    }
+
+    /// One count a layer.
+    fn fpr_at_fill(&self, ones: &[u64]) -> Result<Option<Fpr>> {
+        if ones.len() != self.layers.len() {
+            return out_of_range(
+                "ones",
+                format!("a list of {}", ones.len()),
+                format!("one count for each of {} layers", self.layers.len()),
+            );
+        }
+        if ones.iter().all(|ones| *ones == 0) {
+            return Ok(Some(Fpr::ZERO));
+        }
+        any(self.layers.iter().zip(ones).map(|(layer, ones)| layer.fpr_at_fill(*ones))).map(Some)
+    }
+
+    fn fill(&self, _: u64) -> Result<Option<Fill>> {
+        Ok(None)
+    }
+}

@@ -1,0 +1,69 @@
+//! Filters that are sent: fewer probes and more bits, of which fewer are set, are smaller once they are compressed.
+
+use super::Plan;
+use crate::error::out_of_range;
+use crate::{Result, Target};
+use alloc::format;
+
+/// What the bits of a filter cost to be sent, in bits, given how many of them are set: `m H(ones/m)`, with H the binary entropy. At most a few bits more than `log2 C(m, ones)`, which no code of all such filters can be below on average.
+///
+/// ```
+/// use truebloom_math::entropy_bits;
+/// assert_eq!(entropy_bits(1_000, 500), 1_000.0);
+/// assert!((entropy_bits(1_000, 10) - 80.79).abs() < 0.01 && entropy_bits(1_000, 0) == 0.0);
+/// ```
+#[must_use]
+pub fn entropy_bits(bits: u64, ones: u64) -> f64 {
+    entropy(bits as f64, ones.min(bits) as f64)
+}
+
+fn entropy(bits: f64, ones: f64) -> f64 {
+    let part = |count: f64| if count > 0.0 { count * libm::log2(bits / count) } else { 0.0 };
+    part(ones) + part(bits - ones)
+}
+
+impl Plan {
+    /// The bits that a filter of this plan takes to be sent, compressed, once it holds its items: at most that on average, as the entropy of the mean fill is at least the mean entropy (Jensen). `None` where the mean fill is not known.
+    ///
+    /// At a fixed rate it falls with the probes, from that of a filter that is half full, `1.44 n log2(1/p)`, to `n (log2(1/p) + 1.44)` with one probe and `n/p` bits (Mitzenmacher 2002; Burns 4.3 has the fill).
+    ///
+    /// # Errors
+    /// The mean takes too much work: hundreds of probes.
+    pub fn transmitted_bits(&self) -> Result<Option<f64>> {
+        Ok(self.law()?.fill(self.items)?.map(|fill| entropy(self.bits as f64, fill.mean)))
+    }
+
+    /// The plan with the fewest bits in memory whose filter takes at most so many bits to be sent: from the best number of probes downwards.
+    ///
+    /// ```
+    /// use truebloom_math::{Plan, Target};
+    /// let target = Target::new().items(100_000).rate("1%".parse()?);
+    /// let (usual, sent) = (Plan::new(&target)?, Plan::for_transmission(&target, 850_000)?);
+    /// assert!(usual.transmitted_bits()?.expect("known") > 950_000.0 && usual.probes == 7);
+    /// assert!(sent.transmitted_bits()?.expect("known") <= 850_000.0 && sent.probes == 2 && sent.bits > usual.bits);
+    /// # Ok::<(), truebloom_math::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`new`](Self::new); a target with bits or probes, or without items or a rate; so few bits that even one probe takes more.
+    pub fn for_transmission(target: &Target, most: u64) -> Result<Plan> {
+        if target.bits.is_some() || target.probes.is_some() || target.items.is_none() || target.rate.is_none() {
+            return out_of_range(
+                "target",
+                "bits or probes given, or no items or rate",
+                "items and a rate alone for a filter that is to be sent",
+            );
+        }
+        let best = Plan::new(target)?;
+        let mut least = f64::INFINITY;
+        for probes in (1..=best.probes).rev() {
+            let plan = if probes == best.probes { best.clone() } else { Plan::new(&target.clone().probes(probes))? };
+            let sent = plan.transmitted_bits()?.unwrap_or(f64::INFINITY);
+            if sent <= most as f64 {
+                return Ok(plan);
+            }
+            least = least.min(sent);
+        }
+        out_of_range("transmitted bits", most, format!("at least {least:.0}, which one probe takes at this rate"))
+    }
+}
