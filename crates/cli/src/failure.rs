@@ -96,8 +96,12 @@ fn wrong_with_file(error: &FormatError) -> String {
             format!("the file holds {found}; {} reads it", found.opened_by().rsplit(", or ").next().unwrap_or_default())
         }
         FormatError::Memory { bytes } => {
-            format!("cannot allocate the {} that it needs; read it on a larger machine", crate::report::bytes(*bytes))
+            format!("cannot allocate the {} that it needs; read it on a machine with more memory", crate::report::bytes(*bytes))
         }
+        FormatError::Unfinished => "a program is changing the filter in place, or ended before it had finished, so the counts in the file are not those of its bits; \
+             wait until that program has finished, or build the filter again"
+            .to_owned(),
+        FormatError::Scheme { found, .. } => format!("the filter has the {found} scheme, which this verb does not read; no command here makes such a file"),
         other => other.to_string(),
     }
 }

@@ -72,7 +72,12 @@ fn read_or_map(path: &Path) -> io::Result<Held> {
 
 /// The filter in a file, all of it read and checked.
 pub(crate) fn look(path: &Path) -> Result<Looked, FileError> {
-    AnyFilter::view(Held::open(path)?).and_then(Viewed::verify_bytes).map_err(|cause| format_error(path, cause))
+    look_at(Held::open(path)?).map_err(|cause| format_error(path, cause))
+}
+
+/// The filter in these bytes, all of it read and checked.
+pub(crate) fn look_at(bytes: Held) -> Result<Looked, FormatError> {
+    AnyFilter::view(bytes).and_then(Viewed::verify_bytes)
 }
 
 /// The same filter, all of it read and checked.
@@ -80,14 +85,13 @@ pub(crate) fn look_closer(path: &Path, filter: &Viewed) -> Result<Looked, FileEr
     filter.clone().verify_bytes().map_err(|cause| format_error(path, cause))
 }
 
-/// The filter on standard input, all of it read and checked.
-pub(crate) fn look_at_stdin() -> Result<Looked, FileError> {
-    let name = Path::new("standard input");
+/// What is on standard input, to its end.
+pub(crate) fn stdin() -> Result<Held, FileError> {
     let mut bytes = Vec::new();
     let read = crate::output::check_stdin().and_then(|()| io::stdin().lock().read_to_end(&mut bytes));
+    let name = Path::new("standard input");
     read.map_err(|cause| FileError::Read { path: name.to_owned(), cause })?;
-    let held = Held::Read(Arc::new(bytes)).expanded();
-    held.and_then(AnyFilter::view).and_then(Viewed::verify_bytes).map_err(|cause| format_error(name, cause))
+    Held::Read(Arc::new(bytes)).expanded().map_err(|cause| format_error(name, cause))
 }
 
 /// The filter in a file: a small one checked, a large one as its header says.

@@ -18,6 +18,7 @@ mod report;
 mod stop;
 mod subject;
 
+use clap::builder::StyledStr;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 use failure::Failure;
@@ -109,14 +110,33 @@ fn without_far_tips(mut error: clap::Error) -> clap::Error {
     }
     let text = |kind| match error.get(kind) {
         Some(ContextValue::String(text)) => Some(text.clone()),
+        Some(ContextValue::StyledStr(text)) => Some(text.to_string()),
         _ => None,
     };
-    if let (Some(given), Some(near)) = (text(ContextKind::InvalidArg), text(ContextKind::SuggestedArg))
+    let (given, near, usage) = (text(ContextKind::InvalidArg), text(ContextKind::SuggestedArg), text(ContextKind::Usage));
+    if let (Some(given), Some(near)) = (given, near)
         && !is_slip(&given, &near)
     {
         error.remove(ContextKind::SuggestedArg);
+        // It stands in the usage, too.
+        if let Some(usage) = usage {
+            error.insert(ContextKind::Usage, ContextValue::StyledStr(usage_like(&usage)));
+        }
     }
     error
+}
+
+/// The usage of the verb that this one is of, without the options that clap thinks are meant.
+fn usage_like(usage: &str) -> StyledStr {
+    let mut page = Command::command();
+    page.build();
+    for word in usage.split_whitespace().skip_while(|word| *word != "truebloom").skip(1) {
+        match page.find_subcommand(word) {
+            Some(verb) => page = verb.clone(),
+            None => break,
+        }
+    }
+    page.render_usage()
 }
 
 /// Whether one begins as the other does, or one or two letters make them alike.

@@ -53,7 +53,10 @@ const VERBS: [(&str, &[&str]); 26] = [
         ],
     ),
     ("insert", &["--strict", "--json"]),
-    ("check", &["-v", "-c", "-q", "--json", "--only-key", "--any", "--all", "--each", "--report", "--report=r.json", "-H", "-l", "-L"]),
+    (
+        "check",
+        &["-v", "-c", "-q", "--json", "--only-key", "--any", "--all", "--each", "--report", "--report=r.json", "-H", "-n", "-l", "-L"],
+    ),
     (
         "dedup",
         &[
@@ -62,6 +65,7 @@ const VERBS: [(&str, &[&str]); 26] = [
             "--memory",
             "--remember",
             "-d",
+            "--second",
             "-c",
             "-q",
             "--strict",
@@ -117,7 +121,7 @@ const VERBS: [(&str, &[&str]); 26] = [
 ];
 
 /// Sound commands, for half of the lines: a word or two more, or none, and they do something else, or something wrong.
-const SOUND: [&str; 42] = [
+const SOUND: [&str; 49] = [
     "diff other.tbl seen.tbl",
     "apply other.tbl news",
     "copy --compress --force seen.tbl other.tbl",
@@ -142,6 +146,13 @@ const SOUND: [&str; 42] = [
     "dedup --state state.tbl words.txt",
     "dedup --memory 4KiB -p 1%",
     "dedup --remember 100 -p 1% words.txt",
+    "dedup --second -n 3000 -p 1% words.txt",
+    "dedup --state mails.tbl users.csv",
+    "dedup --second --state new.tbl --memory 4KiB -p 1% words.txt",
+    "check -Hn seen.tbl words.txt",
+    "check -n --json seen.tbl words.txt",
+    "count query digits.tbc 00ff",
+    "info - digits.tbc mails.tbl",
     "info seen.tbl state.tbl list.tbc",
     "verify --queries 1k cube.tbl",
     "merge --force other.tbl seen.tbl other.tbl",
@@ -163,7 +174,7 @@ const SOUND: [&str; 42] = [
 ];
 
 /// Of all verbs that read records.
-const RECORDS: [&str; 13] = [
+const RECORDS: [&str; 15] = [
     "-0",
     "--crlf",
     "-f",
@@ -175,6 +186,8 @@ const RECORDS: [&str; 13] = [
     "--hex",
     "--fixed",
     "--lines",
+    "--blanks",
+    "--as-is",
     "-j",
     "--max-record",
 ];
@@ -193,7 +206,8 @@ const VALUES: [&str; 44] = [
     "100k",
     "-1",
     "1e3",
-    "2.5e9",
+    // More lines than that would be gigabytes, which some systems take ten seconds to clear.
+    "2.5e8",
     "1E",
     "18446744073709551615",
     "99999999999999999999",
@@ -228,7 +242,7 @@ const VALUES: [&str; 44] = [
 ];
 
 /// Files: filters, text, other things, and names of what is not there.
-const FILES: [&str; 23] = [
+const FILES: [&str; 25] = [
     "small.tbl",
     "news",
     "seen.tbl",
@@ -238,6 +252,8 @@ const FILES: [&str; 23] = [
     "cube.tbl",
     "state.tbl",
     "list.tbc",
+    "mails.tbl",
+    "digits.tbc",
     "words.txt",
     "users.csv",
     "lines.jsonl",
@@ -258,13 +274,15 @@ const FILES: [&str; 23] = [
 const PRECIOUS: [&str; 7] = ["words.txt", "users.csv", "lines.jsonl", "packed.gz", "empty", "folder/inner.txt", "short.tbl"];
 
 /// What stays whole when it is replaced.
-const OURS: [&str; 7] = ["grown.tbl", "seen.tbl", "other.tbl", "blocked.tbl", "cube.tbl", "state.tbl", "list.tbc"];
+const OURS: [&str; 9] =
+    ["grown.tbl", "seen.tbl", "other.tbl", "blocked.tbl", "cube.tbl", "state.tbl", "list.tbc", "mails.tbl", "digits.tbc"];
 
 fn prepare(folder: &Path) {
     let script = "set -e; mkdir folder; echo inner > folder/inner.txt; seq 2000 > words.txt; printf 'id,mail\\n1,a@x\\n2,\"b\\n@x\"\\n' > users.csv; printf '{\"a\":{\"b\":1}}\\n{\"a\":2}\\n' > lines.jsonl
         gzip -c words.txt > packed.gz; : > empty
         t create -n 3000 -p 1% --seed 1 seen.tbl words.txt; t copy seen.tbl other.tbl; t create -p 1% --grow=100 --seed 1 grown.tbl words.txt; t copy --empty grown.tbl grown2.tbl; t insert grown2.tbl packed.gz; t copy --compress seen.tbl small.tbl; t diff seen.tbl seen.tbl > news; t create -n 3000 -p 1% --layout blocked --seed 1 blocked.tbl words.txt
         t create -n 3000 -p 1% --mean --scheme cube --seed 1 cube.tbl words.txt; t dedup --memory 4KiB -p 1% --state state.tbl -q words.txt; t count --memory 256KiB --seed 1 -o list.tbc words.txt
+        t dedup --memory 4KiB -p 1% --state mails.tbl --column mail -q users.csv; printf '00ff\\n' | t count --memory 256KiB --hex --seed 1 -o digits.tbc
         head -c 1000 seen.tbl > short.tbl";
     let script = format!("t() {{ '{}' \"$@\"; }}\n{script}", env!("CARGO_BIN_EXE_truebloom"));
     let output = Command::new("bash").arg("-c").arg(script).current_dir(folder).output().expect("bash runs");

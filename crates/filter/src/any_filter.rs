@@ -2,7 +2,7 @@
 
 use crate::backing::{Backing, Checked, Counted, Lies, Owned, View};
 use crate::bulk::Answers;
-use crate::error::{BuildError, FormatError};
+use crate::error::{BuildError, FormatError, MergeError};
 use crate::format::{Fields, FileKind, Stored, Viewed, Written, reads_files, views_files, writes_files};
 use crate::hash::{KeyHash, PortableHasher, Seed};
 use crate::key::Key;
@@ -62,12 +62,12 @@ macro_rules! both {
             (AnyFilter::Blocked($ours), AnyFilter::Blocked($theirs)) => $value,
             (AnyFilter::Other($ours), AnyFilter::Other($theirs)) => $value,
             (AnyFilter::Scalable($ours), AnyFilter::Scalable($theirs)) => $value,
-            (ours, theirs) => Err(MergeError::Scheme { ours: ours.scheme_id().name(), theirs: theirs.scheme_id().name() }),
+            (ours, theirs) => Err(MergeError::Scheme { ours: ours.form(), theirs: theirs.form() }),
         }
     };
 }
 
-pub(crate) use {both, each};
+pub(crate) use each;
 
 writes_files!([K: Counted] AnyFilter<K>);
 reads_files!([] AnyFilter);
@@ -351,6 +351,49 @@ impl<K: Backing> AnyFilter<K> {
     /// Which of the keys are contained.
     pub fn contains_all<I: IntoIterator<Item: Key>>(&self, keys: I) -> Answers {
         each!(self, filter => filter.contains_all(keys))
+    }
+}
+
+impl AnyFilter {
+    /// Adds all keys of another filter, wherever its bits are: [`FilterOf::union_with`].
+    ///
+    /// # Errors
+    /// As of the method of [`FilterOf`].
+    pub fn union_with<V: Backing>(&mut self, other: &AnyFilter<V>) -> Result<(), MergeError> {
+        both!(self, other, (ours, theirs) => ours.union_with(theirs))
+    }
+
+    /// Keeps what both contain: [`FilterOf::intersect_with`].
+    ///
+    /// # Errors
+    /// As of the method of [`FilterOf`].
+    pub fn intersect_with<V: Backing>(&mut self, other: &AnyFilter<V>) -> Result<(), MergeError> {
+        both!(self, other, (ours, theirs) => ours.intersect_with(theirs))
+    }
+}
+
+impl<K: Backing> AnyFilter<K> {
+    /// What a merge asks for first: the scheme, or that it grows.
+    fn form(&self) -> &'static str {
+        if let AnyFilter::Scalable(_) = self { "standard in layers that grow" } else { self.scheme_id().name() }
+    }
+
+    /// An error unless the two can be merged.
+    pub(crate) fn check_mergeable<V: Backing>(&self, other: &AnyFilter<V>) -> Result<(), MergeError> {
+        both!(self, other, (ours, theirs) => ours.check_mergeable(theirs))
+    }
+
+    /// An empty filter of the same size, plan and seed: [`FilterOf::to_empty`].
+    ///
+    /// # Errors
+    /// There is no memory.
+    pub fn to_empty(&self) -> Result<AnyFilter, BuildError> {
+        Ok(match self {
+            AnyFilter::Standard(filter) => AnyFilter::Standard(filter.to_empty()?),
+            AnyFilter::Blocked(filter) => AnyFilter::Blocked(filter.to_empty()?),
+            AnyFilter::Other(filter) => AnyFilter::Other(Box::new(filter.to_empty()?)),
+            AnyFilter::Scalable(filter) => AnyFilter::Scalable(Box::new(filter.to_empty()?)),
+        })
     }
 }
 

@@ -1,9 +1,9 @@
 //! What several filters have in common.
 
 use crate::any_filter::AnyFilter;
+use crate::backing::{Backing, Counted, Word};
 use crate::bloom::FilterOf;
-use crate::error::MergeError;
-use crate::filter::Filter;
+use crate::error::{BuildError, MergeError};
 use crate::hash::KeyHasher;
 use crate::scheme::Scheme;
 use crate::tied;
@@ -98,6 +98,8 @@ pub enum CompareError {
     },
     /// A law cannot be computed.
     Law(Error),
+    /// There is no memory for another filter of this size.
+    Memory(BuildError),
 }
 
 impl fmt::Display for CompareError {
@@ -116,6 +118,7 @@ impl fmt::Display for CompareError {
             }
             CompareError::Unfit { index } => write!(f, "the set bits of filter {index} do not fit the keys that it was offered"),
             CompareError::Law(error) => error.fmt(f),
+            CompareError::Memory(error) => error.fmt(f),
         }
     }
 }
@@ -124,6 +127,7 @@ impl core::error::Error for CompareError {
     fn source(&self) -> Option<&(dyn core::error::Error + 'static)> {
         match self {
             CompareError::Law(error) => error.source(),
+            CompareError::Memory(error) => error.source(),
             _ => None,
         }
     }
@@ -132,6 +136,12 @@ impl core::error::Error for CompareError {
 impl From<Error> for CompareError {
     fn from(error: Error) -> CompareError {
         CompareError::Law(error)
+    }
+}
+
+impl From<BuildError> for CompareError {
+    fn from(error: BuildError) -> CompareError {
+        CompareError::Memory(error)
     }
 }
 
@@ -153,18 +163,17 @@ impl Comparison {
     ///
     /// # Errors
     /// As those of a merge, and for intersections and filters that do not hold what their bits suggest.
-    pub fn of(filters: &[AnyFilter], confidence: f64) -> Result<Comparison, CompareError> {
+    pub fn of<K: Counted>(filters: &[AnyFilter<K>], confidence: f64) -> Result<Comparison, CompareError> {
         let (Some(first), true, true) = (filters.first(), filters.len() > 1, confidence > 0.0 && confidence < 1.0) else {
             return Err(CompareError::Arguments);
         };
-        // An empty one, so that no bit is touched before all are known to fit.
         if let Some(index) = filters.iter().position(|filter| matches!(filter, AnyFilter::Scalable(_))) {
             return Err(CompareError::Grows { index });
         }
-        let mut empty = first.clone();
-        empty.clear();
+        // An empty one, so that no bit is touched before all are known to fit.
+        let empty = first.to_empty()?;
         for (index, filter) in filters.iter().enumerate() {
-            empty.clone().union_with(filter).map_err(|cause| CompareError::Differs { index, cause })?;
+            empty.check_mergeable(filter).map_err(|cause| CompareError::Differs { index, cause })?;
             if filter.is_intersection() {
                 return Err(CompareError::Intersection { index });
             }
@@ -176,19 +185,19 @@ impl Comparison {
     }
 }
 
-struct Compared<'a> {
-    filters: &'a [AnyFilter],
+struct Compared<'a, K: Backing> {
+    filters: &'a [AnyFilter<K>],
     empty: AnyFilter,
     /// The most that an interval may miss.
     alpha: f64,
 }
 
-impl Compared<'_> {
+impl<K: Counted> Compared<'_, K> {
     fn compare(&self) -> Result<Comparison, CompareError> {
         let all = self.union_of(|_| true)?;
         let count = self.filters.len();
         // Chosen by what does not depend on the seed, or the choice would be part of the law.
-        let by_offers = |index: &usize| self.filters.get(*index).map_or(0, Filter::offered);
+        let by_offers = |index: &usize| self.filters.get(*index).map_or(0, AnyFilter::offered);
         let (largest, smallest) = ((0..count).max_by_key(by_offers).unwrap_or(0), (0..count).min_by_key(by_offers).unwrap_or(0));
         let mut sizes = Vec::new();
         let mut own = Vec::new();
@@ -208,7 +217,7 @@ impl Compared<'_> {
     }
 
     fn union_of(&self, wanted: impl Fn(usize) -> bool) -> Result<AnyFilter, CompareError> {
-        let mut union = self.empty.clone();
+        let mut union = self.empty.to_empty()?;
         for (index, filter) in self.filters.iter().enumerate().filter(|(index, _)| wanted(*index)) {
             union.union_with(filter).map_err(|cause| CompareError::Differs { index, cause })?;
         }
@@ -216,7 +225,7 @@ impl Compared<'_> {
     }
 
     /// The items of one filter: by its counts, which leave hardly anything open, or for a merged one by its fill, within its counts.
-    fn size(&self, filter: &AnyFilter, alpha: f64) -> Result<(Size, Option<f64>), CompareError> {
+    fn size(&self, filter: &AnyFilter<K>, alpha: f64) -> Result<(Size, Option<f64>), CompareError> {
         let by_fill = |alpha| beyond(&self.empty, filter, alpha);
         if !filter.is_merged() {
             let (lower, upper) = filter.verification()?.items();
@@ -277,7 +286,7 @@ impl Compared<'_> {
     }
 
     /// What a filter holds beyond the union of others.
-    fn lacked(&self, filter: &AnyFilter, others: impl Fn(usize) -> bool, alpha: f64) -> Result<ItemsEstimate, CompareError> {
+    fn lacked(&self, filter: &AnyFilter<K>, others: impl Fn(usize) -> bool, alpha: f64) -> Result<ItemsEstimate, CompareError> {
         let ground = self.union_of(others)?;
         let mut both = ground.clone();
         both.union_with(filter).map_err(|cause| CompareError::Differs { index: 0, cause })?;
@@ -285,7 +294,7 @@ impl Compared<'_> {
     }
 
     /// The items of a filter that at least one of the others lacks: the sum over all selections of them, odd ones added and even ones subtracted, of what it has beyond their union.
-    fn lacked_by_any(&self, filter: &AnyFilter, others: &[usize]) -> Result<Option<f64>, CompareError> {
+    fn lacked_by_any(&self, filter: &AnyFilter<K>, others: &[usize]) -> Result<Option<f64>, CompareError> {
         let mut sum = Some(0.0);
         for selection in 1..1usize << others.len() {
             let is_selected = |index: usize| others.iter().position(|other| *other == index).is_some_and(|bit| selection >> bit & 1 == 1);
@@ -313,7 +322,7 @@ impl Compared<'_> {
             return Ok(bounded_share(value, lower, upper));
         }
         let common = self.common(smallest, self.alpha / 2.0)?;
-        let union = Compared { filters: self.filters, empty: self.empty.clone(), alpha: self.alpha / 2.0 }.union(largest, all)?;
+        let union = Compared { filters: self.filters, empty: self.empty.to_empty()?, alpha: self.alpha / 2.0 }.union(largest, all)?;
         let least = union.upper.map_or(0.0, |upper| share(common.lower as f64, upper as f64));
         let most = common.upper.map_or(1.0, |upper| share(upper as f64, union.lower as f64));
         Ok(bounded_share(value, least, most))
@@ -333,7 +342,7 @@ fn quantity(value: Option<f64>, lower: u64, upper: u64) -> Quantity {
 }
 
 /// The items that `both` holds beyond `ground`, which is part of it, with an interval that misses with probability at most alpha.
-fn beyond(ground: &AnyFilter, both: &AnyFilter, alpha: f64) -> Result<ItemsEstimate, CompareError> {
+fn beyond<G: Counted, B: Counted>(ground: &AnyFilter<G>, both: &AnyFilter<B>, alpha: f64) -> Result<ItemsEstimate, CompareError> {
     let more = both.ones().saturating_sub(ground.ones());
     let confidence = (1.0 - alpha).clamp(f64::EPSILON, 1.0 - f64::EPSILON);
     let probes = ground.probes();
@@ -341,14 +350,14 @@ fn beyond(ground: &AnyFilter, both: &AnyFilter, alpha: f64) -> Result<ItemsEstim
 }
 
 /// The estimate alone.
-fn estimate(ground: &AnyFilter, both: &AnyFilter) -> Result<Option<f64>, CompareError> {
+fn estimate<G: Counted, B: Counted>(ground: &AnyFilter<G>, both: &AnyFilter<B>) -> Result<Option<f64>, CompareError> {
     let more = both.ones().saturating_sub(ground.ones());
     let probes = ground.probes();
     Ok(with_any_ground(ground, |ground| ground.estimate(probes, more)))
 }
 
 /// What the law of further bits needs to know of a filter of any scheme.
-fn with_any_ground<T>(filter: &AnyFilter, use_ground: impl FnOnce(Ground<'_>) -> T) -> T {
+fn with_any_ground<T>(filter: &AnyFilter<impl Counted>, use_ground: impl FnOnce(Ground<'_>) -> T) -> T {
     match filter {
         AnyFilter::Standard(filter) => with_ground(filter, use_ground),
         AnyFilter::Blocked(filter) => with_ground(filter, use_ground),
@@ -359,7 +368,7 @@ fn with_any_ground<T>(filter: &AnyFilter, use_ground: impl FnOnce(Ground<'_>) ->
 }
 
 /// What the law of further bits needs to know of a filter.
-fn with_ground<S: Scheme, H: KeyHasher, T>(filter: &FilterOf<S, H>, use_ground: impl FnOnce(Ground<'_>) -> T) -> T {
+fn with_ground<S: Scheme, H: KeyHasher, K: Counted, T>(filter: &FilterOf<S, H, K>, use_ground: impl FnOnce(Ground<'_>) -> T) -> T {
     let (bits, ones) = (filter.bits(), filter.ones());
     match filter.scheme().id().variant() {
         Some(Variant::Partitioned) => {
@@ -379,11 +388,11 @@ fn with_ground<S: Scheme, H: KeyHasher, T>(filter: &FilterOf<S, H>, use_ground: 
 }
 
 /// The set bits from one on and before another.
-fn ones_between(words: &[u64], start: u64, end: u64) -> u64 {
+fn ones_between<W: Word>(words: &[W], start: u64, end: u64) -> u64 {
     let below = |at: u64| {
         let (whole, rest) = ((at / 64) as usize, at % 64);
-        let last = words.get(whole).map_or(0, |word| (word & ((1 << rest) - 1)).count_ones());
-        words.iter().take(whole).map(|word| u64::from(word.count_ones())).sum::<u64>() + u64::from(last)
+        let last = words.get(whole).map_or(0, |word| (word.get() & ((1 << rest) - 1)).count_ones());
+        words.iter().take(whole).map(|word| u64::from(word.get().count_ones())).sum::<u64>() + u64::from(last)
     };
     below(end) - below(start)
 }

@@ -19,6 +19,7 @@ use alloc::vec::Vec;
 use core::convert::Infallible;
 use core::fmt;
 use truebloom_math::Rate;
+#[cfg(feature = "sketches")]
 use truebloom_math::count_min::Rows;
 
 /// Why a filter cannot be made.
@@ -46,6 +47,11 @@ pub enum BuildError {
     },
     /// The scheme of blocked filters for a filter whose positions lie anywhere.
     InLines,
+    /// The crate is built without the feature `two-hash`.
+    LeftOut {
+        /// The scheme.
+        scheme: SchemeId,
+    },
     /// The law of the scheme does not prove the rate.
     NotProven {
         /// The scheme.
@@ -99,7 +105,7 @@ pub enum BuildError {
         /// What it cannot have.
         what: &'static str,
     },
-    /// The memory is not to be had.
+    /// The memory cannot be allocated.
     Memory {
         /// The bytes that the filter needs.
         bytes: u64,
@@ -111,7 +117,7 @@ pub enum BuildError {
         /// The bytes that there are.
         found: u64,
     },
-    /// The memory for a sketch's counters is not to be had.
+    /// The memory for a sketch's counters cannot be allocated.
     Counters {
         /// The bytes that the counters need.
         bytes: u128,
@@ -122,6 +128,7 @@ pub enum BuildError {
         found: u64,
     },
     /// The shape is for another kind of rows than the sketch has.
+    #[cfg(feature = "sketches")]
     RowHashes {
         /// The shape's.
         found: Rows,
@@ -152,6 +159,7 @@ impl fmt::Display for BuildError {
                 write!(f, "the type is that of the {expected} scheme, not of the {found} one; take the type of that, or `AnyScheme`")
             }
             BuildError::InLines => f.write_str("the blocked scheme has a type of its own; take `BlockedBloomFilter`"),
+            BuildError::LeftOut { scheme } => left_out(*scheme, f),
             BuildError::NotProven { scheme, items, asked } => write!(
                 f,
                 "a rate of {asked} for {items} items is not proven for a filter of the {scheme} scheme with these bits and \
@@ -182,7 +190,7 @@ impl fmt::Display for BuildError {
             }
             BuildError::Memory { bytes } => write!(
                 f,
-                "there are no {bytes} bytes of memory to be had; ask for a higher rate or fewer items, or split the keys over \
+                "cannot allocate {bytes} bytes; ask for a higher rate or fewer items, or split the keys over \
                  several filters"
             ),
             BuildError::Room { needed, found } => {
@@ -190,12 +198,13 @@ impl fmt::Display for BuildError {
             }
             BuildError::Counters { bytes } => write!(
                 f,
-                "there are no {bytes} bytes of memory to be had for the counters; ask for a larger epsilon or delta, or take \
+                "cannot allocate {bytes} bytes for the counters; ask for a larger epsilon or delta, or take \
                  32-bit counters"
             ),
             BuildError::Rows { found } => {
                 write!(f, "a sketch cannot have {found} rows; give at most {MAX_PROBES}, or ask for a larger delta")
             }
+            #[cfg(feature = "sketches")]
             BuildError::RowHashes { found, expected } => {
                 write!(f, "the shape is for {found:?} rows, but the sketch has {expected:?} ones; make the shape for those")
             }
@@ -293,6 +302,11 @@ pub enum MergeError {
     Growth,
     /// An intersection of filters that grow.
     Layers,
+    /// There is no memory for a layer.
+    Memory {
+        /// The bytes of the layer.
+        bytes: u64,
+    },
     /// There are fewer bytes than a member of a pack takes.
     Room {
         /// The bytes of a member.
@@ -327,6 +341,9 @@ impl fmt::Display for MergeError {
             MergeError::Growth => f.write_str("the filters differ in how they grow; make one as an empty copy of the other"),
             MergeError::Layers => {
                 f.write_str("filters that grow have no intersection: a key may be in different layers of the two; ask both")
+            }
+            MergeError::Memory { bytes } => {
+                write!(f, "there are no {bytes} bytes of memory to be had for a layer; ask both filters instead")
             }
             MergeError::Room { needed, found } => {
                 write!(f, "there is room for {found} bytes, but a member takes {needed}; give as many (`member_bytes` says how many)")
@@ -445,6 +462,11 @@ pub enum FormatError {
         /// The file's.
         found: SchemeId,
     },
+    /// The crate is built without the feature `two-hash`.
+    LeftOut {
+        /// The file's scheme.
+        scheme: SchemeId,
+    },
     /// A kind, scheme, hasher or flag that this program does not know.
     Unknown {
         /// The field's name.
@@ -487,7 +509,7 @@ pub enum FormatError {
         /// The number of bits.
         bits: u64,
     },
-    /// The memory is not to be had.
+    /// The memory cannot be allocated.
     Memory {
         /// The bytes that it needs.
         bytes: u64,
@@ -564,8 +586,9 @@ impl fmt::Display for FormatError {
             FormatError::Scheme { expected, found } => write!(
                 f,
                 "the filter has the {found} scheme, but was to be opened as one with the {expected} scheme; open it by the type \
-                 of its scheme, or a Bloom filter as `BloomFilter<PortableHasher, AnyScheme>`"
+                 of its scheme, or a Bloom filter as `FilterOf<AnyScheme>` or `AnyFilter`"
             ),
+            FormatError::LeftOut { scheme } => left_out(*scheme, f),
             FormatError::Unknown { field, found } => {
                 write!(f, "the file has {field} {found}, which this program does not know; use a newer truebloom")
             }
@@ -585,7 +608,7 @@ impl fmt::Display for FormatError {
                 write!(f, "there are set bits beyond the last of {bits}; the file was not written by truebloom: rebuild the filter")
             }
             FormatError::Memory { bytes } => {
-                write!(f, "there are no {bytes} bytes of memory to be had for this filter; read it on a larger machine")
+                write!(f, "cannot allocate {bytes} bytes for this filter; read it on a machine with more memory")
             }
         }
     }
@@ -613,4 +636,8 @@ impl fmt::Display for Expected {
             Expected::Prime => f.write_str("a prime of at least the depth"),
         }
     }
+}
+
+fn left_out(scheme: SchemeId, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    write!(f, "the {scheme} scheme was left out of this program; build it with the feature `two-hash` of truebloom")
 }

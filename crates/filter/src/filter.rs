@@ -1,6 +1,6 @@
 //! What all filters that keep their keys do.
 
-use crate::any_filter::{AnyFilter, both, each};
+use crate::any_filter::{AnyFilter, each};
 use crate::bulk::Answers;
 #[cfg(feature = "fs")]
 use crate::error::FileError;
@@ -22,7 +22,7 @@ use truebloom_math::{Error, Fpr, Law, Rate};
 /// A filter of any scheme that can be saved: what a program is written over that takes them all.
 ///
 /// Every [`FilterOf`] with a [`PortableHasher`] is one, [`ScalableFilter`], and [`AnyFilter`], whose scheme is known only from its file. The methods are those of [`FilterOf`], where they are explained. A `dyn Filter` has all but those that
-/// take keys of any type or another filter; it takes keys by their hashes, which [`hasher`](Self::hasher) makes.
+/// take keys of any type or another filter; it takes keys by their hashes, which [`hasher`](Self::hasher) makes of keys of any type.
 ///
 /// ```
 /// use truebloom::{BlockedBloomFilter, BloomFilter, Filter};
@@ -33,6 +33,19 @@ use truebloom_math::{Error, Fpr, Law, Rate};
 ///
 /// assert_eq!(seen_before(&mut BloomFilter::new(100, 1e-6)?, &["a", "b", "a"]), 1);
 /// assert_eq!(seen_before(&mut BlockedBloomFilter::new(100, 1e-6)?, &["a", "b", "a"]), 1);
+/// # Ok::<(), truebloom::BuildError>(())
+/// ```
+///
+/// Of filters that are known at run time only:
+///
+/// ```
+/// use truebloom::{BlockedBloomFilter, BloomFilter, Filter};
+///
+/// let mut filters: Vec<Box<dyn Filter>> = vec![Box::new(BloomFilter::new(100, 1e-6)?), Box::new(BlockedBloomFilter::new(100, 1e-6)?)];
+/// for filter in &mut filters {
+///     let hash = filter.hasher().hash_key("a");
+///     assert!(filter.insert_hash(hash) && filter.contains_hash(hash));
+/// }
 /// # Ok::<(), truebloom::BuildError>(())
 /// ```
 ///
@@ -444,10 +457,10 @@ impl Filter for AnyFilter {
     }
 
     fn union_with(&mut self, other: &AnyFilter) -> Result<(), MergeError> {
-        both!(self, other, (ours, theirs) => ours.union_with(theirs))
+        self.union_with(other)
     }
 
     fn intersect_with(&mut self, other: &AnyFilter) -> Result<(), MergeError> {
-        both!(self, other, (ours, theirs) => ours.intersect_with(theirs))
+        self.intersect_with(other)
     }
 }

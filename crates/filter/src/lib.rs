@@ -71,6 +71,8 @@
 
 #![warn(clippy::missing_errors_doc, clippy::must_use_candidate, clippy::return_self_not_must_use)]
 #![cfg_attr(not(any(test, feature = "std")), no_std)]
+// What a feature leaves out leaves helpers behind that nobody calls and that are not compiled. The build with all features tells which are needed by nobody at all.
+#![cfg_attr(not(all(feature = "recycling", feature = "sketches")), allow(dead_code, unused_imports, unreachable_pub))]
 
 extern crate alloc;
 
@@ -81,6 +83,7 @@ mod bits;
 mod bloom;
 mod bulk;
 mod compare;
+#[cfg(feature = "sketches")]
 pub mod count_min;
 mod error;
 #[cfg(feature = "fs")]
@@ -93,6 +96,7 @@ mod key;
 mod pack;
 #[cfg(feature = "serde")]
 mod readable;
+#[cfg(feature = "recycling")]
 pub mod recycling;
 mod scalable;
 pub mod scheme;
@@ -120,6 +124,7 @@ pub use hash::{ForeignHasher, HasherId, KeyHash, KeyHasher, PortableHasher, Preh
 pub use items::ItemCount;
 pub use key::{Key, KeyWriter};
 pub use pack::{CheckedMember, Member, Pack, PackView, Packed};
+#[cfg(feature = "recycling")]
 pub use recycling::RecyclingFilter;
 #[cfg(all(feature = "std", target_has_atomic = "64"))]
 pub use scalable::AtomicScalableFilter;

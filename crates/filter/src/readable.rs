@@ -4,9 +4,11 @@
 //! keys, and it is written in full.
 
 use crate::any_filter::AnyFilter;
+#[cfg(feature = "sketches")]
 use crate::count_min::{Counter, ListedSketch, RowHashes, Sketch};
 use crate::format::{Stored, from_bytes, to_bytes};
 use crate::hash::{HasherId, PortableHasher, Seed};
+#[cfg(feature = "recycling")]
 use crate::recycling::{Layout, RecyclingFilter};
 use crate::scheme::Scheme;
 use crate::{FilterOf, FormatError};
@@ -38,8 +40,14 @@ macro_rules! as_its_file {
 
 as_its_file! {
     [S: Scheme] FilterOf<S>,
-    [] AnyFilter,
-    [S: Layout] RecyclingFilter<PortableHasher, S>,
+    [] AnyFilter
+}
+#[cfg(feature = "recycling")]
+as_its_file! {
+    [S: Layout] RecyclingFilter<PortableHasher, S>
+}
+#[cfg(feature = "sketches")]
+as_its_file! {
     [R: RowHashes, C: Counter] Sketch<R, C>,
     [R: RowHashes, C: Counter] ListedSketch<R, C>
 }

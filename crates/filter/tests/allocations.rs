@@ -1,11 +1,14 @@
-//! No key allocates when it is inserted or looked for. A test of its own, because it counts by its own allocator.
+//! No key allocates when it is inserted or looked for, nor does a view when it is opened. A test of its own, because it counts by its own allocator.
 #![allow(unsafe_code, reason = "an allocator that counts is unsafe to write")]
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
 use std::net::SocketAddr;
 use std::time::Duration;
-use truebloom::{BloomFilter, Key};
+use truebloom::count_min::CountMin;
+use truebloom::recycling::{BlockedRecyclingFilter, Policy, RecyclingFilter};
+use truebloom::scheme::{AnyScheme, SchemeId};
+use truebloom::{AnyFilter, BlockedBloomFilter, BloomFilter, FilterOf, Key, Pack, PortableHasher, Seed};
 
 struct Counting;
 
@@ -63,4 +66,43 @@ fn keys_do_not_allocate() {
     }
     // The counter counts.
     assert_eq!(allocations(|| drop(std::hint::black_box(Box::new(1)))), 1);
+}
+
+/// Opening a view allocates nothing, whatever the kind; the two exceptions are one small allocation each.
+#[test]
+fn views_do_not_allocate() {
+    fn bytes(encoded: Result<Vec<u8>, truebloom::BuildError>) -> Vec<u8> {
+        encoded.expect("small")
+    }
+    let hasher = PortableHasher::xxh3(Seed::from(1));
+    let mut table = BloomFilter::new(1_000, 0.01).expect("small");
+    table.insert("key");
+    let mut pack = Pack::of(&table);
+    pack.push(&table).expect("of one plan");
+    let standard = bytes(table.to_bytes());
+    assert!(table.set_label("with a label"));
+    let labelled = bytes(table.to_bytes());
+    let other = FilterOf::with_scheme(AnyScheme::named(SchemeId::Classic, 1_000, 4).expect("in range"), hasher).expect("small");
+    let other = bytes(AnyFilter::from(other).to_bytes());
+    let blocked = bytes(BlockedBloomFilter::new(1_000, 0.01).and_then(|filter| filter.to_bytes()));
+    let recycling = bytes(RecyclingFilter::new(1_000, 4, Policy::two_phases(500)).and_then(|filter| filter.to_bytes()));
+    let lines = BlockedRecyclingFilter::with_hasher(1 << 12, 4, Policy::one_phase(0.02), hasher);
+    let lines = bytes(lines.and_then(|filter| filter.to_bytes()));
+    let rate = |text: &str| text.parse().expect("a rate");
+    let sketch = bytes(CountMin::<u64>::new(rate("10%"), rate("1%")).and_then(|sketch| sketch.to_bytes()));
+    let pack = bytes(pack.to_bytes());
+
+    assert_eq!(allocations(|| assert!(BloomFilter::view(&standard).expect("whole").contains("key"))), 0);
+    assert_eq!(allocations(|| assert!(!BlockedBloomFilter::view(&blocked).expect("whole").contains("key"))), 0);
+    assert_eq!(allocations(|| assert!(AnyFilter::view(&standard).expect("whole").contains("key"))), 0);
+    assert_eq!(allocations(|| assert!(!<RecyclingFilter>::view(&recycling).expect("whole").contains("key"))), 0);
+    assert_eq!(allocations(|| assert!(!<BlockedRecyclingFilter>::view(&lines).expect("whole").contains("key"))), 0);
+    assert_eq!(allocations(|| assert_eq!(CountMin::<u64>::view(&sketch).expect("whole").estimate("key").value, 0)), 0);
+    let member = |pack: &[u8]| <Pack>::view(pack).expect("whole").get(0).expect("undamaged").expect("there").contains("key");
+    assert_eq!(allocations(|| assert!(member(&pack))), 0);
+    // The text of a label, and a scheme that is known at run time only.
+    assert_eq!(allocations(|| assert_eq!(BloomFilter::view(&labelled).expect("whole").label(), Some("with a label"))), 1);
+    assert_eq!(allocations(|| assert!(!AnyFilter::view(&other).expect("whole").contains("key"))), 1);
+    // All bits read: still nothing.
+    assert_eq!(allocations(|| assert!(BloomFilter::view(&standard).expect("whole").verify_bytes().expect("undamaged").ones() > 0)), 0);
 }

@@ -13,7 +13,7 @@ const ALPHA: f64 = 1e-6;
 
 fn filter(bits: u64, probes: u32, seed: u128) -> BlockedBloomFilter {
     let hasher = PortableHasher::xxh3(Seed::from(seed));
-    BlockedBloomFilter::with_bits_probes_and_hasher(bits, probes, hasher).expect("small and in range")
+    BlockedBloomFilter::builder().bits(bits).probes(probes).hasher(hasher).build().expect("small and in range")
 }
 
 /// Bulk operations against single ones, and answers against a filter that is asked one by one.
@@ -88,8 +88,12 @@ fn union_is_what_one_filter_would_have_been() {
     assert!(here.is_merged() && here.ones() == both.ones() && (0..400).all(|key| here.contains(&key)));
     assert_eq!(here.offered(), 450);
     assert!((0..2_000).all(|key: u64| here.contains(&key) == both.contains(&key)));
-    let sip =
-        BlockedBloomFilter::with_bits_probes_and_hasher(5_120, 6, PortableHasher::new(HasherId::Sip13, Seed::from(1))).expect("small");
+    let sip = BlockedBloomFilter::builder()
+        .bits(5_120)
+        .probes(6)
+        .hasher(PortableHasher::new(HasherId::Sip13, Seed::from(1)))
+        .build()
+        .expect("small");
     assert!(matches!(here.union_with(&filter(512, 6, 1)), Err(MergeError::Bits { .. })));
     assert!(matches!(here.union_with(&filter(5_120, 7, 1)), Err(MergeError::Probes { .. })));
     assert!(matches!(here.union_with(&filter(5_120, 6, 2)), Err(MergeError::Seed)));
@@ -100,10 +104,10 @@ fn union_is_what_one_filter_would_have_been() {
 fn what_cannot_be_made_is_refused() {
     let hasher = PortableHasher::xxh3(Seed::from(1));
     for (bits, probes) in [(0, 7), (100, 7), (513, 7), (1 << 63, 7), (512, 0), (512, 65)] {
-        assert!(BlockedBloomFilter::with_bits_probes_and_hasher(bits, probes, hasher).is_err(), "{bits} {probes}");
+        assert!(BlockedBloomFilter::builder().bits(bits).probes(probes).hasher(hasher).build().is_err(), "{bits} {probes}");
     }
     assert!(
-        matches!(BlockedBloomFilter::with_bits_probes_and_hasher(1 << 62, 7, hasher), Err(BuildError::Memory { bytes }) if bytes == 1 << 59)
+        matches!(BlockedBloomFilter::builder().bits(1 << 62).probes(7).hasher(hasher).build(), Err(BuildError::Memory { bytes }) if bytes == 1 << 59)
     );
     let plan = truebloom::Plan::new(
         &truebloom::Target::new().layout(truebloom_math::Layout::Lines).items(1_000).rate("1%".parse().expect("a rate")).mean(),

@@ -37,7 +37,7 @@ impl<const HASHER: u16> Layout for Real<HASHER> {
     fn new(bits: u64, probes: u32, seed: u128) -> Self {
         let id = HasherId::ALL.into_iter().find(|id| *id as u16 == HASHER).expect("a hasher's number");
         let hasher = PortableHasher::new(id, Seed::from(seed));
-        Real(BlockedBloomFilter::with_bits_probes_and_hasher(bits, probes, hasher).expect("in range"))
+        Real(BlockedBloomFilter::builder().bits(bits).probes(probes).hasher(hasher).build().expect("in range"))
     }
     fn insert(&mut self, key: &[u8]) {
         self.0.insert(key);

@@ -50,7 +50,7 @@ proptest! {
     fn what_is_written_is_read(bits in prop_oneof![1..200u64, 1..100_000u64], probes in 1..20u32, seed: u128, sip: bool, keys in prop::collection::vec(any::<u64>(), 0..100), merge: bool) {
         let seed = Seed::from(seed);
         let hasher = if sip { PortableHasher::sip13(seed) } else { PortableHasher::xxh3(seed) };
-        let mut filter = BloomFilter::with_bits_probes_and_hasher(bits, probes, hasher).expect("small");
+        let mut filter = BloomFilter::builder().bits(bits).probes(probes).hasher(hasher).build().expect("small");
         filter.extend(&keys);
         if merge {
             filter.union_with(&filter.clone()).expect("itself");
@@ -202,7 +202,8 @@ fn hostile_fields_are_refused_by_name() {
 fn offers_that_an_intersection_excludes_stand_after_the_parameters_of_the_layout() {
     fn check<S: Scheme>(start: usize, kind: FileKind) {
         let filter = |keys: u64| {
-            let mut filter = FilterOf::<S>::with_bits_probes_and_hasher(1_024, 3, PortableHasher::xxh3(Seed::from(1))).expect("small");
+            let mut filter =
+                FilterOf::<S>::builder().bits(1_024).probes(3).hasher(PortableHasher::xxh3(Seed::from(1))).build().expect("small");
             filter.extend(0..keys);
             filter
         };

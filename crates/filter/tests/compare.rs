@@ -4,14 +4,14 @@
 //! half the width misses in more than a quarter of the runs, which is ten times as many as are allowed.
 
 use truebloom::scheme::AnyScheme;
-use truebloom::{AnyFilter, BlockedBloomFilter, CompareError, Comparison, Filter, FilterOf, PortableHasher, Quantity, Seed};
+use truebloom::{AnyFilter, BlockedBloomFilter, CompareError, Comparison, Filter, FilterOf, PortableHasher, Quantity, Seed, View};
 use truebloom_math::SchemeId;
 
 /// Filters of one plan and seed with these ranges of numbers in them.
 fn filters(scheme: &str, bits: u64, probes: u32, seed: u64, ranges: &[std::ops::Range<u64>]) -> Vec<AnyFilter> {
     let hasher = PortableHasher::xxh3(Seed::from(u128::from(seed)));
     let empty: AnyFilter = match scheme {
-        "blocked" => BlockedBloomFilter::with_bits_probes_and_hasher(bits, probes, hasher).expect("it fits").into(),
+        "blocked" => BlockedBloomFilter::builder().bits(bits).probes(probes).hasher(hasher).build().expect("it fits").into(),
         name => {
             let id: SchemeId = name.parse().expect("a scheme");
             let scheme = AnyScheme::named(id, bits, probes).expect("it fits");
@@ -76,13 +76,30 @@ fn tied_filters_hold_their_confidence() {
     holds_its_confidence("blocked", 10_240, 6, 40, 260);
 }
 
+/// Where the bits are makes no difference: filters in files that are mapped, or in bytes at any place.
+#[test]
+fn views_are_compared_as_filters_are() {
+    for scheme in ["standard", "partitioned", "double", "blocked"] {
+        let list = filters(scheme, 512 * 19, 7, 1, &[0..600, 400..1_000, 900..1_300]);
+        let bytes: Vec<Vec<u8>> = list.iter().map(|filter| filter.to_bytes().expect("small")).collect();
+        let views: Vec<_> =
+            bytes.iter().map(|bytes| AnyFilter::view(bytes).and_then(AnyFilter::<View<_>>::verify_bytes).expect("undamaged")).collect();
+        assert_eq!(Comparison::of(&views, 0.95), Comparison::of(&list, 0.95), "{scheme}");
+        assert!(Comparison::of(&list, 0.95).is_ok(), "{scheme}");
+        let (mut union, mut same) = (views[0].to_empty().expect("small"), list[0].clone());
+        (0..2).for_each(|index| union.union_with(&views[index]).expect("alike"));
+        same.union_with(&list[1]).expect("alike");
+        assert_eq!(union, same);
+    }
+}
+
 /// Seven filters of 1,000 items, of which 400 are in all: the common part, each one's own part, and the union. The interval of the common part is the widest, as six of them make it.
 #[test]
 fn seven_filters_have_a_common_part() {
     let (mut missed, runs) = ([0u64; 3], 4u64);
     for seed in 0..runs {
         let hasher = PortableHasher::xxh3(Seed::from(u128::from(seed)));
-        let empty = truebloom::BloomFilter::with_bits_probes_and_hasher(40_000, 7, hasher).expect("it fits");
+        let empty = truebloom::BloomFilter::builder().bits(40_000).probes(7).hasher(hasher).build().expect("it fits");
         let day = |day: u64| {
             let mut filter = empty.clone();
             filter.insert_all((0..400u64).chain(10_000 + 600 * day..10_600 + 600 * day));

@@ -145,7 +145,7 @@ fn hashes_of_64_bits_are_mixed_and_their_floor_is_counted() {
     measurement.query(100_000);
     assert!(measurement.holds());
     // Where the rate of the bits is far below the floor.
-    let mut large = BloomFilter::with_bits_probes_and_hasher(1 << 20, 40, hasher).expect("small");
+    let mut large = BloomFilter::builder().bits(1 << 20).probes(40).hasher(hasher).build().expect("small");
     large.extend(0..16u64);
     let floor = 2f64.powi(-60);
     assert!(large.fpr().upper >= floor && large.fpr().upper < 1.001 * floor);

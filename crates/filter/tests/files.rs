@@ -114,13 +114,16 @@ mod replaced {
             let old = File::open(&path).expect("there");
             let begun = Replacement::begin(&path, Expected::Only(&old)).expect("the same");
             let together = std::sync::Barrier::new(2);
+            // One side waits a little after both have come, in turns, so that either may be first however busy the machine is.
+            let wait = |turn: u32| (0..if round % 2 == turn { round % 100 * 10 } else { 0 }).for_each(|_| std::hint::spin_loop());
             std::thread::scope(|scope| {
                 scope.spawn(|| {
                     together.wait();
-                    (0..round % 100 * 10).for_each(|_| std::hint::spin_loop());
+                    wait(0);
                     fs::rename(&other, &path).expect("the same folder");
                 });
                 together.wait();
+                wait(1);
                 refused += u32::from(begun.commit().is_err());
             });
             assert_eq!(fs::read(&path).expect("there"), b"other", "round {round}");

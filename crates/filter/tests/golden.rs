@@ -40,7 +40,7 @@ fn check<S: Scheme>(name: &str, built: &FilterOf<S>) {
 
 /// A filter without a plan: golden files stay when plans change.
 fn filter<S: Scheme>(bits: u64, probes: u32, hasher: PortableHasher) -> FilterOf<S> {
-    FilterOf::with_bits_probes_and_hasher(bits, probes, hasher).expect("small")
+    FilterOf::builder().bits(bits).probes(probes).hasher(hasher).build().expect("small")
 }
 
 #[test]

@@ -3,12 +3,13 @@
 use std::collections::{BTreeSet, HashSet};
 use std::num::NonZero;
 use truebloom::recycling::{AtomicRecyclingFilter, BlockedRecyclingFilter, Policy, RecyclingFilter};
+use truebloom::scheme::Standard;
 use truebloom::truebloom_math::recycling::{BlockedDesign, Design, Mode};
 use truebloom::truebloom_math::{Law, Variant};
 use truebloom::verify::{Measurement, Verification};
 use truebloom::{
-    AnyFilter, AtomicBloomFilter, BlockedBloomFilter, BloomFilter, BuildError, FilterFamily, MergeError, Plan, PortableHasher, Rate, Seed,
-    Target,
+    AnyFilter, AtomicBloomFilter, BlockedBloomFilter, BloomFilter, BuildError, FilterFamily, FilterOf, MergeError, Plan, PortableHasher,
+    Prehashed, Rate, Seed, Target,
 };
 
 fn capacity(filter: Result<BloomFilter, BuildError>) -> Option<u64> {
@@ -50,6 +51,14 @@ fn builders_make_what_the_constructors_make() {
     let plan = Plan::new(&Target::new().items(1_000).rate("0.1%".try_into().expect("a rate")).mean().max_bits(1 << 20)).expect("in reach");
     let built = BloomFilter::builder().items(1_000).rate(0.001).mean().max_bits(1 << 20).hasher(hasher).build().expect("small");
     assert_eq!(built, BloomFilter::from_plan_with_hasher(&plan, hasher).expect("small"));
+    // A cap that binds, and a rate that it allows no more.
+    let capped = |max: u64| BloomFilter::builder().bits(20_000).rate(0.001).max_bits(max).hasher(hasher).build();
+    assert!(capped(20_000).is_ok() && capped(19_999).is_err());
+    let few = BloomFilter::builder().items(1_000).rate(0.001).probes(3).hasher(hasher).build().expect("small");
+    assert!(few.probes() == 3 && few.bits() > built.bits());
+    // Equal hashes of 64 bits are in the plan.
+    let narrow = FilterOf::<Standard>::builder().items(1_000).rate(0.001).hasher(Prehashed::new(Seed::from(1))).build().expect("small");
+    assert_eq!(narrow, BloomFilter::with_hasher(1_000, 0.001, Prehashed::new(Seed::from(1))).expect("small"));
     let built = BlockedBloomFilter::builder().bits(1 << 12).probes(6).hasher(hasher).build().expect("small");
     assert_eq!((built.bits(), built.probes(), built.capacity(), built.seed()), (1 << 12, 6, None, Seed::from(7)));
     let sure = BloomFilter::builder().items(100).rate(0.01).confidence(0.999_999).build().expect("small");

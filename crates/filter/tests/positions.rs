@@ -210,7 +210,7 @@ fn foreign_hashers_are_mixed() {
     let exact = Standard::new(1_024, 7).expect("in range").law().fpr(100).expect("in range").value;
     let mut passed = 0;
     for number in 0..FILTERS {
-        let mut filter = BloomFilter::with_bits_probes_and_hasher(1_024, 7, hasher.clone()).expect("small");
+        let mut filter = BloomFilter::builder().bits(1_024).probes(7).hasher(hasher.clone()).build().expect("small");
         let first = number << 40;
         filter.extend(first..first + 100);
         passed += filter.contains_all(first + 100..first + 100 + QUERIES).count_ones() as u64;

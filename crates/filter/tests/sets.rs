@@ -94,7 +94,7 @@ proptest! {
 fn a_merge_names_what_differs() {
     let (mut ours, seed) = (filter(100, 3, 1), Seed::from(1));
     let before = ours.clone();
-    let sip = BloomFilter::with_bits_probes_and_hasher(100, 3, PortableHasher::sip13(seed)).expect("small");
+    let sip = BloomFilter::builder().bits(100).probes(3).hasher(PortableHasher::sip13(seed)).build().expect("small");
     let sip_id = truebloom::HasherId::Sip13;
     let cases = [
         (filter(101, 3, 1), MergeError::Bits { ours: 100, theirs: 101 }, "same plan"),
@@ -137,7 +137,7 @@ fn foreign_hashers_work_and_are_told_apart() {
 #[test]
 fn equality_is_not_about_order() {
     fn check<S: Scheme>(bits: u64) {
-        let empty = FilterOf::<S>::with_bits_probes_and_hasher(bits, 3, PortableHasher::xxh3(Seed::from(3))).expect("small");
+        let empty = FilterOf::<S>::builder().bits(bits).probes(3).hasher(PortableHasher::xxh3(Seed::from(3))).build().expect("small");
         let (mut forwards, mut backwards) = (empty.clone(), empty.clone());
         forwards.extend(0..400u64);
         backwards.extend((0..400u64).rev());
@@ -151,7 +151,7 @@ fn equality_is_not_about_order() {
         let mut more = forwards.clone();
         assert!((400..10_000u64).any(|key| more.insert(&key)));
         assert!(more != forwards && empty != forwards);
-        let other_seed = FilterOf::<S>::with_bits_probes_and_hasher(bits, 3, PortableHasher::xxh3(Seed::from(4))).expect("small");
+        let other_seed = FilterOf::<S>::builder().bits(bits).probes(3).hasher(PortableHasher::xxh3(Seed::from(4))).build().expect("small");
         assert!(other_seed != empty && empty.clone().planned_for(1, None).expect("no rate") != empty);
     }
     check::<Standard>(512);
@@ -164,7 +164,8 @@ fn equality_is_not_about_order() {
 fn any_filter_answers_as_the_type_itself() {
     fn check<S: Scheme>(bits: u64) {
         let hasher = PortableHasher::sip13(Seed::from(5));
-        let mut own = FilterOf::<S>::with_bits_probes_and_hasher(bits, 4, hasher).expect("small").planned_for(90, None).expect("no rate");
+        let mut own =
+            FilterOf::<S>::builder().bits(bits).probes(4).hasher(hasher).build().expect("small").planned_for(90, None).expect("no rate");
         let mut any = AnyFilter::from_bytes(&own.to_bytes().expect("small")).expect("its own bytes");
         let hashes: Vec<_> = (0..100u64).map(|key| own.hash(&key)).collect();
         assert_eq!(any.insert_all_hashes(&hashes), own.insert_all_hashes(&hashes));
@@ -219,7 +220,7 @@ fn any_filter_refuses_what_is_unlike() {
 /// A blocked intersection: no key of both is lost, keys of one pass at the other's rate at most, and the rate of keys of neither is what the bits say.
 #[test]
 fn blocked_filters_have_intersections() {
-    let empty = BlockedBloomFilter::with_bits_probes_and_hasher(512 * 40, 5, PortableHasher::xxh3(Seed::from(8))).expect("small");
+    let empty = BlockedBloomFilter::builder().bits(512 * 40).probes(5).hasher(PortableHasher::xxh3(Seed::from(8))).build().expect("small");
     let (mut one, mut other) = (empty.clone(), empty);
     one.extend(0..1_500u64);
     other.extend(1_000..2_500u64);

@@ -168,6 +168,38 @@ fn damaged_and_forged_packs_are_refused() {
     assert!(matches!(BloomFilter::from_bytes(&bytes), Err(FormatError::Kind { found: FileKind::Pack })));
 }
 
+/// A member with its own checksum made right, as one who knows the format would: what it keeps is held to itself and to its bits.
+#[test]
+fn forged_members_are_refused() {
+    let empty = BloomFilter::new(100, 0.01).expect("small");
+    let mut pack = Pack::of(&empty);
+    pack.push(&filled(&empty, 0)).expect("of one plan");
+    let bytes = pack.to_bytes().expect("small");
+    // What the members of a pack are bound to: its header without members.
+    let mut head = bytes[..256].to_vec();
+    head[104..136].fill(0);
+    let family = xxhash_rust::xxh3::xxh3_64(&head[..248]);
+    let forged = |word: usize, number: u64| {
+        let mut member = bytes[256..].to_vec();
+        member[8 * word..8 * word + 8].copy_from_slice(&number.to_le_bytes());
+        let checksum = xxhash_rust::xxh3::xxh3_64_with_seed(&member[..56], family);
+        member[56..64].copy_from_slice(&checksum.to_le_bytes());
+        member
+    };
+    let refusal = |member: &[u8]| pack.view_member(member).and_then(Member::verify_bytes).map(drop).expect_err("forged");
+    let changed = pack.get(0).expect("undamaged").expect("there").changed();
+    assert!(pack.view_member(&forged(1, changed)).is_ok(), "the checksum is made as in the library");
+    for word in [4, 5] {
+        assert!(matches!(refusal(&forged(word, 1)), FormatError::Field { field: "reserved words of a member", .. }));
+    }
+    assert!(matches!(refusal(&forged(1, 1 << 40)), FormatError::Field { field: "changed", .. }));
+    assert!(matches!(refusal(&forged(1, 1)), FormatError::Field { field: "set bits", .. }));
+    for flags in [2, 32, 1 << 40] {
+        let error = refusal(&forged(2, flags));
+        assert!(matches!(error, FormatError::Unknown { field: "flags", .. } | FormatError::Field { field: "flags", .. }), "{error:?}");
+    }
+}
+
 /// What a process has in memory.
 #[cfg(target_os = "linux")]
 fn resident() -> u64 {

@@ -109,7 +109,7 @@ fn after_a_merge_the_fill_has_no_law() {
 
 #[test]
 fn without_a_rate_nothing_is_asked() {
-    let mut filter = BloomFilter::with_bits_probes_and_hasher(10_000, 5, PortableHasher::xxh3(Seed::from(1))).expect("a filter");
+    let mut filter = BloomFilter::builder().bits(10_000).probes(5).hasher(PortableHasher::xxh3(Seed::from(1))).build().expect("a filter");
     filter.extend(0..100u64);
     assert_eq!(verify(&filter).expected_verdict(), ExpectedVerdict::NothingAsked);
     // Far beyond full: no law to test, and no complaint.

@@ -1,11 +1,12 @@
 //! Files that travel: compressed, and as differences.
 
 use truebloom::recycling::{Policy, RecyclingFilter};
+use truebloom::scheme::Scheme;
 use truebloom::truebloom_math::Growth;
 use truebloom::{AnyFilter, BlockedBloomFilter, BloomFilter, FileHeader, FormatError, PortableHasher, ScalableFilter, Seed, wire};
 
 fn seeded(bits: u64, probes: u32) -> BloomFilter {
-    BloomFilter::with_bits_probes_and_hasher(bits, probes, PortableHasher::xxh3(Seed::from(5))).expect("small")
+    BloomFilter::with_scheme(Scheme::new(bits, probes).expect("in range"), PortableHasher::xxh3(Seed::from(5))).expect("small")
 }
 
 /// To this fill.

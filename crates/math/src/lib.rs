@@ -40,9 +40,15 @@
 
 #![warn(clippy::missing_errors_doc, clippy::must_use_candidate, clippy::return_self_not_must_use)]
 #![cfg_attr(not(any(test, feature = "std")), no_std)]
+// What a feature leaves out leaves helpers behind that nobody calls and that are not compiled. The build with all features tells which are needed by nobody at all.
+#![cfg_attr(
+    not(all(feature = "two-hash", feature = "recycling", feature = "sketches", feature = "study")),
+    allow(dead_code, unused_imports, unreachable_pub)
+)]
 
 extern crate alloc;
 
+#[cfg(feature = "sketches")]
 pub mod count_min;
 mod error;
 mod estimate;
@@ -51,23 +57,24 @@ pub mod growth;
 pub mod law;
 pub mod occupancy;
 mod one_filter;
+#[cfg(feature = "study")]
 mod papers;
 mod plan;
 #[cfg(feature = "serde")]
 mod readable;
+#[cfg(feature = "recycling")]
 pub mod recycling;
 mod search;
 mod tails;
 
 pub use error::{Error, Result};
-pub use estimate::{
-    BitsEstimate, Ground, ItemsEstimate, distinct, estimate_bits, items_beyond, items_by_likelihood, items_by_moments, items_from_ones,
-    items_interval,
-};
+#[cfg(feature = "study")]
+pub use estimate::{BitsEstimate, estimate_bits, items_by_likelihood};
+pub use estimate::{Ground, ItemsEstimate, distinct, items_beyond, items_by_moments, items_from_ones, items_interval};
 pub use exact::bisect::{bisect, try_bisect};
 pub use exact::fpr::{Fpr, Method};
 #[doc(hidden)]
-pub use exact::modular::gcd;
+pub use exact::modular::{gcd, is_prime};
 #[doc(hidden)]
 pub use exact::power::power;
 #[doc(hidden)]
@@ -75,16 +82,22 @@ pub use exact::random::mix;
 pub use exact::rate::Rate;
 pub use exact::work::as_one_call;
 pub use growth::Growth;
-pub use law::{BLOCK_BITS, BLOCK_PROBES, Fill, Law, Layout, SchemeId, Variant, convergence, sets, simulation};
-pub use one_filter::{
-    Hits, HitsQuantile, RateMoments, RateQuantile, confidence_bound, false_positives, hits_quantile_bound, rate_moments,
-    rate_quantile_bound,
-};
+#[cfg(feature = "study")]
+pub use law::sets;
+pub use law::{BLOCK_BITS, BLOCK_PROBES, Fill, Law, Layout, SchemeId, Variant};
+#[cfg(feature = "two-hash")]
+pub use law::{convergence, simulation};
+#[cfg(feature = "study")]
+pub use one_filter::{Hits, HitsQuantile, RateMoments, false_positives, hits_quantile_bound, rate_moments};
+pub use one_filter::{RateQuantile, confidence_bound, rate_quantile_bound};
+#[cfg(feature = "study")]
 pub use papers::{
     Approximation, MOST_BITS_SEARCHED, Peak, best_probes_approximation, bounds, crossover, efficiency, half_full_items, max_efficiency,
     peak_efficiency, peak_items_approximation, standard_limit, valley_efficiency,
 };
-pub use plan::{MAX_BLOCKED_PROBES, Plan, Promise, Target, Textbook, certificate, entropy_bits};
+#[cfg(feature = "study")]
+pub use plan::certificate;
+pub use plan::{MAX_BLOCKED_PROBES, Plan, Promise, Target, Textbook, entropy_bits};
 pub use search::{Best, MAX_SEARCHED_PROBES, OptimalProbes, max_items, min_bits, optimal_probes};
 pub use tails::{binomial, freedman, mcdiarmid};
 

@@ -2,7 +2,6 @@
 //!
 //! What is read is held to what it says: a rate lies between 0 and 1, a design can work, and a plan keeps its rate, whoever wrote it.
 
-use crate::recycling::{Design, Mode};
 use crate::{Plan, Rate, SchemeId, Target};
 use core::fmt;
 use serde::de::{Error, Visitor};
@@ -60,30 +59,6 @@ impl<'de> Deserialize<'de> for SchemeId {
         }
 
         deserializer.deserialize_str(Name)
-    }
-}
-
-/// A design without what is derived from it.
-#[derive(Serialize, Deserialize)]
-#[serde(rename = "Design")]
-struct DesignData {
-    bits: u64,
-    probes: u32,
-    sigma: u64,
-    mode: Mode,
-}
-
-impl Serialize for Design {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        DesignData { bits: self.bits(), probes: self.probes(), sigma: self.sigma(), mode: self.mode() }.serialize(serializer)
-    }
-}
-
-impl<'de> Deserialize<'de> for Design {
-    /// An error for what [`Design::new`] refuses.
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Design, D::Error> {
-        let DesignData { bits, probes, sigma, mode } = DesignData::deserialize(deserializer)?;
-        Design::new(bits, probes, sigma, mode).map_err(D::Error::custom)
     }
 }
 

@@ -3,12 +3,12 @@
 use crate::args;
 use crate::cmd::merge::mismatch;
 use crate::failure::Failure;
-use crate::filters;
+use crate::held;
 use crate::report::{FormatArgs, Report, count, significant};
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
-use truebloom::{AnyFilter, CompareError, Comparison, Quantity, Share};
+use truebloom::{CompareError, Comparison, Quantity, Share};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -35,7 +35,7 @@ pub(crate) struct Args {
 }
 
 pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
-    let filters = args.filters.iter().map(|path| filters::open(path)).collect::<Result<Vec<AnyFilter>, Failure>>()?;
+    let filters = args.filters.iter().map(|path| held::look(path)).collect::<Result<Vec<_>, _>>()?;
     let found = Comparison::of(&filters, args.confidence).map_err(|error| refusal(args, &error))?;
     report(args, &found).print_as(args.format.format())?;
     Ok(ExitCode::SUCCESS)

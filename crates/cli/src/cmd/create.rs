@@ -10,7 +10,7 @@ use crate::report::{Report, bytes, count, fpr as fpr_text, fpr_value, plural, ra
 use serde_json::Value;
 use std::path::PathBuf;
 use std::process::ExitCode;
-use truebloom::{AnyFilter, FIRST_ITEMS, PortableHasher, ScalableFilter, Seed};
+use truebloom::{AnyFilter, FIRST_ITEMS, Filter, PortableHasher, ScalableFilter, Seed};
 use truebloom_math::{Growth, Plan, SchemeId, Target};
 
 const EXAMPLES: &str = "\
@@ -132,11 +132,8 @@ fn build(mut filter: AnyFilter, made: &Made, args: &Args, lock: &Lock) -> Result
 /// Has the filter know how its keys were cut, and tells what will be missed.
 fn keep_extraction(filter: &mut AnyFilter, args: &Args, records: Option<&Records>) {
     // Of an empty filter it is known as soon as something is inserted, or said now.
-    if (!args.empty || args.records.says_what_keys_are()) && !args.records.extraction().keep(filter) {
-        warn(format_args!(
-            "{} does not keep how its keys were read, as the names are too long; give the same options to `check` each time",
-            args.filter.display()
-        ));
+    if !args.empty || args.records.says_what_keys_are() {
+        args.records.extraction().keep(&args.filter, |label| filter.set_label(label));
     }
     if let Some(habit @ Habit::CarriageReturn) = records.and_then(Records::habit) {
         warn(habit.hint());

@@ -202,7 +202,10 @@ fn add_expected(report: &mut Report, args: &Args, items: u64) -> Result<(), Fail
 fn add_at_fill(report: &mut Report, args: &Args, ones: &[u64]) -> Result<(), Failure> {
     let law = args.variant.law(args.bits(), args.probes)?;
     let Some(fpr) = law.fpr_at_fill(ones)? else {
-        return Err(Failure::new(format_args!("the fill alone does not determine the rate of a {} filter", args.variant)));
+        return Err(Failure::new(format_args!(
+            "the set bits alone do not determine the rate of a {} filter; give the number of items with -n instead of --ones",
+            args.variant
+        )));
     };
     report.field("ones", if ones.len() == 1 { ones[0].into() } else { Value::from(ones.to_vec()) });
     let total: u64 = ones.iter().sum();

@@ -7,7 +7,7 @@ use crate::records::{self, Extraction, Habit, KeysOf, RecordArgs, Records};
 use crate::report::{Report, count, plural};
 use std::path::PathBuf;
 use std::process::ExitCode;
-use truebloom::AnyFilter;
+use truebloom::{AnyFilter, Filter};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -51,11 +51,11 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
     if args.strict && filter.capacity().is_none() {
         return Err(Failure::at(
             &args.filter,
-            "was not planned for a number of items, so --strict has nothing to hold it to; leave it out",
+            "was not planned for a number of items, so there is no limit for --strict to keep; leave --strict out",
         ));
     }
     let before = (filter.offered(), filter.changed());
-    let kept = Extraction::of(&filter);
+    let kept = Extraction::of(filter.label());
     let KeysOf { args: record_args, doubt, is_kept, other_form } = args.records.for_filters(&[(&args.filter, kept.clone())])?;
     let records = records::insert_all(&mut filter, &record_args, &args.inputs, args.strict);
     if other_form || is_kept && !records.as_ref().is_ok_and(Records::complete) {
@@ -64,7 +64,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
     let records = records?;
     // The first keys say what the others are.
     if filter.label().is_none() && before.0 == 0 {
-        let _ = record_args.extraction().keep(&mut filter);
+        record_args.extraction().keep(&args.filter, |label| filter.set_label(label));
     }
     if let Some(habit @ Habit::CarriageReturn) = records.habit().filter(|_| kept.is_none()) {
         warn(habit.hint());

@@ -3,10 +3,11 @@
 use crate::failure::{Failure, for_shell, warn};
 use crate::filters;
 use crate::lock::Lock;
+use crate::records::Extraction;
 use crate::report::{FormatArgs, Report};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
-use truebloom::{AnyFilter, Filter, MergeError};
+use truebloom::{AnyFilter, MergeError};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -46,6 +47,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
     let mut merged = filters::open(first)?;
     for path in others {
         let other = filters::open(path)?;
+        Extraction::warn_of_other(first, merged.label(), path, other.label());
         let result = if args.intersect { merged.intersect_with(&other) } else { merged.union_with(&other) };
         result.map_err(|error| mismatch("merge", first, path, &error))?;
     }

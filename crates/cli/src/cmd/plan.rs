@@ -150,7 +150,7 @@ fn target(args: &Args) -> Result<Target, Failure> {
     let mut target = args.size.target().scheme(args.scheme).layout(layout.planned());
     target.bits = target.bits.or(args.recycling.bits());
     if let Some(each) = args.bits_per_item {
-        let items = target.items.ok_or_else(|| Failure::new("bits per item are of a number of items; give it with -n"))?;
+        let items = target.items.ok_or_else(|| Failure::new("--bits-per-item needs a number of items; give it with -n"))?;
         let bits = (items as f64 * each).ceil();
         target.bits = Some(if bits < 9e18 { bits as u64 } else { u64::MAX });
     }

@@ -126,7 +126,7 @@ impl Worker {
             return false;
         }
         let keys = if self.splitter.copies_keys() { &done.found.keys } else { text };
-        (self.work)(Batch { spans: &done.found.spans, text, keys }, &mut done.answers);
+        (self.work)(Batch { spans: &done.found.spans, text, keys, numbers: &done.found.numbers }, &mut done.answers);
         true
     }
 }

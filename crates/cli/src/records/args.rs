@@ -2,11 +2,12 @@
 
 use super::csv::{Column, Csv};
 use super::json;
-use super::key::{Fields, KeyOf};
+use super::key::{Fields, KeyOf, decode_hex};
 use super::split::{Ends, Split};
 use super::splitter::Splitter;
 use crate::args::{bytes, count};
 use crate::failure::Failure;
+use std::borrow::Cow;
 
 /// The least and the most that `--max-record` may be. The most keeps offsets within 32 bits.
 const MAX_RECORD: (u64, u64) = (1, 1 << 30);
@@ -93,7 +94,7 @@ fn delimiter(text: &str) -> Result<u8, String> {
 
 fn threads(text: &str) -> Result<usize, String> {
     text.parse().ok().filter(|number| *number <= MOST_THREADS).ok_or_else(|| {
-        format!("`{text}` is no number of threads; give one from 1 to {MOST_THREADS}, or 0 for as many as there are processors")
+        format!("`{text}` is not a number of threads; give one from 1 to {MOST_THREADS}, or 0 for as many as there are processors")
     })
 }
 
@@ -163,6 +164,21 @@ impl RecordArgs {
         } else {
             "line"
         }
+    }
+
+    /// A key that stands on the command line, whole: the bytes that its digits stand for, where keys are hexadecimal.
+    pub(crate) fn key_of_argument<'a>(&self, text: &'a [u8]) -> Result<Cow<'a, [u8]>, Failure> {
+        if !self.hex {
+            return Ok(Cow::Borrowed(text));
+        }
+        let mut bytes = text.to_vec();
+        decode_hex(&mut bytes, 0).map_err(|_| {
+            Failure::new(format_args!(
+                "`{}` is not an even number of hexadecimal digits, as keys are here; to take it as it stands add --lines",
+                String::from_utf8_lossy(text)
+            ))
+        })?;
+        Ok(Cow::Owned(bytes))
     }
 
     /// Whether progress may be shown.

@@ -341,8 +341,9 @@ impl Csv {
             }
             None => Err("a whole CSV record is not hexadecimal: name its column with --column".to_owned()),
         };
-        if let Err(why) = pushed {
-            found.reject(range, self.number, why);
+        match pushed {
+            Ok(()) => found.number_last(self.number),
+            Err(why) => found.reject(range, self.number, why),
         }
     }
 

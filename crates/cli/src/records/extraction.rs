@@ -1,25 +1,66 @@
-//! How keys are cut from records, in words that a filter keeps as its label: a filter that was made of a column finds nothing in whole lines.
+//! How keys are cut from records, in words that a filter, a state or a sketch keeps as its label: a filter that was made of a column finds nothing in whole lines.
 
 use super::{RecordArgs, json};
-use crate::failure::Failure;
+use crate::failure::{Failure, warn};
 use serde_json::{Map, Value};
 use std::path::Path;
-use truebloom::{AnyFilter, Backing, Filter};
 
 /// The options that say what is a key, without those that only say how it is read. As an object: docs/FORMAT.md has its fields.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Extraction(Map<String, Value>);
 
 impl Extraction {
-    /// What the filter says of its keys; `None` for one that says nothing, or nothing that is understood here.
-    pub(crate) fn of(filter: &AnyFilter<impl Backing>) -> Option<Extraction> {
-        let found = Extraction(serde_json::from_str(filter.label()?).ok()?);
+    /// What a label says of keys; `None` for none, and where nothing is understood here.
+    pub(crate) fn of(label: Option<&str>) -> Option<Extraction> {
+        let found = Extraction(serde_json::from_str(label?).ok()?);
         found.apply(&RecordArgs::lines(1)).map(|_| found)
     }
 
-    /// Whether the filter keeps it now: very long names of columns have no room.
-    pub(crate) fn keep(&self, filter: &mut AnyFilter) -> bool {
-        filter.set_label(&Value::Object(self.0.clone()).to_string())
+    /// What stands in a file, for people.
+    pub(crate) fn told(label: Option<&str>) -> Option<String> {
+        Extraction::of(label).map(|kept| kept.options()).or(label.map(str::to_owned))
+    }
+
+    /// The same of a state of `dedup --second`, whose entries are not all lines.
+    pub(crate) fn with_second(mut self) -> Extraction {
+        self.0.insert("second".to_owned(), true.into());
+        self
+    }
+
+    /// What stands there of keys alone, and whether second occurrences are there.
+    pub(crate) fn without_second(mut self) -> (Extraction, bool) {
+        let second = self.0.remove("second").is_some();
+        (self, second)
+    }
+
+    /// The label that says this.
+    fn label(&self) -> String {
+        Value::Object(self.0.clone()).to_string()
+    }
+
+    /// Has a file say this, and tells if it cannot: very long names of columns have no room.
+    pub(crate) fn keep(&self, path: &Path, set_label: impl FnOnce(&str) -> bool) {
+        if !set_label(&self.label()) {
+            warn(format_args!(
+                "{} does not keep how its keys were read, as the names are too long; give the same options each time",
+                path.display()
+            ));
+        }
+    }
+
+    /// Tells that files become one whose keys can hardly be the same: of the one the bytes that digits stand for, of the other digits. Otherwise the same keys may come from files of any form.
+    pub(crate) fn warn_of_other(first: &Path, label: Option<&str>, other: &Path, other_label: Option<&str>) {
+        if let (Some(first_keys), Some(other_keys)) = (Extraction::of(label), Extraction::of(other_label))
+            && first_keys.is_other_form(&other_keys)
+        {
+            warn(format_args!(
+                "the keys of {} were read {}, those of {} {}; are they the same keys?",
+                first.display(),
+                first_keys.described(),
+                other.display(),
+                other_keys.described()
+            ));
+        }
     }
 
     /// These records, with keys that are cut like this. `None` for a field that is not known, or an impossible value.
@@ -32,6 +73,8 @@ impl Extraction {
                 ("csv", Value::Bool(true)) => args.csv = true,
                 ("hex", Value::Bool(true)) => args.hex = true,
                 ("blanks", Value::Bool(true)) => args.blanks = true,
+                // Says nothing of keys.
+                ("second", Value::Bool(true)) => {}
                 ("header", Value::Bool(false)) => args.no_header = true,
                 ("fields", Value::String(text)) => args.field = Some(text.parse().ok()?),
                 ("delimiter", Value::String(text)) => args.delimiter = Some(text.parse::<char>().ok().filter(char::is_ascii)? as u8),
@@ -57,6 +100,11 @@ impl Extraction {
 
     fn is_hex(&self) -> bool {
         self.0.contains_key("hex")
+    }
+
+    /// Whether the keys of the one are bytes that digits stand for, and of the other digits.
+    fn is_other_form(&self, other: &Extraction) -> bool {
+        self.is_hex() != other.is_hex() && !self.is_fixed() && !other.is_fixed()
     }
 
     fn is_fixed(&self) -> bool {
@@ -125,7 +173,7 @@ impl RecordArgs {
                     given.described()
                 )
             });
-            let other_form = other.is_some_and(|(_, other)| other.is_hex() != given.is_hex() && !other.is_fixed() && !given.is_fixed());
+            let other_form = other.is_some_and(|(_, other)| other.is_other_form(&given));
             return Ok(KeysOf { args: self.clone(), doubt, is_kept: false, other_form });
         }
         if let Some((path, other)) = known.iter().find(|(_, other)| *other != kept) {

@@ -33,6 +33,10 @@ pub(super) struct Found {
     pub(super) passing: bool,
     /// Bytes to be passed on, after the records found: what is no whole record.
     pub(super) passed: Vec<u8>,
+    /// Where the records' numbers in their input do not follow each other: the index of a span, and its number.
+    pub(super) numbers: Vec<(u32, u64)>,
+    /// The number that follows that of the last span.
+    pub(super) next_number: u64,
     /// To be split next, before anything else is read: what a broken record had swallowed, and what was left of the text.
     pub(super) again: Option<Vec<u8>>,
 }
@@ -42,6 +46,17 @@ impl Found {
         self.spans.clear();
         self.keys.clear();
         self.carried = false;
+        self.numbers.clear();
+        self.next_number = 0;
+    }
+
+    /// Says which record of its input the last span is, counted from 1.
+    #[inline]
+    pub(super) fn number_last(&mut self, number: u64) {
+        if number != self.next_number {
+            self.numbers.push((self.spans.len().saturating_sub(1) as u32, number));
+        }
+        self.next_number = number + 1;
     }
 
     /// How many of the records have keys.
@@ -129,6 +144,7 @@ pub(crate) struct Batch<'a> {
     pub(super) spans: &'a [Span],
     pub(super) text: &'a [u8],
     pub(super) keys: &'a [u8],
+    pub(super) numbers: &'a [(u32, u64)],
 }
 
 impl<'a> Batch<'a> {
@@ -149,6 +165,13 @@ impl<'a> Batch<'a> {
     pub(crate) fn key(&self, index: usize) -> Option<&'a [u8]> {
         let (start, end) = self.spans[index].key;
         self.keys.get(start as usize..end as usize)
+    }
+
+    /// The number of a record in its input, counted from 1, with those that were skipped.
+    pub(crate) fn number(&self, index: usize) -> u64 {
+        let after = self.numbers.partition_point(|(first, _)| *first as usize <= index);
+        let (first, number) = after.checked_sub(1).map_or((0, 1), |at| self.numbers[at]);
+        number + (index - first as usize) as u64
     }
 
     /// The text from the beginning of one record to the end of another, and all that lies between.

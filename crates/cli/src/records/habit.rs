@@ -51,7 +51,7 @@ mod tests {
             found.push(start..start + line.len(), start..start + line.len());
             start += line.len() + 1;
         }
-        Habit::of(Batch { spans: &found.spans, text: text.as_bytes(), keys: text.as_bytes() })
+        Habit::of(Batch { spans: &found.spans, text: text.as_bytes(), keys: text.as_bytes(), numbers: &[] })
     }
 
     #[test]

@@ -2,7 +2,6 @@
 
 use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, Visitor};
 use serde_json::value::RawValue;
-use std::borrow::Cow;
 use std::fmt;
 
 /// Names from the outside in: `.a.b` is the member `b` of the member `a`.
@@ -49,9 +48,8 @@ pub(super) fn member(text: &[u8], path: &Path, key: &mut Vec<u8>) -> Result<(), 
     let Some(raw) = found.map(RawValue::get).filter(|raw| *raw != "null") else { return Err(format!("has no member {path}")) };
     match raw.as_bytes().first() {
         Some(b'"') => {
-            let decoded: Decoded<'_> =
-                serde_json::from_str(raw).map_err(|error| format!("has a {path} that cannot be read: {}", without_line(&error)))?;
-            key.extend_from_slice(decoded.0.as_bytes());
+            let decoded = serde_json::Deserializer::from_str(raw).deserialize_str(AppendTo(key));
+            decoded.map_err(|error| format!("has a {path} that cannot be read: {}", without_line(&error)))?;
         }
         Some(b'{' | b'[') => return Err(format!("has an object or a list at {path}, not a string or a number")),
         _ => key.extend_from_slice(raw.as_bytes()),
@@ -59,9 +57,21 @@ pub(super) fn member(text: &[u8], path: &Path, key: &mut Vec<u8>) -> Result<(), 
     Ok(())
 }
 
-/// The text of a string, borrowed where nothing was escaped.
-#[derive(serde::Deserialize)]
-struct Decoded<'a>(#[serde(borrow)] Cow<'a, str>);
+/// Appends the text of a string.
+struct AppendTo<'a>(&'a mut Vec<u8>);
+
+impl Visitor<'_> for AppendTo<'_> {
+    type Value = ();
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a string")
+    }
+
+    fn visit_str<E>(self, text: &str) -> Result<(), E> {
+        self.0.extend_from_slice(text.as_bytes());
+        Ok(())
+    }
+}
 
 /// Records are single lines, so that "line 1" of one of them would mislead.
 fn without_line(error: &serde_json::Error) -> String {

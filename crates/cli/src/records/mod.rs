@@ -380,7 +380,8 @@ impl Records {
 
     fn batch(&self) -> Batch<'_> {
         let text = if self.found.carried { self.splitter.carry() } else { &self.block.bytes[self.from..self.block.length] };
-        Batch { spans: &self.found.spans, text, keys: if self.splitter.copies_keys() { &self.found.keys } else { text } }
+        let keys = if self.splitter.copies_keys() { &self.found.keys } else { text };
+        Batch { spans: &self.found.spans, text, keys, numbers: &self.found.numbers }
     }
 
     fn take_header(&mut self) -> bool {

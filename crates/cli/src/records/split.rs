@@ -179,8 +179,9 @@ impl Split {
         if self.skip_blank && text[range.clone()].iter().all(u8::is_ascii_whitespace) {
             return;
         }
-        if let Err(why) = found.push_found(text, range.clone(), &self.key_of, self.hex) {
-            found.reject(range, self.number, why);
+        match found.push_found(text, range.clone(), &self.key_of, self.hex) {
+            Ok(()) => found.number_last(self.number),
+            Err(why) => found.reject(range, self.number, why),
         }
     }
 }

@@ -92,6 +92,7 @@ impl Splitter {
             Splitter::Csv(csv) => csv.pass_over(records),
         };
         found.troubles.iter_mut().for_each(|trouble| trouble.record += before);
+        found.numbers.iter_mut().for_each(|(_, number)| *number += before);
     }
 
     /// The first record of a CSV input, once after it was read.

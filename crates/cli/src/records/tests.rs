@@ -14,7 +14,9 @@ fn take(splitter: &Splitter, text: &[u8], found: &mut Found, outcome: &mut Outco
     let text = if found.carried { splitter.carry() } else { text };
     let keys = if splitter.copies_keys() { &found.keys } else { text };
     let lossy = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
-    outcome.0.extend(Batch { spans: &found.spans, text, keys }.iter().map(|(record, key)| (lossy(record), lossy(key))));
+    outcome
+        .0
+        .extend(Batch { spans: &found.spans, text, keys, numbers: &found.numbers }.iter().map(|(record, key)| (lossy(record), lossy(key))));
     outcome.1.extend(found.troubles.drain(..).map(|trouble| trouble.record));
     found.clear();
 }
@@ -169,7 +171,7 @@ fn pass_all(splitter: &mut Splitter, text: &[u8], out: &mut Vec<u8>, keyed: &mut
 /// Takes what was found; whether there was nothing to be split again.
 fn hand_over(splitter: &mut Splitter, text: &[u8], found: &mut Found, out: &mut Vec<u8>, keyed: &mut usize) -> bool {
     let text = if found.carried { splitter.carry() } else { text };
-    let batch = Batch { spans: &found.spans, text, keys: if splitter.copies_keys() { &found.keys } else { text } };
+    let batch = Batch { spans: &found.spans, text, keys: if splitter.copies_keys() { &found.keys } else { text }, numbers: &found.numbers };
     for index in 0..batch.len() {
         out.extend_from_slice(batch.text_of(index, index));
         out.push(b'\n');

@@ -1,7 +1,6 @@
 //! Bits in bytes that somebody else holds.
 
-use super::{Backing, Counted, Headed, InLayers, Inline, Uncounted, Writable, counted, unread_and_read};
-use crate::count_min::Counter;
+use super::{Backing, Counted, Counter, Headed, InLayers, Inline, Uncounted, Writable, counted, unread_and_read};
 use crate::format::Fields;
 use core::marker::PhantomData;
 use core::ops::{Deref, DerefMut};

@@ -1,7 +1,6 @@
 //! Bits in a pack, which its members share.
 
-use super::{Backing, Counted, Uncounted, Word, counted, unread_and_read};
-use crate::count_min::Counter;
+use super::{Backing, Counted, Counter, Uncounted, Word, counted, unread_and_read};
 use core::marker::PhantomData;
 use core::ops::Deref;
 

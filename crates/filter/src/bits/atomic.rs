@@ -1,5 +1,6 @@
 //! Bits that many threads set and read at the same time.
 
+use crate::arch::AlignedWords;
 use crate::sync::{AtomicU64, Ordering::Relaxed};
 use alloc::vec::Vec;
 
@@ -18,7 +19,7 @@ impl AtomicBits {
         AtomicBits { words: words.iter().map(|word| AtomicU64::new(*word)).collect() }
     }
 
-    /// All 0. An error if the memory is not to be had.
+    /// All 0. An error if the memory cannot be allocated.
     #[cfg(feature = "std")]
     pub(crate) fn zeroed(bits: u64) -> Result<AtomicBits, crate::BuildError> {
         use super::words_for;
@@ -53,9 +54,22 @@ impl AtomicBits {
         self.words.iter().for_each(|word| word.store(0, Relaxed));
     }
 
-    /// The words as they are now: every bit that was set before the call, and any that are set meanwhile.
-    pub(crate) fn to_words(&self) -> Vec<u64> {
-        self.words.iter().map(|word| word.load(Relaxed)).collect()
+    /// The words as they are now: every bit that was set before the call, and any that are set meanwhile. `None` if the memory is not to be had.
+    pub(crate) fn to_aligned(&self) -> Option<AlignedWords> {
+        self.to_aligned_after(0)
+    }
+
+    /// The same, after so many words of 0.
+    pub(crate) fn to_aligned_after(&self, before: usize) -> Option<AlignedWords> {
+        let mut words = AlignedWords::zeroed(self.words.len().checked_add(before)?)?;
+        words.iter_mut().skip(before).zip(&self.words).for_each(|(copy, word)| *copy = word.load(Relaxed));
+        Some(words)
+    }
+
+    /// Bits that are set in both, as they are now.
+    #[cfg(feature = "std")]
+    pub(crate) fn count_common(&self, other: &AtomicBits) -> u64 {
+        self.words.iter().zip(&other.words).map(|(word, other)| u64::from((word.load(Relaxed) & other.load(Relaxed)).count_ones())).sum()
     }
 
     /// The words, once nobody else has them any more.

@@ -13,15 +13,15 @@ const MOST_AHEAD: usize = 64;
 /// What is kept from batch to batch: room for positions, which would take as long to clear as to fill, and how the last batch went.
 pub struct Probing {
     level: Level,
-    /// Probe by probe, a lane a key.
-    ahead: [Lanes; MOST_AHEAD],
+    /// Probe by probe, a lane a key. Flat: an array of arrays is not cleared at once but element by element, in code of 512 instructions.
+    ahead: [u64; MOST_AHEAD * LANES],
     /// What passes needs all its probes, what does not needs two: the last batch says what to expect of the next.
     mostly_hits: bool,
 }
 
 impl Batches<Standard> for Probing {
     fn new(_: &Standard) -> Probing {
-        Probing { level: Level::detect(), ahead: [[0; LANES]; MOST_AHEAD], mostly_hits: false }
+        Probing { level: Level::detect(), ahead: [0; MOST_AHEAD * LANES], mostly_hits: false }
     }
 
     #[inline]
@@ -49,7 +49,7 @@ impl Probing {
             let known = self.look_ahead(scheme, bits, group);
             for lane in 0..group.count {
                 let found = match known {
-                    Some(probes) => self.ahead[..probes].iter().fold(true, |all, positions| all & get(bits, positions[lane])),
+                    Some(probes) => self.positions(probes, lane).fold(true, |all, position| all & get(bits, position)),
                     None => scheme.positions(group.hash(lane)).all(|position| get(bits, position)),
                 };
                 mark(&mut answers, number * LANES + lane, found);
@@ -69,7 +69,7 @@ impl Probing {
                 match known {
                     Some(probes) => {
                         let mut set = bits.setter();
-                        self.ahead[..probes].iter().for_each(|positions| newly_set += u64::from(set(positions[lane])));
+                        self.positions(probes, lane).for_each(|position| newly_set += u64::from(set(position)));
                     }
                     None => scheme.positions(group.hash(lane)).for_each(|position| newly_set += u64::from(bits.set(position))),
                 }
@@ -79,10 +79,16 @@ impl Probing {
         (answers, newly_set)
     }
 
+    /// The positions of one key of the group that was looked at ahead.
+    #[inline(always)]
+    fn positions(&self, probes: usize, lane: usize) -> impl Iterator<Item = u64> {
+        self.ahead.as_chunks::<LANES>().0[..probes].iter().map(move |positions| positions[lane])
+    }
+
     /// The positions of a group on their way to the cache, and how many each key has; `None` where keys go alone: with too many probes, or when a word is skipped.
     #[inline(always)]
     fn look_ahead<W: Word>(&mut self, scheme: &Standard, bits: &[W], group: Group<'_>) -> Option<usize> {
-        let ahead = self.ahead.get_mut(..scheme.probes() as usize)?;
+        let ahead = self.ahead.as_chunks_mut().0.get_mut(..scheme.probes() as usize)?;
         let mut rest = [0; LANES];
         for (probe, positions) in (0..).zip(ahead) {
             if !draw(self.level, scheme, group, probe, &mut rest, positions) {

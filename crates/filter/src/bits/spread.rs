@@ -14,8 +14,8 @@ use truebloom_math::{Error, Fpr};
 
 /// The layout of schemes whose positions lie anywhere among the bits.
 macro_rules! spread {
-    ($($scheme:ident by $batches:ident,)*) => {
-        $(impl Placed for crate::scheme::$scheme {
+    ($($(#[$when:meta])* $scheme:ident by $batches:ident,)*) => {
+        $($(#[$when])* impl Placed for crate::scheme::$scheme {
             const KIND: FileKind = FileKind::Bloom;
             type Storage<K: Backing> = Spread<K>;
             type Batches = $batches;

@@ -25,7 +25,7 @@ where
 }
 
 impl<K: Backing<Words = AlignedWords>> Bits<K> {
-    /// All 0. An error if the memory is not to be had.
+    /// All 0. An error if the memory cannot be allocated.
     pub(crate) fn zeroed(bits: u64) -> Result<Bits<K>, BuildError> {
         let refuse = || BuildError::Memory { bytes: words_for(bits).saturating_mul(8) };
         let count = usize::try_from(words_for(bits)).map_err(|_| refuse())?;

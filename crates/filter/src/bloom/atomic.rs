@@ -9,7 +9,6 @@ use crate::hash::{KeyHash, KeyHasher, PortableHasher, hash_key};
 use crate::key::Key;
 use crate::scheme::Scheme;
 use crate::sync::{AtomicU64, Ordering::Relaxed};
-use alloc::vec::Vec;
 
 /// A [filter](FilterOf) that threads fill and ask at the same time, without locks. Made from a filter, and made one again at the end.
 ///
@@ -90,7 +89,7 @@ impl<S: Scheme, H: KeyHasher> AtomicFilterOf<S, H> {
     /// There is no memory for it beside this one.
     pub fn into_filter(self) -> Result<FilterOf<S, H>, BuildError> {
         let AtomicFilterOf { bits, offered, head, excluded } = self;
-        filter_of(head, bits.into_words(), offered.load(Relaxed), excluded)
+        filter_of(head, AlignedWords::from_vec(bits.into_words()), offered.load(Relaxed), excluded)
     }
 
     /// The filter as it is now, while threads go on inserting: to save it, or to look into it. It contains every key whose insertion this thread knows to have returned, by a join, a channel or a
@@ -102,7 +101,7 @@ impl<S: Scheme, H: KeyHasher> AtomicFilterOf<S, H> {
     where
         H: Clone,
     {
-        let bits = self.bits.to_words();
+        let bits = self.bits.to_aligned();
         // After the bits: an insertion counts itself before it sets any, and the count is to be an upper bound.
         filter_of(self.head.clone(), bits, self.offered.load(Relaxed), self.excluded)
     }
@@ -119,12 +118,12 @@ impl<S: Scheme, H: KeyHasher> From<FilterOf<S, H>> for AtomicFilterOf<S, H> {
 /// The filter of words that several threads have set.
 fn filter_of<S: Scheme, H: KeyHasher>(
     head: Inline<Head<S, H>>,
-    words: Vec<u64>,
+    words: Option<AlignedWords>,
     offered: u64,
     excluded: Option<u64>,
 ) -> Result<FilterOf<S, H>, BuildError> {
     let refuse = || BuildError::Memory { bytes: head.scheme.bits().div_ceil(8) };
-    let words = AlignedWords::from_vec(words).ok_or_else(refuse)?;
+    let words = words.ok_or_else(refuse)?;
     // The words are those of such a filter, so only memory can be missing.
     let storage: S::Storage<Owned> = Storage::from_words(&head.scheme, words).map_err(|_| refuse())?;
     // The bits of an intersection may be there by chance.

@@ -1,10 +1,11 @@
 //! Making filters.
 
-use super::{Counts, FilterOf, Head, Label};
+use super::{Counts, FilterOf, Head};
 use crate::arch::{PAGE_BYTES, decline_huge_pages};
 use crate::backing::{Headed, Inline, Owned, Shared};
 use crate::bits::Storage;
 use crate::error::BuildError;
+use crate::format::Label;
 use crate::hash::KeyHasher;
 #[cfg(feature = "random")]
 use crate::hash::PortableHasher;
@@ -99,13 +100,13 @@ impl<S: Scheme, H: KeyHasher> FilterOf<S, H> {
 
 impl<S: Scheme> FilterOf<S> {
     /// A filter of so many bits and probes, with a random seed, no capacity and no rate asked for. Up to 2^62 bits and [`MAX_PROBES`](crate::MAX_PROBES) probes, as far as the
-    /// scheme has such a filter: a blocked one has a multiple of 512 bits and at most 64 probes.
+    /// scheme has such a filter: a blocked one has a multiple of 512 bits and at most 64 probes. [`builder`](Self::builder) takes a hasher besides.
     ///
     /// # Errors
     /// Bits or probes out of range; not enough memory; no random numbers.
     #[cfg(feature = "random")]
     pub fn with_bits_and_probes(bits: u64, probes: u32) -> Result<FilterOf<S>, BuildError> {
-        FilterOf::with_bits_probes_and_hasher(bits, probes, PortableHasher::random()?)
+        FilterOf::with_scheme(S::new(bits, probes)?, PortableHasher::random()?)
     }
 }
 
@@ -126,14 +127,6 @@ impl FilterOf<AnyScheme> {
 }
 
 impl<S: Scheme, H: KeyHasher> FilterOf<S, H> {
-    /// [`with_bits_and_probes`](FilterOf::with_bits_and_probes) with a hasher of one's own.
-    ///
-    /// # Errors
-    /// Bits or probes out of range; not enough memory.
-    pub fn with_bits_probes_and_hasher(bits: u64, probes: u32, hasher: H) -> Result<FilterOf<S, H>, BuildError> {
-        FilterOf::with_scheme(S::new(bits, probes)?, hasher)
-    }
-
     /// An empty filter of this scheme, which says bits and probes, with no capacity and no rate asked for.
     ///
     /// ```
@@ -152,7 +145,7 @@ impl<S: Scheme, H: KeyHasher> FilterOf<S, H> {
         FilterOf::empty(Head { hasher, scheme, capacity: None, rate: None, label: Label::default() })
     }
 
-    fn empty(head: Head<S, H>) -> Result<FilterOf<S, H>, BuildError> {
+    pub(super) fn empty(head: Head<S, H>) -> Result<FilterOf<S, H>, BuildError> {
         let storage = S::Storage::zeroed(&head.scheme)?;
         // Huge pages pay where most of the pages will be touched, which is so of filters that were not made far too large.
         let (touched, pages) =

@@ -1,46 +1,10 @@
-//! A short text in the header, for programs.
+//! A short text of a filter, for programs.
 
 use super::FilterOf;
 use crate::backing::Backing;
-use crate::error::FormatError;
-use crate::format::{Fields, at};
+use crate::format::Label;
 use crate::hash::KeyHasher;
 use crate::scheme::Scheme;
-use alloc::boxed::Box;
-
-/// UTF-8 without NUL, filled up with 0 in a file; all 0 is none.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Label(Option<Box<str>>);
-
-/// Bytes that a label has room for: what the header leaves of its parameters.
-const MOST: usize = at::HEADER_CHECKSUM - at::LABEL;
-
-impl Label {
-    pub(crate) fn new(text: &str) -> Option<Label> {
-        let fits = text.len() <= MOST && !text.contains('\0');
-        fits.then(|| Label((!text.is_empty()).then(|| text.into())))
-    }
-
-    pub(crate) fn read(fields: &Fields) -> Result<Label, FormatError> {
-        let bytes: [u8; MOST] = fields.get(at::LABEL);
-        let end = bytes.iter().position(|byte| *byte == 0).unwrap_or(MOST);
-        let (text, rest) = bytes.split_at(end);
-        // One way to write each, so that equal filters have equal bytes.
-        let label = core::str::from_utf8(text).ok().filter(|_| rest.iter().all(|byte| *byte == 0)).and_then(Label::new);
-        label.ok_or(FormatError::Reserved { offset: at::LABEL })
-    }
-
-    /// The text, if there is one.
-    pub(crate) fn text(&self) -> Option<&str> {
-        self.0.as_deref()
-    }
-
-    pub(crate) fn put(&self, fields: &mut Fields) {
-        let mut bytes = [0; MOST];
-        bytes.iter_mut().zip(self.0.iter().flat_map(|text| text.bytes())).for_each(|(to, from)| *to = from);
-        fields.put(at::LABEL, bytes);
-    }
-}
 
 impl<S: Scheme, H: KeyHasher, K: Backing> FilterOf<S, H, K> {
     /// The label, if it has one: [`set_label`](FilterOf::set_label).

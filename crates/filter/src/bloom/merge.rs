@@ -1,9 +1,10 @@
 //! Union and intersection.
 
-use super::{Counts, FilterOf, Head, Label, Origin};
+use super::{Counts, FilterOf, Head, Origin};
 use crate::backing::{Backing, Counted, Lies, Writable};
 use crate::bits::Storage;
 use crate::error::MergeError;
+use crate::format::Label;
 use crate::hash::{KeyHasher, check_alike};
 use crate::scheme::Scheme;
 
@@ -56,7 +57,7 @@ impl<S: Scheme, H: KeyHasher, K: Writable> FilterOf<S, H, K> {
         most: Option<u64>,
         combine: impl Fn(u64, u64) -> u64,
     ) -> Result<(), MergeError> {
-        check_mergeable(self.head(), other.head())?;
+        self.check_mergeable(other)?;
         self.storage.combine(other.words(), combine);
         // The sum for an intersection, too: a key whose hash equals that of any key of either may pass, and `fpr` counts that by `offered`.
         let offered = self.counts.offered.saturating_add(other.counts.offered);
@@ -93,9 +94,16 @@ impl<S: Scheme, H: KeyHasher, K: Backing> FilterOf<S, H, K> {
     where
         K: Counted,
     {
-        check_mergeable(self.head(), other.head())?;
+        self.check_mergeable(other)?;
         let either = self.words().iter().zip(other.words()).map(|(ours, theirs)| ours.get() | theirs.get());
         Ok(either.map(|word| u64::from(word.count_ones())).sum())
+    }
+}
+
+impl<S: Scheme, H: KeyHasher, K: Backing> FilterOf<S, H, K> {
+    /// An error unless the two can be merged.
+    pub(crate) fn check_mergeable<V: Backing>(&self, other: &FilterOf<S, H, V>) -> Result<(), MergeError> {
+        check_mergeable(self.head(), other.head())
     }
 }
 

@@ -16,13 +16,14 @@ use alloc::boxed::Box;
 #[cfg(target_has_atomic = "64")]
 pub use atomic::AtomicFilterOf;
 pub use builder::{FilterBuilder, FilterFamily, Unseeded};
-pub(crate) use label::Label;
 pub(crate) use merge::check_mergeable;
 pub(crate) use rates::bracket;
 
 use crate::backing::{Backing, Counted, Owned, View, Writable};
 use crate::bits::Storage;
 use crate::bulk::BatchAnswers;
+use crate::error::BuildError;
+use crate::format::Label;
 use crate::hash::{KeyHasher, PortableHasher, Seed, check_alike};
 use crate::scheme::{InLines, Scheme, Standard};
 use core::fmt;
@@ -282,6 +283,16 @@ impl<S: Scheme, H: KeyHasher, K: Writable> FilterOf<S, H, K> {
     pub fn clear(&mut self) {
         self.storage.clear();
         self.counts = Counts::default();
+    }
+}
+
+impl<S: Scheme, H: KeyHasher + Clone, K: Backing> FilterOf<S, H, K> {
+    /// An empty filter with the size, plan, seed and label of this one, in memory of its own: one that can be merged with it, also where this one is a view.
+    ///
+    /// # Errors
+    /// There is no memory.
+    pub fn to_empty(&self) -> Result<FilterOf<S, H>, BuildError> {
+        FilterOf::empty(Head::clone(&self.head))
     }
 }
 

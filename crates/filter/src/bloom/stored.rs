@@ -1,11 +1,11 @@
 //! The files of Bloom filters: kinds 1 and 2 of docs/FORMAT.md.
 
-use super::{Counts, FilterOf, Head, Label, Origin};
+use super::{Counts, FilterOf, Head, Origin};
 use crate::arch::AlignedWords;
 use crate::backing::{Checked, Counted, Headed, InBytes, Inline, Lies, View};
 use crate::bits::{Storage, words_for};
 use crate::error::{BuildError, Expected, FormatError};
-use crate::format::{Fields, FileKind, HEADER_BYTES, Stored, Viewed, Written, at, check_field, check_payload};
+use crate::format::{Fields, FileKind, HEADER_BYTES, Label, Stored, Viewed, Written, at, check_field, check_payload};
 use crate::hash::{KeyHasher as _, PortableHasher};
 use crate::scheme::Scheme;
 use alloc::vec::Vec;
@@ -102,6 +102,7 @@ fn counted<S: Scheme, K: Headed>(
 fn scheme_error(error: BuildError, bits: u64, probes: u32) -> FormatError {
     match error {
         BuildError::Scheme { expected, found } => FormatError::Scheme { expected, found },
+        BuildError::LeftOut { scheme } => FormatError::LeftOut { scheme },
         BuildError::Slices { .. } => {
             let multiple = (bits / u64::from(probes)).max(1) * u64::from(probes);
             FormatError::Field { field: "bits", expected: Expected::Exactly(multiple), found: bits }

@@ -2,6 +2,7 @@
 
 use super::{CountMin, Counter, Estimate, FullRows, RowHashes, Sketch};
 use crate::error::{BuildError, MergeError};
+use crate::format::Label;
 use crate::hash::{KeyHash, KeyHasher, PortableHasher};
 use crate::key::{Key, with_bytes};
 use alloc::borrow::ToOwned;
@@ -56,7 +57,7 @@ pub struct HeavyHitter {
 /// assert_eq!(often[0].key, b"the");
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug)]
 pub struct ListedSketch<R: RowHashes, C: Counter = u64> {
     pub(super) sketch: Sketch<R, C>,
     pub(super) capacity: u64,
@@ -64,6 +65,13 @@ pub struct ListedSketch<R: RowHashes, C: Counter = u64> {
     pub(super) listed: List,
     /// Of all keys in the list.
     pub(super) key_bytes: usize,
+    pub(super) label: Label,
+}
+
+impl<R: RowHashes, C: Counter> PartialEq for ListedSketch<R, C> {
+    fn eq(&self, other: &ListedSketch<R, C>) -> bool {
+        self.sketch == other.sketch && (self.capacity, self.missed) == (other.capacity, other.missed) && self.listed == other.listed
+    }
 }
 
 /// The keys by their hashes. No answer depends on the order.
@@ -168,7 +176,20 @@ impl<R: RowHashes, C: Counter> ListedSketch<R, C> {
         if !(1..=MAX_CAPACITY).contains(&capacity) {
             return Err(Error::OutOfRange { name: "capacity", found: capacity.to_string(), expected: "from 1 to 2^32".to_owned() }.into());
         }
-        Ok(ListedSketch { missed: sketch.total(), sketch, capacity, listed: List::default(), key_bytes: 0 })
+        Ok(ListedSketch { missed: sketch.total(), sketch, capacity, listed: List::default(), key_bytes: 0, label: Label::default() })
+    }
+
+    /// The label, if it has one: [`set_label`](Self::set_label).
+    pub fn label(&self) -> Option<&str> {
+        self.label.text()
+    }
+
+    /// Keeps a text with the sketch, in its file too, as [`FilterOf::set_label`](crate::FilterOf::set_label) does: at most 104 bytes without NUL; false, and nothing changes, for others. An empty text
+    /// is no label. A merge keeps it if both have the same.
+    #[must_use]
+    pub fn set_label(&mut self, text: &str) -> bool {
+        let label = Label::new(text);
+        label.map(|label| self.label = label).is_some()
     }
 
     /// Counts a key `count` times. Time: that of the sketch twice, a look into a hash map, and a share of sorting out the list.
@@ -297,6 +318,9 @@ impl<R: RowHashes, C: Counter> ListedSketch<R, C> {
     /// As of [`Sketch::merge`](super::Sketch::merge).
     pub fn merge(&mut self, other: &ListedSketch<R, C>) -> Result<(), MergeError> {
         self.sketch.merge(&other.sketch)?;
+        if self.label != other.label {
+            self.label = Label::default();
+        }
         for (hash, listed) in &mut self.listed {
             if !other.listed.contains_key(hash) {
                 listed.before = listed.before.saturating_add(other.missed);

@@ -5,7 +5,7 @@ use super::stored::{Header as SketchHeader, parameter};
 use super::{Counter, ListedSketch, RowHashes, Sketch};
 use crate::backing::View;
 use crate::error::{Expected, FormatError};
-use crate::format::{Fields, FileKind, Stored, Viewed, Written, check_field};
+use crate::format::{Fields, FileKind, Label, Stored, Viewed, Written, at, check_field};
 use crate::hash::KeyHasher;
 use alloc::vec::Vec;
 
@@ -16,6 +16,8 @@ pub(crate) struct Header {
     length: u64,
     bytes: u64,
     missed: u64,
+    /// Those of the file: whether a label ends its payload.
+    flags: u32,
 }
 
 impl<R: RowHashes, C: Counter> Stored for ListedSketch<R, C> {
@@ -24,25 +26,26 @@ impl<R: RowHashes, C: Counter> Stored for ListedSketch<R, C> {
     type Header = Header;
 
     fn read_header(fields: &Fields, _: FileKind) -> Result<Header, FormatError> {
-        let sketch = SketchHeader::read::<R, C>(fields)?;
+        let sketch = SketchHeader::read::<R, C>(fields, Label::FLAG)?;
         let capacity = fields.u64_within("capacity of the list of heavy hitters", parameter::LIST_CAPACITY, 1, MAX_CAPACITY)?;
         let length = fields.u64_within("length of the list", parameter::LIST_LENGTH, 0, 2 * capacity)?;
         // Four numbers for each.
         let bytes = fields.u64_within("bytes of the list", parameter::LIST_BYTES, 32 * length, 1 << 60)?;
         check_field("bytes of the list modulo 8", bytes % 8, Expected::Exactly(0))?;
-        Ok(Header { sketch, capacity, length, bytes, missed: fields.u64(parameter::LIST_MISSED) })
+        Ok(Header { sketch, capacity, length, bytes, missed: fields.u64(parameter::LIST_MISSED), flags: fields.u32(at::FLAGS) })
     }
 
     fn payload_bytes(header: &Header) -> u64 {
-        8 * header.sketch.counter_words() + header.bytes
+        8 * header.sketch.counter_words() + header.bytes + Label::payload_bytes(header.flags)
     }
 
-    fn assemble(header: Header, words: Vec<u64>) -> Result<ListedSketch<R, C>, FormatError> {
-        let Header { sketch, capacity, length, missed, .. } = header;
+    fn assemble(header: Header, mut words: Vec<u64>) -> Result<ListedSketch<R, C>, FormatError> {
+        let Header { sketch, capacity, length, missed, flags, .. } = header;
+        let label = Label::split_off(&mut words, flags)?;
         let counters = usize::try_from(sketch.counter_words()).unwrap_or(usize::MAX);
         let (counters, mut list) = words.split_at_checked(counters).unwrap_or((&words, &[]));
         let sketch: Sketch<R, C> = sketch.assemble(counters)?;
-        let mut found = ListedSketch { sketch, capacity, missed, listed: List::default(), key_bytes: 0 };
+        let mut found = ListedSketch { sketch, capacity, missed, listed: List::default(), key_bytes: 0, label };
         let mut last = None;
         for _ in 0..length {
             let (hash, listed) = read_key(&mut list, &found.sketch)?;
@@ -67,11 +70,13 @@ impl<R: RowHashes, C: Counter> Written for ListedSketch<R, C> {
         fields.put(parameter::LIST_LENGTH, (self.listed.len() as u64).to_le_bytes());
         fields.put(parameter::LIST_BYTES, (8 * self.list_words()).to_le_bytes());
         fields.put(parameter::LIST_MISSED, self.missed.to_le_bytes());
+        let flags = fields.u32(at::FLAGS) | self.label.flag();
+        fields.put(at::FLAGS, flags.to_le_bytes());
         fields
     }
 
     fn word_count(&self) -> u64 {
-        self.sketch.word_count() + self.list_words()
+        self.sketch.word_count() + self.list_words() + self.label.word_count()
     }
 
     fn words(&self) -> impl Iterator<Item = u64> {
@@ -81,7 +86,7 @@ impl<R: RowHashes, C: Counter> Written for ListedSketch<R, C> {
             let numbers = [listed.since, listed.before, listed.at_most, listed.key.len() as u64];
             numbers.into_iter().chain(listed.key.chunks(8).map(word_of))
         });
-        self.sketch.counter_words().chain(keys)
+        self.sketch.counter_words().chain(keys).chain(self.label.words())
     }
 }
 

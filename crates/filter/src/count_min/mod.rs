@@ -31,7 +31,6 @@
 
 mod bounds;
 mod bulk;
-mod counter;
 mod dyadic;
 mod file;
 mod hashes;
@@ -41,9 +40,9 @@ mod merge;
 mod stored;
 mod walk;
 
+pub use crate::backing::Counter;
 use alloc::vec::Vec;
 pub use bounds::ErrorBound;
-pub use counter::Counter;
 pub use dyadic::DyadicCountMin;
 pub use hashes::{FullRows, PairwiseRows, RowHashes, TwoHashRows};
 pub use heavy::{HeavyHitter, HeavyHitters, ListedSketch};

@@ -40,11 +40,12 @@ pub(crate) struct Header {
 
 impl Header {
     /// Everything but the list of heavy hitters.
-    pub(super) fn read<R: RowHashes, C: Counter>(fields: &Fields) -> Result<Header, FormatError> {
+    /// `known` are flags of what is beside the sketch.
+    pub(super) fn read<R: RowHashes, C: Counter>(fields: &Fields, known: u32) -> Result<Header, FormatError> {
         // The one that rows are drawn by, whatever schemes filters have.
         check_field("scheme", fields.u16(at::SCHEME).into(), Expected::Exactly(WALK.into()))?;
         let hasher = PortableHasher::new(fields.hasher()?, fields.seed());
-        let flags = fields.flags(CONSERVATIVE | HALVED)?;
+        let flags = fields.flags(CONSERVATIVE | HALVED | known)?;
         for (start, end) in
             [(at::CHANGED, at::RATE_EXPONENT + 4), (parameter::RESERVED, parameter::LIST_CAPACITY), (parameter::END, at::HEADER_CHECKSUM)]
         {
@@ -158,7 +159,7 @@ impl<R: RowHashes, C: Counter> Stored for Sketch<R, C> {
     type Header = Header;
 
     fn read_header(fields: &Fields, _: FileKind) -> Result<Header, FormatError> {
-        let header = Header::read::<R, C>(fields)?;
+        let header = Header::read::<R, C>(fields, 0)?;
         check_field("capacity of a list of heavy hitters", fields.u64(parameter::LIST_CAPACITY), Expected::Exactly(0))?;
         fields.check_zero(parameter::LIST_LENGTH, parameter::END)?;
         Ok(header)

@@ -66,7 +66,7 @@ impl fmt::Display for FileError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             FileError::Read { path, .. } => write!(f, "cannot read {}; check the path and its permissions", path.display()),
-            FileError::Format { path, .. } => write!(f, "{} cannot be opened as this kind of filter", path.display()),
+            FileError::Format { path, .. } => write!(f, "cannot open the filter in {}", path.display()),
             FileError::InUse { path } => write!(f, "{} is being updated by another program; wait until that is done", path.display()),
             FileError::Write { path, .. } => {
                 write!(f, "cannot write {}; check the folder, its permissions and its free space", path.display())

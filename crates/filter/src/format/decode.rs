@@ -73,7 +73,7 @@ pub(super) fn reserve(words: &mut Vec<u64>, bytes: u64, total: u64) -> Result<()
     Ok(())
 }
 
-pub(super) fn words_of(bytes: &[u8]) -> impl Iterator<Item = u64> {
+pub(crate) fn words_of(bytes: &[u8]) -> impl Iterator<Item = u64> {
     let (words, _) = bytes.as_chunks();
     words.iter().map(|word| u64::from_le_bytes(*word))
 }

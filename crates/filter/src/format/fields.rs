@@ -254,7 +254,7 @@ pub(crate) fn check_field(field: &'static str, found: u64, expected: Expected) -
     let fits = match expected {
         Expected::Exactly(value) => found == value,
         Expected::Within(lowest, highest) => (lowest..=highest).contains(&found),
-        Expected::Prime => truebloom_math::count_min::is_prime(found),
+        Expected::Prime => truebloom_math::is_prime(found),
     };
     if fits { Ok(found) } else { Err(FormatError::Field { field, expected, found }) }
 }

@@ -102,7 +102,7 @@ impl FormatError {
             FormatError::NotAFilter { .. } | FormatError::TextMode { .. } => 0..at::VERSION,
             FormatError::Version { .. } => at::VERSION..at::KIND,
             FormatError::Kind { .. } => at::KIND..at::SCHEME,
-            FormatError::Scheme { .. } => at::SCHEME..at::HASHER,
+            FormatError::Scheme { .. } | FormatError::LeftOut { .. } => at::SCHEME..at::HASHER,
             FormatError::Rate { .. } => at::RATE_NUMERATOR..at::RESERVED,
             FormatError::Reserved { offset } => offset..offset + 1,
             FormatError::Unknown { field, .. } | FormatError::Field { field, .. } => named(field, header)?,

@@ -6,33 +6,33 @@ use core::fmt;
 use truebloom_math::Layout;
 
 /// The kinds, each with its number in files, what it is, what opens it (the type of this crate and the verb of the command), where the positions of a key lie, and the types that files of it are
-/// read as: the one list, for macros that say the same of all.
+/// read as, with the feature that they need: the one list, for macros that say the same of all.
 macro_rules! kinds {
     ($say:ident) => {
         $say! {
             /// A Bloom filter.
-            Bloom = 1, "a Bloom filter", "`BloomFilter::open`, or `truebloom check`", Spread, [AnyFilter];
+            Bloom = 1, "a Bloom filter", "`BloomFilter::open`, or `truebloom check`", Spread, if "std" [AnyFilter];
             /// A blocked Bloom filter.
-            Blocked = 2, "a blocked Bloom filter", "`BlockedBloomFilter::open`, or `truebloom check`", Lines, [AnyFilter];
+            Blocked = 2, "a blocked Bloom filter", "`BlockedBloomFilter::open`, or `truebloom check`", Lines, if "std" [AnyFilter];
             /// A recycling filter of one phase.
             RecyclingOnePhase = 3, "a recycling filter of one phase", "`RecyclingFilter::open`, or `truebloom dedup --state`", Spread,
-                [RecyclingFilter, RecyclingFilter<PortableHasher, Classic>];
+                if "recycling" [RecyclingFilter, RecyclingFilter<PortableHasher, Classic>];
             /// A recycling filter of two phases.
             RecyclingTwoPhase = 4, "a recycling filter of two phases", "`RecyclingFilter::open`, or `truebloom dedup --state`", Spread,
-                [RecyclingFilter, RecyclingFilter<PortableHasher, Classic>];
+                if "recycling" [RecyclingFilter, RecyclingFilter<PortableHasher, Classic>];
             /// A Bloom filter that grows.
-            Scalable = 5, "a Bloom filter that grows", "`ScalableFilter::open`, or `truebloom check`", Spread, [AnyFilter];
+            Scalable = 5, "a Bloom filter that grows", "`ScalableFilter::open`, or `truebloom check`", Spread, if "std" [AnyFilter];
             /// A Count-Min sketch.
             CountMin = 6, "a Count-Min sketch", "`CountMin::open`, or `truebloom count query`", Spread,
-                [HeavyHitters<u64>, CountMin<u64>, CountMin<u32>, PairwiseCountMin<u64>, PairwiseCountMin<u32>];
+                if "sketches" [HeavyHitters<u64>, CountMin<u64>, CountMin<u32>, PairwiseCountMin<u64>, PairwiseCountMin<u32>];
             /// A Count-Min sketch whose rows are made of two hashes.
             TwoHashCountMin = 7, "a two-hash Count-Min sketch", "`TwoHashCountMin::open`, or `truebloom count query`", Spread,
-                [ListedSketch<TwoHashRows, u64>, TwoHashCountMin<u64>, TwoHashCountMin<u32>];
+                if "sketches" [ListedSketch<TwoHashRows, u64>, TwoHashCountMin<u64>, TwoHashCountMin<u32>];
             /// A blocked recycling filter, of one phase.
             RecyclingBlocked = 8, "a blocked recycling filter", "`BlockedRecyclingFilter::open`, or `truebloom dedup --state`", Lines,
-                [BlockedRecyclingFilter];
+                if "recycling" [BlockedRecyclingFilter];
             /// Many filters of one plan.
-            Pack = 9, "a pack of filters", "`Pack::open`", Spread, [Pack<Standard>, Pack<InLines>, Pack<AnyScheme>];
+            Pack = 9, "a pack of filters", "`Pack::open`", Spread, if "std" [Pack<Standard>, Pack<InLines>, Pack<AnyScheme>];
         }
     };
 }
@@ -40,7 +40,7 @@ macro_rules! kinds {
 pub(super) use kinds;
 
 macro_rules! file_kind {
-    ($($(#[$doc:meta])* $kind:ident = $number:literal, $what:literal, $opened_by:literal, $layout:ident, [$($type:ty),*];)*) => {
+    ($($(#[$doc:meta])* $kind:ident = $number:literal, $what:literal, $opened_by:literal, $layout:ident, if $feature:literal [$($type:ty),*];)*) => {
         /// What a file holds. The numbers are those of docs/FORMAT.md.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
         #[non_exhaustive]

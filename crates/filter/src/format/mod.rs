@@ -9,6 +9,7 @@ mod fields;
 mod file;
 mod header;
 mod kind;
+mod label;
 mod methods;
 mod stored;
 #[cfg(feature = "std")]
@@ -17,7 +18,7 @@ mod view;
 #[cfg(feature = "std")]
 mod whole;
 
-pub(crate) use decode::from_bytes;
+pub(crate) use decode::{from_bytes, words_of};
 #[cfg(feature = "std")]
 pub(crate) use encode::write_to;
 pub(crate) use encode::{encoded_bytes, to_bytes, write_into};
@@ -26,6 +27,7 @@ pub(crate) use fields::{Fields, at, check_field};
 pub(crate) use file::{open, save, save_new};
 pub use header::FileHeader;
 pub use kind::FileKind;
+pub(crate) use label::Label;
 pub(crate) use methods::{reads_files, views_files, writes_files};
 pub(crate) use stored::{Stored, Written};
 #[cfg(feature = "std")]

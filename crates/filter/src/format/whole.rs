@@ -2,21 +2,32 @@
 
 use super::FileKind;
 use super::kind::kinds;
+#[cfg(feature = "recycling")]
+use crate::PortableHasher;
+#[cfg(feature = "sketches")]
 use crate::count_min::{CountMin, HeavyHitters, ListedSketch, PairwiseCountMin, TwoHashCountMin, TwoHashRows};
 use crate::error::{FormatError, ReadError};
+#[cfg(feature = "recycling")]
 use crate::recycling::{BlockedRecyclingFilter, RecyclingFilter};
-use crate::scheme::{AnyScheme, Classic, InLines, Standard};
-use crate::{AnyFilter, Pack, PortableHasher};
+#[cfg(feature = "recycling")]
+use crate::scheme::Classic;
+use crate::scheme::{AnyScheme, InLines, Standard};
+use crate::{AnyFilter, Pack};
 use alloc::vec;
 use alloc::vec::Vec;
 use std::io::{self, Read};
 
 macro_rules! read_as_each {
-    ($($(#[$doc:meta])* $kind:ident = $number:literal, $what:literal, $opened_by:literal, $layout:ident, [$($type:ty),*];)*) => {
+    ($($(#[$doc:meta])* $kind:ident = $number:literal, $what:literal, $opened_by:literal, $layout:ident, if $feature:literal [$($type:ty),*];)*) => {
         impl FileKind {
             /// Reads a value as each type that files of this kind may be, from its beginning, and drops it.
             fn read_as_each<R: Read>(self, open: impl Fn() -> io::Result<R>) -> io::Result<Vec<Result<(), ReadError>>> {
-                Ok(match self { $(FileKind::$kind => vec![$(<$type>::read_from(open()?).map(drop)),*],)* })
+                Ok(match self {$(
+                    #[cfg(feature = $feature)]
+                    FileKind::$kind => vec![$(<$type>::read_from(open()?).map(drop)),*],
+                    #[cfg(not(feature = $feature))]
+                    FileKind::$kind => vec![],
+                )*})
             }
         }
     };

@@ -1,7 +1,8 @@
 //! The hashers that files know.
 
 use super::xxh3::Xxh3;
-use super::{KeyHash, KeyHasher, Seed, Write, one_by_one, sip};
+use super::{KeyHash, KeyHasher, Seed, Write, hash_key, one_by_one, sip};
+use crate::key::Key;
 use core::fmt;
 
 /// The hash functions that have a number in the file format.
@@ -81,6 +82,12 @@ impl PortableHasher {
     #[must_use]
     pub fn sip13(seed: Seed) -> PortableHasher {
         PortableHasher::new(HasherId::Sip13, seed)
+    }
+
+    /// The hash of a key of any type, for every filter with this hasher: what [`FilterOf::hash`](crate::FilterOf::hash) gives, where there is no filter at hand, or a `dyn` [`Filter`](crate::Filter).
+    #[inline]
+    pub fn hash_key<K: Key + ?Sized>(&self, key: &K) -> KeyHash {
+        hash_key(self, key)
     }
 
     /// The hash function's number.

@@ -11,7 +11,7 @@ use truebloom_math::freedman::wrong_drops_at_most;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Stats {
-    /// Items offered, repeats included.
+    /// Items offered, repeats included; of a filter that threads share, those that have set a bit.
     pub offered: u64,
     /// Items that were new.
     pub new: u64,
@@ -49,9 +49,16 @@ pub(super) struct Counts {
     /// Of earlier cycles, and of this one: a single sum would stop growing once it is 2^53 times its terms.
     pub(super) odds: f64,
     pub(super) odds_of_cycle: f64,
+    /// Of a filter that threads have shared: the most bits that they have set in a phase beyond what it can have.
+    pub(super) overfill: Option<u64>,
 }
 
 impl Counts {
+    pub(super) fn stats(self) -> Stats {
+        let Counts { offered, new, refreshed, cycles, by_fill, items, .. } = self;
+        Stats { offered, new, refreshed, cycles, by_fill, items }
+    }
+
     /// An item was kept that had this pass probability before it was inserted.
     #[inline]
     pub(super) fn keep(&mut self, rate: f64) {
@@ -73,17 +80,16 @@ const MOST_ODDS: f64 = 1e15;
 impl<H: KeyHasher, S: Layout, K: Backing> RecyclingFilter<H, S, K> {
     /// The counts so far.
     pub fn stats(&self) -> Stats {
-        let Counts { offered, new, refreshed, cycles, by_fill, items, .. } = self.counts;
-        Stats { offered, new, refreshed, cycles, by_fill, items }
+        self.counts.stats()
     }
 
-    /// A rate that [`fpr`](Self::fpr) never exceeds when an item is offered, whatever the stream.
+    /// A rate that [`fpr`](Self::fpr) never exceeds when an item is offered, whatever the stream; of a filter that threads have shared, from now on.
     pub fn worst_fpr(&self) -> f64 {
-        (self.memory.worst_rate(&self.policy) * (1.0 + self.rounding())).min(1.0)
+        (self.memory.worst_rate(&self.policy, self.counts.overfill.unwrap_or(0)) * (1.0 + self.rounding())).min(1.0)
     }
 
     /// The sum of `rho / (1 - rho)` over the items that were new, with rho the pass probability before each was inserted. Its mean is that of the number of new items that were taken
-    /// for known, under the conditions of [`wrong_drops`](Self::wrong_drops).
+    /// for known, under the conditions of [`wrong_drops`](Self::wrong_drops). It has no items that threads offered to an [`AtomicRecyclingFilter`](super::AtomicRecyclingFilter).
     pub fn compensator(&self) -> f64 {
         self.counts.odds + self.counts.odds_of_cycle
     }
@@ -92,14 +98,14 @@ impl<H: KeyHasher, S: Layout, K: Backing> RecyclingFilter<H, S, K> {
     ///
     /// Proven ([`truebloom_math::freedman`]) for every stream that was chosen independently of the seed. With [`Seeds::Kept`] an item that was forgotten and comes again is not fresh,
     /// and a stream that repeats repeats its errors; so `None` from the first time that something is forgotten. `None` also for sizes so small that a fresh key may be sure to
-    /// pass. Equal 128-bit hashes come on top: at most `new^2 / 2^129` expected.
+    /// pass, and for filters that threads have shared, as nobody knows what their items met. Equal 128-bit hashes come on top: at most `new^2 / 2^129` expected.
     ///
     /// # Errors
     /// A confidence that is not strictly between 0 and 1; a stream of more than 2^53 expected wrong drops.
     pub fn wrong_drops(&self, confidence: f64) -> Result<Option<WrongDrops>, Error> {
         let worst = self.worst_fpr();
         let odds = worst / (1.0 - worst);
-        if self.has_stale_seeds() || odds > MOST_ODDS_BOUNDED {
+        if self.counts.overfill.is_some() || self.has_stale_seeds() || odds > MOST_ODDS_BOUNDED {
             return Ok(None);
         }
         let expected = self.compensator();
@@ -109,12 +115,12 @@ impl<H: KeyHasher, S: Layout, K: Backing> RecyclingFilter<H, S, K> {
         Ok(Some(WrongDrops { expected, at_most: wrong_drops_at_most(safe, odds, confidence)? }))
     }
 
-    /// The average rate of this stream so far: expected wrong drops over the new items, those wrongly dropped included. `None` before the first.
+    /// The average rate of this stream so far: expected wrong drops over the new items, those wrongly dropped included. `None` before the first, and for filters that threads have shared.
     ///
     /// For a stream whose new items come independently of the fill it tends to the long-run average of the design; popular items that return after each recycle raise it.
     pub fn average_fpr(&self) -> Option<f64> {
         let expected = self.compensator();
-        (self.counts.new > 0).then(|| expected / (self.counts.new as f64 + expected))
+        (self.counts.new > 0 && self.counts.overfill.is_none()).then(|| expected / (self.counts.new as f64 + expected))
     }
 
     /// Whether something has been forgotten that may come again under the seed it had.

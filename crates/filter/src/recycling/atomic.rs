@@ -1,24 +1,31 @@
 //! A recycling filter that threads share.
 
-use super::{Phases, Policy, Seen, Trigger, salt};
-use crate::bits::AtomicBits;
+use super::account::Counts;
+use super::half::Half;
+use super::halves::{Halves, pass_rate};
+use super::memory::Memory;
+use super::recycle::Clock;
+use super::{Phases, Policy, RecyclingFilter, Seen, Stats, Trigger, salt};
+use crate::arch::AlignedWords;
+use crate::bits::{AtomicBits, Bits, words_for};
 use crate::error::BuildError;
-use crate::hash::Salt;
-use crate::hash::{KeyHash, KeyHasher, PortableHasher, hash_key};
+use crate::format::Label;
+use crate::hash::{KeyHash, KeyHasher, PortableHasher, Salt, Seed, hash_key};
 use crate::key::Key;
 use crate::scheme::{FillScheme, Scheme, Standard};
 use crate::sync::{AtomicU64, Ordering::Relaxed, RwLock};
+use core::fmt;
 use std::sync::PoisonError;
 
-/// A [`RecyclingFilter`](super::RecyclingFilter) that many threads offer items to at once, without a lock between them but while it recycles.
+/// A [`RecyclingFilter`] that many threads offer items to at once, without a lock between them but while it recycles.
 ///
 /// # What holds
 /// * No false negatives: once [`check_and_insert`](Self::check_and_insert) of an item has returned, every call that happens after it knows the item, until the recycle that forgets it.
-/// * Of several threads that offer one new item at the same time, *at least* one is told [`Seen::New`], unless the item passes by chance; more than one may be, as
-///   each may set some of its bits. Who needs exactly one puts a lock around a [`RecyclingFilter`](super::RecyclingFilter).
+/// * Of several threads that offer one new item at the same time, *at least one* is told [`Seen::New`], unless the item passes by chance; more than one may be, as
+///   each may set some of its bits. Who needs exactly one puts a lock around a [`RecyclingFilter`].
 /// * A fill beyond sigma recycles once, however many threads see it. They may go on inserting until the first of them has the lock, so that sigma is exceeded by up to k bits for every
 ///   other thread: the worst rate is that of `sigma + k (threads - 1)` bits. An item whose offer sees the overflow counts to the phase that it overfilled.
-/// * Nothing is said of [wrong drops](super::RecyclingFilter::wrong_drops): the fill that an item meets depends on how the threads run.
+/// * Nothing is said of [wrong drops](RecyclingFilter::wrong_drops): the fill that an item meets depends on how the threads run.
 ///
 /// ```
 /// use truebloom::recycling::{AtomicRecyclingFilter, Policy};
@@ -32,33 +39,49 @@ use std::sync::PoisonError;
 /// assert!((0..2_500u64).all(|key| seen.contains(&key)));
 /// # Ok::<(), truebloom::BuildError>(())
 /// ```
-#[derive(Debug)]
+///
+/// # Saving it
+/// [`snapshot`](Self::snapshot) is a [`RecyclingFilter`] of this moment, which can be saved, while the threads go on. One that is opened again is shared again by [`TryFrom`].
+///
+/// ```
+/// use truebloom::recycling::{AtomicRecyclingFilter, Policy, RecyclingFilter};
+/// let seen = AtomicRecyclingFilter::new(1_000, 4, Policy::two_phases(500))?;
+/// seen.check_and_insert("a");
+/// let bytes = seen.snapshot()?.to_bytes()?;
+/// // After a restart:
+/// let seen = AtomicRecyclingFilter::try_from(<RecyclingFilter>::from_bytes(&bytes)?)?;
+/// assert!(seen.contains("a"));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub struct AtomicRecyclingFilter<H: KeyHasher = PortableHasher, S: FillScheme = Standard> {
     hasher: H,
     scheme: S,
     policy: Policy,
+    label: Label,
     /// Read by who inserts, written by who recycles.
     phases: RwLock<State>,
 }
 
-#[derive(Debug)]
 struct State {
     active: Shared,
     frozen: Option<Shared>,
-    cycles: u64,
+    /// Up to the beginning of this cycle, but for the items it began with.
+    counts: Counts,
+    clock: Clock,
 }
 
 /// A phase whose bits are set by many.
-#[derive(Debug)]
 struct Shared {
     bits: AtomicBits,
     ones: AtomicU64,
     items: AtomicU64,
+    /// Those of the items that the frozen phase knew.
+    refreshed: AtomicU64,
     salt: Salt,
 }
 
 impl AtomicRecyclingFilter {
-    /// As [`RecyclingFilter::new`](super::RecyclingFilter::new).
+    /// As [`RecyclingFilter::new`].
     ///
     /// # Errors
     /// A policy with an age (call [`recycle`](Self::recycle) by your clock) or with triggers excluded, whose bits could not be told from other threads'.
@@ -69,22 +92,30 @@ impl AtomicRecyclingFilter {
 }
 
 impl<H: KeyHasher, S: FillScheme> AtomicRecyclingFilter<H, S> {
-    /// [`new`](AtomicRecyclingFilter::new) with a hasher and a scheme of one's own.
+    /// [`new`](AtomicRecyclingFilter::new) with a given hasher. The type says the scheme, so it has to be written:
+    ///
+    /// ```
+    /// use truebloom::PortableHasher;
+    /// use truebloom::recycling::{AtomicRecyclingFilter, Policy};
+    /// let hasher = PortableHasher::random()?;
+    /// let seen: AtomicRecyclingFilter = AtomicRecyclingFilter::with_hasher(1_000, 5, Policy::two_phases(500), hasher)?;
+    /// # Ok::<(), truebloom::BuildError>(())
+    /// ```
     ///
     /// # Errors
     /// As [`new`](Self::new), but for the random numbers.
     pub fn with_hasher(bits: u64, probes: u32, policy: Policy, hasher: H) -> Result<AtomicRecyclingFilter<H, S>, BuildError> {
         let scheme = S::new(bits, probes)?;
         policy.check(bits, probes)?;
-        if policy.age.is_some() || policy.phases == Phases::Two(Trigger::Excluded) {
-            return Err(BuildError::NotShared { what: if policy.age.is_some() { "an age" } else { "excluded triggers" } });
-        }
+        check_shared(&policy)?;
         let frozen = match policy.phases {
             Phases::Two(_) => Some(Shared::new(bits, Salt::NONE)?),
             _ => None,
         };
         let active = Shared::new(bits, salt(&hasher, policy.seeds, 0))?;
-        Ok(AtomicRecyclingFilter { hasher, scheme, policy, phases: RwLock::new(State { active, frozen, cycles: 0 }) })
+        let counts = Counts { overfill: Some(0), ..Counts::default() };
+        let state = State { active, frozen, counts, clock: Clock::default() };
+        Ok(AtomicRecyclingFilter { hasher, scheme, policy, label: Label::default(), phases: RwLock::new(state) })
     }
 
     /// Whether an item is new to what is remembered; it is remembered from now on. Recycles if that filled the active phase.
@@ -102,8 +133,9 @@ impl<H: KeyHasher, S: FillScheme> AtomicRecyclingFilter<H, S> {
                 return Seen::Active;
             }
             let in_frozen = state.frozen.as_ref().is_some_and(|frozen| frozen.contains(&self.scheme, hash));
-            let full = ones > self.policy.sigma || self.policy.insertions.is_some_and(|most| items >= most);
-            (if in_frozen { Seen::Frozen } else { Seen::New }, full.then_some(state.cycles))
+            state.active.refreshed.fetch_add(in_frozen.into(), Relaxed);
+            let is_full = self.is_full(ones, state.counts.items + items);
+            (if in_frozen { Seen::Frozen } else { Seen::New }, is_full.then_some(state.counts.cycles))
         };
         if let Some(cycle) = overfilled {
             self.recycle_once(cycle, Some(hash));
@@ -134,14 +166,45 @@ impl<H: KeyHasher, S: FillScheme> AtomicRecyclingFilter<H, S> {
         self.recycle_once(cycle, None);
     }
 
-    /// Recycles so far.
-    pub fn cycles(&self) -> u64 {
-        self.phases.read().unwrap_or_else(PoisonError::into_inner).cycles
+    /// Whether a phase with so many bits set, by so many items, is full.
+    fn is_full(&self, ones: u64, items: u64) -> bool {
+        ones > self.policy.sigma || self.policy.insertions.is_some_and(|most| items >= most)
     }
 
-    /// Set bits of the active phase.
-    pub fn ones(&self) -> u64 {
-        self.phases.read().unwrap_or_else(PoisonError::into_inner).active.ones.load(Relaxed)
+    /// Ends this cycle, unless another thread has: a second recycle would forget a phase that is to be remembered.
+    fn recycle_once(&self, cycle: u64, trigger: Option<KeyHash>) {
+        let mut state = self.phases.write().unwrap_or_else(PoisonError::into_inner);
+        if state.counts.cycles != cycle {
+            return;
+        }
+        let State { active, frozen, counts, clock } = &mut *state;
+        *counts = active.counted(*counts);
+        counts.end_overfilled(active.ones.load(Relaxed), &self.policy, self.scheme.probes());
+        counts.next_cycle();
+        clock.start = clock.now;
+        if let Some(frozen) = frozen {
+            core::mem::swap(active, frozen);
+        }
+        active.clear(salt(&self.hasher, self.policy.seeds, counts.cycles));
+        if let Some(trigger) = trigger.filter(|_| self.policy.retaining) {
+            active.insert(&self.scheme, trigger);
+            // It is among the items of this cycle, and was counted in the one before.
+            active.items.store(0, Relaxed);
+            counts.items = 1;
+        }
+    }
+}
+
+/// What it says of itself.
+impl<H: KeyHasher, S: FillScheme> AtomicRecyclingFilter<H, S> {
+    /// Number of bits m of a phase.
+    pub fn bits(&self) -> u64 {
+        self.scheme.bits()
+    }
+
+    /// Probes k of a key.
+    pub fn probes(&self) -> u32 {
+        self.scheme.probes()
     }
 
     /// When it forgets, and what it keeps then.
@@ -149,27 +212,195 @@ impl<H: KeyHasher, S: FillScheme> AtomicRecyclingFilter<H, S> {
         &self.policy
     }
 
-    /// Ends this cycle, unless another thread has: a second recycle would forget a phase that is to be remembered.
-    fn recycle_once(&self, cycle: u64, trigger: Option<KeyHash>) {
-        let mut state = self.phases.write().unwrap_or_else(PoisonError::into_inner);
-        if state.cycles != cycle {
-            return;
-        }
-        let State { active, frozen, cycles } = &mut *state;
-        *cycles += 1;
-        if let Some(frozen) = frozen {
-            core::mem::swap(active, frozen);
-        }
-        active.clear(salt(&self.hasher, self.policy.seeds, *cycles));
-        if let Some(trigger) = trigger.filter(|_| self.policy.retaining) {
-            active.insert(&self.scheme, trigger);
-        }
+    /// The hasher, with its seed.
+    pub fn hasher(&self) -> &H {
+        &self.hasher
+    }
+
+    /// The seed of the hasher, from which those of the phases are derived.
+    pub fn seed(&self) -> Seed {
+        self.hasher.seed()
+    }
+
+    /// Recycles so far.
+    pub fn cycles(&self) -> u64 {
+        self.phases.read().unwrap_or_else(PoisonError::into_inner).counts.cycles
+    }
+
+    /// Set bits of the active phase.
+    pub fn ones(&self) -> u64 {
+        self.phases.read().unwrap_or_else(PoisonError::into_inner).active.ones.load(Relaxed)
+    }
+
+    /// Set bits of the frozen phase; 0 if there is none.
+    pub fn frozen_ones(&self) -> u64 {
+        let state = self.phases.read().unwrap_or_else(PoisonError::into_inner);
+        state.frozen.as_ref().map_or(0, |frozen| frozen.ones.load(Relaxed))
+    }
+
+    /// The counts so far. [`offered`](Stats::offered) counts items that set a bit: counting repeats would make all threads wait for one number.
+    pub fn stats(&self) -> Stats {
+        let state = self.phases.read().unwrap_or_else(PoisonError::into_inner);
+        state.active.counted(state.counts).stats()
+    }
+
+    /// The rate right now: the chance that a key that never was offered, chosen independently of the seed, is taken for known. Takes no time but with two phases of
+    /// [one seed](super::Seeds::Kept), where it is linear in the bits.
+    pub fn fpr(&self) -> f64 {
+        let state = self.phases.read().unwrap_or_else(PoisonError::into_inner);
+        let State { active, frozen, .. } = &*state;
+        let ones = |phase: &Shared| phase.ones.load(Relaxed);
+        let frozen_rate = frozen.as_ref().map(|frozen| self.scheme.rate_at(ones(frozen)));
+        let both = || frozen.as_ref().map_or(0, |frozen| active.bits.count_common(&frozen.bits));
+        pass_rate(&self.scheme, self.policy.seeds, ones(active), frozen_rate, both)
+    }
+}
+
+/// From filters of one thread, and to them.
+impl<H: KeyHasher, S: FillScheme> AtomicRecyclingFilter<H, S> {
+    /// The filter as it is now, while threads go on offering items: to save it, or to look into it. Linear in the bits; only a recycle waits for it.
+    ///
+    /// # What it remembers
+    /// * Every item whose offer this thread knows to have returned (by a join, a channel, a lock), unless a recycle has forgotten it.
+    /// * Of items that are offered meanwhile all bits, some or none. So it may answer "new" to a later offer of one of them, as before its first.
+    /// * If the active phase is full and the recycle has not happened yet, it has happened in the snapshot: with one phase nothing is remembered then, with two the phase that was full.
+    ///
+    /// It goes on as any [`RecyclingFilter`] does, but for what depends on the history: [`Stats::offered`] has what set a bit, and nothing is said of [wrong drops](RecyclingFilter::wrong_drops).
+    ///
+    /// # Errors
+    /// There is no memory for it.
+    pub fn snapshot(&self) -> Result<RecyclingFilter<H, S>, BuildError>
+    where
+        H: Clone,
+    {
+        let copied = |phase: &Shared| half(phase.bits.to_aligned(), phase.salt, &self.scheme);
+        let state = self.phases.read().unwrap_or_else(PoisonError::into_inner);
+        let counts = state.active.counted(state.counts);
+        let (active, frozen) = (copied(&state.active)?, state.frozen.as_ref().map(copied).transpose()?);
+        let memory = Halves::of(self.scheme.clone(), self.policy.seeds, active, frozen);
+        let filter = RecyclingFilter {
+            hasher: self.hasher.clone(),
+            policy: self.policy,
+            memory,
+            clock: state.clock,
+            counts,
+            label: self.label.clone(),
+        };
+        Ok(plain(filter))
+    }
+
+    /// The filter of one thread, with all that is remembered: a [`snapshot`](Self::snapshot) when nobody else has it any more.
+    ///
+    /// # Errors
+    /// There is no memory for it beside this one.
+    pub fn into_filter(self) -> Result<RecyclingFilter<H, S>, BuildError> {
+        let AtomicRecyclingFilter { hasher, scheme, policy, label, phases } = self;
+        let State { active, frozen, counts, clock } = phases.into_inner().unwrap_or_else(PoisonError::into_inner);
+        let counts = active.counted(counts);
+        let taken = |phase: Shared| half(AlignedWords::from_vec(phase.bits.into_words()), phase.salt, &scheme);
+        let (active, frozen) = (taken(active)?, frozen.map(taken).transpose()?);
+        let memory = Halves::of(scheme, policy.seeds, active, frozen);
+        Ok(plain(RecyclingFilter { hasher, policy, memory, clock, counts, label }))
+    }
+}
+
+impl<H: KeyHasher, S: FillScheme> TryFrom<RecyclingFilter<H, S>> for AtomicRecyclingFilter<H, S> {
+    type Error = BuildError;
+
+    /// The same filter for many threads. An error for policies that threads cannot share, as of [`with_hasher`](AtomicRecyclingFilter::with_hasher).
+    fn try_from(filter: RecyclingFilter<H, S>) -> Result<AtomicRecyclingFilter<H, S>, BuildError> {
+        let RecyclingFilter { hasher, policy, memory, clock, counts, label } = filter;
+        check_shared(&policy)?;
+        let (ones, frozen_ones) = (memory.ones(), memory.frozen_ones());
+        let (scheme, (active, frozen)) = memory.into_parts();
+        let salt = |cycle| salt(&hasher, policy.seeds, cycle);
+        let active = Shared::of(&active, ones, salt(counts.cycles));
+        let frozen = frozen.map(|words| Shared::of(&words, frozen_ones, counts.cycles.checked_sub(1).map_or(Salt::NONE, salt)));
+        let counts = Counts { overfill: counts.overfill.or(Some(0)), ..counts };
+        Ok(AtomicRecyclingFilter { hasher, scheme, policy, label, phases: RwLock::new(State { active, frozen, counts, clock }) })
+    }
+}
+
+impl<H: KeyHasher, S: FillScheme> fmt::Debug for AtomicRecyclingFilter<H, S> {
+    /// The parameters and counts, not the bits.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("AtomicRecyclingFilter")
+            .field("bits", &self.bits())
+            .field("probes", &self.probes())
+            .field("scheme", &self.scheme.id().name())
+            .field("hasher", &self.hasher.id())
+            .field("policy", &self.policy)
+            .field("stats", &self.stats())
+            .finish_non_exhaustive()
+    }
+}
+
+/// Refuses what threads cannot share.
+fn check_shared(policy: &Policy) -> Result<(), BuildError> {
+    let what = match (policy.age, policy.phases) {
+        (Some(_), _) => "an age",
+        (None, Phases::Two(Trigger::Excluded)) => "excluded triggers",
+        _ => return Ok(()),
+    };
+    Err(BuildError::NotShared { what })
+}
+
+/// A phase of these words.
+fn half(words: Option<AlignedWords>, salt: Salt, scheme: &impl Scheme) -> Result<Half, BuildError> {
+    let words = words.ok_or_else(|| BuildError::Memory { bytes: words_for(scheme.bits()).saturating_mul(8) })?;
+    Ok(Half::of(Bits::unread(words), salt))
+}
+
+/// The filter of one thread, whose counts are of about the same moment as its bits: an item sets its bits before it is counted, and other threads see both in any order.
+fn plain<H: KeyHasher, S: FillScheme>(mut filter: RecyclingFilter<H, S>) -> RecyclingFilter<H, S> {
+    let (policy, memory, counts) = (filter.policy, &filter.memory, filter.counts);
+    // Every item has set at least one bit, and at most k.
+    let items = counts.items.clamp(memory.ones().div_ceil(memory.probes().into()), memory.ones());
+    let new = counts.new.saturating_add(items).saturating_sub(counts.items);
+    let offered = counts.offered.max(new.saturating_add(counts.refreshed));
+    filter.counts = Counts { items, new, offered, ..counts };
+    if filter.memory.is_over_limit(&policy) || filter.is_last(items) {
+        filter.counts.end_overfilled(filter.memory.ones(), &policy, filter.probes());
+        filter.recycle();
+    }
+    filter
+}
+
+impl Counts {
+    /// A phase ends that had so many bits set by threads.
+    fn end_overfilled(&mut self, ones: u64, policy: &Policy, probes: u32) {
+        self.by_fill = self.by_fill.saturating_add((ones > policy.sigma).into());
+        self.overfill = self.overfill.max(Some(ones.saturating_sub(policy.most_frozen(probes))));
     }
 }
 
 impl Shared {
     fn new(bits: u64, salt: Salt) -> Result<Shared, BuildError> {
-        Ok(Shared { bits: AtomicBits::zeroed(bits)?, ones: AtomicU64::new(0), items: AtomicU64::new(0), salt })
+        Ok(Shared {
+            bits: AtomicBits::zeroed(bits)?,
+            ones: AtomicU64::new(0),
+            items: AtomicU64::new(0),
+            refreshed: AtomicU64::new(0),
+            salt,
+        })
+    }
+
+    /// With these words, of which so many bits are set.
+    fn of(words: &[u64], ones: u64, salt: Salt) -> Shared {
+        Shared { bits: AtomicBits::of(words), ones: AtomicU64::new(ones), items: AtomicU64::new(0), refreshed: AtomicU64::new(0), salt }
+    }
+
+    /// The counts with those of this phase, whose cycle they lead up to.
+    fn counted(&self, before: Counts) -> Counts {
+        let entered = self.items.load(Relaxed);
+        let refreshed = self.refreshed.load(Relaxed).min(entered);
+        Counts {
+            offered: before.offered.saturating_add(entered),
+            new: before.new.saturating_add(entered - refreshed),
+            refreshed: before.refreshed.saturating_add(refreshed),
+            items: before.items + entered,
+            ..before
+        }
     }
 
     /// Sets the positions of a key: how many this call set, and the set bits and items after it.
@@ -193,7 +424,7 @@ impl Shared {
 
     fn clear(&mut self, salt: Salt) {
         self.bits.clear();
-        [&self.ones, &self.items].into_iter().for_each(|count| count.store(0, Relaxed));
+        [&self.ones, &self.items, &self.refreshed].into_iter().for_each(|count| count.store(0, Relaxed));
         self.salt = salt;
     }
 }
@@ -263,14 +494,37 @@ mod models {
             assert!([first, second, third].into_iter().all(|key| filter.contains_hash(key)));
         });
     }
+
+    /// A snapshot taken while another thread fills the phase and recycles it: it has what was offered before, and is a state that a file can have.
+    #[test]
+    fn a_snapshot_has_what_was_offered_before_and_can_be_saved() {
+        let [first, second, third] = hashes();
+        for policy in [Policy::two_phases(3), Policy::one_phase(100)] {
+            loom::model(move || {
+                let filter = filter(policy);
+                filter.check_and_insert_hash(first);
+                let there = Arc::clone(&filter);
+                let thread = thread::spawn(move || [second, third].map(|hash| there.check_and_insert_hash(hash)));
+                let snapshot = filter.snapshot().expect("small");
+                assert!(snapshot.contains_hash(first));
+                let bytes = snapshot.to_bytes().expect("small");
+                assert!(RecyclingFilter::from_bytes(&bytes).is_ok_and(|read| read == snapshot));
+                thread.join().expect("no panic");
+                let last = filter.snapshot().expect("small");
+                assert!([first, second, third].into_iter().all(|hash| last.contains_hash(hash)));
+                assert_eq!(last.stats(), filter.stats());
+            });
+        }
+    }
 }
 
 #[cfg(all(test, not(truebloom_loom)))]
 mod tests {
     use super::*;
     use crate::Seed;
-    use crate::recycling::RecyclingFilter;
+    use crate::recycling::Seeds;
     use crate::scheme::Classic;
+    use core::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
     /// By one thread, it is the filter that is not shared, key by key.
     #[test]
@@ -287,10 +541,85 @@ mod tests {
             for key in (0..2_000u64).map(|i| i * i % 700) {
                 assert_eq!(shared.contains(&key), plain.contains(&key));
                 assert_eq!(shared.check_and_insert(&key), plain.check_and_insert(&key));
-                assert_eq!((shared.ones(), shared.cycles()), (plain.ones(), plain.stats().cycles));
+                assert_eq!((shared.ones(), shared.frozen_ones(), shared.fpr()), (plain.ones(), plain.frozen_ones(), plain.fpr()));
+                let stats = Stats { offered: plain.counts.new + plain.counts.refreshed, ..plain.stats() };
+                assert_eq!(shared.stats(), stats);
+                let snapshot = shared.snapshot().expect("small");
+                assert!(snapshot.memory == plain.memory && snapshot.stats() == stats && snapshot.worst_fpr() == plain.worst_fpr());
             }
             shared.recycle();
             assert_eq!(shared.cycles(), plain.stats().cycles + 1);
+        }
+    }
+
+    fn policies() -> [Policy; 4] {
+        [
+            Policy::one_phase(40),
+            Policy { retaining: true, ..Policy::one_phase(40) },
+            Policy { seeds: Seeds::Kept, ..Policy::two_phases(40) },
+            Policy { insertions: Some(5), retaining: true, ..Policy::two_phases(60) },
+        ]
+    }
+
+    /// Through a file and back to threads in the middle of any cycle, it goes on as if nothing had happened, and says nothing that depends on what its items met.
+    #[test]
+    fn a_snapshot_that_is_saved_and_shared_again_goes_on() {
+        for policy in policies() {
+            let hasher = PortableHasher::xxh3(Seed::from(4));
+            let mut first: AtomicRecyclingFilter = AtomicRecyclingFilter::with_hasher(100, 4, policy, hasher).expect("small");
+            let mut plain: RecyclingFilter = RecyclingFilter::with_hasher(100, 4, policy, hasher).expect("small");
+            for key in 0..300u64 {
+                assert_eq!(first.check_and_insert(&key), plain.check_and_insert(&key));
+                let snapshot = first.snapshot().expect("small");
+                let read: RecyclingFilter = RecyclingFilter::from_bytes(&snapshot.to_bytes().expect("small")).expect("a state of a filter");
+                assert!(read == snapshot && read.wrong_drops(0.9).is_ok_and(|drops| drops.is_none()) && read.average_fpr().is_none());
+                first = AtomicRecyclingFilter::try_from(read).expect("what threads can share");
+                assert!(first.stats() == snapshot.stats());
+            }
+            assert!(first.into_filter().expect("small").memory == plain.memory);
+            // One that a single thread has filled before.
+            let shared = AtomicRecyclingFilter::try_from(plain.clone()).expect("what threads can share");
+            assert!(shared.stats() == plain.stats() && shared.fpr() == plain.fpr());
+            assert!(shared.into_filter().is_ok_and(|filter| filter.wrong_drops(0.9).is_ok_and(|drops| drops.is_none())));
+        }
+    }
+
+    /// Snapshots of small filters that recycle all the time, while threads offer items: all that was known to be offered is in them, and each is a state that a file can have, with overfilled phases, too.
+    #[test]
+    fn snapshots_while_threads_offer_have_what_was_offered_before() {
+        for policy in policies() {
+            let hasher = PortableHasher::xxh3(Seed::from(4));
+            let shared: AtomicRecyclingFilter = AtomicRecyclingFilter::with_hasher(100, 4, policy, hasher).expect("small");
+            // A key that was offered, and the cycle before it was: a phase more is remembered where there are two.
+            let acknowledged = AtomicU64::new(0);
+            let remembered = if policy.phases == Phases::One { 0 } else { 1 };
+            let done = AtomicBool::new(false);
+            std::thread::scope(|threads| {
+                let (shared, acknowledged, done) = (&shared, &acknowledged, &done);
+                let offers = |part: u64| {
+                    move || {
+                        for key in (part << 24..).take_while(|_| !done.load(Ordering::Relaxed)) {
+                            let cycle = shared.cycles();
+                            shared.check_and_insert(&key);
+                            acknowledged.store(cycle << 32 | key, Ordering::Release);
+                        }
+                    }
+                };
+                (1..4).for_each(|part| _ = threads.spawn(offers(part)));
+                let mut checked = 0;
+                while checked < 100 {
+                    let known = acknowledged.load(Ordering::Acquire);
+                    let snapshot = shared.snapshot().expect("small");
+                    if known > 0 && snapshot.stats().cycles <= (known >> 32) + remembered {
+                        assert!(snapshot.contains(&(known & 0xffff_ffff)));
+                        checked += 1;
+                    }
+                    let read: RecyclingFilter =
+                        RecyclingFilter::from_bytes(&snapshot.to_bytes().expect("small")).expect("a state of a filter");
+                    assert!(read == snapshot && read.fpr() <= read.worst_fpr());
+                }
+                done.store(true, Ordering::Relaxed);
+            });
         }
     }
 

@@ -53,6 +53,11 @@ impl<K: Backing> Half<K> {
 }
 
 impl<K: Counted> Half<K> {
+    /// With these bits, which are counted.
+    pub(super) fn of(bits: Bits<K>, salt: Salt) -> Half<K> {
+        Half { ones: K::keep(bits.count_ones()), bits, salt }
+    }
+
     /// Number of set bits.
     #[inline]
     pub(super) fn ones(&self) -> u64 {

@@ -89,9 +89,10 @@ impl<S: FillScheme, K: Backing> Memory<K> for Halves<S, K> {
         self.rate_at(self.active.ones(), *K::kept(&self.both))
     }
 
-    /// The active phase has at most sigma set bits, and the frozen one sigma and a trigger's; if they share their positions, they have no fewer bits in common than must be.
-    fn worst_rate(&self, policy: &Policy) -> f64 {
-        let (active, frozen) = (policy.sigma, policy.most_frozen(self.scheme.probes()));
+    /// The active phase has at most sigma set bits, and the frozen one sigma and a trigger's, or what threads have set beyond; if they share their positions, they have no fewer bits in common than must be.
+    fn worst_rate(&self, policy: &Policy, overfill: u64) -> f64 {
+        let frozen = policy.most_frozen(self.scheme.probes()).saturating_add(overfill).min(self.scheme.bits());
+        let active = policy.sigma;
         let rate = |ones| self.scheme.rate_at(ones);
         match (policy.phases, policy.seeds) {
             (Phases::One, _) => rate(active),
@@ -177,7 +178,7 @@ impl<S: FillScheme, K: Backing> Memory<K> for Halves<S, K> {
     fn read_scheme(fields: &Fields) -> Result<S, FormatError> {
         // Before the bytes that only other schemes use: what the scheme is says more.
         let id = fields.scheme(FileKind::RecyclingOnePhase)?;
-        fields.check_zero(parameter::BLOCK_BITS, at::HEADER_CHECKSUM)?;
+        fields.check_zero(parameter::OVERFILL + 8, at::HEADER_CHECKSUM)?;
         S::with_id(id, fields.bits()?, fields.probes()?).map_err(|error| match error {
             BuildError::Scheme { expected, found } => FormatError::Scheme { expected, found },
             other => FormatError::Parameters { why: other.to_string() },
@@ -205,16 +206,14 @@ impl<S: FillScheme, K: Backing> Memory<K> for Halves<S, K> {
         let frozen = match words.1 {
             Some(words) => {
                 let half: Half<K> = half(words, bits, recorded.frozen.unwrap_or(Salt::NONE))?;
-                let most = if recorded.frozen.is_none() { 0 } else { policy.most_frozen(scheme.probes()) };
+                let most =
+                    if recorded.frozen.is_none() { 0 } else { policy.most_frozen(scheme.probes()).saturating_add(recorded.overfill) };
                 check_field("frozen bits", half.ones(), Expected::Within(0, most))?;
                 Some(half)
             }
             None => None,
         };
-        let shared = frozen.as_ref().filter(|_| policy.seeds == Seeds::Kept);
-        let both = shared.map_or(0, |frozen| active.bits.count_common(&frozen.bits));
-        let frozen_rate = frozen.as_ref().map_or(0.0, |frozen| scheme.rate_at(frozen.ones()));
-        Ok(Halves { scheme, seeds: policy.seeds, active, frozen, both: K::keep(both), frozen_rate: K::keep(frozen_rate) })
+        Ok(Halves::of(scheme, policy.seeds, active, frozen))
     }
 
     fn unread(scheme: S, words: Phased<K::Words>, policy: &Policy, recorded: Recorded) -> Halves<S, K>
@@ -257,8 +256,7 @@ impl<S: FillScheme, K: Backing> Memory<K> for Halves<S, K> {
 }
 
 fn half<K: Counted>(words: K::Words, bits: u64, salt: Salt) -> Result<Half<K>, FormatError> {
-    let bits: Bits<K> = Bits::from_words(words, bits).ok_or(FormatError::Padding { bits })?;
-    Ok(Half { ones: K::keep(bits.count_ones()), bits, salt })
+    Bits::from_words(words, bits).map(|bits| Half::of(bits, salt)).ok_or(FormatError::Padding { bits })
 }
 
 impl<S: FillScheme, K: Writable> Halves<S, K> {
@@ -285,21 +283,33 @@ impl<S: FillScheme, K: Writable> Halves<S, K> {
 }
 
 impl<S: FillScheme, K: Counted> Halves<S, K> {
-    /// The pass probability of a fresh key if so many bits are set in the active phase and in both.
-    ///
-    /// Phases of one seed share the key's positions: all of them lie among the active phase's bits, or the frozen one's, or in what they have in common. Phases of two seeds are
-    /// independent.
+    /// Of these phases.
+    pub(super) fn of(scheme: S, seeds: Seeds, active: Half<K>, frozen: Option<Half<K>>) -> Halves<S, K> {
+        let shared = frozen.as_ref().filter(|_| seeds == Seeds::Kept);
+        let both = shared.map_or(0, |frozen| active.bits.count_common(&frozen.bits));
+        let frozen_rate = frozen.as_ref().map_or(0.0, |frozen| scheme.rate_at(frozen.ones()));
+        Halves { scheme, seeds, active, frozen, both: K::keep(both), frozen_rate: K::keep(frozen_rate) }
+    }
+
+    /// [`pass_rate`] if so many bits are set in the active phase and in both.
     #[inline]
     fn rate_at(&self, active: u64, both: u64) -> f64 {
-        let rate = self.scheme.rate_at(active);
-        if self.frozen.is_none() {
-            return rate;
-        }
-        let frozen_rate = *K::kept(&self.frozen_rate);
-        match self.seeds {
-            Seeds::Kept => rate + frozen_rate - self.scheme.rate_at(both),
-            _ => rate + frozen_rate - rate * frozen_rate,
-        }
+        let frozen_rate = self.frozen.as_ref().map(|_| *K::kept(&self.frozen_rate));
+        pass_rate(&self.scheme, self.seeds, active, frozen_rate, || both)
+    }
+}
+
+/// The pass probability of a fresh key if so many bits are set in the active phase and in both, and that is the rate of the frozen phase alone, if there is one.
+///
+/// Phases of one seed share the key's positions: all of them lie among the active phase's bits, or the frozen one's, or in what they have in common. Phases of two seeds are
+/// independent.
+#[inline]
+pub(super) fn pass_rate(scheme: &impl FillScheme, seeds: Seeds, active: u64, frozen_rate: Option<f64>, both: impl FnOnce() -> u64) -> f64 {
+    let rate = scheme.rate_at(active);
+    match (frozen_rate, seeds) {
+        (None, _) => rate,
+        (Some(frozen_rate), Seeds::Kept) => rate + frozen_rate - scheme.rate_at(both()),
+        (Some(frozen_rate), _) => rate + frozen_rate - rate * frozen_rate,
     }
 }
 

@@ -125,7 +125,7 @@ impl<K: Backing> Memory<K> for Lines<K> {
         Weights::rate(K::kept(&self.sum).weight, self.scheme.lines())
     }
 
-    fn worst_rate(&self, policy: &Policy<f64>) -> f64 {
+    fn worst_rate(&self, policy: &Policy<f64>, _: u64) -> f64 {
         policy.sigma
     }
 

@@ -114,8 +114,8 @@ pub trait Memory<K: Backing>: Sized + PartialEq {
     where
         K: Counted;
 
-    /// What [`rate`](Self::rate) is at most when an item is offered, before rounding.
-    fn worst_rate(&self, policy: &Policy<Self::Limit>) -> f64;
+    /// What [`rate`](Self::rate) is at most when an item is offered, before rounding, if threads have set so many bits more in a phase than it can have.
+    fn worst_rate(&self, policy: &Policy<Self::Limit>, overfill: u64) -> f64;
 
     /// Whether the active phase is fuller than [`sigma`](Policy::sigma).
     fn is_over_limit(&self, policy: &Policy<Self::Limit>) -> bool
@@ -209,4 +209,6 @@ pub struct Recorded {
     pub items: u64,
     /// That of the phase before, if there was one.
     pub frozen: Option<Salt>,
+    /// Bits that threads have set in the frozen phase beyond what it can have.
+    pub overfill: u64,
 }

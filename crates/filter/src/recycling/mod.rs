@@ -40,6 +40,7 @@ pub use policy::{Phases, Policy, Seeds, Trigger, sigma_at_rate};
 
 use crate::backing::{Backing, Counted, Owned, View};
 use crate::error::BuildError;
+use crate::format::Label;
 use crate::hash::{KeyHasher, PortableHasher, Seed};
 use crate::hash::{Salt, SaltUse};
 use crate::items::ItemCount;
@@ -77,6 +78,7 @@ pub struct RecyclingFilter<H: KeyHasher = PortableHasher, S: Layout = Standard, 
     memory: S::Memory<K>,
     clock: Clock,
     counts: Counts,
+    label: Label,
 }
 
 impl RecyclingFilter {
@@ -102,8 +104,6 @@ impl RecyclingFilter {
     /// assert!(seen.check_and_insert("a line").is_new());
     /// # Ok::<(), truebloom::BuildError>(())
     /// ```
-    ///
-    /// Errors: no items, or above 10^18; a rate that is none, or below 1e-300; more than 2^62 bits, or than there is memory for; no random numbers.
     ///
     /// # Errors
     /// No items, or above 10^18; a rate that is none, or below 1e-300; more than 2^62 bits, or than there is memory for; no random numbers.
@@ -147,12 +147,13 @@ impl<H: KeyHasher, S: FillScheme, K: Backing> RecyclingFilter<H, S, K> {
 }
 
 impl<H: KeyHasher, S: Layout> RecyclingFilter<H, S> {
-    /// [`new`](RecyclingFilter::new) with a hasher and a scheme of one's own.
+    /// [`new`](RecyclingFilter::new) with a given hasher. The type says the scheme or layout, so it has to be written:
     ///
     /// ```
     /// use truebloom::recycling::{Policy, RecyclingFilter};
     /// use truebloom::{PortableHasher, Seed, scheme::Classic};
     /// let hasher = PortableHasher::sip13(Seed::random()?);
+    /// let seen: RecyclingFilter = RecyclingFilter::with_hasher(1_000, 5, Policy::two_phases(500), hasher)?;
     /// let seen: RecyclingFilter<_, Classic> = RecyclingFilter::with_hasher(1_000, 5, Policy::two_phases(500), hasher)?;
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
@@ -163,7 +164,7 @@ impl<H: KeyHasher, S: Layout> RecyclingFilter<H, S> {
         let scheme = S::Memory::<Owned>::scheme(bits, probes)?;
         S::Memory::<Owned>::check(&scheme, &policy)?;
         let memory = S::Memory::<Owned>::new(scheme, &policy, salt(&hasher, policy.seeds, 0))?;
-        Ok(RecyclingFilter { hasher, policy, memory, clock: Clock::default(), counts: Counts::default() })
+        Ok(RecyclingFilter { hasher, policy, memory, clock: Clock::default(), counts: Counts::default(), label: Label::default() })
     }
 }
 
@@ -197,6 +198,28 @@ impl<H: KeyHasher, S: Layout, K: Backing> RecyclingFilter<H, S, K> {
     pub fn now(&self) -> Duration {
         Duration::from_nanos(self.clock.now)
     }
+
+    /// The label, if it has one: [`set_label`](Self::set_label).
+    pub fn label(&self) -> Option<&str> {
+        self.label.text()
+    }
+
+    /// Keeps a text with the filter, in its file too, as [`FilterOf::set_label`](crate::FilterOf::set_label) does: at most 104 bytes without NUL; false, and nothing changes, for others. An empty
+    /// text is no label.
+    ///
+    /// ```
+    /// use truebloom::RecyclingFilter;
+    /// let mut seen = RecyclingFilter::for_items(100, 0.01)?;
+    /// assert!(seen.set_label("addresses"));
+    /// let found: RecyclingFilter = RecyclingFilter::from_bytes(&seen.to_bytes()?)?;
+    /// assert_eq!(found.label(), Some("addresses"));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[must_use]
+    pub fn set_label(&mut self, text: &str) -> bool {
+        let label = Label::new(text);
+        label.map(|label| self.label = label).is_some()
+    }
 }
 
 impl<H: KeyHasher, S: Layout, K: Counted> RecyclingFilter<H, S, K> {
@@ -216,7 +239,7 @@ where
     K::Words: Clone,
 {
     fn clone(&self) -> RecyclingFilter<H, S, K> {
-        RecyclingFilter { hasher: self.hasher.clone(), memory: self.memory.copied(), ..*self }
+        RecyclingFilter { hasher: self.hasher.clone(), memory: self.memory.copied(), label: self.label.clone(), ..*self }
     }
 }
 

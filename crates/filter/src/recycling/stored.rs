@@ -5,9 +5,9 @@ use super::memory::{Layout, Limit, Memory, Phased, Recorded};
 use super::recycle::Clock;
 use super::{Phases, Policy, RecyclingFilter, Seeds, Trigger, salt};
 use crate::arch::AlignedWords;
-use crate::backing::{Checked, Counted, InBytes, Owned, View};
+use crate::backing::{Backing, Checked, Counted, InBytes, Owned, View};
 use crate::error::FormatError;
-use crate::format::{Fields, FileKind, HEADER_BYTES, Stored, Viewed, Written, at, check_payload};
+use crate::format::{Fields, FileKind, HEADER_BYTES, Label, Stored, Viewed, Written, at, check_payload};
 use crate::hash::PortableHasher;
 use alloc::string::ToString;
 use alloc::vec::Vec;
@@ -17,6 +17,7 @@ const RETAINING: u32 = 2;
 const KEPT_SEEDS: u32 = 4;
 const TRIGGER_EXCLUDED: u32 = 8;
 const CLOCK_RUNS: u32 = 16;
+const SHARED: u32 = 32;
 
 /// Where the parameters start.
 pub(super) mod parameter {
@@ -31,6 +32,8 @@ pub(super) mod parameter {
     pub(super) const START: usize = 184;
     pub(super) const ODDS: usize = 192;
     pub(super) const ODDS_OF_CYCLE: usize = 200;
+    /// Of kinds 3 and 4 only.
+    pub(in super::super) const OVERFILL: usize = 208;
     /// Of kind 8 only.
     pub(in super::super) const BLOCK_BITS: usize = 208;
 }
@@ -42,12 +45,15 @@ pub(crate) struct Header<S: Layout> {
     policy: Policy<S::Limit>,
     clock: Clock,
     counts: Counts,
+    /// Those of the file: whether a label ends its payload.
+    flags: u32,
 }
 
 impl<S: Layout> Header<S> {
     fn recorded(&self) -> Recorded {
         let (counts, salt) = (&self.counts, |cycle| salt(&self.hasher, self.policy.seeds, cycle));
-        Recorded { salt: salt(counts.cycles), items: counts.items, frozen: counts.cycles.checked_sub(1).map(salt) }
+        let overfill = counts.overfill.unwrap_or(0);
+        Recorded { salt: salt(counts.cycles), items: counts.items, frozen: counts.cycles.checked_sub(1).map(salt), overfill }
     }
 
     fn phase_words(&self) -> u64 {
@@ -59,11 +65,11 @@ impl<S: Layout> Header<S> {
     }
 
     /// The filter with all its words, held to each other.
-    fn counted<K: Counted>(self, words: Phased<K::Words>) -> Result<RecyclingFilter<PortableHasher, S, K>, FormatError> {
+    fn counted<K: Counted>(self, label: Label, words: Phased<K::Words>) -> Result<RecyclingFilter<PortableHasher, S, K>, FormatError> {
         let recorded = self.recorded();
-        let Header { hasher, scheme, policy, clock, counts } = self;
+        let Header { hasher, scheme, policy, clock, counts, .. } = self;
         let memory: S::Memory<K> = Memory::from_words(scheme, words, &policy, recorded)?;
-        Ok(RecyclingFilter { hasher, policy, memory, clock, counts })
+        Ok(RecyclingFilter { hasher, policy, memory, clock, counts, label })
     }
 }
 
@@ -78,19 +84,20 @@ impl<S: Layout> Stored for RecyclingFilter<PortableHasher, S> {
         fields.check_zero(at::CAPACITY, at::RESERVED)?;
         let (policy, clock) = read_policy(fields, kind)?;
         S::Memory::<Owned>::check(&scheme, &policy).map_err(|error| FormatError::Parameters { why: error.to_string() })?;
-        Ok(Header { hasher, scheme, clock, counts: read_counts(fields, &policy)?, policy })
+        Ok(Header { hasher, scheme, clock, counts: read_counts(fields, kind, &policy)?, policy, flags: fields.u32(at::FLAGS) })
     }
 
     fn payload_bytes(header: &Self::Header) -> u64 {
-        8 * header.phase_words() * if header.has_two() { 2 } else { 1 }
+        8 * header.phase_words() * if header.has_two() { 2 } else { 1 } + Label::payload_bytes(header.flags)
     }
 
     fn assemble(header: Self::Header, mut words: Vec<u64>) -> Result<Self, FormatError> {
+        let label = Label::split_off(&mut words, header.flags)?;
         let bytes = 8 * header.phase_words();
         let aligned = |words| AlignedWords::from_vec(words).ok_or(FormatError::Memory { bytes });
         // Bounds the memory that is taken now to that of the second phase.
         let frozen = header.has_two().then(|| words.split_off(header.phase_words() as usize));
-        header.counted((aligned(words)?, frozen.map(aligned).transpose()?))
+        header.counted(label, (aligned(words)?, frozen.map(aligned).transpose()?))
     }
 }
 
@@ -98,7 +105,7 @@ impl<S: Layout, K: Counted> Written for RecyclingFilter<PortableHasher, S, K> {
     fn fields(&self) -> Fields {
         let mut fields = self.memory.header();
         fields.put_hasher(self.hasher.hasher_id(), self.seed());
-        fields.put(at::FLAGS, flags(&self.policy, &self.clock).to_le_bytes());
+        fields.put(at::FLAGS, (flags(self) | self.label.flag()).to_le_bytes());
         let (policy, counts) = (&self.policy, &self.counts);
         let numbers = [
             (at::OFFERED, counts.offered),
@@ -116,15 +123,18 @@ impl<S: Layout, K: Counted> Written for RecyclingFilter<PortableHasher, S, K> {
             (parameter::ODDS_OF_CYCLE, counts.odds_of_cycle.to_bits()),
         ];
         numbers.into_iter().for_each(|(offset, number)| fields.put(offset, number.to_le_bytes()));
+        if let Some(overfill) = counts.overfill {
+            fields.put(parameter::OVERFILL, overfill.to_le_bytes());
+        }
         fields
     }
 
     fn word_count(&self) -> u64 {
-        self.memory.word_count()
+        self.memory.word_count() + self.label.word_count()
     }
 
     fn words(&self) -> impl Iterator<Item = u64> {
-        self.memory.words()
+        self.memory.words().chain(self.label.words())
     }
 }
 
@@ -132,12 +142,13 @@ impl<S: Layout, B: AsRef<[u8]> + Send + Sync + Clone> Viewed<B> for RecyclingFil
     type View = RecyclingFilter<PortableHasher, S, View<B>>;
 
     fn over(header: Header<S>, bytes: B) -> Result<Self::View, FormatError> {
+        let label = Label::at_end(bytes.as_ref(), Self::payload_bytes(&header), header.flags)?;
         let length = 8 * header.phase_words() as usize;
         let frozen = header.has_two().then(|| InBytes::new(bytes.clone(), HEADER_BYTES + length, length));
         let recorded = header.recorded();
-        let Header { hasher, scheme, policy, clock, counts } = header;
+        let Header { hasher, scheme, policy, clock, counts, .. } = header;
         let memory: S::Memory<View<B>> = Memory::unread(scheme, (InBytes::new(bytes, HEADER_BYTES, length), frozen), &policy, recorded);
-        Ok(RecyclingFilter { hasher, policy, memory, clock, counts })
+        Ok(RecyclingFilter { hasher, policy, memory, clock, counts, label })
     }
 }
 
@@ -147,29 +158,36 @@ impl<S: Layout, B: AsRef<[u8]> + Send + Sync> RecyclingFilter<PortableHasher, S,
     /// # Errors
     /// The bytes are damaged, or do not fit the header.
     pub fn verify_bytes(self) -> Result<RecyclingFilter<PortableHasher, S, Checked<B>>, FormatError> {
-        let RecyclingFilter { hasher, policy, memory, clock, counts } = self;
+        let RecyclingFilter { hasher, policy, memory, clock, counts, label } = self;
         let (scheme, words) = memory.into_parts();
         check_payload(words.0.whole().0)?;
-        Header::<S> { hasher, scheme, policy, clock, counts }.counted(words)
+        Header::<S> { hasher, scheme, policy, clock, counts, flags: label.flag() }.counted(label, words)
     }
 
     /// The number of bytes of its file: where it ends in what it was viewed in.
     pub fn encoded_bytes(&self) -> u64 {
-        HEADER_BYTES as u64 + 8 * self.memory.word_count()
+        HEADER_BYTES as u64 + 8 * (self.memory.word_count() + self.label.word_count())
     }
 }
 
-fn flags<L>(policy: &Policy<L>, clock: &Clock) -> u32 {
+fn flags<S: Layout, K: Backing>(filter: &RecyclingFilter<PortableHasher, S, K>) -> u32 {
+    let RecyclingFilter { policy, clock, counts, .. } = filter;
     let flag = |set: bool, flag: u32| if set { flag } else { 0 };
     flag(policy.retaining, RETAINING)
         | flag(policy.seeds == Seeds::Kept, KEPT_SEEDS)
         | flag(policy.phases == Phases::Two(Trigger::Excluded), TRIGGER_EXCLUDED)
         | flag(clock.runs, CLOCK_RUNS)
+        | flag(counts.overfill.is_some(), SHARED)
 }
 
 fn read_policy<L: Limit>(fields: &Fields, kind: FileKind) -> Result<(Policy<L>, Clock), FormatError> {
     let two = kind == FileKind::RecyclingTwoPhase;
-    let flags = fields.flags(RETAINING | KEPT_SEEDS | CLOCK_RUNS | if two { TRIGGER_EXCLUDED } else { 0 })?;
+    let more = match kind {
+        FileKind::RecyclingTwoPhase => TRIGGER_EXCLUDED | SHARED,
+        FileKind::RecyclingOnePhase => SHARED,
+        _ => 0,
+    };
+    let flags = fields.flags(RETAINING | KEPT_SEEDS | CLOCK_RUNS | Label::FLAG | more)?;
     let trigger = if flags & TRIGGER_EXCLUDED == 0 { Trigger::Included } else { Trigger::Excluded };
     let policy = Policy {
         phases: if two { Phases::Two(trigger) } else { Phases::One },
@@ -185,7 +203,18 @@ fn read_policy<L: Limit>(fields: &Fields, kind: FileKind) -> Result<(Policy<L>, 
     Ok((policy, Clock { now, start, runs }))
 }
 
-fn read_counts<L>(fields: &Fields, policy: &Policy<L>) -> Result<Counts, FormatError> {
+/// What threads have overfilled, of a filter that they have shared. Where the field is another one, in kind 8, the flag is refused.
+fn read_overfill(fields: &Fields, kind: FileKind) -> Result<Option<u64>, FormatError> {
+    if fields.flags(u32::MAX)? & SHARED != 0 {
+        return fields.u64_within("overfill", parameter::OVERFILL, 0, fields.u64(at::BITS)).map(Some);
+    }
+    if kind != FileKind::RecyclingBlocked {
+        fields.check_zero(parameter::OVERFILL, parameter::OVERFILL + 8)?;
+    }
+    Ok(None)
+}
+
+fn read_counts<L>(fields: &Fields, kind: FileKind, policy: &Policy<L>) -> Result<Counts, FormatError> {
     let offered = fields.u64(at::OFFERED);
     let new = fields.u64_within("new items", at::CHANGED, 0, offered)?;
     let most_refreshed = if policy.phases == Phases::One { 0 } else { offered - new };
@@ -197,5 +226,5 @@ fn read_counts<L>(fields: &Fields, policy: &Policy<L>) -> Result<Counts, FormatE
     // Of numbers that are not negative, the larger has the larger bits.
     let odds = |name, offset| fields.u64_within(name, offset, 0, f64::MAX.to_bits()).map(f64::from_bits);
     let (odds, odds_of_cycle) = (odds("sum of odds", parameter::ODDS)?, odds("sum of odds of the cycle", parameter::ODDS_OF_CYCLE)?);
-    Ok(Counts { offered, new, refreshed, cycles, by_fill, items, odds, odds_of_cycle })
+    Ok(Counts { offered, new, refreshed, cycles, by_fill, items, odds, odds_of_cycle, overfill: read_overfill(fields, kind)? })
 }

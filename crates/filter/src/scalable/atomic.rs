@@ -2,16 +2,15 @@
 
 use super::ScalableFilter;
 use super::part::Part;
-use crate::arch::AlignedWords;
 use crate::backing::{KEPT_WORDS, Owned};
 use crate::bits::{AtomicBits, Placed};
-use crate::bloom::{Counts, Label, Origin};
+use crate::bloom::{Counts, Origin};
 use crate::error::BuildError;
+use crate::format::Label;
 use crate::hash::{KeyHash, PortableHasher, hash_key};
 use crate::key::Key;
 use crate::sync::{AtomicU64, Ordering::Relaxed};
 use alloc::boxed::Box;
-use alloc::vec;
 use alloc::vec::Vec;
 use core::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, OnceLock, PoisonError};
@@ -148,12 +147,11 @@ impl AtomicScalableFilter {
         let AtomicScalableFilter { hasher, growth, label, offered, .. } = self;
         let (mut parts, mut words) = (Vec::new(), Vec::new());
         for layer in (0..self.layers()).filter_map(|number| self.layer(number)) {
-            let bits = layer.bits.to_words();
             let mut part = layer.part.clone();
+            let bits = layer.bits.to_aligned_after(KEPT_WORDS).ok_or(BuildError::Memory { bytes: part.layer.bits() / 8 })?;
             part.ones = bits.iter().map(|word| u64::from(word.count_ones())).sum();
             part.inserted = part.ones.div_ceil(part.layer.probes().into());
-            let whole = [vec![0; KEPT_WORDS], bits].concat();
-            words.push(AlignedWords::from_vec(whole).ok_or(BuildError::Memory { bytes: part.layer.bits() / 8 })?);
+            words.push(bits);
             parts.push(part);
         }
         // After the bits: an insertion counts itself before it sets any, and the count is to be an upper bound.

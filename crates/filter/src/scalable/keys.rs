@@ -220,7 +220,11 @@ fn set(bits: &mut [u64], position: u64) -> u64 {
 /// Without memory, as every collection, it aborts.
 pub(super) fn or_abort<T>(result: Result<T, BuildError>) -> T {
     result.unwrap_or_else(|error| {
-        let bytes = if let BuildError::Memory { bytes } = error { usize::try_from(bytes).unwrap_or(isize::MAX as usize) } else { 1 << 60 };
+        let bytes = if let BuildError::Memory { bytes } = error {
+            usize::try_from(bytes).unwrap_or(isize::MAX as usize)
+        } else {
+            isize::MAX as usize
+        };
         handle_alloc_error(Layout::from_size_align(bytes.min(isize::MAX as usize - 63), 64).unwrap_or(Layout::new::<u64>()))
     })
 }

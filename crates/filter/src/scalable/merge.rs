@@ -1,9 +1,11 @@
 //! The union of two filters that grew.
 
-use super::ScalableFilter;
-use crate::backing::{KEPT_WORDS, Lies};
-use crate::bloom::{Counts, Label, Origin};
-use crate::error::MergeError;
+use super::{Part, ScalableFilter};
+use crate::arch::AlignedWords;
+use crate::backing::{Backing, KEPT_WORDS, Layers, Lies};
+use crate::bloom::{Counts, Origin};
+use crate::error::{BuildError, MergeError};
+use crate::format::Label;
 use crate::hash::check_alike;
 use alloc::vec::Vec;
 
@@ -25,13 +27,10 @@ impl ScalableFilter {
     /// ```
     ///
     /// # Errors
-    /// The filters differ in seed, hasher or growth.
-    pub fn union_with(&mut self, other: &ScalableFilter) -> Result<(), MergeError> {
-        check_alike(&self.hasher, &other.hasher)?;
-        if self.growth != other.growth {
-            return Err(MergeError::Growth);
-        }
-        (0..other.parts.len()).for_each(|number| self.add_layer(other, number));
+    /// The filters differ in seed, hasher or growth. There is no memory for a layer: then some of the other's keys are in it.
+    pub fn union_with<V: Backing>(&mut self, other: &ScalableFilter<V>) -> Result<(), MergeError> {
+        self.check_mergeable(other)?;
+        let added = (0..other.parts.len()).try_for_each(|number| self.add_layer(other, number));
         // The sort is stable: of two, the one that was here is the earlier.
         let mut order: Vec<usize> = (0..self.parts.len()).collect();
         order.sort_by_key(|at| self.parts.get(*at).map_or(0, |part| part.number));
@@ -43,13 +42,13 @@ impl ScalableFilter {
         if self.label != other.label {
             self.label = Label::default();
         }
-        Ok(())
+        added
     }
 
     /// A layer of another filter, into its twin if that has room.
-    fn add_layer(&mut self, other: &ScalableFilter, theirs: usize) {
-        let Some(part) = other.parts.get(theirs) else { return };
-        let twin = |(_, ours): &(usize, &super::Part<_>)| (ours.number, ours.layer) == (part.number, part.layer);
+    fn add_layer<V: Backing>(&mut self, other: &ScalableFilter<V>, theirs: usize) -> Result<(), MergeError> {
+        let Some(part) = other.parts.get(theirs) else { return Ok(()) };
+        let twin = |(_, ours): &(usize, &Part<_>)| (ours.number, ours.layer) == (part.number, part.layer);
         let with = |at: usize| {
             let either = self.bits_of(at).iter().zip(other.bits_of(theirs)).map(|(ours, theirs)| ours.get() | theirs.get());
             either.map(|word| u64::from(word.count_ones())).sum::<u64>()
@@ -59,21 +58,45 @@ impl ScalableFilter {
         match room.and_then(|(at, ones)| Some((self.parts.get_mut(at)?, self.words.get_mut(at)?, ones))) {
             Some((ours, words, ones)) => {
                 let bits = words.iter_mut().skip(KEPT_WORDS);
-                bits.zip(other.bits_of(theirs)).for_each(|(ours, theirs)| *ours |= theirs);
+                bits.zip(other.bits_of(theirs)).for_each(|(ours, theirs)| *ours |= theirs.get());
                 (ours.ones, ours.inserted) = (ones, ours.inserted.max(part.inserted));
             }
             None => {
-                self.parts.push(part.clone());
-                self.words.extend(other.words.get(theirs).cloned());
+                let found = other.words.layer(theirs);
+                let memory = MergeError::Memory { bytes: 8 * found.len() as u64 };
+                let mut words = AlignedWords::zeroed(found.len()).ok_or(memory)?;
+                words.iter_mut().zip(found).for_each(|(copy, word)| *copy = word.get());
+                let ones = words.iter().skip(KEPT_WORDS).map(|word| u64::from(word.count_ones())).sum();
+                let Part { head, layer, number, salt, inserted, .. } = part;
+                self.parts.push(Part { head: head.clone(), layer: *layer, number: *number, salt: *salt, inserted: *inserted, ones });
+                self.words.push(words);
             }
         }
+        Ok(())
     }
 
     /// Always an error: a key may be in different layers of the two. Ask both.
     ///
     /// # Errors
     /// Always.
-    pub fn intersect_with(&mut self, _: &ScalableFilter) -> Result<(), MergeError> {
+    pub fn intersect_with<V: Backing>(&mut self, _: &ScalableFilter<V>) -> Result<(), MergeError> {
         Err(MergeError::Layers)
+    }
+}
+
+impl<K: Backing> ScalableFilter<K> {
+    /// An error unless the two can be merged.
+    pub(crate) fn check_mergeable<V: Backing>(&self, other: &ScalableFilter<V>) -> Result<(), MergeError> {
+        check_alike(&self.hasher, &other.hasher)?;
+        if self.growth == other.growth { Ok(()) } else { Err(MergeError::Growth) }
+    }
+
+    /// An empty filter that grows in the same way, with the seed and label of this one.
+    ///
+    /// # Errors
+    /// There is no memory.
+    pub fn to_empty(&self) -> Result<ScalableFilter, BuildError> {
+        let empty = ScalableFilter::with_growth(self.growth, self.hasher)?;
+        Ok(ScalableFilter { label: self.label.clone(), ..empty })
     }
 }

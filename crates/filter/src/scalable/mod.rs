@@ -13,8 +13,9 @@ mod stored;
 pub use atomic::AtomicScalableFilter;
 
 use crate::backing::{Backing, Counted, Layers, Owned, View};
-use crate::bloom::{Counts, Label};
+use crate::bloom::Counts;
 use crate::error::BuildError;
+use crate::format::Label;
 use crate::hash::{KeyHasher, PortableHasher, Seed};
 use crate::scheme::SchemeId;
 use alloc::boxed::Box;

@@ -1,8 +1,9 @@
 //! What a layer is, apart from its bits.
 
 use crate::backing::{Backing, Counted, Owned};
-use crate::bloom::{Head, Label};
+use crate::bloom::Head;
 use crate::error::BuildError;
+use crate::format::Label;
 use crate::hash::{KeyHash, KeyHasher, PortableHasher, Salt, SaltUse};
 use crate::scheme::{Scheme, Standard};
 use truebloom_math::law::Layer;

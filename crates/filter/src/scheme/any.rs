@@ -7,7 +7,7 @@ use alloc::boxed::Box;
 use truebloom_math::Law;
 
 macro_rules! any_scheme {
-    ($($scheme:ident by $batches:ident,)*) => {
+    ($($(#[$when:meta])* $scheme:ident by $batches:ident,)*) => {
         /// One of the schemes, by its number or name: for files of any scheme. A choice a key and one a position, so it is slower than the scheme's own type.
         ///
         /// ```
@@ -23,7 +23,7 @@ macro_rules! any_scheme {
         #[non_exhaustive]
         #[allow(missing_docs, reason = "each is documented at its own type")]
         pub enum AnyScheme {
-            $($scheme(super::$scheme),)*
+            $($(#[$when])* $scheme(super::$scheme),)*
         }
 
         impl AnyScheme {
@@ -33,8 +33,10 @@ macro_rules! any_scheme {
             /// As those of the scheme's own type.
             pub fn named(id: SchemeId, bits: u64, probes: u32) -> Result<AnyScheme, BuildError> {
                 Ok(match id {
-                    $(SchemeId::$scheme => AnyScheme::$scheme(Scheme::new(bits, probes)?),)*
-                    _ => return Err(BuildError::InLines),
+                    $($(#[$when])* SchemeId::$scheme => AnyScheme::$scheme(Scheme::new(bits, probes)?),)*
+                    _ if id.block_bits().is_some() => return Err(BuildError::InLines),
+                    // Every other stands above, unless the crate is built without its feature.
+                    _ => return Err(BuildError::LeftOut { scheme: id }),
                 })
             }
         }
@@ -52,35 +54,36 @@ macro_rules! any_scheme {
             }
 
             fn id(&self) -> SchemeId {
-                match self { $(AnyScheme::$scheme(scheme) => scheme.id(),)* }
+                match self { $($(#[$when])* AnyScheme::$scheme(scheme) => scheme.id(),)* }
             }
 
             #[inline]
             fn bits(&self) -> u64 {
-                match self { $(AnyScheme::$scheme(scheme) => scheme.bits(),)* }
+                match self { $($(#[$when])* AnyScheme::$scheme(scheme) => scheme.bits(),)* }
             }
 
             #[inline]
             fn probes(&self) -> u32 {
-                match self { $(AnyScheme::$scheme(scheme) => scheme.probes(),)* }
+                match self { $($(#[$when])* AnyScheme::$scheme(scheme) => scheme.probes(),)* }
             }
 
             /// In a box: who is in a hurry takes [`all`](Scheme::all), or the scheme's own type.
             fn positions(&self, hash: KeyHash) -> impl Iterator<Item = u64> {
-                match self { $(AnyScheme::$scheme(scheme) => Box::new(Scheme::positions(scheme, hash)) as Box<dyn Iterator<Item = u64> + '_>,)* }
+                match self { $($(#[$when])* AnyScheme::$scheme(scheme) => Box::new(Scheme::positions(scheme, hash)) as Box<dyn Iterator<Item = u64> + '_>,)* }
             }
 
-            #[inline]
-            fn all(&self, hash: KeyHash, has: impl FnMut(u64) -> bool) -> bool {
-                match self { $(AnyScheme::$scheme(scheme) => scheme.all(hash, has),)* }
+            /// Compiled once for each scheme, whatever is asked of the positions.
+            fn all(&self, hash: KeyHash, mut has: impl FnMut(u64) -> bool) -> bool {
+                let has: &mut dyn FnMut(u64) -> bool = &mut has;
+                match self { $($(#[$when])* AnyScheme::$scheme(scheme) => scheme.all(hash, has),)* }
             }
 
             fn slices(&self) -> u32 {
-                match self { $(AnyScheme::$scheme(scheme) => scheme.slices(),)* }
+                match self { $($(#[$when])* AnyScheme::$scheme(scheme) => scheme.slices(),)* }
             }
 
             fn law(&self) -> Box<dyn Law> {
-                match self { $(AnyScheme::$scheme(scheme) => scheme.law(),)* }
+                match self { $($(#[$when])* AnyScheme::$scheme(scheme) => scheme.law(),)* }
             }
         }
     };

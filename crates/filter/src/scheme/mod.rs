@@ -2,34 +2,26 @@
 
 mod any;
 mod classic;
-mod cube;
-mod double;
-mod enhanced;
 mod fill;
 mod in_lines;
-mod partition_double;
 mod partitioned;
-mod progression;
-mod square;
 mod standard;
 mod stream;
+#[cfg(feature = "two-hash")]
+mod two_hash;
 
 use alloc::boxed::Box;
 pub use any::AnyScheme;
 pub use classic::{Classic, DistinctPositions};
-pub use cube::Cube;
-pub use double::{Double, DoubleNonzero};
-pub use enhanced::Enhanced;
 pub use fill::FillScheme;
 pub use in_lines::InLines;
 pub(crate) use in_lines::{MAX_PROBES as MAX_BLOCKED_PROBES, PROBES_A_WORD};
-pub use partition_double::PartitionDouble;
 pub use partitioned::Partitioned;
-pub use progression::Progression;
-pub use square::Square;
 pub(crate) use standard::digit;
 pub use standard::{Positions, Standard};
 pub(crate) use stream::{WordStream, draw};
+#[cfg(feature = "two-hash")]
+pub use two_hash::{Cube, Double, DoubleNonzero, Enhanced, PartitionDouble, Progression, Square};
 
 /// The schemes whose positions lie anywhere, each with how batches of its keys go (`bits/spread.rs`): the one list, for macros that say the same of all.
 macro_rules! spread_schemes {
@@ -38,11 +30,17 @@ macro_rules! spread_schemes {
             Standard by Probing,
             Classic by OneByOne,
             Partitioned by OneByOne,
+            #[cfg(feature = "two-hash")]
             Double by OneByOne,
+            #[cfg(feature = "two-hash")]
             DoubleNonzero by OneByOne,
+            #[cfg(feature = "two-hash")]
             Square by OneByOne,
+            #[cfg(feature = "two-hash")]
             Cube by OneByOne,
+            #[cfg(feature = "two-hash")]
             Enhanced by OneByOne,
+            #[cfg(feature = "two-hash")]
             PartitionDouble by OneByOne,
         }
     };

@@ -30,7 +30,7 @@ impl<const HASHER: u16> Subject for Filter<HASHER> {
     const NAME: &'static str = if HASHER == HasherId::Xxh3 as u16 { "filter, xxh3" } else { "filter, siphash" };
 
     fn new(bits: u64, probes: u32, seed: u128) -> Self {
-        Filter(BloomFilter::with_bits_probes_and_hasher(bits, probes, hasher(HASHER, seed)).expect("in range"))
+        Filter(BloomFilter::builder().bits(bits).probes(probes).hasher(hasher(HASHER, seed)).build().expect("in range"))
     }
 
     fn insert(&mut self, key: &[u8]) {

@@ -21,7 +21,7 @@ impl SplitMix64 {
 
 /// A filter with a known seed.
 pub(crate) fn filter(bits: u64, probes: u32, seed: u128) -> BloomFilter {
-    BloomFilter::with_bits_probes_and_hasher(bits, probes, PortableHasher::xxh3(Seed::from(seed))).expect("small and in range")
+    BloomFilter::builder().bits(bits).probes(probes).hasher(PortableHasher::xxh3(Seed::from(seed))).build().expect("small and in range")
 }
 
 /// The header's checksum, made right again after a change: what a forger would do.

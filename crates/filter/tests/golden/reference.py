@@ -433,7 +433,8 @@ def power(base, exponent):
 class Recycling:
     """Kinds 3 and 4: phases as sets of positions."""
 
-    def __init__(self, hasher, bits, probes, sigma, phases, classic=False, renewed=True, excluded=False, retaining=False, insertions=0, age=0):
+    def __init__(self, hasher, bits, probes, sigma, phases, classic=False, renewed=True, excluded=False, retaining=False, insertions=0, age=0, shared=False):
+        self.shared = shared
         self.hasher, self.bits, self.probes, self.sigma, self.phases, self.classic = hasher, bits, probes, sigma, phases, classic
         self.renewed, self.excluded, self.retaining, self.insertions, self.age = renewed, excluded, retaining, insertions, age
         self.active, self.frozen, self.salt, self.frozen_salt = set(), set(), None, None
@@ -522,15 +523,16 @@ class Recycling:
             for p in phase:
                 bits[p // 8] |= 1 << p % 8
             payload += bits
-        flags = self.retaining * 2 | (not self.renewed) * 4 | self.excluded * 8 | (self.now is not None) * 16
+        flags = self.retaining * 2 | (not self.renewed) * 4 | self.excluded * 8 | (self.now is not None) * 16 | self.shared * 32
+        offered, odds = (self.new + self.refreshed, (0.0, 0.0)) if self.shared else (self.offered, (self.odds, self.odds_of_cycle))
         header = b"\x89TBL\r\n\x1a\n"
         header += struct.pack("<HHHHIIQ", 1, 2 + self.phases, 2 if self.classic else 11, self.hasher, flags, self.probes, self.bits)
         header += SEED.to_bytes(16, "little")
-        header += struct.pack("<QQ", self.offered, self.new) + bytes(32)
+        header += struct.pack("<QQ", offered, self.new) + bytes(32)
         header += struct.pack("<QQQ", 256, len(payload), xxhash.xxh3_64_intdigest(bytes(payload)))
         header += struct.pack("<QQQ", int(self.sigma), self.insertions, self.age)
         header += struct.pack("<QQQQ", self.cycles, self.by_fill, self.items, self.refreshed)
-        header += struct.pack("<QQdd", self.now or 0, self.start or 0, self.odds, self.odds_of_cycle) + bytes(40)
+        header += struct.pack("<QQdd", self.now or 0, self.start or 0, *odds) + bytes(40)
         return header + struct.pack("<Q", xxhash.xxh3_64_intdigest(header)) + payload
 
 
@@ -583,11 +585,13 @@ def recycling(folder):
     (folder / "v1-recycling-one.tbl").write_bytes(one.encode())
     two = Recycling(2, 250, 5, 120, 2, classic=True, renewed=False, excluded=True, insertions=25)
     three = Recycling(3, 500, 6, 303, 2)
-    for filter in (two, three):
+    four = Recycling(3, 500, 6, 303, 2, retaining=True, shared=True)
+    for filter in (two, three, four):
         for key in [*keys(0, 60), *keys(30, 90), *keys(80, 130)]:
             filter.offer(key)
     (folder / "v1-recycling-two-classic.tbl").write_bytes(two.encode())
     (folder / "v1-recycling-two.tbl").write_bytes(three.encode())
+    (folder / "v1-recycling-shared.tbl").write_bytes(four.encode())
 
 
 def keys(start, end):

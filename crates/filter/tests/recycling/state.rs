@@ -5,24 +5,24 @@ use crate::{files, filter, policies};
 use proptest::prelude::*;
 use std::path::PathBuf;
 use std::time::Duration;
-use truebloom::recycling::{Layout, Phases, Policy, RecyclingFilter, Seeds, Trigger};
+use truebloom::recycling::{AtomicRecyclingFilter, Layout, Phases, Policy, RecyclingFilter, Seeds, Trigger};
 use truebloom::scheme::{Classic, SchemeId, Standard};
-use truebloom::{BloomFilter, Expected, FileKind, FormatError, HasherId, PortableHasher, ReadError, Seed};
+use truebloom::{BloomFilter, Expected, FileKind, FormatError, HasherId, Key, PortableHasher, ReadError, Seed};
 
 pub const SEED: u128 = 0x0f1e_2d3c_4b5a_6978_8796_a5b4_c3d2_e1f0;
 
 /// The keys of the golden files.
-pub fn offer<S: Layout>(filter: &mut RecyclingFilter<PortableHasher, S>, range: std::ops::Range<i64>) {
-    for i in range.clone() {
-        filter.check_and_insert(&format!("key {i}"));
-    }
-    for i in range {
-        filter.check_and_insert(&(i - 100));
-    }
+fn keys(range: std::ops::Range<i64>, mut offer: impl FnMut(&dyn Key)) {
+    range.clone().for_each(|i| offer(&format!("key {i}")));
+    range.for_each(|i| offer(&(i - 100)));
     let bytes: Vec<u8> = (0..=255).collect();
     for length in [0, 1, 3, 4, 8, 9, 16, 17, 128, 129, 240, 241, 256] {
-        filter.check_and_insert(&bytes[..length]);
+        offer(&&bytes[..length]);
     }
+}
+
+pub fn offer<S: Layout>(filter: &mut RecyclingFilter<PortableHasher, S>, range: std::ops::Range<i64>) {
+    keys(range, |key| _ = filter.check_and_insert(key));
 }
 
 pub fn check_golden<S: Layout>(name: &str, built: &RecyclingFilter<PortableHasher, S>) {
@@ -56,6 +56,45 @@ fn golden_two_phases() {
     }
     check_golden("v1-recycling-two-classic.tbl", &classic);
     check_golden("v1-recycling-two.tbl", &standard);
+}
+
+/// Of a filter that threads have shared, with one thread, so that what they do has one order.
+#[test]
+fn golden_two_phases_shared_by_threads() {
+    let hasher = PortableHasher::xxh3(Seed::from(SEED));
+    let policy = Policy { retaining: true, ..Policy::two_phases(303) };
+    let shared: AtomicRecyclingFilter = AtomicRecyclingFilter::with_hasher(500, 6, policy, hasher).expect("in range");
+    for range in [0..60, 30..90, 80..130] {
+        keys(range, |key| _ = shared.check_and_insert(key));
+    }
+    check_golden("v1-recycling-shared.tbl", &shared.snapshot().expect("small"));
+    check_golden("v1-recycling-shared.tbl", &shared.into_filter().expect("small"));
+}
+
+/// What threads have set beyond the limit: read, bounded by the bits, counted in the worst rate, and told apart from a file of one thread.
+#[test]
+fn an_overfilled_phase_is_read_if_the_header_says_so() {
+    let shared = |overfill: u64| {
+        let mut bytes = patched(16, &[16 | 32]);
+        bytes[208..216].copy_from_slice(&overfill.to_le_bytes());
+        bytes[272..288].copy_from_slice(&((1u128 << 52) - 1).to_le_bytes());
+        seal_all(&mut bytes);
+        bytes
+    };
+    // A frozen phase of 40 and a trigger's 3 bits, and 9 more.
+    let read = decode(&shared(9)).expect("as the header says");
+    assert_eq!((read.frozen_ones(), read.wrong_drops(0.9)), (52, Ok(None)));
+    assert!(read.fpr() <= read.worst_fpr() && read.worst_fpr() > decode(&sample()).expect("whole").worst_fpr());
+    assert_eq!(read.to_bytes().as_deref(), Ok(&shared(9)[..]));
+    let view = <RecyclingFilter>::view(shared(9)).expect("whole");
+    assert!(view.worst_fpr() == read.worst_fpr() && view.verify_bytes().is_ok_and(|view| view.frozen_ones() == 52));
+    for (bytes, name) in [(shared(8), "frozen bits"), (shared(101), "overfill")] {
+        assert!(matches!(decode(&bytes), Err(FormatError::Field { field, .. }) if field == name), "{name}");
+    }
+    let mut plain = shared(9);
+    plain[16] = 16;
+    seal(&mut plain);
+    assert_eq!(decode(&plain), Err(FormatError::Reserved { offset: 208 }));
 }
 
 fn decode(bytes: &[u8]) -> Result<RecyclingFilter, FormatError> {

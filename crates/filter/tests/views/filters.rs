@@ -11,7 +11,7 @@ fn of_every_scheme() -> Vec<AnyFilter> {
     let hasher = PortableHasher::xxh3(Seed::from(7));
     let made = |id: SchemeId| -> AnyFilter {
         if id == SchemeId::Blocked {
-            return BlockedBloomFilter::with_bits_probes_and_hasher(512 * 9, 10, hasher).expect("small").into();
+            return BlockedBloomFilter::builder().bits(512 * 9).probes(10).hasher(hasher).build().expect("small").into();
         }
         let bits = if id == SchemeId::PartitionDouble { 9 * 601 } else { 5_003 };
         let scheme = AnyScheme::named(id, bits, 9).expect("in range");
@@ -59,6 +59,9 @@ fn a_view_says_what_was_planned() {
     assert_eq!((view.capacity(), view.rate()), (filter.capacity(), filter.rate()));
     assert_eq!(view.expected_fpr(), filter.expected_fpr());
     assert_eq!(view.encoded_bytes(), bytes.len() as u64);
+    let mut cleared = filter.clone();
+    cleared.clear();
+    assert_eq!(view.to_empty(), Ok(cleared));
     let counted = view.clone().verify_bytes().expect("undamaged");
     assert_eq!(Verification::of(&counted), Verification::of(&filter));
     // Other holders of bytes.

@@ -144,6 +144,22 @@ fn sectors_of_two_times_hold_what_was_synced() {
     }
 }
 
+/// Keys since the last sync are in the bits alone: what is certain follows from these.
+#[test]
+fn what_is_recovered_is_at_least_what_the_bits_show() {
+    let folder = folder();
+    let path = folder.path().join("filter.tbl");
+    empty::<Standard>().save(&path).expect("saved");
+    let mut filter = open::<Standard>(&path).expect("whole");
+    filter.insert_all(0..5_000);
+    let (ones, probes) = (filter.ones(), u64::from(filter.probes()));
+    // As if the process had died: nothing is written, and the lock goes.
+    let copy = folder.path().join("copy.tbl");
+    std::fs::copy(&path, &copy).expect("room");
+    let recovered = recover::<Standard>(&copy).expect("its header is whole");
+    assert_eq!((recovered.ones(), recovered.changed(), recovered.offered()), (ones, ones.div_ceil(probes), u64::MAX));
+}
+
 /// A header of which a part was written is refused, by `recover`, too.
 #[test]
 fn a_torn_header_is_refused() {

@@ -1,15 +1,19 @@
 //! What set bits say: of items, of bits, of the keys that were met.
 
 mod beyond;
+#[cfg(feature = "study")]
 mod bits;
 pub mod distinct;
 mod interval;
+#[cfg(feature = "study")]
 mod likelihood;
 
 use alloc::format;
 pub use beyond::{Ground, items_beyond};
+#[cfg(feature = "study")]
 pub use bits::{BitsEstimate, estimate_bits};
 pub use interval::{ItemsEstimate, items_interval};
+#[cfg(feature = "study")]
 pub use likelihood::items_by_likelihood;
 
 use crate::error::out_of_range;

@@ -50,6 +50,14 @@ impl Enclosure {
         }
     }
 
+    /// With what equal hashes add.
+    fn with_floor(mut self, floor: Option<HashFloor>) -> Enclosure {
+        if let Some(floor) = floor {
+            self.add_floor(floor);
+        }
+        self
+    }
+
     pub(crate) fn add_floor(&mut self, floor: HashFloor) {
         // items 2^(-hash_bits) in units of the bracket, down for the lower end and up for the upper.
         for (end, up) in [(&mut self.lower, 0), (&mut self.upper, 1)] {
@@ -119,19 +127,10 @@ pub(crate) trait Enclose {
 
     /// A bracket of relative width at most `2^-guard`.
     fn enclose(&self, guard: u32) -> Result<Enclosure> {
-        let mut bits = self.bits_needed() + f64::from(guard);
-        loop {
+        narrowed(self.bits_needed(), guard, &|bits| {
             self.check_cost(bits)?;
-            let limbs = (libm::ceil(bits / 64.0) as usize).max(2);
-            let enclosure = self.attempt(limbs)?;
-            let agreed = enclosure.relative_bits();
-            if agreed >= i64::from(guard) {
-                return Ok(enclosure);
-            }
-            let short = i64::from(guard) - agreed;
-            // A lower end of 0 does not say how much is missing.
-            bits = 64.0 * limbs as f64 + if agreed < 0 { 64.0 + 0.5 * bits } else { short as f64 };
-        }
+            self.attempt((libm::ceil(bits / 64.0) as usize).max(2))
+        })
     }
 
     /// The rate as the `f64` that enclose it.
@@ -146,13 +145,7 @@ pub(crate) trait Enclose {
     fn at_most(&self, rate: &Rate, floor: Option<HashFloor>) -> Result<bool> {
         let floor_bits = floor.map_or(0.0, |floor| f64::from(floor.hash_bits));
         let gap = self.denominator_bits() + rate.denominator_bits() as f64 + floor_bits;
-        let order = decide(gap, |guard| {
-            let mut enclosure = self.enclose(guard)?;
-            if let Some(floor) = floor {
-                enclosure.add_floor(floor);
-            }
-            Ok(enclosure.compare_rate(rate))
-        })?;
+        let order = decide(gap, &|guard| Ok(self.enclose(guard)?.with_floor(floor).compare_rate(rate)))?;
         Ok(order.is_some_and(Ordering::is_le))
     }
 
@@ -160,7 +153,7 @@ pub(crate) trait Enclose {
     /// separated is called equal.
     fn compare(&self, other: &dyn Enclose) -> Result<Ordering> {
         let gap = self.denominator_bits() + other.denominator_bits();
-        let order = decide(gap, |guard| Ok(self.enclose(guard)?.compare(&other.enclose(guard)?)))?;
+        let order = decide(gap, &|guard| Ok(self.enclose(guard)?.compare(&other.enclose(guard)?)))?;
         Ok(order.unwrap_or(Ordering::Equal))
     }
 }
@@ -171,9 +164,24 @@ pub(crate) const GUARD: u32 = 60;
 /// Ties are decided up to this many bits of denominator.
 const TIE_BITS: f64 = 65_536.0;
 
+/// A bracket of relative width at most `2^-guard`, by attempts at fractions of so many bits and more. Compiled once for all numbers, as are the decisions.
+fn narrowed(bits_needed: f64, guard: u32, attempt: &dyn Fn(f64) -> Result<Enclosure>) -> Result<Enclosure> {
+    let mut bits = bits_needed + f64::from(guard);
+    loop {
+        let enclosure = attempt(bits)?;
+        let agreed = enclosure.relative_bits();
+        if agreed >= i64::from(guard) {
+            return Ok(enclosure);
+        }
+        let short = i64::from(guard) - agreed;
+        // A lower end of 0 does not say how much is missing.
+        bits = 64.0 * libm::ceil(bits / 64.0).max(2.0) + if agreed < 0 { 64.0 + 0.5 * bits } else { short as f64 };
+    }
+}
+
 /// Asks at growing precision. Two rationals whose denominators have a product below 2^gap differ by more than 2^-gap or not at all, and both
 /// are at most 1, so brackets narrower than that which overlap mean equality.
-fn decide(gap: f64, mut ask: impl FnMut(u32) -> Result<Option<Ordering>>) -> Result<Option<Ordering>> {
+fn decide(gap: f64, ask: &dyn Fn(u32) -> Result<Option<Ordering>>) -> Result<Option<Ordering>> {
     let last = gap.min(TIE_BITS) as u32 + 3;
     let mut guard = GUARD;
     loop {

@@ -6,21 +6,27 @@
 mod block_fills;
 mod blocked;
 mod classic;
+#[cfg(feature = "two-hash")]
 pub mod convergence;
+#[cfg(feature = "two-hash")]
 pub(crate) mod double;
 pub(crate) mod fill;
 pub(crate) mod inclusion;
 mod layered;
 pub(crate) mod mixture;
+#[cfg(feature = "two-hash")]
 mod partition_double;
 mod partitioned;
 pub(crate) mod ratios;
 pub(crate) mod registry;
+#[cfg(feature = "study")]
 pub mod sets;
+#[cfg(feature = "two-hash")]
 pub mod simulation;
 pub(crate) mod slices;
 mod standard;
 mod two_blocks;
+#[cfg(feature = "two-hash")]
 mod unproven;
 
 use alloc::boxed::Box;
@@ -28,9 +34,11 @@ use alloc::vec::Vec;
 use alloc::{format, vec};
 pub use blocked::{Blocked, InBlock};
 pub use classic::Classic;
+#[cfg(feature = "two-hash")]
 pub use double::{Double, Offsets, Step};
 pub use fill::Fill;
 pub use layered::{Layer, Layered};
+#[cfg(feature = "two-hash")]
 pub use partition_double::PartitionDouble;
 pub use partitioned::Partitioned;
 pub use registry::{BLOCK_BITS, BLOCK_PROBES, Layout, SchemeId};
@@ -122,7 +130,9 @@ mod sealed {
     impl Sealed for super::Standard {}
     impl Sealed for super::Classic {}
     impl Sealed for super::Partitioned {}
+    #[cfg(feature = "two-hash")]
     impl Sealed for super::Double {}
+    #[cfg(feature = "two-hash")]
     impl Sealed for super::PartitionDouble {}
     impl Sealed for super::Blocked {}
     impl Sealed for super::Layered {}

@@ -1,7 +1,9 @@
 //! The registry: every scheme with its number in files, its name, its law, its layout and what can be promised of it.
 
 use crate::error::out_of_range;
-use crate::law::{Blocked, Classic, Double, InBlock, Law, Offsets, PartitionDouble, Partitioned, Standard, Step};
+use crate::law::{Blocked, Classic, InBlock, Law, Partitioned, Standard};
+#[cfg(feature = "two-hash")]
+use crate::law::{Double, Offsets, PartitionDouble, Step};
 use crate::{Error, Result, Variant};
 use alloc::boxed::Box;
 use alloc::format;
@@ -13,6 +15,10 @@ pub const BLOCK_BITS: u64 = 512;
 
 /// The most probes of a key in a block of [`SchemeId::Blocked`]. Plans choose among the first [`MAX_BLOCKED_PROBES`](crate::MAX_BLOCKED_PROBES).
 pub const BLOCK_PROBES: u32 = 64;
+
+/// What is asked of a scheme where those of two hashes were left out.
+#[cfg(not(feature = "two-hash"))]
+pub(crate) const LEFT_OUT: &str = "one of independent positions, or the crate must be built with the feature `two-hash`";
 
 /// The schemes, each with its number in files and its name: one list, so that none can be forgotten.
 macro_rules! schemes {
@@ -158,28 +164,41 @@ impl SchemeId {
     /// # Errors
     /// When bits or probes are out of range, when `partition-double` cannot share the bits equally among its slices, and when the bits of `blocked` are not a multiple of [`BLOCK_BITS`].
     pub fn law(self, bits: u64, probes: u32) -> Result<Box<dyn Law>> {
-        if let Some(law) = self.double(bits, probes)? {
-            return Ok(Box::new(law));
-        }
         match self {
+            SchemeId::Standard => Ok(Box::new(Standard::new(bits, probes)?)),
             SchemeId::Classic => Ok(Box::new(Classic::new(bits, probes)?)),
             SchemeId::Partitioned => Ok(Box::new(Partitioned::new(bits, probes)?)),
             SchemeId::Blocked => Ok(Box::new(Blocked::new(bits, BLOCK_BITS, InBlock::Independent, probes)?)),
-            SchemeId::PartitionDouble => {
-                let slices = u64::from(probes.max(1));
-                if !bits.is_multiple_of(slices) {
-                    return out_of_range("bits", bits, format!("a multiple of probes ({probes}), so that all slices are equal"));
-                }
-                Ok(Box::new(PartitionDouble::new(bits / slices, probes)?))
-            }
-            // Double hashing on one array is dealt with above.
-            SchemeId::Double | SchemeId::DoubleNonzero | SchemeId::Square | SchemeId::Cube | SchemeId::Enhanced | SchemeId::Standard => {
-                Ok(Box::new(Standard::new(bits, probes)?))
-            }
+            SchemeId::Double
+            | SchemeId::DoubleNonzero
+            | SchemeId::Square
+            | SchemeId::Cube
+            | SchemeId::Enhanced
+            | SchemeId::PartitionDouble => self.two_hash_law(bits, probes),
         }
     }
 
+    /// The law of a scheme of two hashes.
+    #[cfg(feature = "two-hash")]
+    fn two_hash_law(self, bits: u64, probes: u32) -> Result<Box<dyn Law>> {
+        if let Some(law) = self.double(bits, probes)? {
+            return Ok(Box::new(law));
+        }
+        let slices = u64::from(probes.max(1));
+        if !bits.is_multiple_of(slices) {
+            return out_of_range("bits", bits, format!("a multiple of probes ({probes}), so that all slices are equal"));
+        }
+        Ok(Box::new(PartitionDouble::new(bits / slices, probes)?))
+    }
+
+    /// Their laws were left out.
+    #[cfg(not(feature = "two-hash"))]
+    fn two_hash_law(self, _bits: u64, _probes: u32) -> Result<Box<dyn Law>> {
+        out_of_range("scheme", self, LEFT_OUT)
+    }
+
     /// The law, for those that are double hashing on one array.
+    #[cfg(feature = "two-hash")]
     pub(crate) fn double(self, bits: u64, probes: u32) -> Result<Option<Double>> {
         let (step, offsets) = match self {
             SchemeId::Double => (Step::Any, Offsets::Linear),

@@ -20,6 +20,7 @@
 pub(crate) mod contour;
 mod moments;
 mod pmf;
+#[cfg(feature = "study")]
 mod sample;
 pub(crate) mod tails;
 pub(crate) mod thinning;

@@ -1,10 +1,14 @@
 //! The one filter that is built: the quantiles of its rate over seeds, and the hits among fresh keys.
 
 pub(crate) mod blocks;
+#[cfg(feature = "study")]
 pub(crate) mod hits;
+#[cfg(feature = "study")]
 mod hits_quantile;
 pub(crate) mod quantile;
 
+#[cfg(feature = "study")]
 pub use hits::{Hits, RateMoments, false_positives, rate_moments};
+#[cfg(feature = "study")]
 pub use hits_quantile::{HitsQuantile, hits_quantile_bound};
 pub use quantile::{RateQuantile, confidence_bound, rate_quantile_bound};

@@ -157,7 +157,7 @@ fn rates_of_loads(probes: u32, most: usize) -> Vec<f64> {
 fn best(target: &Target, blocks: u64, items: u64) -> Result<(u32, Fpr)> {
     let mut table = RateTable::new();
     let mut order: Vec<(f64, u32)> = choice(target).map(|probes| (ln_rate(blocks as f64, items as f64, probes, true), probes)).collect();
-    order.sort_by(|a, b| a.0.total_cmp(&b.0));
+    crate::search::lowest_first(&mut order);
     let mut best: Option<(u32, Fpr)> = None;
     for (_, probes) in order {
         if best.is_some_and(|(_, least)| table.is_excluded(blocks, items, probes, least.ln_upper)) {

@@ -13,6 +13,7 @@ use crate::search::{self, Fit, MAX_SEARCHED_PROBES};
 use crate::{MAX_BITS, Rate, Result};
 use alloc::vec;
 use alloc::vec::Vec;
+use core::iter;
 
 /// A guarantee that is looked for.
 #[derive(Clone, Copy)]
@@ -105,9 +106,7 @@ impl<'a> Sure<'a> {
         if !few {
             return vec![probes];
         }
-        let mut all: Vec<u32> = (probes.saturating_sub(2).max(1)..=probes + 2).collect();
-        all.sort_by_key(|&other| other.abs_diff(probes));
-        all
+        iter::once(probes).chain(search::outwards(probes, probes.saturating_sub(2).max(1), probes + 2)).collect()
     }
 
     /// The probes of the best size, from a first number in both directions until two in a row are no better; those given, if they are.

@@ -1,6 +1,7 @@
 //! Plans: the smallest filter that is proven to keep a rate, whatever its scheme and layout.
 
 mod blocked;
+#[cfg(feature = "study")]
 pub mod certificate;
 mod guarantee;
 mod look;
@@ -8,6 +9,7 @@ mod spread;
 mod target;
 mod textbook;
 mod transmit;
+#[cfg(feature = "two-hash")]
 mod two_hash;
 
 use alloc::boxed::Box;
@@ -66,7 +68,10 @@ impl Plan {
             (SchemeId::Blocked, _) | (SchemeId::Standard, Layout::Lines) => blocked::plan(target),
             (SchemeId::Standard, Layout::Auto) => Plan::auto(target),
             (scheme, _) if scheme.variant().is_some() => spread::plan(target),
+            #[cfg(feature = "two-hash")]
             (scheme, _) if scheme.layout() == Layout::Spread => two_hash::plan(target),
+            #[cfg(not(feature = "two-hash"))]
+            (scheme, _) if scheme.layout() == Layout::Spread => out_of_range("scheme", scheme, crate::law::registry::LEFT_OUT),
             (scheme, _) => out_of_range("scheme", scheme, "one that plans are made for"),
         }
     }

@@ -35,6 +35,8 @@ mod mode;
 mod n_bounded;
 mod number;
 mod one_run;
+#[cfg(feature = "serde")]
+mod readable;
 mod remember;
 mod restart;
 mod simulate;

@@ -176,10 +176,8 @@ impl Contest {
         if self.variant == Variant::Standard && start > 1 {
             return self.exclude_outwards(start, most);
         }
-        let mut order: Vec<u32> = (1..=most).filter(|&k| k != start).collect();
         // Near the start the better ones come first, so that the bound excludes the others at once.
-        order.sort_by_key(|&k| (k.abs_diff(start), k));
-        for probes in order {
+        for probes in outwards(start, 1, most) {
             if !self.is_excluded(probes) {
                 self.challenge(probes)?;
             }
@@ -242,7 +240,7 @@ impl Contest {
         let rates = few_items::ln_rates(self.variant, self.bits, self.items, &left);
         let mut order: Vec<(f64, u32)> = rates.into_iter().zip(left.drain(..)).collect();
         // The best come first, so that they exclude the others.
-        order.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
+        lowest_first(&mut order);
         for (rate, probes) in order {
             if rate <= self.fpr.ln_upper + slack(rate) && !self.is_excluded(probes) {
                 self.challenge(probes)?;
@@ -250,6 +248,17 @@ impl Contest {
         }
         Ok(())
     }
+}
+
+/// The other numbers of a range, from the nearest to the farthest; of two that are as near, the smaller first.
+pub(crate) fn outwards(from: u32, first: u32, last: u32) -> impl Iterator<Item = u32> {
+    let both = move |distance| [from.checked_sub(distance), from.checked_add(distance)];
+    (1..=from.abs_diff(first).max(from.abs_diff(last))).flat_map(both).flatten().filter(move |&number| (first..=last).contains(&number))
+}
+
+/// Sorts numbers of probes by their rates, and by themselves where those are equal.
+pub(crate) fn lowest_first(rates: &mut [(f64, u32)]) {
+    rates.sort_unstable_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
 }
 
 /// `(m/n) ln 2` rounded: where to start looking.
@@ -380,6 +389,11 @@ fn most_items_at(question: Question<'_>, bits: u64, least: u64, probes: u32) -> 
 /// The smallest size in `least..=limit` for which `before` is false, given that it is false at `limit` and, once false, stays so. Gallops
 /// away from the guess, then bisects: two questions when the guess is right.
 pub(crate) fn boundary(guess: f64, least: u64, limit: u64, before: impl Fn(u64) -> Result<bool>) -> Result<u64> {
+    boundary_by(guess, least, limit, &before)
+}
+
+/// Compiled once for all questions.
+fn boundary_by(guess: f64, least: u64, limit: u64, before: &dyn Fn(u64) -> Result<bool>) -> Result<u64> {
     // `low` is the largest size known to be before the boundary, or one below the least; `high` the smallest known to be past it.
     let (mut low, mut high) = (least - 1, limit);
     let mut at = libm::ceil(guess).max(0.0) as u64;

@@ -65,7 +65,7 @@ impl Asked {
 
     /// How the keys of each were cut.
     pub(super) fn extractions(&self) -> Vec<(&Path, Option<Extraction>)> {
-        self.filters.iter().map(|(path, filter)| (path.as_path(), Extraction::of(filter))).collect()
+        self.filters.iter().map(|(path, filter)| (path.as_path(), Extraction::of(filter.label()))).collect()
     }
 
     /// Looks keys up, and says which are selected; with [`Together::Each`] also by which filter.

@@ -23,6 +23,7 @@ Examples:
   truebloom check -q seen.tbl word.txt && echo known
   truebloom check -j 0 seen.tbl urls.txt       with all processors
   truebloom check --report seen.tbl new.txt    and how many of them are expected to be false
+  truebloom check -Hn seen.tbl urls.txt new.txt  with the file and the number of each line
   truebloom check --each monday.tbl tuesday.tbl new.txt    which filters each line is in
 
 Exit code: 0 some line was selected, 1 none was, 2 an error.";
@@ -62,6 +63,10 @@ pub(crate) struct Args {
     /// Print before each line, and a colon, the input it comes from; with -c the number of each input
     #[arg(short = 'H', long, conflicts_with_all = ["json", "each"])]
     with_filename: bool,
+
+    /// Print before each line, and a colon, its number in its input, counted from 1; of CSV that of the record, the header being the first. With --json a member `line`
+    #[arg(short = 'n', long, conflicts_with_all = ["each", "files_with_matches", "files_without_match"])]
+    line_number: bool,
 
     /// Print only the inputs in which some line was selected
     #[arg(short = 'l', long, conflicts_with_all = ["json", "count", "each", "with_filename"])]

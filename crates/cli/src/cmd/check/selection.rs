@@ -35,7 +35,7 @@ enum Form {
     Records,
     /// With the names of filters before them.
     Named,
-    /// With the name of the input before them.
+    /// With the name of the input before them, or their number there.
     Prefixed,
     /// Elements of a list in an object that is still open.
     Json,
@@ -51,8 +51,8 @@ impl<'a, W: Write> Selection<'a, W> {
     ) -> io::Result<Selection<'a, W>> {
         let form = match (args.quiet || args.count || args.lists_inputs(), args.json, asked.together) {
             (true, ..) => Form::Silent,
-            _ if args.with_filename => Form::Prefixed,
             (_, true, _) => Form::Json,
+            _ if args.with_filename || args.line_number => Form::Prefixed,
             (_, _, Some(Together::Each)) => Form::Named,
             _ => Form::Records,
         };
@@ -122,11 +122,14 @@ impl<'a, W: Write> Selection<'a, W> {
         Ok(())
     }
 
-    /// The name of the input, a colon, and the record.
+    /// The name of the input and the number in it, as far as they are asked for, a colon after each, and the record.
     fn print_prefixed(&mut self, batch: Batch<'_>, selected: &[u64]) -> io::Result<()> {
-        let (end, input) = (self.records.terminator(), self.input());
-        for ((record, key), _) in batch.iter().zip(0..).filter(|(_, index)| is_set(selected, *index)) {
-            write!(self.out, "{input}:")?;
+        let (end, input) = (self.records.terminator(), if self.args.with_filename { self.input() + ":" } else { String::new() });
+        for ((record, key), index) in batch.iter().zip(0..).filter(|(_, index)| is_set(selected, *index)) {
+            self.out.write_all(input.as_bytes())?;
+            if self.args.line_number {
+                write!(self.out, "{}:", batch.number(index))?;
+            }
             self.out.write_all(if self.args.only_key { key } else { record })?;
             self.out.write_all(end)?;
         }
@@ -154,6 +157,9 @@ impl<'a, W: Write> Selection<'a, W> {
             let (text, hex) = key_fields(key);
             fields.insert("key".to_owned(), text);
             fields.insert("hex".to_owned(), hex);
+            if self.args.line_number {
+                fields.insert("line".to_owned(), batch.number(index).into());
+            }
             if self.asked.together == Some(Together::Each) {
                 fields.insert("filters".to_owned(), names(self.asked, answers, index).collect::<Vec<_>>().into());
             }

@@ -43,10 +43,6 @@ impl Trust {
         );
         let noun = records.noun();
         let missed = self.lines.saturating_sub(self.found);
-        report.line(
-            "found",
-            format!("{} of {}; the other {} are certainly not in it", count(self.found), plural(self.lines, noun), count(missed)),
-        );
         let about = if self.is_exact { "about" } else { "at most" };
         let expected = significant(expected, 3);
         let bound = format!("{} with {}% confidence if no {noun} comes twice", count(most), significant(100.0 * (1.0 - ALPHA), 6));
@@ -56,6 +52,10 @@ impl Trust {
             (_, true) => format!("{about} {expected} {noun}s that are not in it are expected to be missing here, at most {bound}"),
         };
         report.line("trust", text);
+        report.line(
+            "found",
+            format!("{} of {}; the other {} are certainly not in it", count(self.found), plural(self.lines, noun), count(missed)),
+        );
         let now = if self.is_exact { rate(self.rate, 4) } else { rate_up(self.rate, 4) };
         report.line(
             "rate",

@@ -3,6 +3,7 @@
 use super::sketch::{AnySketch, Mismatch, with_sketch};
 use crate::failure::Failure;
 use crate::lock::Lock;
+use crate::records::Extraction;
 use crate::report::{FormatArgs, Report, count, plural};
 use crate::stop;
 use std::path::{Path, PathBuf};
@@ -32,7 +33,9 @@ pub(super) fn run(args: &Args) -> Result<ExitCode, Failure> {
     let (first, others) = args.sketches.split_first().ok_or_else(|| Failure::new("there is nothing to merge: name two sketches"))?;
     let mut merged = AnySketch::open(first)?;
     for path in others {
-        merged.merge(&AnySketch::open(path)?).map_err(|mismatch| refusal(first, path, &mismatch))?;
+        let other = AnySketch::open(path)?;
+        Extraction::warn_of_other(first, merged.label(), path, other.label());
+        merged.merge(&other).map_err(|mismatch| refusal(first, path, &mismatch))?;
     }
     let shield = stop::last_moment()?;
     with_sketch!(&merged, list => lock.save(&shield, |file| list.write_to(file)))?;

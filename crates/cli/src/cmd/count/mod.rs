@@ -3,6 +3,7 @@
 //! A folder of verbs: without one of them, `count` counts its inputs.
 
 mod answer;
+mod describe;
 mod merge;
 mod query;
 mod show;
@@ -11,6 +12,7 @@ mod sketch;
 mod stream;
 
 use crate::failure::Failure;
+pub(crate) use describe::describe;
 use std::process::ExitCode;
 
 const EXAMPLES: &str = "\

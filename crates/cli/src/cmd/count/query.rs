@@ -4,7 +4,7 @@ use super::answer::{bound, row};
 use super::sketch::{AnySketch, with_sketch};
 use crate::args::rate;
 use crate::failure::{Failure, warn};
-use crate::records::{Event, RecordArgs, Records};
+use crate::records::{Event, Extraction, KeysOf, RecordArgs, Records};
 use crate::report::key_fields;
 use serde_json::json;
 use std::ffi::OsString;
@@ -21,7 +21,7 @@ pub(super) struct Args {
     #[arg(value_name = "FILE")]
     file: PathBuf,
 
-    /// Keys; `-` or none for those on standard input, to which the options of records apply
+    /// Keys, hexadecimal digits where those of the sketch were; `-` or none for those on standard input, which are read as those of the sketch were, or as is said here
     #[arg(value_name = "KEY")]
     keys: Vec<OsString>,
 
@@ -42,17 +42,21 @@ pub(super) fn run(args: &Args) -> Result<ExitCode, Failure> {
 }
 
 fn run_on<R: RowHashes>(args: &Args, list: &ListedSketch<R>) -> Result<ExitCode, Failure> {
+    let KeysOf { args: records, doubt, is_kept, other_form } = args.records.for_filters(&[(&args.file, Extraction::of(list.label()))])?;
     let error = list.sketch().error_bound(&args.delta);
-    let mut query = Query { args, list, error, out: BufWriter::with_capacity(1 << 16, crate::output::stdout()) };
+    let mut query = Query { args, list, error, found: false, out: BufWriter::with_capacity(1 << 16, crate::output::stdout()) };
     let reads = args.keys.is_empty() || matches!(args.keys.as_slice(), [only] if only == "-");
     let code = if reads {
-        query.answer_input()?
+        query.answer_input(&records)?
     } else {
-        args.keys.iter().try_for_each(|key| query.answer(key.as_encoded_bytes()))?;
+        args.keys.iter().try_for_each(|key| query.answer(&records.key_of_argument(key.as_encoded_bytes())?))?;
         ExitCode::SUCCESS
     };
     query.out.flush()?;
     query.tell();
+    if reads && (other_form || !query.found || is_kept && code != ExitCode::SUCCESS) {
+        doubt.iter().for_each(warn);
+    }
     Ok(code)
 }
 
@@ -60,12 +64,14 @@ struct Query<'a, R: RowHashes, W: Write> {
     args: &'a Args,
     list: &'a ListedSketch<R>,
     error: ErrorBound,
+    /// Whether any key may have come.
+    found: bool,
     out: W,
 }
 
 impl<R: RowHashes, W: Write> Query<'_, R, W> {
-    fn answer_input(&mut self) -> Result<ExitCode, Failure> {
-        let mut records = Records::open(&self.args.records, &[])?;
+    fn answer_input(&mut self, records: &RecordArgs) -> Result<ExitCode, Failure> {
+        let mut records = Records::open(records, &[])?;
         loop {
             match records.next() {
                 Event::Batch(batch, _) => batch.iter().try_for_each(|(_, key)| self.answer(key))?,
@@ -83,6 +89,7 @@ impl<R: RowHashes, W: Write> Query<'_, R, W> {
 
     fn answer(&mut self, key: &[u8]) -> Result<(), Failure> {
         let certain = self.list.bounds(key);
+        self.found |= certain.at_most > 0;
         let estimate = self.list.sketch().estimate(key);
         let likely = if estimate.saturated { 0 } else { estimate.value.saturating_sub(self.error.least()) }.max(certain.at_least);
         if !self.args.json {

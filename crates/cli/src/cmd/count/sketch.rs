@@ -33,6 +33,19 @@ impl AnySketch {
         .map_err(Failure::from)
     }
 
+    /// The sketch in the bytes of a file.
+    pub(super) fn from_bytes(bytes: &[u8]) -> Result<AnySketch, FormatError> {
+        match from_bytes::<FullRows>(bytes) {
+            Err(FormatError::Kind { found: FileKind::TwoHashCountMin }) => from_bytes(bytes).map(AnySketch::TwoHash),
+            other => other.map(AnySketch::Full),
+        }
+    }
+
+    /// How keys were cut, as the file says.
+    pub(super) fn label(&self) -> Option<&str> {
+        with_sketch!(self, list => list.label())
+    }
+
     fn kind(&self) -> FileKind {
         match self {
             AnySketch::Full(_) => FullRows::KIND,
@@ -54,6 +67,14 @@ impl AnySketch {
 /// A sketch that was saved without a list has an empty one, which has missed everything.
 fn open<R: RowHashes>(path: &Path) -> Result<ListedSketch<R>, FileError> {
     ListedSketch::open(path).or_else(|error| match Sketch::<R, u64>::open(path) {
+        Ok(sketch) => ListedSketch::new(sketch, 1).map_err(|_| error),
+        Err(_) => Err(error),
+    })
+}
+
+/// The same from the bytes of a file.
+fn from_bytes<R: RowHashes>(bytes: &[u8]) -> Result<ListedSketch<R>, FormatError> {
+    ListedSketch::from_bytes(bytes).or_else(|error| match Sketch::<R, u64>::from_bytes(bytes) {
         Ok(sketch) => ListedSketch::new(sketch, 1).map_err(|_| error),
         Err(_) => Err(error),
     })

@@ -101,6 +101,9 @@ fn listed<R: RowHashes>(args: &StreamArgs, sketch: Sketch<R>, capacity: u64) -> 
 }
 
 fn count<R: RowHashes>(args: &StreamArgs, mut list: ListedSketch<R>, lock: Option<&Lock>) -> Result<ExitCode, Failure> {
+    if let Some(path) = &args.save {
+        args.records.extraction().keep(path, |label| list.set_label(label));
+    }
     let mut records = Records::open(&args.records, &args.inputs)?;
     let mut reports = Reports { args, out: BufWriter::new(output::stdout()), printed: 0, next: None };
     records.wake_at(reports.next_time());

@@ -26,7 +26,7 @@ const DEFAULT_RATE: &str = "1e-6";
 const TOO_SOON: f64 = 1e-6;
 
 /// What is asked of the memory.
-#[derive(clap::Args)]
+#[derive(clap::Args, Clone)]
 #[command(next_help_heading = "Memory")]
 pub(super) struct Sizing {
     /// Distinct lines that fit before anything is forgotten, in all but one run in a million (with --layout blocked that is not proven); with --remember and a time: that come in this time. Unless given with --memory or --remember, the lines of named files are counted
@@ -59,6 +59,8 @@ pub(super) struct Chosen {
     pub(super) items: Option<u64>,
     /// The rate asked for.
     pub(super) rate: Option<Rate>,
+    /// Entries that a line takes at most: two where second occurrences are remembered, too.
+    pub(super) entries: u64,
 }
 
 impl Sizing {
@@ -72,11 +74,26 @@ impl Sizing {
         self.items.is_none() && self.memory.is_none() && self.remember.is_none()
     }
 
+    /// The same for lines that take so many entries each; designs count those.
+    pub(super) fn for_entries(&self, entries: u64) -> Sizing {
+        let remember = self.remember.map(|remember| match remember {
+            Remember::Items(items) => Remember::Items(items.saturating_mul(entries)),
+            time @ Remember::Time(_) => time,
+        });
+        Sizing { items: self.items.map(|items| items.saturating_mul(entries)), remember, ..*self }
+    }
+
     /// A design that surely holds these lines, of which there are no more than were counted, if there is memory for it; as large as that of a pipe at least, as memory that is there anyway makes errors rare.
-    pub(super) fn choose_for(&self, counted: u64) -> Result<Chosen, Failure> {
+    pub(super) fn choose_for(&self, counted: u64, entries: u64) -> Result<Chosen, Failure> {
         let usual = self.choose(Layout::Standard)?;
         // Without lines, too, there must be a filter.
-        let sizing = Sizing { items: Some(counted.max(1)), rate: self.rate, memory: None, remember: None, layout: self.layout };
+        let sizing = Sizing {
+            items: Some(counted.max(1).saturating_mul(entries)),
+            rate: self.rate,
+            memory: None,
+            remember: None,
+            layout: self.layout,
+        };
         let chosen = sizing.choose(Layout::Standard)?;
         if chosen.bytes() <= usual.bytes() {
             return Ok(usual);
@@ -119,7 +136,7 @@ impl Sizing {
         }
         if layout == Layout::Blocked {
             let sized = self.blocked(items, &rate)?.ok_or_else(|| self.too_small(&rate))?;
-            return Ok(Chosen { design: Designed::Blocked(sized.design), age, items: None, rate: Some(rate) });
+            return Ok(Chosen { design: Designed::Blocked(sized.design), age, items: None, rate: Some(rate), entries: 1 });
         }
         let sized = match (self.memory, items) {
             (None, Some(items)) => surely_remembering(items, &rate, mode)?,
@@ -142,7 +159,7 @@ impl Sizing {
             Some(blocked) => Designed::Blocked(blocked.design),
             None => Designed::Standard(sized.design),
         };
-        Ok(Chosen { design, age, items: remembered, rate: Some(rate) })
+        Ok(Chosen { design, age, items: remembered, rate: Some(rate), entries: 1 })
     }
 
     /// The blocked filter of this size, or for so many lines.
@@ -191,7 +208,7 @@ impl Chosen {
                 Designed::Blocked(BlockedDesign::new(filter.bits(), BLOCK_BITS, filter.probes(), filter.policy().sigma)?)
             }
         };
-        Ok(Chosen { design, age: filter.age(), items: None, rate: None })
+        Ok(Chosen { design, age: filter.age(), items: None, rate: None, entries: 1 })
     }
 
     /// An empty filter of this design.
@@ -302,8 +319,12 @@ fn not_enough(items: u64, memory: u64, rate: &Rate, mode: Mode) -> Failure {
     let needed = surely_remembering(items, rate, mode)
         .ok()
         .flatten()
-        .map_or(String::new(), |sized| format!("; {} would", report::bytes(sized.design.total_bits().div_ceil(8))));
-    Failure::new(format_args!("{} do not remember {} at a rate of {rate}{needed}", report::bytes(memory), report::plural(items, "line")))
+        .map_or(String::new(), |sized| format!("; {} would be", report::bytes(sized.design.total_bits().div_ceil(8))));
+    Failure::new(format_args!(
+        "{} is not enough to remember {} at a rate of {rate}{needed}",
+        report::bytes(memory),
+        report::plural(items, "line")
+    ))
 }
 
 #[cfg(test)]
@@ -313,7 +334,7 @@ mod tests {
     #[test]
     fn counted_lines_fit() {
         let sizing = Sizing { items: None, rate: None, memory: None, remember: None, layout: None };
-        let chosen = |counted| sizing.choose_for(counted).unwrap_or_else(|error| panic!("{}", error.message()));
+        let chosen = |counted| sizing.choose_for(counted, 1).unwrap_or_else(|error| panic!("{}", error.message()));
         assert_eq!((chosen(0).bytes(), chosen(1_000_000).bytes()), (DEFAULT_BYTES, DEFAULT_BYTES));
         for counted in [18_000_000, 20_000_000, 40_000_000] {
             let Chosen { design: Designed::Standard(design), .. } = chosen(counted) else { panic!("standard unless asked") };

@@ -35,6 +35,15 @@ impl Filter {
         }
     }
 
+    /// The filter in the bytes of a file.
+    pub(super) fn from_bytes(bytes: &[u8]) -> Result<Filter, FormatError> {
+        match RecyclingFilter::from_bytes(bytes) {
+            Ok(filter) => Ok(Filter::Standard(filter)),
+            Err(FormatError::Kind { found: FileKind::RecyclingBlocked }) => BlockedRecyclingFilter::from_bytes(bytes).map(Filter::Blocked),
+            Err(error) => Err(error),
+        }
+    }
+
     pub(super) fn write_to(&self, writer: impl Write) -> io::Result<()> {
         each!(self, filter => filter.write_to(writer))
     }
@@ -56,6 +65,14 @@ impl Filter {
 
     pub(super) fn seed(&self) -> Seed {
         each!(self, filter => filter.seed())
+    }
+
+    pub(super) fn label(&self) -> Option<&str> {
+        each!(self, filter => filter.label())
+    }
+
+    pub(super) fn set_label(&mut self, text: &str) -> bool {
+        each!(self, filter => filter.set_label(text))
     }
 
     pub(super) fn stats(&self) -> Stats {

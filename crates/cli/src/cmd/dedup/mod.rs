@@ -7,10 +7,12 @@ mod remember;
 mod sift;
 mod state;
 
+use crate::cmd::create::available_memory;
 use crate::failure::Failure;
 use crate::filters::{self, Layout};
-use crate::records::{self, Event, RecordArgs, Records};
-use crate::report::{Report, ReportTo};
+use crate::held::format_error;
+use crate::records::{self, Answers, Batch, Event, Extraction, KeysOf, RecordArgs, Records};
+use crate::report::{Report, ReportTo, bytes};
 use account::Account;
 use design::{Chosen, Sizing};
 use filter::Filter;
@@ -30,14 +32,15 @@ Examples:
   truebloom dedup -n 100M -p 1e-6 --report urls.gz
   truebloom dedup -n 100M -p 0.1% --layout blocked urls.txt   faster in memory larger than the caches, of which it takes more
   truebloom dedup --state state.tbl new.txt            goes on where the last run stopped
-  truebloom dedup --csv --column email users.csv
+  truebloom dedup --column email users.csv
+  truebloom dedup --second --remember 10M urls.txt     what a cache admits on the second hit
 
 Files are counted first, and the memory is made large enough for all their lines, 64 MiB at least. What comes through a pipe has the memory of -n or --memory, 64 MiB unless given: \
 when it is full everything is forgotten (a message says so, or --strict stops before), or with --remember what is older. \
 A line that was forgotten is printed again. A first occurrence is dropped wrongly with at most the rate -p: on average, in the long run, or with --remember for every line. That is proven for \
 input that was chosen without knowing the seed; --report says what this very stream has lost.
 
-A state knows keys, not where they were found: give the same -f, --csv and the like each time.
+A state keeps how its keys were read (-f, --column and the like), so that later runs need not say it again; --lines is for whole lines all the same.
 Lines without a key, or too long, are passed on with a message. An unfinished last line is not, when a signal ends the run.
 
 Exit code: 0 done, 2 an error or a line without a key; with -q 0 if some line was selected, 1 if none was.";
@@ -53,6 +56,10 @@ pub(crate) struct Args {
     /// Print repeats instead: lines that were there before
     #[arg(short = 'd', long)]
     repeated: bool,
+
+    /// Print lines at their second occurrence only, as a cache that admits on the second hit. Each line takes up to two entries, so -n and --remember take twice the memory. With the rate -p a line is printed at its first occurrence, or never
+    #[arg(long, conflicts_with = "repeated")]
+    second: bool,
 
     /// Print only how many lines were selected
     #[arg(short = 'c', long)]
@@ -101,6 +108,16 @@ pub(crate) struct Args {
 }
 
 impl Args {
+    /// Whether first occurrences are printed, not repeats: then what has no key is, too.
+    fn keeps_first(&self) -> bool {
+        !self.repeated && !self.second
+    }
+
+    /// Entries that a line takes at most.
+    fn entries(&self) -> u64 {
+        if self.second { 2 } else { 1 }
+    }
+
     /// Whether lines are only counted.
     fn is_silent(&self) -> bool {
         self.quiet || self.count
@@ -112,28 +129,35 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
         return Err(Failure::new("there is nothing to read: name files, or pipe lines in"));
     }
     args.report.check()?;
-    let (filter, mut saver, chosen) = begin(args)?;
+    let (mut filter, mut saver, chosen) = begin(args)?;
     if args.strict && chosen.design.phases() > 1 {
         return Err(Failure::new("the state has two phases, which forget what is old: leave --strict out, or give another file"));
     }
-    let mut account = Account::begin(&filter);
+    let keys = keys_of(args, &mut filter)?;
+    let mut account = Account::begin(&filter, keys.args.noun());
     let hasher = *filter.hasher();
-    let mut records = Records::passing(&args.records, &args.inputs, move |batch, answers| answers.hash(batch, hasher))?;
-    let mut sift = Sift::new(args, filter, crate::output::stdout());
+    // What has no key is passed on with first occurrences only.
+    let open = if args.keeps_first() { Records::passing } else { Records::answering };
+    let mut records = open(&keys.args, &args.inputs, move |batch: Batch<'_>, answers: &mut Answers| answers.hash(batch, hasher))?;
+    let mut sift = Sift::new(args, &keys.args, filter, crate::output::stdout());
     while read(args, &mut records, &mut sift, &mut saver)? {
-        account.tell_forgotten(args, sift.filter(), &chosen);
+        account.tell_forgotten(args, &sift, &chosen);
     }
-    account.tell_forgotten(args, sift.filter(), &chosen);
+    account.tell_forgotten(args, &sift, &chosen);
     sift.flush()?;
-    let (selected, full) = (sift.selected, sift.full);
+    let (tally, full) = (sift.tally, sift.full);
+    let selected = tally.selected;
     let filter = sift.into_filter();
     saver.finish(&filter)?;
     if args.count && !args.quiet {
         writeln!(crate::output::stdout(), "{selected}")?;
     }
-    account.close(args, &filter, &chosen, &records, selected)?;
+    account.close(args, &filter, &chosen, &records, tally)?;
+    if !args.quiet {
+        account.doubt(&keys, tally, records.complete());
+    }
     if full {
-        return Err(account.full(&filter, &chosen, args));
+        return Err(account.full(tally, &chosen));
     }
     if let Some(message) = records.stopped_message() {
         return Err(Failure::new(message));
@@ -163,17 +187,44 @@ fn read<W: Write>(args: &Args, records: &mut Records, sift: &mut Sift<'_, W>, sa
         Event::InputEnded => {}
         Event::Stopped | Event::End => return Ok(false),
     }
-    Ok(!(sift.full || args.quiet && sift.selected > 0 && args.state.is_none()))
+    Ok(!(sift.full || args.quiet && sift.tally.selected > 0 && args.state.is_none()))
+}
+
+/// How keys are cut: as is said, or as those that the state has were. The first ones say it for those that come later.
+fn keys_of(args: &Args, filter: &mut Filter) -> Result<KeysOf, Failure> {
+    let Some(path) = args.state.as_deref() else { return args.records.for_filters(&[]) };
+    if filter.label().is_none() && filter.stats().offered == 0 {
+        let said = args.records.extraction();
+        let said = if args.second { said.with_second() } else { said };
+        said.keep(path, |label| filter.set_label(label));
+    }
+    let kept = Extraction::of(filter.label()).map(Extraction::without_second);
+    match &kept {
+        Some((_, true)) if !args.second => {
+            Err(Failure::at(path, "knows second occurrences, too; add --second to go on with it, or give another file"))
+        }
+        Some((_, false)) if args.second => {
+            Err(Failure::at(path, "knows first occurrences only; leave --second out to go on with it, or give another file"))
+        }
+        _ => args.records.for_filters(&[(path, kept.map(|(keys, _)| keys))]),
+    }
 }
 
 /// The filter to begin with: that of the state file if there is one, or a new one.
 fn begin(args: &Args) -> Result<(Filter, Saver, Chosen), Failure> {
+    let (filter, saver, chosen) = begin_with(args, &args.sizing.for_entries(args.entries()))?;
+    let items = chosen.items.map(|items| items / args.entries());
+    Ok((filter, saver, Chosen { items, entries: args.entries(), ..chosen }))
+}
+
+/// The same, where sizes count entries.
+fn begin_with(args: &Args, sizing: &Sizing) -> Result<(Filter, Saver, Chosen), Failure> {
     let Some(path) = &args.state else {
         // What is to come on a pipe is not known; named files can be counted.
-        let counted = if args.sizing.is_unsized() { records::count(&args.records, &args.inputs)? } else { None };
+        let counted = if sizing.is_unsized() { records::count(&args.records, &args.inputs)? } else { None };
         let chosen = match counted {
-            Some(counted) => args.sizing.choose_for(counted)?,
-            None => args.sizing.choose(Layout::Standard)?,
+            Some(counted) => sizing.choose_for(counted, args.entries())?,
+            None => sizing.choose(Layout::Standard)?,
         };
         return Ok((new_filter(args, &chosen)?, Saver::none(), chosen));
     };
@@ -181,12 +232,12 @@ fn begin(args: &Args) -> Result<(Filter, Saver, Chosen), Failure> {
     let (mut file, found) = StateFile::open(path)?;
     let (filter, chosen) = match found {
         Some(filter) => {
-            let chosen = if args.sizing.is_empty() { Chosen::of(&filter)? } else { args.sizing.choose(filter.layout())? };
+            let chosen = if sizing.is_empty() { Chosen::of(&filter)? } else { sizing.choose(filter.layout())? };
             check_same(path, &filter, &chosen, args)?;
             (filter, chosen)
         }
         None => {
-            let chosen = args.sizing.choose(Layout::Standard)?;
+            let chosen = sizing.choose(Layout::Standard)?;
             let filter = new_filter(args, &chosen)?;
             // What would fail later is told now; and from now on there is a file to lock.
             file.save(&filter)?;
@@ -198,6 +249,14 @@ fn begin(args: &Args) -> Result<(Filter, Saver, Chosen), Failure> {
 }
 
 fn new_filter(args: &Args, chosen: &Chosen) -> Result<Filter, Failure> {
+    // More could be had at first, and the process would be killed once it is used.
+    if let Some(available) = available_memory().filter(|available| chosen.bytes() > *available) {
+        return Err(Failure::new(format_args!(
+            "this takes {}, but only {} of memory are available; ask for fewer lines with -n, for a higher rate with -p, or give less with --memory",
+            bytes(chosen.bytes()),
+            bytes(available)
+        )));
+    }
     let seed = match args.seed {
         Some(seed) => seed,
         None => Seed::random().map_err(Failure::new)?,
@@ -206,8 +265,15 @@ fn new_filter(args: &Args, chosen: &Chosen) -> Result<Filter, Failure> {
     chosen.filter(hasher).map_err(Failure::new)
 }
 
-/// What a state promises, for `info`.
-pub(crate) fn describe(path: &Path, report: &mut Report) -> Result<(), Failure> {
-    let filter = Filter::open(path).map_err(Failure::from)?;
-    account::add_design(report, "line", &filter, &Chosen::of(&filter)?)
+/// What a state holds and promises, for `info`.
+pub(crate) fn describe(name: &Path, file: &[u8], report: &mut Report) -> Result<(), Failure> {
+    let filter = Filter::from_bytes(file).map_err(|cause| format_error(name, cause))?;
+    report.field("keys", filter.label());
+    if let Some(keys) = Extraction::told(filter.label()) {
+        report.line("keys", keys);
+    }
+    let second = Extraction::of(filter.label()).is_some_and(|kept| kept.without_second().1);
+    let chosen = Chosen { entries: if second { 2 } else { 1 }, ..Chosen::of(&filter)? };
+    account::add_distinct(report, &filter, second)?;
+    account::add_design(report, "line", &filter, &chosen)
 }

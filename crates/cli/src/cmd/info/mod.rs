@@ -5,8 +5,8 @@ mod other;
 
 use crate::failure::Failure;
 use crate::filters;
-use crate::held::{self, Looked};
-use crate::records::{Extraction, is_stdin};
+use crate::held::{self, Held, Looked};
+use crate::records::{Extraction, is_stdin, name};
 use crate::report::Format;
 use crate::report::{FormatArgs, Report, bytes, count, fpr as fpr_text, fpr_value, plural, rate_up, rate_value, significant};
 use serde_json::{Value, json};
@@ -40,7 +40,11 @@ pub(crate) struct Args {
 
 pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
     if args.metrics {
-        let filters = args.filters.iter().map(|path| Ok((path.clone(), open(path)?))).collect::<Result<Vec<_>, Failure>>()?;
+        let look = |path: &PathBuf| {
+            let (name, bytes) = open(path)?;
+            held::look_at(bytes).map(|filter| (name.to_owned(), filter)).map_err(|cause| Failure::from(held::format_error(name, cause)))
+        };
+        let filters = args.filters.iter().map(look).collect::<Result<Vec<_>, Failure>>()?;
         crate::output::stdout().write_all(metrics::text(&filters).as_bytes())?;
         return Ok(ExitCode::SUCCESS);
     }
@@ -72,17 +76,18 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// A filter from a file, or from standard input.
-fn open(path: &Path) -> Result<Looked, FileError> {
-    if is_stdin(path) { held::look_at_stdin() } else { held::look(path) }
+/// The bytes of a file, or of standard input, and what to call them.
+fn open(path: &Path) -> Result<(&Path, Held), FileError> {
+    Ok((name(path), if is_stdin(path) { held::stdin()? } else { Held::open(path)? }))
 }
 
 /// What there is to say of a file of any kind.
 fn describe(path: &Path) -> Result<Report, Failure> {
-    match open(path) {
+    let (name, bytes) = open(path)?;
+    match held::look_at(bytes.clone()) {
         Ok(filter) => report(&filter),
-        Err(FileError::Format { cause: FormatError::Kind { found }, .. }) if !is_stdin(path) => other::report(path, found),
-        Err(error) => Err(Failure::from(error)),
+        Err(FormatError::Kind { found }) => other::report(name, &bytes, found),
+        Err(cause) => Err(held::format_error(name, cause).into()),
     }
 }
 
@@ -121,7 +126,6 @@ fn report(filter: &Looked) -> Result<Report, Failure> {
         .field("estimated_items", estimate)
         .field("over_capacity", filter.is_over_capacity())
         .field("fpr", fpr_value(&now));
-    let kept = Extraction::of(filter);
     report.field("keys", filter.label());
     let verified = filter.verification()?;
     let (least, most) = verified.items();
@@ -152,7 +156,7 @@ fn report(filter: &Looked) -> Result<Report, Failure> {
         (true, false) => "; merged, so these are bounds",
         (false, false) => "",
     };
-    if let Some(keys) = kept.map(|kept| kept.options()).or(filter.label().map(str::to_owned)) {
+    if let Some(keys) = Extraction::told(filter.label()) {
         report.line("keys", keys);
     }
     report.line("offered", format!("{}{merged}", super::distinct(filter.offered(), filter.changed(), "key")));

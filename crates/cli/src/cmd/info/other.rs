@@ -1,18 +1,16 @@
-//! Files of other kinds than Bloom filters: what their headers say, and for states of `dedup` what they promise.
+//! Files of other kinds than Bloom filters: what their headers say, and what states of `dedup` and sketches of `count` hold and promise.
 
-use crate::cmd::dedup;
+use crate::cmd::{count, dedup};
 use crate::failure::Failure;
-use crate::report::{Report, bytes, count, plural};
-use std::io::Read;
+use crate::held::{Held, format_error};
+use crate::report::{Report, bytes, count as counted, plural};
 use std::path::Path;
-use truebloom::file::open_regular;
 use truebloom::{FileHeader, FileKind};
 
-pub(super) fn report(path: &Path, kind: FileKind) -> Result<Report, Failure> {
-    let fail = |error| Failure::at(path, error);
-    let mut start = Vec::new();
-    open_regular(path).and_then(|file| file.take(FileHeader::BYTES).read_to_end(&mut start)).map_err(fail)?;
-    let header = FileHeader::from_bytes(&start).map_err(|error| Failure::at(path, error))?;
+/// The report of a file of this name, with these bytes.
+pub(super) fn report(name: &Path, held: &Held, kind: FileKind) -> Result<Report, Failure> {
+    let fail = |error| Failure::from(format_error(name, error));
+    let header = FileHeader::from_bytes(held.as_ref()).map_err(fail)?;
     let mut report = Report::new("info");
     report.field("kind", kind.to_string()).field("seed", header.seed().to_string());
     report
@@ -20,17 +18,25 @@ pub(super) fn report(path: &Path, kind: FileKind) -> Result<Report, Failure> {
         .field("probes", header.probes())
         .field("offered", header.offered())
         .field("file_bytes", header.file_bytes());
-    let size = bytes(header.file_bytes());
-    if matches!(kind, FileKind::CountMin | FileKind::TwoHashCountMin) {
-        report.line("sketch", format!("{kind}, {} of {}, {size}", plural(header.probes().into(), "row"), plural(header.bits(), "counter")));
-        report.line("hash", format!("seed {}", header.seed()));
-        report.line("counted", plural(header.offered(), "record"));
-        report.line("keys", "`truebloom count show` lists the most frequent ones");
-        return Ok(report);
+    let (size, hash) = (bytes(header.file_bytes()), format!("seed {}", header.seed()));
+    let probes = header.probes().into();
+    match kind {
+        FileKind::CountMin | FileKind::TwoHashCountMin => {
+            report.line("sketch", format!("{kind}, {} of {}, {size}", plural(probes, "row"), plural(header.bits(), "counter")));
+            report.line("hash", hash);
+            count::describe(held.as_ref(), &mut report).map_err(fail)?;
+        }
+        FileKind::RecyclingOnePhase | FileKind::RecyclingTwoPhase | FileKind::RecyclingBlocked => {
+            report.line("state", format!("{kind}, {} a phase, {}, {size}", plural(header.bits(), "bit"), plural(probes, "probe")));
+            report.line("hash", hash);
+            report.line("offered", format!("{} lines", counted(header.offered())));
+            dedup::describe(name, held.as_ref(), &mut report)?;
+        }
+        _ => {
+            report.line("file", format!("{kind}, filters of {} and {}, {size}", plural(header.bits(), "bit"), plural(probes, "probe")));
+            report.line("hash", hash);
+            report.line("opened by", kind.opened_by());
+        }
     }
-    report.line("state", format!("{kind}, {} a phase, {}, {size}", plural(header.bits(), "bit"), plural(header.probes().into(), "probe")));
-    report.line("hash", format!("seed {}", header.seed()));
-    report.line("offered", format!("{} lines", count(header.offered())));
-    dedup::describe(path, &mut report)?;
     Ok(report)
 }

@@ -1,7 +1,7 @@
 //! Two hashes for all positions: `h1 + i h2 + f(i)` modulo the bits, by finite differences.
 
-use super::stream::WordStream;
 use crate::hash::KeyHash;
+use crate::scheme::WordStream;
 
 /// The positions of one key: `h1 + i h2 + f(i)` modulo m for `i = 0, 1, ..`, where f is a polynomial of degree 3 at most.
 ///
@@ -86,7 +86,7 @@ macro_rules! progression_scheme {
             /// The residues h1 and h2 of a key: uniform and independent, h2 from the smallest that the scheme allows.
             #[inline]
             pub fn residues(&self, hash: $crate::KeyHash) -> (u64, u64) {
-                $crate::scheme::progression::residues(hash, self.bits, $lowest)
+                $crate::scheme::two_hash::progression::residues(hash, self.bits, $lowest)
             }
         }
 

@@ -1,9 +1,10 @@
 //! Scheme 9: double hashing in slices, the partition scheme of Kirsch and Mitzenmacher.
 
+use super::Progression;
 use super::progression::residues;
-use super::{Progression, Scheme, SchemeId, check_probes};
 use crate::error::BuildError;
 use crate::hash::KeyHash;
+use crate::scheme::{Scheme, SchemeId, check_probes};
 use alloc::boxed::Box;
 use truebloom_math::{Law, law};
 

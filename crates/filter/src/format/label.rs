@@ -1,0 +1,101 @@
+//! A short text of a file, for programs.
+
+use super::{Fields, at};
+use crate::error::FormatError;
+use alloc::boxed::Box;
+use alloc::string::ToString;
+use alloc::vec::Vec;
+
+/// UTF-8 without NUL, filled up with 0 in a file; all 0 is none.
+///
+/// Kinds 1 and 2 have it in the header, where nothing else needs the room. The headers of recycling filters and sketches are full, so that theirs ends the payload, after a flag.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Label(Option<Box<str>>);
+
+/// Bytes that a label has room for: what the header of kinds 1 and 2 leaves.
+const MOST: usize = at::HEADER_CHECKSUM - at::LABEL;
+
+/// The words of a label at the end of a payload.
+const WORDS: usize = MOST / 8;
+
+impl Label {
+    /// The flag of a payload that ends with a label.
+    pub(crate) const FLAG: u32 = 1 << 7;
+
+    pub(crate) fn new(text: &str) -> Option<Label> {
+        let fits = text.len() <= MOST && !text.contains('\0');
+        fits.then(|| Label((!text.is_empty()).then(|| text.into())))
+    }
+
+    pub(crate) fn text(&self) -> Option<&str> {
+        self.0.as_deref()
+    }
+
+    /// That of a header.
+    pub(crate) fn read(fields: &Fields) -> Result<Label, FormatError> {
+        Label::of_bytes(fields.get(at::LABEL)).ok_or(FormatError::Reserved { offset: at::LABEL })
+    }
+
+    pub(crate) fn put(&self, fields: &mut Fields) {
+        fields.put(at::LABEL, self.bytes());
+    }
+
+    /// The flag, if there is a label.
+    pub(crate) fn flag(&self) -> u32 {
+        if self.0.is_some() { Label::FLAG } else { 0 }
+    }
+
+    /// Bytes that it takes at the end of a payload with these flags.
+    pub(crate) fn payload_bytes(flags: u32) -> u64 {
+        if flags & Label::FLAG == 0 { 0 } else { MOST as u64 }
+    }
+
+    pub(crate) fn word_count(&self) -> u64 {
+        Label::payload_bytes(self.flag()) / 8
+    }
+
+    /// The end of the payload.
+    pub(crate) fn words(&self) -> impl Iterator<Item = u64> + use<> {
+        let bytes = self.bytes();
+        let words: [u64; WORDS] = core::array::from_fn(|i| u64::from_le_bytes(core::array::from_fn(|j| bytes[8 * i + j])));
+        words.into_iter().take(self.word_count() as usize)
+    }
+
+    /// Takes the label from the end of a payload with these flags.
+    pub(crate) fn split_off(words: &mut Vec<u64>, flags: u32) -> Result<Label, FormatError> {
+        let length = (Label::payload_bytes(flags) / 8) as usize;
+        let end = words.split_off(words.len().saturating_sub(length));
+        Label::of_words(end.into_iter(), flags)
+    }
+
+    /// The label at the end of these bytes, which are the file from its beginning and maybe more; the payload is so long.
+    pub(crate) fn at_end(file: &[u8], payload_bytes: u64, flags: u32) -> Result<Label, FormatError> {
+        let end = super::HEADER_BYTES + payload_bytes as usize;
+        let bytes = file.get(end - Label::payload_bytes(flags) as usize..end).unwrap_or_default();
+        Label::of_words(super::words_of(bytes), flags)
+    }
+
+    fn of_words(words: impl Iterator<Item = u64>, flags: u32) -> Result<Label, FormatError> {
+        if flags & Label::FLAG == 0 {
+            return Ok(Label::default());
+        }
+        let mut bytes = [0; MOST];
+        bytes.iter_mut().zip(words.flat_map(u64::to_le_bytes)).for_each(|(to, from)| *to = from);
+        let why = || FormatError::Parameters { why: "the label at the end is no text".to_string() };
+        // None is said by the flag.
+        Label::of_bytes(bytes).filter(|label| label.0.is_some()).ok_or_else(why)
+    }
+
+    fn of_bytes(bytes: [u8; MOST]) -> Option<Label> {
+        let end = bytes.iter().position(|byte| *byte == 0).unwrap_or(MOST);
+        let (text, rest) = bytes.split_at(end);
+        // One way to write each, so that equal values have equal bytes.
+        core::str::from_utf8(text).ok().filter(|_| rest.iter().all(|byte| *byte == 0)).and_then(Label::new)
+    }
+
+    fn bytes(&self) -> [u8; MOST] {
+        let mut bytes = [0; MOST];
+        bytes.iter_mut().zip(self.0.iter().flat_map(|text| text.bytes())).for_each(|(to, from)| *to = from);
+        bytes
+    }
+}

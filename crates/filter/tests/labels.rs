@@ -1,0 +1,175 @@
+//! The label of recycling filters and sketches, at the end of their payloads. That of Bloom filters, in the header, is in `codec.rs`.
+#![allow(missing_docs, reason = "a test has no public interface")]
+
+mod common;
+
+use common::{seal, seal_all};
+use truebloom::count_min::{HeavyHitters, ListedSketch, Sketch, TwoHashRows};
+use truebloom::recycling::{AtomicRecyclingFilter, BlockedRecyclingFilter, Policy, RecyclingFilter};
+use truebloom::{FileHeader, FormatError, PortableHasher, Seed};
+use truebloom_math::count_min::{Rows, Shape};
+
+const TEXT: &str = r#"{"csv":true,"column":"straße"}"#;
+const LABEL: usize = 104;
+
+fn hasher() -> PortableHasher {
+    PortableHasher::xxh3(Seed::from(7))
+}
+
+/// Bytes without and with a label, of the same value.
+type Pair = (Vec<u8>, Vec<u8>);
+
+/// A value with its label, from bytes in both ways; the label, and the bytes that it writes.
+type Reader = fn(&[u8]) -> Result<(Option<String>, Vec<u8>), FormatError>;
+
+macro_rules! kind {
+    ($made:expr, $type:ty) => {{
+        let mut made: $type = $made;
+        let bare = made.to_bytes().expect("small");
+        assert_eq!(made.label(), None);
+        assert!(!made.set_label(&"x".repeat(LABEL + 1)) && !made.set_label("a\0b"));
+        assert!(made.set_label("other") && made.set_label("") && made.to_bytes().expect("small") == bare, "an empty text is no label");
+        assert!(made.set_label(TEXT));
+        let copy = made.clone();
+        assert!(copy == made && copy.label() == Some(TEXT));
+        assert!(<$type>::from_bytes(&bare).expect("whole") == made, "a label changes no answer");
+        let read: Reader = |bytes| {
+            let found = <$type>::from_bytes(bytes)?;
+            let streamed = <$type>::read_from(bytes).expect("the same bytes");
+            assert!(found == streamed && found.label() == streamed.label());
+            Ok((found.label().map(str::to_owned), found.to_bytes().expect("small")))
+        };
+        ((bare, made.to_bytes().expect("small")), read)
+    }};
+}
+
+fn one() -> RecyclingFilter {
+    let mut seen: RecyclingFilter = RecyclingFilter::with_hasher(1_000, 4, Policy::one_phase(500), hasher()).expect("small");
+    for key in 0..70 {
+        let _ = seen.check_and_insert(&key);
+    }
+    seen
+}
+
+fn two() -> RecyclingFilter {
+    let mut seen: RecyclingFilter = RecyclingFilter::with_hasher(1_000, 4, Policy::two_phases(200), hasher()).expect("small");
+    for key in 0..300 {
+        let _ = seen.check_and_insert(&key);
+    }
+    assert!(seen.frozen_ones() > 0);
+    seen
+}
+
+fn blocked() -> BlockedRecyclingFilter {
+    let mut seen = BlockedRecyclingFilter::with_hasher(1_024, 4, Policy::one_phase(0.01), hasher()).expect("small");
+    for key in 0..40 {
+        let _ = seen.check_and_insert(&key);
+    }
+    seen
+}
+
+fn listed() -> HeavyHitters {
+    let sketch = Sketch::with_shape(Shape::new(Rows::Independent, 101, 3, 1).expect("a shape"), hasher()).expect("small");
+    let mut list = ListedSketch::new(sketch, 5).expect("small");
+    (0..90).for_each(|key| list.add(&(key % 7), 1));
+    list
+}
+
+fn two_hash() -> ListedSketch<TwoHashRows> {
+    let sketch = Sketch::with_shape(Shape::new(Rows::TwoHash, 101, 3, 1).expect("a shape"), hasher()).expect("small");
+    let mut list = ListedSketch::new(sketch, 5).expect("small");
+    (0..90).for_each(|key| list.add(&(key % 7), 1));
+    list
+}
+
+fn kinds() -> [(Pair, Reader); 5] {
+    [
+        kind!(one(), RecyclingFilter),
+        kind!(two(), RecyclingFilter),
+        kind!(blocked(), BlockedRecyclingFilter),
+        kind!(listed(), HeavyHitters),
+        kind!(two_hash(), ListedSketch<TwoHashRows>),
+    ]
+}
+
+#[test]
+fn labels_are_read_as_they_were_written() {
+    for ((bare, labelled), read) in kinds() {
+        assert_eq!(labelled.len(), bare.len() + LABEL);
+        assert_eq!(&labelled[256..bare.len()], &bare[256..]);
+        assert_eq!(read(&bare), Ok((None, bare)));
+        let header = FileHeader::from_bytes(&labelled).expect("whole");
+        assert_eq!(header.file_bytes(), labelled.len() as u64);
+        assert_eq!(read(&labelled), Ok((Some(TEXT.to_owned()), labelled)));
+    }
+}
+
+#[test]
+fn views_have_them_too() {
+    let mut seen = two();
+    assert!(seen.set_label(TEXT));
+    let mut bytes = seen.to_bytes().expect("small");
+    let length = bytes.len() as u64;
+    bytes.extend([1; 9]);
+    let view = <RecyclingFilter>::view_prefix(&bytes[..]).expect("whole");
+    assert_eq!((view.label(), view.encoded_bytes()), (Some(TEXT), length));
+    assert_eq!(view.verify_bytes().expect("whole").label(), Some(TEXT));
+    let mut list = listed();
+    assert!(list.set_label(TEXT));
+    let bytes = list.to_bytes().expect("small");
+    let view = HeavyHitters::<u64>::view(&bytes[..]).expect("whole").verify_bytes().expect("whole");
+    assert_eq!(view.total(), list.sketch().total());
+}
+
+#[test]
+fn forged_labels_are_refused() {
+    for ((bare, labelled), read) in kinds() {
+        let start = bare.len();
+        let with = |patch: &dyn Fn(&mut Vec<u8>)| {
+            let mut bytes = labelled.clone();
+            patch(&mut bytes);
+            seal_all(&mut bytes);
+            read(&bytes).expect_err("forged")
+        };
+        assert!(matches!(with(&|bytes| bytes[start] = 0xff), FormatError::Parameters { .. }), "no UTF-8");
+        assert!(matches!(with(&|bytes| bytes[start + LABEL - 1] = b'x'), FormatError::Parameters { .. }), "after its end");
+        assert!(matches!(with(&|bytes| bytes[start..].fill(0)), FormatError::Parameters { .. }), "none is said by the flag");
+        assert!(matches!(with(&|bytes| bytes[16] ^= 128), FormatError::Field { field: "payload length", .. }), "without its flag");
+        let mut flagged = bare.clone();
+        flagged[16] |= 128;
+        seal(&mut flagged);
+        assert!(matches!(read(&flagged), Err(FormatError::Field { field: "payload length", .. })), "without the label");
+        let mut damaged = labelled.clone();
+        damaged[start + 3] ^= 1;
+        assert!(matches!(read(&damaged), Err(FormatError::PayloadChecksum { .. })));
+    }
+    // A sketch without a list has no label, and a Bloom filter has it elsewhere.
+    let mut sketch = listed().sketch().to_bytes().expect("small");
+    sketch[16] |= 128;
+    seal(&mut sketch);
+    assert!(matches!(Sketch::<truebloom::count_min::FullRows, u64>::from_bytes(&sketch), Err(FormatError::Unknown { field: "flags", .. })));
+}
+
+#[test]
+fn a_merge_keeps_what_both_say() {
+    let labelled = |text: &str| {
+        let mut list = listed();
+        assert!(list.set_label(text));
+        list
+    };
+    let mut merged = labelled("a");
+    merged.merge(&labelled("a")).expect("alike");
+    assert_eq!(merged.label(), Some("a"));
+    merged.merge(&labelled("b")).expect("alike");
+    assert_eq!(merged.label(), None);
+}
+
+/// A snapshot of a filter that threads share, and the filter that it becomes again, have the label it was shared with.
+#[test]
+fn threads_keep_the_label() {
+    let mut plain = one();
+    assert!(plain.set_label(TEXT));
+    let shared = AtomicRecyclingFilter::try_from(plain).expect("a policy for threads");
+    assert_eq!(shared.snapshot().expect("small").label(), Some(TEXT));
+    assert_eq!(shared.into_filter().expect("small").label(), Some(TEXT));
+}
