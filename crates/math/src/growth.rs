@@ -6,14 +6,15 @@ use crate::error::out_of_range;
 use crate::exact::bisect::try_bisect;
 use crate::exact::work;
 use crate::law::Layer;
-use crate::{Fpr, Plan, Rate, Result, Target};
+use crate::{Fpr, MAX_BITS, Plan, Rate, Result, Target};
 use alloc::format;
+use core::f64::consts::LN_2;
 use core::iter;
 
 /// How a filter grows: what it may cost, and in which steps.
 ///
 /// Layer i (from 0) has the share `8/((8+i)(9+i))` of the rate; the shares of infinitely many layers add up to 1. A layer is closed when its fill reaches a limit, so its rate never exceeds its share, and the whole never exceeds the rate asked for: with
-/// certainty, at any number of layers. Layers are as large as they can be while all memory stays within [`ratio`](Self::ratio) times that of a filter planned for the items that came so far.
+/// certainty, at any number of layers. Layers are as large as they can be while all memory stays within [`ratio`](Self::ratio) times that of a filter planned for the items that came so far, once the first layer is full.
 ///
 /// ```
 /// use truebloom_math::Growth;
@@ -61,6 +62,9 @@ const MOST_LAYERS: usize = 100;
 /// No layer has so high a number: all before it would be beyond any memory.
 const LAST: u32 = 1_000;
 
+/// No layer takes more items.
+const MOST_ITEMS: f64 = 1e18;
+
 /// The fewest items of a first layer: below, whole bits make the plan.
 const LEAST_FIRST: u64 = 64;
 
@@ -73,7 +77,7 @@ impl Growth {
     /// # Errors
     /// A rate below 1e-13; a first layer out of range.
     pub fn new(rate: Rate, first: u64) -> Result<Growth> {
-        let reaches = |ratio: f64| Growth { rate, first, ratio }.layers_to_reach(LAYERS).is_some();
+        let reaches = |ratio: f64| Growth { rate, first, ratio }.reaches(LAYERS);
         let (mut low, mut high) = (1.0, 4.0);
         while !reaches(high) && high < 1e9 {
             (low, high) = (high, 2.0 * high);
@@ -89,7 +93,7 @@ impl Growth {
     /// With a ratio of memory of one's own: the lower, the more layers, and the slower.
     ///
     /// # Errors
-    /// A rate below 1e-13; a first layer out of range; a ratio so low that 10^6 times the first size would take more than 100 layers, or above 10^9.
+    /// A rate below 1e-13; a first layer out of range; a ratio so low that 10^6 times the first size would take more than 100 layers, or that layers would become smaller before they have 2^62 bits together (the shares fall, so each layer costs more bits per item than the one before); a ratio above 10^9.
     pub fn with_ratio(rate: Rate, first: u64, ratio: f64) -> Result<Growth> {
         if rate.to_f64() < LEAST_RATE {
             return out_of_range("rate", rate, format!("at least {LEAST_RATE:e} for a filter that grows: equal hashes need a share too"));
@@ -98,8 +102,14 @@ impl Growth {
             return out_of_range("first", first, format!("{LEAST_FIRST} to {} items", Growth::MOST_FIRST));
         }
         let growth = Growth { rate, first, ratio };
-        if !(1.0..=1e9).contains(&ratio) || growth.layers_to_reach(MOST_LAYERS).is_none() {
-            return out_of_range("ratio", ratio, format!("a number that reaches 10^6 first sizes within {MOST_LAYERS} layers, up to 1e9"));
+        if !(1.0..=1e9).contains(&ratio) || !growth.reaches(MOST_LAYERS) {
+            return out_of_range(
+                "ratio",
+                ratio,
+                format!(
+                    "a number up to 1e9 that reaches 10^6 first sizes within {MOST_LAYERS} layers, which become larger until memory ends"
+                ),
+            );
         }
         Ok(growth)
     }
@@ -151,14 +161,31 @@ impl Growth {
         iter::once(1.0).chain(iter::once(second)).chain(after)
     }
 
-    /// The layers that 10^6 first sizes take, if they are at most so many.
-    fn layers_to_reach(&self, most: usize) -> Option<usize> {
+    /// Whether 10^6 first sizes take at most so many layers, and those after them go on.
+    fn reaches(&self, most: usize) -> bool {
         let mut items = 0.0;
-        let reached = self.sizes().take(most).take_while(|size| *size > 0.0).position(|size| {
+        let reached = self.sizes().take(most).take_while(|size| *size > 0.0).any(|size| {
             items += size;
             items >= REACH
         });
-        reached.map(|last| last + 1)
+        reached && self.is_endless()
+    }
+
+    /// Whether layers become larger until there is no memory for them. The bits per item rise with each layer; once they are more than the ratio allows for, layers shrink, and some number of items is never reached.
+    fn is_endless(&self) -> bool {
+        let per_item = -self.rate.ln() / (LN_2 * LN_2);
+        let mut bits = 0.0;
+        for (layer, size) in (0..LAST).zip(self.sizes()) {
+            let items = size * self.first as f64;
+            bits += items * per_item * self.cost(layer);
+            if items > MOST_ITEMS || bits > MAX_BITS as f64 {
+                return true;
+            }
+            if layer > 1 && self.cost(layer) >= self.ratio {
+                return false;
+            }
+        }
+        false
     }
 
     /// About the items of a layer.
@@ -169,11 +196,11 @@ impl Growth {
     /// The layer of this number, from 0: the fewest bits that take its items on average within its share of the rate, in whole words. Some 100 us.
     ///
     /// # Errors
-    /// A layer of so high a number would have more bits than [`MAX_BITS`](crate::MAX_BITS).
+    /// A layer of so high a number would have more bits than [`MAX_BITS`].
     pub fn layer(&self, layer: u32) -> Result<PlannedLayer> {
         let _work = work::begin();
         let items = if layer < LAST { self.items(layer) } else { f64::INFINITY };
-        if items > 1e18 {
+        if items > MOST_ITEMS {
             return out_of_range("items", format!("{items:e}"), "at most 1e18 in a layer");
         }
         let items = (items as u64).max(LEAST_FIRST);

@@ -100,7 +100,8 @@ fn the_memory_keeps_the_ratio() {
 fn what_cannot_be_is_refused() {
     assert!(Growth::new(rate("1e-14"), 1_000).is_err());
     assert!(Growth::new(rate("1%"), 63).is_err() && Growth::new(rate("1%"), Growth::MOST_FIRST + 1).is_err());
-    for ratio in [0.0, 1.0, 1.9, f64::NAN, f64::INFINITY, 1e10] {
+    // At 2.5 layers shrink from the 81st on, having reached 50,000 times the first size.
+    for ratio in [0.0, 1.0, 1.9, 2.5, f64::NAN, f64::INFINITY, 1e10] {
         assert!(Growth::with_ratio(rate("1%"), 1_000, ratio).is_err(), "{ratio}");
     }
     let endless = Growth::new(rate("1%"), Growth::MOST_FIRST).expect("in range");
@@ -185,4 +186,46 @@ fn beside_other_ratios() {
         assert!(now <= fewest, "a higher ratio takes no more layers");
         fewest = now;
     }
+}
+
+/// "Any number of items": whatever ratio is taken, layers become larger until one cannot be planned, and all that come before stay within the ratio.
+#[test]
+fn layers_grow_until_memory_ends() {
+    for text in ["99%", "90%", "50%", "10%", "1%", "1e-6", "1e-13"] {
+        for first in [64, 1_000_000] {
+            // The least ratio that is taken, and the one that is chosen.
+            let chosen = Growth::new(rate(text), first).expect("in range");
+            let (mut low, mut high) = (1.0, chosen.ratio());
+            while high - low > 1e-3 {
+                let middle = low + (high - low) / 2.0;
+                if Growth::with_ratio(rate(text), first, middle).is_ok() { high = middle } else { low = middle }
+            }
+            let least = Growth::with_ratio(rate(text), first, high).expect("it was taken");
+            for growth in [chosen, least] {
+                // Planning takes some time, so not every layer.
+                let (mut before, mut bits) = (0, 0.0);
+                for number in (2..1_000).step_by(7) {
+                    // Beyond, all layers together have 2^62 bits.
+                    let Some(planned) = growth.layer(number).ok().filter(|_| bits < 2f64.powi(55)) else { break };
+                    assert!(planned.items > before, "{text} {first} {}: layer {number}", growth.ratio());
+                    (before, bits) = (planned.items, planned.layer.bits() as f64);
+                }
+                assert!(before as f64 > 1e15 || bits > 1e15, "{text} {first} {}: {before}", growth.ratio());
+            }
+        }
+    }
+}
+
+/// Layers of one number depend on each other: their rates are added, and nothing is exact.
+#[test]
+fn twins_are_bounded_by_their_sum() {
+    let layer = Layer::new(64, 3, 40).expect("in range");
+    let law = Layered::numbered(vec![layer; 3], vec![0, 0, 1]);
+    let one = layer.fpr_at_fill(32).expect("a rate");
+    let found = law.fpr_at_fill(&[32, 32, 0]).expect("a rate").expect("known");
+    assert!(found.method != Method::Exact && found.upper >= 2.0 * one.lower && found.upper < 2.0001 * one.upper);
+    assert!(found.lower <= one.upper && found.lower > 0.9999 * one.lower);
+    let alone = law.fpr_at_fill(&[0, 0, 32]).expect("a rate").expect("known");
+    assert!(alone.lower <= one.upper && alone.upper >= one.lower && law.bound().expect("a rate").upper > 3.0 * one.upper * 0.9);
+    assert_eq!(Layered::numbered(vec![layer; 3], vec![0, 1, 2]).bound(), Layered::new(vec![layer; 3]).expect("layers").bound());
 }

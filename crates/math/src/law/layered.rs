@@ -62,7 +62,8 @@ impl Layer {
         self.fpr_at_fill(self.limit)
     }
 
-    /// The rate of the layer once it is closed, whatever it holds: a layer is closed when it has no room for `probes` more bits, and a fill between that and the limit is certain.
+    /// The rate of a layer that one thread filled and closed, whatever it holds: it is closed when it has no room for `probes` more bits, so that a fill between that and the limit is certain. Of layers that threads fill together only the upper
+    /// end is: insertions under way reserve room that they then may not need, and close a layer early. After a merge, too: one of two layers of one number may have been open.
     ///
     /// # Errors
     /// Never for a layer that could be made.
@@ -74,10 +75,12 @@ impl Layer {
 
 /// The law of a filter of [layers](Layer), whose positions are independent of each other.
 ///
-/// A fresh key passes if any layer says yes: `1 - prod (1 - (ones_i / m_i)^k_i)`. How the items are divided among the layers is chance, as a layer takes items until it is full; so the rate of a number of items is only bounded, and that of a fill is exact.
+/// A fresh key passes if any layer says yes: `1 - prod (1 - (ones_i / m_i)^k_i)`. (After a merge, layers of one number have positions in common. Those together pass at a rate between that of the worst of them and their sum, and no rate is exact.) How the items are divided among the layers is chance, as a layer takes items until it is full; so the rate of a number of items is only bounded, and that of a fill is exact.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Layered {
     layers: Vec<Layer>,
+    /// Of layers with one number, which are neighbours, positions depend on each other. Empty where no two have one.
+    numbers: Vec<u64>,
 }
 
 impl Layered {
@@ -88,14 +91,14 @@ impl Layered {
     pub fn new(layers: Vec<Layer>) -> Result<Layered> {
         let bits = layers.iter().try_fold(0u64, |bits, layer| bits.checked_add(layer.bits));
         check_bits(bits.unwrap_or(u64::MAX))?;
-        Ok(Layered { layers })
+        Ok(Layered { layers, numbers: Vec::new() })
     }
 
-    /// The law of layers that are there: of none, it is that of a filter which contains nothing.
+    /// The law of layers that are there, with their numbers, which do not fall: of none, it is that of a filter which contains nothing.
     #[doc(hidden)]
     #[must_use]
-    pub fn of_some(layers: Vec<Layer>) -> Layered {
-        Layered { layers }
+    pub fn numbered(layers: Vec<Layer>, numbers: Vec<u64>) -> Layered {
+        Layered { layers, numbers }
     }
 
     /// The layers.
@@ -109,23 +112,39 @@ impl Layered {
     /// # Errors
     /// Never for layers that could be made.
     pub fn bound(&self) -> Result<Fpr> {
-        any(self.layers.iter().map(Layer::bound))
+        self.any(Layer::bound)
     }
 
-    /// The rate when all layers are closed.
+    /// The rate when all layers are closed, with a lower end as [`Layer::closed`] has it: without threads and merges.
     ///
     /// # Errors
     /// Never for layers that could be made.
     pub fn closed(&self) -> Result<Fpr> {
-        any(self.layers.iter().map(Layer::closed))
+        self.any(Layer::closed)
+    }
+
+    /// The rate of all layers, of that of each.
+    fn any(&self, rate: impl Fn(&Layer) -> Result<Fpr>) -> Result<Fpr> {
+        Ok(self.join(&self.layers.iter().map(rate).collect::<Result<Vec<Fpr>>>()?))
+    }
+
+    fn join(&self, rates: &[Fpr]) -> Fpr {
+        if self.numbers.len() != rates.len() {
+            return any(rates.iter().copied());
+        }
+        let mut rest = rates;
+        any(self.numbers.chunk_by(|one, next| one == next).map(|twins| {
+            let (rates, after) = rest.split_at(twins.len());
+            rest = after;
+            of_twins(rates)
+        }))
     }
 }
 
 /// The chance that any of independent events happens: `all + one - all one` for one after the other. The terms are positive, so the ends lose an ulp a step and are moved by as much.
-fn any(rates: impl Iterator<Item = Result<Fpr>>) -> Result<Fpr> {
+fn any(rates: impl Iterator<Item = Fpr>) -> Fpr {
     let (mut lower, mut upper, mut all_exact) = (0.0f64, 0.0f64, true);
     for rate in rates {
-        let rate = rate?;
         lower = (lower + (rate.lower * (1.0 - lower)).next_down().next_down().max(0.0)).next_down().max(0.0);
         // The complement is rounded to nearest: two ulps upwards cover it and the product.
         upper = (upper + (rate.upper * (1.0 - upper)).next_up().next_up()).next_up().min(1.0);
@@ -135,7 +154,17 @@ fn any(rates: impl Iterator<Item = Result<Fpr>>) -> Result<Fpr> {
     if all_exact {
         both.method = Method::Exact;
     }
-    Ok(both)
+    both
+}
+
+/// Of events that depend on each other in a way that is not known: at least the likeliest one, at most their sum.
+fn of_twins(rates: &[Fpr]) -> Fpr {
+    if let [one] = rates {
+        return *one;
+    }
+    let lower = rates.iter().fold(0.0f64, |most, rate| most.max(rate.lower));
+    let upper = rates.iter().fold(0.0f64, |sum, rate| (sum + rate.upper).next_up());
+    Fpr::bound(lower, upper.min(1.0))
 }
 
 impl Law for Layered {
@@ -166,7 +195,8 @@ impl Law for Layered {
         if ones.iter().all(|ones| *ones == 0) {
             return Ok(Some(Fpr::ZERO));
         }
-        any(self.layers.iter().zip(ones).map(|(layer, ones)| layer.fpr_at_fill(*ones))).map(Some)
+        let rates = self.layers.iter().zip(ones).map(|(layer, ones)| layer.fpr_at_fill(*ones));
+        Ok(Some(self.join(&rates.collect::<Result<Vec<Fpr>>>()?)))
     }
 
     fn fill(&self, _: u64) -> Result<Option<Fill>> {
