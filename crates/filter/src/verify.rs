@@ -10,7 +10,7 @@ use crate::{FilterOf, KeyHasher, ScalableFilter, tied};
 use alloc::boxed::Box;
 use alloc::vec::Vec;
 use core::fmt;
-use truebloom_math::{Error, Fill, Fpr, Law, Plan, Rate, Target, Variant, binomial, bisect, distinct, law, mcdiarmid};
+use truebloom_math::{Error, Fill, Fpr, Growth, Law, Plan, Rate, Target, Variant, binomial, bisect, distinct, law, mcdiarmid};
 
 /// The probability at most with which each verdict fails a sound filter.
 pub const ALPHA: f64 = 1e-6;
@@ -325,23 +325,24 @@ fn expected(
 /// The fills of all layers against their laws. A layer that was closed after a insertions says that a - 1 left room for another key, and a did not: both are events of the fill.
 fn layers_verdict<K: Counted>(filter: &ScalableFilter<K>) -> Result<FillVerdict, Error> {
     let (layers, inserted, ones) = (filter.layers(), filter.inserted(), filter.layer_ones());
-    let count = layers.len() as f64;
     let (mut too_few, mut too_many) = (1.0f64, 1.0f64);
-    for (number, ((layer, inserted), ones)) in layers.iter().zip(inserted).zip(&ones).enumerate() {
+    for (number, ((layer, inserted), ones)) in (0u32..).zip(layers.iter().zip(inserted).zip(&ones)) {
+        // How many layers there are follows from the fills as well, so that the level is divided among all that there may be.
+        let share = Growth::share(number);
         let law = law::Standard::new(layer.bits(), layer.probes())?;
         let full = layer.limit() + 1 - u64::from(layer.probes());
-        let is_closed = number + 1 < layers.len();
+        let is_closed = number as usize + 1 < layers.len();
         let (before, most_before, least) = if is_closed { (inserted.saturating_sub(1), full - 1, full) } else { (inserted, *ones, *ones) };
         if let Some(fill) = law.fill(before)? {
-            too_few = too_few.min(fill.at_most(most_before));
+            too_few = too_few.min(fill.at_most(most_before) / share);
         }
         // Keys that passed set no bit, but are among those that the law counts.
-        let met = distinct::most(Variant::Standard, layer.bits(), layer.probes(), inserted, ALPHA / 4.0 / count);
+        let met = distinct::most(Variant::Standard, layer.bits(), layer.probes(), inserted, ALPHA / 4.0 * share);
         if let Some(fill) = met.map(|met| law.fill(met)).transpose()?.flatten() {
-            too_many = too_many.min(fill.at_least(least));
+            too_many = too_many.min(fill.at_least(least) / share);
         }
     }
-    let (too_few, too_many) = ((too_few * count).min(1.0), (too_many * count).min(1.0));
+    let (too_few, too_many) = (too_few.min(1.0), too_many.min(1.0));
     Ok(FillVerdict { ones: filter.ones(), tested: true, too_few, too_many, noticed: None })
 }
 

@@ -181,3 +181,44 @@ fn damaged_bytes_are_refused() {
         }
     }
 }
+
+/// A few bits among very many zeros: what never comes must not cost more than what does, and there is one section.
+#[test]
+fn sparse_differences_are_near_the_entropy() {
+    let mut filter = seeded(1 << 26, 3);
+    let before = filter.to_bytes().expect("small");
+    filter.extend(0..20u64);
+    let after = filter.to_bytes().expect("small");
+    let news = wire::difference(&before, &after).expect("two states");
+    // The envelope 26, the base 8, the map of the header 32 and its bytes 18, length, count and state 16, a last word 4, the end 1.
+    let around = 26 + 8 + 32 + 18 + 16 + 4 + 1;
+    let least = entropy(filter.bits(), filter.ones());
+    assert!(filter.ones() == 60 && (news.len() as f64) < 1.01 * least + f64::from(around), "{} {least}", news.len());
+    assert_eq!(wire::apply(&before, &news).as_deref(), Ok(&after[..]));
+}
+
+/// A difference is made of what may be opened only: `apply` would find out too late, with the earlier file gone.
+#[test]
+fn differences_of_damaged_files_are_refused() {
+    let mut filter = seeded(2_000, 3);
+    let old = filter.to_bytes().expect("small");
+    filter.extend(0..100u64);
+    let new = filter.to_bytes().expect("small");
+    let damaged = |file: &[u8]| {
+        let mut file = file.to_vec();
+        file[300] ^= 1;
+        file
+    };
+    assert!(matches!(wire::difference(&damaged(&old), &new), Err(FormatError::PayloadChecksum { .. })));
+    assert!(matches!(wire::difference(&old, &damaged(&new)), Err(FormatError::PayloadChecksum { .. })));
+    // Being changed in place: flag 6.
+    let unfinished = |file: &[u8]| {
+        let mut file = file.to_vec();
+        file[16] |= 1 << 6;
+        let sum = xxhash_rust::xxh3::xxh3_64(&file[..248]).to_le_bytes();
+        file[248..256].copy_from_slice(&sum);
+        file
+    };
+    assert_eq!(wire::difference(&unfinished(&old), &new), Err(FormatError::Unfinished));
+    assert_eq!(wire::difference(&old, &unfinished(&new)), Err(FormatError::Unfinished));
+}

@@ -40,6 +40,11 @@ impl FileHeader {
         Ok(FileHeader { fields, kind })
     }
 
+    /// An error while a program is changing the file in place.
+    pub(crate) fn check_finished(&self) -> Result<(), FormatError> {
+        if self.fields.is_unfinished() { Err(FormatError::Unfinished) } else { Ok(()) }
+    }
+
     /// An error unless two headers can be those of two states of one filter: only one that grows changes its bits and probes.
     pub(crate) fn check_states(old: &[u8], new: &[u8]) -> Result<(), FormatError> {
         let (old, new) = (FileHeader::plain(old)?, FileHeader::plain(new)?);

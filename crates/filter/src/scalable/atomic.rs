@@ -44,6 +44,8 @@ pub struct AtomicScalableFilter {
     /// Held by whoever opens a layer.
     opening: Mutex<()>,
     offered: AtomicU64,
+    /// Distinct keys, at least, of the filter that it was made of.
+    changed: u64,
 }
 
 struct SharedLayer {
@@ -144,18 +146,19 @@ impl AtomicScalableFilter {
     /// # Errors
     /// There is no memory for it.
     pub fn snapshot(&self) -> Result<ScalableFilter, BuildError> {
-        let AtomicScalableFilter { hasher, growth, label, offered, .. } = self;
+        let AtomicScalableFilter { hasher, growth, label, offered, changed, .. } = self;
         let (mut parts, mut words) = (Vec::new(), Vec::new());
         for layer in (0..self.layers()).filter_map(|number| self.layer(number)) {
             let mut part = layer.part.clone();
             let bits = layer.bits.to_aligned_after(KEPT_WORDS).ok_or(BuildError::Memory { bytes: part.layer.bits() / 8 })?;
             part.ones = bits.iter().map(|word| u64::from(word.count_ones())).sum();
-            part.inserted = part.ones.div_ceil(part.layer.probes().into());
+            part.inserted = part.inserted.max(part.ones.div_ceil(part.layer.probes().into()));
             words.push(bits);
             parts.push(part);
         }
         // After the bits: an insertion counts itself before it sets any, and the count is to be an upper bound.
-        let changed = parts.iter().map(|part| part.inserted).sum();
+        // Two layers may have one key, of two threads or of a merge, so the sum over them would be no lower bound.
+        let changed = parts.iter().map(|part| part.inserted).fold(*changed, u64::max);
         let counts = Counts { offered: offered.load(Relaxed).max(changed), changed, origin: Origin::Merged };
         Ok(ScalableFilter { hasher: *hasher, growth: *growth, label: label.clone(), parts, words, counts })
     }
@@ -191,8 +194,8 @@ impl From<ScalableFilter> for AtomicScalableFilter {
             // The place is new.
             let _ = place.set(SharedLayer { part, bits, taken });
         }
-        let (count, offered) = (AtomicUsize::new(count), AtomicU64::new(counts.offered));
-        AtomicScalableFilter { hasher, growth, label, layers, count, opening: Mutex::new(()), offered }
+        let (count, offered, changed) = (AtomicUsize::new(count), AtomicU64::new(counts.offered), counts.changed);
+        AtomicScalableFilter { hasher, growth, label, layers, count, opening: Mutex::new(()), offered, changed }
     }
 }
 

@@ -153,9 +153,19 @@ impl ScalableFilter {
 
     /// [`insert_all`](Self::insert_all) of keys that are hashed already.
     pub fn insert_all_hashes(&mut self, hashes: &[KeyHash]) -> Answers {
+        or_abort(self.try_insert_all_hashes(hashes))
+    }
+
+    /// [`insert_all_hashes`](Self::insert_all_hashes), with an error where the memory for a new layer cannot be allocated: some of the first keys are inserted then, and the others are not.
+    ///
+    /// # Errors
+    /// There is no memory for a new layer.
+    pub fn try_insert_all_hashes(&mut self, hashes: &[KeyHash]) -> Result<Answers, BuildError> {
         let mut new = Answers::default();
-        hashes.chunks(TOGETHER).for_each(|hashes| new.extend(or_abort(self.insert_together(hashes))));
-        new
+        for hashes in hashes.chunks(TOGETHER) {
+            new.extend(self.insert_together(hashes)?);
+        }
+        Ok(new)
     }
 
     /// All layers are asked about all keys, in one pass; then those that none had are inserted in order, each after a look at the layers that the ones before it may have changed.

@@ -41,7 +41,7 @@ use truebloom_math::{Growth, Law, Rate};
 /// bits reach a limit, and a fresh key passes it with probability `(ones / bits)^probes`; the limits' rates add up to at most the rate asked for, however many layers there are ([`Growth`]). Only the number of keys that a layer takes is left to chance.
 ///
 /// # What it costs
-/// Memory: at any moment at most [`Growth::ratio`] times that of a filter planned for the right number (3.1 at a rate of 0.1%, 3.7 at 1%), half as much on average. Time: a key that is not contained is asked for in every layer, two probes each; 20 layers
+/// Memory: once the first layer is full, at most [`Growth::ratio`] times that of a filter planned for the right number (3.1 at a rate of 0.1%, 3.7 at 1%): so much when a layer was just opened, about half of it when that is full, and 0.7 of it on average. Time: a key that is not contained is asked for in every layer, two probes each; 20 layers
 /// hold a million times as many keys as the first. If you know the number of keys, even roughly, [`BloomFilter`](crate::BloomFilter) is smaller and faster.
 ///
 /// # Repeats
@@ -194,14 +194,14 @@ impl<K: Backing> ScalableFilter<K> {
         self.parts.iter().map(|part| part.inserted).collect()
     }
 
-    /// The law of its layers: what the rate never exceeds, and the rate at any fill.
+    /// The law of its layers: what the rate never exceeds, and the rate at any fill. After a merge that kept layers of both filters, whose positions depend on each other, the rate at a fill is only bounded.
     pub fn law(&self) -> Box<dyn Law> {
         Box::new(self.layered())
     }
 
     /// Layers that stand in a filter can stand in a law: there is one, and their bits are in memory.
     fn layered(&self) -> Layered {
-        Layered::of_some(self.layers())
+        Layered::numbered(self.layers(), self.parts.iter().map(|part| part.number).collect())
     }
 
     /// The words of a layer's bits.

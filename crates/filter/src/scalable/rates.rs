@@ -6,17 +6,13 @@ use crate::backing::{Backing, Counted};
 use crate::bloom::bracket;
 use crate::hash::{KeyHasher, PortableHasher};
 use crate::verify::{Measurement, Verification};
-use alloc::collections::BTreeMap;
-use truebloom_math::law::{Layered, hash_floor};
+use truebloom_math::law::hash_floor;
 use truebloom_math::{Error, Fpr, Growth, Law, items_from_ones};
 
 impl<K: Backing> ScalableFilter<K> {
     /// What its rate is at most, certainly: that of all its layers at their limits. At most the rate asked for; after a merge that kept layers of both, at most that much for each of the two.
     pub fn bound(&self) -> Fpr {
-        // A pair of layers of one number has positions in common, so that only the sum bounds it.
-        let sum = |layers: &Layered| layers.layers().iter().filter_map(|layer| layer.bound().ok()).map(|bound| bound.upper.next_up()).sum();
-        let law = self.layered();
-        let mut bound = if self.has_twins() { bracket(0.0, sum(&law)) } else { law.bound().unwrap_or(Fpr::ONE) };
+        let mut bound = self.layered().bound().unwrap_or(Fpr::ONE);
         bound.add_above(hash_floor(self.offered(), PortableHasher::HASH_BITS));
         bound
     }
@@ -54,24 +50,9 @@ impl<K: Counted> ScalableFilter<K> {
     /// This filter's rate right now: the chance that a key which was not inserted, chosen independently of the seed, passes. That is `1 - prod (1 - (ones / bits)^probes)` over the layers, exactly, as the positions of a
     /// key in different layers are independent; only bounded after a merge that kept layers of both. The upper end counts equal hashes, at most `offered / 2^128`.
     pub fn fpr(&self) -> Fpr {
-        let exact = || self.layered().fpr_at_fill(&self.layer_ones()).ok().flatten();
-        let mut rate = if self.has_twins() { self.fpr_of_twins() } else { exact().unwrap_or(Fpr::ONE) };
+        let mut rate = self.layered().fpr_at_fill(&self.layer_ones()).ok().flatten().unwrap_or(Fpr::ONE);
         rate.add_above(hash_floor(self.offered(), PortableHasher::HASH_BITS));
         rate
-    }
-
-    /// Layers of one number are as good as the best, and together at most as bad as their sum.
-    fn fpr_of_twins(&self) -> Fpr {
-        let mut worst: BTreeMap<u64, f64> = BTreeMap::new();
-        let mut sum = 0.0;
-        for part in &self.parts {
-            let rate = part.layer.fpr_at_fill(part.ones()).unwrap_or(Fpr::ONE);
-            let worst = worst.entry(part.number).or_default();
-            *worst = worst.max(rate.lower);
-            sum = (f64::next_up(sum + rate.upper)).min(1.0);
-        }
-        let none = worst.values().fold(1.0f64, |none, rate| (none * (1.0 - rate).next_up()).next_up());
-        bracket((1.0 - none).next_down().max(0.0), sum)
     }
 
     /// Whether the fill determines the rate: unless a merge kept layers of both filters.

@@ -46,6 +46,7 @@ pub(crate) struct Header {
     layers: u64,
     /// Of all layers.
     bits: u64,
+    probes: u32,
 }
 
 /// What a record says, and where its words are among those of all layers.
@@ -63,14 +64,16 @@ impl Header {
         // There are at least nine words for each.
         let count = usize::try_from(self.layers).ok().filter(|count| *count <= words.len() / (KEPT_WORDS + 1));
         records.try_reserve_exact(count.unwrap_or(0)).map_err(|_| FormatError::Memory { bytes: 8 * words.len() as u64 })?;
-        let (mut start, mut inserted, mut bits) = (0, 0u64, 0u64);
+        let (mut start, mut inserted, mut bits, mut probes) = (0, 0u64, 0u64, 0u64);
         for _ in 0..self.layers {
             let found = read_record(words, start)?;
-            check_field("number of a layer", found.number, Expected::Within(self.least_number(&records), LAST_NUMBER))?;
+            self.check_follows(records.last(), found.number)?;
             (start, inserted, bits) = (found.words.end, inserted.saturating_add(found.inserted), bits.saturating_add(found.layer.bits()));
+            probes = probes.saturating_add(found.layer.probes().into());
             records.push(found);
         }
         check_field("bits of all layers", bits, Expected::Exactly(self.bits))?;
+        check_field("probes of all layers", probes.min(u32::MAX.into()), Expected::Exactly(self.probes.into()))?;
         check_field("words of all layers", words.len() as u64, Expected::Exactly(start as u64))?;
         if !self.counts.is_merged() {
             check_field("changed", self.counts.changed, Expected::Exactly(inserted))?;
@@ -78,19 +81,23 @@ impl Header {
         Ok(records)
     }
 
-    /// A layer comes after those before it, and without a merge there are no two of one number.
-    fn least_number(&self, before: &[Recorded]) -> u64 {
-        before.last().map_or(0, |last| last.number + u64::from(!self.counts.is_merged()))
+    /// The numbers count from 0; after a merge, one may stand several times.
+    fn check_follows(&self, before: Option<&Recorded>, number: u64) -> Result<(), FormatError> {
+        let next = before.map_or(0, |last| last.number + 1);
+        let least = before.filter(|_| self.counts.is_merged()).map_or(next, |last| last.number);
+        check_field("number of a layer", number, Expected::Within(least, next)).map(drop)
     }
 
     /// The layer of a record, with its set bits counted and held to it.
-    fn counted<K: Counted, W: Word>(&self, found: &Recorded, words: &[W]) -> Result<Part<K>, FormatError> {
+    fn counted<K: Counted, W: Word>(&self, found: &Recorded, is_last: bool, words: &[W]) -> Result<Part<K>, FormatError> {
         let ones = words.iter().skip(KEPT_WORDS).map(|word| u64::from(word.get().count_ones())).sum();
         let (least, most) = if self.counts.is_merged() {
             (0, found.layer.limit())
         } else {
             let most = found.inserted.saturating_mul(found.layer.probes().into());
-            (found.inserted, most.min(found.layer.limit()))
+            // The next one was opened because there was no room for another key.
+            let full = if is_last { 0 } else { found.layer.limit() + 1 - u64::from(found.layer.probes()) };
+            (found.inserted.max(full), most.min(found.layer.limit()))
         };
         check_field("set bits of a layer", ones, Expected::Within(least, most))?;
         self.part(found, K::keep(ones))
@@ -106,9 +113,6 @@ impl Header {
         ScalableFilter { hasher, growth, label, parts, words, counts }
     }
 }
-
-/// Layers are opened one after the other, each larger, so there are never so many.
-const LAST_NUMBER: u64 = 1_000;
 
 /// The record that starts there.
 fn read_record<W: Word>(words: &[W], start: usize) -> Result<Recorded, FormatError> {
@@ -168,19 +172,23 @@ impl Stored for ScalableFilter {
         check_field("bits modulo 64", bits % 64, Expected::Exactly(0))?;
         let layers = fields.u64_within("layers", parameter::LAYERS, 1, bits / 64)?;
         let counts = Counts::read(flags, fields.u64(at::OFFERED), fields.u64(at::CHANGED), 0)?;
-        Ok(Header { hasher, growth, label: Label::read(fields)?, counts, layers, bits })
+        Ok(Header { hasher, growth, label: Label::read(fields)?, counts, layers, bits, probes: fields.u32(at::PROBES) })
     }
 
     fn payload_bytes(header: &Header) -> u64 {
-        // At most 2^59 each.
+        // The bits are at most 2^62, and so the layers 2^56.
         header.bits / 8 + 8 * KEPT_WORDS as u64 * header.layers
     }
 
     fn assemble(header: Header, mut words: Vec<u64>) -> Result<ScalableFilter, FormatError> {
         let records = header.records(&words)?;
         let mut parts = Vec::with_capacity(records.len());
-        for found in &records {
-            parts.push(header.counted::<Owned, _>(found, words.get(found.words.clone()).unwrap_or_default())?);
+        for (number, found) in records.iter().enumerate() {
+            parts.push(header.counted::<Owned, _>(
+                found,
+                number + 1 == records.len(),
+                words.get(found.words.clone()).unwrap_or_default(),
+            )?);
         }
         let mut layers = Vec::with_capacity(records.len());
         // From the end, so that no word is moved twice, and the memory beside the file's is that of one layer.
@@ -238,13 +246,15 @@ impl<B: AsRef<[u8]> + Send + Sync> ScalableFilter<View<B>> {
     /// # Errors
     /// The bytes are damaged, or do not fit the header.
     pub fn verify_bytes(self) -> Result<ScalableFilter<Checked<B>>, FormatError> {
-        let (layers, bits) = (self.parts.len() as u64, self.bits());
+        let (layers, bits, probes) = (self.parts.len() as u64, self.bits(), self.probes());
         let ScalableFilter { hasher, growth, label, words: InLayers { words, .. }, counts, .. } = self;
         check_payload(words.whole().0)?;
-        let header = Header { hasher, growth, label, counts, layers, bits };
+        let header = Header { hasher, growth, label, counts, layers, bits, probes };
         let records = header.records(&words)?;
-        let part = |found: &Recorded| header.counted::<Checked<B>, _>(found, words.get(found.words.clone()).unwrap_or_default());
-        let parts = records.iter().map(part).collect::<Result<_, _>>()?;
+        let part = |(number, found): (usize, &Recorded)| {
+            header.counted::<Checked<B>, _>(found, number + 1 == records.len(), words.get(found.words.clone()).unwrap_or_default())
+        };
+        let parts = records.iter().enumerate().map(part).collect::<Result<_, _>>()?;
         Ok(header.filter(parts, InLayers { words, ranges: records.into_iter().map(|found| found.words).collect() }))
     }
 

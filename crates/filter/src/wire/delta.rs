@@ -13,10 +13,14 @@ use core::iter;
 /// Bits that were taken back are coded too, so that a filter that was cleared meanwhile has a difference, which is then large.
 ///
 /// # Errors
-/// They are not two files, whole, of one kind, seed, hasher and scheme and of the same probes and bits (which only a filter that grows changes).
+/// They are not two files, whole and undamaged, of one kind, seed, hasher and scheme and of the same probes and bits (which only a filter that grows changes).
 pub fn difference(old: &[u8], new: &[u8]) -> Result<Vec<u8>, FormatError> {
     let (old, new) = (plain(old)?, plain(new)?);
     let ((old_header, old_payload), (new_header, new_payload)) = (split(&old)?, split(&new)?);
+    for file in [&old, &new] {
+        FileHeader::plain(file)?.check_finished()?;
+        check_payload(file)?;
+    }
     FileHeader::check_states(old_header, new_header)?;
     let mut body = Vec::new();
     body.extend_from_slice(base_of(old_header));

@@ -1,4 +1,4 @@
-//! Files as they travel: coded to within a percent of the entropy of their bits, and differences of two states of one filter.
+//! Files as they travel: coded to about the entropy of their bits (some 130 bytes and a thousandth above it, so within a percent from 13 KB on), and differences of two states of one filter.
 //!
 //! A filter that travels is not one that is asked, so it need not be fast, only small. The bits of a filter of a given fill are as good as random, and `m H(fill)` bits tell them: nothing at half full, a twelfth at a fill of 1%. A filter that is sparse when it is
 //! stored and sent is smaller than one that is half full at the same rate (Mitzenmacher, *Compressed Bloom filters*, 2002), and what two caches exchange are differences (Fan, Cao, Almeida and Broder, *Summary cache*, 2000).

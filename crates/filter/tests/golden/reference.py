@@ -278,21 +278,21 @@ def coded(data):
         x = 1 << 60
         for by in [p] * j + [(1 << 32) - p] * (8 - j):
             x = (x * by) >> 32
-        each.append(max(1, x >> 36))
+        each.append(max(1, x >> 29))
     likeliest = 8 if 2 * ones > bits else 0
     order = sorted(range(256), key=lambda byte: (byte.bit_count(), byte))
-    each[likeliest] = (1 << 24) - sum(each[byte.bit_count()] for byte in order if byte.bit_count() != likeliest)
+    each[likeliest] = (1 << 31) - sum(each[byte.bit_count()] for byte in order if byte.bit_count() != likeliest)
     start, total = {}, 0
     for byte in order:
         start[byte], total = total, total + each[byte.bit_count()]
-    assert total == 1 << 24
+    assert total == 1 << 31
     state, words = 1 << 32, []
     for byte in reversed(data):
         f = each[byte.bit_count()]
-        if state >= f << 40:
+        if state >= f << 33:
             words.append(state & 0xFFFFFFFF)
             state >>= 32
-        state = (state // f << 24) + state % f + start[byte]
+        state = (state // f << 31) + state % f + start[byte]
     return head + struct.pack("<Q", state) + b"".join(struct.pack("<I", word) for word in reversed(words))
 
 
