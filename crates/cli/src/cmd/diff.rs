@@ -1,7 +1,7 @@
 //! `truebloom diff`: what turns one state of a filter into a later one.
 
 use crate::failure::Failure;
-use crate::held::{Held, format_error};
+use crate::held::{self, Held, format_error};
 use std::io::{IsTerminal, Write};
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -33,9 +33,9 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
         return Err(Failure::new("a difference is no text: write it to a file, with `> FILE`, or pipe it on"));
     }
     let (old, new) = (Held::open(&args.old)?, Held::open(&args.new)?);
-    // What is wrong with one of them is said of that one.
+    // What is wrong with one of them is said of that one; what `apply` would not take is not made.
     for (path, bytes) in [(&args.old, &old), (&args.new, &new)] {
-        truebloom::FileHeader::from_bytes(bytes.as_ref()).map_err(|cause| format_error(path, cause))?;
+        held::look_at(bytes.clone()).map_err(|cause| format_error(path, cause))?;
     }
     let difference = wire::difference(old.as_ref(), new.as_ref()).map_err(|cause| format_error(&args.new, cause))?;
     let mut out = crate::output::stdout();

@@ -7,6 +7,7 @@ use crate::report::{FormatArgs, Report, count as counted, fpr as fpr_text, fpr_v
 use serde_json::{Map, Value, json};
 use std::path::PathBuf;
 use std::process::ExitCode;
+use truebloom::AnyFilter;
 use truebloom_math::occupancy::Occupancy;
 use truebloom_math::{Approximation, Fpr, Variant, as_one_call, bounds, efficiency, rate_moments, rate_quantile_bound};
 
@@ -70,6 +71,12 @@ impl Explained {
             return Ok(Explained { variant: args.variant, bits, items, probes });
         };
         let filter = held::look(path)?;
+        if let AnyFilter::Scalable(_) = filter {
+            return Err(Failure::at(
+                path,
+                "it grows by layers, and only single filters can be explained; `truebloom info --json` shows each layer, whose bits, probes and keys can be given with -m, -k and -n",
+            ));
+        }
         let variant = filter.scheme_id().variant().filter(|variant| *variant != Variant::Partitioned).ok_or_else(|| {
             Failure::at(
                 path,

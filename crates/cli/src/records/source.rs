@@ -25,7 +25,7 @@ fn begins_zstd(bytes: &[u8]) -> bool {
 }
 
 /// What begins like this holds no lines, and is not unpacked here: what it is called, and the way round. In a magic number, 0 of bzip2's stands for a digit.
-const REFUSED: [(&[u8], &str, &str); 10] = [
+const REFUSED: [(&[u8], &str, &str); 11] = [
     (&[0xfd, b'7', b'z', b'X', b'Z', 0], "xz-compressed", "xz -dc"),
     (b"BZh0\x31\x41\x59\x26\x53\x59", "bzip2-compressed", "bzip2 -dc"),
     (b"PK\x03\x04", "a zip archive", "unzip -p"),
@@ -36,10 +36,13 @@ const REFUSED: [(&[u8], &str, &str); 10] = [
     (&[0xff, 0xfe], "UTF-16 text", "iconv -f UTF-16 -t UTF-8"),
     (&[0xfe, 0xff], "UTF-16 text", "iconv -f UTF-16 -t UTF-8"),
     (TRUEBLOOM, "", ""),
+    (COMPRESSED, "", ""),
 ];
 
 /// The files of this command.
 const TRUEBLOOM: &[u8] = b"\x89TBL\r\n\x1a\n";
+/// Those that are compressed, and differences.
+const COMPRESSED: &[u8] = b"\x89TBZ\r\n\x1a\n";
 
 /// Whether bytes agree with a magic number as far as both go.
 fn agrees(magic: &[u8], bytes: &[u8]) -> bool {
@@ -49,7 +52,7 @@ fn agrees(magic: &[u8], bytes: &[u8]) -> bool {
 /// Why an input that begins like this cannot be read.
 fn refusal(path: &Path, first: &[u8]) -> Option<String> {
     let (magic, what, remedy) = REFUSED.into_iter().find(|(magic, ..)| first.len() >= magic.len() && agrees(magic, first))?;
-    if magic == TRUEBLOOM {
+    if magic == TRUEBLOOM || magic == COMPRESSED {
         return Some(
             "is a truebloom file where lines are expected; to ask several filters, see --any, --all and --each of `truebloom check`"
                 .to_owned(),
@@ -83,7 +86,8 @@ pub(crate) fn name(path: &Path) -> &Path {
 pub(crate) fn is_filter(path: &Path) -> bool {
     let mut start = Vec::new();
     let file = std::fs::metadata(path).ok().filter(Metadata::is_file).and_then(|_| File::open(path).ok());
-    file.is_some_and(|file| file.take(TRUEBLOOM.len() as u64).read_to_end(&mut start).is_ok()) && start == TRUEBLOOM
+    file.is_some_and(|file| file.take(TRUEBLOOM.len() as u64).read_to_end(&mut start).is_ok())
+        && (start == TRUEBLOOM || start == COMPRESSED)
 }
 
 /// The first of these inputs that is this very file, by whichever name.

@@ -3,6 +3,7 @@
 use super::found::Found;
 use super::source::{input_metadata, is_stdin, open_file};
 use super::{Event, HASHED, RecordArgs, Records, or_stdin};
+use crate::cmd::create::available_memory;
 use crate::failure::Failure;
 use crate::filters::over_capacity;
 use crate::report;
@@ -10,7 +11,7 @@ use std::fs::Metadata;
 use std::io::{self, Seek};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use truebloom::{AnyFilter, Filter};
+use truebloom::{AnyFilter, Filter, KeyHash};
 
 /// Bytes of all inputs, if they are files.
 pub(super) fn total_bytes(paths: &[PathBuf]) -> Option<u64> {
@@ -54,7 +55,7 @@ pub(crate) fn insert_all(filter: &mut AnyFilter, args: &RecordArgs, paths: &[Pat
                 while !hashes.is_empty() {
                     let (now, later) = hashes.split_at(hashes.len().min(at_once(filter, strict)));
                     hashes = later;
-                    filter.insert_all_hashes(now);
+                    insert_hashes(filter, now)?;
                     if strict && filter.is_over_capacity() {
                         return Err(Failure::new(format_args!("{}; nothing was written", over_capacity(filter))));
                     }
@@ -69,6 +70,31 @@ pub(crate) fn insert_all(filter: &mut AnyFilter, args: &RecordArgs, paths: &[Pat
         check_room(filter)?;
     }
     Ok(records)
+}
+
+/// A filter that grows may find no memory for a layer; any other has all of its own.
+fn insert_hashes(filter: &mut AnyFilter, hashes: &[KeyHash]) -> Result<(), Failure> {
+    let AnyFilter::Scalable(grown) = filter else {
+        filter.insert_all_hashes(hashes);
+        return Ok(());
+    };
+    let before = grown.bits();
+    let outcome = grown.try_insert_all_hashes(hashes);
+    // Of new layers the system has given out no page yet, but for the few keys in them.
+    let (needed, available) = ((grown.bits() - before) / 8, available_memory());
+    let why = match (outcome, available) {
+        (Err(error), _) => error.to_string(),
+        (Ok(_), Some(available)) if needed > available => {
+            format!(
+                "a layer takes {}, but only {} of memory are available; ask for a higher rate, or use a machine with more",
+                report::bytes(needed),
+                report::bytes(available)
+            )
+        }
+        _ => return Ok(()),
+    };
+    let keys = report::plural(grown.changed(), "key");
+    Err(Failure::new(format_args!("the filter cannot grow beyond {keys}: {why}; nothing was written")))
 }
 
 /// Keys to insert before the filter is looked at again: not more than what may make it hold one item more than planned, where that must be noticed at once.

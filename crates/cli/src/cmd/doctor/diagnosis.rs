@@ -6,7 +6,7 @@ use std::io::{self, Read};
 use std::ops::Range;
 use std::path::Path;
 use truebloom::file::open_regular;
-use truebloom::{FileHeader, FileKind, FormatError};
+use truebloom::{FileHeader, FileKind, FormatError, wire};
 
 /// What was found.
 pub(super) struct Diagnosis {
@@ -41,6 +41,9 @@ impl Diagnosis {
             remedy: remedy.to_owned(),
             header: None,
         };
+        if wire::is_coded(&start) {
+            return Ok(coded(path, length, cause));
+        }
         let at = cause.header_bytes(&start);
         Ok(match *cause {
             FormatError::NotAFilter { .. } | FormatError::Version { .. } | FormatError::HeaderChecksum { .. } => {
@@ -100,6 +103,23 @@ impl Diagnosis {
 /// The message without its advice, which we give ourselves.
 fn strip_remedy(message: &str) -> String {
     message.rsplit_once("; ").map_or(message, |(what, _)| what).to_owned()
+}
+
+/// What is wrong with a compressed file, of which each byte is told by those before it.
+fn coded(path: &Path, length: u64, cause: &FormatError) -> Diagnosis {
+    let (at, saved, remedy) = match *cause {
+        FormatError::Truncated { expected, found } => (Some(found..expected), "nothing: the bits are coded together", COPY.to_owned()),
+        FormatError::TooLong { expected, .. } if expected < length => {
+            let healed = format!("head -c {expected} {} > healed.tbl && truebloom doctor healed.tbl", for_shell(path));
+            (Some(expected..length), "perhaps all of it: these bytes are behind the compressed filter", healed)
+        }
+        FormatError::Coded { is_difference: true } => {
+            (None, "all of it: a difference is no filter", format!("truebloom apply FILTER {}", for_shell(path)))
+        }
+        FormatError::Version { .. } => (Some(8..9), "all, by a program that knows this version", "use a newer truebloom".to_owned()),
+        _ => (None, "nothing: the bits are coded together", COPY.to_owned()),
+    };
+    Diagnosis { wrong: strip_remedy(&cause.to_string()), at, saved: saved.to_owned(), remedy, header: None }
 }
 
 /// What a file is that is no filter.

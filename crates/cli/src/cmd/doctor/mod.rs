@@ -4,13 +4,14 @@ mod diagnosis;
 mod heal;
 
 use crate::failure::Failure;
+use crate::held::Held;
 use crate::report::{FormatArgs, Report, count};
 use diagnosis::Diagnosis;
-use std::io::Read;
+use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use truebloom::file::open_regular;
-use truebloom::{AnyFilter, FileError, FileHeader, FileKind, FormatError, ReadError};
+use truebloom::{AnyFilter, FileError, FileHeader, FileKind, FormatError, ReadError, wire};
 
 const EXAMPLES: &str = "\
 Example:
@@ -45,19 +46,30 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
 fn open(path: &Path) -> Result<FileKind, FileError> {
     let format = |cause| FileError::Format { path: path.to_owned(), cause };
     let read = |cause| FileError::Read { path: path.to_owned(), cause };
+    let held = Held::as_it_is(path).map_err(read)?;
+    if wire::is_coded(held.as_ref()) {
+        let file = wire::expand(held.as_ref()).map_err(format)?;
+        return whole(path, || Ok(file.as_slice()));
+    }
+    drop(held);
     match AnyFilter::open(path) {
         Ok(filter) => return Ok(filter.kind()),
         Err(FileError::Format { cause: FormatError::Kind { .. }, .. }) => {}
         Err(error) => return Err(error),
     }
-    let kind = FileKind::of_whole(|| open_regular(path)).map_err(|error| match error {
-        ReadError::Format(cause) => format(cause),
-        ReadError::Io(cause) => read(cause),
-        other => read(std::io::Error::other(other)),
-    })?;
+    let kind = whole(path, || open_regular(path))?;
     // A stream may go on after a filter, a file may not.
     let (expected, found) = heal::lengths(path).map_err(read)?;
     if found > expected { Err(format(FormatError::TooLong { expected, found })) } else { Ok(kind) }
+}
+
+/// The kind of these bytes, if they are a whole file.
+fn whole<R: Read>(path: &Path, bytes: impl Fn() -> io::Result<R>) -> Result<FileKind, FileError> {
+    FileKind::of_whole(bytes).map_err(|error| match error {
+        ReadError::Format(cause) => FileError::Format { path: path.to_owned(), cause },
+        ReadError::Io(cause) => FileError::Read { path: path.to_owned(), cause },
+        other => FileError::Read { path: path.to_owned(), cause: io::Error::other(other) },
+    })
 }
 
 fn report(path: &Path, found: Result<FileKind, Diagnosis>) -> Result<Report, Failure> {
