@@ -150,6 +150,8 @@ impl Replacement {
         self.file.as_file().sync_all().map_err(|cause| write_error(&self.name, cause))?;
         let Replacement { name, path, expected, file, unkept } = self;
         let failed = |cause| write_error(&name, cause);
+        // Opened before anything is changed: some folders may be written and not be read.
+        let folder = folder_to_sync(&path).map_err(failed)?;
         let file = match expected {
             Identity::Anything => file.persist(&path).map_err(|error| failed(error.error))?,
             Identity::Nothing => file.persist_noclobber(&path).map_err(|error| match error.error.kind() {
@@ -160,7 +162,7 @@ impl Replacement {
                 take_name_of(&old, file, &path).map_err(failed)?.ok_or_else(|| FileError::Replaced { path: name.clone() })?
             }
         };
-        sync_folder(&path).map_err(failed)?;
+        folder.sync_all().map_err(failed)?;
         Ok((file, unkept))
     }
 
@@ -374,8 +376,8 @@ mod system {
     }
 
     /// The new name is on the disk only once its folder is.
-    pub(super) fn sync_folder(path: &Path) -> io::Result<()> {
-        File::open(folder_of(path))?.sync_all()
+    pub(super) fn folder_to_sync(path: &Path) -> io::Result<File> {
+        File::open(folder_of(path))
     }
 }
 
@@ -418,8 +420,17 @@ mod system {
         file.set_permissions(old.permissions()).map(|()| Vec::new())
     }
 
-    pub(super) fn sync_folder(_: &Path) -> io::Result<()> {
-        Ok(())
+    /// Folders are not opened here, and need not be.
+    pub(super) struct NoFolder;
+
+    impl NoFolder {
+        pub(super) fn sync_all(&self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+
+    pub(super) fn folder_to_sync(_: &Path) -> io::Result<NoFolder> {
+        Ok(NoFolder)
     }
 }
 
@@ -433,4 +444,6 @@ pub use in_place::{InPlace, Place};
 #[cfg(feature = "mmap")]
 pub use mapped::Mapped;
 
-use system::{exchange, is_at, is_of_same_owner, is_same, keep, sync_folder, with_usual_permissions, without_following, without_waiting};
+use system::{
+    exchange, folder_to_sync, is_at, is_of_same_owner, is_same, keep, with_usual_permissions, without_following, without_waiting,
+};

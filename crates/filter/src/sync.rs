@@ -2,11 +2,11 @@
 //! other users set for a whole program, which must go on working.
 
 #[cfg(not(all(test, truebloom_loom)))]
-pub(crate) use core::sync::atomic::{AtomicU64, Ordering};
+pub(crate) use core::sync::atomic::{AtomicU64, Ordering, fence};
 #[cfg(all(test, truebloom_loom))]
 pub(crate) use loom::sync::{
     RwLock,
-    atomic::{AtomicU64, Ordering},
+    atomic::{AtomicU64, Ordering, fence},
 };
 #[cfg(all(feature = "std", not(all(test, truebloom_loom))))]
 pub(crate) use std::sync::RwLock;

@@ -29,6 +29,7 @@ fn numbers_are_readable() {
     assert_eq!(round(&rate), r#""0.001""#);
     assert_eq!(round(&Seed::from(42)), r#""0000000000000000000000000000002a""#);
     assert_eq!(round(&HASHER()), r#"{"hasher":"xxh3","seed":"0000000000000000000000000000002a"}"#);
+    round(&PortableHasher::sip13(Seed::from(42 << 64 | 7)));
     assert_eq!(round(&HasherId::Sip13), r#""siphash""#);
     let policy = Policy { age: Some(Duration::from_millis(1_500)), ..Policy::two_phases(500) };
     let expected = r#"{"phases":{"two":"included"},"sigma":500,"insertions":null,"age":{"secs":1,"nanos":500000000},"retaining":false,"seeds":"renewed"}"#;
@@ -83,6 +84,9 @@ fn what_does_not_hold_is_refused() {
     let mut damaged = text(&filter());
     damaged.replace_range(700..701, if &damaged[700..701] == "0" { "1" } else { "0" });
     refused::<BloomFilter>(&damaged, "damaged");
+    // Half a byte more than a whole file.
+    let whole = text(&filter());
+    refused::<BloomFilter>(&format!("{}0\"", whole.trim_end_matches('"')), "hexadecimal");
 }
 
 fn filter() -> BloomFilter {

@@ -223,3 +223,17 @@ fn a_sparse_filter_takes_its_small_pages() {
         assert!((0..1_000).all(|key| filter.contains(&key)));
     }
 }
+
+/// A label is of one filter, not of what a pack shares: packs of labelled filters are read again, and take filters with other labels.
+#[test]
+fn packs_of_labelled_filters_are_read_again() {
+    let mut filter = BloomFilter::new(1_000, 0.01).expect("small");
+    filter.insert("key");
+    assert!(filter.set_label("addresses"));
+    let mut pack = Pack::of(&filter);
+    pack.push(&filter).expect("itself");
+    assert!(filter.set_label("others"));
+    pack.push(&filter).expect("the same seed");
+    let pack = <Pack>::from_bytes(&pack.to_bytes().expect("small")).expect("whole");
+    assert!(pack.iter().all(|member| member.expect("whole").contains("key")) && pack.len() == 2);
+}

@@ -1,13 +1,17 @@
 //! Bits that many threads set and read at the same time.
 
 use crate::arch::AlignedWords;
-use crate::sync::{AtomicU64, Ordering::Relaxed};
+use crate::sync::{
+    AtomicU64,
+    Ordering::{Acquire, Relaxed, Release},
+    fence,
+};
 use alloc::vec::Vec;
 
 /// Words of bits that are only ever set, until nobody else has them.
 ///
-/// Relaxed is enough: every word only grows, nothing else is published through it, and who has been told of an insertion by other means (a join, a channel, a lock) sees it, because that orders
-/// the two.
+/// Relaxed is enough to ask: every word only grows, and who has been told of an insertion by other means (a join, a channel, a lock) sees it, because that orders the two. What was counted before a bit is set is published with it,
+/// so that a copy's counts, read after its bits ([`to_aligned`](Self::to_aligned)), are never of fewer keys than it has.
 #[derive(Debug)]
 pub(crate) struct AtomicBits {
     words: Vec<AtomicU64>,
@@ -39,7 +43,7 @@ impl AtomicBits {
         if word.load(Relaxed) & mask == mask {
             return 0;
         }
-        (mask & !word.fetch_or(mask, Relaxed)).count_ones()
+        (mask & !word.fetch_or(mask, Release)).count_ones()
     }
 
     /// Whether all these bits of one word are set.
@@ -63,6 +67,7 @@ impl AtomicBits {
     pub(crate) fn to_aligned_after(&self, before: usize) -> Option<AlignedWords> {
         let mut words = AlignedWords::zeroed(self.words.len().checked_add(before)?)?;
         words.iter_mut().skip(before).zip(&self.words).for_each(|(copy, word)| *copy = word.load(Relaxed));
+        fence(Acquire);
         Some(words)
     }
 
@@ -135,5 +140,14 @@ mod loom_tests {
             }
             writer.join().expect("joined");
         });
+    }
+}
+
+/// Counts one more, and stays at the highest number.
+#[inline]
+pub(crate) fn count_up(count: &AtomicU64) {
+    // Asked first: past the highest number it would be 0 for a moment, and somebody might see it.
+    if count.load(Relaxed) != u64::MAX {
+        count.fetch_add(1, Relaxed);
     }
 }

@@ -9,7 +9,7 @@ mod spread;
 mod words;
 
 #[cfg(target_has_atomic = "64")]
-pub(crate) use atomic::AtomicBits;
+pub(crate) use atomic::{AtomicBits, count_up};
 pub(crate) use flight::Flights;
 pub(crate) use probing::Probing;
 pub(crate) use spread::Spread;

@@ -3,7 +3,7 @@
 use super::{Counts, FilterOf, Head, Origin};
 use crate::arch::AlignedWords;
 use crate::backing::{Inline, Owned};
-use crate::bits::{AtomicBits, Storage};
+use crate::bits::{AtomicBits, Storage, count_up};
 use crate::error::BuildError;
 use crate::hash::{KeyHash, KeyHasher, PortableHasher, hash_key};
 use crate::key::Key;
@@ -64,10 +64,7 @@ impl<S: Scheme, H: KeyHasher> AtomicFilterOf<S, H> {
     /// [`insert`](Self::insert) of a key that is hashed already.
     #[inline]
     pub fn insert_hash(&self, hash: KeyHash) -> bool {
-        // Stays at the highest number.
-        if self.offered.fetch_add(1, Relaxed) == u64::MAX {
-            self.offered.store(u64::MAX, Relaxed);
-        }
+        count_up(&self.offered);
         let mut new = false;
         self.head.scheme.all_words(hash, |word, mask| {
             new |= self.bits.set(word, mask) > 0;

@@ -5,14 +5,10 @@ use crate::arch::AlignedWords;
 use crate::backing::{Checked, Counted, Headed, InBytes, Inline, Lies, View};
 use crate::bits::{Storage, words_for};
 use crate::error::{BuildError, Expected, FormatError};
-use crate::format::{Fields, FileKind, HEADER_BYTES, Label, Stored, Viewed, Written, at, check_field, check_payload};
+use crate::format::{Fields, FileKind, HEADER_BYTES, INTERSECTION, Label, MERGED, Stored, Viewed, Written, at, check_field, check_payload};
 use crate::hash::{KeyHasher as _, PortableHasher};
 use crate::scheme::Scheme;
 use alloc::vec::Vec;
-
-const MERGED: u32 = 1;
-/// An intersection, whose offers are more than its items by what stands after the parameters of the layout.
-const INTERSECTION: u32 = 32;
 
 /// What a header of these kinds says.
 pub(crate) struct Header<S> {

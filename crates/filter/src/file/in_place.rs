@@ -51,11 +51,15 @@ pub struct InPlace<S: Scheme = Standard> {
     /// `None` only once it is closed.
     filter: Option<FilterOf<S, PortableHasher, Checked<Place>>>,
     path: PathBuf,
+    /// Something could not be written.
+    has_failed: bool,
 }
 
 /// The bytes of a file that is locked.
 pub struct Place {
     map: MmapMut,
+    /// Where it is, links followed.
+    target: PathBuf,
     /// Holds the lock.
     file: File,
 }
@@ -100,27 +104,32 @@ impl<S: Scheme> InPlace<S> {
     pub unsafe fn recover(path: impl AsRef<Path>) -> Result<InPlace<S>, FileError> {
         let path = path.as_ref();
         // SAFETY: as the caller promised.
-        let mut place = unsafe { Place::open(path) }?;
-        let is_marked = take_mark_away::<S>(place.as_mut()).map_err(|cause| format_error(path, cause))?;
-        let viewed = format::view::<FilterOf<S>, Place>(place);
-        let filter = if is_marked { viewed.and_then(FilterOf::counted_anew) } else { viewed.and_then(|view| view.verify_bytes()) };
+        let place = unsafe { Place::open(path) }?;
+        let filter = match unmarked_header::<S>(place.as_ref()) {
+            // Nothing is written before all of it is known: who is killed here, or has taken the wrong type, finds the mark as it was.
+            Ok(Some(header)) => format::view_by::<FilterOf<S>, Place>(&header, place).and_then(FilterOf::counted_anew),
+            Ok(None) => format::view::<FilterOf<S>, Place>(place).and_then(|view| view.verify_bytes()),
+            Err(cause) => Err(cause),
+        };
         InPlace::marked(filter.map_err(|cause| format_error(path, cause))?, path)
     }
 
     /// The filter with the mark on the disk.
     fn marked(filter: FilterOf<S, PortableHasher, Checked<Place>>, path: &Path) -> Result<InPlace<S>, FileError> {
-        let mut opened = InPlace { filter: Some(filter), path: path.to_owned() };
-        opened.write_header(true).map_err(|cause| opened.write_error(cause))?;
+        let mut opened = InPlace { filter: Some(filter), path: path.to_owned(), has_failed: false };
+        opened.write_mark(Fields::mark_unfinished).map_err(|cause| opened.write_error(cause))?;
         Ok(opened)
     }
 
     /// Has the system write all bits to the disk, and returns when they are there. Every key that was inserted before is contained from now on, whatever happens. Linear in what was changed since.
     ///
     /// # Errors
-    /// The bits cannot be written; whether they are on the disk is not known.
+    /// The bits cannot be written; whether they are on the disk is not known, then or after a later call, so that all later ones fail too and the file keeps its mark: [`recover`](Self::recover) opens it. Another file was put in
+    /// its place ([`FileError::Replaced`]): this one has no name any more, and its keys are lost when it is closed.
     pub fn sync(&mut self) -> Result<(), FileError> {
-        let synced = self.flush().and_then(|()| self.write_header(true));
-        synced.map_err(|cause| self.write_error(cause))
+        let synced = self.flush().and_then(|()| self.write_mark(Fields::mark_unfinished));
+        synced.map_err(|cause| self.write_error(cause))?;
+        self.check_in_place()
     }
 
     /// Brings everything to the disk, and takes the mark away: the file is that of any filter again. Linear in the bits, as their checksum is. Dropping it does the same, but tells no errors.
@@ -129,37 +138,55 @@ impl<S: Scheme> InPlace<S> {
     /// As [`sync`](Self::sync).
     pub fn close(mut self) -> Result<(), FileError> {
         let closed = self.finish();
+        let in_place = self.check_in_place();
         self.filter = None;
-        closed.map_err(|cause| self.write_error(cause))
+        closed.map_err(|cause| self.write_error(cause))?;
+        in_place
     }
 
     fn finish(&mut self) -> io::Result<()> {
         self.flush()?;
-        self.write_header(false)
+        let Some(filter) = &mut self.filter else { return Ok(()) };
+        filter.seal();
+        self.flush_header()
     }
 
     /// All bits first: what the header says is true of them only then.
     fn flush(&mut self) -> io::Result<()> {
-        self.place().map_or(Ok(()), |place| place.map.flush())
+        self.noted(|place| place.flush(0, place.map.len()))
     }
 
-    /// Writes the header with the counts of now, and brings it to the disk.
-    fn write_header(&mut self, is_marked: bool) -> io::Result<()> {
+    /// Writes the header with the counts of now and a mark, and brings it to the disk.
+    fn write_mark(&mut self, mark: impl FnOnce(&mut Fields)) -> io::Result<()> {
         let Some(filter) = &mut self.filter else { return Ok(()) };
-        if is_marked {
-            let (mut fields, length) = (filter.fields(), 8 * Written::word_count(filter));
-            fields.mark_unfinished();
-            // The checksum of the payload is not known while it changes.
-            let header = fields.sealed(length, 0);
-            filter.bytes_mut().as_mut()[..HEADER_BYTES].copy_from_slice(&header);
-        } else {
-            filter.seal();
-        }
-        filter.bytes_mut().map.flush_range(0, HEADER_BYTES)
+        let (mut fields, length) = (filter.fields(), 8 * Written::word_count(filter));
+        mark(&mut fields);
+        // The checksum of the payload is not known while it changes.
+        let header = fields.sealed(length, 0);
+        filter.bytes_mut().as_mut()[..HEADER_BYTES].copy_from_slice(&header);
+        self.flush_header()
     }
 
-    fn place(&mut self) -> Option<&mut Place> {
-        self.filter.as_mut().map(FilterOf::bytes_mut)
+    fn flush_header(&mut self) -> io::Result<()> {
+        self.noted(|place| place.flush(0, HEADER_BYTES))
+    }
+
+    /// A failure stays: a system tells of what it could not write once, and takes it for written from then on.
+    fn noted(&mut self, write: impl FnOnce(&Place) -> io::Result<()>) -> io::Result<()> {
+        if self.has_failed {
+            return Err(io::Error::other("an earlier write failed, and what is on the disk is not known"));
+        }
+        let written = self.filter.as_mut().map_or(Ok(()), |filter| write(filter.bytes_mut()));
+        self.has_failed = written.is_err();
+        written
+    }
+
+    /// The file is still the one with this name.
+    fn check_in_place(&mut self) -> Result<(), FileError> {
+        let replaced = FileError::Replaced { path: self.path.clone() };
+        let Some(filter) = &mut self.filter else { return Ok(()) };
+        let place = filter.bytes_mut();
+        if is_at(&place.file, &place.target).unwrap_or(false) { Ok(()) } else { Err(replaced) }
     }
 
     fn write_error(&self, cause: io::Error) -> FileError {
@@ -167,18 +194,15 @@ impl<S: Scheme> InPlace<S> {
     }
 }
 
-/// Whether the header at the beginning of these bytes is marked; it no longer is then, with the checksum made right. What else the header says is not looked at.
-fn take_mark_away<S: Scheme>(bytes: &mut [u8]) -> Result<bool, FormatError> {
+/// The header at the beginning of these bytes without its mark, the checksum made right; `None` if it has none. What else it says is not looked at.
+fn unmarked_header<S: Scheme>(bytes: &[u8]) -> Result<Option<[u8; HEADER_BYTES]>, FormatError> {
     let (mut fields, _) = Fields::open(bytes, FilterOf::<S>::KINDS)?;
     if !fields.is_unfinished() {
-        return Ok(false);
+        return Ok(None);
     }
     fields.take_mark_away();
     let length = fields.u64(at::PAYLOAD_LENGTH);
-    if let Some(header) = bytes.first_chunk_mut() {
-        *header = fields.sealed(length, 0);
-    }
-    Ok(true)
+    Ok(Some(fields.sealed(length, 0)))
 }
 
 fn format_error(path: &Path, cause: FormatError) -> FileError {
@@ -202,7 +226,13 @@ impl Place {
         }
         // SAFETY: as the caller promised; the lock keeps out all who take it.
         let map = unsafe { MmapMut::map_mut(&file) }.map_err(failed)?;
-        Ok(Place { map, file })
+        Ok(Place { map, target, file })
+    }
+
+    /// Brings a range to the disk: what the file's own pages are, and, where that takes more (macOS), what the disk keeps for itself.
+    fn flush(&self, start: usize, length: usize) -> io::Result<()> {
+        self.map.flush_range(start, length)?;
+        self.file.sync_data()
     }
 }
 
@@ -253,6 +283,11 @@ impl<S: Scheme> InPlace<S> {
     /// # Errors
     /// As of [`FilterOf::union_with`].
     pub fn union_with<V: Backing>(&mut self, other: &FilterOf<S, PortableHasher, V>) -> Result<(), MergeError> {
+        self.filter_mut().check_mergeable(other)?;
+        if other.is_intersection() && !self.is_intersection() {
+            // Before its bits, which may be there by chance: whoever recovers the file must not take them for keys. If it cannot be written, `sync` says so.
+            let _ = self.write_mark(Fields::mark_unfinished_intersection);
+        }
         self.filter_mut().union_with(other)
     }
 }

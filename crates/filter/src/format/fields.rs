@@ -14,6 +14,12 @@ const VERSION: u16 = 1;
 /// The flag of a file that is being updated in place.
 const UNFINISHED: u32 = 1 << 6;
 
+/// Of a filter that came out of a union.
+pub(crate) const MERGED: u32 = 1;
+
+/// With that, of an intersection, whose offers are more than its items by what stands after the parameters of the layout.
+pub(crate) const INTERSECTION: u32 = 32;
+
 /// Where the fields start; docs/FORMAT.md says what they mean.
 pub(crate) mod at {
     pub(crate) const VERSION: usize = 8;
@@ -204,6 +210,13 @@ impl Fields {
     #[cfg(feature = "mmap")]
     pub(crate) fn mark_unfinished(&mut self) {
         let flags = self.u32(at::FLAGS) | UNFINISHED;
+        self.put(at::FLAGS, flags.to_le_bytes());
+    }
+
+    /// The same of a filter that an intersection goes into.
+    #[cfg(feature = "mmap")]
+    pub(crate) fn mark_unfinished_intersection(&mut self) {
+        let flags = self.u32(at::FLAGS) | UNFINISHED | MERGED | INTERSECTION;
         self.put(at::FLAGS, flags.to_le_bytes());
     }
 

@@ -22,7 +22,7 @@ pub(crate) use decode::{from_bytes, words_of};
 #[cfg(feature = "std")]
 pub(crate) use encode::write_to;
 pub(crate) use encode::{encoded_bytes, to_bytes, write_into};
-pub(crate) use fields::{Fields, at, check_field};
+pub(crate) use fields::{Fields, INTERSECTION, MERGED, at, check_field};
 #[cfg(feature = "fs")]
 pub(crate) use file::{open, save, save_new};
 pub use header::FileHeader;
@@ -32,9 +32,9 @@ pub(crate) use methods::{reads_files, views_files, writes_files};
 pub(crate) use stored::{Stored, Written};
 #[cfg(feature = "std")]
 pub(crate) use stream::read_from;
-#[cfg(feature = "mmap")]
-pub(crate) use view::view_mapped;
 pub(crate) use view::{Viewed, check_payload, view, view_prefix};
+#[cfg(feature = "mmap")]
+pub(crate) use view::{view_by, view_mapped};
 
 /// Bytes before the payload.
 pub(crate) const HEADER_BYTES: usize = 256;

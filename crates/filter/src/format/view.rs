@@ -26,6 +26,14 @@ pub(crate) fn view<T: Viewed<B>, B: AsRef<[u8]> + Send + Sync>(bytes: B) -> Resu
     T::over(header.of_kind, bytes)
 }
 
+/// The value in these bytes, as another header than theirs says.
+#[cfg(feature = "mmap")]
+pub(crate) fn view_by<T: Viewed<B>, B: AsRef<[u8]> + Send + Sync>(header: &[u8], bytes: B) -> Result<T::View, FormatError> {
+    let header = Header::<T>::decode(header)?;
+    header.check_length(bytes.as_ref().len() as u64)?;
+    T::over(header.of_kind, bytes)
+}
+
 /// The value at the beginning of these bytes, after which there may be others.
 pub(crate) fn view_prefix<T: Viewed<B>, B: AsRef<[u8]> + Send + Sync>(bytes: B) -> Result<T::View, FormatError> {
     check_plain(bytes.as_ref())?;

@@ -9,6 +9,7 @@ use crate::FilterOf;
 use crate::backing::{Backing, Counted, Owned, View};
 use crate::bloom::Head;
 use crate::error::{FormatError, MergeError};
+use crate::format::Label;
 use crate::hash::PortableHasher;
 use crate::scheme::{Scheme, Standard};
 use alloc::vec::Vec;
@@ -52,9 +53,10 @@ pub type Member<'a, S = Standard, W = [u8; 8]> = FilterOf<S, PortableHasher, Pac
 pub type PackView<B, S = Standard> = Pack<S, View<B>>;
 
 impl<S: Scheme> Pack<S> {
-    /// An empty pack of filters like this one, whose plan and seed they share. Its keys are not taken.
+    /// An empty pack of filters like this one, whose plan and seed they share. Its keys and its label are not taken.
     pub fn of<K: Counted>(filter: &FilterOf<S, PortableHasher, K>) -> Pack<S> {
-        Pack::with_words(filter.head().clone(), Vec::new())
+        let head = Head { label: Label::default(), ..filter.head().clone() };
+        Pack::with_words(head, Vec::new())
     }
 
     /// Adds a filter: its bits are copied.
@@ -107,7 +109,7 @@ impl<S: Scheme, K: Backing> Pack<S, K> {
 
     /// Bytes of a member: what it keeps, and its bits in whole words.
     pub fn member_bytes(&self) -> usize {
-        8 * record_words(&self.head.scheme)
+        record_words(&self.head.scheme).saturating_mul(8)
     }
 
     /// Writes a filter as a member to the beginning of these bytes, for a pack whose members stand apart: each in the file of its table, say, with what they share in one place.

@@ -87,7 +87,9 @@ impl<K: Writable> Half<K> {
     /// Takes bits out again that are set.
     pub(super) fn remove(&mut self, positions: &[u64]) {
         positions.iter().for_each(|position| self.bits.unset(*position));
-        *K::kept_mut(&mut self.ones) -= positions.len() as u64;
+        let ones = K::kept_mut(&mut self.ones);
+        // Saturating: a view's bytes may be others by now than those that were counted.
+        *ones = ones.saturating_sub(positions.len() as u64);
     }
 
     pub(super) fn clear(&mut self, salt: Salt) {

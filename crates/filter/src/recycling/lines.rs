@@ -148,7 +148,8 @@ impl<K: Backing> Memory<K> for Lines<K> {
         let mut with = *line;
         self.scheme.set_in(self.level, &mut with, word, hash);
         let Sum { weights, weight, most_weight } = K::kept(&self.sum);
-        weight - weights.of(ones(line)) + weights.of(ones(&with)) > *most_weight
+        // Saturating: a view's bytes may be others by now than those that were counted.
+        weight.saturating_sub(weights.of(ones(line))).saturating_add(weights.of(ones(&with))) > *most_weight
     }
 
     #[inline]
@@ -166,7 +167,7 @@ impl<K: Backing> Memory<K> for Lines<K> {
         let Sum { weights, weight, .. } = K::kept_mut(&mut self.sum);
         let before = (*weight, weights.of(ones(line)));
         self.scheme.set_in(self.level, line, word, hash);
-        *weight += weights.of(ones(line)) - before.1;
+        *weight = weight.saturating_add(weights.of(ones(line)).saturating_sub(before.1));
         Entered::New { rate: Weights::rate(before.0, self.scheme.lines()) }
     }
 

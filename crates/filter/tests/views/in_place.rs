@@ -6,7 +6,7 @@ use std::io::{BufRead as _, BufReader, Write as _};
 use std::path::Path;
 use std::process::{Command, Stdio};
 use truebloom::file::InPlace;
-use truebloom::scheme::{InLines, Scheme, Standard};
+use truebloom::scheme::{Classic, InLines, Scheme, Standard};
 use truebloom::{FileError, FilterOf, FormatError, PortableHasher, Seed};
 
 fn folder() -> tempfile::TempDir {
@@ -174,4 +174,60 @@ fn a_torn_header_is_refused() {
     for result in [open::<Standard>(&other).map(drop), recover::<Standard>(&other).map(drop)] {
         assert!(matches!(result, Err(FileError::Format { cause: FormatError::HeaderChecksum { .. }, .. })), "{result:?}");
     }
+}
+
+/// The file as a process leaves it that is killed now.
+fn left_behind(path: &Path) -> std::path::PathBuf {
+    let copy = path.with_extension("left");
+    std::fs::copy(path, &copy).expect("copied");
+    copy
+}
+
+/// Who tries to recover a file as what it is not has done it no harm.
+#[test]
+fn a_vain_attempt_leaves_the_mark() {
+    let folder = folder();
+    let path = folder.path().join("filter.tbl");
+    empty::<Classic>().save(&path).expect("saved");
+    let mut filter = open::<Classic>(&path).expect("whole");
+    filter.insert("key");
+    let left = left_behind(&path);
+    assert!(matches!(recover::<Standard>(&left).map(drop), Err(FileError::Format { cause: FormatError::Scheme { .. }, .. })));
+    assert!(is_unfinished(FilterOf::<Classic>::open(&left)));
+    std::fs::File::options().write(true).open(&left).and_then(|file| file.set_len(1_000)).expect("cut off");
+    assert!(recover::<Classic>(&left).is_err());
+    let left = left_behind(&path);
+    assert!(recover::<Classic>(&left).expect("marked").contains("key"));
+    assert!(FilterOf::<Classic>::open(&left).expect("closed").contains("key"));
+}
+
+/// Who puts another file in its place is told of, not obeyed.
+#[test]
+fn a_file_that_was_replaced_is_told_of() {
+    let folder = folder();
+    let path = folder.path().join("filter.tbl");
+    empty::<Standard>().save(&path).expect("saved");
+    let mut filter = open::<Standard>(&path).expect("whole");
+    filter.sync().expect("in place");
+    empty::<Standard>().save(&path).expect("replaced");
+    filter.insert("key");
+    assert!(matches!(filter.sync(), Err(FileError::Replaced { .. })));
+    assert!(matches!(filter.close(), Err(FileError::Replaced { .. })));
+    assert!(!FilterOf::<Standard>::open(&path).expect("whole").contains("key"));
+}
+
+/// The bits of an intersection may be there by chance, and who recovers the file must know.
+#[test]
+fn an_intersection_is_marked_before_its_bits() {
+    let folder = folder();
+    let path = folder.path().join("filter.tbl");
+    empty::<Standard>().save(&path).expect("saved");
+    let (mut first, mut second) = (empty::<Standard>(), empty::<Standard>());
+    first.extend(0..20_000u64);
+    second.extend(20_000..40_000u64);
+    first.intersect_with(&second).expect("clones");
+    let mut filter = open::<Standard>(&path).expect("whole");
+    filter.union_with(&first).expect("clones");
+    let left = recover::<Standard>(&left_behind(&path)).expect("marked");
+    assert!(left.is_intersection() && left.changed() == 0 && left.ones() == first.ones());
 }
