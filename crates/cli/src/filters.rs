@@ -18,6 +18,13 @@ pub(crate) fn bytes<K: Backing>(filter: &AnyFilter<K>) -> u64 {
     filter.bits().div_ceil(64) * 8
 }
 
+/// Linux tells; elsewhere the allocation itself must.
+pub(crate) fn available_memory() -> Option<u64> {
+    let text = std::fs::read_to_string("/proc/meminfo").ok()?;
+    let line = text.lines().find_map(|line| line.strip_prefix("MemAvailable:"))?;
+    line.trim().strip_suffix("kB")?.trim().parse::<u64>().ok()?.checked_mul(1024)
+}
+
 /// Writes a filter to the file that is locked; an error if a signal has come until now.
 pub(crate) fn save(filter: &AnyFilter, lock: &Lock) -> Result<(), Failure> {
     let shield = stop::last_moment()?;

@@ -11,7 +11,7 @@ use crate::hash::{HasherId, PortableHasher, Seed};
 #[cfg(feature = "recycling")]
 use crate::recycling::{Layout, RecyclingFilter};
 use crate::scheme::Scheme;
-use crate::{FilterOf, FormatError};
+use crate::{FilterOf, FormatError, ScalableFilter};
 use alloc::string::String;
 use alloc::vec::Vec;
 use core::fmt::{self, Write};
@@ -40,6 +40,7 @@ macro_rules! as_its_file {
 
 as_its_file! {
     [S: Scheme] FilterOf<S>,
+    [] ScalableFilter,
     [] AnyFilter
 }
 #[cfg(feature = "recycling")]

@@ -8,7 +8,7 @@ use std::time::Duration;
 use truebloom::count_min::{CountMin, HeavyHitters};
 use truebloom::recycling::{BlockedRecyclingFilter, Policy, RecyclingFilter};
 use truebloom::truebloom_math::recycling::Design;
-use truebloom::{AnyFilter, BlockedBloomFilter, BloomFilter, HasherId, Plan, PortableHasher, Rate, Seed, Target};
+use truebloom::{AnyFilter, BlockedBloomFilter, BloomFilter, HasherId, Plan, PortableHasher, Rate, ScalableFilter, Seed, Target};
 
 const HASHER: fn() -> PortableHasher = || PortableHasher::xxh3(Seed::from(42));
 
@@ -125,4 +125,13 @@ fn bytes_and_sequences_of_them_are_read() {
     assert_eq!(BloomFilter::deserialize(sequence), Ok(filter.clone()));
     let whole: BytesDeserializer<'_, Error> = bytes.as_slice().into_deserializer();
     assert_eq!(BloomFilter::deserialize(whole), Ok(filter));
+}
+
+#[test]
+fn filters_that_grow_are_their_files() {
+    let growth = truebloom::truebloom_math::Growth::new("1%".parse().expect("a rate"), 64).expect("in range");
+    let mut filter = ScalableFilter::with_growth(growth, HASHER()).expect("small");
+    filter.extend(0..1_000u64);
+    let written = round(&filter);
+    assert_eq!(round(&AnyFilter::from(filter)), written);
 }

@@ -278,6 +278,8 @@ fn put(file: &mut [u8], start: usize, word: usize, change: impl Fn(u64) -> u64) 
     place.copy_from_slice(&change(found).to_le_bytes());
 }
 
+type Forgery<'a> = Box<dyn Fn(&mut Vec<u8>) + 'a>;
+
 /// What no writer of ours makes, with all checksums right: an error that is not one of a checksum, from bytes and from a view that is verified.
 #[test]
 fn forged_files_are_refused() {
@@ -294,7 +296,7 @@ fn forged_files_are_refused() {
         let before = filter.inserted()[0];
         put(file, 56, 0, |changed| changed - before + 1);
     };
-    let forged: Vec<(&str, Box<dyn Fn(&mut Vec<u8>)>)> = vec![
+    let forged: Vec<(&str, Forgery)> = vec![
         ("probes of the header", Box::new(|file| file[20] += 1)),
         ("probes of a layer", Box::new(|file| put(file, second, PROBES, |probes| probes + 1))),
         ("first number", Box::new(|file| starts.iter().for_each(|start| put(file, *start, NUMBER, |number| number + 5)))),

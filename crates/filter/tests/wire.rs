@@ -222,3 +222,16 @@ fn differences_of_damaged_files_are_refused() {
     assert_eq!(wire::difference(&unfinished(&old), &new), Err(FormatError::Unfinished));
     assert_eq!(wire::difference(&old, &unfinished(&new)), Err(FormatError::Unfinished));
 }
+
+/// What a later version may code is neither a filter nor a difference here.
+#[test]
+fn other_contents_are_told_apart() {
+    let file = seeded(1_000, 3).to_bytes().expect("small");
+    let mut sent = wire::compress(&file).expect("a file");
+    sent[9] = 3;
+    let unknown = FormatError::Unknown { field: "what is coded", found: 3 };
+    assert_eq!(wire::expand(&sent), Err(unknown.clone()));
+    assert_eq!(BloomFilter::from_bytes(&sent), Err(unknown.clone()));
+    assert_eq!(BloomFilter::view(&sent).map(drop), Err(unknown.clone()));
+    assert_eq!(wire::apply(&file, &sent), Err(unknown));
+}

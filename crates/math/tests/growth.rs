@@ -153,19 +153,22 @@ fn beside_redisbloom() {
             "\n{text}: ratio {}\n| items | known before | layers | bits per item | rate | RedisBloom: layers | bits per item | rate |\n|---|---|---|---|---|---|---|---|",
             growth.ratio()
         );
-        let mut worst = (0.0f64, 0.0f64);
+        let (mut worst, mut least, mut sum) = ((0.0f64, 0.0f64), f64::INFINITY, 0.0);
         for step in 0..=240 {
             let items = (first as f64 * 10f64.powf(f64::from(step) / 40.0)).round() as u64;
             let known = Plan::new(&Target::new().items(items).rate(rate(text))).expect("a plan").bits as f64 / items as f64;
             let (layers, bits, own) = at(items, |layer| ours(&growth, layer));
             let (their_layers, their_bits, theirs) = at(items, |layer| redisbloom(asked, first, layer));
             worst = (worst.0.max(bits / known), worst.1.max(their_bits / known));
+            (least, sum) = (least.min(bits / known), sum + bits / known / 241.0);
             if step % 40 == 0 {
                 println!("| {items} | {known:.1} | {layers} | {bits:.1} | {own:.3e} | {their_layers} | {their_bits:.1} | {theirs:.3e} |");
             }
             assert!(own <= asked && layers <= 20);
         }
         println!("worst: {:.2} times the memory of the right size; RedisBloom {:.2}", worst.0, worst.1);
+        println!("least: {least:.2} times, average: {sum:.2} times");
+        assert!((0.35..0.6).contains(&(least / growth.ratio())) && (0.65..0.75).contains(&(sum / growth.ratio())));
         assert!(worst.0 < 1.005 * growth.ratio() && worst.0 < worst.1);
     }
 }

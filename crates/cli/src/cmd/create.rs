@@ -184,7 +184,7 @@ fn check_memory(target: &Target, needed: u64) -> Result<(), Failure> {
     if target.max_bits.is_some() {
         return Ok(());
     }
-    let Some(available) = available_memory() else { return Ok(()) };
+    let Some(available) = filters::available_memory() else { return Ok(()) };
     if needed > available {
         return Err(Failure::new(format_args!(
             "the filter needs {}, but only {} of memory are available; ask for fewer items or a higher rate, or give --max-memory to try all the same",
@@ -193,13 +193,6 @@ fn check_memory(target: &Target, needed: u64) -> Result<(), Failure> {
         )));
     }
     Ok(())
-}
-
-/// Linux tells; elsewhere the allocation itself must.
-pub(crate) fn available_memory() -> Option<u64> {
-    let text = std::fs::read_to_string("/proc/meminfo").ok()?;
-    let line = text.lines().find_map(|line| line.strip_prefix("MemAvailable:"))?;
-    line.trim().strip_suffix("kB")?.trim().parse::<u64>().ok()?.checked_mul(1024)
 }
 
 fn report(args: &Args, filter: &AnyFilter, made: &Made, records: Option<&Records>) -> Result<Report, Failure> {

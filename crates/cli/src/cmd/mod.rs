@@ -52,7 +52,14 @@ pub(crate) fn add_growth(report: &mut Report, growth: &Growth) {
         .field("guarantee", Value::Null)
         .field("grows", json!({ "first": growth.first(), "memory_ratio": growth.ratio() }))
         .line("guaranteed", format!("at most {} in this filter, at any number of items (certain)", growth.rate()))
-        .line("memory", format!("at most {} times that of a filter planned for the right number of items", growth.ratio()));
+        .line(
+            "memory",
+            format!(
+                "at most {} times that of a filter planned for the right number of items, once it holds {}",
+                growth.ratio(),
+                count(growth.first())
+            ),
+        );
 }
 
 /// The layers of a filter that grows: how many, and the keys and the rate of each.

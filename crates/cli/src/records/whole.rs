@@ -3,9 +3,8 @@
 use super::found::Found;
 use super::source::{input_metadata, is_stdin, open_file};
 use super::{Event, HASHED, RecordArgs, Records, or_stdin};
-use crate::cmd::create::available_memory;
 use crate::failure::Failure;
-use crate::filters::over_capacity;
+use crate::filters::{self, over_capacity};
 use crate::report;
 use std::fs::Metadata;
 use std::io::{self, Seek};
@@ -81,7 +80,7 @@ fn insert_hashes(filter: &mut AnyFilter, hashes: &[KeyHash]) -> Result<(), Failu
     let before = grown.bits();
     let outcome = grown.try_insert_all_hashes(hashes);
     // Of new layers the system has given out no page yet, but for the few keys in them.
-    let (needed, available) = ((grown.bits() - before) / 8, available_memory());
+    let (needed, available) = ((grown.bits() - before) / 8, filters::available_memory());
     let why = match (outcome, available) {
         (Err(error), _) => error.to_string(),
         (Ok(_), Some(available)) if needed > available => {

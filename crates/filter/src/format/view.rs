@@ -44,7 +44,11 @@ pub(crate) fn view_prefix<T: Viewed<B>, B: AsRef<[u8]> + Send + Sync>(bytes: B) 
 
 /// Coded bits cannot be asked where they lie.
 fn check_plain(bytes: &[u8]) -> Result<(), FormatError> {
-    if crate::wire::is_compressed(bytes) { Err(FormatError::Coded { is_difference: bytes.get(9) == Some(&2) }) } else { Ok(()) }
+    if !crate::wire::is_compressed(bytes) {
+        return Ok(());
+    }
+    crate::wire::wire_bytes(bytes)?;
+    Err(FormatError::Coded { is_difference: bytes.get(9) == Some(&2) })
 }
 
 /// Holds the payload of the file at the beginning of these bytes to the checksum in its header, which is looked at once more: bytes that are not ours may have changed.

@@ -29,6 +29,10 @@ pub(crate) fn wire_bytes(start: &[u8]) -> Result<u64, FormatError> {
     if prefix[8] != VERSION {
         return Err(FormatError::Version { expected: VERSION.into(), found: prefix[8].into() });
     }
+    // 1 a file, 2 a difference.
+    if !(1..=2).contains(&prefix[9]) {
+        return Err(FormatError::Unknown { field: "what is coded", found: prefix[9].into() });
+    }
     Ok(number(&prefix[10..]).saturating_add(PREFIX_BYTES as u64))
 }
 

@@ -1,8 +1,8 @@
 //! How large a sketch and its list are.
 
 use crate::args::{self, rate};
-use crate::cmd::create::available_memory;
 use crate::failure::Failure;
+use crate::filters;
 use crate::report::{bytes, count};
 use truebloom_math::Rate;
 use truebloom_math::count_min::{Rows, Shape};
@@ -91,7 +91,7 @@ impl SizeArgs {
 }
 
 fn check_available(needed: u64) -> Result<(), Failure> {
-    match available_memory() {
+    match filters::available_memory() {
         Some(available) if needed > available => Err(Failure::new(format_args!(
             "the sketch needs {}, but only {} of memory are available; allow a larger --epsilon, or give less --memory",
             bytes(needed),

@@ -3,8 +3,8 @@
 use super::filter::Filter;
 use super::remember::{Remember, remember};
 use crate::args;
-use crate::cmd::create::available_memory;
 use crate::failure::Failure;
+use crate::filters;
 use crate::filters::Layout;
 use crate::report;
 use std::time::Duration;
@@ -98,7 +98,7 @@ impl Sizing {
         if chosen.bytes() <= usual.bytes() {
             return Ok(usual);
         }
-        match available_memory() {
+        match filters::available_memory() {
             Some(available) if chosen.bytes() > available => Err(Failure::new(format_args!(
                 "to remember all of {} takes {}, but only {} of memory are available; ask for a higher rate with -p, or give --memory, and old lines are forgotten when it is full",
                 report::plural(counted, "line"),

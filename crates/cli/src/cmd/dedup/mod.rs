@@ -7,7 +7,6 @@ mod remember;
 mod sift;
 mod state;
 
-use crate::cmd::create::available_memory;
 use crate::failure::Failure;
 use crate::filters::{self, Layout};
 use crate::held::format_error;
@@ -250,7 +249,7 @@ fn begin_with(args: &Args, sizing: &Sizing) -> Result<(Filter, Saver, Chosen), F
 
 fn new_filter(args: &Args, chosen: &Chosen) -> Result<Filter, Failure> {
     // More could be had at first, and the process would be killed once it is used.
-    if let Some(available) = available_memory().filter(|available| chosen.bytes() > *available) {
+    if let Some(available) = filters::available_memory().filter(|available| chosen.bytes() > *available) {
         return Err(Failure::new(format_args!(
             "this takes {}, but only {} of memory are available; ask for fewer lines with -n, for a higher rate with -p, or give less with --memory",
             bytes(chosen.bytes()),

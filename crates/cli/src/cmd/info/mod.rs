@@ -171,6 +171,9 @@ fn report(filter: &Looked) -> Result<Report, Failure> {
             _ if most < u64::MAX && !filter.is_merged() => format!("{} to {} (99.9999% confidence)", count(least), count(most)),
             Some(items) => format!("about {} by the fill", count(items.round() as u64)),
             None if filter.fill_tells_rate() => "full: no estimate".to_owned(),
+            None if filter.is_merged() && matches!(filter, AnyFilter::Scalable(_)) => {
+                "not available: layers of both filters that were merged may have keys in common".to_owned()
+            }
             None => format!("not available: how the fill of the {} scheme grows is not known", filter.scheme_id().name()),
         };
         report.line("items", items);
