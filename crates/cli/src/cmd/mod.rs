@@ -55,7 +55,7 @@ pub(crate) fn add_growth(report: &mut Report, growth: &Growth) {
         .line(
             "memory",
             format!(
-                "at most {} times that of a filter planned for the right number of items, once it holds {}",
+                "at most {} times that of a filter planned for the right number of items, once it holds {} of them",
                 growth.ratio(),
                 count(growth.first())
             ),

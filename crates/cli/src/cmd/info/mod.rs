@@ -192,7 +192,11 @@ pub(crate) fn rate_now(filter: &AnyFilter<impl Counted>) -> Result<String, Failu
     if filter.fill_tells_rate() {
         return Ok(fpr_text(&now, 6));
     }
-    Ok(format!("at most {} by the fill, which does not tell the rate of the {} scheme", rate_up(now.upper, 3), filter.scheme_id().name()))
+    let of = match filter {
+        AnyFilter::Scalable(_) => "layers that were merged and may have keys in common".to_owned(),
+        _ => format!("the {} scheme", filter.scheme_id().name()),
+    };
+    Ok(format!("at most {} by the fill, which does not tell the rate of {of}", rate_up(now.upper, 3)))
 }
 
 /// Where the fill of this filter lies among those of all filters with as many items as it was offered keys; nothing where its items are only
