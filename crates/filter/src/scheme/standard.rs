@@ -155,10 +155,11 @@ impl Standard {
                 word = rest;
                 all &= has(position);
             };
-            if probes >= a_word {
-                (0..a_word).for_each(|_| next())
+            if A == 0 {
+                (0..probes.min(a_word)).for_each(|_| next())
             } else {
-                (0..probes).for_each(|_| next())
+                // Of fixed length, where the compiler knows it.
+                (0..A).filter(|probe| *probe < probes).for_each(|_| next())
             }
             all
         };
