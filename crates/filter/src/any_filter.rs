@@ -203,7 +203,8 @@ impl<K: Backing> PartialEq for AnyFilter<K> {
             (AnyFilter::Blocked(ours), AnyFilter::Blocked(theirs)) => ours == theirs,
             (AnyFilter::Other(ours), AnyFilter::Other(theirs)) => ours == theirs,
             (AnyFilter::Scalable(ours), AnyFilter::Scalable(theirs)) => ours == theirs,
-            _ => false,
+            // By name, so that a new one is not forgotten here.
+            (AnyFilter::Standard(_) | AnyFilter::Blocked(_) | AnyFilter::Other(_) | AnyFilter::Scalable(_), _) => false,
         }
     }
 }
@@ -339,7 +340,7 @@ impl<K: Backing> AnyFilter<K> {
         match self {
             AnyFilter::Blocked(_) => FileKind::Blocked,
             AnyFilter::Scalable(_) => FileKind::Scalable,
-            _ => FileKind::Bloom,
+            AnyFilter::Standard(_) | AnyFilter::Other(_) => FileKind::Bloom,
         }
     }
 

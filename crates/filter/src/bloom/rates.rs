@@ -60,10 +60,10 @@ impl<S: Scheme, H: KeyHasher, K: Counted> FilterOf<S, H, K> {
     /// An estimate without an interval. It needs no memory of what was inserted, so it also holds for unions. `None` for intersections, where keys of one filter leave bits behind
     /// ([`most_items`](Self::most_items) bounds those).
     pub fn estimated_items(&self) -> Option<f64> {
-        match self.scheme().id() {
-            _ if self.is_intersection() => None,
-            SchemeId::Standard => items_from_ones(self.bits(), self.probes(), self.ones()),
-            scheme if scheme.block_bits().is_some() => None,
+        let scheme = self.scheme().id();
+        match scheme.variant() {
+            _ if self.is_intersection() || scheme.block_bits().is_some() => None,
+            Some(Variant::Standard) => items_from_ones(self.bits(), self.probes(), self.ones()),
             // They set k different bits of an item. What no number of items can leave has no estimate.
             _ if self.fill_tells_rate() => items_by_moments(Variant::Classic, self.bits(), self.probes(), self.ones()).ok().flatten(),
             _ => None,

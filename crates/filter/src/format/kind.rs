@@ -11,28 +11,35 @@ macro_rules! kinds {
     ($say:ident) => {
         $say! {
             /// A Bloom filter.
-            Bloom = 1, "a Bloom filter", "`BloomFilter::open`, or `truebloom check`", Spread, if "std" [AnyFilter];
+            Bloom = 1, "a Bloom filter", "`BloomFilter::open`, or `truebloom check`", Spread, if "std" [crate::AnyFilter];
             /// A blocked Bloom filter.
-            Blocked = 2, "a blocked Bloom filter", "`BlockedBloomFilter::open`, or `truebloom check`", Lines, if "std" [AnyFilter];
+            Blocked = 2, "a blocked Bloom filter", "`BlockedBloomFilter::open`, or `truebloom check`", Lines, if "std" [crate::AnyFilter];
             /// A recycling filter of one phase.
             RecyclingOnePhase = 3, "a recycling filter of one phase", "`RecyclingFilter::open`, or `truebloom dedup --state`", Spread,
-                if "recycling" [RecyclingFilter, RecyclingFilter<PortableHasher, Classic>];
+                if "recycling" [crate::RecyclingFilter, crate::RecyclingFilter<crate::PortableHasher, crate::scheme::Classic>];
             /// A recycling filter of two phases.
             RecyclingTwoPhase = 4, "a recycling filter of two phases", "`RecyclingFilter::open`, or `truebloom dedup --state`", Spread,
-                if "recycling" [RecyclingFilter, RecyclingFilter<PortableHasher, Classic>];
+                if "recycling" [crate::RecyclingFilter, crate::RecyclingFilter<crate::PortableHasher, crate::scheme::Classic>];
             /// A Bloom filter that grows.
-            Scalable = 5, "a Bloom filter that grows", "`ScalableFilter::open`, or `truebloom check`", Spread, if "std" [AnyFilter];
+            Scalable = 5, "a Bloom filter that grows", "`ScalableFilter::open`, or `truebloom check`", Spread, if "std" [crate::AnyFilter];
             /// A Count-Min sketch.
             CountMin = 6, "a Count-Min sketch", "`CountMin::open`, or `truebloom count query`", Spread,
-                if "sketches" [HeavyHitters<u64>, CountMin<u64>, CountMin<u32>, PairwiseCountMin<u64>, PairwiseCountMin<u32>];
+                if "sketches" [
+                    crate::count_min::HeavyHitters<u64>, crate::count_min::CountMin<u64>, crate::count_min::CountMin<u32>,
+                    crate::count_min::PairwiseCountMin<u64>, crate::count_min::PairwiseCountMin<u32>
+                ];
             /// A Count-Min sketch whose rows are made of two hashes.
             TwoHashCountMin = 7, "a two-hash Count-Min sketch", "`TwoHashCountMin::open`, or `truebloom count query`", Spread,
-                if "sketches" [ListedSketch<TwoHashRows, u64>, TwoHashCountMin<u64>, TwoHashCountMin<u32>];
+                if "sketches" [
+                    crate::count_min::ListedSketch<crate::count_min::TwoHashRows, u64>,
+                    crate::count_min::TwoHashCountMin<u64>, crate::count_min::TwoHashCountMin<u32>
+                ];
             /// A blocked recycling filter, of one phase.
             RecyclingBlocked = 8, "a blocked recycling filter", "`BlockedRecyclingFilter::open`, or `truebloom dedup --state`", Lines,
-                if "recycling" [BlockedRecyclingFilter];
+                if "recycling" [crate::recycling::BlockedRecyclingFilter];
             /// Many filters of one plan.
-            Pack = 9, "a pack of filters", "`Pack::open`", Spread, if "std" [Pack<Standard>, Pack<InLines>, Pack<AnyScheme>];
+            Pack = 9, "a pack of filters", "`Pack::open`", Spread,
+                if "std" [crate::Pack<crate::scheme::Standard>, crate::Pack<crate::scheme::InLines>, crate::Pack<crate::scheme::AnyScheme>];
         }
     };
 }

@@ -2,17 +2,8 @@
 
 use super::FileKind;
 use super::kind::kinds;
-#[cfg(feature = "recycling")]
-use crate::PortableHasher;
-#[cfg(feature = "sketches")]
-use crate::count_min::{CountMin, HeavyHitters, ListedSketch, PairwiseCountMin, TwoHashCountMin, TwoHashRows};
+use crate::AnyFilter;
 use crate::error::{FormatError, ReadError};
-#[cfg(feature = "recycling")]
-use crate::recycling::{BlockedRecyclingFilter, RecyclingFilter};
-#[cfg(feature = "recycling")]
-use crate::scheme::Classic;
-use crate::scheme::{AnyScheme, InLines, Standard};
-use crate::{AnyFilter, Pack};
 use alloc::vec;
 use alloc::vec::Vec;
 use std::io::{self, Read};

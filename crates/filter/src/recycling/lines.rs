@@ -192,14 +192,13 @@ impl<K: Backing> Memory<K> for Lines<K> {
     }
 
     fn read_scheme(fields: &Fields) -> Result<InLines, FormatError> {
-        fields.scheme(FileKind::RecyclingBlocked)?;
+        let id = fields.scheme(FileKind::RecyclingBlocked)?;
         InLines::check_fields(fields, parameter::BLOCK_BITS)?;
         fields.check_zero(parameter::BLOCK_BITS + InLines::PARAMETER_BYTES, at::HEADER_CHECKSUM)?;
         let bits = fields.u64(at::BITS);
         let probes = fields.u32(at::PROBES);
         check_field("probes", probes.into(), Expected::Within(1, MAX_BLOCKED_PROBES.into()))?;
-        // Bits and probes are checked, so this is not refused.
-        InLines::new(bits, probes).map_err(|error| FormatError::Parameters { why: error.to_string() })
+        InLines::with_id(id, bits, probes).map_err(|error| FormatError::Parameters { why: error.to_string() })
     }
 
     fn header(&self) -> Fields {

@@ -20,7 +20,9 @@ fn finish(target: &Target, bits: u64, probes: u32, items: u64) -> Result<Plan> {
     let fpr = target.variant().fpr(bits, items, probes)?;
     let kept = |confidence| quantile(target, bits, items, probes, confidence, target.rate.as_ref());
     let guarantee = target.asked_confidence().map(kept).transpose()?;
-    Ok(Plan::of(target, target.variant().into(), bits, probes, items, fpr, guarantee))
+    // Of the scheme asked for, which others may share their law with; where only a comparison is asked for, of the law's own.
+    let scheme = if target.scheme.variant().is_some() { target.scheme } else { target.variant().into() };
+    Ok(Plan::of(target, scheme, bits, probes, items, fpr, guarantee))
 }
 
 pub(super) fn question<'a>(target: &Target, rate: &'a Rate) -> Question<'a> {
