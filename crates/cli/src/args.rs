@@ -123,7 +123,9 @@ pub(crate) fn rate(text: &str) -> Result<Rate, String> {
 
 /// A probability that something holds.
 pub(crate) fn confidence(text: &str) -> Result<f64, String> {
-    rate(text).map(|share| share.to_f64()).map_err(|_| format!("`{text}` is not a confidence; write it as 95% or 0.95"))
+    rate(text)
+        .map(|share| share.to_f64())
+        .map_err(|_| format!("`{text}` is not a confidence above 0% and below 100%; write it as 95% or 0.95"))
 }
 
 /// A time with its unit: 30s, 10min, 1.5h, 7d, 2w. The one way in which all commands read times.
@@ -175,6 +177,7 @@ fn scaled(text: &str) -> Result<(u64, &str), String> {
     .unwrap_or((1, suffix));
     let value = ungrouped(number).and_then(|number| decimal(&number).and_then(|(digits, exponent)| whole(digits, exponent, factor)));
     value.map(|value| (value, unit)).ok_or_else(|| match number {
+        _ if text.starts_with('-') => format!("`{text}` is below 0; write a number such as 1000, 10k, 10M or 2.5e9"),
         "" => format!("`{text}` is not a number; write it as 1000, 10k, 10M or 2.5e9"),
         _ if text.contains(char::is_alphabetic) => {
             format!("`{text}` is not a whole number below 2^64; write it as 1000, 1,000 or 2.5e9, or with {SUFFIXES}")

@@ -4,7 +4,7 @@ use crate::color;
 use std::fmt::Display;
 use std::io;
 use std::path::Path;
-use truebloom::{FileError, FormatError};
+use truebloom::{FileError, FileKind, FormatError};
 
 /// An error on its way to standard error.
 #[derive(Debug)]
@@ -92,6 +92,9 @@ impl From<FileError> for Failure {
 fn wrong_with_file(error: &FormatError) -> String {
     match error {
         FormatError::Truncated { found: 0, .. } => "the file is empty; make a filter with `truebloom create`, or copy it again".to_owned(),
+        FormatError::Kind { found: found @ FileKind::Pack } => {
+            format!("the file holds {found}, which only programs that use the library can read; this command cannot")
+        }
         FormatError::Kind { found } => {
             format!("the file holds {found}; {} reads it", found.opened_by().rsplit(", or ").next().unwrap_or_default())
         }

@@ -60,7 +60,7 @@ pub(crate) fn over_capacity<K: Counted>(filter: &AnyFilter<K>) -> String {
         Some((asked, false)) if filter.fill_tells_rate() => format!(", above the {asked} asked for"),
         _ => String::new(),
     };
-    let now = format!("its rate {is} {rate} now{beside}; plan for more with -n");
+    let now = format!("its rate {is} {rate} now{beside}; plan a larger filter with `truebloom create -n`");
     if changed > capacity {
         return format!(
             "more items than planned: at least {} distinct ones, planned for {}, so what the plan guarantees no longer holds; {now}",

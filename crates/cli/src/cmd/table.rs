@@ -57,7 +57,7 @@ struct Cell {
 pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
     let families = !args.rates.is_empty();
     if args.items == 0 {
-        return Err(Failure::new("items is 0, but must be at least 1: give -n"));
+        return Err(Failure::new("items is 0, but must be at least 1: give more with -n"));
     }
     // All cells together take a second or so at most.
     let columns: Vec<Vec<Cell>> = truebloom_math::as_one_call(|| {

@@ -176,16 +176,21 @@ fn add_power(report: &mut Report, verification: &Verification, measurement: &Mea
         json!({ "confidence": CONFIDENCE, "ones": fill.noticed, "share": fill.noticed.map(|more| share(more, fill.ones)), "rate": rate_noticed }),
     );
     let bits = match fill.noticed {
-        _ if !fill.tested => "no excess of set bits (the fill cannot be tested)".to_owned(),
-        None => "no excess of set bits".to_owned(),
-        Some(more) if fill.ones == 0 => plural(more, "set bit"),
-        Some(more) => format!("{}% more set bits ({})", significant(100.0 * share(more, fill.ones), 2), count(more)),
+        _ if !fill.tested => Err("more set bits would not be noticed, as the fill cannot be tested"),
+        None => Err("more set bits would not be noticed"),
+        Some(more) if fill.ones == 0 => Ok(plural(more, "set bit")),
+        Some(more) => Ok(format!("{}% more set bits ({})", significant(100.0 * share(more, fill.ones), 2), count(more))),
     };
-    let rate = match rate_noticed {
-        None => "no excess of the rate (too few queries)".to_owned(),
-        Some(noticed) => format!("a rate of {} or more", rate_up(noticed, 4)),
-    };
-    report.line("power", format!("99% sure to notice {bits}, and {rate}"));
+    let rate = rate_noticed.map(|noticed| format!("a rate of {} or more", rate_up(noticed, 4)));
+    let rate = rate.ok_or("a higher rate would not be noticed with so few queries");
+    report.line(
+        "power",
+        match (bits, rate) {
+            (Ok(bits), Ok(rate)) => format!("99% sure to notice {bits}, and {rate}"),
+            (Ok(sure), Err(not)) | (Err(not), Ok(sure)) => format!("99% sure to notice {sure}; {not}"),
+            (Err(bits), Err(rate)) => format!("{bits}; {rate}"),
+        },
+    );
 }
 
 /// Of the bits that are set.

@@ -88,7 +88,7 @@ fn delimiter(text: &str) -> Result<u8, String> {
     match text.as_bytes() {
         [byte] => Ok(*byte),
         b"\\t" => Ok(b'\t'),
-        _ => Err(format!("`{text}` is not one character; write one byte, or \\t for a tabulator")),
+        _ => Err(format!("`{text}` is not one byte; write one plain character, or \\t for a tabulator")),
     }
 }
 

@@ -287,7 +287,7 @@ impl Csv {
             return Outcome::Done;
         }
         if lines && (fields != width || !is_well_quoted(raw, self.delimiter)) {
-            found.trouble(self.number, "is broken: a quote opens in it and closes lines later, where none belongs");
+            found.trouble(self.number, "is broken: a quote opens in it and is closed some lines later, in the wrong place");
             return Outcome::Broken;
         }
         self.push(range, found);
@@ -339,7 +339,7 @@ impl Csv {
                 found.keys.extend_from_slice(field);
                 found.push_copied(range.clone(), start, self.hex)
             }
-            None => Err("a whole CSV record is not hexadecimal: name its column with --column".to_owned()),
+            None => Err("is no hexadecimal key as a whole: name its column with --column".to_owned()),
         };
         match pushed {
             Ok(()) => found.number_last(self.number),

@@ -45,7 +45,10 @@ pub(super) fn member(text: &[u8], path: &Path, key: &mut Vec<u8>) -> Result<(), 
     let mut json = serde_json::Deserializer::from_slice(text);
     let found = Along(&path.0).deserialize(&mut json).and_then(|found| json.end().map(|()| found));
     let found = found.map_err(|error| format!("is not JSON that can be read: {}", without_line(&error)))?;
-    let Some(raw) = found.map(RawValue::get).filter(|raw| *raw != "null") else { return Err(format!("has no member {path}")) };
+    let Some(raw) = found.map(RawValue::get) else { return Err(format!("has no member {path}")) };
+    if raw == "null" {
+        return Err(format!("has null at {path}, which is no key"));
+    }
     match raw.as_bytes().first() {
         Some(b'"') => {
             let decoded = serde_json::Deserializer::from_str(raw).deserialize_str(AppendTo(key));

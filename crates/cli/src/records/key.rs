@@ -177,7 +177,7 @@ fn find_words(record: &[u8], fields: &Fields, keys: &mut Vec<u8>) -> Result<Foun
 pub(super) fn decode_hex(keys: &mut Vec<u8>, start: usize) -> Result<(), String> {
     let digits = keys.len() - start;
     if !digits.is_multiple_of(2) {
-        return Err(format!("has a key of {digits} hexadecimal digits, an odd number"));
+        return Err(format!("has a key of an odd number of hexadecimal digits ({digits})"));
     }
     for i in 0..digits / 2 {
         let digit = |at: usize| (keys[at] as char).to_digit(16).map(|digit| digit as u8);

@@ -34,7 +34,11 @@ impl Records {
         }
         if self.read == 0 && !self.complete() {
             let what = if self.skipped > 0 {
-                format!("all {} were skipped", plural(self.skipped, self.noun))
+                if self.skipped == 1 {
+                    format!("the only {} was skipped", self.noun)
+                } else {
+                    format!("all {} were skipped", plural(self.skipped, self.noun))
+                }
             } else {
                 "no input could be read".to_owned()
             };

@@ -54,7 +54,7 @@ fn refusal(path: &Path, first: &[u8]) -> Option<String> {
     let (magic, what, remedy) = REFUSED.into_iter().find(|(magic, ..)| first.len() >= magic.len() && agrees(magic, first))?;
     if magic == TRUEBLOOM || magic == COMPRESSED {
         return Some(
-            "is a truebloom file where lines are expected; to ask several filters, see --any, --all and --each of `truebloom check`"
+            "is a truebloom file, but lines are expected here; `truebloom merge` joins filters, and --any, --all and --each of `truebloom check` ask several"
                 .to_owned(),
         );
     }

@@ -114,7 +114,7 @@ fn check_room(filter: &AnyFilter) -> Result<(), Failure> {
         return Ok(());
     }
     Err(Failure::new(format_args!(
-        "there may be more items than planned: up to {} distinct ones, planned for {}; nothing was written. Leave --strict out to insert them all the same, or plan for more with -n",
+        "there may be more items than planned: up to {} distinct ones, planned for {}; nothing was written. Leave --strict out to insert them all the same, or plan a larger filter with `truebloom create -n`",
         report::count(most),
         report::count(capacity)
     )))

@@ -131,7 +131,10 @@ impl Answer {
                 count(sure as u64)
             ));
         } else {
-            warn(format_args!("asked for {} or more: some may be missing; give more with --memory", times(threshold)));
+            warn(format_args!(
+                "asked for {} or more: some may be missing; give more with --memory, or a smaller --epsilon",
+                times(threshold)
+            ));
         }
     }
 

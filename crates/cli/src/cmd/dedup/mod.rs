@@ -251,7 +251,7 @@ fn new_filter(args: &Args, chosen: &Chosen) -> Result<Filter, Failure> {
     // More could be had at first, and the process would be killed once it is used.
     if let Some(available) = filters::available_memory().filter(|available| chosen.bytes() > *available) {
         return Err(Failure::new(format_args!(
-            "this takes {}, but only {} of memory are available; ask for fewer lines with -n, for a higher rate with -p, or give less with --memory",
+            "this takes {}, but only {} of memory are available; ask for fewer lines with -n or less with --memory, or for a higher rate with -p",
             bytes(chosen.bytes()),
             bytes(available)
         )));

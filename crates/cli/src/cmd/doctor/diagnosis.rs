@@ -114,7 +114,7 @@ fn coded(path: &Path, length: u64, cause: &FormatError) -> Diagnosis {
             (Some(expected..length), "perhaps all of it: these bytes are behind the compressed filter", healed)
         }
         FormatError::Coded { is_difference: true } => {
-            (None, "all of it: a difference is no filter", format!("truebloom apply FILTER {}", for_shell(path)))
+            (None, "all of it: it is a difference, not a filter", format!("truebloom apply FILTER {}", for_shell(path)))
         }
         FormatError::Version { .. } => (Some(8..9), "all, by a program that knows this version", "use a newer truebloom".to_owned()),
         _ => (None, "nothing: the bits are coded together", COPY.to_owned()),

@@ -76,7 +76,8 @@ fn guarded(answer: impl FnOnce() -> Result<Answer, String>) -> Result<Answer, St
 }
 
 pub(crate) fn answer(line: &[u8]) -> Result<Answer, String> {
-    let value: Value = serde_json::from_slice(line).map_err(|error| format!("not a JSON object: {error}"))?;
+    let value: Value = serde_json::from_slice(line)
+        .map_err(|error| format!("not a JSON object: {}", error.to_string().replace(" at line 1 column ", " at byte ")))?;
     let Value::Object(fields) = value else { return Err("not a JSON object: write one query object a line".to_owned()) };
     let mut query = Query { fields };
     let name = query.text("fn")?;
