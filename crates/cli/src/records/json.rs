@@ -195,7 +195,7 @@ mod tests {
     fn what_is_no_member_says_why() {
         for (text, path, why) in [
             ("{\"a\":{\"b\":1}}", ".b", "no member .b"),
-            ("{\"a\":null}", ".a", "no member .a"),
+            ("{\"a\":null}", ".a", "has null at .a"),
             ("{\"a\":3}", ".a.b", "no member .a.b"),
             ("[1,2]", ".a", "no member .a"),
             ("7", ".a", "no member .a"),

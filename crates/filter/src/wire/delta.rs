@@ -2,7 +2,7 @@
 
 use super::envelope::{self, What, number};
 use super::{MOST_EXPANSION, coder, header, is_compressed, reserved, split};
-use crate::error::FormatError;
+use crate::error::{Expected, FormatError};
 use crate::format::{FileHeader, HEADER_BYTES, check_payload};
 use alloc::borrow::Cow;
 use alloc::vec::Vec;
@@ -22,6 +22,7 @@ pub fn difference(old: &[u8], new: &[u8]) -> Result<Vec<u8>, FormatError> {
         check_payload(file)?;
     }
     FileHeader::check_states(old_header, new_header)?;
+    [old_payload, new_payload].into_iter().try_for_each(check_words)?;
     let mut body = Vec::new();
     body.extend_from_slice(base_of(old_header));
     let mut changed = *new_header;
@@ -56,6 +57,7 @@ pub fn apply(old: &[u8], difference: &[u8]) -> Result<Vec<u8>, FormatError> {
     }
     let (new_header, mut coded) = header::unpack(rest, old_header)?;
     FileHeader::check_states(old_header, &new_header)?;
+    check_words(old_payload)?;
     let length = FileHeader::plain(&new_header)?.file_bytes().saturating_sub(HEADER_BYTES as u64);
     let most = (body.len() as u64).saturating_mul(MOST_EXPANSION).saturating_add(old_payload.len() as u64);
     let mut file = reserved(length, most, HEADER_BYTES)?;
@@ -78,6 +80,13 @@ pub fn apply(old: &[u8], difference: &[u8]) -> Result<Vec<u8>, FormatError> {
 /// The bytes of a file, expanded if they are compressed.
 fn plain(file: &[u8]) -> Result<Cow<'_, [u8]>, FormatError> {
     if is_compressed(file) { super::expand(file).map(Cow::Owned) } else { Ok(Cow::Borrowed(file)) }
+}
+
+/// A payload is whole words in every kind, which here nobody has asked yet.
+fn check_words(payload: &[u8]) -> Result<(), FormatError> {
+    let found = payload.len() as u64;
+    let whole = found / 8 * 8;
+    if found == whole { Ok(()) } else { Err(FormatError::Field { field: "payload length", expected: Expected::Exactly(whole), found }) }
 }
 
 /// What names a file among all: the checksum of its header, in which that of its payload stands.
