@@ -157,7 +157,7 @@ pub(crate) fn replace(
 ) -> Result<(File, Vec<Unkept>), FileError> {
     let replacement = Replacement::begin(path, old.map_or(Expected::Nothing, Expected::Only))?;
     write(replacement.file()).map_err(|cause| FileError::Write { path: path.to_owned(), cause })?;
-    replacement.commit()
+    replacement.commit_locked()
 }
 
 /// Says what the new file lacks of the old one.

@@ -142,11 +142,22 @@ impl Replacement {
         self.file.as_file()
     }
 
-    /// Brings the new file to the disk and gives it its name; then the file, still locked, and what it lacks of the old one.
+    /// Brings the new file to the disk and gives it its name; then what it lacks of the old one. The new file is free to be locked by others.
     ///
     /// # Errors
     /// After which the old file is there as before: it cannot be written; what is under the name is no longer what was expected.
-    pub fn commit(self) -> Result<(File, Vec<Unkept>), FileError> {
+    pub fn commit(self) -> Result<Vec<Unkept>, FileError> {
+        let (file, unkept) = self.commit_locked()?;
+        // By name: a child that another thread is just starting has the file, too, and would keep the lock for a moment.
+        let _ = file.unlock();
+        Ok(unkept)
+    }
+
+    /// [`commit`](Self::commit), but the new file comes back, still locked against other processes.
+    ///
+    /// # Errors
+    /// As of [`commit`](Self::commit).
+    pub fn commit_locked(self) -> Result<(File, Vec<Unkept>), FileError> {
         self.file.as_file().sync_all().map_err(|cause| write_error(&self.name, cause))?;
         let Replacement { name, path, expected, file, unkept } = self;
         let failed = |cause| write_error(&name, cause);

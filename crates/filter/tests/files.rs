@@ -75,7 +75,7 @@ mod replaced {
     fn written(path: &std::path::Path, expected: Expected<'_>) -> Result<Vec<Unkept>, FileError> {
         let replacement = Replacement::begin(path, expected)?;
         replacement.file().write_all(b"new").expect("room");
-        replacement.commit().map(|(_, unkept)| unkept)
+        replacement.commit()
     }
 
     /// The file that was opened is replaced, and no other one of its name; an unexpected one neither.

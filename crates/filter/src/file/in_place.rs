@@ -12,7 +12,7 @@ use crate::key::Key;
 use crate::scheme::{Scheme, Standard};
 use core::ops::Deref;
 use memmap2::MmapMut;
-use std::fs::{File, OpenOptions};
+use std::fs::{File, OpenOptions, TryLockError};
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -60,8 +60,27 @@ pub struct Place {
     map: MmapMut,
     /// Where it is, links followed.
     target: PathBuf,
-    /// Holds the lock.
-    file: File,
+    file: Locked,
+}
+
+/// A file that this process has locked, until it is dropped.
+struct Locked(File);
+
+impl Locked {
+    fn new(file: File, path: &Path) -> Result<Locked, FileError> {
+        match file.try_lock() {
+            Ok(()) => Ok(Locked(file)),
+            Err(TryLockError::WouldBlock) => Err(FileError::InUse { path: path.to_owned() }),
+            Err(TryLockError::Error(cause)) => Err(FileError::Read { path: path.to_owned(), cause }),
+        }
+    }
+}
+
+impl Drop for Locked {
+    fn drop(&mut self) {
+        // By name: a child that another thread is just starting has the file, too, and would keep the lock for a moment.
+        let _ = self.0.unlock();
+    }
 }
 
 impl AsRef<[u8]> for Place {
@@ -186,7 +205,7 @@ impl<S: Scheme> InPlace<S> {
         let replaced = FileError::Replaced { path: self.path.clone() };
         let Some(filter) = &mut self.filter else { return Ok(()) };
         let place = filter.bytes_mut();
-        if is_at(&place.file, &place.target).unwrap_or(false) { Ok(()) } else { Err(replaced) }
+        if is_at(&place.file.0, &place.target).unwrap_or(false) { Ok(()) } else { Err(replaced) }
     }
 
     fn write_error(&self, cause: io::Error) -> FileError {
@@ -218,28 +237,21 @@ impl Place {
         if !file.metadata().map_err(failed)?.is_file() {
             return Err(FileError::NotAFile { path: path.to_owned() });
         }
-        file.try_lock().map_err(|_| FileError::InUse { path: path.to_owned() })?;
+        let file = Locked::new(file, path)?;
         // Whoever had the lock may have put another file in its place.
         let target = std::fs::canonicalize(path).map_err(failed)?;
-        if !is_at(&file, &target).map_err(failed)? {
+        if !is_at(&file.0, &target).map_err(failed)? {
             return Err(FileError::Replaced { path: path.to_owned() });
         }
         // SAFETY: as the caller promised; the lock keeps out all who take it.
-        let map = unsafe { MmapMut::map_mut(&file) }.map_err(failed)?;
+        let map = unsafe { MmapMut::map_mut(&file.0) }.map_err(failed)?;
         Ok(Place { map, target, file })
     }
 
     /// Brings a range to the disk: what the file's own pages are, and, where that takes more (macOS), what the disk keeps for itself.
     fn flush(&self, start: usize, length: usize) -> io::Result<()> {
         self.map.flush_range(start, length)?;
-        self.file.sync_data()
-    }
-}
-
-impl Drop for Place {
-    fn drop(&mut self) {
-        // By name: a child that another thread is just starting has the file, too, and would keep the lock for a moment.
-        let _ = self.file.unlock();
+        self.file.0.sync_data()
     }
 }
 

@@ -183,6 +183,33 @@ fn left_behind(path: &Path) -> std::path::PathBuf {
     copy
 }
 
+/// A program that starts children while it saves and opens: a child has all files of its parent until it runs its own program, and with them the locks.
+#[cfg(unix)]
+#[test]
+fn a_child_that_is_being_started_keeps_no_lock() {
+    use std::sync::atomic::{AtomicBool, Ordering};
+    let folder = folder();
+    let path = folder.path().join("filter.tbl");
+    let done = AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            while !done.load(Ordering::Relaxed) {
+                Command::new("true").status().expect("it is on every Unix");
+            }
+        });
+        for round in 0..400 {
+            let opened = empty::<Standard>().save(&path).and_then(|()| open::<Standard>(&path)).and_then(InPlace::close);
+            let vain = open::<Classic>(&path).map(drop);
+            let again = open::<Standard>(&path).map(drop);
+            if opened.is_err() || !matches!(vain, Err(FileError::Format { .. })) || again.is_err() {
+                done.store(true, Ordering::Relaxed);
+                panic!("round {round}: {opened:?}, {vain:?}, {again:?}");
+            }
+        }
+        done.store(true, Ordering::Relaxed);
+    });
+}
+
 /// Who tries to recover a file as what it is not has done it no harm.
 #[test]
 fn a_vain_attempt_leaves_the_mark() {
