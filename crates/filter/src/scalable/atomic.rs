@@ -3,7 +3,7 @@
 use super::ScalableFilter;
 use super::part::Part;
 use crate::backing::{KEPT_WORDS, Owned};
-use crate::bits::{AtomicBits, Placed};
+use crate::bits::{AtomicBits, Placed, count_up};
 use crate::bloom::{Counts, Origin};
 use crate::error::BuildError;
 use crate::format::Label;
@@ -87,10 +87,7 @@ impl AtomicScalableFilter {
     /// # Errors
     /// There is no memory for a new layer; the key is not inserted then.
     pub fn try_insert_hash(&self, hash: KeyHash) -> Result<bool, BuildError> {
-        // Stays at the highest number.
-        if self.offered.fetch_add(1, Relaxed) == u64::MAX {
-            self.offered.store(u64::MAX, Relaxed);
-        }
+        count_up(&self.offered);
         loop {
             let count = self.layers();
             if self.is_in(count, hash) {

@@ -1,5 +1,26 @@
 //! Schemes: how a hash becomes positions.
 
+/// What every scheme says of its fields `bits`, `probes` and `law`.
+macro_rules! of_fields {
+    () => {
+        #[inline]
+        fn bits(&self) -> u64 {
+            self.bits
+        }
+
+        #[inline]
+        fn probes(&self) -> u32 {
+            self.probes
+        }
+
+        fn law(&self) -> alloc::boxed::Box<dyn truebloom_math::Law> {
+            alloc::boxed::Box::new(Clone::clone(&self.law))
+        }
+    };
+}
+#[cfg(feature = "two-hash")]
+pub(crate) use of_fields;
+
 mod any;
 mod classic;
 mod fill;
