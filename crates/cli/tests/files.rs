@@ -260,7 +260,9 @@ fn too_little_memory_is_exit_code_2() {
         "seq 20000 > in; t create --empty -n 10k -p 1% --seed 1 F > /dev/null
         for limit in $(seq 16000 700 40000) $(seq 21900 10 22300); do for verb in 'check -c F in' 'dedup --memory 1MiB in' 'count in' 'info F'; do
             # With backtraces the runtime would want memory just where there is none, and wait for ever.
-            (ulimit -v $limit; RUST_BACKTRACE=1 exec timeout 20 $T $verb) > /dev/null 2>&1; code=$?
+            (ulimit -v $limit; RUST_BACKTRACE=1 exec timeout 20 $T $verb) > /dev/null 2> said; code=$?
+            # The runtime's own words have no name before them.
+            if grep -q '^memory allocation' said; then grep -q '^truebloom: there is not enough memory' said || echo \"$limit $verb: unexplained\"; fi
             # 1 is the answer of `check`; with 127 the loader has not begun the program.
             case $code in 0|1|2|127) ;; *) echo \"$limit $verb: exit $code\";; esac
         done; done",
@@ -365,4 +367,29 @@ fn an_output_that_is_read_is_refused() {
     };
     let expected = ["a", "standard input", "a", "a", "/dev/stdin", "a"].map(refused).concat();
     assert_eq!(told, expected + "500\n");
+}
+
+/// A filter that grows takes what it is allowed, and not much more than it has at once: the file may be forged.
+#[test]
+fn a_filter_grows_within_its_limits() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let growth = truebloom_math::Growth::with_ratio("1%".parse().expect("a rate"), 64, 1e5).expect("a steep growth");
+    let hasher = truebloom::PortableHasher::xxh3(truebloom::Seed::from(1));
+    truebloom::ScalableFilter::with_growth(growth, hasher).expect("memory").save(folder.path().join("steep")).expect("saved");
+    let told = shell_in(
+        folder.path(),
+        "cp steep before; seq 500 | t insert steep; cmp steep before; seq 500 | t insert --max-memory 1MiB steep; cmp steep before; seq 500 | t insert --max-memory 64MiB steep > /dev/null; seq 500 | t check -c steep
+        seq 10000 | t create -p 1% --max-memory 20KiB g; ls g; seq 10000 | t create -p 1% --max-memory 64KiB g > /dev/null; cp g before; seq 99999 | t insert --max-memory 64KiB g; cmp g before; seq 10000 | t check -c g",
+    );
+    let lines: Vec<&str> = told.lines().collect();
+    let [first, second, found, third, none, fourth, all] = lines[..] else { panic!("{told}") };
+    assert!(
+        first.contains("its next layer takes ")
+            && first.contains(", more than 64 times what it has; if that is meant, give --max-memory; nothing was written"),
+        "{told}"
+    );
+    assert!(second.contains("and --max-memory allows 1 MiB in all; nothing was written"), "{told}");
+    assert!(third.contains("and --max-memory allows 20 KiB in all; nothing was written") && none.contains("No such file"), "{told}");
+    assert!(fourth.contains("and --max-memory allows 64 KiB in all; nothing was written"), "{told}");
+    assert_eq!((found, all), ("500", "10000"));
 }

@@ -4,12 +4,12 @@ use crate::failure::Failure;
 use crate::filters;
 use crate::held::{Held, format_error};
 use crate::lock::Lock;
-use crate::records::is_stdin;
+use crate::records::{is_stdin, name};
 use crate::report::{FormatArgs, Report, bytes};
 use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
-use truebloom::{AnyFilter, FileError, wire};
+use truebloom::{AnyFilter, FileError, FileHeader, wire};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -37,6 +37,8 @@ pub(crate) struct Args {
 pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
     let lock = Lock::of(&args.filter)?;
     let old = Held::open(&args.filter)?;
+    // What is wrong with the filter is no fault of the difference.
+    FileHeader::from_bytes(old.as_ref()).map_err(|cause| format_error(&args.filter, cause))?;
     let difference = read(&args.difference)?;
     let new = wire::apply(old.as_ref(), &difference).map_err(|cause| format_error(&args.difference, cause))?;
     drop(old);
@@ -46,7 +48,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
     let mut report = Report::new("apply");
     let size = difference.len() as u64;
     report.field("filter", args.filter.display().to_string()).field("difference_bytes", size);
-    report.line("applied", format!("{} to {}, {}", args.difference.display(), args.filter.display(), bytes(size)));
+    report.line("applied", format!("{} to {}, {}", name(&args.difference).display(), args.filter.display(), bytes(size)));
     super::add_state(&mut report, &filter)?;
     report.print_as(args.format.format())?;
     Ok(ExitCode::SUCCESS)

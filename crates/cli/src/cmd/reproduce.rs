@@ -1,6 +1,7 @@
 //! `truebloom reproduce`: the numbers of a paper recomputed, one line a claim, and the data of its figures.
 
 use crate::failure::Failure;
+use crate::progress::Waiting;
 use crate::report::plural;
 use crate::subject::Real;
 use serde_json::{Value, json};
@@ -19,7 +20,7 @@ Examples:
   truebloom reproduce grandi                     every number of the paper, ours, and a verdict
   truebloom reproduce burns --csv > burns.csv
   truebloom reproduce burns --figures data/      also write the data of every figure, a CSV file each
-  truebloom reproduce kirsch-mitzenmacher --figures data/ --trials 10000    the paper's experiments in full
+  truebloom reproduce kirsch-mitzenmacher --figures data/ --trials 10000    the paper's experiments in full (minutes)
   truebloom reproduce dozier                     recycling filters simulated beside their models
 
 Errata are the rows of docs/ERRATA.md.";
@@ -40,6 +41,10 @@ pub(crate) struct Args {
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(2..=1_000_000), requires = "figures")]
     trials: Option<u64>,
 
+    /// Show no progress
+    #[arg(long)]
+    no_progress: bool,
+
     /// Print comma-separated values, a line a claim
     #[arg(long)]
     csv: bool,
@@ -54,8 +59,10 @@ fn paper(text: &str) -> Result<Paper, String> {
 }
 
 pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
+    let waiting = (!args.no_progress).then(|| Waiting::begin(format!("recomputing {}", args.paper.name())));
     let claims = args.paper.claims_of(&real_filter)?;
     let figures = args.figures.as_deref().map(|folder| write_figures(args.paper, args.trials, folder)).transpose()?.unwrap_or_default();
+    drop(waiting);
     let mut out = io::BufWriter::new(crate::output::stdout());
     match (args.json, args.csv) {
         (true, _) => print_json(&mut out, args.paper, &claims, &figures)?,

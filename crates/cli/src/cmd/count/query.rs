@@ -14,8 +14,14 @@ use std::process::ExitCode;
 use truebloom::count_min::{ErrorBound, ListedSketch, RowHashes};
 use truebloom_math::Rate;
 
+const EXAMPLES: &str = "\
+Examples:
+  truebloom count query monday.tbc apple pear
+  truebloom count query monday.tbc < words.txt         every line of a file";
+
 /// Print how often keys came
 #[derive(clap::Args)]
+#[command(after_help = EXAMPLES)]
 pub(super) struct Args {
     /// The sketch to ask
     #[arg(value_name = "FILE")]

@@ -74,6 +74,11 @@ impl Sizing {
         self.items.is_none() && self.memory.is_none() && self.remember.is_none()
     }
 
+    /// Whether a rate is asked for and nothing else.
+    pub(super) fn is_rate_alone(&self) -> bool {
+        self.is_unsized() && self.rate.is_some() && self.layout.is_none()
+    }
+
     /// The same for lines that take so many entries each; designs count those.
     pub(super) fn for_entries(&self, entries: u64) -> Sizing {
         let remember = self.remember.map(|remember| match remember {

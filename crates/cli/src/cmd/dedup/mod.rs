@@ -8,7 +8,7 @@ mod sift;
 mod state;
 
 use crate::aside::ReportTo;
-use crate::failure::Failure;
+use crate::failure::{Failure, warn};
 use crate::filters::{self, Layout};
 use crate::held::format_error;
 use crate::records::{self, Answers, Batch, Event, Extraction, KeysOf, RecordArgs, Records};
@@ -16,13 +16,14 @@ use crate::report::{Report, bytes};
 use account::Account;
 use design::{Chosen, Sizing};
 use filter::Filter;
+use remember::about;
 use sift::Sift;
 use state::{Saver, StateFile, check_same};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Duration;
-use truebloom::{PortableHasher, Seed};
+use truebloom::{BuildError, PortableHasher, Seed};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -106,6 +107,9 @@ pub(crate) struct Args {
     #[command(flatten)]
     records: RecordArgs,
 }
+
+/// Clocks of two machines may differ by so much, of which nothing is said.
+const TOLERATED: Duration = Duration::from_secs(60);
 
 impl Args {
     /// Whether first occurrences are printed, not repeats: then what has no key is, too.
@@ -234,7 +238,8 @@ fn begin_with(args: &Args, sizing: &Sizing) -> Result<(Filter, Saver, Chosen), F
     filters::check_not_input(path, &args.inputs, false)?;
     let (mut file, found) = StateFile::open(path)?;
     let (filter, chosen) = match found {
-        Some(filter) => {
+        Some(mut filter) => {
+            set_clock(path, &mut filter);
             let chosen = if sizing.is_empty() { Chosen::of(&filter)? } else { sizing.choose(filter.layout())? };
             check_same(path, &filter, &chosen, args)?;
             (filter, chosen)
@@ -242,6 +247,16 @@ fn begin_with(args: &Args, sizing: &Sizing) -> Result<(Filter, Saver, Chosen), F
         None => {
             let chosen = sizing.choose(Layout::Standard)?;
             let filter = new_filter(args, &chosen)?;
+            if sizing.is_unsized() && !args.quiet && !args.json {
+                let lines = chosen.design.long_run()?.items_per_cycle.lower / args.entries() as f64;
+                warn(format_args!(
+                    "{}: a new state of {}, which holds {} {}s on average; another size is made with -n or --memory",
+                    path.display(),
+                    bytes(chosen.bytes()),
+                    crate::report::count(lines as u64),
+                    args.records.noun()
+                ));
+            }
             // What would fail later is told now; and from now on there is a file to lock.
             file.save(&filter)?;
             (filter, chosen)
@@ -251,11 +266,25 @@ fn begin_with(args: &Args, sizing: &Sizing) -> Result<(Filter, Saver, Chosen), F
     Ok((filter, saver, chosen))
 }
 
+/// By a clock that is ahead, nothing would be forgotten until this one has caught up.
+fn set_clock(path: &Path, filter: &mut Filter) {
+    let now = sift::now();
+    let ahead = filter.now().saturating_sub(now);
+    if filter.age().is_some() && ahead >= TOLERATED {
+        let ahead = about(ahead);
+        warn(format_args!(
+            "{}: it was saved by a clock that was {ahead} ahead of this one; what it knows keeps its age, and is forgotten by this clock from now on",
+            path.display()
+        ));
+    }
+    filter.set_back(now);
+}
+
 fn new_filter(args: &Args, chosen: &Chosen) -> Result<Filter, Failure> {
     // More could be had at first, and the process would be killed once it is used.
     if let Some(available) = filters::available_memory().filter(|available| chosen.bytes() > *available) {
         return Err(Failure::new(format_args!(
-            "this takes {}, but only {} of memory are available; ask for fewer lines with -n or less with --memory, or for a higher rate with -p",
+            "this takes {}, but only {} of memory are available; give less with --memory, or ask for fewer lines with -n or for a higher rate with -p",
             bytes(chosen.bytes()),
             bytes(available)
         )));
@@ -265,7 +294,13 @@ fn new_filter(args: &Args, chosen: &Chosen) -> Result<Filter, Failure> {
         None => Seed::random().map_err(Failure::new)?,
     };
     let hasher = if args.untrusted { PortableHasher::sip13(seed) } else { PortableHasher::xxh3(seed) };
-    chosen.filter(hasher).map_err(Failure::new)
+    chosen.filter(hasher).map_err(|error| match error {
+        BuildError::Memory { bytes: needed } => Failure::new(format_args!(
+            "cannot allocate the {} that this takes; give less with --memory, or ask for fewer lines with -n or for a higher rate with -p",
+            bytes(needed)
+        )),
+        error => Failure::new(error),
+    })
 }
 
 /// What a state holds and promises, for `info`.
