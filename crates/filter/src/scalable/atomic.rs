@@ -205,6 +205,7 @@ mod models {
     use crate::Seed;
     use loom::sync::Arc;
     use loom::thread;
+    use truebloom_math::law::Layer;
 
     /// A filter whose open layer has room for one key more.
     fn nearly_full() -> (ScalableFilter, Vec<KeyHash>) {
@@ -214,8 +215,19 @@ mod models {
         while filter.parts[0].room() > 1 {
             filter.insert_hash(keys.next().expect("endless"));
         }
-        let new: Vec<_> = keys.filter(|hash| !filter.contains_hash(*hash)).take(2).collect();
-        (filter, new)
+        // Two of which each sets as many bits as a key can, so that both together are too many.
+        let sets_all = |filter: &mut ScalableFilter, hash: &KeyHash| {
+            let before = filter.ones();
+            filter.insert_hash(*hash);
+            filter.ones() - before == u64::from(filter.parts[0].layer.probes())
+        };
+        let first = keys.find(|hash| sets_all(&mut filter.clone(), hash)).expect("one of many");
+        let mut with_first = filter.clone();
+        with_first.parts[0].layer =
+            Layer::new(filter.parts[0].layer.bits(), filter.parts[0].layer.probes(), filter.parts[0].layer.bits() - 1).expect("in range");
+        with_first.insert_hash(first);
+        let second = keys.find(|hash| sets_all(&mut with_first.clone(), hash)).expect("one of many");
+        (filter, vec![first, second])
     }
 
     #[test]
