@@ -128,11 +128,7 @@ fn two_hashes(draw: &mut Draw) {
 /// A file whose header says anything, with the right checksums, and one of the questions that can be asked of it.
 fn forged(draw: &mut Draw, scheme: SchemeId) {
     let probes = draw.probes();
-    let bits = match scheme {
-        SchemeId::Blocked => (1 + draw.size() % (1 << 18)).next_multiple_of(512),
-        SchemeId::PartitionDouble => (1 + draw.size() % (1 << 18)).next_multiple_of(probes.clamp(1, 1 << 16).into()),
-        _ => 1 + draw.size() % (1 << 18),
-    };
+    let bits = (1 + draw.size() % (1 << 18)).next_multiple_of(scheme.bits_unit(probes.min(1 << 16)));
     let Ok(mut filter) = AnyFilter::from_bytes(&file(draw, scheme, bits, probes)) else { return };
     let items = draw.size();
     match draw.0.below(6) {
