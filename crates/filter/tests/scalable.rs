@@ -183,6 +183,8 @@ fn merges() {
     assert!(here.contains_all(0..9_000u64).iter().all(|found| found));
     assert!(here.layers().len() < ours.layers().len() + theirs.layers().len());
     assert!(here.bound().upper <= 0.02 && !here.fill_tells_rate() && here.fpr().upper <= ours.fpr().upper + theirs.fpr().upper);
+    // Of what is only bounded, the bound is what is said.
+    assert!(here.fpr().value == here.fpr().upper && here.bound().value == here.bound().upper);
     let verified = here.verified().expect("a law");
     assert!(verified.holds() && here.changed() == theirs.changed());
     let mut measured = here.measured(4);
