@@ -91,30 +91,27 @@ fn insert_hashes(filter: &mut AnyFilter, hashes: &[KeyHash], most: Option<u64>) 
         return Ok(());
     };
     let before = grown.bits();
-    let outcome = grown.try_insert_all_hashes(hashes);
+    let outcome = grown.try_insert_all_hashes(hashes).map_err(Failure::new);
     // Of new layers the system has given out no page yet, but for the few keys in them.
     let needed = (grown.bits() - before) / 8;
-    let layer = || format!("its next layer takes {}", report::bytes(needed));
-    let why = match (outcome, most) {
-        (Err(error), _) => error.to_string(),
-        (Ok(_), _) if needed == 0 => return Ok(()),
-        (Ok(_), Some(most)) if grown.bits() / 8 > most => format!("{}, and --max-memory allows {} in all", layer(), report::bytes(most)),
-        (Ok(_), Some(_)) => return Ok(()),
+    let too_much = |why: String| Err(Failure::new(format_args!("its next layer takes {}, {why}", report::bytes(needed))));
+    let outcome = match (outcome, most) {
+        (Ok(_), Some(most)) if needed > 0 && grown.bits() / 8 > most => {
+            too_much(format!("and --max-memory allows {} in all", report::bytes(most)))
+        }
         // What no filter of this command does: its file may be forged.
         (Ok(_), None) if needed > MOST_TIMES * before / 8 => {
-            format!("{}, more than {MOST_TIMES} times what it has; if that is meant, give --max-memory", layer())
+            too_much(format!("more than {MOST_TIMES} times what it has; if that is meant, give --max-memory"))
         }
-        (Ok(_), None) => match filters::available_memory().filter(|available| needed > *available) {
-            Some(available) => format!(
-                "{}, but only {} of memory are available; ask for a higher rate, use a machine with more, or give --max-memory to try all the same",
-                layer(),
-                report::bytes(available)
-            ),
-            None => return Ok(()),
-        },
+        (Ok(_), None) if needed > 0 => filters::check_memory(
+            "a layer takes",
+            needed,
+            "ask for a higher rate, use a machine with more, or give --max-memory to try all the same",
+        ),
+        (outcome, _) => outcome.map(drop),
     };
     let keys = report::plural(grown.changed(), "key");
-    Err(Failure::new(format_args!("the filter cannot grow beyond {keys}: {why}; nothing was written")))
+    outcome.map_err(|why| Failure::new(format_args!("the filter cannot grow beyond {keys}: {}; nothing was written", why.message())))
 }
 
 /// Keys to insert before the filter is looked at again: not more than what may make it hold one item more than planned, where that must be noticed at once.

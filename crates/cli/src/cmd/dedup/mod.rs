@@ -12,7 +12,7 @@ use crate::failure::{Failure, warn};
 use crate::filters::{self, Layout};
 use crate::held::format_error;
 use crate::records::{self, Answers, Batch, Event, Extraction, KeysOf, RecordArgs, Records};
-use crate::report::{Report, bytes};
+use crate::report::{Report, bytes, plural};
 use account::Account;
 use design::{Chosen, Sizing};
 use filter::Filter;
@@ -107,6 +107,9 @@ pub(crate) struct Args {
     #[command(flatten)]
     records: RecordArgs,
 }
+
+/// What helps where there is not enough memory.
+const LESS: &str = "give less with --memory, or ask for fewer lines with -n or for a higher rate with -p";
 
 /// Clocks of two machines may differ by so much, of which nothing is said.
 const TOLERATED: Duration = Duration::from_secs(60);
@@ -230,7 +233,12 @@ fn begin_with(args: &Args, sizing: &Sizing) -> Result<(Filter, Saver, Chosen), F
         // What is to come on a pipe is not known; named files can be counted.
         let counted = if sizing.is_unsized() { records::count(&args.records, &args.inputs)? } else { None };
         let chosen = match counted {
-            Some(counted) => sizing.choose_for(counted, args.entries())?,
+            Some(counted) => {
+                let chosen = sizing.choose_for(counted, args.entries())?;
+                let remedy = "ask for a higher rate with -p, or give --memory, and old lines are forgotten when it is full";
+                filters::check_memory(format_args!("to remember all of {} takes", plural(counted, "line")), chosen.bytes(), remedy)?;
+                chosen
+            }
             None => sizing.choose(Layout::Standard)?,
         };
         return Ok((new_filter(args, &chosen)?, Saver::none(), chosen));
@@ -281,24 +289,14 @@ fn set_clock(path: &Path, filter: &mut Filter) {
 }
 
 fn new_filter(args: &Args, chosen: &Chosen) -> Result<Filter, Failure> {
-    // More could be had at first, and the process would be killed once it is used.
-    if let Some(available) = filters::available_memory().filter(|available| chosen.bytes() > *available) {
-        return Err(Failure::new(format_args!(
-            "this takes {}, but only {} of memory are available; give less with --memory, or ask for fewer lines with -n or for a higher rate with -p",
-            bytes(chosen.bytes()),
-            bytes(available)
-        )));
-    }
+    filters::check_memory("this takes", chosen.bytes(), LESS)?;
     let seed = match args.seed {
         Some(seed) => seed,
         None => Seed::random().map_err(Failure::new)?,
     };
     let hasher = if args.untrusted { PortableHasher::sip13(seed) } else { PortableHasher::xxh3(seed) };
     chosen.filter(hasher).map_err(|error| match error {
-        BuildError::Memory { bytes: needed } => Failure::new(format_args!(
-            "cannot allocate the {} that this takes; give less with --memory, or ask for fewer lines with -n or for a higher rate with -p",
-            bytes(needed)
-        )),
+        BuildError::Memory { bytes: needed } => Failure::new(format_args!("cannot allocate the {} that this takes; {LESS}", bytes(needed))),
         error => Failure::new(error),
     })
 }
