@@ -137,7 +137,7 @@ impl Finding {
             "kept".to_owned()
         } else if lower <= asked {
             match &self.simulation {
-                Some(found) if self.law.is_none() => format!("not told by so few queries: --simulate {}", more(found.queries)),
+                Some(found) if self.law.is_none() => format!("too few queries to tell; add --simulate {}", more(found.queries)),
                 _ => "too close to tell".to_owned(),
             }
         } else if value >= 1.5 * asked {
