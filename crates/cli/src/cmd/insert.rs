@@ -61,11 +61,10 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
     }
     let before = (filter.offered(), filter.changed());
     let kept = Extraction::of(filter.label());
-    let KeysOf { args: record_args, doubt, is_kept, .. } = args.records.for_filters(&[(&args.filter, kept.clone())])?;
+    let KeysOf { args: record_args, doubt, is_kept, other_form, other_part } = args.records.for_filters(&[(&args.filter, kept.clone())])?;
     let limits = Limits { strict: args.strict, memory: args.max_memory };
     let records = records::insert_all(&mut filter, &record_args, &args.inputs, limits);
-    // Keys that are read in two ways become one filter.
-    if !is_kept || !records.as_ref().is_ok_and(Records::complete) {
+    if other_form || other_part || is_kept && !records.as_ref().is_ok_and(Records::complete) {
         doubt.iter().for_each(warn);
     }
     let records = records?;
