@@ -42,14 +42,14 @@ fn every_formula_has_its_row() {
     let numbered = |paper: &str, from: u32, to: u32| (from..=to).map(|i| format!("{paper} {i}")).collect::<Vec<_>>();
     let expected = [
         numbered("Burns", 4, 79),
-        numbered("Burns-unnumbered", 1, 8),
+        numbered("Burns-unnumbered", 1, 9),
         numbered("Grandi", 1, 19),
         numbered("Grandi-unnumbered", 1, 3),
         numbered("Lehr", 1, 8),
-        numbered("KM", 1, 20),
+        numbered("KM", 1, 22),
         numbered("KM-sketch", 1, 7),
-        numbered("Dozier", 1, 26),
-        numbered("Dozier-unnumbered", 1, 5),
+        numbered("Dozier", 1, 49),
+        numbered("Dozier-unnumbered", 1, 10),
     ];
     assert_eq!(found, expected.concat());
 }
@@ -60,7 +60,9 @@ fn every_function_and_test_named_exists() {
     let mut missing = BTreeSet::new();
     for row in numbered_rows("PAPERS.md") {
         assert_eq!(row.len(), 5, "{row:?}");
-        assert!(quoted(&row[3]).next().is_some() && quoted(&row[4]).next().is_some(), "{row:?} names no function or no test");
+        // A statement about arrivals or about means has no function here, and says so.
+        let has_function = quoted(&row[3]).next().is_some() || row[3].starts_with("none: ");
+        assert!(has_function && quoted(&row[4]).next().is_some(), "{row:?} names no function or no test");
         missing.extend(quoted(&row[3]).filter(|name| !exists(name, &code)).map(str::to_owned));
         missing.extend(quoted(&row[4]).filter(|name| !tests.contains(*name)).map(str::to_owned));
     }

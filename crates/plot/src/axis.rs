@@ -19,19 +19,26 @@ pub struct Axis {
     pub(crate) label: String,
     pub(crate) scale: Scale,
     pub(crate) range: Option<(f64, f64)>,
+    names: Vec<String>,
 }
 
 impl Axis {
     /// Equal steps; the label says what is measured, with its unit.
     #[must_use]
     pub fn linear(label: impl Into<String>) -> Axis {
-        Axis { label: label.into(), scale: Scale::Linear, range: None }
+        Axis { label: label.into(), scale: Scale::Linear, range: None, names: Vec::new() }
     }
 
     /// Equal ratios.
     #[must_use]
     pub fn log(label: impl Into<String>) -> Axis {
-        Axis { label: label.into(), scale: Scale::Log, range: None }
+        Axis { label: label.into(), scale: Scale::Log, range: None, names: Vec::new() }
+    }
+
+    /// Things with names, the first at 0, the next at 1 and so on.
+    #[must_use]
+    pub fn named(label: impl Into<String>, names: Vec<String>) -> Axis {
+        Axis { names, ..Axis::linear(label) }
     }
 
     /// From one value to a greater one, whatever the data are; what lies beyond is cut off at the edge. Without it the axis holds all data.
@@ -47,6 +54,11 @@ impl Axis {
 
     /// The axis for data between two values.
     pub(crate) fn coordinate(&self, (low, high): (f64, f64)) -> Coordinate {
+        if !self.names.is_empty() {
+            let labelled = (0..self.names.len()).map(|i| i as f64).collect();
+            let ticks = Ticks { labelled, minor: Vec::new() };
+            return Coordinate { scale: self.scale, low: -0.6, high: self.names.len() as f64 - 0.4, ticks, names: self.names.clone() };
+        }
         let (low, high) = self.range.filter(|(low, high)| self.places(*low) && low < high && high.is_finite()).unwrap_or_else(|| {
             let (low, high) = widened(self.scale, low, high);
             // A linear axis whose data begin near 0 begins there.
@@ -56,7 +68,7 @@ impl Axis {
             Scale::Linear => linear_ticks(low, high),
             Scale::Log => log_ticks(low, high),
         };
-        Coordinate { scale: self.scale, low, high, ticks }
+        Coordinate { scale: self.scale, low, high, ticks, names: Vec::new() }
     }
 }
 
@@ -133,7 +145,7 @@ pub(crate) fn label(value: f64, scale: Scale) -> String {
     let text = format!("{value:e}");
     let (mantissa, exponent) = text.split_once('e').unwrap_or((&text, "0"));
     let exponent: i32 = exponent.parse().unwrap_or(0);
-    let plain = if scale == Scale::Log { (-2..=4).contains(&exponent) } else { (-4..=6).contains(&exponent) };
+    let plain = if scale == Scale::Log { (-3..=5).contains(&exponent) } else { (-4..=6).contains(&exponent) };
     if plain {
         return grouped(value);
     }
@@ -172,9 +184,14 @@ pub(crate) struct Coordinate {
     low: f64,
     high: f64,
     ticks: Ticks,
+    names: Vec<String>,
 }
 
 impl Coordinate {
+    fn label(&self, value: f64) -> String {
+        self.names.get(value as usize).cloned().unwrap_or_else(|| label(value, self.scale))
+    }
+
     /// Within the range, so that nothing is drawn beyond the edge.
     pub(crate) fn clamped(&self, value: f64) -> f64 {
         value.clamp(self.low, self.high)
@@ -196,7 +213,7 @@ impl Coordinate {
     }
 
     pub(crate) fn longest_label(&self) -> usize {
-        self.ticks.labelled.iter().map(|value| label(*value, self.scale).chars().count()).max().unwrap_or(1)
+        self.ticks.labelled.iter().map(|value| self.label(*value).chars().count()).max().unwrap_or(1)
     }
 }
 
@@ -219,7 +236,7 @@ impl Ranged for Coordinate {
 
 impl ValueFormatter<f64> for Coordinate {
     fn format_ext(&self, value: &f64) -> String {
-        label(*value, self.scale)
+        self.label(*value)
     }
 }
 
@@ -231,7 +248,8 @@ mod tests {
     fn labels_are_read_as_they_are_written() {
         let cases = [
             (0.0, Scale::Log, "0"),
-            (1e-3, Scale::Log, "10\u{207b}\u{b3}"),
+            (1e-4, Scale::Log, "10\u{207b}\u{2074}"),
+            (5e-3, Scale::Log, "0.005"),
             (2e-10, Scale::Log, "2\u{d7}10\u{207b}\u{b9}\u{2070}"),
             (0.05, Scale::Log, "0.05"),
             (20_000.0, Scale::Log, "20,000"),

@@ -549,9 +549,9 @@ fn approach(figure: &Figure) -> Vec<f64> {
     rows.map(|row| row[estimate] - row[best]).collect()
 }
 
-/// Each nearer than the one before, and the last within one probe.
+/// Each nearer than the one before, and the last within two probes, of some 44.
 fn is_approach(gaps: &[f64]) -> bool {
-    gaps.len() == 4 && gaps.windows(2).all(|pair| pair[0] > pair[1]) && gaps.last().is_some_and(|gap| (0.0..1.0).contains(gap))
+    gaps.len() == 4 && gaps.windows(2).all(|pair| pair[0] > pair[1]) && gaps.last().is_some_and(|gap| (0.0..2.0).contains(gap))
 }
 
 pub(super) fn figures() -> Result<Vec<Figure>> {

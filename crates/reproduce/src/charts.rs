@@ -16,7 +16,7 @@ impl Figure {
     pub fn charts(&self) -> Result<Vec<(String, String)>, Error> {
         let charts = match self.name {
             "burns-table-1" => self.laws(),
-            "burns-6" => self.rates("Figure 6: rates by probes"),
+            "burns-6" => self.rates("Burns, figure 6: rates by probes"),
             "burns-7" => self.bounds(),
             "burns-8" => self.best_probes(),
             "burns-9" | "burns-10" => self.efficiencies(),
@@ -49,12 +49,11 @@ impl Figure {
     /// Table 1 of Burns as laws of the set bits.
     fn laws(&self) -> Chart {
         let mean = |name: &str| self.pairs(name).iter().map(|(ones, p)| ones * p).sum::<f64>();
-        self.chart("Table 1: classic and standard filters", Axis::linear("set bits").between(33.0, 61.0), Axis::linear("probability"))
-            .with(Series::bars("classic: 20 batches of 3 different bits", self.pairs("classic")).coloured(1))
-            .with(Series::line("standard: 60 single balls", self.pairs("standard")).coloured(0))
+        let named = |words: &str, name: &str| format!("{words}, mean {:.2}", mean(name));
+        self.chart("Burns, table 1: set bits of classic and standard filters", Axis::linear("set bits").between(33.0, 61.0), Axis::linear("probability"))
+            .with(Series::bars(named("classic: 20 batches of 3 different bits", "classic"), self.pairs("classic")).coloured(1))
+            .with(Series::line(named("standard: 60 single balls", "standard"), self.pairs("standard")).coloured(0))
             .with(Series::points("", self.pairs("standard")).coloured(0).unnamed())
-            .marked(Mark::upright(mean("standard"), format!("mean {:.2}, standard", mean("standard"))))
-            .marked(Mark::upright(mean("classic"), ""))
     }
 
     fn rates(&self, title: &str) -> Chart {
@@ -64,7 +63,7 @@ impl Figure {
     }
 
     fn bounds(&self) -> Chart {
-        self.chart("Figure 7: both rates between their bounds", Axis::linear("probes"), rate_axis())
+        self.chart("Burns, figure 7: both rates between their bounds", Axis::linear("probes"), rate_axis())
             .with(Series::line("U, upper bound", self.pairs("upper")).coloured(3))
             .with(Series::dashed("standard", self.pairs("standard")).coloured(0))
             .with(Series::line("M, power of the mean", self.pairs("middle")).coloured(4))
@@ -75,7 +74,7 @@ impl Figure {
     }
 
     fn best_probes(&self) -> Chart {
-        self.chart("Figure 8: best probes and their estimate", Axis::linear("items"), Axis::linear("probes"))
+        self.chart("Burns, figure 8: best probes and their estimate", Axis::linear("items"), Axis::linear("probes"))
             .with(Series::line("estimate (m/n) ln 2", self.pairs("estimate")).coloured(4))
             .with(Series::points("standard", self.pairs("standard")).coloured(0))
             .with(Series::points("classic", self.pairs("classic")).coloured(1))
@@ -83,7 +82,7 @@ impl Figure {
 
     /// Twenty curves of one family, four of them named.
     fn efficiencies(&self) -> Chart {
-        let title = if self.name == "burns-9" { "Figure 9: efficiency of a standard filter" } else { "Figure 10: efficiency of a classic filter" };
+        let title = if self.name == "burns-9" { "Burns, figure 9: efficiency of a standard filter" } else { "Burns, figure 10: efficiency of a classic filter" };
         let curve = |probes: u32| {
             let series = Series::line(format!("{probes} probe{}", if probes > 1 { "s" } else { "" }), self.pairs(&format!("k{probes}")));
             let series = series.graded(f64::from(probes - 1) / 19.0);
@@ -96,7 +95,7 @@ impl Figure {
 
     fn approximations(&self) -> Chart {
         let items = if self.name == "grandi-1-s1" { 16 } else { 8 };
-        let title = format!("Figure 1, {}: exact rates and approximations", if items == 16 { "S1" } else { "S2" });
+        let title = format!("Grandi, figure 1, {}: exact rates and approximations", if items == 16 { "S1" } else { "S2" });
         self.chart(&title, Axis::linear("probes"), rate_axis())
             .with(Series::line("C, classic", self.pairs("classic")).coloured(1))
             .with(Series::line("S, standard", self.pairs("standard")).coloured(0))
@@ -106,15 +105,15 @@ impl Figure {
     }
 
     fn sequence(&self) -> Chart {
-        self.chart("Mean set bits, throw by throw", Axis::linear("throws"), Axis::linear("mean set bits"))
+        self.chart("Lehr: mean set bits, throw by throw", Axis::linear("throws"), Axis::linear("mean set bits"))
             .with(Series::line("exact: N (1 - (1 - 1/N)^throws)", self.pairs("exact")).coloured(0))
             .with(Series::dashed("exponential form", self.pairs("exponential")).coloured(1))
     }
 
     fn families(&self) -> Chart {
         let (title, y) = match self.name {
-            "lehr-table" => ("The design table: rates by probes and bits for each item", rate_axis()),
-            _ => ("Families of equal rate", Axis::linear("bits for each item").between(0.0, 60.0)),
+            "lehr-table" => ("Lehr: the design table, rates by probes and bits for each item", rate_axis()),
+            _ => ("Lehr: families of equal rate", Axis::linear("bits for each item").between(0.0, 60.0)),
         };
         let names = &self.columns[1..];
         let curves = names.iter().enumerate().map(|(i, name)| {
@@ -135,13 +134,13 @@ impl Figure {
         let rows: Vec<&Vec<f64>> = self.rows.iter().filter(|row| row[0] == load).collect();
         let (probes, limit) = rows.first().map_or((0.0, 0.0), |row| (row[1], row[3]));
         let mut chart = Chart::new(
-            format!("Figure 1, c = {load}: rates of five schemes"),
+            format!("Kirsch and Mitzenmacher, figure 1, c = {load}: rates of five schemes"),
             Axis::log("items"),
             // Narrow where the schemes are: the paper's axis begins at 0.
             Axis::log("false-positive rate"),
         )
         .note(format!("{load} bits for each item, {probes} probes; points: simulated, with 99% intervals; lines: exact or bounded rates by their laws"))
-        .marked(Mark::level(limit, "limit (1 - e^(-k/c))^k"));
+        .with(Series::dashed("limit", vec![(90.0, limit), (11_000.0, limit)]).coloured(5));
         let schemes = [("standard", "standard"), ("partition-double", "partition scheme"), ("double", "double hashing"), ("square", "i squared"), ("cube", "i cubed")];
         for (number, (scheme, name)) in schemes.into_iter().enumerate() {
             let of = |what: &str| self.column(&format!("{scheme} {what}"));
@@ -168,7 +167,7 @@ impl Figure {
     fn hits(&self) -> Result<Vec<(String, String)>, Error> {
         let filters: f64 = self.rows.iter().map(|row| row[3]).sum();
         let chart = |(scheme, name): (&str, &str)| {
-            let chart = Chart::new(format!("Figure 2: hits of {name}"), Axis::linear("hits among 464 queries (40 and more in one)"), Axis::linear("filters"))
+            let chart = Chart::new(format!("Kirsch and Mitzenmacher, figure 2: hits of {name}"), Axis::linear("hits among 464 queries (40 and more in one)"), Axis::linear("filters"))
                 .note(format!("n = 5000, c = 8, k = 6, {filters} filters; curves: what is expected of independent queries at the limit of the rate"))
                 .with(Series::bars("simulated", self.pairs(scheme)).coloured(0))
                 .with(Series::line("normal, as in the paper", self.pairs("normal")).coloured(1))
@@ -195,10 +194,10 @@ impl Figure {
     /// Figure 3 of Dozier et al.: the model, and the filter with its band.
     fn models(&self) -> Chart {
         let title = match self.name {
-            "dozier-3-one" => "Figure 3: one phase, model and filter",
-            "dozier-3-two-excluded" => "Figure 3: two phases, the trigger taken out",
-            "dozier-3-two-included" => "Figure 3: two phases, the trigger kept",
-            _ => "Figure 3 as the paper simulated it: 1,000 fixed messages",
+            "dozier-3-one" => "Dozier et al., figure 3: one phase, model and filter",
+            "dozier-3-two-excluded" => "Dozier et al., figure 3: two phases, the trigger taken out",
+            "dozier-3-two-included" => "Dozier et al., figure 3: two phases, the trigger kept",
+            _ => "Dozier et al., figure 3 as the paper simulated it: 1,000 fixed messages",
         };
         let mut chart = self.chart(title, Axis::linear("sigma: recycled when more bits are set"), rate_axis().between(FLOOR, 1.0));
         for (number, probes) in [3.0, 5.0, 7.0].into_iter().enumerate() {
@@ -212,16 +211,14 @@ impl Figure {
 
     /// Figure 4: lower bounds, the chain, and the filter.
     fn lower_bounds(&self) -> Chart {
-        let mut chart = self.chart("Figure 4: f_o and f_a below the rate of a filter that counts items", Axis::linear("N: recycled after so many items that set bits"), rate_axis().between(FLOOR, 1.0));
+        let mut chart = self.chart("Dozier et al., figure 4: f_o and f_a below the rate of a filter that counts items", Axis::linear("N: recycled after so many items that set bits"), rate_axis().between(FLOOR, 1.0));
         for (number, probes) in [3.0, 5.0, 7.0].into_iter().enumerate() {
-            let name = |what: &str| format!("{what}, {probes} probes");
-            let named = number == 0;
-            let keep = |series: Series| if named { series } else { series.unnamed() };
+            let keep = |series: Series| if number == 0 { series } else { series.unnamed() };
             chart = chart
                 .with(Series::band("", self.interval(probes)).coloured(number).unnamed())
-                .with(keep(Series::dashed("f_o as printed", self.of_probes(probes, "f_o printed")).coloured(number)))
-                .with(keep(Series::line("f_a as printed", self.of_probes(probes, "f_a printed")).coloured(number)))
-                .with(Series::points(name("filter"), self.of_probes(probes, "simulated")).coloured(number));
+                .with(Series::line(format!("f_a, {probes} probes"), self.of_probes(probes, "f_a printed")).coloured(number))
+                .with(keep(Series::dashed("f_o (dashed)", self.of_probes(probes, "f_o printed")).coloured(number)))
+                .with(keep(Series::points("filter, with its 99% interval", self.of_probes(probes, "simulated")).coloured(number)));
         }
         chart
     }
@@ -229,8 +226,8 @@ impl Figure {
     /// Figures 5 and 6: capacities over that of the sigma-bounded model.
     fn capacities(&self) -> Chart {
         let (title, x) = match self.name {
-            "dozier-5" => ("Figure 5: capacity at a rate of 0.01, by memory", Axis::log("bits")),
-            _ => ("Figure 6: capacity of 100,000 bits, by rate", Axis::log("false-positive rate asked for")),
+            "dozier-5" => ("Dozier et al., figure 5: capacity at a rate of 0.01, by memory", Axis::log("bits")),
+            _ => ("Dozier et al., figure 6: capacity of 100,000 bits, by rate", Axis::log("false-positive rate asked for")),
         };
         self.chart(title, x, Axis::linear("items, as a share of one phase by sigma").between(0.0, 1.1))
             .with(Series::line("f_w: the worst rate", self.pairs("f_w ratio")).coloured(1))
@@ -242,7 +239,7 @@ impl Figure {
 
     /// Figure 7: one phase over two.
     fn phases(&self) -> Chart {
-        let mut chart = self.chart("Figure 7: one phase over one of two phases", Axis::log("false-positive rate asked for"), Axis::linear("ratio of the items"));
+        let mut chart = self.chart("Dozier et al., figure 7: one phase over one of two phases", Axis::log("false-positive rate asked for"), Axis::linear("ratio of the items"));
         for (number, (bits, name)) in [(1e3, "1,000 bits"), (1e4, "10,000 bits"), (1e5, "100,000 bits")].into_iter().enumerate() {
             let of = |column: &str| {
                 let column = self.column(column);

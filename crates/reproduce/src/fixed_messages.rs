@@ -19,27 +19,29 @@ pub(super) struct Epochs {
     pub(super) lower: f64,
     /// Upper end.
     pub(super) upper: f64,
-    /// How often the filter was emptied.
-    pub(super) recycles: f64,
+    /// Messages that were new to a cycle, in all epochs.
+    pub(super) new: f64,
 }
 
 impl Epochs {
     pub(super) fn numbers(&self) -> Vec<f64> {
-        vec![self.mean, self.lower, self.upper, self.recycles]
+        vec![self.mean, self.lower, self.upper, self.new]
     }
 
     pub(super) fn of(numbers: &[f64]) -> Epochs {
         let at = |i: usize| numbers.get(i).copied().unwrap_or(f64::NAN);
-        Epochs { mean: at(0), lower: at(1), upper: at(2), recycles: at(3) }
+        Epochs { mean: at(0), lower: at(1), upper: at(2), new: at(3) }
     }
 }
 
-/// The rate among messages that are new to a cycle; the one that overflows the filter is forgotten with it.
-pub(super) fn run(bits: u64, probes: u32, sigma: u64) -> Epochs {
+/// The rate among messages that are new to a cycle; the one that overflows the filter is forgotten with it. With `renewed` every cycle has hash functions of its own.
+pub(super) fn run(bits: u64, probes: u32, sigma: u64, renewed: bool) -> Epochs {
     let mut random = SplitMix64::of(&[bits, probes.into(), sigma, 1_000]);
-    let positions: Vec<usize> = (0..MESSAGES * probes as usize).map(|_| random.below(bits) as usize).collect();
+    let mut positions = vec![0; MESSAGES * probes as usize];
+    let mut all_new = 0.0;
+    let hash = |positions: &mut Vec<usize>, random: &mut SplitMix64| positions.iter_mut().for_each(|position| *position = random.below(bits) as usize);
+    hash(&mut positions, &mut random);
     let mut rates = [0.0; EPOCHS];
-    let mut recycles = 0.0;
     for rate in &mut rates {
         let (mut set, mut ones, mut seen) = (vec![false; bits as usize], 0u64, [false; MESSAGES]);
         let (mut new, mut passed) = (0u64, 0u64);
@@ -59,13 +61,16 @@ pub(super) fn run(bits: u64, probes: u32, sigma: u64) -> Epochs {
                 set.fill(false);
                 seen.fill(false);
                 ones = 0;
-                recycles += 1.0;
+                if renewed {
+                    hash(&mut positions, &mut random);
+                }
             }
         }
         *rate = passed as f64 / new as f64;
+        all_new += new as f64;
     }
     let mean = rates.iter().sum::<f64>() / EPOCHS as f64;
     let squares: f64 = rates.iter().map(|rate| (rate - mean) * (rate - mean)).sum();
     let half = STUDENT * libm::sqrt(squares / (EPOCHS - 1) as f64 / EPOCHS as f64);
-    Epochs { mean, lower: mean - half, upper: mean + half, recycles }
+    Epochs { mean, lower: mean - half, upper: mean + half, new: all_new }
 }

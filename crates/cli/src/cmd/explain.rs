@@ -3,6 +3,7 @@
 use crate::args::{bits, count, probes};
 use crate::failure::Failure;
 use crate::held;
+use crate::plots::{self, PlotArgs};
 use crate::report::{FormatArgs, Report, count as counted, fpr as fpr_text, fpr_value, plural, rate, significant};
 use serde_json::{Map, Value, json};
 use std::path::PathBuf;
@@ -43,6 +44,9 @@ pub(crate) struct Args {
     /// standard (independent positions) or classic (distinct bits)
     #[arg(long, default_value = "standard", value_parser = variant)]
     variant: Variant,
+
+    #[command(flatten)]
+    plot: PlotArgs,
 
     #[command(flatten)]
     format: FormatArgs,
@@ -101,6 +105,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
     let size = format!("{} of {}, {}, {}", of.variant, plural(of.bits, "bit"), plural(of.probes.into(), "probe"), plural(of.items, "item"));
     report.line("filter", size);
     as_one_call(|| add_all(&mut report, &of))?;
+    args.plot.write_and_say(&mut report, || as_one_call(|| plots::spread(of.variant, of.bits, of.items, of.probes)))?;
     report.print_as(args.format.format())?;
     Ok(ExitCode::SUCCESS)
 }

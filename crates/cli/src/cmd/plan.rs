@@ -5,13 +5,15 @@ use crate::args::Size;
 use crate::certificate;
 use crate::failure::Failure;
 use crate::filters::{self, Alternative};
+use crate::plots::{self, PlotArgs};
 use crate::report::{FormatArgs, Report, bytes, fpr_value, plural, proven, rate, rate_value};
 use serde_json::{Value, json};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use truebloom::scheme::Standard;
 use truebloom_math::certificate::{Certificate, Claim, Smallest};
-use truebloom_math::{Plan, SchemeId, Target};
+use truebloom_math::{Plan, SchemeId, Target, as_one_call};
 
 const EXAMPLES: &str = "\
 Give two of -n, -p and -m; truebloom computes the third:
@@ -63,6 +65,9 @@ pub(crate) struct Args {
     recycling: super::plan_recycling::Options,
 
     #[command(flatten)]
+    plot: PlotArgs,
+
+    #[command(flatten)]
     format: FormatArgs,
 }
 
@@ -81,7 +86,12 @@ fn scheme_help() -> String {
 
 pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
     if args.recycling.asked() {
-        super::plan_recycling::report(&args.recycling, &args.size)?.print_as(args.format.format())?;
+        let (mut report, design) = super::plan_recycling::report(&args.recycling, &args.size)?;
+        args.plot.write_and_say(&mut report, || match &design {
+            Some(design) => plots::saw_tooth::<Standard>(design, 1, None),
+            None => Err(Failure::new("there is no filter to draw: none of this size keeps to this rate")),
+        })?;
+        report.print_as(args.format.format())?;
         return Ok(ExitCode::SUCCESS);
     }
     let target = target(args)?;
@@ -95,17 +105,20 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
         if args.transmit.is_some() {
             add_transmitted(&mut report, &plan, &target)?;
         }
+        args.plot.write_and_say(&mut report, || as_one_call(|| plots::plan(&plan)))?;
         report.print_as(args.format.format())?;
         return Ok(ExitCode::SUCCESS);
     };
     let certificate = certify(&plan, &target)?;
     if path.as_os_str() == "-" {
+        args.plot.write(|| as_one_call(|| plots::plan(&plan)))?;
         writeln!(crate::output::stdout(), "{}", Value::Object(certificate::object(&certificate)))?;
         return Ok(ExitCode::SUCCESS);
     }
     certificate::write(&certificate, path, args.force)?;
     let mut report = report(&plan, &target)?;
     add_certificate(&mut report, &certificate, path);
+    args.plot.write_and_say(&mut report, || as_one_call(|| plots::plan(&plan)))?;
     report.print_as(args.format.format())?;
     Ok(ExitCode::SUCCESS)
 }

@@ -2,6 +2,7 @@
 
 use crate::args;
 use crate::failure::Failure;
+use crate::plots::{self, PlotArgs};
 use crate::report::{FormatArgs, Report, bytes, fpr_value, plural, rate, significant};
 use crate::subject::Real;
 use serde_json::{Value, json};
@@ -72,6 +73,9 @@ pub(crate) struct Args {
     /// Seed of the filter and of the stream
     #[arg(long, value_name = "N", default_value_t = 1)]
     seed: u64,
+
+    #[command(flatten)]
+    plot: PlotArgs,
 
     #[command(flatten)]
     format: FormatArgs,
@@ -161,6 +165,8 @@ fn simulated<S: FillScheme>(args: &Args, design: &Design) -> Result<Report, Fail
         ),
     );
     add_own_account(&mut report, &filter)?;
+    let average = [seen.instance.value, seen.instance.lower, seen.instance.upper];
+    args.plot.write_and_say(&mut report, || plots::saw_tooth::<S>(design, args.seed, Some(average)))?;
     Ok(report)
 }
 

@@ -492,3 +492,35 @@ fn formula_19_has_a_simpler_form() {
         assert_eq!(expected_items(&chain, sigma - 1), ratio(bits, 1) * (sum - ratio(1, bits - sigma)));
     }
 }
+
+/// Three messages in four bits, one probe, emptied at two set bits: a cycle meets the messages in random order, and its rate depends on which bits they have. No number of epochs over one set of messages tells the mean
+/// over all sets.
+#[test]
+fn epochs_over_one_set_of_messages_share_its_rate() {
+    let orders = [[0, 1, 2], [0, 2, 1], [1, 0, 2], [1, 2, 0], [2, 0, 1], [2, 1, 0]];
+    // New messages a cycle, and those among them that pass, over all orders; the message that overflows ends the cycle.
+    let rate = |bits: [u64; 3]| {
+        let (mut new, mut passed) = (0, 0);
+        for order in orders {
+            let mut set: Vec<u64> = Vec::new();
+            for message in order {
+                new += 1;
+                if set.contains(&bits[message]) {
+                    passed += 1;
+                } else {
+                    set.push(bits[message]);
+                }
+                if set.len() > 1 {
+                    break;
+                }
+            }
+        }
+        ratio(passed, new)
+    };
+    assert_eq!((rate([0, 1, 2]), rate([0, 0, 1])), (ratio(0, 1), ratio(2, 14)));
+    let model = chain(4, 1, 1).rate();
+    assert!(rate([0, 1, 2]) < model && model < rate([0, 0, 0]), "{model}");
+    // So the mean of epochs, however many, is another number for other messages.
+    let sets = (0..64u64).map(|code| rate([code % 4, code / 4 % 4, code / 16]));
+    assert!(sets.collect::<std::collections::BTreeSet<_>>().len() > 2);
+}
