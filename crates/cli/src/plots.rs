@@ -64,9 +64,9 @@ fn items_at(planned: u64, share: f64) -> u64 {
     ((planned as f64 * share).round() as u64).max(1)
 }
 
-/// Shares of the plan from a tenth to twice of it; fewer for costly laws.
+/// Shares of the plan from a quarter to twice of it.
 fn shares(points: u32) -> impl Iterator<Item = f64> {
-    (0..=points).map(move |i| 0.1 + 1.9 * f64::from(i) / f64::from(points))
+    (0..=points).map(move |i| 0.25 + 1.75 * f64::from(i) / f64::from(points))
 }
 
 /// The points of a curve, up to the first that takes too much work.
@@ -82,13 +82,22 @@ pub(crate) fn plan(plan: &Plan) -> Result<Chart, Failure> {
     let at = |share: f64| items_at(planned, share) as f64;
     let line: Vec<(f64, f64)> = curve(shares(76), rate).into_iter().map(|(share, rate)| (at(share), rate)).collect();
     let points = curve(LOADS.into_iter(), rate).into_iter().map(|(share, rate)| (at(share), rate)).collect();
-    let note = format!("{} scheme, {}, {}, planned for {}", plan.scheme, plural(plan.bits, "bit"), plural(plan.probes.into(), "probe"), plural(planned, "item"));
-    let mut chart = Chart::new("What this filter does up to its plan, and beyond", Axis::linear("items in the filter"), Axis::log(RATE)).note(note);
+    let note = format!(
+        "{} scheme, {}, {}, planned for {}",
+        plan.scheme,
+        plural(plan.bits, "bit"),
+        plural(plan.probes.into(), "probe"),
+        plural(planned, "item")
+    );
+    let mut chart =
+        Chart::new("What this filter does up to its plan, and beyond", Axis::linear("items in the filter"), Axis::log(RATE)).note(note);
     let variant = plan.scheme.variant().filter(|_| plan.layout() == truebloom_math::Layout::Spread);
     if let Some(variant) = variant {
         chart = chart.with(Series::band("one filter's own rate: 98% of filters", scatter(plan, variant)).coloured(0));
     }
-    chart = chart.with(Series::line("average over filters", line).coloured(0)).with(Series::points("at 0.5, 1, 1.05, 1.2 and 2 times the plan", points).coloured(1));
+    chart = chart
+        .with(Series::line("average over filters", line).coloured(0))
+        .with(Series::points("at 0.5, 1, 1.05, 1.2 and 2 times the plan", points).coloured(1));
     if let Some(asked) = plan.rate {
         chart = chart.marked(Mark::level(asked.to_f64(), format!("asked for: {asked}")));
     }
@@ -106,7 +115,13 @@ fn scatter(plan: &Plan, variant: Variant) -> Vec<(f64, f64, f64)> {
 }
 
 /// A rate by the number of probes, with the bits and items given.
-pub(crate) fn by_probes(name: &str, bits: u64, items: u64, given: u32, law: impl Fn(u32) -> truebloom_math::Result<Box<dyn Law>>) -> Result<Chart, Failure> {
+pub(crate) fn by_probes(
+    name: &str,
+    bits: u64,
+    items: u64,
+    given: u32,
+    law: impl Fn(u32) -> truebloom_math::Result<Box<dyn Law>>,
+) -> Result<Chart, Failure> {
     let best = (bits as f64 / items.max(1) as f64 * std::f64::consts::LN_2).max(1.0);
     let most = (2.5 * best).max(2.0 * f64::from(given)).clamp(8.0, 120.0) as u32;
     let step = (most / 40).max(1);
@@ -152,7 +167,12 @@ pub(crate) fn spread(variant: Variant, bits: u64, items: u64, probes: u32) -> Re
     let note = format!("{variant}, {}, {}, {}", plural(bits, "bit"), plural(probes.into(), "probe"), plural(items, "item"));
     let middle = points.iter().map(|&(rate, low, high)| (rate, f64::midpoint(low, high))).collect();
     let wide = points.iter().any(|(_, low, high)| high - low > 0.5);
-    let mut chart = Chart::new("How one filter's own rate scatters over seeds", Axis::log("rate of one filter"), Axis::linear("filters that keep to it, %").between(0.0, 100.0)).note(note);
+    let mut chart = Chart::new(
+        "How one filter's own rate scatters over seeds",
+        Axis::log("rate of one filter"),
+        Axis::linear("filters that keep to it, %").between(0.0, 100.0),
+    )
+    .note(note);
     if wide {
         chart = chart.with(Series::band("proven bounds", points).coloured(0));
     }
@@ -175,7 +195,11 @@ pub(crate) fn saw_tooth<S: FillScheme>(design: &Design, seed: u64, seen: Option<
     }?;
     let length = run.items_per_cycle.value;
     if length * CYCLES as f64 > MOST_SHOWN {
-        return Err(Failure::new(format!("a cycle has about {} items; the chart of filters with up to {} a cycle is drawn", count(length as u64), count((MOST_SHOWN as u64) / CYCLES))));
+        return Err(Failure::new(format!(
+            "a cycle has about {} items; the chart of filters with up to {} a cycle is drawn",
+            count(length as u64),
+            count((MOST_SHOWN as u64) / CYCLES)
+        )));
     }
     let mut filter = Real::<S>::new(design.bits(), design.probes(), Policy::from(design), seed)?;
     let step = ((length * CYCLES as f64 / 1_500.0) as u64).max(1);
@@ -193,7 +217,12 @@ pub(crate) fn saw_tooth<S: FillScheme>(design: &Design, seed: u64, seen: Option<
     }
     let two = design.mode().filters() == 2;
     let each = if two { " in each of two filters" } else { "" };
-    let note = format!("{}{each}, {}, recycled above {}", plural(design.bits(), "bit"), plural(design.probes().into(), "probe"), plural(design.sigma(), "set bit"));
+    let note = format!(
+        "{}{each}, {}, recycled above {}",
+        plural(design.bits(), "bit"),
+        plural(design.probes().into(), "probe"),
+        plural(design.sigma(), "set bit")
+    );
     let mean = run.fpr.value;
     let mut chart = Chart::new("How a recycling filter breathes", Axis::linear("new items"), Axis::linear(RATE)).note(note);
     if let (Some([value, lower, upper]), Some(last)) = (seen, points.last().map(|last| last.0)) {
@@ -240,12 +269,23 @@ pub(crate) fn libraries(given: &[Given], items: u64, asked: Option<f64>) -> Char
 }
 
 /// One library's filter by items: its rate beside that of independent positions.
-pub(crate) fn library(title: &str, items: u64, asked: Option<f64>, rate: impl Fn(u64) -> Option<f64>, ideal: impl Fn(u64) -> Option<f64>, now: (f64, f64, f64)) -> Chart {
+pub(crate) fn library(
+    title: &str,
+    items: u64,
+    asked: Option<f64>,
+    rate: impl Fn(u64) -> Option<f64>,
+    ideal: impl Fn(u64) -> Option<f64>,
+    now: (f64, f64, f64),
+) -> Chart {
     let of = |rate: &dyn Fn(u64) -> Option<f64>| -> Vec<(f64, f64)> {
         shares(38).map_while(|share| Some((items_at(items, share) as f64, rate(items_at(items, share))?))).collect()
     };
     let (line, ideal) = (of(&rate), of(&ideal));
-    let mut chart = Chart::new(format!("What {title} really gives"), Axis::linear("items in the filter"), Axis::log(RATE)).with(Series::dashed("if positions were independent", ideal).coloured(5));
+    // An interval of few hits may reach down to the floor of equal hashes, far below what matters.
+    let lowest = asked.unwrap_or(now.0) * 1e-4;
+    let ordinate = Axis::log(RATE).between(lowest.max(f64::MIN_POSITIVE), 1.0);
+    let mut chart = Chart::new(format!("What {title} really gives"), Axis::linear("items in the filter"), ordinate)
+        .with(Series::dashed("if positions were independent", ideal).coloured(5));
     if line.is_empty() {
         let (value, low, high) = now;
         let x = items as f64;

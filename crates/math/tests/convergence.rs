@@ -7,9 +7,9 @@ use num_traits::ToPrimitive;
 use serde_json::Value;
 use truebloom_math::Law;
 use truebloom_math::convergence::{
-    LARGE_POWER_OF_TWO, LARGE_PRIME, best_limit_rate, conditions, hits_normal, hits_of_one_filter, lemma_6_1_upper, limit_rate, odd_step_constant,
-    partition_constant, rate_deviation, slices_constant, standard_constant, theorem_6_1_printed, theorem_6_2_lower_printed, theorem_6_2_upper, theorem_7_1,
-    theorem_7_2,
+    LARGE_POWER_OF_TWO, LARGE_PRIME, best_limit_rate, conditions, hits_normal, hits_of_one_filter, lemma_6_1_upper, limit_rate,
+    odd_step_constant, partition_constant, rate_deviation, slices_constant, standard_constant, theorem_6_1_printed,
+    theorem_6_2_lower_printed, theorem_6_2_upper, theorem_7_1, theorem_7_2,
 };
 use truebloom_math::law::{Double, Offsets, PartitionDouble, Step};
 

@@ -143,12 +143,9 @@ fn law(variant: Variant, bits: u64, items: u64, probes: u32) -> Vec<f64> {
 #[test]
 fn intervals_of_bits_cover_as_often_as_they_say() {
     let mut excess: f64 = 1.0;
-    for (variant, items, probes, confidence) in [
-        (Variant::Standard, 10, 2, 0.9),
-        (Variant::Standard, 6, 4, 0.95),
-        (Variant::Classic, 10, 2, 0.9),
-        (Variant::Classic, 6, 4, 0.8),
-    ] {
+    for (variant, items, probes, confidence) in
+        [(Variant::Standard, 10, 2, 0.9), (Variant::Standard, 6, 4, 0.95), (Variant::Classic, 10, 2, 0.9), (Variant::Classic, 6, 4, 0.8)]
+    {
         let (least, most) = (u64::from(probes), items * u64::from(probes));
         let intervals: Vec<_> =
             (least..=most).map(|ones| bits_interval(variant, items, probes, ones, confidence).expect("possible")).collect();
@@ -191,7 +188,10 @@ fn intervals_of_bits_at_size() {
         let half = 1.959_964 * occupancy.variance().expect("cheap").sqrt() / (1.0 - (1.0 + load) * (-load).exp());
         let upper = found.upper.expect("some met");
         // A small filter's interval is longer above than below.
-        assert!((found.lower..=upper).contains(&bits) && ((upper - found.lower) as f64 / (2.0 * half) - 1.0).abs() < 0.05, "{found:?}, {half}");
+        assert!(
+            (found.lower..=upper).contains(&bits) && ((upper - found.lower) as f64 / (2.0 * half) - 1.0).abs() < 0.05,
+            "{found:?}, {half}"
+        );
         assert_eq!(found.method == Method::Bound, bits > 1 << 30, "{found:?}");
     }
 }

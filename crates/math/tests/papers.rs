@@ -76,3 +76,22 @@ fn every_erratum_is_named() {
     let listed: BTreeSet<String> = numbered_rows("ERRATA.md").into_iter().map(|row| row[0].clone()).collect();
     assert_eq!(named, listed);
 }
+
+/// More than a search for names: `tests/faults/run.py` plants the fault that its list has for each function, and sees the tests fail that stand beside it. Here the list is held to the rows.
+#[test]
+fn every_function_has_its_fault_and_a_test_that_rejects_it() {
+    let list = std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/faults/functions.txt")).expect("the list");
+    let tests = tests();
+    let mut faulty = BTreeSet::new();
+    for line in list.lines().filter(|line| !line.starts_with('#')) {
+        let parts: Vec<&str> = line.split(" ~ ").collect();
+        assert_eq!(parts.len(), 4, "{line}");
+        for test in parts[3].split(", ") {
+            assert!(tests.contains(test), "{line}: no test {test}");
+        }
+        faulty.insert(parts[0].to_owned());
+    }
+    let named: BTreeSet<String> =
+        numbered_rows("PAPERS.md").iter().flat_map(|row| quoted(&row[3]).map(str::to_owned).collect::<Vec<_>>()).collect();
+    assert_eq!(named.difference(&faulty).collect::<Vec<_>>(), Vec::<&String>::new(), "named in docs/PAPERS.md, without a fault");
+}

@@ -270,7 +270,10 @@ mod tests {
             for ratio in [1.0001, 1.02, 1.1, 1.9, 4.0, 7.0, 10.0, 33.0, 1e3, 1e4, 1e9, 1e40, 1e200] {
                 let high: f64 = low * ratio;
                 for ticks in [log_ticks(low, high), linear_ticks(low, high)] {
-                    assert!((2..=13).contains(&ticks.labelled.len()) || ratio > 10.0 && ticks.labelled.len() >= 2, "{low} {high}: {ticks:?}");
+                    assert!(
+                        (2..=13).contains(&ticks.labelled.len()) || ratio > 10.0 && ticks.labelled.len() >= 2,
+                        "{low} {high}: {ticks:?}"
+                    );
                     let inside = |value: &f64| *value >= low - 1e-9 * high && *value <= high * (1.0 + 1e-9);
                     assert!(ticks.labelled.iter().chain(&ticks.minor).all(inside), "{low} {high}: {ticks:?}");
                     assert!(ticks.labelled.windows(2).all(|pair| pair[0] < pair[1]), "{low} {high}: {ticks:?}");

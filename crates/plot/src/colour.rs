@@ -46,7 +46,10 @@ pub(crate) fn dark_rules(pairs: &[Pair]) -> String {
     for [light, dark] in pairs.iter().map(|pair| pair.map(hex)) {
         let _ = write!(rules, "[fill=\"{light}\"]{{fill:{dark}}}[stroke=\"{light}\"]{{stroke:{dark}}}");
     }
-    format!("@media (prefers-color-scheme: dark){{{rules}}}")
+    // Words on lines are read on a rim of the page's colour.
+    let rim = |paper: &str| format!("svg text{{stroke:{paper};stroke-width:32px;stroke-linejoin:round;paint-order:stroke}}");
+    let [light, dark] = PAPER.map(hex);
+    format!("{}@media (prefers-color-scheme: dark){{{rules}{}}}", rim(&light), rim(&dark))
 }
 
 #[cfg(test)]

@@ -54,6 +54,8 @@ pub(crate) fn svg(chart: &Chart) -> Result<String, Error> {
         bands.clone().try_for_each(|(number, series)| draw(&mut plot, chart, series, colour_of(series, number), ends))?;
         chart.marks.iter().try_for_each(|mark| across(&mut plot, mark, ends))?;
         others.clone().try_for_each(|(number, series)| draw(&mut plot, chart, series, colour_of(series, number), ends))?;
+        // Last, so that no curve covers them.
+        chart.marks.iter().try_for_each(|mark| words_at(&mut plot, mark, chart, ends))?;
         root.present().map_err(failed)?;
     }
     Ok(finished(&text, chart, (width, height)))
@@ -134,7 +136,7 @@ fn mesh(plot: &mut Plot<'_, '_>, chart: &Chart) -> Result<(), Error> {
         .map_err(failed)
 }
 
-/// A dashed line across, and its words at its upper or right end.
+/// A dashed line across.
 fn across(plot: &mut Plot<'_, '_>, mark: &Mark, [x, y]: [&Coordinate; 2]) -> Result<(), Error> {
     let axis = if mark.upright { x } else { y };
     if !axis.holds(mark.at) {
@@ -142,14 +144,23 @@ fn across(plot: &mut Plot<'_, '_>, mark: &Mark, [x, y]: [&Coordinate; 2]) -> Res
     }
     let ((left, right), (bottom, top)) = (x.ends(), y.ends());
     let line = if mark.upright { [(mark.at, bottom), (mark.at, top)] } else { [(left, mark.at), (right, mark.at)] };
-    plot.plotting_area()
-        .draw(&DashedPathElement::new(line.to_vec(), 3 * FINE, 3 * FINE, stroke(SOFT_INK, 1.2)))
-        .map_err(failed)?;
+    plot.plotting_area().draw(&DashedPathElement::new(line.to_vec(), 3 * FINE, 3 * FINE, stroke(SOFT_INK, 1.2))).map_err(failed)
+}
+
+/// The words of a line, at its upper or right end.
+fn words_at(plot: &mut Plot<'_, '_>, mark: &Mark, chart: &Chart, [x, y]: [&Coordinate; 2]) -> Result<(), Error> {
+    let axis = if mark.upright { x } else { y };
+    if !axis.holds(mark.at) || mark.words.is_empty() {
+        return Ok(());
+    }
+    let (right, top) = (x.ends().1, y.ends().1);
     let (column, row) = (x.share(mark.at), y.share(mark.at));
+    // Words at upright lines stand one below the other.
+    let row_of = || chart.marks.iter().take_while(|other| *other != mark).filter(|other| other.upright).count() as i32;
     // To the side that has room.
     let (at, h, v, (dx, dy)) = match (mark.upright, column > 0.7, row > 0.9) {
-        (true, false, _) => ((mark.at, top), HPos::Left, VPos::Top, (5, 4)),
-        (true, true, _) => ((mark.at, top), HPos::Right, VPos::Top, (-5, 4)),
+        (true, false, _) => ((mark.at, top), HPos::Left, VPos::Top, (5, 4 + 15 * row_of())),
+        (true, true, _) => ((mark.at, top), HPos::Right, VPos::Top, (-5, 4 + 15 * row_of())),
         (false, _, false) => ((right, mark.at), HPos::Right, VPos::Bottom, (-4, -2)),
         (false, _, true) => ((right, mark.at), HPos::Right, VPos::Top, (-4, 3)),
     };
@@ -189,7 +200,8 @@ fn draw(plot: &mut Plot<'_, '_>, chart: &Chart, series: &Series, pair: Pair, [x,
                 }
             }
             Shape::Bars => {
-                let half = 0.4 * series.points.windows(2).map(|pair| (pair[1].0 - pair[0].0).abs()).fold(f64::INFINITY, f64::min).min(1e300);
+                let half =
+                    0.4 * series.points.windows(2).map(|pair| (pair[1].0 - pair[0].0).abs()).fold(f64::INFINITY, f64::min).min(1e300);
                 let foot = y.clamped(0.0);
                 for &(place, top, _) in piece.iter().filter(|point| x.holds(point.0)) {
                     let corners = [at(place - half, foot), at(place + half, top)];

@@ -78,7 +78,11 @@ fn bounds_and_figures() -> Result<Vec<Claim>> {
             (swapped / means[0] - 1.0).abs() < 1e-9,
             format!("{} so, {} by the formula below", shown(swapped), shown(means[0])),
         )
-        .unless("n batches of k balls", (printed[0] / means[0] - 1.0).abs() < 1e-12 && (swapped / means[0] - 1.0).abs() > 0.05, "B8"),
+        .unless(
+            "n batches of k balls",
+            (printed[0] / means[0] - 1.0).abs() < 1e-12 && (swapped / means[0] - 1.0).abs() > 0.05,
+            "B8",
+        ),
         Claim::statement(["e-below-m-below-s", "3.2.1", "E <= M <= f_S, m = 1000, n = 20, k = 25 to 50"], "holds", jensen, held(jensen)),
         Claim::statement(
             ["corollary-23", "Cor. 23", "L <= f_S, f_C <= U, m = 1000, n = 20, k = 25 to 50"],

@@ -50,10 +50,14 @@ impl Figure {
     fn laws(&self) -> Chart {
         let mean = |name: &str| self.pairs(name).iter().map(|(ones, p)| ones * p).sum::<f64>();
         let named = |words: &str, name: &str| format!("{words}, mean {:.2}", mean(name));
-        self.chart("Burns, table 1: set bits of classic and standard filters", Axis::linear("set bits").between(33.0, 61.0), Axis::linear("probability"))
-            .with(Series::bars(named("classic: 20 batches of 3 different bits", "classic"), self.pairs("classic")).coloured(1))
-            .with(Series::line(named("standard: 60 single balls", "standard"), self.pairs("standard")).coloured(0))
-            .with(Series::points("", self.pairs("standard")).coloured(0).unnamed())
+        self.chart(
+            "Burns, table 1: set bits of classic and standard filters",
+            Axis::linear("set bits").between(33.0, 61.0),
+            Axis::linear("probability"),
+        )
+        .with(Series::bars(named("classic: 20 batches of 3 different bits", "classic"), self.pairs("classic")).coloured(1))
+        .with(Series::line(named("standard: 60 single balls", "standard"), self.pairs("standard")).coloured(0))
+        .with(Series::points("", self.pairs("standard")).coloured(0).unnamed())
     }
 
     fn rates(&self, title: &str) -> Chart {
@@ -82,7 +86,11 @@ impl Figure {
 
     /// Twenty curves of one family, four of them named.
     fn efficiencies(&self) -> Chart {
-        let title = if self.name == "burns-9" { "Burns, figure 9: efficiency of a standard filter" } else { "Burns, figure 10: efficiency of a classic filter" };
+        let title = if self.name == "burns-9" {
+            "Burns, figure 9: efficiency of a standard filter"
+        } else {
+            "Burns, figure 10: efficiency of a classic filter"
+        };
         let curve = |probes: u32| {
             let series = Series::line(format!("{probes} probe{}", if probes > 1 { "s" } else { "" }), self.pairs(&format!("k{probes}")));
             let series = series.graded(f64::from(probes - 1) / 19.0);
@@ -139,9 +147,17 @@ impl Figure {
             // Narrow where the schemes are: the paper's axis begins at 0.
             Axis::log("false-positive rate"),
         )
-        .note(format!("{load} bits for each item, {probes} probes; points: simulated, with 99% intervals; lines: exact or bounded rates by their laws"))
+        .note(format!(
+            "{load} bits for each item, {probes} probes; points: simulated, with 99% intervals; lines: exact or bounded rates by their laws"
+        ))
         .with(Series::dashed("limit", vec![(90.0, limit), (11_000.0, limit)]).coloured(5));
-        let schemes = [("standard", "standard"), ("partition-double", "partition scheme"), ("double", "double hashing"), ("square", "i squared"), ("cube", "i cubed")];
+        let schemes = [
+            ("standard", "standard"),
+            ("partition-double", "partition scheme"),
+            ("double", "double hashing"),
+            ("square", "i squared"),
+            ("cube", "i cubed"),
+        ];
         for (number, (scheme, name)) in schemes.into_iter().enumerate() {
             let of = |what: &str| self.column(&format!("{scheme} {what}"));
             let (simulated, error, law) = (of("simulated"), of("error"), of("law"));
@@ -151,7 +167,11 @@ impl Figure {
             let band = rows.iter().map(|row| {
                 let x = aside(row[2]);
                 let half = 2.576 * row[error];
-                vec![(x / 1.012, row[simulated] - half, row[simulated] + half), (x * 1.012, row[simulated] - half, row[simulated] + half), (f64::NAN, 0.0, 0.0)]
+                vec![
+                    (x / 1.012, row[simulated] - half, row[simulated] + half),
+                    (x * 1.012, row[simulated] - half, row[simulated] + half),
+                    (f64::NAN, 0.0, 0.0),
+                ]
             });
             let band: Vec<(f64, f64, f64)> = band.flatten().collect();
             let points = rows.iter().map(|row| (aside(row[2]), row[simulated])).collect();
@@ -167,15 +187,25 @@ impl Figure {
     fn hits(&self) -> Result<Vec<(String, String)>, Error> {
         let filters: f64 = self.rows.iter().map(|row| row[3]).sum();
         let chart = |(scheme, name): (&str, &str)| {
-            let chart = Chart::new(format!("Kirsch and Mitzenmacher, figure 2: hits of {name}"), Axis::linear("hits among 464 queries (40 and more in one)"), Axis::linear("filters"))
-                .note(format!("n = 5000, c = 8, k = 6, {filters} filters; curves: what is expected of independent queries at the limit of the rate"))
-                .with(Series::bars("simulated", self.pairs(scheme)).coloured(0))
-                .with(Series::line("normal, as in the paper", self.pairs("normal")).coloured(1))
-                .with(Series::points("binomial", self.pairs("binomial")).coloured(2));
+            let chart = Chart::new(
+                format!("Kirsch and Mitzenmacher, figure 2: hits of {name}"),
+                Axis::linear("hits among 464 queries (40 and more in one)"),
+                Axis::linear("filters"),
+            )
+            .note(format!(
+                "n = 5000, c = 8, k = 6, {filters} filters; curves: what is expected of independent queries at the limit of the rate"
+            ))
+            .with(Series::bars("simulated", self.pairs(scheme)).coloured(0))
+            .with(Series::line("normal, as in the paper", self.pairs("normal")).coloured(1))
+            .with(Series::points("binomial", self.pairs("binomial")).coloured(2));
             Ok((format!("kirsch-mitzenmacher-2-{scheme}"), chart.sized(720, 340).svg()?))
         };
-        let schemes =
-            [("partition-double", "the partition scheme"), ("double", "double hashing"), ("square", "double hashing and i squared"), ("cube", "double hashing and i cubed")];
+        let schemes = [
+            ("partition-double", "the partition scheme"),
+            ("double", "double hashing"),
+            ("square", "double hashing and i squared"),
+            ("cube", "double hashing and i cubed"),
+        ];
         schemes.into_iter().map(chart).collect()
     }
 
@@ -211,7 +241,11 @@ impl Figure {
 
     /// Figure 4: lower bounds, the chain, and the filter.
     fn lower_bounds(&self) -> Chart {
-        let mut chart = self.chart("Dozier et al., figure 4: f_o and f_a below the rate of a filter that counts items", Axis::linear("N: recycled after so many items that set bits"), rate_axis().between(FLOOR, 1.0));
+        let mut chart = self.chart(
+            "Dozier et al., figure 4: f_o and f_a below the rate of a filter that counts items",
+            Axis::linear("N: recycled after so many items that set bits"),
+            rate_axis().between(FLOOR, 1.0),
+        );
         for (number, probes) in [3.0, 5.0, 7.0].into_iter().enumerate() {
             let keep = |series: Series| if number == 0 { series } else { series.unnamed() };
             chart = chart
@@ -239,7 +273,11 @@ impl Figure {
 
     /// Figure 7: one phase over two.
     fn phases(&self) -> Chart {
-        let mut chart = self.chart("Dozier et al., figure 7: one phase over one of two phases", Axis::log("false-positive rate asked for"), Axis::linear("ratio of the items"));
+        let mut chart = self.chart(
+            "Dozier et al., figure 7: one phase over one of two phases",
+            Axis::log("false-positive rate asked for"),
+            Axis::linear("ratio of the items"),
+        );
         for (number, (bits, name)) in [(1e3, "1,000 bits"), (1e4, "10,000 bits"), (1e5, "100,000 bits")].into_iter().enumerate() {
             let of = |column: &str| {
                 let column = self.column(column);

@@ -166,7 +166,7 @@ struct Counted {
     /// f_o and f_a as printed, and by the chain.
     printed: [f64; 2],
     exact: [f64; 2],
-    }
+}
 
 impl Counted {
     fn all() -> Result<Vec<Counted>> {
@@ -461,14 +461,22 @@ fn fixed_claims() -> Result<Vec<Claim>> {
             all - hits <= may_miss(all),
             format!("{hits} of {all}; farthest off at {worst}; with positions renewed {renewed_hits} of {renewed_all}"),
         )
-        .unless("where every cycle has positions of its own, as in the model", renewed_all - renewed_hits <= may_miss(renewed_all), "D29"),
+        .unless(
+            "where every cycle has positions of its own, as in the model",
+            renewed_all - renewed_hits <= may_miss(renewed_all),
+            "D29",
+        ),
     ])
 }
 
 /// Names and modes of the three panels of figure 3.
 const MODES: [(&str, &str, Mode); 3] = [
     ("dozier-3-one", "rates of one phase, 1,000 bits, with the filter's 99% interval", ONE),
-    ("dozier-3-two-excluded", "rates of two phases of 500 bits, the trigger taken out (24)", Mode { phases: Phases::Two(Trigger::Excluded), ..ONE }),
+    (
+        "dozier-3-two-excluded",
+        "rates of two phases of 500 bits, the trigger taken out (24)",
+        Mode { phases: Phases::Two(Trigger::Excluded), ..ONE },
+    ),
     ("dozier-3-two-included", "the same, the trigger kept in the frozen filter", Mode { phases: Phases::Two(Trigger::Included), ..ONE }),
 ];
 
@@ -510,6 +518,11 @@ pub(super) fn figures(effort: &Effort, make: Maker<'_>, known: &Known) -> Result
         let epochs = Epochs::of(&cell.value(known)?);
         Ok(point.row(&[epochs.mean, epochs.lower, epochs.upper]))
     });
-    figures.push(Figure::new("dozier-3-own", "the paper's experiment: 1,000 fixed messages, 7 epochs of 100,000 arrivals, one phase", &MODELLED, own.collect())?);
+    figures.push(Figure::new(
+        "dozier-3-own",
+        "the paper's experiment: 1,000 fixed messages, 7 epochs of 100,000 arrivals, one phase",
+        &MODELLED,
+        own.collect(),
+    )?);
     Ok(figures)
 }

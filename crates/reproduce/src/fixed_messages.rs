@@ -39,7 +39,9 @@ pub(super) fn run(bits: u64, probes: u32, sigma: u64, renewed: bool) -> Epochs {
     let mut random = SplitMix64::of(&[bits, probes.into(), sigma, 1_000]);
     let mut positions = vec![0; MESSAGES * probes as usize];
     let mut all_new = 0.0;
-    let hash = |positions: &mut Vec<usize>, random: &mut SplitMix64| positions.iter_mut().for_each(|position| *position = random.below(bits) as usize);
+    let hash = |positions: &mut Vec<usize>, random: &mut SplitMix64| {
+        positions.iter_mut().for_each(|position| *position = random.below(bits) as usize)
+    };
     hash(&mut positions, &mut random);
     let mut rates = [0.0; EPOCHS];
     for rate in &mut rates {

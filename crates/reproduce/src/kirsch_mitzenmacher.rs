@@ -70,7 +70,11 @@ fn section_6() -> Result<Vec<Claim>> {
         )
         .unless("0.37185", (found - partition_constant(8.0, 6)).abs() < 1e-3, "K1"),
         Claim::statement(
-            ["theorem-6-1-composite", "Th. 6.1", "the same at exactly c = 8, where slices have 4n/3 bits and cannot be prime; n = 1,500,000"],
+            [
+                "theorem-6-1-composite",
+                "Th. 6.1",
+                "the same at exactly c = 8, where slices have 4n/3 bits and cannot be prime; n = 1,500,000",
+            ],
             "0.485168",
             (composite - printed).abs() < 0.01,
             shown(composite),
@@ -101,7 +105,11 @@ fn section_6() -> Result<Vec<Claim>> {
             ["theorem-6-2-upper", "Th. 6.2, 6.3", "k^5/(2 c^2) is above the constants of all schemes, c = 4, 8, 12, 16"],
             "holds",
             upper,
-            format!("{}; {} times too high for slices at c = 8", if upper { "held" } else { "failed" }, shown((theorem_6_2_upper(8.0, 6) / partition_constant(8.0, 6)).round())),
+            format!(
+                "{}; {} times too high for slices at c = 8",
+                if upper { "held" } else { "failed" },
+                shown((theorem_6_2_upper(8.0, 6) / partition_constant(8.0, 6)).round())
+            ),
         ),
     ])
 }
@@ -117,7 +125,9 @@ fn section_7_and_others() -> Result<Vec<Claim>> {
     let settles = |law: &dyn Fn(u64) -> Result<Box<dyn Law>>| {
         let at = |items: u64| {
             let law = law(items)?;
-            Ok::<_, truebloom_math::Error>((law.fpr(items)?.value - limit_rate(law.bits() as f64 / items as f64, law.probes())) * items as f64)
+            Ok::<_, truebloom_math::Error>(
+                (law.fpr(items)?.value - limit_rate(law.bits() as f64 / items as f64, law.probes())) * items as f64,
+            )
         };
         let (small, large) = (at(100_000)?, at(MILLION)?);
         Ok::<_, truebloom_math::Error>(large > 0.01 && (small / large - 1.0).abs() < 0.02)
@@ -189,7 +199,9 @@ fn section_8() -> Result<Vec<Claim>> {
                 "for small c the schemes can hardly be told apart: within 2.5% of each other at c = 4, n from 100 to 2500, and 20 times nearer than at c = 16, n = 100",
             ],
             "holds",
-            small_loads.iter().all(|apart| *apart < 0.025) && small_loads.windows(2).all(|pair| pair[1] < pair[0]) && large_load > 20.0 * small_loads[0],
+            small_loads.iter().all(|apart| *apart < 0.025)
+                && small_loads.windows(2).all(|pair| pair[1] < pair[0])
+                && large_load > 20.0 * small_loads[0],
             format!("{} apart; {} at c = 16, n = 100", percents(&small_loads), percents(&[large_load])),
         ),
         Claim::statement(

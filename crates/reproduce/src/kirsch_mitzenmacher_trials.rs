@@ -8,7 +8,8 @@ use truebloom_math::simulation::SplitMix64;
 use truebloom_math::{Result, SchemeId};
 
 /// The schemes of section 8, in the order of its legend.
-pub(super) const SCHEMES: [SchemeId; 5] = [SchemeId::Standard, SchemeId::PartitionDouble, SchemeId::Double, SchemeId::Square, SchemeId::Cube];
+pub(super) const SCHEMES: [SchemeId; 5] =
+    [SchemeId::Standard, SchemeId::PartitionDouble, SchemeId::Double, SchemeId::Square, SchemeId::Cube];
 
 /// Those of figure 2.
 const COUNTED: [SchemeId; 4] = [SchemeId::PartitionDouble, SchemeId::Double, SchemeId::Square, SchemeId::Cube];

@@ -53,7 +53,14 @@ fn write_chapter(page: &mut String, chapter: &Chapter) {
         format!("<span class=\"{}\">{count} {verdict}</span>", verdict.name())
     });
     // Writing to a text cannot fail.
-    let _ = writeln!(page, "<h2 id=\"{}\">{}</h2>\n<p>{} claims: {}.</p>", chapter.paper.name(), escaped(chapter.paper.title()), chapter.claims.len(), counts.join(", "));
+    let _ = writeln!(
+        page,
+        "<h2 id=\"{}\">{}</h2>\n<p>{} claims: {}.</p>",
+        chapter.paper.name(),
+        escaped(chapter.paper.title()),
+        chapter.claims.len(),
+        counts.join(", ")
+    );
     page.push_str("<div class=\"charts\">\n");
     for (name, svg) in &chapter.charts {
         let _ = writeln!(page, "<figure id=\"{name}\">{svg}</figure>");
@@ -62,7 +69,13 @@ fn write_chapter(page: &mut String, chapter: &Chapter) {
     for claim in &chapter.claims {
         let verdict = claim.verdict.name();
         let cells = [claim.place, claim.text, claim.printed, &claim.ours, &reason(claim)].map(|cell| format!("<td>{}</td>", escaped(cell)));
-        let _ = writeln!(page, "<tr id=\"{}-{}\"><td class=\"{verdict}\">{verdict}</td>{}</tr>", chapter.paper.name(), claim.id, cells.concat());
+        let _ = writeln!(
+            page,
+            "<tr id=\"{}-{}\"><td class=\"{verdict}\">{verdict}</td>{}</tr>",
+            chapter.paper.name(),
+            claim.id,
+            cells.concat()
+        );
     }
     page.push_str("</tbody>\n</table>\n");
 }

@@ -326,7 +326,14 @@ fn figures_are_tables_of_numbers() {
         }
         figures.iter().map(|figure| (figure.name, figure.rows.len(), figure.columns.len())).collect::<Vec<_>>()
     };
-    let burns = [("burns-table-1", 101, 3), ("burns-6", 40, 3), ("burns-7", 26, 6), ("burns-8", 16, 4), ("burns-9", 100, 21), ("burns-10", 100, 21)];
+    let burns = [
+        ("burns-table-1", 101, 3),
+        ("burns-6", 40, 3),
+        ("burns-7", 26, 6),
+        ("burns-8", 16, 4),
+        ("burns-9", 100, 21),
+        ("burns-10", 100, 21),
+    ];
     assert_eq!(shapes(Paper::Burns), burns);
     assert_eq!(shapes(Paper::Grandi), [("grandi-1-s1", 50, 6), ("grandi-1-s2", 50, 6)]);
     assert_eq!(shapes(Paper::Lehr), [("lehr-sequence", 61, 3), ("lehr-table", 24, 9), ("lehr-families", 32, 6)]);

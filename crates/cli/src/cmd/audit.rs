@@ -17,6 +17,7 @@ Examples:
   truebloom audit redisbloom -n 100 -p 1e-6 --simulate 1G     a narrower interval
   truebloom audit bip37 -n 5000 --bits 36000B --probes 5      a filter you have
   truebloom audit --table -n 1000 -p 1e-6                     all of them, side by side
+  truebloom audit --table -n 1000 -p 1% --plot audit.svg      the same as a chart
 
 The arithmetic of a library is audited, on ideal hashes in place of its own. Rates come from a law where one fits, and else from a simulation, with its 99% interval.
 

@@ -15,6 +15,7 @@ use truebloom_math::{Approximation, Fpr, Variant, as_one_call, bounds, efficienc
 const EXAMPLES: &str = "\
 Examples:
   truebloom explain --bits 9585 --items 1000 --probes 7
+  truebloom explain -m 9585 -n 1000 -k 7 --plot spread.svg    how one filter's own rate scatters
   truebloom explain -m 64MiB -n 50M -k 7 --variant classic
   truebloom explain seen.tbl                           a filter that was built";
 

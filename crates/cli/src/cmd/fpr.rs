@@ -13,6 +13,7 @@ use truebloom_math::{Approximation, BLOCK_BITS, Fpr, Law, Variant};
 const EXAMPLES: &str = "\
 Examples:
   truebloom fpr --bits 9585 --items 1000 --probes 7
+  truebloom fpr -m 9585 -n 1000 -k 7 --plot fpr.svg    the rate by probes as a chart
   truebloom fpr -m 64MiB -n 50M -k 7 --variant classic
   truebloom fpr -m 9585 -k 7 --ones 4965               at a fill that was counted
   truebloom fpr -m 1M -n 50k -k 10 --scheme double     positions h1 + i h2 of ideal hashes, modulo the bits
@@ -134,7 +135,9 @@ fn add_plot(report: &mut Report, args: &Args) -> Result<(), Failure> {
                 Ok(Box::new(Blocked::new(bits, BLOCK_BITS, InBlock::Independent, probes)?))
             }),
             (_, Some(scheme)) => plots::by_probes(scheme.name(), bits, items, args.probes, |probes| scheme.law(bits, probes)),
-            (_, None) => plots::by_probes(&format!("{}, exact", args.variant), bits, items, args.probes, |probes| args.variant.law(bits, probes)),
+            (_, None) => {
+                plots::by_probes(&format!("{}, exact", args.variant), bits, items, args.probes, |probes| args.variant.law(bits, probes))
+            }
         })
     })
 }

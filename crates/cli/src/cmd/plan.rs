@@ -23,6 +23,7 @@ Give two of -n, -p and -m; truebloom computes the third:
   truebloom plan -n 10M --bits-per-item 10       the same
   truebloom plan -n 10M -p 1% --layout blocked   one cache line per lookup
   truebloom plan -n 1G -p 1% --max-memory 2GiB    refuse more than that
+  truebloom plan -n 1000 -p 1% --plot plan.svg   also draw the rate up to twice as many items
   truebloom plan -n 10M -p 0.1% --mean           the fewest bits for the average alone
   truebloom plan -n 1M -p 1% --transmit 1.1MB     the fewest bits that compress to this, to be sent
   truebloom plan -n 1M -p 1e-6 --scheme cube --mean
@@ -32,7 +33,8 @@ Filters that forget, for streams without end (one phase, two phases, and as it i
   truebloom plan --recycling --memory 64MiB -p 0.1%      the most items that they hold
   truebloom plan --recycling -n 10M -p 0.1%              the fewest bits for so many a cycle
   truebloom plan --recycling --remember 10M -p 0.1%      the fewest bits that remember so long
-  truebloom plan --recycling --remember 1h --arrival 5000 -p 0.1%";
+  truebloom plan --recycling --remember 1h --arrival 5000 -p 0.1%
+  truebloom plan --recycling --memory 64KiB -p 1% --plot saw.svg    its rate over five cycles";
 
 /// Find the smallest filter that is proven to meet a rate
 #[derive(clap::Args)]

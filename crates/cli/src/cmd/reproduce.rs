@@ -100,7 +100,8 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
 
 /// The command of a report, and what it stands for.
 fn described(papers: &[Paper], full: bool) -> String {
-    let names: String = if papers.len() == Paper::ALL.len() { String::new() } else { papers.iter().map(|paper| format!(" {}", paper.name())).collect() };
+    let names: String =
+        if papers.len() == Paper::ALL.len() { String::new() } else { papers.iter().map(|paper| format!(" {}", paper.name())).collect() };
     let (flag, meaning) = match full {
         true => ("--full", "every experiment with as many trials as in its paper"),
         false => ("--quick", "the experiments with a hundredth of the papers' filters, and a share of their items"),

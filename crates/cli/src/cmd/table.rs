@@ -13,7 +13,7 @@ use truebloom_plot::{Axis, Chart};
 const EXAMPLES: &str = "\
 Examples:
   truebloom table                                rates by probes and bits an item
-  truebloom table -n 100 --bits-per-item 8,16,24
+  truebloom table -n 100 --bits-per-item 8,16,24 --plot table.svg
   truebloom table -p 1%,0.1%,1e-6                bits an item for families of equal rate
 
 The best number of probes of each column is marked *.";
@@ -91,7 +91,9 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
 
 fn chart(args: &Args, columns: &[Vec<Cell>], families: bool) -> Chart {
     let curve = |cells: &Vec<Cell>| {
-        let name = cells.first().map_or(String::new(), |cell| if families { format!("rate {}", cell.column) } else { format!("{} bits", cell.column) });
+        let name = cells
+            .first()
+            .map_or(String::new(), |cell| if families { format!("rate {}", cell.column) } else { format!("{} bits", cell.column) });
         (name, cells.iter().map(|cell| (f64::from(cell.probes), cell.exact)).collect())
     };
     let columns: Vec<(String, Vec<(f64, f64)>)> = columns.iter().map(curve).collect();

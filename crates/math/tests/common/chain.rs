@@ -85,9 +85,7 @@ impl Chain {
         begin[start] = BigRational::one();
         let visits = self.visits_from(&begin);
         let most = self.probes.min(self.bits);
-        (0..=most)
-            .map(|distinct| visits.iter().enumerate().map(|(ones, visits)| visits * self.back(ones as u64, distinct)).sum())
-            .collect()
+        (0..=most).map(|distinct| visits.iter().enumerate().map(|(ones, visits)| visits * self.back(ones as u64, distinct)).sum()).collect()
     }
 
     /// The probability that an item with colliding probes finds `ones` set bits, overflows, and has so many distinct positions, which it leaves behind where it is retained.

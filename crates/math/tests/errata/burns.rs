@@ -7,9 +7,7 @@ use crate::common::committees::{
 use crate::common::{fraction, oracle, ratio};
 use num_rational::BigRational;
 use num_traits::{One, Signed, Zero};
-use truebloom_math::{
-    Rate, Variant, crossover, efficiency, items_by_likelihood, items_by_moments, max_items, min_bits, optimal_probes,
-};
+use truebloom_math::{Rate, Variant, crossover, efficiency, items_by_likelihood, items_by_moments, max_items, min_bits, optimal_probes};
 
 fn one() -> BigRational {
     BigRational::one()

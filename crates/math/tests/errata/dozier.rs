@@ -69,8 +69,7 @@ fn items_of_a_cycle_count_the_one_that_is_forgotten() {
         // Items that the filter holds when it is emptied: those that did not overflow, counted from the end of the cycle backwards.
         let mut stored = vec![BigRational::zero(); sigma as usize + 1];
         for ones in (0..=sigma).rev() {
-            let later: BigRational =
-                (ones + 1..=sigma).map(|to| chain.step(ones, to) * (BigRational::one() + &stored[to as usize])).sum();
+            let later: BigRational = (ones + 1..=sigma).map(|to| chain.step(ones, to) * (BigRational::one() + &stored[to as usize])).sum();
             let rho = chain.rho(ones);
             stored[ones as usize] = (later + &rho) / (BigRational::one() - rho);
         }
@@ -126,7 +125,8 @@ fn formula_10_takes_dependent_events_for_independent() {
 #[test]
 fn formulas_10_14_and_16_need_sigma_of_two_items() {
     let mut fail = 0;
-    for (bits, probes, sigma) in (4..=9u64).flat_map(|bits| (2..=3u64).flat_map(move |probes| (probes..bits).map(move |sigma| (bits, probes, sigma))))
+    for (bits, probes, sigma) in
+        (4..=9u64).flat_map(|bits| (2..=3u64).flat_map(move |probes| (probes..bits).map(move |sigma| (bits, probes, sigma))))
     {
         let chain = Chain::new(bits, probes, sigma, true, true);
         let law = stationary(&chain);
@@ -139,7 +139,8 @@ fn formulas_10_14_and_16_need_sigma_of_two_items() {
             let stays = BigRational::one() - chain.rho(to);
             let printed = (flow(1..=to - 1, to, &tau) + flow(sigma + 1 - probes..=sigma, to, &tau)) / &stays;
             // Both ways lead to one state, from any state that can overflow.
-            let both = (flow(1..=to - 1, to, &|from, to| chain.step(from, to)) + flow(1..=sigma, to, &|from, to| chain.back(from, to))) / stays;
+            let both =
+                (flow(1..=to - 1, to, &|from, to| chain.step(from, to)) + flow(1..=sigma, to, &|from, to| chain.back(from, to))) / stays;
             assert_eq!(both, law[to as usize], "added: m={bits} k={probes} sigma={sigma} i={to}");
             printed == law[to as usize]
         };

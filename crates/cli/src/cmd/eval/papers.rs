@@ -221,7 +221,9 @@ pub(super) fn simulated(query: &mut Query) -> Result<Answer, String> {
     };
     query.finish()?;
     if arrivals > MOST_ARRIVALS {
-        return Err(format!("field `arrivals` is {arrivals}, but must be at most {MOST_ARRIVALS} in a query; the verb `simulate` takes more"));
+        return Err(format!(
+            "field `arrivals` is {arrivals}, but must be at most {MOST_ARRIVALS} in a query; the verb `simulate` takes more"
+        ));
     }
     let seen = simulate(&design, stream, arrivals, seed).map_err(explain)?;
     let shown = |Bracket { value, lower, upper, .. }: &Bracket| json!({ "value": value, "lower": lower, "upper": upper });
