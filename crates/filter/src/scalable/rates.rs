@@ -1,20 +1,20 @@
 //! What the filter says of itself: rates, and whether it keeps its promise.
 
 use super::ScalableFilter;
-use super::part::Part;
+use super::part::{Part, next_number};
 use crate::backing::{Backing, Counted};
 use crate::bloom::bracket;
 use crate::hash::{KeyHasher, PortableHasher};
 use crate::verify::{Measurement, Verification};
 use truebloom_math::law::hash_floor;
-use truebloom_math::{Error, Fpr, Growth, Law, items_from_ones};
+use truebloom_math::{Error, Fpr, Growth, Law, Method, items_from_ones};
 
 impl<K: Backing> ScalableFilter<K> {
     /// What its rate is at most, certainly: that of all its layers at their limits. At most the rate asked for; after a merge that kept layers of both, at most that much for each of the two.
     pub fn bound(&self) -> Fpr {
         let mut bound = self.layered().bound().unwrap_or(Fpr::ONE);
         bound.add_above(hash_floor(self.offered(), PortableHasher::HASH_BITS));
-        bound
+        at_most(bound)
     }
 
     /// `None`: it was planned for no number of items.
@@ -33,8 +33,9 @@ impl<K: Backing> ScalableFilter<K> {
         if items == 0 {
             return Ok(Fpr::ZERO);
         }
-        let next = self.parts.iter().map(|part| part.number + 1).max().unwrap_or(0);
-        let mut rate = bracket(0.0, self.bound().upper + self.growth.rate().to_f64() * Growth::share_from(next));
+        let later = self.growth.rate().to_f64() * Growth::share_from(next_number(&self.parts));
+        // Four roundings, each by half a unit at most.
+        let mut rate = bracket(0.0, (self.bound().upper + later * (1.0 + 4.0 * f64::EPSILON)).next_up());
         rate.add_above(hash_floor(items, PortableHasher::HASH_BITS));
         Ok(rate)
     }
@@ -52,7 +53,7 @@ impl<K: Counted> ScalableFilter<K> {
     pub fn fpr(&self) -> Fpr {
         let mut rate = self.layered().fpr_at_fill(&self.layer_ones()).ok().flatten().unwrap_or(Fpr::ONE);
         rate.add_above(hash_floor(self.offered(), PortableHasher::HASH_BITS));
-        rate
+        at_most(rate)
     }
 
     /// Whether the fill determines the rate: unless a merge kept layers of both filters.
@@ -85,4 +86,9 @@ impl<K: Counted> ScalableFilter<K> {
         let rates = if tells { (own.value, own.value) } else { (own.lower, own.upper) };
         Measurement::of_counter(|keys| self.contains_all(keys).count_ones(), rates, seed)
     }
+}
+
+/// Of a bound the upper end is the value, as for every filter.
+fn at_most(rate: Fpr) -> Fpr {
+    if rate.method == Method::Bound { bracket(rate.lower, rate.upper) } else { rate }
 }
