@@ -48,7 +48,8 @@ pub(super) fn run(args: &Args) -> Result<ExitCode, Failure> {
 }
 
 fn run_on<R: RowHashes>(args: &Args, list: &ListedSketch<R>) -> Result<ExitCode, Failure> {
-    let KeysOf { args: records, doubt, is_kept, other_form } = args.records.for_filters(&[(&args.file, Extraction::of(list.label()))])?;
+    let KeysOf { args: records, doubt, is_kept, other_form, .. } =
+        args.records.for_filters(&[(&args.file, Extraction::of(list.label()))])?;
     let error = list.sketch().error_bound(&args.delta);
     let mut query = Query { args, list, error, found: false, out: BufWriter::with_capacity(1 << 16, crate::output::stdout()) };
     let reads = args.keys.is_empty() || matches!(args.keys.as_slice(), [only] if only == "-");
