@@ -133,7 +133,7 @@ pub trait Filter {
     /// Distinct items by the fill: [`FilterOf::estimated_items`].
     fn estimated_items(&self) -> Option<f64>;
 
-    /// Whether it holds more distinct items than it was planned for: [`FilterOf::is_over_capacity`].
+    /// Whether it surely holds more distinct items than it was planned for: [`FilterOf::is_over_capacity`]. A filter that grows is planned for any number, and over it where a merge took its rate above the one asked for: [`ScalableFilter::is_over_capacity`].
     fn is_over_capacity(&self) -> bool;
 
     /// What its own counters and bits say: [`Verification::of`].
