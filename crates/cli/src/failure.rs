@@ -6,6 +6,9 @@ use std::io;
 use std::path::Path;
 use truebloom::{FileError, FileKind, FormatError};
 
+/// What standard input is called.
+pub(crate) const STDIN: &str = "standard input";
+
 /// An error on its way to standard error.
 #[derive(Debug)]
 pub(crate) struct Failure {
@@ -78,7 +81,14 @@ impl From<io::Error> for Failure {
 impl From<FileError> for Failure {
     fn from(error: FileError) -> Failure {
         Failure::new(match error {
-            FileError::Read { path, cause } => format!("cannot read {}: {cause}; check the path and its permissions", path.display()),
+            FileError::Read { path, cause } => {
+                let remedy = match cause.kind() {
+                    io::ErrorKind::OutOfMemory => "; read it on a machine with more memory",
+                    _ if path.as_os_str() == STDIN => "",
+                    _ => "; check the path and its permissions",
+                };
+                format!("cannot read {}: {cause}{remedy}", path.display())
+            }
             FileError::Write { path, cause } => {
                 format!("cannot write {}: {cause}; check the folder, its permissions and its free space", path.display())
             }
@@ -97,6 +107,9 @@ fn wrong_with_file(error: &FormatError) -> String {
         }
         FormatError::Kind { found } => {
             format!("the file holds {found}; {} reads it", found.opened_by().rsplit(", or ").next().unwrap_or_default())
+        }
+        FormatError::Field { field: "hash family", .. } => {
+            "the sketch has pairwise hashes, which only programs that use the library can read; this command cannot".to_owned()
         }
         FormatError::Memory { bytes } => {
             format!("cannot allocate the {} that it needs; read it on a machine with more memory", crate::report::bytes(*bytes))

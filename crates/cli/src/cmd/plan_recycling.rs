@@ -3,7 +3,7 @@
 use crate::args::{self, Size};
 use crate::failure::Failure;
 use crate::filters::Layout;
-use crate::report::{self, Report, count, fpr_value, plural, proven, rate, rate_up, rate_value, significant, size};
+use crate::report::{self, CONFIDENCE, Report, count, fpr_value, plural, proven, rate, rate_up, rate_value, significant, size};
 use serde_json::{Map, Value, json};
 use truebloom_math::recycling::{
     BlockedSized, Bracket, Mode, SizedDesign, blocked_capacity, blocked_min_bits, capacity, min_bits, remember, worst_capacity,
@@ -317,9 +317,6 @@ struct OneRun {
     /// Wrongly dropped of them.
     at_most: u64,
 }
-
-/// As in the account of `dedup`.
-const CONFIDENCE: f64 = 0.999_999;
 
 /// Cycles of a run of which no length is asked for.
 const CYCLES: f64 = 100.0;
