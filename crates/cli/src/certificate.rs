@@ -90,6 +90,10 @@ pub(crate) fn write(certificate: &Certificate, path: &Path, force: bool) -> Resu
         // A certificate begins with its format.
         check_begins(path, format!("{{\"format\":\"{FORMAT}\"").as_bytes(), "is not a certificate")?;
     }
+    if !force && path.exists() {
+        // What --force would refuse is not proposed.
+        check_begins(path, format!("{{\"format\":\"{FORMAT}\"").as_bytes(), "exists already, and is not a certificate")?;
+    }
     let expected = if force { Expected::Anything } else { Expected::Nothing };
     crate::output::write_whole(path, expected, text.as_bytes())
 }

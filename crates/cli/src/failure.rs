@@ -129,6 +129,22 @@ impl From<truebloom_math::Error> for Failure {
                 "no rate can be guaranteed for one filter of {scheme} hashing: its positions are correlated, so how its rates scatter is not known; \
                  add --mean to guarantee the average rate alone, or leave --scheme out"
             )),
+            truebloom_math::Error::OutOfReach { items, bits, reachable: 1.0.., .. } => Failure::new(format_args!(
+                "{} with {} contains nearly every key, whatever the probes; give more bits or fewer items",
+                crate::report::size(bits),
+                crate::report::plural(items, "item")
+            )),
+            truebloom_math::Error::OutOfRange { name, found, expected } => {
+                let name = match name {
+                    "max_bits" => "--max-memory",
+                    "items_per_cycle" => "the number of items a cycle",
+                    "first" => {
+                        return Failure::new(format_args!("--grow={found}: the first layer must hold 64 to 1,000,000,000,000 items"));
+                    }
+                    name => name,
+                };
+                Failure::new(format_args!("{name} is {found}, but must be {expected}"))
+            }
             error => Failure::new(error),
         }
     }

@@ -39,6 +39,7 @@ impl Lock {
         check_name(path)?;
         if !force && std::fs::symlink_metadata(path).is_ok() {
             // What --force would refuse is not proposed.
+            check_target(path).map_err(Failure::from)?;
             let foreign = open_regular(path).and_then(|file| begins_as_ours(&file)).is_ok_and(|ours| !ours);
             return Err(Failure::at(path, if foreign { FOREIGN_EXISTS } else { EXISTS }));
         }

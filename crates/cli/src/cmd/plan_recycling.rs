@@ -306,7 +306,14 @@ fn add_blocked(report: &mut Report, designs: &Designs, layout: Layout, asked: &A
         report.line("", format!("forgotten when {} came since: at most {}%", new_ones(gap), significant(100.0 * share, 3)));
     }
     if let Some(times) = times_bits {
-        report.line("", format!("one cache line an item for {:+.2}% bits", 100.0 * (times - 1.0)));
+        report.line(
+            "",
+            format!(
+                "blocked layout: {:.2}% {}, one cache line per lookup",
+                (100.0 * (times - 1.0)).abs(),
+                if times < 1.0 { "smaller" } else { "larger" }
+            ),
+        );
     }
     Ok(())
 }

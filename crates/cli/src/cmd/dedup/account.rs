@@ -15,8 +15,10 @@ use truebloom::recycling::{Stats, WrongDrops};
 use truebloom_math::recycling::LongRun;
 use truebloom_math::{Fpr, Method};
 
-/// What helps against forgetting.
-const MORE: &str = "give more with --memory or -n";
+/// What helps against forgetting; the size of a state is fixed.
+fn more(args: &Args) -> &'static str {
+    if args.state.is_some() { "begin a new state with more --memory or -n" } else { "give more with --memory or -n" }
+}
 
 /// The counts when this run began: a state may have seen more.
 pub(super) struct Account {
@@ -34,7 +36,7 @@ impl Account {
 
     /// Reports if asked to, and warns if less was remembered than asked.
     pub(super) fn close(&self, args: &Args, filter: &Filter, chosen: &Chosen, records: &Records, tally: Tally) -> Result<(), Failure> {
-        self.warn_of_early(filter, chosen);
+        self.warn_of_early(args, filter, chosen);
         if !args.json && !args.report.is_asked() {
             return Ok(());
         }
@@ -58,18 +60,20 @@ impl Account {
         }
         self.told = true;
         warn(format_args!(
-            "the memory ({}) was full within the first {} and was emptied: what came before is forgotten, and counts as new if it comes again; {MORE}, --remember to forget only what is old, or --strict to stop in time",
+            "the memory ({}) was full within the first {} and was emptied: what came before is forgotten, and counts as new if it comes again; {}, with --remember to forget only what is old, or add --strict to stop in time",
             bytes(chosen.bytes()),
             plural(sift.tally.read, self.noun),
+            more(args),
         ));
     }
 
     /// What --strict says when it stops.
-    pub(super) fn full(&self, tally: Tally, chosen: &Chosen) -> Failure {
+    pub(super) fn full(&self, args: &Args, tally: Tally, chosen: &Chosen) -> Failure {
         Failure::new(format_args!(
-            "stopped after {}, of which nothing is forgotten: the memory ({}) is full; {MORE}, or leave --strict out",
+            "stopped after {}, of which nothing is forgotten: the memory ({}) is full; {}, or leave --strict out",
             plural(tally.read, self.noun),
             bytes(chosen.bytes()),
+            more(args),
         ))
     }
 
@@ -81,14 +85,15 @@ impl Account {
         }
     }
 
-    fn warn_of_early(&self, filter: &Filter, chosen: &Chosen) {
+    fn warn_of_early(&self, args: &Args, filter: &Filter, chosen: &Chosen) {
         let early = filter.stats().by_fill.saturating_sub(self.before.by_fill);
         if let (Some(age), 1..) = (chosen.age, early) {
             warn(format_args!(
-                "{} ended early because {} full: what came then was remembered for less than {}; give more --memory, or -n",
+                "{} ended early because {} full: what came then was remembered for less than {}; {}",
                 plural(early, "phase"),
                 if early == 1 { "it was" } else { "they were" },
-                time_text(age)
+                time_text(age),
+                more(args)
             ));
         }
     }
@@ -154,7 +159,8 @@ pub(super) fn add_distinct(report: &mut Report, filter: &Filter, second: bool) -
     let (stats, lost) = (filter.stats(), filter.wrong_drops(CONFIDENCE)?);
     report.field("kept", stats.new).field("cycles", stats.cycles).field("in_phase", stats.items);
     report.field("wrong_drops", lost.map_or(Value::Null, wrong_drops_value));
-    report.line("kept", format!("{} as new; {} in the present phase", count(stats.new), count(stats.items)));
+    let entries = if second { " entries" } else { "" };
+    report.line("kept", format!("{}{entries} as new; {} in the present phase", count(stats.new), count(stats.items)));
     match lost {
         Some(lost) if stats.cycles == 0 && !second => {
             let most = stats.new.saturating_add(lost.at_most).min(stats.offered);
@@ -252,8 +258,9 @@ fn add_rate(report: &mut Report, filter: &Filter, chosen: &Chosen, run: &LongRun
         _ => {
             let (worst, average) = (of_lines(&run.worst, chosen.entries), of_lines(&run.fpr, chosen.entries));
             let text = format!(
-                "at most {} for every new {noun}, whatever came before (proven); {} on average where all {noun}s are new",
+                "at most {} for every new {noun}, whatever came before (proven); {}{} on average where all {noun}s are new",
                 proven(&worst, chosen.rate),
+                if chosen.entries > 1 { "at most " } else { "" },
                 rate(average.value, 4)
             );
             (worst, "every new record", text)

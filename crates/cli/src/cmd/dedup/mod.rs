@@ -156,7 +156,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
         account.doubt(&keys, tally, records.complete());
     }
     if full {
-        return Err(account.full(tally, &chosen));
+        return Err(account.full(args, tally, &chosen));
     }
     if let Some(message) = records.stopped_message() {
         return Err(Failure::new(message));
