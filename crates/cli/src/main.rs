@@ -4,6 +4,7 @@
 
 mod arch;
 mod args;
+mod aside;
 mod certificate;
 mod cmd;
 mod color;

@@ -318,3 +318,66 @@ fn a_certificate_overwrites_no_file() {
          truebloom: F: is not a certificate, and only such a file is replaced; choose another name, or remove it yourself if it is not needed\nexit 2\nprecious\nexit 0\nF\nM\nN\ntold\n"
     );
 }
+
+/// A report is told apart for certain: JSON Lines with a member `verb`, saved answers of other verbs and of this one are somebody's data.
+#[test]
+fn a_report_replaces_nothing_but_a_report() {
+    let told = shell(
+        r#"printf '{"verb":"x","a":1}\n{"verb":"x","a":2}\n' > lines.jsonl; printf '{"verb":"dedup"}\n' > other.json; cp other.json input.json
+        t create -n 10 -p 1% F lines.jsonl > /dev/null; t info --json F > info.json; t check --json F lines.jsonl > answers.json
+        for report in lines.jsonl other.json info.json answers.json F; do cp $report before
+          t dedup -c --report=$report input.json > said 2>&1; echo "$? $(grep -c 'is not a report, and only a report is replaced' said)"; cmp $report before
+        done
+        : > empty.json; t check -c --report=empty.json F input.json; t dedup -c --report=empty.json input.json; t check -c --report=empty.json F input.json"#,
+    );
+    assert_eq!(told, format!("{}0\n1\n0\n", "2 1\n".repeat(5)));
+}
+
+/// Not the input, not the state, not a filter, not an output, and no file that came later.
+#[test]
+fn a_report_is_no_other_file_of_its_run() {
+    let told = shell(
+        r#"seq 500 > w; t dedup -c --report=r.json w; t create -n 500 -p 1% F w > /dev/null; ln r.json hard; ln -s r.json soft; mkdir d
+        for name in r.json hard soft d/../r.json; do t dedup -c --report=$name r.json; done
+        for name in s ./s d/../s $PWD/s; do t dedup -q --state s --report=$name w; done; ls s
+        t dedup --report=o w > o; t check --report=o F w > o; t check -c --report=e F w 2> e; cat e
+        mkfifo lines; t dedup --report=late lines > printed & exec 3> lines; echo precious > late; echo A >&3; exec 3>&-; wait %1; echo "exit $?"; cat late printed"#,
+    );
+    let refused = |name: &str, why: &str| format!("truebloom: {name}: cannot take the report: {why}; name another file for it\n");
+    for name in ["r.json", "hard", "soft", "d/../r.json"] {
+        assert!(told.contains(&refused(name, "it is read as an input (r.json)")), "{name}: {told}");
+    }
+    for name in ["s", "./s", "d/../s"] {
+        assert!(told.contains(&refused(name, "this run needs it as s")), "{name}: {told}");
+    }
+    assert_eq!(told.matches("this run needs it as s;").count(), 4, "{told}");
+    assert!(told.contains("'s': No such file") || told.contains("s: No such file"), "no state was begun: {told}");
+    assert_eq!(told.matches(&refused("o", "the output goes there")).count(), 2, "{told}");
+    assert!(told.contains(&refused("e", "what is said on standard error goes there")), "{told}");
+    assert!(told.ends_with("late: appeared while the lines were read, so it stays as it is, and the report is lost; name another file for it\nexit 2\nprecious\nA\n"), "{told}");
+}
+
+#[test]
+fn a_report_that_is_lost_is_an_error() {
+    let told = shell(
+        "seq 5 > w; t create -n 5 -p 1% F w > /dev/null; for verb in 'dedup --report' 'dedup --json' 'check --report F'; do t $verb w 2> /dev/full > /dev/null; echo $?; done; t dedup -c w 2> /dev/full",
+    );
+    assert_eq!(told, "2\n2\n2\n5\n");
+}
+
+/// What is printed would be read again, without end. Counts are printed when all is read, and what is printed behind the place that is read is not read again.
+#[test]
+fn an_output_that_is_read_is_refused() {
+    let told = shell(
+        r#"seq 500 > w; t create -n 500 -p 1% F w > /dev/null; cp w a; t() { timeout 20 "$T" "$@"; }
+        t check F a >> a; t check F < a >> a; t check F w a >> a; t dedup -d a >> a; t dedup w /dev/stdin < a >> a; t count --every 10 a >> a; cmp w a
+        t check -c F a >> a; t check -q F a >> a; tail -n +501 a
+        cp w a; (read -r first; read -r second; t check -v F) < a 1<> a; cmp w a; t check F w > b; cmp w b"#,
+    );
+    let refused = |name: &str| {
+        let why = "is read as an input, and standard output goes there, too: what is printed would be read again, without end; write to another file, and move it afterwards";
+        format!("truebloom: {name}: {why}\n")
+    };
+    let expected = ["a", "standard input", "a", "a", "/dev/stdin", "a"].map(refused).concat();
+    assert_eq!(told, expected + "500\n");
+}

@@ -1,5 +1,8 @@
 //! Filters that grow: the rate of the whole, keys, layers, files, merges.
 
+mod common;
+
+use common::seal_all;
 use truebloom::truebloom_math::law::Layered;
 use truebloom::truebloom_math::{Growth, Rate, binomial};
 use truebloom::verify::ExpectedVerdict;
@@ -180,6 +183,8 @@ fn merges() {
     assert!(here.contains_all(0..9_000u64).iter().all(|found| found));
     assert!(here.layers().len() < ours.layers().len() + theirs.layers().len());
     assert!(here.bound().upper <= 0.02 && !here.fill_tells_rate() && here.fpr().upper <= ours.fpr().upper + theirs.fpr().upper);
+    // Of what is only bounded, the bound is what is said.
+    assert!(here.fpr().value == here.fpr().upper && here.bound().value == here.bound().upper);
     let verified = here.verified().expect("a law");
     assert!(verified.holds() && here.changed() == theirs.changed());
     let mut measured = here.measured(4);
@@ -199,6 +204,43 @@ fn merges() {
     assert_eq!(base.clone().union_with(&small("1%", 22)), Err(MergeError::Seed));
     assert_eq!(base.clone().union_with(&small("2%", 21)), Err(MergeError::Growth));
     assert_eq!(base.clone().intersect_with(&base), Err(MergeError::Layers));
+}
+
+/// Planned for any number of keys, at a rate that a merge of several may exceed: then the filter says so, by bits that tell what its layers share. Eight of a third of the rate each are surely above it; copies of one are not.
+#[test]
+fn a_merge_above_the_rate_asked_for_is_noticed() {
+    let base = small("1%", 27);
+    let filled = |from: u64| {
+        let mut filter = base.clone();
+        filter.extend(from..from + 3_000);
+        filter
+    };
+    let mut merged = filled(0);
+    for from in 1..8 {
+        assert!(merged.verified().expect("a law").holds() || merged.is_over_capacity());
+        merged.union_with(&filled(10_000 * from)).expect("clones");
+    }
+    let verified = merged.verified().expect("a law");
+    assert!(merged.is_over_capacity() && verified.is_overfull() && !verified.holds() && verified.limit() == Some(0.01));
+    // What is measured lies in the bracket: hits among 400,000 keys, at five standard errors.
+    let mut measured = merged.measured(4);
+    measured.query(400_000);
+    let (rate, upper) = (measured.rate(), merged.fpr().upper);
+    assert!(rate > 0.01 && rate - 5.0 * (rate / 400_000.0).sqrt() < upper && measured.agrees(), "{measured:?}");
+    drop(measured);
+    // Known again by its file, and by a view of it.
+    let bytes = merged.to_bytes().expect("small");
+    assert!(ScalableFilter::from_bytes(&bytes).expect("its file").is_over_capacity());
+    assert!(ScalableFilter::view(&bytes).and_then(ScalableFilter::verify_bytes).expect("its file").is_over_capacity());
+
+    // The same keys in another order: layers of both are kept, and share most of what passes.
+    let mut order = base.clone();
+    order.extend((0..3_000).rev());
+    let mut twice = filled(0);
+    twice.union_with(&order).expect("clones");
+    let one = filled(0).fpr();
+    assert!(!twice.fill_tells_rate() && !twice.is_over_capacity() && twice.verified().expect("a law").holds());
+    assert!(one.upper < 0.01 && !filled(0).is_over_capacity());
 }
 
 #[test]
@@ -250,15 +292,11 @@ const INSERTED: usize = 4;
 
 /// A file with all its checksums made right.
 fn sealed(mut file: Vec<u8>, records: &[usize]) -> Vec<u8> {
-    use xxhash_rust::xxh3::xxh3_64;
     for start in records {
-        let sum = xxh3_64(&file[*start..start + 56]).to_le_bytes();
+        let sum = xxhash_rust::xxh3::xxh3_64(&file[*start..start + 56]).to_le_bytes();
         file[start + 56..start + 64].copy_from_slice(&sum);
     }
-    let sum = xxh3_64(&file[PAYLOAD..]).to_le_bytes();
-    file[112..120].copy_from_slice(&sum);
-    let sum = xxh3_64(&file[..248]).to_le_bytes();
-    file[248..256].copy_from_slice(&sum);
+    seal_all(&mut file);
     file
 }
 
@@ -287,7 +325,7 @@ fn forged_files_are_refused() {
     filter.extend(0..400u64);
     let (bytes, starts) = (filter.to_bytes().expect("small"), records(&filter));
     assert!(starts.len() > 2 && sealed(bytes.clone(), &starts) == bytes);
-    let (first, second) = (starts[0], starts[1]);
+    let (first, second, last) = (starts[0], starts[1], starts[starts.len() - 1]);
     let limit = filter.layers()[0].limit();
     let empty = |file: &mut Vec<u8>| {
         // Half of the first layer's bits, so that it is not full, yet holds as many as it has keys.
@@ -310,6 +348,9 @@ fn forged_files_are_refused() {
         ("reserved", Box::new(|file| put(file, first, 6, |_| 1))),
         ("a closed layer that is not full", Box::new(empty)),
         ("ratio", Box::new(|file| put(file, 128, 0, |_| 1.5f64.to_bits()))),
+        // The next layer would have gigabytes.
+        ("first layer", Box::new(|file| put(file, 120, 0, |_| 100_000_000))),
+        ("a rate above the one asked for", Box::new(|file| put(file, last, LIMIT, |_| filter.layers()[starts.len() - 1].bits() - 1))),
     ];
     for (what, forge) in forged {
         let mut file = bytes.clone();
@@ -319,6 +360,24 @@ fn forged_files_are_refused() {
         assert!(!error.to_string().contains("checksum"), "{what}: {error}");
         assert!(ScalableFilter::view(&file).and_then(ScalableFilter::verify_bytes).is_err(), "{what}");
     }
+}
+
+/// A view whose bits nobody has counted may hold any: a union takes no layer beyond its limit, on which the rate stands, and none of the others either.
+#[test]
+fn a_union_with_damaged_bytes_is_refused() {
+    let mut base = small("1%", 22);
+    let mut there = base.clone();
+    there.extend(0..3_000u64);
+    let (bytes, starts) = (there.to_bytes().expect("small"), records(&there));
+    let mut damaged = bytes.clone();
+    damaged[starts[1] + 64..starts[2]].fill(0xff);
+    let view = ScalableFilter::view(&damaged).expect("its header is whole");
+    assert!(matches!(base.union_with(&view), Err(MergeError::Limit { .. })));
+    assert!(base.is_empty() && !base.is_merged(), "nothing has changed");
+    base.union_with(&ScalableFilter::view(&bytes).expect("whole")).expect("a copy");
+    assert!(base == there && base.contains_all(0..3_000u64).iter().all(|found| found));
+    base.extend(3_000..20_000u64);
+    assert!(base.fpr().upper <= base.bound().upper);
 }
 
 /// Threads may put one key into two layers, and layers that a merge kept share keys: the lower bound of the distinct keys is none that adds layers up.

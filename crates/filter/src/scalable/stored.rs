@@ -7,17 +7,16 @@ use crate::backing::{Backing, Checked, Counted, InBytes, InLayers, KEPT_WORDS, L
 use crate::bloom::Counts;
 use crate::error::{Expected, FormatError};
 use crate::format::Label;
-use crate::format::{Fields, FileKind, HEADER_BYTES, Stored, Viewed, Written, at, check_field, check_payload};
+use crate::format::{Fields, FileKind, HEADER_BYTES, MERGED, Stored, Viewed, Written, at, check_field, check_payload};
 use crate::hash::{KeyHasher as _, PortableHasher};
 use crate::scheme::SchemeId;
+use alloc::format;
 use alloc::string::ToString;
 use alloc::vec::Vec;
 use core::ops::Range;
-use truebloom_math::law::Layer;
+use truebloom_math::law::{Layer, Layered};
 use truebloom_math::{Growth, MAX_BITS};
 use xxhash_rust::xxh3::xxh3_64;
-
-const MERGED: u32 = 1;
 
 /// Where the parameters start.
 mod parameter {
@@ -86,6 +85,36 @@ impl Header {
         let next = before.map_or(0, |last| last.number + 1);
         let least = before.filter(|_| self.counts.is_merged()).map_or(next, |last| last.number);
         check_field("number of a layer", number, Expected::Within(least, next)).map(drop)
+    }
+
+    /// What the growth promises is kept by layers of any planner: within their limits they pass at no more than the rate, and the newest has about the size that was planned for it. The next one is allocated by the plan alone, so
+    /// that some bytes which promise a large filter would become one with the first key.
+    fn check_growth(&self, records: &[Recorded]) -> Result<(), FormatError> {
+        let wrong = |error: truebloom_math::Error| FormatError::Parameters { why: error.to_string() };
+        // Of one number after a merge, each keeps the rate by itself.
+        let mut worst: Vec<(u64, f64, Layer)> = Vec::new();
+        for Recorded { number, layer, .. } in records {
+            let bound = layer.bound().map_err(wrong)?.upper;
+            match worst.last_mut().filter(|last| last.0 == *number) {
+                Some(last) if last.1 < bound => *last = (*number, bound, *layer),
+                Some(_) => {}
+                None => worst.push((*number, bound, *layer)),
+            }
+        }
+        let bound = Layered::new(worst.iter().map(|(_, _, layer)| *layer).collect()).and_then(|law| law.bound()).map_err(wrong)?;
+        let asked = self.growth.rate();
+        if bound.upper > asked.to_f64() {
+            return Err(FormatError::Parameters {
+                why: format!("its layers allow a rate of {:e}, above the {asked} asked for", bound.upper),
+            });
+        }
+        let Some((number, _, newest)) = worst.last() else { return Ok(()) };
+        let planned = self.growth.layer(u32::try_from(*number).unwrap_or(u32::MAX)).map_err(wrong)?.layer.bits();
+        if newest.bits() < planned / 2 {
+            let bits = newest.bits();
+            return Err(FormatError::Parameters { why: format!("its newest layer has {bits} bits, where its growth plans {planned}") });
+        }
+        Ok(())
     }
 
     /// The layer of a record, with its set bits counted and held to it.
@@ -182,6 +211,7 @@ impl Stored for ScalableFilter {
 
     fn assemble(header: Header, mut words: Vec<u64>) -> Result<ScalableFilter, FormatError> {
         let records = header.records(&words)?;
+        header.check_growth(&records)?;
         let mut parts = Vec::with_capacity(records.len());
         for (number, found) in records.iter().enumerate() {
             parts.push(header.counted::<Owned, _>(
@@ -229,6 +259,10 @@ impl<K: Counted> Written for ScalableFilter<K> {
     }
 }
 
+fn in_layers<B>(words: InBytes<B, [u8; 8]>, records: Vec<Recorded>) -> InLayers<B> {
+    InLayers { words, ranges: records.into_iter().map(|found| found.words).collect() }
+}
+
 impl<B: AsRef<[u8]> + Send + Sync> Viewed<B> for ScalableFilter {
     type View = ScalableFilter<View<B>>;
 
@@ -236,7 +270,7 @@ impl<B: AsRef<[u8]> + Send + Sync> Viewed<B> for ScalableFilter {
         let words = InBytes::new(bytes, HEADER_BYTES, ScalableFilter::payload_bytes(&header) as usize);
         let records = header.records(&words)?;
         let parts = records.iter().map(|found| header.part(found, ())).collect::<Result<_, _>>()?;
-        Ok(header.filter(parts, InLayers { words, ranges: records.into_iter().map(|found| found.words).collect() }))
+        Ok(header.filter(parts, in_layers(words, records)))
     }
 }
 
@@ -251,11 +285,12 @@ impl<B: AsRef<[u8]> + Send + Sync> ScalableFilter<View<B>> {
         check_payload(words.whole().0)?;
         let header = Header { hasher, growth, label, counts, layers, bits, probes };
         let records = header.records(&words)?;
+        header.check_growth(&records)?;
         let part = |(number, found): (usize, &Recorded)| {
             header.counted::<Checked<B>, _>(found, number + 1 == records.len(), words.get(found.words.clone()).unwrap_or_default())
         };
         let parts = records.iter().enumerate().map(part).collect::<Result<_, _>>()?;
-        Ok(header.filter(parts, InLayers { words, ranges: records.into_iter().map(|found| found.words).collect() }))
+        Ok(header.filter(parts, in_layers(words, records)))
     }
 
     /// The number of bytes of its file: where it ends in what it was viewed in.

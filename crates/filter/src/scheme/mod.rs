@@ -68,6 +68,19 @@ macro_rules! spread_schemes {
 }
 pub(crate) use spread_schemes;
 
+/// The layouts, each by the scheme whose type stands for it, with the name that [`AnyFilter`](crate::AnyFilter) has for a filter of it: the one list, for macros that say the same of all.
+macro_rules! layouts {
+    ($say:ident $($more:tt)*) => {
+        $say! { [
+            /// Of the standard scheme.
+            Standard of Standard,
+            /// Blocked.
+            Blocked of InLines,
+        ] $($more)* }
+    };
+}
+pub(crate) use layouts;
+
 use crate::MAX_PROBES;
 use crate::bits::Placed;
 use crate::error::BuildError;

@@ -7,11 +7,12 @@ mod remember;
 mod sift;
 mod state;
 
+use crate::aside::ReportTo;
 use crate::failure::Failure;
 use crate::filters::{self, Layout};
 use crate::held::format_error;
 use crate::records::{self, Answers, Batch, Event, Extraction, KeysOf, RecordArgs, Records};
-use crate::report::{Report, ReportTo, count, plural};
+use crate::report::{Report, count, plural};
 use account::Account;
 use design::{Chosen, Sizing};
 use filter::Filter;
@@ -127,7 +128,10 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
     if records::is_terminal(&args.inputs) {
         return Err(Failure::new("there is nothing to read: name files, or pipe lines in"));
     }
-    args.report.check()?;
+    let reserved = args.report.reserve(&args.inputs, args.state.as_deref().as_slice())?;
+    if !args.is_silent() {
+        records::check_not_output(&args.inputs)?;
+    }
     let (mut filter, mut saver, chosen) = begin(args)?;
     if args.strict && chosen.design.phases() > 1 {
         return Err(Failure::new("the state has two phases, which forget what is old: leave --strict out, or give another file"));
@@ -151,7 +155,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
     if args.count && !args.quiet {
         writeln!(crate::output::stdout(), "{selected}")?;
     }
-    account.close(args, &filter, &chosen, &records, tally)?;
+    account.close(args, &reserved, &filter, &chosen, &records, tally)?;
     if !args.quiet {
         account.doubt(&keys, tally, records.complete());
     }
