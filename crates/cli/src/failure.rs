@@ -130,7 +130,7 @@ impl From<truebloom_math::Error> for Failure {
                  add --mean to guarantee the average rate alone, or leave --scheme out"
             )),
             truebloom_math::Error::OutOfReach { items, bits, reachable: 1.0.., .. } => Failure::new(format_args!(
-                "{} with {} contains nearly every key, whatever the probes; give more bits or fewer items",
+                "a filter of {} with {} contains nearly every key, whatever the probes; give more bits or fewer items",
                 crate::report::size(bits),
                 crate::report::plural(items, "item")
             )),
