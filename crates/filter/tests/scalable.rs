@@ -362,6 +362,20 @@ fn forged_files_are_refused() {
     }
 }
 
+/// Beyond the caches keys are asked for and inserted together; the answers, the counts and the bits are those of one by one, repeats within a batch included.
+#[test]
+fn many_at_a_time_beyond_the_caches() {
+    let mut one_by_one = seeded(Growth::new(rate("10%"), 300_000).expect("in range"), 24);
+    let mut together = one_by_one.clone();
+    let key = |i: u64| i.saturating_sub(i % 7 * (i % 3));
+    let told: Vec<bool> = (0..1_400_000).map(|i| one_by_one.insert(&key(i))).collect();
+    assert!(together.insert_all((0..1_400_000).map(key)).iter().eq(told));
+    assert!(together == one_by_one && together.bits() > 1 << 24 && together.layers().len() > 1);
+    assert_eq!((together.offered(), together.changed()), (one_by_one.offered(), one_by_one.changed()));
+    let asked = 1_300_000..1_500_000u64;
+    assert!(together.contains_all(asked.clone()).iter().eq(asked.map(|i| one_by_one.contains(&i))));
+}
+
 /// A view whose bits nobody has counted may hold any: a union takes no layer beyond its limit, on which the rate stands, and none of the others either.
 #[test]
 fn a_union_with_damaged_bytes_is_refused() {
