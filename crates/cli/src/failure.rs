@@ -93,6 +93,12 @@ impl From<FileError> for Failure {
                 format!("cannot write {}: {cause}; check the folder, its permissions and its free space", path.display())
             }
             FileError::Format { path, cause } => format!("{}: {}", path.display(), wrong_with_file(&cause)),
+            FileError::Replaced { path } => {
+                format!(
+                    "{} was removed or replaced by another program in the meantime; nothing was written; run the command again",
+                    path.display()
+                )
+            }
             other => other.to_string(),
         })
     }
