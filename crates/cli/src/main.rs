@@ -13,6 +13,7 @@ mod filters;
 mod held;
 mod lock;
 mod output;
+mod plots;
 mod progress;
 mod records;
 mod report;

@@ -87,7 +87,9 @@ fn shortened(example: &str) -> String {
         ("--time 60", "--time 0.1"),
         ("--queries 100M", "--queries 10k"),
         ("--simulate 1G", "--simulate 1k"),
-        ("--trials 10000", "--trials 100"),
+        ("--trials 10000", "--trials 2"),
+        ("reproduce --out report --full", "reproduce grandi --out report --full"),
+        ("reproduce --out report", "reproduce lehr --out report"),
         ("audit --table -n 1000 -p 1e-6", "audit --table -n 100 -p 1%"),
         ("man -l -", "grep -q NAME"),
     ]
@@ -177,6 +179,39 @@ fn objects_have_the_documented_fields() {
         let unseen: Vec<_> = sometimes.difference(&seen).collect();
         assert!(!commands.is_empty() && unseen.is_empty(), "{commands:?}: no command prints {unseen:?}");
     });
+}
+
+/// docs/PAPERS.md has a query for each function that its rows name, and every query has an answer.
+#[test]
+fn functions_of_the_papers_can_be_asked() {
+    let text = std::fs::read_to_string(root().join("docs/PAPERS.md")).expect("docs/PAPERS.md");
+    let (rows, asking) = text.split_once("## Asking a row").expect("the section");
+    let quoted = |cell: &str| cell.split('`').skip(1).step_by(2).map(str::to_owned).collect::<Vec<_>>();
+    let of_rows = |row: &str| row.strip_prefix("| ").map(|row| row.split(" | ").map(str::to_owned).collect::<Vec<_>>());
+    let named: BTreeSet<String> = rows.lines().filter_map(of_rows).filter(|row| row.len() == 5).flat_map(|row| quoted(&row[3])).collect();
+    let queries: Vec<(Vec<String>, String)> = asking
+        .lines()
+        .filter_map(|line| line.strip_prefix("| `")?.rsplit_once(" | `"))
+        .map(|(functions, query)| (quoted(&format!("`{functions}")), query.trim_end_matches("` |").to_owned()))
+        .collect();
+    let asked: BTreeSet<String> = queries.iter().flat_map(|(functions, _)| functions.clone()).collect();
+    assert!(
+        named.len() > 50 && named.difference(&asked).next().is_none(),
+        "without a query: {:?}",
+        named.difference(&asked).collect::<Vec<_>>()
+    );
+    let lines: String = queries.iter().map(|(_, query)| format!("{query}\n")).collect();
+    let folder = folder();
+    std::fs::write(folder.path().join("queries"), lines).expect("written");
+    let answers = text_of("truebloom eval < queries", folder.path());
+    assert_eq!(answers.lines().count(), queries.len());
+    for (answer, (functions, query)) in answers.lines().zip(&queries) {
+        let answer: serde_json::Value = serde_json::from_str(answer).expect("an object");
+        // A number, not a gap.
+        let numbers =
+            answer.as_object().expect("an object").values().filter(|value| value.is_number() || value.is_array() || value.is_object());
+        assert!(answer.get("error").is_none() && numbers.count() > 0, "{functions:?}: {query}: {answer}");
+    }
 }
 
 #[test]

@@ -107,13 +107,14 @@ const VERBS: [(&str, &[&str]); 26] = [
             "--remember",
             "--prove",
             "--force",
+            "--plot",
             "--json",
         ],
     ),
-    ("fpr", &["-m", "-n", "-k", "--ones", "--variant", "--scheme", "--json"]),
-    ("explain", &["-m", "-n", "-k", "--variant", "--json"]),
-    ("audit", &["-n", "-p", "--json"]),
-    ("table -n 100 -k 3", &["--json"]),
+    ("fpr", &["-m", "-n", "-k", "--ones", "--variant", "--scheme", "--plot", "--json"]),
+    ("explain", &["-m", "-n", "-k", "--variant", "--plot", "--json"]),
+    ("audit", &["-n", "-p", "--plot", "--json"]),
+    ("table -n 100 -k 3", &["--plot", "--json"]),
     ("completions", &[]),
     ("man", &["--into"]),
     ("eval", &[]),
@@ -121,7 +122,7 @@ const VERBS: [(&str, &[&str]); 26] = [
 ];
 
 /// Sound commands, for half of the lines: a word or two more, or none, and they do something else, or something wrong.
-const SOUND: [&str; 49] = [
+const SOUND: [&str; 50] = [
     "diff other.tbl seen.tbl",
     "apply other.tbl news",
     "copy --compress --force seen.tbl other.tbl",
@@ -168,6 +169,7 @@ const SOUND: [&str; 49] = [
     "plan --recycling --memory 4KiB -p 1%",
     "plan -n 100 -p 1% --prove new.json",
     "fpr -m 1000 -n 100 -k 7",
+    "plan -n 100 -p 1% --plot new.svg",
     "explain seen.tbl",
     "audit guava -n 1000 -p 1%",
     "man count merge",
