@@ -42,7 +42,8 @@ pub(crate) fn run(cells: &[Cell<'_>], known: &mut Known, threads: usize, mut don
     open.sort_by(|a, b| b.steps.total_cmp(&a.steps));
     let mut left: f64 = open.iter().map(|cell| cell.steps).sum();
     let (next, stop) = (AtomicUsize::new(0), AtomicBool::new(false));
-    let (sender, receiver) = mpsc::channel();
+    // Without room: who has a result waits until it is told of, so that a stop is heeded after one more cell of each thread at most.
+    let (sender, receiver) = mpsc::sync_channel(0);
     std::thread::scope(|scope| {
         for _ in 0..threads.clamp(1, 1_024).min(open.len()) {
             let (sender, next, stop, open) = (sender.clone(), &next, &stop, &open);
