@@ -135,6 +135,9 @@ impl From<truebloom_math::Error> for Failure {
                 "no rate can be guaranteed for one filter of {scheme} hashing: its positions are correlated, so how its rates scatter is not known; \
                  add --mean to guarantee the average rate alone, or leave --scheme out"
             )),
+            truebloom_math::Error::Underdetermined { given: "an empty target", .. } => {
+                Failure::new("this does not determine a filter; give two of -n, -p and -m, and the third is computed")
+            }
             truebloom_math::Error::OutOfReach { items, bits, reachable: 1.0.., .. } => Failure::new(format_args!(
                 "a filter of {} with {} contains nearly every key, whatever the probes; give more bits or fewer items",
                 crate::report::size(bits),

@@ -142,6 +142,11 @@ fn made(args: &Args) -> Result<Made, Failure> {
         return Ok(Made::Grows(Growth::new(rate, first)?));
     }
     filters::check_layout(args.scheme, args.layout)?;
+    if matches!(args.size, Size { items: None, rate: None, bits: None, .. }) {
+        return Err(Failure::new(
+            "give a rate with -p: the lines of files are counted, and a filter of other input grows; or give two of -n, -p and -m",
+        ));
+    }
     let mut target = args.size.target().scheme(args.scheme).layout(args.layout.planned());
     let rate_and_bits = target.rate.is_some() && target.bits.is_some();
     // Too little in any case is the planner's to explain.
