@@ -196,6 +196,18 @@ pub(crate) fn count(number: u64) -> String {
     text
 }
 
+/// Confidence of the bounds in reports.
+pub(crate) const CONFIDENCE: f64 = 0.999_999;
+
+/// A number that is expected: whole from 2 on, as its decimals say nothing of what came.
+pub(crate) fn expected(number: f64) -> String {
+    match number {
+        0.0..1e-6 => "fewer than 1e-6".to_owned(),
+        1e-6..2.0 => format!("about {}", significant(number, 2)),
+        _ => format!("about {}", count(number.round() as u64)),
+    }
+}
+
 /// `1 line`, `2 lines`.
 pub(crate) fn plural(number: u64, what: &str) -> String {
     format!("{} {what}{}", count(number), if number == 1 { "" } else { "s" })
@@ -288,6 +300,7 @@ mod tests {
         assert_eq!(plural(1, "line"), "1 line");
         assert_eq!((bytes(1), bytes(1023)), ("1 byte".to_owned(), "1,023 bytes".to_owned()));
         assert_eq!((significant(1417.26, 5), significant(-3.5, 2)), ("1,417.3".to_owned(), "-3.5".to_owned()));
+        assert_eq!([1e-7, 0.2751, 9.538, 1417.4].map(expected), ["fewer than 1e-6", "about 0.28", "about 10", "about 1,417"]);
         assert_eq!(bytes(1 << 20), "1 MiB");
         assert_eq!(bytes(1_797_206), "1.714 MiB");
         assert_eq!(size(9_586), "9,586 bits (1.172 KiB)");
