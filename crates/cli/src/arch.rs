@@ -11,6 +11,24 @@ pub(crate) fn no_backtraces() {
     unsafe { std::env::remove_var("RUST_BACKTRACE") };
 }
 
+/// Where memory cannot be allocated, the runtime says so in words of its own and aborts; what that means for the user is said after it.
+///
+/// To be called before anything else is done at an abort.
+#[cfg(unix)]
+pub(crate) fn explain_aborts() {
+    const WHY: &[u8] =
+        b"truebloom: there is not enough memory, or the process was aborted; what was not yet written is lost. Ask for less memory, or give the process more\n";
+    let explain = || {
+        // Nothing is left to tell if standard error is closed.
+        let _ = rustix::io::write(rustix::stdio::stderr(), WHY);
+    };
+    // SAFETY: a signal interrupts whatever runs; the action makes one system call on a stream that is never closed, allocates nothing and takes no lock.
+    let _ = unsafe { signal_hook::low_level::register(signal_hook::consts::SIGABRT, explain) };
+}
+
+#[cfg(not(unix))]
+pub(crate) fn explain_aborts() {}
+
 #[cfg(target_os = "linux")]
 mod streams {
     use std::sync::atomic::{AtomicBool, Ordering};

@@ -1,6 +1,6 @@
 //! The one way to fail: a message that says what was wrong, where, and what to do.
 
-use crate::color;
+use crate::{color, progress};
 use std::fmt::Display;
 use std::io;
 use std::path::Path;
@@ -44,7 +44,8 @@ impl Failure {
 pub(crate) fn warn(message: impl Display) {
     use io::{IsTerminal, Write};
     let name = color::red("truebloom:", io::stderr().is_terminal());
-    let _ = writeln!(io::stderr(), "{name} {}", printable(&message.to_string()));
+    let message = printable(&message.to_string());
+    let _ = progress::aside(|| writeln!(io::stderr(), "{name} {message}"));
 }
 
 /// Names and records come from anywhere, and must not command the terminal.
@@ -81,6 +82,9 @@ impl From<io::Error> for Failure {
 impl From<FileError> for Failure {
     fn from(error: FileError) -> Failure {
         Failure::new(match error {
+            FileError::Read { path, cause } if path.as_os_str() == "-" && cause.kind() == io::ErrorKind::NotFound => {
+                "`-` is not standard input here, where a file is needed: name the file, or write ./- for one of that name".to_owned()
+            }
             FileError::Read { path, cause } => {
                 let remedy = match cause.kind() {
                     io::ErrorKind::OutOfMemory => "; read it on a machine with more memory",
@@ -135,8 +139,11 @@ impl From<truebloom_math::Error> for Failure {
                 "no rate can be guaranteed for one filter of {scheme} hashing: its positions are correlated, so how its rates scatter is not known; \
                  add --mean to guarantee the average rate alone, or leave --scheme out"
             )),
-            truebloom_math::Error::Underdetermined { given: "an empty target", .. } => {
-                Failure::new("this does not determine a filter; give two of -n, -p and -m, and the third is computed")
+            truebloom_math::Error::Underdetermined { given: "an empty target", missing } => {
+                Failure::new(format_args!("nothing is asked for: give {}", with_options(missing)))
+            }
+            truebloom_math::Error::Underdetermined { given, missing } => {
+                Failure::new(format_args!("{} does not determine a filter; give {}", with_options(given), with_options(missing)))
             }
             truebloom_math::Error::OutOfReach { items, bits, reachable: 1.0.., .. } => Failure::new(format_args!(
                 "a filter of {} with {} contains nearly every key, whatever the probes; give more bits or fewer items",
@@ -152,9 +159,40 @@ impl From<truebloom_math::Error> for Failure {
                     }
                     name => name,
                 };
-                Failure::new(format_args!("{name} is {found}, but must be {expected}"))
+                Failure::new(grouped(&format!("{name} is {found}, but must be {expected}")))
             }
-            error => Failure::new(error),
+            error => Failure::new(grouped(&error.to_string())),
         }
+    }
+}
+
+/// What the planner asks for, with the options that say it.
+fn with_options(text: &str) -> String {
+    [("number of items", "-n"), ("rate", "-p"), ("number of bits", "-m"), ("or of bits", "-m")]
+        .into_iter()
+        .fold(text.to_owned(), |text, (name, option)| text.replace(name, &format!("{name} ({option})")))
+}
+
+/// Whole numbers of five digits or more, as reports have them: `1,234,567`.
+fn grouped(text: &str) -> String {
+    let group = |word: &str| {
+        let digits = word.trim_matches(|c: char| c.is_ascii_punctuation());
+        let is_long = digits.len() >= 5 && digits.bytes().all(|byte| byte.is_ascii_digit());
+        digits.parse().ok().filter(|_| is_long).map_or(word.to_owned(), |number| word.replacen(digits, &crate::report::count(number), 1))
+    };
+    text.split(' ').map(group).collect::<Vec<String>>().join(" ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_in_errors_are_grouped() {
+        let (plain, expected) = (
+            "items is 1000000, but (at most 65536) 1.00000 x12345 2^30 1234",
+            "items is 1,000,000, but (at most 65,536) 1.00000 x12345 2^30 1234",
+        );
+        assert_eq!(grouped(plain), expected);
     }
 }

@@ -69,8 +69,14 @@ pub(crate) fn check_layout(scheme: SchemeId, layout: Layout) -> Result<(), Failu
     Err(Failure::new("a blocked filter has a scheme of its own: leave --scheme or --layout out"))
 }
 
-/// More items than planned, in words: certain by the offers that set a bit, or, where a merge has mixed those up, likely by the fill.
+/// More items than planned, in words: certain by the offers that set a bit, or, where a merge has mixed those up, as good as certain by the fill. A filter that grows was planned for a rate alone.
 pub(crate) fn over_capacity<K: Counted>(filter: &AnyFilter<K>) -> String {
+    if let (AnyFilter::Scalable(_), Some(asked)) = (filter, filter.rate()) {
+        return format!(
+            "its rate is surely above the {asked} asked for (at most {} now): merged filters that grow keep that rate only each by itself; fill one filter from all the data, or ask for a lower rate with `truebloom create -p`",
+            rate_up(filter.fpr().upper, 3)
+        );
+    }
     let (changed, capacity) = (filter.changed(), filter.capacity().unwrap_or(0));
     let now = filter.fpr();
     let (is, rate) = if filter.fill_tells_rate() { ("is", fpr_text(&now, 4)) } else { ("is at most", rate_up(now.upper, 3)) };
@@ -87,12 +93,10 @@ pub(crate) fn over_capacity<K: Counted>(filter: &AnyFilter<K>) -> String {
             count(capacity)
         );
     }
-    let found =
-        filter.estimated_items().map_or("the filter is full".to_owned(), |items| format!("about {} by the fill", count(items as u64)));
-    format!(
-        "probably more items than planned: {found}, planned for {}; if so, what the plan guarantees no longer holds; {now}",
-        count(capacity)
-    )
+    let found = filter
+        .estimated_items()
+        .map_or("the filter is full".to_owned(), |items| format!("about {} by the fill", count((items as u64).min(filter.most_items()))));
+    format!("more items than planned: {found}, planned for {}, so what the plan guarantees no longer holds; {now}", count(capacity))
 }
 
 /// Where the positions of a key lie.

@@ -79,6 +79,7 @@ enum Verb {
 
 fn main() -> ExitCode {
     arch::no_backtraces();
+    arch::explain_aborts();
     stop::exit_when_aborting();
     let arguments = std::env::args_os().map(|argument| argument.to_string_lossy().into_owned());
     let matches = Command::command().color(color::choose(arguments)).try_get_matches();

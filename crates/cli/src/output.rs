@@ -5,9 +5,10 @@
 
 use crate::arch;
 use crate::failure::Failure;
+use crate::progress;
 use crate::stop;
 use std::fs::{File, Metadata};
-use std::io::{self, Seek, Write};
+use std::io::{self, IsTerminal, Seek, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Mutex;
@@ -16,27 +17,28 @@ use truebloom::file::{Expected, Replacement};
 static WRITTEN: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
 
 /// Standard output, locked; an error at the first write if it is closed.
-pub(crate) struct Output(io::StdoutLock<'static>);
+pub(crate) struct Output {
+    stream: io::StdoutLock<'static>,
+    is_terminal: bool,
+}
 
 /// Standard output.
 pub(crate) fn stdout() -> Output {
-    Output(io::stdout().lock())
-}
-
-impl Output {
-    pub(crate) fn is_terminal(&self) -> bool {
-        io::IsTerminal::is_terminal(&self.0)
-    }
+    let stream = io::stdout().lock();
+    Output { is_terminal: stream.is_terminal(), stream }
 }
 
 impl Write for Output {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         check(arch::stdout_was_closed())?;
-        self.0.write(bytes)
+        if self.is_terminal {
+            progress::end();
+        }
+        self.stream.write(bytes)
     }
 
     fn flush(&mut self) -> io::Result<()> {
-        self.0.flush()
+        self.stream.flush()
     }
 }
 
@@ -58,6 +60,20 @@ pub(crate) fn feeds(input: &File) -> io::Result<bool> {
     let mut input = input;
     let at = if streams::appends(&output) { to.len() } else { output.stream_position()? };
     Ok(at >= input.stream_position()?)
+}
+
+/// The columns of the terminal that a stream goes to; `None` elsewhere.
+#[cfg(unix)]
+pub(crate) fn columns(stream: &(impl IsTerminal + std::os::fd::AsFd)) -> Option<usize> {
+    let size = || rustix::termios::tcgetwinsize(stream).map_or(0, |size| size.ws_col.into());
+    // Without a size nothing is wrapped.
+    stream.is_terminal().then(size).map(|columns| if columns == 0 { usize::MAX } else { columns })
+}
+
+/// The width is not known.
+#[cfg(not(unix))]
+pub(crate) fn columns(stream: &impl IsTerminal) -> Option<usize> {
+    stream.is_terminal().then_some(usize::MAX)
 }
 
 /// Whether both are one regular file.

@@ -1,20 +1,54 @@
 //! Progress on standard error, only where a person looks at it, and only of work that takes longer than a second.
+//!
+//! There is one line of it at a time, and whatever else goes to the terminal comes first: messages are written above it, and before an answer it ends.
 
 use crate::report::count;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
 use std::fmt;
 use std::io::IsTerminal;
+use std::sync::mpsc::{self, RecvTimeoutError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
+
+/// The line that is shown, if one is.
+static SHOWN: Mutex<Option<ProgressBar>> = Mutex::new(None);
+
+fn shown() -> MutexGuard<'static, Option<ProgressBar>> {
+    SHOWN.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Runs what writes to the terminal above the line.
+pub(crate) fn aside<T>(write: impl FnOnce() -> T) -> T {
+    let bar = shown().clone();
+    match bar {
+        Some(bar) => bar.suspend(write),
+        None => write(),
+    }
+}
+
+/// Clears the line for good, as what is printed from now on is the answer.
+pub(crate) fn end() {
+    if let Some(bar) = shown().take() {
+        bar.finish_and_clear();
+    }
+}
 
 /// A running count with its rate.
 pub(crate) struct Progress {
     bar: ProgressBar,
     /// When work began; none once the bar is shown, or if it never will be.
     began: Option<Instant>,
+    /// When the line was last changed, and steps since then.
+    changed: Instant,
+    steps: u64,
     what: &'static str,
 }
 
 const PATIENCE: Duration = Duration::from_secs(1);
+
+/// Between two changes of the line.
+const FRAME: Duration = Duration::from_millis(250);
 
 impl Progress {
     /// `what` is counted: "random keys". With a `total` the time left is shown too.
@@ -42,7 +76,7 @@ impl Progress {
 
     /// Nothing to see.
     pub(crate) fn none() -> Progress {
-        Progress { bar: ProgressBar::hidden(), began: None, what: "" }
+        Progress { bar: ProgressBar::hidden(), began: None, changed: Instant::now(), steps: 0, what: "" }
     }
 
     fn styled(what: &'static str, total: Option<u64>, template: &str) -> Progress {
@@ -53,36 +87,78 @@ impl Progress {
         if let Ok(style) = ProgressStyle::with_template(template) {
             bar.set_style(style.with_key("rate", whole_rate));
         }
-        Progress { bar, began: Some(Instant::now()), what }
+        Progress { bar, began: Some(Instant::now()), changed: Instant::now(), steps: 0, what }
     }
 
     /// So many more are done.
     pub(crate) fn add(&mut self, steps: u64) {
-        self.show_if_long();
-        self.bar.inc(steps);
+        self.steps += steps;
+        if self.is_due() {
+            self.bar.inc(std::mem::take(&mut self.steps));
+        }
     }
 
     /// So many bytes are read, and so many things found in them.
     pub(crate) fn at(&mut self, bytes: u64, found: u64) {
-        if self.show_if_long() {
+        if self.is_due() {
             self.bar.set_message(format!("{} {}s", count(found), self.what));
+            self.bar.set_position(bytes);
         }
-        self.bar.set_position(bytes);
     }
 
-    /// Runs what writes to standard error without mixing it with the bar.
-    pub(crate) fn aside(&self, write: impl FnOnce()) {
-        self.bar.suspend(write);
-    }
-
-    /// Shows the bar once work has taken long; whether it is shown.
-    fn show_if_long(&mut self) -> bool {
+    /// Whether the line is to be changed: not before work has taken long, and not more often than it can be read.
+    fn is_due(&mut self) -> bool {
         if self.began.is_some_and(|began| began.elapsed() >= PATIENCE) {
             self.began = None;
             self.bar.set_draw_target(ProgressDrawTarget::stderr_with_hz(4));
             self.bar.enable_steady_tick(Duration::from_millis(500));
+            *shown() = Some(self.bar.clone());
+        } else if self.bar.is_hidden() || self.bar.is_finished() || self.changed.elapsed() < FRAME {
+            return false;
         }
+        self.changed = Instant::now();
         !self.bar.is_hidden()
+    }
+}
+
+/// Of work whose steps are not known: what it is, and for how long it lasts already.
+pub(crate) struct Waiting {
+    /// Dropped, it ends the thread that shows the line.
+    ended: Option<mpsc::Sender<()>>,
+    shows: Option<JoinHandle<()>>,
+}
+
+impl Waiting {
+    /// `what` goes on from now: "simulating guava".
+    pub(crate) fn begin(what: String) -> Waiting {
+        if !std::io::stderr().is_terminal() {
+            return Waiting { ended: None, shows: None };
+        }
+        let (ended, is_ended) = mpsc::channel();
+        let show = move || {
+            // Nothing is ever sent: either the time is over, or the work is.
+            if is_ended.recv_timeout(PATIENCE) != Err(RecvTimeoutError::Timeout) {
+                return;
+            }
+            let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr_with_hz(4)).with_message(what).with_elapsed(PATIENCE);
+            if let Ok(style) = ProgressStyle::with_template("{msg}, {elapsed}") {
+                bar.set_style(style);
+            }
+            bar.enable_steady_tick(Duration::from_millis(500));
+            *shown() = Some(bar);
+            let _ = is_ended.recv();
+            end();
+        };
+        // Without a thread to spare there is no line.
+        Waiting { ended: Some(ended), shows: std::thread::Builder::new().name("progress".to_owned()).spawn(show).ok() }
+    }
+}
+
+impl Drop for Waiting {
+    fn drop(&mut self) {
+        drop(self.ended.take());
+        // The line is gone before anything else is printed.
+        self.shows.take().map(JoinHandle::join);
     }
 }
 
@@ -94,6 +170,8 @@ fn whole_rate(state: &ProgressState, text: &mut dyn fmt::Write) {
 
 impl Drop for Progress {
     fn drop(&mut self) {
-        self.bar.finish_and_clear();
+        if self.began.is_none() && !self.bar.is_hidden() {
+            end();
+        }
     }
 }

@@ -2,8 +2,9 @@
 
 use crate::color;
 use crate::failure::printable;
+use crate::{output, progress};
 use serde_json::{Map, Value};
-use std::io::{self, IsTerminal, Write};
+use std::io::{self, Write};
 use truebloom_math::{Fpr, Rate};
 
 /// An answer under construction: lines for people, fields for programs, filled side by side.
@@ -45,15 +46,16 @@ impl Report {
     /// Prints it to standard output.
     pub(crate) fn print_as(self, format: Format) -> io::Result<()> {
         let out = crate::output::stdout();
-        let is_terminal = out.is_terminal();
-        self.write_to(out, is_terminal, format)
+        let width = output::columns(&std::io::stdout());
+        self.write_to(out, width, format)
     }
 
     /// Prints it to standard error, beside an output of lines.
     pub(crate) fn print_aside(&self, json: bool) -> io::Result<()> {
+        progress::end();
         let out = io::stderr().lock();
-        let is_terminal = out.is_terminal();
-        self.write_to(out, is_terminal, if json { Format::Json } else { Format::Text })
+        let width = output::columns(&out);
+        self.write_to(out, width, if json { Format::Json } else { Format::Text })
     }
 
     /// What there is to say to programs.
@@ -61,7 +63,8 @@ impl Report {
         &self.fields
     }
 
-    fn write_to(&self, mut out: impl Write, is_terminal: bool, format: Format) -> io::Result<()> {
+    /// On a terminal with so many columns, or elsewhere.
+    fn write_to(&self, mut out: impl Write, columns: Option<usize>, format: Format) -> io::Result<()> {
         match format {
             Format::Json => writeln!(out, "{}", Value::Object(self.fields.clone())),
             Format::Csv => {
@@ -70,12 +73,37 @@ impl Report {
             }
             Format::Text => {
                 let width = self.lines.iter().map(|(label, _)| label.chars().count()).max().unwrap_or(0);
-                let shown = |label: &str| color::bold(&format!("{label:width$}"), is_terminal);
-                self.lines.iter().try_for_each(|(label, text)| writeln!(out, "{}  {}", shown(label), printable(text)))
+                let shown = |label: &str| color::bold(&format!("{label:width$}"), columns.is_some());
+                let text = |text: &str| columns.map_or_else(|| printable(text), |columns| wrapped(&printable(text), width + 2, columns));
+                self.lines.iter().try_for_each(|(label, line)| writeln!(out, "{}  {}", shown(label), text(line)))
             }
         }
     }
 }
+
+/// A text that begins in this column of so many, its later lines below its beginning. Words stay whole, and so does what has too little room.
+fn wrapped(text: &str, column: usize, columns: usize) -> String {
+    if column + LEAST_ROOM > columns {
+        return text.to_owned();
+    }
+    let (mut lines, mut at) = (String::with_capacity(text.len()), column);
+    for (number, word) in text.split(' ').enumerate() {
+        let length = word.chars().count();
+        if number > 0 && at + 1 + length > columns {
+            lines.push_str(&format!("\n{:column$}", ""));
+            at = column;
+        } else if number > 0 {
+            lines.push(' ');
+            at += 1;
+        }
+        lines.push_str(word);
+        at += length;
+    }
+    lines
+}
+
+/// Columns that a wrapped text has at least.
+const LEAST_ROOM: usize = 20;
 
 /// How a report is printed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -193,11 +221,7 @@ pub(crate) fn bytes(number: u64) -> String {
         value /= 1024.0;
         unit += 1;
     }
-    if unit == 0 {
-        format!("{number} byte{}", if number == 1 { "" } else { "s" })
-    } else {
-        format!("{} {}", significant(value, 4), units[unit])
-    }
+    if unit == 0 { plural(number, "byte") } else { format!("{} {}", significant(value, 4), units[unit]) }
 }
 
 /// `9,586 bits (1.172 KiB)`: a number of bits, and the whole words of 64 that hold them.
@@ -260,7 +284,9 @@ pub(crate) fn significant(value: f64, digits: usize) -> String {
         return format!("{}e{exponent}", trim(mantissa));
     }
     let decimals = (digits as i32 - 1 - exponent).max(0) as usize;
-    trim(&format!("{value:.decimals$}"))
+    let text = trim(&format!("{value:.decimals$}"));
+    let (whole, rest) = text.split_at(text.find('.').unwrap_or(text.len()));
+    whole.parse().map_or_else(|_| text.clone(), |whole| count(whole) + rest)
 }
 
 #[cfg(test)]
@@ -273,10 +299,14 @@ mod tests {
         assert_eq!(count(1_234_567), "1,234,567");
         assert_eq!(plural(1, "line"), "1 line");
         assert_eq!([1e-7, 0.2751, 9.538, 1417.4].map(expected), ["fewer than 1e-6", "about 0.28", "about 10", "about 1,417"]);
-        assert_eq!(bytes(1023), "1023 bytes");
+        assert_eq!((bytes(1), bytes(1023)), ("1 byte".to_owned(), "1,023 bytes".to_owned()));
+        assert_eq!((significant(1417.26, 5), significant(-3.5, 2)), ("1,417.3".to_owned(), "-3.5".to_owned()));
         assert_eq!(bytes(1 << 20), "1 MiB");
         assert_eq!(bytes(1_797_206), "1.714 MiB");
         assert_eq!(size(9_586), "9,586 bits (1.172 KiB)");
+        assert_eq!(wrapped("a report of some words", 6, 26), "a report of some\n      words");
+        assert_eq!(wrapped("a report of some words", 6, 25), "a report of some words", "no room");
+        assert_eq!(wrapped("averyveryverylongword-that-stays whole", 2, 22), "averyveryverylongword-that-stays\n  whole");
         assert_eq!(rate(0.001_000_88, 4), "0.001001");
         assert_eq!(rate(9.999e-7, 3), "1e-6");
         assert_eq!(rate(0.5, 4), "0.5");

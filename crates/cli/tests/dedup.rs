@@ -317,3 +317,25 @@ fn printed_until_killed(state: &Path, first: u64, saves: bool, moment: Duration)
         text[..whole].split(|byte| *byte == b'\n').map(<[u8]>::to_vec).collect()
     })
 }
+
+/// Saved by a clock that was a day ahead, a state goes on by this one, and its lines are as old as they were; otherwise nothing would be forgotten until this clock has caught up.
+#[test]
+fn a_state_of_a_clock_that_was_ahead_goes_on() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("state.tbl");
+    let name = path.to_str().expect("text");
+    let made = run(&["--state", name, "--remember", "30d", "--memory", "64KiB", "-p", "1%"], b"a\n");
+    assert_eq!((made.status.code(), &made.stdout[..]), (Some(0), &b"a\n"[..]), "{}", String::from_utf8_lossy(&made.stderr));
+    let mut ahead: RecyclingFilter = RecyclingFilter::open(&path).expect("a state");
+    ahead.advance(ahead.now() + Duration::from_secs(10 * 86_400));
+    ahead.save(&path).expect("saved");
+    let next = run(&["--state", name], b"a\nb\n");
+    let told = String::from_utf8_lossy(&next.stderr);
+    assert_eq!((next.status.code(), &next.stdout[..]), (Some(0), &b"b\n"[..]), "{told}");
+    let expected = "state.tbl: it was saved by a clock that was about 10d ahead of this one; what it knows keeps its age, and is forgotten by this clock from now on\n";
+    assert!(told.ends_with(expected), "{told}");
+    let since = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).expect("after 1970");
+    let opened: RecyclingFilter = RecyclingFilter::open(&path).expect("a state");
+    assert!(opened.now() <= since);
+    assert!(run(&["--state", name], b"a\nb\nc\n").stderr.is_empty());
+}

@@ -330,7 +330,9 @@ impl<K: Counted> Compared<'_, K> {
 }
 
 fn bounded_share(value: Option<f64>, lower: f64, upper: f64) -> Share {
-    let (lower, upper) = (lower.min(upper).next_down().max(0.0), upper.next_up().min(1.0));
+    // Of nothing in common the share is 0, whatever is rounded.
+    let above = if upper == 0.0 { 0.0 } else { upper.next_up().min(1.0) };
+    let (lower, upper) = (lower.min(upper).next_down().max(0.0), above);
     Share { value: value.map(|value| value.clamp(lower, upper)), lower, upper }
 }
 

@@ -8,7 +8,7 @@ use crate::records::name;
 use crate::report::{FormatArgs, Report, bytes};
 use std::path::PathBuf;
 use std::process::ExitCode;
-use truebloom::{AnyFilter, wire};
+use truebloom::{AnyFilter, FileHeader, wire};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -38,6 +38,8 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
     let (difference, name) = (Held::of_input(&args.difference)?, name(&args.difference));
     let lock = Lock::of(&args.filter)?;
     let old = Held::open(&args.filter)?;
+    // What is wrong with the filter is no fault of the difference.
+    FileHeader::from_bytes(old.as_ref()).map_err(|cause| format_error(&args.filter, cause))?;
     let new = wire::apply(old.as_ref(), difference.as_ref()).map_err(|cause| format_error(name, cause))?;
     drop(old);
     let filter = AnyFilter::from_bytes(&new).map_err(|cause| format_error(name, cause))?;

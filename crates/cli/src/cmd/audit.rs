@@ -3,6 +3,7 @@
 use crate::args::{bits as parse_bits, count as parse_count, probes as parse_probes, rate as parse_rate};
 use crate::failure::Failure;
 use crate::plots::{self, Given, PlotArgs};
+use crate::progress::Waiting;
 use crate::report::{Report, count, fpr as fpr_text, fpr_value, plural, rate as rate_text};
 use serde_json::{Value, json};
 use std::io::Write;
@@ -14,7 +15,7 @@ use truebloom_plot::Chart;
 const EXAMPLES: &str = "\
 Examples:
   truebloom audit guava -n 1000 -p 1e-6
-  truebloom audit redisbloom -n 100 -p 1e-6 --simulate 1G     a narrower interval
+  truebloom audit redisbloom -n 100 -p 1e-6 --simulate 1G     a narrower interval (half a minute)
   truebloom audit bip37 -n 5000 --bits 36000B --probes 5      a filter you have
   truebloom audit --table -n 1000 -p 1e-6                     all of them, side by side
   truebloom audit --table -n 1000 -p 1% --plot audit.svg      the same as a chart
@@ -24,9 +25,14 @@ The arithmetic of a library is audited, on ideal hashes in place of its own. Rat
 All are judged alike, truebloom too: whether the expected rate is at most what was asked (the verdict), and how many of the filters that are built have a rate of their own
 that is at most what was asked (`keep it`, at least; `-` where the set bits do not determine a filter's rate).";
 
+const USAGE: &str = "\
+truebloom audit [OPTIONS] -n <N> -p <RATE> <LIBRARY>
+       truebloom audit [OPTIONS] -n <N> -m <SIZE> -k <K> <LIBRARY>
+       truebloom audit [OPTIONS] -n <N> -p <RATE> --table";
+
 /// Tell what false-positive rate another library really gives
 #[derive(clap::Args)]
-#[command(after_help = EXAMPLES)]
+#[command(after_help = EXAMPLES, override_usage = USAGE)]
 pub(crate) struct Args {
     /// The library: bip37, bits-and-blooms, bloomfilter, cassandra, dcso, fastbloom, guava, parquet, pybloom-live, rbloom, redisbloom, redisbloom-scaling, truebloom
     #[arg(value_name = "LIBRARY", required_unless_present = "table", value_parser = library)]
@@ -52,13 +58,17 @@ pub(crate) struct Args {
     #[arg(short = 'k', long, value_name = "K", value_parser = parse_probes, requires = "bits")]
     probes: Option<u32>,
 
-    /// Simulate the arithmetic with this many queries, also where a law answers
+    /// Simulate the arithmetic with this many queries, also where a law answers; unless given, where none does, with 1M to 20M, which tells a rate to some percent if it is not too low
     #[arg(long, value_name = "N", value_parser = parse_count)]
     simulate: Option<u64>,
 
     /// Seed of the simulation
     #[arg(long, value_name = "N", default_value = "1", value_parser = parse_count)]
     seed: u64,
+
+    /// Show no progress
+    #[arg(long)]
+    no_progress: bool,
 
     #[command(flatten)]
     plot: PlotArgs,
@@ -99,7 +109,9 @@ impl Finding {
         let law = rate(profile, size, args.items)?;
         let ideal = ideal(size, args.items)?;
         let wanted = args.simulate.or_else(|| law.is_none().then(|| enough(&ideal)));
+        let waiting = wanted.filter(|_| !args.no_progress).map(|_| Waiting::begin(format!("simulating {}", profile.name)));
         let simulation = wanted.map(|queries| simulate(profile, size, args.items, queries, args.seed)).transpose()?;
+        drop(waiting);
         let floor = profile.arithmetic.hash_floor(size, args.items);
         let share = args.rate.map(|asked| share(profile, size, args.items, &asked)).transpose()?.flatten();
         Ok(Finding { profile, size, ideal, law, floor, simulation, share })
@@ -143,7 +155,10 @@ impl Finding {
         } else if upper <= asked {
             "kept".to_owned()
         } else if lower <= asked {
-            "too close to tell".to_owned()
+            match &self.simulation {
+                Some(found) if self.law.is_none() => format!("too few queries to tell; add --simulate {}", more(found.queries)),
+                _ => "too close to tell".to_owned(),
+            }
         } else if value >= 1.5 * asked {
             format!("missed: {} times what was asked", rate_text(value / asked, 2))
         } else {
@@ -171,6 +186,12 @@ fn percent(share: f64) -> String {
 /// Queries that show the rate to some percent, if that takes about a second at most.
 fn enough(ideal: &Fpr) -> u64 {
     (10_000.0 / ideal.value).clamp(1e6, 2e7) as u64
+}
+
+/// Ten times as many, or twenty million, as that is written: `20M`.
+fn more(queries: u64) -> String {
+    let wanted = queries.saturating_mul(10).max(20_000_000).div_ceil(10_000_000) * 10;
+    if wanted.is_multiple_of(1_000) { format!("{}G", wanted / 1_000) } else { format!("{wanted}M") }
 }
 
 fn simulation_value(found: &Simulation) -> Value {
@@ -235,7 +256,7 @@ fn report(finding: &Finding, args: &Args) -> Report {
     if args.rate.is_some() {
         let text = match finding.share {
             Some(share) => format!("at least {} of the filters built have a rate of at most that", percent(share)),
-            None => "what share of the filters built have a rate of at most that is not known for such positions".to_owned(),
+            None => "how many of the filters built keep that rate is not known for such positions".to_owned(),
         };
         report.line("keep it", text);
     }

@@ -73,15 +73,13 @@ fn report(args: &Args, found: &Comparison) -> Report {
     let each: Vec<Value> = each.map(|(name, (size, own))| json!({ "filter": name, "items": object(size), "own": object(own) })).collect();
     report.field("filters", each);
     let is_pair = names.len() == 2;
-    let of = |letter: &'static str, name: &str| if is_pair { letter.to_owned() } else { name.to_owned() };
-    let letters = ["A", "B"].into_iter().cycle();
-    for ((name, size), letter) in names.iter().zip(&found.sizes).zip(letters.clone()) {
-        report.line(&format!("in {}", of(letter, name)), row(size));
+    for (name, size) in names.iter().zip(&found.sizes) {
+        report.line(&format!("in {name}"), row(size));
     }
     report.line(if is_pair { "in either" } else { "in any" }, row(&found.union));
     report.line(if is_pair { "in both" } else { "in all" }, row(&found.common));
-    for ((name, own), letter) in names.iter().zip(&found.own).zip(letters) {
-        report.line(&format!("in {} only", of(letter, name)), row(own));
+    for (name, own) in names.iter().zip(&found.own) {
+        report.line(&format!("in {name} only"), row(own));
     }
     if let ([a, b], [own_a, own_b]) = (found.sizes.as_slice(), found.own.as_slice()) {
         report.field("a", object(a)).field("b", object(b)).field("only_a", object(own_a)).field("only_b", object(own_b));

@@ -1,11 +1,12 @@
 //! `truebloom create`: a filter from lines, in one pass and the memory of the filter and its longest line.
 
 use super::plan::add_promise;
+use super::probes;
 use crate::args::Size;
 use crate::failure::{Failure, warn};
 use crate::filters::{self, Layout};
 use crate::lock::Lock;
-use crate::records::{self, Habit, RecordArgs, Records};
+use crate::records::{self, Habit, Limits, RecordArgs, Records};
 use crate::report::{Report, count, fpr as fpr_text, fpr_value, plural, rate_up, rate_value, size};
 use serde_json::Value;
 use std::path::PathBuf;
@@ -44,7 +45,7 @@ pub(crate) struct Args {
 
     /// Make a filter that grows with its input, in one pass and without -n; FIRST is about how many items its first layer takes. The rate is kept at any number of items. Without -n, input that cannot be read twice is read like this
     #[arg(long, value_name = "FIRST", num_args = 0..=1, require_equals = true, default_missing_value = "1000", value_parser = crate::args::items)]
-    #[arg(conflicts_with_all = ["items", "bits", "probes", "confidence", "mean", "max_memory", "scheme", "layout", "strict"], requires = "rate")]
+    #[arg(conflicts_with_all = ["items", "bits", "probes", "confidence", "mean", "scheme", "layout", "strict"], requires = "rate")]
     grow: Option<u64>,
 
     /// Read nothing: write an empty filter
@@ -108,7 +109,8 @@ enum Made {
 }
 
 fn build(mut filter: AnyFilter, made: &Made, args: &Args, lock: &Lock) -> Result<ExitCode, Failure> {
-    let records = if args.empty { None } else { Some(records::insert_all(&mut filter, &args.records, &args.inputs, args.strict)?) };
+    let limits = Limits { strict: args.strict, memory: args.size.max_memory };
+    let records = if args.empty { None } else { Some(records::insert_all(&mut filter, &args.records, &args.inputs, limits)?) };
     // An accident upstream, such as a file that is not there yet, must not cost the filter that is.
     if lock.replaces() && records.as_ref().is_some_and(|records| records.read() == 0) {
         return Err(Failure::at(
@@ -174,7 +176,7 @@ fn made(args: &Args) -> Result<Made, Failure> {
 
 /// A filter that grows keeps a rate, and leaves nothing else to be asked for.
 fn asks_for_a_rate_alone(args: &Args) -> bool {
-    let Size { items: None, rate: Some(_), bits: None, probes: None, confidence: None, mean: false, max_memory: None } = args.size else {
+    let Size { items: None, rate: Some(_), bits: None, probes: None, confidence: None, mean: false, max_memory: _ } = args.size else {
         return false;
     };
     args.scheme == SchemeId::Standard && args.layout != Layout::Blocked && !args.strict
@@ -221,7 +223,7 @@ fn report(args: &Args, filter: &AnyFilter, made: &Made, records: Option<&Records
                 _ => format!("{}, ", filter.scheme_id().name()),
             },
             size(filter.bits()),
-            plural(filter.probes().into(), "probe")
+            probes(filter)
         ),
     );
     report.line(

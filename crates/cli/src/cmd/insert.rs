@@ -3,7 +3,7 @@
 use crate::failure::{Failure, warn};
 use crate::filters;
 use crate::lock::Lock;
-use crate::records::{self, Extraction, Habit, KeysOf, RecordArgs, Records};
+use crate::records::{self, Extraction, Habit, KeysOf, Limits, RecordArgs, Records};
 use crate::report::{Report, count, plural};
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -16,7 +16,8 @@ Examples:
   truebloom insert seen.tbl --csv --column email users.csv
 
 The file is replaced as a whole at the end, or left as it is: after an error of its own, --strict, or a signal.
-Only one process at a time may change a filter. Repeated lines do no harm and count once.";
+Only one process at a time may change a filter. Repeated lines do no harm and count once.
+A filter keeps how its keys were read (-f, --column and the like), and keys are read like that here unless such options are given; --lines is for whole lines.";
 
 /// Insert lines into an existing filter
 #[derive(clap::Args)]
@@ -33,6 +34,10 @@ pub(crate) struct Args {
     /// Fail, and change nothing, unless the filter surely holds no more items than planned
     #[arg(long)]
     strict: bool,
+
+    /// Refuse to let a filter grow beyond this: 64MiB, 2GB; what memory is available, unless given
+    #[arg(long, value_name = "BYTES", value_parser = crate::args::bytes, allow_hyphen_values = true)]
+    max_memory: Option<u64>,
 
     /// Print one JSON object
     #[arg(long)]
@@ -56,9 +61,10 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
     }
     let before = (filter.offered(), filter.changed());
     let kept = Extraction::of(filter.label());
-    let KeysOf { args: record_args, doubt, is_kept, other_form } = args.records.for_filters(&[(&args.filter, kept.clone())])?;
-    let records = records::insert_all(&mut filter, &record_args, &args.inputs, args.strict);
-    if other_form || is_kept && !records.as_ref().is_ok_and(Records::complete) {
+    let KeysOf { args: record_args, doubt, is_kept, other_form, other_part } = args.records.for_filters(&[(&args.filter, kept.clone())])?;
+    let limits = Limits { strict: args.strict, memory: args.max_memory };
+    let records = records::insert_all(&mut filter, &record_args, &args.inputs, limits);
+    if other_form || other_part || is_kept && !records.as_ref().is_ok_and(Records::complete) {
         doubt.iter().for_each(warn);
     }
     let records = records?;

@@ -46,6 +46,27 @@ pub(crate) fn distinct(offered: u64, changed: u64, noun: &str) -> String {
     format!("{}, at least {} distinct{why}", plural(offered, noun), count(changed))
 }
 
+/// What a filter holds: what it was offered, or after a merge, which leaves no more known, between how many distinct keys.
+pub(crate) fn held(filter: &AnyFilter<impl Counted>) -> String {
+    let (least, most) = (filter.changed(), filter.most_items());
+    match (filter.is_merged(), least < most) {
+        (false, _) => distinct(filter.offered(), least, "key"),
+        (true, true) => format!("between {} and {} distinct keys", count(least), count(most)),
+        (true, false) => plural(most, "distinct key"),
+    }
+}
+
+/// `7 probes`; of a filter that grows those of all layers, of which a key that is in none takes few.
+pub(crate) fn probes(filter: &AnyFilter<impl Counted>) -> String {
+    let all = plural(filter.probes().into(), "probe");
+    match filter {
+        AnyFilter::Scalable(grown) if grown.layers().len() > 1 => {
+            format!("{all} in all layers, about two a layer for a key that is in none")
+        }
+        _ => all,
+    }
+}
+
 /// What is guaranteed of a filter that grows, and what it may cost.
 pub(crate) fn add_growth(report: &mut Report, growth: &Growth) {
     report
@@ -95,9 +116,8 @@ pub(crate) fn add_state(report: &mut Report, filter: &AnyFilter) -> Result<(), F
         .field("ones", filter.ones())
         .field("fpr", fpr_value(&now))
         .field("over_capacity", filter.is_over_capacity());
-    let bounds = if filter.is_merged() { ", as bounds" } else { "" };
     let planned = filter.capacity().map_or(String::new(), |items| format!("; planned for {}", count(items)));
-    report.line("holds", format!("{}{bounds}{planned}", distinct(filter.offered(), filter.changed(), "key")));
+    report.line("holds", format!("{}{planned}", held(filter)));
     let asked = filter.rate().map_or(String::new(), |asked| format!("asked {asked}, "));
     let now = if filter.fill_tells_rate() { fpr_text(&now, 4) } else { format!("at most {}", rate_up(now.upper, 3)) };
     report.line("rate", format!("{asked}this filter's {now} now"));

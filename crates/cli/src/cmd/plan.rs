@@ -3,7 +3,7 @@
 use super::plan_beyond;
 use crate::args::Size;
 use crate::certificate;
-use crate::failure::Failure;
+use crate::failure::{Failure, warn};
 use crate::filters::{self, Alternative};
 use crate::plots::{self, PlotArgs};
 use crate::report::{FormatArgs, Report, bytes, fpr_value, plural, proven, rate, rate_value, size};
@@ -112,6 +112,16 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
         return Ok(ExitCode::SUCCESS);
     };
     let certificate = certify(&plan, &target)?;
+    if let (Some(claimed), Some(planned)) = (certificate.claim.confidence, plan.guarantee.map(|guarantee| guarantee.confidence))
+        && claimed < planned
+    {
+        let percent = |share: f64| rate(100.0 * share, 7);
+        warn(format_args!(
+            "the certificate proves the rate of one filter with {}%, a little less than the {}% of the plan: its bound is one that can be checked step by step",
+            percent(claimed),
+            percent(planned)
+        ));
+    }
     if path.as_os_str() == "-" {
         args.plot.write(|| as_one_call(|| plots::plan(&plan)))?;
         writeln!(crate::output::stdout(), "{}", Value::Object(certificate::object(&certificate)))?;

@@ -62,9 +62,9 @@ impl Options {
         self.layout
     }
 
-    /// The bits of a memory.
+    /// The bits of a memory: filters are made of whole words.
     pub(crate) fn bits(&self) -> Option<u64> {
-        self.memory.map(|bytes| bytes.saturating_mul(8))
+        self.memory.map(|bytes| (bytes / 8).saturating_mul(64))
     }
 
     /// New items to remember.

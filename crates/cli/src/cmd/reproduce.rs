@@ -2,6 +2,7 @@
 
 use super::reproduce_report::Report;
 use crate::failure::Failure;
+use crate::progress::Waiting;
 use crate::report::plural;
 use crate::subject::Real;
 use serde_json::{Value, json};
@@ -22,7 +23,7 @@ Examples:
   truebloom reproduce --out report               all five: pictures, their numbers, and report/report.html
   truebloom reproduce --out report --full        with as many trials as the papers; may be stopped and taken up again
   truebloom reproduce burns --figures data/      the numbers of every figure only, a CSV file each
-  truebloom reproduce kirsch-mitzenmacher --figures data/ --trials 10000
+  truebloom reproduce kirsch-mitzenmacher --figures data/ --trials 10000    (minutes)
   truebloom reproduce dozier                     recycling filters simulated beside their models
 
 Errata are the rows of docs/ERRATA.md.";
@@ -59,6 +60,10 @@ pub(crate) struct Args {
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(2..=1_000_000), requires = "figures")]
     trials: Option<u64>,
 
+    /// Show no progress
+    #[arg(long)]
+    no_progress: bool,
+
     /// Print comma-separated values, a line a claim
     #[arg(long)]
     csv: bool,
@@ -77,12 +82,14 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
     if let Some(folder) = &args.out {
         let effort = if args.full { Effort::FULL } else { Effort::QUICK };
         let how = described(&papers, args.full);
-        return Report { papers, effort, full: args.full, folder, threads: args.threads, how }.write();
+        return Report { papers, effort, full: args.full, folder, no_progress: args.no_progress, threads: args.threads, how }.write();
     }
     let mut out = io::BufWriter::new(crate::output::stdout());
     for (number, &paper) in papers.iter().enumerate() {
+        let waiting = (!args.no_progress).then(|| Waiting::begin(format!("recomputing {}", paper.name())));
         let claims = paper.claims_of(&real_filter)?;
         let figures = args.figures.as_deref().map(|folder| write_figures(paper, args.trials, folder)).transpose()?.unwrap_or_default();
+        drop(waiting);
         match (args.json, args.csv) {
             (true, _) => print_json(&mut out, paper, &claims, &figures)?,
             (_, true) => print_csv(&mut out, number == 0, &claims)?,

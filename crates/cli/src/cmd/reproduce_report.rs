@@ -18,6 +18,7 @@ pub(super) struct Report<'a> {
     pub(super) effort: Effort,
     pub(super) full: bool,
     pub(super) folder: &'a Path,
+    pub(super) no_progress: bool,
     pub(super) threads: Option<u64>,
     /// How it was made, in words.
     pub(super) how: String,
@@ -77,7 +78,7 @@ impl Report<'_> {
             Some(threads) => threads as usize,
             None => std::thread::available_parallelism().map_or(1, usize::from),
         };
-        let mut progress = Progress::of_parts(paper.name(), PARTS as u64);
+        let mut progress = if self.no_progress { Progress::none() } else { Progress::of_parts(paper.name(), PARTS as u64) };
         let (mut shown, mut failure) = (0, None);
         let Store { known, log, .. } = store;
         paper.experiments(&self.effort, &real_filter, known, threads, |done| {

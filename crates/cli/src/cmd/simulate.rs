@@ -3,6 +3,7 @@
 use crate::args;
 use crate::failure::Failure;
 use crate::plots::{self, PlotArgs};
+use crate::progress::Waiting;
 use crate::report::{CONFIDENCE, FormatArgs, Report, fpr_value, plural, rate, significant, size};
 use crate::subject::Real;
 use serde_json::{Value, json};
@@ -75,6 +76,10 @@ pub(crate) struct Args {
     #[arg(long, value_name = "N", default_value_t = 1)]
     seed: u64,
 
+    /// Show no progress
+    #[arg(long)]
+    no_progress: bool,
+
     #[command(flatten)]
     plot: PlotArgs,
 
@@ -102,7 +107,9 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
         return Err(Failure::new(format!("{} are too many; give at most 10^12", plural(args.arrivals, "arrival"))));
     }
     let design = design(args)?;
+    let waiting = (!args.no_progress).then(|| Waiting::begin("simulating".to_owned()));
     let report = if args.classic { simulated::<Classic>(args, &design)? } else { simulated::<Standard>(args, &design)? };
+    drop(waiting);
     report.print_as(args.format.format())?;
     Ok(ExitCode::SUCCESS)
 }

@@ -151,18 +151,20 @@ fn print_text(out: &mut impl Write, args: &Args, columns: &[Vec<Cell>], families
     }
     writeln!(out)?;
     for row in 0..args.probes as usize {
-        write!(out, "{:>6}", row + 1)?;
-        for cell in columns.iter().map(|cells| &cells[row]) {
+        let cells = columns.iter().map(|cells| {
+            let cell = &cells[row];
             let number = if families { significant(cell.exact, 5) } else { shown(cell.exact, 4) };
-            write!(out, "{:>width$}", format!("{number}{}", if cell.best { "*" } else { " " }))?;
-        }
-        writeln!(out)?;
+            format!("{:>width$}", format!("{number}{}", if cell.best { "*" } else { " " }))
+        });
+        let line = format!("{:>6}{}", row + 1, cells.collect::<String>());
+        writeln!(out, "{}", line.trim_end())?;
     }
-    write!(out, "{:>6}", "off by")?;
-    for cells in columns {
-        write!(out, "{:>width$}", off(cells).map_or(String::new(), |off| format!("{}% ", significant(100.0 * off, 2))))?;
-    }
-    writeln!(out, "\n\noff by: what the textbook's formula misses at the best probes")
+    let misses = columns
+        .iter()
+        .map(|cells| format!("{:>width$}", off(cells).map_or(String::new(), |off| format!("{}% ", significant(100.0 * off, 2)))));
+    let line = format!("{:>6}{}", "off by", misses.collect::<String>());
+    writeln!(out, "{}", line.trim_end())?;
+    writeln!(out, "\noff by: what the textbook's formula misses at the best probes")
 }
 
 /// The textbook's error at the best probes, relative to the exact number.

@@ -42,6 +42,10 @@ pub(crate) struct Args {
     #[arg(long, value_name = "HEX", value_parser = query_seed)]
     query_seed: Option<u64>,
 
+    /// Show no progress
+    #[arg(long)]
+    no_progress: bool,
+
     #[command(flatten)]
     format: FormatArgs,
 }
@@ -79,7 +83,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
 fn measure(measurement: &mut Measurement<'_>, args: &Args) {
     /// Keys between two looks at the clock.
     const BATCH: u64 = 1 << 16;
-    let mut progress = Progress::new("random keys", args.queries);
+    let mut progress = if args.no_progress { Progress::none() } else { Progress::new("random keys", args.queries) };
     let start = Instant::now();
     let left = |done: u64| match args.queries {
         Some(queries) => (queries - done).min(BATCH),
@@ -258,6 +262,11 @@ fn verdict(filter: &Looked, verification: &Verification, measurement: &Measureme
         reasons.push(format!("{word} bits are set for the items counted: {cause}"));
     }
     let is_overfull = verification.is_overfull() || measurement.is_overfull();
+    if let (true, AnyFilter::Scalable(_), Some(asked)) = (is_overfull, filter, filter.rate()) {
+        reasons.push(format!(
+            "its rate is surely above the {asked} asked for, which holds for any number of items: merged filters that grow keep that rate only each by itself"
+        ));
+    }
     // Where the items counted say it already, once is enough.
     if let (true, false, Some(limit), Some(items)) = (is_overfull, is_exceeded, verification.limit(), filter.capacity()) {
         reasons.push(format!(

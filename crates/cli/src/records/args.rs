@@ -116,6 +116,12 @@ impl RecordArgs {
             return Err(Failure::new("a delimiter separates fields: name the field that is the key with -f"));
         }
         let most = self.max_record as usize;
+        if let (true, Some(delimiter @ (b'"' | b'\n' | b'\r'))) = (self.is_csv(), self.delimiter) {
+            let name = if delimiter == b'"' { "a quote" } else { "the end of a line" };
+            return Err(Failure::new(format_args!(
+                "{name} cannot separate CSV fields, as it has a meaning of its own there; name another character with the delimiter"
+            )));
+        }
         if self.is_csv() {
             let column = self.column.clone().map_or(Column::Record, Column::Named);
             return Ok(Splitter::Csv(Box::new(Csv::new(self.delimiter.unwrap_or(b','), column, !self.no_header, self.hex, most))));

@@ -309,7 +309,8 @@ impl Csv {
             let numbered = || wanted.parse().ok().filter(|number| (1..=names.len()).contains(number)).map(|number| number - 1);
             self.key = named.or_else(numbered);
             if self.key.is_none() && self.has_header {
-                return Outcome::Hopeless(format!("there is no column `{wanted}`; there are {}", listed(&names)));
+                let tabs = if names.len() == 1 && names[0].contains('\t') { "; fields are separated by TABs here: -d '\\t'" } else { "" };
+                return Outcome::Hopeless(format!("there is no column `{wanted}`; there are {}{tabs}", listed(&names)));
             }
             if self.key.is_none() {
                 return Outcome::Hopeless(format!(

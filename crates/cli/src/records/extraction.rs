@@ -118,6 +118,12 @@ impl Extraction {
         self.is_hex() != other.is_hex() && !self.is_fixed() && !other.is_fixed()
     }
 
+    /// Which part of a record is the key, without how records end and whether they are named.
+    fn part(&self) -> Map<String, Value> {
+        let is_part = |name: &str| !matches!(name, "null" | "crlf" | "csv" | "header");
+        self.0.iter().filter(|(name, _)| is_part(name)).map(|(name, value)| (name.clone(), value.clone())).collect()
+    }
+
     fn is_fixed(&self) -> bool {
         self.0.contains_key("fixed")
     }
@@ -171,7 +177,7 @@ impl RecordArgs {
     pub(crate) fn for_filters(&self, filters: &[(&Path, Option<Extraction>)]) -> Result<KeysOf, Failure> {
         let known: Vec<(&Path, &Extraction)> = filters.iter().filter_map(|(path, kept)| kept.as_ref().map(|kept| (*path, kept))).collect();
         let Some(&(first, kept)) = known.first() else {
-            return Ok(KeysOf { args: self.clone(), doubt: None, is_kept: false, other_form: false });
+            return Ok(KeysOf { args: self.clone(), doubt: None, is_kept: false, other_form: false, other_part: false });
         };
         if self.says_what_keys_are() {
             let given = self.extraction();
@@ -185,7 +191,9 @@ impl RecordArgs {
                 )
             });
             let other_form = other.is_some_and(|(_, other)| other.is_other_form(&given));
-            return Ok(KeysOf { args: self.clone(), doubt, is_kept: false, other_form });
+            // That keys are whole lines here is often the point of saying so.
+            let other_part = !self.lines && known.iter().any(|(_, kept)| kept.part() != given.part());
+            return Ok(KeysOf { args: self.clone(), doubt, is_kept: false, other_form, other_part });
         }
         if let Some((path, other)) = known.iter().find(|(_, other)| *other != kept) {
             return Err(Failure::new(format_args!(
@@ -203,7 +211,7 @@ impl RecordArgs {
                 kept.described()
             )
         });
-        Ok(KeysOf { args: kept.apply(self).unwrap_or_else(|| self.clone()), doubt, is_kept: true, other_form: false })
+        Ok(KeysOf { args: kept.apply(self).unwrap_or_else(|| self.clone()), doubt, is_kept: true, other_form: false, other_part: false })
     }
 }
 
@@ -216,4 +224,6 @@ pub(crate) struct KeysOf {
     pub(crate) is_kept: bool,
     /// The keys of a filter are bytes that digits stand for, and these are digits, or the other way round: hardly ever the same keys.
     pub(crate) other_form: bool,
+    /// The keys of a filter are another part of their records than these. They may be the same keys all the same, but what is written should not mix others in without a word.
+    pub(crate) other_part: bool,
 }

@@ -39,7 +39,7 @@ pub(crate) use found::Batch;
 pub(crate) use habit::Habit;
 pub(crate) use shortfall::add_no_shortfall;
 pub(crate) use source::{check_not_output, is_filter, is_stdin, name, same_file};
-pub(crate) use whole::{count, insert_all};
+pub(crate) use whole::{Limits, count, insert_all};
 
 use crate::failure::{Failure, warn};
 use crate::progress::Progress;
@@ -103,8 +103,9 @@ pub(crate) struct Records {
     header: Vec<u8>,
     passed: Vec<u8>,
     passed_told: bool,
-    /// The index of the present input, and records skipped in it.
+    /// The index of the present input, whether none of it was read yet, and records skipped in it.
     input: usize,
+    untouched: bool,
     skipped_here: u64,
     /// The input has ended, but not all of it was split.
     ending: Option<io::Result<()>>,
@@ -176,6 +177,7 @@ impl Records {
             passed: Vec::new(),
             passed_told: true,
             input: 0,
+            untouched: true,
             skipped_here: 0,
             ending: None,
             flushed: false,
@@ -214,7 +216,7 @@ impl Records {
                 if self.told_idle_now() {
                     return Event::Idle;
                 }
-                self.notes.drain(..).for_each(|note| self.progress.aside(|| warn(note)));
+                self.notes.drain(..).for_each(warn);
             }
             if self.find() {
                 self.idle_told = false;
@@ -275,6 +277,9 @@ impl Records {
                 let old = std::mem::replace(&mut self.block, block);
                 self.feed.recycle(old);
                 self.at = 0;
+                if std::mem::take(&mut self.untouched) {
+                    self.note_mark();
+                }
                 *ahead::lock(&self.columns) = self.splitter.columns();
             }
             // Whether the input ended by itself or for the signal is not known, so a line without its end may be half a line.
@@ -359,7 +364,20 @@ impl Records {
             self.note(message);
         }
         self.ending = None;
-        (self.input, self.skipped_here, self.flushed) = (self.input + 1, 0, false);
+        (self.input, self.untouched, self.skipped_here, self.flushed) = (self.input + 1, true, 0, false);
+    }
+
+    /// Says of a byte order mark that it is part of the first record. CSV has names there, which are read without it.
+    fn note_mark(&mut self) {
+        let begins = self.block.bytes[..self.block.length].starts_with("\u{feff}".as_bytes());
+        if begins && matches!(self.splitter, Splitter::Plain(_)) {
+            let message = format!(
+                "{}: it begins with a UTF-8 byte order mark, which counts as part of its first {}; `sed '1s/^\\xEF\\xBB\\xBF//'` takes it away",
+                self.input_name(),
+                self.noun
+            );
+            self.note(message);
+        }
     }
 
     fn fail(&mut self, why: &dyn std::fmt::Display) {

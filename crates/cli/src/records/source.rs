@@ -26,7 +26,7 @@ fn begins_zstd(bytes: &[u8]) -> bool {
 }
 
 /// What begins like this holds no lines, and is not unpacked here: what it is called, and the way round. In a magic number, 0 of bzip2's stands for a digit.
-const REFUSED: [(&[u8], &str, &str); 11] = [
+const REFUSED: [(&[u8], &str, &str); 13] = [
     (&[0xfd, b'7', b'z', b'X', b'Z', 0], "xz-compressed", "xz -dc"),
     (b"BZh0\x31\x41\x59\x26\x53\x59", "bzip2-compressed", "bzip2 -dc"),
     (b"PK\x03\x04", "a zip archive", "unzip -p"),
@@ -34,6 +34,8 @@ const REFUSED: [(&[u8], &str, &str); 11] = [
     (&[0x04, 0x22, 0x4d, 0x18], "lz4-compressed", "lz4 -dc"),
     (b"LZIP\x01", "lzip-compressed", "lzip -dc"),
     (&[0x1f, 0x9d], "compressed by compress", "zcat"),
+    (&[0xff, 0xfe, 0, 0], "UTF-32 text", "iconv -f UTF-32 -t UTF-8"),
+    (&[0, 0, 0xfe, 0xff], "UTF-32 text", "iconv -f UTF-32 -t UTF-8"),
     (&[0xff, 0xfe], "UTF-16 text", "iconv -f UTF-16 -t UTF-8"),
     (&[0xfe, 0xff], "UTF-16 text", "iconv -f UTF-16 -t UTF-8"),
     (TRUEBLOOM, "", ""),

@@ -12,6 +12,9 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use truebloom::{AnyFilter, Filter, KeyHash};
 
+/// Without a limit, a filter grows by no more than so many times its size at once; three times is usual.
+const MOST_TIMES: u64 = 64;
+
 /// Bytes of all inputs, if they are files.
 pub(super) fn total_bytes(paths: &[PathBuf]) -> Option<u64> {
     paths.iter().map(|path| input_metadata(path).ok().filter(Metadata::is_file).map(|data| data.len())).sum()
@@ -43,8 +46,18 @@ pub(crate) fn count(args: &RecordArgs, paths: &[PathBuf]) -> Result<Option<u64>,
     Ok(Some(records.read()))
 }
 
-/// Inserts the keys of all records. An error if nothing should be written for it; with `strict` also if there may be more items than planned.
-pub(crate) fn insert_all(filter: &mut AnyFilter, args: &RecordArgs, paths: &[PathBuf], strict: bool) -> Result<Records, Failure> {
+/// What insertions must not exceed.
+#[derive(Clone, Copy)]
+pub(crate) struct Limits {
+    /// The plan: an error if there may be more items.
+    pub(crate) strict: bool,
+    /// Bytes to which a filter may grow; what memory is available, unless given.
+    pub(crate) memory: Option<u64>,
+}
+
+/// Inserts the keys of all records. An error if nothing should be written for it.
+pub(crate) fn insert_all(filter: &mut AnyFilter, args: &RecordArgs, paths: &[PathBuf], limits: Limits) -> Result<Records, Failure> {
+    let strict = limits.strict;
     let hasher = *filter.hasher();
     let mut records = Records::answering(args, paths, move |batch, answers| answers.hash(batch, hasher))?;
     loop {
@@ -54,7 +67,7 @@ pub(crate) fn insert_all(filter: &mut AnyFilter, args: &RecordArgs, paths: &[Pat
                 while !hashes.is_empty() {
                     let (now, later) = hashes.split_at(hashes.len().min(at_once(filter, strict)));
                     hashes = later;
-                    insert_hashes(filter, now)?;
+                    insert_hashes(filter, now, limits.memory)?;
                     if strict && filter.is_over_capacity() {
                         return Err(too_many("at least", filter.changed(), filter.capacity().unwrap_or(0)));
                     }
@@ -72,7 +85,7 @@ pub(crate) fn insert_all(filter: &mut AnyFilter, args: &RecordArgs, paths: &[Pat
 }
 
 /// A filter that grows may find no memory for a layer; any other has all of its own.
-fn insert_hashes(filter: &mut AnyFilter, hashes: &[KeyHash]) -> Result<(), Failure> {
+fn insert_hashes(filter: &mut AnyFilter, hashes: &[KeyHash], most: Option<u64>) -> Result<(), Failure> {
     let AnyFilter::Scalable(grown) = filter else {
         filter.insert_all_hashes(hashes);
         return Ok(());
@@ -81,9 +94,21 @@ fn insert_hashes(filter: &mut AnyFilter, hashes: &[KeyHash]) -> Result<(), Failu
     let outcome = grown.try_insert_all_hashes(hashes).map_err(Failure::new);
     // Of new layers the system has given out no page yet, but for the few keys in them.
     let needed = (grown.bits() - before) / 8;
-    let outcome = match outcome {
-        Ok(_) if needed > 0 => filters::check_memory("a layer takes", needed, "ask for a higher rate, or use a machine with more"),
-        outcome => outcome.map(drop),
+    let too_much = |why: String| Err(Failure::new(format_args!("its next layer takes {}, {why}", report::bytes(needed))));
+    let outcome = match (outcome, most) {
+        (Ok(_), Some(most)) if needed > 0 && grown.bits() / 8 > most => {
+            too_much(format!("and --max-memory allows {} in all", report::bytes(most)))
+        }
+        // What no filter of this command does: its file may be forged.
+        (Ok(_), None) if needed > MOST_TIMES * before / 8 => {
+            too_much(format!("more than {MOST_TIMES} times what it has; if that is meant, give --max-memory"))
+        }
+        (Ok(_), None) if needed > 0 => filters::check_memory(
+            "a layer takes",
+            needed,
+            "ask for a higher rate, use a machine with more, or give --max-memory to try all the same",
+        ),
+        (outcome, _) => outcome.map(drop),
     };
     let keys = report::plural(grown.changed(), "key");
     outcome.map_err(|why| Failure::new(format_args!("the filter cannot grow beyond {keys}: {}; nothing was written", why.message())))

@@ -21,7 +21,7 @@ impl<H: KeyHasher, S: Layout, K: Writable> RecyclingFilter<H, S, K> {
     /// Tells the time, and recycles if the active phase is too old by now; twice after a pause of two ages or more, because then both phases are.
     ///
     /// The clock is the caller's: the time since any moment that stays the same, also for a filter that is saved and opened again (the Unix epoch, for example). A clock that is
-    /// set back stands still for the filter until it has caught up. The first phase begins with the first time that is told.
+    /// set back stands still for the filter until it has caught up, or is [set back](Self::set_back) here, too. The first phase begins with the first time that is told.
     pub fn advance(&mut self, now: Duration) {
         let now = nanoseconds(now);
         if !self.clock.runs {
@@ -35,6 +35,14 @@ impl<H: KeyHasher, S: Layout, K: Writable> RecyclingFilter<H, S, K> {
             let start = self.clock.start + overdue * age;
             (0..overdue.min(2)).for_each(|_| self.turn());
             self.clock.start = start;
+        }
+    }
+
+    /// Sets the clock back, and the beginning of the active phase with it, which stays as old as it was: for a filter that was saved by the clock of another machine, or by one that was wrong. Nothing if its clock is not ahead.
+    pub fn set_back(&mut self, now: Duration) {
+        let (now, age) = (nanoseconds(now), self.clock.now - self.clock.start);
+        if self.clock.runs && self.clock.now > now {
+            self.clock = Clock { now, start: now.saturating_sub(age), runs: true };
         }
     }
 

@@ -128,7 +128,7 @@ impl<K: Counted> ScalableFilter<K> {
     /// A measurement by random keys: [`Measurement`].
     pub fn measured(&self, seed: u64) -> Measurement<'_> {
         let (own, tells) = (self.fpr(), self.fill_tells_rate());
-        let rates = if tells { (own.value, own.value) } else { (own.lower, own.upper) };
+        let rates = if tells { (own.value, own.value) } else { (self.least_rate().max(own.lower), own.upper) };
         Measurement::of_counter(|keys| self.contains_all(keys).count_ones(), rates, seed)
     }
 }

@@ -57,6 +57,26 @@ fn one_phase_forgets_by_age() {
     assert_eq!(filter.now(), seconds(1_000_065));
 }
 
+/// Of a clock that was a day ahead: phases go on by the one that counts, as old as they were.
+#[test]
+fn a_clock_that_was_ahead_is_set_back() {
+    let mut filter = filter::<Standard>(1_000, 3, Policy { age: Some(seconds(10)), ..Policy::two_phases(500) }, 1);
+    filter.set_back(seconds(5));
+    assert_eq!(filter.now(), seconds(0), "no time was told");
+    filter.advance(seconds(100_000));
+    filter.check_and_insert_at("a", seconds(100_004));
+    filter.set_back(seconds(200_000));
+    assert_eq!(filter.now(), seconds(100_004), "it is not ahead");
+    filter.set_back(seconds(2_000));
+    assert_eq!((filter.now(), filter.stats().cycles), (seconds(2_000), 0));
+    assert_eq!(filter.clone().check_and_insert_at("a", seconds(2_005)), Seen::Active);
+    assert_eq!(filter.clone().check_and_insert_at("a", seconds(2_006)), Seen::Frozen);
+    assert_eq!(filter.clone().check_and_insert_at("a", seconds(2_016)), Seen::New);
+    // Younger than the phase.
+    filter.set_back(seconds(1));
+    assert_eq!((filter.now(), filter.check_and_insert_at("a", seconds(9))), (seconds(1), Seen::Active));
+}
+
 #[test]
 fn two_phases_remember_for_one_age_and_not_for_two() {
     for start in 0..40 {

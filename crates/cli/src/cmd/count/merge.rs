@@ -9,8 +9,15 @@ use crate::stop;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
+const EXAMPLES: &str = "\
+Examples:
+  truebloom count merge week.tbc monday.tbc tuesday.tbc
+
+The sketches must have the same size and seed: make them with the same options and --seed.";
+
 /// Add the counts of several sketches
 #[derive(clap::Args)]
+#[command(after_help = EXAMPLES)]
 pub(super) struct Args {
     /// The sketch to write
     #[arg(value_name = "OUT")]

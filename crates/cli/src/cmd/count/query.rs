@@ -14,8 +14,14 @@ use std::process::ExitCode;
 use truebloom::count_min::{ErrorBound, ListedSketch, RowHashes};
 use truebloom_math::Rate;
 
+const EXAMPLES: &str = "\
+Examples:
+  truebloom count query monday.tbc apple pear
+  truebloom count query monday.tbc < words.txt         every line of a file";
+
 /// Print how often keys came
 #[derive(clap::Args)]
+#[command(after_help = EXAMPLES)]
 pub(super) struct Args {
     /// The sketch to ask
     #[arg(value_name = "FILE")]
@@ -42,7 +48,8 @@ pub(super) fn run(args: &Args) -> Result<ExitCode, Failure> {
 }
 
 fn run_on<R: RowHashes>(args: &Args, list: &ListedSketch<R>) -> Result<ExitCode, Failure> {
-    let KeysOf { args: records, doubt, is_kept, other_form } = args.records.for_filters(&[(&args.file, Extraction::of(list.label()))])?;
+    let KeysOf { args: records, doubt, is_kept, other_form, .. } =
+        args.records.for_filters(&[(&args.file, Extraction::of(list.label()))])?;
     let error = list.sketch().error_bound(&args.delta);
     let mut query = Query { args, list, error, found: false, out: BufWriter::with_capacity(1 << 16, crate::output::stdout()) };
     let reads = args.keys.is_empty() || matches!(args.keys.as_slice(), [only] if only == "-");

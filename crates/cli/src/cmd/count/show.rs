@@ -7,8 +7,14 @@ use std::io;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
+const EXAMPLES: &str = "\
+Examples:
+  truebloom count show monday.tbc
+  truebloom count show -k 3 --json monday.tbc";
+
 /// Print the list of a saved sketch, as `count` did; with --json also what the sketch is made of
 #[derive(clap::Args)]
+#[command(after_help = EXAMPLES)]
 pub(super) struct Args {
     /// The sketch
     #[arg(value_name = "FILE")]

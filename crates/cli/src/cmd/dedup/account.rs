@@ -88,7 +88,7 @@ impl Account {
     /// What may be the reason that nothing was known of lines that were read otherwise than those of the state.
     pub(super) fn doubt(&self, keys: &KeysOf, tally: Tally, complete: bool) {
         let nothing_known = self.before.offered > 0 && tally.read > 0 && tally.new == tally.read;
-        if keys.other_form || nothing_known || keys.is_kept && !complete {
+        if keys.other_form || keys.other_part || nothing_known || keys.is_kept && !complete {
             keys.doubt.iter().for_each(warn);
         }
     }

@@ -73,6 +73,11 @@ impl Sizing {
         self.items.is_none() && self.memory.is_none() && self.remember.is_none()
     }
 
+    /// Whether a rate is asked for and nothing else.
+    pub(super) fn is_rate_alone(&self) -> bool {
+        self.is_unsized() && self.rate.is_some() && self.layout.is_none()
+    }
+
     /// A design that surely holds these lines, of which there are no more than were counted; as large as that of a pipe at least, as memory that is there anyway makes errors rare.
     pub(super) fn choose_for(&self, counted: u64, entries: u64) -> Result<Chosen, Failure> {
         let usual = self.choose(Layout::Standard, entries)?;

@@ -80,8 +80,17 @@ impl Filter {
         each!(self, filter => filter.wrong_drops(confidence))
     }
 
+    /// The time that it was last told.
+    pub(super) fn now(&self) -> Duration {
+        each!(self, filter => filter.now())
+    }
+
     pub(super) fn advance(&mut self, now: Duration) {
         each!(self, filter => filter.advance(now));
+    }
+
+    pub(super) fn set_back(&mut self, now: Duration) {
+        each!(self, filter => filter.set_back(now));
     }
 
     #[inline]

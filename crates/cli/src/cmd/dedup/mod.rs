@@ -8,21 +8,22 @@ mod sift;
 mod state;
 
 use crate::aside::ReportTo;
-use crate::failure::Failure;
+use crate::failure::{Failure, warn};
 use crate::filters::{self, Layout};
 use crate::held::format_error;
 use crate::records::{self, Answers, Batch, Event, Extraction, KeysOf, RecordArgs, Records};
-use crate::report::{Report, count, plural};
+use crate::report::{Report, bytes, count, plural};
 use account::Account;
 use design::{Chosen, Sizing};
 use filter::Filter;
+use remember::about;
 use sift::Sift;
 use state::{Saver, StateFile, check_same};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Duration;
-use truebloom::{FormatError, Seed};
+use truebloom::{BuildError, FormatError, Seed};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -106,6 +107,12 @@ pub(crate) struct Args {
     #[command(flatten)]
     records: RecordArgs,
 }
+
+/// What helps where there is not enough memory.
+const LESS: &str = "give less with --memory, or ask for fewer lines with -n or for a higher rate with -p";
+
+/// Clocks of two machines may differ by so much, of which nothing is said.
+const TOLERATED: Duration = Duration::from_secs(60);
 
 impl Args {
     /// Whether first occurrences are printed, not repeats: then what has no key is, too.
@@ -229,7 +236,8 @@ fn begin(args: &Args) -> Result<(Filter, Saver, Chosen), Failure> {
     filters::check_not_input(path, &args.inputs, false)?;
     let (mut file, found) = StateFile::open(path)?;
     let (filter, chosen) = match found {
-        Some(filter) => {
+        Some(mut filter) => {
+            set_clock(path, &mut filter);
             let there = Chosen::of(&filter, entries)?
                 .ok_or_else(|| Failure::at(path, "is a filter of another kind than `dedup` makes; give another file"))?;
             let asked = if sizing.is_empty() { None } else { Some(sizing.choose(filter.layout(), entries)?) };
@@ -239,6 +247,16 @@ fn begin(args: &Args) -> Result<(Filter, Saver, Chosen), Failure> {
         None => {
             let chosen = sizing.choose(Layout::Standard, entries)?;
             let filter = new_filter(args, &chosen)?;
+            if sizing.is_unsized() && !args.quiet && !args.json {
+                let lines = chosen.design.long_run()?.items_per_cycle.lower / args.entries() as f64;
+                warn(format_args!(
+                    "{}: a new state of {}, which holds {} {}s on average; another size is made with -n or --memory",
+                    path.display(),
+                    bytes(chosen.bytes()),
+                    crate::report::count(lines as u64),
+                    args.records.noun()
+                ));
+            }
             // What would fail later is told now; and from now on there is a file to lock.
             file.save(&filter)?;
             (filter, chosen)
@@ -248,9 +266,26 @@ fn begin(args: &Args) -> Result<(Filter, Saver, Chosen), Failure> {
     Ok((filter, saver, chosen))
 }
 
+/// By a clock that is ahead, nothing would be forgotten until this one has caught up.
+fn set_clock(path: &Path, filter: &mut Filter) {
+    let now = sift::now();
+    let ahead = filter.now().saturating_sub(now);
+    if filter.age().is_some() && ahead >= TOLERATED {
+        let ahead = about(ahead);
+        warn(format_args!(
+            "{}: it was saved by a clock that was {ahead} ahead of this one; what it knows keeps its age, and is forgotten by this clock from now on",
+            path.display()
+        ));
+    }
+    filter.set_back(now);
+}
+
 fn new_filter(args: &Args, chosen: &Chosen) -> Result<Filter, Failure> {
-    filters::check_memory("this takes", chosen.bytes(), "ask for fewer lines with -n or less with --memory, or for a higher rate with -p")?;
-    chosen.filter(filters::hasher(args.seed, args.untrusted)?).map_err(Failure::new)
+    filters::check_memory("this takes", chosen.bytes(), LESS)?;
+    chosen.filter(filters::hasher(args.seed, args.untrusted)?).map_err(|error| match error {
+        BuildError::Memory { bytes: needed } => Failure::new(format_args!("cannot allocate the {} that this takes; {LESS}", bytes(needed))),
+        error => Failure::new(error),
+    })
 }
 
 /// What a state holds and promises, for `info`; false, and nothing is said, for filters that no command here makes.

@@ -31,6 +31,13 @@ pub(super) fn time_text(time: Duration) -> String {
     whole.map_or_else(|| format!("{}s", time.as_secs_f64()), |(unit, name)| format!("{}{name}", seconds / unit))
 }
 
+/// The same, rounded: `about 24h`.
+pub(super) fn about(time: Duration) -> String {
+    let seconds = time.as_secs();
+    let unit = [604_800, 86_400, 3600, 60].into_iter().find(|unit| seconds >= 2 * unit).unwrap_or(1);
+    format!("about {}", time_text(Duration::from_secs((seconds + unit / 2) / unit * unit)))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -54,6 +61,14 @@ mod tests {
         }
         for text in ["", "0", "0s", "h", "1y", "-1h", "1e999d", "..s", "10Mh"] {
             assert!(remember(text).is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn long_times_are_rounded() {
+        for (seconds, expected) in [(61, "61s"), (121, "2min"), (86_399, "1d"), (90_000, "25h"), (180_000, "2d"), (10 * 604_800 + 1, "10w")]
+        {
+            assert_eq!(about(Duration::from_secs(seconds)), format!("about {expected}"));
         }
     }
 

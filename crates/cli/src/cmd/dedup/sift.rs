@@ -134,6 +134,6 @@ impl<'a, W: Write> Sift<'a, W> {
 }
 
 /// The time, by a clock that goes on while no process runs.
-fn now() -> Duration {
+pub(super) fn now() -> Duration {
     SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default()
 }

@@ -7,7 +7,7 @@ use super::remember::time_text;
 use crate::failure::Failure;
 use crate::held::{Held, format_error};
 use crate::lock::{check_name, locked, replace, tell_unkept};
-use crate::report::{bytes, rate};
+use crate::report::{bytes, rate, rate_up};
 use crate::stop;
 use std::fs::File;
 use std::path::{Path, PathBuf};
@@ -98,8 +98,29 @@ impl Saver {
     }
 }
 
+/// Refuses a state that does not keep a rate, which is all that was asked.
+fn check_rate(path: &Path, there: &Chosen, asked: &Chosen) -> Result<(), Failure> {
+    let (run, phases) = (there.design.long_run()?, there.design.phases());
+    let kept = if phases > 1 { run.worst } else { run.fpr };
+    // Of lines, which have as many look-ups as entries.
+    let kept = kept.upper * there.entries as f64;
+    match asked.rate.filter(|asked| kept > asked.to_f64()) {
+        Some(asked) => Err(Failure::at(
+            path,
+            format_args!(
+                "was made for a rate of {}, above the {asked} of -p; leave -p out to go on with it, or give another file",
+                rate_up(kept, 4)
+            ),
+        )),
+        None => Ok(()),
+    }
+}
+
 /// Refuses a state that was made with other parameters than those asked for.
 pub(super) fn check_same(path: &Path, filter: &Filter, there: &Chosen, asked: &Chosen, args: &Args) -> Result<(), Failure> {
+    if args.sizing.is_rate_alone() {
+        return check_rate(path, there, asked);
+    }
     let layout = args.sizing.layout().unwrap_or(asked.design.layout());
     let hasher = filter.hasher().hasher_id();
     let asked_hasher = if args.untrusted { HasherId::Sip13 } else { hasher };

@@ -124,7 +124,7 @@ fn report(filter: &Looked) -> Result<Report, Failure> {
     let verified = filter.verification()?;
     let (least, most) = verified.items();
     report.field("items", json!([least, most]));
-    report.line("filter", format!("{}, {}, {}", filter.scheme_id().name(), size(filter.bits()), plural(filter.probes().into(), "probe")));
+    report.line("filter", format!("{}, {}, {}", filter.scheme_id().name(), size(filter.bits()), super::probes(filter)));
     if let AnyFilter::Scalable(grown) = filter {
         super::add_layers(&mut report, grown);
     }
@@ -137,14 +137,14 @@ fn report(filter: &Looked) -> Result<Report, Failure> {
         report.line("planned", format!("any number of items at a rate of {asked}"));
     }
     let merged = match (filter.is_merged(), filter.is_intersection()) {
-        (_, true) => "; an intersection, so these are bounds",
-        (true, false) => "; merged, so these are bounds",
+        (_, true) => "; an intersection",
+        (true, false) => "; merged",
         (false, false) => "",
     };
     if let Some(keys) = Extraction::told(filter.label()) {
         report.line("keys", keys);
     }
-    report.line("offered", format!("{}{merged}", super::distinct(filter.offered(), filter.changed(), "key")));
+    report.line(if filter.is_merged() { "holds" } else { "offered" }, format!("{}{merged}", super::held(filter)));
     report.line("fill", format!("{} of {} bits set ({}%)", count(ones), count(filter.bits()), significant(fill * 100.0, 4)));
     if !matches!(filter, AnyFilter::Blocked(_)) {
         let items = match estimate {
