@@ -11,6 +11,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 import truebloom
+from binomial import ALPHA, p_value
 from truebloom import BloomFilter, CountMin, HeavyHitters, MergeError, PlanError, RecyclingFilter, ScalableFilter, plan
 
 
@@ -193,7 +194,7 @@ def test_verify_tells_kept_from_broken():
 @pytest.mark.parametrize("layout", ["spread", "lines", "auto"])
 @pytest.mark.parametrize("source", ["objects", "column", "single"])
 def test_the_measured_rate_is_the_proven_one(layout, source):
-    """200,000 keys that are not in it, by each way of asking: as many hits as the filter's own rate says. Exact test at one in a million, seeds fixed; it notices a rate 12% off for sure."""
+    """200,000 keys that are not in it, by each way of asking: as many hits as the filter's own rate says, by an exact test; it would notice a rate 15% off."""
     import pyarrow as pa
 
     f = BloomFilter(20_000, 0.01, seed=11, layout=layout)
@@ -207,9 +208,7 @@ def test_the_measured_rate_is_the_proven_one(layout, source):
         case "single":
             hits = sum(other in f for other in others)
     own = f.fpr().value
-    # Six standard deviations of the binomial are beyond one in a million on both sides here.
-    spread = 6 * (200_000 * own * (1 - own)) ** 0.5
-    assert abs(hits - 200_000 * own) < spread and own <= 0.01
+    assert p_value(hits, 200_000, own) > ALPHA and own <= 0.01
 
 
 def test_plans():

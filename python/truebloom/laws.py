@@ -200,8 +200,8 @@ def eval(query: dict[str, Any]) -> dict[str, Any]:
     return answer
 
 
-def _ask(name: str, **given: Any) -> dict[str, Any]:
-    return eval({"fn": name, **{field: _plain(value) for field, value in given.items() if value is not None}})
+def _ask(query: str, /, **given: Any) -> dict[str, Any]:
+    return eval({"fn": query, **{field: _plain(value) for field, value in given.items() if value is not None}})
 
 
 def _plain(value: Any) -> Any:
