@@ -237,6 +237,11 @@ pub(crate) fn bytes(number: u64) -> String {
     }
 }
 
+/// `9,586 bits (1.172 KiB)`: a number of bits, and the whole words of 64 that hold them.
+pub(crate) fn size(bits: u64) -> String {
+    format!("{} ({})", plural(bits, "bit"), bytes(bits.div_ceil(64).saturating_mul(8)))
+}
+
 /// A rate to `digits` significant digits, also below the range of `f64`.
 pub(crate) fn fpr(fpr: &Fpr, digits: usize) -> String {
     if fpr.value >= f64::MIN_POSITIVE || fpr.ln == f64::NEG_INFINITY {
@@ -307,6 +312,7 @@ mod tests {
         assert_eq!(bytes(1023), "1023 bytes");
         assert_eq!(bytes(1 << 20), "1 MiB");
         assert_eq!(bytes(1_797_206), "1.714 MiB");
+        assert_eq!(size(9_586), "9,586 bits (1.172 KiB)");
         assert_eq!(rate(0.001_000_88, 4), "0.001001");
         assert_eq!(rate(9.999e-7, 3), "1e-6");
         assert_eq!(rate(0.5, 4), "0.5");

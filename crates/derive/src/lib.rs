@@ -15,7 +15,7 @@ use syn::{
 /// * An enum is its discriminant, a number, and then the fields of the variant. The discriminant is counted from 0 unless it is given (`Deleted = 7`), so new variants go to the end, or get a number.
 /// * `#[key(skip)]` leaves a field out: a cache, a marker. Values that differ there alone are one key.
 ///
-/// All types of fields have to be keys; type parameters get the bound `Key`.
+/// All types of fields have to be keys; type parameters get the bound `Key`. A discriminant has to fit into 64 bits, with or without a sign.
 #[proc_macro_derive(Key, attributes(key))]
 pub fn derive_key(input: proc_macro::TokenStream) -> proc_macro::TokenStream {
     let input = syn::parse_macro_input!(input as DeriveInput);
@@ -120,6 +120,10 @@ fn numbers(variants: &Punctuated<Variant, syn::Token![,]>, discriminant: &TokenS
         numbers.push(match given {
             Some(number) => quote!({
                 const GIVEN: #discriminant = #number;
+                const {
+                    let wide = GIVEN as i128;
+                    assert!(wide >= i64::MIN as i128 && wide <= u64::MAX as i128, "the discriminant of a key must fit into 64 bits");
+                }
                 (GIVEN as u64).wrapping_add(#after)
             }),
             None => quote!(#after),

@@ -1,55 +1,39 @@
 //! Filters whose layout and scheme are known only from their file.
 
 use crate::backing::{Backing, Checked, Counted, Lies, Owned, View};
+use crate::bits::Placed;
 use crate::bulk::Answers;
 use crate::error::{BuildError, FormatError, MergeError};
 use crate::format::{Fields, FileKind, Stored, Viewed, Written, reads_files, views_files, writes_files};
 use crate::hash::{KeyHash, PortableHasher, Seed};
 use crate::key::Key;
-use crate::scheme::{AnyScheme, InLines, SchemeId, Standard};
+use crate::scheme::{AnyScheme, InLines, Scheme, SchemeId, Standard, layouts};
 use crate::verify::{Measurement, Verification};
-use crate::{BlockedBloomFilter, BloomFilter, FilterOf, ScalableFilter};
+use crate::{FilterOf, ScalableFilter};
 use alloc::boxed::Box;
 use alloc::vec::Vec;
 use truebloom_math::{Error, Fpr, Law, Plan, Rate};
 
-/// A filter of whichever layout and scheme its file has. It does what every [`Filter`](crate::Filter) does; which of them it is, is chosen once a call, so keys come at full speed in batches
-/// ([`insert_all_hashes`](crate::Filter::insert_all_hashes), [`contains_all`](crate::Filter::contains_all)).
-///
-/// Files of recycling filters and of sketches are refused with an error that says what they hold and what opens them.
-///
-/// ```
-/// use truebloom::{AnyFilter, BlockedBloomFilter, Filter};
-/// let mut blocked = BlockedBloomFilter::new(1_000, 0.01)?;
-/// blocked.insert("key");
-/// let mut filter = AnyFilter::from_bytes(&blocked.to_bytes()?)?;
-/// assert!(filter.contains("key") && filter.scheme_id().name() == "blocked");
-/// // Blocked filters have no estimate of their items.
-/// assert_eq!(filter.estimated_items(), None);
-/// filter.union_with(&blocked.into())?;
-/// # Ok::<(), Box<dyn std::error::Error>>(())
-/// ```
-#[derive(Debug)]
-#[non_exhaustive]
-pub enum AnyFilter<K: Backing = Owned> {
-    /// Of the standard scheme.
-    Standard(FilterOf<Standard, PortableHasher, K>),
-    /// Blocked.
-    Blocked(FilterOf<InLines, PortableHasher, K>),
-    /// Of another scheme than these.
-    Other(Box<FilterOf<AnyScheme, PortableHasher, K>>),
-    /// One that grows.
-    Scalable(Box<ScalableFilter<K>>),
-}
-
 /// The same expression for each of them.
 macro_rules! each {
     ($self:expr, $filter:ident => $value:expr) => {
+        layouts!(each_arm($self), $filter => $value, $filter => $value)
+    };
+}
+
+/// One expression for those that were planned for a number of items, and one for those that grow.
+macro_rules! each_planned {
+    ($self:expr, $filter:ident => $value:expr, $grows:ident => $other:expr) => {
+        layouts!(each_arm($self), $filter => $value, $grows => $other)
+    };
+}
+
+macro_rules! each_arm {
+    ([$($(#[$doc:meta])* $layout:ident of $scheme:ident,)*] ($self:expr), $filter:ident => $value:expr, $grows:ident => $other:expr) => {
         match $self {
-            AnyFilter::Standard($filter) => $value,
-            AnyFilter::Blocked($filter) => $value,
+            $(AnyFilter::$layout($filter) => $value,)*
             AnyFilter::Other($filter) => $value,
-            AnyFilter::Scalable($filter) => $value,
+            AnyFilter::Scalable($grows) => $other,
         }
     };
 }
@@ -57,9 +41,14 @@ macro_rules! each {
 /// The same expression for two of one kind, and an error for others.
 macro_rules! both {
     ($self:expr, $other:expr, ($ours:ident, $theirs:ident) => $value:expr) => {
+        layouts!(both_arms($self, $other), ($ours, $theirs) => $value)
+    };
+}
+
+macro_rules! both_arms {
+    ([$($(#[$doc:meta])* $layout:ident of $scheme:ident,)*] ($self:expr, $other:expr), ($ours:ident, $theirs:ident) => $value:expr) => {
         match ($self, $other) {
-            (AnyFilter::Standard($ours), AnyFilter::Standard($theirs)) => $value,
-            (AnyFilter::Blocked($ours), AnyFilter::Blocked($theirs)) => $value,
+            $((AnyFilter::$layout($ours), AnyFilter::$layout($theirs)) => $value,)*
             (AnyFilter::Other($ours), AnyFilter::Other($theirs)) => $value,
             (AnyFilter::Scalable($ours), AnyFilter::Scalable($theirs)) => $value,
             (ours, theirs) => Err(MergeError::Scheme { ours: ours.form(), theirs: theirs.form() }),
@@ -67,52 +56,173 @@ macro_rules! both {
     };
 }
 
-pub(crate) use each;
+pub(crate) use {each, each_arm, each_planned};
 
 writes_files!([K: Counted] AnyFilter<K>);
 reads_files!([] AnyFilter);
 views_files!([] AnyFilter, [AsRef<[u8]> + Send + Sync] AnyFilter<View<B>>, AnyFilter<View<crate::file::Mapped>>);
 
-/// What a header says, of whichever it is.
-pub(crate) enum Header {
-    Standard(<BloomFilter as Stored>::Header),
-    Blocked(<BlockedBloomFilter as Stored>::Header),
-    Other(<FilterOf<AnyScheme> as Stored>::Header),
-    Scalable(<ScalableFilter as Stored>::Header),
-}
-
-impl Stored for AnyFilter {
-    const KINDS: &'static [FileKind] = &[FileKind::Bloom, FileKind::Blocked, FileKind::Scalable];
-
-    type Header = Header;
-
-    fn read_header(fields: &Fields, kind: FileKind) -> Result<Header, FormatError> {
-        Ok(match kind {
-            FileKind::Scalable => Header::Scalable(ScalableFilter::read_header(fields, kind)?),
-            FileKind::Blocked => Header::Blocked(BlockedBloomFilter::read_header(fields, kind)?),
-            _ if fields.scheme(kind)? == SchemeId::Standard => Header::Standard(BloomFilter::read_header(fields, kind)?),
-            _ => Header::Other(FilterOf::<AnyScheme>::read_header(fields, kind)?),
-        })
-    }
-
-    fn payload_bytes(header: &Header) -> u64 {
-        match header {
-            Header::Standard(header) => BloomFilter::payload_bytes(header),
-            Header::Blocked(header) => BlockedBloomFilter::payload_bytes(header),
-            Header::Other(header) => FilterOf::<AnyScheme>::payload_bytes(header),
-            Header::Scalable(header) => ScalableFilter::payload_bytes(header),
+macro_rules! any_filter {
+    ([$($(#[$doc:meta])* $layout:ident of $scheme:ident,)*]) => {
+        /// A filter of whichever layout and scheme its file has. It does what every [`Filter`](crate::Filter) does; which of them it is, is chosen once a call, so keys come at full speed in batches
+        /// ([`insert_all_hashes`](crate::Filter::insert_all_hashes), [`contains_all`](crate::Filter::contains_all)).
+        ///
+        /// Files of recycling filters and of sketches are refused with an error that says what they hold and what opens them.
+        ///
+        /// ```
+        /// use truebloom::{AnyFilter, BlockedBloomFilter, Filter};
+        /// let mut blocked = BlockedBloomFilter::new(1_000, 0.01)?;
+        /// blocked.insert("key");
+        /// let mut filter = AnyFilter::from_bytes(&blocked.to_bytes()?)?;
+        /// assert!(filter.contains("key") && filter.scheme_id().name() == "blocked");
+        /// // Blocked filters have no estimate of their items.
+        /// assert_eq!(filter.estimated_items(), None);
+        /// filter.union_with(&blocked.into())?;
+        /// # Ok::<(), Box<dyn std::error::Error>>(())
+        /// ```
+        #[derive(Debug)]
+        #[non_exhaustive]
+        pub enum AnyFilter<K: Backing = Owned> {
+            $($(#[$doc])* $layout(FilterOf<$scheme, PortableHasher, K>),)*
+            /// Of another scheme than these.
+            Other(Box<FilterOf<AnyScheme, PortableHasher, K>>),
+            /// One that grows.
+            Scalable(Box<ScalableFilter<K>>),
         }
-    }
 
-    fn assemble(header: Header, words: Vec<u64>) -> Result<AnyFilter, FormatError> {
-        Ok(match header {
-            Header::Standard(header) => AnyFilter::Standard(Stored::assemble(header, words)?),
-            Header::Blocked(header) => AnyFilter::Blocked(Stored::assemble(header, words)?),
-            Header::Other(header) => AnyFilter::Other(Box::new(Stored::assemble(header, words)?)),
-            Header::Scalable(header) => AnyFilter::Scalable(Box::new(Stored::assemble(header, words)?)),
-        })
-    }
+        /// What a header says, of whichever it is.
+        pub(crate) enum Header {
+            $($layout(<FilterOf<$scheme> as Stored>::Header),)*
+            Other(<FilterOf<AnyScheme> as Stored>::Header),
+            Scalable(<ScalableFilter as Stored>::Header),
+        }
+
+        impl Stored for AnyFilter {
+            const KINDS: &'static [FileKind] = &[$($scheme::KIND,)* FileKind::Scalable];
+
+            type Header = Header;
+
+            fn read_header(fields: &Fields, kind: FileKind) -> Result<Header, FormatError> {
+                if kind == FileKind::Scalable {
+                    return ScalableFilter::read_header(fields, kind).map(Header::Scalable);
+                }
+                $(if kind == $scheme::KIND && fields.scheme(kind)? == $scheme::ID {
+                    return FilterOf::<$scheme>::read_header(fields, kind).map(Header::$layout);
+                })*
+                FilterOf::<AnyScheme>::read_header(fields, kind).map(Header::Other)
+            }
+
+            fn payload_bytes(header: &Header) -> u64 {
+                match header {
+                    $(Header::$layout(header) => FilterOf::<$scheme>::payload_bytes(header),)*
+                    Header::Other(header) => FilterOf::<AnyScheme>::payload_bytes(header),
+                    Header::Scalable(header) => ScalableFilter::payload_bytes(header),
+                }
+            }
+
+            fn assemble(header: Header, words: Vec<u64>) -> Result<AnyFilter, FormatError> {
+                Ok(match header {
+                    $(Header::$layout(header) => AnyFilter::$layout(Stored::assemble(header, words)?),)*
+                    Header::Other(header) => AnyFilter::Other(Box::new(Stored::assemble(header, words)?)),
+                    Header::Scalable(header) => AnyFilter::Scalable(Box::new(Stored::assemble(header, words)?)),
+                })
+            }
+        }
+
+        impl<B: AsRef<[u8]> + Send + Sync> Viewed<B> for AnyFilter {
+            type View = AnyFilter<View<B>>;
+
+            fn over(header: Header, bytes: B) -> Result<AnyFilter<View<B>>, FormatError> {
+                Ok(match header {
+                    $(Header::$layout(header) => AnyFilter::$layout(FilterOf::<$scheme>::over(header, bytes)?),)*
+                    Header::Other(header) => AnyFilter::Other(Box::new(FilterOf::<AnyScheme>::over(header, bytes)?)),
+                    Header::Scalable(header) => AnyFilter::Scalable(Box::new(ScalableFilter::over(header, bytes)?)),
+                })
+            }
+        }
+
+        impl<B: AsRef<[u8]> + Send + Sync> AnyFilter<View<B>> {
+            /// The same view with all its bytes read: see [`FilterOf::verify_bytes`].
+            ///
+            /// # Errors
+            /// As of [`FilterOf::verify_bytes`].
+            pub fn verify_bytes(self) -> Result<AnyFilter<Checked<B>>, FormatError> {
+                Ok(match self {
+                    $(AnyFilter::$layout(view) => AnyFilter::$layout(view.verify_bytes()?),)*
+                    AnyFilter::Other(view) => AnyFilter::Other(Box::new(view.verify_bytes()?)),
+                    AnyFilter::Scalable(view) => AnyFilter::Scalable(Box::new(view.verify_bytes()?)),
+                })
+            }
+        }
+
+        impl<K: Backing> Clone for AnyFilter<K>
+        where
+            $(FilterOf<$scheme, PortableHasher, K>: Clone,)*
+            FilterOf<AnyScheme, PortableHasher, K>: Clone,
+            ScalableFilter<K>: Clone,
+        {
+            fn clone(&self) -> AnyFilter<K> {
+                match self {
+                    $(AnyFilter::$layout(filter) => AnyFilter::$layout(filter.clone()),)*
+                    AnyFilter::Other(filter) => AnyFilter::Other(filter.clone()),
+                    AnyFilter::Scalable(filter) => AnyFilter::Scalable(filter.clone()),
+                }
+            }
+        }
+
+        impl<K: Backing> PartialEq for AnyFilter<K> {
+            fn eq(&self, other: &AnyFilter<K>) -> bool {
+                match (self, other) {
+                    $((AnyFilter::$layout(ours), AnyFilter::$layout(theirs)) => ours == theirs,)*
+                    (AnyFilter::Other(ours), AnyFilter::Other(theirs)) => ours == theirs,
+                    (AnyFilter::Scalable(ours), AnyFilter::Scalable(theirs)) => ours == theirs,
+                    _ => false,
+                }
+            }
+        }
+
+        impl AnyFilter {
+            /// The filter of a plan, whatever its scheme, with a random seed.
+            ///
+            /// # Errors
+            /// As those of [`FilterOf::from_plan`].
+            #[cfg(feature = "random")]
+            pub fn from_plan(plan: &Plan) -> Result<AnyFilter, BuildError> {
+                AnyFilter::from_plan_with_hasher(plan, PortableHasher::random()?)
+            }
+
+            /// [`from_plan`](Self::from_plan) with a hasher of one's own.
+            ///
+            /// # Errors
+            /// As those of [`FilterOf::from_plan_with_hasher`].
+            pub fn from_plan_with_hasher(plan: &Plan, hasher: PortableHasher) -> Result<AnyFilter, BuildError> {
+                Ok(match plan.scheme {
+                    $($scheme::ID => AnyFilter::$layout(FilterOf::from_plan_with_hasher(plan, hasher)?),)*
+                    _ => AnyFilter::Other(Box::new(FilterOf::from_plan_with_hasher(plan, hasher)?)),
+                })
+            }
+
+            /// An empty filter of the scheme of this number, of so many bits and probes, planned for nothing.
+            ///
+            /// # Errors
+            /// As those of [`Scheme::new`]; there is no memory.
+            pub fn with_scheme(id: SchemeId, bits: u64, probes: u32, hasher: PortableHasher) -> Result<AnyFilter, BuildError> {
+                Ok(match id {
+                    $($scheme::ID => AnyFilter::$layout(FilterOf::with_scheme($scheme::new(bits, probes)?, hasher)?),)*
+                    _ => AnyFilter::Other(Box::new(FilterOf::with_scheme(AnyScheme::named(id, bits, probes)?, hasher)?)),
+                })
+            }
+        }
+
+        $(impl From<FilterOf<$scheme>> for AnyFilter {
+            fn from(filter: FilterOf<$scheme>) -> AnyFilter {
+                AnyFilter::$layout(filter)
+            }
+        })*
+    };
 }
+
+layouts!(any_filter);
 
 /// Words of one filter, or of several after their records.
 enum Words<'a, W, L> {
@@ -142,111 +252,13 @@ impl<K: Counted> Written for AnyFilter<K> {
     }
 
     fn words(&self) -> impl Iterator<Item = u64> {
-        match self {
-            AnyFilter::Standard(filter) => Words::Bits(filter.words().iter()),
-            AnyFilter::Blocked(filter) => Words::Bits(filter.words().iter()),
-            AnyFilter::Other(filter) => Words::Bits(filter.words().iter()),
-            AnyFilter::Scalable(filter) => Words::Layers(Written::words(&**filter)),
-        }
-    }
-}
-
-impl<B: AsRef<[u8]> + Send + Sync> Viewed<B> for AnyFilter {
-    type View = AnyFilter<View<B>>;
-
-    fn over(header: Header, bytes: B) -> Result<AnyFilter<View<B>>, FormatError> {
-        Ok(match header {
-            Header::Standard(header) => AnyFilter::Standard(BloomFilter::over(header, bytes)?),
-            Header::Blocked(header) => AnyFilter::Blocked(BlockedBloomFilter::over(header, bytes)?),
-            Header::Other(header) => AnyFilter::Other(Box::new(FilterOf::<AnyScheme>::over(header, bytes)?)),
-            Header::Scalable(header) => AnyFilter::Scalable(Box::new(ScalableFilter::over(header, bytes)?)),
-        })
-    }
-}
-
-impl<B: AsRef<[u8]> + Send + Sync> AnyFilter<View<B>> {
-    /// The same view with all its bytes read: see [`FilterOf::verify_bytes`].
-    ///
-    /// # Errors
-    /// As of [`FilterOf::verify_bytes`].
-    pub fn verify_bytes(self) -> Result<AnyFilter<Checked<B>>, FormatError> {
-        Ok(match self {
-            AnyFilter::Standard(view) => AnyFilter::Standard(view.verify_bytes()?),
-            AnyFilter::Blocked(view) => AnyFilter::Blocked(view.verify_bytes()?),
-            AnyFilter::Other(view) => AnyFilter::Other(Box::new(view.verify_bytes()?)),
-            AnyFilter::Scalable(view) => AnyFilter::Scalable(Box::new(view.verify_bytes()?)),
-        })
-    }
-}
-
-impl<K: Backing> Clone for AnyFilter<K>
-where
-    FilterOf<Standard, PortableHasher, K>: Clone,
-    FilterOf<InLines, PortableHasher, K>: Clone,
-    FilterOf<AnyScheme, PortableHasher, K>: Clone,
-    ScalableFilter<K>: Clone,
-{
-    fn clone(&self) -> AnyFilter<K> {
-        match self {
-            AnyFilter::Standard(filter) => AnyFilter::Standard(filter.clone()),
-            AnyFilter::Blocked(filter) => AnyFilter::Blocked(filter.clone()),
-            AnyFilter::Other(filter) => AnyFilter::Other(filter.clone()),
-            AnyFilter::Scalable(filter) => AnyFilter::Scalable(filter.clone()),
-        }
-    }
-}
-
-impl<K: Backing> PartialEq for AnyFilter<K> {
-    fn eq(&self, other: &AnyFilter<K>) -> bool {
-        match (self, other) {
-            (AnyFilter::Standard(ours), AnyFilter::Standard(theirs)) => ours == theirs,
-            (AnyFilter::Blocked(ours), AnyFilter::Blocked(theirs)) => ours == theirs,
-            (AnyFilter::Other(ours), AnyFilter::Other(theirs)) => ours == theirs,
-            (AnyFilter::Scalable(ours), AnyFilter::Scalable(theirs)) => ours == theirs,
-            // By name, so that a new one is not forgotten here.
-            (AnyFilter::Standard(_) | AnyFilter::Blocked(_) | AnyFilter::Other(_) | AnyFilter::Scalable(_), _) => false,
-        }
-    }
-}
-
-impl AnyFilter {
-    /// The filter of a plan, whatever its scheme, with a random seed.
-    ///
-    /// # Errors
-    /// As those of [`FilterOf::from_plan`].
-    #[cfg(feature = "random")]
-    pub fn from_plan(plan: &Plan) -> Result<AnyFilter, BuildError> {
-        AnyFilter::from_plan_with_hasher(plan, PortableHasher::random()?)
-    }
-
-    /// [`from_plan`](Self::from_plan) with a hasher of one's own.
-    ///
-    /// # Errors
-    /// As those of [`FilterOf::from_plan_with_hasher`].
-    pub fn from_plan_with_hasher(plan: &Plan, hasher: PortableHasher) -> Result<AnyFilter, BuildError> {
-        Ok(match plan.scheme {
-            SchemeId::Standard => AnyFilter::Standard(FilterOf::from_plan_with_hasher(plan, hasher)?),
-            SchemeId::Blocked => AnyFilter::Blocked(FilterOf::from_plan_with_hasher(plan, hasher)?),
-            _ => AnyFilter::Other(Box::new(FilterOf::from_plan_with_hasher(plan, hasher)?)),
-        })
-    }
-}
-
-impl From<BloomFilter> for AnyFilter {
-    fn from(filter: BloomFilter) -> AnyFilter {
-        AnyFilter::Standard(filter)
+        each_planned!(self, filter => Words::Bits(filter.words().iter()), grows => Words::Layers(Written::words(&**grows)))
     }
 }
 
 impl From<ScalableFilter> for AnyFilter {
     fn from(filter: ScalableFilter) -> AnyFilter {
         AnyFilter::Scalable(Box::new(filter))
-    }
-}
-
-impl From<BlockedBloomFilter> for AnyFilter {
-    fn from(filter: BlockedBloomFilter) -> AnyFilter {
-        AnyFilter::Blocked(filter)
     }
 }
 

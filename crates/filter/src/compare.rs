@@ -1,11 +1,11 @@
 //! What several filters have in common.
 
-use crate::any_filter::AnyFilter;
+use crate::any_filter::{AnyFilter, each_arm, each_planned};
 use crate::backing::{Backing, Counted, Word};
 use crate::bloom::FilterOf;
 use crate::error::{BuildError, MergeError};
 use crate::hash::KeyHasher;
-use crate::scheme::Scheme;
+use crate::scheme::{Scheme, layouts};
 use crate::tied;
 use crate::verify::ALPHA;
 use alloc::vec::Vec;
@@ -358,13 +358,8 @@ fn estimate<G: Counted, B: Counted>(ground: &AnyFilter<G>, both: &AnyFilter<B>) 
 
 /// What the law of further bits needs to know of a filter of any scheme.
 fn with_any_ground<T>(filter: &AnyFilter<impl Counted>, use_ground: impl FnOnce(Ground<'_>) -> T) -> T {
-    match filter {
-        AnyFilter::Standard(filter) => with_ground(filter, use_ground),
-        AnyFilter::Blocked(filter) => with_ground(filter, use_ground),
-        AnyFilter::Other(filter) => with_ground(filter, use_ground),
-        // Refused before.
-        AnyFilter::Scalable(_) => use_ground(Ground::Unsliced { variant: Variant::Standard, bits: filter.bits(), ones: filter.ones() }),
-    }
+    // Those that grow were refused before.
+    each_planned!(filter, filter => with_ground(filter, use_ground), grows => use_ground(Ground::Unsliced { variant: Variant::Standard, bits: grows.bits(), ones: grows.ones() }))
 }
 
 /// What the law of further bits needs to know of a filter.

@@ -302,6 +302,13 @@ pub enum MergeError {
     Growth,
     /// An intersection of filters that grow.
     Layers,
+    /// A layer of the other has more set bits than its limit: its bytes are damaged or forged.
+    Limit {
+        /// The set bits.
+        ones: u64,
+        /// The most that the layer may have.
+        limit: u64,
+    },
     /// There is no memory for a layer.
     Memory {
         /// The bytes of the layer.
@@ -341,6 +348,12 @@ impl fmt::Display for MergeError {
             MergeError::Growth => f.write_str("the filters differ in how they grow; make one as an empty copy of the other"),
             MergeError::Layers => {
                 f.write_str("filters that grow have no intersection: a key may be in different layers of the two; ask both")
+            }
+            MergeError::Limit { ones, limit } => {
+                write!(
+                    f,
+                    "a layer of the other filter has {ones} set bits, but its limit is {limit}; its bytes are damaged: fetch them again"
+                )
             }
             MergeError::Memory { bytes } => {
                 write!(f, "there are no {bytes} bytes of memory to be had for a layer; ask both filters instead")

@@ -103,7 +103,8 @@ pub struct Replacement {
 enum Identity {
     Anything,
     Nothing,
-    Only(Metadata),
+    /// Open, so that no new file gets its number.
+    Only(File),
 }
 
 impl Replacement {
@@ -121,7 +122,7 @@ impl Replacement {
         let expected = match expected {
             Expected::Anything => Identity::Anything,
             Expected::Nothing => Identity::Nothing,
-            Expected::Only(file) => Identity::Only(file.metadata().map_err(failed)?),
+            Expected::Only(file) => Identity::Only(file.try_clone().map_err(failed)?),
         };
         let old = old(&path).map_err(failed)?;
         if let Some(old) = &old {
@@ -145,7 +146,8 @@ impl Replacement {
     /// Brings the new file to the disk and gives it its name; then what it lacks of the old one. The new file is free to be locked by others.
     ///
     /// # Errors
-    /// After which the old file is there as before: it cannot be written; what is under the name is no longer what was expected.
+    /// It cannot be written; what is under the name is no longer what was expected. After both, what was there is there as before. The system cannot say that the new name is on the disk: then the new file is there, but may be gone
+    /// after a power cut.
     pub fn commit(self) -> Result<Vec<Unkept>, FileError> {
         let (file, unkept) = self.commit_locked()?;
         // By name: a child that another thread is just starting has the file, too, and would keep the lock for a moment.
@@ -170,6 +172,7 @@ impl Replacement {
                 _ => failed(error.error),
             })?,
             Identity::Only(old) => {
+                let old = old.metadata().map_err(failed)?;
                 take_name_of(&old, file, &path).map_err(failed)?.ok_or_else(|| FileError::Replaced { path: name.clone() })?
             }
         };
@@ -180,8 +183,9 @@ impl Replacement {
     fn check_expected(&self) -> Result<(), FileError> {
         let replaced = || FileError::Replaced { path: self.name.clone() };
         let Identity::Only(expected) = &self.expected else { return Ok(()) };
+        let expected = expected.metadata().map_err(|cause| write_error(&self.name, cause))?;
         let there = std::fs::metadata(&self.path).map_err(|_| replaced())?;
-        if is_same(expected, &there) { Ok(()) } else { Err(replaced()) }
+        if is_same(&expected, &there) { Ok(()) } else { Err(replaced()) }
     }
 }
 
@@ -199,7 +203,12 @@ fn take_name_of(old: &Metadata, new: NamedTempFile, path: &Path) -> io::Result<O
         // Under the temporary name is the old file now, which goes with it.
         return Ok(Some(new.into_parts().0));
     }
-    exchange(new.path(), path)?;
+    if let Err(error) = exchange(new.path(), path) {
+        // Under the temporary name is somebody's file, which must not go with it.
+        let kept = new.keep().map_or_else(|error| error.file.path().to_owned(), |(_, kept)| kept);
+        let problem = format!("another program's file came in its place and could not be put back ({error}); it is {}", kept.display());
+        return Err(io::Error::other(problem));
+    }
     if !is_at(new.as_file(), new.path())? {
         // A third file came in place of ours meanwhile, and by the line above under our name: it was the last.
         exchange(new.path(), path)?;

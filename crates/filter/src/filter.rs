@@ -1,6 +1,6 @@
 //! What all filters that keep their keys do.
 
-use crate::any_filter::{AnyFilter, each};
+use crate::any_filter::{AnyFilter, each, each_arm};
 use crate::bulk::Answers;
 #[cfg(feature = "fs")]
 use crate::error::FileError;
@@ -8,7 +8,7 @@ use crate::error::{BuildError, MergeError};
 use crate::format::FileKind;
 use crate::hash::{KeyHash, KeyHasher, PortableHasher, Seed, hash_key};
 use crate::key::Key;
-use crate::scheme::{Scheme, SchemeId};
+use crate::scheme::{Scheme, SchemeId, layouts};
 use crate::verify::{Measurement, Verification};
 use crate::{FilterOf, ScalableFilter};
 use alloc::boxed::Box;

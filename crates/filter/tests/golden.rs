@@ -6,8 +6,8 @@ use truebloom::scheme::{AnyScheme, Classic, InLines, Scheme, SchemeId, Standard}
 use truebloom::truebloom_math::Growth;
 use truebloom::truebloom_math::count_min::{Rows, Shape};
 use truebloom::{
-    AnyFilter, BlockedBloomFilter, BloomFilter, Filter, FilterOf, HasherId, KeyHash, KeyHasher, Pack, PortableHasher, ScalableFilter, Seed,
-    wire,
+    AnyFilter, BlockedBloomFilter, BloomFilter, FileHeader, FileKind, Filter, FilterOf, HasherId, KeyHash, KeyHasher, Pack, PortableHasher,
+    ScalableFilter, Seed, wire,
 };
 
 const SEED: u128 = 0x0f1e_2d3c_4b5a_6978_8796_a5b4_c3d2_e1f0;
@@ -41,6 +41,25 @@ fn check<S: Scheme>(name: &str, built: &FilterOf<S>) {
 /// A filter without a plan: golden files stay when plans change.
 fn filter<S: Scheme>(bits: u64, probes: u32, hasher: PortableHasher) -> FilterOf<S> {
     FilterOf::builder().bits(bits).probes(probes).hasher(hasher).build().expect("small")
+}
+
+/// Every kind and every scheme has a file of the reference, which is whole and is what it says.
+#[test]
+fn every_kind_has_a_file() {
+    let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/golden");
+    let files = std::fs::read_dir(folder).expect("the files").map(|entry| entry.expect("a file").file_name());
+    let names: Vec<String> = files.map(|name| name.to_str().expect("plain").to_owned()).filter(|name| name.ends_with(".tbl")).collect();
+    let kind = |name: &String| {
+        let bytes = golden(name).1;
+        let kind = FileKind::of_whole(|| Ok(&bytes[..])).unwrap_or_else(|error| panic!("{name}: {error}"));
+        assert_eq!(FileHeader::from_bytes(&bytes).map(|header| header.kind()), Ok(kind), "{name}");
+        if let Ok(filter) = AnyFilter::from_bytes(&bytes) {
+            assert_eq!(filter.to_bytes().as_ref(), Ok(&bytes), "{name} is written otherwise than it was read");
+        }
+        kind
+    };
+    let found: Vec<FileKind> = names.iter().map(kind).collect();
+    assert_eq!(FileKind::ALL.into_iter().find(|kind| !found.contains(kind)), None);
 }
 
 #[test]
@@ -111,8 +130,7 @@ fn check_pack<S: Scheme>(name: &str, bits: u64) {
     for (number, member) in (0..).zip(&mut members) {
         member.extend((30 * number..30 * number + 20).map(|i| format!("key {i}")));
         member.extend((30 * number..30 * number + 20).map(|i: i64| i - 100));
-        let bytes: Vec<u8> = (0..=255).collect();
-        member.extend([0, 1, 3, 4, 8, 9, 16, 17, 128, 129, 240, 241, 256].map(|length| &bytes[..length]));
+        member.extend(byte_strings());
     }
     let second = members[1].clone();
     members[2].union_with(&second).expect("clones");
@@ -134,12 +152,11 @@ fn packs() {
 }
 
 fn insert_blocked(filter: &mut BlockedBloomFilter) {
-    let bytes: Vec<u8> = (0..=255).collect();
     filter.extend((0..160).map(|i| format!("key {i}")));
     for i in 0..160i64 {
         filter.insert(&(i - 100));
     }
-    filter.extend([0, 1, 3, 4, 8, 9, 16, 17, 128, 129, 240, 241, 256].map(|length| &bytes[..length]));
+    filter.extend(byte_strings());
 }
 
 /// Key i comes i + 1 times.

@@ -1,5 +1,8 @@
 //! Filters that grow: the rate of the whole, keys, layers, files, merges.
 
+mod common;
+
+use common::seal_all;
 use truebloom::truebloom_math::law::Layered;
 use truebloom::truebloom_math::{Growth, Rate, binomial};
 use truebloom::verify::ExpectedVerdict;
@@ -250,15 +253,11 @@ const INSERTED: usize = 4;
 
 /// A file with all its checksums made right.
 fn sealed(mut file: Vec<u8>, records: &[usize]) -> Vec<u8> {
-    use xxhash_rust::xxh3::xxh3_64;
     for start in records {
-        let sum = xxh3_64(&file[*start..start + 56]).to_le_bytes();
+        let sum = xxhash_rust::xxh3::xxh3_64(&file[*start..start + 56]).to_le_bytes();
         file[start + 56..start + 64].copy_from_slice(&sum);
     }
-    let sum = xxh3_64(&file[PAYLOAD..]).to_le_bytes();
-    file[112..120].copy_from_slice(&sum);
-    let sum = xxh3_64(&file[..248]).to_le_bytes();
-    file[248..256].copy_from_slice(&sum);
+    seal_all(&mut file);
     file
 }
 
@@ -319,6 +318,24 @@ fn forged_files_are_refused() {
         assert!(!error.to_string().contains("checksum"), "{what}: {error}");
         assert!(ScalableFilter::view(&file).and_then(ScalableFilter::verify_bytes).is_err(), "{what}");
     }
+}
+
+/// A view whose bits nobody has counted may hold any: a union takes no layer beyond its limit, on which the rate stands, and none of the others either.
+#[test]
+fn a_union_with_damaged_bytes_is_refused() {
+    let mut base = small("1%", 22);
+    let mut there = base.clone();
+    there.extend(0..3_000u64);
+    let (bytes, starts) = (there.to_bytes().expect("small"), records(&there));
+    let mut damaged = bytes.clone();
+    damaged[starts[1] + 64..starts[2]].fill(0xff);
+    let view = ScalableFilter::view(&damaged).expect("its header is whole");
+    assert!(matches!(base.union_with(&view), Err(MergeError::Limit { .. })));
+    assert!(base.is_empty() && !base.is_merged(), "nothing has changed");
+    base.union_with(&ScalableFilter::view(&bytes).expect("whole")).expect("a copy");
+    assert!(base == there && base.contains_all(0..3_000u64).iter().all(|found| found));
+    base.extend(3_000..20_000u64);
+    assert!(base.fpr().upper <= base.bound().upper);
 }
 
 /// Threads may put one key into two layers, and layers that a merge kept share keys: the lower bound of the distinct keys is none that adds layers up.

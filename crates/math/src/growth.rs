@@ -20,8 +20,8 @@ use core::iter;
 /// use truebloom_math::Growth;
 /// let growth = Growth::new("0.1%".parse()?, 1_000)?;
 /// assert!((3.0..3.5).contains(&growth.ratio()));
-/// let (first, second) = (growth.layer(0)?, growth.layer(1)?);
-/// assert!(first.fpr.upper <= 0.001 / 9.0 && second.items > 2 * first.items);
+/// let (first, second, third) = (growth.layer(0)?, growth.layer(1)?, growth.layer(2)?);
+/// assert!(first.fpr.upper <= 0.001 / 9.0 && second.items > first.items && third.items > 2 * second.items);
 /// # Ok::<(), truebloom_math::Error>(())
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -59,9 +59,6 @@ const LAYERS: usize = 20;
 /// Layers that a given ratio may take for the same.
 const MOST_LAYERS: usize = 100;
 
-/// No layer has so high a number: all before it would be beyond any memory.
-const LAST: u32 = 1_000;
-
 /// No layer takes more items.
 const MOST_ITEMS: f64 = 1e18;
 
@@ -69,6 +66,9 @@ const MOST_ITEMS: f64 = 1e18;
 const LEAST_FIRST: u64 = 64;
 
 impl Growth {
+    /// No filter has so many layers: before that, all together would be beyond any memory.
+    pub const MOST_LAYERS: u32 = 1_000;
+
     /// The most items of a first layer, which leaves room for a million times as many.
     pub const MOST_FIRST: u64 = 1_000_000_000_000;
 
@@ -175,7 +175,7 @@ impl Growth {
     fn is_endless(&self) -> bool {
         let per_item = -self.rate.ln() / (LN_2 * LN_2);
         let mut bits = 0.0;
-        for (layer, size) in (0..LAST).zip(self.sizes()) {
+        for (layer, size) in (0..Growth::MOST_LAYERS).zip(self.sizes()) {
             let items = size * self.first as f64;
             bits += items * per_item * self.cost(layer);
             if items > MOST_ITEMS || bits > MAX_BITS as f64 {
@@ -199,7 +199,7 @@ impl Growth {
     /// A layer of so high a number would have more bits than [`MAX_BITS`].
     pub fn layer(&self, layer: u32) -> Result<PlannedLayer> {
         let _work = work::begin();
-        let items = if layer < LAST { self.items(layer) } else { f64::INFINITY };
+        let items = if layer < Growth::MOST_LAYERS { self.items(layer) } else { f64::INFINITY };
         if items > MOST_ITEMS {
             return out_of_range("items", format!("{items:e}"), "at most 1e18 in a layer");
         }

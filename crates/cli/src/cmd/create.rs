@@ -6,7 +6,7 @@ use crate::failure::{Failure, warn};
 use crate::filters::{self, Layout};
 use crate::lock::Lock;
 use crate::records::{self, Habit, RecordArgs, Records};
-use crate::report::{Report, bytes, count, fpr as fpr_text, fpr_value, plural, rate_up, rate_value};
+use crate::report::{Report, bytes, count, fpr as fpr_text, fpr_value, plural, rate_up, rate_value, size};
 use serde_json::Value;
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -196,14 +196,13 @@ fn check_memory(target: &Target, needed: u64) -> Result<(), Failure> {
 }
 
 fn report(args: &Args, filter: &AnyFilter, made: &Made, records: Option<&Records>) -> Result<Report, Failure> {
-    let size = filters::bytes(filter);
     let mut report = Report::new("create");
     let now = filter.fpr();
     report
         .field("filter", args.filter.display().to_string())
         .field("scheme", filter.scheme_id().name())
         .field("bits", filter.bits())
-        .field("bytes", size)
+        .field("bytes", filters::bytes(filter))
         .field("probes", filter.probes())
         .field("capacity", filter.capacity())
         .field("asked", rate_value(filter.rate()))
@@ -221,15 +220,14 @@ fn report(args: &Args, filter: &AnyFilter, made: &Made, records: Option<&Records
     report.line(
         "created",
         format!(
-            "{}: {}{} ({}), {}",
+            "{}: {}{}, {}",
             args.filter.display(),
             match filter {
                 AnyFilter::Standard(_) => String::new(),
                 AnyFilter::Scalable(grown) => format!("{}, ", plural(grown.layers().len() as u64, "layer")),
                 _ => format!("{}, ", filter.scheme_id().name()),
             },
-            plural(filter.bits(), "bit"),
-            bytes(size),
+            size(filter.bits()),
             plural(filter.probes().into(), "probe")
         ),
     );

@@ -5,7 +5,7 @@ use crate::args::Size;
 use crate::certificate;
 use crate::failure::Failure;
 use crate::filters::{self, Alternative};
-use crate::report::{FormatArgs, Report, bytes, fpr_value, plural, proven, rate, rate_value};
+use crate::report::{FormatArgs, Report, bytes, fpr_value, plural, proven, rate, rate_value, size};
 use serde_json::{Value, json};
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -130,16 +130,7 @@ fn add_transmitted(report: &mut Report, plan: &Plan, target: &Target) -> Result<
     let (now, then) = (sent(plan)?, sent(&usual)?);
     report.field("transmitted", json!({ "bytes": now, "usual_bytes": then, "usual_bits": usual.bits, "usual_probes": usual.probes }));
     report.line("transmitted", format!("{} on average when full, compressed, and some 120 bytes around them", bytes(now)));
-    report.line(
-        "usual",
-        format!(
-            "{} ({}), {} would send {}",
-            plural(usual.bits, "bit"),
-            bytes(usual.bytes()),
-            plural(usual.probes.into(), "probe"),
-            bytes(then)
-        ),
-    );
+    report.line("usual", format!("{}, {} would send {}", size(usual.bits), plural(usual.probes.into(), "probe"), bytes(then)));
     Ok(())
 }
 
@@ -210,15 +201,7 @@ fn report(plan: &Plan, target: &Target) -> Result<Report, Failure> {
         None => report.line("asked", format!("the best rate for {items}{scheme}")),
     };
     let per_item = rate(plan.bits as f64 / plan.items as f64, 4);
-    report.line(
-        "size",
-        format!(
-            "{} ({}), {per_item} bits per item, {}",
-            plural(plan.bits, "bit"),
-            bytes(plan.bytes()),
-            plural(plan.probes.into(), "probe")
-        ),
-    );
+    report.line("size", format!("{}, {per_item} bits per item, {}", size(plan.bits), plural(plan.probes.into(), "probe")));
     add_promise(&mut report, plan);
     plan_beyond::add_overload(&mut report, plan)?;
     add_mean(&mut report, plan, target)?;
@@ -297,7 +280,7 @@ fn add_blocked(report: &mut Report, standard: &Plan, blocked: Option<&Alternativ
             "times_bits": times_bits, "is_worth_it": is_worth_it,
         }),
     );
-    let mut parts = vec![format!("{} ({})", plural(plan.bits, "bit"), bytes(plan.bits / 8)), plural(plan.probes.into(), "probe")];
+    let mut parts = vec![size(plan.bits), plural(plan.probes.into(), "probe")];
     if plan.items != standard.items {
         parts.insert(1, plural(plan.items, "item"));
     }

@@ -3,7 +3,7 @@
 use crate::args::{self, Size};
 use crate::failure::Failure;
 use crate::filters::Layout;
-use crate::report::{Report, bytes, count, fpr_value, plural, proven, rate, rate_up, rate_value, significant};
+use crate::report::{self, Report, count, fpr_value, plural, proven, rate, rate_up, rate_value, significant, size};
 use serde_json::{Map, Value, json};
 use truebloom_math::recycling::{
     BlockedSized, Bracket, Mode, SizedDesign, blocked_capacity, blocked_min_bits, capacity, min_bits, remember, worst_capacity,
@@ -178,9 +178,7 @@ pub(crate) fn report(options: &Options, size: &Size) -> Result<Report, Failure> 
     let Some(asked) = size.rate else { return Err(Failure::new("give the average rate with -p")) };
     let bits = size.bits.or(options.bits());
     let (designs, what) = match (bits, size.items, gap) {
-        (Some(bits), None, _) => {
-            (Designs::of_bits(bits, &asked, options.layout)?, format!("{} ({})", plural(bits, "bit"), bytes(bits.div_ceil(8))))
-        }
+        (Some(bits), None, _) => (Designs::of_bits(bits, &asked, options.layout)?, report::size(bits)),
         (None, Some(items), _) => (Designs::of_items(items, &asked, options.layout)?, format!("{} a cycle", plural(items, "new item"))),
         (None, None, Some(gap)) => {
             let forget = options.forget.to_f64();
@@ -360,8 +358,4 @@ fn add_forgotten(report: &mut Report, gap: Option<u64>, forgotten: Option<f64>) 
         let share = if share == 0.0 { "none".to_owned() } else { format!("{}%", significant(100.0 * share, 3)) };
         report.line("", format!("forgotten when {} came since: {share}", new_ones(gap)));
     }
-}
-
-fn size(bits: u64) -> String {
-    format!("{} ({})", plural(bits, "bit"), bytes(bits.div_ceil(8)))
 }

@@ -2,7 +2,7 @@
 
 use crate::args;
 use crate::failure::Failure;
-use crate::report::{FormatArgs, Report, bytes, fpr_value, plural, rate, significant};
+use crate::report::{FormatArgs, Report, fpr_value, plural, rate, significant, size};
 use crate::subject::Real;
 use serde_json::{Value, json};
 use std::process::ExitCode;
@@ -133,9 +133,8 @@ fn simulated<S: FillScheme>(args: &Args, design: &Design) -> Result<Report, Fail
     report.line(
         "design",
         format!(
-            "{} ({}){each}, {}, recycled above {}",
-            plural(design.bits(), "bit"),
-            bytes(design.bits().div_ceil(8)),
+            "{}{each}, {}, recycled above {}",
+            size(design.bits()),
             plural(design.probes().into(), "probe"),
             plural(design.sigma(), "set bit")
         ),

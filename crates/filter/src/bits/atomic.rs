@@ -1,6 +1,8 @@
 //! Bits that many threads set and read at the same time.
 
+use super::Placed;
 use crate::arch::AlignedWords;
+use crate::hash::KeyHash;
 use crate::sync::{
     AtomicU64,
     Ordering::{Acquire, Relaxed, Release},
@@ -50,6 +52,23 @@ impl AtomicBits {
     #[inline]
     pub(crate) fn has(&self, word: usize, mask: u64) -> bool {
         self.words.get(word).is_some_and(|word| word.load(Relaxed) & mask == mask)
+    }
+
+    /// Sets the positions of a key, and says how many were 0.
+    #[inline]
+    pub(crate) fn insert(&self, scheme: &impl Placed, hash: KeyHash) -> u32 {
+        let mut newly_set = 0;
+        scheme.all_words(hash, |word, mask| {
+            newly_set += self.set(word, mask);
+            true
+        });
+        newly_set
+    }
+
+    /// Whether all positions of a key are set.
+    #[inline]
+    pub(crate) fn contains(&self, scheme: &impl Placed, hash: KeyHash) -> bool {
+        scheme.all_words(hash, |word, mask| self.has(word, mask))
     }
 
     /// Unsets all.

@@ -65,18 +65,13 @@ impl<S: Scheme, H: KeyHasher> AtomicFilterOf<S, H> {
     #[inline]
     pub fn insert_hash(&self, hash: KeyHash) -> bool {
         count_up(&self.offered);
-        let mut new = false;
-        self.head.scheme.all_words(hash, |word, mask| {
-            new |= self.bits.set(word, mask) > 0;
-            true
-        });
-        new
+        self.bits.insert(&self.head.scheme, hash) > 0
     }
 
     /// [`contains`](Self::contains) of a key that is hashed already.
     #[inline]
     pub fn contains_hash(&self, hash: KeyHash) -> bool {
-        self.head.scheme.all_words(hash, |word, mask| self.bits.has(word, mask))
+        self.bits.contains(&self.head.scheme, hash)
     }
 
     /// The filter, with all that was inserted. It counts as merged: several calls may have been told that one key is new, so the number of distinct keys has only bounds, the lower one from the

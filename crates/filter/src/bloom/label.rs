@@ -2,7 +2,6 @@
 
 use super::FilterOf;
 use crate::backing::Backing;
-use crate::format::Label;
 use crate::hash::KeyHasher;
 use crate::scheme::Scheme;
 
@@ -29,7 +28,6 @@ impl<S: Scheme, H: KeyHasher> FilterOf<S, H> {
     /// ```
     #[must_use]
     pub fn set_label(&mut self, text: &str) -> bool {
-        let label = Label::new(text);
-        label.map(|label| self.head.0.label = label).is_some()
+        self.head.0.label.set(text)
     }
 }

@@ -7,7 +7,7 @@ use crate::hash::KeyHasher;
 use crate::scheme::{Scheme, SchemeId};
 use crate::verify::{Measurement, Verification};
 use truebloom_math::law::hash_floor;
-use truebloom_math::{Error, Fpr, Method, Variant, items_by_moments, items_from_ones};
+use truebloom_math::{Error, Fpr, Variant, items_by_moments, items_from_ones};
 
 impl<S: Scheme, H: KeyHasher, K: Backing> FilterOf<S, H, K> {
     pub(crate) fn scheme_id(&self) -> SchemeId {
@@ -127,9 +127,7 @@ fn bounded(fill: f64, probes: u32) -> Fpr {
 
 /// Proven ends, of which the upper one is the value.
 pub(crate) fn bracket(lower: f64, upper: f64) -> Fpr {
-    let upper = upper.min(1.0);
-    let mut rate = Fpr::ONE;
-    (rate.value, rate.lower, rate.upper, rate.method) = (upper, lower, upper, Method::Bound);
-    (rate.ln, rate.ln_lower, rate.ln_upper) = (libm::log(upper), libm::log(lower), libm::log(upper));
+    let mut rate = Fpr::bound(lower, upper.min(1.0));
+    (rate.value, rate.ln) = (rate.upper, rate.ln_upper);
     rate
 }

@@ -188,8 +188,7 @@ impl<R: RowHashes, C: Counter> ListedSketch<R, C> {
     /// is no label. A merge keeps it if both have the same.
     #[must_use]
     pub fn set_label(&mut self, text: &str) -> bool {
-        let label = Label::new(text);
-        label.map(|label| self.label = label).is_some()
+        self.label.set(text)
     }
 
     /// Counts a key `count` times. Time: that of the sketch twice, a look into a hash map, and a share of sorting out the list.

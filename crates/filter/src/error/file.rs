@@ -28,7 +28,7 @@ pub enum FileError {
         /// The file.
         path: PathBuf,
     },
-    /// It cannot be written. What was there before is untouched.
+    /// It cannot be written. A file that was to be replaced is untouched; of one that is updated in its place, it is not known what is on the disk.
     Write {
         /// The file.
         path: PathBuf,
@@ -50,7 +50,7 @@ pub enum FileError {
         /// The file.
         path: PathBuf,
     },
-    /// The file was removed, or another one took its name, after it was opened. What is there now is untouched.
+    /// The file was removed, or another one took its name, after it was opened. What is there now is untouched; what was written to the file that was opened is lost with it.
     Replaced {
         /// The file.
         path: PathBuf,
@@ -80,7 +80,7 @@ impl fmt::Display for FileError {
             }
             FileError::Replaced { path } => write!(
                 f,
-                "{} was removed or replaced by another program in the meantime; nothing was written: run the command again",
+                "{} was removed or replaced by another program in the meantime, and what is there now was not written to; open it again and repeat what was done",
                 path.display()
             ),
             FileError::Exists { path } => write!(f, "{} exists already; choose another name or overwrite it", path.display()),

@@ -5,9 +5,10 @@ use crate::arch::advise_huge_pages;
 use crate::error::FormatError;
 use crate::wire::{coded_header, expand, is_compressed};
 use alloc::vec::Vec;
+use core::cmp::Ordering;
 use xxhash_rust::xxh3::xxh3_64;
 
-/// The value in these bytes, which must be those of one file, whole and nothing after it. Takes no more memory than they are long.
+/// The value in these bytes, which must be those of one file, whole and nothing after it. Takes about as much memory as they are long, twice that for filters that grow.
 /// A compressed one is expanded first.
 pub(crate) fn from_bytes<T: Stored>(bytes: &[u8]) -> Result<T, FormatError> {
     if is_compressed(bytes) {
@@ -43,9 +44,7 @@ impl<T: Stored> Header<T> {
 
     /// There are as many bytes as header and payload take.
     pub(super) fn check_length(&self, found: u64) -> Result<(), FormatError> {
-        self.check_holds(found)?;
-        let expected = self.file_bytes();
-        if found == expected { Ok(()) } else { Err(FormatError::TooLong { expected, found }) }
+        check_length(self.file_bytes(), found)
     }
 
     /// There are as many bytes, or more.
@@ -59,9 +58,22 @@ impl<T: Stored> Header<T> {
     }
 
     pub(super) fn check_payload(&self, found: u64) -> Result<(), FormatError> {
-        let expected = self.payload_checksum;
-        if expected == found { Ok(()) } else { Err(FormatError::PayloadChecksum { expected, found }) }
+        check_checksum(self.payload_checksum, found)
     }
+}
+
+/// There are exactly so many bytes.
+pub(crate) fn check_length(expected: u64, found: u64) -> Result<(), FormatError> {
+    match found.cmp(&expected) {
+        Ordering::Less => Err(FormatError::Truncated { expected, found }),
+        Ordering::Equal => Ok(()),
+        Ordering::Greater => Err(FormatError::TooLong { expected, found }),
+    }
+}
+
+/// The bytes after a header are those that were written.
+pub(crate) fn check_checksum(expected: u64, found: u64) -> Result<(), FormatError> {
+    if expected == found { Ok(()) } else { Err(FormatError::PayloadChecksum { expected, found }) }
 }
 
 /// Room for the words of so many more bytes, of `total`.

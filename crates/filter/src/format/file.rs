@@ -6,7 +6,7 @@ use crate::file::{Expected, Replacement, open_regular};
 use alloc::borrow::ToOwned;
 use std::path::Path;
 
-/// Reads the value in a file. Takes no more memory than the file is long.
+/// Reads the value in a file.
 pub(crate) fn open<T: Stored>(path: &Path) -> Result<T, FileError> {
     read_file(path).map_err(|error| match error {
         ReadError::Io(cause) => FileError::Read { path: path.to_owned(), cause },

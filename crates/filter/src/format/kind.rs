@@ -1,7 +1,7 @@
 //! The kinds of files.
 
 use crate::bits::Placed;
-use crate::scheme::{InLines, Standard};
+use crate::scheme::{InLines, Standard, layouts};
 use core::fmt;
 use truebloom_math::Layout;
 
@@ -82,12 +82,18 @@ macro_rules! file_kind {
 
 kinds!(file_kind);
 
+macro_rules! parameter_bytes {
+    ([$($(#[$doc:meta])* $layout:ident of $scheme:ident,)*] ($kind:expr)) => {
+        match $kind {
+            $($scheme::KIND => $scheme::PARAMETER_BYTES,)*
+            _ => 0,
+        }
+    };
+}
+
 impl FileKind {
     /// Bytes that the layout's own parameters take in the header of a Bloom filter.
     pub(super) fn layout_bytes(self) -> usize {
-        match self {
-            FileKind::Blocked => InLines::PARAMETER_BYTES,
-            _ => Standard::PARAMETER_BYTES,
-        }
+        layouts!(parameter_bytes(self))
     }
 }

@@ -27,6 +27,11 @@ impl Label {
         fits.then(|| Label((!text.is_empty()).then(|| text.into())))
     }
 
+    /// Takes this text instead; false, and nothing changes, for one that is not fit.
+    pub(crate) fn set(&mut self, text: &str) -> bool {
+        Label::new(text).map(|label| *self = label).is_some()
+    }
+
     pub(crate) fn text(&self) -> Option<&str> {
         self.0.as_deref()
     }

@@ -65,8 +65,8 @@ macro_rules! reads_files {
         impl<$($generics)*> $type {
             /// What these bytes hold, which must be those of one file, whole and nothing after it.
             ///
-            /// Safe for bytes from anywhere: all else is an error, and the memory taken is a small multiple of the bytes' own length. The checksums find damage; they
-            /// do not stop a forger. Linear in the bytes.
+            /// Safe for bytes from anywhere: all else is an error, and the memory taken is a small multiple of the bytes' own length, or, of a [compressed](crate::wire) file, of the length it
+            /// expands to, at most [1,024](crate::wire::MOST_EXPANSION) times its own. The checksums find damage; they do not stop a forger. Linear in the bytes, expanded.
             $(#[$of_bytes])*
             ///
             /// # Errors
@@ -77,7 +77,7 @@ macro_rules! reads_files {
 
             /// Reads one from a stream and leaves what comes after it. For files, [`open`](Self::open) also checks that nothing does.
             ///
-            /// Safe for streams from anywhere, as [`from_bytes`](Self::from_bytes) is: the memory taken is at most a small multiple of the length of the stream, and 8 MiB.
+            /// Safe for streams from anywhere, as [`from_bytes`](Self::from_bytes) is: the memory taken is at most a small multiple of the length of the stream, expanded, and 8 MiB.
             ///
             /// # Errors
             /// The stream fails, or ends too early; the bytes are no such file, or a damaged one; there is no memory for it.
@@ -86,7 +86,8 @@ macro_rules! reads_files {
                 $crate::format::read_from(reader, None)
             }
 
-            /// Reads a file. Takes no more memory than the file is long; for a sketch's list of keys, a small multiple of it.
+            /// Reads a file. Takes about as much memory as the file is long; twice that for a filter that grows and for a [compressed](crate::wire) file, of its expanded length; for a sketch's list of
+            /// keys, a small multiple.
             ///
             /// # Errors
             /// The file cannot be read; its bytes are no such file, or a damaged one, or something follows them; there is no memory for it.

@@ -18,7 +18,7 @@ mod view;
 #[cfg(feature = "std")]
 mod whole;
 
-pub(crate) use decode::{from_bytes, words_of};
+pub(crate) use decode::{check_checksum, check_length, from_bytes, words_of};
 #[cfg(feature = "std")]
 pub(crate) use encode::write_to;
 pub(crate) use encode::{encoded_bytes, to_bytes, write_into};

@@ -1,6 +1,6 @@
 //! Values that stay in the bytes they are read from.
 
-use super::decode::Header;
+use super::decode::{Header, check_checksum};
 use super::{Fields, FileKind, HEADER_BYTES, Stored, at};
 use crate::error::FormatError;
 #[cfg(feature = "mmap")]
@@ -57,8 +57,7 @@ pub(crate) fn check_payload(bytes: &[u8]) -> Result<(), FormatError> {
     let (length, expected) = (fields.u64(at::PAYLOAD_LENGTH), fields.payload_checksum());
     let payload = bytes.get(HEADER_BYTES..).and_then(|rest| rest.get(..usize::try_from(length).ok()?));
     let truncated = FormatError::Truncated { expected: length.saturating_add(HEADER_BYTES as u64), found: bytes.len() as u64 };
-    let found = xxh3_64(payload.ok_or(truncated)?);
-    if expected == found { Ok(()) } else { Err(FormatError::PayloadChecksum { expected, found }) }
+    check_checksum(expected, xxh3_64(payload.ok_or(truncated)?))
 }
 
 /// The value in a file that was mapped.

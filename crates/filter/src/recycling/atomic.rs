@@ -13,7 +13,7 @@ use crate::format::Label;
 use crate::hash::{KeyHash, KeyHasher, PortableHasher, Salt, Seed, hash_key};
 use crate::key::Key;
 use crate::scheme::{FillScheme, Scheme, Standard};
-use crate::sync::{AtomicU64, Ordering::Relaxed, RwLock};
+use crate::sync::{AtomicU64, Ordering::Relaxed, RwLock, RwLockReadGuard};
 use core::fmt;
 use std::sync::PoisonError;
 
@@ -118,6 +118,10 @@ impl<H: KeyHasher, S: FillScheme> AtomicRecyclingFilter<H, S> {
         Ok(AtomicRecyclingFilter { hasher, scheme, policy, label: Label::default(), phases: RwLock::new(state) })
     }
 
+    fn state(&self) -> RwLockReadGuard<'_, State> {
+        self.phases.read().unwrap_or_else(PoisonError::into_inner)
+    }
+
     /// Whether an item is new to what is remembered; it is remembered from now on. Recycles if that filled the active phase.
     pub fn check_and_insert<K: Key + ?Sized>(&self, key: &K) -> Seen {
         self.check_and_insert_hash(self.hash(key))
@@ -127,7 +131,7 @@ impl<H: KeyHasher, S: FillScheme> AtomicRecyclingFilter<H, S> {
     pub fn check_and_insert_hash(&self, hash: KeyHash) -> Seen {
         // The lock ends with this block: who holds it for reading must not wait for it.
         let (seen, overfilled) = {
-            let state = self.phases.read().unwrap_or_else(PoisonError::into_inner);
+            let state = self.state();
             let (newly_set, ones, items) = state.active.insert(&self.scheme, hash);
             if newly_set == 0 {
                 return Seen::Active;
@@ -150,7 +154,7 @@ impl<H: KeyHasher, S: FillScheme> AtomicRecyclingFilter<H, S> {
 
     /// [`contains`](Self::contains) of a key that is hashed already.
     pub fn contains_hash(&self, hash: KeyHash) -> bool {
-        let state = self.phases.read().unwrap_or_else(PoisonError::into_inner);
+        let state = self.state();
         let known = |phase: &Shared| phase.contains(&self.scheme, hash);
         known(&state.active) || state.frozen.as_ref().is_some_and(known)
     }
@@ -224,41 +228,41 @@ impl<H: KeyHasher, S: FillScheme> AtomicRecyclingFilter<H, S> {
 
     /// Recycles so far.
     pub fn cycles(&self) -> u64 {
-        self.phases.read().unwrap_or_else(PoisonError::into_inner).counts.cycles
+        self.state().counts.cycles
     }
 
     /// Set bits of the active phase.
     pub fn ones(&self) -> u64 {
-        self.phases.read().unwrap_or_else(PoisonError::into_inner).active.ones.load(Relaxed)
+        self.state().active.ones.load(Relaxed)
     }
 
     /// Set bits of the frozen phase; 0 if there is none.
     pub fn frozen_ones(&self) -> u64 {
-        let state = self.phases.read().unwrap_or_else(PoisonError::into_inner);
+        let state = self.state();
         state.frozen.as_ref().map_or(0, |frozen| frozen.ones.load(Relaxed))
     }
 
     /// The counts so far. [`offered`](Stats::offered) counts items that set a bit: counting repeats would make all threads wait for one number.
     pub fn stats(&self) -> Stats {
-        let state = self.phases.read().unwrap_or_else(PoisonError::into_inner);
+        let state = self.state();
         state.active.counted(state.counts).stats()
     }
 
     /// The rate right now: the chance that a key that never was offered, chosen independently of the seed, is taken for known. Takes no time but with two phases of
     /// [one seed](super::Seeds::Kept), where it is linear in the bits.
     pub fn fpr(&self) -> f64 {
-        let state = self.phases.read().unwrap_or_else(PoisonError::into_inner);
-        let State { active, frozen, .. } = &*state;
+        let state = self.state();
+        let (active, frozen) = (&state.active, state.frozen.as_ref());
         let ones = |phase: &Shared| phase.ones.load(Relaxed);
-        let frozen_rate = frozen.as_ref().map(|frozen| self.scheme.rate_at(ones(frozen)));
-        let both = || frozen.as_ref().map_or(0, |frozen| active.bits.count_common(&frozen.bits));
+        let frozen_rate = frozen.map(|frozen| self.scheme.rate_at(ones(frozen)));
+        let both = || frozen.map_or(0, |frozen| active.bits.count_common(&frozen.bits));
         pass_rate(&self.scheme, self.policy.seeds, ones(active), frozen_rate, both)
     }
 }
 
 /// From filters of one thread, and to them.
 impl<H: KeyHasher, S: FillScheme> AtomicRecyclingFilter<H, S> {
-    /// The filter as it is now, while threads go on offering items: to save it, or to look into it. Linear in the bits; only a recycle waits for it.
+    /// The filter as it is now, while threads go on offering items: to save it, or to look into it. Linear in the bits. Offers and questions go on meanwhile; but a recycle waits for it, and once one waits, all others wait for that recycle.
     ///
     /// # What it remembers
     /// * Every item whose offer this thread knows to have returned (by a join, a channel, a lock), unless a recycle has forgotten it.
@@ -274,7 +278,7 @@ impl<H: KeyHasher, S: FillScheme> AtomicRecyclingFilter<H, S> {
         H: Clone,
     {
         let copied = |phase: &Shared| half(phase.bits.to_aligned(), phase.salt, &self.scheme);
-        let state = self.phases.read().unwrap_or_else(PoisonError::into_inner);
+        let state = self.state();
         let counts = state.active.counted(state.counts);
         let (active, frozen) = (copied(&state.active)?, state.frozen.as_ref().map(copied).transpose()?);
         let memory = Halves::of(self.scheme.clone(), self.policy.seeds, active, frozen);
@@ -407,11 +411,7 @@ impl Shared {
     ///
     /// Relaxed throughout: what is asked of a word is asked of one atomic, whose changes have one order, and the phases change hands under the lock.
     fn insert(&self, scheme: &impl Scheme, hash: KeyHash) -> (u64, u64, u64) {
-        let mut newly_set = 0;
-        scheme.all_words(self.salt.apply(hash), |word, mask| {
-            newly_set += u64::from(self.bits.set(word, mask));
-            true
-        });
+        let newly_set = u64::from(self.bits.insert(scheme, self.salt.apply(hash)));
         if newly_set == 0 {
             return (0, 0, 0);
         }
@@ -419,7 +419,7 @@ impl Shared {
     }
 
     fn contains(&self, scheme: &impl Scheme, hash: KeyHash) -> bool {
-        scheme.all_words(self.salt.apply(hash), |word, mask| self.bits.has(word, mask))
+        self.bits.contains(scheme, self.salt.apply(hash))
     }
 
     fn clear(&mut self, salt: Salt) {
@@ -606,6 +606,8 @@ mod tests {
                     }
                 };
                 (1..4).for_each(|part| _ = threads.spawn(offers(part)));
+                // Whatever happens here, the threads end.
+                let _ends = Raised(done);
                 let mut checked = 0;
                 while checked < 100 {
                     let known = acknowledged.load(Ordering::Acquire);
@@ -618,8 +620,16 @@ mod tests {
                         RecyclingFilter::from_bytes(&snapshot.to_bytes().expect("small")).expect("a state of a filter");
                     assert!(read == snapshot && read.fpr() <= read.worst_fpr());
                 }
-                done.store(true, Ordering::Relaxed);
             });
+        }
+    }
+
+    /// Raises the flag when it is dropped.
+    struct Raised<'a>(&'a AtomicBool);
+
+    impl Drop for Raised<'_> {
+        fn drop(&mut self) {
+            self.0.store(true, Ordering::Relaxed);
         }
     }
 

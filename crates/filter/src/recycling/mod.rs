@@ -217,8 +217,7 @@ impl<H: KeyHasher, S: Layout, K: Backing> RecyclingFilter<H, S, K> {
     /// ```
     #[must_use]
     pub fn set_label(&mut self, text: &str) -> bool {
-        let label = Label::new(text);
-        label.map(|label| self.label = label).is_some()
+        self.label.set(text)
     }
 }
 

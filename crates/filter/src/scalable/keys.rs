@@ -1,7 +1,7 @@
 //! Putting keys in and asking for them, one by one and many at a time.
 
 use super::ScalableFilter;
-use super::part::Part;
+use super::part::{Part, next_number};
 use crate::FilterOf;
 use crate::arch::AlignedWords;
 use crate::backing::{Backing, KEPT_WORDS, Layers, Packed, Record};
@@ -43,7 +43,7 @@ impl<K: Backing> ScalableFilter<K> {
     /// Which of the keys are contained: what [`contains`](Self::contains) says of each, at the speed of memory. The newest layer, which holds most keys, is asked first, and the others about what is left.
     pub fn contains_all<I: IntoIterator<Item: Key>>(&self, keys: I) -> Answers {
         let mut found = Answers::default();
-        self.hash_batches(keys, |hashes| found.extend(self.contained(hashes)));
+        hash_batches(&self.hasher, keys, |hashes| found.extend(self.contained(hashes)));
         found
     }
 
@@ -88,17 +88,18 @@ impl<K: Backing> ScalableFilter<K> {
         }
         answers
     }
+}
 
-    /// The hashes of keys, some at a time.
-    fn hash_batches<I: IntoIterator<Item: Key>>(&self, keys: I, mut take: impl FnMut(&[KeyHash])) {
-        let mut keys = keys.into_iter();
-        loop {
-            let hashes: Vec<KeyHash> = keys.by_ref().take(TOGETHER).map(|key| self.hash(&key)).collect();
-            if hashes.is_empty() {
-                return;
-            }
-            take(&hashes);
+/// The hashes of keys, some at a time.
+fn hash_batches<I: IntoIterator<Item: Key>>(hasher: &PortableHasher, keys: I, mut take: impl FnMut(&[KeyHash])) {
+    let (mut keys, mut hashes) = (keys.into_iter(), Vec::with_capacity(TOGETHER));
+    loop {
+        hashes.clear();
+        hashes.extend(keys.by_ref().take(TOGETHER).map(|key| hash_key(hasher, &key)));
+        if hashes.is_empty() {
+            return;
         }
+        take(&hashes);
     }
 }
 
@@ -141,14 +142,9 @@ impl ScalableFilter {
     /// # Ok::<(), truebloom::BuildError>(())
     /// ```
     pub fn insert_all<I: IntoIterator<Item: Key>>(&mut self, keys: I) -> Answers {
-        let (hasher, mut new, mut keys) = (self.hasher, Answers::default(), keys.into_iter());
-        loop {
-            let hashes: Vec<KeyHash> = keys.by_ref().take(TOGETHER).map(|key| hash_key(&hasher, &key)).collect();
-            if hashes.is_empty() {
-                return new;
-            }
-            new.extend(or_abort(self.insert_together(&hashes)));
-        }
+        let (hasher, mut new) = (self.hasher, Answers::default());
+        hash_batches(&hasher, keys, |hashes| new.extend(or_abort(self.insert_together(hashes))));
+        new
     }
 
     /// [`insert_all`](Self::insert_all) of keys that are hashed already.
@@ -205,12 +201,11 @@ impl ScalableFilter {
 
     /// Opens the next layer of its growth.
     pub(super) fn open_layer(&mut self) -> Result<(), BuildError> {
-        let number = self.parts.iter().map(|part| part.number + 1).max().unwrap_or(0);
-        let layer = self.growth.layer(u32::try_from(number).unwrap_or(u32::MAX))?.layer;
-        let part = Part::new(self.hasher, number, layer, 0, 0)?;
-        let refuse = || BuildError::Memory { bytes: layer.bits() / 8 };
+        let part = Part::planned(&self.growth, self.hasher, next_number(&self.parts))?;
+        let bits = part.layer.bits();
+        let refuse = || BuildError::Memory { bytes: bits / 8 };
         self.parts.try_reserve(1).and_then(|()| self.words.try_reserve(1)).map_err(|_| refuse())?;
-        let count = usize::try_from(layer.bits() / 64).ok().and_then(|words| words.checked_add(KEPT_WORDS));
+        let count = usize::try_from(bits / 64).ok().and_then(|words| words.checked_add(KEPT_WORDS));
         self.words.push(count.and_then(AlignedWords::zeroed).ok_or_else(refuse)?);
         self.parts.push(part);
         Ok(())

@@ -2,7 +2,7 @@
 
 use super::{Part, ScalableFilter};
 use crate::arch::AlignedWords;
-use crate::backing::{Backing, KEPT_WORDS, Layers, Lies};
+use crate::backing::{Backing, KEPT_WORDS, Layers, Lies, Word};
 use crate::bloom::{Counts, Origin};
 use crate::error::{BuildError, MergeError};
 use crate::format::Label;
@@ -27,9 +27,10 @@ impl ScalableFilter {
     /// ```
     ///
     /// # Errors
-    /// The filters differ in seed, hasher or growth. There is no memory for a layer: then some of the other's keys are in it.
+    /// The filters differ in seed, hasher or growth; the other is a view of damaged bytes, and a layer of it has more set bits than it may. There is no memory for a layer: then some of the other's keys are in it.
     pub fn union_with<V: Backing>(&mut self, other: &ScalableFilter<V>) -> Result<(), MergeError> {
         self.check_mergeable(other)?;
+        other.check_limits()?;
         let added = (0..other.parts.len()).try_for_each(|number| self.add_layer(other, number));
         // The sort is stable: of two, the one that was here is the earlier.
         let mut order: Vec<usize> = (0..self.parts.len()).collect();
@@ -66,7 +67,7 @@ impl ScalableFilter {
                 let memory = MergeError::Memory { bytes: 8 * found.len() as u64 };
                 let mut words = AlignedWords::zeroed(found.len()).ok_or(memory)?;
                 words.iter_mut().zip(found).for_each(|(copy, word)| *copy = word.get());
-                let ones = words.iter().skip(KEPT_WORDS).map(|word| u64::from(word.count_ones())).sum();
+                let ones = ones_of(other.bits_of(theirs));
                 let Part { head, layer, number, salt, inserted, .. } = part;
                 self.parts.push(Part { head: head.clone(), layer: *layer, number: *number, salt: *salt, inserted: *inserted, ones });
                 self.words.push(words);
@@ -91,6 +92,17 @@ impl<K: Backing> ScalableFilter<K> {
         if self.growth == other.growth { Ok(()) } else { Err(MergeError::Growth) }
     }
 
+    /// No layer has more set bits than its limit, on which the rate of the whole stands. Nobody may have counted those of a view.
+    fn check_limits(&self) -> Result<(), MergeError> {
+        for (number, part) in self.parts.iter().enumerate() {
+            let (ones, limit) = (ones_of(self.bits_of(number)), part.layer.limit());
+            if ones > limit {
+                return Err(MergeError::Limit { ones, limit });
+            }
+        }
+        Ok(())
+    }
+
     /// An empty filter that grows in the same way, with the seed and label of this one.
     ///
     /// # Errors
@@ -99,4 +111,8 @@ impl<K: Backing> ScalableFilter<K> {
         let empty = ScalableFilter::with_growth(self.growth, self.hasher)?;
         Ok(ScalableFilter { label: self.label.clone(), ..empty })
     }
+}
+
+fn ones_of<W: Word>(words: &[W]) -> u64 {
+    words.iter().map(|word| u64::from(word.get().count_ones())).sum()
 }

@@ -13,7 +13,7 @@ mod stored;
 pub use atomic::AtomicScalableFilter;
 
 use crate::backing::{Backing, Counted, Layers, Owned, View};
-use crate::bloom::Counts;
+use crate::bloom::{Counts, count_methods};
 use crate::error::BuildError;
 use crate::format::Label;
 use crate::hash::{KeyHasher, PortableHasher, Seed};
@@ -99,7 +99,7 @@ impl ScalableFilter {
     /// Keeps a text with the filter: [`FilterOf::set_label`](crate::FilterOf::set_label).
     #[must_use]
     pub fn set_label(&mut self, text: &str) -> bool {
-        Label::new(text).map(|label| self.label = label).is_some()
+        self.label.set(text)
     }
 
     /// Forgets all keys; how it grows, and the seed, stay. Keeps the memory of the first layer alone.
@@ -159,30 +159,7 @@ impl<K: Backing> ScalableFilter<K> {
         Some(self.growth.rate())
     }
 
-    /// Offers of keys, repeats included. After a merge, the sum over both filters.
-    pub fn offered(&self) -> u64 {
-        self.counts.offered
-    }
-
-    /// Keys that were inserted, because no layer contained them: at most the number of distinct keys, and nearly as many while the rate is small. After a merge, only a lower bound.
-    pub fn changed(&self) -> u64 {
-        self.counts.changed
-    }
-
-    /// Whether it came out of a union, so that its number of keys has only bounds.
-    pub fn is_merged(&self) -> bool {
-        self.counts.is_merged()
-    }
-
-    /// False: filters that grow have no intersection.
-    pub fn is_intersection(&self) -> bool {
-        false
-    }
-
-    /// The most distinct keys it can hold: the offers.
-    pub fn most_items(&self) -> u64 {
-        self.counts.most_items()
-    }
+    count_methods!();
 
     /// The text that a program keeps with it.
     pub fn label(&self) -> Option<&str> {

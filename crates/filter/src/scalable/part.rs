@@ -6,6 +6,7 @@ use crate::error::BuildError;
 use crate::format::Label;
 use crate::hash::{KeyHash, KeyHasher, PortableHasher, Salt, SaltUse};
 use crate::scheme::{Scheme, Standard};
+use truebloom_math::Growth;
 use truebloom_math::law::Layer;
 
 /// A layer without its bits.
@@ -56,14 +57,25 @@ impl<K: Counted> Part<K> {
 
     /// Keys that there is room for, whatever they set.
     pub(super) fn room(&self) -> u64 {
-        (self.layer.limit() - self.ones()) / u64::from(self.layer.probes())
+        self.layer.limit().saturating_sub(self.ones()) / u64::from(self.layer.probes())
     }
 }
 
 impl Part<Owned> {
+    /// The empty layer of this number in a growth.
+    pub(super) fn planned(growth: &Growth, hasher: PortableHasher, number: u64) -> Result<Part<Owned>, BuildError> {
+        let layer = growth.layer(u32::try_from(number).unwrap_or(u32::MAX))?.layer;
+        Part::new(hasher, number, layer, 0, 0)
+    }
+
     pub(super) fn clear(&mut self) {
         (self.inserted, self.ones) = (0, 0);
     }
+}
+
+/// The number of the layer after these.
+pub(super) fn next_number<'a, K: Backing + 'a>(parts: impl IntoIterator<Item = &'a Part<K>>) -> u64 {
+    parts.into_iter().map(|part| part.number + 1).max().unwrap_or(0)
 }
 
 impl<K: Backing> Clone for Part<K> {

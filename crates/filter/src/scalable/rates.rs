@@ -1,7 +1,7 @@
 //! What the filter says of itself: rates, and whether it keeps its promise.
 
 use super::ScalableFilter;
-use super::part::Part;
+use super::part::{Part, next_number};
 use crate::backing::{Backing, Counted};
 use crate::bloom::bracket;
 use crate::hash::{KeyHasher, PortableHasher};
@@ -33,8 +33,9 @@ impl<K: Backing> ScalableFilter<K> {
         if items == 0 {
             return Ok(Fpr::ZERO);
         }
-        let next = self.parts.iter().map(|part| part.number + 1).max().unwrap_or(0);
-        let mut rate = bracket(0.0, self.bound().upper + self.growth.rate().to_f64() * Growth::share_from(next));
+        let later = self.growth.rate().to_f64() * Growth::share_from(next_number(&self.parts));
+        // Four roundings, each by half a unit at most.
+        let mut rate = bracket(0.0, (self.bound().upper + later * (1.0 + 4.0 * f64::EPSILON)).next_up());
         rate.add_above(hash_floor(items, PortableHasher::HASH_BITS));
         Ok(rate)
     }

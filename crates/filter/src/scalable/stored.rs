@@ -7,7 +7,7 @@ use crate::backing::{Backing, Checked, Counted, InBytes, InLayers, KEPT_WORDS, L
 use crate::bloom::Counts;
 use crate::error::{Expected, FormatError};
 use crate::format::Label;
-use crate::format::{Fields, FileKind, HEADER_BYTES, Stored, Viewed, Written, at, check_field, check_payload};
+use crate::format::{Fields, FileKind, HEADER_BYTES, MERGED, Stored, Viewed, Written, at, check_field, check_payload};
 use crate::hash::{KeyHasher as _, PortableHasher};
 use crate::scheme::SchemeId;
 use alloc::string::ToString;
@@ -16,8 +16,6 @@ use core::ops::Range;
 use truebloom_math::law::Layer;
 use truebloom_math::{Growth, MAX_BITS};
 use xxhash_rust::xxh3::xxh3_64;
-
-const MERGED: u32 = 1;
 
 /// Where the parameters start.
 mod parameter {
@@ -229,6 +227,10 @@ impl<K: Counted> Written for ScalableFilter<K> {
     }
 }
 
+fn in_layers<B>(words: InBytes<B, [u8; 8]>, records: Vec<Recorded>) -> InLayers<B> {
+    InLayers { words, ranges: records.into_iter().map(|found| found.words).collect() }
+}
+
 impl<B: AsRef<[u8]> + Send + Sync> Viewed<B> for ScalableFilter {
     type View = ScalableFilter<View<B>>;
 
@@ -236,7 +238,7 @@ impl<B: AsRef<[u8]> + Send + Sync> Viewed<B> for ScalableFilter {
         let words = InBytes::new(bytes, HEADER_BYTES, ScalableFilter::payload_bytes(&header) as usize);
         let records = header.records(&words)?;
         let parts = records.iter().map(|found| header.part(found, ())).collect::<Result<_, _>>()?;
-        Ok(header.filter(parts, InLayers { words, ranges: records.into_iter().map(|found| found.words).collect() }))
+        Ok(header.filter(parts, in_layers(words, records)))
     }
 }
 
@@ -255,7 +257,7 @@ impl<B: AsRef<[u8]> + Send + Sync> ScalableFilter<View<B>> {
             header.counted::<Checked<B>, _>(found, number + 1 == records.len(), words.get(found.words.clone()).unwrap_or_default())
         };
         let parts = records.iter().enumerate().map(part).collect::<Result<_, _>>()?;
-        Ok(header.filter(parts, InLayers { words, ranges: records.into_iter().map(|found| found.words).collect() }))
+        Ok(header.filter(parts, in_layers(words, records)))
     }
 
     /// The number of bytes of its file: where it ends in what it was viewed in.

@@ -6,7 +6,7 @@ use crate::error::BuildError;
 use crate::hash::KeyHash;
 use alloc::boxed::Box;
 use alloc::vec;
-use truebloom_math::{Law, law};
+use truebloom_math::law;
 
 /// k distinct positions, as Bloom proposed in 1970: exactly uniform over the sets of k bits if the words are.
 ///
@@ -33,23 +33,11 @@ impl Scheme for Classic {
     }
 
     #[inline]
-    fn bits(&self) -> u64 {
-        self.bits
-    }
-
-    #[inline]
-    fn probes(&self) -> u32 {
-        self.probes
-    }
-
-    #[inline]
     fn positions(&self, hash: KeyHash) -> impl Iterator<Item = u64> {
         self.positions(hash)
     }
 
-    fn law(&self) -> Box<dyn Law> {
-        Box::new(self.law)
-    }
+    of_fields!();
 }
 
 impl Classic {

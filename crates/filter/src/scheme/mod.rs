@@ -1,5 +1,26 @@
 //! Schemes: how a hash becomes positions.
 
+/// What every scheme says of its fields `bits`, `probes` and `law`.
+macro_rules! of_fields {
+    () => {
+        #[inline]
+        fn bits(&self) -> u64 {
+            self.bits
+        }
+
+        #[inline]
+        fn probes(&self) -> u32 {
+            self.probes
+        }
+
+        fn law(&self) -> alloc::boxed::Box<dyn truebloom_math::Law> {
+            alloc::boxed::Box::new(Clone::clone(&self.law))
+        }
+    };
+}
+#[cfg(feature = "two-hash")]
+pub(crate) use of_fields;
+
 mod any;
 mod classic;
 mod fill;
@@ -46,6 +67,19 @@ macro_rules! spread_schemes {
     };
 }
 pub(crate) use spread_schemes;
+
+/// The layouts, each by the scheme whose type stands for it, with the name that [`AnyFilter`](crate::AnyFilter) has for a filter of it: the one list, for macros that say the same of all.
+macro_rules! layouts {
+    ($say:ident $($more:tt)*) => {
+        $say! { [
+            /// Of the standard scheme.
+            Standard of Standard,
+            /// Blocked.
+            Blocked of InLines,
+        ] $($more)* }
+    };
+}
+pub(crate) use layouts;
 
 use crate::MAX_PROBES;
 use crate::bits::Placed;

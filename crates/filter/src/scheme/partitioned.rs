@@ -4,8 +4,7 @@ use super::stream::WordStream;
 use super::{Scheme, SchemeId, check_probes};
 use crate::error::BuildError;
 use crate::hash::KeyHash;
-use alloc::boxed::Box;
-use truebloom_math::{Law, law};
+use truebloom_math::law;
 
 /// A position in each of k slices, independent and exactly uniform in it if the words are; the first `bits mod probes` slices are a bit longer.
 ///
@@ -27,16 +26,6 @@ impl Scheme for Partitioned {
     }
 
     #[inline]
-    fn bits(&self) -> u64 {
-        self.bits
-    }
-
-    #[inline]
-    fn probes(&self) -> u32 {
-        self.probes
-    }
-
-    #[inline]
     fn positions(&self, hash: KeyHash) -> impl Iterator<Item = u64> {
         let (short, longer) = (self.bits / u64::from(self.probes), self.bits % u64::from(self.probes));
         let (mut words, mut start) = (WordStream::new(hash), 0);
@@ -52,7 +41,5 @@ impl Scheme for Partitioned {
         self.probes
     }
 
-    fn law(&self) -> Box<dyn Law> {
-        Box::new(self.law)
-    }
+    of_fields!();
 }

@@ -4,9 +4,7 @@ use super::stream::{WordStream, skip};
 use super::{Scheme, SchemeId, check_probes};
 use crate::error::BuildError;
 use crate::hash::KeyHash;
-use alloc::boxed::Box;
-use truebloom_math::mix;
-use truebloom_math::{Law, law};
+use truebloom_math::{law, mix};
 
 /// k independent positions, repeats allowed: exactly uniform over the bits if the words are uniform, whatever the number of bits.
 ///
@@ -84,16 +82,6 @@ impl Scheme for Standard {
     }
 
     #[inline]
-    fn bits(&self) -> u64 {
-        self.bits
-    }
-
-    #[inline]
-    fn probes(&self) -> u32 {
-        self.probes
-    }
-
-    #[inline]
     fn positions(&self, hash: KeyHash) -> impl Iterator<Item = u64> {
         self.positions(hash)
     }
@@ -109,9 +97,7 @@ impl Scheme for Standard {
         }
     }
 
-    fn law(&self) -> Box<dyn Law> {
-        Box::new(self.law)
-    }
+    of_fields!();
 }
 
 impl Standard {

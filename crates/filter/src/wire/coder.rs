@@ -5,6 +5,7 @@
 
 use crate::error::FormatError;
 use alloc::vec::Vec;
+use truebloom_math::entropy_bits;
 
 /// The most bytes of a section, and the fewest but for the last.
 const SECTION: usize = 1 << 28;
@@ -72,12 +73,6 @@ impl Model {
     }
 }
 
-/// About the bits that so many set ones among so many cost.
-fn cost(ones: u64, bits: u64) -> f64 {
-    let part = |count: u64| if count == 0 { 0.0 } else { count as f64 * libm::log2(bits as f64 / count as f64) };
-    part(ones) + part(bits - ones)
-}
-
 fn ones_of(bytes: &[u8]) -> u64 {
     let (words, rest) = bytes.as_chunks();
     let whole: u64 = words.iter().map(|word| u64::from(u64::from_le_bytes(*word).count_ones())).sum();
@@ -90,7 +85,7 @@ fn next_section(bytes: &[u8]) -> (&[u8], u64) {
     for block in bytes.chunks(BLOCK).take(SECTION / BLOCK) {
         let more = ones_of(block);
         let (bits, of_block) = (8 * length as u64, 8 * block.len() as u64);
-        if length > 0 && cost(ones, bits) + cost(more, of_block) + AROUND < cost(ones + more, bits + of_block) {
+        if length > 0 && entropy_bits(bits, ones) + entropy_bits(of_block, more) + AROUND < entropy_bits(bits + of_block, ones + more) {
             break;
         }
         (length, ones) = (length + block.len(), ones + more);

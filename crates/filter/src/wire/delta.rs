@@ -43,7 +43,7 @@ pub fn difference(old: &[u8], new: &[u8]) -> Result<Vec<u8>, FormatError> {
     Ok(envelope::seal(What::Difference, &body))
 }
 
-/// The later file, of the earlier one and the difference. Safe for bytes from anywhere: takes the memory of the earlier file and at most [`MOST_EXPANSION`] times that of the difference.
+/// The later file, of the earlier one and the difference. Safe for bytes from anywhere: takes the memory of the earlier file (expanded, if it is compressed), and at most three times [`MOST_EXPANSION`] times that of the difference: the new bits, those taken back, and the later file.
 ///
 /// # Errors
 /// The difference is none, is damaged, or is one from another file ([`FormatError::WrongBase`]).

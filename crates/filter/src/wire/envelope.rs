@@ -1,6 +1,7 @@
 //! What stands before coded bytes.
 
 use crate::error::FormatError;
+use crate::format::{check_checksum, check_length};
 use alloc::vec::Vec;
 use xxhash_rust::xxh3::xxh3_64;
 
@@ -58,18 +59,11 @@ pub(super) fn open(what: What, whole: &[u8]) -> Result<&[u8], FormatError> {
         }
         return Err(FormatError::NotAFilter { found: whole.iter().copied().take(8).collect() });
     }
-    let (expected, found) = (wire_bytes(whole)?, whole.len() as u64);
-    if found < expected {
-        return Err(FormatError::Truncated { expected, found });
-    }
-    if found > expected {
-        return Err(FormatError::TooLong { expected, found });
-    }
+    check_length(wire_bytes(whole)?, whole.len() as u64)?;
     let (prefix, body) = whole.split_at(PREFIX_BYTES);
     if prefix[9] != what as u8 {
         let is_file = what == What::File;
         return Err(if is_file { FormatError::Coded { is_difference: true } } else { FormatError::NotADifference });
     }
-    let (expected, found) = (number(&prefix[18..]), xxh3_64(body));
-    if expected == found { Ok(body) } else { Err(FormatError::PayloadChecksum { expected, found }) }
+    check_checksum(number(&prefix[18..]), xxh3_64(body)).map(|()| body)
 }

@@ -32,7 +32,7 @@ pub use delta::{apply, difference};
 pub(crate) use envelope::{PREFIX_BYTES, is_compressed, wire_bytes};
 
 use crate::error::FormatError;
-use crate::format::{FileHeader, HEADER_BYTES};
+use crate::format::{FileHeader, HEADER_BYTES, check_length};
 use alloc::vec::Vec;
 use envelope::What;
 
@@ -45,7 +45,7 @@ pub fn is_coded(start: &[u8]) -> bool {
     is_compressed(start)
 }
 
-/// The bytes of a file, of any kind, coded. Of bytes that are compressed already, a copy. Takes the memory of the result.
+/// The bytes of a file, of any kind, coded. Bytes that are compressed already are expanded and coded anew. Takes the memory of the result.
 ///
 /// # Errors
 /// They are not the bytes of one file, whole, as far as its header says.
@@ -100,12 +100,8 @@ pub(crate) fn coded_header(start: &[u8]) -> Result<[u8; HEADER_BYTES], FormatErr
 fn split(file: &[u8]) -> Result<(&[u8; HEADER_BYTES], &[u8]), FormatError> {
     let expected = FileHeader::plain(file)?.file_bytes();
     let found = file.len() as u64;
-    let (header, payload) = file.split_first_chunk().ok_or(FormatError::Truncated { expected, found })?;
-    match found.cmp(&expected) {
-        core::cmp::Ordering::Less => Err(FormatError::Truncated { expected, found }),
-        core::cmp::Ordering::Equal => Ok((header, payload)),
-        core::cmp::Ordering::Greater => Err(FormatError::TooLong { expected, found }),
-    }
+    check_length(expected, found)?;
+    file.split_first_chunk().ok_or(FormatError::Truncated { expected, found })
 }
 
 /// Room for a file with so many bytes after its header, if its coded bytes may stand for so many.

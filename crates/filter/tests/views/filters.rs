@@ -2,21 +2,14 @@
 
 use crate::common::seal_all;
 use crate::everywhere;
-use truebloom::scheme::{AnyScheme, SchemeId};
+use truebloom::scheme::SchemeId;
 use truebloom::verify::Verification;
-use truebloom::{AnyFilter, BlockedBloomFilter, BloomFilter, Filter, FilterOf, FormatError, PortableHasher, Seed};
+use truebloom::{AnyFilter, BlockedBloomFilter, BloomFilter, Filter, FormatError, PortableHasher, Seed};
 
 /// A filter of each scheme, about half full, in a number of bits that leaves a part of the last word.
 fn of_every_scheme() -> Vec<AnyFilter> {
     let hasher = PortableHasher::xxh3(Seed::from(7));
-    let made = |id: SchemeId| -> AnyFilter {
-        if id == SchemeId::Blocked {
-            return BlockedBloomFilter::builder().bits(512 * 9).probes(10).hasher(hasher).build().expect("small").into();
-        }
-        let bits = if id == SchemeId::PartitionDouble { 9 * 601 } else { 5_003 };
-        let scheme = AnyScheme::named(id, bits, 9).expect("in range");
-        FilterOf::with_scheme(scheme, hasher).expect("small").into()
-    };
+    let made = |id: SchemeId| AnyFilter::with_scheme(id, 5_003u64.next_multiple_of(id.bits_unit(9)), 9, hasher).expect("small");
     let mut filters: Vec<AnyFilter> = SchemeId::ALL.into_iter().map(made).collect();
     for filter in &mut filters {
         filter.insert_all((0..350u64).map(|key| key * key));

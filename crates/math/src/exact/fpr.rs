@@ -109,8 +109,9 @@ impl Fpr {
         self.ln_upper = self.ln_upper.min(rate.ln_above()).max(self.ln);
     }
 
-    /// From proven ends that may be far apart; the value is the middle.
-    pub(crate) fn bound(lower: f64, upper: f64) -> Fpr {
+    /// From proven ends, 0 to 1, that may be far apart; the value is the middle, the ends of the logarithm are rounded outward.
+    #[must_use]
+    pub fn bound(lower: f64, upper: f64) -> Fpr {
         let ln = |end: f64| if end > 0.0 { libm::log(end) } else { f64::NEG_INFINITY };
         let value = lower + (upper - lower) / 2.0;
         // libm's logarithm errs by less than one ulp (the error analysis in its source, `log.rs`, from FreeBSD's `e_log.c`).

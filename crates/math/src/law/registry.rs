@@ -128,6 +128,13 @@ impl SchemeId {
         if self == SchemeId::Blocked { Some(BLOCK_BITS) } else { None }
     }
 
+    /// Its bits come in multiples of this number: those of a block, or the probes where all slices are alike; 1 for most schemes.
+    #[must_use]
+    pub fn bits_unit(self, probes: u32) -> u64 {
+        let slices = if self == SchemeId::PartitionDouble { probes.max(1).into() } else { 1 };
+        self.block_bits().unwrap_or(slices)
+    }
+
     /// The law of independent positions that it obeys; `None` for schemes of two hashes and for blocks.
     #[must_use]
     pub fn variant(self) -> Option<Variant> {

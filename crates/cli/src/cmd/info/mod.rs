@@ -8,7 +8,7 @@ use crate::filters;
 use crate::held::{self, Held, Looked};
 use crate::records::{Extraction, is_stdin, name};
 use crate::report::Format;
-use crate::report::{FormatArgs, Report, bytes, count, fpr as fpr_text, fpr_value, plural, rate_up, rate_value, significant};
+use crate::report::{FormatArgs, Report, count, fpr as fpr_text, fpr_value, plural, rate_up, rate_value, significant, size};
 use serde_json::{Value, json};
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -101,7 +101,6 @@ fn kind(kind: FileKind) -> &'static str {
 
 fn report(filter: &Looked) -> Result<Report, Failure> {
     let mut report = Report::new("info");
-    let size = filters::bytes(filter);
     let ones = filter.ones();
     let fill = ones as f64 / filter.bits() as f64;
     let estimate = filter.estimated_items();
@@ -112,7 +111,7 @@ fn report(filter: &Looked) -> Result<Report, Failure> {
         .field("hasher", filter.hasher().hasher_id().name())
         .field("seed", filter.seed().to_string())
         .field("bits", filter.bits())
-        .field("bytes", size)
+        .field("bytes", filters::bytes(filter))
         .field("probes", filter.probes())
         .field("capacity", filter.capacity())
         .field("asked", rate_value(filter.rate()))
@@ -130,16 +129,7 @@ fn report(filter: &Looked) -> Result<Report, Failure> {
     let verified = filter.verification()?;
     let (least, most) = verified.items();
     report.field("items", json!([least, most]));
-    report.line(
-        "filter",
-        format!(
-            "{}, {} ({}), {}",
-            filter.scheme_id().name(),
-            plural(filter.bits(), "bit"),
-            bytes(size),
-            plural(filter.probes().into(), "probe")
-        ),
-    );
+    report.line("filter", format!("{}, {}, {}", filter.scheme_id().name(), size(filter.bits()), plural(filter.probes().into(), "probe")));
     if let AnyFilter::Scalable(grown) = filter {
         super::add_layers(&mut report, grown);
     }

@@ -101,23 +101,11 @@ macro_rules! progression_scheme {
             }
 
             #[inline]
-            fn bits(&self) -> u64 {
-                self.bits
-            }
-
-            #[inline]
-            fn probes(&self) -> u32 {
-                self.probes
-            }
-
-            #[inline]
             fn positions(&self, hash: $crate::KeyHash) -> impl Iterator<Item = u64> {
                 self.progression(hash)
             }
 
-            fn law(&self) -> alloc::boxed::Box<dyn truebloom_math::Law> {
-                alloc::boxed::Box::new(self.law.clone())
-            }
+            $crate::scheme::of_fields!();
         }
     };
 }
