@@ -7,6 +7,7 @@ from uuid import UUID
 
 import numpy as np
 import numpy.typing as npt
+from typing_extensions import disjoint_base
 
 from truebloom._results import Audited, Count, ItemsEstimate, Rate, Textbook, Verification, WrongDrops
 
@@ -78,6 +79,7 @@ def plan(
     mean: bool = False,
 ) -> Plan: ...
 
+@disjoint_base
 class BloomFilter:
     def __new__(
         cls,

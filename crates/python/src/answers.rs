@@ -41,6 +41,10 @@ impl Answers {
         }
     }
 
+    fn __iter__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        Ok(self.tolist(py)?.try_iter()?.into_any())
+    }
+
     /// How many are true.
     fn count(&self) -> u64 {
         self.outcome.ones

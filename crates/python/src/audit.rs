@@ -7,17 +7,14 @@ use pyo3::prelude::*;
 use truebloom_audit::{PROFILES, Profile, Size, simulate};
 use truebloom_math::{Error, Fpr, Method, Rate};
 
-/// A simulation without a number of queries takes so many.
-const QUERIES: u64 = 1_000_000;
-
 /// What other libraries really give for so many items at this rate: their arithmetic, restated, with the law it has or a simulation of it.
 ///
-/// >>> [row.library for row in audit(1000, 0.01) if row.kept]
-/// ['truebloom']
+/// >>> [(row.library, row.kept) for row in audit(1000, 0.01, ["rbloom", "truebloom"])]
+/// [('rbloom', False), ('truebloom', True)]
 ///
 /// Give names of libraries for those alone. `queries` are those of each simulation, in some seconds for a hundred million of them.
 #[pyfunction]
-#[pyo3(signature = (items, fpr, libraries=None, *, queries=QUERIES, seed=1))]
+#[pyo3(signature = (items, fpr, libraries=None, *, queries=1_000_000, seed=1))]
 pub(crate) fn audit<'py>(
     py: Python<'py>,
     items: &Bound<'py, PyAny>,

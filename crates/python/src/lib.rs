@@ -39,8 +39,10 @@ mod _truebloom {
 
 /// The canonical bytes of a key: what is hashed, the same in every language.
 ///
-/// >>> key_bytes(("a", 2)).hex(" ", 8)
-/// '0100000000000000 61 0200000000000000'
+/// >>> key_bytes("a").hex(), key_bytes(2).hex()
+/// ('61', '0200000000000000')
+/// >>> key_bytes(("a", 2)).hex()
+/// '0100000000000000610200000000000000'
 #[pyfunction]
 fn key_bytes<'py>(key: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyBytes>> {
     key::with_key(key, |found| PyBytes::new(key.py(), &truebloom::Key::to_key_bytes(&found)))

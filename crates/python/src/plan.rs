@@ -1,5 +1,6 @@
 //! Plans.
 
+use crate::bloom::grouped;
 use crate::errors::math_error;
 use crate::given::Wish;
 use crate::results::{rate, result};
@@ -21,7 +22,7 @@ pub(crate) struct Plan {
 ///
 /// >>> p = plan(1000, 0.01)
 /// >>> p.bits, p.probes, p.fpr.upper <= 0.01
-/// (9829, 7, True)
+/// (9843, 7, True)
 #[pyfunction]
 #[pyo3(signature = (items=None, fpr=None, *, bits=None, probes=None, max_bits=None, layout=None, scheme=None, confidence=None, mean=false))]
 #[expect(clippy::too_many_arguments, reason = "by name in Python")]
@@ -127,10 +128,10 @@ impl Plan {
 
     fn __repr__(&self) -> String {
         let promise = match self.plan.guarantee {
-            Some(one) => format!("at most {:.3e} with {}% confidence (proven)", one.fpr.upper, one.confidence * 100.0),
-            None => format!("at most {:.3e} on average (proven)", self.plan.fpr.upper),
+            Some(one) => format!("at most {:.5e} with {}% confidence (proven)", one.fpr.upper, one.confidence * 100.0),
+            None => format!("at most {:.5e} on average (proven)", self.plan.fpr.upper),
         };
-        format!("<Plan for {} items: {} bits, {} probes, {promise}>", self.plan.items, self.plan.bits, self.plan.probes)
+        format!("<Plan for {} keys: {} bits, {} probes, {promise}>", grouped(self.plan.items), grouped(self.plan.bits), self.plan.probes)
     }
 
     fn __eq__(&self, other: &Plan) -> bool {

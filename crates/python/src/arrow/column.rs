@@ -245,12 +245,47 @@ impl<'a> Column<'a> {
 
     /// The keys of these rows that are no nulls, for columns of one field.
     pub(crate) fn load_keys(&self, rows: Range<usize>, to: &mut Vec<RawKey<'a>>, nulls: &mut Nulls) -> Result<(), Problem> {
+        match &self.values {
+            Values::Bytes32 { offsets, data, end } => return self.load_strings(rows, *offsets, *data, (*end).into(), to, nulls),
+            Values::Bytes64 { offsets, data, end } => return self.load_strings(rows, *offsets, *data, *end, to, nulls),
+            _ => {}
+        }
         let first = rows.start;
         for row in rows {
             match self.key(row)? {
                 Some(key) => to.push(key),
                 None => nulls.rows.push(row - first),
             }
+        }
+        Ok(())
+    }
+
+    /// What most columns are, without asking row by row what it is. The end of one string is the beginning of the next.
+    fn load_strings<T: Copy + Into<i64>>(
+        &self,
+        rows: Range<usize>,
+        offsets: Raw<'a, T>,
+        data: Raw<'a, u8>,
+        end: i64,
+        to: &mut Vec<RawKey<'a>>,
+        nulls: &mut Nulls,
+    ) -> Result<(), Problem> {
+        let first = rows.start;
+        // SAFETY: there is an offset more than rows.
+        let offset = |row: usize| -> i64 { unsafe { offsets.get(self.offset + row) }.into() };
+        let mut from = offset(first);
+        for row in rows {
+            let next = offset(row + 1);
+            if !(0 <= from && from <= next && next <= end) {
+                return Problem::broken("the offsets of strings are not in order");
+            }
+            if self.is_null(row) {
+                nulls.rows.push(row - first);
+            } else {
+                // SAFETY: the last offset says how many bytes there are, and these are before it.
+                to.push(RawKey::Bytes(unsafe { data.slice(from as usize, (next - from) as usize) }));
+            }
+            from = next;
         }
         Ok(())
     }
