@@ -31,7 +31,7 @@ python3 -m venv "$work/venv"
 python3 -m pip install --quiet --disable-pip-version-check --only-binary :all: --no-binary pyspark -r requirements-test.txt
 
 step 'formats and lints'
-(cd "$root/crates/python" && cargo fmt -- --check && CARGO_TARGET_DIR="$work/cargo" cargo clippy --release --quiet --all-targets -- -D warnings)
+(cd "$root/crates/python" && cargo fmt -- --check && CARGO_TARGET_DIR="$work/cargo" cargo clippy --quiet --locked --all-targets -- -D warnings)
 
 step 'the wheel'
 CARGO_TARGET_DIR="$work/cargo" maturin build --release --quiet --locked --out "$work/wheels"

@@ -221,7 +221,8 @@ fn run_objects(keys: &Bound<'_, PyAny>, work: &Work<'_>) -> PyResult<Outcome> {
     let (mut bytes, mut spans) = (Vec::new(), Vec::with_capacity(BLOCK));
     loop {
         let mut end = None;
-        (bytes.clear(), spans.clear());
+        bytes.clear();
+        spans.clear();
         while spans.len() < BLOCK {
             let push = |key: RawKey<'_>| match key {
                 RawKey::Number(number) => spans.push(Span::Number(number)),
@@ -319,7 +320,10 @@ impl Scratch {
     /// The keys of these rows as a block, and which rows have none.
     fn with_block<R>(&mut self, column: &Column<'_>, rows: Range<usize>, take: impl FnOnce(Run<'_>, &Nulls) -> R) -> Result<R, Problem> {
         let Scratch { numbers, bytes, spans, nulls } = self;
-        (numbers.clear(), bytes.clear(), spans.clear(), nulls.rows.clear());
+        numbers.clear();
+        bytes.clear();
+        spans.clear();
+        nulls.rows.clear();
         if column.is_numbers() {
             column.load_numbers(rows, numbers, nulls);
             return Ok(take(Run::Numbers(numbers), nulls));

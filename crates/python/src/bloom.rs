@@ -404,7 +404,7 @@ impl BloomFilter {
     /// The filter that these bytes are the file of. A filter that grows comes back as a ScalableFilter.
     #[classmethod]
     fn from_bytes<'py>(cls: &Bound<'py, PyType>, data: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
-        let filter = with_bytes(data, |bytes| AnyFilter::from_bytes(bytes))?.map_err(|error| format_error(cls.py(), &error))?;
+        let filter = with_bytes(data, AnyFilter::from_bytes)?.map_err(|error| format_error(cls.py(), &error))?;
         BloomFilter::object(cls.py(), cls, BloomFilter::new_of(filter))
     }
 

@@ -198,6 +198,9 @@ pub(crate) struct HeavyHitters {
 
 held!(HeavyHitters, Hitters);
 
+/// A function and its arguments, for pickle.
+type Again<'py> = (Bound<'py, PyAny>, (Bound<'py, PyBytes>, &'static str));
+
 /// What keys come back as.
 #[derive(Clone, Copy)]
 enum Keys {
@@ -231,9 +234,9 @@ impl Keys {
 
     /// The key as what it was; bytes where it was something else.
     fn object<'py>(self, py: Python<'py>, key: &[u8]) -> PyResult<Bound<'py, PyAny>> {
-        Ok(match (self, str::from_utf8(key), key.as_array::<8>()) {
+        Ok(match (self, str::from_utf8(key), <&[u8; 8]>::try_from(key)) {
             (Keys::Text, Ok(text), _) => text.into_pyobject(py)?.into_any(),
-            (Keys::Integers, _, Some(number)) => i64::from_le_bytes(*number).into_pyobject(py)?.into_any(),
+            (Keys::Integers, _, Ok(number)) => i64::from_le_bytes(*number).into_pyobject(py)?.into_any(),
             _ => PyBytes::new(py, key).into_any(),
         })
     }
@@ -354,7 +357,7 @@ impl HeavyHitters {
         Ok(HeavyHitters { held: RwLock::new(list), keys: Keys::given(keys)? })
     }
 
-    fn __reduce__<'py>(slf: &Bound<'py, HeavyHitters>) -> PyResult<(Bound<'py, PyAny>, (Bound<'py, PyBytes>, &'static str))> {
+    fn __reduce__<'py>(slf: &Bound<'py, HeavyHitters>) -> PyResult<Again<'py>> {
         let py = slf.py();
         let again = py.import("truebloom._results")?.getattr("hitters_again")?;
         Ok((again, (slf.get().to_bytes(py)?, slf.get().keys.name())))

@@ -58,7 +58,7 @@ fn route<'py>(keys: &Bound<'py, PyAny>, seed: u128, parts: u32) -> PyResult<Boun
         let mut routed = routed.lock().unwrap_or_else(PoisonError::into_inner);
         let hashes = hashes(&hasher, &keys);
         // The range of the first half that is the part's.
-        routed.extend(hashes.iter().map(|hash| (u128::from(u128::from(*hash) as u64) * u128::from(parts) >> 64) as u32));
+        routed.extend(hashes.iter().map(|hash| ((u128::from(u128::from(*hash) as u64) * u128::from(parts)) >> 64) as u32));
         Ok(hashes.iter().map(|_| true).collect())
     };
     let outcome = run(keys, &Work { ask: &ask, share: Share::Nothing, threads: 1, keep: true })?;

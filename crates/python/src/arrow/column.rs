@@ -260,7 +260,7 @@ impl<'a> Column<'a> {
         Ok(())
     }
 
-    /// What most columns are, without asking row by row what it is. The end of one string is the beginning of the next.
+    /// What most columns are, without asking row by row what it is.
     fn load_strings<T: Copy + Into<i64>>(
         &self,
         rows: Range<usize>,
@@ -271,21 +271,9 @@ impl<'a> Column<'a> {
         nulls: &mut Nulls,
     ) -> Result<(), Problem> {
         let first = rows.start;
-        // SAFETY: there is an offset more than rows.
-        let offset = |row: usize| -> i64 { unsafe { offsets.get(self.offset + row) }.into() };
-        let mut from = offset(first);
         for row in rows {
-            let next = offset(row + 1);
-            if !(0 <= from && from <= next && next <= end) {
-                return Problem::broken("the offsets of strings are not in order");
-            }
-            if self.is_null(row) {
-                nulls.rows.push(row - first);
-            } else {
-                // SAFETY: the last offset says how many bytes there are, and these are before it.
-                to.push(RawKey::Bytes(unsafe { data.slice(from as usize, (next - from) as usize) }));
-            }
-            from = next;
+            let key = string(offsets, data, end, self.offset + row)?;
+            if self.is_null(row) { nulls.rows.push(row - first) } else { to.push(RawKey::Bytes(key)) }
         }
         Ok(())
     }
@@ -328,25 +316,14 @@ impl<'a> Column<'a> {
             return Ok(None);
         }
         let row = self.offset + row;
-        // SAFETY, of all arms: the row is below offset and length, which the producer promises room for; what a value says of other places is checked first.
         Ok(Some(match &self.values {
             Values::Null | Values::Fields(_) => return Ok(None),
+            // SAFETY: the row is below offset and length, which the producer promises room for.
             Values::Bool(bits) => RawKey::Number(u64::from(unsafe { bits.bit(row) })),
             Values::Integer(integers) => RawKey::Number(by_width!(*integers, get => get(row))),
-            Values::Bytes32 { offsets, data, end } => {
-                let (from, to) = unsafe { (offsets.get(row), offsets.get(row + 1)) };
-                if !(0 <= from && from <= to && to <= *end) {
-                    return Problem::broken("the offsets of strings are not in order");
-                }
-                RawKey::Bytes(unsafe { data.slice(from as usize, (to - from) as usize) })
-            }
-            Values::Bytes64 { offsets, data, end } => {
-                let (from, to) = unsafe { (offsets.get(row), offsets.get(row + 1)) };
-                if !(0 <= from && from <= to && to <= *end) {
-                    return Problem::broken("the offsets of strings are not in order");
-                }
-                RawKey::Bytes(unsafe { data.slice(from as usize, (to - from) as usize) })
-            }
+            Values::Bytes32 { offsets, data, end } => RawKey::Bytes(string(*offsets, *data, (*end).into(), row)?),
+            Values::Bytes64 { offsets, data, end } => RawKey::Bytes(string(*offsets, *data, *end, row)?),
+            // SAFETY: the row is below offset and length, which the producer promises room for.
             Values::Fixed { width, data } => RawKey::Bytes(unsafe { data.slice(row * width, *width) }),
             Values::Views { views, buffers } => RawKey::Bytes(viewed(*views, buffers, row)?),
             Values::Dictionary { indexes, values } => {
@@ -358,6 +335,18 @@ impl<'a> Column<'a> {
             }
         }))
     }
+}
+
+/// The string of a row, whose ends are where the offsets of it and of the next row say.
+#[inline]
+fn string<'a, T: Copy + Into<i64>>(offsets: Raw<'a, T>, data: Raw<'a, u8>, end: i64, row: usize) -> Result<&'a [u8], Problem> {
+    // SAFETY: the callers give rows that are there, and there is an offset more than rows.
+    let (from, to): (i64, i64) = unsafe { (offsets.get(row).into(), offsets.get(row + 1).into()) };
+    if !(0 <= from && from <= to && to <= end) {
+        return Problem::broken("the offsets of strings are not in order");
+    }
+    // SAFETY: the last offset says how many bytes there are, and these are before it.
+    Ok(unsafe { data.slice(from as usize, (to - from) as usize) })
 }
 
 /// A string of at most 12 bytes is in its view, a longer one in a buffer.
@@ -501,7 +490,7 @@ unsafe fn read<'a>(schema: &'a Schema, array: &'a Array, depth: usize) -> Result
 }
 
 fn integers<'a>(buffers: &Buffers<'a>, width: Width) -> Result<Integers<'a>, Problem> {
-    let bytes = buffers.rows.checked_mul(width.bytes()).unwrap_or(usize::MAX);
+    let bytes = buffers.rows.saturating_mul(width.bytes());
     Ok(Integers { data: buffers.raw(1, bytes)?, width, stride: width.bytes() as isize })
 }
 
