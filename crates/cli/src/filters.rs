@@ -3,8 +3,9 @@
 use crate::failure::Failure;
 use crate::lock::Lock;
 use crate::records;
-use crate::report::{count, fpr as fpr_text, rate_up};
+use crate::report::{self, count, fpr as fpr_text, rate_up};
 use crate::stop;
+use std::fmt::Display;
 use std::path::{Path, PathBuf};
 use truebloom::{AnyFilter, Backing, Counted, FileError, FormatError};
 use truebloom_math::{Plan, SchemeId, Target};
@@ -19,10 +20,22 @@ pub(crate) fn bytes<K: Backing>(filter: &AnyFilter<K>) -> u64 {
 }
 
 /// Linux tells; elsewhere the allocation itself must.
-pub(crate) fn available_memory() -> Option<u64> {
+fn available_memory() -> Option<u64> {
     let text = std::fs::read_to_string("/proc/meminfo").ok()?;
     let line = text.lines().find_map(|line| line.strip_prefix("MemAvailable:"))?;
     line.trim().strip_suffix("kB")?.trim().parse::<u64>().ok()?.checked_mul(1024)
+}
+
+/// An error if there is not so much memory: some systems give out more, and end the process once it is used. `what` begins the sentence ("the filter needs"), `remedy` ends it.
+pub(crate) fn check_memory(what: impl Display, needed: u64, remedy: &str) -> Result<(), Failure> {
+    match available_memory() {
+        Some(available) if needed > available => Err(Failure::new(format_args!(
+            "{what} {}, but only {} of memory are available; {remedy}",
+            report::bytes(needed),
+            report::bytes(available)
+        ))),
+        _ => Ok(()),
+    }
 }
 
 /// Writes a filter to the file that is locked; an error if a signal has come until now.

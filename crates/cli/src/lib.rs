@@ -4,6 +4,7 @@
 
 mod arch;
 mod args;
+mod aside;
 mod certificate;
 mod cmd;
 mod color;
@@ -12,6 +13,7 @@ mod filters;
 mod held;
 mod lock;
 mod output;
+mod plots;
 mod progress;
 mod records;
 mod report;

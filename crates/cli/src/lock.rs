@@ -165,6 +165,18 @@ pub(crate) fn tell_unkept(path: &Path, unkept: &[Unkept]) {
     unkept.iter().for_each(|unkept| warn(format_args!("{} was written, but {unkept}", path.display())));
 }
 
+/// Whether two names are those of one file, there already or to be made.
+pub(crate) fn is_same_place(one: &Path, other: &Path) -> bool {
+    let same = |one: Option<PathBuf>, other: Option<PathBuf>| one.is_some() && one == other;
+    same(place(one), place(other)) || crate::records::same_file(one, &[other.to_owned()]).is_some()
+}
+
+/// Where a name leads: that of a file which is not there yet, too.
+fn place(path: &Path) -> Option<PathBuf> {
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    path.canonicalize().ok().or_else(|| Some(folder.canonicalize().ok()?.join(path.file_name()?)))
+}
+
 /// Whether this file has that name.
 #[cfg(unix)]
 fn is_at(file: &File, path: &Path) -> io::Result<bool> {

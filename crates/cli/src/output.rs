@@ -6,7 +6,8 @@
 use crate::arch;
 use crate::failure::Failure;
 use crate::stop;
-use std::io::{self, Write};
+use std::fs::{File, Metadata};
+use std::io::{self, Seek, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Mutex;
@@ -36,6 +37,78 @@ impl Write for Output {
 
     fn flush(&mut self) -> io::Result<()> {
         self.0.flush()
+    }
+}
+
+/// Which of the two outputs goes to the file of this name, if one does.
+pub(crate) fn stream_to(path: &Path) -> Option<&'static str> {
+    let data = std::fs::metadata(path).ok()?;
+    let goes_there = |stream: Option<File>| stream.and_then(|file| file.metadata().ok()).is_some_and(|stream| is_same(&data, &stream));
+    let streams = [("the output", streams::stdout()), ("what is said on standard error", streams::stderr())];
+    streams.into_iter().find_map(|(name, stream)| goes_there(stream).then_some(name))
+}
+
+/// Whether standard output goes to this file, at or beyond the place where it is read next: then what is printed would be read again, without end.
+pub(crate) fn feeds(input: &File) -> io::Result<bool> {
+    let Some(mut output) = streams::stdout() else { return Ok(false) };
+    let (to, from) = (output.metadata()?, input.metadata()?);
+    if !is_same(&to, &from) {
+        return Ok(false);
+    }
+    let mut input = input;
+    let at = if streams::appends(&output) { to.len() } else { output.stream_position()? };
+    Ok(at >= input.stream_position()?)
+}
+
+/// Whether both are one regular file.
+#[cfg(unix)]
+pub(crate) fn is_same(one: &Metadata, other: &Metadata) -> bool {
+    use std::os::unix::fs::MetadataExt;
+    one.is_file() && (one.dev(), one.ino()) == (other.dev(), other.ino())
+}
+
+/// Elsewhere a file that is open for reading is not replaced.
+#[cfg(not(unix))]
+pub(crate) fn is_same(_: &Metadata, _: &Metadata) -> bool {
+    false
+}
+
+/// The standard streams as files.
+#[cfg(unix)]
+mod streams {
+    use std::fs::File;
+    use std::io;
+    use std::os::fd::AsFd;
+
+    pub(super) fn stdout() -> Option<File> {
+        io::stdout().as_fd().try_clone_to_owned().ok().map(File::from)
+    }
+
+    pub(super) fn stderr() -> Option<File> {
+        io::stderr().as_fd().try_clone_to_owned().ok().map(File::from)
+    }
+
+    /// Whether what is written goes to the end, wherever that is by then.
+    pub(super) fn appends(file: &File) -> bool {
+        rustix::fs::fcntl_getfl(file).is_ok_and(|flags| flags.contains(rustix::fs::OFlags::APPEND))
+    }
+}
+
+/// Elsewhere files cannot be told apart.
+#[cfg(not(unix))]
+mod streams {
+    use std::fs::File;
+
+    pub(super) fn stdout() -> Option<File> {
+        None
+    }
+
+    pub(super) fn stderr() -> Option<File> {
+        None
+    }
+
+    pub(super) fn appends(_: &File) -> bool {
+        false
     }
 }
 

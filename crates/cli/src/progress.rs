@@ -26,6 +26,11 @@ impl Progress {
         Progress::styled(what, total, &template)
     }
 
+    /// Of work in equal parts, with a name: its share and the time left.
+    pub(crate) fn of_parts(name: &'static str, parts: u64) -> Progress {
+        Progress::styled("", Some(parts), &format!("{name}: {{percent}}% of the experiments, {{eta}} left"))
+    }
+
     /// Of reading so many bytes, if that is known, in which there are `what`s.
     pub(crate) fn over_bytes(what: &'static str, total: Option<u64>) -> Progress {
         let template = match total {

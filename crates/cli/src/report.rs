@@ -1,12 +1,9 @@
 //! The one reporter: the same answer as aligned text for people and as one JSON object for programs.
 
 use crate::color;
-use crate::failure::{Failure, printable};
-use crate::{lock, output};
+use crate::failure::printable;
 use serde_json::{Map, Value};
 use std::io::{self, IsTerminal, Write};
-use std::path::{Path, PathBuf};
-use truebloom::file::{Expected, check_target};
 use truebloom_math::{Fpr, Rate};
 
 /// An answer under construction: lines for people, fields for programs, filled side by side.
@@ -52,11 +49,11 @@ impl Report {
         self.write_to(out, is_terminal, format)
     }
 
-    /// Prints it to standard error, beside an output of lines. Nothing is left to tell if that is closed.
-    pub(crate) fn print_aside(&self, json: bool) {
+    /// Prints it to standard error, beside an output of lines.
+    pub(crate) fn print_aside(&self, json: bool) -> io::Result<()> {
         let out = io::stderr().lock();
         let is_terminal = out.is_terminal();
-        let _ = self.write_to(out, is_terminal, if json { Format::Json } else { Format::Text });
+        self.write_to(out, is_terminal, if json { Format::Json } else { Format::Text })
     }
 
     /// What there is to say to programs.
@@ -109,52 +106,6 @@ impl FormatArgs {
             (true, _) => Format::Json,
             (_, true) => Format::Csv,
             _ => Format::Text,
-        }
-    }
-}
-
-/// Where a report goes that comes beside an output of lines.
-#[derive(clap::Args)]
-pub(crate) struct ReportTo {
-    /// Say at the end, on standard error, what was read and what of the output may be wrong; --report=FILE writes it to a file, as one JSON object
-    #[arg(long, value_name = "FILE", num_args = 0..=1, require_equals = true, default_missing_value = "-")]
-    report: Option<PathBuf>,
-}
-
-impl ReportTo {
-    /// Whether a report is wanted at all.
-    pub(crate) fn is_asked(&self) -> bool {
-        self.report.is_some()
-    }
-
-    /// Whether it goes to a file.
-    pub(crate) fn has_file(&self) -> bool {
-        self.file().is_some()
-    }
-
-    fn file(&self) -> Option<&Path> {
-        self.report.as_deref().filter(|path| path.as_os_str() != "-")
-    }
-
-    /// Fails early where the file could not be written, or is another one than a report.
-    pub(crate) fn check(&self) -> Result<(), Failure> {
-        let Some(path) = self.file() else { return Ok(()) };
-        lock::check_name(path)?;
-        lock::check_begins(path, b"{\"verb\":", "is not a report")?;
-        check_target(path).map_err(Failure::from)
-    }
-
-    /// Writes it, if it was asked for.
-    pub(crate) fn write(&self, report: &Report) -> Result<(), Failure> {
-        match (self.file(), &self.report) {
-            (Some(path), _) => {
-                output::write_whole(path, Expected::Anything, format!("{}\n", Value::Object(report.fields.clone())).as_bytes())
-            }
-            (None, Some(_)) => {
-                report.print_aside(false);
-                Ok(())
-            }
-            _ => Ok(()),
         }
     }
 }

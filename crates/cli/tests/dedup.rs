@@ -184,11 +184,11 @@ impl Running {
     }
 }
 
-/// Waits for what must come; how long it takes is not asserted.
+/// Waits for what must come. How long it takes is not asserted: after five minutes it hangs.
 fn until(what: &str, mut holds: impl FnMut() -> bool) {
     let begin = Instant::now();
     while !holds() {
-        assert!(begin.elapsed() < Duration::from_secs(60), "never: {what}");
+        assert!(begin.elapsed() < Duration::from_secs(300), "never: {what}");
         std::thread::sleep(Duration::from_millis(2));
     }
 }
@@ -226,24 +226,25 @@ fn a_checkpoint_needs_no_input() {
 }
 
 /// Killed at random moments of a frozen schedule, also while it saves: the state is always whole, knows a prefix of the lines and nothing that was not printed; a producer that
-/// begins again behind what the state knows loses no line; and no more than one unfinished file is left. `DEDUP_KILLS=100` for the whole campaign.
+/// begins again behind what the state knows loses no line; and no more than one unfinished file is left. Of three processes one is killed soon after its start, the others some time after they have saved something,
+/// so that the test has the same power on every machine. `DEDUP_KILLS=100` for the whole campaign.
 #[test]
 fn a_kill_at_any_moment_loses_nothing() {
     let kills: u64 = std::env::var("DEDUP_KILLS").ok().and_then(|kills| kills.parse().ok()).unwrap_or(10);
     let mut moments = 5u64;
-    let advanced: u64 = (0..kills.div_ceil(10)).map(|_| ten_kills(&mut moments)).sum();
-    assert!(3 * advanced > kills, "the test has no power: only {advanced} of {kills} runs saved anything");
+    (0..kills.div_ceil(10)).for_each(|_| ten_kills(&mut moments));
 }
 
-/// How many of ten processes with one state saved something before they were killed.
-fn ten_kills(moments: &mut u64) -> u64 {
+/// Ten processes with one state, one after the other.
+fn ten_kills(moments: &mut u64) {
     let folder = tempfile::tempdir().expect("a folder");
     let state = folder.path().join("s.tbl");
-    let (mut printed, mut known, mut advanced) = (HashSet::new(), 0, 0);
+    let (mut printed, mut known) = (HashSet::new(), 0);
     for kill in 0..10 {
         *moments = moments.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        let moment = Duration::from_micros(200 + (*moments >> 40) % (150_000 * (1 + kill % 3)));
-        printed.extend(printed_until_killed(&state, known, moment));
+        let moment = Duration::from_micros(200 + (*moments >> 40) % 100_000);
+        let saves = kill % 3 != 0;
+        printed.extend(printed_until_killed(&state, known, saves, moment));
         let left: Vec<_> =
             std::fs::read_dir(folder.path()).expect("the folder").map(|entry| entry.expect("an entry").file_name()).collect();
         assert!(left.len() <= 2, "{left:?}");
@@ -254,20 +255,18 @@ fn ten_kills(moments: &mut u64) -> u64 {
         let filter = open(&state).unwrap_or_else(|error| panic!("after kill {kill}: {error}"));
         let stats = filter.stats();
         assert_eq!(stats.offered, stats.new, "all lines differ, and the rate is far too small for a wrong drop");
-        assert!(stats.offered >= known);
-        advanced += u64::from(stats.offered > known);
+        assert!(stats.offered >= known && (!saves || stats.offered > known), "what was saved is gone");
         known = stats.offered;
         let missing = (0..known).find(|i| !printed.contains(format!("line {i}").as_bytes()));
         assert_eq!(missing, None, "known, but nobody received it");
         assert!(stats.cycles > 0 || (0..known).all(|i| filter.contains(format!("line {i}").as_bytes())), "no prefix");
     }
-    advanced
 }
 
-/// The whole lines that a process prints before it is killed, if it is fed numbered ones from here on.
-fn printed_until_killed(state: &Path, first: u64, moment: Duration) -> Vec<Vec<u8>> {
-    let state = state.to_str().expect("UTF-8");
-    let mut child = dedup(&["--memory", "1MiB", "-p", "1e-12", "--checkpoint", "1ms", "--state", state]).spawn().expect("it starts");
+/// The whole lines that a process prints, fed with numbered ones from here on, before it is killed: so long after its start, or after it has saved something.
+fn printed_until_killed(state: &Path, first: u64, saves: bool, moment: Duration) -> Vec<Vec<u8>> {
+    let name = state.to_str().expect("UTF-8");
+    let mut child = dedup(&["--memory", "1MiB", "-p", "1e-12", "--checkpoint", "1ms", "--state", name]).spawn().expect("it starts");
     let mut stdin = child.stdin.take().expect("piped");
     let mut stdout = child.stdout.take().expect("piped");
     std::thread::scope(|scope| {
@@ -277,6 +276,9 @@ fn printed_until_killed(state: &Path, first: u64, moment: Duration) -> Vec<Vec<u
             stdout.read_to_end(&mut text).expect("readable");
             text
         });
+        if saves {
+            until("a save", || open(state).is_ok_and(|filter| filter.stats().offered > first));
+        }
         std::thread::sleep(moment);
         child.kill().expect("it runs");
         child.wait().expect("it ends");

@@ -41,7 +41,7 @@ fn make_folder() -> tempfile::TempDir {
         gzip -c urls.txt > urls.gz; echo KLUv/QRYMQAAemVicmEKA20tEw== | base64 -d > more.zst
         printf 'id,email\\n1,ada@example.org\\n' > users.csv
         truebloom create -n 100k -p 0.1% --seed 1 seen.tbl words.txt
-        truebloom copy seen.tbl other.tbl; cp seen.tbl monday.tbl
+        truebloom copy seen.tbl other.tbl; cp seen.tbl monday.tbl; truebloom create -p 1% --grow --seed 1 grown.tbl words.txt
         truebloom count --memory 256KiB --seed 7 --save monday.tbc words.txt > words.count 2>&1; cp monday.tbc tuesday.tbc
         truebloom copy seen.tbl tuesday.tbl; truebloom diff monday.tbl tuesday.tbl > news; head -c 1000 seen.tbl > short.tbl
         mkdir -p .local/share/bash-completion/completions .zfunc .config/fish/completions",
@@ -87,7 +87,9 @@ fn shortened(example: &str) -> String {
         ("--time 60", "--time 0.1"),
         ("--queries 100M", "--queries 10k"),
         ("--simulate 1G", "--simulate 1k"),
-        ("--trials 10000", "--trials 100"),
+        ("--trials 10000", "--trials 2"),
+        ("reproduce --out report --full", "reproduce grandi --out report --full"),
+        ("reproduce --out report", "reproduce lehr --out report"),
         ("audit --table -n 1000 -p 1e-6", "audit --table -n 100 -p 1%"),
         ("man -l -", "grep -q NAME"),
     ]
@@ -143,15 +145,15 @@ fn completions_are_scripts() {
     }
 }
 
-/// Sections of docs/CLI.md: the command to run, the fields that must be, and those that may be.
-fn documented() -> Vec<(String, BTreeSet<String>, BTreeSet<String>)> {
+/// Sections of docs/CLI.md: the commands to run, the fields that must be, and those that may be.
+fn documented() -> Vec<(Vec<String>, BTreeSet<String>, BTreeSet<String>)> {
     let text = std::fs::read_to_string(root().join("docs/CLI.md")).expect("docs/CLI.md");
     let sections = text.split("\n### ").skip(1).map(|section| {
-        let command = section.lines().find_map(|line| line.strip_prefix("    truebloom ")).expect("a command").to_owned();
+        let commands = section.lines().filter_map(|line| line.strip_prefix("    truebloom ")).map(str::to_owned).collect();
         let rows = |prefix: &str, end: char| -> BTreeSet<String> {
             section.lines().filter_map(|line| line.strip_prefix(prefix)?.split(end).next().map(str::to_owned)).collect()
         };
-        (command, rows("| `", '`'), rows("| *`", '`'))
+        (commands, rows("| `", '`'), rows("| *`", '`'))
     });
     sections.collect()
 }
@@ -160,15 +162,56 @@ fn documented() -> Vec<(String, BTreeSet<String>, BTreeSet<String>)> {
 fn objects_have_the_documented_fields() {
     let documented = documented();
     assert!(documented.len() >= 15);
-    on_two_threads(documented, |(command, always, sometimes)| {
-        let folder = folder();
-        let output = run(&format!("truebloom {command}"), folder.path());
-        let object: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap_or_else(|error| panic!("{command}: {error}"));
-        let found: BTreeSet<String> = object.as_object().expect("an object").keys().cloned().collect();
-        let missing: Vec<_> = always.difference(&found).collect();
-        let unknown: Vec<_> = found.iter().filter(|field| !always.contains(*field) && !sometimes.contains(*field)).collect();
-        assert!(missing.is_empty() && unknown.is_empty(), "{command}: not printed {missing:?}, not documented {unknown:?}");
+    on_two_threads(documented, |(commands, always, sometimes)| {
+        let mut seen = BTreeSet::new();
+        for command in &commands {
+            let folder = folder();
+            let output = run(&format!("truebloom {command}"), folder.path());
+            let object: serde_json::Value = serde_json::from_slice(&output.stdout)
+                .unwrap_or_else(|error| panic!("{command}: {error} {}", String::from_utf8_lossy(&output.stderr)));
+            let found: BTreeSet<String> = object.as_object().expect("an object").keys().cloned().collect();
+            let missing: Vec<_> = always.difference(&found).collect();
+            let unknown: Vec<_> = found.iter().filter(|field| !always.contains(*field) && !sometimes.contains(*field)).collect();
+            assert!(missing.is_empty() && unknown.is_empty(), "{command}: not printed {missing:?}, not documented {unknown:?}");
+            seen.extend(found);
+        }
+        // A field that is not always there is there in one of the section's commands.
+        let unseen: Vec<_> = sometimes.difference(&seen).collect();
+        assert!(!commands.is_empty() && unseen.is_empty(), "{commands:?}: no command prints {unseen:?}");
     });
+}
+
+/// docs/PAPERS.md has a query for each function that its rows name, and every query has an answer.
+#[test]
+fn functions_of_the_papers_can_be_asked() {
+    let text = std::fs::read_to_string(root().join("docs/PAPERS.md")).expect("docs/PAPERS.md");
+    let (rows, asking) = text.split_once("## Asking a row").expect("the section");
+    let quoted = |cell: &str| cell.split('`').skip(1).step_by(2).map(str::to_owned).collect::<Vec<_>>();
+    let of_rows = |row: &str| row.strip_prefix("| ").map(|row| row.split(" | ").map(str::to_owned).collect::<Vec<_>>());
+    let named: BTreeSet<String> = rows.lines().filter_map(of_rows).filter(|row| row.len() == 5).flat_map(|row| quoted(&row[3])).collect();
+    let queries: Vec<(Vec<String>, String)> = asking
+        .lines()
+        .filter_map(|line| line.strip_prefix("| `")?.rsplit_once(" | `"))
+        .map(|(functions, query)| (quoted(&format!("`{functions}")), query.trim_end_matches("` |").to_owned()))
+        .collect();
+    let asked: BTreeSet<String> = queries.iter().flat_map(|(functions, _)| functions.clone()).collect();
+    assert!(
+        named.len() > 50 && named.difference(&asked).next().is_none(),
+        "without a query: {:?}",
+        named.difference(&asked).collect::<Vec<_>>()
+    );
+    let lines: String = queries.iter().map(|(_, query)| format!("{query}\n")).collect();
+    let folder = folder();
+    std::fs::write(folder.path().join("queries"), lines).expect("written");
+    let answers = text_of("truebloom eval < queries", folder.path());
+    assert_eq!(answers.lines().count(), queries.len());
+    for (answer, (functions, query)) in answers.lines().zip(&queries) {
+        let answer: serde_json::Value = serde_json::from_str(answer).expect("an object");
+        // A number, not a gap.
+        let numbers =
+            answer.as_object().expect("an object").values().filter(|value| value.is_number() || value.is_array() || value.is_object());
+        assert!(answer.get("error").is_none() && numbers.count() > 0, "{functions:?}: {query}: {answer}");
+    }
 }
 
 #[test]
@@ -178,7 +221,7 @@ fn every_verb_with_objects_is_documented() {
     for verb in verbs(folder.path()) {
         let has_json =
             text_of(&format!("truebloom {verb} --help"), folder.path()).lines().any(|line| line.trim_start().starts_with("--json "));
-        let is_documented = documented.iter().any(|(command, ..)| command.starts_with(&format!("{verb} ")));
+        let is_documented = documented.iter().any(|(commands, ..)| commands.iter().all(|command| command.starts_with(&format!("{verb} "))));
         assert_eq!(has_json, is_documented, "{verb}");
     }
 }

@@ -2,11 +2,11 @@
 //!
 //! A session is the `console` blocks of a Markdown file, run in order by bash in one fresh folder. What a command prints, standard error included, must be the lines
 //! below it; `[..]` in a line stands for any text. A command must succeed unless `[exit N]` follows. The README's pipes are why no ready-made runner is used:
-//! the usual one starts single commands only.
+//! the usual one starts single commands only. No session races a clock: what must come first is waited for, through a pipe that is held open.
 #![allow(missing_docs, reason = "a test has no public interface")]
 
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 struct Step {
@@ -43,12 +43,14 @@ fn run(command: &str, folder: &Path) -> Vec<String> {
     let program = Path::new(env!("CARGO_BIN_EXE_truebloom"));
     let path = format!("{}:{}", program.parent().expect("a folder").display(), std::env::var("PATH").unwrap_or_default());
     let merged = format!("exec 2>&1\n{command}");
-    let output = Command::new("bash")
-        .arg("-c")
+    // A command that hangs is ended after five minutes and says so, with exit code 124; nothing else depends on time.
+    let output = Command::new("timeout")
+        .args(["-k", "5", "300", "bash", "-c"])
         .arg(&merged)
         .current_dir(folder)
         .env("PATH", path)
         .env("COLUMNS", "120")
+        .stdin(Stdio::null())
         .output()
         .expect("bash runs");
     let mut lines: Vec<String> = String::from_utf8_lossy(&output.stdout).lines().map(str::to_owned).collect();

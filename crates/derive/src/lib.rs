@@ -1,7 +1,7 @@
 //! `#[derive(Key)]` for the crate `truebloom`, which has it with its feature `derive`.
 
 use proc_macro2::TokenStream;
-use quote::{ToTokens, format_ident, quote};
+use quote::{ToTokens, format_ident, quote, quote_spanned};
 use syn::punctuated::Punctuated;
 use syn::spanned::Spanned;
 use syn::{
@@ -52,10 +52,11 @@ fn with_bounds(mut generics: Generics) -> Generics {
 fn of_struct(fields: &Fields) -> Result<TokenStream> {
     let kept = kept(fields)?;
     let members: Vec<Member> = kept.iter().map(|(member, _)| member.clone()).collect();
+    let writes = kept.iter().map(|(member, field)| write_field(field, &quote!(&self.#member)));
     let write = quote! {
         #[inline]
         fn write_key(&self, to: &mut ::truebloom::KeyWriter<'_>) {
-            #(::truebloom::Key::write_key(&self.#members, to);)*
+            #(#writes)*
             let _ = to;
         }
     };
@@ -118,13 +119,11 @@ fn numbers(variants: &Punctuated<Variant, syn::Token![,]>, discriminant: &TokenS
             (given, after) = (Some(number), 0);
         }
         numbers.push(match given {
-            Some(number) => quote!({
-                const GIVEN: #discriminant = #number;
-                const {
-                    let wide = GIVEN as i128;
-                    assert!(wide >= i64::MIN as i128 && wide <= u64::MAX as i128, "the discriminant of a key must fit into 64 bits");
-                }
-                (GIVEN as u64).wrapping_add(#after)
+            Some(number) => quote!(const {
+                let __given: #discriminant = #number;
+                let __wide = __given as i128;
+                assert!(__wide >= i64::MIN as i128 && __wide <= u64::MAX as i128, "the discriminant of a key must fit into 64 bits");
+                (__given as u64).wrapping_add(#after)
             }),
             None => quote!(#after),
         });
@@ -139,12 +138,19 @@ fn arm(variant: &Variant, number: &TokenStream) -> Result<TokenStream> {
     let kept = kept(&variant.fields)?;
     let members = kept.iter().map(|(member, _)| member);
     let names: Vec<_> = (0..kept.len()).map(|i| format_ident!("field_{i}")).collect();
+    let writes = kept.iter().zip(&names).map(|((_, field), name)| write_field(field, &name.to_token_stream()));
     Ok(quote! {
         Self::#name { #(#members: #names,)* .. } => {
             to.number(#number);
-            #(::truebloom::Key::write_key(#names, to);)*
+            #(#writes)*
         }
     })
+}
+
+/// What writes a field. An error that its type is no key points at the type.
+fn write_field(field: &Field, value: &TokenStream) -> TokenStream {
+    let kind = &field.ty;
+    quote_spanned!(kind.span()=> <#kind as ::truebloom::Key>::write_key(#value, to);)
 }
 
 /// The fields that are part of the key.

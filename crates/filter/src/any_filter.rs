@@ -7,7 +7,7 @@ use crate::error::{BuildError, FormatError, MergeError};
 use crate::format::{Fields, FileKind, Stored, Viewed, Written, reads_files, views_files, writes_files};
 use crate::hash::{KeyHash, PortableHasher, Seed};
 use crate::key::Key;
-use crate::scheme::{AnyScheme, InLines, Scheme, SchemeId, Standard, layouts};
+use crate::scheme::{AnyScheme, Scheme, SchemeId, layouts};
 use crate::verify::{Measurement, Verification};
 use crate::{FilterOf, ScalableFilter};
 use alloc::boxed::Box;
@@ -29,7 +29,7 @@ macro_rules! each_planned {
 }
 
 macro_rules! each_arm {
-    ([$($(#[$doc:meta])* $layout:ident of $scheme:ident,)*] ($self:expr), $filter:ident => $value:expr, $grows:ident => $other:expr) => {
+    ([$($(#[$doc:meta])* $layout:ident of $scheme:ty,)*] ($self:expr), $filter:ident => $value:expr, $grows:ident => $other:expr) => {
         match $self {
             $(AnyFilter::$layout($filter) => $value,)*
             AnyFilter::Other($filter) => $value,
@@ -46,7 +46,7 @@ macro_rules! both {
 }
 
 macro_rules! both_arms {
-    ([$($(#[$doc:meta])* $layout:ident of $scheme:ident,)*] ($self:expr, $other:expr), ($ours:ident, $theirs:ident) => $value:expr) => {
+    ([$($(#[$doc:meta])* $layout:ident of $scheme:ty,)*] ($self:expr, $other:expr), ($ours:ident, $theirs:ident) => $value:expr) => {
         match ($self, $other) {
             $((AnyFilter::$layout($ours), AnyFilter::$layout($theirs)) => $value,)*
             (AnyFilter::Other($ours), AnyFilter::Other($theirs)) => $value,
@@ -63,7 +63,7 @@ reads_files!([] AnyFilter);
 views_files!([] AnyFilter, [AsRef<[u8]> + Send + Sync] AnyFilter<View<B>>, AnyFilter<View<crate::file::Mapped>>);
 
 macro_rules! any_filter {
-    ([$($(#[$doc:meta])* $layout:ident of $scheme:ident,)*]) => {
+    ([$($(#[$doc:meta])* $layout:ident of $scheme:ty,)*]) => {
         /// A filter of whichever layout and scheme its file has. It does what every [`Filter`](crate::Filter) does; which of them it is, is chosen once a call, so keys come at full speed in batches
         /// ([`insert_all_hashes`](crate::Filter::insert_all_hashes), [`contains_all`](crate::Filter::contains_all)).
         ///
@@ -98,7 +98,7 @@ macro_rules! any_filter {
         }
 
         impl Stored for AnyFilter {
-            const KINDS: &'static [FileKind] = &[$($scheme::KIND,)* FileKind::Scalable];
+            const KINDS: &'static [FileKind] = &[$(<$scheme>::KIND,)* FileKind::Scalable];
 
             type Header = Header;
 
@@ -106,7 +106,7 @@ macro_rules! any_filter {
                 if kind == FileKind::Scalable {
                     return ScalableFilter::read_header(fields, kind).map(Header::Scalable);
                 }
-                $(if kind == $scheme::KIND && fields.scheme(kind)? == $scheme::ID {
+                $(if kind == <$scheme>::KIND && fields.scheme(kind)? == <$scheme>::ID {
                     return FilterOf::<$scheme>::read_header(fields, kind).map(Header::$layout);
                 })*
                 FilterOf::<AnyScheme>::read_header(fields, kind).map(Header::Other)
@@ -197,7 +197,7 @@ macro_rules! any_filter {
             /// As those of [`FilterOf::from_plan_with_hasher`].
             pub fn from_plan_with_hasher(plan: &Plan, hasher: PortableHasher) -> Result<AnyFilter, BuildError> {
                 Ok(match plan.scheme {
-                    $($scheme::ID => AnyFilter::$layout(FilterOf::from_plan_with_hasher(plan, hasher)?),)*
+                    $(<$scheme>::ID => AnyFilter::$layout(FilterOf::from_plan_with_hasher(plan, hasher)?),)*
                     _ => AnyFilter::Other(Box::new(FilterOf::from_plan_with_hasher(plan, hasher)?)),
                 })
             }
@@ -208,7 +208,7 @@ macro_rules! any_filter {
             /// As those of [`Scheme::new`]; there is no memory.
             pub fn with_scheme(id: SchemeId, bits: u64, probes: u32, hasher: PortableHasher) -> Result<AnyFilter, BuildError> {
                 Ok(match id {
-                    $($scheme::ID => AnyFilter::$layout(FilterOf::with_scheme($scheme::new(bits, probes)?, hasher)?),)*
+                    $(<$scheme>::ID => AnyFilter::$layout(FilterOf::with_scheme(<$scheme>::new(bits, probes)?, hasher)?),)*
                     _ => AnyFilter::Other(Box::new(FilterOf::with_scheme(AnyScheme::named(id, bits, probes)?, hasher)?)),
                 })
             }
@@ -253,6 +253,23 @@ impl<K: Counted> Written for AnyFilter<K> {
 
     fn words(&self) -> impl Iterator<Item = u64> {
         each_planned!(self, filter => Words::Bits(filter.words().iter()), grows => Words::Layers(Written::words(&**grows)))
+    }
+}
+
+/// A type that stands in files of one kind.
+trait OfKind {
+    fn of_kind(&self) -> FileKind;
+}
+
+impl<S: Scheme, K: Backing> OfKind for FilterOf<S, PortableHasher, K> {
+    fn of_kind(&self) -> FileKind {
+        S::KIND
+    }
+}
+
+impl<K: Backing> OfKind for ScalableFilter<K> {
+    fn of_kind(&self) -> FileKind {
+        FileKind::Scalable
     }
 }
 
@@ -337,7 +354,7 @@ of_each! { Counted:
     fn fill_tells_rate(&self) -> bool;
     /// Distinct items by the fill: [`FilterOf::estimated_items`].
     fn estimated_items(&self) -> Option<f64>;
-    /// Whether it holds more distinct items than it was planned for: [`FilterOf::is_over_capacity`].
+    /// Whether it surely holds more distinct items than it was planned for: [`FilterOf::is_over_capacity`]. A filter that grows is planned for any number, and over it where a merge took its rate above the one asked for: [`ScalableFilter::is_over_capacity`].
     fn is_over_capacity(&self) -> bool;
 }
 
@@ -349,11 +366,7 @@ impl<K: Backing> AnyFilter<K> {
 
     /// What its file holds.
     pub fn kind(&self) -> FileKind {
-        match self {
-            AnyFilter::Blocked(_) => FileKind::Blocked,
-            AnyFilter::Scalable(_) => FileKind::Scalable,
-            AnyFilter::Standard(_) | AnyFilter::Other(_) => FileKind::Bloom,
-        }
+        each!(self, filter => filter.of_kind())
     }
 
     /// Whether it contains a key.
@@ -401,12 +414,7 @@ impl<K: Backing> AnyFilter<K> {
     /// # Errors
     /// There is no memory.
     pub fn to_empty(&self) -> Result<AnyFilter, BuildError> {
-        Ok(match self {
-            AnyFilter::Standard(filter) => AnyFilter::Standard(filter.to_empty()?),
-            AnyFilter::Blocked(filter) => AnyFilter::Blocked(filter.to_empty()?),
-            AnyFilter::Other(filter) => AnyFilter::Other(Box::new(filter.to_empty()?)),
-            AnyFilter::Scalable(filter) => AnyFilter::Scalable(Box::new(filter.to_empty()?)),
-        })
+        each!(self, filter => filter.to_empty().map(AnyFilter::from))
     }
 }
 

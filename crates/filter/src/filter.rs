@@ -21,7 +21,8 @@ use truebloom_math::{Error, Fpr, Law, Rate};
 
 /// A filter of any scheme that can be saved: what a program is written over that takes them all.
 ///
-/// Every [`FilterOf`] with a [`PortableHasher`] is one, [`ScalableFilter`], and [`AnyFilter`], whose scheme is known only from its file. The methods are those of [`FilterOf`], where they are explained. A `dyn Filter` has all but those that
+/// Every [`FilterOf`] with a [`PortableHasher`] that has its bits in memory of its own is one, [`ScalableFilter`], and [`AnyFilter`], whose scheme is known only from its file; views and filters in shared memory have the same methods, and are none. The methods are those of [`FilterOf`], where they are explained
+/// (but files are named by a `&Path`). A `dyn Filter` has all but those that
 /// take keys of any type or another filter; it takes keys by their hashes, which [`hasher`](Self::hasher) makes of keys of any type.
 ///
 /// ```
@@ -132,7 +133,7 @@ pub trait Filter {
     /// Distinct items by the fill: [`FilterOf::estimated_items`].
     fn estimated_items(&self) -> Option<f64>;
 
-    /// Whether it holds more distinct items than it was planned for: [`FilterOf::is_over_capacity`].
+    /// Whether it surely holds more distinct items than it was planned for: [`FilterOf::is_over_capacity`]. A filter that grows is planned for any number, and over it where a merge took its rate above the one asked for: [`ScalableFilter::is_over_capacity`].
     fn is_over_capacity(&self) -> bool;
 
     /// What its own counters and bits say: [`Verification::of`].

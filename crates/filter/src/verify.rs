@@ -95,16 +95,8 @@ impl Verification {
         let law = filter.law();
         // Of a blocked filter every block is looked at: once.
         let own = filter.fpr();
-        let (fewest, most) = tied::fills(filter);
         let evidence = Evidence {
-            fill: |items, is_most| match law.fill(items) {
-                // So far beyond full that the spread cannot be computed there is nothing to test.
-                Err(Error::TooCostly { .. }) => Ok(None),
-                Ok(Some(fill)) => Ok(Some(FillLaw::Independent(fill))),
-                Ok(None) if filter.fill_tells_rate() && filter.scheme().id().block_bits().is_none() => Ok(None),
-                Ok(None) => Ok(Some(FillLaw::Bounded(mcdiarmid::Fill { items, ..if is_most { most } else { fewest } }))),
-                Err(error) => Err(error),
-            },
+            fill: fill_laws(filter, &*law),
             ones: filter.ones(),
             bits: filter.bits(),
             keys: Keys::of(filter, &own),
@@ -115,7 +107,7 @@ impl Verification {
         evidence.verify(&*law, &|items| filter.expected_fpr_at(items), filter.rate(), H::HASH_BITS, (limit, is_overfull))
     }
 
-    /// Examines a filter that grows. Each layer's fill is held to the law of its keys, at its share of the level; its rate was never above its limit's, so only a merge can leave anything open.
+    /// Examines a filter that grows. Each layer's fill is held to the law of its keys, at its share of the level. It was planned for any number of keys, so that its own rate is held to the one asked for, which only a merge can exceed.
     pub(crate) fn of_layers<K: Counted>(filter: &ScalableFilter<K>) -> Result<Verification, Error> {
         truebloom_math::as_one_call(|| {
             let (own, bound, asked) = (filter.fpr(), filter.bound(), filter.growth().rate());
@@ -126,7 +118,15 @@ impl Verification {
             let fill = if filter.is_merged() { FillVerdict::untested(filter.ones()) } else { layers_verdict(filter)? };
             // Keys that passed are withheld by every insertion.
             let items = (keys.fewest, keys.met.unwrap_or(keys.offered));
-            Ok(Verification { items, withheld: false, expected: bound, expected_verdict, fill, limit: None, is_overfull: false })
+            Ok(Verification {
+                items,
+                withheld: false,
+                expected: bound,
+                expected_verdict,
+                fill,
+                limit: Some(asked.to_f64()),
+                is_overfull: filter.is_over_capacity(),
+            })
         })
     }
 
@@ -160,7 +160,7 @@ impl Verification {
         self.fill
     }
 
-    /// What the rate of a filter that holds its capacity is at most, with probability at least `1 - ALPHA` over seeds. `None` without a capacity, and where no such bound is known.
+    /// What the rate of a filter that holds its capacity is at most, with probability at least `1 - ALPHA` over seeds; of a filter that grows, the rate asked for. `None` without a capacity, and where no such bound is known.
     #[must_use]
     pub fn limit(&self) -> Option<f64> {
         self.limit
@@ -201,6 +201,34 @@ impl FillLaw {
             FillLaw::Bounded(fill) => fill.at_most(ones),
         }
     }
+}
+
+/// The law of the fill of so many items; for the fewest, or else for the most.
+fn fill_laws<'a, S: Scheme, H: KeyHasher, K: Counted>(
+    filter: &'a FilterOf<S, H, K>,
+    law: &'a dyn Law,
+) -> impl Fn(u64, bool) -> Result<Option<FillLaw>, Error> + 'a {
+    let (fewest, most) = tied::fills(filter);
+    move |items, is_most| match law.fill(items) {
+        // So far beyond full that the spread cannot be computed there is nothing to test.
+        Err(Error::TooCostly { .. }) => Ok(None),
+        Ok(Some(fill)) => Ok(Some(FillLaw::Independent(fill))),
+        Ok(None) if filter.fill_tells_rate() && filter.scheme().id().block_bits().is_none() => Ok(None),
+        Ok(None) => Ok(Some(FillLaw::Bounded(mcdiarmid::Fill { items, ..if is_most { most } else { fewest } }))),
+        Err(error) => Err(error),
+    }
+}
+
+/// Whether more bits are set than so many items set, but for a chance of [`ALPHA`]. Without a law of the fill, a full filter says enough.
+pub(crate) fn shows_more_than<S: Scheme, H: KeyHasher, K: Counted>(filter: &FilterOf<S, H, K>, items: u64) -> bool {
+    // At most as many as their mean: no interval begins above them.
+    if filter.estimated_items().is_some_and(|estimate| estimate <= items as f64) {
+        return false;
+    }
+    truebloom_math::as_one_call(|| match fill_laws(filter, &*filter.law())(items, true) {
+        Ok(Some(law)) => law.at_least(filter.ones()) < ALPHA,
+        _ => filter.ones() == filter.bits(),
+    })
 }
 
 /// The numbers of distinct keys that are possible.

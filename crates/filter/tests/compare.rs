@@ -4,8 +4,10 @@
 //! half the width misses in more than a quarter of the runs, which is ten times as many as are allowed.
 
 use truebloom::scheme::AnyScheme;
-use truebloom::{AnyFilter, BlockedBloomFilter, CompareError, Comparison, Filter, FilterOf, PortableHasher, Quantity, Seed, View};
-use truebloom_math::SchemeId;
+use truebloom::{
+    AnyFilter, BlockedBloomFilter, CompareError, Comparison, Filter, FilterOf, PortableHasher, Quantity, ScalableFilter, Seed, View,
+};
+use truebloom_math::{Growth, SchemeId};
 
 /// Filters of one plan and seed with these ranges of numbers in them.
 fn filters(scheme: &str, bits: u64, probes: u32, seed: u64, ranges: &[std::ops::Range<u64>]) -> Vec<AnyFilter> {
@@ -91,6 +93,23 @@ fn views_are_compared_as_filters_are() {
         same.union_with(&list[1]).expect("alike");
         assert_eq!(union, same);
     }
+}
+
+/// The same key may lie in different layers, so that bits in common mean nothing.
+#[test]
+fn filters_that_grow_are_refused() {
+    let grows = |seed: u128| {
+        AnyFilter::from(
+            ScalableFilter::with_growth(
+                Growth::new("1%".parse().expect("a rate"), 64).expect("in range"),
+                PortableHasher::xxh3(Seed::from(seed)),
+            )
+            .expect("small"),
+        )
+    };
+    assert_eq!(Comparison::of(&[grows(1), grows(1)], 0.9), Err(CompareError::Grows { index: 0 }));
+    let flat = filters("standard", 9_600, 7, 1, &[0..10, 0..20]).remove(0);
+    assert_eq!(Comparison::of(&[flat, grows(1)], 0.9), Err(CompareError::Grows { index: 1 }));
 }
 
 /// Seven filters of 1,000 items, of which 400 are in all: the common part, each one's own part, and the union. The interval of the common part is the widest, as six of them make it.

@@ -164,7 +164,8 @@ fn file(draw: &mut Draw, scheme: SchemeId, bits: u64, probes: u32) -> Vec<u8> {
     let (offered, changed, capacity) = (draw.size(), draw.size(), draw.size());
     let mut put = |at: usize, field: &[u8]| file[at..at + field.len()].copy_from_slice(field);
     put(0, b"\x89TBL\r\n\x1a\n\x01\x00");
-    put(10, &[if blocks.is_some() { 2 } else { 1 }, 0]);
+    let kind = AnyFilter::with_scheme(scheme, 64 * scheme.bits_unit(1), 1, PortableHasher::xxh3(Seed::from(1))).expect("small").kind();
+    put(10, &(kind as u16).to_le_bytes());
     put(12, &scheme.number().to_le_bytes());
     put(14, &[3, 0]);
     put(20, &probes.to_le_bytes());

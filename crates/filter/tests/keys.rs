@@ -27,6 +27,19 @@ enum State {
     Sent,
 }
 
+/// A constant by the name of what the derive makes, and one of the type's own.
+const GIVEN: isize = 40;
+
+#[derive(Key)]
+enum Named {
+    Given = GIVEN,
+    Own = Self::OWN,
+}
+
+impl Named {
+    const OWN: isize = 50;
+}
+
 #[derive(Key)]
 enum Event {
     Started,
@@ -89,6 +102,7 @@ fn with_keys(mut check: impl FnMut(&str, &dyn Key)) {
     check("derived next discriminant", &State::Sent);
     check("derived negative discriminant", &State::Deleted);
     check("derived variant", &Event::Moved { by: 4, axis: "y" });
+    assert!(Named::Given.key_number() == Some(40) && Named::Own.key_number() == Some(50));
     let cached = Cached { id: 5, cache: 0.5 };
     assert!(cached.cache < 1.0);
     check("derived skipped", &cached);

@@ -54,6 +54,8 @@ fn builders_make_what_the_constructors_make() {
     // A cap that binds, and a rate that it allows no more.
     let capped = |max: u64| BloomFilter::builder().bits(20_000).rate(0.001).max_bits(max).hasher(hasher).build();
     assert!(capped(20_000).is_ok() && capped(19_999).is_err());
+    let given = |max: u64| BloomFilter::builder().bits(20_000).probes(3).max_bits(max).build();
+    assert!(given(20_000).is_ok() && given(19_999).is_err());
     let few = BloomFilter::builder().items(1_000).rate(0.001).probes(3).hasher(hasher).build().expect("small");
     assert!(few.probes() == 3 && few.bits() > built.bits());
     // Equal hashes of 64 bits are in the plan.

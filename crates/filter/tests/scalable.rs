@@ -183,6 +183,8 @@ fn merges() {
     assert!(here.contains_all(0..9_000u64).iter().all(|found| found));
     assert!(here.layers().len() < ours.layers().len() + theirs.layers().len());
     assert!(here.bound().upper <= 0.02 && !here.fill_tells_rate() && here.fpr().upper <= ours.fpr().upper + theirs.fpr().upper);
+    // Of what is only bounded, the bound is what is said.
+    assert!(here.fpr().value == here.fpr().upper && here.bound().value == here.bound().upper);
     let verified = here.verified().expect("a law");
     assert!(verified.holds() && here.changed() == theirs.changed());
     let mut measured = here.measured(4);
@@ -202,6 +204,43 @@ fn merges() {
     assert_eq!(base.clone().union_with(&small("1%", 22)), Err(MergeError::Seed));
     assert_eq!(base.clone().union_with(&small("2%", 21)), Err(MergeError::Growth));
     assert_eq!(base.clone().intersect_with(&base), Err(MergeError::Layers));
+}
+
+/// Planned for any number of keys, at a rate that a merge of several may exceed: then the filter says so, by bits that tell what its layers share. Eight of a third of the rate each are surely above it; copies of one are not.
+#[test]
+fn a_merge_above_the_rate_asked_for_is_noticed() {
+    let base = small("1%", 27);
+    let filled = |from: u64| {
+        let mut filter = base.clone();
+        filter.extend(from..from + 3_000);
+        filter
+    };
+    let mut merged = filled(0);
+    for from in 1..8 {
+        assert!(merged.verified().expect("a law").holds() || merged.is_over_capacity());
+        merged.union_with(&filled(10_000 * from)).expect("clones");
+    }
+    let verified = merged.verified().expect("a law");
+    assert!(merged.is_over_capacity() && verified.is_overfull() && !verified.holds() && verified.limit() == Some(0.01));
+    // What is measured lies in the bracket: hits among 400,000 keys, at five standard errors.
+    let mut measured = merged.measured(4);
+    measured.query(400_000);
+    let (rate, upper) = (measured.rate(), merged.fpr().upper);
+    assert!(rate > 0.01 && rate - 5.0 * (rate / 400_000.0).sqrt() < upper && measured.agrees(), "{measured:?}");
+    drop(measured);
+    // Known again by its file, and by a view of it.
+    let bytes = merged.to_bytes().expect("small");
+    assert!(ScalableFilter::from_bytes(&bytes).expect("its file").is_over_capacity());
+    assert!(ScalableFilter::view(&bytes).and_then(ScalableFilter::verify_bytes).expect("its file").is_over_capacity());
+
+    // The same keys in another order: layers of both are kept, and share most of what passes.
+    let mut order = base.clone();
+    order.extend((0..3_000).rev());
+    let mut twice = filled(0);
+    twice.union_with(&order).expect("clones");
+    let one = filled(0).fpr();
+    assert!(!twice.fill_tells_rate() && !twice.is_over_capacity() && twice.verified().expect("a law").holds());
+    assert!(one.upper < 0.01 && !filled(0).is_over_capacity());
 }
 
 #[test]
@@ -286,7 +325,7 @@ fn forged_files_are_refused() {
     filter.extend(0..400u64);
     let (bytes, starts) = (filter.to_bytes().expect("small"), records(&filter));
     assert!(starts.len() > 2 && sealed(bytes.clone(), &starts) == bytes);
-    let (first, second) = (starts[0], starts[1]);
+    let (first, second, last) = (starts[0], starts[1], starts[starts.len() - 1]);
     let limit = filter.layers()[0].limit();
     let empty = |file: &mut Vec<u8>| {
         // Half of the first layer's bits, so that it is not full, yet holds as many as it has keys.
@@ -309,6 +348,9 @@ fn forged_files_are_refused() {
         ("reserved", Box::new(|file| put(file, first, 6, |_| 1))),
         ("a closed layer that is not full", Box::new(empty)),
         ("ratio", Box::new(|file| put(file, 128, 0, |_| 1.5f64.to_bits()))),
+        // The next layer would have gigabytes.
+        ("first layer", Box::new(|file| put(file, 120, 0, |_| 100_000_000))),
+        ("a rate above the one asked for", Box::new(|file| put(file, last, LIMIT, |_| filter.layers()[starts.len() - 1].bits() - 1))),
     ];
     for (what, forge) in forged {
         let mut file = bytes.clone();
@@ -318,6 +360,20 @@ fn forged_files_are_refused() {
         assert!(!error.to_string().contains("checksum"), "{what}: {error}");
         assert!(ScalableFilter::view(&file).and_then(ScalableFilter::verify_bytes).is_err(), "{what}");
     }
+}
+
+/// Beyond the caches keys are asked for and inserted together; the answers, the counts and the bits are those of one by one, repeats within a batch included.
+#[test]
+fn many_at_a_time_beyond_the_caches() {
+    let mut one_by_one = seeded(Growth::new(rate("10%"), 300_000).expect("in range"), 24);
+    let mut together = one_by_one.clone();
+    let key = |i: u64| i.saturating_sub(i % 7 * (i % 3));
+    let told: Vec<bool> = (0..1_400_000).map(|i| one_by_one.insert(&key(i))).collect();
+    assert!(together.insert_all((0..1_400_000).map(key)).iter().eq(told));
+    assert!(together == one_by_one && together.bits() > 1 << 24 && together.layers().len() > 1);
+    assert_eq!((together.offered(), together.changed()), (one_by_one.offered(), one_by_one.changed()));
+    let asked = 1_300_000..1_500_000u64;
+    assert!(together.contains_all(asked.clone()).iter().eq(asked.map(|i| one_by_one.contains(&i))));
 }
 
 /// A view whose bits nobody has counted may hold any: a union takes no layer beyond its limit, on which the rate stands, and none of the others either.

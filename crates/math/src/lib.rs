@@ -15,7 +15,7 @@
 //! | how close do two hashes come to independent ones? | [`law::Double`], [`law::PartitionDouble`], [`convergence`] |
 //! | what of unions and intersections? | [`sets`] |
 //! | how efficient can it be? | [`efficiency()`], [`peak_efficiency`], [`max_efficiency`], [`crossover`] |
-//! | how many bits has it, from those that are set? | [`estimate_bits()`] |
+//! | how many bits has it, from those that are set? | [`estimate_bits()`], [`bits_interval()`] |
 //! | what of filters that grow? | [`growth`], [`law::Layered`] |
 //! | what of filters that forget, and are emptied when full? | [`recycling`] |
 //! | what do the papers' formulas say? | [`Approximation`], [`bounds`] |
@@ -69,7 +69,7 @@ mod tails;
 
 pub use error::{Error, Result};
 #[cfg(feature = "study")]
-pub use estimate::{BitsEstimate, estimate_bits, items_by_likelihood};
+pub use estimate::{BitsEstimate, BitsInterval, bits_interval, estimate_bits, items_by_likelihood};
 pub use estimate::{Ground, ItemsEstimate, distinct, items_beyond, items_by_moments, items_from_ones, items_interval};
 pub use exact::bisect::{bisect, try_bisect};
 pub use exact::fpr::{Fpr, Method};

@@ -7,7 +7,8 @@ use common::{choose, fraction, int, of_f64, rows};
 use num_bigint::BigInt;
 use num_rational::BigRational;
 use num_traits::{One, Signed, ToPrimitive, Zero};
-use truebloom_math::{Error, Variant, estimate_bits};
+use truebloom_math::occupancy::Occupancy;
+use truebloom_math::{Error, Method, Variant, bits_interval, estimate_bits};
 
 /// `Delta^x C(y, k)^n` at y = 0.
 fn difference(items: u64, batch: u64, x: u64) -> BigInt {
@@ -126,6 +127,91 @@ fn larger_sizes() {
     // A half-full filter: near the method of moments.
     let found = estimate_bits(Variant::Standard, 700, 10, 5_034).expect("possible");
     assert!((found.value / 10_000.0 - 1.0).abs() < 0.01, "{found:?}");
+}
+
+fn law(variant: Variant, bits: u64, items: u64, probes: u32) -> Vec<f64> {
+    match variant {
+        Variant::Classic => Occupancy::classic(bits, items, probes),
+        _ => Occupancy::standard(bits, items, probes),
+    }
+    .and_then(|law| law.pmf())
+    .expect("small")
+}
+
+/// The interval is what the definition names, number of bits by number of bits; and summed over the set bits it covers every number of bits at least as often as it says, and no more
+/// than equal tails must.
+#[test]
+fn intervals_of_bits_cover_as_often_as_they_say() {
+    let mut excess: f64 = 1.0;
+    for (variant, items, probes, confidence) in
+        [(Variant::Standard, 10, 2, 0.9), (Variant::Standard, 6, 4, 0.95), (Variant::Classic, 10, 2, 0.9), (Variant::Classic, 6, 4, 0.8)]
+    {
+        let (least, most) = (u64::from(probes), items * u64::from(probes));
+        let intervals: Vec<_> =
+            (least..=most).map(|ones| bits_interval(variant, items, probes, ones, confidence).expect("possible")).collect();
+        let of = |ones: u64| intervals.get(ones.checked_sub(least)? as usize);
+        for bits in least..300 {
+            let pmf = law(variant, bits, items, probes);
+            let level = (1.0 - confidence) / 2.0;
+            let mut covered = 0.0;
+            for (ones, probability) in pmf.iter().enumerate() {
+                let Some(found) = of(ones as u64) else { continue };
+                let inside = found.lower <= bits && found.upper.is_none_or(|upper| bits <= upper);
+                let (below, above) = (pmf[..=ones].iter().sum::<f64>(), pmf[ones..].iter().sum::<f64>());
+                assert_eq!(inside, below > level && above > level, "{variant} m={bits} n={items} k={probes} x={ones}: {found:?}");
+                covered += if inside { probability } else { &0.0 };
+            }
+            assert!(covered >= confidence - 1e-12, "{variant} m={bits}: {covered}");
+            excess = excess.min(covered - confidence);
+        }
+    }
+    assert!(excess < 0.01, "intervals much too wide: {excess}");
+}
+
+/// At size: around the truth, as wide as the normal law of the set bits makes it, and nearly so where only bounds are left.
+#[test]
+fn intervals_of_bits_at_size() {
+    for (variant, bits, items, probes) in [
+        (Variant::Standard, 10_000u64, 700u64, 10u32),
+        (Variant::Classic, 2_000, 140, 10),
+        (Variant::Standard, 1 << 40, 76_000_000_000, 10),
+    ] {
+        let occupancy = match variant {
+            Variant::Classic => Occupancy::classic(bits, items, probes),
+            _ => Occupancy::standard(bits, items, probes),
+        }
+        .expect("in range");
+        let load = items as f64 * f64::from(probes) / bits as f64;
+        let ones = occupancy.mean().expect("cheap").round() as u64;
+        let found = bits_interval(variant, items, probes, ones, 0.95).expect("possible");
+        // The mean's derivative in m at a fixed number of balls: 1 - (1 + load) e^-load.
+        let half = 1.959_964 * occupancy.variance().expect("cheap").sqrt() / (1.0 - (1.0 + load) * (-load).exp());
+        let upper = found.upper.expect("some met");
+        // A small filter's interval is longer above than below.
+        assert!(
+            (found.lower..=upper).contains(&bits) && ((upper - found.lower) as f64 / (2.0 * half) - 1.0).abs() < 0.05,
+            "{found:?}, {half}"
+        );
+        assert_eq!(found.method == Method::Bound, bits > 1 << 30, "{found:?}");
+    }
+}
+
+#[test]
+fn impossible_intervals_of_bits() {
+    let named = |result: Result<truebloom_math::BitsInterval, Error>, name: &str| {
+        let error = result.expect_err("impossible").to_string();
+        assert!(error.starts_with(name), "{error}");
+    };
+    named(bits_interval(Variant::Classic, 3, 2, 1, 0.9), "ones");
+    named(bits_interval(Variant::Partitioned, 3, 2, 4, 0.9), "variant");
+    named(bits_interval(Variant::Standard, 0, 2, 4, 0.9), "items");
+    for confidence in [0.0, 1.0, -1.0, f64::NAN] {
+        named(bits_interval(Variant::Standard, 3, 2, 4, confidence), "confidence");
+    }
+    for (items, probes, ones) in [(1, 1, 1), (u64::MAX, 100_000, 1), (1 << 60, 7, 1 << 61), (1 << 40, 1, 1 << 40), (1, 100_000, 5)] {
+        // Answered or refused, without a panic.
+        let _ = bits_interval(Variant::Standard, items, probes, ones, 0.95);
+    }
 }
 
 #[test]

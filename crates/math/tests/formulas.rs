@@ -10,7 +10,7 @@ use common::committees::{
 use common::{of_f64, oracle, ratio};
 use num_rational::BigRational;
 use num_traits::{One, Signed, Zero};
-use truebloom_math::{Plan, Target, Variant, efficiency};
+use truebloom_math::{Plan, Target, Variant, bounds, crossover, efficiency, max_efficiency, standard_limit};
 
 fn one() -> BigRational {
     BigRational::one()
@@ -320,6 +320,10 @@ fn standard_filters_stay_below_their_limit() {
     for m in 2..=12u64 {
         // In units of 1/m ln 2: (74) is (ln 2)^2 / ln(m/(m-1)), the efficiency is -n ln f.
         let limit = raise(&oracle::ln(&whole(2)), 2) / oracle::ln(&ratio(m, m - 1));
+        let (items, value) = standard_limit(m).expect("in range");
+        assert!((of_f64(value * m as f64) * oracle::ln(&whole(2)) - &limit).abs() < ratio(1, 1 << 45), "m={m}");
+        assert!((of_f64(items) - oracle::ln(&whole(2)) / oracle::ln(&ratio(m, m - 1))).abs() < ratio(1, 1 << 45), "m={m}");
+        assert!(max_efficiency(Variant::Standard, m).expect("in range").value <= value * (1.0 + 1e-12), "m={m}");
         for (n, k) in (1..=3 * m).flat_map(|n| (1..=6).map(move |k| (n, k))) {
             let reached = -oracle::ln(&standard_sum(m, n, k)) * whole(n);
             // Two bits and one item are half full: equal but for the logarithms' last digits.
@@ -340,8 +344,14 @@ fn valleys_lie_at_the_trinomial_root() {
         }
         let gap = |z: &BigRational| raise(&(one() - raise(z, k).recip()), k) - raise(&(one() - raise(z, k + 1).recip()), k + 1);
         assert!(gap(&low).is_negative() != gap(&high).is_negative(), "Burns (78)");
-        // (79): the nested roots are the fixed point of z = (1 + z)^(1/(k+1)).
-        assert!(raise(&low, k + 1) <= one() + &high && raise(&high, k + 1) >= one() + &low, "Burns (79)");
+        // (79): the roots, nested ever deeper from 1, rise to that root and no farther.
+        let mut nested = vec![1.0f64];
+        for _ in 0..80 {
+            nested.push((1.0 + nested[nested.len() - 1]).powf(1.0 / (k + 1) as f64));
+        }
+        assert!(nested.windows(2).all(|pair| pair[1] >= pair[0] * (1.0 - 1e-15)), "Burns (79)");
+        let (deep, root) = (nested[80], of_f64(crossover(k as u32).expect("in range").exp()));
+        assert!((of_f64(deep) - &low).abs() < ratio(1, 1 << 48) && (root - &low).abs() < ratio(1, 1 << 48), "Burns (79): k={k}");
         if k == 1 {
             assert!((low * whole(2) - one()).pow(2) < whole(5) && (high * whole(2) - one()).pow(2) > whole(5), "the golden ratio");
         }
@@ -354,6 +364,7 @@ fn collision_free_code_words() {
     for (m, k) in [(4u64, 2u64), (5, 3), (6, 6)] {
         let free = falling(&whole(m), k) / raise(&whole(m), k);
         assert_eq!(balls(m, k)[k as usize], free);
+        oracle::hold(&bounds::collision_free(m, k as u32).expect("in range"), &free, &format!("m={m} k={k}"));
         assert_eq!(rising(&whole(m - k + 1), k), falling(&whole(m), k));
         assert_eq!(choose_of(&whole(m), k) * factorial(k) / raise(&whole(m), k), free);
     }

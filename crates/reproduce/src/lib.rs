@@ -13,11 +13,19 @@
 //! ```
 
 mod burns;
+mod cells;
+mod charts;
 mod dozier;
+mod fixed_messages;
 mod grandi;
 mod kirsch_mitzenmacher;
 mod kirsch_mitzenmacher_sketch;
+mod kirsch_mitzenmacher_trials;
 mod lehr;
+mod report;
+
+pub use cells::{Done, Known};
+pub use report::{Chapter, report};
 
 use std::fmt;
 use std::str::FromStr;
@@ -50,7 +58,32 @@ pub struct Trial {
 }
 
 /// Makes the filter of a trial from a seed, or leaves it to the one of [`truebloom_math::recycling::subject`]. So real filters, which this crate does not know, stand beside their models.
-pub type Maker<'a> = &'a dyn Fn(&Trial, u64) -> Option<Box<dyn Subject>>;
+pub type Maker<'a> = &'a (dyn Fn(&Trial, u64) -> Option<Box<dyn Subject>> + Sync);
+
+/// How much is simulated for the figures.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Effort {
+    /// Filters of every point of figures 1 and 2 of Kirsch and Mitzenmacher, who made 10,000.
+    pub(crate) filters: u64,
+    /// New items of every point of figure 3 of Dozier et al., who had 7 epochs of 100,000 arrivals.
+    pub(crate) items_3: u64,
+    /// New items of every point of their figure 4: 14 epochs of 1,000,000.
+    pub(crate) items_4: u64,
+}
+
+impl Effort {
+    /// A hundredth of the filters and a share of the items: less than a minute.
+    pub const QUICK: Effort = Effort { filters: 100, items_3: 200_000, items_4: 500_000 };
+    /// The papers' own numbers: some minutes.
+    pub const FULL: Effort = Effort { filters: 10_000, items_3: 700_000, items_4: 14_000_000 };
+
+    /// So many filters of every point, or 10,000 times as many new items.
+    #[must_use]
+    pub fn trials(trials: u64) -> Effort {
+        let items = trials.saturating_mul(dozier::ITEMS);
+        Effort { filters: trials, items_3: items, items_4: items }
+    }
+}
 
 /// Leaves it.
 const NO_MAKER: Maker<'static> = &|_, _| None;
@@ -97,26 +130,48 @@ impl Paper {
         }
     }
 
-    /// The data of its figures (for Lehr, who draws none, of his sequence and of the design tables that he describes). Some seconds at the most.
+    /// The data of its figures (for Lehr, who draws none, of his sequence and of the design tables that he describes), with a hundred trials of every experiment. Some seconds, for
+    /// Kirsch and Mitzenmacher half a minute.
     pub fn figures(self) -> Result<Vec<Figure>> {
-        self.figures_with_trials(kirsch_mitzenmacher::TRIALS)
+        self.figures_of(&Effort::trials(100), NO_MAKER, &Known::new())
     }
 
-    /// The same with so many trials of every experiment that is simulated: figures 1 and 2 of Kirsch and Mitzenmacher, who ran 10,000, which takes some minutes. Trials
-    /// are drawn from a frozen generator.
-    pub fn figures_with_trials(self, trials: u64) -> Result<Vec<Figure>> {
-        self.figures_of(trials, NO_MAKER)
-    }
-
-    /// The same of filters made elsewhere, where filters are simulated (figures 3 and 4 of Dozier et al., a trial being 10,000 new items a point).
-    pub fn figures_of(self, trials: u64, make: Maker<'_>) -> Result<Vec<Figure>> {
+    /// The same with so much simulated, of filters made elsewhere where those recycle, and with what is known already: see [`Paper::experiments`]. Trials are drawn from a frozen
+    /// generator.
+    pub fn figures_of(self, effort: &Effort, make: Maker<'_>, known: &Known) -> Result<Vec<Figure>> {
         match self {
             Paper::Burns => burns::figures(),
             Paper::Grandi => grandi::figures(),
             Paper::Lehr => lehr::figures(),
-            Paper::KirschMitzenmacher => kirsch_mitzenmacher::figures(trials),
-            Paper::Dozier => dozier::figures(trials, make),
+            Paper::KirschMitzenmacher => kirsch_mitzenmacher_trials::figures(effort, known),
+            Paper::Dozier => dozier::figures(effort, make, known),
         }
+    }
+
+    /// Runs the experiments behind the figures on so many threads and adds their numbers to `known`, leaving out those that are there. Each that ends is reported to `done`, which says whether to go on. The numbers
+    /// do not depend on the threads, nor on where a run was stopped and taken up again.
+    ///
+    /// ```
+    /// use truebloom_reproduce::{Effort, Known, Paper};
+    /// let mut known = Known::new();
+    /// Paper::KirschMitzenmacher.experiments(&Effort::trials(2), &|_, _| None, &mut known, 2, |done| done.share < 0.01)?;
+    /// assert!(!known.is_empty());
+    /// # Ok::<(), truebloom_math::Error>(())
+    /// ```
+    pub fn experiments(
+        self,
+        effort: &Effort,
+        make: Maker<'_>,
+        known: &mut Known,
+        threads: usize,
+        done: impl FnMut(&Done<'_>) -> bool,
+    ) -> Result<()> {
+        let cells = match self {
+            Paper::KirschMitzenmacher => kirsch_mitzenmacher_trials::cells(effort),
+            Paper::Dozier => dozier::cells(effort, make),
+            _ => Vec::new(),
+        };
+        cells::run(&cells, known, threads, done)
     }
 }
 

@@ -47,14 +47,15 @@ macro_rules! both {
 }
 
 fn filter(bytes: &[u8], place: &[u8]) {
-    // Layers have checksums of their own, which a view looks at before that of all bits.
-    let alike = |read: &FormatError, view: &FormatError| read == view || bytes.get(10) == Some(&5);
     match (AnyFilter::from_bytes(bytes), AnyFilter::view(place)) {
-        (Err(read), Err(view)) => assert!(alike(&read, &view), "{read} {view}"),
+        // Of a filter that grows a view looks at the layers' own checksums, and at no bit; what is read at its bits first may find another fault there.
+        (Err(FormatError::PayloadChecksum { .. } | FormatError::Field { field: "set bits of a layer", .. }), Err(_))
+            if bytes.get(10) == Some(&5) => {}
+        (Err(read), Err(view)) => assert_eq!(read, view),
         (Err(read), Ok(view)) => {
             let _ = view.contains_all(0..300u64);
             let found = view.verify_bytes().map(drop).expect_err("what cannot be read is not whole");
-            assert!(alike(&read, &found), "{read} {found}");
+            assert_eq!(read, found);
         }
         (Ok(_), Err(view)) => panic!("only the view is refused: {view}"),
         (Ok(read), Ok(view)) => {

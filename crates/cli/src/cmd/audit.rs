@@ -2,12 +2,14 @@
 
 use crate::args::{bits as parse_bits, count as parse_count, probes as parse_probes, rate as parse_rate};
 use crate::failure::Failure;
+use crate::plots::{self, Given, PlotArgs};
 use crate::report::{Report, count, fpr as fpr_text, fpr_value, plural, rate as rate_text};
 use serde_json::{Value, json};
 use std::io::Write;
 use std::process::ExitCode;
 use truebloom_audit::{PROFILES, Profile, Simulation, Size, find, ideal, rate, share, simulate};
 use truebloom_math::{Fpr, Rate};
+use truebloom_plot::Chart;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -15,6 +17,7 @@ Examples:
   truebloom audit redisbloom -n 100 -p 1e-6 --simulate 1G     a narrower interval
   truebloom audit bip37 -n 5000 --bits 36000B --probes 5      a filter you have
   truebloom audit --table -n 1000 -p 1e-6                     all of them, side by side
+  truebloom audit --table -n 1000 -p 1% --plot audit.svg      the same as a chart
 
 The arithmetic of a library is audited, on ideal hashes in place of its own. Rates come from a law where one fits, and else from a simulation, with its 99% interval.
 
@@ -56,6 +59,9 @@ pub(crate) struct Args {
     /// Seed of the simulation
     #[arg(long, value_name = "N", default_value = "1", value_parser = parse_count)]
     seed: u64,
+
+    #[command(flatten)]
+    plot: PlotArgs,
 
     /// Print one JSON object
     #[arg(long)]
@@ -106,6 +112,19 @@ impl Finding {
             (None, Some(found)) => (found.rate.max(self.floor), found.lower.max(self.floor), found.upper.max(self.floor)),
             (None, None) => (f64::NAN, 0.0, 1.0),
         }
+    }
+
+    /// By items, around those asked for.
+    fn chart(&self, args: &Args) -> Chart {
+        let by_law = |items: u64| rate(self.profile, self.size, items).ok()?.map(|fpr| fpr.value);
+        let ideal = |items: u64| ideal(self.size, items).ok().map(|fpr| fpr.value);
+        let asked = args.rate.map(|rate| rate.to_f64());
+        let note = format!("{}, {}", plural(self.size.bits, "bit"), plural(self.size.probes.into(), "probe"));
+        truebloom_math::as_one_call(|| plots::library(self.profile.title, args.items, asked, by_law, ideal, self.rate())).note(note)
+    }
+
+    fn given(&self) -> Given {
+        Given { library: self.profile.name.to_owned(), ideal: self.ideal.value, rate: self.rate() }
     }
 
     fn method(&self) -> String {
@@ -163,7 +182,12 @@ fn simulation_value(found: &Simulation) -> Value {
 
 pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
     match args.library {
-        Some(profile) => report(&Finding::new(profile, args)?, args).print(args.json)?,
+        Some(profile) => {
+            let finding = Finding::new(profile, args)?;
+            let mut report = report(&finding, args);
+            args.plot.write_and_say(&mut report, || Ok(finding.chart(args)))?;
+            report.print(args.json)?;
+        }
         None => print_table(args)?,
     }
     Ok(ExitCode::SUCCESS)
@@ -221,9 +245,14 @@ fn report(finding: &Finding, args: &Args) -> Report {
 
 fn print_table(args: &Args) -> Result<(), Failure> {
     let mut out = crate::output::stdout();
-    let findings = PROFILES.iter().map(|profile| (profile, Finding::new(profile, args)));
+    let findings: Vec<_> = PROFILES.iter().map(|profile| (profile, Finding::new(profile, args))).collect();
+    let drawn = args.plot.write(|| {
+        let given: Vec<Given> = findings.iter().filter_map(|(_, finding)| Some(finding.as_ref().ok()?.given())).collect();
+        Ok(plots::libraries(&given, args.items, args.rate.map(|rate| rate.to_f64())))
+    })?;
     if args.json {
         let rows: Vec<Value> = findings
+            .iter()
             .map(|(profile, finding)| match finding {
                 Ok(finding) => finding.json(args.rate),
                 Err(refusal) => json!({ "library": profile.name, "refused": refusal.message() }),
@@ -263,6 +292,9 @@ fn print_table(args: &Args) -> Result<(), Failure> {
             }
             Err(refusal) => writeln!(out, "{:<19}{:>14}{:>8}  {}", profile.name, "-", "-", refusal.message())?,
         }
+    }
+    if let Some(path) = drawn {
+        writeln!(out, "\nwritten: {}", path.display())?;
     }
     Ok(())
 }

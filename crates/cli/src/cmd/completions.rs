@@ -42,7 +42,7 @@ fn with_names(command: clap::Command) -> clap::Command {
         ("plan", "scheme", &schemes),
         ("fpr", "scheme", &schemes),
         ("audit", "library", &libraries),
-        ("reproduce", "paper", &papers),
+        ("reproduce", "papers", &papers),
     ];
     lists.into_iter().fold(command, |command, (verb, argument, names)| {
         let names: Vec<&'static str> = names.clone();

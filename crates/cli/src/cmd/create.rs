@@ -6,7 +6,7 @@ use crate::failure::{Failure, warn};
 use crate::filters::{self, Layout};
 use crate::lock::Lock;
 use crate::records::{self, Habit, RecordArgs, Records};
-use crate::report::{Report, bytes, count, fpr as fpr_text, fpr_value, plural, rate_up, rate_value, size};
+use crate::report::{Report, count, fpr as fpr_text, fpr_value, plural, rate_up, rate_value, size};
 use serde_json::Value;
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -184,15 +184,7 @@ fn check_memory(target: &Target, needed: u64) -> Result<(), Failure> {
     if target.max_bits.is_some() {
         return Ok(());
     }
-    let Some(available) = filters::available_memory() else { return Ok(()) };
-    if needed > available {
-        return Err(Failure::new(format_args!(
-            "the filter needs {}, but only {} of memory are available; ask for fewer items or a higher rate, or give --max-memory to try all the same",
-            bytes(needed),
-            bytes(available)
-        )));
-    }
-    Ok(())
+    filters::check_memory("the filter needs", needed, "ask for fewer items or a higher rate, or give --max-memory to try all the same")
 }
 
 fn report(args: &Args, filter: &AnyFilter, made: &Made, records: Option<&Records>) -> Result<Report, Failure> {

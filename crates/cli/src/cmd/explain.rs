@@ -3,6 +3,7 @@
 use crate::args::{bits, count, probes};
 use crate::failure::Failure;
 use crate::held;
+use crate::plots::{self, PlotArgs};
 use crate::report::{FormatArgs, Report, count as counted, fpr as fpr_text, fpr_value, plural, rate, significant};
 use serde_json::{Map, Value, json};
 use std::path::PathBuf;
@@ -14,6 +15,7 @@ use truebloom_math::{Approximation, Fpr, Variant, as_one_call, bounds, efficienc
 const EXAMPLES: &str = "\
 Examples:
   truebloom explain --bits 9585 --items 1000 --probes 7
+  truebloom explain -m 9585 -n 1000 -k 7 --plot spread.svg    how one filter's own rate scatters
   truebloom explain -m 64MiB -n 50M -k 7 --variant classic
   truebloom explain seen.tbl                           a filter that was built";
 
@@ -43,6 +45,9 @@ pub(crate) struct Args {
     /// standard (independent positions) or classic (distinct bits)
     #[arg(long, default_value = "standard", value_parser = variant)]
     variant: Variant,
+
+    #[command(flatten)]
+    plot: PlotArgs,
 
     #[command(flatten)]
     format: FormatArgs,
@@ -101,6 +106,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
     let size = format!("{} of {}, {}, {}", of.variant, plural(of.bits, "bit"), plural(of.probes.into(), "probe"), plural(of.items, "item"));
     report.line("filter", size);
     as_one_call(|| add_all(&mut report, &of))?;
+    args.plot.write_and_say(&mut report, || as_one_call(|| plots::spread(of.variant, of.bits, of.items, of.probes)))?;
     report.print_as(args.format.format())?;
     Ok(ExitCode::SUCCESS)
 }

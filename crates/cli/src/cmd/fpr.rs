@@ -2,6 +2,7 @@
 
 use crate::args::{bits, count};
 use crate::failure::Failure;
+use crate::plots::{self, PlotArgs};
 use crate::report::{Report, fpr as fpr_text, fpr_value, plural, rate};
 use serde_json::{Map, Value};
 use std::process::ExitCode;
@@ -12,6 +13,7 @@ use truebloom_math::{Approximation, BLOCK_BITS, Fpr, Law, Variant};
 const EXAMPLES: &str = "\
 Examples:
   truebloom fpr --bits 9585 --items 1000 --probes 7
+  truebloom fpr -m 9585 -n 1000 -k 7 --plot fpr.svg    the rate by probes as a chart
   truebloom fpr -m 64MiB -n 50M -k 7 --variant classic
   truebloom fpr -m 9585 -k 7 --ones 4965               at a fill that was counted
   truebloom fpr -m 1M -n 50k -k 10 --scheme double     positions h1 + i h2 of ideal hashes, modulo the bits
@@ -61,6 +63,9 @@ pub(crate) struct Args {
     #[arg(long, value_name = "COUNT", value_parser = count, value_delimiter = ',', group = "load")]
     ones: Option<Vec<u64>>,
 
+    #[command(flatten)]
+    plot: PlotArgs,
+
     /// Print one JSON object
     #[arg(long)]
     json: bool,
@@ -91,11 +96,13 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
     let mut report = Report::new("fpr");
     if args.scheme.is_some() || args.offsets.is_some() {
         add_scheme(&mut report, args)?;
+        add_plot(&mut report, args)?;
         report.print(args.json)?;
         return Ok(ExitCode::SUCCESS);
     }
     if args.layout == "blocked" {
         add_blocked(&mut report, args)?;
+        add_plot(&mut report, args)?;
         report.print(args.json)?;
         return Ok(ExitCode::SUCCESS);
     }
@@ -104,8 +111,35 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
         (Some(items), _) => add_expected(&mut report, args, items)?,
         (None, ones) => add_at_fill(&mut report, args, ones.as_deref().unwrap_or_default())?,
     }
+    add_plot(&mut report, args)?;
     report.print(args.json)?;
     Ok(ExitCode::SUCCESS)
+}
+
+/// The rate by the number of probes.
+fn add_plot(report: &mut Report, args: &Args) -> Result<(), Failure> {
+    if !args.plot.asked() {
+        return Ok(());
+    }
+    let Some(items) = args.items else { return Err(Failure::new("--plot draws the rate of a number of items: give -n, and no --ones")) };
+    if items == 0 {
+        return Err(Failure::new("--plot draws rates above 0: give more items with -n"));
+    }
+    if args.offsets.is_some() || args.slice_bits.is_some() {
+        return Err(Failure::new("--plot draws the rate by the number of probes, which --offsets and --slice-bits leave no choice of"));
+    }
+    let bits = args.bits();
+    args.plot.write_and_say(report, || {
+        truebloom_math::as_one_call(|| match (args.layout.as_str(), args.scheme) {
+            ("blocked", _) => plots::by_probes("blocked, exact", bits, items, args.probes, |probes| {
+                Ok(Box::new(Blocked::new(bits, BLOCK_BITS, InBlock::Independent, probes)?))
+            }),
+            (_, Some(scheme)) => plots::by_probes(scheme.name(), bits, items, args.probes, |probes| scheme.law(bits, probes)),
+            (_, None) => {
+                plots::by_probes(&format!("{}, exact", args.variant), bits, items, args.probes, |probes| args.variant.law(bits, probes))
+            }
+        })
+    })
 }
 
 fn add_rate(report: &mut Report, label: &str, fpr: &Fpr) {

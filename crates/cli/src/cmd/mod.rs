@@ -23,6 +23,7 @@ pub(crate) mod plan;
 mod plan_beyond;
 mod plan_recycling;
 pub(crate) mod reproduce;
+mod reproduce_report;
 pub(crate) mod simulate;
 pub(crate) mod table;
 pub(crate) mod verify;

@@ -5,13 +5,15 @@ use crate::args::Size;
 use crate::certificate;
 use crate::failure::Failure;
 use crate::filters::{self, Alternative};
+use crate::plots::{self, PlotArgs};
 use crate::report::{FormatArgs, Report, bytes, fpr_value, plural, proven, rate, rate_value, size};
 use serde_json::{Value, json};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use truebloom::scheme::Standard;
 use truebloom_math::certificate::{Certificate, Claim, Smallest};
-use truebloom_math::{Plan, SchemeId, Target};
+use truebloom_math::{Plan, SchemeId, Target, as_one_call};
 
 const EXAMPLES: &str = "\
 Give two of -n, -p and -m; truebloom computes the third:
@@ -21,6 +23,7 @@ Give two of -n, -p and -m; truebloom computes the third:
   truebloom plan -n 10M --bits-per-item 10       the same
   truebloom plan -n 10M -p 1% --layout blocked   one cache line per lookup
   truebloom plan -n 1G -p 1% --max-memory 2GiB    refuse more than that
+  truebloom plan -n 1000 -p 1% --plot plan.svg   also draw the rate up to twice as many items
   truebloom plan -n 10M -p 0.1% --mean           the fewest bits for the average alone
   truebloom plan -n 1M -p 1% --transmit 1.1MB     the fewest bits that compress to this, to be sent
   truebloom plan -n 1M -p 1e-6 --scheme cube --mean
@@ -30,7 +33,8 @@ Filters that forget, for streams without end (one phase, two phases, and as it i
   truebloom plan --recycling --memory 64MiB -p 0.1%      the most items that they hold
   truebloom plan --recycling -n 10M -p 0.1%              the fewest bits for so many a cycle
   truebloom plan --recycling --remember 10M -p 0.1%      the fewest bits that remember so long
-  truebloom plan --recycling --remember 1h --arrival 5000 -p 0.1%";
+  truebloom plan --recycling --remember 1h --arrival 5000 -p 0.1%
+  truebloom plan --recycling --memory 64KiB -p 1% --plot saw.svg    its rate over five cycles";
 
 /// Find the smallest filter that is proven to meet a rate
 #[derive(clap::Args)]
@@ -63,6 +67,9 @@ pub(crate) struct Args {
     recycling: super::plan_recycling::Options,
 
     #[command(flatten)]
+    plot: PlotArgs,
+
+    #[command(flatten)]
     format: FormatArgs,
 }
 
@@ -81,7 +88,12 @@ fn scheme_help() -> String {
 
 pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
     if args.recycling.asked() {
-        super::plan_recycling::report(&args.recycling, &args.size)?.print_as(args.format.format())?;
+        let (mut report, design) = super::plan_recycling::report(&args.recycling, &args.size)?;
+        args.plot.write_and_say(&mut report, || match &design {
+            Some(design) => plots::saw_tooth::<Standard>(design, 1, None),
+            None => Err(Failure::new("there is no filter to draw: none of this size keeps to this rate")),
+        })?;
+        report.print_as(args.format.format())?;
         return Ok(ExitCode::SUCCESS);
     }
     let target = target(args)?;
@@ -95,17 +107,20 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
         if args.transmit.is_some() {
             add_transmitted(&mut report, &plan, &target)?;
         }
+        args.plot.write_and_say(&mut report, || as_one_call(|| plots::plan(&plan)))?;
         report.print_as(args.format.format())?;
         return Ok(ExitCode::SUCCESS);
     };
     let certificate = certify(&plan, &target)?;
     if path.as_os_str() == "-" {
+        args.plot.write(|| as_one_call(|| plots::plan(&plan)))?;
         writeln!(crate::output::stdout(), "{}", Value::Object(certificate::object(&certificate)))?;
         return Ok(ExitCode::SUCCESS);
     }
     certificate::write(&certificate, path, args.force)?;
     let mut report = report(&plan, &target)?;
     add_certificate(&mut report, &certificate, path);
+    args.plot.write_and_say(&mut report, || as_one_call(|| plots::plan(&plan)))?;
     report.print_as(args.format.format())?;
     Ok(ExitCode::SUCCESS)
 }

@@ -6,7 +6,7 @@ use crate::filters::Layout;
 use crate::report::{self, Report, count, fpr_value, plural, proven, rate, rate_up, rate_value, significant, size};
 use serde_json::{Map, Value, json};
 use truebloom_math::recycling::{
-    BlockedSized, Bracket, Mode, SizedDesign, blocked_capacity, blocked_min_bits, capacity, min_bits, remember, worst_capacity,
+    BlockedSized, Bracket, Design, Mode, SizedDesign, blocked_capacity, blocked_min_bits, capacity, min_bits, remember, worst_capacity,
     worst_min_bits, worst_remember,
 };
 use truebloom_math::{BLOCK_BITS, Rate, Variant, max_items};
@@ -173,7 +173,8 @@ struct Asked {
     over: Option<u64>,
 }
 
-pub(crate) fn report(options: &Options, size: &Size) -> Result<Report, Failure> {
+/// The report, and the one-phase filter in it.
+pub(crate) fn report(options: &Options, size: &Size) -> Result<(Report, Option<Design>), Failure> {
     let gap = options.gap()?;
     let Some(asked) = size.rate else { return Err(Failure::new("give the average rate with -p")) };
     let bits = size.bits.or(options.bits());
@@ -202,7 +203,7 @@ pub(crate) fn report(options: &Options, size: &Size) -> Result<Report, Failure> 
     if options.remember.is_some() && bits.is_none() {
         add_design(&mut report, ["certain", "certain"], designs.certain.as_ref(), &asked, today)?;
     }
-    Ok(report)
+    Ok((report, designs.one.map(|sized| sized.design)))
 }
 
 fn add_today(report: &mut Report, today: Option<&Today>, gap: Option<u64>) {

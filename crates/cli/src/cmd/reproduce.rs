@@ -1,5 +1,6 @@
 //! `truebloom reproduce`: the numbers of a paper recomputed, one line a claim, and the data of its figures.
 
+use super::reproduce_report::Report;
 use crate::failure::Failure;
 use crate::report::plural;
 use crate::subject::Real;
@@ -12,28 +13,46 @@ use truebloom::file::Expected;
 use truebloom::recycling::Policy;
 use truebloom::scheme::Standard;
 use truebloom_math::recycling::Subject;
-use truebloom_reproduce::{Claim, Paper, Trial, Verdict};
+use truebloom_reproduce::{Claim, Effort, Known, Paper, Trial, Verdict};
 
 const EXAMPLES: &str = "\
 Examples:
   truebloom reproduce grandi                     every number of the paper, ours, and a verdict
   truebloom reproduce burns --csv > burns.csv
-  truebloom reproduce burns --figures data/      also write the data of every figure, a CSV file each
-  truebloom reproduce kirsch-mitzenmacher --figures data/ --trials 10000    the paper's experiments in full
+  truebloom reproduce --out report               all five: pictures, their numbers, and report/report.html
+  truebloom reproduce --out report --full        with as many trials as the papers; may be stopped and taken up again
+  truebloom reproduce burns --figures data/      the numbers of every figure only, a CSV file each
+  truebloom reproduce kirsch-mitzenmacher --figures data/ --trials 10000
   truebloom reproduce dozier                     recycling filters simulated beside their models
 
 Errata are the rows of docs/ERRATA.md.";
 
-/// Recompute the numbers and figures of a paper
+/// Recompute the numbers and figures of five papers
 #[derive(clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Args {
-    /// burns, grandi, lehr, kirsch-mitzenmacher or dozier
+    /// burns, grandi, lehr, kirsch-mitzenmacher, dozier; all of them unless given
     #[arg(value_name = "PAPER", value_parser = paper)]
-    paper: Paper,
+    papers: Vec<Paper>,
 
-    /// Write the data of every figure into this folder too
+    /// Write a report into this folder: every figure as SVG and CSV, and all claims in one page
     #[arg(long, value_name = "DIR")]
+    out: Option<PathBuf>,
+
+    /// With --out: a hundredth of the papers' trials, in minutes; this unless --full
+    #[arg(long, requires = "out", conflicts_with = "full")]
+    quick: bool,
+
+    /// With --out: as many trials as the papers; stopped, it goes on where it was
+    #[arg(long, requires = "out")]
+    full: bool,
+
+    /// Threads for --out; all cores unless given
+    #[arg(short = 'j', long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=1024), requires = "out")]
+    threads: Option<u64>,
+
+    /// Write the numbers of every figure into this folder too
+    #[arg(long, value_name = "DIR", conflicts_with = "out")]
     figures: Option<PathBuf>,
 
     /// Trials of every simulated experiment in a figure; 100 unless given
@@ -44,7 +63,7 @@ pub(crate) struct Args {
     #[arg(long)]
     csv: bool,
 
-    /// Print one JSON object
+    /// Print one JSON object for each paper
     #[arg(long, conflicts_with = "csv")]
     json: bool,
 }
@@ -54,23 +73,47 @@ fn paper(text: &str) -> Result<Paper, String> {
 }
 
 pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
-    let claims = args.paper.claims_of(&real_filter)?;
-    let figures = args.figures.as_deref().map(|folder| write_figures(args.paper, args.trials, folder)).transpose()?.unwrap_or_default();
+    let papers = if args.papers.is_empty() { Paper::ALL.to_vec() } else { args.papers.clone() };
+    if let Some(folder) = &args.out {
+        let effort = if args.full { Effort::FULL } else { Effort::QUICK };
+        let how = described(&papers, args.full);
+        return Report { papers, effort, full: args.full, folder, threads: args.threads, how }.write();
+    }
     let mut out = io::BufWriter::new(crate::output::stdout());
-    match (args.json, args.csv) {
-        (true, _) => print_json(&mut out, args.paper, &claims, &figures)?,
-        (_, true) => print_csv(&mut out, &claims)?,
-        _ => print_text(&mut out, args.paper, &claims, &figures)?,
+    for (number, &paper) in papers.iter().enumerate() {
+        let claims = paper.claims_of(&real_filter)?;
+        let figures = args.figures.as_deref().map(|folder| write_figures(paper, args.trials, folder)).transpose()?.unwrap_or_default();
+        match (args.json, args.csv) {
+            (true, _) => print_json(&mut out, paper, &claims, &figures)?,
+            (_, true) => print_csv(&mut out, number == 0, &claims)?,
+            _ => {
+                if number > 0 {
+                    writeln!(out)?;
+                }
+                print_text(&mut out, paper, &claims, &figures)?;
+            }
+        }
     }
     out.flush()?;
     Ok(ExitCode::SUCCESS)
+}
+
+/// The command of a report, and what it stands for.
+fn described(papers: &[Paper], full: bool) -> String {
+    let names: String =
+        if papers.len() == Paper::ALL.len() { String::new() } else { papers.iter().map(|paper| format!(" {}", paper.name())).collect() };
+    let (flag, meaning) = match full {
+        true => ("--full", "every experiment with as many trials as in its paper"),
+        false => ("--quick", "the experiments with a hundredth of the papers' filters, and a share of their items"),
+    };
+    format!("Made by truebloom {} with: truebloom reproduce{names} {flag} --out DIR ({meaning}; frozen seeds).", env!("CARGO_PKG_VERSION"))
 }
 
 /// Trials of an experiment unless given.
 const TRIALS: u64 = 100;
 
 /// The recycling filter itself, where one is simulated.
-fn real_filter(trial: &Trial, seed: u64) -> Option<Box<dyn Subject>> {
+pub(super) fn real_filter(trial: &Trial, seed: u64) -> Option<Box<dyn Subject>> {
     let policy = Policy { insertions: trial.most_items, ..Policy::from(&trial.design) };
     let (bits, probes) = (trial.design.bits(), trial.design.probes());
     Some(Box::new(Real::<Standard>::new(bits, probes, policy, seed).ok()?))
@@ -80,7 +123,7 @@ fn real_filter(trial: &Trial, seed: u64) -> Option<Box<dyn Subject>> {
 fn write_figures(paper: Paper, trials: Option<u64>, folder: &Path) -> Result<Vec<PathBuf>, Failure> {
     fs::create_dir_all(folder).map_err(|error| Failure::at(folder, error))?;
     let mut paths = Vec::new();
-    for figure in paper.figures_of(trials.unwrap_or(TRIALS), &real_filter)? {
+    for figure in paper.figures_of(&Effort::trials(trials.unwrap_or(TRIALS)), &real_filter, &Known::new())? {
         let path = folder.join(figure.name).with_extension("csv");
         crate::output::write_whole(&path, Expected::Anything, figure.csv().as_bytes())?;
         paths.push(path);
@@ -123,9 +166,11 @@ fn remark(claim: &Claim) -> String {
     }
 }
 
-fn print_csv(out: &mut impl Write, claims: &[Claim]) -> io::Result<()> {
+fn print_csv(out: &mut impl Write, with_names: bool, claims: &[Claim]) -> io::Result<()> {
     let quoted = |text: &str| if text.contains([',', '"']) { format!("\"{}\"", text.replace('"', "\"\"")) } else { text.to_owned() };
-    writeln!(out, "id,where,claim,printed,ours,verdict,corrected,erratum")?;
+    if with_names {
+        writeln!(out, "id,where,claim,printed,ours,verdict,corrected,erratum")?;
+    }
     claims.iter().try_for_each(|claim| {
         let corrected = claim.corrected.unwrap_or_default();
         let erratum = claim.erratum.unwrap_or_default();

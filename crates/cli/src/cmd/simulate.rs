@@ -2,6 +2,7 @@
 
 use crate::args;
 use crate::failure::Failure;
+use crate::plots::{self, PlotArgs};
 use crate::report::{FormatArgs, Report, fpr_value, plural, rate, significant, size};
 use crate::subject::Real;
 use serde_json::{Value, json};
@@ -15,6 +16,7 @@ const EXAMPLES: &str = "\
 Examples:
   truebloom simulate --bits 1000 -k 4 --sigma 300                       one phase, new items only
   truebloom simulate --bits 500 -k 5 --sigma 220 --phases 2             two phases of 500 bits each
+  truebloom simulate --bits 1000 -p 1% --plot saw.svg                   the saw-tooth of its rate, with the average
   truebloom simulate --bits 64KiB -p 1%                                 the design with the most items
   truebloom simulate --bits 10k -p 1% --stream zipf:100k,1.1            popular items come again
   truebloom simulate --bits 10k -p 1% --phases 2 --stream fading:500    interest fades
@@ -72,6 +74,9 @@ pub(crate) struct Args {
     /// Seed of the filter and of the stream
     #[arg(long, value_name = "N", default_value_t = 1)]
     seed: u64,
+
+    #[command(flatten)]
+    plot: PlotArgs,
 
     #[command(flatten)]
     format: FormatArgs,
@@ -160,6 +165,8 @@ fn simulated<S: FillScheme>(args: &Args, design: &Design) -> Result<Report, Fail
         ),
     );
     add_own_account(&mut report, &filter)?;
+    let average = [seen.instance.value, seen.instance.lower, seen.instance.upper];
+    args.plot.write_and_say(&mut report, || plots::saw_tooth::<S>(design, args.seed, Some(average)))?;
     Ok(report)
 }
 

@@ -2,16 +2,18 @@
 
 use crate::args::{count, rate};
 use crate::failure::Failure;
-use crate::report::{rate as shown, significant};
+use crate::plots::{self, PlotArgs};
+use crate::report::{plural, rate as shown, significant};
 use serde_json::{Value, json};
 use std::io::{self, Write};
 use std::process::ExitCode;
 use truebloom_math::{Approximation, Plan, Rate, Target, Variant};
+use truebloom_plot::{Axis, Chart};
 
 const EXAMPLES: &str = "\
 Examples:
   truebloom table                                rates by probes and bits an item
-  truebloom table -n 100 --bits-per-item 8,16,24
+  truebloom table -n 100 --bits-per-item 8,16,24 --plot table.svg
   truebloom table -p 1%,0.1%,1e-6                bits an item for families of equal rate
 
 The best number of probes of each column is marked *.";
@@ -35,6 +37,9 @@ pub(crate) struct Args {
     /// Rows: probes from 1 to this number
     #[arg(short = 'k', long, value_name = "K", default_value = "16", value_parser = clap::value_parser!(u32).range(1..=1000))]
     probes: u32,
+
+    #[command(flatten)]
+    plot: PlotArgs,
 
     /// Print comma-separated values, a line a cell
     #[arg(long)]
@@ -67,15 +72,36 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
             args.bits_per_item.iter().map(|bits| rates(args, *bits)).collect::<Result<_, _>>()
         }
     })?;
+    let drawn = args.plot.write(|| Ok(chart(args, &columns, families)))?;
     let mut out = io::BufWriter::new(crate::output::stdout());
     let unit = if families { "bits_per_item" } else { "fpr" };
     match (args.json, args.csv) {
         (true, _) => print_json(&mut out, args, &columns, unit)?,
         (_, true) => print_csv(&mut out, args, &columns, unit)?,
-        _ => print_text(&mut out, args, &columns, families)?,
+        _ => {
+            print_text(&mut out, args, &columns, families)?;
+            if let Some(path) = drawn {
+                writeln!(out, "\nwritten: {}", path.display())?;
+            }
+        }
     }
     out.flush()?;
     Ok(ExitCode::SUCCESS)
+}
+
+fn chart(args: &Args, columns: &[Vec<Cell>], families: bool) -> Chart {
+    let curve = |cells: &Vec<Cell>| {
+        let name = cells
+            .first()
+            .map_or(String::new(), |cell| if families { format!("rate {}", cell.column) } else { format!("{} bits", cell.column) });
+        (name, cells.iter().map(|cell| (f64::from(cell.probes), cell.exact)).collect())
+    };
+    let columns: Vec<(String, Vec<(f64, f64)>)> = columns.iter().map(curve).collect();
+    let note = plural(args.items, "item");
+    match families {
+        true => plots::table("Bits for each item by probes and rate", note, Axis::log("bits for each item"), &columns),
+        false => plots::table("Rate by probes and bits for each item", note, Axis::log("false-positive rate"), &columns),
+    }
 }
 
 /// Rates of one size, by probes.

@@ -38,7 +38,7 @@ pub(crate) use extraction::{Extraction, KeysOf};
 pub(crate) use found::Batch;
 pub(crate) use habit::Habit;
 pub(crate) use shortfall::add_no_shortfall;
-pub(crate) use source::{is_filter, is_stdin, name, same_file};
+pub(crate) use source::{check_not_output, is_filter, is_stdin, name, same_file};
 pub(crate) use whole::{count, insert_all};
 
 use crate::failure::{Failure, warn};

@@ -1,6 +1,7 @@
 //! Where bytes come from: a file or standard input, unpacked if it is compressed.
 
-use crate::failure::for_shell;
+use crate::failure::{Failure, for_shell};
+use crate::output::{self, is_same};
 use crate::report;
 use flate2::bufread::GzDecoder;
 use ruzstd::decoding::errors::{FrameDecoderError, ReadFrameHeaderError};
@@ -106,16 +107,19 @@ pub(super) fn input_metadata(path: &Path) -> io::Result<Metadata> {
     if is_stdin(path) { open_file(path)?.metadata() } else { std::fs::metadata(path) }
 }
 
-#[cfg(unix)]
-fn is_same(one: &Metadata, other: &Metadata) -> bool {
-    use std::os::unix::fs::MetadataExt;
-    one.is_file() && (one.dev(), one.ino()) == (other.dev(), other.ino())
-}
-
-/// Elsewhere a file that is open for reading is not replaced.
-#[cfg(not(unix))]
-fn is_same(_: &Metadata, _: &Metadata) -> bool {
-    false
+/// Refuses an input that standard output goes to: what is printed would be read again, without end.
+pub(crate) fn check_not_output(paths: &[PathBuf]) -> Result<(), Failure> {
+    for path in super::or_stdin(paths) {
+        let is_file = input_metadata(&path).is_ok_and(|data| data.is_file());
+        // What cannot be opened is found out when it is read.
+        if is_file && open_file(&path).and_then(|file| output::feeds(&file)).unwrap_or(false) {
+            return Err(Failure::at(
+                name(&path),
+                "is read as an input, and standard output goes there, too: what is printed would be read again, without end; write to another file, and move it afterwards",
+            ));
+        }
+    }
+    Ok(())
 }
 
 /// Opens an input and unpacks it if its first bytes say that it is gzip or Zstandard, unless it is to be taken as it is. `read` counts the bytes read from it.
@@ -156,7 +160,7 @@ pub(super) fn open_file(path: &Path) -> io::Result<File> {
 #[cfg(unix)]
 fn unbuffered_stdin() -> io::Result<File> {
     use std::os::fd::AsFd;
-    crate::output::check_stdin()?;
+    output::check_stdin()?;
     Ok(File::from(io::stdin().as_fd().try_clone_to_owned()?))
 }
 

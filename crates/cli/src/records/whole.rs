@@ -78,22 +78,15 @@ fn insert_hashes(filter: &mut AnyFilter, hashes: &[KeyHash]) -> Result<(), Failu
         return Ok(());
     };
     let before = grown.bits();
-    let outcome = grown.try_insert_all_hashes(hashes);
+    let outcome = grown.try_insert_all_hashes(hashes).map_err(Failure::new);
     // Of new layers the system has given out no page yet, but for the few keys in them.
-    let (needed, available) = ((grown.bits() - before) / 8, filters::available_memory());
-    let why = match (outcome, available) {
-        (Err(error), _) => error.to_string(),
-        (Ok(_), Some(available)) if needed > available => {
-            format!(
-                "a layer takes {}, but only {} of memory are available; ask for a higher rate, or use a machine with more",
-                report::bytes(needed),
-                report::bytes(available)
-            )
-        }
-        _ => return Ok(()),
+    let needed = (grown.bits() - before) / 8;
+    let outcome = match outcome {
+        Ok(_) if needed > 0 => filters::check_memory("a layer takes", needed, "ask for a higher rate, or use a machine with more"),
+        outcome => outcome.map(drop),
     };
     let keys = report::plural(grown.changed(), "key");
-    Err(Failure::new(format_args!("the filter cannot grow beyond {keys}: {why}; nothing was written")))
+    outcome.map_err(|why| Failure::new(format_args!("the filter cannot grow beyond {keys}: {}; nothing was written", why.message())))
 }
 
 /// Keys to insert before the filter is looked at again: not more than what may make it hold one item more than planned, where that must be noticed at once.

@@ -5,10 +5,12 @@ use crate::arch::AlignedWords;
 use crate::backing::{Inline, Owned};
 use crate::bits::{AtomicBits, Storage, count_up};
 use crate::error::BuildError;
-use crate::hash::{KeyHash, KeyHasher, PortableHasher, hash_key};
+use crate::hash::{KeyHash, KeyHasher, PortableHasher, Seed, hash_key};
 use crate::key::Key;
 use crate::scheme::Scheme;
 use crate::sync::{AtomicU64, Ordering::Relaxed};
+use core::fmt;
+use truebloom_math::Rate;
 
 /// A [filter](FilterOf) that threads fill and ask at the same time, without locks. Made from a filter, and made one again at the end.
 ///
@@ -43,6 +45,51 @@ pub struct AtomicFilterOf<S: Scheme, H: KeyHasher = PortableHasher> {
 }
 
 impl<S: Scheme, H: KeyHasher> AtomicFilterOf<S, H> {
+    /// Number of bits m.
+    pub fn bits(&self) -> u64 {
+        self.head.scheme.bits()
+    }
+
+    /// Probes k of a key.
+    pub fn probes(&self) -> u32 {
+        self.head.scheme.probes()
+    }
+
+    /// How a hash becomes positions.
+    pub fn scheme(&self) -> &S {
+        &self.head.scheme
+    }
+
+    /// The hasher, with its seed.
+    pub fn hasher(&self) -> &H {
+        &self.head.hasher
+    }
+
+    /// The seed of the hasher.
+    pub fn seed(&self) -> Seed {
+        self.head.hasher.seed()
+    }
+
+    /// The number of distinct items that the filter was planned for, if it was.
+    pub fn capacity(&self) -> Option<u64> {
+        self.head.capacity
+    }
+
+    /// The rate that was asked for, if one was.
+    pub fn rate(&self) -> Option<Rate> {
+        self.head.rate
+    }
+
+    /// The label, if it has one: [`FilterOf::set_label`].
+    pub fn label(&self) -> Option<&str> {
+        self.head.label.text()
+    }
+
+    /// Offers of keys so far, repeats included.
+    pub fn offered(&self) -> u64 {
+        self.offered.load(Relaxed)
+    }
+
     /// Inserts a key; true if it was new to this call. See the type for what that means among threads.
     #[inline]
     pub fn insert<K: Key + ?Sized>(&self, key: &K) -> bool {
@@ -104,6 +151,22 @@ impl<S: Scheme, H: KeyHasher> From<FilterOf<S, H>> for AtomicFilterOf<S, H> {
         let FilterOf { head, storage, counts } = filter;
         let bits = AtomicBits::of(storage.words());
         AtomicFilterOf { bits, offered: AtomicU64::new(counts.offered), head, excluded: counts.excluded() }
+    }
+}
+
+impl<S: Scheme, H: KeyHasher> fmt::Debug for AtomicFilterOf<S, H> {
+    /// The parameters and counts, not the bits.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("AtomicFilterOf")
+            .field("scheme", &self.scheme().id())
+            .field("bits", &self.bits())
+            .field("probes", &self.probes())
+            .field("hasher", &self.hasher().id())
+            .field("seed", &self.seed())
+            .field("capacity", &self.capacity())
+            .field("rate", &self.rate())
+            .field("offered", &self.offered())
+            .finish_non_exhaustive()
     }
 }
 

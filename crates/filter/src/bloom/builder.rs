@@ -171,7 +171,10 @@ impl<S: Scheme, H: KeyHasher> FilterBuilder<S, H> {
             return Err(problem);
         }
         let size = match target {
-            Target { items: None, rate: None, bits: Some(bits), probes: Some(probes), .. } => Size::Given(S::new(bits, probes)?),
+            Target { items: None, rate: None, bits: Some(bits), probes: Some(probes), .. } => {
+                target.check_cap(bits)?;
+                Size::Given(S::new(bits, probes)?)
+            }
             _ => Size::Planned(Box::new(Plan::new(&target)?)),
         };
         Ok(FilterFamily { size, hasher })

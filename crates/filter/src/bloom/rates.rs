@@ -5,7 +5,7 @@ use crate::backing::{Backing, Counted};
 use crate::bits::Storage;
 use crate::hash::KeyHasher;
 use crate::scheme::{Scheme, SchemeId};
-use crate::verify::{Measurement, Verification};
+use crate::verify::{self, Measurement, Verification};
 use truebloom_math::law::hash_floor;
 use truebloom_math::{Error, Fpr, Variant, items_by_moments, items_from_ones};
 
@@ -73,20 +73,16 @@ impl<S: Scheme, H: KeyHasher, K: Counted> FilterOf<S, H, K> {
     /// Whether the filter holds more distinct items than it was planned for, so that its expected rate is above the one proven for it. False without a
     /// capacity.
     ///
-    /// Certain if true, as more than `capacity` offers set a bit, or more bits are set than so many items can; for a merged filter, whose items cannot be counted, by
-    /// [`estimated_items`](Self::estimated_items), if its scheme has that; for an intersection by what was inserted since. Never while no more keys were offered than that.
+    /// Certain if true, as more than `capacity` offers set a bit, or more bits are set than so many items can. For a merged filter, whose items cannot be counted, sure but for a chance of [`ALPHA`](verify::ALPHA): more bits are set than
+    /// so many items set; a filter that is just full is not reported. For an intersection by what was inserted since. Never while no more keys were offered than that.
     pub fn is_over_capacity(&self) -> bool {
         let Some(capacity) = self.capacity() else { return false };
         if self.most_items() <= capacity || self.is_intersection() {
             return self.changed() > capacity;
         }
-        let surely = self.changed() > capacity || self.ones() > capacity.saturating_mul(self.probes().into());
-        let probably = match self.estimated_items() {
-            Some(items) => items > capacity as f64,
-            // Without an estimate, a full filter says enough.
-            None => self.ones() == self.bits(),
-        };
-        surely || (self.is_merged() && probably)
+        self.changed() > capacity
+            || self.ones() > capacity.saturating_mul(self.probes().into())
+            || (self.is_merged() && verify::shows_more_than(self, capacity))
     }
 }
 

@@ -225,7 +225,7 @@ impl<R: RowHashes, C: Counter> ListedSketch<R, C> {
         usize::try_from(256 * self.capacity + (64 << 10)).unwrap_or(usize::MAX)
     }
 
-    /// Drops all but the highest `capacity`, and of those all below the first that would take more than half of the bytes for keys.
+    /// Drops all but the highest `capacity`, and of those the ones whose keys would take the whole beyond three quarters of the bytes for keys: the rest is room for new ones, so that sorting costs little a key.
     fn drop_lowest(&mut self) {
         if self.listed.len() as u64 <= self.capacity && self.key_bytes <= self.most_key_bytes() {
             return;
@@ -233,14 +233,13 @@ impl<R: RowHashes, C: Counter> ListedSketch<R, C> {
         let entry = |(hash, listed): (&u128, &Listed)| (Reverse(listed.at_most), *hash, listed.key.len());
         let mut order: Vec<_> = self.listed.iter().map(entry).collect();
         order.sort_unstable();
-        let (mut kept, mut bytes) = (0, 0);
-        for (_, _, length) in order.iter().take(usize::try_from(self.capacity).unwrap_or(usize::MAX)) {
-            if bytes + length > self.most_key_bytes() / 2 {
-                break;
+        let (most_keys, most_bytes) = (usize::try_from(self.capacity).unwrap_or(usize::MAX), self.most_key_bytes() / 4 * 3);
+        let mut bytes = 0;
+        for (place, (Reverse(at_most), hash, length)) in order.iter().enumerate() {
+            if place < most_keys && bytes + length <= most_bytes {
+                bytes += length;
+                continue;
             }
-            (kept, bytes) = (kept + 1, bytes + length);
-        }
-        for (Reverse(at_most), hash, _) in &order[kept..] {
             self.missed = self.missed.max(*at_most);
             self.listed.remove(hash);
         }

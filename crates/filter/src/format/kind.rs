@@ -1,7 +1,7 @@
 //! The kinds of files.
 
 use crate::bits::Placed;
-use crate::scheme::{InLines, Standard, layouts};
+use crate::scheme::layouts;
 use core::fmt;
 use truebloom_math::Layout;
 
@@ -83,9 +83,9 @@ macro_rules! file_kind {
 kinds!(file_kind);
 
 macro_rules! parameter_bytes {
-    ([$($(#[$doc:meta])* $layout:ident of $scheme:ident,)*] ($kind:expr)) => {
+    ([$($(#[$doc:meta])* $layout:ident of $scheme:ty,)*] ($kind:expr)) => {
         match $kind {
-            $($scheme::KIND => $scheme::PARAMETER_BYTES,)*
+            $(kind if kind == <$scheme>::KIND => <$scheme>::PARAMETER_BYTES,)*
             _ => 0,
         }
     };

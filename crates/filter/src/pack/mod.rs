@@ -59,7 +59,7 @@ impl<S: Scheme> Pack<S> {
         Pack::with_words(head, Vec::new())
     }
 
-    /// Adds a filter: its bits are copied.
+    /// Adds a filter: its bits and counts are copied. What it was planned for is not: all members have the pack's plan. Nor is its label.
     ///
     /// # Errors
     /// It differs from the others in bits, probes, scheme, hasher or seed.

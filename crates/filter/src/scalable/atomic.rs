@@ -76,6 +76,26 @@ impl AtomicScalableFilter {
         hash_key(&self.hasher, key)
     }
 
+    /// How it grows.
+    pub fn growth(&self) -> &Growth {
+        &self.growth
+    }
+
+    /// The hasher, with its seed.
+    pub fn hasher(&self) -> &PortableHasher {
+        &self.hasher
+    }
+
+    /// The text that a program keeps with it: [`FilterOf::set_label`](crate::FilterOf::set_label).
+    pub fn label(&self) -> Option<&str> {
+        self.label.text()
+    }
+
+    /// Offers of keys so far, repeats included.
+    pub fn offered(&self) -> u64 {
+        self.offered.load(Relaxed)
+    }
+
     /// Layers so far.
     pub fn layers(&self) -> usize {
         self.count.load(Ordering::Acquire)

@@ -2,19 +2,23 @@
 
 use super::ScalableFilter;
 use super::part::{Part, next_number};
-use crate::backing::{Backing, Counted};
+use crate::backing::{Backing, Counted, Lies as _};
 use crate::bloom::bracket;
 use crate::hash::{KeyHasher, PortableHasher};
 use crate::verify::{Measurement, Verification};
-use truebloom_math::law::hash_floor;
-use truebloom_math::{Error, Fpr, Growth, Law, items_from_ones};
+use alloc::vec::Vec;
+use truebloom_math::law::{Layer, hash_floor};
+use truebloom_math::{Error, Fpr, Growth, Law, Method, items_from_ones};
+
+/// Layers of one number of which every pair is looked at.
+const MOST_TWINS: usize = 8;
 
 impl<K: Backing> ScalableFilter<K> {
     /// What its rate is at most, certainly: that of all its layers at their limits. At most the rate asked for; after a merge that kept layers of both, at most that much for each of the two.
     pub fn bound(&self) -> Fpr {
         let mut bound = self.layered().bound().unwrap_or(Fpr::ONE);
         bound.add_above(hash_floor(self.offered(), PortableHasher::HASH_BITS));
-        bound
+        at_most(bound)
     }
 
     /// `None`: it was planned for no number of items.
@@ -53,7 +57,7 @@ impl<K: Counted> ScalableFilter<K> {
     pub fn fpr(&self) -> Fpr {
         let mut rate = self.layered().fpr_at_fill(&self.layer_ones()).ok().flatten().unwrap_or(Fpr::ONE);
         rate.add_above(hash_floor(self.offered(), PortableHasher::HASH_BITS));
-        rate
+        at_most(rate)
     }
 
     /// Whether the fill determines the rate: unless a merge kept layers of both filters.
@@ -67,9 +71,50 @@ impl<K: Counted> ScalableFilter<K> {
         if self.has_twins() { None } else { self.parts.iter().map(items).sum() }
     }
 
-    /// False: it grows.
+    /// Whether its rate is surely above the one asked for, which only a merge that kept layers of both filters can bring about: it was planned for any number of keys. After such a merge, linear in the bits of those layers; at once otherwise.
     pub fn is_over_capacity(&self) -> bool {
-        false
+        let asked = self.growth.rate().to_f64();
+        self.fpr().upper > asked && self.least_rate() > asked * (1.0 + f64::EPSILON)
+    }
+
+    /// Its rate at least. Layers of one number have their positions in common, so that their bits tell what two of them share.
+    pub(crate) fn least_rate(&self) -> f64 {
+        let mut least = 0.0f64;
+        let mut start = 0;
+        for twins in self.parts.chunk_by(|one, next| one.number == next.number) {
+            let rate = self.least_of(start, twins);
+            start += twins.len();
+            least = (least + (rate * (1.0 - least)).next_down().next_down().max(0.0)).next_down().max(0.0);
+        }
+        least
+    }
+
+    /// The least rate of layers of one number, of which the first stands at `start`: each adds its own rate but for what it shares with those before it.
+    fn least_of(&self, start: usize, twins: &[Part<K>]) -> f64 {
+        let mut fullest: Vec<usize> = (start..start + twins.len()).collect();
+        fullest.sort_by_key(|at| core::cmp::Reverse(self.parts.get(*at).map_or(0, Part::ones)));
+        // All pairs of them are looked at. Of a few, what they have by themselves is above the rate already, if anything is.
+        fullest.truncate(MOST_TWINS);
+        let mut least = 0.0f64;
+        for (index, at) in fullest.iter().enumerate() {
+            let shared = fullest.iter().take(index).fold(0.0f64, |sum, other| (sum + self.shared(*at, *other)).next_up());
+            let own = self.parts.get(*at).and_then(|part| part.layer.fpr_at_fill(part.ones()).ok()).map_or(0.0, |rate| rate.lower);
+            least = (least + (own - shared).next_down().max(0.0)).next_down().max(0.0);
+        }
+        least
+    }
+
+    /// At most the chance of a new key to pass both of these layers of one number.
+    fn shared(&self, one: usize, other: usize) -> f64 {
+        let layer = |at: usize| self.parts.get(at).map(|part| part.layer);
+        let alike = |one: &Layer, other: &Layer| (one.bits(), one.probes()) == (other.bits(), other.probes());
+        let (Some(ours), Some(theirs)) = (layer(one), layer(other)) else { return 1.0 };
+        if !alike(&ours, &theirs) {
+            return 1.0;
+        }
+        let both = self.bits_of(one).iter().zip(self.bits_of(other)).map(|(one, other)| one.get() & other.get());
+        let ones = both.map(|word| u64::from(word.count_ones())).sum();
+        ours.fpr_at_fill(ones).map_or(1.0, |rate| rate.upper)
     }
 
     /// What its own counters and bits say: [`Verification`]. Each layer's fill is held to the law of its keys.
@@ -86,4 +131,9 @@ impl<K: Counted> ScalableFilter<K> {
         let rates = if tells { (own.value, own.value) } else { (own.lower, own.upper) };
         Measurement::of_counter(|keys| self.contains_all(keys).count_ones(), rates, seed)
     }
+}
+
+/// Of a bound the upper end is the value, as for every filter.
+fn at_most(rate: Fpr) -> Fpr {
+    if rate.method == Method::Bound { bracket(rate.lower, rate.upper) } else { rate }
 }

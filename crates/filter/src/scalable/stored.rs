@@ -10,10 +10,11 @@ use crate::format::Label;
 use crate::format::{Fields, FileKind, HEADER_BYTES, MERGED, Stored, Viewed, Written, at, check_field, check_payload};
 use crate::hash::{KeyHasher as _, PortableHasher};
 use crate::scheme::SchemeId;
+use alloc::format;
 use alloc::string::ToString;
 use alloc::vec::Vec;
 use core::ops::Range;
-use truebloom_math::law::Layer;
+use truebloom_math::law::{Layer, Layered};
 use truebloom_math::{Growth, MAX_BITS};
 use xxhash_rust::xxh3::xxh3_64;
 
@@ -84,6 +85,36 @@ impl Header {
         let next = before.map_or(0, |last| last.number + 1);
         let least = before.filter(|_| self.counts.is_merged()).map_or(next, |last| last.number);
         check_field("number of a layer", number, Expected::Within(least, next)).map(drop)
+    }
+
+    /// What the growth promises is kept by layers of any planner: within their limits they pass at no more than the rate, and the newest has about the size that was planned for it. The next one is allocated by the plan alone, so
+    /// that some bytes which promise a large filter would become one with the first key.
+    fn check_growth(&self, records: &[Recorded]) -> Result<(), FormatError> {
+        let wrong = |error: truebloom_math::Error| FormatError::Parameters { why: error.to_string() };
+        // Of one number after a merge, each keeps the rate by itself.
+        let mut worst: Vec<(u64, f64, Layer)> = Vec::new();
+        for Recorded { number, layer, .. } in records {
+            let bound = layer.bound().map_err(wrong)?.upper;
+            match worst.last_mut().filter(|last| last.0 == *number) {
+                Some(last) if last.1 < bound => *last = (*number, bound, *layer),
+                Some(_) => {}
+                None => worst.push((*number, bound, *layer)),
+            }
+        }
+        let bound = Layered::new(worst.iter().map(|(_, _, layer)| *layer).collect()).and_then(|law| law.bound()).map_err(wrong)?;
+        let asked = self.growth.rate();
+        if bound.upper > asked.to_f64() {
+            return Err(FormatError::Parameters {
+                why: format!("its layers allow a rate of {:e}, above the {asked} asked for", bound.upper),
+            });
+        }
+        let Some((number, _, newest)) = worst.last() else { return Ok(()) };
+        let planned = self.growth.layer(u32::try_from(*number).unwrap_or(u32::MAX)).map_err(wrong)?.layer.bits();
+        if newest.bits() < planned / 2 {
+            let bits = newest.bits();
+            return Err(FormatError::Parameters { why: format!("its newest layer has {bits} bits, where its growth plans {planned}") });
+        }
+        Ok(())
     }
 
     /// The layer of a record, with its set bits counted and held to it.
@@ -180,6 +211,7 @@ impl Stored for ScalableFilter {
 
     fn assemble(header: Header, mut words: Vec<u64>) -> Result<ScalableFilter, FormatError> {
         let records = header.records(&words)?;
+        header.check_growth(&records)?;
         let mut parts = Vec::with_capacity(records.len());
         for (number, found) in records.iter().enumerate() {
             parts.push(header.counted::<Owned, _>(
@@ -253,6 +285,7 @@ impl<B: AsRef<[u8]> + Send + Sync> ScalableFilter<View<B>> {
         check_payload(words.whole().0)?;
         let header = Header { hasher, growth, label, counts, layers, bits, probes };
         let records = header.records(&words)?;
+        header.check_growth(&records)?;
         let part = |(number, found): (usize, &Recorded)| {
             header.counted::<Checked<B>, _>(found, number + 1 == records.len(), words.get(found.words.clone()).unwrap_or_default())
         };

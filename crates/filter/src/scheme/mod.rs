@@ -73,9 +73,9 @@ macro_rules! layouts {
     ($say:ident $($more:tt)*) => {
         $say! { [
             /// Of the standard scheme.
-            Standard of Standard,
+            Standard of crate::scheme::Standard,
             /// Blocked.
-            Blocked of InLines,
+            Blocked of crate::scheme::InLines,
         ] $($more)* }
     };
 }

@@ -115,6 +115,17 @@ fn keys_take_bounded_memory() {
     assert!(list.missed_at_most() >= 1_000, "too long to be listed");
 }
 
+/// Long keys that do not fit are left out by themselves, and what they would have pushed out stays.
+#[test]
+fn long_keys_do_not_empty_the_list() {
+    let mut list = list(10_000, 4, 100, 3);
+    (0..20u64).for_each(|i| list.add(&i, 42));
+    ["a", "b"].into_iter().for_each(|letter| list.add(&letter.repeat(60_000), 83));
+    let found = list.top(usize::MAX);
+    assert!((0..20u64).all(|i| found.iter().any(|hitter| hitter.key == i.to_le_bytes())), "{}", found.len());
+    assert_eq!((found.len(), list.missed_at_most()), (21, 83), "one of the long ones has room");
+}
+
 /// Full counters bound nothing, but what the list counts itself stays exact.
 #[test]
 fn full_counters_leave_the_lists_own_counts() {

@@ -43,6 +43,19 @@ const MAX_STEPS: f64 = 1e8;
 /// More steps than that; impossible `ones`: they go from 1 (classic: `probes`) to `items * probes`.
 pub fn estimate_bits(variant: Variant, items: u64, probes: u32, ones: u64) -> Result<BitsEstimate> {
     let _work = work::begin();
+    let (batches, batch) = batches(variant, items, probes, ones)?;
+    let steps = batches as f64 * ones as f64 * f64::from(batch);
+    if steps > MAX_STEPS {
+        return Err(Error::TooLong { what: "the unbiased estimate of bits", steps, allowed: MAX_STEPS });
+    }
+    let ratio = cover_ratio(batches as u64, u64::from(batch), ones);
+    // A batch rounds each of its terms at most 3k + 8 times: k + 1 additions, 2k in the coefficient, the products.
+    let relative_error = batches as f64 * (3.0 * f64::from(batch) + 8.0) * 2.0 * f64::EPSILON;
+    Ok(BitsEstimate { value: ones as f64 + ratio, relative_error, note: NOTE })
+}
+
+/// How many batches of which size, where they can set so many bits.
+pub(super) fn batches(variant: Variant, items: u64, probes: u32, ones: u64) -> Result<(u128, u32)> {
     check_probes(probes)?;
     if items == 0 {
         return out_of_range("items", items, "at least 1");
@@ -56,14 +69,7 @@ pub fn estimate_bits(variant: Variant, items: u64, probes: u32, ones: u64) -> Re
     if !(u128::from(batch)..=balls).contains(&u128::from(ones)) {
         return out_of_range("ones", ones, format!("from {batch} to items x probes ({balls})"));
     }
-    let steps = batches as f64 * ones as f64 * f64::from(batch);
-    if steps > MAX_STEPS {
-        return Err(Error::TooLong { what: "the unbiased estimate of bits", steps, allowed: MAX_STEPS });
-    }
-    let ratio = cover_ratio(batches as u64, u64::from(batch), ones);
-    // A batch rounds each of its terms at most 3k + 8 times: k + 1 additions, 2k in the coefficient, the products.
-    let relative_error = batches as f64 * (3.0 * f64::from(batch) + 8.0) * 2.0 * f64::EPSILON;
-    Ok(BitsEstimate { value: ones as f64 + ratio, relative_error, note: NOTE })
+    Ok((batches, batch))
 }
 
 /// `V(x-1) / V(x)` with `V(x) = W(x) / x!`, which is `x W(x-1) / W(x)`: one more batch covers `x` bits, `i` of them new,

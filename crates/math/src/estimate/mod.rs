@@ -3,6 +3,8 @@
 mod beyond;
 #[cfg(feature = "study")]
 mod bits;
+#[cfg(feature = "study")]
+mod bits_interval;
 pub mod distinct;
 mod interval;
 #[cfg(feature = "study")]
@@ -12,6 +14,8 @@ use alloc::format;
 pub use beyond::{Ground, items_beyond};
 #[cfg(feature = "study")]
 pub use bits::{BitsEstimate, estimate_bits};
+#[cfg(feature = "study")]
+pub use bits_interval::{BitsInterval, bits_interval};
 pub use interval::{ItemsEstimate, items_interval};
 #[cfg(feature = "study")]
 pub use likelihood::items_by_likelihood;

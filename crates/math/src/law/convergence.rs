@@ -1,9 +1,10 @@
 //! How fast schemes of two hashes approach the rate of independent ones, and how close one filter's rate stays to its mean: Kirsch and Mitzenmacher, *Building a
-//! Better Bloom Filter*, sections 4 to 7, with their theorems corrected where they are wrong (`docs/ERRATA.md`, K1 to K17).
+//! Better Bloom Filter*, sections 4 to 7, with their theorems corrected where they are wrong (`docs/ERRATA.md`, K1 to K18).
 //!
 //! Loads are c bits an item, `y = e^(-k/c)` is the share of empty bits in the limit and `q = 1 - y`; then the rate tends to `q^k` with every scheme. The
 //! coefficients of 1/n are limits, never brackets: use a [`crate::Law`] for the rate of a given filter.
 
+use crate::exact::modular::gcd;
 use crate::law::Double;
 pub use crate::law::double::odd_step_constant;
 use crate::{Law, binomial};
@@ -72,7 +73,7 @@ pub fn standard_constant(bits_per_item: f64, probes: u32) -> f64 {
     repeats - load.k / (2.0 * load.c * load.c) * load.curvature()
 }
 
-/// The coefficient of 1/n for the partition scheme with slices of a prime number of bits: `(k^2/c^2) (1 - P(B=0) - P(B=1)/2 - P(B=2))`, B the number of empty ones among k
+/// The coefficient of 1/n for the partition scheme with slices of a prime number of bits (others: [`slices_constant`]): `(k^2/c^2) (1 - P(B=0) - P(B=1)/2 - P(B=2))`, B the number of empty ones among k
 /// bits, binomial with chance y.
 #[must_use]
 pub fn partition_constant(bits_per_item: f64, probes: u32) -> f64 {
@@ -81,6 +82,41 @@ pub fn partition_constant(bits_per_item: f64, probes: u32) -> f64 {
     let one = load.k * load.empty * load.power(1.0);
     let two = if probes < 2 { 0.0 } else { load.k * (load.k - 1.0) / 2.0 * load.empty * load.empty * load.power(2.0) };
     load.k * load.k / (load.c * load.c) * (1.0 - none - one / 2.0 - two)
+}
+
+/// The same for slices of any number of bits, of which only the divisors r below the probes matter: items whose second hash has such an order meet several positions of a
+/// query at once, those of one residue class modulo r. `(k^2/c^2) [ sum over r of phi(r) (sum over classes A (q^(k-|A|) - q^k) - k y q^(k-1)) - curvature / 2 ]`.
+///
+/// A prime has the divisor 1 alone, and gives [`partition_constant`]. Takes `k^2` steps.
+///
+/// ```
+/// use truebloom_math::convergence::{partition_constant, slices_constant};
+/// // At exactly 8 bits an item and 6 probes a slice has 4/3 bits an item, so 4 divides it: never a prime.
+/// assert!((slices_constant(8.0, 6, 2_000_000) - 0.52546).abs() < 1e-5);
+/// assert!((slices_constant(8.0, 6, 1_333_337) / partition_constant(8.0, 6) - 1.0).abs() < 1e-12);
+/// ```
+#[must_use]
+pub fn slices_constant(bits_per_item: f64, probes: u32, slice_bits: u64) -> f64 {
+    let load = Load::new(bits_per_item, probes);
+    let (whole, once) = (load.power(0.0), load.k * load.empty * load.power(1.0));
+    let of_order = |order: u32| {
+        let class = |first: u32| load.power(f64::from((probes - first).div_ceil(order))) - whole;
+        f64::from(totient(order)) * ((0..order).map(class).sum::<f64>() - once)
+    };
+    // With one probe there is no order below it but 1, whose class is the whole query.
+    let orders = (1..probes.max(2)).filter(|&order| slice_bits.is_multiple_of(order.into()));
+    load.k * load.k / (load.c * load.c) * (orders.map(of_order).sum::<f64>() - load.curvature() / 2.0)
+}
+
+/// Numbers below n that share no divisor with it.
+fn totient(n: u32) -> u32 {
+    (1..=n).filter(|&i| gcd(i.into(), n.into()) == 1).count() as u32
+}
+
+/// `2^(-c ln 2)`, about `0.6185^c`: the limit with the best probes, `c ln 2`, were they whole (Kirsch and Mitzenmacher, section 2). A lower bound of [`limit_rate`] over all probes.
+#[must_use]
+pub fn best_limit_rate(bits_per_item: f64) -> f64 {
+    libm::exp2(-bits_per_item * core::f64::consts::LN_2)
 }
 
 /// What Theorem 6.1 gives in its place, as printed: wrong by the curvature (erratum K1). Kept to show it.

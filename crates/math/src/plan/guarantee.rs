@@ -88,8 +88,8 @@ impl<'a> Sure<'a> {
         let mut best: Option<Fit> = None;
         for probes in self.near(probes, items) {
             let Some(size) = self.fewest_bits_at(items, probes, about(probes))? else { continue };
-            // The law takes a bit or two in a hundred off a size: what is further from the best is not worth its walks.
-            if best.is_some_and(|best| size > best.size + best.size / 64 + 2) {
+            // The law takes a bit or two in a hundred off a size: what is further from the best is not worth its walks. Of few bits every size is tried.
+            if best.is_some_and(|best| best.size > FEW_BITS && size > best.size + best.size / 64 + 2) {
                 continue;
             }
             let found = self.fewer_bits_at(items, Fit { size, probes }, mean.size, best)?;
@@ -183,10 +183,11 @@ impl<'a> Sure<'a> {
         if items.saturating_mul(probes.into()) > MANY_BALLS {
             return Ok(found);
         }
-        if size <= FEW_BITS {
+        if size <= FEW_BITS || best.is_some_and(|best| best.size <= FEW_BITS) {
             let most = best.map_or(size, |best| best.size.min(size));
+            let is_cheap = items.saturating_mul(probes.into()) <= FEW_BALLS;
             for bits in mean.max(least)..most {
-                if self.about(bits, items, probes) <= self.ln_allowed + LOOSE && self.holds(bits, items, probes, LAW)? {
+                if (is_cheap || self.about(bits, items, probes) <= self.ln_allowed + LOOSE) && self.holds(bits, items, probes, LAW)? {
                     return Ok(Fit { size: bits, probes });
                 }
             }

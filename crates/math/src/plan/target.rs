@@ -212,8 +212,11 @@ impl Target {
         Ok(())
     }
 
-    /// An error for bits beyond the memory cap.
-    pub(crate) fn check_cap(&self, bits: u64) -> Result<()> {
+    /// Holds a number of bits to [`max_bits`](Self::max_bits), for who plans nothing.
+    ///
+    /// # Errors
+    /// There are more.
+    pub fn check_cap(&self, bits: u64) -> Result<()> {
         match self.max_bits {
             Some(cap) if bits > cap => out_of_range("bits", bits, format!("at most the memory cap of {cap} bits")),
             _ => Ok(()),

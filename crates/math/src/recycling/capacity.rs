@@ -299,7 +299,7 @@ impl<'a> Search<'a> {
 
     pub(super) fn min_bits(&self, items: f64) -> Result<Option<SizedDesign>> {
         if !(items > 0.0 && items <= 1e18) {
-            return out_of_range("items_per_cycle", items, "above 0 and at most 1e18");
+            return out_of_range("items", items, "above 0 and at most 1e18");
         }
         // How far the best of so many bits in each filter falls short, and the design if it does not.
         let enough = |each: u64| -> Result<core::result::Result<Design, f64>> {

@@ -85,23 +85,14 @@ impl Chain {
         begin[start] = BigRational::one();
         let visits = self.visits_from(&begin);
         let most = self.probes.min(self.bits);
-        (0..=most)
-            .map(|distinct| {
-                let (drawn, all) = ways(self.bits, self.probes, true, 0, distinct);
-                let passes: BigRational = visits
-                    .iter()
-                    .enumerate()
-                    .map(|(ones, visits)| {
-                        let (ones, mut over) = (ones as u64, BigInt::zero());
-                        for new in self.sigma - ones + 1..=distinct {
-                            over += choose(self.bits - ones, new) * choose(ones, distinct - new);
-                        }
-                        visits * BigRational::new(over, choose(self.bits, distinct))
-                    })
-                    .sum();
-                passes * BigRational::new(drawn, all)
-            })
-            .collect()
+        (0..=most).map(|distinct| visits.iter().enumerate().map(|(ones, visits)| visits * self.back(ones as u64, distinct)).sum()).collect()
+    }
+
+    /// The probability that an item with colliding probes finds `ones` set bits, overflows, and has so many distinct positions, which it leaves behind where it is retained.
+    pub fn back(&self, ones: u64, distinct: u64) -> BigRational {
+        let (drawn, all) = ways(self.bits, self.probes, true, 0, distinct);
+        let over: BigInt = (self.sigma - ones + 1..=distinct).map(|new| choose(self.bits - ones, new) * choose(ones, distinct - new)).sum();
+        BigRational::new(over, choose(self.bits, distinct)) * BigRational::new(drawn, all)
     }
 
     /// The rate with another law of the state in which cycles begin.

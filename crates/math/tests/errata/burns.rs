@@ -7,7 +7,7 @@ use crate::common::committees::{
 use crate::common::{fraction, oracle, ratio};
 use num_rational::BigRational;
 use num_traits::{One, Signed, Zero};
-use truebloom_math::{Rate, Variant, max_items, min_bits, optimal_probes};
+use truebloom_math::{Rate, Variant, crossover, efficiency, items_by_likelihood, items_by_moments, max_items, min_bits, optimal_probes};
 
 fn one() -> BigRational {
     BigRational::one()
@@ -215,6 +215,16 @@ fn formula_43_begins_with_the_wrong_factor() {
 /// At m = 4, k = 2, n = 2 the likelihood of three set bits is `4 (2^-n - 3 6^-n)`, whose slope at the moment estimate is not zero.
 #[test]
 fn formula_46_is_moments_only_and_classic_only() {
+    // Rounded, both may be one number, as at m = 4, k = 2 and three set bits. At m = 7, k = 3 and six they are not: 3.477, and the likelihood is largest at 4.
+    let estimates = |m, k, ones| {
+        let moments = items_by_moments(Variant::Classic, m, k, ones).expect("in range").expect("not full");
+        (moments, items_by_likelihood(Variant::Classic, m, k, ones).expect("in range").expect("not full"))
+    };
+    assert!((estimates(4, 2, 3).0 - 2.0).abs() < 1e-12 && estimates(4, 2, 3).1 == 2);
+    let (moments, likely) = estimates(7, 3, 6);
+    assert!((moments - 3.477_225).abs() < 1e-6 && likely == 4, "{moments} {likely}");
+    let six = |items: u64| batches(7, items, 3)[6].clone();
+    assert!((1..=8).all(|items| six(items) <= six(4)) && six(3) < six(4));
     let (m, k, n, ones) = (4, 2, 2, 3);
     assert_eq!(one() - ratio(ones, m), empty(m, k, n), "so (46) gives exactly 2 items");
     for items in 1..=4u64 {
@@ -451,6 +461,33 @@ fn section_4_3_counts_the_sets_of_k_bits() {
         assert_eq!(whole(filters), chosen(m, k));
         assert_ne!(whole(filters), chosen(k, k));
     }
+}
+
+#[test]
+fn section_4_3_counts_no_whole_bits() {
+    // C(16, 8) = 12870 filters of one item need 14 bits, not 13.65: 0.975 of the limit; a power of two, as for one of 16 bits, reaches it.
+    for (m, k, whole_bits, share) in [(16, 1, 4, 1.0), (16, 8, 14, 0.975_123), (16, 2, 7, 0.986_699), (100, 50, 97, 0.993_286)] {
+        let bits = oracle::ln(&chosen(m, k)) / oracle::ln(&whole(2));
+        // The logarithm of a power of two is a whole number but for its last digits.
+        assert_eq!((bits - ratio(1, 1 << 40)).ceil(), whole(whole_bits), "m={m} k={k}");
+        let rate = Variant::Classic.fpr(m, 1, k as u32).expect("in range");
+        let efficiency = -rate.ln / std::f64::consts::LN_2 / whole_bits as f64;
+        assert!((efficiency - share).abs() < 1e-6, "m={m} k={k}: {efficiency}");
+    }
+}
+
+#[test]
+fn section_4_2_peaks_are_lowest_at_the_ends_for_standard_filters() {
+    // The best efficiency over all probes, m = 100.
+    let best = |n: u64| {
+        let probes = optimal_probes(Variant::Standard, 100, n).expect("in range").probes;
+        efficiency(Variant::Standard, 100, n, probes).expect("in range")
+    };
+    let at = [(1, 0.622), (48, 0.665), (69, 0.690), (100, 0.658), (300, 0.218)];
+    assert!(at.iter().all(|&(n, value)| (best(n) - value).abs() < 5e-4), "{:?}", at.map(|(n, _)| best(n)));
+    // Near n = m it is neither the least of all n, nor the least of those up to m: that is one item. Between peaks it is least where two numbers of probes tie.
+    assert!((1..=400).any(|n| best(n) < best(100)) && (2..=100).all(|n| best(n) > best(1)));
+    assert!(best(47) > best(48) && best(48) < best(49) && ((crossover(1).expect("in range") * 100.0) - 48.0).abs() < 1.0);
 }
 
 #[test]

@@ -4,7 +4,7 @@ use crate::common::chain::Chain;
 use crate::common::{fraction, int, power, ratio, rows};
 use num_rational::BigRational;
 use num_traits::{One, ToPrimitive, Zero};
-use truebloom_math::recycling::{Counting, Design, Mode, Phases, Seeds, Trigger, capacity, n_bounded};
+use truebloom_math::recycling::{Counting, Design, Mode, Phases, Seeds, Stream, Trigger, capacity, n_bounded, simulate};
 use truebloom_math::{Variant, max_items};
 
 fn chain(bits: u64, probes: u64, sigma: u64) -> Chain {
@@ -66,9 +66,30 @@ fn a_cycle_goes_on_at_sigma_set_bits() {
 fn items_of_a_cycle_count_the_one_that_is_forgotten() {
     for (bits, probes, sigma) in small() {
         let chain = chain(bits, probes, sigma);
-        // Items found in the filter when it is emptied: all but the last, which came to a state up to sigma too. E[N] = 1/pi_0 as an empty filter is seen once a cycle.
-        assert_eq!(chain.items(), stationary(&chain)[0].recip());
-        assert_eq!(chain.visits[0], BigRational::one());
+        // Items that the filter holds when it is emptied: those that did not overflow, counted from the end of the cycle backwards.
+        let mut stored = vec![BigRational::zero(); sigma as usize + 1];
+        for ones in (0..=sigma).rev() {
+            let later: BigRational = (ones + 1..=sigma).map(|to| chain.step(ones, to) * (BigRational::one() + &stored[to as usize])).sum();
+            let rho = chain.rho(ones);
+            stored[ones as usize] = (later + &rho) / (BigRational::one() - rho);
+        }
+        let design = Design::new(bits, probes as u32, sigma, Mode::default()).expect("in range");
+        let ours = design.long_run().expect("small").items_per_cycle.value;
+        let near = |found: f64, truth: BigRational| (found / truth.to_f64().expect("finite") - 1.0).abs() < 1e-12;
+        assert!(near(ours, &stored[0] + BigRational::one()), "{bits} {probes} {sigma}: {ours} for {} stored and one more", stored[0]);
+        assert!(near(design.cycle().expect("small").mean.value, &stored[0] + BigRational::one()));
+        // E[N_0] = 1/pi_0, since each cycle has one arrival at an empty filter: pi_0 by powers of the chain that goes on after it is emptied.
+        let mut law = vec![0.0; sigma as usize + 1];
+        law[0] = 1.0;
+        let float = |x: BigRational| x.to_f64().expect("finite");
+        let steps: Vec<Vec<f64>> = (0..=sigma).map(|from| (0..=sigma).map(|to| float(chain.step(from, to))).collect()).collect();
+        for _ in 0..2_000 {
+            let mut next: Vec<f64> = (0..=sigma as usize).map(|to| (0..=to).map(|from| law[from] * steps[from][to]).sum()).collect();
+            // Half a step stays, so that no period remains.
+            next[0] += 1.0 - next.iter().sum::<f64>();
+            law = law.iter().zip(&next).map(|(old, new)| (old + new) / 2.0).collect();
+        }
+        assert!((law[0] * ours - 1.0).abs() < 1e-9, "{bits} {probes} {sigma}: pi_0 = {}, E[N] = {ours}", law[0]);
     }
 }
 
@@ -103,11 +124,208 @@ fn formula_10_takes_dependent_events_for_independent() {
 
 #[test]
 fn formulas_10_14_and_16_need_sigma_of_two_items() {
-    // Three bits, two probes, sigma 2: from one set bit an item may go on to two, or overflow and leave two: both must be added.
-    let chain = Chain::new(4, 2, 2, true, true);
-    assert!(chain.step(1, 2) > BigRational::zero() && chain.step(1, 3) > BigRational::zero() && chain.restart()[2] > BigRational::zero());
-    // Every state of (16)'s first sum is in its second: sigma - k + 1 <= j <= i - 1.
-    assert!(chain.sigma + 1 - chain.probes <= 1);
+    let mut fail = 0;
+    for (bits, probes, sigma) in
+        (4..=9u64).flat_map(|bits| (2..=3u64).flat_map(move |probes| (probes..bits).map(move |sigma| (bits, probes, sigma))))
+    {
+        let chain = Chain::new(bits, probes, sigma, true, true);
+        let law = stationary(&chain);
+        // One symbol for one pair of states, as printed: (4) forwards, (10) backwards, with the overflow's own probability in place of (10)'s product (that is D4).
+        let tau = |from: u64, to: u64| if to >= from { chain.step(from, to) } else { chain.back(from, to) };
+        let flow = |from: std::ops::RangeInclusive<u64>, to: u64, by: &dyn Fn(u64, u64) -> BigRational| -> BigRational {
+            from.map(|from| &law[from as usize] * by(from, to)).sum()
+        };
+        let agrees = |to: u64| {
+            let stays = BigRational::one() - chain.rho(to);
+            let printed = (flow(1..=to - 1, to, &tau) + flow(sigma + 1 - probes..=sigma, to, &tau)) / &stays;
+            // Both ways lead to one state, from any state that can overflow.
+            let both =
+                (flow(1..=to - 1, to, &|from, to| chain.step(from, to)) + flow(1..=sigma, to, &|from, to| chain.back(from, to))) / stays;
+            assert_eq!(both, law[to as usize], "added: m={bits} k={probes} sigma={sigma} i={to}");
+            printed == law[to as usize]
+        };
+        let printed = (1..=probes.min(sigma)).all(agrees);
+        assert!(printed || sigma < 2 * probes, "(16) holds from sigma = 2k on: m={bits} k={probes} sigma={sigma}");
+        fail += usize::from(!printed);
+        let mode = Mode { retaining: true, seeds: Seeds::Kept, ..Mode::default() };
+        let ours = Design::new(bits, probes as u32, sigma, mode).and_then(|design| design.long_run()).expect("small").fpr.value;
+        assert!((ours / chain.rate().to_f64().expect("finite") - 1.0).abs() < 1e-12, "m={bits} k={probes} sigma={sigma}");
+    }
+    assert!(fail >= 8, "(16) as printed fails below sigma = 2k: {fail}");
+}
+
+/// The appendix with all messages of a finite population equally likely: `E[a_ij] = 1 / (N - j + 1)` for i < j, as the j-th interval waits for one of N - j + 1.
+struct Appendix {
+    population: usize,
+    /// E[h_i]
+    occurs: Vec<BigRational>,
+    /// E[f_i], of a filter that is never emptied.
+    passes: Vec<BigRational>,
+    /// E[f_i h_j], j >= i.
+    both: Vec<Vec<BigRational>>,
+}
+
+impl Appendix {
+    fn new(chain: &Chain, population: usize) -> Appendix {
+        let advance = |law: &[BigRational], last: u64| -> Vec<BigRational> {
+            (0..=last).map(|to| law.iter().enumerate().map(|(from, weight)| weight * chain.step(from as u64, to)).sum()).collect()
+        };
+        let start = vec![BigRational::one()];
+        let laws = |last: u64| {
+            let next = |law: &Vec<BigRational>| Some(advance(law, last));
+            std::iter::successors(Some(start.clone()), next).take(population).collect::<Vec<_>>()
+        };
+        let (live, full) = (laws(chain.sigma), laws(chain.bits));
+        let both = |first: usize| {
+            let passing: Vec<BigRational> = live[first].iter().enumerate().map(|(ones, weight)| weight * chain.rho(ones as u64)).collect();
+            // The item that passes sets no bit, so the next one occurs as surely.
+            let later = std::iter::successors(Some(passing.clone()), |law| Some(advance(law, chain.sigma)));
+            let sums = std::iter::once(passing.iter().sum()).chain(later.map(|law| law.iter().sum()));
+            sums.take(population - first).collect::<Vec<BigRational>>()
+        };
+        Appendix {
+            population,
+            occurs: live.iter().map(|law| law.iter().sum()).collect(),
+            passes: full.iter().map(|law| mixture(law, |ones| chain.rho(ones))).collect(),
+            both: (0..population).map(both).collect(),
+        }
+    }
+
+    /// E[a_ij]; indices from 0.
+    fn repeats(&self, i: usize, j: usize) -> BigRational {
+        if i == j { BigRational::one() } else { ratio(1, (self.population - j) as u64) }
+    }
+
+    fn over_pairs(&self, value: impl Fn(usize, usize) -> BigRational) -> BigRational {
+        (0..self.population).flat_map(|i| (i..self.population).map(move |j| (i, j))).map(|(i, j)| value(i, j) * self.repeats(i, j)).sum()
+    }
+
+    /// (29): first arrivals only.
+    fn instance(&self) -> BigRational {
+        (0..self.population).map(|i| &self.both[i][0]).sum::<BigRational>() / self.occurs.iter().sum::<BigRational>()
+    }
+
+    fn arrivals(&self) -> BigRational {
+        self.over_pairs(|_, j| self.occurs[j].clone())
+    }
+
+    /// (31), (35): repeats with their first.
+    fn each(&self) -> BigRational {
+        self.over_pairs(|i, j| self.both[i][j - i].clone()) / self.arrivals()
+    }
+
+    /// (33), (39), with Lemma 4.
+    fn instance_printed(&self) -> BigRational {
+        let sum: BigRational = self.occurs.iter().zip(&self.passes).map(|(h, f)| h * f).sum();
+        sum / self.occurs.iter().sum::<BigRational>()
+    }
+
+    /// (36), with Corollary 2.
+    fn each_printed(&self) -> BigRational {
+        let before = |j: usize| if j == 0 { BigRational::one() } else { self.occurs[j - 1].clone() };
+        self.over_pairs(|i, j| &self.passes[i] * before(j)) / self.arrivals()
+    }
+
+    /// The largest E[h_(j-1)] / E[h_j].
+    fn largest(&self) -> BigRational {
+        self.occurs.windows(2).map(|pair| &pair[0] / &pair[1]).max().expect("several items")
+    }
+
+    /// E[alpha_i], the sum over j of g_ij a_ij.
+    fn alpha(&self, i: usize) -> BigRational {
+        (i..self.population).map(|j| &self.occurs[j] / &self.occurs[i] * self.repeats(i, j)).sum()
+    }
+}
+
+#[test]
+fn formulas_33_and_36_stand_on_lemmas_4_and_6() {
+    for (bits, probes, sigma) in [(6, 2, 3), (6, 2, 4), (8, 3, 5)] {
+        let chain = chain(bits, probes, sigma);
+        let all = Appendix::new(&chain, 10);
+        // (29) over so many messages that a cycle hardly needs more is the long-run rate.
+        let many = Appendix::new(&chain, 60).instance();
+        let ours = Design::new(bits, probes as u32, sigma, Mode::default()).and_then(|design| design.long_run()).expect("small").fpr.value;
+        assert!((many.to_f64().expect("finite") / ours - 1.0).abs() < 1e-9, "(29): {ours}");
+        assert!(all.instance_printed() > all.instance() * ratio(11, 10), "(33)");
+        assert!(all.each_printed() > all.each() * ratio(11, 10), "(36)");
+        // (37), (38): where (36) is right, H times the first factor is above it.
+        let bound = all.over_pairs(|i, j| &all.passes[i] * &all.occurs[j]) / all.arrivals() * all.largest();
+        assert!(all.each_printed() <= bound, "(37)");
+        // (38), (40): sums of h_i over alpha_i are the same sums.
+        let regrouped: BigRational = (0..10).map(|i| &all.passes[i] * &all.occurs[i] * all.alpha(i)).sum::<BigRational>()
+            / (0..10).map(|i| &all.occurs[i] * all.alpha(i)).sum::<BigRational>();
+        assert_eq!(regrouped * all.largest(), bound, "(38), (40)");
+    }
+}
+
+#[test]
+fn lemma_7_fails_where_the_population_runs_out() {
+    let all = Appendix::new(&chain(6, 2, 3), 10);
+    let alphas: Vec<BigRational> = (0..10).map(|i| all.alpha(i)).collect();
+    assert!((1..3).all(|i| alphas[i - 1] > alphas[i]), "it falls at first");
+    assert!((4..8).all(|i| alphas[i - 1] < alphas[i]), "and rises from the fourth to the ninth");
+}
+
+#[test]
+fn repeats_can_raise_the_rate() {
+    // The appendix sets out to show that the rate with repeats is at most that without. In every small filter with few messages it is higher; with the factor H in between, as Theorem 1 has it, none was found.
+    for (bits, probes, sigma) in small().filter(|(_, _, sigma)| *sigma < 5) {
+        let all = Appendix::new(&chain(bits, probes, sigma), 12);
+        assert!(all.each() > all.instance(), "m={bits} k={probes} sigma={sigma}");
+        assert!(all.each() <= all.instance() * all.largest(), "Theorem 1: m={bits} k={probes} sigma={sigma}");
+    }
+    // The library's simulation counts both ways, over 12 messages that keep their positions for a cycle.
+    let all = Appendix::new(&chain(6, 2, 3), 12);
+    let design = Design::new(6, 2, 3, Mode::default()).expect("in range");
+    let seen = simulate(&design, Stream::Uniform { items: 12 }, 40_000, 5).expect("in range");
+    for (bracket, truth) in [(seen.instance, all.instance()), (seen.each, all.each())] {
+        let (truth, width) = (truth.to_f64().expect("finite"), bracket.upper - bracket.lower);
+        assert!(bracket.lower - width < truth && truth < bracket.upper + width, "{bracket:?} {truth}");
+    }
+}
+
+/// Claim 1, which the paper does not prove, and Lemma 2: no counterexample among these.
+#[test]
+fn claim_1_and_lemma_2_held_wherever_tried() {
+    for (bits, probes, sigma) in small() {
+        let occurs = Appendix::new(&chain(bits, probes, sigma), 12).occurs;
+        let next: Vec<BigRational> = occurs.windows(2).map(|pair| &pair[1] / &pair[0]).collect();
+        assert!(next.windows(2).all(|pair| pair[0] >= pair[1]), "m={bits} k={probes} sigma={sigma}");
+    }
+    // Three messages of unequal popularity: the first two to arrive, in the third interval, which waits for the last.
+    for weights in [[1, 1, 1], [1, 2, 3], [8, 1, 1], [5, 4, 1], [1, 1, 20]] {
+        let total: u64 = weights.iter().sum();
+        let p = |i: usize| ratio(weights[i], total);
+        let mut means = [BigRational::zero(), BigRational::zero()];
+        for (x, y) in (0..3usize).flat_map(|x| (0..3usize).map(move |y| (x, y))).filter(|(x, y)| x != y) {
+            let order = p(x) * p(y) / (BigRational::one() - p(x));
+            // Arrivals of a known message before the last one comes: geometric.
+            let z = 3 - x - y;
+            means[0] += &order * p(x) / p(z);
+            means[1] += order * p(y) / p(z);
+        }
+        assert!(means[0] >= means[1], "{weights:?}");
+        assert_eq!(means[0] == means[1], weights == [1, 1, 1], "equal for equal ones only");
+    }
+}
+
+/// Lemmas 8 and 9 and their steps (41) to (49): a mean of rising F with falling weights is below the plain one. The proof of Lemma 8 has F1 >= F2 where it needs F2 >= F1.
+#[test]
+fn lemmas_8_and_9_are_right_and_the_proof_of_8_swaps_f() {
+    let mean = |h: &[u64], a: &[u64], f: &[u64]| {
+        let weights = || h.iter().zip(a).map(|(h, a)| h * a);
+        ratio(weights().zip(f).map(|(weight, f)| weight * f).sum(), weights().sum())
+    };
+    let even = [1, 1, 1, 1];
+    for h in [[3, 1, 4, 1], [5, 9, 2, 6], [1, 1, 1, 1]] {
+        for (a, f) in [([4, 3, 2, 1], [1, 2, 3, 4]), ([9, 9, 1, 1], [0, 5, 5, 7]), ([7, 7, 7, 7], [1, 2, 3, 9])] {
+            for m in 2..=4 {
+                assert!(mean(&h[..m], &even[..m], &f[..m]) >= mean(&h[..m], &a[..m], &f[..m]), "(41) to (49)");
+            }
+        }
+    }
+    // With the order of F that the proof prints it is false.
+    assert!(mean(&[1, 1], &[1, 1], &[2, 1]) < mean(&[1, 1], &[2, 1], &[2, 1]));
 }
 
 #[test]
@@ -274,4 +492,36 @@ fn formula_19_has_a_simpler_form() {
         // (22) loses the last state.
         assert_eq!(expected_items(&chain, sigma - 1), ratio(bits, 1) * (sum - ratio(1, bits - sigma)));
     }
+}
+
+/// Three messages in four bits, one probe, emptied at two set bits: a cycle meets the messages in random order, and its rate depends on which bits they have. No number of epochs over one set of messages tells the mean
+/// over all sets.
+#[test]
+fn epochs_over_one_set_of_messages_share_its_rate() {
+    let orders = [[0, 1, 2], [0, 2, 1], [1, 0, 2], [1, 2, 0], [2, 0, 1], [2, 1, 0]];
+    // New messages a cycle, and those among them that pass, over all orders; the message that overflows ends the cycle.
+    let rate = |bits: [u64; 3]| {
+        let (mut new, mut passed) = (0, 0);
+        for order in orders {
+            let mut set: Vec<u64> = Vec::new();
+            for message in order {
+                new += 1;
+                if set.contains(&bits[message]) {
+                    passed += 1;
+                } else {
+                    set.push(bits[message]);
+                }
+                if set.len() > 1 {
+                    break;
+                }
+            }
+        }
+        ratio(passed, new)
+    };
+    assert_eq!((rate([0, 1, 2]), rate([0, 0, 1])), (ratio(0, 1), ratio(2, 14)));
+    let model = chain(4, 1, 1).rate();
+    assert!(rate([0, 1, 2]) < model && model < rate([0, 0, 0]), "{model}");
+    // So the mean of epochs, however many, is another number for other messages.
+    let sets = (0..64u64).map(|code| rate([code % 4, code / 4 % 4, code / 16]));
+    assert!(sets.collect::<std::collections::BTreeSet<_>>().len() > 2);
 }

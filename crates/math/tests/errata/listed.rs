@@ -31,10 +31,14 @@ fn every_row_names_tests_and_every_test_is_named() {
 }
 
 #[test]
-fn rows_are_numbered_in_order() {
+fn every_number_has_one_row() {
     let numbers: Vec<String> = numbered_rows("ERRATA.md").into_iter().map(|row| row[0].clone()).collect();
-    for paper in ["B", "G", "L", "D"] {
-        let own: Vec<&String> = numbers.iter().filter(|number| number.starts_with(paper)).collect();
-        assert!(own.iter().zip(1..).all(|(number, i)| **number == format!("{paper}{i}")), "{own:?}");
+    for (paper, last) in [("B", 35), ("G", 11), ("L", 2), ("K", 18), ("D", 30)] {
+        let own: Vec<u32> = numbers.iter().filter_map(|number| number.strip_prefix(paper)?.parse().ok()).collect();
+        // A row keeps its number when it moves between the tables of what is wrong and of what is right.
+        let mut sorted = own.clone();
+        sorted.sort_unstable();
+        assert_eq!(sorted, (1..=last).collect::<Vec<_>>(), "{paper}: {own:?}");
+        assert!(own.windows(2).filter(|pair| pair[1] < pair[0]).count() <= 2, "{paper}: {own:?}");
     }
 }

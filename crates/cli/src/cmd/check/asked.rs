@@ -63,6 +63,11 @@ impl Asked {
         self.filters.push((path.to_owned(), filter));
     }
 
+    /// The files of the filters.
+    pub(super) fn names(&self) -> Vec<&Path> {
+        self.filters.iter().map(|(path, _)| path.as_path()).collect()
+    }
+
     /// How the keys of each were cut.
     pub(super) fn extractions(&self) -> Vec<(&Path, Option<Extraction>)> {
         self.filters.iter().map(|(path, filter)| (path.as_path(), Extraction::of(filter.label()))).collect()

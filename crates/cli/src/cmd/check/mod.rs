@@ -4,9 +4,10 @@ mod asked;
 mod selection;
 mod trust;
 
+use crate::aside::ReportTo;
 use crate::failure::{Failure, warn};
-use crate::records::{Event, KeysOf, RecordArgs, Records};
-use crate::report::{Report, ReportTo};
+use crate::records::{self, Event, KeysOf, RecordArgs, Records};
+use crate::report::Report;
 use asked::{Asked, Together};
 use selection::Selection;
 use serde_json::{Value, json};
@@ -100,11 +101,19 @@ impl Args {
     fn lists_inputs(&self) -> bool {
         self.files_with_matches || self.files_without_match
     }
+
+    /// Whether lines are printed as they are read.
+    fn prints_lines(&self) -> bool {
+        !self.quiet && !self.count && !self.lists_inputs()
+    }
 }
 
 pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
-    args.report.check()?;
     let (asked, inputs) = Asked::open(args)?;
+    let reserved = args.report.reserve(inputs, &asked.names())?;
+    if args.prints_lines() {
+        records::check_not_output(inputs)?;
+    }
     let asked = Arc::new(asked);
     let KeysOf { args: record_args, doubt, is_kept, .. } = args.records.for_filters(&asked.extractions())?;
     let theirs = Arc::clone(&asked);
@@ -136,7 +145,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
     let (selected, listed, by_each) = (selection.selected, selection.listed, std::mem::take(&mut selection.by_each));
     drop(selection);
     print_counts(args, &asked, &report, selected, &by_each)?;
-    args.report.write(&report)?;
+    reserved.write(&report)?;
     if !args.quiet {
         hint(args, doubt.as_deref(), is_kept, &records, selected);
     }

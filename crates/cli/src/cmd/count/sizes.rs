@@ -91,12 +91,5 @@ impl SizeArgs {
 }
 
 fn check_available(needed: u64) -> Result<(), Failure> {
-    match filters::available_memory() {
-        Some(available) if needed > available => Err(Failure::new(format_args!(
-            "the sketch needs {}, but only {} of memory are available; allow a larger --epsilon, or give less --memory",
-            bytes(needed),
-            bytes(available)
-        ))),
-        _ => Ok(()),
-    }
+    filters::check_memory("the sketch needs", needed, "allow a larger --epsilon, or give less --memory")
 }

@@ -69,6 +69,10 @@ pub(super) fn run(args: &StreamArgs) -> Result<ExitCode, Failure> {
     if records::is_terminal(&args.inputs) {
         return Err(Failure::new("there is nothing to count: name files, or pipe lines in"));
     }
+    // Listed at the end alone, the list is read by nobody.
+    if args.every.is_some() {
+        records::check_not_output(&args.inputs)?;
+    }
     let lock = args.save.as_ref().map(|path| lock(args, path)).transpose()?;
     with_sketch!(empty(args)?, list => count(args, list, lock.as_ref()))
 }

@@ -5,6 +5,7 @@ use super::design::Chosen;
 use super::filter::Filter;
 use super::remember::time_text;
 use super::sift::{Sift, Tally};
+use crate::aside::{self, Reserved};
 use crate::failure::{Failure, warn};
 use crate::filters::Layout;
 use crate::records::{KeysOf, Records};
@@ -36,7 +37,15 @@ impl Account {
     }
 
     /// Reports if asked to, and warns if less was remembered than asked.
-    pub(super) fn close(&self, args: &Args, filter: &Filter, chosen: &Chosen, records: &Records, tally: Tally) -> Result<(), Failure> {
+    pub(super) fn close(
+        &self,
+        args: &Args,
+        reserved: &Reserved,
+        filter: &Filter,
+        chosen: &Chosen,
+        records: &Records,
+        tally: Tally,
+    ) -> Result<(), Failure> {
         self.warn_of_early(filter, chosen);
         if !args.json && !args.report.is_asked() {
             return Ok(());
@@ -47,11 +56,10 @@ impl Account {
         add_design(&mut report, self.noun, filter, chosen)?;
         add_stream(&mut report, filter);
         records.add_shortfall(&mut report);
-        if !args.json {
-            return args.report.write(&report);
+        if args.json {
+            aside::print_aside(&report, true)?;
         }
-        report.print_aside(true);
-        if args.report.has_file() { args.report.write(&report) } else { Ok(()) }
+        if !args.json || args.report.has_file() { reserved.write(&report) } else { Ok(()) }
     }
 
     /// Says once that all lines were forgotten. To forget what is old is what --remember asks for, and the object of --json says it itself and stands alone.

@@ -4,7 +4,6 @@ use super::filter::Filter;
 use super::remember::{Remember, remember};
 use crate::args;
 use crate::failure::Failure;
-use crate::filters;
 use crate::filters::Layout;
 use crate::report;
 use std::time::Duration;
@@ -83,7 +82,7 @@ impl Sizing {
         Sizing { items: self.items.map(|items| items.saturating_mul(entries)), remember, ..*self }
     }
 
-    /// A design that surely holds these lines, of which there are no more than were counted, if there is memory for it; as large as that of a pipe at least, as memory that is there anyway makes errors rare.
+    /// A design that surely holds these lines, of which there are no more than were counted; as large as that of a pipe at least, as memory that is there anyway makes errors rare.
     pub(super) fn choose_for(&self, counted: u64, entries: u64) -> Result<Chosen, Failure> {
         let usual = self.choose(Layout::Standard)?;
         // Without lines, too, there must be a filter.
@@ -95,18 +94,7 @@ impl Sizing {
             layout: self.layout,
         };
         let chosen = sizing.choose(Layout::Standard)?;
-        if chosen.bytes() <= usual.bytes() {
-            return Ok(usual);
-        }
-        match filters::available_memory() {
-            Some(available) if chosen.bytes() > available => Err(Failure::new(format_args!(
-                "to remember all of {} takes {}, but only {} of memory are available; ask for a higher rate with -p, or give --memory, and old lines are forgotten when it is full",
-                report::plural(counted, "line"),
-                report::bytes(chosen.bytes()),
-                report::bytes(available)
-            ))),
-            _ => Ok(chosen),
-        }
+        Ok(if chosen.bytes() <= usual.bytes() { usual } else { chosen })
     }
 
     /// The design that was asked for; of the layout `there`, if none was.

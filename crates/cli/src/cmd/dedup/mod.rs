@@ -7,11 +7,12 @@ mod remember;
 mod sift;
 mod state;
 
+use crate::aside::ReportTo;
 use crate::failure::Failure;
 use crate::filters::{self, Layout};
 use crate::held::format_error;
 use crate::records::{self, Answers, Batch, Event, Extraction, KeysOf, RecordArgs, Records};
-use crate::report::{Report, ReportTo, bytes};
+use crate::report::{Report, plural};
 use account::Account;
 use design::{Chosen, Sizing};
 use filter::Filter;
@@ -127,7 +128,10 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
     if records::is_terminal(&args.inputs) {
         return Err(Failure::new("there is nothing to read: name files, or pipe lines in"));
     }
-    args.report.check()?;
+    let reserved = args.report.reserve(&args.inputs, args.state.as_deref().as_slice())?;
+    if !args.is_silent() {
+        records::check_not_output(&args.inputs)?;
+    }
     let (mut filter, mut saver, chosen) = begin(args)?;
     if args.strict && chosen.design.phases() > 1 {
         return Err(Failure::new("the state has two phases, which forget what is old: leave --strict out, or give another file"));
@@ -151,7 +155,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
     if args.count && !args.quiet {
         writeln!(crate::output::stdout(), "{selected}")?;
     }
-    account.close(args, &filter, &chosen, &records, tally)?;
+    account.close(args, &reserved, &filter, &chosen, &records, tally)?;
     if !args.quiet {
         account.doubt(&keys, tally, records.complete());
     }
@@ -222,7 +226,12 @@ fn begin_with(args: &Args, sizing: &Sizing) -> Result<(Filter, Saver, Chosen), F
         // What is to come on a pipe is not known; named files can be counted.
         let counted = if sizing.is_unsized() { records::count(&args.records, &args.inputs)? } else { None };
         let chosen = match counted {
-            Some(counted) => sizing.choose_for(counted, args.entries())?,
+            Some(counted) => {
+                let chosen = sizing.choose_for(counted, args.entries())?;
+                let remedy = "ask for a higher rate with -p, or give --memory, and old lines are forgotten when it is full";
+                filters::check_memory(format_args!("to remember all of {} takes", plural(counted, "line")), chosen.bytes(), remedy)?;
+                chosen
+            }
             None => sizing.choose(Layout::Standard)?,
         };
         return Ok((new_filter(args, &chosen)?, Saver::none(), chosen));
@@ -248,14 +257,7 @@ fn begin_with(args: &Args, sizing: &Sizing) -> Result<(Filter, Saver, Chosen), F
 }
 
 fn new_filter(args: &Args, chosen: &Chosen) -> Result<Filter, Failure> {
-    // More could be had at first, and the process would be killed once it is used.
-    if let Some(available) = filters::available_memory().filter(|available| chosen.bytes() > *available) {
-        return Err(Failure::new(format_args!(
-            "this takes {}, but only {} of memory are available; ask for fewer lines with -n or less with --memory, or for a higher rate with -p",
-            bytes(chosen.bytes()),
-            bytes(available)
-        )));
-    }
+    filters::check_memory("this takes", chosen.bytes(), "ask for fewer lines with -n or less with --memory, or for a higher rate with -p")?;
     let seed = match args.seed {
         Some(seed) => seed,
         None => Seed::random().map_err(Failure::new)?,

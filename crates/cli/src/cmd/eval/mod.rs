@@ -3,6 +3,7 @@
 mod certificate;
 mod count_min;
 mod occupancy;
+mod papers;
 mod query;
 mod rates;
 mod recycling;
@@ -104,10 +105,27 @@ pub(crate) fn answer(line: &[u8]) -> Result<Answer, String> {
         "recycling_min_bits" => recycling::fewest_bits(&mut query),
         "count_min" => count_min::count_min(&mut query),
         "certificate" => certificate::certificate(&mut query),
+        "bounds" => papers::bounds_of_rates(&mut query),
+        "collision_free" => papers::collision_free(&mut query),
+        "standard_limit" => papers::limit(&mut query),
+        "half_full_items" => papers::half_full(&mut query),
+        "peak_items_approximation" => papers::peak_items(&mut query),
+        "best_probes_approximation" => papers::peak_probes(&mut query),
+        "valley_efficiency" => papers::valley(&mut query),
+        "likelihood" => papers::likelihood(&mut query),
+        "textbook" => papers::textbook(&mut query),
+        "convergence" => papers::convergence(&mut query),
+        "conditions" => papers::conditions(&mut query),
+        "rate_deviation" => papers::deviation(&mut query),
+        "hits_at_rate" => papers::hits_at_rate(&mut query),
+        "negligible" => papers::negligible(&mut query),
+        "simulate" => papers::simulated(&mut query),
         _ => Err(format!(
             "fn `{name}` is unknown; known are fpr, fpr_at_fill, approximation, optimal_probes, max_items, min_bits, efficiency, peak_efficiency, \
                  max_efficiency, crossover, estimate_bits, estimate_items, false_positives, set_fpr, occupancy, recycling, recycling_capacity, \
-                 recycling_min_bits, n_bounded, forgetting, count_min, certificate"
+                 recycling_min_bits, n_bounded, forgetting, count_min, certificate, bounds, collision_free, standard_limit, half_full_items, \
+                 peak_items_approximation, best_probes_approximation, valley_efficiency, likelihood, textbook, convergence, conditions, \
+                 rate_deviation, hits_at_rate, negligible, simulate"
         )),
     }
 }

@@ -51,6 +51,7 @@ pub(super) fn occupancy(query: &mut Query) -> Result<Answer, String> {
     let orders = if query.fields.contains_key("moments") { query.whole("moments")? } else { 0 };
     let orders = u32::try_from(orders).ok().filter(|orders| *orders <= MOST_MOMENTS);
     let orders = orders.ok_or_else(|| format!("field `moments` must be at most {MOST_MOMENTS}"))?;
+    let z = if query.fields.contains_key("z") { Some(query.number("z", f64::MIN)?) } else { None };
     query.finish()?;
     if with_pmf && law.bits() > MOST_IN_PMF {
         return Err(format!(
@@ -61,6 +62,9 @@ pub(super) fn occupancy(query: &mut Query) -> Result<Answer, String> {
     let mut answer = object(json!({ "mean": law.mean().map_err(explain)?, "variance": law.variance().map_err(explain)? }));
     if with_pmf {
         answer.insert("pmf".to_owned(), law.pmf().map_err(explain)?.into());
+    }
+    if let Some(z) = z {
+        answer.insert("generating_function".to_owned(), law.generating_function(z).map_err(explain)?.into());
     }
     if orders > 0 {
         let list = |moment: &dyn Fn(u32) -> truebloom_math::Result<f64>| {

@@ -41,6 +41,14 @@ impl Query {
         }
     }
 
+    /// A number at least `least`, not infinite.
+    pub(super) fn number(&mut self, name: &str, least: f64) -> Result<f64, String> {
+        let value = self.take(name)?;
+        let number = value.as_f64().filter(|number| number.is_finite() && *number >= least && (*number > 0.0 || least != 0.0));
+        let expected = if least == 0.0 { "a number above 0" } else { "a number" };
+        number.ok_or_else(|| format!("field `{name}` is {}, but must be {expected}", brief(&value)))
+    }
+
     /// One of the three laws; those of later versions are told from typing errors.
     pub(super) fn variant(&mut self) -> Result<Variant, String> {
         if self.fields.contains_key("scheme") {

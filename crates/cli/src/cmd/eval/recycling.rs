@@ -40,7 +40,7 @@ fn mode(query: &mut Query) -> Result<Mode, String> {
     })
 }
 
-fn design(query: &mut Query) -> Result<Design, String> {
+pub(super) fn design(query: &mut Query) -> Result<Design, String> {
     let mode = mode(query)?;
     let (bits, probes, sigma) = (query.whole("bits")?, query.probes()?, query.whole("sigma")?);
     Design::new(bits, probes, sigma, mode).map_err(explain)

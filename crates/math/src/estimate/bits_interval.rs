@@ -1,0 +1,99 @@
+//! Confidence intervals of the number of bits of a filter, by inversion of the law of those that are set: capture and recapture, with the bits as the population.
+
+use super::bits::batches;
+use super::interval::{MOST, first, weaker};
+use crate::error::out_of_range;
+use crate::exact::work;
+use crate::occupancy::tails::{Bounds, Effort, Tail};
+use crate::occupancy::{Occupancy, Probability};
+use crate::{Method, Result, Variant, try_bisect};
+
+/// What a tail may cost while an end is located: some twenty milliseconds, for some twenty tails once the inequalities have narrowed the ends down.
+const TAIL: Effort = Effort { walk: 1e7, contours: 5_000 };
+
+/// An interval of the number of bits m, ends included.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct BitsInterval {
+    /// The smallest number of bits of the interval.
+    pub lower: u64,
+    /// The largest; `None` where no probe met another (`ones` = items x probes), as no number of bits is too large then, and where it is beyond 2^62.
+    pub upper: Option<u64>,
+    /// [`Method::Exact`] and [`Method::Validated`]: from the law itself, as for a [`Probability`]. [`Method::Bound`]: at least one end from proven inequalities, and
+    /// so the interval a little wider than the law's own.
+    pub method: Method,
+}
+
+/// An interval that covers the number of bits of a filter with probability at least `confidence` (between 0 and 1), from its `items`, `probes` and set bits: what
+/// [`crate::estimate_bits()`] gives no margin for.
+///
+/// Equal-tailed inversion of the exact law over whole bits: all m with `P_m(X >= ones) > alpha/2` and `P_m(X <= ones) > alpha/2`, where alpha is `1 - confidence`. Both
+/// are monotone in m: the probability of x set bits is `C(m, x) W(x)` over the number of outcomes, with the same W for every m, so the likelihood ratio of m + 1 to m,
+/// `(m + 1) / (m + 1 - x)` times a constant, rises with x. So these m are an interval, and it misses the truth with probability at most alpha/2 on either side. Where no
+/// m is that likely, the answer is the one that the lower end names. Where summing the law takes too long, proven upper bounds of the two
+/// probabilities stand in for them: wider, never narrower. Milliseconds to tenths of a second where the law is summed.
+///
+/// ```
+/// use truebloom_math::{Variant, bits_interval};
+/// let found = bits_interval(Variant::Standard, 101, 7, 512, 0.95)?;
+/// assert!(found.lower < 1_024 && found.upper.unwrap() > 1_024);
+/// // Two throws that did not meet: any filter may be that large.
+/// assert_eq!(bits_interval(Variant::Standard, 1, 2, 2, 0.95)?.upper, None);
+/// # Ok::<(), truebloom_math::Error>(())
+/// ```
+///
+/// # Errors
+/// Those of [`crate::estimate_bits()`] but for the number of steps, and for a confidence outside of (0, 1).
+pub fn bits_interval(variant: Variant, items: u64, probes: u32, ones: u64, confidence: f64) -> Result<BitsInterval> {
+    let _work = work::begin();
+    let (batches, batch) = batches(variant, items, probes, ones)?;
+    if !(confidence > 0.0 && confidence < 1.0) {
+        return out_of_range("confidence", confidence, "between 0 and 1");
+    }
+    let level = (1.0 - confidence) / 2.0;
+    let filter = Inversion { variant, items, probes };
+    let mut method = Method::Exact;
+    let mut excluded = |bits: u64, tail: Tail| -> Result<bool> {
+        let found = filter.law(bits)?.tail(tail, TAIL)?;
+        method = weaker(method, found.method);
+        Ok(found.upper <= level)
+    };
+    // Fewer bits than are set there cannot be.
+    let (least, start) = (ones - 1, ones.saturating_mul(2).min(MOST));
+    let inside = first(least, start, |bits| Ok(filter.bound(bits, Tail::AtLeast(ones))?.lower > level))?.unwrap_or(MOST);
+    let out = try_bisect(least + 1..=inside, |bits| Ok(filter.bound(bits, Tail::AtLeast(ones))?.upper > level))?;
+    let lower = try_bisect(out..=inside, |bits| Ok(!excluded(bits, Tail::AtLeast(ones))?))?;
+    let apart = u128::from(ones) == batches * u128::from(batch);
+    let beyond = match apart {
+        true => None,
+        false => first(least, start, |bits| Ok(filter.bound(bits, Tail::AtMost(ones))?.upper <= level))?,
+    };
+    let upper = match beyond {
+        None => None,
+        Some(beyond) => {
+            let within = try_bisect(least + 1..=beyond, |bits| Ok(filter.bound(bits, Tail::AtMost(ones))?.lower <= level))?;
+            Some((try_bisect(within..=beyond, |bits| excluded(bits, Tail::AtMost(ones)))? - 1).max(lower))
+        }
+    };
+    Ok(BitsInterval { lower, upper, method })
+}
+
+/// The law of the set bits, by the number of bits.
+struct Inversion {
+    variant: Variant,
+    items: u64,
+    probes: u32,
+}
+
+impl Inversion {
+    fn law(&self, bits: u64) -> Result<Occupancy> {
+        match self.variant {
+            Variant::Classic => Occupancy::classic(bits, self.items, self.probes),
+            _ => Occupancy::standard(bits, self.items, self.probes),
+        }
+    }
+
+    fn bound(&self, bits: u64, tail: Tail) -> Result<Probability> {
+        Ok(Bounds::new(&self.law(bits)?)?.tail(tail))
+    }
+}

@@ -1,0 +1,144 @@
+#!/usr/bin/env python3
+"""Plants a fault in each function that docs/PAPERS.md names, and shows what rejects it: the tests named beside it in functions.txt, and the claims of `reproduce`.
+
+    crates/math/tests/faults/run.py              all of it (a quarter of an hour)
+    crates/math/tests/faults/run.py NAME...      some functions only, without the claims
+
+The tree itself is not touched: a copy gets all faults at once, each behind a switch that an environment variable turns on, so that one build serves them all. Exits with 1 where a fault is missed by a test that is
+named, or a claim rejects no fault at all.
+"""
+
+import csv
+import io
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+PROJECT = HERE.parents[3]
+SWITCH = '''
+/// Faults for tests, planted by a script.
+#[doc(hidden)]
+#[allow(missing_docs)]
+pub mod fault {
+    extern crate std;
+    use core::cell::Cell;
+    std::thread_local! { static INSIDE: Cell<bool> = const { Cell::new(false) }; }
+    static NAME: std::sync::OnceLock<std::string::String> = std::sync::OnceLock::new();
+    /// Whether this fault is on, and not at work already.
+    pub fn enter(name: &str) -> bool {
+        NAME.get_or_init(|| std::env::var("TRUEBLOOM_FAULT").unwrap_or_default()) == name && INSIDE.with(|inside| !inside.replace(true))
+    }
+    pub fn leave() {
+        INSIDE.with(|inside| inside.set(false));
+    }
+}
+'''
+
+
+def listed():
+    for line in (HERE / "functions.txt").read_text().splitlines():
+        if line and not line.startswith("#"):
+            function, place, instead, tests = line.split(" ~ ")
+            path, name = place.split()
+            yield function, path, name, instead, [test.strip() for test in tests.split(",")]
+
+
+def plant(root, faults):
+    """Each fault at the head of its function."""
+    for function, path, name, instead, _ in faults:
+        source = root / "crates/math/src" / path
+        text = source.read_text()
+        # The signature ends with the first brace after its return type, at the end of a line.
+        head = re.search(r"\n *(?:pub )?fn " + name + r"(?:<.+?>)?\([^{};]*?-> [^{}\n]*(?:\{\n)", text)
+        if not head:
+            sys.exit(f"{function}: no function `{name}` in {path}")
+        body = f'if crate::fault::enter("{function}") {{ let found = {instead}; crate::fault::leave(); return found; }}\n'
+        source.write_text(text[: head.end()] + body + text[head.end() :])
+    library = root / "crates/math/src/lib.rs"
+    library.write_text(library.read_text() + SWITCH)
+
+
+def cargo(root, *arguments, **options):
+    environment = dict(os.environ, CARGO_TARGET_DIR=str(PROJECT / "target/papers-faults"), CARGO_INCREMENTAL="0", RUSTFLAGS="-Awarnings")
+    return subprocess.run(["cargo", *arguments], cwd=root, env=environment, check=True, text=True, stdout=subprocess.PIPE, **options).stdout
+
+
+def binaries(root, names):
+    """The test programs of these files, built once."""
+    chosen = [part for name in sorted(names) for part in ("--test", name)]
+    found = {}
+    for line in cargo(root, "test", "-q", "-p", "truebloom-math", "--all-features", "--no-run", "--message-format=json", *chosen).splitlines():
+        match = re.search(r'"executable":"([^"]+)"', line)
+        kind = re.search(r'"kind":\["test"\].*?"name":"([^"]+)"', line)
+        if match and kind:
+            found[kind.group(1)] = match.group(1)
+    return found
+
+
+def fails(program, test, fault):
+    environment = dict(os.environ, TRUEBLOOM_FAULT=fault)
+    arguments = [program] + ([test, "--exact"] if test else [])
+    done = subprocess.run(arguments, env=environment, cwd=PROJECT / "crates/math", text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=600)
+    if "running 0 tests" in done.stdout:
+        sys.exit(f"{test}: there is no such test")
+    return done.returncode != 0
+
+
+def verdicts(program, fault):
+    """Claims with their verdicts; none where a number could not be found."""
+    environment = dict(os.environ, TRUEBLOOM_FAULT=fault)
+    found = {}
+    for paper in ["burns", "grandi", "lehr", "kirsch-mitzenmacher", "dozier"]:
+        done = subprocess.run([program, "reproduce", paper, "--csv"], env=environment, text=True, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, timeout=600)
+        for row in csv.DictReader(io.StringIO(done.stdout)):
+            found[paper, row["id"]] = row["verdict"]
+    return found
+
+
+def main():
+    faults = [fault for fault in listed() if len(sys.argv) < 2 or fault[0] in sys.argv[1:]]
+    root = Path(tempfile.mkdtemp())
+    bad = False
+    try:
+        files = subprocess.run(["git", "ls-files", "-z", "Cargo.toml", "Cargo.lock", "rustfmt.toml", "README.md", "CHANGELOG.md", "LICENSE-*", "crates", "bench", "docs", "fuzz", "data"], cwd=PROJECT, check=True, stdout=subprocess.PIPE).stdout
+        subprocess.run(["xargs", "-0", "cp", "-p", "--parents", "-t", str(root)], input=files, cwd=PROJECT, check=True)
+        plant(root, faults)
+        programs = binaries(root, {test.split("::")[0] for fault in faults for test in fault[4]})
+        for function, _, _, _, tests in faults:
+            for test in tests:
+                file, _, name = test.partition("::")
+                if fails(programs[file], name, ""):
+                    sys.exit(f"{test} fails without a fault")
+                rejected = fails(programs[file], name, function)
+                bad |= not rejected
+                print(f"{'rejected' if rejected else 'MISSED  '} {function} by {test}", flush=True)
+        if len(sys.argv) < 2:
+            bad |= claims(root, [fault[0] for fault in faults])
+    finally:
+        shutil.rmtree(root, ignore_errors=True)
+    sys.exit(bad)
+
+
+def claims(root, faults):
+    """Whether some claim has the same verdict whatever is broken."""
+    cargo(root, "build", "-q", "-p", "truebloom-cli")
+    program = str(PROJECT / "target/papers-faults/debug/truebloom")
+    sound = verdicts(program, "")
+    rejecting = {claim: [] for claim in sound}
+    for fault in faults:
+        broken = verdicts(program, fault)
+        for claim, verdict in sound.items():
+            if broken.get(claim) != verdict:
+                rejecting[claim].append(fault)
+    for (paper, claim), found in rejecting.items():
+        print(f"{'rejects ' if found else 'MISSES  '} {paper} {claim}: {', '.join(found) or 'every fault passes'}")
+    return any(not found for found in rejecting.values())
+
+
+if __name__ == "__main__":
+    main()

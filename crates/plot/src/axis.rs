@@ -1,0 +1,297 @@
+//! An axis: what it measures, how it is scaled, and where its ticks are.
+
+use plotters::coord::ranged1d::{KeyPointHint, NoDefaultFormatting, Ranged, ValueFormatter};
+use std::ops::Range;
+
+/// How values become places.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Scale {
+    /// Equal differences are equally long.
+    Linear,
+    /// Equal ratios are equally long; only values above 0 have a place.
+    Log,
+}
+
+/// An axis of a [`crate::Chart`].
+#[derive(Clone, Debug, PartialEq)]
+pub struct Axis {
+    pub(crate) label: String,
+    pub(crate) scale: Scale,
+    pub(crate) range: Option<(f64, f64)>,
+    names: Vec<String>,
+}
+
+impl Axis {
+    /// Equal steps; the label says what is measured, with its unit.
+    #[must_use]
+    pub fn linear(label: impl Into<String>) -> Axis {
+        Axis { label: label.into(), scale: Scale::Linear, range: None, names: Vec::new() }
+    }
+
+    /// Equal ratios.
+    #[must_use]
+    pub fn log(label: impl Into<String>) -> Axis {
+        Axis { label: label.into(), scale: Scale::Log, range: None, names: Vec::new() }
+    }
+
+    /// Things with names, the first at 0, the next at 1 and so on.
+    #[must_use]
+    pub fn named(label: impl Into<String>, names: Vec<String>) -> Axis {
+        Axis { names, ..Axis::linear(label) }
+    }
+
+    /// From one value to a greater one, whatever the data are; what lies beyond is cut off at the edge. Without it the axis holds all data.
+    #[must_use]
+    pub fn between(self, low: f64, high: f64) -> Axis {
+        Axis { range: Some((low, high)), ..self }
+    }
+
+    /// Whether a value has a place.
+    pub(crate) fn places(&self, value: f64) -> bool {
+        value.is_finite() && (self.scale == Scale::Linear || value > 0.0)
+    }
+
+    /// The axis for data between two values.
+    pub(crate) fn coordinate(&self, (low, high): (f64, f64)) -> Coordinate {
+        if !self.names.is_empty() {
+            let labelled = (0..self.names.len()).map(|i| i as f64).collect();
+            let ticks = Ticks { labelled, minor: Vec::new() };
+            return Coordinate { scale: self.scale, low: -0.6, high: self.names.len() as f64 - 0.4, ticks, names: self.names.clone() };
+        }
+        let (low, high) = self.range.filter(|(low, high)| self.places(*low) && low < high && high.is_finite()).unwrap_or_else(|| {
+            let (low, high) = widened(self.scale, low, high);
+            // A linear axis whose data begin near 0 begins there.
+            if self.scale == Scale::Linear && low > 0.0 && low < 0.4 * high { (0.0, high) } else { (low, high) }
+        });
+        let ticks = match self.scale {
+            Scale::Linear => linear_ticks(low, high),
+            Scale::Log => log_ticks(low, high),
+        };
+        Coordinate { scale: self.scale, low, high, ticks, names: Vec::new() }
+    }
+}
+
+/// A little room on both sides, and some where there is one value only.
+fn widened(scale: Scale, low: f64, high: f64) -> (f64, f64) {
+    match scale {
+        Scale::Log => {
+            let room = (high / low).powf(0.03).max(1.02);
+            (low / room, high * room)
+        }
+        Scale::Linear => {
+            let room = if high > low { 0.03 * (high - low) } else { (0.1 * high.abs()).max(1.0) };
+            // What is never negative gets no room below 0.
+            (if low >= 0.0 { (low - room).max(0.0) } else { low - room }, high + room)
+        }
+    }
+}
+
+/// Where lines cross the chart: with a label, and without.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct Ticks {
+    pub(crate) labelled: Vec<f64>,
+    pub(crate) minor: Vec<f64>,
+}
+
+/// Labels that fit.
+const MOST_LABELS: f64 = 9.0;
+
+/// Multiples of 1, 2 or 5 powers of ten.
+fn linear_ticks(low: f64, high: f64) -> Ticks {
+    let rough = (high - low) / MOST_LABELS;
+    let power = 10f64.powf(rough.log10().floor());
+    let step = [1.0, 2.0, 5.0, 10.0].into_iter().map(|step| step * power).find(|step| *step >= rough * (1.0 - 1e-9)).unwrap_or(rough);
+    let (first, last) = ((low / step - 1e-9).ceil() as i64, (high / step + 1e-9).floor() as i64);
+    // Not by adding up: a tick is the decimal that its label says.
+    let at = |i: i64| if step < 1.0 { i as f64 / (1.0 / step).round() } else { i as f64 * step };
+    Ticks { labelled: (first..=last.min(first + 100)).map(at).collect(), minor: Vec::new() }
+}
+
+/// Powers of ten; with few of them also twos and fives; within less than a decade or so equal steps, which are what can be read there.
+fn log_ticks(low: f64, high: f64) -> Ticks {
+    let (first, last) = (low.log10().floor() as i32, high.log10().ceil() as i32);
+    let inside = |value: &f64| (low * (1.0 - 1e-9)..=high * (1.0 + 1e-9)).contains(value);
+    let of = |digits: &[f64], step: usize| -> Vec<f64> {
+        (first..=last).step_by(step).flat_map(|e| digits.iter().map(move |digit| decimal(*digit, e))).filter(inside).collect()
+    };
+    let decades = (high / low).log10();
+    if decades < 0.8 {
+        return linear_ticks(low, high);
+    }
+    let labelled = match decades {
+        d if d < 1.5 => of(&[1.0, 2.0, 3.0, 5.0, 7.0], 1),
+        d if d < 3.2 => of(&[1.0, 2.0, 5.0], 1),
+        d => {
+            let step = (d / MOST_LABELS).ceil().max(1.0) as i32;
+            // Every so many powers, always the same ones whatever the range.
+            (first..=last).filter(|e| e.rem_euclid(step) == 0).map(|e| decimal(1.0, e)).filter(inside).collect()
+        }
+    };
+    let minor = if decades < 10.0 { of(&[2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0, 9.0], 1) } else { of(&[1.0], 1) };
+    Ticks { minor: minor.into_iter().filter(|value| !labelled.contains(value)).collect(), labelled }
+}
+
+/// The number nearest to the decimal, which products are not.
+fn decimal(digit: f64, exponent: i32) -> f64 {
+    format!("{digit}e{exponent}").parse().unwrap_or(f64::NAN)
+}
+
+/// A tick in words: powers of ten as such, small and large numbers with one, others plainly, in groups of three digits.
+pub(crate) fn label(value: f64, scale: Scale) -> String {
+    if value == 0.0 {
+        return "0".to_owned();
+    }
+    let text = format!("{value:e}");
+    let (mantissa, exponent) = text.split_once('e').unwrap_or((&text, "0"));
+    let exponent: i32 = exponent.parse().unwrap_or(0);
+    let plain = if scale == Scale::Log { (-3..=5).contains(&exponent) } else { (-4..=6).contains(&exponent) };
+    if plain {
+        return grouped(value);
+    }
+    let power: String = exponent.to_string().chars().map(superscript).collect();
+    if mantissa == "1" { format!("10{power}") } else { format!("{mantissa}\u{d7}10{power}") }
+}
+
+fn superscript(digit: char) -> char {
+    match digit {
+        '1' => '\u{b9}',
+        '2' => '\u{b2}',
+        '3' => '\u{b3}',
+        '-' => '\u{207b}',
+        digit => char::from_u32(0x2070 + digit.to_digit(10).unwrap_or(0)).unwrap_or(digit),
+    }
+}
+
+fn grouped(value: f64) -> String {
+    let text = format!("{value}");
+    let (sign, digits) = text.strip_prefix('-').map_or(("", text.as_str()), |digits| ("\u{2212}", digits));
+    let (whole, fraction) = digits.split_once('.').map_or((digits, String::new()), |(whole, fraction)| (whole, format!(".{fraction}")));
+    let mut groups = String::new();
+    for (i, digit) in whole.chars().enumerate() {
+        if i > 0 && (whole.len() - i).is_multiple_of(3) {
+            groups.push(',');
+        }
+        groups.push(digit);
+    }
+    format!("{sign}{groups}{fraction}")
+}
+
+/// An axis with its range: plotters' own logarithmic one labels no value within a decade that holds no power of ten.
+#[derive(Clone)]
+pub(crate) struct Coordinate {
+    scale: Scale,
+    low: f64,
+    high: f64,
+    ticks: Ticks,
+    names: Vec<String>,
+}
+
+impl Coordinate {
+    fn label(&self, value: f64) -> String {
+        self.names.get(value as usize).cloned().unwrap_or_else(|| label(value, self.scale))
+    }
+
+    /// Within the range, so that nothing is drawn beyond the edge.
+    pub(crate) fn clamped(&self, value: f64) -> f64 {
+        value.clamp(self.low, self.high)
+    }
+
+    pub(crate) fn holds(&self, value: f64) -> bool {
+        (self.low..=self.high).contains(&value)
+    }
+
+    pub(crate) fn ends(&self) -> (f64, f64) {
+        (self.low, self.high)
+    }
+
+    pub(crate) fn share(&self, value: f64) -> f64 {
+        match self.scale {
+            Scale::Linear => (value - self.low) / (self.high - self.low),
+            Scale::Log => (value / self.low).ln() / (self.high / self.low).ln(),
+        }
+    }
+
+    pub(crate) fn longest_label(&self) -> usize {
+        self.ticks.labelled.iter().map(|value| self.label(*value).chars().count()).max().unwrap_or(1)
+    }
+}
+
+impl Ranged for Coordinate {
+    type FormatOption = NoDefaultFormatting;
+    type ValueType = f64;
+
+    fn map(&self, value: &f64, (from, to): (i32, i32)) -> i32 {
+        from + (self.share(*value) * f64::from(to - from)).round() as i32
+    }
+
+    fn key_points<Hint: KeyPointHint>(&self, hint: Hint) -> Vec<f64> {
+        if hint.weight().allow_light_points() { self.ticks.minor.clone() } else { self.ticks.labelled.clone() }
+    }
+
+    fn range(&self) -> Range<f64> {
+        self.low..self.high
+    }
+}
+
+impl ValueFormatter<f64> for Coordinate {
+    fn format_ext(&self, value: &f64) -> String {
+        self.label(*value)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn labels_are_read_as_they_are_written() {
+        let cases = [
+            (0.0, Scale::Log, "0"),
+            (1e-4, Scale::Log, "10\u{207b}\u{2074}"),
+            (5e-3, Scale::Log, "0.005"),
+            (2e-10, Scale::Log, "2\u{d7}10\u{207b}\u{b9}\u{2070}"),
+            (0.05, Scale::Log, "0.05"),
+            (20_000.0, Scale::Log, "20,000"),
+            (1e6, Scale::Linear, "1,000,000"),
+            (-0.25, Scale::Linear, "\u{2212}0.25"),
+            (0.0215, Scale::Linear, "0.0215"),
+            (1e9, Scale::Linear, "10\u{2079}"),
+        ];
+        for (value, scale, text) in cases {
+            assert_eq!(label(value, scale), text);
+        }
+    }
+
+    /// Whatever the range, between two and twelve labels, all inside.
+    #[test]
+    fn every_range_has_ticks() {
+        for low in [1e-300, 3.3e-43, 1e-9, 0.0215, 0.97, 1.0, 640.0, 9.9e8] {
+            for ratio in [1.0001, 1.02, 1.1, 1.9, 4.0, 7.0, 10.0, 33.0, 1e3, 1e4, 1e9, 1e40, 1e200] {
+                let high: f64 = low * ratio;
+                for ticks in [log_ticks(low, high), linear_ticks(low, high)] {
+                    assert!(
+                        (2..=13).contains(&ticks.labelled.len()) || ratio > 10.0 && ticks.labelled.len() >= 2,
+                        "{low} {high}: {ticks:?}"
+                    );
+                    let inside = |value: &f64| *value >= low - 1e-9 * high && *value <= high * (1.0 + 1e-9);
+                    assert!(ticks.labelled.iter().chain(&ticks.minor).all(inside), "{low} {high}: {ticks:?}");
+                    assert!(ticks.labelled.windows(2).all(|pair| pair[0] < pair[1]), "{low} {high}: {ticks:?}");
+                }
+            }
+        }
+        assert_eq!(log_ticks(1e-6, 1e-1).labelled, [1e-6, 1e-5, 1e-4, 1e-3, 1e-2, 1e-1]);
+        assert_eq!(log_ticks(0.5, 60.0).labelled, [0.5, 1.0, 2.0, 5.0, 10.0, 20.0, 50.0]);
+        assert_eq!(linear_ticks(0.0, 40.0).labelled, [0.0, 5.0, 10.0, 15.0, 20.0, 25.0, 30.0, 35.0, 40.0]);
+        assert_eq!(linear_ticks(0.1, 0.3).labelled, [0.1, 0.15, 0.2, 0.25, 0.3]);
+    }
+
+    #[test]
+    fn equal_ratios_are_equally_long() {
+        let axis = Axis::log("rate").between(1e-4, 1.0).coordinate((0.0, 0.0));
+        let places: Vec<i32> = [1e-4, 1e-3, 1e-2, 1e-1, 1.0].iter().map(|value| axis.map(value, (0, 4_000))).collect();
+        assert_eq!(places, [0, 1_000, 2_000, 3_000, 4_000]);
+        let axis = Axis::linear("items").between(0.0, 4.0).coordinate((0.0, 0.0));
+        assert_eq!(axis.map(&3.0, (100, 500)), 400);
+    }
+}

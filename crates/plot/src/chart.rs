@@ -1,0 +1,101 @@
+//! A chart, put together.
+
+use crate::{Axis, Error, Mark, Series};
+
+/// A chart with two axes.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Chart {
+    pub(crate) title: String,
+    pub(crate) note: String,
+    pub(crate) x: Axis,
+    pub(crate) y: Axis,
+    pub(crate) series: Vec<Series>,
+    pub(crate) marks: Vec<Mark>,
+    pub(crate) size: (u32, u32),
+}
+
+impl Chart {
+    /// Without curves yet. The title says what is to be seen.
+    #[must_use]
+    pub fn new(title: impl Into<String>, x: Axis, y: Axis) -> Chart {
+        Chart { title: title.into(), note: String::new(), x, y, series: Vec::new(), marks: Vec::new(), size: (720, 440) }
+    }
+
+    /// A line below the title: sizes, seeds, where numbers come from.
+    #[must_use]
+    pub fn note(self, note: impl Into<String>) -> Chart {
+        Chart { note: note.into(), ..self }
+    }
+
+    /// With one series more; bands are drawn below everything else.
+    #[must_use]
+    pub fn with(mut self, series: Series) -> Chart {
+        self.series.push(series);
+        self
+    }
+
+    /// With several more.
+    #[must_use]
+    pub fn with_all(mut self, series: impl IntoIterator<Item = Series>) -> Chart {
+        self.series.extend(series);
+        self
+    }
+
+    /// With a line across.
+    #[must_use]
+    pub fn marked(mut self, mark: Mark) -> Chart {
+        self.marks.push(mark);
+        self
+    }
+
+    /// Width and height in pixels, at least 240 by 160; 720 by 440 otherwise.
+    #[must_use]
+    pub fn sized(self, width: u32, height: u32) -> Chart {
+        Chart { size: (width.clamp(240, 10_000), height.clamp(160, 10_000)), ..self }
+    }
+
+    /// The chart as an SVG document of its own, which also stands in a page as it is. The same chart gives the same bytes everywhere.
+    ///
+    /// Points that have no place on their axis (not finite; not above 0 on a logarithmic one) break their line; the description counts them.
+    ///
+    /// # Errors
+    /// No point has a place.
+    pub fn svg(&self) -> Result<String, Error> {
+        crate::draw::svg(self)
+    }
+
+    /// Points without a place.
+    pub(crate) fn left_out(&self) -> usize {
+        self.series.iter().flat_map(|series| &series.points).filter(|point| !self.places(point)).count()
+    }
+
+    pub(crate) fn places(&self, &(x, low, high): &(f64, f64, f64)) -> bool {
+        self.x.places(x) && self.y.places(low) && self.y.places(high)
+    }
+
+    /// The ends of the data on both axes, marks included.
+    pub(crate) fn extent(&self) -> Option<[(f64, f64); 2]> {
+        let mut points = self.series.iter().flat_map(|series| &series.points).filter(|point| self.places(point));
+        let &(x, low, high) = points.next()?;
+        let mut ends = [(x, x), (low, high)];
+        let mut widen = |axis: usize, value: f64| {
+            let (low, high) = ends[axis];
+            ends[axis] = (low.min(value), high.max(value));
+        };
+        for &(x, low, high) in points {
+            widen(0, x);
+            widen(1, low);
+            widen(1, high);
+        }
+        for mark in &self.marks {
+            let (axis, number) = if mark.upright { (&self.x, 0) } else { (&self.y, 1) };
+            if axis.places(mark.at) {
+                widen(number, mark.at);
+            }
+        }
+        if self.y.scale == crate::Scale::Linear && self.series.iter().any(|series| series.shape == crate::Shape::Bars) {
+            widen(1, 0.0);
+        }
+        Some(ends)
+    }
+}

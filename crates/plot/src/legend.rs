@@ -1,0 +1,38 @@
+//! The legend's lines, laid out above the chart.
+
+use crate::Series;
+
+/// Where an entry stands, from the left edge and the legend's top, in pixels.
+pub(crate) struct Entry<'a> {
+    pub(crate) series: &'a Series,
+    pub(crate) number: usize,
+    pub(crate) x: i32,
+    pub(crate) y: i32,
+}
+
+pub(crate) const ROW: i32 = 19;
+pub(crate) const SAMPLE: i32 = 26;
+const GAP: i32 = 18;
+
+/// The width of a text at the legend's size, on the safe side: no font is known here.
+pub(crate) fn text_width(text: &str, size: f64) -> i32 {
+    (text.chars().count() as f64 * size * 0.56).ceil() as i32
+}
+
+pub(crate) fn layout(series: &[Series], width: i32) -> Vec<Entry<'_>> {
+    let (mut x, mut y) = (0, 0);
+    let mut entries = Vec::new();
+    for (number, series) in series.iter().enumerate().filter(|(_, series)| series.in_legend && !series.name.is_empty()) {
+        let wide = SAMPLE + 6 + text_width(&series.name, 12.0);
+        if x > 0 && x + wide > width {
+            (x, y) = (0, y + ROW);
+        }
+        entries.push(Entry { series, number, x, y });
+        x += wide + GAP;
+    }
+    entries
+}
+
+pub(crate) fn height(entries: &[Entry<'_>]) -> i32 {
+    entries.last().map_or(0, |last| last.y + ROW + 4)
+}

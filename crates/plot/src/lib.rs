@@ -1,0 +1,35 @@
+#![doc = include_str!("../README.md")]
+
+mod axis;
+mod chart;
+mod colour;
+mod draw;
+mod legend;
+mod series;
+
+pub use axis::{Axis, Scale};
+pub use chart::Chart;
+pub use series::{Mark, Series, Shape};
+
+use std::fmt;
+
+/// Why a chart cannot be drawn.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Error {
+    /// No point of any curve has a place on both axes: there is none, or none is finite, or above 0 on a logarithmic axis.
+    NothingToDraw,
+    /// The library that draws failed, in its words.
+    Backend(String),
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Error::NothingToDraw => f.write_str("nothing can be drawn: no point is finite, and above 0 where the axis is logarithmic"),
+            Error::Backend(message) => write!(f, "cannot draw: {message}"),
+        }
+    }
+}
+
+impl std::error::Error for Error {}

@@ -1,0 +1,117 @@
+//! The experiments behind the figures, cut into cells: each has a name, can be run alone and on any thread, and gives the same numbers every time. So a long run can go on where it was stopped.
+
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::mpsc;
+use truebloom_math::Result;
+
+/// The numbers of cells that are known, by name.
+pub type Known = BTreeMap<String, Vec<f64>>;
+
+/// One experiment.
+pub(crate) struct Cell<'a> {
+    pub(crate) name: String,
+    /// Its work, in no unit, to estimate the time that is left.
+    pub(crate) steps: f64,
+    pub(crate) run: Box<dyn Fn() -> Result<Vec<f64>> + Send + Sync + 'a>,
+}
+
+impl Cell<'_> {
+    /// What is known of it, or what it gives now.
+    pub(crate) fn value(&self, known: &Known) -> Result<Vec<f64>> {
+        known.get(&self.name).map_or_else(|| (self.run)(), |value| Ok(value.clone()))
+    }
+}
+
+/// A cell that has just been run.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct Done<'a> {
+    /// Its name: under it its numbers are known from now on.
+    pub name: &'a str,
+    /// Its numbers.
+    pub values: &'a [f64],
+    /// The share of the whole work that is done, those included that were known at the start.
+    pub share: f64,
+}
+
+/// Runs all cells that are not known on so many threads, the longest first, and tells `done` of each; stops early where that says so. Gives the first failure.
+pub(crate) fn run(cells: &[Cell<'_>], known: &mut Known, threads: usize, mut done: impl FnMut(&Done<'_>) -> bool) -> Result<()> {
+    let all: f64 = cells.iter().map(|cell| cell.steps).sum();
+    let mut open: Vec<&Cell<'_>> = cells.iter().filter(|cell| !known.contains_key(&cell.name)).collect();
+    open.sort_by(|a, b| b.steps.total_cmp(&a.steps));
+    let mut left: f64 = open.iter().map(|cell| cell.steps).sum();
+    let (next, stop) = (AtomicUsize::new(0), AtomicBool::new(false));
+    let (sender, receiver) = mpsc::channel();
+    std::thread::scope(|scope| {
+        for _ in 0..threads.clamp(1, 1_024).min(open.len()) {
+            let (sender, next, stop, open) = (sender.clone(), &next, &stop, &open);
+            scope.spawn(move || {
+                while let Some(cell) = open.get(next.fetch_add(1, Ordering::Relaxed)) {
+                    if stop.load(Ordering::Relaxed) || sender.send((*cell, (cell.run)())).is_err() {
+                        break;
+                    }
+                }
+            });
+        }
+        drop(sender);
+        let mut failure = Ok(());
+        for (cell, values) in receiver {
+            match values {
+                Ok(values) => {
+                    left -= cell.steps;
+                    let share = if all > 0.0 { 1.0 - left / all } else { 1.0 };
+                    if !done(&Done { name: &cell.name, values: &values, share }) {
+                        stop.store(true, Ordering::Relaxed);
+                    }
+                    known.insert(cell.name.clone(), values);
+                }
+                Err(error) => {
+                    stop.store(true, Ordering::Relaxed);
+                    failure = failure.and(Err(error));
+                }
+            }
+        }
+        failure
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn cells() -> Vec<Cell<'static>> {
+        let cell = |i: u32| Cell { name: format!("cell-{i}"), steps: f64::from(i), run: Box::new(move || Ok(vec![f64::from(i * i)])) };
+        (1..=20).map(cell).collect()
+    }
+
+    #[test]
+    fn threads_and_stops_change_nothing() {
+        let run_all = |known: &mut Known, threads, most: usize| {
+            let mut shares = Vec::new();
+            run(&cells(), known, threads, |done| {
+                shares.push(done.share);
+                shares.len() < most
+            })
+            .expect("nothing fails");
+            shares
+        };
+        let mut whole = Known::new();
+        let shares = run_all(&mut whole, 1, usize::MAX);
+        assert!(shares.len() == 20 && shares.windows(2).all(|pair| pair[0] < pair[1]) && (shares[19] - 1.0).abs() < 1e-12);
+        let mut resumed = Known::new();
+        let first = run_all(&mut resumed, 2, 5);
+        assert!((5..=7).contains(&first.len()) && resumed.len() == first.len(), "a cell on each thread may still end");
+        let rest = run_all(&mut resumed, 3, usize::MAX);
+        assert_eq!((rest.len(), &resumed), (20 - first.len(), &whole));
+        assert!(rest[0] > first[0]);
+        assert_eq!(run_all(&mut resumed, 2, usize::MAX), [0.0; 0]);
+    }
+
+    #[test]
+    fn a_failure_is_given_and_ends_the_run() {
+        let mut all = cells();
+        all[19].run = Box::new(|| Err(truebloom_math::Error::out_of_range("x", 1, "another")));
+        assert!(run(&all, &mut Known::new(), 1, |_| true).is_err());
+    }
+}

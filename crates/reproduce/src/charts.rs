@@ -1,0 +1,295 @@
+//! The figures as pictures: what the papers draw, from our numbers.
+
+use crate::Figure;
+use truebloom_plot::{Axis, Chart, Error, Mark, Series};
+
+/// A rate's axis.
+fn rate_axis() -> Axis {
+    Axis::log("false-positive rate")
+}
+
+impl Figure {
+    /// Its charts with their file names, without an ending: most figures are one; figure 1 of Kirsch and Mitzenmacher has one for each load, figure 2 one for each scheme.
+    ///
+    /// # Errors
+    /// The figure has no points, which none of [`crate::Paper::figures`] lacks.
+    pub fn charts(&self) -> Result<Vec<(String, String)>, Error> {
+        let charts = match self.name {
+            "burns-table-1" => self.laws(),
+            "burns-6" => self.rates("Burns, figure 6: rates by probes"),
+            "burns-7" => self.bounds(),
+            "burns-8" => self.best_probes(),
+            "burns-9" | "burns-10" => self.efficiencies(),
+            "grandi-1-s1" | "grandi-1-s2" => self.approximations(),
+            "lehr-sequence" => self.sequence(),
+            "lehr-table" | "lehr-families" => self.families(),
+            "kirsch-mitzenmacher-figure-1" => return self.loads(),
+            "kirsch-mitzenmacher-figure-2" => return self.hits(),
+            "dozier-4" => self.lower_bounds(),
+            "dozier-5" | "dozier-6" => self.capacities(),
+            "dozier-7" => self.phases(),
+            _ => self.models(),
+        };
+        Ok(vec![(self.name.to_owned(), charts.svg()?)])
+    }
+
+    fn column(&self, name: &str) -> usize {
+        self.columns.iter().position(|column| column == name).unwrap_or(0)
+    }
+
+    fn pairs(&self, name: &str) -> Vec<(f64, f64)> {
+        let column = self.column(name);
+        self.rows.iter().map(|row| (row[0], row[column])).collect()
+    }
+
+    fn chart(&self, title: &str, x: Axis, y: Axis) -> Chart {
+        Chart::new(title, x, y).note(self.text)
+    }
+
+    /// Table 1 of Burns as laws of the set bits.
+    fn laws(&self) -> Chart {
+        let mean = |name: &str| self.pairs(name).iter().map(|(ones, p)| ones * p).sum::<f64>();
+        let named = |words: &str, name: &str| format!("{words}, mean {:.2}", mean(name));
+        self.chart(
+            "Burns, table 1: set bits of classic and standard filters",
+            Axis::linear("set bits").between(33.0, 61.0),
+            Axis::linear("probability"),
+        )
+        .with(Series::bars(named("classic: 20 batches of 3 different bits", "classic"), self.pairs("classic")).coloured(1))
+        .with(Series::line(named("standard: 60 single balls", "standard"), self.pairs("standard")).coloured(0))
+        .with(Series::points("", self.pairs("standard")).coloured(0).unnamed())
+    }
+
+    fn rates(&self, title: &str) -> Chart {
+        self.chart(title, Axis::linear("probes (hash bits for each item)"), rate_axis())
+            .with(Series::line("classic (distinct bits)", self.pairs("classic")).coloured(1))
+            .with(Series::dashed("standard (independent probes)", self.pairs("standard")).coloured(0))
+    }
+
+    fn bounds(&self) -> Chart {
+        self.chart("Burns, figure 7: both rates between their bounds", Axis::linear("probes"), rate_axis())
+            .with(Series::line("U, upper bound", self.pairs("upper")).coloured(3))
+            .with(Series::dashed("standard", self.pairs("standard")).coloured(0))
+            .with(Series::line("M, power of the mean", self.pairs("middle")).coloured(4))
+            .with(Series::dashed("classic", self.pairs("classic")).coloured(1))
+            .with(Series::line("L, lower bound", self.pairs("lower")).coloured(2))
+            .marked(Mark::upright(33.0, "best: 33 classic, 34 standard"))
+            .marked(Mark::upright(34.0, ""))
+    }
+
+    fn best_probes(&self) -> Chart {
+        self.chart("Burns, figure 8: best probes and their estimate", Axis::linear("items"), Axis::linear("probes"))
+            .with(Series::line("estimate (m/n) ln 2", self.pairs("estimate")).coloured(4))
+            .with(Series::points("standard", self.pairs("standard")).coloured(0))
+            .with(Series::points("classic", self.pairs("classic")).coloured(1))
+    }
+
+    /// Twenty curves of one family, four of them named.
+    fn efficiencies(&self) -> Chart {
+        let title = if self.name == "burns-9" {
+            "Burns, figure 9: efficiency of a standard filter"
+        } else {
+            "Burns, figure 10: efficiency of a classic filter"
+        };
+        let curve = |probes: u32| {
+            let series = Series::line(format!("{probes} probe{}", if probes > 1 { "s" } else { "" }), self.pairs(&format!("k{probes}")));
+            let series = series.graded(f64::from(probes - 1) / 19.0);
+            if [1, 5, 10, 20].contains(&probes) { series } else { series.unnamed() }
+        };
+        self.chart(title, Axis::linear("items"), Axis::linear("efficiency (bits of discrimination for each bit)").between(0.0, 1.0))
+            .with_all((1..=20).map(curve))
+            .marked(Mark::level(std::f64::consts::LN_2, "ln 2"))
+    }
+
+    fn approximations(&self) -> Chart {
+        let items = if self.name == "grandi-1-s1" { 16 } else { 8 };
+        let title = format!("Grandi, figure 1, {}: exact rates and approximations", if items == 16 { "S1" } else { "S2" });
+        self.chart(&title, Axis::linear("probes"), rate_axis())
+            .with(Series::line("C, classic", self.pairs("classic")).coloured(1))
+            .with(Series::line("S, standard", self.pairs("standard")).coloured(0))
+            .with(Series::points("A3, second order", self.pairs("a3")).coloured(0))
+            .with(Series::dashed("A1, power of the mean", self.pairs("a1")).coloured(3))
+            .with(Series::dashed("A2, textbook", self.pairs("a2")).coloured(2))
+    }
+
+    fn sequence(&self) -> Chart {
+        self.chart("Lehr: mean set bits, throw by throw", Axis::linear("throws"), Axis::linear("mean set bits"))
+            .with(Series::line("exact: N (1 - (1 - 1/N)^throws)", self.pairs("exact")).coloured(0))
+            .with(Series::dashed("exponential form", self.pairs("exponential")).coloured(1))
+    }
+
+    fn families(&self) -> Chart {
+        let (title, y) = match self.name {
+            "lehr-table" => ("Lehr: the design table, rates by probes and bits for each item", rate_axis()),
+            _ => ("Lehr: families of equal rate", Axis::linear("bits for each item").between(0.0, 60.0)),
+        };
+        let names = &self.columns[1..];
+        let curves = names.iter().enumerate().map(|(i, name)| {
+            let label = if self.name == "lehr-table" { format!("{name} bits") } else { format!("rate {name}") };
+            Series::line(label, self.pairs(name)).graded(i as f64 / (names.len() - 1).max(1) as f64)
+        });
+        self.chart(title, Axis::linear("probes"), y).with_all(curves)
+    }
+
+    /// Figure 1 of Kirsch and Mitzenmacher: a chart for each load.
+    fn loads(&self) -> Result<Vec<(String, String)>, Error> {
+        let mut loads: Vec<f64> = self.rows.iter().map(|row| row[0]).collect();
+        loads.dedup();
+        loads.iter().map(|&load| Ok((format!("kirsch-mitzenmacher-1-c{load}"), self.load(load).svg()?))).collect()
+    }
+
+    fn load(&self, load: f64) -> Chart {
+        let rows: Vec<&Vec<f64>> = self.rows.iter().filter(|row| row[0] == load).collect();
+        let (probes, limit) = rows.first().map_or((0.0, 0.0), |row| (row[1], row[3]));
+        let mut chart = Chart::new(
+            format!("Kirsch and Mitzenmacher, figure 1, c = {load}: rates of five schemes"),
+            Axis::log("items"),
+            // Narrow where the schemes are: the paper's axis begins at 0.
+            Axis::log("false-positive rate"),
+        )
+        .note(format!(
+            "{load} bits for each item, {probes} probes; points: simulated, with 99% intervals; lines: exact or bounded rates by their laws"
+        ))
+        .with(Series::dashed("limit", vec![(90.0, limit), (11_000.0, limit)]).coloured(5));
+        let schemes = [
+            ("standard", "standard"),
+            ("partition-double", "partition scheme"),
+            ("double", "double hashing"),
+            ("square", "i squared"),
+            ("cube", "i cubed"),
+        ];
+        for (number, (scheme, name)) in schemes.into_iter().enumerate() {
+            let of = |what: &str| self.column(&format!("{scheme} {what}"));
+            let (simulated, error, law) = (of("simulated"), of("error"), of("law"));
+            // Side by side, so that the points of five schemes do not hide each other.
+            let aside = |n: f64| n * 1.06f64.powf(number as f64 - 2.0);
+            let line = rows.iter().map(|row| (row[2], row[law])).collect();
+            let band = rows.iter().map(|row| {
+                let x = aside(row[2]);
+                let half = 2.576 * row[error];
+                vec![
+                    (x / 1.012, row[simulated] - half, row[simulated] + half),
+                    (x * 1.012, row[simulated] - half, row[simulated] + half),
+                    (f64::NAN, 0.0, 0.0),
+                ]
+            });
+            let band: Vec<(f64, f64, f64)> = band.flatten().collect();
+            let points = rows.iter().map(|row| (aside(row[2]), row[simulated])).collect();
+            chart = chart
+                .with(Series::band("", band).coloured(number).unnamed())
+                .with(Series::line(name, line).coloured(number))
+                .with(Series::points("", points).coloured(number).unnamed());
+        }
+        chart
+    }
+
+    /// Figure 2: a chart for each scheme.
+    fn hits(&self) -> Result<Vec<(String, String)>, Error> {
+        let filters: f64 = self.rows.iter().map(|row| row[3]).sum();
+        let chart = |(scheme, name): (&str, &str)| {
+            let chart = Chart::new(
+                format!("Kirsch and Mitzenmacher, figure 2: hits of {name}"),
+                Axis::linear("hits among 464 queries (40 and more in one)"),
+                Axis::linear("filters"),
+            )
+            .note(format!(
+                "n = 5000, c = 8, k = 6, {filters} filters; curves: what is expected of independent queries at the limit of the rate"
+            ))
+            .with(Series::bars("simulated", self.pairs(scheme)).coloured(0))
+            .with(Series::line("normal, as in the paper", self.pairs("normal")).coloured(1))
+            .with(Series::points("binomial", self.pairs("binomial")).coloured(2));
+            Ok((format!("kirsch-mitzenmacher-2-{scheme}"), chart.sized(720, 340).svg()?))
+        };
+        let schemes = [
+            ("partition-double", "the partition scheme"),
+            ("double", "double hashing"),
+            ("square", "double hashing and i squared"),
+            ("cube", "double hashing and i cubed"),
+        ];
+        schemes.into_iter().map(chart).collect()
+    }
+
+    /// The points of one number of probes: abscissa, and the named column.
+    fn of_probes(&self, probes: f64, name: &str) -> Vec<(f64, f64)> {
+        let column = self.column(name);
+        self.rows.iter().filter(|row| row[0] == probes).map(|row| (row[1], row[column])).collect()
+    }
+
+    fn interval(&self, probes: f64) -> Vec<(f64, f64, f64)> {
+        let (low, high) = (self.of_probes(probes, "lower"), self.of_probes(probes, "upper"));
+        // A lower end of 0 has no logarithm; the band begins far below the chart.
+        low.into_iter().zip(high).map(|((x, low), (_, high))| (x, low.max(FLOOR), high)).collect()
+    }
+
+    /// Figure 3 of Dozier et al.: the model, and the filter with its band.
+    fn models(&self) -> Chart {
+        let title = match self.name {
+            "dozier-3-one" => "Dozier et al., figure 3: one phase, model and filter",
+            "dozier-3-two-excluded" => "Dozier et al., figure 3: two phases, the trigger taken out",
+            "dozier-3-two-included" => "Dozier et al., figure 3: two phases, the trigger kept",
+            _ => "Dozier et al., figure 3 as the paper simulated it: 1,000 fixed messages",
+        };
+        let mut chart = self.chart(title, Axis::linear("sigma: recycled when more bits are set"), rate_axis().between(FLOOR, 1.0));
+        for (number, probes) in [3.0, 5.0, 7.0].into_iter().enumerate() {
+            chart = chart
+                .with(Series::band("", self.interval(probes)).coloured(number).unnamed())
+                .with(Series::line(format!("model, {probes} probes"), self.of_probes(probes, "model")).coloured(number))
+                .with(Series::points(format!("filter, {probes} probes"), self.of_probes(probes, "simulated")).coloured(number));
+        }
+        chart
+    }
+
+    /// Figure 4: lower bounds, the chain, and the filter.
+    fn lower_bounds(&self) -> Chart {
+        let mut chart = self.chart(
+            "Dozier et al., figure 4: f_o and f_a below the rate of a filter that counts items",
+            Axis::linear("N: recycled after so many items that set bits"),
+            rate_axis().between(FLOOR, 1.0),
+        );
+        for (number, probes) in [3.0, 5.0, 7.0].into_iter().enumerate() {
+            let keep = |series: Series| if number == 0 { series } else { series.unnamed() };
+            chart = chart
+                .with(Series::band("", self.interval(probes)).coloured(number).unnamed())
+                .with(Series::line(format!("f_a, {probes} probes"), self.of_probes(probes, "f_a printed")).coloured(number))
+                .with(keep(Series::dashed("f_o (dashed)", self.of_probes(probes, "f_o printed")).coloured(number)))
+                .with(keep(Series::points("filter, with its 99% interval", self.of_probes(probes, "simulated")).coloured(number)));
+        }
+        chart
+    }
+
+    /// Figures 5 and 6: capacities over that of the sigma-bounded model.
+    fn capacities(&self) -> Chart {
+        let (title, x) = match self.name {
+            "dozier-5" => ("Dozier et al., figure 5: capacity at a rate of 0.01, by memory", Axis::log("bits")),
+            _ => ("Dozier et al., figure 6: capacity of 100,000 bits, by rate", Axis::log("false-positive rate asked for")),
+        };
+        self.chart(title, x, Axis::linear("items, as a share of one phase by sigma").between(0.0, 1.1))
+            .with(Series::line("f_w: the worst rate", self.pairs("f_w ratio")).coloured(1))
+            .with(Series::points("", self.pairs("f_w ratio")).coloured(1).unnamed())
+            .with(Series::dashed("f_a: counted, as printed", self.pairs("f_a ratio")).coloured(0))
+            .with(Series::points("", self.pairs("f_a ratio")).coloured(0).unnamed())
+            .marked(Mark::level(0.7, "30% less"))
+    }
+
+    /// Figure 7: one phase over two.
+    fn phases(&self) -> Chart {
+        let mut chart = self.chart(
+            "Dozier et al., figure 7: one phase over one of two phases",
+            Axis::log("false-positive rate asked for"),
+            Axis::linear("ratio of the items"),
+        );
+        for (number, (bits, name)) in [(1e3, "1,000 bits"), (1e4, "10,000 bits"), (1e5, "100,000 bits")].into_iter().enumerate() {
+            let of = |column: &str| {
+                let column = self.column(column);
+                self.rows.iter().filter(|row| row[0] == bits).map(|row| (row[1], row[column])).collect::<Vec<_>>()
+            };
+            chart = chart
+                .with(Series::line(format!("{name}, trigger kept"), of("trigger included")).coloured(number))
+                .with(Series::dashed(format!("{name}, taken out"), of("trigger excluded")).coloured(number));
+        }
+        chart.marked(Mark::level(2.0, "both phases together hold as much as one"))
+    }
+}
+
+/// Rates below this are not seen in any simulation here.
+const FLOOR: f64 = 1e-6;
