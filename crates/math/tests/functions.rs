@@ -7,7 +7,7 @@ use common::{of_f64, ratio};
 use num_rational::BigRational;
 use num_traits::{One, Signed, Zero};
 use truebloom_math::occupancy::Occupancy;
-use truebloom_math::{half_full_items, standard_limit};
+use truebloom_math::{best_probes_approximation, half_full_items, peak_items_approximation, standard_limit};
 
 fn near(found: f64, truth: &BigRational, what: &str) {
     let error = (of_f64(found) - truth).abs();
@@ -86,4 +86,18 @@ fn half_full_filters() {
     // (74) there: 1 / (m log2(m/(m-1))) at a rate of a half.
     let (items, value) = standard_limit(2).expect("in range");
     assert!(items == 1.0 && value == 0.5 && BigRational::zero() < of_f64(value));
+}
+
+/// Where a filter is large, the classic peak is half full: (76) is that number of items but for half an item in m/k, and (77) its inverse.
+#[test]
+fn approximations_of_remark_29_at_size() {
+    for (m, k) in [(1_000_000u64, 1u32), (1_000_000, 7), (1 << 40, 30)] {
+        let items = peak_items_approximation(m, k).expect("in range");
+        let empty = (items * (-f64::from(k) / m as f64).ln_1p()).exp();
+        assert!((empty - 0.5).abs() < f64::from(k) / m as f64, "{m} {k}: {empty}");
+        let n = 1_000u64;
+        let probes = best_probes_approximation(m, n).expect("in range");
+        let back = (m as f64 / probes - 1.0) * std::f64::consts::LN_2;
+        assert!((back / n as f64 - 1.0).abs() < 1e-9, "{m}: {back}");
+    }
 }

@@ -49,7 +49,7 @@ impl Axis {
 
     /// Whether a value has a place.
     pub(crate) fn places(&self, value: f64) -> bool {
-        value.is_finite() && (self.scale == Scale::Linear || value > 0.0)
+        value.abs() <= FARTHEST && (self.scale == Scale::Linear || value >= f64::MIN_POSITIVE)
     }
 
     /// The axis for data between two values.
@@ -64,6 +64,11 @@ impl Axis {
             // A linear axis whose data begin near 0 begins there.
             if self.scale == Scale::Linear && low > 0.0 && low < 0.4 * high { (0.0, high) } else { (low, high) }
         });
+        // Beyond these, differences and ratios of the ends would overflow.
+        let (low, high) = match self.scale {
+            Scale::Linear => (low.max(-FARTHEST), high.min(FARTHEST)),
+            Scale::Log => (low.max(f64::MIN_POSITIVE), high.min(FARTHEST)),
+        };
         let ticks = match self.scale {
             Scale::Linear => linear_ticks(low, high),
             Scale::Log => log_ticks(low, high),
@@ -71,6 +76,8 @@ impl Axis {
         Coordinate { scale: self.scale, low, high, ticks, names: Vec::new() }
     }
 }
+
+const FARTHEST: f64 = 1e300;
 
 /// A little room on both sides, and some where there is one value only.
 fn widened(scale: Scale, low: f64, high: f64) -> (f64, f64) {
@@ -222,7 +229,9 @@ impl Ranged for Coordinate {
     type ValueType = f64;
 
     fn map(&self, value: &f64, (from, to): (i32, i32)) -> i32 {
-        from + (self.share(*value) * f64::from(to - from)).round() as i32
+        // An axis whose ends are one number has no places but its foot.
+        let share = Some(self.share(*value)).filter(|share| share.is_finite()).unwrap_or(0.0);
+        from + (share.clamp(-1.0, 2.0) * f64::from(to - from)).round() as i32
     }
 
     fn key_points<Hint: KeyPointHint>(&self, hint: Hint) -> Vec<f64> {

@@ -56,7 +56,7 @@ impl Chart {
 
     /// The chart as an SVG document of its own, which also stands in a page as it is. The same chart gives the same bytes everywhere.
     ///
-    /// Points that have no place on their axis (not finite; not above 0 on a logarithmic one) break their line; the description counts them.
+    /// Points that have no place on their axis (not finite or beyond 1e300; not above 0 on a logarithmic one) break their line; the description counts them.
     ///
     /// # Errors
     /// No point has a place.

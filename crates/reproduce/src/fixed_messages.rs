@@ -37,12 +37,8 @@ impl Epochs {
 /// The rate among messages that are new to a cycle; the one that overflows the filter is forgotten with it. With `renewed` every cycle has hash functions of its own.
 pub(super) fn run(bits: u64, probes: u32, sigma: u64, renewed: bool) -> Epochs {
     let mut random = SplitMix64::of(&[bits, probes.into(), sigma, 1_000]);
-    let mut positions = vec![0; MESSAGES * probes as usize];
     let mut all_new = 0.0;
-    let hash = |positions: &mut Vec<usize>, random: &mut SplitMix64| {
-        positions.iter_mut().for_each(|position| *position = random.below(bits) as usize)
-    };
-    hash(&mut positions, &mut random);
+    let positions: Vec<usize> = (0..MESSAGES * probes as usize).map(|_| random.below(bits) as usize).collect();
     let mut rates = [0.0; EPOCHS];
     for rate in &mut rates {
         let (mut set, mut ones, mut seen) = (vec![false; bits as usize], 0u64, [false; MESSAGES]);
@@ -53,7 +49,9 @@ pub(super) fn run(bits: u64, probes: u32, sigma: u64, renewed: bool) -> Epochs {
                 continue;
             }
             let before = ones;
-            for &position in &positions[message * probes as usize..(message + 1) * probes as usize] {
+            for &kept in &positions[message * probes as usize..(message + 1) * probes as usize] {
+                // A message is hashed once a cycle, so fresh positions are those of fresh hash functions.
+                let position = if renewed { random.below(bits) as usize } else { kept };
                 ones += u64::from(!std::mem::replace(&mut set[position], true));
             }
             new += 1;
@@ -63,9 +61,6 @@ pub(super) fn run(bits: u64, probes: u32, sigma: u64, renewed: bool) -> Epochs {
                 set.fill(false);
                 seen.fill(false);
                 ones = 0;
-                if renewed {
-                    hash(&mut positions, &mut random);
-                }
             }
         }
         *rate = passed as f64 / new as f64;

@@ -114,7 +114,7 @@ impl Paper {
         }
     }
 
-    /// Its claims, in the order of the paper. Below two seconds; the sizes are the papers', so no error is expected.
+    /// Its claims, in the order of the paper. Below two seconds, for Dozier et al. some more; the sizes are the papers', so no error is expected.
     pub fn claims(self) -> Result<Vec<Claim>> {
         self.claims_of(NO_MAKER)
     }

@@ -247,7 +247,9 @@ fn recycling_capacities_are_those_of_the_reference() {
 /// chance below 1e-5). A rate of the wrong scheme at c = 16, n = 100 is far outside.
 #[test]
 fn simulated_rates_agree_with_their_laws() {
-    let figures = figures_of(Paper::KirschMitzenmacher, 20);
+    let (effort, mut known) = (Effort::trials(20), Known::new());
+    Paper::KirschMitzenmacher.experiments(&effort, &|_, _| None, &mut known, 2, |_| true).expect("the paper's sizes are in range");
+    let figures = Paper::KirschMitzenmacher.figures_of(&effort, &|_, _| None, &known).expect("the paper's sizes are in range");
     assert_eq!(figures[0].rows.len(), 28);
     for row in &figures[0].rows {
         for rates in row[4..].chunks(3) {
