@@ -180,7 +180,7 @@ def shared():
 
 METHODS = sorted({name for kind in (tb.BloomFilter, tb.ScalableFilter, tb.RecyclingFilter, tb.CountMin, tb.HeavyHitters) for name in dir(kind)
                   if not name.startswith("__") or name in ("__contains__", "__or__", "__ior__", "__and__", "__iand__", "__eq__", "__repr__", "__copy__", "__reduce__")})  # fmt: skip
-METHODS = [name for name in METHODS if name not in ("open", "from_plan", "with_size", "save")]
+METHODS = [name for name in METHODS if name not in ("open", "from_plan", "with_size", "save", "verify")]
 
 
 def call(rng, filters, folder):
@@ -214,6 +214,7 @@ def call(rng, filters, folder):
                 rng.choice([tb.BloomFilter, tb.RecyclingFilter, tb.CountMin]).open(path)
         case 4:
             tb.key_bytes(thing(rng))
+            filters[0].verify(rng.randrange(2000), seed=rng.choice([None, 1]))
         case 5:
             found.update(Broken(columns(rng), break_it(rng)))
         case 6:

@@ -145,6 +145,22 @@ def test_tables_are_tuples():
     assert g.contains_many(nested.slice(1)).to_pylist() == [None]
 
 
+def test_a_table_of_one_column_is_that_column_with_nulls_too():
+    for keys in (["x", "y", "z"], [1, 2, 3]):
+        plain = pa.array([{"a": key} for key in keys])
+        with_nulls = pa.array([{"a": keys[0]}, None, {"a": keys[1]}, {"a": None}, {"a": keys[2]}])
+        nested = pa.array([{"n": {"a": keys[0]}}, {"n": None}, {"n": {"a": keys[1]}}, None, {"n": {"a": keys[2]}}])
+        expected = BloomFilter(100, 1e-6, seed=1)
+        expected.update(keys)
+        for column in (plain, with_nulls, nested, pa.chunked_array([with_nulls[:1], with_nulls[1:]])):
+            f = BloomFilter(100, 1e-6, seed=1)
+            assert f.update(column) == 3 and f == expected and (keys[0],) in f
+        assert expected.contains_many(with_nulls).to_pylist() == [True, None, True, None, True]
+        assert expected.contains_many(nested.slice(1, 3)).to_pylist() == [None, True, None]
+        f = BloomFilter(100, 1e-6, seed=1)
+        assert f.update(pa.array([{"a": keys[0], "b": 1}, None])) == 1 and (keys[0], 1) in f
+
+
 def test_booleans_and_fixed_widths():
     f = BloomFilter(100, 0.01, seed=1)
     f.update(pa.array([True, None]))

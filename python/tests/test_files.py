@@ -2,6 +2,7 @@
 
 import os
 import pathlib
+import pickle
 
 import pytest
 import truebloom
@@ -37,6 +38,8 @@ def test_missing_and_forbidden(filter, tmp_path):
         BloomFilter.open(tmp_path / "none.tbl")
     assert isinstance(error.value, MissingFileError) and isinstance(error.value, truebloom.Error)
     assert error.value.filename == tmp_path / "none.tbl" and error.value.errno == 2 and "none.tbl" in str(error.value)
+    again = pickle.loads(pickle.dumps(error.value))
+    assert type(again) is MissingFileError and again.filename == error.value.filename and again.errno == 2 and str(again) == str(error.value)
     with pytest.raises(OSError, match="folder"):
         filter.save(tmp_path / "no folder" / "x.tbl")
     with pytest.raises(truebloom.FileError):

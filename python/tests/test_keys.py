@@ -1,7 +1,9 @@
 """A key is the same key in Rust, the shell and Python."""
 
+import signal
 import subprocess
 import sys
+import time
 import uuid
 
 import numpy as np
@@ -143,6 +145,33 @@ def test_tuples_have_a_bound():
         key_bytes(key)
 
 
+def test_what_an_index_raises_is_raised():
+    class Interrupted:
+        def __index__(self):
+            raise KeyboardInterrupt
+
+    class Nonsense:
+        def __index__(self):
+            return "x"
+
+    with pytest.raises(KeyboardInterrupt):
+        key_bytes(Interrupted())
+    with pytest.raises(KeyTypeError):
+        key_bytes(Nonsense())
+
+
+def test_an_interrupt_ends_the_command():
+    """The command is Rust and returns to Python only at its end: the signal reaches it all the same, and no traceback comes of it."""
+    running = subprocess.Popen([sys.executable, "-m", "truebloom", "dedup", "-n", "1000", "-p", "0.01"], stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+    assert running.stdin and running.stderr
+    running.stdin.write(b"a line\n")
+    running.stdin.flush()
+    time.sleep(1)
+    running.send_signal(signal.SIGINT)
+    running.stdin.close()
+    assert running.wait(20) != 0 and b"Traceback" not in running.stderr.read()
+
+
 def test_a_lone_surrogate_has_no_bytes():
     with pytest.raises(UnicodeEncodeError):
         BloomFilter(100, 0.01).add("\ud800")
@@ -150,7 +179,7 @@ def test_a_lone_surrogate_has_no_bytes():
 
 def test_one_key_is_not_many():
     f = BloomFilter(100, 0.01)
-    for key in ("abc", b"abc", bytearray(b"abc")):
+    for key in ("abc", b"abc", bytearray(b"abc"), memoryview(b"abc")):
         with pytest.raises(KeyTypeError, match="one key, not many"):
             f.update(key)
     with pytest.raises(KeyTypeError, match="does not hold keys"):

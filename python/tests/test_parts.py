@@ -1,12 +1,13 @@
 """A filter of many parts."""
 
 import math
+import os
 from fractions import Fraction
 
 import pyarrow as pa
 import pytest
 from binomial import ALPHA, p_value
-from truebloom import BloomFilter, FormatError
+from truebloom import FormatError, PlanError
 from truebloom.parts import SLACK, PartedFilter, part_items
 
 
@@ -17,8 +18,7 @@ def filled(folder, keys, **options):
         part = plan.empty_part(number)
         part.update([key for key, own in zip(keys, part_of, strict=True) if own == number])
         part.save(plan.path(number))
-    plan.finish()
-    return plan
+    return plan.finish(set(part_of))
 
 
 def test_no_key_is_lost_and_the_rate_is_kept(tmp_path):
@@ -58,4 +58,22 @@ def test_what_is_not_whole_is_refused(tmp_path):
         PartedFilter.open(tmp_path)
     with pytest.raises(ValueError, match="parts"):
         PartedFilter.begin(tmp_path, 1000, 0.01, parts=0)
-    assert BloomFilter(10, 0.1).is_empty
+    with pytest.raises(FileExistsError, match="already"):
+        PartedFilter.begin(tmp_path, 1000, 0.01, parts=2)
+    for wrong in ({"items": 0}, {"items": 1.5}, {"items": float("inf")}, {"seed": -1}):
+        with pytest.raises(PlanError):
+            PartedFilter.begin(tmp_path / "new", **{"items": 10, "fpr": 0.01, "parts": 2, **wrong})
+    assert not (tmp_path / "new").exists()
+
+
+def test_missing_and_foreign_parts_are_noticed(tmp_path):
+    keys = [f"key {i}" for i in range(1000)]
+    built, other = filled(tmp_path / "f", keys, parts=3, seed=5), filled(tmp_path / "g", keys, parts=3, seed=6)
+    os.replace(other.path(1), built.path(1))
+    with pytest.raises(FormatError, match="another seed"):
+        built.contains_many(keys)
+    os.remove(built.path(1))
+    with pytest.raises(FileNotFoundError):
+        built.fpr()
+    with pytest.raises(FormatError, match="missing"):
+        PartedFilter.open(tmp_path / "f")

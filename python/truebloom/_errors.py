@@ -1,5 +1,9 @@
 """What can go wrong, under one base: each class is also the built-in exception that one would expect."""
 
+from __future__ import annotations
+
+from typing import Any
+
 
 class Error(Exception):
     """Everything that truebloom raises of its own accord."""
@@ -35,6 +39,16 @@ class FileError(Error, OSError):
 
     def __str__(self) -> str:
         return str(self.args[0]) if self.args else ""
+
+    def __reduce__(self) -> Any:
+        return _file_error, (type(self), str(self), self.filename, self.errno)
+
+
+def _file_error(kind: type[FileError], message: str, filename: object, errno: int | None) -> FileError:
+    """The error again, for pickle: an OSError alone would lose its attributes."""
+    error = kind(message)
+    error.filename, error.errno = filename, errno
+    return error
 
 
 class MissingFileError(FileError, FileNotFoundError):

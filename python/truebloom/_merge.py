@@ -8,8 +8,8 @@ from collections.abc import Iterable
 from functools import reduce
 from typing import Any
 
-from truebloom._errors import CapacityWarning
-from truebloom._truebloom import BloomFilter
+from truebloom._errors import CapacityWarning, KeyTypeError, PlanError
+from truebloom._truebloom import BloomFilter, plan
 
 # Room for more keys than an approximate count says: HyperLogLog at 2% misses by more than four standard errors once in sixteen thousand.
 COUNT_ERROR = 0.02
@@ -21,9 +21,25 @@ def planned_items(counted: int) -> int:
     return max(1, math.ceil(counted * (1 + MARGIN)))
 
 
-def empty(items: float, fpr: Any, options: dict[str, Any]) -> bytes:
-    """The file of the empty filter that all parts begin with: the same size and, above all, the same seed."""
-    return BloomFilter(items, fpr, **options).to_bytes()
+# A column of bytes has no larger value.
+MOST_BYTES = 2**31 - 2**12
+
+
+def recipe(items: float, fpr: Any, options: dict[str, Any]) -> dict[str, Any]:
+    """What all parts are made by: the same size and, above all, the same seed. Some hundred bytes, where the empty filter itself would travel with every task."""
+    shape = {name: value for name, value in options.items() if name not in ("seed", "untrusted")}
+    needed = plan(items, fpr, **shape).nbytes
+    if needed > MOST_BYTES:
+        raise PlanError(f"the filter takes {needed:,} bytes, but can be sent between machines only up to {MOST_BYTES:,}; see truebloom.spark.build_parts")
+    seed = BloomFilter(1, 0.5, seed=options.get("seed")).seed
+    return {"items": items, "fpr": fpr, **options, "seed": seed}
+
+
+def same_types(ours: list[str], theirs: list[str], names: list[str]) -> None:
+    """A join finds nothing where one key is a number and the other its text."""
+    for name, one, other in zip(names, ours, theirs, strict=True):
+        if one != other:
+            raise KeyTypeError(f"the two columns {name} hold different keys: {one} and {other}; cast one of them")
 
 
 def union(filters: Iterable[bytes]) -> bytes:

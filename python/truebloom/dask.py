@@ -24,8 +24,8 @@ from truebloom._truebloom import BloomFilter
 __all__ = ["build", "contains", "prefilter"]
 
 
-def _part(start: bytes, keys: Any) -> bytes:
-    built = BloomFilter.from_bytes(start)
+def _part(recipe: dict[str, Any], keys: Any) -> bytes:
+    built = BloomFilter(**recipe)
     built.update(_present(keys))
     return built.to_bytes()
 
@@ -34,7 +34,7 @@ def _present(keys: Any) -> Any:
     """A partition without its missing values; integers that pandas keeps as floats because of them are integers again."""
     keys = keys.dropna()
     if isinstance(keys, pd.DataFrame):
-        return keys.itertuples(index=False, name=None)
+        return zip(*(_present(keys[name]) for name in keys.columns), strict=True)
     if keys.dtype.kind == "f" and np.all(keys == np.floor(keys)):
         return keys.astype("int64")
     return keys if keys.dtype.kind in "iu" else keys.astype("str") if _all_text(keys) else list(keys)
@@ -60,8 +60,8 @@ def build(keys: Any, items: float | None = None, fpr: Any = 0.01, **options: Any
     """
     if items is None:
         items = _merge.planned_items(int(keys.nunique_approx().compute()))
-    start = _merge.empty(items, fpr, options)
-    merged = _tree(dask.delayed(_part)(start, part) for part in keys.to_delayed())
+    recipe = _merge.recipe(items, fpr, options)
+    merged = _tree(dask.delayed(_part)(recipe, part) for part in keys.to_delayed())
     return _merge.checked(BloomFilter.from_bytes(merged.compute()))
 
 
@@ -78,9 +78,16 @@ def contains(filter: BloomFilter, keys: Any) -> Any:
     return keys.map_partitions(_asked, dask.delayed(filter), meta=(None, bool))
 
 
+def _kinds(frame: Any, names: list[str]) -> list[str]:
+    """What the columns are hashed as; integers with missing values are floats in pandas."""
+    return ["integers" if frame[name].dtype.kind in "iufb" else "text" for name in names]
+
+
 def prefilter(big: Any, small: Any, on: str | list[str], fpr: Any = 0.01, items: float | None = None, **options: Any) -> Any:
     """A bloom join, in one call: the rows of `big` that may have a partner in `small` by the columns `on`, before the merge that needs them.
 
     No row with a partner is lost; of the others a share of `fpr` at most stays.
     """
+    names = [on] if isinstance(on, str) else on
+    _merge.same_types(_kinds(big, names), _kinds(small, names), names)
     return big[contains(build(small[on], items, fpr, **options), big[on])]

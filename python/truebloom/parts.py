@@ -13,13 +13,14 @@ import json
 import math
 import os
 import secrets
-from dataclasses import asdict, dataclass
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from truebloom._errors import FormatError, PlanError
+from truebloom._errors import ExistingFileError, FormatError, PlanError
 from truebloom._results import Rate
-from truebloom._truebloom import BloomFilter, route
+from truebloom._truebloom import BloomFilter, plan, route
 
 DESCRIPTION = "truebloom-parts.json"
 SLACK = 1e-6
@@ -36,18 +37,23 @@ class PartedFilter:
     part_items: int
     seed: str
     options: dict[str, Any]
+    built: tuple[int, ...] = ()
 
     @staticmethod
     def begin(folder: str | os.PathLike[str], items: float, fpr: Any, *, parts: int, seed: int | str | None = None, **options: Any) -> PartedFilter:
-        """Describes new parts in a folder, which is made; `finish` says that all are built."""
+        """Describes new parts in an empty folder, which is made; `finish` says that all are built."""
         if not 1 <= parts <= 2**20:
             raise PlanError(f"parts is {parts}, but must be from 1 to 2^20")
-        number = secrets.randbits(128) if seed is None else int(seed, 16) if isinstance(seed, str) else seed
-        rate = BloomFilter(1, fpr).asked_fpr or 0.0
-        plan = PartedFilter(os.fspath(folder), int(items), rate, parts, part_items(int(items), rate, parts), f"{number:032x}", options)
+        # What a single filter refuses is refused here, in the same words.
+        asked = plan(items, fpr, mean=True)
+        number = BloomFilter(1, 0.5, seed=seed).seed
+        rate = asked.asked_fpr or 0.0
+        begun = PartedFilter(os.fspath(folder), asked.items, rate, parts, part_items(asked.items, rate, parts), f"{number:032x}", options)
         Path(folder).mkdir(parents=True, exist_ok=True)
-        plan._describe(complete=False)
-        return plan
+        if any(Path(folder).glob("part-*.tbl")) or (Path(folder) / DESCRIPTION).exists():
+            raise ExistingFileError(f"{folder} has parts of a filter already; choose an empty folder, or remove them")
+        begun._describe(complete=False)
+        return begun
 
     @staticmethod
     def open(folder: str | os.PathLike[str]) -> PartedFilter:
@@ -55,16 +61,22 @@ class PartedFilter:
         try:
             found = json.loads((Path(folder) / DESCRIPTION).read_text())
             complete = found.pop("complete")
+            found["built"] = tuple(found["built"])
             filter = PartedFilter(folder=os.fspath(folder), **found)
         except (ValueError, TypeError, KeyError) as error:
             raise FormatError(f"{Path(folder) / DESCRIPTION} does not describe the parts of a filter: {error}") from error
         if not complete:
             raise FormatError(f"the parts in {folder} were not all built; build them again")
+        missing = [part for part in filter.built if not os.path.exists(filter.path(part))]
+        if missing:
+            raise FormatError(f"{len(missing)} of {len(filter.built)} parts are missing in {folder}, {filter.path(missing[0])} first; build them again")
         return filter
 
-    def finish(self) -> None:
-        """Says that all parts are built. A part without keys has no file."""
-        self._describe(complete=True)
+    def finish(self, built: Iterable[int]) -> PartedFilter:
+        """Says that all parts are built, and which have a file: those with keys. Gives back the filter that `open` finds."""
+        finished = replace(self, built=tuple(sorted(set(built))))
+        finished._describe(complete=True)
+        return finished
 
     def _describe(self, complete: bool) -> None:
         fields = {name: value for name, value in asdict(self).items() if name != "folder"}
@@ -79,8 +91,10 @@ class PartedFilter:
 
     def empty_part(self, part: int) -> BloomFilter:
         """A part without keys: of the size of all, and a seed of its own."""
-        seed = (int(self.seed, 16) + part + 1) % 2**128
-        return BloomFilter(self.part_items, self.asked_fpr * (1 - SLACK), seed=seed, **self.options)
+        return BloomFilter(self.part_items, self.asked_fpr * (1 - SLACK), seed=self._seed(part), **self.options)
+
+    def _seed(self, part: int) -> int:
+        return (int(self.seed, 16) + part + 1) % 2**128
 
     def part_of_many(self, keys: Any) -> Any:
         """The part of each key, as an array of numpy; 0 for nulls."""
@@ -90,8 +104,12 @@ class PartedFilter:
 
     def part(self, number: int) -> BloomFilter | None:
         """A part, read where its file is; None for one without keys."""
-        path = self.path(number)
-        return BloomFilter.open(path, mmap=True) if os.path.exists(path) else None
+        if number not in self.built:
+            return None
+        part = BloomFilter.open(self.path(number), mmap=True)
+        if part.seed != self._seed(number):
+            raise FormatError(f"{self.path(number)} is not a part of this filter: it has another seed; build the parts again")
+        return part
 
     def contains_many(self, keys: Any) -> Any:
         """Which keys are contained, as an Arrow column of booleans, null where the key is null. Each part is opened once."""

@@ -8,7 +8,8 @@
     joined = tbs.prefilter(orders, small, on="user_id").frame     # a bloom join
 
 The executors need this package and nothing else. A filter travels to the driver and from there, once, to every executor: `spark.driver.maxResultSize` (1 GiB unless set) has to hold the
-parts of the last merge, two to eight of them. For more than that there is `build_parts`, whose parts never meet.
+parts of the last merge, about as many as the square root of the partitions (13 of 200); a greater `depth` makes them fewer. For more than that there is `build_parts`, whose parts never meet.
+Spark Connect has no broadcasts and is not supported.
 
 Nulls are as in SQL: they are not inserted, and the answer to null is null, which `filter` drops.
 """
@@ -22,7 +23,7 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 from pyspark.sql import functions as F
-from pyspark.sql.types import BooleanType
+from pyspark.sql.types import BooleanType, StructField, StructType
 
 from truebloom import _merge
 from truebloom._truebloom import BloomFilter
@@ -32,9 +33,6 @@ if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame, SparkSession
 
 __all__ = ["Prefiltered", "build", "build_parts", "contains", "contains_parts", "prefilter", "register"]
-
-# Filters that an executor has opened, by what they were broadcast as: a task is one of many in its process.
-_opened: dict[str, Any] = {}
 
 
 def _column(df: DataFrame, column: str | Column) -> DataFrame:
@@ -65,34 +63,29 @@ def build(
     keys = _column(df, column)
     if items is None:
         items = _merge.planned_items(_counted(keys))
-    start = _merge.empty(items, fpr, options)
+    recipe = _merge.recipe(items, fpr, options)
 
     def part(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        built = BloomFilter.from_bytes(start)
+        built = BloomFilter(**recipe)
         for batch in batches:
             built.update(batch.column(0))
         if not built.is_empty:
             yield pa.RecordBatch.from_pydict({"part": pa.array([built.to_bytes()], pa.binary())})
 
+    def either(ours: bytes | None, theirs: bytes | None) -> bytes | None:
+        return theirs if ours is None else ours if theirs is None else _merge.union([ours, theirs])
+
     parts = keys.mapInArrow(part, "part binary").rdd.map(lambda row: bytes(row[0]))
-    empty = BloomFilter.from_bytes(start)
-    merged: bytes | None = None if parts.isEmpty() else parts.treeReduce(lambda ours, theirs: _merge.union([ours, theirs]), depth)
-    return _merge.checked(empty if merged is None else BloomFilter.from_bytes(merged))
+    merged: bytes | None = parts.treeAggregate(None, either, either, depth)
+    return _merge.checked(BloomFilter(**recipe) if merged is None else BloomFilter.from_bytes(merged))
 
 
-def _asking(spark: SparkSession, name: str, payload: bytes, open_payload: Callable[[bytes], Any]) -> Any:
-    """A function over Arrow columns that asks a filter, which is broadcast and opened once in each process."""
-    broadcast = spark.sparkContext.broadcast(payload)
+def _asking(spark: SparkSession, filter: BloomFilter) -> Any:
+    """A function over Arrow columns that asks a filter, which is broadcast and unpickled once in each process."""
+    broadcast = spark.sparkContext.broadcast(filter)
 
     def ask(keys: Any) -> Any:
-        from truebloom import spark as module
-
-        found = module._opened.get(name)
-        if found is None:
-            if len(module._opened) >= 16:
-                module._opened.clear()
-            found = module._opened[name] = open_payload(broadcast.value)
-        return found.contains_many(keys)
+        return broadcast.value.contains_many(keys)
 
     # Spark wants the types themselves, not their names.
     ask.__annotations__ = {"keys": pa.Array, "return": pa.Array}
@@ -110,13 +103,13 @@ def _session() -> SparkSession:
 
 def contains(filter: BloomFilter, column: str | Column) -> Column:
     """Whether a column's keys are in the filter, as a Column for `filter` and `withColumn`: True for all that are, and for others at the filter's rate."""
-    ask = _asking(_session(), uuid.uuid4().hex, filter.to_bytes(), BloomFilter.from_bytes)
+    ask = _asking(_session(), filter)
     return ask(F.col(column) if isinstance(column, str) else column)
 
 
 def register(spark: SparkSession, name: str, filter: BloomFilter) -> None:
     """Makes the filter a function of SQL: `select * from orders where name(user_id)`."""
-    spark.udf.register(name, _asking(spark, uuid.uuid4().hex, filter.to_bytes(), BloomFilter.from_bytes))
+    spark.udf.register(name, _asking(spark, filter))
 
 
 @dataclass(frozen=True)
@@ -147,10 +140,17 @@ def prefilter(big: DataFrame, small: DataFrame, on: str | list[str], fpr: Any = 
     No row with a partner is lost; of the others a share of `fpr` at most stays. Then join `result.frame` with `small` as ever.
     """
     names = [on] if isinstance(on, str) else on
+    _merge.same_types(_kinds(big, names), _kinds(small, names), names)
     key = F.col(names[0]) if len(names) == 1 else F.when(_none_null(names), F.struct(*names))
     filter = build(small, key, items, fpr, **options)
     flag = contains(filter, key)
     return Prefiltered(big.filter(flag), filter, filter.fpr().value, big, flag)
+
+
+def _kinds(df: DataFrame, names: list[str]) -> list[str]:
+    """What the columns are hashed as."""
+    kinds = {"tinyint": "integers", "smallint": "integers", "int": "integers", "bigint": "integers", "boolean": "integers", "string": "text", "binary": "text"}
+    return [kinds.get(kind, kind) for _, kind in df.select(*names).dtypes]
 
 
 def _none_null(names: list[str]) -> Column:
@@ -188,9 +188,8 @@ def build_parts(df: DataFrame, column: str | Column, items: float, fpr: Any, fol
             yield pa.RecordBatch.from_pydict({"part": pa.array([number], pa.int32())})
 
     # All keys of a part are in one partition of the shuffle, so that every part is built once; with as many partitions as parts, a task holds one, or a few.
-    keys.mapInArrow(routed, schema).repartition(parts, "part").mapInArrow(built, "part int").collect()
-    plan.finish()
-    return plan
+    rows = keys.mapInArrow(routed, schema).repartition(parts, "part").mapInArrow(built, "part int").collect()
+    return plan.finish(row.part for row in rows)
 
 
 def _by_part(batch: pa.RecordBatch) -> Iterator[tuple[int, pa.Array]]:
@@ -213,7 +212,8 @@ def contains_parts(filter: PartedFilter, df: DataFrame, column: str) -> DataFram
     """
     number = f"_part_{uuid.uuid4().hex[:8]}"
     route = F.arrow_udf(_routing(filter), "int")
-    schema = df.schema.add("contained", BooleanType())
+    # A copy: adding a field would change the schema of the caller.
+    schema = StructType([*df.schema.fields, StructField("contained", BooleanType())])
 
     def asked(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         for batch in batches:

@@ -5,7 +5,7 @@ use crate::errors::{Kind, build_error, raise};
 use crate::key::{RawKey, with_key};
 use pyo3::buffer::PyUntypedBuffer;
 use pyo3::prelude::*;
-use pyo3::types::{PyByteArray, PyBytes, PyString};
+use pyo3::types::{PyByteArray, PyBytes, PyMemoryView, PyString};
 use std::ops::Range;
 use truebloom::{Answers, BuildError, KeyHash, PortableHasher};
 
@@ -159,7 +159,11 @@ fn append_bits(to: &mut Vec<u64>, there: usize, bits: &[u64], len: usize) {
 /// Does the work with all keys that the object holds.
 pub(crate) fn run(keys: &Bound<'_, PyAny>, work: &Work<'_>) -> PyResult<Outcome> {
     let py = keys.py();
-    if keys.is_instance_of::<PyString>() || keys.is_instance_of::<PyBytes>() || keys.is_instance_of::<PyByteArray>() {
+    if keys.is_instance_of::<PyString>()
+        || keys.is_instance_of::<PyBytes>()
+        || keys.is_instance_of::<PyByteArray>()
+        || is_view_of_bytes(keys)
+    {
         let name = keys.get_type().qualname()?;
         return Err(raise(py, Kind::KeyType, &format!("{name} is one key, not many; give add(key), or a list: [key]")));
     }
@@ -176,13 +180,26 @@ pub(crate) fn run(keys: &Bound<'_, PyAny>, work: &Work<'_>) -> PyResult<Outcome>
     run_objects(keys, work)
 }
 
+/// A memoryview of bytes, or a mapped file: a string of bytes, which is one key.
+fn is_view_of_bytes(keys: &Bound<'_, PyAny>) -> bool {
+    let is_map = || keys.get_type().fully_qualified_name().is_ok_and(|name| name == "mmap.mmap");
+    (keys.is_instance_of::<PyMemoryView>() || is_map()) && PyUntypedBuffer::get(keys).is_ok_and(|buffer| buffer.item_size() == 1)
+}
+
 fn run_arrays(py: Python<'_>, mut arrays: Arrays, work: &Work<'_>) -> PyResult<Outcome> {
     let mut outcome = Outcome::new(work.keep);
     let raise = |problem: Problem| problem.into_error(py);
-    while let Some(array) = py.detach(|| arrays.next()).map_err(raise)? {
-        let column = arrays.column(&array).map_err(raise)?;
-        run_column(py, &column, work, &mut outcome)?;
+    loop {
+        let Some(array) = py.detach(|| arrays.next()).map_err(raise)? else { break };
+        let done = arrays.column(&array).map_err(raise).and_then(|column| run_column(py, &column, work, &mut outcome));
+        // Its producer may wait for threads that need the interpreter, as for the next one.
+        py.detach(move || drop(array));
+        if let Err(error) = done {
+            py.detach(move || drop(arrays));
+            return Err(error);
+        }
     }
+    py.detach(move || drop(arrays));
     Ok(outcome)
 }
 

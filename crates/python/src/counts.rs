@@ -91,7 +91,7 @@ impl CountMin {
         self.count_all(keys)
     }
 
-    /// At least how often the key came; None if its counters are full, so that nothing bounds it.
+    /// An upper bound on how often the key came, never too low; None if its counters are full, so that nothing bounds it.
     fn estimate(&self, key: &Bound<'_, PyAny>) -> PyResult<Option<u64>> {
         let owned = with_key(key, Owned::of)?;
         let estimate = self.read(key.py(), |sketch| sketch.estimate(&owned.key()));

@@ -2,6 +2,7 @@
 
 use crate::errors::{Kind, raise};
 use pyo3::buffer::PyBuffer;
+use pyo3::exceptions::{PyAttributeError, PyTypeError};
 use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
@@ -142,10 +143,15 @@ fn with_atom<R>(object: &Bound<'_, PyAny>, use_key: impl FnOnce(RawKey<'_>) -> R
         return Ok(use_key(RawKey::Bytes(bytes.cast::<PyBytes>()?.as_bytes())));
     }
     // The integers of other libraries.
-    if let Ok(index) = object.call_method0(intern!(py, "__index__")) {
-        return Ok(use_key(RawKey::Number(number(index.cast::<PyInt>()?)?)));
+    match object.call_method0(intern!(py, "__index__")) {
+        Ok(index) => match index.cast::<PyInt>() {
+            Ok(index) => Ok(use_key(RawKey::Number(number(index)?))),
+            Err(_) => Err(not_a_key(object)),
+        },
+        Err(error) if error.is_instance_of::<PyTypeError>(py) || error.is_instance_of::<PyAttributeError>(py) => Err(not_a_key(object)),
+        // An interrupt, or no memory.
+        Err(error) => Err(error),
     }
-    Err(not_a_key(object))
 }
 
 /// Integers of up to 64 bits, signed or not: the crate's rule for all of them is their eight bytes, sign-extended.
@@ -165,6 +171,7 @@ fn not_a_key(object: &Bound<'_, PyAny>) -> PyErr {
     let py = object.py();
     let name = object.get_type().qualname().map_or_else(|_| "this object".to_owned(), |name| name.to_string());
     let advice = match name.as_str() {
+        "bool" | "bool_" => return raise(py, Kind::KeyType, "a bool of numpy is not a key by itself; give bool(x)"),
         "NoneType" => return raise(py, Kind::KeyType, "None is not a key; leave missing values out"),
         "float" | "float64" | "float32" => "0.0 and -0.0 are equal but have different bytes; give x.hex(), or an integer",
         "datetime" | "date" | "time" => "give x.isoformat()",

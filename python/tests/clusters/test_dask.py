@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 import truebloom.dask as tbd
 from dask.distributed import Client
-from truebloom import BloomFilter, CapacityWarning
+from truebloom import BloomFilter, CapacityWarning, KeyTypeError
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 from binomial import ALPHA, p_value
@@ -57,6 +57,11 @@ def test_a_bloom_join(client):
     small = dd.from_pandas(pd.DataFrame({"a": ["x", "y"], "b": [1, 2]}), npartitions=1)
     big = dd.from_pandas(pd.DataFrame({"a": ["x", "x", "y", None], "b": [1, 2, 2, 1], "v": [1, 2, 3, 4]}), npartitions=2)
     assert tbd.prefilter(big, small, ["a", "b"], 1e-6, items=10, seed=1).compute()["v"].tolist() == [1, 3]
+    numbers = dd.from_pandas(pd.DataFrame({"a": [1, 2]}), npartitions=1)
+    with pytest.raises(KeyTypeError, match="text and integers"):
+        tbd.prefilter(big, numbers, "a", items=10)
+    gaps = dd.from_pandas(pd.DataFrame({"a": ["x", "y", "x"], "b": [1, None, 2]}), npartitions=1)
+    assert tbd.contains(tbd.build(small[["a", "b"]], 10, 1e-6, seed=1), gaps[["a", "b"]]).compute().tolist() == [True, False, False]
     assert tbd.prefilter(big, small, "a", 1e-6, items=10, seed=1).compute()["v"].tolist() == [1, 2, 3]
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 import truebloom.spark as tbs
 from pyspark.sql import functions as F
-from truebloom import BloomFilter, CapacityWarning, ScalableFilter
+from truebloom import BloomFilter, CapacityWarning, KeyTypeError, ScalableFilter
 from truebloom.parts import PartedFilter
 
 sys.path[:0] = [str(Path(__file__).parent), str(Path(__file__).parents[1])]
@@ -97,6 +97,8 @@ def test_a_bloom_join(spark):
     report = joined.report()
     assert report["rows"] == 200_000 and report["kept"] + report["dropped"] == 200_000 and report["kept"] == joined.frame.count()
     assert abs(report["expected_by_error"] - (report["kept"] - 2000)) < 0.01 * report["kept"] + 1e-3 * 200_000
+    with pytest.raises(KeyTypeError, match="integers and text"):
+        tbs.prefilter(big, small.select(F.col("id").cast("string")), "id", items=1000)
     two = tbs.prefilter(big.withColumn("w", F.lit("x")), small.withColumn("w", F.lit("x")), ["id", "w"], 0.01, items=1000, seed=1)
     assert two.frame.join(small, "id").count() == 2000
 
@@ -112,6 +114,7 @@ def test_a_filter_of_many_parts(spark, tmp_path):
     own = opened.fpr().value
     assert counts[None] == 10 and p_value(counts[True], 199_990, own) > ALPHA
     assert tbs.contains_parts(opened, rows, "k").filter("contained").count() == 50_000
+    assert tbs.contains_parts(opened, rows, "k").columns == ["k", "id", "contained"] and rows.columns == ["k", "id"] == rows.schema.names
 
 
 def test_five_million_keys_beside_the_filter_of_spark(spark):

@@ -12,6 +12,8 @@ pub(crate) struct Column<'a> {
     values: Values<'a>,
     /// A bit a row; all rows are valid without it.
     valid: Option<Raw<'a, u8>>,
+    /// The same of tables of this one column, each with its own first row.
+    outer: Vec<(Raw<'a, u8>, usize)>,
     /// The first row in the buffers.
     offset: usize,
     len: usize,
@@ -204,7 +206,7 @@ impl<'a> Column<'a> {
     pub(crate) unsafe fn strided(data: *const u8, len: usize, bytes: usize, signed: bool, stride: isize) -> Option<Column<'a>> {
         let data = Raw { pointer: data, lives: PhantomData };
         let values = Values::Integer(Integers { data, width: Width::of_size(bytes, signed)?, stride });
-        Some(Column { values, valid: None, offset: 0, len })
+        Some(Column { values, valid: None, outer: Vec::new(), offset: 0, len })
     }
 
     pub(crate) fn len(&self) -> usize {
@@ -224,7 +226,8 @@ impl<'a> Column<'a> {
     #[inline(always)]
     fn is_null(&self, row: usize) -> bool {
         // SAFETY: rows are below `len`, and there is a bit for each.
-        self.valid.is_some_and(|bits| unsafe { !bits.bit(self.offset + row) })
+        let is_null = |bits: Raw<'_, u8>, offset: usize| unsafe { !bits.bit(offset + row) };
+        self.valid.is_some_and(|bits| is_null(bits, self.offset)) || self.outer.iter().any(|(bits, offset)| is_null(*bits, *offset))
     }
 
     /// The numbers of these rows that are no nulls.
@@ -233,7 +236,7 @@ impl<'a> Column<'a> {
         let Values::Integer(integers) = &self.values else { return };
         let first = rows.start;
         by_width!(*integers, get => {
-            if self.valid.is_none() {
+            if self.valid.is_none() && self.outer.is_empty() {
                 to.extend(rows.map(|row| get(self.offset + row)));
             } else {
                 for row in rows {
@@ -459,14 +462,20 @@ unsafe fn read<'a>(schema: &'a Schema, array: &'a Array, depth: usize) -> Result
         let values = unsafe { read(&*schema.dictionary, &*array.dictionary, depth + 1) }?;
         let (Some(width), false) = (Width::of_arrow(format), values.is_fields()) else { return Err(not_keys(format)) };
         let indexes = integers(&buffers, width)?;
-        return Ok(Column { values: Values::Dictionary { indexes, values: Box::new(values) }, valid: buffers.valid()?, offset, len });
+        return Ok(Column {
+            values: Values::Dictionary { indexes, values: Box::new(values) },
+            valid: buffers.valid()?,
+            outer: Vec::new(),
+            offset,
+            len,
+        });
     }
     if format == "+s" {
         // SAFETY: as of this function.
         return unsafe { fields(schema, array, offset, len, depth) };
     }
     let values = match format {
-        "n" => return Ok(Column { values: Values::Null, valid: None, offset, len }),
+        "n" => return Ok(Column { values: Values::Null, valid: None, outer: Vec::new(), offset, len }),
         "b" => Values::Bool(buffers.raw(1, rows.div_ceil(8))?),
         "u" | "z" => {
             let (offsets, data, end) = buffers.strings::<i32>(|end| end > 0)?;
@@ -486,7 +495,7 @@ unsafe fn read<'a>(schema: &'a Schema, array: &'a Array, depth: usize) -> Result
             (None, None) => return Err(not_keys(format)),
         },
     };
-    Ok(Column { values, valid: buffers.valid()?, offset, len })
+    Ok(Column { values, valid: buffers.valid()?, outer: Vec::new(), offset, len })
 }
 
 fn integers<'a>(buffers: &Buffers<'a>, width: Width) -> Result<Integers<'a>, Problem> {
@@ -519,17 +528,18 @@ unsafe fn fields<'a>(schema: &'a Schema, array: &'a Array, offset: usize, len: u
         fields.push(field);
     }
     let valid = Buffers { array, rows: offset + len }.valid_of_fields()?;
-    // A table of one column is that column.
+    // A table of one column is that column, and null where either is.
     if fields.len() == 1
-        && valid.is_none()
         && let Some(mut field) = fields.pop()
     {
         // What the rows of fields of their own are is counted from their own first.
         field.offset += offset;
+        field.outer.iter_mut().for_each(|(_, first)| *first += offset);
+        field.outer.extend(valid.map(|bits| (bits, offset)));
         field.len = len;
         return Ok(field);
     }
-    Ok(Column { values: Values::Fields(fields), valid, offset, len })
+    Ok(Column { values: Values::Fields(fields), valid, outer: Vec::new(), offset, len })
 }
 
 impl<'a> Buffers<'a> {
