@@ -3,7 +3,7 @@
 
     python3 -m venv E; E/bin/pip install datasketches==5.2.0; E/bin/python bench/theta.py [TRUEBLOOM] [REPEATS]
 
-Seven days of 6,000 visitors, of whom 2,000 come every day and 4,000 on this day only; and seven of 60,000 with 20,000 and 40,000. Half a minute for 20 repeats. The seeds are 1, 2 and so on.
+Seven days of 6,000 visitors, of whom 2,000 come every day and 4,000 on this day only; seven of 60,000 with 20,000 and 40,000; and seven of 600,000 with 200,000 and 400,000, a quarter as often. A minute for 20 repeats. The seeds are 1, 2 and so on.
 """
 import json
 import math

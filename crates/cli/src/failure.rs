@@ -6,6 +6,9 @@ use std::io;
 use std::path::Path;
 use truebloom::{FileError, FileKind, FormatError};
 
+/// What standard input is called.
+pub(crate) const STDIN: &str = "standard input";
+
 /// An error on its way to standard error.
 #[derive(Debug)]
 pub(crate) struct Failure {
@@ -78,11 +81,24 @@ impl From<io::Error> for Failure {
 impl From<FileError> for Failure {
     fn from(error: FileError) -> Failure {
         Failure::new(match error {
-            FileError::Read { path, cause } => format!("cannot read {}: {cause}; check the path and its permissions", path.display()),
+            FileError::Read { path, cause } => {
+                let remedy = match cause.kind() {
+                    io::ErrorKind::OutOfMemory => "; read it on a machine with more memory",
+                    _ if path.as_os_str() == STDIN => "",
+                    _ => "; check the path and its permissions",
+                };
+                format!("cannot read {}: {cause}{remedy}", path.display())
+            }
             FileError::Write { path, cause } => {
                 format!("cannot write {}: {cause}; check the folder, its permissions and its free space", path.display())
             }
             FileError::Format { path, cause } => format!("{}: {}", path.display(), wrong_with_file(&cause)),
+            FileError::Replaced { path } => {
+                format!(
+                    "{} was removed or replaced by another program in the meantime; nothing was written; run the command again",
+                    path.display()
+                )
+            }
             other => other.to_string(),
         })
     }
@@ -97,6 +113,9 @@ fn wrong_with_file(error: &FormatError) -> String {
         }
         FormatError::Kind { found } => {
             format!("the file holds {found}; {} reads it", found.opened_by().rsplit(", or ").next().unwrap_or_default())
+        }
+        FormatError::Field { field: "hash family", .. } => {
+            "the sketch has pairwise hashes, which only programs that use the library can read; this command cannot".to_owned()
         }
         FormatError::Memory { bytes } => {
             format!("cannot allocate the {} that it needs; read it on a machine with more memory", crate::report::bytes(*bytes))
@@ -116,6 +135,25 @@ impl From<truebloom_math::Error> for Failure {
                 "no rate can be guaranteed for one filter of {scheme} hashing: its positions are correlated, so how its rates scatter is not known; \
                  add --mean to guarantee the average rate alone, or leave --scheme out"
             )),
+            truebloom_math::Error::Underdetermined { given: "an empty target", .. } => {
+                Failure::new("this does not determine a filter; give two of -n, -p and -m, and the third is computed")
+            }
+            truebloom_math::Error::OutOfReach { items, bits, reachable: 1.0.., .. } => Failure::new(format_args!(
+                "a filter of {} with {} contains nearly every key, whatever the probes; give more bits or fewer items",
+                crate::report::size(bits),
+                crate::report::plural(items, "item")
+            )),
+            truebloom_math::Error::OutOfRange { name, found, expected } => {
+                let name = match name {
+                    "max_bits" => "--max-memory",
+                    "items_per_cycle" => "the number of items a cycle",
+                    "first" => {
+                        return Failure::new(format_args!("--grow={found}: the first layer must hold 64 to 1,000,000,000,000 items"));
+                    }
+                    name => name,
+                };
+                Failure::new(format_args!("{name} is {found}, but must be {expected}"))
+            }
             error => Failure::new(error),
         }
     }

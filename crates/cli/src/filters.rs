@@ -7,7 +7,7 @@ use crate::report::{self, count, fpr as fpr_text, rate_up};
 use crate::stop;
 use std::fmt::Display;
 use std::path::{Path, PathBuf};
-use truebloom::{AnyFilter, Backing, Counted, FileError, FormatError};
+use truebloom::{AnyFilter, Backing, Counted, FileError, FormatError, PortableHasher, Seed};
 use truebloom_math::{Plan, SchemeId, Target};
 
 pub(crate) fn open(path: &Path) -> Result<AnyFilter, Failure> {
@@ -36,6 +36,12 @@ pub(crate) fn check_memory(what: impl Display, needed: u64, remedy: &str) -> Res
         ))),
         _ => Ok(()),
     }
+}
+
+/// The hash of these options: of a random seed unless one is given.
+pub(crate) fn hasher(seed: Option<Seed>, untrusted: bool) -> Result<PortableHasher, Failure> {
+    let seed = seed.map_or_else(Seed::random, Ok).map_err(Failure::new)?;
+    Ok(if untrusted { PortableHasher::sip13(seed) } else { PortableHasher::xxh3(seed) })
 }
 
 /// Writes a filter to the file that is locked; an error if a signal has come until now.

@@ -1,11 +1,12 @@
 //! Filters that are only looked at: small files are read, large ones are mapped.
 #![allow(unsafe_code, reason = "to map a file is to promise that it does not change")]
 
-use std::io::{self, Read};
+use crate::records::{is_stdin, name};
+use std::io::{self, IsTerminal, Read};
 use std::path::Path;
 use std::sync::Arc;
 use truebloom::file::{Mapped, open_regular};
-use truebloom::{AnyFilter, Checked, FileError, FormatError, View, wire};
+use truebloom::{AnyFilter, Checked, FileError, FileHeader, FormatError, View, wire};
 
 /// From so many bytes on a file is mapped: below, reading it takes no longer than a map of it, and a file that changes meanwhile does no harm.
 const MAPPED_FROM: u64 = 64 << 20;
@@ -43,6 +44,17 @@ impl Held {
     /// The bytes of a file.
     pub(crate) fn as_it_is(path: &Path) -> io::Result<Held> {
         read_or_map(path)
+    }
+
+    /// The bytes of a file, or for `-` of standard input to its end.
+    pub(crate) fn of_input(path: &Path) -> Result<Held, FileError> {
+        let read = if is_stdin(path) { read_stdin() } else { read_or_map(path) };
+        read.map_err(|cause| FileError::Read { path: name(path).to_owned(), cause })
+    }
+
+    /// The same, expanded if they are compressed.
+    pub(crate) fn open_input(path: &Path) -> Result<Held, FileError> {
+        Held::of_input(path)?.expanded().map_err(|cause| format_error(name(path), cause))
     }
 
     fn expanded(self) -> Result<Held, FormatError> {
@@ -85,13 +97,23 @@ pub(crate) fn look_closer(path: &Path, filter: &Viewed) -> Result<Looked, FileEr
     filter.clone().verify_bytes().map_err(|cause| format_error(path, cause))
 }
 
-/// What is on standard input, to its end.
-pub(crate) fn stdin() -> Result<Held, FileError> {
+/// What is on standard input, as far as it can be a file of ours: what begins otherwise may have no end.
+fn read_stdin() -> io::Result<Held> {
+    crate::output::check_stdin()?;
+    let mut input = io::stdin().lock();
+    if input.is_terminal() {
+        return Err(io::Error::other("it is a terminal; name a file, or pipe one in"));
+    }
     let mut bytes = Vec::new();
-    let read = crate::output::check_stdin().and_then(|()| io::stdin().lock().read_to_end(&mut bytes));
-    let name = Path::new("standard input");
-    read.map_err(|cause| FileError::Read { path: name.to_owned(), cause })?;
-    Held::Read(Arc::new(bytes)).expanded().map_err(|cause| format_error(name, cause))
+    input.by_ref().take(FileHeader::BYTES).read_to_end(&mut bytes)?;
+    let more = match FileHeader::from_bytes(&bytes) {
+        _ if wire::is_coded(&bytes) => u64::MAX,
+        // One more tells whether it ends there.
+        Ok(header) => header.file_bytes().saturating_sub(bytes.len() as u64).saturating_add(1),
+        Err(_) => 0,
+    };
+    input.take(more).read_to_end(&mut bytes)?;
+    Ok(Held::Read(Arc::new(bytes)))
 }
 
 /// The filter in a file: a small one checked, a large one as its header says.

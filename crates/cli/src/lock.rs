@@ -39,6 +39,7 @@ impl Lock {
         check_name(path)?;
         if !force && std::fs::symlink_metadata(path).is_ok() {
             // What --force would refuse is not proposed.
+            check_target(path).map_err(Failure::from)?;
             let foreign = open_regular(path).and_then(|file| begins_as_ours(&file)).is_ok_and(|ours| !ours);
             return Err(Failure::at(path, if foreign { FOREIGN_EXISTS } else { EXISTS }));
         }
@@ -133,15 +134,25 @@ fn try_lock(file: &File, path: &Path, busy: &str) -> Result<(), Failure> {
 #[cfg(target_os = "linux")]
 fn holder(file: &File) -> String {
     use std::os::unix::fs::MetadataExt;
-    let Ok(inode) = file.metadata().map(|data| data.ino()) else { return String::new() };
+    let Ok(data) = file.metadata() else { return String::new() };
     let locks = std::fs::read_to_string("/proc/locks").unwrap_or_default();
-    // 1: FLOCK  ADVISORY  WRITE 1234 08:01:5678 0 EOF
-    let process = locks.lines().find_map(|line| {
+    holder_among(&locks, data.dev(), data.ino()).map_or(String::new(), |process| format!(" (process {process})"))
+}
+
+/// The process that has locked the file of this device and inode, by lines such as `1: FLOCK  ADVISORY  WRITE 1234 08:01:5678 0 EOF`.
+#[cfg(target_os = "linux")]
+fn holder_among(locks: &str, device: u64, inode: u64) -> Option<u32> {
+    let (major, minor) = (device >> 32 & 0xffff_f000 | device >> 8 & 0xfff, device >> 12 & 0xffff_ff00 | device & 0xff);
+    locks.lines().find_map(|line| {
         let fields: Vec<&str> = line.split_whitespace().collect();
-        let same = fields.get(1) == Some(&"FLOCK") && fields.get(5)?.rsplit(':').next()?.parse() == Ok(inode);
-        fields.get(4).filter(|_| same)?.parse::<u32>().ok()
-    });
-    process.map_or(String::new(), |process| format!(" (process {process})"))
+        let mut file = fields.get(5)?.split(':');
+        let mut hex = || u64::from_str_radix(file.next()?, 16).ok();
+        let (its_major, its_minor) = (hex()?, hex()?);
+        // Of file systems without a device of their own, files show others than the file system has.
+        let same_device = its_major == major && (its_minor == minor || major == 0);
+        let same = fields.get(1) == Some(&"FLOCK") && same_device && file.next()?.parse() == Ok(inode);
+        fields.get(4).filter(|_| same)?.parse().ok()
+    })
 }
 
 #[cfg(not(target_os = "linux"))]
@@ -189,4 +200,20 @@ fn is_at(file: &File, path: &Path) -> io::Result<bool> {
 #[cfg(not(unix))]
 fn is_at(_: &File, _: &Path) -> io::Result<bool> {
     Ok(true)
+}
+
+#[cfg(all(test, target_os = "linux"))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_lock_is_of_a_device_and_an_inode() {
+        let locks = "1: POSIX  ADVISORY  WRITE 7 08:01:5678 0 EOF\n2: FLOCK  ADVISORY  WRITE 11 08:11:5678 0 EOF\n3: FLOCK  ADVISORY  WRITE 12 08:01:5678 0 EOF\n\
+            4: -> FLOCK  ADVISORY  WRITE 13 fe:00:9 0 EOF\n5: FLOCK  ADVISORY  WRITE 14 00:2a:77 0 EOF\n";
+        assert_eq!(holder_among(locks, 0x801, 5678), Some(12));
+        assert_eq!(holder_among(locks, 0x811, 5678), Some(11));
+        assert_eq!(holder_among(locks, 0x802, 5678), None);
+        assert_eq!(holder_among(locks, 0x31, 77), Some(14));
+        assert_eq!(holder_among("garbage\n1: FLOCK x y z", 0x801, 5678), None);
+    }
 }

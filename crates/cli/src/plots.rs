@@ -3,10 +3,9 @@
 use crate::failure::Failure;
 use crate::report::{Report, count, fpr, plural, significant};
 use crate::subject::Real;
-use std::fs::File;
-use std::io::Read;
+use std::io::{self, Read};
 use std::path::{Path, PathBuf};
-use truebloom::file::Expected;
+use truebloom::file::{Expected, open_regular};
 use truebloom::recycling::Policy;
 use truebloom::scheme::FillScheme;
 use truebloom_math::occupancy::Occupancy;
@@ -44,15 +43,26 @@ impl PlotArgs {
     }
 }
 
-/// Only charts are overwritten: a slip of the shell must not cost another file.
+/// Only charts of this program are overwritten: a slip of the shell must not cost another file.
 fn check_older(path: &Path) -> Result<(), Failure> {
-    let Ok(file) = File::open(path) else { return Ok(()) };
-    let mut start = Vec::new();
-    file.take(16).read_to_end(&mut start).map_err(|error| Failure::at(path, error))?;
-    match start.is_empty() || start.starts_with(b"<svg ") {
-        true => Ok(()),
-        false => Err(Failure::at(path, "it exists and is no chart; give --plot another name, or remove it first")),
+    if path == Path::new("-") {
+        return Err(Failure::new(
+            "--plot writes a file, and `-` is standard output, where the report goes; give it a name such as plan.svg",
+        ));
     }
+    is_older(path, truebloom_plot::MARK, "it exists and is no chart of this program; give --plot another name, or remove it first")
+}
+
+/// An error unless there is nothing under this name, or an empty file, or one with this mark near its beginning.
+pub(crate) fn is_older(path: &Path, mark: &str, otherwise: &str) -> Result<(), Failure> {
+    let file = match open_regular(path) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
+        opened => opened.map_err(|error| Failure::at(path, error))?,
+    };
+    let mut start = Vec::new();
+    file.take(4_096).read_to_end(&mut start).map_err(|error| Failure::at(path, error))?;
+    let is_ours = start.is_empty() || start.windows(mark.len()).any(|found| found == mark.as_bytes());
+    if is_ours { Ok(()) } else { Err(Failure::at(path, otherwise)) }
 }
 
 /// Loads at which a filter beyond its plan is shown, as shares of the plan.

@@ -168,6 +168,18 @@ pub(crate) fn count(number: u64) -> String {
     text
 }
 
+/// Confidence of the bounds in reports.
+pub(crate) const CONFIDENCE: f64 = 0.999_999;
+
+/// A number that is expected: whole from 2 on, as its decimals say nothing of what came.
+pub(crate) fn expected(number: f64) -> String {
+    match number {
+        0.0..1e-6 => "fewer than 1e-6".to_owned(),
+        1e-6..2.0 => format!("about {}", significant(number, 2)),
+        _ => format!("about {}", count(number.round() as u64)),
+    }
+}
+
 /// `1 line`, `2 lines`.
 pub(crate) fn plural(number: u64, what: &str) -> String {
     format!("{} {what}{}", count(number), if number == 1 { "" } else { "s" })
@@ -260,6 +272,7 @@ mod tests {
         assert_eq!(count(0), "0");
         assert_eq!(count(1_234_567), "1,234,567");
         assert_eq!(plural(1, "line"), "1 line");
+        assert_eq!([1e-7, 0.2751, 9.538, 1417.4].map(expected), ["fewer than 1e-6", "about 0.28", "about 10", "about 1,417"]);
         assert_eq!(bytes(1023), "1023 bytes");
         assert_eq!(bytes(1 << 20), "1 MiB");
         assert_eq!(bytes(1_797_206), "1.714 MiB");

@@ -79,13 +79,20 @@ fn a_plan_is_drawn_at_its_rate() {
 fn only_charts_are_overwritten() {
     let folder = tempfile::tempdir().expect("a folder");
     let file = folder.path().join("chart.svg");
-    fs::write(&file, "precious").expect("written");
-    let output = truebloom("plan -n 100 -p 1% --plot chart.svg", folder.path());
-    assert_eq!(output.status.code(), Some(2));
-    let message = String::from_utf8_lossy(&output.stderr);
-    assert!(message.contains("chart.svg: it exists and is no chart"), "{message}");
-    assert_eq!(fs::read_to_string(&file).expect("there"), "precious");
+    for precious in ["precious", "<svg xmlns=\"http://www.w3.org/2000/svg\"><title>another program's</title></svg>"] {
+        fs::write(&file, precious).expect("written");
+        let output = truebloom("plan -n 100 -p 1% --plot chart.svg", folder.path());
+        assert_eq!(output.status.code(), Some(2));
+        let message = String::from_utf8_lossy(&output.stderr);
+        assert!(message.contains("chart.svg: it exists and is no chart"), "{message}");
+        assert_eq!(fs::read_to_string(&file).expect("there"), precious);
+    }
     fs::remove_file(&file).expect("removed");
+    // Nothing waits for a reader, and no file has the name of a dash.
+    for name in ["-", "/dev/stdout", "."] {
+        assert_eq!(truebloom(&format!("plan -n 100 -p 1% --plot {name}"), folder.path()).status.code(), Some(2), "{name}");
+    }
+    assert!(!folder.path().join("-").exists());
     for arguments in ["plan -n 100 -p 1% --plot chart.svg", "plan -n 200 -p 1% --plot chart.svg"] {
         assert!(truebloom(arguments, folder.path()).status.success());
     }
@@ -117,7 +124,16 @@ fn a_report_is_written_and_taken_up_again() {
         assert!(page.contains(&svg), "{name} stands in the page");
     }
     let log = report.join("experiments.jsonl");
-    fs::write(&log, "{\"experiment\":\"one\",\"values\":[1.5]}\n{\"exper").expect("written");
+    let version = fs::read_to_string(&log).expect("there");
+    assert_eq!(version.lines().count(), 1, "{version}");
+    fs::write(&log, format!("{version}{{\"experiment\":\"one\",\"values\":[1.5]}}\n{{\"exper")).expect("written");
     assert!(truebloom("reproduce lehr --out report --full", folder.path()).status.success());
-    assert_eq!(fs::read_to_string(&log).expect("there"), "{\"experiment\":\"one\",\"values\":[1.5]}\n{\"exper\n");
+    assert_eq!(fs::read_to_string(&log).expect("there"), format!("{version}{{\"experiment\":\"one\",\"values\":[1.5]}}\n{{\"exper\n"));
+    // Experiments of another version are not ours, and neither are the files of others.
+    fs::write(&log, "{\"experiment\":\"one\",\"values\":[1.5]}\n").expect("written");
+    assert_eq!(truebloom("reproduce lehr --out report --full", folder.path()).status.code(), Some(2));
+    fs::create_dir(folder.path().join("theirs")).expect("new");
+    fs::write(folder.path().join("theirs/lehr-table.csv"), "precious").expect("written");
+    assert_eq!(truebloom("reproduce lehr --out theirs", folder.path()).status.code(), Some(2));
+    assert_eq!(fs::read_to_string(folder.path().join("theirs/lehr-table.csv")).expect("there"), "precious");
 }

@@ -64,10 +64,11 @@ fn hold(file: &Path) {
     let markdown = std::fs::read_to_string(file).unwrap_or_else(|error| panic!("{}: {error}", file.display()));
     let folder = tempfile::tempdir().expect("a folder");
     // Only what it names: sessions list their folder.
-    let named: Vec<_> = ["data/zones.csv", "data/changes.log", "crates/filter/tests/count_min/text.md"]
-        .into_iter()
-        .filter(|data| markdown.contains(data.rsplit('/').next().unwrap_or(data)))
-        .collect();
+    let golden = ["count-min-full", "count-min-pairwise", "pack", "recycling-one", "recycling-shared", "recycling-two-classic"];
+    let golden = golden.map(|name| format!("crates/filter/tests/golden/v1-{name}.tbl"));
+    let others = ["data/zones.csv", "data/changes.log", "crates/filter/tests/count_min/text.md"].map(str::to_owned);
+    let named: Vec<_> =
+        golden.into_iter().chain(others).filter(|data| markdown.contains(data.rsplit('/').next().unwrap_or(data))).collect();
     let copied: String = named.iter().map(|data| format!("cp '{}/{data}' .; ", root().display())).collect();
     let prepared = run(&format!("{copied}gzip -dc '{}/data/american-english.gz' > words.txt", root().display()), folder.path());
     assert!(prepared.is_empty(), "{prepared:?}");

@@ -5,7 +5,7 @@
 use crate::axis::Coordinate;
 use crate::colour::{self, FAINT_GRID, GRID, INK, PAPER, Pair, SOFT_INK};
 use crate::legend::{self, Entry, ROW, SAMPLE};
-use crate::{Chart, Error, Mark, Series, Shape};
+use crate::{Chart, Error, MARK, Mark, Series, Shape};
 use plotters::backend::SVGBackend;
 use plotters::chart::{ChartBuilder, ChartContext};
 use plotters::coord::Shift;
@@ -235,7 +235,7 @@ fn finished(text: &str, chart: &Chart, (width, height): (i32, i32)) -> String {
         }
     }
     format!(
-        "<svg xmlns=\"http://www.w3.org/2000/svg\" role=\"img\" font-family=\"{FONT}\" width=\"{width}\" height=\"{height}\" viewBox=\"0 0 {} {}\">\n<title>{}</title>\n<desc>{}</desc>\n\
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" {MARK} role=\"img\" font-family=\"{FONT}\" width=\"{width}\" height=\"{height}\" viewBox=\"0 0 {} {}\">\n<title>{}</title>\n<desc>{}</desc>\n\
          <style>{}</style>{body}",
         width * FINE,
         height * FINE,

@@ -23,6 +23,9 @@ pub enum Error {
     Backend(String),
 }
 
+/// What stands at the beginning of every chart, so that programs can tell it from drawings of others before they replace it.
+pub const MARK: &str = "data-by=\"truebloom-plot\"";
+
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

@@ -127,7 +127,7 @@ fn second(filters: u64, known: &Known) -> Result<Figure> {
     let row = |hits: usize| {
         let scale = filters as f64;
         let curves = [hits as f64, scale * hits_normal(QUERIES, rate, hits as f64), scale * hits_of_one_filter(QUERIES, rate, hits as u64)];
-        curves.into_iter().chain(counts.iter().map(|counts| counts[hits])).collect()
+        curves.into_iter().chain(counts.iter().map(|counts| counts.get(hits).copied().unwrap_or(f64::NAN))).collect()
     };
     let columns = ["hits", "normal", "binomial"].into_iter().chain(COUNTED.map(SchemeId::name)).map(str::to_owned).collect();
     Ok(Figure {

@@ -25,7 +25,7 @@ mod lehr;
 mod report;
 
 pub use cells::{Done, Known};
-pub use report::{Chapter, report};
+pub use report::{Chapter, MARK, report};
 
 use std::fmt;
 use std::str::FromStr;

@@ -4,12 +4,11 @@ use crate::failure::Failure;
 use crate::filters;
 use crate::held::{Held, format_error};
 use crate::lock::Lock;
-use crate::records::is_stdin;
+use crate::records::name;
 use crate::report::{FormatArgs, Report, bytes};
-use std::io::Read;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::ExitCode;
-use truebloom::{AnyFilter, FileError, wire};
+use truebloom::{AnyFilter, wire};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -35,30 +34,20 @@ pub(crate) struct Args {
 }
 
 pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
+    // First, as nothing else waits for a signal to end it, or keeps others from the filter.
+    let (difference, name) = (Held::of_input(&args.difference)?, name(&args.difference));
     let lock = Lock::of(&args.filter)?;
     let old = Held::open(&args.filter)?;
-    let difference = read(&args.difference)?;
-    let new = wire::apply(old.as_ref(), &difference).map_err(|cause| format_error(&args.difference, cause))?;
+    let new = wire::apply(old.as_ref(), difference.as_ref()).map_err(|cause| format_error(name, cause))?;
     drop(old);
-    let filter = AnyFilter::from_bytes(&new).map_err(|cause| format_error(&args.difference, cause))?;
+    let filter = AnyFilter::from_bytes(&new).map_err(|cause| format_error(name, cause))?;
     drop(new);
     filters::save(&filter, &lock)?;
     let mut report = Report::new("apply");
-    let size = difference.len() as u64;
+    let size = difference.as_ref().len() as u64;
     report.field("filter", args.filter.display().to_string()).field("difference_bytes", size);
-    report.line("applied", format!("{} to {}, {}", args.difference.display(), args.filter.display(), bytes(size)));
+    report.line("applied", format!("{} to {}, {}", name.display(), args.filter.display(), bytes(size)));
     super::add_state(&mut report, &filter)?;
     report.print_as(args.format.format())?;
     Ok(ExitCode::SUCCESS)
-}
-
-/// All of a file, as it is, or of standard input.
-fn read(path: &Path) -> Result<Vec<u8>, Failure> {
-    let fail = |cause| Failure::from(FileError::Read { path: path.to_owned(), cause });
-    if !is_stdin(path) {
-        return Ok(Held::as_it_is(path).map_err(fail)?.as_ref().to_vec());
-    }
-    let mut bytes = Vec::new();
-    crate::output::check_stdin().and_then(|()| std::io::stdin().lock().read_to_end(&mut bytes)).map_err(fail)?;
-    Ok(bytes)
 }

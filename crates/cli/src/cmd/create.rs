@@ -10,7 +10,7 @@ use crate::report::{Report, count, fpr as fpr_text, fpr_value, plural, rate_up, 
 use serde_json::Value;
 use std::path::PathBuf;
 use std::process::ExitCode;
-use truebloom::{AnyFilter, FIRST_ITEMS, Filter, PortableHasher, ScalableFilter, Seed};
+use truebloom::{AnyFilter, FIRST_ITEMS, Filter, ScalableFilter, Seed};
 use truebloom_math::{Growth, Plan, SchemeId, Target};
 
 const EXAMPLES: &str = "\
@@ -93,11 +93,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
         return Err(Failure::new("there is nothing to read: name files, pipe lines in, or add --empty for a filter without items"));
     }
     let made = made(args)?;
-    let seed = match args.seed {
-        Some(seed) => seed,
-        None => Seed::random().map_err(Failure::new)?,
-    };
-    let hasher = if args.untrusted { PortableHasher::sip13(seed) } else { PortableHasher::xxh3(seed) };
+    let hasher = filters::hasher(args.seed, args.untrusted)?;
     let filter = match &made {
         Made::Planned(plan) => AnyFilter::from_plan_with_hasher(plan, hasher),
         Made::Grows(growth) => ScalableFilter::with_growth(*growth, hasher).map(AnyFilter::from),
@@ -146,6 +142,11 @@ fn made(args: &Args) -> Result<Made, Failure> {
         return Ok(Made::Grows(Growth::new(rate, first)?));
     }
     filters::check_layout(args.scheme, args.layout)?;
+    if matches!(args.size, Size { items: None, rate: None, bits: None, .. }) {
+        return Err(Failure::new(
+            "give a rate with -p: the lines of files are counted, and a filter of other input grows; or give two of -n, -p and -m",
+        ));
+    }
     let mut target = args.size.target().scheme(args.scheme).layout(args.layout.planned());
     let rate_and_bits = target.rate.is_some() && target.bits.is_some();
     // Too little in any case is the planner's to explain.

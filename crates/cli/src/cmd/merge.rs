@@ -75,7 +75,7 @@ pub(crate) fn mismatch(verb: &str, first: &Path, other: &Path, error: &MergeErro
         }
         _ => format!("{} and {}: {error}", first.display(), other.display()),
     };
-    if matches!(error, MergeError::Layers) {
+    if matches!(error, MergeError::Layers | MergeError::Memory { .. }) {
         return Failure::new(format_args!("cannot {verb}: {why}; nothing was written"));
     }
     let unwritten = if verb == "merge" { "; nothing was written" } else { "" };

@@ -321,13 +321,13 @@ fn add_textbook(report: &mut Report, plan: &Plan) -> Result<(), Failure> {
     let filter =
         format!("{}, {}, {}", plural(textbook.bits, "bit"), plural(textbook.items, "item"), plural(textbook.probes.into(), "probe"));
     let verdict = match (textbook.meets, plan.rate) {
-        (Some(true), _) => ", enough".to_owned(),
-        (Some(false), _) if excess < 1e-9 => ", just too high".to_owned(),
-        (Some(false), _) => format!(", {} too high", percent(excess)),
+        (Some(true), _) => ", which keeps the rate".to_owned(),
+        (Some(false), _) if excess < 1e-9 => ", which just misses the rate".to_owned(),
+        (Some(false), _) => format!(", which misses the rate by {}", percent(excess)),
         (None, _) if excess > 1e-9 => format!(", {} more than it claims", percent(excess)),
         (None, _) => String::new(),
     };
-    report.line("textbook", format!("{filter} really give {} on average{verdict}", rate(textbook.fpr.value, 6)));
+    report.line("textbook", format!("{filter}: the average would be {}{verdict}", rate(textbook.fpr.value, 6)));
     Ok(())
 }
 

@@ -3,7 +3,7 @@
 use crate::args::{self, Size};
 use crate::failure::Failure;
 use crate::filters::Layout;
-use crate::report::{self, Report, count, fpr_value, plural, proven, rate, rate_up, rate_value, significant, size};
+use crate::report::{self, CONFIDENCE, Report, count, fpr_value, plural, proven, rate, rate_up, rate_value, significant, size};
 use serde_json::{Map, Value, json};
 use truebloom_math::recycling::{
     BlockedSized, Bracket, Design, Mode, SizedDesign, blocked_capacity, blocked_min_bits, capacity, min_bits, remember, worst_capacity,
@@ -307,7 +307,14 @@ fn add_blocked(report: &mut Report, designs: &Designs, layout: Layout, asked: &A
         report.line("", format!("forgotten when {} came since: at most {}%", new_ones(gap), significant(100.0 * share, 3)));
     }
     if let Some(times) = times_bits {
-        report.line("", format!("one cache line an item for {:+.2}% bits", 100.0 * (times - 1.0)));
+        report.line(
+            "",
+            format!(
+                "blocked layout: {:.2}% {}, one cache line per lookup",
+                (100.0 * (times - 1.0)).abs(),
+                if times < 1.0 { "smaller" } else { "larger" }
+            ),
+        );
     }
     Ok(())
 }
@@ -318,9 +325,6 @@ struct OneRun {
     /// Wrongly dropped of them.
     at_most: u64,
 }
-
-/// As in the account of `dedup`.
-const CONFIDENCE: f64 = 0.999_999;
 
 /// Cycles of a run of which no length is asked for.
 const CYCLES: f64 = 100.0;

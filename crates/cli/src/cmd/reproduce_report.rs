@@ -2,6 +2,7 @@
 
 use super::reproduce::real_filter;
 use crate::failure::Failure;
+use crate::plots::is_older;
 use crate::progress::Progress;
 use crate::report::plural;
 use serde_json::{Value, json};
@@ -10,7 +11,7 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use truebloom::file::Expected;
-use truebloom_reproduce::{Chapter, Effort, Known, Paper, report};
+use truebloom_reproduce::{Chapter, Effort, Known, MARK, Paper, report};
 
 pub(super) struct Report<'a> {
     pub(super) papers: Vec<Paper>,
@@ -25,6 +26,7 @@ pub(super) struct Report<'a> {
 impl Report<'_> {
     pub(super) fn write(&self) -> Result<ExitCode, Failure> {
         fs::create_dir_all(self.folder).map_err(|error| Failure::at(self.folder, error))?;
+        self.check_folder()?;
         let mut store = Store::open(self.folder, self.full)?;
         let mut chapters = Vec::new();
         let mut files = 0;
@@ -48,6 +50,18 @@ impl Report<'_> {
         let mut out = crate::output::stdout();
         writeln!(out, "written: {} ({}) and {} with its figures", page.display(), plural(claims as u64, "claim"), plural(files, "file"))?;
         Ok(ExitCode::SUCCESS)
+    }
+
+    /// Figures are written under plain names: a folder with files of others is left alone.
+    fn check_folder(&self) -> Result<(), Failure> {
+        let others = "it has files that `reproduce` did not write; give --out a new folder, or an empty one";
+        if self.folder.join(EXPERIMENTS).exists() {
+            return Ok(());
+        }
+        let mut entries = fs::read_dir(self.folder).map_err(|error| Failure::at(self.folder, error))?;
+        let is_empty = entries.next().is_none();
+        let page = self.folder.join("report.html");
+        if is_empty || (page.exists() && is_older(&page, MARK, "").is_ok()) { Ok(()) } else { Err(Failure::at(self.folder, others)) }
     }
 
     fn put(&self, name: &str, bytes: &[u8]) -> Result<PathBuf, Failure> {
@@ -85,6 +99,8 @@ fn keep(log: &mut File, name: &str, values: &[f64]) -> io::Result<()> {
     log.write_all(format!("{}\n", json!({ "experiment": name, "values": values })).as_bytes())
 }
 
+const EXPERIMENTS: &str = "experiments.jsonl";
+
 /// The experiments of a full run that have ended.
 struct Store {
     path: PathBuf,
@@ -95,7 +111,7 @@ struct Store {
 
 impl Store {
     fn open(folder: &Path, keeps: bool) -> Result<Store, Failure> {
-        let path = folder.join("experiments.jsonl");
+        let path = folder.join(EXPERIMENTS);
         if !keeps {
             return Ok(Store { path, known: Known::new(), log: None });
         }
@@ -104,13 +120,24 @@ impl Store {
             read => read.map_err(|error| Failure::at(&path, error))?,
         };
         // What was cut off by a stop counts as not done.
-        let known: Known = text.lines().filter_map(entry).collect();
-        let mut log = File::options().create(true).append(true).open(&path).map_err(|error| Failure::at(&path, error))?;
-        if !text.is_empty() && !text.ends_with('\n') {
-            log.write_all(b"\n").map_err(|error| Failure::at(&path, error))?;
+        let known: Known = text.lines().skip(1).filter_map(entry).collect();
+        // Other versions may have experiments of the same names that are others.
+        if text.lines().next().is_some_and(|first| first != version()) {
+            return Err(Failure::at(
+                &path,
+                "these experiments are of another version of this program, or damaged; remove the file, or give --out another folder",
+            ));
         }
+        let mut log = File::options().create(true).append(true).open(&path).map_err(|error| Failure::at(&path, error))?;
+        let start = if text.is_empty() { format!("{}\n", version()) } else { String::new() };
+        let end = if text.is_empty() || text.ends_with('\n') { "" } else { "\n" };
+        log.write_all(format!("{end}{start}").as_bytes()).map_err(|error| Failure::at(&path, error))?;
         Ok(Store { path, known, log: Some(log) })
     }
+}
+
+fn version() -> String {
+    json!({ "truebloom": env!("CARGO_PKG_VERSION"), "experiments": 1 }).to_string()
 }
 
 fn entry(line: &str) -> Option<(String, Vec<f64>)> {

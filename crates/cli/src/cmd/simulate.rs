@@ -3,7 +3,7 @@
 use crate::args;
 use crate::failure::Failure;
 use crate::plots::{self, PlotArgs};
-use crate::report::{FormatArgs, Report, fpr_value, plural, rate, significant, size};
+use crate::report::{CONFIDENCE, FormatArgs, Report, fpr_value, plural, rate, significant, size};
 use crate::subject::Real;
 use serde_json::{Value, json};
 use std::process::ExitCode;
@@ -193,8 +193,6 @@ fn add_own_account<S: FillScheme>(report: &mut Report, filter: &Real<S>) -> Resu
     }
     Ok(())
 }
-
-const CONFIDENCE: f64 = 0.999_999;
 
 fn seen_value(seen: &Bracket) -> Value {
     json!({ "value": seen.value, "lower": seen.lower, "upper": seen.upper, "method": seen.method.to_string() })

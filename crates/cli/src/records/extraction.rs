@@ -16,9 +16,22 @@ impl Extraction {
         found.apply(&RecordArgs::lines(1)).map(|_| found)
     }
 
+    /// The same of a state of `dedup`: how its keys were cut, if that is known, and whether second occurrences are among its entries.
+    pub(crate) fn of_state(label: Option<&str>) -> (Option<Extraction>, bool) {
+        let Some(mut kept) = Extraction::of(label) else { return (None, false) };
+        let second = kept.0.remove("second").is_some();
+        let unkept = kept.0.remove("unkept").is_some();
+        (Some(kept).filter(|_| !unkept), second)
+    }
+
     /// What stands in a file, for people.
     pub(crate) fn told(label: Option<&str>) -> Option<String> {
-        Extraction::of(label).map(|kept| kept.options()).or(label.map(str::to_owned))
+        match Extraction::of_state(label) {
+            (Some(keys), false) => Some(keys.options()),
+            (Some(keys), true) => Some(format!("{}, with second occurrences", keys.options())),
+            (None, true) => Some("how they were read is not kept; with second occurrences".to_owned()),
+            (None, false) => label.map(str::to_owned),
+        }
     }
 
     /// The same of a state of `dedup --second`, whose entries are not all lines.
@@ -27,20 +40,18 @@ impl Extraction {
         self
     }
 
-    /// What stands there of keys alone, and whether second occurrences are there.
-    pub(crate) fn without_second(mut self) -> (Extraction, bool) {
-        let second = self.0.remove("second").is_some();
-        (self, second)
-    }
-
     /// The label that says this.
     fn label(&self) -> String {
         Value::Object(self.0.clone()).to_string()
     }
 
     /// Has a file say this, and tells if it cannot: very long names of columns have no room.
-    pub(crate) fn keep(&self, path: &Path, set_label: impl FnOnce(&str) -> bool) {
+    pub(crate) fn keep(&self, path: &Path, mut set_label: impl FnMut(&str) -> bool) {
         if !set_label(&self.label()) {
+            // What the entries are is not lost with it.
+            if self.0.contains_key("second") {
+                set_label(r#"{"second":true,"unkept":true}"#);
+            }
             warn(format_args!(
                 "{} does not keep how its keys were read, as the names are too long; give the same options each time",
                 path.display()
@@ -73,8 +84,8 @@ impl Extraction {
                 ("csv", Value::Bool(true)) => args.csv = true,
                 ("hex", Value::Bool(true)) => args.hex = true,
                 ("blanks", Value::Bool(true)) => args.blanks = true,
-                // Says nothing of keys.
-                ("second", Value::Bool(true)) => {}
+                // Say nothing of keys.
+                ("second" | "unkept", Value::Bool(true)) => {}
                 ("header", Value::Bool(false)) => args.no_header = true,
                 ("fields", Value::String(text)) => args.field = Some(text.parse().ok()?),
                 ("delimiter", Value::String(text)) => args.delimiter = Some(text.parse::<char>().ok().filter(char::is_ascii)? as u8),

@@ -1,6 +1,6 @@
 //! Where bytes come from: a file or standard input, unpacked if it is compressed.
 
-use crate::failure::{Failure, for_shell};
+use crate::failure::{Failure, STDIN, for_shell};
 use crate::output::{self, is_same};
 use crate::report;
 use flate2::bufread::GzDecoder;
@@ -80,7 +80,7 @@ pub(crate) fn is_stdin(path: &Path) -> bool {
 
 /// The path as it is called in messages.
 pub(crate) fn name(path: &Path) -> &Path {
-    if is_stdin(path) { Path::new("standard input") } else { path }
+    if is_stdin(path) { Path::new(STDIN) } else { path }
 }
 
 /// Whether an input is a file of ours. One that cannot be opened, and what is no file, is found out when it is read.

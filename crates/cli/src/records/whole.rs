@@ -4,7 +4,7 @@ use super::found::Found;
 use super::source::{input_metadata, is_stdin, open_file};
 use super::{Event, HASHED, RecordArgs, Records, or_stdin};
 use crate::failure::Failure;
-use crate::filters::{self, over_capacity};
+use crate::filters;
 use crate::report;
 use std::fs::Metadata;
 use std::io::{self, Seek};
@@ -56,7 +56,7 @@ pub(crate) fn insert_all(filter: &mut AnyFilter, args: &RecordArgs, paths: &[Pat
                     hashes = later;
                     insert_hashes(filter, now)?;
                     if strict && filter.is_over_capacity() {
-                        return Err(Failure::new(format_args!("{}; nothing was written", over_capacity(filter))));
+                        return Err(too_many("at least", filter.changed(), filter.capacity().unwrap_or(0)));
                     }
                 }
             }
@@ -106,9 +106,15 @@ fn check_room(filter: &AnyFilter) -> Result<(), Failure> {
     if most <= capacity {
         return Ok(());
     }
-    Err(Failure::new(format_args!(
-        "there may be more items than planned: up to {} distinct ones, planned for {}; nothing was written. Leave --strict out to insert them all the same, or plan a larger filter with `truebloom create -n`",
-        report::count(most),
+    Err(too_many("up to", most, capacity))
+}
+
+/// What --strict says: so many items may be, or are.
+fn too_many(how: &str, items: u64, capacity: u64) -> Failure {
+    Failure::new(format_args!(
+        "there {} more items than planned: {how} {} distinct ones, planned for {}; nothing was written. Leave --strict out to insert them all the same, or plan a larger filter with `truebloom create -n`",
+        if how == "up to" { "may be" } else { "are" },
+        report::count(items),
         report::count(capacity)
-    )))
+    ))
 }

@@ -116,12 +116,7 @@ impl Answer {
             (_, true) => "; the counts listed are exact",
             (..) => "; each came at most as often as its first number says and at least as its second, for certain",
         };
-        let others = match bound(self.unlisted) {
-            Some(0) => "there are no others".to_owned(),
-            Some(most) => format!("no other came more than {}", times(most)),
-            None => "how often others came is not known".to_owned(),
-        };
-        warn(format_args!("{} counted{bounds}; {others}", plural(self.total, noun)));
+        warn(format_args!("{} counted{bounds}; {}", plural(self.total, noun), others(self.unlisted)));
         let Some(threshold) = self.threshold else { return };
         if self.complete {
             let sure = self.hitters.iter().filter(|hitter| hitter.at_least >= threshold).count();
@@ -188,6 +183,15 @@ pub(super) fn row(out: &mut impl Write, at_most: Option<u64>, at_least: u64, key
 fn hitter_object(hitter: &HeavyHitter) -> Value {
     let (key, hex) = key_fields(&hitter.key);
     json!({ "key": key, "hex": hex, "at_most": bound(hitter.at_most), "at_least": hitter.at_least })
+}
+
+/// What is known of keys that are not listed.
+pub(super) fn others(unlisted: u64) -> String {
+    match bound(unlisted) {
+        Some(0) => "there are no others".to_owned(),
+        Some(most) => format!("no other came more than {}", times(most)),
+        None => "how often others came is not known".to_owned(),
+    }
 }
 
 fn times(number: u64) -> String {

@@ -4,7 +4,7 @@ use super::sketch::{AnySketch, Mismatch, with_sketch};
 use crate::failure::Failure;
 use crate::lock::Lock;
 use crate::records::Extraction;
-use crate::report::{FormatArgs, Report, count, plural};
+use crate::report::{FormatArgs, Report, plural};
 use crate::stop;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -72,6 +72,6 @@ fn report(args: &Args, merged: &AnySketch) -> Report {
         .field("capacity", capacity)
         .field("missed_at_most", super::answer::bound(missed));
     report.line("merged", format!("{}: the sum of {}", args.out.display(), names.join(", ")));
-    report.line("holds", format!("{}; those not in its list came at most {} times each", plural(total, "key"), count(missed)));
+    report.line("holds", format!("{} counted; beside those in its list, {}", plural(total, "key"), super::answer::others(missed)));
     report
 }

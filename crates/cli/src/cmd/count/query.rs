@@ -5,7 +5,7 @@ use super::sketch::{AnySketch, with_sketch};
 use crate::args::rate;
 use crate::failure::{Failure, warn};
 use crate::records::{Event, Extraction, KeysOf, RecordArgs, Records};
-use crate::report::key_fields;
+use crate::report::{key_fields, significant};
 use serde_json::json;
 use std::ffi::OsString;
 use std::io::{BufWriter, Write};
@@ -21,7 +21,7 @@ pub(super) struct Args {
     #[arg(value_name = "FILE")]
     file: PathBuf,
 
-    /// Keys, hexadecimal digits where those of the sketch were; `-` or none for those on standard input, which are read as those of the sketch were, or as is said here
+    /// Keys to look up, in hexadecimal if the sketch was made with --hex; `-` or none: read keys from standard input
     #[arg(value_name = "KEY")]
     keys: Vec<OsString>,
 
@@ -105,9 +105,8 @@ impl<R: RowHashes, W: Write> Query<'_, R, W> {
     fn tell(&self) {
         if !self.args.json {
             warn(format_args!(
-                "a key came at most as often as its first number says, for certain; at least as its second but for a probability of {}, \
-                 if it was not chosen by looking at the sketch",
-                self.args.delta
+                "each key came at most as often as its first number says, for certain, and at least as often as its second with probability at least {}%, if it was not chosen by looking at the sketch",
+                significant(100.0 * (1.0 - self.args.delta.to_f64()), 6)
             ));
         }
     }

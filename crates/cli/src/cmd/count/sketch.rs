@@ -1,9 +1,10 @@
 //! Sketches whose rows are known only from the file.
 
 use crate::failure::Failure;
+use crate::held::{Held, format_error};
 use std::path::Path;
 use truebloom::count_min::{FullRows, ListedSketch, RowHashes, Sketch, TwoHashRows};
-use truebloom::{FileError, FileKind, FormatError, MergeError};
+use truebloom::{FileKind, FormatError, MergeError};
 
 /// A sketch with its list, of either kind of rows.
 pub(super) enum AnySketch {
@@ -24,13 +25,7 @@ pub(super) use with_sketch;
 
 impl AnySketch {
     pub(super) fn open(path: &Path) -> Result<AnySketch, Failure> {
-        match open::<FullRows>(path) {
-            Err(FileError::Format { cause: FormatError::Kind { found: FileKind::TwoHashCountMin }, .. }) => {
-                open(path).map(AnySketch::TwoHash)
-            }
-            other => other.map(AnySketch::Full),
-        }
-        .map_err(Failure::from)
+        AnySketch::from_bytes(Held::open(path)?.as_ref()).map_err(|cause| format_error(path, cause).into())
     }
 
     /// The sketch in the bytes of a file.
@@ -65,14 +60,6 @@ impl AnySketch {
 }
 
 /// A sketch that was saved without a list has an empty one, which has missed everything.
-fn open<R: RowHashes>(path: &Path) -> Result<ListedSketch<R>, FileError> {
-    ListedSketch::open(path).or_else(|error| match Sketch::<R, u64>::open(path) {
-        Ok(sketch) => ListedSketch::new(sketch, 1).map_err(|_| error),
-        Err(_) => Err(error),
-    })
-}
-
-/// The same from the bytes of a file.
 fn from_bytes<R: RowHashes>(bytes: &[u8]) -> Result<ListedSketch<R>, FormatError> {
     ListedSketch::from_bytes(bytes).or_else(|error| match Sketch::<R, u64>::from_bytes(bytes) {
         Ok(sketch) => ListedSketch::new(sketch, 1).map_err(|_| error),

@@ -13,8 +13,8 @@ use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
+use truebloom::Seed;
 use truebloom::count_min::{ListedSketch, RowHashes, Sketch};
-use truebloom::{PortableHasher, Seed};
 
 #[derive(clap::Args)]
 pub(super) struct StreamArgs {
@@ -86,11 +86,7 @@ fn lock(args: &StreamArgs, path: &Path) -> Result<Lock, Failure> {
 /// The sketch to count with.
 fn empty(args: &StreamArgs) -> Result<AnySketch, Failure> {
     let sizes = args.size.sizes(if args.asked.above.is_some() { 1 } else { args.asked.top })?;
-    let seed = match args.seed {
-        Some(seed) => seed,
-        None => Seed::random().map_err(Failure::new)?,
-    };
-    let hasher = if args.untrusted { PortableHasher::sip13(seed) } else { PortableHasher::xxh3(seed) };
+    let hasher = filters::hasher(args.seed, args.untrusted)?;
     if args.size.two_hash {
         let sketch = Sketch::with_shape(sizes.shape, hasher).map_err(Failure::new)?;
         return Ok(AnySketch::TwoHash(listed(args, sketch, sizes.capacity)?));

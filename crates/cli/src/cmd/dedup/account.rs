@@ -9,18 +9,17 @@ use crate::aside::{self, Reserved};
 use crate::failure::{Failure, warn};
 use crate::filters::Layout;
 use crate::records::{KeysOf, Records};
-use crate::report::{Report, bytes, count, fpr_value, plural, proven, rate, rate_up, significant};
+use crate::report::{CONFIDENCE, Report, bytes, count, expected, fpr_value, plural, proven, rate, rate_up};
 use serde_json::{Value, json};
 use std::io::Write;
 use truebloom::recycling::{Stats, WrongDrops};
-use truebloom_math::Method;
 use truebloom_math::recycling::LongRun;
+use truebloom_math::{Fpr, Method};
 
-/// Confidence of the bound on wrong drops.
-const CONFIDENCE: f64 = 0.999_999;
-
-/// What helps against forgetting.
-const MORE: &str = "give more with --memory or -n";
+/// What helps against forgetting; the size of a state is fixed.
+fn more(args: &Args) -> &'static str {
+    if args.state.is_some() { "begin a new state with more --memory or -n" } else { "give more with --memory or -n" }
+}
 
 /// The counts when this run began: a state may have seen more.
 pub(super) struct Account {
@@ -46,7 +45,7 @@ impl Account {
         records: &Records,
         tally: Tally,
     ) -> Result<(), Failure> {
-        self.warn_of_early(filter, chosen);
+        self.warn_of_early(args, filter, chosen);
         if !args.json && !args.report.is_asked() {
             return Ok(());
         }
@@ -69,18 +68,20 @@ impl Account {
         }
         self.told = true;
         warn(format_args!(
-            "the memory ({}) was full within the first {} and was emptied: what came before is forgotten, and counts as new if it comes again; {MORE}, --remember to forget only what is old, or --strict to stop in time",
+            "the memory ({}) was full within the first {} and was emptied: what came before is forgotten, and counts as new if it comes again; {}, with --remember to forget only what is old, or add --strict to stop in time",
             bytes(chosen.bytes()),
             plural(sift.tally.read, self.noun),
+            more(args),
         ));
     }
 
     /// What --strict says when it stops.
-    pub(super) fn full(&self, tally: Tally, chosen: &Chosen) -> Failure {
+    pub(super) fn full(&self, args: &Args, tally: Tally, chosen: &Chosen) -> Failure {
         Failure::new(format_args!(
-            "stopped after {}, of which nothing is forgotten: the memory ({}) is full; {MORE}, or leave --strict out",
+            "stopped after {}, of which nothing is forgotten: the memory ({}) is full; {}, or leave --strict out",
             plural(tally.read, self.noun),
             bytes(chosen.bytes()),
+            more(args),
         ))
     }
 
@@ -92,14 +93,15 @@ impl Account {
         }
     }
 
-    fn warn_of_early(&self, filter: &Filter, chosen: &Chosen) {
+    fn warn_of_early(&self, args: &Args, filter: &Filter, chosen: &Chosen) {
         let early = filter.stats().by_fill.saturating_sub(self.before.by_fill);
         if let (Some(age), 1..) = (chosen.age, early) {
             warn(format_args!(
-                "{} ended early because {} full: what came then was remembered for less than {}; give more --memory, or -n",
+                "{} ended early because {} full: what came then was remembered for less than {}; {}",
                 plural(early, "phase"),
                 if early == 1 { "it was" } else { "they were" },
-                time_text(age)
+                time_text(age),
+                more(args)
             ));
         }
     }
@@ -114,11 +116,17 @@ impl Account {
             (_, true) => ("first occurrences".to_owned(), format!("repeats, {} of them second ones", count(selected))),
         };
         report.line("lines", format!("{}, {} {firsts}, {} {repeats}", plural(read, self.noun), count(new), count(dropped)));
-        // With second occurrences the filter counts entries, not lines.
         if self.before.offered > 0 && !args.second {
             report.line("in all", format!("{} since the state was made, {} kept", count(stats.offered), count(stats.new)));
         }
-        report.field("lines_in_all", stats.offered).field("kept_in_all", stats.new).field("refreshed_in_all", stats.refreshed);
+        // With second occurrences the filter counts entries, and how many lines it had before this run is not known.
+        let in_all = match (args.second, self.before.offered) {
+            (false, _) => Some((stats.offered, stats.new)),
+            (true, 0) => Some((read, new)),
+            (true, _) => None,
+        };
+        report.field("lines_in_all", in_all.map(|(lines, _)| lines)).field("kept_in_all", in_all.map(|(_, kept)| kept));
+        report.field("refreshed_in_all", Some(stats.refreshed).filter(|_| !args.second));
     }
 
     /// Whether the output can be trusted, in one line: what is expected to be missing in it, and whether something may be in it twice.
@@ -129,20 +137,22 @@ impl Account {
         let wrong = match (args.repeated, args.second) {
             (false, false) => format!("first {noun}s are expected to be missing"),
             (true, _) => format!("of the repeats are expected to be first {noun}s"),
-            (_, true) => format!("{noun}s are expected to be printed at their first occurrence, or never"),
+            (_, true) => format!("{noun}s are expected to be wrong: printed at their first occurrence already, or at none"),
         };
         let since = if self.before.offered > 0 { ", since the state was made" } else { "" };
         let wrong = match lost {
-            Some(WrongDrops { expected, at_most, .. }) => format!(
-                "{} {wrong}, at most {} with {}% confidence{since}",
-                // The exact share of a line that is not there says nothing to anybody.
-                if expected < 1e-6 { "fewer than 1e-6".to_owned() } else { format!("about {}", significant(expected, 4)) },
-                count(at_most),
+            Some(lost) => format!(
+                "{}{} {wrong}, at most {} with {}% confidence{since}",
+                // A line of which both look-ups were wrong is one line.
+                if args.second && lost.expected >= 1e-6 { "at most " } else { "" },
+                expected(lost.expected),
+                count(lost.at_most),
                 100.0 * CONFIDENCE
             ),
             None => format!("no bound is known for so small a filter of how many {wrong}"),
         };
-        let twice = match (filter.stats().cycles - self.before.cycles, args.repeated, args.second) {
+        // Since the state was made, as what is missing.
+        let twice = match (filter.stats().cycles, args.repeated, args.second) {
             (0, false, false) => "; none is printed twice".to_owned(),
             (0, ..) => "; nothing was forgotten".to_owned(),
             (forgotten, ..) => format!("; what was forgotten ({}) counts as new when it comes again", plural(forgotten, "time")),
@@ -157,7 +167,8 @@ pub(super) fn add_distinct(report: &mut Report, filter: &Filter, second: bool) -
     let (stats, lost) = (filter.stats(), filter.wrong_drops(CONFIDENCE)?);
     report.field("kept", stats.new).field("cycles", stats.cycles).field("in_phase", stats.items);
     report.field("wrong_drops", lost.map_or(Value::Null, wrong_drops_value));
-    report.line("kept", format!("{} as new; {} in the present phase", count(stats.new), count(stats.items)));
+    let entries = if second { " entries" } else { "" };
+    report.line("kept", format!("{}{entries} as new; {} in the present phase", count(stats.new), count(stats.items)));
     match lost {
         Some(lost) if stats.cycles == 0 && !second => {
             let most = stats.new.saturating_add(lost.at_most).min(stats.offered);
@@ -177,12 +188,7 @@ pub(super) fn add_distinct(report: &mut Report, filter: &Filter, second: bool) -
     if let (Some(lost), 1..) = (lost, stats.cycles) {
         report.line(
             "lost",
-            format!(
-                "about {} first lines, at most {} ({}% confidence)",
-                significant(lost.expected, 4),
-                count(lost.at_most),
-                100.0 * CONFIDENCE
-            ),
+            format!("{} first lines, at most {} ({}% confidence)", expected(lost.expected), count(lost.at_most), 100.0 * CONFIDENCE),
         );
     }
     Ok(())
@@ -201,18 +207,17 @@ pub(super) fn add_design(report: &mut Report, noun: &str, filter: &Filter, chose
         .field("sigma", design.sigma())
         .field("limit", design.limit())
         .field("age_seconds", chosen.age.map(|age| age.as_secs_f64()))
-        .field("items_per_cycle", run.items_per_cycle.value)
+        .field("items_per_cycle", run.items_per_cycle.value / chosen.entries as f64)
         .field("design_fpr", fpr_value(&run.fpr))
         .field("worst_fpr", filter.worst_fpr());
     let items = run.items_per_cycle;
-    // Designs count entries.
-    let in_lines = |entries: f64| entries / chosen.entries as f64;
-    // A bracket that is not narrow has an end to promise.
-    let (least, items) = if items.method == Method::Exact { ("", in_lines(items.value)) } else { ("at least ", in_lines(items.lower)) };
-    let least = if chosen.entries > 1 { "at least " } else { least };
-    let full = format!("{least}{} {noun}s on average", if items < 100.0 { significant(items, 3) } else { count(items.round() as u64) });
+    // A bracket that is not narrow has an end to promise, and not all lines take all their entries.
+    let is_least = items.method != Method::Exact || chosen.entries > 1;
+    let entries = if items.method == Method::Exact { items.value } else { items.lower };
+    let full = count((entries / chosen.entries as f64).round() as u64);
+    let full = if is_least { format!("at least {full} distinct {noun}s on average") } else { format!("about {full} distinct {noun}s") };
     let forgets = match (phases, chosen.age) {
-        (1, _) => format!("forgets all after {full}"),
+        (1, _) => format!("is emptied after {full}"),
         (_, None) => format!("forgets the older phase after {full}"),
         (_, Some(age)) => format!("forgets the older phase after {}, or {full}", time_text(age)),
     };
@@ -230,6 +235,19 @@ pub(super) fn add_design(report: &mut Report, noun: &str, filter: &Filter, chose
     Ok(())
 }
 
+/// The rate of lines of which one of so many look-ups is wrong: at most the sum of theirs, and at least that of one.
+fn of_lines(fpr: &Fpr, look_ups: u64) -> Fpr {
+    if look_ups == 1 {
+        return *fpr;
+    }
+    let most = (fpr.upper * look_ups as f64).min(1.0);
+    let method = if fpr.method == Method::Exact { Method::Bound } else { fpr.method };
+    let ln_most = (fpr.ln_upper + (look_ups as f64).ln()).next_up().min(0.0);
+    let mut sum = *fpr;
+    (sum.value, sum.upper, sum.ln, sum.ln_upper, sum.method) = (most, most, ln_most, ln_most, method);
+    sum
+}
+
 /// The rate that holds for every input chosen without the seed: with one phase the average, with two that of the fullest state.
 fn add_rate(report: &mut Report, filter: &Filter, chosen: &Chosen, run: &LongRun, noun: &str) {
     let method = match run.fpr.method {
@@ -238,21 +256,26 @@ fn add_rate(report: &mut Report, filter: &Filter, chosen: &Chosen, run: &LongRun
     };
     let (promised, of, text) = match chosen.design.phases() {
         1 => {
+            let average = of_lines(&run.fpr, chosen.entries);
             // A limit is exact; what its filters say of themselves is rounded up.
-            let fullest = rate_up(chosen.design.limit().unwrap_or(filter.worst_fpr()), 4);
-            let text = format!("at most {} on average in the long run ({method}), {fullest} when fullest", proven(&run.fpr, chosen.rate));
-            (&run.fpr, "average of the long run", text)
+            let fullest = chosen.design.limit().unwrap_or(filter.worst_fpr()) * chosen.entries as f64;
+            let (most, fullest) = (proven(&average, chosen.rate), rate_up(fullest.min(1.0), 4));
+            let text = format!("at most {most} on average in the long run ({method}), {fullest} when fullest");
+            (average, "average of the long run", text)
         }
         _ => {
-            let (worst, average) = (proven(&run.worst, chosen.rate), rate(run.fpr.value, 4));
+            let (worst, average) = (of_lines(&run.worst, chosen.entries), of_lines(&run.fpr, chosen.entries));
             let text = format!(
-                "at most {worst} for every new {noun}, whatever came before (proven); {average} on average where all {noun}s are new"
+                "at most {} for every new {noun}, whatever came before (proven); {}{} on average where all {noun}s are new",
+                proven(&worst, chosen.rate),
+                if chosen.entries > 1 { "at most " } else { "" },
+                rate(average.value, 4)
             );
-            (&run.worst, "every new record", text)
+            (worst, "every new record", text)
         }
     };
     let unless = "for input that was chosen without knowing the seed";
-    report.field("promised_fpr", fpr_value(promised)).field("promised_for", format!("{of}, {unless}"));
+    report.field("promised_fpr", fpr_value(&promised)).field("promised_for", format!("{of}, {unless}"));
     report.line("rate", text);
     report.line("", unless);
 }

@@ -32,7 +32,7 @@ pub(super) struct Sizing {
     #[arg(short = 'n', long, value_name = "N", value_parser = args::items, allow_hyphen_values = true)]
     items: Option<u64>,
 
-    /// Rate at which first occurrences may be dropped wrongly: 0.1%, 1e-6, the default. On average, in the long run; with --remember for every line, whatever came before
+    /// Rate at which first occurrences may be dropped wrongly, with --second at which lines may be wrong: 0.1%, 1e-6, the default. On average, in the long run; with --remember for every line, whatever came before
     #[arg(short = 'p', long = "fpr", value_name = "RATE", value_parser = args::rate, allow_hyphen_values = true)]
     rate: Option<Rate>,
 
@@ -56,9 +56,9 @@ pub(super) struct Chosen {
     pub(super) age: Option<Duration>,
     /// So many lines are remembered in all but one phase in a million.
     pub(super) items: Option<u64>,
-    /// The rate asked for.
+    /// The rate asked for: of lines.
     pub(super) rate: Option<Rate>,
-    /// Entries that a line takes at most: two where second occurrences are remembered, too.
+    /// Entries that a line takes at most, each with a look-up of its own that may be wrong: two where second occurrences are remembered, too. Designs count entries.
     pub(super) entries: u64,
 }
 
@@ -73,36 +73,24 @@ impl Sizing {
         self.items.is_none() && self.memory.is_none() && self.remember.is_none()
     }
 
-    /// The same for lines that take so many entries each; designs count those.
-    pub(super) fn for_entries(&self, entries: u64) -> Sizing {
-        let remember = self.remember.map(|remember| match remember {
-            Remember::Items(items) => Remember::Items(items.saturating_mul(entries)),
-            time @ Remember::Time(_) => time,
-        });
-        Sizing { items: self.items.map(|items| items.saturating_mul(entries)), remember, ..*self }
-    }
-
     /// A design that surely holds these lines, of which there are no more than were counted; as large as that of a pipe at least, as memory that is there anyway makes errors rare.
     pub(super) fn choose_for(&self, counted: u64, entries: u64) -> Result<Chosen, Failure> {
-        let usual = self.choose(Layout::Standard)?;
+        let usual = self.choose(Layout::Standard, entries)?;
         // Without lines, too, there must be a filter.
-        let sizing = Sizing {
-            items: Some(counted.max(1).saturating_mul(entries)),
-            rate: self.rate,
-            memory: None,
-            remember: None,
-            layout: self.layout,
-        };
-        let chosen = sizing.choose(Layout::Standard)?;
+        let sizing = Sizing { items: Some(counted.max(1)), rate: self.rate, memory: None, remember: None, layout: self.layout };
+        let chosen = sizing.choose(Layout::Standard, entries)?;
         Ok(if chosen.bytes() <= usual.bytes() { usual } else { chosen })
     }
 
-    /// The design that was asked for; of the layout `there`, if none was.
-    pub(super) fn choose(&self, there: Layout) -> Result<Chosen, Failure> {
-        let rate = match self.rate {
+    /// The design that was asked for, of the layout `there`, if none was; for lines that take up to so many entries each.
+    ///
+    /// A line is wrong only if one of its look-ups is: so its rate is at most the sum of theirs, and each has its share of the rate asked for.
+    pub(super) fn choose(&self, there: Layout, entries: u64) -> Result<Chosen, Failure> {
+        let asked = match self.rate {
             Some(rate) => rate,
             None => args::rate(DEFAULT_RATE).map_err(Failure::new)?,
         };
+        let rate = share(&asked, entries)?;
         let (mode, age, items) = match (self.remember, self.items) {
             (None, items) => (Mode::default(), None, items),
             (Some(Remember::Time(age)), items) => (Mode::two_phase(), Some(age), items),
@@ -114,6 +102,7 @@ impl Sizing {
         if items == Some(0) {
             return Err(Failure::new("a filter for no lines remembers nothing; give -n a number above 0"));
         }
+        let held = items.map(|items| items.saturating_mul(entries));
         let phased = self.remember.is_some();
         // Only the standard layout has two phases.
         let layout = self.layout.unwrap_or(if phased { Layout::Standard } else { there });
@@ -123,34 +112,35 @@ impl Sizing {
             ));
         }
         if layout == Layout::Blocked {
-            let sized = self.blocked(items, &rate)?.ok_or_else(|| self.too_small(&rate))?;
-            return Ok(Chosen { design: Designed::Blocked(sized.design), age, items: None, rate: Some(rate), entries: 1 });
+            let sized = self.blocked(held, &rate)?.ok_or_else(|| self.too_small(&asked))?;
+            return Ok(Chosen { design: Designed::Blocked(sized.design), age, items: None, rate: Some(asked), entries });
         }
-        let sized = match (self.memory, items) {
-            (None, Some(items)) => surely_remembering(items, &rate, mode)?,
+        let sized = match (self.memory, held) {
+            (None, Some(held)) => surely_remembering(held, &rate, mode)?,
             (memory, _) => {
                 // Refreshed lines fill a phase before new ones come: of two phases only the worst rate holds for every stream.
                 let search = if phased { worst_capacity } else { capacity };
                 search(memory.unwrap_or(DEFAULT_BYTES).saturating_mul(8), &rate, mode)?
             }
         };
-        let sized = sized.ok_or_else(|| self.too_small(&rate))?;
+        let sized = sized.ok_or_else(|| self.too_small(&asked))?;
         let remembered = items.filter(|_| phased);
-        if let (Some(items), Some(memory)) = (remembered, self.memory)
-            && too_soon(&sized.design, items)? > TOO_SOON
+        if let (Some(items), Some(held), Some(memory)) = (remembered, held, self.memory)
+            && too_soon(&sized.design, held)? > TOO_SOON
         {
-            return Err(not_enough(items, memory, &rate, mode));
+            let needed = surely_remembering(held, &rate, mode).ok().flatten().map(|sized| sized.design.total_bits().div_ceil(8));
+            return Err(not_enough(items, memory, &asked, needed));
         }
         // Where no blocked filter answers, as at very low rates, the standard one does.
-        let blocked = if layout == Layout::Auto && !phased { self.blocked(items, &rate).ok().flatten() } else { None };
+        let blocked = if layout == Layout::Auto && !phased { self.blocked(held, &rate).ok().flatten() } else { None };
         let design = match blocked.filter(|blocked| blocked.is_worth_it(&sized)) {
             Some(blocked) => Designed::Blocked(blocked.design),
             None => Designed::Standard(sized.design),
         };
-        Ok(Chosen { design, age, items: remembered, rate: Some(rate), entries: 1 })
+        Ok(Chosen { design, age, items: remembered, rate: Some(asked), entries })
     }
 
-    /// The blocked filter of this size, or for so many lines.
+    /// The blocked filter of this size, or for so many entries.
     fn blocked(&self, items: Option<u64>, rate: &Rate) -> Result<Option<BlockedSized>, Failure> {
         if let Some(memory) = self.memory.filter(|memory| memory.saturating_mul(8) < BLOCK_BITS) {
             return Err(Failure::new(format_args!(
@@ -185,18 +175,18 @@ impl Sizing {
 }
 
 impl Chosen {
-    /// The design of a filter that was there before.
-    pub(super) fn of(filter: &Filter) -> Result<Chosen, Failure> {
+    /// The design of a filter that was there before, whose lines take up to so many entries; `None` if its law is not known, which no command here makes.
+    pub(super) fn of(filter: &Filter, entries: u64) -> Result<Option<Chosen>, Failure> {
         let design = match filter {
-            Filter::Standard(filter) => {
-                let unknown = || Failure::new("the state is of a filter whose law is not known; no command here makes such filters");
-                Designed::Standard(filter.design().ok_or_else(unknown)?)
-            }
+            Filter::Standard(filter) => match filter.design() {
+                Some(design) => Designed::Standard(design),
+                None => return Ok(None),
+            },
             Filter::Blocked(filter) => {
                 Designed::Blocked(BlockedDesign::new(filter.bits(), BLOCK_BITS, filter.probes(), filter.policy().sigma)?)
             }
         };
-        Ok(Chosen { design, age: filter.age(), items: None, rate: None, entries: 1 })
+        Ok(Some(Chosen { design, age: filter.age(), items: None, rate: None, entries }))
     }
 
     /// An empty filter of this design.
@@ -303,11 +293,18 @@ fn too_soon(design: &Design, items: u64) -> Result<f64, Failure> {
     Ok(fill.map_or(1.0, |fill| fill.at_least(design.sigma() + 1)))
 }
 
-fn not_enough(items: u64, memory: u64, rate: &Rate, mode: Mode) -> Failure {
-    let needed = surely_remembering(items, rate, mode)
-        .ok()
-        .flatten()
-        .map_or(String::new(), |sized| format!("; {} would be", report::bytes(sized.design.total_bits().div_ceil(8))));
+/// The share of a rate that each of so many look-ups has.
+fn share(rate: &Rate, entries: u64) -> Result<Rate, Failure> {
+    let (numerator, exponent, divisor) = rate.parts();
+    let exact = divisor.checked_mul(entries).map(|divisor| (numerator, exponent, divisor));
+    // Rounded down, which keeps to the rate all the same.
+    let shifted = || numerator.checked_mul(10).map(|tenths| (tenths / entries, exponent - 1, divisor));
+    let (numerator, exponent, divisor) = exact.or_else(shifted).unwrap_or((numerator / entries, exponent, divisor));
+    Ok(Rate::from_parts(numerator, exponent, divisor)?)
+}
+
+fn not_enough(items: u64, memory: u64, rate: &Rate, needed: Option<u64>) -> Failure {
+    let needed = needed.map_or(String::new(), |bytes| format!("; {} would be", report::bytes(bytes)));
     Failure::new(format_args!(
         "{} is not enough to remember {} at a rate of {rate}{needed}",
         report::bytes(memory),
@@ -318,6 +315,15 @@ fn not_enough(items: u64, memory: u64, rate: &Rate, mode: Mode) -> Failure {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn look_ups_share_a_rate() {
+        for (whole, half) in [("5%", "2.5%"), ("1/3", "1/6"), ("1/18446744073709551615", "0.5/18446744073709551615")] {
+            let [whole, half] = [whole, half].map(|text| args::rate(text).unwrap_or_else(|error| panic!("{error}")));
+            let share = |entries| share(&whole, entries).unwrap_or_else(|error| panic!("{}", error.message()));
+            assert!(share(1) == whole && share(2) == half, "{whole}");
+        }
+    }
 
     #[test]
     fn counted_lines_fit() {

@@ -2,10 +2,9 @@
 
 use crate::filters::Layout;
 use std::io::{self, Write};
-use std::path::Path;
 use std::time::Duration;
 use truebloom::recycling::{BlockedRecyclingFilter, Seen, Stats, WrongDrops};
-use truebloom::{FileError, FileKind, FormatError, KeyHash, PortableHasher, RecyclingFilter, Seed};
+use truebloom::{FileKind, FormatError, KeyHash, PortableHasher, RecyclingFilter, Seed};
 use truebloom_math::Error;
 
 /// A recycling filter whose layout is known only from its file, or from what was asked.
@@ -25,16 +24,6 @@ macro_rules! each {
 }
 
 impl Filter {
-    pub(super) fn open(path: &Path) -> Result<Filter, FileError> {
-        match RecyclingFilter::open(path) {
-            Ok(filter) => Ok(Filter::Standard(filter)),
-            Err(FileError::Format { cause: FormatError::Kind { found: FileKind::RecyclingBlocked }, .. }) => {
-                BlockedRecyclingFilter::open(path).map(Filter::Blocked)
-            }
-            Err(error) => Err(error),
-        }
-    }
-
     /// The filter in the bytes of a file.
     pub(super) fn from_bytes(bytes: &[u8]) -> Result<Filter, FormatError> {
         match RecyclingFilter::from_bytes(bytes) {

@@ -12,7 +12,7 @@ use crate::failure::Failure;
 use crate::filters::{self, Layout};
 use crate::held::format_error;
 use crate::records::{self, Answers, Batch, Event, Extraction, KeysOf, RecordArgs, Records};
-use crate::report::{Report, plural};
+use crate::report::{Report, count, plural};
 use account::Account;
 use design::{Chosen, Sizing};
 use filter::Filter;
@@ -22,7 +22,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Duration;
-use truebloom::{PortableHasher, Seed};
+use truebloom::{FormatError, Seed};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -57,7 +57,7 @@ pub(crate) struct Args {
     #[arg(short = 'd', long)]
     repeated: bool,
 
-    /// Print lines at their second occurrence only, as a cache that admits on the second hit. Each line takes up to two entries, so -n and --remember take twice the memory. With the rate -p a line is printed at its first occurrence, or never
+    /// Print lines at their second occurrence only, as a cache that admits on the second hit. A line is wrong if it is printed at its first occurrence already, or at none; -p is the rate of such lines. Each line takes up to two entries, at half the rate each, so -n and --remember take somewhat more than twice the memory
     #[arg(long, conflicts_with = "repeated")]
     second: bool,
 
@@ -160,7 +160,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
         account.doubt(&keys, tally, records.complete());
     }
     if full {
-        return Err(account.full(tally, &chosen));
+        return Err(account.full(args, tally, &chosen));
     }
     if let Some(message) = records.stopped_message() {
         return Err(Failure::new(message));
@@ -201,38 +201,28 @@ fn keys_of(args: &Args, filter: &mut Filter) -> Result<KeysOf, Failure> {
         let said = if args.second { said.with_second() } else { said };
         said.keep(path, |label| filter.set_label(label));
     }
-    let kept = Extraction::of(filter.label()).map(Extraction::without_second);
-    match &kept {
-        Some((_, true)) if !args.second => {
-            Err(Failure::at(path, "knows second occurrences, too; add --second to go on with it, or give another file"))
-        }
-        Some((_, false)) if args.second => {
-            Err(Failure::at(path, "knows first occurrences only; leave --second out to go on with it, or give another file"))
-        }
-        _ => args.records.for_filters(&[(path, kept.map(|(keys, _)| keys))]),
+    let (kept, second) = Extraction::of_state(filter.label());
+    match (second, args.second) {
+        (true, false) => Err(Failure::at(path, "knows second occurrences, too; add --second to go on with it, or give another file")),
+        (false, true) => Err(Failure::at(path, "knows first occurrences only; leave --second out to go on with it, or give another file")),
+        _ => args.records.for_filters(&[(path, kept)]),
     }
 }
 
 /// The filter to begin with: that of the state file if there is one, or a new one.
 fn begin(args: &Args) -> Result<(Filter, Saver, Chosen), Failure> {
-    let (filter, saver, chosen) = begin_with(args, &args.sizing.for_entries(args.entries()))?;
-    let items = chosen.items.map(|items| items / args.entries());
-    Ok((filter, saver, Chosen { items, entries: args.entries(), ..chosen }))
-}
-
-/// The same, where sizes count entries.
-fn begin_with(args: &Args, sizing: &Sizing) -> Result<(Filter, Saver, Chosen), Failure> {
+    let (sizing, entries) = (&args.sizing, args.entries());
     let Some(path) = &args.state else {
         // What is to come on a pipe is not known; named files can be counted.
         let counted = if sizing.is_unsized() { records::count(&args.records, &args.inputs)? } else { None };
         let chosen = match counted {
             Some(counted) => {
-                let chosen = sizing.choose_for(counted, args.entries())?;
+                let chosen = sizing.choose_for(counted, entries)?;
                 let remedy = "ask for a higher rate with -p, or give --memory, and old lines are forgotten when it is full";
                 filters::check_memory(format_args!("to remember all of {} takes", plural(counted, "line")), chosen.bytes(), remedy)?;
                 chosen
             }
-            None => sizing.choose(Layout::Standard)?,
+            None => sizing.choose(Layout::Standard, entries)?,
         };
         return Ok((new_filter(args, &chosen)?, Saver::none(), chosen));
     };
@@ -240,12 +230,14 @@ fn begin_with(args: &Args, sizing: &Sizing) -> Result<(Filter, Saver, Chosen), F
     let (mut file, found) = StateFile::open(path)?;
     let (filter, chosen) = match found {
         Some(filter) => {
-            let chosen = if sizing.is_empty() { Chosen::of(&filter)? } else { sizing.choose(filter.layout())? };
-            check_same(path, &filter, &chosen, args)?;
-            (filter, chosen)
+            let there = Chosen::of(&filter, entries)?
+                .ok_or_else(|| Failure::at(path, "is a filter of another kind than `dedup` makes; give another file"))?;
+            let asked = if sizing.is_empty() { None } else { Some(sizing.choose(filter.layout(), entries)?) };
+            check_same(path, &filter, &there, asked.as_ref().unwrap_or(&there), args)?;
+            (filter, asked.unwrap_or(there))
         }
         None => {
-            let chosen = sizing.choose(Layout::Standard)?;
+            let chosen = sizing.choose(Layout::Standard, entries)?;
             let filter = new_filter(args, &chosen)?;
             // What would fail later is told now; and from now on there is a file to lock.
             file.save(&filter)?;
@@ -258,23 +250,28 @@ fn begin_with(args: &Args, sizing: &Sizing) -> Result<(Filter, Saver, Chosen), F
 
 fn new_filter(args: &Args, chosen: &Chosen) -> Result<Filter, Failure> {
     filters::check_memory("this takes", chosen.bytes(), "ask for fewer lines with -n or less with --memory, or for a higher rate with -p")?;
-    let seed = match args.seed {
-        Some(seed) => seed,
-        None => Seed::random().map_err(Failure::new)?,
-    };
-    let hasher = if args.untrusted { PortableHasher::sip13(seed) } else { PortableHasher::xxh3(seed) };
-    chosen.filter(hasher).map_err(Failure::new)
+    chosen.filter(filters::hasher(args.seed, args.untrusted)?).map_err(Failure::new)
 }
 
-/// What a state holds and promises, for `info`.
-pub(crate) fn describe(name: &Path, file: &[u8], report: &mut Report) -> Result<(), Failure> {
-    let filter = Filter::from_bytes(file).map_err(|cause| format_error(name, cause))?;
+/// What a state holds and promises, for `info`; false, and nothing is said, for filters that no command here makes.
+pub(crate) fn describe(name: &Path, file: &[u8], report: &mut Report) -> Result<bool, Failure> {
+    let filter = match Filter::from_bytes(file) {
+        Ok(filter) => filter,
+        Err(FormatError::Scheme { .. }) => return Ok(false),
+        Err(cause) => return Err(format_error(name, cause).into()),
+    };
+    let (_, second) = Extraction::of_state(filter.label());
+    let Some(chosen) = Chosen::of(&filter, if second { 2 } else { 1 })? else { return Ok(false) };
     report.field("keys", filter.label());
+    let offered = filter.stats().offered;
+    report.line(
+        "offered",
+        if second { format!("{} entries, of which a line has one or two", count(offered)) } else { plural(offered, "line") },
+    );
     if let Some(keys) = Extraction::told(filter.label()) {
         report.line("keys", keys);
     }
-    let second = Extraction::of(filter.label()).is_some_and(|kept| kept.without_second().1);
-    let chosen = Chosen { entries: if second { 2 } else { 1 }, ..Chosen::of(&filter)? };
     account::add_distinct(report, &filter, second)?;
-    account::add_design(report, "line", &filter, &chosen)
+    account::add_design(report, "line", &filter, &chosen)?;
+    Ok(true)
 }

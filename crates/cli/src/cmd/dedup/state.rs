@@ -5,6 +5,7 @@ use super::design::Chosen;
 use super::filter::Filter;
 use super::remember::time_text;
 use crate::failure::Failure;
+use crate::held::{Held, format_error};
 use crate::lock::{check_name, locked, replace, tell_unkept};
 use crate::report::{bytes, rate};
 use crate::stop;
@@ -35,7 +36,7 @@ impl StateFile {
         if file.metadata().is_ok_and(|data| data.len() == 0) {
             return Err(Failure::at(path, "is empty, so it holds no state; remove it to begin a new one, or give another file"));
         }
-        let filter = Filter::open(path).map_err(Failure::from)?;
+        let filter = Filter::from_bytes(Held::open(path)?.as_ref()).map_err(|cause| format_error(path, cause))?;
         Ok((StateFile { path: path.to_owned(), locked: Some(file) }, Some(filter)))
     }
 
@@ -98,8 +99,7 @@ impl Saver {
 }
 
 /// Refuses a state that was made with other parameters than those asked for.
-pub(super) fn check_same(path: &Path, filter: &Filter, chosen: &Chosen, args: &Args) -> Result<(), Failure> {
-    let (there, asked) = (&Chosen::of(filter)?, chosen);
+pub(super) fn check_same(path: &Path, filter: &Filter, there: &Chosen, asked: &Chosen, args: &Args) -> Result<(), Failure> {
     let layout = args.sizing.layout().unwrap_or(asked.design.layout());
     let hasher = filter.hasher().hasher_id();
     let asked_hasher = if args.untrusted { HasherId::Sip13 } else { hasher };

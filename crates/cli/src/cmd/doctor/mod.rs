@@ -46,12 +46,13 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
 fn open(path: &Path) -> Result<FileKind, FileError> {
     let format = |cause| FileError::Format { path: path.to_owned(), cause };
     let read = |cause| FileError::Read { path: path.to_owned(), cause };
-    let held = Held::as_it_is(path).map_err(read)?;
-    if wire::is_coded(held.as_ref()) {
+    let mut start = Vec::new();
+    open_regular(path).and_then(|file| file.take(FileHeader::BYTES).read_to_end(&mut start)).map_err(read)?;
+    if wire::is_coded(&start) {
+        let held = Held::as_it_is(path).map_err(read)?;
         let file = wire::expand(held.as_ref()).map_err(format)?;
         return whole(path, || Ok(file.as_slice()));
     }
-    drop(held);
     match AnyFilter::open(path) {
         Ok(filter) => return Ok(filter.kind()),
         Err(FileError::Format { cause: FormatError::Kind { .. }, .. }) => {}

@@ -6,14 +6,14 @@ mod other;
 use crate::failure::Failure;
 use crate::filters;
 use crate::held::{self, Held, Looked};
-use crate::records::{Extraction, is_stdin, name};
+use crate::records::{Extraction, name};
 use crate::report::Format;
 use crate::report::{FormatArgs, Report, count, fpr as fpr_text, fpr_value, plural, rate_up, rate_value, significant, size};
 use serde_json::{Value, json};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
-use truebloom::{AnyFilter, Counted, FileError, FileKind, FormatError};
+use truebloom::{AnyFilter, Counted, FileKind, FormatError};
 use truebloom_math::occupancy::Occupancy;
 
 const EXAMPLES: &str = "\
@@ -41,7 +41,7 @@ pub(crate) struct Args {
 pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
     if args.metrics {
         let look = |path: &PathBuf| {
-            let (name, bytes) = open(path)?;
+            let (name, bytes) = (name(path), Held::open_input(path)?);
             held::look_at(bytes).map(|filter| (name.to_owned(), filter)).map_err(|cause| Failure::from(held::format_error(name, cause)))
         };
         let filters = args.filters.iter().map(look).collect::<Result<Vec<_>, Failure>>()?;
@@ -76,14 +76,9 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// The bytes of a file, or of standard input, and what to call them.
-fn open(path: &Path) -> Result<(&Path, Held), FileError> {
-    Ok((name(path), if is_stdin(path) { held::stdin()? } else { Held::open(path)? }))
-}
-
 /// What there is to say of a file of any kind.
 fn describe(path: &Path) -> Result<Report, Failure> {
-    let (name, bytes) = open(path)?;
+    let (name, bytes) = (name(path), Held::open_input(path)?);
     match held::look_at(bytes.clone()) {
         Ok(filter) => report(&filter),
         Err(FormatError::Kind { found }) => other::report(name, &bytes, found),
@@ -209,5 +204,5 @@ pub(crate) fn add_place(report: &mut Report, filter: &AnyFilter<impl Counted>) {
     let share = if below.lower == 1.0 { 100.0 } else { (100.0 * middle).clamp(0.1, 99.9) };
     let share = significant(share, 3);
     let items = plural(filter.offered(), "item");
-    report.line("place", format!("{share}% of filters with {items} have a fill and a rate at most as high, if no key was offered twice"));
+    report.line("place", format!("at least as full as {share}% of filters with {items} and other seeds, if no key was offered twice"));
 }

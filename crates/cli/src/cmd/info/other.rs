@@ -3,7 +3,7 @@
 use crate::cmd::{count, dedup};
 use crate::failure::Failure;
 use crate::held::{Held, format_error};
-use crate::report::{Report, bytes, count as counted, plural};
+use crate::report::{Report, bytes, plural};
 use std::path::Path;
 use truebloom::{FileHeader, FileKind};
 
@@ -24,19 +24,29 @@ pub(super) fn report(name: &Path, held: &Held, kind: FileKind) -> Result<Report,
         FileKind::CountMin | FileKind::TwoHashCountMin => {
             report.line("sketch", format!("{kind}, {} of {}, {size}", plural(probes, "row"), plural(header.bits(), "counter")));
             report.line("hash", hash);
-            count::describe(held.as_ref(), &mut report).map_err(fail)?;
+            if !count::describe(held.as_ref(), &mut report).map_err(fail)? {
+                report.line("counted", plural(header.offered(), "record"));
+                add_library_only(&mut report);
+            }
         }
         FileKind::RecyclingOnePhase | FileKind::RecyclingTwoPhase | FileKind::RecyclingBlocked => {
             report.line("state", format!("{kind}, {} a phase, {}, {size}", plural(header.bits(), "bit"), plural(probes, "probe")));
             report.line("hash", hash);
-            report.line("offered", format!("{} lines", counted(header.offered())));
-            dedup::describe(name, held.as_ref(), &mut report)?;
+            if !dedup::describe(name, held.as_ref(), &mut report)? {
+                report.line("offered", plural(header.offered(), "item"));
+                add_library_only(&mut report);
+            }
         }
         _ => {
             report.line("file", format!("{kind}, filters of {} and {}, {size}", plural(header.bits(), "bit"), plural(probes, "probe")));
             report.line("hash", hash);
-            report.line("opened by", kind.opened_by());
+            add_library_only(&mut report);
         }
     }
     Ok(report)
+}
+
+/// What no command makes has a header like all files; what else it holds, only the library knows.
+fn add_library_only(report: &mut Report) {
+    report.line("read by", "programs that use the library, which know what else it holds; no other command here");
 }
