@@ -139,8 +139,8 @@ impl From<truebloom_math::Error> for Failure {
                 "no rate can be guaranteed for one filter of {scheme} hashing: its positions are correlated, so how its rates scatter is not known; \
                  add --mean to guarantee the average rate alone, or leave --scheme out"
             )),
-            truebloom_math::Error::Underdetermined { given: "an empty target", .. } => {
-                Failure::new("this does not determine a filter; give two of -n, -p and -m, and the third is computed")
+            truebloom_math::Error::Underdetermined { given: "an empty target", missing } => {
+                Failure::new(format_args!("nothing is asked for: give {}", with_options(missing)))
             }
             truebloom_math::Error::Underdetermined { given, missing } => {
                 Failure::new(format_args!("{} does not determine a filter; give {}", with_options(given), with_options(missing)))

@@ -38,10 +38,7 @@ impl Lock {
     pub(crate) fn of_output(path: &Path, force: bool) -> Result<Lock, Failure> {
         check_name(path)?;
         if !force && std::fs::symlink_metadata(path).is_ok() {
-            // What --force would refuse is not proposed.
-            check_target(path).map_err(Failure::from)?;
-            let foreign = open_regular(path).and_then(|file| begins_as_ours(&file)).is_ok_and(|ours| !ours);
-            return Err(Failure::at(path, if foreign { FOREIGN_EXISTS } else { EXISTS }));
+            return Err(taken(path));
         }
         stop::watch();
         check_target(path).map_err(Failure::from)?;
@@ -66,6 +63,17 @@ impl Lock {
         output::now_written(&self.path);
         tell_unkept(&self.path, &unkept);
         Ok(())
+    }
+}
+
+/// Why nothing new takes this name. What --force would refuse is not proposed.
+fn taken(path: &Path) -> Failure {
+    match check_target(path) {
+        Err(error @ (FileError::NotAFile { .. } | FileError::Dangling { .. } | FileError::ReadOnly { .. })) => error.into(),
+        _ => {
+            let foreign = open_regular(path).and_then(|file| begins_as_ours(&file)).is_ok_and(|ours| !ours);
+            Failure::at(path, if foreign { FOREIGN_EXISTS } else { EXISTS })
+        }
     }
 }
 

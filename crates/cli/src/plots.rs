@@ -266,7 +266,10 @@ pub(crate) fn libraries(given: &[Given], items: u64, asked: Option<f64>) -> Char
     };
     let intervals = given.iter().enumerate().flat_map(interval).collect();
     let height = 150 + 24 * given.len() as u32;
-    let chart = Chart::new("What libraries really give", Axis::log(RATE), Axis::named("", names))
+    // As wide as the rates: an interval of few hits reaches down to the floor of equal hashes.
+    let rates = given.iter().flat_map(|given| [given.ideal, given.rate.0]).chain(asked).filter(|rate| *rate > 0.0);
+    let (low, high) = rates.fold((f64::INFINITY, 0.0f64), |(low, high), rate| (low.min(rate), high.max(rate)));
+    let chart = Chart::new("What libraries really give", Axis::log(RATE).between(low / 2.0, (2.0 * high).min(1.0)), Axis::named("", names))
         .note(format!("asked for {}; by their laws, or simulated with 99% intervals", plural(items, "item")))
         .sized(720, height)
         .with(Series::band("99% interval or bracket", intervals).coloured(0))

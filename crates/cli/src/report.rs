@@ -298,9 +298,9 @@ mod tests {
         assert_eq!(count(0), "0");
         assert_eq!(count(1_234_567), "1,234,567");
         assert_eq!(plural(1, "line"), "1 line");
+        assert_eq!([1e-7, 0.2751, 9.538, 1417.4].map(expected), ["fewer than 1e-6", "about 0.28", "about 10", "about 1,417"]);
         assert_eq!((bytes(1), bytes(1023)), ("1 byte".to_owned(), "1,023 bytes".to_owned()));
         assert_eq!((significant(1417.26, 5), significant(-3.5, 2)), ("1,417.3".to_owned(), "-3.5".to_owned()));
-        assert_eq!([1e-7, 0.2751, 9.538, 1417.4].map(expected), ["fewer than 1e-6", "about 0.28", "about 10", "about 1,417"]);
         assert_eq!(bytes(1 << 20), "1 MiB");
         assert_eq!(bytes(1_797_206), "1.714 MiB");
         assert_eq!(size(9_586), "9,586 bits (1.172 KiB)");

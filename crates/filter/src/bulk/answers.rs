@@ -150,6 +150,15 @@ impl IntoIterator for Answers {
     }
 }
 
+impl FromIterator<bool> for Answers {
+    /// Answers that are made one by one, as of filters that take one key at a time.
+    fn from_iter<I: IntoIterator<Item = bool>>(answers: I) -> Answers {
+        let mut all = Answers::default();
+        all.extend(answers);
+        all
+    }
+}
+
 impl fmt::Debug for Answers {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_list().entries(self.iter().map(u8::from)).finish()
@@ -166,6 +175,7 @@ mod tests {
         let answers = Answers { words: vec![1 << 63 | 1, 0b10], len: 67 };
         let expected: Vec<bool> = (0..67).map(|key| [0, 63, 65].contains(&key)).collect();
         assert!(answers.iter().eq(expected.iter().copied()) && answers.iter().rev().eq(expected.iter().rev().copied()));
+        assert_eq!(expected.iter().copied().collect::<Answers>(), answers);
         assert!(answers.clone().into_iter().eq(&answers) && (0..67).all(|key| answers[key] == expected[key]));
         let mut left = answers.iter();
         assert_eq!((left.nth(62), left.next(), left.next_back(), left.len()), (Some(false), Some(true), Some(false), 2));

@@ -3,6 +3,7 @@
 
     crates/math/tests/faults/run.py              all of it (a quarter of an hour)
     crates/math/tests/faults/run.py NAME...      some functions only, without the claims
+    crates/math/tests/faults/run.py --claims     the claims only
 
 The tree itself is not touched: a copy gets all faults at once, each behind a switch that an environment variable turns on, so that one build serves them all. Exits with 1 where a fault is missed by a test that is
 named, or a claim rejects no fault at all.
@@ -14,6 +15,7 @@ import os
 import re
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
@@ -108,7 +110,8 @@ def verdicts(program, fault):
 
 
 def main():
-    faults = [fault for fault in listed() if len(sys.argv) < 2 or fault[0] in sys.argv[1:]]
+    only_claims = sys.argv[1:] == ["--claims"]
+    faults = [fault for fault in listed() if len(sys.argv) < 2 or only_claims or fault[0] in sys.argv[1:]]
     root = PROJECT / "target/papers-faults/tree"
     planted = {root / "crates/math/src" / fault[1] for fault in listed()} | {root / "crates/math/src/lib.rs"}
     bad = False
@@ -119,8 +122,9 @@ def main():
         subprocess.run(["xargs", "-0", "cp", "-pu", "--parents", "-t", str(root)], input="\0".join(plain).encode(), cwd=PROJECT, check=True)
         (root / "crates/math/src").mkdir(parents=True, exist_ok=True)
         plant(root, list(listed()))
-        programs = binaries(root, {test.split("::")[0] for fault in faults for test in fault[4]})
-        for function, _, _, _, tests in faults:
+        tested = [] if only_claims else faults
+        programs = binaries(root, {test.split("::")[0] for fault in tested for test in fault[4]}) if tested else {}
+        for function, _, _, _, tests in tested:
             for test in tests:
                 file, _, name = test.partition("::")
                 if fails(programs[file], name, ""):
@@ -128,7 +132,7 @@ def main():
                 rejected = fails(programs[file], name, function)
                 bad |= not rejected
                 print(f"{'rejected' if rejected else 'MISSED  '} {function} by {test}", flush=True)
-        if len(sys.argv) < 2:
+        if len(sys.argv) < 2 or only_claims:
             bad |= claims(root, [fault[0] for fault in faults])
     except subprocess.CalledProcessError as error:
         sys.exit(str(error))
@@ -141,8 +145,9 @@ def claims(root, faults):
     program = str(PROJECT / "target/papers-faults/debug/truebloom")
     sound = verdicts(program, "")
     rejecting = {claim: [] for claim in sound}
-    for fault in faults:
-        broken = verdicts(program, fault)
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
+        all_broken = list(pool.map(lambda fault: verdicts(program, fault), faults))
+    for fault, broken in zip(faults, all_broken):
         for claim, verdict in sound.items():
             if broken.get(claim) != verdict:
                 rejecting[claim].append(fault)

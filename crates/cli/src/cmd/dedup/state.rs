@@ -102,12 +102,14 @@ impl Saver {
 fn check_rate(path: &Path, there: &Chosen, asked: &Chosen) -> Result<(), Failure> {
     let (run, phases) = (there.design.long_run()?, there.design.phases());
     let kept = if phases > 1 { run.worst } else { run.fpr };
-    match asked.rate.filter(|asked| kept.upper > asked.to_f64()) {
+    // Of lines, which have as many look-ups as entries.
+    let kept = kept.upper * there.entries as f64;
+    match asked.rate.filter(|asked| kept > asked.to_f64()) {
         Some(asked) => Err(Failure::at(
             path,
             format_args!(
                 "was made for a rate of {}, above the {asked} of -p; leave -p out to go on with it, or give another file",
-                rate_up(kept.upper, 4)
+                rate_up(kept, 4)
             ),
         )),
         None => Ok(()),

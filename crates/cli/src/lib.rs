@@ -1,0 +1,233 @@
+//! The command `truebloom`: plan, build, query and check Bloom filters whose rate is proven. [`main`] is the program, and [`evaluate`] the answers of `truebloom eval`, for the Python package.
+//!
+//! Every verb is one file in `cmd`; what they share is one reader of records, one reporter, one number parser and one way to fail.
+
+mod arch;
+mod args;
+mod aside;
+mod certificate;
+mod cmd;
+mod color;
+mod failure;
+mod filters;
+mod held;
+mod lock;
+mod output;
+mod plots;
+mod progress;
+mod records;
+mod report;
+mod stop;
+mod subject;
+
+use clap::builder::StyledStr;
+use clap::error::{ContextKind, ContextValue, ErrorKind};
+use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
+use failure::Failure;
+use std::ffi::OsString;
+use std::io::Write;
+use std::process::ExitCode;
+
+const EXAMPLES: &str = "\
+Three ways to begin:
+  truebloom plan -n 10M -p 0.1%                         what would it take?
+  truebloom create -n 10M -p 0.1% seen.tbl urls.txt     build a filter from lines
+  truebloom check seen.tbl new.txt                      print the lines that are (perhaps) in it
+
+`truebloom verify seen.tbl` measures what rate you really got; `truebloom help` lists all verbs.";
+
+#[derive(Parser)]
+#[command(name = "truebloom", version, about, after_help = EXAMPLES, arg_required_else_help = false, disable_help_subcommand = false)]
+struct Command {
+    #[command(subcommand)]
+    verb: Option<Verb>,
+
+    /// When to use colours; NO_COLOR in the environment is `never`
+    #[arg(long, global = true, value_name = "WHEN", value_enum, default_value_t = clap::ColorChoice::Auto)]
+    color: clap::ColorChoice,
+}
+
+#[derive(Subcommand)]
+enum Verb {
+    Plan(cmd::plan::Args),
+    Create(cmd::create::Args),
+    #[command(visible_alias = "add")]
+    Insert(cmd::insert::Args),
+    #[command(visible_alias = "test")]
+    Check(cmd::check::Args),
+    Dedup(cmd::dedup::Args),
+    #[command(visible_alias = "show")]
+    Info(cmd::info::Args),
+    Verify(cmd::verify::Args),
+    Merge(cmd::merge::Args),
+    Copy(cmd::copy::Args),
+    Clear(cmd::clear::Args),
+    Diff(cmd::diff::Args),
+    Apply(cmd::apply::Args),
+    Count(Box<cmd::count::Args>),
+    Doctor(cmd::doctor::Args),
+    Compare(cmd::compare::Args),
+    Fpr(cmd::fpr::Args),
+    Explain(cmd::explain::Args),
+    Audit(cmd::audit::Args),
+    Table(cmd::table::Args),
+    Simulate(cmd::simulate::Args),
+    Reproduce(cmd::reproduce::Args),
+    Eval(cmd::eval::Args),
+    Completions(cmd::completions::Args),
+    Man(cmd::man::Args),
+}
+
+/// The program, with the arguments of this process. To be called first and once: it changes what the process does with signals and failed allocations.
+pub fn main() -> ExitCode {
+    run_with(&std::env::args_os().collect::<Vec<_>>())
+}
+
+/// The program with these arguments, of which the first is its name: for a process that has arguments of its own before them.
+pub fn run_with(arguments: &[OsString]) -> ExitCode {
+    arch::no_backtraces();
+    arch::explain_aborts();
+    stop::exit_when_aborting();
+    let words = arguments.iter().map(|argument| argument.to_string_lossy().into_owned());
+    let matches = Command::command().color(color::choose(words)).try_get_matches_from(arguments);
+    let result = match matches.and_then(|matches| Command::from_arg_matches(&matches)) {
+        Ok(command) => run(command),
+        Err(error) if error.use_stderr() => without_far_tips(error).exit(),
+        Err(help) => output::print_help(&help),
+    };
+    let result = result.and_then(|code| Ok(output::stdout().flush().map(|()| code)?));
+    match result {
+        // As the shell has it of processes that a signal ended.
+        _ if stop::signal().is_some() => {
+            let signal = stop::signal().unwrap_or(0);
+            result.err().iter().for_each(Failure::print);
+            ExitCode::from(128u8.saturating_add(signal))
+        }
+        Ok(code) => code,
+        // A program that has read enough of our output and closes the pipe (as `head` does) is not an error.
+        Err(failure) if failure.is_broken_pipe() => ExitCode::SUCCESS,
+        Err(failure) => {
+            failure.print();
+            ExitCode::from(2)
+        }
+    }
+}
+
+/// The answer of `truebloom eval` to one query: a JSON object for a JSON object.
+///
+/// ```
+/// let answer = truebloom_cli::evaluate(r#"{"fn":"fpr","variant":"standard","bits":9585,"items":1e3,"probes":7}"#)?;
+/// assert!(answer.contains(r#""method":"exact""#));
+/// # Ok::<(), String>(())
+/// ```
+///
+/// # Errors
+/// What is wrong with the query, as a text for people.
+pub fn evaluate(query: &str) -> Result<String, String> {
+    truebloom_math::as_one_call(|| cmd::eval::answer(query.as_bytes())).map(|answer| serde_json::Value::Object(answer).to_string())
+}
+
+/// Tips that help: an option that is nearly the one given, and not how to have one taken for the name of a file.
+fn without_far_tips(mut error: clap::Error) -> clap::Error {
+    if error.kind() == ErrorKind::UnknownArgument {
+        error.remove(ContextKind::Suggested);
+    }
+    let text = |kind| match error.get(kind) {
+        Some(ContextValue::String(text)) => Some(text.clone()),
+        Some(ContextValue::StyledStr(text)) => Some(text.to_string()),
+        _ => None,
+    };
+    let (given, near, usage) = (text(ContextKind::InvalidArg), text(ContextKind::SuggestedArg), text(ContextKind::Usage));
+    if let (Some(given), Some(near)) = (given, near)
+        && !is_slip(&given, &near)
+    {
+        error.remove(ContextKind::SuggestedArg);
+        // It stands in the usage, too.
+        if let Some(usage) = usage {
+            error.insert(ContextKind::Usage, ContextValue::StyledStr(usage_like(&usage)));
+        }
+    }
+    error
+}
+
+/// The usage of the verb that this one is of, without the options that clap thinks are meant.
+fn usage_like(usage: &str) -> StyledStr {
+    let mut page = Command::command();
+    page.build();
+    for word in usage.split_whitespace().skip_while(|word| *word != "truebloom").skip(1) {
+        match page.find_subcommand(word) {
+            Some(verb) => page = verb.clone(),
+            None => break,
+        }
+    }
+    page.render_usage()
+}
+
+/// Whether one begins as the other does, or one or two letters make them alike.
+fn is_slip(given: &str, meant: &str) -> bool {
+    let prefix = given.chars().zip(meant.chars()).take_while(|(one, other)| one == other).count();
+    // Rows of the table of edit distances.
+    let mut row: Vec<usize> = (0..=meant.chars().count()).collect();
+    for (i, one) in given.chars().enumerate() {
+        let mut corner = std::mem::replace(&mut row[0], i + 1);
+        for (j, other) in meant.chars().enumerate() {
+            let changed = corner + usize::from(one != other);
+            corner = row[j + 1];
+            row[j + 1] = changed.min(corner + 1).min(row[j] + 1);
+        }
+    }
+    prefix >= "--".len() + 3 || row.last().is_some_and(|distance| *distance <= 2)
+}
+
+fn run(command: Command) -> Result<ExitCode, Failure> {
+    match command.verb {
+        None => print_examples(),
+        Some(Verb::Plan(args)) => cmd::plan::run(&args),
+        Some(Verb::Create(args)) => cmd::create::run(&args),
+        Some(Verb::Insert(args)) => cmd::insert::run(&args),
+        Some(Verb::Merge(args)) => cmd::merge::run(&args),
+        Some(Verb::Copy(args)) => cmd::copy::run(&args),
+        Some(Verb::Clear(args)) => cmd::clear::run(&args),
+        Some(Verb::Diff(args)) => cmd::diff::run(&args),
+        Some(Verb::Apply(args)) => cmd::apply::run(&args),
+        Some(Verb::Count(args)) => cmd::count::run(&args),
+        Some(Verb::Doctor(args)) => cmd::doctor::run(&args),
+        Some(Verb::Completions(args)) => cmd::completions::run(&args),
+        Some(Verb::Man(args)) => cmd::man::run(&args),
+        Some(Verb::Check(args)) => cmd::check::run(&args),
+        Some(Verb::Dedup(args)) => cmd::dedup::run(&args),
+        Some(Verb::Info(args)) => cmd::info::run(&args),
+        Some(Verb::Verify(args)) => cmd::verify::run(&args),
+        Some(Verb::Fpr(args)) => cmd::fpr::run(&args),
+        Some(Verb::Explain(args)) => cmd::explain::run(&args),
+        Some(Verb::Compare(args)) => cmd::compare::run(&args),
+        Some(Verb::Audit(args)) => cmd::audit::run(&args),
+        Some(Verb::Table(args)) => cmd::table::run(&args),
+        Some(Verb::Simulate(args)) => cmd::simulate::run(&args),
+        Some(Verb::Reproduce(args)) => cmd::reproduce::run(&args),
+        Some(Verb::Eval(args)) => cmd::eval::run(&args),
+    }
+}
+
+fn print_examples() -> Result<ExitCode, Failure> {
+    writeln!(crate::output::stdout(), "truebloom: Bloom filters whose false-positive rate is proven\n\n{EXAMPLES}")?;
+    Ok(ExitCode::SUCCESS)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_slips_are_corrected() {
+        for (given, meant) in [("--fore", "--force"), ("--stric", "--strict"), ("--jsno", "--json"), ("--compress", "--compare")] {
+            assert!(is_slip(given, meant), "{given}");
+        }
+        assert!(!is_slip("--output", "--untrusted") && !is_slip("--size", "--seed-file"));
+    }
+
+    #[test]
+    fn the_definitions_are_sound() {
+        Command::command().debug_assert();
+    }
+}

@@ -1,0 +1,117 @@
+//! The structures of the interface, and who releases them.
+
+use super::Problem;
+use std::ffi::{CStr, c_char, c_int, c_void};
+use std::ptr;
+
+/// The type of a column.
+#[repr(C)]
+pub(crate) struct Schema {
+    pub(super) format: *const c_char,
+    pub(super) name: *const c_char,
+    pub(super) metadata: *const c_char,
+    pub(super) flags: i64,
+    pub(super) n_children: i64,
+    pub(super) children: *mut *mut Schema,
+    pub(super) dictionary: *mut Schema,
+    pub(super) release: Option<unsafe extern "C" fn(*mut Schema)>,
+    pub(super) private_data: *mut c_void,
+}
+
+/// The values of a column.
+#[repr(C)]
+pub(crate) struct Array {
+    pub(super) length: i64,
+    pub(super) null_count: i64,
+    pub(super) offset: i64,
+    pub(super) n_buffers: i64,
+    pub(super) n_children: i64,
+    pub(super) buffers: *mut *const c_void,
+    pub(super) children: *mut *mut Array,
+    pub(super) dictionary: *mut Array,
+    pub(super) release: Option<unsafe extern "C" fn(*mut Array)>,
+    pub(super) private_data: *mut c_void,
+}
+
+/// Columns of one type.
+#[repr(C)]
+pub(crate) struct Stream {
+    get_schema: Option<unsafe extern "C" fn(*mut Stream, *mut Schema) -> c_int>,
+    get_next: Option<unsafe extern "C" fn(*mut Stream, *mut Array) -> c_int>,
+    get_last_error: Option<unsafe extern "C" fn(*mut Stream) -> *const c_char>,
+    release: Option<unsafe extern "C" fn(*mut Stream)>,
+    private_data: *mut c_void,
+}
+
+macro_rules! released {
+    ($($type:ident),*) => {$(
+        impl $type {
+            /// Nothing: released already.
+            pub(super) fn none() -> $type {
+                // SAFETY: all fields are numbers, pointers or optional functions, for which zeros are a value.
+                unsafe { std::mem::zeroed() }
+            }
+
+            /// Moves a structure out of memory of its producer, where it is marked as released.
+            ///
+            /// # Safety
+            /// The pointer is to a structure of this type that nobody else uses meanwhile.
+            pub(super) unsafe fn take(from: *mut $type) -> $type {
+                // SAFETY: as above; the interface allows the move.
+                unsafe { ptr::replace(from, $type::none()) }
+            }
+
+            /// Whether there is nothing in it.
+            pub(super) fn is_released(&self) -> bool {
+                self.release.is_none()
+            }
+        }
+
+        impl Drop for $type {
+            fn drop(&mut self) {
+                if let Some(release) = self.release {
+                    // SAFETY: what is not marked as released has to be released by its owner, once; it marks itself.
+                    unsafe { release(self) }
+                }
+            }
+        }
+
+        // SAFETY: the interface allows use and release from any thread, one at a time.
+        unsafe impl Send for $type {}
+        // SAFETY: nothing is changed through a shared reference.
+        unsafe impl Sync for $type {}
+    )*};
+}
+
+released!(Schema, Array, Stream);
+
+impl Stream {
+    pub(super) fn schema(&mut self) -> Result<Schema, Problem> {
+        let (Some(get), false) = (self.get_schema, self.is_released()) else { return Problem::broken("the stream was consumed before") };
+        let mut schema = Schema::none();
+        // SAFETY: a stream that is not released, and room for what it gives.
+        let code = unsafe { get(self, &raw mut schema) };
+        self.check(code)?;
+        if schema.is_released() { Problem::broken("the stream has no type") } else { Ok(schema) }
+    }
+
+    pub(super) fn next(&mut self) -> Result<Option<Array>, Problem> {
+        let (Some(get), false) = (self.get_next, self.is_released()) else { return Ok(None) };
+        let mut array = Array::none();
+        // SAFETY: a stream that is not released, and room for what it gives.
+        let code = unsafe { get(self, &raw mut array) };
+        self.check(code)?;
+        Ok((!array.is_released()).then_some(array))
+    }
+
+    fn check(&mut self, code: c_int) -> Result<(), Problem> {
+        if code == 0 {
+            return Ok(());
+        }
+        // SAFETY: after an error the stream has a text or none, which lives until the next call.
+        let text = self.get_last_error.map(|get| unsafe { get(self) }).filter(|text| !text.is_null());
+        // SAFETY: a string of C, says the interface.
+        let text = text.map(|text| unsafe { CStr::from_ptr(text) }.to_string_lossy().into_owned());
+        Problem::broken(text.unwrap_or_else(|| format!("the stream failed with code {code}")))
+    }
+}

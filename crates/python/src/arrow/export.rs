@@ -1,0 +1,55 @@
+//! A column of booleans for other libraries.
+
+use super::abi::{Array, Schema};
+use super::{ARRAY, SCHEMA};
+use pyo3::prelude::*;
+use pyo3::types::PyCapsule;
+use std::ffi::{c_char, c_void};
+use std::ptr;
+
+/// What an exported array points to.
+struct Exported {
+    words: Vec<u64>,
+    valid: Option<Vec<u64>>,
+    buffers: [*const c_void; 2],
+}
+
+unsafe extern "C" fn release_schema(schema: *mut Schema) {
+    // SAFETY: called once by the owner; all that it points to is static.
+    unsafe { (*schema).release = None };
+}
+
+unsafe extern "C" fn release_array(array: *mut Array) {
+    // SAFETY: called once by the owner, with the pointer that was put there.
+    unsafe {
+        drop(Box::from_raw((*array).private_data.cast::<Exported>()));
+        (*array).release = None;
+    }
+}
+
+/// Capsules of a type and an array of so many booleans, a bit each; nulls where a bit of `valid` is 0.
+pub(crate) fn export<'py>(
+    py: Python<'py>,
+    words: Vec<u64>,
+    valid: Option<Vec<u64>>,
+    len: usize,
+    nulls: usize,
+) -> PyResult<(Bound<'py, PyCapsule>, Bound<'py, PyCapsule>)> {
+    let mut schema = Schema::none();
+    (schema.format, schema.name, schema.flags) = (c"b".as_ptr(), c"".as_ptr().cast::<c_char>(), 2);
+    schema.release = Some(release_schema);
+    let mut exported = Box::new(Exported { words, valid, buffers: [ptr::null(); 2] });
+    // Bits of little-endian words are bits of their bytes.
+    #[cfg(target_endian = "big")]
+    for word in exported.words.iter_mut().chain(exported.valid.iter_mut().flatten()) {
+        *word = word.swap_bytes();
+    }
+    exported.buffers = [exported.valid.as_ref().map_or(ptr::null(), |valid| valid.as_ptr().cast()), exported.words.as_ptr().cast()];
+    let mut array = Array::none();
+    (array.length, array.null_count, array.n_buffers) = (len as i64, nulls as i64, 2);
+    array.buffers = exported.buffers.as_mut_ptr();
+    array.private_data = Box::into_raw(exported).cast();
+    array.release = Some(release_array);
+    // The structures come first in the capsules, where consumers look for them and move them out; what is left is released with the capsule.
+    Ok((PyCapsule::new_with_value(py, schema, SCHEMA)?, PyCapsule::new_with_value(py, array, ARRAY)?))
+}

@@ -1,0 +1,116 @@
+//! Columns of other libraries by the Arrow C data interface: five structures of C, read in place and never copied.
+//!
+//! By hand, because the interface is small and the crates that have it bring a whole library of arrays along. The sizes of buffers are not part of the interface, so what a producer says of its
+//! lengths and offsets has to be believed, as every consumer does; all that can be checked (signs, orders, missing buffers, numbers of buffers and children) is.
+#![allow(unsafe_code, reason = "a foreign interface of pointers")]
+
+mod abi;
+mod column;
+mod export;
+
+pub(crate) use column::{Column, Nulls, Span};
+pub(crate) use export::export;
+
+use crate::errors::{Kind, raise};
+use abi::{Array, Schema, Stream};
+use pyo3::intern;
+use pyo3::prelude::*;
+use pyo3::types::{PyCapsule, PyTuple};
+use std::ffi::CStr;
+
+/// What is wrong with a column.
+#[derive(Debug)]
+pub(crate) enum Problem {
+    /// Its type holds no keys.
+    Type(String),
+    /// It contradicts itself.
+    Broken(String),
+}
+
+impl Problem {
+    pub(crate) fn broken<T>(what: impl Into<String>) -> Result<T, Problem> {
+        Err(Problem::Broken(what.into()))
+    }
+
+    pub(crate) fn into_error(self, py: Python<'_>) -> PyErr {
+        match self {
+            Problem::Type(text) => raise(py, Kind::KeyType, &text),
+            Problem::Broken(text) => raise(py, Kind::Format, &format!("broken Arrow data: {text}; this is a fault of what made it")),
+        }
+    }
+}
+
+/// Arrays of one type, one after the other.
+pub(crate) struct Arrays {
+    schema: Schema,
+    rest: Rest,
+}
+
+enum Rest {
+    One(Option<Array>),
+    Stream(Stream),
+}
+
+const SCHEMA: &CStr = c"arrow_schema";
+const ARRAY: &CStr = c"arrow_array";
+const STREAM: &CStr = c"arrow_array_stream";
+
+impl Arrays {
+    /// Of an object that has the interface; `None` for others.
+    pub(crate) fn of(object: &Bound<'_, PyAny>) -> PyResult<Option<Arrays>> {
+        let py = object.py();
+        if let Some(method) = object.getattr_opt(intern!(py, "__arrow_c_stream__"))? {
+            // Pandas has the method also where it lacks the library for it.
+            return match method.call0() {
+                Ok(capsule) => Arrays::of_stream(&capsule).map(Some),
+                Err(error) if error.is_instance_of::<pyo3::exceptions::PyImportError>(py) => Ok(None),
+                Err(error) => Err(error),
+            };
+        }
+        let Some(method) = object.getattr_opt(intern!(py, "__arrow_c_array__"))? else { return Ok(None) };
+        let pair = method.call0()?;
+        let Ok((schema, array)) =
+            pair.cast::<PyTuple>().map_err(PyErr::from).and_then(|pair| pair.extract::<(Bound<'_, PyAny>, Bound<'_, PyAny>)>())
+        else {
+            return Err(raise(py, Kind::KeyType, "__arrow_c_array__ did not return two capsules"));
+        };
+        // SAFETY: capsules of these names hold these structures, says the interface.
+        let (schema, array) = unsafe { (Schema::take(pointer(&schema, SCHEMA)?), Array::take(pointer(&array, ARRAY)?)) };
+        if schema.is_released() || array.is_released() {
+            return Err(Problem::Broken("the array was released or given away before".to_owned()).into_error(py));
+        }
+        Ok(Some(Arrays { schema, rest: Rest::One(Some(array)) }))
+    }
+
+    fn of_stream(capsule: &Bound<'_, PyAny>) -> PyResult<Arrays> {
+        // SAFETY: a capsule of this name holds this structure, says the interface.
+        let mut stream = unsafe { Stream::take(pointer(capsule, STREAM)?) };
+        let py = capsule.py();
+        // The producer may wait for threads that need the interpreter.
+        let schema = py.detach(|| stream.schema()).map_err(|problem| problem.into_error(py))?;
+        Ok(Arrays { schema, rest: Rest::Stream(stream) })
+    }
+
+    /// The next array, and the type of all. Not to be called with the interpreter held: the producer may need it.
+    pub(crate) fn next(&mut self) -> Result<Option<Array>, Problem> {
+        match &mut self.rest {
+            Rest::One(array) => Ok(array.take()),
+            Rest::Stream(stream) => stream.next(),
+        }
+    }
+
+    /// What is in an array of these.
+    pub(crate) fn column<'a>(&'a self, array: &'a Array) -> Result<Column<'a>, Problem> {
+        // SAFETY: schema and array come from one producer, and are borrowed for as long as the column.
+        unsafe { Column::read(&self.schema, array) }
+    }
+}
+
+fn pointer<T>(capsule: &Bound<'_, PyAny>, name: &CStr) -> PyResult<*mut T> {
+    let wrong = || {
+        let message = format!("expected a capsule with the name {}", name.to_string_lossy());
+        raise(capsule.py(), Kind::KeyType, &message)
+    };
+    let capsule = capsule.cast::<PyCapsule>().map_err(|_| wrong())?;
+    Ok(capsule.pointer_checked(Some(name)).map_err(|_| wrong())?.as_ptr().cast())
+}

@@ -1,0 +1,383 @@
+//! Counts, and the most frequent keys.
+
+use crate::batch::{Refusal, Run, Share, Work, run};
+use crate::bloom::{grouped, with_bytes};
+use crate::errors::{Kind, build_error, file_error, format_error, math_error, merge_error, raise};
+use crate::given::{hasher, rate as given_rate};
+use crate::key::with_key;
+use crate::recycling::Owned;
+use crate::results::result;
+use pyo3::prelude::*;
+use pyo3::types::PyBytes;
+use std::path::PathBuf;
+use std::sync::{PoisonError, RwLock};
+use truebloom::count_min::{CountMin as Sketch, HeavyHitter, HeavyHitters as List};
+
+type Counters = Sketch<u64>;
+type Hitters = List<u64>;
+
+/// What both classes have, with the type of what they hold.
+macro_rules! held {
+    ($class:ident, $type:ty) => {
+        impl $class {
+            fn read<R: Send>(&self, py: Python<'_>, look: impl FnOnce(&$type) -> R + Send) -> R {
+                py.detach(|| look(&self.held.read().unwrap_or_else(PoisonError::into_inner)))
+            }
+
+            fn change<R: Send>(&self, py: Python<'_>, change: impl FnOnce(&mut $type) -> R + Send) -> R {
+                match self.held.try_write() {
+                    Ok(mut held) => change(&mut held),
+                    Err(_) => py.detach(|| change(&mut self.held.write().unwrap_or_else(PoisonError::into_inner))),
+                }
+            }
+
+            /// Counts many keys once each, and gives back how many there were.
+            fn count_all(&self, keys: &Bound<'_, PyAny>) -> PyResult<u64> {
+                let ask = |keys: Run<'_>| -> Result<truebloom::Answers, Refusal> {
+                    let mut held = self.held.write().unwrap_or_else(PoisonError::into_inner);
+                    Ok(keys.answer(|key| {
+                        held.add(&key, 1);
+                        true
+                    }))
+                };
+                Ok(run(keys, &Work { ask: &ask, share: Share::Nothing, threads: 1, keep: false })?.ones)
+            }
+        }
+    };
+}
+
+/// A Count-Min sketch: counts of any number of keys in fixed memory, never too low, and too high by at most epsilon times the sum of all counts, but for a
+/// probability of delta.
+///
+/// >>> c = CountMin(0.001, 0.001, seed=1)
+/// >>> c.update(["a", "b", "a"])
+/// 3
+/// >>> c.estimate("a"), c.total
+/// (2, 3)
+#[pyclass(frozen, module = "truebloom")]
+pub(crate) struct CountMin {
+    held: RwLock<Counters>,
+}
+
+held!(CountMin, Counters);
+
+#[pymethods]
+impl CountMin {
+    #[new]
+    #[pyo3(signature = (epsilon, delta, *, conservative=false, seed=None, untrusted=false))]
+    fn new(
+        py: Python<'_>,
+        epsilon: &Bound<'_, PyAny>,
+        delta: &Bound<'_, PyAny>,
+        conservative: bool,
+        seed: Option<&Bound<'_, PyAny>>,
+        untrusted: bool,
+    ) -> PyResult<CountMin> {
+        let sketch = Counters::with_hasher(given_rate(epsilon)?, given_rate(delta)?, hasher(py, seed, untrusted)?);
+        let sketch = sketch.map_err(|error| build_error(py, &error))?;
+        Ok(CountMin { held: RwLock::new(if conservative { sketch.with_conservative_update() } else { sketch }) })
+    }
+
+    /// Counts a key.
+    #[pyo3(signature = (key, count=1))]
+    fn add(&self, key: &Bound<'_, PyAny>, count: u64) -> PyResult<()> {
+        let owned = with_key(key, Owned::of)?;
+        self.change(key.py(), |sketch| sketch.add(&owned.key(), count));
+        Ok(())
+    }
+
+    /// Counts many keys once each, from whatever `BloomFilter.update` takes; gives back how many there were.
+    fn update(&self, keys: &Bound<'_, PyAny>) -> PyResult<u64> {
+        self.count_all(keys)
+    }
+
+    /// An upper bound on how often the key came, never too low; None if its counters are full, so that nothing bounds it.
+    fn estimate(&self, key: &Bound<'_, PyAny>) -> PyResult<Option<u64>> {
+        let owned = with_key(key, Owned::of)?;
+        let estimate = self.read(key.py(), |sketch| sketch.estimate(&owned.key()));
+        Ok((!estimate.saturated).then_some(estimate.value))
+    }
+
+    /// The sum of all counts.
+    #[getter]
+    fn total(&self, py: Python<'_>) -> u64 {
+        self.read(py, Counters::total)
+    }
+
+    /// Counters in each row.
+    #[getter]
+    fn width(&self, py: Python<'_>) -> u64 {
+        self.read(py, |sketch| sketch.shape().width())
+    }
+
+    /// Rows.
+    #[getter]
+    fn depth(&self, py: Python<'_>) -> u32 {
+        self.read(py, |sketch| sketch.shape().depth())
+    }
+
+    /// Adds the counts of another sketch, of the same size and seed.
+    fn merge(&self, py: Python<'_>, other: &CountMin) -> PyResult<()> {
+        let theirs = other.read(py, Clone::clone);
+        self.change(py, |ours| ours.merge(&theirs)).map_err(|error| merge_error(py, &error))
+    }
+
+    /// Forgets all counts.
+    fn clear(&self, py: Python<'_>) {
+        self.change(py, Counters::clear);
+    }
+
+    /// Halves all counts, so that the past weighs less.
+    fn halve(&self, py: Python<'_>) {
+        self.change(py, Counters::halve);
+    }
+
+    /// A sketch with the same counts.
+    fn copy(&self, py: Python<'_>) -> CountMin {
+        CountMin { held: RwLock::new(self.read(py, Clone::clone)) }
+    }
+
+    fn __eq__(&self, other: &Bound<'_, PyAny>) -> PyResult<Py<PyAny>> {
+        let py = other.py();
+        let Ok(other) = other.cast::<CountMin>() else { return Ok(py.NotImplemented()) };
+        let theirs = other.get().read(py, Clone::clone);
+        Ok(self.read(py, |ours| *ours == theirs).into_pyobject(py)?.to_owned().into_any().unbind())
+    }
+
+    /// The bytes of its file.
+    fn to_bytes<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
+        let bytes = self.read(py, Counters::to_bytes).map_err(|error| build_error(py, &error))?;
+        Ok(PyBytes::new(py, &bytes))
+    }
+
+    /// The sketch that these bytes are the file of.
+    #[staticmethod]
+    fn from_bytes(data: &Bound<'_, PyAny>) -> PyResult<CountMin> {
+        let sketch = with_bytes(data, Counters::from_bytes)?.map_err(|error| format_error(data.py(), &error))?;
+        Ok(CountMin { held: RwLock::new(sketch) })
+    }
+
+    fn __reduce__<'py>(slf: &Bound<'py, CountMin>) -> PyResult<(Bound<'py, PyAny>, (Bound<'py, PyBytes>,))> {
+        let py = slf.py();
+        Ok((py.get_type::<CountMin>().getattr("from_bytes")?, (slf.get().to_bytes(py)?,)))
+    }
+
+    /// Writes its file and replaces the one that is there, whole or not at all.
+    fn save(&self, py: Python<'_>, path: PathBuf) -> PyResult<()> {
+        self.read(py, |sketch| sketch.save(&path)).map_err(|error| file_error(py, &error))
+    }
+
+    /// Opens a file, of this package or of Rust.
+    #[staticmethod]
+    fn open(py: Python<'_>, path: PathBuf) -> PyResult<CountMin> {
+        let sketch = py.detach(|| Counters::open(&path)).map_err(|error| file_error(py, &error))?;
+        Ok(CountMin { held: RwLock::new(sketch) })
+    }
+
+    fn __repr__(&self, py: Python<'_>) -> String {
+        let (width, depth, total) = self.read(py, |sketch| (sketch.shape().width(), sketch.shape().depth(), sketch.total()));
+        format!("<CountMin: {} rows of {} counters, {} counted>", grouped(depth.into()), grouped(width), grouped(total))
+    }
+}
+
+/// The most frequent keys of a stream, in fixed memory, with bounds on their counts that are certain.
+///
+/// >>> h = HeavyHitters("10%", seed=1)
+/// >>> h.update("the cat and the dog and the bird".split())
+/// 8
+/// >>> h.top(2)
+/// [Count(key='the', at_least=3, at_most=3), Count(key='and', at_least=2, at_most=2)]
+///
+/// `share` is the part of the stream from which on a key counts as frequent, and `delta` the probability with which a single count is too high by half of
+/// that. `keys` says what the keys are, so that they come back as that: str, int (signed, 64 bits) or bytes.
+#[pyclass(frozen, module = "truebloom")]
+pub(crate) struct HeavyHitters {
+    held: RwLock<Hitters>,
+    keys: Keys,
+}
+
+held!(HeavyHitters, Hitters);
+
+/// A function and its arguments, for pickle.
+type Again<'py> = (Bound<'py, PyAny>, (Bound<'py, PyBytes>, &'static str));
+
+/// What keys come back as.
+#[derive(Clone, Copy)]
+enum Keys {
+    Text,
+    Integers,
+    Bytes,
+}
+
+impl Keys {
+    fn given(keys: Option<&Bound<'_, PyAny>>) -> PyResult<Keys> {
+        let Some(keys) = keys else { return Ok(Keys::Text) };
+        let py = keys.py();
+        if keys.is(py.get_type::<pyo3::types::PyString>()) {
+            Ok(Keys::Text)
+        } else if keys.is(py.get_type::<pyo3::types::PyInt>()) {
+            Ok(Keys::Integers)
+        } else if keys.is(py.get_type::<PyBytes>()) {
+            Ok(Keys::Bytes)
+        } else {
+            Err(raise(py, Kind::Plan, "keys must be str, int or bytes: the type that keys come back as"))
+        }
+    }
+
+    fn name(self) -> &'static str {
+        match self {
+            Keys::Text => "str",
+            Keys::Integers => "int",
+            Keys::Bytes => "bytes",
+        }
+    }
+
+    /// The key as what it was; bytes where it was something else.
+    fn object<'py>(self, py: Python<'py>, key: &[u8]) -> PyResult<Bound<'py, PyAny>> {
+        Ok(match (self, str::from_utf8(key), <&[u8; 8]>::try_from(key)) {
+            (Keys::Text, Ok(text), _) => text.into_pyobject(py)?.into_any(),
+            (Keys::Integers, _, Ok(number)) => i64::from_le_bytes(*number).into_pyobject(py)?.into_any(),
+            _ => PyBytes::new(py, key).into_any(),
+        })
+    }
+}
+
+impl HeavyHitters {
+    fn typed<'py>(&self, py: Python<'py>, found: &HeavyHitter) -> PyResult<Bound<'py, PyAny>> {
+        let key = self.keys.object(py, &found.key)?;
+        result(py, "Count", |fields| {
+            fields.set_item("key", key)?;
+            fields.set_item("at_least", found.at_least)?;
+            fields.set_item("at_most", (!found.saturated).then_some(found.at_most))
+        })
+    }
+}
+
+#[pymethods]
+impl HeavyHitters {
+    #[new]
+    #[pyo3(signature = (share, delta=None, *, keys=None, seed=None, untrusted=false))]
+    fn new(
+        py: Python<'_>,
+        share: &Bound<'_, PyAny>,
+        delta: Option<&Bound<'_, PyAny>>,
+        keys: Option<&Bound<'_, PyAny>>,
+        seed: Option<&Bound<'_, PyAny>>,
+        untrusted: bool,
+    ) -> PyResult<HeavyHitters> {
+        let delta = delta.map_or_else(|| truebloom_math::Rate::try_from(0.001).map_err(|error| math_error(py, &error)), given_rate)?;
+        let list = Hitters::for_share_with_hasher(given_rate(share)?, delta, hasher(py, seed, untrusted)?);
+        Ok(HeavyHitters { held: RwLock::new(list.map_err(|error| build_error(py, &error))?), keys: Keys::given(keys)? })
+    }
+
+    /// Counts a key.
+    #[pyo3(signature = (key, count=1))]
+    fn add(&self, key: &Bound<'_, PyAny>, count: u64) -> PyResult<()> {
+        let owned = with_key(key, Owned::of)?;
+        self.change(key.py(), |list| list.add(&owned.key(), count));
+        Ok(())
+    }
+
+    /// Counts many keys once each, from whatever `BloomFilter.update` takes; gives back how many there were.
+    fn update(&self, keys: &Bound<'_, PyAny>) -> PyResult<u64> {
+        self.count_all(keys)
+    }
+
+    /// The keys of the highest counts, highest first.
+    fn top<'py>(&self, py: Python<'py>, number: usize) -> PyResult<Vec<Bound<'py, PyAny>>> {
+        self.read(py, |list| list.top(number)).iter().map(|found| self.typed(py, found)).collect()
+    }
+
+    /// All keys that may have come so often, highest first: those with `at_least` from there on surely did. None if some may be missing, because the number is not
+    /// above `missed_at_most`.
+    fn above<'py>(&self, py: Python<'py>, threshold: u64) -> PyResult<Option<Vec<Bound<'py, PyAny>>>> {
+        let found = self.read(py, |list| list.above(threshold));
+        found.map(|found| found.iter().map(|found| self.typed(py, found)).collect()).transpose()
+    }
+
+    /// What is certain of the count of any key.
+    fn bounds<'py>(&self, key: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+        let owned = with_key(key, Owned::of)?;
+        let found = self.read(key.py(), |list| list.bounds(&owned.key()));
+        self.typed(key.py(), &found)
+    }
+
+    /// No key that is missing from the list came more often than this.
+    #[getter]
+    fn missed_at_most(&self, py: Python<'_>) -> u64 {
+        self.read(py, Hitters::missed_at_most)
+    }
+
+    /// The sum of all counts.
+    #[getter]
+    fn total(&self, py: Python<'_>) -> u64 {
+        self.read(py, |list| list.sketch().total())
+    }
+
+    /// The number of keys that the list is for.
+    #[getter]
+    fn capacity(&self, py: Python<'_>) -> u64 {
+        self.read(py, Hitters::capacity)
+    }
+
+    /// Adds the counts and the list of another, of the same size and seed.
+    fn merge(&self, py: Python<'_>, other: &HeavyHitters) -> PyResult<()> {
+        let theirs = other.read(py, Clone::clone);
+        self.change(py, |ours| ours.merge(&theirs)).map_err(|error| merge_error(py, &error))
+    }
+
+    /// Halves all counts, so that the past weighs less.
+    fn halve(&self, py: Python<'_>) {
+        self.change(py, Hitters::halve);
+    }
+
+    /// A list with the same counts.
+    fn copy(&self, py: Python<'_>) -> HeavyHitters {
+        HeavyHitters { held: RwLock::new(self.read(py, Clone::clone)), keys: self.keys }
+    }
+
+    fn __eq__(&self, other: &Bound<'_, PyAny>) -> PyResult<Py<PyAny>> {
+        let py = other.py();
+        let Ok(other) = other.cast::<HeavyHitters>() else { return Ok(py.NotImplemented()) };
+        let theirs = other.get().read(py, Clone::clone);
+        Ok(self.read(py, |ours| *ours == theirs).into_pyobject(py)?.to_owned().into_any().unbind())
+    }
+
+    /// The bytes of its file.
+    fn to_bytes<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
+        let bytes = self.read(py, Hitters::to_bytes).map_err(|error| build_error(py, &error))?;
+        Ok(PyBytes::new(py, &bytes))
+    }
+
+    /// The list that these bytes are the file of, with keys of this type.
+    #[staticmethod]
+    #[pyo3(signature = (data, *, keys=None))]
+    fn from_bytes(data: &Bound<'_, PyAny>, keys: Option<&Bound<'_, PyAny>>) -> PyResult<HeavyHitters> {
+        let list = with_bytes(data, Hitters::from_bytes)?.map_err(|error| format_error(data.py(), &error))?;
+        Ok(HeavyHitters { held: RwLock::new(list), keys: Keys::given(keys)? })
+    }
+
+    fn __reduce__<'py>(slf: &Bound<'py, HeavyHitters>) -> PyResult<Again<'py>> {
+        let py = slf.py();
+        let again = py.import("truebloom._results")?.getattr("hitters_again")?;
+        Ok((again, (slf.get().to_bytes(py)?, slf.get().keys.name())))
+    }
+
+    /// Writes its file and replaces the one that is there, whole or not at all.
+    fn save(&self, py: Python<'_>, path: PathBuf) -> PyResult<()> {
+        self.read(py, |list| list.save(&path)).map_err(|error| file_error(py, &error))
+    }
+
+    /// Opens a file, of this package or of Rust, with keys of this type.
+    #[staticmethod]
+    #[pyo3(signature = (path, *, keys=None))]
+    fn open(py: Python<'_>, path: PathBuf, keys: Option<&Bound<'_, PyAny>>) -> PyResult<HeavyHitters> {
+        let list = py.detach(|| Hitters::open(&path)).map_err(|error| file_error(py, &error))?;
+        Ok(HeavyHitters { held: RwLock::new(list), keys: Keys::given(keys)? })
+    }
+
+    fn __repr__(&self, py: Python<'_>) -> String {
+        let (capacity, total) = self.read(py, |list| (list.capacity(), list.sketch().total()));
+        format!("<HeavyHitters: a list for {} keys, {} counted>", grouped(capacity), grouped(total))
+    }
+}

@@ -1,0 +1,119 @@
+//! Arguments as people give them.
+
+use crate::errors::{Kind, build_error, math_error, raise, raise_with};
+use pyo3::prelude::*;
+use pyo3::types::{PyBool, PyFloat, PyInt, PyString};
+use truebloom::{HasherId, PortableHasher, Seed};
+use truebloom_math::{Layout, Rate, SchemeId, Target};
+
+/// A whole number: an int, or a float without a fraction, as 1e6 is.
+pub(crate) fn whole(name: &str, value: &Bound<'_, PyAny>) -> PyResult<u64> {
+    let py = value.py();
+    let wrong = || {
+        let message = format!("{name} is {}, but must be a whole number from 0 to 2^64 - 1", brief(value));
+        raise_with(py, Kind::Plan, &message, |attributes| attributes.set_item("name", name))
+    };
+    if let Ok(float) = value.cast::<PyFloat>() {
+        let float = float.value();
+        return if float >= 0.0 && float < 2f64.powi(53) && float.fract() == 0.0 { Ok(float as u64) } else { Err(wrong()) };
+    }
+    if value.is_instance_of::<PyBool>() || value.is_instance_of::<PyString>() {
+        return Err(wrong());
+    }
+    value.extract::<u64>().map_err(|_| wrong())
+}
+
+pub(crate) fn small(name: &str, value: &Bound<'_, PyAny>) -> PyResult<u32> {
+    let number = whole(name, value)?;
+    u32::try_from(number).map_err(|_| raise(value.py(), Kind::Plan, &format!("{name} is {number}, but must be below 2^32")))
+}
+
+/// The text of a value in a message.
+fn brief(value: &Bound<'_, PyAny>) -> String {
+    let text = value.repr().map_or_else(|_| "this object".to_owned(), |text| text.to_string_lossy().into_owned());
+    match text.char_indices().nth(60) {
+        Some((end, _)) => format!("{}...", &text[..end]),
+        None => text,
+    }
+}
+
+/// A rate: a float or a decimal stands for the decimal that it is written as, a text like "0.1%" or "1/1000" for itself.
+pub(crate) fn rate(value: &Bound<'_, PyAny>) -> PyResult<Rate> {
+    let py = value.py();
+    if let Ok(float) = value.cast::<PyFloat>() {
+        return Rate::try_from(float.value()).map_err(|error| math_error(py, &error));
+    }
+    if value.is_instance_of::<PyInt>() && !value.is_instance_of::<PyBool>() || value.is_instance_of::<PyString>() || is_number(value)? {
+        return value.str()?.to_string_lossy().parse().map_err(|error| math_error(py, &error));
+    }
+    Err(raise(py, Kind::Plan, &format!("{} is not a rate; write it as 0.001, '0.1%' or '1/1000'", brief(value))))
+}
+
+/// Decimal, Fraction and the numbers of other libraries.
+fn is_number(value: &Bound<'_, PyAny>) -> PyResult<bool> {
+    let py = value.py();
+    value.is_instance(&py.import("numbers")?.getattr("Number")?)
+}
+
+/// A seed: an int from 0 to 2^128 - 1, or up to 32 hexadecimal digits; a random one for None.
+pub(crate) fn hasher(py: Python<'_>, seed: Option<&Bound<'_, PyAny>>, untrusted: bool) -> PyResult<PortableHasher> {
+    let seed = match seed {
+        None => Seed::random().map_err(|error| build_error(py, &error))?,
+        Some(value) if value.is_instance_of::<PyString>() => {
+            value.str()?.to_string_lossy().parse().map_err(|error: truebloom::ParseSeedError| raise(py, Kind::Plan, &error.to_string()))?
+        }
+        // The message does not repeat it: seeds are secrets.
+        Some(value) => Seed::from(
+            value
+                .extract::<u128>()
+                .map_err(|_| raise(py, Kind::Plan, "a seed is an int from 0 to 2^128 - 1, or a text of 1 to 32 hexadecimal digits"))?,
+        ),
+    };
+    Ok(PortableHasher::new(if untrusted { HasherId::Sip13 } else { HasherId::Xxh3 }, seed))
+}
+
+/// What a plan is asked for.
+#[derive(Default)]
+pub(crate) struct Wish<'a, 'py> {
+    pub(crate) items: Option<&'a Bound<'py, PyAny>>,
+    pub(crate) fpr: Option<&'a Bound<'py, PyAny>>,
+    pub(crate) bits: Option<&'a Bound<'py, PyAny>>,
+    pub(crate) probes: Option<&'a Bound<'py, PyAny>>,
+    pub(crate) max_bits: Option<&'a Bound<'py, PyAny>>,
+    pub(crate) layout: Option<&'a str>,
+    pub(crate) scheme: Option<&'a str>,
+    pub(crate) confidence: Option<f64>,
+    pub(crate) mean: bool,
+}
+
+impl Wish<'_, '_> {
+    pub(crate) fn target(&self, py: Python<'_>) -> PyResult<Target> {
+        let mut target = Target::new();
+        target.items = self.items.map(|items| whole("items", items)).transpose()?;
+        target.rate = self.fpr.map(rate).transpose()?;
+        target.bits = self.bits.map(|bits| whole("bits", bits)).transpose()?;
+        target.probes = self.probes.map(|probes| small("probes", probes)).transpose()?;
+        target.max_bits = self.max_bits.map(|bits| whole("max_bits", bits)).transpose()?;
+        target.scheme = match self.scheme {
+            None => SchemeId::Standard,
+            Some(name) => name.parse().map_err(|error| math_error(py, &error))?,
+        };
+        target.layout = match self.layout {
+            None | Some("spread") => Layout::Spread,
+            Some("lines" | "blocked") => Layout::Lines,
+            Some("auto") => Layout::Auto,
+            Some(other) => {
+                return Err(raise(py, Kind::Plan, &format!("layout is {other:?}, but must be 'spread', 'lines' or 'auto'")));
+            }
+        };
+        match (self.mean, self.confidence) {
+            (true, Some(_)) => {
+                return Err(raise(py, Kind::Plan, "confidence and mean exclude each other: with mean=True, only the average is kept"));
+            }
+            (true, None) => target = target.mean(),
+            (false, Some(confidence)) => target = target.confidence(confidence),
+            (false, None) => {}
+        }
+        Ok(target)
+    }
+}

@@ -1,0 +1,185 @@
+//! From a Python object to a key: the same key as in Rust and in the shell.
+
+use crate::errors::{Kind, raise};
+use pyo3::buffer::PyBuffer;
+use pyo3::exceptions::{PyAttributeError, PyTypeError};
+use pyo3::intern;
+use pyo3::prelude::*;
+use pyo3::sync::PyOnceLock;
+use pyo3::types::{PyByteArray, PyBytes, PyInt, PyMemoryView, PyString, PyTuple, PyType};
+use truebloom::{Key, KeyWriter};
+
+/// What a key is once Python is out of it: 8 bytes, or a string of bytes. A tuple is the bytes of its fields one after the other, which is how the crate hashes it.
+#[derive(Clone, Copy)]
+pub(crate) enum RawKey<'a> {
+    Number(u64),
+    Bytes(&'a [u8]),
+}
+
+impl Key for RawKey<'_> {
+    #[inline]
+    fn write_key(&self, to: &mut KeyWriter<'_>) {
+        match self {
+            RawKey::Number(number) => to.number(*number),
+            RawKey::Bytes(bytes) => to.byte_string(bytes),
+        }
+    }
+
+    #[inline(always)]
+    fn key_number(&self) -> Option<u64> {
+        match self {
+            RawKey::Number(number) => Some(*number),
+            RawKey::Bytes(_) => None,
+        }
+    }
+
+    #[inline(always)]
+    fn key_bytes(&self) -> Option<&[u8]> {
+        match self {
+            RawKey::Number(_) => None,
+            RawKey::Bytes(bytes) => Some(bytes),
+        }
+    }
+}
+
+/// Adds a field of a tuple: a number as it is, a string of bytes after its length.
+pub(crate) fn push_field(key: RawKey<'_>, to: &mut Vec<u8>) {
+    match key {
+        RawKey::Number(number) => to.extend_from_slice(&number.to_le_bytes()),
+        RawKey::Bytes(bytes) => {
+            to.extend_from_slice(&(bytes.len() as u64).to_le_bytes());
+            to.extend_from_slice(bytes);
+        }
+    }
+}
+
+/// Tuples within tuples, at most: a bound for the stack.
+pub(crate) const MOST_NESTED: usize = 32;
+
+static UUID: PyOnceLock<Py<PyType>> = PyOnceLock::new();
+
+/// Calls `use_key` with the key that the object is.
+#[inline]
+pub(crate) fn with_key<R>(object: &Bound<'_, PyAny>, use_key: impl FnOnce(RawKey<'_>) -> R) -> PyResult<R> {
+    if let Ok(text) = object.cast::<PyString>() {
+        return Ok(use_key(RawKey::Bytes(text.to_str()?.as_bytes())));
+    }
+    if let Ok(bytes) = object.cast::<PyBytes>() {
+        return Ok(use_key(RawKey::Bytes(bytes.as_bytes())));
+    }
+    if let Ok(integer) = object.cast::<PyInt>() {
+        return Ok(use_key(RawKey::Number(number(integer)?)));
+    }
+    with_rarer_key(object, use_key)
+}
+
+#[cold]
+fn with_rarer_key<R>(object: &Bound<'_, PyAny>, use_key: impl FnOnce(RawKey<'_>) -> R) -> PyResult<R> {
+    if let Ok(tuple) = object.cast::<PyTuple>() {
+        // A tuple of one field is that field.
+        if tuple.len() == 1 {
+            let mut inner = tuple.get_item(0)?;
+            for _ in 0..MOST_NESTED {
+                match inner.cast::<PyTuple>() {
+                    Ok(tuple) if tuple.len() == 1 => inner = tuple.get_item(0)?,
+                    Ok(_) => return with_fields(&inner, use_key),
+                    Err(_) => return with_atom(&inner, use_key),
+                }
+            }
+            return Err(too_nested(object.py()));
+        }
+        return with_fields(object, use_key);
+    }
+    with_atom(object, use_key)
+}
+
+fn with_fields<R>(tuple: &Bound<'_, PyAny>, use_key: impl FnOnce(RawKey<'_>) -> R) -> PyResult<R> {
+    let mut bytes = Vec::new();
+    push_fields(tuple.cast::<PyTuple>()?, &mut bytes, 0)?;
+    Ok(use_key(RawKey::Bytes(&bytes)))
+}
+
+fn push_fields(tuple: &Bound<'_, PyTuple>, to: &mut Vec<u8>, depth: usize) -> PyResult<()> {
+    let py = tuple.py();
+    if tuple.is_empty() {
+        return Err(raise(py, Kind::KeyType, "an empty tuple is not a key; give at least one field"));
+    }
+    if depth >= MOST_NESTED {
+        return Err(too_nested(py));
+    }
+    for field in tuple.iter() {
+        match field.cast::<PyTuple>() {
+            Ok(inner) => push_fields(inner, to, depth + 1)?,
+            Err(_) => with_atom(&field, |key| push_field(key, to))?,
+        }
+    }
+    Ok(())
+}
+
+fn too_nested(py: Python<'_>) -> PyErr {
+    raise(py, Kind::KeyType, &format!("a key cannot have more than {MOST_NESTED} tuples within each other"))
+}
+
+/// Any key but a tuple.
+fn with_atom<R>(object: &Bound<'_, PyAny>, use_key: impl FnOnce(RawKey<'_>) -> R) -> PyResult<R> {
+    let py = object.py();
+    if let Ok(text) = object.cast::<PyString>() {
+        return Ok(use_key(RawKey::Bytes(text.to_str()?.as_bytes())));
+    }
+    if let Ok(bytes) = object.cast::<PyBytes>() {
+        return Ok(use_key(RawKey::Bytes(bytes.as_bytes())));
+    }
+    if let Ok(integer) = object.cast::<PyInt>() {
+        return Ok(use_key(RawKey::Number(number(integer)?)));
+    }
+    if object.is_instance_of::<PyByteArray>() || object.is_instance_of::<PyMemoryView>() {
+        let Ok(buffer) = PyBuffer::<u8>::get(object) else {
+            return Err(raise(py, Kind::KeyType, "a memoryview of other items than bytes is not a key; give view.tobytes()"));
+        };
+        return Ok(use_key(RawKey::Bytes(&buffer.to_vec(py)?)));
+    }
+    if object.is_instance(UUID.import(py, "uuid", "UUID")?)? {
+        let bytes = object.getattr(intern!(py, "bytes"))?;
+        return Ok(use_key(RawKey::Bytes(bytes.cast::<PyBytes>()?.as_bytes())));
+    }
+    // The integers of other libraries.
+    match object.call_method0(intern!(py, "__index__")) {
+        Ok(index) => match index.cast::<PyInt>() {
+            Ok(index) => Ok(use_key(RawKey::Number(number(index)?))),
+            Err(_) => Err(not_a_key(object)),
+        },
+        Err(error) if error.is_instance_of::<PyTypeError>(py) || error.is_instance_of::<PyAttributeError>(py) => Err(not_a_key(object)),
+        // An interrupt, or no memory.
+        Err(error) => Err(error),
+    }
+}
+
+/// Integers of up to 64 bits, signed or not: the crate's rule for all of them is their eight bytes, sign-extended.
+#[inline]
+fn number(integer: &Bound<'_, PyInt>) -> PyResult<u64> {
+    if let Ok(signed) = integer.extract::<i64>() {
+        return Ok(signed as u64);
+    }
+    integer.extract::<u64>().map_err(|_| {
+        let message =
+            "an integer beyond 64 bits is not a key; give str(n), or n.to_bytes(16, 'little') for the key of a 128-bit integer in Rust";
+        raise(integer.py(), Kind::KeyRange, message)
+    })
+}
+
+fn not_a_key(object: &Bound<'_, PyAny>) -> PyErr {
+    let py = object.py();
+    let name = object.get_type().qualname().map_or_else(|_| "this object".to_owned(), |name| name.to_string());
+    let advice = match name.as_str() {
+        "bool" | "bool_" => return raise(py, Kind::KeyType, "a bool of numpy is not a key by itself; give bool(x)"),
+        "NoneType" => return raise(py, Kind::KeyType, "None is not a key; leave missing values out"),
+        "float" | "float64" | "float32" => "0.0 and -0.0 are equal but have different bytes; give x.hex(), or an integer",
+        "datetime" | "date" | "time" => "give x.isoformat()",
+        "Timestamp" | "datetime64" => "give its text, or its integer",
+        "Decimal" | "Fraction" => "give str(x)",
+        "list" | "dict" | "set" | "frozenset" | "ndarray" => "give a tuple; for many keys at a time, update() and contains_many()",
+        _ => "give its text, its bytes, or a tuple of its fields",
+    };
+    let message = format!("{name} is not a key: keys are str, bytes, int, uuid.UUID and tuples of them; {advice}");
+    raise(py, Kind::KeyType, &message)
+}

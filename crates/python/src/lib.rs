@@ -1,0 +1,86 @@
+//! The native half of the Python package `truebloom`: what Python objects are as keys, how columns of them come in, and the filters. The other half is in `python/truebloom`.
+
+mod answers;
+mod arrow;
+mod audit;
+mod batch;
+mod bloom;
+mod counts;
+mod errors;
+mod given;
+mod key;
+mod plan;
+mod recycling;
+mod results;
+
+use pyo3::prelude::*;
+use pyo3::types::PyBytes;
+use std::sync::{Mutex, PoisonError};
+use truebloom::{PortableHasher, Seed};
+
+/// The native half of truebloom.
+#[pymodule(gil_used = false)]
+mod _truebloom {
+    #[pymodule_export]
+    use super::answers::Answers;
+    #[pymodule_export]
+    use super::audit::audit;
+    #[pymodule_export]
+    use super::bloom::{BloomFilter, ScalableFilter};
+    #[pymodule_export]
+    use super::counts::{CountMin, HeavyHitters};
+    #[pymodule_export]
+    use super::plan::{Plan, plan};
+    #[pymodule_export]
+    use super::recycling::RecyclingFilter;
+    #[pymodule_export]
+    use super::{command, evaluate, key_bytes, route};
+}
+
+/// The canonical bytes of a key: what is hashed, the same in every language.
+///
+/// >>> key_bytes("a").hex(), key_bytes(2).hex()
+/// ('61', '0200000000000000')
+/// >>> key_bytes(("a", 2)).hex()
+/// '0100000000000000610200000000000000'
+#[pyfunction]
+fn key_bytes<'py>(key: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyBytes>> {
+    key::with_key(key, |found| PyBytes::new(key.py(), &truebloom::Key::to_key_bytes(&found)))
+}
+
+/// The part that each key belongs to, of so many, by a hash of this seed: numbers of 32 bits, one after the other; 0 for nulls.
+#[pyfunction]
+fn route<'py>(keys: &Bound<'py, PyAny>, seed: u128, parts: u32) -> PyResult<Bound<'py, PyBytes>> {
+    use batch::{Run, Share, Work, hashes, run};
+    let hasher = PortableHasher::xxh3(Seed::from(seed));
+    let routed = Mutex::new(Vec::<u32>::new());
+    let ask = |keys: Run<'_>| {
+        let mut routed = routed.lock().unwrap_or_else(PoisonError::into_inner);
+        let hashes = hashes(&hasher, &keys);
+        // The range of the first half that is the part's.
+        routed.extend(hashes.iter().map(|hash| ((u128::from(u128::from(*hash) as u64) * u128::from(parts)) >> 64) as u32));
+        Ok(hashes.iter().map(|_| true).collect())
+    };
+    let outcome = run(keys, &Work { ask: &ask, share: Share::Nothing, threads: 1, keep: true })?;
+    let mut routed = routed.into_inner().unwrap_or_else(PoisonError::into_inner).into_iter();
+    let mut bytes = Vec::with_capacity(4 * outcome.len);
+    for row in 0..outcome.len {
+        let part = if outcome.words[row / 64] >> (row % 64) & 1 == 1 { routed.next().unwrap_or(0) } else { 0 };
+        bytes.extend_from_slice(&part.to_ne_bytes());
+    }
+    Ok(PyBytes::new(keys.py(), &bytes))
+}
+
+/// The answer of `truebloom eval` to a query, both as JSON.
+#[pyfunction]
+fn evaluate(py: Python<'_>, query: &str) -> PyResult<String> {
+    py.detach(|| truebloom_cli::evaluate(query)).map_err(|message| errors::raise(py, errors::Kind::Plan, &message))
+}
+
+/// The command `truebloom` with these arguments, of which the first is its name; gives back its exit code.
+#[pyfunction]
+fn command(py: Python<'_>, arguments: Vec<std::ffi::OsString>) -> u8 {
+    let code = py.detach(|| truebloom_cli::run_with(&arguments));
+    // The standard library does not say its number.
+    (0..=u8::MAX).find(|number| std::process::ExitCode::from(*number) == code).unwrap_or(2)
+}

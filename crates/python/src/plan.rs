@@ -1,0 +1,145 @@
+//! Plans.
+
+use crate::bloom::grouped;
+use crate::errors::math_error;
+use crate::given::Wish;
+use crate::results::{rate, result};
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+
+/// A filter that is proven to keep its rate, before it is built: what `plan` gives back, and `BloomFilter.from_plan` takes.
+#[pyclass(frozen, module = "truebloom")]
+pub(crate) struct Plan {
+    pub(crate) plan: truebloom_math::Plan,
+    /// The arguments of `plan`, for pickle.
+    arguments: Py<PyDict>,
+}
+
+/// The smallest filter that keeps a rate; or the most items that a size holds at a rate; or the best rate of a size.
+///
+/// Give two of items, fpr and bits. The plan keeps the rate on average over seeds and, unless mean=True, in the one filter that is built with a
+/// probability of `confidence` (99.9% unless given), both proven.
+///
+/// >>> p = plan(1000, 0.01)
+/// >>> p.bits, p.probes, p.fpr.upper <= 0.01
+/// (9843, 7, True)
+#[pyfunction]
+#[pyo3(signature = (items=None, fpr=None, *, bits=None, probes=None, max_bits=None, layout=None, scheme=None, confidence=None, mean=false))]
+#[expect(clippy::too_many_arguments, reason = "by name in Python")]
+pub(crate) fn plan<'py>(
+    py: Python<'py>,
+    items: Option<&Bound<'py, PyAny>>,
+    fpr: Option<&Bound<'py, PyAny>>,
+    bits: Option<&Bound<'py, PyAny>>,
+    probes: Option<&Bound<'py, PyAny>>,
+    max_bits: Option<&Bound<'py, PyAny>>,
+    layout: Option<&str>,
+    scheme: Option<&str>,
+    confidence: Option<f64>,
+    mean: bool,
+) -> PyResult<Plan> {
+    let wish = Wish { items, fpr, bits, probes, max_bits, layout, scheme, confidence, mean };
+    let target = wish.target(py)?;
+    let plan = py.detach(|| truebloom_math::Plan::new(&target)).map_err(|error| math_error(py, &error))?;
+    let arguments = PyDict::new(py);
+    for (name, value) in [("items", items), ("fpr", fpr), ("bits", bits), ("probes", probes), ("max_bits", max_bits)] {
+        arguments.set_item(name, value)?;
+    }
+    arguments.set_item("layout", layout)?;
+    arguments.set_item("scheme", scheme)?;
+    arguments.set_item("confidence", confidence)?;
+    arguments.set_item("mean", mean)?;
+    Ok(Plan { plan, arguments: arguments.unbind() })
+}
+
+#[pymethods]
+impl Plan {
+    /// Number of bits.
+    #[getter]
+    fn bits(&self) -> u64 {
+        self.plan.bits
+    }
+
+    /// Hash positions per item.
+    #[getter]
+    fn probes(&self) -> u32 {
+        self.plan.probes
+    }
+
+    /// The number of distinct items that the rate is for.
+    #[getter]
+    fn items(&self) -> u64 {
+        self.plan.items
+    }
+
+    /// Bytes of memory that the bits take.
+    #[getter]
+    fn nbytes(&self) -> u64 {
+        self.plan.bytes()
+    }
+
+    /// How a hash becomes positions.
+    #[getter]
+    fn scheme(&self) -> &'static str {
+        self.plan.scheme.name()
+    }
+
+    /// Where the positions of an item lie: 'spread', or 'lines' for one cache line.
+    #[getter]
+    fn layout(&self) -> &'static str {
+        self.plan.layout().name()
+    }
+
+    /// The rate that was asked for, if one was.
+    #[getter]
+    fn asked_fpr(&self) -> Option<f64> {
+        self.plan.rate.map(|rate| rate.to_f64())
+    }
+
+    /// The expected rate once the filter holds its items: a mean over seeds, proven to be at most the rate asked for.
+    #[getter]
+    fn fpr<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        rate(py, &self.plan.fpr)
+    }
+
+    /// The rate that the one filter you build keeps with a probability of `confidence`, proven; None for a plan with mean=True.
+    #[getter]
+    fn guaranteed<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyAny>>> {
+        self.plan.guarantee.as_ref().map(|one| rate(py, &one.fpr)).transpose()
+    }
+
+    /// The probability with which the one filter keeps the rate; None for a plan with mean=True.
+    #[getter]
+    fn confidence(&self) -> Option<f64> {
+        self.plan.guarantee.as_ref().map(|one| one.confidence)
+    }
+
+    /// What the textbook formulas give for the same question, and the rate they really have.
+    fn textbook<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        let textbook = self.plan.textbook().map_err(|error| math_error(py, &error))?;
+        let fpr = rate(py, &textbook.fpr)?;
+        result(py, "Textbook", |fields| {
+            fields.set_item("bits", textbook.bits)?;
+            fields.set_item("probes", textbook.probes)?;
+            fields.set_item("items", textbook.items)?;
+            fields.set_item("fpr", fpr)
+        })
+    }
+
+    fn __repr__(&self) -> String {
+        let promise = match self.plan.guarantee {
+            Some(one) => format!("at most {:.5e} with {}% confidence (proven)", one.fpr.upper, one.confidence * 100.0),
+            None => format!("at most {:.5e} on average (proven)", self.plan.fpr.upper),
+        };
+        format!("<Plan for {} keys: {} bits, {} probes, {promise}>", grouped(self.plan.items), grouped(self.plan.bits), self.plan.probes)
+    }
+
+    fn __eq__(&self, other: &Plan) -> bool {
+        self.plan == other.plan
+    }
+
+    fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<(Bound<'py, PyAny>, (Bound<'py, PyDict>,))> {
+        let again = py.import("truebloom._results")?.getattr("plan_again")?;
+        Ok((again, (self.arguments.bind(py).copy()?,)))
+    }
+}

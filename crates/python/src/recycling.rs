@@ -1,0 +1,281 @@
+//! The filter that forgets.
+
+use crate::answers::Answers;
+use crate::batch::{Outcome, Refusal, Run, Share, Work, run};
+use crate::bloom::{give_back, grouped, with_bytes};
+use crate::errors::{Kind, build_error, file_error, format_error, math_error, raise};
+use crate::given::{hasher, rate as given_rate, whole};
+use crate::key::{RawKey, with_key};
+use crate::results::{rate as typed_rate, result};
+use pyo3::prelude::*;
+use pyo3::types::{PyBytes, PyType};
+use std::path::PathBuf;
+use std::sync::{PoisonError, RwLock};
+use truebloom::PortableHasher;
+use truebloom::recycling::{Phases, Policy, RecyclingFilter as Filter, Seeds, Trigger};
+use truebloom_math::Error;
+use truebloom_math::recycling::{Mode, min_bits};
+
+/// A filter for streams without end: it forgets when it is full, so that its rate stays what you ask for.
+///
+/// >>> f = RecyclingFilter(1000, 0.01, seed=1)
+/// >>> f.add("a"), f.add("a"), "a" in f
+/// (True, False, True)
+///
+/// `items` is how many new keys it takes on average between two times of forgetting, and `fpr` the share of new keys that are taken for known in the long
+/// run: an average, proven for every stream that is chosen independently of the seed. With phases=2 a key is remembered for one to two phases and not
+/// forgotten all at once, in memory for two.
+#[pyclass(frozen, module = "truebloom")]
+pub(crate) struct RecyclingFilter {
+    held: RwLock<Filter>,
+}
+
+impl RecyclingFilter {
+    fn read<R: Send>(&self, py: Python<'_>, look: impl FnOnce(&Filter) -> R + Send) -> R {
+        py.detach(|| look(&self.held.read().unwrap_or_else(PoisonError::into_inner)))
+    }
+
+    fn change<R: Send>(&self, py: Python<'_>, change: impl FnOnce(&mut Filter) -> R + Send) -> R {
+        match self.held.try_write() {
+            Ok(mut held) => change(&mut held),
+            Err(_) => py.detach(|| change(&mut self.held.write().unwrap_or_else(PoisonError::into_inner))),
+        }
+    }
+
+    fn offer(&self, keys: &Bound<'_, PyAny>, keep: bool) -> PyResult<Outcome> {
+        let ask = |keys: Run<'_>| -> Result<truebloom::Answers, Refusal> {
+            let mut held = self.held.write().unwrap_or_else(PoisonError::into_inner);
+            Ok(keys.answer(|key| held.check_and_insert(&key).is_new()))
+        };
+        run(keys, &Work { ask: &ask, share: Share::Nothing, threads: 1, keep })
+    }
+}
+
+impl Run<'_> {
+    /// The answers to its keys one by one. Hashes are none: they are for filters of one seed.
+    pub(crate) fn answer(&self, mut answer: impl FnMut(RawKey<'_>) -> bool) -> truebloom::Answers {
+        match self {
+            Run::Numbers(numbers) => numbers.iter().map(|number| answer(RawKey::Number(*number))).collect(),
+            Run::Keys(keys) => keys.iter().map(|key| answer(*key)).collect(),
+            Run::Hashes(_) => truebloom::Answers::default(),
+        }
+    }
+}
+
+#[pymethods]
+impl RecyclingFilter {
+    #[new]
+    #[pyo3(signature = (items, fpr, *, phases=1, retaining=false, seed=None, untrusted=false))]
+    fn new(
+        py: Python<'_>,
+        items: &Bound<'_, PyAny>,
+        fpr: &Bound<'_, PyAny>,
+        phases: u8,
+        retaining: bool,
+        seed: Option<&Bound<'_, PyAny>>,
+        untrusted: bool,
+    ) -> PyResult<RecyclingFilter> {
+        let (items, rate, hasher): (u64, _, PortableHasher) = (whole("items", items)?, given_rate(fpr)?, hasher(py, seed, untrusted)?);
+        let phases = match phases {
+            1 => Phases::One,
+            2 => Phases::Two(Trigger::Included),
+            other => return Err(raise(py, Kind::Plan, &format!("phases is {other}, but must be 1 or 2"))),
+        };
+        let mode = Mode { phases, retaining, seeds: Seeds::Renewed, ..Mode::default() };
+        let found = py.detach(|| min_bits(items as f64, &rate, mode)).map_err(|error| math_error(py, &error))?;
+        let fewer =
+            || Error::OutOfRange { name: "items", found: items.to_string(), expected: "fewer: they need more than 2^62 bits".to_owned() };
+        let design = found.ok_or_else(|| math_error(py, &fewer()))?.design;
+        let filter = Filter::with_hasher(design.bits(), design.probes(), Policy::from(&design), hasher);
+        Ok(RecyclingFilter { held: RwLock::new(filter.map_err(|error| build_error(py, &error))?) })
+    }
+
+    fn __contains__(&self, key: &Bound<'_, PyAny>) -> PyResult<bool> {
+        let look = |key: RawKey<'_>| match self.held.try_read() {
+            Ok(held) => Some(held.contains(&key)),
+            Err(_) => None,
+        };
+        match with_key(key, look)? {
+            Some(found) => Ok(found),
+            // Another thread has it: wait without the interpreter, with a key of our own.
+            None => {
+                let owned = with_key(key, Owned::of)?;
+                Ok(self.read(key.py(), |filter| filter.contains(&owned.key())))
+            }
+        }
+    }
+
+    /// Offers a key; True if it was new to what the filter remembers.
+    fn add(&self, key: &Bound<'_, PyAny>) -> PyResult<bool> {
+        let owned = with_key(key, Owned::of)?;
+        Ok(self.change(key.py(), |filter| filter.check_and_insert(&owned.key()).is_new()))
+    }
+
+    /// Offers many keys, from whatever `BloomFilter.update` takes; gives back how many were new.
+    fn update(&self, keys: &Bound<'_, PyAny>) -> PyResult<u64> {
+        Ok(self.offer(keys, false)?.ones)
+    }
+
+    /// Offers many keys and says of each whether it was new: keep those, and a stream is rid of its repeats. Answers come as from `BloomFilter.contains_many`.
+    fn add_many<'py>(&self, keys: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+        give_back(keys, Answers::new(self.offer(keys, true)?))
+    }
+
+    /// Which of many keys are remembered.
+    fn contains_many<'py>(&self, keys: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+        let ask = |keys: Run<'_>| -> Result<truebloom::Answers, Refusal> {
+            let held = self.held.read().unwrap_or_else(PoisonError::into_inner);
+            Ok(keys.answer(|key| held.contains(&key)))
+        };
+        give_back(keys, Answers::new(run(keys, &Work { ask: &ask, share: Share::Nothing, threads: 1, keep: true })?))
+    }
+
+    /// Forgets everything now (with two phases, the older one).
+    fn recycle(&self, py: Python<'_>) {
+        self.change(py, Filter::recycle);
+    }
+
+    /// The rate of the long run: an average over new keys, proven for every stream that is chosen independently of the seed. None for two phases that retain, of
+    /// which no law is known.
+    fn long_run_fpr<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyAny>>> {
+        let run = self.read(py, |filter| filter.design().map(|design| design.long_run()));
+        run.transpose().map_err(|error| math_error(py, &error))?.map(|run| typed_rate(py, &run.fpr)).transpose()
+    }
+
+    /// The rate when it is fullest: it holds for every new key.
+    #[getter]
+    fn worst_fpr(&self, py: Python<'_>) -> f64 {
+        self.read(py, Filter::worst_fpr)
+    }
+
+    /// The chance that a new key is taken for known right now.
+    fn fpr(&self, py: Python<'_>) -> f64 {
+        self.read(py, Filter::fpr)
+    }
+
+    /// How many new keys were taken for repeats by this filter, on the stream that came by: expected over seeds, and at most with this confidence. None where
+    /// nothing is proven.
+    #[pyo3(signature = (confidence=0.999_999))]
+    fn wrong_drops<'py>(&self, py: Python<'py>, confidence: f64) -> PyResult<Option<Bound<'py, PyAny>>> {
+        let drops = self.read(py, |filter| filter.wrong_drops(confidence)).map_err(|error| math_error(py, &error))?;
+        let typed = |drops: truebloom::recycling::WrongDrops| {
+            result(py, "WrongDrops", |fields| {
+                fields.set_item("expected", drops.expected)?;
+                fields.set_item("at_most", drops.at_most)
+            })
+        };
+        drops.map(typed).transpose()
+    }
+
+    /// Keys that were offered, repeats included.
+    #[getter]
+    fn offered(&self, py: Python<'_>) -> u64 {
+        self.read(py, Filter::stats).offered
+    }
+
+    /// Keys that were new.
+    #[getter]
+    fn new_keys(&self, py: Python<'_>) -> u64 {
+        self.read(py, Filter::stats).new
+    }
+
+    /// How often it has forgotten.
+    #[getter]
+    fn cycles(&self, py: Python<'_>) -> u64 {
+        self.read(py, Filter::stats).cycles
+    }
+
+    /// Number of bits of each phase.
+    #[getter]
+    fn bits(&self, py: Python<'_>) -> u64 {
+        self.read(py, Filter::bits)
+    }
+
+    /// Hash positions per key.
+    #[getter]
+    fn probes(&self, py: Python<'_>) -> u32 {
+        self.read(py, Filter::probes)
+    }
+
+    /// How many phases it remembers: 1 or 2.
+    #[getter]
+    fn phases(&self, py: Python<'_>) -> u8 {
+        if self.read(py, |filter| filter.policy().phases == Phases::One) { 1 } else { 2 }
+    }
+
+    /// The bytes of its file.
+    fn to_bytes<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
+        let bytes = self.read(py, Filter::to_bytes).map_err(|error| build_error(py, &error))?;
+        Ok(PyBytes::new(py, &bytes))
+    }
+
+    /// The filter that these bytes are the file of.
+    #[staticmethod]
+    fn from_bytes(data: &Bound<'_, PyAny>) -> PyResult<RecyclingFilter> {
+        let filter = with_bytes(data, Filter::from_bytes)?.map_err(|error| format_error(data.py(), &error))?;
+        Ok(RecyclingFilter { held: RwLock::new(filter) })
+    }
+
+    fn __reduce__<'py>(slf: &Bound<'py, RecyclingFilter>) -> PyResult<(Bound<'py, PyAny>, (Bound<'py, PyBytes>,))> {
+        let py = slf.py();
+        let class: Bound<'py, PyType> = py.get_type::<RecyclingFilter>();
+        Ok((class.getattr("from_bytes")?, (slf.get().to_bytes(py)?,)))
+    }
+
+    /// A filter that remembers the same.
+    fn copy(&self, py: Python<'_>) -> RecyclingFilter {
+        RecyclingFilter { held: RwLock::new(self.read(py, Clone::clone)) }
+    }
+
+    fn __eq__(&self, other: &Bound<'_, PyAny>) -> PyResult<Py<PyAny>> {
+        let py = other.py();
+        let Ok(other) = other.cast::<RecyclingFilter>() else { return Ok(py.NotImplemented()) };
+        let theirs = other.get().read(py, Clone::clone);
+        Ok(self.read(py, |ours| *ours == theirs).into_pyobject(py)?.to_owned().into_any().unbind())
+    }
+
+    /// Writes its file and replaces the one that is there, whole or not at all.
+    fn save(&self, py: Python<'_>, path: PathBuf) -> PyResult<()> {
+        self.read(py, |filter| filter.save(&path)).map_err(|error| file_error(py, &error))
+    }
+
+    /// Opens a file, of this package, of Rust or of `truebloom dedup --state`.
+    #[staticmethod]
+    fn open(py: Python<'_>, path: PathBuf) -> PyResult<RecyclingFilter> {
+        let filter = py.detach(|| Filter::open(&path)).map_err(|error| file_error(py, &error))?;
+        Ok(RecyclingFilter { held: RwLock::new(filter) })
+    }
+
+    fn __repr__(&self, py: Python<'_>) -> String {
+        let (bits, probes, stats) = self.read(py, |filter| (filter.bits(), filter.probes(), filter.stats()));
+        format!(
+            "<RecyclingFilter: {} bits, {probes} probes, {} keys offered, {} new, {} cycles>",
+            grouped(bits),
+            grouped(stats.offered),
+            grouped(stats.new),
+            grouped(stats.cycles)
+        )
+    }
+}
+
+/// A key with bytes of its own, which other threads may see.
+pub(crate) enum Owned {
+    Number(u64),
+    Bytes(Vec<u8>),
+}
+
+impl Owned {
+    pub(crate) fn of(key: RawKey<'_>) -> Owned {
+        match key {
+            RawKey::Number(number) => Owned::Number(number),
+            RawKey::Bytes(bytes) => Owned::Bytes(bytes.to_vec()),
+        }
+    }
+
+    pub(crate) fn key(&self) -> RawKey<'_> {
+        match self {
+            Owned::Number(number) => RawKey::Number(*number),
+            Owned::Bytes(bytes) => RawKey::Bytes(bytes),
+        }
+    }
+}

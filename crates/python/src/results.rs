@@ -1,0 +1,29 @@
+//! Typed results: the classes of `truebloom/_results.py`.
+
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+use truebloom_math::Fpr;
+
+/// A result of the class with this name and these fields.
+pub(crate) fn result<'py>(
+    py: Python<'py>,
+    class: &str,
+    fill: impl FnOnce(&Bound<'py, PyDict>) -> PyResult<()>,
+) -> PyResult<Bound<'py, PyAny>> {
+    let fields = PyDict::new(py);
+    fill(&fields)?;
+    py.import("truebloom._results")?.getattr(class)?.call((), Some(&fields))
+}
+
+/// A rate with its bracket.
+pub(crate) fn rate<'py>(py: Python<'py>, fpr: &Fpr) -> PyResult<Bound<'py, PyAny>> {
+    result(py, "Rate", |fields| {
+        fields.set_item("value", fpr.value)?;
+        fields.set_item("lower", fpr.lower)?;
+        fields.set_item("upper", fpr.upper)?;
+        fields.set_item("ln", fpr.ln)?;
+        fields.set_item("ln_lower", fpr.ln_lower)?;
+        fields.set_item("ln_upper", fpr.ln_upper)?;
+        fields.set_item("method", fpr.method.to_string())
+    })
+}

@@ -1,0 +1,80 @@
+"""Bloom filters that keep the false-positive rate you ask for.
+
+>>> import truebloom
+>>> seen = truebloom.BloomFilter(1_000_000, 0.001)
+>>> seen.add("https://example.org")
+True
+>>> "https://example.org" in seen
+True
+
+One filter, everywhere: its file is read by Rust, by the command `truebloom` (`python -m truebloom`) and by every other process, and a key is the same key
+in all of them. `truebloom.spark` and `truebloom.dask` build filters on clusters, `truebloom.laws` has the numbers.
+"""
+
+from truebloom import laws
+from truebloom._errors import (
+    CapacityWarning,
+    Error,
+    ExistingFileError,
+    FileError,
+    ForbiddenFileError,
+    FormatError,
+    KeyRangeError,
+    KeyTypeError,
+    MergeError,
+    MissingFileError,
+    OutOfMemoryError,
+    PlanError,
+    ReadOnlyError,
+)
+from truebloom._results import Audited, Count, ItemsEstimate, Rate, Textbook, Verification, WrongDrops
+from truebloom._truebloom import (
+    Answers,
+    BloomFilter,
+    CountMin,
+    HeavyHitters,
+    Plan,
+    RecyclingFilter,
+    ScalableFilter,
+    audit,
+    key_bytes,
+    plan,
+)
+from truebloom.laws import fpr
+
+__version__ = "0.1.0"
+
+__all__ = [
+    "Answers",
+    "Audited",
+    "BloomFilter",
+    "CapacityWarning",
+    "Count",
+    "CountMin",
+    "Error",
+    "ExistingFileError",
+    "FileError",
+    "ForbiddenFileError",
+    "FormatError",
+    "HeavyHitters",
+    "ItemsEstimate",
+    "KeyRangeError",
+    "KeyTypeError",
+    "MergeError",
+    "MissingFileError",
+    "OutOfMemoryError",
+    "Plan",
+    "PlanError",
+    "Rate",
+    "ReadOnlyError",
+    "RecyclingFilter",
+    "ScalableFilter",
+    "Textbook",
+    "Verification",
+    "WrongDrops",
+    "audit",
+    "fpr",
+    "key_bytes",
+    "laws",
+    "plan",
+]

@@ -1,0 +1,51 @@
+"""What a notebook shows: a small table with the fill and the rate, light and dark."""
+
+from __future__ import annotations
+
+from html import escape
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from truebloom._truebloom import BloomFilter
+
+# Colours of the page itself, so that it is readable on both grounds.
+STYLE = "border-collapse:collapse;color:inherit;font-size:90%"
+CELL = "padding:2px 12px 2px 0;text-align:left;border:none"
+BAR = "display:inline-block;width:120px;height:9px;border:1px solid currentColor;border-radius:2px;vertical-align:middle;opacity:.8"
+
+# A blocked filter has to be read to know its rate: beyond this a table takes too long.
+MOST_BYTES_READ = 1 << 28
+
+
+def size(count: int) -> str:
+    """Bytes, in the unit that people use."""
+    units = ("bytes", "KiB", "MiB", "GiB", "TiB")
+    value, unit = float(count), 0
+    while value >= 1024 and unit < len(units) - 1:
+        value, unit = value / 1024, unit + 1
+    return f"{count} bytes" if unit == 0 else f"{value:.1f} {units[unit]}"
+
+
+def rate(value: float) -> str:
+    """A rate for people: a percentage, or a power of ten where that has many zeros."""
+    return "0" if value == 0 else f"{value:.3%}" if value >= 1e-4 else f"{value:.2e}"
+
+
+def filter_html(filter: BloomFilter) -> str:
+    """The table of a filter."""
+    rows = [("size", f"{filter.bits:,} bits ({size(filter.nbytes)}), {filter.probes} probes per key")]
+    planned = f" of {filter.capacity:,} planned" if filter.capacity is not None else ""
+    rows.append(("keys", f"{filter.offered:,} offered, at least {filter.surely_new:,} distinct{planned}"))
+    if filter.asked_fpr is not None:
+        rows.append(("rate asked for", rate(filter.asked_fpr)))
+    if not filter.is_mapped and filter.nbytes <= MOST_BYTES_READ:
+        fill = filter.fill
+        full = f"<span style='display:block;height:100%;width:{fill:.1%};background:currentColor;opacity:.55'></span>"
+        rows.append(("fill", f"<span style='{BAR}'>{full}</span> {fill:.1%}"))
+        own = filter.fpr()
+        over = filter.is_over_capacity
+        rows.append(("rate now", f"{rate(own.value)} ({escape(own.method)})" + (" &mdash; <b>over capacity</b>" if over else "")))
+    if filter.label:
+        rows.append(("label", escape(filter.label)))
+    cells = "".join(f"<tr style='background:none'><th style='{CELL};opacity:.7'>{name}</th><td style='{CELL}'>{value}</td></tr>" for name, value in rows)
+    return f"<table style='{STYLE}'><caption style='text-align:left;color:inherit'><b>{escape(type(filter).__name__)}</b></caption>{cells}</table>"

@@ -1,0 +1,453 @@
+"""Every number of the library: exact rates, the sizes they take, and the laws behind them.
+
+Each function is a query of `truebloom eval` and takes its fields by name; sizes asked here are for the expected rate, while `plan` and `BloomFilter` also guarantee the one filter.
+Rates come as `Rate`, with a bracket and the word for what it is worth.
+
+>>> fpr(bits=9585, items=1000, probes=7).value
+0.01004856521902597
+>>> min_bits(items=1000, fpr=0.01).bits
+9595
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass, fields
+from decimal import Decimal
+from fractions import Fraction
+from typing import Any, Literal, TypeVar
+
+from truebloom._results import ItemsEstimate, Rate
+from truebloom._truebloom import evaluate
+
+Variant = Literal["standard", "classic", "partitioned"]
+Scheme = Literal["double", "double-nonzero", "square", "cube", "enhanced", "partition-double"]
+Number = int | float
+Probability = float | str | Decimal | Fraction
+
+__all__ = [
+    "BitsEstimate",
+    "CountMinSize",
+    "Cycle",
+    "Efficiency",
+    "Forgetting",
+    "Hits",
+    "NBounded",
+    "Occupancy",
+    "OptimalProbes",
+    "Recycling",
+    "RecyclingSize",
+    "Size",
+    "approximation",
+    "count_min",
+    "crossover",
+    "efficiency",
+    "estimate_bits",
+    "estimate_items",
+    "eval",
+    "false_positives",
+    "forgetting",
+    "fpr",
+    "fpr_at_fill",
+    "max_efficiency",
+    "max_items",
+    "min_bits",
+    "n_bounded",
+    "occupancy",
+    "optimal_probes",
+    "peak_efficiency",
+    "recycling",
+    "recycling_capacity",
+    "recycling_min_bits",
+    "set_fpr",
+]
+
+
+@dataclass(frozen=True, slots=True)
+class OptimalProbes:
+    """The number of probes with the lowest rate: the smallest optimum, and all of them."""
+
+    probes: int
+    ties: list[int]
+    fpr: Rate
+    capped: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Size:
+    """A size: what was asked for is the one of bits and items that was not given. `probes` and `fpr` are None where not even one item fits."""
+
+    bits: int
+    items: int
+    probes: int | None
+    fpr: Rate | None
+
+
+@dataclass(frozen=True, slots=True)
+class Efficiency:
+    """items * log2(1 / fpr) / bits at its best, and where that is."""
+
+    items: int
+    probes: int
+    value: float
+    proven: bool
+
+
+@dataclass(frozen=True, slots=True)
+class BitsEstimate:
+    """How many bits a filter has, from those that are set; unbiased only as `note` says."""
+
+    value: float
+    relative_error: float
+    note: str
+
+
+@dataclass(frozen=True, slots=True)
+class Hits:
+    """How many of so many fresh keys pass: exact mean and variance, and proven upper and lower ends of the quantiles asked for."""
+
+    mean: float
+    variance: float
+    quantiles: list[int]
+    quantiles_lower: list[int]
+    method: str
+
+
+@dataclass(frozen=True, slots=True)
+class Occupancy:
+    """The law of the number of set bits. `pmf` has the probability of each number, and `raw`, `factorial` and `binomial` the moments of the orders from 1 on, if they were asked for."""
+
+    mean: float
+    variance: float
+    pmf: list[float] | None
+    raw: list[float] | None
+    factorial: list[float] | None
+    binomial: list[float] | None
+
+
+@dataclass(frozen=True, slots=True)
+class Cycle:
+    """How long a recycling filter remembers before it is emptied, in new items: mean, variance, the quantiles asked for, and the shortest."""
+
+    mean: float
+    variance: float | None
+    quantiles: list[int]
+    shortest: int
+
+
+@dataclass(frozen=True, slots=True)
+class Recycling:
+    """A recycling filter in the long run: the average rate over new items, the worst, and the items of a cycle."""
+
+    fpr: Rate
+    worst: Rate
+    items_per_cycle: float
+    cycle: Cycle | None
+
+
+@dataclass(frozen=True, slots=True)
+class RecyclingSize:
+    """The design of a recycling filter: it is emptied when more than `sigma` bits are set."""
+
+    bits: int
+    probes: int
+    sigma: int
+    items_per_cycle: float
+    fpr: Rate
+    worst: Rate
+
+
+@dataclass(frozen=True, slots=True)
+class NBounded:
+    """A filter that is emptied after so many items: its exact rate, and the one that the paper's formula prints."""
+
+    fpr: Rate
+    printed: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class Forgetting:
+    """Whether a repeat is still known after so many new items: the probability that it is not, and how many new items are surely remembered, and at most."""
+
+    probability: float
+    remembered_at_least: int
+    remembered_at_most: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class CountMinSize:
+    """The size of a Count-Min sketch, and a bound on the probability that it errs by more than epsilon."""
+
+    width: int
+    depth: int
+    copies: int
+    hash_functions: int
+    bound: float
+    method: str
+
+
+T = TypeVar("T")
+
+
+def eval(query: dict[str, Any]) -> dict[str, Any]:
+    """The answer of the command `truebloom eval` to one query, as it is: for fields that no function here has.
+
+    >>> eval({"fn": "crossover", "probes": 1})
+    {'items_per_bit': 0.48121182505960347}
+    """
+    answer: dict[str, Any] = json.loads(evaluate(json.dumps(query)))
+    return answer
+
+
+def _ask(query: str, /, **given: Any) -> dict[str, Any]:
+    return eval({"fn": query, **{field: _plain(value) for field, value in given.items() if value is not None}})
+
+
+def _plain(value: Any) -> Any:
+    """Numbers of other libraries as those of Python."""
+    if isinstance(value, bool | int | float | str | dict):
+        return value
+    if isinstance(value, Decimal | Fraction):
+        return float(value)
+    if isinstance(value, Sequence):
+        return [_plain(item) for item in value]
+    return int(value) if hasattr(value, "__index__") else float(value)
+
+
+def _probability(value: Probability) -> float:
+    """A rate as the float that is nearest: queries have numbers."""
+    if isinstance(value, str):
+        return float(Fraction(value[:-1]) / 100) if value.endswith("%") else float(Fraction(value))
+    return float(value)
+
+
+def _number(value: Any) -> float:
+    """Infinite logarithms are null in answers."""
+    return float("-inf") if value is None else float(value)
+
+
+def _rate(answer: dict[str, Any], name: str = "value", prefix: str = "") -> Rate:
+    logarithm = prefix + "ln"
+    return Rate(
+        value=_number(answer[name]),
+        lower=_number(answer[prefix + "lower"]),
+        upper=_number(answer[prefix + "upper"]),
+        ln=_number(answer.get(logarithm)),
+        ln_lower=_number(answer.get(logarithm + "_lower")),
+        ln_upper=_number(answer.get(logarithm + "_upper")),
+        method=answer[prefix + "method"],
+    )
+
+
+def _typed(kind: type[T], answer: dict[str, Any], **more: Any) -> T:
+    names = {field.name for field in fields(kind)}  # type: ignore[arg-type]
+    found = {name: value for name, value in answer.items() if name in names}
+    missing = {name: None for name in names if name not in found and name not in more}
+    return kind(**{**missing, **found, **more})
+
+
+def fpr(
+    *,
+    items: Number,
+    probes: int,
+    bits: Number | None = None,
+    variant: Variant | Literal["blocked"] | None = None,
+    scheme: Scheme | None = None,
+    offsets: Sequence[int] | None = None,
+    slice_bits: Number | None = None,
+    block_bits: int | None = None,
+    in_block: Literal["independent", "distinct", "split"] | None = None,
+    word_bits: int | None = None,
+) -> Rate:
+    """The exact expected rate of a filter of any law.
+
+    >>> fpr(bits=9585, items=1000, probes=7).method
+    'exact'
+    >>> fpr(bits=9585, items=1000, probes=7, scheme="double").value
+    0.01018149727649335
+    """
+    if variant is None and scheme is None and offsets is None:
+        variant = "standard"
+    given = dict(variant=variant, scheme=scheme, offsets=offsets, bits=bits, slice_bits=slice_bits, items=items, probes=probes, block_bits=block_bits)
+    return _rate(_ask("fpr", **given, in_block=in_block, word_bits=word_bits))
+
+
+def fpr_at_fill(*, bits: Number, probes: int, ones: Number | Sequence[int], variant: Variant = "standard") -> Rate:
+    """The rate of a filter with so many set bits: an array of counts, one a slice, for the partitioned law."""
+    return _rate(_ask("fpr_at_fill", variant=variant, bits=bits, probes=probes, ones=ones))
+
+
+def approximation(name: Literal["severance-lohman", "knuth", "grandi", "bloom", "lower"], *, bits: Number, items: Number, probes: int) -> float:
+    """What a formula of the papers gives."""
+    value: float = _ask("approximation", name=name, bits=bits, items=items, probes=probes)["value"]
+    return value
+
+
+def optimal_probes(*, bits: Number, items: Number, variant: Variant = "standard") -> OptimalProbes:
+    """The best number of probes."""
+    answer = _ask("optimal_probes", variant=variant, bits=bits, items=items)
+    return _typed(OptimalProbes, answer, fpr=_rate(answer, "fpr"))
+
+
+def max_items(*, bits: Number, fpr: Probability, variant: Variant = "standard") -> Size:
+    """The most items that so many bits hold at an expected rate."""
+    answer = _ask("max_items", variant=variant, bits=bits, fpr=_probability(fpr))
+    return _typed(Size, answer, bits=int(bits), fpr=None if answer["fpr"] is None else _rate(answer, "fpr"))
+
+
+def min_bits(*, items: Number, fpr: Probability, variant: Variant = "standard") -> Size:
+    """The fewest bits for an expected rate: one bit less would not do."""
+    answer = _ask("min_bits", variant=variant, items=items, fpr=_probability(fpr))
+    return _typed(Size, answer, items=int(items), fpr=_rate(answer, "fpr"))
+
+
+def efficiency(*, bits: Number, items: Number, probes: int, variant: Variant = "standard") -> float:
+    """items * log2(1 / fpr) / bits: 1 would be the best of all sets."""
+    value: float = _ask("efficiency", variant=variant, bits=bits, items=items, probes=probes)["value"]
+    return value
+
+
+def peak_efficiency(*, bits: Number, probes: int, variant: Variant = "standard") -> Efficiency:
+    """The number of items with the highest efficiency."""
+    return _typed(Efficiency, _ask("peak_efficiency", variant=variant, bits=bits, probes=probes), probes=probes)
+
+
+def max_efficiency(*, bits: Number, variant: Variant = "standard") -> Efficiency:
+    """The items and probes with the highest efficiency."""
+    return _typed(Efficiency, _ask("max_efficiency", variant=variant, bits=bits))
+
+
+def crossover(probes: int) -> float:
+    """The items per bit where so many probes and one more have the same rate, by Knuth's approximation."""
+    value: float = _ask("crossover", probes=probes)["items_per_bit"]
+    return value
+
+
+def estimate_items(*, bits: Number, probes: int, ones: Number, confidence: float = 0.99, variant: Variant = "standard") -> ItemsEstimate:
+    """How many distinct items leave so many set bits: an estimate and an interval."""
+    return _typed(ItemsEstimate, _ask("estimate_items", variant=variant, bits=bits, probes=probes, ones=ones, confidence=confidence))
+
+
+def estimate_bits(*, items: Number, probes: int, ones: Number, variant: Variant = "standard") -> BitsEstimate:
+    """How many bits a filter has, from those that are set."""
+    return _typed(BitsEstimate, _ask("estimate_bits", variant=variant, items=items, probes=probes, ones=ones))
+
+
+def false_positives(
+    *, bits: Number, items: Number, probes: int, queries: Number, quantiles: Sequence[float] = (), variant: Variant = "standard"
+) -> Hits:
+    """How many of so many fresh keys pass, over filters and keys."""
+    given = dict(variant=variant, bits=bits, items=items, probes=probes, queries=queries)
+    return _typed(Hits, _ask("false_positives", **given, quantiles=list(quantiles)))
+
+
+def set_fpr(op: Literal["union", "intersection"], *, bits: Number, probes: int, items: Sequence[int], variant: Variant = "standard") -> Rate:
+    """The expected rate of the union or intersection of filters of disjoint sets, for keys in none of them."""
+    return _rate(_ask("set_fpr", op=op, variant=variant, bits=bits, probes=probes, items=items))
+
+
+def occupancy(
+    law: Literal["standard", "classic", "union", "intersection"] = "standard",
+    *,
+    bits: Number,
+    items: Number | None = None,
+    probes: int | None = None,
+    committees: Sequence[Sequence[int]] | None = None,
+    departments: Sequence[Sequence[Sequence[int]]] | None = None,
+    pmf: bool = False,
+    moments: int | None = None,
+) -> Occupancy:
+    """The law of the number of set bits, after items of so many probes or after committees of given sizes."""
+    given = dict(bits=bits, items=items, probes=probes, committees=committees, departments=departments)
+    return _typed(Occupancy, _ask("occupancy", law=law, **given, pmf=pmf, moments=moments))
+
+
+def _mode(
+    phases: Literal[1, 2], colliding: bool, retaining: bool, trigger: Literal["included", "excluded"] | None, shared_hash: bool
+) -> dict[str, Any]:
+    return {"phases": phases, "colliding": colliding, "retaining": retaining, "trigger": trigger, "shared_hash": shared_hash}
+
+
+def recycling(
+    *,
+    bits: Number,
+    probes: int,
+    sigma: Number,
+    phases: Literal[1, 2] = 1,
+    colliding: bool = True,
+    retaining: bool = False,
+    trigger: Literal["included", "excluded"] | None = None,
+    shared_hash: bool = True,
+    cycle: bool = False,
+    quantiles: Sequence[float] = (),
+) -> Recycling:
+    """The long run of a filter that is emptied when more than sigma bits are set; bits are those of each phase."""
+    mode = _mode(phases, colliding, retaining, trigger, shared_hash)
+    more: dict[str, Any] = {"cycle": True, "quantiles": list(quantiles)} if cycle else {}
+    answer = _ask("recycling", **mode, bits=bits, probes=probes, sigma=sigma, **more)
+    rates = {"fpr": _rate(answer, "fpr"), "worst": _rate(answer, "worst", "worst_")}
+    return _typed(Recycling, answer, **rates, cycle=_typed(Cycle, answer) if cycle else None)
+
+
+def _recycling_size(answer: dict[str, Any]) -> RecyclingSize:
+    return _typed(RecyclingSize, answer, fpr=_rate(answer, "fpr"), worst=_rate(answer, "worst", "worst_"))
+
+
+def recycling_capacity(
+    *,
+    bits: Number,
+    fpr: Probability,
+    phases: Literal[1, 2] = 1,
+    colliding: bool = True,
+    retaining: bool = False,
+    trigger: Literal["included", "excluded"] | None = None,
+    shared_hash: bool = True,
+) -> RecyclingSize:
+    """The most items a cycle that so many bits in all can have at an average rate."""
+    mode = _mode(phases, colliding, retaining, trigger, shared_hash)
+    return _recycling_size(_ask("recycling_capacity", **mode, bits=bits, fpr=_probability(fpr)))
+
+
+def recycling_min_bits(
+    *,
+    items_per_cycle: Number,
+    fpr: Probability,
+    phases: Literal[1, 2] = 1,
+    colliding: bool = True,
+    retaining: bool = False,
+    trigger: Literal["included", "excluded"] | None = None,
+    shared_hash: bool = True,
+) -> RecyclingSize:
+    """The fewest bits in all for so many items a cycle at an average rate."""
+    mode = _mode(phases, colliding, retaining, trigger, shared_hash)
+    return _recycling_size(_ask("recycling_min_bits", **mode, items_per_cycle=items_per_cycle, fpr=_probability(fpr)))
+
+
+def n_bounded(*, bits: Number, probes: int, items: Number, kind: Literal["worst", "oracle", "real"]) -> NBounded:
+    """A filter that is emptied after so many items."""
+    answer = _ask("n_bounded", bits=bits, probes=probes, items=items, kind=kind)
+    return _typed(NBounded, answer, fpr=_rate(answer, "fpr"))
+
+
+def forgetting(
+    *,
+    bits: Number,
+    probes: int,
+    sigma: Number,
+    gap: Number,
+    phases: Literal[1, 2] = 1,
+    colliding: bool = True,
+    retaining: bool = False,
+    trigger: Literal["included", "excluded"] | None = None,
+    shared_hash: bool = True,
+) -> Forgetting:
+    """The probability that a repeat is no longer known after so many new items."""
+    mode = _mode(phases, colliding, retaining, trigger, shared_hash)
+    return _typed(Forgetting, _ask("forgetting", **mode, bits=bits, probes=probes, sigma=sigma, gap=gap))
+
+
+def count_min(*, epsilon: Probability, delta: Probability, two_hash: bool = False, family: Literal["ideal", "pairwise"] = "ideal") -> CountMinSize:
+    """The size of a sketch for an error of at most epsilon times the sum of all counts, but for a probability of delta."""
+    given = dict(epsilon=_probability(epsilon), delta=_probability(delta))
+    return _typed(CountMinSize, _ask("count_min", **given, two_hash=two_hash, family=family))

@@ -1,0 +1,158 @@
+"""A filter of many parts, each for a range of hashes and in a file of its own: for filters that no single machine holds.
+
+Every key belongs to one part, by a hash with a seed of its own, and every part is an ordinary filter with its own seed, which may be built, copied, opened and asked anywhere. A key that was never
+added meets each part equally often, so the rate of the whole is the mean of the parts' rates, exactly.
+
+How many of n distinct keys a part gets is binomial. A part is planned for so many that more come with a probability of at most fpr / 10^6, by Bernstein's inequality, and for a rate that is lower by
+as much: so the expected rate of the whole is at most the one asked for.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import secrets
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from truebloom._errors import ExistingFileError, FormatError, PlanError
+from truebloom._results import Rate
+from truebloom._truebloom import BloomFilter, plan, route
+
+DESCRIPTION = "truebloom-parts.json"
+SLACK = 1e-6
+
+
+@dataclass(frozen=True)
+class PartedFilter:
+    """The parts in a folder. `begin` describes new ones, `open` finds those that are there; `truebloom.spark.build_parts` builds them."""
+
+    folder: str
+    items: int
+    asked_fpr: float
+    parts: int
+    part_items: int
+    seed: str
+    options: dict[str, Any]
+    built: tuple[int, ...] = ()
+
+    @staticmethod
+    def begin(folder: str | os.PathLike[str], items: float, fpr: Any, *, parts: int, seed: int | str | None = None, **options: Any) -> PartedFilter:
+        """Describes new parts in an empty folder, which is made; `finish` says that all are built."""
+        if not 1 <= parts <= 2**20:
+            raise PlanError(f"parts is {parts}, but must be from 1 to 2^20")
+        # What a single filter refuses is refused here, in the same words.
+        asked = plan(items, fpr, mean=True)
+        number = BloomFilter(1, 0.5, seed=seed).seed
+        rate = asked.asked_fpr or 0.0
+        begun = PartedFilter(os.fspath(folder), asked.items, rate, parts, part_items(asked.items, rate, parts), f"{number:032x}", options)
+        Path(folder).mkdir(parents=True, exist_ok=True)
+        if any(Path(folder).glob("part-*.tbl")) or (Path(folder) / DESCRIPTION).exists():
+            raise ExistingFileError(f"{folder} has parts of a filter already; choose an empty folder, or remove them")
+        begun._describe(complete=False)
+        return begun
+
+    @staticmethod
+    def open(folder: str | os.PathLike[str]) -> PartedFilter:
+        """The parts that were built in this folder."""
+        try:
+            found = json.loads((Path(folder) / DESCRIPTION).read_text())
+            complete = found.pop("complete")
+            found["built"] = tuple(found["built"])
+            filter = PartedFilter(folder=os.fspath(folder), **found)
+        except (ValueError, TypeError, KeyError) as error:
+            raise FormatError(f"{Path(folder) / DESCRIPTION} does not describe the parts of a filter: {error}") from error
+        if not complete:
+            raise FormatError(f"the parts in {folder} were not all built; build them again")
+        missing = [part for part in filter.built if not os.path.exists(filter.path(part))]
+        if missing:
+            raise FormatError(f"{len(missing)} of {len(filter.built)} parts are missing in {folder}, {filter.path(missing[0])} first; build them again")
+        return filter
+
+    def finish(self, built: Iterable[int]) -> PartedFilter:
+        """Says that all parts are built, and which have a file: those with keys. Gives back the filter that `open` finds."""
+        finished = replace(self, built=tuple(sorted(set(built))))
+        finished._describe(complete=True)
+        return finished
+
+    def _describe(self, complete: bool) -> None:
+        fields = {name: value for name, value in asdict(self).items() if name != "folder"}
+        target = Path(self.folder) / DESCRIPTION
+        draft = target.with_suffix(f".{secrets.token_hex(6)}.tmp")
+        draft.write_text(json.dumps({**fields, "complete": complete}))
+        draft.replace(target)
+
+    def path(self, part: int) -> str:
+        """The file of a part."""
+        return os.path.join(self.folder, f"part-{part:07}.tbl")
+
+    def empty_part(self, part: int) -> BloomFilter:
+        """A part without keys: of the size of all, and a seed of its own."""
+        return BloomFilter(self.part_items, self.asked_fpr * (1 - SLACK), seed=self._seed(part), **self.options)
+
+    def _seed(self, part: int) -> int:
+        return (int(self.seed, 16) + part + 1) % 2**128
+
+    def part_of_many(self, keys: Any) -> Any:
+        """The part of each key, as an array of numpy; 0 for nulls."""
+        import numpy
+
+        return numpy.frombuffer(route(keys, int(self.seed, 16), self.parts), dtype=numpy.int32)
+
+    def part(self, number: int) -> BloomFilter | None:
+        """A part, read where its file is; None for one without keys."""
+        if number not in self.built:
+            return None
+        part = BloomFilter.open(self.path(number), mmap=True)
+        if part.seed != self._seed(number):
+            raise FormatError(f"{self.path(number)} is not a part of this filter: it has another seed; build the parts again")
+        return part
+
+    def contains_many(self, keys: Any) -> Any:
+        """Which keys are contained, as an Arrow column of booleans, null where the key is null. Each part is opened once."""
+        import numpy
+        import pyarrow
+
+        if not isinstance(keys, pyarrow.Array | pyarrow.ChunkedArray):
+            keys = pyarrow.array(keys)
+        part_of = self.part_of_many(keys)
+        answers = numpy.zeros(len(part_of), dtype=bool)
+        for number in numpy.unique(part_of).tolist():
+            part = self.part(number)
+            if part is not None:
+                rows = numpy.flatnonzero(part_of == number)
+                found = part.contains_many(keys.take(pyarrow.array(rows)))
+                answers[rows] = found.fill_null(False).to_numpy(zero_copy_only=False)
+        nulls = keys.is_null().to_numpy(zero_copy_only=False) if isinstance(keys, pyarrow.Array) else keys.is_null().to_numpy()
+        return pyarrow.array(answers, mask=nulls)
+
+    def __contains__(self, key: Any) -> bool:
+        part = self.part(int(self.part_of_many([key])[0]))
+        return part is not None and key in part
+
+    def fpr(self) -> Rate:
+        """The rate of the whole right now: the mean of the parts' rates, with its bracket. Reads all parts, one after the other."""
+        found = [part.fpr() for part in (self.part(number) for number in range(self.parts)) if part is not None]
+        lower, value, upper = (math.fsum(getattr(rate, end) for rate in found) / self.parts for end in ("lower", "value", "upper"))
+        # The mean is rounded once, and so is the sum.
+        lower, upper = math.nextafter(math.nextafter(lower, 0), 0), math.nextafter(math.nextafter(upper, 1), 1)
+        method = "exact" if all(rate.method == "exact" for rate in found) else "bound"
+        return Rate(value, lower, upper, _ln(value), _ln(lower), _ln(upper), method)
+
+
+def _ln(value: float) -> float:
+    return math.log(value) if value > 0 else -math.inf
+
+
+def part_items(items: int, fpr: float, parts: int) -> int:
+    """For how many keys a part is planned: more come to it with a probability of at most fpr / 10^6.
+
+    Bernstein: a binomial number of mean mu exceeds mu + t with a probability of at most exp(-t^2 / (2 (mu + t / 3))).
+    """
+    if parts == 1:
+        return max(1, items)
+    mean, level = items / parts, math.log(1 / (fpr * SLACK))
+    return math.ceil(mean + level / 3 + math.sqrt(level * level / 9 + 2 * mean * level)) or 1

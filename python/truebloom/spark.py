@@ -1,0 +1,233 @@
+"""Bloom filters on Spark: built by all executors, asked by all executors, and the same file as everywhere else.
+
+    import truebloom.spark as tbs
+
+    seen = tbs.build(clicks, "user_id", fpr=0.01)                 # a BloomFilter, on the driver
+    kept = orders.filter(tbs.contains(seen, "user_id"))           # a Column
+    tbs.register(spark, "seen", seen); spark.sql("select * from orders where seen(user_id)")
+    joined = tbs.prefilter(orders, small, on="user_id").frame     # a bloom join
+
+The executors need this package and nothing else. A filter travels to the driver and from there, once, to every executor: `spark.driver.maxResultSize` (1 GiB unless set) has to hold the
+parts of the last merge, about as many as the square root of the partitions (13 of 200); a greater `depth` makes them fewer. For more than that there is `build_parts`, whose parts never meet.
+Spark Connect has no broadcasts and is not supported.
+
+Nulls are as in SQL: they are not inserted, and the answer to null is null, which `filter` drops.
+"""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+from pyspark.sql import functions as F
+from pyspark.sql.types import BooleanType, StructField, StructType
+
+from truebloom import _merge
+from truebloom._truebloom import BloomFilter
+from truebloom.parts import PartedFilter
+
+if TYPE_CHECKING:
+    from pyspark.sql import Column, DataFrame, SparkSession
+
+__all__ = ["Prefiltered", "build", "build_parts", "contains", "contains_parts", "prefilter", "register"]
+
+
+def _column(df: DataFrame, column: str | Column) -> DataFrame:
+    """The one column that keys are in. Several can be put together: F.struct("a", "b") is the key ("a", "b")."""
+    return df.select((F.col(column) if isinstance(column, str) else column).alias("key"))
+
+
+def _counted(keys: DataFrame) -> int:
+    return int(keys.agg(F.approx_count_distinct("key", _merge.COUNT_ERROR)).first()[0])
+
+
+def build(
+    df: DataFrame,
+    column: str | Column,
+    items: float | None = None,
+    fpr: Any = 0.01,
+    *,
+    depth: int = 2,
+    **options: Any,
+) -> BloomFilter:
+    """The filter of a column: strings, binary, integers, booleans, or structs of them.
+
+    Without `items`, the distinct keys are counted first, approximately (a pass over the column), and the filter is planned for 8% more than that: room for four standard errors of the count.
+    With it, a CapacityWarning says when there were more. `options` are those of BloomFilter: layout, scheme, confidence, mean, seed, untrusted.
+
+    The bits are those that one process would build with that seed; the header says that the filter was merged, so its counts are bounds. Parts are merged in a tree of this depth.
+    """
+    keys = _column(df, column)
+    if items is None:
+        items = _merge.planned_items(_counted(keys))
+    recipe = _merge.recipe(items, fpr, options)
+
+    def part(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        built = BloomFilter(**recipe)
+        for batch in batches:
+            built.update(batch.column(0))
+        if not built.is_empty:
+            yield pa.RecordBatch.from_pydict({"part": pa.array([built.to_bytes()], pa.binary())})
+
+    def either(ours: bytes | None, theirs: bytes | None) -> bytes | None:
+        return theirs if ours is None else ours if theirs is None else _merge.union([ours, theirs])
+
+    parts = keys.mapInArrow(part, "part binary").rdd.map(lambda row: bytes(row[0]))
+    merged: bytes | None = parts.treeAggregate(None, either, either, depth)
+    return _merge.checked(BloomFilter(**recipe) if merged is None else BloomFilter.from_bytes(merged))
+
+
+def _asking(spark: SparkSession, filter: BloomFilter) -> Any:
+    """A function over Arrow columns that asks a filter, which is broadcast and unpickled once in each process."""
+    broadcast = spark.sparkContext.broadcast(filter)
+
+    def ask(keys: Any) -> Any:
+        return broadcast.value.contains_many(keys)
+
+    # Spark wants the types themselves, not their names.
+    ask.__annotations__ = {"keys": pa.Array, "return": pa.Array}
+    return F.arrow_udf(ask, BooleanType())
+
+
+def _session() -> SparkSession:
+    from pyspark.sql import SparkSession
+
+    session = SparkSession.getActiveSession()
+    if session is None:
+        raise RuntimeError("there is no Spark session; make one first: SparkSession.builder.getOrCreate()")
+    return session
+
+
+def contains(filter: BloomFilter, column: str | Column) -> Column:
+    """Whether a column's keys are in the filter, as a Column for `filter` and `withColumn`: True for all that are, and for others at the filter's rate."""
+    ask = _asking(_session(), filter)
+    return ask(F.col(column) if isinstance(column, str) else column)
+
+
+def register(spark: SparkSession, name: str, filter: BloomFilter) -> None:
+    """Makes the filter a function of SQL: `select * from orders where name(user_id)`."""
+    spark.udf.register(name, _asking(spark, filter))
+
+
+@dataclass(frozen=True)
+class Prefiltered:
+    """The rows of a big table that may have a partner in a small one: `frame`. The other fields say what that was worth.
+
+    `expected_fpr` is the share of rows without a partner that stay all the same, by the filter's own bits; `report()` counts (a pass over the big table).
+    """
+
+    frame: DataFrame
+    filter: BloomFilter
+    expected_fpr: float
+    _big: DataFrame
+    _flag: Column
+
+    def report(self) -> dict[str, float]:
+        """Rows in all, dropped and kept, and how many of those kept have no partner, expected: kept = partners + fpr * (rows - partners)."""
+        counted = self._big.agg(F.count("*"), F.count_if(self._flag)).first()
+        rows, kept = int(counted[0]), int(counted[1])
+        partners = (kept - self.expected_fpr * rows) / (1 - self.expected_fpr) if self.expected_fpr < 1 else 0.0
+        partners = min(max(partners, 0.0), float(kept))
+        return {"rows": rows, "dropped": rows - kept, "kept": kept, "expected_by_error": kept - partners}
+
+
+def prefilter(big: DataFrame, small: DataFrame, on: str | list[str], fpr: Any = 0.01, items: float | None = None, **options: Any) -> Prefiltered:
+    """A bloom join, in one call: the rows of `big` that may have a partner in `small` by the columns `on`, before the join that needs them.
+
+    No row with a partner is lost; of the others a share of `fpr` at most stays. Then join `result.frame` with `small` as ever.
+    """
+    names = [on] if isinstance(on, str) else on
+    _merge.same_types(_kinds(big, names), _kinds(small, names), names)
+    key = F.col(names[0]) if len(names) == 1 else F.when(_none_null(names), F.struct(*names))
+    filter = build(small, key, items, fpr, **options)
+    flag = contains(filter, key)
+    return Prefiltered(big.filter(flag), filter, filter.fpr().value, big, flag)
+
+
+def _kinds(df: DataFrame, names: list[str]) -> list[str]:
+    """What the columns are hashed as."""
+    kinds = {"tinyint": "integers", "smallint": "integers", "int": "integers", "bigint": "integers", "boolean": "integers", "string": "text", "binary": "text"}
+    return [kinds.get(kind, kind) for _, kind in df.select(*names).dtypes]
+
+
+def _none_null(names: list[str]) -> Column:
+    condition = F.col(names[0]).isNotNull()
+    for name in names[1:]:
+        condition = condition & F.col(name).isNotNull()
+    return condition
+
+
+def build_parts(df: DataFrame, column: str | Column, items: float, fpr: Any, folder: str, *, parts: int, **options: Any) -> PartedFilter:
+    """A filter of many parts, each for its range of hashes, written into a folder that all executors reach: for filters that no single machine holds.
+
+    Every key goes to the one part whose range its hash is in. The parts are built where their keys are shuffled to and saved there; the driver sees their names alone. The rate of the whole is
+    the mean of the parts' rates (`PartedFilter.fpr`), proven as that of one filter.
+    """
+    plan = PartedFilter.begin(folder, items, fpr, parts=parts, **options)
+
+    def routed(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        for batch in batches:
+            keys = batch.column(0).drop_null()
+            yield pa.RecordBatch.from_pydict({"part": pa.array(plan.part_of_many(keys), pa.int32()), "key": keys})
+
+    keys = _column(df, column)
+    schema = f"part int, key {keys.dtypes[0][1]}"
+
+    def built(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        open_parts: dict[int, BloomFilter] = {}
+        for batch in batches:
+            for number, of_part in _by_part(batch):
+                if number not in open_parts:
+                    open_parts[number] = plan.empty_part(number)
+                open_parts[number].update(of_part)
+        for number, found in open_parts.items():
+            found.save(plan.path(number))
+            yield pa.RecordBatch.from_pydict({"part": pa.array([number], pa.int32())})
+
+    # All keys of a part are in one partition of the shuffle, so that every part is built once; with as many partitions as parts, a task holds one, or a few.
+    rows = keys.mapInArrow(routed, schema).repartition(parts, "part").mapInArrow(built, "part int").collect()
+    return plan.finish(row.part for row in rows)
+
+
+def _by_part(batch: pa.RecordBatch) -> Iterator[tuple[int, pa.Array]]:
+    """The keys of each part."""
+    import pyarrow.compute as pc
+
+    order = pc.sort_indices(batch.column(0))
+    numbers, keys = batch.column(0).take(order), batch.column(1).take(order)
+    runs = pc.run_end_encode(numbers)
+    start = 0
+    for number, end in zip(runs.values.to_pylist(), runs.run_ends.to_pylist(), strict=True):
+        yield number, keys.slice(start, end - start)
+        start = end
+
+
+def contains_parts(filter: PartedFilter, df: DataFrame, column: str) -> DataFrame:
+    """The table with a column `contained`: rows are shuffled to the part that their key belongs to, and each part is opened where its rows are, in a file.
+
+    Rows come back in another order, as from any shuffle.
+    """
+    number = f"_part_{uuid.uuid4().hex[:8]}"
+    route = F.arrow_udf(_routing(filter), "int")
+    # A copy: adding a field would change the schema of the caller.
+    schema = StructType([*df.schema.fields, StructField("contained", BooleanType())])
+
+    def asked(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        for batch in batches:
+            rows = pa.Table.from_batches([batch])
+            found = filter.contains_many(rows[column])
+            yield from rows.drop_columns([number]).append_column("contained", found).combine_chunks().to_batches()
+
+    routed = df.withColumn(number, route(F.col(column))).repartition(filter.parts, number)
+    return routed.mapInArrow(asked, schema)
+
+
+def _routing(filter: PartedFilter) -> Callable[[Any], Any]:
+    def part(keys: Any) -> Any:
+        return pa.array(filter.part_of_many(keys), pa.int32())
+
+    part.__annotations__ = {"keys": pa.Array, "return": pa.Array}
+    return part
