@@ -148,7 +148,7 @@ impl Figure {
             Axis::log("false-positive rate"),
         )
         .note(format!(
-            "{load} bits for each item, {probes} probes; points: simulated, with 99% intervals; lines: exact or bounded rates by their laws"
+            "{load} bits for each item, {probes} probes; points: simulated, with 99% intervals; lines: what the laws say, exact for the standard and the small, else the middle of a bracket or another simulation"
         ))
         .with(Series::dashed("limit", vec![(90.0, limit), (11_000.0, limit)]).coloured(5));
         let schemes = [
