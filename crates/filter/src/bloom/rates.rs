@@ -30,7 +30,7 @@ impl<S: Scheme, H: KeyHasher, K: Counted> FilterOf<S, H, K> {
     ///
     /// That is `(ones / bits)^probes` for the standard scheme, and the mean over the blocks of `(ones / 512)^probes` for a blocked filter, exactly, whatever was inserted and however often. Where the fill does
     /// not determine the rate (two hashes for all positions) it is only bounded: each single position passes with probability `ones / bits`, so at most all do together and at least none but by chance; then
-    /// the method is [`Method::Bound`] and the value the upper end. The upper end counts that the key's hash may equal that of a key that was offered, at most `offered / 2^128`. Some microseconds; linear in the
+    /// the method is [`Method::Bound`](truebloom_math::Method::Bound) and the value the upper end. The upper end counts that the key's hash may equal that of a key that was offered, at most `offered / 2^128`. Some microseconds; linear in the
     /// bits of a blocked filter.
     ///
     /// ```
