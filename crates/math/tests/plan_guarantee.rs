@@ -188,3 +188,15 @@ fn the_layout_may_be_left_to_the_planner() {
     let wrong = Plan::new(&target(SchemeId::Classic, 10, "1%").layout(Layout::Lines));
     assert!(matches!(wrong, Err(Error::OutOfRange { name: "scheme", .. })));
 }
+
+/// Of few items a plan is as small as the smallest of any number of probes: there whole bits decide, and every size is tried.
+#[test]
+fn no_probes_give_a_smaller_plan_for_few_items() {
+    for (items, rate) in [(25, "0.02"), (2, "0.001"), (4, "0.001"), (3, "0.3"), (10, "0.5"), (4, "0.02")] {
+        let target = Target::new().items(items).rate(rate.parse().expect("a rate"));
+        let plan = Plan::new(&target).expect("in reach");
+        let of_probes = |probes: u32| Plan::new(&target.clone().probes(probes)).ok().map(|plan| plan.bits);
+        let smallest = (1..=20).filter_map(of_probes).min().expect("in reach");
+        assert_eq!(plan.bits, smallest, "{items} items at {rate}");
+    }
+}
