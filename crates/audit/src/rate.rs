@@ -8,7 +8,7 @@ use truebloom_math::{Fpr, Method, Rate, Result, Variant, confidence_bound};
 ///
 /// * Slices by chunks of a digest: each position of a slice has one of two chances, so the rate of a slice is a sum of two terms and the slices are independent. No
 ///   idealisation but the hash; evaluated in f64 with counted rounding ([`Method::Validated`]).
-/// * Split blocks: the number of items in a block is binomial, `sum_i (-1)^i C(8, i) (1 - (1 - (31/32)^i) / blocks)^items`, summed with positive terms over the items a block.
+/// * Split blocks: the number of items in a block is binomial, `sum_i (-1)^i C(8, i) (1 - (1 - (31/32)^i) / blocks)^items`, summed with positive terms over the items per block.
 ///   The 8 positions of a block come from 32 bits by multiplications, and are taken as independent: an approximation, named so.
 /// * Independent positions: the exact law of the standard filter.
 /// * A word a probe, and the generators that spread one word: `k` independent positions ([`ideal`]), an approximation, named so.

@@ -82,7 +82,7 @@ pub(super) fn fastbloom(items: f64, rate: f64) -> Result<Size> {
     size(bits, (LN_2 * bits / items).round().max(1.0))
 }
 
-/// BIP37: whole bytes, at most 36,000; the bits an item are an integer quotient before they are multiplied by ln 2; at most 50 probes.
+/// BIP37: whole bytes, at most 36,000; the bits per item are an integer quotient before they are multiplied by ln 2; at most 50 probes.
 pub(super) fn bip37(items: f64, rate: f64) -> Result<Size> {
     let bits = (-1.0 / LN_2_SQUARED * items * libm::log(rate)).trunc().min(288_000.0);
     let bytes = (bits / 8.0).trunc();
@@ -103,7 +103,7 @@ pub(super) fn parquet(items: f64, rate: f64) -> Result<Size> {
     Ok(Size { bits: 8 * bytes, probes: 8 })
 }
 
-/// Cassandra: the fewest whole bits an item, up to 20, for which a table of `(1 - exp(-k/b))^k` to three digits has a rate as low; then the fewest probes.
+/// Cassandra: the fewest whole bits per item, up to 20, for which a table of `(1 - exp(-k/b))^k` to three digits has a rate as low; then the fewest probes.
 pub(super) fn cassandra(items: f64, rate: f64) -> Result<Size> {
     const MOST: u32 = 20;
     let best = |bits: u32| (1..=bits).fold(1, |best, probes| if table(bits, probes) < table(bits, best) { probes } else { best });

@@ -23,7 +23,7 @@ const LONGEST: u64 = 16 << 20;
 /// Where a report goes that comes beside an output of lines.
 #[derive(clap::Args)]
 pub(crate) struct ReportTo {
-    /// Say at the end, on standard error, what was read and what of the output may be wrong; --report=FILE writes it to a file, as one JSON object
+    /// Report at the end, on standard error, what was read and how much of the output may be wrong; --report=FILE writes it to a file, as one JSON object
     #[arg(long, value_name = "FILE", num_args = 0..=1, require_equals = true, default_missing_value = "-")]
     report: Option<PathBuf>,
 }

@@ -83,7 +83,7 @@ impl From<FileError> for Failure {
     fn from(error: FileError) -> Failure {
         Failure::new(match error {
             FileError::Read { path, cause } if path.as_os_str() == "-" && cause.kind() == io::ErrorKind::NotFound => {
-                "`-` is not standard input here, where a file is needed: name the file, or write ./- for one of that name".to_owned()
+                "a file is needed here, and `-` would be standard input; name the file, or write ./- for a file of that name".to_owned()
             }
             FileError::Read { path, cause } => {
                 let remedy = match cause.kind() {

@@ -73,7 +73,7 @@ pub(crate) fn check_layout(scheme: SchemeId, layout: Layout) -> Result<(), Failu
 pub(crate) fn over_capacity<K: Counted>(filter: &AnyFilter<K>) -> String {
     if let (AnyFilter::Scalable(_), Some(asked)) = (filter, filter.rate()) {
         return format!(
-            "its rate is surely above the {asked} asked for (at most {} now): merged filters that grow keep that rate only each by itself; fill one filter from all the data, or ask for a lower rate with `truebloom create -p`",
+            "its rate is certainly above the {asked} asked for (at most {} now): each filter that grows keeps its rate, but a merge of them may not; fill one filter from all the data, or ask for a lower rate with `truebloom create -p`",
             rate_up(filter.fpr().upper, 3)
         );
     }
@@ -88,7 +88,7 @@ pub(crate) fn over_capacity<K: Counted>(filter: &AnyFilter<K>) -> String {
     let now = format!("its rate {is} {rate} now{beside}; plan a larger filter with `truebloom create -n`");
     if changed > capacity {
         return format!(
-            "more items than planned: at least {} distinct ones, planned for {}, so what the plan guarantees no longer holds; {now}",
+            "more items than planned: at least {} distinct ones, planned for {}, so the plan's guarantee no longer holds; {now}",
             count(changed),
             count(capacity)
         );
@@ -96,7 +96,7 @@ pub(crate) fn over_capacity<K: Counted>(filter: &AnyFilter<K>) -> String {
     let found = filter
         .estimated_items()
         .map_or("the filter is full".to_owned(), |items| format!("about {} by the fill", count((items as u64).min(filter.most_items()))));
-    format!("more items than planned: {found}, planned for {}, so what the plan guarantees no longer holds; {now}", count(capacity))
+    format!("more items than planned: {found}, planned for {}, so the plan's guarantee no longer holds; {now}", count(capacity))
 }
 
 /// Where the positions of a key lie.
@@ -130,7 +130,7 @@ impl Layout {
 /// The blocked filter for the same question, and what it costs.
 pub(crate) struct Alternative {
     pub(crate) plan: Plan,
-    /// Its bits an item over those of a standard filter of the same rate.
+    /// Its bits per item over those of a standard filter of the same rate.
     pub(crate) times_bits: f64,
     /// At most a tenth more.
     pub(crate) is_worth_it: bool,

@@ -81,7 +81,7 @@ fn taken(path: &Path) -> Failure {
 pub(crate) fn check_name(path: &Path) -> Result<(), Failure> {
     if path.as_os_str() == "-" {
         return Err(Failure::new(
-            "a file is needed here, and `-` would be standard output; name a file, or write ./- for one of that name",
+            "a file is needed here, and `-` would be standard output; name a file, or write ./- for a file of that name",
         ));
     }
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());

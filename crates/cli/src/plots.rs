@@ -100,7 +100,7 @@ pub(crate) fn plan(plan: &Plan) -> Result<Chart, Failure> {
         plural(planned, "item")
     );
     let mut chart =
-        Chart::new("What this filter does up to its plan, and beyond", Axis::linear("items in the filter"), Axis::log(RATE)).note(note);
+        Chart::new("The rate of this filter up to its plan, and beyond", Axis::linear("items in the filter"), Axis::log(RATE)).note(note);
     let variant = plan.scheme.variant().filter(|_| plan.layout() == truebloom_math::Layout::Spread);
     if let Some(variant) = variant {
         chart = chart.with(Series::band("one filter's own rate: 98% of filters", scatter(plan, variant)).coloured(0));
@@ -143,7 +143,7 @@ pub(crate) fn by_probes(
     let exact = curve(xs(), |probes| law(probes as u32)?.fpr(items));
     let textbook = xs().filter_map(|probes| Some((probes, Approximation::Knuth.value(bits, items, probes as u32).ok()?))).collect();
     let note = format!("{}, {}", plural(bits, "bit"), plural(items, "item"));
-    let chart = Chart::new("Rate by probes", Axis::linear("probes of an item"), Axis::log(RATE)).note(note);
+    let chart = Chart::new("Rate by probes", Axis::linear("probes per item"), Axis::log(RATE)).note(note);
     Ok(chart
         .with(Series::dashed("textbook", textbook).coloured(1))
         .with(Series::line(name, exact).coloured(0))
@@ -154,7 +154,7 @@ pub(crate) fn by_probes(
 pub(crate) fn table(title: &str, note: String, ordinate: Axis, columns: &[(String, Vec<(f64, f64)>)]) -> Chart {
     let last = columns.len().saturating_sub(1).max(1) as f64;
     let curves = columns.iter().enumerate().map(|(i, (name, points))| Series::line(name.clone(), points.clone()).graded(i as f64 / last));
-    Chart::new(title, Axis::linear("probes of an item"), ordinate).note(note).with_all(curves)
+    Chart::new(title, Axis::linear("probes per item"), ordinate).note(note).with_all(curves)
 }
 
 /// The spread of one filter's own rate over its seeds: what share of filters keeps to a rate, against the rate.
@@ -180,7 +180,7 @@ pub(crate) fn spread(variant: Variant, bits: u64, items: u64, probes: u32) -> Re
     let mut chart = Chart::new(
         "How one filter's own rate scatters over seeds",
         Axis::log("rate of one filter"),
-        Axis::linear("filters that keep to it, %").between(0.0, 100.0),
+        Axis::linear("filters with at most this rate, %").between(0.0, 100.0),
     )
     .note(note);
     if wide {
@@ -189,7 +189,7 @@ pub(crate) fn spread(variant: Variant, bits: u64, items: u64, probes: u32) -> Re
     chart = chart.with(Series::line("share of filters with at most this rate", middle).coloured(0));
     chart = chart.marked(Mark::upright(expected.value, format!("average {}", fpr(&expected, 4))));
     if let Ok(bound) = rate_quantile_bound(variant, bits, items, probes, 0.999) {
-        chart = chart.marked(Mark::upright(bound.fpr.value, format!("99.9% keep to {}", fpr(&bound.fpr, 4))));
+        chart = chart.marked(Mark::upright(bound.fpr.value, format!("99.9%: at most {}", fpr(&bound.fpr, 4))));
     }
     Ok(chart)
 }
@@ -206,7 +206,7 @@ pub(crate) fn saw_tooth<S: FillScheme>(design: &Design, seed: u64, seen: Option<
     let length = run.items_per_cycle.value;
     if length * CYCLES as f64 > MOST_SHOWN {
         return Err(Failure::new(format!(
-            "a cycle has about {} items; the chart of filters with up to {} a cycle is drawn",
+            "a cycle has about {} items; charts are drawn of filters with up to {} per cycle",
             count(length as u64),
             count((MOST_SHOWN as u64) / CYCLES)
         )));
@@ -234,7 +234,7 @@ pub(crate) fn saw_tooth<S: FillScheme>(design: &Design, seed: u64, seen: Option<
         plural(design.sigma(), "set bit")
     );
     let mean = run.fpr.value;
-    let mut chart = Chart::new("How a recycling filter breathes", Axis::linear("new items"), Axis::linear(RATE)).note(note);
+    let mut chart = Chart::new("The rate of a recycling filter over its cycles", Axis::linear("new items"), Axis::linear(RATE)).note(note);
     if let (Some([value, lower, upper]), Some(last)) = (seen, points.last().map(|last| last.0)) {
         let name = format!("simulated average {}, 99% interval", significant(value, 4));
         chart = chart.with(Series::band(name, vec![(0.0, lower, upper), (last, lower, upper)]).coloured(2));
@@ -269,7 +269,7 @@ pub(crate) fn libraries(given: &[Given], items: u64, asked: Option<f64>) -> Char
     // As wide as the rates: an interval of few hits reaches down to the floor of equal hashes.
     let rates = given.iter().flat_map(|given| [given.ideal, given.rate.0]).chain(asked).filter(|rate| *rate > 0.0);
     let (low, high) = rates.fold((f64::INFINITY, 0.0f64), |(low, high), rate| (low.min(rate), high.max(rate)));
-    let chart = Chart::new("What libraries really give", Axis::log(RATE).between(low / 2.0, (2.0 * high).min(1.0)), Axis::named("", names))
+    let chart = Chart::new("The rates that libraries really give", Axis::log(RATE).between(low / 2.0, (2.0 * high).min(1.0)), Axis::named("", names))
         .note(format!("asked for {}; by their laws, or simulated with 99% intervals", plural(items, "item")))
         .sized(720, height)
         .with(Series::band("99% interval or bracket", intervals).coloured(0))
@@ -297,7 +297,7 @@ pub(crate) fn library(
     // An interval of few hits may reach down to the floor of equal hashes, far below what matters.
     let lowest = asked.unwrap_or(now.0) * 1e-4;
     let ordinate = Axis::log(RATE).between(lowest.max(f64::MIN_POSITIVE), 1.0);
-    let mut chart = Chart::new(format!("What {title} really gives"), Axis::linear("items in the filter"), ordinate)
+    let mut chart = Chart::new(format!("The rate that {title} really gives"), Axis::linear("items in the filter"), ordinate)
         .with(Series::dashed("if positions were independent", ideal).coloured(5));
     if line.is_empty() {
         let (value, low, high) = now;

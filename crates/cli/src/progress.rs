@@ -54,8 +54,8 @@ impl Progress {
     /// `what` is counted: "random keys". With a `total` the time left is shown too.
     pub(crate) fn new(what: &'static str, total: Option<u64>) -> Progress {
         let template = match total {
-            Some(_) => format!("{{human_pos}} of {{human_len}} {what}, {{rate}} a second, {{eta}} left"),
-            None => format!("{{human_pos}} {what}, {{rate}} a second"),
+            Some(_) => format!("{{human_pos}} of {{human_len}} {what}, {{rate}} per second, {{eta}} left"),
+            None => format!("{{human_pos}} {what}, {{rate}} per second"),
         };
         Progress::styled(what, total, &template)
     }

@@ -123,7 +123,7 @@ pub(crate) struct FormatArgs {
     #[arg(long)]
     json: bool,
 
-    /// Print comma-separated values, a line a number
+    /// Print comma-separated values, one number per line
     #[arg(long, conflicts_with = "json")]
     csv: bool,
 }

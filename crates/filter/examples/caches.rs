@@ -1,6 +1,6 @@
 //! Two caches that tell each other what they hold, over loopback: once the whole filter, compressed, and then a difference a minute. Each asks its copy of the other's filter before it fetches anything from afar.
 //!
-//! `cargo run --release -p truebloom --example caches` prints the bytes a minute and the wrong answers, and fails if those are not what the law says.
+//! `cargo run --release -p truebloom --example caches` prints the bytes per minute and the wrong answers, and fails if those are not what the law says.
 
 use std::error::Error;
 use std::io::{Read, Write};

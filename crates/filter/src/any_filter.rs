@@ -191,7 +191,7 @@ macro_rules! any_filter {
                 AnyFilter::from_plan_with_hasher(plan, PortableHasher::random()?)
             }
 
-            /// [`from_plan`](Self::from_plan) with a hasher of one's own.
+            /// [`from_plan`](Self::from_plan) with a custom hasher.
             ///
             /// # Errors
             /// As those of [`FilterOf::from_plan_with_hasher`].
@@ -202,7 +202,7 @@ macro_rules! any_filter {
                 })
             }
 
-            /// An empty filter of the scheme of this number, of so many bits and probes, planned for nothing.
+            /// An empty filter of the scheme with this number, with this many bits and probes and without a plan.
             ///
             /// # Errors
             /// As those of [`Scheme::new`]; there is no memory.
@@ -305,7 +305,7 @@ of_each! { Backing:
     fn seed(&self) -> Seed;
     /// Number of bits m.
     fn bits(&self) -> u64;
-    /// Probes k of a key.
+    /// Probes k per key.
     fn probes(&self) -> u32;
     /// The number of distinct items that it was planned for, if it was.
     fn capacity(&self) -> Option<u64>;
@@ -330,7 +330,7 @@ of_each! { Backing:
     /// # Errors
     /// As of the method of [`FilterOf`].
     fn expected_fpr(&self) -> Result<Option<Fpr>, Error>;
-    /// The expected rate of so many distinct items.
+    /// The expected rate with `items` distinct items.
     ///
     /// # Errors
     /// As of the method of [`FilterOf`].
@@ -412,7 +412,7 @@ impl<K: Backing> AnyFilter<K> {
     /// An empty filter of the same size, plan and seed: [`FilterOf::to_empty`].
     ///
     /// # Errors
-    /// There is no memory.
+    /// The memory cannot be allocated.
     pub fn to_empty(&self) -> Result<AnyFilter, BuildError> {
         each!(self, filter => filter.to_empty().map(AnyFilter::from))
     }

@@ -18,9 +18,9 @@ use truebloom_math::{Error, Ground, ItemsEstimate, Variant, as_one_call, items_b
 pub struct Quantity {
     /// The estimate; `None` where a full filter, or too many filters, leave it open.
     pub value: Option<f64>,
-    /// At least so many.
+    /// Lower end.
     pub lower: u64,
-    /// At most so many; `None` for no bound.
+    /// Upper end; `None` for no bound.
     pub upper: Option<u64>,
 }
 

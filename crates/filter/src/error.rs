@@ -183,7 +183,7 @@ impl fmt::Display for BuildError {
                 write!(f, "{field} of the policy is {found}, but must be {expected}: {why}")
             }
             BuildError::NotBlocked { what } => {
-                write!(f, "a blocked recycling filter cannot have {what}: no law of them is known; take a standard filter")
+                write!(f, "a blocked recycling filter cannot have {what}: its rate would not be known; take a standard filter")
             }
             BuildError::NotShared { what } => {
                 write!(f, "a filter that threads share cannot have {what}; recycle it yourself, or put a lock around a `RecyclingFilter`")
@@ -194,7 +194,7 @@ impl fmt::Display for BuildError {
                  several filters"
             ),
             BuildError::Room { needed, found } => {
-                write!(f, "there is room for {found} bytes, but the filter takes {needed}; give as many (`encoded_bytes` says how many)")
+                write!(f, "the buffer has {found} bytes, but the filter takes {needed}; give that many (see `encoded_bytes`)")
             }
             BuildError::Counters { bytes } => write!(
                 f,
@@ -356,10 +356,10 @@ impl fmt::Display for MergeError {
                 )
             }
             MergeError::Memory { bytes } => {
-                write!(f, "there are no {bytes} bytes of memory to be had for a layer; ask both filters instead")
+                write!(f, "cannot allocate {bytes} bytes for a layer; ask both filters instead")
             }
             MergeError::Room { needed, found } => {
-                write!(f, "there is room for {found} bytes, but a member takes {needed}; give as many (`member_bytes` says how many)")
+                write!(f, "the buffer has {found} bytes, but a member takes {needed}; give that many (see `member_bytes`)")
             }
             MergeError::Seed => f.write_str("they differ in seeds; make both with the same seed, or one as a clone of the other"),
         }
@@ -575,7 +575,7 @@ impl fmt::Display for FormatError {
             FormatError::Expands { to, most } => {
                 write!(
                     f,
-                    "the compressed bytes stand for {to} bytes, more than the {most} that so few may; it was not written by truebloom"
+                    "the compressed bytes stand for {to} bytes, more than the {most} that so few bytes may expand to; it was not written by truebloom"
                 )
             }
             FormatError::WrongBase { expected, found } => write!(
@@ -614,7 +614,7 @@ impl fmt::Display for FormatError {
             }
             FormatError::Rate { numerator, exponent, divisor } => write!(
                 f,
-                "the file says that a rate of {numerator}e{exponent}/{divisor} was asked for, which is none; it was not written \
+                "the file gives a rate of {numerator}e{exponent}/{divisor} as the one asked for, which is not a rate; it was not written \
                  by truebloom: rebuild the filter"
             ),
             FormatError::Padding { bits } => {

@@ -189,7 +189,7 @@ impl Replacement {
     }
 }
 
-/// Gives the new file the name that the old one has. `None`, and whoever has the name keeps it, if the old one has it no more.
+/// Gives the new file the name that the old one has. `None` if the name no longer leads to the old file; the file that has it keeps it.
 fn take_name_of(old: &Metadata, new: NamedTempFile, path: &Path) -> io::Result<Option<File>> {
     let is_old = |path: &Path| std::fs::symlink_metadata(path).is_ok_and(|there| is_same(old, &there));
     match exchange(new.path(), path) {
@@ -217,7 +217,7 @@ fn take_name_of(old: &Metadata, new: NamedTempFile, path: &Path) -> io::Result<O
 }
 
 /// Whether a file could be written there now, so that a long run can fail at its beginning. Removes what killed processes of this user have left in the folder: regular files with the
-/// names of our temporary files that nobody has locked.
+/// names of our temporary files that are not locked.
 ///
 /// # Errors
 /// Those of [`Replacement::begin`].
@@ -376,7 +376,7 @@ mod system {
         one.uid() == other.uid()
     }
 
-    /// Gives the file the owner, the group and the permissions of the old one, in this order, so that nobody can read it meanwhile who could not before.
+    /// Gives the file the owner, the group and the permissions of the old one, in this order, so that at no time more users can read it than before.
     pub(super) fn keep(file: &File, old: &Metadata) -> io::Result<Vec<Unkept>> {
         let new = file.metadata()?;
         let mut unkept = Vec::new();

@@ -69,7 +69,7 @@ pub trait Filter {
     /// Number of bits m.
     fn bits(&self) -> u64;
 
-    /// Probes k of a key.
+    /// Probes k per key.
     fn probes(&self) -> u32;
 
     /// The number of distinct items that it was planned for, if it was.
@@ -124,7 +124,7 @@ pub trait Filter {
     /// As [`FilterOf::expected_fpr`].
     fn expected_fpr(&self) -> Result<Option<Fpr>, Error>;
 
-    /// The expected rate of so many distinct items.
+    /// The expected rate with `items` distinct items.
     ///
     /// # Errors
     /// As [`FilterOf::expected_fpr_at`].

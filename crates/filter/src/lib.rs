@@ -36,7 +36,7 @@
 //! # What is assumed
 //! *Proven* means proven for a random function from keys to positions, on keys that were chosen independently of the seed. Where reality is finite, it is
 //! counted: two keys have equal 128-bit hashes at a rate of n/2^128 for n items, which is inside every bracket; positions are exactly uniform whatever the number
-//! of bits, so nothing is left to count there. That XXH3 and SipHash behave like random functions is tested, not proven. If somebody who wishes you ill chooses the
+//! of bits, so nothing is left to count there. That XXH3 and SipHash behave like random functions is tested, not proven. If an attacker may choose the
 //! keys, take [`PortableHasher::sip13`] and keep the seed secret.
 //!
 //! # When not to use it
@@ -48,14 +48,14 @@
 //! | | |
 //! |---|---|
 //! | the filter | [`BloomFilter`]: [`new`](BloomFilter::new), [`insert`](BloomFilter::insert), [`contains`](BloomFilter::contains), [`union_with`](BloomFilter::union_with), [`fpr`](BloomFilter::fpr), [`save`](BloomFilter::save), [`open`](BloomFilter::open) |
-//! | one cache line a key | [`BlockedBloomFilter`] |
+//! | one cache line per key | [`BlockedBloomFilter`] |
 //! | any scheme, any file, programs over all | [`FilterOf`], [`AnyFilter`], [`Filter`] |
 //! | in bytes that lie elsewhere: a slice, a block of a larger file, a `static`, a mapped file | [`BloomFilter::view`], [`View`], [`Checked`]; with the feature `mmap` also [`BloomFilter`]`::map` |
 //! | many small filters of one plan, in memory and in files | [`BloomFilter::into_shared`], [`Pack`] |
 //! | shared by threads | [`AtomicBloomFilter`], [`AtomicBlockedBloomFilter`] |
 //! | many keys at a time | [`insert_all`](BloomFilter::insert_all), [`contains_all`](BloomFilter::contains_all), [`Answers`] |
 //! | many keys by many threads | `par_insert_all` and `par_contains_all`, with the feature `rayon` |
-//! | the filter that grows, for a number of keys that nobody knows | [`ScalableFilter`] |
+//! | the filter that grows, for an unknown number of keys | [`ScalableFilter`] |
 //! | the filter that forgets, for streams without end, in either layout | [`recycling`] |
 //! | files that travel: compressed, and as differences of two states | [`wire`] |
 //! | what filters have in common | [`Comparison`] |

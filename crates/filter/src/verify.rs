@@ -60,9 +60,9 @@ pub struct FillVerdict {
     pub tested: bool,
     /// Upper bound of the probability of so few set bits, for the fewest possible items.
     pub too_few: f64,
-    /// Upper bound of the probability of so many, for the most keys that may have been met, offered or not.
+    /// Upper bound on the probability of this many or more, for the most keys that may have been met, offered or not.
     pub too_many: f64,
-    /// The power of the test: a sound filter of these items to which so many set bits are added, or more, fails with probability at least [`CONFIDENCE`]. `None` where no number would be noticed.
+    /// The power of the test: a sound filter of these items to which this many set bits are added, or more, fails with probability at least [`CONFIDENCE`]. `None` where no number would be noticed.
     pub noticed: Option<u64>,
 }
 
@@ -203,7 +203,7 @@ impl FillLaw {
     }
 }
 
-/// The law of the fill of so many items; for the fewest, or else for the most.
+/// The law of the fill for these items: for the fewest, otherwise for the most.
 fn fill_laws<'a, S: Scheme, H: KeyHasher, K: Counted>(
     filter: &'a FilterOf<S, H, K>,
     law: &'a dyn Law,
@@ -219,7 +219,7 @@ fn fill_laws<'a, S: Scheme, H: KeyHasher, K: Counted>(
     }
 }
 
-/// Whether more bits are set than so many items set, but for a chance of [`ALPHA`]. Without a law of the fill, a full filter says enough.
+/// Whether more bits are set than `items` items set, except with probability [`ALPHA`]. Without a law of the fill, whether the filter is full.
 pub(crate) fn shows_more_than<S: Scheme, H: KeyHasher, K: Counted>(filter: &FilterOf<S, H, K>, items: u64) -> bool {
     // At most as many as their mean: no interval begins above them.
     if filter.estimated_items().is_some_and(|estimate| estimate <= items as f64) {
@@ -234,11 +234,11 @@ pub(crate) fn shows_more_than<S: Scheme, H: KeyHasher, K: Counted>(filter: &Filt
 /// The numbers of distinct keys that are possible.
 #[derive(Clone, Copy)]
 struct Keys {
-    /// At least so many are held.
+    /// Lower bound on the items held.
     fewest: u64,
-    /// At most so many were offered: wrong with probability at most a quarter of alpha.
+    /// Upper bound on the items offered: wrong with probability at most a quarter of alpha.
     offered: u64,
-    /// At most so many were met, offered or withheld: wrong with the same probability, and in the same cases. `None` for no bound.
+    /// Upper bound on the items met, offered or withheld: wrong with the same probability, and in the same cases. `None` for no bound.
     met: Option<u64>,
 }
 
@@ -257,7 +257,7 @@ impl Keys {
     }
 }
 
-/// What the rate of one filter with so many items is at most, but for a chance of [`ALPHA`]: what plans guarantee, or for two-hash schemes McDiarmid's bound. `None` where no bound is known,
+/// Upper bound on the rate of one filter with `items` items, exceeded with probability at most [`ALPHA`]: what plans guarantee, or for two-hash schemes McDiarmid's bound. `None` where no bound is known,
 /// or where it takes too much work.
 fn capacity_limit<S: Scheme, H: KeyHasher, K: Counted>(filter: &FilterOf<S, H, K>, items: u64) -> Option<f64> {
     let scheme = filter.scheme().id();
@@ -272,7 +272,7 @@ fn capacity_limit<S: Scheme, H: KeyHasher, K: Counted>(filter: &FilterOf<S, H, K
 
 /// What a filter of any layout is verified from.
 struct Evidence<F> {
-    /// The law of the fill of so many items; for the fewest, or else for the most.
+    /// The law of the fill for these items: for the fewest, otherwise for the most.
     fill: F,
     ones: u64,
     bits: u64,
@@ -380,7 +380,7 @@ pub struct Measurement<'a> {
     ask: Box<Ask<'a>>,
     /// Where this filter's rate lies: its rate by the fill, or a range where the fill does not tell it.
     rates: (f64, f64),
-    /// Where the fill does not tell the rate: what that of a filter with its capacity of items is at most, but for half of alpha.
+    /// Where the fill does not determine the rate: an upper bound on the rate of a filter that holds its capacity, exceeded with probability at most half of alpha.
     limit: Option<f64>,
     keys: RandomKeys,
     queries: u64,
@@ -407,7 +407,7 @@ impl<'a> Measurement<'a> {
         Measurement { ask: Box::new(ask), rates, limit: None, keys: RandomKeys(seed), queries: 0, hits: 0 }
     }
 
-    /// Asks for so many more random keys of 16 bytes.
+    /// Queries this many more random keys of 16 bytes.
     pub fn query(&mut self, queries: u64) {
         let mut left = queries;
         while left > 0 {
@@ -477,7 +477,7 @@ impl<'a> Measurement<'a> {
         self.agrees() && !self.is_overfull()
     }
 
-    /// The power of so many queries: had the filter hit at this rate, or a higher one, with a fill that allows no more than its own, the hits would have contradicted it with probability at least
+    /// The power of this many queries: had the filter hit at this rate, or a higher one, with a fill that allows no more than its own, the hits would have contradicted it with probability at least
     /// [`CONFIDENCE`]. `None` where no rate would have been noticed, as with too few queries.
     #[must_use]
     pub fn noticed(&self) -> Option<f64> {

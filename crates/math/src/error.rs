@@ -128,7 +128,7 @@ impl fmt::Display for Error {
             Error::Underdetermined { given, missing } => write!(f, "{given} does not determine a filter; give {missing}"),
             Error::BelowHashFloor { asked, items, hash_bits, reachable } => write!(
                 f,
-                "a rate of {asked} cannot be had for {}: two keys with equal {hash_bits}-bit hashes already make a rate of {}; \
+                "a rate of {asked} is impossible for {}: equal {hash_bits}-bit hashes alone give a rate of {}; \
                  ask for a rate above it, or split the keys over several filters{}",
                 plural(*items, "item"),
                 rounded_up(*reachable),
@@ -145,7 +145,7 @@ impl fmt::Display for Error {
             ),
             Error::OutOfReach { asked, items, bits, probes, reachable } => write!(
                 f,
-                "a rate of {asked} for {} cannot be had from {}: the smallest rate is {}, with {}; ask for that, or give more \
+                "a rate of {asked} for {} is impossible with {}: the lowest rate is {}, with {}; ask for that, or give more \
                  bits or fewer items",
                 plural(*items, "item"),
                 plural(*bits, "bit"),
@@ -161,8 +161,8 @@ impl fmt::Display for Error {
             ),
             Error::NoGuarantee { scheme } => write!(
                 f,
-                "no rate can be guaranteed for one filter of {scheme} hashing: its positions are correlated, so how its rates \
-                 scatter is not known; ask for the average alone, or take the standard scheme"
+                "no rate can be guaranteed for one filter of {scheme} hashing: its positions are correlated, so how its rate \
+                 scatters is not known; ask for the average alone, or take the standard scheme"
             ),
             Error::TooCostly { probes, digits } => write!(
                 f,
@@ -178,7 +178,7 @@ impl fmt::Display for Error {
             Error::LawTooCostly { bits } => write!(
                 f,
                 "the probabilities of this number of set bits among {bits} take more work than is allowed here; its mean, \
-                 variance and moments, and brackets of its tails and quantiles, can be had at any size"
+                 variance and moments, and brackets of its tails and quantiles, are available at any size"
             ),
         }
     }

@@ -55,7 +55,7 @@ fn an_item_more_would_not_do_at_any_probes() {
     }
 }
 
-/// The goals: 9.93 bits a key at 1% and 15.6 at 0.1%. Worth a tenth more bits at 1% and 0.1%, not at 1e-4.
+/// The goals: 9.93 bits per key at 1% and 15.6 at 0.1%. Worth a tenth more bits at 1% and 0.1%, not at 1e-4.
 #[test]
 fn the_price_beside_the_standard_filter() {
     for (rate, most, worth_it) in [("1e-2", 9.93, true), ("1e-3", 15.6, true), ("1e-4", 22.1, false), ("1e-6", 39.0, false)] {

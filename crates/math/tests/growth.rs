@@ -116,7 +116,7 @@ struct Row {
     rate: f64,
 }
 
-/// RedisBloom's way, from its published rules (`sb.c` and `bloom.c` of RedisBloom 2): the first layer has half the rate asked for, each next one half the rate of the one before at twice the size; `-ln(rate) / 0.480453` bits an item, in whole words, and
+/// RedisBloom's way, from its published rules (`sb.c` and `bloom.c` of RedisBloom 2): the first layer has half the rate asked for, each next one half the rate of the one before at twice the size; `-ln(rate) / 0.480453` bits per item, in whole words, and
 /// `ceil(0.693147 bits)` probes; closed by the number of its items. The rate is that of independent positions, which is better than theirs.
 #[expect(clippy::approx_constant, reason = "theirs, to the digits that they have")]
 fn redisbloom(asked: f64, first: u64, layer: u32) -> Row {
@@ -132,7 +132,7 @@ fn ours(growth: &Growth, layer: u32) -> Row {
     Row { items: planned.items, bits: planned.layer.bits(), rate: planned.fpr.value }
 }
 
-/// The layers that hold so many items, bits an item of all of them, and their rate once they are full.
+/// The layers that hold so many items, bits per item of all of them, and their rate once they are full.
 fn at(items: u64, layer: impl Fn(u32) -> Row) -> (u32, f64, f64) {
     let (mut room, mut bits, mut none, mut layers) = (0, 0, 1.0, 0);
     while room < items {

@@ -175,7 +175,7 @@ impl Simulated {
         (items, passed, worst)
     }
 
-    /// Items a cycle, average rate, and the highest rate met. The average is a ratio of means; its error is that of `passed - average items`.
+    /// Items per cycle, average rate, and the highest rate met. The average is a ratio of means; its error is that of `passed - average items`.
     fn cycles(&mut self, design: &BlockedDesign, cycles: usize, goes_on: GoesOn) -> (Estimate, Estimate, f64) {
         let seen: Vec<(f64, f64, f64)> = (0..cycles).map(|_| self.cycle(design, goes_on)).collect();
         let n = cycles as f64;

@@ -101,7 +101,7 @@ fn ties_are_found_exactly() {
     assert_eq!(best(Variant::Classic, 1, 1), [1]);
 }
 
-/// Past ln 2 items a bit, one probe is best, also where all rates are 1 to every digit of an f64.
+/// Past ln 2 items per bit, one probe is best, also where all rates are 1 to every digit of an f64.
 #[test]
 fn one_probe_is_best_past_saturation() {
     for variant in Variant::ALL {

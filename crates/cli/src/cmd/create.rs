@@ -52,7 +52,7 @@ pub(crate) struct Args {
     #[arg(long, conflicts_with = "inputs")]
     empty: bool,
 
-    /// Fail, and write nothing, unless the filter surely holds no more items than planned
+    /// Fail, and write nothing, unless the filter certainly holds no more items than planned
     #[arg(long)]
     strict: bool,
 
@@ -60,18 +60,18 @@ pub(crate) struct Args {
     #[arg(long)]
     force: bool,
 
-    /// Seed of the hash, up to 32 hexadecimal digits; random unless given
+    /// Seed of the hash, up to 32 hexadecimal digits; random by default
     #[arg(long, value_name = "HEX", value_parser = seed)]
     seed: Option<Seed>,
 
     #[arg(help = format!("How a hash becomes positions: {}", super::fpr::schemes(|_| true)), long, value_name = "NAME", default_value = "standard", value_parser = super::fpr::scheme)]
     scheme: SchemeId,
 
-    /// standard: the fewest bits; blocked: one cache line a key; auto: blocked where that takes at most 10% more bits
+    /// standard: the fewest bits; blocked: one cache line per key; auto: blocked where that takes at most 10% more bits
     #[arg(long, value_name = "LAYOUT", value_enum, hide_possible_values = true, default_value = "standard")]
     layout: Layout,
 
-    /// Hash with SipHash-1-3, for keys that an attacker may choose; without it, an attacker needs no access to choose keys that are no members but pass. Keep the file private: anyone who can read it, or run `info` on it, has the seed
+    /// Hash with SipHash-1-3, for untrusted keys. Without it, an attacker can choose keys that pass although they were never inserted, without seeing the filter. Keep the file private: anyone who can read it, or run `info` on it, has the seed
     #[arg(long)]
     untrusted: bool,
 
@@ -146,7 +146,7 @@ fn made(args: &Args) -> Result<Made, Failure> {
     filters::check_layout(args.scheme, args.layout)?;
     if matches!(args.size, Size { items: None, rate: None, bits: None, .. }) {
         return Err(Failure::new(
-            "give a rate with -p: the lines of files are counted, and a filter of other input grows; or give two of -n, -p and -m",
+            "give two of -n, -p and -m; or only a rate with -p: then the lines of files are counted, and a filter of other input grows",
         ));
     }
     let mut target = args.size.target().scheme(args.scheme).layout(args.layout.planned());
@@ -158,7 +158,7 @@ fn made(args: &Args) -> Result<Made, Failure> {
             return match target.rate.filter(|_| asks_for_a_rate_alone(args)) {
                 Some(rate) => Ok(Made::Grows(Growth::new(rate, FIRST_ITEMS)?)),
                 None if args.empty => Err(Failure::new(
-                    "an empty filter needs to know what is to come: give the number of items with -n, or only a rate for a filter that grows",
+                    "for an empty filter, give the number of items to come with -n, or only a rate for a filter that grows",
                 )),
                 None => Err(Failure::new(
                     "the input cannot be read twice, so it cannot be counted beforehand: give the number of items with -n (an upper bound will do), \

@@ -38,7 +38,7 @@ pub(crate) struct Args {
     #[arg(short = 'n', long, value_name = "N", value_parser = count, allow_hyphen_values = true, required_unless_present = "filter")]
     items: Option<u64>,
 
-    /// Probes of an item
+    /// Probes per item
     #[arg(short = 'k', long, value_name = "K", value_parser = probes, allow_hyphen_values = true, required_unless_present = "filter")]
     probes: Option<u32>,
 
@@ -168,12 +168,12 @@ fn add_rate(report: &mut Report, of: &Explained, expected: &Fpr, fills: Option<V
         quantiles.insert(level.to_string(), Value::Object(fpr_value(&fpr)));
         if level == 0.99 || level == 0.999 {
             let share = significant(100.0 * level, 4);
-            report.line("", format!("{share}% of filters keep to {}", fpr_text(&fpr, 6)));
+            report.line("", format!("{share}% of filters: at most {}", fpr_text(&fpr, 6)));
         }
     }
     report.field("fpr", fpr_value(expected)).field("rate_variance", variance).field("rate_quantiles", Value::Object(quantiles));
     if spread.is_finite() {
-        report.line("", format!("one filter's own rate scatters about it by {}%", significant(100.0 * spread, 3)));
+        report.line("", format!("standard deviation over filters: {}% of it", significant(100.0 * spread, 3)));
     }
     Ok(())
 }

@@ -31,8 +31,8 @@ Give two of -n, -p and -m; truebloom computes the third:
 
 Filters that forget, for streams without end (one phase, two phases, and as it is done without a model):
   truebloom plan --recycling --memory 64MiB -p 0.1%      the most items that they hold
-  truebloom plan --recycling -n 10M -p 0.1%              the fewest bits for so many a cycle
-  truebloom plan --recycling --remember 10M -p 0.1%      the fewest bits that remember so long
+  truebloom plan --recycling -n 10M -p 0.1%              the fewest bits for this many per cycle
+  truebloom plan --recycling --remember 10M -p 0.1%      the fewest bits that remember this many
   truebloom plan --recycling --remember 1h --arrival 5000 -p 0.1%
   truebloom plan --recycling --memory 64KiB -p 1% --plot saw.svg    its rate over five cycles";
 
@@ -117,7 +117,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
     {
         let percent = |share: f64| rate(100.0 * share, 7);
         warn(format_args!(
-            "the certificate proves the rate of one filter with {}%, a little less than the {}% of the plan: its bound is one that can be checked step by step",
+            "the certificate proves the rate of one filter with {}%, a little less than the plan's {}%, because its bound can be checked step by step",
             percent(claimed),
             percent(planned)
         ));
@@ -154,7 +154,7 @@ fn add_transmitted(report: &mut Report, plan: &Plan, target: &Target) -> Result<
     let sent = |plan: &Plan| plan.transmitted_bits().map(|bits| (bits.unwrap_or(plan.bits as f64) / 8.0).ceil() as u64);
     let (now, then) = (sent(plan)?, sent(&usual)?);
     report.field("transmitted", json!({ "bytes": now, "usual_bytes": then, "usual_bits": usual.bits, "usual_probes": usual.probes }));
-    report.line("transmitted", format!("{} on average when full, compressed, and some 120 bytes around them", bytes(now)));
+    report.line("transmitted", format!("{} on average when full and compressed, and about 120 bytes around it", bytes(now)));
     report.line("usual", format!("{}, {} would send {}", size(usual.bits), plural(usual.probes.into(), "probe"), bytes(then)));
     Ok(())
 }
@@ -251,7 +251,7 @@ pub(crate) fn add_promise(report: &mut Report, plan: &Plan) {
         }
         None => {
             report.field("confidence", Value::Null).field("guarantee", Value::Null);
-            report.line("guaranteed", "the average rate alone; single filters lie above it or below");
+            report.line("guaranteed", "the average rate only; a single filter may lie above or below it");
         }
     }
     report.line("expected", format!("at most {} on average over seeds (proven)", proven(&plan.fpr, plan.rate)));

@@ -32,7 +32,7 @@ pub(crate) struct Args {
     #[arg(short = 'm', long, value_name = "SIZE", value_parser = args::bits)]
     bits: u64,
 
-    /// Probes of an item
+    /// Probes per item
     #[arg(short = 'k', long, value_name = "K", value_parser = args::probes, requires = "sigma", required_unless_present = "rate")]
     probes: Option<u32>,
 
@@ -68,7 +68,7 @@ pub(crate) struct Args {
     #[arg(long, value_name = "STREAM", value_parser = stream, default_value = "new")]
     stream: Stream,
 
-    /// Items that arrive and are counted; a tenth more come before
+    /// Items that arrive and are counted, after a tenth as many that are not
     #[arg(short = 'n', long, value_name = "N", value_parser = args::count, default_value = "1M")]
     arrivals: u64,
 
@@ -159,7 +159,7 @@ fn simulated<S: FillScheme>(args: &Args, design: &Design) -> Result<Report, Fail
         .field("arrivals", args.arrivals);
     let modelled = model.as_ref().map(|run| (run.fpr.value, run.items_per_cycle.value));
     add(&mut report, "rate", "of new items", &seen.instance, modelled.map(|(rate, _)| rate));
-    add(&mut report, "items", if two { "new a phase" } else { "new a cycle" }, &seen.items_per_cycle, modelled.map(|(_, items)| items));
+    add(&mut report, "items", if two { "new per phase" } else { "new per cycle" }, &seen.items_per_cycle, modelled.map(|(_, items)| items));
     if args.stream != Stream::New {
         add_repeats(&mut report, &seen);
     }
@@ -179,9 +179,9 @@ fn simulated<S: FillScheme>(args: &Args, design: &Design) -> Result<Report, Fail
 
 fn add_repeats(report: &mut Report, seen: &Simulated) {
     for (label, name, what, share) in [
-        ("first", "count_first", "of all arrivals are first ones that pass", &seen.first),
-        ("each", "count_each", "of all arrivals are of items whose first one passed", &seen.each),
-        ("forgotten", "forgotten", "of those that came before are held no more", &seen.forgotten),
+        ("first", "count_first", "of all arrivals are first occurrences that pass", &seen.first),
+        ("each", "count_each", "of all arrivals are of items whose first occurrence passed", &seen.each),
+        ("forgotten", "forgotten", "of the repeats were forgotten", &seen.forgotten),
     ] {
         add(report, label, what, share, None);
         report.field(name, seen_value(share));

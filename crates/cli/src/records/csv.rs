@@ -340,7 +340,7 @@ impl Csv {
                 found.keys.extend_from_slice(field);
                 found.push_copied(range.clone(), start, self.hex)
             }
-            None => Err("is no hexadecimal key as a whole: name its column with --column".to_owned()),
+            None => Err("as a whole is not a hexadecimal key; name its column with --column".to_owned()),
         };
         match pushed {
             Ok(()) => found.number_last(self.number),

@@ -31,7 +31,7 @@ impl Habit {
     /// What may be the reason that nothing was found.
     pub(crate) fn hint(self) -> &'static str {
         match self {
-            Habit::CarriageReturn => "the lines end with CR LF, and the CR is part of each key: --crlf takes it away",
+            Habit::CarriageReturn => "the lines end with CR LF, and the CR is part of each key: --crlf removes it",
             Habit::UpperHex => {
                 "the keys are hexadecimal in upper case: if those of the filter are in lower case, `tr A-F a-f` first; if they are the bytes themselves, add --hex"
             }

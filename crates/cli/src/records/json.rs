@@ -47,7 +47,7 @@ pub(super) fn member(text: &[u8], path: &Path, key: &mut Vec<u8>) -> Result<(), 
     let found = found.map_err(|error| format!("is not JSON that can be read: {}", without_line(&error)))?;
     let Some(raw) = found.map(RawValue::get) else { return Err(format!("has no member {path}")) };
     if raw == "null" {
-        return Err(format!("has null at {path}, which is no key"));
+        return Err(format!("has null at {path}, which is not a key"));
     }
     match raw.as_bytes().first() {
         Some(b'"') => {

@@ -296,7 +296,7 @@ impl<R: BufRead> Read for Zstd<R> {
 fn window_too_large(asked: u64, most: u64) -> io::Error {
     let (asked, most) = (report::bytes(asked), report::bytes(most));
     let why =
-        format!("unpacking it needs {asked} of memory, and at most {most} are taken; unpack it by `zstd -dc --long=31` and pipe that in");
+        format!("unpacking it needs {asked} of memory, more than the {most} allowed; unpack it with `zstd -dc --long=31` and pipe that in");
     io::Error::new(io::ErrorKind::Unsupported, why)
 }
 
@@ -332,7 +332,7 @@ impl<R: BufRead> Zstd<R> {
         self.inside = false;
         let said = self.decoder.content_size();
         if (self.is_sized || said != 0) && said != self.unpacked {
-            let message = format!("a frame says that it holds {said} bytes, and holds {}", self.unpacked);
+            let message = format!("a frame declares {said} bytes, but holds {}", self.unpacked);
             return Err(io::Error::other(message));
         }
         match (self.decoder.get_checksum_from_data(), self.decoder.get_calculated_checksum()) {

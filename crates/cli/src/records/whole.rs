@@ -51,7 +51,7 @@ pub(crate) fn count(args: &RecordArgs, paths: &[PathBuf]) -> Result<Option<u64>,
 pub(crate) struct Limits {
     /// The plan: an error if there may be more items.
     pub(crate) strict: bool,
-    /// Bytes to which a filter may grow; what memory is available, unless given.
+    /// Bytes to which a filter may grow; by default, the memory available.
     pub(crate) memory: Option<u64>,
 }
 
@@ -137,7 +137,7 @@ fn check_room(filter: &AnyFilter) -> Result<(), Failure> {
 /// What --strict says: so many items may be, or are.
 fn too_many(how: &str, items: u64, capacity: u64) -> Failure {
     Failure::new(format_args!(
-        "there {} more items than planned: {how} {} distinct ones, planned for {}; nothing was written. Leave --strict out to insert them all the same, or plan a larger filter with `truebloom create -n`",
+        "there {} more items than planned: {how} {} distinct ones, planned for {}; nothing was written. Leave --strict out to insert them anyway, or plan a larger filter with `truebloom create -n`",
         if how == "up to" { "may be" } else { "are" },
         report::count(items),
         report::count(capacity)

@@ -63,7 +63,7 @@ for_every_level! {
     }
 }
 
-/// What so many steps of the walk add to both of its numbers, beside `steps` times the second to the first: step i adds i to the second before it adds that to the first.
+/// What this many steps of the walk add to both of its numbers, beside `steps` times the second to the first: step i adds i to the second before it adds that to the first.
 #[inline(always)]
 fn drift(steps: u64) -> (u64, u64) {
     // No key has 2^20 words, so nothing overflows.

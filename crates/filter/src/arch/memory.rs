@@ -12,7 +12,7 @@ const LINE_WORDS: usize = 8;
 const HUGE_PAGE_WORDS: usize = (2 << 20) / 8;
 /// A page, in bytes.
 pub(crate) const PAGE_BYTES: usize = 4096;
-/// From so many words on the memory starts at a huge page: below, the few megabytes at the ends would be most of it.
+/// From this many words on the memory starts at a huge page; below, the few megabytes at the ends would be most of it.
 const MANY_WORDS: usize = HUGE_PAGE_WORDS;
 
 /// A fixed number of words, the first of them at the start of a 64-byte line. Two words of its own, so that many small filters cost little.
@@ -41,7 +41,7 @@ const AROUND_WORDS: usize = size_of::<Around>().div_ceil(8);
 struct AtLine;
 
 impl AlignedWords {
-    /// All 0, and of many not touched yet: pages cost memory when they are first written. `None` if the memory is not to be had.
+    /// All 0, and of many not touched yet: pages cost memory when they are first written. `None` if the memory cannot be allocated.
     pub(crate) fn zeroed(count: usize) -> Option<AlignedWords> {
         if count >= MANY_WORDS {
             let memory = zeroed_vec(count.checked_add(HUGE_PAGE_WORDS - 1 + AROUND_WORDS)?)?;

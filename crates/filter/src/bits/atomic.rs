@@ -10,9 +10,9 @@ use crate::sync::{
 };
 use alloc::vec::Vec;
 
-/// Words of bits that are only ever set, until nobody else has them.
+/// Words of bits that are only ever set, as long as they are shared.
 ///
-/// Relaxed is enough to ask: every word only grows, and who has been told of an insertion by other means (a join, a channel, a lock) sees it, because that orders the two. What was counted before a bit is set is published with it,
+/// Relaxed is enough for queries: every word only grows, and a thread that learns of an insertion by other means (a join, a channel, a lock) sees it, because that orders the two. What was counted before a bit is set is published with it,
 /// so that a copy's counts, read after its bits ([`to_aligned`](Self::to_aligned)), are never of fewer keys than it has.
 #[derive(Debug)]
 pub(crate) struct AtomicBits {
@@ -77,7 +77,7 @@ impl AtomicBits {
         self.words.iter().for_each(|word| word.store(0, Relaxed));
     }
 
-    /// The words as they are now: every bit that was set before the call, and any that are set meanwhile. `None` if the memory is not to be had.
+    /// The words as they are now: every bit that was set before the call, and any that are set meanwhile. `None` if the memory cannot be allocated.
     pub(crate) fn to_aligned(&self) -> Option<AlignedWords> {
         self.to_aligned_after(0)
     }
@@ -96,7 +96,7 @@ impl AtomicBits {
         self.words.iter().zip(&other.words).map(|(word, other)| u64::from((word.load(Relaxed) & other.load(Relaxed)).count_ones())).sum()
     }
 
-    /// The words, once nobody else has them any more.
+    /// The words, once they are no longer shared.
     pub(crate) fn into_words(self) -> Vec<u64> {
         self.words.into_iter().map(|word| word.load(Relaxed)).collect()
     }

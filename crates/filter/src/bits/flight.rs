@@ -21,7 +21,7 @@ struct Flight {
 /// Groups of a batch.
 const GROUPS: usize = BATCH / LANES;
 
-/// The groups of a batch in a ring, and one place more, where a group of the next batch boards while the present one is looked up. Used again for batch after batch: clearing it would cost as much as a lookup.
+/// The groups of a batch in a ring, and one place more, where a group of the next batch is prefetched while the present one is looked up. Used again for batch after batch: clearing it would cost as much as a lookup.
 pub struct Flights {
     level: Level,
     scheme: InLines,
@@ -37,7 +37,7 @@ impl Flights {
     }
 
     /// Calls `arrive` for each group of the present batch, with the lines of a group of the following one, which it is to ask for: so every line is on its way for the time of a whole batch, and never too
-    /// many at once. The first batch boards as a whole; there `ask` is called for each line.
+    /// many at once. The first batch is prefetched as a whole; there `ask` is called for each line.
     #[inline(always)]
     pub(super) fn fly<M>(
         &mut self,
@@ -68,7 +68,7 @@ impl Flights {
 }
 
 impl Flight {
-    /// Takes a group on board.
+    /// Adds a group, whose lines have been requested.
     #[inline(always)]
     fn board(&mut self, level: Level, scheme: &InLines, group: Group<'_>) {
         let (mut room, mut rest) = ([0; LANES], [0; LANES]);

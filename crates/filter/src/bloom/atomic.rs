@@ -17,7 +17,7 @@ use truebloom_math::Rate;
 /// # What threads see
 /// * A key is contained for the thread that inserted it, and for every thread that learns of the insertion by other means: a join, a channel, a lock. Others may see
 ///   a part of its bits for a while and answer no.
-/// * Of several threads that insert one new key at the same time, *at least one* is told that it is new, and it may be more than one: a key's bits are set one after the other, and each bit is
+/// * Of several threads that insert one new key at the same time, *at least one* gets the answer that it is new, and more than one may: a key's bits are set one after the other, and each bit is
 ///   new to exactly one. Where exactly one must be told, put a lock or a set of keys in flight before it.
 /// * The bits in the end are those of any order, one thread after the other.
 ///
@@ -50,7 +50,7 @@ impl<S: Scheme, H: KeyHasher> AtomicFilterOf<S, H> {
         self.head.scheme.bits()
     }
 
-    /// Probes k of a key.
+    /// Probes k per key.
     pub fn probes(&self) -> u32 {
         self.head.scheme.probes()
     }

@@ -30,7 +30,7 @@ impl<S: Scheme> FilterOf<S> {
     /// ```
     ///
     /// # Errors
-    /// No items; a rate that is not strictly between 0 and 1, or below what a hash of 128 bits can reach for so many items; a scheme of two hashes, which has no guarantee for one filter; not enough
+    /// No items; a rate that is not strictly between 0 and 1, or below what a 128-bit hash can reach for that many items; a scheme of two hashes, which has no guarantee for one filter; not enough
     /// memory; no random numbers.
     #[cfg(feature = "random")]
     pub fn new<R: TryInto<Rate>>(items: impl ItemCount, rate: R) -> Result<FilterOf<S>, BuildError>
@@ -60,7 +60,7 @@ impl<S: Scheme> FilterOf<S> {
 }
 
 impl<S: Scheme, H: KeyHasher> FilterOf<S, H> {
-    /// [`new`](FilterOf::new) with a hasher of one's own: a seed that is known, [`PortableHasher::sip13`] for keys from strangers, or a
+    /// [`new`](FilterOf::new) with a custom hasher: a known seed, [`PortableHasher::sip13`] for untrusted keys, or a
     /// [`ForeignHasher`](crate::ForeignHasher).
     ///
     /// ```
@@ -72,7 +72,7 @@ impl<S: Scheme, H: KeyHasher> FilterOf<S, H> {
     /// ```
     ///
     /// # Errors
-    /// As [`new`](Self::new), but for the random numbers.
+    /// As for [`new`](Self::new), but no random numbers are needed.
     pub fn with_hasher<R: TryInto<Rate>>(items: impl ItemCount, rate: R, hasher: H) -> Result<FilterOf<S, H>, BuildError>
     where
         BuildError: From<R::Error>,
@@ -81,7 +81,7 @@ impl<S: Scheme, H: KeyHasher> FilterOf<S, H> {
         FilterOf::from_plan_with_hasher(&Plan::new(&target)?, hasher)
     }
 
-    /// [`from_plan`](FilterOf::from_plan) with a hasher of one's own.
+    /// [`from_plan`](FilterOf::from_plan) with a custom hasher.
     ///
     /// # Errors
     /// The plan was made for a wider hash than the hasher's [`HASH_BITS`](KeyHasher::HASH_BITS): equal hashes could take the rate above the plan's.
@@ -99,7 +99,7 @@ impl<S: Scheme, H: KeyHasher> FilterOf<S, H> {
 }
 
 impl<S: Scheme> FilterOf<S> {
-    /// A filter of so many bits and probes, with a random seed, no capacity and no rate asked for. Up to 2^62 bits and [`MAX_PROBES`](crate::MAX_PROBES) probes, as far as the
+    /// A filter with this many bits and probes, a random seed, no capacity and no rate asked for. Up to 2^62 bits and [`MAX_PROBES`](crate::MAX_PROBES) probes, as far as the
     /// scheme has such a filter: a blocked one has a multiple of 512 bits and at most 64 probes. [`builder`](Self::builder) takes a hasher besides.
     ///
     /// # Errors
@@ -140,7 +140,7 @@ impl<S: Scheme, H: KeyHasher> FilterOf<S, H> {
     /// ```
     ///
     /// # Errors
-    /// There is no memory.
+    /// The memory cannot be allocated.
     pub fn with_scheme(scheme: S, hasher: H) -> Result<FilterOf<S, H>, BuildError> {
         FilterOf::empty(Head { hasher, scheme, capacity: None, rate: None, label: Label::default() })
     }
@@ -154,7 +154,7 @@ impl<S: Scheme, H: KeyHasher> FilterOf<S, H> {
         Ok(if touched.is_some_and(|touched| touched < pages / 4) { filter.with_small_pages() } else { filter })
     }
 
-    /// The same filter on pages of 4 KiB, for one that will hold far fewer keys than there is room for: each key then takes at most a page a probe. From 2 MiB on the system is otherwise asked for huge pages, with which
+    /// The same filter on pages of 4 KiB, for a filter that will hold far fewer keys than it has room for: each key then takes at most one page per probe. From 2 MiB on the system is otherwise asked for huge pages, with which
     /// random accesses to a full filter take a half to a third of the time. Where fewer keys were planned for than would touch a quarter of the pages, it is so from the start. To be called before the first key: what
     /// is on huge pages stays there.
     ///
@@ -170,10 +170,10 @@ impl<S: Scheme, H: KeyHasher> FilterOf<S, H> {
         self
     }
 
-    /// The filter with the items and the rate that it is to be held to.
+    /// The filter with the items and the rate that it must keep.
     ///
     /// # Errors
-    /// Unless the law of its scheme proves that so many items keep to the rate.
+    /// Unless the law of its scheme proves the rate for that many items.
     pub fn planned_for(mut self, items: u64, rate: Option<Rate>) -> Result<FilterOf<S, H>, BuildError> {
         if let Some(asked) = rate
             && !self.law().meets(items, &asked, H::HASH_BITS)?
@@ -206,7 +206,7 @@ impl<S: Scheme, H: KeyHasher> FilterOf<S, H> {
 }
 
 impl<S: Scheme, H: KeyHasher + Clone> FilterOf<S, H, Shared> {
-    /// The same filter with all that is its own, a little faster.
+    /// The same filter as one that shares nothing, a little faster.
     pub fn into_owned(self) -> FilterOf<S, H> {
         let FilterOf { head, storage, counts } = self;
         FilterOf { head: Owned::head(Head::clone(&head)), storage: Storage::with_known(storage.into_known()), counts }

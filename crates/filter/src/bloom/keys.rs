@@ -1,4 +1,4 @@
-//! Putting keys in and asking for them.
+//! Inserting keys and looking them up.
 
 use super::FilterOf;
 use crate::backing::{Backing, Writable};
@@ -8,7 +8,7 @@ use crate::key::Key;
 use crate::scheme::Scheme;
 
 impl<S: Scheme, H: KeyHasher, K: Writable> FilterOf<S, H, K> {
-    /// Inserts a key; true if it was surely new, as in the collections of the standard library.
+    /// Inserts a key; true if it was certainly new, as in the collections of the standard library.
     ///
     /// False means that all its bits were set already: a repeat, or a new key that happens to pass (at the filter's present rate). Either way it is
     /// contained from now on. Time: one hash and k probes.
@@ -21,7 +21,7 @@ impl<S: Scheme, H: KeyHasher, K: Writable> FilterOf<S, H, K> {
     #[inline]
     pub fn insert_hash(&mut self, hash: KeyHash) -> bool {
         let new = self.storage.insert(&self.head.scheme, hash);
-        // Saturating, as a file may bring any count along.
+        // Saturating, because a file may contain any count.
         self.counts.offered = self.counts.offered.saturating_add(1);
         self.counts.changed = self.counts.changed.saturating_add(new.into());
         new

@@ -30,7 +30,7 @@ use crate::scheme::{InLines, Scheme, Standard};
 use core::fmt;
 use truebloom_math::{Law, Rate};
 
-/// A set that answers "surely not in it" or "probably in it" in a few bits a key, with a proven rate of wrong answers.
+/// A set that answers "surely not in it" or "probably in it" in a few bits per key, with a proven rate of wrong answers.
 ///
 /// Made for a number of items and a rate, it holds m bits ([`bits`](Self::bits)); every key has k positions in them ([`probes`](Self::probes)), drawn
 /// independently by a seeded hash. [`insert`](Self::insert) sets them, and [`contains`](Self::contains) asks whether all are set: always true for keys that
@@ -71,7 +71,7 @@ use truebloom_math::{Law, Rate};
 /// equality.
 ///
 /// # Views
-/// `K` is where the bits are: memory of the filter's own ([`Owned`]), or bytes of somebody else's, whose header alone was looked at ([`View`](crate::View)) or all of which were read
+/// `K` is where the bits are: the filter's own memory ([`Owned`]), or borrowed bytes, of which the header alone ([`View`](crate::View)) or everything was read
 /// ([`Checked`](crate::Checked)). [`view`](FilterOf::view) makes one of bytes.
 pub struct FilterOf<S: Scheme, H: KeyHasher = PortableHasher, K: Backing = Owned> {
     pub(crate) head: K::Head<Head<S, H>>,
@@ -86,7 +86,7 @@ pub struct Head<S, H> {
     pub(crate) scheme: S,
     pub(crate) capacity: Option<u64>,
     pub(crate) rate: Option<Rate>,
-    /// What a program says of the keys.
+    /// What a program records about the keys.
     pub(crate) label: Label,
 }
 
@@ -98,12 +98,12 @@ pub struct Head<S, H> {
 /// assert!(seen.insert("one"), "new");
 /// assert!(!seen.insert("one"), "a repeat");
 /// assert!(seen.contains("one"));
-/// assert!(!seen.contains("two"), "but for a chance of one in a thousand at most");
+/// assert!(!seen.contains("two"), "except with a probability of one in a thousand");
 /// # Ok::<(), truebloom::BuildError>(())
 /// ```
 pub type BloomFilter<H = PortableHasher> = FilterOf<Standard, H>;
 
-/// The [filter](FilterOf) that touches one cache line a key, with a proven rate like [`BloomFilter`]'s.
+/// The [filter](FilterOf) that touches one cache line per key, with a proven rate like [`BloomFilter`]'s.
 ///
 /// All probes of a key lie in one block of 512 bits, so that a query costs one access to memory and one comparison of a whole line. The price is bits: some blocks get
 /// more keys than others, so the same rate takes 3.5% more of them at 1%, 8% at 0.1%, 15% at 1e-4 and 35% at 1e-6. The plan counts that exactly: the promise is
@@ -145,7 +145,7 @@ impl<S: Scheme, H: KeyHasher, K: Backing> FilterOf<S, H, K> {
         self.head.scheme.bits()
     }
 
-    /// Probes k of a key.
+    /// Probes k per key.
     pub fn probes(&self) -> u32 {
         self.head.scheme.probes()
     }
@@ -218,10 +218,10 @@ impl<S: Scheme, H: KeyHasher, K: Writable> FilterOf<S, H, K> {
 }
 
 impl<S: Scheme, H: KeyHasher + Clone, K: Backing> FilterOf<S, H, K> {
-    /// An empty filter with the size, plan, seed and label of this one, in memory of its own: one that can be merged with it, also where this one is a view.
+    /// An empty filter with the size, plan, seed and label of this one, in its own memory. The two can be merged, even if this one is a view.
     ///
     /// # Errors
-    /// There is no memory.
+    /// The memory cannot be allocated.
     pub fn to_empty(&self) -> Result<FilterOf<S, H>, BuildError> {
         FilterOf::empty(Head::clone(&self.head))
     }

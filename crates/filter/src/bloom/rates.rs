@@ -1,4 +1,4 @@
-//! What the filter says of itself: rates and numbers of items.
+//! What a filter reports about itself: rates and numbers of items.
 
 use super::FilterOf;
 use crate::backing::{Backing, Counted};
@@ -29,7 +29,7 @@ impl<S: Scheme, H: KeyHasher, K: Counted> FilterOf<S, H, K> {
     /// This filter's rate right now: the chance that a key which was not inserted, chosen independently of the seed, passes.
     ///
     /// That is `(ones / bits)^probes` for the standard scheme, and the mean over the blocks of `(ones / 512)^probes` for a blocked filter, exactly, whatever was inserted and however often. Where the fill does
-    /// not determine the rate (two hashes for all positions) it is only bounded: each single position passes with probability `ones / bits`, so at most all do together and at least none but by chance; then
+    /// not determine the rate (two hashes for all positions) it is only bounded: each single position passes with probability `ones / bits`, so the rate is at most that of one position; then
     /// the method is [`Method::Bound`](truebloom_math::Method::Bound) and the value the upper end. The upper end counts that the key's hash may equal that of a key that was offered, at most `offered / 2^128`. Some microseconds; linear in the
     /// bits of a blocked filter.
     ///
@@ -48,14 +48,14 @@ impl<S: Scheme, H: KeyHasher, K: Counted> FilterOf<S, H, K> {
         self.with_hash_floor(rate, self.offered())
     }
 
-    /// Whether the fill determines the rate, so that [`fpr`](Self::fpr) is exact and measurements can be held to it.
+    /// Whether the fill determines the rate, so that [`fpr`](Self::fpr) is exact and measurements can be tested against it.
     pub fn fill_tells_rate(&self) -> bool {
         matches!(self.storage.fpr(self.scheme()), Ok(Some(_)))
     }
 
     /// The number of distinct items that on average gives the present number of set bits: `ln(1 - ones/bits) / (probes ln(1 - 1/bits))` for the standard scheme, and
     /// with `ln(1 - probes/bits)` below for others whose keys set k different bits. `None` for a full
-    /// filter, which says no more than "many", and for schemes of two hashes and blocked filters, whose fill has another law.
+    /// filter, which only says "many", and for schemes of two hashes and blocked filters, whose fill has another law.
     ///
     /// An estimate without an interval. It needs no memory of what was inserted, so it also holds for unions. `None` for intersections, where keys of one filter leave bits behind
     /// ([`most_items`](Self::most_items) bounds those).
@@ -73,8 +73,8 @@ impl<S: Scheme, H: KeyHasher, K: Counted> FilterOf<S, H, K> {
     /// Whether the filter holds more distinct items than it was planned for, so that its expected rate is above the one proven for it. False without a
     /// capacity.
     ///
-    /// Certain if true, as more than `capacity` offers set a bit, or more bits are set than so many items can. For a merged filter, whose items cannot be counted, sure but for a chance of [`ALPHA`](verify::ALPHA): more bits are set than
-    /// so many items set; a filter that is just full is not reported. For an intersection by what was inserted since. Never while no more keys were offered than that.
+    /// If true, certain: more than `capacity` offers set a bit, or more bits are set than that many items can set. For a merged filter, whose items cannot be counted, it is wrong with probability at most [`ALPHA`](verify::ALPHA): more bits are set than
+    /// that many items set; a filter that is just full is not reported. An intersection is judged by what was inserted since. Always false while `offered() <= capacity`.
     pub fn is_over_capacity(&self) -> bool {
         let Some(capacity) = self.capacity() else { return false };
         if self.most_items() <= capacity || self.is_intersection() {

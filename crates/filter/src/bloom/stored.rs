@@ -205,7 +205,7 @@ impl<S: Scheme, B: AsRef<[u8]> + Send + Sync + AsMut<[u8]>> FilterOf<S, Portable
 
 #[cfg(feature = "mmap")]
 impl<S: Scheme, B: AsRef<[u8]> + Send + Sync> FilterOf<S, PortableHasher, View<B>> {
-    /// The same view of bits that were set and not counted to the end: with what is certain of them. At least as many keys as were counted, or as set so many bits; at most any number.
+    /// The same view of bits that were set and not counted to the end: with what is certain of them: at least as many keys as were counted, or as needed to set that many bits, and no upper bound.
     pub(crate) fn counted_anew(self) -> Result<FilterOf<S, PortableHasher, Checked<B>>, FormatError> {
         let FilterOf { head: Inline(head), storage, counts } = self;
         let storage: S::Storage<Checked<B>> = Storage::from_words(&head.scheme, storage.into_words())?;

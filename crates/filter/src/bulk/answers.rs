@@ -91,7 +91,7 @@ impl Index<usize> for Answers {
     /// The answer to this key.
     ///
     /// # Panics
-    /// If there were no so many keys.
+    /// If there were fewer keys.
     fn index(&self, key: usize) -> &bool {
         assert!(key < self.len, "there are {} answers, and none to key {key}", self.len);
         if answer(&self.words, key) { &true } else { &false }

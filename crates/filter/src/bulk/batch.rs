@@ -12,7 +12,7 @@ pub(crate) struct Hashes {
     count: usize,
 }
 
-/// The hashes of [`LANES`] keys, of which the first so many are of this batch.
+/// The hashes of [`LANES`] keys, of which the first `count` belong to this batch.
 #[derive(Clone, Copy)]
 pub(crate) struct Group<'a> {
     pub(crate) first: &'a Lanes,

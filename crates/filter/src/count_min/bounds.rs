@@ -7,7 +7,7 @@ use truebloom_math::count_min::{Family, Rows};
 use truebloom_math::law::hash_floor;
 use truebloom_math::{Error, ItemsEstimate, Rate, Variant, bisect, items_interval};
 
-/// By how much an estimate exceeds the count at most, but for a given probability, for a key chosen without knowledge of the seed.
+/// Upper bound on the excess of an estimate over the count, exceeded with at most a given probability, for a key chosen without knowledge of the seed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ErrorBound {

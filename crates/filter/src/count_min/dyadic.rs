@@ -54,7 +54,7 @@ fn key(index: u64, level: u32) -> u128 {
 }
 
 impl<C: Counter> DyadicCountMin<C> {
-    /// For integers below `2^bits`, 1 to 64 bits: every aligned range has an error of at most `epsilon` times the sum of all counts, but for a probability of `delta`. Random seed.
+    /// For integers below `2^bits`, 1 to 64 bits: every aligned range has an error of at most `epsilon` times the sum of all counts, with probability at least 1 - `delta`. Random seed.
     ///
     /// # Errors
     /// As of [`CountMin::new`].
@@ -66,7 +66,7 @@ impl<C: Counter> DyadicCountMin<C> {
     /// [`new`](Self::new) with a seed that is known.
     ///
     /// # Errors
-    /// As [`new`](Self::new), but for the random numbers.
+    /// As for [`new`](Self::new), but no random numbers are needed.
     pub fn with_hasher(bits: u32, epsilon: Rate, delta: Rate, hasher: PortableHasher) -> Result<DyadicCountMin<C>, BuildError> {
         if !(1..=64).contains(&bits) {
             return Err(Error::OutOfRange { name: "bits", found: bits.to_string(), expected: "from 1 to 64".to_owned() }.into());
@@ -136,7 +136,7 @@ impl<C: Counter> DyadicCountMin<C> {
         sum
     }
 
-    /// By how much the estimate of a range is too high at most, but for a probability of `delta`, for a range chosen without knowledge of the seed and put together from
+    /// Upper bound on the excess of a range's estimate, exceeded with probability at most `delta`, for a range chosen without knowledge of the seed and assembled from
     /// two ranges a length.
     ///
     /// From the total: a sum of least counters is at most the least sum over one row of all lengths, rows are independent, and Markov's inequality takes the sum as it takes one. From

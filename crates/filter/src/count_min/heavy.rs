@@ -25,9 +25,9 @@ use truebloom_math::{Error, Rate};
 pub struct HeavyHitter {
     /// Its canonical bytes.
     pub key: Vec<u8>,
-    /// At least so often: counted exactly since the key is in the list.
+    /// Lower bound on its count: counted exactly since the key is in the list.
     pub at_least: u64,
-    /// At most so often, unless saturated: the lesser of its estimate and of `at_least` with what it can have been before.
+    /// Upper bound on its count, unless saturated: the lesser of its estimate and of `at_least` plus what it may have been before.
     pub at_most: u64,
     /// Its counters are full and nothing is known of what was before, so that `at_most` is no bound.
     pub saturated: bool,
@@ -142,7 +142,7 @@ pub type HeavyHitters<C = u64> = ListedSketch<FullRows, C>;
 pub(super) const MAX_CAPACITY: u64 = 1 << 32;
 
 impl<C: Counter> HeavyHitters<C> {
-    /// For all keys that make up at least the `share` of the sum of all counts: a sketch with an error of half of it, but for a probability of `delta`, and a list for `2 / share` keys. Random seed.
+    /// For all keys that make up at least the `share` of the sum of all counts: a sketch with an error of half of it, with probability at least 1 - `delta`, and a list for `2 / share` keys. Random seed.
     ///
     /// Whether all of them are there is then seen from [`above`](Self::above).
     ///

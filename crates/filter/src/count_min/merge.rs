@@ -13,7 +13,7 @@ use truebloom_math::count_min::{Rows, Shape};
 pub struct InnerProduct {
     /// At least the inner product, unless saturated.
     pub value: u128,
-    /// By how much it is above the truth at most, but for the probability that was given: Markov's inequality for the colliding pairs of keys, in every row.
+    /// Upper bound on its excess over the truth, exceeded with at most the probability given: Markov's inequality for the colliding pairs of keys, in every row.
     pub error_bound: f64,
     /// A counter of either, or the product, reached its highest value.
     pub saturated: bool,

@@ -13,7 +13,7 @@
 //! `epsilon N` with a probability of at most `delta`, for the two numbers the sketch was made for. [`Sketch::error_bound`] says the same of the stream that came, which is usually
 //! far better: the counters themselves prove it. The bounds hold for each key by itself; of a thousand keys asked at a delta of 1/1000, one is expected to miss.
 //!
-//! Keys chosen by somebody who knows the seed can make estimates as high as they like; take [`PortableHasher::sip13`] and keep the seed secret.
+//! Keys chosen with knowledge of the seed can make estimates as high as the chooser likes; for untrusted keys take [`PortableHasher::sip13`] and keep the seed secret.
 //!
 //! ```
 //! use truebloom::count_min::CountMin;
@@ -64,7 +64,7 @@ pub type CountMin<C = u64> = Sketch<FullRows, C>;
 /// A Count-Min sketch with pairwise independent rows: see [`PairwiseRows`].
 pub type PairwiseCountMin<C = u64> = Sketch<PairwiseRows, C>;
 
-/// A Count-Min sketch with two hashes a copy, which make all its rows: see [`TwoHashRows`].
+/// A Count-Min sketch with two hashes per copy, which make all its rows: see [`TwoHashRows`].
 pub type TwoHashCountMin<C = u64> = Sketch<TwoHashRows, C>;
 
 /// Rows of counters: a key adds to one of each, and the smallest of its counters is its estimate.
@@ -102,7 +102,7 @@ fn zeroed<C: Counter>(count: u128) -> Result<Vec<C>, BuildError> {
 }
 
 impl<R: RowHashes, C: Counter> Sketch<R, C> {
-    /// The sketch for an error of at most `epsilon` times the sum of all counts, but for a probability of `delta`, with a random seed.
+    /// The sketch for an error of at most `epsilon` times the sum of all counts, with probability at least 1 - `delta`, with a random seed.
     ///
     /// The size is [`Shape::for_error`].
     ///
@@ -113,10 +113,10 @@ impl<R: RowHashes, C: Counter> Sketch<R, C> {
         Sketch::with_hasher(epsilon, delta, PortableHasher::random()?)
     }
 
-    /// [`new`](Self::new) with a seed that is known, or for keys from strangers.
+    /// [`new`](Self::new) with a known seed, or for untrusted keys.
     ///
     /// # Errors
-    /// As [`new`](Self::new), but for the random numbers.
+    /// As for [`new`](Self::new), but no random numbers are needed.
     pub fn with_hasher(epsilon: Rate, delta: Rate, hasher: PortableHasher) -> Result<Sketch<R, C>, BuildError> {
         Sketch::with_shape(Shape::for_error(&epsilon, &delta, R::ROWS)?, hasher)
     }
@@ -162,7 +162,7 @@ impl<R: RowHashes, C: Counter> Sketch<R, C> {
         (self.total, self.halved) = (0, false);
     }
 
-    /// Halves all counts, rounded down, so that old ones fade: done every so often, a count is worth half for each time since.
+    /// Halves all counts, rounded down, so that old ones fade: done at intervals, a count is worth half as much for each interval since.
     ///
     /// Estimates are then at least the decayed count without its fraction, and [`error_bound`](Self::error_bound) adds the one that rounding can cost. Saturated counters stay so. Linear in the counters.
     pub fn halve(&mut self) {

@@ -101,7 +101,7 @@ impl<S: Scheme> InPlace<S> {
     /// Opens a filter to be updated, and reads all of it once to check it.
     ///
     /// # Safety
-    /// As of [`Mapped::open`](super::Mapped::open): until it is closed, nobody else writes to the file or truncates it. Programs that lock it before they do, as this type and the command, keep to that.
+    /// As for [`Mapped::open`](super::Mapped::open): until it is closed, nothing else may write to the file or truncate it. Programs that lock the file first, as this type and the command do, satisfy that.
     ///
     /// # Errors
     /// As of [`FilterOf::open`]; another program has the lock; the file may not be written; it is marked as being updated, so that its program ended before it was done ([`FormatError::Unfinished`]).
@@ -119,7 +119,7 @@ impl<S: Scheme> InPlace<S> {
     /// As of [`open`](Self::open).
     ///
     /// # Errors
-    /// As of that, but for the mark.
+    /// As for that, except for the mark.
     pub unsafe fn recover(path: impl AsRef<Path>) -> Result<InPlace<S>, FileError> {
         let path = path.as_ref();
         // SAFETY: as the caller promised.

@@ -62,7 +62,7 @@ impl<T: Stored> Header<T> {
     }
 }
 
-/// There are exactly so many bytes.
+/// There are exactly this many bytes.
 pub(crate) fn check_length(expected: u64, found: u64) -> Result<(), FormatError> {
     match found.cmp(&expected) {
         Ordering::Less => Err(FormatError::Truncated { expected, found }),
@@ -76,7 +76,7 @@ pub(crate) fn check_checksum(expected: u64, found: u64) -> Result<(), FormatErro
     if expected == found { Ok(()) } else { Err(FormatError::PayloadChecksum { expected, found }) }
 }
 
-/// Room for the words of so many more bytes, of `total`.
+/// Room for the words of this many more bytes, of `total`.
 pub(super) fn reserve(words: &mut Vec<u64>, bytes: u64, total: u64) -> Result<(), FormatError> {
     let more = usize::try_from(bytes / 8).ok();
     let reserved = more.and_then(|more| words.try_reserve_exact(more).ok());

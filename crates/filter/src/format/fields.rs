@@ -54,7 +54,7 @@ pub(crate) mod at {
 pub struct Fields([u8; HEADER_BYTES]);
 
 impl Fields {
-    /// All 0 but for the magic, the version and the kind.
+    /// All 0 except the magic, the version and the kind.
     pub(crate) fn new(kind: FileKind) -> Fields {
         let mut fields = Fields([0; HEADER_BYTES]);
         fields.put(0, MAGIC);

@@ -73,7 +73,7 @@ impl Label {
         Label::of_words(end.into_iter(), flags)
     }
 
-    /// The label at the end of these bytes, which are the file from its beginning and maybe more; the payload is so long.
+    /// The label at the end of these bytes, which are the file from its beginning and maybe more; `payload` is the length of the payload.
     pub(crate) fn at_end(file: &[u8], payload_bytes: u64, flags: u32) -> Result<Label, FormatError> {
         let end = super::HEADER_BYTES + payload_bytes as usize;
         let bytes = file.get(end - Label::payload_bytes(flags) as usize..end).unwrap_or_default();

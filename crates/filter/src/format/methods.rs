@@ -116,7 +116,7 @@ macro_rules! views_files {
             /// What these bytes hold, left where it is: asked like the filter itself, and opened without reading more than the header, in well under a microsecond. They must be those of one file, whole
             /// and nothing after it. Any alignment does; `bytes` may be a slice, a `static` by `include_bytes!`, a vector, an `Arc<[u8]>`, a map of a file.
             ///
-            /// The header is checked, with its own checksum; nothing else is read. What follows from the bits, such as a rate of its own, is told only after `verify_bytes`. Safe for bytes from
+            /// The header is checked, with its own checksum; nothing else is read. What follows from the bits, such as the filter's own rate, is available only after `verify_bytes`. Safe for bytes from
             /// anywhere, as [`from_bytes`](Self::from_bytes) is; bytes that change meanwhile change answers, and do no other harm.
             ///
             /// # Errors
@@ -129,7 +129,7 @@ macro_rules! views_files {
             /// [`view`](Self::view) of what stands at the beginning of these bytes, whatever comes after it: a filter in the middle of a larger file, of which `encoded_bytes` of the view says where it ends.
             ///
             /// # Errors
-            /// As [`view`](Self::view), but for what follows.
+            /// As for [`view`](Self::view), except that other bytes may follow.
             pub fn view_prefix<B: $($bytes)*>(bytes: B) -> Result<$view, $crate::FormatError> {
                 $crate::format::view_prefix::<Self, B>(bytes)
             }
@@ -142,7 +142,7 @@ macro_rules! views_files {
             /// what is asked for is read.
             ///
             /// # Safety
-            /// As of [`Mapped::open`]($crate::file::Mapped::open): nobody may write to the file or truncate it while it is mapped.
+            /// As for [`Mapped::open`]($crate::file::Mapped::open): nothing may write to the file or truncate it while it is mapped.
             ///
             /// # Errors
             /// As of [`open`](Self::open), but that damaged bits are found by `verify_bytes` only.

@@ -9,7 +9,7 @@ use alloc::vec::Vec;
 use std::io::{self, Read};
 use xxhash_rust::xxh3::Xxh3Default;
 
-/// Memory for the words of a stream of unknown length grows by so much at a time: a header that promises more than its stream holds costs no more
+/// Memory for the words of a stream of unknown length grows by this much at a time: a header that promises more than its stream holds costs no more
 /// than the stream and this.
 const GROWTH_BYTES: u64 = 8 << 20;
 
@@ -30,7 +30,7 @@ pub(crate) fn read_from<T: Stored>(mut reader: impl Read, length: Option<u64>) -
     Ok(T::assemble(header.of_kind, words)?)
 }
 
-/// The bytes of a compressed file, which say themselves how many they are. No memory is taken for more than there are.
+/// The bytes of a compressed file, whose length is stored in it. No memory is taken for more than there are.
 fn read_compressed(reader: impl Read, start: &[u8], length: Option<u64>) -> Result<Vec<u8>, ReadError> {
     let expected = wire_bytes(start)?;
     if let Some(found) = length.filter(|found| *found > expected) {
@@ -41,7 +41,7 @@ fn read_compressed(reader: impl Read, start: &[u8], length: Option<u64>) -> Resu
     Ok(bytes)
 }
 
-/// The words of a payload of so many bytes, and its checksum.
+/// The words of a payload of this many bytes, and its checksum.
 fn read_words(mut reader: impl Read, bytes: u64, length_known: bool) -> Result<(Vec<u64>, u64), ReadError> {
     let growth = if length_known { bytes } else { GROWTH_BYTES };
     let (mut words, mut checksum, mut buffer) = (Vec::new(), Xxh3Default::new(), vec![0; CHUNK_BYTES]);

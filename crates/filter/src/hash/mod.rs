@@ -45,7 +45,7 @@ impl KeyHash {
     }
 
     /// A hash made of any number that identifies the key: a counter, an identifier with fixed bits, a short hash. Distinct numbers have distinct hashes, whose positions are as good as random; but
-    /// whoever chooses the numbers can choose the positions, as there is no seed. Two rounds of a Feistel network, each with SplitMix64's finalizer twice: about three nanoseconds.
+    /// choosing the numbers means choosing the positions, as there is no seed. Two rounds of a Feistel network, each with SplitMix64's finalizer twice: about three nanoseconds.
     ///
     /// ```
     /// use truebloom::{BlockedBloomFilter, KeyHash};

@@ -10,9 +10,9 @@ use core::fmt;
 #[non_exhaustive]
 #[repr(u16)]
 pub enum HasherId {
-    /// XXH3-128: a few nanoseconds a key. For keys chosen without knowledge of the seed.
+    /// XXH3-128: a few nanoseconds per key. For keys chosen without knowledge of the seed.
     Xxh3 = 3,
-    /// SipHash-1-3-128: some times slower, and no key can be chosen to do harm by someone who does not know the seed.
+    /// SipHash-1-3-128, for untrusted keys: several times slower, but without the seed nobody can choose keys that fill the filter or pass it.
     Sip13 = 2,
 }
 
@@ -43,7 +43,7 @@ impl fmt::Display for HasherId {
 ///
 /// ```
 /// use truebloom::{BloomFilter, PortableHasher, Seed};
-/// // Keys from strangers: they must not be able to choose keys that fill the filter or that pass it.
+/// // Untrusted keys: nobody may be able to choose keys that fill the filter or pass it.
 /// let mut seen = BloomFilter::with_hasher(1_000, 0.01, PortableHasher::sip13(Seed::random()?))?;
 /// assert!(seen.insert("a stranger's key"));
 /// # Ok::<(), truebloom::BuildError>(())

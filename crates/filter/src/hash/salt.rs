@@ -39,7 +39,7 @@ impl fmt::Debug for Salt {
 impl Salt {
     pub(crate) const NONE: Salt = Salt(None);
 
-    /// Of the phase after so many recycles, or the layer after so many others: SipHash-1-3-128 of their number, keyed by the hasher's seed.
+    /// For phase or layer number `number` (the recycles, or the layers, before it): SipHash-1-3-128 of their number, keyed by the hasher's seed.
     pub(crate) fn numbered(of: Use, seed: Seed, number: u64) -> Salt {
         let hash = SipHasher13::new_with_keys(seed.low() ^ of.word(), seed.high() ^ of.word()).hash(&number.to_le_bytes());
         Salt(Some([hash.h1, hash.h2]))

@@ -1,4 +1,4 @@
-//! XXH3-128, the hasher for keys that nobody chooses in order to do harm.
+//! XXH3-128, the hasher for trusted keys.
 
 use super::{KeyHash, Seed, Write};
 use crate::arch::{self, LANES, Level, Xxh3OfEight};

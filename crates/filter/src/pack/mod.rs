@@ -40,7 +40,7 @@ use record::record_words;
 /// ```
 pub struct Pack<S: Scheme = Standard, K: Backing = Owned> {
     head: Head<S, PortableHasher>,
-    /// What the records of this pack are bound to, so that none is taken for one of a pack of another plan or seed.
+    /// What the records of this pack are bound to, so that none is mistaken for one of a pack with another plan or seed.
     family: u64,
     /// Record after record.
     words: K::List,

@@ -25,9 +25,9 @@ pub struct Stats {
     pub items: u64,
 }
 
-/// How many new items were taken for known, by a filter that cannot tell them from repeats.
+/// How many new items were reported as seen, by a filter that cannot tell them from repeats.
 ///
-/// An item counts once a cycle (two phases: once while it is remembered), at its first offer; all its later offers there are taken for known as well.
+/// An item counts once a cycle (two phases: once while it is remembered), at its first offer; all its later offers there are reported as seen as well.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct WrongDrops {
@@ -94,11 +94,11 @@ impl<H: KeyHasher, S: Layout, K: Backing> RecyclingFilter<H, S, K> {
         self.counts.odds + self.counts.odds_of_cycle
     }
 
-    /// How many new items of this stream were taken for known: a number of the same mean, and one that is not exceeded, with this confidence, at any time of the stream.
+    /// How many new items of this stream were reported as seen: an estimate with the same mean, and a bound that holds with this confidence at all times of the stream.
     ///
     /// Proven ([`truebloom_math::freedman`]) for every stream that was chosen independently of the seed. With [`Seeds::Kept`] an item that was forgotten and comes again is not fresh,
     /// and a stream that repeats repeats its errors; so `None` from the first time that something is forgotten. `None` also for sizes so small that a fresh key may be sure to
-    /// pass, and for filters that threads have shared, as nobody knows what their items met. Equal 128-bit hashes come on top: at most `new^2 / 2^129` expected.
+    /// pass, and for filters that threads have shared, as what their items met is not known. Equal 128-bit hashes come on top: at most `new^2 / 2^129` expected.
     ///
     /// # Errors
     /// A confidence that is not strictly between 0 and 1; a stream of more than 2^53 expected wrong drops.
@@ -136,7 +136,7 @@ impl<H: KeyHasher, S: Layout, K: Backing> RecyclingFilter<H, S, K> {
 }
 
 impl<H: KeyHasher, S: Layout, K: Counted> RecyclingFilter<H, S, K> {
-    /// The rate right now: the chance that a key that never was offered, chosen independently of the seed, is taken for known. Determined by the bits.
+    /// The rate right now: the probability that a key that was never offered, chosen independently of the seed, is reported as seen. Determined by the bits.
     pub fn fpr(&self) -> f64 {
         self.memory.rate()
     }

@@ -21,8 +21,8 @@ use std::sync::PoisonError;
 ///
 /// # What holds
 /// * No false negatives: once [`check_and_insert`](Self::check_and_insert) of an item has returned, every call that happens after it knows the item, until the recycle that forgets it.
-/// * Of several threads that offer one new item at the same time, *at least one* is told [`Seen::New`], unless the item passes by chance; more than one may be, as
-///   each may set some of its bits. Who needs exactly one puts a lock around a [`RecyclingFilter`].
+/// * Of several threads that offer one new item at the same time, *at least one* gets [`Seen::New`], unless the item passes by chance; more than one may, as
+///   each may set some of its bits. If exactly one is needed, put a lock around a [`RecyclingFilter`].
 /// * A fill beyond sigma recycles once, however many threads see it. They may go on inserting until the first of them has the lock, so that sigma is exceeded by up to k bits for every
 ///   other thread: the worst rate is that of `sigma + k (threads - 1)` bits. An item whose offer sees the overflow counts to the phase that it overfilled.
 /// * Nothing is said of [wrong drops](RecyclingFilter::wrong_drops): the fill that an item meets depends on how the threads run.
@@ -58,14 +58,14 @@ pub struct AtomicRecyclingFilter<H: KeyHasher = PortableHasher, S: FillScheme = 
     scheme: S,
     policy: Policy,
     label: Label,
-    /// Read by who inserts, written by who recycles.
+    /// Read-locked by insertions, write-locked by a recycle.
     phases: RwLock<State>,
 }
 
 struct State {
     active: Shared,
     frozen: Option<Shared>,
-    /// Up to the beginning of this cycle, but for the items it began with.
+    /// Up to the beginning of this cycle, without the items it began with.
     counts: Counts,
     clock: Clock,
 }
@@ -103,7 +103,7 @@ impl<H: KeyHasher, S: FillScheme> AtomicRecyclingFilter<H, S> {
     /// ```
     ///
     /// # Errors
-    /// As [`new`](Self::new), but for the random numbers.
+    /// As for [`new`](Self::new), but no random numbers are needed.
     pub fn with_hasher(bits: u64, probes: u32, policy: Policy, hasher: H) -> Result<AtomicRecyclingFilter<H, S>, BuildError> {
         let scheme = S::new(bits, probes)?;
         policy.check(bits, probes)?;
@@ -170,7 +170,7 @@ impl<H: KeyHasher, S: FillScheme> AtomicRecyclingFilter<H, S> {
         self.recycle_once(cycle, None);
     }
 
-    /// Whether a phase with so many bits set, by so many items, is full.
+    /// Whether a phase with this many bits set, by this many items, is full.
     fn is_full(&self, ones: u64, items: u64) -> bool {
         ones > self.policy.sigma || self.policy.insertions.is_some_and(|most| items >= most)
     }
@@ -206,7 +206,7 @@ impl<H: KeyHasher, S: FillScheme> AtomicRecyclingFilter<H, S> {
         self.scheme.bits()
     }
 
-    /// Probes k of a key.
+    /// Probes k per key.
     pub fn probes(&self) -> u32 {
         self.scheme.probes()
     }
@@ -248,7 +248,7 @@ impl<H: KeyHasher, S: FillScheme> AtomicRecyclingFilter<H, S> {
         state.active.counted(state.counts).stats()
     }
 
-    /// The rate right now: the chance that a key that never was offered, chosen independently of the seed, is taken for known. Takes no time but with two phases of
+    /// The rate right now: the probability that a key that was never offered, chosen independently of the seed, is reported as seen. Takes no time but with two phases of
     /// [one seed](super::Seeds::Kept), where it is linear in the bits.
     pub fn fpr(&self) -> f64 {
         let state = self.state();
@@ -269,7 +269,7 @@ impl<H: KeyHasher, S: FillScheme> AtomicRecyclingFilter<H, S> {
     /// * Of items that are offered meanwhile all bits, some or none. So it may answer "new" to a later offer of one of them, as before its first.
     /// * If the active phase is full and the recycle has not happened yet, it has happened in the snapshot: with one phase nothing is remembered then, with two the phase that was full.
     ///
-    /// It goes on as any [`RecyclingFilter`] does, but for what depends on the history: [`Stats::offered`] has what set a bit, and nothing is said of [wrong drops](RecyclingFilter::wrong_drops).
+    /// It goes on as any [`RecyclingFilter`] does, except for what depends on the history: [`Stats::offered`] counts what set a bit, and there is no bound on [wrong drops](RecyclingFilter::wrong_drops).
     ///
     /// # Errors
     /// There is no memory for it.
@@ -293,7 +293,7 @@ impl<H: KeyHasher, S: FillScheme> AtomicRecyclingFilter<H, S> {
         Ok(plain(filter))
     }
 
-    /// The filter of one thread, with all that is remembered: a [`snapshot`](Self::snapshot) when nobody else has it any more.
+    /// The filter of one thread, with all that is remembered: a [`snapshot`](Self::snapshot) once it is no longer shared.
     ///
     /// # Errors
     /// There is no memory for it beside this one.
@@ -371,7 +371,7 @@ fn plain<H: KeyHasher, S: FillScheme>(mut filter: RecyclingFilter<H, S>) -> Recy
 }
 
 impl Counts {
-    /// A phase ends that had so many bits set by threads.
+    /// A phase ends in which threads had set this many bits.
     fn end_overfilled(&mut self, ones: u64, policy: &Policy, probes: u32) {
         self.by_fill = self.by_fill.saturating_add((ones > policy.sigma).into());
         self.overfill = self.overfill.max(Some(ones.saturating_sub(policy.most_frozen(probes))));
@@ -389,7 +389,7 @@ impl Shared {
         })
     }
 
-    /// With these words, of which so many bits are set.
+    /// With these words, of which `ones` bits are set.
     fn of(words: &[u64], ones: u64, salt: Salt) -> Shared {
         Shared { bits: AtomicBits::of(words), ones: AtomicU64::new(ones), items: AtomicU64::new(0), refreshed: AtomicU64::new(0), salt }
     }
@@ -438,7 +438,7 @@ mod models {
     use loom::sync::Arc;
     use loom::thread;
 
-    /// 128 bits in two words, two probes a key, one seed for ever: key 0 of the test has a bit in each word.
+    /// 128 bits in two words, two probes per key, one seed for ever: key 0 of the test has a bit in each word.
     fn filter(policy: Policy) -> Arc<AtomicRecyclingFilter> {
         let policy = Policy { seeds: Seeds::Kept, ..policy };
         Arc::new(AtomicRecyclingFilter::with_hasher(128, 2, policy, PortableHasher::xxh3(Seed::from(1))).expect("small"))

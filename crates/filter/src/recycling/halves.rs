@@ -291,7 +291,7 @@ impl<S: FillScheme, K: Counted> Halves<S, K> {
         Halves { scheme, seeds, active, frozen, both: K::keep(both), frozen_rate: K::keep(frozen_rate) }
     }
 
-    /// [`pass_rate`] if so many bits are set in the active phase and in both.
+    /// [`pass_rate`] if this many bits are set in the active phase and in both.
     #[inline]
     fn rate_at(&self, active: u64, both: u64) -> f64 {
         let frozen_rate = self.frozen.as_ref().map(|_| *K::kept(&self.frozen_rate));
@@ -299,7 +299,7 @@ impl<S: FillScheme, K: Counted> Halves<S, K> {
     }
 }
 
-/// The pass probability of a fresh key if so many bits are set in the active phase and in both, and that is the rate of the frozen phase alone, if there is one.
+/// The pass probability of a fresh key if this many bits are set in the active phase and in both, and `frozen_rate` is the rate of the frozen phase alone, if there is one.
 ///
 /// Phases of one seed share the key's positions: all of them lie among the active phase's bits, or the frozen one's, or in what they have in common. Phases of two seeds are
 /// independent.

@@ -20,7 +20,7 @@ pub enum Seen {
 }
 
 impl Seen {
-    /// Whether it was new: to be kept by who wants the first occurrences.
+    /// Whether it was new, and so is a first occurrence to keep.
     #[inline]
     #[must_use]
     pub fn is_new(self) -> bool {

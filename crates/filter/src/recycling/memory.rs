@@ -64,7 +64,7 @@ pub enum Entered {
     Refreshed,
     /// It is in the active phase now.
     New {
-        /// The chance that it had to be taken for known.
+        /// The probability with which it would have been reported as seen.
         rate: f64,
     },
 }
@@ -93,7 +93,7 @@ pub trait Memory<K: Backing>: Sized + PartialEq {
     /// Number of bits m of a phase.
     fn bits(&self) -> u64;
 
-    /// Probes k of a key.
+    /// Probes k per key.
     fn probes(&self) -> u32;
 
     /// The name of its scheme.
@@ -114,7 +114,7 @@ pub trait Memory<K: Backing>: Sized + PartialEq {
     where
         K: Counted;
 
-    /// What [`rate`](Self::rate) is at most when an item is offered, before rounding, if threads have set so many bits more in a phase than it can have.
+    /// What [`rate`](Self::rate) is at most when an item is offered, before rounding, if threads have set this many more bits in a phase than it may have.
     fn worst_rate(&self, policy: &Policy<Self::Limit>, overfill: u64) -> f64;
 
     /// Whether the active phase is fuller than [`sigma`](Policy::sigma).

@@ -2,7 +2,7 @@
 //!
 //! A [`RecyclingFilter`] is emptied when it is full enough, so its rate never exceeds a worst one, however long the stream. A recycle starts a new *cycle*; *new* means new to
 //! what is remembered, and a forgotten item that comes again is new again. With two [phases](Phases) the cycle before the present one is still asked.
-//! [`BlockedRecyclingFilter`] takes one cache line a key; [`AtomicRecyclingFilter`] is shared by threads. The average rate of a design and the items of a cycle come from [`truebloom_math::recycling`].
+//! [`BlockedRecyclingFilter`] takes one cache line per key; [`AtomicRecyclingFilter`] is shared by threads. The average rate of a design and the items of a cycle come from [`truebloom_math::recycling`].
 //!
 //! ```
 //! use truebloom::recycling::{Policy, RecyclingFilter, Seen};
@@ -65,10 +65,10 @@ use truebloom_math::{Error, Rate};
 /// With [`age`](Policy::age) T and two phases an item is remembered for at least T, unless the fill forces recycles before ([`Stats::by_fill`] counts them), and less than 2T.
 ///
 /// # Which items go wrong
-/// Of the items that are new to what is remembered, each is taken for known with the pass probability that the bits have at that moment. All later offers of such an item are taken for known
+/// Each item that is not remembered is reported as seen with the pass probability that the bits have at that moment. All later offers of such an item are reported as seen
 /// too, until the recycle. [`wrong_drops`](Self::wrong_drops) says how many items this was for the stream that came by.
 ///
-/// `S` is the [scheme](crate::scheme): [`Standard`], or [`Classic`](crate::scheme::Classic) for distinct probes; or [`Blocked`], for one cache line a key
+/// `S` is the [scheme](crate::scheme): [`Standard`], or [`Classic`](crate::scheme::Classic) for distinct probes; or [`Blocked`], for one cache line per key
 /// ([`BlockedRecyclingFilter`]). `H` as for [`BloomFilter`](crate::BloomFilter).
 ///
 /// `K` is where the bits are, as for [`FilterOf`](crate::FilterOf): [`view`](RecyclingFilter::view) makes one of bytes, which can be asked what it remembers.
@@ -118,7 +118,7 @@ impl RecyclingFilter {
     /// [`for_items`](Self::for_items) with a seed that is known, or for untrusted keys.
     ///
     /// # Errors
-    /// As `for_items`, but for the random numbers.
+    /// As for `for_items`, but no random numbers are needed.
     pub fn for_items_with_hasher<R: TryInto<Rate>>(
         items: impl ItemCount,
         rate: R,
@@ -137,7 +137,7 @@ impl RecyclingFilter {
 }
 
 impl<H: KeyHasher, S: FillScheme, K: Backing> RecyclingFilter<H, S, K> {
-    /// The model of this filter, with the laws of its long run: what it is by its bits, probes and [`Policy`], but for recycles by insertions or age, which come earlier. `None` for two phases
+    /// The model of this filter, with the laws of its long run: what follows from its bits, probes and [`Policy`], leaving out recycles by insertions or age, which come earlier. `None` for two phases
     /// that retain, of which no law is known.
     pub fn design(&self) -> Option<Design> {
         let Policy { phases, sigma, retaining, seeds, .. } = self.policy;
@@ -159,7 +159,7 @@ impl<H: KeyHasher, S: Layout> RecyclingFilter<H, S> {
     /// ```
     ///
     /// # Errors
-    /// As [`new`](Self::new), but for the random numbers.
+    /// As for [`new`](Self::new), but no random numbers are needed.
     pub fn with_hasher(bits: u64, probes: u32, policy: Policy<S::Limit>, hasher: H) -> Result<RecyclingFilter<H, S>, BuildError> {
         let scheme = S::Memory::<Owned>::scheme(bits, probes)?;
         S::Memory::<Owned>::check(&scheme, &policy)?;
@@ -174,7 +174,7 @@ impl<H: KeyHasher, S: Layout, K: Backing> RecyclingFilter<H, S, K> {
         self.memory.bits()
     }
 
-    /// Probes k of a key.
+    /// Probes k per key.
     pub fn probes(&self) -> u32 {
         self.memory.probes()
     }
@@ -252,7 +252,7 @@ impl<H: KeyHasher + PartialEq, S: Layout, K: Backing> PartialEq for RecyclingFil
 /// A view of a recycling filter, in bytes that `B` holds.
 pub type RecyclingView<B, S = Standard> = RecyclingFilter<PortableHasher, S, View<B>>;
 
-/// A recycling filter that touches one cache line a key: see [`Blocked`].
+/// A recycling filter that touches one cache line per key: see [`Blocked`].
 ///
 /// ```
 /// use truebloom::recycling::{BlockedRecyclingFilter, Policy};
@@ -266,7 +266,7 @@ pub type RecyclingView<B, S = Standard> = RecyclingFilter<PortableHasher, S, Vie
 /// ```
 pub type BlockedRecyclingFilter<H = PortableHasher> = RecyclingFilter<H, Blocked>;
 
-/// The salt of the phase after so many recycles.
+/// The salt of the phase after this many recycles.
 fn salt(hasher: &impl KeyHasher, seeds: Seeds, cycle: u64) -> Salt {
     if seeds == Seeds::Kept { Salt::NONE } else { Salt::numbered(SaltUse::Phase, hasher.seed(), cycle) }
 }

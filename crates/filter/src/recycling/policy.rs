@@ -27,14 +27,14 @@ pub struct Policy<L = u64> {
     ///
     /// For [`Blocked`](super::Blocked), where the set bits do not tell the rate: recycle as soon as the rate itself exceeds this.
     pub sigma: L,
-    /// Recycle after so many items have entered the active phase, if that is earlier; at least 1. The average rate of such filters is not that of the sigma-bounded one, but
+    /// Recycle after this many items have entered the active phase, if that is earlier; at least 1. The average rate of such filters is not that of the sigma-bounded one, but
     /// its worst rate still holds.
     pub insertions: Option<u64>,
     /// Recycle when the active phase is this old, if that is earlier. The clock is the caller's: see [`RecyclingFilter::advance`](super::RecyclingFilter::advance).
     pub age: Option<Duration>,
     /// Whether the item that triggers a recycle opens the next phase. Needs a sigma of at least the probes.
     pub retaining: bool,
-    /// Whether every phase has a seed of its own, derived from the hasher's seed and the number of recycles, or the hasher's own for ever.
+    /// Whether every phase has a seed of its own, derived from the hasher's seed and the number of recycles, or keeps the hasher's own.
     pub seeds: Seeds,
 }
 
@@ -90,7 +90,7 @@ impl From<BlockedDesign> for Policy<f64> {
 }
 
 impl Policy<f64> {
-    /// Refuses what has no law for blocks, but for the limit.
+    /// Refuses what has no law for blocks; the limit is checked elsewhere.
     pub(super) fn check_blocked(&self) -> Result<(), BuildError> {
         if self.phases != Phases::One {
             return Err(BuildError::NotBlocked { what: "two phases" });

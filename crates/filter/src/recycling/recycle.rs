@@ -21,7 +21,7 @@ impl<H: KeyHasher, S: Layout, K: Writable> RecyclingFilter<H, S, K> {
     /// Tells the time, and recycles if the active phase is too old by now; twice after a pause of two ages or more, because then both phases are.
     ///
     /// The clock is the caller's: the time since any moment that stays the same, also for a filter that is saved and opened again (the Unix epoch, for example). A clock that is
-    /// set back stands still for the filter until it has caught up, or is [set back](Self::set_back) here, too. The first phase begins with the first time that is told.
+    /// set back stands still for the filter until it has caught up, or is [set back](Self::set_back) here, too. The first phase begins with the first time given.
     pub fn advance(&mut self, now: Duration) {
         let now = nanoseconds(now);
         if !self.clock.runs {

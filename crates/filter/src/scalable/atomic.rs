@@ -17,7 +17,7 @@ use truebloom_math::Growth;
 
 /// A [`ScalableFilter`] that threads fill and ask at the same time. Made from one, and made one again at the end.
 ///
-/// Insertions and questions take no lock; opening a layer does, and whoever needs it meanwhile waits for it. The rate never exceeds the one asked for: an insertion reserves room for all its bits before it sets any, so a layer stays within its limit whatever the threads do. What threads see of each other's keys, and who is told
+/// Insertions and queries take no lock; opening a layer does, and a thread that needs the new layer waits for it. The rate never exceeds the one asked for: an insertion reserves room for all its bits before it sets any, so a layer stays within its limit whatever the threads do. What threads see of each other's keys, and who is told
 /// that a key is new, is as with [`AtomicFilterOf`](crate::AtomicFilterOf).
 ///
 /// ```
@@ -40,7 +40,7 @@ pub struct AtomicScalableFilter {
     layers: Box<[OnceLock<Box<SharedLayer>>]>,
     /// Layers that are there. Stored after the layer.
     count: AtomicUsize,
-    /// Held by whoever opens a layer.
+    /// Held by the thread that opens a layer.
     opening: Mutex<()>,
     offered: AtomicU64,
     /// Distinct keys, at least, of the filter that it was made of.
@@ -133,7 +133,7 @@ impl AtomicScalableFilter {
         (0..count).rev().filter_map(|number| self.layer(number)).any(|layer| layer.contains(hash))
     }
 
-    /// Opens the layer after so many, unless another thread has.
+    /// Opens the layer after `count` layers, unless another thread has done so.
     fn open(&self, count: usize) -> Result<(), BuildError> {
         let _opening = self.opening.lock().unwrap_or_else(PoisonError::into_inner);
         if self.layers() > count {

@@ -18,7 +18,7 @@ use alloc::vec::Vec;
 /// Keys that are asked for in all layers before the next ones: their lines of the open layer stay in the second cache until they are inserted.
 const TOGETHER: usize = 2 * BATCH;
 
-/// Layers of so many bits together (2 MiB) lie in cache, and keys are asked for one by one: in flight together they would cost a third more (300,000 keys at 1%), from 3 million on half as much.
+/// Up to this many bits in all layers (2 MiB) the layers lie in cache, and keys are looked up one by one: in flight together they would cost a third more (300,000 keys at 1%), from 3 million on half as much.
 const IN_CACHE: u64 = 1 << 24;
 
 /// A layer with its bits.

@@ -106,7 +106,7 @@ impl<K: Backing> ScalableFilter<K> {
     /// An empty filter that grows in the same way, with the seed and label of this one.
     ///
     /// # Errors
-    /// There is no memory.
+    /// The memory cannot be allocated.
     pub fn to_empty(&self) -> Result<ScalableFilter, BuildError> {
         let empty = ScalableFilter::with_growth(self.growth, self.hasher)?;
         Ok(ScalableFilter { label: self.label.clone(), ..empty })

@@ -25,7 +25,7 @@ use part::Part;
 use truebloom_math::law::{Layer, Layered};
 use truebloom_math::{Growth, Law, Rate};
 
-/// A Bloom filter for a number of keys that nobody knows: it grows by layers, and its rate never exceeds the one asked for.
+/// A Bloom filter for an unknown number of keys: it grows by layers, and its rate never exceeds the one asked for.
 ///
 /// ```
 /// use truebloom::ScalableFilter;
@@ -41,7 +41,7 @@ use truebloom_math::{Growth, Law, Rate};
 /// bits reach a limit, and a fresh key passes it with probability `(ones / bits)^probes`; the limits' rates add up to at most the rate asked for, however many layers there are ([`Growth`]). Only the number of keys that a layer takes is left to chance.
 ///
 /// # What it costs
-/// Memory: once the first layer is full, at most [`Growth::ratio`] times that of a filter planned for the right number (3.1 at a rate of 0.1%, 3.7 at 1%): so much when a layer was just opened, about half when it is full, 0.7 of it on average. Time: a key that is not contained is asked for in every layer, two probes each; 20 layers
+/// Memory: once the first layer is full, at most [`Growth::ratio`] times that of a filter planned for the right number (3.2 at a rate of 0.1%, 3.7 at 1%): that much just after a layer was opened, about half of it when the layer is full, 0.7 of it on average. Time: a key that is not contained is looked up in every layer, two probes each; 20 layers
 /// hold a million times as many keys as the first. If you know the number of keys, even roughly, [`BloomFilter`](crate::BloomFilter) is smaller and faster.
 ///
 /// # Repeats

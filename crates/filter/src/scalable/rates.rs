@@ -29,7 +29,7 @@ impl<K: Backing> ScalableFilter<K> {
         Ok(None)
     }
 
-    /// The expected rate of a filter that grew to so many distinct items: between 0 and what its layers and all that may follow allow.
+    /// The expected rate of a filter that grew to `items` distinct items: between 0 and what its layers and all that may follow allow.
     ///
     /// # Errors
     /// Never.

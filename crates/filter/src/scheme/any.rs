@@ -67,7 +67,7 @@ macro_rules! any_scheme {
                 match self { $($(#[$when])* AnyScheme::$scheme(scheme) => scheme.probes(),)* }
             }
 
-            /// In a box: who is in a hurry takes [`all`](Scheme::all), or the scheme's own type.
+            /// Boxed; [`all`](Scheme::all), or the scheme's own type, is faster.
             fn positions(&self, hash: KeyHash) -> impl Iterator<Item = u64> {
                 match self { $($(#[$when])* AnyScheme::$scheme(scheme) => Box::new(Scheme::positions(scheme, hash)) as Box<dyn Iterator<Item = u64> + '_>,)* }
             }

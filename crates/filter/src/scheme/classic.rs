@@ -87,7 +87,7 @@ impl Iterator for DistinctPositions {
 
 impl ExactSizeIterator for DistinctPositions {}
 
-/// Up to so many positions are compared one by one: faster than any table, and no allocation.
+/// Up to this many positions are compared one by one: faster than any table, and no allocation.
 const FEW: usize = 32;
 
 /// No position: those are below 2^62.

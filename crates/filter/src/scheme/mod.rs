@@ -128,7 +128,7 @@ pub trait Scheme: Placed + Clone + PartialEq + fmt::Debug + Send + Sync {
     /// The scheme that [`new`](Self::new) makes.
     const ID: SchemeId;
 
-    /// What stands for it in files: [`ID`](Self::ID), but for [`AnyScheme`].
+    /// Its number in files: [`ID`](Self::ID), except for [`AnyScheme`].
     fn id(&self) -> SchemeId {
         Self::ID
     }
@@ -136,7 +136,7 @@ pub trait Scheme: Placed + Clone + PartialEq + fmt::Debug + Send + Sync {
     /// Number of bits m.
     fn bits(&self) -> u64;
 
-    /// Probes k of a key.
+    /// Probes k per key.
     fn probes(&self) -> u32;
 
     /// The positions of a key, each below the number of bits; not necessarily distinct.

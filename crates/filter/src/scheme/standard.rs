@@ -108,7 +108,7 @@ impl Standard {
         self.bits
     }
 
-    /// Probes k of a key.
+    /// Probes k per key.
     #[inline]
     #[must_use]
     pub fn probes(&self) -> u32 {

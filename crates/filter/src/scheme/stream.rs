@@ -44,7 +44,7 @@ const HALVES: u64 = 2;
 /// The stream of words of a hash: its two halves, and then a walk from them. The cubic walk keeps two hashes from sharing shifted or reversed streams, and the rotation keeps pairs
 /// whose second halves differ only in high bits from sharing every other word.
 ///
-/// Most schemes begin with the walk. Its words are mixed, so that they do well even by hashes that are hardly random, at ten instructions a word. [`from_halves`](Self::from_halves) spares
+/// Most schemes begin with the walk. Its words are mixed, so that they do well even by hashes that are hardly random, at ten instructions per word. [`from_halves`](Self::from_halves) spares
 /// the first two for schemes that are made for speed: half of all keys that are not contained need no third.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct WordStream {

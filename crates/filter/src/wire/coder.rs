@@ -7,7 +7,7 @@ use crate::error::FormatError;
 use alloc::vec::Vec;
 use truebloom_math::entropy_bits;
 
-/// The most bytes of a section, and the fewest but for the last.
+/// The most bytes of a section, and the fewest of all but the last.
 const SECTION: usize = 1 << 28;
 const BLOCK: usize = 1 << 12;
 
@@ -20,7 +20,7 @@ const SCALE: u32 = 31;
 /// The lowest state of the coder, with which every section begins and ends. Words of 32 bits come in and go out.
 const LOWEST: u64 = 1 << 32;
 
-/// How many bytes have so many set bits.
+/// How many bytes have this many set bits.
 const BYTES_OF: [u64; 9] = [1, 8, 28, 56, 70, 56, 28, 8, 1];
 
 /// Bytes in the order of their set bits, and then of their value; and the place of each byte among those with as many.
@@ -49,7 +49,7 @@ struct Model {
 }
 
 impl Model {
-    /// For so many set bits among `bits`: some, and not all.
+    /// For this many set bits among `bits`: some, but not all.
     fn new(ones: u64, bits: u64) -> Model {
         let one = (ones << 32) / bits;
         let zero = (1 << 32) - one;
@@ -124,7 +124,7 @@ pub(super) fn encode(bytes: &[u8], out: &mut Vec<u8>) {
     }
 }
 
-/// Appends as many bytes as were coded, and moves on to what follows their code. An error if it is not the code of so many bytes; the memory is the caller's to have reserved.
+/// Appends as many bytes as were coded, and moves on to what follows their code. An error if it is not the code of that many bytes; the caller has reserved the memory.
 pub(super) fn decode(coded: &mut &[u8], length: usize, out: &mut Vec<u8>) -> Result<(), FormatError> {
     let mut left = length;
     while left > 0 {

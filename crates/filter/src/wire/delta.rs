@@ -82,7 +82,7 @@ fn plain(file: &[u8]) -> Result<Cow<'_, [u8]>, FormatError> {
     if is_compressed(file) { super::expand(file).map(Cow::Owned) } else { Ok(Cow::Borrowed(file)) }
 }
 
-/// A payload is whole words in every kind, which here nobody has asked yet.
+/// A payload is whole words in every kind, which has not been checked here yet.
 fn check_words(payload: &[u8]) -> Result<(), FormatError> {
     let found = payload.len() as u64;
     let whole = found / 8 * 8;

@@ -36,7 +36,7 @@ use crate::format::{FileHeader, HEADER_BYTES, check_length};
 use alloc::vec::Vec;
 use envelope::What;
 
-/// A compressed file says at most so many times its own bytes: those of sparser ones are filled up with zeros. So what is expanded takes memory in proportion to what was sent, as with gzip.
+/// A compressed file expands to at most this many times its own bytes; sparser ones are padded with zeros. So what is expanded takes memory in proportion to what was sent, as with gzip.
 pub const MOST_EXPANSION: u64 = 1024;
 
 /// Whether bytes begin as those of a compressed file or of a difference.
@@ -104,7 +104,7 @@ fn split(file: &[u8]) -> Result<(&[u8; HEADER_BYTES], &[u8]), FormatError> {
     file.split_first_chunk().ok_or(FormatError::Truncated { expected, found })
 }
 
-/// Room for a file with so many bytes after its header, if its coded bytes may stand for so many.
+/// Room for a file with this many bytes after its header, if its coded bytes may expand to that many.
 fn reserved(length: u64, most: u64, more: usize) -> Result<Vec<u8>, FormatError> {
     if length > most {
         return Err(FormatError::Expands { to: length, most });

@@ -1,7 +1,7 @@
 //! The real filters, on streams without repeats, against the models: the long-run average rate and the items of a cycle.
 //!
 //! The recycles cut a stream into cycles; [`BATCHES`] runs of consecutive cycles are near enough independent and normal. Two statistics a case, two-sided: drops minus the model's
-//! rate times the items, and items minus the model's items a cycle times the cycles; each by its own scatter over the batches. A sound filter exceeds [`LIMIT`] standard errors with
+//! rate times the items, and items minus the model's items per cycle times the cycles; each by its own scatter over the batches. A sound filter exceeds [`LIMIT`] standard errors with
 //! probability below 1e-6 (Student's law of 399 degrees of freedom: 8.6e-7), so all of the cases here together with less than 5e-5. Seeds are frozen. Power: what
 //! the faults below show; a rate that is off by 2% is noticed in every case.
 

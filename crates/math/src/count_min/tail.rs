@@ -3,7 +3,7 @@
 //! Hashes of the ideal family put an item into the rows independently of everything that the other items left there. So the chance that the *others* leave at
 //! least v in all its counters is, for independent rows, the product over the rows of the share of counters of at least v: exactly, given the others' counters.
 //! Only the counters with the item itself can be seen, but those are no smaller, so their shares are no smaller either, and the least v that they make unlikely is no
-//! smaller: what is proven for the unseen sketch is proven with the seen one. With two hashes a copy the rows of a copy are not independent, but any two of them are: the product of the
+//! smaller: what is proven for the unseen sketch is proven with the seen one. With two hashes per copy the rows of a copy are not independent, but any two of them are: the product of the
 //! two smallest shares of each copy takes the place of the product over all rows. (This includes conservative update: raising all counters by what the item added is
 //! an upper bound on what it changed, since an update commutes with adding a constant and keeps the order of sketches.) By Markov the share is at most N / (w v), so with
 //! independent rows this is never weaker than the bound from N alone, and much tighter where a few items hold most of N. With two hashes it may be weaker: the bound from N alone

@@ -1,4 +1,4 @@
-//! The classic filter: k distinct bits an item.
+//! The classic filter: k distinct bits per item.
 
 use super::inclusion::{Inclusion, Items, Query};
 use super::ratios::Ratios;

@@ -1,7 +1,7 @@
 //! How fast schemes of two hashes approach the rate of independent ones, and how close one filter's rate stays to its mean: Kirsch and Mitzenmacher, *Building a
 //! Better Bloom Filter*, sections 4 to 7, with their theorems corrected where they are wrong (`docs/ERRATA.md`, K1 to K18).
 //!
-//! Loads are c bits an item, `y = e^(-k/c)` is the share of empty bits in the limit and `q = 1 - y`; then the rate tends to `q^k` with every scheme. The
+//! Loads are c bits per item, `y = e^(-k/c)` is the share of empty bits in the limit and `q = 1 - y`; then the rate tends to `q^k` with every scheme. The
 //! coefficients of 1/n are limits, never brackets: use a [`crate::Law`] for the rate of a given filter.
 
 use crate::exact::modular::gcd;
@@ -91,7 +91,7 @@ pub fn partition_constant(bits_per_item: f64, probes: u32) -> f64 {
 ///
 /// ```
 /// use truebloom_math::convergence::{partition_constant, slices_constant};
-/// // At exactly 8 bits an item and 6 probes a slice has 4/3 bits an item, so 4 divides it: never a prime.
+/// // At exactly 8 bits per item and 6 probes a slice has 4/3 bits per item, so 4 divides it: never a prime.
 /// assert!((slices_constant(8.0, 6, 2_000_000) - 0.52546).abs() < 1e-5);
 /// assert!((slices_constant(8.0, 6, 1_333_337) / partition_constant(8.0, 6) - 1.0).abs() < 1e-12);
 /// ```

@@ -92,7 +92,7 @@ pub trait Law: sealed::Sealed + Send + Sync {
         self.fpr(items).map(Some)
     }
 
-    /// The rate of one filter with these numbers of set bits: one count a slice, a single one for an unsliced filter. `None` where the fill does not
+    /// The rate of one filter with these numbers of set bits: one count per slice, a single one for an unsliced filter. `None` where the fill does not
     /// determine the rate.
     ///
     /// # Errors

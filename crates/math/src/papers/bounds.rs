@@ -41,7 +41,7 @@ pub struct RateBounds {
     /// [`RateBounds::lower`], by Jensen for the convex function that is `C(x, k)` above `k - 1` and 0 below.
     pub lower_by_mean: Fpr,
     /// L: the probability that `k` different bits are all set by `nk` single throws. Left side of Burns (64). Proven: repeats in a query only
-    /// help it, and distinct bits an item only fill more.
+    /// help it, and distinct bits per item only fill more.
     pub lower: Fpr,
     /// U: Bloom's `(1 - (1 - k/m)^n)^k`, Burns (65). Proven for the classic filter. For the standard filter it rests on the last inequality of theorem 15
     /// (see [`Chain::single`]); no counterexample is known.

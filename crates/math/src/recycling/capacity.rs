@@ -201,7 +201,7 @@ impl<'a> Search<'a> {
 
     /// Numbers of probes that may be the best.
     fn candidates(&self, bits: u64) -> impl Iterator<Item = u32> {
-        // So many items a cycle: where they are few, their whole number and that of the set bits decide.
+        // So many items per cycle: where they are few, their whole number and that of the set bits decide.
         let items = self.most_per_bit * bits as f64;
         let slack = if bits <= EXHAUSTED {
             1.0

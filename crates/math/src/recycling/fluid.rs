@@ -333,7 +333,7 @@ mod tests {
         }
     }
 
-    /// With several probes a cycle ends with a whole item: the variance of the items by the law of the set bits, hash by hash.
+    /// With several probes per cycle ends with a whole item: the variance of the items by the law of the set bits, hash by hash.
     #[test]
     fn variances_of_several_probes_are_those_of_the_chain() {
         for (bits, probes, sigma) in [(400usize, 2u32, 150usize), (400, 5, 250), (1_000, 3, 300)] {

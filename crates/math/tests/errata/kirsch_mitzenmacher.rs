@@ -39,11 +39,11 @@ fn theorem_6_1_misses_a_term_of_its_own_order() {
     // One probe: the printed coefficient is 0, the true one y / (2 c^2), for every scheme.
     assert_eq!(theorem_6_1_printed(4.0, 1), 0.0);
     near(double(4_000_000, 1, Step::Any), (-0.25f64).exp() / 32.0, 1e-6);
-    // Six probes at 8 bits an item, slices of a prime number of bits.
+    // Six probes at 8 bits per item, slices of a prime number of bits.
     near(partition(1_333_333, 6), partition_constant(8.0, 6), 1e-4);
     near(theorem_6_1_printed(8.0, 6), 0.485_168, 1e-5);
     assert!(partition(1_333_333, 6) < 0.8 * theorem_6_1_printed(8.0, 6));
-    // 1333333 has no divisor below 6; at exactly 8 bits an item slices have 4n/3 bits, which 4 divides, and the coefficient is another.
+    // 1333333 has no divisor below 6; at exactly 8 bits per item slices have 4n/3 bits, which 4 divides, and the coefficient is another.
     assert!((2..6).all(|r| 1_333_333 % r > 0));
     let exactly = |items: u64| {
         let law = PartitionDouble::new(4 * items / 3, 6).expect("in range");

@@ -28,7 +28,7 @@ Examples:
 
 The first number is never below the count, the second never above it, for certain. A file named merge, query or show is counted as ./merge.";
 
-/// Count how often each line came, in a fixed memory: the most frequent ones, with certain bounds
+/// Count how often each line occurs, in fixed memory: the most frequent ones, with certain bounds
 #[derive(clap::Args)]
 #[command(after_help = EXAMPLES, args_conflicts_with_subcommands = true, disable_help_subcommand = true)]
 pub(crate) struct Args {

@@ -20,7 +20,7 @@ const COUNTER: u64 = 8;
 #[derive(clap::Args)]
 #[command(next_help_heading = "Size")]
 pub(super) struct SizeArgs {
-    /// Memory for counters and listed keys, half each; what reading takes comes on top
+    /// Memory for counters and listed keys, half each; reading takes a little more
     #[arg(long, value_name = "BYTES", value_parser = memory, default_value = "16MiB", conflicts_with = "epsilon")]
     memory: u64,
 
@@ -28,7 +28,7 @@ pub(super) struct SizeArgs {
     #[arg(long, value_name = "RATE", value_parser = rate, allow_hyphen_values = true)]
     epsilon: Option<Rate>,
 
-    /// The probability of a larger error, for a key that is asked for: the rows of counters
+    /// The probability of a larger error for a key that is queried: sets the rows of counters
     #[arg(long, value_name = "RATE", value_parser = rate, default_value = "1%", allow_hyphen_values = true)]
     delta: Rate,
 

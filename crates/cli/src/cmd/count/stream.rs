@@ -25,7 +25,7 @@ pub(super) struct StreamArgs {
     #[command(flatten)]
     asked: Asked,
 
-    /// List again after so much time (10s, 5min, 1h) or so many records (1M)
+    /// List again after this much time (10s, 5min, 1h) or this many records (1M)
     #[arg(long, value_name = "TIME|N", value_parser = every)]
     every: Option<Every>,
 
@@ -37,11 +37,11 @@ pub(super) struct StreamArgs {
     #[arg(long, requires = "save")]
     force: bool,
 
-    /// Seed of the hash, up to 32 hexadecimal digits; random unless given. Sketches that are to be merged need the same
+    /// Seed of the hash, up to 32 hexadecimal digits; random by default. Sketches that are to be merged need the same
     #[arg(long, value_name = "HEX", value_parser = crate::cmd::create::seed)]
     seed: Option<Seed>,
 
-    /// Hash with SipHash-1-3, for keys that an attacker may choose; without it, an attacker needs no access to choose keys that share their counters. Keep a saved sketch private: anyone who can read it, or run `count show --json` on it, has the seed
+    /// Hash with SipHash-1-3, for untrusted keys. Without it, an attacker can choose keys that share their counters, without seeing the sketch. Keep a saved sketch private: anyone who can read it, or run `count show --json` on it, has the seed
     #[arg(long)]
     untrusted: bool,
 

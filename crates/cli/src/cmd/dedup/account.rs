@@ -97,7 +97,7 @@ impl Account {
         let early = filter.stats().by_fill.saturating_sub(self.before.by_fill);
         if let (Some(age), 1..) = (chosen.age, early) {
             warn(format_args!(
-                "{} ended early because {} full: what came then was remembered for less than {}; {}",
+                "{} ended early because {} full, so those lines were remembered for less than {}; {}",
                 plural(early, "phase"),
                 if early == 1 { "it was" } else { "they were" },
                 time_text(age),
@@ -149,7 +149,7 @@ impl Account {
                 count(lost.at_most),
                 100.0 * CONFIDENCE
             ),
-            None => format!("no bound is known for so small a filter of how many {wrong}"),
+            None => format!("for so small a filter no bound is known on how many {wrong}"),
         };
         // Since the state was made, as what is missing.
         let twice = match (filter.stats().cycles, args.repeated, args.second) {

@@ -28,7 +28,7 @@ const TOO_SOON: f64 = 1e-6;
 #[derive(clap::Args, Clone)]
 #[command(next_help_heading = "Memory")]
 pub(super) struct Sizing {
-    /// Distinct lines that fit before anything is forgotten, in all but one run in a million (with --layout blocked that is not proven); with --remember and a time: that come in this time. Unless given with --memory or --remember, the lines of named files are counted
+    /// Distinct lines that fit before anything is forgotten, in all but one run in a million (with --layout blocked that is not proven); with --remember and a time, the lines that come in this time. Without it, --memory and --remember, the lines of named files are counted
     #[arg(short = 'n', long, value_name = "N", value_parser = args::items, allow_hyphen_values = true)]
     items: Option<u64>,
 
@@ -36,15 +36,15 @@ pub(super) struct Sizing {
     #[arg(short = 'p', long = "fpr", value_name = "RATE", value_parser = args::rate, allow_hyphen_values = true)]
     rate: Option<Rate>,
 
-    /// Memory for all that is known: 64MiB, 2GB
+    /// Memory for the filter: 64MiB, 2GB
     #[arg(long, value_name = "BYTES", value_parser = args::memory, conflicts_with = "items", allow_hyphen_values = true)]
     memory: Option<u64>,
 
-    /// Remember every line while at least so many others come (10M), or for so long (1h): two phases, of which the older is forgotten
+    /// Remember every line while this many others come (10M), or for this long (1h): two phases, of which the older is forgotten
     #[arg(long, value_name = "SPAN", value_parser = remember)]
     remember: Option<Remember>,
 
-    /// standard, the default: the fewest bits; blocked: one cache line a key, without --remember: faster where the memory is larger than the caches, and slower below at low rates; auto: blocked where that takes at most 10% more bits. A state keeps its own
+    /// standard, the default: the fewest bits; blocked: one cache line per key, without --remember: faster where the memory is larger than the caches, and slower below at low rates; auto: blocked where that takes at most 10% more bits. A state keeps its own
     #[arg(long, value_name = "LAYOUT", value_enum, hide_possible_values = true)]
     layout: Option<Layout>,
 }
@@ -113,7 +113,7 @@ impl Sizing {
         let layout = self.layout.unwrap_or(if phased { Layout::Standard } else { there });
         if phased && layout == Layout::Blocked {
             return Err(Failure::new(
-                "--remember takes two phases, for which no law of a blocked layout is known; leave it out, or take --layout standard",
+                "--remember takes two phases, whose rate in the blocked layout is not known; leave it out, or take --layout standard",
             ));
         }
         if layout == Layout::Blocked {
@@ -173,7 +173,7 @@ impl Sizing {
                 report::bytes(memory)
             )),
             None => {
-                Failure::new(format_args!("so many lines at a rate of {rate} need more than 2^62 bits; ask for fewer, or a higher rate"))
+                Failure::new(format_args!("that many lines at a rate of {rate} need more than 2^62 bits; ask for fewer, or a higher rate"))
             }
         }
     }

@@ -29,15 +29,15 @@ const EXAMPLES: &str = "\
 Examples:
   truebloom dedup urls.txt                             every line once
   tail -F log | truebloom dedup --remember 1h          for ever; a line comes again after an hour or two
-  truebloom dedup -d -n 10M -p 0.1% urls.txt new.txt   lines that were there before
+  truebloom dedup -d -n 10M -p 0.1% urls.txt new.txt   lines that occurred before
   truebloom dedup -n 100M -p 1e-6 --report urls.gz
   truebloom dedup -n 100M -p 0.1% --layout blocked urls.txt   faster in memory larger than the caches, of which it takes more
   truebloom dedup --state state.tbl new.txt            goes on where the last run stopped
   truebloom dedup --column email users.csv
   truebloom dedup --second --remember 10M urls.txt     what a cache admits on the second hit
 
-Files are counted first, and the memory is made large enough for all their lines, 64 MiB at least. What comes through a pipe has the memory of -n or --memory, 64 MiB unless given: \
-when it is full everything is forgotten (a message says so, or --strict stops before), or with --remember what is older. \
+Files are counted first, and the memory is made large enough for all their lines, 64 MiB at least. Input through a pipe has the memory of -n or --memory, 64 MiB unless given: \
+when it is full everything is forgotten (a message says so; --strict stops before), or with --remember what is older. \
 A line that was forgotten is printed again. A first occurrence is dropped wrongly with at most the rate -p: on average, in the long run, or with --remember for every line. That is proven for \
 input that was chosen without knowing the seed; --report says what this very stream has lost.
 
@@ -54,7 +54,7 @@ pub(crate) struct Args {
     #[arg(value_name = "INPUT")]
     inputs: Vec<PathBuf>,
 
-    /// Print repeats instead: lines that were there before
+    /// Print repeats instead: lines that occurred before
     #[arg(short = 'd', long)]
     repeated: bool,
 
@@ -88,19 +88,19 @@ pub(crate) struct Args {
     #[command(flatten)]
     sizing: Sizing,
 
-    /// Keep what is known in this file, and begin with what it knows
+    /// Keep the filter in this file, and begin with what it remembers
     #[arg(long, value_name = "FILE")]
     state: Option<PathBuf>,
 
-    /// Save the state this often, and at the end: 10s, 5min; what is printed after the last time is printed again after a crash
+    /// Save the state this often, and at the end: 10s, 5min; after a crash, lines printed since the last save are printed again
     #[arg(long, value_name = "TIME", value_parser = crate::args::time, default_value = "10s", requires = "state")]
     checkpoint: Duration,
 
-    /// Seed of the hash, up to 32 hexadecimal digits; random unless given
+    /// Seed of the hash, up to 32 hexadecimal digits; random by default
     #[arg(long, value_name = "HEX", value_parser = super::create::seed)]
     seed: Option<Seed>,
 
-    /// Hash with SipHash-1-3, for keys that an attacker may choose; without it, an attacker needs no access to choose keys whose first occurrence is dropped. Keep a --state private: anyone who can read it has the seed
+    /// Hash with SipHash-1-3, for untrusted keys. Without it, an attacker can choose keys whose first occurrence is dropped, without seeing the filter. Keep a --state private: anyone who can read it has the seed
     #[arg(long)]
     untrusted: bool,
 

@@ -21,7 +21,7 @@ use std::process::ExitCode;
 const EXAMPLES: &str = r#"Example:
   echo '{"fn":"fpr","variant":"standard","bits":9585,"items":1e3,"probes":7}' | truebloom eval
 
-One query object a line, one answer object a line, in order. A bad query answers {"error": ...}; the others go on, and the exit code is 2. A query has at most 4 MiB."#;
+One query object per line, one answer object per line, in order. A bad query answers {"error": ...}; the others go on, and the exit code is 2. A query has at most 4 MiB."#;
 
 /// Bytes of a query. Lists of numbers can be long, and once parsed they take some sixty times the memory of their text.
 const MAX_QUERY: u64 = 4 << 20;
@@ -79,7 +79,7 @@ fn guarded(answer: impl FnOnce() -> Result<Answer, String>) -> Result<Answer, St
 pub(crate) fn answer(line: &[u8]) -> Result<Answer, String> {
     let value: Value = serde_json::from_slice(line)
         .map_err(|error| format!("not a JSON object: {}", error.to_string().replace(" at line 1 column ", " at byte ")))?;
-    let Value::Object(fields) = value else { return Err("not a JSON object: write one query object a line".to_owned()) };
+    let Value::Object(fields) = value else { return Err("not a JSON object: write one query object per line".to_owned()) };
     let mut query = Query { fields };
     let name = query.text("fn")?;
     match name.as_str() {

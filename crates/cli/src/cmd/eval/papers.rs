@@ -104,7 +104,7 @@ pub(super) fn hits_at_rate(query: &mut Query) -> Result<Answer, String> {
     Ok(object(json!({ "value": hits_of_one_filter(queries, rate, hits), "normal": hits_normal(queries, rate, hits as f64) })))
 }
 
-/// Up to how many bits an item the term of order 1/n stays below a share of the rate.
+/// Up to how many bits per item the term of order 1/n stays below a share of the rate.
 pub(super) fn negligible(query: &mut Query) -> Result<Answer, String> {
     let (items, share) = (query.whole("items")?, query.rate("share")?.to_f64());
     query.finish()?;

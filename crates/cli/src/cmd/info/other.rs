@@ -30,7 +30,7 @@ pub(super) fn report(name: &Path, held: &Held, kind: FileKind) -> Result<Report,
             }
         }
         FileKind::RecyclingOnePhase | FileKind::RecyclingTwoPhase | FileKind::RecyclingBlocked => {
-            report.line("state", format!("{kind}, {} a phase, {}, {size}", plural(header.bits(), "bit"), plural(probes, "probe")));
+            report.line("state", format!("{kind}, {} per phase, {}, {size}", plural(header.bits(), "bit"), plural(probes, "probe")));
             report.line("hash", hash);
             if !dedup::describe(name, held.as_ref(), &mut report)? {
                 report.line("offered", plural(header.offered(), "item"));

@@ -31,7 +31,7 @@ pub(crate) struct Shape {
 }
 
 impl Double {
-    /// The limit of `n (rate - (1 - e^(-k/c))^k)` as filters grow at c bits an item, for moduli that have the divisors below `2 k^2` of this law's m: take
+    /// The limit of `n (rate - (1 - e^(-k/c))^k)` as filters grow at c bits per item, for moduli that have the divisors below `2 k^2` of this law's m: take
     /// [`crate::law::convergence::LARGE_PRIME`] or [`crate::law::convergence::LARGE_POWER_OF_TWO`] for primes and powers of two. A limit, not a bracket: what is left at a given n
     /// has no proven size.
     ///

@@ -1,4 +1,4 @@
-//! The most items that a given memory remembers at a given rate, with one line an item; and the least memory for so many.
+//! The most items that a given memory remembers at a given rate, with one line per item; and the least memory for so many.
 
 use super::super::{LongRun, Result, SizedDesign};
 use super::cycle::MOST_ITEMS;
