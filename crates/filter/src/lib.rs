@@ -67,7 +67,7 @@
 //! | what a file holds; files replaced whole | [`FileKind`], [`FileHeader`]; [`file`](mod@file) |
 //! | what can go wrong | [`BuildError`], [`MergeError`], [`FormatError`], [`ReadError`], [`FileError`] |
 //!
-//! Files are described in docs/FORMAT.md, and why things are as they are in docs/DESIGN.md.
+//! Files are described in docs/FORMAT.md, and the reasons for decisions in docs/DESIGN.md.
 
 #![warn(clippy::missing_errors_doc, clippy::must_use_candidate, clippy::return_self_not_must_use)]
 #![cfg_attr(not(any(test, feature = "std")), no_std)]
