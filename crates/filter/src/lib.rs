@@ -72,16 +72,18 @@
 #![warn(clippy::missing_errors_doc, clippy::must_use_candidate, clippy::return_self_not_must_use)]
 #![cfg_attr(not(any(test, feature = "std")), no_std)]
 // What a feature leaves out leaves helpers behind that nobody calls and that are not compiled. The build with all features tells which are needed by nobody at all.
-#![cfg_attr(not(all(feature = "recycling", feature = "sketches")), allow(dead_code, unused_imports, unreachable_pub))]
+#![cfg_attr(not(all(feature = "any", feature = "recycling", feature = "sketches")), allow(dead_code, unused_imports, unreachable_pub))]
 
 extern crate alloc;
 
+#[cfg(feature = "any")]
 mod any_filter;
 mod arch;
 mod backing;
 mod bits;
 mod bloom;
 mod bulk;
+#[cfg(feature = "any")]
 mod compare;
 #[cfg(feature = "sketches")]
 pub mod count_min;
@@ -98,6 +100,7 @@ mod pack;
 mod readable;
 #[cfg(feature = "recycling")]
 pub mod recycling;
+#[cfg(feature = "growth")]
 mod scalable;
 pub mod scheme;
 #[cfg(target_has_atomic = "64")]
@@ -106,12 +109,14 @@ mod tied;
 pub mod verify;
 pub mod wire;
 
+#[cfg(feature = "any")]
 pub use any_filter::AnyFilter;
 pub use backing::{Backing, Checked, Counted, Owned, Shared, Uncounted, View, Writable};
 #[cfg(target_has_atomic = "64")]
 pub use bloom::{AtomicBlockedBloomFilter, AtomicBloomFilter, AtomicFilterOf};
 pub use bloom::{BlockedBloomFilter, BlockedBloomView, BloomFilter, BloomView, FilterBuilder, FilterFamily, FilterOf, Unseeded};
 pub use bulk::{Answers, AnswersIter};
+#[cfg(feature = "any")]
 pub use compare::{CompareError, Comparison, Quantity, Share};
 #[cfg(feature = "fs")]
 pub use error::FileError;
@@ -126,8 +131,9 @@ pub use key::{Key, KeyWriter};
 pub use pack::{CheckedMember, Member, Pack, PackView, Packed};
 #[cfg(feature = "recycling")]
 pub use recycling::RecyclingFilter;
-#[cfg(all(feature = "std", target_has_atomic = "64"))]
+#[cfg(all(feature = "growth", feature = "std", target_has_atomic = "64"))]
 pub use scalable::AtomicScalableFilter;
+#[cfg(feature = "growth")]
 pub use scalable::{FIRST_ITEMS, ScalableFilter, ScalableView};
 #[cfg(feature = "derive")]
 pub use truebloom_derive::Key;
