@@ -39,7 +39,7 @@ pub fn copy(from: &Path, to: &Path) -> outcome::Result<()> {
         write(&library, format!("{text}\nmod mutant;\n").as_bytes())?;
         write(&to.join(name).join("src/mutant.rs"), include_bytes!("../mutant.rs"))?;
     }
-    // Faults that the compiler sees through are faults all the same.
+    // Faults that the compiler sees through are faults anyway.
     let manifest = to.join("Cargo.toml");
     let lints = ["arithmetic_overflow", "unconditional_panic", "overflowing_literals", "unused_parens", "unused_braces", "unused_must_use"];
     let lints: String = lints.iter().map(|lint| format!("{lint} = \"allow\"\n")).collect();

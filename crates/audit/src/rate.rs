@@ -43,7 +43,7 @@ pub fn rate(profile: &Profile, size: Size, items: u64) -> Result<Option<Fpr>> {
     })
 }
 
-/// The share of a library's filters whose own rate is at most `asked`: a lower bound of the probability over seeds or keys, by the law of the set bits of independent positions, with the floor of equal hashes.
+/// The share of a library's filters whose own rate is at most `asked`: a lower bound on the probability over seeds or keys, by the law of the set bits of independent positions, with the floor of equal hashes.
 ///
 /// The average says nothing of it: where the average is what was asked, about half of the filters are above. `None` where positions are not independent, so that the set bits do not
 /// determine a filter's rate.

@@ -1,4 +1,4 @@
-//! What no safe Rust can do: to know whether the standard streams were open before the runtime of Rust opened `/dev/null` in the place of closed ones, and to
+//! What no safe Rust can do: to know whether the standard streams were open before the runtime of Rust opened `/dev/null` in place of closed ones, and to
 //! keep the runtime from drawing backtraces.
 #![allow(unsafe_code, reason = "the attribute that has a function run before the runtime, and the change of the environment")]
 

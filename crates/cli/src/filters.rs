@@ -140,7 +140,7 @@ impl Alternative {
     /// `None` where no blocked filter answers, as the limits are too low.
     pub(crate) fn of(target: &Target, standard: &Plan) -> Option<Alternative> {
         let plan = Plan::new(&target.clone().layout(truebloom_math::Layout::Lines)).ok()?;
-        // Where both have one size, the standard filter has the lower rate; the price is in bits all the same.
+        // Where both have one size, the standard filter has the lower rate; the price is in bits anyway.
         let of_its_rate = match target.rate {
             None => {
                 let kept = plan.guarantee.map_or(plan.fpr, |guarantee| guarantee.fpr);

@@ -9,13 +9,13 @@ use std::path::{Path, PathBuf};
 use truebloom::file::{Expected, Replacement, Unkept, check_target, open_regular};
 use truebloom::{FileError, FileHeader, FormatError};
 
-/// What is said of a file in the place of a new one.
+/// What is said of a file in place of a new one.
 pub(crate) const EXISTS: &str = "exists already; add --force to overwrite it, or choose another name";
 
 /// What is said of a file that no command here has written.
 const FOREIGN: &str = "is not a truebloom file, and --force replaces only those; choose another name, or remove it yourself if it is not needed (were the arguments swapped?)";
 
-/// What is said of it in the place of a new file, without --force.
+/// What is said of it in place of a new file, without --force.
 const FOREIGN_EXISTS: &str = "exists already, and is not a truebloom file; choose another name (were the arguments swapped?)";
 
 /// The right to replace a file: the file that was there at the beginning, locked, or the knowledge that there was none. Given back when dropped.

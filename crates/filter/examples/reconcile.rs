@@ -1,6 +1,6 @@
 //! Two shards that should hold the same keys find out what each of them lacks, without sending the keys that both have.
 //!
-//! Each sends a filter of its keys; the other answers with those of its own keys that the filter does not contain, which are surely missing. A key that is missing and passes by chance is found in a later round: a filter
+//! Each sends a filter of its keys; the other answers with those of its own keys that the filter does not contain, which are certainly missing. A key that is missing and passes by chance is found in a later round: a filter
 //! with another seed has other errors, so after r rounds at a rate p a share of p^r of the differences is left. `cargo run --example reconcile`.
 
 use std::collections::HashSet;
@@ -19,7 +19,7 @@ impl Shard {
         Ok(filter.to_bytes()?)
     }
 
-    /// The answer: keys that the other shard surely lacks.
+    /// The answer: keys that the other shard certainly lacks.
     fn missing_from(&self, summary: &[u8]) -> Result<Vec<String>, Box<dyn Error>> {
         let theirs = BloomFilter::from_bytes(summary)?;
         let found = theirs.contains_all(&self.keys);

@@ -16,7 +16,7 @@ use truebloom_math::{Error, Ground, ItemsEstimate, Variant, as_one_call, items_b
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Quantity {
-    /// The estimate; `None` where a full filter, or too many filters, leave it open.
+    /// The estimate; `None` for a full filter, or too many filters.
     pub value: Option<f64>,
     /// Lower end.
     pub lower: u64,
@@ -36,10 +36,10 @@ pub struct Share {
     pub upper: f64,
 }
 
-/// Sizes of the sets behind filters, and of what is made of them. Each interval by itself covers the true number with probability at least the confidence asked for, over seeds, for keys chosen
+/// Sizes of the sets behind filters, and of their unions and intersections. Each interval, taken alone, covers the true number with probability at least the confidence asked for, over seeds, for keys chosen
 /// independently of the seed.
 ///
-/// A filter knows how many offers set a bit, which tells the number of its items to within a few. What one filter holds and others do not follows from the bits that only it has set: [`items_beyond`], whose law has this one unknown. All
+/// A filter knows how many offers set a bit, which gives the number of its items to within a few. What one filter holds and others do not follows from the bits that only it has set: [`items_beyond`], whose law has this one unknown. Everything
 /// else is sums and differences of the two.
 ///
 /// ```
@@ -58,7 +58,7 @@ pub struct Share {
 pub struct Comparison {
     /// Items of each filter.
     pub sizes: Vec<Quantity>,
-    /// Items of each filter that none of the others holds.
+    /// Items of each filter that no other filter holds.
     pub own: Vec<Quantity>,
     /// Items of any of them.
     pub union: Quantity,
@@ -68,11 +68,11 @@ pub struct Comparison {
     pub similarity: Share,
 }
 
-/// Why filters cannot be compared; the number is that of a filter in the list, from 0.
+/// Why filters cannot be compared; `index` counts the filters in the list from 0.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum CompareError {
-    /// Fewer than two, or a confidence that is none.
+    /// Fewer than two filters, or an invalid confidence.
     Arguments,
     /// One that differs from the first.
     Differs {
@@ -98,7 +98,7 @@ pub enum CompareError {
     },
     /// A law cannot be computed.
     Law(Error),
-    /// There is no memory for another filter of this size.
+    /// The memory for another filter of this size cannot be allocated.
     Memory(BuildError),
 }
 
@@ -153,13 +153,13 @@ struct Size {
     error: f64,
 }
 
-/// Of more filters there is no estimate of what all of them hold: it takes the union of every selection.
+/// The most filters for which the number of items in all of them is estimated, which takes the union of every selection.
 const MOST_SELECTED: usize = 10;
 
 impl Comparison {
     /// Compares filters of the same bits, probes, scheme, hasher and seed.
     ///
-    /// Time: quadratic in their number and linear in the bits, and some hundredths of a second an interval. Memory: that of two more filters, and of one for each filter up to ten.
+    /// Time: quadratic in their number and linear in the bits, and some hundredths of a second per interval. Memory: that of two more filters, and of one for each filter up to ten.
     ///
     /// # Errors
     /// As those of a merge, and for intersections and filters that do not hold what their bits suggest.
@@ -188,7 +188,7 @@ impl Comparison {
 struct Compared<'a, K: Backing> {
     filters: &'a [AnyFilter<K>],
     empty: AnyFilter,
-    /// The most that an interval may miss.
+    /// The largest probability with which an interval may miss.
     alpha: f64,
 }
 

@@ -158,7 +158,7 @@ impl Replacement {
     /// [`commit`](Self::commit), but the new file comes back, still locked against other processes.
     ///
     /// # Errors
-    /// As of [`commit`](Self::commit).
+    /// As for [`commit`](Self::commit).
     pub fn commit_locked(self) -> Result<(File, Vec<Unkept>), FileError> {
         self.file.as_file().sync_all().map_err(|cause| write_error(&self.name, cause))?;
         let Replacement { name, path, expected, file, unkept } = self;

@@ -6,7 +6,7 @@
 //! // At most one wrong "yes" in a thousand, for a million keys: 1.8 MB.
 //! let mut seen = BloomFilter::new(1_000_000, 0.001)?;
 //!
-//! assert!(seen.insert("https://example.org/a"));   // true: surely new
+//! assert!(seen.insert("https://example.org/a"));   // true: certainly new
 //! assert!(!seen.insert("https://example.org/a"));  // false: seen before, or a false positive
 //! assert!(seen.contains("https://example.org/a")); // never a wrong "no"
 //!
@@ -26,7 +26,7 @@
 //! its seed, and the mean over all seeds is at or below it too. Both are proven for a random hash function. The size is found by exact arithmetic ([`truebloom_math`]), not by the
 //! textbook formula, which is too low.
 //!
-//! * [`insert`](BloomFilter::insert) is true if the key was surely new. False means a repeat, or a new key that passes by chance.
+//! * [`insert`](BloomFilter::insert) is true if the key was certainly new. False means a repeat, or a new key that passes by chance.
 //! * [`contains`](BloomFilter::contains) is true for every key that was inserted, and for others at the rate [`fpr`](BloomFilter::fpr).
 //! * *Expected* means the mean over seeds. One filter's own rate scatters around it, typically by 12% at 100 items and a rate of 1%, by 0.4% at 100,000. The guarantee
 //!   for the one filter takes this into account (2.6% more bits at 1,000 items and a rate of 1%, 0.26% at 100,000).

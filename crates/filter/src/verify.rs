@@ -1,8 +1,8 @@
-//! Whether a filter keeps its promise: its fill, its hits, its expected rate and its own rate, each held to what is proven.
+//! Whether a filter keeps its promise: its fill, its hits, its expected rate and its own rate, each tested against what is proven.
 //!
 //! Four verdicts, each by a test that errs with probability at most [`ALPHA`] when the filter is sound, on keys chosen independently of the seed and
-//! whatever their repeats; nothing else fails a filter. In particular the measured rate is not compared with the rate asked for: of the filters planned for an average about half lie a little above it, for
-//! their rates scatter about the expected one.
+//! whatever their repeats; nothing else fails a filter. In particular the measured rate is not compared with the rate asked for: about half of the filters planned for an average lie a little above it, because
+//! their rates scatter around the expected one.
 
 #[cfg(feature = "growth")]
 mod layers;
@@ -15,19 +15,19 @@ use alloc::vec::Vec;
 use core::fmt;
 use truebloom_math::{Error, Fill, Fpr, Law, Plan, Rate, Target, binomial, bisect, distinct, mcdiarmid};
 
-/// The probability at most with which each verdict fails a sound filter.
+/// Upper bound on the probability with which each verdict fails a sound filter.
 pub const ALPHA: f64 = 1e-6;
 
 /// The confidence of [`Measurement::interval`], and the probability with which [`FillVerdict::noticed`] and [`Measurement::noticed`] would be noticed.
 pub const CONFIDENCE: f64 = 0.99;
 
-/// What a filter's own counters and bits say, without a query.
+/// What follows from a filter's own counters and bits, without a query.
 ///
 /// The number n of distinct items is not known, because keys may repeat, but it is bracketed: at least the offers that set a bit, at most all offers, and at
 /// most those that set a bit plus the new keys that may have passed ([`distinct`]).
 ///
-/// A filter that is filled by "insert if absent" is offered only keys that set a bit, and the new keys that passed are not counted. They set no bit, so the fill is the one of all keys met, and that is what
-/// it is held to: it is too high only if it is too high for the most keys that may have been met, offered or not.
+/// A filter that is filled by "insert if absent" is offered only keys that set a bit, and the new keys that passed are not counted. They set no bit, so the fill is that of all keys met, and is tested as
+/// such: it is too high only if it is too high for the most keys that may have been met, offered or not.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Verification {
     items: (u64, u64),
@@ -61,7 +61,7 @@ pub struct FillVerdict {
     pub ones: u64,
     /// Whether there is a law to test against; not after a union or an intersection.
     pub tested: bool,
-    /// Upper bound of the probability of so few set bits, for the fewest possible items.
+    /// Upper bound on the probability of this few set bits or fewer, for the fewest possible items.
     pub too_few: f64,
     /// Upper bound on the probability of this many or more, for the most keys that may have been met, offered or not.
     pub too_many: f64,
@@ -85,7 +85,7 @@ impl FillVerdict {
 impl Verification {
     /// Examines a filter. Takes some exact rates: below a millisecond.
     ///
-    /// The bits of a block share its load, so the set bits of a blocked filter are no sum of independent ones; their number is bounded by how far one item can move it (McDiarmid's
+    /// The bits of a block share its load, so the set bits of a blocked filter are not a sum of independent ones; their number is bounded by how far one item can move it (McDiarmid's
     /// inequality), which notices a hash that leaves most blocks empty.
     ///
     /// # Errors
@@ -110,7 +110,7 @@ impl Verification {
         evidence.verify(&*law, &|items| filter.expected_fpr_at(items), filter.rate(), H::HASH_BITS, (limit, is_overfull))
     }
 
-    /// The fewest and the most distinct items the filter may hold; outside with probability at most a quarter of [`ALPHA`]. `u64::MAX` where nothing bounds them.
+    /// The fewest and the most distinct items the filter may hold; wrong with probability at most a quarter of [`ALPHA`]. `u64::MAX` where nothing bounds them.
     #[must_use]
     pub fn items(&self) -> (u64, u64) {
         self.items
@@ -140,13 +140,13 @@ impl Verification {
         self.fill
     }
 
-    /// What the rate of a filter that holds its capacity is at most, with probability at least `1 - ALPHA` over seeds; of a filter that grows, the rate asked for. `None` without a capacity, and where no such bound is known.
+    /// Upper bound on the rate of a filter that holds its capacity, with probability at least `1 - ALPHA` over seeds; for a filter that grows, the rate asked for. `None` without a capacity, and where no such bound is known.
     #[must_use]
     pub fn limit(&self) -> Option<f64> {
         self.limit
     }
 
-    /// Whether the filter's own rate, as its set bits tell it, is above [`limit`](Self::limit): it holds too much, merged or not.
+    /// Whether the filter's own rate, computed from its set bits, is above [`limit`](Self::limit): it holds too many items, merged or not.
     #[must_use]
     pub fn is_overfull(&self) -> bool {
         self.is_overfull
@@ -330,11 +330,11 @@ fn expected(
     Ok((if is_bounded { rate_of(most)? } else { Fpr::ONE }, verdict))
 }
 
-/// Hits among random keys, which the filter does not hold but with probability n/2^128.
+/// Hits among random keys, which the filter holds with probability n/2^128 at most.
 pub struct Measurement<'a> {
     /// How many of the keys the filter seems to hold.
     ask: Box<Ask<'a>>,
-    /// Where this filter's rate lies: its rate by the fill, or a range where the fill does not tell it.
+    /// This filter's rate: by its fill, or a range where the fill does not determine it.
     rates: (f64, f64),
     /// Where the fill does not determine the rate: an upper bound on the rate of a filter that holds its capacity, exceeded with probability at most half of alpha.
     limit: Option<f64>,
@@ -350,7 +350,7 @@ type Ask<'a> = dyn Fn(&[RandomKey]) -> usize + Send + Sync + 'a;
 const ASKED: u64 = 1 << 12;
 
 impl<'a> Measurement<'a> {
-    /// Nothing asked yet. The random keys follow from `seed`; take a random one unless a measurement must be repeated.
+    /// A measurement without queries yet. The random keys follow from `seed`; take a random one unless a measurement must be repeated.
     pub fn new<S: Scheme, H: KeyHasher + Sync, K: Counted>(filter: &'a FilterOf<S, H, K>, seed: u64) -> Measurement<'a> {
         let own = filter.fpr();
         let rates = if filter.fill_tells_rate() { (own.value, own.value) } else { possible_rates(filter, &own) };
@@ -358,7 +358,7 @@ impl<'a> Measurement<'a> {
         Measurement { ask: Box::new(filter.counter()), rates, limit, keys: RandomKeys(seed), queries: 0, hits: 0 }
     }
 
-    /// Nothing asked yet of a filter that says how many keys it seems to hold, and in what range its rate lies.
+    /// A measurement without queries yet, of a filter given by a function that counts its hits, and the range of its rate.
     pub(crate) fn of_counter(ask: impl Fn(&[RandomKey]) -> usize + Send + Sync + 'a, rates: (f64, f64), seed: u64) -> Measurement<'a> {
         Measurement { ask: Box::new(ask), rates, limit: None, keys: RandomKeys(seed), queries: 0, hits: 0 }
     }
@@ -399,14 +399,14 @@ impl<'a> Measurement<'a> {
         binomial::interval(self.hits, self.queries, CONFIDENCE)
     }
 
-    /// Where this filter's rate lies before it is measured: one number where the fill tells it, else a range, wrong with probability at most half of [`ALPHA`], from the expected
+    /// The range of this filter's rate before it is measured: one number where the fill determines it, otherwise a range, wrong with probability at most half of [`ALPHA`], from the expected
     /// rate and how far one item can move it (McDiarmid's inequality). The range is wide for small filters.
     #[must_use]
     pub fn possible_rates(&self) -> (f64, f64) {
         self.rates
     }
 
-    /// The probability of hits at least so far from what the filter's own rate lets expect: an exact two-sided binomial test. Against the nearest rate of a range, 1 within it.
+    /// The p-value of the hits given the filter's own rate: an exact two-sided binomial test. For a range, against its nearest rate; 1 within it.
     #[must_use]
     pub fn p_value(&self) -> f64 {
         let (low, high) = self.rates;
@@ -420,8 +420,8 @@ impl<'a> Measurement<'a> {
         self.p_value() >= self.level()
     }
 
-    /// Whether the hits show a rate that a filter with its capacity of items has with probability at most half of [`ALPHA`], by an exact test at the other half. Only where the fill does not tell the
-    /// rate; where it does, [`Verification::is_overfull`] needs no queries.
+    /// Whether the hits show a rate that a filter with its capacity of items has with probability at most half of [`ALPHA`], by an exact test at the other half. Only where the fill does not determine the
+    /// rate; where it does, [`Verification::is_overfull`] decides without queries.
     #[must_use]
     pub fn is_overfull(&self) -> bool {
         self.limit.is_some_and(|limit| binomial::at_least(self.hits, self.queries, limit) < ALPHA / 2.0)

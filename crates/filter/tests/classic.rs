@@ -16,7 +16,7 @@ fn positions(hash: u128, bits: u64, probes: u32) -> Vec<u64> {
     <Classic as Scheme>::new(bits, probes).expect("in range").positions(KeyHash::from_uniform_bits(hash)).collect()
 }
 
-/// An upper bound of the chance of so uneven counts: the chi-square tail for the next even number of degrees of freedom, a finite Poisson sum.
+/// An upper bound on the chance of so uneven counts: the chi-square tail for the next even number of degrees of freedom, a finite Poisson sum.
 fn tail(counts: &[u64]) -> f64 {
     let expected = counts.iter().sum::<u64>() as f64 / counts.len() as f64;
     assert!(expected >= 1_000.0, "too few for the chi-square law: {expected}");

@@ -61,7 +61,7 @@ fn chi_square(counts: &[u64]) -> f64 {
     counts.iter().map(|count| (*count as f64 - expected).powi(2) / expected).sum()
 }
 
-/// An upper bound of the chance of so uneven counts: the tail for the next even number of degrees of freedom, a finite Poisson sum.
+/// An upper bound on the chance of so uneven counts: the tail for the next even number of degrees of freedom, a finite Poisson sum.
 fn tail(counts: &[u64]) -> f64 {
     let half = chi_square(counts) / 2.0;
     let terms = counts.len().div_ceil(2);

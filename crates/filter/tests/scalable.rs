@@ -206,7 +206,7 @@ fn merges() {
     assert_eq!(base.clone().intersect_with(&base), Err(MergeError::Layers));
 }
 
-/// Planned for any number of keys, at a rate that a merge of several may exceed: then the filter says so, by bits that tell what its layers share. Eight of a third of the rate each are surely above it; copies of one are not.
+/// Planned for any number of keys, at a rate that a merge of several may exceed: then the filter says so, by bits that tell what its layers share. Eight of a third of the rate each are certainly above it; copies of one are not.
 #[test]
 fn a_merge_above_the_rate_asked_for_is_noticed() {
     let base = small("1%", 27);
@@ -394,7 +394,7 @@ fn a_union_with_damaged_bytes_is_refused() {
     assert!(base.fpr().upper <= base.bound().upper);
 }
 
-/// Threads may put one key into two layers, and layers that a merge kept share keys: the lower bound of the distinct keys is none that adds layers up.
+/// Threads may put one key into two layers, and layers that a merge kept share keys: the lower bound on the distinct keys is none that adds layers up.
 #[test]
 fn threads_go_on_with_a_merged_filter() {
     let base = small("1%", 41);

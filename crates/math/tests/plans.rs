@@ -1,4 +1,4 @@
-//! Plans keep their word: the rate is met, one bit less misses it, and what cannot be had is refused with its numbers.
+//! Plans keep their word: the rate is met, one bit less misses it, and what is not available is refused with its numbers.
 
 mod common;
 
@@ -31,12 +31,12 @@ fn exact(rate: &Rate) -> BigRational {
     fraction(&format!("{numerator}e{exponent}")) / BigInt::from(divisor)
 }
 
-/// The rate and its floor are surely at most `rate`, by the ends of the bracket as fractions.
+/// The rate and its floor are certainly at most `rate`, by the ends of the bracket as fractions.
 fn meets(variant: Variant, bits: u64, items: u64, probes: u32, rate: &BigRational) -> bool {
     of_f64(variant.fpr(bits, items, probes).expect("in range").upper) + hash_floor(items) <= *rate
 }
 
-/// The rate and its floor are surely above `rate`.
+/// The rate and its floor are certainly above `rate`.
 fn misses(variant: Variant, bits: u64, items: u64, probes: u32, rate: &BigRational) -> bool {
     u64::from(variant.max_probes(bits)) < u64::from(probes)
         || of_f64(variant.fpr(bits, items, probes).expect("in range").lower) + hash_floor(items) > *rate

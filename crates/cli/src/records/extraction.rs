@@ -224,6 +224,6 @@ pub(crate) struct KeysOf {
     pub(crate) is_kept: bool,
     /// The keys of a filter are bytes that digits stand for, and these are digits, or the other way round: hardly ever the same keys.
     pub(crate) other_form: bool,
-    /// The keys of a filter are another part of their records than these. They may be the same keys all the same, but what is written should not mix others in without a word.
+    /// The keys of a filter are another part of their records than these. They may be the same keys anyway, but what is written should not mix others in without a word.
     pub(crate) other_part: bool,
 }

@@ -17,7 +17,7 @@ impl<S: Scheme, H: KeyHasher, K: Writable> FilterOf<S, H, K> {
         self.insert_hash(self.hash(key))
     }
 
-    /// [`insert`](Self::insert) of a key that is hashed already.
+    /// [`insert`](Self::insert) of a key that is already hashed.
     #[inline]
     pub fn insert_hash(&mut self, hash: KeyHash) -> bool {
         let new = self.storage.insert(&self.head.scheme, hash);
@@ -43,7 +43,7 @@ impl<S: Scheme, H: KeyHasher, K: Backing> FilterOf<S, H, K> {
         hash_key(&self.head.hasher, key)
     }
 
-    /// [`contains`](Self::contains) of a key that is hashed already.
+    /// [`contains`](Self::contains) of a key that is already hashed.
     #[inline]
     pub fn contains_hash(&self, hash: KeyHash) -> bool {
         self.storage.contains(&self.head.scheme, hash)

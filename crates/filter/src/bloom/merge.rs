@@ -11,7 +11,7 @@ use crate::scheme::Scheme;
 impl<S: Scheme, H: KeyHasher, K: Writable> FilterOf<S, H, K> {
     /// Adds all keys of `other`: bit for bit the filter that both key sets inserted into one would have given.
     ///
-    /// Capacity and rate stay those of `self`, so that [`is_over_capacity`](Self::is_over_capacity) tells whether both fit. Linear in the bits.
+    /// Capacity and rate stay those of `self`, so that [`is_over_capacity`](Self::is_over_capacity) says whether the union exceeds the plan. Linear in the bits.
     ///
     /// ```
     /// use truebloom::BloomFilter;
@@ -37,7 +37,7 @@ impl<S: Scheme, H: KeyHasher, K: Writable> FilterOf<S, H, K> {
     /// Keeps what both contain: every key that was inserted into both, and each other key at the rate [`fpr`](Self::fpr) if it was inserted
     /// into neither. Keys that were inserted into one of them pass at up to the other's rate, which may be higher.
     ///
-    /// The filter is marked, in its file too, because its fill no longer tells how many keys it holds ([`is_intersection`](Self::is_intersection)): at most as many as the smaller of the two
+    /// The filter is marked, in its file too, because its fill no longer determines how many keys it holds ([`is_intersection`](Self::is_intersection)): at most as many as the smaller of the two
     /// ([`most_items`](Self::most_items)).
     ///
     /// Linear in the bits.
@@ -74,7 +74,7 @@ impl<S: Scheme, H: KeyHasher, K: Writable> FilterOf<S, H, K> {
 }
 
 impl<S: Scheme, H: KeyHasher, K: Backing> FilterOf<S, H, K> {
-    /// The set bits of the union with `other`, without making it: those that are set in either. Linear in the bits.
+    /// The number of set bits that the union with `other` would have. Linear in the bits.
     ///
     /// ```
     /// use truebloom::BloomFilter;

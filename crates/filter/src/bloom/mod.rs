@@ -1,4 +1,4 @@
-//! The Bloom filter, a file an aspect.
+//! The Bloom filter, one aspect per file.
 
 /// What filters say of their `head`.
 macro_rules! head_methods {
@@ -69,7 +69,7 @@ use crate::scheme::{InLines, Scheme, Standard};
 use core::fmt;
 use truebloom_math::{Law, Rate};
 
-/// A set that answers "surely not in it" or "probably in it" in a few bits per key, with a proven rate of wrong answers.
+/// A set that answers "certainly not in it" or "probably in it" in a few bits per key, with a proven rate of wrong answers.
 ///
 /// Made for a number of items and a rate, it holds m bits ([`bits`](Self::bits)); every key has k positions in them ([`probes`](Self::probes)), drawn
 /// independently by a seeded hash. [`insert`](Self::insert) sets them, and [`contains`](Self::contains) asks whether all are set: always true for keys that

@@ -26,7 +26,7 @@ impl<S: Scheme, H: KeyHasher + Sync, K: Counted> FilterOf<S, H, K> {
 }
 
 impl<S: Scheme, H: KeyHasher, K: Counted> FilterOf<S, H, K> {
-    /// This filter's rate right now: the chance that a key which was not inserted, chosen independently of the seed, passes.
+    /// This filter's rate right now: the probability that a key which was not inserted, chosen independently of the seed, passes.
     ///
     /// That is `(ones / bits)^probes` for the standard scheme, and the mean over the blocks of `(ones / 512)^probes` for a blocked filter, exactly, whatever was inserted and however often. Where the fill does
     /// not determine the rate (two hashes for all positions) it is only bounded: each single position passes with probability `ones / bits`, so the rate is at most that of one position; then

@@ -26,7 +26,7 @@ impl<R: RowHashes, C: Counter> Sketch<R, C> {
         }
     }
 
-    /// [`add_all`](Self::add_all) of keys that are hashed already.
+    /// [`add_all`](Self::add_all) of keys that are already hashed.
     pub fn add_hashes(&mut self, hashes: &[KeyHash]) {
         let mut cells = Vec::new();
         hashes.chunks(BATCH).for_each(|hashes| self.add_batch(hashes, &mut cells));

@@ -57,7 +57,7 @@ impl<C: Counter> DyadicCountMin<C> {
     /// For integers below `2^bits`, 1 to 64 bits: every aligned range has an error of at most `epsilon` times the sum of all counts, with probability at least 1 - `delta`. Random seed.
     ///
     /// # Errors
-    /// As of [`CountMin::new`].
+    /// As for [`CountMin::new`].
     #[cfg(feature = "random")]
     pub fn new(bits: u32, epsilon: Rate, delta: Rate) -> Result<DyadicCountMin<C>, BuildError> {
         DyadicCountMin::with_hasher(bits, epsilon, delta, PortableHasher::random()?)
@@ -159,7 +159,7 @@ impl<C: Counter> DyadicCountMin<C> {
     /// Adds all counts of another.
     ///
     /// # Errors
-    /// As of [`Sketch::merge`](super::Sketch::merge), and if the bits differ; then nothing changes.
+    /// As for [`Sketch::merge`](super::Sketch::merge), and if the bits differ; then nothing changes.
     pub fn merge(&mut self, other: &DyadicCountMin<C>) -> Result<(), MergeError> {
         if self.bits != other.bits {
             return Err(MergeError::Shape { name: "bits", ours: self.bits.into(), theirs: other.bits.into() });

@@ -147,16 +147,16 @@ impl<C: Counter> HeavyHitters<C> {
     /// Whether all of them are there is then seen from [`above`](Self::above).
     ///
     /// # Errors
-    /// As of [`CountMin::new`]; a share below 2^-31.
+    /// As for [`CountMin::new`]; a share below 2^-31.
     #[cfg(feature = "random")]
     pub fn for_share(share: Rate, delta: Rate) -> Result<HeavyHitters<C>, BuildError> {
         HeavyHitters::for_share_with_hasher(share, delta, PortableHasher::random()?)
     }
 
-    /// [`for_share`](Self::for_share) with a seed that is known, or for untrusted keys.
+    /// [`for_share`](Self::for_share) with a known seed, or for untrusted keys.
     ///
     /// # Errors
-    /// As [`for_share`](Self::for_share).
+    /// As for [`for_share`](Self::for_share).
     pub fn for_share_with_hasher(share: Rate, delta: Rate, hasher: PortableHasher) -> Result<HeavyHitters<C>, BuildError> {
         let capacity = libm::ceil(2.0 / share.to_f64());
         if capacity > MAX_CAPACITY as f64 {
@@ -251,7 +251,7 @@ impl<R: RowHashes, C: Counter> ListedSketch<R, C> {
         self.missed
     }
 
-    /// The keys that may have come `threshold` times, highest first: among them all that did, and those with `at_least` from there on surely did. `None` if some may be
+    /// The keys that may have come `threshold` times, highest first: among them all that did, and those with `at_least` from there on certainly did. `None` if some may be
     /// missing, because `threshold` is not above [`missed_at_most`](Self::missed_at_most).
     pub fn above(&self, threshold: u64) -> Option<Vec<HeavyHitter>> {
         let complete = threshold > self.missed;
@@ -313,7 +313,7 @@ impl<R: RowHashes, C: Counter> ListedSketch<R, C> {
     /// A key that is in one list only was missed by the other as often as that says at most; one in neither, as often as both say together.
     ///
     /// # Errors
-    /// As of [`Sketch::merge`](super::Sketch::merge).
+    /// As for [`Sketch::merge`](super::Sketch::merge).
     pub fn merge(&mut self, other: &ListedSketch<R, C>) -> Result<(), MergeError> {
         self.sketch.merge(&other.sketch)?;
         if self.label != other.label {

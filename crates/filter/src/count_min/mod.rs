@@ -144,7 +144,7 @@ impl<R: RowHashes, C: Counter> Sketch<R, C> {
         self.add_hash(self.hash(key), count);
     }
 
-    /// [`add`](Self::add) of a key that is hashed already.
+    /// [`add`](Self::add) of a key that is already hashed.
     #[inline]
     pub fn add_hash(&mut self, hash: KeyHash, count: u64) {
         let raised = if self.conservative { self.smallest(hash).plus(count) } else { C::default() };
@@ -186,7 +186,7 @@ impl<R: RowHashes, C: Counter, K: Backing> Sketch<R, C, K> {
         hash_key(&self.hasher, key)
     }
 
-    /// [`estimate`](Self::estimate) of a key that is hashed already.
+    /// [`estimate`](Self::estimate) of a key that is already hashed.
     #[inline]
     pub fn estimate_hash(&self, hash: KeyHash) -> Estimate {
         let smallest = self.smallest(hash);

@@ -104,7 +104,7 @@ impl<S: Scheme> InPlace<S> {
     /// As for [`Mapped::open`](super::Mapped::open): until it is closed, nothing else may write to the file or truncate it. Programs that lock the file first, as this type and the command do, satisfy that.
     ///
     /// # Errors
-    /// As of [`FilterOf::open`]; another program has the lock; the file may not be written; it is marked as being updated, so that its program ended before it was done ([`FormatError::Unfinished`]).
+    /// As for [`FilterOf::open`]; another program has the lock; the file may not be written; it is marked as being updated, so that its program ended before it was done ([`FormatError::Unfinished`]).
     pub unsafe fn open(path: impl AsRef<Path>) -> Result<InPlace<S>, FileError> {
         let path = path.as_ref();
         // SAFETY: as the caller promised.
@@ -116,7 +116,7 @@ impl<S: Scheme> InPlace<S> {
     /// Opens a filter whose program ended before it was done, with what is certain of it; one that was closed, as [`open`](Self::open) does.
     ///
     /// # Safety
-    /// As of [`open`](Self::open).
+    /// As for [`open`](Self::open).
     ///
     /// # Errors
     /// As for that, except for the mark.
@@ -154,7 +154,7 @@ impl<S: Scheme> InPlace<S> {
     /// Brings everything to the disk, and takes the mark away: the file is that of any filter again. Linear in the bits, as their checksum is. Dropping it does the same, but tells no errors.
     ///
     /// # Errors
-    /// As [`sync`](Self::sync).
+    /// As for [`sync`](Self::sync).
     pub fn close(mut self) -> Result<(), FileError> {
         let closed = self.finish();
         let in_place = self.check_in_place();
@@ -230,7 +230,7 @@ fn format_error(path: &Path, cause: FormatError) -> FileError {
 
 impl Place {
     /// # Safety
-    /// As of [`InPlace::open`].
+    /// As for [`InPlace::open`].
     unsafe fn open(path: &Path) -> Result<Place, FileError> {
         let failed = |cause| FileError::Read { path: path.to_owned(), cause };
         let file = without_waiting(OpenOptions::new().read(true).write(true)).open(path).map_err(failed)?;
@@ -293,7 +293,7 @@ impl<S: Scheme> InPlace<S> {
     /// [`FilterOf::union_with`].
     ///
     /// # Errors
-    /// As of [`FilterOf::union_with`].
+    /// As for [`FilterOf::union_with`].
     pub fn union_with<V: Backing>(&mut self, other: &FilterOf<S, PortableHasher, V>) -> Result<(), MergeError> {
         self.filter_mut().check_mergeable(other)?;
         if other.is_intersection() && !self.is_intersection() {

@@ -36,7 +36,7 @@ impl Mapped {
     /// that is *replaced*, as everything in this crate that saves does, is not changed: the map keeps the old one.
     ///
     /// # Errors
-    /// As of [`open_regular`](super::open_regular); the system has no room for the map.
+    /// As for [`open_regular`](super::open_regular); the system has no room for the map.
     pub unsafe fn open(path: impl AsRef<Path>) -> io::Result<Mapped> {
         let file = open_regular(path)?;
         // A folder opens as well, and has no bytes.

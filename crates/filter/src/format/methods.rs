@@ -8,7 +8,7 @@ macro_rules! writes_files {
             $(#[$of_bytes])*
             ///
             /// # Errors
-            /// There is no memory for them.
+            /// The memory cannot be allocated.
             pub fn to_bytes(&self) -> Result<alloc::vec::Vec<u8>, $crate::BuildError> {
                 $crate::format::to_bytes(self)
             }
@@ -145,7 +145,7 @@ macro_rules! views_files {
             /// As for [`Mapped::open`]($crate::file::Mapped::open): nothing may write to the file or truncate it while it is mapped.
             ///
             /// # Errors
-            /// As of [`open`](Self::open), but that damaged bits are found by `verify_bytes` only.
+            /// As for [`open`](Self::open), but that damaged bits are found by `verify_bytes` only.
             pub unsafe fn map(path: impl AsRef<std::path::Path>) -> Result<$mapped, $crate::FileError> {
                 // SAFETY: as the caller promised.
                 let bytes = unsafe { $crate::file::Mapped::open(&path) };

@@ -1,4 +1,4 @@
-//! What a filter says of the stream that came by.
+//! What a filter reports about its stream.
 
 use super::memory::{Layout, Memory};
 use super::{Phases, RecyclingFilter, Seeds};
@@ -27,13 +27,13 @@ pub struct Stats {
 
 /// How many new items were reported as seen, by a filter that cannot tell them from repeats.
 ///
-/// An item counts once a cycle (two phases: once while it is remembered), at its first offer; all its later offers there are reported as seen as well.
+/// An item counts once per cycle (two phases: once while it is remembered), at its first offer; all its later offers there are reported as seen as well.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct WrongDrops {
-    /// Has the same mean as their number, over seeds.
+    /// An estimate of their number: it has the same mean over seeds.
     pub expected: f64,
-    /// Their number is at most this, with the confidence asked for.
+    /// Upper bound on their number, with the confidence asked for.
     pub at_most: u64,
 }
 
@@ -49,7 +49,7 @@ pub(super) struct Counts {
     /// Of earlier cycles, and of this one: a single sum would stop growing once it is 2^53 times its terms.
     pub(super) odds: f64,
     pub(super) odds_of_cycle: f64,
-    /// Of a filter that threads have shared: the most bits that they have set in a phase beyond what it can have.
+    /// For a filter shared by threads: the most bits that they have set in a phase beyond its limit.
     pub(super) overfill: Option<u64>,
 }
 
@@ -59,7 +59,7 @@ impl Counts {
         Stats { offered, new, refreshed, cycles, by_fill, items }
     }
 
-    /// An item was kept that had this pass probability before it was inserted.
+    /// Records an item that was kept, with its pass probability before it was inserted.
     #[inline]
     pub(super) fn keep(&mut self, rate: f64) {
         self.new = self.new.saturating_add(1);
@@ -88,8 +88,8 @@ impl<H: KeyHasher, S: Layout, K: Backing> RecyclingFilter<H, S, K> {
         (self.memory.worst_rate(&self.policy, self.counts.overfill.unwrap_or(0)) * (1.0 + self.rounding())).min(1.0)
     }
 
-    /// The sum of `rho / (1 - rho)` over the items that were new, with rho the pass probability before each was inserted. Its mean is that of the number of new items that were taken
-    /// for known, under the conditions of [`wrong_drops`](Self::wrong_drops). It has no items that threads offered to an [`AtomicRecyclingFilter`](super::AtomicRecyclingFilter).
+    /// The sum of `rho / (1 - rho)` over the items that were new, with rho the pass probability before each was inserted. Its mean is that of the number of new items that were reported
+    /// as seen, under the conditions of [`wrong_drops`](Self::wrong_drops). It has no items that threads offered to an [`AtomicRecyclingFilter`](super::AtomicRecyclingFilter).
     pub fn compensator(&self) -> f64 {
         self.counts.odds + self.counts.odds_of_cycle
     }
@@ -97,7 +97,7 @@ impl<H: KeyHasher, S: Layout, K: Backing> RecyclingFilter<H, S, K> {
     /// How many new items of this stream were reported as seen: an estimate with the same mean, and a bound that holds with this confidence at all times of the stream.
     ///
     /// Proven ([`truebloom_math::freedman`]) for every stream that was chosen independently of the seed. With [`Seeds::Kept`] an item that was forgotten and comes again is not fresh,
-    /// and a stream that repeats repeats its errors; so `None` from the first time that something is forgotten. `None` also for sizes so small that a fresh key may be sure to
+    /// and a stream that repeats repeats its errors; so `None` from the first time that something is forgotten. `None` also for sizes so small that a fresh key may be certain to
     /// pass, and for filters that threads have shared, as what their items met is not known. Equal 128-bit hashes come on top: at most `new^2 / 2^129` expected.
     ///
     /// # Errors

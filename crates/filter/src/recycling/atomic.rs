@@ -17,10 +17,10 @@ use crate::sync::{AtomicU64, Ordering::Relaxed, RwLock, RwLockReadGuard};
 use core::fmt;
 use std::sync::PoisonError;
 
-/// A [`RecyclingFilter`] that many threads offer items to at once, without a lock between them but while it recycles.
+/// A [`RecyclingFilter`] to which many threads offer items at the same time; they wait for each other only while it recycles.
 ///
 /// # What holds
-/// * No false negatives: once [`check_and_insert`](Self::check_and_insert) of an item has returned, every call that happens after it knows the item, until the recycle that forgets it.
+/// * No false negatives: once [`check_and_insert`](Self::check_and_insert) of an item has returned, every later call recognises the item, until the recycle that forgets it.
 /// * Of several threads that offer one new item at the same time, *at least one* gets [`Seen::New`], unless the item passes by chance; more than one may, as
 ///   each may set some of its bits. If exactly one is needed, put a lock around a [`RecyclingFilter`].
 /// * A fill beyond sigma recycles once, however many threads see it. They may go on inserting until the first of them has the lock, so that sigma is exceeded by up to k bits for every
@@ -81,7 +81,7 @@ struct Shared {
 }
 
 impl AtomicRecyclingFilter {
-    /// As [`RecyclingFilter::new`].
+    /// As for [`RecyclingFilter::new`].
     ///
     /// # Errors
     /// A policy with an age (call [`recycle`](Self::recycle) by your clock) or with triggers excluded, whose bits could not be told from other threads'.
@@ -127,7 +127,7 @@ impl<H: KeyHasher, S: FillScheme> AtomicRecyclingFilter<H, S> {
         self.check_and_insert_hash(self.hash(key))
     }
 
-    /// [`check_and_insert`](Self::check_and_insert) of a key that is hashed already.
+    /// [`check_and_insert`](Self::check_and_insert) of a key that is already hashed.
     pub fn check_and_insert_hash(&self, hash: KeyHash) -> Seen {
         // The lock ends with this block: who holds it for reading must not wait for it.
         let (seen, overfilled) = {
@@ -152,7 +152,7 @@ impl<H: KeyHasher, S: FillScheme> AtomicRecyclingFilter<H, S> {
         self.contains_hash(self.hash(key))
     }
 
-    /// [`contains`](Self::contains) of a key that is hashed already.
+    /// [`contains`](Self::contains) of a key that is already hashed.
     pub fn contains_hash(&self, hash: KeyHash) -> bool {
         let state = self.state();
         let known = |phase: &Shared| phase.contains(&self.scheme, hash);
@@ -262,7 +262,7 @@ impl<H: KeyHasher, S: FillScheme> AtomicRecyclingFilter<H, S> {
 
 /// From filters of one thread, and to them.
 impl<H: KeyHasher, S: FillScheme> AtomicRecyclingFilter<H, S> {
-    /// The filter as it is now, while threads go on offering items: to save it, or to look into it. Linear in the bits. Offers and questions go on meanwhile; but a recycle waits for it, and once one waits, all others wait for that recycle.
+    /// The filter as it is now, while threads go on offering items: to save or inspect it. Linear in the bits. Offers and questions go on meanwhile; but a recycle waits for it, and once one waits, all others wait for that recycle.
     ///
     /// # What it remembers
     /// * Every item whose offer this thread knows to have returned (by a join, a channel, a lock), unless a recycle has forgotten it.
@@ -296,7 +296,7 @@ impl<H: KeyHasher, S: FillScheme> AtomicRecyclingFilter<H, S> {
     /// The filter of one thread, with all that is remembered: a [`snapshot`](Self::snapshot) once it is no longer shared.
     ///
     /// # Errors
-    /// There is no memory for it beside this one.
+    /// The memory for a second filter cannot be allocated.
     pub fn into_filter(self) -> Result<RecyclingFilter<H, S>, BuildError> {
         let AtomicRecyclingFilter { hasher, scheme, policy, label, phases } = self;
         let State { active, frozen, counts, clock } = phases.into_inner().unwrap_or_else(PoisonError::into_inner);

@@ -11,7 +11,7 @@ use core::time::Duration;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Seen {
-    /// Nothing: it is surely new to what is remembered.
+    /// Nothing: it is certainly not remembered.
     New,
     /// Only the frozen phase knew it: a repeat or a false positive. It has entered the active phase now.
     Frozen,
@@ -44,7 +44,7 @@ impl<H: KeyHasher, S: Layout, K: Writable> RecyclingFilter<H, S, K> {
         self.check_and_insert(key)
     }
 
-    /// [`check_and_insert`](Self::check_and_insert) of a key that is hashed already.
+    /// [`check_and_insert`](Self::check_and_insert) of a key that is already hashed.
     #[inline]
     pub fn check_and_insert_hash(&mut self, hash: KeyHash) -> Seen {
         self.counts.offered = self.counts.offered.saturating_add(1);
@@ -88,7 +88,7 @@ impl<H: KeyHasher, S: Layout, K: Writable> RecyclingFilter<H, S, K> {
 }
 
 impl<H: KeyHasher, S: Layout, K: Backing> RecyclingFilter<H, S, K> {
-    /// Asks for the memory of a key's bits that will be offered soon, some ten keys later. In a filter larger than the caches the waits overlap then. Changes nothing.
+    /// Prefetches the bits of a key that will be offered soon, about ten keys later. In a filter larger than the caches the waits then overlap. Changes nothing.
     #[inline]
     pub fn prefetch(&self, hash: KeyHash) {
         self.memory.prefetch(hash);
@@ -101,7 +101,7 @@ impl<H: KeyHasher, S: Layout, K: Backing> RecyclingFilter<H, S, K> {
         self.contains_hash(self.hash(key))
     }
 
-    /// [`contains`](Self::contains) of a key that is hashed already.
+    /// [`contains`](Self::contains) of a key that is already hashed.
     #[inline]
     pub fn contains_hash(&self, hash: KeyHash) -> bool {
         self.memory.contains(hash)

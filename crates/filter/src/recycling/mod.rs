@@ -1,8 +1,8 @@
 //! Filters that forget: streams without end, in fixed memory, at a proven rate.
 //!
 //! A [`RecyclingFilter`] is emptied when it is full enough, so its rate never exceeds a worst one, however long the stream. A recycle starts a new *cycle*; *new* means new to
-//! what is remembered, and a forgotten item that comes again is new again. With two [phases](Phases) the cycle before the present one is still asked.
-//! [`BlockedRecyclingFilter`] takes one cache line per key; [`AtomicRecyclingFilter`] is shared by threads. The average rate of a design and the items of a cycle come from [`truebloom_math::recycling`].
+//! what is remembered, and a forgotten item that comes again is new again. With two [phases](Phases) the previous cycle is still looked up.
+//! [`BlockedRecyclingFilter`] takes one cache line per key; [`AtomicRecyclingFilter`] is shared by threads. The average rate of a design and the items per cycle come from [`truebloom_math::recycling`].
 //!
 //! ```
 //! use truebloom::recycling::{Policy, RecyclingFilter, Seen};
@@ -55,8 +55,8 @@ use truebloom_math::{Error, Rate};
 
 /// A filter that is emptied when it is full enough, and so can take a stream without end.
 ///
-/// [`check_and_insert`](Self::check_and_insert) says whether an item is new to what is remembered, and remembers it. "Known" is wrong at a rate that starts at 0 with each cycle and never
-/// exceeds [`worst_fpr`](Self::worst_fpr); "new" is never wrong of a remembered item.
+/// [`check_and_insert`](Self::check_and_insert) says whether an item is new to what is remembered, and remembers it. A repeat is reported wrongly at a rate that starts at 0 with each cycle and never
+/// exceeds [`worst_fpr`](Self::worst_fpr); a remembered item is never reported as new.
 ///
 /// # What is remembered
 /// * One phase: everything since the last recycle.
@@ -66,12 +66,12 @@ use truebloom_math::{Error, Rate};
 ///
 /// # Which items go wrong
 /// Each item that is not remembered is reported as seen with the pass probability that the bits have at that moment. All later offers of such an item are reported as seen
-/// too, until the recycle. [`wrong_drops`](Self::wrong_drops) says how many items this was for the stream that came by.
+/// too, until the recycle. [`wrong_drops`](Self::wrong_drops) bounds the number of such items in the stream so far.
 ///
 /// `S` is the [scheme](crate::scheme): [`Standard`], or [`Classic`](crate::scheme::Classic) for distinct probes; or [`Blocked`], for one cache line per key
 /// ([`BlockedRecyclingFilter`]). `H` as for [`BloomFilter`](crate::BloomFilter).
 ///
-/// `K` is where the bits are, as for [`FilterOf`](crate::FilterOf): [`view`](RecyclingFilter::view) makes one of bytes, which can be asked what it remembers.
+/// `K` is where the bits are, as for [`FilterOf`](crate::FilterOf): [`view`](RecyclingFilter::view) makes one of bytes, which answers what it remembers.
 pub struct RecyclingFilter<H: KeyHasher = PortableHasher, S: Layout = Standard, K: Backing = Owned> {
     hasher: H,
     policy: Policy<S::Limit>,
@@ -93,10 +93,10 @@ impl RecyclingFilter {
 }
 
 impl RecyclingFilter {
-    /// A filter that is emptied after `items` new items on average, or some more, and takes a new item for known at an average rate of at most `rate`, the decimal as it is written: the smallest one
+    /// A filter that is emptied after `items` new items on average, or some more, and reports a new item as seen at an average rate of at most `rate`, the decimal as written: the smallest one
     /// that [`min_bits`] finds, with one phase and a random seed.
     ///
-    /// The average is proven for the long run of every stream that is chosen independently of the seed. [`worst_fpr`](Self::worst_fpr), some times as high, holds for each new item.
+    /// The average is proven for the long run of every stream that is chosen independently of the seed. [`worst_fpr`](Self::worst_fpr), several times as high, holds for each new item.
     ///
     /// ```
     /// use truebloom::recycling::RecyclingFilter;
@@ -106,7 +106,7 @@ impl RecyclingFilter {
     /// ```
     ///
     /// # Errors
-    /// No items, or above 10^18; a rate that is none, or below 1e-300; more than 2^62 bits, or than there is memory for; no random numbers.
+    /// No items, or above 10^18; an invalid rate, or one below 1e-300; more than 2^62 bits, or more than the memory; no random numbers.
     #[cfg(feature = "random")]
     pub fn for_items<R: TryInto<Rate>>(items: impl ItemCount, rate: R) -> Result<RecyclingFilter, BuildError>
     where
@@ -115,7 +115,7 @@ impl RecyclingFilter {
         RecyclingFilter::for_items_with_hasher(items, rate, PortableHasher::random()?)
     }
 
-    /// [`for_items`](Self::for_items) with a seed that is known, or for untrusted keys.
+    /// [`for_items`](Self::for_items) with a known seed, or for untrusted keys.
     ///
     /// # Errors
     /// As for `for_items`, but no random numbers are needed.

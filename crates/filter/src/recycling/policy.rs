@@ -9,7 +9,7 @@ use truebloom_math::{Rate, try_bisect};
 
 /// When a recycling filter forgets, and what it keeps then.
 ///
-/// Always when it is full enough ([`sigma`](Self::sigma)), as only that keeps its rate; earlier if asked, by insertions or by age.
+/// Always when it is full enough ([`sigma`](Self::sigma)), which is what keeps its rate; earlier by insertions or by age, if asked.
 ///
 /// ```
 /// use std::time::Duration;
@@ -25,7 +25,7 @@ pub struct Policy<L = u64> {
     /// Recycle as soon as *more* bits than this are set in the active phase. At most `bits - 1`; with the trigger kept in a frozen phase, `bits - 1 - probes`, so that not even
     /// that phase can pass every key.
     ///
-    /// For [`Blocked`](super::Blocked), where the set bits do not tell the rate: recycle as soon as the rate itself exceeds this.
+    /// For [`Blocked`](super::Blocked), where the set bits do not determine the rate: recycle as soon as the rate itself exceeds this.
     pub sigma: L,
     /// Recycle after this many items have entered the active phase, if that is earlier; at least 1. The average rate of such filters is not that of the sigma-bounded one, but
     /// its worst rate still holds.
@@ -63,7 +63,7 @@ impl<L> Policy<L> {
 }
 
 impl From<&Design> for Policy {
-    /// Of the filters that the design is the model of.
+    /// The policy of the filters that this design models.
     fn from(design: &Design) -> Policy {
         let Mode { phases, retaining, seeds, .. } = design.mode();
         Policy { phases, retaining, seeds, ..Policy::one_phase(design.sigma()) }
@@ -77,7 +77,7 @@ impl From<Design> for Policy {
 }
 
 impl From<&BlockedDesign> for Policy<f64> {
-    /// Of the blocked filters that the design is the model of.
+    /// The policy of the blocked filters that this design models.
     fn from(design: &BlockedDesign) -> Policy<f64> {
         Policy::one_phase(design.limit())
     }

@@ -13,12 +13,12 @@ pub(super) struct Clock {
     pub(super) now: u64,
     /// When the active phase began.
     pub(super) start: u64,
-    /// Whether a time was passed in yet; until then there is no start.
+    /// Whether a time has been given yet; until then there is no start.
     pub(super) runs: bool,
 }
 
 impl<H: KeyHasher, S: Layout, K: Writable> RecyclingFilter<H, S, K> {
-    /// Tells the time, and recycles if the active phase is too old by now; twice after a pause of two ages or more, because then both phases are.
+    /// Sets the time, and recycles if the active phase is too old by now; twice after a pause of two ages or more, because then both phases are too old.
     ///
     /// The clock is the caller's: the time since any moment that stays the same, also for a filter that is saved and opened again (the Unix epoch, for example). A clock that is
     /// set back stands still for the filter until it has caught up, or is [set back](Self::set_back) here, too. The first phase begins with the first time given.
@@ -57,7 +57,7 @@ impl<H: KeyHasher, S: Layout, K: Writable> RecyclingFilter<H, S, K> {
         self.policy.insertions.is_some_and(|most| items >= most)
     }
 
-    /// Recycles because of an item that has entered the active phase; `trigger_bits` are its bits there if they are to be taken out.
+    /// Recycles because of an item that has entered the active phase; `trigger_bits` are its bits there, if they must be removed.
     #[cold]
     pub(super) fn recycle_after(&mut self, trigger: KeyHash, trigger_bits: &[u64]) {
         let by_fill = self.memory.is_over_limit(&self.policy);

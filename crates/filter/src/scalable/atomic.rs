@@ -101,7 +101,7 @@ impl AtomicScalableFilter {
         self.count.load(Ordering::Acquire)
     }
 
-    /// [`insert`](Self::insert) of a key that is hashed already.
+    /// [`insert`](Self::insert) of a key that is already hashed.
     ///
     /// # Errors
     /// There is no memory for a new layer; the key is not inserted then.
@@ -119,7 +119,7 @@ impl AtomicScalableFilter {
         }
     }
 
-    /// [`contains`](Self::contains) of a key that is hashed already.
+    /// [`contains`](Self::contains) of a key that is already hashed.
     pub fn contains_hash(&self, hash: KeyHash) -> bool {
         self.is_in(self.layers(), hash)
     }
@@ -152,7 +152,7 @@ impl AtomicScalableFilter {
     /// The filter, with all that was inserted. It counts as merged: several calls may have been told that one key is new. Linear in the bits.
     ///
     /// # Errors
-    /// There is no memory for it beside this one.
+    /// The memory for a second filter cannot be allocated.
     pub fn into_filter(self) -> Result<ScalableFilter, BuildError> {
         self.snapshot()
     }

@@ -37,7 +37,7 @@ impl<K: Backing> ScalableFilter<K> {
         hash_key(&self.hasher, key)
     }
 
-    /// [`contains`](Self::contains) of a key that is hashed already.
+    /// [`contains`](Self::contains) of a key that is already hashed.
     #[inline]
     pub fn contains_hash(&self, hash: KeyHash) -> bool {
         self.in_layers(0, hash)
@@ -50,7 +50,7 @@ impl<K: Backing> ScalableFilter<K> {
         found
     }
 
-    /// [`contains_all`](Self::contains_all) of keys that are hashed already.
+    /// [`contains_all`](Self::contains_all) of keys that are already hashed.
     pub fn contains_all_hashes(&self, hashes: &[KeyHash]) -> Answers {
         let mut found = Answers::default();
         hashes.chunks(TOGETHER).for_each(|hashes| found.extend(self.contained(hashes)));
@@ -111,7 +111,7 @@ fn hash_batches<I: IntoIterator<Item: Key>>(hasher: &PortableHasher, keys: I, mu
 }
 
 impl ScalableFilter {
-    /// Inserts a key; true if it was surely new. False means that some layer had all its bits: a repeat, or a new key that passes.
+    /// Inserts a key; true if it was certainly new. False means that some layer had all its bits: a repeat, or a new key that passes.
     ///
     /// # Panics
     /// Never; but where the memory for a new layer cannot be allocated the process ends, as with the collections of the standard library. [`try_insert_hash`](Self::try_insert_hash) returns an error instead.
@@ -120,7 +120,7 @@ impl ScalableFilter {
         self.insert_hash(self.hash(key))
     }
 
-    /// [`insert`](Self::insert) of a key that is hashed already.
+    /// [`insert`](Self::insert) of a key that is already hashed.
     #[inline]
     pub fn insert_hash(&mut self, hash: KeyHash) -> bool {
         or_abort(self.try_insert_hash(hash))
@@ -140,7 +140,7 @@ impl ScalableFilter {
         Ok(new)
     }
 
-    /// Inserts keys and says which were surely new: what [`insert`](Self::insert) of one after the other gives, at the speed of memory.
+    /// Inserts keys and says which were certainly new: what [`insert`](Self::insert) of one after the other gives, at the speed of memory.
     ///
     /// ```
     /// use truebloom::ScalableFilter;
@@ -154,7 +154,7 @@ impl ScalableFilter {
         new
     }
 
-    /// [`insert_all`](Self::insert_all) of keys that are hashed already.
+    /// [`insert_all`](Self::insert_all) of keys that are already hashed.
     pub fn insert_all_hashes(&mut self, hashes: &[KeyHash]) -> Answers {
         or_abort(self.try_insert_all_hashes(hashes))
     }

@@ -1,4 +1,4 @@
-//! The Bloom filter that grows, a file an aspect.
+//! The Bloom filter that grows, one aspect per file.
 
 #[cfg(all(feature = "std", target_has_atomic = "64"))]
 mod atomic;
@@ -38,7 +38,7 @@ use truebloom_math::{Growth, Law, Rate};
 ///
 /// # What is promised
 /// The rate of this filter, at any number of keys, is at most the rate asked for: not on average or with a probability, but certainly, for keys chosen independently of the seed. A layer is a [standard filter](crate::BloomFilter) that is closed when its set
-/// bits reach a limit, and a fresh key passes it with probability `(ones / bits)^probes`; the limits' rates add up to at most the rate asked for, however many layers there are ([`Growth`]). Only the number of keys that a layer takes is left to chance.
+/// bits reach a limit, and a fresh key passes it with probability `(ones / bits)^probes`; the limits' rates add up to at most the rate asked for, however many layers there are ([`Growth`]). Only the number of keys that a layer takes varies.
 ///
 /// # What it costs
 /// Memory: once the first layer is full, at most [`Growth::ratio`] times that of a filter planned for the right number (3.2 at a rate of 0.1%, 3.7 at 1%): that much just after a layer was opened, about half of it when the layer is full, 0.7 of it on average. Time: a key that is not contained is looked up in every layer, two probes each; 20 layers
@@ -60,7 +60,7 @@ pub struct ScalableFilter<K: Backing = Owned> {
 /// A view of a [`ScalableFilter`], in bytes that `B` holds.
 pub type ScalableView<B> = ScalableFilter<View<B>>;
 
-/// About the keys of the first layer, unless a [`Growth`] says otherwise: some kilobytes.
+/// The approximate number of keys in the first layer, unless a [`Growth`] says otherwise: a few kilobytes.
 pub const FIRST_ITEMS: u64 = 1_000;
 
 impl ScalableFilter {
@@ -102,7 +102,7 @@ impl ScalableFilter {
         self.label.set(text)
     }
 
-    /// Forgets all keys; how it grows, and the seed, stay. Keeps the memory of the first layer alone.
+    /// Forgets all keys but keeps the growth and the seed. Keeps the memory of the first layer only.
     pub fn clear(&mut self) {
         self.parts.retain(|part| part.number == 0);
         self.parts.truncate(1);
@@ -134,7 +134,7 @@ impl<K: Backing> ScalableFilter<K> {
         self.parts.iter().map(|part| part.layer.bits()).sum()
     }
 
-    /// Probes of a key in all layers together, the most that a question takes.
+    /// Probes per key in all layers together, the most that a query takes.
     pub fn probes(&self) -> u32 {
         self.parts.iter().fold(0, |probes, part| probes.saturating_add(part.layer.probes()))
     }

@@ -17,7 +17,7 @@ pub const LIMIT: f64 = 5.0;
 
 /// Something that takes items and recycles.
 pub trait Subject {
-    /// Whether the item was taken for known.
+    /// Whether the item was reported as seen.
     fn drops(&mut self, key: u64) -> bool;
     fn cycles(&self) -> u64;
 }

@@ -115,7 +115,7 @@ impl Shape {
     /// hashes that are only pairwise independent these are more than [`for_error`](Shape::for_error) takes.
     ///
     /// # Errors
-    /// As [`for_error`](Self::for_error).
+    /// As for [`for_error`](Self::for_error).
     pub fn copies_proven(&self, epsilon: &Rate, delta: &Rate, family: Family) -> Result<Option<u32>> {
         let _work = work::begin();
         let enough = |copies| Shape { copies, ..*self }.is_proven(epsilon, delta, family);

@@ -40,7 +40,7 @@ impl Shape {
     /// Whether [`ln_tail`](Shape::ln_tail) proves a probability of at most `delta`.
     ///
     /// # Errors
-    /// As [`ln_tail`](Self::ln_tail).
+    /// As for [`ln_tail`](Self::ln_tail).
     pub fn tail_is_below(&self, at_least: &[u64], delta: &Rate) -> Result<bool> {
         let _work = work::begin();
         Ok(self.ln_tail(at_least)? <= ln_target(delta))

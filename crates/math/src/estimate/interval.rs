@@ -77,7 +77,7 @@ pub(super) struct Search {
     pub(super) level: f64,
 }
 
-/// For each end, the last number of items that is surely outside, and the first that is surely inside; `None` where nothing is outside.
+/// For each end, the last number of items that is certainly outside, and the first that is certainly inside; `None` where nothing is outside.
 struct Bounded {
     /// The lower end lies in `lower.0 + 1 ..= lower.1`.
     lower: (u64, u64),

@@ -52,7 +52,7 @@ fn standard(bits: u64, probes: u32, ones: u64, moments: f64) -> Result<u64> {
     if least >= most {
         return Err(too_costly(bits));
     }
-    // The first number of items whose successor is not more likely: far above the estimate it surely is not.
+    // The first number of items whose successor is not more likely: far above the estimate it certainly is not.
     let (mut low, mut high) = (least, least.max((2.0 * moments) as u64 + 4).min(most - 1));
     while ln(high + 1)? > ln(high)? && high < most - 1 {
         low = high + 1;

@@ -161,9 +161,9 @@ pub struct Conditions {
     /// Condition 3: n times the difference between the chance that an item hits a given position and `k/m`. At most 0: positions of one item that coincide lose hits
     /// (erratum K7).
     pub single: f64,
-    /// Condition 4: n times an upper bound of the chance that an item hits two given different positions.
+    /// Condition 4: n times an upper bound on the chance that an item hits two given different positions.
     pub pair: f64,
-    /// Condition 4 for one position twice: n times an upper bound of the chance that two probes of an item coincide there.
+    /// Condition 4 for one position twice: n times an upper bound on the chance that two probes of an item coincide there.
     pub repeat: f64,
 }
 

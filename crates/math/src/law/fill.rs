@@ -51,7 +51,7 @@ impl Fill {
         Fill { bits: self.bits, mean: self.mean + count * other.mean, variance: self.variance + count * other.variance }
     }
 
-    /// An upper bound of the probability of at least `ones` set bits.
+    /// An upper bound on the probability of at least `ones` set bits.
     ///
     /// The number of set bits is a sum of independent Bernoulli variables, because its generating polynomial has only real roots (Vatutin and
     /// Mikhailov 1982, for allocation by single balls and by groups; each slice of a partitioned filter is the case of single balls), so Bennett's
@@ -61,7 +61,7 @@ impl Fill {
         self.bennett(ones as f64 - self.mean)
     }
 
-    /// An upper bound of the probability of at most `ones` set bits; see [`Fill::at_least`].
+    /// An upper bound on the probability of at most `ones` set bits; see [`Fill::at_least`].
     #[must_use]
     pub fn at_most(&self, ones: u64) -> f64 {
         self.bennett(self.mean - ones as f64)

@@ -268,7 +268,7 @@ impl Enclose for Inclusion {
 
     fn bits_needed(&self) -> f64 {
         let (m, n, k) = (self.bits as f64, self.items as f64, f64::from(self.probes));
-        // log2 of the power of the mean, a lower bound of the standard rate (Jensen); in blocks, at the load that contributes most.
+        // log2 of the power of the mean, a lower bound on the standard rate (Jensen); in blocks, at the load that contributes most.
         let mean_power = |items: f64| k * libm::log2(-libm::expm1(-items * k / m));
         let mean_power = match self.placement {
             Items::Blocked { blocks, .. } => heaviest_load(n, n / blocks as f64, mean_power),

@@ -87,7 +87,7 @@ pub trait Law: sealed::Sealed + Send + Sync {
     /// The same where it is proven, exactly or in a bracket, and nothing otherwise: what promises rest on.
     ///
     /// # Errors
-    /// As [`fpr`](Self::fpr).
+    /// As for [`fpr`](Self::fpr).
     fn proven(&self, items: u64) -> Result<Option<Fpr>> {
         self.fpr(items).map(Some)
     }
@@ -109,7 +109,7 @@ pub trait Law: sealed::Sealed + Send + Sync {
     /// ties included; by default the bracket's upper end decides.
     ///
     /// # Errors
-    /// As [`fpr`](Self::fpr).
+    /// As for [`fpr`](Self::fpr).
     fn meets(&self, items: u64, rate: &Rate, hash_bits: u32) -> Result<bool> {
         let Some(mut fpr) = self.proven(items)? else { return Ok(false) };
         fpr.add_above(hash_floor(items, hash_bits));
@@ -150,7 +150,7 @@ pub struct Floor {
     pub rate: f64,
 }
 
-/// `items / 2^hash_bits`: an upper bound of the rate of equal hashes.
+/// `items / 2^hash_bits`: an upper bound on the rate of equal hashes.
 #[must_use]
 pub fn hash_floor(items: u64, hash_bits: u32) -> f64 {
     // Above 2^53 the conversion may have rounded down.

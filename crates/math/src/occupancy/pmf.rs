@@ -32,7 +32,7 @@ pub struct Pmf {
     pub first: u64,
     /// The probabilities; each with a relative error of at most 1e-12.
     pub probabilities: Vec<f64>,
-    /// An upper bound of the probability of all other numbers.
+    /// An upper bound on the probability of all other numbers.
     pub left_out: f64,
     /// [`Method::Exact`]: by a positive recurrence with counted errors. [`Method::Validated`]: by contour integrals.
     pub method: Method,
@@ -67,7 +67,7 @@ impl Occupancy {
     /// ```
     ///
     /// # Errors
-    /// As [`pmf`](Occupancy::pmf).
+    /// As for [`pmf`](Occupancy::pmf).
     pub fn pmf_window(&self) -> Result<Pmf> {
         let _work = work::begin();
         self.part(1e-20)
@@ -77,7 +77,7 @@ impl Occupancy {
     /// bits and throws; otherwise the cost of [`Occupancy::pmf_window`].
     ///
     /// # Errors
-    /// As [`pmf`](Self::pmf).
+    /// As for [`pmf`](Self::pmf).
     pub fn probability(&self, ones: u64) -> Result<f64> {
         let _work = work::begin();
         let (least, most) = self.support();

@@ -93,7 +93,7 @@ impl Occupancy {
     /// The probability of at least `ones` set bits; see [`Occupancy::cdf`].
     ///
     /// # Errors
-    /// As [`cdf`](Occupancy::cdf).
+    /// As for [`cdf`](Occupancy::cdf).
     pub fn at_least(&self, ones: u64) -> Result<Probability> {
         let _work = work::begin();
         match ones.checked_sub(1) {
@@ -225,7 +225,7 @@ impl Occupancy {
         }
     }
 
-    /// Terms that a walk surely takes, about: it must not start in vain. Steps times a window of some deviations (at the end; half of it on the way) times a row.
+    /// Terms that a walk certainly takes, about: it must not start in vain. Steps times a window of some deviations (at the end; half of it on the way) times a row.
     fn least_terms(&self) -> Result<f64> {
         let steps: f64 = self.departments.iter().flatten().map(|c| c.count as f64 * thinning::row_length(c.size)).sum();
         Ok(steps * (1.0 + 3.0 * libm::sqrt(self.variance()?)))

@@ -296,7 +296,7 @@ impl BlockLaw {
         found
     }
 
-    /// An upper bound of the rate that a filter of `blocks` blocks with `items` items keeps with a probability of at least `1 - allowed`; 1 where nothing better is known. Every
+    /// An upper bound on the rate that a filter of `blocks` blocks with `items` items keeps with a probability of at least `1 - allowed`; 1 where nothing better is known. Every
     /// part of it is rounded up.
     pub(crate) fn kept(&self, tilt: Option<&Tilt>, blocks: u64, items: u64, allowed: f64) -> f64 {
         if blocks == 1 {
@@ -419,7 +419,7 @@ fn local(parts: &[f64], blocks: f64, missing: f64) -> f64 {
     ((near + middle + far) / (2.0 * core::f64::consts::PI) * (1.0 + 1e-8)).min(1.0)
 }
 
-/// An upper bound of the squared characteristic function from `start` to pi.
+/// An upper bound on the squared characteristic function from `start` to pi.
 fn highest(law: &[f64], start: f64, slope: f64) -> f64 {
     let points = libm::ceil(4.0 * slope * (core::f64::consts::PI - start)).max(1.0);
     let step = (core::f64::consts::PI - start) / points;

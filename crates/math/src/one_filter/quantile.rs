@@ -73,7 +73,7 @@ pub fn rate_quantile_bound(variant: Variant, bits: u64, items: u64, probes: u32,
     Ok(RateQuantile { confidence, fpr, ones: Some(ones) })
 }
 
-/// A lower bound of the probability that the rate of one filter with `items` items is at most `rate`; the count of set bits that decides is found exactly.
+/// A lower bound on the probability that the rate of one filter with `items` items is at most `rate`; the count of set bits that decides is found exactly.
 ///
 /// # Errors
 /// Parameters out of range.
@@ -89,7 +89,7 @@ pub(crate) fn check_confidence(confidence: f64) -> Result<()> {
     if confidence > 0.0 && confidence < 1.0 { Ok(()) } else { out_of_range("confidence", confidence, "strictly between 0 and 1") }
 }
 
-/// An upper bound of the probability that one filter's own rate, plus the floor of equal hashes if a width is given, is above `rate`.
+/// An upper bound on the probability that one filter's own rate, plus the floor of equal hashes if a width is given, is above `rate`.
 ///
 /// [`Evidence::Law`] and [`Evidence::Bounds`] are both proven.
 pub(crate) fn miss_bound(

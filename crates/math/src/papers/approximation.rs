@@ -11,7 +11,7 @@ use core::str::FromStr;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Approximation {
-    /// A1 = M of Burns and Grandi, Lehr's rate: the power of the mean fill, `(1 - (1 - 1/m)^(nk))^k`. A lower bound of the standard rate.
+    /// A1 = M of Burns and Grandi, Lehr's rate: the power of the mean fill, `(1 - (1 - 1/m)^(nk))^k`. A lower bound on the standard rate.
     SeveranceLohman,
     /// A2 = E of Burns and Grandi: `(1 - e^(-nk/m))^k`, the formula of most calculators.
     Knuth,

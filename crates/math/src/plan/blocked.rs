@@ -50,7 +50,7 @@ fn choice(target: &Target) -> core::ops::RangeInclusive<u32> {
     target.probes.map_or(1..=MAX_BLOCKED_PROBES, |probes| probes..=probes)
 }
 
-/// A lower bound of the logarithm of the expected rate, in `f64` with a relative error of the rate below 1e-9, in a microsecond or two; minus infinity where loads are so high that it
+/// A lower bound on the logarithm of the expected rate, in `f64` with a relative error of the rate below 1e-9, in a microsecond or two; minus infinity where loads are so high that it
 /// would take longer.
 ///
 /// The load of a query's block is binomial, and given the load the rate is at least the k-th power of the mean fill (Jensen). Loads far above the mean are left out,
@@ -106,7 +106,7 @@ impl RateTable {
         &known[..=most]
     }
 
-    /// A lower bound of the logarithm of the expected rate with a relative error of the rate below 1e-9, in a microsecond; minus infinity where loads are so high that it would take
+    /// A lower bound on the logarithm of the expected rate with a relative error of the rate below 1e-9, in a microsecond; minus infinity where loads are so high that it would take
     /// longer. The load of a query's block is binomial. Loads far above the mean are left out, which lowers a sum of positive terms by less than 1e-20.
     fn ln_rate(&mut self, blocks: f64, items: f64, probes: u32) -> f64 {
         let lambda = items / blocks;

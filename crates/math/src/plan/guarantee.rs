@@ -61,7 +61,7 @@ impl<'a> Sure<'a> {
         Sure { target, rate, confidence, ln_allowed: libm::log(1.0 - confidence) }
     }
 
-    /// An upper bound of the probability that a filter of this size has a rate above the one asked for.
+    /// An upper bound on the probability that a filter of this size has a rate above the one asked for.
     fn miss(&self, bits: u64, items: u64, probes: u32, evidence: Evidence) -> Result<f64> {
         miss_bound(self.target.variant(), bits, items, probes, self.rate, Some(self.target.hash_bits), evidence)
     }

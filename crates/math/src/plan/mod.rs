@@ -100,7 +100,7 @@ impl Plan {
     /// What equal hashes and, for schemes of two hashes, correlated positions add to the rate at this size.
     ///
     /// # Errors
-    /// As [`law`](Self::law).
+    /// As for [`law`](Self::law).
     pub fn floors(&self) -> Result<Vec<Floor>> {
         let _work = work::begin();
         Ok(self.law()?.floors(self.items, self.target.hash_bits))

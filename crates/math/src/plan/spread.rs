@@ -79,7 +79,7 @@ fn reachable_within(target: &Target, bits: u64, items: u64) -> Result<f64> {
     Ok(fpr.upper)
 }
 
-/// What one filter of this size keeps: 1, which it surely does, where more would take too long to find out.
+/// What one filter of this size keeps: 1, which it certainly does, where more would take too long to find out.
 fn least_promised(target: &Target, bits: u64, items: u64, probes: u32, confidence: f64) -> f64 {
     quantile(target, bits, items, probes, confidence, None).map_or(1.0, |quantile| quantile.fpr.upper)
 }

@@ -84,7 +84,7 @@ pub fn min_bits(items: f64, rate: &Rate, mode: Mode) -> Result<Option<SizedDesig
 /// As [`min_bits`], with the worst rate held to `rate`: see [`worst_capacity`].
 ///
 /// # Errors
-/// As [`min_bits`].
+/// As for [`min_bits`].
 pub fn worst_min_bits(items: f64, rate: &Rate, mode: Mode) -> Result<Option<SizedDesign>> {
     let _work = work::begin();
     Search::new(rate, Kept::Worst, mode)?.min_bits(items)

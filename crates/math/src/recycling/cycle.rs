@@ -39,7 +39,7 @@ impl Design {
     /// of the recursion that carries the item's number beside the visits: `E[N (N+1) / 2]` is the sum of the numbers over a cycle.
     ///
     /// # Errors
-    /// As [`long_run`](Self::long_run).
+    /// As for [`long_run`](Self::long_run).
     pub fn cycle(&self) -> Result<Cycle> {
         let _work = work::begin();
         self.cycle_within(MAX_LAW)

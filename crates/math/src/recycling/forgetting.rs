@@ -33,7 +33,7 @@ impl Design {
     /// Time as for [`Design::cycle`].
     ///
     /// # Errors
-    /// As [`long_run`](Self::long_run).
+    /// As for [`long_run`](Self::long_run).
     pub fn forgetting(&self) -> Result<Forgetting> {
         let _work = work::begin();
         self.forgetting_within(MAX_LAW)

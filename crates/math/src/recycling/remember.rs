@@ -37,7 +37,7 @@ pub fn remember(items: u64, forgotten: f64, rate: &Rate, mode: Mode) -> Result<O
 /// As [`remember()`], with the worst rate held to `rate` in place of the average: see [`worst_capacity`](super::worst_capacity).
 ///
 /// # Errors
-/// As [`remember`].
+/// As for [`remember`].
 pub fn worst_remember(items: u64, forgotten: f64, rate: &Rate, mode: Mode) -> Result<Option<SizedDesign>> {
     let _work = work::begin();
     remembering(items, forgotten, rate, Kept::Worst, mode)

@@ -37,7 +37,7 @@ const STUDENT: f64 = 2.656;
 
 /// A recycling filter to be run: one that exists, or one made for simulation.
 pub trait Subject {
-    /// Offers an item, which is remembered from now on: whether it was taken for known.
+    /// Offers an item, which is remembered from now on: whether it was reported as seen.
     fn offer(&mut self, item: u64) -> bool;
 
     /// Recycles so far.

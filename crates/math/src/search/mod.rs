@@ -42,7 +42,7 @@ pub(crate) fn ln_power_of_mean(bits: f64, items: f64, probes: f64) -> f64 {
     probes * libm::log(-libm::expm1(items * probes * libm::log1p(-1.0 / bits)))
 }
 
-/// A proven lower bound of the logarithm of the expected rate, in `f64` (its rounding is covered by [`slack`]).
+/// A proven lower bound on the logarithm of the expected rate, in `f64` (its rounding is covered by [`slack`]).
 ///
 /// By convexity (Jensen) the rate is at least the rate at the mean fill: `(E[X]/m)^k` for the standard filter, `C(E[X], k) / C(m, k)` for the
 /// classic one (Burns, corollary 23). The partitioned rate is a product that `f64` evaluates directly.

@@ -25,13 +25,13 @@ impl Fill {
         -bits * libm::expm1(self.items as f64 * libm::log1p(-(self.covered / bits).min(1.0)))
     }
 
-    /// An upper bound of the probability of at least so many set bits.
+    /// An upper bound on the probability of at least so many set bits.
     #[must_use]
     pub fn at_least(&self, ones: u64) -> f64 {
         self.tail(ones as f64 - self.mean())
     }
 
-    /// An upper bound of the probability of at most so many.
+    /// An upper bound on the probability of at most so many.
     #[must_use]
     pub fn at_most(&self, ones: u64) -> f64 {
         self.tail(self.mean() - ones as f64)

@@ -178,7 +178,7 @@ impl Appendix {
         let (live, full) = (laws(chain.sigma), laws(chain.bits));
         let both = |first: usize| {
             let passing: Vec<BigRational> = live[first].iter().enumerate().map(|(ones, weight)| weight * chain.rho(ones as u64)).collect();
-            // The item that passes sets no bit, so the next one occurs as surely.
+            // The item that passes sets no bit, so the next one occurs as certainly.
             let later = std::iter::successors(Some(passing.clone()), |law| Some(advance(law, chain.sigma)));
             let sums = std::iter::once(passing.iter().sum()).chain(later.map(|law| law.iter().sum()));
             sums.take(population - first).collect::<Vec<BigRational>>()
@@ -470,7 +470,7 @@ fn lemmas_4_and_6_take_dependent_events_for_independent() {
             assert_eq!((both(item), exists(item) * passes(item)), (exact("Ehf"), exact("EhEf")), "{row}");
             assert_eq!(exact("Ehf") == exact("EhEf"), item <= 2);
         } else {
-            // An item that passes sets no bit, so the next one exists as surely as it does itself.
+            // An item that passes sets no bit, so the next one exists as certainly as it does itself.
             assert_eq!((both(item) / passes(item), exists(item)), (exact("P_h4_given_f3"), exact("P_h3")));
             assert_ne!(exact("P_h4_given_f3"), exact("P_h3"));
         }

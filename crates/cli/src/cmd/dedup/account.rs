@@ -162,7 +162,7 @@ impl Account {
     }
 }
 
-/// How many distinct lines a state was offered, as far as that is known: until it forgets, every line that was kept, and those that were wrongly taken for known.
+/// How many distinct lines a state was offered, as far as that is known: until it forgets, every line that was kept, and those that were wrongly reported as seen.
 pub(super) fn add_distinct(report: &mut Report, filter: &Filter, second: bool) -> Result<(), Failure> {
     let (stats, lost) = (filter.stats(), filter.wrong_drops(CONFIDENCE)?);
     report.field("kept", stats.new).field("cycles", stats.cycles).field("in_phase", stats.items);

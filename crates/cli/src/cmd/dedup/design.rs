@@ -78,7 +78,7 @@ impl Sizing {
         self.is_unsized() && self.rate.is_some() && self.layout.is_none()
     }
 
-    /// A design that surely holds these lines, of which there are no more than were counted; as large as that of a pipe at least, as memory that is there anyway makes errors rare.
+    /// A design that certainly holds these lines, of which there are no more than were counted; as large as that of a pipe at least, as memory that is there anyway makes errors rare.
     pub(super) fn choose_for(&self, counted: u64, entries: u64) -> Result<Chosen, Failure> {
         let usual = self.choose(Layout::Standard, entries)?;
         // Without lines, too, there must be a filter.
@@ -292,7 +292,7 @@ fn surely_remembering(items: u64, rate: &Rate, mode: Mode) -> Result<Option<Size
     Ok(None)
 }
 
-/// An upper bound of the probability that a phase ends within so many lines.
+/// An upper bound on the probability that a phase ends within so many lines.
 fn too_soon(design: &Design, items: u64) -> Result<f64, Failure> {
     let fill = law::Standard::new(design.bits(), design.probes())?.fill(items)?;
     Ok(fill.map_or(1.0, |fill| fill.at_least(design.sigma() + 1)))
@@ -302,7 +302,7 @@ fn too_soon(design: &Design, items: u64) -> Result<f64, Failure> {
 fn share(rate: &Rate, entries: u64) -> Result<Rate, Failure> {
     let (numerator, exponent, divisor) = rate.parts();
     let exact = divisor.checked_mul(entries).map(|divisor| (numerator, exponent, divisor));
-    // Rounded down, which keeps to the rate all the same.
+    // Rounded down, which keeps to the rate anyway.
     let shifted = || numerator.checked_mul(10).map(|tenths| (tenths / entries, exponent - 1, divisor));
     let (numerator, exponent, divisor) = exact.or_else(shifted).unwrap_or((numerator / entries, exponent, divisor));
     Ok(Rate::from_parts(numerator, exponent, divisor)?)
