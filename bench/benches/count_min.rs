@@ -4,7 +4,7 @@
 //!     cargo bench -p truebloom-bench --bench count_min -- 100000000     the campaign: 1e8 items, 1e7 different keys
 //!
 //! The key of rank r comes with a probability of `ln((r + 1) / r) / ln(keys + 1)`, near 1/r. Keys are made outside of the clock, a block at a time. All sketches get the
-//! same width and depth, but for those of two hashes, which have the size that their proof asks for.
+//! same width and depth, except for those of two hashes, which have the size that their proof asks for.
 
 use std::collections::hash_map::DefaultHasher;
 use std::hash::BuildHasherDefault;

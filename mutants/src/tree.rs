@@ -129,7 +129,7 @@ fn rust_files(tree: &Path, path: &Path, files: &mut Vec<String>) -> outcome::Res
     Ok(())
 }
 
-/// So many mutants that compile, numbered from 1.
+/// This many mutants that compile, numbered from 1.
 pub fn choose(tree: &Path, build: &Path, groups: Vec<Vec<(String, Candidate)>>, count: usize) -> outcome::Result<Vec<Mutant>> {
     let sizes: Vec<usize> = groups.iter().map(Vec::len).collect();
     let wanted = quotas(&sizes, count, LEAST_OF_A_GROUP);

@@ -9,7 +9,7 @@ use truebloom_math::{Plan, Target};
 /// Keys a chunk.
 const CHUNK: u64 = 16_384;
 
-/// Up to this size a filter is measured in cache: before its turn so many random lines of it are touched that nearly all of it is there. Without that, all others would push it out between its turns, and what
+/// Up to this size a filter is measured in cache: before its turn this many random lines of it are touched that nearly all of it is there. Without that, all others would push it out between its turns, and what
 /// is called third cache would be memory.
 const CACHED: u64 = 16 << 20;
 
@@ -47,7 +47,7 @@ pub(crate) struct Row {
     pub(crate) insert: Time,
     pub(crate) hit: Time,
     pub(crate) miss: Time,
-    /// Of the strangers asked, so many passed.
+    /// Of the strangers asked, this many passed.
     pub(crate) passed: u64,
     /// Members that did not pass: 0, or the filter is broken.
     pub(crate) lost: u64,

@@ -22,7 +22,7 @@ pub(crate) trait Subject {
     }
 }
 
-/// Its name, and how to make it for so many items at a rate.
+/// Its name, and how to make it for this many items at a rate.
 pub(crate) struct Entry {
     pub(crate) name: &'static str,
     pub(crate) make: fn(u64, f64) -> Box<dyn Subject>,

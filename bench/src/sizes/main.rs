@@ -31,7 +31,7 @@ fn main() {
     }
 }
 
-/// Nanoseconds of one of so many things, the least of some rounds.
+/// Nanoseconds of one of this many things, the least of some rounds.
 fn least(things: u64, mut run: impl FnMut()) -> f64 {
     let rounds = if things >= LARGE { 1 } else { ROUNDS };
     let time = (0..rounds).map(|_| {

@@ -54,7 +54,7 @@ impl Arithmetic {
         }
     }
 
-    /// The probability that a key's positions are those of one of so many `items` because it has the same hash: `1 - (1 - 2^-bits)^items`. No number of bits and probes lowers it. The split-block filter
+    /// The probability that a key's positions are those of one of this many `items` because it has the same hash: `1 - (1 - 2^-bits)^items`. No number of bits and probes lowers it. The split-block filter
     /// takes the positions in a block from 32 bits, so there a key of the same block needs to agree in those alone.
     pub fn hash_floor(self, size: Size, items: u64) -> f64 {
         if items == 0 {
@@ -139,7 +139,7 @@ impl Arithmetic {
     }
 }
 
-/// Bits of digest that pybloom-live reduces modulo a slice: 16 for slices below 2^15 bits, 32 below 2^31, else 64.
+/// Bits of digest that pybloom-live reduces modulo a slice: 16 for slices below 2^15 bits, 32 below 2^31, otherwise 64.
 pub(super) fn chunk_bits(slice: u64) -> u32 {
     match slice {
         0..=0x7fff => 16,

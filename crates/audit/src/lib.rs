@@ -65,7 +65,7 @@ pub struct Size {
 }
 
 impl Profile {
-    /// Bits and probes for so many items at this rate, in the library's own rounding.
+    /// Bits and probes for this many items at this rate, in the library's own rounding.
     ///
     /// Errors: no items, or a rate not strictly between 0 and 1; what the library itself refuses; more bits or probes than are answered for.
     pub fn size(&self, items: u64, rate: f64) -> Result<Size> {

@@ -121,7 +121,7 @@ fn split_blocks_by_inclusion_and_exclusion() {
         let term = |i: i32| (-1f64).powi(i) * choose[i as usize] * (1.0 - (1.0 - (31.0f64 / 32.0).powi(i)) / blocks).powi(items);
         let sum: f64 = (0..=8).map(term).sum();
         let found = rate(parquet, Size { bits, probes: 8 }, items as u64).expect("in range").expect("a law");
-        // A key of the same block passes with equal 32 bits, and else by the words.
+        // A key of the same block passes with equal 32 bits, and otherwise by the words.
         let floor = f64::from(items) / blocks / 2f64.powi(32);
         let sum = floor + (1.0 - floor) * sum;
         assert!((found.value / sum - 1.0).abs() < 1e-9, "{items} in {bits}: {} and {sum}", found.value);

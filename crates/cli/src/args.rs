@@ -93,7 +93,7 @@ pub(crate) fn bytes(text: &str) -> Result<u64, String> {
     }
 }
 
-/// Bytes of memory that do something: a small bare number is a slip, for which a filter of so few bytes would forget or answer anything.
+/// Bytes of memory that do something: a small bare number is a slip, for which a filter of this few bytes would forget or answer anything.
 pub(crate) fn memory(text: &str) -> Result<u64, String> {
     let size = bytes(text)?;
     if size < LEAST_BARE && text.trim().bytes().all(|byte| byte.is_ascii_digit()) {

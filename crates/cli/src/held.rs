@@ -8,7 +8,7 @@ use std::sync::Arc;
 use truebloom::file::{Mapped, open_regular};
 use truebloom::{AnyFilter, Checked, FileError, FileHeader, FormatError, View, wire};
 
-/// From so many bytes on a file is mapped: below, reading it takes no longer than a map of it, and a file that changes meanwhile does no harm.
+/// From this many bytes on a file is mapped: below, reading it takes no longer than a map of it, and a file that changes meanwhile does no harm.
 const MAPPED_FROM: u64 = 64 << 20;
 
 /// The bytes of a file.

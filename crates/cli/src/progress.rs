@@ -65,7 +65,7 @@ impl Progress {
         Progress::styled("", Some(parts), &format!("{name}: {{percent}}% of the experiments, {{eta}} left"))
     }
 
-    /// Of reading so many bytes, if that is known, in which there are `what`s.
+    /// Of reading this many bytes, if that is known, in which there are `what`s.
     pub(crate) fn over_bytes(what: &'static str, total: Option<u64>) -> Progress {
         let template = match total {
             Some(_) => "{msg}, {binary_bytes_per_sec}, {percent}%, {eta} left",
@@ -90,7 +90,7 @@ impl Progress {
         Progress { bar, began: Some(Instant::now()), changed: Instant::now(), steps: 0, what }
     }
 
-    /// So many more are done.
+    /// This many more are done.
     pub(crate) fn add(&mut self, steps: u64) {
         self.steps += steps;
         if self.is_due() {
@@ -98,7 +98,7 @@ impl Progress {
         }
     }
 
-    /// So many bytes are read, and so many things found in them.
+    /// This many bytes are read, and this many things found in them.
     pub(crate) fn at(&mut self, bytes: u64, found: u64) {
         if self.is_due() {
             self.bar.set_message(format!("{} {}s", count(found), self.what));

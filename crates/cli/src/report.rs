@@ -63,7 +63,7 @@ impl Report {
         &self.fields
     }
 
-    /// On a terminal with so many columns, or elsewhere.
+    /// On a terminal with this many columns, or elsewhere.
     fn write_to(&self, mut out: impl Write, columns: Option<usize>, format: Format) -> io::Result<()> {
         match format {
             Format::Json => writeln!(out, "{}", Value::Object(self.fields.clone())),
@@ -81,7 +81,7 @@ impl Report {
     }
 }
 
-/// A text that begins in this column of so many, its later lines below its beginning. Words stay whole, and so does what has too little room.
+/// A text that begins in this column of this many, its later lines below its beginning. Words stay whole, and so does what has too little room.
 fn wrapped(text: &str, column: usize, columns: usize) -> String {
     if column + LEAST_ROOM > columns {
         return text.to_owned();

@@ -98,7 +98,7 @@ fn loses_as_reported(layout: &str, firsts: &[&Vec<u8>], input: &[u8]) {
 #[test]
 fn the_average_rate_is_that_of_the_design() {
     let input: Vec<u8> = (0..400_000).flat_map(|i| format!("{i}\n").into_bytes()).collect();
-    // So many lines fit, and some more come in a cycle, of blocks the most.
+    // This many lines fit, and some more come in a cycle, of blocks the most.
     for phases in [&["-n", "1000"][..], &["--remember", "1000"], &["-n", "900", "--layout", "blocked"]] {
         let report = json(&run(&[phases, &["-p", "1%", "--seed", "1", "--json"]].concat(), &input));
         let number = |value: &serde_json::Value| value.as_f64().expect("a number");

@@ -85,7 +85,7 @@ impl Knows {
     }
 }
 
-/// Inserts a key if that sets so many bits.
+/// Inserts a key if that sets this many bits.
 fn sets_all(model: &mut BloomFilter, key: &str, probes: u32) -> bool {
     let before = model.ones();
     let mut with = model.clone();

@@ -9,7 +9,7 @@ use truebloom::recycling::{Policy, RecyclingFilter};
 use truebloom::truebloom_math::recycling::{Mode, worst_remember};
 use truebloom::{FileError, file};
 
-/// A message is known for certain until so many new ones have come after it.
+/// A message is known for certain until this many new ones have come after it.
 const REMEMBERED: u64 = 20_000;
 
 /// The state of the last run, or a new one.

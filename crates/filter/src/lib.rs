@@ -71,7 +71,7 @@
 
 #![warn(clippy::missing_errors_doc, clippy::must_use_candidate, clippy::return_self_not_must_use)]
 #![cfg_attr(not(any(test, feature = "std")), no_std)]
-// What a feature leaves out leaves helpers behind that nobody calls and that are not compiled. The build with all features tells which are needed by nobody at all.
+// A build without a feature has helpers that nothing calls; the build with all features finds those that are not needed at all.
 #![cfg_attr(not(all(feature = "any", feature = "recycling", feature = "sketches")), allow(dead_code, unused_imports, unreachable_pub))]
 
 extern crate alloc;

@@ -28,7 +28,7 @@ fn tail(counts: &[u64]) -> f64 {
     std::iter::once(-half).chain(ln_terms).map(f64::exp).sum()
 }
 
-/// How often each set of `probes` of the `bits` positions comes out of so many hashes.
+/// How often each set of `probes` of the `bits` positions comes out of this many hashes.
 fn set_counts(bits: u64, probes: u32, hashes: u64, mut draw: impl FnMut(u128) -> Vec<u64>) -> Vec<u64> {
     let sets: Vec<u64> = (0..1u64 << bits).filter(|set| set.count_ones() == probes).collect();
     let mut counts = vec![0; sets.len()];

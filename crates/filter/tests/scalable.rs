@@ -20,7 +20,7 @@ fn small(text: &str, seed: u128) -> ScalableFilter {
     seeded(Growth::new(rate(text), 64).expect("in range"), seed)
 }
 
-/// Keys until so many layers are closed, and then half as many as the next one takes.
+/// Keys until this many layers are closed, and then half as many as the next one takes.
 fn grown(growth: Growth, closed: usize, seed: u128) -> ScalableFilter {
     let mut filter = seeded(growth, seed);
     let mut key = 0u64;

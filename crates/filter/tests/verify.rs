@@ -211,7 +211,7 @@ fn blocked_filters_filled_by_insert_if_absent_are_not_accused() {
     }
 }
 
-/// The same filter with so many more set bits, here and there.
+/// The same filter with this many more set bits, here and there.
 fn with_more_bits(filter: &BloomFilter, more: u64, seed: u64) -> BloomFilter {
     let mut bytes = filter.to_bytes().expect("memory");
     let mut random = common::SplitMix64(seed);

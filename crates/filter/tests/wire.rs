@@ -20,7 +20,7 @@ fn filled(bits: u64, fill: f64) -> BloomFilter {
     filter
 }
 
-/// In bytes, of bits of which so many are set.
+/// In bytes, of bits of which this many are set.
 fn entropy(bits: u64, ones: u64) -> f64 {
     let fill = ones as f64 / bits as f64;
     let part = |share: f64| if share > 0.0 { -share * share.log2() } else { 0.0 };

@@ -39,7 +39,7 @@ pub enum Error {
         /// What would complete it.
         missing: &'static str,
     },
-    /// The rate is below what any filter of this hash width can reach for so many items.
+    /// The rate is below what any filter of this hash width can reach for this many items.
     BelowHashFloor {
         /// The rate asked for.
         asked: Rate,

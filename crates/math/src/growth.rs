@@ -1,4 +1,4 @@
-//! Filters that grow by layers, for a number of items that nobody knows.
+//! Filters that grow by layers, for an unknown number of items.
 //!
 //! [`Growth`] says how large each layer is, and what share of the rate it has. docs/design/growth.md has the reasons, docs/GROWTH.md the numbers.
 
@@ -66,13 +66,13 @@ const MOST_ITEMS: f64 = 1e18;
 const LEAST_FIRST: u64 = 64;
 
 impl Growth {
-    /// No filter has so many layers: before that, all together would be beyond any memory.
+    /// No filter has this many layers: well before, all together would exceed any memory.
     pub const MOST_LAYERS: u32 = 1_000;
 
     /// The most items of a first layer, which leaves room for a million times as many.
     pub const MOST_FIRST: u64 = 1_000_000_000_000;
 
-    /// For a rate, and a first layer of about so many items, 64 to 10^12: with the least ratio that reaches 10^6 times as many items in 20 layers.
+    /// For a rate, and a first layer of about this many items, 64 to 10^12: with the least ratio that reaches 10^6 times as many items in 20 layers.
     ///
     /// # Errors
     /// A rate below 1e-13; a first layer out of range.
@@ -90,7 +90,7 @@ impl Growth {
         Growth::with_ratio(rate, first, libm::ceil(high * 1e3) / 1e3)
     }
 
-    /// With a ratio of memory of one's own: the lower, the more layers, and the slower.
+    /// With a custom ratio of memory: the lower it is, the more layers, and the slower the queries.
     ///
     /// # Errors
     /// A rate below 1e-13; a first layer out of range; a ratio so low that 10^6 times the first size would take more than 100 layers, or that layers would become smaller before they have 2^62 bits together (the shares fall, so each layer costs more bits per item than the one before); a ratio above 10^9.
@@ -161,7 +161,7 @@ impl Growth {
         iter::once(1.0).chain(iter::once(second)).chain(after)
     }
 
-    /// Whether 10^6 first sizes take at most so many layers, and those after them go on.
+    /// Whether 10^6 first sizes take at most this many layers, and those after them go on.
     fn reaches(&self, most: usize) -> bool {
         let mut items = 0.0;
         let reached = self.sizes().take(most).take_while(|size| *size > 0.0).any(|size| {

@@ -14,7 +14,7 @@ fn value(ones: usize, probes: u32) -> f64 {
     (ones as f64 / BLOCK as f64).powi(probes as i32)
 }
 
-/// Simulated filters of so many blocks above a rate: loads item by item, set bits of a block by the law of its load.
+/// Simulated filters of this many blocks above a rate: loads item by item, set bits of a block by the law of its load.
 fn above(blocks: u64, items: u64, probes: u32, asked: f64) -> u64 {
     let mean = items as f64 / blocks as f64;
     let rows = set_bits((mean + 12.0 * mean.sqrt() + 25.0) as usize, probes);
@@ -103,7 +103,7 @@ fn show(items: u64, text: &str, how: &str, least: u64) -> f64 {
     loose
 }
 
-/// Few blocks: the fewest that no more than one in a thousand simulated filters is above the rate with. The bound is never below, but for the chance of the simulation (a tenth of the probability, which is
+/// Few blocks: the fewest that no more than one in a thousand simulated filters is above the rate with. The bound is never below, except for the chance of the simulation (a tenth of the probability, which is
 /// well below a block here), and not above by more than the price that is stated.
 #[test]
 fn what_the_bound_gives_away_of_a_thousand_items() {

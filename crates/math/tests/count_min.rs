@@ -153,7 +153,7 @@ fn primes_are_those_of_a_sieve() {
     assert!(!is_prime(0) && !is_prime(1));
 }
 
-/// The least whole error is least by exact fractions, but for the billionth that is given away.
+/// The least whole error is least by exact fractions, except for the billionth that is given away.
 #[test]
 fn whole_error_bounds_are_least() {
     let nearly = fraction("1.00000001");

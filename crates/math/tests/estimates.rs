@@ -17,7 +17,7 @@ fn law(variant: Variant, bits: u64, items: u64, probes: u32) -> Occupancy {
     .expect("in range")
 }
 
-/// Whether so many set bits are possible at all.
+/// Whether this many set bits are possible at all.
 fn possible(variant: Variant, ones: u64, probes: u32) -> bool {
     ones == 0 || variant == Variant::Standard || ones >= u64::from(probes)
 }
@@ -102,7 +102,7 @@ impl SplitMix64 {
     }
 }
 
-/// Frozen seeds: of 400 simulated filters, so many intervals must cover that fewer has a chance below 1e-9 if the level holds.
+/// Frozen seeds: of 400 simulated filters, this many intervals must cover that fewer has a chance below 1e-9 if the level holds.
 #[test]
 fn simulated_filters_are_covered() {
     let mut random = SplitMix64(2_026);

@@ -326,7 +326,7 @@ fn standard_filters_stay_below_their_limit() {
         assert!(max_efficiency(Variant::Standard, m).expect("in range").value <= value * (1.0 + 1e-12), "m={m}");
         for (n, k) in (1..=3 * m).flat_map(|n| (1..=6).map(move |k| (n, k))) {
             let reached = -oracle::ln(&standard_sum(m, n, k)) * whole(n);
-            // Two bits and one item are half full: equal but for the logarithms' last digits.
+            // Two bits and one item are half full: equal except for the logarithms' last digits.
             assert!(reached < &limit + ratio(1, 1 << 60) && (reached < limit || (m, n, k) == (2, 1, 1)), "m={m} n={n} k={k}");
         }
     }

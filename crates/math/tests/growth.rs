@@ -7,7 +7,7 @@ fn rate(text: &str) -> Rate {
     text.parse().expect("a rate")
 }
 
-/// The layers that so many items take on average.
+/// The layers that this many items take on average.
 fn layers_for(growth: &Growth, items: u64) -> Vec<truebloom_math::growth::PlannedLayer> {
     let mut room = 0;
     let mut layers = Vec::new();
@@ -132,7 +132,7 @@ fn ours(growth: &Growth, layer: u32) -> Row {
     Row { items: planned.items, bits: planned.layer.bits(), rate: planned.fpr.value }
 }
 
-/// The layers that hold so many items, bits per item of all of them, and their rate once they are full.
+/// The layers that hold this many items, bits per item of all of them, and their rate once they are full.
 fn at(items: u64, layer: impl Fn(u32) -> Row) -> (u32, f64, f64) {
     let (mut room, mut bits, mut none, mut layers) = (0, 0, 1.0, 0);
     while room < items {

@@ -481,7 +481,7 @@ fn impossible_laws_are_errors_that_name_the_parameter() {
     }
 }
 
-/// So many throws that nearly every one of a few bits is set: the law has a closed form, and takes no longer for more throws.
+/// This many throws that nearly every one of a few bits is set: the law has a closed form, and takes no longer for more throws.
 #[test]
 fn few_bits_and_any_number_of_throws() {
     let law = Occupancy::standard(5, 17_592_186_044_416, 23).expect("in range");

@@ -45,7 +45,7 @@ fn every_mode_as_modelled() {
 }
 
 /// No hits, or a few, have an exact interval: not "0 to 0", which the model was called outside of. Of 64 runs with a few hits at most 4 miss the model (each does with at most 1%, so 5 or more have a chance
-/// below 6e-4), and those without a hit end where 0 of so many has a chance of half a percent.
+/// below 6e-4), and those without a hit end where 0 of this many has a chance of half a percent.
 #[test]
 fn few_hits_have_an_exact_interval() {
     let (mut none, mut outside) = (0, 0);
@@ -236,7 +236,7 @@ fn a_perfect_filter_forgets_nothing() {
     assert_eq!((seen.value, seen.lower, seen.upper), (0.0, 0.0, 1.0));
 }
 
-/// A few cycles have an exact interval: at its upper end so many or more have a chance of half a percent.
+/// A few cycles have an exact interval: at its upper end this many or more have a chance of half a percent.
 #[test]
 fn a_few_cycles_have_an_exact_interval() {
     let design = Design::new(20_000, 2, 10_000, Mode::default()).expect("a design");
@@ -244,7 +244,7 @@ fn a_few_cycles_have_an_exact_interval() {
     for seed in 0..3 {
         let seen = simulate(&design, Stream::New, 32_000, seed).expect("in range").items_per_cycle;
         let (cycles, chance) = ((32_000.0 / seen.value).round(), 1.0 / seen.upper);
-        // Fewer than so many ends of a cycle among 32,000 items, term by term.
+        // Fewer than this many ends of a cycle among 32,000 items, term by term.
         let (mut fewer, mut term) = (0.0, (32_000.0 * (-chance).ln_1p()).exp());
         for ends in 0..cycles as u32 {
             fewer += term;

@@ -4,7 +4,7 @@ use crate::report::{Report, bytes, count, fpr_value, proven, rate};
 use serde_json::json;
 use truebloom_math::{Error, Plan};
 
-/// So many times the items planned for, in hundredths.
+/// This many times the items planned for, in hundredths.
 const FACTORS: [u64; 4] = [105, 120, 150, 200];
 
 /// The expected rate of a filter that is filled beyond its plan.

@@ -124,7 +124,7 @@ impl Designs {
         })
     }
 
-    /// The least memory for so many items per cycle.
+    /// The least memory for this many items per cycle.
     fn of_items(items: u64, rate: &Rate, layout: Layout) -> Result<Designs, Failure> {
         let number = items as f64;
         let (one, two) = (min_bits(number, rate, Mode::default())?, worst_min_bits(number, rate, Mode::two_phase())?);
@@ -283,7 +283,7 @@ fn add_blocked(report: &mut Report, designs: &Designs, layout: Layout, asked: &A
         return Ok(());
     };
     let (design, run) = (&found.design, &found.run);
-    // What is proven: at least so many items, and so at most this share.
+    // What is proven: at least this many items, and so at most this share.
     let items = run.items_per_cycle.lower;
     let forgotten = asked.gap.map(|gap| ((gap as f64 + 1.0) / items).min(1.0));
     let one_run = OneRun::of(asked, &run.items_per_cycle, |items| design.wrong_drops_at_most(items, CONFIDENCE))?;

@@ -116,7 +116,7 @@ fn described(papers: &[Paper], full: bool) -> String {
     format!("Made by truebloom {} with: truebloom reproduce{names} {flag} --out DIR ({meaning}; frozen seeds).", env!("CARGO_PKG_VERSION"))
 }
 
-/// Trials of an experiment unless given.
+/// Trials of an experiment by default.
 const TRIALS: u64 = 100;
 
 /// The recycling filter itself, where one is simulated.

@@ -74,7 +74,7 @@ impl Ahead {
         self.cut = Cut::new(self.ends);
     }
 
-    /// Has the whole records of the next block found. The channel has no bound of its own: whoever calls this holds no more than so many blocks.
+    /// Has the whole records of the next block found. The channel has no bound of its own: whoever calls this holds no more than this many blocks.
     pub(super) fn hand_over(&mut self, mut block: Block) -> Next {
         block.done.part = self.cut.whole(&block.bytes[..block.length]);
         if block.done.part.len() < WORTH_IT {

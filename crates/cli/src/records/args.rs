@@ -204,7 +204,7 @@ impl RecordArgs {
         self.as_is || self.fixed.is_some()
     }
 
-    /// Plain lines of up to so many bytes.
+    /// Plain lines of up to this many bytes.
     pub(crate) fn lines(max_record: u64) -> RecordArgs {
         RecordArgs {
             null: false,

@@ -121,7 +121,7 @@ impl Csv {
         !self.skipping && self.filled == (0, 0) && (self.used || self.carry.is_empty())
     }
 
-    /// Goes on after so many records that were found elsewhere.
+    /// Goes on after this many records that were found elsewhere.
     pub(super) fn pass_over(&mut self, records: u64) -> u64 {
         let before = self.number;
         self.number += records;

@@ -2,7 +2,7 @@
 
 use super::found::Batch;
 
-/// So many keys are looked at.
+/// This many keys are looked at.
 const LOOKED_AT: usize = 100;
 
 /// What all of them have in common.

@@ -9,7 +9,7 @@ use std::ops::Range;
 pub(crate) enum Ends {
     /// Before this byte, which is no part of them; `crlf` takes a carriage return before it away as well.
     Byte { byte: u8, crlf: bool },
-    /// After so many bytes.
+    /// After this many bytes.
     Length(usize),
 }
 
@@ -57,7 +57,7 @@ impl Split {
         !self.skipping && (self.used || self.carry.is_empty())
     }
 
-    /// Goes on after so many records that were found elsewhere.
+    /// Goes on after this many records that were found elsewhere.
     pub(super) fn pass_over(&mut self, records: u64) -> u64 {
         let before = self.number;
         self.number += records;
@@ -101,7 +101,7 @@ impl Split {
         (self.skipping, self.number) = (false, 0);
     }
 
-    /// Forgets the present input, of which so many records were seen.
+    /// Forgets the present input, of which this many records were seen.
     pub(super) fn abandon(&mut self) -> u64 {
         (self.carry, self.used, self.skipping) = (Vec::new(), false, false);
         std::mem::take(&mut self.number)

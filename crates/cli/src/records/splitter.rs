@@ -30,7 +30,7 @@ impl Splitter {
         }
     }
 
-    /// Forgets the present input, of which so many records were seen.
+    /// Forgets the present input, of which this many records were seen.
     pub(super) fn abandon(&mut self) -> u64 {
         match self {
             Splitter::Plain(split) => split.abandon(),
@@ -85,7 +85,7 @@ impl Splitter {
         }
     }
 
-    /// Takes over so many records that another splitter has found, numbered from 1; all before them were found here.
+    /// Takes over this many records that another splitter has found, numbered from 1; all before them were found here.
     pub(super) fn adopt(&mut self, records: u64, found: &mut Found) {
         let before = match self {
             Splitter::Plain(split) => split.pass_over(records),

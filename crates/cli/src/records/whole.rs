@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use truebloom::{AnyFilter, Filter, KeyHash};
 
-/// Without a limit, a filter grows by no more than so many times its size at once; three times is usual.
+/// Without a limit, a filter grows by no more than this many times its size at once; three times is usual.
 const MOST_TIMES: u64 = 64;
 
 /// Bytes of all inputs, if they are files.
@@ -92,7 +92,7 @@ fn insert_hashes(filter: &mut AnyFilter, hashes: &[KeyHash], most: Option<u64>) 
     };
     let before = grown.bits();
     let outcome = grown.try_insert_all_hashes(hashes).map_err(Failure::new);
-    // Of new layers the system has given out no page yet, but for the few keys in them.
+    // Of new layers the system has given out no page yet, except for the few keys in them.
     let needed = (grown.bits() - before) / 8;
     let too_much = |why: String| Err(Failure::new(format_args!("its next layer takes {}, {why}", report::bytes(needed))));
     let outcome = match (outcome, most) {
@@ -134,7 +134,7 @@ fn check_room(filter: &AnyFilter) -> Result<(), Failure> {
     Err(too_many("up to", most, capacity))
 }
 
-/// What --strict says: so many items may be, or are.
+/// What --strict says: this many items may be, or are.
 fn too_many(how: &str, items: u64, capacity: u64) -> Failure {
     Failure::new(format_args!(
         "there {} more items than planned: {how} {} distinct ones, planned for {}; nothing was written. Leave --strict out to insert them anyway, or plan a larger filter with `truebloom create -n`",

@@ -233,7 +233,7 @@ mod tests {
         }
     }
 
-    /// So many words as the most probes take, far beyond the others.
+    /// This many words as the most probes take, far beyond the others.
     #[test]
     fn words_far_away() {
         let hash = KeyHash::from_uniform_bits(0x0f1e_2d3c_4b5a_6978_8796_a5b4_c3d2_e1f0);

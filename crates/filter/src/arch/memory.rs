@@ -87,7 +87,7 @@ impl AlignedWords {
     }
 }
 
-/// The layout of so few words.
+/// The layout of this few words.
 fn few(count: usize) -> Option<Layout> {
     Layout::array::<u64>(count).and_then(|layout| layout.align_to(8 * LINE_WORDS)).ok()
 }

@@ -82,7 +82,7 @@ impl AtomicBits {
         self.to_aligned_after(0)
     }
 
-    /// The same, after so many words of 0.
+    /// The same, after this many words of 0.
     pub(crate) fn to_aligned_after(&self, before: usize) -> Option<AlignedWords> {
         let mut words = AlignedWords::zeroed(self.words.len().checked_add(before)?)?;
         words.iter_mut().skip(before).zip(&self.words).for_each(|(copy, word)| *copy = word.load(Relaxed));

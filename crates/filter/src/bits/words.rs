@@ -10,7 +10,7 @@ pub(crate) struct Bits<K: Backing = Owned> {
     words: K::Words,
 }
 
-/// Words that hold so many bits.
+/// Words that hold this many bits.
 pub(crate) fn words_for(bits: u64) -> u64 {
     bits.div_ceil(64)
 }
@@ -39,7 +39,7 @@ impl<K: Backing> Bits<K> {
         Bits { words }
     }
 
-    /// The words as they are, if they are those of so many bits: as many as needed, and 0 beyond the last bit.
+    /// The words as they are, if they are those of this many bits: as many as needed, and 0 beyond the last bit.
     pub(crate) fn from_words(words: K::Words, bits: u64) -> Option<Bits<K>> {
         let beyond = match bits % 64 {
             0 => 0,

@@ -5,7 +5,7 @@ use crate::hash::KeyHash;
 use crate::key::Key;
 use alloc::vec::Vec;
 
-/// So many keys are hashed before their counters are touched: enough to have the memory work on many at a time, few enough to stay in the first cache.
+/// This many keys are hashed before their counters are touched: enough to have the memory work on many at a time, few enough to stay in the first cache.
 const BATCH: usize = 32;
 
 impl<R: RowHashes, C: Counter> Sketch<R, C> {

@@ -196,7 +196,7 @@ impl<R: RowHashes, C: Counter> ListedSketch<R, C> {
         with_bytes(key, |bytes| self.add_hash(self.sketch.hasher().hash(bytes), bytes, count));
     }
 
-    /// [`add`](Self::add) of a key whose hash is known: that of its bytes by the sketch's hasher, or else the list is of other keys than the counters.
+    /// [`add`](Self::add) of a key whose hash is known: that of its bytes by the sketch's hasher, otherwise the list is of other keys than the counters.
     pub fn add_hash(&mut self, hash: KeyHash, key: &[u8], count: u64) {
         self.sketch.add_hash(hash, count);
         let estimate = upper(self.sketch.estimate_hash(hash));

@@ -95,7 +95,7 @@ pub struct Estimate {
     pub saturated: bool,
 }
 
-/// So many counters, whose memory is taken when they are first counted in.
+/// This many counters, whose memory is taken when they are first counted in.
 fn zeroed<C: Counter>(count: u128) -> Result<Vec<C>, BuildError> {
     let refuse = || BuildError::Counters { bytes: count.saturating_mul(C::BYTES.into()) };
     usize::try_from(count).ok().and_then(arch::zeroed_vec).ok_or_else(refuse)

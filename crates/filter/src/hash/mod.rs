@@ -78,7 +78,7 @@ pub(crate) type Take<'a> = dyn FnMut(&[u8]) + 'a;
 /// Writes a key piece by piece.
 pub(crate) type Write<'a> = dyn FnMut(&mut Take<'_>) + 'a;
 
-/// Who may be a hasher.
+/// Which types may be a hasher.
 mod sealed {
     pub trait Sealed {}
 
@@ -177,6 +177,6 @@ pub trait KeyHasher: sealed::Sealed + 'static {
     fn id(&self) -> Option<HasherId>;
 
     /// The seed; for a hasher that keeps its seed to itself, a fingerprint in its place. Hashers of equal `id` and `seed` hash alike (for
-    /// fingerprints: but for a chance of 2^-128 if the hasher is any good).
+    /// fingerprints: except for a chance of 2^-128 if the hasher is any good).
     fn seed(&self) -> Seed;
 }

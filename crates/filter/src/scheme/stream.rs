@@ -14,7 +14,7 @@ pub(crate) fn draw(words: &mut WordStream, range: u64, threshold: u64) -> u64 {
     (product >> 64) as u64
 }
 
-/// So many words in a row may be skipped. Each is with a probability below 1/4, so all of them with one below 2^-128.
+/// This many words in a row may be skipped. Each is with a probability below 1/4, so all of them with one below 2^-128.
 const MAX_SKIPS: u32 = 64;
 
 /// The word to take after one was skipped. The bound makes the loop end whatever the hash: the word after [`MAX_SKIPS`] skipped ones is taken as it is.

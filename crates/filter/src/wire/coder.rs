@@ -148,7 +148,7 @@ fn section(coded: &mut &[u8], length: usize, out: &mut Vec<u8>) -> Result<(), Fo
         return Err(FormatError::Code);
     }
     let model = Model::new(ones, bits);
-    // Where the bytes of so many set bits begin in `ORDER`.
+    // Where the bytes of this many set bits begin in `ORDER`.
     let mut first = [0; 9];
     (1..9).for_each(|set| first[set] = first[set - 1] + BYTES_OF[set - 1]);
     let mut state = u64::from_le_bytes(take(coded)?);

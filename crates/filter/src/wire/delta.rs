@@ -116,7 +116,7 @@ fn gathered(words: impl Iterator<Item = (u64, u64)>) -> Vec<u8> {
     bytes
 }
 
-/// So many gathered bits.
+/// This many gathered bits.
 fn decoded(coded: &mut &[u8], bits: u64) -> Result<Vec<u8>, FormatError> {
     let length = bits.div_ceil(8);
     let mut bytes = reserved(length, length, 0)?;

@@ -52,7 +52,7 @@ struct Case {
 /// The p-values of one case.
 #[derive(Debug)]
 struct Outcome {
-    /// Where the measured rate lies, but for a chance of [`ALPHA`], and what is proven for it.
+    /// Where the measured rate lies, except for a chance of [`ALPHA`], and what is proven for it.
     interval: (f64, f64),
     proven: f64,
     ones: f64,

@@ -102,7 +102,7 @@ fn positions(hash: KeyHash, lines: u64, probes: u32) -> (u64, BTreeSet<u64>) {
         (x, y) = (x.wrapping_add(y), y.wrapping_add(i));
         word
     };
-    // No word is skipped: with so few lines the chance is below 2^-50.
+    // No word is skipped: with this few lines the chance is below 2^-50.
     let line = (u128::from(next()) * u128::from(lines)) >> 64;
     let words: Vec<u64> = (0..probes.div_ceil(7)).map(|_| next()).collect();
     (line as u64, (0..probes).map(|probe| words[(probe / 7) as usize] >> (9 * (probe % 7)) & 511).collect())

@@ -50,7 +50,7 @@ pub fn z(totals: &[f64]) -> f64 {
     mean / (variance / count).sqrt()
 }
 
-/// Drops and items of [`BATCHES`] runs of so many cycles.
+/// Drops and items of [`BATCHES`] runs of this many cycles.
 pub fn batches(subject: &mut impl Subject, cycles: u64) -> Vec<(f64, f64)> {
     let mut key = 0;
     let mut until = |subject: &mut dyn FnMut(u64) -> (bool, u64), last: u64| {

@@ -8,7 +8,7 @@ use std::collections::HashSet;
 use truebloom::recycling::{Layout, Phases, Policy, Seeds};
 use truebloom::scheme::{Classic, Standard};
 
-/// The first so many filters are asked for their bound all along.
+/// The first this many filters are asked for their bound all along.
 const BOUNDED: u64 = 100;
 
 /// Wrong drops of a stream, and what the filter says of them: the sum, and whether the bound at 90% was ever exceeded.

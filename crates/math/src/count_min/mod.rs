@@ -1,4 +1,4 @@
-//! Count-Min sketches: how large for an error and a probability, and what is proven of the estimates.
+//! Count-Min sketches: how large they must be for an error and a probability, and what is proven about the estimates.
 //!
 //! A sketch is `depth` rows of `width` counters (times `copies`). An item adds its count to one counter of every row, and its estimate is the smallest of its
 //! counters: never below its count, and above it by what the other items left there. All bounds are for one item that was chosen without knowledge of the hashes,
@@ -38,7 +38,7 @@ pub enum Rows {
     TwoHash,
 }
 
-/// What is known of the hash functions, and so what can be proven.
+/// What is known about the hash functions, and so what can be proven.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Family {
     /// Random functions: any number of items are hashed independently.
@@ -62,5 +62,5 @@ fn ln_target(rate: &Rate) -> f64 {
     rate.ln() - LN_SLACK
 }
 
-/// Given away wherever a bound is evaluated in logarithms: a relative 10^-9 of a probability, which nobody notices.
+/// Given away wherever a bound is evaluated in logarithms: a relative 10^-9 of a probability, which is negligible.
 const LN_SLACK: f64 = 1e-9;

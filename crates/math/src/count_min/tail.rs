@@ -1,4 +1,4 @@
-//! What the counters of one sketch say of its own errors.
+//! What the counters of one sketch say about its own errors.
 //!
 //! Hashes of the ideal family put an item into the rows independently of everything that the other items left there. So the chance that the *others* leave at
 //! least v in all its counters is, for independent rows, the product over the rows of the share of counters of at least v: exactly, given the others' counters.
@@ -7,7 +7,7 @@
 //! two smallest shares of each copy takes the place of the product over all rows. (This includes conservative update: raising all counters by what the item added is
 //! an upper bound on what it changed, since an update commutes with adding a constant and keeps the order of sketches.) By Markov the share is at most N / (w v), so with
 //! independent rows this is never weaker than the bound from N alone, and much tighter where a few items hold most of N. With two hashes it may be weaker: the bound from N alone
-//! (Theorem 9.1) uses all rows. Whoever takes the smaller of the two has to give each a part of the probability beforehand.
+//! (Theorem 9.1) uses all rows. To take the smaller of the two, give each a part of the probability beforehand.
 
 use super::{LN_SLACK, Rows, Shape, ln_target};
 use crate::exact::work;

@@ -5,7 +5,7 @@
 //! has; and so does the number of items in A. This is what makes the interval narrow: the fills of A, of B and of both together scatter together, and three intervals, one a fill, pay for
 //! each of them.
 //!
-//! Of the union of d throws (or committees of k) with A's bits as one more committee the law is that of [`crate::occupancy`]: a sum of independent Bernoulli variables, summed where that is affordable and else held to the
+//! Of the union of d throws (or committees of k) with A's bits as one more committee the law is that of [`crate::occupancy`]: a sum of independent Bernoulli variables, summed where that is affordable and otherwise held to the
 //! inequalities of Bennett and of Berry and Esseen. A sliced filter is a sum over slices, and so a sum of independent Bernoulli variables, too. Where positions are tied to each other (two hashes, blocks), the number of cells hit is a function of
 //! independent items of which none moves it by more than k: McDiarmid's inequality, with the mean exact or bracketed.
 
@@ -19,11 +19,11 @@ use crate::{Fill, Method, Result, Variant, try_bisect};
 use alloc::format;
 use alloc::vec::Vec;
 
-/// The filter whose bits are fixed: what the law of further bits needs to know of it.
+/// The filter whose bits are fixed, as far as the law of further bits needs it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum Ground<'a> {
-    /// A standard or classic filter with so many set bits.
+    /// A standard or classic filter with this many set bits.
     Unsliced {
         /// [`Variant::Standard`] or [`Variant::Classic`].
         variant: Variant,
@@ -83,7 +83,7 @@ impl Ground<'_> {
         }
     }
 
-    /// The real number of items that set so many more bits on average; `None` where all are set. For any numbers of [`items_beyond`].
+    /// The real number of items that set this many more bits on average; `None` where all are set. For any numbers of [`items_beyond`].
     #[must_use]
     pub fn estimate(&self, probes: u32, more: u64) -> Option<f64> {
         let (bits, ones) = (self.bits() as f64, self.ones());
@@ -100,7 +100,7 @@ impl Ground<'_> {
         Some((libm::log1p(-(more as f64 / left as f64)) / ln_missed).max(0.0))
     }
 
-    /// Upper bounds of the probabilities that so many items set at least, or at most, `more` bits.
+    /// Upper bounds of the probabilities that this many items set at least, or at most, `more` bits.
     fn tails(&self, probes: u32, items: u64, more: u64) -> Result<(f64, f64)> {
         match self {
             Ground::Sliced { slices } => sliced(slices, items, more),
@@ -208,7 +208,7 @@ fn by_tails(ground: &Ground<'_>, probes: u32, more: u64, level: f64, value: Opti
     Ok(ItemsEstimate { value, lower, upper: upper.map(|upper| upper.max(lower)), method: weaker(Method::Exact, Method::Bound) })
 }
 
-/// That so many items set no bit at all: each of them hits only what is set.
+/// That this many items set no bit at all: each of them hits only what is set.
 fn none_more(variant: Variant, bits: u64, ones: u64, probes: u32, items: u64) -> Result<(f64, f64)> {
     let hit = |probe: u32| match variant {
         Variant::Classic => libm::log((ones.saturating_sub(u64::from(probe)) as f64 / (bits - u64::from(probe)) as f64).max(0.0)),

@@ -54,7 +54,7 @@ pub fn estimate_bits(variant: Variant, items: u64, probes: u32, ones: u64) -> Re
     Ok(BitsEstimate { value: ones as f64 + ratio, relative_error, note: NOTE })
 }
 
-/// How many batches of which size, where they can set so many bits.
+/// How many batches of which size, where they can set this many bits.
 pub(super) fn batches(variant: Variant, items: u64, probes: u32, ones: u64) -> Result<(u128, u32)> {
     check_probes(probes)?;
     if items == 0 {

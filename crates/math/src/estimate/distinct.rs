@@ -25,7 +25,7 @@ const MOST: u64 = 1 << 62;
 /// For rounding: some thousand steps of a relative 2^-52.
 const SLACK: f64 = 1e-9;
 
-/// The most distinct keys that a filter may have met of which `changed` set a bit: exceeded with probability at most `error`, over seeds, whatever the number of keys and their repeats. `None` where
+/// The most distinct keys that a filter may have met if `changed` of them set a bit: exceeded with probability at most `error`, over seeds, whatever the number of keys and their repeats. `None` where
 /// nothing is certain, as for a filter that is nearly full.
 ///
 /// The fill after i keys is a sum of independent Bernoulli variables (see [`Fill`](crate::Fill)), so Bernstein's inequality bounds it at the ends of 32 equal parts of the n keys, at half of the error
@@ -106,7 +106,7 @@ impl Rates {
         Rates { bits: m, probes: k, ln_missed, capacity, ln_error: -libm::log(error / PARTS as f64) }
     }
 
-    /// At most the rate after so many keys, at least one. A geometric mean of slices' fills is at most their arithmetic mean.
+    /// At most the rate after this many keys, at least one. A geometric mean of slices' fills is at most their arithmetic mean.
     fn after(&self, keys: u64) -> f64 {
         let ln_empty = keys as f64 * self.ln_missed;
         let mean = -self.bits * libm::expm1(ln_empty);
@@ -117,7 +117,7 @@ impl Rates {
         libm::pow(((mean + above) * (1.0 + SLACK) / self.capacity).min(1.0), self.probes)
     }
 
-    /// At most the sum of the pass probabilities of so many keys.
+    /// At most the sum of the pass probabilities of this many keys.
     fn sum(&self, keys: u64) -> f64 {
         let end = |part: u64| (u128::from(keys) * u128::from(part) / u128::from(PARTS)) as u64;
         let part = |part: u64| match end(part) - end(part - 1) {

@@ -115,7 +115,7 @@ impl Search {
     /// themselves monotone.
     fn bounded(&self, value: Option<f64>) -> Result<Bounded> {
         let (ones, level) = (self.ones, self.level);
-        // At fewer items so many bits cannot be set.
+        // At fewer items this many bits cannot be set.
         let outside = (ones - self.before).div_ceil(u64::from(self.probes)) - 1;
         let start = value.map_or(outside + 1, |value| value as u64).max(outside + 1);
         let at_least = |items: u64| -> Result<_> { self.bound(items, Tail::AtLeast(ones)) };
@@ -145,7 +145,7 @@ impl Search {
             _ => return Ok(None),
         };
         let terms = if self.before > 0 { ADDED_TERMS } else { WALK_TERMS };
-        // Not in vain.
+        // Not for nothing.
         let steps = bounded.lower.1 as f64 * throws as f64 * thinning::row_length(size);
         if steps * (1.0 + 3.0 * libm::sqrt(self.law(bounded.lower.1)?.variance()?)) > terms {
             return Ok(None);

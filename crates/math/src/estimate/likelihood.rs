@@ -32,7 +32,7 @@ pub fn items_by_likelihood(variant: Variant, bits: u64, probes: u32, ones: u64) 
         return Ok(Some(0));
     }
     match variant {
-        // Not in vain: at the least, every step takes a row.
+        // Not for nothing: at the least, every step takes a row.
         Variant::Classic if moments * thinning::row_length(probes.into()) * (1.0 + 2.0 * libm::sqrt(moments)) > WALK_TERMS => {
             Err(too_costly(bits))
         }

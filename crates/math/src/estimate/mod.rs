@@ -67,7 +67,7 @@ pub fn items_by_moments(variant: Variant, bits: u64, probes: u32, ones: u64) -> 
     })
 }
 
-/// Whether some number of items can leave so many set bits.
+/// Whether some number of items can leave this many set bits.
 fn check(variant: Variant, bits: u64, probes: u32, ones: u64) -> Result<()> {
     variant.check(bits, probes)?;
     if variant == Variant::Partitioned {

@@ -122,7 +122,7 @@ pub(crate) trait Enclose {
     /// The number is a fraction whose denominator is below two to this power.
     fn denominator_bits(&self) -> f64;
 
-    /// An error if fractions of so many bits take too long.
+    /// An error if fractions of this many bits take too long.
     fn check_cost(&self, bits: f64) -> Result<()>;
 
     /// A bracket of relative width at most `2^-guard`.
@@ -164,7 +164,7 @@ pub(crate) const GUARD: u32 = 60;
 /// Ties are decided up to this many bits of denominator.
 const TIE_BITS: f64 = 65_536.0;
 
-/// A bracket of relative width at most `2^-guard`, by attempts at fractions of so many bits and more. Compiled once for all numbers, as are the decisions.
+/// A bracket of relative width at most `2^-guard`, by attempts at fractions of this many bits and more. Compiled once for all numbers, as are the decisions.
 fn narrowed(bits_needed: f64, guard: u32, attempt: &dyn Fn(f64) -> Result<Enclosure>) -> Result<Enclosure> {
     let mut bits = bits_needed + f64::from(guard);
     loop {

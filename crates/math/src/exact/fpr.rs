@@ -16,7 +16,7 @@ pub enum Method {
     Bound,
     /// The bracket is a confidence interval of a simulation.
     Simulation,
-    /// The named approximation. The ends are what is proven, which is nothing or next to it.
+    /// The named approximation. The ends are what is proven, which is little or nothing.
     Approximation(&'static str),
 }
 
@@ -51,7 +51,7 @@ pub struct Fpr {
     pub ln_lower: f64,
     /// At least the logarithm of the true rate.
     pub ln_upper: f64,
-    /// What the bracket is worth.
+    /// How the bracket is known.
     pub method: Method,
 }
 

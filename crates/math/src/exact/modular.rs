@@ -1,4 +1,4 @@
-//! Whole numbers modulo m: what the laws of two hashes need of them.
+//! Whole numbers modulo m, as far as the laws of two hashes need them.
 
 /// The greatest common divisor; of 0 and x it is x.
 #[doc(hidden)]

@@ -102,7 +102,7 @@ impl Drop for Work {
     }
 }
 
-/// Pays so many steps for `what`. An error if there are not so many left; without an account anything is paid.
+/// Pays this many steps for `what`. An error if fewer are left; without an account every payment succeeds.
 pub(crate) fn spend(what: &'static str, steps: f64) -> Result<()> {
     if account::calls() == 0 {
         return Ok(());
@@ -116,7 +116,7 @@ pub(crate) fn spend(what: &'static str, steps: f64) -> Result<()> {
     Err(Error::TooLong { what, steps: total, allowed: f64::from(MOST) })
 }
 
-/// Whether more than a third of the account is spent: time for a search to end with what it has found, whose own numbers take up to the rest.
+/// Whether more than a third of the account is spent: time for a search to end with what it has found, whose own numbers may take the rest.
 pub(crate) fn is_third_spent() -> bool {
     account::calls() > 0 && account::spent() > MOST / 3
 }

@@ -43,7 +43,7 @@ impl Load {
         libm::pow(self.full, self.k - taken)
     }
 
-    /// The second-order term of `(1 - x/n)^n`, summed over the query's positions: what Theorem 6.1 leaves out, but for a factor.
+    /// The second-order term of `(1 - x/n)^n`, summed over the query's positions: what Theorem 6.1 leaves out, except for a factor.
     fn curvature(&self) -> f64 {
         // k (k-1) is 0 where the power is not defined at q = 0.
         self.k * (self.k - 1.0) * self.empty * self.empty * self.power(2.0) - self.k * self.empty * self.power(1.0)

@@ -56,11 +56,11 @@ pub(crate) enum InBlock {
     Independent,
     /// `a_j = C(m-j, k) / C(m, k)`.
     Distinct,
-    /// One bit in each of `k` words of so many bits; the `j` given bits lie in different words: `a_j = (1 - 1/word_bits)^j`.
+    /// One bit in each of `k` words of this many bits; the `j` given bits lie in different words: `a_j = (1 - 1/word_bits)^j`.
     Split { word_bits: u64 },
 }
 
-/// One rate: parameters are checked by whoever makes it (`items` at least 1, distinct probes at most `bits`).
+/// One rate; the caller checks the parameters (`items` at least 1, distinct probes at most `bits`).
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Inclusion {
     pub(crate) query: Query,

@@ -1,4 +1,4 @@
-//! The law of a filter that grows: several standard filters, of which any may say yes.
+//! The law of a filter that grows: several standard filters, any of which may answer yes.
 
 use super::{Law, Standard};
 use crate::error::{check_bits, out_of_range};
@@ -15,7 +15,7 @@ pub struct Layer {
 }
 
 impl Layer {
-    /// A layer of so many bits and probes. The limit lies between the probes, so that an item fits, and the bits.
+    /// A layer of this many bits and probes. The limit lies between the probes, so that an item fits, and the bits.
     ///
     /// # Errors
     /// Bits, probes or limit out of range.
@@ -45,7 +45,7 @@ impl Layer {
         self.limit
     }
 
-    /// The rate of the layer when so many bits are set, `(ones / bits)^probes`.
+    /// The rate of the layer when this many bits are set, `(ones / bits)^probes`.
     ///
     /// # Errors
     /// More ones than bits.

@@ -25,15 +25,15 @@ use alloc::vec::Vec;
 /// How a query chooses its positions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Positions {
-    /// So many independent draws, repeats allowed; at least 1.
+    /// This many independent draws, repeats allowed; at least 1.
     Draws(u32),
-    /// So many different positions; at least 1, at most `bits`.
+    /// This many different positions; at least 1, at most `bits`.
     Distinct(u32),
-    /// Two independent sets of so many different positions each.
+    /// Two independent sets of this many different positions each.
     TwoSets(u32),
 }
 
-/// Parameters are checked by whoever makes it: at least one filter, each of at least one item and all of the same number of bits.
+/// The caller checks the parameters: at least one filter, each of at least one item and all of the same number of bits.
 #[derive(Clone, Debug)]
 pub(crate) struct Mixture {
     pub(crate) positions: Positions,

@@ -123,7 +123,7 @@ pub trait Law: sealed::Sealed + Send + Sync {
     }
 }
 
-/// Who may have a law.
+/// Which types may be a law.
 mod sealed {
     pub trait Sealed {}
 

@@ -105,7 +105,7 @@ struct Sets {
     small: u32,
 }
 
-/// Coefficients of the sums are products of binomials of so many at the most, which 128 bits hold.
+/// Coefficients of the sums are products of binomials of this many at the most, which 128 bits hold.
 const MOST_PROBES: u32 = 64;
 
 /// Kinds of slices up to which all sets of kinds are gone through: a quarter of a second.
@@ -175,7 +175,7 @@ impl Sets {
     }
 }
 
-/// `((1 - x)^size - 1)^count` for every count up to `most`, by powers of x: the signed ways to take slices from so many kinds, at least one of each.
+/// `((1 - x)^size - 1)^count` for every count up to `most`, by powers of x: the signed ways to take slices from this many kinds, at least one of each.
 fn taken(size: u32, most: u32) -> Vec<Vec<i128>> {
     let mut one = vec![0i128];
     let mut choose = 1i128;
@@ -227,7 +227,7 @@ impl Law for PartitionDouble {
         if items == 0 {
             return Ok(Some(Fpr::ZERO));
         }
-        // One bit a slice: whoever comes sets them all.
+        // One bit per slice: any item sets them all.
         if self.slice_bits == 1 {
             return Ok(Some(Fpr::ONE));
         }
@@ -244,7 +244,7 @@ impl Law for PartitionDouble {
         }
     }
 
-    /// Exactly where the rate is, else by the upper end of its bracket.
+    /// Exactly where the rate is, otherwise by the upper end of its bracket.
     fn meets(&self, items: u64, rate: &Rate, hash_bits: u32) -> Result<bool> {
         let _work = work::begin();
         if items > 0

@@ -42,7 +42,7 @@ impl FromStr for SetOp {
     }
 }
 
-/// The expected rate of the union or intersection of filters that hold disjoint sets of so many `items`, for keys in none of the sets.
+/// The expected rate of the union or intersection of filters that hold disjoint sets of this many `items`, for keys in none of the sets.
 ///
 /// The union is the filter of all items together. The intersection of standard filters is a mixture over the number of different positions of the query, which makes it slightly more than the
 /// product of the rates; for distinct and for sliced positions the number is fixed, and it is the product. Exact, ends at most two `f64` apart.
@@ -83,7 +83,7 @@ pub fn set_fpr(op: SetOp, variant: Variant, bits: u64, probes: u32, items: &[u64
     }
 }
 
-/// Sizes of two sets A and B and of what is made of them.
+/// Sizes of two sets A and B, of their union and of their intersection.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct SetSizes<T> {
@@ -168,9 +168,9 @@ fn estimate(variant: Variant, bits: u64, probes: u32, ones: u64) -> Result<Optio
 /// A closed interval of a number of items; no upper end for a full filter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Interval {
-    /// At least so many.
+    /// At least this many.
     pub lower: u64,
-    /// At most so many; `None` for no bound.
+    /// At most this many; `None` for no bound.
     pub upper: Option<u64>,
 }
 

@@ -50,7 +50,7 @@ impl Enclose for Slices {
             let bases = [lower.clone(), upper.clone()];
             product.power(&mut lower, &bases[0], u128::from(count));
             product.power(&mut upper, &bases[1], u128::from(count));
-            // The upper base lacks one unit, hence (1 + 1) count - 1; and one for the product below.
+            // The upper base lacks one unit, so (1 + 1) count - 1; and one for the product below.
             error += 2 * u128::from(count);
             ends = Some(match ends {
                 None => [lower, upper],

@@ -124,7 +124,7 @@ mod tests {
         BigRational::new(top.into(), bottom.into())
     }
 
-    /// The rate in a block after so many items: draw by draw, the law of its set bits.
+    /// The rate in a block after this many items: draw by draw, the law of its set bits.
     fn in_block(bits: u64, probes: u32, items: u64) -> BigRational {
         let mut law = vec![BigRational::zero(); bits as usize + 1];
         law[0] = BigRational::one();

@@ -1,4 +1,4 @@
-//! What is said of progressions where nothing proven says enough: a simulation where it is cheap, else the first-order term, each called what it is.
+//! Rates of progressions where nothing proven is narrow enough: a simulation where it is cheap, otherwise the first-order term, each named as such.
 
 use super::{EQUAL_HASHES, Floor};
 use crate::exact::double::DoubleDouble;
@@ -9,7 +9,7 @@ use crate::{Fpr, Method};
 use alloc::vec;
 use alloc::vec::Vec;
 
-/// `h1 + i h2 + f(i)` modulo so many bits, on one array or in a slice for each probe.
+/// `h1 + i h2 + f(i)` modulo this many bits, on one array or in a slice for each probe.
 pub(super) struct Progression {
     /// Bits of the array, or of a slice.
     pub(super) modulus: u64,
@@ -114,7 +114,7 @@ impl Progression {
         Fpr::bound((1.0 - probes * empty(least) - ROUNDING).max(0.0), (1.0 - empty(most) + ROUNDING).min(1.0))
     }
 
-    /// The proven bracket where its ends are within a factor of two; else a simulation, kept within what is proven; else the bracket with an approximate value, or, where the
+    /// The proven bracket where its ends are within a factor of two; otherwise a simulation, kept within what is proven; otherwise the bracket with an approximate value, or, where the
     /// bracket says next to nothing, that value by its own name: the first order, or the limit and the floors of the law.
     pub(super) fn best(&self, items: u64, proven: Option<Fpr>, first_order: Option<f64>, floors: &[Floor]) -> Fpr {
         if let Some(exact) = self.counted(items) {
@@ -174,7 +174,7 @@ fn power(base: DoubleDouble, exponent: u64) -> DoubleDouble {
 /// Some roundings of numbers up to 1, and of an exponent where what it gives counts.
 const ROUNDING: f64 = 1e-9;
 
-/// A bracket that ends so many times above the value says nothing of it.
+/// A bracket whose upper end is this many times the value says nothing about it.
 const FAR: f64 = 1_000.0;
 
 impl Positions for Progression {
@@ -249,7 +249,7 @@ mod tests {
         assert_eq!(found.method, Method::Simulation);
         // (an item hits slice i for a query by the residue of i modulo 5 or not at all) 3 items cover all by the query's own pair, or not: at least 1 - (24/25)^3.
         assert!((found.value - 0.115_264).abs() < 0.002, "{found:?}");
-        // So many items fill every slice.
+        // This many items fill every slice.
         let found = PartitionDouble::new(60, 64).expect("in range").fpr(1 << 63).expect("always answers");
         assert!(found.lower > 0.999 && found.method == Method::Bound);
     }

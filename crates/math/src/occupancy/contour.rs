@@ -42,7 +42,7 @@ const BERNOULLI: [(f64, f64); 15] = [
 /// Orders of the expansion of the integrand about its saddle.
 const ORDERS: usize = 26;
 
-/// What is common to all x of one law.
+/// What all x of one law have in common.
 #[derive(Clone, Debug)]
 pub(crate) struct Contour {
     bits: u64,
@@ -128,7 +128,7 @@ impl Contour {
 }
 
 /// Solves `r / (1 - e^(-r)) - 1 = c` for `c > 0` by Newton's method from above, where it falls steadily: the left side is increasing and convex. What is left of the
-/// error hardly matters, since the result does not depend on r but for the terms that the symmetry of the integrand drops.
+/// error hardly matters, since the result does not depend on r except for the terms that the symmetry of the integrand drops.
 fn saddle(c: f64) -> f64 {
     // Left side and slope.
     let at = |r: f64| {

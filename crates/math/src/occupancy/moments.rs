@@ -13,7 +13,7 @@ use alloc::{format, vec};
 /// The highest order of a moment.
 const MAX_ORDER: u32 = 1_000;
 
-/// A variance that needs so many digits is below the range of `f64`.
+/// A variance that needs this many digits is below the range of `f64`.
 const FAR_DIGITS: u64 = 8_000;
 
 impl Occupancy {
@@ -185,7 +185,7 @@ fn empties(bits: u64, committees: &[Committees], last: u32, limbs: usize) -> Vec
     all
 }
 
-/// The base loses at most one unit a ratio, hence at most `last`; the power of count c then `(last + 1) c`; a product of two numbers below 1 the sum of both, and one.
+/// The base loses at most one unit a ratio, so at most `last`; the power of count c then `(last + 1) c`; a product of two numbers below 1 the sum of both, and one.
 fn empty_error(committees: &[Committees], last: u32) -> u128 {
     committees.iter().map(|c| (u128::from(last) + 1).saturating_mul(c.count).saturating_add(1)).fold(0, u128::saturating_add)
 }
@@ -268,7 +268,7 @@ impl Enclose for Spread<'_> {
             // No committee: every bit stays empty, and the law is certain.
             let (Some(second), Some(mut first)) = (empties.pop(), empties.pop()) else { continue };
             let mut both = first.clone();
-            // The complement of x, one unit short, is 2^B - 1 - x. (1 - g_1) - (g_1 - g_2) is never negative but for rounding.
+            // The complement of x, one unit short, is 2^B - 1 - x. (1 - g_1) - (g_1 - g_2) is never negative except for rounding.
             first.iter_mut().for_each(|word| *word = !*word);
             let mut difference = both.clone();
             if fixed::subtract(&mut difference, &second) {

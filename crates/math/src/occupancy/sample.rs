@@ -79,7 +79,7 @@ fn mark(marked: &mut [bool], size: u64, words: &mut impl FnMut() -> u64) {
     }
 }
 
-/// A uniform number below `range` (Lemire 2019), exact but for the end of the loop, which random words do not reach.
+/// A uniform number below `range` (Lemire 2019), exact except for the end of the loop, which random words do not reach.
 fn below(range: u64, words: &mut impl FnMut() -> u64) -> u64 {
     let threshold = range.wrapping_neg() % range;
     let mut product = 0;

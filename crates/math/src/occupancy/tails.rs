@@ -29,7 +29,7 @@ pub struct Quantile {
     pub lower: u64,
     /// At least the quantile.
     pub upper: u64,
-    /// What the two ends are worth, as for a [`Probability`].
+    /// The method of the two ends, as for a [`Probability`].
     pub method: Method,
 }
 
@@ -50,9 +50,9 @@ impl Probability {
 /// A tail of the law, with its end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Tail {
-    /// At most so many set bits.
+    /// At most this many set bits.
     AtMost(u64),
-    /// At least so many set bits.
+    /// At least this many set bits.
     AtLeast(u64),
 }
 
@@ -185,14 +185,14 @@ impl Occupancy {
         Quantile { lower, upper, method }
     }
 
-    /// A tail by means that are proven: summed by positive recurrences if that takes at most so many terms, and bounded otherwise.
+    /// A tail by means that are proven: summed by positive recurrences if that takes at most this many terms, and bounded otherwise.
     pub(crate) fn proven_tail(&self, tail: Tail, terms: f64) -> Result<Probability> {
         let bound = Bounds::new(self)?.tail(tail);
         // Down to 1e-20 a walk takes some fifteen deviations: do not begin what cannot be finished.
         if 5.0 * self.least_terms()? > terms {
             return Ok(bound);
         }
-        // What is left out is counted in the bracket.
+        // The part left out is counted in the bracket.
         match self.walked(Precision::Single, 1e-20, terms)? {
             Some(stretch) => Ok(of_stretch(&stretch, tail)),
             None => Ok(bound),
@@ -225,7 +225,7 @@ impl Occupancy {
         }
     }
 
-    /// Terms that a walk certainly takes, about: it must not start in vain. Steps times a window of some deviations (at the end; half of it on the way) times a row.
+    /// Terms that a walk certainly takes, about: it must not start for nothing. Steps times a window of some deviations (at the end; half of it on the way) times a row.
     fn least_terms(&self) -> Result<f64> {
         let steps: f64 = self.departments.iter().flatten().map(|c| c.count as f64 * thinning::row_length(c.size)).sum();
         Ok(steps * (1.0 + 3.0 * libm::sqrt(self.variance()?)))
@@ -345,7 +345,7 @@ impl Bounds {
         if x < self.least {
             return Probability::certain(0.0);
         }
-        // For what the mean, the variance and the exponential are rounded.
+        // For the rounding of the mean, the variance and the exponential.
         let safe = |p: f64| (p * (1.0 + 1e-9)).min(1.0);
         let (mut lower, mut upper) = (1.0 - safe(self.fill.at_least(x + 1)), safe(self.fill.at_most(x)));
         if self.deviation > 0.0 {

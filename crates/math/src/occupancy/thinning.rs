@@ -246,7 +246,7 @@ impl<T: Real> Chain<T> {
     /// Thins by a set whose size is random: the set bits of a department.
     fn thin_by_mixture(&mut self, sizes: &Chain<T>) -> Result<()> {
         let top = self.first + self.weights.len() as u64 - 1;
-        // Before so much memory is taken.
+        // Before this much memory is taken.
         self.spend(2.0 * top as f64)?;
         let mut next = vec![T::ZERO; top as usize + 1];
         let (mut left_out, mut relative) = (0.0, 0.0f64);

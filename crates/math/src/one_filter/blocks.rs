@@ -66,7 +66,7 @@ const STEEP: f64 = 5.0;
 /// The same for many items, whose plans have less time for less gain.
 const STEEP_OF_MANY: f64 = 25.0;
 
-/// From so many items on.
+/// From this many items on.
 const MANY_ITEMS: u64 = 10_000;
 
 fn steep(items: u64) -> f64 {
@@ -193,7 +193,7 @@ impl BlockLaw {
         (square - mean * mean - with_load * with_load / lambda).max(1e-300)
     }
 
-    /// The most set bits that one of the blocks has, but for a share of the probability allowed.
+    /// The most set bits that one of the blocks has, except for a share of the probability allowed.
     fn cut(&self, blocks: u64, items: u64, allowed: f64, share: f64) -> usize {
         let weights = poisson(most_load(blocks, items), self.rows.len());
         let mut law = [0.0f64; BITS + 1];

@@ -21,7 +21,7 @@ fn less_logarithms_have_all_their_digits() {
     }
 }
 
-/// The chance that so many loads have exactly this sum, by convolution: the bound is above it, and not by a third.
+/// The chance that this many loads have exactly this sum, by convolution: the bound is above it, and not by a third.
 #[test]
 fn local_bounds_are_above_the_chance_and_near_it() {
     for (mean, blocks) in [(4.0, 8), (4.0, 50), (20.0, 30), (1.5, 200)] {
@@ -51,7 +51,7 @@ fn local_bounds_are_above_the_chance_and_near_it() {
     }
 }
 
-/// A single block, whose set bits are those of so many draws of 512.
+/// A single block, whose set bits are those of this many draws of 512.
 #[test]
 fn one_block_keeps_the_rate_of_its_tail() {
     let (probes, items, bits) = (3u32, 40u64, BITS as f64);

@@ -35,7 +35,7 @@ pub struct HitsQuantile {
 /// A proven bracket of the smallest h with `P(H <= h) >= probability`, for the number H of hits among `queries` fresh keys that are put to one filter of `items`
 /// items, over filters and keys.
 ///
-/// Closed to one number where the law of the fill can be summed quickly (up to some ten thousand throws), else as wide as the proven bounds of its tails make it. The partitioned filter's lower
+/// Closed to one number where the law of the fill can be summed quickly (up to some ten thousand throws), otherwise as wide as the proven bounds of its tails make it. The partitioned filter's lower
 /// end is 0. Milliseconds.
 ///
 /// ```

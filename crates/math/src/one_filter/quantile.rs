@@ -135,7 +135,7 @@ pub(crate) fn miss_bound(
 pub(crate) enum Evidence {
     /// The inequalities of Bennett and of Berry and Esseen: microseconds.
     Bounds,
-    /// The law of the fill itself where so many terms of a positive recurrence sum it (some nanoseconds each), the inequalities beyond.
+    /// The law of the fill itself where this many terms of a positive recurrence sum it (some nanoseconds each), the inequalities beyond.
     Law {
         /// The most terms.
         terms: f64,

@@ -446,7 +446,7 @@ const MUCH: f64 = 0.7;
 /// Where full blocks decide, a search is begun again so often from a tilt of the size it found.
 const MOST_TILTS: u32 = 2;
 
-/// Up to so many blocks a tilt is looked for at each size.
+/// Up to this many blocks a tilt is looked for at each size.
 const FEW_BLOCKS: u64 = 1_000;
 
 /// Below this a plan may take ten milliseconds.

@@ -1,6 +1,6 @@
 //! What a sceptic needs to check a planned standard filter without this library: docs/CERTIFICATE.md has the format and the proofs.
 //!
-//! A certificate holds whole numbers and the bounds on their errors. Whoever checks it recomputes every one of them by other means
+//! A certificate holds whole numbers and the bounds on their errors. A checker recomputes every one of them by other means
 //! (`crates/math/tests/reference/check_certificate.py` does, in plain Python).
 
 mod exclusion;

@@ -38,16 +38,16 @@ const OTHER_WALKS: usize = 1;
 /// The bounds of the tails are not too high by more than this, in logarithms, where they are near what is allowed.
 const LOOSE: f64 = 3.0;
 
-/// Beyond so many balls the law is not asked.
+/// Beyond this many balls the law is not asked.
 const MANY_BALLS: u64 = 1_000_000;
 
 /// Below some 3,000 balls (items times probes) a walk takes a millisecond at most. Beyond, the bounds are within 0.2% of the bits that it would give.
 const LAW: Evidence = Evidence::Law { terms: 8e5 };
 
-/// Up to so many balls a walk takes microseconds.
+/// Up to this many balls a walk takes microseconds.
 const FEW_BALLS: u64 = 1_000;
 
-/// Up to so many bits every size is tried.
+/// Up to this many bits every size is tried.
 const FEW_BITS: u64 = 512;
 
 /// Less than this is not worth a walk.

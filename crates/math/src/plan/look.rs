@@ -1,4 +1,4 @@
-//! Where to look: the guarantee in plain `f64`, in a fraction of a microsecond. What is found here is proven before it is used, so nothing rests on it.
+//! Where to look: the guarantee in plain `f64`, in a fraction of a microsecond. What is found here is proven before it is used, so no promise depends on it.
 
 use crate::Variant;
 use crate::tails::bernoulli::BernoulliSum;

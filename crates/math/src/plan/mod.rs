@@ -76,7 +76,7 @@ impl Plan {
         }
     }
 
-    /// The blocked plan if it is worth its bits, else the standard one. An error of the blocked planner means that no blocked filter does.
+    /// The blocked plan if it is worth its bits, otherwise the standard one. An error of the blocked planner means that no blocked filter does.
     fn auto(target: &Target) -> Result<Plan> {
         let spread = spread::plan(target)?;
         let in_lines = blocked::plan(target).ok().filter(|plan| plan.is_worth_it(&spread));

@@ -66,7 +66,7 @@ fn fewest_bits(target: &Target, items: u64, rate: Rate) -> Result<Plan> {
     }
 }
 
-/// Upper end of the smallest rate that so many bits reach; 1 when they are too few for the probes.
+/// Upper end of the smallest rate that this many bits reach; 1 when they are too few for the probes.
 fn reachable_within(target: &Target, bits: u64, items: u64) -> Result<f64> {
     if target.probes.is_some_and(|probes| probes > target.variant().max_probes(bits)) {
         return Ok(1.0);

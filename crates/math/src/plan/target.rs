@@ -5,7 +5,7 @@ use crate::law::hash_floor;
 use crate::{Error, Layout, Rate, Result, SchemeId, Variant};
 use alloc::format;
 
-/// What the plan promises of the rate.
+/// What the plan promises about the rate.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(rename_all = "snake_case"))]
@@ -31,7 +31,7 @@ impl Default for Promise {
     }
 }
 
-/// What is known of a filter, and what it must keep. Give two of items, rate and bits (or the bits and the items alone); [`Plan::new`](crate::Plan::new) finds the rest.
+/// What is known about a filter, and what it must keep. Give two of items, rate and bits (or the bits and the items alone); [`Plan::new`](crate::Plan::new) finds the rest.
 ///
 /// ```
 /// use truebloom_math::{Plan, Target};
@@ -212,7 +212,7 @@ impl Target {
         Ok(())
     }
 
-    /// Holds a number of bits to [`max_bits`](Self::max_bits), for who plans nothing.
+    /// Checks a number of bits against [`max_bits`](Self::max_bits), without a plan.
     ///
     /// # Errors
     /// There are more.

@@ -1,11 +1,11 @@
-//! Filters that are sent: fewer probes and more bits, of which fewer are set, are smaller once they are compressed.
+//! Filters that are sent: with fewer probes and more bits, of which fewer are set, they are smaller once compressed.
 
 use super::Plan;
 use crate::error::out_of_range;
 use crate::{Layout, Result, Target};
 use alloc::format;
 
-/// What the bits of a filter cost to be sent, in bits, given how many of them are set: `m H(ones/m)`, with H the binary entropy. At most a few bits more than `log2 C(m, ones)`, which no code of all such filters can be below on average.
+/// The cost of sending a filter's bits, in bits, given how many of them are set: `m H(ones/m)`, with H the binary entropy. At most a few bits more than `log2 C(m, ones)`, the least that any code for all such filters needs on average.
 ///
 /// ```
 /// use truebloom_math::entropy_bits;
@@ -33,7 +33,7 @@ impl Plan {
         Ok(self.law()?.fill(self.items)?.map(|fill| entropy(self.bits as f64, fill.mean)))
     }
 
-    /// The plan with the fewest bits in memory whose filter takes at most so many bits to be sent: from the best number of probes downwards.
+    /// The plan with the fewest bits in memory whose filter takes at most this many bits to send: from the best number of probes downwards.
     ///
     /// ```
     /// use truebloom_math::{Plan, Target};
@@ -45,7 +45,7 @@ impl Plan {
     /// ```
     ///
     /// # Errors
-    /// As [`new`](Self::new); a target with bits or probes, in blocks, or without items or a rate; so few bits that even one probe takes more.
+    /// As [`new`](Self::new); a target with bits or probes, in blocks, or without items or a rate; this few bits that even one probe takes more.
     pub fn for_transmission(target: &Target, most: u64) -> Result<Plan> {
         if target.bits.is_some() || target.probes.is_some() || target.items.is_none() || target.rate.is_none() {
             return out_of_range(

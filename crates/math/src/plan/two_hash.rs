@@ -10,10 +10,10 @@ use crate::law::double::Shape;
 use crate::{Error, Fpr, MAX_BITS, Rate, Result, SchemeId};
 use alloc::format;
 
-/// Without a cap of its own, a scheme may take so many times the bits of the standard filter.
+/// Without a cap of its own, a scheme may take this many times the bits of the standard filter.
 const MOST_TIMES_STANDARD: u64 = 4;
 
-/// Laws of two hashes are planned with so many probes.
+/// Laws of two hashes are planned with this many probes.
 const MOST_PROBES: u32 = 64;
 
 pub(super) fn plan(target: &Target) -> Result<Plan> {
@@ -45,7 +45,7 @@ fn fewest_bits(question: &Question<'_>) -> Result<Plan> {
     }
 }
 
-/// Probes of the standard filter; as many items as it holds if they are proven here too, else fewer until they are.
+/// Probes of the standard filter; as many items as it holds if they are proven here too, otherwise fewer until they are.
 fn most_items(target: &Target, rate: Rate, bits: u64) -> Result<Plan> {
     let standard = Plan::new(&standard(target))?;
     let law = target.scheme.law(bits, standard.probes)?;
@@ -186,7 +186,7 @@ fn proven_size(question: &Question<'_>, bits: u64, probes: u32, cap: u64) -> Res
 
 fn refuse(question: &Question<'_>, standard: &Plan, cap: u64) -> Result<Plan> {
     let probes = question.target.probes.unwrap_or(standard.probes).min(MOST_PROBES);
-    // The largest size that can be answered at all says what can be had.
+    // The largest size that has an answer at all says what is possible.
     let largest = size_from(question, cap - cap / 64, probes).filter(|size| *size <= cap);
     let law = largest.map(|bits| question.scheme.law(bits, probes)).transpose()?;
     let mut fpr = law.map_or(Ok(None), |law| law.proven(question.items))?.unwrap_or(Fpr::ONE);

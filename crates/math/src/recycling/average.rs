@@ -21,7 +21,7 @@ impl Query {
         }
     }
 
-    /// Is the chance at so many set bits above 0?
+    /// Is the chance at this many set bits above 0?
     pub(crate) fn passes(self, ones: u64) -> bool {
         match self {
             Query::Repeats(_) => ones > 0,

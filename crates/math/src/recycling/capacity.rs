@@ -102,10 +102,10 @@ pub(super) enum Kept {
 /// Items that differ by less than this are equal as far as anyone can tell.
 const SAME: f64 = 1e-11;
 
-/// Up to so many bits the limit of many bits is no guide.
+/// Up to this many bits the limit of many bits is no guide.
 const SMALL: u64 = 1_024;
 
-/// Up to so many bits every sigma is tried where the rate is not proven to rise with it.
+/// Up to this many bits every sigma is tried where the rate is not proven to rise with it.
 const SCANNED: u64 = 64;
 
 /// Steps of walks that one search may take: about a second.
@@ -114,7 +114,7 @@ const MOST_STEPS: f64 = 8e7;
 /// Steps after which a search that has found nothing gives up.
 const MOST_STEPS_ALONE: f64 = 3e8;
 
-/// The best design of so many bits and probes, and its items per cycle; `None` where there is none.
+/// The best design of this many bits and probes, and its items per cycle; `None` where there is none.
 type Found = Option<(Design, Bracket)>;
 
 /// A search for designs of one mode at one rate, which counts its steps.
@@ -161,7 +161,7 @@ impl<'a> Search<'a> {
         best.map(|(design, _)| Ok(SizedDesign { design, run: design.long_run()? })).transpose()
     }
 
-    /// The design of so many bits in each filter with the most items; or the first that is found to have enough.
+    /// The design of this many bits in each filter with the most items; or the first that is found to have enough.
     fn best(&self, each: u64, enough: f64) -> Result<Option<(Design, Bracket)>> {
         check_bits(each)?;
         let mut best: Option<(Design, Bracket)> = None;
@@ -201,7 +201,7 @@ impl<'a> Search<'a> {
 
     /// Numbers of probes that may be the best.
     fn candidates(&self, bits: u64) -> impl Iterator<Item = u32> {
-        // So many items per cycle: where they are few, their whole number and that of the set bits decide.
+        // This many items per cycle: where they are few, their whole number and that of the set bits decide.
         let items = self.most_per_bit * bits as f64;
         let slack = if bits <= EXHAUSTED {
             1.0
@@ -301,7 +301,7 @@ impl<'a> Search<'a> {
         if !(items > 0.0 && items <= 1e18) {
             return out_of_range("items", items, "above 0 and at most 1e18");
         }
-        // How far the best of so many bits in each filter falls short, and the design if it does not.
+        // How far the best of this many bits in each filter falls short, and the design if it does not.
         let enough = |each: u64| -> Result<core::result::Result<Design, f64>> {
             let Some((design, mut found)) = self.best(each, items)? else { return Ok(Err(f64::INFINITY)) };
             if found.lower < items && items <= found.upper {
@@ -364,7 +364,7 @@ impl<'a> Search<'a> {
     }
 }
 
-/// Up to so many bits all probes and all sizes below are tried.
+/// Up to this many bits all probes and all sizes below are tried.
 const EXHAUSTED: u64 = 256;
 
 /// Steps of sigma by which a size must fall short to end a search of sizes.

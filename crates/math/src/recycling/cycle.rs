@@ -45,7 +45,7 @@ impl Design {
         self.cycle_within(MAX_LAW)
     }
 
-    /// With the law only where it takes at most so much work.
+    /// With the law only where it takes at most this much work.
     pub(super) fn cycle_within(&self, work: f64) -> Result<Cycle> {
         let mean = self.long_run()?.items_per_cycle;
         // A retained item has set up to k bits before the first arrival.

@@ -59,7 +59,7 @@ impl Design {
         let scale = down(self.sigma);
         let active = Between { low: active.low * scale, high: active.high * scale };
         let frozen: f64 = self.fluid_frozen().into_iter().map(|(ones, weight)| weight * down(ones)).sum();
-        // Each phase has its share 1/k, but for the roots.
+        // Each phase has its share 1/k, except for the roots.
         let uneven = k * self.roots(|_, size| size);
         let frozen = Between { low: frozen * (1.0 - uneven), high: frozen * (1.0 + uneven) };
         // a + g - E[a g]: with shared positions the two are positively correlated, by at most what repeated positions allow.

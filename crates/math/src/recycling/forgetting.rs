@@ -39,7 +39,7 @@ impl Design {
         self.forgetting_within(MAX_LAW)
     }
 
-    /// With the law of the cycle length only where it takes at most so much work.
+    /// With the law of the cycle length only where it takes at most this much work.
     pub(super) fn forgetting_within(&self, work: f64) -> Result<Forgetting> {
         let cycle = self.cycle_within(work)?;
         let mut sums = vec![0.0];
@@ -59,7 +59,7 @@ impl Forgetting {
         &self.cycle
     }
 
-    /// An item is still known for certain when fewer than so many new items came since; 0 where even the next may make it forgotten, or it ended its own cycle.
+    /// An item is still known for certain when fewer than this many new items came since; 0 where even the next may make it forgotten, or it ended its own cycle.
     ///
     /// Two phases that keep the trigger hold an item for a whole phase at least, and a phase cannot end before `floor(sigma / probes) + 1` items. A filter that retains
     /// holds its last item.
@@ -72,7 +72,7 @@ impl Forgetting {
         }
     }
 
-    /// An item is forgotten for certain when so many new items came since. `None` in general: new items that set no bit (false positives) can prolong a cycle without limit. Counted in items that
+    /// An item is forgotten for certain when this many new items came since. `None` in general: new items that set no bit (false positives) can prolong a cycle without limit. Counted in items that
     /// set bits, a cycle has at most `sigma + 1`, with distinct probes `sigma - probes + 2`.
     #[must_use]
     pub fn remembered_at_most(&self) -> Option<u64> {

@@ -11,7 +11,7 @@ use alloc::vec::Vec;
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum Gaps {
-    /// Every gap below `below` is equally likely: draws from a population of so many items, all equally popular, have this law of the *different* others in between.
+    /// Every gap below `below` is equally likely: draws from a population of this many items, all equally popular, have this law of the *different* others in between.
     Uniform {
         /// One more than the largest gap.
         below: u64,

@@ -1,4 +1,4 @@
-//! Cycles that a limit ends early: so many new items, or a time in which so many come.
+//! Cycles that a limit ends early: this many new items, or a time in which this many come.
 
 use super::fills::Fills;
 use super::number::Positive;

@@ -13,7 +13,7 @@
 //! | how much does it gain over emptying a filter after a fixed number of items? | [`compare`] |
 //! | what of filters emptied after a fixed number of items? | [`n_bounded()`] |
 //! | what do simulated filters do, and what with popular items? | [`simulate()`] |
-//! | how many items fit into this memory at this rate, and how much memory do so many need? | [`capacity()`], [`min_bits`] |
+//! | how many items fit into this memory at this rate, and how much memory do this many need? | [`capacity()`], [`min_bits`] |
 //! | and if the rate is to hold for every item, whatever the stream? | [`worst_capacity`], [`worst_min_bits`] |
 //! | and how much to remember an item for a while? | [`remember()`] |
 //! | and if all probes of an item lie in one line? | [`BlockedDesign`], [`blocked_capacity()`], [`blocked_min_bits`] |
@@ -170,7 +170,7 @@ pub struct Bracket {
     pub lower: f64,
     /// At least the truth.
     pub upper: f64,
-    /// What the bracket is worth.
+    /// How the bracket is known.
     pub method: Method,
 }
 

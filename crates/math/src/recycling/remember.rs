@@ -1,4 +1,4 @@
-//! The memory that it takes to remember so many items.
+//! The memory that it takes to remember this many items.
 
 use super::capacity::{Kept, Search};
 use super::forgetting::MANY_CALLS;
@@ -7,7 +7,7 @@ use crate::error::out_of_range;
 use crate::exact::work;
 use crate::{Rate, try_bisect};
 
-/// A small design that still knows an item after `items` more new ones, but for a share `forgotten` of the items, at a long-run rate of at most `rate`. `None` above 2^62 bits.
+/// A small design that still knows an item after `items` more new ones, except for a share `forgotten` of the items, at a long-run rate of at most `rate`. `None` above 2^62 bits.
 ///
 /// With `forgotten` = 0 it is certain: only two phases that keep the trigger can promise that, and hold `floor(sigma / probes)` items beside the one asked for whatever the hashes. Otherwise the chance is
 /// that of [`super::Forgetting::probability`]. One phase forgets an item about `items / E[N]` of the time, so it takes a cycle of `items / forgotten`; two take a phase of a little more than

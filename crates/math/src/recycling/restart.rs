@@ -52,7 +52,7 @@ pub(crate) fn restart_law<T: Positive>(design: &Design) -> Vec<T> {
 /// For r = 1..=most, the chance that r distinct positions set more than `sigma - ones` of the empty bits: one position after the other, O(most^2).
 fn overflow_chances<T: Positive>(bits: u64, most: u64, sigma: u64, ones: u64) -> Vec<T> {
     let room = (sigma - ones) as usize;
-    // So many new bits so far, the last entry: more than there is room for.
+    // This many new bits so far, the last entry: more than there is room for.
     let mut law = vec![T::ZERO; room + 2];
     law[0] = T::ONE;
     let mut chances = Vec::new();

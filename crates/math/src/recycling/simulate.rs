@@ -64,7 +64,7 @@ pub fn simulate(design: &Design, stream: Stream, arrivals: u64, seed: u64) -> Re
     simulate_subject(&mut Filter::new(*design, seed)?, design.mode(), stream, arrivals, seed)
 }
 
-/// The filter that [`simulate()`] runs; with `most_items`, a cycle also ends after so many items that set bits.
+/// The filter that [`simulate()`] runs; with `most_items`, a cycle also ends after this many items that set bits.
 ///
 /// # Errors
 /// More than 2^28 bits.
@@ -111,7 +111,7 @@ enum Counted {
     Lengths,
 }
 
-/// So many or fewer of either kind, or of stretches that have any, are few.
+/// This many or fewer of either kind, or of stretches that have any, are few.
 const FEW: u64 = 100;
 const FEW_STRETCHES: u64 = 20;
 
@@ -141,7 +141,7 @@ fn share(tallies: &[Tally], part: impl Fn(&Tally) -> u64, whole: impl Fn(&Tally)
     Bracket { value, lower: (value - error).max(0.0).min(lower), upper: (value + error).max(upper), method }
 }
 
-/// Items per cycle, from so many of both.
+/// Items per cycle, from this many of both.
 fn length(items: u64, cycles: u64) -> (f64, f64) {
     let (least, most) = interval(cycles.min(items), items, CONFIDENCE);
     (1.0 / most, 1.0 / least)

@@ -9,7 +9,7 @@ use crate::Variant;
 use alloc::vec;
 use alloc::vec::Vec;
 
-/// Logarithms of lower bounds of the rates for the numbers of probes `wanted`, in ascending order, but for the slack above; minus infinity where none is known.
+/// Logarithms of lower bounds of the rates for the numbers of probes `wanted`, in ascending order, except for the slack above; minus infinity where none is known.
 pub(crate) fn ln_rates(variant: Variant, bits: u64, items: u64, wanted: &[u32]) -> Vec<f64> {
     match variant {
         Variant::Standard => standard(bits, items, wanted),

@@ -2,7 +2,7 @@
 //!
 //! Let S be such a sum with mean `mu` and variance `V`, and `theta > 0`.
 //!
-//! *Bennett (1962).* `E exp(theta (S - mu)) <= exp(V (e^theta - 1 - theta))`, hence `P(S - mu >= d) <= exp(-(theta d - V (e^theta - 1 - theta)))` for every
+//! *Bennett (1962).* `E exp(theta (S - mu)) <= exp(V (e^theta - 1 - theta))`, so `P(S - mu >= d) <= exp(-(theta d - V (e^theta - 1 - theta)))` for every
 //! `theta > 0`; the best is `theta = ln(1 + d/V)`. Because every theta is valid, its own rounding is no error.
 //!
 //! *The factor that Chernoff's bound gives away.* Under the law tilted by `e^(theta S)` the summands are still independent Bernoulli variables, with success

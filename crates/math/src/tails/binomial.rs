@@ -77,7 +77,7 @@ pub fn noticed_factor(trials: u64, rate: f64, alpha: f64) -> f64 {
     noticed_rate(trials, rate, alpha).map_or(f64::INFINITY, |noticed| noticed / rate)
 }
 
-/// The smallest chance that [`two_sided`] tells from the smaller chance `rate` at the level `alpha`, in 0..1, with probability at least 99%: at that chance and at every larger one, at least so often as
+/// The smallest chance that [`two_sided`] tells from the smaller chance `rate` at the level `alpha`, in 0..1, with probability at least 99%: at that chance and at every larger one, at least this often as
 /// many hits occur as are rejected. `None` where even hits alone would not be rejected. A bisection over numbers of hits and one over chances, each of some sums.
 #[must_use]
 pub fn noticed_rate(trials: u64, rate: f64, alpha: f64) -> Option<f64> {

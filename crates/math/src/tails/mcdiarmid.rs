@@ -25,13 +25,13 @@ impl Fill {
         -bits * libm::expm1(self.items as f64 * libm::log1p(-(self.covered / bits).min(1.0)))
     }
 
-    /// An upper bound on the probability of at least so many set bits.
+    /// An upper bound on the probability of at least this many set bits.
     #[must_use]
     pub fn at_least(&self, ones: u64) -> f64 {
         self.tail(ones as f64 - self.mean())
     }
 
-    /// An upper bound on the probability of at most so many.
+    /// An upper bound on the probability of at most this many.
     #[must_use]
     pub fn at_most(&self, ones: u64) -> f64 {
         self.tail(self.mean() - ones as f64)
@@ -48,7 +48,7 @@ impl Fill {
     }
 }
 
-/// The mean number of different bits that so many independent positions in a block of so many bits cover.
+/// The mean number of different bits that this many independent positions in a block of this many bits cover.
 #[must_use]
 pub fn covered(bits: u64, probes: u32) -> f64 {
     let bits = bits as f64;

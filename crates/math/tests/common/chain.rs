@@ -88,7 +88,7 @@ impl Chain {
         (0..=most).map(|distinct| visits.iter().enumerate().map(|(ones, visits)| visits * self.back(ones as u64, distinct)).sum()).collect()
     }
 
-    /// The probability that an item with colliding probes finds `ones` set bits, overflows, and has so many distinct positions, which it leaves behind where it is retained.
+    /// The probability that an item with colliding probes finds `ones` set bits, overflows, and has this many distinct positions, which it leaves behind where it is retained.
     pub fn back(&self, ones: u64, distinct: u64) -> BigRational {
         let (drawn, all) = ways(self.bits, self.probes, true, 0, distinct);
         let over: BigInt = (self.sigma - ones + 1..=distinct).map(|new| choose(self.bits - ones, new) * choose(ones, distinct - new)).sum();

@@ -468,7 +468,7 @@ fn section_4_3_counts_no_whole_bits() {
     // C(16, 8) = 12870 filters of one item need 14 bits, not 13.65: 0.975 of the limit; a power of two, as for one of 16 bits, reaches it.
     for (m, k, whole_bits, share) in [(16, 1, 4, 1.0), (16, 8, 14, 0.975_123), (16, 2, 7, 0.986_699), (100, 50, 97, 0.993_286)] {
         let bits = oracle::ln(&chosen(m, k)) / oracle::ln(&whole(2));
-        // The logarithm of a power of two is a whole number but for its last digits.
+        // The logarithm of a power of two is a whole number except for its last digits.
         assert_eq!((bits - ratio(1, 1 << 40)).ceil(), whole(whole_bits), "m={m} k={k}");
         let rate = Variant::Classic.fpr(m, 1, k as u32).expect("in range");
         let efficiency = -rate.ln / std::f64::consts::LN_2 / whole_bits as f64;

@@ -278,7 +278,7 @@ fn section_8_slices_do_not_divide_the_bits() {
     near(464.0 * rate(6_673), 10.008_03, 1e-6);
 }
 
-/// How many pairs hit so many positions of one query, its own pair left out.
+/// How many pairs hit this many positions of one query, its own pair left out.
 fn largest_overlaps(m: u64, k: u64, step: u64, f: impl Fn(u64) -> u64) -> usize {
     let positions = |a: u64, b: u64| (0..k).map(|i| (a + i * b + f(i)) % m).collect::<BTreeSet<_>>();
     let query = positions(0, step);
@@ -290,7 +290,7 @@ fn largest_overlaps(m: u64, k: u64, step: u64, f: impl Fn(u64) -> u64) -> usize 
 fn section_5_2_offsets_differ_in_the_overlaps_they_keep() {
     let (m, k) = (211, 7);
     for step in [3, 50, 120] {
-        // Reversed, all positions are shared with plain hashing and with squares: (k-1-i)^2 is i^2 but for a progression.
+        // Reversed, all positions are shared with plain hashing and with squares: (k-1-i)^2 is i^2 except for a progression.
         assert_eq!(largest_overlaps(m, k, step, |_| 0), 7);
         assert_eq!(largest_overlaps(m, k, step, |i| i * i), 7);
         assert!(largest_overlaps(m, k, step, |i| i * i * i) <= 4);

@@ -15,7 +15,7 @@ const MOST: u64 = 8;
 /// A call that has not returned by then never will.
 const NEVER: Duration = Duration::from_secs(600);
 
-/// Makes each call so many times, each time with other arguments, and says which of them panic or work for too long.
+/// Makes each call this many times, each time with other arguments, and says which of them panic or work for too long.
 ///
 /// `EXTREME_SCALE=10 EXTREME_SEED=7` make more calls, with other arguments; `EXTREME_ONLY=name` makes one; `EXTREME_SECONDS=2` is what is promised.
 pub(crate) fn watch(area: u64, calls: &[Call], times: u64) {

@@ -28,7 +28,7 @@ fn one_run_keeps_to_its_bound() {
     }
 }
 
-/// The law of the items that pass, of so many new ones; what leaves the last state begins again.
+/// The law of the items that pass, of this many new ones; what leaves the last state begins again.
 fn passes(step: &[Vec<f64>], items: usize) -> Vec<f64> {
     let states = step.len();
     let mut law = vec![vec![0.0; items + 1]; states];

@@ -28,7 +28,7 @@ impl Trust {
         if self.rate >= 1.0 { self.found as f64 } else { missed * self.rate / (1.0 - self.rate) }
     }
 
-    /// False hits at most, but for a chance of [`ALPHA`].
+    /// False hits at most, except for a chance of [`ALPHA`].
     fn at_most(&self) -> u64 {
         let missed = self.lines.saturating_sub(self.found);
         let excluded = |hits: u64| binomial::at_least(hits, missed.saturating_add(hits), self.rate.min(1.0)) <= ALPHA;

@@ -235,7 +235,7 @@ pub(super) fn add_design(report: &mut Report, noun: &str, filter: &Filter, chose
     Ok(())
 }
 
-/// The rate of lines of which one of so many look-ups is wrong: at most the sum of theirs, and at least that of one.
+/// The rate of lines of which one of this many look-ups is wrong: at most the sum of theirs, and at least that of one.
 fn of_lines(fpr: &Fpr, look_ups: u64) -> Fpr {
     if look_ups == 1 {
         return *fpr;

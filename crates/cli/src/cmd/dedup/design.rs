@@ -54,7 +54,7 @@ pub(super) struct Chosen {
     pub(super) design: Designed,
     /// When phases end by time, at most.
     pub(super) age: Option<Duration>,
-    /// So many lines are remembered in all but one phase in a million.
+    /// This many lines are remembered in all but one phase in a million.
     pub(super) items: Option<u64>,
     /// The rate asked for: of lines.
     pub(super) rate: Option<Rate>,
@@ -87,7 +87,7 @@ impl Sizing {
         Ok(if chosen.bytes() <= usual.bytes() { usual } else { chosen })
     }
 
-    /// The design that was asked for, of the layout `there`, if none was; for lines that take up to so many entries each.
+    /// The design that was asked for, of the layout `there`, if none was; for lines that take up to this many entries each.
     ///
     /// A line is wrong only if one of its look-ups is: so its rate is at most the sum of theirs, and each has its share of the rate asked for.
     pub(super) fn choose(&self, there: Layout, entries: u64) -> Result<Chosen, Failure> {
@@ -145,7 +145,7 @@ impl Sizing {
         Ok(Chosen { design, age, items: remembered, rate: Some(asked), entries })
     }
 
-    /// The blocked filter of this size, or for so many entries.
+    /// The blocked filter of this size, or for this many entries.
     fn blocked(&self, items: Option<u64>, rate: &Rate) -> Result<Option<BlockedSized>, Failure> {
         if let Some(memory) = self.memory.filter(|memory| memory.saturating_mul(8) < BLOCK_BITS) {
             return Err(Failure::new(format_args!(
@@ -180,7 +180,7 @@ impl Sizing {
 }
 
 impl Chosen {
-    /// The design of a filter that was there before, whose lines take up to so many entries; `None` if its law is not known, which no command here makes.
+    /// The design of a filter that was there before, whose lines take up to this many entries; `None` if its law is not known, which no command here makes.
     pub(super) fn of(filter: &Filter, entries: u64) -> Result<Option<Chosen>, Failure> {
         let design = match filter {
             Filter::Standard(filter) => match filter.design() {
@@ -276,7 +276,7 @@ impl Designed {
 
 /// The fewest bits with which a line is still known after `items` others, in all but one phase in a million.
 ///
-/// A line is forgotten when the phase ends: its own, or of two the one after. Within a phase every line enters once, so that one ends within `items` lines only if so many fill it: a tail of the law of
+/// A line is forgotten when the phase ends: its own, or of two the one after. Within a phase every line enters once, so that one ends within `items` lines only if this many fill it: a tail of the law of
 /// the fill, whatever the stream.
 fn surely_remembering(items: u64, rate: &Rate, mode: Mode) -> Result<Option<SizedDesign>, Failure> {
     // Refreshed lines fill a phase before new ones come: of two phases only the worst rate holds for every stream.
@@ -292,13 +292,13 @@ fn surely_remembering(items: u64, rate: &Rate, mode: Mode) -> Result<Option<Size
     Ok(None)
 }
 
-/// An upper bound on the probability that a phase ends within so many lines.
+/// An upper bound on the probability that a phase ends within this many lines.
 fn too_soon(design: &Design, items: u64) -> Result<f64, Failure> {
     let fill = law::Standard::new(design.bits(), design.probes())?.fill(items)?;
     Ok(fill.map_or(1.0, |fill| fill.at_least(design.sigma() + 1)))
 }
 
-/// The share of a rate that each of so many look-ups has.
+/// The share of a rate that each of this many look-ups has.
 fn share(rate: &Rate, entries: u64) -> Result<Rate, Failure> {
     let (numerator, exponent, divisor) = rate.parts();
     let exact = divisor.checked_mul(entries).map(|divisor| (numerator, exponent, divisor));

@@ -89,7 +89,7 @@ pub(crate) struct Asked<'a> {
     pub(crate) lines: &'a Lanes,
     /// The words of their positions, word by word.
     pub(crate) words: &'a [Lanes],
-    /// So many of them are keys.
+    /// This many of them are keys.
     pub(crate) count: usize,
     /// Lines to ask for meanwhile, one a key: a burst of them would have to wait for each other.
     pub(crate) ahead: &'a Lanes,

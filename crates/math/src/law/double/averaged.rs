@@ -44,7 +44,7 @@ impl Bounds<'_> {
         self.items as f64 / self.law.pairs().count() as f64
     }
 
-    /// The chance that items, none of which hits several positions, hit so many, when each is hit by `single` pairs, `several` excluded.
+    /// The chance that items, none of which hits several positions, hit this many, when each is hit by `single` pairs, `several` excluded.
     fn chance(&self, positions: usize, single: u128, several: u128, items: u64) -> Result<Fpr> {
         let hits = Hits { single: Vec::new(), several: Vec::new() };
         Cover { hits: &hits, pairs: self.law.pairs(), several }.chance(&[(positions, single)], items)
@@ -65,7 +65,7 @@ impl Bounds<'_> {
         Ok(none + own * (1.0 - repeating / self.law.pairs().second as f64).max(0.0))
     }
 
-    /// All items hit at most two of so many positions and cover them; `cover` is the chance by the number of positions if they hit one at most.
+    /// All items hit at most two of this many positions and cover them; `cover` is the chance by the number of positions if they hit one at most.
     fn at_most_two(&self, positions: usize, cover: &[f64]) -> f64 {
         let k = f64::from(self.law.probes);
         let mean = self.share() * (k * (k - 1.0) / 2.0) * self.shared as f64;
@@ -92,7 +92,7 @@ impl Bounds<'_> {
         let most_triples = pairs * k.saturating_sub(2) as f64 / 3.0;
         let another = self.share() * (most_triples + 1.0);
         let triple = |size: usize| (size * (size - 1) * (size - 2) / 6) as f64;
-        // What a triple of hits can be worth at most, when a query has so many positions.
+        // What a triple of hits can be worth at most, when a query has this many positions.
         let of_triple = |positions: usize| {
             (3..=positions).map(|size| (by_size[positions - size] + another).min(1.0) / triple(size)).fold(0.0, f64::max)
         };

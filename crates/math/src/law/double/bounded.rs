@@ -56,7 +56,7 @@ mod tests {
     use crate::exact::enclosure::Enclose;
     use crate::law::double::{Step, exact};
 
-    /// The bracket against the exact sum, wherever both can be had: tiny sizes where everything collides, and usual ones.
+    /// The bracket against the exact sum, wherever both are available: tiny sizes where everything collides, and usual ones.
     #[test]
     fn brackets_contain_the_exact_rate_and_are_narrow() {
         let mut widest = 0f64;

@@ -19,7 +19,7 @@ use alloc::vec::Vec;
 pub(crate) struct Hits {
     /// Pairs that hit this position and no other, for every position.
     pub(crate) single: Vec<u128>,
-    /// Pairs that hit so many positions; the first two are not used.
+    /// Pairs that hit this many positions; the first two are not used.
     pub(crate) several: Vec<u64>,
 }
 
@@ -34,7 +34,7 @@ pub(crate) fn bracket(hits: &Hits, pairs: Pairs, items: u64) -> Result<(f64, f64
     let cover = Cover { hits, pairs, several: hits.several.iter().skip(2).map(|&count| u128::from(count)).sum() };
     let positions = hits.single.len();
     let (mut lower, mut upper) = (cover.at_least(items)?, cover.at_most(items)?);
-    // By size: n times the chance that an item hits so many.
+    // By size: n times the chance that an item hits this many.
     let expected: Vec<f64> = hits.several.iter().map(|&count| count as f64 / pairs.count() as f64 * items as f64).collect();
     let mean: f64 = expected.iter().skip(2).sum();
     // C(n, g) / n^g, and the shares by the largest and by the sum of the sizes of g sets.

@@ -117,7 +117,7 @@ pub(super) fn listed(law: &Double, step: u64, weight: u64, f: &[u64]) -> Class {
     Class { weight, positions: positions.len() as u32, multiple }
 }
 
-/// A progression `(e, f)` that shared positions follow: `e` steps of the query are `f` of the item; of so many `b`.
+/// A progression `(e, f)` that shared positions follow: `e` steps of the query are `f` of the item; of this many `b`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Overlap {
     pub(super) query: u32,
@@ -129,7 +129,7 @@ pub(super) struct Overlap {
 ///
 /// A query of step d and an item of step b share positions along `f b = e d`, |e|, |f| < k. All such (e, f) form a lattice, whose index in Z^2 is the size of the group
 /// that b and d generate, at least the order of d. Two independent vectors in the window would make an index of at most `2 k^2`, so above that all are multiples
-/// of one primitive (e, f). How many b have it follows by inversion from the number of solutions of `f b = e d`: `g = gcd(f, m)` if g divides `e d`, else none. That
+/// of one primitive (e, f). How many b have it follows by inversion from the number of solutions of `f b = e d`: `g = gcd(f, m)` if g divides `e d`, otherwise none. That
 /// depends on d through `gcd(d, lcm of all g)` only.
 pub(super) fn long_orders(law: &Double) -> Vec<(u64, Vec<Overlap>)> {
     let (m, k) = (law.bits, u64::from(law.probes));

@@ -90,7 +90,7 @@ impl Double {
         several
     }
 
-    /// Mean numbers of pairs that hit so many of a query's positions, two or more, for large m.
+    /// Mean numbers of pairs that hit this many of a query's positions, two or more, for large m.
     fn several(&self) -> Vec<Hit> {
         if self.offsets == Offsets::Linear {
             let classes = long_orders(self);

@@ -114,7 +114,7 @@ fn add_class(class: &Class, one: u128, terms: &mut BTreeMap<u128, i128>) {
     });
 }
 
-/// Counts by two numbers: a table where it is small, else a tree.
+/// Counts by two numbers: a table where it is small, otherwise a tree.
 enum Counts {
     Table { width: usize, cells: Vec<u32> },
     Tree(BTreeMap<(u32, u64), u32>),

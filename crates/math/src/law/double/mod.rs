@@ -47,7 +47,7 @@ pub enum Offsets {
 }
 
 impl Offsets {
-    /// `f(i)`; 0 beyond the end of one's own.
+    /// `f(i)`; 0 beyond the end of custom ones.
     #[must_use]
     pub fn at(&self, i: u32) -> i64 {
         let i = i64::from(i);
@@ -82,7 +82,7 @@ impl Double {
     /// ```
     ///
     /// # Errors
-    /// When bits or probes are out of range, when there is no `h2` but 0 to choose, or when there is not one offset of one's own for each probe.
+    /// When bits or probes are out of range, when there is no `h2` but 0 to choose, or when custom offsets are not one for each probe.
     pub fn new(bits: u64, probes: u32, step: Step, offsets: Offsets) -> Result<Double> {
         check_bits(bits)?;
         check_probes(probes)?;
@@ -173,7 +173,7 @@ impl Law for Double {
         }
     }
 
-    /// Exactly where the bracket does not decide and the rate is exact, else by the bracket's upper end.
+    /// Exactly where the bracket does not decide and the rate is exact, otherwise by the bracket's upper end.
     fn meets(&self, items: u64, rate: &Rate, hash_bits: u32) -> Result<bool> {
         let _work = work::begin();
         if items == 0 {
@@ -211,7 +211,7 @@ impl Law for Double {
         let filled = -libm::expm1(-n * k / self.bits as f64);
         // q + q^2 + .. + q^(k-1): stretches of all lengths but the whole.
         let stretches = filled * (1.0 - libm::pow(filled, k - 1.0)) / (1.0 - filled).max(f64::MIN_POSITIVE);
-        // Squares too: i^2 shifted or reversed is i^2 but for a progression. Of cubes neither holds.
+        // Squares too: i^2 shifted or reversed is i^2 except for a progression. Of cubes neither holds.
         if matches!(self.offsets, Offsets::Linear | Offsets::Square) {
             floors.push(Floor { cause: "reversed progressions", rate: own.min(1.0) });
             floors.push(Floor { cause: "shifted progressions, both ways", rate: (4.0 * own * stretches).min(1.0) });

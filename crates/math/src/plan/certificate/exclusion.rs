@@ -60,7 +60,7 @@ pub(super) fn smaller(claim: &Claim) -> Result<Option<Smaller>> {
 /// The last number of probes on the left and the first on the right whose bounds exclude them.
 fn bounded(claim: &Claim, bits: u64) -> Result<(u32, u32)> {
     let (m, n) = (bits as f64, claim.items as f64);
-    // A little more than what the floor of equal hashes leaves: whoever checks decides in whole numbers.
+    // A little more than what the floor of equal hashes leaves: the checker decides in whole numbers.
     let left = 1.0 - libm::exp(libm::log(hash_floor(claim.items, claim.hash_bits)) - claim.rate.ln());
     let target = claim.rate.ln() + libm::log(left.max(1e-300));
     let bound = |probes: u32| ln_power_of_mean(m, n, f64::from(probes));

@@ -26,9 +26,9 @@ pub struct OneFilter {
 /// A bound of `P(X >= a)`. Numbers are in units of [`TailBound::UNIT`]; those that are `above` are at least the truth, the others at most.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TailBound {
-    /// There are never so many set bits: `min(m, n k) < a`.
+    /// There are never this many set bits: `min(m, n k) < a`.
     Certain,
-    /// The law of the set bits, item by item, is short enough to be summed by whoever checks.
+    /// The law of the set bits, item by item, is short enough for the checker to sum.
     Law,
     /// Bennett: `E = exp(v (z - 1 - ln z) - (a - mean) ln z)`.
     Chernoff {
@@ -113,7 +113,7 @@ pub(super) fn one_filter(claim: &Claim, asked: f64) -> Result<OneFilter> {
         .min_by(|(miss, _), (other, _)| miss.total_cmp(other))
         .unwrap_or((1.0, TailBound::Law));
     let allowed = 1.0 - asked;
-    // For what is rounded here; whoever checks rounds outward.
+    // For what is rounded here; the checker rounds outward.
     let safe = miss * (1.0 + 1e-6);
     if safe <= allowed {
         return Ok(OneFilter { confidence: asked, ones, bound });

@@ -1,4 +1,4 @@
-//! The most items that a given memory remembers at a given rate, with one line per item; and the least memory for so many.
+//! The most items that a given memory remembers at a given rate, with one line per item; and the least memory for this many.
 
 use super::super::{LongRun, Result, SizedDesign};
 use super::cycle::MOST_ITEMS;
@@ -57,7 +57,7 @@ pub fn blocked_capacity(bits: u64, rate: &Rate) -> Result<Option<BlockedSized>> 
     most_items(blocks, &candidates(blocks, rate)?, rate)
 }
 
-/// The design of so many lines with the most items, of these probes, each with about the right limit.
+/// The design of this many lines with the most items, of these probes, each with about the right limit.
 fn most_items(blocks: u64, candidates: &[(u32, f64)], rate: &Rate) -> Result<Option<BlockedSized>> {
     let mut best: Option<BlockedSized> = None;
     for &(probes, limit) in candidates {

@@ -37,7 +37,7 @@ const TAIL: f64 = 1e-3;
 /// Or below this share of all items, where it is no more than the rounding of a variance that is 0.
 const ROUNDING: f64 = 1e-12;
 
-/// Beyond so many items no cycle is followed.
+/// Beyond this many items no cycle is followed.
 pub(super) const MOST_ITEMS: u64 = 1 << 61;
 
 /// The average rate and the items of a cycle.

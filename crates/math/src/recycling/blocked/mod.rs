@@ -41,7 +41,7 @@ const LEAST_LIMIT: f64 = 1e-15;
 /// Above this a filter is as good as full, and no bracket of its cycle is worth anything.
 const MOST_LIMIT: f64 = 0.999;
 
-/// Lines up to so many bits have a table of weights.
+/// Lines up to this many bits have a table of weights.
 const MOST_BLOCK_BITS: u64 = 65_536;
 
 impl BlockedDesign {

@@ -1,4 +1,4 @@
-//! Mean and scatter of a blocked filter's own rate after so many items.
+//! Mean and scatter of a blocked filter's own rate after this many items.
 
 use super::super::Result;
 use crate::Law;

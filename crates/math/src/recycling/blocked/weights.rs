@@ -31,7 +31,7 @@ impl Weights {
         Weights { weights: (0..=m).map(weigh).collect(), probes }
     }
 
-    /// The weight of a line with so many set bits; that of a full line for more.
+    /// The weight of a line with this many set bits; that of a full line for more.
     #[inline]
     #[must_use]
     pub fn of(&self, ones: usize) -> u128 {
@@ -44,7 +44,7 @@ impl Weights {
         f64::from(self.probes) * UNIT
     }
 
-    /// The rate of a filter of so many lines that weigh so much together; rounded, and 0 for no lines.
+    /// The rate of a filter of this many lines that weigh so much together; rounded, and 0 for no lines.
     #[must_use]
     pub fn rate(total: u128, blocks: u64) -> f64 {
         if blocks == 0 { 0.0 } else { total as f64 * UNIT / blocks as f64 }
