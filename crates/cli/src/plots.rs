@@ -269,12 +269,16 @@ pub(crate) fn libraries(given: &[Given], items: u64, asked: Option<f64>) -> Char
     // As wide as the rates: an interval of few hits reaches down to the floor of equal hashes.
     let rates = given.iter().flat_map(|given| [given.ideal, given.rate.0]).chain(asked).filter(|rate| *rate > 0.0);
     let (low, high) = rates.fold((f64::INFINITY, 0.0f64), |(low, high), rate| (low.min(rate), high.max(rate)));
-    let chart = Chart::new("The rates that libraries really give", Axis::log(RATE).between(low / 2.0, (2.0 * high).min(1.0)), Axis::named("", names))
-        .note(format!("asked for {}; by their laws, or simulated with 99% intervals", plural(items, "item")))
-        .sized(720, height)
-        .with(Series::band("99% interval or bracket", intervals).coloured(0))
-        .with(Series::points("if positions were independent", points(&|given| given.ideal)).coloured(5))
-        .with(Series::points("what it gives", points(&|given| given.rate.0)).coloured(1));
+    let chart = Chart::new(
+        "The rates that libraries really give",
+        Axis::log(RATE).between(low / 2.0, (2.0 * high).min(1.0)),
+        Axis::named("", names),
+    )
+    .note(format!("asked for {}; by their laws, or simulated with 99% intervals", plural(items, "item")))
+    .sized(720, height)
+    .with(Series::band("99% interval or bracket", intervals).coloured(0))
+    .with(Series::points("if positions were independent", points(&|given| given.ideal)).coloured(5))
+    .with(Series::points("what it gives", points(&|given| given.rate.0)).coloured(1));
     match asked {
         Some(asked) => chart.marked(Mark::upright(asked, format!("asked: {}", significant(asked, 4)))),
         None => chart,

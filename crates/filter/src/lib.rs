@@ -105,6 +105,8 @@ mod scalable;
 pub mod scheme;
 #[cfg(target_has_atomic = "64")]
 mod sync;
+#[cfg(target_has_atomic = "64")]
+mod tally;
 mod tied;
 pub mod verify;
 pub mod wire;

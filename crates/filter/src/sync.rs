@@ -7,8 +7,8 @@ pub(crate) use core::sync::atomic::AtomicUsize;
 pub(crate) use core::sync::atomic::{AtomicU64, Ordering, fence};
 #[cfg(all(test, truebloom_loom))]
 pub(crate) use loom::sync::{
-    Mutex, RwLock, RwLockReadGuard,
+    Mutex, MutexGuard, RwLock, RwLockReadGuard,
     atomic::{AtomicU64, AtomicUsize, Ordering, fence},
 };
 #[cfg(all(feature = "std", not(all(test, truebloom_loom))))]
-pub(crate) use std::sync::{Mutex, RwLock, RwLockReadGuard};
+pub(crate) use std::sync::{Mutex, MutexGuard, RwLock, RwLockReadGuard};

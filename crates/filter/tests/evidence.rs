@@ -55,7 +55,7 @@ fn the_mark_of_an_intersection_stays() {
     union.union_with(&three).expect("same plan and seed");
     assert!(union.is_intersection() && union.changed() == 50);
     assert_eq!((union.most_items(), union.estimated_items()), (250, None));
-    let shared = AtomicBloomFilter::from(both).into_filter().expect("memory");
+    let shared = AtomicBloomFilter::from(both).into_filter();
     assert!(shared.is_intersection() && shared.most_items() == 900 && shared.changed() == 0);
     let mut cleared = shared;
     cleared.clear();

@@ -300,7 +300,8 @@ fn add_blocked(report: &mut Report, designs: &Designs, layout: Layout, asked: &A
     );
     let (items, probes) = (plural(items.floor() as u64, "item"), plural(design.probes().into(), "probe"));
     let above = rate(design.limit(), 4);
-    report.line("blocked", format!("{}: at least {items} per cycle, {probes}, above a rate of {above}{}", size(design.bits()), gained(gain)));
+    report
+        .line("blocked", format!("{}: at least {items} per cycle, {probes}, above a rate of {above}{}", size(design.bits()), gained(gain)));
     report.line("", format!("average at most {}, worst {above}", proven(&run.fpr, Some(asked.rate))));
     add_one_run(report, &one_run);
     if let Some((gap, share)) = asked.gap.zip(forgotten) {
@@ -347,7 +348,8 @@ impl OneRun {
 fn add_one_run(report: &mut Report, run: &OneRun) {
     let (dropped, share) = (count(run.at_most), rate_up(run.average(), 3));
     let of = plural(run.items, "new item");
-    report.line("", format!("one run: of {of}, at most {dropped} wrongly dropped, a share of {share} ({}% confidence)", 100.0 * CONFIDENCE));
+    report
+        .line("", format!("one run: of {of}, at most {dropped} wrongly dropped, a share of {share} ({}% confidence)", 100.0 * CONFIDENCE));
 }
 
 fn gained(gain: Option<f64>) -> String {

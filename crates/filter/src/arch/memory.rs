@@ -193,6 +193,37 @@ impl Clone for AlignedWords {
     }
 }
 
+/// The words of [`AlignedWords`] as threads share them: at the start of a line, on huge pages where there are many.
+#[cfg(target_has_atomic = "64")]
+pub(crate) struct SharedWords {
+    words: AlignedWords,
+}
+
+#[cfg(target_has_atomic = "64")]
+impl SharedWords {
+    /// These words, where they are.
+    pub(crate) fn of(words: AlignedWords) -> SharedWords {
+        SharedWords { words }
+    }
+
+    /// The words, once no other thread has them.
+    pub(crate) fn into_words(self) -> AlignedWords {
+        self.words
+    }
+}
+
+#[cfg(target_has_atomic = "64")]
+impl Deref for SharedWords {
+    type Target = [core::sync::atomic::AtomicU64];
+
+    #[inline(always)]
+    fn deref(&self) -> &Self::Target {
+        // SAFETY: an `AtomicU64` has the size and the bytes of a `u64`, and the words begin at a line, so that they are aligned as it asks for, or dangling and aligned so where there are none. They are
+        // initialised, this value's alone, and nothing but these atomics reads or writes them as long as it has them: the pointer is that of the allocation, and no reference to the plain words is made meanwhile.
+        unsafe { core::slice::from_raw_parts(self.words.words.as_ptr().cast(), self.words.count) }
+    }
+}
+
 impl PartialEq for AlignedWords {
     fn eq(&self, other: &AlignedWords) -> bool {
         self[..] == other[..]
@@ -236,6 +267,24 @@ mod tests {
         assert_eq!(zeroed_vec::<u32>(3).as_deref(), Some(&[0; 3][..]));
         assert_eq!(zeroed_vec::<u64>(1000), Some(vec![0; 1000]));
         assert!(zeroed_vec::<u32>(0).is_none() && zeroed_vec::<u32>(usize::MAX / 4).is_none());
+    }
+
+    /// Few words and many: what is stored through the shared ones is in the plain ones, which are where they were.
+    #[cfg(target_has_atomic = "64")]
+    #[test]
+    fn shared_words_are_the_same_words() {
+        use core::sync::atomic::Ordering::Relaxed;
+        for count in [0, 1, 9, 1000, MANY_WORDS + 5] {
+            let words = AlignedWords::zeroed(count).expect("small");
+            let place = words.as_ptr();
+            let shared = SharedWords::of(words);
+            assert!(shared.len() == count && shared.as_ptr().addr() == place.addr());
+            for (word, number) in shared.iter().zip(1..) {
+                assert_eq!(word.swap(number, Relaxed), 0);
+            }
+            let words = shared.into_words();
+            assert!(words.as_ptr() == place && words.iter().copied().eq(1..=count as u64));
+        }
     }
 
     #[test]

@@ -13,5 +13,7 @@ pub(crate) use lanes::{LANES, Lanes, Xxh3OfEight, digits, first_digits, word, wo
 #[cfg(test)]
 pub(crate) use line::levels;
 pub(crate) use line::{Asked, LINE_BITS, Level, Line, all_set, contains, contains_group, insert, insert_group, set};
+#[cfg(all(target_has_atomic = "64", not(all(test, truebloom_loom))))]
+pub(crate) use memory::SharedWords;
 pub(crate) use memory::{AlignedWords, PAGE_BYTES, Zeroes, advise_huge_pages, decline_huge_pages, zeroed_vec};
 pub(crate) use prefetch::prefetch;

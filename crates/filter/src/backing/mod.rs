@@ -13,7 +13,7 @@ pub(crate) use layers::{InLayers, Layers};
 pub(crate) use packed::KEPT_WORDS;
 pub(crate) use packed::Record;
 pub use packed::{CheckedMember, Packed};
-pub(crate) use word::{Lies, Word};
+pub(crate) use word::{Lies, Reads, Word};
 
 use crate::arch::AlignedWords;
 use alloc::sync::Arc;

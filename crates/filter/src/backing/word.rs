@@ -15,6 +15,19 @@ pub trait Word: Lies<u64> + Send + Sync {}
 impl Word for u64 {}
 impl Word for [u8; 8] {}
 
+/// A word that can be read, also while other threads set its bits.
+pub trait Reads {
+    /// The word as it is now.
+    fn read(&self) -> u64;
+}
+
+impl<W: Word> Reads for W {
+    #[inline(always)]
+    fn read(&self) -> u64 {
+        self.get()
+    }
+}
+
 macro_rules! lies {
     ($($number:ty),*) => {$(
         impl Lies<$number> for $number {

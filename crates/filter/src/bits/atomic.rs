@@ -1,40 +1,72 @@
 //! Bits that many threads set and read at the same time.
 
 use super::Placed;
-use crate::arch::AlignedWords;
+#[cfg(not(all(test, truebloom_loom)))]
+use crate::arch::SharedWords;
+use crate::arch::{AlignedWords, Level, prefetch};
+use crate::backing::Reads;
 use crate::hash::KeyHash;
 use crate::sync::{
     AtomicU64,
     Ordering::{Acquire, Relaxed, Release},
     fence,
 };
-use alloc::vec::Vec;
 
 /// Words of bits that are only ever set, as long as they are shared.
 ///
 /// Relaxed is enough for queries: every word only grows, and a thread that learns of an insertion by other means (a join, a channel, a lock) sees it, because that orders the two. What was counted before a bit is set is published with it,
 /// so that a copy's counts, read after its bits ([`to_aligned`](Self::to_aligned)), are never of fewer keys than it has.
-#[derive(Debug)]
 pub(crate) struct AtomicBits {
-    words: Vec<AtomicU64>,
+    words: SharedWords,
+    level: Level,
+}
+
+/// The model checker's words are larger than plain ones, so they are copied.
+#[cfg(all(test, truebloom_loom))]
+struct SharedWords(alloc::vec::Vec<AtomicU64>);
+
+#[cfg(all(test, truebloom_loom))]
+impl SharedWords {
+    fn of(words: AlignedWords) -> SharedWords {
+        SharedWords(words.iter().map(|word| AtomicU64::new(*word)).collect())
+    }
+
+    fn into_words(self) -> AlignedWords {
+        AlignedWords::from_vec(self.0.iter().map(|word| word.load(Relaxed)).collect()).expect("small")
+    }
+}
+
+#[cfg(all(test, truebloom_loom))]
+impl core::ops::Deref for SharedWords {
+    type Target = [AtomicU64];
+
+    fn deref(&self) -> &[AtomicU64] {
+        &self.0
+    }
+}
+
+impl Reads for AtomicU64 {
+    #[inline(always)]
+    fn read(&self) -> u64 {
+        self.load(Relaxed)
+    }
 }
 
 impl AtomicBits {
-    /// With these words.
-    pub(crate) fn of(words: &[u64]) -> AtomicBits {
-        AtomicBits { words: words.iter().map(|word| AtomicU64::new(*word)).collect() }
+    /// These words, where they are.
+    pub(crate) fn of(words: AlignedWords) -> AtomicBits {
+        AtomicBits { words: SharedWords::of(words), level: Level::detect() }
     }
 
     /// All 0. An error if the memory cannot be allocated.
     #[cfg(feature = "std")]
     pub(crate) fn zeroed(bits: u64) -> Result<AtomicBits, crate::BuildError> {
-        use super::words_for;
-        let refuse = || crate::BuildError::Memory { bytes: words_for(bits).saturating_mul(8) };
-        let count = usize::try_from(words_for(bits)).map_err(|_| refuse())?;
-        let mut words = Vec::new();
-        words.try_reserve_exact(count).map_err(|_| refuse())?;
-        words.resize_with(count, || AtomicU64::new(0));
-        Ok(AtomicBits { words })
+        super::Bits::<crate::Owned>::zeroed(bits).map(|bits| AtomicBits::of(bits.into_words()))
+    }
+
+    /// The words as they are now; each may have changed since.
+    pub(crate) fn words(&self) -> &[AtomicU64] {
+        &self.words
     }
 
     /// Sets bits of one word, and says how many were 0: each bit, to exactly one of all callers. Words beyond the end are not there; no scheme has positions in them.
@@ -48,27 +80,24 @@ impl AtomicBits {
         (mask & !word.fetch_or(mask, Release)).count_ones()
     }
 
-    /// Whether all these bits of one word are set.
-    #[inline]
-    pub(crate) fn has(&self, word: usize, mask: u64) -> bool {
-        self.words.get(word).is_some_and(|word| word.load(Relaxed) & mask == mask)
-    }
-
     /// Sets the positions of a key, and says how many were 0.
     #[inline]
     pub(crate) fn insert(&self, scheme: &impl Placed, hash: KeyHash) -> u32 {
         let mut newly_set = 0;
-        scheme.all_words(hash, |word, mask| {
-            newly_set += self.set(word, mask);
-            true
-        });
+        scheme.for_each_word(self.level, hash, |word, mask| newly_set += self.set(word, mask));
         newly_set
     }
 
     /// Whether all positions of a key are set.
     #[inline]
     pub(crate) fn contains(&self, scheme: &impl Placed, hash: KeyHash) -> bool {
-        scheme.all_words(hash, |word, mask| self.has(word, mask))
+        scheme.are_set(self.level, hash, |word| self.words.get(word).map_or(0, Reads::read))
+    }
+
+    /// Asks for the words of the first probes of a key.
+    #[inline]
+    pub(crate) fn ask(&self, scheme: &impl Placed, hash: KeyHash, probes: usize) {
+        scheme.for_each_ahead(hash, probes, |word| prefetch(&self.words, word));
     }
 
     /// Unsets all.
@@ -85,7 +114,7 @@ impl AtomicBits {
     /// The same, after this many words of 0.
     pub(crate) fn to_aligned_after(&self, before: usize) -> Option<AlignedWords> {
         let mut words = AlignedWords::zeroed(self.words.len().checked_add(before)?)?;
-        words.iter_mut().skip(before).zip(&self.words).for_each(|(copy, word)| *copy = word.load(Relaxed));
+        words.iter_mut().skip(before).zip(self.words()).for_each(|(copy, word)| *copy = word.load(Relaxed));
         fence(Acquire);
         Some(words)
     }
@@ -93,12 +122,12 @@ impl AtomicBits {
     /// Bits that are set in both, as they are now.
     #[cfg(feature = "std")]
     pub(crate) fn count_common(&self, other: &AtomicBits) -> u64 {
-        self.words.iter().zip(&other.words).map(|(word, other)| u64::from((word.load(Relaxed) & other.load(Relaxed)).count_ones())).sum()
+        self.words.iter().zip(other.words()).map(|(word, other)| u64::from((word.load(Relaxed) & other.load(Relaxed)).count_ones())).sum()
     }
 
     /// The words, once they are no longer shared.
-    pub(crate) fn into_words(self) -> Vec<u64> {
-        self.words.into_iter().map(|word| word.load(Relaxed)).collect()
+    pub(crate) fn into_words(self) -> AlignedWords {
+        self.words.into_words()
     }
 }
 
@@ -109,45 +138,53 @@ mod loom_tests {
     use loom::sync::Arc;
     use loom::thread;
 
+    fn bits(words: usize) -> AtomicBits {
+        AtomicBits::of(AlignedWords::zeroed(words).expect("small"))
+    }
+
+    fn has(bits: &AtomicBits, word: usize, mask: u64) -> bool {
+        bits.words()[word].read() & mask == mask
+    }
+
     /// The key's bits: one in each of two words.
     fn insert(bits: &AtomicBits) -> bool {
         bits.set(0, 1) + bits.set(1, 1 << 9) > 0
     }
 
     fn contains(bits: &AtomicBits) -> bool {
-        bits.has(0, 1) && bits.has(1, 1 << 9)
+        has(bits, 0, 1) && has(bits, 1, 1 << 9)
     }
 
     #[test]
     fn loom_of_two_that_insert_one_key_at_least_one_is_told_new() {
         loom::model(|| {
-            let bits = Arc::new(AtomicBits::of(&[0, 0]));
+            let bits = Arc::new(bits(2));
             let other = Arc::clone(&bits);
             let there = thread::spawn(move || insert(&other) && contains(&other));
             let here = insert(&bits);
             assert!(contains(&bits), "a key is there for whoever inserted it");
             assert!(there.join().expect("joined") || here);
             assert!(contains(&bits));
-            assert_eq!(Arc::try_unwrap(bits).map(AtomicBits::into_words).unwrap_or_default(), [1, 1 << 9]);
+            assert!(Arc::try_unwrap(bits).is_ok_and(|bits| bits.into_words()[..] == [1, 1 << 9]));
         });
     }
 
     #[test]
     fn loom_every_bit_of_a_shared_word_is_new_once() {
         loom::model(|| {
-            let bits = Arc::new(AtomicBits::of(&[0]));
+            let bits = Arc::new(bits(1));
             let other = Arc::clone(&bits);
             let there = thread::spawn(move || other.set(0, 0b011) + other.set(0, 0b100));
             let here = bits.set(0, 0b110) + bits.set(0, 0b001);
             assert_eq!(there.join().expect("joined") + here, 3);
-            assert!(bits.has(0, 0b111));
+            assert!(has(&bits, 0, 0b111));
         });
     }
 
     #[test]
     fn loom_who_is_told_of_an_insertion_sees_it() {
         loom::model(|| {
-            let bits = Arc::new(AtomicBits::of(&[0, 0]));
+            let bits = Arc::new(bits(2));
             let flag = Arc::new(loom::sync::atomic::AtomicBool::new(false));
             let (other, told) = (Arc::clone(&bits), Arc::clone(&flag));
             let writer = thread::spawn(move || {
@@ -159,14 +196,5 @@ mod loom_tests {
             }
             writer.join().expect("joined");
         });
-    }
-}
-
-/// Counts one more, and stays at the highest number.
-#[inline]
-pub(crate) fn count_up(count: &AtomicU64) {
-    // Asked first: past the highest number it would be 0 for a moment, and somebody might see it.
-    if count.load(Relaxed) != u64::MAX {
-        count.fetch_add(1, Relaxed);
     }
 }

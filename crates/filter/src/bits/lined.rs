@@ -2,7 +2,7 @@
 
 use super::{Batch, Batches, Flights, Placed, Storage, combine, count_ones};
 use crate::arch::{self, AlignedWords, LANES, LINE_BITS, Level, Line, insert, prefetch, set};
-use crate::backing::{Backing, Counted, Lies, Owned, Uncounted, Word, Writable};
+use crate::backing::{Backing, Counted, Lies, Owned, Reads, Uncounted, Word, Writable};
 use crate::bulk::BatchAnswers;
 use crate::error::{BuildError, Expected, FormatError};
 use crate::format::{Fields, FileKind, at, check_field};
@@ -17,11 +17,30 @@ impl Placed for InLines {
     type Batches = Flights;
 
     #[inline]
-    fn all_words(&self, hash: KeyHash, mut has: impl FnMut(usize, u64) -> bool) -> bool {
-        let (line, mut words) = self.line(hash);
-        let mut masks: Line = [0; 8];
-        insert(|line: &mut Line, word, now| set(Level::Scalar, line, word, now), &mut masks, || words.next(), self.probes());
-        (8 * line as usize..).zip(masks).filter(|(_, mask)| *mask != 0).all(|(word, mask)| has(word, mask))
+    fn for_each_word(&self, level: Level, hash: KeyHash, mut take: impl FnMut(usize, u64)) {
+        let (line, masks) = self.masks(level, hash);
+        (8 * line as usize..).zip(masks).filter(|(_, mask)| *mask != 0).for_each(|(word, mask)| take(word, mask));
+    }
+
+    #[inline]
+    fn for_each_ahead(&self, hash: KeyHash, _: usize, mut ask: impl FnMut(u64)) {
+        ask(8 * self.line(hash).0);
+    }
+
+    /// Every word of the line without a branch, as which of them has a bit of the key cannot be guessed.
+    #[inline]
+    fn are_set(&self, level: Level, hash: KeyHash, read: impl Fn(usize) -> u64) -> bool {
+        let (line, masks) = self.masks(level, hash);
+        (8 * line as usize..).zip(masks).fold(0, |missing, (word, mask)| missing | (mask & !read(word))) == 0
+    }
+
+    /// The mean over the lines of `(ones / 512)^probes`.
+    fn rate_of<W: Reads>(&self, words: &[W]) -> Result<Option<Fpr>, Error> {
+        let mut blocks_with = vec![0; LINE_BITS as usize + 1];
+        for line in words.as_chunks::<8>().0 {
+            blocks_with[count_ones(line) as usize] += 1;
+        }
+        self.law.fpr_at_block_fills(&blocks_with)
     }
 
     const PARAMETER_BYTES: usize = 8;
@@ -36,6 +55,17 @@ impl Placed for InLines {
 
     fn put_parameters(fields: &mut Fields, parameters: usize) {
         fields.put(parameters, LINE_BITS.to_le_bytes());
+    }
+}
+
+impl InLines {
+    /// The key's line, and its bits in each word of it.
+    #[inline]
+    fn masks(&self, level: Level, hash: KeyHash) -> (u64, Line) {
+        let (line, mut words) = self.line(hash);
+        let mut masks: Line = [0; 8];
+        insert(|line: &mut Line, word, now| set(level, line, word, now), &mut masks, || words.next(), self.probes());
+        (line, masks)
     }
 }
 
@@ -151,16 +181,11 @@ impl<K: Backing> Storage<InLines, K> for Lined<K> {
         scheme.contains(self.level, self.lines(), hash)
     }
 
-    /// The mean over the lines of `(ones / 512)^probes`.
     fn fpr(&self, scheme: &InLines) -> Result<Option<Fpr>, Error>
     where
         K: Counted,
     {
-        let mut blocks_with = vec![0; LINE_BITS as usize + 1];
-        for line in self.lines() {
-            blocks_with[count_ones(line) as usize] += 1;
-        }
-        scheme.law.fpr_at_block_fills(&blocks_with)
+        scheme.rate_of(&self.words)
     }
 }
 

@@ -1,14 +1,14 @@
 //! Bits that the keys of a scheme reach anywhere.
 
+use super::words::count_ones_in;
 use super::{Batch, Batches, Bits, Placed, Probing, Storage, combine};
-use crate::arch::AlignedWords;
-use crate::backing::{Backing, Counted, Owned, Uncounted, Word, Writable};
+use crate::arch::{AlignedWords, Level};
+use crate::backing::{Backing, Counted, Owned, Reads, Uncounted, Word, Writable};
 use crate::bulk::{BatchAnswers, mark};
 use crate::error::{BuildError, FormatError};
 use crate::format::{Fields, FileKind};
 use crate::hash::KeyHash;
 use crate::scheme::{Scheme, spread_schemes};
-use alloc::vec;
 use alloc::vec::Vec;
 use truebloom_math::{Error, Fpr};
 
@@ -21,8 +21,25 @@ macro_rules! spread {
             type Batches = $batches;
 
             #[inline(always)]
-            fn all_words(&self, hash: KeyHash, mut has: impl FnMut(usize, u64) -> bool) -> bool {
-                self.positions(hash).all(|position| has((position >> 6) as usize, 1 << (position & 63)))
+            fn for_each_word(&self, _: Level, hash: KeyHash, mut take: impl FnMut(usize, u64)) {
+                self.all(hash, |position| {
+                    take((position >> 6) as usize, 1 << (position & 63));
+                    true
+                });
+            }
+
+            #[inline]
+            fn for_each_ahead(&self, hash: KeyHash, probes: usize, mut ask: impl FnMut(u64)) {
+                self.positions(hash).take(probes).for_each(|position| ask(position >> 6));
+            }
+
+            #[inline(always)]
+            fn are_set(&self, _: Level, hash: KeyHash, read: impl Fn(usize) -> u64) -> bool {
+                self.all(hash, |position| read((position >> 6) as usize) >> (position & 63) & 1 == 1)
+            }
+
+            fn rate_of<W: Reads>(&self, words: &[W]) -> Result<Option<Fpr>, Error> {
+                self.law().fpr_at_fill(&slice_ones(self, words))
             }
 
             const PARAMETER_BYTES: usize = 0;
@@ -160,21 +177,19 @@ impl<S: Scheme, K: Backing> Storage<S, K> for Spread<K> {
     where
         K: Counted,
     {
-        scheme.law().fpr_at_fill(&self.slice_ones(scheme))
+        match scheme.slices() {
+            1 => scheme.law().fpr_at_fill(&[*K::kept(&self.ones)]),
+            _ => scheme.rate_of(self.bits.words()),
+        }
     }
 }
 
-impl<K: Counted> Spread<K> {
-    /// The set bits of each slice that the law asks for.
-    fn slice_ones(&self, scheme: &impl Scheme) -> Vec<u64> {
-        let slices = u64::from(scheme.slices());
-        if slices == 1 {
-            return vec![*K::kept(&self.ones)];
-        }
-        let (short, longer) = (scheme.bits() / slices, scheme.bits() % slices);
-        let start = |slice: u64| slice * short + slice.min(longer);
-        (0..slices).map(|slice| self.bits.count_ones_in(start(slice)..start(slice + 1))).collect()
-    }
+/// The set bits of each slice that the law asks for.
+fn slice_ones(scheme: &impl Scheme, words: &[impl Reads]) -> Vec<u64> {
+    let slices = u64::from(scheme.slices());
+    let (short, longer) = (scheme.bits() / slices, scheme.bits() % slices);
+    let start = |slice: u64| slice * short + slice.min(longer);
+    (0..slices).map(|slice| count_ones_in(words, start(slice)..start(slice + 1))).collect()
 }
 
 /// Batches of schemes that are not made for speed: one key after the other.

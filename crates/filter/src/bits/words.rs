@@ -1,7 +1,7 @@
 //! Bits in words, wherever these are.
 
 use crate::arch::AlignedWords;
-use crate::backing::{Backing, Lies, Owned, Word, Writable};
+use crate::backing::{Backing, Lies, Owned, Reads, Word, Writable};
 use crate::error::BuildError;
 use core::ops::Range;
 
@@ -75,17 +75,6 @@ impl<K: Backing> Bits<K> {
     pub(crate) fn count_ones(&self) -> u64 {
         count_ones(&self.words)
     }
-
-    /// The set bits of a range within the length.
-    pub(crate) fn count_ones_in(&self, range: Range<u64>) -> u64 {
-        let before = |end: u64| -> u64 {
-            let (whole, rest) = ((end >> 6) as usize, end & 63);
-            let words = self.words.iter().take(whole).skip((range.start >> 6) as usize);
-            let words: u64 = words.map(|word| u64::from(word.get().count_ones())).sum();
-            words + self.words.get(whole).map_or(0, |word| u64::from((word.get() & ((1 << rest) - 1)).count_ones()))
-        };
-        before(range.end) - before(range.start)
-    }
 }
 
 impl<K: Writable> Bits<K> {
@@ -120,8 +109,18 @@ impl<K: Backing> PartialEq for Bits<K> {
 }
 
 /// The set bits of words.
-pub(crate) fn count_ones<W: Word>(words: &[W]) -> u64 {
-    words.iter().map(|word| u64::from(word.get().count_ones())).sum()
+pub(crate) fn count_ones<W: Reads>(words: &[W]) -> u64 {
+    words.iter().map(|word| u64::from(word.read().count_ones())).sum()
+}
+
+/// The set bits of a range of positions within the words.
+pub(crate) fn count_ones_in<W: Reads>(words: &[W], range: Range<u64>) -> u64 {
+    let (first, last) = ((range.start >> 6) as usize, (range.end >> 6) as usize);
+    let below =
+        |word: usize, position: u64| words.get(word).map_or(0, |word| u64::from((word.read() & ((1 << (position & 63)) - 1)).count_ones()));
+    // Read first: of words that other threads add bits to, what is read later has those and perhaps more.
+    let before = below(first, range.start);
+    count_ones(words.get(first..last).unwrap_or_default()) + below(last, range.end) - before
 }
 
 /// Each word becomes what `combine` makes of it and of the other's, of vectors of one length.
@@ -157,7 +156,7 @@ mod tests {
         }
         assert_eq!(bits.count_ones(), 4);
         for (range, ones) in [(0..130, 4), (0..0, 0), (0..1, 1), (1..64, 1), (63..65, 2), (64..64, 0), (65..129, 0), (128..130, 1)] {
-            assert_eq!(bits.count_ones_in(range.clone()), ones, "{range:?}");
+            assert_eq!(count_ones_in(&bits.words[..], range.clone()), ones, "{range:?}");
         }
         assert!(!bits.getter()(192) && !bits.set(192) && !bits.getter()(u64::MAX));
         bits.clear();

@@ -42,10 +42,8 @@ impl<S: Scheme, H: KeyHasher, K: Counted> FilterOf<S, H, K> {
     /// # Ok::<(), truebloom::BuildError>(())
     /// ```
     pub fn fpr(&self) -> Fpr {
-        let at_fill = self.storage.fpr(self.scheme());
-        // Never refused for the bits and probes a filter can have (a test goes to the corners); if it were, this much would still be true.
-        let rate = at_fill.ok().flatten().unwrap_or_else(|| bounded(self.fill(), self.probes()));
-        self.with_hash_floor(rate, self.offered())
+        let rate = or_bounded(self.storage.fpr(self.scheme()), || self.fill(), self.probes());
+        above_hash_floor::<H>(rate, self.offered())
     }
 
     /// Whether the fill determines the rate, so that [`fpr`](Self::fpr) is exact and measurements can be tested against it.
@@ -60,14 +58,7 @@ impl<S: Scheme, H: KeyHasher, K: Counted> FilterOf<S, H, K> {
     /// An estimate without an interval. It needs no memory of what was inserted, so it also holds for unions. `None` for intersections, where keys of one filter leave bits behind
     /// ([`most_items`](Self::most_items) bounds those).
     pub fn estimated_items(&self) -> Option<f64> {
-        let scheme = self.scheme().id();
-        match scheme.variant() {
-            _ if self.is_intersection() || scheme.block_bits().is_some() => None,
-            Some(Variant::Standard) => items_from_ones(self.bits(), self.probes(), self.ones()),
-            // They set k different bits of an item. What no number of items can leave has no estimate.
-            _ if self.fill_tells_rate() => items_by_moments(Variant::Classic, self.bits(), self.probes(), self.ones()).ok().flatten(),
-            _ => None,
-        }
+        if self.is_intersection() { None } else { estimated_items(self.scheme(), self.ones(), || self.fill_tells_rate()) }
     }
 
     /// Whether the filter holds more distinct items than it was planned for, so that its expected rate is above the one proven for it. False without a
@@ -103,12 +94,30 @@ impl<S: Scheme, H: KeyHasher, K: Backing> FilterOf<S, H, K> {
     /// The exact rate takes too much work, with hundreds of probes.
     pub fn expected_fpr_at(&self, items: u64) -> Result<Fpr, Error> {
         let proven = self.law().proven(items)?.unwrap_or_else(|| bounded(1.0, self.probes()));
-        Ok(self.with_hash_floor(proven, items))
+        Ok(above_hash_floor::<H>(proven, items))
     }
+}
 
-    fn with_hash_floor(&self, mut rate: Fpr, items: u64) -> Fpr {
-        rate.add_above(hash_floor(items, H::HASH_BITS));
-        rate
+/// The rate with the chance above it that the key's hash equals that of one of the items.
+pub(super) fn above_hash_floor<H: KeyHasher>(mut rate: Fpr, items: u64) -> Fpr {
+    rate.add_above(hash_floor(items, H::HASH_BITS));
+    rate
+}
+
+/// The rate that the bits tell, or else what is true of every scheme. Never refused for the bits and probes a filter can have (a test goes to the corners); if it were, this much would still be true.
+pub(super) fn or_bounded(rate: Result<Option<Fpr>, Error>, fill: impl FnOnce() -> f64, probes: u32) -> Fpr {
+    rate.ok().flatten().unwrap_or_else(|| bounded(fill(), probes))
+}
+
+/// [`FilterOf::estimated_items`] of a filter that no intersection went into.
+pub(super) fn estimated_items(scheme: &impl Scheme, ones: u64, tells_rate: impl FnOnce() -> bool) -> Option<f64> {
+    let id = scheme.id();
+    match id.variant() {
+        _ if id.block_bits().is_some() => None,
+        Some(Variant::Standard) => items_from_ones(scheme.bits(), scheme.probes(), ones),
+        // They set k different bits per item. What no number of items can leave has no estimate.
+        _ if tells_rate() => items_by_moments(Variant::Classic, scheme.bits(), scheme.probes(), ones).ok().flatten(),
+        _ => None,
     }
 }
 

@@ -301,7 +301,7 @@ impl<H: KeyHasher, S: FillScheme> AtomicRecyclingFilter<H, S> {
         let AtomicRecyclingFilter { hasher, scheme, policy, label, phases } = self;
         let State { active, frozen, counts, clock } = phases.into_inner().unwrap_or_else(PoisonError::into_inner);
         let counts = active.counted(counts);
-        let taken = |phase: Shared| half(AlignedWords::from_vec(phase.bits.into_words()), phase.salt, &scheme);
+        let taken = |phase: Shared| half(Some(phase.bits.into_words()), phase.salt, &scheme);
         let (active, frozen) = (taken(active)?, frozen.map(taken).transpose()?);
         let memory = Halves::of(scheme, policy.seeds, active, frozen);
         Ok(plain(RecyclingFilter { hasher, policy, memory, clock, counts, label }))
@@ -318,8 +318,8 @@ impl<H: KeyHasher, S: FillScheme> TryFrom<RecyclingFilter<H, S>> for AtomicRecyc
         let (ones, frozen_ones) = (memory.ones(), memory.frozen_ones());
         let (scheme, (active, frozen)) = memory.into_parts();
         let salt = |cycle| salt(&hasher, policy.seeds, cycle);
-        let active = Shared::of(&active, ones, salt(counts.cycles));
-        let frozen = frozen.map(|words| Shared::of(&words, frozen_ones, counts.cycles.checked_sub(1).map_or(Salt::NONE, salt)));
+        let active = Shared::of(active, ones, salt(counts.cycles));
+        let frozen = frozen.map(|words| Shared::of(words, frozen_ones, counts.cycles.checked_sub(1).map_or(Salt::NONE, salt)));
         let counts = Counts { overfill: counts.overfill.or(Some(0)), ..counts };
         Ok(AtomicRecyclingFilter { hasher, scheme, policy, label, phases: RwLock::new(State { active, frozen, counts, clock }) })
     }
@@ -390,7 +390,7 @@ impl Shared {
     }
 
     /// With these words, of which `ones` bits are set.
-    fn of(words: &[u64], ones: u64, salt: Salt) -> Shared {
+    fn of(words: AlignedWords, ones: u64, salt: Salt) -> Shared {
         Shared { bits: AtomicBits::of(words), ones: AtomicU64::new(ones), items: AtomicU64::new(0), refreshed: AtomicU64::new(0), salt }
     }
 

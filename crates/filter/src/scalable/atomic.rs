@@ -2,14 +2,17 @@
 
 use super::ScalableFilter;
 use super::part::{Part, next_number};
+use crate::arch::AlignedWords;
 use crate::backing::{KEPT_WORDS, Owned};
-use crate::bits::{AtomicBits, count_up};
+use crate::bits::AtomicBits;
 use crate::bloom::{Counts, Origin};
 use crate::error::BuildError;
 use crate::format::Label;
 use crate::hash::{KeyHash, PortableHasher, hash_key};
 use crate::key::Key;
 use crate::sync::{AtomicU64, AtomicUsize, Mutex, Ordering, Ordering::Relaxed};
+use crate::tally::Tally;
+use alloc::alloc::{Layout, handle_alloc_error};
 use alloc::boxed::Box;
 use alloc::vec::Vec;
 use std::sync::{OnceLock, PoisonError};
@@ -42,7 +45,7 @@ pub struct AtomicScalableFilter {
     count: AtomicUsize,
     /// Held by the thread that opens a layer.
     opening: Mutex<()>,
-    offered: AtomicU64,
+    offered: Tally,
     /// Distinct keys, at least, of the filter that it was made of.
     changed: u64,
 }
@@ -93,7 +96,7 @@ impl AtomicScalableFilter {
 
     /// Offers of keys so far, repeats included.
     pub fn offered(&self) -> u64 {
-        self.offered.load(Relaxed)
+        self.offered.get()
     }
 
     /// Layers so far.
@@ -106,7 +109,7 @@ impl AtomicScalableFilter {
     /// # Errors
     /// There is no memory for a new layer; the key is not inserted then.
     pub fn try_insert_hash(&self, hash: KeyHash) -> Result<bool, BuildError> {
-        count_up(&self.offered);
+        self.offered.add(1);
         loop {
             let count = self.layers();
             if self.is_in(count, hash) {
@@ -175,7 +178,7 @@ impl AtomicScalableFilter {
         // After the bits: an insertion counts itself before it sets any, and the count is to be an upper bound.
         // Two layers may have one key, of two threads or of a merge, so the sum over them would be no lower bound.
         let changed = parts.iter().map(|part| part.inserted).fold(*changed, u64::max);
-        let counts = Counts { offered: offered.load(Relaxed).max(changed), changed, origin: Origin::Merged };
+        let counts = Counts { offered: offered.get().max(changed), changed, origin: Origin::Merged };
         Ok(ScalableFilter { hasher: *hasher, growth: *growth, label: label.clone(), parts, words, counts })
     }
 }
@@ -195,6 +198,13 @@ impl SharedLayer {
     }
 }
 
+/// The words at a line of their own. Out of memory, as every clone, it aborts.
+fn copied(words: &[u64]) -> AlignedWords {
+    let mut copy = AlignedWords::zeroed(words.len()).unwrap_or_else(|| handle_alloc_error(Layout::for_value(words)));
+    copy.copy_from_slice(words);
+    copy
+}
+
 impl From<ScalableFilter> for AtomicScalableFilter {
     fn from(filter: ScalableFilter) -> AtomicScalableFilter {
         let ScalableFilter { hasher, growth, label, parts, words, counts } = filter;
@@ -202,11 +212,11 @@ impl From<ScalableFilter> for AtomicScalableFilter {
         let count = parts.len();
         for (place, (part, words)) in layers.iter().zip(parts.into_iter().zip(words)) {
             let taken = AtomicU64::new(part.ones);
-            let bits = AtomicBits::of(words.get(KEPT_WORDS..).unwrap_or_default());
+            let bits = AtomicBits::of(copied(words.get(KEPT_WORDS..).unwrap_or_default()));
             // The place is new.
             let _ = place.set(Box::new(SharedLayer { part, bits, taken }));
         }
-        let (count, offered, changed) = (AtomicUsize::new(count), AtomicU64::new(counts.offered), counts.changed);
+        let (count, offered, changed) = (AtomicUsize::new(count), Tally::new(counts.offered), counts.changed);
         AtomicScalableFilter { hasher, growth, label, layers, count, opening: Mutex::new(()), offered, changed }
     }
 }

@@ -5,7 +5,7 @@ use super::part::{Part, next_number};
 use crate::FilterOf;
 use crate::arch::AlignedWords;
 use crate::backing::{Backing, KEPT_WORDS, Layers, Packed, Record};
-use crate::bits::{Spread, Storage};
+use crate::bits::{IN_CACHE, Spread, Storage};
 use crate::bloom::Counts;
 use crate::bulk::{Answers, BATCH};
 use crate::error::BuildError;
@@ -17,9 +17,6 @@ use alloc::vec::Vec;
 
 /// Keys that are asked for in all layers before the next ones: their lines of the open layer stay in the second cache until they are inserted.
 const TOGETHER: usize = 2 * BATCH;
-
-/// Up to this many bits in all layers (2 MiB) the layers lie in cache, and keys are looked up one by one: in flight together they would cost a third more (300,000 keys at 1%), from 3 million on half as much.
-const IN_CACHE: u64 = 1 << 24;
 
 /// A layer with its bits.
 type Whole<'a, K> = FilterOf<Standard, PortableHasher, Packed<'a, <K as Backing>::Word>>;

@@ -37,7 +37,7 @@ const SHIFTS: [Line; PROBES_A_WORD as usize + 1] = {
 
 /// The instructions that this processor has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Level {
+pub enum Level {
     /// Those of every processor.
     Scalar,
     #[cfg(all(target_arch = "x86_64", feature = "simd"))]

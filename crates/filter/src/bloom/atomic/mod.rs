@@ -1,36 +1,42 @@
-//! The Bloom filter shared by threads.
+//! The Bloom filter shared by threads, one aspect per file.
+
+mod batch;
+#[cfg(feature = "std")]
+mod claim;
+mod rates;
 
 use super::{Counts, FilterOf, Head, Origin};
 use crate::arch::AlignedWords;
 use crate::backing::{Inline, Owned};
-use crate::bits::{AtomicBits, Storage, count_up};
+use crate::bits::{AtomicBits, Storage, count_ones};
 use crate::error::BuildError;
 use crate::hash::{KeyHash, KeyHasher, PortableHasher, Seed, hash_key};
+use crate::items::ItemCount;
 use crate::key::Key;
 use crate::scheme::Scheme;
-use crate::sync::{AtomicU64, Ordering::Relaxed};
+use crate::tally::Tally;
 use core::fmt;
-use truebloom_math::Rate;
+use truebloom_math::{Plan, Rate};
 
-/// A [filter](FilterOf) that threads fill and ask at the same time, without locks. Made from a filter, and made one again at the end.
+/// A [filter](FilterOf) that threads fill and ask at the same time, without locks. Made for a number of items and a rate, or from a filter, and made a filter again at the end.
 ///
 /// # What threads see
 /// * A key is contained for the thread that inserted it, and for every thread that learns of the insertion by other means: a join, a channel, a lock. Others may see
 ///   a part of its bits for a while and answer no.
 /// * Of several threads that insert one new key at the same time, *at least one* gets the answer that it is new, and more than one may: a key's bits are set one after the other, and each bit is
-///   new to exactly one. If exactly one must get it, put a lock or a set of keys in flight before the filter.
+///   new to exactly one. [`claim`](Self::claim) is for programs in which exactly one must get it.
 /// * The bits in the end are those of any order, one thread after the other.
 ///
 /// ```
-/// use truebloom::{AtomicBloomFilter, BloomFilter};
-/// let shared = AtomicBloomFilter::from(BloomFilter::new(1_000, 0.001)?);
+/// use truebloom::AtomicBloomFilter;
+/// let shared = AtomicBloomFilter::new(1_000, 0.001)?;
 /// std::thread::scope(|scope| {
 ///     for part in 0..4u64 {
 ///         let shared = &shared;
 ///         scope.spawn(move || (0..250).for_each(|i| { shared.insert(&(250 * part + i)); }));
 ///     }
 /// });
-/// let filter = shared.into_filter()?;
+/// let filter = shared.into_filter();
 /// assert!((0..1_000u64).all(|key| filter.contains(&key)));
 /// assert_eq!(filter.offered(), 1_000);
 /// # Ok::<(), truebloom::BuildError>(())
@@ -38,13 +44,49 @@ use truebloom_math::Rate;
 pub struct AtomicFilterOf<S: Scheme, H: KeyHasher = PortableHasher> {
     bits: AtomicBits,
     /// Offers of keys.
-    offered: AtomicU64,
+    offered: Tally,
+    #[cfg(feature = "std")]
+    claims: claim::Claims,
     head: Inline<Head<S, H>>,
     /// As for the filter it was made from.
     excluded: Option<u64>,
 }
 
+impl<S: Scheme> AtomicFilterOf<S> {
+    /// [`FilterOf::new`], shared.
+    ///
+    /// # Errors
+    /// As for [`FilterOf::new`].
+    #[cfg(feature = "random")]
+    pub fn new<R: TryInto<Rate>>(items: impl ItemCount, rate: R) -> Result<AtomicFilterOf<S>, BuildError>
+    where
+        BuildError: From<R::Error>,
+    {
+        FilterOf::new(items, rate).map(AtomicFilterOf::from)
+    }
+
+    /// [`FilterOf::from_plan`], shared.
+    ///
+    /// # Errors
+    /// As for [`FilterOf::from_plan`].
+    #[cfg(feature = "random")]
+    pub fn from_plan(plan: &Plan) -> Result<AtomicFilterOf<S>, BuildError> {
+        FilterOf::from_plan(plan).map(AtomicFilterOf::from)
+    }
+}
+
 impl<S: Scheme, H: KeyHasher> AtomicFilterOf<S, H> {
+    /// [`FilterOf::with_hasher`], shared.
+    ///
+    /// # Errors
+    /// As for [`FilterOf::with_hasher`].
+    pub fn with_hasher<R: TryInto<Rate>>(items: impl ItemCount, rate: R, hasher: H) -> Result<AtomicFilterOf<S, H>, BuildError>
+    where
+        BuildError: From<R::Error>,
+    {
+        FilterOf::with_hasher(items, rate, hasher).map(AtomicFilterOf::from)
+    }
+
     head_methods!();
 
     /// The label, if it has one: [`FilterOf::set_label`].
@@ -54,7 +96,7 @@ impl<S: Scheme, H: KeyHasher> AtomicFilterOf<S, H> {
 
     /// Offers of keys so far, repeats included.
     pub fn offered(&self) -> u64 {
-        self.offered.load(Relaxed)
+        self.offered.get()
     }
 
     /// Inserts a key; true if it was new to this call. See the type for what that means among threads.
@@ -78,7 +120,7 @@ impl<S: Scheme, H: KeyHasher> AtomicFilterOf<S, H> {
     /// [`insert`](Self::insert) of a key that is already hashed.
     #[inline]
     pub fn insert_hash(&self, hash: KeyHash) -> bool {
-        count_up(&self.offered);
+        self.offered.add(1);
         self.bits.insert(&self.head.scheme, hash) > 0
     }
 
@@ -89,13 +131,10 @@ impl<S: Scheme, H: KeyHasher> AtomicFilterOf<S, H> {
     }
 
     /// The filter, with all that was inserted. It counts as merged: several calls may have reported one key as new, so the number of distinct keys has only bounds, the lower one from the
-    /// number of set bits. Linear in the bits.
-    ///
-    /// # Errors
-    /// The memory for a second filter cannot be allocated.
-    pub fn into_filter(self) -> Result<FilterOf<S, H>, BuildError> {
-        let AtomicFilterOf { bits, offered, head, excluded } = self;
-        filter_of(head, AlignedWords::from_vec(bits.into_words()), offered.load(Relaxed), excluded)
+    /// number of set bits, which are counted; they stay where they are.
+    pub fn into_filter(self) -> FilterOf<S, H> {
+        let AtomicFilterOf { bits, offered, head, excluded, .. } = self;
+        filter_of(head, bits.into_words(), offered.get(), excluded)
     }
 
     /// The filter as it is now, while threads go on inserting: to save or inspect it. It contains every key whose insertion this thread knows to have returned, by a join, a channel or a
@@ -107,17 +146,23 @@ impl<S: Scheme, H: KeyHasher> AtomicFilterOf<S, H> {
     where
         H: Clone,
     {
-        let bits = self.bits.to_aligned();
+        let bits = self.bits.to_aligned().ok_or_else(|| BuildError::Memory { bytes: self.bits().div_ceil(8) })?;
         // After the bits: an insertion counts itself before it sets any, and the count is to be an upper bound.
-        filter_of(self.head.clone(), bits, self.offered.load(Relaxed), self.excluded)
+        Ok(filter_of(self.head.clone(), bits, self.offered.get(), self.excluded))
     }
 }
 
 impl<S: Scheme, H: KeyHasher> From<FilterOf<S, H>> for AtomicFilterOf<S, H> {
     fn from(filter: FilterOf<S, H>) -> AtomicFilterOf<S, H> {
         let FilterOf { head, storage, counts } = filter;
-        let bits = AtomicBits::of(storage.words());
-        AtomicFilterOf { bits, offered: AtomicU64::new(counts.offered), head, excluded: counts.excluded() }
+        AtomicFilterOf {
+            bits: AtomicBits::of(storage.into_words()),
+            offered: Tally::new(counts.offered),
+            #[cfg(feature = "std")]
+            claims: claim::Claims::default(),
+            head,
+            excluded: counts.excluded(),
+        }
     }
 }
 
@@ -140,16 +185,14 @@ impl<S: Scheme, H: KeyHasher> fmt::Debug for AtomicFilterOf<S, H> {
 /// The filter of words that several threads have set.
 fn filter_of<S: Scheme, H: KeyHasher>(
     head: Inline<Head<S, H>>,
-    words: Option<AlignedWords>,
+    words: AlignedWords,
     offered: u64,
     excluded: Option<u64>,
-) -> Result<FilterOf<S, H>, BuildError> {
-    let refuse = || BuildError::Memory { bytes: head.scheme.bits().div_ceil(8) };
-    let words = words.ok_or_else(refuse)?;
-    // The words are those of such a filter, so only memory can be missing.
-    let storage: S::Storage<Owned> = Storage::from_words(&head.scheme, words).map_err(|_| refuse())?;
+) -> FilterOf<S, H> {
+    let ones = count_ones(&words);
+    let storage: S::Storage<Owned> = Storage::with_known((words, ones));
     // The bits of an intersection may be there by chance.
-    let changed = if excluded.is_some() { 0 } else { storage.ones().div_ceil(head.scheme.probes().into()) };
+    let changed = if excluded.is_some() { 0 } else { ones.div_ceil(head.scheme.probes().into()) };
     let origin = excluded.map_or(Origin::Merged, |excluded| Origin::Intersection { excluded });
-    Ok(FilterOf { head, storage, counts: Counts { offered: offered.max(changed), changed, origin } })
+    FilterOf { head, storage, counts: Counts { offered: offered.max(changed), changed, origin } }
 }

@@ -1,0 +1,65 @@
+//! Many keys at a time, while other threads do the same.
+
+use super::AtomicFilterOf;
+use crate::bits::IN_CACHE;
+use crate::bulk::{self, Answers, BatchAnswers, Hashes, mark};
+use crate::hash::{KeyHash, KeyHasher};
+use crate::key::Key;
+use crate::scheme::Scheme;
+
+/// Probes of a query that are asked for ahead: half of the keys that are not contained need no second, and few a third.
+const ASKED_AHEAD: usize = 2;
+
+impl<S: Scheme, H: KeyHasher> AtomicFilterOf<S, H> {
+    /// Inserts keys, in order, and says which were new to this call: what [`insert`](Self::insert) of one after the other says. Beyond the cache at a multiple of its speed, because the bits of the next keys are on
+    /// their way meanwhile.
+    ///
+    /// ```
+    /// use truebloom::AtomicBloomFilter;
+    /// let seen = AtomicBloomFilter::new(1_000, 0.001)?;
+    /// assert!(seen.insert_all(["a", "b", "a"]).iter().eq([true, true, false]));
+    /// assert_eq!(seen.contains_all(["a", "b"]).count_ones(), 2);
+    /// # Ok::<(), truebloom::BuildError>(())
+    /// ```
+    pub fn insert_all<I: IntoIterator<Item: Key>>(&self, keys: I) -> Answers {
+        self.answers(bulk::hashing(self.hasher(), keys), self.probes() as usize, |hash| self.insert_hash(hash))
+    }
+
+    /// [`insert_all`](Self::insert_all) of keys that are already hashed.
+    pub fn insert_all_hashes(&self, hashes: &[KeyHash]) -> Answers {
+        self.answers(bulk::hashed(hashes), self.probes() as usize, |hash| self.insert_hash(hash))
+    }
+
+    /// Which of the keys are contained: what [`contains`](Self::contains) says of each.
+    pub fn contains_all<I: IntoIterator<Item: Key>>(&self, keys: I) -> Answers {
+        self.answers(bulk::hashing(self.hasher(), keys), ASKED_AHEAD, |hash| self.contains_hash(hash))
+    }
+
+    /// [`contains_all`](Self::contains_all) of keys that are already hashed.
+    pub fn contains_all_hashes(&self, hashes: &[KeyHash]) -> Answers {
+        self.answers(bulk::hashed(hashes), ASKED_AHEAD, |hash| self.contains_hash(hash))
+    }
+
+    /// The answer for each key. While those of a batch are found, the words of the next are on their way.
+    fn answers(&self, next: impl FnMut(&mut Hashes), probes_ahead: usize, answer: impl Fn(KeyHash) -> bool) -> Answers {
+        let mut all = Answers::default();
+        let is_far = self.bits() > IN_CACHE;
+        bulk::for_each_batch(
+            next,
+            |batch| {
+                let mut answers = BatchAnswers::default();
+                for key in 0..batch.present.count().max(batch.following.count()) {
+                    if is_far && key < batch.following.count() {
+                        self.bits.ask(self.scheme(), batch.following.hash(key), probes_ahead);
+                    }
+                    if key < batch.present.count() {
+                        mark(&mut answers, key, answer(batch.present.hash(key)));
+                    }
+                }
+                answers
+            },
+            |answers, count| all.push(answers, count),
+        );
+        all
+    }
+}

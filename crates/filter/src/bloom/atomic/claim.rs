@@ -1,0 +1,83 @@
+//! Exactly one of the threads that offer a key is told so.
+
+use super::AtomicFilterOf;
+use crate::hash::{KeyHash, KeyHasher};
+use crate::key::Key;
+use crate::scheme::Scheme;
+use crate::sync::{Mutex, MutexGuard};
+use std::sync::PoisonError;
+use truebloom_math::mix;
+
+/// More than threads that run at the same time, so that two of them seldom wait for one lock.
+const STRIPES: usize = if cfg!(all(test, truebloom_loom)) { 1 } else { 64 };
+
+/// Locks, of which the hash of a key chooses one.
+pub(super) struct Claims(Box<[Mutex<()>]>);
+
+impl Default for Claims {
+    fn default() -> Claims {
+        Claims((0..STRIPES).map(|_| Mutex::new(())).collect())
+    }
+}
+
+impl Claims {
+    fn lock(&self, hash: KeyHash) -> MutexGuard<'_, ()> {
+        // Nothing is left half done under the lock.
+        self.0[mix(hash.h1 ^ hash.h2) as usize % STRIPES].lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl<S: Scheme, H: KeyHasher> AtomicFilterOf<S, H> {
+    /// Inserts a key, and says true to exactly one of all threads that claim it: the one whose key it is from now on. To none if the key passes by chance, at the filter's rate at that moment.
+    ///
+    /// Costs a lock for keys that are not contained yet, shared by one key in 64; contained ones are answered without. Only claims exclude each other: a thread that offers the same key by
+    /// [`insert`](Self::insert) may be told that it is new as well.
+    ///
+    /// ```
+    /// use std::sync::atomic::{AtomicU32, Ordering};
+    /// use truebloom::AtomicBloomFilter;
+    /// let pages = AtomicBloomFilter::new(1_000, 1e-6)?;
+    /// let fetched = AtomicU32::new(0);
+    /// std::thread::scope(|scope| {
+    ///     for _ in 0..4 {
+    ///         scope.spawn(|| (0..100u64).filter(|page| pages.claim(page)).for_each(|_| { fetched.fetch_add(1, Ordering::Relaxed); }));
+    ///     }
+    /// });
+    /// assert_eq!(fetched.into_inner(), 100);
+    /// # Ok::<(), truebloom::BuildError>(())
+    /// ```
+    pub fn claim<K: Key + ?Sized>(&self, key: &K) -> bool {
+        self.claim_hash(self.hash(key))
+    }
+
+    /// [`claim`](Self::claim) of a key that is already hashed.
+    pub fn claim_hash(&self, hash: KeyHash) -> bool {
+        if self.contains_hash(hash) {
+            self.offered.add(1);
+            return false;
+        }
+        let _held = self.claims.lock(hash);
+        self.insert_hash(hash)
+    }
+}
+
+/// `RUSTFLAGS="--cfg truebloom_loom" cargo test -p truebloom --release --lib loom` tries every order in which the threads can run.
+#[cfg(all(test, truebloom_loom))]
+mod loom_tests {
+    use crate::{AtomicBloomFilter, BloomFilter, PortableHasher, Seed};
+    use loom::sync::Arc;
+    use loom::thread;
+
+    #[test]
+    fn loom_exactly_one_of_two_claims_a_key() {
+        loom::model(|| {
+            let filter = BloomFilter::builder().bits(128).probes(2).hasher(PortableHasher::xxh3(Seed::from(1))).build().expect("small");
+            let shared = Arc::new(AtomicBloomFilter::from(filter));
+            let other = Arc::clone(&shared);
+            let there = thread::spawn(move || other.claim(&7u64));
+            let here = shared.claim(&7u64);
+            assert_ne!(there.join().expect("joined"), here);
+            assert!(shared.contains(&7u64) && shared.offered() == 2);
+        });
+    }
+}

@@ -1,0 +1,46 @@
+//! What a shared filter says of itself while threads go on inserting.
+
+use super::AtomicFilterOf;
+use crate::bits::count_ones;
+use crate::bloom::rates::{above_hash_floor, estimated_items, or_bounded};
+use crate::hash::KeyHasher;
+use crate::scheme::Scheme;
+use truebloom_math::Fpr;
+
+impl<S: Scheme, H: KeyHasher> AtomicFilterOf<S, H> {
+    /// Number of set bits, as they are now: linear in the bits.
+    pub fn ones(&self) -> u64 {
+        count_ones(self.bits.words())
+    }
+
+    /// Share of set bits, from 0 to 1. Linear in the bits.
+    pub fn fill(&self) -> f64 {
+        self.ones() as f64 / self.bits() as f64
+    }
+
+    /// Whether no bit is set. Linear in the bits of an empty filter.
+    pub fn is_empty(&self) -> bool {
+        self.bits.words().iter().all(|word| crate::backing::Reads::read(word) == 0)
+    }
+
+    /// The filter's rate as it is now: [`FilterOf::fpr`](crate::FilterOf::fpr). Of the bits that other threads set meanwhile, some may be counted. Linear in the bits; takes no copy of them.
+    ///
+    /// ```
+    /// use truebloom::AtomicBloomFilter;
+    /// let shared = AtomicBloomFilter::new(1_000, 0.01)?;
+    /// shared.insert_all(0..500);
+    /// assert!(shared.fpr().upper < 0.001);
+    /// # Ok::<(), truebloom::BuildError>(())
+    /// ```
+    pub fn fpr(&self) -> Fpr {
+        let rate = self.scheme().rate_of(self.bits.words());
+        // After the bits: an insertion counts itself before it sets any, and the count is to be an upper bound.
+        above_hash_floor::<H>(or_bounded(rate, || self.fill(), self.probes()), self.offered())
+    }
+
+    /// The number of distinct items that on average gives the present number of set bits: [`FilterOf::estimated_items`](crate::FilterOf::estimated_items). Linear in the bits.
+    pub fn estimated_items(&self) -> Option<f64> {
+        let tells_rate = || matches!(self.scheme().rate_of(self.bits.words()), Ok(Some(_)));
+        if self.excluded.is_some() { None } else { estimated_items(self.scheme(), self.ones(), tells_rate) }
+    }
+}

@@ -1,0 +1,82 @@
+//! A count that many threads raise.
+
+use crate::sync::{AtomicU64, Ordering::Relaxed};
+
+/// Two lines, because processors fetch lines in pairs.
+#[repr(align(128))]
+struct Part(AtomicU64);
+
+/// Parts of a tally. With more threads than this, some share one.
+const PARTS: usize = if cfg!(any(not(feature = "std"), all(test, truebloom_loom))) { 1 } else { 16 };
+
+/// A count that many threads raise, each in a part of its own, so that they do not wait for each other's line. Stays at the highest number.
+pub(crate) struct Tally {
+    parts: alloc::boxed::Box<[Part]>,
+}
+
+impl Tally {
+    pub(crate) fn new(count: u64) -> Tally {
+        let part = |number| Part(AtomicU64::new(if number == 0 { count } else { 0 }));
+        Tally { parts: (0..PARTS).map(part).collect() }
+    }
+
+    /// Counts this many more.
+    #[inline]
+    pub(crate) fn add(&self, more: u64) {
+        let Some(Part(part)) = self.parts.get(own_part()) else { return };
+        // Asked first: past the highest number it would be small for a moment, and another thread might see that.
+        if part.load(Relaxed) <= u64::MAX - more {
+            part.fetch_add(more, Relaxed);
+        } else {
+            part.store(u64::MAX, Relaxed);
+        }
+    }
+
+    /// The count as it is now.
+    pub(crate) fn get(&self) -> u64 {
+        self.parts.iter().fold(0, |sum: u64, Part(part)| sum.saturating_add(part.load(Relaxed)))
+    }
+}
+
+/// The part of this thread.
+#[cfg(all(feature = "std", not(all(test, truebloom_loom))))]
+#[inline]
+fn own_part() -> usize {
+    use crate::sync::AtomicUsize;
+    static THREADS: AtomicUsize = AtomicUsize::new(0);
+    std::thread_local! {
+        static OWN: usize = THREADS.fetch_add(1, Relaxed) % PARTS;
+    }
+    // While a thread ends it may have none any more.
+    OWN.try_with(|own| *own).unwrap_or(0)
+}
+
+#[cfg(any(not(feature = "std"), all(test, truebloom_loom)))]
+fn own_part() -> usize {
+    0
+}
+
+#[cfg(all(test, not(truebloom_loom)))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn threads_count_together() {
+        let tally = Tally::new(5);
+        std::thread::scope(|scope| {
+            for _ in 0..20 {
+                scope.spawn(|| (0..1_000).for_each(|_| tally.add(1)));
+            }
+        });
+        assert_eq!(tally.get(), 20_005);
+    }
+
+    #[test]
+    fn a_count_stays_at_the_highest_number() {
+        let tally = Tally::new(u64::MAX - 1);
+        (0..5).for_each(|_| tally.add(1));
+        assert_eq!(tally.get(), u64::MAX);
+        tally.add(u64::MAX);
+        assert_eq!(tally.get(), u64::MAX);
+    }
+}
