@@ -24,7 +24,7 @@ use core::ops::{Deref, DerefMut};
 ///
 /// Sealed, as what it says of the bits is what rates are computed from.
 pub trait Backing: Sized + sealed::Sealed {
-    /// A word of bits as it lies there.
+    /// A word of bits as it is stored.
     type Word: Word;
     /// The words.
     type Words: Deref<Target = [Self::Word]> + Send + Sync;
@@ -32,7 +32,7 @@ pub trait Backing: Sized + sealed::Sealed {
     type Layers: Layers<Self::Word>;
     /// Words whose number grows.
     type List: Deref<Target = [Self::Word]> + Send + Sync;
-    /// A counter of a sketch as it lies there.
+    /// A counter of a sketch as it is stored.
     type Cell<C: Counter>: Lies<C>;
     /// The counters.
     type Cells<C: Counter>: Deref<Target = [Self::Cell<C>]> + Send + Sync;

@@ -33,7 +33,7 @@ pub struct HeavyHitter {
     pub saturated: bool,
 }
 
-/// A sketch that also remembers the keys of the highest counts, as far as they can be told.
+/// A sketch that also remembers the keys of the highest counts, as far as they can be identified.
 ///
 /// # What is certain
 /// **Every key whose count exceeds [`missed_at_most`](Self::missed_at_most) is in the list**, whatever the stream and the hashes. Proof: take a key that is not, and when it came last. The bound on its

@@ -125,7 +125,7 @@ impl<S: Scheme> InPlace<S> {
         // SAFETY: as the caller promised.
         let place = unsafe { Place::open(path) }?;
         let filter = match unmarked_header::<S>(place.as_ref()) {
-            // Nothing is written before all of it is known: who is killed here, or has taken the wrong type, finds the mark as it was.
+            // Nothing is written before all of it is known: after a kill here, or with the wrong type, the mark is as it was.
             Ok(Some(header)) => format::view_by::<FilterOf<S>, Place>(&header, place).and_then(FilterOf::counted_anew),
             Ok(None) => format::view::<FilterOf<S>, Place>(place).and_then(|view| view.verify_bytes()),
             Err(cause) => Err(cause),
@@ -151,7 +151,7 @@ impl<S: Scheme> InPlace<S> {
         self.check_in_place()
     }
 
-    /// Brings everything to the disk, and takes the mark away: the file is that of any filter again. Linear in the bits, as their checksum is. Dropping it does the same, but tells no errors.
+    /// Brings everything to the disk, and removes the mark: the file is an ordinary one again. Linear in the bits, because of their checksum. Dropping it does the same, but reports no errors.
     ///
     /// # Errors
     /// As for [`sync`](Self::sync).
@@ -190,7 +190,7 @@ impl<S: Scheme> InPlace<S> {
         self.noted(|place| place.flush(0, HEADER_BYTES))
     }
 
-    /// A failure stays: a system tells of what it could not write once, and takes it for written from then on.
+    /// A failure stays: the system reports once what it could not write, and treats it as written from then on.
     fn noted(&mut self, write: impl FnOnce(&Place) -> io::Result<()>) -> io::Result<()> {
         if self.has_failed {
             return Err(io::Error::other("an earlier write failed, and what is on the disk is not known"));
@@ -238,12 +238,12 @@ impl Place {
             return Err(FileError::NotAFile { path: path.to_owned() });
         }
         let file = Locked::new(file, path)?;
-        // Whoever had the lock may have put another file in its place.
+        // The holder of the lock may have put another file in its place.
         let target = std::fs::canonicalize(path).map_err(failed)?;
         if !is_at(&file.0, &target).map_err(failed)? {
             return Err(FileError::Replaced { path: path.to_owned() });
         }
-        // SAFETY: as the caller promised; the lock keeps out all who take it.
+        // SAFETY: as the caller promised; the lock keeps out every program that takes it.
         let map = unsafe { MmapMut::map_mut(&file.0) }.map_err(failed)?;
         Ok(Place { map, target, file })
     }
@@ -297,7 +297,7 @@ impl<S: Scheme> InPlace<S> {
     pub fn union_with<V: Backing>(&mut self, other: &FilterOf<S, PortableHasher, V>) -> Result<(), MergeError> {
         self.filter_mut().check_mergeable(other)?;
         if other.is_intersection() && !self.is_intersection() {
-            // Before its bits, which may be there by chance: whoever recovers the file must not take them for keys. If it cannot be written, `sync` says so.
+            // Before its bits, which may be there by chance: a recovery must not count them as keys. If it cannot be written, `sync` says so.
             let _ = self.write_mark(Fields::mark_unfinished_intersection);
         }
         self.filter_mut().union_with(other)

@@ -29,7 +29,7 @@ use alloc::vec::Vec;
 /// Values of different types can be one key: `5u8`, `5u64` and `5i32`; `true` and `1`; `"a"` and `b"a"`; `-1i64` and `u64::MAX`; a `struct Url(String)` and its text; a number and the string of its 8 bytes; a `u128`, a pair of `u64` and the
 /// string of their 16 bytes. To mix types in one filter, give each a tag: `("id", 5u64)`.
 ///
-/// No key allocates when it is hashed. What is hashed of floating-point numbers is for the program to say (`x.to_bits()` tells 0.0 from -0.0). `std::hash::Hash` is not used because it adds framing that depends on
+/// No key allocates when it is hashed. The program decides what is hashed of a floating-point number (`x.to_bits()` distinguishes 0.0 from -0.0). `std::hash::Hash` is not used because it adds framing that depends on
 /// the type and that no version of the standard library promises to keep: files made with it could not be read again. [`ForeignHasher::hash_one`](crate::ForeignHasher::hash_one) takes such values, for filters in
 /// memory.
 ///
