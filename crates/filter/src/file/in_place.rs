@@ -1,4 +1,4 @@
-//! Filters that are updated where their file is.
+//! Filters that are updated in their file.
 #![allow(unsafe_code, reason = "to map a file is to promise that nobody else changes it, which no program can enforce")]
 
 use super::{is_at, without_waiting};
@@ -16,10 +16,10 @@ use std::fs::{File, OpenOptions, TryLockError};
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// A filter in a file that is mapped and updated in place: no copy in memory, and no file written anew for some keys more. For filters that are larger than what one likes to write at a time.
+/// A filter in a file that is mapped and updated in place: no copy in memory, and no new file for a few more keys. For filters too large to be rewritten each time.
 ///
 /// # What is promised
-/// While a filter is open so, its header says that it is: the mark is on the disk before the first bit changes, and is taken away only when all bits, their checksum and the counts are. Bits are only ever set, so that a disk
+/// While a filter is open like this, its header is marked: the mark is on the disk before the first bit changes, and is removed only when all bits, their checksum and the counts are. Bits are only ever set, so that a disk
 /// that has written some of them and not others, sector by sector, has every bit that it had before.
 ///
 /// | | every key of a call of [`sync`](Self::sync) that returned | keys since |
@@ -27,7 +27,7 @@ use std::path::{Path, PathBuf};
 /// | the process was killed | is contained | are contained, if their insertion returned |
 /// | the system crashed, the power failed | is contained | may be lost, or a part of their bits |
 ///
-/// After either, the file is refused by everything that opens files, this type included, and the error says so; [`recover`](Self::recover) opens it. It counts as merged then, with bounds only: at least as many keys as
+/// After either, everything that opens files refuses this one, this type included, with an error that says why; [`recover`](Self::recover) opens it. It counts as merged then, with bounds only: at least as many keys as
 /// were counted at the last sync, at most any number.
 ///
 /// The file is locked, so that no second program that takes the lock (this type, and the command) updates it at the same time.
@@ -113,13 +113,13 @@ impl<S: Scheme> InPlace<S> {
         InPlace::marked(filter.map_err(|cause| format_error(path, cause))?, path)
     }
 
-    /// Opens a filter whose program ended before it was done, with what is certain of it; one that was closed, as [`open`](Self::open) does.
+    /// Opens a filter whose program ended too early, with what is certain about it; a filter that was closed is opened as by [`open`](Self::open).
     ///
     /// # Safety
     /// As for [`open`](Self::open).
     ///
     /// # Errors
-    /// As for that, except for the mark.
+    /// As for [`open`](Self::open), except that the file may be marked.
     pub unsafe fn recover(path: impl AsRef<Path>) -> Result<InPlace<S>, FileError> {
         let path = path.as_ref();
         // SAFETY: as the caller promised.
@@ -144,7 +144,7 @@ impl<S: Scheme> InPlace<S> {
     ///
     /// # Errors
     /// The bits cannot be written; whether they are on the disk is not known, then or after a later call, so that all later ones fail too and the file keeps its mark: [`recover`](Self::recover) opens it. Another file was put in
-    /// its place ([`FileError::Replaced`]): this one has no name any more, and its keys are lost when it is closed.
+    /// its place ([`FileError::Replaced`]): this one has lost its name, and its keys are lost when it is closed.
     pub fn sync(&mut self) -> Result<(), FileError> {
         let synced = self.flush().and_then(|()| self.write_mark(Fields::mark_unfinished));
         synced.map_err(|cause| self.write_error(cause))?;

@@ -61,10 +61,10 @@ use alloc::vec::Vec;
     note = "for any type with `std::hash::Hash`, in filters that are never saved: `truebloom::ForeignHasher::hash_one`"
 )]
 pub trait Key {
-    /// Writes the key as a part of another: a number as its bytes, a string of bytes after its length, anything else part by part. This is how it is hashed alone, too, unless one of the following says more.
+    /// Writes the key as a part of another: a number as its bytes, a string of bytes after its length, anything else part by part. This is how it is hashed alone, too, unless one of the following methods says otherwise.
     fn write_key(&self, to: &mut KeyWriter<'_>);
 
-    /// The key as a number, if it is one of 8 bytes: such keys are hashed without a detour through memory, and many at a time side by side. What [`write_key`](Self::write_key) writes must then be that number.
+    /// The key as a number, if it is one of 8 bytes: such keys are hashed without going through memory, and many of them side by side. What [`write_key`](Self::write_key) writes must then be that number.
     #[inline(always)]
     fn key_number(&self) -> Option<u64> {
         None
