@@ -132,7 +132,7 @@ fn ask(setting: &Setting, items: u64, subjects: &mut [Measured]) -> (Time, Time,
         let start = STRANGERS + round * CHUNK;
         let strangers = Chunk::new(setting.kind, start..start + CHUNK);
         let members = Chunk::new(setting.kind, (0..CHUNK).map(|i| scramble(round * CHUNK + i) % items));
-        // Whoever comes first in one round comes last in another.
+        // What comes first in one round comes last in another.
         let count = subjects.len();
         for i in 0..count {
             let measured = &mut subjects[(i + round as usize) % count];

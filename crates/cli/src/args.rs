@@ -68,7 +68,7 @@ pub(crate) fn count(text: &str) -> Result<u64, String> {
     })
 }
 
-/// A number of items; a rate in its place is told so.
+/// A number of items; a rate in its place gets a message that says so.
 pub(crate) fn items(text: &str) -> Result<u64, String> {
     count(text).map_err(|error| match text.parse::<Rate>() {
         Ok(_) => format!("{error}; if that is the rate, give it with -p"),
@@ -103,7 +103,7 @@ pub(crate) fn memory(text: &str) -> Result<u64, String> {
     Ok(size)
 }
 
-/// Nobody counts less memory in bytes.
+/// Less memory than this is hardly meant in bytes.
 const LEAST_BARE: u64 = 64 << 10;
 
 /// Probes that a filter can have.

@@ -70,7 +70,7 @@ impl Held {
 fn read_or_map(path: &Path) -> io::Result<Held> {
     let mut file = open_regular(path)?;
     if file.metadata()?.len() >= MAPPED_FROM {
-        // SAFETY: this program replaces files whole and never writes into one. Whoever changes or truncates a filter in place while a command looks at it gets answers for what was written,
+        // SAFETY: this program replaces files whole and never writes into one. A program that changes or truncates a filter in place while a command reads it causes answers for what was written,
         // or ends the command by SIGBUS; `docs/CLI.md` says so.
         if let Ok(bytes) = unsafe { Mapped::open(path) } {
             return Ok(Held::Mapped(Arc::new(bytes)));
@@ -108,7 +108,7 @@ fn read_stdin() -> io::Result<Held> {
     input.by_ref().take(FileHeader::BYTES).read_to_end(&mut bytes)?;
     let more = match FileHeader::from_bytes(&bytes) {
         _ if wire::is_coded(&bytes) => u64::MAX,
-        // One more tells whether it ends there.
+        // One more byte shows whether it ends there.
         Ok(header) => header.file_bytes().saturating_sub(bytes.len() as u64).saturating_add(1),
         Err(_) => 0,
     };

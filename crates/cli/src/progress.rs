@@ -162,9 +162,9 @@ impl Drop for Waiting {
     }
 }
 
-/// Steps a second, without the decimals that nobody reads.
+/// Steps per second, without decimals.
 fn whole_rate(state: &ProgressState, text: &mut dyn fmt::Write) {
-    // Standard error has nobody to tell of an error of its own.
+    // There is nowhere to report an error of standard error itself.
     let _ = text.write_str(&count(state.per_sec() as u64));
 }
 

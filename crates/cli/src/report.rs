@@ -81,7 +81,7 @@ impl Report {
     }
 }
 
-/// A text that begins in this column of this many, its later lines below its beginning. Words stay whole, and so does what has too little room.
+/// A text that begins in this column of a terminal this wide, its later lines below its beginning. Words are not broken, even where there is too little room.
 fn wrapped(text: &str, column: usize, columns: usize) -> String {
     if column + LEAST_ROOM > columns {
         return text.to_owned();
@@ -199,7 +199,7 @@ pub(crate) fn count(number: u64) -> String {
 /// Confidence of the bounds in reports.
 pub(crate) const CONFIDENCE: f64 = 0.999_999;
 
-/// A number that is expected: whole from 2 on, as its decimals say nothing of what came.
+/// An expected number: whole from 2 on, because its decimals mean nothing for what occurred.
 pub(crate) fn expected(number: f64) -> String {
     match number {
         0.0..1e-6 => "fewer than 1e-6".to_owned(),

@@ -1,4 +1,4 @@
-//! Signals that ask to stop. They raise a flag and nothing else: whoever loops looks at it, so that files and temporary files are left as they should be.
+//! Signals that ask to stop. They raise a flag and nothing else: loops check it, so that files and temporary files are left as they should be.
 
 use crate::failure::Failure;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -42,8 +42,8 @@ pub(crate) fn exit_when_aborting() {
     let _ = signal_hook::flag::register_conditional_shutdown(signal_hook::consts::SIGABRT, 2, Arc::new(AtomicBool::new(true)));
 }
 
-/// From now on the signals to interrupt and to terminate raise the flag instead of ending the process. A second one, a while later, ends it: nobody should be deaf
-/// to an interrupt because it waits to write to a pipe that nobody reads.
+/// From now on the signals to interrupt and to terminate raise the flag instead of ending the process. A second one, a while later, ends it, so that
+/// a process that waits to write to a pipe without a reader can be interrupted.
 pub(crate) fn watch() {
     watching();
 }

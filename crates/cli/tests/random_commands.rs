@@ -338,7 +338,7 @@ fn run(line: &[String], folder: &Path, input: &Path, longest: Duration) -> Outco
     let mut stderr = child.stderr.take().expect("piped");
     let reader = std::thread::spawn(move || {
         let mut told = Vec::new();
-        // What is told of thousands of lines is read, and not kept.
+        // What is printed about thousands of lines is read, and not kept.
         let _ = stderr.by_ref().take(1 << 20).read_to_end(&mut told);
         let _ = std::io::copy(&mut stderr, &mut std::io::sink());
         String::from_utf8_lossy(&told).into_owned()

@@ -176,7 +176,7 @@ fn output_is_the_same() {
         run(path, &format!("dedup --seed 1 -n 100k -p 1% -d --only-key {input}"));
     }
     run(path, "check half.tbl --hex hex.txt");
-    // No line has such a member: five are told, the others counted.
+    // No line has such a member: five are reported, the others counted.
     let json = std::fs::read_to_string(path.join("lines.json")).expect("a file");
     let more = json.lines().filter(|line| !line.trim().is_empty()).count() - 5;
     let told = format!("lines.json: {},{:03} more skipped\n", more / 1000, more % 1000);
@@ -205,7 +205,7 @@ fn filters_are_the_same() {
     }
 }
 
-/// Who reads has had enough, or there is nothing to read for a while.
+/// The reader stops early, or there is nothing to read for a while.
 #[test]
 fn streams_are_not_held_up() {
     let folder = folder();

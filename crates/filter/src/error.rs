@@ -1,4 +1,4 @@
-//! What can go wrong, said with the values that were found and what to do about it.
+//! What can go wrong, with the values that were found and what to do about it.
 
 #[cfg(feature = "fs")]
 mod file;
@@ -229,7 +229,7 @@ impl From<truebloom_math::Error> for BuildError {
 }
 
 impl From<Infallible> for BuildError {
-    /// So that constructors take a `Rate` as well as what can fail to become one.
+    /// Lets constructors take a `Rate` as well as types that may fail to convert to one.
     fn from(never: Infallible) -> BuildError {
         match never {}
     }
@@ -376,7 +376,7 @@ fn name(hasher: Option<HasherId>) -> &'static str {
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum FormatError {
-    /// The first bytes are those of something else.
+    /// The first bytes belong to something else.
     NotAFilter {
         /// The first bytes, up to eight.
         found: Vec<u8>,
@@ -393,14 +393,14 @@ pub enum FormatError {
         /// The file's.
         found: u16,
     },
-    /// Fewer bytes than there must be.
+    /// Fewer bytes than expected.
     Truncated {
         /// The bytes there must be at least.
         expected: u64,
         /// The bytes that are there.
         found: u64,
     },
-    /// More bytes than there must be.
+    /// More bytes than expected.
     TooLong {
         /// The length by the header.
         expected: u64,
@@ -421,14 +421,14 @@ pub enum FormatError {
         /// That of the bytes.
         found: u64,
     },
-    /// What a member of a pack keeps is damaged, or it is one of another pack.
+    /// The record of a pack's member is damaged, or belongs to another pack.
     MemberChecksum {
         /// The checksum that it carries.
         expected: u64,
         /// That of its bytes.
         found: u64,
     },
-    /// The bytes are compressed, or a difference: they cannot be asked where they lie, and a difference is no filter at all.
+    /// The bytes are compressed, or a difference: they cannot be queried in place, and a difference is not a filter.
     Coded {
         /// Whether they are a difference; otherwise a compressed file.
         is_difference: bool,
@@ -437,7 +437,7 @@ pub enum FormatError {
     NotADifference,
     /// The coded bits cannot be decoded.
     Code,
-    /// The coded bytes stand for more than they may.
+    /// The coded bytes expand to more than they may.
     Expands {
         /// What they stand for, in bytes.
         to: u64,
@@ -456,7 +456,7 @@ pub enum FormatError {
         /// What differs.
         field: &'static str,
     },
-    /// What a layer of a filter that grows keeps is damaged.
+    /// The record of a layer of a filter that grows is damaged.
     LayerChecksum {
         /// The checksum that it carries.
         expected: u64,

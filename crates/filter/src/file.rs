@@ -50,7 +50,7 @@ pub enum Expected<'a> {
     Only(&'a File),
 }
 
-/// Something of the old file that the new one lacks.
+/// A property of the old file that the new one lacks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Unkept {
@@ -61,7 +61,7 @@ pub enum Unkept {
         /// Of the new one.
         is: u32,
     },
-    /// The group, by number. The new group has no more permissions than everybody.
+    /// The group, by number. The new group gets no more permissions than all other users.
     Group {
         /// Of the old file.
         was: u32,
@@ -143,10 +143,10 @@ impl Replacement {
         self.file.as_file()
     }
 
-    /// Brings the new file to the disk and gives it its name; then what it lacks of the old one. The new file is free to be locked by others.
+    /// Brings the new file to the disk and gives it its name; returns what it lacks of the old one. The new file is free to be locked by others.
     ///
     /// # Errors
-    /// It cannot be written; what is under the name is no longer what was expected. After both, what was there is there as before. The system cannot say that the new name is on the disk: then the new file is there, but may be gone
+    /// It cannot be written; what is under the name is no longer what was expected. After both, the old file is unchanged. The system cannot say that the new name is on the disk: then the new file is there, but may be gone
     /// after a power cut.
     pub fn commit(self) -> Result<Vec<Unkept>, FileError> {
         let (file, unkept) = self.commit_locked()?;
@@ -220,7 +220,7 @@ fn take_name_of(old: &Metadata, new: NamedTempFile, path: &Path) -> io::Result<O
 /// names of our temporary files that are not locked.
 ///
 /// # Errors
-/// Those of [`Replacement::begin`].
+/// As for [`Replacement::begin`].
 pub fn check_target(path: impl AsRef<Path>) -> Result<(), FileError> {
     let replacement = Replacement::begin(path, Expected::Anything)?;
     remove_leftovers(folder_of(&replacement.path), replacement.file());

@@ -177,7 +177,7 @@ pub trait Filter {
     /// Writes the bytes of its file.
     ///
     /// # Errors
-    /// Those of the writer.
+    /// The errors of the writer.
     #[cfg(feature = "std")]
     fn write_to(&self, writer: &mut dyn Write) -> io::Result<()>;
 

@@ -65,7 +65,7 @@ fn on_a_clock(mut draw: Draw, call: fn(&mut Draw)) -> Result<Duration, &'static 
     std::thread::spawn(move || {
         let before = clock();
         let returned = catch_unwind(AssertUnwindSafe(|| call(&mut draw)));
-        // Nobody listens any more if it took for ever.
+        // The receiver is gone if it took too long.
         let _ = sender.send(returned.map(|()| clock().saturating_sub(before)).map_err(|_| "panicked"));
     });
     receiver.recv_timeout(NEVER).unwrap_or(Err("never returned"))

@@ -76,7 +76,7 @@ fn a_family_merges_and_strangers_do_not() {
     other.insert("b");
     one.union_with(&other).expect("of one family");
     assert!(one.contains("a") && one.contains("b"));
-    // Another process, from what it was told.
+    // Another process, from what it was given.
     let theirs: FilterFamily<_> = FilterFamily::from_plan(family.plan().expect("planned").clone(), *family.hasher());
     one.union_with(&theirs.filter().expect("small")).expect("of one family");
     let mut stranger: BloomFilter = builder.build().expect("small");

@@ -376,7 +376,7 @@ fn many_at_a_time_beyond_the_caches() {
     assert!(together.contains_all(asked.clone()).iter().eq(asked.map(|i| one_by_one.contains(&i))));
 }
 
-/// A view whose bits nobody has counted may hold any: a union takes no layer beyond its limit, on which the rate stands, and none of the others either.
+/// A view whose bits have not been counted may hold any: a union takes no layer beyond its limit, on which the rate stands, and none of the others either.
 #[test]
 fn a_union_with_damaged_bytes_is_refused() {
     let mut base = small("1%", 22);

@@ -168,7 +168,7 @@ fn damaged_and_forged_packs_are_refused() {
     assert!(matches!(BloomFilter::from_bytes(&bytes), Err(FormatError::Kind { found: FileKind::Pack })));
 }
 
-/// A member with its own checksum made right, as one who knows the format would: what it keeps is held to itself and to its bits.
+/// A member with its own checksum made right, as someone who knows the format could: its counts are checked against each other and against its bits.
 #[test]
 fn forged_members_are_refused() {
     let empty = BloomFilter::new(100, 0.01).expect("small");

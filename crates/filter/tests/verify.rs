@@ -161,7 +161,7 @@ fn too_many_items_in_a_blocked_filter_are_told() {
     assert!(!verification.holds());
 }
 
-/// Whoever asks before inserting withholds the new keys that pass, so that every offer sets a bit. 96 filters, each wrongly accused with probability at most 1e-6.
+/// A program that asks before it inserts withholds the new keys that pass, so every offer sets a bit. 96 filters, each wrongly accused with probability at most 1e-6.
 #[test]
 fn filters_filled_by_insert_if_absent_are_not_accused() {
     for (items, rate, filters) in [(2_000u64, "0.4", 40), (20_000, "0.1", 10), (1_000_000, "0.01", 1)] {

@@ -1,4 +1,4 @@
-//! What can be wrong with a question, said with the numbers that were found.
+//! What can be wrong with a question, with the numbers that were found.
 
 use crate::{Rate, SchemeId};
 use alloc::borrow::ToOwned;

@@ -35,11 +35,11 @@ pub struct Growth {
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct PlannedLayer {
-    /// About the items that it takes before it is full, on average.
+    /// About how many items it takes on average before it is full.
     pub items: u64,
     /// Its bits, probes and limit.
     pub layer: Layer,
-    /// What its rate never exceeds.
+    /// A certain upper bound on its rate.
     pub fpr: Fpr,
 }
 
@@ -49,7 +49,7 @@ const SLOWNESS: f64 = 8.0;
 /// What is kept of the rate for equal hashes (2^64 keys add 2^-64 = 5.4e-20) and for the rounding of the shares.
 const KEPT: f64 = 1.0 / (1 << 20) as f64;
 
-/// The lowest rate of which [`KEPT`] covers that.
+/// The lowest rate for which [`KEPT`] suffices.
 const LEAST_RATE: f64 = 1e-13;
 
 /// The range of items, in first sizes, over which the ratio is chosen, and the layers that this may take: as many as doubling.
@@ -59,7 +59,7 @@ const LAYERS: usize = 20;
 /// Layers that a given ratio may take for the same.
 const MOST_LAYERS: usize = 100;
 
-/// No layer takes more items.
+/// The most items of a layer.
 const MOST_ITEMS: f64 = 1e18;
 
 /// The fewest items of a first layer: below, whole bits make the plan.
@@ -120,7 +120,7 @@ impl Growth {
         self.rate
     }
 
-    /// About the items of the first layer.
+    /// About how many items the first layer takes.
     #[must_use]
     pub fn first(&self) -> u64 {
         self.first
@@ -161,7 +161,7 @@ impl Growth {
         iter::once(1.0).chain(iter::once(second)).chain(after)
     }
 
-    /// Whether 10^6 first sizes take at most this many layers, and those after them go on.
+    /// Whether this many layers suffice for 10^6 first sizes, and later layers continue.
     fn reaches(&self, most: usize) -> bool {
         let mut items = 0.0;
         let reached = self.sizes().take(most).take_while(|size| *size > 0.0).any(|size| {
@@ -188,7 +188,7 @@ impl Growth {
         false
     }
 
-    /// About the items of a layer.
+    /// About how many items a layer takes.
     fn items(&self, layer: u32) -> f64 {
         self.sizes().nth(layer as usize).unwrap_or(0.0) * self.first as f64
     }

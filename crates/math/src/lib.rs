@@ -8,16 +8,16 @@
 //! | what rate does this filter have? | [`Variant::fpr`], or a [`Law`] for more |
 //! | how many bits for this rate? how many items fit? | [`Plan::new`], [`min_bits`], [`max_items`] |
 //! | which number of probes is best? | [`optimal_probes`] |
-//! | what does it take to be sent, and which filter takes less? | [`entropy_bits`], [`Plan::transmitted_bits`], [`Plan::for_transmission`] |
-//! | what rate does one filter keep to, with a probability? | [`rate_quantile_bound`], [`Promise::OneFilter`] |
+//! | how many bytes does it take to send it, and which filter takes fewer? | [`entropy_bits`], [`Plan::transmitted_bits`], [`Plan::for_transmission`] |
+//! | which rate does one filter keep, with a given probability? | [`rate_quantile_bound`], [`Promise::OneFilter`] |
 //! | which schemes are there? | [`SchemeId`] |
 //! | how many hits among fresh keys? | [`false_positives`], [`hits_quantile_bound`] |
 //! | how close do two hashes come to independent ones? | [`law::Double`], [`law::PartitionDouble`], [`convergence`] |
-//! | what of unions and intersections? | [`sets`] |
+//! | what are the rates of unions and intersections? | [`sets`] |
 //! | how efficient can it be? | [`efficiency()`], [`peak_efficiency`], [`max_efficiency`], [`crossover`] |
-//! | how many bits has it, from those that are set? | [`estimate_bits()`], [`bits_interval()`] |
-//! | what of filters that grow? | [`growth`], [`law::Layered`] |
-//! | what of filters that forget, and are emptied when full? | [`recycling`] |
+//! | how many bits does it have, given those that are set? | [`estimate_bits()`], [`bits_interval()`] |
+//! | how do filters grow? | [`growth`], [`law::Layered`] |
+//! | what about filters that forget, and are emptied when full? | [`recycling`] |
 //! | what do the papers' formulas say? | [`Approximation`], [`bounds`] |
 //! | how large must a Count-Min sketch be, and how wrong can it be? | [`count_min`] |
 //! | does this measurement agree? | [`binomial`], [`Fill`], [`mcdiarmid`] |
@@ -27,7 +27,7 @@
 //! recursions of the papers cannot give them in floating point, where they lose up to all digits, so rates are computed in whole numbers whose rounding errors are
 //! counted (module [`law`]).
 //!
-//! No call works for more than about a second, whatever its arguments (simulations take the steps they are asked for): where the exact answer takes longer there is a wider bracket that says so, or an error. The
+//! No call works for more than about a second, whatever its arguments (simulations take the steps they are asked for). Where the exact answer would take longer, the answer is a wider bracket, marked as such, or an error. The
 //! steps are counted, so that the same arguments have the same answer on every machine.
 //!
 //! ```

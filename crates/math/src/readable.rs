@@ -1,6 +1,6 @@
 //! Numbers as readable data, with the feature `serde`: a rate is the decimal that was written, a scheme its name.
 //!
-//! What is read is held to what it says: a rate lies between 0 and 1, a design can work, and a plan keeps its rate, whoever wrote it.
+//! What is read is checked: a rate lies between 0 and 1, a design can work, and a plan keeps its rate, whatever wrote it.
 
 use crate::{Plan, Rate, SchemeId, Target};
 use core::fmt;

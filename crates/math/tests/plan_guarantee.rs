@@ -1,4 +1,4 @@
-//! The guarantee of plans: held to exact laws, in every layout; what the fast bounds give away; and who cannot have one.
+//! The guarantee of plans: held to exact laws, in every layout; what the fast bounds give away; and which plans cannot have one.
 
 use truebloom_math::occupancy::Occupancy;
 use truebloom_math::{Error, Layout, Method, Plan, Promise, Rate, SchemeId, Target, Variant, rate_quantile_bound};

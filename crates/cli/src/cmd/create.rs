@@ -127,7 +127,7 @@ fn build(mut filter: AnyFilter, made: &Made, args: &Args, lock: &Lock) -> Result
     Ok(records.map_or(ExitCode::SUCCESS, |records| records.told_shortfall(&args.filter)))
 }
 
-/// Has the filter know how its keys were cut, and tells what will be missed.
+/// Stores in the filter how its keys were cut, and reports what will be missed.
 fn keep_extraction(filter: &mut AnyFilter, args: &Args, records: Option<&Records>) {
     // Of an empty filter it is known as soon as something is inserted, or said now.
     if !args.empty || args.records.says_what_keys_are() {

@@ -63,7 +63,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
 pub(crate) fn mismatch(verb: &str, first: &Path, other: &Path, error: &MergeError) -> Failure {
     let differ = |ours: String, theirs: String| format!("{} has {ours}, {} has {theirs}", first.display(), other.display());
     let why = match *error {
-        // Not the seeds themselves: whoever knows one can choose keys that pass.
+        // Not the seeds themselves: knowing one is enough to choose keys that pass.
         MergeError::Seed => format!("{} and {} have different seeds", first.display(), other.display()),
         MergeError::Bits { ours, theirs } => differ(plural(ours, "bit"), plural(theirs, "bit")),
         MergeError::Probes { ours, theirs } => differ(plural(ours.into(), "probe"), plural(theirs.into(), "probe")),

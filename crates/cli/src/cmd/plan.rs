@@ -292,7 +292,7 @@ fn add_standard(report: &mut Report, plan: &Plan, target: &Target) -> Result<(),
     Ok(())
 }
 
-/// The same in cache lines: one access to memory an item, and its price.
+/// The same in cache lines: one access to memory per item, and its price.
 fn add_blocked(report: &mut Report, standard: &Plan, blocked: Option<&Alternative>) {
     let Some(Alternative { plan, times_bits, is_worth_it }) = blocked else {
         report.field("blocked", Value::Null);

@@ -1,4 +1,4 @@
-//! What the verbs that read records are told about them.
+//! The options of the verbs that read records.
 
 use super::csv::{Column, Csv};
 use super::json;

@@ -106,7 +106,7 @@ impl Csv {
         (self.skipping, self.width, self.key, self.number) = (false, None, None, 0);
     }
 
-    /// What the first record has told of the others.
+    /// What the first record says about the others.
     pub(super) fn columns(&self) -> Option<Columns> {
         self.width.map(|width| Columns { width, key: self.key })
     }

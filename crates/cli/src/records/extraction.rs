@@ -45,7 +45,7 @@ impl Extraction {
         Value::Object(self.0.clone()).to_string()
     }
 
-    /// Has a file say this, and tells if it cannot: very long names of columns have no room.
+    /// Stores this in a file, and reports if it cannot: very long names of columns have no room.
     pub(crate) fn keep(&self, path: &Path, mut set_label: impl FnMut(&str) -> bool) {
         if !set_label(&self.label()) {
             // What the entries are is not lost with it.
@@ -220,7 +220,7 @@ pub(crate) struct KeysOf {
     pub(crate) args: RecordArgs,
     /// What to say if nothing at all was found.
     pub(crate) doubt: Option<String>,
-    /// Whether it was the filters that said so: then the doubt is to be told, too, if something went wrong.
+    /// Whether the filters determined it: then this doubt is reported, too, if something went wrong.
     pub(crate) is_kept: bool,
     /// The keys of a filter are bytes that digits stand for, and these are digits, or the other way round: hardly ever the same keys.
     pub(crate) other_form: bool,

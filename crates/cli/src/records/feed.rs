@@ -1,4 +1,4 @@
-//! The reading thread: blocks of bytes over a bounded channel, so that reading, unpacking and hashing overlap, and whoever waits for bytes can also wait for something else.
+//! The reading thread: blocks of bytes over a bounded channel, so that reading, unpacking and hashing overlap, and a thread that waits for bytes can also wait for something else.
 //! Between the two, more threads may [work ahead](super::ahead).
 
 use super::ahead::{Ahead, Done, Next};
@@ -144,7 +144,7 @@ impl Feed {
     }
 }
 
-/// Reads until all is read or nobody listens any more.
+/// Reads until all is read or the receiver is gone.
 fn read_inputs(shared: &Shared, mut ahead: Option<Ahead>, messages: &SyncSender<Coming>, used: &Receiver<Block>) {
     for (index, path) in shared.paths.iter().enumerate() {
         let wanted = || shared.wanted.load(Ordering::Relaxed) <= index;

@@ -27,9 +27,9 @@ pub(super) struct Found {
     /// The only span is of the carried record, not of the text.
     pub(super) carried: bool,
     pub(super) troubles: Vec<Trouble>,
-    /// Troubles beyond the [`SHOWN`] that can be told.
+    /// Troubles beyond the [`SHOWN`] that are reported.
     pub(super) more_troubles: u64,
-    /// Whoever reads passes on what has no key, so that nothing is lost.
+    /// The reader passes on what has no key, so that nothing is lost.
     pub(super) passing: bool,
     /// Bytes to be passed on, after the records found: what is no whole record.
     pub(super) passed: Vec<u8>,

@@ -11,7 +11,7 @@
 //!     }
 //! }
 //! ```
-//! What is wrong with an input or a record is told on standard error and counted; the rest is read. [`Records::complete`] says whether anything was.
+//! What is wrong with an input or a record is reported on standard error and counted; the rest is read. [`Records::complete`] says whether anything was.
 
 mod ahead;
 mod answers;
@@ -63,7 +63,7 @@ const TICK: Duration = Duration::from_millis(50);
 /// Keys that a filter is asked about or given at once: enough that nothing is spent on the change, and 64 KiB, which the second cache holds beside the block.
 pub(crate) const HASHED: usize = 4096;
 
-/// Skipped records of an input that are told one by one.
+/// Skipped records of an input that are reported one by one.
 const SHOWN: usize = 5;
 
 /// What reading brings.
@@ -457,7 +457,7 @@ fn or_stdin(paths: &[PathBuf]) -> Vec<PathBuf> {
     if paths.is_empty() { vec![PathBuf::from("-")] } else { paths.to_vec() }
 }
 
-/// Whether the only input is a terminal: nobody means to type a data set.
+/// Whether the only input is a terminal, which is hardly what was meant.
 pub(crate) fn is_terminal(paths: &[PathBuf]) -> bool {
     paths.iter().all(|path| is_stdin(path)) && io::stdin().is_terminal()
 }

@@ -1,4 +1,4 @@
-//! What was read, what was not, and how that is told at the end.
+//! What was read, what was not, and how that is reported at the end.
 
 use super::{Habit, Records};
 use crate::failure::{Failure, warn};

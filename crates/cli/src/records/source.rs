@@ -196,7 +196,7 @@ pub(super) fn read_retrying(source: &mut impl Read, buffer: &mut [u8]) -> io::Re
     }
 }
 
-/// A file that tells how much of it was read.
+/// A file that reports how much of it was read.
 struct Counted {
     file: File,
     read: Arc<AtomicU64>,

@@ -67,7 +67,7 @@ fn run(mut splitter: Splitter, mut other: Option<Splitter>, text: &[u8], step: u
     }
 }
 
-/// The outcome, which must be the same whatever the pieces, and whoever finds the records.
+/// The outcome, which must be the same whatever the pieces, and whichever thread finds the records.
 fn split(make: impl Fn() -> Splitter, text: &str) -> Outcome {
     let whole = run(make(), None, text.as_bytes(), text.len().max(1));
     for step in (1..text.len().min(40)).chain([text.len().max(1)]) {

@@ -20,7 +20,7 @@ pub(super) fn total_bytes(paths: &[PathBuf]) -> Option<u64> {
     paths.iter().map(|path| input_metadata(path).ok().filter(Metadata::is_file).map(|data| data.len())).sum()
 }
 
-/// The number of records in all inputs, which can then be read again; `None` if one of them can be read only once. What cannot be read at all is told when
+/// The number of records in all inputs, which can then be read again; `None` if one of them can be read only once. What cannot be read at all is reported when
 /// it is read for good.
 pub(crate) fn count(args: &RecordArgs, paths: &[PathBuf]) -> Result<Option<u64>, Failure> {
     let mut stdin_begin = None;

@@ -156,7 +156,7 @@ pub(crate) fn decline_huge_pages<T>(memory: &[T]) {
 #[cfg(all(target_os = "linux", feature = "std"))]
 fn advise<T>(memory: &[T], advice: rustix::mm::Advice) {
     if size_of_val(memory) >= 8 * MANY_WORDS {
-        // Whole pages only, so that the advice is for nobody else's memory.
+        // Whole pages only, so that the advice concerns no other memory.
         let skipped = (memory.as_ptr() as usize).wrapping_neg() % PAGE_BYTES;
         let bytes = (size_of_val(memory) - skipped) / PAGE_BYTES * PAGE_BYTES;
         let start = memory.as_ptr().wrapping_byte_add(skipped).cast_mut().cast();

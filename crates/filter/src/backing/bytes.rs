@@ -1,4 +1,4 @@
-//! Bits in bytes that somebody else holds.
+//! Bits in borrowed bytes.
 
 use super::{Backing, Counted, Counter, Headed, InLayers, Inline, Uncounted, Writable, counted, unread_and_read};
 use crate::format::Fields;
@@ -6,7 +6,7 @@ use core::marker::PhantomData;
 use core::ops::{Deref, DerefMut};
 use xxhash_rust::xxh3::xxh3_64;
 
-/// Bytes that `B` holds, of which only the header was looked at: what a filter of it says of itself is what the header says. `verify_bytes` makes it one that is [`Checked`].
+/// Bytes that `B` holds, of which only the header was read: a filter over them reports what the header says. `verify_bytes` makes it one that is [`Checked`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct View<B>(PhantomData<B>);
 

@@ -1,4 +1,4 @@
-//! One bit of answer a key.
+//! Answers of one bit per key.
 
 use super::BatchAnswers;
 use alloc::vec::Vec;
@@ -151,7 +151,7 @@ impl IntoIterator for Answers {
 }
 
 impl FromIterator<bool> for Answers {
-    /// Answers that are made one by one, as of filters that take one key at a time.
+    /// Answers made one by one, for filters that take one key at a time.
     fn from_iter<I: IntoIterator<Item = bool>>(answers: I) -> Answers {
         let mut all = Answers::default();
         all.extend(answers);

@@ -27,10 +27,9 @@ impl ErrorBound {
 }
 
 impl<R: RowHashes, C: Counter, K: Counted> Sketch<R, C, K> {
-    /// How many distinct keys were counted: an estimate, and an interval that covers their number with probability at least `confidence`. `None` after a [`halve`](Self::halve), which takes the keys of
-    /// low counts away, and for hashes that are only pairwise independent, of which nothing of the sort is proven.
+    /// How many distinct keys were counted: an estimate, and an interval that covers their number with probability at least `confidence`. `None` after a [`halve`](Self::halve), which removes keys with low counts, and for hashes that are only pairwise independent, for which nothing of the sort is proven.
     ///
-    /// The first row is a Bloom filter of one probe, whose bits are the counters that are not 0 ([`items_interval`]). It has nothing more to say once no counter is 0: at some 12 keys a counter. Linear in the
+    /// The first row is a Bloom filter of one probe, whose bits are the counters that are not 0 ([`items_interval`]). It gives no estimate once no counter is 0: at about 12 keys per counter. Linear in the
     /// counters of a row, and up to some tenths of a second for the interval.
     ///
     /// ```
@@ -53,7 +52,7 @@ impl<R: RowHashes, C: Counter, K: Counted> Sketch<R, C, K> {
         items_interval(Variant::Standard, self.shape.width(), 1, used, confidence).map(Some)
     }
 
-    /// The bounds that an estimate keeps with a probability of at least `1 - delta`, both proven ([`Shape::error_bound`](truebloom_math::count_min::Shape::error_bound),
+    /// The bounds that hold for an estimate with a probability of at least `1 - delta`, both proven ([`Shape::error_bound`](truebloom_math::count_min::Shape::error_bound),
     /// [`Shape::tail_is_below`](truebloom_math::count_min::Shape::tail_is_below)). They hold for estimates that are not [`saturated`](super::Estimate::saturated), and count that a key may have the same 128-bit hash
     /// as another. Some passes over the counters: ask once, not for every key.
     ///

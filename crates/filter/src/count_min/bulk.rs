@@ -9,7 +9,7 @@ use alloc::vec::Vec;
 const BATCH: usize = 32;
 
 impl<R: RowHashes, C: Counter> Sketch<R, C> {
-    /// Counts every key once, as [`add`](Self::add) does, but with the waiting for memory of many keys at a time.
+    /// Counts every key once, as [`add`](Self::add) does, but waits for memory for many keys at a time.
     pub fn add_all<K: Key, I: IntoIterator<Item = K>>(&mut self, keys: I) {
         let mut keys = keys.into_iter();
         let (mut hashes, mut cells) = ([KeyHash::from_uniform_bits(0); BATCH], Vec::new());

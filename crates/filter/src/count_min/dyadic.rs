@@ -12,7 +12,7 @@ use core::ops::RangeInclusive;
 use truebloom_math::count_min::{Family, Rows, Shape};
 use truebloom_math::{Error, Rate};
 
-/// How often integers of a range came: a sketch for each of the lengths 1, 2, 4, .. of aligned ranges, of which any range is put together from at most two a length.
+/// How often integers of a range occurred: a sketch for each of the lengths 1, 2, 4, .. of aligned ranges, from which any range is assembled with at most two per length.
 ///
 /// Lengths so large that their ranges are fewer than a sketch has counters are counted exactly.
 ///
@@ -63,7 +63,7 @@ impl<C: Counter> DyadicCountMin<C> {
         DyadicCountMin::with_hasher(bits, epsilon, delta, PortableHasher::random()?)
     }
 
-    /// [`new`](Self::new) with a seed that is known.
+    /// [`new`](Self::new) with a known seed.
     ///
     /// # Errors
     /// As for [`new`](Self::new), but no random numbers are needed.
@@ -82,7 +82,7 @@ impl<C: Counter> DyadicCountMin<C> {
         Ok(DyadicCountMin { bits, levels: (0..=bits).map(level).collect::<Result<_, _>>()? })
     }
 
-    /// Counts an integer `count` times. Time: that of a sketch, a length.
+    /// Counts an integer `count` times. Time: that of one sketch per length.
     ///
     /// # Errors
     /// It is not below `2^bits`.
@@ -104,7 +104,7 @@ impl<C: Counter> DyadicCountMin<C> {
         Ok(())
     }
 
-    /// How often integers of this range came, or more; an empty range has none. Time: at most two estimates a length.
+    /// An upper bound on how often integers of this range occurred; 0 for an empty range. Time: at most two estimates per length.
     #[must_use]
     pub fn range(&self, range: RangeInclusive<u64>) -> Estimate {
         let mut sum = Estimate { value: 0, saturated: false };
@@ -137,7 +137,7 @@ impl<C: Counter> DyadicCountMin<C> {
     }
 
     /// Upper bound on the excess of a range's estimate, exceeded with probability at most `delta`, for a range chosen without knowledge of the seed and assembled from
-    /// two ranges a length.
+    /// two ranges per length.
     ///
     /// From the total: a sum of least counters is at most the least sum over one row of all lengths, rows are independent, and Markov's inequality takes the sum as it takes one. From
     /// the counters: the sum of the bounds of all parts, each given its share. Neither implies the other, so each has half of `delta`, and both hold together.

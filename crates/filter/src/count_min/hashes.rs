@@ -22,7 +22,7 @@ mod sealed {
 pub trait RowHashes: sealed::Sealed + Clone + PartialEq + Debug + Send + Sync + 'static {
     /// Independent rows, or rows of two hashes.
     const ROWS: Rows;
-    /// What may be assumed of the hashes, and so what is proven of the estimates.
+    /// What may be assumed about the hashes, and so what is proven about the estimates.
     const FAMILY: Family;
     /// The kind of its files.
     const KIND: FileKind;
@@ -78,7 +78,7 @@ const PRIME: u64 = (1 << 61) - 1;
 /// For any two different 128-bit numbers the values before the last remainder are uniform and independent, whatever else is hashed: so two keys share a counter with a
 /// probability of at most `1/w + w/(4p^2)`, and the bound of [`Shape::failure_bound`] holds without any model of the hash, for numbers given as
 /// [`KeyHash::from_uniform_bits`]`(number)` to [`Sketch::add_hash`](super::Sketch::add_hash). Keys of other types are hashed to 128 bits first, as everywhere. Nothing is proven of three keys
-/// together, so the counters do not prove anything of themselves: [`ErrorBound::from_counters`](super::ErrorBound::from_counters) is `None`. The width is at most 2^40.
+/// together, so the counters themselves prove nothing: [`ErrorBound::from_counters`](super::ErrorBound::from_counters) is `None`. The width is at most 2^40.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PairwiseRows {
     width: u64,

@@ -19,7 +19,7 @@ use core::hash::Hasher;
 use std::collections::HashMap;
 use truebloom_math::{Error, Rate};
 
-/// A key that came often, and what is certain of its count, whatever the stream and the hashes.
+/// A frequent key, and what is certain about its count, whatever the stream and the hashes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct HeavyHitter {
@@ -29,15 +29,14 @@ pub struct HeavyHitter {
     pub at_least: u64,
     /// Upper bound on its count, unless saturated: the lesser of its estimate and of `at_least` plus what it may have been before.
     pub at_most: u64,
-    /// Its counters are full and nothing is known of what was before, so that `at_most` is no bound.
+    /// Its counters are full and nothing is known about its earlier count, so `at_most` is not a bound.
     pub saturated: bool,
 }
 
-/// A sketch that also remembers the keys of the highest counts, as far as they can be told.
+/// A sketch that also remembers the keys of the highest counts, as far as they can be identified.
 ///
 /// # What is certain
-/// **Every key whose count exceeds [`missed_at_most`](Self::missed_at_most) is in the list**, whatever the stream and the hashes. Proof: take a key that is not, and when it came last. The bound on its
-/// count, kept with it, was then at least its whole count; it was refused or dropped, then or later, with that bound, and `missed_at_most` is the highest bound ever refused or dropped.
+/// **Every key whose count exceeds [`missed_at_most`](Self::missed_at_most) is in the list**, whatever the stream and the hashes. Proof: take a key that is not, and its last insertion. The bound kept with it was then at least its whole count; it was refused or dropped, then or later, with that bound, and `missed_at_most` is the highest bound ever refused or dropped.
 ///
 /// So [`above`](Self::above) knows whether its answer is complete. No list of fixed length can promise that for a threshold beforehand: estimates of light keys may exceed a heavy one's. How far down it reaches depends on the
 /// stream: the least of `capacity` highest bounds is typically `N / capacity` plus the error of the sketch, and [`for_share`](Self::for_share) sizes both for that.
@@ -144,7 +143,7 @@ pub(super) const MAX_CAPACITY: u64 = 1 << 32;
 impl<C: Counter> HeavyHitters<C> {
     /// For all keys that make up at least the `share` of the sum of all counts: a sketch with an error of half of it, with probability at least 1 - `delta`, and a list for `2 / share` keys. Random seed.
     ///
-    /// Whether all of them are there is then seen from [`above`](Self::above).
+    /// [`above`](Self::above) then says whether all of them are there.
     ///
     /// # Errors
     /// As for [`CountMin::new`]; a share below 2^-31.
@@ -168,7 +167,7 @@ impl<C: Counter> HeavyHitters<C> {
 }
 
 impl<R: RowHashes, C: Counter> ListedSketch<R, C> {
-    /// A list of `capacity` keys for this sketch. If that has counted already, any key may have been missed as often as there are counts.
+    /// A list of `capacity` keys for this sketch. A non-empty sketch starts with `missed_at_most() == total()`.
     ///
     /// # Errors
     /// A capacity of 0 or above 2^32.
@@ -212,7 +211,7 @@ impl<R: RowHashes, C: Counter> ListedSketch<R, C> {
                 listed.bound_by(estimate);
                 self.key_bytes += key.len();
                 self.listed.insert(hash.into(), listed);
-                // Twice the capacity before half is dropped, so that sorting costs little a key.
+                // Twice the capacity before half is dropped, so that sorting costs little per key.
                 if self.listed.len() as u64 >= 2 * self.capacity || self.key_bytes > self.most_key_bytes() {
                     self.drop_lowest();
                 }
@@ -225,7 +224,7 @@ impl<R: RowHashes, C: Counter> ListedSketch<R, C> {
         usize::try_from(256 * self.capacity + (64 << 10)).unwrap_or(usize::MAX)
     }
 
-    /// Drops all but the highest `capacity`, and of those the ones whose keys would take the whole beyond three quarters of the bytes for keys: the rest is room for new ones, so that sorting costs little a key.
+    /// Drops all but the highest `capacity`, and of those the ones whose keys would take the whole beyond three quarters of the bytes for keys: the rest is room for new ones, so that sorting costs little per key.
     fn drop_lowest(&mut self) {
         if self.listed.len() as u64 <= self.capacity && self.key_bytes <= self.most_key_bytes() {
             return;
@@ -246,19 +245,19 @@ impl<R: RowHashes, C: Counter> ListedSketch<R, C> {
         self.key_bytes = bytes;
     }
 
-    /// No key that is missing from the list has a higher count (after halving: a higher whole part of its decayed count).
+    /// Upper bound on the count of every key that is not in the list (after halving: on the whole part of its decayed count).
     pub fn missed_at_most(&self) -> u64 {
         self.missed
     }
 
-    /// The keys that may have come `threshold` times, highest first: among them all that did, and those with `at_least` from there on certainly did. `None` if some may be
+    /// The keys that may have occurred `threshold` times, highest first. All keys that did are among them, and those whose `at_least` reaches it certainly did. `None` if some may be
     /// missing, because `threshold` is not above [`missed_at_most`](Self::missed_at_most).
     pub fn above(&self, threshold: u64) -> Option<Vec<HeavyHitter>> {
         let complete = threshold > self.missed;
         complete.then(|| self.sorted().into_iter().take_while(|hitter| hitter.at_most >= threshold).collect())
     }
 
-    /// What is certain of any key, listed or not: one that is not came at most [`missed_at_most`](Self::missed_at_most) times. Time: as of [`Sketch::estimate`].
+    /// What is certain about any key, listed or not: one that is not listed occurred at most [`missed_at_most`](Self::missed_at_most) times. Time: as for [`Sketch::estimate`].
     pub fn bounds<K: Key + ?Sized>(&self, key: &K) -> HeavyHitter {
         let hash = self.sketch.hash(key);
         if let Some(listed) = self.listed.get(&u128::from(hash)) {
@@ -287,12 +286,12 @@ impl<R: RowHashes, C: Counter> ListedSketch<R, C> {
         &self.sketch
     }
 
-    /// The number of keys that the list is for.
+    /// The number of keys that the list has room for.
     pub fn capacity(&self) -> u64 {
         self.capacity
     }
 
-    /// [`Sketch::halve`](super::Sketch::halve), and the list with it. All that is certain is then so of the decayed counts without their fractions.
+    /// [`Sketch::halve`](super::Sketch::halve), and the list with it. All certain bounds then hold for the decayed counts without their fractions.
     pub fn halve(&mut self) {
         self.sketch.halve();
         self.missed = half(self.missed, |bound| bound / 2);
@@ -310,7 +309,7 @@ impl<R: RowHashes, C: Counter> ListedSketch<R, C> {
 
     /// Adds the counts and the list of another: afterwards this is the list of both streams, of this one's capacity.
     ///
-    /// A key that is in one list only was missed by the other as often as that says at most; one in neither, as often as both say together.
+    /// A key in only one list was missed by the other at most as often as the other's bound says; one in neither, at most as often as both bounds together.
     ///
     /// # Errors
     /// As for [`Sketch::merge`](super::Sketch::merge).

@@ -11,7 +11,7 @@ use truebloom_math::count_min::{Rows, Shape};
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct InnerProduct {
-    /// At least the inner product, unless saturated.
+    /// Never below the inner product, unless saturated.
     pub value: u128,
     /// Upper bound on its excess over the truth, exceeded with at most the probability given: Markov's inequality for the colliding pairs of keys, in every row.
     pub error_bound: f64,

@@ -1,4 +1,4 @@
-//! Count-Min sketches: how often each key came, in a fixed memory, never too low.
+//! Count-Min sketches: how often each key occurred, in fixed memory, never too low.
 //!
 //! | | |
 //! |---|---|
@@ -10,8 +10,7 @@
 //!
 //! # What is proven
 //! With `N` the sum of all counts, an estimate is never below the key's count; and for a key that was chosen without knowledge of the seed it is above it by more than
-//! `epsilon N` with a probability of at most `delta`, for the two numbers the sketch was made for. [`Sketch::error_bound`] says the same of the stream that came, which is usually
-//! far better: the counters themselves prove it. The bounds hold for each key by itself; of a thousand keys asked at a delta of 1/1000, one is expected to miss.
+//! `epsilon N` with a probability of at most `delta`, for the two numbers the sketch was made for. [`Sketch::error_bound`] gives a bound for the stream so far, usually far better, which the counters themselves prove. The bounds hold for each key by itself: of a thousand keys queried at a delta of 1/1000, one is expected to exceed its bound.
 //!
 //! Keys chosen with knowledge of the seed can make estimates as high as the chooser likes; for untrusted keys take [`PortableHasher::sip13`] and keep the seed secret.
 //!
@@ -72,7 +71,7 @@ pub type TwoHashCountMin<C = u64> = Sketch<TwoHashRows, C>;
 /// `R` says how the rows get their hashes, `C` is the type of the counters, `u32` or `u64`. A counter that reaches its highest value stays there, and estimates that meet it are
 /// marked [`saturated`](Estimate::saturated). See the [module](self) for what is proven.
 ///
-/// `K` is where the counters are: memory of the sketch's own, or bytes of somebody else's, which [`view`](Sketch::view) looks at.
+/// `K` is where the counters are: the sketch's own memory, or borrowed bytes ([`view`](Sketch::view)).
 pub struct Sketch<R: RowHashes, C: Counter = u64, K: Backing = Owned> {
     hasher: PortableHasher,
     shape: Shape,
@@ -89,7 +88,7 @@ pub struct Sketch<R: RowHashes, C: Counter = u64, K: Backing = Owned> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 #[non_exhaustive]
 pub struct Estimate {
-    /// At least the count, unless saturated. After a [`halve`](Sketch::halve), at least the decayed count without its fraction.
+    /// Never below the count, unless saturated. After a [`halve`](Sketch::halve), at least the decayed count without its fraction.
     pub value: u64,
     /// The counter reached its highest value and may have lost counts: the count may be higher, and nothing bounds it.
     pub saturated: bool,
@@ -124,7 +123,7 @@ impl<R: RowHashes, C: Counter> Sketch<R, C> {
     /// A sketch of this size.
     ///
     /// # Errors
-    /// A shape with the other kind of rows; more than [`MAX_PROBES`] rows, or a width above 2^62; not enough memory.
+    /// A shape for the other kind of rows; more than [`MAX_PROBES`] rows, or a width above 2^62; not enough memory.
     pub fn with_shape(shape: Shape, hasher: PortableHasher) -> Result<Sketch<R, C>, BuildError> {
         let hashes = checked_hashes(&shape, hasher)?;
         Ok(Sketch { hasher, shape, hashes, counters: zeroed(shape.cells())?, total: 0, conservative: false, halved: false })
@@ -138,7 +137,7 @@ impl<R: RowHashes, C: Counter> Sketch<R, C> {
         self
     }
 
-    /// Counts a key `count` times. Time: one hash and a counter a row (twice with conservative update).
+    /// Counts a key `count` times. Time: one hash and one counter per row (twice with conservative update).
     #[inline]
     pub fn add<K: Key + ?Sized>(&mut self, key: &K, count: u64) {
         self.add_hash(self.hash(key), count);
@@ -174,7 +173,7 @@ impl<R: RowHashes, C: Counter> Sketch<R, C> {
 }
 
 impl<R: RowHashes, C: Counter, K: Backing> Sketch<R, C, K> {
-    /// How often a key came, or more. Time: one hash and a counter a row.
+    /// An upper bound on how often a key occurred. Time: one hash and one counter per row.
     #[inline]
     pub fn estimate<Q: Key + ?Sized>(&self, key: &Q) -> Estimate {
         self.estimate_hash(self.hash(key))
@@ -200,7 +199,7 @@ impl<R: RowHashes, C: Counter, K: Backing> Sketch<R, C, K> {
         cells.fold(C::HIGHEST, |least, counter| least.min(counter.get()))
     }
 
-    /// The sum of all counts: at least it once it was halved or is 2^64 - 1.
+    /// The sum of all counts; an upper bound on it after halving, and a lower one if it is 2^64 - 1.
     pub fn total(&self) -> u64 {
         self.total
     }

@@ -93,7 +93,7 @@ impl Header {
         sketch.check_sums().map(|()| sketch)
     }
 
-    /// The sketch with these counters, of which none is looked at.
+    /// The sketch with these counters, unchecked.
     fn with_counters<R: RowHashes, C: Counter, K: Backing>(self, counters: K::Cells<C>) -> Result<Sketch<R, C, K>, FormatError> {
         let Header { hasher, shape, total, conservative, halved, .. } = self;
         let hashes = checked_hashes::<R>(&shape, hasher).map_err(|error| match error {
@@ -210,7 +210,7 @@ impl<R: RowHashes, C: Counter, B: AsRef<[u8]> + Send + Sync> Viewed<B> for Sketc
 }
 
 impl<R: RowHashes, C: Counter, B: AsRef<[u8]> + Send + Sync> Sketch<R, C, View<B>> {
-    /// The same view with all its bytes read: held to their checksum, and the sums of the rows to the sum of all counts. Linear in the counters; takes no memory of their size.
+    /// The same view after all its bytes were read and checked: the checksum, and the sums of the rows against the sum of all counts. Linear in the counters; takes no memory of their size.
     ///
     /// # Errors
     /// The bytes are damaged, or do not fit the header.

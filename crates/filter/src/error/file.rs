@@ -16,7 +16,7 @@ pub enum FileError {
         /// What the system said.
         cause: io::Error,
     },
-    /// It can be read, but is no filter.
+    /// It can be read, but is not a filter.
     Format {
         /// The file.
         path: PathBuf,
@@ -35,7 +35,7 @@ pub enum FileError {
         /// What the system said.
         cause: io::Error,
     },
-    /// There is something else than a file under that name.
+    /// There is something other than a file under that name.
     NotAFile {
         /// The path.
         path: PathBuf,

@@ -10,7 +10,7 @@ use std::io;
 pub enum ReadError {
     /// The stream fails.
     Io(io::Error),
-    /// The bytes are no filter.
+    /// The bytes are not a filter.
     Format(FormatError),
 }
 

@@ -16,13 +16,13 @@ macro_rules! writes_files {
             /// Writes the bytes of its file. Unbuffered writers are fine: it writes in large pieces.
             ///
             /// # Errors
-            /// Those of the writer.
+            /// The errors of the writer.
             #[cfg(feature = "std")]
             pub fn write_to(&self, writer: impl std::io::Write) -> std::io::Result<()> {
                 $crate::format::write_to(self, writer)
             }
 
-            /// Writes the bytes of its file to the beginning of these, where it can be looked at or stay, and says how many they are. Takes no memory of the file's size.
+            /// Writes the bytes of its file to the beginning of these, where it can be viewed or kept, and returns how many they are. Takes no memory of the file's size.
             ///
             /// # Errors
             /// There are fewer than [`encoded_bytes`](Self::encoded_bytes).
@@ -41,7 +41,7 @@ macro_rules! writes_files {
             /// followed, and what it points to is replaced. Takes no memory of the file's size.
             ///
             /// # Errors
-            /// There is something else than a file (a folder, a device, a pipe, a link that leads nowhere); the file has no write permission; it cannot be written.
+            /// There is something other than a file (a folder, a device, a pipe, a link that leads nowhere); the file has no write permission; it cannot be written.
             #[cfg(feature = "fs")]
             pub fn save(&self, path: impl AsRef<std::path::Path>) -> Result<(), $crate::FileError> {
                 $crate::format::save(self, path.as_ref())
@@ -70,7 +70,7 @@ macro_rules! reads_files {
             $(#[$of_bytes])*
             ///
             /// # Errors
-            /// The bytes are no such file, or a damaged one, or something follows them; there is no memory for it.
+            /// The bytes are not such a file, or a damaged one, or something follows them; the memory cannot be allocated.
             pub fn from_bytes(bytes: &[u8]) -> Result<Self, $crate::FormatError> {
                 $crate::format::from_bytes(bytes)
             }
@@ -80,7 +80,7 @@ macro_rules! reads_files {
             /// Safe for streams from anywhere, as [`from_bytes`](Self::from_bytes) is: the memory taken is at most a small multiple of the length of the stream, expanded, and 8 MiB.
             ///
             /// # Errors
-            /// The stream fails, or ends too early; the bytes are no such file, or a damaged one; there is no memory for it.
+            /// The stream fails, or ends too early; the bytes are not such a file, or a damaged one; the memory cannot be allocated.
             #[cfg(feature = "std")]
             pub fn read_from(reader: impl std::io::Read) -> Result<Self, $crate::ReadError> {
                 $crate::format::read_from(reader, None)
@@ -90,7 +90,7 @@ macro_rules! reads_files {
             /// keys, a small multiple.
             ///
             /// # Errors
-            /// The file cannot be read; its bytes are no such file, or a damaged one, or something follows them; there is no memory for it.
+            /// The file cannot be read; its bytes are not such a file, or a damaged one, or something follows them; the memory cannot be allocated.
             #[cfg(feature = "fs")]
             pub fn open(path: impl AsRef<std::path::Path>) -> Result<Self, $crate::FileError> {
                 $crate::format::open(path.as_ref())
@@ -100,7 +100,7 @@ macro_rules! reads_files {
             /// file, and removes those of killed processes ([`file::check_target`](crate::file::check_target)).
             ///
             /// # Errors
-            /// Those of [`save`](Self::save).
+            /// As for [`save`](Self::save).
             #[cfg(feature = "fs")]
             pub fn check_target(path: impl AsRef<std::path::Path>) -> Result<(), $crate::FileError> {
                 $crate::file::check_target(path)
@@ -145,7 +145,7 @@ macro_rules! views_files {
             /// As for [`Mapped::open`]($crate::file::Mapped::open): nothing may write to the file or truncate it while it is mapped.
             ///
             /// # Errors
-            /// As for [`open`](Self::open), but that damaged bits are found by `verify_bytes` only.
+            /// As for [`open`](Self::open), except that damaged bits are found only by `verify_bytes`.
             pub unsafe fn map(path: impl AsRef<std::path::Path>) -> Result<$mapped, $crate::FileError> {
                 // SAFETY: as the caller promised.
                 let bytes = unsafe { $crate::file::Mapped::open(&path) };

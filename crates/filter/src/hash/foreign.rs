@@ -30,13 +30,13 @@ pub struct ForeignHasher<S> {
 }
 
 impl<S: BuildHasher> ForeignHasher<S> {
-    /// The hashers that `hashers` makes.
+    /// A hasher that uses those that `hashers` makes.
     pub fn new(hashers: S) -> ForeignHasher<S> {
         ForeignHasher { hashers }
     }
 
     /// The hash of any value with `std::hash::Hash`, also of types that are no [`Key`](crate::Key): for [`insert_hash`](crate::BloomFilter::insert_hash) and
-    /// [`contains_hash`](crate::BloomFilter::contains_hash) of filters with this hasher. It is not that of an equal key, as `Hash` adds framing.
+    /// [`contains_hash`](crate::BloomFilter::contains_hash) of filters with this hasher. It differs from the hash of the equal key, because `Hash` adds framing.
     ///
     /// ```
     /// use std::path::Path;

@@ -133,10 +133,9 @@ pub(crate) fn check_alike<H: KeyHasher>(ours: &H, theirs: &H) -> Result<(), Merg
 
 /// A seeded map from bytes to hashes.
 ///
-/// [`PortableHasher`] is what filters use unless told otherwise; [`ForeignHasher`] adapts the hashers of other crates, and [`Prehashed`] takes keys that are 64-bit hashes already.
+/// [`PortableHasher`] is what filters use by default; [`ForeignHasher`] adapts the hashers of other crates, and [`Prehashed`] takes keys that are 64-bit hashes already.
 ///
-/// Sealed: a hasher that said too much of its width would make every rate wrong, one whose methods disagree would lose keys, and one that took the seed of another would lose them in unions. A hasher of
-/// your own goes into [`ForeignHasher`]; hashes of 128 bits go in as they are, by [`KeyHash::from_uniform_bits`] and [`insert_hash`](crate::BloomFilter::insert_hash).
+/// Sealed: a hasher that overstated its width would make every rate wrong, one whose methods disagree would lose keys, and one that used the seed of another would lose them in unions. A custom hasher goes into [`ForeignHasher`]; hashes of 128 bits go in as they are, by [`KeyHash::from_uniform_bits`] and [`insert_hash`](crate::BloomFilter::insert_hash).
 ///
 /// ```compile_fail,E0277
 /// use truebloom::{HasherId, KeyHash, KeyHasher, Seed};
@@ -158,25 +157,25 @@ pub trait KeyHasher: sealed::Sealed + 'static {
     /// The hash of a key's canonical bytes.
     fn hash(&self, bytes: &[u8]) -> KeyHash;
 
-    /// The hash of more than eight bytes that come in pieces: `write` is called once, and hands each piece on. What [`hash`](Self::hash) says of all of them together; for a
+    /// The hash of more than eight bytes that come in pieces: `write` is called once, and hands each piece on. The same as [`hash`](Self::hash) of all of them together; for a
     /// [`ForeignHasher`], which may mind where one piece ends, a hash of the pieces.
     fn hash_pieces(&self, write: &mut Write<'_>) -> KeyHash;
 
-    /// The hash of the eight bytes of a number, little-endian: what [`hash`](Self::hash) says of them.
+    /// The hash of the eight bytes of a number, little-endian: the same as [`hash`](Self::hash) of them.
     #[inline]
     fn hash_number(&self, number: u64) -> KeyHash {
         self.hash(&number.to_le_bytes())
     }
 
-    /// [`hash_number`](Self::hash_number) of many, the first halves and the second ones apart: with the same results, side by side where the hash allows it. As many are hashed as there are of all three.
+    /// [`hash_number`](Self::hash_number) for many numbers, first and second halves separately: the same results, computed side by side where the hash allows it. The shortest of the three slices decides how many.
     fn hash_numbers(&self, numbers: &[u64], first: &mut [u64], second: &mut [u64]) {
         one_by_one(self, numbers, first, second);
     }
 
-    /// What stands for this hasher in files; `None` for hashers that cannot be saved.
+    /// The number of this hasher in files; `None` for hashers that cannot be saved.
     fn id(&self) -> Option<HasherId>;
 
-    /// The seed; for a hasher that keeps its seed to itself, a fingerprint in its place. Hashers of equal `id` and `seed` hash alike (for
+    /// The seed; for a hasher that does not reveal its seed, a fingerprint instead. Hashers with equal `id` and `seed` hash alike (for
     /// fingerprints: except for a chance of 2^-128 if the hasher is any good).
     fn seed(&self) -> Seed;
 }

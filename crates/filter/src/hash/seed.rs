@@ -1,4 +1,4 @@
-//! Seeds: 128 bits that make a filter's hashes its own.
+//! Seeds: 128 bits that select a filter's hash function.
 
 #[cfg(feature = "random")]
 use crate::error::BuildError;
@@ -29,7 +29,7 @@ impl Seed {
     /// A seed from the operating system's random numbers.
     ///
     /// # Errors
-    /// It has none to give.
+    /// The operating system gives none.
     #[cfg(feature = "random")]
     pub fn random() -> Result<Seed, BuildError> {
         let mut bytes = [0; 16];

@@ -1,4 +1,4 @@
-//! SipHash-1-3-128, the hasher for keys that an adversary may choose.
+//! SipHash-1-3-128, the hasher for untrusted keys.
 
 use super::{KeyHash, Seed, Write};
 use core::hash::Hasher;

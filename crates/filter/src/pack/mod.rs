@@ -18,7 +18,7 @@ use record::record_words;
 
 /// Many small filters in one piece of memory, or in one file: bits, probes, scheme, hasher, seed, capacity and rate stand there once, and each member keeps 64 bytes beside its bits: its counts and two checksums.
 ///
-/// A member is a filter like any other that is looked at: [`get`](Self::get) makes it in nanoseconds, and it takes 64 bytes. The plan is made once; as all members have one seed, a key is hashed once for all of them.
+/// A member is a filter like any other view: [`get`](Self::get) makes it in nanoseconds, and it takes 64 bytes. The plan is made once; as all members have one seed, a key is hashed once for all of them.
 /// 10,000 tables of 5,000 keys at 1% take 1.011 times their bits.
 ///
 /// ```
@@ -59,7 +59,7 @@ impl<S: Scheme> Pack<S> {
         Pack::with_words(head, Vec::new())
     }
 
-    /// Adds a filter: its bits and counts are copied. What it was planned for is not: all members have the pack's plan. Nor is its label.
+    /// Adds a filter: its bits and counts are copied, but not its plan (all members have the pack's) and not its label.
     ///
     /// # Errors
     /// It differs from the others in bits, probes, scheme, hasher or seed.
@@ -87,7 +87,7 @@ impl<S: Scheme, K: Backing> Pack<S, K> {
         self.len() == 0
     }
 
-    /// The filter of this number, counted from 0 in the order in which they were added; `None` beyond the last. What it keeps is checked, its bits are not looked at: `verify_bytes` does.
+    /// The filter of this number, counted from 0 in the order in which they were added; `None` beyond the last. Its record is checked, its bits are not; `verify_bytes` checks them.
     ///
     /// # Errors
     /// It is damaged.
@@ -107,7 +107,7 @@ impl<S: Scheme, K: Backing> Pack<S, K> {
         crate::hash::hash_key(&self.head.hasher, key)
     }
 
-    /// Bytes of a member: what it keeps, and its bits in whole words.
+    /// Bytes of a member: its record, and its bits in whole words.
     pub fn member_bytes(&self) -> usize {
         record_words(&self.head.scheme).saturating_mul(8)
     }

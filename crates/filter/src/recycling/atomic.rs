@@ -84,7 +84,7 @@ impl AtomicRecyclingFilter {
     /// As for [`RecyclingFilter::new`].
     ///
     /// # Errors
-    /// A policy with an age (call [`recycle`](Self::recycle) by your clock) or with triggers excluded, whose bits could not be told from other threads'.
+    /// A policy with an age (call [`recycle`](Self::recycle) by your clock) or with triggers excluded, whose bits could not be distinguished from other threads'.
     #[cfg(feature = "random")]
     pub fn new(bits: u64, probes: u32, policy: Policy) -> Result<AtomicRecyclingFilter, BuildError> {
         AtomicRecyclingFilter::with_hasher(bits, probes, policy, PortableHasher::random()?)
@@ -129,7 +129,7 @@ impl<H: KeyHasher, S: FillScheme> AtomicRecyclingFilter<H, S> {
 
     /// [`check_and_insert`](Self::check_and_insert) of a key that is already hashed.
     pub fn check_and_insert_hash(&self, hash: KeyHash) -> Seen {
-        // The lock ends with this block: who holds it for reading must not wait for it.
+        // The lock ends with this block: a thread that holds it for reading must not wait for it.
         let (seen, overfilled) = {
             let state = self.state();
             let (newly_set, ones, items) = state.active.insert(&self.scheme, hash);

@@ -11,7 +11,7 @@ use crate::scheme::FillScheme;
 use alloc::vec::Vec;
 use core::fmt::Debug;
 
-/// How the bits of a recycling filter are laid out: anywhere, for the [schemes whose fill tells their rate](FillScheme), or a cache line a key, for [`Blocked`](super::Blocked).
+/// How the bits of a recycling filter are laid out: anywhere, for the [schemes whose fill tells their rate](FillScheme), or in one cache line per key, for [`Blocked`](super::Blocked).
 pub trait Layout {
     /// What says how full is full enough: [`sigma`](Policy::sigma).
     type Limit: Limit;

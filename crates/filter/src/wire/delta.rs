@@ -46,7 +46,7 @@ pub fn difference(old: &[u8], new: &[u8]) -> Result<Vec<u8>, FormatError> {
 /// The later file, of the earlier one and the difference. Safe for bytes from anywhere: takes the memory of the earlier file (expanded, if it is compressed), and at most three times [`MOST_EXPANSION`] times that of the difference: the new bits, those taken back, and the later file.
 ///
 /// # Errors
-/// The difference is none, is damaged, or is one from another file ([`FormatError::WrongBase`]).
+/// The bytes are not a difference, or damaged, or the difference is from another file ([`FormatError::WrongBase`]).
 pub fn apply(old: &[u8], difference: &[u8]) -> Result<Vec<u8>, FormatError> {
     let old = plain(old)?;
     let (old_header, old_payload) = split(&old)?;

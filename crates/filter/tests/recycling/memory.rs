@@ -43,7 +43,7 @@ proptest! {
 #[test]
 fn one_phase_forgets_by_age() {
     let mut filter = filter::<Standard>(1_000, 3, Policy { age: Some(seconds(10)), ..Policy::one_phase(500) }, 1);
-    // The first phase begins with the first time that is told, whatever it is.
+    // The first phase begins with the first time given, whatever it is.
     assert_eq!(filter.check_and_insert_at("a", seconds(1_000_005)), Seen::New);
     assert_eq!(filter.check_and_insert_at("a", seconds(1_000_014)), Seen::Active);
     assert_eq!(filter.check_and_insert_at("a", seconds(1_000_015)), Seen::New);

@@ -1,4 +1,4 @@
-//! How likely an estimate is too high by a share of the stream, at most.
+//! Upper bounds on the probability that an estimate is too high by a share of the stream.
 
 use super::euler::{Fraction, Sum};
 use super::shape::inverse;

@@ -34,7 +34,7 @@ use core::fmt;
 pub enum Rows {
     /// A hash function of its own for every row: the classic sketch of Cormode and Muthukrishnan.
     Independent,
-    /// Row j takes `h1 + j h2` modulo a prime width, from two hash functions a copy.
+    /// Row j takes `h1 + j h2` modulo a prime width, from two hash functions per copy.
     TwoHash,
 }
 
@@ -62,5 +62,5 @@ fn ln_target(rate: &Rate) -> f64 {
     rate.ln() - LN_SLACK
 }
 
-/// Given away wherever a bound is evaluated in logarithms: a relative 10^-9 of a probability, which is negligible.
+/// A margin added wherever a bound is evaluated in logarithms: a relative 10^-9 of a probability, which is negligible.
 const LN_SLACK: f64 = 1e-9;

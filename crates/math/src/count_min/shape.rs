@@ -55,7 +55,7 @@ impl Shape {
     /// [`failure_bound`](Shape::failure_bound)).
     ///
     /// # Errors
-    /// An `epsilon` that needs more counters a row than a word counts (below about 3e-19), or more than 2^30 copies.
+    /// An `epsilon` that needs more counters per row than a word can count (below about 3e-19), or more than 2^30 copies.
     pub fn for_error(epsilon: &Rate, delta: &Rate, rows: Rows) -> Result<Shape> {
         let _work = work::begin();
         let width = width(epsilon, rows)?;
@@ -102,7 +102,7 @@ impl Shape {
         u128::from(self.width) * u128::from(self.all_rows())
     }
 
-    /// Hash functions to evaluate for an item: one a row, or two a copy.
+    /// Hash functions to evaluate per item: one per row, or two per copy.
     #[must_use]
     pub fn hash_functions(&self) -> u64 {
         match self.rows {

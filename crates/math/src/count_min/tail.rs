@@ -21,7 +21,7 @@ impl Shape {
     /// Independent rows: the product of the shares. Two hashes: any two rows of a copy are independent, so the product of the two smallest shares of each copy.
     ///
     /// # Errors
-    /// There is not one number a row, or one exceeds the width.
+    /// Unless there is one number per row, none above the width.
     pub fn ln_tail(&self, at_least: &[u64]) -> Result<f64> {
         if at_least.len() as u64 != self.all_rows() {
             return out_of_range("rows", at_least.len(), self.all_rows());

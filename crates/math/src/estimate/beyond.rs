@@ -2,11 +2,9 @@
 //!
 //! Fix filter A, and let filter B, of the same bits, probes and seed, hold `d` items that A does not hold. The positions of those items are independent of A's bits. So the number of bits that they
 //! set outside of A's is the number of cells that `d` items hit among the `m - |A|` cells which A has left empty: a law with one unknown, d, and nothing else. What both filters hold drops out, as it only sets bits that A
-//! has; and so does the number of items in A. This is what makes the interval narrow: the fills of A, of B and of both together scatter together, and three intervals, one a fill, pay for
-//! each of them.
+//! has; and so does the number of items in A. This is what makes the interval narrow: the fills of A, of B and of both together scatter together, and three intervals, one per fill, pay for each of them.
 //!
-//! Of the union of d throws (or committees of k) with A's bits as one more committee the law is that of [`crate::occupancy`]: a sum of independent Bernoulli variables, summed where that is affordable and otherwise held to the
-//! inequalities of Bennett and of Berry and Esseen. A sliced filter is a sum over slices, and so a sum of independent Bernoulli variables, too. Where positions are tied to each other (two hashes, blocks), the number of cells hit is a function of
+//! The law of the union of d throws (or committees of k) with A's bits as one more committee is that of [`crate::occupancy`]: a sum of independent Bernoulli variables, summed where that is affordable and otherwise bounded by the inequalities of Bennett and of Berry and Esseen. A sliced filter is a sum over slices, and so a sum of independent Bernoulli variables, too. Where positions are tied to each other (two hashes, blocks), the number of cells hit is a function of
 //! independent items of which none moves it by more than k: McDiarmid's inequality, with the mean exact or bracketed.
 
 use super::interval::{MOST, Search, first, weaker};
@@ -37,7 +35,7 @@ pub enum Ground<'a> {
         /// Bits and set bits, a slice each.
         slices: &'a [(u64, u64)],
     },
-    /// Any filter of which every bit is as likely as every other to be set by an item.
+    /// Any filter in which an item sets every bit with the same probability.
     Tied {
         /// Bits m.
         bits: u64,

@@ -13,7 +13,7 @@ pub struct BitsEstimate {
     pub value: f64,
     /// A bound of its relative rounding error.
     pub relative_error: f64,
-    /// Where it is unbiased, and that nothing is beyond.
+    /// Where it is unbiased, and that no estimator is unbiased beyond.
     pub note: &'static str,
 }
 

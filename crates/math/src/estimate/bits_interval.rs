@@ -43,7 +43,7 @@ pub struct BitsInterval {
 /// ```
 ///
 /// # Errors
-/// Those of [`crate::estimate_bits()`] except for the number of steps, and for a confidence outside of (0, 1).
+/// As for [`crate::estimate_bits()`], without its limit on steps; a confidence outside (0, 1).
 pub fn bits_interval(variant: Variant, items: u64, probes: u32, ones: u64, confidence: f64) -> Result<BitsInterval> {
     let _work = work::begin();
     let (batches, batch) = batches(variant, items, probes, ones)?;

@@ -106,7 +106,7 @@ impl Rates {
         Rates { bits: m, probes: k, ln_missed, capacity, ln_error: -libm::log(error / PARTS as f64) }
     }
 
-    /// At most the rate after this many keys, at least one. A geometric mean of slices' fills is at most their arithmetic mean.
+    /// An upper bound on the rate after this many keys (at least one). A geometric mean of slices' fills is at most their arithmetic mean.
     fn after(&self, keys: u64) -> f64 {
         let ln_empty = keys as f64 * self.ln_missed;
         let mean = -self.bits * libm::expm1(ln_empty);
@@ -117,7 +117,7 @@ impl Rates {
         libm::pow(((mean + above) * (1.0 + SLACK) / self.capacity).min(1.0), self.probes)
     }
 
-    /// At most the sum of the pass probabilities of this many keys.
+    /// An upper bound on the sum of the pass probabilities of this many keys.
     fn sum(&self, keys: u64) -> f64 {
         let end = |part: u64| (u128::from(keys) * u128::from(part) / u128::from(PARTS)) as u64;
         let part = |part: u64| match end(part) - end(part - 1) {

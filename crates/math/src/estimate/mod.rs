@@ -1,4 +1,4 @@
-//! What set bits say: of items, of bits, of the keys that were met.
+//! What set bits imply: the number of items, of bits, and of keys that were met.
 
 mod beyond;
 #[cfg(feature = "study")]

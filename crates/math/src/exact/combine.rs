@@ -1,4 +1,4 @@
-//! Numbers made of proven numbers: powers, products and differences, each with ends rounded outward.
+//! Numbers computed from proven numbers: powers, products and differences, each with ends rounded outward.
 
 use crate::Result;
 use crate::exact::dyadic::Dyadic;

@@ -2,7 +2,7 @@
 //!
 //! A fraction in `[0, 1)` is a little-endian slice of `L` words and stands for `sum words[i] 2^(64 i) / 2^(64 L)`. One *unit* is
 //! `2^(-64 L)`. Every operation here rounds down, by less than one unit unless it says otherwise, so callers count errors in
-//! whole units and needs no other argument. A big-integer crate allocates at each operation or fixes the width at compile time; these
+//! whole units and need no other argument. A big-integer crate allocates at each operation or fixes the width at compile time; these
 //! few loops do neither, and the tests hold them to such a crate.
 
 use alloc::vec;

@@ -4,7 +4,7 @@ use crate::Rate;
 use crate::exact::enclosure::Enclosure;
 use core::fmt;
 
-/// How a number was obtained, and so what its bracket is worth.
+/// How a number was obtained, and so how far its bracket can be trusted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Method {
@@ -41,15 +41,15 @@ impl fmt::Display for Method {
 pub struct Fpr {
     /// The rate, rounded.
     pub value: f64,
-    /// At most the true rate.
+    /// Lower end: at most the true rate.
     pub lower: f64,
-    /// At least the true rate.
+    /// Upper end: at least the true rate.
     pub upper: f64,
     /// Natural logarithm of the rate, rounded; minus infinity for 0.
     pub ln: f64,
-    /// At most the logarithm of the true rate.
+    /// Lower end of the logarithm.
     pub ln_lower: f64,
-    /// At least the logarithm of the true rate.
+    /// Upper end of the logarithm.
     pub ln_upper: f64,
     /// How the bracket is known.
     pub method: Method,
@@ -125,7 +125,7 @@ impl Fpr {
         self.ln = libm::log(self.value).clamp(self.ln_lower, self.ln_upper);
     }
 
-    /// From ends of the logarithm, at most 0, by a route of which `method` says what it is worth. The value is the middle of the logarithms.
+    /// From ends of the logarithm, at most 0, obtained by `method`. The value is the middle of the logarithms.
     #[must_use]
     pub fn from_ln(ln_lower: f64, ln_upper: f64, method: Method) -> Fpr {
         let ln = ln_lower + (ln_upper - ln_lower) / 2.0;

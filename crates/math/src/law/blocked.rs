@@ -31,7 +31,7 @@ pub enum InBlock {
 /// number of set bits in (Putze, Sanders and Singler) is too low. Since `f(L)` is a sum of powers `a_j^L` and `E[a^L] = (1 - (1 - a)/B)^n` for B blocks, the mixture is one
 /// alternating sum in whole numbers and is answered exactly, without truncation.
 ///
-/// The number of set bits alone does not determine the rate, and they are no sum of independent bits.
+/// The number of set bits alone does not determine the rate, and they are not a sum of independent bits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Blocked {
     bits: u64,
@@ -49,7 +49,7 @@ impl Blocked {
     /// ```
     ///
     /// # Errors
-    /// When bits or probes are out of range, `bits` is not a multiple of `block_bits`, or the probes do not fit the block: at most `block_bits` distinct ones, and exactly one a word of split blocks.
+    /// When bits or probes are out of range, `bits` is not a multiple of `block_bits`, or the probes do not fit the block: at most `block_bits` distinct ones, and exactly one per word of split blocks.
     pub fn new(bits: u64, block_bits: u64, in_block: InBlock, probes: u32) -> Result<Blocked> {
         check_bits(bits)?;
         if block_bits == 0 || !bits.is_multiple_of(block_bits) {

@@ -54,7 +54,7 @@ impl Layer {
         Ok(rate.unwrap_or(Fpr::ONE))
     }
 
-    /// What the rate of the layer never exceeds.
+    /// A certain upper bound on the rate of the layer.
     ///
     /// # Errors
     /// Never for a layer that could be made.
@@ -107,7 +107,7 @@ impl Layered {
         &self.layers
     }
 
-    /// What the rate never exceeds, with certainty: that of all layers at their limits.
+    /// A certain upper bound on the rate: that of all layers at their limits.
     ///
     /// # Errors
     /// Never for layers that could be made.
@@ -123,7 +123,7 @@ impl Layered {
         self.any(Layer::closed)
     }
 
-    /// The rate of all layers, of that of each.
+    /// The rate of all layers, from that of each.
     fn any(&self, rate: impl Fn(&Layer) -> Result<Fpr>) -> Result<Fpr> {
         Ok(self.join(&self.layers.iter().map(rate).collect::<Result<Vec<Fpr>>>()?))
     }
@@ -173,7 +173,7 @@ impl Law for Layered {
         self.layers.iter().map(|layer| layer.bits).sum()
     }
 
-    /// Of all layers together: what a key that is in none takes at most.
+    /// The sum over the layers: the most that a key takes that is in none.
     fn probes(&self) -> u32 {
         self.layers.iter().fold(0, |probes, layer| probes.saturating_add(layer.probes))
     }
@@ -183,7 +183,7 @@ impl Law for Layered {
         if items == 0 { Ok(Fpr::ZERO) } else { Ok(Fpr::bound(0.0, self.bound()?.upper)) }
     }
 
-    /// One count a layer.
+    /// One count per layer.
     fn fpr_at_fill(&self, ones: &[u64]) -> Result<Option<Fpr>> {
         if ones.len() != self.layers.len() {
             return out_of_range(

@@ -94,7 +94,7 @@ impl Mixture {
         all
     }
 
-    /// `P(D = d)` for d = 0 .. most. Both chains conserve probability, so the errors of their steps add up: at most two units a number and step, and one for
+    /// `P(D = d)` for d = 0 .. most. Both chains conserve probability, so the errors of their steps add up: at most two units per number and step, and one for
     /// starting at `1 - 2^-B`.
     fn weights(&self, limbs: usize) -> Vec<Vec<u64>> {
         let (bits, most) = (self.bits(), self.most() as usize);

@@ -84,7 +84,7 @@ pub trait Law: sealed::Sealed + Send + Sync {
     /// The rate takes too much work: hundreds of probes.
     fn fpr(&self, items: u64) -> Result<Fpr>;
 
-    /// The same where it is proven, exactly or in a bracket, and nothing otherwise: what promises rest on.
+    /// The same where it is proven, exactly or in a bracket, and nothing otherwise: what promises depend on.
     ///
     /// # Errors
     /// As for [`fpr`](Self::fpr).

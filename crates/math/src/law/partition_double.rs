@@ -138,7 +138,7 @@ impl Sets {
     }
 
     /// Pairs that hit a set of kinds beyond the single ones, for every set, one kind after the other: the next kind adds the steps of those orders in which none of the set is in its
-    /// class. Which orders these are is looked up for two halves of the set, and their steps for all choices of orders: few instructions a set.
+    /// class. Which orders these are is looked up for two halves of the set, and their steps for all choices of orders: few instructions per set.
     fn beyond(&self) -> Vec<u32> {
         let steps = sums(&self.orders.iter().map(|order| order.1 as u32).collect::<Vec<_>>(), |sum, steps| sum + steps);
         let mut beyond = Vec::with_capacity(1 << self.kinds.len());

@@ -1,4 +1,4 @@
-//! The registry: every scheme with its number in files, its name, its law, its layout and what can be promised of it.
+//! The registry: every scheme with its number in files, its name, its law, its layout and what can be promised about it.
 
 use crate::error::out_of_range;
 use crate::law::{Blocked, Classic, InBlock, Law, Partitioned, Standard};
@@ -35,7 +35,7 @@ macro_rules! schemes {
             /// All of them.
             pub const ALL: [SchemeId; [$($number),*].len()] = [$(SchemeId::$scheme),*];
 
-            /// Its name in files' reports, on the command line and in `eval`.
+            /// Its name in reports, on the command line and in `eval`.
             pub fn name(self) -> &'static str {
                 match self {
                     $(SchemeId::$scheme => $name,)*

@@ -168,9 +168,9 @@ fn estimate(variant: Variant, bits: u64, probes: u32, ones: u64) -> Result<Optio
 /// A closed interval of a number of items; no upper end for a full filter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Interval {
-    /// At least this many.
+    /// Lower end.
     pub lower: u64,
-    /// At most this many; `None` for no bound.
+    /// Upper end; `None` for no bound.
     pub upper: Option<u64>,
 }
 
@@ -183,11 +183,10 @@ pub struct Bounds {
     pub upper: f64,
 }
 
-/// Intervals of everything made of two sets, from intervals of |A|, |B| and |A or B|.
+/// Intervals for all sizes derived from two sets, from intervals of |A|, |B| and |A or B|.
 ///
 /// Give the three intervals a third of the error each (confidence `1 - (1-c)/3`): then all three hold, and all seven of the answer with them, with
-/// probability at least c. Conservative: the union bound takes no account of the three counts' dependence. First the three are narrowed by what holds of
-/// any two sets: `max(|A|, |B|) <= |A or B| <= |A| + |B|`, which costs no confidence. `None` if that leaves nothing: then at least one of the three misses.
+/// probability at least c. Conservative: the union bound takes no account of the three counts' dependence. First the three are narrowed by what holds for any two sets: `max(|A|, |B|) <= |A or B| <= |A| + |B|`, which costs no confidence. `None` if that leaves nothing: then at least one of the three misses.
 ///
 /// ```
 /// use truebloom_math::sets::{Interval, intervals};

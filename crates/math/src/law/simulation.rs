@@ -1,4 +1,4 @@
-//! Filling filters with ideal hashes and asking strangers of them, where no law gives the rate.
+//! Simulations with ideal hashes, of fresh keys against filled filters, where no law gives the rate.
 
 use crate::exact::power::power;
 pub use crate::exact::random::SplitMix64;
@@ -13,13 +13,13 @@ pub trait Positions {
     fn every(&self, word: &mut impl FnMut() -> u64, all: impl FnMut(u64) -> bool) -> bool;
 }
 
-/// What came out of a simulation.
+/// The result of a simulation.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Simulation {
-    /// Filters that were filled, each with words of its own.
+    /// The number of filters, each filled with its own words.
     pub filters: u64,
-    /// Keys asked for, over all filters.
+    /// Keys queried, over all filters.
     pub queries: u64,
     /// How many of them passed.
     pub hits: u64,

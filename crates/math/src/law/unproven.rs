@@ -29,7 +29,7 @@ const MOST_BITS: u64 = 1 << 25;
 /// Filters of a simulation, and the fewest that tell how they scatter.
 const FILTERS: core::ops::RangeInclusive<u64> = 32..=4_000;
 
-/// With fewer hits than this a simulation is not worth its name: 30% is all it tells.
+/// With fewer hits than this a simulation is too coarse: it gives the rate to 30% at best.
 const FEWEST_HITS: u64 = 100;
 
 impl Progression {

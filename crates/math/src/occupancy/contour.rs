@@ -1,4 +1,4 @@
-//! The standard law where its throws are too many to walk: one contour integral a probability, on its own saddle circle.
+//! The standard law where its throws are too many to walk: one contour integral per probability, on its own saddle circle.
 //!
 //! Burns (5) is `P(X = x) = C(m, x) N! / m^N [w^N] (e^w - 1)^x`. On the circle of radius r,
 //!

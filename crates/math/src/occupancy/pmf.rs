@@ -42,7 +42,7 @@ impl Occupancy {
     /// The probability of each number of set bits, index 0 to `bits`.
     ///
     /// Relative error at most 1e-12 for every probability above 1e-280; smaller ones may be given as 0. By a positive recurrence (work: committees times the width of the law times the size), or, for
-    /// more than some hundred single throws, by contour integrals (3 microseconds a probability).
+    /// more than some hundred single throws, by contour integrals (3 microseconds per probability).
     ///
     /// # Errors
     /// [`crate::Error::LawTooCostly`] above 2^27 bits, and where the recurrence would take more than some seconds.
@@ -57,7 +57,7 @@ impl Occupancy {
         Ok(whole)
     }
 
-    /// The probabilities above 1e-20, and a bound of what is left out. Otherwise as [`Occupancy::pmf`], but for any number of bits.
+    /// The probabilities above 1e-20, and a bound of what is left out. Otherwise as for [`Occupancy::pmf`], for any number of bits.
     ///
     /// ```
     /// use truebloom_math::occupancy::Occupancy;

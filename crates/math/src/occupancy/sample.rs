@@ -11,7 +11,7 @@ const MAX_DRAWS: f64 = 1e7;
 impl Occupancy {
     /// One number of set bits, drawn exactly from the law by throwing: `words` must give uniform and independent 64-bit words.
     ///
-    /// Work: one draw a throw, and for a committee as many draws as it has members, or as it leaves out. Memory: one byte a bit.
+    /// Work: one draw per throw, and for a committee as many draws as it has members, or as it leaves out. Memory: one byte per bit.
     ///
     /// ```
     /// use truebloom_math::occupancy::Occupancy;

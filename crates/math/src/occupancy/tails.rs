@@ -8,13 +8,13 @@ use crate::error::out_of_range;
 use crate::exact::work;
 use crate::{Error, Fill, Method, Result, bisect};
 
-/// A probability: `lower <= truth <= upper`, and what that is worth.
+/// A probability: `lower <= truth <= upper`, and how that is known.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Probability {
-    /// At most the probability.
+    /// Lower end: at most the probability.
     pub lower: f64,
-    /// At least the probability.
+    /// Upper end: at least the probability.
     pub upper: f64,
     /// [`Method::Exact`]: summed from a positive recurrence with counted errors, relative width below 1e-9. [`Method::Validated`]: summed from contour integrals,
     /// relative width 4e-12. [`Method::Bound`]: the inequalities of Bennett and of Berry and Esseen, proven and wide.
@@ -25,9 +25,9 @@ pub struct Probability {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Quantile {
-    /// At most the quantile.
+    /// Lower end: at most the quantile.
     pub lower: u64,
-    /// At least the quantile.
+    /// Upper end: at least the quantile.
     pub upper: u64,
     /// The method of the two ends, as for a [`Probability`].
     pub method: Method,

@@ -32,7 +32,7 @@
 //! Poisson variable of mean `-ln(1 - q)`, so `P(Y > c)` is at most its value for a Poisson load of mean `-n ln(1 - 1/B)`. A single block has the load n for certain, and the tail of its
 //! set bits is summed.
 //!
-//! *Rounding.* The `phi_l` are sums of positive terms of a recurrence whose factors (`x/512`) are exact: relative error below `3 u` a ball and `u = 2^-53`, below 5e-12 for
+//! *Rounding.* The `phi_l` are sums of positive terms of a recurrence whose factors (`x/512`) are exact: relative error below `3 u` per ball and `u = 2^-53`, below 5e-12 for
 //! the 15,000 balls that are allowed. [`ROUNDING`] counts for that, the Poisson weights and the sums.
 
 use crate::exact::power::power;
@@ -48,13 +48,13 @@ const ROUNDING: f64 = 1e-11;
 /// Probabilities below this are left out of the rows, and counted.
 const DROPPED: f64 = 1e-70;
 
-/// Probabilities below this do not matter where a tilt is looked for.
+/// Probabilities below this are ignored while a tilt is looked for.
 const LOOKED_AT: f64 = 1e-20;
 
 /// Balls of the fullest block that is followed.
 const MOST_BALLS: usize = 15_000;
 
-/// The largest exponent of a tilt: `e` to it times what is dropped is still nothing.
+/// The largest exponent of a tilt: `e` to it times what is dropped is still negligible.
 const MOST_GROWTH: f64 = 60.0;
 
 /// The shares of the allowed probability that may go to blocks beyond the cut. The first unless full blocks decide.
@@ -160,7 +160,7 @@ impl BlockLaw {
         Some(BlockLaw { rows, rates })
     }
 
-    /// All of it, or only what matters where a tilt is looked for.
+    /// All of it, or only what is needed to look for a tilt.
     fn tilted(&self, t: f64, (cut, share): (usize, f64), lambda: f64, all: bool) -> Tilt {
         let grown: Vec<f64> = (0..=BITS).map(|ones| libm::expm1(t * self.rates[ones.min(cut)])).collect();
         let searched = (lambda + 9.0 * libm::sqrt(lambda) + 12.0) as usize;

@@ -13,7 +13,7 @@ use alloc::vec;
 pub enum Counting {
     /// f_w: the rate of the item after the N-th. All new items are counted.
     Worst,
-    /// f_o: the average over the first N new items, by a user who can tell which are new.
+    /// f_o: the average over the first N new items, for a user who knows which are new.
     Oracle,
     /// f_a: the average over all new items of a cycle that ends with the N-th that sets a bit, which is all that a user can count.
     Real,

@@ -1,7 +1,7 @@
 //! How many items a filter has wrongly dropped, from what it saw: a martingale bound in the manner of Freedman (1975).
 //!
 //! A filter that answers "new" or "known" is offered items one after another. Of an item that is really new, with a pass probability rho that the past determines, the answer
-//! is wrong with probability rho. Nobody sees these wrong drops, as they look like repeats; what is seen is the items *kept*. With the odds `g = rho / (1 - rho)`:
+//! is wrong with probability rho. These wrong drops cannot be seen, as they look like repeats; what can be seen is the items *kept*. With the odds `g = rho / (1 - rho)`:
 //!
 //! * The *compensator* `S`, the sum of g over the items kept, has the mean of the number W of wrong drops: an item adds `(1 - rho) g = rho` to the mean of S, and rho to that of W.
 //! * For every `u > 0` with `g u < 1`, `(1 + u)^W prod (1 - g u)` over the items kept is a martingale: `rho (1 + u) + (1 - rho)(1 - g u) = 1`. No variance has to be known, where

@@ -405,7 +405,7 @@ fn formula_26_multiplies_chances_of_shared_positions() {
 
 #[test]
 fn two_phases_can_be_stuck_or_correlated() {
-    // With sigma + k >= m a frozen filter may be full. Whoever does not insert what it knows never inserts again.
+    // With sigma + k >= m a frozen filter may be full. A filter that does not insert what it knows never inserts again.
     assert!(frozen(&chain(6, 2, 4), true)[6] > BigRational::zero());
     // A retained item is in both filters: the new cycle's first item is known to have overflowed the last, so the halves are not independent, and the library refuses.
     let law = Chain::new(6, 2, 4, true, true).restart();

@@ -15,7 +15,7 @@ pub(super) enum Together {
     Any,
     /// In all of them.
     All,
-    /// In at least one, and it is told in which.
+    /// In at least one, with the names of those.
     Each,
 }
 

@@ -169,7 +169,7 @@ impl<'a, W: Write> Selection<'a, W> {
         Ok(())
     }
 
-    /// Closes an object of which the rest is told now.
+    /// Closes an object with its last members.
     pub(super) fn finish(&mut self, rest: &Map<String, Value>) -> io::Result<()> {
         if self.form == Form::Json {
             let rest =

@@ -69,7 +69,7 @@ pub(super) fn run(args: &StreamArgs) -> Result<ExitCode, Failure> {
     if records::is_terminal(&args.inputs) {
         return Err(Failure::new("there is nothing to count: name files, or pipe lines in"));
     }
-    // Listed at the end alone, the list is read by nobody.
+    // Listed only at the end, the list is not read before.
     if args.every.is_some() {
         records::check_not_output(&args.inputs)?;
     }

@@ -108,7 +108,7 @@ pub(crate) struct Args {
     records: RecordArgs,
 }
 
-/// What helps where there is not enough memory.
+/// Advice where there is not enough memory.
 const LESS: &str = "give less with --memory, or ask for fewer lines with -n or for a higher rate with -p";
 
 /// Clocks of two machines may differ by so much, of which nothing is said.
@@ -181,7 +181,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
 
 /// One event; whether there may be more to come.
 ///
-/// Output comes before the state: a line that is known but that nobody received would be lost, one that was received but is not known is only printed again. So after an error of
+/// Output comes before the state: a line that is remembered but was not received would be lost; one that was received but is not remembered is only printed again. So after an error of
 /// the output nothing is saved.
 fn read<W: Write>(args: &Args, records: &mut Records, sift: &mut Sift<'_, W>, saver: &mut Saver) -> Result<bool, Failure> {
     records.wake_at(saver.due());
@@ -257,7 +257,7 @@ fn begin(args: &Args) -> Result<(Filter, Saver, Chosen), Failure> {
                     args.records.noun()
                 ));
             }
-            // What would fail later is told now; and from now on there is a file to lock.
+            // What would fail later is reported now; and from now on there is a file to lock.
             file.save(&filter)?;
             (filter, chosen)
         }
@@ -288,7 +288,7 @@ fn new_filter(args: &Args, chosen: &Chosen) -> Result<Filter, Failure> {
     })
 }
 
-/// What a state holds and promises, for `info`; false, and nothing is said, for filters that no command here makes.
+/// What a state holds and promises, for `info`; false, without a description, for filters that no command here makes.
 pub(crate) fn describe(name: &Path, file: &[u8], report: &mut Report) -> Result<bool, Failure> {
     let filter = match Filter::from_bytes(file) {
         Ok(filter) => filter,

@@ -126,7 +126,7 @@ pub(super) fn check_same(path: &Path, filter: &Filter, there: &Chosen, asked: &C
     let asked_hasher = if args.untrusted { HasherId::Sip13 } else { hasher };
     let both = |what: &dyn Fn(&Chosen) -> String| (what(there), what(asked));
     let age = |age: Option<Duration>| age.map_or("none".to_owned(), time_text);
-    // How full is full enough is told as the rate that follows from it.
+    // The recycle threshold is shown as the rate that follows from it.
     let worst = |chosen: &Chosen| chosen.design.long_run().map(|run| rate(run.worst.value, 4));
     let parameters = [
         ("layout", (there.design.layout().name().to_owned(), layout.name().to_owned())),

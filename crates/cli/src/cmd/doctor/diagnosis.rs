@@ -105,7 +105,7 @@ fn strip_remedy(message: &str) -> String {
     message.rsplit_once("; ").map_or(message, |(what, _)| what).to_owned()
 }
 
-/// What is wrong with a compressed file, of which each byte is told by those before it.
+/// What is wrong with a compressed file, in which each byte depends on those before it.
 fn coded(path: &Path, length: u64, cause: &FormatError) -> Diagnosis {
     let (at, saved, remedy) = match *cause {
         FormatError::Truncated { expected, found } => (Some(found..expected), "nothing: the bits are coded together", COPY.to_owned()),

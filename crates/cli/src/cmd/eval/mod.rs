@@ -54,7 +54,7 @@ pub(crate) fn run(_: &Args) -> Result<ExitCode, Failure> {
                 let message = format!("the query is longer than {}", bytes(MAX_QUERY));
                 writeln!(out, "{}", Value::Object(Map::from_iter([("error".to_owned(), message.into())])))?;
             }
-            // Whoever waits for an answer gets it before we wait for the next query.
+            // Answers are flushed before we wait for the next query.
             Event::Idle => out.flush()?,
             Event::Stopped | Event::End => break,
             _ => {}

@@ -76,7 +76,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// What there is to say of a file of any kind.
+/// The description of a file of any kind.
 fn describe(path: &Path) -> Result<Report, Failure> {
     let (name, bytes) = (name(path), Held::open_input(path)?);
     match held::look_at(bytes.clone()) {
@@ -171,7 +171,7 @@ fn report(filter: &Looked) -> Result<Report, Failure> {
     Ok(report)
 }
 
-/// This filter's rate, as far as its fill tells it.
+/// This filter's rate, as far as its fill determines it.
 pub(crate) fn rate_now(filter: &AnyFilter<impl Counted>) -> Result<String, Failure> {
     let now = filter.fpr();
     if filter.fill_tells_rate() {

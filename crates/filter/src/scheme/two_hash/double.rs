@@ -5,7 +5,7 @@ use super::progression::progression_scheme;
 progression_scheme! {
     /// Double hashing, `h1 + i h2` modulo the bits, with h1 and h2 uniform and independent; h2 may be 0.
     ///
-    /// A few instructions per probe, for a floor near 6n/m^2 and more under the rate when m has small divisors: two hashes are all that tells keys apart. The fill does not
+    /// A few instructions per probe, for a floor near 6n/m^2 and more under the rate when m has small divisors: two hashes are all that distinguishes keys. The fill does not
     /// determine the rate. For comparison, and for filters whose floor a plan has counted.
     Double, 0, [0, 0, 0], Any, Linear
 }

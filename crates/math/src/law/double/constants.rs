@@ -74,7 +74,7 @@ impl Double {
         Ok(Shape { fewer, lost, several: several() })
     }
 
-    /// The sets that all queries of a large prime share with items, found by thought instead of listing: the query's own pair; for squares what is shifted or reversed,
+    /// The sets that all queries of a large prime share with items, derived instead of listed: the query's own pair; for squares what is shifted or reversed,
     /// too; and for each two positions and each two probes the one pair that fits both, in a set of its own. Sets of three or more that are left out lose next to nothing.
     fn several_at_sight(&self) -> Vec<Hit> {
         let k = self.probes;

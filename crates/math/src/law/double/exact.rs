@@ -14,7 +14,7 @@ use alloc::collections::BTreeMap;
 use alloc::vec;
 use alloc::vec::Vec;
 
-/// Positions up to which all subsets are gone through: a quarter of a second a class at the most.
+/// Positions up to which all subsets are gone through: a quarter of a second per class at most.
 const MOST_POSITIONS: u32 = 22;
 
 /// Steps that one answer may take: about a second, and half of that where every query is a class of its own.

@@ -42,7 +42,7 @@ pub enum Offsets {
     Cube,
     /// `(i^3 - i) / 6`: enhanced double hashing.
     Enhanced,
-    /// One's own, one for each probe; drawn at random, for example.
+    /// Custom offsets, one for each probe; drawn at random, for example.
     Custom(Vec<i64>),
 }
 
@@ -105,7 +105,7 @@ impl Double {
         self.step
     }
 
-    /// What is added to the positions; [`Offsets::Linear`] whenever it is nothing.
+    /// What is added to the positions; [`Offsets::Linear`] where that is nothing.
     #[must_use]
     pub fn offsets(&self) -> &Offsets {
         &self.offsets
