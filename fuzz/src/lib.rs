@@ -20,8 +20,12 @@ mod failure;
 mod filters;
 #[path = "../../crates/cli/src/held.rs"]
 mod held;
+#[path = "../../crates/cli/src/inputs.rs"]
+mod inputs;
 #[path = "../../crates/cli/src/lock.rs"]
 mod lock;
+#[path = "../../crates/cli/src/memory.rs"]
+mod memory;
 #[path = "../../crates/cli/src/output.rs"]
 mod output;
 #[path = "../../crates/cli/src/progress.rs"]

@@ -4,7 +4,7 @@
 
 use crate::failure::Failure;
 use crate::report::Report;
-use crate::{lock, output, records};
+use crate::{lock, output};
 use serde_json::{Map, Value};
 use std::fs::File;
 use std::io::{self, Read};
@@ -49,8 +49,8 @@ impl ReportTo {
         let fail =
             |why: &dyn std::fmt::Display| Err(Failure::at(path, format_args!("cannot take the report: {why}; name another file for it")));
         lock::check_name(path)?;
-        if let Some(input) = records::same_file(path, inputs) {
-            return fail(&format_args!("it is read as an input ({})", records::name(input).display()));
+        if let Some(input) = crate::inputs::same_file(path, inputs) {
+            return fail(&format_args!("it is read as an input ({})", crate::inputs::name(input).display()));
         }
         if let Some(other) = others.iter().find(|other| lock::is_same_place(path, other)) {
             return fail(&format_args!("this run needs it as {}", other.display()));

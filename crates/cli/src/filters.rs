@@ -2,10 +2,8 @@
 
 use crate::failure::Failure;
 use crate::lock::Lock;
-use crate::records;
-use crate::report::{self, count, fpr as fpr_text, rate_up};
+use crate::report::{count, fpr as fpr_text, rate_up};
 use crate::stop;
-use std::fmt::Display;
 use std::path::{Path, PathBuf};
 use truebloom::{AnyFilter, Backing, Counted, FileError, FormatError, PortableHasher, Seed};
 use truebloom_math::{Plan, SchemeId, Target};
@@ -17,25 +15,6 @@ pub(crate) fn open(path: &Path) -> Result<AnyFilter, Failure> {
 /// The bytes of its bits, in whole words.
 pub(crate) fn bytes<K: Backing>(filter: &AnyFilter<K>) -> u64 {
     filter.bits().div_ceil(64) * 8
-}
-
-/// Linux reports it; elsewhere the allocation itself decides.
-fn available_memory() -> Option<u64> {
-    let text = std::fs::read_to_string("/proc/meminfo").ok()?;
-    let line = text.lines().find_map(|line| line.strip_prefix("MemAvailable:"))?;
-    line.trim().strip_suffix("kB")?.trim().parse::<u64>().ok()?.checked_mul(1024)
-}
-
-/// An error if there is not this much memory: some systems give out more, and end the process once it is used. `what` begins the sentence ("the filter needs"), `remedy` ends it.
-pub(crate) fn check_memory(what: impl Display, needed: u64, remedy: &str) -> Result<(), Failure> {
-    match available_memory() {
-        Some(available) if needed > available => Err(Failure::new(format_args!(
-            "{what} {}, but only {} of memory are available; {remedy}",
-            report::bytes(needed),
-            report::bytes(available)
-        ))),
-        _ => Ok(()),
-    }
 }
 
 /// The hash of these options: of a random seed unless one is given.
@@ -52,10 +31,13 @@ pub(crate) fn save(filter: &AnyFilter, lock: &Lock) -> Result<(), Failure> {
 
 /// Refuses to write to a file that is read as lines.
 pub(crate) fn check_not_input(path: &Path, inputs: &[PathBuf], reads_nothing: bool) -> Result<(), Failure> {
-    match records::same_file(path, inputs).filter(|_| !reads_nothing) {
+    match crate::inputs::same_file(path, inputs).filter(|_| !reads_nothing) {
         Some(input) => Err(Failure::at(
             path,
-            format_args!("is also read as an input ({}), and would be lost; name another file to write", records::name(input).display()),
+            format_args!(
+                "is also read as an input ({}), and would be lost; name another file to write",
+                crate::inputs::name(input).display()
+            ),
         )),
         None => Ok(()),
     }

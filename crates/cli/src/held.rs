@@ -1,7 +1,7 @@
 //! Filters that are only looked at: small files are read, large ones are mapped.
 #![allow(unsafe_code, reason = "to map a file is to promise that it does not change")]
 
-use crate::records::{is_stdin, name};
+use crate::inputs::{is_stdin, name};
 use std::io::{self, IsTerminal, Read};
 use std::path::Path;
 use std::sync::Arc;

@@ -187,7 +187,7 @@ pub(crate) fn tell_unkept(path: &Path, unkept: &[Unkept]) {
 /// Whether two names are those of one file, there already or to be made.
 pub(crate) fn is_same_place(one: &Path, other: &Path) -> bool {
     let same = |one: Option<PathBuf>, other: Option<PathBuf>| one.is_some() && one == other;
-    same(place(one), place(other)) || crate::records::same_file(one, &[other.to_owned()]).is_some()
+    same(place(one), place(other)) || crate::inputs::same_file(one, &[other.to_owned()]).is_some()
 }
 
 /// Where a name leads: that of a file which is not there yet, too.

@@ -1,14 +1,16 @@
 //! Filters whose layout and scheme are known only from their file.
 
-use crate::backing::{Backing, Checked, Counted, Lies, Owned, View};
-use crate::bits::Placed;
+use crate::backing::{Backing, Checked, Counted, Owned, View};
 use crate::bulk::Answers;
 use crate::error::{BuildError, FormatError, MergeError};
-use crate::format::{Fields, FileKind, Stored, Viewed, Written, reads_files, views_files, writes_files};
+use crate::format::{Fields, Stored, Viewed, Written, reads_files, views_files, writes_files};
 use crate::hash::{KeyHash, PortableHasher, Seed};
+use crate::ids::FileKind;
 use crate::key::Key;
+use crate::scheme::Placed;
 use crate::scheme::{AnyScheme, Scheme, SchemeId, layouts};
 use crate::verify::{Measurement, Verification};
+use crate::word::Lies;
 use crate::{FilterOf, ScalableFilter};
 use alloc::boxed::Box;
 use alloc::vec::Vec;
@@ -60,7 +62,7 @@ pub(crate) use {each, each_arm, each_planned};
 
 writes_files!([K: Counted] AnyFilter<K>);
 reads_files!([] AnyFilter);
-views_files!([] AnyFilter, [AsRef<[u8]> + Send + Sync] AnyFilter<View<B>>, AnyFilter<View<crate::file::Mapped>>);
+views_files!([] AnyFilter, [AsRef<[u8]> + Send + Sync] AnyFilter<View<B>>, AnyFilter<View<crate::disk::Mapped>>);
 
 macro_rules! any_filter {
     ([$($(#[$doc:meta])* $layout:ident of $scheme:ty,)*]) => {

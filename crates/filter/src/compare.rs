@@ -1,13 +1,14 @@
 //! What several filters have in common.
 
 use crate::any_filter::{AnyFilter, each_arm, each_planned};
-use crate::backing::{Backing, Counted, Word};
+use crate::backing::{Backing, Counted};
 use crate::bloom::FilterOf;
 use crate::error::{BuildError, MergeError};
 use crate::hash::KeyHasher;
 use crate::scheme::{Scheme, layouts};
 use crate::tied;
 use crate::verify::ALPHA;
+use crate::word::Word;
 use alloc::vec::Vec;
 use core::fmt;
 use truebloom_math::{Error, Ground, ItemsEstimate, Variant, as_one_call, items_beyond};

@@ -11,14 +11,14 @@ pub use file::FileError;
 pub use read::ReadError;
 
 use crate::MAX_PROBES;
-use crate::format::FileKind;
-use crate::hash::HasherId;
-use crate::scheme::SchemeId;
+use crate::ids::FileKind;
+use crate::ids::HasherId;
 use alloc::string::String;
 use alloc::vec::Vec;
 use core::convert::Infallible;
 use core::fmt;
 use truebloom_math::Rate;
+use truebloom_math::SchemeId;
 #[cfg(feature = "sketches")]
 use truebloom_math::count_min::Rows;
 
@@ -153,7 +153,7 @@ impl fmt::Display for BuildError {
                 f,
                 "a key cannot have {found} probes in one block; give 1 to {}, leave the choice to a plan, or take a standard \
                  filter",
-                crate::scheme::MAX_BLOCKED_PROBES
+                truebloom_math::BLOCK_PROBES
             ),
             BuildError::Scheme { expected, found } => {
                 write!(f, "the type is that of the {expected} scheme, not of the {found} one; take the type of that, or `AnyScheme`")

@@ -9,8 +9,8 @@ use crate::bulk::Answers;
 #[cfg(feature = "fs")]
 use crate::error::FileError;
 use crate::error::{BuildError, MergeError};
-use crate::format::FileKind;
 use crate::hash::{KeyHash, KeyHasher, PortableHasher, Seed, hash_key};
+use crate::ids::FileKind;
 use crate::key::Key;
 #[cfg(feature = "any")]
 use crate::scheme::layouts;

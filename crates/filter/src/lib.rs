@@ -87,12 +87,17 @@ mod bulk;
 mod compare;
 #[cfg(feature = "sketches")]
 pub mod count_min;
+#[cfg(feature = "fs")]
+mod disk;
 mod error;
 #[cfg(feature = "fs")]
 pub mod file;
 mod filter;
 mod format;
 mod hash;
+mod ids;
+#[cfg(feature = "mmap")]
+mod in_place;
 mod items;
 mod key;
 mod pack;
@@ -109,7 +114,9 @@ mod sync;
 mod tally;
 mod tied;
 pub mod verify;
-pub mod wire;
+#[cfg(all(feature = "any", feature = "std"))]
+mod whole;
+mod word;
 
 #[cfg(feature = "any")]
 pub use any_filter::AnyFilter;
@@ -126,8 +133,9 @@ pub use error::FileError;
 pub use error::ReadError;
 pub use error::{BuildError, Expected, FormatError, MergeError, ParseSeedError};
 pub use filter::Filter;
-pub use format::{FileHeader, FileKind};
-pub use hash::{ForeignHasher, HasherId, KeyHash, KeyHasher, PortableHasher, Prehashed, Seed};
+pub use format::{FileHeader, wire};
+pub use hash::{ForeignHasher, KeyHash, KeyHasher, PortableHasher, Prehashed, Seed};
+pub use ids::{FileKind, HasherId};
 pub use items::ItemCount;
 pub use key::{Key, KeyWriter};
 pub use pack::{CheckedMember, Member, Pack, PackView, Packed};

@@ -10,7 +10,8 @@ use crate::ScalableFilter;
 #[cfg(feature = "sketches")]
 use crate::count_min::{Counter, ListedSketch, RowHashes, Sketch};
 use crate::format::{Stored, from_bytes, to_bytes};
-use crate::hash::{HasherId, PortableHasher, Seed};
+use crate::hash::{PortableHasher, Seed};
+use crate::ids::HasherId;
 #[cfg(feature = "recycling")]
 use crate::recycling::{Layout, RecyclingFilter};
 use crate::scheme::Scheme;

@@ -6,6 +6,7 @@
 
 #[cfg(feature = "growth")]
 mod layers;
+mod planned;
 
 use crate::backing::Counted;
 use crate::scheme::Scheme;

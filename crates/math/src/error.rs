@@ -213,6 +213,11 @@ pub(crate) fn check_bits(bits: u64) -> Result<()> {
     Ok(())
 }
 
+/// A confidence that can be had and is worth something.
+pub(crate) fn check_confidence(confidence: f64) -> Result<()> {
+    if confidence > 0.0 && confidence < 1.0 { Ok(()) } else { out_of_range("confidence", confidence, "strictly between 0 and 1") }
+}
+
 /// Probes in the range that all laws share.
 pub(crate) fn check_probes(probes: u32) -> Result<()> {
     if probes == 0 || probes > crate::MAX_PROBES {

@@ -3,8 +3,8 @@
 use crate::failure::Failure;
 use crate::filters;
 use crate::held::{Held, format_error};
+use crate::inputs::name;
 use crate::lock::Lock;
-use crate::records::name;
 use crate::report::{FormatArgs, Report, bytes};
 use std::path::PathBuf;
 use std::process::ExitCode;

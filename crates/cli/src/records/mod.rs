@@ -38,10 +38,11 @@ pub(crate) use extraction::{Extraction, KeysOf};
 pub(crate) use found::Batch;
 pub(crate) use habit::Habit;
 pub(crate) use shortfall::add_no_shortfall;
-pub(crate) use source::{check_not_output, is_filter, is_stdin, name, same_file};
+pub(crate) use source::{check_not_output, is_filter};
 pub(crate) use whole::{Limits, count, insert_all};
 
 use crate::failure::{Failure, warn};
+use crate::inputs::{is_stdin, name};
 use crate::progress::Progress;
 use crate::report::plural;
 use crate::stop;

@@ -1,7 +1,8 @@
 //! Where bytes come from: a file or standard input, unpacked if it is compressed.
 
-use crate::failure::{Failure, STDIN, for_shell};
-use crate::output::{self, is_same};
+use crate::failure::{Failure, for_shell};
+use crate::inputs::{input_metadata, is_stdin, name, open_file};
+use crate::output;
 use crate::report;
 use flate2::bufread::GzDecoder;
 use ruzstd::decoding::errors::{FrameDecoderError, ReadFrameHeaderError};
@@ -76,37 +77,12 @@ fn is_undecided(bytes: &[u8]) -> bool {
     }
 }
 
-pub(crate) fn is_stdin(path: &Path) -> bool {
-    path == Path::new("-")
-}
-
-/// The path as it is called in messages.
-pub(crate) fn name(path: &Path) -> &Path {
-    if is_stdin(path) { Path::new(STDIN) } else { path }
-}
-
 /// Whether an input is a file of ours. One that cannot be opened, and what is no file, is found out when it is read.
 pub(crate) fn is_filter(path: &Path) -> bool {
     let mut start = Vec::new();
     let file = std::fs::metadata(path).ok().filter(Metadata::is_file).and_then(|_| File::open(path).ok());
     file.is_some_and(|file| file.take(TRUEBLOOM.len() as u64).read_to_end(&mut start).is_ok())
         && (start == TRUEBLOOM || start == COMPRESSED)
-}
-
-/// The first of these inputs that is this very file, by whichever name.
-pub(crate) fn same_file<'a>(path: &Path, inputs: &'a [PathBuf]) -> Option<&'a Path> {
-    let target = std::fs::metadata(path).ok()?;
-    let is_target = |input: &Path| input_metadata(input).is_ok_and(|data| is_same(&target, &data));
-    if inputs.is_empty() {
-        let stdin = Path::new("-");
-        return Some(stdin).filter(|stdin| is_target(stdin));
-    }
-    inputs.iter().map(PathBuf::as_path).find(|input| is_target(input))
-}
-
-/// What the system says of an input, which is not opened for it: opening a pipe would wait for a writer.
-pub(super) fn input_metadata(path: &Path) -> io::Result<Metadata> {
-    if is_stdin(path) { open_file(path)?.metadata() } else { std::fs::metadata(path) }
 }
 
 /// Refuses an input that standard output goes to: what is printed would be read again, without end.
@@ -147,29 +123,6 @@ pub(super) fn open(path: &Path, as_is: bool, read: &Arc<AtomicU64>) -> io::Resul
         }
         _ => Box::new(whole),
     })
-}
-
-/// The file of an input.
-pub(super) fn open_file(path: &Path) -> io::Result<File> {
-    let file = if is_stdin(path) { unbuffered_stdin()? } else { File::open(path)? };
-    match file.metadata()?.is_dir() {
-        true => Err(io::Error::other("is a directory; name files, or join them with `cat DIR/*`")),
-        false => Ok(file),
-    }
-}
-
-/// Standard input without the standard library's buffer, which would copy everything once more and hide the file behind it.
-#[cfg(unix)]
-fn unbuffered_stdin() -> io::Result<File> {
-    use std::os::fd::AsFd;
-    output::check_stdin()?;
-    Ok(File::from(io::stdin().as_fd().try_clone_to_owned()?))
-}
-
-#[cfg(windows)]
-fn unbuffered_stdin() -> io::Result<File> {
-    use std::os::windows::io::AsHandle;
-    Ok(File::from(io::stdin().as_handle().try_clone_to_owned()?))
 }
 
 /// What one read gives, or more while that could still be the start of a magic number.

@@ -1,10 +1,9 @@
 //! Inputs from their beginning to their end: sized, counted, inserted.
 
 use super::found::Found;
-use super::source::{input_metadata, is_stdin, open_file};
 use super::{Event, HASHED, RecordArgs, Records, or_stdin};
 use crate::failure::Failure;
-use crate::filters;
+use crate::inputs::{input_metadata, is_stdin, open_file};
 use crate::report;
 use std::fs::Metadata;
 use std::io::{self, Seek};
@@ -103,7 +102,7 @@ fn insert_hashes(filter: &mut AnyFilter, hashes: &[KeyHash], most: Option<u64>) 
         (Ok(_), None) if needed > MOST_TIMES * before / 8 => {
             too_much(format!("more than {MOST_TIMES} times what it has; if that is meant, give --max-memory"))
         }
-        (Ok(_), None) if needed > 0 => filters::check_memory(
+        (Ok(_), None) if needed > 0 => crate::memory::check_memory(
             "a layer takes",
             needed,
             "ask for a higher rate, use a machine with more, or give --max-memory to try all the same",

@@ -9,11 +9,12 @@ mod memory;
 mod prefetch;
 mod wide;
 
-pub(crate) use lanes::{LANES, Lanes, Xxh3OfEight, digits, first_digits, word, words, xxh3_of_eight};
+pub(crate) use lanes::{Halves, LANES, Lanes, digits, first_digits, halves_of, word, words};
 #[cfg(test)]
 pub(crate) use line::levels;
-pub(crate) use line::{Asked, LINE_BITS, Level, Line, all_set, contains, contains_group, insert, insert_group, set};
+pub(crate) use line::{Asked, LINE_BITS, Level, Line, PROBES_A_WORD, all_set, contains, contains_group, insert, insert_group, set};
 #[cfg(all(target_has_atomic = "64", not(all(test, truebloom_loom))))]
 pub(crate) use memory::SharedWords;
 pub(crate) use memory::{AlignedWords, PAGE_BYTES, Zeroes, advise_huge_pages, decline_huge_pages, zeroed_vec};
 pub(crate) use prefetch::prefetch;
+pub(crate) use wide::high_product;

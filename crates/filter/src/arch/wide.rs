@@ -10,7 +10,7 @@ pub(super) fn halves(number: u64) -> (u64, u64) {
 
 /// The high half of a product; no sum overflows, as (2^32 - 1)^2 + 2 (2^32 - 1) = 2^64 - 1.
 #[inline(always)]
-pub(super) fn high_product(word: u64, factor: u64) -> u64 {
+pub(crate) fn high_product(word: u64, factor: u64) -> u64 {
     let ((word_high, word_low), (high, low)) = (halves(word), halves(factor));
     let middle = word_high * low + ((word_low * low) >> 32);
     let other = word_low * high + (middle & LOW);

@@ -1,6 +1,7 @@
 //! Counters that stay at their highest value rather than wrap.
 
-use crate::backing::{Chunk, Lies};
+use crate::backing::Chunk;
+use crate::word::Lies;
 use core::fmt::Debug;
 
 mod sealed {

@@ -1,7 +1,8 @@
 //! The words of several filters of one file.
 
-use super::{InBytes, Word};
+use super::InBytes;
 use crate::arch::AlignedWords;
+use crate::word::Word;
 use alloc::vec::Vec;
 use core::ops::Range;
 

@@ -4,7 +4,6 @@ mod bytes;
 mod counter;
 mod layers;
 mod packed;
-mod word;
 
 pub use bytes::{Checked, View};
 pub(crate) use bytes::{Chunk, InBytes};
@@ -13,9 +12,9 @@ pub(crate) use layers::{InLayers, Layers};
 pub(crate) use packed::KEPT_WORDS;
 pub(crate) use packed::Record;
 pub use packed::{CheckedMember, Packed};
-pub(crate) use word::{Lies, Reads, Word};
 
 use crate::arch::AlignedWords;
+use crate::word::{Lies, Word};
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 use core::ops::{Deref, DerefMut};

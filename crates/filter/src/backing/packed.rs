@@ -1,6 +1,7 @@
 //! Bits in a pack, which its members share.
 
-use super::{Backing, Counted, Counter, Uncounted, Word, counted, unread_and_read};
+use super::{Backing, Counted, Counter, Uncounted, counted, unread_and_read};
+use crate::word::Word;
 use core::marker::PhantomData;
 use core::ops::Deref;
 

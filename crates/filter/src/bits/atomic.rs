@@ -1,16 +1,16 @@
 //! Bits that many threads set and read at the same time.
 
-use super::Placed;
 #[cfg(not(all(test, truebloom_loom)))]
 use crate::arch::SharedWords;
 use crate::arch::{AlignedWords, Level, prefetch};
-use crate::backing::Reads;
 use crate::hash::KeyHash;
+use crate::scheme::Placed;
 use crate::sync::{
     AtomicU64,
     Ordering::{Acquire, Relaxed, Release},
     fence,
 };
+use crate::word::Reads;
 
 /// Words of bits that are only ever set, as long as they are shared.
 ///

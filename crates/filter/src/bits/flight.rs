@@ -1,14 +1,15 @@
 //! The keys of a batch between being hashed and being looked up.
 
-use super::Batch;
-use crate::arch::{Asked, LANES, Lanes, Level, first_digits, words};
+use crate::arch::{Asked, LANES, Lanes, Level, PROBES_A_WORD, first_digits, words};
+use crate::bulk::Batch;
 use crate::bulk::{BATCH, Group};
-use crate::scheme::{InLines, MAX_BLOCKED_PROBES, PROBES_A_WORD};
+use crate::scheme::InLines;
 use alloc::vec;
 use alloc::vec::Vec;
+use truebloom_math::BLOCK_PROBES;
 
 /// Words of the stream after the line's that the most probes take.
-const MAX_WORDS: usize = MAX_BLOCKED_PROBES.div_ceil(PROBES_A_WORD) as usize;
+const MAX_WORDS: usize = BLOCK_PROBES.div_ceil(PROBES_A_WORD) as usize;
 
 /// The lines of a group of keys and the words of their positions, word by word.
 #[derive(Clone)]

@@ -1,15 +1,19 @@
 //! Bits of which a key takes one cache line.
 
-use super::{Batch, Batches, Flights, Placed, Storage, combine, count_ones};
+use super::{Flights, combine, count_ones};
 use crate::arch::{self, AlignedWords, LANES, LINE_BITS, Level, Line, insert, prefetch, set};
-use crate::backing::{Backing, Counted, Lies, Owned, Reads, Uncounted, Word, Writable};
+use crate::backing::{Backing, Counted, Owned, Uncounted, Writable};
+use crate::bulk::Batch;
 use crate::bulk::BatchAnswers;
 use crate::error::{BuildError, Expected, FormatError};
-use crate::format::{Fields, FileKind, at, check_field};
+use crate::format::{Fields, at, check_field};
 use crate::hash::KeyHash;
-use crate::scheme::{InLines, MAX_BLOCKED_PROBES, Scheme};
+use crate::ids::FileKind;
+use crate::scheme::{Batches, Placed, Storage};
+use crate::scheme::{InLines, Scheme};
+use crate::word::{Lies, Reads, Word};
 use alloc::vec;
-use truebloom_math::{Error, Fpr, MAX_BITS};
+use truebloom_math::{BLOCK_PROBES, Error, Fpr, MAX_BITS};
 
 impl Placed for InLines {
     const KIND: FileKind = FileKind::Blocked;
@@ -43,14 +47,12 @@ impl Placed for InLines {
         self.law.fpr_at_block_fills(&blocks_with)
     }
 
-    const PARAMETER_BYTES: usize = 8;
-
     /// The bits of a line.
     fn check_fields(fields: &Fields, parameters: usize) -> Result<(), FormatError> {
         check_field("block bits", fields.u64(parameters), Expected::Exactly(LINE_BITS))?;
         let bits = fields.u64_within("bits", at::BITS, LINE_BITS, MAX_BITS)?;
         check_field("bits modulo 512", bits % LINE_BITS, Expected::Exactly(0))?;
-        check_field("probes", fields.u32(at::PROBES).into(), Expected::Within(1, MAX_BLOCKED_PROBES.into())).map(drop)
+        check_field("probes", fields.u32(at::PROBES).into(), Expected::Within(1, BLOCK_PROBES.into())).map(drop)
     }
 
     fn put_parameters(fields: &mut Fields, parameters: usize) {

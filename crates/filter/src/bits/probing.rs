@@ -1,11 +1,14 @@
 //! Batches of the standard scheme, whose probes lie anywhere.
 
 use super::words::get;
-use super::{Batch, Batches, Bits, Spread};
+use super::{Bits, Spread};
 use crate::arch::{LANES, Lanes, Level, digits, first_digits, prefetch, word};
-use crate::backing::{Backing, Word, Writable};
+use crate::backing::{Backing, Writable};
+use crate::bulk::Batch;
 use crate::bulk::{BATCH, BatchAnswers, Group, Hashes, each, mark};
+use crate::scheme::Batches;
 use crate::scheme::{Standard, digit};
+use crate::word::Word;
 
 /// Probes that are asked for ahead. A key with more, at rates below 1e-19, goes alone.
 const MOST_AHEAD: usize = 64;
@@ -137,7 +140,7 @@ fn survivors<W: Word>(level: Level, scheme: &Standard, bits: &[W], hashes: &Hash
             let key = usize::from(*key);
             if probe > 1 {
                 if let Some(number) = new_word {
-                    rest[key] = word(hashes.hash(key), number);
+                    rest[key] = word(hashes.halves(key), number);
                     mark(&mut alone, key, scheme.draws().skips(rest[key]));
                 }
                 (positions[key], rest[key]) = digit(rest[key], scheme.bits());

@@ -1,14 +1,18 @@
 //! Bits that the keys of a scheme reach anywhere.
 
 use super::words::count_ones_in;
-use super::{Batch, Batches, Bits, Placed, Probing, Storage, combine};
+use super::{Bits, Probing, combine};
 use crate::arch::{AlignedWords, Level};
-use crate::backing::{Backing, Counted, Owned, Reads, Uncounted, Word, Writable};
+use crate::backing::{Backing, Counted, Owned, Uncounted, Writable};
+use crate::bulk::Batch;
 use crate::bulk::{BatchAnswers, mark};
 use crate::error::{BuildError, FormatError};
-use crate::format::{Fields, FileKind};
+use crate::format::Fields;
 use crate::hash::KeyHash;
+use crate::ids::FileKind;
+use crate::scheme::{Batches, Placed, Storage};
 use crate::scheme::{Scheme, spread_schemes};
+use crate::word::{Reads, Word};
 use alloc::vec::Vec;
 use truebloom_math::{Error, Fpr};
 
@@ -41,8 +45,6 @@ macro_rules! spread {
             fn rate_of<W: Reads>(&self, words: &[W]) -> Result<Option<Fpr>, Error> {
                 self.law().fpr_at_fill(&slice_ones(self, words))
             }
-
-            const PARAMETER_BYTES: usize = 0;
 
             fn check_fields(_: &Fields, _: usize) -> Result<(), FormatError> {
                 Ok(())

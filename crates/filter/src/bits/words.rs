@@ -1,8 +1,9 @@
 //! Bits in words, wherever these are.
 
 use crate::arch::AlignedWords;
-use crate::backing::{Backing, Lies, Owned, Reads, Word, Writable};
+use crate::backing::{Backing, Owned, Writable};
 use crate::error::BuildError;
+use crate::word::{Lies, Reads, Word};
 use core::ops::Range;
 
 /// A fixed number of bits in 64-bit words; bit i is bit i mod 64 of word i / 64. The bits of the last word beyond the length are 0 where the words were looked at.

@@ -3,13 +3,13 @@
 use super::{Counts, FilterOf, Head};
 use crate::arch::{PAGE_BYTES, decline_huge_pages};
 use crate::backing::{Headed, Inline, Owned, Shared};
-use crate::bits::Storage;
 use crate::error::BuildError;
 use crate::format::Label;
 use crate::hash::KeyHasher;
 #[cfg(feature = "random")]
 use crate::hash::PortableHasher;
 use crate::items::ItemCount;
+use crate::scheme::Storage;
 use crate::scheme::{AnyScheme, Scheme, Standard};
 use alloc::boxed::Box;
 use truebloom_math::law::hash_floor;

@@ -2,10 +2,11 @@
 
 use super::{FilterOf, Head};
 use crate::backing::{Backing, Writable};
-use crate::bits::{Batch, Batches};
+use crate::bulk::Batch;
 use crate::bulk::{self, Answers, BatchAnswers, Hashes};
 use crate::hash::{KeyHash, KeyHasher};
 use crate::key::Key;
+use crate::scheme::Batches;
 use crate::scheme::Scheme;
 
 impl<S: Scheme, H: KeyHasher, K: Writable> FilterOf<S, H, K> {

@@ -44,5 +44,5 @@ views_files! {
     /// assert!(view.contains("key") && table.ends_with(&table[27 + view.encoded_bytes() as usize..]));
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
-    [S: Scheme] FilterOf<S>, [AsRef<[u8]> + Send + Sync] FilterOf<S, PortableHasher, View<B>>, FilterOf<S, PortableHasher, View<crate::file::Mapped>>
+    [S: Scheme] FilterOf<S>, [AsRef<[u8]> + Send + Sync] FilterOf<S, PortableHasher, View<B>>, FilterOf<S, PortableHasher, View<crate::disk::Mapped>>
 }

@@ -2,10 +2,10 @@
 
 use super::FilterOf;
 use crate::backing::{Backing, Writable};
-use crate::bits::Storage;
 use crate::hash::{KeyHash, KeyHasher, hash_key};
 use crate::key::Key;
 use crate::scheme::Scheme;
+use crate::scheme::Storage;
 
 impl<S: Scheme, H: KeyHasher, K: Writable> FilterOf<S, H, K> {
     /// Inserts a key; true if it was certainly new, as in the collections of the standard library.

@@ -1,12 +1,13 @@
 //! Union and intersection.
 
 use super::{Counts, FilterOf, Head, Origin};
-use crate::backing::{Backing, Counted, Lies, Writable};
-use crate::bits::Storage;
+use crate::backing::{Backing, Counted, Writable};
 use crate::error::MergeError;
 use crate::format::Label;
 use crate::hash::{KeyHasher, check_alike};
 use crate::scheme::Scheme;
+use crate::scheme::Storage;
+use crate::word::Lies;
 
 impl<S: Scheme, H: KeyHasher, K: Writable> FilterOf<S, H, K> {
     /// Adds all keys of `other`: bit for bit the filter that both key sets inserted into one would have given.

@@ -49,6 +49,8 @@ mod file;
 mod keys;
 mod label;
 mod merge;
+#[cfg(feature = "rayon")]
+mod parallel;
 mod rates;
 mod stored;
 
@@ -61,10 +63,10 @@ pub(crate) use merge::check_mergeable;
 pub(crate) use rates::bracket;
 
 use crate::backing::{Backing, Counted, Owned, View, Writable};
-use crate::bits::Storage;
 use crate::error::BuildError;
 use crate::format::Label;
 use crate::hash::{KeyHasher, PortableHasher, Seed, check_alike};
+use crate::scheme::Storage;
 use crate::scheme::{InLines, Scheme, Standard};
 use core::fmt;
 use truebloom_math::{Law, Rate};

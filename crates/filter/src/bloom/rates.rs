@@ -2,26 +2,15 @@
 
 use super::FilterOf;
 use crate::backing::{Backing, Counted};
-use crate::bits::Storage;
 use crate::hash::KeyHasher;
+use crate::scheme::Storage;
 use crate::scheme::{Scheme, SchemeId};
-use crate::verify::{self, Measurement, Verification};
 use truebloom_math::law::hash_floor;
 use truebloom_math::{Error, Fpr, Variant, items_by_moments, items_from_ones};
 
 impl<S: Scheme, H: KeyHasher, K: Backing> FilterOf<S, H, K> {
     pub(crate) fn scheme_id(&self) -> SchemeId {
         self.scheme().id()
-    }
-}
-
-impl<S: Scheme, H: KeyHasher + Sync, K: Counted> FilterOf<S, H, K> {
-    pub(crate) fn verified(&self) -> Result<Verification, Error> {
-        Verification::of(self)
-    }
-
-    pub(crate) fn measured(&self, seed: u64) -> Measurement<'_> {
-        Measurement::new(self, seed)
     }
 }
 
@@ -59,21 +48,6 @@ impl<S: Scheme, H: KeyHasher, K: Counted> FilterOf<S, H, K> {
     /// ([`most_items`](Self::most_items) bounds those).
     pub fn estimated_items(&self) -> Option<f64> {
         if self.is_intersection() { None } else { estimated_items(self.scheme(), self.ones(), || self.fill_tells_rate()) }
-    }
-
-    /// Whether the filter holds more distinct items than it was planned for, so that its expected rate is above the one proven for it. False without a
-    /// capacity.
-    ///
-    /// If true, certain: more than `capacity` offers set a bit, or more bits are set than that many items can set. For a merged filter, whose items cannot be counted, it is wrong with probability at most [`ALPHA`](verify::ALPHA): more bits are set than
-    /// that many items set; a filter that is just full is not reported. An intersection is judged by what was inserted since. Always false while `offered() <= capacity`.
-    pub fn is_over_capacity(&self) -> bool {
-        let Some(capacity) = self.capacity() else { return false };
-        if self.most_items() <= capacity || self.is_intersection() {
-            return self.changed() > capacity;
-        }
-        self.changed() > capacity
-            || self.ones() > capacity.saturating_mul(self.probes().into())
-            || (self.is_merged() && verify::shows_more_than(self, capacity))
     }
 }
 

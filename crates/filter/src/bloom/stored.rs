@@ -2,12 +2,15 @@
 
 use super::{Counts, FilterOf, Head, Origin};
 use crate::arch::AlignedWords;
-use crate::backing::{Checked, Counted, Headed, InBytes, Inline, Lies, View};
-use crate::bits::{Storage, words_for};
+use crate::backing::{Checked, Counted, Headed, InBytes, Inline, View};
+use crate::bits::words_for;
 use crate::error::{BuildError, Expected, FormatError};
-use crate::format::{Fields, FileKind, HEADER_BYTES, INTERSECTION, Label, MERGED, Stored, Viewed, Written, at, check_field, check_payload};
+use crate::format::{Fields, HEADER_BYTES, INTERSECTION, Label, MERGED, Stored, Viewed, Written, at, check_field, check_payload};
 use crate::hash::{KeyHasher as _, PortableHasher};
+use crate::ids::FileKind;
 use crate::scheme::Scheme;
+use crate::scheme::Storage;
+use crate::word::Lies;
 use alloc::vec::Vec;
 
 /// What a header of these kinds says.
@@ -47,7 +50,8 @@ impl<S: Scheme> Stored for FilterOf<S> {
     fn read_header(fields: &Fields, _: FileKind) -> Result<Header<S>, FormatError> {
         let flags = fields.flags(MERGED | INTERSECTION)?;
         let head = Head::read(fields)?;
-        let excluded_at = at::PARAMETERS + S::PARAMETER_BYTES;
+        const { assert!(at::PARAMETERS + S::KIND.layout_bytes() + 8 <= at::LABEL) };
+        let excluded_at = at::PARAMETERS + S::KIND.layout_bytes();
         let counts = Counts::read(flags, fields.u64(at::OFFERED), fields.u64(at::CHANGED), fields.u64(excluded_at))?;
         fields.check_zero(excluded_at + if counts.excluded().is_some() { 8 } else { 0 }, at::LABEL)?;
         Ok(Header { head, counts })
@@ -69,7 +73,7 @@ impl<S: Scheme, K: Counted> Written for FilterOf<S, PortableHasher, K> {
         self.head.put(&mut fields);
         let (flags, excluded) = self.counts.flags();
         fields.put(at::FLAGS, flags.to_le_bytes());
-        fields.put(at::PARAMETERS + S::PARAMETER_BYTES, excluded.to_le_bytes());
+        fields.put(at::PARAMETERS + S::KIND.layout_bytes(), excluded.to_le_bytes());
         fields.put(at::OFFERED, self.counts.offered.to_le_bytes());
         fields.put(at::CHANGED, self.counts.changed.to_le_bytes());
         fields

@@ -74,6 +74,13 @@ impl Answers {
         }
     }
 
+    /// Adds the answers after these, which are whole words.
+    #[cfg(feature = "rayon")]
+    pub(crate) fn append(&mut self, after: Answers) {
+        self.words.extend(after.words);
+        self.len += after.len;
+    }
+
     /// Adds the answers of a batch; all batches but the last are full.
     pub(crate) fn push(&mut self, answers: &BatchAnswers, count: usize) {
         self.words.extend(answers.iter().take(count.div_ceil(64)));

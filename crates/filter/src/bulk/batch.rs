@@ -12,6 +12,16 @@ pub(crate) struct Hashes {
     count: usize,
 }
 
+/// A batch of keys and what is known of the others.
+#[derive(Clone, Copy)]
+pub struct Batch<'a> {
+    pub(crate) present: &'a Hashes,
+    /// The batch after it: empty at the end.
+    pub(crate) following: &'a Hashes,
+    /// Whether none came before.
+    pub(crate) is_first: bool,
+}
+
 /// The hashes of [`LANES`] keys, of which the first `count` belong to this batch.
 #[derive(Clone, Copy)]
 pub(crate) struct Group<'a> {
@@ -51,6 +61,12 @@ impl Hashes {
     #[inline(always)]
     pub(crate) fn hash(&self, key: usize) -> KeyHash {
         KeyHash { h1: self.first[key % BATCH], h2: self.second[key % BATCH] }
+    }
+
+    /// The halves of a key's hash.
+    #[inline(always)]
+    pub(crate) fn halves(&self, key: usize) -> (u64, u64) {
+        (self.first[key % BATCH], self.second[key % BATCH])
     }
 
     /// The keys in groups, the last of which may not be full.

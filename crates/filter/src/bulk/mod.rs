@@ -2,14 +2,11 @@
 
 mod answers;
 mod batch;
-#[cfg(feature = "rayon")]
-mod parallel;
 
 pub use answers::{Answers, AnswersIter};
-pub(crate) use batch::Group;
-pub(crate) use batch::Hashes;
+pub(crate) use batch::Batch;
+pub(crate) use batch::{Group, Hashes};
 
-use crate::bits::Batch;
 use crate::hash::{KeyHash, KeyHasher};
 use crate::key::Key;
 

@@ -1,7 +1,8 @@
 //! What is proven of the estimates of one sketch and the stream it saw.
 
 use super::{Counter, RowHashes, Sketch};
-use crate::backing::{Counted, Lies};
+use crate::backing::Counted;
+use crate::word::Lies;
 use alloc::vec::Vec;
 use truebloom_math::count_min::{Family, Rows};
 use truebloom_math::law::hash_floor;

@@ -32,11 +32,11 @@ views_files! {
     /// assert_eq!(view.estimate("key"), counts.estimate("key"));
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
-    [R: RowHashes, C: Counter] Sketch<R, C>, [AsRef<[u8]> + Send + Sync] Sketch<R, C, View<B>>, Sketch<R, C, View<crate::file::Mapped>>
+    [R: RowHashes, C: Counter] Sketch<R, C>, [AsRef<[u8]> + Send + Sync] Sketch<R, C, View<B>>, Sketch<R, C, View<crate::disk::Mapped>>
 }
 
 views_files! {
     ///
     /// A view of the sketch: the list of keys is left in the bytes, and takes [`from_bytes`](Self::from_bytes).
-    [R: RowHashes, C: Counter] ListedSketch<R, C>, [AsRef<[u8]> + Send + Sync] Sketch<R, C, View<B>>, Sketch<R, C, View<crate::file::Mapped>>
+    [R: RowHashes, C: Counter] ListedSketch<R, C>, [AsRef<[u8]> + Send + Sync] Sketch<R, C, View<B>>, Sketch<R, C, View<crate::disk::Mapped>>
 }

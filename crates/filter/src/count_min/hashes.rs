@@ -2,8 +2,8 @@
 
 use super::walk::Walk;
 use crate::error::BuildError;
-use crate::format::FileKind;
 use crate::hash::{KeyHash, Seed};
+use crate::ids::FileKind;
 use alloc::borrow::ToOwned;
 use alloc::string::ToString;
 use alloc::vec::Vec;

@@ -5,8 +5,9 @@ use super::stored::{Header as SketchHeader, parameter};
 use super::{Counter, ListedSketch, RowHashes, Sketch};
 use crate::backing::View;
 use crate::error::{Expected, FormatError};
-use crate::format::{Fields, FileKind, Label, Stored, Viewed, Written, at, check_field};
+use crate::format::{Fields, Label, Stored, Viewed, Written, at, check_field};
 use crate::hash::KeyHasher;
+use crate::ids::FileKind;
 use alloc::vec::Vec;
 
 /// What a header says of the sketch and of the list.

@@ -3,10 +3,12 @@
 use super::walk::WALK;
 use super::{Counter, RowHashes, Sketch, checked_hashes};
 use crate::MAX_PROBES;
-use crate::backing::{Backing, Checked, Counted, InBytes, Lies, View};
+use crate::backing::{Backing, Checked, Counted, InBytes, View};
 use crate::error::{BuildError, Expected, FormatError};
-use crate::format::{Fields, FileKind, HEADER_BYTES, Stored, Viewed, Written, at, check_field, check_payload};
+use crate::format::{Fields, HEADER_BYTES, Stored, Viewed, Written, at, check_field, check_payload};
 use crate::hash::{KeyHasher, PortableHasher};
+use crate::ids::FileKind;
+use crate::word::Lies;
 use alloc::vec::Vec;
 use truebloom_math::count_min::{Family, Rows, Shape};
 

@@ -1,9 +1,9 @@
 //! From bytes to values. The bytes may be anything: damaged, foreign or made to do harm.
 
+use super::wire::{coded_header, expand, is_compressed};
 use super::{Fields, HEADER_BYTES, Stored};
 use crate::arch::advise_huge_pages;
 use crate::error::FormatError;
-use crate::wire::{coded_header, expand, is_compressed};
 use alloc::vec::Vec;
 use core::cmp::Ordering;
 use xxhash_rust::xxh3::xxh3_64;

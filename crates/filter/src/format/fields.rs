@@ -1,11 +1,12 @@
 //! The 256 bytes before the payload: what all kinds share is checked here, and each field is read and written in one way.
 
-use super::{FileKind, HEADER_BYTES};
+use super::HEADER_BYTES;
 use crate::MAX_PROBES;
 use crate::error::{Expected, FormatError};
-use crate::hash::{HasherId, Seed};
-use crate::scheme::SchemeId;
-use truebloom_math::{MAX_BITS, Rate};
+use crate::hash::Seed;
+use crate::ids::FileKind;
+use crate::ids::HasherId;
+use truebloom_math::{MAX_BITS, Rate, SchemeId};
 use xxhash_rust::xxh3::xxh3_64;
 
 const MAGIC: [u8; 8] = *b"\x89TBL\r\n\x1a\n";

@@ -1,8 +1,8 @@
 //! Files: opened whole, and replaced whole or not at all.
 
 use super::{Stored, Written, read_from, write_to};
+use crate::disk::{Expected, Replacement, open_regular};
 use crate::error::{FileError, ReadError};
-use crate::file::{Expected, Replacement, open_regular};
 use alloc::borrow::ToOwned;
 use std::path::Path;
 

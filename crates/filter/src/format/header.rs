@@ -1,9 +1,10 @@
 //! What a header says by itself, and where.
 
-use super::{Fields, FileKind, HEADER_BYTES, at};
+use super::wire::{self, is_compressed};
+use super::{Fields, HEADER_BYTES, at};
 use crate::error::FormatError;
 use crate::hash::Seed;
-use crate::wire::{self, is_compressed};
+use crate::ids::FileKind;
 use core::ops::Range;
 
 /// The fields that a header has in every kind, without the payload: for programs that look at files which they need not, or cannot, open. docs/FORMAT.md says what the fields mean in each kind.

@@ -103,7 +103,7 @@ macro_rules! reads_files {
             /// As for [`save`](Self::save).
             #[cfg(feature = "fs")]
             pub fn check_target(path: impl AsRef<std::path::Path>) -> Result<(), $crate::FileError> {
-                $crate::file::check_target(path)
+                $crate::disk::check_target(path)
             }
         }
     };
@@ -148,7 +148,7 @@ macro_rules! views_files {
             /// As for [`open`](Self::open), except that damaged bits are found only by `verify_bytes`.
             pub unsafe fn map(path: impl AsRef<std::path::Path>) -> Result<$mapped, $crate::FileError> {
                 // SAFETY: as the caller promised.
-                let bytes = unsafe { $crate::file::Mapped::open(&path) };
+                let bytes = unsafe { $crate::disk::Mapped::open(&path) };
                 $crate::format::view_mapped::<Self>(bytes, path.as_ref())
             }
         }

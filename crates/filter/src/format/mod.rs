@@ -8,15 +8,13 @@ mod fields;
 #[cfg(feature = "fs")]
 mod file;
 mod header;
-mod kind;
 mod label;
 mod methods;
 mod stored;
 #[cfg(feature = "std")]
 mod stream;
 mod view;
-#[cfg(all(feature = "std", feature = "any"))]
-mod whole;
+pub mod wire;
 
 pub(crate) use decode::{check_checksum, check_length, from_bytes, words_of};
 #[cfg(feature = "std")]
@@ -26,7 +24,6 @@ pub(crate) use fields::{Fields, INTERSECTION, MERGED, at, check_field};
 #[cfg(feature = "fs")]
 pub(crate) use file::{open, save, save_new};
 pub use header::FileHeader;
-pub use kind::FileKind;
 pub(crate) use label::Label;
 pub(crate) use methods::{reads_files, views_files, writes_files};
 pub(crate) use stored::{Stored, Written};

@@ -1,7 +1,8 @@
 //! What has a file.
 
-use super::{Fields, FileKind};
+use super::Fields;
 use crate::error::FormatError;
+use crate::ids::FileKind;
 use alloc::vec::Vec;
 
 /// A value with a file: a header of 256 bytes and a payload of 64-bit words, written little-endian.

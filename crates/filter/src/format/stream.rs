@@ -1,9 +1,9 @@
 //! From streams to values. What comes may be anything, as with bytes.
 
 use super::decode::{Header, reserve, words_of};
+use super::wire::{PREFIX_BYTES, is_compressed, wire_bytes};
 use super::{CHUNK_BYTES, HEADER_BYTES, Stored, from_bytes};
 use crate::error::{FormatError, ReadError};
-use crate::wire::{PREFIX_BYTES, is_compressed, wire_bytes};
 use alloc::vec;
 use alloc::vec::Vec;
 use std::io::{self, Read};

@@ -1,10 +1,11 @@
 //! Values that stay in the bytes they are read from.
 
 use super::decode::{Header, check_checksum};
-use super::{Fields, FileKind, HEADER_BYTES, Stored, at};
+use super::{Fields, HEADER_BYTES, Stored, at};
 use crate::error::FormatError;
+use crate::ids::FileKind;
 #[cfg(feature = "mmap")]
-use crate::{error::FileError, file::Mapped};
+use crate::{disk::Mapped, error::FileError};
 #[cfg(feature = "mmap")]
 use std::{io, path::Path};
 use xxhash_rust::xxh3::xxh3_64;
@@ -44,10 +45,10 @@ pub(crate) fn view_prefix<T: Viewed<B>, B: AsRef<[u8]> + Send + Sync>(bytes: B) 
 
 /// Coded bits cannot be asked where they lie.
 fn check_plain(bytes: &[u8]) -> Result<(), FormatError> {
-    if !crate::wire::is_compressed(bytes) {
+    if !super::wire::is_compressed(bytes) {
         return Ok(());
     }
-    crate::wire::wire_bytes(bytes)?;
+    super::wire::wire_bytes(bytes)?;
     Err(FormatError::Coded { is_difference: bytes.get(9) == Some(&2) })
 }
 

@@ -1,6 +1,7 @@
 //! Hashers of other crates.
 
-use super::{HasherId, KeyHash, KeyHasher, Seed, Write};
+use super::{HasherId, KeyHash, KeyHasher, Seed};
+use crate::key::Write;
 use core::hash::{BuildHasher, Hash, Hasher};
 use truebloom_math::mix;
 

@@ -9,14 +9,15 @@ mod sip;
 mod xxh3;
 
 pub use foreign::ForeignHasher;
-pub use portable::{HasherId, PortableHasher};
+pub use portable::PortableHasher;
 pub use prehashed::Prehashed;
 pub(crate) use salt::Salt;
 pub(crate) use salt::Use as SaltUse;
 pub use seed::Seed;
 
 use crate::error::MergeError;
-use crate::key::{Key, KeyWriter, write_pieces};
+use crate::ids::HasherId;
+use crate::key::{Key, KeyWriter, Write, write_pieces};
 use truebloom_math::mix;
 
 /// The hash of a key: two 64-bit halves, each as good as random.
@@ -71,12 +72,6 @@ impl From<KeyHash> for u128 {
         u128::from(hash.h2) << 64 | u128::from(hash.h1)
     }
 }
-
-/// Takes a key piece by piece.
-pub(crate) type Take<'a> = dyn FnMut(&[u8]) + 'a;
-
-/// Writes a key piece by piece.
-pub(crate) type Write<'a> = dyn FnMut(&mut Take<'_>) + 'a;
 
 /// Which types may be a hasher.
 mod sealed {

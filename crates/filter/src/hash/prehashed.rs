@@ -1,6 +1,7 @@
 //! Keys that are hashes already.
 
-use super::{HasherId, KeyHash, KeyHasher, Seed, Write};
+use super::{HasherId, KeyHash, KeyHasher, Seed};
+use crate::key::Write;
 use truebloom_math::mix;
 use xxhash_rust::xxh3::{Xxh3Builder, xxh3_64_with_seed};
 

@@ -1,6 +1,7 @@
 //! SipHash-1-3-128, the hasher for untrusted keys.
 
-use super::{KeyHash, Seed, Write};
+use super::{KeyHash, Seed};
+use crate::key::Write;
 use core::hash::Hasher;
 use siphasher::sip128::{Hasher128, SipHasher13};
 

@@ -6,8 +6,8 @@ mod net;
 mod writer;
 
 pub use writer::KeyWriter;
+pub(crate) use writer::{Take, Write};
 
-use crate::hash::Take;
 use alloc::vec::Vec;
 
 /// A value with canonical bytes, the same in every process, on every platform and in every language that writes this crate's files.

@@ -1,6 +1,10 @@
 //! Where keys of several parts are assembled.
 
-use crate::hash::Take;
+/// Takes a key piece by piece.
+pub(crate) type Take<'a> = dyn FnMut(&[u8]) + 'a;
+
+/// Writes a key piece by piece.
+pub(crate) type Write<'a> = dyn FnMut(&mut Take<'_>) + 'a;
 
 /// Bytes that are assembled before they are hashed: enough for nearly all keys.
 const SHORT: usize = 128;

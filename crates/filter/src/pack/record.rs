@@ -1,13 +1,16 @@
 //! What each filter of a pack keeps, and its bits after it.
 
 use crate::FilterOf;
-use crate::backing::{CheckedMember, Counted, KEPT_WORDS, Lies as _, Packed, Record, Word};
-use crate::bits::{Storage, words_for};
+use crate::backing::{CheckedMember, Counted, KEPT_WORDS, Packed, Record};
+use crate::bits::words_for;
 use crate::bloom::{Counts, Head};
 use crate::error::{Expected, FormatError};
 use crate::format::check_field;
 use crate::hash::PortableHasher;
 use crate::scheme::Scheme;
+use crate::scheme::Storage;
+use crate::word::Lies as _;
+use crate::word::Word;
 use xxhash_rust::xxh3::{Xxh3Default, xxh3_64_with_seed};
 
 /// Where the words of a record are; docs/FORMAT.md says what they mean.

@@ -2,12 +2,14 @@
 
 use super::Pack;
 use super::record::record_words;
-use crate::backing::{Backing, Checked, Counted, InBytes, Lies, View};
+use crate::backing::{Backing, Checked, Counted, InBytes, View};
 use crate::bloom::Head;
 use crate::error::FormatError;
-use crate::format::{Fields, FileKind, HEADER_BYTES, Stored, Viewed, Written, at, check_payload, reads_files, views_files, writes_files};
+use crate::format::{Fields, HEADER_BYTES, Stored, Viewed, Written, at, check_payload, reads_files, views_files, writes_files};
 use crate::hash::PortableHasher;
+use crate::ids::FileKind;
 use crate::scheme::Scheme;
+use crate::word::Lies;
 use alloc::vec::Vec;
 
 /// Where the number of members is.
@@ -44,7 +46,7 @@ impl<S: Scheme> Stored for Pack<S> {
         fields.flags(0)?;
         fields.check_zero(at::OFFERED, at::CAPACITY)?;
         let head = Head::read(fields)?;
-        fields.check_zero(at::PARAMETERS + S::PARAMETER_BYTES, MEMBERS)?;
+        fields.check_zero(at::PARAMETERS + S::KIND.layout_bytes(), MEMBERS)?;
         fields.check_zero(MEMBERS + 8, at::HEADER_CHECKSUM)?;
         let record = 8 * record_words(&head.scheme) as u64;
         let members = fields.u64_within("members", MEMBERS, 0, MOST_BYTES / record)?;
@@ -121,5 +123,5 @@ reads_files! {
 views_files! {
     ///
     /// The members are checked one by one as they are asked for.
-    [S: Scheme] Pack<S>, [AsRef<[u8]> + Send + Sync] Pack<S, View<B>>, Pack<S, View<crate::file::Mapped>>
+    [S: Scheme] Pack<S>, [AsRef<[u8]> + Send + Sync] Pack<S, View<B>>, Pack<S, View<crate::disk::Mapped>>
 }

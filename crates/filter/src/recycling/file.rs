@@ -40,5 +40,5 @@ views_files! {
     /// assert_eq!(view.verify_bytes()?.fpr(), seen.fpr());
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
-    [S: Layout] RecyclingFilter<PortableHasher, S>, [AsRef<[u8]> + Clone + Send + Sync] RecyclingFilter<PortableHasher, S, View<B>>, RecyclingFilter<PortableHasher, S, View<crate::file::Mapped>>
+    [S: Layout] RecyclingFilter<PortableHasher, S>, [AsRef<[u8]> + Clone + Send + Sync] RecyclingFilter<PortableHasher, S, View<B>>, RecyclingFilter<PortableHasher, S, View<crate::disk::Mapped>>
 }

@@ -5,13 +5,15 @@ use super::memory::{Entered, Memory, Phased, Recorded};
 use super::stored::parameter;
 use super::{Phases, Policy, Seeds, Trigger};
 use crate::arch::AlignedWords;
-use crate::backing::{Backing, Counted, Lies, Owned, Uncounted, Writable};
+use crate::backing::{Backing, Counted, Owned, Uncounted, Writable};
 use crate::bits::{Bits, words_for};
 use crate::error::{BuildError, Expected, FormatError};
-use crate::format::{Fields, FileKind, at, check_field};
+use crate::format::{Fields, at, check_field};
 use crate::hash::KeyHash;
 use crate::hash::Salt;
+use crate::ids::FileKind;
 use crate::scheme::FillScheme;
+use crate::word::Lies;
 use alloc::string::ToString;
 use alloc::vec::Vec;
 

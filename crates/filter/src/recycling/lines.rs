@@ -4,13 +4,16 @@ use super::Policy;
 use super::memory::{Entered, Layout, Memory, Phased, Recorded};
 use super::stored::parameter;
 use crate::arch::{AlignedWords, LINE_BITS, Level, Line, prefetch};
-use crate::backing::{Backing, Counted, Lies, Owned, Uncounted, Word, Writable};
-use crate::bits::{Placed as _, count_ones};
+use crate::backing::{Backing, Counted, Owned, Uncounted, Writable};
+use crate::bits::count_ones;
 use crate::error::{BuildError, Expected, FormatError};
-use crate::format::{Fields, FileKind, at, check_field};
+use crate::format::{Fields, at, check_field};
 use crate::hash::KeyHash;
 use crate::hash::Salt;
+use crate::ids::FileKind;
+use crate::scheme::Placed as _;
 use crate::scheme::{InLines, Scheme, SchemeId};
+use crate::word::{Lies, Word};
 use alloc::format;
 use alloc::string::ToString;
 use truebloom_math::recycling::{BlockedDesign, Weights};
@@ -194,7 +197,7 @@ impl<K: Backing> Memory<K> for Lines<K> {
     fn read_scheme(fields: &Fields) -> Result<InLines, FormatError> {
         let id = fields.scheme(FileKind::RecyclingBlocked)?;
         InLines::check_fields(fields, parameter::BLOCK_BITS)?;
-        fields.check_zero(parameter::BLOCK_BITS + InLines::PARAMETER_BYTES, at::HEADER_CHECKSUM)?;
+        fields.check_zero(parameter::BLOCK_BITS + FileKind::Blocked.layout_bytes(), at::HEADER_CHECKSUM)?;
         let bits = fields.u64(at::BITS);
         let probes = fields.u32(at::PROBES);
         check_field("probes", probes.into(), Expected::Within(1, MAX_BLOCKED_PROBES.into()))?;

@@ -5,13 +5,14 @@ use super::part::{Part, next_number};
 use crate::FilterOf;
 use crate::arch::AlignedWords;
 use crate::backing::{Backing, KEPT_WORDS, Layers, Packed, Record};
-use crate::bits::{IN_CACHE, Spread, Storage};
+use crate::bits::{IN_CACHE, Spread};
 use crate::bloom::Counts;
 use crate::bulk::{Answers, BATCH};
 use crate::error::BuildError;
 use crate::hash::{KeyHash, PortableHasher, hash_key};
 use crate::key::Key;
 use crate::scheme::Standard;
+use crate::scheme::Storage;
 use alloc::alloc::{Layout, handle_alloc_error};
 use alloc::vec::Vec;
 

@@ -2,11 +2,12 @@
 
 use super::{Part, ScalableFilter};
 use crate::arch::AlignedWords;
-use crate::backing::{Backing, KEPT_WORDS, Layers, Lies, Word};
+use crate::backing::{Backing, KEPT_WORDS, Layers};
 use crate::bloom::{Counts, Origin};
 use crate::error::{BuildError, MergeError};
 use crate::format::Label;
 use crate::hash::check_alike;
+use crate::word::{Lies, Word};
 use alloc::vec::Vec;
 
 impl ScalableFilter {

@@ -2,10 +2,10 @@
 
 use super::ScalableFilter;
 use super::part::{Part, next_number};
-use crate::backing::{Backing, Counted, Lies as _};
+use crate::backing::{Backing, Counted};
 use crate::bloom::bracket;
 use crate::hash::{KeyHasher, PortableHasher};
-use crate::verify::{Measurement, Verification};
+use crate::word::Lies as _;
 use alloc::vec::Vec;
 use truebloom_math::law::{Layer, hash_floor};
 use truebloom_math::{Error, Fpr, Growth, Law, Method, items_from_ones};
@@ -115,21 +115,6 @@ impl<K: Counted> ScalableFilter<K> {
         let both = self.bits_of(one).iter().zip(self.bits_of(other)).map(|(one, other)| one.get() & other.get());
         let ones = both.map(|word| u64::from(word.count_ones())).sum();
         ours.fpr_at_fill(ones).map_or(1.0, |rate| rate.upper)
-    }
-
-    /// What its own counters and bits say: [`Verification`]. Each layer's fill is tested against the law of its keys.
-    ///
-    /// # Errors
-    /// As for [`Verification::of`].
-    pub fn verified(&self) -> Result<Verification, Error> {
-        Verification::of_layers(self)
-    }
-
-    /// A measurement by random keys: [`Measurement`].
-    pub fn measured(&self, seed: u64) -> Measurement<'_> {
-        let (own, tells) = (self.fpr(), self.fill_tells_rate());
-        let rates = if tells { (own.value, own.value) } else { (self.least_rate().max(own.lower), own.upper) };
-        Measurement::of_counter(|keys| self.contains_all(keys).count_ones(), rates, seed)
     }
 }
 

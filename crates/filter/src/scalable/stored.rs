@@ -3,13 +3,15 @@
 use super::ScalableFilter;
 use super::part::Part;
 use crate::arch::AlignedWords;
-use crate::backing::{Backing, Checked, Counted, InBytes, InLayers, KEPT_WORDS, Lies, Owned, View, Word};
+use crate::backing::{Backing, Checked, Counted, InBytes, InLayers, KEPT_WORDS, Owned, View};
 use crate::bloom::Counts;
 use crate::error::{Expected, FormatError};
 use crate::format::Label;
-use crate::format::{Fields, FileKind, HEADER_BYTES, MERGED, Stored, Viewed, Written, at, check_field, check_payload};
+use crate::format::{Fields, HEADER_BYTES, MERGED, Stored, Viewed, Written, at, check_field, check_payload};
 use crate::hash::{KeyHasher as _, PortableHasher};
+use crate::ids::FileKind;
 use crate::scheme::SchemeId;
+use crate::word::{Lies, Word};
 use alloc::format;
 use alloc::string::ToString;
 use alloc::vec::Vec;

@@ -2,21 +2,12 @@
 
 use super::stream::draw;
 use super::{Scheme, SchemeId, WordStream, digit};
-use crate::arch::{self, LINE_BITS, Level, Line};
-use crate::backing::Word;
+use crate::arch::{self, LINE_BITS, Level, Line, PROBES_A_WORD};
 use crate::error::BuildError;
 use crate::hash::KeyHash;
+use crate::word::Word;
 use alloc::boxed::Box;
-use truebloom_math::{Law, law};
-
-/// Bits of a word that number a position in a block of 512.
-const POSITION_BITS: u32 = 9;
-
-/// Positions that one word of the stream gives: seven times nine bits. The 64th is not used.
-pub(crate) const PROBES_A_WORD: u32 = 64 / POSITION_BITS;
-
-/// The most probes of a key in one block: ten words. At a rate of 1e-6 sixteen are best, and blocks are for rates far above that.
-pub(crate) const MAX_PROBES: u32 = 64;
+use truebloom_math::{BLOCK_PROBES, Law, law};
 
 /// All probes of a key in one block of 512 bits, a cache line.
 ///
@@ -37,7 +28,7 @@ impl Scheme for InLines {
 
     /// For a multiple of 512 bits up to 2^62 and 1 to 64 probes; an error outside of these.
     fn new(bits: u64, probes: u32) -> Result<InLines, BuildError> {
-        if !(1..=MAX_PROBES).contains(&probes) {
+        if !(1..=BLOCK_PROBES).contains(&probes) {
             return Err(BuildError::BlockedProbes { found: probes });
         }
         // Checks the bits, so that the remainder below does not divide by zero.
@@ -179,16 +170,16 @@ mod tests {
 
     #[test]
     fn lines_are_whole_and_probes_in_range() {
-        for (bits, probes) in [(0, 1), (511, 1), (513, 1), (512, 0), (512, MAX_PROBES + 1), (1 << 63, 7)] {
+        for (bits, probes) in [(0, 1), (511, 1), (513, 1), (512, 0), (512, BLOCK_PROBES + 1), (1 << 63, 7)] {
             assert!(InLines::new(bits, probes).is_err(), "{bits} {probes}");
         }
-        assert!(InLines::new(1 << 62, MAX_PROBES).is_ok());
+        assert!(InLines::new(1 << 62, BLOCK_PROBES).is_ok());
     }
 
     /// The fast path sets exactly the positions that the scheme lists, also of hashes whose first word is skipped (the low half of its product with 3 lines is below the threshold), and finds them.
     #[test]
     fn lines_have_the_positions_of_the_stream() {
-        for probes in [1, 6, 7, 8, 14, 15, 20, MAX_PROBES] {
+        for probes in [1, 6, 7, 8, 14, 15, 20, BLOCK_PROBES] {
             let scheme = InLines::new(3 * LINE_BITS, probes).expect("in range");
             for number in 0..200u64 {
                 let h1 = if number % 2 == 0 { 0 } else { number.wrapping_mul(0x9e37_79b9_7f4a_7c15) };

@@ -26,6 +26,7 @@ mod classic;
 mod fill;
 mod in_lines;
 mod partitioned;
+mod placed;
 mod standard;
 mod stream;
 #[cfg(feature = "two-hash")]
@@ -36,8 +37,8 @@ pub use any::AnyScheme;
 pub use classic::{Classic, DistinctPositions};
 pub use fill::FillScheme;
 pub use in_lines::InLines;
-pub(crate) use in_lines::{MAX_PROBES as MAX_BLOCKED_PROBES, PROBES_A_WORD};
 pub use partitioned::Partitioned;
+pub(crate) use placed::{Batches, Placed, Storage};
 pub(crate) use standard::digit;
 pub use standard::{Positions, Standard};
 pub(crate) use stream::{WordStream, draw};
@@ -82,7 +83,6 @@ macro_rules! layouts {
 pub(crate) use layouts;
 
 use crate::MAX_PROBES;
-use crate::bits::Placed;
 use crate::error::BuildError;
 use crate::hash::KeyHash;
 use core::fmt;

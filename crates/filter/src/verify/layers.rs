@@ -1,6 +1,6 @@
 //! Filters that grow, examined layer by layer.
 
-use super::{ALPHA, ExpectedVerdict, FillVerdict, Keys, Verification};
+use super::{ALPHA, ExpectedVerdict, FillVerdict, Keys, Measurement, Verification};
 use crate::ScalableFilter;
 use crate::backing::Counted;
 use truebloom_math::{Error, Growth, Law, Variant, distinct, law};
@@ -26,6 +26,23 @@ impl Verification {
                 is_overfull: filter.is_over_capacity(),
             })
         })
+    }
+}
+
+impl<K: Counted> ScalableFilter<K> {
+    /// What its own counters and bits say: [`Verification`]. Each layer's fill is tested against the law of its keys.
+    ///
+    /// # Errors
+    /// As for [`Verification::of`].
+    pub fn verified(&self) -> Result<Verification, Error> {
+        Verification::of_layers(self)
+    }
+
+    /// A measurement by random keys: [`Measurement`].
+    pub fn measured(&self, seed: u64) -> Measurement<'_> {
+        let (own, tells) = (self.fpr(), self.fill_tells_rate());
+        let rates = if tells { (own.value, own.value) } else { (self.least_rate().max(own.lower), own.upper) };
+        Measurement::of_counter(|keys| self.contains_all(keys).count_ones(), rates, seed)
     }
 }
 

@@ -9,7 +9,7 @@
 
 use super::interval::{MOST, Search, first, weaker};
 use super::{ItemsEstimate, check};
-use crate::error::{check_bits, check_probes, out_of_range};
+use crate::error::{check_bits, check_confidence, check_probes, out_of_range};
 use crate::exact::work;
 use crate::occupancy::Occupancy;
 use crate::occupancy::tails::{Bounds, Tail};
@@ -174,9 +174,7 @@ pub fn items_beyond(ground: &Ground<'_>, probes: u32, more: u64, confidence: f64
     if more > left {
         return out_of_range("more", more, format!("at most the bits that are not set ({left})"));
     }
-    if !(confidence > 0.0 && confidence < 1.0) {
-        return out_of_range("confidence", confidence, "between 0 and 1");
-    }
+    check_confidence(confidence)?;
     let (value, level) = (ground.estimate(probes, more), (1.0 - confidence) / 2.0);
     match *ground {
         Ground::Unsliced { variant, bits, ones } if more > 0 => {

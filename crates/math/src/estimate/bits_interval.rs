@@ -2,7 +2,7 @@
 
 use super::bits::batches;
 use super::interval::{MOST, first, weaker};
-use crate::error::out_of_range;
+use crate::error::check_confidence;
 use crate::exact::work;
 use crate::occupancy::tails::{Bounds, Effort, Tail};
 use crate::occupancy::{Occupancy, Probability};
@@ -47,9 +47,7 @@ pub struct BitsInterval {
 pub fn bits_interval(variant: Variant, items: u64, probes: u32, ones: u64, confidence: f64) -> Result<BitsInterval> {
     let _work = work::begin();
     let (batches, batch) = batches(variant, items, probes, ones)?;
-    if !(confidence > 0.0 && confidence < 1.0) {
-        return out_of_range("confidence", confidence, "between 0 and 1");
-    }
+    check_confidence(confidence)?;
     let level = (1.0 - confidence) / 2.0;
     let filter = Inversion { variant, items, probes };
     let mut method = Method::Exact;

@@ -1,7 +1,7 @@
 //! Confidence intervals of the number of items, by inversion of the law of the set bits.
 
 use super::{check, items_by_moments};
-use crate::error::out_of_range;
+use crate::error::check_confidence;
 use crate::exact::work;
 use crate::occupancy::Occupancy;
 use crate::occupancy::tails::{Bounds, Effort, Tail, of_stretch};
@@ -53,9 +53,7 @@ const TAIL: Effort = Effort { walk: 1e6, contours: 5_000 };
 pub fn items_interval(variant: Variant, bits: u64, probes: u32, ones: u64, confidence: f64) -> Result<ItemsEstimate> {
     let _work = work::begin();
     check(variant, bits, probes, ones)?;
-    if !(confidence > 0.0 && confidence < 1.0) {
-        return out_of_range("confidence", confidence, "between 0 and 1");
-    }
+    check_confidence(confidence)?;
     let value = items_by_moments(variant, bits, probes, ones)?;
     if ones == 0 {
         // Any item sets a bit.

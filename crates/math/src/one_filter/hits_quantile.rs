@@ -9,10 +9,11 @@
 //!
 //! and with bounds for `P(Y > y_i)` the right side is a bound; the lower tail the same way round.
 
+use crate::error::check_confidence;
 use crate::error::out_of_range;
 use crate::exact::work;
 use crate::occupancy::Occupancy;
-use crate::one_filter::quantile::{OnesLaw, check_confidence, own_rate};
+use crate::one_filter::quantile::{OnesLaw, own_rate};
 use crate::search::boundary;
 use crate::{Fill, Method, Result, Variant, binomial};
 use alloc::vec;

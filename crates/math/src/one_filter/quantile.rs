@@ -3,7 +3,7 @@
 //! A filter's own rate R is fixed by its set bits, and these scatter. Their number is a sum of independent Bernoulli variables (see [`Fill`]), whose tails
 //! [`crate::tails::bernoulli`] bounds.
 
-use crate::error::out_of_range;
+use crate::error::check_confidence;
 use crate::exact::enclosure::{Enclose, HashFloor};
 use crate::exact::work;
 use crate::law::hash_floor;
@@ -83,10 +83,6 @@ pub fn confidence_bound(variant: Variant, bits: u64, items: u64, probes: u32, ra
     let miss = miss_bound(variant, bits, items, probes, rate, None, Evidence::Law { terms: WALK_TERMS })?;
     // The difference may be rounded up.
     Ok(if miss == 0.0 || miss == 1.0 { 1.0 - miss } else { (1.0 - miss).next_down() })
-}
-
-pub(crate) fn check_confidence(confidence: f64) -> Result<()> {
-    if confidence > 0.0 && confidence < 1.0 { Ok(()) } else { out_of_range("confidence", confidence, "strictly between 0 and 1") }
 }
 
 /// An upper bound on the probability that one filter's own rate, plus the floor of equal hashes if a width is given, is above `rate`.

@@ -10,11 +10,11 @@ use alloc::vec::Vec;
 pub use exclusion::{Excluded, Smaller};
 pub use fill_tail::{OneFilter, TailBound};
 
+use crate::error::check_confidence;
 use crate::error::out_of_range;
 use crate::exact::enclosure::{Enclose, Enclosure, HashFloor};
 use crate::exact::work;
 use crate::law::inclusion::{Inclusion, Items, Query};
-use crate::one_filter::quantile::check_confidence;
 use crate::{Error, Rate, Result, Variant};
 use core::cmp::Ordering;
 use core::fmt;

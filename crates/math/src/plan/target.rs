@@ -1,6 +1,6 @@
 //! What a plan is asked for.
 
-use crate::error::{check_probes, out_of_range};
+use crate::error::{check_confidence, check_probes, out_of_range};
 use crate::law::hash_floor;
 use crate::{Error, Layout, Rate, Result, SchemeId, Variant};
 use alloc::format;
@@ -180,10 +180,10 @@ impl Target {
             return out_of_range("scheme", self.scheme, "standard for a layout in lines, which has a scheme of its own");
         }
         match self.promise {
-            Promise::OneFilter { confidence } if !(confidence > 0.0 && confidence < 1.0) => {
-                out_of_range("confidence", confidence, "strictly between 0 and 1")
+            Promise::OneFilter { confidence } => {
+                check_confidence(confidence)?;
+                if self.scheme.has_guarantee() { Ok(()) } else { Err(Error::NoGuarantee { scheme: self.scheme }) }
             }
-            Promise::OneFilter { .. } if !self.scheme.has_guarantee() => Err(Error::NoGuarantee { scheme: self.scheme }),
             _ => Ok(()),
         }
     }

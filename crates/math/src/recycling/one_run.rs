@@ -14,7 +14,7 @@ use super::blocked::BlockedDesign;
 use super::number::Positive;
 use super::walk::{MOST_STAYING, Walk};
 use super::{Design, LongRun, Phases, Result, Seeds};
-use crate::error::out_of_range;
+use crate::error::{check_confidence, out_of_range};
 use crate::exact::work;
 
 /// Hashes of a cycle up to which it is walked, some six times.
@@ -121,9 +121,7 @@ fn threshold(items: u64, confidence: f64) -> Result<f64> {
     if !(1..=1_000_000_000_000_000).contains(&items) {
         return out_of_range("items", items, "from 1 to 10^15");
     }
-    if !(confidence > 0.0 && confidence < 1.0) {
-        return out_of_range("confidence", confidence, "strictly between 0 and 1");
-    }
+    check_confidence(confidence)?;
     Ok(-libm::log1p(-confidence))
 }
 

@@ -11,7 +11,7 @@
 //! u must be chosen before the stream is seen. The average over a fixed grid of u is a martingale as well, and near the best u of the grid whatever S becomes; by Ville's
 //! inequality it reaches `1 / alpha` with probability at most alpha, at all times together. So the bound may be looked at after every item.
 
-use crate::error::out_of_range;
+use crate::error::{check_confidence, out_of_range};
 use crate::{Result, bisect};
 use alloc::format;
 
@@ -48,9 +48,7 @@ pub fn wrong_drops_at_most(compensator: f64, max_odds: f64, confidence: f64) -> 
             return out_of_range(name, value, format!("from 0 to {most}"));
         }
     }
-    if !(confidence > 0.0 && confidence < 1.0) {
-        return out_of_range("confidence", confidence, "strictly between 0 and 1");
-    }
+    check_confidence(confidence)?;
     let threshold = -libm::log1p(-confidence);
     let possible = |drops: u64| ln_martingale(drops as f64, compensator, max_odds) < threshold;
     let mut low = 0;

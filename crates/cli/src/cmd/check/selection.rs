@@ -2,7 +2,8 @@
 
 use super::Args;
 use super::asked::{Asked, Together};
-use crate::records::{Answers, Batch, RecordArgs, is_stdin};
+use crate::inputs::is_stdin;
+use crate::records::{Answers, Batch, RecordArgs};
 use crate::report::key_fields;
 use serde_json::{Map, Value};
 use std::io::{self, Write};

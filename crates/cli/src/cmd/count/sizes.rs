@@ -2,7 +2,6 @@
 
 use crate::args::{self, rate};
 use crate::failure::Failure;
-use crate::filters;
 use crate::report::{bytes, count};
 use truebloom_math::Rate;
 use truebloom_math::count_min::{Rows, Shape};
@@ -91,5 +90,5 @@ impl SizeArgs {
 }
 
 fn check_available(needed: u64) -> Result<(), Failure> {
-    filters::check_memory("the sketch needs", needed, "allow a larger --epsilon, or give less --memory")
+    crate::memory::check_memory("the sketch needs", needed, "allow a larger --epsilon, or give less --memory")
 }

@@ -226,7 +226,7 @@ fn begin(args: &Args) -> Result<(Filter, Saver, Chosen), Failure> {
             Some(counted) => {
                 let chosen = sizing.choose_for(counted, entries)?;
                 let remedy = "ask for a higher rate with -p, or give --memory, and old lines are forgotten when it is full";
-                filters::check_memory(format_args!("to remember all of {} takes", plural(counted, "line")), chosen.bytes(), remedy)?;
+                crate::memory::check_memory(format_args!("to remember all of {} takes", plural(counted, "line")), chosen.bytes(), remedy)?;
                 chosen
             }
             None => sizing.choose(Layout::Standard, entries)?,
@@ -281,7 +281,7 @@ fn set_clock(path: &Path, filter: &mut Filter) {
 }
 
 fn new_filter(args: &Args, chosen: &Chosen) -> Result<Filter, Failure> {
-    filters::check_memory("this takes", chosen.bytes(), LESS)?;
+    crate::memory::check_memory("this takes", chosen.bytes(), LESS)?;
     chosen.filter(filters::hasher(args.seed, args.untrusted)?).map_err(|error| match error {
         BuildError::Memory { bytes: needed } => Failure::new(format_args!("cannot allocate the {} that this takes; {LESS}", bytes(needed))),
         error => Failure::new(error),

@@ -1,8 +1,7 @@
 //! All positions of a word at once, a 64-bit lane each: the line is one register, and one permutation fetches from it.
 
-use super::{Asked, Line, SHIFTS, each_key, set_each_key};
-use crate::backing::Word;
-use crate::scheme::PROBES_A_WORD;
+use super::{Asked, Line, PROBES_A_WORD, SHIFTS, each_key, set_each_key};
+use crate::word::Word;
 use core::arch::x86_64::{
     __m512i, _mm512_and_epi64, _mm512_andnot_epi64, _mm512_cmpeq_epi64_mask, _mm512_loadu_epi64, _mm512_mask_or_epi64, _mm512_or_epi64,
     _mm512_permutexvar_epi64, _mm512_rolv_epi64, _mm512_set_epi64, _mm512_set1_epi64, _mm512_setzero_si512, _mm512_srli_epi64,

@@ -10,8 +10,13 @@ mod avx512;
 mod scalar;
 
 use super::{Lanes, prefetch};
-use crate::backing::Word;
-use crate::scheme::PROBES_A_WORD;
+use crate::word::Word;
+
+/// Bits of a word that number a position in a line.
+const POSITION_BITS: u32 = 9;
+
+/// Positions that one word of the stream gives: seven times nine bits. The 64th is not used.
+pub(crate) const PROBES_A_WORD: u32 = 64 / POSITION_BITS;
 
 /// Bits of a line.
 pub(crate) const LINE_BITS: u64 = 512;

@@ -1,7 +1,7 @@
 //! The reference: one position after the other, with instructions of every processor.
 
 use super::Line;
-use crate::backing::Word;
+use crate::word::Word;
 
 /// Whether the first `probes` positions of the word, at most seven, are all set. Without branches, as which positions are set cannot be guessed.
 #[inline(always)]

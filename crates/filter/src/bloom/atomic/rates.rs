@@ -20,7 +20,7 @@ impl<S: Scheme, H: KeyHasher> AtomicFilterOf<S, H> {
 
     /// Whether no bit is set. Linear in the bits of an empty filter.
     pub fn is_empty(&self) -> bool {
-        self.bits.words().iter().all(|word| crate::backing::Reads::read(word) == 0)
+        self.bits.words().iter().all(|word| crate::word::Reads::read(word) == 0)
     }
 
     /// The filter's rate as it is now: [`FilterOf::fpr`](crate::FilterOf::fpr). Of the bits that other threads set meanwhile, some may be counted. Linear in the bits; takes no copy of them.

@@ -1,8 +1,8 @@
 //! Many keys by many threads, with the results of one. Only with the feature `rayon`.
 
-use super::{Answers, BATCH};
-use crate::FilterOf;
+use super::FilterOf;
 use crate::backing::Owned;
+use crate::bulk::{Answers, BATCH};
 use crate::hash::{KeyHash, KeyHasher, hash_key};
 use crate::key::Key;
 use crate::scheme::Scheme;
@@ -40,8 +40,7 @@ fn build<K: Key + Sync, H: KeyHasher + Sync>(keys: &[K], hasher: &H, mut insert:
 /// All parts but the last have whole words.
 fn join(parts: Vec<Answers>) -> Answers {
     parts.into_iter().fold(Answers::default(), |mut all, part| {
-        all.words.extend(part.words);
-        all.len += part.len;
+        all.append(part);
         all
     })
 }

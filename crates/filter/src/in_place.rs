@@ -1,10 +1,10 @@
 //! Filters that are updated in their file.
 #![allow(unsafe_code, reason = "to map a file is to promise that nobody else changes it, which no program can enforce")]
 
-use super::{is_at, without_waiting};
 use crate::FilterOf;
 use crate::backing::{Backing, Checked};
 use crate::bulk::Answers;
+use crate::disk::{is_at, without_waiting};
 use crate::error::{FileError, FormatError, MergeError};
 use crate::format::{self, Fields, HEADER_BYTES, Stored, Written, at};
 use crate::hash::{KeyHash, PortableHasher};
@@ -101,7 +101,7 @@ impl<S: Scheme> InPlace<S> {
     /// Opens a filter to be updated, and reads all of it once to check it.
     ///
     /// # Safety
-    /// As for [`Mapped::open`](super::Mapped::open): until it is closed, nothing else may write to the file or truncate it. Programs that lock the file first, as this type and the command do, satisfy that.
+    /// As for [`Mapped::open`](crate::disk::Mapped::open): until it is closed, nothing else may write to the file or truncate it. Programs that lock the file first, as this type and the command do, satisfy that.
     ///
     /// # Errors
     /// As for [`FilterOf::open`]; another program has the lock; the file may not be written; it is marked as being updated, so that its program ended before it was done ([`FormatError::Unfinished`]).

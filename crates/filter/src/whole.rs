@@ -1,30 +1,44 @@
 //! Files of any kind, read whole to be checked.
 
-use super::FileKind;
-use super::kind::kinds;
 use crate::AnyFilter;
 use crate::error::{FormatError, ReadError};
+use crate::ids::FileKind;
 use alloc::vec;
 use alloc::vec::Vec;
 use std::io::{self, Read};
 
+/// Reads a value as each of these types that the crate was compiled with, from its beginning, and drops it.
 macro_rules! read_as_each {
-    ($($(#[$doc:meta])* $kind:ident = $number:literal, $what:literal, $opened_by:literal, $layout:ident, if $feature:literal [$($type:ty),*];)*) => {
-        impl FileKind {
-            /// Reads a value as each type that files of this kind may be, from its beginning, and drops it.
-            fn read_as_each<R: Read>(self, open: impl Fn() -> io::Result<R>) -> io::Result<Vec<Result<(), ReadError>>> {
-                Ok(match self {$(
-                    #[cfg(feature = $feature)]
-                    FileKind::$kind => vec![$(<$type>::read_from(open()?).map(drop)),*],
-                    #[cfg(not(feature = $feature))]
-                    FileKind::$kind => vec![],
-                )*})
-            }
-        }
-    };
+    ($open:expr; $(if $feature:literal [$($type:ty),*])?) => {{
+        $(
+            #[cfg(feature = $feature)]
+            return Ok(vec![$(<$type>::read_from($open()?).map(drop)),*]);
+        )?
+        #[allow(unreachable_code, reason = "without the feature")]
+        Ok(vec![])
+    }};
 }
 
-kinds!(read_as_each);
+/// Reads a value as each type that files of its kind may be. `AnyFilter` was tried before.
+fn read_as_each<R: Read>(kind: FileKind, open: impl Fn() -> io::Result<R>) -> io::Result<Vec<Result<(), ReadError>>> {
+    match kind {
+        FileKind::Bloom | FileKind::Blocked | FileKind::Scalable => Ok(vec![]),
+        FileKind::RecyclingOnePhase | FileKind::RecyclingTwoPhase => read_as_each!(open;
+            if "recycling" [crate::RecyclingFilter, crate::RecyclingFilter<crate::PortableHasher, crate::scheme::Classic>]),
+        FileKind::RecyclingBlocked => read_as_each!(open; if "recycling" [crate::recycling::BlockedRecyclingFilter]),
+        FileKind::CountMin => read_as_each!(open; if "sketches" [
+            crate::count_min::HeavyHitters<u64>, crate::count_min::CountMin<u64>, crate::count_min::CountMin<u32>,
+            crate::count_min::PairwiseCountMin<u64>, crate::count_min::PairwiseCountMin<u32>
+        ]),
+        FileKind::TwoHashCountMin => read_as_each!(open; if "sketches" [
+            crate::count_min::ListedSketch<crate::count_min::TwoHashRows, u64>,
+            crate::count_min::TwoHashCountMin<u64>, crate::count_min::TwoHashCountMin<u32>
+        ]),
+        FileKind::Pack => {
+            read_as_each!(open; if "std" [crate::Pack<crate::scheme::Standard>, crate::Pack<crate::scheme::InLines>, crate::Pack<crate::scheme::AnyScheme>])
+        }
+    }
+}
 
 impl FileKind {
     /// Reads a file of any kind to the end of its value, and checks all that opening it would: its kind, or what is wrong with it. `open` gives the bytes from their beginning, some times over, as
@@ -47,7 +61,7 @@ impl FileKind {
             Err(error) => error,
         };
         let ReadError::Format(FormatError::Kind { found }) = error else { return Err(error) };
-        let results = found.read_as_each(open)?;
+        let results = read_as_each(found, open)?;
         if results.iter().any(Result::is_ok) {
             return Ok(found);
         }

@@ -1,0 +1,439 @@
+//! Files on disk: replaced whole or not at all, opened, mapped.
+
+use crate::error::FileError;
+use alloc::borrow::ToOwned;
+use alloc::vec::Vec;
+use core::fmt;
+use std::fs::{File, Metadata, OpenOptions, TryLockError};
+use std::io;
+use std::path::{Path, PathBuf};
+use tempfile::NamedTempFile;
+
+/// The names of temporary files: this, twelve random letters and digits, and [`SUFFIX`].
+const PREFIX: &str = ".truebloom-";
+const SUFFIX: &str = ".tmp";
+const RANDOM: usize = 12;
+
+/// What must be under the name when the new file takes it.
+#[derive(Clone, Copy, Debug)]
+pub enum Expected<'a> {
+    /// Whatever there is.
+    Anything,
+    /// No file.
+    Nothing,
+    /// This file, which was opened under that name: the one whose contents were read and changed.
+    Only(&'a File),
+}
+
+/// A property of the old file that the new one lacks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Unkept {
+    /// The owner, by number.
+    Owner {
+        /// Of the old file.
+        was: u32,
+        /// Of the new one.
+        is: u32,
+    },
+    /// The group, by number. The new group gets no more permissions than all other users.
+    Group {
+        /// Of the old file.
+        was: u32,
+        /// Of the new one.
+        is: u32,
+    },
+    /// Other names of the old file (hard links), which keep its contents.
+    Links {
+        /// How many.
+        others: u64,
+    },
+}
+
+impl fmt::Display for Unkept {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Unkept::Owner { was, is } => write!(f, "its owner was {was} and is {is} now; only root can keep another owner"),
+            Unkept::Group { was, is } => write!(f, "its group was {was} and is {is} now, with the permissions of all others"),
+            Unkept::Links { others: 1 } => write!(f, "one other name of the old file (a hard link) keeps the old contents"),
+            Unkept::Links { others } => write!(f, "{others} other names of the old file (hard links) keep the old contents"),
+        }
+    }
+}
+
+/// A new file on its way to its name. Dropped, it leaves nothing behind.
+#[derive(Debug)]
+pub struct Replacement {
+    /// As it was given.
+    name: PathBuf,
+    /// Where links lead.
+    path: PathBuf,
+    expected: Identity,
+    file: NamedTempFile,
+    unkept: Vec<Unkept>,
+}
+
+/// [`Expected`], without the file.
+#[derive(Debug)]
+enum Identity {
+    Anything,
+    Nothing,
+    /// Open, so that no new file gets its number.
+    Only(File),
+}
+
+impl Replacement {
+    /// An empty temporary file beside `path`, with the owner, group and permissions of the file there, or those of a new file.
+    ///
+    /// # Errors
+    /// What is under the name is not what was expected, is not a regular file or may not be written; the folder cannot be written.
+    pub fn begin(path: impl AsRef<Path>, expected: Expected<'_>) -> Result<Replacement, FileError> {
+        let name = path.as_ref();
+        let failed = |cause| write_error(name, cause);
+        if matches!(expected, Expected::Nothing) && std::fs::symlink_metadata(name).is_ok() {
+            return Err(FileError::Exists { path: name.to_owned() });
+        }
+        let path = resolve(name)?;
+        let expected = match expected {
+            Expected::Anything => Identity::Anything,
+            Expected::Nothing => Identity::Nothing,
+            Expected::Only(file) => Identity::Only(file.try_clone().map_err(failed)?),
+        };
+        let old = old(&path).map_err(failed)?;
+        if let Some(old) = &old {
+            check_writable(name, &path, old)?;
+        }
+        let file = temporary(folder_of(&path), old.is_none()).map_err(failed)?;
+        let unkept = match &old {
+            Some(old) => keep(file.as_file(), old).map_err(failed)?,
+            None => Vec::new(),
+        };
+        let replacement = Replacement { name: name.to_owned(), path, expected, file, unkept };
+        replacement.check_expected().map(|()| replacement)
+    }
+
+    /// The new file, to be written to. It is locked against other processes.
+    #[must_use]
+    pub fn file(&self) -> &File {
+        self.file.as_file()
+    }
+
+    /// Brings the new file to the disk and gives it its name; returns what it lacks of the old one. The new file is free to be locked by others.
+    ///
+    /// # Errors
+    /// It cannot be written; what is under the name is no longer what was expected. After both, the old file is unchanged. The system cannot say that the new name is on the disk: then the new file is there, but may be gone
+    /// after a power cut.
+    pub fn commit(self) -> Result<Vec<Unkept>, FileError> {
+        let (file, unkept) = self.commit_locked()?;
+        // By name: a child that another thread is just starting has the file, too, and would keep the lock for a moment.
+        let _ = file.unlock();
+        Ok(unkept)
+    }
+
+    /// [`commit`](Self::commit), but the new file comes back, still locked against other processes.
+    ///
+    /// # Errors
+    /// As for [`commit`](Self::commit).
+    pub fn commit_locked(self) -> Result<(File, Vec<Unkept>), FileError> {
+        self.file.as_file().sync_all().map_err(|cause| write_error(&self.name, cause))?;
+        let Replacement { name, path, expected, file, unkept } = self;
+        let failed = |cause| write_error(&name, cause);
+        // Opened before anything is changed: some folders may be written and not be read.
+        let folder = folder_to_sync(&path).map_err(failed)?;
+        let file = match expected {
+            Identity::Anything => file.persist(&path).map_err(|error| failed(error.error))?,
+            Identity::Nothing => file.persist_noclobber(&path).map_err(|error| match error.error.kind() {
+                io::ErrorKind::AlreadyExists => FileError::Exists { path: name.clone() },
+                _ => failed(error.error),
+            })?,
+            Identity::Only(old) => {
+                let old = old.metadata().map_err(failed)?;
+                take_name_of(&old, file, &path).map_err(failed)?.ok_or_else(|| FileError::Replaced { path: name.clone() })?
+            }
+        };
+        folder.sync_all().map_err(failed)?;
+        Ok((file, unkept))
+    }
+
+    fn check_expected(&self) -> Result<(), FileError> {
+        let replaced = || FileError::Replaced { path: self.name.clone() };
+        let Identity::Only(expected) = &self.expected else { return Ok(()) };
+        let expected = expected.metadata().map_err(|cause| write_error(&self.name, cause))?;
+        let there = std::fs::metadata(&self.path).map_err(|_| replaced())?;
+        if is_same(&expected, &there) { Ok(()) } else { Err(replaced()) }
+    }
+}
+
+/// Gives the new file the name that the old one has. `None` if the name no longer leads to the old file; the file that has it keeps it.
+fn take_name_of(old: &Metadata, new: NamedTempFile, path: &Path) -> io::Result<Option<File>> {
+    let is_old = |path: &Path| std::fs::symlink_metadata(path).is_ok_and(|there| is_same(old, &there));
+    match exchange(new.path(), path) {
+        Ok(()) => {}
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+        // This system, or this file system, cannot.
+        Err(_) if is_old(path) => return new.persist(path).map(Some).map_err(|error| error.error),
+        Err(_) => return Ok(None),
+    }
+    if is_old(new.path()) {
+        // Under the temporary name is the old file now, which goes with it.
+        return Ok(Some(new.into_parts().0));
+    }
+    if let Err(error) = exchange(new.path(), path) {
+        // Under the temporary name is somebody's file, which must not go with it.
+        let kept = new.keep().map_or_else(|error| error.file.path().to_owned(), |(_, kept)| kept);
+        let problem = format!("another program's file came in its place and could not be put back ({error}); it is {}", kept.display());
+        return Err(io::Error::other(problem));
+    }
+    if !is_at(new.as_file(), new.path())? {
+        // A third file came in place of ours meanwhile, and by the line above under our name: it was the last.
+        exchange(new.path(), path)?;
+    }
+    Ok(None)
+}
+
+/// Whether a file could be written there now, so that a long run can fail at its beginning. Removes what killed processes of this user have left in the folder: regular files with the
+/// names of our temporary files that are not locked.
+///
+/// # Errors
+/// As for [`Replacement::begin`].
+pub fn check_target(path: impl AsRef<Path>) -> Result<(), FileError> {
+    let replacement = Replacement::begin(path, Expected::Anything)?;
+    remove_leftovers(folder_of(&replacement.path), replacement.file());
+    Ok(())
+}
+
+/// Opens a file for reading, and never waits: a named pipe without a writer would block until one comes. A folder opens, too, and cannot be read.
+///
+/// # Errors
+/// It cannot be opened; it is a pipe, a socket or a device.
+pub fn open_regular(path: impl AsRef<Path>) -> io::Result<File> {
+    let file = without_waiting(OpenOptions::new().read(true)).open(path)?;
+    let metadata = file.metadata()?;
+    if metadata.is_file() || metadata.is_dir() {
+        return Ok(file);
+    }
+    Err(io::Error::other("it is a pipe or a device, not a regular file"))
+}
+
+/// Where a link leads. An error for a link that leads nowhere, and for what is not a regular file.
+fn resolve(name: &Path) -> Result<PathBuf, FileError> {
+    let Ok(metadata) = std::fs::symlink_metadata(name) else { return Ok(name.to_owned()) };
+    let path = if metadata.is_symlink() {
+        std::fs::canonicalize(name).map_err(|cause| match cause.kind() {
+            io::ErrorKind::NotFound => FileError::Dangling { path: name.to_owned() },
+            _ => write_error(name, cause),
+        })?
+    } else {
+        name.to_owned()
+    };
+    match std::fs::metadata(&path) {
+        Ok(metadata) if !metadata.is_file() => Err(FileError::NotAFile { path: name.to_owned() }),
+        _ => Ok(path),
+    }
+}
+
+fn old(path: &Path) -> io::Result<Option<Metadata>> {
+    match std::fs::metadata(path) {
+        Ok(metadata) => Ok(Some(metadata)),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(error),
+    }
+}
+
+/// The right to write to the folder is enough to replace a file, but a file that may not be written is not meant to change.
+fn check_writable(name: &Path, path: &Path, old: &Metadata) -> Result<(), FileError> {
+    if old.permissions().readonly() {
+        return Err(FileError::ReadOnly { path: name.to_owned() });
+    }
+    match without_waiting(OpenOptions::new().write(true)).open(path) {
+        Err(cause) if cause.kind() == io::ErrorKind::PermissionDenied => Err(FileError::ReadOnly { path: name.to_owned() }),
+        Err(cause) => Err(write_error(name, cause)),
+        Ok(_) => Ok(()),
+    }
+}
+
+/// Without what a temporary file adds, its name.
+fn write_error(path: &Path, cause: io::Error) -> FileError {
+    let cause = if cause.raw_os_error().is_none() { cause.kind().into() } else { cause };
+    FileError::Write { path: path.to_owned(), cause }
+}
+
+/// A temporary file of ours, locked. Files that will replace others can be read by their owner only until they have the other's permissions; new ones have those of a new
+/// file from the start.
+fn temporary(folder: &Path, is_new: bool) -> io::Result<NamedTempFile> {
+    loop {
+        let mut builder = tempfile::Builder::new();
+        builder.prefix(PREFIX).suffix(SUFFIX).rand_bytes(RANDOM);
+        if is_new {
+            with_usual_permissions(&mut builder);
+        }
+        let file = builder.tempfile_in(folder)?;
+        // Until it is locked, another process may take it for a leftover, lock it and remove it. Some network file systems know no locks, and nothing is removed there.
+        let is_ours = !matches!(file.as_file().try_lock(), Err(TryLockError::WouldBlock));
+        if is_ours && is_at(file.as_file(), file.path()).unwrap_or(false) {
+            return Ok(file);
+        }
+    }
+}
+
+fn folder_of(path: &Path) -> &Path {
+    path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."))
+}
+
+fn is_temporary(name: &str) -> bool {
+    let random = name.strip_prefix(PREFIX).and_then(|rest| rest.strip_suffix(SUFFIX));
+    random.is_some_and(|random| random.len() == RANDOM && random.bytes().all(|byte| byte.is_ascii_alphanumeric()))
+}
+
+/// Removes what killed processes have left, as far as that is certain. `ours` is a file of this process.
+fn remove_leftovers(folder: &Path, ours: &File) {
+    let (Ok(entries), Ok(ours)) = (std::fs::read_dir(folder), ours.metadata()) else { return };
+    for entry in entries.flatten() {
+        if entry.file_name().to_str().is_some_and(is_temporary) {
+            // What cannot be removed is left to the next run.
+            let _ = remove_leftover(&entry.path(), &ours);
+        }
+    }
+}
+
+fn remove_leftover(path: &Path, ours: &Metadata) -> io::Result<()> {
+    let file = without_following(OpenOptions::new().read(true)).open(path)?;
+    let metadata = file.metadata()?;
+    // The lock goes with the process that wrote the file; one that lives holds it.
+    let is_leftover = metadata.is_file() && is_of_same_owner(&metadata, ours) && file.try_lock().is_ok();
+    if is_leftover && is_at(&file, path)? { std::fs::remove_file(path) } else { Ok(()) }
+}
+
+#[cfg(unix)]
+mod system {
+    use super::{Unkept, folder_of};
+    use rustix::fs::OFlags;
+    use std::fs::{File, Metadata, OpenOptions, Permissions};
+    use std::io;
+    use std::os::unix::fs::{MetadataExt, OpenOptionsExt, PermissionsExt, fchown};
+    use std::path::Path;
+
+    pub(crate) fn without_waiting(options: &mut OpenOptions) -> &mut OpenOptions {
+        options.custom_flags(OFlags::NONBLOCK.bits().cast_signed())
+    }
+
+    pub(super) fn without_following(options: &mut OpenOptions) -> &mut OpenOptions {
+        options.custom_flags((OFlags::NONBLOCK | OFlags::NOFOLLOW).bits().cast_signed())
+    }
+
+    pub(super) fn with_usual_permissions(builder: &mut tempfile::Builder<'_, '_>) {
+        // Less what the process masks.
+        builder.permissions(Permissions::from_mode(0o666));
+    }
+
+    pub(super) fn is_same(one: &Metadata, other: &Metadata) -> bool {
+        (one.dev(), one.ino()) == (other.dev(), other.ino())
+    }
+
+    /// Each file gets the other's name, in one step.
+    #[cfg(any(target_os = "linux", target_os = "android", target_os = "macos"))]
+    pub(super) fn exchange(one: &Path, other: &Path) -> io::Result<()> {
+        use rustix::fs::{CWD, RenameFlags, renameat_with};
+        Ok(renameat_with(CWD, one, CWD, other, RenameFlags::EXCHANGE)?)
+    }
+
+    #[cfg(not(any(target_os = "linux", target_os = "android", target_os = "macos")))]
+    pub(super) fn exchange(_: &Path, _: &Path) -> io::Result<()> {
+        Err(io::ErrorKind::Unsupported.into())
+    }
+
+    /// Whether this file has that name.
+    pub(crate) fn is_at(file: &File, path: &Path) -> io::Result<bool> {
+        Ok(is_same(&file.metadata()?, &std::fs::symlink_metadata(path)?))
+    }
+
+    pub(super) fn is_of_same_owner(one: &Metadata, other: &Metadata) -> bool {
+        one.uid() == other.uid()
+    }
+
+    /// Gives the file the owner, the group and the permissions of the old one, in this order, so that at no time more users can read it than before.
+    pub(super) fn keep(file: &File, old: &Metadata) -> io::Result<Vec<Unkept>> {
+        let new = file.metadata()?;
+        let mut unkept = Vec::new();
+        let mut mode = old.mode() & 0o777;
+        if new.gid() != old.gid() && fchown(file, None, Some(old.gid())).is_err() {
+            unkept.push(Unkept::Group { was: old.gid(), is: new.gid() });
+            mode &= !0o070 | (mode & 0o007) << 3;
+        }
+        if new.uid() != old.uid() && fchown(file, Some(old.uid()), None).is_err() {
+            unkept.push(Unkept::Owner { was: old.uid(), is: new.uid() });
+        }
+        if old.nlink() > 1 {
+            unkept.push(Unkept::Links { others: old.nlink() - 1 });
+        }
+        file.set_permissions(Permissions::from_mode(mode))?;
+        Ok(unkept)
+    }
+
+    /// The new name is on the disk only once its folder is.
+    pub(super) fn folder_to_sync(path: &Path) -> io::Result<File> {
+        File::open(folder_of(path))
+    }
+}
+
+#[cfg(not(unix))]
+mod system {
+    use super::Unkept;
+    use std::fs::{File, Metadata, OpenOptions};
+    use std::io;
+    use std::path::Path;
+
+    pub(crate) fn without_waiting(options: &mut OpenOptions) -> &mut OpenOptions {
+        options
+    }
+
+    pub(super) fn without_following(options: &mut OpenOptions) -> &mut OpenOptions {
+        options
+    }
+
+    pub(super) fn with_usual_permissions(_: &mut tempfile::Builder<'_, '_>) {}
+
+    pub(super) fn exchange(_: &Path, _: &Path) -> io::Result<()> {
+        Err(io::ErrorKind::Unsupported.into())
+    }
+
+    /// A file that is open is not replaced here.
+    pub(super) fn is_same(_: &Metadata, _: &Metadata) -> bool {
+        true
+    }
+
+    pub(crate) fn is_at(_: &File, _: &Path) -> io::Result<bool> {
+        Ok(true)
+    }
+
+    /// Owners are not known here, so nothing is removed.
+    pub(super) fn is_of_same_owner(_: &Metadata, _: &Metadata) -> bool {
+        false
+    }
+
+    pub(super) fn keep(file: &File, old: &Metadata) -> io::Result<Vec<Unkept>> {
+        file.set_permissions(old.permissions()).map(|()| Vec::new())
+    }
+
+    /// Folders are not opened here, and need not be.
+    pub(super) struct NoFolder;
+
+    impl NoFolder {
+        pub(super) fn sync_all(&self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+
+    pub(super) fn folder_to_sync(_: &Path) -> io::Result<NoFolder> {
+        Ok(NoFolder)
+    }
+}
+
+#[cfg(feature = "mmap")]
+mod mapped;
+
+#[cfg(feature = "mmap")]
+pub use mapped::Mapped;
+
+use system::{exchange, folder_to_sync, is_of_same_owner, is_same, keep, with_usual_permissions, without_following};
+pub(crate) use system::{is_at, without_waiting};

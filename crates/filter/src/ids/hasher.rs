@@ -1,0 +1,34 @@
+//! The numbers of hash functions.
+
+use core::fmt;
+
+/// The hash functions that have a number in the file format.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+#[repr(u16)]
+pub enum HasherId {
+    /// XXH3-128: a few nanoseconds per key. For keys chosen without knowledge of the seed.
+    Xxh3 = 3,
+    /// SipHash-1-3-128, for untrusted keys: several times slower, but without the seed nobody can choose keys that fill the filter or pass it.
+    Sip13 = 2,
+}
+
+impl HasherId {
+    /// All of them.
+    pub const ALL: [HasherId; 2] = [HasherId::Xxh3, HasherId::Sip13];
+
+    /// Its name: `xxh3` or `siphash`.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            HasherId::Xxh3 => "xxh3",
+            HasherId::Sip13 => "siphash",
+        }
+    }
+}
+
+impl fmt::Display for HasherId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}

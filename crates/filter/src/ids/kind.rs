@@ -1,0 +1,69 @@
+//! The kinds of files: the one list.
+
+use core::fmt;
+use truebloom_math::Layout;
+
+macro_rules! file_kind {
+    ($($(#[$doc:meta])* $kind:ident = $number:literal, $what:literal, $opened_by:literal, $layout:ident;)*) => {
+        /// What a file holds. The numbers are those of docs/FORMAT.md.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+        #[non_exhaustive]
+        #[repr(u16)]
+        pub enum FileKind {
+            $($(#[$doc])* $kind = $number,)*
+        }
+
+        impl FileKind {
+            /// All of them.
+            pub const ALL: [FileKind; [$($number),*].len()] = [$(FileKind::$kind),*];
+
+            /// What opens a file of this kind: the type of this crate and the verb of the command.
+            #[must_use]
+            pub fn opened_by(self) -> &'static str {
+                match self { $(FileKind::$kind => $opened_by,)* }
+            }
+
+            /// Where the positions of a key lie in a filter of this kind.
+            pub(crate) fn layout(self) -> Layout {
+                match self { $(FileKind::$kind => Layout::$layout,)* }
+            }
+        }
+
+        impl fmt::Display for FileKind {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str(match self { $(FileKind::$kind => $what,)* })
+            }
+        }
+    };
+}
+
+file_kind! {
+    /// A Bloom filter.
+    Bloom = 1, "a Bloom filter", "`BloomFilter::open`, or `truebloom check`", Spread;
+    /// A blocked Bloom filter.
+    Blocked = 2, "a blocked Bloom filter", "`BlockedBloomFilter::open`, or `truebloom check`", Lines;
+    /// A recycling filter of one phase.
+    RecyclingOnePhase = 3, "a recycling filter of one phase", "`RecyclingFilter::open`, or `truebloom dedup --state`", Spread;
+    /// A recycling filter of two phases.
+    RecyclingTwoPhase = 4, "a recycling filter of two phases", "`RecyclingFilter::open`, or `truebloom dedup --state`", Spread;
+    /// A Bloom filter that grows.
+    Scalable = 5, "a Bloom filter that grows", "`ScalableFilter::open`, or `truebloom check`", Spread;
+    /// A Count-Min sketch.
+    CountMin = 6, "a Count-Min sketch", "`CountMin::open`, or `truebloom count query`", Spread;
+    /// A Count-Min sketch whose rows are made of two hashes.
+    TwoHashCountMin = 7, "a two-hash Count-Min sketch", "`TwoHashCountMin::open`, or `truebloom count query`", Spread;
+    /// A blocked recycling filter, of one phase.
+    RecyclingBlocked = 8, "a blocked recycling filter", "`BlockedRecyclingFilter::open`, or `truebloom dedup --state`", Lines;
+    /// Many filters of one plan.
+    Pack = 9, "a pack of filters", "`Pack::open`", Spread;
+}
+
+impl FileKind {
+    /// Bytes that the layout's own parameters take in the header of a Bloom filter: at most 16, as eight more and the label come after them.
+    pub(crate) const fn layout_bytes(self) -> usize {
+        match self {
+            FileKind::Blocked => 8,
+            _ => 0,
+        }
+    }
+}

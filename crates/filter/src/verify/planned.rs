@@ -1,0 +1,35 @@
+//! What filters that were planned for a number of items say of themselves.
+
+use super::{Measurement, Verification, shows_more_than};
+use crate::FilterOf;
+use crate::backing::Counted;
+use crate::hash::KeyHasher;
+use crate::scheme::Scheme;
+use truebloom_math::Error;
+
+impl<S: Scheme, H: KeyHasher + Sync, K: Counted> FilterOf<S, H, K> {
+    pub(crate) fn verified(&self) -> Result<Verification, Error> {
+        Verification::of(self)
+    }
+
+    pub(crate) fn measured(&self, seed: u64) -> Measurement<'_> {
+        Measurement::new(self, seed)
+    }
+}
+
+impl<S: Scheme, H: KeyHasher, K: Counted> FilterOf<S, H, K> {
+    /// Whether the filter holds more distinct items than it was planned for, so that its expected rate is above the one proven for it. False without a
+    /// capacity.
+    ///
+    /// If true, certain: more than `capacity` offers set a bit, or more bits are set than that many items can set. For a merged filter, whose items cannot be counted, it is wrong with probability at most [`ALPHA`](super::ALPHA): more bits are set than
+    /// that many items set; a filter that is just full is not reported. An intersection is judged by what was inserted since. Always false while `offered() <= capacity`.
+    pub fn is_over_capacity(&self) -> bool {
+        let Some(capacity) = self.capacity() else { return false };
+        if self.most_items() <= capacity || self.is_intersection() {
+            return self.changed() > capacity;
+        }
+        self.changed() > capacity
+            || self.ones() > capacity.saturating_mul(self.probes().into())
+            || (self.is_merged() && shows_more_than(self, capacity))
+    }
+}
