@@ -59,7 +59,7 @@
 //! | the filter that forgets, for streams without end, in either layout | [`recycling`] |
 //! | files that travel: compressed, and as differences of two states | [`wire`] |
 //! | what filters have in common | [`Comparison`] |
-//! | counts, frequent keys | [`count_min`] |
+//! | counts, frequent keys | [`count_min`], with the feature `sketches` |
 //! | what can be a key | [`Key`] |
 //! | hashers and seeds | [`PortableHasher`], [`ForeignHasher`], [`Seed`]; [`KeyHash`] for keys hashed once and used often |
 //! | how a hash becomes positions | [`scheme`] |
