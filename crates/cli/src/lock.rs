@@ -190,7 +190,7 @@ pub(crate) fn is_same_place(one: &Path, other: &Path) -> bool {
     same(place(one), place(other)) || crate::records::same_file(one, &[other.to_owned()]).is_some()
 }
 
-/// Where a name leads: that of a file which is not there yet, too.
+/// Where a name leads, even if the file does not exist yet.
 fn place(path: &Path) -> Option<PathBuf> {
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
     path.canonicalize().ok().or_else(|| Some(folder.canonicalize().ok()?.join(path.file_name()?)))

@@ -167,5 +167,5 @@ pub(crate) fn now_written(path: &Path) {
 /// What was written by now: `; seen.tbl was written`, or nothing.
 pub(crate) fn written() -> String {
     let written = WRITTEN.lock().map_or_else(|_| Vec::new(), |written| written.clone());
-    written.iter().map(|path| format!("; {} was written all the same", path.display())).collect()
+    written.iter().map(|path| format!("; {} was written anyway", path.display())).collect()
 }

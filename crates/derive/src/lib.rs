@@ -180,7 +180,7 @@ fn is_skipped(field: &Field) -> Result<bool> {
     Ok(is_skipped)
 }
 
-/// Types and variants have no attributes of ours: one that was meant for a field must not be ignored.
+/// Types and variants have no attributes of this derive: one that was meant for a field must not be ignored.
 fn refuse_attributes(attributes: &[Attribute]) -> Result<()> {
     match attributes.iter().find(|attribute| attribute.path().is_ident("key")) {
         Some(attribute) => Err(Error::new(attribute.span(), "`#[key(..)]` belongs before a field")),

@@ -1,4 +1,4 @@
-//! What is proven of filters whose positions are tied to each other: two hashes make all of them, or a block holds them. The fill neither obeys a law given here nor, for two hashes, determines the
+//! What is proven about filters with correlated positions: two hashes make all of them, or one block holds them. The fill neither obeys a law given here nor, for two hashes, determines the
 //! rate; both are bounded by [`truebloom_math::mcdiarmid`].
 
 use crate::KeyHasher;

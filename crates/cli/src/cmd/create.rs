@@ -43,7 +43,7 @@ pub(crate) struct Args {
     #[arg(value_name = "INPUT")]
     inputs: Vec<PathBuf>,
 
-    /// Make a filter that grows with its input, in one pass and without -n; FIRST is about how many items its first layer takes. The rate is kept at any number of items. Without -n, input that cannot be read twice is read like this
+    /// Make a filter that grows with its input, in one pass and without -n; FIRST is about how many items its first layer takes. The rate is kept at any number of items. Without -n, this is how input that cannot be read twice is read
     #[arg(long, value_name = "FIRST", num_args = 0..=1, require_equals = true, default_missing_value = "1000", value_parser = crate::args::items)]
     #[arg(conflicts_with_all = ["items", "bits", "probes", "confidence", "mean", "scheme", "layout", "strict"], requires = "rate")]
     grow: Option<u64>,
@@ -187,7 +187,7 @@ fn check_memory(target: &Target, needed: u64) -> Result<(), Failure> {
     if target.max_bits.is_some() {
         return Ok(());
     }
-    filters::check_memory("the filter needs", needed, "ask for fewer items or a higher rate, or give --max-memory to try all the same")
+    filters::check_memory("the filter needs", needed, "ask for fewer items or a higher rate, or give --max-memory to try anyway")
 }
 
 fn report(args: &Args, filter: &AnyFilter, made: &Made, records: Option<&Records>) -> Result<Report, Failure> {

@@ -106,7 +106,7 @@ const EXPERIMENTS: &str = "experiments.jsonl";
 struct Store {
     path: PathBuf,
     known: Known,
-    /// None for a quick run, which is done before anybody stops it.
+    /// None for a quick run, which ends soon anyway.
     log: Option<File>,
 }
 

@@ -95,7 +95,7 @@ fn stream(text: &str) -> Result<Stream, String> {
         ("uniform", None) => Ok(Stream::Uniform { items: args::count(numbers)? }),
         ("zipf", Some((items, exponent))) => Ok(Stream::Zipf { items: args::count(items)?, exponent: number(exponent)? }),
         ("fading", None) => Ok(Stream::Fading { mean: number(numbers)? }),
-        _ => Err(format!("`{text}` is no stream; write new, uniform:ITEMS, zipf:ITEMS,EXPONENT or fading:MEAN")),
+        _ => Err(format!("`{text}` is not a stream; write new, uniform:ITEMS, zipf:ITEMS,EXPONENT or fading:MEAN")),
     }
 }
 

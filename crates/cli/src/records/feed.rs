@@ -60,7 +60,7 @@ struct Shared {
     as_is: bool,
     /// Bytes read from the files, before unpacking.
     read: Arc<AtomicU64>,
-    /// Inputs before this one are not read on.
+    /// The rest of earlier inputs is not read.
     wanted: AtomicUsize,
 }
 

@@ -132,7 +132,7 @@ impl Records {
         Records::start(args, paths, false, Found::default(), Arc::new(|_, _| ()))
     }
 
-    /// The same, with something to be worked out about every batch: by `--threads` threads, in any order.
+    /// The same, with work for every batch that is done by `--threads` threads, in any order.
     pub(crate) fn answering(
         args: &RecordArgs,
         paths: &[PathBuf],

@@ -106,7 +106,7 @@ fn insert_hashes(filter: &mut AnyFilter, hashes: &[KeyHash], most: Option<u64>) 
         (Ok(_), None) if needed > 0 => filters::check_memory(
             "a layer takes",
             needed,
-            "ask for a higher rate, use a machine with more, or give --max-memory to try all the same",
+            "ask for a higher rate, use a machine with more, or give --max-memory to try anyway",
         ),
         (outcome, _) => outcome.map(drop),
     };

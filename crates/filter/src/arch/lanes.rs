@@ -14,7 +14,7 @@ pub(crate) const LANES: usize = 32;
 /// A number of each key.
 pub(crate) type Lanes = [u64; LANES];
 
-/// The function of this name for every level: what it does is written once.
+/// The function of this name, compiled for every level from one source.
 macro_rules! for_every_level {
     ($(#[$doc:meta])* $name:ident($($argument:ident: $type:ty),*) $(-> $result:ty)? $body:block) => {
         $(#[$doc])*

@@ -7,7 +7,7 @@ use crate::backing::{Backing, Word, Writable};
 use crate::bulk::{BATCH, BatchAnswers, Group, Hashes, each, mark};
 use crate::scheme::{Standard, digit};
 
-/// Probes that are asked for ahead. A key with more, at rates below 1e-19, goes alone.
+/// Probes that are asked for ahead. A key with more, at rates below 1e-19, is handled alone.
 const MOST_AHEAD: usize = 64;
 
 /// What is kept from batch to batch: room for positions, which would take as long to clear as to fill, and how the last batch went.

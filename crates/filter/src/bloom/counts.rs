@@ -49,7 +49,7 @@ impl Counts {
     }
 }
 
-/// What filters say of their `counts`.
+/// The methods of filters that report their `counts`.
 macro_rules! count_methods {
     () => {
         /// Offers of keys, repeats included: at least the number of distinct keys. After a merge, the sum over both filters.

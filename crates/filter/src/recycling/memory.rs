@@ -13,7 +13,7 @@ use core::fmt::Debug;
 
 /// How the bits of a recycling filter are laid out: anywhere, for the [schemes whose fill tells their rate](FillScheme), or in one cache line per key, for [`Blocked`](super::Blocked).
 pub trait Layout {
-    /// What says how full is full enough: [`sigma`](Policy::sigma).
+    /// The recycle threshold: [`sigma`](Policy::sigma).
     type Limit: Limit;
     /// The phases.
     type Memory<K: Backing>: Memory<K, Limit = Self::Limit, Scheme = Self::Scheme>;

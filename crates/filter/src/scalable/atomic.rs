@@ -17,8 +17,7 @@ use truebloom_math::Growth;
 
 /// A [`ScalableFilter`] that threads fill and ask at the same time. Made from one, and made one again at the end.
 ///
-/// Insertions and queries take no lock; opening a layer does, and a thread that needs the new layer waits for it. The rate never exceeds the one asked for: an insertion reserves room for all its bits before it sets any, so a layer stays within its limit whatever the threads do. What threads see of each other's keys, and who is told
-/// that a key is new, is as with [`AtomicFilterOf`](crate::AtomicFilterOf).
+/// Insertions and queries take no lock; opening a layer does, and a thread that needs the new layer waits for it. The rate never exceeds the one asked for: an insertion reserves room for all its bits before it sets any, so a layer stays within its limit whatever the threads do. What threads see of each other's keys, and which of them a new key is reported to, is as with [`AtomicFilterOf`](crate::AtomicFilterOf).
 ///
 /// ```
 /// use truebloom::{AtomicScalableFilter, ScalableFilter};

@@ -89,7 +89,7 @@ fn check_words(payload: &[u8]) -> Result<(), FormatError> {
     if found == whole { Ok(()) } else { Err(FormatError::Field { field: "payload length", expected: Expected::Exactly(whole), found }) }
 }
 
-/// What names a file among all: the checksum of its header, in which that of its payload stands.
+/// What identifies a file: the checksum of its header, which includes that of its payload.
 fn base_of(header: &[u8; HEADER_BYTES]) -> &[u8] {
     &header[HEADER_BYTES - 8..]
 }

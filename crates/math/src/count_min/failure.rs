@@ -16,7 +16,7 @@ impl Shape {
     /// * independent rows of either family: `(1 / (epsilon w))^d`, Markov's inequality in every row;
     /// * two hashes, ideal: `((2 / (epsilon w))^d + 2 / (epsilon w^2))^copies`, Theorem 9.1: half of the error for items that share both hashes, half for those that
     ///   share one row, of which an item can share only one, so that the rows are negatively associated;
-    /// * two hashes, pairwise: `(1 / (epsilon w))^copies`. Nothing is proven of two rows at once (a counterexample: K14), but each of them alone obeys Markov, and
+    /// * two hashes, pairwise: `(1 / (epsilon w))^copies`. Nothing is proven about two rows together (a counterexample: K14), but each of them alone obeys Markov, and
     ///   copies are independent.
     ///
     /// # Errors

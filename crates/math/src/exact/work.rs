@@ -83,7 +83,7 @@ pub(crate) fn begin() -> Work {
     Work(())
 }
 
-/// Counts the work of several calls as that of one, so that together they take about a second at most. What cannot be paid any more is an error,
+/// Counts the work of several calls as one call, so that together they take about a second at most. What cannot be paid any more is an error,
 /// [`Error::TooLong`]; calls with cheaper routes take those.
 ///
 /// ```

@@ -16,7 +16,7 @@ use crate::{Error, Result};
 use alloc::vec;
 use alloc::vec::Vec;
 
-/// Two queries of the different blocks of a law of at least two, after at least one item.
+/// Two queries that meet different blocks. The law has at least two blocks, and at least one item was inserted.
 pub(crate) struct TwoBlocks(pub(super) Inclusion);
 
 impl TwoBlocks {

@@ -81,7 +81,7 @@ impl<'a> Sure<'a> {
         ln_miss(self.target.variant(), bits as f64, items as f64, f64::from(probes), ln_rate)
     }
 
-    /// The fewest bits found that hold with the guarantee, not fewer than the average takes.
+    /// The fewest bits found that keep the guarantee; at least those that the average takes.
     pub(super) fn fewest_bits(&self, items: u64, mean: Fit) -> Result<Option<Fit>> {
         let about = |probes: u32| self.about_bits(items, probes, mean.size);
         let probes = self.best_probes(mean.probes, None, about, false);

@@ -188,7 +188,7 @@ impl Target {
         }
     }
 
-    /// What is given and what is looked for; an error where too little is given.
+    /// Sorts what is given from what is wanted; an error where too little is given.
     pub(crate) fn ask(&self) -> Result<Ask> {
         let underdetermined = |given, missing| Err(Error::Underdetermined { given, missing });
         match (self.items, self.rate, self.bits) {

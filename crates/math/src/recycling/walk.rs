@@ -34,7 +34,7 @@ pub(crate) struct Step<T> {
     pub(crate) left: T,
 }
 
-/// Of the next number of set bits.
+/// The same for the next number of set bits.
 struct Next<T> {
     /// Expected items that arrive there from fewer.
     arrived: T,

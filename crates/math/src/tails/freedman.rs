@@ -134,7 +134,7 @@ mod tests {
         assert!(forgotten_cost > 1.001, "the test has no power: {forgotten_cost}");
     }
 
-    /// Looked at after every item, the bound fails with at most the probability it says; and it does fail, so it says something.
+    /// Checked after every item, the bound fails with at most the stated probability; and it does fail sometimes, so the test has power.
     #[test]
     fn the_bound_holds_at_all_times_together() {
         for confidence in [0.3, 0.6, 0.9] {

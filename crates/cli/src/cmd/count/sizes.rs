@@ -55,7 +55,7 @@ pub(super) struct Sizes {
 }
 
 impl SizeArgs {
-    /// For a list in which this many keys are to be found.
+    /// For a list of this many keys.
     pub(super) fn sizes(&self, wanted: u64) -> Result<Sizes, Failure> {
         let sizes = match &self.epsilon {
             None => self.within_memory()?,

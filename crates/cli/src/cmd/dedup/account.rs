@@ -137,7 +137,7 @@ impl Account {
         let wrong = match (args.repeated, args.second) {
             (false, false) => format!("first {noun}s are expected to be missing"),
             (true, _) => format!("of the repeats are expected to be first {noun}s"),
-            (_, true) => format!("{noun}s are expected to be wrong: printed at their first occurrence already, or at none"),
+            (_, true) => format!("{noun}s are expected to be wrong: printed at their first occurrence, or never"),
         };
         let since = if self.before.offered > 0 { ", since the state was made" } else { "" };
         let wrong = match lost {

@@ -58,7 +58,7 @@ pub(crate) struct Args {
     #[arg(short = 'd', long)]
     repeated: bool,
 
-    /// Print lines at their second occurrence only, as a cache that admits on the second hit. A line is wrong if it is printed at its first occurrence already, or at none; -p is the rate of such lines. Each line takes up to two entries, at half the rate each, so -n and --remember take somewhat more than twice the memory
+    /// Print lines at their second occurrence only, as a cache that admits on the second hit. A line is wrong if it is printed at its first occurrence, or never; -p is the rate of such lines. Each line takes up to two entries, at half the rate each, so -n and --remember take somewhat more than twice the memory
     #[arg(long, conflicts_with = "repeated")]
     second: bool,
 
@@ -200,7 +200,7 @@ fn read<W: Write>(args: &Args, records: &mut Records, sift: &mut Sift<'_, W>, sa
     Ok(!(sift.full || args.quiet && sift.tally.selected > 0 && args.state.is_none()))
 }
 
-/// How keys are cut: as is said, or as those that the state has were. The first ones say it for those that come later.
+/// How keys are cut: by the options given, or as those in the state were. The first ones say it for those that come later.
 fn keys_of(args: &Args, filter: &mut Filter) -> Result<KeysOf, Failure> {
     let Some(path) = args.state.as_deref() else { return args.records.for_filters(&[]) };
     if filter.label().is_none() && filter.stats().offered == 0 {

@@ -10,7 +10,7 @@ use truebloom::{KeyHash, KeyHasher};
 /// Keys whose bits are asked for before the first of them is looked up: the waits for memory overlap, which makes it up to four times as fast.
 const AHEAD: usize = 16;
 
-/// What was counted in this run.
+/// The counts of this run.
 #[derive(Clone, Copy, Default)]
 pub(super) struct Tally {
     /// Records with keys.

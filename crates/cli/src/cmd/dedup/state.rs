@@ -61,7 +61,7 @@ pub(super) struct Saver {
     file: Option<StateFile>,
     interval: Duration,
     last: Instant,
-    /// What had been offered when it was saved.
+    /// The number of offers when it was saved.
     offered: u64,
 }
 

@@ -69,7 +69,7 @@ impl Diagnosis {
                 header: header(&start),
                 ..plain(
                     Some(found..expected),
-                    "the header: a new filter with its bits, probes and seed can be merged with others of its kind; the bits that are missing may be any key's",
+                    "the header: a new filter with its bits, probes and seed can be merged with others of its kind; the missing bits may belong to any key",
                     REBUILD,
                 )
             },

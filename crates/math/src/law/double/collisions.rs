@@ -117,7 +117,7 @@ pub(super) fn listed(law: &Double, step: u64, weight: u64, f: &[u64]) -> Class {
     Class { weight, positions: positions.len() as u32, multiple }
 }
 
-/// A progression `(e, f)` that shared positions follow: `e` steps of the query are `f` of the item; of this many `b`.
+/// A progression `(e, f)` that shared positions follow: `e` steps of the query equal `f` of the item, for this many `b`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Overlap {
     pub(super) query: u32,
