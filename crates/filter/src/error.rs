@@ -428,7 +428,8 @@ pub enum FormatError {
         /// That of its bytes.
         found: u64,
     },
-    /// The bytes are compressed, or a difference: they cannot be queried in place, and a difference is not a filter.
+    /// The bytes are compressed, or a difference: they cannot be queried in place, and a difference
+    /// is not a filter.
     Coded {
         /// Whether they are a difference; otherwise a compressed file.
         is_difference: bool,
@@ -607,7 +608,10 @@ impl fmt::Display for FormatError {
             }
             FormatError::Reserved { offset } => write!(f, "the bytes at {offset} must be 0; use a newer truebloom, or rebuild the filter"),
             FormatError::Field { field, expected, found } => {
-                write!(f, "the file says {field} {found}, but it must be {expected}; the file was not written by truebloom: rebuild the filter")
+                write!(
+                    f,
+                    "the file says {field} {found}, but it must be {expected}; the file was not written by truebloom: rebuild the filter"
+                )
             }
             FormatError::Parameters { why } => {
                 write!(f, "the parameters in the file contradict each other ({why}); it was not written by truebloom: rebuild the filter")

@@ -60,7 +60,8 @@ pub(crate) struct Args {
     #[arg(long)]
     exclude_trigger: bool,
 
-    /// Keep one seed for ever, instead of a new one at every recycle (it matters with two phases, and with --retaining)
+    /// Keep one seed for ever, instead of a new one at every recycle (it matters with two phases,
+    /// and with --retaining)
     #[arg(long)]
     one_seed: bool,
 

@@ -12,7 +12,8 @@ use core::fmt;
 pub enum HasherId {
     /// XXH3-128: a few nanoseconds per key. For keys chosen without knowledge of the seed.
     Xxh3 = 3,
-    /// SipHash-1-3-128, for untrusted keys: several times slower, but without the seed nobody can choose keys that fill the filter or pass it.
+    /// SipHash-1-3-128, for untrusted keys: several times slower, but without the seed nobody can
+    /// choose keys that fill the filter or pass it.
     Sip13 = 2,
 }
 
@@ -36,10 +37,12 @@ impl fmt::Display for HasherId {
     }
 }
 
-/// One of the hash functions that files know, with its seed: the hasher of a filter that can be saved.
+/// One of the hash functions that files know, with its seed: the hasher of a filter that can be
+/// saved.
 ///
-/// One type for all of them, because which one a file needs is known only once it is open: so `BloomFilter` without type
-/// arguments opens every file. The choice costs one branch per key, always taken the same way.
+/// One type for all of them, because which one a file needs is known only once it is open: so
+/// `BloomFilter` without type arguments opens every file. The choice costs one branch per key,
+/// always taken the same way.
 ///
 /// ```
 /// use truebloom::{BloomFilter, PortableHasher, Seed};
@@ -84,7 +87,9 @@ impl PortableHasher {
         PortableHasher::new(HasherId::Sip13, seed)
     }
 
-    /// The hash of a key of any type, for every filter with this hasher: the same as [`FilterOf::hash`](crate::FilterOf::hash), for use without a filter at hand, or with a `dyn` [`Filter`](crate::Filter).
+    /// The hash of a key of any type, for every filter with this hasher: the same as
+    /// [`FilterOf::hash`](crate::FilterOf::hash), for use without a filter at hand, or with a `dyn`
+    /// [`Filter`](crate::Filter).
     #[inline]
     pub fn hash_key<K: Key + ?Sized>(&self, key: &K) -> KeyHash {
         hash_key(self, key)

@@ -11,7 +11,8 @@ use crate::scheme::FillScheme;
 use alloc::vec::Vec;
 use core::fmt::Debug;
 
-/// How the bits of a recycling filter are laid out: anywhere, for the [schemes whose fill tells their rate](FillScheme), or in one cache line per key, for [`Blocked`](super::Blocked).
+/// How the bits of a recycling filter are laid out: anywhere, for the [schemes whose fill tells
+/// their rate](FillScheme), or in one cache line per key, for [`Blocked`](super::Blocked).
 pub trait Layout {
     /// The recycle threshold: [`sigma`](Policy::sigma).
     type Limit: Limit;
@@ -69,7 +70,8 @@ pub enum Entered {
     },
 }
 
-/// Phases of bits: sets of keys, of which the chance that a fresh key passes is known exactly at any moment.
+/// Phases of bits: sets of keys, of which the chance that a fresh key passes is known exactly at
+/// any moment.
 pub trait Memory<K: Backing>: Sized + PartialEq {
     /// What says how full is full enough.
     type Limit: Limit;
@@ -114,7 +116,8 @@ pub trait Memory<K: Backing>: Sized + PartialEq {
     where
         K: Counted;
 
-    /// What [`rate`](Self::rate) is at most when an item is offered, before rounding, if threads have set this many more bits in a phase than it may have.
+    /// What [`rate`](Self::rate) is at most when an item is offered, before rounding, if threads
+    /// have set this many more bits in a phase than it may have.
     fn worst_rate(&self, policy: &Policy<Self::Limit>, overfill: u64) -> f64;
 
     /// Whether the active phase is fuller than [`sigma`](Policy::sigma).
@@ -138,7 +141,8 @@ pub trait Memory<K: Backing>: Sized + PartialEq {
     /// Asks for the memory of a key's bits.
     fn prefetch(&self, hash: KeyHash);
 
-    /// The positions that an item would set and that are to be unset again if it ends the phase, which it does if it `is_last`; none where such items stay, or cannot end it.
+    /// The positions that an item would set and that are to be unset again if it ends the phase,
+    /// which it does if it `is_last`; none where such items stay, or cannot end it.
     fn trigger_bits(&self, _hash: KeyHash, _policy: &Policy<Self::Limit>, _is_last: bool) -> Vec<u64>
     where
         K: Counted,
@@ -153,7 +157,8 @@ pub trait Memory<K: Backing>: Sized + PartialEq {
     {
     }
 
-    /// The active phase becomes the frozen one, if there is one, and an empty one with this salt the active one.
+    /// The active phase becomes the frozen one, if there is one, and an empty one with this salt
+    /// the active one.
     fn turn(&mut self, salt: Salt)
     where
         K: Writable;
@@ -167,7 +172,8 @@ pub trait Memory<K: Backing>: Sized + PartialEq {
     /// Words of a phase in a file.
     fn phase_words(scheme: &Self::Scheme) -> u64;
 
-    /// The phases of a file, held to what its header says of them. `words` are the active one's, and the frozen one's if there are two phases.
+    /// The phases of a file, held to what its header says of them. `words` are the active one's,
+    /// and the frozen one's if there are two phases.
     fn from_words(
         scheme: Self::Scheme,
         words: Phased<K::Words>,
