@@ -54,7 +54,7 @@ pub(super) struct Csv {
     number: u64,
 }
 
-/// What became of a record.
+/// Outcome of a record.
 enum Outcome {
     Done,
     /// Its first line is to be skipped.

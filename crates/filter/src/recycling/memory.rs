@@ -28,7 +28,7 @@ impl<S: FillScheme> Layout for S {
     type Scheme = S;
 }
 
-/// How full is full enough, and its number in files.
+/// The recycle threshold, and its number in files.
 pub trait Limit: Copy + PartialEq + Debug {
     /// The limit of this number.
     fn from_number(number: u64) -> Self;
@@ -56,7 +56,7 @@ impl Limit for f64 {
     }
 }
 
-/// What became of an item that was to be entered.
+/// Outcome of an insertion.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Entered {
     /// Nothing: all its bits were set in the active phase.
@@ -73,7 +73,7 @@ pub enum Entered {
 /// Phases of bits: sets of keys, of which the chance that a fresh key passes is known exactly at
 /// any moment.
 pub trait Memory<K: Backing>: Sized + PartialEq {
-    /// What says how full is full enough.
+    /// The type of the recycle threshold.
     type Limit: Limit;
     /// How a hash becomes positions; known before there is memory for them.
     type Scheme;

@@ -1,4 +1,4 @@
-//! What became of a stream: counted, promised and bounded.
+//! The outcome of a stream: counted, promised and bounded.
 
 use super::Args;
 use super::design::Chosen;
