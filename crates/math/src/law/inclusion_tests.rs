@@ -1,4 +1,4 @@
-//! Brackets are earned: at this few digits that the counted errors matter, the truth lies inside,
+//! Brackets are earned: at so few digits that the counted errors matter, the truth lies inside,
 //! uses up much of the budget, and would lie outside of a bracket a tenth as wide.
 
 use super::{InBlock, Inclusion, Items, Query, When};

@@ -34,7 +34,7 @@ impl Layer {
         self.bits
     }
 
-    /// Number of probes k of an item.
+    /// Number of probes k per item.
     #[must_use]
     pub fn probes(&self) -> u32 {
         self.probes

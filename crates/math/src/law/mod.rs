@@ -77,7 +77,7 @@ pub trait Law: sealed::Sealed + Send + Sync {
     /// Number of bits m of the filter.
     fn bits(&self) -> u64;
 
-    /// Number of probes k of an item.
+    /// Number of probes k per item.
     fn probes(&self) -> u32;
 
     /// The expected false-positive rate once the filter holds `items` distinct items, over all

@@ -17,7 +17,7 @@
 //! ```
 //!
 //! where S is a sum of B independent loads with probabilities proportional to `z^l / l! phi_l(t)`.
-//! Nothing is assumed of the blocks' dependence: that the loads have a fixed sum is in the
+//! Nothing is assumed about the blocks' dependence: that the loads have a fixed sum is in the
 //! coefficient. This is why it is so much sharper than Bennett's inequality for the negatively
 //! associated loads (Joag-Dev and Proschan 1983; Dubhashi and Ranjan 1998), which may use only the
 //! sum of the blocks' own variances: at 1% that is seven times the variance of the sum (a block's

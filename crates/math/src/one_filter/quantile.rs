@@ -16,7 +16,7 @@ use crate::search::boundary;
 use crate::tails::bernoulli::BernoulliSum;
 use crate::{Fill, Fpr, Method, Rate, Result, Variant};
 
-/// A bracket of the rate that one filter keeps to with a given probability.
+/// A bracket of the rate that one filter keeps with a given probability.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct RateQuantile {
@@ -33,7 +33,7 @@ pub struct RateQuantile {
 /// A proven bracket of the `confidence`-quantile of the rate of one filter with `items` items, over
 /// all seeds.
 ///
-/// The upper end is what a filter keeps to with at least this probability. For the partitioned
+/// A filter keeps the upper end with at least this probability. For the partitioned
 /// filter the rate is bounded through the mean of the slices' fills (a geometric mean is at most an
 /// arithmetic one), and the lower end is 0. Some ten rates' time.
 ///

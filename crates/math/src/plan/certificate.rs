@@ -21,7 +21,7 @@ use crate::{Error, Rate, Result, Variant};
 use core::cmp::Ordering;
 use core::fmt;
 
-/// What is claimed of a standard filter.
+/// What is claimed about a standard filter.
 #[derive(Clone, Copy, Debug)]
 pub struct Claim {
     /// Number of bits m.
@@ -40,7 +40,7 @@ pub struct Claim {
     pub confidence: Option<f64>,
 }
 
-/// What a size is the smallest of.
+/// Among which sizes the claimed one is the smallest.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Smallest {
     /// Nothing is claimed.

@@ -26,7 +26,7 @@ use crate::one_filter::quantile::RateQuantile;
 use crate::{Fpr, Layout, Rate, Result, SchemeId};
 
 /// A filter whose rate is proven. [`Plan::new`] makes it; every constructor of the filter crate
-/// takes it, as often as one likes.
+/// takes it, any number of times.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Plan {
@@ -34,7 +34,7 @@ pub struct Plan {
     pub scheme: SchemeId,
     /// Number of bits m.
     pub bits: u64,
-    /// Probes k of an item.
+    /// Probes k per item.
     pub probes: u32,
     /// The number of distinct items n that the rate is for: the items asked for, or the most that
     /// the bits hold at the rate.
@@ -133,7 +133,7 @@ impl Plan {
         self.bits.div_ceil(64) * 8
     }
 
-    /// Whether the speed of one line a query is worth the bits of this blocked plan: they are at
+    /// Whether the speed of one line per query is worth the bits of this blocked plan: they are at
     /// most a tenth more than those of the standard plan for the same question. What
     /// [`Layout::Auto`] goes by.
     #[must_use]

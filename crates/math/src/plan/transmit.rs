@@ -54,7 +54,7 @@ impl Plan {
     ///
     /// # Errors
     /// As [`new`](Self::new); a target with bits or probes, in blocks, or without items or a rate;
-    /// this few bits that even one probe takes more.
+    /// so few bits that even one probe takes more.
     pub fn for_transmission(target: &Target, most: u64) -> Result<Plan> {
         if target.bits.is_some() || target.probes.is_some() || target.items.is_none() || target.rate.is_none() {
             return out_of_range(

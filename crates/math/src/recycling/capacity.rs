@@ -114,7 +114,7 @@ pub(super) enum Kept {
     Worst,
 }
 
-/// Items that differ by less than this are equal as far as anyone can tell.
+/// Items that differ by less than this count as equal.
 const SAME: f64 = 1e-11;
 
 /// Up to this many bits the limit of many bits is no guide.

@@ -19,11 +19,11 @@ use core::cmp::Ordering;
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct LongRun {
-    /// The share of new items that pass as known, over a long time. Dozier, Salamatian and
+    /// The share of new items that are reported as seen, in the long run. Dozier, Salamatian and
     /// Rubenstein (18), and (26) corrected: errata D10 and D11.
     pub fpr: Fpr,
-    /// The chance that a new item passes as known in the fullest state: `sigma` set bits, and in
-    /// two phases the fullest frozen filter beside it.
+    /// The probability that a new item is reported as seen in the fullest state: `sigma` set bits,
+    /// and in two phases the fullest frozen filter beside it.
     pub worst: Fpr,
     /// Expected new items of a cycle (of a phase, for two phases), the one that ends it counted.
     pub items_per_cycle: Bracket,

@@ -13,9 +13,9 @@
 //! | how long is a cycle? | [`Design::cycle`] |
 //! | how long is an item remembered? | [`Design::forgetting`] |
 //! | how much does it gain over emptying a filter after a fixed number of items? | [`compare`] |
-//! | what of filters emptied after a fixed number of items? | [`n_bounded()`] |
+//! | what about filters emptied after a fixed number of items? | [`n_bounded()`] |
 //! | what do simulated filters do, and what with popular items? | [`simulate()`] |
-//! | how many items fit into this memory at this rate, and how much memory do this many need? | [`capacity()`], [`min_bits`] |
+//! | how many items fit into this memory at this rate, and how much memory does a number of items need? | [`capacity()`], [`min_bits`] |
 //! | and if the rate is to hold for every item, whatever the stream? | [`worst_capacity`], [`worst_min_bits`] |
 //! | and how much to remember an item for a while? | [`remember()`] |
 //! | and if all probes of an item lie in one line? | [`BlockedDesign`], [`blocked_capacity()`], [`blocked_min_bits`] |
@@ -139,7 +139,7 @@ impl Design {
         self.bits * self.mode.filters()
     }
 
-    /// Probes of an item.
+    /// Probes per item.
     #[must_use]
     pub fn probes(&self) -> u32 {
         self.probes
@@ -157,8 +157,8 @@ impl Design {
         self.mode
     }
 
-    /// Set bits of the fullest filter that is ever asked: beyond sigma only where the trigger stays
-    /// in the frozen filter.
+    /// Set bits of the fullest filter that is ever queried: beyond sigma only where the trigger
+    /// stays in the frozen filter.
     fn fullest(&self) -> u64 {
         match self.mode.phases {
             Phases::Two(Trigger::Included) => self.bits.min(self.sigma.saturating_add(self.probes.into())),

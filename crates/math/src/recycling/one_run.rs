@@ -1,5 +1,5 @@
-//! What is certain of one run: how many of this many new items pass as known, at most, by an
-//! exponential supermartingale.
+//! What is certain about one run: an upper bound on how many of a number of new items are reported
+//! as seen, by an exponential supermartingale.
 //!
 //! As in [`crate::freedman`], but before the run. W counts the new items that pass, of n. For every
 //! `u > 0`:

@@ -7,8 +7,8 @@ use crate::error::out_of_range;
 use crate::exact::work;
 use crate::{Rate, try_bisect};
 
-/// A small design that still knows an item after `items` more new ones, except for a share
-/// `forgotten` of the items, at a long-run rate of at most `rate`. `None` above 2^62 bits.
+/// A small design that remembers an item over `items` more new ones, but for a share `forgotten` of
+/// the items, at a long-run rate of at most `rate`. `None` above 2^62 bits.
 ///
 /// With `forgotten` = 0 it is certain: only two phases that keep the trigger can promise that, and
 /// hold `floor(sigma / probes)` items beside the one asked for whatever the hashes. Otherwise the

@@ -249,7 +249,7 @@ fn formulas_33_and_36_stand_on_lemmas_4_and_6() {
     for (bits, probes, sigma) in [(6, 2, 3), (6, 2, 4), (8, 3, 5)] {
         let chain = chain(bits, probes, sigma);
         let all = Appendix::new(&chain, 10);
-        // (29) over this many messages that a cycle hardly needs more is the long-run rate.
+        // (29) over so many messages that a cycle hardly needs more is the long-run rate.
         let many = Appendix::new(&chain, 60).instance();
         let ours = Design::new(bits, probes as u32, sigma, Mode::default()).and_then(|design| design.long_run()).expect("small").fpr.value;
         assert!((many.to_f64().expect("finite") / ours - 1.0).abs() < 1e-9, "(29): {ours}");

@@ -23,8 +23,8 @@ pub struct BlockedSized {
 }
 
 impl BlockedSized {
-    /// Whether the speed of one line an item is worth these bits: for its items, of which the lower
-    /// end counts, they are at most a tenth more than those of the standard filter. What
+    /// Whether the speed of one line per item is worth these bits: for its items, of which the
+    /// lower end counts, they are at most a tenth more than those of the standard filter. What
     /// `plan --recycling --layout auto` goes by.
     #[must_use]
     pub fn is_worth_it(&self, standard: &SizedDesign) -> bool {

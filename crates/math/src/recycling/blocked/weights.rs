@@ -48,7 +48,7 @@ impl Weights {
         f64::from(self.probes) * UNIT
     }
 
-    /// The rate of a filter of this many lines that weigh so much together; rounded, and 0 for no
+    /// The rate of a filter of this many lines that weigh this much together; rounded, and 0 for no
     /// lines.
     #[must_use]
     pub fn rate(total: u128, blocks: u64) -> f64 {
