@@ -85,7 +85,7 @@ impl Serialize for Plan {
 }
 
 impl<'de> Deserialize<'de> for Plan {
-    /// With its own size, and rates that are proven anew; an error if that size does not keep the
+    /// The plan of its own size with newly proven rates; an error if that size does not meet the
     /// target. In the time of a plan of a given size.
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Plan, D::Error> {
         let PlanData { scheme, bits, probes, items, target } = PlanData::deserialize(deserializer)?;

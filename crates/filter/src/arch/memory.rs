@@ -23,8 +23,8 @@ const MANY_WORDS: usize = HUGE_PAGE_WORDS;
 /// around them: the system's zeroed pages come only with ordinary alignment (an aligned allocation
 /// is zeroed by hand, all of it, at once), and a vector read from a file can become one in place.
 pub struct AlignedWords {
-    /// Of few words, their allocation. Of many, where the first of them is in the memory of a
-    /// vector; [`Around`] stands after the last.
+    /// Of few words, their allocation. For many words: the offset of the first in the vector's
+    /// memory; [`Around`] follows the last.
     words: NonNull<u64>,
     count: usize,
 }
@@ -121,7 +121,7 @@ fn misalignment(memory: &[u64], alignment: usize) -> usize {
     ((memory.as_ptr() as usize / 8).wrapping_neg()) & (alignment - 1)
 }
 
-/// Numbers of which zero is all bytes 0.
+/// Number types whose zero is all zero bytes.
 ///
 /// # Safety
 /// Bytes that are all 0 must be a value of the type.

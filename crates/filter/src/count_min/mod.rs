@@ -179,7 +179,7 @@ impl<R: RowHashes, C: Counter> Sketch<R, C> {
     /// half as much for each interval since.
     ///
     /// Estimates are then at least the decayed count without its fraction, and
-    /// [`error_bound`](Self::error_bound) adds the one that rounding can cost. Saturated counters
+    /// [`error_bound`](Self::error_bound) adds 1 for the rounding. Saturated counters
     /// stay so. Linear in the counters.
     pub fn halve(&mut self) {
         self.counters.iter_mut().for_each(|counter| *counter = counter.half());

@@ -82,7 +82,7 @@ struct Shared {
     bits: AtomicBits,
     ones: AtomicU64,
     items: AtomicU64,
-    /// Those of the items that the frozen phase knew.
+    /// The number of items that only the frozen phase knew.
     refreshed: AtomicU64,
     salt: Salt,
 }

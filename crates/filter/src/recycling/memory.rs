@@ -206,7 +206,7 @@ pub trait Memory<K: Backing>: Sized + PartialEq {
 /// Something of the active phase, and of the frozen one where there are two.
 pub(super) type Phased<T> = (T, Option<T>);
 
-/// What a file says of the phases besides their words.
+/// What a file records about the phases beside their words.
 #[derive(Clone, Copy, Debug)]
 pub struct Recorded {
     /// The active phase's.

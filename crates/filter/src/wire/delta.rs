@@ -16,8 +16,8 @@ use core::iter;
 /// difference, which is then large.
 ///
 /// # Errors
-/// They are not two files, whole and undamaged, of one kind, seed, hasher and scheme and of the
-/// same probes and bits (which only a filter that grows changes).
+/// Unless both are whole, undamaged files of one kind, seed, hasher and scheme, and of the same
+/// probes and bits (which only a filter that grows changes).
 pub fn difference(old: &[u8], new: &[u8]) -> Result<Vec<u8>, FormatError> {
     let (old, new) = (plain(old)?, plain(new)?);
     let ((old_header, old_payload), (new_header, new_payload)) = (split(&old)?, split(&new)?);

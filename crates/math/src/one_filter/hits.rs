@@ -48,8 +48,8 @@ pub struct Hits {
 /// `E[R^2]` is the probability that two independent queries both hit: for the standard filter the
 /// law with 2k query draws against the same nk throws, for the classic one a mixture over the
 /// overlap of two sets of k positions, for the partitioned one a product over slices. All exact,
-/// the variance as a difference of brackets that are narrowed until it has its digits. Cost of some
-/// rates at twice the probes.
+/// the variance as a difference of brackets that are narrowed until it has its digits. The cost of
+/// a few rates at twice the probes.
 ///
 /// ```
 /// use truebloom_math::{Variant, rate_moments};

@@ -35,7 +35,7 @@ pub struct RateQuantile {
 ///
 /// A filter keeps the upper end with at least this probability. For the partitioned
 /// filter the rate is bounded through the mean of the slices' fills (a geometric mean is at most an
-/// arithmetic one), and the lower end is 0. Some ten rates' time.
+/// arithmetic one), and the lower end is 0. The time of about ten rates.
 ///
 /// ```
 /// use truebloom_math::{Variant, rate_quantile_bound};

@@ -110,8 +110,8 @@ impl fmt::Debug for Whole {
 }
 
 impl Certificate {
-    /// The evidence for a claim. Some rates' time; for a handful of items, where many probes have
-    /// to be excluded one by one, some milliseconds.
+    /// The evidence for a claim. The time of a few rates; for a handful of items, where many probes
+    /// have to be excluded one by one, some milliseconds.
     ///
     /// If the bounds of the tail that a certificate can carry prove a little less than the
     /// confidence claimed, the certificate claims that instead: compare `claim.confidence` with

@@ -38,8 +38,8 @@ const PROOFS: u64 = 64;
 const WALKS: usize = 6;
 const OTHER_WALKS: usize = 1;
 
-/// The bounds of the tails are not too high by more than this, in logarithms, where they are near
-/// what is allowed.
+/// In logarithms, the bounds of the tails are too high by at most this where they are near what is
+/// allowed.
 const LOOSE: f64 = 3.0;
 
 /// Beyond this many balls the law is not asked.
@@ -288,8 +288,8 @@ impl<'a> Sure<'a> {
     }
 }
 
-/// What one filter keeps to with a probability, equal hashes included; `met` is a rate that was
-/// decided to be kept.
+/// The rate that one filter keeps with a probability, equal hashes included; `met` is a rate
+/// already proven to be kept.
 pub(super) fn quantile(target: &Target, bits: u64, items: u64, probes: u32, confidence: f64, met: Option<&Rate>) -> Result<RateQuantile> {
     let mut quantile = rate_quantile_bound(target.variant(), bits, items, probes, confidence)?;
     quantile.fpr.add_above(hash_floor(items, target.hash_bits));

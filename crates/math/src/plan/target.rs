@@ -1,4 +1,4 @@
-//! What a plan is asked for.
+//! The target of a plan.
 
 use crate::error::{check_probes, out_of_range};
 use crate::law::hash_floor;
@@ -169,7 +169,7 @@ impl Target {
         self.scheme.variant().unwrap_or(Variant::Standard)
     }
 
-    /// What no planner can do with.
+    /// Rejects what no planner can use.
     pub(crate) fn check(&self) -> Result<()> {
         if let Some(probes) = self.probes {
             check_probes(probes)?;

@@ -35,7 +35,7 @@ pub struct SizedDesign {
 /// a proof. Items that agree to 1e-11 count as equal.
 ///
 /// Time: O(probes x bits) for each number tried, 0.2 seconds at a million bits; microseconds above
-/// a hundred thousand hashes, but where the integrals leave the decision open. A search ends after
+/// a hundred thousand hashes, unless the integrals leave the decision open. A search ends after
 /// about a second with the best it has found (hundreds of probes in some thousand bits), or with
 /// [`crate::Error::TooLong`] where that is nothing.
 ///

@@ -106,8 +106,8 @@ impl Asked {
         }));
     }
 
-    /// The answer of every filter, turned round if that is asked for; selected is what any of them
-    /// gives.
+    /// The answers of all filters, inverted if asked for; a record is selected if any filter
+    /// selects it.
     fn tell_each(&self, batch: Batch<'_>, answers: &mut Answers) {
         if self.filters.len() == 1 {
             answers.each = vec![answers.contained.clone()];

@@ -304,8 +304,8 @@ mod tests {
             }
         }
 
-        /// A line with just the positions of the key, and the same with one of them missing: the
-        /// closest calls there are.
+        /// A line with exactly the positions of the key, and the same with one missing: the closest
+        /// cases there are.
         #[test]
         fn one_bit_decides(hash: u128, probes in 1u32..=64, missing: usize) {
             let stream = WordStream::new(KeyHash::from_uniform_bits(hash));
