@@ -47,7 +47,8 @@ pub fn copy(from: &Path, to: &Path) -> outcome::Result<()> {
     write(&manifest, text.as_bytes())
 }
 
-/// The same files in another folder; those that are alike keep their times, so that only what changed is built again.
+/// The same files in another folder; those that are alike keep their times, so that only what
+/// changed is built again.
 pub fn mirror(from: &Path, to: &Path) -> outcome::Result<()> {
     let mut copied = BTreeSet::new();
     let mut folders = vec![from.to_owned()];

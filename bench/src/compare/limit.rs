@@ -1,4 +1,5 @@
-//! What the machine can do: independent random cache lines of a buffer, asked for ahead. No filter that reads a line a key can be faster.
+//! What the machine can do: independent random cache lines of a buffer, asked for ahead. No filter
+//! that reads a line a key can be faster.
 
 use crate::arch::{bytes_as_words, prefetch};
 use crate::keys::scramble;

@@ -27,11 +27,13 @@ pub(crate) struct Size {
     #[arg(long, value_name = "SHARE", value_parser = confidence)]
     pub(crate) confidence: Option<f64>,
 
-    /// Guarantee the average rate alone: fewer bits, and about half of the filters lie slightly above the rate
+    /// Guarantee the average rate alone: fewer bits, and about half of the filters lie slightly
+    /// above the rate
     #[arg(long, conflicts_with = "confidence")]
     pub(crate) mean: bool,
 
-    /// Refuse a filter larger than this: 64MiB, 2GB. By default, where a filter is built, the memory available
+    /// Refuse a filter larger than this: 64MiB, 2GB. By default, where a filter is built, the
+    /// memory available
     #[arg(long, value_name = "BYTES", value_parser = bytes, allow_hyphen_values = true)]
     pub(crate) max_memory: Option<u64>,
 }
@@ -93,7 +95,8 @@ pub(crate) fn bytes(text: &str) -> Result<u64, String> {
     }
 }
 
-/// Bytes of memory that do something: a small bare number is a slip, for which a filter of this few bytes would forget or answer anything.
+/// Bytes of memory that do something: a small bare number is a slip, for which a filter of this few
+/// bytes would forget or answer anything.
 pub(crate) fn memory(text: &str) -> Result<u64, String> {
     let size = bytes(text)?;
     if size < LEAST_BARE && text.trim().bytes().all(|byte| byte.is_ascii_digit()) {
@@ -189,7 +192,8 @@ fn scaled(text: &str) -> Result<(u64, &str), String> {
 /// What may follow a number.
 const SUFFIXES: &str = "k, M, G, T, P, E (powers of 1000) or Ki, Mi, Gi, Ti, Pi, Ei (powers of 1024)";
 
-/// The digits with their exponent, if there is one, and what follows: `1E` is a suffix, `1E5` an exponent.
+/// The digits with their exponent, if there is one, and what follows: `1E` is a suffix, `1E5` an
+/// exponent.
 fn split_number(text: &str) -> (&str, &str) {
     let end = text.find(|c: char| !matches!(c, '0'..='9' | '.' | '_' | ',')).unwrap_or(text.len());
     let after = text[end..].strip_prefix(['e', 'E']).map(|after| after.strip_prefix(['+', '-']).unwrap_or(after));
@@ -200,7 +204,8 @@ fn split_number(text: &str) -> (&str, &str) {
     }
 }
 
-/// The number without what groups its digits: underscores anywhere, commas before every three digits of the whole part.
+/// The number without what groups its digits: underscores anywhere, commas before every three
+/// digits of the whole part.
 fn ungrouped(number: &str) -> Option<String> {
     let whole = number.split(['.', 'e', 'E']).next().unwrap_or(number);
     let rest = &number[whole.len()..];

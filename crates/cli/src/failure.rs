@@ -60,7 +60,8 @@ pub(crate) fn printable(text: &str) -> String {
     })
 }
 
-/// A path as a word of a shell command: names like `x;rm -rf y` must stay one word, and one that begins with `-` no option.
+/// A path as a word of a shell command: names like `x;rm -rf y` must stay one word, and one that
+/// begins with `-` no option.
 pub(crate) fn for_shell(path: &Path) -> String {
     let name = path.to_string_lossy();
     let name = if name.starts_with('-') { format!("./{name}") } else { name.into_owned() };

@@ -51,7 +51,9 @@ pub(crate) fn check_layout(scheme: SchemeId, layout: Layout) -> Result<(), Failu
     Err(Failure::new("a blocked filter has a scheme of its own: leave --scheme or --layout out"))
 }
 
-/// More items than planned, in words: certain by the offers that set a bit, or, where a merge has mixed those up, as good as certain by the fill. A filter that grows was planned for a rate alone.
+/// More items than planned, in words: certain by the offers that set a bit, or, where a merge has
+/// mixed those up, as good as certain by the fill. A filter that grows was planned for a rate
+/// alone.
 pub(crate) fn over_capacity<K: Counted>(filter: &AnyFilter<K>) -> String {
     if let (AnyFilter::Scalable(_), Some(asked)) = (filter, filter.rate()) {
         return format!(
@@ -122,7 +124,8 @@ impl Alternative {
     /// `None` where no blocked filter answers, as the limits are too low.
     pub(crate) fn of(target: &Target, standard: &Plan) -> Option<Alternative> {
         let plan = Plan::new(&target.clone().layout(truebloom_math::Layout::Lines)).ok()?;
-        // Where both have one size, the standard filter has the lower rate; the price is in bits anyway.
+        // Where both have one size, the standard filter has the lower rate; the price is in bits
+        // anyway.
         let of_its_rate = match target.rate {
             None => {
                 let kept = plan.guarantee.map_or(plan.fpr, |guarantee| guarantee.fpr);
@@ -136,7 +139,8 @@ impl Alternative {
     }
 }
 
-/// Opens a filter for a verb that reads these inputs; a filter among them was perhaps meant to be the first.
+/// Opens a filter for a verb that reads these inputs; a filter among them was perhaps meant to be
+/// the first.
 pub(crate) fn open_for<T>(path: &Path, inputs: &[PathBuf], open: impl Fn(&Path) -> Result<T, FileError>) -> Result<T, Failure> {
     open(path).map_err(|error| {
         let foreign = matches!(error, FileError::Format { cause: FormatError::NotAFilter { .. }, .. });

@@ -53,7 +53,8 @@ fn check_older(path: &Path) -> Result<(), Failure> {
     is_older(path, truebloom_plot::MARK, "it exists and is no chart of this program; give --plot another name, or remove it first")
 }
 
-/// An error unless there is nothing under this name, or an empty file, or one with this mark near its beginning.
+/// An error unless there is nothing under this name, or an empty file, or one with this mark near
+/// its beginning.
 pub(crate) fn is_older(path: &Path, mark: &str, otherwise: &str) -> Result<(), Failure> {
     let file = match open_regular(path) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
@@ -84,7 +85,8 @@ fn curve(xs: impl Iterator<Item = f64>, rate: impl Fn(f64) -> truebloom_math::Re
     xs.map_while(|x| Some((x, rate(x).ok()?.value))).collect()
 }
 
-/// A plan: the rate by items up to twice as many as planned, and how one filter's own rate scatters.
+/// A plan: the rate by items up to twice as many as planned, and how one filter's own rate
+/// scatters.
 pub(crate) fn plan(plan: &Plan) -> Result<Chart, Failure> {
     let law = plan.law()?;
     let planned = plan.items;
@@ -157,7 +159,8 @@ pub(crate) fn table(title: &str, note: String, ordinate: Axis, columns: &[(Strin
     Chart::new(title, Axis::linear("probes per item"), ordinate).note(note).with_all(curves)
 }
 
-/// The spread of one filter's own rate over its seeds: what share of filters keeps to a rate, against the rate.
+/// The spread of one filter's own rate over its seeds: what share of filters keeps to a rate,
+/// against the rate.
 pub(crate) fn spread(variant: Variant, bits: u64, items: u64, probes: u32) -> Result<Chart, Failure> {
     let occupancy = match variant {
         Variant::Classic => Occupancy::classic(bits, items, probes)?,
@@ -248,7 +251,8 @@ pub(crate) fn saw_tooth<S: FillScheme>(design: &Design, seed: u64, seen: Option<
 /// Items that a chart of a recycling filter may take: about a second.
 const MOST_SHOWN: f64 = 2e7;
 
-/// What a library gives: its name, the rate that its size would have with independent positions, the rate that it has and the interval of that.
+/// What a library gives: its name, the rate that its size would have with independent positions,
+/// the rate that it has and the interval of that.
 pub(crate) struct Given {
     pub(crate) library: String,
     pub(crate) ideal: f64,

@@ -1,6 +1,8 @@
-//! Progress on standard error, only where a person looks at it, and only of work that takes longer than a second.
+//! Progress on standard error, only where a person looks at it, and only of work that takes longer
+//! than a second.
 //!
-//! There is one line of it at a time, and whatever else goes to the terminal comes first: messages are written above it, and before an answer it ends.
+//! There is one line of it at a time, and whatever else goes to the terminal comes first: messages
+//! are written above it, and before an answer it ends.
 
 use crate::report::count;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
@@ -106,7 +108,8 @@ impl Progress {
         }
     }
 
-    /// Whether the line is to be changed: not before work has taken long, and not more often than it can be read.
+    /// Whether the line is to be changed: not before work has taken long, and not more often than
+    /// it can be read.
     fn is_due(&mut self) -> bool {
         if self.began.is_some_and(|began| began.elapsed() >= PATIENCE) {
             self.began = None;

@@ -1,4 +1,5 @@
-//! The one reporter: the same answer as aligned text for people and as one JSON object for programs.
+//! The one reporter: the same answer as aligned text for people and as one JSON object for
+//! programs.
 
 use crate::color;
 use crate::failure::printable;
@@ -81,7 +82,8 @@ impl Report {
     }
 }
 
-/// A text that begins in this column of a terminal this wide, its later lines below its beginning. Words are not broken, even where there is too little room.
+/// A text that begins in this column of a terminal this wide, its later lines below its beginning.
+/// Words are not broken, even where there is too little room.
 fn wrapped(text: &str, column: usize, columns: usize) -> String {
     if column + LEAST_ROOM > columns {
         return text.to_owned();
@@ -239,7 +241,8 @@ pub(crate) fn fpr(fpr: &Fpr, digits: usize) -> String {
     format!("{}e{exponent}", significant(mantissa, digits.min(10)))
 }
 
-/// The upper end of a proven rate, rounded up to 6 digits, but never above a rate that it is proven to be at most.
+/// The upper end of a proven rate, rounded up to 6 digits, but never above a rate that it is proven
+/// to be at most.
 pub(crate) fn proven(fpr: &Fpr, met: Option<Rate>) -> String {
     let text = rate_up(fpr.upper, 6);
     match met {
@@ -271,7 +274,8 @@ fn round_with(value: f64, digits: usize, adjust: impl Fn(f64) -> f64) -> String 
     significant(adjust(rounded), digits)
 }
 
-/// `digits` significant digits, scientific below 0.001 and from a million up; zeros at the end dropped.
+/// `digits` significant digits, scientific below 0.001 and from a million up; zeros at the end
+/// dropped.
 pub(crate) fn significant(value: f64, digits: usize) -> String {
     if value == 0.0 {
         return "0".to_owned();

@@ -51,11 +51,13 @@ fn every_verb_draws_its_curve() {
     }
 }
 
-/// The numbers drawn are the numbers of the law: at its plan, the curve of a filter is at the rate that is printed.
+/// The numbers drawn are the numbers of the law: at its plan, the curve of a filter is at the rate
+/// that is printed.
 #[test]
 fn a_plan_is_drawn_at_its_rate() {
     let svg = drawn("plan -n 1000 -p 1% --mean");
-    // The points at 0.5, 1, 1.05, 1.2 and 2 times the plan; the second lies on the lines of what was asked and planned.
+    // The points at 0.5, 1, 1.05, 1.2 and 2 times the plan; the second lies on the lines of what
+    // was asked and planned.
     let attribute =
         |line: &str, name: &str| line.split(&format!("{name}=\"")).nth(1).and_then(|rest| rest.split('"').next()?.parse::<f64>().ok());
     let points: Vec<(f64, f64)> = svg
@@ -108,7 +110,8 @@ fn only_charts_are_overwritten() {
     }
 }
 
-/// A page with all figures of a paper; a run that was stopped goes on, and a broken last line counts as not done.
+/// A page with all figures of a paper; a run that was stopped goes on, and a broken last line
+/// counts as not done.
 #[test]
 fn a_report_is_written_and_taken_up_again() {
     let folder = tempfile::tempdir().expect("a folder");

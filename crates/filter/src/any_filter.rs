@@ -66,10 +66,13 @@ views_files!([] AnyFilter, [AsRef<[u8]> + Send + Sync] AnyFilter<View<B>>, AnyFi
 
 macro_rules! any_filter {
     ([$($(#[$doc:meta])* $layout:ident of $scheme:ty,)*]) => {
-        /// A filter of whichever layout and scheme its file has. It does what every [`Filter`](crate::Filter) does. The scheme is chosen once per call, so batches of keys run at full speed
-        /// ([`insert_all_hashes`](crate::Filter::insert_all_hashes), [`contains_all`](crate::Filter::contains_all)).
+        /// A filter of whichever layout and scheme its file has. It does what every
+        /// [`Filter`](crate::Filter) does. The scheme is chosen once per call, so batches of keys
+        /// run at full speed ([`insert_all_hashes`](crate::Filter::insert_all_hashes),
+        /// [`contains_all`](crate::Filter::contains_all)).
         ///
-        /// Files of recycling filters and of sketches are refused with an error that says what they hold and what opens them.
+        /// Files of recycling filters and of sketches are refused with an error that says what they
+        /// hold and what opens them.
         ///
         /// ```
         /// use truebloom::{AnyFilter, BlockedBloomFilter, Filter};
@@ -204,7 +207,8 @@ macro_rules! any_filter {
                 })
             }
 
-            /// An empty filter of the scheme with this number, with this many bits and probes and without a plan.
+            /// An empty filter of the scheme with this number, with this many bits and probes and
+            /// without a plan.
             ///
             /// # Errors
             /// As for [`Scheme::new`]; there is no memory.
@@ -356,7 +360,10 @@ of_each! { Counted:
     fn fill_tells_rate(&self) -> bool;
     /// Distinct items by the fill: [`FilterOf::estimated_items`].
     fn estimated_items(&self) -> Option<f64>;
-    /// Whether it certainly holds more distinct items than it was planned for: [`FilterOf::is_over_capacity`]. A filter that grows is planned for any number, and counts as over it where a merge took its rate above the one asked for: [`ScalableFilter::is_over_capacity`].
+    /// Whether it certainly holds more distinct items than it was planned for:
+    /// [`FilterOf::is_over_capacity`]. A filter that grows is planned for any number, and counts as
+    /// over it where a merge took its rate above the one asked for:
+    /// [`ScalableFilter::is_over_capacity`].
     fn is_over_capacity(&self) -> bool;
 }
 

@@ -156,7 +156,7 @@ impl fmt::Display for BuildError {
                 truebloom_math::BLOCK_PROBES
             ),
             BuildError::Scheme { expected, found } => {
-                write!(f, "the type is that of the {expected} scheme, not of the {found} one; take the type of that, or `AnyScheme`")
+                write!(f, "this type is for the {expected} scheme, not for the {found} one; use the type for that scheme, or `AnyScheme`")
             }
             BuildError::InLines => f.write_str("the blocked scheme has a type of its own; take `BlockedBloomFilter`"),
             BuildError::LeftOut { scheme } => left_out(*scheme, f),
@@ -428,7 +428,8 @@ pub enum FormatError {
         /// That of its bytes.
         found: u64,
     },
-    /// The bytes are compressed, or a difference: they cannot be queried in place, and a difference is not a filter.
+    /// The bytes are compressed, or a difference: they cannot be queried in place, and a difference
+    /// is not a filter.
     Coded {
         /// Whether they are a difference; otherwise a compressed file.
         is_difference: bool,
@@ -505,7 +506,7 @@ pub enum FormatError {
     },
     /// The parameters contradict each other.
     Parameters {
-        /// What is wrong with them.
+        /// What is wrong with the parameters.
         why: String,
     },
     /// The rate asked for is not strictly between 0 and 1.
@@ -570,12 +571,12 @@ impl fmt::Display for FormatError {
             }
             FormatError::NotADifference => f.write_str("this is not a difference of two filters; make one with `truebloom diff`"),
             FormatError::Code => {
-                f.write_str("the compressed bits cannot be decoded; it was not written by truebloom: compress the filter again")
+                f.write_str("the compressed bits cannot be decoded; the file was not written by truebloom: compress the filter again")
             }
             FormatError::Expands { to, most } => {
                 write!(
                     f,
-                    "the compressed bytes stand for {to} bytes, more than the {most} that so few bytes may expand to; it was not written by truebloom"
+                    "the compressed bytes stand for {to} bytes, more than the {most} that so few bytes may expand to; the file was not written by truebloom"
                 )
             }
             FormatError::WrongBase { expected, found } => write!(
@@ -607,15 +608,18 @@ impl fmt::Display for FormatError {
             }
             FormatError::Reserved { offset } => write!(f, "the bytes at {offset} must be 0; use a newer truebloom, or rebuild the filter"),
             FormatError::Field { field, expected, found } => {
-                write!(f, "the file says {field} {found}, but it must be {expected}; it was not written by truebloom: rebuild the filter")
+                write!(
+                    f,
+                    "the file says {field} {found}, but it must be {expected}; the file was not written by truebloom: rebuild the filter"
+                )
             }
             FormatError::Parameters { why } => {
-                write!(f, "the parameters in the file do not go together ({why}); it was not written by truebloom: rebuild the filter")
+                write!(f, "the parameters in the file contradict each other ({why}); it was not written by truebloom: rebuild the filter")
             }
             FormatError::Rate { numerator, exponent, divisor } => write!(
                 f,
-                "the file gives a rate of {numerator}e{exponent}/{divisor} as the one asked for, which is not a rate; it was not written \
-                 by truebloom: rebuild the filter"
+                "the file gives a rate of {numerator}e{exponent}/{divisor} as the one asked for, which is not a rate; the file was not \
+                 written by truebloom: rebuild the filter"
             ),
             FormatError::Padding { bits } => {
                 write!(f, "there are set bits beyond the last of {bits}; the file was not written by truebloom: rebuild the filter")

@@ -26,9 +26,12 @@ use truebloom_math::{Error, Fpr, Law, Rate};
 
 /// A filter of any scheme that can be saved: the trait for programs that take any of them.
 ///
-/// Every [`FilterOf`] with a [`PortableHasher`] that owns its bits implements it, and so do [`ScalableFilter`] and [`AnyFilter`], whose scheme is known only from its file. Views and filters in shared memory have the same methods but do not implement it. The methods are those of [`FilterOf`], where they are explained
-/// (except that files are named by a `&Path`). A `dyn Filter` has all but those that
-/// take keys of any type or another filter; it takes keys by their hashes, which [`hasher`](Self::hasher) makes of keys of any type.
+/// Every [`FilterOf`] with a [`PortableHasher`] that owns its bits implements it, and so do
+/// [`ScalableFilter`] and [`AnyFilter`], whose scheme is known only from its file. Views and
+/// filters in shared memory have the same methods but do not implement it. The methods are those of
+/// [`FilterOf`], where they are explained (except that files are named by a `&Path`). A
+/// `dyn Filter` has all but those that take keys of any type or another filter; it takes keys by
+/// their hashes, which [`hasher`](Self::hasher) makes of keys of any type.
 ///
 /// ```
 /// use truebloom::{BlockedBloomFilter, BloomFilter, Filter};
@@ -138,7 +141,10 @@ pub trait Filter {
     /// Distinct items by the fill: [`FilterOf::estimated_items`].
     fn estimated_items(&self) -> Option<f64>;
 
-    /// Whether it certainly holds more distinct items than it was planned for: [`FilterOf::is_over_capacity`]. A filter that grows is planned for any number, and counts as over it where a merge took its rate above the one asked for: [`ScalableFilter::is_over_capacity`].
+    /// Whether it certainly holds more distinct items than it was planned for:
+    /// [`FilterOf::is_over_capacity`]. A filter that grows is planned for any number, and counts as
+    /// over it where a merge took its rate above the one asked for:
+    /// [`ScalableFilter::is_over_capacity`].
     fn is_over_capacity(&self) -> bool;
 
     /// What its own counters and bits say: [`Verification::of`].

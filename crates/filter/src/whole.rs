@@ -41,8 +41,10 @@ fn read_as_each<R: Read>(kind: FileKind, open: impl Fn() -> io::Result<R>) -> io
 }
 
 impl FileKind {
-    /// Reads a file of any kind to the end of its value, and checks all that opening it would: its kind, or what is wrong with it. `open` gives the bytes from their beginning, some times over, as
-    /// each type refuses the headers of the others. For programs that look after files; takes the memory of the value.
+    /// Reads a file of any kind to the end of its value, and checks all that opening it would: its
+    /// kind, or what is wrong with it. `open` gives the bytes from their beginning, some times
+    /// over, as each type refuses the headers of the others. For programs that look after files;
+    /// takes the memory of the value.
     ///
     /// ```
     /// use truebloom::{BloomFilter, FileKind};

@@ -1,4 +1,5 @@
-//! What people expect of any collection: numbers as they write them, families that merge, builders that say what is wrong, types that go between threads and show themselves.
+//! What people expect of any collection: numbers as they write them, families that merge, builders
+//! that say what is wrong, types that go between threads and show themselves.
 
 use std::collections::{BTreeSet, HashSet};
 use std::num::NonZero;

@@ -27,7 +27,8 @@ pub enum Error {
         /// What is wrong with it.
         reason: &'static str,
     },
-    /// A certificate was asked for a claim that is false, or that no certificate of bearable size supports.
+    /// A certificate was asked for a claim that is false, or that no certificate of bearable size
+    /// supports.
     NotCertified {
         /// The part of the claim.
         claim: &'static str,
@@ -195,7 +196,8 @@ impl Error {
         matches!(self, Error::TooCostly { .. } | Error::TooLong { .. } | Error::LawTooCostly { .. })
     }
 
-    /// [`Error::OutOfRange`] from anything that can be shown: the parameter's name, what was found, and what was expected ("from 1 to 64").
+    /// [`Error::OutOfRange`] from anything that can be shown: the parameter's name, what was found,
+    /// and what was expected ("from 1 to 64").
     pub fn out_of_range(name: &'static str, found: impl ToString, expected: impl ToString) -> Error {
         Error::OutOfRange { name, found: found.to_string(), expected: expected.to_string() }
     }

@@ -1,7 +1,8 @@
 //! Exact false-positive rates and plans for Bloom filters, with proven brackets.
 //!
-//! This crate knows numbers, not filters: the rate of (bits, items, probes), the smallest filter that meets a rate, and the tests that hold a measured
-//! filter to its law. The crate `truebloom` builds filters that obey these laws.
+//! This crate knows numbers, not filters: the rate of (bits, items, probes), the smallest filter
+//! that meets a rate, and the tests that hold a measured filter to its law. The crate `truebloom`
+//! builds filters that obey these laws.
 //!
 //! | question | answer |
 //! |---|---|
@@ -23,12 +24,15 @@
 //! | does this measurement agree? | [`binomial`], [`Fill`], [`mcdiarmid`] |
 //! | how many distinct keys may have been met, seen or not? | [`distinct`] |
 //!
-//! Rates are [`Fpr`]: a value with ends that are proven to enclose the truth, two `f64` apart at most. The textbook formula and the sums and
-//! recursions of the papers cannot give them in floating point, where they lose up to all digits, so rates are computed in whole numbers whose rounding errors are
-//! counted (module [`law`]).
+//! Rates are [`Fpr`]: a value with ends that are proven to enclose the truth, two `f64` apart at
+//! most. The textbook formula and the sums and recursions of the papers cannot give them in
+//! floating point, where they lose up to all digits, so rates are computed in whole numbers whose
+//! rounding errors are counted (module [`law`]).
 //!
-//! No call works for more than about a second, whatever its arguments (simulations take the steps they are asked for). Where the exact answer would take longer, the answer is a wider bracket, marked as such, or an error. The
-//! steps are counted, so that the same arguments have the same answer on every machine.
+//! No call works for more than about a second, whatever its arguments (simulations take the steps
+//! they are asked for). Where the exact answer would take longer, the answer is a wider bracket,
+//! marked as such, or an error. The steps are counted, so that the same arguments have the same
+//! answer on every machine.
 //!
 //! ```
 //! use truebloom_math::{Plan, Target};
@@ -40,7 +44,8 @@
 
 #![warn(clippy::missing_errors_doc, clippy::must_use_candidate, clippy::return_self_not_must_use)]
 #![cfg_attr(not(any(test, feature = "std")), no_std)]
-// A build without a feature has helpers that nothing calls; the build with all features finds those that are not needed at all.
+// A build without a feature has helpers that nothing calls; the build with all features finds those
+// that are not needed at all.
 #![cfg_attr(
     not(all(feature = "two-hash", feature = "growth", feature = "recycling", feature = "sketches", feature = "study")),
     allow(dead_code, unused_imports, unreachable_pub)

@@ -1,4 +1,5 @@
-//! A second route for small filters: first every outcome of every hash, then the occupancy chain, both in exact fractions.
+//! A second route for small filters: first every outcome of every hash, then the occupancy chain,
+//! both in exact fractions.
 
 mod common;
 

@@ -34,7 +34,8 @@ truebloom audit [OPTIONS] -n <N> -p <RATE> <LIBRARY>
 #[derive(clap::Args)]
 #[command(after_help = EXAMPLES, override_usage = USAGE)]
 pub(crate) struct Args {
-    /// The library: bip37, bits-and-blooms, bloomfilter, cassandra, dcso, fastbloom, guava, parquet, pybloom-live, rbloom, redisbloom, redisbloom-scaling, truebloom
+    /// The library: bip37, bits-and-blooms, bloomfilter, cassandra, dcso, fastbloom, guava,
+    /// parquet, pybloom-live, rbloom, redisbloom, redisbloom-scaling, truebloom
     #[arg(value_name = "LIBRARY", required_unless_present = "table", value_parser = library)]
     library: Option<&'static Profile>,
 
@@ -58,7 +59,8 @@ pub(crate) struct Args {
     #[arg(short = 'k', long, value_name = "K", value_parser = parse_probes, requires = "bits")]
     probes: Option<u32>,
 
-    /// Simulate the arithmetic with this many queries, even where a law gives the rate; by default 1M to 20M where none does, which measures a rate to a few percent unless it is very low
+    /// Simulate the arithmetic with this many queries, even where a law gives the rate; by default
+    /// 1M to 20M where none does, which measures a rate to a few percent unless it is very low
     #[arg(long, value_name = "N", value_parser = parse_count)]
     simulate: Option<u64>,
 
@@ -117,7 +119,8 @@ impl Finding {
         Ok(Finding { profile, size, ideal, law, floor, simulation, share })
     }
 
-    /// The rate, and the interval it lies in: of the law if there is one, never below the floor of equal hashes.
+    /// The rate, and the interval it lies in: of the law if there is one, never below the floor of
+    /// equal hashes.
     fn rate(&self) -> (f64, f64, f64) {
         match (&self.law, &self.simulation) {
             (Some(fpr), _) => (fpr.value, fpr.lower, fpr.upper),

@@ -34,7 +34,8 @@ pub(crate) struct Args {
     #[arg(long)]
     empty: bool,
 
-    /// Write it compressed, to be sent: near the entropy of its bits. Every command reads it; `copy` without this expands it, and so does every command that changes it
+    /// Write it compressed, to be sent: near the entropy of its bits. Every command reads it;
+    /// `copy` without this expands it, and so does every command that changes it
     #[arg(long)]
     compress: bool,
 

@@ -1,4 +1,5 @@
-//! `truebloom create`: a filter from lines, in one pass and the memory of the filter and its longest line.
+//! `truebloom create`: a filter from lines, in one pass and the memory of the filter and its
+//! longest line.
 
 use super::plan::add_promise;
 use super::probes;
@@ -43,7 +44,9 @@ pub(crate) struct Args {
     #[arg(value_name = "INPUT")]
     inputs: Vec<PathBuf>,
 
-    /// Make a filter that grows with its input, in one pass and without -n; FIRST is about how many items its first layer takes. The rate is kept at any number of items. Without -n, input that cannot be read twice is read like this
+    /// Make a filter that grows with its input, in one pass and without -n; FIRST is about how many
+    /// items its first layer takes. The rate is kept at any number of items. Without -n, this is
+    /// how input that cannot be read twice is read
     #[arg(long, value_name = "FIRST", num_args = 0..=1, require_equals = true, default_missing_value = "1000", value_parser = crate::args::items)]
     #[arg(conflicts_with_all = ["items", "bits", "probes", "confidence", "mean", "scheme", "layout", "strict"], requires = "rate")]
     grow: Option<u64>,
@@ -67,11 +70,14 @@ pub(crate) struct Args {
     #[arg(help = format!("How a hash becomes positions: {}", super::fpr::schemes(|_| true)), long, value_name = "NAME", default_value = "standard", value_parser = super::fpr::scheme)]
     scheme: SchemeId,
 
-    /// standard: the fewest bits; blocked: one cache line per key; auto: blocked where that takes at most 10% more bits
+    /// standard: the fewest bits; blocked: one cache line per key; auto: blocked where that takes
+    /// at most 10% more bits
     #[arg(long, value_name = "LAYOUT", value_enum, hide_possible_values = true, default_value = "standard")]
     layout: Layout,
 
-    /// Hash with SipHash-1-3, for untrusted keys. Without it, an attacker can choose keys that pass although they were never inserted, without seeing the filter. Keep the file private: anyone who can read it, or run `info` on it, has the seed
+    /// Hash with SipHash-1-3, for untrusted keys. Without it, an attacker can choose keys that pass
+    /// although they were never inserted, without seeing the filter. Keep the file private: anyone
+    /// who can read it, or run `info` on it, has the seed
     #[arg(long)]
     untrusted: bool,
 
@@ -138,7 +144,8 @@ fn keep_extraction(filter: &mut AnyFilter, args: &Args, records: Option<&Records
     }
 }
 
-/// The plan, for which records may have to be counted; or how it grows, where they cannot be, or need not.
+/// The plan, for which records may have to be counted; or how it grows, where they cannot be, or
+/// need not.
 fn made(args: &Args) -> Result<Made, Failure> {
     if let (Some(first), Some(rate)) = (args.grow, args.size.rate) {
         return Ok(Made::Grows(Growth::new(rate, first)?));

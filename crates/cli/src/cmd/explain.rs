@@ -26,7 +26,8 @@ const LEVELS: [f64; 5] = [0.001, 0.01, 0.5, 0.99, 0.999];
 #[derive(clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Args {
-    /// Explain a filter that was built: its bits, probes and scheme, and unless -n is given the items that it holds at most
+    /// Explain a filter that was built: its bits, probes and scheme, and unless -n is given the
+    /// items that it holds at most
     #[arg(value_name = "FILTER", conflicts_with_all = ["bits", "probes", "variant"])]
     filter: Option<PathBuf>,
 
@@ -120,7 +121,8 @@ fn add_all(report: &mut Report, of: &Explained) -> Result<(), Failure> {
     add_efficiency(report, of)
 }
 
-/// Gives back the numbers of set bits that the shares [`LEVELS`] of all filters keep to, where they are known and not only bounded.
+/// Gives back the numbers of set bits that the shares [`LEVELS`] of all filters keep to, where they
+/// are known and not only bounded.
 fn add_fill(report: &mut Report, of: &Explained) -> Result<Option<Vec<u64>>, Failure> {
     let law = match of.variant {
         Variant::Classic => Occupancy::classic(of.bits, of.items, of.probes)?,

@@ -59,7 +59,8 @@ pub(crate) struct Args {
     #[arg(long, value_name = "LIST", value_delimiter = ',', conflicts_with_all = ["variant", "ones", "slice_bits"], allow_hyphen_values = true)]
     offsets: Option<Vec<i64>>,
 
-    /// Set bits of one filter, instead of items; for each slice of a partitioned one, separated by commas
+    /// Set bits of one filter, instead of items; for each slice of a partitioned one, separated by
+    /// commas
     #[arg(long, value_name = "COUNT", value_parser = count, value_delimiter = ',', group = "load")]
     ones: Option<Vec<u64>>,
 

@@ -46,7 +46,8 @@ pub(crate) fn distinct(offered: u64, changed: u64, noun: &str) -> String {
     format!("{}, at least {} distinct{why}", plural(offered, noun), count(changed))
 }
 
-/// What a filter holds: what it was offered, or after a merge, which leaves no more known, between how many distinct keys.
+/// What a filter holds: what it was offered, or after a merge, which leaves no more known, between
+/// how many distinct keys.
 pub(crate) fn held(filter: &AnyFilter<impl Counted>) -> String {
     let (least, most) = (filter.changed(), filter.most_items());
     match (filter.is_merged(), least < most) {
@@ -56,7 +57,8 @@ pub(crate) fn held(filter: &AnyFilter<impl Counted>) -> String {
     }
 }
 
-/// `7 probes`; of a filter that grows those of all layers, of which a key that is in none takes few.
+/// `7 probes`; of a filter that grows those of all layers, of which a key that is in none takes
+/// few.
 pub(crate) fn probes(filter: &AnyFilter<impl Counted>) -> String {
     let all = plural(filter.probes().into(), "probe");
     match filter {

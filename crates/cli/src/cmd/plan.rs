@@ -46,7 +46,8 @@ pub(crate) struct Args {
     #[arg(help = scheme_help(), long, value_name = "NAME", value_parser = super::fpr::scheme, default_value = "standard")]
     scheme: SchemeId,
 
-    /// Write a certificate of the claim to FILE (- for standard output, in place of the report): what a sceptic needs to check it without this program
+    /// Write a certificate of the claim to FILE (- for standard output, in place of the report):
+    /// what a sceptic needs to check it without this program
     #[arg(long, value_name = "FILE", requires = "rate")]
     prove: Option<PathBuf>,
 
@@ -173,7 +174,8 @@ fn target(args: &Args) -> Result<Target, Failure> {
     Ok(target)
 }
 
-/// The certificate of a plan of the standard filter. It claims that the size is the smallest where that was proven: for the average rate.
+/// The certificate of a plan of the standard filter. It claims that the size is the smallest where
+/// that was proven: for the average rate.
 fn certify(plan: &Plan, target: &Target) -> Result<Certificate, Failure> {
     if plan.scheme != SchemeId::Standard {
         return Err(Failure::new(format_args!(

@@ -1,4 +1,5 @@
-//! What a plan does not ask: more items than planned for, and filters to which nothing is ever added.
+//! What a plan does not ask: more items than planned for, and filters to which nothing is ever
+//! added.
 
 use crate::report::{Report, bytes, count, fpr_value, proven, rate};
 use serde_json::json;
@@ -24,8 +25,10 @@ pub(super) fn add_overload(report: &mut Report, plan: &Plan) -> Result<(), Error
     Ok(())
 }
 
-/// What a static filter takes for the same question, to which nothing can be added: fingerprints of whole bits, in 1.23 n slots of an xor filter (Graf and Lemire 2020), or 1.125 n of a binary fuse
-/// filter of three segments (Graf and Lemire 2022). Approximations, as their tables are a little larger for few items.
+/// What a static filter takes for the same question, to which nothing can be added: fingerprints of
+/// whole bits, in 1.23 n slots of an xor filter (Graf and Lemire 2020), or 1.125 n of a binary fuse
+/// filter of three segments (Graf and Lemire 2022). Approximations, as their tables are a little
+/// larger for few items.
 pub(super) fn add_static(report: &mut Report, plan: &Plan) {
     let Some(asked) = plan.rate else {
         report.field("static", serde_json::Value::Null);

@@ -1,4 +1,5 @@
-//! `truebloom plan --recycling`: filters that forget, with one phase, with two, and as it is done without a model.
+//! `truebloom plan --recycling`: filters that forget, with one phase, with two, and as it is done
+//! without a model.
 
 use crate::args::{self, Size};
 use crate::failure::Failure;
@@ -13,7 +14,8 @@ use truebloom_math::{BLOCK_BITS, Rate, Variant, max_items};
 
 #[derive(clap::Args)]
 pub(crate) struct Options {
-    /// Plan filters that forget: emptied when full, at an average rate, or with two phases at a worst-case rate; -n is the number of items per cycle
+    /// Plan filters that forget: emptied when full, at an average rate, or with two phases at a
+    /// worst-case rate; -n is the number of items per cycle
     #[arg(long, requires = "rate", conflicts_with_all = ["scheme", "confidence", "mean", "probes", "max_memory"])]
     recycling: bool,
 
@@ -21,7 +23,8 @@ pub(crate) struct Options {
     #[arg(long, value_name = "BYTES", value_parser = args::memory, conflicts_with = "bits")]
     memory: Option<u64>,
 
-    /// Remember an item while this many new ones come (10M), or for this time (1h, with --arrival); with a size given, report what share is forgotten by then
+    /// Remember an item while this many new ones come (10M), or for this time (1h, with --arrival);
+    /// with a size given, report what share is forgotten by then
     #[arg(long, value_name = "N|TIME", requires = "recycling", conflicts_with = "items")]
     remember: Option<String>,
 
@@ -37,7 +40,8 @@ pub(crate) struct Options {
     #[arg(long, value_name = "N", value_parser = args::count, requires = "recycling")]
     over: Option<u64>,
 
-    /// standard: the fewest bits; blocked: all probes of an item in one cache line, with --recycling for one phase as well; auto: blocked where that takes at most 10% more bits
+    /// standard: the fewest bits; blocked: all probes of an item in one cache line, with
+    /// --recycling for one phase as well; auto: blocked where that takes at most 10% more bits
     #[arg(long, value_name = "LAYOUT", default_value = "standard", hide_possible_values = true)]
     layout: Layout,
 }
@@ -147,7 +151,8 @@ impl Designs {
 /// Items of a cycle that are looked for.
 const MOST_ITEMS: f64 = 1e18;
 
-/// `None` unless it is asked for. What is wrong with a question is no fault where the layout is left open.
+/// `None` unless it is asked for. What is wrong with a question is no fault where the layout is
+/// left open.
 fn in_lines(
     layout: Layout,
     find: impl FnOnce() -> truebloom_math::Result<Option<BlockedSized>>,
@@ -253,7 +258,8 @@ fn add_design(
     let probes = plural(design.probes().into(), "probe");
     let above = plural(design.sigma(), "set bit");
     report.line(label, format!("{}: {items} per {unit}, {probes}, above {above}{}", size(design.total_bits()), gained(gain)));
-    // Items that are refreshed fill a phase before new ones come: of two phases only the worst rate holds for every stream.
+    // Items that are refreshed fill a phase before new ones come: of two phases only the worst rate
+    // holds for every stream.
     let rates = match design.mode().filters() {
         1 => format!("average at most {}, worst {}", proven(&run.fpr, Some(asked.rate)), rate(run.worst.value, 3)),
         _ => format!(
@@ -271,7 +277,8 @@ fn add_design(
     Ok(())
 }
 
-/// One phase in cache lines, beside the one it is compared with. With `auto` only where it is worth its price.
+/// One phase in cache lines, beside the one it is compared with. With `auto` only where it is worth
+/// its price.
 fn add_blocked(report: &mut Report, designs: &Designs, layout: Layout, asked: &Asked) -> Result<(), Failure> {
     let worth = |found: &BlockedSized| designs.one.as_ref().is_some_and(|one| found.is_worth_it(one));
     let Some(found) = designs.blocked.as_ref().filter(|found| layout == Layout::Blocked || worth(found)) else {
@@ -320,7 +327,8 @@ fn add_blocked(report: &mut Report, designs: &Designs, layout: Layout, asked: &A
     Ok(())
 }
 
-/// What is certain of one run, whatever the stream and nearly whatever the seed, beside the worst rate.
+/// What is certain of one run, whatever the stream and nearly whatever the seed, beside the worst
+/// rate.
 struct OneRun {
     items: u64,
     /// Wrongly dropped of them.

@@ -60,7 +60,8 @@ pub(crate) struct Args {
     #[arg(long)]
     exclude_trigger: bool,
 
-    /// Keep one seed for ever, instead of a new one at every recycle (it matters with two phases, and with --retaining)
+    /// Keep one seed for ever, instead of a new one at every recycle (it matters with two phases,
+    /// and with --retaining)
     #[arg(long)]
     one_seed: bool,
 
@@ -95,7 +96,7 @@ fn stream(text: &str) -> Result<Stream, String> {
         ("uniform", None) => Ok(Stream::Uniform { items: args::count(numbers)? }),
         ("zipf", Some((items, exponent))) => Ok(Stream::Zipf { items: args::count(items)?, exponent: number(exponent)? }),
         ("fading", None) => Ok(Stream::Fading { mean: number(numbers)? }),
-        _ => Err(format!("`{text}` is no stream; write new, uniform:ITEMS, zipf:ITEMS,EXPONENT or fading:MEAN")),
+        _ => Err(format!("`{text}` is not a stream; write new, uniform:ITEMS, zipf:ITEMS,EXPONENT or fading:MEAN")),
     }
 }
 

@@ -242,8 +242,8 @@ fn verdict(filter: &Looked, verification: &Verification, measurement: &Measureme
                 let agrees = if ranged { "is possible" } else { "agrees with its fill" };
                 format!("not contradicted: {why} open whether it holds more items than planned; the measurement {agrees}")
             }
-            _ if ranged => "not contradicted: nothing was asked, and the fill and the measurement are possible".to_owned(),
-            _ => "consistent: nothing was asked, and the measurement agrees with the fill".to_owned(),
+            _ if ranged => "not contradicted: no rate was asked for, and neither the fill nor the measurement is impossible".to_owned(),
+            _ => "consistent: no rate was asked for, and the measurement agrees with the fill".to_owned(),
         };
     }
     let mut reasons = Vec::new();

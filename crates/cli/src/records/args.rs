@@ -39,7 +39,8 @@ pub(crate) struct RecordArgs {
     #[arg(long, requires = "field", conflicts_with = "delimiter")]
     pub(super) blanks: bool,
 
-    /// Records are comma-separated values, with quotes as in RFC 4180; the first record names the columns
+    /// Records are comma-separated values, with quotes as in RFC 4180; the first record names the
+    /// columns
     #[arg(long)]
     pub(super) csv: bool,
 
@@ -75,7 +76,8 @@ pub(crate) struct RecordArgs {
     #[arg(long)]
     pub(super) as_is: bool,
 
-    /// Find records, hash keys and look them up with N threads, 0 for one per processor; the order is kept
+    /// Find records, hash keys and look them up with N threads, 0 for one per processor; the order
+    /// is kept
     #[arg(short = 'j', long, value_name = "N", value_parser = threads, default_value = "1")]
     pub(super) threads: usize,
 
@@ -172,7 +174,8 @@ impl RecordArgs {
         }
     }
 
-    /// A key that stands on the command line, whole: the bytes that its digits stand for, where keys are hexadecimal.
+    /// A key that stands on the command line, whole: the bytes that its digits stand for, where
+    /// keys are hexadecimal.
     pub(crate) fn key_of_argument<'a>(&self, text: &'a [u8]) -> Result<Cow<'a, [u8]>, Failure> {
         if !self.hex {
             return Ok(Cow::Borrowed(text));
@@ -199,7 +202,8 @@ impl RecordArgs {
         }
     }
 
-    /// Keys of a fixed length may begin with any bytes, also with those that mark a compressed file.
+    /// Keys of a fixed length may begin with any bytes, also with those that mark a compressed
+    /// file.
     pub(super) fn reads_as_is(&self) -> bool {
         self.as_is || self.fixed.is_some()
     }

@@ -1,7 +1,9 @@
 //! Records of comma-separated values: quotes, and newlines inside them, as RFC 4180 has them.
 //!
-//! A quote that is never closed would swallow the rest of its input. So a record that is broken (open at the end of the input, too long, or over several lines
-//! with another number of fields than the first record, or with text after a closing quote) is given up line by line: its first line is reported and skipped, and reading goes on at the next.
+//! A quote that is never closed would swallow the rest of its input. So a record that is broken
+//! (open at the end of the input, too long, or over several lines with another number of fields
+//! than the first record, or with text after a closing quote) is given up line by line: its first
+//! line is reported and skipped, and reading goes on at the next.
 
 use super::found::Found;
 use super::quotes::{first_line, is_well_quoted, listed, trim, trimmed};
@@ -52,7 +54,7 @@ pub(super) struct Csv {
     number: u64,
 }
 
-/// What became of a record.
+/// Outcome of a record.
 enum Outcome {
     Done,
     /// Its first line is to be skipped.
@@ -186,7 +188,8 @@ impl Csv {
         Ok(text.len())
     }
 
-    /// The input is over. The last record may lack its newline, or its closing quote, in which case what it swallowed is found in `again`.
+    /// The input is over. The last record may lack its newline, or its closing quote, in which case
+    /// what it swallowed is found in `again`.
     pub(super) fn finish(&mut self, found: &mut Found) -> Result<(), String> {
         let open = !self.used && !trim(&self.carry).is_empty();
         if open {
@@ -238,7 +241,8 @@ impl Csv {
         Ok(())
     }
 
-    /// Skips the first line of what was carried and of `text[start..]`: the rest is to be split again.
+    /// Skips the first line of what was carried and of `text[start..]`: the rest is to be split
+    /// again.
     fn give_up(&mut self, start: usize, text: &[u8], found: &mut Found) -> usize {
         let mut whole = std::mem::take(&mut self.carry);
         whole.extend_from_slice(&text[start..]);

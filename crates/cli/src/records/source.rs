@@ -18,7 +18,8 @@ const FIRST: usize = 64 << 10;
 
 const GZIP: &[u8] = &[0x1f, 0x8b, 8];
 const ZSTD: &[u8] = &[0x28, 0xb5, 0x2f, 0xfd];
-/// The last three bytes of the magic number of a frame to be skipped, with which the files of pzstd begin; the first one is 50 to 5f.
+/// The last three bytes of the magic number of a frame to be skipped, with which the files of pzstd
+/// begin; the first one is 50 to 5f.
 const SKIPPABLE: &[u8] = &[0x2a, 0x4d, 0x18];
 
 /// Whether these bytes begin like Zstandard; false as well if they are too few to tell.
@@ -26,7 +27,8 @@ fn begins_zstd(bytes: &[u8]) -> bool {
     bytes.starts_with(ZSTD) || bytes.split_first().is_some_and(|(first, rest)| first >> 4 == 5 && rest.starts_with(SKIPPABLE))
 }
 
-/// What begins like this holds no lines, and is not unpacked here: what it is called, and the way round. In a magic number, 0 of bzip2's stands for a digit.
+/// What begins like this holds no lines, and is not unpacked here: what it is called, and the way
+/// round. In a magic number, 0 of bzip2's stands for a digit.
 const REFUSED: [(&[u8], &str, &str); 13] = [
     (&[0xfd, b'7', b'z', b'X', b'Z', 0], "xz-compressed", "xz -dc"),
     (b"BZh0\x31\x41\x59\x26\x53\x59", "bzip2-compressed", "bzip2 -dc"),
@@ -100,7 +102,8 @@ pub(crate) fn check_not_output(paths: &[PathBuf]) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Opens an input and unpacks it if its first bytes say that it is gzip or Zstandard, unless it is to be taken as it is. `read` counts the bytes read from it.
+/// Opens an input and unpacks it if its first bytes say that it is gzip or Zstandard, unless it is
+/// to be taken as it is. `read` counts the bytes read from it.
 pub(super) fn open(path: &Path, as_is: bool, read: &Arc<AtomicU64>) -> io::Result<Box<dyn Read>> {
     let mut file = Counted { file: open_file(path)?, read: Arc::clone(read) };
     if as_is {
@@ -179,7 +182,8 @@ impl<R: Read> Read for Unpacked<R> {
     }
 }
 
-/// gzip: any number of members one after the other, and after the last one zeros, with which tapes and disks are filled up.
+/// gzip: any number of members one after the other, and after the last one zeros, with which tapes
+/// and disks are filled up.
 struct Gzip<R>(Option<GzDecoder<R>>);
 
 impl<R: BufRead> Read for Gzip<R> {
@@ -214,7 +218,8 @@ fn next_member<R: BufRead>(mut source: R) -> io::Result<Option<GzDecoder<R>>> {
     }
 }
 
-/// Zstandard: any number of frames one after the other, as the tools that append or compress in parallel write them; the library unpacks one at a time.
+/// Zstandard: any number of frames one after the other, as the tools that append or compress in
+/// parallel write them; the library unpacks one at a time.
 struct Zstd<R> {
     source: R,
     decoder: FrameDecoder,
@@ -257,7 +262,8 @@ impl<R: BufRead> Zstd<R> {
     /// Reads the header of the next frame; false at the end of the source.
     fn begin_frame(&mut self) -> io::Result<bool> {
         while let Some((_, rest)) = self.source.fill_buf()?.split_first() {
-            // The descriptor follows the magic number; 0 is also what the decoder says of a size that is not there.
+            // The descriptor follows the magic number; 0 is also what the decoder says of a size
+            // that is not there.
             let descriptor = rest.get(ZSTD.len() - 1).copied().unwrap_or(0);
             self.is_sized = descriptor >> 6 != 0 || descriptor & 1 << 5 != 0;
             match self.decoder.reset(&mut self.source) {

@@ -7,7 +7,8 @@ use std::ops::Range;
 /// Where records end.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Ends {
-    /// Before this byte, which is no part of them; `crlf` takes a carriage return before it away as well.
+    /// Before this byte, which is no part of them; `crlf` takes a carriage return before it away as
+    /// well.
     Byte { byte: u8, crlf: bool },
     /// After this many bytes.
     Length(usize),
@@ -64,7 +65,8 @@ impl Split {
         before
     }
 
-    /// Finds records in the next piece of an input; how much of it was used. Less than all of it only if the record found is the carried one.
+    /// Finds records in the next piece of an input; how much of it was used. Less than all of it
+    /// only if the record found is the carried one.
     pub(super) fn split(&mut self, text: &[u8], found: &mut Found) -> usize {
         if self.used {
             self.used = false;

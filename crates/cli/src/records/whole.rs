@@ -11,7 +11,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use truebloom::{AnyFilter, Filter, KeyHash};
 
-/// Without a limit, a filter grows by no more than this many times its size at once; three times is usual.
+/// Without a limit, a filter grows by no more than this many times its size at once; three times is
+/// usual.
 const MOST_TIMES: u64 = 64;
 
 /// Bytes of all inputs, if they are files.
@@ -19,8 +20,8 @@ pub(super) fn total_bytes(paths: &[PathBuf]) -> Option<u64> {
     paths.iter().map(|path| input_metadata(path).ok().filter(Metadata::is_file).map(|data| data.len())).sum()
 }
 
-/// The number of records in all inputs, which can then be read again; `None` if one of them can be read only once. What cannot be read at all is reported when
-/// it is read for good.
+/// The number of records in all inputs, which can then be read again; `None` if one of them can be
+/// read only once. What cannot be read at all is reported when it is read for good.
 pub(crate) fn count(args: &RecordArgs, paths: &[PathBuf]) -> Result<Option<u64>, Failure> {
     let mut stdin_begin = None;
     for path in or_stdin(paths) {
@@ -105,7 +106,7 @@ fn insert_hashes(filter: &mut AnyFilter, hashes: &[KeyHash], most: Option<u64>) 
         (Ok(_), None) if needed > 0 => crate::memory::check_memory(
             "a layer takes",
             needed,
-            "ask for a higher rate, use a machine with more, or give --max-memory to try all the same",
+            "ask for a higher rate, use a machine with more, or give --max-memory to try anyway",
         ),
         (outcome, _) => outcome.map(drop),
     };
@@ -113,7 +114,8 @@ fn insert_hashes(filter: &mut AnyFilter, hashes: &[KeyHash], most: Option<u64>) 
     outcome.map_err(|why| Failure::new(format_args!("the filter cannot grow beyond {keys}: {}; nothing was written", why.message())))
 }
 
-/// Keys to insert before the filter is looked at again: not more than what may make it hold one item more than planned, where that must be noticed at once.
+/// Keys to insert before the filter is looked at again: not more than what may make it hold one
+/// item more than planned, where that must be noticed at once.
 fn at_once(filter: &AnyFilter, strict: bool) -> usize {
     if strict && filter.is_merged() {
         // Judged by its fill, which every key may change.
@@ -123,7 +125,8 @@ fn at_once(filter: &AnyFilter, strict: bool) -> usize {
     room.map_or(HASHED, |room| usize::try_from(room).map_or(HASHED, |room| room.min(HASHED)))
 }
 
-/// An error unless the filter holds at most the items it was planned for, whatever repeats hide: by the upper end of what it may hold, as `verify` has it.
+/// An error unless the filter holds at most the items it was planned for, whatever repeats hide: by
+/// the upper end of what it may hold, as `verify` has it.
 fn check_room(filter: &AnyFilter) -> Result<(), Failure> {
     let Some(capacity) = filter.capacity() else { return Ok(()) };
     let (_, most) = filter.verification()?.items();

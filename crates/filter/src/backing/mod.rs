@@ -1,4 +1,5 @@
-//! Where the bits of a filter are, and what is known about them: the one parameter that makes a view of a filter.
+//! Where the bits of a filter are, and what is known about them: the one parameter that makes a
+//! view of a filter.
 
 mod bytes;
 mod counter;
@@ -81,11 +82,13 @@ mod sealed {
     impl<W> Sealed for super::CheckedMember<'_, W> {}
 }
 
-/// The filter's own memory. On 64-bit machines a filter takes 224 bytes beside its bits, in one piece, because a query needs most of them; [`Shared`] is for many small ones.
+/// The filter's own memory. On 64-bit machines a filter takes 224 bytes beside its bits, in one
+/// piece, because a query needs most of them; [`Shared`] is for many small ones.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Owned {}
 
-/// The filter's own memory, for many small filters: what they share is stored once, and each takes 64 bytes beside its bits. One more memory access per key.
+/// The filter's own memory, for many small filters: what they share is stored once, and each takes
+/// 64 bytes beside its bits. One more memory access per key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Shared {}
 

@@ -69,7 +69,8 @@ impl AtomicBits {
         &self.words
     }
 
-    /// Sets bits of one word, and says how many were 0: each bit, to exactly one of all callers. Words beyond the end are not there; no scheme has positions in them.
+    /// Sets bits of one word, and says how many were 0: each bit, to exactly one of all callers.
+    /// Words beyond the end are not there; no scheme has positions in them.
     #[inline]
     pub(crate) fn set(&self, word: usize, mask: u64) -> u32 {
         let Some(word) = self.words.get(word) else { return 0 };
@@ -106,7 +107,8 @@ impl AtomicBits {
         self.words.iter().for_each(|word| word.store(0, Relaxed));
     }
 
-    /// The words as they are now: every bit that was set before the call, and any that are set meanwhile. `None` if the memory cannot be allocated.
+    /// The words as they are now: every bit that was set before the call, and any that are set
+    /// meanwhile. `None` if the memory cannot be allocated.
     pub(crate) fn to_aligned(&self) -> Option<AlignedWords> {
         self.to_aligned_after(0)
     }
@@ -131,7 +133,8 @@ impl AtomicBits {
     }
 }
 
-/// `RUSTFLAGS="--cfg truebloom_loom" cargo test -p truebloom --release --lib loom` tries every order in which the threads can run.
+/// `RUSTFLAGS="--cfg truebloom_loom" cargo test -p truebloom --release --lib loom` tries every
+/// order in which the threads can run.
 #[cfg(all(test, truebloom_loom))]
 mod loom_tests {
     use super::*;

@@ -1,4 +1,5 @@
-//! Bits in memory, and how the keys of a scheme get at them: anywhere ([`Spread`]) or in lines ([`Lined`]).
+//! Bits in memory, and how the keys of a scheme get at them: anywhere ([`Spread`]) or in lines
+//! ([`Lined`]).
 
 #[cfg(target_has_atomic = "64")]
 mod atomic;

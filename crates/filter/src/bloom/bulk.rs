@@ -10,8 +10,11 @@ use crate::scheme::Batches;
 use crate::scheme::Scheme;
 
 impl<S: Scheme, H: KeyHasher, K: Writable> FilterOf<S, H, K> {
-    /// Inserts keys and says which were certainly new: bit for bit what [`insert`](Self::insert) of one after the other gives, repeats among them included, but at the
-    /// speed of memory (for the standard scheme and blocked filters), because the bits of the next keys are prefetched while those of one are set. Up to 512 keys are taken from the iterator before the first of them is inserted.
+    /// Inserts keys and says which were certainly new: bit for bit what [`insert`](Self::insert) of
+    /// one after the other gives, repeats among them included, but at the speed of memory (for the
+    /// standard scheme and blocked filters), because the bits of the next keys are prefetched while
+    /// those of one are set. Up to 512 keys are taken from the iterator before the first of them is
+    /// inserted.
     ///
     /// ```
     /// use truebloom::BloomFilter;
@@ -51,8 +54,9 @@ impl<S: Scheme, H: KeyHasher, K: Writable> FilterOf<S, H, K> {
 }
 
 impl<S: Scheme, H: KeyHasher, K: Backing> FilterOf<S, H, K> {
-    /// Which of the keys are contained: what [`contains`](Self::contains) says of each, at the speed of memory, because the next probe of every key that is still
-    /// undecided is prefetched while the others are looked at.
+    /// Which of the keys are contained: what [`contains`](Self::contains) says of each, at the
+    /// speed of memory, because the next probe of every key that is still undecided is prefetched
+    /// while the others are looked at.
     ///
     /// ```
     /// use truebloom::BloomFilter;

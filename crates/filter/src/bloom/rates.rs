@@ -15,12 +15,17 @@ impl<S: Scheme, H: KeyHasher, K: Backing> FilterOf<S, H, K> {
 }
 
 impl<S: Scheme, H: KeyHasher, K: Counted> FilterOf<S, H, K> {
-    /// This filter's rate right now: the probability that a key which was not inserted, chosen independently of the seed, passes.
+    /// This filter's rate right now: the probability that a key which was not inserted, chosen
+    /// independently of the seed, passes.
     ///
-    /// That is `(ones / bits)^probes` for the standard scheme, and the mean over the blocks of `(ones / 512)^probes` for a blocked filter, exactly, whatever was inserted and however often. Where the fill does
-    /// not determine the rate (two hashes for all positions) it is only bounded: each single position passes with probability `ones / bits`, so the rate is at most that of one position; then
-    /// the method is [`Method::Bound`](truebloom_math::Method::Bound) and the value the upper end. The upper end counts that the key's hash may equal that of a key that was offered, at most `offered / 2^128`. Some microseconds; linear in the
-    /// bits of a blocked filter.
+    /// That is `(ones / bits)^probes` for the standard scheme, and the mean over the blocks of
+    /// `(ones / 512)^probes` for a blocked filter, exactly, whatever was inserted and however
+    /// often. Where the fill does not determine the rate (two hashes for all positions) it is only
+    /// bounded: each single position passes with probability `ones / bits`, so the rate is at most
+    /// that of one position; then the method is [`Method::Bound`](truebloom_math::Method::Bound)
+    /// and the value the upper end. The upper end counts that the key's hash may equal that of a
+    /// key that was offered, at most `offered / 2^128`. Some microseconds; linear in the bits of a
+    /// blocked filter.
     ///
     /// ```
     /// use truebloom::BloomFilter;
@@ -35,16 +40,20 @@ impl<S: Scheme, H: KeyHasher, K: Counted> FilterOf<S, H, K> {
         above_hash_floor::<H>(rate, self.offered())
     }
 
-    /// Whether the fill determines the rate, so that [`fpr`](Self::fpr) is exact and measurements can be tested against it.
+    /// Whether the fill determines the rate, so that [`fpr`](Self::fpr) is exact and measurements
+    /// can be tested against it.
     pub fn fill_tells_rate(&self) -> bool {
         matches!(self.storage.fpr(self.scheme()), Ok(Some(_)))
     }
 
-    /// The number of distinct items that on average gives the present number of set bits: `ln(1 - ones/bits) / (probes ln(1 - 1/bits))` for the standard scheme, and
-    /// with `ln(1 - probes/bits)` below for others whose keys set k different bits. `None` for a full
-    /// filter, which only says "many", and for schemes of two hashes and blocked filters, whose fill has another law.
+    /// The number of distinct items that on average gives the present number of set bits:
+    /// `ln(1 - ones/bits) / (probes ln(1 - 1/bits))` for the standard scheme, and with
+    /// `ln(1 - probes/bits)` below for others whose keys set k different bits. `None` for a full
+    /// filter, which only says "many", and for schemes of two hashes and blocked filters, whose
+    /// fill has another law.
     ///
-    /// An estimate without an interval. It needs no memory of what was inserted, so it also holds for unions. `None` for intersections, where keys of one filter leave bits behind
+    /// An estimate without an interval. It needs no memory of what was inserted, so it also holds
+    /// for unions. `None` for intersections, where keys of one filter leave bits behind
     /// ([`most_items`](Self::most_items) bounds those).
     pub fn estimated_items(&self) -> Option<f64> {
         if self.is_intersection() { None } else { estimated_items(self.scheme(), self.ones(), || self.fill_tells_rate()) }
@@ -52,7 +61,8 @@ impl<S: Scheme, H: KeyHasher, K: Counted> FilterOf<S, H, K> {
 }
 
 impl<S: Scheme, H: KeyHasher, K: Backing> FilterOf<S, H, K> {
-    /// The expected rate once the filter holds its capacity: a mean over seeds, proven to be at most the rate asked for. `None` without a capacity.
+    /// The expected rate once the filter holds its capacity: a mean over seeds, proven to be at
+    /// most the rate asked for. `None` without a capacity.
     ///
     /// Some microseconds at ordinary parameters.
     ///
@@ -62,7 +72,8 @@ impl<S: Scheme, H: KeyHasher, K: Backing> FilterOf<S, H, K> {
         self.capacity().map(|items| self.expected_fpr_at(items)).transpose()
     }
 
-    /// The expected rate of a filter of this size that holds `items` distinct items, as far as it is proven; see [`expected_fpr`](Self::expected_fpr).
+    /// The expected rate of a filter of this size that holds `items` distinct items, as far as it
+    /// is proven; see [`expected_fpr`](Self::expected_fpr).
     ///
     /// # Errors
     /// The exact rate takes too much work, with hundreds of probes.
@@ -95,7 +106,8 @@ pub(super) fn estimated_items(scheme: &impl Scheme, ones: u64, tells_rate: impl 
     }
 }
 
-/// Between `1 - k (1 - fill)` and the fill: each position is uniform on all bits or on its slice, and for slices the mean over them is at least the smallest.
+/// Between `1 - k (1 - fill)` and the fill: each position is uniform on all bits or on its slice,
+/// and for slices the mean over them is at least the smallest.
 fn bounded(fill: f64, probes: u32) -> Fpr {
     if fill == 0.0 {
         return Fpr::ZERO;

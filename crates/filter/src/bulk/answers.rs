@@ -55,7 +55,8 @@ impl Answers {
         AnswersIter { words: &self.words, left: 0..self.len }
     }
 
-    /// The answers as words: key i is bit i mod 64 of word i / 64; the bits beyond the last key are 0.
+    /// The answers as words: key i is bit i mod 64 of word i / 64; the bits beyond the last key
+    /// are 0.
     #[must_use]
     pub fn words(&self) -> &[u64] {
         &self.words
@@ -105,7 +106,8 @@ impl Index<usize> for Answers {
     }
 }
 
-/// The answers to many keys, one after the other, from either end: of [`Answers::iter`] and of loops over [`Answers`].
+/// The answers to many keys, one after the other, from either end: of [`Answers::iter`] and of
+/// loops over [`Answers`].
 #[derive(Clone, Debug)]
 #[must_use = "an iterator does nothing before it is asked"]
 pub struct AnswersIter<W> {

@@ -8,7 +8,8 @@ use std::io;
 use std::path::Path;
 use std::sync::Arc;
 
-/// The bytes of a file, mapped into memory: read when they are accessed, and shared by all processes that map it. A clone is the same map.
+/// The bytes of a file, mapped into memory: read when they are accessed, and shared by all
+/// processes that map it. A clone is the same map.
 ///
 /// ```
 /// use truebloom::file::Mapped;
@@ -30,10 +31,14 @@ impl Mapped {
     /// Maps a regular file. Its length is that of now.
     ///
     /// # Safety
-    /// While the map or a clone of it lives, no process, this one included, may write to the file or truncate it. Rust assumes that bytes behind a reference are constant; no lock enforces that.
+    /// While the map or a clone of it lives, no process, this one included, may write to the file
+    /// or truncate it. Rust assumes that bytes behind a reference are constant; no lock enforces
+    /// that.
     ///
-    /// If it happens anyway: written bytes may or may not be seen, so answers may be wrong; truncated bytes end the process when they are accessed (SIGBUS on Unix). A file
-    /// that is *replaced*, as everything in this crate that saves does it, is not changed: the map keeps the old one.
+    /// If it happens anyway: written bytes may or may not be seen, so answers may be wrong;
+    /// truncated bytes end the process when they are accessed (SIGBUS on Unix). A file that is
+    /// *replaced*, as everything in this crate that saves does it, is not changed: the map keeps
+    /// the old one.
     ///
     /// # Errors
     /// As for [`open_regular`](super::open_regular); the system cannot map it.

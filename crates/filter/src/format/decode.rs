@@ -8,8 +8,9 @@ use alloc::vec::Vec;
 use core::cmp::Ordering;
 use xxhash_rust::xxh3::xxh3_64;
 
-/// The value in these bytes, which must be those of one file, whole and nothing after it. Takes about as much memory as they are long, twice that for filters that grow.
-/// A compressed one is expanded first.
+/// The value in these bytes, which must be those of one file, whole and nothing after it. Takes
+/// about as much memory as they are long, twice that for filters that grow. A compressed one is
+/// expanded first.
 pub(crate) fn from_bytes<T: Stored>(bytes: &[u8]) -> Result<T, FormatError> {
     if is_compressed(bytes) {
         // Refused by its header before anything is expanded.

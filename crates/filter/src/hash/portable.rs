@@ -5,10 +5,12 @@ use super::{KeyHash, KeyHasher, Seed, hash_key, one_by_one, sip};
 use crate::ids::HasherId;
 use crate::key::{Key, Write};
 
-/// One of the hash functions that files know, with its seed: the hasher of a filter that can be saved.
+/// One of the hash functions that files know, with its seed: the hasher of a filter that can be
+/// saved.
 ///
-/// One type for all of them, because which one a file needs is known only once it is open: so `BloomFilter` without type
-/// arguments opens every file. The choice costs one branch per key, always taken the same way.
+/// One type for all of them, because which one a file needs is known only once it is open: so
+/// `BloomFilter` without type arguments opens every file. The choice costs one branch per key,
+/// always taken the same way.
 ///
 /// ```
 /// use truebloom::{BloomFilter, PortableHasher, Seed};
@@ -53,7 +55,9 @@ impl PortableHasher {
         PortableHasher::new(HasherId::Sip13, seed)
     }
 
-    /// The hash of a key of any type, for every filter with this hasher: the same as [`FilterOf::hash`](crate::FilterOf::hash), for use without a filter at hand, or with a `dyn` [`Filter`](crate::Filter).
+    /// The hash of a key of any type, for every filter with this hasher: the same as
+    /// [`FilterOf::hash`](crate::FilterOf::hash), for use without a filter at hand, or with a `dyn`
+    /// [`Filter`](crate::Filter).
     #[inline]
     pub fn hash_key<K: Key + ?Sized>(&self, key: &K) -> KeyHash {
         hash_key(self, key)

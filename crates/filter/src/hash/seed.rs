@@ -11,8 +11,10 @@ use core::str::FromStr;
 
 /// 128 bits that select one hash function of a family.
 ///
-/// The proven rate is a mean over seeds, on keys chosen independently of the seed: take a random one unless two filters are to be merged or
-/// compared, or a result must be repeated. Written as hexadecimal digits by [`Display`](fmt::Display); `{:?}` keeps it out of logs, because knowing the seed is enough to choose keys that all pass.
+/// The proven rate is a mean over seeds, on keys chosen independently of the seed: take a random
+/// one unless two filters are to be merged or compared, or a result must be repeated. Written as
+/// hexadecimal digits by [`Display`](fmt::Display); `{:?}` keeps it out of logs, because knowing
+/// the seed is enough to choose keys that all pass.
 ///
 /// ```
 /// use truebloom::Seed;

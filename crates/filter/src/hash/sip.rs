@@ -5,8 +5,9 @@ use crate::key::Write;
 use core::hash::Hasher;
 use siphasher::sip128::{Hasher128, SipHasher13};
 
-/// Fed with the bytes and nothing else: `std::hash::Hash` would add a length or a terminator, depending on the type. Never inlined, so that the loops of callers who do not use it have their registers for
-/// themselves.
+/// Fed with the bytes and nothing else: `std::hash::Hash` would add a length or a terminator,
+/// depending on the type. Never inlined, so that the loops of callers who do not use it have their
+/// registers for themselves.
 #[inline(never)]
 pub(super) fn hash(seed: Seed, bytes: &[u8]) -> KeyHash {
     let hash = SipHasher13::new_with_keys(seed.low(), seed.high()).hash(bytes);

@@ -14,7 +14,8 @@ pub(super) struct Xxh3 {
 }
 
 impl Xxh3 {
-    /// Both halves of our seed are mixed to one. So two seeds in 2^64 hash alike, and all others have nothing to do with each other, whichever bits they differ in.
+    /// Both halves of our seed are mixed to one. So two seeds in 2^64 hash alike, and all others
+    /// have nothing to do with each other, whichever bits they differ in.
     pub(super) fn new(seed: Seed) -> Xxh3 {
         Xxh3 { seed: mix(mix(seed.low().wrapping_add(0x9e37_79b9_7f4a_7c15)) ^ seed.high()) }
     }

@@ -11,7 +11,8 @@ const SHORT: usize = 128;
 
 /// Takes the parts of a key: see [`Key::write_key`](crate::Key::write_key).
 ///
-/// Bytes up to a length are assembled here and hashed at once; longer keys are hashed piece by piece. Either way nothing is allocated, and the hash is that of all bytes.
+/// Bytes up to a length are assembled here and hashed at once; longer keys are hashed piece by
+/// piece. Either way nothing is allocated, and the hash is that of all bytes.
 pub struct KeyWriter<'a> {
     bytes: [u8; SHORT],
     /// Those that are there, all told if `take` is none.

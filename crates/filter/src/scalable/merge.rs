@@ -11,10 +11,13 @@ use crate::word::{Lies, Word};
 use alloc::vec::Vec;
 
 impl ScalableFilter {
-    /// Adds all keys of `other`, which must have the same seed and grow in the same way: a clone, or a copy that was emptied.
+    /// Adds all keys of `other`, which must have the same seed and grow in the same way: a clone,
+    /// or a copy that was emptied.
     ///
-    /// A layer of each with the same number becomes one if their bits together stay within its limit; so filters with a common base, or few keys, keep their number of layers. Otherwise both are kept, and the rate is at most the sum of both filters'
-    /// ([`bound`](Self::bound)): up to twice the rate asked for. Later keys go into the newest layer. Linear in the bits.
+    /// A layer of each with the same number becomes one if their bits together stay within its
+    /// limit; so filters with a common base, or few keys, keep their number of layers. Otherwise
+    /// both are kept, and the rate is at most the sum of both filters' ([`bound`](Self::bound)): up
+    /// to twice the rate asked for. Later keys go into the newest layer. Linear in the bits.
     ///
     /// ```
     /// use truebloom::ScalableFilter;
@@ -28,7 +31,9 @@ impl ScalableFilter {
     /// ```
     ///
     /// # Errors
-    /// The filters differ in seed, hasher or growth; the other is a view of damaged bytes, and a layer of it has more set bits than it may. The memory for a layer cannot be allocated; then some of the other's keys have been added already.
+    /// The filters differ in seed, hasher or growth; the other is a view of damaged bytes, and a
+    /// layer of it has more set bits than it may. The memory for a layer cannot be allocated; then
+    /// some of the other's keys have been added already.
     pub fn union_with<V: Backing>(&mut self, other: &ScalableFilter<V>) -> Result<(), MergeError> {
         self.check_mergeable(other)?;
         other.check_limits()?;
@@ -93,7 +98,8 @@ impl<K: Backing> ScalableFilter<K> {
         if self.growth == other.growth { Ok(()) } else { Err(MergeError::Growth) }
     }
 
-    /// No layer has more set bits than its limit, on which the rate of the whole depends. Those of a view may not have been counted.
+    /// No layer has more set bits than its limit, on which the rate of the whole depends. Those of
+    /// a view may not have been counted.
     fn check_limits(&self) -> Result<(), MergeError> {
         for (number, part) in self.parts.iter().enumerate() {
             let (ones, limit) = (ones_of(self.bits_of(number)), part.layer.limit());

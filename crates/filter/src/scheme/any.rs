@@ -8,7 +8,8 @@ use truebloom_math::Law;
 
 macro_rules! any_scheme {
     ($($(#[$when:meta])* $scheme:ident by $batches:ident,)*) => {
-        /// One of the schemes, by its number or name: for files of any scheme. A choice a key and one a position, so it is slower than the scheme's own type.
+        /// One of the schemes, by its number or name: for files of any scheme. A choice a key and
+        /// one a position, so it is slower than the scheme's own type.
         ///
         /// ```
         /// use truebloom::scheme::{AnyScheme, Scheme, SchemeId};

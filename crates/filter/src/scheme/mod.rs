@@ -45,7 +45,8 @@ pub(crate) use stream::{WordStream, draw};
 #[cfg(feature = "two-hash")]
 pub use two_hash::{Cube, Double, DoubleNonzero, Enhanced, PartitionDouble, Progression, Square};
 
-/// The schemes whose positions lie anywhere, each with how batches of its keys go (`bits/spread.rs`): the one list, for macros that generate the same for all.
+/// The schemes whose positions lie anywhere, each with how batches of its keys go
+/// (`bits/spread.rs`): the one list, for macros that generate the same for all.
 macro_rules! spread_schemes {
     ($say:ident) => {
         $say! {
@@ -93,7 +94,9 @@ pub use truebloom_math::SchemeId;
 
 /// A map from hashes to positions, for given bits and probes, and the law it obeys.
 ///
-/// The law is the contract: a scheme without an exact law or a proven bound is not offered, and one test holds every scheme to its law. Only this crate can define schemes, because the number in a file must lead to the positions where its keys were put.
+/// The law is the contract: a scheme without an exact law or a proven bound is not offered, and one
+/// test holds every scheme to its law. Only this crate can define schemes, because the number in a
+/// file must lead to the positions where its keys were put.
 ///
 /// ```compile_fail
 /// use truebloom::scheme::{Scheme, SchemeId};
@@ -143,7 +146,9 @@ pub trait Scheme: Placed + Clone + PartialEq + fmt::Debug + Send + Sync {
     /// The positions of a key, each below the number of bits; not necessarily distinct.
     fn positions(&self, hash: KeyHash) -> impl Iterator<Item = u64>;
 
-    /// Whether `has` is true for all positions of a key. For hot paths: positions may be queried after a false, and some of them again from the first, where that is faster than deciding after each.
+    /// Whether `has` is true for all positions of a key. For hot paths: positions may be queried
+    /// after a false, and some of them again from the first, where that is faster than deciding
+    /// after each.
     #[inline(always)]
     fn all(&self, hash: KeyHash, mut has: impl FnMut(u64) -> bool) -> bool {
         let mut positions = self.positions(hash);
@@ -159,7 +164,8 @@ pub trait Scheme: Placed + Clone + PartialEq + fmt::Debug + Send + Sync {
         }
     }
 
-    /// The slices whose fills the law asks for, of bits / slices bits each, the first `bits mod slices` of one more; 1 for most schemes.
+    /// The slices whose fills the law asks for, of bits / slices bits each, the first
+    /// `bits mod slices` of one more; 1 for most schemes.
     fn slices(&self) -> u32 {
         1
     }
@@ -168,8 +174,10 @@ pub trait Scheme: Placed + Clone + PartialEq + fmt::Debug + Send + Sync {
     fn law(&self) -> Box<dyn Law>;
 }
 
-/// Positions that are looked up before the first decision to go on: three. One by one, each decision is a coin toss and mispredicted every other time, which costs more than the two
-/// accesses that may be too many; those are made at the same time, and the processor goes on to the next key meanwhile.
+/// Positions that are looked up before the first decision to go on: three. One by one, each
+/// decision is a coin toss and mispredicted every other time, which costs more than the two
+/// accesses that may be too many; those are made at the same time, and the processor goes on to the
+/// next key meanwhile.
 const TOGETHER: usize = 3;
 
 /// Probes in the range of the file format.

@@ -122,7 +122,8 @@ fn a_cycle_takes_as_many_insertions_as_asked() {
     assert_eq!((filter.stats().cycles, filter.stats().by_fill, filter.stats().items, filter.ones()), (100, 0, 0, 0));
 }
 
-/// An adversary who knows what collides in one phase knows nothing of the next: the same keys, other bits, other errors.
+/// An adversary who knows what collides in one phase knows nothing of the next: the same keys,
+/// other bits, other errors.
 #[test]
 fn renewed_seeds_share_nothing() {
     let dropped = |policy| {
@@ -138,7 +139,8 @@ fn renewed_seeds_share_nothing() {
     assert!(first == second && first.len() > 50);
     let (first, second) = dropped(Policy::one_phase(3_000));
     let common = first.iter().filter(|key| second.contains(key)).count();
-    // Of some 130 drops at a rate of at most 28%, 9% on average; the chance of 40 common ones is below 1e-9.
+    // Of some 130 drops at a rate of at most 28%, 9% on average; the chance of 40 common ones is
+    // below 1e-9.
     assert!(first.len() > 50 && second.len() > 50 && common < 40, "{} {} {common}", first.len(), second.len());
 }
 

@@ -117,7 +117,8 @@ fn a_process_that_is_killed_loses_no_key() {
     assert_eq!(refused, 12);
 }
 
-/// A disk that has written some of the sectors since the last sync and not others, in any mix: every synced key is there.
+/// A disk that has written some of the sectors since the last sync and not others, in any mix:
+/// every synced key is there.
 #[test]
 fn sectors_of_two_times_hold_what_was_synced() {
     const SECTOR: usize = 512;
@@ -183,7 +184,8 @@ fn left_behind(path: &Path) -> std::path::PathBuf {
     copy
 }
 
-/// A program that starts children while it saves and opens: a child has all files of its parent until it runs its own program, and with them the locks.
+/// A program that starts children while it saves and opens: a child has all files of its parent
+/// until it runs its own program, and with them the locks.
 #[cfg(unix)]
 #[test]
 fn a_child_that_is_being_started_keeps_no_lock() {

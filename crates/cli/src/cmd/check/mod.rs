@@ -51,7 +51,8 @@ pub(crate) struct Args {
     #[arg(long, conflicts_with = "each")]
     all: bool,
 
-    /// Ask several filters: print before each line, and a TAB, which of them it is (perhaps) in; with -v which of them it is certainly not in
+    /// Ask several filters: print before each line, and a TAB, which of them it is (perhaps) in;
+    /// with -v which of them it is certainly not in
     #[arg(long, conflicts_with_all = ["csv", "column"])]
     each: bool,
 
@@ -67,7 +68,8 @@ pub(crate) struct Args {
     #[arg(short = 'H', long, conflicts_with_all = ["json", "each"])]
     with_filename: bool,
 
-    /// Print before each line its number in its input, from 1, and a colon; in CSV the number of the record, where the header is the first. With --json a member `line`
+    /// Print before each line its number in its input, from 1, and a colon; in CSV the number of
+    /// the record, where the header is the first. With --json a member `line`
     #[arg(short = 'n', long, conflicts_with_all = ["each", "files_with_matches", "files_without_match"])]
     line_number: bool,
 

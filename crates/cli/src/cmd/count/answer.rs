@@ -16,7 +16,8 @@ pub(super) struct Asked {
     #[arg(short = 'k', long, value_name = "K", value_parser = crate::args::count, default_value = "20")]
     pub(super) top: u64,
 
-    /// List all keys that occurred at least this often instead: a number, or a share of all counts (0.1%). Exit code 1 if some may be missing
+    /// List all keys that occurred at least this often instead: a number, or a share of all counts
+    /// (0.1%). Exit code 1 if some may be missing
     #[arg(long, value_name = "COUNT", value_parser = above, conflicts_with = "top")]
     pub(super) above: Option<Above>,
 

@@ -1,4 +1,5 @@
-//! `truebloom count`: how often each key came, in a fixed memory; the most frequent ones are listed with what is certain of them.
+//! `truebloom count`: how often each key came, in a fixed memory; the most frequent ones are listed
+//! with what is certain of them.
 //!
 //! A folder of verbs: without one of them, `count` counts its inputs.
 

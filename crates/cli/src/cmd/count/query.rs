@@ -27,7 +27,8 @@ pub(super) struct Args {
     #[arg(value_name = "FILE")]
     file: PathBuf,
 
-    /// Keys to look up, in hexadecimal if the sketch was made with --hex; `-` or none to read keys from standard input
+    /// Keys to look up, in hexadecimal if the sketch was made with --hex; `-` or none to read keys
+    /// from standard input
     #[arg(value_name = "KEY")]
     keys: Vec<OsString>,
 

@@ -6,7 +6,8 @@ use crate::report::{bytes, count};
 use truebloom_math::Rate;
 use truebloom_math::count_min::{Rows, Shape};
 
-/// What a listed key may take in the worst case: twice an entry of the table, which grows by doubling, a sort of it, and 256 bytes of key.
+/// What a listed key may take in the worst case: twice an entry of the table, which grows by
+/// doubling, a sort of it, and 256 bytes of key.
 const LISTED: u64 = 1 << 10;
 
 /// Keys of any length have this much room beyond that.
@@ -54,7 +55,7 @@ pub(super) struct Sizes {
 }
 
 impl SizeArgs {
-    /// For a list in which this many keys are to be found.
+    /// For a list of this many keys.
     pub(super) fn sizes(&self, wanted: u64) -> Result<Sizes, Failure> {
         let sizes = match &self.epsilon {
             None => self.within_memory()?,

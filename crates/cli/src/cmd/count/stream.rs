@@ -37,11 +37,14 @@ pub(super) struct StreamArgs {
     #[arg(long, requires = "save")]
     force: bool,
 
-    /// Seed of the hash, up to 32 hexadecimal digits; random by default. Sketches that are to be merged need the same
+    /// Seed of the hash, up to 32 hexadecimal digits; random by default. Sketches that are to be
+    /// merged need the same
     #[arg(long, value_name = "HEX", value_parser = crate::cmd::create::seed)]
     seed: Option<Seed>,
 
-    /// Hash with SipHash-1-3, for untrusted keys. Without it, an attacker can choose keys that share their counters, without seeing the sketch. Keep a saved sketch private: anyone who can read it, or run `count show --json` on it, has the seed
+    /// Hash with SipHash-1-3, for untrusted keys. Without it, an attacker can choose keys that
+    /// share their counters, without seeing the sketch. Keep a saved sketch private: anyone who can
+    /// read it, or run `count show --json` on it, has the seed
     #[arg(long)]
     untrusted: bool,
 
@@ -130,7 +133,8 @@ fn count<R: RowHashes>(args: &StreamArgs, mut list: ListedSketch<R>, lock: Optio
         }
     }
     if let Some(lock) = lock {
-        // An endless stream ends by a signal only, so what was counted by then is what there is to save.
+        // An endless stream ends by a signal only, so what was counted by then is what there is to
+        // save.
         if records.stopped_message().is_none() {
             records.worth_writing()?;
         }

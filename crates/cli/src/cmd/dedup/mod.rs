@@ -58,7 +58,10 @@ pub(crate) struct Args {
     #[arg(short = 'd', long)]
     repeated: bool,
 
-    /// Print lines at their second occurrence only, as a cache that admits on the second hit. A line is wrong if it is printed at its first occurrence already, or at none; -p is the rate of such lines. Each line takes up to two entries, at half the rate each, so -n and --remember take somewhat more than twice the memory
+    /// Print lines at their second occurrence only, as a cache that admits on the second hit. A
+    /// line is wrong if it is printed at its first occurrence, or never; -p is the rate of such
+    /// lines. Each line takes up to two entries, at half the rate each, so -n and --remember take
+    /// somewhat more than twice the memory
     #[arg(long, conflicts_with = "repeated")]
     second: bool,
 
@@ -92,7 +95,8 @@ pub(crate) struct Args {
     #[arg(long, value_name = "FILE")]
     state: Option<PathBuf>,
 
-    /// Save the state this often, and at the end: 10s, 5min; after a crash, lines printed since the last save are printed again
+    /// Save the state this often, and at the end: 10s, 5min; after a crash, lines printed since the
+    /// last save are printed again
     #[arg(long, value_name = "TIME", value_parser = crate::args::time, default_value = "10s", requires = "state")]
     checkpoint: Duration,
 
@@ -100,7 +104,9 @@ pub(crate) struct Args {
     #[arg(long, value_name = "HEX", value_parser = super::create::seed)]
     seed: Option<Seed>,
 
-    /// Hash with SipHash-1-3, for untrusted keys. Without it, an attacker can choose keys whose first occurrence is dropped, without seeing the filter. Keep a --state private: anyone who can read it has the seed
+    /// Hash with SipHash-1-3, for untrusted keys. Without it, an attacker can choose keys whose
+    /// first occurrence is dropped, without seeing the filter. Keep a --state private: anyone who
+    /// can read it has the seed
     #[arg(long)]
     untrusted: bool,
 
@@ -181,8 +187,9 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
 
 /// One event; whether there may be more to come.
 ///
-/// Output comes before the state: a line that is remembered but was not received would be lost; one that was received but is not remembered is only printed again. So after an error of
-/// the output nothing is saved.
+/// Output comes before the state: a line that is remembered but was not received would be lost; one
+/// that was received but is not remembered is only printed again. So after an error of the output
+/// nothing is saved.
 fn read<W: Write>(args: &Args, records: &mut Records, sift: &mut Sift<'_, W>, saver: &mut Saver) -> Result<bool, Failure> {
     records.wake_at(saver.due());
     match records.next() {
@@ -200,7 +207,8 @@ fn read<W: Write>(args: &Args, records: &mut Records, sift: &mut Sift<'_, W>, sa
     Ok(!(sift.full || args.quiet && sift.tally.selected > 0 && args.state.is_none()))
 }
 
-/// How keys are cut: as is said, or as those that the state has were. The first ones say it for those that come later.
+/// How keys are cut: by the options given, or as those in the state were. The first ones say it for
+/// those that come later.
 fn keys_of(args: &Args, filter: &mut Filter) -> Result<KeysOf, Failure> {
     let Some(path) = args.state.as_deref() else { return args.records.for_filters(&[]) };
     if filter.label().is_none() && filter.stats().offered == 0 {
@@ -288,7 +296,8 @@ fn new_filter(args: &Args, chosen: &Chosen) -> Result<Filter, Failure> {
     })
 }
 
-/// What a state holds and promises, for `info`; false, without a description, for filters that no command here makes.
+/// What a state holds and promises, for `info`; false, without a description, for filters that no
+/// command here makes.
 pub(crate) fn describe(name: &Path, file: &[u8], report: &mut Report) -> Result<bool, Failure> {
     let filter = match Filter::from_bytes(file) {
         Ok(filter) => filter,

@@ -11,7 +11,8 @@ pub(super) enum Remember {
     Time(Duration),
 }
 
-/// A number of lines, `10M`, or a time, `1h`. The units have no letter in common, except for the case of M and m.
+/// A number of lines, `10M`, or a time, `1h`. The units have no letter in common, except for the
+/// case of M and m.
 pub(super) fn remember(text: &str) -> Result<Remember, String> {
     if let Ok(time) = time(text) {
         return Ok(Remember::Time(time));

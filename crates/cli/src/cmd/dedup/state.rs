@@ -15,7 +15,8 @@ use std::time::{Duration, Instant};
 use truebloom::file::check_target;
 use truebloom::{FileError, HasherId};
 
-/// A state file, locked. The lock is on the file itself: the next one is locked before it takes the name, so that there is no moment without.
+/// A state file, locked. The lock is on the file itself: the next one is locked before it takes the
+/// name, so that there is no moment without.
 pub(super) struct StateFile {
     path: PathBuf,
     /// The file there; none yet for a new state.
@@ -61,7 +62,7 @@ pub(super) struct Saver {
     file: Option<StateFile>,
     interval: Duration,
     last: Instant,
-    /// What had been offered when it was saved.
+    /// The number of offers when it was saved.
     offered: u64,
 }
 

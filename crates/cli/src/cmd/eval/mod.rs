@@ -23,7 +23,8 @@ const EXAMPLES: &str = r#"Example:
 
 One query object per line, one answer object per line, in order. A bad query answers {"error": ...}; the others go on, and the exit code is 2. A query has at most 4 MiB."#;
 
-/// Bytes of a query. Lists of numbers can be long, and once parsed they take some sixty times the memory of their text.
+/// Bytes of a query. Lists of numbers can be long, and once parsed they take some sixty times the
+/// memory of their text.
 const MAX_QUERY: u64 = 4 << 20;
 
 /// Answer queries in JSON Lines from standard input
@@ -48,7 +49,8 @@ pub(crate) fn run(_: &Args) -> Result<ExitCode, Failure> {
                     writeln!(out, "{}", Value::Object(answer))?;
                 }
             }
-            // Of a query that is too long; it comes in pieces, of which the last one has its newline. An answer for each query, so that programs can pair them.
+            // Of a query that is too long; it comes in pieces, of which the last one has its
+            // newline. An answer for each query, so that programs can pair them.
             Event::Passed(piece) if piece.ends_with(b"\n") => {
                 code = ExitCode::from(2);
                 let message = format!("the query is longer than {}", bytes(MAX_QUERY));
@@ -67,7 +69,8 @@ pub(crate) fn run(_: &Args) -> Result<ExitCode, Failure> {
     Ok(code)
 }
 
-/// The answer to one query. A panic is a fault of ours, and must not leave the other queries without answers.
+/// The answer to one query. A panic is a fault of ours, and must not leave the other queries
+/// without answers.
 fn guarded(answer: impl FnOnce() -> Result<Answer, String>) -> Result<Answer, String> {
     // Queries share nothing that a panic could leave half changed.
     panic::catch_unwind(AssertUnwindSafe(answer)).unwrap_or_else(|payload| {

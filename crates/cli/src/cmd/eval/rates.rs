@@ -134,7 +134,8 @@ pub(super) fn bits_estimate(query: &mut Query) -> Result<Answer, String> {
     Ok(answer)
 }
 
-/// Mean and variance are exact; a quantile is the proven upper end of its bracket, and the quantile itself where the lower end is the same.
+/// Mean and variance are exact; a quantile is the proven upper end of its bracket, and the quantile
+/// itself where the lower end is the same.
 pub(super) fn hits(query: &mut Query) -> Result<Answer, String> {
     let (variant, bits, items, probes, queries) =
         (query.variant()?, query.whole("bits")?, query.whole("items")?, query.probes()?, query.whole("queries")?);

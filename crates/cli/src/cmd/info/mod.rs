@@ -185,8 +185,9 @@ pub(crate) fn rate_now(filter: &AnyFilter<impl Counted>) -> Result<String, Failu
     Ok(format!("at most {} by the fill, which does not tell the rate of {of}", rate_up(now.upper, 3)))
 }
 
-/// Where the fill of this filter lies among those of all filters with as many items as it was offered keys; nothing where its items are only
-/// bounds, and for other schemes, whose fills have another law.
+/// Where the fill of this filter lies among those of all filters with as many items as it was
+/// offered keys; nothing where its items are only bounds, and for other schemes, whose fills have
+/// another law.
 pub(crate) fn add_place(report: &mut Report, filter: &AnyFilter<impl Counted>) {
     // Fewer items than offers are proof of repeats.
     // More of them than offers, of keys that were withheld.

@@ -1,4 +1,5 @@
-//! Files of other kinds than Bloom filters: what their headers say, and what states of `dedup` and sketches of `count` hold and promise.
+//! Files of other kinds than Bloom filters: what their headers say, and what states of `dedup` and
+//! sketches of `count` hold and promise.
 
 use crate::cmd::{count, dedup};
 use crate::failure::Failure;

@@ -100,7 +100,8 @@ impl<S: Scheme, H: KeyHasher> AtomicFilterOf<S, H> {
         self.offered.get()
     }
 
-    /// Inserts a key; true if it was new to this call. See the type for what that means among threads.
+    /// Inserts a key; true if it was new to this call. See the type for what that means among
+    /// threads.
     #[inline]
     pub fn insert<K: Key + ?Sized>(&self, key: &K) -> bool {
         self.insert_hash(self.hash(key))
@@ -138,8 +139,10 @@ impl<S: Scheme, H: KeyHasher> AtomicFilterOf<S, H> {
         filter_of(head, bits.into_words(), offered.get(), excluded)
     }
 
-    /// The filter as it is now, while threads go on inserting: to save or inspect it. It contains every key whose insertion this thread knows to have returned, by a join, a channel or a
-    /// lock; of keys that are inserted meanwhile it may have all bits, some or none. It counts as merged, as by [`into_filter`](Self::into_filter). Linear in the bits.
+    /// The filter as it is now, while threads go on inserting: to save or inspect it. It contains
+    /// every key whose insertion this thread knows to have returned, by a join, a channel or a
+    /// lock; of keys that are inserted meanwhile it may have all bits, some or none. It counts as
+    /// merged, as by [`into_filter`](Self::into_filter). Linear in the bits.
     ///
     /// # Errors
     /// There is no memory for it.
