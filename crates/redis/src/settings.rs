@@ -45,8 +45,11 @@ pub(crate) const MOST_ITEMS: u64 = 1_000_000_000_000;
 /// The highest expansion.
 pub(crate) const MOST_EXPANSION: u32 = 32_768;
 
+/// The expansion where nothing says another: also of files, which have none, so that replicas agree.
+pub(crate) const USUAL_EXPANSION: u32 = 2;
+
 static CAPACITY: Number = Number::new(c"bloom-capacity", 100, 1, MOST_ITEMS as i64, false);
-static EXPANSION: Number = Number::new(c"bloom-expansion", 2, 0, MOST_EXPANSION as i64, false);
+static EXPANSION: Number = Number::new(c"bloom-expansion", USUAL_EXPANSION as i64, 0, MOST_EXPANSION as i64, false);
 /// What DUMP, RESTORE and MIGRATE can carry, unless `proto-max-bulk-len` is raised.
 static KEY_BYTES: Number = Number::new(c"bloom-memory-usage-limit", 512 << 20, 0, i64::MAX, true);
 static ALL_BYTES: Number = Number::new(c"bloom-total-memory-limit", 0, 0, i64::MAX, true);

@@ -134,7 +134,7 @@ pub(crate) fn opened(bytes: &[u8], is_limited: bool) -> Result<Value, Failure> {
         }
         _ => {
             let filter = AnyFilter::from_bytes(bytes).map_err(Failure::of)?;
-            let expansion = if matches!(filter, AnyFilter::Scalable(_)) { settings::expansion().max(1) } else { 0 };
+            let expansion = if matches!(filter, AnyFilter::Scalable(_)) { settings::USUAL_EXPANSION } else { 0 };
             Value::of(filter, expansion)
         }
     })

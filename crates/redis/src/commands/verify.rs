@@ -116,7 +116,7 @@ fn verify(call: &mut Call<'_>) -> Result<Reply, Failure> {
 
 fn fields(filter: &truebloom::AnyFilter, queries: u64, seed: u64) -> Result<Fields, Failure> {
     let found = filter.verification().map_err(Failure::of)?;
-    let (fewest, most) = found.items();
+    let (fewest, _) = found.items();
     let fill = found.fill();
     let verdict = match found.expected_verdict() {
         ExpectedVerdict::Met => "met",
@@ -129,7 +129,8 @@ fn fields(filter: &truebloom::AnyFilter, queries: u64, seed: u64) -> Result<Fiel
         (c"Holds", Reply::Null),
         (c"Kind", Reply::Text(kind(filter).to_owned())),
         (c"Items at least", number(fewest)),
-        (c"Items at most", number(most)),
+        // Items that passed by chance were not offered to the filter, so that its counts bound only the fewest.
+        (c"Items by the fill", filter.estimated_items().map_or(Reply::Null, Reply::Float)),
         (c"Error rate asked", filter.rate().map_or(Reply::Null, |rate| Reply::Text(rate.to_string()))),
         (c"Error rate guaranteed", guaranteed(filter).map_or(Reply::Null, Reply::Float)),
         (c"Error rate now", Reply::Float(filter.fpr().upper)),

@@ -55,6 +55,8 @@ api! {
         DeleteKey: unsafe extern "C" fn(*mut Key) -> c_int,
         SignalModifiedKey: unsafe extern "C" fn(*mut Ctx, *mut Text) -> c_int,
         NotifyKeyspaceEvent: unsafe extern "C" fn(*mut Ctx, c_int, *const c_char, *mut Text) -> c_int,
+        IsKeysPositionRequest: unsafe extern "C" fn(*mut Ctx) -> c_int,
+        KeyAtPosWithFlags: unsafe extern "C" fn(*mut Ctx, c_int, c_int),
         GetContextFlags: unsafe extern "C" fn(*mut Ctx) -> c_int,
         Milliseconds: unsafe extern "C" fn() -> c_longlong,
         CreateString: unsafe extern "C" fn(*mut Ctx, *const c_char, usize) -> *mut Text,

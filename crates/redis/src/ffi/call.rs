@@ -67,6 +67,8 @@ pub(super) unsafe fn bytes_of<'a>(text: *const Text) -> &'a [u8] {
 pub(crate) struct Slot {
     key: *mut Key,
     changed: bool,
+    /// Bytes of the value there that are counted.
+    counted: usize,
 }
 
 impl Slot {
@@ -78,12 +80,16 @@ impl Slot {
 
     /// Puts a value there.
     pub(crate) fn set(&mut self, value: Value) -> Result<(), Failure> {
-        memory::taken(value.bytes());
+        // The server frees the value before, and with it what it takes now.
+        self.count();
+        let bytes = value.bytes();
+        memory::taken(bytes);
         let value = Box::into_raw(Box::new(value));
         // SAFETY: the key is open for writing; the server takes the value, and frees the one before.
         let status = unsafe { (api().ModuleTypeSetValue)(self.key, types::own_type(), value.cast()) };
         if status == OK {
             self.changed = true;
+            self.counted = bytes;
             return Ok(());
         }
         // SAFETY: the server did not take it.
@@ -94,9 +100,21 @@ impl Slot {
 
     /// Removes the key.
     pub(crate) fn delete(&mut self) {
+        self.count();
         // SAFETY: the key is open for writing.
         unsafe { (api().DeleteKey)(self.key) };
         self.changed = true;
+    }
+
+    /// Counts what the value there takes now.
+    fn count(&mut self) {
+        // SAFETY: as in `value`.
+        if let Ok(Some(value)) = unsafe { value_of(self.key) } {
+            // SAFETY: as above.
+            let now = unsafe { (*value).bytes() };
+            memory::changed(self.counted, now);
+            self.counted = now;
+        }
     }
 
     /// Says that the value there has changed.
@@ -161,17 +179,10 @@ impl<'a> Call<'a> {
         // SAFETY: as in `look`; the name lives as long as the command runs.
         unsafe {
             let open = Open((api().OpenKey)(self.ctx, name, WRITE));
-            let mut slot = Slot { key: open.0, changed: false };
-            // What was there before is counted again by the value that replaces it, and by the server's freeing it.
-            let before = value_of(open.0).ok().flatten();
-            let bytes = before.map(|value| (*value).bytes());
+            let counted = value_of(open.0).ok().flatten().map_or(0, |value| (*value).bytes());
+            let mut slot = Slot { key: open.0, changed: false, counted };
             let result = change(&mut slot);
-            let after = value_of(open.0).ok().flatten();
-            if let (Some(bytes), true) = (bytes, before == after)
-                && let Some(value) = after
-            {
-                memory::changed(bytes, (*value).bytes());
-            }
+            slot.count();
             let changed = slot.changed;
             drop(open);
             if changed {
@@ -186,6 +197,22 @@ impl<'a> Call<'a> {
         if let Some(name) = self.args.text(argument) {
             // SAFETY: the event ends with NUL.
             unsafe { (api().NotifyKeyspaceEvent)(self.ctx, NOTIFY_MODULE, event.as_ptr(), name) };
+        }
+    }
+
+    /// Whether the server asks for the positions of the keys alone.
+    pub(super) fn asks_for_keys(&self) -> bool {
+        // SAFETY: in a command.
+        unsafe { (api().IsKeysPositionRequest)(self.ctx) != 0 }
+    }
+
+    /// Says where keys are, of a command whose second argument is the number of those after it.
+    pub(super) fn say_counted_keys(&self) {
+        let count = std::str::from_utf8(self.args.get(2)).ok().and_then(|count| count.parse::<usize>().ok()).unwrap_or(0);
+        let sources = (3..self.args.len()).take(count).map(|position| (position, KEY_READ_ONLY | KEY_ACCESS));
+        for (position, flags) in std::iter::once((1, KEY_READ_WRITE | KEY_UPDATE)).chain(sources) {
+            // SAFETY: in such a request.
+            unsafe { (api().KeyAtPosWithFlags)(self.ctx, position as c_int, flags as c_int) };
         }
     }
 

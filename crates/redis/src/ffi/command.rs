@@ -49,7 +49,9 @@ impl Keys {
             Keys::Read => c"readonly fast",
             Keys::Insert => c"write deny-oom fast",
             Keys::Replace => c"write deny-oom",
-            Keys::Merge | Keys::CountedMerge => c"write deny-oom",
+            Keys::Merge => c"write deny-oom",
+            // Clusters ask the command itself where its keys are.
+            Keys::CountedMerge => c"write deny-oom getkeys-api",
         }
     }
 
@@ -142,6 +144,10 @@ pub(super) unsafe fn register<V: Verb>(ctx: *mut Ctx, category: &CStr) -> Result
 unsafe extern "C" fn enter<V: Verb>(ctx: *mut Ctx, texts: *mut *mut Text, count: c_int) -> c_int {
     // SAFETY: the server passed these for the time of the command.
     let mut call = unsafe { Call::new(ctx, texts, count) };
+    if V::KEYS == Keys::CountedMerge && call.asks_for_keys() {
+        guarded(|| call.say_counted_keys());
+        return OK;
+    }
     let result = guarded(|| V::run(&mut call));
     let panicked = || Err(Failure::text("ERR internal error of the module; the server's log has a line about it"));
     guarded(|| call.answer(result.unwrap_or_else(panicked))).unwrap_or(OK)

@@ -19,7 +19,7 @@ const API_VERSION: c_int = 1;
 /// # Safety
 /// Called by the server, once.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn RedisModule_OnLoad(ctx: *mut Ctx, texts: *mut *mut Text, count: c_int) -> c_int {
+pub(super) unsafe extern "C" fn RedisModule_OnLoad(ctx: *mut Ctx, texts: *mut *mut Text, count: c_int) -> c_int {
     // SAFETY: as the caller promised.
     guarded(|| unsafe { load(ctx, texts, count) }).unwrap_or(ERR)
 }

@@ -218,6 +218,12 @@ unsafe extern "C" fn rewrite(io: *mut Io, key: *mut Text, saved: *mut c_void) {
             // SAFETY: the format takes a string of the server, a number, and bytes with their length.
             unsafe { (api().EmitAOF)(io, c"BF.LOADCHUNK".as_ptr(), c"slb".as_ptr(), key, number, piece.as_ptr(), piece.len()) };
         };
+        if let Value::Loading(loading) = value {
+            // Its chunks as they came.
+            emit(&loading::header(loading.total));
+            loading.bytes.chunks(AOF_PIECE).for_each(emit);
+            return;
+        }
         emit(&loading::header(state::length(value)));
         let mut pieces = Cut::new(AOF_PIECE, emit);
         let _ = state::write(value, &mut pieces);
