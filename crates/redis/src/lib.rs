@@ -16,3 +16,6 @@ mod sketch;
 mod state;
 mod turning;
 mod value;
+
+#[cfg(test)]
+mod tests;
