@@ -78,10 +78,14 @@ step 'the module'
 cargo build --quiet --locked --release
 ls -l "$CARGO_TARGET_DIR/release/libtruebloom_redis.so"
 unset CARGO_TARGET_DIR
-(cd "$root" && cargo build --quiet --locked -p truebloom-cli)
+# The command whose files go to the servers and back: that of `TRUEBLOOM_COMMAND` if it is given, else the one of `.ci/run`.
+if [[ -z ${TRUEBLOOM_COMMAND:-} ]]; then
+    (cd "$root" && cargo build --quiet --locked -p truebloom-cli)
+    export TRUEBLOOM_COMMAND=$root/target/debug/truebloom
+fi
 
 step "tests on ${engines[*]}"
-export TRUEBLOOM_MODULE=$work/cargo/release/libtruebloom_redis.so TRUEBLOOM_SERVERS=$work/servers TRUEBLOOM_ENGINES="${engines[*]}" TRUEBLOOM_COMMAND=$root/target/debug/truebloom
+export TRUEBLOOM_MODULE=$work/cargo/release/libtruebloom_redis.so TRUEBLOOM_SERVERS=$work/servers TRUEBLOOM_ENGINES="${engines[*]}"
 left_out=()
 [[ $mode == all ]] || left_out=(--ignore tests/test_rates.py --ignore tests/test_hostile.py --ignore tests/test_cluster.py)
 "$work/venv/bin/pytest" -q -p no:cacheprovider --durations 5 "${left_out[@]}" tests
