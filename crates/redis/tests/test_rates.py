@@ -58,9 +58,9 @@ def test_rates(server, items, rate):
             call(client, "BF.MADD", name, *range(added, added + count))
             added += count
         found = hits(client, name, queries, chance)
-        if queries < 10 / float(rate):
-            # The rest inside the server, ten times a million.
-            for _ in range(10):
+        if queries < 20 / float(rate):
+            # The rest inside the server, up to ten times a million.
+            for _ in range(min(10, math.ceil((20 / float(rate) - queries) / 1e6))):
                 reply = call(client, "BF.VERIFY", name, "QUERIES", "1000000")
                 reply = dict(zip(reply[::2], reply[1::2]))
                 found, queries = found + reply[b"Hits"], queries + 1_000_000

@@ -96,37 +96,47 @@ def test_failover_by_hand(make):
 
 
 def test_only_the_primary_turns_filters(make):
+    """No test waits for a clock: filters begin in the past, by the word that a primary says to its replicas."""
     first, second, primary, replica = pair(make)
-    call(primary, "BF.RESERVE", "t", "0.01", "1000", "EVERY", "0.3")
+    now = int(time.time() * 1000)
+    hour = 3_600_000
+    turns = lambda key: call(primary, "BF.INFO", key, "TURNS")[0]
+    for key, begun in (("young", now - hour // 2), ("old", now - hour - hour // 2), ("older", now - 5 * hour)):
+        call(primary, "BF.RESERVE", key, "0.01", "1000", "EVERY", "3600", "CLOCK", begun)
     call(primary, "BF.RESERVE", "n", "0.01", "100", "RECYCLE")
-    call(primary, "BF.ADD", "t", "old")
-    time.sleep(0.4)
     synced(primary, replica)
     # Asking turns nothing, on either.
-    assert call(primary, "BF.EXISTS", "t", "old") == 1 and call(replica, "BF.EXISTS", "t", "old") == 1
-    assert call(primary, "BF.INFO", "t", "TURNS") == [0] and digest(primary) == digest(replica)
-    call(primary, "BF.ADD", "t", "one")
-    assert call(primary, "BF.INFO", "t", "TURNS") == [1]
-    assert call(primary, "BF.EXISTS", "t", "old") == 1, "two phases remember it once more"
-    time.sleep(0.7)
-    call(primary, "BF.ADD", "t", "two")
-    assert call(primary, "BF.MEXISTS", "t", "old", "one", "two") == [0, 0, 1]
+    for client in (primary, replica):
+        assert call(client, "BF.MEXISTS", "old", "a") == [0]
+    assert [turns(key) for key in ("young", "old", "older")] == [0, 0, 0] and digest(primary) == digest(replica)
+    for key in ("young", "old", "older"):
+        assert call(primary, "BF.ADD", key, "one") == 1
+    # After a pause of two ages or more both phases are too old.
+    assert [turns(key) for key in ("young", "old", "older")] == [0, 1, 2]
+    # Its time is not up yet; then it is, and two phases remember what was there once more.
+    assert call(primary, "BF.RECYCLE", "old") == 0
+    assert call(primary, "BF.RECYCLE", "old", "AT", now + hour) == 1 and turns("old") == 2
+    call(primary, "BF.ADD", "old", "two")
+    assert call(primary, "BF.MEXISTS", "old", "one", "two") == [1, 1]
+    assert call(primary, "BF.RECYCLE", "old", "AT", now + 2 * hour) == 1
+    assert call(primary, "BF.MEXISTS", "old", "one", "two") == [0, 1]
+    # By items.
     call(primary, "BF.MADD", "n", *range(1000))
-    assert call(primary, "BF.INFO", "n", "TURNS")[0] >= 3
+    assert turns("n") >= 3
     assert call(primary, "BF.RECYCLE", "n", "FORCE") == 1
     assert call(primary, "BF.RECYCLE", "n") == 0
     synced(primary, replica)
     assert digest(primary) == digest(replica)
-    for key in ("t", "n"):
+    for key in ("young", "old", "older", "n"):
         assert call(primary, "BF.DUMP", key) == call(replica, "BF.DUMP", key)
-    # What was replicated is in the AOF too, and gives the same bytes at another time.
+    # What was replicated is in the AOF too, and gives the same bytes.
     primary.config_set("appendonly", "yes")
     until(lambda: primary.info("persistence")["aof_rewrite_in_progress"] == 0 and primary.info("persistence")["aof_enabled"] == 1)
-    time.sleep(0.4)
-    call(primary, "BF.ADD", "t", "three")
+    call(primary, "BF.RESERVE", "late", "0.01", "1000", "EVERY", "3600", "CLOCK", now - 2 * hour)
+    call(primary, "BF.MADD", "late", "three", "four")
+    assert turns("late") == 2
     before = digest(primary)
     first.kill()
     first.options += ["--appendonly", "yes"]
-    time.sleep(0.4)
     first.start()
     assert digest(first.client()) == before
