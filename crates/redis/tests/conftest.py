@@ -69,7 +69,7 @@ class Server:
         raise AssertionError(f"{self.engine} does not answer:\n{self.log.read_text()[-3000:]}")
 
     def client(self, protocol=2, **options):
-        client = redis.Redis(port=self.port, protocol=protocol, retry=redis.retry.Retry(redis.backoff.NoBackoff(), 0), **options)
+        client = redis.Redis(port=self.port, protocol=protocol, retry=redis.retry.Retry(redis.backoff.NoBackoff(), 0), socket_timeout=300, **options)
         self.clients.append(client)
         return client
 
