@@ -3,6 +3,8 @@
 import array
 import decimal
 import random
+import resource
+import threading
 
 import duckdb
 import numpy as np
@@ -161,6 +163,23 @@ def test_a_table_of_one_column_is_that_column_with_nulls_too():
         assert f.update(pa.array([{"a": keys[0], "b": 1}, None])) == 1 and (keys[0], 1) in f
 
 
+def test_long_rows_of_structs_are_cut_into_blocks():
+    """Rows beyond the bytes of a block: the answers, the nulls and the bits are those of single keys. Memory stays that of a block, although the rows together have 800 MB: a dictionary has each long text once."""
+    texts = pa.array(["x" * 200_000, "y" * 200_000, None])
+    indexes = np.tile(np.array([0, 1, 2], "i4"), 2000)
+    column = pa.StructArray.from_arrays([pa.DictionaryArray.from_arrays(indexes, texts), pa.array(indexes % 2)], ["a", "b"])
+    expected = [True, True, None] * 2000
+    one = BloomFilter(100, 1e-9, seed=1)
+    assert one.add(("x" * 200_000, 0)) and one.add(("y" * 200_000, 1))
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    for threads in (1, 2):
+        many = one.to_empty()
+        assert many.update(column, threads=threads) == 2 and many.offered == 4000 and many.ones == one.ones
+        assert many.contains_many(column, threads=threads).to_pylist() == expected
+    # In KiB; a block and its hashes take a few thousand.
+    assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 200_000
+
+
 def test_booleans_and_fixed_widths():
     f = BloomFilter(100, 0.01, seed=1)
     f.update(pa.array([True, None]))
@@ -251,6 +270,34 @@ def test_broken_arrow_is_an_error():
     with pytest.raises(FormatError, match="the source is gone"):
         f.update(Failing())
     assert "x" in f
+
+
+def test_threads_with_one_capsule():
+    """One of them gets the column, the others an error that says so."""
+
+    class Same:
+        def __init__(self):
+            self.answer = pa.array(["a", "b"]).__arrow_c_array__()
+
+        def __arrow_c_array__(self, requested_schema=None):
+            return self.answer
+
+    f, found = BloomFilter(10_000, 0.01, seed=1), []
+    for _ in range(200):
+        same, barrier = Same(), threading.Barrier(4)
+
+        def hand_in(same=same, barrier=barrier):
+            barrier.wait()
+            try:
+                f.update(same)
+                found.append("taken")
+            except FormatError as error:
+                assert "released" in str(error)
+
+        threads = [threading.Thread(target=hand_in) for _ in range(4)]
+        [thread.start() for thread in threads]
+        [thread.join(60) for thread in threads]
+    assert len(found) == 200 and f.offered == 400
 
 
 @pytest.mark.parametrize("offset", [2**31 - 1, -1, 5])

@@ -1,8 +1,8 @@
 //! Many keys at a time: from whatever holds them to blocks that a filter takes with the interpreter released.
 
 use crate::arrow::{Arrays, Column, Nulls, Problem, Span};
-use crate::errors::{Kind, build_error, raise};
-use crate::key::{RawKey, with_key};
+use crate::errors::{Kind, build_error, no_memory, raise};
+use crate::key::{NoMemory, RawKey, extend, with_key};
 use pyo3::buffer::PyUntypedBuffer;
 use pyo3::prelude::*;
 use pyo3::types::{PyByteArray, PyBytes, PyMemoryView, PyString};
@@ -11,6 +11,9 @@ use truebloom::{Answers, BuildError, KeyHash, PortableHasher};
 
 /// Keys of a block: their copies stay in the second cache.
 const BLOCK: usize = 4096;
+
+/// Bytes of a block's keys that are put together, or copied out of Python: a block ends with the key that exceeds them.
+const BLOCK_BYTES: usize = 1 << 20;
 
 /// Keys between two looks at signals, and for each thread at once.
 const SLICE: usize = 64 * BLOCK;
@@ -23,6 +26,17 @@ pub(crate) enum Run<'a> {
     Numbers(&'a [u64]),
     Keys(&'a [RawKey<'a>]),
     Hashes(&'a [KeyHash]),
+}
+
+impl Run<'_> {
+    /// The answers to its keys one by one. Hashes are none: they are for filters of one seed.
+    pub(crate) fn answer(&self, mut answer: impl FnMut(RawKey<'_>) -> bool) -> truebloom::Answers {
+        match self {
+            Run::Numbers(numbers) => numbers.iter().map(|number| answer(RawKey::Number(*number))).collect(),
+            Run::Keys(keys) => keys.iter().map(|key| answer(*key)).collect(),
+            Run::Hashes(_) => truebloom::Answers::default(),
+        }
+    }
 }
 
 /// Why a block is not taken.
@@ -242,19 +256,24 @@ fn run_objects(keys: &Bound<'_, PyAny>, work: &Work<'_>) -> PyResult<Outcome> {
         spans.clear();
         while spans.len() < BLOCK {
             let push = |key: RawKey<'_>| match key {
-                RawKey::Number(number) => spans.push(Span::Number(number)),
+                RawKey::Number(number) => {
+                    spans.push(Span::Number(number));
+                    Ok(())
+                }
                 RawKey::Bytes(key) => {
                     let from = bytes.len();
-                    bytes.extend_from_slice(key);
+                    extend(&mut bytes, key)?;
                     spans.push(Span::Bytes(from, bytes.len()));
+                    Ok(())
                 }
             };
             match objects.next().map(|object| with_key(&object?, push)) {
-                Some(Ok(())) => {}
+                Some(Ok(Ok(()))) => {}
+                Some(Ok(Err(NoMemory { bytes }))) => end = Some(Err(no_memory(py, bytes))),
                 Some(Err(error)) => end = Some(Err(error)),
                 None => end = Some(Ok(())),
             }
-            if end.is_some() || bytes.len() > SLICE * 64 {
+            if end.is_some() || bytes.len() > BLOCK_BYTES {
                 break;
             }
         }
@@ -334,37 +353,56 @@ struct Scratch {
 }
 
 impl Scratch {
-    /// The keys of these rows as a block, and which rows have none.
-    fn with_block<R>(&mut self, column: &Column<'_>, rows: Range<usize>, take: impl FnOnce(Run<'_>, &Nulls) -> R) -> Result<R, Problem> {
+    /// Calls `take` for the keys of these rows block by block, with the rows of the block that have none.
+    fn each_block<E: From<Problem>>(
+        &mut self,
+        column: &Column<'_>,
+        rows: Range<usize>,
+        mut take: impl FnMut(Run<'_>, &Nulls) -> Result<(), E>,
+    ) -> Result<(), E> {
+        let mut from = rows.start;
+        while from < rows.end {
+            from = self.block(column, from..(from + BLOCK).min(rows.end), &mut take)?;
+        }
+        Ok(())
+    }
+
+    /// A block of at most these rows; gives back the row after it.
+    fn block<E: From<Problem>>(
+        &mut self,
+        column: &Column<'_>,
+        rows: Range<usize>,
+        take: impl FnOnce(Run<'_>, &Nulls) -> Result<(), E>,
+    ) -> Result<usize, E> {
         let Scratch { numbers, bytes, spans, nulls } = self;
         numbers.clear();
         bytes.clear();
         spans.clear();
         nulls.rows.clear();
+        let mut end = rows.end;
         if column.is_numbers() {
             column.load_numbers(rows, numbers, nulls);
-            return Ok(take(Run::Numbers(numbers), nulls));
+            take(Run::Numbers(numbers), nulls)?;
+            return Ok(end);
         }
         let mut keys = Vec::with_capacity(rows.len());
         if column.is_fields() {
-            column.pack(rows, bytes, spans, nulls)?;
+            end = column.pack(rows, BLOCK_BYTES, bytes, spans, nulls)?;
             keys.extend(spans.iter().map(|span| span.key(bytes)));
         } else {
             column.load_keys(rows, &mut keys, nulls)?;
         }
-        Ok(take(Run::Keys(&keys), nulls))
+        take(Run::Keys(&keys), nulls)?;
+        Ok(end)
     }
-}
-
-fn blocks(rows: Range<usize>) -> impl Iterator<Item = Range<usize>> {
-    rows.clone().step_by(BLOCK).map(move |from| from..(from + BLOCK).min(rows.end))
 }
 
 fn ask_rows(column: &Column<'_>, rows: Range<usize>, work: &Work<'_>) -> Result<Outcome, Stop> {
-    let (mut scratch, mut outcome) = (Scratch::default(), Outcome::new(work.keep));
-    for rows in blocks(rows) {
-        scratch.with_block(column, rows, |run, nulls| (work.ask)(run).map(|answers| outcome.push(&answers, nulls)))??;
-    }
+    let mut outcome = Outcome::new(work.keep);
+    Scratch::default().each_block(column, rows, |run, nulls| -> Result<(), Stop> {
+        outcome.push(&(work.ask)(run)?, nulls);
+        Ok(())
+    })?;
     Ok(outcome)
 }
 
@@ -405,9 +443,12 @@ type Hashed = Vec<(Vec<KeyHash>, Nulls)>;
 
 fn hash_by_threads(column: &Column<'_>, rows: Range<usize>, hasher: &PortableHasher, threads: usize) -> Result<Hashed, Stop> {
     let hash = |rows: Range<usize>| -> Result<Hashed, Problem> {
-        let mut scratch = Scratch::default();
-        let block = |rows| scratch.with_block(column, rows, |run, nulls| (hashes(hasher, &run), Nulls { rows: nulls.rows.clone() }));
-        blocks(rows).map(block).collect()
+        let mut hashed = Hashed::new();
+        Scratch::default().each_block(column, rows, |run, nulls| -> Result<(), Problem> {
+            hashed.push((hashes(hasher, &run), Nulls { rows: nulls.rows.clone() }));
+            Ok(())
+        })?;
+        Ok(hashed)
     };
     let mut all = Vec::new();
     for part in by_threads(parts(rows, threads.max(1)), hash) {

@@ -72,6 +72,11 @@ pub(crate) fn math_error(py: Python<'_>, error: &Error) -> PyErr {
     })
 }
 
+/// Too little memory for so many bytes.
+pub(crate) fn no_memory(py: Python<'_>, bytes: u64) -> PyErr {
+    build_error(py, &BuildError::Memory { bytes })
+}
+
 pub(crate) fn build_error(py: Python<'_>, error: &BuildError) -> PyErr {
     match error {
         BuildError::Math(error) => math_error(py, error),

@@ -12,11 +12,12 @@ mod key;
 mod plan;
 mod recycling;
 mod results;
+mod shared;
 
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 use std::sync::{Mutex, PoisonError};
-use truebloom::{PortableHasher, Seed};
+use truebloom::{HasherId, PortableHasher, Seed};
 
 /// The native half of truebloom.
 #[pymodule(gil_used = false)]
@@ -50,9 +51,11 @@ fn key_bytes<'py>(key: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyBytes>> {
 
 /// The part that each key belongs to, of so many, by a hash of this seed: numbers of 32 bits, one after the other; 0 for nulls.
 #[pyfunction]
-fn route<'py>(keys: &Bound<'py, PyAny>, seed: u128, parts: u32) -> PyResult<Bound<'py, PyBytes>> {
+#[pyo3(signature = (keys, seed, parts, untrusted=false))]
+fn route<'py>(keys: &Bound<'py, PyAny>, seed: u128, parts: u32, untrusted: bool) -> PyResult<Bound<'py, PyBytes>> {
     use batch::{Run, Share, Work, hashes, run};
-    let hasher = PortableHasher::xxh3(Seed::from(seed));
+    // Keys that somebody chooses must not all go to one part.
+    let hasher = PortableHasher::new(if untrusted { HasherId::Sip13 } else { HasherId::Xxh3 }, Seed::from(seed));
     let routed = Mutex::new(Vec::<u32>::new());
     let ask = |keys: Run<'_>| {
         let mut routed = routed.lock().unwrap_or_else(PoisonError::into_inner);

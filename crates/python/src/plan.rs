@@ -1,9 +1,8 @@
 //! Plans.
 
-use crate::bloom::grouped;
 use crate::errors::math_error;
 use crate::given::Wish;
-use crate::results::{rate, result};
+use crate::results::{grouped, rate, result};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
