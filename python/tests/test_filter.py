@@ -5,6 +5,7 @@ import pickle
 import re
 import signal
 import threading
+import time
 from decimal import Decimal
 from fractions import Fraction
 
@@ -340,7 +341,8 @@ def test_two_filters_merged_both_ways_at_once():
 
     threads = [threading.Thread(target=work, args=pair, daemon=True) for pair in ((one, other), (other, one), (one, one))]
     [thread.start() for thread in threads]
-    [thread.join(60) for thread in threads]
+    deadline = time.monotonic() + 60
+    [thread.join(max(0, deadline - time.monotonic())) for thread in threads]
     assert not any(thread.is_alive() for thread in threads)
 
 
@@ -376,8 +378,8 @@ def test_an_interrupt_is_heard():
     before = signal.signal(signal.SIGALRM, stop)
     try:
         for keys in (numbers, iter(int, 1)):
-            signal.setitimer(signal.ITIMER_REAL, 0.2)
             with pytest.raises(Stop):
+                signal.setitimer(signal.ITIMER_REAL, 0.2)
                 f.update(keys)
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0)

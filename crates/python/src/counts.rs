@@ -23,7 +23,7 @@ fn count_all<T: Send + Sync>(shared: &Shared<T>, keys: &Bound<'_, PyAny>, count:
             true
         }))
     };
-    Ok(run(keys, &Work { ask: &ask, share: Share::Nothing, threads: 1, keep: false })?.ones)
+    Ok(run(keys, &Work { ask: &ask, share: Share::Nothing, hasher: None, threads: 1, keep: false })?.ones)
 }
 
 /// A Count-Min sketch: counts of any number of keys in fixed memory, never too low, and too high by at most epsilon times the sum of all counts, but for a

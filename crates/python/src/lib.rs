@@ -64,7 +64,7 @@ fn route<'py>(keys: &Bound<'py, PyAny>, seed: u128, parts: u32, untrusted: bool)
         routed.extend(hashes.iter().map(|hash| ((u128::from(u128::from(*hash) as u64) * u128::from(parts)) >> 64) as u32));
         Ok(hashes.iter().map(|_| true).collect())
     };
-    let outcome = run(keys, &Work { ask: &ask, share: Share::Nothing, threads: 1, keep: true })?;
+    let outcome = run(keys, &Work { ask: &ask, share: Share::Nothing, hasher: None, threads: 1, keep: true })?;
     let mut routed = routed.into_inner().unwrap_or_else(PoisonError::into_inner).into_iter();
     let mut bytes = Vec::with_capacity(4 * outcome.len);
     for row in 0..outcome.len {

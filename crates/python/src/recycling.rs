@@ -35,7 +35,7 @@ impl RecyclingFilter {
             let mut held = self.held.held_to_change();
             Ok(keys.answer(|key| held.check_and_insert(&key).is_new()))
         };
-        run(keys, &Work { ask: &ask, share: Share::Nothing, threads: 1, keep })
+        run(keys, &Work { ask: &ask, share: Share::Nothing, hasher: None, threads: 1, keep })
     }
 }
 
@@ -101,7 +101,7 @@ impl RecyclingFilter {
             let held = self.held.held();
             Ok(keys.answer(|key| held.contains(&key)))
         };
-        give_back(keys, Answers::new(run(keys, &Work { ask: &ask, share: Share::Nothing, threads: 1, keep: true })?))
+        give_back(keys, Answers::new(run(keys, &Work { ask: &ask, share: Share::Nothing, hasher: None, threads: 1, keep: true })?))
     }
 
     /// Forgets everything now (with two phases, the older one).

@@ -39,8 +39,7 @@ impl BloomFilter {
         if self.is_mapped(py) {
             return Err(read_only(py));
         }
-        let share = Share::Hashing(self.hasher);
-        run(keys, &Work { ask: &|keys| self.insert(keys), share, threads, keep })
+        run(keys, &Work { ask: &|keys| self.insert(keys), share: Share::Hashing, hasher: Some(self.hasher), threads, keep })
     }
 }
 
@@ -100,13 +99,14 @@ impl BloomFilter {
     /// [True, False]
     #[pyo3(signature = (keys, *, threads=1))]
     fn contains_many<'py>(&self, keys: &Bound<'py, PyAny>, threads: usize) -> PyResult<Bound<'py, PyAny>> {
-        let work = Work { ask: &|keys| Ok(self.ask(keys)), share: Share::Asking, threads, keep: true };
+        let work = Work { ask: &|keys| Ok(self.ask(keys)), share: Share::Asking, hasher: Some(self.hasher), threads, keep: true };
         give_back(keys, Answers::new(run(keys, &work)?))
     }
 
     /// How many of many keys are contained: `contains_many` without the answers.
     #[pyo3(signature = (keys, *, threads=1))]
     fn count_contained(&self, keys: &Bound<'_, PyAny>, threads: usize) -> PyResult<u64> {
-        Ok(run(keys, &Work { ask: &|keys| Ok(self.ask(keys)), share: Share::Asking, threads, keep: false })?.ones)
+        Ok(run(keys, &Work { ask: &|keys| Ok(self.ask(keys)), share: Share::Asking, hasher: Some(self.hasher), threads, keep: false })?
+            .ones)
     }
 }
