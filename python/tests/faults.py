@@ -1,7 +1,7 @@
 """Plants faults in the border between Python and Rust, and shows that the tests named beside each reject it: `python3 python/tests/faults.py [NAME...]`, in the environment that `python/test.sh`
 leaves in `target/python/venv`.
 
-The tree itself is not touched. A copy of the native half gets all faults at once, each behind a switch that an environment variable turns on, so one build serves them all (a minute or two after
+The tree itself is not touched. A copy gets all faults at once, each behind a switch that an environment variable turns on, so one build serves them all (a minute or two after
 `python/test.sh`; then some seconds a fault). Without a fault all named tests pass; with one, at least one of them fails, or the interpreter crashes or hangs. Exits with 1 where a fault is missed.
 """
 
@@ -60,11 +60,12 @@ FAULTS = [
 
 
 def plant(folder: Path) -> None:
-    """A copy of the native half with all faults in it, built on the crates of the tree itself."""
-    shutil.copytree(ROOT / "crates/python", folder / "native")
-    manifest = folder / "native/Cargo.toml"
+    """A copy of the package with all faults in its native half, which stands on the crates of the tree itself."""
+    shutil.copytree(ROOT / "crates/python", folder / "crates/python")
+    shutil.copytree(ROOT / "python", folder / "python")
+    manifest = folder / "crates/python/Cargo.toml"
     manifest.write_text(re.sub(r'path = "\.\./', f'path = "{ROOT}/crates/', manifest.read_text()))
-    source = folder / "native/src"
+    source = folder / "crates/python/src"
     for fault in FAULTS:
         text = (source / fault.file).read_text()
         if fault.stands not in text:
@@ -76,11 +77,12 @@ def plant(folder: Path) -> None:
 
 
 def build(folder: Path) -> None:
-    target = os.environ.get("CARGO_TARGET_DIR", str(ROOT / "target/python/cargo"))
-    environment = {**os.environ, "CARGO_TARGET_DIR": target, "PYO3_BUILD_EXTENSION_MODULE": "1", "PYO3_PYTHON": sys.executable}
-    subprocess.run(["cargo", "build", "--release", "--quiet", "--manifest-path", str(folder / "native/Cargo.toml")], check=True, env=environment)
-    shutil.copytree(ROOT / "python/truebloom", folder / "package/truebloom")
-    shutil.copy(Path(target) / "release/libtruebloom_python.so", folder / "package/truebloom/_truebloom.abi3.so")
+    """The wheel of the copy, unpacked."""
+    environment = {**os.environ, "CARGO_TARGET_DIR": os.environ.get("CARGO_TARGET_DIR", str(ROOT / "target/python/cargo"))}
+    command = [sys.executable, "-m", "maturin", "build", "--release", "--quiet", "--out", str(folder / "wheels")]
+    subprocess.run(command, check=True, env=environment, cwd=folder / "python")
+    (wheel,) = (folder / "wheels").glob("*.whl")
+    shutil.unpack_archive(wheel, folder / "package", "zip")
 
 
 def fails(folder: Path, fault: str, tests: str) -> str:

@@ -1,6 +1,7 @@
 """The filter as a set, its numbers, and what can go wrong."""
 
 import copy
+import importlib.metadata
 import pickle
 import re
 import signal
@@ -57,6 +58,10 @@ def test_copies_are_apart():
         assert other == f and other.offered == 100
         other.add("more")
         assert other != f and "more" not in f
+
+
+def test_the_version_is_that_of_the_package():
+    assert truebloom.__version__ == importlib.metadata.version("truebloom")
 
 
 @pytest.mark.parametrize("rate", [0.01, "1%", "0.01", "1/100", Decimal("0.01"), Fraction(1, 100), np.float64(0.01), 1e-2])

@@ -1,7 +1,10 @@
 """The numbers: typed, and those of `truebloom eval`."""
 
 import inspect
+import json
 import math
+import subprocess
+import sys
 
 import pytest
 from truebloom import PlanError, Rate, audit, fpr, laws
@@ -73,6 +76,18 @@ def _ask(question, **mode):
     needed = {name for name, found in inspect.signature(question).parameters.items() if found.default is found.empty and found.kind is found.KEYWORD_ONLY}
     values = dict(bits=1000, probes=3, sigma=400, gap=3, fpr=0.1, items_per_cycle=3)
     return question(**{name: values[name] for name in needed}, **mode)
+
+
+def test_certificates_are_accepted_by_a_program_that_shares_nothing_with_the_library(golden, tmp_path):
+    checker = golden.parents[2] / "math/tests/reference/check_certificate.py"
+    for number, claim in enumerate(({"items": 1000, "fpr": 0.01}, {"items": 1000, "fpr": "1%", "confidence": 0.999}, {"items": 50, "fpr": 0.1, "bits": 400})):
+        proof = laws.certificate(**claim)
+        assert proof["claim"]["law"] == "standard"
+        path = tmp_path / f"{number}.json"
+        path.write_text(json.dumps(proof))
+        assert subprocess.run([sys.executable, checker, path], capture_output=True).returncode == 0
+        path.write_text(json.dumps({**proof, "claim": {**proof["claim"], "items": 2000}}))
+        assert subprocess.run([sys.executable, checker, path], capture_output=True).returncode != 0
 
 
 def test_errors_are_texts_for_people():

@@ -84,6 +84,7 @@ def test_pandas_columns_without_an_arrow_type():
     f = BloomFilter(100, 1e-6, seed=1)
     assert f.update(pd.Series([("a", 1), ("b", 2)])) == 2 and ("a", 1) in f
     assert f.update(pd.Series(["x", 5], dtype=object)) == 2 and "x" in f and 5 in f
+    assert f.update(GeoSeries([("c", 3)])) == 1 and ("c", 3) in f
     assert f.contains_many(pd.Series(["x", 6], dtype=object, index=[3, 4])).to_dict() == {3: True, 4: False}
 
 

@@ -29,6 +29,8 @@ _Scheme: TypeAlias = Literal[
     "standard", "classic", "partitioned", "double", "double-nonzero", "square", "cube", "enhanced", "partition-double", "blocked"
 ]
 
+__version__: str
+
 @final
 class Answers:
     def __len__(self) -> int: ...

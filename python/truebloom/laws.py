@@ -41,6 +41,7 @@ __all__ = [
     "RecyclingSize",
     "Size",
     "approximation",
+    "certificate",
     "count_min",
     "crossover",
     "efficiency",
@@ -317,6 +318,26 @@ def peak_efficiency(*, bits: Number, probes: int, variant: Variant = "standard")
 def max_efficiency(*, bits: Number, variant: Variant = "standard") -> Efficiency:
     """The items and probes with the highest efficiency."""
     return _typed(Efficiency, _ask("max_efficiency", variant=variant, bits=bits))
+
+
+def certificate(
+    *,
+    items: Number,
+    fpr: Probability,
+    bits: Number | None = None,
+    probes: int | None = None,
+    hash_bits: int | None = None,
+    confidence: float | None = None,
+) -> dict[str, Any]:
+    """What is needed to check a plan without this library, as JSON has it: docs/CERTIFICATE.md says how, and a program of plain Python does.
+
+    Of the smallest filter for the average rate, unless bits are given; with `confidence`, of the one filter.
+
+    >>> certificate(items=1000, fpr=0.01)["claim"]["bits"]
+    9595
+    """
+    given = dict(items=items, fpr=_probability(fpr), bits=bits, probes=probes, hash_bits=hash_bits, confidence=confidence)
+    return _ask("certificate", **given)
 
 
 def crossover(probes: int) -> float:

@@ -22,6 +22,11 @@ use truebloom::{HasherId, PortableHasher, Seed};
 /// The native half of truebloom.
 #[pymodule(gil_used = false)]
 mod _truebloom {
+    /// The version of the package.
+    #[pymodule_export]
+    #[expect(non_upper_case_globals, reason = "the name that Python has for it")]
+    const __version__: &str = env!("CARGO_PKG_VERSION");
+
     #[pymodule_export]
     use super::answers::Answers;
     #[pymodule_export]

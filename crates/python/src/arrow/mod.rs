@@ -131,7 +131,10 @@ fn instead_of_stream(object: &Bound<'_, PyAny>, error: PyErr) -> PyResult<()> {
     let py = object.py();
     let cannot =
         error.is_instance_of::<PyImportError>(py) || error.is_instance_of::<PyTypeError>(py) || error.is_instance_of::<PyValueError>(py);
-    if !cannot || !object.get_type().module()?.to_string_lossy().starts_with("pandas") {
+    let is_pandas =
+        |kind: Bound<'_, PyAny>| kind.getattr(intern!(py, "__module__"))?.extract::<String>().map(|name| name.starts_with("pandas."));
+    // Of a subclass, one of its bases is.
+    if !cannot || !object.get_type().mro().iter().any(|kind| is_pandas(kind).unwrap_or(false)) {
         return Err(error);
     }
     if !object.hasattr(intern!(py, "columns"))? {
