@@ -117,7 +117,8 @@ def contains(filter: BloomFilter, column: str | Column) -> Column:
 
 def register(spark: SparkSession, name: str, filter: BloomFilter) -> None:
     """Makes the filter a function of SQL: `select * from orders where name(user_id)`."""
-    spark.udf.register(name, _asking(spark, filter))
+    asking = _asking(spark, filter)
+    spark.udf.register(name, asking)
 
 
 @dataclass(frozen=True)
