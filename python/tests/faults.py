@@ -37,7 +37,8 @@ class Fault:
 
 
 FAULTS = [
-    Fault("an offset beyond the bytes", "arrow/column.rs", "&& to <= end)", "&& (to <= end || FAULT))", "test_batches.py::test_offsets_out_of_order_are_an_error"),
+    Fault("an offset beyond the bytes", "arrow/column.rs", "&& to <= end)", "&& (to <= end || FAULT))", "test_batches.py::test_an_offset_beyond_the_bytes_is_noticed_before_the_next_block"),
+    Fault("offsets in no order", "arrow/column.rs", "&& from <= to &&", "&& (FAULT || from <= to) &&", "test_batches.py::test_offsets_out_of_order_are_an_error"),
     Fault("a view beyond its buffer", "arrow/column.rs", "i64::from(length) <= *bytes)", "i64::from(length) <= *bytes || FAULT)", "test_batches.py::test_views_and_indexes_beyond_their_buffers_are_errors"),
     Fault("an index beyond its dictionary", "arrow/column.rs", "filter(|index| *index < values.len)", "filter(|index| *index < values.len || FAULT)", "test_batches.py::test_views_and_indexes_beyond_their_buffers_are_errors"),
     Fault("a table of one column forgets its nulls", "arrow/column.rs", "field.outer.extend(valid.map(|bits| (bits, offset)));", "if !FAULT { field.outer.extend(valid.map(|bits| (bits, offset))) };", "test_batches.py::test_a_table_of_one_column_is_that_column_with_nulls_too"),

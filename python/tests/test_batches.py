@@ -142,6 +142,11 @@ def test_tables_are_tuples():
     nested = pa.array([{"p": "x", "q": {"r": 1, "s": b"t"}}, None])
     g = BloomFilter(100, 0.01, seed=1)
     assert g.update(nested) == 1 and ("x", (1, b"t")) in g
+    # A part of a column of structs, whose fields are whole.
+    rows = pa.array([{"p": f"k{i}", "q": i} for i in range(10)])
+    h = BloomFilter(100, 1e-6, seed=1)
+    assert h.update(rows.slice(6)) == 4 and ("k6", 6) in h and ("k9", 9) in h and ("k0", 0) not in h
+    assert h.contains_many(rows.slice(5, 3)).to_pylist() == [False, True, True]
     # Parts of a table whose columns are cut apart.
     assert f.contains_many(table.slice(1, 2)).to_pylist() == [True, None]
     assert g.contains_many(nested.slice(1)).to_pylist() == [None]
@@ -308,6 +313,15 @@ def test_offsets_out_of_order_are_an_error(offset):
     f = BloomFilter(100, 0.01)
     with pytest.raises(FormatError, match="not in order"):
         f.update(column)
+
+
+def test_an_offset_beyond_the_bytes_is_noticed_before_the_next_block():
+    """Blocks are read one after the other: in this one all offsets are in order, and the last is beyond what the column's last offset says."""
+    offsets = np.arange(5001, dtype="i4")
+    offsets[4096] = 2**31 - 1
+    column = pa.Array.from_buffers(pa.string(), 5000, [None, pa.py_buffer(offsets), pa.py_buffer(b"x" * 5000)])
+    with pytest.raises(FormatError, match="not in order"):
+        BloomFilter(10_000, 0.01).update(column)
 
 
 def test_views_and_indexes_beyond_their_buffers_are_errors():
