@@ -1,6 +1,6 @@
 //! Kirsch and Mitzenmacher, *Building a Better Bloom Filter*, sections 3 to 8 (9 is beside, and so are the experiments of figures 1 and 2): constants and bounds.
 
-use crate::kirsch_mitzenmacher_trials::{SCHEMES, exact};
+use crate::kirsch_mitzenmacher_trials::{SCHEMES, rate_of};
 use crate::{Claim, shown};
 use truebloom_math::convergence::{
     LARGE_PRIME, limit_rate, partition_constant, slices_constant, theorem_6_1_printed, theorem_6_2_lower_printed, theorem_6_2_upper,
@@ -174,13 +174,13 @@ fn next_prime(from: u64) -> u64 {
 fn section_8() -> Result<Vec<Claim>> {
     let rate = limit_rate(8.0, 6);
     let best = |c: f64| (1..=20).min_by(|&a, &b| limit_rate(c, a).total_cmp(&limit_rate(c, b))).unwrap_or(1);
-    let small = |scheme: SchemeId, items| exact(scheme, 16, 11, items);
+    let small = |scheme: SchemeId, items| Ok::<_, truebloom_math::Error>(rate_of(scheme, 16, 11, items)?.value);
     let (sliced, array, standard) =
         (small(SchemeId::PartitionDouble, 100)?, small(SchemeId::Double, 100)?, small(SchemeId::Standard, 100)?);
-    // At each size, how far the schemes lie apart, and how far from the limit.
+    // How far the schemes lie apart at most, by the ends of what is known of each.
     let spread = |load: u32, probes: u32, items: u64| {
-        let rates = SCHEMES.iter().map(|&scheme| exact(scheme, load, probes, items)).collect::<Result<Vec<f64>>>()?;
-        let (low, high) = rates.iter().fold((f64::INFINITY, 0f64), |(low, high), &rate| (low.min(rate), high.max(rate)));
+        let rates = SCHEMES.iter().map(|&scheme| rate_of(scheme, load, probes, items)).collect::<Result<Vec<_>>>()?;
+        let (low, high) = rates.iter().fold((f64::INFINITY, 0f64), |(low, high), rate| (low.min(rate.lower), high.max(rate.upper)));
         Ok::<_, truebloom_math::Error>(high / low - 1.0)
     };
     let small_loads = SIZES_TRIED.iter().map(|&items| spread(4, 3, items)).collect::<Result<Vec<f64>>>()?;
