@@ -56,8 +56,6 @@ fn every_verb_draws_its_curve() {
 fn a_plan_is_drawn_at_its_rate() {
     let svg = drawn("plan -n 1000 -p 1% --mean");
     // The points at 0.5, 1, 1.05, 1.2 and 2 times the plan; the second lies on the lines of what was asked and planned.
-    let attribute =
-        |line: &str, name: &str| line.split(&format!("{name}=\"")).nth(1).and_then(|rest| rest.split('"').next()?.parse::<f64>().ok());
     let corners = |line: &str| -> Vec<(f64, f64)> {
         let places = line.split("points=\"").nth(1).map_or("", |rest| rest.trim_end_matches("\"/>").trim());
         places.split_whitespace().filter_map(|place| place.split_once(',')).filter_map(|(x, y)| Some((x.parse().ok()?, y.parse().ok()?))).collect()
