@@ -212,7 +212,9 @@ fn functions_of_the_papers_can_be_asked() {
         for (function, field) in functions.iter().zip(fields) {
             // A number, or numbers, not a gap.
             let found = &answer[field];
-            let is_number = found.is_number() || found["value"].is_number() || found.as_array().is_some_and(|all| all.iter().all(|one| one.is_number()));
+            let is_number = found.is_number()
+                || found["value"].is_number()
+                || found.as_array().is_some_and(|all| all.iter().all(|one| one.is_number()));
             assert!(is_number, "{function}: {query}: {field} of {answer}");
         }
     }

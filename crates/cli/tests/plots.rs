@@ -58,7 +58,11 @@ fn a_plan_is_drawn_at_its_rate() {
     // The points at 0.5, 1, 1.05, 1.2 and 2 times the plan; the second lies on the lines of what was asked and planned.
     let corners = |line: &str| -> Vec<(f64, f64)> {
         let places = line.split("points=\"").nth(1).map_or("", |rest| rest.trim_end_matches("\"/>").trim());
-        places.split_whitespace().filter_map(|place| place.split_once(',')).filter_map(|(x, y)| Some((x.parse().ok()?, y.parse().ok()?))).collect()
+        places
+            .split_whitespace()
+            .filter_map(|place| place.split_once(','))
+            .filter_map(|(x, y)| Some((x.parse().ok()?, y.parse().ok()?)))
+            .collect()
     };
     // Squares: the first in the legend.
     let squares = svg.lines().filter(|line| line.starts_with("<polygon") && line.contains("#D55E00"));

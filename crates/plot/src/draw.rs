@@ -207,12 +207,7 @@ fn beside_lines(lines: &[i32]) -> Vec<i32> {
         .collect()
 }
 
-fn put_words(
-    plot: &mut Plot<'_, '_>,
-    mark: &Mark,
-    (at, (dx, dy)): ((f64, f64), (i32, i32)),
-    (h, v): (HPos, VPos),
-) -> Result<(), Error> {
+fn put_words(plot: &mut Plot<'_, '_>, mark: &Mark, (at, (dx, dy)): ((f64, f64), (i32, i32)), (h, v): (HPos, VPos)) -> Result<(), Error> {
     let root = plot.plotting_area().strip_coord_spec();
     let (column, row) = pixel(plot, &root, at);
     let at = (column + dx * FINE, row + dy * FINE);
@@ -291,7 +286,11 @@ fn clipped(points: &[(f64, f64, f64)], [x, y]: [&Coordinate; 2]) -> Vec<Vec<(f64
         };
         let place = |part: f64, point: &(f64, f64, f64), is_end: bool| {
             // What is inside stays where it is, to the last digit.
-            if is_end { (point.0, point.1) } else { (x.at_share(from[0] + part * (to[0] - from[0])), y.at_share(from[1] + part * (to[1] - from[1]))) }
+            if is_end {
+                (point.0, point.1)
+            } else {
+                (x.at_share(from[0] + part * (to[0] - from[0])), y.at_share(from[1] + part * (to[1] - from[1])))
+            }
         };
         if !open {
             paths.push(vec![place(start, &pair[0], start == 0.0)]);
@@ -316,7 +315,8 @@ fn inside(from: [f64; 2], to: [f64; 2]) -> Option<(f64, f64)> {
             }
             continue;
         }
-        let (enters, leaves) = if a < b { ((low - a) / (b - a), (high - a) / (b - a)) } else { ((high - a) / (b - a), (low - a) / (b - a)) };
+        let (enters, leaves) =
+            if a < b { ((low - a) / (b - a), (high - a) / (b - a)) } else { ((high - a) / (b - a), (low - a) / (b - a)) };
         (start, end) = (start.max(enters), end.min(leaves));
     }
     (start < end).then_some((start, end))

@@ -63,7 +63,11 @@ fn lines_are_cut_at_the_edge() {
         let svg = chart.with(Series::line("cut", points)).svg().expect("points");
         let curve = lines(&svg, "polyline").into_iter().rfind(|line| line.contains(BLUE)).expect("a curve").to_owned();
         let places = curve.split("points=\"").nth(1).expect("points").trim_end_matches("\"/>").trim();
-        places.split(' ').map(|place| place.split_once(',').expect("two")).map(|(x, y)| (x.parse().expect("x"), y.parse().expect("y"))).collect()
+        places
+            .split(' ')
+            .map(|place| place.split_once(',').expect("two"))
+            .map(|(x, y)| (x.parse().expect("x"), y.parse().expect("y")))
+            .collect()
     };
     let falling: Vec<(f64, f64)> = (1..=6).map(|i| (f64::from(i), 0.1f64.powi(i))).collect();
     let (all, cut): (Vec<(f64, f64)>, Vec<(f64, f64)>) = (curve(1e-6, falling.clone()), curve(10f64.powf(-2.5), falling));

@@ -301,9 +301,10 @@ impl Figure {
     /// The paper's own experiment over its model.
     fn over_model(&self) -> Chart {
         let (title, note) = match self.name {
-            "dozier-3-own-two" => {
-                ("Dozier et al., figure 3, two phases: the paper's simulation over (26)", "one set of 1,000 messages, 10 epochs of 100,000 arrivals")
-            }
+            "dozier-3-own-two" => (
+                "Dozier et al., figure 3, two phases: the paper's simulation over (26)",
+                "one set of 1,000 messages, 10 epochs of 100,000 arrivals",
+            ),
             _ => (
                 "Dozier et al., figure 3, one phase: the paper's simulation over its model",
                 "one set of 1,000 messages, 7 epochs of 100,000 arrivals",
@@ -314,18 +315,16 @@ impl Figure {
 
     /// Points and bands of figure 3 as ratios to a column, where they tell more than noise.
     fn over(&self, base: &str, title: &str, note: &str, (low, high): (f64, f64)) -> Chart {
-        let mut chart = Chart::new(
-            title,
-            Axis::linear("sigma: recycled when more bits are set"),
-            Axis::linear("ratio").between(low, high),
-        )
-        .note(format!("{note}; points: the filter, where its 99% interval is narrower than an eighth; bands: that interval"));
+        let mut chart = Chart::new(title, Axis::linear("sigma: recycled when more bits are set"), Axis::linear("ratio").between(low, high))
+            .note(format!("{note}; points: the filter, where its 99% interval is narrower than an eighth; bands: that interval"));
         for (number, probes) in PROBES.into_iter().enumerate() {
             let by = self.of_probes(probes, base);
-            let over = |name: &str| self.of_probes(probes, name).into_iter().zip(&by).map(|((x, rate), by)| (x, rate / by.1)).collect::<Vec<_>>();
+            let over =
+                |name: &str| self.of_probes(probes, name).into_iter().zip(&by).map(|((x, rate), by)| (x, rate / by.1)).collect::<Vec<_>>();
             let (low, high) = (over("lower"), over("upper"));
             let is_narrow: Vec<bool> = low.iter().zip(&high).map(|(low, high)| high.1 - low.1 < high.1 / 8.0).collect();
-            let band = low.iter().zip(&high).zip(&is_narrow).map(|((low, high), narrow)| (low.0, if *narrow { low.1 } else { f64::NAN }, high.1));
+            let band =
+                low.iter().zip(&high).zip(&is_narrow).map(|((low, high), narrow)| (low.0, if *narrow { low.1 } else { f64::NAN }, high.1));
             let points = over("simulated").into_iter().zip(&is_narrow).filter_map(|(point, narrow)| narrow.then_some(point));
             chart = chart.with(Series::band("", band.collect()).coloured(number).unnamed());
             if base != "model" {

@@ -408,7 +408,8 @@ pub(super) fn cells<'a>(effort: &Effort, make: Maker<'a>) -> Vec<Cell<'a>> {
     let third = MODES.iter().filter_map(|&(_, _, mode)| Modelled::all(mode).ok()).flatten();
     let third = third.flat_map(|point| wanted(effort.items_3).map(move |items| point.simulated(items, make)).collect::<Vec<_>>());
     let fourth = Counted::all().unwrap_or_default().into_iter();
-    let fourth = fourth.flat_map(|point| wanted(effort.items_4).filter_map(move |items| point.simulated(items, make).ok()).collect::<Vec<_>>());
+    let fourth =
+        fourth.flat_map(|point| wanted(effort.items_4).filter_map(move |items| point.simulated(items, make).ok()).collect::<Vec<_>>());
     let own = [false, true].map(|two| [false, true].map(|renewed| own_experiment(two, renewed)));
     third.chain(fourth).chain(own.into_iter().flatten().flatten().map(|(_, cell)| cell)).collect()
 }
@@ -423,7 +424,8 @@ fn own_experiment(two: bool, renewed: bool) -> Vec<(Modelled, Cell<'static>)> {
     let with_cell = |point: Modelled| {
         let (bits, probes, sigma) = (point.design.bits(), point.design.probes(), point.design.sigma());
         let experiment = Experiment { bits, probes, sigma, two, renewed };
-        let name = format!("dozier-3 fixed{}{} k={probes} sigma={sigma}", if two { " two" } else { "" }, if renewed { " renewed" } else { "" });
+        let name =
+            format!("dozier-3 fixed{}{} k={probes} sigma={sigma}", if two { " two" } else { "" }, if renewed { " renewed" } else { "" });
         let cell = Cell {
             name,
             steps: if two { 6e7 } else { 3e7 },
@@ -549,8 +551,16 @@ pub(super) fn figures(effort: &Effort, make: Maker<'_>, known: &Known) -> Result
         )?,
     ]);
     for (two, name, text) in [
-        (false, "dozier-3-own", "as the paper describes it: one set of 1,000 messages, 7 epochs of 100,000 arrivals, one phase; bands: their 99% interval"),
-        (true, "dozier-3-own-two", "as the paper describes it: one set of 1,000 messages, 10 epochs of 100,000 arrivals, two phases of 500 bits; lines: (26); bands: their 99% interval"),
+        (
+            false,
+            "dozier-3-own",
+            "as the paper describes it: one set of 1,000 messages, 7 epochs of 100,000 arrivals, one phase; bands: their 99% interval",
+        ),
+        (
+            true,
+            "dozier-3-own-two",
+            "as the paper describes it: one set of 1,000 messages, 10 epochs of 100,000 arrivals, two phases of 500 bits; lines: (26); bands: their 99% interval",
+        ),
     ] {
         let row = |(point, cell): (Modelled, Cell<'_>)| {
             let epochs = Epochs::of(&cell.value(known)?);

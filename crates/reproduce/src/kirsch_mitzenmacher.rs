@@ -3,8 +3,8 @@
 use crate::kirsch_mitzenmacher_trials::{SCHEMES, rate_of};
 use crate::{Claim, shown};
 use truebloom_math::convergence::{
-    LARGE_PRIME, limit_rate, negligible_up_to, partition_constant, slices_constant, theorem_6_1_printed, theorem_6_2_lower_printed, theorem_6_2_upper,
-    theorem_6_3_lower_printed,
+    LARGE_PRIME, limit_rate, negligible_up_to, partition_constant, slices_constant, theorem_6_1_printed, theorem_6_2_lower_printed,
+    theorem_6_2_upper, theorem_6_3_lower_printed,
 };
 use truebloom_math::law::{Double, Offsets, PartitionDouble, Step};
 use truebloom_math::{Law, Result, SchemeId};

@@ -111,7 +111,9 @@ fn counts(scheme: SchemeId, filters: u64) -> Cell<'static> {
     Cell {
         name: format!("kirsch-mitzenmacher-2 {scheme} filters={filters}"),
         steps: filters as f64 * 31_000.0,
-        fits: Box::new(move |counts| counts.len() == 41 && counts.iter().all(|count| *count >= 0.0) && counts.iter().sum::<f64>() == filters as f64),
+        fits: Box::new(move |counts| {
+            counts.len() == 41 && counts.iter().all(|count| *count >= 0.0) && counts.iter().sum::<f64>() == filters as f64
+        }),
         is_experiment: true,
         run: Box::new(move || {
             let mut trial = Trial::new(scheme, bits(scheme, 8, 6, 5_000), 6, 2);

@@ -208,7 +208,8 @@ fn dozier() {
         ],
         corrected: &[
             "cycle",
-            "figure-3-two", "figure-3-own-experiment",
+            "figure-3-two",
+            "figure-3-own-experiment",
             "figure-3-own-two-phases",
             "figure-6-reduction",
             "thirty-percent",
@@ -320,7 +321,8 @@ fn claims_take_what_is_known() {
     // Three of the 22 points that are seen are damaged, six are false.
     let damaged = [vec![], vec![0.5], vec![0.5, -1.0, 2.0]];
     for (probes, damaged) in [3, 5, 7].into_iter().zip(damaged) {
-        let mut put = |sigma: u32, values| known.insert(format!("dozier-3 one k={probes} sigma={sigma} items=200000"), values).expect("was there");
+        let mut put =
+            |sigma: u32, values| known.insert(format!("dozier-3 one k={probes} sigma={sigma} items=200000"), values).expect("was there");
         put(700, damaged);
         put(800, vec![0.6, 0.59, 0.61]);
         put(900, vec![0.6, 0.59, 0.61]);
@@ -344,6 +346,22 @@ fn claims_are_well_formed() {
         }
     }
     assert!("bloom".parse::<Paper>().is_err());
+}
+
+/// Every claim can fail: `crates/math/tests/faults/run.py --claims` plants faults, and its list has one for each that changes the verdict. A claim that is added needs one.
+#[test]
+fn every_claim_is_overturned_by_a_fault() {
+    let list = include_str!("../../math/tests/faults/overturned.txt");
+    let names = [include_str!("../../math/tests/faults/functions.txt"), include_str!("../../math/tests/faults/claims.txt")];
+    let lines = names.iter().flat_map(|list| list.lines()).filter(|line| !line.starts_with('#'));
+    let planted: BTreeSet<&str> = lines.filter_map(|line| Some(line.split_once(" ~ ")?.0)).collect();
+    let mut overturned = BTreeSet::new();
+    for (claim, faults) in list.lines().filter(|line| !line.starts_with('#')).filter_map(|line| line.split_once(": ")) {
+        assert!(faults.split(", ").all(|fault| planted.contains(fault)), "{claim}: {faults}");
+        overturned.insert(claim.to_owned());
+    }
+    let all = Paper::ALL.into_iter().flat_map(|paper| claims(paper).into_iter().map(move |claim| format!("{} {}", paper.name(), claim.id)));
+    assert_eq!(overturned, all.collect::<BTreeSet<_>>());
 }
 
 #[test]

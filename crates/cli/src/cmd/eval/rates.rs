@@ -6,8 +6,8 @@ use serde_json::{Value, json};
 use truebloom_math::law::{Blocked, InBlock};
 use truebloom_math::sets::{SetOp, set_fpr};
 use truebloom_math::{
-    Approximation, Best, Error, Law, Method, Variant, bits_interval, crossover, efficiency, estimate_bits, false_positives, hits_quantile_bound,
-    max_efficiency, max_items, min_bits, optimal_probes, peak_efficiency,
+    Approximation, Best, Error, Law, Method, Variant, bits_interval, crossover, efficiency, estimate_bits, false_positives,
+    hits_quantile_bound, max_efficiency, max_items, min_bits, optimal_probes, peak_efficiency,
 };
 
 pub(super) fn fpr(query: &mut Query) -> Result<Answer, String> {
