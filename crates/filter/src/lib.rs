@@ -160,3 +160,23 @@ pub use truebloom_math::{self, Fpr, Plan, Promise, Rate, Target};
 /// The most probes of a key: what the file format allows. Plans for rates of practical use take
 /// below 100.
 pub const MAX_PROBES: u32 = 1_000;
+
+#[cfg(all(feature = "any", feature = "std"))]
+whole::each_kind_is_read_as! {
+    Bloom | Blocked | Scalable if "any" => [],
+    RecyclingOnePhase | RecyclingTwoPhase if "recycling" => [RecyclingFilter, RecyclingFilter<PortableHasher, scheme::Classic>],
+    RecyclingBlocked if "recycling" => [recycling::BlockedRecyclingFilter],
+    CountMin if "sketches" => [
+        count_min::HeavyHitters<u64>,
+        count_min::CountMin<u64>,
+        count_min::CountMin<u32>,
+        count_min::PairwiseCountMin<u64>,
+        count_min::PairwiseCountMin<u32>,
+    ],
+    TwoHashCountMin if "sketches" => [
+        count_min::ListedSketch<count_min::TwoHashRows, u64>,
+        count_min::TwoHashCountMin<u64>,
+        count_min::TwoHashCountMin<u32>,
+    ],
+    Pack if "std" => [Pack<scheme::Standard>, Pack<scheme::InLines>, Pack<scheme::AnyScheme>],
+}

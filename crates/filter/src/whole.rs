@@ -3,42 +3,28 @@
 use crate::AnyFilter;
 use crate::error::{FormatError, ReadError};
 use crate::ids::FileKind;
-use alloc::vec;
+use crate::read_as_each;
 use alloc::vec::Vec;
 use std::io::{self, Read};
 
-/// Reads a value as each of these types that the crate was compiled with, from its beginning, and drops it.
-macro_rules! read_as_each {
-    ($open:expr; $(if $feature:literal [$($type:ty),*])?) => {{
-        $(
-            #[cfg(feature = $feature)]
-            return Ok(vec![$(<$type>::read_from($open()?).map(drop)),*]);
-        )?
-        #[allow(unreachable_code, reason = "without the feature")]
-        Ok(vec![])
-    }};
-}
-
-/// Reads a value as each type that files of its kind may be. `AnyFilter` was tried before.
-fn read_as_each<R: Read>(kind: FileKind, open: impl Fn() -> io::Result<R>) -> io::Result<Vec<Result<(), ReadError>>> {
-    match kind {
-        FileKind::Bloom | FileKind::Blocked | FileKind::Scalable => Ok(vec![]),
-        FileKind::RecyclingOnePhase | FileKind::RecyclingTwoPhase => read_as_each!(open;
-            if "recycling" [crate::RecyclingFilter, crate::RecyclingFilter<crate::PortableHasher, crate::scheme::Classic>]),
-        FileKind::RecyclingBlocked => read_as_each!(open; if "recycling" [crate::recycling::BlockedRecyclingFilter]),
-        FileKind::CountMin => read_as_each!(open; if "sketches" [
-            crate::count_min::HeavyHitters<u64>, crate::count_min::CountMin<u64>, crate::count_min::CountMin<u32>,
-            crate::count_min::PairwiseCountMin<u64>, crate::count_min::PairwiseCountMin<u32>
-        ]),
-        FileKind::TwoHashCountMin => read_as_each!(open; if "sketches" [
-            crate::count_min::ListedSketch<crate::count_min::TwoHashRows, u64>,
-            crate::count_min::TwoHashCountMin<u64>, crate::count_min::TwoHashCountMin<u32>
-        ]),
-        FileKind::Pack => {
-            read_as_each!(open; if "std" [crate::Pack<crate::scheme::Standard>, crate::Pack<crate::scheme::InLines>, crate::Pack<crate::scheme::AnyScheme>])
+/// For each kind of files the types that they are read as, each of these from the beginning of the
+/// bytes, with the feature that the types need. `AnyFilter` was tried before.
+macro_rules! each_kind_is_read_as {
+    ($($($kind:ident)|+ if $feature:literal => [$($type:ty),* $(,)?],)*) => {
+        fn read_as_each<R: std::io::Read>(
+            kind: FileKind,
+            open: impl Fn() -> std::io::Result<R>,
+        ) -> std::io::Result<alloc::vec::Vec<Result<(), ReadError>>> {
+            Ok(match kind {$(
+                #[cfg(feature = $feature)]
+                $(FileKind::$kind)|+ => alloc::vec![$(<$type>::read_from(open()?).map(drop)),*],
+                #[cfg(not(feature = $feature))]
+                $(FileKind::$kind)|+ => alloc::vec![],
+            )*})
         }
-    }
+    };
 }
+pub(crate) use each_kind_is_read_as;
 
 impl FileKind {
     /// Reads a file of any kind to the end of its value, and checks all that opening it would: its
