@@ -93,7 +93,7 @@ class Tab {
   state(text, stale) {
     find('.state', this.answer).textContent = text;
     this.answer.classList.toggle('stale', stale);
-    find('.head', this.answer).classList.toggle('stale', stale);
+
     this.answer.removeAttribute('data-done');
   }
 

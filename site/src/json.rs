@@ -119,8 +119,6 @@ pub(crate) use object;
 
 #[cfg(test)]
 mod tests {
-    use super::*;
-
     #[test]
     fn texts_and_numbers_are_json() {
         let value =

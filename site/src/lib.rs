@@ -30,6 +30,7 @@ pub fn answer(text: &str) -> String {
         "size/spread" => spread::answer(&mut question),
         "size/scheme" => schemes::answer(&mut question),
         "streams" => streams::answer(&mut question),
+        "streams/blocked" => streams::blocked(&mut question),
         "streams/charts" => streams::charts(&mut question),
         "counts" => counts::answer(&mut question),
         "audit" => audit::answer(&mut question),

@@ -3,10 +3,10 @@
 use crate::json::{Json, object};
 use crate::lines;
 use crate::question::{Question, sentence};
-use crate::words::{Table, at_most, card, one_in, share};
+use crate::words::{Table, at_most, card, more, one_in, share};
 use crate::{drawn, size::fpr};
-use truebloom_math::recycling::{Design, SizedDesign};
-use truebloom_math::{Error, Layout, Rate, Variant};
+use truebloom_math::recycling::{Design, SizedDesign, blocked_capacity, blocked_min_bits};
+use truebloom_math::{BLOCK_BITS, Error, Layout, Rate, Variant};
 use truebloom_plot::{Axis, Chart, Mark, Series};
 use truebloom_report::charts::RATE;
 use truebloom_report::designs::{Designs, MOST_REMEMBERED, Today};
@@ -83,9 +83,9 @@ fn gap(text: &str, arrival: Option<f64>) -> Result<u64, String> {
 
 fn designs(asked: &Asked) -> Result<Designs, Error> {
     match asked.goal {
-        Goal::Memory(bits) => Designs::of_bits(bits, &asked.rate, Layout::Auto),
-        Goal::Items(items) => Designs::of_items(items, &asked.rate, Layout::Auto),
-        Goal::Remember(gap) => Designs::of_gap(gap, asked.forget.to_f64(), &asked.rate, Layout::Auto),
+        Goal::Memory(bits) => Designs::of_bits(bits, &asked.rate, Layout::Spread),
+        Goal::Items(items) => Designs::of_items(items, &asked.rate, Layout::Spread),
+        Goal::Remember(gap) => Designs::of_gap(gap, asked.forget.to_f64(), &asked.rate, Layout::Spread),
     }
 }
 
@@ -177,19 +177,6 @@ fn described(asked: &Asked, designs: &Designs) -> Result<Json, Error> {
                 "fpr": fpr(&run.fpr), "worst": fpr(&run.worst), "forgotten": forgotten.map(|chance| chance.value), "remembered_at_least": law.remembered_at_least(),
             },
         ));
-    }
-    if let Some(found) = designs.blocked.as_ref().filter(|found| designs.one.as_ref().is_some_and(|one| found.is_worth_it(one))) {
-        let items = found.run.items_per_cycle.lower;
-        table.row([
-            "one phase in cache lines".to_owned(),
-            bytes(found.design.bits().div_ceil(8)),
-            format!("at least {}", count(items.floor() as u64)),
-            found.design.probes().to_string(),
-            format!("{} on average, {} at worst", at_most(found.run.fpr.upper, Some(asked.rate)), share(found.run.worst.value, 3)),
-            gap.map_or(String::new(), |gap| format!("at most {}", share(((gap as f64 + 1.0) / items).min(1.0), 3))),
-            designs.today.as_ref().map_or(String::new(), |today| significant(today.gain(items, found.design.bits()), 3)),
-        ]);
-        facts.push(("blocked", object! { "bits": found.design.bits(), "probes": found.design.probes(), "fpr": found.run.fpr.upper }));
     }
     if let Some(gap) = gap {
         table.note(format!(
@@ -288,6 +275,41 @@ fn option(asked: &Asked) -> String {
         Goal::Items(items) => format!("-n {items}"),
         Goal::Remember(gap) => format!("--remember {gap}"),
     }
+}
+
+/// One phase in cache lines, beside the standard one. It takes longer to find, so it is asked for by itself.
+pub(crate) fn blocked(question: &mut Question<'_>) -> Json {
+    let (asked, designs) = match found(question) {
+        Ok(found) => found,
+        Err(refusal) => return refusal,
+    };
+    let cycle = designs.one.as_ref().map(|one| one.run.items_per_cycle.value);
+    let sized = match asked.goal {
+        Goal::Memory(bits) if bits >= BLOCK_BITS => blocked_capacity(bits, &asked.rate),
+        Goal::Memory(_) => Ok(None),
+        _ => cycle.map_or(Ok(None), |items| blocked_min_bits(items, &asked.rate)),
+    };
+    let (Ok(Some(sized)), Some(one)) = (sized, designs.one.as_ref()) else {
+        return object! { "hint": "No filter in cache lines keeps this rate." };
+    };
+    let mut table = Table::new(
+        "One phase, all bits of an item in one cache line",
+        &["Layout", "#Memory", "#New items between resets", "#Probes", "#Bits", "Rate"],
+    );
+    let items = sized.run.items_per_cycle.lower;
+    let bits_per_item = sized.design.bits() as f64 / items;
+    let standard = one.design.total_bits() as f64 / one.run.items_per_cycle.value;
+    table.row([
+        "blocked".to_owned(),
+        bytes(sized.design.bits().div_ceil(8)),
+        format!("at least {}", count(items.floor() as u64)),
+        sized.design.probes().to_string(),
+        more(bits_per_item / standard),
+        format!("{} on average, {} at worst", at_most(sized.run.fpr.upper, Some(asked.rate)), share(sized.run.worst.value, 3)),
+    ]);
+    table.note("A lookup reads one place in memory in place of several. Bits: for each item, beside one phase in the standard layout.");
+    let facts = object! { "bits": sized.design.bits(), "probes": sized.design.probes(), "items_per_cycle_at_least": items, "fpr": sized.run.fpr.upper };
+    object! { "tables": vec![Json::from(table)], "facts": facts }
 }
 
 /// The saw-tooth of the rate, and what is forgotten when.
