@@ -1,4 +1,5 @@
-//! Terminal sessions, held to what the program prints: the README's, docs/SESSION.md, docs/JOBS.md and those in `tests/transcripts/`.
+//! Terminal sessions, held to what the program prints: those of the README, docs/SESSION.md, docs/JOBS.md, the pages of docs/guide
+//! and `tests/transcripts/`.
 //!
 //! A session is the `console` blocks of a Markdown file, run in order by bash in one fresh folder. What a command prints, standard error included, must be the lines
 //! below it; `[..]` in a line stands for any text. A command must succeed unless `[exit N]` follows. The README's pipes are why no ready-made runner is used:
@@ -72,7 +73,7 @@ fn hold(file: &Path) {
     let copied: String = named.iter().map(|data| format!("cp '{}/{data}' .; ", root().display())).collect();
     let prepared = run(&format!("{copied}gzip -dc '{}/data/american-english.gz' > words.txt", root().display()), folder.path());
     assert!(prepared.is_empty(), "{prepared:?}");
-    if markdown.contains("all.txt") {
+    if markdown.contains("all.txt") || markdown.contains("examples/words.sh") {
         // The sample of examples/words.sh, beside all words.
         let sampled = run("mv words.txt all.txt; awk 'NR % 104 == 0 && NR <= 104000' all.txt > words.txt", folder.path());
         assert!(sampled.is_empty(), "{sampled:?}");
@@ -109,10 +110,23 @@ fn the_jobs() {
 }
 
 #[test]
-fn every_transcript() {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/transcripts");
-    let mut files: Vec<_> = std::fs::read_dir(folder).expect("the transcripts").map(|entry| entry.expect("an entry").path()).collect();
+fn the_guide() {
+    let mut pages = markdown_in(&root().join("docs/guide"));
+    pages.retain(|page| std::fs::read_to_string(page).expect("a page").contains("```console"));
+    assert!(pages.len() >= 4, "{pages:?}");
+    pages.iter().for_each(|page| hold(page));
+}
+
+fn markdown_in(folder: &Path) -> Vec<PathBuf> {
+    let entries = std::fs::read_dir(folder).expect("a folder").map(|entry| entry.expect("an entry").path());
+    let mut files: Vec<_> = entries.filter(|path| path.extension().is_some_and(|ending| ending == "md")).collect();
     files.sort();
+    files
+}
+
+#[test]
+fn every_transcript() {
+    let files = markdown_in(&Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/transcripts"));
     assert!(files.len() >= 5);
     // Sessions mostly wait for the processes that they start.
     let next = AtomicUsize::new(0);

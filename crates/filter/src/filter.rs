@@ -1,5 +1,9 @@
 //! What all filters that keep their keys do.
 
+use crate::FilterOf;
+#[cfg(feature = "growth")]
+use crate::ScalableFilter;
+#[cfg(feature = "any")]
 use crate::any_filter::{AnyFilter, each, each_arm};
 use crate::bulk::Answers;
 #[cfg(feature = "fs")]
@@ -8,9 +12,10 @@ use crate::error::{BuildError, MergeError};
 use crate::format::FileKind;
 use crate::hash::{KeyHash, KeyHasher, PortableHasher, Seed, hash_key};
 use crate::key::Key;
-use crate::scheme::{Scheme, SchemeId, layouts};
+#[cfg(feature = "any")]
+use crate::scheme::layouts;
+use crate::scheme::{Scheme, SchemeId};
 use crate::verify::{Measurement, Verification};
-use crate::{FilterOf, ScalableFilter};
 use alloc::boxed::Box;
 use alloc::vec::Vec;
 #[cfg(feature = "std")]
@@ -426,6 +431,7 @@ impl<S: Scheme> Filter for FilterOf<S> {
     }
 }
 
+#[cfg(feature = "growth")]
 impl Filter for ScalableFilter {
     handed_on!(itself);
 
@@ -446,6 +452,7 @@ impl Filter for ScalableFilter {
     }
 }
 
+#[cfg(feature = "any")]
 impl Filter for AnyFilter {
     handed_on!(each);
 

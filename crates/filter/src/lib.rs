@@ -59,7 +59,7 @@
 //! | the filter that forgets, for streams without end, in either layout | [`recycling`] |
 //! | files that travel: compressed, and as differences of two states | [`wire`] |
 //! | what filters have in common | [`Comparison`] |
-//! | counts, frequent keys | [`count_min`] |
+//! | counts, frequent keys | [`count_min`], with the feature `sketches` |
 //! | what can be a key | [`Key`] |
 //! | hashers and seeds | [`PortableHasher`], [`ForeignHasher`], [`Seed`]; [`KeyHash`] for keys hashed once and used often |
 //! | how a hash becomes positions | [`scheme`] |
@@ -67,21 +67,23 @@
 //! | what a file holds; files replaced whole | [`FileKind`], [`FileHeader`]; [`file`](mod@file) |
 //! | what can go wrong | [`BuildError`], [`MergeError`], [`FormatError`], [`ReadError`], [`FileError`] |
 //!
-//! Files are described in docs/FORMAT.md, and why things are as they are in docs/DESIGN.md.
+//! Files are described in docs/FORMAT.md, and the reasons for decisions in docs/DESIGN.md.
 
 #![warn(clippy::missing_errors_doc, clippy::must_use_candidate, clippy::return_self_not_must_use)]
 #![cfg_attr(not(any(test, feature = "std")), no_std)]
 // What a feature leaves out leaves helpers behind that nobody calls and that are not compiled. The build with all features tells which are needed by nobody at all.
-#![cfg_attr(not(all(feature = "recycling", feature = "sketches")), allow(dead_code, unused_imports, unreachable_pub))]
+#![cfg_attr(not(all(feature = "any", feature = "recycling", feature = "sketches")), allow(dead_code, unused_imports, unreachable_pub))]
 
 extern crate alloc;
 
+#[cfg(feature = "any")]
 mod any_filter;
 mod arch;
 mod backing;
 mod bits;
 mod bloom;
 mod bulk;
+#[cfg(feature = "any")]
 mod compare;
 #[cfg(feature = "sketches")]
 pub mod count_min;
@@ -98,6 +100,7 @@ mod pack;
 mod readable;
 #[cfg(feature = "recycling")]
 pub mod recycling;
+#[cfg(feature = "growth")]
 mod scalable;
 pub mod scheme;
 #[cfg(target_has_atomic = "64")]
@@ -106,12 +109,14 @@ mod tied;
 pub mod verify;
 pub mod wire;
 
+#[cfg(feature = "any")]
 pub use any_filter::AnyFilter;
 pub use backing::{Backing, Checked, Counted, Owned, Shared, Uncounted, View, Writable};
 #[cfg(target_has_atomic = "64")]
 pub use bloom::{AtomicBlockedBloomFilter, AtomicBloomFilter, AtomicFilterOf};
 pub use bloom::{BlockedBloomFilter, BlockedBloomView, BloomFilter, BloomView, FilterBuilder, FilterFamily, FilterOf, Unseeded};
 pub use bulk::{Answers, AnswersIter};
+#[cfg(feature = "any")]
 pub use compare::{CompareError, Comparison, Quantity, Share};
 #[cfg(feature = "fs")]
 pub use error::FileError;
@@ -126,8 +131,9 @@ pub use key::{Key, KeyWriter};
 pub use pack::{CheckedMember, Member, Pack, PackView, Packed};
 #[cfg(feature = "recycling")]
 pub use recycling::RecyclingFilter;
-#[cfg(all(feature = "std", target_has_atomic = "64"))]
+#[cfg(all(feature = "growth", feature = "std", target_has_atomic = "64"))]
 pub use scalable::AtomicScalableFilter;
+#[cfg(feature = "growth")]
 pub use scalable::{FIRST_ITEMS, ScalableFilter, ScalableView};
 #[cfg(feature = "derive")]
 pub use truebloom_derive::Key;

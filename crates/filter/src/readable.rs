@@ -3,7 +3,10 @@
 //! A filter is the bytes of its file, checksums and all; in formats for people (JSON) they are hexadecimal digits. Policies, hashers and seeds are readable data. A seed is a secret of filters for untrusted
 //! keys, and it is written in full.
 
-use crate::any_filter::AnyFilter;
+#[cfg(feature = "any")]
+use crate::AnyFilter;
+#[cfg(feature = "growth")]
+use crate::ScalableFilter;
 #[cfg(feature = "sketches")]
 use crate::count_min::{Counter, ListedSketch, RowHashes, Sketch};
 use crate::format::{Stored, from_bytes, to_bytes};
@@ -11,7 +14,7 @@ use crate::hash::{HasherId, PortableHasher, Seed};
 #[cfg(feature = "recycling")]
 use crate::recycling::{Layout, RecyclingFilter};
 use crate::scheme::Scheme;
-use crate::{FilterOf, FormatError, ScalableFilter};
+use crate::{FilterOf, FormatError};
 use alloc::string::String;
 use alloc::vec::Vec;
 use core::fmt::{self, Write};
@@ -39,8 +42,14 @@ macro_rules! as_its_file {
 }
 
 as_its_file! {
-    [S: Scheme] FilterOf<S>,
-    [] ScalableFilter,
+    [S: Scheme] FilterOf<S>
+}
+#[cfg(feature = "growth")]
+as_its_file! {
+    [] ScalableFilter
+}
+#[cfg(feature = "any")]
+as_its_file! {
     [] AnyFilter
 }
 #[cfg(feature = "recycling")]

@@ -4,13 +4,16 @@
 //! whatever their repeats; nothing else fails a filter. In particular the measured rate is not compared with the rate asked for: of the filters planned for an average about half lie a little above it, for
 //! their rates scatter about the expected one.
 
+#[cfg(feature = "growth")]
+mod layers;
+
 use crate::backing::Counted;
 use crate::scheme::Scheme;
-use crate::{FilterOf, KeyHasher, ScalableFilter, tied};
+use crate::{FilterOf, KeyHasher, tied};
 use alloc::boxed::Box;
 use alloc::vec::Vec;
 use core::fmt;
-use truebloom_math::{Error, Fill, Fpr, Growth, Law, Plan, Rate, Target, Variant, binomial, bisect, distinct, law, mcdiarmid};
+use truebloom_math::{Error, Fill, Fpr, Law, Plan, Rate, Target, binomial, bisect, distinct, mcdiarmid};
 
 /// The probability at most with which each verdict fails a sound filter.
 pub const ALPHA: f64 = 1e-6;
@@ -105,29 +108,6 @@ impl Verification {
         let limit = filter.capacity().and_then(|capacity| capacity_limit(filter, capacity));
         let is_overfull = limit.is_some_and(|limit| own.lower > limit);
         evidence.verify(&*law, &|items| filter.expected_fpr_at(items), filter.rate(), H::HASH_BITS, (limit, is_overfull))
-    }
-
-    /// Examines a filter that grows. Each layer's fill is held to the law of its keys, at its share of the level. It was planned for any number of keys, so that its own rate is held to the one asked for, which only a merge can exceed.
-    pub(crate) fn of_layers<K: Counted>(filter: &ScalableFilter<K>) -> Result<Verification, Error> {
-        truebloom_math::as_one_call(|| {
-            let (own, bound, asked) = (filter.fpr(), filter.bound(), filter.growth().rate());
-            let keys = Keys::new(filter.changed(), filter.most_items(), filter.is_merged(), || {
-                distinct::most_at_rate(own.upper, filter.changed(), ALPHA / 4.0)
-            });
-            let expected_verdict = if bound.upper <= asked.to_f64() { ExpectedVerdict::Met } else { ExpectedVerdict::Undetermined };
-            let fill = if filter.is_merged() { FillVerdict::untested(filter.ones()) } else { layers_verdict(filter)? };
-            // Keys that passed are withheld by every insertion.
-            let items = (keys.fewest, keys.met.unwrap_or(keys.offered));
-            Ok(Verification {
-                items,
-                withheld: false,
-                expected: bound,
-                expected_verdict,
-                fill,
-                limit: Some(asked.to_f64()),
-                is_overfull: filter.is_over_capacity(),
-            })
-        })
     }
 
     /// The fewest and the most distinct items the filter may hold; outside with probability at most a quarter of [`ALPHA`]. `u64::MAX` where nothing bounds them.
@@ -348,30 +328,6 @@ fn expected(
         Some(_) => ExpectedVerdict::Undetermined,
     };
     Ok((if is_bounded { rate_of(most)? } else { Fpr::ONE }, verdict))
-}
-
-/// The fills of all layers against their laws. A layer that was closed after a insertions says that a - 1 left room for another key, and a did not: both are events of the fill.
-fn layers_verdict<K: Counted>(filter: &ScalableFilter<K>) -> Result<FillVerdict, Error> {
-    let (layers, inserted, ones) = (filter.layers(), filter.inserted(), filter.layer_ones());
-    let (mut too_few, mut too_many) = (1.0f64, 1.0f64);
-    for (number, ((layer, inserted), ones)) in (0u32..).zip(layers.iter().zip(inserted).zip(&ones)) {
-        // How many layers there are follows from the fills as well, so that the level is divided among all that there may be.
-        let share = Growth::share(number);
-        let law = law::Standard::new(layer.bits(), layer.probes())?;
-        let full = layer.limit() + 1 - u64::from(layer.probes());
-        let is_closed = number as usize + 1 < layers.len();
-        let (before, most_before, least) = if is_closed { (inserted.saturating_sub(1), full - 1, full) } else { (inserted, *ones, *ones) };
-        if let Some(fill) = law.fill(before)? {
-            too_few = too_few.min(fill.at_most(most_before) / share);
-        }
-        // Keys that passed set no bit, but are among those that the law counts.
-        let met = distinct::most(Variant::Standard, layer.bits(), layer.probes(), inserted, ALPHA / 4.0 * share);
-        if let Some(fill) = met.map(|met| law.fill(met)).transpose()?.flatten() {
-            too_many = too_many.min(fill.at_least(least) / share);
-        }
-    }
-    let (too_few, too_many) = (too_few.min(1.0), too_many.min(1.0));
-    Ok(FillVerdict { ones: filter.ones(), tested: true, too_few, too_many, noticed: None })
 }
 
 /// Hits among random keys, which the filter does not hold but with probability n/2^128.

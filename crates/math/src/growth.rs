@@ -1,6 +1,6 @@
 //! Filters that grow by layers, for a number of items that nobody knows.
 //!
-//! [`Growth`] says how large each layer is, and what share of the rate it has. docs/DESIGN.md ("Filters that grow") has the reasons, docs/GROWTH.md the numbers.
+//! [`Growth`] says how large each layer is, and what share of the rate it has. docs/design/growth.md has the reasons, docs/GROWTH.md the numbers.
 
 use crate::error::out_of_range;
 use crate::exact::bisect::try_bisect;

@@ -42,7 +42,7 @@
 #![cfg_attr(not(any(test, feature = "std")), no_std)]
 // What a feature leaves out leaves helpers behind that nobody calls and that are not compiled. The build with all features tells which are needed by nobody at all.
 #![cfg_attr(
-    not(all(feature = "two-hash", feature = "recycling", feature = "sketches", feature = "study")),
+    not(all(feature = "two-hash", feature = "growth", feature = "recycling", feature = "sketches", feature = "study")),
     allow(dead_code, unused_imports, unreachable_pub)
 )]
 
@@ -53,9 +53,13 @@ pub mod count_min;
 mod error;
 mod estimate;
 mod exact;
+#[cfg(feature = "growth")]
 pub mod growth;
 pub mod law;
+#[cfg(feature = "study")]
 pub mod occupancy;
+#[cfg(not(feature = "study"))]
+mod occupancy;
 mod one_filter;
 #[cfg(feature = "study")]
 mod papers;
@@ -81,6 +85,7 @@ pub use exact::power::power;
 pub use exact::random::mix;
 pub use exact::rate::Rate;
 pub use exact::work::as_one_call;
+#[cfg(feature = "growth")]
 pub use growth::Growth;
 #[cfg(feature = "study")]
 pub use law::sets;
@@ -89,6 +94,7 @@ pub use law::{BLOCK_BITS, BLOCK_PROBES, Fill, Law, Layout, SchemeId, Variant};
 pub use law::{convergence, simulation};
 #[cfg(feature = "study")]
 pub use one_filter::{Hits, HitsQuantile, RateMoments, false_positives, hits_quantile_bound, rate_moments};
+#[cfg(feature = "study")]
 pub use one_filter::{RateQuantile, confidence_bound, rate_quantile_bound};
 #[cfg(feature = "study")]
 pub use papers::{

@@ -122,7 +122,7 @@ fn set_bits(items: u64, probes: u32) -> Vec<Vec<f64>> {
     rows
 }
 
-/// At most a block or two more than on average takes at these sizes; the figures are in docs/DESIGN.md.
+/// At most a block or two more than on average takes at these sizes; the figures are in docs/design/guarantee.md.
 #[test]
 fn what_the_guarantee_costs_in_blocks() {
     for (items, text, most) in [

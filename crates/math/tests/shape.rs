@@ -20,7 +20,7 @@ fn no_items_have_no_best_probes() {
     }
 }
 
-/// Proven by coupling (docs/DESIGN.md, Planning): at fixed probes the rate falls with the bits and rises with the items.
+/// Proven by coupling (docs/design/planning.md): at fixed probes the rate falls with the bits and rises with the items.
 #[test]
 fn monotone_in_bits_and_items() {
     for variant in Variant::ALL {

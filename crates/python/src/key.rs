@@ -58,17 +58,26 @@ pub(crate) const MOST_NESTED: usize = 32;
 
 static UUID: PyOnceLock<Py<PyType>> = PyOnceLock::new();
 
+/// The key of a text, a string of bytes or a whole number, which most keys are.
+#[inline]
+fn usual_key<'a>(object: &'a Bound<'_, PyAny>) -> PyResult<Option<RawKey<'a>>> {
+    if let Ok(text) = object.cast::<PyString>() {
+        return Ok(Some(RawKey::Bytes(text.to_str()?.as_bytes())));
+    }
+    if let Ok(bytes) = object.cast::<PyBytes>() {
+        return Ok(Some(RawKey::Bytes(bytes.as_bytes())));
+    }
+    match object.cast::<PyInt>() {
+        Ok(integer) => Ok(Some(RawKey::Number(number(integer)?))),
+        Err(_) => Ok(None),
+    }
+}
+
 /// Calls `use_key` with the key that the object is.
 #[inline]
 pub(crate) fn with_key<R>(object: &Bound<'_, PyAny>, use_key: impl FnOnce(RawKey<'_>) -> R) -> PyResult<R> {
-    if let Ok(text) = object.cast::<PyString>() {
-        return Ok(use_key(RawKey::Bytes(text.to_str()?.as_bytes())));
-    }
-    if let Ok(bytes) = object.cast::<PyBytes>() {
-        return Ok(use_key(RawKey::Bytes(bytes.as_bytes())));
-    }
-    if let Ok(integer) = object.cast::<PyInt>() {
-        return Ok(use_key(RawKey::Number(number(integer)?)));
+    if let Some(key) = usual_key(object)? {
+        return Ok(use_key(key));
     }
     with_rarer_key(object, use_key)
 }
@@ -123,14 +132,8 @@ fn too_nested(py: Python<'_>) -> PyErr {
 /// Any key but a tuple.
 fn with_atom<R>(object: &Bound<'_, PyAny>, use_key: impl FnOnce(RawKey<'_>) -> R) -> PyResult<R> {
     let py = object.py();
-    if let Ok(text) = object.cast::<PyString>() {
-        return Ok(use_key(RawKey::Bytes(text.to_str()?.as_bytes())));
-    }
-    if let Ok(bytes) = object.cast::<PyBytes>() {
-        return Ok(use_key(RawKey::Bytes(bytes.as_bytes())));
-    }
-    if let Ok(integer) = object.cast::<PyInt>() {
-        return Ok(use_key(RawKey::Number(number(integer)?)));
+    if let Some(key) = usual_key(object)? {
+        return Ok(use_key(key));
     }
     if object.is_instance_of::<PyByteArray>() || object.is_instance_of::<PyMemoryView>() {
         let Ok(buffer) = PyBuffer::<u8>::get(object) else {

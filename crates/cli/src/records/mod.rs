@@ -1,4 +1,4 @@
-//! One way from bytes to keys: sources, records, keys, batches (docs/DESIGN.md).
+//! One way from bytes to keys: sources, records, keys, batches (docs/design/records.md).
 //!
 //! ```text
 //! let mut records = Records::open(&args.records, &args.inputs)?;

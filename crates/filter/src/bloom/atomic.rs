@@ -45,40 +45,7 @@ pub struct AtomicFilterOf<S: Scheme, H: KeyHasher = PortableHasher> {
 }
 
 impl<S: Scheme, H: KeyHasher> AtomicFilterOf<S, H> {
-    /// Number of bits m.
-    pub fn bits(&self) -> u64 {
-        self.head.scheme.bits()
-    }
-
-    /// Probes k of a key.
-    pub fn probes(&self) -> u32 {
-        self.head.scheme.probes()
-    }
-
-    /// How a hash becomes positions.
-    pub fn scheme(&self) -> &S {
-        &self.head.scheme
-    }
-
-    /// The hasher, with its seed.
-    pub fn hasher(&self) -> &H {
-        &self.head.hasher
-    }
-
-    /// The seed of the hasher.
-    pub fn seed(&self) -> Seed {
-        self.head.hasher.seed()
-    }
-
-    /// The number of distinct items that the filter was planned for, if it was.
-    pub fn capacity(&self) -> Option<u64> {
-        self.head.capacity
-    }
-
-    /// The rate that was asked for, if one was.
-    pub fn rate(&self) -> Option<Rate> {
-        self.head.rate
-    }
+    head_methods!();
 
     /// The label, if it has one: [`FilterOf::set_label`].
     pub fn label(&self) -> Option<&str> {

@@ -1,5 +1,44 @@
 //! The Bloom filter, a file an aspect.
 
+/// What filters say of their `head`.
+macro_rules! head_methods {
+    () => {
+        /// Number of bits m.
+        pub fn bits(&self) -> u64 {
+            self.head.scheme.bits()
+        }
+
+        /// Probes k of a key.
+        pub fn probes(&self) -> u32 {
+            self.head.scheme.probes()
+        }
+
+        /// How a hash becomes positions.
+        pub fn scheme(&self) -> &S {
+            &self.head.scheme
+        }
+
+        /// The hasher, with its seed.
+        pub fn hasher(&self) -> &H {
+            &self.head.hasher
+        }
+
+        /// The seed of the hasher; a fingerprint for a hasher that keeps its seed to itself.
+        pub fn seed(&self) -> Seed {
+            self.head.hasher.seed()
+        }
+
+        /// The number of distinct items that the filter was planned for, if it was.
+        pub fn capacity(&self) -> Option<u64> {
+            self.head.capacity
+        }
+
+        /// The rate that was asked for, if one was.
+        pub fn rate(&self) -> Option<Rate> {
+            self.head.rate
+        }
+    };
+}
 #[cfg(target_has_atomic = "64")]
 mod atomic;
 mod build;
@@ -140,41 +179,7 @@ pub type AtomicBloomFilter<H = PortableHasher> = AtomicFilterOf<Standard, H>;
 pub type AtomicBlockedBloomFilter<H = PortableHasher> = AtomicFilterOf<InLines, H>;
 
 impl<S: Scheme, H: KeyHasher, K: Backing> FilterOf<S, H, K> {
-    /// Number of bits m.
-    pub fn bits(&self) -> u64 {
-        self.head.scheme.bits()
-    }
-
-    /// Probes k of a key.
-    pub fn probes(&self) -> u32 {
-        self.head.scheme.probes()
-    }
-
-    /// How a hash becomes positions.
-    pub fn scheme(&self) -> &S {
-        &self.head.scheme
-    }
-
-    /// The hasher, with its seed.
-    pub fn hasher(&self) -> &H {
-        &self.head.hasher
-    }
-
-    /// The seed of the hasher; a fingerprint for a hasher that keeps its seed to itself.
-    pub fn seed(&self) -> Seed {
-        self.head.hasher.seed()
-    }
-
-    /// The number of distinct items that the filter was planned for, if it was.
-    pub fn capacity(&self) -> Option<u64> {
-        self.head.capacity
-    }
-
-    /// The rate that was asked for, if one was.
-    pub fn rate(&self) -> Option<Rate> {
-        self.head.rate
-    }
-
+    head_methods!();
     count_methods!();
 
     /// The law that the filter obeys: rates at any number of items, and the law of the number of set bits.

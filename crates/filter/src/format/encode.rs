@@ -15,7 +15,7 @@ pub(crate) fn to_bytes<T: Written>(value: &T) -> Result<Vec<u8>, BuildError> {
     let mut bytes = Vec::new();
     bytes.try_reserve_exact(length).map_err(|_| refuse())?;
     bytes.extend_from_slice(&header(value));
-    bytes.extend(value.words().flat_map(u64::to_le_bytes));
+    put_words(&mut bytes, value.words());
     Ok(bytes)
 }
 
@@ -60,12 +60,17 @@ fn checksum(words: impl Iterator<Item = u64>) -> u64 {
     checksum.digest()
 }
 
+/// Appends the little-endian bytes of words.
+pub(crate) fn put_words(bytes: &mut Vec<u8>, words: impl Iterator<Item = u64>) {
+    words.for_each(|word| bytes.extend_from_slice(&word.to_le_bytes()));
+}
+
 /// The little-endian bytes of the words, piece by piece: a copy, as a view of words as bytes would need unsafe code and a little-endian machine.
 fn for_each_chunk<E>(mut words: impl Iterator<Item = u64>, mut use_chunk: impl FnMut(&[u8]) -> Result<(), E>) -> Result<(), E> {
     let mut buffer = Vec::with_capacity(CHUNK_BYTES);
     loop {
         buffer.clear();
-        buffer.extend(words.by_ref().take(CHUNK_BYTES / 8).flat_map(u64::to_le_bytes));
+        put_words(&mut buffer, words.by_ref().take(CHUNK_BYTES / 8));
         if buffer.is_empty() {
             return Ok(());
         }

@@ -11,9 +11,9 @@ macro_rules! kinds {
     ($say:ident) => {
         $say! {
             /// A Bloom filter.
-            Bloom = 1, "a Bloom filter", "`BloomFilter::open`, or `truebloom check`", Spread, if "std" [crate::AnyFilter];
+            Bloom = 1, "a Bloom filter", "`BloomFilter::open`, or `truebloom check`", Spread, if "any" [crate::AnyFilter];
             /// A blocked Bloom filter.
-            Blocked = 2, "a blocked Bloom filter", "`BlockedBloomFilter::open`, or `truebloom check`", Lines, if "std" [crate::AnyFilter];
+            Blocked = 2, "a blocked Bloom filter", "`BlockedBloomFilter::open`, or `truebloom check`", Lines, if "any" [crate::AnyFilter];
             /// A recycling filter of one phase.
             RecyclingOnePhase = 3, "a recycling filter of one phase", "`RecyclingFilter::open`, or `truebloom dedup --state`", Spread,
                 if "recycling" [crate::RecyclingFilter, crate::RecyclingFilter<crate::PortableHasher, crate::scheme::Classic>];
@@ -21,7 +21,7 @@ macro_rules! kinds {
             RecyclingTwoPhase = 4, "a recycling filter of two phases", "`RecyclingFilter::open`, or `truebloom dedup --state`", Spread,
                 if "recycling" [crate::RecyclingFilter, crate::RecyclingFilter<crate::PortableHasher, crate::scheme::Classic>];
             /// A Bloom filter that grows.
-            Scalable = 5, "a Bloom filter that grows", "`ScalableFilter::open`, or `truebloom check`", Spread, if "std" [crate::AnyFilter];
+            Scalable = 5, "a Bloom filter that grows", "`ScalableFilter::open`, or `truebloom check`", Spread, if "any" [crate::AnyFilter];
             /// A Count-Min sketch.
             CountMin = 6, "a Count-Min sketch", "`CountMin::open`, or `truebloom count query`", Spread,
                 if "sketches" [
@@ -43,7 +43,7 @@ macro_rules! kinds {
         }
     };
 }
-#[cfg(feature = "std")]
+#[cfg(all(feature = "std", feature = "any"))]
 pub(super) use kinds;
 
 macro_rules! file_kind {

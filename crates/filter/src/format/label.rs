@@ -85,7 +85,7 @@ impl Label {
             return Ok(Label::default());
         }
         let mut bytes = [0; MOST];
-        bytes.iter_mut().zip(words.flat_map(u64::to_le_bytes)).for_each(|(to, from)| *to = from);
+        bytes.as_chunks_mut().0.iter_mut().zip(words).for_each(|(to, word)| *to = word.to_le_bytes());
         let why = || FormatError::Parameters { why: "the label at the end is no text".to_string() };
         // None is said by the flag.
         Label::of_bytes(bytes).filter(|label| label.0.is_some()).ok_or_else(why)
@@ -100,7 +100,8 @@ impl Label {
 
     fn bytes(&self) -> [u8; MOST] {
         let mut bytes = [0; MOST];
-        bytes.iter_mut().zip(self.0.iter().flat_map(|text| text.bytes())).for_each(|(to, from)| *to = from);
+        let text = self.0.as_deref().unwrap_or_default().as_bytes();
+        bytes.iter_mut().zip(text).for_each(|(to, from)| *to = *from);
         bytes
     }
 }

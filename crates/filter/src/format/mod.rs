@@ -15,13 +15,13 @@ mod stored;
 #[cfg(feature = "std")]
 mod stream;
 mod view;
-#[cfg(feature = "std")]
+#[cfg(all(feature = "std", feature = "any"))]
 mod whole;
 
 pub(crate) use decode::{check_checksum, check_length, from_bytes, words_of};
 #[cfg(feature = "std")]
 pub(crate) use encode::write_to;
-pub(crate) use encode::{encoded_bytes, to_bytes, write_into};
+pub(crate) use encode::{encoded_bytes, put_words, to_bytes, write_into};
 pub(crate) use fields::{Fields, INTERSECTION, MERGED, at, check_field};
 #[cfg(feature = "fs")]
 pub(crate) use file::{open, save, save_new};

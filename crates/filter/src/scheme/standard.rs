@@ -13,7 +13,7 @@ use truebloom_math::{law, mix};
 /// less than one word in 4,096 is skipped and many keys side by side are seldom held up.
 ///
 /// Double hashing (`h1 + i h2 mod m`) would be a few instructions shorter, but puts a floor near 6n/m^2 under the rate that the law of the standard filter
-/// does not have; docs/DESIGN.md has the other schemes that were rejected.
+/// does not have; docs/design/positions.md has the schemes that were rejected.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Standard {
     law: law::Standard,

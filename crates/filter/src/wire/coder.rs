@@ -120,7 +120,7 @@ pub(super) fn encode(bytes: &[u8], out: &mut Vec<u8>) {
             state = ((state / each) << SCALE) + state % each + start;
         }
         out.extend_from_slice(&state.to_le_bytes());
-        out.extend(words.iter().rev().flat_map(|word| word.to_le_bytes()));
+        words.iter().rev().for_each(|word| out.extend_from_slice(&word.to_le_bytes()));
     }
 }
 

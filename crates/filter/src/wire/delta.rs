@@ -3,7 +3,7 @@
 use super::envelope::{self, What, number};
 use super::{MOST_EXPANSION, coder, header, is_compressed, reserved, split};
 use crate::error::{Expected, FormatError};
-use crate::format::{FileHeader, HEADER_BYTES, check_payload};
+use crate::format::{FileHeader, HEADER_BYTES, check_payload, put_words};
 use alloc::borrow::Cow;
 use alloc::vec::Vec;
 use core::iter;
@@ -72,7 +72,7 @@ pub fn apply(old: &[u8], difference: &[u8]) -> Result<Vec<u8>, FormatError> {
         return Err(FormatError::Code);
     }
     let (mut set, mut unset) = (Spread::of(&set), Spread::of(&unset));
-    file.extend(old_words().flat_map(|old| ((old | set.over(!old)) & !unset.over(old)).to_le_bytes()));
+    put_words(&mut file, old_words().map(|old| (old | set.over(!old)) & !unset.over(old)));
     check_payload(&file)?;
     Ok(file)
 }

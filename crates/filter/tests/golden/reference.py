@@ -1,4 +1,4 @@
-"""How the golden files were made: hash, positions and file format written down a second time, from docs/DESIGN.md and docs/FORMAT.md and not from the Rust code.
+"""How the golden files were made: hash, positions and file format written down a second time, from docs/design/positions.md and docs/FORMAT.md and not from the Rust code.
 
 Needs Python 3 and `pip install xxhash`; no test runs it. `python3 reference.py FOLDER` writes all files anew.
 """

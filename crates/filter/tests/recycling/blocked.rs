@@ -83,7 +83,7 @@ fn weight(ones: u128, probes: u32) -> u128 {
     (0..probes).fold(1 << 64, |power, _| (power * ones).div_ceil(512))
 }
 
-/// A key's line and its positions there, by docs/DESIGN.md and docs/FORMAT.md (scheme 12).
+/// A key's line and its positions there, by docs/design/positions.md and docs/FORMAT.md (scheme 12).
 fn positions(hash: KeyHash, lines: u64, probes: u32) -> (u64, BTreeSet<u64>) {
     let mix = |word: u64| {
         let word = (word ^ word >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);

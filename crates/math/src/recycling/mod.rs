@@ -28,20 +28,28 @@ mod cycle;
 mod fills;
 mod fluid;
 mod forgetting;
+#[cfg(feature = "study")]
 mod gaps;
+#[cfg(feature = "study")]
 mod limited;
 mod long_run;
 mod mode;
+#[cfg(feature = "study")]
 mod n_bounded;
 mod number;
+#[cfg(feature = "study")]
 mod one_run;
 #[cfg(feature = "serde")]
 mod readable;
 mod remember;
 mod restart;
+#[cfg(feature = "study")]
 mod simulate;
+#[cfg(feature = "study")]
 mod simulated;
+#[cfg(feature = "study")]
 mod stream;
+#[cfg(feature = "study")]
 mod today;
 mod walk;
 
@@ -50,13 +58,18 @@ pub use blocked::{BlockedDesign, BlockedSized, Weights, blocked_capacity, blocke
 pub use capacity::{SizedDesign, capacity, min_bits, worst_capacity, worst_min_bits};
 pub use cycle::Cycle;
 pub use forgetting::Forgetting;
+#[cfg(feature = "study")]
 pub use gaps::Gaps;
 pub use long_run::LongRun;
 pub use mode::{Mode, Phases, Seeds, Trigger};
+#[cfg(feature = "study")]
 pub use n_bounded::{Counting, NBounded, n_bounded};
 pub use remember::{remember, worst_remember};
+#[cfg(feature = "study")]
 pub use simulate::{Simulated, Subject, simulate, simulate_subject, subject};
+#[cfg(feature = "study")]
 pub use stream::Stream;
+#[cfg(feature = "study")]
 pub use today::{Comparison, compare};
 
 use crate::error::{check_bits, check_probes, out_of_range};

@@ -112,7 +112,7 @@ impl BlockedDesign {
     ///
     /// All are proven ([`Method::Bound`]): the worst is the limit to within one item's step; items and average come in brackets that are narrow where lines are many, about as
     /// `1/sqrt(lines)`. The values are those of the mean curve, where a filter of i items has its expected rate, and err by less than a part in `lines` in simulations. See the
-    /// section *Recycling* of docs/DESIGN.md for the method. Some milliseconds at any size, up to a second at 32 probes.
+    /// docs/design/recycling.md for the method. Some milliseconds at any size, up to a second at 32 probes.
     ///
     /// # Errors
     /// Where a cycle may take more than 2^61 items, as in sizes near 2^62 bits.
