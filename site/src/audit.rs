@@ -2,7 +2,7 @@
 
 use crate::json::{Json, object};
 use crate::question::{Question, sentence};
-use crate::words::{Table, card, one_in, share};
+use crate::words::{Table, card, one_in, share, share_as};
 use crate::{drawn, size};
 use truebloom_audit::Size;
 use truebloom_math::{Error, Rate};
@@ -79,7 +79,8 @@ fn has_rate(found: &Finding) -> bool {
 }
 
 /// The rate; what is known of it where no query was a hit.
-fn shown(found: &Finding, digits: usize) -> String {
+fn shown(found: &Finding, beside: Option<Rate>, digits: usize) -> String {
+    let share = |value: f64, digits| beside.map_or_else(|| share(value, digits), |rate| share_as(rate.to_f64(), value, digits));
     match (has_rate(found), &found.simulation) {
         (true, _) => share(found.rate().0, digits),
         (false, Some(_)) => format!("below {}", share(found.rate().2, 2)),
@@ -88,7 +89,10 @@ fn shown(found: &Finding, digits: usize) -> String {
 }
 
 fn verdict(found: &Finding, rate: Option<Rate>) -> String {
-    if found.rate().0.is_nan() { "simulating".to_owned() } else { found.verdict(rate, |_| String::new()) }
+    let verdict = found.verdict(rate, |_| String::new());
+    // The page goes on by itself.
+    let is_open = found.rate().0.is_nan() || verdict.starts_with("too few") && wanted(found).is_some();
+    if is_open { "simulating".to_owned() } else { verdict }
 }
 
 fn tone(verdict: &str) -> &'static str {
@@ -132,7 +136,7 @@ pub(crate) fn answer(question: &mut Question<'_>) -> Json {
     };
     let (value, ..) = found.rate();
     let verdict = verdict(&found, asked.rate);
-    let shown = shown(&found, 4);
+    let shown = shown(&found, asked.rate, 4);
     let many = if shown.starts_with("below") { String::new() } else { one_in(value) };
     let mut cards = vec![
         card(
@@ -157,6 +161,7 @@ pub(crate) fn answer(question: &mut Question<'_>) -> Json {
         cards.push(card("Filters that keep the rate", value, text, ""));
     }
     let profile = found.profile;
+    let name = profile.title.split(',').next().unwrap_or_default();
     let mut table = Table::new("Why", &["", ""]);
     for (name, text) in [
         ("Size", profile.sizing),
@@ -169,8 +174,8 @@ pub(crate) fn answer(question: &mut Question<'_>) -> Json {
     }
     object! {
         "summary": match asked.rate {
-            Some(rate) => format!("Asked for {} with {}, {} gives {}.", self::share(rate.to_f64(), 6), plural(asked.items, "item"), profile.title, shown),
-            None => format!("With {}, {} gives {}.", plural(asked.items, "item"), profile.title, shown),
+            Some(rate) => format!("Asked for {} with {}, {} gives {}.", self::share(rate.to_f64(), 6), plural(asked.items, "item"), name, shown),
+            None => format!("With {}, {} gives {}.", plural(asked.items, "item"), name, shown),
         },
         "big": if asked.rate.is_some() { capital(&verdict) } else { shown.clone() },
         "small": format!("{} takes {} and {} for {}", profile.title, plural(found.size.bits, "bit"), plural(found.size.probes.into(), "probe"), plural(asked.items, "item")),
@@ -190,7 +195,7 @@ pub(crate) fn row(question: &mut Question<'_>) -> Json {
             let (value, lower, upper) = found.rate();
             let verdict = verdict(&found, asked.rate);
             object! {
-                "row": vec![name.to_owned(), plural(found.size.bits, "bit"), found.size.probes.to_string(), shown(&found, 3), capital(&verdict)],
+                "row": vec![name.to_owned(), plural(found.size.bits, "bit"), found.size.probes.to_string(), shown(&found, asked.rate, 3), capital(&verdict)],
                 "tone": tone(&verdict),
                 // What no query has shown has no place in a chart.
                 "given": has_rate(&found).then(|| vec![found.ideal.value, value, lower, upper]),
@@ -232,9 +237,7 @@ pub(crate) fn chart(question: &mut Question<'_>) -> Json {
 /// With a capital letter at its beginning, unless a formula stands there.
 fn capital(text: &str) -> String {
     match text.split_once(' ') {
-        Some((first, _))
-            if first.len() > 1 && first.chars().all(|letter| letter.is_ascii_lowercase()) && !text[first.len()..].starts_with(" =") =>
-        {
+        Some((first, rest)) if first.len() > 1 && is_word(first.trim_end_matches([',', ':'])) && !rest.starts_with('=') => {
             first[..1].to_uppercase() + &text[1..]
         }
         None if is_word(text) && !text.is_empty() => text[..1].to_uppercase() + &text[1..],

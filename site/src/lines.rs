@@ -2,7 +2,7 @@
 
 use crate::json::Json;
 use crate::words::line;
-use truebloom_math::recycling::SizedDesign;
+use truebloom_math::recycling::Design;
 use truebloom_math::{Plan, Promise, Rate, Target};
 
 /// A whole number as Rust and Python write it: `10_000_000`.
@@ -23,7 +23,7 @@ fn in_python(rate: Rate) -> String {
 }
 
 /// A whole number for the command: `10M`.
-fn short(number: u64) -> String {
+pub(crate) fn short(number: u64) -> String {
     let units = [(1_000_000_000, "G"), (1_000_000, "M"), (1_000, "k")];
     let found = units.into_iter().find(|(unit, _)| number >= *unit && number % unit == 0);
     found.map_or_else(|| number.to_string(), |(unit, name)| format!("{}{name}", number / unit))
@@ -34,6 +34,12 @@ fn size(bits: u64) -> String {
     let units = [(1u64 << 33, "GiB"), (1 << 23, "MiB"), (1 << 13, "KiB")];
     let found = units.into_iter().find(|(unit, _)| bits >= *unit && bits % unit == 0);
     found.map_or_else(|| bits.to_string(), |(unit, name)| format!("{}{name}", bits / unit))
+}
+
+/// Whole bytes for the command: `64MiB`.
+pub(crate) fn memory(bits: u64) -> String {
+    let text = size(bits);
+    if text.ends_with('B') { text } else { format!("{}B", bits / 8) }
 }
 
 /// The options of the command and the arguments of Python that say the same as the fields.
@@ -100,8 +106,8 @@ pub(crate) fn of_plan(target: &Target, plan: &Plan) -> Json {
         ),
         line("Python", format!("import truebloom\n\n{python}\nseen.add(\"an item\")\n\"an item\" in seen"), ""),
     ];
-    // The server plans by itself, of items and a rate.
-    if target.bits.is_none() && target.probes.is_none() {
+    // The server plans by itself, of items and a rate, and always with this promise.
+    if target.bits.is_none() && target.probes.is_none() && target.promise == Promise::default() {
         if let Some(rate) = plan.rate {
             let code =
                 format!("BF.RESERVE seen {} {} NONSCALING\nBF.ADD seen \"an item\"\nBF.EXISTS seen \"an item\"", decimal(rate), plan.items);
@@ -121,30 +127,43 @@ fn decimal(rate: Rate) -> String {
     if text.contains('/') { format!("{:?}", rate.to_f64()) } else { text }
 }
 
-/// Lines for a filter that forgets, whose items of a cycle, memory or time to remember were given.
-pub(crate) fn of_streams(one: Option<&SizedDesign>, rate: Rate, option: &str, cycle: u64) -> Json {
-    let mut lines = Vec::new();
-    if one.is_some() {
-        let (items, rust, python) = (whole(cycle), in_rust(rate), in_python(rate));
-        lines.push(line(
-            "Rust",
-            format!(
-                "use truebloom::recycling::RecyclingFilter;\n\nlet mut seen = RecyclingFilter::for_items({items}, {rust})?;\nif seen.check_and_insert(\"an item\").is_new() {{\n    // first seen\n}}"
-            ),
-            "One phase: emptied when it is full enough.",
-        ));
-        lines.push(line(
+/// Lines for a filter that forgets: this design, which is asked for by `option` of the command, and takes so many items between two resets.
+pub(crate) fn of_streams(design: &Design, rate: Rate, option: &str, items: u64) -> Json {
+    let two = design.mode().filters() == 2;
+    let policy = if two { "two_phases" } else { "one_phase" };
+    let rust = format!(
+        "use truebloom::recycling::{{Policy, RecyclingFilter}};\n\nlet mut seen = RecyclingFilter::new({}, {}, Policy::{policy}({}))?;\nif seen.check_and_insert(\"an item\").is_new() {{\n    // first seen\n}}",
+        whole(design.bits()),
+        design.probes(),
+        whole(design.sigma())
+    );
+    let phases = if two { ", phases=2" } else { "" };
+    let python = format!(
+        "import truebloom\n\nseen = truebloom.RecyclingFilter({}, {}{phases})\nnew = seen.add(\"an item\")",
+        whole(items),
+        in_python(rate)
+    );
+    let [rust_note, python_note] = match two {
+        true => [
+            "Bits of each phase, probes, and the set bits above which the older phase is emptied.",
+            "A phase of so many items, held to the rate on average.",
+        ],
+        false => ["Bits, probes, and the set bits above which it is emptied.", ""],
+    };
+    Json::List(vec![
+        line("Rust", rust, rust_note),
+        line(
             "Command",
             format!("truebloom dedup {option} -p {rate} < lines.txt > first-lines.txt"),
             "Prints each line when it comes for the first time, in fixed memory.",
-        ));
-        lines.push(line(
-            "Python",
-            format!("import truebloom\n\nseen = truebloom.RecyclingFilter({items}, {python})\nnew = seen.add(\"an item\")"),
-            "One phase. With phases=2 an item is remembered for at least a whole phase.",
-        ));
-    }
-    Json::List(lines)
+        ),
+        line("Python", python, python_note),
+        line(
+            "Redis",
+            format!("BF.RESERVE seen {} {items} RECYCLE{}\nBF.ADD seen \"an item\"", decimal(rate), if two { " PHASES 2" } else { "" }),
+            "With truebloom's module for Redis and Valkey. BF.ADD answers 1 when the item is new.",
+        ),
+    ])
 }
 
 /// Lines for a sketch.

@@ -2,7 +2,7 @@
 
 use crate::json::{Json, object};
 use crate::question::{Question, sentence};
-use crate::words::{Table, at_most, card, more, one_in, seen_above, share, times};
+use crate::words::{Table, at_most, card, more, one_in, seen_above, share, share_as, times};
 use crate::{drawn, lines};
 use truebloom_math::{Error, Fpr, MAX_PROBES, Plan, Promise, Target};
 use truebloom_report::beyond::{overload, static_filters};
@@ -99,7 +99,13 @@ fn described(target: &Target, plan: &Plan) -> Result<Json, Error> {
     ]);
     for row in &over {
         let value = row.fpr.value;
-        beyond.row([count(row.items), format!("{} times", row.factor), share(value, 4), one_in(value), rate(value / planned, 3)]);
+        beyond.row([
+            count(row.items),
+            format!("{} times", row.factor),
+            share_as(planned, value, 4),
+            one_in(value),
+            rate(value / planned, 3),
+        ]);
     }
     let mut facts = vec![
         ("bits", Json::from(plan.bits)),
@@ -142,7 +148,7 @@ fn described(target: &Target, plan: &Plan) -> Result<Json, Error> {
         "summary": summary,
         "big": bytes(plan.bytes()),
         "small": format!(
-            "{}, {} bits for each item, {}",
+            "{}, {} for each item, and {} (bits that an item sets)",
             plural(plan.bits, "bit"),
             rate(plan.bits as f64 / plan.items as f64, 4),
             plural(plan.probes.into(), "probe")

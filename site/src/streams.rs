@@ -202,7 +202,11 @@ fn described(asked: &Asked, designs: &Designs) -> Result<Json, Error> {
     let (memory, cycle) = (bytes(main.design.total_bits().div_ceil(8)), main.run.items_per_cycle.value.round() as u64);
     let big = if matches!(asked.goal, Goal::Memory(_)) { format!("{} items", count(cycle)) } else { memory.clone() };
     let each = if main.design.mode().filters() == 2 { "in each of two phases" } else { "between two resets" };
-    let one = designs.one.as_ref().map_or(cycle, |one| one.run.items_per_cycle.value.floor() as u64);
+    let items = match asked.goal {
+        Goal::Items(items) => items,
+        Goal::Remember(gap) if main.design.mode().filters() == 2 => gap,
+        _ => cycle,
+    };
     Ok(object! {
         "summary": format!("A filter of {memory} takes about {} {each}, and wrongly takes at most {} of the new items for repeats.", lasting(cycle, asked.arrival), at_most(kept(main), Some(asked.rate))),
         "big": big,
@@ -211,7 +215,7 @@ fn described(asked: &Asked, designs: &Designs) -> Result<Json, Error> {
             _ => format!("about {} {each}, {}", lasting(cycle, asked.arrival), plural(main.design.probes().into(), "probe")),
         },
         "cards": cards,
-        "lines": lines::of_streams(designs.one.as_ref(), asked.rate, &option(asked), one),
+        "lines": lines::of_streams(&main.design, asked.rate, &option(asked), items),
         "tables": vec![Json::from(table)],
         "facts": Json::Object(facts),
     })
@@ -271,9 +275,9 @@ fn cards(asked: &Asked, main: &SizedDesign) -> Result<Vec<Json>, Error> {
 /// The option of `dedup` that asks for the same.
 fn option(asked: &Asked) -> String {
     match asked.goal {
-        Goal::Memory(bits) => format!("--memory {}", bits / 8),
-        Goal::Items(items) => format!("-n {items}"),
-        Goal::Remember(gap) => format!("--remember {gap}"),
+        Goal::Memory(bits) => format!("--memory {}", lines::memory(bits)),
+        Goal::Items(items) => format!("-n {}", lines::short(items)),
+        Goal::Remember(gap) => format!("--remember {}", lines::short(gap)),
     }
 }
 

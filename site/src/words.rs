@@ -12,6 +12,11 @@ pub(crate) fn share(value: f64, digits: usize) -> String {
     if value >= LEAST_PERCENT { format!("{}%", rate(100.0 * value, digits)) } else { rate(value, digits) }
 }
 
+/// As [`share`], but written as another rate is, which stands in the same column: percentages and powers of ten are hard to compare.
+pub(crate) fn share_as(other: f64, value: f64, digits: usize) -> String {
+    if other < LEAST_PERCENT { rate(value, digits) } else { share(value, digits) }
+}
+
 /// A rate beside another one, with as many digits as show by how much it is above.
 pub(crate) fn seen_above(value: f64, other: f64) -> String {
     let excess = (value / other - 1.0).abs();
@@ -104,6 +109,11 @@ pub(crate) fn line(name: &str, code: impl Into<String>, note: &str) -> Json {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn rates_of_a_column_are_written_alike() {
+        assert_eq!([1e-6, 1e-3].map(|other| share_as(other, 0.000_25, 3)), ["2.5e-4", "0.025%"]);
+    }
 
     /// An excess is seen in the digits that are shown.
     #[test]

@@ -62,6 +62,7 @@ async function looks() {
         }
         await page.setViewportSize({ width: 800, height: 1000 });
         await page.evaluate(() => (location.hash = '#size'));
+        await page.waitForTimeout(500);
         await settled(page);
         await page.emulateMedia({ media: 'print', colorScheme: scheme });
         await page.screenshot({ path: `${shots}/print-${scheme}.png`, fullPage: true });
