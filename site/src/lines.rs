@@ -175,7 +175,7 @@ pub(crate) fn of_counts(epsilon: Rate, delta: Rate) -> Json {
             format!(
                 "use truebloom::count_min::CountMin;\n\nlet mut counts = CountMin::<u64>::new(\"{epsilon}\".parse()?, \"{delta}\".parse()?)?;\ncounts.add(\"an item\", 1);\nlet about = counts.estimate(\"an item\");"
             ),
-            "",
+            "Needs the crate's feature `sketches`.",
         ),
         line(
             "Command",

@@ -38,7 +38,7 @@ for (const question of [
             rmSync(`${folder}/seen.tbl`, { force: true });
             const done = spawnSync('bash', ['-e', '-c', code.replace(/\btruebloom\b/g, `'${command}'`)], { cwd: folder, encoding: 'utf8' });
             if (done.status !== 0) fail(`${about}: ${code}\n${done.stderr}`);
-            if (code.includes('check') && done.stdout.trim() !== 'two') fail(`${about}: ${code}\nprints ${JSON.stringify(done.stdout)}`);
+            if (code.includes('check') && done.stdout.trim().split('\n').at(-1) !== 'two') fail(`${about}: ${code}\nprints ${JSON.stringify(done.stdout)}`);
         } else if (name === 'Python') {
             const program = hasPackage ? ['-c', code] : ['-c', 'import ast, sys; ast.parse(sys.argv[1])', code];
             const done = spawnSync(python, program, { cwd: folder, encoding: 'utf8' });
@@ -49,7 +49,7 @@ for (const question of [
         } else fail(`${about}: lines for ${name}`);
     }
 }
-writeFileSync(`${folder}/Cargo.toml`, `[package]\nname = "lines"\nversion = "0.0.0"\nedition = "2024"\n\n[workspace]\n\n[dependencies]\ntruebloom = { path = "${root}/crates/filter" }\n`);
+writeFileSync(`${folder}/Cargo.toml`, `[package]\nname = "lines"\nversion = "0.0.0"\nedition = "2024"\n\n[workspace]\n\n[dependencies]\ntruebloom = { path = "${root}/crates/filter", features = ["sketches"] }\n`);
 const unused = '#![allow(unused_variables, unused_mut, dead_code)]';
 writeFileSync(`${folder}/src/lib.rs`, `${unused}\n${rust.join('\n')}\n`);
 try {
