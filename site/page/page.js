@@ -73,6 +73,8 @@ class Tab {
   /** Asks anew. */
   async update() {
     const version = ++this.version;
+    this.answer.setAttribute('data-asking', '');
+    this.answer.removeAttribute('data-done');
     remember(this);
     this.lanes.fast.cancel();
     this.lanes.slow.cancel();
@@ -99,6 +101,7 @@ class Tab {
 
   /** Shows an answer; false if it is none. @param {any} answer */
   show(answer) {
+    this.answer.removeAttribute('data-asking');
     const errors = new Map((answer.errors ?? []).map((/** @type {any} */ error) => [error.field, error.text]));
     for (const [name, input] of Object.entries(this.fields)) {
       const text = errors.get(name) ?? '';
