@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# CPU seconds of a clean release build of the library as its users make it, beside fastbloom's: `bench/build.sh [ROUNDS]`, some minutes. Both alternate, so that what else runs meets both.
+# CPU seconds of a clean release build of the library as its users make it, beside fastbloom's:
+# `bench/build.sh [ROUNDS]`, some minutes. Both alternate, so that what else runs meets both.
 set -euo pipefail
 root=$(cd "$(dirname "$0")/.." && pwd)
 work=$(mktemp -d)

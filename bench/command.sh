@@ -1,10 +1,11 @@
 #!/bin/bash
 # The command on 488 MB of lines. Everything is made below target/.
 #
-#   bench/command.sh threads [ROUNDS]   wall and processor seconds with -j 1 and -j 2: medians of interleaved rounds (7 unless given) and the least
-#   bench/command.sh shares             CPU seconds in all and of the busiest thread, with -j 1 and -j 2, by `perf`: what the wall time comes to where processors are
-#                                       free, and hardly changed by what else runs
-#   bench/command.sh memory             peak memory of each verb, with 64 MiB of bits or counters
+#   bench/command.sh threads [ROUNDS] wall and processor seconds with -j 1 and -j 2: medians of
+#   interleaved rounds (7 unless given) and the least bench/command.sh shares CPU seconds in all and
+#   of the busiest thread, with -j 1 and -j 2, by `perf`: what the wall time comes to where
+#   processors are free, and hardly changed by what else runs bench/command.sh memory peak memory of
+#   each verb, with 64 MiB of bits or counters
 set -euo pipefail
 cd "$(dirname "$0")/.."
 export LC_ALL=C
@@ -13,7 +14,8 @@ truebloom=$(realpath "${CARGO_TARGET_DIR:-target}/release/truebloom")
 mkdir -p "$work"
 cd "$work"
 
-# 8 million lines, half of them distinct, as bench/dedup.sh has them; the first half of them in other formats.
+# 8 million lines, half of them distinct, as bench/dedup.sh has them; the first half of them in
+# other formats.
 inputs() {
     [ -s lines.gz ] && return
     awk 'BEGIN { x = 7; for (i = 0; i < 8000000; i++) { x = (x * 16807) % 2147483647; k = x % 5020000;

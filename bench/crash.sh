@@ -1,14 +1,16 @@
 #!/usr/bin/env bash
 # A campaign of crashes and faults against every verb that writes a file, with a printed table.
 #
-#   bench/crash.sh [TRIALS] [SEED]     2000 trials unless given; needs bash and coreutils, and uses a small tmpfs for the full disk if it may mount one
+#   bench/crash.sh [TRIALS] [SEED] 2000 trials unless given; needs bash and coreutils, and uses a
+#   small tmpfs for the full disk if it may mount one
 #
-# Each trial prepares files, does something unkind at a random moment, and looks at what is left. A violation is one of
-#   damaged   a file that is neither the old one nor a whole new one, or is gone
-#   lost      an acknowledged change that is not there
-#   left      a temporary file that the next run does not remove; after anything but SIGKILL, any temporary file
-#   lied      an exit code that does not say what happened: 0 without the change, another one with it and no word of it; a panic (101) or a signal of its own (134, 139)
-# The program is $TRUEBLOOM, or target/release/truebloom, which is built. Exit code 1 if there was a violation.
+# Each trial prepares files, does something unkind at a random moment, and looks at what is left. A
+# violation is one of damaged a file that is neither the old one nor a whole new one, or is gone
+# lost an acknowledged change that is not there left a temporary file that the next run does not
+# remove; after anything but SIGKILL, any temporary file lied an exit code that does not say what
+# happened: 0 without the change, another one with it and no word of it; a panic (101) or a signal
+# of its own (134, 139) The program is $TRUEBLOOM, or target/release/truebloom, which is built. Exit
+# code 1 if there was a violation.
 set -u
 trials=${1:-2000} RANDOM=${2:-1}
 root=$(cd "$(dirname "$0")/.." && pwd)
@@ -65,7 +67,8 @@ prepare() { # verb
     cp "$(file_of "$1")" before
 }
 temporaries() { find . -maxdepth 1 -name '.truebloom-*' | wc -l; }
-# Whole, and the old file if the verb says that it wrote nothing, the new one if it says that it did.
+# Whole, and the old file if the verb says that it wrote nothing, the new one if it says that it
+# did.
 judge() { # case verb code
     local file
     file=$(file_of "$2")
@@ -91,7 +94,8 @@ signals() {
     local v=$1 signals=(INT TERM HUP) code
     ( verb "$v" ) > out 2> told & moment; kill -${signals[RANDOM % 3]} $! 2> /dev/null; wait $! 2> /dev/null; code=$?
     judge signal "$v" $code
-    # Before the program has set up its handlers a signal ends it as any other, when there is nothing to leave behind.
+    # Before the program has set up its handlers a signal ends it as any other, when there is
+    # nothing to leave behind.
     [ "$(temporaries)" = 0 ] || violation signal left "$v: exit $code"
 }
 full() {

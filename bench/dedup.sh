@@ -1,10 +1,11 @@
 #!/bin/bash
 # dedup beside the tools people use, and its campaigns. Everything is made below target/.
 #
-#   bench/dedup.sh compare     8 million lines, half of them distinct: processor seconds and peak memory of dedup, huniq, runiq, sort and awk
-#   bench/dedup.sh layouts     processor seconds and peak memory of both layouts, within the caches and beyond (half a minute)
-#   bench/dedup.sh soak [N]    N lines that all differ (1,000,000,000 unless given): what is lost is known exactly, and memory must not grow
-#   bench/dedup.sh kills       a hundred processes killed at random moments
+#   bench/dedup.sh compare 8 million lines, half of them distinct: processor seconds and peak memory
+#   of dedup, huniq, runiq, sort and awk bench/dedup.sh layouts processor seconds and peak memory of
+#   both layouts, within the caches and beyond (half a minute) bench/dedup.sh soak [N] N lines that
+#   all differ (1,000,000,000 unless given): what is lost is known exactly, and memory must not grow
+#   bench/dedup.sh kills a hundred processes killed at random moments
 #
 # huniq and runiq, where they are wanted: cargo install --root target/peers huniq runiq
 set -euo pipefail
@@ -22,7 +23,8 @@ lines() {
         printf "https://example.org/%06d/article-%07d.html?from=%07d\n", (k * 7919) % 999983, k, (k * 31) % 9999991 } }' > "$work/lines.txt"
 }
 
-# One row: name, processor seconds, megabytes a second of them, peak memory, lines printed. The best of three.
+# One row: name, processor seconds, megabytes a second of them, peak memory, lines printed. The best
+# of three.
 row() {
     local name=$1 bytes best
     shift

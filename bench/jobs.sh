@@ -1,5 +1,6 @@
 #!/bin/bash
-# The jobs of docs/JOBS.md on a million lines each, beside the tools people use for them: processor seconds, peak memory, lines printed. Everything is made below target/.
+# The jobs of docs/JOBS.md on a million lines each, beside the tools people use for them: processor
+# seconds, peak memory, lines printed. Everything is made below target/.
 #
 #   bench/jobs.sh            all of it, a minute or two
 #   TRUEBLOOM=target/debug/truebloom bench/jobs.sh
@@ -13,14 +14,16 @@ work=$target/jobs
 mkdir -p "$work"
 cd "$work"
 
-# A million addresses, some 632,000 of them distinct; a million numbers of which the other half is new; frozen.
+# A million addresses, some 632,000 of them distinct; a million numbers of which the other half is
+# new; frozen.
 [ -s urls.txt ] || awk 'BEGIN { x = 7; for (i = 0; i < 1000000; i++) { x = (x * 16807) % 2147483647; k = x % 1000000; printf "https://example.org/%06d/article-%07d.html\n", (k * 7919) % 999983, k } }' > urls.txt
 [ -s old.txt ] || seq -f 'customer %.0f' 1000000 > old.txt
 [ -s new.txt ] || seq -f 'customer %.0f' 500001 1500000 > new.txt
 [ -s skewed.txt ] || awk 'BEGIN { x = 3; for (i = 0; i < 1000000; i++) { x = (x * 16807) % 2147483647; u = x / 2147483647; printf "10.%d.0.1\n", u * u * u * 100000 } }' > skewed.txt
 "$truebloom" create --force -p 1e-4 --seed 1 old.tbl old.txt > made.txt
 
-# One row: the job, the command, processor seconds and peak memory of the best of three, and what was printed.
+# One row: the job, the command, processor seconds and peak memory of the best of three, and what
+# was printed.
 row() {
     local job=$1 command=$2 remark=$3 best
     best=$(for _ in 1 2 3; do

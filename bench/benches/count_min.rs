@@ -1,10 +1,12 @@
-//! Counting a Zipf stream: our sketches beside two others and an exact hash map, as a table of time, memory and observed error.
+//! Counting a Zipf stream: our sketches beside two others and an exact hash map, as a table of
+//! time, memory and observed error.
 //!
 //!     cargo bench -p truebloom-bench --bench count_min                  1e6 items, half a minute
 //!     cargo bench -p truebloom-bench --bench count_min -- 100000000     the campaign: 1e8 items, 1e7 different keys
 //!
-//! The key of rank r comes with a probability of `ln((r + 1) / r) / ln(keys + 1)`, near 1/r. Keys are made outside of the clock, a block at a time. All sketches get the
-//! same width and depth, but for those of two hashes, which have the size that their proof asks for.
+//! The key of rank r comes with a probability of `ln((r + 1) / r) / ln(keys + 1)`, near 1/r. Keys
+//! are made outside of the clock, a block at a time. All sketches get the same width and depth,
+//! except for those of two hashes, which have the size that their proof asks for.
 
 use std::collections::hash_map::DefaultHasher;
 use std::hash::BuildHasherDefault;
@@ -12,7 +14,8 @@ use std::time::{Duration, Instant};
 use truebloom::count_min::{CountMin, Counter, HeavyHitters, PairwiseCountMin, RowHashes, Sketch, TwoHashCountMin};
 use truebloom::{PortableHasher, Rate, Seed};
 
-/// Keys made and counted at a time: enough for a clock, little enough to leave the cache to the sketch.
+/// Keys made and counted at a time: enough for a clock, little enough to leave the cache to the
+/// sketch.
 const BLOCK: u64 = 1 << 16;
 
 /// What is counted by, behind one face.

@@ -52,7 +52,8 @@ fn plans(criterion: &mut Criterion) {
     }
 }
 
-/// The guarantee of one filter, which is the default. The promises: 1 ms from 10,000 items on, 10 ms below.
+/// The guarantee of one filter, which is the default. The promises: 1 ms from 10,000 items on, 10
+/// ms below.
 fn guarantees(criterion: &mut Criterion) {
     for scheme in SchemeId::ALL.into_iter().filter(|scheme| scheme.has_guarantee()) {
         let mut group = criterion.benchmark_group(format!("guarantee/{}", scheme.name()));

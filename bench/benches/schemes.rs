@@ -1,6 +1,8 @@
-//! What a scheme costs beside the standard one: inserting, asking for what is in, and for what is not.
+//! What a scheme costs beside the standard one: inserting, asking for what is in, and for what is
+//! not.
 //!
-//! Hashes are made beforehand, so that the scheme and the bits are timed and no hash function; the small filter lies in the cache, the large one does not.
+//! Hashes are made beforehand, so that the scheme and the bits are timed and no hash function; the
+//! small filter lies in the cache, the large one does not.
 #![allow(missing_docs, reason = "criterion's macros make undocumented functions")]
 
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};

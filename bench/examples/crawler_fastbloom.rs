@@ -1,4 +1,5 @@
-//! The twin of `crates/filter/examples/crawler.rs` with fastbloom: `cargo run --release -p truebloom-bench --example crawler_fastbloom`.
+//! The twin of `crates/filter/examples/crawler.rs` with fastbloom: `cargo run --release -p
+//! truebloom-bench --example crawler_fastbloom`.
 use fastbloom::AtomicBloomFilter;
 use std::io::Write as _;
 use std::path::Path;
@@ -10,7 +11,8 @@ const THREADS: u64 = 4;
 const LINKS: u64 = 600_000;
 const SEED: u128 = 42;
 
-/// The set as it was saved last, or a new one. The file is ours to define: the number of hashes and the words.
+/// The set as it was saved last, or a new one. The file is ours to define: the number of hashes and
+/// the words.
 fn open(path: &Path) -> std::io::Result<AtomicBloomFilter> {
     match std::fs::read(path) {
         Ok(bytes) => {

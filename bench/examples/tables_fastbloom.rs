@@ -1,4 +1,5 @@
-//! The twin of `crates/filter/examples/tables.rs` with fastbloom: `cargo run --release -p truebloom-bench --example tables_fastbloom`.
+//! The twin of `crates/filter/examples/tables.rs` with fastbloom: `cargo run --release -p
+//! truebloom-bench --example tables_fastbloom`.
 use fastbloom::BloomFilter;
 use std::io::Write as _;
 use std::path::Path;
@@ -17,7 +18,8 @@ fn empty() -> BloomFilter {
     BloomFilter::with_false_pos(0.01).seed(&SEED).expected_items(KEYS as usize)
 }
 
-/// The file is ours to define: the number of hashes, the number of words of a filter, and the words of all. Nothing in it is checked but its length.
+/// The file is ours to define: the number of hashes, the number of words of a filter, and the words
+/// of all. Nothing in it is checked but its length.
 fn save(filters: &[BloomFilter], path: &Path) -> std::io::Result<()> {
     let mut file = std::io::BufWriter::new(std::fs::File::create(path)?);
     let first = filters.first().ok_or(std::io::ErrorKind::InvalidInput)?;
@@ -74,7 +76,8 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         size_of_val(&tables[0]) + 8 * tables[0].as_slice().len()
     );
 
-    // Asked for keys: each is in one table. Filters of one seed hash alike, so a key is hashed once here, too.
+    // Asked for keys: each is in one table. Filters of one seed hash alike, so a key is hashed once
+    // here, too.
     let start = Instant::now();
     let asked = 1_000u64;
     let mut read = 0;

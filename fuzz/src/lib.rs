@@ -1,7 +1,10 @@
-//! What the fuzz targets do with their bytes. The same functions are given the committed corpora by `cargo test` (see `main`).
+//! What the fuzz targets do with their bytes. The same functions are given the committed corpora by
+//! `cargo test` (see `main`).
 //!
-//! Records and `eval` are private to the command, a program without a library. Their sources are compiled in here, as modules of the same names: the command keeps its shape, and nobody is tempted to use
-//! its inside as a library. The table of numeric calls is that of the test `extreme` of `truebloom-math`.
+//! Records and `eval` are private to the command, a program without a library. Their sources are
+//! compiled in here, as modules of the same names: the command keeps its shape, and nobody is
+//! tempted to use its inside as a library. The table of numeric calls is that of the test `extreme`
+//! of `truebloom-math`.
 #![allow(dead_code, unused_imports, reason = "most of the command is not called from here")]
 #![allow(unreachable_pub, reason = "a library for the fuzz targets, a program for the test")]
 
@@ -58,8 +61,9 @@ pub use harness::text::text;
 pub use harness::travel::travel;
 pub use harness::views::views;
 
-/// Gives each target its corpus: the bytes that libFuzzer found to reach something new, minimised. A test of the command's crate, without a harness of its own: with one, the command's unit tests would run here
-/// once more.
+/// Gives each target its corpus: the bytes that libFuzzer found to reach something new, minimised.
+/// A test of the command's crate, without a harness of its own: with one, the command's unit tests
+/// would run here once more.
 #[cfg(test)]
 fn main() {
     harness::replay::all();

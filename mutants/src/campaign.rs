@@ -34,7 +34,8 @@ enum End {
     TimedOut,
 }
 
-/// Runs every test alone and notes which faults it would meet. Tests that take longer than `limit` are left out.
+/// Runs every test alone and notes which faults it would meet. Tests that take longer than `limit`
+/// are left out.
 pub fn trace<'a>(binaries: &'a [Binary], filter: Option<&str>, limit: u64, scratch: &Path) -> outcome::Result<Vec<Test<'a>>> {
     let mut tests = Vec::new();
     for binary in binaries {
@@ -62,7 +63,8 @@ pub fn trace<'a>(binaries: &'a [Binary], filter: Option<&str>, limit: u64, scrat
     Ok(tests)
 }
 
-/// Runs the tests that meet each mutant until one fails. All mutants meet the quick tests before any meets a slow one.
+/// Runs the tests that meet each mutant until one fails. All mutants meet the quick tests before
+/// any meets a slow one.
 pub fn run_all(mutants: &[&Mutant], tests: &[Test], journal: &Path) -> outcome::Result<BTreeMap<u32, Fate>> {
     let mut journal = std::fs::OpenOptions::new().append(true).create(true).open(journal)?;
     let mut fates = BTreeMap::new();

@@ -57,7 +57,8 @@ impl Finder<'_> {
     fn binary(&mut self, node: &syn::ExprBinary) {
         for operator in other_operators(&node.op) {
             let by = format!("({}) {operator} ({})", self.text(&node.left), self.text(&node.right));
-            // Compound assignments change a place, which parentheses would hide from nobody but the reader.
+            // Compound assignments change a place, which parentheses would hide from nobody but the
+            // reader.
             let by = if operator.len() > 1 && operator.ends_with('=') && is_assignment(&node.op) {
                 format!("{} {operator} {}", self.text(&node.left), self.text(&node.right))
             } else {
@@ -148,7 +149,8 @@ impl<'ast> Visit<'ast> for Finder<'_> {
         visit::visit_stmt(self, node);
     }
 
-    /// The macro that makes a function for each level of instructions is the one whose body is looked into.
+    /// The macro that makes a function for each level of instructions is the one whose body is
+    /// looked into.
     fn visit_macro(&mut self, node: &'ast syn::Macro) {
         if node.path.is_ident("for_every_level")
             && let Some(TokenTree::Group(body)) = node.tokens.clone().into_iter().last()
@@ -224,7 +226,8 @@ impl<'ast> Visit<'ast> for Finder<'_> {
     }
 }
 
-/// Whether the product has this on the machines that run campaigns: neither a test, nor for loom, nor the form for other processors.
+/// Whether the product has this on the machines that run campaigns: neither a test, nor for loom,
+/// nor the form for other processors.
 fn is_built(attributes: &[syn::Attribute]) -> bool {
     attributes.iter().all(|attribute| match &attribute.meta {
         syn::Meta::List(list) if attribute.path().is_ident("cfg") => {

@@ -1,8 +1,11 @@
-//! Plants random faults in truebloom's mathematics and kernels, and asks which test notices each: `truebloom-mutants SEED [COUNT] [--only N,N] [--test TEXT] [--stage 1|2] [--limit SECONDS]`.
+//! Plants random faults in truebloom's mathematics and kernels, and asks which test notices each:
+//! `truebloom-mutants SEED [COUNT] [--only N,N] [--test TEXT] [--stage 1|2] [--limit SECONDS]`.
 //!
-//! Building a tree per fault would take days, so one build holds all faults of a campaign: in a copy of the tree every chosen expression becomes
-//! `if crate::mutant::is(N) { other } else { original }`, and the environment variable MUTANT says which one is planted. A first run of each test notes which faults it meets;
-//! then each mutant meets these tests, the quickest first, until one fails.
+//! Building a tree per fault would take days, so one build holds all faults of a campaign: in a
+//! copy of the tree every chosen expression becomes
+//! `if crate::mutant::is(N) { other } else { original }`, and the environment variable MUTANT says
+//! which one is planted. A first run of each test notes which faults it meets; then each mutant
+//! meets these tests, the quickest first, until one fails.
 
 mod campaign;
 mod candidates;
@@ -30,7 +33,8 @@ const GROUPS: [(&str, &[&str]); 8] = [
     ("kernels", &["crates/filter/src/arch", "crates/filter/src/bulk", "crates/filter/src/scheme"]),
 ];
 
-/// The tests of the crates themselves, then those of what is built on them for what survives the first.
+/// The tests of the crates themselves, then those of what is built on them for what survives the
+/// first.
 const STAGES: [&[&str]; 2] = [&["truebloom-math", "truebloom"], &["truebloom-audit", "truebloom-reproduce", "truebloom-cli"]];
 
 const USAGE: &str = "usage: truebloom-mutants SEED [COUNT] [--only N,N] [--test TEXT] [--stage 1|2] [--limit SECONDS]";

@@ -9,7 +9,8 @@ pub struct Planted {
     pub place: Range<usize>,
 }
 
-/// The source with these faults. Places are whole expressions, so any two of them are apart, alike, or one within the other.
+/// The source with these faults. Places are whole expressions, so any two of them are apart, alike,
+/// or one within the other.
 pub fn plant(source: &str, faults: &[(u32, &Candidate)]) -> (String, Vec<Planted>) {
     let mut faults = faults.to_vec();
     faults.sort_by_key(|(number, fault)| (fault.place.start, usize::MAX - fault.place.end, *number));

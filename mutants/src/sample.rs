@@ -19,7 +19,8 @@ impl Random {
     }
 }
 
-/// How many to take from groups of these sizes: `least` of each (or all it has), the others in proportion to what is left.
+/// How many to take from groups of these sizes: `least` of each (or all it has), the others in
+/// proportion to what is left.
 pub fn quotas(sizes: &[usize], total: usize, least: usize) -> Vec<usize> {
     let mut quotas: Vec<usize> = sizes.iter().map(|&size| size.min(least)).collect();
     while quotas.iter().sum::<usize>() < total {

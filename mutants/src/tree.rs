@@ -39,7 +39,7 @@ pub fn copy(from: &Path, to: &Path) -> outcome::Result<()> {
         write(&library, format!("{text}\nmod mutant;\n").as_bytes())?;
         write(&to.join(name).join("src/mutant.rs"), include_bytes!("../mutant.rs"))?;
     }
-    // Faults that the compiler sees through are faults all the same.
+    // Faults that the compiler sees through are faults anyway.
     let manifest = to.join("Cargo.toml");
     let lints = ["arithmetic_overflow", "unconditional_panic", "overflowing_literals", "unused_parens", "unused_braces", "unused_must_use"];
     let lints: String = lints.iter().map(|lint| format!("{lint} = \"allow\"\n")).collect();
@@ -47,7 +47,8 @@ pub fn copy(from: &Path, to: &Path) -> outcome::Result<()> {
     write(&manifest, text.as_bytes())
 }
 
-/// The same files in another folder; those that are alike keep their times, so that only what changed is built again.
+/// The same files in another folder; those that are alike keep their times, so that only what
+/// changed is built again.
 pub fn mirror(from: &Path, to: &Path) -> outcome::Result<()> {
     let mut copied = BTreeSet::new();
     let mut folders = vec![from.to_owned()];
@@ -129,7 +130,7 @@ fn rust_files(tree: &Path, path: &Path, files: &mut Vec<String>) -> outcome::Res
     Ok(())
 }
 
-/// So many mutants that compile, numbered from 1.
+/// This many mutants that compile, numbered from 1.
 pub fn choose(tree: &Path, build: &Path, groups: Vec<Vec<(String, Candidate)>>, count: usize) -> outcome::Result<Vec<Mutant>> {
     let sizes: Vec<usize> = groups.iter().map(Vec::len).collect();
     let wanted = quotas(&sizes, count, LEAST_OF_A_GROUP);

@@ -1,10 +1,12 @@
 """The border between Python and Rust, under random and broken input: `fuzz_border.py CALLS SEED`.
 
-Random objects as keys and as arguments, broken Arrow (lengths, offsets, buffers and children that contradict each other, within what the interface lets a consumer check), truncated
-pickles, altered files, and threads that share all of it. Every call answers or raises an exception of Python; a panic, a crash or a memory error of the interpreter ends the run with a failure.
+Random objects as keys and as arguments, broken Arrow (lengths, offsets, buffers and children that contradict each other, within what the interface lets a consumer check), streams that fail half-way,
+one capsule handed in by two threads, subclasses, truncated pickles, altered files, and threads that share all of it. Every call answers or raises an exception of Python; a panic, a crash or a memory
+error of the interpreter ends the run with a failure, and so do ten minutes in which no thread comes further.
 """
 
 import ctypes
+import faulthandler
 import os
 import pickle
 import random
@@ -17,7 +19,6 @@ import numpy as np
 import polars as pl
 import pyarrow as pa
 import truebloom as tb
-from truebloom.parts import part_items
 
 THREADS = 4
 
@@ -119,10 +120,70 @@ def break_it(rng):
     def no_type(schema, _):
         schema.format = None
 
+    def lying_nulls(_, array):
+        # There are none, says the count, and there is a buffer all the same; or the other way round.
+        array.null_count = rng.choice([0, -1, 1, array.length, 2**62])
+
+    def released(schema, array):
+        rng.choice([schema, array]).release = None
+
     def nothing(_schema, _array):
         pass
 
-    return rng.choice([shorter, negative, huge, fewer_buffers, no_buffers, children, no_children, no_dictionary, other_type, no_type, nothing])
+    changes = [shorter, negative, huge, fewer_buffers, no_buffers, children, no_children, no_dictionary, other_type, no_type, lying_nulls, released, nothing]
+    return rng.choice(changes)
+
+
+class Streamed:
+    """A stream of columns whose source fails after some, gives nothing, or gives one capsule to everybody."""
+
+    def __init__(self, rng):
+        first = columns(rng)
+        self.batches, self.type = [first] * rng.randrange(4), first.type
+        self.fails, self.capsule = rng.random() < 0.3, None
+        self.is_shared = rng.random() < 0.3
+
+    def __arrow_c_stream__(self, requested_schema=None):
+        def batches():
+            for batch in self.batches:
+                yield pa.record_batch([batch], names=["a"])
+            if self.fails:
+                raise ValueError("the source is gone")
+
+        if self.capsule is None or not self.is_shared:
+            self.capsule = pa.RecordBatchReader.from_batches(pa.schema([("a", self.type)]), batches()).__arrow_c_stream__()
+        return self.capsule
+
+
+class Same:
+    """A column that hands out the same two capsules each time."""
+
+    def __init__(self, column):
+        self.capsules = column.__arrow_c_array__()
+
+    def __arrow_c_array__(self, requested_schema=None):
+        return self.capsules
+
+
+def at_once(*calls):
+    """All of these in threads of their own; what they raise is given back."""
+    raised = []
+
+    def run(call):
+        try:
+            call()
+        except BaseException as error:  # noqa: BLE001
+            raised.append(error)
+
+    threads = [threading.Thread(target=run, args=(call,)) for call in calls]
+    [thread.start() for thread in threads]
+    [thread.join() for thread in threads]
+    for error in raised:
+        raise error
+
+
+class Own(tb.BloomFilter):
+    """A subclass with an attribute."""
 
 
 class Hostile:
@@ -144,12 +205,12 @@ def thing(rng, depth=0):
     """Any object."""
     makers = [
         lambda: rng.randrange(-(2**70), 2**70), lambda: rng.randrange(300), lambda: rng.random(), lambda: rng.choice([float("nan"), float("inf"), -0.0, 1e300]),
-        lambda: "".join(chr(rng.choice([65, 0, 233, 0xD800, 0x1F600])) for _ in range(rng.randrange(20))), lambda: os.urandom(rng.randrange(40)), lambda: None, lambda: True,
+        lambda: "".join(chr(rng.choice([65, 0, 233, 0xD800, 0x1F600])) for _ in range(rng.randrange(20))), lambda: rng.randbytes(rng.randrange(40)), lambda: None, lambda: True,
         lambda: bytearray(b"abc"), lambda: memoryview(b"abcd")[:: rng.choice([1, 2, -1])], lambda: memoryview(np.arange(6).reshape(2, 3)), lambda: uuid.UUID(int=rng.getrandbits(128)),
         lambda: object(), lambda: Hostile(rng), lambda: np.int64(5), lambda: np.float32(1), lambda: np.datetime64("2020"), lambda: np.str_("x"), lambda: int, lambda: Ellipsis,
         lambda: np.arange(rng.randrange(50), dtype=rng.choice(["i1", "u2", ">i4", "i8", "f4", "?", "U3", "S2", "M8[s]", "O", "c16"])), lambda: np.zeros((2, 2), int),
         lambda: np.arange(40)[:: rng.choice([1, 3, -1, -7])], lambda: np.broadcast_to(np.int8(3), rng.randrange(2000)), lambda: np.array(5), lambda: columns(rng), lambda: pl.Series(["a", None]),
-        lambda: pa.chunked_array([columns(rng)]), lambda: (n for n in range(rng.randrange(9))), lambda: Broken(columns(rng), break_it(rng)), lambda: b"TRUEBLM" + os.urandom(90),
+        lambda: pa.chunked_array([columns(rng)]), lambda: (n for n in range(rng.randrange(9))), lambda: Broken(columns(rng), break_it(rng)), lambda: Streamed(rng), lambda: b"TRUEBLM" + rng.randbytes(90),
     ]  # fmt: skip
     if depth < 3:
         several = lambda: (thing(rng, depth + 1) for _ in range(rng.randrange(4)))  # noqa: E731
@@ -167,7 +228,7 @@ def altered(rng, data):
                 data[rng.randrange(len(data))] = rng.randrange(256)
         case 2:
             place = rng.randrange(len(data))
-            data[place:place] = os.urandom(rng.randrange(1, 9))
+            data[place:place] = rng.randbytes(rng.randrange(1, 9))
     return bytes(data)
 
 
@@ -175,6 +236,7 @@ def shared():
     return [
         tb.BloomFilter(500, 0.01, seed=1), tb.BloomFilter(500, 0.01, seed=1), tb.BloomFilter(500, 0.05, seed=1, layout="lines"), tb.ScalableFilter(0.05, first_items=64, seed=1),
         tb.RecyclingFilter(100, 0.05, seed=1), tb.CountMin(0.05, 0.1, seed=1), tb.HeavyHitters(0.05, seed=1), tb.BloomFilter(50, 0.01, scheme="partitioned", seed=2),
+        Own(500, 0.01, seed=1),
     ]  # fmt: skip
 
 
@@ -216,7 +278,14 @@ def call(rng, filters, folder):
             tb.key_bytes(thing(rng))
             filters[0].verify(rng.randrange(2000), seed=rng.choice([None, 1]))
         case 5:
-            found.update(Broken(columns(rng), break_it(rng)))
+            match rng.randrange(8):
+                case 0:
+                    same = Same(columns(rng))
+                    at_once(lambda: found.update(same), lambda: found.update(same))
+                case 1 | 2:
+                    found.update(Streamed(rng))
+                case _:
+                    found.update(Broken(columns(rng), break_it(rng)), **rng.choice([{}, {"threads": rng.randrange(0, 4)}]))
         case 6:
             tb.laws.eval({"fn": rng.choice(["fpr", "min_bits", "occupancy"]), "bits": rng.choice([8, -1, 1e9, "x"]), "items": 3, "probes": rng.randrange(9), "variant": "standard"})
         case _:
@@ -234,6 +303,8 @@ def work(seed, calls, filters, folder, failures):
     rng = random.Random(seed)
     own = shared()
     for number in range(calls):
+        if number % 1000 == 0:
+            faulthandler.dump_traceback_later(600, exit=True)
         try:
             call(rng, filters if rng.random() < 0.7 else own, folder)
         except EXPECTED:
@@ -244,12 +315,12 @@ def work(seed, calls, filters, folder, failures):
 
 
 def main(calls, seed):
-    part_items(1, 0.1, 1)
     filters, failures = shared(), []
     with tempfile.TemporaryDirectory() as folder:
         threads = [threading.Thread(target=work, args=(seed * 1000 + number, calls // THREADS, filters, folder, failures)) for number in range(THREADS)]
         [thread.start() for thread in threads]
         [thread.join() for thread in threads]
+    faulthandler.cancel_dump_traceback_later()
     for filter in filters:
         filter.add("still alive")
         assert filter.to_bytes() and repr(filter)

@@ -3,6 +3,8 @@
 import array
 import decimal
 import random
+import resource
+import threading
 
 import duckdb
 import numpy as np
@@ -140,6 +142,11 @@ def test_tables_are_tuples():
     nested = pa.array([{"p": "x", "q": {"r": 1, "s": b"t"}}, None])
     g = BloomFilter(100, 0.01, seed=1)
     assert g.update(nested) == 1 and ("x", (1, b"t")) in g
+    # A part of a column of structs, whose fields are whole.
+    rows = pa.array([{"p": f"k{i}", "q": i} for i in range(10)])
+    h = BloomFilter(100, 1e-6, seed=1)
+    assert h.update(rows.slice(6)) == 4 and ("k6", 6) in h and ("k9", 9) in h and ("k0", 0) not in h
+    assert h.contains_many(rows.slice(5, 3)).to_pylist() == [False, True, True]
     # Parts of a table whose columns are cut apart.
     assert f.contains_many(table.slice(1, 2)).to_pylist() == [True, None]
     assert g.contains_many(nested.slice(1)).to_pylist() == [None]
@@ -159,6 +166,23 @@ def test_a_table_of_one_column_is_that_column_with_nulls_too():
         assert expected.contains_many(nested.slice(1, 3)).to_pylist() == [None, True, None]
         f = BloomFilter(100, 1e-6, seed=1)
         assert f.update(pa.array([{"a": keys[0], "b": 1}, None])) == 1 and (keys[0], 1) in f
+
+
+def test_long_rows_of_structs_are_cut_into_blocks():
+    """Rows beyond the bytes of a block: the answers, the nulls and the bits are those of single keys. Memory stays that of a block, although the rows together have 800 MB: a dictionary has each long text once."""
+    texts = pa.array(["x" * 200_000, "y" * 200_000, None])
+    indexes = np.tile(np.array([0, 1, 2], "i4"), 2000)
+    column = pa.StructArray.from_arrays([pa.DictionaryArray.from_arrays(indexes, texts), pa.array(indexes % 2)], ["a", "b"])
+    expected = [True, True, None] * 2000
+    one = BloomFilter(100, 1e-9, seed=1)
+    assert one.add(("x" * 200_000, 0)) and one.add(("y" * 200_000, 1))
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    for threads in (1, 2):
+        many = one.to_empty()
+        assert many.update(column, threads=threads) == 2 and many.offered == 4000 and many.ones == one.ones
+        assert many.contains_many(column, threads=threads).to_pylist() == expected
+    # In KiB; a block and its hashes take a few thousand.
+    assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 200_000
 
 
 def test_booleans_and_fixed_widths():
@@ -253,6 +277,34 @@ def test_broken_arrow_is_an_error():
     assert "x" in f
 
 
+def test_threads_with_one_capsule():
+    """One of them gets the column, the others an error that says so."""
+
+    class Same:
+        def __init__(self):
+            self.answer = pa.array(["a", "b"]).__arrow_c_array__()
+
+        def __arrow_c_array__(self, requested_schema=None):
+            return self.answer
+
+    f, found = BloomFilter(10_000, 0.01, seed=1), []
+    for _ in range(200):
+        same, barrier = Same(), threading.Barrier(4)
+
+        def hand_in(same=same, barrier=barrier):
+            barrier.wait()
+            try:
+                f.update(same)
+                found.append("taken")
+            except FormatError as error:
+                assert "released" in str(error)
+
+        threads = [threading.Thread(target=hand_in) for _ in range(4)]
+        [thread.start() for thread in threads]
+        [thread.join(60) for thread in threads]
+    assert len(found) == 200 and f.offered == 400
+
+
 @pytest.mark.parametrize("offset", [2**31 - 1, -1, 5])
 def test_offsets_out_of_order_are_an_error(offset):
     """The last offset says how many bytes there are; one beyond it, or before the one before, is noticed before it is followed."""
@@ -261,6 +313,15 @@ def test_offsets_out_of_order_are_an_error(offset):
     f = BloomFilter(100, 0.01)
     with pytest.raises(FormatError, match="not in order"):
         f.update(column)
+
+
+def test_an_offset_beyond_the_bytes_is_noticed_before_the_next_block():
+    """Blocks are read one after the other: in this one all offsets are in order, and the last is beyond what the column's last offset says."""
+    offsets = np.arange(5001, dtype="i4")
+    offsets[4096] = 2**31 - 1
+    column = pa.Array.from_buffers(pa.string(), 5000, [None, pa.py_buffer(offsets), pa.py_buffer(b"x" * 5000)])
+    with pytest.raises(FormatError, match="not in order"):
+        BloomFilter(10_000, 0.01).update(column)
 
 
 def test_views_and_indexes_beyond_their_buffers_are_errors():

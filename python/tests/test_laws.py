@@ -1,6 +1,10 @@
 """The numbers: typed, and those of `truebloom eval`."""
 
+import inspect
+import json
 import math
+import subprocess
+import sys
 
 import pytest
 from truebloom import PlanError, Rate, audit, fpr, laws
@@ -52,6 +56,38 @@ def test_recycling_and_sketches():
     assert 0 <= laws.forgetting(bits=1000, probes=3, sigma=400, gap=100).probability <= 1
     assert laws.n_bounded(bits=100, probes=3, items=10, kind="worst").fpr.value > 0
     assert laws.count_min(epsilon=0.01, delta=0.01).width == 272
+
+
+def test_the_mode_of_a_recycling_filter():
+    """All four questions about recycling filters take the same words, and refuse others."""
+    two = laws.recycling(bits=1000, probes=3, sigma=400, phases=2)
+    assert two != laws.recycling(bits=1000, probes=3, sigma=400) and two == laws.recycling(bits=1000, probes=3, sigma=400, phases=2, shared_hash=True)
+    one, other = (laws.recycling_capacity(bits=10_000, fpr=0.01, **mode) for mode in ({}, {"phases": 2}))
+    assert one.items_per_cycle != other.items_per_cycle
+    asked = dict(bits=1000, probes=3, sigma=400, gap=300)
+    assert laws.forgetting(**asked).probability != laws.forgetting(**asked, phases=2).probability
+    for question in (laws.recycling, laws.recycling_capacity, laws.recycling_min_bits, laws.forgetting):
+        with pytest.raises(TypeError, match="phase is not an argument; a mode has phases"):
+            _ask(question, phase=2)
+
+
+def _ask(question, **mode):
+    """With the arguments that the question needs."""
+    needed = {name for name, found in inspect.signature(question).parameters.items() if found.default is found.empty and found.kind is found.KEYWORD_ONLY}
+    values = dict(bits=1000, probes=3, sigma=400, gap=3, fpr=0.1, items_per_cycle=3)
+    return question(**{name: values[name] for name in needed}, **mode)
+
+
+def test_certificates_are_accepted_by_a_program_that_shares_nothing_with_the_library(golden, tmp_path):
+    checker = golden.parents[2] / "math/tests/reference/check_certificate.py"
+    for number, claim in enumerate(({"items": 1000, "fpr": 0.01}, {"items": 1000, "fpr": "1%", "confidence": 0.999}, {"items": 50, "fpr": 0.1, "bits": 400})):
+        proof = laws.certificate(**claim)
+        assert proof["claim"]["law"] == "standard"
+        path = tmp_path / f"{number}.json"
+        path.write_text(json.dumps(proof))
+        assert subprocess.run([sys.executable, checker, path], capture_output=True).returncode == 0
+        path.write_text(json.dumps({**proof, "claim": {**proof["claim"], "items": 2000}}))
+        assert subprocess.run([sys.executable, checker, path], capture_output=True).returncode != 0
 
 
 def test_errors_are_texts_for_people():

@@ -36,13 +36,12 @@ from truebloom._truebloom import (
     Plan,
     RecyclingFilter,
     ScalableFilter,
+    __version__,
     audit,
     key_bytes,
     plan,
 )
 from truebloom.laws import fpr
-
-__version__ = "0.1.0"
 
 __all__ = [
     "Answers",
@@ -72,6 +71,7 @@ __all__ = [
     "Textbook",
     "Verification",
     "WrongDrops",
+    "__version__",
     "audit",
     "fpr",
     "key_bytes",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from html import escape
 from typing import TYPE_CHECKING
 
@@ -27,8 +28,15 @@ def size(count: int) -> str:
 
 
 def rate(value: float) -> str:
-    """A rate for people: a percentage, or a power of ten where that has many zeros."""
-    return "0" if value == 0 else f"{value:.3%}" if value >= 1e-4 else f"{value:.2e}"
+    """A rate for people: a percentage and "1 in so many", each where it is readable."""
+    if value <= 0:
+        return "0"
+    percentage = f"{100 * value:.3g}%"
+    if value >= 0.1:
+        return percentage
+    digits = max(0, math.floor(math.log10(1 / value)) - 2)
+    once = f"1 in {round(1 / value, -digits):,.0f}"
+    return f"{percentage} ({once})" if value >= 1e-5 else once if value >= 1e-15 else f"{value:.3g}"
 
 
 def filter_html(filter: BloomFilter) -> str:
@@ -44,7 +52,7 @@ def filter_html(filter: BloomFilter) -> str:
         rows.append(("fill", f"<span style='{BAR}'>{full}</span> {fill:.1%}"))
         own = filter.fpr()
         over = filter.is_over_capacity
-        rows.append(("rate now", f"{rate(own.value)} ({escape(own.method)})" + (" &mdash; <b>over capacity</b>" if over else "")))
+        rows.append(("rate now", f"{rate(own.value)}, {escape(own.method)}" + (" &mdash; <b>over capacity</b>" if over else "")))
     if filter.label:
         rows.append(("label", escape(filter.label)))
     cells = "".join(f"<tr style='background:none'><th style='{CELL};opacity:.7'>{name}</th><td style='{CELL}'>{value}</td></tr>" for name, value in rows)

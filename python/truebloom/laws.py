@@ -16,7 +16,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from decimal import Decimal
 from fractions import Fraction
-from typing import Any, Literal, TypeVar
+from typing import Any, Literal, TypedDict, TypeVar, Unpack
 
 from truebloom._results import ItemsEstimate, Rate
 from truebloom._truebloom import evaluate
@@ -33,6 +33,7 @@ __all__ = [
     "Efficiency",
     "Forgetting",
     "Hits",
+    "Mode",
     "NBounded",
     "Occupancy",
     "OptimalProbes",
@@ -40,6 +41,7 @@ __all__ = [
     "RecyclingSize",
     "Size",
     "approximation",
+    "certificate",
     "count_min",
     "crossover",
     "efficiency",
@@ -318,6 +320,26 @@ def max_efficiency(*, bits: Number, variant: Variant = "standard") -> Efficiency
     return _typed(Efficiency, _ask("max_efficiency", variant=variant, bits=bits))
 
 
+def certificate(
+    *,
+    items: Number,
+    fpr: Probability,
+    bits: Number | None = None,
+    probes: int | None = None,
+    hash_bits: int | None = None,
+    confidence: float | None = None,
+) -> dict[str, Any]:
+    """What is needed to check a plan without this library, as JSON has it: docs/CERTIFICATE.md says how, and a program of plain Python does.
+
+    Of the smallest filter for the average rate, unless bits are given; with `confidence`, of the one filter.
+
+    >>> certificate(items=1000, fpr=0.01)["claim"]["bits"]
+    9595
+    """
+    given = dict(items=items, fpr=_probability(fpr), bits=bits, probes=probes, hash_bits=hash_bits, confidence=confidence)
+    return _ask("certificate", **given)
+
+
 def crossover(probes: int) -> float:
     """The items per bit where so many probes and one more have the same rate, by Knuth's approximation."""
     value: float = _ask("crossover", probes=probes)["items_per_bit"]
@@ -363,29 +385,32 @@ def occupancy(
     return _typed(Occupancy, _ask("occupancy", law=law, **given, pmf=pmf, moments=moments))
 
 
-def _mode(
-    phases: Literal[1, 2], colliding: bool, retaining: bool, trigger: Literal["included", "excluded"] | None, shared_hash: bool
-) -> dict[str, Any]:
-    return {"phases": phases, "colliding": colliding, "retaining": retaining, "trigger": trigger, "shared_hash": shared_hash}
+class Mode(TypedDict, total=False):
+    """What kind of recycling filter a question is about; each function below takes these by name.
+
+    `phases`: 1 (it is emptied when full, unless given) or 2 (an older half is kept meanwhile). `colliding`: whether probes of one item may meet (they may). `retaining`: whether an item that
+    fills the filter is kept (it is not). `trigger`: whether that item counts for the new phase, "included" or "excluded". `shared_hash`: whether both phases have one seed (they have).
+    """
+
+    phases: Literal[1, 2]
+    colliding: bool
+    retaining: bool
+    trigger: Literal["included", "excluded"] | None
+    shared_hash: bool
+
+
+def _mode(given: Mode) -> dict[str, Any]:
+    if unknown := given.keys() - Mode.__annotations__.keys():
+        raise TypeError(f"{min(unknown)} is not an argument; a mode has {', '.join(Mode.__annotations__)}")
+    return {"phases": 1, "colliding": True, "retaining": False, "trigger": None, "shared_hash": True, **given}
 
 
 def recycling(
-    *,
-    bits: Number,
-    probes: int,
-    sigma: Number,
-    phases: Literal[1, 2] = 1,
-    colliding: bool = True,
-    retaining: bool = False,
-    trigger: Literal["included", "excluded"] | None = None,
-    shared_hash: bool = True,
-    cycle: bool = False,
-    quantiles: Sequence[float] = (),
+    *, bits: Number, probes: int, sigma: Number, cycle: bool = False, quantiles: Sequence[float] = (), **mode: Unpack[Mode]
 ) -> Recycling:
     """The long run of a filter that is emptied when more than sigma bits are set; bits are those of each phase."""
-    mode = _mode(phases, colliding, retaining, trigger, shared_hash)
     more: dict[str, Any] = {"cycle": True, "quantiles": list(quantiles)} if cycle else {}
-    answer = _ask("recycling", **mode, bits=bits, probes=probes, sigma=sigma, **more)
+    answer = _ask("recycling", **_mode(mode), bits=bits, probes=probes, sigma=sigma, **more)
     rates = {"fpr": _rate(answer, "fpr"), "worst": _rate(answer, "worst", "worst_")}
     return _typed(Recycling, answer, **rates, cycle=_typed(Cycle, answer) if cycle else None)
 
@@ -394,34 +419,14 @@ def _recycling_size(answer: dict[str, Any]) -> RecyclingSize:
     return _typed(RecyclingSize, answer, fpr=_rate(answer, "fpr"), worst=_rate(answer, "worst", "worst_"))
 
 
-def recycling_capacity(
-    *,
-    bits: Number,
-    fpr: Probability,
-    phases: Literal[1, 2] = 1,
-    colliding: bool = True,
-    retaining: bool = False,
-    trigger: Literal["included", "excluded"] | None = None,
-    shared_hash: bool = True,
-) -> RecyclingSize:
+def recycling_capacity(*, bits: Number, fpr: Probability, **mode: Unpack[Mode]) -> RecyclingSize:
     """The most items a cycle that so many bits in all can have at an average rate."""
-    mode = _mode(phases, colliding, retaining, trigger, shared_hash)
-    return _recycling_size(_ask("recycling_capacity", **mode, bits=bits, fpr=_probability(fpr)))
+    return _recycling_size(_ask("recycling_capacity", **_mode(mode), bits=bits, fpr=_probability(fpr)))
 
 
-def recycling_min_bits(
-    *,
-    items_per_cycle: Number,
-    fpr: Probability,
-    phases: Literal[1, 2] = 1,
-    colliding: bool = True,
-    retaining: bool = False,
-    trigger: Literal["included", "excluded"] | None = None,
-    shared_hash: bool = True,
-) -> RecyclingSize:
+def recycling_min_bits(*, items_per_cycle: Number, fpr: Probability, **mode: Unpack[Mode]) -> RecyclingSize:
     """The fewest bits in all for so many items a cycle at an average rate."""
-    mode = _mode(phases, colliding, retaining, trigger, shared_hash)
-    return _recycling_size(_ask("recycling_min_bits", **mode, items_per_cycle=items_per_cycle, fpr=_probability(fpr)))
+    return _recycling_size(_ask("recycling_min_bits", **_mode(mode), items_per_cycle=items_per_cycle, fpr=_probability(fpr)))
 
 
 def n_bounded(*, bits: Number, probes: int, items: Number, kind: Literal["worst", "oracle", "real"]) -> NBounded:
@@ -430,21 +435,9 @@ def n_bounded(*, bits: Number, probes: int, items: Number, kind: Literal["worst"
     return _typed(NBounded, answer, fpr=_rate(answer, "fpr"))
 
 
-def forgetting(
-    *,
-    bits: Number,
-    probes: int,
-    sigma: Number,
-    gap: Number,
-    phases: Literal[1, 2] = 1,
-    colliding: bool = True,
-    retaining: bool = False,
-    trigger: Literal["included", "excluded"] | None = None,
-    shared_hash: bool = True,
-) -> Forgetting:
+def forgetting(*, bits: Number, probes: int, sigma: Number, gap: Number, **mode: Unpack[Mode]) -> Forgetting:
     """The probability that a repeat is no longer known after so many new items."""
-    mode = _mode(phases, colliding, retaining, trigger, shared_hash)
-    return _typed(Forgetting, _ask("forgetting", **mode, bits=bits, probes=probes, sigma=sigma, gap=gap))
+    return _typed(Forgetting, _ask("forgetting", **_mode(mode), bits=bits, probes=probes, sigma=sigma, gap=gap))
 
 
 def count_min(*, epsilon: Probability, delta: Probability, two_hash: bool = False, family: Literal["ideal", "pairwise"] = "ideal") -> CountMinSize:

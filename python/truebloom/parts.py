@@ -100,7 +100,7 @@ class PartedFilter:
         """The part of each key, as an array of numpy; 0 for nulls."""
         import numpy
 
-        return numpy.frombuffer(route(keys, int(self.seed, 16), self.parts), dtype=numpy.int32)
+        return numpy.frombuffer(route(keys, int(self.seed, 16), self.parts, bool(self.options.get("untrusted"))), dtype=numpy.int32)
 
     def part(self, number: int) -> BloomFilter | None:
         """A part, read where its file is; None for one without keys."""
@@ -113,15 +113,22 @@ class PartedFilter:
 
     def contains_many(self, keys: Any) -> Any:
         """Which keys are contained, as an Arrow column of booleans, null where the key is null. Each part is opened once."""
-        import numpy
         import pyarrow
 
         if not isinstance(keys, pyarrow.Array | pyarrow.ChunkedArray):
             keys = pyarrow.array(keys)
-        part_of = self.part_of_many(keys)
+        return self.contains_routed(keys, self.part_of_many(keys), {})
+
+    def contains_routed(self, keys: Any, part_of: Any, opened: dict[int, BloomFilter | None]) -> Any:
+        """`contains_many` for keys whose parts are known. `opened` keeps the parts that were opened, for the next call."""
+        import numpy
+        import pyarrow
+
         answers = numpy.zeros(len(part_of), dtype=bool)
         for number in numpy.unique(part_of).tolist():
-            part = self.part(number)
+            if number not in opened:
+                opened[number] = self.part(number)
+            part = opened[number]
             if part is not None:
                 rows = numpy.flatnonzero(part_of == number)
                 found = part.contains_many(keys.take(pyarrow.array(rows)))

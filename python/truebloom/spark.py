@@ -7,9 +7,9 @@
     tbs.register(spark, "seen", seen); spark.sql("select * from orders where seen(user_id)")
     joined = tbs.prefilter(orders, small, on="user_id").frame     # a bloom join
 
-The executors need this package and nothing else. A filter travels to the driver and from there, once, to every executor: `spark.driver.maxResultSize` (1 GiB unless set) has to hold the
-parts of the last merge, about as many as the square root of the partitions (13 of 200); a greater `depth` makes them fewer. For more than that there is `build_parts`, whose parts never meet.
-Spark Connect has no broadcasts and is not supported.
+The executors need this package and nothing else. A filter travels to the driver and from there, once, to every executor. The driver merges what the last step of the tree leaves, about as many
+filters as the square root of the partitions (13 of 200 partitions, 31 of 1,000, 44 of 2,000), and `spark.driver.maxResultSize` (1 GiB unless set) has to hold them; a greater `depth` makes them fewer. No
+filter of 2 GiB or more is sent; for those there is `build_parts`, whose parts never meet. Spark Connect has no broadcasts and is refused.
 
 Nulls are as in SQL: they are not inserted, and the answer to null is null, which `filter` drops.
 """
@@ -35,8 +35,15 @@ if TYPE_CHECKING:
 __all__ = ["Prefiltered", "build", "build_parts", "contains", "contains_parts", "prefilter", "register"]
 
 
+def _classic(thing: Any) -> None:
+    """Refuses what Spark Connect has made, before anything is computed."""
+    if any("pyspark.sql.connect" in kind.__module__ for kind in type(thing).__mro__):
+        raise NotImplementedError("Spark Connect has no broadcasts, which filters need; use a session of SparkSession.builder.master(...)")
+
+
 def _column(df: DataFrame, column: str | Column) -> DataFrame:
     """The one column that keys are in. Several can be put together: F.struct("a", "b") is the key ("a", "b")."""
+    _classic(df)
     return df.select((F.col(column) if isinstance(column, str) else column).alias("key"))
 
 
@@ -82,6 +89,7 @@ def build(
 
 def _asking(spark: SparkSession, filter: BloomFilter) -> Any:
     """A function over Arrow columns that asks a filter, which is broadcast and unpickled once in each process."""
+    _classic(spark)
     broadcast = spark.sparkContext.broadcast(filter)
 
     def ask(keys: Any) -> Any:
@@ -109,7 +117,8 @@ def contains(filter: BloomFilter, column: str | Column) -> Column:
 
 def register(spark: SparkSession, name: str, filter: BloomFilter) -> None:
     """Makes the filter a function of SQL: `select * from orders where name(user_id)`."""
-    spark.udf.register(name, _asking(spark, filter))
+    asking = _asking(spark, filter)
+    spark.udf.register(name, asking)
 
 
 @dataclass(frozen=True)
@@ -187,8 +196,8 @@ def build_parts(df: DataFrame, column: str | Column, items: float, fpr: Any, fol
             found.save(plan.path(number))
             yield pa.RecordBatch.from_pydict({"part": pa.array([number], pa.int32())})
 
-    # All keys of a part are in one partition of the shuffle, so that every part is built once; with as many partitions as parts, a task holds one, or a few.
-    rows = keys.mapInArrow(routed, schema).repartition(parts, "part").mapInArrow(built, "part int").collect()
+    # By its own number, each part goes to a task of its own, which holds no other filter. (A plain repartition hashes the numbers: some tasks would have several parts, others none.)
+    rows = keys.mapInArrow(routed, schema).repartitionById(parts, "part").mapInArrow(built, "part int").collect()
     return plan.finish(row.part for row in rows)
 
 
@@ -206,22 +215,24 @@ def _by_part(batch: pa.RecordBatch) -> Iterator[tuple[int, pa.Array]]:
 
 
 def contains_parts(filter: PartedFilter, df: DataFrame, column: str) -> DataFrame:
-    """The table with a column `contained`: rows are shuffled to the part that their key belongs to, and each part is opened where its rows are, in a file.
+    """The table with a column `contained`: rows are shuffled to the part that their key belongs to, and each part is opened once, where its rows are, in a file.
 
     Rows come back in another order, as from any shuffle.
     """
+    _classic(df)
     number = f"_part_{uuid.uuid4().hex[:8]}"
     route = F.arrow_udf(_routing(filter), "int")
     # A copy: adding a field would change the schema of the caller.
     schema = StructType([*df.schema.fields, StructField("contained", BooleanType())])
 
     def asked(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        opened: dict[int, BloomFilter | None] = {}
         for batch in batches:
             rows = pa.Table.from_batches([batch])
-            found = filter.contains_many(rows[column])
+            found = filter.contains_routed(rows[column], rows[number].to_numpy(), opened)
             yield from rows.drop_columns([number]).append_column("contained", found).combine_chunks().to_batches()
 
-    routed = df.withColumn(number, route(F.col(column))).repartition(filter.parts, number)
+    routed = df.withColumn(number, route(F.col(column))).repartitionById(filter.parts, number)
     return routed.mapInArrow(asked, schema)
 
 

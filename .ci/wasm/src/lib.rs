@@ -1,4 +1,5 @@
-//! Answers that have to be the same everywhere, bit for bit: rates, plans, the quantile of a guarantee, designs, and the bits of filters.
+//! Answers that have to be the same everywhere, bit for bit: rates, plans, the quantile of a
+//! guarantee, designs, and the bits of filters.
 
 use truebloom::recycling::RecyclingFilter;
 use truebloom::truebloom_math::recycling::{Design, Mode};

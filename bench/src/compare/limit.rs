@@ -1,4 +1,5 @@
-//! What the machine can do: independent random cache lines of a buffer, asked for ahead. No filter that reads a line a key can be faster.
+//! What the machine can do: independent random cache lines of a buffer, asked for ahead. No filter
+//! that reads a line a key can be faster.
 
 use crate::arch::{bytes_as_words, prefetch};
 use crate::keys::scramble;
@@ -16,7 +17,7 @@ pub(crate) struct Limit {
 }
 
 impl Limit {
-    /// A buffer of so many bytes; on huge pages if the system gives them.
+    /// A buffer of this many bytes; on huge pages if the system gives them.
     pub(crate) fn new(bytes: u64, huge_pages: bool) -> Limit {
         let lines = (bytes / 64).max(1);
         let mut limit = Limit { words: Vec::new(), lines, map: None };
@@ -42,7 +43,7 @@ impl Limit {
         bytes_as_words(&map[skipped..])
     }
 
-    /// Reads a word of so many random lines; the sum keeps the reads from being dropped.
+    /// Reads a word of this many random lines; the sum keeps the reads from being dropped.
     pub(crate) fn run(&self, start: u64, count: usize) -> u64 {
         let words = self.words();
         let (mut sum, mut places) = (0u64, [0usize; AHEAD]);

@@ -1,8 +1,10 @@
-//! Filters side by side: time, bits and *measured* rate in one table, each time also as a fraction of what the machine can do.
+//! Filters side by side: time, bits and *measured* rate in one table, each time also as a fraction
+//! of what the machine can do.
 //!
 //! `cargo run --release -p truebloom-bench --bin compare -- --help`
 //!
-//! Rounds are interleaved, so that other work on the machine meets all filters alike, and time is that of the thread; ratios within one run are what to trust.
+//! Rounds are interleaved, so that other work on the machine meets all filters alike, and time is
+//! that of the thread; ratios within one run are what to trust.
 
 mod arch;
 mod clock;

@@ -5,7 +5,8 @@ use crate::subjects::BASELINE;
 use serde_json::{Value, json};
 use truebloom_math::binomial;
 
-/// Times are compared only between filters whose measured rates differ by at most this factor: a filter may always be faster at a higher rate.
+/// Times are compared only between filters whose measured rates differ by at most this factor: a
+/// filter may always be faster at a higher rate.
 const MARGIN: f64 = 1.15;
 
 /// Of the measured rate.
@@ -25,7 +26,8 @@ fn speedup(row: &Row, table: &Table, time: fn(&Row) -> Time) -> Option<f64> {
     (1.0 / MARGIN..=MARGIN).contains(&ratio).then(|| time(base).median / time(row).median)
 }
 
-/// The chance of so many hits, or of less likely ones, at the rate that the filter's own bits make.
+/// The chance of this many hits, or of less likely ones, at the rate that the filter's own bits
+/// make.
 fn p_value(row: &Row, table: &Table) -> Option<f64> {
     row.own_rate.map(|rate| binomial::two_sided(row.passed, table.strangers, rate))
 }

@@ -9,8 +9,9 @@ use truebloom_math::{Plan, Target};
 /// Keys a chunk.
 const CHUNK: u64 = 16_384;
 
-/// Up to this size a filter is measured in cache: before its turn so many random lines of it are touched that nearly all of it is there. Without that, all others would push it out between its turns, and what
-/// is called third cache would be memory.
+/// Up to this size a filter is measured in cache: before its turn this many random lines of it are
+/// touched that nearly all of it is there. Without that, all others would push it out between its
+/// turns, and what is called third cache would be memory.
 const CACHED: u64 = 16 << 20;
 
 /// Touching three random lines for every one that there is leaves 5% out.
@@ -47,7 +48,7 @@ pub(crate) struct Row {
     pub(crate) insert: Time,
     pub(crate) hit: Time,
     pub(crate) miss: Time,
-    /// Of the strangers asked, so many passed.
+    /// Of the strangers asked, this many passed.
     pub(crate) passed: u64,
     /// Members that did not pass: 0, or the filter is broken.
     pub(crate) lost: u64,
@@ -103,7 +104,8 @@ fn warming(setting: &Setting) -> u64 {
     if setting.size <= CACHED && !setting.cold { WARMING * setting.size / 64 } else { 0 }
 }
 
-/// Filters take turns of many keys, of which the second half counts, as the first one brings the filter into cache. And only the second half of all turns: before, pages are new.
+/// Filters take turns of many keys, of which the second half counts, as the first one brings the
+/// filter into cache. And only the second half of all turns: before, pages are new.
 fn fill(setting: &Setting, items: u64, subjects: &mut [Measured]) {
     let turn = (2 * warming(setting)).clamp(CHUNK, items.div_ceil(8).max(CHUNK));
     for start in (0..items).step_by(turn as usize) {
@@ -132,7 +134,7 @@ fn ask(setting: &Setting, items: u64, subjects: &mut [Measured]) -> (Time, Time,
         let start = STRANGERS + round * CHUNK;
         let strangers = Chunk::new(setting.kind, start..start + CHUNK);
         let members = Chunk::new(setting.kind, (0..CHUNK).map(|i| scramble(round * CHUNK + i) % items));
-        // Whoever comes first in one round comes last in another.
+        // What comes first in one round comes last in another.
         let count = subjects.len();
         for i in 0..count {
             let measured = &mut subjects[(i + round as usize) % count];

@@ -1,4 +1,5 @@
-//! The filters that are compared, ours and others, behind one interface that is entered once a chunk of keys.
+//! The filters that are compared, ours and others, behind one interface that is entered once a
+//! chunk of keys.
 
 use crate::keys::Chunk;
 use foldhash::fast::FixedState;
@@ -22,7 +23,7 @@ pub(crate) trait Subject {
     }
 }
 
-/// Its name, and how to make it for so many items at a rate.
+/// Its name, and how to make it for this many items at a rate.
 pub(crate) struct Entry {
     pub(crate) name: &'static str,
     pub(crate) make: fn(u64, f64) -> Box<dyn Subject>,
@@ -212,7 +213,8 @@ impl Hash64 for PortableHasher {
 
 struct Split<H>(sbbf_rs_safe::Filter, H);
 
-/// It takes whole bits a key only, and a rate not at all: sized here by the exact law of its layout, through the product of its two arguments.
+/// It takes whole bits a key only, and a rate not at all: sized here by the exact law of its
+/// layout, through the product of its two arguments.
 fn split(items: u64, rate: f64) -> sbbf_rs_safe::Filter {
     use truebloom_math::{Law, law};
     let fits = |blocks: u64| {

@@ -1,6 +1,9 @@
-//! Filters from ten keys to a hundred million: bytes, and the times to plan, build, open and ask, beside fastbloom.
+//! Filters from ten keys to a hundred million: bytes, and the times to plan, build, open and ask,
+//! beside fastbloom.
 //!
-//! `cargo run --release -p truebloom-bench --bin sizes` (1e8 keys with `--large`; needs 400 MB). With `--open` only the times to open mapped files, up to one of 10 GB, which is sparse and takes no room on the disk.
+//! `cargo run --release -p truebloom-bench --bin sizes` (1e8 keys with `--large`; needs 400 MB).
+//! With `--open` only the times to open mapped files, up to one of 10 GB, which is sparse and takes
+//! no room on the disk.
 
 mod open;
 
@@ -31,7 +34,7 @@ fn main() {
     }
 }
 
-/// Nanoseconds of one of so many things, the least of some rounds.
+/// Nanoseconds of one of this many things, the least of some rounds.
 fn least(things: u64, mut run: impl FnMut()) -> f64 {
     let rounds = if things >= LARGE { 1 } else { ROUNDS };
     let time = (0..rounds).map(|_| {
@@ -101,7 +104,8 @@ fn ours<S: Scheme>(name: &str, items: u64) {
     print(items, &format!("{name}, in a pack"), &Row { file: pack.member_bytes() as u64, memory: 64, open: member, ..row });
 }
 
-/// What a program has to keep of a filter of fastbloom to read it again: its words, the number of hashes and the seed.
+/// What a program has to keep of a filter of fastbloom to read it again: its words, the number of
+/// hashes and the seed.
 const KEPT_BYTES: u64 = 4 + 16;
 
 fn fastbloom(items: u64) {

@@ -14,11 +14,13 @@ pub enum Arithmetic {
     SignedProgression,
     /// `h1, h2`, then `h1 + i h2` modulo 2^64, modulo 2^64 - 59, modulo the bits (bloomfilter).
     ProgressionModuloPrime,
-    /// Two starts and two steps, alternating: `h[i mod 2] + i h[2 or 3]` modulo 2^64 (bits-and-blooms).
+    /// Two starts and two steps, alternating: `h[i mod 2] + i h[2 or 3]` modulo 2^64
+    /// (bits-and-blooms).
     FourHashes,
     /// Powers of a multiplier modulo 2^64 - 59, from one word (DCSO).
     Powers,
-    /// `h` rotated by 5, plus a multiple of the first, from one word; the high half of the product with the bits (fastbloom).
+    /// `h` rotated by 5, plus a multiple of the first, from one word; the high half of the product
+    /// with the bits (fastbloom).
     Rotation,
     /// A linear congruential generator of 128 bits from one word (rbloom).
     Congruential,
@@ -26,7 +28,8 @@ pub enum Arithmetic {
     Words32,
     /// A slice a probe; of the digest's bytes, 2, 4 or 8 a probe, modulo the slice (pybloom-live).
     SlicesByChunks,
-    /// A block of 256 bits by the high half of a word, a bit of each of its 8 words by the low half times an odd constant (Parquet).
+    /// A block of 256 bits by the high half of a word, a bit of each of its 8 words by the low half
+    /// times an odd constant (Parquet).
     SplitBlock,
     /// Independent positions from 128 bits (truebloom, whose tests hold its positions to that law).
     Independent,
@@ -54,8 +57,10 @@ impl Arithmetic {
         }
     }
 
-    /// The probability that a key's positions are those of one of so many `items` because it has the same hash: `1 - (1 - 2^-bits)^items`. No number of bits and probes lowers it. The split-block filter
-    /// takes the positions in a block from 32 bits, so there a key of the same block needs to agree in those alone.
+    /// The probability that a key's positions are those of one of this many `items` because it has
+    /// the same hash: `1 - (1 - 2^-bits)^items`. No number of bits and probes lowers it. The
+    /// split-block filter takes the positions in a block from 32 bits, so there a key of the same
+    /// block needs to agree in those alone.
     pub fn hash_floor(self, size: Size, items: u64) -> f64 {
         if items == 0 {
             return 0.0;
@@ -67,7 +72,8 @@ impl Arithmetic {
         -libm::expm1(items as f64 * libm::log1p(-equal))
     }
 
-    /// Calls `all` with the positions of a key whose base words come from `word`, until it says false. Whether it never did.
+    /// Calls `all` with the positions of a key whose base words come from `word`, until it says
+    /// false. Whether it never did.
     pub(super) fn every(self, size: Size, word: &mut impl FnMut() -> u64, all: impl FnMut(u64) -> bool) -> bool {
         let (bits, probes) = (size.bits, u64::from(size.probes));
         match self {
@@ -139,7 +145,8 @@ impl Arithmetic {
     }
 }
 
-/// Bits of digest that pybloom-live reduces modulo a slice: 16 for slices below 2^15 bits, 32 below 2^31, else 64.
+/// Bits of digest that pybloom-live reduces modulo a slice: 16 for slices below 2^15 bits, 32 below
+/// 2^31, otherwise 64.
 pub(super) fn chunk_bits(slice: u64) -> u32 {
     match slice {
         0..=0x7fff => 16,

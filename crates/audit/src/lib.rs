@@ -1,8 +1,11 @@
-//! What rate other libraries really give: their arithmetic, restated, with the law it has or a simulation of it.
+//! What rate other libraries really give: their arithmetic, restated, with the law it has or a
+//! simulation of it.
 //!
-//! A [`Profile`] restates how one pinned version of a library computes bits, probes and positions, and says where that was read. Everything else follows: the rate
-//! as a law gives it where one fits, and a simulation of the arithmetic on ideal base hashes everywhere. Ideal means independent uniform words in place of the library's
-//! hash function: what is audited is the arithmetic, so a library with a weak hash may be worse than is said here, and none is better.
+//! A [`Profile`] restates how one pinned version of a library computes bits, probes and positions,
+//! and says where that was read. Everything else follows: the rate as a law gives it where one
+//! fits, and a simulation of the arithmetic on ideal base hashes everywhere. Ideal means
+//! independent uniform words in place of the library's hash function: what is audited is the
+//! arithmetic, so a library with a weak hash may be worse than is said here, and none is better.
 //!
 //! ```
 //! use truebloom_audit::{find, simulate};
@@ -65,9 +68,10 @@ pub struct Size {
 }
 
 impl Profile {
-    /// Bits and probes for so many items at this rate, in the library's own rounding.
+    /// Bits and probes for this many items at this rate, in the library's own rounding.
     ///
-    /// Errors: no items, or a rate not strictly between 0 and 1; what the library itself refuses; more bits or probes than are answered for.
+    /// Errors: no items, or a rate not strictly between 0 and 1; what the library itself refuses;
+    /// more bits or probes than are answered for.
     pub fn size(&self, items: u64, rate: f64) -> Result<Size> {
         if items == 0 {
             return out_of_range("items", items, "at least 1");

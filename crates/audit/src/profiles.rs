@@ -1,4 +1,5 @@
-//! The libraries, this one among them. Accuracy about others is part of the product: each row says what was read and where the library is fine.
+//! The libraries, this one among them. Accuracy about others is part of the product: each row says
+//! what was read and where the library is fine.
 
 use crate::arithmetic::Arithmetic;
 use crate::{Profile, size};

@@ -4,21 +4,29 @@ use crate::arithmetic::chunk_bits;
 use crate::{Arithmetic, Profile, Size};
 use truebloom_math::{Fpr, Method, Rate, Result, Variant, confidence_bound};
 
-/// The expected rate of a library's filter by a law of its arithmetic; `None` where no law here fits and only a simulation answers.
+/// The expected rate of a library's filter by a law of its arithmetic; `None` where no law here
+/// fits and only a simulation answers.
 ///
-/// * Slices by chunks of a digest: each position of a slice has one of two chances, so the rate of a slice is a sum of two terms and the slices are independent. No
-///   idealisation but the hash; evaluated in f64 with counted rounding ([`Method::Validated`]).
-/// * Split blocks: the number of items in a block is binomial, `sum_i (-1)^i C(8, i) (1 - (1 - (31/32)^i) / blocks)^items`, summed with positive terms over the items a block.
-///   The 8 positions of a block come from 32 bits by multiplications, and are taken as independent: an approximation, named so.
+/// * Slices by chunks of a digest: each position of a slice has one of two chances, so the rate of
+///   a slice is a sum of two terms and the slices are independent. No idealisation but the hash;
+///   evaluated in f64 with counted rounding ([`Method::Validated`]).
+/// * Split blocks: the number of items in a block is binomial,
+///   `sum_i (-1)^i C(8, i) (1 - (1 - (31/32)^i) / blocks)^items`, summed with positive terms over
+///   the items per block. The 8 positions of a block come from 32 bits by multiplications, and are
+///   taken as independent: an approximation, named so.
 /// * Independent positions: the exact law of the standard filter.
-/// * A word a probe, and the generators that spread one word: `k` independent positions ([`ideal`]), an approximation, named so.
-/// * Progressions modulo 2^64 and then modulo the bits: no law. That of double hashing modulo the bits is *not* theirs, because the wrap at 2^64 breaks progressions: at 28,800
-///   bits, 20 probes and 1,000 items it is six times too high.
-/// * Powers of DCSO's multiplier: no law. It is -1469 modulo 2^64, so small that the next position is one of some thousand given the last; at 958 bits the rate is 8% higher than with
+/// * A word a probe, and the generators that spread one word: `k` independent positions
+///   ([`ideal`]), an approximation, named so.
+/// * Progressions modulo 2^64 and then modulo the bits: no law. That of double hashing modulo the
+///   bits is *not* theirs, because the wrap at 2^64 breaks progressions: at 28,800 bits, 20 probes
+///   and 1,000 items it is six times too high.
+/// * Powers of DCSO's multiplier: no law. It is -1469 modulo 2^64, so small that the next position
+///   is one of some thousand given the last; at 958 bits the rate is 8% higher than with
 ///   independent positions, and from some 10,000 bits on the difference does not show.
 ///
-/// Every such rate counts the floor of the library's own hash ([`Arithmetic::hash_floor`]): a key with the hash of an item passes, and any other by the law; a law of the chunks that are used counts it
-/// already.
+/// Every such rate counts the floor of the library's own hash ([`Arithmetic::hash_floor`]): a key
+/// with the hash of an item passes, and any other by the law; a law of the chunks that are used
+/// counts it already.
 ///
 /// Errors: what the laws refuse.
 pub fn rate(profile: &Profile, size: Size, items: u64) -> Result<Option<Fpr>> {
@@ -43,10 +51,13 @@ pub fn rate(profile: &Profile, size: Size, items: u64) -> Result<Option<Fpr>> {
     })
 }
 
-/// The share of a library's filters whose own rate is at most `asked`: a lower bound of the probability over seeds or keys, by the law of the set bits of independent positions, with the floor of equal hashes.
+/// The share of a library's filters whose own rate is at most `asked`: a lower bound on the
+/// probability over seeds or keys, by the law of the set bits of independent positions, with the
+/// floor of equal hashes.
 ///
-/// The average says nothing of it: where the average is what was asked, about half of the filters are above. `None` where positions are not independent, so that the set bits do not
-/// determine a filter's rate.
+/// The average says nothing of it: where the average is what was asked, about half of the filters
+/// are above. `None` where positions are not independent, so that the set bits do not determine a
+/// filter's rate.
 ///
 /// Errors: what the law refuses.
 pub fn share(profile: &Profile, size: Size, items: u64, asked: &Rate) -> Result<Option<f64>> {
@@ -64,7 +75,8 @@ pub fn share(profile: &Profile, size: Size, items: u64, asked: &Rate) -> Result<
     confidence_bound(Variant::Standard, size.bits, items, size.probes, &left).map(Some)
 }
 
-/// The exact rate that as many independent positions in as many bits would have: what a library's sizes are good for, with a scheme that has no flaw.
+/// The exact rate that as many independent positions in as many bits would have: what a library's
+/// sizes are good for, with a scheme that has no flaw.
 pub fn ideal(size: Size, items: u64) -> Result<Fpr> {
     if size.probes == 0 {
         return Ok(Fpr::ONE);
@@ -74,7 +86,8 @@ pub fn ideal(size: Size, items: u64) -> Result<Fpr> {
 
 /// `floor + (1 - floor) rate`.
 fn with_floor(fpr: Fpr, floor: f64) -> Fpr {
-    // Far below the last digit of the rate there is nothing to add, and the bracket stays as narrow as it is.
+    // Far below the last digit of the rate there is nothing to add, and the bracket stays as narrow
+    // as it is.
     if floor < 1e-18 * fpr.lower {
         return fpr;
     }
@@ -87,7 +100,8 @@ fn with_floor(fpr: Fpr, floor: f64) -> Fpr {
     total
 }
 
-/// A slice of s bits addressed by a chunk of c bits modulo s: `2^c mod s` of its bits have the chance `ceil(2^c / s) / 2^c`, the others the floor.
+/// A slice of s bits addressed by a chunk of c bits modulo s: `2^c mod s` of its bits have the
+/// chance `ceil(2^c / s) / 2^c`, the others the floor.
 fn slices(size: Size, items: u64) -> Fpr {
     let slice = size.bits / u64::from(size.probes);
     let chunk = chunk_bits(slice);

@@ -4,10 +4,12 @@ use crate::{Arithmetic, Profile, Size, out_of_range};
 use truebloom_math::simulation::{Positions, Simulation};
 use truebloom_math::{Error, Result};
 
-/// Fills filters with `items` keys each, by the profile's arithmetic on independent uniform words, and asks at least `queries` other keys of them.
+/// Fills filters with `items` keys each, by the profile's arithmetic on independent uniform words,
+/// and asks at least `queries` other keys of them.
 ///
-/// The interval is for the expected rate, over filters. The words come from SplitMix64 at `seed`, so that an answer can be repeated.
-/// Time: some ten nanoseconds a query, and `items * probes` steps a filter.
+/// The interval is for the expected rate, over filters. The words come from SplitMix64 at `seed`,
+/// so that an answer can be repeated. Time: some ten nanoseconds per query, and `items * probes`
+/// steps a filter.
 ///
 /// Errors: no queries; bits beyond 2^33 (a gigabyte); more than 10^12 steps.
 pub fn simulate(profile: &Profile, size: Size, items: u64, queries: u64, seed: u64) -> Result<Simulation> {

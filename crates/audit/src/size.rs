@@ -1,4 +1,5 @@
-//! Bits and probes in each library's own order of rounding. Floats on purpose: that is what the libraries use.
+//! Bits and probes in each library's own order of rounding. Floats on purpose: that is what the
+//! libraries use.
 
 use crate::{Size, out_of_range};
 use std::f64::consts::LN_2;
@@ -6,7 +7,8 @@ use truebloom_math::{Plan, Rate, Result, Target};
 
 const LN_2_SQUARED: f64 = LN_2 * LN_2;
 
-/// A float as whole bits; a cast saturates, so what is too large is found by the check that follows.
+/// A float as whole bits; a cast saturates, so what is too large is found by the check that
+/// follows.
 fn size(bits: f64, probes: f64) -> Result<Size> {
     Ok(Size { bits: bits as u64, probes: probes as u32 })
 }
@@ -23,7 +25,8 @@ pub(super) fn guava(items: f64, rate: f64) -> Result<Size> {
     size(round_up(bits.max(1.0), 64), probes)
 }
 
-/// RedisBloom without scaling: bits truncated and rounded up to words, probes rounded up. Its constants have 15 digits, and so have these.
+/// RedisBloom without scaling: bits truncated and rounded up to words, probes rounded up. Its
+/// constants have 15 digits, and so have these.
 #[expect(clippy::approx_constant, reason = "the library's own digits")]
 pub(super) fn redisbloom(items: f64, rate: f64) -> Result<Size> {
     const DENOMINATOR: f64 = 0.480453013918201;
@@ -57,7 +60,8 @@ pub(super) fn dcso(items: f64, rate: f64) -> Result<Size> {
 
 /// A slice a probe.
 pub(super) fn pybloom_live(items: f64, rate: f64) -> Result<Size> {
-    // Python's log with base 2 is the logarithm's exact power of two only by luck: it is the quotient of two logarithms.
+    // Python's log with base 2 is the logarithm's exact power of two only by luck: it is the
+    // quotient of two logarithms.
     let slices = (libm::log(1.0 / rate) / libm::log(2.0)).ceil();
     let bits = ((items * libm::log(rate).abs()) / (slices * libm::pow(LN_2, 2.0))).ceil();
     size(slices * bits, slices)
@@ -82,7 +86,8 @@ pub(super) fn fastbloom(items: f64, rate: f64) -> Result<Size> {
     size(bits, (LN_2 * bits / items).round().max(1.0))
 }
 
-/// BIP37: whole bytes, at most 36,000; the bits an item are an integer quotient before they are multiplied by ln 2; at most 50 probes.
+/// BIP37: whole bytes, at most 36,000; the bits per item are an integer quotient before they are
+/// multiplied by ln 2; at most 50 probes.
 pub(super) fn bip37(items: f64, rate: f64) -> Result<Size> {
     let bits = (-1.0 / LN_2_SQUARED * items * libm::log(rate)).trunc().min(288_000.0);
     let bytes = (bits / 8.0).trunc();
@@ -103,11 +108,13 @@ pub(super) fn parquet(items: f64, rate: f64) -> Result<Size> {
     Ok(Size { bits: 8 * bytes, probes: 8 })
 }
 
-/// Cassandra: the fewest whole bits an item, up to 20, for which a table of `(1 - exp(-k/b))^k` to three digits has a rate as low; then the fewest probes.
+/// Cassandra: the fewest whole bits per item, up to 20, for which a table of `(1 - exp(-k/b))^k` to
+/// three digits has a rate as low; then the fewest probes.
 pub(super) fn cassandra(items: f64, rate: f64) -> Result<Size> {
     const MOST: u32 = 20;
     let best = |bits: u32| (1..=bits).fold(1, |best, probes| if table(bits, probes) < table(bits, best) { probes } else { best });
-    // `new BloomSpecification(2, optKPerBuckets[2])`, whose parameters are probes and bits: exchanged.
+    // `new BloomSpecification(2, optKPerBuckets[2])`, whose parameters are probes and bits:
+    // exchanged.
     let (mut bits, mut probes) = (best(2), 2);
     if rate < table(2, 1) {
         (bits, probes) = (2, best(2));

@@ -6,7 +6,8 @@
 use truebloom_audit::{PROFILES, Profile, Size, find, ideal, rate, simulate};
 use truebloom_math::{Fpr, Variant, rate_moments};
 
-/// Normal deviations that a sound profile exceeds with probability below 1e-6, also where hits are few and skewed: the fewest expected here are 80.
+/// Normal deviations that a sound profile exceeds with probability below 1e-6, also where hits are
+/// few and skewed: the fewest expected here are 80.
 const DEVIATIONS: f64 = 6.0;
 
 struct Row {
@@ -44,7 +45,8 @@ fn sizes_are_those_of_the_real_libraries() {
     }
 }
 
-/// Hits of 20 real filters against the law, or else against a simulation: their scatter is that of the hits and that of the filters' own rates.
+/// Hits of 20 real filters against the law, or else against a simulation: their scatter is that of
+/// the hits and that of the filters' own rates.
 #[test]
 fn measured_rates_are_those_of_the_profiles() {
     let measured: Vec<Row> = rows().into_iter().filter(|row| row.queries > 0).collect();
@@ -70,7 +72,8 @@ fn expected(row: &Row) -> (f64, f64) {
     }
 }
 
-/// Where a profile has a law, the simulated arithmetic keeps to it; power: 2% of the rate at the smallest sizes.
+/// Where a profile has a law, the simulated arithmetic keeps to it; power: 2% of the rate at the
+/// smallest sizes.
 #[test]
 fn laws_are_those_of_the_simulated_arithmetic() {
     for (items, asked) in [(100, 0.01), (1_000, 0.03), (3_000, 0.01)] {
@@ -84,7 +87,8 @@ fn laws_are_those_of_the_simulated_arithmetic() {
     }
 }
 
-/// bitcoin/bitcoin, src/test/bloom_tests.cpp: the first bytes of the filters are their length, the next four their probes.
+/// bitcoin/bitcoin, src/test/bloom_tests.cpp: the first bytes of the filters are their length, the
+/// next four their probes.
 #[test]
 fn bip37_has_the_sizes_of_its_own_tests() {
     let bip37 = find("bip37").expect("known");
@@ -111,7 +115,8 @@ fn parquet_has_the_sizes_of_its_own_table() {
     }
 }
 
-/// Inclusion and exclusion over the words of a block, whose terms alternate: a second route for rates that are not small.
+/// Inclusion and exclusion over the words of a block, whose terms alternate: a second route for
+/// rates that are not small.
 #[test]
 fn split_blocks_by_inclusion_and_exclusion() {
     let parquet = find("parquet").expect("known");
@@ -121,14 +126,15 @@ fn split_blocks_by_inclusion_and_exclusion() {
         let term = |i: i32| (-1f64).powi(i) * choose[i as usize] * (1.0 - (1.0 - (31.0f64 / 32.0).powi(i)) / blocks).powi(items);
         let sum: f64 = (0..=8).map(term).sum();
         let found = rate(parquet, Size { bits, probes: 8 }, items as u64).expect("in range").expect("a law");
-        // A key of the same block passes with equal 32 bits, and else by the words.
+        // A key of the same block passes with equal 32 bits, and otherwise by the words.
         let floor = f64::from(items) / blocks / 2f64.powi(32);
         let sum = floor + (1.0 - floor) * sum;
         assert!((found.value / sum - 1.0).abs() < 1e-9, "{items} in {bits}: {} and {sum}", found.value);
     }
 }
 
-/// A slice that divides 2^16 is even, so it has the partitioned law; of 24,576 bits, 16,384 have three chunks and the others two, and one item is met by chance.
+/// A slice that divides 2^16 is even, so it has the partitioned law; of 24,576 bits, 16,384 have
+/// three chunks and the others two, and one item is met by chance.
 #[test]
 fn slices_are_even_where_the_chunk_is_a_multiple() {
     let pybloom = find("pybloom-live").expect("known");
@@ -144,7 +150,8 @@ fn what_a_library_refuses_or_spoils_is_said() {
     let cassandra = find("cassandra").expect("known");
     assert!(cassandra.size(1_000, 6.7e-5).is_err());
     assert_eq!(cassandra.size(1_000, 6.71e-5), Ok(Size { bits: 20_032, probes: 14 }));
-    // Its table has 0.393 for two bits and one probe; from there on the two are exchanged in the source.
+    // Its table has 0.393 for two bits and one probe; from there on the two are exchanged in the
+    // source.
     assert_eq!(cassandra.size(1_000, 0.39), Ok(Size { bits: 3_072, probes: 1 }));
     assert_eq!(cassandra.size(1_000, 0.393), Ok(Size { bits: 1_024, probes: 2 }));
     // Probes rounded down to none: every key passes.
@@ -163,7 +170,8 @@ fn what_a_library_refuses_or_spoils_is_said() {
     }
 }
 
-/// Its multiplier is small, which shows in small filters: 8% at 958 bits. A hundred filters of 10,000 queries have 10,000 hits, so 1% of error (frozen seed); the excess is eight of those.
+/// Its multiplier is small, which shows in small filters: 8% at 958 bits. A hundred filters of
+/// 10,000 queries have 10,000 hits, so 1% of error (frozen seed); the excess is eight of those.
 #[test]
 fn powers_of_a_small_factor_are_not_independent() {
     let dcso = find("dcso").expect("known");
@@ -174,7 +182,8 @@ fn powers_of_a_small_factor_are_not_independent() {
     assert!(found.lower > ideal.value, "{found:?} against {ideal:?}");
 }
 
-/// No library's rate is below what equal hashes of its own width give: 500 million items in a 64-bit hash give 2.7e-11, whatever the filter.
+/// No library's rate is below what equal hashes of its own width give: 500 million items in a
+/// 64-bit hash give 2.7e-11, whatever the filter.
 #[test]
 fn floors_of_hashes_are_counted() {
     let items = 500_000_000;

@@ -1,17 +1,22 @@
-//! What no safe Rust can do: to know whether the standard streams were open before the runtime of Rust opened `/dev/null` in the place of closed ones, and to
-//! keep the runtime from drawing backtraces.
+//! What no safe Rust can do: to know whether the standard streams were open before the runtime of
+//! Rust opened `/dev/null` in place of closed ones, and to keep the runtime from drawing
+//! backtraces.
 #![allow(unsafe_code, reason = "the attribute that has a function run before the runtime, and the change of the environment")]
 
-/// With `RUST_BACKTRACE` set, an allocation that fails makes the runtime print a backtrace under a lock of its own; the backtrace needs memory, too, and where there
-/// is none the same thread waits for that lock for ever. An error message and exit code 2 are worth more; a panic still says its file and line.
+/// With `RUST_BACKTRACE` set, an allocation that fails makes the runtime print a backtrace under a
+/// lock of its own; the backtrace needs memory, too, and where there is none the same thread waits
+/// for that lock for ever. An error message and exit code 2 are worth more; a panic still says its
+/// file and line.
 ///
 /// To be called first in `main`.
 pub(crate) fn no_backtraces() {
-    // SAFETY: `main` has just begun and there is no other thread that could read the environment meanwhile.
+    // SAFETY: `main` has just begun and there is no other thread that could read the environment
+    // meanwhile.
     unsafe { std::env::remove_var("RUST_BACKTRACE") };
 }
 
-/// Where memory cannot be allocated, the runtime says so in words of its own and aborts; what that means for the user is said after it.
+/// Where memory cannot be allocated, the runtime says so in words of its own and aborts; what that
+/// means for the user is said after it.
 ///
 /// To be called before anything else is done at an abort.
 #[cfg(unix)]
@@ -22,7 +27,8 @@ pub(crate) fn explain_aborts() {
         // Nothing is left to tell if standard error is closed.
         let _ = rustix::io::write(rustix::stdio::stderr(), WHY);
     };
-    // SAFETY: a signal interrupts whatever runs; the action makes one system call on a stream that is never closed, allocates nothing and takes no lock.
+    // SAFETY: a signal interrupts whatever runs; the action makes one system call on a stream that
+    // is never closed, allocates nothing and takes no lock.
     let _ = unsafe { signal_hook::low_level::register(signal_hook::consts::SIGABRT, explain) };
 }
 
@@ -42,8 +48,9 @@ mod streams {
         STDOUT.store(fcntl_getfd(stdio::stdout()).is_err(), Ordering::Relaxed);
     }
 
-    // SAFETY: the section holds pointers to functions of this type, which the loader calls once, before `main`. `note` needs nothing of the runtime: it makes two system calls and
-    // stores two flags, allocates nothing and cannot panic.
+    // SAFETY: the section holds pointers to functions of this type, which the loader calls once,
+    // before `main`. `note` needs nothing of the runtime: it makes two system calls and stores two
+    // flags, allocates nothing and cannot panic.
     #[used]
     #[unsafe(link_section = ".init_array")]
     static NOTE: extern "C" fn() = note;

@@ -19,19 +19,21 @@ pub(crate) struct Size {
     #[arg(short = 'm', long, value_name = "SIZE", value_parser = bits, allow_hyphen_values = true)]
     pub(crate) bits: Option<u64>,
 
-    /// Probes of an item; the best number unless given
+    /// Probes per item; the best number by default
     #[arg(short = 'k', long, value_name = "K", value_parser = probes, allow_hyphen_values = true)]
     pub(crate) probes: Option<u32>,
 
-    /// Guarantee the rate with this probability for the one filter that is built: 99.9% unless given
+    /// Guarantee the rate with this probability for the one filter that is built: 99.9% by default
     #[arg(long, value_name = "SHARE", value_parser = confidence)]
     pub(crate) confidence: Option<f64>,
 
-    /// Guarantee the average rate alone: fewer bits, and about half of the filters lie slightly above the rate
+    /// Guarantee the average rate alone: fewer bits, and about half of the filters lie slightly
+    /// above the rate
     #[arg(long, conflicts_with = "confidence")]
     pub(crate) mean: bool,
 
-    /// Refuse a filter larger than this: 64MiB, 2GB; what memory is available, unless given, where one is built
+    /// Refuse a filter larger than this: 64MiB, 2GB. By default, where a filter is built, the
+    /// memory available
     #[arg(long, value_name = "BYTES", value_parser = bytes, allow_hyphen_values = true)]
     pub(crate) max_memory: Option<u64>,
 }

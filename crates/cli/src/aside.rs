@@ -1,6 +1,7 @@
 //! Reports beside an output of lines: on standard error, or in a file of their own.
 //!
-//! A report is written when all lines are, so that what it may replace is decided at the beginning: nothing but an older report, and never a file that this run reads or writes.
+//! A report is written when all lines are, so that what it may replace is decided at the beginning:
+//! nothing but an older report, and never a file that this run reads or writes.
 
 use crate::failure::Failure;
 use crate::report::Report;
@@ -23,7 +24,8 @@ const LONGEST: u64 = 16 << 20;
 /// Where a report goes that comes beside an output of lines.
 #[derive(clap::Args)]
 pub(crate) struct ReportTo {
-    /// Say at the end, on standard error, what was read and what of the output may be wrong; --report=FILE writes it to a file, as one JSON object
+    /// Report at the end, on standard error, what was read and how much of the output may be wrong;
+    /// --report=FILE writes it to a file, as one JSON object
     #[arg(long, value_name = "FILE", num_args = 0..=1, require_equals = true, default_missing_value = "-")]
     report: Option<PathBuf>,
 }
@@ -43,7 +45,9 @@ impl ReportTo {
         self.report.as_deref().filter(|path| path.as_os_str() != "-")
     }
 
-    /// Reserves the file, if there is to be one: an older report, or no file yet. Refuses one that could not be written, and one that this run reads or writes otherwise: an input, an output, or one of the `others`.
+    /// Reserves the file, if there is to be one: an older report, or no file yet. Refuses one that
+    /// could not be written, and one that this run reads or writes otherwise: an input, an output,
+    /// or one of the `others`.
     pub(crate) fn reserve(&self, inputs: &[PathBuf], others: &[&Path]) -> Result<Reserved, Failure> {
         let Some(path) = self.file() else { return Ok(Reserved { file: None, aside: self.is_asked() }) };
         let fail =
@@ -74,7 +78,8 @@ impl ReportTo {
     }
 }
 
-/// Whether nothing is lost with this file but a report: it is empty, or all of it is one object that this command has marked as one.
+/// Whether nothing is lost with this file but a report: it is empty, or all of it is one object
+/// that this command has marked as one.
 fn is_report(file: &File) -> io::Result<bool> {
     let mut text = Vec::new();
     file.take(LONGEST).read_to_end(&mut text)?;
@@ -95,7 +100,8 @@ pub(crate) struct Reserved {
 }
 
 impl Reserved {
-    /// Writes the report, if one was asked for. What appeared under its name meanwhile is no report of ours, and stays.
+    /// Writes the report, if one was asked for. What appeared under its name meanwhile is no report
+    /// of ours, and stays.
     pub(crate) fn write(&self, report: &Report) -> Result<(), Failure> {
         if self.aside {
             return print_aside(report, false);

@@ -10,7 +10,8 @@ use truebloom_math::certificate::{Certificate, Claim, Excluded, Mean, OneFilter,
 /// The first field of every certificate.
 const FORMAT: &str = "truebloom certificate 1";
 
-/// The certificate as one JSON object. Large whole numbers are hexadecimal strings, rates and probabilities decimal ones.
+/// The certificate as one JSON object. Large whole numbers are hexadecimal strings, rates and
+/// probabilities decimal ones.
 pub(crate) fn object(certificate: &Certificate) -> Map<String, Value> {
     let Certificate { claim, mean, smaller, one_filter, .. } = certificate;
     let mean = match mean {
@@ -82,7 +83,8 @@ fn tail(one: &OneFilter) -> Value {
     Value::Object(fields)
 }
 
-/// Writes a certificate to a file, whole or not at all; with `force` in place of another certificate.
+/// Writes a certificate to a file, whole or not at all; with `force` in place of another
+/// certificate.
 pub(crate) fn write(certificate: &Certificate, path: &Path, force: bool) -> Result<(), Failure> {
     let text = format!("{}\n", Value::Object(object(certificate)));
     check_name(path)?;

@@ -60,7 +60,8 @@ pub(crate) fn printable(text: &str) -> String {
     })
 }
 
-/// A path as a word of a shell command: names like `x;rm -rf y` must stay one word, and one that begins with `-` no option.
+/// A path as a word of a shell command: names like `x;rm -rf y` must stay one word, and one that
+/// begins with `-` no option.
 pub(crate) fn for_shell(path: &Path) -> String {
     let name = path.to_string_lossy();
     let name = if name.starts_with('-') { format!("./{name}") } else { name.into_owned() };
@@ -83,7 +84,7 @@ impl From<FileError> for Failure {
     fn from(error: FileError) -> Failure {
         Failure::new(match error {
             FileError::Read { path, cause } if path.as_os_str() == "-" && cause.kind() == io::ErrorKind::NotFound => {
-                "`-` is not standard input here, where a file is needed: name the file, or write ./- for one of that name".to_owned()
+                "a file is needed here, and `-` would be standard input; name the file, or write ./- for a file of that name".to_owned()
             }
             FileError::Read { path, cause } => {
                 let remedy = match cause.kind() {

@@ -20,14 +20,15 @@ pub(crate) fn bytes<K: Backing>(filter: &AnyFilter<K>) -> u64 {
     filter.bits().div_ceil(64) * 8
 }
 
-/// Linux tells; elsewhere the allocation itself must.
+/// Linux reports it; elsewhere the allocation itself decides.
 fn available_memory() -> Option<u64> {
     let text = std::fs::read_to_string("/proc/meminfo").ok()?;
     let line = text.lines().find_map(|line| line.strip_prefix("MemAvailable:"))?;
     line.trim().strip_suffix("kB")?.trim().parse::<u64>().ok()?.checked_mul(1024)
 }
 
-/// An error if there is not so much memory: some systems give out more, and end the process once it is used. `what` begins the sentence ("the filter needs"), `remedy` ends it.
+/// An error if this much memory is not available: some systems promise more, and end the process
+/// when it is used. `what` begins the sentence ("the filter needs"), `remedy` ends it.
 pub(crate) fn check_memory(what: impl Display, needed: u64, remedy: &str) -> Result<(), Failure> {
     match available_memory() {
         Some(available) if needed > available => Err(Failure::new(format_args!(
@@ -70,11 +71,13 @@ pub(crate) fn check_layout(scheme: SchemeId, layout: Layout) -> Result<(), Failu
     Err(Failure::new("a blocked filter has a scheme of its own: leave --scheme or --layout out"))
 }
 
-/// More items than planned, in words: certain by the offers that set a bit, or, where a merge has mixed those up, as good as certain by the fill. A filter that grows was planned for a rate alone.
+/// More items than planned, in words: certain by the offers that set a bit, or, where a merge has
+/// mixed those up, as good as certain by the fill. A filter that grows was planned for a rate
+/// alone.
 pub(crate) fn over_capacity<K: Counted>(filter: &AnyFilter<K>) -> String {
     if let (AnyFilter::Scalable(_), Some(asked)) = (filter, filter.rate()) {
         return format!(
-            "its rate is surely above the {asked} asked for (at most {} now): merged filters that grow keep that rate only each by itself; fill one filter from all the data, or ask for a lower rate with `truebloom create -p`",
+            "its rate is certainly above the {asked} asked for (at most {} now): each filter that grows keeps its rate, but a merge of them may not; fill one filter from all the data, or ask for a lower rate with `truebloom create -p`",
             rate_up(filter.fpr().upper, 3)
         );
     }
@@ -89,7 +92,7 @@ pub(crate) fn over_capacity<K: Counted>(filter: &AnyFilter<K>) -> String {
     let now = format!("its rate {is} {rate} now{beside}; plan a larger filter with `truebloom create -n`");
     if changed > capacity {
         return format!(
-            "more items than planned: at least {} distinct ones, planned for {}, so what the plan guarantees no longer holds; {now}",
+            "more items than planned: at least {} distinct ones, planned for {}, so the plan's guarantee no longer holds; {now}",
             count(changed),
             count(capacity)
         );
@@ -97,7 +100,7 @@ pub(crate) fn over_capacity<K: Counted>(filter: &AnyFilter<K>) -> String {
     let found = filter
         .estimated_items()
         .map_or("the filter is full".to_owned(), |items| format!("about {} by the fill", count((items as u64).min(filter.most_items()))));
-    format!("more items than planned: {found}, planned for {}, so what the plan guarantees no longer holds; {now}", count(capacity))
+    format!("more items than planned: {found}, planned for {}, so the plan's guarantee no longer holds; {now}", count(capacity))
 }
 
 /// Where the positions of a key lie.

@@ -8,7 +8,8 @@ use std::sync::Arc;
 use truebloom::file::{Mapped, open_regular};
 use truebloom::{AnyFilter, Checked, FileError, FileHeader, FormatError, View, wire};
 
-/// From so many bytes on a file is mapped: below, reading it takes no longer than a map of it, and a file that changes meanwhile does no harm.
+/// From this many bytes on a file is mapped: below, reading it takes no longer than a map of it,
+/// and a file that changes meanwhile does no harm.
 const MAPPED_FROM: u64 = 64 << 20;
 
 /// The bytes of a file.
@@ -70,8 +71,9 @@ impl Held {
 fn read_or_map(path: &Path) -> io::Result<Held> {
     let mut file = open_regular(path)?;
     if file.metadata()?.len() >= MAPPED_FROM {
-        // SAFETY: this program replaces files whole and never writes into one. Whoever changes or truncates a filter in place while a command looks at it gets answers for what was written,
-        // or ends the command by SIGBUS; `docs/CLI.md` says so.
+        // SAFETY: this program replaces files whole and never writes into one. A program that
+        // changes or truncates a filter in place while a command reads it causes answers for what
+        // was written, or ends the command by SIGBUS; `docs/CLI.md` says so.
         if let Ok(bytes) = unsafe { Mapped::open(path) } {
             return Ok(Held::Mapped(Arc::new(bytes)));
         }
@@ -97,7 +99,8 @@ pub(crate) fn look_closer(path: &Path, filter: &Viewed) -> Result<Looked, FileEr
     filter.clone().verify_bytes().map_err(|cause| format_error(path, cause))
 }
 
-/// What is on standard input, as far as it can be a file of ours: what begins otherwise may have no end.
+/// What is on standard input, as far as it can be a file of ours: what begins otherwise may have no
+/// end.
 fn read_stdin() -> io::Result<Held> {
     crate::output::check_stdin()?;
     let mut input = io::stdin().lock();
@@ -108,7 +111,7 @@ fn read_stdin() -> io::Result<Held> {
     input.by_ref().take(FileHeader::BYTES).read_to_end(&mut bytes)?;
     let more = match FileHeader::from_bytes(&bytes) {
         _ if wire::is_coded(&bytes) => u64::MAX,
-        // One more tells whether it ends there.
+        // One more byte shows whether it ends there.
         Ok(header) => header.file_bytes().saturating_sub(bytes.len() as u64).saturating_add(1),
         Err(_) => 0,
     };

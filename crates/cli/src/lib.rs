@@ -1,6 +1,9 @@
-//! The command `truebloom`: plan, build, query and check Bloom filters whose rate is proven. [`main`] is the program, and [`evaluate`] the answers of `truebloom eval`, for the Python package.
+//! The command `truebloom`: plan, build, query and check Bloom filters whose rate is proven.
+//! [`main`] is the program, and [`evaluate`] the answers of `truebloom eval`, for the Python
+//! package.
 //!
-//! Every verb is one file in `cmd`; what they share is one reader of records, one reporter, one number parser and one way to fail.
+//! Every verb is one file in `cmd`; what they share is one reader of records, one reporter, one
+//! number parser and one way to fail.
 
 mod arch;
 mod args;
@@ -78,12 +81,14 @@ enum Verb {
     Man(cmd::man::Args),
 }
 
-/// The program, with the arguments of this process. To be called first and once: it changes what the process does with signals and failed allocations.
+/// The program, with the arguments of this process. To be called first and once: it changes what
+/// the process does with signals and failed allocations.
 pub fn main() -> ExitCode {
     run_with(&std::env::args_os().collect::<Vec<_>>())
 }
 
-/// The program with these arguments, of which the first is its name: for a process that has arguments of its own before them.
+/// The program with these arguments, of which the first is its name: for a process that has
+/// arguments of its own before them.
 pub fn run_with(arguments: &[OsString]) -> ExitCode {
     arch::no_backtraces();
     arch::explain_aborts();
@@ -104,7 +109,8 @@ pub fn run_with(arguments: &[OsString]) -> ExitCode {
             ExitCode::from(128u8.saturating_add(signal))
         }
         Ok(code) => code,
-        // A program that has read enough of our output and closes the pipe (as `head` does) is not an error.
+        // A program that has read enough of our output and closes the pipe (as `head` does) is not
+        // an error.
         Err(failure) if failure.is_broken_pipe() => ExitCode::SUCCESS,
         Err(failure) => {
             failure.print();
@@ -127,7 +133,8 @@ pub fn evaluate(query: &str) -> Result<String, String> {
     truebloom_math::as_one_call(|| cmd::eval::answer(query.as_bytes())).map(|answer| serde_json::Value::Object(answer).to_string())
 }
 
-/// Tips that help: an option that is nearly the one given, and not how to have one taken for the name of a file.
+/// Tips that help: an option that is nearly the one given, and not how to have one taken for the
+/// name of a file.
 fn without_far_tips(mut error: clap::Error) -> clap::Error {
     if error.kind() == ErrorKind::UnknownArgument {
         error.remove(ContextKind::Suggested);

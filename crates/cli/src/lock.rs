@@ -1,4 +1,5 @@
-//! One writer at a time: a filter file that is read, changed and replaced is locked from before it is read until after it is replaced.
+//! One writer at a time: a filter file that is read, changed and replaced is locked from before it
+//! is read until after it is replaced.
 
 use crate::failure::{Failure, for_shell, warn};
 use crate::output;
@@ -9,16 +10,17 @@ use std::path::{Path, PathBuf};
 use truebloom::file::{Expected, Replacement, Unkept, check_target, open_regular};
 use truebloom::{FileError, FileHeader, FormatError};
 
-/// What is said of a file in the place of a new one.
+/// What is said of a file in place of a new one.
 pub(crate) const EXISTS: &str = "exists already; add --force to overwrite it, or choose another name";
 
 /// What is said of a file that no command here has written.
 const FOREIGN: &str = "is not a truebloom file, and --force replaces only those; choose another name, or remove it yourself if it is not needed (were the arguments swapped?)";
 
-/// What is said of it in the place of a new file, without --force.
+/// What is said of it in place of a new file, without --force.
 const FOREIGN_EXISTS: &str = "exists already, and is not a truebloom file; choose another name (were the arguments swapped?)";
 
-/// The right to replace a file: the file that was there at the beginning, locked, or the knowledge that there was none. Given back when dropped.
+/// The right to replace a file: the file that was there at the beginning, locked, or the knowledge
+/// that there was none. Given back when dropped.
 #[derive(Debug)]
 pub(crate) struct Lock {
     path: PathBuf,
@@ -26,7 +28,9 @@ pub(crate) struct Lock {
 }
 
 impl Lock {
-    /// Locks an existing file, and checks that it could be replaced. Signals are caught from now on, so that no temporary file is left. If another process holds it, that is an error, not a wait: how long it will take is not known.
+    /// Locks an existing file, and checks that it could be replaced. Signals are caught from now
+    /// on, so that no temporary file is left. If another process holds it, that is an error, not a
+    /// wait: how long it will take is not known.
     pub(crate) fn of(path: &Path) -> Result<Lock, Failure> {
         stop::watch();
         let file = locked(path, "is changing this filter")?;
@@ -34,7 +38,9 @@ impl Lock {
         Ok(Lock { path: path.to_owned(), file: Some(file) })
     }
 
-    /// The same for a file that a verb writes: it must not exist, or with `force` be a file of ours, which is locked to be replaced. What would fail at the end of a long run is reported at its beginning.
+    /// The same for a file that a verb writes: it must not exist, or with `force` be a file of
+    /// ours, which is locked to be replaced. What would fail at the end of a long run is reported
+    /// at its beginning.
     pub(crate) fn of_output(path: &Path, force: bool) -> Result<Lock, Failure> {
         check_name(path)?;
         if !force && std::fs::symlink_metadata(path).is_ok() {
@@ -81,7 +87,7 @@ fn taken(path: &Path) -> Failure {
 pub(crate) fn check_name(path: &Path) -> Result<(), Failure> {
     if path.as_os_str() == "-" {
         return Err(Failure::new(
-            "a file is needed here, and `-` would be standard output; name a file, or write ./- for one of that name",
+            "a file is needed here, and `-` would be standard output; name a file, or write ./- for a file of that name",
         ));
     }
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
@@ -93,7 +99,8 @@ pub(crate) fn check_name(path: &Path) -> Result<(), Failure> {
     }
 }
 
-/// Whether nothing is lost with this file but what a command here has written: it is empty, or begins like a truebloom file.
+/// Whether nothing is lost with this file but what a command here has written: it is empty, or
+/// begins like a truebloom file.
 fn begins_as_ours(mut file: &File) -> io::Result<bool> {
     let mut start = Vec::new();
     file.by_ref().take(FileHeader::BYTES).read_to_end(&mut start)?;
@@ -101,7 +108,8 @@ fn begins_as_ours(mut file: &File) -> io::Result<bool> {
     Ok(!matches!(FileHeader::from_bytes(&start), Err(FormatError::NotAFilter { .. } | FormatError::TextMode { .. })))
 }
 
-/// Refuses to replace a file that does not begin like what replaces it, unless it is empty; `what` says what it is not.
+/// Refuses to replace a file that does not begin like what replaces it, unless it is empty; `what`
+/// says what it is not.
 pub(crate) fn check_begins(path: &Path, with: &[u8], what: &str) -> Result<(), Failure> {
     let Ok(file) = open_regular(path) else { return Ok(()) };
     let mut start = Vec::new();
@@ -121,7 +129,8 @@ pub(crate) fn locked(path: &Path, busy: &str) -> Result<File, Failure> {
     loop {
         let file = open_regular(path).map_err(fail)?;
         try_lock(&file, path, busy)?;
-        // The process that held the lock before may have replaced the file: then ours is of one that has no name any more.
+        // The process that held the lock before may have replaced the file: then ours is of one
+        // that has no name any more.
         if is_at(&file, path).map_err(fail)? {
             return Ok(file);
         }
@@ -133,7 +142,8 @@ fn try_lock(file: &File, path: &Path, busy: &str) -> Result<(), Failure> {
         Err(TryLockError::WouldBlock) => {
             Err(Failure::at(path, format_args!("another process {busy}; wait until it has finished, then try again{}", holder(file))))
         }
-        // Some network file systems know no locks, and the name is checked again before it is replaced.
+        // Some network file systems know no locks, and the name is checked again before it is
+        // replaced.
         Ok(()) | Err(TryLockError::Error(_)) => Ok(()),
     }
 }
@@ -147,7 +157,8 @@ fn holder(file: &File) -> String {
     holder_among(&locks, data.dev(), data.ino()).map_or(String::new(), |process| format!(" (process {process})"))
 }
 
-/// The process that has locked the file of this device and inode, by lines such as `1: FLOCK  ADVISORY  WRITE 1234 08:01:5678 0 EOF`.
+/// The process that has locked the file of this device and inode, by lines such as
+/// `1: FLOCK  ADVISORY  WRITE 1234 08:01:5678 0 EOF`.
 #[cfg(target_os = "linux")]
 fn holder_among(locks: &str, device: u64, inode: u64) -> Option<u32> {
     let (major, minor) = (device >> 32 & 0xffff_f000 | device >> 8 & 0xfff, device >> 12 & 0xffff_ff00 | device & 0xff);
@@ -156,7 +167,8 @@ fn holder_among(locks: &str, device: u64, inode: u64) -> Option<u32> {
         let mut file = fields.get(5)?.split(':');
         let mut hex = || u64::from_str_radix(file.next()?, 16).ok();
         let (its_major, its_minor) = (hex()?, hex()?);
-        // Of file systems without a device of their own, files show others than the file system has.
+        // Of file systems without a device of their own, files show others than the file system
+        // has.
         let same_device = its_major == major && (its_minor == minor || major == 0);
         let same = fields.get(1) == Some(&"FLOCK") && same_device && file.next()?.parse() == Ok(inode);
         fields.get(4).filter(|_| same)?.parse().ok()
@@ -168,7 +180,8 @@ fn holder(_: &File) -> String {
     String::new()
 }
 
-/// Replaces the file that was there, or makes one; the new file, still locked, and what it lacks of the old one.
+/// Replaces the file that was there, or makes one; the new file, still locked, and what it lacks of
+/// the old one.
 pub(crate) fn replace(
     path: &Path,
     old: Option<&File>,
@@ -190,7 +203,7 @@ pub(crate) fn is_same_place(one: &Path, other: &Path) -> bool {
     same(place(one), place(other)) || crate::records::same_file(one, &[other.to_owned()]).is_some()
 }
 
-/// Where a name leads: that of a file which is not there yet, too.
+/// Where a name leads, even if the file does not exist yet.
 fn place(path: &Path) -> Option<PathBuf> {
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
     path.canonicalize().ok().or_else(|| Some(folder.canonicalize().ok()?.join(path.file_name()?)))

@@ -1,7 +1,8 @@
 //! Standard input and output as they were given, and what to say when the output fails.
 //!
-//! A program that is started with a closed output (`>&-`) finds `/dev/null` there: the Rust runtime opens it before `main`. Then lines would be lost without a word, while a state
-//! file knows them. So what was closed is noted before that, and stays closed.
+//! A program that is started with a closed output (`>&-`) finds `/dev/null` there: the Rust runtime
+//! opens it before `main`. Then lines would be lost without a word, while a state file knows them.
+//! So what was closed is noted before that, and stays closed.
 
 use crate::arch;
 use crate::failure::Failure;
@@ -50,7 +51,8 @@ pub(crate) fn stream_to(path: &Path) -> Option<&'static str> {
     streams.into_iter().find_map(|(name, stream)| goes_there(stream).then_some(name))
 }
 
-/// Whether standard output goes to this file, at or beyond the place where it is read next: then what is printed would be read again, without end.
+/// Whether standard output goes to this file, at or beyond the place where it is read next: then
+/// what is printed would be read again, without end.
 pub(crate) fn feeds(input: &File) -> io::Result<bool> {
     let Some(mut output) = streams::stdout() else { return Ok(false) };
     let (to, from) = (output.metadata()?, input.metadata()?);
@@ -167,5 +169,5 @@ pub(crate) fn now_written(path: &Path) {
 /// What was written by now: `; seen.tbl was written`, or nothing.
 pub(crate) fn written() -> String {
     let written = WRITTEN.lock().map_or_else(|_| Vec::new(), |written| written.clone());
-    written.iter().map(|path| format!("; {} was written all the same", path.display())).collect()
+    written.iter().map(|path| format!("; {} was written anyway", path.display())).collect()
 }

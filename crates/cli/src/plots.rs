@@ -52,7 +52,8 @@ fn check_older(path: &Path) -> Result<(), Failure> {
     is_older(path, truebloom_plot::MARK, "it exists and is no chart of this program; give --plot another name, or remove it first")
 }
 
-/// An error unless there is nothing under this name, or an empty file, or one with this mark near its beginning.
+/// An error unless there is nothing under this name, or an empty file, or one with this mark near
+/// its beginning.
 pub(crate) fn is_older(path: &Path, mark: &str, otherwise: &str) -> Result<(), Failure> {
     let file = match open_regular(path) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
@@ -76,7 +77,7 @@ pub(crate) fn saw_tooth<S: FillScheme>(design: &Design, seed: u64, seen: Option<
     let length = run.items_per_cycle.value;
     if length * CYCLES as f64 > MOST_SHOWN {
         return Err(Failure::new(format!(
-            "a cycle has about {} items; the chart of filters with up to {} a cycle is drawn",
+            "a cycle has about {} items; charts are drawn of filters with up to {} per cycle",
             count(length as u64),
             count((MOST_SHOWN as u64) / CYCLES)
         )));
@@ -104,7 +105,7 @@ pub(crate) fn saw_tooth<S: FillScheme>(design: &Design, seed: u64, seen: Option<
         plural(design.sigma(), "set bit")
     );
     let mean = run.fpr.value;
-    let mut chart = Chart::new("How a recycling filter breathes", Axis::linear("new items"), Axis::linear(RATE)).note(note);
+    let mut chart = Chart::new("The rate of a recycling filter over its cycles", Axis::linear("new items"), Axis::linear(RATE)).note(note);
     if let (Some([value, lower, upper]), Some(last)) = (seen, points.last().map(|last| last.0)) {
         let name = format!("simulated average {}, 99% interval", significant(value, 4));
         chart = chart.with(Series::band(name, vec![(0.0, lower, upper), (last, lower, upper)]).coloured(2));

@@ -1,6 +1,8 @@
-//! Progress on standard error, only where a person looks at it, and only of work that takes longer than a second.
+//! Progress on standard error, only where a person looks at it, and only of work that takes longer
+//! than a second.
 //!
-//! There is one line of it at a time, and whatever else goes to the terminal comes first: messages are written above it, and before an answer it ends.
+//! There is one line of it at a time, and whatever else goes to the terminal comes first: messages
+//! are written above it, and before an answer it ends.
 
 use crate::report::count;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
@@ -54,8 +56,8 @@ impl Progress {
     /// `what` is counted: "random keys". With a `total` the time left is shown too.
     pub(crate) fn new(what: &'static str, total: Option<u64>) -> Progress {
         let template = match total {
-            Some(_) => format!("{{human_pos}} of {{human_len}} {what}, {{rate}} a second, {{eta}} left"),
-            None => format!("{{human_pos}} {what}, {{rate}} a second"),
+            Some(_) => format!("{{human_pos}} of {{human_len}} {what}, {{rate}} per second, {{eta}} left"),
+            None => format!("{{human_pos}} {what}, {{rate}} per second"),
         };
         Progress::styled(what, total, &template)
     }
@@ -65,7 +67,7 @@ impl Progress {
         Progress::styled("", Some(parts), &format!("{name}: {{percent}}% of the experiments, {{eta}} left"))
     }
 
-    /// Of reading so many bytes, if that is known, in which there are `what`s.
+    /// Of reading this many bytes, if that is known, in which there are `what`s.
     pub(crate) fn over_bytes(what: &'static str, total: Option<u64>) -> Progress {
         let template = match total {
             Some(_) => "{msg}, {binary_bytes_per_sec}, {percent}%, {eta} left",
@@ -90,7 +92,7 @@ impl Progress {
         Progress { bar, began: Some(Instant::now()), changed: Instant::now(), steps: 0, what }
     }
 
-    /// So many more are done.
+    /// This many more are done.
     pub(crate) fn add(&mut self, steps: u64) {
         self.steps += steps;
         if self.is_due() {
@@ -98,7 +100,7 @@ impl Progress {
         }
     }
 
-    /// So many bytes are read, and so many things found in them.
+    /// This many bytes are read, and this many things found in them.
     pub(crate) fn at(&mut self, bytes: u64, found: u64) {
         if self.is_due() {
             self.bar.set_message(format!("{} {}s", count(found), self.what));
@@ -106,7 +108,8 @@ impl Progress {
         }
     }
 
-    /// Whether the line is to be changed: not before work has taken long, and not more often than it can be read.
+    /// Whether the line is to be changed: not before work has taken long, and not more often than
+    /// it can be read.
     fn is_due(&mut self) -> bool {
         if self.began.is_some_and(|began| began.elapsed() >= PATIENCE) {
             self.began = None;
@@ -162,9 +165,9 @@ impl Drop for Waiting {
     }
 }
 
-/// Steps a second, without the decimals that nobody reads.
+/// Steps per second, without decimals.
 fn whole_rate(state: &ProgressState, text: &mut dyn fmt::Write) {
-    // Standard error has nobody to tell of an error of its own.
+    // There is nowhere to report an error of standard error itself.
     let _ = text.write_str(&count(state.per_sec() as u64));
 }
 

@@ -1,4 +1,5 @@
-//! The one reporter: the same answer as aligned text for people and as one JSON object for programs.
+//! The one reporter: the same answer as aligned text for people and as one JSON object for
+//! programs.
 
 use crate::color;
 use crate::failure::printable;
@@ -64,7 +65,7 @@ impl Report {
         &self.fields
     }
 
-    /// On a terminal with so many columns, or elsewhere.
+    /// On a terminal with this many columns, or elsewhere.
     fn write_to(&self, mut out: impl Write, columns: Option<usize>, format: Format) -> io::Result<()> {
         match format {
             Format::Json => writeln!(out, "{}", Value::Object(self.fields.clone())),
@@ -82,7 +83,8 @@ impl Report {
     }
 }
 
-/// A text that begins in this column of so many, its later lines below its beginning. Words stay whole, and so does what has too little room.
+/// A text that begins in this column of a terminal this wide, its later lines below its beginning.
+/// Words are not broken, even where there is too little room.
 fn wrapped(text: &str, column: usize, columns: usize) -> String {
     if column + LEAST_ROOM > columns {
         return text.to_owned();
@@ -124,7 +126,7 @@ pub(crate) struct FormatArgs {
     #[arg(long)]
     json: bool,
 
-    /// Print comma-separated values, a line a number
+    /// Print comma-separated values, one number per line
     #[arg(long, conflicts_with = "json")]
     csv: bool,
 }

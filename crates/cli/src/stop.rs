@@ -1,4 +1,5 @@
-//! Signals that ask to stop. They raise a flag and nothing else: whoever loops looks at it, so that files and temporary files are left as they should be.
+//! Signals that ask to stop. They raise a flag and nothing else: loops check it, so that files and
+//! temporary files are left as they should be.
 
 use crate::failure::Failure;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -33,17 +34,20 @@ impl Watch {
     }
 }
 
-/// A second signal counts so long after the first: some programs, `timeout` among them, send one to the process and one more to its group.
+/// A second signal counts so long after the first: some programs, `timeout` among them, send one to
+/// the process and one more to its group.
 const ONE_WISH: Duration = Duration::from_secs(1);
 
-/// Where memory cannot be allocated the standard library says so on standard error and aborts: that is an error like others, with their exit code.
+/// Where memory cannot be allocated the standard library says so on standard error and aborts: that
+/// is an error like others, with their exit code.
 pub(crate) fn exit_when_aborting() {
     #[cfg(unix)]
     let _ = signal_hook::flag::register_conditional_shutdown(signal_hook::consts::SIGABRT, 2, Arc::new(AtomicBool::new(true)));
 }
 
-/// From now on the signals to interrupt and to terminate raise the flag instead of ending the process. A second one, a while later, ends it: nobody should be deaf
-/// to an interrupt because it waits to write to a pipe that nobody reads.
+/// From now on the signals to interrupt and to terminate raise the flag instead of ending the
+/// process. A second one, a while later, ends it, so that a process that waits to write to a pipe
+/// without a reader can be interrupted.
 pub(crate) fn watch() {
     watching();
 }
@@ -75,7 +79,8 @@ fn arm() {
     watching().change(|rules| rules.armed = true);
 }
 
-/// While it lives, no signal ends the process: one in the middle of writing a file would leave a temporary file behind.
+/// While it lives, no signal ends the process: one in the middle of writing a file would leave a
+/// temporary file behind.
 #[derive(Debug)]
 pub(crate) struct Shield(());
 
@@ -91,13 +96,15 @@ pub(crate) fn shield() -> Shield {
     Shield(())
 }
 
-/// The last moment to stop before a file is written: an error if a signal has come. Later ones stop nothing any more, or the exit code would deny what was written.
+/// The last moment to stop before a file is written: an error if a signal has come. Later ones stop
+/// nothing any more, or the exit code would deny what was written.
 pub(crate) fn last_moment() -> Result<Shield, Failure> {
     let shield = too_late();
     if signal().is_some() { Err(Failure::new("stopped by a signal; nothing was written")) } else { Ok(shield) }
 }
 
-/// The same for a verb that saves what it has when a signal comes: that signal stays the one that stopped it.
+/// The same for a verb that saves what it has when a signal comes: that signal stays the one that
+/// stopped it.
 pub(crate) fn too_late() -> Shield {
     let (shield, watch) = (shield(), watching());
     watch.change(|rules| rules.too_late = rules.too_late.or(Some(watch.raised.load(Ordering::SeqCst))));
@@ -121,7 +128,8 @@ pub(crate) fn signal() -> Option<u8> {
 mod tests {
     use super::*;
 
-    /// A second signal, a second after the first, ends the process; not while a file is written, and from then on again.
+    /// A second signal, a second after the first, ends the process; not while a file is written,
+    /// and from then on again.
     #[test]
     fn no_signal_ends_the_process_while_a_file_is_written() {
         let ends = || watching().again.load(Ordering::SeqCst);

@@ -50,8 +50,10 @@ fn joined<'a>(lines: impl IntoIterator<Item = &'a Vec<u8>>) -> Vec<u8> {
     lines.into_iter().flat_map(|line| line.iter().copied().chain([b'\n'])).collect()
 }
 
-/// With one cycle a first occurrence is missing only if it was wrongly dropped, and exact de-duplication says how many were: over 30 seeds as many as expected, and never more than
-/// the bound. Alpha: 30 bounds at 1e-6; six deviations for the sum. Every other line is right, in order. The same in either layout.
+/// With one cycle a first occurrence is missing only if it was wrongly dropped, and exact
+/// de-duplication says how many were: over 30 seeds as many as expected, and never more than the
+/// bound. Alpha: 30 bounds at 1e-6; six deviations for the sum. Every other line is right, in
+/// order. The same in either layout.
 #[test]
 fn wrong_drops_are_as_many_as_reported() {
     let lines = text();
@@ -93,12 +95,13 @@ fn loses_as_reported(layout: &str, firsts: &[&Vec<u8>], input: &[u8]) {
     assert!((lost - expected).abs() < 6.0 * expected.sqrt(), "{layout}: {lost} lost, {expected} expected");
 }
 
-/// Over many cycles, new lines only: what is lost is known exactly, agrees with the report (six deviations) and keeps to the average rate of the design; and nothing is lost with
-/// two phases that one would have kept. A blocked design promises no more than its bracket's upper end.
+/// Over many cycles, new lines only: what is lost is known exactly, agrees with the report (six
+/// deviations) and keeps to the average rate of the design; and nothing is lost with two phases
+/// that one would have kept. A blocked design promises no more than its bracket's upper end.
 #[test]
 fn the_average_rate_is_that_of_the_design() {
     let input: Vec<u8> = (0..400_000).flat_map(|i| format!("{i}\n").into_bytes()).collect();
-    // So many lines fit, and some more come in a cycle, of blocks the most.
+    // This many lines fit, and some more come in a cycle, of blocks the most.
     for phases in [&["-n", "1000"][..], &["--remember", "1000"], &["-n", "900", "--layout", "blocked"]] {
         let report = json(&run(&[phases, &["-p", "1%", "--seed", "1", "--json"]].concat(), &input));
         let number = |value: &serde_json::Value| value.as_f64().expect("a number");
@@ -131,9 +134,11 @@ fn a_span_of_lines_is_remembered() {
     assert_eq!(count(&beyond), 0);
 }
 
-/// A stream chosen without the seed, in periods of the items of a phase: 2% new lines, then 88% a fixed hot set, which refreshes itself, then 10% new lines, which find the active phase nearly full. Planned
-/// for the average of new lines, two phases lost 1.4% of them where 1% was asked for. Of a filter that keeps to 1% for each, more than six deviations above are lost with a probability below
-/// 1e-8; the seed is frozen, and 1.4% would be more than eight above.
+/// A stream chosen without the seed, in periods of the items of a phase: 2% new lines, then 88% a
+/// fixed hot set, which refreshes itself, then 10% new lines, which find the active phase nearly
+/// full. Planned for the average of new lines, two phases lost 1.4% of them where 1% was asked for.
+/// Of a filter that keeps to 1% for each, more than six deviations above are lost with a
+/// probability below 1e-8; the seed is frozen, and 1.4% would be more than eight above.
 #[test]
 fn two_phases_keep_their_rate_on_every_stream() {
     let (mut input, mut fresh) = (String::new(), 0u64);
@@ -153,9 +158,11 @@ fn two_phases_keep_their_rate_on_every_stream() {
     assert!(report["promised_fpr"]["upper"].as_f64().is_some_and(|rate| rate <= 0.01), "{report}");
 }
 
-/// Lines with --second, each of which comes twice and then never again: at most the rate asked for are printed at their first occurrence already, or at none. Of a look-up for each occurrence that kept to the rate by itself, nearly
-/// twice as many were wrong. With one phase pairs alone; with two also a hot set that refreshes itself and fills the phase in which they come. Frozen seeds; by chance a sum is more than six deviations above its mean with a
-/// probability below 1e-8.
+/// Lines with --second, each of which comes twice and then never again: at most the rate asked for
+/// are printed at their first occurrence already, or at none. Of a look-up for each occurrence that
+/// kept to the rate by itself, nearly twice as many were wrong. With one phase pairs alone; with
+/// two also a hot set that refreshes itself and fills the phase in which they come. Frozen seeds;
+/// by chance a sum is more than six deviations above its mean with a probability below 1e-8.
 #[test]
 fn second_occurrences_keep_the_rate() {
     let pairs = |first: u32, count: u32| (first..first + count).map(|line| format!("new {line}:1\nnew {line}:2\n")).collect::<String>();
@@ -254,9 +261,12 @@ fn a_checkpoint_needs_no_input() {
     running.child.wait().expect("it ends");
 }
 
-/// Killed at random moments of a frozen schedule, also while it saves: the state is always whole, knows a prefix of the lines and nothing that was not printed; a producer that
-/// begins again behind what the state knows loses no line; and no more than one unfinished file is left. Of three processes one is killed soon after its start, the others some time after they have saved something,
-/// so that the test has the same power on every machine. `DEDUP_KILLS=100` for the whole campaign.
+/// Killed at random moments of a frozen schedule, also while it saves: the state is always whole,
+/// knows a prefix of the lines and nothing that was not printed; a producer that begins again
+/// behind what the state knows loses no line; and no more than one unfinished file is left. Of
+/// three processes one is killed soon after its start, the others some time after they have saved
+/// something, so that the test has the same power on every machine. `DEDUP_KILLS=100` for the whole
+/// campaign.
 #[test]
 fn a_kill_at_any_moment_loses_nothing() {
     let kills: u64 = std::env::var("DEDUP_KILLS").ok().and_then(|kills| kills.parse().ok()).unwrap_or(10);
@@ -292,7 +302,8 @@ fn ten_kills(moments: &mut u64) {
     }
 }
 
-/// The whole lines that a process prints, fed with numbered ones from here on, before it is killed: so long after its start, or after it has saved something.
+/// The whole lines that a process prints, fed with numbered ones from here on, before it is killed:
+/// so long after its start, or after it has saved something.
 fn printed_until_killed(state: &Path, first: u64, saves: bool, moment: Duration) -> Vec<Vec<u8>> {
     let name = state.to_str().expect("UTF-8");
     let mut child = dedup(&["--memory", "1MiB", "-p", "1e-12", "--checkpoint", "1ms", "--state", name]).spawn().expect("it starts");
@@ -318,7 +329,8 @@ fn printed_until_killed(state: &Path, first: u64, saves: bool, moment: Duration)
     })
 }
 
-/// Saved by a clock that was a day ahead, a state goes on by this one, and its lines are as old as they were; otherwise nothing would be forgotten until this clock has caught up.
+/// Saved by a clock that was a day ahead, a state goes on by this one, and its lines are as old as
+/// they were; otherwise nothing would be forgotten until this clock has caught up.
 #[test]
 fn a_state_of_a_clock_that_was_ahead_goes_on() {
     let folder = tempfile::tempdir().expect("a folder");

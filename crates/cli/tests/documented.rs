@@ -1,4 +1,5 @@
-//! What help, manual pages and docs/CLI.md say, held to what the program does: every example runs, and every object has the fields that are documented.
+//! What help, manual pages and docs/CLI.md say, held to what the program does: every example runs,
+//! and every object has the fields that are documented.
 #![allow(missing_docs, reason = "a test has no public interface")]
 
 use std::collections::BTreeSet;
@@ -60,7 +61,8 @@ fn verbs(folder: &Path) -> Vec<String> {
     verbs
 }
 
-/// The commands among the examples after a help: lines indented by two, without the remark that two spaces divide from them.
+/// The commands among the examples after a help: lines indented by two, without the remark that two
+/// spaces divide from them.
 fn examples(help: &str) -> Vec<String> {
     let begin = ["\nExample", "\nGive two", "\nThree ways"].iter().filter_map(|heading| help.rfind(heading)).max();
     let after = help.get(begin.unwrap_or(help.len())..).unwrap_or_default();
@@ -69,7 +71,8 @@ fn examples(help: &str) -> Vec<String> {
     lines.map(|line| line.split("  ").next().unwrap_or(line).to_owned()).collect()
 }
 
-/// The rest of a command is waiting for its pipes, so that two at a time are faster even on one processor.
+/// The rest of a command is waiting for its pipes, so that two at a time are faster even on one
+/// processor.
 fn on_two_threads<T: Send>(mut all: Vec<T>, check: impl Fn(T) + Sync) {
     let half = all.split_off(all.len() / 2);
     std::thread::scope(|scope| {

@@ -1,4 +1,5 @@
-//! What happens to files, whatever neighbours, permissions and closed outputs do: nothing is overwritten that is not ours, no secret is shown, and the exit code tells the truth.
+//! What happens to files, whatever neighbours, permissions and closed outputs do: nothing is
+//! overwritten that is not ours, no secret is shown, and the exit code tells the truth.
 #![cfg(unix)]
 #![allow(missing_docs, reason = "a test has no public interface")]
 
@@ -45,7 +46,8 @@ fn a_new_state_overwrites_no_neighbour() {
     assert_eq!(told, "9\nprecious\n");
 }
 
-/// One file is left by a process that was killed while it wrote; files that only look like it, and one that a living process has locked, stay.
+/// One file is left by a process that was killed while it wrote; files that only look like it, and
+/// one that a living process has locked, stay.
 #[test]
 fn leftovers_of_killed_processes_are_removed_and_nothing_else() {
     let told = shell(
@@ -61,7 +63,8 @@ fn leftovers_of_killed_processes_are_removed_and_nothing_else() {
     assert_eq!(found.join(" "), expected);
 }
 
-/// The file was removed and made anew, or just removed, while `insert` read its lines: it has looked at the file before it opens them, and bash goes on when they are open.
+/// The file was removed and made anew, or just removed, while `insert` read its lines: it has
+/// looked at the file before it opens them, and bash goes on when they are open.
 #[test]
 fn an_insert_into_a_file_that_was_replaced_is_refused() {
     for (verb, between, left) in [
@@ -128,7 +131,7 @@ fn a_full_output_after_a_file_was_written_says_so() {
         ("count merge N S2 S3", "N"),
     ] {
         let told = shell(&format!("{prepared} t {verb} > /dev/full; echo \"exit $?\"; t doctor {file} > /dev/null; echo \"whole $?\""));
-        assert_told(&told, &[&format!("; {file} was written all the same"), "exit 2", "whole 0"]);
+        assert_told(&told, &[&format!("; {file} was written anyway"), "exit 2", "whole 0"]);
     }
 }
 
@@ -148,7 +151,8 @@ fn signals_and_limits_leave_no_temporary_file_of_any_verb() {
     assert_told(&told, &["cannot write M: File too large", "merge 2", "cannot write S: File too large", "dedup 2"]);
 }
 
-/// A private file and what replaces it, looked at for as long as it takes to see the temporary file.
+/// A private file and what replaces it, looked at for as long as it takes to see the temporary
+/// file.
 #[test]
 fn a_private_file_is_private_while_it_is_saved() {
     let folder = tempfile::tempdir().expect("a folder");
@@ -253,7 +257,9 @@ fn the_shell_takes_remedies_as_they_are_meant() {
     assert_eq!(told, "healed\n".repeat(10));
 }
 
-/// A limit on memory ends it with an error, not by a signal: from where the system can begin the program to where a verb has enough, and closely below that. Both depend on the build and the system, so they are looked for.
+/// A limit on memory ends it with an error, not by a signal: from where the system can begin the
+/// program to where a verb has enough, and closely below that. Both depend on the build and the
+/// system, so they are looked for.
 #[cfg(target_os = "linux")]
 #[test]
 fn too_little_memory_is_exit_code_2() {
@@ -285,7 +291,8 @@ fn too_little_memory_is_exit_code_2() {
     assert_eq!(told.lines().count(), 2, "{told}");
 }
 
-/// One answer for each query, in order, whatever it asks for; and no more memory than a query may take.
+/// One answer for each query, in order, whatever it asks for; and no more memory than a query may
+/// take.
 #[cfg(target_os = "linux")]
 #[test]
 fn a_query_that_asks_too_much_ends_no_other() {
@@ -321,7 +328,8 @@ fn a_certificate_overwrites_no_file() {
     );
 }
 
-/// A report is told apart for certain: JSON Lines with a member `verb`, saved answers of other verbs and of this one are somebody's data.
+/// A report is told apart for certain: JSON Lines with a member `verb`, saved answers of other
+/// verbs and of this one are somebody's data.
 #[test]
 fn a_report_replaces_nothing_but_a_report() {
     let told = shell(
@@ -367,7 +375,8 @@ fn a_report_that_is_lost_is_an_error() {
     assert_eq!(told, "2\n2\n2\n5\n");
 }
 
-/// What is printed would be read again, without end. Counts are printed when all is read, and what is printed behind the place that is read is not read again.
+/// What is printed would be read again, without end. Counts are printed when all is read, and what
+/// is printed behind the place that is read is not read again.
 #[test]
 fn an_output_that_is_read_is_refused() {
     let told = shell(
@@ -384,7 +393,8 @@ fn an_output_that_is_read_is_refused() {
     assert_eq!(told, expected + "500\n");
 }
 
-/// A filter that grows takes what it is allowed, and not much more than it has at once: the file may be forged.
+/// A filter that grows takes what it is allowed, and not much more than it has at once: the file
+/// may be forged.
 #[test]
 fn a_filter_grows_within_its_limits() {
     let folder = tempfile::tempdir().expect("a folder");

@@ -38,7 +38,7 @@ fn every_verb_draws_its_curve() {
         ("fpr -m 9728 -n 1000 -k 7 --layout blocked", &["blocked, exact"], 1),
         ("table -k 12", &["24 bits", "1,000 items"], 8),
         ("table --json -k 12 -p 1%,0.1%", &["rate 0.001"], 2),
-        ("explain -m 9585 -n 1000 -k 7", &["99.9% keep to 0.01136", "average 0.01005"], 1),
+        ("explain -m 9585 -n 1000 -k 7", &["99.9%: at most 0.01136", "average 0.01005"], 1),
         ("simulate -m 1000 -k 4 --sigma 300 -n 10k", &["simulated average", "recycled above 300 set bits"], 1),
         ("simulate -m 500 -k 5 --sigma 220 --phases 2 -n 10k", &["in each of two filters"], 1),
         ("audit fastbloom -n 1000 -p 1%", &["asked: 0.01", "if positions were independent"], 0),
@@ -51,11 +51,13 @@ fn every_verb_draws_its_curve() {
     }
 }
 
-/// The numbers drawn are the numbers of the law: at its plan, the curve of a filter is at the rate that is printed.
+/// The numbers drawn are the numbers of the law: at its plan, the curve of a filter is at the rate
+/// that is printed.
 #[test]
 fn a_plan_is_drawn_at_its_rate() {
     let svg = drawn("plan -n 1000 -p 1% --mean");
-    // The points at 0.5, 1, 1.05, 1.2 and 2 times the plan; the second lies on the lines of what was asked and planned.
+    // The points at 0.5, 1, 1.05, 1.2 and 2 times the plan; the second lies on the lines of what
+    // was asked and planned.
     let attribute =
         |line: &str, name: &str| line.split(&format!("{name}=\"")).nth(1).and_then(|rest| rest.split('"').next()?.parse::<f64>().ok());
     let points: Vec<(f64, f64)> = svg
@@ -108,7 +110,8 @@ fn only_charts_are_overwritten() {
     }
 }
 
-/// A page with all figures of a paper; a run that was stopped goes on, and a broken last line counts as not done.
+/// A page with all figures of a paper; a run that was stopped goes on, and a broken last line
+/// counts as not done.
 #[test]
 fn a_report_is_written_and_taken_up_again() {
     let folder = tempfile::tempdir().expect("a folder");

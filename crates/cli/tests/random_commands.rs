@@ -1,7 +1,11 @@
-//! Command lines at random, with good and bad arguments in any order: none panics, hangs, ends with a code that is not documented, or costs a file that it was not told to replace.
+//! Command lines at random, with good and bad arguments in any order: none panics, hangs, ends with
+//! a code that is not documented, or costs a file that it was not told to replace.
 //!
-//! `RANDOM_COMMANDS=3000 RANDOM_SEED=7 RANDOM_SECONDS=10 cargo test -p truebloom-cli --test random_commands -- --nocapture` is the campaign (a few minutes); what runs without these is a small part of it with a frozen seed. A failure
-//! prints its command line, and the same seed finds it again. RANDOM_SECONDS is a limit for a machine that does nothing else; without it only what hangs is a failure. Power: the test of the test below plants each fault and is told of it.
+//! `RANDOM_COMMANDS=3000 RANDOM_SEED=7 RANDOM_SECONDS=10 cargo test -p truebloom-cli --test
+//! random_commands -- --nocapture` is the campaign (a few minutes); what runs without these is a
+//! small part of it with a frozen seed. A failure prints its command line, and the same seed finds
+//! it again. RANDOM_SECONDS is a limit for a machine that does nothing else; without it only what
+//! hangs is a failure. Power: the test of the test below plants each fault and is told of it.
 #![cfg(unix)]
 #![allow(missing_docs, reason = "a test has no public interface")]
 
@@ -29,7 +33,8 @@ impl Random {
     }
 }
 
-/// Verbs, with the options that go with them; those of other verbs come in as well. What would take long has a smaller size here.
+/// Verbs, with the options that go with them; those of other verbs come in as well. What would take
+/// long has a smaller size here.
 const VERBS: [(&str, &[&str]); 26] = [
     (
         "create",
@@ -121,7 +126,8 @@ const VERBS: [(&str, &[&str]); 26] = [
     ("help", &[]),
 ];
 
-/// Sound commands, for half of the lines: a word or two more, or none, and they do something else, or something wrong.
+/// Sound commands, for half of the lines: a word or two more, or none, and they do something else,
+/// or something wrong.
 const SOUND: [&str; 50] = [
     "diff other.tbl seen.tbl",
     "apply other.tbl news",
@@ -338,7 +344,7 @@ fn run(line: &[String], folder: &Path, input: &Path, longest: Duration) -> Outco
     let mut stderr = child.stderr.take().expect("piped");
     let reader = std::thread::spawn(move || {
         let mut told = Vec::new();
-        // What is told of thousands of lines is read, and not kept.
+        // What is printed about thousands of lines is read, and not kept.
         let _ = stderr.by_ref().take(1 << 20).read_to_end(&mut told);
         let _ = std::io::copy(&mut stderr, &mut std::io::sink());
         String::from_utf8_lossy(&told).into_owned()

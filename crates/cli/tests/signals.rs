@@ -1,4 +1,5 @@
-//! A signal while a file is being replaced: the old file or the new one, whole, no temporary file, and an exit code that tells which.
+//! A signal while a file is being replaced: the old file or the new one, whole, no temporary file,
+//! and an exit code that says which.
 #![cfg(unix)]
 #![allow(missing_docs, reason = "a test has no public interface")]
 

@@ -1,4 +1,5 @@
-//! A plan of another scheme names the bits of the standard one; they are those that the plan of the standard scheme says.
+//! A plan of another scheme names the bits of the standard one; they are those that the plan of the
+//! standard scheme says.
 #![allow(missing_docs, reason = "a test has no public interface")]
 
 use serde_json::Value;
@@ -10,7 +11,8 @@ fn plan(args: &[&str]) -> Value {
     serde_json::from_slice(&output.stdout).expect("JSON")
 }
 
-/// It once said 9,597 where the standard plan takes 9,595; `more_percent` was divided by the same wrong value, so the sizes are taken from the other plan here.
+/// It once said 9,597 where the standard plan takes 9,595; `more_percent` was divided by the same
+/// wrong value, so the sizes are taken from the other plan here.
 #[test]
 fn the_standard_size_beside_another_scheme_is_its_own_plans() {
     for promise in [&["--mean"][..], &[]] {

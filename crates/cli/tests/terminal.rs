@@ -26,7 +26,8 @@ fn after_progress(seen: &str) -> &str {
     rest.find(|c: char| c.is_ascii_alphabetic()).filter(|_| end > 0).map_or(rest, |at| &rest[at + 1..])
 }
 
-/// Progress is shown of what takes longer than a second, a few times and not in a burst; it is gone before the answer is there, and messages stand above it.
+/// Progress is shown of what takes longer than a second, a few times and not in a burst; it is gone
+/// before the answer is there, and messages stand above it.
 #[test]
 fn progress_is_cleared_before_the_answer() {
     for (verb, answer) in [("dedup -c", "301\r\n"), ("dedup -c --report", "301\r\n"), ("create -n 1000 -p 1% --color never F", "created  ")]

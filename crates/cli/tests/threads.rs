@@ -1,4 +1,5 @@
-//! `-j` changes no result: output, messages, exit codes and files are the same bytes for every number of threads.
+//! `-j` changes no result: output, messages, exit codes and files are the same bytes for every
+//! number of threads.
 #![allow(missing_docs, reason = "a test has no public interface")]
 
 use std::fmt::Write as _;
@@ -62,7 +63,8 @@ impl Numbers {
     }
 }
 
-/// Five blocks or more of every kind of records, a third of them repeats, a few of them not as they should be.
+/// Five blocks or more of every kind of records, a third of them repeats, a few of them not as they
+/// should be.
 fn write_texts(folder: &Path) {
     let mut numbers = Numbers(7);
     let (mut lines, mut json, mut csv, mut hex) = (String::new(), String::new(), "id,name\n".to_owned(), String::new());
@@ -114,7 +116,8 @@ fn write_texts(folder: &Path) {
     write("broken.gz", &packed[..packed.len() * 2 / 3]);
 }
 
-/// Good records, and a broken one over the end of every second block: a file is read in blocks of 256 KiB after a first one of 64 KiB.
+/// Good records, and a broken one over the end of every second block: a file is read in blocks of
+/// 256 KiB after a first one of 64 KiB.
 fn seams() -> String {
     let (mut text, mut i) = ("id,name\n".to_owned(), 0);
     for end in (1..=10).step_by(2).map(|block| (64 << 10) + block * (256 << 10)) {
@@ -176,7 +179,7 @@ fn output_is_the_same() {
         run(path, &format!("dedup --seed 1 -n 100k -p 1% -d --only-key {input}"));
     }
     run(path, "check half.tbl --hex hex.txt");
-    // No line has such a member: five are told, the others counted.
+    // No line has such a member: five are reported, the others counted.
     let json = std::fs::read_to_string(path.join("lines.json")).expect("a file");
     let more = json.lines().filter(|line| !line.trim().is_empty()).count() - 5;
     let told = format!("lines.json: {},{:03} more skipped\n", more / 1000, more % 1000);
@@ -205,7 +208,7 @@ fn filters_are_the_same() {
     }
 }
 
-/// Who reads has had enough, or there is nothing to read for a while.
+/// The reader stops early, or there is nothing to read for a while.
 #[test]
 fn streams_are_not_held_up() {
     let folder = folder();
@@ -228,7 +231,8 @@ fn streams_are_not_held_up() {
     assert_eq!(String::from_utf8_lossy(&output.stdout), "143 after last\n143 after final\n", "{}", String::from_utf8_lossy(&output.stderr));
 }
 
-/// What cannot be read lies in one block with records before it and after it: all of them come out as they are.
+/// What cannot be read lies in one block with records before it and after it: all of them come out
+/// as they are.
 #[test]
 fn records_beside_broken_ones_are_whole() {
     let folder = tempfile::tempdir().expect("a folder");

@@ -1,9 +1,11 @@
-//! Terminal sessions, held to what the program prints: those of the README, docs/SESSION.md, docs/JOBS.md, the pages of docs/guide
-//! and `tests/transcripts/`.
+//! Terminal sessions, held to what the program prints: those of the README, docs/SESSION.md,
+//! docs/JOBS.md, the pages of docs/guide and `tests/transcripts/`.
 //!
-//! A session is the `console` blocks of a Markdown file, run in order by bash in one fresh folder. What a command prints, standard error included, must be the lines
-//! below it; `[..]` in a line stands for any text. A command must succeed unless `[exit N]` follows. The README's pipes are why no ready-made runner is used:
-//! the usual one starts single commands only. No session races a clock: what must come first is waited for, through a pipe that is held open.
+//! A session is the `console` blocks of a Markdown file, run in order by bash in one fresh folder.
+//! What a command prints, standard error included, must be the lines below it; `[..]` in a line
+//! stands for any text. A command must succeed unless `[exit N]` follows. The README's pipes are
+//! why no ready-made runner is used: the usual one starts single commands only. No session races a
+//! clock: what must come first is waited for, through a pipe that is held open.
 #![allow(missing_docs, reason = "a test has no public interface")]
 
 use std::path::{Path, PathBuf};
@@ -44,7 +46,8 @@ fn run(command: &str, folder: &Path) -> Vec<String> {
     let program = Path::new(env!("CARGO_BIN_EXE_truebloom"));
     let path = format!("{}:{}", program.parent().expect("a folder").display(), std::env::var("PATH").unwrap_or_default());
     let merged = format!("exec 2>&1\n{command}");
-    // A command that hangs is ended after five minutes and says so, with exit code 124; nothing else depends on time.
+    // A command that hangs is ended after five minutes and says so, with exit code 124; nothing
+    // else depends on time.
     let output = Command::new("timeout")
         .args(["-k", "5", "300", "bash", "-c"])
         .arg(&merged)

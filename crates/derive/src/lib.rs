@@ -8,14 +8,19 @@ use syn::{
     Attribute, Data, DataEnum, DeriveInput, Error, Expr, Field, Fields, GenericParam, Generics, Index, Member, Result, Variant, parse_quote,
 };
 
-/// A struct or an enum as a key, with the bytes that docs/FORMAT.md defines, the same on every platform.
+/// A struct or an enum as a key, with the bytes that docs/FORMAT.md defines, the same on every
+/// platform.
 ///
 /// * A struct of one field is that field: a `struct Url(String)` is the key that its text is.
 /// * A struct of several is its fields, in the order in which they are declared.
-/// * An enum is its discriminant, a number, and then the fields of the variant. The discriminant is counted from 0 unless it is given (`Deleted = 7`), so new variants go to the end, or get a number.
-/// * `#[key(skip)]` leaves a field out: a cache, a marker. Values that differ there alone are one key.
+/// * An enum is its discriminant, a number, and then the fields of the variant. The discriminant is
+///   counted from 0 unless it is given (`Deleted = 7`), so new variants go to the end, or get a
+///   number.
+/// * `#[key(skip)]` leaves a field out: a cache, a marker. Values that differ there alone are one
+///   key.
 ///
-/// All types of fields have to be keys; type parameters get the bound `Key`. A discriminant has to fit into 64 bits, with or without a sign.
+/// All types of fields have to be keys; type parameters get the bound `Key`. A discriminant has to
+/// fit into 64 bits, with or without a sign.
 #[proc_macro_derive(Key, attributes(key))]
 pub fn derive_key(input: proc_macro::TokenStream) -> proc_macro::TokenStream {
     let input = syn::parse_macro_input!(input as DeriveInput);
@@ -108,7 +113,8 @@ fn of_enum(data: &DataEnum, discriminant: &TokenStream) -> Result<TokenStream> {
     Ok(quote!(#write #number))
 }
 
-/// The discriminant of each variant, sign-extended to 64 bits: the one that is given, or one more than that of the variant before.
+/// The discriminant of each variant, sign-extended to 64 bits: the one that is given, or one more
+/// than that of the variant before.
 fn numbers(variants: &Punctuated<Variant, syn::Token![,]>, discriminant: &TokenStream) -> Result<Vec<TokenStream>> {
     let mut given: Option<&Expr> = None;
     let mut after = 0u64;
@@ -180,7 +186,8 @@ fn is_skipped(field: &Field) -> Result<bool> {
     Ok(is_skipped)
 }
 
-/// Types and variants have no attributes of ours: one that was meant for a field must not be ignored.
+/// Types and variants have no attributes of this derive: one that was meant for a field must not be
+/// ignored.
 fn refuse_attributes(attributes: &[Attribute]) -> Result<()> {
     match attributes.iter().find(|attribute| attribute.path().is_ident("key")) {
         Some(attribute) => Err(Error::new(attribute.span(), "`#[key(..)]` belongs before a field")),

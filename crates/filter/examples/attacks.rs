@@ -1,8 +1,11 @@
-//! The known attacks on Bloom filters, played, with a table of what succeeds: `cargo run --release -p truebloom --example attacks`.
+//! The known attacks on Bloom filters, played, with a table of what succeeds:
+//! `cargo run --release -p truebloom --example attacks`.
 //!
-//! *Pollution*: only keys that set `probes` new bits each are inserted, so that the filter fills faster than by any others, and its rate is far above the one planned for.
-//! *Queries*: keys that pass although they were never inserted are found, and held against the real filter.
-//! The attacker reads the seed in the file, guesses one, or has only the answers of the filter. Everything is frozen but the seeds called random.
+//! *Pollution*: only keys that set `probes` new bits each are inserted, so that the filter fills
+//! faster than by any others, and its rate is far above the one planned for. *Queries*: keys that
+//! pass although they were never inserted are found, and held against the real filter. The attacker
+//! reads the seed in the file, guesses one, or has only the answers of the filter. Everything is
+//! frozen but the seeds called random.
 
 use truebloom::{BloomFilter, PortableHasher, Rate, Seed, Target};
 use truebloom_math::Plan;
@@ -85,7 +88,7 @@ impl Knows {
     }
 }
 
-/// Inserts a key if that sets so many bits.
+/// Inserts a key if that sets this many bits.
 fn sets_all(model: &mut BloomFilter, key: &str, probes: u32) -> bool {
     let before = model.ones();
     let mut with = model.clone();

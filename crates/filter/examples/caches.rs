@@ -1,6 +1,9 @@
-//! Two caches that tell each other what they hold, over loopback: once the whole filter, compressed, and then a difference a minute. Each asks its copy of the other's filter before it fetches anything from afar.
+//! Two caches that tell each other what they hold, over loopback: once the whole filter,
+//! compressed, and then a difference a minute. Each asks its copy of the other's filter before it
+//! fetches anything from afar.
 //!
-//! `cargo run --release -p truebloom --example caches` prints the bytes a minute and the wrong answers, and fails if those are not what the law says.
+//! `cargo run --release -p truebloom --example caches` prints the bytes per minute and the wrong
+//! answers, and fails if those are not what the law says.
 
 use std::error::Error;
 use std::io::{Read, Write};
@@ -70,7 +73,8 @@ impl Cache {
         }
         let questions = MINUTES * QUESTIONS;
         let rate = expected / MINUTES as f64;
-        // A sum of binomials of unlike rates varies less than one of their mean, so the test is on the safe side. It is wrong once in a million runs.
+        // A sum of binomials of unlike rates varies less than one of their mean, so the test is on
+        // the safe side. It is wrong once in a million runs.
         assert!(
             binomial::two_sided(wrong, questions, rate) > 1e-6,
             "{wrong} wrong answers, where the law says {:.0}",

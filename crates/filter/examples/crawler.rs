@@ -1,7 +1,9 @@
-//! A crawler's set of URLs, shared by threads and saved while they run: `cargo run --release -p truebloom --example crawler`.
+//! A crawler's set of URLs, shared by threads and saved while they run:
+//! `cargo run --release -p truebloom --example crawler`.
 //!
-//! Each thread follows links, asks the set whether a page was seen, and fetches it if not. From time to time a snapshot goes to the disk; after a crash the crawl begins with the last one and fetches again what came
-//! after it, which costs time and loses nothing.
+//! Each thread follows links, asks the set whether a page was seen, and fetches it if not. From
+//! time to time a snapshot goes to the disk; after a crash the crawl begins with the last one and
+//! fetches again what came after it, which costs time and loses nothing.
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::time::Instant;

@@ -1,6 +1,8 @@
-//! How fast a filter that grows takes keys and answers, beside one that knew their number; and how many megabytes a second are compressed, expanded, compared and brought up to date.
+//! How fast a filter that grows takes keys and answers, beside one that knew their number; and how
+//! many megabytes a second are compressed, expanded, compared and brought up to date.
 //!
-//! `cargo run --release -p truebloom --example growth_speed -- 10000000` for ten million keys; the default is few, so that it runs anywhere.
+//! `cargo run --release -p truebloom --example growth_speed -- 10000000` for ten million keys; the
+//! default is few, so that it runs anywhere.
 
 use std::error::Error;
 use std::hint::black_box;

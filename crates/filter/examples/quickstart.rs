@@ -1,4 +1,5 @@
-//! Fills a filter to its capacity and compares what was asked for, what is proven and what is measured: `cargo run --example quickstart`.
+//! Fills a filter to its capacity and compares what was asked for, what is proven and what is
+//! measured: `cargo run --example quickstart`.
 use truebloom::BloomFilter;
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {

@@ -1,7 +1,10 @@
-//! Two shards that should hold the same keys find out what each of them lacks, without sending the keys that both have.
+//! Two shards that should hold the same keys find out what each of them lacks, without sending the
+//! keys that both have.
 //!
-//! Each sends a filter of its keys; the other answers with those of its own keys that the filter does not contain, which are surely missing. A key that is missing and passes by chance is found in a later round: a filter
-//! with another seed has other errors, so after r rounds at a rate p a share of p^r of the differences is left. `cargo run --example reconcile`.
+//! Each sends a filter of its keys; the other answers with those of its own keys that the filter
+//! does not contain, which are certainly missing. A key that is missing and passes by chance is
+//! found in a later round: a filter with another seed has other errors, so after r rounds at a rate
+//! p a share of p^r of the differences is left. `cargo run --example reconcile`.
 
 use std::collections::HashSet;
 use std::error::Error;
@@ -19,7 +22,7 @@ impl Shard {
         Ok(filter.to_bytes()?)
     }
 
-    /// The answer: keys that the other shard surely lacks.
+    /// The answer: keys that the other shard certainly lacks.
     fn missing_from(&self, summary: &[u8]) -> Result<Vec<String>, Box<dyn Error>> {
         let theirs = BloomFilter::from_bytes(summary)?;
         let found = theirs.contains_all(&self.keys);
@@ -43,7 +46,8 @@ fn main() -> Result<(), Box<dyn Error>> {
         let quiet = to_east.is_empty() && to_west.is_empty();
         east.keys.extend(to_east);
         west.keys.extend(to_west);
-        // Of 500 differences 0.05 are left by two rounds on average; a third that finds none says that all but 5e-4 are found.
+        // Of 500 differences 0.05 are left by two rounds on average; a third that finds none says
+        // that all but 5e-4 are found.
         if quiet && round >= 3 {
             break;
         }

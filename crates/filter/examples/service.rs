@@ -1,6 +1,8 @@
-//! A service that gets every message at least once, drops the repeats, and forgets what is long past: fixed memory, and a state that is kept over restarts.
+//! A service that gets every message at least once, drops the repeats, and forgets what is long
+//! past: fixed memory, and a state that is kept over restarts.
 //!
-//! `cargo run --example service` plays two days of it in a temporary folder: it stops in the middle of the second and starts again from its file.
+//! `cargo run --example service` plays two days of it in a temporary folder: it stops in the middle
+//! of the second and starts again from its file.
 
 use std::error::Error;
 use std::io;
@@ -9,7 +11,7 @@ use truebloom::recycling::{Policy, RecyclingFilter};
 use truebloom::truebloom_math::recycling::{Mode, worst_remember};
 use truebloom::{FileError, file};
 
-/// A message is known for certain until so many new ones have come after it.
+/// A message is known for certain until this many new ones have come after it.
 const REMEMBERED: u64 = 20_000;
 
 /// The state of the last run, or a new one.
@@ -22,7 +24,8 @@ fn start(state: &Path) -> Result<RecyclingFilter, Box<dyn Error>> {
             let sized = worst_remember(REMEMBERED, 0.0, &"0.01%".try_into()?, Mode::two_phase())?.ok_or("no memory is large enough")?;
             Ok(RecyclingFilter::new(sized.design.bits(), sized.design.probes(), Policy::from(sized.design))?)
         }
-        // A state that is damaged is worth a look: to start anew is to take today's repeats for new.
+        // A state that is damaged is worth a look: to start anew is to take today's repeats for
+        // new.
         Err(error) => Err(error.into()),
     }
 }

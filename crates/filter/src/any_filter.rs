@@ -64,10 +64,13 @@ views_files!([] AnyFilter, [AsRef<[u8]> + Send + Sync] AnyFilter<View<B>>, AnyFi
 
 macro_rules! any_filter {
     ([$($(#[$doc:meta])* $layout:ident of $scheme:ty,)*]) => {
-        /// A filter of whichever layout and scheme its file has. It does what every [`Filter`](crate::Filter) does; which of them it is, is chosen once a call, so keys come at full speed in batches
-        /// ([`insert_all_hashes`](crate::Filter::insert_all_hashes), [`contains_all`](crate::Filter::contains_all)).
+        /// A filter of whichever layout and scheme its file has. It does what every
+        /// [`Filter`](crate::Filter) does. The scheme is chosen once per call, so batches of keys
+        /// run at full speed ([`insert_all_hashes`](crate::Filter::insert_all_hashes),
+        /// [`contains_all`](crate::Filter::contains_all)).
         ///
-        /// Files of recycling filters and of sketches are refused with an error that says what they hold and what opens them.
+        /// Files of recycling filters and of sketches are refused with an error that says what they
+        /// hold and what opens them.
         ///
         /// ```
         /// use truebloom::{AnyFilter, BlockedBloomFilter, Filter};
@@ -90,7 +93,7 @@ macro_rules! any_filter {
             Scalable(Box<ScalableFilter<K>>),
         }
 
-        /// What a header says, of whichever it is.
+        /// What the header says, whatever the scheme.
         pub(crate) enum Header {
             $($layout(<FilterOf<$scheme> as Stored>::Header),)*
             Other(<FilterOf<AnyScheme> as Stored>::Header),
@@ -145,7 +148,7 @@ macro_rules! any_filter {
             /// The same view with all its bytes read: see [`FilterOf::verify_bytes`].
             ///
             /// # Errors
-            /// As of [`FilterOf::verify_bytes`].
+            /// As for [`FilterOf::verify_bytes`].
             pub fn verify_bytes(self) -> Result<AnyFilter<Checked<B>>, FormatError> {
                 Ok(match self {
                     $(AnyFilter::$layout(view) => AnyFilter::$layout(view.verify_bytes()?),)*
@@ -185,16 +188,16 @@ macro_rules! any_filter {
             /// The filter of a plan, whatever its scheme, with a random seed.
             ///
             /// # Errors
-            /// As those of [`FilterOf::from_plan`].
+            /// As for [`FilterOf::from_plan`].
             #[cfg(feature = "random")]
             pub fn from_plan(plan: &Plan) -> Result<AnyFilter, BuildError> {
                 AnyFilter::from_plan_with_hasher(plan, PortableHasher::random()?)
             }
 
-            /// [`from_plan`](Self::from_plan) with a hasher of one's own.
+            /// [`from_plan`](Self::from_plan) with a custom hasher.
             ///
             /// # Errors
-            /// As those of [`FilterOf::from_plan_with_hasher`].
+            /// As for [`FilterOf::from_plan_with_hasher`].
             pub fn from_plan_with_hasher(plan: &Plan, hasher: PortableHasher) -> Result<AnyFilter, BuildError> {
                 Ok(match plan.scheme {
                     $(<$scheme>::ID => AnyFilter::$layout(FilterOf::from_plan_with_hasher(plan, hasher)?),)*
@@ -202,10 +205,11 @@ macro_rules! any_filter {
                 })
             }
 
-            /// An empty filter of the scheme of this number, of so many bits and probes, planned for nothing.
+            /// An empty filter of the scheme with this number, with this many bits and probes and
+            /// without a plan.
             ///
             /// # Errors
-            /// As those of [`Scheme::new`]; there is no memory.
+            /// As for [`Scheme::new`]; there is no memory.
             pub fn with_scheme(id: SchemeId, bits: u64, probes: u32, hasher: PortableHasher) -> Result<AnyFilter, BuildError> {
                 Ok(match id {
                     $(<$scheme>::ID => AnyFilter::$layout(FilterOf::with_scheme(<$scheme>::new(bits, probes)?, hasher)?),)*
@@ -305,7 +309,7 @@ of_each! { Backing:
     fn seed(&self) -> Seed;
     /// Number of bits m.
     fn bits(&self) -> u64;
-    /// Probes k of a key.
+    /// Probes k per key.
     fn probes(&self) -> u32;
     /// The number of distinct items that it was planned for, if it was.
     fn capacity(&self) -> Option<u64>;
@@ -328,16 +332,16 @@ of_each! { Backing:
     /// The expected rate at its capacity: [`FilterOf::expected_fpr`].
     ///
     /// # Errors
-    /// As of the method of [`FilterOf`].
+    /// As for the method of [`FilterOf`].
     fn expected_fpr(&self) -> Result<Option<Fpr>, Error>;
-    /// The expected rate of so many distinct items.
+    /// The expected rate with `items` distinct items.
     ///
     /// # Errors
-    /// As of the method of [`FilterOf`].
+    /// As for the method of [`FilterOf`].
     fn expected_fpr_at(&self, items: u64) -> Result<Fpr, Error>;
-    /// Whether it contains a key that is hashed already.
+    /// Whether it contains a key that is already hashed.
     fn contains_hash(&self, hash: KeyHash) -> bool;
-    /// Which of these keys that are hashed already are contained.
+    /// Which of these hashed keys are contained.
     fn contains_all_hashes(&self, hashes: &[KeyHash]) -> Answers;
 }
 
@@ -354,7 +358,10 @@ of_each! { Counted:
     fn fill_tells_rate(&self) -> bool;
     /// Distinct items by the fill: [`FilterOf::estimated_items`].
     fn estimated_items(&self) -> Option<f64>;
-    /// Whether it surely holds more distinct items than it was planned for: [`FilterOf::is_over_capacity`]. A filter that grows is planned for any number, and over it where a merge took its rate above the one asked for: [`ScalableFilter::is_over_capacity`].
+    /// Whether it certainly holds more distinct items than it was planned for:
+    /// [`FilterOf::is_over_capacity`]. A filter that grows is planned for any number, and counts as
+    /// over it where a merge took its rate above the one asked for:
+    /// [`ScalableFilter::is_over_capacity`].
     fn is_over_capacity(&self) -> bool;
 }
 
@@ -384,7 +391,7 @@ impl AnyFilter {
     /// Adds all keys of another filter, wherever its bits are: [`FilterOf::union_with`].
     ///
     /// # Errors
-    /// As of the method of [`FilterOf`].
+    /// As for the method of [`FilterOf`].
     pub fn union_with<V: Backing>(&mut self, other: &AnyFilter<V>) -> Result<(), MergeError> {
         both!(self, other, (ours, theirs) => ours.union_with(theirs))
     }
@@ -392,7 +399,7 @@ impl AnyFilter {
     /// Keeps what both contain: [`FilterOf::intersect_with`].
     ///
     /// # Errors
-    /// As of the method of [`FilterOf`].
+    /// As for the method of [`FilterOf`].
     pub fn intersect_with<V: Backing>(&mut self, other: &AnyFilter<V>) -> Result<(), MergeError> {
         both!(self, other, (ours, theirs) => ours.intersect_with(theirs))
     }
@@ -412,7 +419,7 @@ impl<K: Backing> AnyFilter<K> {
     /// An empty filter of the same size, plan and seed: [`FilterOf::to_empty`].
     ///
     /// # Errors
-    /// There is no memory.
+    /// The memory cannot be allocated.
     pub fn to_empty(&self) -> Result<AnyFilter, BuildError> {
         each!(self, filter => filter.to_empty().map(AnyFilter::from))
     }
@@ -422,7 +429,7 @@ impl<K: Counted> AnyFilter<K> {
     /// What its own counters and bits say: [`Verification::of`].
     ///
     /// # Errors
-    /// As of [`Verification::of`].
+    /// As for [`Verification::of`].
     pub fn verification(&self) -> Result<Verification, Error> {
         each!(self, filter => filter.verified())
     }

@@ -16,11 +16,11 @@ use truebloom_math::{Error, Ground, ItemsEstimate, Variant, as_one_call, items_b
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Quantity {
-    /// The estimate; `None` where a full filter, or too many filters, leave it open.
+    /// The estimate; `None` for a full filter, or too many filters.
     pub value: Option<f64>,
-    /// At least so many.
+    /// Lower end.
     pub lower: u64,
-    /// At most so many; `None` for no bound.
+    /// Upper end; `None` for no bound.
     pub upper: Option<u64>,
 }
 
@@ -36,11 +36,14 @@ pub struct Share {
     pub upper: f64,
 }
 
-/// Sizes of the sets behind filters, and of what is made of them. Each interval by itself covers the true number with probability at least the confidence asked for, over seeds, for keys chosen
-/// independently of the seed.
+/// Sizes of the sets behind filters, and of their unions and intersections. Each interval, taken
+/// alone, covers the true number with probability at least the confidence asked for, over seeds,
+/// for keys chosen independently of the seed.
 ///
-/// A filter knows how many offers set a bit, which tells the number of its items to within a few. What one filter holds and others do not follows from the bits that only it has set: [`items_beyond`], whose law has this one unknown. All
-/// else is sums and differences of the two.
+/// A filter knows how many offers set a bit, which gives the number of its items to within a few.
+/// What one filter holds and others do not follows from the bits that only it has set:
+/// [`items_beyond`], whose law has this one unknown. Everything else is sums and differences of the
+/// two.
 ///
 /// ```
 /// use truebloom::{AnyFilter, BloomFilter, Comparison, Filter};
@@ -58,21 +61,22 @@ pub struct Share {
 pub struct Comparison {
     /// Items of each filter.
     pub sizes: Vec<Quantity>,
-    /// Items of each filter that none of the others holds.
+    /// Items of each filter that no other filter holds.
     pub own: Vec<Quantity>,
     /// Items of any of them.
     pub union: Quantity,
     /// Items of all of them.
     pub common: Quantity,
-    /// The share that [`common`](Self::common) is of [`union`](Self::union): the similarity of Jaccard.
+    /// The share that [`common`](Self::common) is of [`union`](Self::union): the similarity of
+    /// Jaccard.
     pub similarity: Share,
 }
 
-/// Why filters cannot be compared; the number is that of a filter in the list, from 0.
+/// Why filters cannot be compared; `index` counts the filters in the list from 0.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum CompareError {
-    /// Fewer than two, or a confidence that is none.
+    /// Fewer than two filters, or an invalid confidence.
     Arguments,
     /// One that differs from the first.
     Differs {
@@ -98,7 +102,7 @@ pub enum CompareError {
     },
     /// A law cannot be computed.
     Law(Error),
-    /// There is no memory for another filter of this size.
+    /// The memory for another filter of this size cannot be allocated.
     Memory(BuildError),
 }
 
@@ -153,16 +157,19 @@ struct Size {
     error: f64,
 }
 
-/// Of more filters there is no estimate of what all of them hold: it takes the union of every selection.
+/// The most filters for which the number of items in all of them is estimated, which takes the
+/// union of every selection.
 const MOST_SELECTED: usize = 10;
 
 impl Comparison {
     /// Compares filters of the same bits, probes, scheme, hasher and seed.
     ///
-    /// Time: quadratic in their number and linear in the bits, and some hundredths of a second an interval. Memory: that of two more filters, and of one for each filter up to ten.
+    /// Time: quadratic in their number and linear in the bits, and some hundredths of a second per
+    /// interval. Memory: that of two more filters, and of one for each filter up to ten.
     ///
     /// # Errors
-    /// As those of a merge, and for intersections and filters that do not hold what their bits suggest.
+    /// As those of a merge, and for intersections and filters that do not hold what their bits
+    /// suggest.
     pub fn of<K: Counted>(filters: &[AnyFilter<K>], confidence: f64) -> Result<Comparison, CompareError> {
         let (Some(first), true, true) = (filters.first(), filters.len() > 1, confidence > 0.0 && confidence < 1.0) else {
             return Err(CompareError::Arguments);
@@ -188,7 +195,7 @@ impl Comparison {
 struct Compared<'a, K: Backing> {
     filters: &'a [AnyFilter<K>],
     empty: AnyFilter,
-    /// The most that an interval may miss.
+    /// The largest probability with which an interval may miss.
     alpha: f64,
 }
 
@@ -224,7 +231,8 @@ impl<K: Counted> Compared<'_, K> {
         Ok(union)
     }
 
-    /// The items of one filter: by its counts, which leave hardly anything open, or for a merged one by its fill, within its counts.
+    /// The items of one filter: by its counts, which leave hardly anything open, or for a merged
+    /// one by its fill, within its counts.
     fn size(&self, filter: &AnyFilter<K>, alpha: f64) -> Result<(Size, Option<f64>), CompareError> {
         let by_fill = |alpha| beyond(&self.empty, filter, alpha);
         if !filter.is_merged() {
@@ -239,7 +247,8 @@ impl<K: Counted> Compared<'_, K> {
         Ok((Size { lower, upper: upper.max(lower), error: alpha }, found.value))
     }
 
-    /// The size of a filter where something else is to be found by its side: with most of the error left for that, if its counts tell it.
+    /// The size of a filter where something else is to be found by its side: with most of the error
+    /// left for that, if its counts tell it.
     fn size_beside(&self, index: usize, alpha: f64) -> Result<(Size, Option<f64>, f64), CompareError> {
         let filter = self.filters.get(index).ok_or(CompareError::Arguments)?;
         let (size, value) = self.size(filter, alpha / 2.0)?;
@@ -255,8 +264,9 @@ impl<K: Counted> Compared<'_, K> {
         Ok(quantity(value, size.lower.saturating_add(more.lower), size.upper.saturating_add(more.upper.unwrap_or(u64::MAX))))
     }
 
-    /// What a filter holds less what at least one of the others lacks: at least what the first of them lacks, and by the inequality of Hunter and Worsley at most the sum over all of what each lacks, less for each but the first what both it
-    /// and the first lack.
+    /// What a filter holds less what at least one of the others lacks: at least what the first of
+    /// them lacks, and by the inequality of Hunter and Worsley at most the sum over all of what
+    /// each lacks, less for each but the first what both it and the first lack.
     fn common(&self, smallest: usize, alpha: f64) -> Result<Quantity, CompareError> {
         let (size, value, left) = self.size_beside(smallest, alpha)?;
         let filter = self.filters.get(smallest).ok_or(CompareError::Arguments)?;
@@ -293,7 +303,8 @@ impl<K: Counted> Compared<'_, K> {
         beyond(&ground, &both, alpha)
     }
 
-    /// The items of a filter that at least one of the others lacks: the sum over all selections of them, odd ones added and even ones subtracted, of what it has beyond their union.
+    /// The items of a filter that at least one of the others lacks: the sum over all selections of
+    /// them, odd ones added and even ones subtracted, of what it has beyond their union.
     fn lacked_by_any(&self, filter: &AnyFilter<K>, others: &[usize]) -> Result<Option<f64>, CompareError> {
         let mut sum = Some(0.0);
         for selection in 1..1usize << others.len() {
@@ -307,7 +318,8 @@ impl<K: Counted> Compared<'_, K> {
         Ok(sum)
     }
 
-    /// Of two filters the share falls with what the smaller one has alone, so that one interval is enough; of more, an interval each for what is common and for the union.
+    /// Of two filters the share falls with what the smaller one has alone, so that one interval is
+    /// enough; of more, an interval each for what is common and for the union.
     fn similarity(&self, smallest: usize, largest: usize, all: &AnyFilter, value: Option<f64>) -> Result<Share, CompareError> {
         let share = |top: f64, bottom: f64| if bottom > 0.0 { (top / bottom).clamp(0.0, 1.0) } else { 1.0 };
         let [smaller, other] = [smallest, largest].map(|index| self.filters.get(index));
@@ -343,7 +355,8 @@ fn quantity(value: Option<f64>, lower: u64, upper: u64) -> Quantity {
     Quantity { value, lower, upper: (upper < u64::MAX).then_some(upper) }
 }
 
-/// The items that `both` holds beyond `ground`, which is part of it, with an interval that misses with probability at most alpha.
+/// The items that `both` holds beyond `ground`, which is part of it, with an interval that misses
+/// with probability at most alpha.
 fn beyond<G: Counted, B: Counted>(ground: &AnyFilter<G>, both: &AnyFilter<B>, alpha: f64) -> Result<ItemsEstimate, CompareError> {
     let more = both.ones().saturating_sub(ground.ones());
     let confidence = (1.0 - alpha).clamp(f64::EPSILON, 1.0 - f64::EPSILON);

@@ -1,4 +1,4 @@
-//! What can go wrong, said with the values that were found and what to do about it.
+//! What can go wrong, with the values that were found and what to do about it.
 
 #[cfg(feature = "fs")]
 mod file;
@@ -156,7 +156,7 @@ impl fmt::Display for BuildError {
                 crate::scheme::MAX_BLOCKED_PROBES
             ),
             BuildError::Scheme { expected, found } => {
-                write!(f, "the type is that of the {expected} scheme, not of the {found} one; take the type of that, or `AnyScheme`")
+                write!(f, "this type is for the {expected} scheme, not for the {found} one; use the type for that scheme, or `AnyScheme`")
             }
             BuildError::InLines => f.write_str("the blocked scheme has a type of its own; take `BlockedBloomFilter`"),
             BuildError::LeftOut { scheme } => left_out(*scheme, f),
@@ -183,7 +183,7 @@ impl fmt::Display for BuildError {
                 write!(f, "{field} of the policy is {found}, but must be {expected}: {why}")
             }
             BuildError::NotBlocked { what } => {
-                write!(f, "a blocked recycling filter cannot have {what}: no law of them is known; take a standard filter")
+                write!(f, "a blocked recycling filter cannot have {what}: its rate would not be known; take a standard filter")
             }
             BuildError::NotShared { what } => {
                 write!(f, "a filter that threads share cannot have {what}; recycle it yourself, or put a lock around a `RecyclingFilter`")
@@ -194,7 +194,7 @@ impl fmt::Display for BuildError {
                  several filters"
             ),
             BuildError::Room { needed, found } => {
-                write!(f, "there is room for {found} bytes, but the filter takes {needed}; give as many (`encoded_bytes` says how many)")
+                write!(f, "the buffer has {found} bytes, but the filter takes {needed}; give that many (see `encoded_bytes`)")
             }
             BuildError::Counters { bytes } => write!(
                 f,
@@ -229,7 +229,7 @@ impl From<truebloom_math::Error> for BuildError {
 }
 
 impl From<Infallible> for BuildError {
-    /// So that constructors take a `Rate` as well as what can fail to become one.
+    /// Lets constructors take a `Rate` as well as types that may fail to convert to one.
     fn from(never: Infallible) -> BuildError {
         match never {}
     }
@@ -356,10 +356,10 @@ impl fmt::Display for MergeError {
                 )
             }
             MergeError::Memory { bytes } => {
-                write!(f, "there are no {bytes} bytes of memory to be had for a layer; ask both filters instead")
+                write!(f, "cannot allocate {bytes} bytes for a layer; ask both filters instead")
             }
             MergeError::Room { needed, found } => {
-                write!(f, "there is room for {found} bytes, but a member takes {needed}; give as many (`member_bytes` says how many)")
+                write!(f, "the buffer has {found} bytes, but a member takes {needed}; give that many (see `member_bytes`)")
             }
             MergeError::Seed => f.write_str("they differ in seeds; make both with the same seed, or one as a clone of the other"),
         }
@@ -376,7 +376,7 @@ fn name(hasher: Option<HasherId>) -> &'static str {
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum FormatError {
-    /// The first bytes are those of something else.
+    /// The first bytes belong to something else.
     NotAFilter {
         /// The first bytes, up to eight.
         found: Vec<u8>,
@@ -393,14 +393,14 @@ pub enum FormatError {
         /// The file's.
         found: u16,
     },
-    /// Fewer bytes than there must be.
+    /// Fewer bytes than expected.
     Truncated {
         /// The bytes there must be at least.
         expected: u64,
         /// The bytes that are there.
         found: u64,
     },
-    /// More bytes than there must be.
+    /// More bytes than expected.
     TooLong {
         /// The length by the header.
         expected: u64,
@@ -421,14 +421,15 @@ pub enum FormatError {
         /// That of the bytes.
         found: u64,
     },
-    /// What a member of a pack keeps is damaged, or it is one of another pack.
+    /// The record of a pack's member is damaged, or belongs to another pack.
     MemberChecksum {
         /// The checksum that it carries.
         expected: u64,
         /// That of its bytes.
         found: u64,
     },
-    /// The bytes are compressed, or a difference: they cannot be asked where they lie, and a difference is no filter at all.
+    /// The bytes are compressed, or a difference: they cannot be queried in place, and a difference
+    /// is not a filter.
     Coded {
         /// Whether they are a difference; otherwise a compressed file.
         is_difference: bool,
@@ -437,7 +438,7 @@ pub enum FormatError {
     NotADifference,
     /// The coded bits cannot be decoded.
     Code,
-    /// The coded bytes stand for more than they may.
+    /// The coded bytes expand to more than they may.
     Expands {
         /// What they stand for, in bytes.
         to: u64,
@@ -456,7 +457,7 @@ pub enum FormatError {
         /// What differs.
         field: &'static str,
     },
-    /// What a layer of a filter that grows keeps is damaged.
+    /// The record of a layer of a filter that grows is damaged.
     LayerChecksum {
         /// The checksum that it carries.
         expected: u64,
@@ -505,7 +506,7 @@ pub enum FormatError {
     },
     /// The parameters contradict each other.
     Parameters {
-        /// What is wrong with them.
+        /// What is wrong with the parameters.
         why: String,
     },
     /// The rate asked for is not strictly between 0 and 1.
@@ -570,12 +571,12 @@ impl fmt::Display for FormatError {
             }
             FormatError::NotADifference => f.write_str("this is not a difference of two filters; make one with `truebloom diff`"),
             FormatError::Code => {
-                f.write_str("the compressed bits cannot be decoded; it was not written by truebloom: compress the filter again")
+                f.write_str("the compressed bits cannot be decoded; the file was not written by truebloom: compress the filter again")
             }
             FormatError::Expands { to, most } => {
                 write!(
                     f,
-                    "the compressed bytes stand for {to} bytes, more than the {most} that so few may; it was not written by truebloom"
+                    "the compressed bytes stand for {to} bytes, more than the {most} that so few bytes may expand to; the file was not written by truebloom"
                 )
             }
             FormatError::WrongBase { expected, found } => write!(
@@ -607,15 +608,18 @@ impl fmt::Display for FormatError {
             }
             FormatError::Reserved { offset } => write!(f, "the bytes at {offset} must be 0; use a newer truebloom, or rebuild the filter"),
             FormatError::Field { field, expected, found } => {
-                write!(f, "the file says {field} {found}, but it must be {expected}; it was not written by truebloom: rebuild the filter")
+                write!(
+                    f,
+                    "the file says {field} {found}, but it must be {expected}; the file was not written by truebloom: rebuild the filter"
+                )
             }
             FormatError::Parameters { why } => {
-                write!(f, "the parameters in the file do not go together ({why}); it was not written by truebloom: rebuild the filter")
+                write!(f, "the parameters in the file contradict each other ({why}); it was not written by truebloom: rebuild the filter")
             }
             FormatError::Rate { numerator, exponent, divisor } => write!(
                 f,
-                "the file says that a rate of {numerator}e{exponent}/{divisor} was asked for, which is none; it was not written \
-                 by truebloom: rebuild the filter"
+                "the file gives a rate of {numerator}e{exponent}/{divisor} as the one asked for, which is not a rate; the file was not \
+                 written by truebloom: rebuild the filter"
             ),
             FormatError::Padding { bits } => {
                 write!(f, "there are set bits beyond the last of {bits}; the file was not written by truebloom: rebuild the filter")

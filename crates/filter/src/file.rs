@@ -1,4 +1,5 @@
-//! Files that are replaced whole or not at all, for everything that this crate and its command write.
+//! Files that are replaced whole or not at all, for everything that this crate and its command
+//! write.
 //!
 //! ```
 //! use std::io::Write;
@@ -13,17 +14,23 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! **What is promised.** A reader of the path sees the old file or the new one, whole, also after a power cut. The temporary file beside it has a random name, is created by this
-//! process and no other (`O_EXCL`), is locked while it is written, and never has more permissions than the finished file. The new file has the owner, the group and the
-//! permissions of the old one; what cannot be kept is [reported](Unkept). A symbolic link is followed.
+//! **What is promised.** A reader of the path sees the old file or the new one, whole, also after a
+//! power cut. The temporary file beside it has a random name, is created by this process and no
+//! other (`O_EXCL`), is locked while it is written, and never has more permissions than the
+//! finished file. The new file has the owner, the group and the permissions of the old one; what
+//! cannot be kept is [reported](Unkept). A symbolic link is followed.
 //!
-//! **What is refused.** A link that leads nowhere, anything that is not a regular file, a file without write permission (also for root), and a file that is no longer the one
-//! that was [expected](Expected).
+//! **What is refused.** A link that leads nowhere, anything that is not a regular file, a file
+//! without write permission (also for root), and a file that is no longer the one that was
+//! [expected](Expected).
 //!
-//! **What is not kept.** Other hard links (they keep the old contents, which is reported), access control lists and extended attributes.
+//! **What is not kept.** Other hard links (they keep the old contents, which is reported), access
+//! control lists and extended attributes.
 //!
-//! **A file that another program has replaced** is noticed with certainty where the system can exchange two names (Linux and macOS, on their usual file systems): what comes back for the new file must be the old one,
-//! or both go where they were. Elsewhere, some microseconds lie between the last look at the name and the rename.
+//! **A file that another program has replaced** is noticed with certainty where the system can
+//! exchange two names (Linux and macOS, on their usual file systems): what comes back for the new
+//! file must be the old one, or both go where they were. Elsewhere, some microseconds lie between
+//! the last look at the name and the rename.
 
 use crate::error::FileError;
 use alloc::borrow::ToOwned;
@@ -50,7 +57,7 @@ pub enum Expected<'a> {
     Only(&'a File),
 }
 
-/// Something of the old file that the new one lacks.
+/// A property of the old file that the new one lacks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Unkept {
@@ -61,7 +68,7 @@ pub enum Unkept {
         /// Of the new one.
         is: u32,
     },
-    /// The group, by number. The new group has no more permissions than everybody.
+    /// The group, by number. The new group gets no more permissions than all other users.
     Group {
         /// Of the old file.
         was: u32,
@@ -108,10 +115,12 @@ enum Identity {
 }
 
 impl Replacement {
-    /// An empty temporary file beside `path`, with the owner, group and permissions of the file there, or those of a new file.
+    /// An empty temporary file beside `path`, with the owner, group and permissions of the file
+    /// there, or those of a new file.
     ///
     /// # Errors
-    /// What is under the name is not what was expected, is not a regular file or may not be written; the folder cannot be written.
+    /// What is under the name is not what was expected, is not a regular file or may not be
+    /// written; the folder cannot be written.
     pub fn begin(path: impl AsRef<Path>, expected: Expected<'_>) -> Result<Replacement, FileError> {
         let name = path.as_ref();
         let failed = |cause| write_error(name, cause);
@@ -143,14 +152,17 @@ impl Replacement {
         self.file.as_file()
     }
 
-    /// Brings the new file to the disk and gives it its name; then what it lacks of the old one. The new file is free to be locked by others.
+    /// Brings the new file to the disk and gives it its name; returns what it lacks of the old one.
+    /// The new file is free to be locked by others.
     ///
     /// # Errors
-    /// It cannot be written; what is under the name is no longer what was expected. After both, what was there is there as before. The system cannot say that the new name is on the disk: then the new file is there, but may be gone
-    /// after a power cut.
+    /// It cannot be written; what is under the name is no longer what was expected. After both, the
+    /// old file is unchanged. The system cannot say that the new name is on the disk: then the new
+    /// file is there, but may be gone after a power cut.
     pub fn commit(self) -> Result<Vec<Unkept>, FileError> {
         let (file, unkept) = self.commit_locked()?;
-        // By name: a child that another thread is just starting has the file, too, and would keep the lock for a moment.
+        // By name: a child that another thread is just starting has the file, too, and would keep
+        // the lock for a moment.
         let _ = file.unlock();
         Ok(unkept)
     }
@@ -158,7 +170,7 @@ impl Replacement {
     /// [`commit`](Self::commit), but the new file comes back, still locked against other processes.
     ///
     /// # Errors
-    /// As of [`commit`](Self::commit).
+    /// As for [`commit`](Self::commit).
     pub fn commit_locked(self) -> Result<(File, Vec<Unkept>), FileError> {
         self.file.as_file().sync_all().map_err(|cause| write_error(&self.name, cause))?;
         let Replacement { name, path, expected, file, unkept } = self;
@@ -189,7 +201,8 @@ impl Replacement {
     }
 }
 
-/// Gives the new file the name that the old one has. `None`, and whoever has the name keeps it, if the old one has it no more.
+/// Gives the new file the name that the old one has. `None` if the name no longer leads to the old
+/// file; the file that has it keeps it.
 fn take_name_of(old: &Metadata, new: NamedTempFile, path: &Path) -> io::Result<Option<File>> {
     let is_old = |path: &Path| std::fs::symlink_metadata(path).is_ok_and(|there| is_same(old, &there));
     match exchange(new.path(), path) {
@@ -210,24 +223,27 @@ fn take_name_of(old: &Metadata, new: NamedTempFile, path: &Path) -> io::Result<O
         return Err(io::Error::other(problem));
     }
     if !is_at(new.as_file(), new.path())? {
-        // A third file came in place of ours meanwhile, and by the line above under our name: it was the last.
+        // A third file came in place of ours meanwhile, and by the line above under our name: it
+        // was the last.
         exchange(new.path(), path)?;
     }
     Ok(None)
 }
 
-/// Whether a file could be written there now, so that a long run can fail at its beginning. Removes what killed processes of this user have left in the folder: regular files with the
-/// names of our temporary files that nobody has locked.
+/// Whether a file could be written there now, so that a long run can fail at its beginning. Removes
+/// what killed processes of this user have left in the folder: regular files with the names of our
+/// temporary files that are not locked.
 ///
 /// # Errors
-/// Those of [`Replacement::begin`].
+/// As for [`Replacement::begin`].
 pub fn check_target(path: impl AsRef<Path>) -> Result<(), FileError> {
     let replacement = Replacement::begin(path, Expected::Anything)?;
     remove_leftovers(folder_of(&replacement.path), replacement.file());
     Ok(())
 }
 
-/// Opens a file for reading, and never waits: a named pipe without a writer would block until one comes. A folder opens, too, and cannot be read.
+/// Opens a file for reading, and never waits: a named pipe without a writer would block until one
+/// comes. A folder opens, too, and cannot be read.
 ///
 /// # Errors
 /// It cannot be opened; it is a pipe, a socket or a device.
@@ -265,7 +281,8 @@ fn old(path: &Path) -> io::Result<Option<Metadata>> {
     }
 }
 
-/// The right to write to the folder is enough to replace a file, but a file that may not be written is not meant to change.
+/// The right to write to the folder is enough to replace a file, but a file that may not be written
+/// is not meant to change.
 fn check_writable(name: &Path, path: &Path, old: &Metadata) -> Result<(), FileError> {
     if old.permissions().readonly() {
         return Err(FileError::ReadOnly { path: name.to_owned() });
@@ -283,8 +300,8 @@ fn write_error(path: &Path, cause: io::Error) -> FileError {
     FileError::Write { path: path.to_owned(), cause }
 }
 
-/// A temporary file of ours, locked. Files that will replace others can be read by their owner only until they have the other's permissions; new ones have those of a new
-/// file from the start.
+/// A temporary file of ours, locked. Files that will replace others can be read by their owner only
+/// until they have the other's permissions; new ones have those of a new file from the start.
 fn temporary(folder: &Path, is_new: bool) -> io::Result<NamedTempFile> {
     loop {
         let mut builder = tempfile::Builder::new();
@@ -293,7 +310,8 @@ fn temporary(folder: &Path, is_new: bool) -> io::Result<NamedTempFile> {
             with_usual_permissions(&mut builder);
         }
         let file = builder.tempfile_in(folder)?;
-        // Until it is locked, another process may take it for a leftover, lock it and remove it. Some network file systems know no locks, and nothing is removed there.
+        // Until it is locked, another process may take it for a leftover, lock it and remove it.
+        // Some network file systems know no locks, and nothing is removed there.
         let is_ours = !matches!(file.as_file().try_lock(), Err(TryLockError::WouldBlock));
         if is_ours && is_at(file.as_file(), file.path()).unwrap_or(false) {
             return Ok(file);
@@ -310,7 +328,8 @@ fn is_temporary(name: &str) -> bool {
     random.is_some_and(|random| random.len() == RANDOM && random.bytes().all(|byte| byte.is_ascii_alphanumeric()))
 }
 
-/// Removes what killed processes have left, as far as that is certain. `ours` is a file of this process.
+/// Removes what killed processes have left, as far as that is certain. `ours` is a file of this
+/// process.
 fn remove_leftovers(folder: &Path, ours: &File) {
     let (Ok(entries), Ok(ours)) = (std::fs::read_dir(folder), ours.metadata()) else { return };
     for entry in entries.flatten() {
@@ -376,7 +395,8 @@ mod system {
         one.uid() == other.uid()
     }
 
-    /// Gives the file the owner, the group and the permissions of the old one, in this order, so that nobody can read it meanwhile who could not before.
+    /// Gives the file the owner, the group and the permissions of the old one, in this order, so
+    /// that at no time more users can read it than before.
     pub(super) fn keep(file: &File, old: &Metadata) -> io::Result<Vec<Unkept>> {
         let new = file.metadata()?;
         let mut unkept = Vec::new();

@@ -1,4 +1,4 @@
-//! What all filters that keep their keys do.
+//! What every filter that keeps its keys can do.
 
 use crate::FilterOf;
 #[cfg(feature = "growth")]
@@ -24,11 +24,14 @@ use std::io::{self, Write};
 use std::path::Path;
 use truebloom_math::{Error, Fpr, Law, Rate};
 
-/// A filter of any scheme that can be saved: what a program is written over that takes them all.
+/// A filter of any scheme that can be saved: the trait for programs that take any of them.
 ///
-/// Every [`FilterOf`] with a [`PortableHasher`] that has its bits in memory of its own is one, [`ScalableFilter`], and [`AnyFilter`], whose scheme is known only from its file; views and filters in shared memory have the same methods, and are none. The methods are those of [`FilterOf`], where they are explained
-/// (but files are named by a `&Path`). A `dyn Filter` has all but those that
-/// take keys of any type or another filter; it takes keys by their hashes, which [`hasher`](Self::hasher) makes of keys of any type.
+/// Every [`FilterOf`] with a [`PortableHasher`] that owns its bits implements it, and so do
+/// [`ScalableFilter`] and [`AnyFilter`], whose scheme is known only from its file. Views and
+/// filters in shared memory have the same methods but do not implement it. The methods are those of
+/// [`FilterOf`], where they are explained (except that files are named by a `&Path`). A
+/// `dyn Filter` has all but those that take keys of any type or another filter; it takes keys by
+/// their hashes, which [`hasher`](Self::hasher) makes of keys of any type.
 ///
 /// ```
 /// use truebloom::{BlockedBloomFilter, BloomFilter, Filter};
@@ -42,7 +45,7 @@ use truebloom_math::{Error, Fpr, Law, Rate};
 /// # Ok::<(), truebloom::BuildError>(())
 /// ```
 ///
-/// Of filters that are known at run time only:
+/// For filters that are known only at run time:
 ///
 /// ```
 /// use truebloom::{BlockedBloomFilter, BloomFilter, Filter};
@@ -55,7 +58,7 @@ use truebloom_math::{Error, Fpr, Law, Rate};
 /// # Ok::<(), truebloom::BuildError>(())
 /// ```
 ///
-/// Recycling filters are none: they forget, and their answers mean something else.
+/// Recycling filters do not implement it: they forget, and their answers mean something else.
 pub trait Filter {
     /// How a hash becomes positions.
     fn scheme_id(&self) -> SchemeId;
@@ -74,7 +77,7 @@ pub trait Filter {
     /// Number of bits m.
     fn bits(&self) -> u64;
 
-    /// Probes k of a key.
+    /// Probes k per key.
     fn probes(&self) -> u32;
 
     /// The number of distinct items that it was planned for, if it was.
@@ -126,40 +129,43 @@ pub trait Filter {
     /// The expected rate at its capacity: [`FilterOf::expected_fpr`].
     ///
     /// # Errors
-    /// As [`FilterOf::expected_fpr`].
+    /// As for [`FilterOf::expected_fpr`].
     fn expected_fpr(&self) -> Result<Option<Fpr>, Error>;
 
-    /// The expected rate of so many distinct items.
+    /// The expected rate with `items` distinct items.
     ///
     /// # Errors
-    /// As [`FilterOf::expected_fpr_at`].
+    /// As for [`FilterOf::expected_fpr_at`].
     fn expected_fpr_at(&self, items: u64) -> Result<Fpr, Error>;
 
     /// Distinct items by the fill: [`FilterOf::estimated_items`].
     fn estimated_items(&self) -> Option<f64>;
 
-    /// Whether it surely holds more distinct items than it was planned for: [`FilterOf::is_over_capacity`]. A filter that grows is planned for any number, and over it where a merge took its rate above the one asked for: [`ScalableFilter::is_over_capacity`].
+    /// Whether it certainly holds more distinct items than it was planned for:
+    /// [`FilterOf::is_over_capacity`]. A filter that grows is planned for any number, and counts as
+    /// over it where a merge took its rate above the one asked for:
+    /// [`ScalableFilter::is_over_capacity`].
     fn is_over_capacity(&self) -> bool;
 
     /// What its own counters and bits say: [`Verification::of`].
     ///
     /// # Errors
-    /// As [`Verification::of`].
+    /// As for [`Verification::of`].
     fn verification(&self) -> Result<Verification, Error>;
 
     /// A measurement by random keys: [`Measurement::new`].
     fn measurement(&self, seed: u64) -> Measurement<'_>;
 
-    /// Inserts a key that is hashed already; true if it was surely new.
+    /// Inserts a key that is already hashed; true if it was certainly new.
     fn insert_hash(&mut self, hash: KeyHash) -> bool;
 
-    /// Whether it contains a key that is hashed already.
+    /// Whether it contains a key that is already hashed.
     fn contains_hash(&self, hash: KeyHash) -> bool;
 
-    /// Inserts keys that are hashed already, in order, and says which were surely new.
+    /// Inserts keys that are already hashed, in order, and says which were certainly new.
     fn insert_all_hashes(&mut self, hashes: &[KeyHash]) -> Answers;
 
-    /// Which of these keys that are hashed already are contained.
+    /// Which of these hashed keys are contained.
     fn contains_all_hashes(&self, hashes: &[KeyHash]) -> Answers;
 
     /// Forgets all keys.
@@ -171,34 +177,34 @@ pub trait Filter {
     /// The bytes of its file.
     ///
     /// # Errors
-    /// There is no memory for them.
+    /// The memory cannot be allocated.
     fn to_bytes(&self) -> Result<Vec<u8>, BuildError>;
 
     /// Writes the bytes of its file.
     ///
     /// # Errors
-    /// Those of the writer.
+    /// The errors of the writer.
     #[cfg(feature = "std")]
     fn write_to(&self, writer: &mut dyn Write) -> io::Result<()>;
 
     /// Writes its file, and replaces the one that is there: [`FilterOf::save`].
     ///
     /// # Errors
-    /// As [`FilterOf::save`].
+    /// As for [`FilterOf::save`].
     #[cfg(feature = "fs")]
     fn save(&self, path: &Path) -> Result<(), FileError>;
 
     /// Writes its file under a name that must be free: [`FilterOf::save_new`].
     ///
     /// # Errors
-    /// As [`FilterOf::save_new`].
+    /// As for [`FilterOf::save_new`].
     #[cfg(feature = "fs")]
     fn save_new(&self, path: &Path) -> Result<(), FileError>;
 
     /// Adds all keys of another filter: [`FilterOf::union_with`].
     ///
     /// # Errors
-    /// As [`FilterOf::union_with`].
+    /// As for [`FilterOf::union_with`].
     fn union_with(&mut self, other: &Self) -> Result<(), MergeError>
     where
         Self: Sized;
@@ -206,7 +212,7 @@ pub trait Filter {
     /// Keeps what both contain: [`FilterOf::intersect_with`].
     ///
     /// # Errors
-    /// As [`FilterOf::intersect_with`].
+    /// As for [`FilterOf::intersect_with`].
     fn intersect_with(&mut self, other: &Self) -> Result<(), MergeError>
     where
         Self: Sized;
@@ -220,7 +226,7 @@ pub trait Filter {
         hash_key(self.hasher(), key)
     }
 
-    /// Inserts a key; true if it was surely new.
+    /// Inserts a key; true if it was certainly new.
     #[inline]
     fn insert<K: Key + ?Sized>(&mut self, key: &K) -> bool
     where
@@ -238,7 +244,7 @@ pub trait Filter {
         self.contains_hash(self.hash(key))
     }
 
-    /// Inserts keys, in order, and says which were surely new.
+    /// Inserts keys, in order, and says which were certainly new.
     fn insert_all<I: IntoIterator<Item: Key>>(&mut self, keys: I) -> Answers
     where
         Self: Sized;
@@ -249,7 +255,7 @@ pub trait Filter {
         Self: Sized;
 }
 
-/// The methods that are handed on as they are, for a filter of one scheme and for one of any.
+/// The methods that are passed through, for a filter of one scheme and for one of any scheme.
 macro_rules! handed_on {
     ($each:ident) => {
         fn bits(&self) -> u64 {

@@ -9,7 +9,8 @@ mod sealed {
     pub trait Sealed {}
 }
 
-/// A number of items: an integer of any type up to 64 bits, so that a literal needs no suffix and `keys.len()` no cast. A negative one is an error, as 0 is, when the filter is made.
+/// A number of items: an integer of any type up to 64 bits, so that a literal needs no suffix and
+/// `keys.len()` no cast. A negative number, like 0, is an error when the filter is made.
 ///
 /// ```
 /// use truebloom::BloomFilter;

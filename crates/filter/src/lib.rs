@@ -6,7 +6,7 @@
 //! // At most one wrong "yes" in a thousand, for a million keys: 1.8 MB.
 //! let mut seen = BloomFilter::new(1_000_000, 0.001)?;
 //!
-//! assert!(seen.insert("https://example.org/a"));   // true: surely new
+//! assert!(seen.insert("https://example.org/a"));   // true: certainly new
 //! assert!(!seen.insert("https://example.org/a"));  // false: seen before, or a false positive
 //! assert!(seen.contains("https://example.org/a")); // never a wrong "no"
 //!
@@ -22,22 +22,29 @@
 //! ```
 //!
 //! # What is promised
-//! You ask for a rate. Once the filter holds the items you planned for, its own rate is at or below the one you asked for with a probability of at least 99.9% over
-//! its seed, and the mean over all seeds is at or below it too. Both are proven for a random hash function. The size is found by exact arithmetic ([`truebloom_math`]), not by the
-//! textbook formula, which is too low.
+//! You ask for a rate. Once the filter holds the items you planned for, its own rate is at or below
+//! the one you asked for with a probability of at least 99.9% over its seed, and the mean over all
+//! seeds is at or below it too. Both are proven for a random hash function. The size is found by
+//! exact arithmetic ([`truebloom_math`]), not by the textbook formula, which is too low.
 //!
-//! * [`insert`](BloomFilter::insert) is true if the key was surely new. False means a repeat, or a new key that passes by chance.
-//! * [`contains`](BloomFilter::contains) is true for every key that was inserted, and for others at the rate [`fpr`](BloomFilter::fpr).
-//! * *Expected* means the mean over seeds. One filter's own rate scatters around it, typically by 12% at 100 items and a rate of 1%, by 0.4% at 100,000. The guarantee
-//!   for the one filter takes this into account (2.6% more bits at 1,000 items and a rate of 1%, 0.26% at 100,000).
-//! * A plan for the mean alone ([`Target::mean`]) takes fewer bits; about half of the filters built from it have a rate slightly above the one asked for. The schemes of
-//!   two hashes can only be planned so.
+//! * [`insert`](BloomFilter::insert) is true if the key was certainly new. False means a repeat, or
+//!   a new key that passes by chance.
+//! * [`contains`](BloomFilter::contains) is true for every key that was inserted, and for others at
+//!   the rate [`fpr`](BloomFilter::fpr).
+//! * *Expected* means the mean over seeds. One filter's own rate scatters around it, typically by
+//!   12% at 100 items and a rate of 1%, by 0.4% at 100,000. The guarantee for the one filter takes
+//!   this into account (2.6% more bits at 1,000 items and a rate of 1%, 0.26% at 100,000).
+//! * A plan for the mean alone ([`Target::mean`]) takes fewer bits; about half of the filters built
+//!   from it have a rate slightly above the one asked for. The schemes of two hashes can only be
+//!   planned so.
 //!
 //! # What is assumed
-//! *Proven* means proven for a random function from keys to positions, on keys that were chosen independently of the seed. Where reality is finite, it is
-//! counted: two keys have equal 128-bit hashes at a rate of n/2^128 for n items, which is inside every bracket; positions are exactly uniform whatever the number
-//! of bits, so nothing is left to count there. That XXH3 and SipHash behave like random functions is tested, not proven. If somebody who wishes you ill chooses the
-//! keys, take [`PortableHasher::sip13`] and keep the seed secret.
+//! *Proven* means proven for a random function from keys to positions, on keys that were chosen
+//! independently of the seed. Where reality is finite, it is counted: two keys have equal 128-bit
+//! hashes at a rate of n/2^128 for n items, which is inside every bracket; positions are exactly
+//! uniform whatever the number of bits, so nothing is left to count there. That XXH3 and SipHash
+//! behave like random functions is tested, not proven. If an attacker may choose the keys, take
+//! [`PortableHasher::sip13`] and keep the seed secret.
 //!
 //! # When not to use it
 //! * When a wrong "yes" does lasting harm: ask the real set after every "yes", or use it alone.
@@ -48,14 +55,14 @@
 //! | | |
 //! |---|---|
 //! | the filter | [`BloomFilter`]: [`new`](BloomFilter::new), [`insert`](BloomFilter::insert), [`contains`](BloomFilter::contains), [`union_with`](BloomFilter::union_with), [`fpr`](BloomFilter::fpr), [`save`](BloomFilter::save), [`open`](BloomFilter::open) |
-//! | one cache line a key | [`BlockedBloomFilter`] |
+//! | one cache line per key | [`BlockedBloomFilter`] |
 //! | any scheme, any file, programs over all | [`FilterOf`], [`AnyFilter`], [`Filter`] |
 //! | in bytes that lie elsewhere: a slice, a block of a larger file, a `static`, a mapped file | [`BloomFilter::view`], [`View`], [`Checked`]; with the feature `mmap` also [`BloomFilter`]`::map` |
 //! | many small filters of one plan, in memory and in files | [`BloomFilter::into_shared`], [`Pack`] |
 //! | shared by threads | [`AtomicBloomFilter`], [`AtomicBlockedBloomFilter`] |
 //! | many keys at a time | [`insert_all`](BloomFilter::insert_all), [`contains_all`](BloomFilter::contains_all), [`Answers`] |
 //! | many keys by many threads | `par_insert_all` and `par_contains_all`, with the feature `rayon` |
-//! | the filter that grows, for a number of keys that nobody knows | [`ScalableFilter`] |
+//! | the filter that grows, for an unknown number of keys | [`ScalableFilter`] |
 //! | the filter that forgets, for streams without end, in either layout | [`recycling`] |
 //! | files that travel: compressed, and as differences of two states | [`wire`] |
 //! | what filters have in common | [`Comparison`] |
@@ -71,7 +78,8 @@
 
 #![warn(clippy::missing_errors_doc, clippy::must_use_candidate, clippy::return_self_not_must_use)]
 #![cfg_attr(not(any(test, feature = "std")), no_std)]
-// What a feature leaves out leaves helpers behind that nobody calls and that are not compiled. The build with all features tells which are needed by nobody at all.
+// A build without a feature has helpers that nothing calls; the build with all features finds those
+// that are not needed at all.
 #![cfg_attr(not(all(feature = "any", feature = "recycling", feature = "sketches")), allow(dead_code, unused_imports, unreachable_pub))]
 
 extern crate alloc;
@@ -139,5 +147,6 @@ pub use scalable::{FIRST_ITEMS, ScalableFilter, ScalableView};
 pub use truebloom_derive::Key;
 pub use truebloom_math::{self, Fpr, Plan, Promise, Rate, Target};
 
-/// The most probes of a key: what the file format allows. Plans for rates of practical use take below 100.
+/// The most probes of a key: what the file format allows. Plans for rates of practical use take
+/// below 100.
 pub const MAX_PROBES: u32 = 1_000;

@@ -1,7 +1,8 @@
 //! Filters, seeds and policies in formats of serde, with the feature `serde`.
 //!
-//! A filter is the bytes of its file, checksums and all; in formats for people (JSON) they are hexadecimal digits. Policies, hashers and seeds are readable data. A seed is a secret of filters for untrusted
-//! keys, and it is written in full.
+//! A filter is the bytes of its file, checksums and all; in formats for people (JSON) they are
+//! hexadecimal digits. Policies, hashers and seeds are readable data. A seed is a secret of filters
+//! for untrusted keys, and it is written in full.
 
 #[cfg(feature = "any")]
 use crate::AnyFilter;

@@ -1,4 +1,5 @@
-//! What is proven of filters whose positions are tied to each other: two hashes make all of them, or a block holds them. The fill neither obeys a law given here nor, for two hashes, determines the
+//! What is proven about filters with correlated positions: two hashes make all of them, or one
+//! block holds them. The fill neither obeys a law given here nor, for two hashes, determines the
 //! rate; both are bounded by [`truebloom_math::mcdiarmid`].
 
 use crate::KeyHasher;
@@ -19,7 +20,8 @@ pub(crate) fn fills<S: Scheme, H: KeyHasher, K: Backing>(filter: &FilterOf<S, H,
     (fill(least_distinct(filter.scheme().id(), bits, probes)), fill(f64::from(probes).min(bits as f64)))
 }
 
-/// At most the mean number of distinct positions of a key: two of them, d probes apart, meet for at most `gcd(d, m)` of m steps.
+/// At most the mean number of distinct positions of a key: two of them, d probes apart, meet for at
+/// most `gcd(d, m)` of m steps.
 fn least_distinct(scheme: SchemeId, bits: u64, probes: u32) -> f64 {
     if scheme == SchemeId::PartitionDouble {
         return probes.into();
@@ -28,8 +30,9 @@ fn least_distinct(scheme: SchemeId, bits: u64, probes: u32) -> f64 {
     (f64::from(probes) - meetings.sum::<f64>() / bits as f64).max(1.0)
 }
 
-/// Where one filter's rate lies, but for a chance of `alpha`, when the expected rate of `items` items lies between these: within what the fill allows for certain. Where the two exclude each other, the
-/// number of items is wrong, and what is certain is left.
+/// Where one filter's rate lies, with probability at least 1 - `alpha`, when the expected rate of
+/// `items` items lies between these: within what the fill allows for certain. Where the two exclude
+/// each other, the number of items is wrong, and what is certain is left.
 pub(crate) fn rate_range<S: Scheme, H: KeyHasher, K: Counted>(
     filter: &FilterOf<S, H, K>,
     items: u64,
@@ -43,7 +46,8 @@ pub(crate) fn rate_range<S: Scheme, H: KeyHasher, K: Counted>(
     if low <= high { (low, high) } else { (by_fill.lower, by_fill.upper) }
 }
 
-/// What the rate of one filter with so many items is at most, but for a chance of `alpha`. `None` where nothing below 1 is known.
+/// Upper bound on the rate of one filter with `items` items, exceeded with probability at most
+/// `alpha`. `None` where nothing below 1 is known.
 pub(crate) fn rate_limit<S: Scheme, H: KeyHasher, K: Backing>(filter: &FilterOf<S, H, K>, items: u64, alpha: f64) -> Option<f64> {
     let expected = filter.law().proven(items).ok().flatten()?;
     let limit = expected.upper + rate_distance(filter.bits(), filter.probes(), items, alpha);

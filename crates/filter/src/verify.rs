@@ -1,8 +1,11 @@
-//! Whether a filter keeps its promise: its fill, its hits, its expected rate and its own rate, each held to what is proven.
+//! Whether a filter keeps its promise: its fill, its hits, its expected rate and its own rate, each
+//! tested against what is proven.
 //!
-//! Four verdicts, each by a test that errs with probability at most [`ALPHA`] when the filter is sound, on keys chosen independently of the seed and
-//! whatever their repeats; nothing else fails a filter. In particular the measured rate is not compared with the rate asked for: of the filters planned for an average about half lie a little above it, for
-//! their rates scatter about the expected one.
+//! Four verdicts, each by a test that errs with probability at most [`ALPHA`] when the filter is
+//! sound, on keys chosen independently of the seed and whatever their repeats; nothing else fails a
+//! filter. In particular the measured rate is not compared with the rate asked for: about half of
+//! the filters planned for an average lie a little above it, because their rates scatter around the
+//! expected one.
 
 #[cfg(feature = "growth")]
 mod layers;
@@ -15,19 +18,23 @@ use alloc::vec::Vec;
 use core::fmt;
 use truebloom_math::{Error, Fill, Fpr, Law, Plan, Rate, Target, binomial, bisect, distinct, mcdiarmid};
 
-/// The probability at most with which each verdict fails a sound filter.
+/// Upper bound on the probability with which each verdict fails a sound filter.
 pub const ALPHA: f64 = 1e-6;
 
-/// The confidence of [`Measurement::interval`], and the probability with which [`FillVerdict::noticed`] and [`Measurement::noticed`] would be noticed.
+/// The confidence of [`Measurement::interval`], and the probability with which
+/// [`FillVerdict::noticed`] and [`Measurement::noticed`] would be noticed.
 pub const CONFIDENCE: f64 = 0.99;
 
-/// What a filter's own counters and bits say, without a query.
+/// What follows from a filter's own counters and bits, without a query.
 ///
-/// The number n of distinct items is not known, because keys may repeat, but it is bracketed: at least the offers that set a bit, at most all offers, and at
-/// most those that set a bit plus the new keys that may have passed ([`distinct`]).
+/// The number n of distinct items is not known, because keys may repeat, but it is bracketed: at
+/// least the offers that set a bit, at most all offers, and at most those that set a bit plus the
+/// new keys that may have passed ([`distinct`]).
 ///
-/// A filter that is filled by "insert if absent" is offered only keys that set a bit, and the new keys that passed are not counted. They set no bit, so the fill is the one of all keys met, and that is what
-/// it is held to: it is too high only if it is too high for the most keys that may have been met, offered or not.
+/// A filter that is filled by "insert if absent" is offered only keys that set a bit, and the new
+/// keys that passed are not counted. They set no bit, so the fill is that of all keys met, and is
+/// tested as such: it is too high only if it is too high for the most keys that may have been met,
+/// offered or not.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Verification {
     items: (u64, u64),
@@ -61,11 +68,14 @@ pub struct FillVerdict {
     pub ones: u64,
     /// Whether there is a law to test against; not after a union or an intersection.
     pub tested: bool,
-    /// Upper bound of the probability of so few set bits, for the fewest possible items.
+    /// Upper bound on the probability of this few set bits or fewer, for the fewest possible items.
     pub too_few: f64,
-    /// Upper bound of the probability of so many, for the most keys that may have been met, offered or not.
+    /// Upper bound on the probability of this many or more, for the most keys that may have been
+    /// met, offered or not.
     pub too_many: f64,
-    /// The power of the test: a sound filter of these items to which so many set bits are added, or more, fails with probability at least [`CONFIDENCE`]. `None` where no number would be noticed.
+    /// The power of the test: a sound filter of these items to which this many set bits are added,
+    /// or more, fails with probability at least [`CONFIDENCE`]. `None` where no number would be
+    /// noticed.
     pub noticed: Option<u64>,
 }
 
@@ -74,8 +84,8 @@ impl FillVerdict {
         FillVerdict { ones, tested: false, too_few: 1.0, too_many: 1.0, noticed: None }
     }
 
-    /// Whether the fill is consistent with its law at level [`ALPHA`]: half of it for too few, a quarter for too many, and a quarter went into the bound of
-    /// the items.
+    /// Whether the fill is consistent with its law at level [`ALPHA`]: half of it for too few, a
+    /// quarter for too many, and a quarter went into the bound of the items.
     #[must_use]
     pub fn holds(&self) -> bool {
         !self.tested || (self.too_few >= ALPHA / 2.0 && self.too_many >= ALPHA / 4.0)
@@ -85,7 +95,8 @@ impl FillVerdict {
 impl Verification {
     /// Examines a filter. Takes some exact rates: below a millisecond.
     ///
-    /// The bits of a block share its load, so the set bits of a blocked filter are no sum of independent ones; their number is bounded by how far one item can move it (McDiarmid's
+    /// The bits of a block share its load, so the set bits of a blocked filter are not a sum of
+    /// independent ones; their number is bounded by how far one item can move it (McDiarmid's
     /// inequality), which notices a hash that leaves most blocks empty.
     ///
     /// # Errors
@@ -110,13 +121,16 @@ impl Verification {
         evidence.verify(&*law, &|items| filter.expected_fpr_at(items), filter.rate(), H::HASH_BITS, (limit, is_overfull))
     }
 
-    /// The fewest and the most distinct items the filter may hold; outside with probability at most a quarter of [`ALPHA`]. `u64::MAX` where nothing bounds them.
+    /// The fewest and the most distinct items the filter may hold; wrong with probability at most a
+    /// quarter of [`ALPHA`]. `u64::MAX` where nothing bounds them.
     #[must_use]
     pub fn items(&self) -> (u64, u64) {
         self.items
     }
 
-    /// Whether the fill shows that new keys which seemed to be contained were withheld from the filter ("insert if absent"): more bits are set than the keys offered explain. They count as items then.
+    /// Whether the fill shows that new keys which seemed to be contained were withheld from the
+    /// filter ("insert if absent"): more bits are set than the keys offered explain. They count as
+    /// items then.
     #[must_use]
     pub fn has_withheld_keys(&self) -> bool {
         self.withheld
@@ -140,13 +154,16 @@ impl Verification {
         self.fill
     }
 
-    /// What the rate of a filter that holds its capacity is at most, with probability at least `1 - ALPHA` over seeds; of a filter that grows, the rate asked for. `None` without a capacity, and where no such bound is known.
+    /// Upper bound on the rate of a filter that holds its capacity, with probability at least
+    /// `1 - ALPHA` over seeds; for a filter that grows, the rate asked for. `None` without a
+    /// capacity, and where no such bound is known.
     #[must_use]
     pub fn limit(&self) -> Option<f64> {
         self.limit
     }
 
-    /// Whether the filter's own rate, as its set bits tell it, is above [`limit`](Self::limit): it holds too much, merged or not.
+    /// Whether the filter's own rate, computed from its set bits, is above [`limit`](Self::limit):
+    /// it holds too many items, merged or not.
     #[must_use]
     pub fn is_overfull(&self) -> bool {
         self.is_overfull
@@ -183,7 +200,7 @@ impl FillLaw {
     }
 }
 
-/// The law of the fill of so many items; for the fewest, or else for the most.
+/// The law of the fill for these items: for the fewest, otherwise for the most.
 fn fill_laws<'a, S: Scheme, H: KeyHasher, K: Counted>(
     filter: &'a FilterOf<S, H, K>,
     law: &'a dyn Law,
@@ -199,7 +216,8 @@ fn fill_laws<'a, S: Scheme, H: KeyHasher, K: Counted>(
     }
 }
 
-/// Whether more bits are set than so many items set, but for a chance of [`ALPHA`]. Without a law of the fill, a full filter says enough.
+/// Whether more bits are set than `items` items set, except with probability [`ALPHA`]. Without a
+/// law of the fill, whether the filter is full.
 pub(crate) fn shows_more_than<S: Scheme, H: KeyHasher, K: Counted>(filter: &FilterOf<S, H, K>, items: u64) -> bool {
     // At most as many as their mean: no interval begins above them.
     if filter.estimated_items().is_some_and(|estimate| estimate <= items as f64) {
@@ -214,11 +232,12 @@ pub(crate) fn shows_more_than<S: Scheme, H: KeyHasher, K: Counted>(filter: &Filt
 /// The numbers of distinct keys that are possible.
 #[derive(Clone, Copy)]
 struct Keys {
-    /// At least so many are held.
+    /// Lower bound on the items held.
     fewest: u64,
-    /// At most so many were offered: wrong with probability at most a quarter of alpha.
+    /// Upper bound on the items offered: wrong with probability at most a quarter of alpha.
     offered: u64,
-    /// At most so many were met, offered or withheld: wrong with the same probability, and in the same cases. `None` for no bound.
+    /// Upper bound on the items met, offered or withheld: wrong with the same probability, and in
+    /// the same cases. `None` for no bound.
     met: Option<u64>,
 }
 
@@ -237,8 +256,9 @@ impl Keys {
     }
 }
 
-/// What the rate of one filter with so many items is at most, but for a chance of [`ALPHA`]: what plans guarantee, or for two-hash schemes McDiarmid's bound. `None` where no bound is known,
-/// or where it takes too much work.
+/// Upper bound on the rate of one filter with `items` items, exceeded with probability at most
+/// [`ALPHA`]: what plans guarantee, or for two-hash schemes McDiarmid's bound. `None` where no
+/// bound is known, or where it takes too much work.
 fn capacity_limit<S: Scheme, H: KeyHasher, K: Counted>(filter: &FilterOf<S, H, K>, items: u64) -> Option<f64> {
     let scheme = filter.scheme().id();
     if !scheme.has_guarantee() {
@@ -252,7 +272,7 @@ fn capacity_limit<S: Scheme, H: KeyHasher, K: Counted>(filter: &FilterOf<S, H, K
 
 /// What a filter of any layout is verified from.
 struct Evidence<F> {
-    /// The law of the fill of so many items; for the fewest, or else for the most.
+    /// The law of the fill for these items: for the fewest, otherwise for the most.
     fill: F,
     ones: u64,
     bits: u64,
@@ -277,7 +297,8 @@ impl<F: Fn(u64, bool) -> Result<Option<FillLaw>, Error>> Evidence<F> {
         Ok(Verification { items, withheld, expected, expected_verdict, fill, limit, is_overfull })
     }
 
-    /// Too few bits for the fewest items are a contradiction however many there are. Too many are one only for the most keys that may have been met.
+    /// Too few bits for the fewest items are a contradiction however many there are. Too many are
+    /// one only for the most keys that may have been met.
     fn fill_verdict(&self) -> Result<FillVerdict, Error> {
         let ones = self.ones;
         let untested = FillVerdict::untested(ones);
@@ -290,7 +311,8 @@ impl<F: Fn(u64, bool) -> Result<Option<FillLaw>, Error>> Evidence<F> {
         Ok(FillVerdict { ones, tested: true, too_few: fewest.at_most(ones), too_many, noticed })
     }
 
-    /// Whether more bits are set than the keys offered explain, at the level of the fill's own test.
+    /// Whether more bits are set than the keys offered explain, at the level of the fill's own
+    /// test.
     fn shows_withheld_keys(&self) -> Result<bool, Error> {
         if self.is_merged || self.keys.met == Some(self.keys.offered) {
             return Ok(false);
@@ -300,7 +322,8 @@ impl<F: Fn(u64, bool) -> Result<Option<FillLaw>, Error>> Evidence<F> {
     }
 }
 
-/// The power of the test for too many: from the smallest number of set bits that fails, and the number that sound filters stay above with probability [`CONFIDENCE`].
+/// The power of the test for too many: from the smallest number of set bits that fails, and the
+/// number that sound filters stay above with probability [`CONFIDENCE`].
 fn noticed(bits: u64, fewest: &FillLaw, most: &FillLaw) -> Option<u64> {
     let fails = |ones: u64| most.at_least(ones) < ALPHA / 4.0;
     if !fails(bits) {
@@ -330,13 +353,14 @@ fn expected(
     Ok((if is_bounded { rate_of(most)? } else { Fpr::ONE }, verdict))
 }
 
-/// Hits among random keys, which the filter does not hold but with probability n/2^128.
+/// Hits among random keys, which the filter holds with probability n/2^128 at most.
 pub struct Measurement<'a> {
     /// How many of the keys the filter seems to hold.
     ask: Box<Ask<'a>>,
-    /// Where this filter's rate lies: its rate by the fill, or a range where the fill does not tell it.
+    /// This filter's rate: by its fill, or a range where the fill does not determine it.
     rates: (f64, f64),
-    /// Where the fill does not tell the rate: what that of a filter with its capacity of items is at most, but for half of alpha.
+    /// Where the fill does not determine the rate: an upper bound on the rate of a filter that
+    /// holds its capacity, exceeded with probability at most half of alpha.
     limit: Option<f64>,
     keys: RandomKeys,
     queries: u64,
@@ -350,7 +374,8 @@ type Ask<'a> = dyn Fn(&[RandomKey]) -> usize + Send + Sync + 'a;
 const ASKED: u64 = 1 << 12;
 
 impl<'a> Measurement<'a> {
-    /// Nothing asked yet. The random keys follow from `seed`; take a random one unless a measurement must be repeated.
+    /// A measurement without queries yet. The random keys follow from `seed`; take a random one
+    /// unless a measurement must be repeated.
     pub fn new<S: Scheme, H: KeyHasher + Sync, K: Counted>(filter: &'a FilterOf<S, H, K>, seed: u64) -> Measurement<'a> {
         let own = filter.fpr();
         let rates = if filter.fill_tells_rate() { (own.value, own.value) } else { possible_rates(filter, &own) };
@@ -358,12 +383,13 @@ impl<'a> Measurement<'a> {
         Measurement { ask: Box::new(filter.counter()), rates, limit, keys: RandomKeys(seed), queries: 0, hits: 0 }
     }
 
-    /// Nothing asked yet of a filter that says how many keys it seems to hold, and in what range its rate lies.
+    /// A measurement without queries yet, of a filter given by a function that counts its hits, and
+    /// the range of its rate.
     pub(crate) fn of_counter(ask: impl Fn(&[RandomKey]) -> usize + Send + Sync + 'a, rates: (f64, f64), seed: u64) -> Measurement<'a> {
         Measurement { ask: Box::new(ask), rates, limit: None, keys: RandomKeys(seed), queries: 0, hits: 0 }
     }
 
-    /// Asks for so many more random keys of 16 bytes.
+    /// Queries this many more random keys of 16 bytes.
     pub fn query(&mut self, queries: u64) {
         let mut left = queries;
         while left > 0 {
@@ -399,14 +425,17 @@ impl<'a> Measurement<'a> {
         binomial::interval(self.hits, self.queries, CONFIDENCE)
     }
 
-    /// Where this filter's rate lies before it is measured: one number where the fill tells it, else a range, wrong with probability at most half of [`ALPHA`], from the expected
-    /// rate and how far one item can move it (McDiarmid's inequality). The range is wide for small filters.
+    /// The range of this filter's rate before it is measured: one number where the fill determines
+    /// it, otherwise a range, wrong with probability at most half of [`ALPHA`], from the expected
+    /// rate and how far one item can move it (McDiarmid's inequality). The range is wide for small
+    /// filters.
     #[must_use]
     pub fn possible_rates(&self) -> (f64, f64) {
         self.rates
     }
 
-    /// The probability of hits at least so far from what the filter's own rate lets expect: an exact two-sided binomial test. Against the nearest rate of a range, 1 within it.
+    /// The p-value of the hits given the filter's own rate: an exact two-sided binomial test. For a
+    /// range, against its nearest rate; 1 within it.
     #[must_use]
     pub fn p_value(&self) -> f64 {
         let (low, high) = self.rates;
@@ -420,8 +449,9 @@ impl<'a> Measurement<'a> {
         self.p_value() >= self.level()
     }
 
-    /// Whether the hits show a rate that a filter with its capacity of items has with probability at most half of [`ALPHA`], by an exact test at the other half. Only where the fill does not tell the
-    /// rate; where it does, [`Verification::is_overfull`] needs no queries.
+    /// Whether the hits show a rate that a filter with its capacity of items has with probability
+    /// at most half of [`ALPHA`], by an exact test at the other half. Only where the fill does not
+    /// determine the rate; where it does, [`Verification::is_overfull`] decides without queries.
     #[must_use]
     pub fn is_overfull(&self) -> bool {
         self.limit.is_some_and(|limit| binomial::at_least(self.hits, self.queries, limit) < ALPHA / 2.0)
@@ -433,8 +463,10 @@ impl<'a> Measurement<'a> {
         self.agrees() && !self.is_overfull()
     }
 
-    /// The power of so many queries: had the filter hit at this rate, or a higher one, with a fill that allows no more than its own, the hits would have contradicted it with probability at least
-    /// [`CONFIDENCE`]. `None` where no rate would have been noticed, as with too few queries.
+    /// The power of this many queries: had the filter hit at this rate, or a higher one, with a
+    /// fill that allows no more than its own, the hits would have contradicted it with probability
+    /// at least [`CONFIDENCE`]. `None` where no rate would have been noticed, as with too few
+    /// queries.
     #[must_use]
     pub fn noticed(&self) -> Option<f64> {
         binomial::noticed_rate(self.queries, self.rates.1, self.level())
@@ -468,7 +500,8 @@ fn possible_rates<S: Scheme, H: KeyHasher, K: Counted>(filter: &FilterOf<S, H, K
     }
 }
 
-/// Keys of 16 bytes from SplitMix64 (Steele, Lea and Flood 2014): frozen, so that a measurement can be repeated with any version.
+/// Keys of 16 bytes from SplitMix64 (Steele, Lea and Flood 2014): frozen, so that a measurement can
+/// be repeated with any version.
 struct RandomKeys(u64);
 
 type RandomKey = [u8; 16];

@@ -1,4 +1,5 @@
-//! No key allocates when it is inserted or looked for, nor does a view when it is opened. A test of its own, because it counts by its own allocator.
+//! No key allocates when it is inserted or looked for, nor does a view when it is opened. A test of
+//! its own, because it counts by its own allocator.
 #![allow(unsafe_code, reason = "an allocator that counts is unsafe to write")]
 
 use std::alloc::{GlobalAlloc, Layout, System};
@@ -16,7 +17,8 @@ thread_local! {
     static COUNT: Cell<u64> = const { Cell::new(0) };
 }
 
-// SAFETY: every call is passed on to the system's allocator as it came; the counter touches no memory but its own, which is there as long as its thread.
+// SAFETY: every call is passed on to the system's allocator as it came; the counter touches no
+// memory but its own, which is there as long as its thread.
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         COUNT.set(COUNT.get() + 1);
@@ -68,7 +70,8 @@ fn keys_do_not_allocate() {
     assert_eq!(allocations(|| drop(std::hint::black_box(Box::new(1)))), 1);
 }
 
-/// Opening a view allocates nothing, whatever the kind; the two exceptions are one small allocation each.
+/// Opening a view allocates nothing, whatever the kind; the two exceptions are one small allocation
+/// each.
 #[test]
 fn views_do_not_allocate() {
     fn bytes(encoded: Result<Vec<u8>, truebloom::BuildError>) -> Vec<u8> {

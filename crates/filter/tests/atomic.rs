@@ -1,11 +1,13 @@
-//! Filters shared by threads end as those of one thread, and tell at least one of those who insert a key that it is new.
+//! Filters shared by threads end as those of one thread, and report a new key as new to at least
+//! one of the threads that insert it.
 
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use truebloom::{AtomicBlockedBloomFilter, AtomicBloomFilter, BlockedBloomFilter, BloomFilter, PortableHasher, Seed};
 
 const KEYS: u64 = 20_000;
 
-/// Four threads, each of which inserts all keys from another place on; how often each key was told to be new, and whether a thread missed a key of its own.
+/// Four threads, each of which inserts all keys from another place on; how often each key was
+/// reported as new, and whether a thread missed one of its own keys.
 fn share(insert: impl Fn(u64) -> bool + Sync, contains: impl Fn(u64) -> bool + Sync) -> Vec<u64> {
     let told: Vec<AtomicU64> = (0..KEYS).map(|_| AtomicU64::new(0)).collect();
     std::thread::scope(|scope| {
@@ -13,7 +15,8 @@ fn share(insert: impl Fn(u64) -> bool + Sync, contains: impl Fn(u64) -> bool + S
             let (told, insert, contains) = (&told, &insert, &contains);
             scope.spawn(move || {
                 for i in 0..KEYS {
-                    // Neighbours meet: the threads go through the same keys in blocks of ten, in another order within.
+                    // Neighbours meet: the threads go through the same keys in blocks of ten, in
+                    // another order within.
                     let key = i / 10 * 10 + (i + 3 * part) % 10;
                     told[key as usize].fetch_add(insert(key).into(), Relaxed);
                     assert!(contains(key), "a thread misses its own key {key}");
@@ -35,7 +38,8 @@ fn a_shared_filter_ends_as_that_of_one_thread() {
     assert_eq!((filter.ones(), filter.offered(), filter.is_merged()), (alone.ones(), 4 * KEYS, true));
     assert!(filter.changed() <= KEYS && (0..3 * KEYS).all(|key| filter.contains(&key) == alone.contains(&key)));
     assert_eq!((filter.capacity(), filter.rate()), (alone.capacity(), alone.rate()));
-    // A key that nobody is told of passed by chance: as rare as one alone, though not the same ones.
+    // A key that was reported to no thread passed by chance: as rare as one alone, though not the
+    // same ones.
     let (untold, passed) = (told.iter().filter(|told| **told == 0).count(), KEYS as usize - new.count_ones());
     assert!(untold <= 30 + 3 * passed, "{untold} keys were new to nobody");
     assert_eq!(BloomFilter::from_bytes(&filter.to_bytes().expect("memory")).expect("a file"), filter);

@@ -139,7 +139,8 @@ fn files_come_back_as_they_were() {
     assert!(matches!(BlockedBloomFilter::from_bytes(&other), Err(FormatError::Kind { found: FileKind::Bloom })));
 }
 
-/// Every byte of a file changed, with the checksums of a forger: an error, or a filter that can be asked and saved.
+/// Every byte of a file changed, with the checksums of a forger: an error, or a filter that can be
+/// asked and saved.
 #[test]
 fn bytes_from_anywhere_are_an_error_or_a_filter() {
     let bytes = some_file();

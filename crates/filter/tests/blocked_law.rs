@@ -1,11 +1,15 @@
 //! The contract test of the blocked layout, in two layers.
 //!
-//! (a) *Hits given the blocks' fills*: a query's block is uniform, so the queries of one filter hit as Binomial(Q, mean of the in-block rates). Over several filters the hits are a sum of
-//! independent Bernoulli variables, whose tails beyond the mean are below those of the binomial of the same mean (Hoeffding 1956). (b) *Unconditional*: one query a filter, of
-//! many small filters whose keys are fresh each time, hits as Binomial(filters, exact rate of the law): that the mixture over block loads is right, too. And the positions
-//! themselves, block by block and bit by bit. Layouts with a planted fault must be rejected.
+//! (a) *Hits given the blocks' fills*: a query's block is uniform, so the queries of one filter hit
+//! as Binomial(Q, mean of the in-block rates). Over several filters the hits are a sum of
+//! independent Bernoulli variables, whose tails beyond the mean are below those of the binomial of
+//! the same mean (Hoeffding 1956). (b) *Unconditional*: one query a filter, of many small filters
+//! whose keys are fresh each time, hits as Binomial(filters, exact rate of the law): that the
+//! mixture over block loads is right, too. And the positions themselves, block by block and bit by
+//! bit. Layouts with a planted fault must be rejected.
 //!
-//! Every test errs with probability at most [`ALPHA`] when the layout is sound; seeds are frozen. `cargo test --test blocked_law -- --nocapture` shows the p-values and the power.
+//! Every test errs with probability at most [`ALPHA`] when the layout is sound; seeds are frozen.
+//! `cargo test --test blocked_law -- --nocapture` shows the p-values and the power.
 #![allow(unreachable_pub, dead_code, reason = "a test has no public interface, and not all that is shared is used here")]
 
 mod common;
@@ -109,7 +113,8 @@ impl<const FAULT: u8> Layout for Planted<FAULT> {
     }
 }
 
-/// A planned size, built `filters` times with seeds of its own and asked `queries` strangers each time.
+/// A planned size, built `filters` times with seeds of its own and asked `queries` strangers each
+/// time.
 #[derive(Clone, Copy)]
 struct Case(u64, &'static str, Keys, u64, u64);
 
@@ -185,7 +190,8 @@ fn the_rate_over_all_filters_is_the_mixture() {
     }
 }
 
-/// Each block and each position in a block is hit as often as any: a key alone in a filter shows where it lies.
+/// Each block and each position in a block is hit as often as any: a key alone in a filter shows
+/// where it lies.
 #[test]
 fn blocks_and_positions_are_uniform() {
     let (keys, blocks) = (100_000, 5);

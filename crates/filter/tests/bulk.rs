@@ -1,4 +1,5 @@
-//! Many keys at a time are as many keys one by one: the same bits, the same answers, the same counts, in order.
+//! Many keys at a time are as many keys one by one: the same bits, the same answers, the same
+//! counts, in order.
 
 mod common;
 
@@ -59,7 +60,8 @@ fn every_kind_of_size() {
     }
 }
 
-/// The way of walking follows the last batch: streams that change from misses to hits and back, and mixtures.
+/// The way of walking follows the last batch: streams that change from misses to hits and back, and
+/// mixtures.
 #[test]
 fn streams_that_turn() {
     let mut random = SplitMix64(3);

@@ -1,7 +1,8 @@
 //! The classic scheme draws every set of k positions as often as any other, also where k is near m.
 //!
-//! Chi-square tests at alpha = 1e-6 each on frozen hashes, with at least 1,000 expected a cell. A draw that misses even one of the twenty sets, or prefers it by a tenth, is
-//! rejected with certainty: see the planted fault.
+//! Chi-square tests at alpha = 1e-6 each on frozen hashes, with at least 1,000 expected a cell. A
+//! draw that misses even one of the twenty sets, or prefers it by a tenth, is rejected with
+//! certainty: see the planted fault.
 
 mod common;
 
@@ -16,7 +17,8 @@ fn positions(hash: u128, bits: u64, probes: u32) -> Vec<u64> {
     <Classic as Scheme>::new(bits, probes).expect("in range").positions(KeyHash::from_uniform_bits(hash)).collect()
 }
 
-/// An upper bound of the chance of so uneven counts: the chi-square tail for the next even number of degrees of freedom, a finite Poisson sum.
+/// An upper bound on the chance of so uneven counts: the chi-square tail for the next even number
+/// of degrees of freedom, a finite Poisson sum.
 fn tail(counts: &[u64]) -> f64 {
     let expected = counts.iter().sum::<u64>() as f64 / counts.len() as f64;
     assert!(expected >= 1_000.0, "too few for the chi-square law: {expected}");
@@ -28,7 +30,7 @@ fn tail(counts: &[u64]) -> f64 {
     std::iter::once(-half).chain(ln_terms).map(f64::exp).sum()
 }
 
-/// How often each set of `probes` of the `bits` positions comes out of so many hashes.
+/// How often each set of `probes` of the `bits` positions comes out of this many hashes.
 fn set_counts(bits: u64, probes: u32, hashes: u64, mut draw: impl FnMut(u128) -> Vec<u64>) -> Vec<u64> {
     let sets: Vec<u64> = (0..1u64 << bits).filter(|set| set.count_ones() == probes).collect();
     let mut counts = vec![0; sets.len()];
@@ -66,8 +68,8 @@ fn a_biased_repair_of_repeats_is_rejected() {
     assert!(tail(&set_counts(6, 3, 150_000, probing)) < ALPHA);
 }
 
-/// Beyond 32 probes a table takes over from the comparison one by one: single positions are uniform, and the pairs of the first and the last bit independent but for being
-/// distinct.
+/// Beyond 32 probes a table takes over from the comparison one by one: single positions are
+/// uniform, and the pairs of the first and the last bit independent but for being distinct.
 #[test]
 fn large_sets_are_uniform_too() {
     let (bits, probes, hashes) = (41, 33, 60_000);
@@ -77,7 +79,8 @@ fn large_sets_are_uniform_too() {
             counts[position as usize] += 1;
         }
     }
-    // The counts of a set of k are less scattered than multinomial ones, by (m - k) / (m - 1): scaled up so that the chi-square law holds.
+    // The counts of a set of k are less scattered than multinomial ones, by (m - k) / (m - 1):
+    // scaled up so that the chi-square law holds.
     let expected = f64::from(probes) * f64::from(hashes) / bits as f64;
     let scale = ((bits - 1) as f64 / (bits - u64::from(probes)) as f64).sqrt();
     let scaled: Vec<u64> = counts.iter().map(|count: &u64| (expected + (*count as f64 - expected) * scale).round() as u64).collect();

@@ -75,7 +75,8 @@ proptest! {
         prop_assert!(decode(&bytes).is_err());
     }
 
-    /// Headers of which any field may be anything, with checksums made right: an error or a filter that keeps its own rules; never a panic.
+    /// Headers of which any field may be anything, with checksums made right: an error or a filter
+    /// that keeps its own rules; never a panic.
     #[test]
     fn forged_headers_do_no_harm(offset in 8..248usize, field in prop::collection::vec(any::<u8>(), 1..9), key: u64) {
         let field = &field[..field.len().min(248 - offset)];

@@ -1,7 +1,10 @@
-//! What filters have in common, against what they have: the intervals cover it at least as often as they say, for every scheme with a law of its own, and are not much wider than they need be.
+//! What filters have in common, against what they have: the intervals cover it at least as often as
+//! they say, for every scheme with a law of its own, and are not much wider than they need be.
 //!
-//! Coverage: of R runs with frozen seeds, an interval that misses with probability at most alpha misses in more than `alpha R + 5 sqrt(alpha R)` with a probability below 1e-5 each. Power: an interval of
-//! half the width misses in more than a quarter of the runs, which is ten times as many as are allowed.
+//! Coverage: of R runs with frozen seeds, an interval that misses with probability at most alpha
+//! misses in more than `alpha R + 5 sqrt(alpha R)` with a probability below 1e-5 each. Power: an
+//! interval of half the width misses in more than a quarter of the runs, which is ten times as many
+//! as are allowed.
 
 use truebloom::scheme::AnyScheme;
 use truebloom::{
@@ -33,7 +36,8 @@ fn covers(quantity: &Quantity, truth: u64) -> bool {
     quantity.lower <= truth && quantity.upper.is_none_or(|upper| truth <= upper)
 }
 
-/// 1,000 and 1,000 items, 500 in common, at 1%: each kind of answer misses in at most 5% of the runs.
+/// 1,000 and 1,000 items, 500 in common, at 1%: each kind of answer misses in at most 5% of the
+/// runs.
 fn holds_its_confidence(scheme: &str, bits: u64, probes: u32, runs: u64, widest: u64) {
     let mut missed = [0u64; 6];
     let (mut narrow_misses, mut width) = (0, 0);
@@ -78,7 +82,8 @@ fn tied_filters_hold_their_confidence() {
     holds_its_confidence("blocked", 10_240, 6, 40, 260);
 }
 
-/// Where the bits are makes no difference: filters in files that are mapped, or in bytes at any place.
+/// Where the bits are makes no difference: filters in files that are mapped, or in bytes at any
+/// place.
 #[test]
 fn views_are_compared_as_filters_are() {
     for scheme in ["standard", "partitioned", "double", "blocked"] {
@@ -112,7 +117,8 @@ fn filters_that_grow_are_refused() {
     assert_eq!(Comparison::of(&[flat, grows(1)], 0.9), Err(CompareError::Grows { index: 1 }));
 }
 
-/// Seven filters of 1,000 items, of which 400 are in all: the common part, each one's own part, and the union. The interval of the common part is the widest, as six of them make it.
+/// Seven filters of 1,000 items, of which 400 are in all: the common part, each one's own part, and
+/// the union. The interval of the common part is the widest, as six of them make it.
 #[test]
 fn seven_filters_have_a_common_part() {
     let (mut missed, runs) = ([0u64; 3], 4u64);

@@ -94,7 +94,8 @@ fn other_schemes_mark_intersections_too() {
     assert_eq!((both.most_items(), both.estimated_items()), (100, None));
 }
 
-/// 1,000 keys that differ in low bits, in high bits, or in 64 bits at either end. 12 fills and 12 measurements, each wrongly refused with probability at most 1e-6.
+/// 1,000 keys that differ in low bits, in high bits, or in 64 bits at either end. 12 fills and 12
+/// measurements, each wrongly refused with probability at most 1e-6.
 #[test]
 fn mixed_hashes_are_safe_for_any_numbers() {
     let mut random = common::SplitMix64(2);
@@ -124,7 +125,8 @@ fn mixed_hashes_are_safe_for_any_numbers() {
     assert_eq!(u128::from(KeyHash::from_uniform_bits(7 << 64 | 5)), 7 << 64 | 5);
 }
 
-/// Numbers in order as if they were hashes: the fill and the hits are those of the law, and n/2^64 is in every rate.
+/// Numbers in order as if they were hashes: the fill and the hits are those of the law, and n/2^64
+/// is in every rate.
 #[test]
 fn hashes_of_64_bits_are_mixed_and_their_floor_is_counted() {
     let hasher = Prehashed::new(Seed::from(9));
@@ -209,7 +211,8 @@ fn causes_are_sources() {
     assert!(!foreign.to_string().contains("not a truebloom file"), "{foreign}");
 }
 
-/// Powers and logarithms of the platform differ in the last digit from machine to machine; those of `libm` do not. `Rate::ln` is one of ours.
+/// Powers and logarithms of the platform differ in the last digit from machine to machine; those of
+/// `libm` do not. `Rate::ln` is one of ours.
 #[test]
 fn no_platform_floats() {
     fn visit(folder: &std::path::Path, found: &mut Vec<String>) {

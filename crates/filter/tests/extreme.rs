@@ -1,9 +1,14 @@
-//! No call of the crate panics or works for more than two seconds of CPU time, whatever its arguments and whatever a file says: it answers, or refuses. (The mathematics has a test of its own.)
+//! No call of the crate panics or works for more than two seconds of CPU time, whatever its
+//! arguments and whatever a file says: it answers, or refuses. (The mathematics has a test of its
+//! own.)
 //!
-//! 500 calls with extreme arguments from a frozen seed. Memory that is asked for is not touched before it is used, so most sizes go as far as there is any; those that are filled or
-//! copied at once stop at 2^27 bits.
+//! 500 calls with extreme arguments from a frozen seed. Memory that is asked for is not touched
+//! before it is used, so most sizes go as far as there is any; those that are filled or copied at
+//! once stop at 2^27 bits.
 //!
-//! `EXTREME_SECONDS=2 EXTREME_SEED=7 EXTREME_SCALE=10 cargo test -p truebloom --test extreme` is what is promised on the processors of the records, other arguments and more of them (`EXTREME_ONLY=new` for one kind).
+//! `EXTREME_SECONDS=2 EXTREME_SEED=7 EXTREME_SCALE=10 cargo test -p truebloom --test extreme` is
+//! what is promised on the processors of the records, other arguments and more of them
+//! (`EXTREME_ONLY=new` for one kind).
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::mpsc;
@@ -16,7 +21,8 @@ use truebloom::truebloom_math::law::simulation::SplitMix64;
 use truebloom::{AnyFilter, AtomicBloomFilter, BlockedBloomFilter, BloomFilter, Filter, FilterOf, PortableHasher, Seed};
 use xxhash_rust::xxh3::xxh3_64;
 
-/// Slower processors have four times what is promised: this is a test of the calls and not of the machine.
+/// Slower processors have four times what is promised: this is a test of the calls and not of the
+/// machine.
 const MOST_SECONDS: u64 = 8;
 /// A call that has not returned by then never will.
 const NEVER: Duration = Duration::from_secs(600);
@@ -65,13 +71,14 @@ fn on_a_clock(mut draw: Draw, call: fn(&mut Draw)) -> Result<Duration, &'static 
     std::thread::spawn(move || {
         let before = clock();
         let returned = catch_unwind(AssertUnwindSafe(|| call(&mut draw)));
-        // Nobody listens any more if it took for ever.
+        // The receiver is gone if it took too long.
         let _ = sender.send(returned.map(|()| clock().saturating_sub(before)).map_err(|_| "panicked"));
     });
     receiver.recv_timeout(NEVER).unwrap_or(Err("never returned"))
 }
 
-/// CPU time of this thread, where the system tells it (Linux). Elsewhere nothing is held to a time, as wall time says nothing about the work; that a call returns is.
+/// CPU time of this thread, where the system tells it (Linux). Elsewhere nothing is held to a time,
+/// as wall time says nothing about the work; that a call returns is.
 fn clock() -> Duration {
     let counted = std::fs::read_to_string("/proc/thread-self/schedstat").ok();
     let nanoseconds = counted.and_then(|text| text.split(' ').next()?.parse().ok());
@@ -125,7 +132,8 @@ fn two_hashes(draw: &mut Draw) {
     forged(draw, scheme);
 }
 
-/// A file whose header says anything, with the right checksums, and one of the questions that can be asked of it.
+/// A file whose header says anything, with the right checksums, and one of the questions that can
+/// be asked of it.
 fn forged(draw: &mut Draw, scheme: SchemeId) {
     let probes = draw.probes();
     let bits = (1 + draw.size() % (1 << 18)).next_multiple_of(scheme.bits_unit(probes.min(1 << 16)));

@@ -78,7 +78,8 @@ mod replaced {
         replacement.commit()
     }
 
-    /// The file that was opened is replaced, and no other one of its name; an unexpected one neither.
+    /// The file that was opened is replaced, and no other one of its name; an unexpected one
+    /// neither.
     #[test]
     fn only_what_was_expected_is_replaced() {
         let folder = tempfile::tempdir().expect("a folder");
@@ -102,7 +103,9 @@ mod replaced {
         assert_eq!(fs::read_dir(&folder).expect("the folder").count(), 1, "nothing is left");
     }
 
-    /// Another program gives the name to a file of its own at the same moment: whichever comes first, its file is there in the end. (With a look and a rename instead of an exchange, a dozen of the rounds end without it.)
+    /// Another program gives the name to a file of its own at the same moment: whichever comes
+    /// first, its file is there in the end. (With a look and a rename instead of an exchange, a
+    /// dozen of the rounds end without it.)
     #[cfg(any(target_os = "linux", target_os = "macos"))]
     #[test]
     fn a_file_that_comes_at_the_same_moment_is_never_lost() {

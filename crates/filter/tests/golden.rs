@@ -1,4 +1,5 @@
-//! Golden files fix every step from keys to bytes, for ever. They were written by tests/golden/reference.py, a second implementation.
+//! Golden files fix every step from keys to bytes, for ever. They were written by
+//! tests/golden/reference.py, a second implementation.
 
 use std::path::PathBuf;
 use truebloom::count_min::{Counter, FullRows, HeavyHitters, PairwiseRows, RowHashes, Sketch, TwoHashRows};
@@ -96,7 +97,8 @@ fn a_blocked_filter() {
     assert!(built.contains_all((0..160i64).map(|i| i - 100)).iter().all(|found| found) && built.contains("key 159"));
 }
 
-/// Four layers. Their sizes are those of today's plans: if those change, this filter is no longer built, but still opened and continued.
+/// Four layers. Their sizes are those of today's plans: if those change, this filter is no longer
+/// built, but still opened and continued.
 #[test]
 fn a_filter_that_grows() {
     let (path, bytes) = golden("v1-scalable.tbl");
@@ -209,7 +211,8 @@ fn hashes() {
     }
 }
 
-/// The walk of sketches' rows. Among its words are some that are skipped: the first of the hash 0 for widths that are no power of two, and one in 16 for 3 2^60.
+/// The walk of sketches' rows. Among its words are some that are skipped: the first of the hash 0
+/// for widths that are no power of two, and one in 16 for 3 2^60.
 #[test]
 fn rows() {
     let expected: [(u128, u64, &[u64]); 7] = [
@@ -228,7 +231,8 @@ fn rows() {
     }
 }
 
-/// The scheme of distinct positions, among them skipped words, draws that came before, and a set of a thousand by its digest.
+/// The scheme of distinct positions, among them skipped words, draws that came before, and a set of
+/// a thousand by its digest.
 #[test]
 fn distinct_positions() {
     let expected: [(u128, u64, &[u64]); 5] = [
@@ -256,7 +260,8 @@ fn distinct_positions() {
     assert_eq!(positions(SEED, 1100, 1000).fold(0, digest), 0xf4b6_b8b1_711f_b546);
 }
 
-/// Positions of every scheme, among them sizes below the differences of the progressions, slices of unequal length and skipped words.
+/// Positions of every scheme, among them sizes below the differences of the progressions, slices of
+/// unequal length and skipped words.
 #[test]
 fn positions_of_every_scheme() {
     let (_, bytes) = golden("positions.txt");
@@ -273,7 +278,8 @@ fn positions_of_every_scheme() {
         let sum = found.iter().zip(1u64..).fold(0u64, |sum, (position, factor)| sum.wrapping_add(position.wrapping_mul(factor)));
         assert_eq!(sum.to_string(), digest, "{line}");
     }
-    // Five hashes at twelve sizes or more. Schemes in a layout of their own have a whole file instead.
+    // Five hashes at twelve sizes or more. Schemes in a layout of their own have a whole file
+    // instead.
     let lines_of = |id: SchemeId| text.lines().filter(|line| line.split(' ').next() == Some(id.name())).count();
     SchemeId::ALL.into_iter().filter(|id| lines_of(*id) < 60).for_each(a_whole_file);
 }

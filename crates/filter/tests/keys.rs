@@ -1,4 +1,5 @@
-//! The bytes of keys are those that a second implementation wrote down (tests/golden/keys.py), no value's bytes begin with another's, and however a key is hashed, the hash is that of its bytes.
+//! The bytes of keys are those that a second implementation wrote down (tests/golden/keys.py), no
+//! value's bytes begin with another's, and however a key is hashed, the hash is that of its bytes.
 
 use proptest::prelude::*;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, SocketAddrV4, SocketAddrV6};

@@ -1,4 +1,5 @@
-//! The label of recycling filters and sketches, at the end of their payloads. That of Bloom filters, in the header, is in `codec.rs`.
+//! The label of recycling filters and sketches, at the end of their payloads. That of Bloom
+//! filters, in the header, is in `codec.rs`.
 #![allow(missing_docs, reason = "a test has no public interface")]
 
 mod common;
@@ -164,7 +165,8 @@ fn a_merge_keeps_what_both_say() {
     assert_eq!(merged.label(), None);
 }
 
-/// A snapshot of a filter that threads share, and the filter that it becomes again, have the label it was shared with.
+/// A snapshot of a filter that threads share, and the filter that it becomes again, have the label
+/// it was shared with.
 #[test]
 fn threads_keep_the_label() {
     let mut plain = one();

@@ -1,4 +1,5 @@
-//! What people expect of any collection: numbers as they write them, families that merge, builders that say what is wrong, types that go between threads and show themselves.
+//! What people expect of any collection: numbers as they write them, families that merge, builders
+//! that say what is wrong, types that go between threads and show themselves.
 
 use std::collections::{BTreeSet, HashSet};
 use std::num::NonZero;
@@ -76,7 +77,7 @@ fn a_family_merges_and_strangers_do_not() {
     other.insert("b");
     one.union_with(&other).expect("of one family");
     assert!(one.contains("a") && one.contains("b"));
-    // Another process, from what it was told.
+    // Another process, from what it was given.
     let theirs: FilterFamily<_> = FilterFamily::from_plan(family.plan().expect("planned").clone(), *family.hasher());
     one.union_with(&theirs.filter().expect("small")).expect("of one family");
     let mut stranger: BloomFilter = builder.build().expect("small");

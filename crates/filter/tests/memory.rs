@@ -1,4 +1,5 @@
-//! Bytes from anywhere cost no more memory than they are long, and a constant. One test, because the peak is that of the whole process.
+//! Bytes from anywhere cost no more memory than they are long, and a constant. One test, because
+//! the peak is that of the whole process.
 #![allow(unsafe_code, reason = "an allocator that counts is unsafe to write")]
 
 mod common;
@@ -19,7 +20,8 @@ fn grow(bytes: usize) {
     PEAK.fetch_max(NOW.fetch_add(bytes, Relaxed) + bytes, Relaxed);
 }
 
-// SAFETY: every call is passed on to the system's allocator as it came; the counters touch no memory.
+// SAFETY: every call is passed on to the system's allocator as it came; the counters touch no
+// memory.
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         grow(layout.size());

@@ -1,4 +1,5 @@
-//! Threads change no result: filters and answers are those of one thread, repeats and unequal parts included.
+//! Threads change no result: filters and answers are those of one thread, repeats and unequal parts
+//! included.
 #![cfg(feature = "rayon")]
 #![allow(missing_docs, reason = "a test has no public interface")]
 

@@ -1,8 +1,10 @@
-//! Positions are uniform and independent, on keys that are anything but random; those of sketches' rows even on such hashes. (The statistical acceptance of whole filters against their law is a
+//! Positions are uniform and independent, on keys that are anything but random; those of sketches'
+//! rows even on such hashes. (The statistical acceptance of whole filters against their law is a
 //! suite of its own.)
 //!
-//! Chi-square tests at alpha = 1e-6 each on frozen hashes, with at least 1,000 expected a cell, where the chi-square law is near enough. The tests here
-//! are below 1,700, so a correct scheme would fail one of them for fewer than one choice of frozen keys in 500.
+//! Chi-square tests at alpha = 1e-6 each on frozen hashes, with at least 1,000 expected a cell,
+//! where the chi-square law is near enough. The tests here are below 1,700, so a correct scheme
+//! would fail one of them for fewer than one choice of frozen keys in 500.
 
 mod common;
 
@@ -61,7 +63,8 @@ fn chi_square(counts: &[u64]) -> f64 {
     counts.iter().map(|count| (*count as f64 - expected).powi(2) / expected).sum()
 }
 
-/// An upper bound of the chance of so uneven counts: the tail for the next even number of degrees of freedom, a finite Poisson sum.
+/// An upper bound on the chance of so uneven counts: the tail for the next even number of degrees
+/// of freedom, a finite Poisson sum.
 fn tail(counts: &[u64]) -> f64 {
     let half = chi_square(counts) / 2.0;
     let terms = counts.len().div_ceil(2);
@@ -93,7 +96,8 @@ fn every_probe_is_uniform() {
 /// Cells that positions are counted by.
 const CELLS: u64 = 11;
 
-/// As many bits as cells, which all come from one word, and so many that each takes a word of its own.
+/// As many bits as cells, which all come from one word, and so many that each takes a word of its
+/// own.
 const SIZES: [u64; 2] = [CELLS, 1 << 27];
 
 fn cells(how: How, number: u128, bits: u64) -> [u64; 6] {
@@ -118,7 +122,8 @@ fn every_pair_of_probes_is_independent() {
     }
 }
 
-/// Keys, or hashes, that differ in one bit, whichever, have positions that know nothing of each other.
+/// Keys, or hashes, that differ in one bit, whichever, have positions that know nothing of each
+/// other.
 #[test]
 fn neighbours_are_independent() {
     let (_, random) = FAMILIES[0];
@@ -134,7 +139,8 @@ fn neighbours_are_independent() {
     }
 }
 
-/// 16 words fall on 3 positions of 3 2^60 modulo 3; only the rejection makes them even. Without it the same test fails: that is its power.
+/// 16 words fall on 3 positions of 3 2^60 modulo 3; only the rejection makes them even. Without it
+/// the same test fails: that is its power.
 #[test]
 fn huge_filters_are_uniform_because_words_are_rejected() {
     const BITS: u64 = 3 << 60;
@@ -167,7 +173,8 @@ fn degenerate_hashes_still_have_distinct_positions() {
     }
 }
 
-/// The positions of a key under two seeds that differ in one half know nothing of each other. Under the first hasher and the present scheme they would: its refusal is tested with the golden files.
+/// The positions of a key under two seeds that differ in one half know nothing of each other. Under
+/// the first hasher and the present scheme they would: its refusal is tested with the golden files.
 #[test]
 fn seeds_that_differ_in_one_half_have_nothing_in_common() {
     for (one, other) in [(1u128, 2u128), (1 << 64, 2 << 64), (7, 7 | 1 << 127), (0, u128::from(u64::MAX) << 64), (0, 1)] {
@@ -201,7 +208,9 @@ impl Hasher for Identity {
     }
 }
 
-/// A foreign hasher that leaves its keys as they are does not raise the rate: 100 counted keys in 1,024 bits with 7 probes, over 400 filters of keys from elsewhere. Unmixed, three times as many pass.
+/// A foreign hasher that leaves its keys as they are does not raise the rate: 100 counted keys in
+/// 1,024 bits with 7 probes, over 400 filters of keys from elsewhere. Unmixed, three times as many
+/// pass.
 #[test]
 fn foreign_hashers_are_mixed() {
     const FILTERS: u64 = 400;
@@ -215,7 +224,8 @@ fn foreign_hashers_are_mixed() {
         filter.extend(first..first + 100);
         passed += filter.contains_all(first + 100..first + 100 + QUERIES).count_ones() as u64;
     }
-    // Filters of one size scatter by about 12% each in their rate, so their mean by 0.6%: within 5% at more than eight deviations.
+    // Filters of one size scatter by about 12% each in their rate, so their mean by 0.6%: within 5%
+    // at more than eight deviations.
     let mean = passed as f64 / (FILTERS * QUERIES) as f64;
     assert!((mean / exact - 1.0).abs() < 0.05, "{mean:e} for {exact:e}");
 }

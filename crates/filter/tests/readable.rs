@@ -74,7 +74,7 @@ fn what_does_not_hold_is_refused() {
     refused::<Seed>(r#""xyz""#, "hexadecimal");
     refused::<HasherId>(r#""md5""#, "xxh3 or siphash");
     // A plan of too few bits.
-    refused::<Plan>(r#"{"scheme":"standard","bits":500,"probes":7,"items":100,"target":{"rate":"1%"}}"#, "cannot be had from 500 bits");
+    refused::<Plan>(r#"{"scheme":"standard","bits":500,"probes":7,"items":100,"target":{"rate":"1%"}}"#, "is impossible with 500 bits");
     refused::<Design>(
         r#"{"bits":100,"probes":3,"sigma":100,"mode":{"phases":"one","colliding":true,"retaining":false,"seeds":"renewed"}}"#,
         "sigma",

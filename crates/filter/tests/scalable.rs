@@ -20,7 +20,7 @@ fn small(text: &str, seed: u128) -> ScalableFilter {
     seeded(Growth::new(rate(text), 64).expect("in range"), seed)
 }
 
-/// Keys until so many layers are closed, and then half as many as the next one takes.
+/// Keys until this many layers are closed, and then half as many as the next one takes.
 fn grown(growth: Growth, closed: usize, seed: u128) -> ScalableFilter {
     let mut filter = seeded(growth, seed);
     let mut key = 0u64;
@@ -53,8 +53,11 @@ fn keys_are_kept_and_the_rate_is_never_above() {
     }
 }
 
-/// The hits of random keys against the exact product over the layers, with 1, 2, 5 and 12 closed layers and a half full one, for three growths: twelve exact tests, two-sided at 1e-6 each. The power: at a rate of 5% and 200,000 queries, a rate that
-/// is off by 7% is seen with 99%; a law that leaves the first layer out is off by more. (That the salts are those of docs/FORMAT.md is for the golden file to say: at such sizes the rate hardly depends on them.)
+/// The hits of random keys against the exact product over the layers, with 1, 2, 5 and 12 closed
+/// layers and a half full one, for three growths: twelve exact tests, two-sided at 1e-6 each. The
+/// power: at a rate of 5% and 200,000 queries, a rate that is off by 7% is seen with 99%; a law
+/// that leaves the first layer out is off by more. (That the salts are those of docs/FORMAT.md is
+/// for the golden file to say: at such sizes the rate hardly depends on them.)
 #[test]
 fn hits_follow_the_product_over_layers() {
     for (seed, ratio) in [(1, 4.8), (2, 5.2), (3, 6.0)] {
@@ -74,7 +77,9 @@ fn hits_follow_the_product_over_layers() {
     }
 }
 
-/// A thousand filters, each grown to five layers: the rate of each one is at most what was asked, and a layer takes the items that it was planned for on average (to 2%: at 64 items each takes 2% more or less, so a thousand of them 0.1%).
+/// A thousand filters, each grown to five layers: the rate of each one is at most what was asked,
+/// and a layer takes the items that it was planned for on average (to 2%: at 64 items each takes 2%
+/// more or less, so a thousand of them 0.1%).
 #[test]
 fn every_one_of_a_thousand_keeps_the_rate() {
     let growth = Growth::new(rate("2%"), 64).expect("in range");
@@ -142,7 +147,8 @@ fn files_and_views() {
     }
 }
 
-/// Every byte changed, and every length: an error, or for bits of the payload in a view the answers of what was changed. [`forged_files_are_refused`] has those with right checksums.
+/// Every byte changed, and every length: an error, or for bits of the payload in a view the answers
+/// of what was changed. [`forged_files_are_refused`] has those with right checksums.
 #[test]
 fn damaged_bytes_are_refused() {
     let mut filter = small("10%", 5);
@@ -206,7 +212,9 @@ fn merges() {
     assert_eq!(base.clone().intersect_with(&base), Err(MergeError::Layers));
 }
 
-/// Planned for any number of keys, at a rate that a merge of several may exceed: then the filter says so, by bits that tell what its layers share. Eight of a third of the rate each are surely above it; copies of one are not.
+/// Planned for any number of keys, at a rate that a merge of several may exceed: then the filter
+/// says so, by bits that tell what its layers share. Eight of a third of the rate each are
+/// certainly above it; copies of one are not.
 #[test]
 fn a_merge_above_the_rate_asked_for_is_noticed() {
     let base = small("1%", 27);
@@ -255,7 +263,8 @@ fn through_the_trait() {
     assert!(matches!(ScalableFilter::new(1e-14), Err(BuildError::Math(_))));
 }
 
-/// Four threads that insert the same keys and others: no key is lost, the limits hold whatever they do, and so does the rate.
+/// Four threads that insert the same keys and others: no key is lost, the limits hold whatever they
+/// do, and so does the rate.
 #[test]
 fn threads_share_it() {
     let shared = AtomicScalableFilter::from(small("1%", 31));
@@ -318,7 +327,8 @@ fn put(file: &mut [u8], start: usize, word: usize, change: impl Fn(u64) -> u64) 
 
 type Forgery<'a> = Box<dyn Fn(&mut Vec<u8>) + 'a>;
 
-/// What no writer of ours makes, with all checksums right: an error that is not one of a checksum, from bytes and from a view that is verified.
+/// What no writer of ours makes, with all checksums right: an error that is not one of a checksum,
+/// from bytes and from a view that is verified.
 #[test]
 fn forged_files_are_refused() {
     let mut filter = small("10%", 5);
@@ -362,7 +372,8 @@ fn forged_files_are_refused() {
     }
 }
 
-/// Beyond the caches keys are asked for and inserted together; the answers, the counts and the bits are those of one by one, repeats within a batch included.
+/// Beyond the caches keys are asked for and inserted together; the answers, the counts and the bits
+/// are those of one by one, repeats within a batch included.
 #[test]
 fn many_at_a_time_beyond_the_caches() {
     let mut one_by_one = seeded(Growth::new(rate("10%"), 300_000).expect("in range"), 24);
@@ -376,7 +387,8 @@ fn many_at_a_time_beyond_the_caches() {
     assert!(together.contains_all(asked.clone()).iter().eq(asked.map(|i| one_by_one.contains(&i))));
 }
 
-/// A view whose bits nobody has counted may hold any: a union takes no layer beyond its limit, on which the rate stands, and none of the others either.
+/// A view whose bits have not been counted may hold any: a union takes no layer beyond its limit,
+/// on which the rate stands, and none of the others either.
 #[test]
 fn a_union_with_damaged_bytes_is_refused() {
     let mut base = small("1%", 22);
@@ -394,7 +406,8 @@ fn a_union_with_damaged_bytes_is_refused() {
     assert!(base.fpr().upper <= base.bound().upper);
 }
 
-/// Threads may put one key into two layers, and layers that a merge kept share keys: the lower bound of the distinct keys is none that adds layers up.
+/// Threads may put one key into two layers, and layers that a merge kept share keys: the lower
+/// bound on the distinct keys is none that adds layers up.
 #[test]
 fn threads_go_on_with_a_merged_filter() {
     let base = small("1%", 41);
@@ -409,7 +422,8 @@ fn threads_go_on_with_a_merged_filter() {
     assert_eq!((back.offered(), back.bound(), back.is_merged()), (6_001, here.bound(), true));
 }
 
-/// The law of layers with positions in common is a bound, and the rates of the filter lie within it.
+/// The law of layers with positions in common is a bound, and the rates of the filter lie within
+/// it.
 #[test]
 fn the_law_after_a_merge_is_a_bound() {
     use truebloom::truebloom_math::Method;
@@ -421,7 +435,8 @@ fn the_law_after_a_merge_is_a_bound() {
     let (law, ones) = (here.law(), here.layer_ones());
     let sum: f64 = here.layers().iter().zip(&ones).map(|(layer, ones)| layer.fpr_at_fill(*ones).expect("a rate").upper).sum();
     let found = law.fpr_at_fill(&ones).expect("a rate").expect("known");
-    // All numbers stand twice, so that it is the product over numbers of sums over layers: near the sum where rates are small.
+    // All numbers stand twice, so that it is the product over numbers of sums over layers: near the
+    // sum where rates are small.
     assert!(
         found.method != Method::Exact && found.upper > 0.93 * sum && found.upper <= sum && found.lower < 0.6 * found.upper,
         "{found:?} {sum}"
@@ -436,7 +451,8 @@ fn the_law_after_a_merge_is_a_bound() {
 /// Where a layer cannot be allocated there is an error, and what was inserted before stays.
 #[test]
 fn no_memory_for_a_layer_is_an_error() {
-    // The second layer would take 10^9 times the memory of a million keys: more than a process has addresses for.
+    // The second layer would take 10^9 times the memory of a million keys: more than a process has
+    // addresses for.
     let mut filter = seeded(Growth::with_ratio(rate("10%"), 1_000_000, 1e9).expect("in range"), 1);
     let hashes: Vec<_> = (0..2_000_000u64).map(|key| filter.hash(&key)).collect();
     assert!(matches!(filter.try_insert_all_hashes(&hashes), Err(BuildError::Memory { .. })));

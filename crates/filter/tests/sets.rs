@@ -1,4 +1,5 @@
-//! What a set promises: nothing is forgotten, union and intersection are those of the keys, and the counts are true.
+//! What a set promises: nothing is forgotten, union and intersection are those of the keys, and the
+//! counts are true.
 
 mod common;
 
@@ -133,7 +134,9 @@ fn foreign_hashers_work_and_are_told_apart() {
     assert!(matches!(other_width, BuildError::HashBits { found: 64, .. }), "{other_width}");
 }
 
-/// The order in which keys come decides which of them set no bit, but not what the filter answers: equality is about that. In a filter this full most keys are swallowed, in either order other ones.
+/// The order in which keys come decides which of them set no bit, but not what the filter answers:
+/// equality is about that. In a filter this full most keys are swallowed, in either order other
+/// ones.
 #[test]
 fn equality_is_not_about_order() {
     fn check<S: Scheme>(bits: u64) {
@@ -159,7 +162,8 @@ fn equality_is_not_about_order() {
     check::<InLines>(512);
 }
 
-/// What filters of all schemes answer by one trait, and by one that is chosen at run time: the same as the type itself.
+/// What filters of all schemes answer by one trait, and by one that is chosen at run time: the same
+/// as the type itself.
 #[test]
 fn any_filter_answers_as_the_type_itself() {
     fn check<S: Scheme>(bits: u64) {
@@ -217,7 +221,8 @@ fn any_filter_refuses_what_is_unlike() {
     assert!(error.to_string().contains("RecyclingFilter::open"), "{error}");
 }
 
-/// A blocked intersection: no key of both is lost, keys of one pass at the other's rate at most, and the rate of keys of neither is what the bits say.
+/// A blocked intersection: no key of both is lost, keys of one pass at the other's rate at most,
+/// and the rate of keys of neither is what the bits say.
 #[test]
 fn blocked_filters_have_intersections() {
     let empty = BlockedBloomFilter::builder().bits(512 * 40).probes(5).hasher(PortableHasher::xxh3(Seed::from(8))).build().expect("small");

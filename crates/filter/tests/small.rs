@@ -168,7 +168,8 @@ fn damaged_and_forged_packs_are_refused() {
     assert!(matches!(BloomFilter::from_bytes(&bytes), Err(FormatError::Kind { found: FileKind::Pack })));
 }
 
-/// A member with its own checksum made right, as one who knows the format would: what it keeps is held to itself and to its bits.
+/// A member with its own checksum made right, as someone who knows the format could: its counts are
+/// checked against each other and against its bits.
 #[test]
 fn forged_members_are_refused() {
     let empty = BloomFilter::new(100, 0.01).expect("small");
@@ -224,7 +225,8 @@ fn a_sparse_filter_takes_its_small_pages() {
     }
 }
 
-/// A label is of one filter, not of what a pack shares: packs of labelled filters are read again, and take filters with other labels.
+/// A label is of one filter, not of what a pack shares: packs of labelled filters are read again,
+/// and take filters with other labels.
 #[test]
 fn packs_of_labelled_filters_are_read_again() {
     let mut filter = BloomFilter::new(1_000, 0.01).expect("small");

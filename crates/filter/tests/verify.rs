@@ -1,4 +1,5 @@
-//! Verdicts: sound filters pass, whatever their repeats; those that break the promise or their counts do not.
+//! Verdicts: sound filters pass, whatever their repeats; those that break the promise or their
+//! counts do not.
 #![allow(missing_docs, reason = "a test has no public interface")]
 
 mod common;
@@ -26,7 +27,8 @@ fn claiming(filter: &BloomFilter, offered: u64, changed: u64) -> BloomFilter {
     BloomFilter::from_bytes(&bytes).expect("a consistent header")
 }
 
-/// 1,200 sound filters: each verdict errs with probability at most 1e-6, so this fails with probability at most 0.4% for a random choice of seeds; these are frozen.
+/// 1,200 sound filters: each verdict errs with probability at most 1e-6, so this fails with
+/// probability at most 0.4% for a random choice of seeds; these are frozen.
 #[test]
 fn sound_filters_are_never_accused() {
     for (items, rate, filters) in [(1, "0.1", 200), (10, "0.5", 200), (100, "1e-2", 400), (1_000, "1e-3", 300), (10_000, "0.1", 100)] {
@@ -73,7 +75,8 @@ fn counts_that_do_not_fit_the_fill_are_told() {
     assert!(!more.fill().holds() && more.fill().too_few < 1e-6, "{more:?}");
 }
 
-/// A hash that does not spread sets too few bits: here, all keys share one hash and each claims to have set one.
+/// A hash that does not spread sets too few bits: here, all keys share one hash and each claims to
+/// have set one.
 #[test]
 fn a_broken_hash_is_told() {
     let mut broken = filter(1_000, "1e-2", 7);
@@ -84,7 +87,8 @@ fn a_broken_hash_is_told() {
     assert!(!verify(&claimed).fill().holds(), "{:?}", verify(&claimed));
 }
 
-/// A fifth more hits than the fill allows would be told from 200,000 queries; that many are as expected.
+/// A fifth more hits than the fill allows would be told from 200,000 queries; that many are as
+/// expected.
 #[test]
 fn a_measurement_has_power() {
     let mut filter = filter(1_000, "1e-2", 7);
@@ -117,7 +121,8 @@ fn without_a_rate_nothing_is_asked() {
     assert!(verify(&filter).holds(), "{:?}", verify(&filter));
 }
 
-/// As for standard filters, but 300 blocked ones and two verdicts: wrong accusations in at most 0.06% of the choices of seeds; these are frozen.
+/// As for standard filters, but 300 blocked ones and two verdicts: wrong accusations in at most
+/// 0.06% of the choices of seeds; these are frozen.
 #[test]
 fn sound_blocked_filters_are_never_accused() {
     for (items, rate, filters) in [(1u64, "0.1", 100), (100, "1e-2", 100), (10_000, "1e-2", 100)] {
@@ -137,7 +142,8 @@ fn sound_blocked_filters_are_never_accused() {
     }
 }
 
-/// The rate of the mean fill is not the mean rate of the blocks: half the blocks full and half of them empty hit for every second key.
+/// The rate of the mean fill is not the mean rate of the blocks: half the blocks full and half of
+/// them empty hit for every second key.
 #[test]
 fn the_hits_of_a_blocked_filter_are_held_to_its_own_blocks() {
     let mut filter = blocked(10_000, "1e-2", 3);
@@ -161,7 +167,8 @@ fn too_many_items_in_a_blocked_filter_are_told() {
     assert!(!verification.holds());
 }
 
-/// Whoever asks before inserting withholds the new keys that pass, so that every offer sets a bit. 96 filters, each wrongly accused with probability at most 1e-6.
+/// A program that asks before it inserts withholds the new keys that pass, so every offer sets a
+/// bit. 96 filters, each wrongly accused with probability at most 1e-6.
 #[test]
 fn filters_filled_by_insert_if_absent_are_not_accused() {
     for (items, rate, filters) in [(2_000u64, "0.4", 40), (20_000, "0.1", 10), (1_000_000, "0.01", 1)] {
@@ -211,7 +218,7 @@ fn blocked_filters_filled_by_insert_if_absent_are_not_accused() {
     }
 }
 
-/// The same filter with so many more set bits, here and there.
+/// The same filter with this many more set bits, here and there.
 fn with_more_bits(filter: &BloomFilter, more: u64, seed: u64) -> BloomFilter {
     let mut bytes = filter.to_bytes().expect("memory");
     let mut random = common::SplitMix64(seed);
@@ -228,7 +235,8 @@ fn with_more_bits(filter: &BloomFilter, more: u64, seed: u64) -> BloomFilter {
     BloomFilter::from_bytes(&bytes).expect("consistent counts")
 }
 
-/// What `verify` says it would notice is planted in 160 sound filters: each is missed with probability at most 1%, so more than 9 in all with probability below 1e-5. A third of it is
+/// What `verify` says it would notice is planted in 160 sound filters: each is missed with
+/// probability at most 1%, so more than 9 in all with probability below 1e-5. A third of it is
 /// missed in most, so the number is no idle one.
 #[test]
 fn an_excess_of_bits_as_large_as_printed_is_noticed() {
@@ -247,7 +255,8 @@ fn an_excess_of_bits_as_large_as_printed_is_noticed() {
     assert!(missed <= 9 && small_noticed * 2 < planted, "{missed} missed and {small_noticed} noticed of {planted}");
 }
 
-/// A hasher by which a share of all keys has the hash of a key that is held, so that the filter hits more often than its fill allows.
+/// A hasher by which a share of all keys has the hash of a key that is held, so that the filter
+/// hits more often than its fill allows.
 #[derive(Clone)]
 struct Sticky {
     hasher: PortableHasher,
@@ -275,7 +284,8 @@ impl Hasher for Sticky {
     }
 }
 
-/// The excess of the rate that is printed is planted in 60 filters: each is missed with probability at most 1%, so more than 6 in all with probability below 1e-5.
+/// The excess of the rate that is printed is planted in 60 filters: each is missed with probability
+/// at most 1%, so more than 6 in all with probability below 1e-5.
 #[test]
 fn an_excess_of_hits_as_large_as_printed_is_noticed() {
     let mut missed = 0;
@@ -330,7 +340,8 @@ fn a_union_that_holds_too_much_is_told() {
     }
 }
 
-/// A 64-bit hash in a `u128` puts all keys of a blocked filter into one block: too few bits are set for the keys that set one.
+/// A 64-bit hash in a `u128` puts all keys of a blocked filter into one block: too few bits are set
+/// for the keys that set one.
 #[test]
 fn a_hash_that_is_too_narrow_for_blocks_is_told() {
     for rate in ["1e-2", "1e-3"] {
@@ -344,7 +355,8 @@ fn a_hash_that_is_too_narrow_for_blocks_is_told() {
     }
 }
 
-/// Files claim any counts; whatever they claim, nothing panics, and a range has its ends in order. The first case is an ordinary overfull filter, filled by "insert if absent".
+/// Files claim any counts; whatever they claim, nothing panics, and a range has its ends in order.
+/// The first case is an ordinary overfull filter, filled by "insert if absent".
 #[test]
 fn forged_counts_of_tied_schemes_do_no_harm() {
     let tied = [SchemeId::Double, SchemeId::DoubleNonzero, SchemeId::Square, SchemeId::Cube, SchemeId::Enhanced, SchemeId::PartitionDouble];

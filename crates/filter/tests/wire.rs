@@ -20,14 +20,15 @@ fn filled(bits: u64, fill: f64) -> BloomFilter {
     filter
 }
 
-/// In bytes, of bits of which so many are set.
+/// In bytes, of bits of which this many are set.
 fn entropy(bits: u64, ones: u64) -> f64 {
     let fill = ones as f64 / bits as f64;
     let part = |share: f64| if share > 0.0 { -share * share.log2() } else { 0.0 };
     bits as f64 * (part(fill) + part(1.0 - fill)) / 8.0
 }
 
-/// `cargo test -p truebloom --test wire compressed_sizes -- --nocapture` prints the table of docs/GROWTH.md.
+/// `cargo test -p truebloom --test wire compressed_sizes -- --nocapture` prints the table of
+/// docs/GROWTH.md.
 #[test]
 fn compressed_sizes_are_near_the_entropy() {
     println!("| fill | bytes | compressed | entropy | above it |\n|---|---|---|---|---|");
@@ -46,7 +47,8 @@ fn compressed_sizes_are_near_the_entropy() {
     assert!(wire::compress(&small).expect("a file").len() < 1_024 + 140);
 }
 
-/// New items in a filter that is half full: the entropy is that of the new bits among those that were 0. The table as above, by `differences`.
+/// New items in a filter that is half full: the entropy is that of the new bits among those that
+/// were 0. The table as above, by `differences`.
 #[test]
 fn differences_are_near_the_entropy() {
     println!("| new items | difference | entropy | above it | whole, compressed |\n|---|---|---|---|---|");
@@ -81,7 +83,8 @@ fn layers_are_coded_by_their_fill() {
     assert!(sent < 1.01 * least && sent < 0.97 * together, "{sent}, entropy {least}, of all bits together {together}");
 }
 
-/// Whatever opens a file opens a compressed one, of every kind; a copy of its bytes is the file again.
+/// Whatever opens a file opens a compressed one, of every kind; a copy of its bytes is the file
+/// again.
 #[test]
 fn compressed_files_are_opened() {
     let mut grown =
@@ -182,7 +185,8 @@ fn damaged_bytes_are_refused() {
     }
 }
 
-/// A few bits among very many zeros: what never comes must not cost more than what does, and there is one section.
+/// A few bits among very many zeros: what never comes must not cost more than what does, and there
+/// is one section.
 #[test]
 fn sparse_differences_are_near_the_entropy() {
     let mut filter = seeded(1 << 26, 3);
@@ -190,14 +194,16 @@ fn sparse_differences_are_near_the_entropy() {
     filter.extend(0..20u64);
     let after = filter.to_bytes().expect("small");
     let news = wire::difference(&before, &after).expect("two states");
-    // The envelope 26, the base 8, the map of the header 32 and its bytes 18, length, count and state 16, a last word 4, the end 1.
+    // The envelope 26, the base 8, the map of the header 32 and its bytes 18, length, count and
+    // state 16, a last word 4, the end 1.
     let around = 26 + 8 + 32 + 18 + 16 + 4 + 1;
     let least = entropy(filter.bits(), filter.ones());
     assert!(filter.ones() == 60 && (news.len() as f64) < 1.01 * least + f64::from(around), "{} {least}", news.len());
     assert_eq!(wire::apply(&before, &news).as_deref(), Ok(&after[..]));
 }
 
-/// A difference is made of what may be opened only: `apply` would find out too late, with the earlier file gone.
+/// A difference is made of what may be opened only: `apply` would find out too late, with the
+/// earlier file gone.
 #[test]
 fn differences_of_damaged_files_are_refused() {
     let mut filter = seeded(2_000, 3);

@@ -1,4 +1,5 @@
-//! The least of many times that a plan takes, in microseconds, with the guarantee and without: `cargo run --release -p truebloom-math --example plan_speed`.
+//! The least of many times that a plan takes, in microseconds, with the guarantee and without:
+//! `cargo run --release -p truebloom-math --example plan_speed`.
 
 use std::hint::black_box;
 use std::time::Instant;

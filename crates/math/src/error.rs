@@ -1,4 +1,4 @@
-//! What can be wrong with a question, said with the numbers that were found.
+//! What can be wrong with a question, with the numbers that were found.
 
 use crate::{Rate, SchemeId};
 use alloc::borrow::ToOwned;
@@ -27,7 +27,8 @@ pub enum Error {
         /// What is wrong with it.
         reason: &'static str,
     },
-    /// A certificate was asked for a claim that is false, or that no certificate of bearable size supports.
+    /// A certificate was asked for a claim that is false, or that no certificate of bearable size
+    /// supports.
     NotCertified {
         /// The part of the claim.
         claim: &'static str,
@@ -39,7 +40,7 @@ pub enum Error {
         /// What would complete it.
         missing: &'static str,
     },
-    /// The rate is below what any filter of this hash width can reach for so many items.
+    /// The rate is below what any filter of this hash width can reach for this many items.
     BelowHashFloor {
         /// The rate asked for.
         asked: Rate,
@@ -128,7 +129,7 @@ impl fmt::Display for Error {
             Error::Underdetermined { given, missing } => write!(f, "{given} does not determine a filter; give {missing}"),
             Error::BelowHashFloor { asked, items, hash_bits, reachable } => write!(
                 f,
-                "a rate of {asked} cannot be had for {}: two keys with equal {hash_bits}-bit hashes already make a rate of {}; \
+                "a rate of {asked} is impossible for {}: equal {hash_bits}-bit hashes alone give a rate of {}; \
                  ask for a rate above it, or split the keys over several filters{}",
                 plural(*items, "item"),
                 rounded_up(*reachable),
@@ -145,7 +146,7 @@ impl fmt::Display for Error {
             ),
             Error::OutOfReach { asked, items, bits, probes, reachable } => write!(
                 f,
-                "a rate of {asked} for {} cannot be had from {}: the smallest rate is {}, with {}; ask for that, or give more \
+                "a rate of {asked} for {} is impossible with {}: the lowest rate is {}, with {}; ask for that, or give more \
                  bits or fewer items",
                 plural(*items, "item"),
                 plural(*bits, "bit"),
@@ -161,8 +162,8 @@ impl fmt::Display for Error {
             ),
             Error::NoGuarantee { scheme } => write!(
                 f,
-                "no rate can be guaranteed for one filter of {scheme} hashing: its positions are correlated, so how its rates \
-                 scatter is not known; ask for the average alone, or take the standard scheme"
+                "no rate can be guaranteed for one filter of {scheme} hashing: its positions are correlated, so how its rate \
+                 scatters is not known; ask for the average alone, or take the standard scheme"
             ),
             Error::TooCostly { probes, digits } => write!(
                 f,
@@ -178,7 +179,7 @@ impl fmt::Display for Error {
             Error::LawTooCostly { bits } => write!(
                 f,
                 "the probabilities of this number of set bits among {bits} take more work than is allowed here; its mean, \
-                 variance and moments, and brackets of its tails and quantiles, can be had at any size"
+                 variance and moments, and brackets of its tails and quantiles, are available at any size"
             ),
         }
     }
@@ -195,7 +196,8 @@ impl Error {
         matches!(self, Error::TooCostly { .. } | Error::TooLong { .. } | Error::LawTooCostly { .. })
     }
 
-    /// [`Error::OutOfRange`] from anything that can be shown: the parameter's name, what was found, and what was expected ("from 1 to 64").
+    /// [`Error::OutOfRange`] from anything that can be shown: the parameter's name, what was found,
+    /// and what was expected ("from 1 to 64").
     pub fn out_of_range(name: &'static str, found: impl ToString, expected: impl ToString) -> Error {
         Error::OutOfRange { name, found: found.to_string(), expected: expected.to_string() }
     }

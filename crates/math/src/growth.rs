@@ -1,6 +1,7 @@
-//! Filters that grow by layers, for a number of items that nobody knows.
+//! Filters that grow by layers, for an unknown number of items.
 //!
-//! [`Growth`] says how large each layer is, and what share of the rate it has. docs/design/growth.md has the reasons, docs/GROWTH.md the numbers.
+//! [`Growth`] says how large each layer is, and what share of the rate it has.
+//! docs/design/growth.md has the reasons, docs/GROWTH.md the numbers.
 
 use crate::error::out_of_range;
 use crate::exact::bisect::try_bisect;
@@ -13,8 +14,11 @@ use core::iter;
 
 /// How a filter grows: what it may cost, and in which steps.
 ///
-/// Layer i (from 0) has the share `8/((8+i)(9+i))` of the rate; the shares of infinitely many layers add up to 1. A layer is closed when its fill reaches a limit, so its rate never exceeds its share, and the whole never exceeds the rate asked for: with
-/// certainty, at any number of layers. Layers are as large as they can be while all memory stays within [`ratio`](Self::ratio) times that of a filter planned for the items that came so far, once the first layer is full.
+/// Layer i (from 0) has the share `8/((8+i)(9+i))` of the rate; the shares of infinitely many
+/// layers add up to 1. A layer is closed when its fill reaches a limit, so its rate never exceeds
+/// its share, and the whole never exceeds the rate asked for: with certainty, at any number of
+/// layers. Layers are as large as they can be while all memory stays within [`ratio`](Self::ratio)
+/// times that of a filter planned for the items that came so far, once the first layer is full.
 ///
 /// ```
 /// use truebloom_math::Growth;
@@ -35,44 +39,47 @@ pub struct Growth {
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct PlannedLayer {
-    /// About the items that it takes before it is full, on average.
+    /// About how many items it takes on average before it is full.
     pub items: u64,
     /// Its bits, probes and limit.
     pub layer: Layer,
-    /// What its rate never exceeds.
+    /// A certain upper bound on its rate.
     pub fpr: Fpr,
 }
 
 /// How slowly the shares fall: within 1% of the best memory at rates from 10% to 1e-6.
 const SLOWNESS: f64 = 8.0;
 
-/// What is kept of the rate for equal hashes (2^64 keys add 2^-64 = 5.4e-20) and for the rounding of the shares.
+/// What is kept of the rate for equal hashes (2^64 keys add 2^-64 = 5.4e-20) and for the rounding
+/// of the shares.
 const KEPT: f64 = 1.0 / (1 << 20) as f64;
 
-/// The lowest rate of which [`KEPT`] covers that.
+/// The lowest rate for which [`KEPT`] suffices.
 const LEAST_RATE: f64 = 1e-13;
 
-/// The range of items, in first sizes, over which the ratio is chosen, and the layers that this may take: as many as doubling.
+/// The range of items, in first sizes, over which the ratio is chosen, and the layers that this may
+/// take: as many as doubling.
 const REACH: f64 = 1e6;
 const LAYERS: usize = 20;
 
 /// Layers that a given ratio may take for the same.
 const MOST_LAYERS: usize = 100;
 
-/// No layer takes more items.
+/// The most items of a layer.
 const MOST_ITEMS: f64 = 1e18;
 
 /// The fewest items of a first layer: below, whole bits make the plan.
 const LEAST_FIRST: u64 = 64;
 
 impl Growth {
-    /// No filter has so many layers: before that, all together would be beyond any memory.
+    /// No filter has this many layers: well before, all together would exceed any memory.
     pub const MOST_LAYERS: u32 = 1_000;
 
     /// The most items of a first layer, which leaves room for a million times as many.
     pub const MOST_FIRST: u64 = 1_000_000_000_000;
 
-    /// For a rate, and a first layer of about so many items, 64 to 10^12: with the least ratio that reaches 10^6 times as many items in 20 layers.
+    /// For a rate, and a first layer of about this many items, 64 to 10^12: with the least ratio
+    /// that reaches 10^6 times as many items in 20 layers.
     ///
     /// # Errors
     /// A rate below 1e-13; a first layer out of range.
@@ -90,10 +97,13 @@ impl Growth {
         Growth::with_ratio(rate, first, libm::ceil(high * 1e3) / 1e3)
     }
 
-    /// With a ratio of memory of one's own: the lower, the more layers, and the slower.
+    /// With a custom ratio of memory: the lower it is, the more layers, and the slower the queries.
     ///
     /// # Errors
-    /// A rate below 1e-13; a first layer out of range; a ratio so low that 10^6 times the first size would take more than 100 layers, or that layers would become smaller before they have 2^62 bits together (the shares fall, so each layer costs more bits per item than the one before); a ratio above 10^9.
+    /// A rate below 1e-13; a first layer out of range; a ratio so low that 10^6 times the first
+    /// size would take more than 100 layers, or that layers would become smaller before they have
+    /// 2^62 bits together (the shares fall, so each layer costs more bits per item than the one
+    /// before); a ratio above 10^9.
     pub fn with_ratio(rate: Rate, first: u64, ratio: f64) -> Result<Growth> {
         if rate.to_f64() < LEAST_RATE {
             return out_of_range("rate", rate, format!("at least {LEAST_RATE:e} for a filter that grows: equal hashes need a share too"));
@@ -120,13 +130,14 @@ impl Growth {
         self.rate
     }
 
-    /// About the items of the first layer.
+    /// About how many items the first layer takes.
     #[must_use]
     pub fn first(&self) -> u64 {
         self.first
     }
 
-    /// The memory of all layers, at the moment when one is opened, over that of a filter for the items so far. By the formula `items log2(1/rate)`; whole bits add to small layers.
+    /// The memory of all layers, at the moment when one is opened, over that of a filter for the
+    /// items so far. By the formula `items log2(1/rate)`; whole bits add to small layers.
     #[must_use]
     pub fn ratio(&self) -> f64 {
         self.ratio
@@ -150,7 +161,8 @@ impl Growth {
         1.0 - libm::log(Growth::share(layer)) / -self.rate.ln()
     }
 
-    /// The sizes of the layers, in first sizes: each as large as the ratio lets it be, when it is opened right after the one before is full.
+    /// The sizes of the layers, in first sizes: each as large as the ratio lets it be, when it is
+    /// opened right after the one before is full.
     fn sizes(&self) -> impl Iterator<Item = f64> {
         let growth = *self;
         let second = (growth.ratio - growth.cost(0)) / growth.cost(1);
@@ -161,7 +173,7 @@ impl Growth {
         iter::once(1.0).chain(iter::once(second)).chain(after)
     }
 
-    /// Whether 10^6 first sizes take at most so many layers, and those after them go on.
+    /// Whether this many layers suffice for 10^6 first sizes, and later layers continue.
     fn reaches(&self, most: usize) -> bool {
         let mut items = 0.0;
         let reached = self.sizes().take(most).take_while(|size| *size > 0.0).any(|size| {
@@ -171,7 +183,9 @@ impl Growth {
         reached && self.is_endless()
     }
 
-    /// Whether layers become larger until there is no memory for them. The bits per item rise with each layer; once they are more than the ratio allows for, layers shrink, and some number of items is never reached.
+    /// Whether layers become larger until there is no memory for them. The bits per item rise with
+    /// each layer; once they are more than the ratio allows for, layers shrink, and some number of
+    /// items is never reached.
     fn is_endless(&self) -> bool {
         let per_item = -self.rate.ln() / (LN_2 * LN_2);
         let mut bits = 0.0;
@@ -188,12 +202,13 @@ impl Growth {
         false
     }
 
-    /// About the items of a layer.
+    /// About how many items a layer takes.
     fn items(&self, layer: u32) -> f64 {
         self.sizes().nth(layer as usize).unwrap_or(0.0) * self.first as f64
     }
 
-    /// The layer of this number, from 0: the fewest bits that take its items on average within its share of the rate, in whole words. Some 100 us.
+    /// The layer of this number, from 0: the fewest bits that take its items on average within its
+    /// share of the rate, in whole words. Some 100 us.
     ///
     /// # Errors
     /// A layer of so high a number would have more bits than [`MAX_BITS`].

@@ -1,34 +1,38 @@
 //! Exact false-positive rates and plans for Bloom filters, with proven brackets.
 //!
-//! This crate knows numbers, not filters: the rate of (bits, items, probes), the smallest filter that meets a rate, and the tests that hold a measured
-//! filter to its law. The crate `truebloom` builds filters that obey these laws.
+//! This crate knows numbers, not filters: the rate of (bits, items, probes), the smallest filter
+//! that meets a rate, and the tests that hold a measured filter to its law. The crate `truebloom`
+//! builds filters that obey these laws.
 //!
 //! | question | answer |
 //! |---|---|
 //! | what rate does this filter have? | [`Variant::fpr`], or a [`Law`] for more |
 //! | how many bits for this rate? how many items fit? | [`Plan::new`], [`min_bits`], [`max_items`] |
 //! | which number of probes is best? | [`optimal_probes`] |
-//! | what does it take to be sent, and which filter takes less? | [`entropy_bits`], [`Plan::transmitted_bits`], [`Plan::for_transmission`] |
-//! | what rate does one filter keep to, with a probability? | [`rate_quantile_bound`], [`Promise::OneFilter`] |
+//! | how many bytes does it take to send it, and which filter takes fewer? | [`entropy_bits`], [`Plan::transmitted_bits`], [`Plan::for_transmission`] |
+//! | which rate does one filter keep, with a given probability? | [`rate_quantile_bound`], [`Promise::OneFilter`] |
 //! | which schemes are there? | [`SchemeId`] |
 //! | how many hits among fresh keys? | [`false_positives`], [`hits_quantile_bound`] |
 //! | how close do two hashes come to independent ones? | [`law::Double`], [`law::PartitionDouble`], [`convergence`] |
-//! | what of unions and intersections? | [`sets`] |
+//! | what are the rates of unions and intersections? | [`sets`] |
 //! | how efficient can it be? | [`efficiency()`], [`peak_efficiency`], [`max_efficiency`], [`crossover`] |
-//! | how many bits has it, from those that are set? | [`estimate_bits()`], [`bits_interval()`] |
-//! | what of filters that grow? | [`growth`], [`law::Layered`] |
-//! | what of filters that forget, and are emptied when full? | [`recycling`] |
+//! | how many bits does it have, given those that are set? | [`estimate_bits()`], [`bits_interval()`] |
+//! | how do filters grow? | [`growth`], [`law::Layered`] |
+//! | what about filters that forget, and are emptied when full? | [`recycling`] |
 //! | what do the papers' formulas say? | [`Approximation`], [`bounds`] |
 //! | how large must a Count-Min sketch be, and how wrong can it be? | [`count_min`] |
 //! | does this measurement agree? | [`binomial`], [`Fill`], [`mcdiarmid`] |
 //! | how many distinct keys may have been met, seen or not? | [`distinct`] |
 //!
-//! Rates are [`Fpr`]: a value with ends that are proven to enclose the truth, two `f64` apart at most. The textbook formula and the sums and
-//! recursions of the papers cannot give them in floating point, where they lose up to all digits, so rates are computed in whole numbers whose rounding errors are
-//! counted (module [`law`]).
+//! Rates are [`Fpr`]: a value with ends that are proven to enclose the truth, two `f64` apart at
+//! most. The textbook formula and the sums and recursions of the papers cannot give them in
+//! floating point, where they lose up to all digits, so rates are computed in whole numbers whose
+//! rounding errors are counted (module [`law`]).
 //!
-//! No call works for more than about a second, whatever its arguments (simulations take the steps they are asked for): where the exact answer takes longer there is a wider bracket that says so, or an error. The
-//! steps are counted, so that the same arguments have the same answer on every machine.
+//! No call works for more than about a second, whatever its arguments (simulations take the steps
+//! they are asked for). Where the exact answer would take longer, the answer is a wider bracket,
+//! marked as such, or an error. The steps are counted, so that the same arguments have the same
+//! answer on every machine.
 //!
 //! ```
 //! use truebloom_math::{Plan, Target};
@@ -40,7 +44,8 @@
 
 #![warn(clippy::missing_errors_doc, clippy::must_use_candidate, clippy::return_self_not_must_use)]
 #![cfg_attr(not(any(test, feature = "std")), no_std)]
-// What a feature leaves out leaves helpers behind that nobody calls and that are not compiled. The build with all features tells which are needed by nobody at all.
+// A build without a feature has helpers that nothing calls; the build with all features finds those
+// that are not needed at all.
 #![cfg_attr(
     not(all(feature = "two-hash", feature = "growth", feature = "recycling", feature = "sketches", feature = "study")),
     allow(dead_code, unused_imports, unreachable_pub)

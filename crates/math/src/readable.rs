@@ -1,6 +1,8 @@
-//! Numbers as readable data, with the feature `serde`: a rate is the decimal that was written, a scheme its name.
+//! Numbers as readable data, with the feature `serde`: a rate is the decimal that was written, a
+//! scheme its name.
 //!
-//! What is read is held to what it says: a rate lies between 0 and 1, a design can work, and a plan keeps its rate, whoever wrote it.
+//! What is read is checked: a rate lies between 0 and 1, a design can work, and a plan keeps its
+//! rate, whatever wrote it.
 
 use crate::{Plan, Rate, SchemeId, Target};
 use core::fmt;
@@ -15,7 +17,8 @@ impl Serialize for Rate {
 }
 
 impl<'de> Deserialize<'de> for Rate {
-    /// From text: `"0.001"`, `"1e-3"`, `"0.1%"`, `"1/1000"`. Not from a number, because formats round those.
+    /// From text: `"0.001"`, `"1e-3"`, `"0.1%"`, `"1/1000"`. Not from a number, because formats
+    /// round those.
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Rate, D::Error> {
         struct Written;
 
@@ -82,7 +85,8 @@ impl Serialize for Plan {
 }
 
 impl<'de> Deserialize<'de> for Plan {
-    /// With its own size, and rates that are proven anew; an error if that size does not keep the target. In the time of a plan of a given size.
+    /// The plan of its own size with newly proven rates; an error if that size does not meet the
+    /// target. In the time of a plan of a given size.
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Plan, D::Error> {
         let PlanData { scheme, bits, probes, items, target } = PlanData::deserialize(deserializer)?;
         Plan::of_size(scheme, bits, probes, items, target).map_err(D::Error::custom)

@@ -1,4 +1,5 @@
-//! The blocked law against the mixture over loads that it replaces, in exact fractions, and against every outcome of tiny filters.
+//! The blocked law against the mixture over loads that it replaces, in exact fractions, and against
+//! every outcome of tiny filters.
 
 mod common;
 
@@ -71,7 +72,8 @@ fn every_outcome_of_tiny_filters() {
     }
 }
 
-/// One block is the unblocked filter, and blocks of one word each of which takes one probe are the partitioned one.
+/// One block is the unblocked filter, and blocks of one word each of which takes one probe are the
+/// partitioned one.
 #[test]
 fn the_ends_are_the_other_laws() {
     for (bits, items, probes) in [(512, 50, 7), (64, 9, 3), (1_024, 1_000, 8)] {
@@ -83,7 +85,8 @@ fn the_ends_are_the_other_laws() {
     assert_eq!(split.value, Variant::Partitioned.fpr(512, 40, 8).expect("in range").value);
 }
 
-/// Bits a key that the exact law asks for, at a million items; the shortcut by mean fill would promise one to four percent too low a rate.
+/// Bits a key that the exact law asks for, at a million items; the shortcut by mean fill would
+/// promise one to four percent too low a rate.
 #[test]
 fn the_price_of_lines_in_bits() {
     let items = 1_000_000;

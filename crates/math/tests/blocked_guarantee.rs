@@ -1,4 +1,5 @@
-//! What the guarantee of blocked filters costs, and how much of that the bound gives away: held to simulated filters where blocks are few, and to the normal law where they are many.
+//! What the guarantee of blocked filters costs, and how much of that the bound gives away: held to
+//! simulated filters where blocks are few, and to the normal law where they are many.
 
 #[path = "common/set_bits.rs"]
 mod set_bits;
@@ -7,14 +8,16 @@ use set_bits::{BITS as BLOCK, set_bits};
 use truebloom_math::law::simulation::SplitMix64;
 use truebloom_math::{Plan, Rate, SchemeId, Target};
 
-/// Simulated filters a size: 10,000 are above the 99% quantile and 100 above that of 99.9%, known to 10% (one standard deviation).
+/// Simulated filters a size: 10,000 are above the 99% quantile and 100 above that of 99.9%, known
+/// to 10% (one standard deviation).
 const FILTERS: u64 = 100_000;
 
 fn value(ones: usize, probes: u32) -> f64 {
     (ones as f64 / BLOCK as f64).powi(probes as i32)
 }
 
-/// Simulated filters of so many blocks above a rate: loads item by item, set bits of a block by the law of its load.
+/// Simulated filters of this many blocks above a rate: loads item by item, set bits of a block by
+/// the law of its load.
 fn above(blocks: u64, items: u64, probes: u32, asked: f64) -> u64 {
     let mean = items as f64 / blocks as f64;
     let rows = set_bits((mean + 12.0 * mean.sqrt() + 25.0) as usize, probes);
@@ -54,7 +57,8 @@ fn above(blocks: u64, items: u64, probes: u32, asked: f64) -> u64 {
         .count() as u64
 }
 
-/// Mean and variance of the rate of one filter: of Poisson loads, less the part of the variance that is linear in the load, whose sum is fixed. Exact up to terms of one over the blocks.
+/// Mean and variance of the rate of one filter: of Poisson loads, less the part of the variance
+/// that is linear in the load, whose sum is fixed. Exact up to terms of one over the blocks.
 fn moments(blocks: f64, items: f64, probes: u32) -> (f64, f64) {
     let lambda = items / blocks;
     let rows = set_bits((lambda + 12.0 * lambda.sqrt() + 20.0) as usize, probes);
@@ -103,8 +107,10 @@ fn show(items: u64, text: &str, how: &str, least: u64) -> f64 {
     loose
 }
 
-/// Few blocks: the fewest that no more than one in a thousand simulated filters is above the rate with. The bound is never below, but for the chance of the simulation (a tenth of the probability, which is
-/// well below a block here), and not above by more than the price that is stated.
+/// Few blocks: the fewest that no more than one in a thousand simulated filters is above the rate
+/// with. The bound is never below, except for the chance of the simulation (a tenth of the
+/// probability, which is well below a block here), and not above by more than the price that is
+/// stated.
 #[test]
 fn what_the_bound_gives_away_of_a_thousand_items() {
     for (text, most) in [("1%", 6.0), ("0.1%", 12.0), ("1e-6", 60.0)] {

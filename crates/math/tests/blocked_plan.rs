@@ -1,4 +1,5 @@
-//! Plans of blocked filters: they meet the rate, and a block less or an item more would not, at any probes; and the rate of one filter from its blocks.
+//! Plans of blocked filters: they meet the rate, and a block less or an item more would not, at any
+//! probes; and the rate of one filter from its blocks.
 
 mod common;
 
@@ -55,7 +56,8 @@ fn an_item_more_would_not_do_at_any_probes() {
     }
 }
 
-/// The goals: 9.93 bits a key at 1% and 15.6 at 0.1%. Worth a tenth more bits at 1% and 0.1%, not at 1e-4.
+/// The goals: 9.93 bits per key at 1% and 15.6 at 0.1%. Worth a tenth more bits at 1% and 0.1%, not
+/// at 1e-4.
 #[test]
 fn the_price_beside_the_standard_filter() {
     for (rate, most, worth_it) in [("1e-2", 9.93, true), ("1e-3", 15.6, true), ("1e-4", 22.1, false), ("1e-6", 39.0, false)] {

@@ -1,5 +1,6 @@
-//! Certificates hold what exact fractions say, and none is made for a false claim. Whether a checker that shares nothing with this crate accepts them is
-//! tested by `reference/certificates.py`.
+//! Certificates hold what exact fractions say, and none is made for a false claim. Whether a
+//! checker that shares nothing with this crate accepts them is tested by
+//! `reference/certificates.py`.
 
 mod common;
 
@@ -30,7 +31,8 @@ fn units(number: &Whole, precision: u64) -> BigRational {
     BigRational::new(number, BigInt::one() << precision)
 }
 
-/// The terms with their signs add up to the rate, as near as the stated errors say, in exact fractions.
+/// The terms with their signs add up to the rate, as near as the stated errors say, in exact
+/// fractions.
 #[test]
 fn terms_add_up_to_the_rate() {
     for (bits, items, probes, rate) in [(26, 2, 5, "0.1"), (40, 3, 8, "0.01"), (14, 1, 9, "0.5"), (3, 1, 7, "0.9")] {
@@ -87,7 +89,8 @@ fn a_tie_is_exact() {
     assert!(matches!(met.mean, Mean::Exact));
 }
 
-/// Guarantees: the set bits are the most that keep to the rate, and the bound is one of those that a checker can follow.
+/// Guarantees: the set bits are the most that keep to the rate, and the bound is one of those that
+/// a checker can follow.
 #[test]
 fn guarantees_are_certified() {
     for (items, rate, confidence) in

@@ -107,7 +107,8 @@ fn upper_ends_hold() {
         let c = m as f64 / n as f64;
         let difference = |law: &dyn Law| (law.fpr(n).expect("affordable").upper - limit_rate(law.bits() as f64 / n as f64, k)) * n as f64;
         let law = double(m, k, Step::Any, Offsets::Linear);
-        // Lemma 6.1 with the events that one position of the query is one of the item's: pairs as conditions count them.
+        // Lemma 6.1 with the events that one position of the query is one of the item's: pairs as
+        // conditions count them.
         let pairs = f64::from(k * (k - 1) / 2) * conditions(&law, 1).pair;
         assert!(difference(&law) < lemma_6_1_upper(n, pairs) * n as f64 && difference(&law) < theorem_6_2_upper(c, k));
         let slices = PartitionDouble::new(m / u64::from(k), k).expect("in range");
@@ -140,8 +141,9 @@ fn rate_of_a_filter(m: u64, k: u64, n: u64, stream: &mut Stream) -> f64 {
     hits as f64 / (m * m) as f64
 }
 
-/// A thousand filters, seed frozen. A true bound of 0.05 is exceeded by 80 of them with a chance below 1e-4 (binomial); the bounds are far from sharp, so a wrong
-/// sign or exponent shows only where it makes them small.
+/// A thousand filters, seed frozen. A true bound of 0.05 is exceeded by 80 of them with a chance
+/// below 1e-4 (binomial); the bounds are far from sharp, so a wrong sign or exponent shows only
+/// where it makes them small.
 #[test]
 fn rates_of_filters_concentrate() {
     let (m, k, n) = (101u64, 2u64, 25u64);
@@ -163,7 +165,8 @@ fn rates_of_filters_concentrate() {
         assert!(far <= theorem_7_1(n, k as u32, lambda, 0.0, (mean - limit).abs(), distance) + 0.03);
     }
     assert!(rate_deviation(m, n, k as u32, 0.3) < 0.05);
-    // McDiarmid's inequality where an item changes the rate by 36 of a million bits, that is for 100,000 items by a sum of squares of 1.296e-4.
+    // McDiarmid's inequality where an item changes the rate by 36 of a million bits, that is for
+    // 100,000 items by a sum of squares of 1.296e-4.
     let found = rate_deviation(1_000_000, 100_000, 6, 0.02);
     assert!((found / (2.0 * (-8e-4f64 / 1.296e-4).exp()) - 1.0).abs() < 1e-12, "{found}");
 }
@@ -173,8 +176,9 @@ fn hits_of_one_filter_three_ways() {
     let (queries, rate) = (464, 0.021_577_141_463);
     let total: f64 = (0..=queries).map(|hits| hits_of_one_filter(queries, rate, hits)).sum();
     assert!((total - 1.0).abs() < 1e-12);
-    // Theorem 7.2, 4: with Q growing the binomial becomes the normal law of mean Q p and variance Q p (1-p). Next order: (1-2p)(z^3-3z)/(6 sigma), so that a variance wrong by a
-    // hundredth, as Q p in its place at a small p, is far outside.
+    // Theorem 7.2, 4: with Q growing the binomial becomes the normal law of mean Q p and variance Q
+    // p (1-p). Next order: (1-2p)(z^3-3z)/(6 sigma), so that a variance wrong by a hundredth, as Q
+    // p in its place at a small p, is far outside.
     for (queries, rate) in [(1_000_000_000u64, 0.01), (4_000_000, 0.3)] {
         let (mean, sigma) = (queries as f64 * rate, (queries as f64 * rate * (1.0 - rate)).sqrt());
         for z in [-2.0, -1.0, 0.0, 0.5, 2.0] {
@@ -199,7 +203,8 @@ fn hits_of_one_filter_three_ways() {
     assert!(theorem_7_2(1_000_000, 1_000_000, 6, 4.5, 0.0, 0.0, 0.02) < 1e-3);
 }
 
-/// Lemma 7.1: what holds of hits given the rate holds over filters, but for filters whose rate is far from the limit and what the law given the rate changes in between. All filters of seven bits
+/// Lemma 7.1: what holds of hits given the rate holds over filters, but for filters whose rate is
+/// far from the limit and what the law given the rate changes in between. All filters of seven bits
 /// and two items are enumerated.
 #[test]
 fn laws_given_the_rate_carry_over_to_all_filters() {
@@ -229,7 +234,8 @@ fn laws_given_the_rate_carry_over_to_all_filters() {
     }
 }
 
-/// Section 2: with the best probes the limit is 2^-k at k = c ln 2, that is 0.6185^c; no whole number of probes does better, and some comes near.
+/// Section 2: with the best probes the limit is 2^-k at k = c ln 2, that is 0.6185^c; no whole
+/// number of probes does better, and some comes near.
 #[test]
 fn the_best_limit_is_a_power_of_0_6185() {
     for c in [1.0, 4.0, 8.0, 12.0, 16.0, 100.0f64] {
@@ -258,7 +264,8 @@ fn slices_of_any_size_have_their_constants() {
     }
 }
 
-/// The Monte Carlo runs of the reference for figure 1, both schemes of plain progressions, lie around our exact rates.
+/// The Monte Carlo runs of the reference for figure 1, both schemes of plain progressions, lie
+/// around our exact rates.
 #[test]
 fn figures_of_section_8() {
     let all = rows("km_fig1_mc.json");

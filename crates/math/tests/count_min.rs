@@ -121,7 +121,8 @@ fn the_corners_are_answered_or_refused_clearly() {
     }
 }
 
-/// What is proven of two hashes that are only pairwise independent is one row a copy, and the copies that would do are found.
+/// What is proven of two hashes that are only pairwise independent is one row a copy, and the
+/// copies that would do are found.
 #[test]
 fn pairwise_independence_proves_less() {
     let (epsilon, delta) = (rate("0.01"), rate("0.001"));
@@ -141,7 +142,8 @@ fn primes_are_those_of_a_sieve() {
         assert_eq!(is_prime(number as u64), !composite[number], "{number}");
         (2 * number..composite.len()).step_by(number).for_each(|multiple| composite[multiple] = true);
     }
-    // Strong pseudoprimes to the first bases, Carmichael numbers, squares and the largest primes of a word.
+    // Strong pseudoprimes to the first bases, Carmichael numbers, squares and the largest primes of
+    // a word.
     for composite in
         [561, 3_215_031_751, 3_474_749_660_383, 341_550_071_728_321, 3_825_123_056_546_413_051, 4_294_967_291 * 4_294_967_291, u64::MAX]
     {
@@ -153,7 +155,7 @@ fn primes_are_those_of_a_sieve() {
     assert!(!is_prime(0) && !is_prime(1));
 }
 
-/// The least whole error is least by exact fractions, but for the billionth that is given away.
+/// The least whole error is least by exact fractions, except for the billionth that is given away.
 #[test]
 fn whole_error_bounds_are_least() {
     let nearly = fraction("1.00000001");
@@ -208,7 +210,8 @@ proptest! {
     }
 }
 
-/// Bounds below 1 are given as they are, also those above a half, and logarithms beyond 2^20 digits enclose the true one.
+/// Bounds below 1 are given as they are, also those above a half, and logarithms beyond 2^20 digits
+/// enclose the true one.
 #[test]
 fn bounds_are_given_up_to_one_and_far_down() {
     let bound = |epsilon: &str, width, depth| {
@@ -224,7 +227,8 @@ fn bounds_are_given_up_to_one_and_far_down() {
     assert!(found.ln_upper - found.ln_lower < 1e-8, "{found:?}");
 }
 
-/// A decimal of 19 or 20 digits is a little above the one of one digit, and asks for as many counters or one fewer.
+/// A decimal of 19 or 20 digits is a little above the one of one digit, and asks for as many
+/// counters or one fewer.
 #[test]
 fn long_decimals_are_as_wide_as_short_ones() {
     let width = |text: &str| {
@@ -243,7 +247,8 @@ fn long_decimals_are_as_wide_as_short_ones() {
     }
 }
 
-/// A delta that is above or below the bound by less than any decimal shows: the last fractions of words in the continued fraction of `1 / (epsilon w)`.
+/// A delta that is above or below the bound by less than any decimal shows: the last fractions of
+/// words in the continued fraction of `1 / (epsilon w)`.
 #[test]
 fn a_delta_just_below_the_bound_is_not_kept() {
     let width = next_prime(1 << 50).expect("a prime");

@@ -1,4 +1,5 @@
-//! How many distinct keys may have been met: at least as certain as promised, and not much wider than it must be.
+//! How many distinct keys may have been met: at least as certain as promised, and not much wider
+//! than it must be.
 #![allow(missing_docs, reason = "a test has no public interface")]
 
 use truebloom_math::{Variant, binomial, distinct, mcdiarmid};
@@ -24,8 +25,10 @@ fn fill(bits: u64, probes: u32, keys: u64, random: &mut Random) -> (u64, u64) {
     (changed, set.iter().filter(|bit| **bit).count() as u64)
 }
 
-/// 1,000 filters each of seven sizes from sparse to overfull. At an error of 10% more than 140 misses of 1,000 have probability below 1e-4 each; the frozen seeds have far fewer, as three inequalities are
-/// chained. An error in the direction of too few keys shows at once: without the passed keys, nearly all miss.
+/// 1,000 filters each of seven sizes from sparse to overfull. At an error of 10% more than 140
+/// misses of 1,000 have probability below 1e-4 each; the frozen seeds have far fewer, as three
+/// inequalities are chained. An error in the direction of too few keys shows at once: without the
+/// passed keys, nearly all miss.
 #[test]
 fn the_bounds_miss_at_most_as_often_as_promised() {
     let mut random = Random(5);
@@ -77,7 +80,8 @@ fn any_arguments_are_answered() {
     }
 }
 
-/// Tails of the fill by simulation of a block: 4,000 filters, each bound compared with the share beyond it, where a bound that is too low by half shows with probability above 99.9%.
+/// Tails of the fill by simulation of a block: 4,000 filters, each bound compared with the share
+/// beyond it, where a bound that is too low by half shows with probability above 99.9%.
 #[test]
 fn mcdiarmid_bounds_the_tails_of_blocks() {
     let (blocks, block, probes, items) = (8u64, 64, 4, 60);

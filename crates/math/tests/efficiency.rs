@@ -1,4 +1,5 @@
-//! Peaks and valleys of efficiency, against exhaustive search in exact fractions and the reference vectors.
+//! Peaks and valleys of efficiency, against exhaustive search in exact fractions and the reference
+//! vectors.
 
 mod common;
 
@@ -63,7 +64,8 @@ fn peaks_of_the_vectors() {
         let number = |field: &str| row[field].as_str().expect("digits").parse::<f64>().expect("a number");
         let (items, value) = standard_limit(bits).expect("in range");
         assert!((items / number("n_real") - 1.0).abs() < 1e-15 && (value / number("effS_max_real_n") - 1.0).abs() < 1e-15, "{row}");
-        // The vectors hold (75), which is not the maximum at three bits: f(2, 1)^2 = 25/81 is below f(1, 1) = 1/3.
+        // The vectors hold (75), which is not the maximum at three bits: f(2, 1)^2 = 25/81 is below
+        // f(1, 1) = 1/3.
         let classic = match bits {
             3 => peak_efficiency(Variant::Classic, 3, 2).expect("in range"),
             _ => max_efficiency(Variant::Classic, bits).expect("in range"),
@@ -72,7 +74,8 @@ fn peaks_of_the_vectors() {
     }
 }
 
-/// Burns' conjecture 28, that peaks rise with the probes, is false: the counterexample of 12 bits, in exact fractions and by the library.
+/// Burns' conjecture 28, that peaks rise with the probes, is false: the counterexample of 12 bits,
+/// in exact fractions and by the library.
 #[test]
 fn conjecture_28_is_false() {
     let rate = |items, probes| oracle::rate(Variant::Classic, 12, items, probes);

@@ -1,4 +1,5 @@
-//! A second route for small filters: first every outcome of every hash, then the occupancy chain, both in exact fractions.
+//! A second route for small filters: first every outcome of every hash, then the occupancy chain,
+//! both in exact fractions.
 
 mod common;
 
@@ -17,7 +18,7 @@ fn every_filter(hashes: &[u32], items: u64, filter: u32, visit: &mut impl FnMut(
     hashes.iter().for_each(|hash| every_filter(hashes, items - 1, filter | hash, visit));
 }
 
-/// At most so many tuples a case.
+/// At most this many tuples a case.
 const TUPLES: u64 = 300_000;
 
 #[test]

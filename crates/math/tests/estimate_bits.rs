@@ -1,4 +1,5 @@
-//! The unbiased estimator of m: against the vectors, the printed formulas in exact fractions, and unbiasedness itself.
+//! The unbiased estimator of m: against the vectors, the printed formulas in exact fractions, and
+//! unbiasedness itself.
 
 mod common;
 
@@ -102,7 +103,8 @@ fn unbiased_up_to_nk_and_not_beyond() {
     }
 }
 
-/// Sizes where everything would underflow in plain f64, against `x + P(x-1) / P(x)` for m = x from the exact chain, and against known ends.
+/// Sizes where everything would underflow in plain f64, against `x + P(x-1) / P(x)` for m = x from
+/// the exact chain, and against known ends.
 #[test]
 fn larger_sizes() {
     // All balls apart: S(n, n-1) = C(n, 2).
@@ -138,8 +140,9 @@ fn law(variant: Variant, bits: u64, items: u64, probes: u32) -> Vec<f64> {
     .expect("small")
 }
 
-/// The interval is what the definition names, number of bits by number of bits; and summed over the set bits it covers every number of bits at least as often as it says, and no more
-/// than equal tails must.
+/// The interval is what the definition names, number of bits by number of bits; and summed over the
+/// set bits it covers every number of bits at least as often as it says, and no more than equal
+/// tails must.
 #[test]
 fn intervals_of_bits_cover_as_often_as_they_say() {
     let mut excess: f64 = 1.0;
@@ -168,7 +171,8 @@ fn intervals_of_bits_cover_as_often_as_they_say() {
     assert!(excess < 0.01, "intervals much too wide: {excess}");
 }
 
-/// At size: around the truth, as wide as the normal law of the set bits makes it, and nearly so where only bounds are left.
+/// At size: around the truth, as wide as the normal law of the set bits makes it, and nearly so
+/// where only bounds are left.
 #[test]
 fn intervals_of_bits_at_size() {
     for (variant, bits, items, probes) in [

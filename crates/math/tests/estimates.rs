@@ -17,7 +17,7 @@ fn law(variant: Variant, bits: u64, items: u64, probes: u32) -> Occupancy {
     .expect("in range")
 }
 
-/// Whether so many set bits are possible at all.
+/// Whether this many set bits are possible at all.
 fn possible(variant: Variant, ones: u64, probes: u32) -> bool {
     ones == 0 || variant == Variant::Standard || ones >= u64::from(probes)
 }
@@ -69,7 +69,8 @@ fn small_intervals_invert_the_law() {
     }
 }
 
-/// Exact summation over the set bits: the interval covers every number of items at least as often as it says.
+/// Exact summation over the set bits: the interval covers every number of items at least as often
+/// as it says.
 #[test]
 fn coverage_is_at_least_the_level() {
     let mut least: f64 = 1.0;
@@ -102,7 +103,8 @@ impl SplitMix64 {
     }
 }
 
-/// Frozen seeds: of 400 simulated filters, so many intervals must cover that fewer has a chance below 1e-9 if the level holds.
+/// Frozen seeds: of 400 simulated filters, this many intervals must cover that fewer has a chance
+/// below 1e-9 if the level holds.
 #[test]
 fn simulated_filters_are_covered() {
     let mut random = SplitMix64(2_026);
@@ -133,7 +135,8 @@ fn bounds_contain_the_exact_interval_and_are_tight_at_size() {
     let large = items_interval(Variant::Standard, 1 << 40, 7, 1 << 39, 0.95).expect("in range");
     assert_eq!(large.method, Method::Bound);
     let value = large.value.expect("not full");
-    // The normal interval at this size: the mean's slope is k (m - x) / m, the deviation that of the law at the estimate.
+    // The normal interval at this size: the mean's slope is k (m - x) / m, the deviation that of
+    // the law at the estimate.
     let law = law(Variant::Standard, 1 << 40, value as u64, 7);
     let half = 1.959_964 * law.variance().expect("moments").sqrt() / 3.5;
     let (low, high) = (value - large.lower as f64, large.upper.expect("not full") as f64 - value);

@@ -1,5 +1,5 @@
-//! The formulas of the papers that are right, held to literal enumeration in exact fractions. docs/PAPERS.md says which test holds which formula; what is
-//! wrong is in `tests/errata`.
+//! The formulas of the papers that are right, held to literal enumeration in exact fractions.
+//! docs/PAPERS.md says which test holds which formula; what is wrong is in `tests/errata`.
 
 mod common;
 
@@ -277,7 +277,8 @@ fn approximations_are_in_order_below_the_standard_rate() {
         let textbook = raise(&(one() - exp_minus(&ratio(n * k, m))), k);
         assert!(textbook <= power_of_mean && power_of_mean < standard_sum(m, n, k), "Burns (57), (58), Grandi (4), (5), Lehr");
     }
-    // (66) is a limit: at the same load and probes both rates come near the textbook's as the filter grows.
+    // (66) is a limit: at the same load and probes both rates come near the textbook's as the
+    // filter grows.
     let misses = [64u64, 256, 1_024].map(|m| {
         let textbook = raise(&(one() - exp_minus(&ratio(5, 8))), 5);
         [standard_sum(m, m / 8, 5), classic_sum(m, m / 8, 5)].map(|rate| (&textbook / rate - one()).abs())
@@ -286,7 +287,8 @@ fn approximations_are_in_order_below_the_standard_rate() {
     assert!(misses[2].iter().all(|miss| *miss < ratio(1, 100)), "Burns (66)");
 }
 
-/// With (m/n) ln 2 probes half of the bits are set, and the textbook rate is 2^-k; (68) solves it for m and n.
+/// With (m/n) ln 2 probes half of the bits are set, and the textbook rate is 2^-k; (68) solves it
+/// for m and n.
 #[test]
 fn textbook_sizes() {
     let ln2 = oracle::ln(&whole(2));
@@ -314,7 +316,8 @@ fn efficiency_by_moments() {
     }
 }
 
-/// Nothing over whole items and probes passes (74), which half full with one probe attains where the number of items is not whole.
+/// Nothing over whole items and probes passes (74), which half full with one probe attains where
+/// the number of items is not whole.
 #[test]
 fn standard_filters_stay_below_their_limit() {
     for m in 2..=12u64 {
@@ -326,13 +329,14 @@ fn standard_filters_stay_below_their_limit() {
         assert!(max_efficiency(Variant::Standard, m).expect("in range").value <= value * (1.0 + 1e-12), "m={m}");
         for (n, k) in (1..=3 * m).flat_map(|n| (1..=6).map(move |k| (n, k))) {
             let reached = -oracle::ln(&standard_sum(m, n, k)) * whole(n);
-            // Two bits and one item are half full: equal but for the logarithms' last digits.
+            // Two bits and one item are half full: equal except for the logarithms' last digits.
             assert!(reached < &limit + ratio(1, 1 << 60) && (reached < limit || (m, n, k) == (2, 1, 1)), "m={m} n={n} k={k}");
         }
     }
 }
 
-/// Where k and k + 1 probes meet under the textbook rate, z = e^x solves z^(k+1) = z + 1; below the root one side is greater, above it the other.
+/// Where k and k + 1 probes meet under the textbook rate, z = e^x solves z^(k+1) = z + 1; below the
+/// root one side is greater, above it the other.
 #[test]
 fn valleys_lie_at_the_trinomial_root() {
     for k in 1..=6u64 {

@@ -1,8 +1,10 @@
-//! The bound on wrong drops against the exact law where the rate never changes: between two kept items the drops are geometric, so their sum is negative binomial.
+//! The bound on wrong drops against the exact law where the rate never changes: between two kept
+//! items the drops are geometric, so their sum is negative binomial.
 
 use truebloom_math::freedman::wrong_drops_at_most;
 
-/// The smallest number that the wrong drops exceed with probability at most alpha once `kept` items are kept, and the probability to exceed `bound`.
+/// The smallest number that the wrong drops exceed with probability at most alpha once `kept` items
+/// are kept, and the probability to exceed `bound`.
 fn exact(kept: u64, rate: f64, alpha: f64, bound: u64) -> (u64, f64) {
     let mut ln_p = kept as f64 * (-rate).ln_1p();
     let mut probabilities = Vec::new();
@@ -35,7 +37,8 @@ fn the_bound_holds_and_is_as_tight_as_its_proof() {
             let bound = wrong_drops_at_most(expected, odds, confidence).expect("in range");
             let (quantile, beyond) = exact(kept, rate, 1.0 - confidence, bound);
             assert!(beyond <= 1.0 - confidence, "{kept} {rate} {confidence}: exceeded with {beyond:e}");
-            // Bernstein's bound with the variance known, at the price of the grid of 96 points and 5% for what lies between them.
+            // Bernstein's bound with the variance known, at the price of the grid of 96 points and
+            // 5% for what lies between them.
             let exponent = -(-confidence).ln_1p() + 96f64.ln();
             let known = 1.05 * (2.0 * expected / (1.0 - rate) * exponent).sqrt() + exponent;
             assert!((quantile as f64..=expected + known).contains(&(bound as f64)), "{kept} {rate} {confidence}: {bound} for {quantile}");

@@ -1,4 +1,5 @@
-//! The functions that docs/PAPERS.md names for laws, held to the same literal enumeration as the formulas: so a row's formula and its function are held to one truth.
+//! The functions that docs/PAPERS.md names for laws, held to the same literal enumeration as the
+//! formulas: so a row's formula and its function are held to one truth.
 
 mod common;
 
@@ -88,7 +89,8 @@ fn half_full_filters() {
     assert!(items == 1.0 && value == 0.5 && BigRational::zero() < of_f64(value));
 }
 
-/// Where a filter is large, the classic peak is half full: (76) is that number of items but for half an item in m/k, and (77) its inverse.
+/// Where a filter is large, the classic peak is half full: (76) is that number of items but for
+/// half an item in m/k, and (77) its inverse.
 #[test]
 fn approximations_of_remark_29_at_size() {
     for (m, k) in [(1_000_000u64, 1u32), (1_000_000, 7), (1 << 40, 30)] {

@@ -7,7 +7,7 @@ fn rate(text: &str) -> Rate {
     text.parse().expect("a rate")
 }
 
-/// The layers that so many items take on average.
+/// The layers that this many items take on average.
 fn layers_for(growth: &Growth, items: u64) -> Vec<truebloom_math::growth::PlannedLayer> {
     let mut room = 0;
     let mut layers = Vec::new();
@@ -77,7 +77,9 @@ fn the_rate_at_a_fill_is_exact() {
     assert!(law.fpr_at_fill(&[0; 3]).is_err() && law.fpr_at_fill(&[65, 0, 0, 0]).is_err());
 }
 
-/// The promise of `ratio`, by real plans: at the moment when a layer is opened, with the average number of items in those before. Whole bits and the guarantee of the plan cost small layers some percent.
+/// The promise of `ratio`, by real plans: at the moment when a layer is opened, with the average
+/// number of items in those before. Whole bits and the guarantee of the plan cost small layers some
+/// percent.
 #[test]
 fn the_memory_keeps_the_ratio() {
     for (text, most) in [("10%", 6.0), ("1%", 4.0), ("0.1%", 3.5), ("1e-6", 3.0)] {
@@ -116,8 +118,11 @@ struct Row {
     rate: f64,
 }
 
-/// RedisBloom's way, from its published rules (`sb.c` and `bloom.c` of RedisBloom 2): the first layer has half the rate asked for, each next one half the rate of the one before at twice the size; `-ln(rate) / 0.480453` bits an item, in whole words, and
-/// `ceil(0.693147 bits)` probes; closed by the number of its items. The rate is that of independent positions, which is better than theirs.
+/// RedisBloom's way, from its published rules (`sb.c` and `bloom.c` of RedisBloom 2): the first
+/// layer has half the rate asked for, each next one half the rate of the one before at twice the
+/// size; `-ln(rate) / 0.480453` bits per item, in whole words, and `ceil(0.693147 bits)` probes;
+/// closed by the number of its items. The rate is that of independent positions, which is better
+/// than theirs.
 #[expect(clippy::approx_constant, reason = "theirs, to the digits that they have")]
 fn redisbloom(asked: f64, first: u64, layer: u32) -> Row {
     let (items, error) = (first << layer, asked * 0.5f64.powi(layer as i32 + 1));
@@ -132,7 +137,8 @@ fn ours(growth: &Growth, layer: u32) -> Row {
     Row { items: planned.items, bits: planned.layer.bits(), rate: planned.fpr.value }
 }
 
-/// The layers that hold so many items, bits an item of all of them, and their rate once they are full.
+/// The layers that hold this many items, bits per item of all of them, and their rate once they are
+/// full.
 fn at(items: u64, layer: impl Fn(u32) -> Row) -> (u32, f64, f64) {
     let (mut room, mut bits, mut none, mut layers) = (0, 0, 1.0, 0);
     while room < items {
@@ -142,7 +148,8 @@ fn at(items: u64, layer: impl Fn(u32) -> Row) -> (u32, f64, f64) {
     (layers, bits as f64 / items as f64, 1.0 - none)
 }
 
-/// `cargo test -p truebloom-math --test growth beside -- --nocapture` prints the tables of docs/GROWTH.md.
+/// `cargo test -p truebloom-math --test growth beside -- --nocapture` prints the tables of
+/// docs/GROWTH.md.
 #[test]
 fn beside_redisbloom() {
     let first = 1_000;
@@ -185,7 +192,8 @@ fn beside_redisbloom() {
     }
 }
 
-/// What the choice of the ratio is among: layers for 10^6 first sizes, two probes each for a key that is not contained.
+/// What the choice of the ratio is among: layers for 10^6 first sizes, two probes each for a key
+/// that is not contained.
 #[test]
 fn beside_other_ratios() {
     println!("| ratio | 10% | 1% | 0.1% | 1e-6 |\n|---|---|---|---|---|");
@@ -203,7 +211,8 @@ fn beside_other_ratios() {
     }
 }
 
-/// "Any number of items": whatever ratio is taken, layers become larger until one cannot be planned, and all that come before stay within the ratio.
+/// "Any number of items": whatever ratio is taken, layers become larger until one cannot be
+/// planned, and all that come before stay within the ratio.
 #[test]
 fn layers_grow_until_memory_ends() {
     for text in ["99%", "90%", "50%", "10%", "1%", "1e-6", "1e-13"] {

@@ -130,7 +130,8 @@ fn plans_keep_their_word() {
     }
 }
 
-/// Probability of at most `ones` set bits after single throws, by the chain in f64: all terms positive.
+/// Probability of at most `ones` set bits after single throws, by the chain in f64: all terms
+/// positive.
 fn at_most(bits: usize, throws: u64, ones: usize) -> f64 {
     let mut law = vec![0.0; bits + 1];
     law[0] = 1.0;
@@ -153,7 +154,8 @@ fn the_cost_of_a_guarantee() {
         assert!(kept >= confidence && plan.bits >= before && plan.bits < 10_400, "{plan:?}");
         before = plan.bits;
     }
-    // At a real size a guarantee of 99.9% costs less than a thousandth, and 128 equal hash bits nothing.
+    // At a real size a guarantee of 99.9% costs less than a thousandth, and 128 equal hash bits
+    // nothing.
     for variant in Variant::ALL {
         let asked = target(10_000_000, "0.1%", 0.999).scheme(variant.into());
         let (sure, average) = (Plan::new(&asked).expect("easy"), Plan::new(&asked.mean()).expect("easy"));
@@ -240,7 +242,8 @@ fn quantiles_of_hits_lie_in_their_brackets() {
     assert_eq!(hits_quantile_bound(Variant::Standard, 8, 0, 1, 9, 0.9).map(|found| found.upper), Ok(0));
 }
 
-/// Where the law of the fill is summed, the quantile is the exact mixture's, not only a bracket of it.
+/// Where the law of the fill is summed, the quantile is the exact mixture's, not only a bracket of
+/// it.
 #[test]
 fn quantiles_of_hits_close_where_the_law_is_summed() {
     for (bits, items, probes, queries) in [(20u64, 3u64, 2u32, 15u64), (33, 5, 4, 200), (60, 12, 3, 1_000)] {
@@ -259,7 +262,8 @@ fn quantiles_of_hits_close_where_the_law_is_summed() {
     }
 }
 
-/// A hair below a rate that a number of set bits has, that number is too many: the same answer as anywhere down to the next number.
+/// A hair below a rate that a number of set bits has, that number is too many: the same answer as
+/// anywhere down to the next number.
 #[test]
 fn a_hair_below_a_tie_is_below_it() {
     for (half, items) in [(50u64, 30u64), (500, 320), (5_000, 3_400)] {

@@ -1,4 +1,5 @@
-//! Laws of two hashes against the reference vectors, and against the enumeration of all pairs of hashes.
+//! Laws of two hashes against the reference vectors, and against the enumeration of all pairs of
+//! hashes.
 
 mod common;
 
@@ -54,7 +55,8 @@ fn every_exact_vector_is_enclosed() {
     }
 }
 
-/// The rate of a scheme by going through all pairs of hashes of every item and of the query: counts of the filters that items make, item by item.
+/// The rate of a scheme by going through all pairs of hashes of every item and of the query: counts
+/// of the filters that items make, item by item.
 fn enumerated(pairs: &[u64], items: u64) -> BigRational {
     let mut filters: BTreeMap<u64, BigInt> = BTreeMap::from([(0, BigInt::one())]);
     for _ in 0..items {

@@ -1,5 +1,6 @@
-//! A second route for large filters: the printed sums (Burns 56 and 60) in whole numbers with three times the digits they cancel, and no attempt at
-//! speed. The crate regroups, halves and cuts as it goes; here coefficients are exact integers and each power is cut once a squaring.
+//! A second route for large filters: the printed sums (Burns 56 and 60) in whole numbers with three
+//! times the digits they cancel, and no attempt at speed. The crate regroups, halves and cuts as it
+//! goes; here coefficients are exact integers and each power is cut once a squaring.
 
 mod common;
 
@@ -10,7 +11,8 @@ use num_rational::BigRational;
 use num_traits::{One, Signed, ToPrimitive, Zero};
 use truebloom_math::{Fpr, Variant};
 
-/// `x^exponent` in units of `2^-digits`, too small by at most `2 exponent` units when `x` is by one: each squaring doubles the error.
+/// `x^exponent` in units of `2^-digits`, too small by at most `2 exponent` units when `x` is by
+/// one: each squaring doubles the error.
 fn powered(x: &BigUint, mut exponent: u128, digits: u64) -> BigUint {
     let (mut result, mut square) = (BigUint::one() << digits, x.clone());
     while exponent > 0 {
@@ -53,7 +55,8 @@ fn row(k: u64) -> Vec<BigUint> {
     (0..=k).scan(BigUint::one(), |c, j| Some(std::mem::replace(c, &*c * (k - j) / (j + 1)))).collect()
 }
 
-/// `sum over j of (-1)^j c_j g_j` over `total`, as an interval: `c` exact, each `g_j` low by at most `error` units.
+/// `sum over j of (-1)^j c_j g_j` over `total`, as an interval: `c` exact, each `g_j` low by at
+/// most `error` units.
 fn alternating(c: &[BigUint], total: &BigUint, g: impl Fn(u64) -> BigUint, error: u128, digits: u64) -> (BigRational, BigRational) {
     let (mut sum, mut slack) = (BigInt::zero(), BigUint::zero());
     for (j, c) in c.iter().enumerate().filter(|(_, c)| !c.is_zero()) {

@@ -1,4 +1,5 @@
-//! The laws of the set bits against exact fractions, literal enumeration, the reference vectors, and sixty-digit integrals.
+//! The laws of the set bits against exact fractions, literal enumeration, the reference vectors,
+//! and sixty-digit integrals.
 
 mod common;
 
@@ -359,7 +360,8 @@ fn large_laws_agree_with_sixty_digits() {
     assert!(worst < RELATIVE);
 }
 
-/// Sum, mean and variance of whole vectors against the whole-number moments; and the walk in pairs against the contour, which share nothing.
+/// Sum, mean and variance of whole vectors against the whole-number moments; and the walk in pairs
+/// against the contour, which share nothing.
 #[test]
 fn vectors_have_the_moments_of_the_law() {
     let laws = [
@@ -384,7 +386,8 @@ fn vectors_have_the_moments_of_the_law() {
         let outside: f64 = pmf[..window.first as usize].iter().chain(&pmf[last..]).sum();
         assert!(outside <= window.left_out && window.left_out < 1e-16, "{outside:e} {:e}", window.left_out);
     }
-    // The same law with and without throws that are walked: 256 throws and a committee of one are 257 throws.
+    // The same law with and without throws that are walked: 256 throws and a committee of one are
+    // 257 throws.
     let (by_contour, walked) = (Occupancy::standard(400, 257, 1), Occupancy::intersection(400, &[vec![(1, 257)], vec![(400, 1)]]));
     let (by_contour, walked) = (by_contour.expect("in range").pmf().expect("small"), walked.expect("in range").pmf().expect("small"));
     for (a, b) in by_contour.iter().zip(&walked).filter(|(a, _)| **a > 1e-279) {
@@ -481,7 +484,8 @@ fn impossible_laws_are_errors_that_name_the_parameter() {
     }
 }
 
-/// So many throws that nearly every one of a few bits is set: the law has a closed form, and takes no longer for more throws.
+/// This many throws that nearly every one of a few bits is set: the law has a closed form, and
+/// takes no longer for more throws.
 #[test]
 fn few_bits_and_any_number_of_throws() {
     let law = Occupancy::standard(5, 17_592_186_044_416, 23).expect("in range");
@@ -491,7 +495,8 @@ fn few_bits_and_any_number_of_throws() {
     for (bits, throws) in [(40u64, 2_400u64), (101, 6_000)] {
         let law = Occupancy::standard(bits, throws, 1).expect("in range");
         for empty in 0..3u64 {
-            // C(m, e) (1 - e/m)^N, less the share that leaves more bits empty, in fractions of no more than e^-46 of it.
+            // C(m, e) (1 - e/m)^N, less the share that leaves more bits empty, in fractions of no
+            // more than e^-46 of it.
             let expected = choose(bits, empty).to_f64().expect("small") * (throws as f64 * (-(empty as f64) / bits as f64).ln_1p()).exp();
             let found = law.probability(bits - empty).expect("a number");
             assert!(found == expected || (found / expected - 1.0).abs() < 1e-9, "{bits} {throws} {empty}: {found} {expected}");

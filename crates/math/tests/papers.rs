@@ -1,4 +1,5 @@
-//! docs/PAPERS.md has a row for every formula, and names only functions, tests and errata that exist.
+//! docs/PAPERS.md has a row for every formula, and names only functions, tests and errata that
+//! exist.
 
 mod common;
 
@@ -6,7 +7,8 @@ use common::documents::{numbered_rows, quoted, sources, tests_of};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-/// Is there an item of this name: `function`, `Type`, `module::function`, `Type::function` or `Type::Variant`?
+/// Is there an item of this name: `function`, `Type`, `module::function`, `Type::function` or
+/// `Type::Variant`?
 fn exists(name: &str, sources: &[(PathBuf, String)]) -> bool {
     let defines = |text: &str, item: &str| {
         let function = ["(", "<"].iter().any(|end| text.contains(&format!("fn {item}{end}")));
@@ -77,7 +79,8 @@ fn every_erratum_is_named() {
     assert_eq!(named, listed);
 }
 
-/// More than a search for names: `tests/faults/run.py` plants the fault that its list has for each function, and sees the tests fail that stand beside it. Here the list is held to the rows.
+/// More than a search for names: `tests/faults/run.py` plants the fault that its list has for each
+/// function, and sees the tests fail that stand beside it. Here the list is held to the rows.
 #[test]
 fn every_function_has_its_fault_and_a_test_that_rejects_it() {
     let list = std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/faults/functions.txt")).expect("the list");

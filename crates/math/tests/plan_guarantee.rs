@@ -1,4 +1,5 @@
-//! The guarantee of plans: held to exact laws, in every layout; what the fast bounds give away; and who cannot have one.
+//! The guarantee of plans: held to exact laws, in every layout; what the fast bounds give away; and
+//! which plans cannot have one.
 
 use truebloom_math::occupancy::Occupancy;
 use truebloom_math::{Error, Layout, Method, Plan, Promise, Rate, SchemeId, Target, Variant, rate_quantile_bound};
@@ -11,7 +12,8 @@ fn target(scheme: SchemeId, items: u64, text: &str) -> Target {
     Target::new().items(items).rate(rate(text)).scheme(scheme)
 }
 
-/// The probability, by the law of the fill itself, that a filter of this size has a rate above the one asked for; `None` where the law is only bounded.
+/// The probability, by the law of the fill itself, that a filter of this size has a rate above the
+/// one asked for; `None` where the law is only bounded.
 fn miss(variant: Variant, bits: u64, items: u64, probes: u32, asked: f64) -> Option<f64> {
     let law = variant.law(bits, probes).expect("in range");
     let too_high = |ones: u64| law.fpr_at_fill(&[ones]).expect("in range").expect("determined").lower > asked;
@@ -28,8 +30,10 @@ fn miss(variant: Variant, bits: u64, items: u64, probes: u32, asked: f64) -> Opt
     (found.method != Method::Bound).then_some(found.upper)
 }
 
-/// Against the exact law: the plan keeps its promise, and no size that is smaller by more than the slack does, at its probes or their neighbours. The slack is 0.2% of the bits below 30,000
-/// items and 0.1% from there on, and at least two bits. Planted fault: Bennett's inequality alone takes 0.6% more at 1,000 items and fails here.
+/// Against the exact law: the plan keeps its promise, and no size that is smaller by more than the
+/// slack does, at its probes or their neighbours. The slack is 0.2% of the bits below 30,000 items
+/// and 0.1% from there on, and at least two bits. Planted fault: Bennett's inequality alone takes
+/// 0.6% more at 1,000 items and fails here.
 #[test]
 fn the_fast_bounds_give_away_little() {
     let (mut worst, mut cases) = (0.0f64, 0);
@@ -72,7 +76,8 @@ fn the_fast_bounds_give_away_little() {
     assert!(cases >= 15);
 }
 
-/// Two blocks, where everything can be summed: all loads, and all set bits of both. The promise is kept; at this, its weakest size, the bound is up to 2.8 times the quantile, and a third of it is
+/// Two blocks, where everything can be summed: all loads, and all set bits of both. The promise is
+/// kept; at this, its weakest size, the bound is up to 2.8 times the quantile, and a third of it is
 /// not kept.
 #[test]
 fn the_bound_of_blocks_is_above_the_exact_quantile() {
@@ -122,7 +127,8 @@ fn set_bits(items: u64, probes: u32) -> Vec<Vec<f64>> {
     rows
 }
 
-/// At most a block or two more than on average takes at these sizes; the figures are in docs/design/guarantee.md.
+/// At most a block or two more than on average takes at these sizes; the figures are in
+/// docs/design/guarantee.md.
 #[test]
 fn what_the_guarantee_costs_in_blocks() {
     for (items, text, most) in [
@@ -189,7 +195,8 @@ fn the_layout_may_be_left_to_the_planner() {
     assert!(matches!(wrong, Err(Error::OutOfRange { name: "scheme", .. })));
 }
 
-/// Of few items a plan is as small as the smallest of any number of probes: there whole bits decide, and every size is tried.
+/// Of few items a plan is as small as the smallest of any number of probes: there whole bits
+/// decide, and every size is tried.
 #[test]
 fn no_probes_give_a_smaller_plan_for_few_items() {
     for (items, rate) in [(25, "0.02"), (2, "0.001"), (4, "0.001"), (3, "0.3"), (10, "0.5"), (4, "0.02")] {

@@ -48,7 +48,8 @@ fn what_a_scheme_cannot_reach_is_refused_with_what_can() {
     }
 }
 
-/// First-order terms of the reference; where it keeps the leading one only, ours may be a little above.
+/// First-order terms of the reference; where it keeps the leading one only, ours may be a little
+/// above.
 #[test]
 fn floors_of_the_vectors() {
     let all = rows("km_floor.json");
@@ -66,7 +67,8 @@ fn floors_of_the_vectors() {
         close(floor("equal hashes"), "floor_hash64", 1e-12);
         close(floor("equal pairs of hashes"), "same_pair_n_over_m2", 1e-12);
         close(floor("h2 = 0"), "h2zero_q_over_m", 1e-6);
-        // Four ways to share a stretch that lacks 1, 2, .. k - 1 positions, which are filled by others.
+        // Four ways to share a stretch that lacks 1, 2, .. k - 1 positions, which are filled by
+        // others.
         let q = -(-((n * u64::from(k)) as f64) / m as f64).exp_m1();
         let stretches: f64 = (1..k).map(|others| q.powi(others as i32)).sum();
         let expected = 4.0 * n as f64 / (m as f64 * m as f64) * stretches;

@@ -1,4 +1,5 @@
-//! Plans keep their word: the rate is met, one bit less misses it, and what cannot be had is refused with its numbers.
+//! Plans keep their word: the rate is met, one bit less misses it, and what is not available is
+//! refused with its numbers.
 
 mod common;
 
@@ -31,12 +32,12 @@ fn exact(rate: &Rate) -> BigRational {
     fraction(&format!("{numerator}e{exponent}")) / BigInt::from(divisor)
 }
 
-/// The rate and its floor are surely at most `rate`, by the ends of the bracket as fractions.
+/// The rate and its floor are certainly at most `rate`, by the ends of the bracket as fractions.
 fn meets(variant: Variant, bits: u64, items: u64, probes: u32, rate: &BigRational) -> bool {
     of_f64(variant.fpr(bits, items, probes).expect("in range").upper) + hash_floor(items) <= *rate
 }
 
-/// The rate and its floor are surely above `rate`.
+/// The rate and its floor are certainly above `rate`.
 fn misses(variant: Variant, bits: u64, items: u64, probes: u32, rate: &BigRational) -> bool {
     u64::from(variant.max_probes(bits)) < u64::from(probes)
         || of_f64(variant.fpr(bits, items, probes).expect("in range").lower) + hash_floor(items) > *rate
@@ -94,7 +95,8 @@ proptest! {
         let p = exact(&asked);
         prop_assert_eq!(plan.probes, probes);
         prop_assert!(meets(variant, plan.bits, items, probes, &p), "{:?}", plan);
-        // From 10^13 bits on, one bit moves the rate by less than the ends of an f64 bracket can show.
+        // From 10^13 bits on, one bit moves the rate by less than the ends of an f64 bracket can
+        // show.
         prop_assert!(plan.bits == 1 || plan.bits > 10_000_000_000_000 || misses(variant, plan.bits - 1, items, probes, &p), "{:?}", plan);
     }
 
@@ -109,7 +111,8 @@ proptest! {
     }
 }
 
-/// Rates that a filter has exactly, as a decimal or a fraction: equality passes, and a hair below needs one bit more or one item less.
+/// Rates that a filter has exactly, as a decimal or a fraction: equality passes, and a hair below
+/// needs one bit more or one item less.
 #[test]
 fn ties_pass_and_a_hair_below_fails() {
     // (bits, items, the exact rate of one probe, a hair below it)
@@ -146,7 +149,8 @@ fn ties_pass_and_a_hair_below_fails() {
     assert!(separated >= 15, "{separated}");
 }
 
-/// Ties of several probes, with the best rate of a size as the asked one: the fraction itself passes.
+/// Ties of several probes, with the best rate of a size as the asked one: the fraction itself
+/// passes.
 #[test]
 fn the_best_rate_of_a_size_is_met_by_that_size() {
     for variant in [Variant::Standard, Variant::Classic] {
@@ -171,14 +175,16 @@ fn the_best_rate_of_a_size_is_met_by_that_size() {
     }
 }
 
-/// A filter that meets a rate exactly is refused once the hashes add their floor; one bit more covers it.
+/// A filter that meets a rate exactly is refused once the hashes add their floor; one bit more
+/// covers it.
 #[test]
 fn the_hash_floor_counts_against_a_tie() {
     assert_eq!(min_bits(Variant::Standard, 10, &rate("0.6513215599")).expect("in range").map(|best| best.bits), Some(10));
     let plan = plan(10, "0.6513215599");
     assert_eq!(plan.bits, 11);
     assert!(plan.hash_floor > 0.0);
-    // Where rounding outward would pass the asked rate, the bracket is cut there, not moved off the truth.
+    // Where rounding outward would pass the asked rate, the bracket is cut there, not moved off the
+    // truth.
     let tight = Plan::new(&target(10, "0.9990234375000000001").bits(2).probes(1)).expect("the hair holds the floor");
     let truth = oracle::rate(Variant::Standard, 2, 10, 1) + hash_floor(10);
     oracle::hold(&tight.fpr, &truth, "a tie with a hair of room");
@@ -192,7 +198,8 @@ fn a_hash_is_1_to_128_bits_wide() {
     }
 }
 
-/// Few items, few bits or rates near 1 must not send the search astray: each took seconds before its own bound was found.
+/// Few items, few bits or rates near 1 must not send the search astray: each took seconds before
+/// its own bound was found.
 #[test]
 fn corners_are_answered() {
     for (bits, items, p) in [(1 << 40, 7, "1e-6"), (1 << 62, 1, "1e-9"), (2_000, 1, "0.5")] {
@@ -203,7 +210,8 @@ fn corners_are_answered() {
         let plan = plan(items, p);
         assert!(meets_with_floor(&plan, p), "{plan:?}");
     }
-    // One item, and a hash of one bit: three probes are enough by the textbook and too few exactly, so more of them are looked at.
+    // One item, and a hash of one bit: three probes are enough by the textbook and too few exactly,
+    // so more of them are looked at.
     let plan = Plan::new(&Target::new().items(1).bits(37).hash_bits(1)).expect("a plan");
     assert!(plan.probes > 3 && plan.textbook().is_ok(), "{plan:?}");
 }
@@ -278,7 +286,8 @@ fn rates_below_the_hash_floor_are_refused() {
     assert!(matches!(error, Error::BelowHashFloor { hash_bits: 128, .. }));
     let error = refused(target(1_000_000, "1e-15").hash_bits(64), &["1e-15", "1000000", "64-bit", "a rate of 5.42", "use a 128-bit hash"]);
     assert!(matches!(error, Error::BelowHashFloor { hash_bits: 64, .. }));
-    // With the wider hash the same wish is granted, and with the narrower one a rate somewhat above the floor.
+    // With the wider hash the same wish is granted, and with the narrower one a rate somewhat above
+    // the floor.
     assert!(Plan::new(&target(1_000_000, "1e-15")).is_ok());
     let near = Plan::new(&target(1_000_000, "6e-14").hash_bits(64)).expect("above the floor");
     assert!(near.fpr.upper <= 6e-14 && near.bits > plan(1_000_000, "6e-14").bits, "the floor takes its share: {near:?}");
@@ -329,7 +338,8 @@ fn too_little_is_named() {
     assert!(matches!(refused(none.probes(5), &["items"]), Error::Underdetermined { .. }));
 }
 
-/// The last convergents of a continued fraction that words hold: as near to it as 2^-120, on both sides.
+/// The last convergents of a continued fraction that words hold: as near to it as 2^-120, on both
+/// sides.
 fn nearest_fractions(exact: &BigRational) -> Vec<(u64, u64)> {
     let (mut rest, mut all) = (exact.clone(), Vec::new());
     let (mut top, mut bottom) = ((BigInt::from(0), BigInt::from(1)), (BigInt::from(1), BigInt::from(0)));
@@ -343,7 +353,8 @@ fn nearest_fractions(exact: &BigRational) -> Vec<(u64, u64)> {
     }
 }
 
-/// Fractions that no bracket of a hundred digits tells from the rate: those above it are met, and those below are not, because neither is a tie.
+/// Fractions that no bracket of a hundred digits tells from the rate: those above it are met, and
+/// those below are not, because neither is a tie.
 #[test]
 fn near_ties_are_no_ties() {
     let binomial = |n: u64, x: u64, p: &BigRational| {

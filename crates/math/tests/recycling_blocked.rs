@@ -1,4 +1,5 @@
-//! Recycling in lines: proven brackets against every state of tiny filters and of many tiny lines, and against filters of real lines run bit by bit.
+//! Recycling in lines: proven brackets against every state of tiny filters and of many tiny lines,
+//! and against filters of real lines run bit by bit.
 
 mod common;
 
@@ -23,7 +24,8 @@ struct Chain {
     worst: BigRational,
 }
 
-/// All states of a cycle, from the empty filter up: a state is left for good by an item that sets a bit, so each is visited `inflow / (1 - rate)` times. Exact fractions.
+/// All states of a cycle, from the empty filter up: a state is left for good by an item that sets a
+/// bit, so each is visited `inflow / (1 - rate)` times. Exact fractions.
 fn chain(design: &BlockedDesign, goes_on: GoesOn) -> Chain {
     let (m, k, blocks) = (design.block_bits(), design.probes(), design.blocks());
     let weights = design.weights();
@@ -104,7 +106,8 @@ fn every_state_of_tiny_filters() {
     assert!(narrow > 8, "the brackets say nothing: {narrow}");
 }
 
-/// A recycle at what a mean fill says, in place of the mean over lines, is not the one that is modelled.
+/// A recycle at what a mean fill says, in place of the mean over lines, is not the one that is
+/// modelled.
 #[test]
 fn the_shortcut_of_the_mean_fill_is_caught() {
     let design = design(40, 2, 2, 0.3);
@@ -115,7 +118,8 @@ fn the_shortcut_of_the_mean_fill_is_caught() {
     assert!(!holds(&run, &wrong.items, &wrong.average), "{run:?} {} {}", wrong.items, wrong.average);
 }
 
-/// One line is the unblocked filter, whose walk is exact: it goes on at the limit itself. A recycle that does not is caught.
+/// One line is the unblocked filter, whose walk is exact: it goes on at the limit itself. A recycle
+/// that does not is caught.
 #[test]
 fn one_line_is_the_standard_design() {
     for (bits, probes, sigma) in [(16u64, 2u32, 7u64), (32, 1, 20), (64, 3, 32), (8, 2, 1)] {
@@ -175,7 +179,8 @@ impl Simulated {
         (items, passed, worst)
     }
 
-    /// Items a cycle, average rate, and the highest rate met. The average is a ratio of means; its error is that of `passed - average items`.
+    /// Items per cycle, average rate, and the highest rate met. The average is a ratio of means;
+    /// its error is that of `passed - average items`.
     fn cycles(&mut self, design: &BlockedDesign, cycles: usize, goes_on: GoesOn) -> (Estimate, Estimate, f64) {
         let seen: Vec<(f64, f64, f64)> = (0..cycles).map(|_| self.cycle(design, goes_on)).collect();
         let n = cycles as f64;
@@ -188,12 +193,15 @@ impl Simulated {
     }
 }
 
-/// Whether an estimate of this kind, with 5.5 standard errors either way, can be in a bracket: of eight comparisons with a bracket whose very end is the truth, one fails in three million seeds.
+/// Whether an estimate of this kind, with 5.5 standard errors either way, can be in a bracket: of
+/// eight comparisons with a bracket whose very end is the truth, one fails in three million seeds.
 fn agrees(estimate: &Estimate, lower: f64, upper: f64) -> bool {
     estimate.mean + 5.5 * estimate.error >= lower && estimate.mean - 5.5 * estimate.error <= upper
 }
 
-/// Alpha 1e-6 for all comparisons together. Power: the shortcut of the mean fill in 1,024 lines, which moves the average by a fifth and the items by 3%, is rejected, and so are a probe more and a limit a tenth higher.
+/// Alpha 1e-6 for all comparisons together. Power: the shortcut of the mean fill in 1,024 lines,
+/// which moves the average by a fifth and the items by 3%, is rejected, and so are a probe more and
+/// a limit a tenth higher.
 #[test]
 fn simulated_filters() {
     for (lines, probes, limit, cycles) in

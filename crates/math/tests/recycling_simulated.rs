@@ -1,4 +1,5 @@
-//! Recycling filters run bit by bit. Seeds are frozen; intervals are 99.99% wide (half as wide again as the 99% ones), so that of some forty comparisons one fails in about 250 seeds.
+//! Recycling filters run bit by bit. Seeds are frozen; intervals are 99.99% wide (half as wide
+//! again as the 99% ones), so that of some forty comparisons one fails in about 250 seeds.
 
 use std::collections::HashSet;
 use truebloom_math::recycling::{
@@ -44,8 +45,10 @@ fn every_mode_as_modelled() {
     }
 }
 
-/// No hits, or a few, have an exact interval: not "0 to 0", which the model was called outside of. Of 64 runs with a few hits at most 4 miss the model (each does with at most 1%, so 5 or more have a chance
-/// below 6e-4), and those without a hit end where 0 of so many has a chance of half a percent.
+/// No hits, or a few, have an exact interval: not "0 to 0", which the model was called outside of.
+/// Of 64 runs with a few hits at most 4 miss the model (each does with at most 1%, so 5 or more
+/// have a chance below 6e-4), and those without a hit end where 0 of this many has a chance of half
+/// a percent.
 #[test]
 fn few_hits_have_an_exact_interval() {
     let (mut none, mut outside) = (0, 0);
@@ -113,7 +116,8 @@ fn forgotten_share(mode: Mode, gap: u64, items: u64) -> f64 {
     gone as f64 / (items - gap) as f64
 }
 
-/// Forgetting of every mode at gaps from 0 on. Correlated over a cycle of some four items, so a deviation is at most about sqrt(4 / items) / 2 = 0.002; five of them are allowed.
+/// Forgetting of every mode at gaps from 0 on. Correlated over a cycle of some four items, so a
+/// deviation is at most about sqrt(4 / items) / 2 = 0.002; five of them are allowed.
 #[test]
 fn forgetting_as_modelled() {
     for mode in modes() {
@@ -145,7 +149,8 @@ fn large_filters_forget_within_bounds() {
     }
 }
 
-/// Popular items: first arrivals of a uniform population are as good as new ones, and the other two ways to count give less (the paper's appendix).
+/// Popular items: first arrivals of a uniform population are as good as new ones, and the other two
+/// ways to count give less (the paper's appendix).
 #[test]
 fn popular_items() {
     let design = Design::new(200, 4, 100, Mode::default()).expect("a design");
@@ -190,10 +195,12 @@ fn gains_over_a_fixed_interval() {
     assert!(nothing.two_phase.is_none() && nothing.gain_two_phase().is_none());
 }
 
-/// The filter itself, beside what it must do: it knows what its frozen filter holds, and every cycle begins with no bit and no item.
+/// The filter itself, beside what it must do: it knows what its frozen filter holds, and every
+/// cycle begins with no bit and no item.
 #[test]
 fn the_simulated_filter_keeps_its_word() {
-    // Positions of 2^20 that do not meet: a cycle ends with the item that sets the fifth bit, and the next one begins after it.
+    // Positions of 2^20 that do not meet: a cycle ends with the item that sets the fifth bit, and
+    // the next one begins after it.
     let wide = Design::new(1 << 20, 1, 4, Mode::two_phase()).expect("a design");
     let mut filter = subject(&wide, None, 5).expect("in range");
     let mut ends = Vec::new();
@@ -215,8 +222,9 @@ fn the_simulated_filter_keeps_its_word() {
     assert!((6..9).all(|item| !filter.offer(item)));
 }
 
-/// A filter that remembers all: nothing is ever forgotten, however many items came for the first time, and no cycle ends, so that nothing is known of the length of one but that it is positive. Where nothing came
-/// again nothing is known of forgetting.
+/// A filter that remembers all: nothing is ever forgotten, however many items came for the first
+/// time, and no cycle ends, so that nothing is known of the length of one but that it is positive.
+/// Where nothing came again nothing is known of forgetting.
 #[test]
 fn a_perfect_filter_forgets_nothing() {
     struct Perfect(HashSet<u64>);
@@ -236,7 +244,8 @@ fn a_perfect_filter_forgets_nothing() {
     assert_eq!((seen.value, seen.lower, seen.upper), (0.0, 0.0, 1.0));
 }
 
-/// A few cycles have an exact interval: at its upper end so many or more have a chance of half a percent.
+/// A few cycles have an exact interval: at its upper end this many or more have a chance of half a
+/// percent.
 #[test]
 fn a_few_cycles_have_an_exact_interval() {
     let design = Design::new(20_000, 2, 10_000, Mode::default()).expect("a design");
@@ -244,7 +253,7 @@ fn a_few_cycles_have_an_exact_interval() {
     for seed in 0..3 {
         let seen = simulate(&design, Stream::New, 32_000, seed).expect("in range").items_per_cycle;
         let (cycles, chance) = ((32_000.0 / seen.value).round(), 1.0 / seen.upper);
-        // Fewer than so many ends of a cycle among 32,000 items, term by term.
+        // Fewer than this many ends of a cycle among 32,000 items, term by term.
         let (mut fewer, mut term) = (0.0, (32_000.0 * (-chance).ln_1p()).exp());
         for ends in 0..cycles as u32 {
             fewer += term;

@@ -1,4 +1,5 @@
-//! Rates and sizes of unions and intersections, and the moments of one filter's own rate, against every outcome counted.
+//! Rates and sizes of unions and intersections, and the moments of one filter's own rate, against
+//! every outcome counted.
 
 mod common;
 
@@ -132,7 +133,8 @@ fn moments_of_the_own_rate_and_of_hits_counted() {
     println!("worst relative errors of Var R, E[R (1-R)], Var hits: {worst:?}");
 }
 
-/// Sizes past enumeration, by the occupancy chain; and the digits left at real sizes, where the variance is a difference of nearly equal numbers.
+/// Sizes past enumeration, by the occupancy chain; and the digits left at real sizes, where the
+/// variance is a difference of nearly equal numbers.
 #[test]
 fn second_moments_by_the_chain() {
     for (bits, items, probes) in [(30u64, 4u64, 5u32), (40, 3, 9), (20, 2, 13), (64, 12, 4)] {
@@ -189,7 +191,8 @@ fn sizes_from_counts() {
     assert!(sets::sizes(Variant::Partitioned, 7, 2, 1, 1, 1).is_err());
 }
 
-/// Every consistent triple of sizes in every small box lies within the answer; no answer means no triple.
+/// Every consistent triple of sizes in every small box lies within the answer; no answer means no
+/// triple.
 #[test]
 fn intervals_cover_every_consistent_triple() {
     let mut random = oracle::SplitMix64(7);

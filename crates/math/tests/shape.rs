@@ -1,5 +1,5 @@
-//! How rates depend on bits, items and probes: what is proven and what is only observed. The conjectures of the
-//! papers that are false are in `tests/errata`.
+//! How rates depend on bits, items and probes: what is proven and what is only observed. The
+//! conjectures of the papers that are false are in `tests/errata`.
 
 mod common;
 
@@ -20,7 +20,8 @@ fn no_items_have_no_best_probes() {
     }
 }
 
-/// Proven by coupling (docs/design/planning.md): at fixed probes the rate falls with the bits and rises with the items.
+/// Proven by coupling (docs/design/planning.md): at fixed probes the rate falls with the bits and
+/// rises with the items.
 #[test]
 fn monotone_in_bits_and_items() {
     for variant in Variant::ALL {
@@ -53,7 +54,8 @@ fn brackets_separate_neighbours() {
     }
 }
 
-/// Observed for all small sizes, never used as a fact: the standard and classic rate falls with the probes to its minimum, then rises.
+/// Observed for all small sizes, never used as a fact: the standard and classic rate falls with the
+/// probes to its minimum, then rises.
 #[test]
 fn unimodal_in_probes() {
     for variant in [Variant::Standard, Variant::Classic] {
@@ -75,7 +77,8 @@ fn best_probes_by_brute_force() {
     for variant in Variant::ALL {
         for bits in 2..=14u64 {
             for items in 1..=6 {
-                // Beyond twice the bits a standard filter only gets worse: the lower bound (E[X]/m)^k tends to 1.
+                // Beyond twice the bits a standard filter only gets worse: the lower bound
+                // (E[X]/m)^k tends to 1.
                 let most = if variant == Variant::Standard { 2 * bits as u32 } else { bits as u32 };
                 let rates: Vec<BigRational> = (1..=most).map(|probes| oracle::rate(variant, bits, items, probes)).collect();
                 let least = rates.iter().min().expect("not empty");
@@ -101,7 +104,7 @@ fn ties_are_found_exactly() {
     assert_eq!(best(Variant::Classic, 1, 1), [1]);
 }
 
-/// Past ln 2 items a bit, one probe is best, also where all rates are 1 to every digit of an f64.
+/// Past ln 2 items per bit, one probe is best, also where all rates are 1 to every digit of an f64.
 #[test]
 fn one_probe_is_best_past_saturation() {
     for variant in Variant::ALL {
@@ -111,7 +114,8 @@ fn one_probe_is_best_past_saturation() {
     }
 }
 
-/// The partitioned rate at its best probes is not monotone in the bits, so its smallest size is checked against all smaller ones.
+/// The partitioned rate at its best probes is not monotone in the bits, so its smallest size is
+/// checked against all smaller ones.
 #[test]
 fn fewest_bits_by_brute_force() {
     for variant in Variant::ALL {

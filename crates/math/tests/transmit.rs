@@ -2,7 +2,8 @@
 
 use truebloom_math::{Plan, Target, entropy_bits};
 
-/// With fewer probes it falls, down to `n (log2(1/p) + 1/ln 2)`, and the memory grows; the plan chosen is the first that fits.
+/// With fewer probes it falls, down to `n (log2(1/p) + 1/ln 2)`, and the memory grows; the plan
+/// chosen is the first that fits.
 #[test]
 fn fewer_probes_are_smaller_to_send() {
     for (items, text) in [(10_000u64, "1%"), (100_000, "0.1%")] {

@@ -1,4 +1,5 @@
-//! The reference vectors: 32 digits from exact fractions and multiple-precision sums, computed independently of this crate.
+//! The reference vectors: 32 digits from exact fractions and multiple-precision sums, computed
+//! independently of this crate.
 
 mod common;
 
@@ -16,8 +17,8 @@ fn rounding(value: &BigRational) -> BigRational {
     value * BigRational::new(1.into(), BigInt::from(BigUint::from(10u8).pow(31)))
 }
 
-/// Holds a bracket against a vector: it must enclose it and be narrow, by value where it is a normal f64 and by logarithm always. Returns the
-/// relative error of `value`.
+/// Holds a bracket against a vector: it must enclose it and be narrow, by value where it is a
+/// normal f64 and by logarithm always. Returns the relative error of `value`.
 fn hold(fpr: &Fpr, expected: &str, ln: Option<&str>, row: &Value) -> f64 {
     let truth = fraction(expected);
     let slack = rounding(&truth);

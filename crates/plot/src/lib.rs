@@ -19,7 +19,7 @@ use std::fmt;
 pub enum Error {
     /// No point of any curve has a place on both axes: there is none, or none is finite, or above 0 on a logarithmic axis.
     NothingToDraw,
-    /// The library that draws failed, in its words.
+    /// The drawing library failed; the text is its own message.
     Backend(String),
 }
 

@@ -27,6 +27,11 @@ impl Answers {
     }
 }
 
+/// The answers as what the keys came in.
+pub(crate) fn give_back<'py>(keys: &Bound<'py, PyAny>, answers: Answers) -> PyResult<Bound<'py, PyAny>> {
+    keys.py().import("truebloom._answers")?.getattr("give_back")?.call1((answers, keys))
+}
+
 #[pymethods]
 impl Answers {
     fn __len__(&self) -> usize {

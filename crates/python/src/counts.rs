@@ -1,49 +1,29 @@
 //! Counts, and the most frequent keys.
 
 use crate::batch::{Refusal, Run, Share, Work, run};
-use crate::bloom::{grouped, with_bytes};
 use crate::errors::{Kind, build_error, file_error, format_error, math_error, merge_error, raise};
-use crate::given::{hasher, rate as given_rate};
-use crate::key::with_key;
-use crate::recycling::Owned;
-use crate::results::result;
+use crate::given::{hasher, rate as given_rate, with_bytes};
+use crate::key::{Owned, RawKey, with_key};
+use crate::results::{grouped, result};
+use crate::shared::Shared;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 use std::path::PathBuf;
-use std::sync::{PoisonError, RwLock};
 use truebloom::count_min::{CountMin as Sketch, HeavyHitter, HeavyHitters as List};
 
 type Counters = Sketch<u64>;
 type Hitters = List<u64>;
 
-/// What both classes have, with the type of what they hold.
-macro_rules! held {
-    ($class:ident, $type:ty) => {
-        impl $class {
-            fn read<R: Send>(&self, py: Python<'_>, look: impl FnOnce(&$type) -> R + Send) -> R {
-                py.detach(|| look(&self.held.read().unwrap_or_else(PoisonError::into_inner)))
-            }
-
-            fn change<R: Send>(&self, py: Python<'_>, change: impl FnOnce(&mut $type) -> R + Send) -> R {
-                match self.held.try_write() {
-                    Ok(mut held) => change(&mut held),
-                    Err(_) => py.detach(|| change(&mut self.held.write().unwrap_or_else(PoisonError::into_inner))),
-                }
-            }
-
-            /// Counts many keys once each, and gives back how many there were.
-            fn count_all(&self, keys: &Bound<'_, PyAny>) -> PyResult<u64> {
-                let ask = |keys: Run<'_>| -> Result<truebloom::Answers, Refusal> {
-                    let mut held = self.held.write().unwrap_or_else(PoisonError::into_inner);
-                    Ok(keys.answer(|key| {
-                        held.add(&key, 1);
-                        true
-                    }))
-                };
-                Ok(run(keys, &Work { ask: &ask, share: Share::Nothing, threads: 1, keep: false })?.ones)
-            }
-        }
+/// Counts many keys once each with a function that counts one, and gives back how many there were.
+fn count_all<T: Send + Sync>(shared: &Shared<T>, keys: &Bound<'_, PyAny>, count: impl Fn(&mut T, RawKey<'_>) + Sync) -> PyResult<u64> {
+    let ask = |keys: Run<'_>| -> Result<truebloom::Answers, Refusal> {
+        let mut held = shared.held_to_change();
+        Ok(keys.answer(|key| {
+            count(&mut held, key);
+            true
+        }))
     };
+    Ok(run(keys, &Work { ask: &ask, share: Share::Nothing, hasher: None, threads: 1, keep: false })?.ones)
 }
 
 /// A Count-Min sketch: counts of any number of keys in fixed memory, never too low, and too high by at most epsilon times the sum of all counts, but for a
@@ -56,10 +36,8 @@ macro_rules! held {
 /// (2, 3)
 #[pyclass(frozen, module = "truebloom")]
 pub(crate) struct CountMin {
-    held: RwLock<Counters>,
+    held: Shared<Counters>,
 }
-
-held!(CountMin, Counters);
 
 #[pymethods]
 impl CountMin {
@@ -75,78 +53,85 @@ impl CountMin {
     ) -> PyResult<CountMin> {
         let sketch = Counters::with_hasher(given_rate(epsilon)?, given_rate(delta)?, hasher(py, seed, untrusted)?);
         let sketch = sketch.map_err(|error| build_error(py, &error))?;
-        Ok(CountMin { held: RwLock::new(if conservative { sketch.with_conservative_update() } else { sketch }) })
+        Ok(CountMin { held: Shared::new(if conservative { sketch.with_conservative_update() } else { sketch }) })
     }
 
     /// Counts a key.
     #[pyo3(signature = (key, count=1))]
     fn add(&self, key: &Bound<'_, PyAny>, count: u64) -> PyResult<()> {
         let owned = with_key(key, Owned::of)?;
-        self.change(key.py(), |sketch| sketch.add(&owned.key(), count));
+        self.held.change(key.py(), |sketch| sketch.add(&owned.key(), count));
         Ok(())
     }
 
     /// Counts many keys once each, from whatever `BloomFilter.update` takes; gives back how many there were.
     fn update(&self, keys: &Bound<'_, PyAny>) -> PyResult<u64> {
-        self.count_all(keys)
+        count_all(&self.held, keys, |sketch, key| sketch.add(&key, 1))
     }
 
     /// An upper bound on how often the key came, never too low; None if its counters are full, so that nothing bounds it.
     fn estimate(&self, key: &Bound<'_, PyAny>) -> PyResult<Option<u64>> {
         let owned = with_key(key, Owned::of)?;
-        let estimate = self.read(key.py(), |sketch| sketch.estimate(&owned.key()));
+        let estimate = self.held.look(key.py(), |sketch| sketch.estimate(&owned.key()));
         Ok((!estimate.saturated).then_some(estimate.value))
     }
 
     /// The sum of all counts.
     #[getter]
     fn total(&self, py: Python<'_>) -> u64 {
-        self.read(py, Counters::total)
+        self.held.look(py, Counters::total)
     }
 
     /// Counters in each row.
     #[getter]
     fn width(&self, py: Python<'_>) -> u64 {
-        self.read(py, |sketch| sketch.shape().width())
+        self.held.look(py, |sketch| sketch.shape().width())
     }
 
     /// Rows.
     #[getter]
     fn depth(&self, py: Python<'_>) -> u32 {
-        self.read(py, |sketch| sketch.shape().depth())
+        self.held.look(py, |sketch| sketch.shape().depth())
     }
 
     /// Adds the counts of another sketch, of the same size and seed.
     fn merge(&self, py: Python<'_>, other: &CountMin) -> PyResult<()> {
-        let theirs = other.read(py, Clone::clone);
-        self.change(py, |ours| ours.merge(&theirs)).map_err(|error| merge_error(py, &error))
+        let merged = match self.held.change_by(py, &other.held, |ours, theirs| ours.merge(theirs)) {
+            Some(merged) => merged,
+            // With itself: by a copy, since one cannot be changed and read at once.
+            None => {
+                let theirs = self.copied(py)?;
+                self.held.write(py, |ours| ours.merge(&theirs))
+            }
+        };
+        merged.map_err(|error| merge_error(py, &error))
     }
 
     /// Forgets all counts.
     fn clear(&self, py: Python<'_>) {
-        self.change(py, Counters::clear);
+        self.held.write(py, Counters::clear);
     }
 
     /// Halves all counts, so that the past weighs less.
     fn halve(&self, py: Python<'_>) {
-        self.change(py, Counters::halve);
+        self.held.write(py, Counters::halve);
     }
 
     /// A sketch with the same counts.
-    fn copy(&self, py: Python<'_>) -> CountMin {
-        CountMin { held: RwLock::new(self.read(py, Clone::clone)) }
+    fn copy(&self, py: Python<'_>) -> PyResult<CountMin> {
+        Ok(CountMin { held: Shared::new(self.copied(py)?) })
     }
 
     fn __eq__(&self, other: &Bound<'_, PyAny>) -> PyResult<Py<PyAny>> {
         let py = other.py();
         let Ok(other) = other.cast::<CountMin>() else { return Ok(py.NotImplemented()) };
-        let theirs = other.get().read(py, Clone::clone);
-        Ok(self.read(py, |ours| *ours == theirs).into_pyobject(py)?.to_owned().into_any().unbind())
+        let equal = self.held.read_both(py, &other.get().held, |ours, theirs| ours == theirs);
+        Ok(equal.into_pyobject(py)?.to_owned().into_any().unbind())
     }
 
     /// The bytes of its file.
     fn to_bytes<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
-        let bytes = self.read(py, Counters::to_bytes).map_err(|error| build_error(py, &error))?;
+        let bytes = self.held.read(py, Counters::to_bytes).map_err(|error| build_error(py, &error))?;
         Ok(PyBytes::new(py, &bytes))
     }
 
@@ -154,7 +139,7 @@ impl CountMin {
     #[staticmethod]
     fn from_bytes(data: &Bound<'_, PyAny>) -> PyResult<CountMin> {
         let sketch = with_bytes(data, Counters::from_bytes)?.map_err(|error| format_error(data.py(), &error))?;
-        Ok(CountMin { held: RwLock::new(sketch) })
+        Ok(CountMin { held: Shared::new(sketch) })
     }
 
     fn __reduce__<'py>(slf: &Bound<'py, CountMin>) -> PyResult<(Bound<'py, PyAny>, (Bound<'py, PyBytes>,))> {
@@ -164,18 +149,18 @@ impl CountMin {
 
     /// Writes its file and replaces the one that is there, whole or not at all.
     fn save(&self, py: Python<'_>, path: PathBuf) -> PyResult<()> {
-        self.read(py, |sketch| sketch.save(&path)).map_err(|error| file_error(py, &error))
+        self.held.read(py, |sketch| sketch.save(&path)).map_err(|error| file_error(py, &error))
     }
 
     /// Opens a file, of this package or of Rust.
     #[staticmethod]
     fn open(py: Python<'_>, path: PathBuf) -> PyResult<CountMin> {
         let sketch = py.detach(|| Counters::open(&path)).map_err(|error| file_error(py, &error))?;
-        Ok(CountMin { held: RwLock::new(sketch) })
+        Ok(CountMin { held: Shared::new(sketch) })
     }
 
     fn __repr__(&self, py: Python<'_>) -> String {
-        let (width, depth, total) = self.read(py, |sketch| (sketch.shape().width(), sketch.shape().depth(), sketch.total()));
+        let (width, depth, total) = self.held.look(py, |sketch| (sketch.shape().width(), sketch.shape().depth(), sketch.total()));
         format!("<CountMin: {} rows of {} counters, {} counted>", grouped(depth.into()), grouped(width), grouped(total))
     }
 }
@@ -192,11 +177,9 @@ impl CountMin {
 /// that. `keys` says what the keys are, so that they come back as that: str, int (signed, 64 bits) or bytes.
 #[pyclass(frozen, module = "truebloom")]
 pub(crate) struct HeavyHitters {
-    held: RwLock<Hitters>,
+    held: Shared<Hitters>,
     keys: Keys,
 }
-
-held!(HeavyHitters, Hitters);
 
 /// A function and its arguments, for pickle.
 type Again<'py> = (Bound<'py, PyAny>, (Bound<'py, PyBytes>, &'static str));
@@ -242,7 +225,21 @@ impl Keys {
     }
 }
 
+impl CountMin {
+    /// By its bytes, both steps of which report when there is no memory.
+    fn copied(&self, py: Python<'_>) -> PyResult<Counters> {
+        let bytes = self.held.read(py, Counters::to_bytes).map_err(|error| build_error(py, &error))?;
+        py.detach(|| Counters::from_bytes(&bytes)).map_err(|error| format_error(py, &error))
+    }
+}
+
 impl HeavyHitters {
+    /// By its bytes, both steps of which report when there is no memory.
+    fn copied(&self, py: Python<'_>) -> PyResult<Hitters> {
+        let bytes = self.held.read(py, Hitters::to_bytes).map_err(|error| build_error(py, &error))?;
+        py.detach(|| Hitters::from_bytes(&bytes)).map_err(|error| format_error(py, &error))
+    }
+
     fn typed<'py>(&self, py: Python<'py>, found: &HeavyHitter) -> PyResult<Bound<'py, PyAny>> {
         let key = self.keys.object(py, &found.key)?;
         result(py, "Count", |fields| {
@@ -267,85 +264,92 @@ impl HeavyHitters {
     ) -> PyResult<HeavyHitters> {
         let delta = delta.map_or_else(|| truebloom_math::Rate::try_from(0.001).map_err(|error| math_error(py, &error)), given_rate)?;
         let list = Hitters::for_share_with_hasher(given_rate(share)?, delta, hasher(py, seed, untrusted)?);
-        Ok(HeavyHitters { held: RwLock::new(list.map_err(|error| build_error(py, &error))?), keys: Keys::given(keys)? })
+        Ok(HeavyHitters { held: Shared::new(list.map_err(|error| build_error(py, &error))?), keys: Keys::given(keys)? })
     }
 
     /// Counts a key.
     #[pyo3(signature = (key, count=1))]
     fn add(&self, key: &Bound<'_, PyAny>, count: u64) -> PyResult<()> {
         let owned = with_key(key, Owned::of)?;
-        self.change(key.py(), |list| list.add(&owned.key(), count));
+        self.held.change(key.py(), |list| list.add(&owned.key(), count));
         Ok(())
     }
 
     /// Counts many keys once each, from whatever `BloomFilter.update` takes; gives back how many there were.
     fn update(&self, keys: &Bound<'_, PyAny>) -> PyResult<u64> {
-        self.count_all(keys)
+        count_all(&self.held, keys, |list, key| list.add(&key, 1))
     }
 
     /// The keys of the highest counts, highest first.
     fn top<'py>(&self, py: Python<'py>, number: usize) -> PyResult<Vec<Bound<'py, PyAny>>> {
-        self.read(py, |list| list.top(number)).iter().map(|found| self.typed(py, found)).collect()
+        self.held.read(py, |list| list.top(number)).iter().map(|found| self.typed(py, found)).collect()
     }
 
     /// All keys that may have come so often, highest first: those with `at_least` from there on surely did. None if some may be missing, because the number is not
     /// above `missed_at_most`.
     fn above<'py>(&self, py: Python<'py>, threshold: u64) -> PyResult<Option<Vec<Bound<'py, PyAny>>>> {
-        let found = self.read(py, |list| list.above(threshold));
+        let found = self.held.read(py, |list| list.above(threshold));
         found.map(|found| found.iter().map(|found| self.typed(py, found)).collect()).transpose()
     }
 
     /// What is certain of the count of any key.
     fn bounds<'py>(&self, key: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
         let owned = with_key(key, Owned::of)?;
-        let found = self.read(key.py(), |list| list.bounds(&owned.key()));
+        let found = self.held.look(key.py(), |list| list.bounds(&owned.key()));
         self.typed(key.py(), &found)
     }
 
     /// No key that is missing from the list came more often than this.
     #[getter]
     fn missed_at_most(&self, py: Python<'_>) -> u64 {
-        self.read(py, Hitters::missed_at_most)
+        self.held.look(py, Hitters::missed_at_most)
     }
 
     /// The sum of all counts.
     #[getter]
     fn total(&self, py: Python<'_>) -> u64 {
-        self.read(py, |list| list.sketch().total())
+        self.held.look(py, |list| list.sketch().total())
     }
 
     /// The number of keys that the list is for.
     #[getter]
     fn capacity(&self, py: Python<'_>) -> u64 {
-        self.read(py, Hitters::capacity)
+        self.held.look(py, Hitters::capacity)
     }
 
     /// Adds the counts and the list of another, of the same size and seed.
     fn merge(&self, py: Python<'_>, other: &HeavyHitters) -> PyResult<()> {
-        let theirs = other.read(py, Clone::clone);
-        self.change(py, |ours| ours.merge(&theirs)).map_err(|error| merge_error(py, &error))
+        let merged = match self.held.change_by(py, &other.held, |ours, theirs| ours.merge(theirs)) {
+            Some(merged) => merged,
+            // With itself: by a copy, since one cannot be changed and read at once.
+            None => {
+                let theirs = self.copied(py)?;
+                self.held.write(py, |ours| ours.merge(&theirs))
+            }
+        };
+        merged.map_err(|error| merge_error(py, &error))
     }
 
     /// Halves all counts, so that the past weighs less.
     fn halve(&self, py: Python<'_>) {
-        self.change(py, Hitters::halve);
+        self.held.write(py, Hitters::halve);
     }
 
     /// A list with the same counts.
-    fn copy(&self, py: Python<'_>) -> HeavyHitters {
-        HeavyHitters { held: RwLock::new(self.read(py, Clone::clone)), keys: self.keys }
+    fn copy(&self, py: Python<'_>) -> PyResult<HeavyHitters> {
+        Ok(HeavyHitters { held: Shared::new(self.copied(py)?), keys: self.keys })
     }
 
     fn __eq__(&self, other: &Bound<'_, PyAny>) -> PyResult<Py<PyAny>> {
         let py = other.py();
         let Ok(other) = other.cast::<HeavyHitters>() else { return Ok(py.NotImplemented()) };
-        let theirs = other.get().read(py, Clone::clone);
-        Ok(self.read(py, |ours| *ours == theirs).into_pyobject(py)?.to_owned().into_any().unbind())
+        let equal = self.held.read_both(py, &other.get().held, |ours, theirs| ours == theirs);
+        Ok(equal.into_pyobject(py)?.to_owned().into_any().unbind())
     }
 
     /// The bytes of its file.
     fn to_bytes<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
-        let bytes = self.read(py, Hitters::to_bytes).map_err(|error| build_error(py, &error))?;
+        let bytes = self.held.read(py, Hitters::to_bytes).map_err(|error| build_error(py, &error))?;
         Ok(PyBytes::new(py, &bytes))
     }
 
@@ -354,7 +358,7 @@ impl HeavyHitters {
     #[pyo3(signature = (data, *, keys=None))]
     fn from_bytes(data: &Bound<'_, PyAny>, keys: Option<&Bound<'_, PyAny>>) -> PyResult<HeavyHitters> {
         let list = with_bytes(data, Hitters::from_bytes)?.map_err(|error| format_error(data.py(), &error))?;
-        Ok(HeavyHitters { held: RwLock::new(list), keys: Keys::given(keys)? })
+        Ok(HeavyHitters { held: Shared::new(list), keys: Keys::given(keys)? })
     }
 
     fn __reduce__<'py>(slf: &Bound<'py, HeavyHitters>) -> PyResult<Again<'py>> {
@@ -365,7 +369,7 @@ impl HeavyHitters {
 
     /// Writes its file and replaces the one that is there, whole or not at all.
     fn save(&self, py: Python<'_>, path: PathBuf) -> PyResult<()> {
-        self.read(py, |list| list.save(&path)).map_err(|error| file_error(py, &error))
+        self.held.read(py, |list| list.save(&path)).map_err(|error| file_error(py, &error))
     }
 
     /// Opens a file, of this package or of Rust, with keys of this type.
@@ -373,11 +377,11 @@ impl HeavyHitters {
     #[pyo3(signature = (path, *, keys=None))]
     fn open(py: Python<'_>, path: PathBuf, keys: Option<&Bound<'_, PyAny>>) -> PyResult<HeavyHitters> {
         let list = py.detach(|| Hitters::open(&path)).map_err(|error| file_error(py, &error))?;
-        Ok(HeavyHitters { held: RwLock::new(list), keys: Keys::given(keys)? })
+        Ok(HeavyHitters { held: Shared::new(list), keys: Keys::given(keys)? })
     }
 
     fn __repr__(&self, py: Python<'_>) -> String {
-        let (capacity, total) = self.read(py, |list| (list.capacity(), list.sketch().total()));
+        let (capacity, total) = self.held.look(py, |list| (list.capacity(), list.sketch().total()));
         format!("<HeavyHitters: a list for {} keys, {} counted>", grouped(capacity), grouped(total))
     }
 }

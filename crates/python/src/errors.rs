@@ -72,6 +72,11 @@ pub(crate) fn math_error(py: Python<'_>, error: &Error) -> PyErr {
     })
 }
 
+/// Too little memory for so many bytes.
+pub(crate) fn no_memory(py: Python<'_>, bytes: u64) -> PyErr {
+    build_error(py, &BuildError::Memory { bytes })
+}
+
 pub(crate) fn build_error(py: Python<'_>, error: &BuildError) -> PyErr {
     match error {
         BuildError::Math(error) => math_error(py, error),
@@ -151,6 +156,12 @@ pub(crate) fn format_error(py: Python<'_>, error: &FormatError) -> PyErr {
     raise(py, Kind::Format, &format_text(error))
 }
 
+/// Without the number, which `errno` has.
+fn in_words(cause: &io::Error) -> String {
+    let text = cause.to_string();
+    text.rsplit_once(" (os error ").map_or(text.clone(), |(words, _)| words.to_owned())
+}
+
 pub(crate) fn file_error(py: Python<'_>, error: &FileError) -> PyErr {
     let system = |cause: &io::Error| match cause.kind() {
         io::ErrorKind::NotFound => Kind::MissingFile,
@@ -165,7 +176,7 @@ pub(crate) fn file_error(py: Python<'_>, error: &FileError) -> PyErr {
             return raise_with(py, Kind::Format, &message, |attributes| attributes.set_item("filename", path));
         }
         FileError::Read { path, cause } | FileError::Write { path, cause } => {
-            text = format!("{text}: {cause}");
+            text = format!("{text}: {}", in_words(cause));
             (system(cause), path, cause.raw_os_error())
         }
         FileError::ReadOnly { path } => (Kind::ForbiddenFile, path, None),

@@ -1,8 +1,10 @@
 //! Arguments as people give them.
 
-use crate::errors::{Kind, build_error, math_error, raise, raise_with};
+use crate::errors::{Kind, build_error, math_error, no_memory, raise, raise_with};
+use pyo3::buffer::PyBuffer;
+use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
-use pyo3::types::{PyBool, PyFloat, PyInt, PyString};
+use pyo3::types::{PyBool, PyBytes, PyFloat, PyInt, PyString};
 use truebloom::{HasherId, PortableHasher, Seed};
 use truebloom_math::{Layout, Rate, SchemeId, Target};
 
@@ -70,6 +72,31 @@ pub(crate) fn hasher(py: Python<'_>, seed: Option<&Bound<'_, PyAny>>, untrusted:
         ),
     };
     Ok(PortableHasher::new(if untrusted { HasherId::Sip13 } else { HasherId::Xxh3 }, seed))
+}
+
+/// Reads the bytes of a bytes-like object, with the interpreter released.
+pub(crate) fn with_bytes<R: Send>(data: &Bound<'_, PyAny>, read: impl FnOnce(&[u8]) -> R + Send) -> PyResult<R> {
+    let py = data.py();
+    if let Ok(bytes) = data.cast::<PyBytes>() {
+        // They never change, and live as long as the object does.
+        let bytes = bytes.as_bytes();
+        return Ok(py.detach(|| read(bytes)));
+    }
+    let Ok(buffer) = PyBuffer::<u8>::get(data) else {
+        return Err(PyTypeError::new_err(format!("expected a bytes-like object, not {}", data.get_type().qualname()?)));
+    };
+    // Other threads may change these: a copy.
+    let copy = copied(py, &buffer)?;
+    Ok(py.detach(|| read(&copy)))
+}
+
+/// The bytes of a buffer, wherever they lie.
+pub(crate) fn copied(py: Python<'_>, buffer: &PyBuffer<u8>) -> PyResult<Vec<u8>> {
+    let (mut copy, bytes) = (Vec::new(), buffer.item_count());
+    copy.try_reserve_exact(bytes).map_err(|_| no_memory(py, bytes as u64))?;
+    copy.resize(bytes, 0);
+    buffer.copy_to_slice(py, &mut copy)?;
+    Ok(copy)
 }
 
 /// What a plan is asked for.

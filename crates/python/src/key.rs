@@ -1,8 +1,9 @@
 //! From a Python object to a key: the same key as in Rust and in the shell.
 
-use crate::errors::{Kind, raise};
+use crate::errors::{Kind, no_memory, raise};
+use crate::given::copied;
 use pyo3::buffer::PyBuffer;
-use pyo3::exceptions::{PyAttributeError, PyTypeError};
+use pyo3::exceptions::{PyAttributeError, PyTypeError, PyUnicodeEncodeError};
 use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
@@ -42,15 +43,51 @@ impl Key for RawKey<'_> {
     }
 }
 
-/// Adds a field of a tuple: a number as it is, a string of bytes after its length.
-pub(crate) fn push_field(key: RawKey<'_>, to: &mut Vec<u8>) {
-    match key {
-        RawKey::Number(number) => to.extend_from_slice(&number.to_le_bytes()),
-        RawKey::Bytes(bytes) => {
-            to.extend_from_slice(&(bytes.len() as u64).to_le_bytes());
-            to.extend_from_slice(bytes);
+/// A key with bytes of its own, which other threads may see.
+pub(crate) enum Owned {
+    Number(u64),
+    Bytes(Vec<u8>),
+}
+
+impl Owned {
+    pub(crate) fn of(key: RawKey<'_>) -> Owned {
+        match key {
+            RawKey::Number(number) => Owned::Number(number),
+            RawKey::Bytes(bytes) => Owned::Bytes(bytes.to_vec()),
         }
     }
+
+    pub(crate) fn key(&self) -> RawKey<'_> {
+        match self {
+            Owned::Number(number) => RawKey::Number(*number),
+            Owned::Bytes(bytes) => RawKey::Bytes(bytes),
+        }
+    }
+}
+
+/// Adds a field of a tuple: a number as it is, a string of bytes after its length.
+pub(crate) fn push_field(key: RawKey<'_>, to: &mut Vec<u8>) -> Result<(), NoMemory> {
+    match key {
+        RawKey::Number(number) => extend(to, &number.to_le_bytes()),
+        RawKey::Bytes(bytes) => {
+            extend(to, &(bytes.len() as u64).to_le_bytes())?;
+            extend(to, bytes)
+        }
+    }
+}
+
+/// There is no memory for so many bytes.
+#[derive(Debug)]
+pub(crate) struct NoMemory {
+    pub(crate) bytes: u64,
+}
+
+/// Adds bytes, or reports that there is no memory: keys are as long as their owner likes.
+#[inline]
+pub(crate) fn extend(to: &mut Vec<u8>, bytes: &[u8]) -> Result<(), NoMemory> {
+    to.try_reserve(bytes.len()).map_err(|_| NoMemory { bytes: (to.len() + bytes.len()) as u64 })?;
+    to.extend_from_slice(bytes);
+    Ok(())
 }
 
 /// Tuples within tuples, at most: a bound for the stack.
@@ -62,7 +99,7 @@ static UUID: PyOnceLock<Py<PyType>> = PyOnceLock::new();
 #[inline]
 fn usual_key<'a>(object: &'a Bound<'_, PyAny>) -> PyResult<Option<RawKey<'a>>> {
     if let Ok(text) = object.cast::<PyString>() {
-        return Ok(Some(RawKey::Bytes(text.to_str()?.as_bytes())));
+        return Ok(Some(RawKey::Bytes(utf8(text)?)));
     }
     if let Ok(bytes) = object.cast::<PyBytes>() {
         return Ok(Some(RawKey::Bytes(bytes.as_bytes())));
@@ -71,6 +108,24 @@ fn usual_key<'a>(object: &'a Bound<'_, PyAny>) -> PyResult<Option<RawKey<'a>>> {
         Ok(integer) => Ok(Some(RawKey::Number(number(integer)?))),
         Err(_) => Ok(None),
     }
+}
+
+#[inline]
+fn utf8<'a>(text: &'a Bound<'_, PyString>) -> PyResult<&'a [u8]> {
+    text.to_str().map(str::as_bytes).map_err(|error| no_utf8(text.py(), error))
+}
+
+#[cold]
+fn no_utf8(py: Python<'_>, error: PyErr) -> PyErr {
+    if !error.is_instance_of::<PyUnicodeEncodeError>(py) {
+        // No memory, for one.
+        return error;
+    }
+    let message = "a str with a lone surrogate has no UTF-8 and so is not a key; for the name of a file give os.fsencode(name), for other text \
+                   key.encode('utf-8', 'surrogatepass')";
+    let own = raise(py, Kind::KeyType, message);
+    own.set_cause(py, Some(error));
+    own
 }
 
 /// Calls `use_key` with the key that the object is.
@@ -119,7 +174,7 @@ fn push_fields(tuple: &Bound<'_, PyTuple>, to: &mut Vec<u8>, depth: usize) -> Py
     for field in tuple.iter() {
         match field.cast::<PyTuple>() {
             Ok(inner) => push_fields(inner, to, depth + 1)?,
-            Err(_) => with_atom(&field, |key| push_field(key, to))?,
+            Err(_) => with_atom(&field, |key| push_field(key, to))?.map_err(|lacking| no_memory(py, lacking.bytes))?,
         }
     }
     Ok(())
@@ -139,7 +194,7 @@ fn with_atom<R>(object: &Bound<'_, PyAny>, use_key: impl FnOnce(RawKey<'_>) -> R
         let Ok(buffer) = PyBuffer::<u8>::get(object) else {
             return Err(raise(py, Kind::KeyType, "a memoryview of other items than bytes is not a key; give view.tobytes()"));
         };
-        return Ok(use_key(RawKey::Bytes(&buffer.to_vec(py)?)));
+        return Ok(use_key(RawKey::Bytes(&copied(py, &buffer)?)));
     }
     if object.is_instance(UUID.import(py, "uuid", "UUID")?)? {
         let bytes = object.getattr(intern!(py, "bytes"))?;

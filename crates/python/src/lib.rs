@@ -12,15 +12,21 @@ mod key;
 mod plan;
 mod recycling;
 mod results;
+mod shared;
 
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 use std::sync::{Mutex, PoisonError};
-use truebloom::{PortableHasher, Seed};
+use truebloom::{HasherId, PortableHasher, Seed};
 
 /// The native half of truebloom.
 #[pymodule(gil_used = false)]
 mod _truebloom {
+    /// The version of the package.
+    #[pymodule_export]
+    #[expect(non_upper_case_globals, reason = "the name that Python has for it")]
+    const __version__: &str = env!("CARGO_PKG_VERSION");
+
     #[pymodule_export]
     use super::answers::Answers;
     #[pymodule_export]
@@ -50,9 +56,11 @@ fn key_bytes<'py>(key: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyBytes>> {
 
 /// The part that each key belongs to, of so many, by a hash of this seed: numbers of 32 bits, one after the other; 0 for nulls.
 #[pyfunction]
-fn route<'py>(keys: &Bound<'py, PyAny>, seed: u128, parts: u32) -> PyResult<Bound<'py, PyBytes>> {
+#[pyo3(signature = (keys, seed, parts, untrusted=false))]
+fn route<'py>(keys: &Bound<'py, PyAny>, seed: u128, parts: u32, untrusted: bool) -> PyResult<Bound<'py, PyBytes>> {
     use batch::{Run, Share, Work, hashes, run};
-    let hasher = PortableHasher::xxh3(Seed::from(seed));
+    // Keys that somebody chooses must not all go to one part.
+    let hasher = PortableHasher::new(if untrusted { HasherId::Sip13 } else { HasherId::Xxh3 }, Seed::from(seed));
     let routed = Mutex::new(Vec::<u32>::new());
     let ask = |keys: Run<'_>| {
         let mut routed = routed.lock().unwrap_or_else(PoisonError::into_inner);
@@ -61,7 +69,7 @@ fn route<'py>(keys: &Bound<'py, PyAny>, seed: u128, parts: u32) -> PyResult<Boun
         routed.extend(hashes.iter().map(|hash| ((u128::from(u128::from(*hash) as u64) * u128::from(parts)) >> 64) as u32));
         Ok(hashes.iter().map(|_| true).collect())
     };
-    let outcome = run(keys, &Work { ask: &ask, share: Share::Nothing, threads: 1, keep: true })?;
+    let outcome = run(keys, &Work { ask: &ask, share: Share::Nothing, hasher: None, threads: 1, keep: true })?;
     let mut routed = routed.into_inner().unwrap_or_else(PoisonError::into_inner).into_iter();
     let mut bytes = Vec::with_capacity(4 * outcome.len);
     for row in 0..outcome.len {

@@ -1,9 +1,8 @@
 //! Plans.
 
-use crate::bloom::grouped;
-use crate::errors::math_error;
+use crate::errors::{Kind, math_error, raise};
 use crate::given::Wish;
-use crate::results::{rate, result};
+use crate::results::{grouped, rate, result};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
@@ -38,6 +37,9 @@ pub(crate) fn plan<'py>(
     confidence: Option<f64>,
     mean: bool,
 ) -> PyResult<Plan> {
+    if items.is_none() && fpr.is_none() && bits.is_none() {
+        return Err(raise(py, Kind::Plan, "give two of items, fpr and bits; the third is computed"));
+    }
     let wish = Wish { items, fpr, bits, probes, max_bits, layout, scheme, confidence, mean };
     let target = wish.target(py)?;
     let plan = py.detach(|| truebloom_math::Plan::new(&target)).map_err(|error| math_error(py, &error))?;

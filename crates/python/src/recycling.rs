@@ -1,16 +1,15 @@
 //! The filter that forgets.
 
-use crate::answers::Answers;
+use crate::answers::{Answers, give_back};
 use crate::batch::{Outcome, Refusal, Run, Share, Work, run};
-use crate::bloom::{give_back, grouped, with_bytes};
 use crate::errors::{Kind, build_error, file_error, format_error, math_error, raise};
-use crate::given::{hasher, rate as given_rate, whole};
-use crate::key::{RawKey, with_key};
-use crate::results::{rate as typed_rate, result};
+use crate::given::{hasher, rate as given_rate, whole, with_bytes};
+use crate::key::{Owned, RawKey, with_key};
+use crate::results::{grouped, rate as typed_rate, result};
+use crate::shared::Shared;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyType};
 use std::path::PathBuf;
-use std::sync::{PoisonError, RwLock};
 use truebloom::PortableHasher;
 use truebloom::recycling::{Phases, Policy, RecyclingFilter as Filter, Seeds, Trigger};
 use truebloom_math::Error;
@@ -27,38 +26,16 @@ use truebloom_math::recycling::{Mode, min_bits};
 /// forgotten all at once, in memory for two.
 #[pyclass(frozen, module = "truebloom")]
 pub(crate) struct RecyclingFilter {
-    held: RwLock<Filter>,
+    held: Shared<Filter>,
 }
 
 impl RecyclingFilter {
-    fn read<R: Send>(&self, py: Python<'_>, look: impl FnOnce(&Filter) -> R + Send) -> R {
-        py.detach(|| look(&self.held.read().unwrap_or_else(PoisonError::into_inner)))
-    }
-
-    fn change<R: Send>(&self, py: Python<'_>, change: impl FnOnce(&mut Filter) -> R + Send) -> R {
-        match self.held.try_write() {
-            Ok(mut held) => change(&mut held),
-            Err(_) => py.detach(|| change(&mut self.held.write().unwrap_or_else(PoisonError::into_inner))),
-        }
-    }
-
     fn offer(&self, keys: &Bound<'_, PyAny>, keep: bool) -> PyResult<Outcome> {
         let ask = |keys: Run<'_>| -> Result<truebloom::Answers, Refusal> {
-            let mut held = self.held.write().unwrap_or_else(PoisonError::into_inner);
+            let mut held = self.held.held_to_change();
             Ok(keys.answer(|key| held.check_and_insert(&key).is_new()))
         };
-        run(keys, &Work { ask: &ask, share: Share::Nothing, threads: 1, keep })
-    }
-}
-
-impl Run<'_> {
-    /// The answers to its keys one by one. Hashes are none: they are for filters of one seed.
-    pub(crate) fn answer(&self, mut answer: impl FnMut(RawKey<'_>) -> bool) -> truebloom::Answers {
-        match self {
-            Run::Numbers(numbers) => numbers.iter().map(|number| answer(RawKey::Number(*number))).collect(),
-            Run::Keys(keys) => keys.iter().map(|key| answer(*key)).collect(),
-            Run::Hashes(_) => truebloom::Answers::default(),
-        }
+        run(keys, &Work { ask: &ask, share: Share::Nothing, hasher: None, threads: 1, keep })
     }
 }
 
@@ -87,20 +64,17 @@ impl RecyclingFilter {
             || Error::OutOfRange { name: "items", found: items.to_string(), expected: "fewer: they need more than 2^62 bits".to_owned() };
         let design = found.ok_or_else(|| math_error(py, &fewer()))?.design;
         let filter = Filter::with_hasher(design.bits(), design.probes(), Policy::from(&design), hasher);
-        Ok(RecyclingFilter { held: RwLock::new(filter.map_err(|error| build_error(py, &error))?) })
+        Ok(RecyclingFilter { held: Shared::new(filter.map_err(|error| build_error(py, &error))?) })
     }
 
     fn __contains__(&self, key: &Bound<'_, PyAny>) -> PyResult<bool> {
-        let look = |key: RawKey<'_>| match self.held.try_read() {
-            Ok(held) => Some(held.contains(&key)),
-            Err(_) => None,
-        };
+        let look = |key: RawKey<'_>| self.held.if_free().map(|held| held.contains(&key));
         match with_key(key, look)? {
             Some(found) => Ok(found),
             // Another thread has it: wait without the interpreter, with a key of our own.
             None => {
                 let owned = with_key(key, Owned::of)?;
-                Ok(self.read(key.py(), |filter| filter.contains(&owned.key())))
+                Ok(self.held.look(key.py(), |filter| filter.contains(&owned.key())))
             }
         }
     }
@@ -108,7 +82,7 @@ impl RecyclingFilter {
     /// Offers a key; True if it was new to what the filter remembers.
     fn add(&self, key: &Bound<'_, PyAny>) -> PyResult<bool> {
         let owned = with_key(key, Owned::of)?;
-        Ok(self.change(key.py(), |filter| filter.check_and_insert(&owned.key()).is_new()))
+        Ok(self.held.change(key.py(), |filter| filter.check_and_insert(&owned.key()).is_new()))
     }
 
     /// Offers many keys, from whatever `BloomFilter.update` takes; gives back how many were new.
@@ -124,40 +98,40 @@ impl RecyclingFilter {
     /// Which of many keys are remembered.
     fn contains_many<'py>(&self, keys: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
         let ask = |keys: Run<'_>| -> Result<truebloom::Answers, Refusal> {
-            let held = self.held.read().unwrap_or_else(PoisonError::into_inner);
+            let held = self.held.held();
             Ok(keys.answer(|key| held.contains(&key)))
         };
-        give_back(keys, Answers::new(run(keys, &Work { ask: &ask, share: Share::Nothing, threads: 1, keep: true })?))
+        give_back(keys, Answers::new(run(keys, &Work { ask: &ask, share: Share::Nothing, hasher: None, threads: 1, keep: true })?))
     }
 
     /// Forgets everything now (with two phases, the older one).
     fn recycle(&self, py: Python<'_>) {
-        self.change(py, Filter::recycle);
+        self.held.write(py, Filter::recycle);
     }
 
     /// The rate of the long run: an average over new keys, proven for every stream that is chosen independently of the seed. None for two phases that retain, of
     /// which no law is known.
     fn long_run_fpr<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyAny>>> {
-        let run = self.read(py, |filter| filter.design().map(|design| design.long_run()));
+        let run = self.held.read(py, |filter| filter.design().map(|design| design.long_run()));
         run.transpose().map_err(|error| math_error(py, &error))?.map(|run| typed_rate(py, &run.fpr)).transpose()
     }
 
     /// The rate when it is fullest: it holds for every new key.
     #[getter]
     fn worst_fpr(&self, py: Python<'_>) -> f64 {
-        self.read(py, Filter::worst_fpr)
+        self.held.read(py, Filter::worst_fpr)
     }
 
     /// The chance that a new key is taken for known right now.
     fn fpr(&self, py: Python<'_>) -> f64 {
-        self.read(py, Filter::fpr)
+        self.held.read(py, Filter::fpr)
     }
 
     /// How many new keys were taken for repeats by this filter, on the stream that came by: expected over seeds, and at most with this confidence. None where
     /// nothing is proven.
     #[pyo3(signature = (confidence=0.999_999))]
     fn wrong_drops<'py>(&self, py: Python<'py>, confidence: f64) -> PyResult<Option<Bound<'py, PyAny>>> {
-        let drops = self.read(py, |filter| filter.wrong_drops(confidence)).map_err(|error| math_error(py, &error))?;
+        let drops = self.held.read(py, |filter| filter.wrong_drops(confidence)).map_err(|error| math_error(py, &error))?;
         let typed = |drops: truebloom::recycling::WrongDrops| {
             result(py, "WrongDrops", |fields| {
                 fields.set_item("expected", drops.expected)?;
@@ -170,42 +144,42 @@ impl RecyclingFilter {
     /// Keys that were offered, repeats included.
     #[getter]
     fn offered(&self, py: Python<'_>) -> u64 {
-        self.read(py, Filter::stats).offered
+        self.held.look(py, Filter::stats).offered
     }
 
     /// Keys that were new.
     #[getter]
     fn new_keys(&self, py: Python<'_>) -> u64 {
-        self.read(py, Filter::stats).new
+        self.held.look(py, Filter::stats).new
     }
 
     /// How often it has forgotten.
     #[getter]
     fn cycles(&self, py: Python<'_>) -> u64 {
-        self.read(py, Filter::stats).cycles
+        self.held.look(py, Filter::stats).cycles
     }
 
     /// Number of bits of each phase.
     #[getter]
     fn bits(&self, py: Python<'_>) -> u64 {
-        self.read(py, Filter::bits)
+        self.held.look(py, Filter::bits)
     }
 
     /// Hash positions per key.
     #[getter]
     fn probes(&self, py: Python<'_>) -> u32 {
-        self.read(py, Filter::probes)
+        self.held.look(py, Filter::probes)
     }
 
     /// How many phases it remembers: 1 or 2.
     #[getter]
     fn phases(&self, py: Python<'_>) -> u8 {
-        if self.read(py, |filter| filter.policy().phases == Phases::One) { 1 } else { 2 }
+        if self.held.look(py, |filter| filter.policy().phases == Phases::One) { 1 } else { 2 }
     }
 
     /// The bytes of its file.
     fn to_bytes<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
-        let bytes = self.read(py, Filter::to_bytes).map_err(|error| build_error(py, &error))?;
+        let bytes = self.held.read(py, Filter::to_bytes).map_err(|error| build_error(py, &error))?;
         Ok(PyBytes::new(py, &bytes))
     }
 
@@ -213,7 +187,7 @@ impl RecyclingFilter {
     #[staticmethod]
     fn from_bytes(data: &Bound<'_, PyAny>) -> PyResult<RecyclingFilter> {
         let filter = with_bytes(data, Filter::from_bytes)?.map_err(|error| format_error(data.py(), &error))?;
-        Ok(RecyclingFilter { held: RwLock::new(filter) })
+        Ok(RecyclingFilter { held: Shared::new(filter) })
     }
 
     fn __reduce__<'py>(slf: &Bound<'py, RecyclingFilter>) -> PyResult<(Bound<'py, PyAny>, (Bound<'py, PyBytes>,))> {
@@ -223,31 +197,34 @@ impl RecyclingFilter {
     }
 
     /// A filter that remembers the same.
-    fn copy(&self, py: Python<'_>) -> RecyclingFilter {
-        RecyclingFilter { held: RwLock::new(self.read(py, Clone::clone)) }
+    fn copy(&self, py: Python<'_>) -> PyResult<RecyclingFilter> {
+        // By its bytes, both steps of which report when there is no memory.
+        let bytes = self.held.read(py, Filter::to_bytes).map_err(|error| build_error(py, &error))?;
+        let filter = py.detach(|| Filter::from_bytes(&bytes)).map_err(|error| format_error(py, &error))?;
+        Ok(RecyclingFilter { held: Shared::new(filter) })
     }
 
     fn __eq__(&self, other: &Bound<'_, PyAny>) -> PyResult<Py<PyAny>> {
         let py = other.py();
         let Ok(other) = other.cast::<RecyclingFilter>() else { return Ok(py.NotImplemented()) };
-        let theirs = other.get().read(py, Clone::clone);
-        Ok(self.read(py, |ours| *ours == theirs).into_pyobject(py)?.to_owned().into_any().unbind())
+        let equal = self.held.read_both(py, &other.get().held, |ours, theirs| ours == theirs);
+        Ok(equal.into_pyobject(py)?.to_owned().into_any().unbind())
     }
 
     /// Writes its file and replaces the one that is there, whole or not at all.
     fn save(&self, py: Python<'_>, path: PathBuf) -> PyResult<()> {
-        self.read(py, |filter| filter.save(&path)).map_err(|error| file_error(py, &error))
+        self.held.read(py, |filter| filter.save(&path)).map_err(|error| file_error(py, &error))
     }
 
     /// Opens a file, of this package, of Rust or of `truebloom dedup --state`.
     #[staticmethod]
     fn open(py: Python<'_>, path: PathBuf) -> PyResult<RecyclingFilter> {
         let filter = py.detach(|| Filter::open(&path)).map_err(|error| file_error(py, &error))?;
-        Ok(RecyclingFilter { held: RwLock::new(filter) })
+        Ok(RecyclingFilter { held: Shared::new(filter) })
     }
 
     fn __repr__(&self, py: Python<'_>) -> String {
-        let (bits, probes, stats) = self.read(py, |filter| (filter.bits(), filter.probes(), filter.stats()));
+        let (bits, probes, stats) = self.held.look(py, |filter| (filter.bits(), filter.probes(), filter.stats()));
         format!(
             "<RecyclingFilter: {} bits, {probes} probes, {} keys offered, {} new, {} cycles>",
             grouped(bits),
@@ -255,27 +232,5 @@ impl RecyclingFilter {
             grouped(stats.new),
             grouped(stats.cycles)
         )
-    }
-}
-
-/// A key with bytes of its own, which other threads may see.
-pub(crate) enum Owned {
-    Number(u64),
-    Bytes(Vec<u8>),
-}
-
-impl Owned {
-    pub(crate) fn of(key: RawKey<'_>) -> Owned {
-        match key {
-            RawKey::Number(number) => Owned::Number(number),
-            RawKey::Bytes(bytes) => Owned::Bytes(bytes.to_vec()),
-        }
-    }
-
-    pub(crate) fn key(&self) -> RawKey<'_> {
-        match self {
-            Owned::Number(number) => RawKey::Number(*number),
-            Owned::Bytes(bytes) => RawKey::Bytes(bytes),
-        }
     }
 }

@@ -27,3 +27,16 @@ pub(crate) fn rate<'py>(py: Python<'py>, fpr: &Fpr) -> PyResult<Bound<'py, PyAny
         fields.set_item("method", fpr.method.to_string())
     })
 }
+
+/// Digits in groups of three.
+pub(crate) fn grouped(number: u64) -> String {
+    let digits = number.to_string();
+    let mut text = String::new();
+    for (place, digit) in digits.chars().enumerate() {
+        if place > 0 && (digits.len() - place).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}

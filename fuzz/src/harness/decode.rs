@@ -10,7 +10,8 @@ use truebloom::{AnyFilter, FileHeader, FileKind, Filter, PortableHasher, Recycli
 /// Larger payloads say nothing new, and take time.
 const MOST_BYTES: usize = 1 << 16;
 
-/// The first byte says which checksums are mended: most are, or a mutation would never come past them.
+/// The first byte says which checksums are mended: most are, or a mutation would never come past
+/// them.
 pub fn decode(data: &[u8]) {
     let Some((&how, rest)) = data.split_first() else { return };
     let mut bytes = rest[..rest.len().min(MOST_BYTES)].to_vec();
@@ -57,7 +58,8 @@ fn mend_records(mut layers: &mut [u8]) {
     }
 }
 
-/// The two decoders agree, what they give is written as it was read, and it does what a filter does.
+/// The two decoders agree, what they give is written as it was read, and it does what a filter
+/// does.
 fn filter(bytes: &[u8]) {
     let mut filter = AnyFilter::from_bytes(bytes).expect("it was read as a stream");
     assert_eq!(filter.to_bytes().expect("small"), bytes);

@@ -1,4 +1,6 @@
-//! The kernels of the processor at hand against the definition of each scheme: raw hashes, among them those whose words are skipped, in batches and one by one, held to the positions that the scheme lists.
+//! The kernels of the processor at hand against the definition of each scheme: raw hashes, among
+//! them those whose words are skipped, in batches and one by one, held to the positions that the
+//! scheme lists.
 
 use super::bytes::Bytes;
 use super::operations::made;
@@ -8,7 +10,8 @@ use truebloom::{Filter, KeyHash};
 /// Some batches of the largest size, and a part of one.
 const MOST_HASHES: usize = 1_300;
 
-/// The first bytes choose scheme and size, the others the hashes: the first half of them is inserted, all are asked for.
+/// The first bytes choose scheme and size, the others the hashes: the first half of them is
+/// inserted, all are asked for.
 pub fn kernels(data: &[u8]) {
     let mut bytes = Bytes(data);
     let scheme = SchemeId::ALL[usize::from(bytes.byte()) % SchemeId::ALL.len()];

@@ -5,7 +5,8 @@ use crate::watch::{Call, clock};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-/// CPU time: instrumented code is some times slower, and the limit of two seconds is the test's (`crates/math/tests/extreme`).
+/// CPU time: instrumented code is some times slower, and the limit of two seconds is the test's
+/// (`crates/math/tests/extreme`).
 const MOST: Duration = Duration::from_secs(12);
 
 /// The first two bytes choose the call, the others its arguments.

@@ -1,4 +1,5 @@
-//! Sequences of operations, held to a set of the keys: one key at a time and many at a time, which other kernels answer.
+//! Sequences of operations, held to a set of the keys: one key at a time and many at a time, which
+//! other kernels answer.
 
 use super::bytes::Bytes;
 use super::decode::mend;
@@ -78,7 +79,8 @@ pub fn operations(data: &[u8]) {
     counted(data);
 }
 
-/// An empty filter, out of a header, which is the one way that is the same for all schemes, and takes no plan.
+/// An empty filter, out of a header, which is the one way that is the same for all schemes, and
+/// takes no plan.
 pub(crate) fn made(scheme: SchemeId, bits: u64, probes: u32, seed: u128, hasher: u8) -> Option<AnyFilter> {
     let blocks = scheme.block_bits();
     let mut file = vec![0; 256 + 8 * bits.div_ceil(64) as usize];

@@ -1,4 +1,5 @@
-//! Inputs of every form, through the whole reader: packed or not, by one thread or three, the records are the same.
+//! Inputs of every form, through the whole reader: packed or not, by one thread or three, the
+//! records are the same.
 
 use super::bytes::Bytes;
 use crate::records::{Event, RecordArgs, Records};
@@ -27,7 +28,8 @@ const FORMS: [&[&str]; 12] = [
     &["--hex", "--max-record", "9"],
 ];
 
-/// Those that hand out an input as it was. The others drop empty lines of JSON, carriage returns, or quotes.
+/// Those that hand out an input as it was. The others drop empty lines of JSON, carriage returns,
+/// or quotes.
 const LOSSLESS: [usize; 5] = [0, 1, 8, 9, 11];
 
 /// What was read: the keys, all that was handed out, and whether there was anything wrong.
@@ -45,12 +47,14 @@ pub fn records(data: &[u8]) {
     let (form, text) = (FORMS[number], bytes.0);
     let plain = read(form, "1", text, true);
     assert_eq!(read(form, "3", text, true), plain, "three threads");
-    // Records that have no key are handed out, too: all bytes are there, and the end of the last line.
+    // Records that have no key are handed out, too: all bytes are there, and the end of the last
+    // line.
     if LOSSLESS.contains(&number) {
         assert!(plain.text.starts_with(text) && plain.text.len() <= text.len() + 1, "{:?} of {text:?}", plain.text);
     }
     match packing {
-        // What the fuzzer writes is compressed already, with its own checksum, or with one that is made right.
+        // What the fuzzer writes is compressed already, with its own checksum, or with one that is
+        // made right.
         0 => drop(read(form, "1", &[b"\x1f\x8b\x08", text].concat(), false)),
         1 => drop(read(form, "2", &[b"\x28\xb5\x2f\xfd", text].concat(), false)),
         2 => drop(read(form, "1", &deflated(text), false)),
@@ -116,7 +120,8 @@ fn read(form: &[&str], threads: &str, bytes: &[u8], as_is: bool) -> Outcome {
     }
     outcome.complete = records.complete();
     if form.contains(&"--csv") {
-        // Empty lines and carriage returns at the end of lines say nothing in CSV. At a broken record they are passed on or dropped, as blocks end.
+        // Empty lines and carriage returns at the end of lines say nothing in CSV. At a broken
+        // record they are passed on or dropped, as blocks end.
         outcome.text.retain(|byte| *byte != b'\r');
         let lines = outcome.text.split(|byte| *byte == b'\n').filter(|line| !line.is_empty());
         outcome.text = lines.collect::<Vec<_>>().join(&b'\n');

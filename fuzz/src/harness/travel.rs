@@ -6,7 +6,8 @@ use truebloom::wire;
 /// Larger ones say nothing new, and take time.
 const MOST_BYTES: usize = 1 << 14;
 
-/// The first byte says what the others are: a compressed file, a difference from a file of their first part, or two states of a file.
+/// The first byte says what the others are: a compressed file, a difference from a file of their
+/// first part, or two states of a file.
 pub fn travel(data: &[u8]) {
     let Some((&how, rest)) = data.split_first() else { return };
     let rest = &rest[..rest.len().min(MOST_BYTES)];

@@ -1,4 +1,5 @@
-//! Views of forged files of every kind: what they say is what the filter says that is read from the same bytes.
+//! Views of forged files of every kind: what they say is what the filter says that is read from the
+//! same bytes.
 
 use super::decode::mend;
 use truebloom::count_min::{CountMin, HeavyHitters, ListedSketch, PairwiseCountMin, TwoHashCountMin, TwoHashRows};
@@ -31,7 +32,8 @@ pub fn views(data: &[u8]) {
     let _ = AnyFilter::view_prefix(&held[shift..]).map(|view| view.contains(&how));
 }
 
-/// What was read and what was viewed: both refuse, or the view of what its header allows refuses in the end, or both are there.
+/// What was read and what was viewed: both refuse, or the view of what its header allows refuses in
+/// the end, or both are there.
 macro_rules! both {
     ($type:ty, $bytes:expr, $place:expr, |$read:ident, $view:ident| $alike:expr) => {
         match (<$type>::from_bytes($bytes), <$type>::view($place)) {
@@ -48,7 +50,8 @@ macro_rules! both {
 
 fn filter(bytes: &[u8], place: &[u8]) {
     match (AnyFilter::from_bytes(bytes), AnyFilter::view(place)) {
-        // Of a filter that grows a view looks at the layers' own checksums, and at no bit; what is read at its bits first may find another fault there.
+        // Of a filter that grows a view looks at the layers' own checksums, and at no bit; what is
+        // read at its bits first may find another fault there.
         (Err(FormatError::PayloadChecksum { .. } | FormatError::Field { field: "set bits of a layer", .. }), Err(_))
             if bytes.get(10) == Some(&5) => {}
         (Err(read), Err(view)) => assert_eq!(read, view),

@@ -65,6 +65,14 @@ def test_a_bloom_join(client):
     assert tbd.prefilter(big, small, "a", 1e-6, items=10, seed=1).compute()["v"].tolist() == [1, 2, 3]
 
 
+def test_a_count_for_who_gives_none(client):
+    """Of one column, and of a table, whose rows are keys."""
+    pairs = dd.from_pandas(pd.DataFrame({"a": [f"k{i % 500}" for i in range(20_000)], "b": range(20_000)}), npartitions=4)
+    built = tbd.build(pairs, fpr=1e-3, seed=1)
+    assert 20_000 <= built.capacity < 24_000 and ("k3", 3) in built and ("k3", 4) not in built
+    assert 500 <= tbd.build(pairs["a"], fpr=1e-3, seed=1).capacity < 600
+
+
 def test_too_many_keys_are_noticed(client):
     with pytest.warns(CapacityWarning, match="planned for 100 keys"):
         tbd.build(frame("k", range(5000))["k"], 100, 0.01, seed=1)

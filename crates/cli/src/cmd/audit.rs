@@ -20,7 +20,7 @@ Examples:
   truebloom audit --table -n 1000 -p 1e-6                     all of them, side by side
   truebloom audit --table -n 1000 -p 1% --plot audit.svg      the same as a chart
 
-The arithmetic of a library is audited, on ideal hashes in place of its own. Rates come from a law where one fits, and else from a simulation, with its 99% interval.
+The arithmetic of a library is audited, on ideal hashes in place of its own. Rates come from a law where one fits, otherwise from a simulation, with its 99% interval.
 
 All are judged alike, truebloom too: whether the expected rate is at most what was asked (the verdict), and how many of the filters that are built have a rate of their own
 that is at most what was asked (`keep it`, at least; `-` where the set bits do not determine a filter's rate).";
@@ -30,11 +30,12 @@ truebloom audit [OPTIONS] -n <N> -p <RATE> <LIBRARY>
        truebloom audit [OPTIONS] -n <N> -m <SIZE> -k <K> <LIBRARY>
        truebloom audit [OPTIONS] -n <N> -p <RATE> --table";
 
-/// Tell what false-positive rate another library really gives
+/// Compute the false-positive rate that another library really gives
 #[derive(clap::Args)]
 #[command(after_help = EXAMPLES, override_usage = USAGE)]
 pub(crate) struct Args {
-    /// The library: bip37, bits-and-blooms, bloomfilter, cassandra, dcso, fastbloom, guava, parquet, pybloom-live, rbloom, redisbloom, redisbloom-scaling, truebloom
+    /// The library: bip37, bits-and-blooms, bloomfilter, cassandra, dcso, fastbloom, guava,
+    /// parquet, pybloom-live, rbloom, redisbloom, redisbloom-scaling, truebloom
     #[arg(value_name = "LIBRARY", required_unless_present = "table", value_parser = library)]
     library: Option<&'static Profile>,
 
@@ -58,7 +59,8 @@ pub(crate) struct Args {
     #[arg(short = 'k', long, value_name = "K", value_parser = parse_probes, requires = "bits")]
     probes: Option<u32>,
 
-    /// Simulate the arithmetic with this many queries, also where a law answers; unless given, where none does, with 1M to 20M, which tells a rate to some percent if it is not too low
+    /// Simulate the arithmetic with this many queries, even where a law gives the rate; by default
+    /// 1M to 20M where none does, which measures a rate to a few percent unless it is very low
     #[arg(long, value_name = "N", value_parser = parse_count)]
     simulate: Option<u64>,
 
@@ -175,7 +177,7 @@ fn report(finding: &Finding, args: &Args) -> Report {
     if args.rate.is_some() {
         let text = match finding.share {
             Some(share) => format!("at least {} of the filters built have a rate of at most that", percent(share)),
-            None => "how many of the filters built keep that rate is not known for such positions".to_owned(),
+            None => "unknown: the positions are correlated, and no law gives the share of filters that keep the rate".to_owned(),
         };
         report.line("keep it", text);
     }

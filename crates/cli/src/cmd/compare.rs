@@ -26,7 +26,7 @@ pub(crate) struct Args {
     #[arg(value_name = "FILTER", required = true, num_args = 2..)]
     filters: Vec<PathBuf>,
 
-    /// Probability that a range holds, each by itself
+    /// Probability that each range, taken alone, holds
     #[arg(long, value_name = "SHARE", default_value = "95%", value_parser = args::confidence)]
     confidence: f64,
 
@@ -90,7 +90,7 @@ fn report(args: &Args, found: &Comparison) -> Report {
     let show = |x: f64| significant(x, 4);
     let value = value.map_or("unknown".to_owned(), |value| format!("about {}", show(value)));
     report.line("similarity", format!("{value} ({} to {})", show(lower), show(upper)));
-    report.line("", format!("each range by itself holds with {}% confidence if {ASSUMES}", significant(100.0 * args.confidence, 13)));
+    report.line("", format!("each range, taken alone, holds with {}% confidence if {ASSUMES}", significant(100.0 * args.confidence, 13)));
     report
 }
 

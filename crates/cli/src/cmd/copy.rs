@@ -34,7 +34,8 @@ pub(crate) struct Args {
     #[arg(long)]
     empty: bool,
 
-    /// Write it compressed, to be sent: near the entropy of its bits. Every command reads it; `copy` without this expands it, and so does every command that changes it
+    /// Write it compressed, to be sent: near the entropy of its bits. Every command reads it;
+    /// `copy` without this expands it, and so does every command that changes it
     #[arg(long)]
     compress: bool,
 
@@ -84,7 +85,7 @@ fn compressed(filter: &AnyFilter) -> Result<Vec<u8>, Failure> {
     wire::compress(&bytes).map_err(Failure::new)
 }
 
-/// The size of the compressed file, and what the bits cannot be told in less than on average, if nothing is known but how many of them are set.
+/// The size of the compressed file, and the entropy of the bits given how many of them are set.
 fn add_compressed(report: &mut Report, filter: &AnyFilter, size: u64) {
     let of = |bits: u64, ones: u64| entropy_bits(bits, ones) / 8.0;
     let entropy: f64 = match filter {

@@ -1,4 +1,5 @@
-//! `truebloom create`: a filter from lines, in one pass and the memory of the filter and its longest line.
+//! `truebloom create`: a filter from lines, in one pass and the memory of the filter and its
+//! longest line.
 
 use super::plan::add_promise;
 use super::probes;
@@ -43,7 +44,9 @@ pub(crate) struct Args {
     #[arg(value_name = "INPUT")]
     inputs: Vec<PathBuf>,
 
-    /// Make a filter that grows with its input, in one pass and without -n; FIRST is about how many items its first layer takes. The rate is kept at any number of items. Without -n, input that cannot be read twice is read like this
+    /// Make a filter that grows with its input, in one pass and without -n; FIRST is about how many
+    /// items its first layer takes. The rate is kept at any number of items. Without -n, this is
+    /// how input that cannot be read twice is read
     #[arg(long, value_name = "FIRST", num_args = 0..=1, require_equals = true, default_missing_value = "1000", value_parser = crate::args::items)]
     #[arg(conflicts_with_all = ["items", "bits", "probes", "confidence", "mean", "scheme", "layout", "strict"], requires = "rate")]
     grow: Option<u64>,
@@ -52,7 +55,7 @@ pub(crate) struct Args {
     #[arg(long, conflicts_with = "inputs")]
     empty: bool,
 
-    /// Fail, and write nothing, unless the filter surely holds no more items than planned
+    /// Fail, and write nothing, unless the filter certainly holds no more items than planned
     #[arg(long)]
     strict: bool,
 
@@ -60,18 +63,21 @@ pub(crate) struct Args {
     #[arg(long)]
     force: bool,
 
-    /// Seed of the hash, up to 32 hexadecimal digits; random unless given
+    /// Seed of the hash, up to 32 hexadecimal digits; random by default
     #[arg(long, value_name = "HEX", value_parser = seed)]
     seed: Option<Seed>,
 
     #[arg(help = format!("How a hash becomes positions: {}", super::fpr::schemes(|_| true)), long, value_name = "NAME", default_value = "standard", value_parser = super::fpr::scheme)]
     scheme: SchemeId,
 
-    /// standard: the fewest bits; blocked: one cache line a key; auto: blocked where that takes at most 10% more bits
+    /// standard: the fewest bits; blocked: one cache line per key; auto: blocked where that takes
+    /// at most 10% more bits
     #[arg(long, value_name = "LAYOUT", value_enum, hide_possible_values = true, default_value = "standard")]
     layout: Layout,
 
-    /// Hash with SipHash-1-3, for keys that an attacker may choose; without it, an attacker needs no access to choose keys that are no members but pass. Keep the file private: anyone who can read it, or run `info` on it, has the seed
+    /// Hash with SipHash-1-3, for untrusted keys. Without it, an attacker can choose keys that pass
+    /// although they were never inserted, without seeing the filter. Keep the file private: anyone
+    /// who can read it, or run `info` on it, has the seed
     #[arg(long)]
     untrusted: bool,
 
@@ -127,7 +133,7 @@ fn build(mut filter: AnyFilter, made: &Made, args: &Args, lock: &Lock) -> Result
     Ok(records.map_or(ExitCode::SUCCESS, |records| records.told_shortfall(&args.filter)))
 }
 
-/// Has the filter know how its keys were cut, and tells what will be missed.
+/// Stores in the filter how its keys were cut, and reports what will be missed.
 fn keep_extraction(filter: &mut AnyFilter, args: &Args, records: Option<&Records>) {
     // Of an empty filter it is known as soon as something is inserted, or said now.
     if !args.empty || args.records.says_what_keys_are() {
@@ -138,7 +144,8 @@ fn keep_extraction(filter: &mut AnyFilter, args: &Args, records: Option<&Records
     }
 }
 
-/// The plan, for which records may have to be counted; or how it grows, where they cannot be, or need not.
+/// The plan, for which records may have to be counted; or how it grows, where they cannot be, or
+/// need not.
 fn made(args: &Args) -> Result<Made, Failure> {
     if let (Some(first), Some(rate)) = (args.grow, args.size.rate) {
         return Ok(Made::Grows(Growth::new(rate, first)?));
@@ -146,7 +153,7 @@ fn made(args: &Args) -> Result<Made, Failure> {
     filters::check_layout(args.scheme, args.layout)?;
     if matches!(args.size, Size { items: None, rate: None, bits: None, .. }) {
         return Err(Failure::new(
-            "give a rate with -p: the lines of files are counted, and a filter of other input grows; or give two of -n, -p and -m",
+            "give two of -n, -p and -m; or only a rate with -p: then the lines of files are counted, and a filter of other input grows",
         ));
     }
     let mut target = args.size.target().scheme(args.scheme).layout(args.layout.planned());
@@ -158,7 +165,7 @@ fn made(args: &Args) -> Result<Made, Failure> {
             return match target.rate.filter(|_| asks_for_a_rate_alone(args)) {
                 Some(rate) => Ok(Made::Grows(Growth::new(rate, FIRST_ITEMS)?)),
                 None if args.empty => Err(Failure::new(
-                    "an empty filter needs to know what is to come: give the number of items with -n, or only a rate for a filter that grows",
+                    "for an empty filter, give the number of items to come with -n, or only a rate for a filter that grows",
                 )),
                 None => Err(Failure::new(
                     "the input cannot be read twice, so it cannot be counted beforehand: give the number of items with -n (an upper bound will do), \
@@ -187,7 +194,7 @@ fn check_memory(target: &Target, needed: u64) -> Result<(), Failure> {
     if target.max_bits.is_some() {
         return Ok(());
     }
-    filters::check_memory("the filter needs", needed, "ask for fewer items or a higher rate, or give --max-memory to try all the same")
+    filters::check_memory("the filter needs", needed, "ask for fewer items or a higher rate, or give --max-memory to try anyway")
 }
 
 fn report(args: &Args, filter: &AnyFilter, made: &Made, records: Option<&Records>) -> Result<Report, Failure> {

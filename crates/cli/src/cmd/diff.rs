@@ -30,7 +30,7 @@ pub(crate) struct Args {
 
 pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
     if std::io::stdout().is_terminal() {
-        return Err(Failure::new("a difference is no text: write it to a file, with `> FILE`, or pipe it on"));
+        return Err(Failure::new("a difference is not text: write it to a file, with `> FILE`, or pipe it"));
     }
     let (old, new) = (Held::open(&args.old)?, Held::open(&args.new)?);
     // What is wrong with one of them is said of that one; what `apply` would not take is not made.

@@ -26,7 +26,8 @@ const LEVELS: [f64; 5] = [0.001, 0.01, 0.5, 0.99, 0.999];
 #[derive(clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Args {
-    /// Explain a filter that was built: its bits, probes and scheme, and unless -n is given the items that it holds at most
+    /// Explain a filter that was built: its bits, probes and scheme, and unless -n is given the
+    /// items that it holds at most
     #[arg(value_name = "FILTER", conflicts_with_all = ["bits", "probes", "variant"])]
     filter: Option<PathBuf>,
 
@@ -38,7 +39,7 @@ pub(crate) struct Args {
     #[arg(short = 'n', long, value_name = "N", value_parser = count, allow_hyphen_values = true, required_unless_present = "filter")]
     items: Option<u64>,
 
-    /// Probes of an item
+    /// Probes per item
     #[arg(short = 'k', long, value_name = "K", value_parser = probes, allow_hyphen_values = true, required_unless_present = "filter")]
     probes: Option<u32>,
 
@@ -120,7 +121,8 @@ fn add_all(report: &mut Report, of: &Explained) -> Result<(), Failure> {
     add_efficiency(report, of)
 }
 
-/// Gives back the numbers of set bits that the shares [`LEVELS`] of all filters keep to, where they are known and not only bounded.
+/// Gives back the numbers of set bits that the shares [`LEVELS`] of all filters keep to, where they
+/// are known and not only bounded.
 fn add_fill(report: &mut Report, of: &Explained) -> Result<Option<Vec<u64>>, Failure> {
     let law = match of.variant {
         Variant::Classic => Occupancy::classic(of.bits, of.items, of.probes)?,
@@ -168,12 +170,12 @@ fn add_rate(report: &mut Report, of: &Explained, expected: &Fpr, fills: Option<V
         quantiles.insert(level.to_string(), Value::Object(fpr_value(&fpr)));
         if level == 0.99 || level == 0.999 {
             let share = significant(100.0 * level, 4);
-            report.line("", format!("{share}% of filters keep to {}", fpr_text(&fpr, 6)));
+            report.line("", format!("{share}% of filters: at most {}", fpr_text(&fpr, 6)));
         }
     }
     report.field("fpr", fpr_value(expected)).field("rate_variance", variance).field("rate_quantiles", Value::Object(quantiles));
     if spread.is_finite() {
-        report.line("", format!("one filter's own rate scatters about it by {}%", significant(100.0 * spread, 3)));
+        report.line("", format!("standard deviation over filters: {}% of it", significant(100.0 * spread, 3)));
     }
     Ok(())
 }

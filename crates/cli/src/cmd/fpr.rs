@@ -17,7 +17,7 @@ Examples:
   truebloom fpr -m 64MiB -n 50M -k 7 --variant classic
   truebloom fpr -m 9585 -k 7 --ones 4965               at a fill that was counted
   truebloom fpr -m 1M -n 50k -k 10 --scheme double     positions h1 + i h2 of ideal hashes, modulo the bits
-  truebloom fpr -m 1MiB -n 800k -k 6 --layout blocked  one cache line an item
+  truebloom fpr -m 1MiB -n 800k -k 6 --layout blocked  one cache line per item
   truebloom fpr --slice-bits 6673 -n 5000 -k 6 --scheme partition-double
 
 A scheme here is the arithmetic as it is published, for the bits and probes given. Libraries choose both in their own way and reduce h1 + i h2 first modulo a power of two, so `truebloom audit` gives other rates for them.";
@@ -36,7 +36,7 @@ pub(crate) struct Args {
     #[arg(short = 'n', long, value_name = "N", value_parser = count, group = "load", allow_hyphen_values = true)]
     items: Option<u64>,
 
-    /// Probes of an item
+    /// Probes per item
     #[arg(short = 'k', long, value_name = "K")]
     probes: u32,
 
@@ -59,7 +59,8 @@ pub(crate) struct Args {
     #[arg(long, value_name = "LIST", value_delimiter = ',', conflicts_with_all = ["variant", "ones", "slice_bits"], allow_hyphen_values = true)]
     offsets: Option<Vec<i64>>,
 
-    /// Set bits of one filter, instead of items; for each slice of a partitioned one, separated by commas
+    /// Set bits of one filter, instead of items; for each slice of a partitioned one, separated by
+    /// commas
     #[arg(long, value_name = "COUNT", value_parser = count, value_delimiter = ',', group = "load")]
     ones: Option<Vec<u64>>,
 
@@ -126,7 +127,7 @@ fn add_plot(report: &mut Report, args: &Args) -> Result<(), Failure> {
         return Err(Failure::new("--plot draws rates above 0: give more items with -n"));
     }
     if args.offsets.is_some() || args.slice_bits.is_some() {
-        return Err(Failure::new("--plot draws the rate by the number of probes, which --offsets and --slice-bits leave no choice of"));
+        return Err(Failure::new("--plot draws the rate by the number of probes, which --offsets and --slice-bits fix"));
     }
     let bits = args.bits();
     args.plot.write_and_say(report, || {

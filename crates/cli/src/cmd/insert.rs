@@ -31,11 +31,11 @@ pub(crate) struct Args {
     #[arg(value_name = "INPUT")]
     inputs: Vec<PathBuf>,
 
-    /// Fail, and change nothing, unless the filter surely holds no more items than planned
+    /// Fail, and change nothing, unless the filter certainly holds no more items than planned
     #[arg(long)]
     strict: bool,
 
-    /// Refuse to let a filter grow beyond this: 64MiB, 2GB; what memory is available, unless given
+    /// Refuse to let a filter grow beyond this: 64MiB, 2GB; by default, the memory available
     #[arg(long, value_name = "BYTES", value_parser = crate::args::bytes, allow_hyphen_values = true)]
     max_memory: Option<u64>,
 

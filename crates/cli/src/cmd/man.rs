@@ -18,7 +18,7 @@ Examples:
 #[derive(clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Args {
-    /// The verb to describe, and of a folder of verbs the one in it; truebloom itself unless given
+    /// The verb to describe, or a verb and the one in it (count merge); truebloom itself by default
     #[arg(value_name = "VERB")]
     verb: Vec<String>,
 

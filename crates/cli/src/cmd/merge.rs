@@ -4,7 +4,7 @@ use crate::failure::{Failure, for_shell, warn};
 use crate::filters;
 use crate::lock::Lock;
 use crate::records::Extraction;
-use crate::report::{FormatArgs, Report};
+use crate::report::{FormatArgs, Report, plural};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use truebloom::{AnyFilter, MergeError};
@@ -17,7 +17,7 @@ Examples:
 The filters must have the same bits, probes, scheme, hasher and seed: make them all from one, with `truebloom copy --empty`.
 The merged filter keeps the plan of the first. Its counts of items are only bounds.";
 
-/// Merge filters into one that contains what any of them, or what all of them contain
+/// Merge filters into one that holds the keys of any of them, or of all of them
 #[derive(clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Args {
@@ -29,7 +29,7 @@ pub(crate) struct Args {
     #[arg(value_name = "FILTER", required = true, num_args = 2..)]
     filters: Vec<PathBuf>,
 
-    /// Keep only what all of them contain, and what passes all of them by chance
+    /// Keep only the keys that are in all of them, and those that pass all of them by chance
     #[arg(long)]
     intersect: bool,
 
@@ -59,19 +59,18 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// What differs, and the commands that make filters which do not.
+/// Says what differs, and which commands make filters that can be merged.
 pub(crate) fn mismatch(verb: &str, first: &Path, other: &Path, error: &MergeError) -> Failure {
-    let differ =
-        |name: &str, ours: &str, theirs: &str| format!("{} has {name} {ours}, {} has {name} {theirs}", first.display(), other.display());
+    let differ = |ours: String, theirs: String| format!("{} has {ours}, {} has {theirs}", first.display(), other.display());
     let why = match *error {
-        // Not the seeds themselves: whoever knows one can choose keys that pass.
+        // Not the seeds themselves: knowing one is enough to choose keys that pass.
         MergeError::Seed => format!("{} and {} have different seeds", first.display(), other.display()),
-        MergeError::Bits { ours, theirs } => differ("bits", &ours.to_string(), &theirs.to_string()),
-        MergeError::Probes { ours, theirs } => differ("probes", &ours.to_string(), &theirs.to_string()),
-        MergeError::Scheme { ours, theirs } => differ("scheme", ours, theirs),
+        MergeError::Bits { ours, theirs } => differ(plural(ours, "bit"), plural(theirs, "bit")),
+        MergeError::Probes { ours, theirs } => differ(plural(ours.into(), "probe"), plural(theirs.into(), "probe")),
+        MergeError::Scheme { ours, theirs } => differ(format!("the {ours} scheme"), format!("the {theirs} scheme")),
         MergeError::Hasher { ours, theirs } => {
             let name = |id: Option<truebloom::HasherId>| id.map_or("unknown", truebloom::HasherId::name);
-            differ("hasher", name(ours), name(theirs))
+            differ(format!("the {} hasher", name(ours)), format!("the {} hasher", name(theirs)))
         }
         _ => format!("{} and {}: {error}", first.display(), other.display()),
     };

@@ -46,7 +46,8 @@ pub(crate) fn distinct(offered: u64, changed: u64, noun: &str) -> String {
     format!("{}, at least {} distinct{why}", plural(offered, noun), count(changed))
 }
 
-/// What a filter holds: what it was offered, or after a merge, which leaves no more known, between how many distinct keys.
+/// What a filter holds: what it was offered, or after a merge, which leaves no more known, between
+/// how many distinct keys.
 pub(crate) fn held(filter: &AnyFilter<impl Counted>) -> String {
     let (least, most) = (filter.changed(), filter.most_items());
     match (filter.is_merged(), least < most) {
@@ -56,12 +57,13 @@ pub(crate) fn held(filter: &AnyFilter<impl Counted>) -> String {
     }
 }
 
-/// `7 probes`; of a filter that grows those of all layers, of which a key that is in none takes few.
+/// `7 probes`; of a filter that grows those of all layers, of which a key that is in none takes
+/// few.
 pub(crate) fn probes(filter: &AnyFilter<impl Counted>) -> String {
     let all = plural(filter.probes().into(), "probe");
     match filter {
         AnyFilter::Scalable(grown) if grown.layers().len() > 1 => {
-            format!("{all} in all layers, about two a layer for a key that is in none")
+            format!("{all} in all layers, about two per layer for a key that is in none")
         }
         _ => all,
     }
@@ -77,7 +79,7 @@ pub(crate) fn add_growth(report: &mut Report, growth: &Growth) {
         .line(
             "memory",
             format!(
-                "at most {} times that of a filter planned for the right number of items, once it holds {} of them",
+                "at most {} times that of a filter planned for the right number of items, once it holds {}",
                 growth.ratio(),
                 count(growth.first())
             ),
@@ -99,7 +101,7 @@ pub(crate) fn add_layers<K: Counted>(report: &mut Report, filter: &ScalableFilte
     let text = if filter.fill_tells_rate() && bound.upper <= asked.to_f64() {
         format!("at most {asked}, at any number of items (certain)")
     } else {
-        format!("at most {} with these layers, as a merge kept those of both (certain)", rate_up(bound.upper, 3))
+        format!("at most {}, as a merge kept the layers of both (certain)", rate_up(bound.upper, 3))
     };
     report.line("bound", text);
 }

@@ -31,8 +31,8 @@ Give two of -n, -p and -m; truebloom computes the third:
 
 Filters that forget, for streams without end (one phase, two phases, and as it is done without a model):
   truebloom plan --recycling --memory 64MiB -p 0.1%      the most items that they hold
-  truebloom plan --recycling -n 10M -p 0.1%              the fewest bits for so many a cycle
-  truebloom plan --recycling --remember 10M -p 0.1%      the fewest bits that remember so long
+  truebloom plan --recycling -n 10M -p 0.1%              the fewest bits for this many per cycle
+  truebloom plan --recycling --remember 10M -p 0.1%      the fewest bits that remember this many
   truebloom plan --recycling --remember 1h --arrival 5000 -p 0.1%
   truebloom plan --recycling --memory 64KiB -p 1% --plot saw.svg    its rate over five cycles";
 
@@ -46,7 +46,8 @@ pub(crate) struct Args {
     #[arg(help = scheme_help(), long, value_name = "NAME", value_parser = super::fpr::scheme, default_value = "standard")]
     scheme: SchemeId,
 
-    /// Write a certificate of the claim to FILE (- for standard output, in place of the report): what a sceptic needs to check it without this program
+    /// Write a certificate of the claim to FILE (- for standard output, in place of the report):
+    /// what a sceptic needs to check it without this program
     #[arg(long, value_name = "FILE", requires = "rate")]
     prove: Option<PathBuf>,
 
@@ -112,7 +113,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
     {
         let percent = |share: f64| rate(100.0 * share, 7);
         warn(format_args!(
-            "the certificate proves the rate of one filter with {}%, a little less than the {}% of the plan: its bound is one that can be checked step by step",
+            "the certificate proves the rate of one filter with {}%, a little less than the plan's {}%, because its bound can be checked step by step",
             percent(claimed),
             percent(planned)
         ));
@@ -149,7 +150,7 @@ fn add_transmitted(report: &mut Report, plan: &Plan, target: &Target) -> Result<
     let sent = |plan: &Plan| plan.transmitted_bits().map(|bits| (bits.unwrap_or(plan.bits as f64) / 8.0).ceil() as u64);
     let (now, then) = (sent(plan)?, sent(&usual)?);
     report.field("transmitted", json!({ "bytes": now, "usual_bytes": then, "usual_bits": usual.bits, "usual_probes": usual.probes }));
-    report.line("transmitted", format!("{} on average when full, compressed, and some 120 bytes around them", bytes(now)));
+    report.line("transmitted", format!("{} on average when full and compressed, and about 120 bytes around it", bytes(now)));
     report.line("usual", format!("{}, {} would send {}", size(usual.bits), plural(usual.probes.into(), "probe"), bytes(then)));
     Ok(())
 }
@@ -168,7 +169,8 @@ fn target(args: &Args) -> Result<Target, Failure> {
     Ok(target)
 }
 
-/// The certificate of a plan of the standard filter. It claims that the size is the smallest where that was proven: for the average rate.
+/// The certificate of a plan of the standard filter. It claims that the size is the smallest where
+/// that was proven: for the average rate.
 fn certify(plan: &Plan, target: &Target) -> Result<Certificate, Failure> {
     if plan.scheme != SchemeId::Standard {
         return Err(Failure::new(format_args!(
@@ -246,7 +248,7 @@ pub(crate) fn add_promise(report: &mut Report, plan: &Plan) {
         }
         None => {
             report.field("confidence", Value::Null).field("guarantee", Value::Null);
-            report.line("guaranteed", "the average rate alone; single filters lie above it or below");
+            report.line("guaranteed", "the average rate only; a single filter may lie above or below it");
         }
     }
     report.line("expected", format!("at most {} on average over seeds (proven)", proven(&plan.fpr, plan.rate)));
@@ -287,7 +289,7 @@ fn add_standard(report: &mut Report, plan: &Plan, target: &Target) -> Result<(),
     Ok(())
 }
 
-/// The same in cache lines: one access to memory an item, and its price.
+/// The same in cache lines: one access to memory per item, and its price.
 fn add_blocked(report: &mut Report, standard: &Plan, blocked: Option<&Alternative>) {
     let Some(Alternative { plan, times_bits, is_worth_it }) = blocked else {
         report.field("blocked", Value::Null);

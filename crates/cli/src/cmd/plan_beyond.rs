@@ -1,4 +1,5 @@
-//! What a plan does not ask: more items than planned for, and filters to which nothing is ever added.
+//! What a plan does not ask: more items than planned for, and filters to which nothing is ever
+//! added.
 
 use crate::report::{Report, bytes, count, fpr_value, proven, rate};
 use serde_json::json;

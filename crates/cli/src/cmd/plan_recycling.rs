@@ -1,4 +1,5 @@
-//! `truebloom plan --recycling`: filters that forget, with one phase, with two, and as it is done without a model.
+//! `truebloom plan --recycling`: filters that forget, with one phase, with two, and as it is done
+//! without a model.
 
 use crate::args::{self, Size};
 use crate::failure::Failure;
@@ -11,15 +12,17 @@ use truebloom_report::designs::{Designs, MOST_REMEMBERED, Today};
 
 #[derive(clap::Args)]
 pub(crate) struct Options {
-    /// Plan filters that forget: emptied when full enough, at an average rate, or with two phases at a worst one; -n counts the items of a cycle
+    /// Plan filters that forget: emptied when full, at an average rate, or with two phases at a
+    /// worst-case rate; -n is the number of items per cycle
     #[arg(long, requires = "rate", conflicts_with_all = ["scheme", "confidence", "mean", "probes", "max_memory"])]
     recycling: bool,
 
-    /// Memory in all, as --bits but always in bytes
+    /// Total memory: like --bits, but always in bytes
     #[arg(long, value_name = "BYTES", value_parser = args::memory, conflicts_with = "bits")]
     memory: Option<u64>,
 
-    /// Remember an item while so many new ones come (10M), or for a time (1h, with --arrival); with a size given: what share is forgotten then
+    /// Remember an item while this many new ones come (10M), or for this time (1h, with --arrival);
+    /// with a size given, report what share is forgotten by then
     #[arg(long, value_name = "N|TIME", requires = "recycling", conflicts_with = "items")]
     remember: Option<String>,
 
@@ -27,15 +30,16 @@ pub(crate) struct Options {
     #[arg(long, visible_alias = "rate-of-arrival", value_name = "RATE", value_parser = args::per_second, requires = "remember")]
     arrival: Option<f64>,
 
-    /// The share of items that may be forgotten before
+    /// The share of items that may be forgotten earlier
     #[arg(long, value_name = "SHARE", default_value = "1%", value_parser = args::rate, requires = "remember")]
     forget: Rate,
 
-    /// New items of one run to bound the average of; 100 cycles of each design unless given
+    /// New items in one run, for the bound on its wrong drops; 100 cycles of each design by default
     #[arg(long, value_name = "N", value_parser = args::count, requires = "recycling")]
     over: Option<u64>,
 
-    /// standard: the fewest bits; blocked: all probes of an item in one cache line, with --recycling for one phase as well; auto: blocked where that takes at most 10% more bits
+    /// standard: the fewest bits; blocked: all probes of an item in one cache line, with
+    /// --recycling for one phase as well; auto: blocked where that takes at most 10% more bits
     #[arg(long, value_name = "LAYOUT", default_value = "standard", hide_possible_values = true)]
     layout: Layout,
 }
@@ -59,7 +63,7 @@ impl Options {
         let Some(text) = &self.remember else { return Ok(None) };
         let items = match self.arrival {
             None => args::count(text).map_err(|error| {
-                let time = if args::seconds(text).is_ok() { "; a time needs --arrival, the new items a second" } else { "" };
+                let time = if args::seconds(text).is_ok() { "; a time needs --arrival, the new items per second" } else { "" };
                 Failure::new(format!("--remember: {error}{time}"))
             })?,
             Some(rate) => (args::seconds(text).map_err(|error| Failure::new(format!("--remember: {error}")))? * rate).ceil() as u64,
@@ -94,7 +98,7 @@ pub(crate) fn report(options: &Options, size: &Size) -> Result<(Report, Option<D
             let kept = format!("{} remembered, {}% forgotten before", plural(gap, "new item"), significant(100.0 * forget, 4));
             (Designs::of_gap(gap, forget, &asked, layout)?, kept)
         }
-        _ => return Err(Failure::new("give one of --memory (or --bits), -n (new items a cycle) and --remember")),
+        _ => return Err(Failure::new("give one of --memory (or --bits), -n (new items per cycle) and --remember")),
     };
     let mut report = Report::new("plan");
     report.line("asked", format!("an average rate of {asked}; {what}"));
@@ -160,8 +164,9 @@ fn add_design(
     let unit = if design.mode().filters() == 2 { "phase" } else { "cycle" };
     let probes = plural(design.probes().into(), "probe");
     let above = plural(design.sigma(), "set bit");
-    report.line(label, format!("{}: {items} a {unit}, {probes}, above {above}{}", size(design.total_bits()), gained(gain)));
-    // Items that are refreshed fill a phase before new ones come: of two phases only the worst rate holds for every stream.
+    report.line(label, format!("{}: {items} per {unit}, {probes}, above {above}{}", size(design.total_bits()), gained(gain)));
+    // Items that are refreshed fill a phase before new ones come: of two phases only the worst rate
+    // holds for every stream.
     let rates = match design.mode().filters() {
         1 => format!("average at most {}, worst {}", proven(&run.fpr, Some(asked.rate)), rate(run.worst.value, 3)),
         _ => format!(
@@ -174,12 +179,13 @@ fn add_design(
     add_one_run(report, &one_run);
     add_forgotten(report, asked.gap, forgotten.map(|chance| chance.value));
     if law.remembered_at_least() > 1 {
-        report.line("", format!("surely known while fewer than {} came", plural(law.remembered_at_least(), "new item")));
+        report.line("", format!("certainly remembered while fewer than {} came", plural(law.remembered_at_least(), "new item")));
     }
     Ok(())
 }
 
-/// One phase in cache lines, beside the one it is compared with. With `auto` only where it is worth its price.
+/// One phase in cache lines, beside the one it is compared with. With `auto` only where it is worth
+/// its price.
 fn add_blocked(report: &mut Report, designs: &Designs, layout: Layout, asked: &Asked) -> Result<(), Failure> {
     let worth = |found: &BlockedSized| designs.one.as_ref().is_some_and(|one| found.is_worth_it(one));
     let Some(found) = designs.blocked.as_ref().filter(|found| layout == Layout::Blocked || worth(found)) else {
@@ -191,7 +197,7 @@ fn add_blocked(report: &mut Report, designs: &Designs, layout: Layout, asked: &A
         return Ok(());
     };
     let (design, run) = (&found.design, &found.run);
-    // What is proven: at least so many items, and so at most this share.
+    // What is proven: at least this many items, and so at most this share.
     let items = run.items_per_cycle.lower;
     let forgotten = asked.gap.map(|gap| ((gap as f64 + 1.0) / items).min(1.0));
     let one_run = OneRun::of(asked, &run.items_per_cycle, |items| design.wrong_drops_at_most(items, CONFIDENCE))?;
@@ -208,11 +214,12 @@ fn add_blocked(report: &mut Report, designs: &Designs, layout: Layout, asked: &A
     );
     let (items, probes) = (plural(items.floor() as u64, "item"), plural(design.probes().into(), "probe"));
     let above = rate(design.limit(), 4);
-    report.line("blocked", format!("{}: at least {items} a cycle, {probes}, above a rate of {above}{}", size(design.bits()), gained(gain)));
+    report
+        .line("blocked", format!("{}: at least {items} per cycle, {probes}, above a rate of {above}{}", size(design.bits()), gained(gain)));
     report.line("", format!("average at most {}, worst {above}", proven(&run.fpr, Some(asked.rate))));
     add_one_run(report, &one_run);
     if let Some((gap, share)) = asked.gap.zip(forgotten) {
-        report.line("", format!("forgotten when {} came since: at most {}%", new_ones(gap), significant(100.0 * share, 3)));
+        report.line("", format!("forgotten after {}: at most {}%", new_ones(gap), significant(100.0 * share, 3)));
     }
     if let Some(times) = times_bits {
         report.line(
@@ -227,7 +234,8 @@ fn add_blocked(report: &mut Report, designs: &Designs, layout: Layout, asked: &A
     Ok(())
 }
 
-/// What is certain of one run, whatever the stream and nearly whatever the seed, beside the worst rate.
+/// What is certain of one run, whatever the stream and nearly whatever the seed, beside the worst
+/// rate.
 struct OneRun {
     items: u64,
     /// Wrongly dropped of them.
@@ -255,11 +263,12 @@ impl OneRun {
 fn add_one_run(report: &mut Report, run: &OneRun) {
     let (dropped, share) = (count(run.at_most), rate_up(run.average(), 3));
     let of = plural(run.items, "new item");
-    report.line("", format!("one run: of {of} at most {dropped} wrongly dropped, {share} of them ({}% sure)", 100.0 * CONFIDENCE));
+    report
+        .line("", format!("one run: of {of}, at most {dropped} wrongly dropped, a share of {share} ({}% confidence)", 100.0 * CONFIDENCE));
 }
 
 fn gained(gain: Option<f64>) -> String {
-    gain.map_or(String::new(), |gain| format!("; {} times today's items a bit", significant(gain, 3)))
+    gain.map_or(String::new(), |gain| format!("; {} times as many items per bit as today", significant(gain, 3)))
 }
 
 fn new_ones(gap: u64) -> String {
@@ -269,6 +278,6 @@ fn new_ones(gap: u64) -> String {
 fn add_forgotten(report: &mut Report, gap: Option<u64>, forgotten: Option<f64>) {
     if let Some((gap, share)) = gap.zip(forgotten) {
         let share = if share == 0.0 { "none".to_owned() } else { format!("{}%", significant(100.0 * share, 3)) };
-        report.line("", format!("forgotten when {} came since: {share}", new_ones(gap)));
+        report.line("", format!("forgotten after {}: {share}", new_ones(gap)));
     }
 }

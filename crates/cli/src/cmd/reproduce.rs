@@ -1,4 +1,5 @@
-//! `truebloom reproduce`: the numbers of a paper recomputed, one line a claim, and the data of its figures.
+//! `truebloom reproduce`: the numbers of a paper recomputed, one line a claim, and the data of its
+//! figures.
 
 use super::reproduce_report::Report;
 use crate::failure::Failure;
@@ -32,7 +33,7 @@ Errata are the rows of docs/ERRATA.md.";
 #[derive(clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Args {
-    /// burns, grandi, lehr, kirsch-mitzenmacher, dozier; all of them unless given
+    /// burns, grandi, lehr, kirsch-mitzenmacher, dozier; all of them by default
     #[arg(value_name = "PAPER", value_parser = paper)]
     papers: Vec<Paper>,
 
@@ -48,7 +49,7 @@ pub(crate) struct Args {
     #[arg(long, requires = "out")]
     full: bool,
 
-    /// Threads for --out; all cores unless given
+    /// Threads for --out; all cores by default
     #[arg(short = 'j', long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=1024), requires = "out")]
     threads: Option<u64>,
 
@@ -56,7 +57,7 @@ pub(crate) struct Args {
     #[arg(long, value_name = "DIR", conflicts_with = "out")]
     figures: Option<PathBuf>,
 
-    /// Trials of every simulated experiment in a figure; 100 unless given
+    /// Trials of every simulated experiment in a figure; 100 by default
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(2..=1_000_000), requires = "figures")]
     trials: Option<u64>,
 
@@ -64,7 +65,7 @@ pub(crate) struct Args {
     #[arg(long)]
     no_progress: bool,
 
-    /// Print comma-separated values, a line a claim
+    /// Print comma-separated values, one claim per line
     #[arg(long)]
     csv: bool,
 
@@ -116,7 +117,7 @@ fn described(papers: &[Paper], full: bool) -> String {
     format!("Made by truebloom {} with: truebloom reproduce{names} {flag} --out DIR ({meaning}; frozen seeds).", env!("CARGO_PKG_VERSION"))
 }
 
-/// Trials of an experiment unless given.
+/// Trials of an experiment by default.
 const TRIALS: u64 = 100;
 
 /// The recycling filter itself, where one is simulated.

@@ -1,4 +1,5 @@
-//! `truebloom reproduce --out`: every figure as a picture and as numbers, and all claims in one page. Long experiments are kept as they end, so that a run that was stopped goes on.
+//! `truebloom reproduce --out`: every figure as a picture and as numbers, and all claims in one
+//! page. Long experiments are kept as they end, so that a run that was stopped goes on.
 
 use super::reproduce::real_filter;
 use crate::failure::Failure;
@@ -106,7 +107,7 @@ const EXPERIMENTS: &str = "experiments.jsonl";
 struct Store {
     path: PathBuf,
     known: Known,
-    /// None for a quick run, which is done before anybody stops it.
+    /// None for a quick run, which ends soon anyway.
     log: Option<File>,
 }
 

@@ -32,7 +32,7 @@ pub(crate) struct Args {
     #[arg(short = 'm', long, value_name = "SIZE", value_parser = args::bits)]
     bits: u64,
 
-    /// Probes of an item
+    /// Probes per item
     #[arg(short = 'k', long, value_name = "K", value_parser = args::probes, requires = "sigma", required_unless_present = "rate")]
     probes: Option<u32>,
 
@@ -60,7 +60,8 @@ pub(crate) struct Args {
     #[arg(long)]
     exclude_trigger: bool,
 
-    /// Keep one seed for ever, instead of a new one at every recycle (it matters with two phases, and with --retaining)
+    /// Keep one seed for ever, instead of a new one at every recycle (it matters with two phases,
+    /// and with --retaining)
     #[arg(long)]
     one_seed: bool,
 
@@ -68,7 +69,7 @@ pub(crate) struct Args {
     #[arg(long, value_name = "STREAM", value_parser = stream, default_value = "new")]
     stream: Stream,
 
-    /// Items that arrive and are counted; a tenth more come before
+    /// Items that arrive and are counted, after a tenth as many that are not
     #[arg(short = 'n', long, value_name = "N", value_parser = args::count, default_value = "1M")]
     arrivals: u64,
 
@@ -95,7 +96,7 @@ fn stream(text: &str) -> Result<Stream, String> {
         ("uniform", None) => Ok(Stream::Uniform { items: args::count(numbers)? }),
         ("zipf", Some((items, exponent))) => Ok(Stream::Zipf { items: args::count(items)?, exponent: number(exponent)? }),
         ("fading", None) => Ok(Stream::Fading { mean: number(numbers)? }),
-        _ => Err(format!("`{text}` is no stream; write new, uniform:ITEMS, zipf:ITEMS,EXPONENT or fading:MEAN")),
+        _ => Err(format!("`{text}` is not a stream; write new, uniform:ITEMS, zipf:ITEMS,EXPONENT or fading:MEAN")),
     }
 }
 
@@ -159,7 +160,7 @@ fn simulated<S: FillScheme>(args: &Args, design: &Design) -> Result<Report, Fail
         .field("arrivals", args.arrivals);
     let modelled = model.as_ref().map(|run| (run.fpr.value, run.items_per_cycle.value));
     add(&mut report, "rate", "of new items", &seen.instance, modelled.map(|(rate, _)| rate));
-    add(&mut report, "items", if two { "new a phase" } else { "new a cycle" }, &seen.items_per_cycle, modelled.map(|(_, items)| items));
+    add(&mut report, "items", if two { "new per phase" } else { "new per cycle" }, &seen.items_per_cycle, modelled.map(|(_, items)| items));
     if args.stream != Stream::New {
         add_repeats(&mut report, &seen);
     }
@@ -179,9 +180,9 @@ fn simulated<S: FillScheme>(args: &Args, design: &Design) -> Result<Report, Fail
 
 fn add_repeats(report: &mut Report, seen: &Simulated) {
     for (label, name, what, share) in [
-        ("first", "count_first", "of all arrivals are first ones that pass", &seen.first),
-        ("each", "count_each", "of all arrivals are of items whose first one passed", &seen.each),
-        ("forgotten", "forgotten", "of those that came before are held no more", &seen.forgotten),
+        ("first", "count_first", "of all arrivals are first occurrences that pass", &seen.first),
+        ("each", "count_each", "of all arrivals are of items whose first occurrence passed", &seen.each),
+        ("forgotten", "forgotten", "of the repeats were forgotten", &seen.forgotten),
     ] {
         add(report, label, what, share, None);
         report.field(name, seen_value(share));

@@ -12,13 +12,13 @@ use truebloom_plot::{Axis, Chart};
 
 const EXAMPLES: &str = "\
 Examples:
-  truebloom table                                rates by probes and bits an item
+  truebloom table                                rates by probes and bits per item
   truebloom table -n 100 --bits-per-item 8,16,24 --plot table.svg
-  truebloom table -p 1%,0.1%,1e-6                bits an item for families of equal rate
+  truebloom table -p 1%,0.1%,1e-6                bits per item for families of equal rate
 
 The best number of probes of each column is marked *.";
 
-/// Tabulate rates by probes and bits an item, exact beside textbook
+/// Tabulate rates by probes and bits per item, exact beside textbook
 #[derive(clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Args {
@@ -26,11 +26,11 @@ pub(crate) struct Args {
     #[arg(short = 'n', long, value_name = "N", value_parser = count, default_value = "1000", allow_hyphen_values = true)]
     items: u64,
 
-    /// Columns: bits for each item
+    /// Columns: bits per item
     #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = count, default_value = "4,6,8,10,12,16,20,24")]
     bits_per_item: Vec<u64>,
 
-    /// Columns instead: rates, for which the bits an item are tabulated
+    /// Columns instead: rates, for which the bits per item are tabulated
     #[arg(short = 'p', long = "fpr", value_name = "LIST", value_delimiter = ',', value_parser = rate, conflicts_with = "bits_per_item")]
     rates: Vec<Rate>,
 
@@ -41,7 +41,7 @@ pub(crate) struct Args {
     #[command(flatten)]
     plot: PlotArgs,
 
-    /// Print comma-separated values, a line a cell
+    /// Print comma-separated values, one cell per line
     #[arg(long)]
     csv: bool,
 
@@ -99,15 +99,15 @@ fn chart(args: &Args, columns: &[Vec<Cell>], families: bool) -> Chart {
     let columns: Vec<(String, Vec<(f64, f64)>)> = columns.iter().map(curve).collect();
     let note = plural(args.items, "item");
     match families {
-        true => plots::table("Bits for each item by probes and rate", note, Axis::log("bits for each item"), &columns),
-        false => plots::table("Rate by probes and bits for each item", note, Axis::log("false-positive rate"), &columns),
+        true => plots::table("Bits per item by probes and rate", note, Axis::log("bits per item"), &columns),
+        false => plots::table("Rate by probes and bits per item", note, Axis::log("false-positive rate"), &columns),
     }
 }
 
 /// Rates of one size, by probes.
 fn rates(args: &Args, bits_per_item: u64) -> Result<Vec<Cell>, Failure> {
     let Some(bits) = bits_per_item.checked_mul(args.items) else {
-        return Err(Failure::new(format_args!("{bits_per_item} bits for each of {} items are more than 2^64", args.items)));
+        return Err(Failure::new(format_args!("{bits_per_item} bits per item for {} items are more than 2^64", args.items)));
     };
     let cell = |probes| {
         let exact = Variant::Standard.fpr(bits, args.items, probes)?.value;
@@ -142,7 +142,7 @@ fn column(args: &Args, cell: impl Fn(u32) -> Result<Cell, truebloom_math::Error>
 }
 
 fn print_text(out: &mut impl Write, args: &Args, columns: &[Vec<Cell>], families: bool) -> io::Result<()> {
-    let what = if families { "bits an item for a rate of" } else { "exact rate for bits an item of" };
+    let what = if families { "bits per item for a rate of" } else { "exact rate for bits per item of" };
     writeln!(out, "{} items, standard filter: {what}", crate::report::count(args.items))?;
     let width = 11;
     write!(out, "{:>6}", "probes")?;

@@ -38,7 +38,7 @@ pub(crate) struct Args {
     #[arg(long, value_name = "N", value_parser = queries, conflicts_with = "time", allow_hyphen_values = true)]
     queries: Option<u64>,
 
-    /// Seed of the random keys, to repeat a measurement; random unless given
+    /// Seed of the random keys, to repeat a measurement; random by default
     #[arg(long, value_name = "HEX", value_parser = query_seed)]
     query_seed: Option<u64>,
 
@@ -190,8 +190,8 @@ fn add_power(report: &mut Report, verification: &Verification, measurement: &Mea
     report.line(
         "power",
         match (bits, rate) {
-            (Ok(bits), Ok(rate)) => format!("99% sure to notice {bits}, and {rate}"),
-            (Ok(sure), Err(not)) | (Err(not), Ok(sure)) => format!("99% sure to notice {sure}; {not}"),
+            (Ok(bits), Ok(rate)) => format!("would notice {bits}, and {rate}, with probability 99%"),
+            (Ok(sure), Err(not)) | (Err(not), Ok(sure)) => format!("would notice {sure} with probability 99%; {not}"),
             (Err(bits), Err(rate)) => format!("{bits}; {rate}"),
         },
     );
@@ -213,7 +213,7 @@ fn add_measured(report: &mut Report, measurement: &Measurement<'_>, seed: u64) {
     );
     let hits = format!("{} in {}", plural(measurement.hits(), "hit"), plural(measurement.queries(), "random key"));
     let text = match measurement.hits() {
-        0 => format!("below {} (99% sure), {hits}", rate_up(high, 4)),
+        0 => format!("below {} (99% confidence), {hits}", rate_up(high, 4)),
         _ => format!("{} (99% interval {} to {}), {hits}", rate(measurement.rate(), 4), rate(low, 4), rate(high, 4)),
     };
     report.line("measured", text);
@@ -242,8 +242,8 @@ fn verdict(filter: &Looked, verification: &Verification, measurement: &Measureme
                 let agrees = if ranged { "is possible" } else { "agrees with its fill" };
                 format!("not contradicted: {why} open whether it holds more items than planned; the measurement {agrees}")
             }
-            _ if ranged => "not contradicted: nothing was asked, and the fill and the measurement are possible".to_owned(),
-            _ => "consistent: nothing was asked, and the measurement agrees with the fill".to_owned(),
+            _ if ranged => "not contradicted: no rate was asked for, and neither the fill nor the measurement is impossible".to_owned(),
+            _ => "consistent: no rate was asked for, and the measurement agrees with the fill".to_owned(),
         };
     }
     let mut reasons = Vec::new();
@@ -255,7 +255,7 @@ fn verdict(filter: &Looked, verification: &Verification, measurement: &Measureme
     let fill = verification.fill();
     if !fill.holds() {
         let (word, cause) = if fill.too_few < fill.too_many {
-            ("too few", "the hash does not spread, or the count of items is too high")
+            ("too few", "the hash spreads the keys unevenly, or the count of items is too high")
         } else {
             ("too many", "the count of items is too low, or bits were changed")
         };
@@ -264,19 +264,19 @@ fn verdict(filter: &Looked, verification: &Verification, measurement: &Measureme
     let is_overfull = verification.is_overfull() || measurement.is_overfull();
     if let (true, AnyFilter::Scalable(_), Some(asked)) = (is_overfull, filter, filter.rate()) {
         reasons.push(format!(
-            "its rate is surely above the {asked} asked for, which holds for any number of items: merged filters that grow keep that rate only each by itself"
+            "its rate is certainly above the {asked} asked for at any number of items: each filter that grows keeps its rate, but a merge of them may not"
         ));
     }
     // Where the items counted say it already, once is enough.
     if let (true, false, Some(limit), Some(items)) = (is_overfull, is_exceeded, verification.limit(), filter.capacity()) {
         reasons.push(format!(
-            "its rate is above {}, which hardly any filter with the {} it was planned for exceeds: it holds too much; plan for more",
+            "its rate is above {}, which one in a million filters with the {} it was planned for exceeds: it holds too many; plan for more",
             rate_up(limit, 4),
             plural(items, "item")
         ));
     }
     if !measurement.agrees() {
-        reasons.push("random keys hit at a rate that its fill does not allow: the hash does not spread".to_owned());
+        reasons.push("random keys hit at a rate that its fill does not allow: the hash spreads the keys unevenly".to_owned());
     }
     format!("BROKEN: {}", reasons.join("; "))
 }

@@ -1,7 +1,9 @@
-//! Threads that work ahead of whoever uses the records: each takes a block, finds the whole records in it and answers their keys.
+//! Threads that work ahead of the main thread: each takes a block, finds the whole records in it
+//! and answers their keys.
 //!
-//! They change no order: blocks are handed on as they were read, each when it is ready. What lies over two blocks is left to the one who uses them. Of CSV a thread
-//! cannot know whether a quote is open where it begins, so it assumes that none is, and its work is thrown away if that was wrong.
+//! They change no order: blocks are handed on as they were read, each when it is ready. What lies
+//! over two blocks is left to the main thread. Of CSV a thread cannot know whether a quote is open
+//! where it begins, so it assumes that none is, and its work is thrown away if that was wrong.
 
 use super::answers::{Answers, Work};
 use super::csv::Columns;
@@ -17,7 +19,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 /// Less text is not worth handing over.
 const WORTH_IT: usize = 4 << 10;
 
-/// The threads, and where they are told what to do.
+/// The threads, and the channel that gives them work.
 pub(super) struct Ahead {
     ends: Ends,
     threads: usize,
@@ -25,7 +27,8 @@ pub(super) struct Ahead {
     cut: Cut,
 }
 
-/// The columns of the present input, as soon as they are known: the threads need them, and whoever uses the blocks is the first to see them.
+/// The columns of the present input, as soon as they are known: the threads need them, and the main
+/// thread is the first to see them.
 pub(super) type Shared = Arc<Mutex<Option<Columns>>>;
 
 /// What these threads have worked out about a part of a block.
@@ -74,7 +77,8 @@ impl Ahead {
         self.cut = Cut::new(self.ends);
     }
 
-    /// Has the whole records of the next block found. The channel has no bound of its own: whoever calls this holds no more than so many blocks.
+    /// Has the whole records of the next block found. The channel has no bound of its own: the
+    /// caller holds no more than this many blocks.
     pub(super) fn hand_over(&mut self, mut block: Block) -> Next {
         block.done.part = self.cut.whole(&block.bytes[..block.length]);
         if block.done.part.len() < WORTH_IT {
@@ -103,14 +107,15 @@ struct Worker {
 }
 
 impl Worker {
-    /// Until there is nobody left to ask for more.
+    /// Until the sender is gone.
     fn work_off(&mut self, jobs: &Mutex<Receiver<Job>>) {
         loop {
-            // The lock is held while waiting: one thread waits for a block, the others for their turn.
+            // The lock is held while waiting: one thread waits for a block, the others for their
+            // turn.
             let job = lock(jobs).recv();
             let Ok(Job { mut block, ready }) = job else { return };
             let all = self.work_ahead(&mut block);
-            // Whoever asked may have had enough by now.
+            // The receiver may be gone by now.
             let _ = ready.send(if all { block } else { block.undone() });
         }
     }
@@ -136,7 +141,8 @@ pub(super) fn lock<T>(shared: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 impl Done {
-    /// Finds the records of a text, if they have these columns, with a splitter that has nothing else to do; whether they are all there is.
+    /// Finds the records of a text, if they have these columns, with a splitter that has nothing
+    /// else to do; whether they are all there is.
     pub(super) fn find(&mut self, splitter: &mut Splitter, columns: Columns, text: &[u8]) -> bool {
         self.columns = columns;
         self.found.clear();
@@ -160,7 +166,8 @@ impl Done {
 /// Knows where records end, block after block of an input.
 pub(super) struct Cut {
     ends: Ends,
-    /// Bytes of a record whose end was not seen yet; of one that ends with a byte, whether there are any.
+    /// Bytes of a record whose end was not seen yet; of one that ends with a byte, whether there
+    /// are any.
     open: usize,
 }
 

@@ -1,15 +1,18 @@
-//! What is worked out about keys before they are used: on the thread that uses them, or on others ahead of it.
+//! What is worked out about keys before they are used: on the thread that uses them, or on others
+//! ahead of it.
 
 use super::HASHED;
 use super::found::Batch;
 use truebloom::{AnyFilter, Backing, KeyHash, KeyHasher, PortableHasher};
 
-/// What is known about the keys of a batch. It depends on the keys only, so that it does not matter when and where it was worked out.
+/// What is known about the keys of a batch. It depends on the keys only, so that it does not matter
+/// when and where it was worked out.
 #[derive(Default)]
 pub(crate) struct Answers {
     /// Of every key, in order.
     pub(crate) hashes: Vec<KeyHash>,
-    /// A bit for each key that a filter contains, in the order of [`truebloom::Filter::contains_all_hashes`].
+    /// A bit for each key that a filter contains, in the order of
+    /// [`truebloom::Filter::contains_all_hashes`].
     pub(crate) contained: Vec<u64>,
     /// The same for each of several filters.
     pub(crate) each: Vec<Vec<u64>>,
@@ -25,7 +28,8 @@ impl Answers {
         self.hashes.extend(batch.iter().map(|(_, key)| hasher.hash(key)));
     }
 
-    /// Looks every key up in filters that share a hasher, each with the index of its words in `each`, which are appended there.
+    /// Looks every key up in filters that share a hasher, each with the index of its words in
+    /// `each`, which are appended there.
     pub(crate) fn look_up_all<'a, K: Backing + 'a>(
         &mut self,
         batch: Batch<'_>,

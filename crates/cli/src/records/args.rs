@@ -1,4 +1,4 @@
-//! What the verbs that read records are told about them.
+//! The options of the verbs that read records.
 
 use super::csv::{Column, Csv};
 use super::json;
@@ -35,11 +35,12 @@ pub(crate) struct RecordArgs {
     #[arg(short = 'd', long, value_name = "CHAR", value_parser = delimiter)]
     pub(super) delimiter: Option<u8>,
 
-    /// Fields are separated by runs of spaces and TABs, as awk has them; with -f
+    /// Fields are separated by runs of spaces and TABs, as in awk; with -f
     #[arg(long, requires = "field", conflicts_with = "delimiter")]
     pub(super) blanks: bool,
 
-    /// Records are comma-separated values, with quotes as RFC 4180 has them; the first names the columns
+    /// Records are comma-separated values, with quotes as in RFC 4180; the first record names the
+    /// columns
     #[arg(long)]
     pub(super) csv: bool,
 
@@ -47,7 +48,7 @@ pub(crate) struct RecordArgs {
     #[arg(long, value_name = "NAME", conflicts_with_all = ["null", "field", "json_field", "fixed"])]
     pub(super) column: Option<String>,
 
-    /// The first CSV record is one like the others
+    /// The first CSV record is data, not a header
     #[arg(long)]
     pub(super) no_header: bool,
 
@@ -55,7 +56,7 @@ pub(crate) struct RecordArgs {
     #[arg(long, value_name = "PATH", conflicts_with_all = ["csv", "fixed"])]
     pub(super) json_field: Option<json::Path>,
 
-    /// Keys are whole lines, however those of the filter were cut
+    /// Keys are whole lines, however the filter's keys were read
     #[arg(long, conflicts_with_all = ["null", "crlf", "field", "delimiter", "csv", "column", "no_header", "json_field", "hex", "fixed"])]
     pub(super) lines: bool,
 
@@ -67,7 +68,7 @@ pub(crate) struct RecordArgs {
     #[arg(long, value_name = "N", value_parser = count, conflicts_with = "csv")]
     pub(super) fixed: Option<u64>,
 
-    /// Skip a record that is longer, and say so
+    /// Skip longer records, and report them
     #[arg(long, value_name = "BYTES", value_parser = max_record, default_value = "4MiB")]
     pub(super) max_record: u64,
 
@@ -75,7 +76,8 @@ pub(crate) struct RecordArgs {
     #[arg(long)]
     pub(super) as_is: bool,
 
-    /// Find records, hash keys and look them up with N threads, 0 for as many as there are processors; the order stays
+    /// Find records, hash keys and look them up with N threads, 0 for one per processor; the order
+    /// is kept
     #[arg(short = 'j', long, value_name = "N", value_parser = threads, default_value = "1")]
     pub(super) threads: usize,
 
@@ -104,7 +106,7 @@ fn max_record(text: &str) -> Result<u64, String> {
         .checked_sub(least)
         .map(|size| size + least)
         .filter(|size| *size <= most)
-        .ok_or_else(|| format!("`{text}` is not from {least} byte to 1GiB, the most that a record may have"))
+        .ok_or_else(|| format!("`{text}` is not a size from {least} byte to 1GiB, the longest a record may be"))
 }
 
 impl RecordArgs {
@@ -172,7 +174,8 @@ impl RecordArgs {
         }
     }
 
-    /// A key that stands on the command line, whole: the bytes that its digits stand for, where keys are hexadecimal.
+    /// A key that stands on the command line, whole: the bytes that its digits stand for, where
+    /// keys are hexadecimal.
     pub(crate) fn key_of_argument<'a>(&self, text: &'a [u8]) -> Result<Cow<'a, [u8]>, Failure> {
         if !self.hex {
             return Ok(Cow::Borrowed(text));
@@ -180,7 +183,7 @@ impl RecordArgs {
         let mut bytes = text.to_vec();
         decode_hex(&mut bytes, 0).map_err(|_| {
             Failure::new(format_args!(
-                "`{}` is not an even number of hexadecimal digits, as keys are here; to take it as it stands add --lines",
+                "`{}` is not an even number of hexadecimal digits, as the keys are here; to use it as it stands, add --lines",
                 String::from_utf8_lossy(text)
             ))
         })?;
@@ -199,12 +202,13 @@ impl RecordArgs {
         }
     }
 
-    /// Keys of a fixed length may begin with any bytes, also with those that mark a compressed file.
+    /// Keys of a fixed length may begin with any bytes, also with those that mark a compressed
+    /// file.
     pub(super) fn reads_as_is(&self) -> bool {
         self.as_is || self.fixed.is_some()
     }
 
-    /// Plain lines of up to so many bytes.
+    /// Plain lines of up to this many bytes.
     pub(crate) fn lines(max_record: u64) -> RecordArgs {
         RecordArgs {
             null: false,

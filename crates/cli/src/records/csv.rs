@@ -1,7 +1,9 @@
 //! Records of comma-separated values: quotes, and newlines inside them, as RFC 4180 has them.
 //!
-//! A quote that is never closed would swallow the rest of its input. So a record that is broken (open at the end of the input, too long, or over several lines
-//! with another number of fields than the first record, or with text after a closing quote) is given up line by line: its first line is reported and skipped, and reading goes on at the next.
+//! A quote that is never closed would swallow the rest of its input. So a record that is broken
+//! (open at the end of the input, too long, or over several lines with another number of fields
+//! than the first record, or with text after a closing quote) is given up line by line: its first
+//! line is reported and skipped, and reading goes on at the next.
 
 use super::found::Found;
 use super::quotes::{first_line, is_well_quoted, listed, trim, trimmed};
@@ -52,7 +54,7 @@ pub(super) struct Csv {
     number: u64,
 }
 
-/// What became of a record.
+/// Outcome of a record.
 enum Outcome {
     Done,
     /// Its first line is to be skipped.
@@ -106,7 +108,7 @@ impl Csv {
         (self.skipping, self.width, self.key, self.number) = (false, None, None, 0);
     }
 
-    /// What the first record has told of the others.
+    /// What the first record says about the others.
     pub(super) fn columns(&self) -> Option<Columns> {
         self.width.map(|width| Columns { width, key: self.key })
     }
@@ -121,7 +123,7 @@ impl Csv {
         !self.skipping && self.filled == (0, 0) && (self.used || self.carry.is_empty())
     }
 
-    /// Goes on after so many records that were found elsewhere.
+    /// Goes on after this many records that were found elsewhere.
     pub(super) fn pass_over(&mut self, records: u64) -> u64 {
         let before = self.number;
         self.number += records;
@@ -186,7 +188,8 @@ impl Csv {
         Ok(text.len())
     }
 
-    /// The input is over. The last record may lack its newline, or its closing quote, in which case what it swallowed is found in `again`.
+    /// The input is over. The last record may lack its newline, or its closing quote, in which case
+    /// what it swallowed is found in `again`.
     pub(super) fn finish(&mut self, found: &mut Found) -> Result<(), String> {
         let open = !self.used && !trim(&self.carry).is_empty();
         if open {
@@ -238,7 +241,8 @@ impl Csv {
         Ok(())
     }
 
-    /// Skips the first line of what was carried and of `text[start..]`: the rest is to be split again.
+    /// Skips the first line of what was carried and of `text[start..]`: the rest is to be split
+    /// again.
     fn give_up(&mut self, start: usize, text: &[u8], found: &mut Found) -> usize {
         let mut whole = std::mem::take(&mut self.carry);
         whole.extend_from_slice(&text[start..]);
@@ -340,7 +344,7 @@ impl Csv {
                 found.keys.extend_from_slice(field);
                 found.push_copied(range.clone(), start, self.hex)
             }
-            None => Err("is no hexadecimal key as a whole: name its column with --column".to_owned()),
+            None => Err("as a whole is not a hexadecimal key; name its column with --column".to_owned()),
         };
         match pushed {
             Ok(()) => found.number_last(self.number),

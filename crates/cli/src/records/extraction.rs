@@ -1,11 +1,13 @@
-//! How keys are cut from records, in words that a filter, a state or a sketch keeps as its label: a filter that was made of a column finds nothing in whole lines.
+//! How keys are cut from records, in words that a filter, a state or a sketch keeps as its label: a
+//! filter that was made of a column finds nothing in whole lines.
 
 use super::{RecordArgs, json};
 use crate::failure::{Failure, warn};
 use serde_json::{Map, Value};
 use std::path::Path;
 
-/// The options that say what is a key, without those that only say how it is read. As an object: docs/FORMAT.md has its fields.
+/// The options that say what is a key, without those that only say how it is read. As an object:
+/// docs/FORMAT.md has its fields.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Extraction(Map<String, Value>);
 
@@ -16,7 +18,8 @@ impl Extraction {
         found.apply(&RecordArgs::lines(1)).map(|_| found)
     }
 
-    /// The same of a state of `dedup`: how its keys were cut, if that is known, and whether second occurrences are among its entries.
+    /// The same of a state of `dedup`: how its keys were cut, if that is known, and whether second
+    /// occurrences are among its entries.
     pub(crate) fn of_state(label: Option<&str>) -> (Option<Extraction>, bool) {
         let Some(mut kept) = Extraction::of(label) else { return (None, false) };
         let second = kept.0.remove("second").is_some();
@@ -45,7 +48,7 @@ impl Extraction {
         Value::Object(self.0.clone()).to_string()
     }
 
-    /// Has a file say this, and tells if it cannot: very long names of columns have no room.
+    /// Stores this in a file, and reports if it cannot: very long names of columns have no room.
     pub(crate) fn keep(&self, path: &Path, mut set_label: impl FnMut(&str) -> bool) {
         if !set_label(&self.label()) {
             // What the entries are is not lost with it.
@@ -59,7 +62,9 @@ impl Extraction {
         }
     }
 
-    /// Tells that files become one whose keys can hardly be the same: of the one the bytes that digits stand for, of the other digits. Otherwise the same keys may come from files of any form.
+    /// Tells that files become one whose keys can hardly be the same: of the one the bytes that
+    /// digits stand for, of the other digits. Otherwise the same keys may come from files of any
+    /// form.
     pub(crate) fn warn_of_other(first: &Path, label: Option<&str>, other: &Path, other_label: Option<&str>) {
         if let (Some(first_keys), Some(other_keys)) = (Extraction::of(label), Extraction::of(other_label))
             && first_keys.is_other_form(&other_keys)
@@ -74,7 +79,8 @@ impl Extraction {
         }
     }
 
-    /// These records, with keys that are cut like this. `None` for a field that is not known, or an impossible value.
+    /// These records, with keys that are cut like this. `None` for a field that is not known, or an
+    /// impossible value.
     fn apply(&self, to: &RecordArgs) -> Option<RecordArgs> {
         let mut args = to.clone();
         for (name, value) in &self.0 {
@@ -173,7 +179,8 @@ impl RecordArgs {
         self.lines || !self.extraction().is_lines()
     }
 
-    /// These options, or where they do not say what is a key, what the filters say that are asked. An error if those differ.
+    /// These options, or where they do not say what is a key, what the filters say that are asked.
+    /// An error if those differ.
     pub(crate) fn for_filters(&self, filters: &[(&Path, Option<Extraction>)]) -> Result<KeysOf, Failure> {
         let known: Vec<(&Path, &Extraction)> = filters.iter().filter_map(|(path, kept)| kept.as_ref().map(|kept| (*path, kept))).collect();
         let Some(&(first, kept)) = known.first() else {
@@ -220,10 +227,13 @@ pub(crate) struct KeysOf {
     pub(crate) args: RecordArgs,
     /// What to say if nothing at all was found.
     pub(crate) doubt: Option<String>,
-    /// Whether it was the filters that said so: then the doubt is to be told, too, if something went wrong.
+    /// Whether the filters determined it: then this doubt is reported, too, if something went
+    /// wrong.
     pub(crate) is_kept: bool,
-    /// The keys of a filter are bytes that digits stand for, and these are digits, or the other way round: hardly ever the same keys.
+    /// The keys of a filter are bytes that digits stand for, and these are digits, or the other way
+    /// round: hardly ever the same keys.
     pub(crate) other_form: bool,
-    /// The keys of a filter are another part of their records than these. They may be the same keys all the same, but what is written should not mix others in without a word.
+    /// The keys of a filter are another part of their records than these. They may be the same keys
+    /// anyway, but what is written should not mix others in without a word.
     pub(crate) other_part: bool,
 }

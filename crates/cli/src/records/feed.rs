@@ -1,5 +1,6 @@
-//! The reading thread: blocks of bytes over a bounded channel, so that reading, unpacking and hashing overlap, and whoever waits for bytes can also wait for something else.
-//! Between the two, more threads may [work ahead](super::ahead).
+//! The reading thread: blocks of bytes over a bounded channel, so that reading, unpacking and
+//! hashing overlap, and a thread that waits for bytes can also wait for something else. Between the
+//! two, more threads may [work ahead](super::ahead).
 
 use super::ahead::{Ahead, Done, Next};
 use super::source::{open, read_retrying};
@@ -14,8 +15,8 @@ use std::time::Duration;
 /// Bytes of a block: fits the second-level cache, and a hundred of them a second cost nothing.
 const BLOCK: usize = 256 << 10;
 
-/// Blocks that may wait to be used, besides one for each thread that works ahead. With the one in use, the one that waits for its place and the one being read, this is all
-/// the memory there is.
+/// Blocks that may wait to be used, besides one for each thread that works ahead. With the one in
+/// use, the one that waits for its place and the one being read, this is all the memory there is.
 const WAITING: usize = 2;
 
 /// Bytes as they were read.
@@ -60,7 +61,7 @@ struct Shared {
     as_is: bool,
     /// Bytes read from the files, before unpacking.
     read: Arc<AtomicU64>,
-    /// Inputs before this one are not read on.
+    /// The rest of earlier inputs is not read.
     wanted: AtomicUsize,
 }
 
@@ -114,7 +115,8 @@ impl Feed {
         Waited::For(message)
     }
 
-    /// The reading thread has ended. If it did not tell the end of every input (a panic, for want of memory), those are errors: what was not read must not pass for an end.
+    /// The reading thread has ended. If it did not tell the end of every input (a panic, for want
+    /// of memory), those are errors: what was not read must not pass for an end.
     fn ended(&self) -> Waited {
         match self.left.get() {
             0 => Waited::Over,
@@ -144,7 +146,7 @@ impl Feed {
     }
 }
 
-/// Reads until all is read or nobody listens any more.
+/// Reads until all is read or the receiver is gone.
 fn read_inputs(shared: &Shared, mut ahead: Option<Ahead>, messages: &SyncSender<Coming>, used: &Receiver<Block>) {
     for (index, path) in shared.paths.iter().enumerate() {
         let wanted = || shared.wanted.load(Ordering::Relaxed) <= index;
@@ -186,7 +188,8 @@ fn read_input(
 mod tests {
     use super::*;
 
-    /// A thread that panics drops its end: one input had ended, two had not, and neither may pass for an empty one.
+    /// A thread that panics drops its end: one input had ended, two had not, and neither may pass
+    /// for an empty one.
     #[test]
     fn inputs_that_nobody_reads_on_are_errors() {
         let (to_us, messages) = sync_channel(3);

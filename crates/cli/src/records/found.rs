@@ -27,17 +27,19 @@ pub(super) struct Found {
     /// The only span is of the carried record, not of the text.
     pub(super) carried: bool,
     pub(super) troubles: Vec<Trouble>,
-    /// Troubles beyond the [`SHOWN`] that can be told.
+    /// Troubles beyond the [`SHOWN`] that are reported.
     pub(super) more_troubles: u64,
-    /// Whoever reads passes on what has no key, so that nothing is lost.
+    /// The reader passes on what has no key, so that nothing is lost.
     pub(super) passing: bool,
     /// Bytes to be passed on, after the records found: what is no whole record.
     pub(super) passed: Vec<u8>,
-    /// Where the records' numbers in their input do not follow each other: the index of a span, and its number.
+    /// Where the records' numbers in their input do not follow each other: the index of a span, and
+    /// its number.
     pub(super) numbers: Vec<(u32, u64)>,
     /// The number that follows that of the last span.
     pub(super) next_number: u64,
-    /// To be split next, before anything else is read: what a broken record had swallowed, and what was left of the text.
+    /// To be split next, before anything else is read: what a broken record had swallowed, and what
+    /// was left of the text.
     pub(super) again: Option<Vec<u8>>,
 }
 
@@ -160,7 +162,8 @@ impl<'a> Batch<'a> {
         self.spans.len()
     }
 
-    /// The key of a record, if it has one; only where records without keys are [passed on](super::Records::passing).
+    /// The key of a record, if it has one; only where records without keys are [passed
+    /// on](super::Records::passing).
     #[inline]
     pub(crate) fn key(&self, index: usize) -> Option<&'a [u8]> {
         let (start, end) = self.spans[index].key;

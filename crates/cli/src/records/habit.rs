@@ -2,7 +2,7 @@
 
 use super::found::Batch;
 
-/// So many keys are looked at.
+/// This many keys are looked at.
 const LOOKED_AT: usize = 100;
 
 /// What all of them have in common.
@@ -22,7 +22,8 @@ impl Habit {
         if keys().all(|key| key.ends_with(b"\r")) {
             return Some(Habit::CarriageReturn);
         }
-        // Numbers alone, and short words, are no hexadecimal digits that somebody wrote in upper case.
+        // Numbers alone, and short words, are no hexadecimal digits that somebody wrote in upper
+        // case.
         let is_hex =
             keys().all(|key| key.len() >= 8 && key.iter().all(is_upper)) && keys().any(|key| key.iter().any(u8::is_ascii_alphabetic));
         is_hex.then_some(Habit::UpperHex)
@@ -31,7 +32,7 @@ impl Habit {
     /// What may be the reason that nothing was found.
     pub(crate) fn hint(self) -> &'static str {
         match self {
-            Habit::CarriageReturn => "the lines end with CR LF, and the CR is part of each key: --crlf takes it away",
+            Habit::CarriageReturn => "the lines end with CR LF, and the CR is part of each key: --crlf removes it",
             Habit::UpperHex => {
                 "the keys are hexadecimal in upper case: if those of the filter are in lower case, `tr A-F a-f` first; if they are the bytes themselves, add --hex"
             }

@@ -1,4 +1,5 @@
-//! One member of a JSON text, found without building the rest: what is not on the way to it is checked and skipped.
+//! One member of a JSON text, found without building the rest: what is not on the way to it is
+//! checked and skipped.
 
 use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, Visitor};
 use serde_json::value::RawValue;
@@ -39,15 +40,16 @@ impl fmt::Display for Path {
     }
 }
 
-/// Appends the key at `path` of a JSON text: the decoded text of a string; a number, `true` and `false` as they are written. The text must be one whole JSON
-/// value; of a repeated name the last one counts.
+/// Appends the key at `path` of a JSON text: the decoded text of a string; a number, `true` and
+/// `false` as they are written. The text must be one whole JSON value; of a repeated name the last
+/// one counts.
 pub(super) fn member(text: &[u8], path: &Path, key: &mut Vec<u8>) -> Result<(), String> {
     let mut json = serde_json::Deserializer::from_slice(text);
     let found = Along(&path.0).deserialize(&mut json).and_then(|found| json.end().map(|()| found));
     let found = found.map_err(|error| format!("is not JSON that can be read: {}", without_line(&error)))?;
     let Some(raw) = found.map(RawValue::get) else { return Err(format!("has no member {path}")) };
     if raw == "null" {
-        return Err(format!("has null at {path}, which is no key"));
+        return Err(format!("has null at {path}, which is not a key"));
     }
     match raw.as_bytes().first() {
         Some(b'"') => {

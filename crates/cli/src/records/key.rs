@@ -128,7 +128,8 @@ fn find_fields(record: &[u8], delimiter: u8, fields: &Fields, keys: &mut Vec<u8>
             usize::MAX => record.len(),
             _ => {
                 advance_past(last).ok_or_else(missing)?;
-                // The end of the last field is the next delimiter, which the search for the next range begins after.
+                // The end of the last field is the next delimiter, which the search for the next
+                // range begins after.
                 match delimiters.next() {
                     Some(at) => {
                         (number, start) = (number + 1, at + 1);
@@ -153,7 +154,8 @@ fn find_fields(record: &[u8], delimiter: u8, fields: &Fields, keys: &mut Vec<u8>
     Ok(key.map_or(Found::Appended, Found::Inside))
 }
 
-/// Runs of spaces and TABs are one delimiter, and those before the first field and after the last are none.
+/// Runs of spaces and TABs are one delimiter, and those before the first field and after the last
+/// are none.
 fn find_words(record: &[u8], fields: &Fields, keys: &mut Vec<u8>) -> Result<Found, String> {
     let mut words = record.split(|byte| matches!(byte, b' ' | b'\t')).filter(|word| !word.is_empty()).zip(1usize..).peekable();
     let mut is_first = true;

@@ -11,7 +11,8 @@
 //!     }
 //! }
 //! ```
-//! What is wrong with an input or a record is told on standard error and counted; the rest is read. [`Records::complete`] says whether anything was.
+//! What is wrong with an input or a record is reported on standard error and counted; the rest is
+//! read. [`Records::complete`] says whether anything was.
 
 mod ahead;
 mod answers;
@@ -60,10 +61,11 @@ use whole::total_bytes;
 /// How long a wait may last before signals are looked for again.
 const TICK: Duration = Duration::from_millis(50);
 
-/// Keys that a filter is asked about or given at once: enough that nothing is spent on the change, and 64 KiB, which the second cache holds beside the block.
+/// Keys that a filter is asked about or given at once: enough that nothing is spent on the change,
+/// and 64 KiB, which the second cache holds beside the block.
 pub(crate) const HASHED: usize = 4096;
 
-/// Skipped records of an input that are told one by one.
+/// Skipped records of an input that are reported one by one.
 const SHOWN: usize = 5;
 
 /// What reading brings.
@@ -74,13 +76,15 @@ pub(crate) enum Event<'a> {
     Header(&'a [u8]),
     /// Bytes without a key, to be passed on as they are; only if [asked for](Records::passing).
     Passed(&'a [u8]),
-    /// There is nothing to read right now, or something to tell on standard error: the moment to flush what was written.
+    /// There is nothing to read right now, or something to tell on standard error: the moment to
+    /// flush what was written.
     Idle,
     /// An input has ended.
     InputEnded,
     /// The time given to [`Records::wake_at`] has come.
     Deadline,
-    /// A signal asked to stop, and all whole records that had been taken from the inputs by then have been handed out.
+    /// A signal asked to stop, and all whole records that had been taken from the inputs by then
+    /// have been handed out.
     Stopped,
     /// All inputs have ended.
     End,
@@ -127,12 +131,13 @@ pub(crate) struct Records {
 }
 
 impl Records {
-    /// Begins to read these inputs, standard input if there are none. Signals are caught from now on.
+    /// Begins to read these inputs, standard input if there are none. Signals are caught from now
+    /// on.
     pub(crate) fn open(args: &RecordArgs, paths: &[PathBuf]) -> Result<Records, Failure> {
         Records::start(args, paths, false, Found::default(), Arc::new(|_, _| ()))
     }
 
-    /// The same, with something to be worked out about every batch: by `--threads` threads, in any order.
+    /// The same, with work for every batch that is done by `--threads` threads, in any order.
     pub(crate) fn answering(
         args: &RecordArgs,
         paths: &[PathBuf],
@@ -141,7 +146,8 @@ impl Records {
         Records::start(args, paths, false, Found::default(), Arc::new(work))
     }
 
-    /// The same for verbs that must not lose anything: what has no key is handed out, too, as records without keys, or as [`Event::Passed`].
+    /// The same for verbs that must not lose anything: what has no key is handed out, too, as
+    /// records without keys, or as [`Event::Passed`].
     pub(crate) fn passing(
         args: &RecordArgs,
         paths: &[PathBuf],
@@ -282,13 +288,15 @@ impl Records {
                 }
                 *ahead::lock(&self.columns) = self.splitter.columns();
             }
-            // Whether the input ended by itself or for the signal is not known, so a line without its end may be half a line.
+            // Whether the input ended by itself or for the signal is not known, so a line without
+            // its end may be half a line.
             Message::InputEnded(_) if self.stopping => self.stopped = true,
             Message::InputEnded(result) => self.ending = Some(result),
         }
     }
 
-    /// Finds records in what is left of the block, or the last one of an input that has ended; whether there were any.
+    /// Finds records in what is left of the block, or the last one of an input that has ended;
+    /// whether there were any.
     fn find(&mut self) -> bool {
         self.split_again();
         self.found.clear();
@@ -367,7 +375,8 @@ impl Records {
         (self.input, self.untouched, self.skipped_here, self.flushed) = (self.input + 1, true, 0, false);
     }
 
-    /// Says of a byte order mark that it is part of the first record. CSV has names there, which are read without it.
+    /// Says of a byte order mark that it is part of the first record. CSV has names there, which
+    /// are read without it.
     fn note_mark(&mut self) {
         let begins = self.block.bytes[..self.block.length].starts_with("\u{feff}".as_bytes());
         if begins && matches!(self.splitter, Splitter::Plain(_)) {
@@ -425,7 +434,8 @@ impl Records {
         }
     }
 
-    /// Goes back to what a broken record had swallowed; not before the records found together with it were used, which lie in the present block.
+    /// Goes back to what a broken record had swallowed; not before the records found together with
+    /// it were used, which lie in the present block.
     fn split_again(&mut self) {
         if let Some(mut again) = self.found.again.take() {
             again.extend_from_slice(&self.block.bytes[self.at..self.block.length]);
@@ -457,7 +467,7 @@ fn or_stdin(paths: &[PathBuf]) -> Vec<PathBuf> {
     if paths.is_empty() { vec![PathBuf::from("-")] } else { paths.to_vec() }
 }
 
-/// Whether the only input is a terminal: nobody means to type a data set.
+/// Whether the only input is a terminal, which is hardly what was meant.
 pub(crate) fn is_terminal(paths: &[PathBuf]) -> bool {
     paths.iter().all(|path| is_stdin(path)) && io::stdin().is_terminal()
 }

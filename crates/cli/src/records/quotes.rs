@@ -2,8 +2,8 @@
 
 use std::ops::Range;
 
-/// Whether every quote that closes a field ends it, too. The reader takes what follows as part of the field, which hides a quote that was left open until
-/// the next one opens.
+/// Whether every quote that closes a field ends it, too. The reader takes what follows as part of
+/// the field, which hides a quote that was left open until the next one opens.
 pub(super) fn is_well_quoted(raw: &[u8], delimiter: u8) -> bool {
     let mut rest = raw;
     loop {

@@ -1,4 +1,4 @@
-//! What was read, what was not, and how that is told at the end.
+//! What was read, what was not, and how that is reported at the end.
 
 use super::{Habit, Records};
 use crate::failure::{Failure, warn};
@@ -27,7 +27,8 @@ impl Records {
         self.stopping.then(|| format!("stopped by a signal after {}", plural(self.read, self.noun)))
     }
 
-    /// An error if what was read should not be written to a file: a signal came, or no record could be read and something went wrong.
+    /// An error if what was read should not be written to a file: a signal came, or no record could
+    /// be read and something went wrong.
     pub(crate) fn worth_writing(&self) -> Result<(), Failure> {
         if let Some(message) = self.stopped_message() {
             return Err(Failure::new(format_args!("{message}; nothing was written")));

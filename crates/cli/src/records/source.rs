@@ -17,7 +17,8 @@ const FIRST: usize = 64 << 10;
 
 const GZIP: &[u8] = &[0x1f, 0x8b, 8];
 const ZSTD: &[u8] = &[0x28, 0xb5, 0x2f, 0xfd];
-/// The last three bytes of the magic number of a frame to be skipped, with which the files of pzstd begin; the first one is 50 to 5f.
+/// The last three bytes of the magic number of a frame to be skipped, with which the files of pzstd
+/// begin; the first one is 50 to 5f.
 const SKIPPABLE: &[u8] = &[0x2a, 0x4d, 0x18];
 
 /// Whether these bytes begin like Zstandard; false as well if they are too few to tell.
@@ -25,7 +26,8 @@ fn begins_zstd(bytes: &[u8]) -> bool {
     bytes.starts_with(ZSTD) || bytes.split_first().is_some_and(|(first, rest)| first >> 4 == 5 && rest.starts_with(SKIPPABLE))
 }
 
-/// What begins like this holds no lines, and is not unpacked here: what it is called, and the way round. In a magic number, 0 of bzip2's stands for a digit.
+/// What begins like this holds no lines, and is not unpacked here: what it is called, and the way
+/// round. In a magic number, 0 of bzip2's stands for a digit.
 const REFUSED: [(&[u8], &str, &str); 13] = [
     (&[0xfd, b'7', b'z', b'X', b'Z', 0], "xz-compressed", "xz -dc"),
     (b"BZh0\x31\x41\x59\x26\x53\x59", "bzip2-compressed", "bzip2 -dc"),
@@ -85,7 +87,8 @@ pub(crate) fn name(path: &Path) -> &Path {
     if is_stdin(path) { Path::new(STDIN) } else { path }
 }
 
-/// Whether an input is a file of ours. One that cannot be opened, and what is no file, is found out when it is read.
+/// Whether an input is a file of ours. One that cannot be opened, and what is no file, is found out
+/// when it is read.
 pub(crate) fn is_filter(path: &Path) -> bool {
     let mut start = Vec::new();
     let file = std::fs::metadata(path).ok().filter(Metadata::is_file).and_then(|_| File::open(path).ok());
@@ -104,7 +107,8 @@ pub(crate) fn same_file<'a>(path: &Path, inputs: &'a [PathBuf]) -> Option<&'a Pa
     inputs.iter().map(PathBuf::as_path).find(|input| is_target(input))
 }
 
-/// What the system says of an input, which is not opened for it: opening a pipe would wait for a writer.
+/// What the system says of an input, which is not opened for it: opening a pipe would wait for a
+/// writer.
 pub(super) fn input_metadata(path: &Path) -> io::Result<Metadata> {
     if is_stdin(path) { open_file(path)?.metadata() } else { std::fs::metadata(path) }
 }
@@ -124,7 +128,8 @@ pub(crate) fn check_not_output(paths: &[PathBuf]) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Opens an input and unpacks it if its first bytes say that it is gzip or Zstandard, unless it is to be taken as it is. `read` counts the bytes read from it.
+/// Opens an input and unpacks it if its first bytes say that it is gzip or Zstandard, unless it is
+/// to be taken as it is. `read` counts the bytes read from it.
 pub(super) fn open(path: &Path, as_is: bool, read: &Arc<AtomicU64>) -> io::Result<Box<dyn Read>> {
     let mut file = Counted { file: open_file(path)?, read: Arc::clone(read) };
     if as_is {
@@ -158,7 +163,8 @@ pub(super) fn open_file(path: &Path) -> io::Result<File> {
     }
 }
 
-/// Standard input without the standard library's buffer, which would copy everything once more and hide the file behind it.
+/// Standard input without the standard library's buffer, which would copy everything once more and
+/// hide the file behind it.
 #[cfg(unix)]
 fn unbuffered_stdin() -> io::Result<File> {
     use std::os::fd::AsFd;
@@ -196,7 +202,7 @@ pub(super) fn read_retrying(source: &mut impl Read, buffer: &mut [u8]) -> io::Re
     }
 }
 
-/// A file that tells how much of it was read.
+/// A file that reports how much of it was read.
 struct Counted {
     file: File,
     read: Arc<AtomicU64>,
@@ -226,7 +232,8 @@ impl<R: Read> Read for Unpacked<R> {
     }
 }
 
-/// gzip: any number of members one after the other, and after the last one zeros, with which tapes and disks are filled up.
+/// gzip: any number of members one after the other, and after the last one zeros, with which tapes
+/// and disks are filled up.
 struct Gzip<R>(Option<GzDecoder<R>>);
 
 impl<R: BufRead> Read for Gzip<R> {
@@ -261,7 +268,8 @@ fn next_member<R: BufRead>(mut source: R) -> io::Result<Option<GzDecoder<R>>> {
     }
 }
 
-/// Zstandard: any number of frames one after the other, as the tools that append or compress in parallel write them; the library unpacks one at a time.
+/// Zstandard: any number of frames one after the other, as the tools that append or compress in
+/// parallel write them; the library unpacks one at a time.
 struct Zstd<R> {
     source: R,
     decoder: FrameDecoder,
@@ -296,7 +304,7 @@ impl<R: BufRead> Read for Zstd<R> {
 fn window_too_large(asked: u64, most: u64) -> io::Error {
     let (asked, most) = (report::bytes(asked), report::bytes(most));
     let why =
-        format!("unpacking it needs {asked} of memory, and at most {most} are taken; unpack it by `zstd -dc --long=31` and pipe that in");
+        format!("unpacking it needs {asked} of memory, more than the {most} allowed; unpack it with `zstd -dc --long=31` and pipe that in");
     io::Error::new(io::ErrorKind::Unsupported, why)
 }
 
@@ -304,7 +312,8 @@ impl<R: BufRead> Zstd<R> {
     /// Reads the header of the next frame; false at the end of the source.
     fn begin_frame(&mut self) -> io::Result<bool> {
         while let Some((_, rest)) = self.source.fill_buf()?.split_first() {
-            // The descriptor follows the magic number; 0 is also what the decoder says of a size that is not there.
+            // The descriptor follows the magic number; 0 is also what the decoder says of a size
+            // that is not there.
             let descriptor = rest.get(ZSTD.len() - 1).copied().unwrap_or(0);
             self.is_sized = descriptor >> 6 != 0 || descriptor & 1 << 5 != 0;
             match self.decoder.reset(&mut self.source) {
@@ -332,7 +341,7 @@ impl<R: BufRead> Zstd<R> {
         self.inside = false;
         let said = self.decoder.content_size();
         if (self.is_sized || said != 0) && said != self.unpacked {
-            let message = format!("a frame says that it holds {said} bytes, and holds {}", self.unpacked);
+            let message = format!("a frame declares {said} bytes, but holds {}", self.unpacked);
             return Err(io::Error::other(message));
         }
         match (self.decoder.get_checksum_from_data(), self.decoder.get_calculated_checksum()) {

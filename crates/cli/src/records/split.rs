@@ -7,9 +7,10 @@ use std::ops::Range;
 /// Where records end.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Ends {
-    /// Before this byte, which is no part of them; `crlf` takes a carriage return before it away as well.
+    /// Before this byte, which is no part of them; `crlf` takes a carriage return before it away as
+    /// well.
     Byte { byte: u8, crlf: bool },
-    /// After so many bytes.
+    /// After this many bytes.
     Length(usize),
 }
 
@@ -57,14 +58,15 @@ impl Split {
         !self.skipping && (self.used || self.carry.is_empty())
     }
 
-    /// Goes on after so many records that were found elsewhere.
+    /// Goes on after this many records that were found elsewhere.
     pub(super) fn pass_over(&mut self, records: u64) -> u64 {
         let before = self.number;
         self.number += records;
         before
     }
 
-    /// Finds records in the next piece of an input; how much of it was used. Less than all of it only if the record found is the carried one.
+    /// Finds records in the next piece of an input; how much of it was used. Less than all of it
+    /// only if the record found is the carried one.
     pub(super) fn split(&mut self, text: &[u8], found: &mut Found) -> usize {
         if self.used {
             self.used = false;
@@ -101,7 +103,7 @@ impl Split {
         (self.skipping, self.number) = (false, 0);
     }
 
-    /// Forgets the present input, of which so many records were seen.
+    /// Forgets the present input, of which this many records were seen.
     pub(super) fn abandon(&mut self) -> u64 {
         (self.carry, self.used, self.skipping) = (Vec::new(), false, false);
         std::mem::take(&mut self.number)

@@ -11,7 +11,8 @@ pub(super) enum Splitter {
 }
 
 impl Splitter {
-    /// Finds records in the next piece of an input; how much of it was used. An error gives the input up.
+    /// Finds records in the next piece of an input; how much of it was used. An error gives the
+    /// input up.
     pub(super) fn split(&mut self, text: &[u8], found: &mut Found) -> Result<usize, String> {
         match self {
             Splitter::Plain(split) => Ok(split.split(text, found)),
@@ -30,7 +31,7 @@ impl Splitter {
         }
     }
 
-    /// Forgets the present input, of which so many records were seen.
+    /// Forgets the present input, of which this many records were seen.
     pub(super) fn abandon(&mut self) -> u64 {
         match self {
             Splitter::Plain(split) => split.abandon(),
@@ -62,7 +63,8 @@ impl Splitter {
         }
     }
 
-    /// What is known of the columns; `None` until the first record was seen. Lines have none, which is always known.
+    /// What is known of the columns; `None` until the first record was seen. Lines have none, which
+    /// is always known.
     pub(super) fn columns(&self) -> Option<Columns> {
         match self {
             Splitter::Plain(_) => Some(Columns::default()),
@@ -85,7 +87,8 @@ impl Splitter {
         }
     }
 
-    /// Takes over so many records that another splitter has found, numbered from 1; all before them were found here.
+    /// Takes over this many records that another splitter has found, numbered from 1; all before
+    /// them were found here.
     pub(super) fn adopt(&mut self, records: u64, found: &mut Found) {
         let before = match self {
             Splitter::Plain(split) => split.pass_over(records),

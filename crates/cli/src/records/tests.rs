@@ -1,4 +1,5 @@
-//! Splitting must not depend on where blocks end: every input is split whole, byte by byte, and in pieces between.
+//! Splitting must not depend on where blocks end: every input is split whole, byte by byte, and in
+//! pieces between.
 
 use super::ahead::{Cut, Done};
 use super::csv::{Column, Csv};
@@ -67,7 +68,7 @@ fn run(mut splitter: Splitter, mut other: Option<Splitter>, text: &[u8], step: u
     }
 }
 
-/// The outcome, which must be the same whatever the pieces, and whoever finds the records.
+/// The outcome, which must be the same whatever the pieces, and whichever thread finds the records.
 fn split(make: impl Fn() -> Splitter, text: &str) -> Outcome {
     let whole = run(make(), None, text.as_bytes(), text.len().max(1));
     for step in (1..text.len().min(40)).chain([text.len().max(1)]) {
@@ -158,7 +159,8 @@ fn keys_are_decoded() {
     assert_eq!(skipped, [2, 3]);
 }
 
-/// What comes out if everything is passed on: records with and without keys, each with a newline, and bytes as they are.
+/// What comes out if everything is passed on: records with and without keys, each with a newline,
+/// and bytes as they are.
 fn pass_all(splitter: &mut Splitter, text: &[u8], out: &mut Vec<u8>, keyed: &mut usize) {
     let (mut at, mut found) = (0, Found { passing: true, ..Found::default() });
     while at < text.len() {

@@ -12,7 +12,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use truebloom::{AnyFilter, Filter, KeyHash};
 
-/// Without a limit, a filter grows by no more than so many times its size at once; three times is usual.
+/// Without a limit, a filter grows by no more than this many times its size at once; three times is
+/// usual.
 const MOST_TIMES: u64 = 64;
 
 /// Bytes of all inputs, if they are files.
@@ -20,8 +21,8 @@ pub(super) fn total_bytes(paths: &[PathBuf]) -> Option<u64> {
     paths.iter().map(|path| input_metadata(path).ok().filter(Metadata::is_file).map(|data| data.len())).sum()
 }
 
-/// The number of records in all inputs, which can then be read again; `None` if one of them can be read only once. What cannot be read at all is told when
-/// it is read for good.
+/// The number of records in all inputs, which can then be read again; `None` if one of them can be
+/// read only once. What cannot be read at all is reported when it is read for good.
 pub(crate) fn count(args: &RecordArgs, paths: &[PathBuf]) -> Result<Option<u64>, Failure> {
     let mut stdin_begin = None;
     for path in or_stdin(paths) {
@@ -51,7 +52,7 @@ pub(crate) fn count(args: &RecordArgs, paths: &[PathBuf]) -> Result<Option<u64>,
 pub(crate) struct Limits {
     /// The plan: an error if there may be more items.
     pub(crate) strict: bool,
-    /// Bytes to which a filter may grow; what memory is available, unless given.
+    /// Bytes to which a filter may grow; by default, the memory available.
     pub(crate) memory: Option<u64>,
 }
 
@@ -92,7 +93,7 @@ fn insert_hashes(filter: &mut AnyFilter, hashes: &[KeyHash], most: Option<u64>) 
     };
     let before = grown.bits();
     let outcome = grown.try_insert_all_hashes(hashes).map_err(Failure::new);
-    // Of new layers the system has given out no page yet, but for the few keys in them.
+    // Of new layers the system has given out no page yet, except for the few keys in them.
     let needed = (grown.bits() - before) / 8;
     let too_much = |why: String| Err(Failure::new(format_args!("its next layer takes {}, {why}", report::bytes(needed))));
     let outcome = match (outcome, most) {
@@ -106,7 +107,7 @@ fn insert_hashes(filter: &mut AnyFilter, hashes: &[KeyHash], most: Option<u64>) 
         (Ok(_), None) if needed > 0 => filters::check_memory(
             "a layer takes",
             needed,
-            "ask for a higher rate, use a machine with more, or give --max-memory to try all the same",
+            "ask for a higher rate, use a machine with more, or give --max-memory to try anyway",
         ),
         (outcome, _) => outcome.map(drop),
     };
@@ -114,7 +115,8 @@ fn insert_hashes(filter: &mut AnyFilter, hashes: &[KeyHash], most: Option<u64>) 
     outcome.map_err(|why| Failure::new(format_args!("the filter cannot grow beyond {keys}: {}; nothing was written", why.message())))
 }
 
-/// Keys to insert before the filter is looked at again: not more than what may make it hold one item more than planned, where that must be noticed at once.
+/// Keys to insert before the filter is looked at again: not more than what may make it hold one
+/// item more than planned, where that must be noticed at once.
 fn at_once(filter: &AnyFilter, strict: bool) -> usize {
     if strict && filter.is_merged() {
         // Judged by its fill, which every key may change.
@@ -124,7 +126,8 @@ fn at_once(filter: &AnyFilter, strict: bool) -> usize {
     room.map_or(HASHED, |room| usize::try_from(room).map_or(HASHED, |room| room.min(HASHED)))
 }
 
-/// An error unless the filter holds at most the items it was planned for, whatever repeats hide: by the upper end of what it may hold, as `verify` has it.
+/// An error unless the filter holds at most the items it was planned for, whatever repeats hide: by
+/// the upper end of what it may hold, as `verify` has it.
 fn check_room(filter: &AnyFilter) -> Result<(), Failure> {
     let Some(capacity) = filter.capacity() else { return Ok(()) };
     let (_, most) = filter.verification()?.items();
@@ -134,10 +137,10 @@ fn check_room(filter: &AnyFilter) -> Result<(), Failure> {
     Err(too_many("up to", most, capacity))
 }
 
-/// What --strict says: so many items may be, or are.
+/// What --strict says: this many items may be, or are.
 fn too_many(how: &str, items: u64, capacity: u64) -> Failure {
     Failure::new(format_args!(
-        "there {} more items than planned: {how} {} distinct ones, planned for {}; nothing was written. Leave --strict out to insert them all the same, or plan a larger filter with `truebloom create -n`",
+        "there {} more items than planned: {how} {} distinct ones, planned for {}; nothing was written. Leave --strict out to insert them anyway, or plan a larger filter with `truebloom create -n`",
         if how == "up to" { "may be" } else { "are" },
         report::count(items),
         report::count(capacity)

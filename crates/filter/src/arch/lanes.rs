@@ -1,7 +1,8 @@
 //! The arithmetic of many keys side by side, a lane a key.
 //!
-//! One source for every level: the loops are simple enough that the compiler makes vectors of them, and a function only has to say which instructions it may use. So all levels are
-//! the same arithmetic on whole numbers.
+//! One source for every level: the loops are simple enough that the compiler makes vectors of them,
+//! and a function only has to say which instructions it may use. So all levels are the same
+//! arithmetic on whole numbers.
 
 use super::Level;
 use super::wide::{halves, high_product};
@@ -14,7 +15,7 @@ pub(crate) const LANES: usize = 32;
 /// A number of each key.
 pub(crate) type Lanes = [u64; LANES];
 
-/// The function of this name for every level: what it does is written once.
+/// The function of this name, compiled for every level from one source.
 macro_rules! for_every_level {
     ($(#[$doc:meta])* $name:ident($($argument:ident: $type:ty),*) $(-> $result:ty)? $body:block) => {
         $(#[$doc])*
@@ -37,7 +38,8 @@ macro_rules! for_every_level {
 
             match level {
                 Level::Scalar => portable($($argument),*),
-                // SAFETY: `Level::detect` makes these values only on processors that have the instructions.
+                // SAFETY: `Level::detect` makes these values only on processors that have the
+                // instructions.
                 #[cfg(all(target_arch = "x86_64", feature = "simd"))]
                 Level::Avx2 => unsafe { avx2($($argument),*) },
                 // SAFETY: as above.
@@ -49,7 +51,8 @@ macro_rules! for_every_level {
 }
 
 for_every_level! {
-    /// The word of this number in the stream of each key, counted from the halves of the hash: what [`WordStream`](crate::scheme::WordStream) gives one after the other.
+    /// The word of this number in the stream of each key, counted from the halves of the hash: what
+    /// [`WordStream`](crate::scheme::WordStream) gives one after the other.
     words(first: &Lanes, second: &Lanes, number: u64, words: &mut Lanes) {
         let Some(steps) = number.checked_sub(2) else {
             *words = if number == 0 { *first } else { *second };
@@ -63,7 +66,8 @@ for_every_level! {
     }
 }
 
-/// What so many steps of the walk add to both of its numbers, beside `steps` times the second to the first: step i adds i to the second before it adds that to the first.
+/// What this many steps of the walk add to both of its numbers, beside `steps` times the second to
+/// the first: step i adds i to the second before it adds that to the first.
 #[inline(always)]
 fn drift(steps: u64) -> (u64, u64) {
     // No key has 2^20 words, so nothing overflows.
@@ -88,7 +92,8 @@ pub(crate) fn word(hash: KeyHash, number: u64) -> u64 {
 }
 
 for_every_level! {
-    /// A number below `base` from each new word, and what is left of the words. False if the product of any word with `tuples`, modulo 2^64, is below `threshold`: it is to be skipped.
+    /// A number below `base` from each new word, and what is left of the words. False if the
+    /// product of any word with `tuples`, modulo 2^64, is below `threshold`: it is to be skipped.
     first_digits(words: &Lanes, base: u64, tuples: u64, threshold: u64, numbers: &mut Lanes, rest: &mut Lanes) -> bool {
         *rest = *words;
         let mut skipped = 0;
@@ -104,7 +109,8 @@ for_every_level! {
 }
 
 for_every_level! {
-    /// A number below `base` from what is left of each word, and what is left then: [`digit`](crate::scheme::digit) of each.
+    /// A number below `base` from what is left of each word, and what is left then:
+    /// [`digit`](crate::scheme::digit) of each.
     digits(words: &mut Lanes, base: u64, numbers: &mut Lanes) {
         portable_digits(words, base, numbers);
     }
@@ -128,7 +134,8 @@ fn portable_digits(words: &mut Lanes, base: u64, numbers: &mut Lanes) {
     }
 }
 
-/// XXH3-128 of eight bytes under a seed: the arithmetic of the published algorithm for inputs of that length, which for numbers needs neither memory nor a choice.
+/// XXH3-128 of eight bytes under a seed: the arithmetic of the published algorithm for inputs of
+/// that length, which for numbers needs neither memory nor a choice.
 #[derive(Clone, Copy)]
 pub(crate) struct Xxh3OfEight {
     flip: u64,
@@ -233,7 +240,7 @@ mod tests {
         }
     }
 
-    /// So many words as the most probes take, far beyond the others.
+    /// This many words as the most probes take, far beyond the others.
     #[test]
     fn words_far_away() {
         let hash = KeyHash::from_uniform_bits(0x0f1e_2d3c_4b5a_6978_8796_a5b4_c3d2_e1f0);

@@ -12,15 +12,19 @@ const LINE_WORDS: usize = 8;
 const HUGE_PAGE_WORDS: usize = (2 << 20) / 8;
 /// A page, in bytes.
 pub(crate) const PAGE_BYTES: usize = 4096;
-/// From so many words on the memory starts at a huge page: below, the few megabytes at the ends would be most of it.
+/// From this many words on the memory starts at a huge page; below, the few megabytes at the ends
+/// would be most of it.
 const MANY_WORDS: usize = HUGE_PAGE_WORDS;
 
-/// A fixed number of words, the first of them at the start of a 64-byte line. Two words of its own, so that many small filters cost little.
+/// A fixed number of words, the first of them at the start of a 64-byte line. Two words of its own,
+/// so that many small filters cost little.
 ///
-/// Few words are an aligned allocation of just their size. Many are in a vector with a little room around them: the system's zeroed pages come only with ordinary alignment (an aligned allocation is
-/// zeroed by hand, all of it, at once), and a vector read from a file can become one in place.
+/// Few words are an aligned allocation of just their size. Many are in a vector with a little room
+/// around them: the system's zeroed pages come only with ordinary alignment (an aligned allocation
+/// is zeroed by hand, all of it, at once), and a vector read from a file can become one in place.
 pub struct AlignedWords {
-    /// Of few words, their allocation. Of many, where the first of them is in the memory of a vector; [`Around`] stands after the last.
+    /// Of few words, their allocation. For many words: the offset of the first in the vector's
+    /// memory; [`Around`] follows the last.
     words: NonNull<u64>,
     count: usize,
 }
@@ -41,7 +45,8 @@ const AROUND_WORDS: usize = size_of::<Around>().div_ceil(8);
 struct AtLine;
 
 impl AlignedWords {
-    /// All 0, and of many not touched yet: pages cost memory when they are first written. `None` if the memory is not to be had.
+    /// All 0, and of many not touched yet: pages cost memory when they are first written. `None` if
+    /// the memory cannot be allocated.
     pub(crate) fn zeroed(count: usize) -> Option<AlignedWords> {
         if count >= MANY_WORDS {
             let memory = zeroed_vec(count.checked_add(HUGE_PAGE_WORDS - 1 + AROUND_WORDS)?)?;
@@ -58,7 +63,8 @@ impl AlignedWords {
         Some(AlignedWords { words, count })
     }
 
-    /// These words, moved by less than a line if they do not start at one. `None` if there is no memory for the few bytes more.
+    /// These words, moved by less than a line if they do not start at one. `None` if there is no
+    /// memory for the few bytes more.
     pub(crate) fn from_vec(mut memory: Vec<u64>) -> Option<AlignedWords> {
         let count = memory.len();
         if count < MANY_WORDS {
@@ -79,7 +85,9 @@ impl AlignedWords {
         assert!(count >= MANY_WORDS && start + count + AROUND_WORDS <= memory.len(), "room around the words");
         let mut memory = ManuallyDrop::new(memory);
         let (base, capacity) = (memory.as_mut_ptr(), memory.capacity());
-        // SAFETY: `start` and `start + count` lie within the vector's memory, with room for `Around` after the latter, as was just checked; the place may be at any word, so it is written unaligned.
+        // SAFETY: `start` and `start + count` lie within the vector's memory, with room for
+        // `Around` after the latter, as was just checked; the place may be at any word, so it is
+        // written unaligned.
         unsafe {
             base.add(start + count).cast::<Around>().write_unaligned((base, capacity));
             AlignedWords { words: NonNull::new_unchecked(base.add(start)), count }
@@ -87,7 +95,7 @@ impl AlignedWords {
     }
 }
 
-/// The layout of so few words.
+/// The layout of this few words.
 fn few(count: usize) -> Option<Layout> {
     Layout::array::<u64>(count).and_then(|layout| layout.align_to(8 * LINE_WORDS)).ok()
 }
@@ -95,7 +103,8 @@ fn few(count: usize) -> Option<Layout> {
 impl Drop for AlignedWords {
     fn drop(&mut self) {
         if self.count >= MANY_WORDS {
-            // SAFETY: `within` took the vector apart, and wrote after the words where it begins and its capacity. No word of it is read any more, so it may be empty.
+            // SAFETY: `within` took the vector apart, and wrote after the words where it begins and
+            // its capacity. No word of it is read any more, so it may be empty.
             unsafe {
                 let (base, capacity) = self.words.as_ptr().add(self.count).cast::<Around>().read_unaligned();
                 drop(Vec::from_raw_parts(base, 0, capacity));
@@ -112,7 +121,7 @@ fn misalignment(memory: &[u64], alignment: usize) -> usize {
     ((memory.as_ptr() as usize / 8).wrapping_neg()) & (alignment - 1)
 }
 
-/// Numbers of which zero is all bytes 0.
+/// Number types whose zero is all zero bytes.
 ///
 /// # Safety
 /// Bytes that are all 0 must be a value of the type.
@@ -123,7 +132,8 @@ unsafe impl Zeroes for u32 {}
 // SAFETY: as above.
 unsafe impl Zeroes for u64 {}
 
-/// A vector of zeros whose pages the system has not handed out yet; `vec![0; n]` does the same, but aborts where there is no memory.
+/// A vector of zeros whose pages the system has not handed out yet; `vec![0; n]` does the same, but
+/// aborts where there is no memory.
 pub(crate) fn zeroed_vec<T: Zeroes>(count: usize) -> Option<Vec<T>> {
     let layout = Layout::array::<T>(count).ok().filter(|layout| layout.size() > 0)?;
     // SAFETY: the layout's size is not 0.
@@ -131,12 +141,14 @@ pub(crate) fn zeroed_vec<T: Zeroes>(count: usize) -> Option<Vec<T>> {
     if start.is_null() {
         return None;
     }
-    // SAFETY: allocated just now by the global allocator with the layout of an array of `count` numbers, all of which are initialised: their bytes are 0, which `Zeroes` allows.
+    // SAFETY: allocated just now by the global allocator with the layout of an array of `count`
+    // numbers, all of which are initialised: their bytes are 0, which `Zeroes` allows.
     Some(unsafe { Vec::from_raw_parts(start, count, count) })
 }
 
-/// Asks the system for huge pages under large memory, before it is touched. With pages of 4 KiB a random access waits for the page walk more than for the line:
-/// two to three times as long in memory, 1.4 times in the third cache. Only advice: without it everything still works.
+/// Asks the system for huge pages under large memory, before it is touched. With pages of 4 KiB a
+/// random access waits for the page walk more than for the line: two to three times as long in
+/// memory, 1.4 times in the third cache. Only advice: without it everything still works.
 pub(crate) fn advise_huge_pages<T>(memory: &[T]) {
     #[cfg(all(target_os = "linux", feature = "std"))]
     advise(memory, rustix::mm::Advice::LinuxHugepage);
@@ -144,7 +156,8 @@ pub(crate) fn advise_huge_pages<T>(memory: &[T]) {
     let _ = memory;
 }
 
-/// Takes that back, before the memory is touched: a page then costs its 4 KiB where a huge one costs 2 MiB.
+/// Takes that back, before the memory is touched: a page then costs its 4 KiB where a huge one
+/// costs 2 MiB.
 pub(crate) fn decline_huge_pages<T>(memory: &[T]) {
     #[cfg(all(target_os = "linux", feature = "std"))]
     advise(memory, rustix::mm::Advice::LinuxNoHugepage);
@@ -156,11 +169,12 @@ pub(crate) fn decline_huge_pages<T>(memory: &[T]) {
 #[cfg(all(target_os = "linux", feature = "std"))]
 fn advise<T>(memory: &[T], advice: rustix::mm::Advice) {
     if size_of_val(memory) >= 8 * MANY_WORDS {
-        // Whole pages only, so that the advice is for nobody else's memory.
+        // Whole pages only, so that the advice concerns no other memory.
         let skipped = (memory.as_ptr() as usize).wrapping_neg() % PAGE_BYTES;
         let bytes = (size_of_val(memory) - skipped) / PAGE_BYTES * PAGE_BYTES;
         let start = memory.as_ptr().wrapping_byte_add(skipped).cast_mut().cast();
-        // SAFETY: the pages lie within the slice, and advice on huge pages changes no byte of them. A refusal changes nothing, so it is ignored.
+        // SAFETY: the pages lie within the slice, and advice on huge pages changes no byte of them.
+        // A refusal changes nothing, so it is ignored.
         let _ = unsafe { rustix::mm::madvise(start, bytes, advice) };
     }
 }
@@ -170,7 +184,8 @@ impl Deref for AlignedWords {
 
     #[inline(always)]
     fn deref(&self) -> &[u64] {
-        // SAFETY: `words` are `count` initialised words of this value's memory, or dangling and aligned where there are none.
+        // SAFETY: `words` are `count` initialised words of this value's memory, or dangling and
+        // aligned where there are none.
         unsafe { core::slice::from_raw_parts(self.words.as_ptr(), self.count) }
     }
 }

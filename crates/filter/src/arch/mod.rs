@@ -1,6 +1,8 @@
-//! What depends on the machine: memory, prefetch, and kernels for instructions that not every processor has.
+//! What depends on the machine: memory, prefetch, and kernels for instructions that not every
+//! processor has.
 //!
-//! The only unsafe code of this crate. Every function here has a portable form with the same results, which is all that other processors get.
+//! The only unsafe code of this crate. Every function here has a portable form with the same
+//! results, which is all that other processors get.
 #![allow(unsafe_code, reason = "processor instructions and memory that is not zeroed twice cannot be had without")]
 
 mod lanes;

@@ -1,4 +1,4 @@
-//! Bits in bytes that somebody else holds.
+//! Bits in borrowed bytes.
 
 use super::{Backing, Counted, Counter, Headed, InLayers, Inline, Uncounted, Writable, counted, unread_and_read};
 use crate::format::Fields;
@@ -6,7 +6,8 @@ use core::marker::PhantomData;
 use core::ops::{Deref, DerefMut};
 use xxhash_rust::xxh3::xxh3_64;
 
-/// Bytes that `B` holds, of which only the header was looked at: what a filter of it says of itself is what the header says. `verify_bytes` makes it one that is [`Checked`].
+/// Bytes that `B` holds, of which only the header was read: a filter over them reports what the
+/// header says. `verify_bytes` makes it one that is [`Checked`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct View<B>(PhantomData<B>);
 
@@ -64,7 +65,8 @@ impl<const N: usize> Chunk for [u8; N] {
 
 /// A range of the bytes that `B` holds, as numbers.
 ///
-/// Looked up anew with every use, because `B` may move (an array does) or give other bytes each time, which must do no harm: what is missing then is not there.
+/// Looked up anew with every use, because `B` may move (an array does) or give other bytes each
+/// time, which must do no harm: what is missing then is not there.
 pub struct InBytes<B, W> {
     bytes: B,
     start: usize,

@@ -9,7 +9,8 @@ mod sealed {
     impl Sealed for u64 {}
 }
 
-/// The type of a sketch's counters: `u32`, half the memory for streams of fewer than 4 billion, or `u64`.
+/// The type of a sketch's counters: `u32`, half the memory for streams of fewer than 4 billion, or
+/// `u64`.
 pub trait Counter: sealed::Sealed + Lies<Self> + Copy + Default + Ord + Debug + Send + Sync + 'static {
     /// Its bytes in a file.
     type Bytes: Lies<Self> + Chunk + Send + Sync;

@@ -1,4 +1,5 @@
-//! Where the bits of a filter are, and what is known of them: the one parameter that makes a view of a filter.
+//! Where the bits of a filter are, and what is known about them: the one parameter that makes a
+//! view of a filter.
 
 mod bytes;
 mod counter;
@@ -22,9 +23,9 @@ use core::ops::{Deref, DerefMut};
 
 /// Where a filter has its bits: [`Owned`], [`Shared`], [`View`], [`Checked`] or [`Packed`].
 ///
-/// Sealed, as what it says of the bits is what rates are computed from.
+/// Sealed, because rates are computed from what it knows about the bits.
 pub trait Backing: Sized + sealed::Sealed {
-    /// A word of bits as it lies there.
+    /// A word of bits as it is stored.
     type Word: Word;
     /// The words.
     type Words: Deref<Target = [Self::Word]> + Send + Sync;
@@ -32,13 +33,13 @@ pub trait Backing: Sized + sealed::Sealed {
     type Layers: Layers<Self::Word>;
     /// Words whose number grows.
     type List: Deref<Target = [Self::Word]> + Send + Sync;
-    /// A counter of a sketch as it lies there.
+    /// A counter of a sketch as it is stored.
     type Cell<C: Counter>: Lies<C>;
     /// The counters.
     type Cells<C: Counter>: Deref<Target = [Self::Cell<C>]> + Send + Sync;
-    /// What follows from the bits: it, or nothing where they were not looked at.
+    /// What follows from the bits: the value, or nothing where they were not read.
     type Known<T: Clone + PartialEq + Send + Sync>: Clone + PartialEq + Send + Sync;
-    /// What all filters of one plan and one seed share: filters of their own have it once for all their clones.
+    /// What all filters of one plan and one seed share.
     type Head<T: 'static>: Deref<Target = T>;
 }
 
@@ -82,11 +83,13 @@ mod sealed {
     impl<W> Sealed for super::CheckedMember<'_, W> {}
 }
 
-/// Memory of the filter's own. On 64-bit machines a filter takes 224 bytes beside its bits, in one piece, as a question needs most of them; [`Shared`] is for many small ones.
+/// The filter's own memory. On 64-bit machines a filter takes 224 bytes beside its bits, in one
+/// piece, because a query needs most of them; [`Shared`] is for many small ones.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Owned {}
 
-/// Memory of the filter's own, for many small filters: what they share is there once, and each takes 64 bytes beside its bits. One more access to memory a key.
+/// The filter's own memory, for many small filters: what they share is stored once, and each takes
+/// 64 bytes beside its bits. One more memory access per key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Shared {}
 

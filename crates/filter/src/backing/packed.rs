@@ -4,7 +4,8 @@ use super::{Backing, Counted, Counter, Uncounted, Word, counted, unread_and_read
 use core::marker::PhantomData;
 use core::ops::Deref;
 
-/// Bits of one filter among many of a [`Pack`](crate::Pack), of which only the record before them was looked at. It takes 64 bytes.
+/// Bits of one filter among many of a [`Pack`](crate::Pack), of which only the record before them
+/// was read. It takes 64 bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Packed<'a, W>(PhantomData<&'a W>);
 

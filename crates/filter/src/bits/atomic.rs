@@ -10,10 +10,12 @@ use crate::sync::{
 };
 use alloc::vec::Vec;
 
-/// Words of bits that are only ever set, until nobody else has them.
+/// Words of bits that are only ever set, as long as they are shared.
 ///
-/// Relaxed is enough to ask: every word only grows, and who has been told of an insertion by other means (a join, a channel, a lock) sees it, because that orders the two. What was counted before a bit is set is published with it,
-/// so that a copy's counts, read after its bits ([`to_aligned`](Self::to_aligned)), are never of fewer keys than it has.
+/// Relaxed is enough for queries: every word only grows, and a thread that learns of an insertion
+/// by other means (a join, a channel, a lock) sees it, because that orders the two. What was
+/// counted before a bit is set is published with it, so that a copy's counts, read after its bits
+/// ([`to_aligned`](Self::to_aligned)), are never of fewer keys than it has.
 #[derive(Debug)]
 pub(crate) struct AtomicBits {
     words: Vec<AtomicU64>,
@@ -37,7 +39,8 @@ impl AtomicBits {
         Ok(AtomicBits { words })
     }
 
-    /// Sets bits of one word, and says how many were 0: each bit, to exactly one of all callers. Words beyond the end are not there; no scheme has positions in them.
+    /// Sets bits of one word, and says how many were 0: each bit, to exactly one of all callers.
+    /// Words beyond the end are not there; no scheme has positions in them.
     #[inline]
     pub(crate) fn set(&self, word: usize, mask: u64) -> u32 {
         let Some(word) = self.words.get(word) else { return 0 };
@@ -77,12 +80,13 @@ impl AtomicBits {
         self.words.iter().for_each(|word| word.store(0, Relaxed));
     }
 
-    /// The words as they are now: every bit that was set before the call, and any that are set meanwhile. `None` if the memory is not to be had.
+    /// The words as they are now: every bit that was set before the call, and any that are set
+    /// meanwhile. `None` if the memory cannot be allocated.
     pub(crate) fn to_aligned(&self) -> Option<AlignedWords> {
         self.to_aligned_after(0)
     }
 
-    /// The same, after so many words of 0.
+    /// The same, after this many words of 0.
     pub(crate) fn to_aligned_after(&self, before: usize) -> Option<AlignedWords> {
         let mut words = AlignedWords::zeroed(self.words.len().checked_add(before)?)?;
         words.iter_mut().skip(before).zip(&self.words).for_each(|(copy, word)| *copy = word.load(Relaxed));
@@ -96,13 +100,14 @@ impl AtomicBits {
         self.words.iter().zip(&other.words).map(|(word, other)| u64::from((word.load(Relaxed) & other.load(Relaxed)).count_ones())).sum()
     }
 
-    /// The words, once nobody else has them any more.
+    /// The words, once they are no longer shared.
     pub(crate) fn into_words(self) -> Vec<u64> {
         self.words.into_iter().map(|word| word.load(Relaxed)).collect()
     }
 }
 
-/// `RUSTFLAGS="--cfg truebloom_loom" cargo test -p truebloom --release --lib loom` tries every order in which the threads can run.
+/// `RUSTFLAGS="--cfg truebloom_loom" cargo test -p truebloom --release --lib loom` tries every
+/// order in which the threads can run.
 #[cfg(all(test, truebloom_loom))]
 mod loom_tests {
     use super::*;

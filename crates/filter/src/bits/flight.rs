@@ -21,7 +21,9 @@ struct Flight {
 /// Groups of a batch.
 const GROUPS: usize = BATCH / LANES;
 
-/// The groups of a batch in a ring, and one place more, where a group of the next batch boards while the present one is looked up. Used again for batch after batch: clearing it would cost as much as a lookup.
+/// The groups of a batch in a ring, and one place more, where a group of the next batch is
+/// prefetched while the present one is looked up. Used again for batch after batch: clearing it
+/// would cost as much as a lookup.
 pub struct Flights {
     level: Level,
     scheme: InLines,
@@ -36,8 +38,10 @@ impl Flights {
         Flights { level, scheme: *scheme, ring: vec![flight; GROUPS + 1], present: 0 }
     }
 
-    /// Calls `arrive` for each group of the present batch, with the lines of a group of the following one, which it is to ask for: so every line is on its way for the time of a whole batch, and never too
-    /// many at once. The first batch boards as a whole; there `ask` is called for each line.
+    /// Calls `arrive` for each group of the present batch, with the lines of a group of the
+    /// following one, which it is to ask for: so every line is on its way for the time of a whole
+    /// batch, and never too many at once. The first batch is prefetched as a whole; there `ask` is
+    /// called for each line.
     #[inline(always)]
     pub(super) fn fly<M>(
         &mut self,
@@ -68,14 +72,15 @@ impl Flights {
 }
 
 impl Flight {
-    /// Takes a group on board.
+    /// Adds a group, whose lines have been requested.
     #[inline(always)]
     fn board(&mut self, level: Level, scheme: &InLines, group: Group<'_>) {
         let (mut room, mut rest) = ([0; LANES], [0; LANES]);
         self.count = group.count;
         let drawn = group.words(level, 0, &mut room);
         if !first_digits(level, drawn, scheme.lines(), scheme.lines(), scheme.threshold(), &mut self.lines, &mut rest) {
-            // A key that skips a word is ahead of the others by one; rare unless there are 2^50 lines.
+            // A key that skips a word is ahead of the others by one; rare unless there are 2^50
+            // lines.
             return self.board_one_by_one(scheme, group);
         }
         for (number, drawn) in (1..).zip(self.words.iter_mut().take(scheme.words())) {
@@ -101,7 +106,8 @@ mod tests {
     use crate::hash::KeyHash;
     use crate::scheme::Scheme;
 
-    /// With as many lines as to make skips common, and with few: each key's line and words are those that it has alone, in the first batch and in the next.
+    /// With as many lines as to make skips common, and with few: each key's line and words are
+    /// those that it has alone, in the first batch and in the next.
     #[test]
     fn keys_in_company_are_as_alone() {
         let all: Vec<KeyHash> =

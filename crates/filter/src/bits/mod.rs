@@ -1,4 +1,5 @@
-//! Bits in memory, and how the keys of a scheme get at them: anywhere ([`Spread`]) or in lines ([`Lined`]).
+//! Bits in memory, and how the keys of a scheme get at them: anywhere ([`Spread`]) or in lines
+//! ([`Lined`]).
 
 #[cfg(target_has_atomic = "64")]
 mod atomic;
@@ -23,8 +24,9 @@ use crate::format::{Fields, FileKind};
 use crate::hash::KeyHash;
 use truebloom_math::{Error, Fpr};
 
-/// The layout of a scheme: where its positions lie in memory. In a private module, so that no other crate can make a scheme: a filter that says it is of a scheme and puts its keys elsewhere
-/// saves files that lose them.
+/// The layout of a scheme: where its positions lie in memory. In a private module, so that no other
+/// crate can make a scheme: a filter that says it is of a scheme and puts its keys elsewhere saves
+/// files that lose them.
 pub trait Placed: Sized + 'static {
     /// What a file of such a filter holds.
     const KIND: FileKind;
@@ -33,13 +35,15 @@ pub trait Placed: Sized + 'static {
     /// How a batch of keys gets at them.
     type Batches: Batches<Self>;
 
-    /// Whether `has` says yes to every word of the key, each with the bits in it that are the key's; the words after a no are not asked for.
+    /// Whether `has` says yes to every word of the key, each with the bits in it that are the
+    /// key's; the words after a no are not asked for.
     fn all_words(&self, hash: KeyHash, has: impl FnMut(usize, u64) -> bool) -> bool;
 
     /// Bytes that the parameters of the layout take in a header.
     const PARAMETER_BYTES: usize;
 
-    /// Holds the header's parameters, and what it says of bits and probes, to the layout. `parameters` is where those of the layout begin.
+    /// Holds the header's parameters, and what it says of bits and probes, to the layout.
+    /// `parameters` is where those of the layout begin.
     fn check_fields(fields: &Fields, parameters: usize) -> Result<(), FormatError>;
 
     /// Writes the parameters of the layout.
@@ -68,7 +72,8 @@ pub trait Storage<S, K: Backing>: Sized + Send + Sync {
     where
         K::Words: Clone;
 
-    /// The words and what is known of them, for [`with_known`](Self::with_known) of another backing.
+    /// The words and what is known of them, for [`with_known`](Self::with_known) of another
+    /// backing.
     fn into_known(self) -> (K::Words, u64)
     where
         K: Counted;
@@ -102,7 +107,8 @@ pub trait Storage<S, K: Backing>: Sized + Send + Sync {
     where
         K: Writable;
 
-    /// Each word becomes what `combine` makes of it and of the other's, of a filter of the same scheme.
+    /// Each word becomes what `combine` makes of it and of the other's, of a filter of the same
+    /// scheme.
     fn combine<W: Word>(&mut self, other: &[W], combine: impl Fn(u64, u64) -> u64)
     where
         K: Writable;
@@ -121,7 +127,8 @@ pub trait Storage<S, K: Backing>: Sized + Send + Sync {
         K: Counted;
 }
 
-/// Many keys of scheme `S` at a time: with the results of one after the other, but asking for the memory of later ones ahead. Keeps what a batch leaves for the next one.
+/// Many keys of scheme `S` at a time: with the results of one after the other, but asking for the
+/// memory of later ones ahead. Keeps what a batch leaves for the next one.
 pub trait Batches<S: Placed> {
     /// Before the first batch.
     fn new(scheme: &S) -> Self;

@@ -7,15 +7,18 @@ use crate::backing::{Backing, Word, Writable};
 use crate::bulk::{BATCH, BatchAnswers, Group, Hashes, each, mark};
 use crate::scheme::{Standard, digit};
 
-/// Probes that are asked for ahead. A key with more, at rates below 1e-19, goes alone.
+/// Probes that are asked for ahead. A key with more, at rates below 1e-19, is handled alone.
 const MOST_AHEAD: usize = 64;
 
-/// What is kept from batch to batch: room for positions, which would take as long to clear as to fill, and how the last batch went.
+/// What is kept from batch to batch: room for positions, which would take as long to clear as to
+/// fill, and how the last batch went.
 pub struct Probing {
     level: Level,
-    /// Probe by probe, a lane a key. Flat: an array of arrays is not cleared at once but element by element, in code of 512 instructions.
+    /// Probe by probe, a lane a key. Flat: an array of arrays is not cleared at once but element by
+    /// element, in code of 512 instructions.
     ahead: [u64; MOST_AHEAD * LANES],
-    /// What passes needs all its probes, what does not needs two: the last batch says what to expect of the next.
+    /// What passes needs all its probes, what does not needs two: the last batch says what to
+    /// expect of the next.
     mostly_hits: bool,
 }
 
@@ -58,7 +61,8 @@ impl Probing {
         answers
     }
 
-    /// Sets the bits of a batch of keys in order: which of them were new, and the number of bits newly set.
+    /// Sets the bits of a batch of keys in order: which of them were new, and the number of bits
+    /// newly set.
     #[inline]
     fn set<K: Writable>(&mut self, scheme: &Standard, bits: &mut Bits<K>, hashes: &Hashes) -> (BatchAnswers, u64) {
         let (mut answers, mut newly_set) = (BatchAnswers::default(), 0);
@@ -85,7 +89,8 @@ impl Probing {
         self.ahead.as_chunks::<LANES>().0[..probes].iter().map(move |positions| positions[lane])
     }
 
-    /// The positions of a group on their way to the cache, and how many each key has; `None` where keys go alone: with too many probes, or when a word is skipped.
+    /// The positions of a group on their way to the cache, and how many each key has; `None` where
+    /// keys go alone: with too many probes, or when a word is skipped.
     #[inline(always)]
     fn look_ahead<W: Word>(&mut self, scheme: &Standard, bits: &[W], group: Group<'_>) -> Option<usize> {
         let ahead = self.ahead.as_chunks_mut().0.get_mut(..scheme.probes() as usize)?;
@@ -100,7 +105,8 @@ impl Probing {
     }
 }
 
-/// The positions of this probe, from what is left of the words or from new ones. False if a key would have to skip its word.
+/// The positions of this probe, from what is left of the words or from new ones. False if a key
+/// would have to skip its word.
 #[inline(always)]
 fn draw(level: Level, scheme: &Standard, group: Group<'_>, probe: u32, rest: &mut Lanes, positions: &mut Lanes) -> bool {
     let Some(number) = scheme.new_word(probe) else {
@@ -112,10 +118,12 @@ fn draw(level: Level, scheme: &Standard, group: Group<'_>, probe: u32, rest: &mu
     first_digits(level, words, scheme.bits(), scheme.draws().tuples, scheme.draws().threshold, positions, rest)
 }
 
-/// Probe after probe, and only of the keys that are still in question. In memory the next probe of each is on its way while the others are looked at; in cache the
-/// gain is that nothing is guessed: a key is kept or not by arithmetic instead of by a branch that is wrong every other time.
+/// Probe after probe, and only of the keys that are still in question. In memory the next probe of
+/// each is on its way while the others are looked at; in cache the gain is that nothing is guessed:
+/// a key is kept or not by arithmetic instead of by a branch that is wrong every other time.
 ///
-/// The first two positions are made for all keys side by side, as half of them need the second; later ones key by key. A key that skips a word is answered alone in the end.
+/// The first two positions are made for all keys side by side, as half of them need the second;
+/// later ones key by key. A key that skips a word is answered alone in the end.
 fn survivors<W: Word>(level: Level, scheme: &Standard, bits: &[W], hashes: &Hashes) -> BatchAnswers {
     let (mut first, mut second, mut rest) = ([0; BATCH], [0; BATCH], [0; BATCH]);
     let (mut answers, mut alone) = (BatchAnswers::default(), BatchAnswers::default());

@@ -5,12 +5,13 @@ use crate::backing::{Backing, Lies, Owned, Word, Writable};
 use crate::error::BuildError;
 use core::ops::Range;
 
-/// A fixed number of bits in 64-bit words; bit i is bit i mod 64 of word i / 64. The bits of the last word beyond the length are 0 where the words were looked at.
+/// A fixed number of bits in 64-bit words; bit i is bit i mod 64 of word i / 64. The bits of the
+/// last word beyond the length are 0 where the words were looked at.
 pub(crate) struct Bits<K: Backing = Owned> {
     words: K::Words,
 }
 
-/// Words that hold so many bits.
+/// Words that hold this many bits.
 pub(crate) fn words_for(bits: u64) -> u64 {
     bits.div_ceil(64)
 }
@@ -39,7 +40,8 @@ impl<K: Backing> Bits<K> {
         Bits { words }
     }
 
-    /// The words as they are, if they are those of so many bits: as many as needed, and 0 beyond the last bit.
+    /// The words as they are, if they are those of this many bits: as many as needed, and 0 beyond
+    /// the last bit.
     pub(crate) fn from_words(words: K::Words, bits: u64) -> Option<Bits<K>> {
         let beyond = match bits % 64 {
             0 => 0,
@@ -60,7 +62,8 @@ impl<K: Backing> Bits<K> {
         self.words
     }
 
-    /// What says whether bits are set, as [`get`] does, one after the other: where the words are is looked up once.
+    /// What says whether bits are set, as [`get`] does, one after the other: where the words are is
+    /// looked up once.
     #[inline(always)]
     pub(crate) fn getter(&self) -> impl Fn(u64) -> bool {
         let words = &self.words[..];
@@ -95,7 +98,8 @@ impl<K: Writable> Bits<K> {
         set(&mut self.words, position)
     }
 
-    /// What sets bits, as [`set`](Self::set) does, one after the other: where the words are is looked up once, not after everything that is written.
+    /// What sets bits, as [`set`](Self::set) does, one after the other: where the words are is
+    /// looked up once, not after everything that is written.
     #[inline(always)]
     pub(crate) fn setter(&mut self) -> impl FnMut(u64) -> bool {
         let words = &mut self.words[..];
@@ -129,7 +133,8 @@ pub(crate) fn combine<V: Word, W: Word>(words: &mut [V], other: &[W], combine: i
     words.iter_mut().zip(other).for_each(|(word, other)| *word = V::of(combine(word.get(), other.get())));
 }
 
-/// Positions beyond the end are 0. None come from a scheme; `get` on the vector instead of an index only spares the code for a panic.
+/// Positions beyond the end are 0. None come from a scheme; `get` on the vector instead of an index
+/// only spares the code for a panic.
 #[inline(always)]
 pub(crate) fn get<W: Word>(words: &[W], position: u64) -> bool {
     words.get((position >> 6) as usize).is_some_and(|word| word.get() >> (position & 63) & 1 == 1)

@@ -12,13 +12,17 @@ use crate::sync::{AtomicU64, Ordering::Relaxed};
 use core::fmt;
 use truebloom_math::Rate;
 
-/// A [filter](FilterOf) that threads fill and ask at the same time, without locks. Made from a filter, and made one again at the end.
+/// A [filter](FilterOf) that threads fill and ask at the same time, without locks. Made from a
+/// filter, and made one again at the end.
 ///
 /// # What threads see
-/// * A key is contained for the thread that inserted it, and for every thread that learns of the insertion by other means: a join, a channel, a lock. Others may see
-///   a part of its bits for a while and answer no.
-/// * Of several threads that insert one new key at the same time, *at least one* is told that it is new, and it may be more than one: a key's bits are set one after the other, and each bit is
-///   new to exactly one. Where exactly one must be told, put a lock or a set of keys in flight before it.
+/// * A key is contained for the thread that inserted it, and for every thread that learns of the
+///   insertion by other means: a join, a channel, a lock. Others may see a part of its bits for a
+///   while and answer no.
+/// * Of several threads that insert one new key at the same time, *at least one* gets the answer
+///   that it is new, and more than one may: a key's bits are set one after the other, and each bit
+///   is new to exactly one. If exactly one must get it, put a lock or a set of keys in flight
+///   before the filter.
 /// * The bits in the end are those of any order, one thread after the other.
 ///
 /// ```
@@ -40,7 +44,7 @@ pub struct AtomicFilterOf<S: Scheme, H: KeyHasher = PortableHasher> {
     /// Offers of keys.
     offered: AtomicU64,
     head: Inline<Head<S, H>>,
-    /// As of the filter it was made from.
+    /// As for the filter it was made from.
     excluded: Option<u64>,
 }
 
@@ -57,7 +61,8 @@ impl<S: Scheme, H: KeyHasher> AtomicFilterOf<S, H> {
         self.offered.load(Relaxed)
     }
 
-    /// Inserts a key; true if it was new to this call. See the type for what that means among threads.
+    /// Inserts a key; true if it was new to this call. See the type for what that means among
+    /// threads.
     #[inline]
     pub fn insert<K: Key + ?Sized>(&self, key: &K) -> bool {
         self.insert_hash(self.hash(key))
@@ -75,31 +80,34 @@ impl<S: Scheme, H: KeyHasher> AtomicFilterOf<S, H> {
         hash_key(&self.head.hasher, key)
     }
 
-    /// [`insert`](Self::insert) of a key that is hashed already.
+    /// [`insert`](Self::insert) of a key that is already hashed.
     #[inline]
     pub fn insert_hash(&self, hash: KeyHash) -> bool {
         count_up(&self.offered);
         self.bits.insert(&self.head.scheme, hash) > 0
     }
 
-    /// [`contains`](Self::contains) of a key that is hashed already.
+    /// [`contains`](Self::contains) of a key that is already hashed.
     #[inline]
     pub fn contains_hash(&self, hash: KeyHash) -> bool {
         self.bits.contains(&self.head.scheme, hash)
     }
 
-    /// The filter, with all that was inserted. It counts as merged: several calls may have been told that one key is new, so the number of distinct keys has only bounds, the lower one from the
+    /// The filter, with all that was inserted. It counts as merged: several calls may have reported
+    /// one key as new, so the number of distinct keys has only bounds, the lower one from the
     /// number of set bits. Linear in the bits.
     ///
     /// # Errors
-    /// There is no memory for it beside this one.
+    /// The memory for a second filter cannot be allocated.
     pub fn into_filter(self) -> Result<FilterOf<S, H>, BuildError> {
         let AtomicFilterOf { bits, offered, head, excluded } = self;
         filter_of(head, AlignedWords::from_vec(bits.into_words()), offered.load(Relaxed), excluded)
     }
 
-    /// The filter as it is now, while threads go on inserting: to save it, or to look into it. It contains every key whose insertion this thread knows to have returned, by a join, a channel or a
-    /// lock; of keys that are inserted meanwhile it may have all bits, some or none. It counts as merged, as by [`into_filter`](Self::into_filter). Linear in the bits.
+    /// The filter as it is now, while threads go on inserting: to save or inspect it. It contains
+    /// every key whose insertion this thread knows to have returned, by a join, a channel or a
+    /// lock; of keys that are inserted meanwhile it may have all bits, some or none. It counts as
+    /// merged, as by [`into_filter`](Self::into_filter). Linear in the bits.
     ///
     /// # Errors
     /// There is no memory for it.
@@ -108,7 +116,8 @@ impl<S: Scheme, H: KeyHasher> AtomicFilterOf<S, H> {
         H: Clone,
     {
         let bits = self.bits.to_aligned();
-        // After the bits: an insertion counts itself before it sets any, and the count is to be an upper bound.
+        // After the bits: an insertion counts itself before it sets any, and the count is to be an
+        // upper bound.
         filter_of(self.head.clone(), bits, self.offered.load(Relaxed), self.excluded)
     }
 }

@@ -16,11 +16,15 @@ use truebloom_math::law::hash_floor;
 use truebloom_math::{Plan, Rate, Target};
 
 impl<S: Scheme> FilterOf<S> {
-    /// A filter for `items` distinct items (at least 1), with a random seed: its false-positive rate is at most `rate` on average over seeds, and this one filter keeps
-    /// `rate` with a probability of at least 99.9%, both proven. [`Plan::new`] and [`from_plan`](Self::from_plan) for another confidence, or for the average alone
-    /// ([`Target::mean`]), which takes fewer bits. The items are an integer of any type. The rate is an `f64`, which stands for the decimal it is written as, a text like `"0.1%"` or `"1/1000"`, or a [`Rate`].
+    /// A filter for `items` distinct items (at least 1), with a random seed: its false-positive
+    /// rate is at most `rate` on average over seeds, and this one filter keeps `rate` with a
+    /// probability of at least 99.9%, both proven. [`Plan::new`] and [`from_plan`](Self::from_plan)
+    /// for another confidence, or for the average alone ([`Target::mean`]), which takes fewer bits.
+    /// The items are an integer of any type. The rate is an `f64`, which stands for the decimal it
+    /// is written as, a text like `"0.1%"` or `"1/1000"`, or a [`Rate`].
     ///
-    /// Finding the size takes well below a millisecond at ordinary parameters, and some milliseconds for a blocked filter.
+    /// Finding the size takes well below a millisecond at ordinary parameters, and some
+    /// milliseconds for a blocked filter.
     ///
     /// ```
     /// use truebloom::BloomFilter;
@@ -30,8 +34,9 @@ impl<S: Scheme> FilterOf<S> {
     /// ```
     ///
     /// # Errors
-    /// No items; a rate that is not strictly between 0 and 1, or below what a hash of 128 bits can reach for so many items; a scheme of two hashes, which has no guarantee for one filter; not enough
-    /// memory; no random numbers.
+    /// No items; a rate that is not strictly between 0 and 1, or below what a 128-bit hash can
+    /// reach for that many items; a scheme of two hashes, which has no guarantee for one filter;
+    /// not enough memory; no random numbers.
     #[cfg(feature = "random")]
     pub fn new<R: TryInto<Rate>>(items: impl ItemCount, rate: R) -> Result<FilterOf<S>, BuildError>
     where
@@ -40,8 +45,9 @@ impl<S: Scheme> FilterOf<S> {
         FilterOf::with_hasher(items, rate, PortableHasher::random()?)
     }
 
-    /// The filter of a plan, with a random seed. For many filters of one size (a plan takes up to some milliseconds, and may be used as often as you like), and for
-    /// plans from bits and items, with a memory cap, for the average alone, or with given probes.
+    /// The filter of a plan, with a random seed. For many filters of one size (a plan takes up to
+    /// some milliseconds, and may be used as often as you like), and for plans from bits and items,
+    /// with a memory cap, for the average alone, or with given probes.
     ///
     /// ```
     /// use truebloom::{BloomFilter, Plan, Target};
@@ -52,7 +58,8 @@ impl<S: Scheme> FilterOf<S> {
     /// ```
     ///
     /// # Errors
-    /// A plan for another scheme than that of the type; more probes than [`MAX_PROBES`](crate::MAX_PROBES); not enough memory; no random numbers.
+    /// A plan for another scheme than that of the type; more probes than
+    /// [`MAX_PROBES`](crate::MAX_PROBES); not enough memory; no random numbers.
     #[cfg(feature = "random")]
     pub fn from_plan(plan: &Plan) -> Result<FilterOf<S>, BuildError> {
         FilterOf::from_plan_with_hasher(plan, PortableHasher::random()?)
@@ -60,8 +67,8 @@ impl<S: Scheme> FilterOf<S> {
 }
 
 impl<S: Scheme, H: KeyHasher> FilterOf<S, H> {
-    /// [`new`](FilterOf::new) with a hasher of one's own: a seed that is known, [`PortableHasher::sip13`] for keys from strangers, or a
-    /// [`ForeignHasher`](crate::ForeignHasher).
+    /// [`new`](FilterOf::new) with a custom hasher: a known seed, [`PortableHasher::sip13`] for
+    /// untrusted keys, or a [`ForeignHasher`](crate::ForeignHasher).
     ///
     /// ```
     /// use truebloom::{BloomFilter, PortableHasher, Seed};
@@ -72,7 +79,7 @@ impl<S: Scheme, H: KeyHasher> FilterOf<S, H> {
     /// ```
     ///
     /// # Errors
-    /// As [`new`](Self::new), but for the random numbers.
+    /// As for [`new`](Self::new), but no random numbers are needed.
     pub fn with_hasher<R: TryInto<Rate>>(items: impl ItemCount, rate: R, hasher: H) -> Result<FilterOf<S, H>, BuildError>
     where
         BuildError: From<R::Error>,
@@ -81,10 +88,11 @@ impl<S: Scheme, H: KeyHasher> FilterOf<S, H> {
         FilterOf::from_plan_with_hasher(&Plan::new(&target)?, hasher)
     }
 
-    /// [`from_plan`](FilterOf::from_plan) with a hasher of one's own.
+    /// [`from_plan`](FilterOf::from_plan) with a custom hasher.
     ///
     /// # Errors
-    /// The plan was made for a wider hash than the hasher's [`HASH_BITS`](KeyHasher::HASH_BITS): equal hashes could take the rate above the plan's.
+    /// The plan was made for a wider hash than the hasher's [`HASH_BITS`](KeyHasher::HASH_BITS):
+    /// equal hashes could take the rate above the plan's.
     pub fn from_plan_with_hasher(plan: &Plan, hasher: H) -> Result<FilterOf<S, H>, BuildError> {
         let scheme = S::with_id(plan.scheme, plan.bits, plan.probes).map_err(|error| match error {
             BuildError::Scheme { expected, found } => BuildError::Planned { expected, found },
@@ -99,8 +107,10 @@ impl<S: Scheme, H: KeyHasher> FilterOf<S, H> {
 }
 
 impl<S: Scheme> FilterOf<S> {
-    /// A filter of so many bits and probes, with a random seed, no capacity and no rate asked for. Up to 2^62 bits and [`MAX_PROBES`](crate::MAX_PROBES) probes, as far as the
-    /// scheme has such a filter: a blocked one has a multiple of 512 bits and at most 64 probes. [`builder`](Self::builder) takes a hasher besides.
+    /// A filter with this many bits and probes, a random seed, no capacity and no rate asked for.
+    /// Up to 2^62 bits and [`MAX_PROBES`](crate::MAX_PROBES) probes, as far as the scheme has such
+    /// a filter: a blocked one has a multiple of 512 bits and at most 64 probes.
+    /// [`builder`](Self::builder) takes a hasher besides.
     ///
     /// # Errors
     /// Bits or probes out of range; not enough memory; no random numbers.
@@ -111,7 +121,8 @@ impl<S: Scheme> FilterOf<S> {
 }
 
 impl FilterOf<AnyScheme> {
-    /// The same filter by the standard scheme's own type, which is faster, or itself if it is of another scheme.
+    /// The same filter by the standard scheme's own type, which is faster, or itself if it is of
+    /// another scheme.
     ///
     /// # Errors
     /// The filter itself, if it is of another scheme.
@@ -127,7 +138,8 @@ impl FilterOf<AnyScheme> {
 }
 
 impl<S: Scheme, H: KeyHasher> FilterOf<S, H> {
-    /// An empty filter of this scheme, which says bits and probes, with no capacity and no rate asked for.
+    /// An empty filter of this scheme, which says bits and probes, with no capacity and no rate
+    /// asked for.
     ///
     /// ```
     /// use truebloom::scheme::{AnyScheme, SchemeId};
@@ -140,23 +152,27 @@ impl<S: Scheme, H: KeyHasher> FilterOf<S, H> {
     /// ```
     ///
     /// # Errors
-    /// There is no memory.
+    /// The memory cannot be allocated.
     pub fn with_scheme(scheme: S, hasher: H) -> Result<FilterOf<S, H>, BuildError> {
         FilterOf::empty(Head { hasher, scheme, capacity: None, rate: None, label: Label::default() })
     }
 
     pub(super) fn empty(head: Head<S, H>) -> Result<FilterOf<S, H>, BuildError> {
         let storage = S::Storage::zeroed(&head.scheme)?;
-        // Huge pages pay where most of the pages will be touched, which is so of filters that were not made far too large.
+        // Huge pages pay where most of the pages will be touched, which is so of filters that were
+        // not made far too large.
         let (touched, pages) =
             (head.capacity.map(|items| items.saturating_mul(head.scheme.probes().into())), head.scheme.bits() / (8 * PAGE_BYTES as u64));
         let filter = FilterOf { head: Owned::head(head), storage, counts: Counts::default() };
         Ok(if touched.is_some_and(|touched| touched < pages / 4) { filter.with_small_pages() } else { filter })
     }
 
-    /// The same filter on pages of 4 KiB, for one that will hold far fewer keys than there is room for: each key then takes at most a page a probe. From 2 MiB on the system is otherwise asked for huge pages, with which
-    /// random accesses to a full filter take a half to a third of the time. Where fewer keys were planned for than would touch a quarter of the pages, it is so from the start. To be called before the first key: what
-    /// is on huge pages stays there.
+    /// The same filter on pages of 4 KiB, for a filter that will hold far fewer keys than it has
+    /// room for: each key then takes at most one page per probe. From 2 MiB on the system is
+    /// otherwise asked for huge pages, with which random accesses to a full filter take a half to a
+    /// third of the time. Where fewer keys were planned for than would touch a quarter of the
+    /// pages, it is so from the start. To be called before the first key: what is on huge pages
+    /// stays there.
     ///
     /// ```
     /// use truebloom::BloomFilter;
@@ -170,10 +186,10 @@ impl<S: Scheme, H: KeyHasher> FilterOf<S, H> {
         self
     }
 
-    /// The filter with the items and the rate that it is to be held to.
+    /// The filter with the items and the rate that it must keep.
     ///
     /// # Errors
-    /// Unless the law of its scheme proves that so many items keep to the rate.
+    /// Unless the law of its scheme proves the rate for that many items.
     pub fn planned_for(mut self, items: u64, rate: Option<Rate>) -> Result<FilterOf<S, H>, BuildError> {
         if let Some(asked) = rate
             && !self.law().meets(items, &asked, H::HASH_BITS)?
@@ -186,8 +202,10 @@ impl<S: Scheme, H: KeyHasher> FilterOf<S, H> {
 }
 
 impl<S: Scheme, H: KeyHasher> FilterOf<S, H> {
-    /// The same filter as one of many: hasher, scheme, capacity and rate are in memory once for it and all its clones, each of which takes 64 bytes beside its bits. The plan is made once, and the clones of an empty filter
-    /// have one seed, so that they can be merged and a key is hashed once for all of them.
+    /// The same filter as one of many: hasher, scheme, capacity and rate are in memory once for it
+    /// and all its clones, each of which takes 64 bytes beside its bits. The plan is made once, and
+    /// the clones of an empty filter have one seed, so that they can be merged and a key is hashed
+    /// once for all of them.
     ///
     /// ```
     /// use truebloom::BloomFilter;
@@ -206,7 +224,7 @@ impl<S: Scheme, H: KeyHasher> FilterOf<S, H> {
 }
 
 impl<S: Scheme, H: KeyHasher + Clone> FilterOf<S, H, Shared> {
-    /// The same filter with all that is its own, a little faster.
+    /// The same filter as one that shares nothing, a little faster.
     pub fn into_owned(self) -> FilterOf<S, H> {
         let FilterOf { head, storage, counts } = self;
         FilterOf { head: Owned::head(Head::clone(&head)), storage: Storage::with_known(storage.into_known()), counts }

@@ -1,4 +1,4 @@
-//! Filters put together step by step, and families of filters that can be merged.
+//! Filters built step by step, and families of filters that can be merged.
 
 use super::FilterOf;
 use crate::error::BuildError;
@@ -11,7 +11,8 @@ use truebloom_math::{Plan, Promise, Rate, Target};
 
 /// What is known of a filter that is to be made; begins with [`FilterOf::builder`].
 ///
-/// Two of items, rate and bits make a plan, with its guarantee; bits and probes alone make a filter that is held to nothing. Whatever is wrong with a step is an error at the end, where the filter is made.
+/// Two of items, rate and bits make a plan, with its guarantee; bits and probes alone make a filter
+/// without a promise. An error in any step is reported at the end, where the filter is made.
 ///
 /// ```
 /// use truebloom::{BloomFilter, PortableHasher, Seed};
@@ -34,14 +35,18 @@ pub struct FilterBuilder<S, H = Unseeded> {
     scheme: PhantomData<S>,
 }
 
-/// In the place of a hasher while none is given: every filter gets a random seed of its own, and every family one.
+/// Stands in for a hasher while none is given: every filter gets its own random seed, and every
+/// family one for all its filters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Unseeded;
 
-/// Filters that can be merged, because they have the same size and the same seed: made one by one with [`filter`](Self::filter), from one plan.
+/// Filters that can be merged, because they have the same size and the same seed: made one by one
+/// with [`filter`](Self::filter), from one plan.
 ///
-/// Filters that are made with [`FilterOf::new`] have seeds of their own and can never be merged. A family is a few numbers: another process makes the same one from the [`plan`](Self::plan) and the
-/// [`hasher`](Self::hasher), or a filter of it by [`open`](crate::FilterOf::open) and [`clear`](crate::FilterOf::clear).
+/// Filters made with [`FilterOf::new`] have different seeds and can never be merged. A family is a
+/// few numbers: another process makes the same one from the [`plan`](Self::plan) and the
+/// [`hasher`](Self::hasher), or a filter of it by [`open`](crate::FilterOf::open) and
+/// [`clear`](crate::FilterOf::clear).
 ///
 /// ```
 /// use truebloom::BloomFilter;
@@ -67,14 +72,15 @@ enum Size<S> {
 }
 
 impl<S: Scheme> FilterOf<S> {
-    /// A filter step by step: a seed or a hasher, a cap on the memory, another confidence, a size that is given, a family.
+    /// A filter step by step: a seed or a hasher, a cap on the memory, another confidence, a given
+    /// size, a family.
     pub fn builder() -> FilterBuilder<S> {
         FilterBuilder { target: Target::new().scheme(S::ID), hasher: Unseeded, problem: None, scheme: PhantomData }
     }
 }
 
 impl<S, H> FilterBuilder<S, H> {
-    /// The number of distinct items that it has to hold: an integer of any type.
+    /// The number of distinct items to hold: an integer of any type.
     pub fn items(mut self, items: impl ItemCount) -> FilterBuilder<S, H> {
         match items.item_count() {
             Ok(items) => self.target.items = Some(items),
@@ -101,7 +107,7 @@ impl<S, H> FilterBuilder<S, H> {
         self
     }
 
-    /// The probes of a key; found by the plan unless given.
+    /// The probes per key; by default, the plan's.
     pub fn probes(mut self, probes: u32) -> FilterBuilder<S, H> {
         self.target.probes = Some(probes);
         self
@@ -113,19 +119,21 @@ impl<S, H> FilterBuilder<S, H> {
         self
     }
 
-    /// The probability with which the one filter keeps the rate: 99.9% unless given.
+    /// The probability with which the one filter keeps the rate: 99.9% by default.
     pub fn confidence(mut self, confidence: f64) -> FilterBuilder<S, H> {
         self.target.promise = Promise::OneFilter { confidence };
         self
     }
 
-    /// Keeps the rate on average over seeds alone: fewer bits, and about half of all filters have a rate slightly above it.
+    /// Keeps the rate on average over seeds alone: fewer bits, and about half of all filters have a
+    /// rate slightly above it.
     pub fn mean(mut self) -> FilterBuilder<S, H> {
         self.target.promise = Promise::Mean;
         self
     }
 
-    /// A known seed, or untrusted keys: the hasher in place of [`PortableHasher::xxh3`] with a random seed.
+    /// A known seed, or untrusted keys: the hasher in place of [`PortableHasher::xxh3`] with a
+    /// random seed.
     pub fn hasher<G: KeyHasher>(self, hasher: G) -> FilterBuilder<S, G> {
         let FilterBuilder { target, hasher: _, problem, scheme } = self;
         FilterBuilder { target: target.hash_bits(G::HASH_BITS), hasher, problem, scheme }
@@ -137,7 +145,8 @@ impl<S: Scheme> FilterBuilder<S> {
     /// The filter, with a random seed.
     ///
     /// # Errors
-    /// What is wrong with a step; a rate out of reach; too few steps for a size; not enough memory; no random numbers.
+    /// An error in a step; a rate out of reach; too few steps to determine a size; not enough
+    /// memory; no random numbers.
     pub fn build(self) -> Result<FilterOf<S>, BuildError> {
         self.family()?.filter()
     }
@@ -145,7 +154,7 @@ impl<S: Scheme> FilterBuilder<S> {
     /// The filters of one size that share a random seed, so that they can be merged.
     ///
     /// # Errors
-    /// As [`build`](Self::build), but for the memory.
+    /// As for [`build`](Self::build), except for memory.
     pub fn family(self) -> Result<FilterFamily<S>, BuildError> {
         self.hasher(PortableHasher::random()?).family()
     }
@@ -155,7 +164,8 @@ impl<S: Scheme, H: KeyHasher> FilterBuilder<S, H> {
     /// The filter, with this hasher.
     ///
     /// # Errors
-    /// What is wrong with a step; a rate out of reach; too few steps for a size; not enough memory.
+    /// An error in a step; a rate out of reach; too few steps to determine a size; not enough
+    /// memory.
     pub fn build(self) -> Result<FilterOf<S, H>, BuildError> {
         let FilterFamily { size, hasher } = self.family()?;
         size.filter(hasher)
@@ -164,7 +174,7 @@ impl<S: Scheme, H: KeyHasher> FilterBuilder<S, H> {
     /// The filters of one size and this hasher.
     ///
     /// # Errors
-    /// As [`build`](Self::build), but for the memory.
+    /// As for [`build`](Self::build), except for memory.
     pub fn family(self) -> Result<FilterFamily<S, H>, BuildError> {
         let FilterBuilder { target, hasher, problem, .. } = self;
         if let Some(problem) = problem {
@@ -182,7 +192,8 @@ impl<S: Scheme, H: KeyHasher> FilterBuilder<S, H> {
 }
 
 impl<S: Scheme, H: KeyHasher> FilterFamily<S, H> {
-    /// The filters of a plan and a hasher. The first that is made holds the plan to the scheme and the hasher.
+    /// The filters of a plan and a hasher. Making the first one checks that the plan fits the
+    /// scheme and the hasher.
     pub fn from_plan(plan: Plan, hasher: H) -> FilterFamily<S, H> {
         FilterFamily { size: Size::Planned(Box::new(plan)), hasher }
     }
@@ -198,7 +209,7 @@ impl<S: Scheme, H: KeyHasher> FilterFamily<S, H> {
         self.size.clone().filter(self.hasher.clone())
     }
 
-    /// What all of them were planned with; `None` for a size that was given.
+    /// The plan of all of them; `None` for a given size.
     pub fn plan(&self) -> Option<&Plan> {
         match &self.size {
             Size::Planned(plan) => Some(plan),

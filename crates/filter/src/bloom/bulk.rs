@@ -9,8 +9,11 @@ use crate::key::Key;
 use crate::scheme::Scheme;
 
 impl<S: Scheme, H: KeyHasher, K: Writable> FilterOf<S, H, K> {
-    /// Inserts keys and says which were surely new: bit for bit what [`insert`](Self::insert) of one after the other gives, repeats among them included, but at the
-    /// speed of memory (for the standard scheme and blocked filters), because the bits of the next keys are on their way while those of one are set. Up to 512 keys are taken from the iterator before the first of them is inserted.
+    /// Inserts keys and says which were certainly new: bit for bit what [`insert`](Self::insert) of
+    /// one after the other gives, repeats among them included, but at the speed of memory (for the
+    /// standard scheme and blocked filters), because the bits of the next keys are prefetched while
+    /// those of one are set. Up to 512 keys are taken from the iterator before the first of them is
+    /// inserted.
     ///
     /// ```
     /// use truebloom::BloomFilter;
@@ -29,7 +32,7 @@ impl<S: Scheme, H: KeyHasher, K: Writable> FilterOf<S, H, K> {
         self.insert_batches(|hasher| bulk::hashing(hasher, keys), |answers, count| bulk::each(answers, count, &mut is_new));
     }
 
-    /// [`insert_all`](Self::insert_all) of keys that are hashed already.
+    /// [`insert_all`](Self::insert_all) of keys that are already hashed.
     pub fn insert_all_hashes(&mut self, hashes: &[KeyHash]) -> Answers {
         let mut new = Answers::default();
         self.insert_batches(|_| bulk::hashed(hashes), |answers, count| new.push(answers, count));
@@ -50,8 +53,9 @@ impl<S: Scheme, H: KeyHasher, K: Writable> FilterOf<S, H, K> {
 }
 
 impl<S: Scheme, H: KeyHasher, K: Backing> FilterOf<S, H, K> {
-    /// Which of the keys are contained: what [`contains`](Self::contains) says of each, at the speed of memory, because the next probe of every key that is still in
-    /// question is on its way while the others are looked at.
+    /// Which of the keys are contained: what [`contains`](Self::contains) says of each, at the
+    /// speed of memory, because the next probe of every key that is still undecided is prefetched
+    /// while the others are looked at.
     ///
     /// ```
     /// use truebloom::BloomFilter;
@@ -72,7 +76,7 @@ impl<S: Scheme, H: KeyHasher, K: Backing> FilterOf<S, H, K> {
         self.contains_batches(bulk::hashing(&self.head.hasher, keys), |answers, count| bulk::each(answers, count, &mut is_contained));
     }
 
-    /// [`contains_all`](Self::contains_all) of keys that are hashed already.
+    /// [`contains_all`](Self::contains_all) of keys that are already hashed.
     pub fn contains_all_hashes(&self, hashes: &[KeyHash]) -> Answers {
         let mut found = Answers::default();
         self.contains_batches(bulk::hashed(hashes), |answers, count| found.push(answers, count));

@@ -20,7 +20,9 @@ writes_files! {
 
 reads_files! {
     ///
-    /// The scheme is that of the type; an error if the file has another. [`AnyScheme`](crate::scheme::AnyScheme) reads all but blocked filters, and [`AnyFilter`](crate::AnyFilter) those, too.
+    /// The scheme is that of the type; an error if the file has another.
+    /// [`AnyScheme`](crate::scheme::AnyScheme) reads all but blocked filters, and
+    /// [`AnyFilter`](crate::AnyFilter) those, too.
     ///
     /// ```
     /// use truebloom::scheme::{AnyScheme, Scheme};

@@ -1,4 +1,4 @@
-//! Putting keys in and asking for them.
+//! Inserting keys and looking them up.
 
 use super::FilterOf;
 use crate::backing::{Backing, Writable};
@@ -8,20 +8,21 @@ use crate::key::Key;
 use crate::scheme::Scheme;
 
 impl<S: Scheme, H: KeyHasher, K: Writable> FilterOf<S, H, K> {
-    /// Inserts a key; true if it was surely new, as in the collections of the standard library.
+    /// Inserts a key; true if it was certainly new, as in the collections of the standard library.
     ///
-    /// False means that all its bits were set already: a repeat, or a new key that happens to pass (at the filter's present rate). Either way it is
-    /// contained from now on. Time: one hash and k probes.
+    /// False means that all its bits were set already: a repeat, or a new key that happens to pass
+    /// (at the filter's present rate). Either way it is contained from now on. Time: one hash and k
+    /// probes.
     #[inline]
     pub fn insert<Q: Key + ?Sized>(&mut self, key: &Q) -> bool {
         self.insert_hash(self.hash(key))
     }
 
-    /// [`insert`](Self::insert) of a key that is hashed already.
+    /// [`insert`](Self::insert) of a key that is already hashed.
     #[inline]
     pub fn insert_hash(&mut self, hash: KeyHash) -> bool {
         let new = self.storage.insert(&self.head.scheme, hash);
-        // Saturating, as a file may bring any count along.
+        // Saturating, because a file may contain any count.
         self.counts.offered = self.counts.offered.saturating_add(1);
         self.counts.changed = self.counts.changed.saturating_add(new.into());
         new
@@ -29,21 +30,25 @@ impl<S: Scheme, H: KeyHasher, K: Writable> FilterOf<S, H, K> {
 }
 
 impl<S: Scheme, H: KeyHasher, K: Backing> FilterOf<S, H, K> {
-    /// Whether the filter contains a key: always true for keys that were inserted; for others true at the rate [`fpr`](Self::fpr).
+    /// Whether the filter contains a key: always true for keys that were inserted; for others true
+    /// at the rate [`fpr`](Self::fpr).
     ///
-    /// Time: one hash and at most k probes; about two for keys that are not contained, as the first empty bit settles it.
+    /// Time: one hash and at most k probes; about two for keys that are not contained, as the first
+    /// empty bit settles it.
     #[inline]
     pub fn contains<Q: Key + ?Sized>(&self, key: &Q) -> bool {
         self.contains_hash(self.hash(key))
     }
 
-    /// The key's hash, for [`insert_hash`](Self::insert_hash) and [`contains_hash`](Self::contains_hash) of this and all filters with the same hasher and seed.
+    /// The key's hash, for [`insert_hash`](Self::insert_hash) and
+    /// [`contains_hash`](Self::contains_hash) of this and all filters with the same hasher and
+    /// seed.
     #[inline]
     pub fn hash<Q: Key + ?Sized>(&self, key: &Q) -> KeyHash {
         hash_key(&self.head.hasher, key)
     }
 
-    /// [`contains`](Self::contains) of a key that is hashed already.
+    /// [`contains`](Self::contains) of a key that is already hashed.
     #[inline]
     pub fn contains_hash(&self, hash: KeyHash) -> bool {
         self.storage.contains(&self.head.scheme, hash)

@@ -13,10 +13,13 @@ impl<S: Scheme, H: KeyHasher, K: Backing> FilterOf<S, H, K> {
 }
 
 impl<S: Scheme, H: KeyHasher> FilterOf<S, H> {
-    /// Keeps a text with the filter, in its file too: what a program that opens the file has to know, as how keys are made of records. It changes no answer, and filters that differ in it alone are equal. A
-    /// merge keeps it if both have the same. The command of this crate keeps an object there that says how keys are cut from lines (docs/FORMAT.md).
+    /// Keeps a text with the filter, in its file too, for programs that open the file: how keys are
+    /// made from records, for example. It changes no answer, and filters that differ in it alone
+    /// are equal. A merge keeps it if both have the same. The command of this crate keeps an object
+    /// there that says how keys are cut from lines (docs/FORMAT.md).
     ///
-    /// At most 104 bytes without NUL; false, and nothing changes, for others. An empty text is no label.
+    /// At most 104 bytes without NUL; false, and nothing changes, for any other. An empty text
+    /// means no label.
     ///
     /// ```
     /// use truebloom::BloomFilter;

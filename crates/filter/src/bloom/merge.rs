@@ -9,9 +9,11 @@ use crate::hash::{KeyHasher, check_alike};
 use crate::scheme::Scheme;
 
 impl<S: Scheme, H: KeyHasher, K: Writable> FilterOf<S, H, K> {
-    /// Adds all keys of `other`: bit for bit the filter that both key sets inserted into one would have given.
+    /// Adds all keys of `other`: bit for bit the filter that both key sets inserted into one would
+    /// have given.
     ///
-    /// Capacity and rate stay those of `self`, so that [`is_over_capacity`](Self::is_over_capacity) tells whether both fit. Linear in the bits.
+    /// Capacity and rate stay those of `self`, so that [`is_over_capacity`](Self::is_over_capacity)
+    /// says whether the union exceeds the plan. Linear in the bits.
     ///
     /// ```
     /// use truebloom::BloomFilter;
@@ -34,11 +36,13 @@ impl<S: Scheme, H: KeyHasher, K: Writable> FilterOf<S, H, K> {
         self.merge(other, changed, is_intersection.then_some(most), |ours, theirs| ours | theirs)
     }
 
-    /// Keeps what both contain: every key that was inserted into both, and each other key at the rate [`fpr`](Self::fpr) if it was inserted
-    /// into neither. Keys that were inserted into one of them pass at up to the other's rate, which may be higher.
+    /// Keeps what both contain: every key that was inserted into both, and each other key at the
+    /// rate [`fpr`](Self::fpr) if it was inserted into neither. Keys that were inserted into one of
+    /// them pass at up to the other's rate, which may be higher.
     ///
-    /// The filter is marked, in its file too, because its fill no longer tells how many keys it holds ([`is_intersection`](Self::is_intersection)): at most as many as the smaller of the two
-    /// ([`most_items`](Self::most_items)).
+    /// The filter is marked, in its file too, because its fill no longer determines how many keys
+    /// it holds ([`is_intersection`](Self::is_intersection)): at most as many as the smaller of the
+    /// two ([`most_items`](Self::most_items)).
     ///
     /// Linear in the bits.
     ///
@@ -59,7 +63,8 @@ impl<S: Scheme, H: KeyHasher, K: Writable> FilterOf<S, H, K> {
     ) -> Result<(), MergeError> {
         self.check_mergeable(other)?;
         self.storage.combine(other.words(), combine);
-        // The sum for an intersection, too: a key whose hash equals that of any key of either may pass, and `fpr` counts that by `offered`.
+        // The sum for an intersection, too: a key whose hash equals that of any key of either may
+        // pass, and `fpr` counts that by `offered`.
         let offered = self.counts.offered.saturating_add(other.counts.offered);
         let origin = most.map_or(Origin::Merged, |most| Origin::Intersection { excluded: offered.saturating_sub(most) });
         self.counts = Counts { offered, changed, origin };
@@ -74,7 +79,7 @@ impl<S: Scheme, H: KeyHasher, K: Writable> FilterOf<S, H, K> {
 }
 
 impl<S: Scheme, H: KeyHasher, K: Backing> FilterOf<S, H, K> {
-    /// The set bits of the union with `other`, without making it: those that are set in either. Linear in the bits.
+    /// The number of set bits that the union with `other` would have. Linear in the bits.
     ///
     /// ```
     /// use truebloom::BloomFilter;

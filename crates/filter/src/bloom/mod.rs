@@ -1,4 +1,4 @@
-//! The Bloom filter, a file an aspect.
+//! The Bloom filter, one aspect per file.
 
 /// What filters say of their `head`.
 macro_rules! head_methods {
@@ -8,7 +8,7 @@ macro_rules! head_methods {
             self.head.scheme.bits()
         }
 
-        /// Probes k of a key.
+        /// Probes k per key.
         pub fn probes(&self) -> u32 {
             self.head.scheme.probes()
         }
@@ -69,29 +69,37 @@ use crate::scheme::{InLines, Scheme, Standard};
 use core::fmt;
 use truebloom_math::{Law, Rate};
 
-/// A set that answers "surely not in it" or "probably in it" in a few bits a key, with a proven rate of wrong answers.
+/// A set that answers "certainly not in it" or "probably in it" in a few bits per key, with a
+/// proven rate of wrong answers.
 ///
-/// Made for a number of items and a rate, it holds m bits ([`bits`](Self::bits)); every key has k positions in them ([`probes`](Self::probes)), drawn
-/// independently by a seeded hash. [`insert`](Self::insert) sets them, and [`contains`](Self::contains) asks whether all are set: always true for keys that
-/// were inserted, and for others at the false-positive rate.
+/// Made for a number of items and a rate, it holds m bits ([`bits`](Self::bits)); every key has k
+/// positions in them ([`probes`](Self::probes)), drawn independently by a seeded hash.
+/// [`insert`](Self::insert) sets them, and [`contains`](Self::contains) asks whether all are set:
+/// always true for keys that were inserted, and for others at the false-positive rate.
 ///
 /// # Three rates
 /// * *asked*, [`rate`](Self::rate): the decimal you wrote;
-/// * *expected*, [`expected_fpr`](Self::expected_fpr): the mean over seeds once the filter holds its capacity; proven to be at most the one asked for;
-/// * *this filter's*, [`fpr`](Self::fpr): computed from the bits currently set. It scatters around the expected rate. A filter that was planned with the default
-///   guarantee and holds at most its capacity has a rate of at most the one asked for with a probability of at least 99.9% over its seed; of filters planned for the
-///   mean alone, about half have a rate slightly above it.
+/// * *expected*, [`expected_fpr`](Self::expected_fpr): the mean over seeds once the filter holds
+///   its capacity; proven to be at most the one asked for;
+/// * *this filter's*, [`fpr`](Self::fpr): computed from the bits currently set. It scatters around
+///   the expected rate. A filter that was planned with the default guarantee and holds at most its
+///   capacity has a rate of at most the one asked for with a probability of at least 99.9% over its
+///   seed; of filters planned for the mean alone, about half have a rate slightly above it.
 ///
 /// # Repeats
-/// A filter cannot count distinct keys exactly: it keeps how often it was offered a key ([`offered`](Self::offered)) and how many offers set a bit
-/// ([`changed`](Self::changed)); the number of distinct keys lies between them.
+/// A filter cannot count distinct keys exactly: it keeps how often it was offered a key
+/// ([`offered`](Self::offered)) and how many offers set a bit ([`changed`](Self::changed)); the
+/// number of distinct keys lies between them.
 ///
 /// # Hashers
-/// `H` is [`PortableHasher`] for every filter that can be saved, and [`ForeignHasher`](crate::ForeignHasher) for those with hashers of other crates.
+/// `H` is [`PortableHasher`] for every filter that can be saved, and
+/// [`ForeignHasher`](crate::ForeignHasher) for those with hashers of other crates.
 ///
 /// # Schemes
-/// `S` is how a hash becomes positions, and with it the layout of the bits. Two have names of their own: [`BloomFilter`], of the standard scheme, and [`BlockedBloomFilter`], of which a key takes
-/// one cache line. The other [schemes](crate::scheme) are chosen by type, or at run time by [`AnyScheme`](crate::scheme::AnyScheme). All have the same methods.
+/// `S` is how a hash becomes positions, and with it the layout of the bits. Two have names of their
+/// own: [`BloomFilter`], of the standard scheme, and [`BlockedBloomFilter`], of which a key takes
+/// one cache line. The other [schemes](crate::scheme) are chosen by type, or at run time by
+/// [`AnyScheme`](crate::scheme::AnyScheme). All have the same methods.
 ///
 /// ```
 /// use truebloom::scheme::Partitioned;
@@ -105,13 +113,16 @@ use truebloom_math::{Law, Rate};
 /// ```
 ///
 /// # Equality
-/// Two filters are equal if they give the same answers and were made for the same: equal hasher, seed, scheme, bits and probes, set bits, capacity and rate. What was counted on the way
-/// ([`offered`](Self::offered), [`changed`](Self::changed), [`is_merged`](Self::is_merged)) makes no difference: which of two keys is the one that sets no bit depends on their order, and so would
-/// equality.
+/// Two filters are equal if they give the same answers and were made for the same: equal hasher,
+/// seed, scheme, bits and probes, set bits, capacity and rate. What was counted on the way
+/// ([`offered`](Self::offered), [`changed`](Self::changed), [`is_merged`](Self::is_merged)) makes
+/// no difference: which of two keys is the one that sets no bit depends on their order, and so
+/// would equality.
 ///
 /// # Views
-/// `K` is where the bits are: memory of the filter's own ([`Owned`]), or bytes of somebody else's, whose header alone was looked at ([`View`](crate::View)) or all of which were read
-/// ([`Checked`](crate::Checked)). [`view`](FilterOf::view) makes one of bytes.
+/// `K` is where the bits are: the filter's own memory ([`Owned`]), or borrowed bytes, of which the
+/// header alone ([`View`](crate::View)) or everything was read ([`Checked`](crate::Checked)).
+/// [`view`](FilterOf::view) makes one of bytes.
 pub struct FilterOf<S: Scheme, H: KeyHasher = PortableHasher, K: Backing = Owned> {
     pub(crate) head: K::Head<Head<S, H>>,
     pub(crate) storage: S::Storage<K>,
@@ -125,11 +136,12 @@ pub struct Head<S, H> {
     pub(crate) scheme: S,
     pub(crate) capacity: Option<u64>,
     pub(crate) rate: Option<Rate>,
-    /// What a program says of the keys.
+    /// What a program records about the keys.
     pub(crate) label: Label,
 }
 
-/// The [filter](FilterOf) of the standard scheme: k positions anywhere among the bits, independent of each other.
+/// The [filter](FilterOf) of the standard scheme: k positions anywhere among the bits, independent
+/// of each other.
 ///
 /// ```
 /// use truebloom::BloomFilter;
@@ -137,16 +149,20 @@ pub struct Head<S, H> {
 /// assert!(seen.insert("one"), "new");
 /// assert!(!seen.insert("one"), "a repeat");
 /// assert!(seen.contains("one"));
-/// assert!(!seen.contains("two"), "but for a chance of one in a thousand at most");
+/// assert!(!seen.contains("two"), "except with a probability of one in a thousand");
 /// # Ok::<(), truebloom::BuildError>(())
 /// ```
 pub type BloomFilter<H = PortableHasher> = FilterOf<Standard, H>;
 
-/// The [filter](FilterOf) that touches one cache line a key, with a proven rate like [`BloomFilter`]'s.
+/// The [filter](FilterOf) that touches one cache line per key, with a proven rate like
+/// [`BloomFilter`]'s.
 ///
-/// All probes of a key lie in one block of 512 bits, so that a query costs one access to memory and one comparison of a whole line. The price is bits: some blocks get
-/// more keys than others, so the same rate takes 3.5% more of them at 1%, 8% at 0.1%, 15% at 1e-4 and 35% at 1e-6. The plan counts that exactly: the promise is
-/// the same as the standard filter's. Set bits are not counted along, as that would slow every insertion down, so [`ones`](FilterOf::ones), [`fill`](FilterOf::fill) and [`fpr`](FilterOf::fpr) are linear in the bits.
+/// All probes of a key lie in one block of 512 bits, so that a query costs one access to memory and
+/// one comparison of a whole line. The price is bits: some blocks get more keys than others, so the
+/// same rate takes 3.5% more of them at 1%, 8% at 0.1%, 15% at 1e-4 and 35% at 1e-6. The plan
+/// counts that exactly: the promise is the same as the standard filter's. Set bits are not counted
+/// along, as that would slow every insertion down, so [`ones`](FilterOf::ones),
+/// [`fill`](FilterOf::fill) and [`fpr`](FilterOf::fpr) are linear in the bits.
 ///
 /// | | |
 /// |---|---|
@@ -182,7 +198,8 @@ impl<S: Scheme, H: KeyHasher, K: Backing> FilterOf<S, H, K> {
     head_methods!();
     count_methods!();
 
-    /// The law that the filter obeys: rates at any number of items, and the law of the number of set bits.
+    /// The law that the filter obeys: rates at any number of items, and the law of the number of
+    /// set bits.
     pub fn law(&self) -> Box<dyn Law> {
         self.head.scheme.law()
     }
@@ -203,7 +220,8 @@ impl<S: Scheme, H: KeyHasher, K: Counted> FilterOf<S, H, K> {
         self.storage.ones()
     }
 
-    /// Share of set bits, from 0 to 1. A filter at its capacity is about half full. In the time of [`ones`](Self::ones).
+    /// Share of set bits, from 0 to 1. A filter at its capacity is about half full. In the time of
+    /// [`ones`](Self::ones).
     pub fn fill(&self) -> f64 {
         self.ones() as f64 / self.bits() as f64
     }
@@ -223,10 +241,11 @@ impl<S: Scheme, H: KeyHasher, K: Writable> FilterOf<S, H, K> {
 }
 
 impl<S: Scheme, H: KeyHasher + Clone, K: Backing> FilterOf<S, H, K> {
-    /// An empty filter with the size, plan, seed and label of this one, in memory of its own: one that can be merged with it, also where this one is a view.
+    /// An empty filter with the size, plan, seed and label of this one, in its own memory. The two
+    /// can be merged, even if this one is a view.
     ///
     /// # Errors
-    /// There is no memory.
+    /// The memory cannot be allocated.
     pub fn to_empty(&self) -> Result<FilterOf<S, H>, BuildError> {
         FilterOf::empty(Head::clone(&self.head))
     }

@@ -1,4 +1,4 @@
-//! What the filter says of itself: rates and numbers of items.
+//! What a filter reports about itself: rates and numbers of items.
 
 use super::FilterOf;
 use crate::backing::{Backing, Counted};
@@ -26,12 +26,17 @@ impl<S: Scheme, H: KeyHasher + Sync, K: Counted> FilterOf<S, H, K> {
 }
 
 impl<S: Scheme, H: KeyHasher, K: Counted> FilterOf<S, H, K> {
-    /// This filter's rate right now: the chance that a key which was not inserted, chosen independently of the seed, passes.
+    /// This filter's rate right now: the probability that a key which was not inserted, chosen
+    /// independently of the seed, passes.
     ///
-    /// That is `(ones / bits)^probes` for the standard scheme, and the mean over the blocks of `(ones / 512)^probes` for a blocked filter, exactly, whatever was inserted and however often. Where the fill does
-    /// not determine the rate (two hashes for all positions) it is only bounded: each single position passes with probability `ones / bits`, so at most all do together and at least none but by chance; then
-    /// the method is [`Method::Bound`](truebloom_math::Method::Bound) and the value the upper end. The upper end counts that the key's hash may equal that of a key that was offered, at most `offered / 2^128`. Some microseconds; linear in the
-    /// bits of a blocked filter.
+    /// That is `(ones / bits)^probes` for the standard scheme, and the mean over the blocks of
+    /// `(ones / 512)^probes` for a blocked filter, exactly, whatever was inserted and however
+    /// often. Where the fill does not determine the rate (two hashes for all positions) it is only
+    /// bounded: each single position passes with probability `ones / bits`, so the rate is at most
+    /// that of one position; then the method is [`Method::Bound`](truebloom_math::Method::Bound)
+    /// and the value the upper end. The upper end counts that the key's hash may equal that of a
+    /// key that was offered, at most `offered / 2^128`. Some microseconds; linear in the bits of a
+    /// blocked filter.
     ///
     /// ```
     /// use truebloom::BloomFilter;
@@ -43,38 +48,47 @@ impl<S: Scheme, H: KeyHasher, K: Counted> FilterOf<S, H, K> {
     /// ```
     pub fn fpr(&self) -> Fpr {
         let at_fill = self.storage.fpr(self.scheme());
-        // Never refused for the bits and probes a filter can have (a test goes to the corners); if it were, this much would still be true.
+        // Never refused for the bits and probes a filter can have (a test goes to the corners); if
+        // it were, this much would still be true.
         let rate = at_fill.ok().flatten().unwrap_or_else(|| bounded(self.fill(), self.probes()));
         self.with_hash_floor(rate, self.offered())
     }
 
-    /// Whether the fill determines the rate, so that [`fpr`](Self::fpr) is exact and measurements can be held to it.
+    /// Whether the fill determines the rate, so that [`fpr`](Self::fpr) is exact and measurements
+    /// can be tested against it.
     pub fn fill_tells_rate(&self) -> bool {
         matches!(self.storage.fpr(self.scheme()), Ok(Some(_)))
     }
 
-    /// The number of distinct items that on average gives the present number of set bits: `ln(1 - ones/bits) / (probes ln(1 - 1/bits))` for the standard scheme, and
-    /// with `ln(1 - probes/bits)` below for others whose keys set k different bits. `None` for a full
-    /// filter, which says no more than "many", and for schemes of two hashes and blocked filters, whose fill has another law.
+    /// The number of distinct items that on average gives the present number of set bits:
+    /// `ln(1 - ones/bits) / (probes ln(1 - 1/bits))` for the standard scheme, and with
+    /// `ln(1 - probes/bits)` below for others whose keys set k different bits. `None` for a full
+    /// filter, which only says "many", and for schemes of two hashes and blocked filters, whose
+    /// fill has another law.
     ///
-    /// An estimate without an interval. It needs no memory of what was inserted, so it also holds for unions. `None` for intersections, where keys of one filter leave bits behind
+    /// An estimate without an interval. It needs no memory of what was inserted, so it also holds
+    /// for unions. `None` for intersections, where keys of one filter leave bits behind
     /// ([`most_items`](Self::most_items) bounds those).
     pub fn estimated_items(&self) -> Option<f64> {
         let scheme = self.scheme().id();
         match scheme.variant() {
             _ if self.is_intersection() || scheme.block_bits().is_some() => None,
             Some(Variant::Standard) => items_from_ones(self.bits(), self.probes(), self.ones()),
-            // They set k different bits of an item. What no number of items can leave has no estimate.
+            // They set k different bits of an item. What no number of items can leave has no
+            // estimate.
             _ if self.fill_tells_rate() => items_by_moments(Variant::Classic, self.bits(), self.probes(), self.ones()).ok().flatten(),
             _ => None,
         }
     }
 
-    /// Whether the filter holds more distinct items than it was planned for, so that its expected rate is above the one proven for it. False without a
-    /// capacity.
+    /// Whether the filter holds more distinct items than it was planned for, so that its expected
+    /// rate is above the one proven for it. False without a capacity.
     ///
-    /// Certain if true, as more than `capacity` offers set a bit, or more bits are set than so many items can. For a merged filter, whose items cannot be counted, sure but for a chance of [`ALPHA`](verify::ALPHA): more bits are set than
-    /// so many items set; a filter that is just full is not reported. For an intersection by what was inserted since. Never while no more keys were offered than that.
+    /// If true, certain: more than `capacity` offers set a bit, or more bits are set than that many
+    /// items can set. For a merged filter, whose items cannot be counted, it is wrong with
+    /// probability at most [`ALPHA`](verify::ALPHA): more bits are set than that many items set; a
+    /// filter that is just full is not reported. An intersection is judged by what was inserted
+    /// since. Always false while `offered() <= capacity`.
     pub fn is_over_capacity(&self) -> bool {
         let Some(capacity) = self.capacity() else { return false };
         if self.most_items() <= capacity || self.is_intersection() {
@@ -87,7 +101,8 @@ impl<S: Scheme, H: KeyHasher, K: Counted> FilterOf<S, H, K> {
 }
 
 impl<S: Scheme, H: KeyHasher, K: Backing> FilterOf<S, H, K> {
-    /// The expected rate once the filter holds its capacity: a mean over seeds, proven to be at most the rate asked for. `None` without a capacity.
+    /// The expected rate once the filter holds its capacity: a mean over seeds, proven to be at
+    /// most the rate asked for. `None` without a capacity.
     ///
     /// Some microseconds at ordinary parameters.
     ///
@@ -97,7 +112,8 @@ impl<S: Scheme, H: KeyHasher, K: Backing> FilterOf<S, H, K> {
         self.capacity().map(|items| self.expected_fpr_at(items)).transpose()
     }
 
-    /// The expected rate of a filter of this size that holds `items` distinct items, as far as it is proven; see [`expected_fpr`](Self::expected_fpr).
+    /// The expected rate of a filter of this size that holds `items` distinct items, as far as it
+    /// is proven; see [`expected_fpr`](Self::expected_fpr).
     ///
     /// # Errors
     /// The exact rate takes too much work, with hundreds of probes.
@@ -112,7 +128,8 @@ impl<S: Scheme, H: KeyHasher, K: Backing> FilterOf<S, H, K> {
     }
 }
 
-/// Between `1 - k (1 - fill)` and the fill: each position is uniform on all bits or on its slice, and for slices the mean over them is at least the smallest.
+/// Between `1 - k (1 - fill)` and the fill: each position is uniform on all bits or on its slice,
+/// and for slices the mean over them is at least the smallest.
 fn bounded(fill: f64, probes: u32) -> Fpr {
     if fill == 0.0 {
         return Fpr::ZERO;

@@ -94,7 +94,8 @@ fn counted<S: Scheme, K: Headed>(
     Ok(FilterOf { head: K::head(head), storage, counts })
 }
 
-/// Bits and probes are in range by themselves, so what is left is that the scheme is another, or cannot have both.
+/// Bits and probes are in range by themselves, so what is left is that the scheme is another, or
+/// cannot have both.
 fn scheme_error(error: BuildError, bits: u64, probes: u32) -> FormatError {
     match error {
         BuildError::Scheme { expected, found } => FormatError::Scheme { expected, found },
@@ -157,7 +158,8 @@ impl<S: Scheme, B: AsRef<[u8]> + Send + Sync> Viewed<B> for FilterOf<S> {
 }
 
 impl<S: Scheme, B: AsRef<[u8]> + Send + Sync> FilterOf<S, PortableHasher, View<B>> {
-    /// The same view with all its bytes read: held to their checksum, the set bits counted and held to the counts. So it has a rate of its own. Linear in the bits; takes no memory.
+    /// The same view with all its bytes read: held to their checksum, the set bits counted and held
+    /// to the counts. So it has a rate of its own. Linear in the bits; takes no memory.
     ///
     /// ```
     /// use truebloom::BloomFilter;
@@ -185,8 +187,10 @@ impl<S: Scheme, B: AsRef<[u8]> + Send + Sync> FilterOf<S, PortableHasher, View<B
 }
 
 impl<S: Scheme, B: AsRef<[u8]> + Send + Sync + AsMut<[u8]>> FilterOf<S, PortableHasher, Checked<B>> {
-    /// Writes the header anew, with the counts and the checksum of now. Keys that are inserted where the bytes lie are in them at once, but until this is called the header is that of before, and
-    /// [`verify_bytes`](FilterOf::verify_bytes) will find the bits damaged. Linear in the bits.
+    /// Writes the header anew, with the counts and the checksum of now. Keys that are inserted
+    /// where the bytes lie are in them at once, but until this is called the header is that of
+    /// before, and [`verify_bytes`](FilterOf::verify_bytes) will find the bits damaged. Linear in
+    /// the bits.
     ///
     /// ```
     /// use truebloom::BloomFilter;
@@ -205,7 +209,9 @@ impl<S: Scheme, B: AsRef<[u8]> + Send + Sync + AsMut<[u8]>> FilterOf<S, Portable
 
 #[cfg(feature = "mmap")]
 impl<S: Scheme, B: AsRef<[u8]> + Send + Sync> FilterOf<S, PortableHasher, View<B>> {
-    /// The same view of bits that were set and not counted to the end: with what is certain of them. At least as many keys as were counted, or as set so many bits; at most any number.
+    /// The same view of bits that were set and not counted to the end: with what is certain of
+    /// them: at least as many keys as were counted, or as needed to set that many bits, and no
+    /// upper bound.
     pub(crate) fn counted_anew(self) -> Result<FilterOf<S, PortableHasher, Checked<B>>, FormatError> {
         let FilterOf { head: Inline(head), storage, counts } = self;
         let storage: S::Storage<Checked<B>> = Storage::from_words(&head.scheme, storage.into_words())?;

@@ -1,4 +1,4 @@
-//! One bit of answer a key.
+//! Answers of one bit per key.
 
 use super::BatchAnswers;
 use alloc::vec::Vec;
@@ -55,7 +55,8 @@ impl Answers {
         AnswersIter { words: &self.words, left: 0..self.len }
     }
 
-    /// The answers as words: key i is bit i mod 64 of word i / 64; the bits beyond the last key are 0.
+    /// The answers as words: key i is bit i mod 64 of word i / 64; the bits beyond the last key
+    /// are 0.
     #[must_use]
     pub fn words(&self) -> &[u64] {
         &self.words
@@ -91,14 +92,15 @@ impl Index<usize> for Answers {
     /// The answer to this key.
     ///
     /// # Panics
-    /// If there were no so many keys.
+    /// If there were fewer keys.
     fn index(&self, key: usize) -> &bool {
         assert!(key < self.len, "there are {} answers, and none to key {key}", self.len);
         if answer(&self.words, key) { &true } else { &false }
     }
 }
 
-/// The answers to many keys, one after the other, from either end: of [`Answers::iter`] and of loops over [`Answers`].
+/// The answers to many keys, one after the other, from either end: of [`Answers::iter`] and of
+/// loops over [`Answers`].
 #[derive(Clone, Debug)]
 #[must_use = "an iterator does nothing before it is asked"]
 pub struct AnswersIter<W> {
@@ -151,7 +153,7 @@ impl IntoIterator for Answers {
 }
 
 impl FromIterator<bool> for Answers {
-    /// Answers that are made one by one, as of filters that take one key at a time.
+    /// Answers made one by one, for filters that take one key at a time.
     fn from_iter<I: IntoIterator<Item = bool>>(answers: I) -> Answers {
         let mut all = Answers::default();
         all.extend(answers);

@@ -5,14 +5,15 @@ use crate::arch::{LANES, Lanes, Level, words};
 use crate::hash::{KeyHash, KeyHasher, hash_key};
 use crate::key::Key;
 
-/// The hashes of up to [`BATCH`] keys, the halves apart, as vectors take them. One is used again for batch after batch: what is beyond the count is of earlier ones.
+/// The hashes of up to [`BATCH`] keys, the halves apart, as vectors take them. One is used again
+/// for batch after batch: what is beyond the count is of earlier ones.
 pub(crate) struct Hashes {
     first: [u64; BATCH],
     second: [u64; BATCH],
     count: usize,
 }
 
-/// The hashes of [`LANES`] keys, of which the first so many are of this batch.
+/// The hashes of [`LANES`] keys, of which the first `count` belong to this batch.
 #[derive(Clone, Copy)]
 pub(crate) struct Group<'a> {
     pub(crate) first: &'a Lanes,
@@ -70,7 +71,8 @@ impl Hashes {
             && let Some(key) = keys.next()
         {
             let Some(number) = key.key_number() else {
-                // Types of which some keys are numbers and some are not: those before this one are hashed after all.
+                // Types of which some keys are numbers and some are not: those before this one are
+                // hashed after all.
                 hasher.hash_numbers(&numbers[..self.count], &mut self.first, &mut self.second);
                 self.push(hash_key(hasher, &key));
                 return self.hash_one_by_one(hasher, keys);

@@ -1,4 +1,5 @@
-//! Many keys at a time: hashed ahead, their memory asked for ahead, and answered in order, exactly as one by one.
+//! Many keys at a time: hashed ahead, their memory asked for ahead, and answered in order, exactly
+//! as one by one.
 
 mod answers;
 mod batch;
@@ -13,11 +14,12 @@ use crate::bits::Batch;
 use crate::hash::{KeyHash, KeyHasher};
 use crate::key::Key;
 
-/// Keys in flight. Enough that the last few survivors of a batch, whose probes wait for one another, cost little a key; small enough that all state stays in
-/// the first cache. One byte numbers them.
+/// Keys in flight. Enough that the last few survivors of a batch, whose probes wait for one
+/// another, cost little a key; small enough that all state stays in the first cache. One byte
+/// numbers them.
 pub(crate) const BATCH: usize = 256;
 
-/// The answers of a batch, a bit a key.
+/// The answers of a batch, a bit per key.
 pub(crate) type BatchAnswers = [u64; BATCH / 64];
 
 /// Puts down the answer of a key, where there was none before or a no.
@@ -28,7 +30,9 @@ pub(crate) fn mark(answers: &mut BatchAnswers, key: usize, answer: bool) {
 
 /// Batch after batch of what `next` gives; each batch's answers, and their number, go to `take`.
 ///
-/// Batches overlap: `answer` gets a batch together with the one after it, which is empty at the end, so that it may already ask for that one's memory. It is told whether the batch is the first.
+/// Batches overlap: `answer` gets a batch together with the one after it, which is empty at the
+/// end, so that it may already ask for that one's memory. Its first argument says whether the batch
+/// is the first.
 #[inline]
 pub(crate) fn for_each_batch(
     mut next: impl FnMut(&mut Hashes),

@@ -12,7 +12,8 @@ use rayon::prelude::*;
 /// Keys that one thread asks for at a time: many batches, so that handing them out costs nothing.
 const QUERIED: usize = 64 * BATCH;
 
-/// Keys that are hashed while as many are inserted: enough to keep every thread busy, and 2 MiB of hashes.
+/// Keys that are hashed while as many are inserted: enough to keep every thread busy, and 2 MiB of
+/// hashes.
 const HASHED: usize = 256 * BATCH;
 
 /// Each part of the keys by whichever thread is free, the answers in the order of the keys.
@@ -21,7 +22,8 @@ fn query<K: Sync>(keys: &[K], ask: impl Fn(&[K]) -> Answers + Send + Sync) -> An
     join(parts)
 }
 
-/// Hashes the next keys by all threads while one inserts the present ones, in order: which of two equal keys is new depends on it.
+/// Hashes the next keys by all threads while one inserts the present ones, in order: which of two
+/// equal keys is new depends on it.
 fn build<K: Key + Sync, H: KeyHasher + Sync>(keys: &[K], hasher: &H, mut insert: impl FnMut(&[KeyHash]) -> Answers + Send) -> Answers {
     let hash = |key: &K| hash_key(hasher, key);
     let hash_all = |keys: &[K]| -> Vec<KeyHash> { keys.par_iter().with_min_len(BATCH).map(&hash).collect() };
@@ -50,14 +52,17 @@ impl<S: Scheme + Send + Sync, H: KeyHasher + Clone + Send + Sync> FilterOf<S, H>
 where
     S::Storage<Owned>: Send + Sync,
 {
-    /// [`insert_all`](Self::insert_all) with the threads of rayon: the same filter and the same answers. The keys are hashed by all threads while one inserts, so the gain is
-    /// largest for long keys. Where the order of keys does not matter, [`AtomicFilterOf`](crate::AtomicFilterOf) lets all of them insert.
+    /// [`insert_all`](Self::insert_all) with the threads of rayon: the same filter and the same
+    /// answers. The keys are hashed by all threads while one inserts, so the gain is largest for
+    /// long keys. Where the order of keys does not matter,
+    /// [`AtomicFilterOf`](crate::AtomicFilterOf) lets all of them insert.
     pub fn par_insert_all<K: Key + Sync>(&mut self, keys: &[K]) -> Answers {
         let hasher = self.hasher().clone();
         build(keys, &hasher, |hashes| self.insert_all_hashes(hashes))
     }
 
-    /// [`contains_all`](Self::contains_all) with the threads of rayon: the same answers in the same order.
+    /// [`contains_all`](Self::contains_all) with the threads of rayon: the same answers in the same
+    /// order.
     ///
     /// ```
     /// use truebloom::BloomFilter;

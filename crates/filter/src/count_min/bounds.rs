@@ -7,19 +7,23 @@ use truebloom_math::count_min::{Family, Rows};
 use truebloom_math::law::hash_floor;
 use truebloom_math::{Error, ItemsEstimate, Rate, Variant, bisect, items_interval};
 
-/// By how much an estimate exceeds the count at most, but for a given probability, for a key chosen without knowledge of the seed.
+/// Upper bound on the excess of an estimate over the count, exceeded with at most a given
+/// probability, for a key chosen without knowledge of the seed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ErrorBound {
-    /// From the size of the sketch and the sum of all counts alone: Markov's inequality in every row.
+    /// From the size of the sketch and the sum of all counts alone: Markov's inequality in every
+    /// row.
     pub from_total: u64,
-    /// From the counters: how few of them are large. Much less where a few keys hold most of the stream. `None` for hashes that are only pairwise independent, of which
-    /// nothing of the sort is proven.
+    /// From the counters: how few of them are large. Much less where a few keys hold most of the
+    /// stream. `None` for hashes that are only pairwise independent, of which nothing of the sort
+    /// is proven.
     pub from_counters: Option<u64>,
 }
 
 impl ErrorBound {
-    /// The smaller of the two, which holds with the probability asked for as well: where neither bound implies the other, each was given half of what it may fail by.
+    /// The smaller of the two, which holds with the probability asked for as well: where neither
+    /// bound implies the other, each was given half of what it may fail by.
     #[must_use]
     pub fn least(&self) -> u64 {
         self.from_counters.map_or(self.from_total, |bound| bound.min(self.from_total))
@@ -27,11 +31,15 @@ impl ErrorBound {
 }
 
 impl<R: RowHashes, C: Counter, K: Counted> Sketch<R, C, K> {
-    /// How many distinct keys were counted: an estimate, and an interval that covers their number with probability at least `confidence`. `None` after a [`halve`](Self::halve), which takes the keys of
-    /// low counts away, and for hashes that are only pairwise independent, of which nothing of the sort is proven.
+    /// How many distinct keys were counted: an estimate, and an interval that covers their number
+    /// with probability at least `confidence`. `None` after a [`halve`](Self::halve), which removes
+    /// keys with low counts, and for hashes that are only pairwise independent, for which nothing
+    /// of the sort is proven.
     ///
-    /// The first row is a Bloom filter of one probe, whose bits are the counters that are not 0 ([`items_interval`]). It has nothing more to say once no counter is 0: at some 12 keys a counter. Linear in the
-    /// counters of a row, and up to some tenths of a second for the interval.
+    /// The first row is a Bloom filter of one probe, whose bits are the counters that are not 0
+    /// ([`items_interval`]). It gives no estimate once no counter is 0: at about 12 keys per
+    /// counter. Linear in the counters of a row, and up to some tenths of a second for the
+    /// interval.
     ///
     /// ```
     /// use truebloom::count_min::CountMin;
@@ -53,9 +61,12 @@ impl<R: RowHashes, C: Counter, K: Counted> Sketch<R, C, K> {
         items_interval(Variant::Standard, self.shape.width(), 1, used, confidence).map(Some)
     }
 
-    /// The bounds that an estimate keeps with a probability of at least `1 - delta`, both proven ([`Shape::error_bound`](truebloom_math::count_min::Shape::error_bound),
-    /// [`Shape::tail_is_below`](truebloom_math::count_min::Shape::tail_is_below)). They hold for estimates that are not [`saturated`](super::Estimate::saturated), and count that a key may have the same 128-bit hash
-    /// as another. Some passes over the counters: ask once, not for every key.
+    /// The bounds that hold for an estimate with a probability of at least `1 - delta`, both proven
+    /// ([`Shape::error_bound`](truebloom_math::count_min::Shape::error_bound),
+    /// [`Shape::tail_is_below`](truebloom_math::count_min::Shape::tail_is_below)). They hold for
+    /// estimates that are not [`saturated`](super::Estimate::saturated), and count that a key may
+    /// have the same 128-bit hash as another. Some passes over the counters: ask once, not for
+    /// every key.
     ///
     /// ```
     /// use truebloom::count_min::CountMin;
@@ -70,8 +81,9 @@ impl<R: RowHashes, C: Counter, K: Counted> Sketch<R, C, K> {
         let Some(delta) = without_equal_hashes(delta, self.total) else {
             return ErrorBound { from_total: self.total, from_counters: None };
         };
-        // Of two hashes, neither bound implies the other, and the counters decide which is smaller: each gets half, so that both hold together. With independent rows the
-        // counters' bound is never above the other (see `count_min/tail.rs`), so there is nothing to choose.
+        // Of two hashes, neither bound implies the other, and the counters decide which is smaller:
+        // each gets half, so that both hold together. With independent rows the counters' bound is
+        // never above the other (see `count_min/tail.rs`), so there is nothing to choose.
         let delta = if self.shape.rows() == Rows::TwoHash && R::FAMILY == Family::Ideal { half(&delta) } else { Some(delta) };
         let Some(delta) = delta else { return ErrorBound { from_total: self.total, from_counters: None } };
         // What halving rounds away is less than one.

@@ -5,11 +5,13 @@ use crate::hash::KeyHash;
 use crate::key::Key;
 use alloc::vec::Vec;
 
-/// So many keys are hashed before their counters are touched: enough to have the memory work on many at a time, few enough to stay in the first cache.
+/// This many keys are hashed before their counters are touched: enough to have the memory work on
+/// many at a time, few enough to stay in the first cache.
 const BATCH: usize = 32;
 
 impl<R: RowHashes, C: Counter> Sketch<R, C> {
-    /// Counts every key once, as [`add`](Self::add) does, but with the waiting for memory of many keys at a time.
+    /// Counts every key once, as [`add`](Self::add) does, but waits for memory for many keys at a
+    /// time.
     pub fn add_all<K: Key, I: IntoIterator<Item = K>>(&mut self, keys: I) {
         let mut keys = keys.into_iter();
         let (mut hashes, mut cells) = ([KeyHash::from_uniform_bits(0); BATCH], Vec::new());
@@ -26,13 +28,14 @@ impl<R: RowHashes, C: Counter> Sketch<R, C> {
         }
     }
 
-    /// [`add_all`](Self::add_all) of keys that are hashed already.
+    /// [`add_all`](Self::add_all) of keys that are already hashed.
     pub fn add_hashes(&mut self, hashes: &[KeyHash]) {
         let mut cells = Vec::new();
         hashes.chunks(BATCH).for_each(|hashes| self.add_batch(hashes, &mut cells));
     }
 
-    /// All indices first, then all counters: the second loop is so short that the processor has many of its loads under way at once, without a prefetch.
+    /// All indices first, then all counters: the second loop is so short that the processor has
+    /// many of its loads under way at once, without a prefetch.
     fn add_batch(&mut self, hashes: &[KeyHash], cells: &mut Vec<u64>) {
         if self.conservative {
             // A key's counters depend on what the key before it left there.

@@ -12,7 +12,8 @@ use core::ops::RangeInclusive;
 use truebloom_math::count_min::{Family, Rows, Shape};
 use truebloom_math::{Error, Rate};
 
-/// How often integers of a range came: a sketch for each of the lengths 1, 2, 4, .. of aligned ranges, of which any range is put together from at most two a length.
+/// How often integers of a range occurred: a sketch for each of the lengths 1, 2, 4, .. of aligned
+/// ranges, from which any range is assembled with at most two per length.
 ///
 /// Lengths so large that their ranges are fewer than a sketch has counters are counted exactly.
 ///
@@ -54,19 +55,20 @@ fn key(index: u64, level: u32) -> u128 {
 }
 
 impl<C: Counter> DyadicCountMin<C> {
-    /// For integers below `2^bits`, 1 to 64 bits: every aligned range has an error of at most `epsilon` times the sum of all counts, but for a probability of `delta`. Random seed.
+    /// For integers below `2^bits`, 1 to 64 bits: every aligned range has an error of at most
+    /// `epsilon` times the sum of all counts, with probability at least 1 - `delta`. Random seed.
     ///
     /// # Errors
-    /// As of [`CountMin::new`].
+    /// As for [`CountMin::new`].
     #[cfg(feature = "random")]
     pub fn new(bits: u32, epsilon: Rate, delta: Rate) -> Result<DyadicCountMin<C>, BuildError> {
         DyadicCountMin::with_hasher(bits, epsilon, delta, PortableHasher::random()?)
     }
 
-    /// [`new`](Self::new) with a seed that is known.
+    /// [`new`](Self::new) with a known seed.
     ///
     /// # Errors
-    /// As [`new`](Self::new), but for the random numbers.
+    /// As for [`new`](Self::new), but no random numbers are needed.
     pub fn with_hasher(bits: u32, epsilon: Rate, delta: Rate, hasher: PortableHasher) -> Result<DyadicCountMin<C>, BuildError> {
         if !(1..=64).contains(&bits) {
             return Err(Error::OutOfRange { name: "bits", found: bits.to_string(), expected: "from 1 to 64".to_owned() }.into());
@@ -82,7 +84,7 @@ impl<C: Counter> DyadicCountMin<C> {
         Ok(DyadicCountMin { bits, levels: (0..=bits).map(level).collect::<Result<_, _>>()? })
     }
 
-    /// Counts an integer `count` times. Time: that of a sketch, a length.
+    /// Counts an integer `count` times. Time: that of one sketch per length.
     ///
     /// # Errors
     /// It is not below `2^bits`.
@@ -104,7 +106,8 @@ impl<C: Counter> DyadicCountMin<C> {
         Ok(())
     }
 
-    /// How often integers of this range came, or more; an empty range has none. Time: at most two estimates a length.
+    /// An upper bound on how often integers of this range occurred; 0 for an empty range. Time: at
+    /// most two estimates per length.
     #[must_use]
     pub fn range(&self, range: RangeInclusive<u64>) -> Estimate {
         let mut sum = Estimate { value: 0, saturated: false };
@@ -136,11 +139,13 @@ impl<C: Counter> DyadicCountMin<C> {
         sum
     }
 
-    /// By how much the estimate of a range is too high at most, but for a probability of `delta`, for a range chosen without knowledge of the seed and put together from
-    /// two ranges a length.
+    /// Upper bound on the excess of a range's estimate, exceeded with probability at most `delta`,
+    /// for a range chosen without knowledge of the seed and assembled from two ranges per length.
     ///
-    /// From the total: a sum of least counters is at most the least sum over one row of all lengths, rows are independent, and Markov's inequality takes the sum as it takes one. From
-    /// the counters: the sum of the bounds of all parts, each given its share. Neither implies the other, so each has half of `delta`, and both hold together.
+    /// From the total: a sum of least counters is at most the least sum over one row of all
+    /// lengths, rows are independent, and Markov's inequality takes the sum as it takes one. From
+    /// the counters: the sum of the bounds of all parts, each given its share. Neither implies the
+    /// other, so each has half of `delta`, and both hold together.
     #[must_use]
     pub fn error_bound(&self, delta: &Rate) -> ErrorBound {
         let sketches: Vec<&CountMin<C>> =
@@ -159,7 +164,8 @@ impl<C: Counter> DyadicCountMin<C> {
     /// Adds all counts of another.
     ///
     /// # Errors
-    /// As of [`Sketch::merge`](super::Sketch::merge), and if the bits differ; then nothing changes.
+    /// As for [`Sketch::merge`](super::Sketch::merge), and if the bits differ; then nothing
+    /// changes.
     pub fn merge(&mut self, other: &DyadicCountMin<C>) -> Result<(), MergeError> {
         if self.bits != other.bits {
             return Err(MergeError::Shape { name: "bits", ours: self.bits.into(), theirs: other.bits.into() });

@@ -22,7 +22,7 @@ mod sealed {
 pub trait RowHashes: sealed::Sealed + Clone + PartialEq + Debug + Send + Sync + 'static {
     /// Independent rows, or rows of two hashes.
     const ROWS: Rows;
-    /// What may be assumed of the hashes, and so what is proven of the estimates.
+    /// What may be assumed about the hashes, and so what is proven about the estimates.
     const FAMILY: Family;
     /// The kind of its files.
     const KIND: FileKind;
@@ -37,7 +37,8 @@ pub trait RowHashes: sealed::Sealed + Clone + PartialEq + Debug + Send + Sync + 
     fn cells(&self, hash: KeyHash) -> impl Iterator<Item = u64>;
 }
 
-/// Every row draws from the key's stream of words, as the bits of a filter do: positions exactly uniform over the width and independent, if the words are.
+/// Every row draws from the key's stream of words, as the bits of a filter do: positions exactly
+/// uniform over the width and independent, if the words are.
 #[derive(Clone, Debug, PartialEq)]
 pub struct FullRows {
     walk: Walk,
@@ -72,13 +73,18 @@ fn check_cells(shape: &Shape) -> Result<(), BuildError> {
 /// The prime `p = 2^61 - 1`.
 const PRIME: u64 = (1 << 61) - 1;
 
-/// Row j takes `((a_j x + b_j y + c_j z + d_j) mod p) mod width`, where p = 2^61 - 1 and x, y, z are the low 43, the middle 43 and the high 42 bits of the 128-bit hash, and the four coefficients of every
-/// row are uniform below p, drawn from the seed.
+/// Row j takes `((a_j x + b_j y + c_j z + d_j) mod p) mod width`, where p = 2^61 - 1 and x, y, z
+/// are the low 43, the middle 43 and the high 42 bits of the 128-bit hash, and the four
+/// coefficients of every row are uniform below p, drawn from the seed.
 ///
-/// For any two different 128-bit numbers the values before the last remainder are uniform and independent, whatever else is hashed: so two keys share a counter with a
-/// probability of at most `1/w + w/(4p^2)`, and the bound of [`Shape::failure_bound`] holds without any model of the hash, for numbers given as
-/// [`KeyHash::from_uniform_bits`]`(number)` to [`Sketch::add_hash`](super::Sketch::add_hash). Keys of other types are hashed to 128 bits first, as everywhere. Nothing is proven of three keys
-/// together, so the counters do not prove anything of themselves: [`ErrorBound::from_counters`](super::ErrorBound::from_counters) is `None`. The width is at most 2^40.
+/// For any two different 128-bit numbers the values before the last remainder are uniform and
+/// independent, whatever else is hashed: so two keys share a counter with a probability of at most
+/// `1/w + w/(4p^2)`, and the bound of [`Shape::failure_bound`] holds without any model of the hash,
+/// for numbers given as [`KeyHash::from_uniform_bits`]`(number)` to
+/// [`Sketch::add_hash`](super::Sketch::add_hash). Keys of other types are hashed to 128 bits first,
+/// as everywhere. Nothing is proven of three keys together, so the counters themselves prove
+/// nothing: [`ErrorBound::from_counters`](super::ErrorBound::from_counters) is `None`. The width is
+/// at most 2^40.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PairwiseRows {
     width: u64,
@@ -91,7 +97,8 @@ impl RowHashes for PairwiseRows {
     const KIND: FileKind = FileKind::CountMin;
 
     fn new(shape: &Shape, seed: Seed) -> Result<PairwiseRows, BuildError> {
-        // Up to there w/(4p^2) is below 6e-14 of 1/w, which for a thousand rows is less than the billionth that the bounds give away.
+        // Up to there w/(4p^2) is below 6e-14 of 1/w, which for a thousand rows is less than the
+        // billionth that the bounds give away.
         if shape.width() > 1 << 40 {
             let (found, expected) = (shape.width().to_string(), "at most 2^40 for pairwise independent rows".to_owned());
             return Err(truebloom_math::Error::OutOfRange { name: "width", found, expected }.into());
@@ -118,7 +125,8 @@ impl RowHashes for PairwiseRows {
     }
 }
 
-/// The remainder modulo 2^61 - 1 of a number below 2^122: as 2^61 is 1, the digits to that base are added.
+/// The remainder modulo 2^61 - 1 of a number below 2^122: as 2^61 is 1, the digits to that base are
+/// added.
 #[inline]
 fn modulo_prime(number: u128) -> u64 {
     let sum = (number as u64 & PRIME) + (number >> 61) as u64;
@@ -126,7 +134,8 @@ fn modulo_prime(number: u128) -> u64 {
     if sum >= PRIME { sum - PRIME } else { sum }
 }
 
-/// Row j of a copy takes `h1 + j h2` modulo the width, a prime; h1 and h2 are drawn anew for each copy.
+/// Row j of a copy takes `h1 + j h2` modulo the width, a prime; h1 and h2 are drawn anew for each
+/// copy.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TwoHashRows {
     walk: Walk,

@@ -19,34 +19,43 @@ use core::hash::Hasher;
 use std::collections::HashMap;
 use truebloom_math::{Error, Rate};
 
-/// A key that came often, and what is certain of its count, whatever the stream and the hashes.
+/// A frequent key, and what is certain about its count, whatever the stream and the hashes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct HeavyHitter {
     /// Its canonical bytes.
     pub key: Vec<u8>,
-    /// At least so often: counted exactly since the key is in the list.
+    /// Lower bound on its count: counted exactly since the key is in the list.
     pub at_least: u64,
-    /// At most so often, unless saturated: the lesser of its estimate and of `at_least` with what it can have been before.
+    /// Upper bound on its count, unless saturated: the lesser of its estimate and of `at_least`
+    /// plus what it may have been before.
     pub at_most: u64,
-    /// Its counters are full and nothing is known of what was before, so that `at_most` is no bound.
+    /// Its counters are full and nothing is known about its earlier count, so `at_most` is not a
+    /// bound.
     pub saturated: bool,
 }
 
-/// A sketch that also remembers the keys of the highest counts, as far as they can be told.
+/// A sketch that also remembers the keys of the highest counts, as far as they can be identified.
 ///
 /// # What is certain
-/// **Every key whose count exceeds [`missed_at_most`](Self::missed_at_most) is in the list**, whatever the stream and the hashes. Proof: take a key that is not, and when it came last. The bound on its
-/// count, kept with it, was then at least its whole count; it was refused or dropped, then or later, with that bound, and `missed_at_most` is the highest bound ever refused or dropped.
+/// **Every key whose count exceeds [`missed_at_most`](Self::missed_at_most) is in the list**,
+/// whatever the stream and the hashes. Proof: take a key that is not, and its last insertion. The
+/// bound kept with it was then at least its whole count; it was refused or dropped, then or later,
+/// with that bound, and `missed_at_most` is the highest bound ever refused or dropped.
 ///
-/// So [`above`](Self::above) knows whether its answer is complete. No list of fixed length can promise that for a threshold beforehand: estimates of light keys may exceed a heavy one's. How far down it reaches depends on the
-/// stream: the least of `capacity` highest bounds is typically `N / capacity` plus the error of the sketch, and [`for_share`](Self::for_share) sizes both for that.
+/// So [`above`](Self::above) knows whether its answer is complete. No list of fixed length can
+/// promise that for a threshold beforehand: estimates of light keys may exceed a heavy one's. How
+/// far down it reaches depends on the stream: the least of `capacity` highest bounds is typically
+/// `N / capacity` plus the error of the sketch, and [`for_share`](Self::for_share) sizes both for
+/// that.
 ///
-/// The bounds of a key in the list are certain, too. They do not come from [`Sketch::error_bound`](super::Sketch::error_bound), which is for a key fixed beforehand: of keys that were chosen for their high
-/// estimates, many more than delta exceed it.
+/// The bounds of a key in the list are certain, too. They do not come from
+/// [`Sketch::error_bound`](super::Sketch::error_bound), which is for a key fixed beforehand: of
+/// keys that were chosen for their high estimates, many more than delta exceed it.
 ///
 /// # Memory
-/// At most `2 capacity` keys, of at most `256 capacity` bytes and 64 KiB together: longer keys leave room for fewer, and `missed_at_most` says what that costs.
+/// At most `2 capacity` keys, of at most `256 capacity` bytes and 64 KiB together: longer keys
+/// leave room for fewer, and `missed_at_most` says what that costs.
 ///
 /// ```
 /// use truebloom::count_min::HeavyHitters;
@@ -135,28 +144,31 @@ impl Hasher for Hashed {
     }
 }
 
-/// A sketch with a full hash for every row that also remembers the most frequent keys; the one to take.
+/// A sketch with a full hash for every row that also remembers the most frequent keys; the one to
+/// take.
 pub type HeavyHitters<C = u64> = ListedSketch<FullRows, C>;
 
 /// The longest list: its keys are kept as they are, so more than that is a job for a hash map.
 pub(super) const MAX_CAPACITY: u64 = 1 << 32;
 
 impl<C: Counter> HeavyHitters<C> {
-    /// For all keys that make up at least the `share` of the sum of all counts: a sketch with an error of half of it, but for a probability of `delta`, and a list for `2 / share` keys. Random seed.
+    /// For all keys that make up at least the `share` of the sum of all counts: a sketch with an
+    /// error of half of it, with probability at least 1 - `delta`, and a list for `2 / share` keys.
+    /// Random seed.
     ///
-    /// Whether all of them are there is then seen from [`above`](Self::above).
+    /// [`above`](Self::above) then says whether all of them are there.
     ///
     /// # Errors
-    /// As of [`CountMin::new`]; a share below 2^-31.
+    /// As for [`CountMin::new`]; a share below 2^-31.
     #[cfg(feature = "random")]
     pub fn for_share(share: Rate, delta: Rate) -> Result<HeavyHitters<C>, BuildError> {
         HeavyHitters::for_share_with_hasher(share, delta, PortableHasher::random()?)
     }
 
-    /// [`for_share`](Self::for_share) with a seed that is known, or for untrusted keys.
+    /// [`for_share`](Self::for_share) with a known seed, or for untrusted keys.
     ///
     /// # Errors
-    /// As [`for_share`](Self::for_share).
+    /// As for [`for_share`](Self::for_share).
     pub fn for_share_with_hasher(share: Rate, delta: Rate, hasher: PortableHasher) -> Result<HeavyHitters<C>, BuildError> {
         let capacity = libm::ceil(2.0 / share.to_f64());
         if capacity > MAX_CAPACITY as f64 {
@@ -168,7 +180,8 @@ impl<C: Counter> HeavyHitters<C> {
 }
 
 impl<R: RowHashes, C: Counter> ListedSketch<R, C> {
-    /// A list of `capacity` keys for this sketch. If that has counted already, any key may have been missed as often as there are counts.
+    /// A list of `capacity` keys for this sketch. A non-empty sketch starts with
+    /// `missed_at_most() == total()`.
     ///
     /// # Errors
     /// A capacity of 0 or above 2^32.
@@ -184,19 +197,23 @@ impl<R: RowHashes, C: Counter> ListedSketch<R, C> {
         self.label.text()
     }
 
-    /// Keeps a text with the sketch, in its file too, as [`FilterOf::set_label`](crate::FilterOf::set_label) does: at most 104 bytes without NUL; false, and nothing changes, for others. An empty text
-    /// is no label. A merge keeps it if both have the same.
+    /// Keeps a text with the sketch, in its file too, as
+    /// [`FilterOf::set_label`](crate::FilterOf::set_label) does: at most 104 bytes without NUL;
+    /// false, and nothing changes, for others. An empty text is no label. A merge keeps it if both
+    /// have the same.
     #[must_use]
     pub fn set_label(&mut self, text: &str) -> bool {
         self.label.set(text)
     }
 
-    /// Counts a key `count` times. Time: that of the sketch twice, a look into a hash map, and a share of sorting out the list.
+    /// Counts a key `count` times. Time: that of the sketch twice, a look into a hash map, and a
+    /// share of sorting out the list.
     pub fn add<K: Key + ?Sized>(&mut self, key: &K, count: u64) {
         with_bytes(key, |bytes| self.add_hash(self.sketch.hasher().hash(bytes), bytes, count));
     }
 
-    /// [`add`](Self::add) of a key whose hash is known: that of its bytes by the sketch's hasher, or else the list is of other keys than the counters.
+    /// [`add`](Self::add) of a key whose hash is known: that of its bytes by the sketch's hasher,
+    /// otherwise the list is of other keys than the counters.
     pub fn add_hash(&mut self, hash: KeyHash, key: &[u8], count: u64) {
         self.sketch.add_hash(hash, count);
         let estimate = upper(self.sketch.estimate_hash(hash));
@@ -212,7 +229,7 @@ impl<R: RowHashes, C: Counter> ListedSketch<R, C> {
                 listed.bound_by(estimate);
                 self.key_bytes += key.len();
                 self.listed.insert(hash.into(), listed);
-                // Twice the capacity before half is dropped, so that sorting costs little a key.
+                // Twice the capacity before half is dropped, so that sorting costs little per key.
                 if self.listed.len() as u64 >= 2 * self.capacity || self.key_bytes > self.most_key_bytes() {
                     self.drop_lowest();
                 }
@@ -225,7 +242,9 @@ impl<R: RowHashes, C: Counter> ListedSketch<R, C> {
         usize::try_from(256 * self.capacity + (64 << 10)).unwrap_or(usize::MAX)
     }
 
-    /// Drops all but the highest `capacity`, and of those the ones whose keys would take the whole beyond three quarters of the bytes for keys: the rest is room for new ones, so that sorting costs little a key.
+    /// Drops all but the highest `capacity`, and of those the ones whose keys would take the whole
+    /// beyond three quarters of the bytes for keys: the rest is room for new ones, so that sorting
+    /// costs little per key.
     fn drop_lowest(&mut self) {
         if self.listed.len() as u64 <= self.capacity && self.key_bytes <= self.most_key_bytes() {
             return;
@@ -246,19 +265,22 @@ impl<R: RowHashes, C: Counter> ListedSketch<R, C> {
         self.key_bytes = bytes;
     }
 
-    /// No key that is missing from the list has a higher count (after halving: a higher whole part of its decayed count).
+    /// Upper bound on the count of every key that is not in the list (after halving: on the whole
+    /// part of its decayed count).
     pub fn missed_at_most(&self) -> u64 {
         self.missed
     }
 
-    /// The keys that may have come `threshold` times, highest first: among them all that did, and those with `at_least` from there on surely did. `None` if some may be
+    /// The keys that may have occurred `threshold` times, highest first. All keys that did are
+    /// among them, and those whose `at_least` reaches it certainly did. `None` if some may be
     /// missing, because `threshold` is not above [`missed_at_most`](Self::missed_at_most).
     pub fn above(&self, threshold: u64) -> Option<Vec<HeavyHitter>> {
         let complete = threshold > self.missed;
         complete.then(|| self.sorted().into_iter().take_while(|hitter| hitter.at_most >= threshold).collect())
     }
 
-    /// What is certain of any key, listed or not: one that is not came at most [`missed_at_most`](Self::missed_at_most) times. Time: as of [`Sketch::estimate`].
+    /// What is certain about any key, listed or not: one that is not listed occurred at most
+    /// [`missed_at_most`](Self::missed_at_most) times. Time: as for [`Sketch::estimate`].
     pub fn bounds<K: Key + ?Sized>(&self, key: &K) -> HeavyHitter {
         let hash = self.sketch.hash(key);
         if let Some(listed) = self.listed.get(&u128::from(hash)) {
@@ -268,7 +290,8 @@ impl<R: RowHashes, C: Counter> ListedSketch<R, C> {
         HeavyHitter { key: key.to_key_bytes(), at_least: 0, at_most, saturated: at_most == u64::MAX }
     }
 
-    /// The `number` keys of the highest bounds `at_most`, highest first; fewer if the list has no more.
+    /// The `number` keys of the highest bounds `at_most`, highest first; fewer if the list has no
+    /// more.
     pub fn top(&self, number: usize) -> Vec<HeavyHitter> {
         let mut hitters = self.sorted();
         hitters.truncate(number);
@@ -287,12 +310,13 @@ impl<R: RowHashes, C: Counter> ListedSketch<R, C> {
         &self.sketch
     }
 
-    /// The number of keys that the list is for.
+    /// The number of keys that the list has room for.
     pub fn capacity(&self) -> u64 {
         self.capacity
     }
 
-    /// [`Sketch::halve`](super::Sketch::halve), and the list with it. All that is certain is then so of the decayed counts without their fractions.
+    /// [`Sketch::halve`](super::Sketch::halve), and the list with it. All certain bounds then hold
+    /// for the decayed counts without their fractions.
     pub fn halve(&mut self) {
         self.sketch.halve();
         self.missed = half(self.missed, |bound| bound / 2);
@@ -308,12 +332,14 @@ impl<R: RowHashes, C: Counter> ListedSketch<R, C> {
         }
     }
 
-    /// Adds the counts and the list of another: afterwards this is the list of both streams, of this one's capacity.
+    /// Adds the counts and the list of another: afterwards this is the list of both streams, of
+    /// this one's capacity.
     ///
-    /// A key that is in one list only was missed by the other as often as that says at most; one in neither, as often as both say together.
+    /// A key in only one list was missed by the other at most as often as the other's bound says;
+    /// one in neither, at most as often as both bounds together.
     ///
     /// # Errors
-    /// As of [`Sketch::merge`](super::Sketch::merge).
+    /// As for [`Sketch::merge`](super::Sketch::merge).
     pub fn merge(&mut self, other: &ListedSketch<R, C>) -> Result<(), MergeError> {
         self.sketch.merge(&other.sketch)?;
         if self.label != other.label {

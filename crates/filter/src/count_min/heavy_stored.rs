@@ -1,4 +1,5 @@
-//! The file of a sketch with its list of heavy hitters: that of the sketch, and after the counters the keys.
+//! The file of a sketch with its list of heavy hitters: that of the sketch, and after the counters
+//! the keys.
 
 use super::heavy::{List, Listed, MAX_CAPACITY, upper};
 use super::stored::{Header as SketchHeader, parameter};
@@ -110,7 +111,8 @@ fn word_of(bytes: &[u8]) -> u64 {
     bytes.iter().rev().fold(0, |word, byte| word << 8 | u64::from(*byte))
 }
 
-/// The next key of the list and its hash: three counts, the length of the key in bytes, and the key in words.
+/// The next key of the list and its hash: three counts, the length of the key in bytes, and the key
+/// in words.
 fn read_key<R: RowHashes, C: Counter>(list: &mut &[u64], sketch: &Sketch<R, C>) -> Result<(u128, Listed), FormatError> {
     let Some(([since, before, at_most, length], rest)) = list.split_first_chunk() else {
         return Err(FormatError::Field {

@@ -11,9 +11,10 @@ use truebloom_math::count_min::{Rows, Shape};
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct InnerProduct {
-    /// At least the inner product, unless saturated.
+    /// Never below the inner product, unless saturated.
     pub value: u128,
-    /// By how much it is above the truth at most, but for the probability that was given: Markov's inequality for the colliding pairs of keys, in every row.
+    /// Upper bound on its excess over the truth, exceeded with at most the probability given:
+    /// Markov's inequality for the colliding pairs of keys, in every row.
     pub error_bound: f64,
     /// A counter of either, or the product, reached its highest value.
     pub saturated: bool,
@@ -22,8 +23,9 @@ pub struct InnerProduct {
 impl<R: RowHashes, C: Counter> Sketch<R, C> {
     /// Adds all counts of another sketch: afterwards this is the sketch of both streams.
     ///
-    /// With conservative update in either it is not the one that both streams in a row would have made, but estimates keep all their bounds: each part's counters are at least its keys' counts, and
-    /// at most those of plain update. Linear in the counters.
+    /// With conservative update in either it is not the one that both streams in a row would have
+    /// made, but estimates keep all their bounds: each part's counters are at least its keys'
+    /// counts, and at most those of plain update. Linear in the counters.
     ///
     /// # Errors
     /// The sketches differ in size, hasher or seed; then nothing changes.
@@ -38,10 +40,12 @@ impl<R: RowHashes, C: Counter> Sketch<R, C> {
         Ok(())
     }
 
-    /// The sum over all keys of the product of their counts here and there (for one stream with itself: the sum of the squares), never too low. Linear in the counters.
+    /// The sum over all keys of the product of their counts here and there (for one stream with
+    /// itself: the sum of the squares), never too low. Linear in the counters.
     ///
     /// # Errors
-    /// Sketches that differ in size, hasher or seed; conservative update or halving, after which a counter may be below the sum of its keys' counts.
+    /// Sketches that differ in size, hasher or seed; conservative update or halving, after which a
+    /// counter may be below the sum of its keys' counts.
     pub fn inner_product(&self, other: &Sketch<R, C>, delta: &Rate) -> Result<InnerProduct, MergeError> {
         self.check_mergeable(other)?;
         for sketch in [self, other] {
@@ -68,7 +72,8 @@ impl<R: RowHashes, C: Counter> Sketch<R, C> {
     }
 }
 
-/// `N M / w` is the mean of what colliding pairs add to a row; rows, or copies where rows share hashes, are independent.
+/// `N M / w` is the mean of what colliding pairs add to a row; rows, or copies where rows share
+/// hashes, are independent.
 fn pairs_bound(shape: &Shape, ours: u64, theirs: u64, delta: &Rate) -> f64 {
     let all = ours as f64 * theirs as f64;
     let independent = if shape.rows() == Rows::Independent { shape.depth() } else { shape.copies() };

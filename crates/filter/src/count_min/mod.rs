@@ -1,4 +1,4 @@
-//! Count-Min sketches: how often each key came, in a fixed memory, never too low.
+//! Count-Min sketches: how often each key occurred, in fixed memory, never too low.
 //!
 //! | | |
 //! |---|---|
@@ -9,11 +9,15 @@
 //! | [`DyadicCountMin`] | counts of ranges of integers |
 //!
 //! # What is proven
-//! With `N` the sum of all counts, an estimate is never below the key's count; and for a key that was chosen without knowledge of the seed it is above it by more than
-//! `epsilon N` with a probability of at most `delta`, for the two numbers the sketch was made for. [`Sketch::error_bound`] says the same of the stream that came, which is usually
-//! far better: the counters themselves prove it. The bounds hold for each key by itself; of a thousand keys asked at a delta of 1/1000, one is expected to miss.
+//! With `N` the sum of all counts, an estimate is never below the key's count; and for a key that
+//! was chosen without knowledge of the seed it is above it by more than `epsilon N` with a
+//! probability of at most `delta`, for the two numbers the sketch was made for.
+//! [`Sketch::error_bound`] gives a bound for the stream so far, usually far better, which the
+//! counters themselves prove. The bounds hold for each key by itself: of a thousand keys queried at
+//! a delta of 1/1000, one is expected to exceed its bound.
 //!
-//! Keys chosen by somebody who knows the seed can make estimates as high as they like; take [`PortableHasher::sip13`] and keep the seed secret.
+//! Keys chosen with knowledge of the seed can make estimates as high as the chooser likes; for
+//! untrusted keys take [`PortableHasher::sip13`] and keep the seed secret.
 //!
 //! ```
 //! use truebloom::count_min::CountMin;
@@ -64,15 +68,17 @@ pub type CountMin<C = u64> = Sketch<FullRows, C>;
 /// A Count-Min sketch with pairwise independent rows: see [`PairwiseRows`].
 pub type PairwiseCountMin<C = u64> = Sketch<PairwiseRows, C>;
 
-/// A Count-Min sketch with two hashes a copy, which make all its rows: see [`TwoHashRows`].
+/// A Count-Min sketch with two hashes per copy, which make all its rows: see [`TwoHashRows`].
 pub type TwoHashCountMin<C = u64> = Sketch<TwoHashRows, C>;
 
 /// Rows of counters: a key adds to one of each, and the smallest of its counters is its estimate.
 ///
-/// `R` says how the rows get their hashes, `C` is the type of the counters, `u32` or `u64`. A counter that reaches its highest value stays there, and estimates that meet it are
-/// marked [`saturated`](Estimate::saturated). See the [module](self) for what is proven.
+/// `R` says how the rows get their hashes, `C` is the type of the counters, `u32` or `u64`. A
+/// counter that reaches its highest value stays there, and estimates that meet it are marked
+/// [`saturated`](Estimate::saturated). See the [module](self) for what is proven.
 ///
-/// `K` is where the counters are: memory of the sketch's own, or bytes of somebody else's, which [`view`](Sketch::view) looks at.
+/// `K` is where the counters are: the sketch's own memory, or borrowed bytes
+/// ([`view`](Sketch::view)).
 pub struct Sketch<R: RowHashes, C: Counter = u64, K: Backing = Owned> {
     hasher: PortableHasher,
     shape: Shape,
@@ -89,20 +95,23 @@ pub struct Sketch<R: RowHashes, C: Counter = u64, K: Backing = Owned> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 #[non_exhaustive]
 pub struct Estimate {
-    /// At least the count, unless saturated. After a [`halve`](Sketch::halve), at least the decayed count without its fraction.
+    /// Never below the count, unless saturated. After a [`halve`](Sketch::halve), at least the
+    /// decayed count without its fraction.
     pub value: u64,
-    /// The counter reached its highest value and may have lost counts: the count may be higher, and nothing bounds it.
+    /// The counter reached its highest value and may have lost counts: the count may be higher, and
+    /// nothing bounds it.
     pub saturated: bool,
 }
 
-/// So many counters, whose memory is taken when they are first counted in.
+/// This many counters, whose memory is taken when they are first counted in.
 fn zeroed<C: Counter>(count: u128) -> Result<Vec<C>, BuildError> {
     let refuse = || BuildError::Counters { bytes: count.saturating_mul(C::BYTES.into()) };
     usize::try_from(count).ok().and_then(arch::zeroed_vec).ok_or_else(refuse)
 }
 
 impl<R: RowHashes, C: Counter> Sketch<R, C> {
-    /// The sketch for an error of at most `epsilon` times the sum of all counts, but for a probability of `delta`, with a random seed.
+    /// The sketch for an error of at most `epsilon` times the sum of all counts, with probability
+    /// at least 1 - `delta`, with a random seed.
     ///
     /// The size is [`Shape::for_error`].
     ///
@@ -113,10 +122,10 @@ impl<R: RowHashes, C: Counter> Sketch<R, C> {
         Sketch::with_hasher(epsilon, delta, PortableHasher::random()?)
     }
 
-    /// [`new`](Self::new) with a seed that is known, or for keys from strangers.
+    /// [`new`](Self::new) with a known seed, or for untrusted keys.
     ///
     /// # Errors
-    /// As [`new`](Self::new), but for the random numbers.
+    /// As for [`new`](Self::new), but no random numbers are needed.
     pub fn with_hasher(epsilon: Rate, delta: Rate, hasher: PortableHasher) -> Result<Sketch<R, C>, BuildError> {
         Sketch::with_shape(Shape::for_error(&epsilon, &delta, R::ROWS)?, hasher)
     }
@@ -124,27 +133,31 @@ impl<R: RowHashes, C: Counter> Sketch<R, C> {
     /// A sketch of this size.
     ///
     /// # Errors
-    /// A shape with the other kind of rows; more than [`MAX_PROBES`] rows, or a width above 2^62; not enough memory.
+    /// A shape for the other kind of rows; more than [`MAX_PROBES`] rows, or a width above 2^62;
+    /// not enough memory.
     pub fn with_shape(shape: Shape, hasher: PortableHasher) -> Result<Sketch<R, C>, BuildError> {
         let hashes = checked_hashes(&shape, hasher)?;
         Ok(Sketch { hasher, shape, hashes, counters: zeroed(shape.cells())?, total: 0, conservative: false, halved: false })
     }
 
-    /// The same sketch with conservative update from now on: an addition raises a key's counters only as far as its new estimate. Estimates get smaller, and all that is
-    /// said of them still holds, also after a [`merge`](Self::merge); but the merged sketch is not the one that would have come from one stream, and there is no inner product.
+    /// The same sketch with conservative update from now on: an addition raises a key's counters
+    /// only as far as its new estimate. Estimates get smaller, and all that is said of them still
+    /// holds, also after a [`merge`](Self::merge); but the merged sketch is not the one that would
+    /// have come from one stream, and there is no inner product.
     #[must_use]
     pub fn with_conservative_update(mut self) -> Sketch<R, C> {
         self.conservative = true;
         self
     }
 
-    /// Counts a key `count` times. Time: one hash and a counter a row (twice with conservative update).
+    /// Counts a key `count` times. Time: one hash and one counter per row (twice with conservative
+    /// update).
     #[inline]
     pub fn add<K: Key + ?Sized>(&mut self, key: &K, count: u64) {
         self.add_hash(self.hash(key), count);
     }
 
-    /// [`add`](Self::add) of a key that is hashed already.
+    /// [`add`](Self::add) of a key that is already hashed.
     #[inline]
     pub fn add_hash(&mut self, hash: KeyHash, count: u64) {
         let raised = if self.conservative { self.smallest(hash).plus(count) } else { C::default() };
@@ -162,9 +175,12 @@ impl<R: RowHashes, C: Counter> Sketch<R, C> {
         (self.total, self.halved) = (0, false);
     }
 
-    /// Halves all counts, rounded down, so that old ones fade: done every so often, a count is worth half for each time since.
+    /// Halves all counts, rounded down, so that old ones fade: done at intervals, a count is worth
+    /// half as much for each interval since.
     ///
-    /// Estimates are then at least the decayed count without its fraction, and [`error_bound`](Self::error_bound) adds the one that rounding can cost. Saturated counters stay so. Linear in the counters.
+    /// Estimates are then at least the decayed count without its fraction, and
+    /// [`error_bound`](Self::error_bound) adds 1 for the rounding. Saturated counters
+    /// stay so. Linear in the counters.
     pub fn halve(&mut self) {
         self.counters.iter_mut().for_each(|counter| *counter = counter.half());
         // Up, as the bounds need at least the sum.
@@ -174,19 +190,20 @@ impl<R: RowHashes, C: Counter> Sketch<R, C> {
 }
 
 impl<R: RowHashes, C: Counter, K: Backing> Sketch<R, C, K> {
-    /// How often a key came, or more. Time: one hash and a counter a row.
+    /// An upper bound on how often a key occurred. Time: one hash and one counter per row.
     #[inline]
     pub fn estimate<Q: Key + ?Sized>(&self, key: &Q) -> Estimate {
         self.estimate_hash(self.hash(key))
     }
 
-    /// The key's hash, for [`add_hash`](Self::add_hash) and [`estimate_hash`](Self::estimate_hash) of all sketches with the same hasher and seed.
+    /// The key's hash, for [`add_hash`](Self::add_hash) and [`estimate_hash`](Self::estimate_hash)
+    /// of all sketches with the same hasher and seed.
     #[inline]
     pub fn hash<Q: Key + ?Sized>(&self, key: &Q) -> KeyHash {
         hash_key(&self.hasher, key)
     }
 
-    /// [`estimate`](Self::estimate) of a key that is hashed already.
+    /// [`estimate`](Self::estimate) of a key that is already hashed.
     #[inline]
     pub fn estimate_hash(&self, hash: KeyHash) -> Estimate {
         let smallest = self.smallest(hash);
@@ -200,7 +217,8 @@ impl<R: RowHashes, C: Counter, K: Backing> Sketch<R, C, K> {
         cells.fold(C::HIGHEST, |least, counter| least.min(counter.get()))
     }
 
-    /// The sum of all counts: at least it once it was halved or is 2^64 - 1.
+    /// The sum of all counts; an upper bound on it after halving, and a lower one if it is
+    /// 2^64 - 1.
     pub fn total(&self) -> u64 {
         self.total
     }

@@ -93,7 +93,7 @@ impl Header {
         sketch.check_sums().map(|()| sketch)
     }
 
-    /// The sketch with these counters, of which none is looked at.
+    /// The sketch with these counters, unchecked.
     fn with_counters<R: RowHashes, C: Counter, K: Backing>(self, counters: K::Cells<C>) -> Result<Sketch<R, C, K>, FormatError> {
         let Header { hasher, shape, total, conservative, halved, .. } = self;
         let hashes = checked_hashes::<R>(&shape, hasher).map_err(|error| match error {
@@ -110,11 +110,13 @@ fn check_after(sum: u64) -> Result<(), FormatError> {
 }
 
 impl<R: RowHashes, C: Counter, K: Backing> Sketch<R, C, K> {
-    /// Every addition went to one counter of each row: the sum of a row is that of all counts, or below it where counters were not raised, were halved or are full. Full counters
-    /// stay full when the total is halved, and then say nothing of the sum.
+    /// Every addition went to one counter of each row: the sum of a row is that of all counts, or
+    /// below it where counters were not raised, were halved or are full. Full counters stay full
+    /// when the total is halved, and then say nothing of the sum.
     fn check_sums(&self) -> Result<(), FormatError> {
         let short = self.conservative || self.halved || self.total == u64::MAX;
-        // A full counter of a halved sketch, or one of fewer bits that was read into a wider one, says nothing of the sum: only the others are held to it.
+        // A full counter of a halved sketch, or one of fewer bits that was read into a wider one,
+        // says nothing of the sum: only the others are held to it.
         let silent = self.halved || C::BYTES == u64::BYTES;
         for row in self.counters.chunks(self.shape.width() as usize) {
             let (mut sum, mut full) = (0u64, false);
@@ -210,7 +212,8 @@ impl<R: RowHashes, C: Counter, B: AsRef<[u8]> + Send + Sync> Viewed<B> for Sketc
 }
 
 impl<R: RowHashes, C: Counter, B: AsRef<[u8]> + Send + Sync> Sketch<R, C, View<B>> {
-    /// The same view with all its bytes read: held to their checksum, and the sums of the rows to the sum of all counts. Linear in the counters; takes no memory of their size.
+    /// The same view after all its bytes were read and checked: the checksum, and the sums of the
+    /// rows against the sum of all counts. Linear in the counters; takes no memory of their size.
     ///
     /// # Errors
     /// The bytes are damaged, or do not fit the header.

@@ -8,8 +8,9 @@ use truebloom_math::law;
 /// The number of the walk in files, where filters have the number of their scheme.
 pub(super) const WALK: u16 = 13;
 
-/// Numbers below a width, one a word of a key's walk: exactly uniform and independent if the words are. Every word is mixed, the first ones too, so that rows do well even by numbers that were never
-/// hashed, which pairwise independent rows take.
+/// Numbers below a width, one a word of a key's walk: exactly uniform and independent if the words
+/// are. Every word is mixed, the first ones too, so that rows do well even by numbers that were
+/// never hashed, which pairwise independent rows take.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Walk {
     width: u64,
@@ -19,7 +20,8 @@ pub(super) struct Walk {
 }
 
 impl Walk {
-    /// For a width of 1 to 2^62 and 1 to [`MAX_PROBES`](crate::MAX_PROBES) numbers a key; an error outside of these.
+    /// For a width of 1 to 2^62 and 1 to [`MAX_PROBES`](crate::MAX_PROBES) numbers a key; an error
+    /// outside of these.
     pub(super) fn new(width: u64, count: u32) -> Result<Walk, BuildError> {
         crate::scheme::check_probes(count)?;
         // Checks the width, so that the remainder below does not divide by zero.

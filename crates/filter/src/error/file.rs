@@ -5,7 +5,8 @@ use core::fmt;
 use std::io;
 use std::path::PathBuf;
 
-/// Why a file cannot be opened or saved. A message does not repeat its cause, which is its [`source`](std::error::Error::source).
+/// Why a file cannot be opened or saved. A message does not repeat its cause, which is its
+/// [`source`](std::error::Error::source).
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum FileError {
@@ -16,7 +17,7 @@ pub enum FileError {
         /// What the system said.
         cause: io::Error,
     },
-    /// It can be read, but is no filter.
+    /// It can be read, but is not a filter.
     Format {
         /// The file.
         path: PathBuf,
@@ -28,14 +29,15 @@ pub enum FileError {
         /// The file.
         path: PathBuf,
     },
-    /// It cannot be written. A file that was to be replaced is untouched; of one that is updated in its place, it is not known what is on the disk.
+    /// It cannot be written. A file that was to be replaced is untouched; of one that is updated in
+    /// its place, it is not known what is on the disk.
     Write {
         /// The file.
         path: PathBuf,
         /// What the system said.
         cause: io::Error,
     },
-    /// There is something else than a file under that name.
+    /// There is something other than a file under that name.
     NotAFile {
         /// The path.
         path: PathBuf,
@@ -50,7 +52,8 @@ pub enum FileError {
         /// The file.
         path: PathBuf,
     },
-    /// The file was removed, or another one took its name, after it was opened. What is there now is untouched; what was written to the file that was opened is lost with it.
+    /// The file was removed, or another one took its name, after it was opened. What is there now
+    /// is untouched; what was written to the file that was opened is lost with it.
     Replaced {
         /// The file.
         path: PathBuf,

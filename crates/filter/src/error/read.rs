@@ -4,13 +4,14 @@ use super::FormatError;
 use core::fmt;
 use std::io;
 
-/// Why a filter cannot be read from a stream. A message does not repeat its cause, which is its [`source`](std::error::Error::source).
+/// Why a filter cannot be read from a stream. A message does not repeat its cause, which is its
+/// [`source`](std::error::Error::source).
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum ReadError {
     /// The stream fails.
     Io(io::Error),
-    /// The bytes are no filter.
+    /// The bytes are not a filter.
     Format(FormatError),
 }
 

@@ -1,4 +1,4 @@
-//! Filters that are updated where their file is.
+//! Filters that are updated in their file.
 #![allow(unsafe_code, reason = "to map a file is to promise that nobody else changes it, which no program can enforce")]
 
 use super::{is_at, without_waiting};
@@ -16,21 +16,26 @@ use std::fs::{File, OpenOptions, TryLockError};
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// A filter in a file that is mapped and updated in place: no copy in memory, and no file written anew for some keys more. For filters that are larger than what one likes to write at a time.
+/// A filter in a file that is mapped and updated in place: no copy in memory, and no new file for a
+/// few more keys. For filters too large to be rewritten each time.
 ///
 /// # What is promised
-/// While a filter is open so, its header says that it is: the mark is on the disk before the first bit changes, and is taken away only when all bits, their checksum and the counts are. Bits are only ever set, so that a disk
-/// that has written some of them and not others, sector by sector, has every bit that it had before.
+/// While a filter is open like this, its header is marked: the mark is on the disk before the first
+/// bit changes, and is removed only when all bits, their checksum and the counts are. Bits are only
+/// ever set, so that a disk that has written some of them and not others, sector by sector, has
+/// every bit that it had before.
 ///
 /// | | every key of a call of [`sync`](Self::sync) that returned | keys since |
 /// |---|---|---|
 /// | the process was killed | is contained | are contained, if their insertion returned |
 /// | the system crashed, the power failed | is contained | may be lost, or a part of their bits |
 ///
-/// After either, the file is refused by everything that opens files, this type included, and the error says so; [`recover`](Self::recover) opens it. It counts as merged then, with bounds only: at least as many keys as
-/// were counted at the last sync, at most any number.
+/// After either, everything that opens files refuses this one, this type included, with an error
+/// that says why; [`recover`](Self::recover) opens it. It counts as merged then, with bounds only:
+/// at least as many keys as were counted at the last sync, at most any number.
 ///
-/// The file is locked, so that no second program that takes the lock (this type, and the command) updates it at the same time.
+/// The file is locked, so that no second program that takes the lock (this type, and the command)
+/// updates it at the same time.
 ///
 /// ```
 /// use truebloom::file::InPlace;
@@ -78,7 +83,8 @@ impl Locked {
 
 impl Drop for Locked {
     fn drop(&mut self) {
-        // By name: a child that another thread is just starting has the file, too, and would keep the lock for a moment.
+        // By name: a child that another thread is just starting has the file, too, and would keep
+        // the lock for a moment.
         let _ = self.0.unlock();
     }
 }
@@ -101,10 +107,14 @@ impl<S: Scheme> InPlace<S> {
     /// Opens a filter to be updated, and reads all of it once to check it.
     ///
     /// # Safety
-    /// As of [`Mapped::open`](super::Mapped::open): until it is closed, nobody else writes to the file or truncates it. Programs that lock it before they do, as this type and the command, keep to that.
+    /// As for [`Mapped::open`](super::Mapped::open): until it is closed, nothing else may write to
+    /// the file or truncate it. Programs that lock the file first, as this type and the command do,
+    /// satisfy that.
     ///
     /// # Errors
-    /// As of [`FilterOf::open`]; another program has the lock; the file may not be written; it is marked as being updated, so that its program ended before it was done ([`FormatError::Unfinished`]).
+    /// As for [`FilterOf::open`]; another program has the lock; the file may not be written; it is
+    /// marked as being updated, so that its program ended before it was done
+    /// ([`FormatError::Unfinished`]).
     pub unsafe fn open(path: impl AsRef<Path>) -> Result<InPlace<S>, FileError> {
         let path = path.as_ref();
         // SAFETY: as the caller promised.
@@ -113,19 +123,21 @@ impl<S: Scheme> InPlace<S> {
         InPlace::marked(filter.map_err(|cause| format_error(path, cause))?, path)
     }
 
-    /// Opens a filter whose program ended before it was done, with what is certain of it; one that was closed, as [`open`](Self::open) does.
+    /// Opens a filter whose program ended too early, with what is certain about it; a filter that
+    /// was closed is opened as by [`open`](Self::open).
     ///
     /// # Safety
-    /// As of [`open`](Self::open).
+    /// As for [`open`](Self::open).
     ///
     /// # Errors
-    /// As of that, but for the mark.
+    /// As for [`open`](Self::open), except that the file may be marked.
     pub unsafe fn recover(path: impl AsRef<Path>) -> Result<InPlace<S>, FileError> {
         let path = path.as_ref();
         // SAFETY: as the caller promised.
         let place = unsafe { Place::open(path) }?;
         let filter = match unmarked_header::<S>(place.as_ref()) {
-            // Nothing is written before all of it is known: who is killed here, or has taken the wrong type, finds the mark as it was.
+            // Nothing is written before all of it is known: after a kill here, or with the wrong
+            // type, the mark is as it was.
             Ok(Some(header)) => format::view_by::<FilterOf<S>, Place>(&header, place).and_then(FilterOf::counted_anew),
             Ok(None) => format::view::<FilterOf<S>, Place>(place).and_then(|view| view.verify_bytes()),
             Err(cause) => Err(cause),
@@ -140,21 +152,28 @@ impl<S: Scheme> InPlace<S> {
         Ok(opened)
     }
 
-    /// Has the system write all bits to the disk, and returns when they are there. Every key that was inserted before is contained from now on, whatever happens. Linear in what was changed since.
+    /// Has the system write all bits to the disk, and returns when they are there. Every key that
+    /// was inserted before is contained from now on, whatever happens. Linear in what was changed
+    /// since.
     ///
     /// # Errors
-    /// The bits cannot be written; whether they are on the disk is not known, then or after a later call, so that all later ones fail too and the file keeps its mark: [`recover`](Self::recover) opens it. Another file was put in
-    /// its place ([`FileError::Replaced`]): this one has no name any more, and its keys are lost when it is closed.
+    /// The bits cannot be written; whether they are on the disk is not known, then or after a later
+    /// call, so that all later ones fail too and the file keeps its mark:
+    /// [`recover`](Self::recover) opens it. Another file was put in its place
+    /// ([`FileError::Replaced`]): this one has lost its name, and its keys are lost when it is
+    /// closed.
     pub fn sync(&mut self) -> Result<(), FileError> {
         let synced = self.flush().and_then(|()| self.write_mark(Fields::mark_unfinished));
         synced.map_err(|cause| self.write_error(cause))?;
         self.check_in_place()
     }
 
-    /// Brings everything to the disk, and takes the mark away: the file is that of any filter again. Linear in the bits, as their checksum is. Dropping it does the same, but tells no errors.
+    /// Brings everything to the disk, and removes the mark: the file is an ordinary one again.
+    /// Linear in the bits, because of their checksum. Dropping it does the same, but reports no
+    /// errors.
     ///
     /// # Errors
-    /// As [`sync`](Self::sync).
+    /// As for [`sync`](Self::sync).
     pub fn close(mut self) -> Result<(), FileError> {
         let closed = self.finish();
         let in_place = self.check_in_place();
@@ -190,7 +209,8 @@ impl<S: Scheme> InPlace<S> {
         self.noted(|place| place.flush(0, HEADER_BYTES))
     }
 
-    /// A failure stays: a system tells of what it could not write once, and takes it for written from then on.
+    /// A failure stays: the system reports once what it could not write, and treats it as written
+    /// from then on.
     fn noted(&mut self, write: impl FnOnce(&Place) -> io::Result<()>) -> io::Result<()> {
         if self.has_failed {
             return Err(io::Error::other("an earlier write failed, and what is on the disk is not known"));
@@ -213,7 +233,8 @@ impl<S: Scheme> InPlace<S> {
     }
 }
 
-/// The header at the beginning of these bytes without its mark, the checksum made right; `None` if it has none. What else it says is not looked at.
+/// The header at the beginning of these bytes without its mark, the checksum made right; `None` if
+/// it has none. What else it says is not looked at.
 fn unmarked_header<S: Scheme>(bytes: &[u8]) -> Result<Option<[u8; HEADER_BYTES]>, FormatError> {
     let (mut fields, _) = Fields::open(bytes, FilterOf::<S>::KINDS)?;
     if !fields.is_unfinished() {
@@ -230,7 +251,7 @@ fn format_error(path: &Path, cause: FormatError) -> FileError {
 
 impl Place {
     /// # Safety
-    /// As of [`InPlace::open`].
+    /// As for [`InPlace::open`].
     unsafe fn open(path: &Path) -> Result<Place, FileError> {
         let failed = |cause| FileError::Read { path: path.to_owned(), cause };
         let file = without_waiting(OpenOptions::new().read(true).write(true)).open(path).map_err(failed)?;
@@ -238,17 +259,18 @@ impl Place {
             return Err(FileError::NotAFile { path: path.to_owned() });
         }
         let file = Locked::new(file, path)?;
-        // Whoever had the lock may have put another file in its place.
+        // The holder of the lock may have put another file in its place.
         let target = std::fs::canonicalize(path).map_err(failed)?;
         if !is_at(&file.0, &target).map_err(failed)? {
             return Err(FileError::Replaced { path: path.to_owned() });
         }
-        // SAFETY: as the caller promised; the lock keeps out all who take it.
+        // SAFETY: as the caller promised; the lock keeps out every program that takes it.
         let map = unsafe { MmapMut::map_mut(&file.0) }.map_err(failed)?;
         Ok(Place { map, target, file })
     }
 
-    /// Brings a range to the disk: what the file's own pages are, and, where that takes more (macOS), what the disk keeps for itself.
+    /// Brings a range to the disk: what the file's own pages are, and, where that takes more
+    /// (macOS), what the disk keeps for itself.
     fn flush(&self, start: usize, length: usize) -> io::Result<()> {
         self.map.flush_range(start, length)?;
         self.file.0.sync_data()
@@ -293,11 +315,12 @@ impl<S: Scheme> InPlace<S> {
     /// [`FilterOf::union_with`].
     ///
     /// # Errors
-    /// As of [`FilterOf::union_with`].
+    /// As for [`FilterOf::union_with`].
     pub fn union_with<V: Backing>(&mut self, other: &FilterOf<S, PortableHasher, V>) -> Result<(), MergeError> {
         self.filter_mut().check_mergeable(other)?;
         if other.is_intersection() && !self.is_intersection() {
-            // Before its bits, which may be there by chance: whoever recovers the file must not take them for keys. If it cannot be written, `sync` says so.
+            // Before its bits, which may be there by chance: a recovery must not count them as
+            // keys. If it cannot be written, `sync` says so.
             let _ = self.write_mark(Fields::mark_unfinished_intersection);
         }
         self.filter_mut().union_with(other)

@@ -8,7 +8,8 @@ use std::io;
 use std::path::Path;
 use std::sync::Arc;
 
-/// The bytes of a file, mapped into memory: read when they are looked at, and shared with all who map it. A clone is the same map.
+/// The bytes of a file, mapped into memory: read when they are accessed, and shared by all
+/// processes that map it. A clone is the same map.
 ///
 /// ```
 /// use truebloom::file::Mapped;
@@ -30,13 +31,17 @@ impl Mapped {
     /// Maps a regular file. Its length is that of now.
     ///
     /// # Safety
-    /// While the map or a clone of it lives, nobody may write to the file or truncate it, this process or another. Rust takes bytes behind a reference for constant; no lock enforces it.
+    /// While the map or a clone of it lives, no process, this one included, may write to the file
+    /// or truncate it. Rust assumes that bytes behind a reference are constant; no lock enforces
+    /// that.
     ///
-    /// What happens in practice if it is done all the same: what was written may be seen or not, so that filters answer by it; what was truncated ends the process at the first look (SIGBUS on Unix). A file
-    /// that is *replaced*, as everything in this crate that saves does, is not changed: the map keeps the old one.
+    /// If it happens anyway: written bytes may or may not be seen, so answers may be wrong;
+    /// truncated bytes end the process when they are accessed (SIGBUS on Unix). A file that is
+    /// *replaced*, as everything in this crate that saves does it, is not changed: the map keeps
+    /// the old one.
     ///
     /// # Errors
-    /// As of [`open_regular`](super::open_regular); the system has no room for the map.
+    /// As for [`open_regular`](super::open_regular); the system cannot map it.
     pub unsafe fn open(path: impl AsRef<Path>) -> io::Result<Mapped> {
         let file = open_regular(path)?;
         // A folder opens as well, and has no bytes.

@@ -8,8 +8,9 @@ use alloc::vec::Vec;
 use core::cmp::Ordering;
 use xxhash_rust::xxh3::xxh3_64;
 
-/// The value in these bytes, which must be those of one file, whole and nothing after it. Takes about as much memory as they are long, twice that for filters that grow.
-/// A compressed one is expanded first.
+/// The value in these bytes, which must be those of one file, whole and nothing after it. Takes
+/// about as much memory as they are long, twice that for filters that grow. A compressed one is
+/// expanded first.
 pub(crate) fn from_bytes<T: Stored>(bytes: &[u8]) -> Result<T, FormatError> {
     if is_compressed(bytes) {
         // Refused by its header before anything is expanded.
@@ -62,7 +63,7 @@ impl<T: Stored> Header<T> {
     }
 }
 
-/// There are exactly so many bytes.
+/// There are exactly this many bytes.
 pub(crate) fn check_length(expected: u64, found: u64) -> Result<(), FormatError> {
     match found.cmp(&expected) {
         Ordering::Less => Err(FormatError::Truncated { expected, found }),
@@ -76,7 +77,7 @@ pub(crate) fn check_checksum(expected: u64, found: u64) -> Result<(), FormatErro
     if expected == found { Ok(()) } else { Err(FormatError::PayloadChecksum { expected, found }) }
 }
 
-/// Room for the words of so many more bytes, of `total`.
+/// Room for the words of this many more bytes, of `total`.
 pub(super) fn reserve(words: &mut Vec<u64>, bytes: u64, total: u64) -> Result<(), FormatError> {
     let more = usize::try_from(bytes / 8).ok();
     let reserved = more.and_then(|more| words.try_reserve_exact(more).ok());

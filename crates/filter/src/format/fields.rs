@@ -1,4 +1,5 @@
-//! The 256 bytes before the payload: what all kinds share is checked here, and each field is read and written in one way.
+//! The 256 bytes before the payload: what all kinds share is checked here, and each field is read
+//! and written in one way.
 
 use super::{FileKind, HEADER_BYTES};
 use crate::MAX_PROBES;
@@ -17,7 +18,8 @@ const UNFINISHED: u32 = 1 << 6;
 /// Of a filter that came out of a union.
 pub(crate) const MERGED: u32 = 1;
 
-/// With that, of an intersection, whose offers are more than its items by what stands after the parameters of the layout.
+/// With that, of an intersection, whose offers are more than its items by what stands after the
+/// parameters of the layout.
 pub(crate) const INTERSECTION: u32 = 32;
 
 /// Where the fields start; docs/FORMAT.md says what they mean.
@@ -48,13 +50,14 @@ pub(crate) mod at {
 
 /// The bytes of a header.
 ///
-/// A writer starts with [`new`](Self::new), puts what its kind has, and the envelope is closed by [`sealed`](Self::sealed). A reader starts with
-/// [`open`](Self::open), which answers for the envelope; the kind answers for the rest.
+/// A writer starts with [`new`](Self::new), puts what its kind has, and the envelope is closed by
+/// [`sealed`](Self::sealed). A reader starts with [`open`](Self::open), which answers for the
+/// envelope; the kind answers for the rest.
 #[derive(Clone)]
 pub struct Fields([u8; HEADER_BYTES]);
 
 impl Fields {
-    /// All 0 but for the magic, the version and the kind.
+    /// All 0 except the magic, the version and the kind.
     pub(crate) fn new(kind: FileKind) -> Fields {
         let mut fields = Fields([0; HEADER_BYTES]);
         fields.put(0, MAGIC);
@@ -72,7 +75,8 @@ impl Fields {
         self.0
     }
 
-    /// The header at the start of a file, of which there may be less than a header, and its kind if it is one of `kinds`.
+    /// The header at the start of a file, of which there may be less than a header, and its kind if
+    /// it is one of `kinds`.
     pub(crate) fn open(start: &[u8], kinds: &[FileKind]) -> Result<(Fields, FileKind), FormatError> {
         check_magic(start)?;
         let whole = start.first_chunk().copied().map(Fields);
@@ -122,7 +126,8 @@ impl Fields {
         check_field(name, self.u64(offset), Expected::Within(lowest, highest))
     }
 
-    /// Bytes that nothing has a use for are 0, so that equal values have equal files and later versions can tell.
+    /// Bytes that nothing has a use for are 0, so that equal values have equal files and later
+    /// versions can tell.
     pub(crate) fn check_zero(&self, start: usize, end: usize) -> Result<(), FormatError> {
         let zero = self.0[start..end].iter().all(|byte| *byte == 0);
         if zero { Ok(()) } else { Err(FormatError::Reserved { offset: start }) }

@@ -6,7 +6,8 @@ use crate::hash::Seed;
 use crate::wire::{self, is_compressed};
 use core::ops::Range;
 
-/// The fields that a header has in every kind, without the payload: for programs that look at files which they need not, or cannot, open. docs/FORMAT.md says what the fields mean in each kind.
+/// The fields that a header has in every kind, without the payload: for programs that look at files
+/// which they need not, or cannot, open. docs/FORMAT.md says what the fields mean in each kind.
 ///
 /// ```
 /// use truebloom::{BloomFilter, FileHeader, FileKind};
@@ -26,7 +27,8 @@ impl FileHeader {
     /// Bytes of a header.
     pub const BYTES: u64 = HEADER_BYTES as u64;
 
-    /// The header at the start of these bytes, of a compressed file the one that was coded. What the kind asks of the fields is not checked.
+    /// The header at the start of these bytes, of a compressed file the one that was coded. What
+    /// the kind asks of the fields is not checked.
     ///
     /// # Errors
     /// They are no header of this version, or a damaged one, or of a kind that is not known.
@@ -45,7 +47,8 @@ impl FileHeader {
         if self.fields.is_unfinished() { Err(FormatError::Unfinished) } else { Ok(()) }
     }
 
-    /// An error unless two headers can be those of two states of one filter: only one that grows changes its bits and probes.
+    /// An error unless two headers can be those of two states of one filter: only one that grows
+    /// changes its bits and probes.
     pub(crate) fn check_states(old: &[u8], new: &[u8]) -> Result<(), FormatError> {
         let (old, new) = (FileHeader::plain(old)?, FileHeader::plain(new)?);
         let grows = old.kind == FileKind::Scalable;
@@ -100,7 +103,8 @@ impl FileHeader {
 }
 
 impl FormatError {
-    /// Where in the header the wrong field lies, if it is one field. `header` is the beginning of the file, as some fields lie elsewhere in another kind.
+    /// Where in the header the wrong field lies, if it is one field. `header` is the beginning of
+    /// the file, as some fields lie elsewhere in another kind.
     #[must_use]
     pub fn header_bytes(&self, header: &[u8]) -> Option<Range<u64>> {
         let range = match *self {

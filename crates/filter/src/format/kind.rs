@@ -5,8 +5,10 @@ use crate::scheme::layouts;
 use core::fmt;
 use truebloom_math::Layout;
 
-/// The kinds, each with its number in files, what it is, what opens it (the type of this crate and the verb of the command), where the positions of a key lie, and the types that files of it are
-/// read as, with the feature that they need: the one list, for macros that say the same of all.
+/// The kinds, each with its number in files, what it is, what opens it (the type of this crate and
+/// the verb of the command), where the positions of a key lie, and the types that files of it are
+/// read as, with the feature that they need: the one list, for macros that generate the same for
+/// all.
 macro_rules! kinds {
     ($say:ident) => {
         $say! {

@@ -8,7 +8,8 @@ use alloc::vec::Vec;
 
 /// UTF-8 without NUL, filled up with 0 in a file; all 0 is none.
 ///
-/// Kinds 1 and 2 have it in the header, where nothing else needs the room. The headers of recycling filters and sketches are full, so that theirs ends the payload, after a flag.
+/// Kinds 1 and 2 have it in the header, where nothing else needs the room. The headers of recycling
+/// filters and sketches are full, so that theirs ends the payload, after a flag.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Label(Option<Box<str>>);
 
@@ -73,7 +74,8 @@ impl Label {
         Label::of_words(end.into_iter(), flags)
     }
 
-    /// The label at the end of these bytes, which are the file from its beginning and maybe more; the payload is so long.
+    /// The label at the end of these bytes, which are the file from its beginning and maybe more;
+    /// `payload` is the length of the payload.
     pub(crate) fn at_end(file: &[u8], payload_bytes: u64, flags: u32) -> Result<Label, FormatError> {
         let end = super::HEADER_BYTES + payload_bytes as usize;
         let bytes = file.get(end - Label::payload_bytes(flags) as usize..end).unwrap_or_default();

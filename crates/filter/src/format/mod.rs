@@ -1,6 +1,8 @@
-//! The file format, version 1: docs/FORMAT.md. The bytes of a file, of a byte string in another language and of a value in a database are the same.
+//! The file format, version 1: docs/FORMAT.md. The bytes of a file, of a byte string in another
+//! language and of a value in a database are the same.
 //!
-//! One envelope for all kinds: a type that implements [`Stored`] can be written and read whole with the functions of this module.
+//! One envelope for all kinds: a type that implements [`Stored`] can be written and read whole with
+//! the functions of this module.
 
 mod decode;
 mod encode;

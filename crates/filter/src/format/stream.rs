@@ -9,11 +9,12 @@ use alloc::vec::Vec;
 use std::io::{self, Read};
 use xxhash_rust::xxh3::Xxh3Default;
 
-/// Memory for the words of a stream of unknown length grows by so much at a time: a header that promises more than its stream holds costs no more
-/// than the stream and this.
+/// Memory for the words of a stream of unknown length grows by this much at a time: a header that
+/// promises more than its stream holds costs no more than the stream and this.
 const GROWTH_BYTES: u64 = 8 << 20;
 
-/// Reads a value from a stream, whose length may be known; if it is not, what comes after the value is left there.
+/// Reads a value from a stream, whose length may be known; if it is not, what comes after the value
+/// is left there.
 pub(crate) fn read_from<T: Stored>(mut reader: impl Read, length: Option<u64>) -> Result<T, ReadError> {
     let mut start = [0; HEADER_BYTES];
     let filled = read_up_to(&mut reader, &mut start[..PREFIX_BYTES])?;
@@ -30,7 +31,8 @@ pub(crate) fn read_from<T: Stored>(mut reader: impl Read, length: Option<u64>) -
     Ok(T::assemble(header.of_kind, words)?)
 }
 
-/// The bytes of a compressed file, which say themselves how many they are. No memory is taken for more than there are.
+/// The bytes of a compressed file, whose length is stored in it. No memory is taken for more than
+/// there are.
 fn read_compressed(reader: impl Read, start: &[u8], length: Option<u64>) -> Result<Vec<u8>, ReadError> {
     let expected = wire_bytes(start)?;
     if let Some(found) = length.filter(|found| *found > expected) {
@@ -41,7 +43,7 @@ fn read_compressed(reader: impl Read, start: &[u8], length: Option<u64>) -> Resu
     Ok(bytes)
 }
 
-/// The words of a payload of so many bytes, and its checksum.
+/// The words of a payload of this many bytes, and its checksum.
 fn read_words(mut reader: impl Read, bytes: u64, length_known: bool) -> Result<(Vec<u64>, u64), ReadError> {
     let growth = if length_known { bytes } else { GROWTH_BYTES };
     let (mut words, mut checksum, mut buffer) = (Vec::new(), Xxh3Default::new(), vec![0; CHUNK_BYTES]);
@@ -70,7 +72,8 @@ fn read_up_to(reader: &mut impl Read, mut buffer: &mut [u8]) -> io::Result<usize
     while !buffer.is_empty() {
         match reader.read(buffer) {
             Ok(0) => break,
-            // A reader that claims more than it was given room for is broken; it must not make us panic.
+            // A reader that claims more than it was given room for is broken; it must not make us
+            // panic.
             Ok(count) => buffer = buffer.get_mut(count..).ok_or_else(|| io::Error::other("the reader returned more than was asked for"))?,
             Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
             Err(error) => return Err(error),

@@ -14,7 +14,8 @@ pub(crate) trait Viewed<B>: Stored {
     /// The value whose words lie in what `B` holds.
     type View;
 
-    /// The value of a header at the beginning of these bytes, of which no other was looked at. There are as many as [`payload_bytes`](Stored::payload_bytes) says after the header.
+    /// The value of a header at the beginning of these bytes, of which no other was looked at.
+    /// There are as many as [`payload_bytes`](Stored::payload_bytes) says after the header.
     fn over(header: Self::Header, bytes: B) -> Result<Self::View, FormatError>;
 }
 
@@ -51,7 +52,8 @@ fn check_plain(bytes: &[u8]) -> Result<(), FormatError> {
     Err(FormatError::Coded { is_difference: bytes.get(9) == Some(&2) })
 }
 
-/// Holds the payload of the file at the beginning of these bytes to the checksum in its header, which is looked at once more: bytes that are not ours may have changed.
+/// Holds the payload of the file at the beginning of these bytes to the checksum in its header,
+/// which is looked at once more: bytes that are not ours may have changed.
 pub(crate) fn check_payload(bytes: &[u8]) -> Result<(), FormatError> {
     let (fields, _) = Fields::open(bytes, &FileKind::ALL)?;
     let (length, expected) = (fields.u64(at::PAYLOAD_LENGTH), fields.payload_checksum());

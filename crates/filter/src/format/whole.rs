@@ -11,7 +11,8 @@ use std::io::{self, Read};
 macro_rules! read_as_each {
     ($($(#[$doc:meta])* $kind:ident = $number:literal, $what:literal, $opened_by:literal, $layout:ident, if $feature:literal [$($type:ty),*];)*) => {
         impl FileKind {
-            /// Reads a value as each type that files of this kind may be, from its beginning, and drops it.
+            /// Reads a value as each type that files of this kind may be, from its beginning, and
+            /// drops it.
             fn read_as_each<R: Read>(self, open: impl Fn() -> io::Result<R>) -> io::Result<Vec<Result<(), ReadError>>> {
                 Ok(match self {$(
                     #[cfg(feature = $feature)]
@@ -27,8 +28,10 @@ macro_rules! read_as_each {
 kinds!(read_as_each);
 
 impl FileKind {
-    /// Reads a file of any kind to the end of its value, and checks all that opening it would: its kind, or what is wrong with it. `open` gives the bytes from their beginning, some times over, as
-    /// each type refuses the headers of the others. For programs that look after files; takes the memory of the value.
+    /// Reads a file of any kind to the end of its value, and checks all that opening it would: its
+    /// kind, or what is wrong with it. `open` gives the bytes from their beginning, some times
+    /// over, as each type refuses the headers of the others. For programs that look after files;
+    /// takes the memory of the value.
     ///
     /// ```
     /// use truebloom::{BloomFilter, FileKind};

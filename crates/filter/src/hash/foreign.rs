@@ -6,8 +6,9 @@ use truebloom_math::mix;
 
 /// A hasher of the standard library's kind, such as `RandomState` or those of other crates.
 ///
-/// Two things are lost: 64 bits of hash raise the floor under the rate to n/2^64, which plans count; and a filter with it cannot be saved, because such
-/// a hasher has no number in the file format and promises no stable output. Its type has no `save`:
+/// Two things are lost: 64 bits of hash raise the floor under the rate to n/2^64, which plans
+/// count; and a filter with it cannot be saved, because such a hasher has no number in the file
+/// format and promises no stable output. Its type has no `save`:
 ///
 /// ```compile_fail
 /// use truebloom::{BloomFilter, ForeignHasher};
@@ -23,20 +24,23 @@ use truebloom_math::mix;
 /// # Ok::<(), truebloom::BuildError>(())
 /// ```
 ///
-/// The proven rate holds as far as the hasher behaves as a random function of the key's bytes: many fast ones do not.
+/// The proven rate holds as far as the hasher behaves as a random function of the key's bytes: many
+/// fast ones do not.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ForeignHasher<S> {
     hashers: S,
 }
 
 impl<S: BuildHasher> ForeignHasher<S> {
-    /// The hashers that `hashers` makes.
+    /// A hasher that uses those that `hashers` makes.
     pub fn new(hashers: S) -> ForeignHasher<S> {
         ForeignHasher { hashers }
     }
 
-    /// The hash of any value with `std::hash::Hash`, also of types that are no [`Key`](crate::Key): for [`insert_hash`](crate::BloomFilter::insert_hash) and
-    /// [`contains_hash`](crate::BloomFilter::contains_hash) of filters with this hasher. It is not that of an equal key, as `Hash` adds framing.
+    /// The hash of any value with `std::hash::Hash`, also of types that are no [`Key`](crate::Key):
+    /// for [`insert_hash`](crate::BloomFilter::insert_hash) and
+    /// [`contains_hash`](crate::BloomFilter::contains_hash) of filters with this hasher. It differs
+    /// from the hash of the equal key, because `Hash` adds framing.
     ///
     /// ```
     /// use std::path::Path;
@@ -84,8 +88,10 @@ impl<S: BuildHasher + 'static> KeyHasher for ForeignHasher<S> {
     }
 }
 
-/// Both halves are functions of the same 64 bits; distinct ones stay distinct. Mixed, as many hashers leave some bits as they were: a hasher that returns an integer as it is would make a
-/// filter of 100 keys err more than three times as often. The constant is 2^64 over the golden ratio.
+/// Both halves are functions of the same 64 bits; distinct ones stay distinct. Mixed, as many
+/// hashers leave some bits as they were: a hasher that returns an integer as it is would make a
+/// filter of 100 keys err more than three times as often. The constant is 2^64 over the golden
+/// ratio.
 #[inline]
 fn spread(hash: u64) -> KeyHash {
     KeyHash { h1: mix(hash), h2: mix(hash ^ 0x9e37_79b9_7f4a_7c15) }

@@ -21,13 +21,17 @@ use truebloom_math::mix;
 
 /// The hash of a key: two 64-bit halves, each as good as random.
 ///
-/// Positions are taken from the halves as they are. [`mixed`](Self::mixed) makes a hash of any number of 128 bits; [`from_uniform_bits`](Self::from_uniform_bits) takes one that is a good hash already. A hash
-/// of 64 bits is a key of a filter with the hasher [`Prehashed`], whose rates count that two keys may have the same.
+/// Positions are taken from the halves as they are. [`mixed`](Self::mixed) makes a hash of any
+/// number of 128 bits; [`from_uniform_bits`](Self::from_uniform_bits) takes one that is a good hash
+/// already. A hash of 64 bits is a key of a filter with the hasher [`Prehashed`], whose rates count
+/// that two keys may have the same.
 ///
-/// To divide keys among several filters of one seed, use the low bits of the first half, or give each filter its own seed: keys whose hashes begin alike share positions.
+/// To divide keys among several filters of one seed, use the low bits of the first half, or give
+/// each filter its own seed: keys whose hashes begin alike share positions.
 ///
-/// Filters with the same seed and hasher give a key the same hash, so a key can be hashed once and then offered to many of them, whatever their
-/// sizes ([`BloomFilter::insert_hash`](crate::BloomFilter::insert_hash)).
+/// Filters with the same seed and hasher give a key the same hash, so a key can be hashed once and
+/// then offered to many of them, whatever their sizes
+/// ([`BloomFilter::insert_hash`](crate::BloomFilter::insert_hash)).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct KeyHash {
     pub(crate) h1: u64,
@@ -35,17 +39,21 @@ pub struct KeyHash {
 }
 
 impl KeyHash {
-    /// A hash of 128 bits that are uniform and independent already, as those of a good hash function, taken as they are. The low half of the number becomes the first half of the hash.
+    /// A hash of 128 bits that are uniform and independent already, as those of a good hash
+    /// function, taken as they are. The low half of the number becomes the first half of the hash.
     ///
-    /// Every bit counts: a 64-bit hash in a `u128` would put all keys into the same block of a blocked filter. [`mixed`](Self::mixed) is safe for any number.
+    /// Every bit counts: a 64-bit hash in a `u128` would put all keys into the same block of a
+    /// blocked filter. [`mixed`](Self::mixed) is safe for any number.
     #[inline]
     #[must_use]
     pub const fn from_uniform_bits(hash: u128) -> KeyHash {
         KeyHash { h1: hash as u64, h2: (hash >> 64) as u64 }
     }
 
-    /// A hash made of any number that identifies the key: a counter, an identifier with fixed bits, a short hash. Distinct numbers have distinct hashes, whose positions are as good as random; but
-    /// whoever chooses the numbers can choose the positions, as there is no seed. Two rounds of a Feistel network, each with SplitMix64's finalizer twice: about three nanoseconds.
+    /// A hash made of any number that identifies the key: a counter, an identifier with fixed bits,
+    /// a short hash. Distinct numbers have distinct hashes, whose positions are as good as random;
+    /// but choosing the numbers means choosing the positions, as there is no seed. Two rounds of a
+    /// Feistel network, each with SplitMix64's finalizer twice: about three nanoseconds.
     ///
     /// ```
     /// use truebloom::{BlockedBloomFilter, KeyHash};
@@ -78,7 +86,7 @@ pub(crate) type Take<'a> = dyn FnMut(&[u8]) + 'a;
 /// Writes a key piece by piece.
 pub(crate) type Write<'a> = dyn FnMut(&mut Take<'_>) + 'a;
 
-/// Who may be a hasher.
+/// Which types may be a hasher.
 mod sealed {
     pub trait Sealed {}
 
@@ -133,10 +141,13 @@ pub(crate) fn check_alike<H: KeyHasher>(ours: &H, theirs: &H) -> Result<(), Merg
 
 /// A seeded map from bytes to hashes.
 ///
-/// [`PortableHasher`] is what filters use unless told otherwise; [`ForeignHasher`] adapts the hashers of other crates, and [`Prehashed`] takes keys that are 64-bit hashes already.
+/// [`PortableHasher`] is what filters use by default; [`ForeignHasher`] adapts the hashers of other
+/// crates, and [`Prehashed`] takes keys that are 64-bit hashes already.
 ///
-/// Sealed: a hasher that said too much of its width would make every rate wrong, one whose methods disagree would lose keys, and one that took the seed of another would lose them in unions. A hasher of
-/// your own goes into [`ForeignHasher`]; hashes of 128 bits go in as they are, by [`KeyHash::from_uniform_bits`] and [`insert_hash`](crate::BloomFilter::insert_hash).
+/// Sealed: a hasher that overstated its width would make every rate wrong, one whose methods
+/// disagree would lose keys, and one that used the seed of another would lose them in unions. A
+/// custom hasher goes into [`ForeignHasher`]; hashes of 128 bits go in as they are, by
+/// [`KeyHash::from_uniform_bits`] and [`insert_hash`](crate::BloomFilter::insert_hash).
 ///
 /// ```compile_fail,E0277
 /// use truebloom::{HasherId, KeyHash, KeyHasher, Seed};
@@ -152,31 +163,37 @@ pub(crate) fn check_alike<H: KeyHasher>(ours: &H, theirs: &H) -> Result<(), Merg
 /// }
 /// ```
 pub trait KeyHasher: sealed::Sealed + 'static {
-    /// Width of the hash in bits: two keys have equal hashes at a rate of `2^-HASH_BITS`, and plans count that.
+    /// Width of the hash in bits: two keys have equal hashes at a rate of `2^-HASH_BITS`, and plans
+    /// count that.
     const HASH_BITS: u32;
 
     /// The hash of a key's canonical bytes.
     fn hash(&self, bytes: &[u8]) -> KeyHash;
 
-    /// The hash of more than eight bytes that come in pieces: `write` is called once, and hands each piece on. What [`hash`](Self::hash) says of all of them together; for a
+    /// The hash of more than eight bytes that come in pieces: `write` is called once, and hands
+    /// each piece on. The same as [`hash`](Self::hash) of all of them together; for a
     /// [`ForeignHasher`], which may mind where one piece ends, a hash of the pieces.
     fn hash_pieces(&self, write: &mut Write<'_>) -> KeyHash;
 
-    /// The hash of the eight bytes of a number, little-endian: what [`hash`](Self::hash) says of them.
+    /// The hash of the eight bytes of a number, little-endian: the same as [`hash`](Self::hash) of
+    /// them.
     #[inline]
     fn hash_number(&self, number: u64) -> KeyHash {
         self.hash(&number.to_le_bytes())
     }
 
-    /// [`hash_number`](Self::hash_number) of many, the first halves and the second ones apart: with the same results, side by side where the hash allows it. As many are hashed as there are of all three.
+    /// [`hash_number`](Self::hash_number) for many numbers, first and second halves separately: the
+    /// same results, computed side by side where the hash allows it. The shortest of the three
+    /// slices decides how many.
     fn hash_numbers(&self, numbers: &[u64], first: &mut [u64], second: &mut [u64]) {
         one_by_one(self, numbers, first, second);
     }
 
-    /// What stands for this hasher in files; `None` for hashers that cannot be saved.
+    /// The number of this hasher in files; `None` for hashers that cannot be saved.
     fn id(&self) -> Option<HasherId>;
 
-    /// The seed; for a hasher that keeps its seed to itself, a fingerprint in its place. Hashers of equal `id` and `seed` hash alike (for
-    /// fingerprints: but for a chance of 2^-128 if the hasher is any good).
+    /// The seed; for a hasher that does not reveal its seed, a fingerprint instead. Hashers with
+    /// equal `id` and `seed` hash alike (for fingerprints: except for a chance of 2^-128 if the
+    /// hasher is any good).
     fn seed(&self) -> Seed;
 }

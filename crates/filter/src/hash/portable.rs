@@ -1,4 +1,4 @@
-//! The hashers that files know.
+//! The hashers with a number in the file format.
 
 use super::xxh3::Xxh3;
 use super::{KeyHash, KeyHasher, Seed, Write, hash_key, one_by_one, sip};
@@ -10,9 +10,10 @@ use core::fmt;
 #[non_exhaustive]
 #[repr(u16)]
 pub enum HasherId {
-    /// XXH3-128: a few nanoseconds a key. For keys chosen without knowledge of the seed.
+    /// XXH3-128: a few nanoseconds per key. For keys chosen without knowledge of the seed.
     Xxh3 = 3,
-    /// SipHash-1-3-128: some times slower, and no key can be chosen to do harm by someone who does not know the seed.
+    /// SipHash-1-3-128, for untrusted keys: several times slower, but without the seed nobody can
+    /// choose keys that fill the filter or pass it.
     Sip13 = 2,
 }
 
@@ -36,14 +37,16 @@ impl fmt::Display for HasherId {
     }
 }
 
-/// One of the hash functions that files know, with its seed: the hasher of a filter that can be saved.
+/// One of the hash functions that files know, with its seed: the hasher of a filter that can be
+/// saved.
 ///
-/// One type for all of them rather than a type each, because which one a file needs is known only once it is open: so `BloomFilter` without type
-/// arguments opens every file. The choice costs one branch a key, always taken the same way.
+/// One type for all of them, because which one a file needs is known only once it is open: so
+/// `BloomFilter` without type arguments opens every file. The choice costs one branch per key,
+/// always taken the same way.
 ///
 /// ```
 /// use truebloom::{BloomFilter, PortableHasher, Seed};
-/// // Keys from strangers: they must not be able to choose keys that fill the filter or that pass it.
+/// // Untrusted keys: nobody may be able to choose keys that fill the filter or pass it.
 /// let mut seen = BloomFilter::with_hasher(1_000, 0.01, PortableHasher::sip13(Seed::random()?))?;
 /// assert!(seen.insert("a stranger's key"));
 /// # Ok::<(), truebloom::BuildError>(())
@@ -63,10 +66,10 @@ impl PortableHasher {
         PortableHasher { id, seed, xxh3: Xxh3::new(seed) }
     }
 
-    /// XXH3-128 with a random seed: what filters have unless another is given.
+    /// XXH3-128 with a random seed: the default of filters.
     ///
     /// # Errors
-    /// The operating system has no random numbers to give.
+    /// The operating system gives no random numbers.
     #[cfg(feature = "random")]
     pub fn random() -> Result<PortableHasher, crate::BuildError> {
         Seed::random().map(PortableHasher::xxh3)
@@ -78,13 +81,15 @@ impl PortableHasher {
         PortableHasher::new(HasherId::Xxh3, seed)
     }
 
-    /// SipHash-1-3-128, for keys that an adversary may choose. Keep the seed, and with it the file, from the adversary.
+    /// SipHash-1-3-128, for untrusted keys. Keep the seed secret, and with it the file.
     #[must_use]
     pub fn sip13(seed: Seed) -> PortableHasher {
         PortableHasher::new(HasherId::Sip13, seed)
     }
 
-    /// The hash of a key of any type, for every filter with this hasher: what [`FilterOf::hash`](crate::FilterOf::hash) gives, where there is no filter at hand, or a `dyn` [`Filter`](crate::Filter).
+    /// The hash of a key of any type, for every filter with this hasher: the same as
+    /// [`FilterOf::hash`](crate::FilterOf::hash), for use without a filter at hand, or with a `dyn`
+    /// [`Filter`](crate::Filter).
     #[inline]
     pub fn hash_key<K: Key + ?Sized>(&self, key: &K) -> KeyHash {
         hash_key(self, key)

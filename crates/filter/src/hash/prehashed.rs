@@ -6,8 +6,11 @@ use xxhash_rust::xxh3::{Xxh3Builder, xxh3_64_with_seed};
 
 /// The hasher for keys that are 64-bit hashes already, given as `u64`.
 ///
-/// The number is mixed with the seed, so it need not be a good hash; distinct numbers stay distinct. Two keys whose hashes are equal cannot be told apart, whatever the filter's size: of other keys a
-/// share of up to n/2^64 passes for that alone, and plans, rates and [`verify`](crate::verify) count it. For keys of other types their XXH3-64 takes the place of the hash.
+/// The number is mixed with the seed, so it need not be a good hash; distinct numbers stay
+/// distinct. Two keys with equal hashes cannot be distinguished, whatever the filter's size: up to
+/// a share n/2^64 of other keys passes for that reason alone, and plans, rates and
+/// [`verify`](crate::verify) count it. For keys of other types their XXH3-64 takes the place of the
+/// hash.
 ///
 /// A filter with it cannot be saved, as the file format has no number for hashes made elsewhere.
 ///
@@ -51,7 +54,8 @@ impl KeyHasher for Prehashed {
         self.hash_number(state.digest())
     }
 
-    /// A bijection for each half; the second depends on all of the seed and of the first, so that the halves are as good as independent.
+    /// A bijection for each half; the second depends on all of the seed and of the first, so that
+    /// the halves are as good as independent.
     #[inline]
     fn hash_number(&self, number: u64) -> KeyHash {
         let h1 = mix(mix(number ^ self.seed.low()) ^ self.seed.high());

@@ -1,4 +1,4 @@
-//! Seeds: 128 bits that make a filter's hashes its own.
+//! Seeds: 128 bits that select a filter's hash function.
 
 #[cfg(feature = "random")]
 use crate::error::BuildError;
@@ -11,8 +11,10 @@ use core::str::FromStr;
 
 /// 128 bits that select one hash function of a family.
 ///
-/// The proven rate is a mean over seeds, on keys chosen independently of the seed: take a random one unless two filters are to be merged or
-/// compared, or a result must be repeated. Written as hexadecimal digits by [`Display`](fmt::Display); `{:?}` keeps it out of logs, because whoever knows the seed can choose keys that all pass.
+/// The proven rate is a mean over seeds, on keys chosen independently of the seed: take a random
+/// one unless two filters are to be merged or compared, or a result must be repeated. Written as
+/// hexadecimal digits by [`Display`](fmt::Display); `{:?}` keeps it out of logs, because knowing
+/// the seed is enough to choose keys that all pass.
 ///
 /// ```
 /// use truebloom::Seed;
@@ -29,7 +31,7 @@ impl Seed {
     /// A seed from the operating system's random numbers.
     ///
     /// # Errors
-    /// It has none to give.
+    /// The operating system gives none.
     #[cfg(feature = "random")]
     pub fn random() -> Result<Seed, BuildError> {
         let mut bytes = [0; 16];

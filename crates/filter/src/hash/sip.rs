@@ -1,11 +1,12 @@
-//! SipHash-1-3-128, the hasher for keys that an adversary may choose.
+//! SipHash-1-3-128, the hasher for untrusted keys.
 
 use super::{KeyHash, Seed, Write};
 use core::hash::Hasher;
 use siphasher::sip128::{Hasher128, SipHasher13};
 
-/// Fed with the bytes and nothing else: `std::hash::Hash` would add a length or a terminator, depending on the type. Never inlined, so that the loops of callers who do not use it have their registers for
-/// themselves.
+/// Fed with the bytes and nothing else: `std::hash::Hash` would add a length or a terminator,
+/// depending on the type. Never inlined, so that the loops of callers who do not use it have their
+/// registers for themselves.
 #[inline(never)]
 pub(super) fn hash(seed: Seed, bytes: &[u8]) -> KeyHash {
     let hash = SipHasher13::new_with_keys(seed.low(), seed.high()).hash(bytes);

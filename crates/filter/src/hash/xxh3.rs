@@ -1,4 +1,4 @@
-//! XXH3-128, the hasher for keys that nobody chooses in order to do harm.
+//! XXH3-128, the hasher for trusted keys.
 
 use super::{KeyHash, Seed, Write};
 use crate::arch::{self, LANES, Level, Xxh3OfEight};
@@ -13,7 +13,8 @@ pub(super) struct Xxh3 {
 }
 
 impl Xxh3 {
-    /// Both halves of our seed are mixed to one. So two seeds in 2^64 hash alike, and all others have nothing to do with each other, whichever bits they differ in.
+    /// Both halves of our seed are mixed to one. So two seeds in 2^64 hash alike, and all others
+    /// have nothing to do with each other, whichever bits they differ in.
     pub(super) fn new(seed: Seed) -> Xxh3 {
         Xxh3 { seed: mix(mix(seed.low().wrapping_add(0x9e37_79b9_7f4a_7c15)) ^ seed.high()) }
     }

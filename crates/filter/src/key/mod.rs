@@ -10,7 +10,8 @@ pub use writer::KeyWriter;
 use crate::hash::Take;
 use alloc::vec::Vec;
 
-/// A value with canonical bytes, the same in every process, on every platform and in every language that writes this crate's files.
+/// A value with canonical bytes, the same in every process, on every platform and in every language
+/// that writes this crate's files.
 ///
 /// | key | bytes |
 /// |---|---|
@@ -23,14 +24,21 @@ use alloc::vec::Vec;
 /// | `Option`, enums by `#[derive(Key)]` | the number of the variant (`None` is 0, `Some` is 1), and each field |
 /// | references, `Box`, `Cow`, `Rc`, `Arc`; tuples and structs of one field | those of the value |
 ///
-/// Within a sequence, a tuple, a struct or an enum the numbers in this table are keys of 8 bytes, and a string of bytes begins with its length. So no two values of one type have the same bytes (of one type at run time: a `dyn Key` may be of any), and
-/// no value's bytes within another begin with another's. docs/FORMAT.md has the whole definition.
+/// Within a sequence, a tuple, a struct or an enum the numbers in this table are keys of 8 bytes,
+/// and a string of bytes begins with its length. So no two values of one type have the same bytes
+/// (of one type at run time: a `dyn Key` may be of any), and no value's bytes within another begin
+/// with another's. docs/FORMAT.md has the whole definition.
 ///
-/// Values of different types can be one key: `5u8`, `5u64` and `5i32`; `true` and `1`; `"a"` and `b"a"`; `-1i64` and `u64::MAX`; a `struct Url(String)` and its text; a number and the string of its 8 bytes; a `u128`, a pair of `u64` and the
-/// string of their 16 bytes. Who mixes types in one filter gives each a tag: `("id", 5u64)`.
+/// Values of different types can be one key: `5u8`, `5u64` and `5i32`; `true` and `1`; `"a"` and
+/// `b"a"`; `-1i64` and `u64::MAX`; a `struct Url(String)` and its text; a number and the string of
+/// its 8 bytes; a `u128`, a pair of `u64` and the string of their 16 bytes. To mix types in one
+/// filter, give each a tag: `("id", 5u64)`.
 ///
-/// No key allocates when it is hashed. What is hashed of floating-point numbers is for the program to say (`x.to_bits()` tells 0.0 from -0.0). `std::hash::Hash` is not used because it adds framing that depends on
-/// the type and that no version of the standard library promises to keep: files made with it could not be read again. [`ForeignHasher::hash_one`](crate::ForeignHasher::hash_one) takes such values, for filters in
+/// No key allocates when it is hashed. The program decides what is hashed of a floating-point
+/// number (`x.to_bits()` distinguishes 0.0 from -0.0). `std::hash::Hash` is not used because it
+/// adds framing that depends on the type and that no version of the standard library promises to
+/// keep: files made with it could not be read again.
+/// [`ForeignHasher::hash_one`](crate::ForeignHasher::hash_one) takes such values, for filters in
 /// memory.
 ///
 /// # Types of your own
@@ -61,16 +69,21 @@ use alloc::vec::Vec;
     note = "for any type with `std::hash::Hash`, in filters that are never saved: `truebloom::ForeignHasher::hash_one`"
 )]
 pub trait Key {
-    /// Writes the key as a part of another: a number as its bytes, a string of bytes after its length, anything else part by part. This is how it is hashed alone, too, unless one of the following says more.
+    /// Writes the key as a part of another: a number as its bytes, a string of bytes after its
+    /// length, anything else part by part. This is how it is hashed alone, too, unless one of the
+    /// following methods says otherwise.
     fn write_key(&self, to: &mut KeyWriter<'_>);
 
-    /// The key as a number, if it is one of 8 bytes: such keys are hashed without a detour through memory, and many at a time side by side. What [`write_key`](Self::write_key) writes must then be that number.
+    /// The key as a number, if it is one of 8 bytes: such keys are hashed without going through
+    /// memory, and many of them side by side. What [`write_key`](Self::write_key) writes must then
+    /// be that number.
     #[inline(always)]
     fn key_number(&self) -> Option<u64> {
         None
     }
 
-    /// The key as a string of bytes, if it is one: alone, it is hashed without its length. What [`write_key`](Self::write_key) writes must then be that string.
+    /// The key as a string of bytes, if it is one: alone, it is hashed without its length. What
+    /// [`write_key`](Self::write_key) writes must then be that string.
     #[inline(always)]
     fn key_bytes(&self) -> Option<&[u8]> {
         None
@@ -87,7 +100,8 @@ pub trait Key {
         None
     }
 
-    /// The bytes that are hashed. For other programs that make the same keys, and for tests; filters hash without a copy.
+    /// The bytes that are hashed. For other programs that make the same keys, and for tests;
+    /// filters hash without a copy.
     ///
     /// ```
     /// use truebloom::Key;

@@ -1,13 +1,14 @@
-//! Where keys of several parts are put together.
+//! Where keys of several parts are assembled.
 
 use crate::hash::Take;
 
-/// Bytes that are put together before they are hashed: enough for nearly all keys.
+/// Bytes that are assembled before they are hashed: enough for nearly all keys.
 const SHORT: usize = 128;
 
 /// Takes the parts of a key: see [`Key::write_key`](crate::Key::write_key).
 ///
-/// Bytes up to a length are put together here and hashed at once; longer keys are hashed piece by piece. Either way nothing is allocated, and the hash is that of all bytes.
+/// Bytes up to a length are assembled here and hashed at once; longer keys are hashed piece by
+/// piece. Either way nothing is allocated, and the hash is that of all bytes.
 pub struct KeyWriter<'a> {
     bytes: [u8; SHORT],
     /// Those that are there, all told if `take` is none.

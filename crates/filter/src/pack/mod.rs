@@ -16,10 +16,13 @@ use alloc::vec::Vec;
 use core::fmt;
 use record::record_words;
 
-/// Many small filters in one piece of memory, or in one file: bits, probes, scheme, hasher, seed, capacity and rate stand there once, and each member keeps 64 bytes beside its bits: its counts and two checksums.
+/// Many small filters in one piece of memory, or in one file: bits, probes, scheme, hasher, seed,
+/// capacity and rate stand there once, and each member keeps 64 bytes beside its bits: its counts
+/// and two checksums.
 ///
-/// A member is a filter like any other that is looked at: [`get`](Self::get) makes it in nanoseconds, and it takes 64 bytes. The plan is made once; as all members have one seed, a key is hashed once for all of them.
-/// 10,000 tables of 5,000 keys at 1% take 1.011 times their bits.
+/// A member is a filter like any other view: [`get`](Self::get) makes it in nanoseconds, and it
+/// takes 64 bytes. The plan is made once; as all members have one seed, a key is hashed once for
+/// all of them. 10,000 tables of 5,000 keys at 1% take 1.011 times their bits.
 ///
 /// ```
 /// use truebloom::{BloomFilter, Pack};
@@ -40,7 +43,8 @@ use record::record_words;
 /// ```
 pub struct Pack<S: Scheme = Standard, K: Backing = Owned> {
     head: Head<S, PortableHasher>,
-    /// What the records of this pack are bound to, so that none is taken for one of a pack of another plan or seed.
+    /// What the records of this pack are bound to, so that none is mistaken for one of a pack with
+    /// another plan or seed.
     family: u64,
     /// Record after record.
     words: K::List,
@@ -53,13 +57,15 @@ pub type Member<'a, S = Standard, W = [u8; 8]> = FilterOf<S, PortableHasher, Pac
 pub type PackView<B, S = Standard> = Pack<S, View<B>>;
 
 impl<S: Scheme> Pack<S> {
-    /// An empty pack of filters like this one, whose plan and seed they share. Its keys and its label are not taken.
+    /// An empty pack of filters like this one, whose plan and seed they share. Its keys and its
+    /// label are not taken.
     pub fn of<K: Counted>(filter: &FilterOf<S, PortableHasher, K>) -> Pack<S> {
         let head = Head { label: Label::default(), ..filter.head().clone() };
         Pack::with_words(head, Vec::new())
     }
 
-    /// Adds a filter: its bits and counts are copied. What it was planned for is not: all members have the pack's plan. Nor is its label.
+    /// Adds a filter: its bits and counts are copied, but not its plan (all members have the
+    /// pack's) and not its label.
     ///
     /// # Errors
     /// It differs from the others in bits, probes, scheme, hasher or seed.
@@ -87,7 +93,8 @@ impl<S: Scheme, K: Backing> Pack<S, K> {
         self.len() == 0
     }
 
-    /// The filter of this number, counted from 0 in the order in which they were added; `None` beyond the last. What it keeps is checked, its bits are not looked at: `verify_bytes` does.
+    /// The filter of this number, counted from 0 in the order in which they were added; `None`
+    /// beyond the last. Its record is checked, its bits are not; `verify_bytes` checks them.
     ///
     /// # Errors
     /// It is damaged.
@@ -107,12 +114,13 @@ impl<S: Scheme, K: Backing> Pack<S, K> {
         crate::hash::hash_key(&self.head.hasher, key)
     }
 
-    /// Bytes of a member: what it keeps, and its bits in whole words.
+    /// Bytes of a member: its record, and its bits in whole words.
     pub fn member_bytes(&self) -> usize {
         record_words(&self.head.scheme).saturating_mul(8)
     }
 
-    /// Writes a filter as a member to the beginning of these bytes, for a pack whose members stand apart: each in the file of its table, say, with what they share in one place.
+    /// Writes a filter as a member to the beginning of these bytes, for a pack whose members stand
+    /// apart: each in the file of its table, say, with what they share in one place.
     ///
     /// ```
     /// use truebloom::{BloomFilter, Pack};
@@ -126,7 +134,8 @@ impl<S: Scheme, K: Backing> Pack<S, K> {
     /// ```
     ///
     /// # Errors
-    /// The filter differs from those of the pack in bits, probes, scheme, hasher or seed; there are fewer bytes than [`member_bytes`](Self::member_bytes).
+    /// The filter differs from those of the pack in bits, probes, scheme, hasher or seed; there are
+    /// fewer bytes than [`member_bytes`](Self::member_bytes).
     pub fn write_member<V: Counted>(&self, filter: &FilterOf<S, PortableHasher, V>, bytes: &mut [u8]) -> Result<(), MergeError> {
         self.check_alike(filter)?;
         let (needed, found) = (self.member_bytes(), bytes.len());
@@ -135,7 +144,8 @@ impl<S: Scheme, K: Backing> Pack<S, K> {
         Ok(())
     }
 
-    /// The member at the beginning of these bytes, which stand apart from the pack: [`write_member`](Self::write_member) wrote them.
+    /// The member at the beginning of these bytes, which stand apart from the pack:
+    /// [`write_member`](Self::write_member) wrote them.
     ///
     /// # Errors
     /// There are too few, or they are damaged, or of a pack of another plan or seed.

@@ -60,7 +60,8 @@ pub(super) fn member<'a, S: Scheme, W: Word>(
 }
 
 impl<'a, S: Scheme, W: Word> FilterOf<S, PortableHasher, Packed<'a, W>> {
-    /// The same member with all its bits read: held to their checksum, the set bits counted and held to the counts. So it has a rate of its own. Linear in the bits.
+    /// The same member with all its bits read: held to their checksum, the set bits counted and
+    /// held to the counts. So it has a rate of its own. Linear in the bits.
     ///
     /// # Errors
     /// The bytes are damaged, or do not fit what the member keeps.

@@ -94,7 +94,8 @@ impl<S: Scheme, B: AsRef<[u8]> + Send + Sync> Viewed<B> for Pack<S> {
 }
 
 impl<S: Scheme, B: AsRef<[u8]> + Send + Sync> Pack<S, View<B>> {
-    /// The same view with all its bytes read: held to their checksum, and each member as by its own `verify_bytes`. Linear in the bits of all members.
+    /// The same view with all its bytes read: held to their checksum, and each member as by its own
+    /// `verify_bytes`. Linear in the bits of all members.
     ///
     /// # Errors
     /// The bytes are damaged, or do not fit what the members keep.

@@ -1,4 +1,4 @@
-//! What a filter says of the stream that came by.
+//! What a filter reports about its stream.
 
 use super::memory::{Layout, Memory};
 use super::{Phases, RecyclingFilter, Seeds};
@@ -25,15 +25,16 @@ pub struct Stats {
     pub items: u64,
 }
 
-/// How many new items were taken for known, by a filter that cannot tell them from repeats.
+/// How many new items were reported as seen, by a filter that cannot tell them from repeats.
 ///
-/// An item counts once a cycle (two phases: once while it is remembered), at its first offer; all its later offers there are taken for known as well.
+/// An item counts once per cycle (two phases: once while it is remembered), at its first offer; all
+/// its later offers there are reported as seen as well.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct WrongDrops {
-    /// Has the same mean as their number, over seeds.
+    /// An estimate of their number: it has the same mean over seeds.
     pub expected: f64,
-    /// Their number is at most this, with the confidence asked for.
+    /// Upper bound on their number, with the confidence asked for.
     pub at_most: u64,
 }
 
@@ -46,10 +47,12 @@ pub(super) struct Counts {
     pub(super) cycles: u64,
     pub(super) by_fill: u64,
     pub(super) items: u64,
-    /// Of earlier cycles, and of this one: a single sum would stop growing once it is 2^53 times its terms.
+    /// Of earlier cycles, and of this one: a single sum would stop growing once it is 2^53 times
+    /// its terms.
     pub(super) odds: f64,
     pub(super) odds_of_cycle: f64,
-    /// Of a filter that threads have shared: the most bits that they have set in a phase beyond what it can have.
+    /// For a filter shared by threads: the most bits that they have set in a phase beyond its
+    /// limit.
     pub(super) overfill: Option<u64>,
 }
 
@@ -59,11 +62,12 @@ impl Counts {
         Stats { offered, new, refreshed, cycles, by_fill, items }
     }
 
-    /// An item was kept that had this pass probability before it was inserted.
+    /// Records an item that was kept, with its pass probability before it was inserted.
     #[inline]
     pub(super) fn keep(&mut self, rate: f64) {
         self.new = self.new.saturating_add(1);
-        // A rate that rounds to 1 would end the sum for good; the bound is not given for such filters anyway.
+        // A rate that rounds to 1 would end the sum for good; the bound is not given for such
+        // filters anyway.
         self.odds_of_cycle += (rate / (1.0 - rate)).min(MOST_ODDS);
     }
 
@@ -83,25 +87,33 @@ impl<H: KeyHasher, S: Layout, K: Backing> RecyclingFilter<H, S, K> {
         self.counts.stats()
     }
 
-    /// A rate that [`fpr`](Self::fpr) never exceeds when an item is offered, whatever the stream; of a filter that threads have shared, from now on.
+    /// A rate that [`fpr`](Self::fpr) never exceeds when an item is offered, whatever the stream;
+    /// of a filter that threads have shared, from now on.
     pub fn worst_fpr(&self) -> f64 {
         (self.memory.worst_rate(&self.policy, self.counts.overfill.unwrap_or(0)) * (1.0 + self.rounding())).min(1.0)
     }
 
-    /// The sum of `rho / (1 - rho)` over the items that were new, with rho the pass probability before each was inserted. Its mean is that of the number of new items that were taken
-    /// for known, under the conditions of [`wrong_drops`](Self::wrong_drops). It has no items that threads offered to an [`AtomicRecyclingFilter`](super::AtomicRecyclingFilter).
+    /// The sum of `rho / (1 - rho)` over the items that were new, with rho the pass probability
+    /// before each was inserted. Its mean is that of the number of new items that were reported as
+    /// seen, under the conditions of [`wrong_drops`](Self::wrong_drops). It has no items that
+    /// threads offered to an [`AtomicRecyclingFilter`](super::AtomicRecyclingFilter).
     pub fn compensator(&self) -> f64 {
         self.counts.odds + self.counts.odds_of_cycle
     }
 
-    /// How many new items of this stream were taken for known: a number of the same mean, and one that is not exceeded, with this confidence, at any time of the stream.
+    /// How many new items of this stream were reported as seen: an estimate with the same mean, and
+    /// a bound that holds with this confidence at all times of the stream.
     ///
-    /// Proven ([`truebloom_math::freedman`]) for every stream that was chosen independently of the seed. With [`Seeds::Kept`] an item that was forgotten and comes again is not fresh,
-    /// and a stream that repeats repeats its errors; so `None` from the first time that something is forgotten. `None` also for sizes so small that a fresh key may be sure to
-    /// pass, and for filters that threads have shared, as nobody knows what their items met. Equal 128-bit hashes come on top: at most `new^2 / 2^129` expected.
+    /// Proven ([`truebloom_math::freedman`]) for every stream that was chosen independently of the
+    /// seed. With [`Seeds::Kept`] an item that was forgotten and comes again is not fresh, and a
+    /// stream that repeats repeats its errors; so `None` from the first time that something is
+    /// forgotten. `None` also for sizes so small that a fresh key may be certain to pass, and for
+    /// filters that threads have shared, as what their items met is not known. Equal 128-bit hashes
+    /// come on top: at most `new^2 / 2^129` expected.
     ///
     /// # Errors
-    /// A confidence that is not strictly between 0 and 1; a stream of more than 2^53 expected wrong drops.
+    /// A confidence that is not strictly between 0 and 1; a stream of more than 2^53 expected wrong
+    /// drops.
     pub fn wrong_drops(&self, confidence: f64) -> Result<Option<WrongDrops>, Error> {
         let worst = self.worst_fpr();
         let odds = worst / (1.0 - worst);
@@ -109,15 +121,18 @@ impl<H: KeyHasher, S: Layout, K: Backing> RecyclingFilter<H, S, K> {
             return Ok(None);
         }
         let expected = self.compensator();
-        // What rounding may have lost: each term, amplified where 1 - rho is small, and each addition, of which a cycle has no more than bits.
+        // What rounding may have lost: each term, amplified where 1 - rho is small, and each
+        // addition, of which a cycle has no more than bits.
         let additions = self.bits() as f64 + self.counts.cycles as f64;
         let safe = expected * (1.0 + (1.0 + odds) * self.rounding() + additions * f64::EPSILON);
         Ok(Some(WrongDrops { expected, at_most: wrong_drops_at_most(safe, odds, confidence)? }))
     }
 
-    /// The average rate of this stream so far: expected wrong drops over the new items, those wrongly dropped included. `None` before the first, and for filters that threads have shared.
+    /// The average rate of this stream so far: expected wrong drops over the new items, those
+    /// wrongly dropped included. `None` before the first, and for filters that threads have shared.
     ///
-    /// For a stream whose new items come independently of the fill it tends to the long-run average of the design; popular items that return after each recycle raise it.
+    /// For a stream whose new items come independently of the fill it tends to the long-run average
+    /// of the design; popular items that return after each recycle raise it.
     pub fn average_fpr(&self) -> Option<f64> {
         let expected = self.compensator();
         (self.counts.new > 0 && self.counts.overfill.is_none()).then(|| expected / (self.counts.new as f64 + expected))
@@ -129,14 +144,16 @@ impl<H: KeyHasher, S: Layout, K: Backing> RecyclingFilter<H, S, K> {
         self.policy.seeds == Seeds::Kept && self.counts.cycles > kept_until
     }
 
-    /// Relative error of a rate: three terms of `2 (k + 1)` half units, none more than the result, and some operations.
+    /// Relative error of a rate: three terms of `2 (k + 1)` half units, none more than the result,
+    /// and some operations.
     fn rounding(&self) -> f64 {
         (3.0 * f64::from(self.probes()) + 8.0) * f64::EPSILON
     }
 }
 
 impl<H: KeyHasher, S: Layout, K: Counted> RecyclingFilter<H, S, K> {
-    /// The rate right now: the chance that a key that never was offered, chosen independently of the seed, is taken for known. Determined by the bits.
+    /// The rate right now: the probability that a key that was never offered, chosen independently
+    /// of the seed, is reported as seen. Determined by the bits.
     pub fn fpr(&self) -> f64 {
         self.memory.rate()
     }

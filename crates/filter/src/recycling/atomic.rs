@@ -17,15 +17,21 @@ use crate::sync::{AtomicU64, Ordering::Relaxed, RwLock, RwLockReadGuard};
 use core::fmt;
 use std::sync::PoisonError;
 
-/// A [`RecyclingFilter`] that many threads offer items to at once, without a lock between them but while it recycles.
+/// A [`RecyclingFilter`] to which many threads offer items at the same time; they wait for each
+/// other only while it recycles.
 ///
 /// # What holds
-/// * No false negatives: once [`check_and_insert`](Self::check_and_insert) of an item has returned, every call that happens after it knows the item, until the recycle that forgets it.
-/// * Of several threads that offer one new item at the same time, *at least one* is told [`Seen::New`], unless the item passes by chance; more than one may be, as
-///   each may set some of its bits. Who needs exactly one puts a lock around a [`RecyclingFilter`].
-/// * A fill beyond sigma recycles once, however many threads see it. They may go on inserting until the first of them has the lock, so that sigma is exceeded by up to k bits for every
-///   other thread: the worst rate is that of `sigma + k (threads - 1)` bits. An item whose offer sees the overflow counts to the phase that it overfilled.
-/// * Nothing is said of [wrong drops](RecyclingFilter::wrong_drops): the fill that an item meets depends on how the threads run.
+/// * No false negatives: once [`check_and_insert`](Self::check_and_insert) of an item has returned,
+///   every later call recognises the item, until the recycle that forgets it.
+/// * Of several threads that offer one new item at the same time, *at least one* gets
+///   [`Seen::New`], unless the item passes by chance; more than one may, as each may set some of
+///   its bits. If exactly one is needed, put a lock around a [`RecyclingFilter`].
+/// * A fill beyond sigma recycles once, however many threads see it. They may go on inserting until
+///   the first of them has the lock, so that sigma is exceeded by up to k bits for every other
+///   thread: the worst rate is that of `sigma + k (threads - 1)` bits. An item whose offer sees the
+///   overflow counts to the phase that it overfilled.
+/// * Nothing is said of [wrong drops](RecyclingFilter::wrong_drops): the fill that an item meets
+///   depends on how the threads run.
 ///
 /// ```
 /// use truebloom::recycling::{AtomicRecyclingFilter, Policy};
@@ -41,7 +47,8 @@ use std::sync::PoisonError;
 /// ```
 ///
 /// # Saving it
-/// [`snapshot`](Self::snapshot) is a [`RecyclingFilter`] of this moment, which can be saved, while the threads go on. One that is opened again is shared again by [`TryFrom`].
+/// [`snapshot`](Self::snapshot) is a [`RecyclingFilter`] of this moment, which can be saved, while
+/// the threads go on. One that is opened again is shared again by [`TryFrom`].
 ///
 /// ```
 /// use truebloom::recycling::{AtomicRecyclingFilter, Policy, RecyclingFilter};
@@ -58,14 +65,14 @@ pub struct AtomicRecyclingFilter<H: KeyHasher = PortableHasher, S: FillScheme = 
     scheme: S,
     policy: Policy,
     label: Label,
-    /// Read by who inserts, written by who recycles.
+    /// Read-locked by insertions, write-locked by a recycle.
     phases: RwLock<State>,
 }
 
 struct State {
     active: Shared,
     frozen: Option<Shared>,
-    /// Up to the beginning of this cycle, but for the items it began with.
+    /// Up to the beginning of this cycle, without the items it began with.
     counts: Counts,
     clock: Clock,
 }
@@ -75,16 +82,17 @@ struct Shared {
     bits: AtomicBits,
     ones: AtomicU64,
     items: AtomicU64,
-    /// Those of the items that the frozen phase knew.
+    /// The number of items that only the frozen phase knew.
     refreshed: AtomicU64,
     salt: Salt,
 }
 
 impl AtomicRecyclingFilter {
-    /// As [`RecyclingFilter::new`].
+    /// As for [`RecyclingFilter::new`].
     ///
     /// # Errors
-    /// A policy with an age (call [`recycle`](Self::recycle) by your clock) or with triggers excluded, whose bits could not be told from other threads'.
+    /// A policy with an age (call [`recycle`](Self::recycle) by your clock) or with triggers
+    /// excluded, whose bits could not be distinguished from other threads'.
     #[cfg(feature = "random")]
     pub fn new(bits: u64, probes: u32, policy: Policy) -> Result<AtomicRecyclingFilter, BuildError> {
         AtomicRecyclingFilter::with_hasher(bits, probes, policy, PortableHasher::random()?)
@@ -92,7 +100,8 @@ impl AtomicRecyclingFilter {
 }
 
 impl<H: KeyHasher, S: FillScheme> AtomicRecyclingFilter<H, S> {
-    /// [`new`](AtomicRecyclingFilter::new) with a given hasher. The type says the scheme, so it has to be written:
+    /// [`new`](AtomicRecyclingFilter::new) with a given hasher. The type says the scheme, so it has
+    /// to be written:
     ///
     /// ```
     /// use truebloom::PortableHasher;
@@ -103,7 +112,7 @@ impl<H: KeyHasher, S: FillScheme> AtomicRecyclingFilter<H, S> {
     /// ```
     ///
     /// # Errors
-    /// As [`new`](Self::new), but for the random numbers.
+    /// As for [`new`](Self::new), but no random numbers are needed.
     pub fn with_hasher(bits: u64, probes: u32, policy: Policy, hasher: H) -> Result<AtomicRecyclingFilter<H, S>, BuildError> {
         let scheme = S::new(bits, probes)?;
         policy.check(bits, probes)?;
@@ -122,14 +131,15 @@ impl<H: KeyHasher, S: FillScheme> AtomicRecyclingFilter<H, S> {
         self.phases.read().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Whether an item is new to what is remembered; it is remembered from now on. Recycles if that filled the active phase.
+    /// Whether an item is new to what is remembered; it is remembered from now on. Recycles if that
+    /// filled the active phase.
     pub fn check_and_insert<K: Key + ?Sized>(&self, key: &K) -> Seen {
         self.check_and_insert_hash(self.hash(key))
     }
 
-    /// [`check_and_insert`](Self::check_and_insert) of a key that is hashed already.
+    /// [`check_and_insert`](Self::check_and_insert) of a key that is already hashed.
     pub fn check_and_insert_hash(&self, hash: KeyHash) -> Seen {
-        // The lock ends with this block: who holds it for reading must not wait for it.
+        // The lock ends with this block: a thread that holds it for reading must not wait for it.
         let (seen, overfilled) = {
             let state = self.state();
             let (newly_set, ones, items) = state.active.insert(&self.scheme, hash);
@@ -152,7 +162,7 @@ impl<H: KeyHasher, S: FillScheme> AtomicRecyclingFilter<H, S> {
         self.contains_hash(self.hash(key))
     }
 
-    /// [`contains`](Self::contains) of a key that is hashed already.
+    /// [`contains`](Self::contains) of a key that is already hashed.
     pub fn contains_hash(&self, hash: KeyHash) -> bool {
         let state = self.state();
         let known = |phase: &Shared| phase.contains(&self.scheme, hash);
@@ -170,12 +180,13 @@ impl<H: KeyHasher, S: FillScheme> AtomicRecyclingFilter<H, S> {
         self.recycle_once(cycle, None);
     }
 
-    /// Whether a phase with so many bits set, by so many items, is full.
+    /// Whether a phase with this many bits set, by this many items, is full.
     fn is_full(&self, ones: u64, items: u64) -> bool {
         ones > self.policy.sigma || self.policy.insertions.is_some_and(|most| items >= most)
     }
 
-    /// Ends this cycle, unless another thread has: a second recycle would forget a phase that is to be remembered.
+    /// Ends this cycle, unless another thread has: a second recycle would forget a phase that is to
+    /// be remembered.
     fn recycle_once(&self, cycle: u64, trigger: Option<KeyHash>) {
         let mut state = self.phases.write().unwrap_or_else(PoisonError::into_inner);
         if state.counts.cycles != cycle {
@@ -206,7 +217,7 @@ impl<H: KeyHasher, S: FillScheme> AtomicRecyclingFilter<H, S> {
         self.scheme.bits()
     }
 
-    /// Probes k of a key.
+    /// Probes k per key.
     pub fn probes(&self) -> u32 {
         self.scheme.probes()
     }
@@ -242,14 +253,16 @@ impl<H: KeyHasher, S: FillScheme> AtomicRecyclingFilter<H, S> {
         state.frozen.as_ref().map_or(0, |frozen| frozen.ones.load(Relaxed))
     }
 
-    /// The counts so far. [`offered`](Stats::offered) counts items that set a bit: counting repeats would make all threads wait for one number.
+    /// The counts so far. [`offered`](Stats::offered) counts items that set a bit: counting repeats
+    /// would make all threads wait for one number.
     pub fn stats(&self) -> Stats {
         let state = self.state();
         state.active.counted(state.counts).stats()
     }
 
-    /// The rate right now: the chance that a key that never was offered, chosen independently of the seed, is taken for known. Takes no time but with two phases of
-    /// [one seed](super::Seeds::Kept), where it is linear in the bits.
+    /// The rate right now: the probability that a key that was never offered, chosen independently
+    /// of the seed, is reported as seen. Takes no time but with two phases of [one
+    /// seed](super::Seeds::Kept), where it is linear in the bits.
     pub fn fpr(&self) -> f64 {
         let state = self.state();
         let (active, frozen) = (&state.active, state.frozen.as_ref());
@@ -262,14 +275,21 @@ impl<H: KeyHasher, S: FillScheme> AtomicRecyclingFilter<H, S> {
 
 /// From filters of one thread, and to them.
 impl<H: KeyHasher, S: FillScheme> AtomicRecyclingFilter<H, S> {
-    /// The filter as it is now, while threads go on offering items: to save it, or to look into it. Linear in the bits. Offers and questions go on meanwhile; but a recycle waits for it, and once one waits, all others wait for that recycle.
+    /// The filter as it is now, while threads go on offering items: to save or inspect it. Linear
+    /// in the bits. Offers and questions go on meanwhile; but a recycle waits for it, and once one
+    /// waits, all others wait for that recycle.
     ///
     /// # What it remembers
-    /// * Every item whose offer this thread knows to have returned (by a join, a channel, a lock), unless a recycle has forgotten it.
-    /// * Of items that are offered meanwhile all bits, some or none. So it may answer "new" to a later offer of one of them, as before its first.
-    /// * If the active phase is full and the recycle has not happened yet, it has happened in the snapshot: with one phase nothing is remembered then, with two the phase that was full.
+    /// * Every item whose offer this thread knows to have returned (by a join, a channel, a lock),
+    ///   unless a recycle has forgotten it.
+    /// * Of items that are offered meanwhile all bits, some or none. So it may answer "new" to a
+    ///   later offer of one of them, as before its first.
+    /// * If the active phase is full and the recycle has not happened yet, it has happened in the
+    ///   snapshot: with one phase nothing is remembered then, with two the phase that was full.
     ///
-    /// It goes on as any [`RecyclingFilter`] does, but for what depends on the history: [`Stats::offered`] has what set a bit, and nothing is said of [wrong drops](RecyclingFilter::wrong_drops).
+    /// It goes on as any [`RecyclingFilter`] does, except for what depends on the history:
+    /// [`Stats::offered`] counts what set a bit, and there is no bound on [wrong
+    /// drops](RecyclingFilter::wrong_drops).
     ///
     /// # Errors
     /// There is no memory for it.
@@ -293,10 +313,11 @@ impl<H: KeyHasher, S: FillScheme> AtomicRecyclingFilter<H, S> {
         Ok(plain(filter))
     }
 
-    /// The filter of one thread, with all that is remembered: a [`snapshot`](Self::snapshot) when nobody else has it any more.
+    /// The filter of one thread, with all that is remembered: a [`snapshot`](Self::snapshot) once
+    /// it is no longer shared.
     ///
     /// # Errors
-    /// There is no memory for it beside this one.
+    /// The memory for a second filter cannot be allocated.
     pub fn into_filter(self) -> Result<RecyclingFilter<H, S>, BuildError> {
         let AtomicRecyclingFilter { hasher, scheme, policy, label, phases } = self;
         let State { active, frozen, counts, clock } = phases.into_inner().unwrap_or_else(PoisonError::into_inner);
@@ -311,7 +332,8 @@ impl<H: KeyHasher, S: FillScheme> AtomicRecyclingFilter<H, S> {
 impl<H: KeyHasher, S: FillScheme> TryFrom<RecyclingFilter<H, S>> for AtomicRecyclingFilter<H, S> {
     type Error = BuildError;
 
-    /// The same filter for many threads. An error for policies that threads cannot share, as of [`with_hasher`](AtomicRecyclingFilter::with_hasher).
+    /// The same filter for many threads. An error for policies that threads cannot share, as of
+    /// [`with_hasher`](AtomicRecyclingFilter::with_hasher).
     fn try_from(filter: RecyclingFilter<H, S>) -> Result<AtomicRecyclingFilter<H, S>, BuildError> {
         let RecyclingFilter { hasher, policy, memory, clock, counts, label } = filter;
         check_shared(&policy)?;
@@ -355,7 +377,8 @@ fn half(words: Option<AlignedWords>, salt: Salt, scheme: &impl Scheme) -> Result
     Ok(Half::of(Bits::unread(words), salt))
 }
 
-/// The filter of one thread, whose counts are of about the same moment as its bits: an item sets its bits before it is counted, and other threads see both in any order.
+/// The filter of one thread, whose counts are of about the same moment as its bits: an item sets
+/// its bits before it is counted, and other threads see both in any order.
 fn plain<H: KeyHasher, S: FillScheme>(mut filter: RecyclingFilter<H, S>) -> RecyclingFilter<H, S> {
     let (policy, memory, counts) = (filter.policy, &filter.memory, filter.counts);
     // Every item has set at least one bit, and at most k.
@@ -371,7 +394,7 @@ fn plain<H: KeyHasher, S: FillScheme>(mut filter: RecyclingFilter<H, S>) -> Recy
 }
 
 impl Counts {
-    /// A phase ends that had so many bits set by threads.
+    /// A phase ends in which threads had set this many bits.
     fn end_overfilled(&mut self, ones: u64, policy: &Policy, probes: u32) {
         self.by_fill = self.by_fill.saturating_add((ones > policy.sigma).into());
         self.overfill = self.overfill.max(Some(ones.saturating_sub(policy.most_frozen(probes))));
@@ -389,7 +412,7 @@ impl Shared {
         })
     }
 
-    /// With these words, of which so many bits are set.
+    /// With these words, of which `ones` bits are set.
     fn of(words: &[u64], ones: u64, salt: Salt) -> Shared {
         Shared { bits: AtomicBits::of(words), ones: AtomicU64::new(ones), items: AtomicU64::new(0), refreshed: AtomicU64::new(0), salt }
     }
@@ -409,7 +432,8 @@ impl Shared {
 
     /// Sets the positions of a key: how many this call set, and the set bits and items after it.
     ///
-    /// Relaxed throughout: what is asked of a word is asked of one atomic, whose changes have one order, and the phases change hands under the lock.
+    /// Relaxed throughout: what is asked of a word is asked of one atomic, whose changes have one
+    /// order, and the phases change hands under the lock.
     fn insert(&self, scheme: &impl Scheme, hash: KeyHash) -> (u64, u64, u64) {
         let newly_set = u64::from(self.bits.insert(scheme, self.salt.apply(hash)));
         if newly_set == 0 {
@@ -429,7 +453,8 @@ impl Shared {
     }
 }
 
-/// Every interleaving of two threads, by `RUSTFLAGS='--cfg truebloom_loom' cargo test --release -p truebloom --lib atomic`.
+/// Every interleaving of two threads, by `RUSTFLAGS='--cfg truebloom_loom' cargo test --release -p
+/// truebloom --lib atomic`.
 #[cfg(all(truebloom_loom, test))]
 mod models {
     use super::*;
@@ -438,7 +463,8 @@ mod models {
     use loom::sync::Arc;
     use loom::thread;
 
-    /// 128 bits in two words, two probes a key, one seed for ever: key 0 of the test has a bit in each word.
+    /// 128 bits in two words, two probes per key, one seed for ever: key 0 of the test has a bit in
+    /// each word.
     fn filter(policy: Policy) -> Arc<AtomicRecyclingFilter> {
         let policy = Policy { seeds: Seeds::Kept, ..policy };
         Arc::new(AtomicRecyclingFilter::with_hasher(128, 2, policy, PortableHasher::xxh3(Seed::from(1))).expect("small"))
@@ -481,7 +507,8 @@ mod models {
         });
     }
 
-    /// Both threads' items overfill the phase: one recycle, and with two phases nothing that was offered is forgotten by it.
+    /// Both threads' items overfill the phase: one recycle, and with two phases nothing that was
+    /// offered is forgotten by it.
     #[test]
     fn an_overfilled_phase_is_recycled_once_and_stays_remembered() {
         let [first, second, third] = hashes();
@@ -495,7 +522,8 @@ mod models {
         });
     }
 
-    /// A snapshot taken while another thread fills the phase and recycles it: it has what was offered before, and is a state that a file can have.
+    /// A snapshot taken while another thread fills the phase and recycles it: it has what was
+    /// offered before, and is a state that a file can have.
     #[test]
     fn a_snapshot_has_what_was_offered_before_and_can_be_saved() {
         let [first, second, third] = hashes();
@@ -561,7 +589,8 @@ mod tests {
         ]
     }
 
-    /// Through a file and back to threads in the middle of any cycle, it goes on as if nothing had happened, and says nothing that depends on what its items met.
+    /// Through a file and back to threads in the middle of any cycle, it goes on as if nothing had
+    /// happened, and says nothing that depends on what its items met.
     #[test]
     fn a_snapshot_that_is_saved_and_shared_again_goes_on() {
         for policy in policies() {
@@ -584,13 +613,16 @@ mod tests {
         }
     }
 
-    /// Snapshots of small filters that recycle all the time, while threads offer items: all that was known to be offered is in them, and each is a state that a file can have, with overfilled phases, too.
+    /// Snapshots of small filters that recycle all the time, while threads offer items: all that
+    /// was known to be offered is in them, and each is a state that a file can have, with
+    /// overfilled phases, too.
     #[test]
     fn snapshots_while_threads_offer_have_what_was_offered_before() {
         for policy in policies() {
             let hasher = PortableHasher::xxh3(Seed::from(4));
             let shared: AtomicRecyclingFilter = AtomicRecyclingFilter::with_hasher(100, 4, policy, hasher).expect("small");
-            // A key that was offered, and the cycle before it was: a phase more is remembered where there are two.
+            // A key that was offered, and the cycle before it was: a phase more is remembered where
+            // there are two.
             let acknowledged = AtomicU64::new(0);
             let remembered = if policy.phases == Phases::One { 0 } else { 1 };
             let done = AtomicBool::new(false);
@@ -653,7 +685,8 @@ mod tests {
             }
         });
         let cycles = seen.cycles();
-        // 80,000 items, of which some pass by chance and some exceed the limit while the lock is taken.
+        // 80,000 items, of which some pass by chance and some exceed the limit while the lock is
+        // taken.
         assert!((150..=200).contains(&cycles), "{cycles}");
     }
 

@@ -22,13 +22,16 @@ writes_files! {
 
 reads_files! {
     ///
-    /// The scheme or layout is that of the type: `let seen: RecyclingFilter = RecyclingFilter::from_bytes(&bytes)?` is one of the standard scheme. An error if the file has another.
+    /// The scheme or layout is that of the type: `let seen: RecyclingFilter =
+    /// RecyclingFilter::from_bytes(&bytes)?` is one of the standard scheme. An error if the file
+    /// has another.
     [S: Layout] RecyclingFilter<PortableHasher, S>
 }
 
 views_files! {
     ///
-    /// `B` is cloned for the second phase: give a slice or an `Arc` where cloning would copy the bytes.
+    /// `B` is cloned for the second phase: give a slice or an `Arc` where cloning would copy the
+    /// bytes.
     ///
     /// ```
     /// use truebloom::recycling::{Policy, RecyclingFilter};

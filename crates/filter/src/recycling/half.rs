@@ -36,7 +36,7 @@ impl<K: Backing> Half<K> {
         scheme.all(self.salt.apply(hash), self.bits.getter())
     }
 
-    /// Asks for the lines of the first so many positions of a key.
+    /// Prefetches the lines of the first positions of a key.
     #[inline]
     pub(super) fn prefetch(&self, scheme: &impl Scheme, hash: KeyHash, first: usize) {
         scheme.positions(self.salt.apply(hash)).take(first).for_each(|position| prefetch(&self.bits.words()[..], position >> 6));

@@ -89,7 +89,9 @@ impl<S: FillScheme, K: Backing> Memory<K> for Halves<S, K> {
         self.rate_at(self.active.ones(), *K::kept(&self.both))
     }
 
-    /// The active phase has at most sigma set bits, and the frozen one sigma and a trigger's, or what threads have set beyond; if they share their positions, they have no fewer bits in common than must be.
+    /// The active phase has at most sigma set bits, and the frozen one sigma and a trigger's, or
+    /// what threads have set beyond; if they share their positions, they have no fewer bits in
+    /// common than must be.
     fn worst_rate(&self, policy: &Policy, overfill: u64) -> f64 {
         let frozen = policy.most_frozen(self.scheme.probes()).saturating_add(overfill).min(self.scheme.bits());
         let active = policy.sigma;
@@ -260,7 +262,8 @@ fn half<K: Counted>(words: K::Words, bits: u64, salt: Salt) -> Result<Half<K>, F
 }
 
 impl<S: FillScheme, K: Writable> Halves<S, K> {
-    /// Sets the bits of an item in the active phase: how many were not set there, and whether the frozen phase knows it (asked only if that matters).
+    /// Sets the bits of an item in the active phase: how many were not set there, and whether the
+    /// frozen phase knows it (asked only if that matters).
     #[inline]
     fn set(&mut self, hash: KeyHash) -> (u64, bool) {
         let Some(frozen) = &self.frozen else { return (self.active.insert(&self.scheme, hash), false) };
@@ -291,7 +294,7 @@ impl<S: FillScheme, K: Counted> Halves<S, K> {
         Halves { scheme, seeds, active, frozen, both: K::keep(both), frozen_rate: K::keep(frozen_rate) }
     }
 
-    /// [`pass_rate`] if so many bits are set in the active phase and in both.
+    /// [`pass_rate`] if this many bits are set in the active phase and in both.
     #[inline]
     fn rate_at(&self, active: u64, both: u64) -> f64 {
         let frozen_rate = self.frozen.as_ref().map(|_| *K::kept(&self.frozen_rate));
@@ -299,10 +302,11 @@ impl<S: FillScheme, K: Counted> Halves<S, K> {
     }
 }
 
-/// The pass probability of a fresh key if so many bits are set in the active phase and in both, and that is the rate of the frozen phase alone, if there is one.
+/// The pass probability of a fresh key if this many bits are set in the active phase and in both,
+/// and `frozen_rate` is the rate of the frozen phase alone, if there is one.
 ///
-/// Phases of one seed share the key's positions: all of them lie among the active phase's bits, or the frozen one's, or in what they have in common. Phases of two seeds are
-/// independent.
+/// Phases of one seed share the key's positions: all of them lie among the active phase's bits, or
+/// the frozen one's, or in what they have in common. Phases of two seeds are independent.
 #[inline]
 pub(super) fn pass_rate(scheme: &impl FillScheme, seeds: Seeds, active: u64, frozen_rate: Option<f64>, both: impl FnOnce() -> u64) -> f64 {
     let rate = scheme.rate_at(active);

@@ -11,16 +11,17 @@ use core::time::Duration;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Seen {
-    /// Nothing: it is surely new to what is remembered.
+    /// Nothing: it is certainly not remembered.
     New,
-    /// Only the frozen phase knew it: a repeat or a false positive. It has entered the active phase now.
+    /// Only the frozen phase knew it: a repeat or a false positive. It has entered the active phase
+    /// now.
     Frozen,
     /// The active phase knew it: a repeat or a false positive.
     Active,
 }
 
 impl Seen {
-    /// Whether it was new: to be kept by who wants the first occurrences.
+    /// Whether it was new, and so is a first occurrence to keep.
     #[inline]
     #[must_use]
     pub fn is_new(self) -> bool {
@@ -29,22 +30,25 @@ impl Seen {
 }
 
 impl<H: KeyHasher, S: Layout, K: Writable> RecyclingFilter<H, S, K> {
-    /// Whether an item is new to what is remembered; it is remembered from now on. Recycles if that filled the active phase.
+    /// Whether an item is new to what is remembered; it is remembered from now on. Recycles if that
+    /// filled the active phase.
     ///
-    /// Time: one hash and k probes, with two phases at most twice as many; at a recycle linear in the bits, which the items of a cycle share.
+    /// Time: one hash and k probes, with two phases at most twice as many; at a recycle linear in
+    /// the bits, which the items of a cycle share.
     #[inline]
     pub fn check_and_insert<Q: Key + ?Sized>(&mut self, key: &Q) -> Seen {
         self.check_and_insert_hash(self.hash(key))
     }
 
-    /// [`check_and_insert`](Self::check_and_insert) at this time of the caller's clock: [`advance`](Self::advance) comes first.
+    /// [`check_and_insert`](Self::check_and_insert) at this time of the caller's clock:
+    /// [`advance`](Self::advance) comes first.
     #[inline]
     pub fn check_and_insert_at<Q: Key + ?Sized>(&mut self, key: &Q, now: Duration) -> Seen {
         self.advance(now);
         self.check_and_insert(key)
     }
 
-    /// [`check_and_insert`](Self::check_and_insert) of a key that is hashed already.
+    /// [`check_and_insert`](Self::check_and_insert) of a key that is already hashed.
     #[inline]
     pub fn check_and_insert_hash(&mut self, hash: KeyHash) -> Seen {
         self.counts.offered = self.counts.offered.saturating_add(1);
@@ -67,8 +71,9 @@ impl<H: KeyHasher, S: Layout, K: Writable> RecyclingFilter<H, S, K> {
         seen
     }
 
-    /// Whether this key, offered next, would make the active phase fuller than [`sigma`](super::Policy::sigma) allows, and so end it: for programs that stop before anything is forgotten. Recycles by
-    /// insertions and by age come on top.
+    /// Whether this key, offered next, would make the active phase fuller than
+    /// [`sigma`](super::Policy::sigma) allows, and so end it: for programs that stop before
+    /// anything is forgotten. Recycles by insertions and by age come on top.
     ///
     /// ```
     /// use truebloom::recycling::RecyclingFilter;
@@ -88,26 +93,29 @@ impl<H: KeyHasher, S: Layout, K: Writable> RecyclingFilter<H, S, K> {
 }
 
 impl<H: KeyHasher, S: Layout, K: Backing> RecyclingFilter<H, S, K> {
-    /// Asks for the memory of a key's bits that will be offered soon, some ten keys later. In a filter larger than the caches the waits overlap then. Changes nothing.
+    /// Prefetches the bits of a key that will be offered soon, about ten keys later. In a filter
+    /// larger than the caches the waits then overlap. Changes nothing.
     #[inline]
     pub fn prefetch(&self, hash: KeyHash) {
         self.memory.prefetch(hash);
     }
 
-    /// Whether what is remembered contains the key: always true of items that were offered since the last recycle (two phases: the last but one), and of others at the rate
+    /// Whether what is remembered contains the key: always true of items that were offered since
+    /// the last recycle (two phases: the last but one), and of others at the rate
     /// [`fpr`](Self::fpr).
     #[inline]
     pub fn contains<Q: Key + ?Sized>(&self, key: &Q) -> bool {
         self.contains_hash(self.hash(key))
     }
 
-    /// [`contains`](Self::contains) of a key that is hashed already.
+    /// [`contains`](Self::contains) of a key that is already hashed.
     #[inline]
     pub fn contains_hash(&self, hash: KeyHash) -> bool {
         self.memory.contains(hash)
     }
 
-    /// The key's hash, for [`check_and_insert_hash`](Self::check_and_insert_hash) of this and all filters with the same hasher and seed.
+    /// The key's hash, for [`check_and_insert_hash`](Self::check_and_insert_hash) of this and all
+    /// filters with the same hasher and seed.
     #[inline]
     pub fn hash<Q: Key + ?Sized>(&self, key: &Q) -> KeyHash {
         hash_key(&self.hasher, key)

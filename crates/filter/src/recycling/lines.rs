@@ -16,12 +16,17 @@ use alloc::string::ToString;
 use truebloom_math::recycling::{BlockedDesign, Weights};
 use truebloom_math::{Law, MAX_BLOCKED_PROBES};
 
-/// All probes of a key in one block of 512 bits, a cache line, as in a [`BlockedBloomFilter`](crate::BlockedBloomFilter): one access to memory a key, for a few more bits.
+/// All probes of a key in one block of 512 bits, a cache line, as in a
+/// [`BlockedBloomFilter`](crate::BlockedBloomFilter): one access to memory a key, for a few more
+/// bits.
 ///
-/// The number of set bits does not tell the rate of such a filter, as some lines get more items than others. The filter's own rate is the mean over its lines of `(ones / 512)^probes`; it is kept
-/// while items come, in whole numbers ([`Weights`]), and is what says when to recycle: as soon as it exceeds [`sigma`](Policy::sigma), from 1e-15 to 0.999.
+/// The number of set bits does not tell the rate of such a filter, as some lines get more items
+/// than others. The filter's own rate is the mean over its lines of `(ones / 512)^probes`; it is
+/// updated with every item, in whole numbers ([`Weights`]), and decides when to recycle: as soon as
+/// it exceeds [`sigma`](Policy::sigma), from 1e-15 to 0.999.
 ///
-/// Up to 32 probes, and one phase only, which retains nothing: of anything else no law is known. [`BlockedDesign`] has the law.
+/// Up to 32 probes, and one phase only, which retains nothing: of anything else no law is known.
+/// [`BlockedDesign`] has the law.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Blocked {}
 

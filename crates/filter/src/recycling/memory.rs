@@ -11,9 +11,10 @@ use crate::scheme::FillScheme;
 use alloc::vec::Vec;
 use core::fmt::Debug;
 
-/// How the bits of a recycling filter are laid out: anywhere, for the [schemes whose fill tells their rate](FillScheme), or a cache line a key, for [`Blocked`](super::Blocked).
+/// How the bits of a recycling filter are laid out: anywhere, for the [schemes whose fill tells
+/// their rate](FillScheme), or in one cache line per key, for [`Blocked`](super::Blocked).
 pub trait Layout {
-    /// What says how full is full enough: [`sigma`](Policy::sigma).
+    /// The recycle threshold: [`sigma`](Policy::sigma).
     type Limit: Limit;
     /// The phases.
     type Memory<K: Backing>: Memory<K, Limit = Self::Limit, Scheme = Self::Scheme>;
@@ -27,7 +28,7 @@ impl<S: FillScheme> Layout for S {
     type Scheme = S;
 }
 
-/// How full is full enough, and its number in files.
+/// The recycle threshold, and its number in files.
 pub trait Limit: Copy + PartialEq + Debug {
     /// The limit of this number.
     fn from_number(number: u64) -> Self;
@@ -55,7 +56,7 @@ impl Limit for f64 {
     }
 }
 
-/// What became of an item that was to be entered.
+/// Outcome of an insertion.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Entered {
     /// Nothing: all its bits were set in the active phase.
@@ -64,14 +65,15 @@ pub enum Entered {
     Refreshed,
     /// It is in the active phase now.
     New {
-        /// The chance that it had to be taken for known.
+        /// The probability with which it would have been reported as seen.
         rate: f64,
     },
 }
 
-/// Phases of bits: sets of keys, of which the chance that a fresh key passes is known exactly at any moment.
+/// Phases of bits: sets of keys, of which the chance that a fresh key passes is known exactly at
+/// any moment.
 pub trait Memory<K: Backing>: Sized + PartialEq {
-    /// What says how full is full enough.
+    /// The type of the recycle threshold.
     type Limit: Limit;
     /// How a hash becomes positions; known before there is memory for them.
     type Scheme;
@@ -93,7 +95,7 @@ pub trait Memory<K: Backing>: Sized + PartialEq {
     /// Number of bits m of a phase.
     fn bits(&self) -> u64;
 
-    /// Probes k of a key.
+    /// Probes k per key.
     fn probes(&self) -> u32;
 
     /// The name of its scheme.
@@ -114,7 +116,8 @@ pub trait Memory<K: Backing>: Sized + PartialEq {
     where
         K: Counted;
 
-    /// What [`rate`](Self::rate) is at most when an item is offered, before rounding, if threads have set so many bits more in a phase than it can have.
+    /// What [`rate`](Self::rate) is at most when an item is offered, before rounding, if threads
+    /// have set this many more bits in a phase than it may have.
     fn worst_rate(&self, policy: &Policy<Self::Limit>, overfill: u64) -> f64;
 
     /// Whether the active phase is fuller than [`sigma`](Policy::sigma).
@@ -138,7 +141,8 @@ pub trait Memory<K: Backing>: Sized + PartialEq {
     /// Asks for the memory of a key's bits.
     fn prefetch(&self, hash: KeyHash);
 
-    /// The positions that an item would set and that are to be unset again if it ends the phase, which it does if it `is_last`; none where such items stay, or cannot end it.
+    /// The positions that an item would set and that are to be unset again if it ends the phase,
+    /// which it does if it `is_last`; none where such items stay, or cannot end it.
     fn trigger_bits(&self, _hash: KeyHash, _policy: &Policy<Self::Limit>, _is_last: bool) -> Vec<u64>
     where
         K: Counted,
@@ -153,7 +157,8 @@ pub trait Memory<K: Backing>: Sized + PartialEq {
     {
     }
 
-    /// The active phase becomes the frozen one, if there is one, and an empty one with this salt the active one.
+    /// The active phase becomes the frozen one, if there is one, and an empty one with this salt
+    /// the active one.
     fn turn(&mut self, salt: Salt)
     where
         K: Writable;
@@ -167,7 +172,8 @@ pub trait Memory<K: Backing>: Sized + PartialEq {
     /// Words of a phase in a file.
     fn phase_words(scheme: &Self::Scheme) -> u64;
 
-    /// The phases of a file, held to what its header says of them. `words` are the active one's, and the frozen one's if there are two phases.
+    /// The phases of a file, held to what its header says of them. `words` are the active one's,
+    /// and the frozen one's if there are two phases.
     fn from_words(
         scheme: Self::Scheme,
         words: Phased<K::Words>,
@@ -200,7 +206,7 @@ pub trait Memory<K: Backing>: Sized + PartialEq {
 /// Something of the active phase, and of the frozen one where there are two.
 pub(super) type Phased<T> = (T, Option<T>);
 
-/// What a file says of the phases besides their words.
+/// What a file records about the phases beside their words.
 #[derive(Clone, Copy, Debug)]
 pub struct Recorded {
     /// The active phase's.

@@ -1,8 +1,11 @@
 //! Filters that forget: streams without end, in fixed memory, at a proven rate.
 //!
-//! A [`RecyclingFilter`] is emptied when it is full enough, so its rate never exceeds a worst one, however long the stream. A recycle starts a new *cycle*; *new* means new to
-//! what is remembered, and a forgotten item that comes again is new again. With two [phases](Phases) the cycle before the present one is still asked.
-//! [`BlockedRecyclingFilter`] takes one cache line a key; [`AtomicRecyclingFilter`] is shared by threads. The average rate of a design and the items of a cycle come from [`truebloom_math::recycling`].
+//! A [`RecyclingFilter`] is emptied when it is full enough, so its rate never exceeds a worst one,
+//! however long the stream. A recycle starts a new *cycle*; *new* means new to what is remembered,
+//! and a forgotten item that comes again is new again. With two [phases](Phases) the previous cycle
+//! is still looked up. [`BlockedRecyclingFilter`] takes one cache line per key;
+//! [`AtomicRecyclingFilter`] is shared by threads. The average rate of a design and the items per
+//! cycle come from [`truebloom_math::recycling`].
 //!
 //! ```
 //! use truebloom::recycling::{Policy, RecyclingFilter, Seen};
@@ -55,23 +58,30 @@ use truebloom_math::{Error, Rate};
 
 /// A filter that is emptied when it is full enough, and so can take a stream without end.
 ///
-/// [`check_and_insert`](Self::check_and_insert) says whether an item is new to what is remembered, and remembers it. "Known" is wrong at a rate that starts at 0 with each cycle and never
-/// exceeds [`worst_fpr`](Self::worst_fpr); "new" is never wrong of a remembered item.
+/// [`check_and_insert`](Self::check_and_insert) says whether an item is new to what is remembered,
+/// and remembers it. A repeat is reported wrongly at a rate that starts at 0 with each cycle and
+/// never exceeds [`worst_fpr`](Self::worst_fpr); a remembered item is never reported as new.
 ///
 /// # What is remembered
 /// * One phase: everything since the last recycle.
-/// * Two phases: everything since the last recycle but one. An item that only the frozen phase knows enters the active one when it comes again, which refreshes it.
+/// * Two phases: everything since the last recycle but one. An item that only the frozen phase
+///   knows enters the active one when it comes again, which refreshes it.
 ///
-/// With [`age`](Policy::age) T and two phases an item is remembered for at least T, unless the fill forces recycles before ([`Stats::by_fill`] counts them), and less than 2T.
+/// With [`age`](Policy::age) T and two phases an item is remembered for at least T, unless the fill
+/// forces recycles before ([`Stats::by_fill`] counts them), and less than 2T.
 ///
 /// # Which items go wrong
-/// Of the items that are new to what is remembered, each is taken for known with the pass probability that the bits have at that moment. All later offers of such an item are taken for known
-/// too, until the recycle. [`wrong_drops`](Self::wrong_drops) says how many items this was for the stream that came by.
+/// Each item that is not remembered is reported as seen with the pass probability that the bits
+/// have at that moment. All later offers of such an item are reported as seen too, until the
+/// recycle. [`wrong_drops`](Self::wrong_drops) bounds the number of such items in the stream so
+/// far.
 ///
-/// `S` is the [scheme](crate::scheme): [`Standard`], or [`Classic`](crate::scheme::Classic) for distinct probes; or [`Blocked`], for one cache line a key
-/// ([`BlockedRecyclingFilter`]). `H` as for [`BloomFilter`](crate::BloomFilter).
+/// `S` is the [scheme](crate::scheme): [`Standard`], or [`Classic`](crate::scheme::Classic) for
+/// distinct probes; or [`Blocked`], for one cache line per key ([`BlockedRecyclingFilter`]). `H` as
+/// for [`BloomFilter`](crate::BloomFilter).
 ///
-/// `K` is where the bits are, as for [`FilterOf`](crate::FilterOf): [`view`](RecyclingFilter::view) makes one of bytes, which can be asked what it remembers.
+/// `K` is where the bits are, as for [`FilterOf`](crate::FilterOf): [`view`](RecyclingFilter::view)
+/// makes one of bytes, which answers what it remembers.
 pub struct RecyclingFilter<H: KeyHasher = PortableHasher, S: Layout = Standard, K: Backing = Owned> {
     hasher: H,
     policy: Policy<S::Limit>,
@@ -82,7 +92,8 @@ pub struct RecyclingFilter<H: KeyHasher = PortableHasher, S: Layout = Standard, 
 }
 
 impl RecyclingFilter {
-    /// A filter of `bits` bits *a phase*, 1 to 2^62, and 1 to [`MAX_PROBES`](crate::MAX_PROBES) probes, with a random seed.
+    /// A filter of `bits` bits *a phase*, 1 to 2^62, and 1 to [`MAX_PROBES`](crate::MAX_PROBES)
+    /// probes, with a random seed.
     ///
     /// # Errors
     /// Bits, probes or a field of the policy out of range; not enough memory; no random numbers.
@@ -93,10 +104,12 @@ impl RecyclingFilter {
 }
 
 impl RecyclingFilter {
-    /// A filter that is emptied after `items` new items on average, or some more, and takes a new item for known at an average rate of at most `rate`, the decimal as it is written: the smallest one
+    /// A filter that is emptied after `items` new items on average, or some more, and reports a new
+    /// item as seen at an average rate of at most `rate`, the decimal as written: the smallest one
     /// that [`min_bits`] finds, with one phase and a random seed.
     ///
-    /// The average is proven for the long run of every stream that is chosen independently of the seed. [`worst_fpr`](Self::worst_fpr), some times as high, holds for each new item.
+    /// The average is proven for the long run of every stream that is chosen independently of the
+    /// seed. [`worst_fpr`](Self::worst_fpr), several times as high, holds for each new item.
     ///
     /// ```
     /// use truebloom::recycling::RecyclingFilter;
@@ -106,7 +119,8 @@ impl RecyclingFilter {
     /// ```
     ///
     /// # Errors
-    /// No items, or above 10^18; a rate that is none, or below 1e-300; more than 2^62 bits, or than there is memory for; no random numbers.
+    /// No items, or above 10^18; an invalid rate, or one below 1e-300; more than 2^62 bits, or more
+    /// than the memory; no random numbers.
     #[cfg(feature = "random")]
     pub fn for_items<R: TryInto<Rate>>(items: impl ItemCount, rate: R) -> Result<RecyclingFilter, BuildError>
     where
@@ -115,10 +129,10 @@ impl RecyclingFilter {
         RecyclingFilter::for_items_with_hasher(items, rate, PortableHasher::random()?)
     }
 
-    /// [`for_items`](Self::for_items) with a seed that is known, or for untrusted keys.
+    /// [`for_items`](Self::for_items) with a known seed, or for untrusted keys.
     ///
     /// # Errors
-    /// As `for_items`, but for the random numbers.
+    /// As for `for_items`, but no random numbers are needed.
     pub fn for_items_with_hasher<R: TryInto<Rate>>(
         items: impl ItemCount,
         rate: R,
@@ -137,8 +151,9 @@ impl RecyclingFilter {
 }
 
 impl<H: KeyHasher, S: FillScheme, K: Backing> RecyclingFilter<H, S, K> {
-    /// The model of this filter, with the laws of its long run: what it is by its bits, probes and [`Policy`], but for recycles by insertions or age, which come earlier. `None` for two phases
-    /// that retain, of which no law is known.
+    /// The model of this filter, with the laws of its long run: what follows from its bits, probes
+    /// and [`Policy`], leaving out recycles by insertions or age, which come earlier. `None` for
+    /// two phases that retain, of which no law is known.
     pub fn design(&self) -> Option<Design> {
         let Policy { phases, sigma, retaining, seeds, .. } = self.policy;
         let colliding = S::new(self.bits(), self.probes()).ok()?.id() != SchemeId::Classic;
@@ -147,7 +162,8 @@ impl<H: KeyHasher, S: FillScheme, K: Backing> RecyclingFilter<H, S, K> {
 }
 
 impl<H: KeyHasher, S: Layout> RecyclingFilter<H, S> {
-    /// [`new`](RecyclingFilter::new) with a given hasher. The type says the scheme or layout, so it has to be written:
+    /// [`new`](RecyclingFilter::new) with a given hasher. The type says the scheme or layout, so it
+    /// has to be written:
     ///
     /// ```
     /// use truebloom::recycling::{Policy, RecyclingFilter};
@@ -159,7 +175,7 @@ impl<H: KeyHasher, S: Layout> RecyclingFilter<H, S> {
     /// ```
     ///
     /// # Errors
-    /// As [`new`](Self::new), but for the random numbers.
+    /// As for [`new`](Self::new), but no random numbers are needed.
     pub fn with_hasher(bits: u64, probes: u32, policy: Policy<S::Limit>, hasher: H) -> Result<RecyclingFilter<H, S>, BuildError> {
         let scheme = S::Memory::<Owned>::scheme(bits, probes)?;
         S::Memory::<Owned>::check(&scheme, &policy)?;
@@ -174,7 +190,7 @@ impl<H: KeyHasher, S: Layout, K: Backing> RecyclingFilter<H, S, K> {
         self.memory.bits()
     }
 
-    /// Probes k of a key.
+    /// Probes k per key.
     pub fn probes(&self) -> u32 {
         self.memory.probes()
     }
@@ -204,8 +220,9 @@ impl<H: KeyHasher, S: Layout, K: Backing> RecyclingFilter<H, S, K> {
         self.label.text()
     }
 
-    /// Keeps a text with the filter, in its file too, as [`FilterOf::set_label`](crate::FilterOf::set_label) does: at most 104 bytes without NUL; false, and nothing changes, for others. An empty
-    /// text is no label.
+    /// Keeps a text with the filter, in its file too, as
+    /// [`FilterOf::set_label`](crate::FilterOf::set_label) does: at most 104 bytes without NUL;
+    /// false, and nothing changes, for others. An empty text is no label.
     ///
     /// ```
     /// use truebloom::RecyclingFilter;
@@ -222,7 +239,8 @@ impl<H: KeyHasher, S: Layout, K: Backing> RecyclingFilter<H, S, K> {
 }
 
 impl<H: KeyHasher, S: Layout, K: Counted> RecyclingFilter<H, S, K> {
-    /// Set bits of the active phase; at most [`sigma`](Policy::sigma). Linear in the bits of a [`Blocked`] filter, which does not count them along.
+    /// Set bits of the active phase; at most [`sigma`](Policy::sigma). Linear in the bits of a
+    /// [`Blocked`] filter, which does not count them along.
     pub fn ones(&self) -> u64 {
         self.memory.ones()
     }
@@ -252,7 +270,7 @@ impl<H: KeyHasher + PartialEq, S: Layout, K: Backing> PartialEq for RecyclingFil
 /// A view of a recycling filter, in bytes that `B` holds.
 pub type RecyclingView<B, S = Standard> = RecyclingFilter<PortableHasher, S, View<B>>;
 
-/// A recycling filter that touches one cache line a key: see [`Blocked`].
+/// A recycling filter that touches one cache line per key: see [`Blocked`].
 ///
 /// ```
 /// use truebloom::recycling::{BlockedRecyclingFilter, Policy};
@@ -266,7 +284,7 @@ pub type RecyclingView<B, S = Standard> = RecyclingFilter<PortableHasher, S, Vie
 /// ```
 pub type BlockedRecyclingFilter<H = PortableHasher> = RecyclingFilter<H, Blocked>;
 
-/// The salt of the phase after so many recycles.
+/// The salt of the phase after this many recycles.
 fn salt(hasher: &impl KeyHasher, seeds: Seeds, cycle: u64) -> Salt {
     if seeds == Seeds::Kept { Salt::NONE } else { Salt::numbered(SaltUse::Phase, hasher.seed(), cycle) }
 }

@@ -9,7 +9,8 @@ use truebloom_math::{Rate, try_bisect};
 
 /// When a recycling filter forgets, and what it keeps then.
 ///
-/// Always when it is full enough ([`sigma`](Self::sigma)), as only that keeps its rate; earlier if asked, by insertions or by age.
+/// Always when it is full enough ([`sigma`](Self::sigma)), which is what keeps its rate; earlier by
+/// insertions or by age, if asked.
 ///
 /// ```
 /// use std::time::Duration;
@@ -22,19 +23,25 @@ use truebloom_math::{Rate, try_bisect};
 pub struct Policy<L = u64> {
     /// How many phases are remembered, and whether the item that ends one of two stays in it.
     pub phases: Phases,
-    /// Recycle as soon as *more* bits than this are set in the active phase. At most `bits - 1`; with the trigger kept in a frozen phase, `bits - 1 - probes`, so that not even
-    /// that phase can pass every key.
+    /// Recycle as soon as *more* bits than this are set in the active phase. At most `bits - 1`;
+    /// with the trigger kept in a frozen phase, `bits - 1 - probes`, so that not even that phase
+    /// can pass every key.
     ///
-    /// For [`Blocked`](super::Blocked), where the set bits do not tell the rate: recycle as soon as the rate itself exceeds this.
+    /// For [`Blocked`](super::Blocked), where the set bits do not determine the rate: recycle as
+    /// soon as the rate itself exceeds this.
     pub sigma: L,
-    /// Recycle after so many items have entered the active phase, if that is earlier; at least 1. The average rate of such filters is not that of the sigma-bounded one, but
-    /// its worst rate still holds.
+    /// Recycle after this many items have entered the active phase, if that is earlier; at least 1.
+    /// The average rate of such filters is not that of the sigma-bounded one, but its worst rate
+    /// still holds.
     pub insertions: Option<u64>,
-    /// Recycle when the active phase is this old, if that is earlier. The clock is the caller's: see [`RecyclingFilter::advance`](super::RecyclingFilter::advance).
+    /// Recycle when the active phase is this old, if that is earlier. The clock is the caller's:
+    /// see [`RecyclingFilter::advance`](super::RecyclingFilter::advance).
     pub age: Option<Duration>,
-    /// Whether the item that triggers a recycle opens the next phase. Needs a sigma of at least the probes.
+    /// Whether the item that triggers a recycle opens the next phase. Needs a sigma of at least the
+    /// probes.
     pub retaining: bool,
-    /// Whether every phase has a seed of its own, derived from the hasher's seed and the number of recycles, or the hasher's own for ever.
+    /// Whether every phase has a seed of its own, derived from the hasher's seed and the number of
+    /// recycles, or keeps the hasher's own.
     pub seeds: Seeds,
 }
 
@@ -44,7 +51,8 @@ impl<L> Policy<L> {
         Policy { phases: Phases::One, sigma, insertions: None, age: None, retaining: false, seeds: Seeds::Renewed }
     }
 
-    /// Two phases with seeds renewed and triggers included, each frozen when it is fuller than `sigma`.
+    /// Two phases with seeds renewed and triggers included, each frozen when it is fuller than
+    /// `sigma`.
     pub fn two_phases(sigma: L) -> Policy<L> {
         Policy { phases: Phases::Two(Trigger::Included), ..Policy::one_phase(sigma) }
     }
@@ -63,7 +71,7 @@ impl<L> Policy<L> {
 }
 
 impl From<&Design> for Policy {
-    /// Of the filters that the design is the model of.
+    /// The policy of the filters that this design models.
     fn from(design: &Design) -> Policy {
         let Mode { phases, retaining, seeds, .. } = design.mode();
         Policy { phases, retaining, seeds, ..Policy::one_phase(design.sigma()) }
@@ -77,7 +85,7 @@ impl From<Design> for Policy {
 }
 
 impl From<&BlockedDesign> for Policy<f64> {
-    /// Of the blocked filters that the design is the model of.
+    /// The policy of the blocked filters that this design models.
     fn from(design: &BlockedDesign) -> Policy<f64> {
         Policy::one_phase(design.limit())
     }
@@ -90,7 +98,7 @@ impl From<BlockedDesign> for Policy<f64> {
 }
 
 impl Policy<f64> {
-    /// Refuses what has no law for blocks, but for the limit.
+    /// Refuses what has no law for blocks; the limit is checked elsewhere.
     pub(super) fn check_blocked(&self) -> Result<(), BuildError> {
         if self.phases != Phases::One {
             return Err(BuildError::NotBlocked { what: "two phases" });
@@ -133,8 +141,9 @@ pub(crate) fn nanoseconds(duration: Duration) -> u64 {
     u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX)
 }
 
-/// The largest sigma at which a phase of this scheme passes a fresh key at a rate of at most `rate`: what "recycle when the observed rate exceeds it" comes to, since the set bits
-/// determine the rate. Proven. Logarithmic in the bits.
+/// The largest sigma at which a phase of this scheme passes a fresh key at a rate of at most
+/// `rate`: what "recycle when the observed rate exceeds it" comes to, since the set bits determine
+/// the rate. Proven. Logarithmic in the bits.
 ///
 /// # Errors
 /// A rate of the scheme takes too much work to compute.

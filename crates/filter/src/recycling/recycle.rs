@@ -13,15 +13,18 @@ pub(super) struct Clock {
     pub(super) now: u64,
     /// When the active phase began.
     pub(super) start: u64,
-    /// Whether a time was passed in yet; until then there is no start.
+    /// Whether a time has been given yet; until then there is no start.
     pub(super) runs: bool,
 }
 
 impl<H: KeyHasher, S: Layout, K: Writable> RecyclingFilter<H, S, K> {
-    /// Tells the time, and recycles if the active phase is too old by now; twice after a pause of two ages or more, because then both phases are.
+    /// Sets the time, and recycles if the active phase is too old by now; twice after a pause of
+    /// two ages or more, because then both phases are too old.
     ///
-    /// The clock is the caller's: the time since any moment that stays the same, also for a filter that is saved and opened again (the Unix epoch, for example). A clock that is
-    /// set back stands still for the filter until it has caught up, or is [set back](Self::set_back) here, too. The first phase begins with the first time that is told.
+    /// The clock is the caller's: the time since any moment that stays the same, also for a filter
+    /// that is saved and opened again (the Unix epoch, for example). A clock that is set back
+    /// stands still for the filter until it has caught up, or is [set back](Self::set_back) here,
+    /// too. The first phase begins with the first time given.
     pub fn advance(&mut self, now: Duration) {
         let now = nanoseconds(now);
         if !self.clock.runs {
@@ -38,7 +41,9 @@ impl<H: KeyHasher, S: Layout, K: Writable> RecyclingFilter<H, S, K> {
         }
     }
 
-    /// Sets the clock back, and the beginning of the active phase with it, which stays as old as it was: for a filter that was saved by the clock of another machine, or by one that was wrong. Nothing if its clock is not ahead.
+    /// Sets the clock back, and the beginning of the active phase with it, which stays as old as it
+    /// was: for a filter that was saved by the clock of another machine, or by one that was wrong.
+    /// Nothing if its clock is not ahead.
     pub fn set_back(&mut self, now: Duration) {
         let (now, age) = (nanoseconds(now), self.clock.now - self.clock.start);
         if self.clock.runs && self.clock.now > now {
@@ -46,7 +51,8 @@ impl<H: KeyHasher, S: Layout, K: Writable> RecyclingFilter<H, S, K> {
         }
     }
 
-    /// Recycles now: the active phase is frozen if there are two, forgotten otherwise. Linear in the bits.
+    /// Recycles now: the active phase is frozen if there are two, forgotten otherwise. Linear in
+    /// the bits.
     pub fn recycle(&mut self) {
         self.turn();
     }
@@ -57,7 +63,8 @@ impl<H: KeyHasher, S: Layout, K: Writable> RecyclingFilter<H, S, K> {
         self.policy.insertions.is_some_and(|most| items >= most)
     }
 
-    /// Recycles because of an item that has entered the active phase; `trigger_bits` are its bits there if they are to be taken out.
+    /// Recycles because of an item that has entered the active phase; `trigger_bits` are its bits
+    /// there, if they must be removed.
     #[cold]
     pub(super) fn recycle_after(&mut self, trigger: KeyHash, trigger_bits: &[u64]) {
         let by_fill = self.memory.is_over_limit(&self.policy);

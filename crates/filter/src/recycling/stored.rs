@@ -153,7 +153,8 @@ impl<S: Layout, B: AsRef<[u8]> + Send + Sync + Clone> Viewed<B> for RecyclingFil
 }
 
 impl<S: Layout, B: AsRef<[u8]> + Send + Sync> RecyclingFilter<PortableHasher, S, View<B>> {
-    /// The same view with all its bytes read: held to their checksum, the set bits counted and held to the counts. So it has a rate of its own. Linear in the bits.
+    /// The same view with all its bytes read: held to their checksum, the set bits counted and held
+    /// to the counts. So it has a rate of its own. Linear in the bits.
     ///
     /// # Errors
     /// The bytes are damaged, or do not fit the header.
@@ -203,7 +204,8 @@ fn read_policy<L: Limit>(fields: &Fields, kind: FileKind) -> Result<(Policy<L>, 
     Ok((policy, Clock { now, start, runs }))
 }
 
-/// What threads have overfilled, of a filter that they have shared. Where the field is another one, in kind 8, the flag is refused.
+/// What threads have overfilled, of a filter that they have shared. Where the field is another one,
+/// in kind 8, the flag is refused.
 fn read_overfill(fields: &Fields, kind: FileKind) -> Result<Option<u64>, FormatError> {
     if fields.flags(u32::MAX)? & SHARED != 0 {
         return fields.u64_within("overfill", parameter::OVERFILL, 0, fields.u64(at::BITS)).map(Some);

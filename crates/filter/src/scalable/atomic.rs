@@ -15,10 +15,14 @@ use alloc::vec::Vec;
 use std::sync::{OnceLock, PoisonError};
 use truebloom_math::Growth;
 
-/// A [`ScalableFilter`] that threads fill and ask at the same time. Made from one, and made one again at the end.
+/// A [`ScalableFilter`] that threads fill and ask at the same time. Made from one, and made one
+/// again at the end.
 ///
-/// Insertions and questions take no lock; opening a layer does, and whoever needs it meanwhile waits for it. The rate never exceeds the one asked for: an insertion reserves room for all its bits before it sets any, so a layer stays within its limit whatever the threads do. What threads see of each other's keys, and who is told
-/// that a key is new, is as with [`AtomicFilterOf`](crate::AtomicFilterOf).
+/// Insertions and queries take no lock; opening a layer does, and a thread that needs the new layer
+/// waits for it. The rate never exceeds the one asked for: an insertion reserves room for all its
+/// bits before it sets any, so a layer stays within its limit whatever the threads do. What threads
+/// see of each other's keys, and which of them a new key is reported to, is as with
+/// [`AtomicFilterOf`](crate::AtomicFilterOf).
 ///
 /// ```
 /// use truebloom::{AtomicScalableFilter, ScalableFilter};
@@ -40,7 +44,7 @@ pub struct AtomicScalableFilter {
     layers: Box<[OnceLock<Box<SharedLayer>>]>,
     /// Layers that are there. Stored after the layer.
     count: AtomicUsize,
-    /// Held by whoever opens a layer.
+    /// Held by the thread that opens a layer.
     opening: Mutex<()>,
     offered: AtomicU64,
     /// Distinct keys, at least, of the filter that it was made of.
@@ -61,7 +65,9 @@ impl AtomicScalableFilter {
     /// Inserts a key; true if it was new to this call.
     ///
     /// # Panics
-    /// Never; but where the memory for a new layer cannot be allocated the process ends, as with the collections of the standard library. [`try_insert_hash`](Self::try_insert_hash) returns an error instead.
+    /// Never; but where the memory for a new layer cannot be allocated the process ends, as with
+    /// the collections of the standard library. [`try_insert_hash`](Self::try_insert_hash) returns
+    /// an error instead.
     pub fn insert<K: Key + ?Sized>(&self, key: &K) -> bool {
         super::keys::or_abort(self.try_insert_hash(self.hash(key)))
     }
@@ -101,7 +107,7 @@ impl AtomicScalableFilter {
         self.count.load(Ordering::Acquire)
     }
 
-    /// [`insert`](Self::insert) of a key that is hashed already.
+    /// [`insert`](Self::insert) of a key that is already hashed.
     ///
     /// # Errors
     /// There is no memory for a new layer; the key is not inserted then.
@@ -119,7 +125,7 @@ impl AtomicScalableFilter {
         }
     }
 
-    /// [`contains`](Self::contains) of a key that is hashed already.
+    /// [`contains`](Self::contains) of a key that is already hashed.
     pub fn contains_hash(&self, hash: KeyHash) -> bool {
         self.is_in(self.layers(), hash)
     }
@@ -133,7 +139,7 @@ impl AtomicScalableFilter {
         (0..count).rev().filter_map(|number| self.layer(number)).any(|layer| layer.contains(hash))
     }
 
-    /// Opens the layer after so many, unless another thread has.
+    /// Opens the layer after `count` layers, unless another thread has done so.
     fn open(&self, count: usize) -> Result<(), BuildError> {
         let _opening = self.opening.lock().unwrap_or_else(PoisonError::into_inner);
         if self.layers() > count {
@@ -149,15 +155,17 @@ impl AtomicScalableFilter {
         Ok(())
     }
 
-    /// The filter, with all that was inserted. It counts as merged: several calls may have been told that one key is new. Linear in the bits.
+    /// The filter, with all that was inserted. It counts as merged: several calls may have been
+    /// told that one key is new. Linear in the bits.
     ///
     /// # Errors
-    /// There is no memory for it beside this one.
+    /// The memory for a second filter cannot be allocated.
     pub fn into_filter(self) -> Result<ScalableFilter, BuildError> {
         self.snapshot()
     }
 
-    /// The filter as it is now, while threads go on inserting: with every key whose insertion this thread knows to have returned. Linear in the bits.
+    /// The filter as it is now, while threads go on inserting: with every key whose insertion this
+    /// thread knows to have returned. Linear in the bits.
     ///
     /// # Errors
     /// There is no memory for it.
@@ -172,8 +180,9 @@ impl AtomicScalableFilter {
             words.push(bits);
             parts.push(part);
         }
-        // After the bits: an insertion counts itself before it sets any, and the count is to be an upper bound.
-        // Two layers may have one key, of two threads or of a merge, so the sum over them would be no lower bound.
+        // After the bits: an insertion counts itself before it sets any, and the count is to be an
+        // upper bound. Two layers may have one key, of two threads or of a merge, so the sum over
+        // them would be no lower bound.
         let changed = parts.iter().map(|part| part.inserted).fold(*changed, u64::max);
         let counts = Counts { offered: offered.load(Relaxed).max(changed), changed, origin: Origin::Merged };
         Ok(ScalableFilter { hasher: *hasher, growth: *growth, label: label.clone(), parts, words, counts })
@@ -185,7 +194,8 @@ impl SharedLayer {
         self.bits.contains(&self.part.head.scheme, self.part.hash(hash))
     }
 
-    /// Whether any of its bits was 0; `None`, and nothing is set, where there is no room for all of them.
+    /// Whether any of its bits was 0; `None`, and nothing is set, where there is no room for all of
+    /// them.
     fn insert(&self, hash: KeyHash) -> Option<bool> {
         let (probes, limit) = (u64::from(self.part.layer.probes()), self.part.layer.limit());
         self.taken.fetch_update(Relaxed, Relaxed, |taken| Some(taken + probes).filter(|taken| *taken <= limit)).ok()?;
@@ -218,7 +228,9 @@ impl core::fmt::Debug for AtomicScalableFilter {
     }
 }
 
-/// Every interleaving of two threads, by `RUSTFLAGS='--cfg truebloom_loom' cargo test --release -p truebloom --lib atomic`. That a layer is there before it is counted is left to `OnceLock`, which the model does not have.
+/// Every interleaving of two threads, by `RUSTFLAGS='--cfg truebloom_loom' cargo test --release -p
+/// truebloom --lib atomic`. That a layer is there before it is counted is left to `OnceLock`, which
+/// the model does not have.
 #[cfg(all(truebloom_loom, test))]
 mod models {
     use super::*;
@@ -256,7 +268,8 @@ mod models {
         let (limit, second) = (filter.parts[0].layer.limit(), filter.growth.layer(1).expect("in range").layer);
         assert!(second.bits() > 64);
         let mut model = loom::model::Builder::new();
-        // The bits are many words, each of them looked at; two threads that take turns three times meet in every way that is of interest.
+        // The bits are many words, each of them looked at; two threads that take turns three times
+        // meet in every way that is of interest.
         (model.max_branches, model.preemption_bound) = (100_000, Some(3));
         model.check(move || {
             let shared = Arc::new(AtomicScalableFilter::from(filter.clone()));

@@ -15,17 +15,21 @@ use crate::scheme::Standard;
 use alloc::alloc::{Layout, handle_alloc_error};
 use alloc::vec::Vec;
 
-/// Keys that are asked for in all layers before the next ones: their lines of the open layer stay in the second cache until they are inserted.
+/// Keys that are asked for in all layers before the next ones: their lines of the open layer stay
+/// in the second cache until they are inserted.
 const TOGETHER: usize = 2 * BATCH;
 
-/// Layers of so many bits together (2 MiB) lie in cache, and keys are asked for one by one: in flight together they would cost a third more (300,000 keys at 1%), from 3 million on half as much.
+/// Up to this many bits in all layers (2 MiB) the layers lie in cache, and keys are looked up one
+/// by one: in flight together they would cost a third more (300,000 keys at 1%), from 3 million on
+/// half as much.
 const IN_CACHE: u64 = 1 << 24;
 
 /// A layer with its bits.
 type Whole<'a, K> = FilterOf<Standard, PortableHasher, Packed<'a, <K as Backing>::Word>>;
 
 impl<K: Backing> ScalableFilter<K> {
-    /// Whether the filter contains a key: always true for keys that were inserted; for others true at the rate [`fpr`](Self::fpr).
+    /// Whether the filter contains a key: always true for keys that were inserted; for others true
+    /// at the rate [`fpr`](Self::fpr).
     #[inline]
     pub fn contains<Q: Key + ?Sized>(&self, key: &Q) -> bool {
         self.contains_hash(self.hash(key))
@@ -37,20 +41,22 @@ impl<K: Backing> ScalableFilter<K> {
         hash_key(&self.hasher, key)
     }
 
-    /// [`contains`](Self::contains) of a key that is hashed already.
+    /// [`contains`](Self::contains) of a key that is already hashed.
     #[inline]
     pub fn contains_hash(&self, hash: KeyHash) -> bool {
         self.in_layers(0, hash)
     }
 
-    /// Which of the keys are contained: what [`contains`](Self::contains) says of each, at the speed of memory. The newest layer, which holds most keys, is asked first, and the others about what is left.
+    /// Which of the keys are contained: what [`contains`](Self::contains) says of each, at the
+    /// speed of memory. The newest layer, which holds most keys, is asked first, and the others
+    /// about what is left.
     pub fn contains_all<I: IntoIterator<Item: Key>>(&self, keys: I) -> Answers {
         let mut found = Answers::default();
         hash_batches(&self.hasher, keys, |hashes| found.extend(self.contained(hashes)));
         found
     }
 
-    /// [`contains_all`](Self::contains_all) of keys that are hashed already.
+    /// [`contains_all`](Self::contains_all) of keys that are already hashed.
     pub fn contains_all_hashes(&self, hashes: &[KeyHash]) -> Answers {
         let mut found = Answers::default();
         hashes.chunks(TOGETHER).for_each(|hashes| found.extend(self.contained(hashes)));
@@ -111,22 +117,26 @@ fn hash_batches<I: IntoIterator<Item: Key>>(hasher: &PortableHasher, keys: I, mu
 }
 
 impl ScalableFilter {
-    /// Inserts a key; true if it was surely new. False means that some layer had all its bits: a repeat, or a new key that passes.
+    /// Inserts a key; true if it was certainly new. False means that some layer had all its bits: a
+    /// repeat, or a new key that passes.
     ///
     /// # Panics
-    /// Never; but where the memory for a new layer cannot be allocated the process ends, as with the collections of the standard library. [`try_insert_hash`](Self::try_insert_hash) returns an error instead.
+    /// Never; but where the memory for a new layer cannot be allocated the process ends, as with
+    /// the collections of the standard library. [`try_insert_hash`](Self::try_insert_hash) returns
+    /// an error instead.
     #[inline]
     pub fn insert<Q: Key + ?Sized>(&mut self, key: &Q) -> bool {
         self.insert_hash(self.hash(key))
     }
 
-    /// [`insert`](Self::insert) of a key that is hashed already.
+    /// [`insert`](Self::insert) of a key that is already hashed.
     #[inline]
     pub fn insert_hash(&mut self, hash: KeyHash) -> bool {
         or_abort(self.try_insert_hash(hash))
     }
 
-    /// [`insert_hash`](Self::insert_hash), with an error where the memory for a new layer cannot be allocated: the key is not inserted then, and nothing has changed.
+    /// [`insert_hash`](Self::insert_hash), with an error where the memory for a new layer cannot be
+    /// allocated: the key is not inserted then, and nothing has changed.
     ///
     /// # Errors
     /// There is no memory for a new layer.
@@ -140,7 +150,8 @@ impl ScalableFilter {
         Ok(new)
     }
 
-    /// Inserts keys and says which were surely new: what [`insert`](Self::insert) of one after the other gives, at the speed of memory.
+    /// Inserts keys and says which were certainly new: what [`insert`](Self::insert) of one after
+    /// the other gives, at the speed of memory.
     ///
     /// ```
     /// use truebloom::ScalableFilter;
@@ -154,12 +165,13 @@ impl ScalableFilter {
         new
     }
 
-    /// [`insert_all`](Self::insert_all) of keys that are hashed already.
+    /// [`insert_all`](Self::insert_all) of keys that are already hashed.
     pub fn insert_all_hashes(&mut self, hashes: &[KeyHash]) -> Answers {
         or_abort(self.try_insert_all_hashes(hashes))
     }
 
-    /// [`insert_all_hashes`](Self::insert_all_hashes), with an error where the memory for a new layer cannot be allocated: some of the first keys are inserted then, and the others are not.
+    /// [`insert_all_hashes`](Self::insert_all_hashes), with an error where the memory for a new
+    /// layer cannot be allocated: some of the first keys are inserted then, and the others are not.
     ///
     /// # Errors
     /// There is no memory for a new layer.
@@ -171,7 +183,8 @@ impl ScalableFilter {
         Ok(new)
     }
 
-    /// All layers are asked about all keys, in one pass; then those that none had are inserted in order, each after a look at the layers that the ones before it may have changed.
+    /// All layers are asked about all keys, in one pass; then those that none had are inserted in
+    /// order, each after a look at the layers that the ones before it may have changed.
     fn insert_together(&mut self, hashes: &[KeyHash]) -> Result<Vec<bool>, BuildError> {
         if self.bits() <= IN_CACHE {
             return hashes.iter().map(|hash| self.try_insert_hash(*hash)).collect();

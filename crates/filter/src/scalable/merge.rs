@@ -10,10 +10,13 @@ use crate::hash::check_alike;
 use alloc::vec::Vec;
 
 impl ScalableFilter {
-    /// Adds all keys of `other`, which must have the same seed and grow in the same way: a clone, or a copy that was emptied.
+    /// Adds all keys of `other`, which must have the same seed and grow in the same way: a clone,
+    /// or a copy that was emptied.
     ///
-    /// A layer of each with the same number becomes one if their bits together stay within its limit; so filters with a common base, or few keys, stay as they were made. Otherwise both are kept, and the rate is at most the sum of both filters'
-    /// ([`bound`](Self::bound)): up to twice the rate asked for. The newest layer takes the keys to come. Linear in the bits.
+    /// A layer of each with the same number becomes one if their bits together stay within its
+    /// limit; so filters with a common base, or few keys, keep their number of layers. Otherwise
+    /// both are kept, and the rate is at most the sum of both filters' ([`bound`](Self::bound)): up
+    /// to twice the rate asked for. Later keys go into the newest layer. Linear in the bits.
     ///
     /// ```
     /// use truebloom::ScalableFilter;
@@ -27,7 +30,9 @@ impl ScalableFilter {
     /// ```
     ///
     /// # Errors
-    /// The filters differ in seed, hasher or growth; the other is a view of damaged bytes, and a layer of it has more set bits than it may. There is no memory for a layer: then some of the other's keys are in it.
+    /// The filters differ in seed, hasher or growth; the other is a view of damaged bytes, and a
+    /// layer of it has more set bits than it may. The memory for a layer cannot be allocated; then
+    /// some of the other's keys have been added already.
     pub fn union_with<V: Backing>(&mut self, other: &ScalableFilter<V>) -> Result<(), MergeError> {
         self.check_mergeable(other)?;
         other.check_limits()?;
@@ -46,7 +51,7 @@ impl ScalableFilter {
         added
     }
 
-    /// A layer of another filter, into its twin if that has room.
+    /// Merges a layer of another filter into the layer with its number, if that has room.
     fn add_layer<V: Backing>(&mut self, other: &ScalableFilter<V>, theirs: usize) -> Result<(), MergeError> {
         let Some(part) = other.parts.get(theirs) else { return Ok(()) };
         let twin = |(_, ours): &(usize, &Part<_>)| (ours.number, ours.layer) == (part.number, part.layer);
@@ -92,7 +97,8 @@ impl<K: Backing> ScalableFilter<K> {
         if self.growth == other.growth { Ok(()) } else { Err(MergeError::Growth) }
     }
 
-    /// No layer has more set bits than its limit, on which the rate of the whole stands. Nobody may have counted those of a view.
+    /// No layer has more set bits than its limit, on which the rate of the whole depends. Those of
+    /// a view may not have been counted.
     fn check_limits(&self) -> Result<(), MergeError> {
         for (number, part) in self.parts.iter().enumerate() {
             let (ones, limit) = (ones_of(self.bits_of(number)), part.layer.limit());
@@ -106,7 +112,7 @@ impl<K: Backing> ScalableFilter<K> {
     /// An empty filter that grows in the same way, with the seed and label of this one.
     ///
     /// # Errors
-    /// There is no memory.
+    /// The memory cannot be allocated.
     pub fn to_empty(&self) -> Result<ScalableFilter, BuildError> {
         let empty = ScalableFilter::with_growth(self.growth, self.hasher)?;
         Ok(ScalableFilter { label: self.label.clone(), ..empty })

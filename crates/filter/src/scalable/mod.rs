@@ -1,4 +1,4 @@
-//! The Bloom filter that grows, a file an aspect.
+//! The Bloom filter that grows, one aspect per file.
 
 #[cfg(all(feature = "std", target_has_atomic = "64"))]
 mod atomic;
@@ -25,7 +25,8 @@ use part::Part;
 use truebloom_math::law::{Layer, Layered};
 use truebloom_math::{Growth, Law, Rate};
 
-/// A Bloom filter for a number of keys that nobody knows: it grows by layers, and its rate never exceeds the one asked for.
+/// A Bloom filter for an unknown number of keys: it grows by layers, and its rate never exceeds the
+/// one asked for.
 ///
 /// ```
 /// use truebloom::ScalableFilter;
@@ -37,17 +38,26 @@ use truebloom_math::{Growth, Law, Rate};
 /// ```
 ///
 /// # What is promised
-/// The rate of this filter, at any number of keys, is at most the rate asked for: not on average or with a probability, but certainly, for keys chosen independently of the seed. A layer is a [standard filter](crate::BloomFilter) that is closed when its set
-/// bits reach a limit, and a fresh key passes it with probability `(ones / bits)^probes`; the limits' rates add up to at most the rate asked for, however many layers there are ([`Growth`]). Only the number of keys that a layer takes is left to chance.
+/// The rate of this filter, at any number of keys, is at most the rate asked for: not on average or
+/// with a probability, but certainly, for keys chosen independently of the seed. A layer is a
+/// [standard filter](crate::BloomFilter) that is closed when its set bits reach a limit, and a
+/// fresh key passes it with probability `(ones / bits)^probes`; the limits' rates add up to at most
+/// the rate asked for, however many layers there are ([`Growth`]). Only the number of keys that a
+/// layer takes varies.
 ///
 /// # What it costs
-/// Memory: once the first layer is full, at most [`Growth::ratio`] times that of a filter planned for the right number (3.1 at a rate of 0.1%, 3.7 at 1%): so much when a layer was just opened, about half when it is full, 0.7 of it on average. Time: a key that is not contained is asked for in every layer, two probes each; 20 layers
-/// hold a million times as many keys as the first. If you know the number of keys, even roughly, [`BloomFilter`](crate::BloomFilter) is smaller and faster.
+/// Memory: once the first layer is full, at most [`Growth::ratio`] times that of a filter planned
+/// for the right number (3.2 at a rate of 0.1%, 3.7 at 1%): that much just after a layer was
+/// opened, about half of it when the layer is full, 0.7 of it on average. Time: a key that is not
+/// contained is looked up in every layer, two probes each; 20 layers hold a million times as many
+/// keys as the first. If you know the number of keys, even roughly,
+/// [`BloomFilter`](crate::BloomFilter) is smaller and faster.
 ///
 /// # Repeats
 /// A key that is contained in any layer is not inserted again, so repeats take no room.
 ///
-/// With the feature `std`, `AtomicScalableFilter` is shared by threads. `K` is where the bits are, as for [`FilterOf`](crate::FilterOf).
+/// With the feature `std`, `AtomicScalableFilter` is shared by threads. `K` is where the bits are,
+/// as for [`FilterOf`](crate::FilterOf).
 pub struct ScalableFilter<K: Backing = Owned> {
     hasher: PortableHasher,
     growth: Growth,
@@ -60,11 +70,13 @@ pub struct ScalableFilter<K: Backing = Owned> {
 /// A view of a [`ScalableFilter`], in bytes that `B` holds.
 pub type ScalableView<B> = ScalableFilter<View<B>>;
 
-/// About the keys of the first layer, unless a [`Growth`] says otherwise: some kilobytes.
+/// The approximate number of keys in the first layer, unless a [`Growth`] says otherwise: a few
+/// kilobytes.
 pub const FIRST_ITEMS: u64 = 1_000;
 
 impl ScalableFilter {
-    /// A filter for any number of keys at this rate, with a random seed. The rate is an `f64`, a text like `"0.1%"`, or a [`Rate`]; at least 1e-13.
+    /// A filter for any number of keys at this rate, with a random seed. The rate is an `f64`, a
+    /// text like `"0.1%"`, or a [`Rate`]; at least 1e-13.
     ///
     /// # Errors
     /// A rate out of range; not enough memory; no random numbers.
@@ -102,7 +114,8 @@ impl ScalableFilter {
         self.label.set(text)
     }
 
-    /// Forgets all keys; how it grows, and the seed, stay. Keeps the memory of the first layer alone.
+    /// Forgets all keys but keeps the growth and the seed. Keeps the memory of the first layer
+    /// only.
     pub fn clear(&mut self) {
         self.parts.retain(|part| part.number == 0);
         self.parts.truncate(1);
@@ -134,7 +147,7 @@ impl<K: Backing> ScalableFilter<K> {
         self.parts.iter().map(|part| part.layer.bits()).sum()
     }
 
-    /// Probes of a key in all layers together, the most that a question takes.
+    /// Probes per key in all layers together, the most that a query takes.
     pub fn probes(&self) -> u32 {
         self.parts.iter().fold(0, |probes, part| probes.saturating_add(part.layer.probes()))
     }
@@ -171,12 +184,15 @@ impl<K: Backing> ScalableFilter<K> {
         self.parts.iter().map(|part| part.inserted).collect()
     }
 
-    /// The law of its layers: what the rate never exceeds, and the rate at any fill. After a merge that kept layers of both filters, whose positions depend on each other, the rate at a fill is only bounded.
+    /// The law of its layers: what the rate never exceeds, and the rate at any fill. After a merge
+    /// that kept layers of both filters, whose positions depend on each other, the rate at a fill
+    /// is only bounded.
     pub fn law(&self) -> Box<dyn Law> {
         Box::new(self.layered())
     }
 
-    /// Layers that stand in a filter can stand in a law: there is one, and their bits are in memory.
+    /// Layers that stand in a filter can stand in a law: there is one, and their bits are in
+    /// memory.
     fn layered(&self) -> Layered {
         Layered::numbered(self.layers(), self.parts.iter().map(|part| part.number).collect())
     }

@@ -14,7 +14,7 @@ pub(super) struct Part<K: Backing> {
     /// As a filter has it.
     pub(super) head: Head<Standard, PortableHasher>,
     pub(super) layer: Layer,
-    /// Of the layer in its growth: what salts its positions.
+    /// The layer's number in its growth, which salts its positions.
     pub(super) number: u64,
     pub(super) salt: Salt,
     /// Keys that were inserted.

@@ -14,14 +14,16 @@ use truebloom_math::{Error, Fpr, Growth, Law, Method, items_from_ones};
 const MOST_TWINS: usize = 8;
 
 impl<K: Backing> ScalableFilter<K> {
-    /// What its rate is at most, certainly: that of all its layers at their limits. At most the rate asked for; after a merge that kept layers of both, at most that much for each of the two.
+    /// A certain upper bound on its rate: that of all its layers at their limits. At most the rate
+    /// asked for; after a merge that kept layers of both, at most the sum of the two filters'
+    /// bounds.
     pub fn bound(&self) -> Fpr {
         let mut bound = self.layered().bound().unwrap_or(Fpr::ONE);
         bound.add_above(hash_floor(self.offered(), PortableHasher::HASH_BITS));
         at_most(bound)
     }
 
-    /// `None`: it was planned for no number of items.
+    /// `None`, because it was not planned for a number of items.
     ///
     /// # Errors
     /// Never.
@@ -29,7 +31,8 @@ impl<K: Backing> ScalableFilter<K> {
         Ok(None)
     }
 
-    /// The expected rate of a filter that grew to so many distinct items: between 0 and what its layers and all that may follow allow.
+    /// The expected rate of a filter that grew to `items` distinct items: between 0 and what its
+    /// layers and all that may follow allow.
     ///
     /// # Errors
     /// Never.
@@ -52,8 +55,11 @@ impl<K: Backing> ScalableFilter<K> {
 }
 
 impl<K: Counted> ScalableFilter<K> {
-    /// This filter's rate right now: the chance that a key which was not inserted, chosen independently of the seed, passes. That is `1 - prod (1 - (ones / bits)^probes)` over the layers, exactly, as the positions of a
-    /// key in different layers are independent; only bounded after a merge that kept layers of both. The upper end counts equal hashes, at most `offered / 2^128`.
+    /// This filter's rate right now: the probability that a key which was not inserted, chosen
+    /// independently of the seed, passes. That is `1 - prod (1 - (ones / bits)^probes)` over the
+    /// layers, exactly, as the positions of a key in different layers are independent; only bounded
+    /// after a merge that kept layers of both. The upper end counts equal hashes, at most
+    /// `offered / 2^128`.
     pub fn fpr(&self) -> Fpr {
         let mut rate = self.layered().fpr_at_fill(&self.layer_ones()).ok().flatten().unwrap_or(Fpr::ONE);
         rate.add_above(hash_floor(self.offered(), PortableHasher::HASH_BITS));
@@ -65,19 +71,23 @@ impl<K: Counted> ScalableFilter<K> {
         !self.has_twins()
     }
 
-    /// Distinct items by the fill of each layer. `None` after a merge that kept layers of both filters, which may have keys in common.
+    /// Distinct items by the fill of each layer. `None` after a merge that kept layers of both
+    /// filters, which may have keys in common.
     pub fn estimated_items(&self) -> Option<f64> {
         let items = |part: &Part<K>| items_from_ones(part.layer.bits(), part.layer.probes(), part.ones());
         if self.has_twins() { None } else { self.parts.iter().map(items).sum() }
     }
 
-    /// Whether its rate is surely above the one asked for, which only a merge that kept layers of both filters can bring about: it was planned for any number of keys. After such a merge, linear in the bits of those layers; at once otherwise.
+    /// Whether its rate is certainly above the one asked for. It was planned for any number of
+    /// keys, so only a merge that kept layers of both filters can cause that. Linear in the bits of
+    /// those layers after such a merge, constant time otherwise.
     pub fn is_over_capacity(&self) -> bool {
         let asked = self.growth.rate().to_f64();
         self.fpr().upper > asked && self.least_rate() > asked * (1.0 + f64::EPSILON)
     }
 
-    /// Its rate at least. Layers of one number have their positions in common, so that their bits tell what two of them share.
+    /// A lower bound on its rate. Layers with the same number use the same positions, so their bits
+    /// show what two of them share.
     pub(crate) fn least_rate(&self) -> f64 {
         let mut least = 0.0f64;
         let mut start = 0;
@@ -89,11 +99,13 @@ impl<K: Counted> ScalableFilter<K> {
         least
     }
 
-    /// The least rate of layers of one number, of which the first stands at `start`: each adds its own rate but for what it shares with those before it.
+    /// A lower bound on the rate of the layers with one number, the first of which is at `start`:
+    /// each adds its own rate, less what it shares with those before it.
     fn least_of(&self, start: usize, twins: &[Part<K>]) -> f64 {
         let mut fullest: Vec<usize> = (start..start + twins.len()).collect();
         fullest.sort_by_key(|at| core::cmp::Reverse(self.parts.get(*at).map_or(0, Part::ones)));
-        // All pairs of them are looked at. Of a few, what they have by themselves is above the rate already, if anything is.
+        // All pairs of them are looked at. Of a few, what they have by themselves is above the rate
+        // already, if anything is.
         fullest.truncate(MOST_TWINS);
         let mut least = 0.0f64;
         for (index, at) in fullest.iter().enumerate() {
@@ -104,7 +116,7 @@ impl<K: Counted> ScalableFilter<K> {
         least
     }
 
-    /// At most the chance of a new key to pass both of these layers of one number.
+    /// Upper bound on the probability that a new key passes both of these layers with one number.
     fn shared(&self, one: usize, other: usize) -> f64 {
         let layer = |at: usize| self.parts.get(at).map(|part| part.layer);
         let alike = |one: &Layer, other: &Layer| (one.bits(), one.probes()) == (other.bits(), other.probes());
@@ -117,10 +129,11 @@ impl<K: Counted> ScalableFilter<K> {
         ours.fpr_at_fill(ones).map_or(1.0, |rate| rate.upper)
     }
 
-    /// What its own counters and bits say: [`Verification`]. Each layer's fill is held to the law of its keys.
+    /// What its own counters and bits say: [`Verification`]. Each layer's fill is tested against
+    /// the law of its keys.
     ///
     /// # Errors
-    /// As of [`Verification::of`].
+    /// As for [`Verification::of`].
     pub fn verified(&self) -> Result<Verification, Error> {
         Verification::of_layers(self)
     }
@@ -133,7 +146,7 @@ impl<K: Counted> ScalableFilter<K> {
     }
 }
 
-/// Of a bound the upper end is the value, as for every filter.
+/// The value of a bound is its upper end, as for every filter.
 fn at_most(rate: Fpr) -> Fpr {
     if rate.method == Method::Bound { bracket(rate.lower, rate.upper) } else { rate }
 }

@@ -57,7 +57,8 @@ struct Recorded {
 }
 
 impl Header {
-    /// The records of these words, each of them held to its checksum and all of them to the header. None of their bits is looked at.
+    /// The records of these words, each of them held to its checksum and all of them to the header.
+    /// None of their bits is looked at.
     fn records<W: Word>(&self, words: &[W]) -> Result<Vec<Recorded>, FormatError> {
         let mut records = Vec::new();
         // There are at least nine words for each.
@@ -87,8 +88,10 @@ impl Header {
         check_field("number of a layer", number, Expected::Within(least, next)).map(drop)
     }
 
-    /// What the growth promises is kept by layers of any planner: within their limits they pass at no more than the rate, and the newest has about the size that was planned for it. The next one is allocated by the plan alone, so
-    /// that some bytes which promise a large filter would become one with the first key.
+    /// What the growth promises is kept by layers of any planner: within their limits they pass at
+    /// no more than the rate, and the newest has about the size that was planned for it. The next
+    /// one is allocated by the plan alone, so that some bytes which promise a large filter would
+    /// become one with the first key.
     fn check_growth(&self, records: &[Recorded]) -> Result<(), FormatError> {
         let wrong = |error: truebloom_math::Error| FormatError::Parameters { why: error.to_string() };
         // Of one number after a merge, each keeps the rate by itself.
@@ -221,7 +224,8 @@ impl Stored for ScalableFilter {
             )?);
         }
         let mut layers = Vec::with_capacity(records.len());
-        // From the end, so that no word is moved twice, and the memory beside the file's is that of one layer.
+        // From the end, so that no word is moved twice, and the memory beside the file's is that of
+        // one layer.
         for found in records.iter().rev() {
             let mut own = words.split_off(found.words.start);
             own.iter_mut().take(KEPT_WORDS).for_each(|word| *word = 0);
@@ -275,7 +279,8 @@ impl<B: AsRef<[u8]> + Send + Sync> Viewed<B> for ScalableFilter {
 }
 
 impl<B: AsRef<[u8]> + Send + Sync> ScalableFilter<View<B>> {
-    /// The same view with all its bytes read: held to their checksum, the set bits counted and held to the records. So it has a rate of its own. Linear in the bits.
+    /// The same view with all its bytes read: held to their checksum, the set bits counted and held
+    /// to the records. So it has a rate of its own. Linear in the bits.
     ///
     /// # Errors
     /// The bytes are damaged, or do not fit the header.

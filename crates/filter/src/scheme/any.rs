@@ -8,7 +8,8 @@ use truebloom_math::Law;
 
 macro_rules! any_scheme {
     ($($(#[$when:meta])* $scheme:ident by $batches:ident,)*) => {
-        /// One of the schemes, by its number or name: for files of any scheme. A choice a key and one a position, so it is slower than the scheme's own type.
+        /// One of the schemes, by its number or name: for files of any scheme. A choice a key and
+        /// one a position, so it is slower than the scheme's own type.
         ///
         /// ```
         /// use truebloom::scheme::{AnyScheme, Scheme, SchemeId};
@@ -67,7 +68,7 @@ macro_rules! any_scheme {
                 match self { $($(#[$when])* AnyScheme::$scheme(scheme) => scheme.probes(),)* }
             }
 
-            /// In a box: who is in a hurry takes [`all`](Scheme::all), or the scheme's own type.
+            /// Boxed; [`all`](Scheme::all), or the scheme's own type, is faster.
             fn positions(&self, hash: KeyHash) -> impl Iterator<Item = u64> {
                 match self { $($(#[$when])* AnyScheme::$scheme(scheme) => Box::new(Scheme::positions(scheme, hash)) as Box<dyn Iterator<Item = u64> + '_>,)* }
             }

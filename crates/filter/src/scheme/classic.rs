@@ -8,14 +8,17 @@ use alloc::boxed::Box;
 use alloc::vec;
 use truebloom_math::law;
 
-/// k distinct positions, as Bloom proposed in 1970: exactly uniform over the sets of k bits if the words are.
+/// k distinct positions, as Bloom proposed in 1970: exactly uniform over the sets of k bits if the
+/// words are.
 ///
-/// Drawn by Floyd's method (Bentley and Floyd, *A sample of brilliance*, 1987): position i is uniform below m - k + 1 + i, and if it was drawn before, the last number below that
-/// bound is taken, which cannot have been. So a key needs k draws whatever happens, where drawing again at each repeat would need more than any number of them
-/// when k is near m.
+/// Drawn by Floyd's method (Bentley and Floyd, *A sample of brilliance*, 1987): position i is
+/// uniform below m - k + 1 + i, and if it was drawn before, the last number below that bound is
+/// taken, which cannot have been. So a key needs k draws whatever happens, where drawing again at
+/// each repeat would need more than any number of them when k is near m.
 ///
-/// Slightly fewer false positives than [`Standard`](super::Standard) near the best k, for some more work: a position is compared with those before it, one by one up to
-/// 32 probes and through a table beyond.
+/// Slightly fewer false positives than [`Standard`](super::Standard) near the best k, for some more
+/// work: a position is compared with those before it, one by one up to 32 probes and through a
+/// table beyond.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Classic {
     law: law::Classic,
@@ -41,7 +44,8 @@ impl Scheme for Classic {
 }
 
 impl Classic {
-    /// The k positions of a key, all distinct; in no particular order, and not one of the set's orders as likely as any other.
+    /// The k positions of a key, all distinct; in no particular order, and not one of the set's
+    /// orders as likely as any other.
     #[inline]
     #[must_use]
     pub fn positions(&self, hash: KeyHash) -> DistinctPositions {
@@ -87,7 +91,7 @@ impl Iterator for DistinctPositions {
 
 impl ExactSizeIterator for DistinctPositions {}
 
-/// Up to so many positions are compared one by one: faster than any table, and no allocation.
+/// Up to this many positions are compared one by one: faster than any table, and no allocation.
 const FEW: usize = 32;
 
 /// No position: those are below 2^62.
@@ -101,7 +105,8 @@ enum Drawn {
         positions: [u64; FEW],
         count: usize,
     },
-    /// A table of at least twice as many slots as probes, a power of two; a position starts at the slot of its low bits, which are uniform, and moves on to the first empty one.
+    /// A table of at least twice as many slots as probes, a power of two; a position starts at the
+    /// slot of its low bits, which are uniform, and moves on to the first empty one.
     Many(Box<[u64]>),
 }
 

@@ -15,14 +15,16 @@ const POSITION_BITS: u32 = 9;
 /// Positions that one word of the stream gives: seven times nine bits. The 64th is not used.
 pub(crate) const PROBES_A_WORD: u32 = 64 / POSITION_BITS;
 
-/// The most probes of a key in one block: ten words. At a rate of 1e-6 sixteen are best, and blocks are for rates far above that.
+/// The most probes of a key in one block: ten words. At a rate of 1e-6 sixteen are best, and blocks
+/// are for rates far above that.
 pub(crate) const MAX_PROBES: u32 = 64;
 
 /// All probes of a key in one block of 512 bits, a cache line.
 ///
-/// The first word of the stream (skips included) draws the block, the next words give seven positions each, from the low bits up: exactly uniform and independent if
-/// the words are, so that the only floor is that of equal hashes. Positions may repeat: distinct ones would save 0.3% of the bits at 1% and cost a check
-/// on every hit and every insertion.
+/// The first word of the stream (skips included) draws the block, the next words give seven
+/// positions each, from the low bits up: exactly uniform and independent if the words are, so that
+/// the only floor is that of equal hashes. Positions may repeat: distinct ones would save 0.3% of
+/// the bits at 1% and cost a check on every hit and every insertion.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct InLines {
     pub(crate) law: law::Blocked,
@@ -98,7 +100,8 @@ impl InLines {
         (draw(&mut words, self.lines, self.threshold), words)
     }
 
-    /// The key's line, and the first word of its positions: what [`line`](Self::line) gives, without a stream for what is there with the hash.
+    /// The key's line, and the first word of its positions: what [`line`](Self::line) gives,
+    /// without a stream for what is there with the hash.
     #[inline(always)]
     pub(crate) fn line_and_word(&self, hash: KeyHash) -> (u64, u64) {
         let (line, rest) = digit(hash.h1, self.lines);
@@ -111,7 +114,8 @@ impl InLines {
         (line, words.next())
     }
 
-    /// Whether all positions of a key are set in its line. Lines beyond the end contain nothing; none is drawn.
+    /// Whether all positions of a key are set in its line. Lines beyond the end contain nothing;
+    /// none is drawn.
     #[inline(always)]
     pub(crate) fn contains<W: Word>(&self, level: Level, lines: &[Line<W>], hash: KeyHash) -> bool {
         let (line, word) = self.line_and_word(hash);
@@ -146,14 +150,16 @@ impl InLines {
         arch::all_set(|word, probes| arch::contains(level, line, word, probes), || words.next(), self.probes - PROBES_A_WORD)
     }
 
-    /// Sets the positions of a key in its line, and says whether any was 0. Lines beyond the end take nothing; none is drawn.
+    /// Sets the positions of a key in its line, and says whether any was 0. Lines beyond the end
+    /// take nothing; none is drawn.
     #[inline(always)]
     pub(crate) fn set<W: Word>(&self, level: Level, lines: &mut [Line<W>], hash: KeyHash) -> bool {
         let (line, word) = self.line_and_word(hash);
         lines.get_mut(line as usize).is_some_and(|line| self.set_in(level, line, word, hash))
     }
 
-    /// Sets the positions of a key in its line, and says whether any was 0; with the first word of its positions.
+    /// Sets the positions of a key in its line, and says whether any was 0; with the first word of
+    /// its positions.
     #[inline(always)]
     pub(crate) fn set_in<W: Word>(&self, level: Level, line: &mut Line<W>, word: u64, hash: KeyHash) -> bool {
         let new = arch::set(level, line, word, self.probes.min(PROBES_A_WORD));
@@ -185,7 +191,9 @@ mod tests {
         assert!(InLines::new(1 << 62, MAX_PROBES).is_ok());
     }
 
-    /// The fast path sets exactly the positions that the scheme lists, also of hashes whose first word is skipped (the low half of its product with 3 lines is below the threshold), and finds them.
+    /// The fast path sets exactly the positions that the scheme lists, also of hashes whose first
+    /// word is skipped (the low half of its product with 3 lines is below the threshold), and finds
+    /// them.
     #[test]
     fn lines_have_the_positions_of_the_stream() {
         for probes in [1, 6, 7, 8, 14, 15, 20, MAX_PROBES] {

@@ -1,6 +1,6 @@
 //! Schemes: how a hash becomes positions.
 
-/// What every scheme says of its fields `bits`, `probes` and `law`.
+/// The accessors of every scheme for its fields `bits`, `probes` and `law`.
 macro_rules! of_fields {
     () => {
         #[inline]
@@ -44,7 +44,8 @@ pub(crate) use stream::{WordStream, draw};
 #[cfg(feature = "two-hash")]
 pub use two_hash::{Cube, Double, DoubleNonzero, Enhanced, PartitionDouble, Progression, Square};
 
-/// The schemes whose positions lie anywhere, each with how batches of its keys go (`bits/spread.rs`): the one list, for macros that say the same of all.
+/// The schemes whose positions lie anywhere, each with how batches of its keys go
+/// (`bits/spread.rs`): the one list, for macros that generate the same for all.
 macro_rules! spread_schemes {
     ($say:ident) => {
         $say! {
@@ -68,7 +69,9 @@ macro_rules! spread_schemes {
 }
 pub(crate) use spread_schemes;
 
-/// The layouts, each by the scheme whose type stands for it, with the name that [`AnyFilter`](crate::AnyFilter) has for a filter of it: the one list, for macros that say the same of all.
+/// The layouts, each by the scheme whose type stands for it, with the name that
+/// [`AnyFilter`](crate::AnyFilter) has for a filter of it: the one list, for macros that generate
+/// the same for all.
 macro_rules! layouts {
     ($say:ident $($more:tt)*) => {
         $say! { [
@@ -91,8 +94,9 @@ pub use truebloom_math::SchemeId;
 
 /// A map from hashes to positions, for given bits and probes, and the law it obeys.
 ///
-/// The law is the contract: a scheme without an exact law or a proven bound is not offered, and one test holds every scheme to its law. Only this crate has schemes, as the number in a file
-/// must lead to the positions that its keys were put at.
+/// The law is the contract: a scheme without an exact law or a proven bound is not offered, and one
+/// test holds every scheme to its law. Only this crate can define schemes, because the number in a
+/// file must lead to the positions where its keys were put.
 ///
 /// ```compile_fail
 /// use truebloom::scheme::{Scheme, SchemeId};
@@ -111,10 +115,10 @@ pub use truebloom_math::SchemeId;
 /// }
 /// ```
 pub trait Scheme: Placed + Clone + PartialEq + fmt::Debug + Send + Sync {
-    /// For `bits` positions, 1 to 2^62, and `probes` a key, 1 to [`MAX_PROBES`].
+    /// For `bits` positions, 1 to 2^62, and `probes` per key, 1 to [`MAX_PROBES`].
     ///
     /// # Errors
-    /// Bits or probes out of range, and what else the scheme asks for.
+    /// Bits or probes out of range, or other requirements of the scheme.
     fn new(bits: u64, probes: u32) -> Result<Self, BuildError>;
 
     /// As [`new`](Self::new), of the scheme with this number.
@@ -128,7 +132,7 @@ pub trait Scheme: Placed + Clone + PartialEq + fmt::Debug + Send + Sync {
     /// The scheme that [`new`](Self::new) makes.
     const ID: SchemeId;
 
-    /// What stands for it in files: [`ID`](Self::ID), but for [`AnyScheme`].
+    /// Its number in files: [`ID`](Self::ID), except for [`AnyScheme`].
     fn id(&self) -> SchemeId {
         Self::ID
     }
@@ -136,13 +140,15 @@ pub trait Scheme: Placed + Clone + PartialEq + fmt::Debug + Send + Sync {
     /// Number of bits m.
     fn bits(&self) -> u64;
 
-    /// Probes k of a key.
+    /// Probes k per key.
     fn probes(&self) -> u32;
 
     /// The positions of a key, each below the number of bits; not necessarily distinct.
     fn positions(&self, hash: KeyHash) -> impl Iterator<Item = u64>;
 
-    /// Whether `has` says yes to all positions of a key. For hot paths: positions may be asked for after a no, and some again from the first on, where that is faster than deciding after each.
+    /// Whether `has` is true for all positions of a key. For hot paths: positions may be queried
+    /// after a false, and some of them again from the first, where that is faster than deciding
+    /// after each.
     #[inline(always)]
     fn all(&self, hash: KeyHash, mut has: impl FnMut(u64) -> bool) -> bool {
         let mut positions = self.positions(hash);
@@ -158,7 +164,8 @@ pub trait Scheme: Placed + Clone + PartialEq + fmt::Debug + Send + Sync {
         }
     }
 
-    /// The slices whose fills the law asks for, of bits / slices bits each, the first `bits mod slices` of one more; 1 for most schemes.
+    /// The slices whose fills the law asks for, of bits / slices bits each, the first
+    /// `bits mod slices` of one more; 1 for most schemes.
     fn slices(&self) -> u32 {
         1
     }
@@ -167,8 +174,10 @@ pub trait Scheme: Placed + Clone + PartialEq + fmt::Debug + Send + Sync {
     fn law(&self) -> Box<dyn Law>;
 }
 
-/// Positions that are looked at before it is decided whether to go on: three. One by one, the decision is as good as a coin and wrong every other time, which costs more than the two
-/// accesses that may be too many; those are made at the same time, and the processor goes on to the next key meanwhile.
+/// Positions that are looked up before the first decision to go on: three. One by one, each
+/// decision is a coin toss and mispredicted every other time, which costs more than the two
+/// accesses that may be too many; those are made at the same time, and the processor goes on to the
+/// next key meanwhile.
 const TOGETHER: usize = 3;
 
 /// Probes in the range of the file format.

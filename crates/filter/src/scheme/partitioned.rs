@@ -6,9 +6,11 @@ use crate::error::BuildError;
 use crate::hash::KeyHash;
 use truebloom_math::law;
 
-/// A position in each of k slices, independent and exactly uniform in it if the words are; the first `bits mod probes` slices are a bit longer.
+/// A position in each of k slices, independent and exactly uniform in it if the words are; the
+/// first `bits mod probes` slices are a bit longer.
 ///
-/// Slightly more false positives than [`Standard`](super::Standard) at the same size, but probes never meet each other, and slices can lie in memory of their own.
+/// Slightly more false positives than [`Standard`](super::Standard) at the same size, but probes
+/// never meet each other, and slices can lie in memory of their own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Partitioned {
     law: law::Partitioned,

@@ -6,14 +6,18 @@ use crate::error::BuildError;
 use crate::hash::KeyHash;
 use truebloom_math::{law, mix};
 
-/// k independent positions, repeats allowed: exactly uniform over the bits if the words are uniform, whatever the number of bits.
+/// k independent positions, repeats allowed: exactly uniform over the bits if the words are
+/// uniform, whatever the number of bits.
 ///
-/// A word of the stream is a number below 2^64, and so room for several positions: with `r` of them, those words are taken that leave the same number of words to each of the `m^r`
-/// tuples, and the positions are the digits to the base m (Brackett-Rozinsky and Lemire, "Batched ranged random integer generation", 2024). `r` is the largest with `m^r <= 2^52`, so that
-/// less than one word in 4,096 is skipped and many keys side by side are seldom held up.
+/// A word of the stream is a number below 2^64, and so room for several positions: with `r` of
+/// them, those words are taken that leave the same number of words to each of the `m^r` tuples, and
+/// the positions are the digits to the base m (Brackett-Rozinsky and Lemire, "Batched ranged random
+/// integer generation", 2024). `r` is the largest with `m^r <= 2^52`, so that less than one word in
+/// 4,096 is skipped and many keys side by side are seldom held up.
 ///
-/// Double hashing (`h1 + i h2 mod m`) would be a few instructions shorter, but puts a floor near 6n/m^2 under the rate that the law of the standard filter
-/// does not have; docs/design/positions.md has the schemes that were rejected.
+/// Double hashing (`h1 + i h2 mod m`) would be a few instructions shorter, but puts a floor near
+/// 6n/m^2 under the rate that the law of the standard filter does not have;
+/// docs/design/positions.md has the schemes that were rejected.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Standard {
     law: law::Standard,
@@ -29,7 +33,8 @@ pub(crate) struct Draws {
     pub(crate) a_word: u32,
     /// bits^a_word: the tuples of positions.
     pub(crate) tuples: u64,
-    /// 2^64 mod tuples: words whose product with the tuples is below it, modulo 2^64, are skipped. A division, so done once.
+    /// 2^64 mod tuples: words whose product with the tuples is below it, modulo 2^64, are skipped.
+    /// A division, so done once.
     pub(crate) threshold: u64,
 }
 
@@ -108,7 +113,7 @@ impl Standard {
         self.bits
     }
 
-    /// Probes k of a key.
+    /// Probes k per key.
     #[inline]
     #[must_use]
     pub fn probes(&self) -> u32 {
@@ -122,10 +127,13 @@ impl Standard {
         Positions { words: WordStream::from_halves(hash), bits: self.bits, draws: self.draws, word: 0, in_word: 0, left: self.probes }
     }
 
-    /// Whether all positions are there, with `A` of them a word, or any number for 0. What the two halves of the hash give is looked at without a decision in between: one after each
-    /// position would be as good as a coin and wrong every other time, which costs more than accesses that are too many. After that, a decision a word.
+    /// Whether all positions are there, with `A` of them a word, or any number for 0. What the two
+    /// halves of the hash give is looked at without a decision in between: one after each position
+    /// would be as good as a coin and wrong every other time, which costs more than accesses that
+    /// are too many. After that, a decision a word.
     ///
-    /// The stream written out once more, so that it stays in registers; a key that skips a word goes by the general one.
+    /// The stream written out once more, so that it stays in registers; a key that skips a word
+    /// goes by the general one.
     #[inline(always)]
     fn all_by<const A: u32>(&self, hash: KeyHash, mut has: impl FnMut(u64) -> bool) -> bool {
         // Copies: what `has` writes cannot change them.
@@ -177,7 +185,8 @@ impl Standard {
         self.positions(hash).all(has)
     }
 
-    /// The number in the stream of the word of this probe, as long as none is skipped, if the probe is the first of its word.
+    /// The number in the stream of the word of this probe, as long as none is skipped, if the probe
+    /// is the first of its word.
     #[inline(always)]
     pub(crate) fn new_word(&self, probe: u32) -> Option<u64> {
         (probe.is_multiple_of(self.draws.a_word)).then(|| u64::from(probe / self.draws.a_word))
@@ -228,7 +237,8 @@ impl ExactSizeIterator for Positions {}
 mod tests {
     use super::*;
 
-    /// A hash whose first words are all skipped at a threshold of 2^64 - 1, so the bound must end the loop: 64 skipped, the 65th taken.
+    /// A hash whose first words are all skipped at a threshold of 2^64 - 1, so the bound must end
+    /// the loop: 64 skipped, the 65th taken.
     #[test]
     fn the_word_after_64_skipped_ones_is_taken_as_it_is() {
         let hash = KeyHash::from_uniform_bits(0x0123_4567_89ab_cdef_u128);
@@ -257,7 +267,8 @@ mod tests {
         assert!(Standard::with_id(SchemeId::Classic, 10, 2).is_err());
     }
 
-    /// What is asked for, in order, is what the positions are, for sizes of which every fourth word is skipped too; a no is a no, whichever position it is about.
+    /// What is asked for, in order, is what the positions are, for sizes of which every fourth word
+    /// is skipped too; a no is a no, whichever position it is about.
     #[test]
     fn all_positions_are_asked_for() {
         for (bits, probes) in
@@ -280,7 +291,8 @@ mod tests {
         }
     }
 
-    /// Of all words of 16 bits, as many are left for each tuple of positions: what 64 bits do is the same arithmetic.
+    /// Of all words of 16 bits, as many are left for each tuple of positions: what 64 bits do is
+    /// the same arithmetic.
     #[test]
     fn every_tuple_of_digits_has_as_many_words() {
         const WORDS: u32 = 1 << 16;
@@ -299,7 +311,8 @@ mod tests {
         }
     }
 
-    /// The same digits as of the whole number, most significant first; two positions and a half of a word.
+    /// The same digits as of the whole number, most significant first; two positions and a half of
+    /// a word.
     #[test]
     fn positions_are_the_digits_of_words() {
         let (bits, probes) = (1_000_003, 5);

@@ -3,7 +3,8 @@
 use crate::hash::KeyHash;
 use truebloom_math::mix;
 
-/// A number below `range` that is exactly uniform if the words are; `threshold` is 2^64 mod `range`.
+/// A number below `range` that is exactly uniform if the words are; `threshold` is 2^64 mod
+/// `range`.
 #[inline(always)]
 pub(crate) fn draw(words: &mut WordStream, range: u64, threshold: u64) -> u64 {
     let mut product = u128::from(words.next()) * u128::from(range);
@@ -14,12 +15,15 @@ pub(crate) fn draw(words: &mut WordStream, range: u64, threshold: u64) -> u64 {
     (product >> 64) as u64
 }
 
-/// So many words in a row may be skipped. Each is with a probability below 1/4, so all of them with one below 2^-128.
+/// This many words in a row may be skipped. Each is with a probability below 1/4, so all of them
+/// with one below 2^-128.
 const MAX_SKIPS: u32 = 64;
 
-/// The word to take after one was skipped. The bound makes the loop end whatever the hash: the word after [`MAX_SKIPS`] skipped ones is taken as it is.
+/// The word to take after one was skipped. The bound makes the loop end whatever the hash: the word
+/// after [`MAX_SKIPS`] skipped ones is taken as it is.
 ///
-/// The words come and go by value: a reference to them would keep the walk of the hot loop in memory instead of registers.
+/// The words come and go by value: a reference to them would keep the walk of the hot loop in
+/// memory instead of registers.
 #[cold]
 pub(super) fn skip(mut words: WordStream, skips: impl Fn(u64) -> bool) -> (u64, WordStream) {
     let mut skipped = 1;
@@ -41,11 +45,14 @@ fn after_skip(words: WordStream, range: u64, threshold: u64) -> (u128, WordStrea
 /// Words of the stream that are the halves of the hash.
 const HALVES: u64 = 2;
 
-/// The stream of words of a hash: its two halves, and then a walk from them. The cubic walk keeps two hashes from sharing shifted or reversed streams, and the rotation keeps pairs
-/// whose second halves differ only in high bits from sharing every other word.
+/// The stream of words of a hash: its two halves, and then a walk from them. The cubic walk keeps
+/// two hashes from sharing shifted or reversed streams, and the rotation keeps pairs whose second
+/// halves differ only in high bits from sharing every other word.
 ///
-/// Most schemes begin with the walk. Its words are mixed, so that they do well even by hashes that are hardly random, at ten instructions a word. [`from_halves`](Self::from_halves) spares
-/// the first two for schemes that are made for speed: half of all keys that are not contained need no third.
+/// Most schemes begin with the walk. Its words are mixed, so that they do well even by hashes that
+/// are hardly random, at ten instructions per word. [`from_halves`](Self::from_halves) spares the
+/// first two for schemes that are made for speed: half of all keys that are not contained need no
+/// third.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct WordStream {
     x: u64,
@@ -82,7 +89,8 @@ impl WordStream {
         }
     }
 
-    /// A number below `bound` (1 to 2^62), exactly uniform if the words are. For bounds that change from draw to draw; where the bound stays, its threshold can be kept.
+    /// A number below `bound` (1 to 2^62), exactly uniform if the words are. For bounds that change
+    /// from draw to draw; where the bound stays, its threshold can be kept.
     #[inline]
     pub(super) fn below(&mut self, bound: u64) -> u64 {
         let mut product = u128::from(self.next()) * u128::from(bound);

@@ -6,7 +6,9 @@ use crate::backing::Counted;
 use truebloom_math::{Error, Growth, Law, Variant, distinct, law};
 
 impl Verification {
-    /// Examines a filter that grows. Each layer's fill is held to the law of its keys, at its share of the level. It was planned for any number of keys, so that its own rate is held to the one asked for, which only a merge can exceed.
+    /// Examines a filter that grows. Each layer's fill is held to the law of its keys, at its share
+    /// of the level. It was planned for any number of keys, so that its own rate is held to the one
+    /// asked for, which only a merge can exceed.
     pub(crate) fn of_layers<K: Counted>(filter: &ScalableFilter<K>) -> Result<Verification, Error> {
         truebloom_math::as_one_call(|| {
             let (own, bound, asked) = (filter.fpr(), filter.bound(), filter.growth().rate());
@@ -29,12 +31,14 @@ impl Verification {
     }
 }
 
-/// The fills of all layers against their laws. A layer that was closed after a insertions says that a - 1 left room for another key, and a did not: both are events of the fill.
+/// The fills of all layers against their laws. A layer that was closed after a insertions says that
+/// a - 1 left room for another key, and a did not: both are events of the fill.
 fn layers_verdict<K: Counted>(filter: &ScalableFilter<K>) -> Result<FillVerdict, Error> {
     let (layers, inserted, ones) = (filter.layers(), filter.inserted(), filter.layer_ones());
     let (mut too_few, mut too_many) = (1.0f64, 1.0f64);
     for (number, ((layer, inserted), ones)) in (0u32..).zip(layers.iter().zip(inserted).zip(&ones)) {
-        // How many layers there are follows from the fills as well, so that the level is divided among all that there may be.
+        // How many layers there are follows from the fills as well, so that the level is divided
+        // among all that there may be.
         let share = Growth::share(number);
         let law = law::Standard::new(layer.bits(), layer.probes())?;
         let full = layer.limit() + 1 - u64::from(layer.probes());

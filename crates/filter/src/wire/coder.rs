@@ -1,29 +1,36 @@
-//! Bits of a known fill, coded to within a thousandth of their entropy and 16 bytes a section: rANS (Duda 2013) over bytes.
+//! Bits of a known fill, coded to within a thousandth of their entropy and 16 bytes a section: rANS
+//! (Duda 2013) over bytes.
 //!
-//! Given how many bits of a section are set, all arrangements are alike, so a byte is as likely as the number of its set bits says: nine probabilities, in units of 2^-31, made of whole numbers from the count. Nothing else is modelled, and nothing is learnt on the way.
-//! docs/FORMAT.md has every step.
+//! Given how many bits of a section are set, all arrangements are alike, so a byte is as likely as
+//! the number of its set bits says: nine probabilities, in units of 2^-31, made of whole numbers
+//! from the count. Nothing else is modelled, and nothing is learnt on the way. docs/FORMAT.md has
+//! every step.
 
 use crate::error::FormatError;
 use alloc::vec::Vec;
 use truebloom_math::entropy_bits;
 
-/// The most bytes of a section, and the fewest but for the last.
+/// The most bytes of a section, and the fewest of all but the last.
 const SECTION: usize = 1 << 28;
 const BLOCK: usize = 1 << 12;
 
 /// What a section costs beside its bits: length, number of set bits, state.
 const AROUND: f64 = 8.0 * (4 + 4 + 8) as f64;
 
-/// Probabilities are in units of two to minus this: the finest that states of 64 bits and words of 32 allow. Every byte has one unit at least, so that coarser ones would cost sparse bits, as those of differences are, more than their entropy.
+/// Probabilities are in units of two to minus this: the finest that states of 64 bits and words of
+/// 32 allow. Every byte has one unit at least, so that coarser ones would cost sparse bits, as
+/// those of differences are, more than their entropy.
 const SCALE: u32 = 31;
 
-/// The lowest state of the coder, with which every section begins and ends. Words of 32 bits come in and go out.
+/// The lowest state of the coder, with which every section begins and ends. Words of 32 bits come
+/// in and go out.
 const LOWEST: u64 = 1 << 32;
 
-/// How many bytes have so many set bits.
+/// How many bytes have this many set bits.
 const BYTES_OF: [u64; 9] = [1, 8, 28, 56, 70, 56, 28, 8, 1];
 
-/// Bytes in the order of their set bits, and then of their value; and the place of each byte among those with as many.
+/// Bytes in the order of their set bits, and then of their value; and the place of each byte among
+/// those with as many.
 const ORDER: ([u8; 256], [u8; 256]) = {
     let (mut sorted, mut place, mut at, mut ones) = ([0; 256], [0; 256], 0, 0);
     while ones <= 8 {
@@ -49,7 +56,7 @@ struct Model {
 }
 
 impl Model {
-    /// For so many set bits among `bits`: some, and not all.
+    /// For this many set bits among `bits`: some, but not all.
     fn new(ones: u64, bits: u64) -> Model {
         let one = (ones << 32) / bits;
         let zero = (1 << 32) - one;
@@ -79,7 +86,8 @@ fn ones_of(bytes: &[u8]) -> u64 {
     whole + rest.iter().map(|byte| u64::from(byte.count_ones())).sum::<u64>()
 }
 
-/// The next section: as many blocks as are cheaper together than apart. Layers have fills of their own, and so have parts of them.
+/// The next section: as many blocks as are cheaper together than apart. Layers have fills of their
+/// own, and so have parts of them.
 fn next_section(bytes: &[u8]) -> (&[u8], u64) {
     let (mut length, mut ones) = (0, 0);
     for block in bytes.chunks(BLOCK).take(SECTION / BLOCK) {
@@ -93,7 +101,8 @@ fn next_section(bytes: &[u8]) -> (&[u8], u64) {
     (bytes.get(..length).unwrap_or_default(), ones)
 }
 
-/// Appends the code of these bytes, a section after the other: its length, the number of set bits, the state, the words.
+/// Appends the code of these bytes, a section after the other: its length, the number of set bits,
+/// the state, the words.
 pub(super) fn encode(bytes: &[u8], out: &mut Vec<u8>) {
     let (mut words, mut left) = (Vec::new(), bytes);
     while !left.is_empty() {
@@ -124,7 +133,8 @@ pub(super) fn encode(bytes: &[u8], out: &mut Vec<u8>) {
     }
 }
 
-/// Appends as many bytes as were coded, and moves on to what follows their code. An error if it is not the code of so many bytes; the memory is the caller's to have reserved.
+/// Appends as many bytes as were coded, and moves on to what follows their code. An error if it is
+/// not the code of that many bytes; the caller has reserved the memory.
 pub(super) fn decode(coded: &mut &[u8], length: usize, out: &mut Vec<u8>) -> Result<(), FormatError> {
     let mut left = length;
     while left > 0 {
@@ -148,7 +158,7 @@ fn section(coded: &mut &[u8], length: usize, out: &mut Vec<u8>) -> Result<(), Fo
         return Err(FormatError::Code);
     }
     let model = Model::new(ones, bits);
-    // Where the bytes of so many set bits begin in `ORDER`.
+    // Where the bytes of this many set bits begin in `ORDER`.
     let mut first = [0; 9];
     (1..9).for_each(|set| first[set] = first[set - 1] + BYTES_OF[set - 1]);
     let mut state = u64::from_le_bytes(take(coded)?);

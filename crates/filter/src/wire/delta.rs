@@ -8,12 +8,16 @@ use alloc::borrow::Cow;
 use alloc::vec::Vec;
 use core::iter;
 
-/// What turns one file into another: two states of one filter, of which the later one may have more layers. Coded, to about the entropy of the new bits among those that were 0. The files may be compressed.
+/// What turns one file into another: two states of one filter, of which the later one may have more
+/// layers. Coded, to about the entropy of the new bits among those that were 0. The files may be
+/// compressed.
 ///
-/// Bits that were taken back are coded too, so that a filter that was cleared meanwhile has a difference, which is then large.
+/// Bits that were taken back are coded too, so that a filter that was cleared meanwhile has a
+/// difference, which is then large.
 ///
 /// # Errors
-/// They are not two files, whole and undamaged, of one kind, seed, hasher and scheme and of the same probes and bits (which only a filter that grows changes).
+/// Unless both are whole, undamaged files of one kind, seed, hasher and scheme, and of the same
+/// probes and bits (which only a filter that grows changes).
 pub fn difference(old: &[u8], new: &[u8]) -> Result<Vec<u8>, FormatError> {
     let (old, new) = (plain(old)?, plain(new)?);
     let ((old_header, old_payload), (new_header, new_payload)) = (split(&old)?, split(&new)?);
@@ -43,10 +47,14 @@ pub fn difference(old: &[u8], new: &[u8]) -> Result<Vec<u8>, FormatError> {
     Ok(envelope::seal(What::Difference, &body))
 }
 
-/// The later file, of the earlier one and the difference. Safe for bytes from anywhere: takes the memory of the earlier file (expanded, if it is compressed), and at most three times [`MOST_EXPANSION`] times that of the difference: the new bits, those taken back, and the later file.
+/// The later file, of the earlier one and the difference. Safe for bytes from anywhere: takes the
+/// memory of the earlier file (expanded, if it is compressed), and at most three times
+/// [`MOST_EXPANSION`] times that of the difference: the new bits, those taken back, and the later
+/// file.
 ///
 /// # Errors
-/// The difference is none, is damaged, or is one from another file ([`FormatError::WrongBase`]).
+/// The bytes are not a difference, or damaged, or the difference is from another file
+/// ([`FormatError::WrongBase`]).
 pub fn apply(old: &[u8], difference: &[u8]) -> Result<Vec<u8>, FormatError> {
     let old = plain(old)?;
     let (old_header, old_payload) = split(&old)?;
@@ -82,14 +90,14 @@ fn plain(file: &[u8]) -> Result<Cow<'_, [u8]>, FormatError> {
     if is_compressed(file) { super::expand(file).map(Cow::Owned) } else { Ok(Cow::Borrowed(file)) }
 }
 
-/// A payload is whole words in every kind, which here nobody has asked yet.
+/// A payload is whole words in every kind, which has not been checked here yet.
 fn check_words(payload: &[u8]) -> Result<(), FormatError> {
     let found = payload.len() as u64;
     let whole = found / 8 * 8;
     if found == whole { Ok(()) } else { Err(FormatError::Field { field: "payload length", expected: Expected::Exactly(whole), found }) }
 }
 
-/// What names a file among all: the checksum of its header, in which that of its payload stands.
+/// What identifies a file: the checksum of its header, which includes that of its payload.
 fn base_of(header: &[u8; HEADER_BYTES]) -> &[u8] {
     &header[HEADER_BYTES - 8..]
 }
@@ -116,7 +124,7 @@ fn gathered(words: impl Iterator<Item = (u64, u64)>) -> Vec<u8> {
     bytes
 }
 
-/// So many gathered bits.
+/// This many gathered bits.
 fn decoded(coded: &mut &[u8], bits: u64) -> Result<Vec<u8>, FormatError> {
     let length = bits.div_ceil(8);
     let mut bytes = reserved(length, length, 0)?;
@@ -150,7 +158,8 @@ impl<'a> Spread<'a> {
     }
 }
 
-/// The moves that bring the bits under a mask together: which of them go down by 1, 2, 4, ... (Warren, *Hacker's Delight*, 7-4).
+/// The moves that bring the bits under a mask together: which of them go down by 1, 2, 4, ...
+/// (Warren, *Hacker's Delight*, 7-4).
 fn moves(mut mask: u64) -> [u64; 6] {
     let mut zeros_below = !mask << 1;
     core::array::from_fn(|step| {

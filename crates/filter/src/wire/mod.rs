@@ -1,9 +1,15 @@
-//! Files as they travel: coded to about the entropy of their bits (some 130 bytes and a thousandth above it, so within a percent from 13 KB on), and differences of two states of one filter.
+//! Files as they travel: coded to about the entropy of their bits (some 130 bytes and a thousandth
+//! above it, so within a percent from 13 KB on), and differences of two states of one filter.
 //!
-//! A filter that travels is not one that is asked, so it need not be fast, only small. The bits of a filter of a given fill are as good as random, and `m H(fill)` bits tell them: nothing at half full, a twelfth at a fill of 1%. A filter that is sparse when it is
-//! stored and sent is smaller than one that is half full at the same rate (Mitzenmacher, *Compressed Bloom filters*, 2002), and what two caches exchange are differences (Fan, Cao, Almeida and Broder, *Summary cache*, 2000).
+//! A filter that travels is not queried, so it need not be fast, only small. The bits of a filter
+//! with a given fill are as good as random, so `m H(fill)` bits describe them: no saving at half
+//! full, a twelfth at a fill of 1%. A filter that is sparse when it is stored and sent is smaller
+//! than one that is half full at the same rate (Mitzenmacher, *Compressed Bloom filters*, 2002),
+//! and what two caches exchange are differences (Fan, Cao, Almeida and Broder, *Summary cache*,
+//! 2000).
 //!
-//! All of this is done with the bytes of files, of any kind. Everything that opens a file opens a compressed one as well; views do not, as there is nothing to be asked where it lies.
+//! All of this is done with the bytes of files, of any kind. Everything that opens a file opens a
+//! compressed one as well; views do not, because compressed bits cannot be queried in place.
 //!
 //! ```
 //! use truebloom::{BloomFilter, wire};
@@ -36,7 +42,8 @@ use crate::format::{FileHeader, HEADER_BYTES, check_length};
 use alloc::vec::Vec;
 use envelope::What;
 
-/// A compressed file says at most so many times its own bytes: those of sparser ones are filled up with zeros. So what is expanded takes memory in proportion to what was sent, as with gzip.
+/// A compressed file expands to at most this many times its own bytes; sparser ones are padded with
+/// zeros. So what is expanded takes memory in proportion to what was sent, as with gzip.
 pub const MOST_EXPANSION: u64 = 1024;
 
 /// Whether bytes begin as those of a compressed file or of a difference.
@@ -45,10 +52,11 @@ pub fn is_coded(start: &[u8]) -> bool {
     is_compressed(start)
 }
 
-/// The bytes of a file, of any kind, coded. Bytes that are compressed already are expanded and coded anew. Takes the memory of the result.
+/// The bytes of a file, of any kind, coded. Bytes that are already compressed are expanded and
+/// coded again. Takes the memory of the result.
 ///
 /// # Errors
-/// They are not the bytes of one file, whole, as far as its header says.
+/// They are not the bytes of one whole file, according to its header.
 pub fn compress(file: &[u8]) -> Result<Vec<u8>, FormatError> {
     if is_compressed(file) {
         return expand(file).and_then(|file| compress(&file));
@@ -64,10 +72,11 @@ pub fn compress(file: &[u8]) -> Result<Vec<u8>, FormatError> {
     Ok(envelope::seal(What::File, &body))
 }
 
-/// The file whose compressed bytes these are. Of a file that is not compressed, a copy. Safe for bytes from anywhere: takes at most [`MOST_EXPANSION`] times their memory.
+/// The file whose compressed bytes these are. Of a file that is not compressed, a copy. Safe for
+/// bytes from anywhere: takes at most [`MOST_EXPANSION`] times their memory.
 ///
 /// # Errors
-/// They are not those of one compressed file, or damaged; there is no memory for it.
+/// They are not those of one compressed file, or damaged; the memory cannot be allocated.
 pub fn expand(bytes: &[u8]) -> Result<Vec<u8>, FormatError> {
     if !is_compressed(bytes) {
         let (header, payload) = split(bytes)?;
@@ -104,7 +113,8 @@ fn split(file: &[u8]) -> Result<(&[u8; HEADER_BYTES], &[u8]), FormatError> {
     file.split_first_chunk().ok_or(FormatError::Truncated { expected, found })
 }
 
-/// Room for a file with so many bytes after its header, if its coded bytes may stand for so many.
+/// Room for a file with this many bytes after its header, if its coded bytes may expand to that
+/// many.
 fn reserved(length: u64, most: u64, more: usize) -> Result<Vec<u8>, FormatError> {
     if length > most {
         return Err(FormatError::Expands { to: length, most });

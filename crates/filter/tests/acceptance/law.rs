@@ -2,14 +2,16 @@
 
 use truebloom_math::{Variant, binomial};
 
-/// Bennett's two-sided bound for a sum of independent Bernoulli variables at this distance from its mean.
+/// Bennett's two-sided bound for a sum of independent Bernoulli variables at this distance from its
+/// mean.
 pub fn bennett(distance: f64, variance: f64) -> f64 {
     let u = distance.abs() / variance;
     let h = if u < 1e-4 { u * u * (0.5 - u / 6.0) } else { (1.0 + u) * u.ln_1p() - u };
     (2.0 * (-variance * h).exp()).min(1.0)
 }
 
-/// The distribution of the set bits of small filters: ten cells of about equal chance, each count tested against its binomial.
+/// The distribution of the set bits of small filters: ten cells of about equal chance, each count
+/// tested against its binomial.
 pub struct Cells {
     /// Upper end (included) and chance of each cell.
     cells: Vec<(u64, f64)>,
@@ -17,8 +19,9 @@ pub struct Cells {
 }
 
 impl Cells {
-    /// From the occupancy chain: a throw whose item has i distinct positions already that are set falls on one of the other set bits, or sets one more. Positions
-    /// that may repeat have i = 0. All terms are positive.
+    /// From the occupancy chain: a throw whose item has i distinct positions already that are set
+    /// falls on one of the other set bits, or sets one more. Positions that may repeat have i = 0.
+    /// All terms are positive.
     pub fn new(variant: Variant, bits: u64, probes: u32, items: u64) -> Cells {
         let throws = items * u64::from(probes);
         if throws * throws.min(bits) > 10_000_000 {
@@ -54,7 +57,8 @@ impl Cells {
         }
     }
 
-    /// The smallest of the cells' p-values, times their number; 1 where the filter is too large for cells.
+    /// The smallest of the cells' p-values, times their number; 1 where the filter is too large for
+    /// cells.
     pub fn p_value(&self) -> f64 {
         let total = self.counts.iter().sum();
         let each = self.cells.iter().zip(&self.counts).map(|((_, chance), count)| binomial::two_sided(*count, total, *chance));

@@ -1,15 +1,22 @@
-//! The contract test: every scheme is held to its law, in two layers, so that a failure names its culprit.
+//! The contract test: every scheme is held to its law, in two layers, so that a failure names its
+//! culprit.
 //!
-//! (a) *Set bits* over many seeds against the exact law of the fill: their sum by Bennett's inequality with the exact mean and variance, and for small filters the
-//! whole distribution, cell by cell. (b) *Hits given the fill*: the queries of one case, over all its filters, against the rates that their fills determine. The
-//! hits are a sum of independent Bernoulli variables, whose tails beyond the mean are below those of the binomial variable of the same mean (Hoeffding 1956).
+//! (a) *Set bits* over many seeds against the exact law of the fill: their sum by Bennett's
+//! inequality with the exact mean and variance, and for small filters the whole distribution, cell
+//! by cell. (b) *Hits given the fill*: the queries of one case, over all its filters, against the
+//! rates that their fills determine. The hits are a sum of independent Bernoulli variables, whose
+//! tails beyond the mean are below those of the binomial variable of the same mean (Hoeffding
+//! 1956).
 //!
-//! Schemes whose positions are tied, two hashes making all of them, have neither a law of the fill nor a rate that it determines: every scheme is also held to its expected rate
-//! ([`unconditional`]), and these to an enumeration of all pairs of residues ([`residues`]). `tests/faults/run.sh` plants a fault in each scheme and shows that it is rejected.
+//! Schemes whose positions are tied, two hashes making all of them, have neither a law of the fill
+//! nor a rate that it determines: every scheme is also held to its expected rate
+//! ([`unconditional`]), and these to an enumeration of all pairs of residues ([`residues`]).
+//! `tests/faults/run.sh` plants a fault in each scheme and shows that it is rejected.
 //!
-//! Every test errs with probability at most [`ALPHA`] when the scheme is sound; seeds are frozen, so what passes once passes always. Each case prints its p-values
-//! and its power: the factor on the rate that it would notice with 99%. `cargo test --test acceptance -- --nocapture` shows them. For a campaign with fresh
-//! seeds and more queries:
+//! Every test errs with probability at most [`ALPHA`] when the scheme is sound; seeds are frozen,
+//! so what passes once passes always. Each case prints its p-values and its power: the factor on
+//! the rate that it would notice with 99%. `cargo test --test acceptance -- --nocapture` shows
+//! them. For a campaign with fresh seeds and more queries:
 //!
 //! ```text
 //! ACCEPTANCE_SEED=$RANDOM ACCEPTANCE_SCALE=10 cargo test --release --test acceptance -- --nocapture
@@ -39,7 +46,8 @@ fn environment(name: &str, default: u64) -> u64 {
     std::env::var(name).ok().and_then(|text| text.parse().ok()).unwrap_or(default)
 }
 
-/// A filter size, built `filters` times with seeds of its own and asked `queries` random keys each time.
+/// A filter size, built `filters` times with seeds of its own and asked `queries` random keys each
+/// time.
 #[derive(Clone, Copy)]
 struct Case {
     items: u64,
@@ -52,7 +60,7 @@ struct Case {
 /// The p-values of one case.
 #[derive(Debug)]
 struct Outcome {
-    /// Where the measured rate lies, but for a chance of [`ALPHA`], and what is proven for it.
+    /// Where the measured rate lies, except for a chance of [`ALPHA`], and what is proven for it.
     interval: (f64, f64),
     proven: f64,
     ones: f64,
@@ -176,7 +184,8 @@ fn filters_for_untrusted_keys() {
     ]);
 }
 
-/// Where the field misses by 5 to 3,000 times, for the floor of double hashing: n = 100 and 1,000 at 1e-6, 1,000 at 1e-9.
+/// Where the field misses by 5 to 3,000 times, for the floor of double hashing: n = 100 and 1,000
+/// at 1e-6, 1,000 at 1e-9.
 const fn where_peers_fail(queries: u64) -> [Case; 3] {
     [
         case(100, "1e-6", Keys::Random, 400, queries / 400),
@@ -185,7 +194,8 @@ const fn where_peers_fail(queries: u64) -> [Case; 3] {
     ]
 }
 
-/// Many filters of few hits each, so that their own scatter hardly widens the interval of the measured rate: it must contain the proven one.
+/// Many filters of few hits each, so that their own scatter hardly widens the interval of the
+/// measured rate: it must contain the proven one.
 #[test]
 fn where_double_hashing_fails_this_scheme_does_not() {
     for case in where_peers_fail(150_000_000) {

@@ -1,4 +1,5 @@
-//! Two-hash schemes by all pairs of residues, which is what their laws average over, and the draws of the residues.
+//! Two-hash schemes by all pairs of residues, which is what their laws average over, and the draws
+//! of the residues.
 
 use crate::ALPHA;
 use crate::common::SplitMix64;
@@ -13,7 +14,8 @@ fn mask(positions: impl Iterator<Item = u64>) -> Mask {
     positions.fold(0, |mask, position| mask | 1 << position)
 }
 
-/// The rate of `items` items by inclusion and exclusion over the empty ones of the query's bits, in whole numbers, over all pairs for items and query alike.
+/// The rate of `items` items by inclusion and exclusion over the empty ones of the query's bits, in
+/// whole numbers, over all pairs for items and query alike.
 fn rate(masks: &[Mask], items: u32) -> f64 {
     let mut sum = 0i128;
     for query in masks {
@@ -65,7 +67,8 @@ fn all_pairs_have_the_rate_of_the_law() {
     }
 }
 
-/// h1 and h2 together, cell by cell: all pairs that a scheme may draw are equally likely, and no others are drawn.
+/// h1 and h2 together, cell by cell: all pairs that a scheme may draw are equally likely, and no
+/// others are drawn.
 #[test]
 fn residues_are_uniform_together() {
     const DRAWS: u64 = 200_000;
@@ -89,7 +92,8 @@ fn residues_are_uniform_together() {
     }
 }
 
-/// Hashes that no good hash function gives often: positions stay in range and as many as there are probes, and the loop ends.
+/// Hashes that no good hash function gives often: positions stay in range and as many as there are
+/// probes, and the loop ends.
 #[test]
 fn degenerate_hashes_have_positions_all_the_same() {
     for hash in [0, 1, u128::MAX, 1 << 64, u128::from(u64::MAX), u128::MAX << 64, 1 << 127] {

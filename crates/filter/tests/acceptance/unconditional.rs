@@ -1,8 +1,11 @@
-//! Every scheme against the expected rate of its law, whatever its fill says: filters of a few items, each asked one key.
+//! Every scheme against the expected rate of its law, whatever its fill says: filters of a few
+//! items, each asked one key.
 //!
-//! With one query a filter the hits are exactly binomial, however the positions of an item are tied; many queries of one filter would share its rate. Where the law gives a bracket and
-//! no number, the hits are held to its nearer end. Sizes are tiny on purpose: there the schemes differ most, moduli with many divisors and without are both at hand, and the power
-//! printed is that of small deviations of the rate.
+//! With one query a filter the hits are exactly binomial, however the positions of an item are
+//! tied; many queries of one filter would share its rate. Where the law gives a bracket and no
+//! number, the hits are held to its nearer end. Sizes are tiny on purpose: there the schemes differ
+//! most, moduli with many divisors and without are both at hand, and the power printed is that of
+//! small deviations of the rate.
 
 use crate::ALPHA;
 use crate::common::SplitMix64;

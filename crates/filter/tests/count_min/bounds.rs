@@ -1,7 +1,9 @@
 //! The bounds of estimates, measured over many seeds.
 //!
-//! Each test counts the seeds for which a fixed key exceeds a bound that it keeps but for delta. The count is at most Binomial(seeds, delta): a test fails when it is
-//! above the quantile of level 1 - 1e-6, so a sound bound fails a fresh seed once in a million. The planted faults at the end show the power: they exceed by far.
+//! Each test counts the seeds for which a fixed key exceeds a bound that it keeps but for delta.
+//! The count is at most Binomial(seeds, delta): a test fails when it is above the quantile of level
+//! 1 - 1e-6, so a sound bound fails a fresh seed once in a million. The planted faults at the end
+//! show the power: they exceed by far.
 
 use crate::streams::{KINDS, Kind, counts};
 use crate::{hasher, rate, small};
@@ -24,7 +26,8 @@ fn most(trials: u64, p: f64) -> u64 {
     }
 }
 
-/// How many seeds let the key's error exceed the bound from the total, and that from the counters. Never below the truth, for any key.
+/// How many seeds let the key's error exceed the bound from the total, and that from the counters.
+/// Never below the truth, for any key.
 fn exceeded<R: RowHashes>(kind: Kind, key: u64, conservative: bool, delta: &Rate, seeds: u64) -> (u64, u64) {
     let counts = counts(kind, 4_000, 7);
     let (mut by_total, mut by_counters) = (0, 0);
@@ -33,7 +36,8 @@ fn exceeded<R: RowHashes>(kind: Kind, key: u64, conservative: bool, delta: &Rate
         if conservative {
             sketch = sketch.with_conservative_update();
         }
-        // Integers go in as they are, so that the pairwise family is held to its own theorem; the order of a hash map is another in each run, and must not matter.
+        // Integers go in as they are, so that the pairwise family is held to its own theorem; the
+        // order of a hash map is another in each run, and must not matter.
         let mut order: Vec<_> = counts.iter().collect();
         order.sort_unstable();
         order.into_iter().for_each(|(key, count)| sketch.add_hash(hash::<R>(&sketch, *key), *count));
@@ -88,8 +92,9 @@ fn conservative_update_keeps_the_bounds() {
     hold::<TwoHashRows>(true);
 }
 
-/// Where neither bound implies the other, each is given half of the probability before the counters are looked at: two hashes, and sums over ranges. With independent rows the
-/// counters' bound is never above the other, and both have all of it.
+/// Where neither bound implies the other, each is given half of the probability before the counters
+/// are looked at: two hashes, and sums over ranges. With independent rows the counters' bound is
+/// never above the other, and both have all of it.
 #[test]
 fn the_smaller_of_two_bounds_keeps_the_probability_asked_for() {
     for (kind, seed) in KINDS.into_iter().zip(1..) {
@@ -110,8 +115,8 @@ fn the_smaller_of_two_bounds_keeps_the_probability_asked_for() {
     }
 }
 
-/// For a key that is not in the sketch the law of the estimate given the counters is a product of shares, exactly: measured over many keys, within the
-/// quantiles of level 1e-6 on both sides.
+/// For a key that is not in the sketch the law of the estimate given the counters is a product of
+/// shares, exactly: measured over many keys, within the quantiles of level 1e-6 on both sides.
 #[test]
 fn the_law_of_a_missing_key_is_the_product_of_shares() {
     let counts = counts(Kind::Zipf, 4_000, 7);
@@ -129,8 +134,9 @@ fn the_law_of_a_missing_key_is_the_product_of_shares() {
     }
 }
 
-/// What must fail: rows that share one hash function, and the mean of the rows in place of the least. Each row is a sketch of depth 1. One key with half of the stream:
-/// a row meets it once in 101, all four once in 10^8, so the sound one is never above.
+/// What must fail: rows that share one hash function, and the mean of the rows in place of the
+/// least. Each row is a sketch of depth 1. One key with half of the stream: a row meets it once in
+/// 101, all four once in 10^8, so the sound one is never above.
 #[test]
 fn planted_faults_exceed_the_bounds() {
     let stream = counts(Kind::OneHeavy, 400, 7);
@@ -155,7 +161,8 @@ fn planted_faults_exceed_the_bounds() {
     assert!(mean > allowed, "a mean is not found out: {mean} of {allowed}");
 }
 
-/// Somebody who knows the seed can choose keys that share all counters of a victim: then nothing holds but that estimates are never too low. Said in the documentation.
+/// Somebody who knows the seed can choose keys that share all counters of a victim: then nothing
+/// holds but that estimates are never too low. Said in the documentation.
 #[test]
 fn keys_chosen_with_the_seed_break_the_upper_bound_only() {
     let shape = Shape::new(Rows::Independent, 5, 2, 1).expect("a shape");
@@ -170,7 +177,9 @@ fn keys_chosen_with_the_seed_break_the_upper_bound_only() {
     assert!(colliding.iter().all(|key| sketch.estimate(key).value >= 1));
 }
 
-/// Intervals of 99% miss in at most a hundredth of all cases: of 200, more than twelve would be a chance below 1e-6. Of the keys of all rows together, or of those of a row that is not whole, nearly all would miss.
+/// Intervals of 99% miss in at most a hundredth of all cases: of 200, more than twelve would be a
+/// chance below 1e-6. Of the keys of all rows together, or of those of a row that is not whole,
+/// nearly all would miss.
 #[test]
 fn distinct_keys_are_covered() {
     for two_hash in [false, true] {

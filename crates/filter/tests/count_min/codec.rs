@@ -113,7 +113,8 @@ fn damage_is_found_at_every_byte() {
     }
 }
 
-/// Fields that a forger sets, with all checksums right again: refused by name, and nothing of the claimed size is allocated.
+/// Fields that a forger sets, with all checksums right again: refused by name, and nothing of the
+/// claimed size is allocated.
 #[test]
 fn forged_fields_are_refused() {
     let bytes = list().to_bytes().expect("small");
@@ -191,7 +192,8 @@ fn forged_lists_are_refused() {
 }
 
 proptest! {
-    /// Sealed again after any change: an error or a sketch that writes the same bytes again, but never a panic.
+    /// Sealed again after any change: an error or a sketch that writes the same bytes again, but
+    /// never a panic.
     #[test]
     fn nothing_panics(changes in prop::collection::vec((0usize..2_600, any::<u8>()), 1..6), cut in 0usize..3_000) {
         for bytes in [list().to_bytes().expect("small"), sample::<TwoHashRows, u32>().to_bytes().expect("small")] {
@@ -214,7 +216,8 @@ proptest! {
     }
 }
 
-/// Counters that are full stay full when all are halved, and the file says so and is read again; keys whose own count is full have no upper bound from then on.
+/// Counters that are full stay full when all are halved, and the file says so and is read again;
+/// keys whose own count is full have no upper bound from then on.
 #[test]
 fn halved_sketches_with_full_counters_are_read_again() {
     let mut sketch = small::<FullRows, u32>(3);
@@ -243,7 +246,8 @@ fn halved_sketches_with_full_counters_are_read_again() {
     list::<u64>(u64::MAX - 1);
 }
 
-/// A full counter says nothing of the sum of its row; the others still do. A forged file that was read here could not be read again once it was halved and saved.
+/// A full counter says nothing of the sum of its row; the others still do. A forged file that was
+/// read here could not be read again once it was halved and saved.
 #[test]
 fn beside_a_full_counter_the_others_are_held_to_the_sum() {
     let mut bytes = sample::<FullRows, u32>().to_bytes().expect("small");

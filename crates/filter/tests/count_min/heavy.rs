@@ -1,4 +1,5 @@
-//! Heavy hitters: complete above what they say they missed, and the words of a text against an exact count.
+//! Heavy hitters: complete above what they say they missed, and the words of a text against an
+//! exact count.
 
 use crate::common::SplitMix64;
 use crate::streams::{KINDS, counts};
@@ -12,7 +13,8 @@ fn list(width: u64, depth: u32, capacity: u64, seed: u64) -> HeavyHitters {
     HeavyHitters::new(CountMin::with_shape(shape, hasher(seed)).expect("small"), capacity).expect("a list")
 }
 
-/// Certain, so no statistics: for sketches of any quality, streams in any order, and after merges and halvings.
+/// Certain, so no statistics: for sketches of any quality, streams in any order, and after merges
+/// and halvings.
 #[test]
 fn no_key_above_what_was_missed_is_missing() {
     for (kind, seed) in KINDS.into_iter().flat_map(|kind| (0..6).map(move |seed| (kind, seed))) {

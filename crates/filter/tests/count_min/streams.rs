@@ -10,9 +10,11 @@ pub(crate) enum Kind {
     Uniform,
     /// The key of rank r as often as 1/r.
     Zipf,
-    /// One key holds half of the stream, and the others come once: the worst case of Markov's inequality for a row.
+    /// One key holds half of the stream, and the others come once: the worst case of Markov's
+    /// inequality for a row.
     OneHeavy,
-    /// A few keys of equal and large counts, so that one collision is a large error: the worst case of the two-hash sketch.
+    /// A few keys of equal and large counts, so that one collision is a large error: the worst case
+    /// of the two-hash sketch.
     FewEqual,
 }
 

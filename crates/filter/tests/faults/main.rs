@@ -1,4 +1,5 @@
-//! Every fault that `run.sh` plants has its place in the sources: who changes them has to change the lists, too.
+//! Every fault that `run.sh` plants has its place in the sources: a change there has to change the
+//! lists, too.
 #![allow(missing_docs, reason = "a test has no public interface")]
 
 use std::path::Path;

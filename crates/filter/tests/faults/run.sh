@@ -1,11 +1,14 @@
 #!/usr/bin/env bash
-# Plants faults, one at a time, and shows that the tests named beside each reject it. The tree itself is not touched: a copy is broken.
+# Plants faults, one at a time, and shows that the tests named beside each reject it. The tree
+# itself is not touched: a copy is broken.
 #
-#   crates/filter/tests/faults/run.sh schemes [NAME...]     the contract test: one fault in each scheme (some minutes)
-#   crates/filter/tests/faults/run.sh adoption [NAME...]    views, packs, updates in place, builders, families, serde, snapshots (a quarter of an hour)
+#   crates/filter/tests/faults/run.sh schemes [NAME...] the contract test: one fault in each scheme
+#   (some minutes) crates/filter/tests/faults/run.sh adoption [NAME...] views, packs, updates in
+#   place, builders, families, serde, snapshots (a quarter of an hour)
 #
-# Each fault of a scheme changes the rate or the set of positions at the sizes of the test by more than the power printed there; a fault that only renames positions (h2 -> -h2, or i^2 scaled by
-# a unit) would change no rate, and no statistical test could see it: the golden positions do.
+# Each fault of a scheme changes the rate or the set of positions at the sizes of the test by more
+# than the power printed there; a fault that only renames positions (h2 -> -h2, or i^2 scaled by a
+# unit) would change no rate, and no statistical test could see it: the golden positions do.
 set -euo pipefail
 cd "$(dirname "$0")/../../../.."
 project=$PWD

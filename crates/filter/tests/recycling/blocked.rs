@@ -1,7 +1,10 @@
-//! The blocked recycling filter: held to a second implementation key by key, to its law, to what it says of wrong drops, and to its memory.
+//! The blocked recycling filter: held to a second implementation key by key, to its law, to what it
+//! says of wrong drops, and to its memory.
 //!
-//! Statistics as in `model.rs` and `wrong_drops.rs`: two-sided, at 5 standard errors (alpha below 1e-6 each), with frozen seeds. Power: one line has an exact law, and the
-//! faults below are 10 and more standard errors away from it; many lines have proven ends, which are wider than the scatter. A mean of wrong drops that is off by 3% is noticed.
+//! Statistics as in `model.rs` and `wrong_drops.rs`: two-sided, at 5 standard errors (alpha below
+//! 1e-6 each), with frozen seeds. Power: one line has an exact law, and the faults below are 10 and
+//! more standard errors away from it; many lines have proven ends, which are wider than the
+//! scatter. A mean of wrong drops that is off by 3% is noticed.
 
 use crate::common::SplitMix64;
 use crate::filter;
@@ -83,7 +86,8 @@ fn weight(ones: u128, probes: u32) -> u128 {
     (0..probes).fold(1 << 64, |power, _| (power * ones).div_ceil(512))
 }
 
-/// A key's line and its positions there, by docs/design/positions.md and docs/FORMAT.md (scheme 12).
+/// A key's line and its positions there, by docs/design/positions.md and docs/FORMAT.md (scheme
+/// 12).
 fn positions(hash: KeyHash, lines: u64, probes: u32) -> (u64, BTreeSet<u64>) {
     let mix = |word: u64| {
         let word = (word ^ word >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -102,7 +106,7 @@ fn positions(hash: KeyHash, lines: u64, probes: u32) -> (u64, BTreeSet<u64>) {
         (x, y) = (x.wrapping_add(y), y.wrapping_add(i));
         word
     };
-    // No word is skipped: with so few lines the chance is below 2^-50.
+    // No word is skipped: with this few lines the chance is below 2^-50.
     let line = (u128::from(next()) * u128::from(lines)) >> 64;
     let words: Vec<u64> = (0..probes.div_ceil(7)).map(|_| next()).collect();
     (line as u64, (0..probes).map(|probe| words[(probe / 7) as usize] >> (9 * (probe % 7)) & 511).collect())
@@ -112,7 +116,8 @@ fn kept(limit: f64) -> Policy<f64> {
     Policy { seeds: Seeds::Kept, ..Policy::one_phase(limit) }
 }
 
-/// Streams with repeats near and far: the first key after which the two differ in the answer, the set bits or the recycles.
+/// Streams with repeats near and far: the first key after which the two differ in the answer, the
+/// set bits or the recycles.
 fn differ(lines: u64, probes: u32, limit: f64, fault: Fault) -> Option<u64> {
     let bits = 512 * lines;
     let mut real = filter::<Blocked>(bits, probes, kept(limit), 7);
@@ -166,7 +171,8 @@ fn beyond(subject: &mut impl Subject, rate: (f64, f64), items: (f64, f64), cycle
     (beyond(drops(rate.0), drops(rate.1)), beyond(lengths(items.0), lengths(items.1)))
 }
 
-/// One line is the standard filter of its bits, whose law is exact: sigma is the most set bits that keep to the limit.
+/// One line is the standard filter of its bits, whose law is exact: sigma is the most set bits that
+/// keep to the limit.
 #[test]
 fn one_line_has_the_exact_law_of_the_standard_filter() {
     for (probes, limit) in [(3, 0.2), (6, 0.03), (8, 0.01)] {
@@ -201,7 +207,8 @@ fn many_lines_keep_to_the_law() {
     }
 }
 
-/// A stream with popular keys and forgotten ones that return: what the filter says has the mean of what it lost, and its bound holds.
+/// A stream with popular keys and forgotten ones that return: what the filter says has the mean of
+/// what it lost, and its bound holds.
 #[test]
 fn the_sum_of_the_odds_has_the_mean_of_the_wrong_drops_and_the_bound_holds() {
     let mut random = SplitMix64(3);
@@ -263,7 +270,8 @@ fn renewed_seeds_share_nothing() {
     assert!(first == second && first.len() > 50);
     let (first, second) = dropped(Policy::one_phase(0.5));
     let common = first.iter().filter(|key| second.contains(key)).count();
-    // Of some 180 drops at a rate of at most 28%, 10% on average; the chance of 60 common ones is below 1e-9.
+    // Of some 180 drops at a rate of at most 28%, 10% on average; the chance of 60 common ones is
+    // below 1e-9.
     assert!(first.len() > 50 && second.len() > 50 && common < 60, "{} {} {common}", first.len(), second.len());
 }
 

@@ -1,4 +1,5 @@
-//! The file of a blocked recycling filter: a golden file of a second implementation, round trips in the middle of a cycle, and hostile bytes.
+//! The file of a blocked recycling filter: a golden file of a second implementation, round trips in
+//! the middle of a cycle, and hostile bytes.
 
 use crate::common::{seal, seal_all};
 use crate::state::{SEED, check_golden, decode_as, offer};

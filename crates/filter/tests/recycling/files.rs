@@ -16,7 +16,8 @@ pub fn patched(mut bytes: Vec<u8>, offset: usize, field: &[u8]) -> Vec<u8> {
     bytes
 }
 
-/// Saved and opened after `at` items, of which `keys` differ, a filter goes on as if nothing had happened.
+/// Saved and opened after `at` items, of which `keys` differ, a filter goes on as if nothing had
+/// happened.
 pub fn goes_on<L: Layout>(
     bits: u64,
     probes: u32,

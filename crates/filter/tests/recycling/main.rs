@@ -1,4 +1,5 @@
-//! Recycling filters: held to a second implementation key by key, to the model in the long run, to their memory, and to their files.
+//! Recycling filters: held to a second implementation key by key, to the model in the long run, to
+//! their memory, and to their files.
 #![allow(unreachable_pub, reason = "a test has no public interface")]
 
 mod blocked;
@@ -21,7 +22,8 @@ pub fn filter<S: Layout>(bits: u64, probes: u32, policy: Policy<S::Limit>, seed:
     RecyclingFilter::with_hasher(bits, probes, policy, PortableHasher::xxh3(Seed::from(seed))).expect("in range")
 }
 
-/// Every way to forget by sigma: one phase and two, retaining or not, the trigger frozen or not, one seed or many.
+/// Every way to forget by sigma: one phase and two, retaining or not, the trigger frozen or not,
+/// one seed or many.
 pub fn policies(sigma: u64) -> Vec<Policy> {
     let mut policies = Vec::new();
     for phases in [Phases::One, Phases::Two(Trigger::Included), Phases::Two(Trigger::Excluded)] {

@@ -43,7 +43,7 @@ proptest! {
 #[test]
 fn one_phase_forgets_by_age() {
     let mut filter = filter::<Standard>(1_000, 3, Policy { age: Some(seconds(10)), ..Policy::one_phase(500) }, 1);
-    // The first phase begins with the first time that is told, whatever it is.
+    // The first phase begins with the first time given, whatever it is.
     assert_eq!(filter.check_and_insert_at("a", seconds(1_000_005)), Seen::New);
     assert_eq!(filter.check_and_insert_at("a", seconds(1_000_014)), Seen::Active);
     assert_eq!(filter.check_and_insert_at("a", seconds(1_000_015)), Seen::New);
@@ -122,7 +122,8 @@ fn a_cycle_takes_as_many_insertions_as_asked() {
     assert_eq!((filter.stats().cycles, filter.stats().by_fill, filter.stats().items, filter.ones()), (100, 0, 0, 0));
 }
 
-/// An adversary who knows what collides in one phase knows nothing of the next: the same keys, other bits, other errors.
+/// An adversary who knows what collides in one phase knows nothing of the next: the same keys,
+/// other bits, other errors.
 #[test]
 fn renewed_seeds_share_nothing() {
     let dropped = |policy| {
@@ -138,7 +139,8 @@ fn renewed_seeds_share_nothing() {
     assert!(first == second && first.len() > 50);
     let (first, second) = dropped(Policy::one_phase(3_000));
     let common = first.iter().filter(|key| second.contains(key)).count();
-    // Of some 130 drops at a rate of at most 28%, 9% on average; the chance of 40 common ones is below 1e-9.
+    // Of some 130 drops at a rate of at most 28%, 9% on average; the chance of 40 common ones is
+    // below 1e-9.
     assert!(first.len() > 50 && second.len() > 50 && common < 40, "{} {} {common}", first.len(), second.len());
 }
 

@@ -1,9 +1,13 @@
-//! The real filters, on streams without repeats, against the models: the long-run average rate and the items of a cycle.
+//! The real filters, on streams without repeats, against the models: the long-run average rate and
+//! the items of a cycle.
 //!
-//! The recycles cut a stream into cycles; [`BATCHES`] runs of consecutive cycles are near enough independent and normal. Two statistics a case, two-sided: drops minus the model's
-//! rate times the items, and items minus the model's items a cycle times the cycles; each by its own scatter over the batches. A sound filter exceeds [`LIMIT`] standard errors with
-//! probability below 1e-6 (Student's law of 399 degrees of freedom: 8.6e-7), so all of the cases here together with less than 5e-5. Seeds are frozen. Power: what
-//! the faults below show; a rate that is off by 2% is noticed in every case.
+//! The recycles cut a stream into cycles; [`BATCHES`] runs of consecutive cycles are near enough
+//! independent and normal. Two statistics a case, two-sided: drops minus the model's rate times the
+//! items, and items minus the model's items per cycle times the cycles; each by its own scatter
+//! over the batches. A sound filter exceeds [`LIMIT`] standard errors with probability below 1e-6
+//! (Student's law of 399 degrees of freedom: 8.6e-7), so all of the cases here together with less
+//! than 5e-5. Seeds are frozen. Power: what the faults below show; a rate that is off by 2% is
+//! noticed in every case.
 
 use crate::naive::{Fault, Naive};
 use crate::{filter, policies};
@@ -17,7 +21,7 @@ pub const LIMIT: f64 = 5.0;
 
 /// Something that takes items and recycles.
 pub trait Subject {
-    /// Whether the item was taken for known.
+    /// Whether the item was reported as seen.
     fn drops(&mut self, key: u64) -> bool;
     fn cycles(&self) -> u64;
 }
@@ -50,7 +54,7 @@ pub fn z(totals: &[f64]) -> f64 {
     mean / (variance / count).sqrt()
 }
 
-/// Drops and items of [`BATCHES`] runs of so many cycles.
+/// Drops and items of [`BATCHES`] runs of this many cycles.
 pub fn batches(subject: &mut impl Subject, cycles: u64) -> Vec<(f64, f64)> {
     let mut key = 0;
     let mut until = |subject: &mut dyn FnMut(u64) -> (bool, u64), last: u64| {
@@ -107,7 +111,9 @@ fn every_variant_has_the_rate_and_the_cycles_of_its_model() {
     }
 }
 
-/// A retained item has its old positions under one seed, and new ones where the seed is renewed: two designs in which that makes most of a difference, each held to its own law and not to the other.
+/// A retained item has its old positions under one seed, and new ones where the seed is renewed:
+/// two designs in which that makes most of a difference, each held to its own law and not to the
+/// other.
 #[test]
 fn retained_items_have_the_law_of_their_seeds() {
     for (bits, probes, sigma) in [(30, 10, 15), (12, 6, 7)] {

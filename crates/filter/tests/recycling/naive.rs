@@ -1,4 +1,5 @@
-//! A recycling filter written down a second time, as plainly as can be, with faults that can be planted.
+//! A recycling filter written down a second time, as plainly as can be, with faults that can be
+//! planted.
 
 use crate::common::SplitMix64;
 use crate::{filter, policies};

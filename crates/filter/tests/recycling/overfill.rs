@@ -1,9 +1,11 @@
-//! What a program is told before a key would have everything forgotten.
+//! The warning before a key would make the filter forget.
 
 use truebloom::recycling::{BlockedRecyclingFilter, Policy, RecyclingFilter};
 use truebloom::{PortableHasher, Seed};
 
-/// Each key with one that repeats, which never ends a phase: whether the next offer recycles is told before it, for a thousand keys and tens of cycles. Not by a bound: for keys whose positions meet, too.
+/// Each key with one that repeats, which never ends a phase: whether the next offer recycles is
+/// known before it, for a thousand keys and tens of cycles. Not by a bound: for keys whose
+/// positions meet, too.
 macro_rules! told_before {
     ($filter:expr) => {{
         let mut filter = $filter.expect("a filter");

@@ -1,4 +1,5 @@
-//! The whole state in a file, in the middle of a cycle: golden files of a second implementation (tests/golden/reference.py), round trips, and hostile bytes.
+//! The whole state in a file, in the middle of a cycle: golden files of a second implementation
+//! (tests/golden/reference.py), round trips, and hostile bytes.
 
 use crate::common::{seal, seal_all};
 use crate::{files, filter, policies};
@@ -71,7 +72,8 @@ fn golden_two_phases_shared_by_threads() {
     check_golden("v1-recycling-shared.tbl", &shared.into_filter().expect("small"));
 }
 
-/// What threads have set beyond the limit: read, bounded by the bits, counted in the worst rate, and told apart from a file of one thread.
+/// What threads have set beyond the limit: read, bounded by the bits, counted in the worst rate,
+/// and told apart from a file of one thread.
 #[test]
 fn an_overfilled_phase_is_read_if_the_header_says_so() {
     let shared = |overfill: u64| {

@@ -1,6 +1,7 @@
 //! What a filter says of the new items it took for known, against what the test knows of them.
 //!
-//! Statistics over many seeds, two-sided, at 5 standard errors (alpha below 1e-6 each). A mean that is off by 2% is noticed in every case.
+//! Statistics over many seeds, two-sided, at 5 standard errors (alpha below 1e-6 each). A mean that
+//! is off by 2% is noticed in every case.
 
 use crate::common::SplitMix64;
 use crate::{filter, policies};
@@ -8,10 +9,11 @@ use std::collections::HashSet;
 use truebloom::recycling::{Layout, Phases, Policy, Seeds};
 use truebloom::scheme::{Classic, Standard};
 
-/// The first so many filters are asked for their bound all along.
+/// The first this many filters are asked for their bound all along.
 const BOUNDED: u64 = 100;
 
-/// Wrong drops of a stream, and what the filter says of them: the sum, and whether the bound at 90% was ever exceeded.
+/// Wrong drops of a stream, and what the filter says of them: the sum, and whether the bound at 90%
+/// was ever exceeded.
 fn run<S: Layout>(bits: u64, probes: u32, policy: Policy<S::Limit>, seed: u128, stream: &[u64], bounded: bool) -> (f64, f64, bool) {
     let mut filter = filter::<S>(bits, probes, policy, seed);
     let (mut active, mut frozen) = (HashSet::new(), HashSet::new());
@@ -44,7 +46,8 @@ fn run<S: Layout>(bits: u64, probes: u32, policy: Policy<S::Limit>, seed: u128, 
     (drops, filter.compensator(), exceeded)
 }
 
-/// Mean wrong drops, standard errors between them and what the filters say, and the share of filters whose bound failed.
+/// Mean wrong drops, standard errors between them and what the filters say, and the share of
+/// filters whose bound failed.
 pub fn over_seeds<S: Layout>(bits: u64, probes: u32, policy: Policy<S::Limit>, seeds: u64, stream: &[u64]) -> (f64, f64, f64) {
     let runs: Vec<_> = (0..seeds).map(|seed| run::<S>(bits, probes, policy, u128::from(seed), stream, seed < BOUNDED)).collect();
     let count = seeds as f64;
@@ -54,8 +57,9 @@ pub fn over_seeds<S: Layout>(bits: u64, probes: u32, policy: Policy<S::Limit>, s
     (runs.iter().map(|run| run.0).sum::<f64>() / count, mean / (variance / count).sqrt(), failed)
 }
 
-/// The stream `a b c a b` in three bits, one probe, recycled at the second set bit. Enumerated: with one seed for ever 8/9 wrong drops are expected but 7/9 said; with seeds renewed
-/// both are 22/27.
+/// The stream `a b c a b` in three bits, one probe, recycled at the second set bit. Enumerated:
+/// with one seed for ever 8/9 wrong drops are expected but 7/9 said; with seeds renewed both are
+/// 22/27.
 #[test]
 fn forgotten_items_that_return_need_new_seeds() {
     let stream = [1, 2, 3, 1, 2];

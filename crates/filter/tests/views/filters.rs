@@ -6,7 +6,8 @@ use truebloom::scheme::SchemeId;
 use truebloom::verify::Verification;
 use truebloom::{AnyFilter, BlockedBloomFilter, BloomFilter, Filter, FormatError, PortableHasher, Seed};
 
-/// A filter of each scheme, about half full, in a number of bits that leaves a part of the last word.
+/// A filter of each scheme, about half full, in a number of bits that leaves a part of the last
+/// word.
 fn of_every_scheme() -> Vec<AnyFilter> {
     let hasher = PortableHasher::xxh3(Seed::from(7));
     let made = |id: SchemeId| AnyFilter::with_scheme(id, 5_003u64.next_multiple_of(id.bits_unit(9)), 9, hasher).expect("small");

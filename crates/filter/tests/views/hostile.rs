@@ -12,7 +12,7 @@ fn sample() -> Vec<u8> {
     filter.to_bytes().expect("small")
 }
 
-/// A view is refused just where a filter is, but for what the payload shows.
+/// A view is refused just where a filter is, except for what the payload shows.
 #[test]
 fn headers_are_checked_as_for_filters() {
     let bytes = sample();

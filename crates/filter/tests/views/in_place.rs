@@ -117,7 +117,8 @@ fn a_process_that_is_killed_loses_no_key() {
     assert_eq!(refused, 12);
 }
 
-/// A disk that has written some of the sectors since the last sync and not others, in any mix: every synced key is there.
+/// A disk that has written some of the sectors since the last sync and not others, in any mix:
+/// every synced key is there.
 #[test]
 fn sectors_of_two_times_hold_what_was_synced() {
     const SECTOR: usize = 512;
@@ -183,7 +184,8 @@ fn left_behind(path: &Path) -> std::path::PathBuf {
     copy
 }
 
-/// A program that starts children while it saves and opens: a child has all files of its parent until it runs its own program, and with them the locks.
+/// A program that starts children while it saves and opens: a child has all files of its parent
+/// until it runs its own program, and with them the locks.
 #[cfg(unix)]
 #[test]
 fn a_child_that_is_being_started_keeps_no_lock() {
@@ -210,7 +212,7 @@ fn a_child_that_is_being_started_keeps_no_lock() {
     });
 }
 
-/// Who tries to recover a file as what it is not has done it no harm.
+/// Trying to recover a file as the wrong type does it no harm.
 #[test]
 fn a_vain_attempt_leaves_the_mark() {
     let folder = folder();
@@ -228,7 +230,7 @@ fn a_vain_attempt_leaves_the_mark() {
     assert!(FilterOf::<Classic>::open(&left).expect("closed").contains("key"));
 }
 
-/// Who puts another file in its place is told of, not obeyed.
+/// Another file put in its place is reported, not written to.
 #[test]
 fn a_file_that_was_replaced_is_told_of() {
     let folder = folder();
@@ -243,7 +245,7 @@ fn a_file_that_was_replaced_is_told_of() {
     assert!(!FilterOf::<Standard>::open(&path).expect("whole").contains("key"));
 }
 
-/// The bits of an intersection may be there by chance, and who recovers the file must know.
+/// The bits of an intersection may be there by chance, and a recovery must take that into account.
 #[test]
 fn an_intersection_is_marked_before_its_bits() {
     let folder = folder();

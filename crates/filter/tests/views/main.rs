@@ -1,4 +1,5 @@
-//! Filters in bytes that somebody else holds: the answers of the filter that was saved, wherever the bytes are and whatever they are.
+//! Filters in bytes that somebody else holds: the answers of the filter that was saved, wherever
+//! the bytes are and whatever they are.
 
 #[path = "../common/mod.rs"]
 mod common;

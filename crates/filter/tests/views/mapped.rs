@@ -62,7 +62,8 @@ fn what_is_no_filter_is_refused() {
     assert!(matches!(unsafe { AnyFilter::map(folder.path()) }.map(drop), Err(FileError::Read { .. })));
 }
 
-/// What the documentation says of a promise that is broken: the process ends by SIGBUS, in a child of this test.
+/// What the documentation says of a promise that is broken: the process ends by SIGBUS, in a child
+/// of this test.
 #[cfg(target_os = "linux")]
 #[test]
 fn a_file_that_is_truncated_ends_the_process() {

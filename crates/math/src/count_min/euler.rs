@@ -1,4 +1,5 @@
-//! e in whole numbers: the least depth and the least width are decided here, so that no rounding of a logarithm can be off by one.
+//! e in whole numbers: the least depth and the least width are decided here, so that no rounding of
+//! a logarithm can be off by one.
 
 use crate::exact::dyadic::Dyadic;
 use crate::exact::enclosure::{Enclose, Enclosure};
@@ -7,9 +8,11 @@ use crate::{Rate, Result};
 use alloc::vec;
 use alloc::vec::Vec;
 
-/// The sum of `sign^i / i!` over i from 2 on, as a fraction, and the units by which it may be off either way.
+/// The sum of `sign^i / i!` over i from 2 on, as a fraction, and the units by which it may be off
+/// either way.
 ///
-/// A term is the floor of the one before it over i, so it is off by less than two units; what follows the first term that vanishes is below four.
+/// A term is the floor of the one before it over i, so it is off by less than two units; what
+/// follows the first term that vanishes is below four.
 fn series(limbs: usize, alternating: bool) -> (Vec<u64>, u128) {
     let (mut sum, mut term) = (vec![0; limbs], vec![0; limbs]);
     term[limbs - 1] = 1 << 63;
@@ -26,9 +29,11 @@ fn series(limbs: usize, alternating: bool) -> (Vec<u64>, u128) {
     (sum, 2 * u128::from(i) + 4)
 }
 
-/// `floor(e multiplier / divisor)` if it fits a word. The factors of the multiplier are words, their product any number.
+/// `floor(e multiplier / divisor)` if it fits a word. The factors of the multiplier are words,
+/// their product any number.
 pub(super) fn floor_of_multiple(factors: &[u64], divisor: u64) -> Option<u64> {
-    // Irrational, so never whole: some precision separates the two ends. At the end the upper one errs on the safe side.
+    // Irrational, so never whole: some precision separates the two ends. At the end the upper one
+    // errs on the safe side.
     (4..=64)
         .find_map(|limbs| {
             let (sum, error) = series(limbs, false);
@@ -51,8 +56,8 @@ pub(super) fn floor_of_multiple(factors: &[u64], divisor: u64) -> Option<u64> {
         .map(|whole| whole[0])
 }
 
-/// `e^-power`, or `e^-power / (1 - e^-2 / 2)`, the factor by which Theorem 9.1 needs more depth: with it a sketch of two hashes keeps room for the items that
-/// share both.
+/// `e^-power`, or `e^-power / (1 - e^-2 / 2)`, the factor by which Theorem 9.1 needs more depth:
+/// with it a sketch of two hashes keeps room for the items that share both.
 pub(super) struct Depth {
     pub(super) power: u32,
     pub(super) two_hash: bool,
@@ -70,7 +75,8 @@ impl Enclose for Depth {
         let mut above = (error + 1) * u128::from(self.power);
         let mut sum = term.clone();
         if self.two_hash {
-            // The geometric series of q = e^-2 / 2. Each term is off by at most `each`: q times what the last was, what q is off by, and a unit.
+            // The geometric series of q = e^-2 / 2. Each term is off by at most `each`: q times
+            // what the last was, what q is off by, and a unit.
             let mut q = vec![0; limbs];
             product.power(&mut q, &base, 2);
             fixed::halve(&mut q, false);
@@ -240,7 +246,8 @@ mod tests {
         }
     }
 
-    /// `2/3 + 6/7 = 32/21` and others, with more digits than the sum was made of: what both are cut by adds up to more than a unit.
+    /// `2/3 + 6/7 = 32/21` and others, with more digits than the sum was made of: what both are cut
+    /// by adds up to more than a unit.
     #[test]
     fn sums_are_enclosed() {
         for ((top, a), (other, b)) in [((2u64, 3u64), (6u64, 7u64)), ((10, 11), (12, 13)), ((1, 3), (1, 7)), ((4, 5), (6, 7))] {

@@ -1,4 +1,4 @@
-//! How likely an estimate is too high by a share of the stream, at most.
+//! Upper bounds on the probability that an estimate is too high by a share of the stream.
 
 use super::euler::{Fraction, Sum};
 use super::shape::inverse;
@@ -11,13 +11,17 @@ use alloc::boxed::Box;
 use alloc::vec;
 
 impl Shape {
-    /// The proven bound on the probability that an estimate is too high by `epsilon` N or more; the bracket is that of the bound, not of the probability.
+    /// The proven bound on the probability that an estimate is too high by `epsilon` N or more; the
+    /// bracket is that of the bound, not of the probability.
     ///
-    /// * independent rows of either family: `(1 / (epsilon w))^d`, Markov's inequality in every row;
-    /// * two hashes, ideal: `((2 / (epsilon w))^d + 2 / (epsilon w^2))^copies`, Theorem 9.1: half of the error for items that share both hashes, half for those that
-    ///   share one row, of which an item can share only one, so that the rows are negatively associated;
-    /// * two hashes, pairwise: `(1 / (epsilon w))^copies`. Nothing is proven of two rows at once (a counterexample: K14), but each of them alone obeys Markov, and
-    ///   copies are independent.
+    /// * independent rows of either family: `(1 / (epsilon w))^d`, Markov's inequality in every
+    ///   row;
+    /// * two hashes, ideal: `((2 / (epsilon w))^d + 2 / (epsilon w^2))^copies`, Theorem 9.1: half
+    ///   of the error for items that share both hashes, half for those that share one row, of which
+    ///   an item can share only one, so that the rows are negatively associated;
+    /// * two hashes, pairwise: `(1 / (epsilon w))^copies`. Nothing is proven about two rows
+    ///   together (a counterexample: K14), but each of them alone obeys Markov, and copies are
+    ///   independent.
     ///
     /// # Errors
     /// A shape or an error out of range.
@@ -62,8 +66,9 @@ impl Shape {
         })
     }
 
-    /// The least number that an estimate in a stream of sum `total` is proven to exceed the count by with a probability of at most `delta`: whole counts, so that
-    /// "by v + 1 or more" is what must be unlikely. At most `total`, which is certain. Some microseconds.
+    /// The least number that an estimate in a stream of sum `total` is proven to exceed the count
+    /// by with a probability of at most `delta`: whole counts, so that "by v + 1 or more" is what
+    /// must be unlikely. At most `total`, which is certain. Some microseconds.
     #[must_use]
     pub fn error_bound(&self, total: u64, family: Family, delta: &Rate) -> u64 {
         let _work = work::begin();

@@ -1,8 +1,10 @@
-//! Count-Min sketches: how large for an error and a probability, and what is proven of the estimates.
+//! Count-Min sketches: how large they must be for an error and a probability, and what is proven
+//! about the estimates.
 //!
-//! A sketch is `depth` rows of `width` counters (times `copies`). An item adds its count to one counter of every row, and its estimate is the smallest of its
-//! counters: never below its count, and above it by what the other items left there. All bounds are for one item that was chosen without knowledge of the hashes,
-//! in a stream of counts that are not negative and add up to N.
+//! A sketch is `depth` rows of `width` counters (times `copies`). An item adds its count to one
+//! counter of every row, and its estimate is the smallest of its counters: never below its count,
+//! and above it by what the other items left there. All bounds are for one item that was chosen
+//! without knowledge of the hashes, in a stream of counts that are not negative and add up to N.
 //!
 //! Source: Kirsch and Mitzenmacher, section 9, with the corrections K12 to K15 of docs/ERRATA.md.
 //!
@@ -34,16 +36,17 @@ use core::fmt;
 pub enum Rows {
     /// A hash function of its own for every row: the classic sketch of Cormode and Muthukrishnan.
     Independent,
-    /// Row j takes `h1 + j h2` modulo a prime width, from two hash functions a copy.
+    /// Row j takes `h1 + j h2` modulo a prime width, from two hash functions per copy.
     TwoHash,
 }
 
-/// What is known of the hash functions, and so what can be proven.
+/// What is known about the hash functions, and so what can be proven.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Family {
     /// Random functions: any number of items are hashed independently.
     Ideal,
-    /// Any two items are hashed independently, and nothing is known of three; the functions are independent of each other.
+    /// Any two items are hashed independently, and nothing is known of three; the functions are
+    /// independent of each other.
     Pairwise,
 }
 
@@ -56,11 +59,13 @@ impl fmt::Display for Family {
     }
 }
 
-/// The logarithm of a rate, from below: what an upper bound in logarithms must not exceed to prove that it is at most the rate. Errors of some ten roundings of
-/// numbers below 10^4 are less than a tenth of the slack.
+/// The logarithm of a rate, from below: what an upper bound in logarithms must not exceed to prove
+/// that it is at most the rate. Errors of some ten roundings of numbers below 10^4 are less than a
+/// tenth of the slack.
 fn ln_target(rate: &Rate) -> f64 {
     rate.ln() - LN_SLACK
 }
 
-/// Given away wherever a bound is evaluated in logarithms: a relative 10^-9 of a probability, which nobody notices.
+/// A margin added wherever a bound is evaluated in logarithms: a relative 10^-9 of a probability,
+/// which is negligible.
 const LN_SLACK: f64 = 1e-9;

@@ -30,7 +30,8 @@ impl Shape {
     /// A sketch of this size.
     ///
     /// # Errors
-    /// A 0; copies of independent rows (more rows are the same); for two hashes a width that is no prime or is below the depth, because two rows would then be the same function.
+    /// A 0; copies of independent rows (more rows are the same); for two hashes a width that is no
+    /// prime or is below the depth, because two rows would then be the same function.
     pub fn new(rows: Rows, width: u64, depth: u32, copies: u32) -> Result<Shape> {
         if width == 0 {
             return out_of_range("width", width, "at least 1");
@@ -47,15 +48,19 @@ impl Shape {
         }
     }
 
-    /// The size for an error of at most `epsilon` N with a probability of at least `1 - delta`, where N is the sum of the stream.
+    /// The size for an error of at most `epsilon` N with a probability of at least `1 - delta`,
+    /// where N is the sum of the stream.
     ///
-    /// Independent rows: width `ceil(e / epsilon)`, depth `ceil(ln(1 / delta))`. Two hashes: the least prime of at least `2e / epsilon`, depth
-    /// `max(1, ceil(ln(1 / (epsilon (1 - 1/(2e^2))))))`, and the least number of copies c with `epsilon^c <= delta`. All are decided exactly, on the decimals. The
-    /// sizes are those of the papers, which prove their promise for independent rows of either family and for two hashes of the ideal one (see
-    /// [`failure_bound`](Shape::failure_bound)).
+    /// Independent rows: width `ceil(e / epsilon)`, depth `ceil(ln(1 / delta))`. Two hashes: the
+    /// least prime of at least `2e / epsilon`, depth
+    /// `max(1, ceil(ln(1 / (epsilon (1 - 1/(2e^2))))))`, and the least number of copies c with
+    /// `epsilon^c <= delta`. All are decided exactly, on the decimals. The sizes are those of the
+    /// papers, which prove their promise for independent rows of either family and for two hashes
+    /// of the ideal one (see [`failure_bound`](Shape::failure_bound)).
     ///
     /// # Errors
-    /// An `epsilon` that needs more counters a row than a word counts (below about 3e-19), or more than 2^30 copies.
+    /// An `epsilon` that needs more counters per row than a word can count (below about 3e-19), or
+    /// more than 2^30 copies.
     pub fn for_error(epsilon: &Rate, delta: &Rate, rows: Rows) -> Result<Shape> {
         let _work = work::begin();
         let width = width(epsilon, rows)?;
@@ -102,7 +107,7 @@ impl Shape {
         u128::from(self.width) * u128::from(self.all_rows())
     }
 
-    /// Hash functions to evaluate for an item: one a row, or two a copy.
+    /// Hash functions to evaluate per item: one per row, or two per copy.
     #[must_use]
     pub fn hash_functions(&self) -> u64 {
         match self.rows {
@@ -111,11 +116,12 @@ impl Shape {
         }
     }
 
-    /// The least number of copies that are proven to miss by `epsilon` N with a probability of at most `delta`, if there is one up to [`MAX_COPIES`]. For two
-    /// hashes that are only pairwise independent these are more than [`for_error`](Shape::for_error) takes.
+    /// The least number of copies that are proven to miss by `epsilon` N with a probability of at
+    /// most `delta`, if there is one up to [`MAX_COPIES`]. For two hashes that are only pairwise
+    /// independent these are more than [`for_error`](Shape::for_error) takes.
     ///
     /// # Errors
-    /// As [`for_error`](Self::for_error).
+    /// As for [`for_error`](Self::for_error).
     pub fn copies_proven(&self, epsilon: &Rate, delta: &Rate, family: Family) -> Result<Option<u32>> {
         let _work = work::begin();
         let enough = |copies| Shape { copies, ..*self }.is_proven(epsilon, delta, family);
@@ -142,7 +148,8 @@ fn width(epsilon: &Rate, rows: Rows) -> Result<u64> {
     width.map_or_else(|| out_of_range("epsilon", epsilon, "so large that a row has fewer than 2^64 counters"), Ok)
 }
 
-/// The least d with `e^-d <= rate`, or with the factor of two hashes. The smallest rate is near 10^-4020, so 16,384 is always enough.
+/// The least d with `e^-d <= rate`, or with the factor of two hashes. The smallest rate is near
+/// 10^-4020, so 16,384 is always enough.
 fn least_depth(rate: &Rate, two_hash: bool) -> Result<u32> {
     let depth = least(1 << 14, |power| Depth { power, two_hash }.at_most(rate, None))?;
     depth.map_or_else(|| out_of_range("delta", rate, "at least 10^-4020"), Ok)
@@ -157,7 +164,8 @@ fn least_copies(epsilon: &Rate, delta: &Rate) -> Result<u32> {
     copies.map_or_else(|| out_of_range("epsilon", epsilon, format!("so small that 2^30 copies reach a delta of {delta}")), Ok)
 }
 
-/// The least number from 1 on that is enough; `None` above `most`. Doubles and then bisects, so that nothing far beyond the answer is ever tried.
+/// The least number from 1 on that is enough; `None` above `most`. Doubles and then bisects, so
+/// that nothing far beyond the answer is ever tried.
 fn least(most: u32, enough: impl Fn(u32) -> Result<bool>) -> Result<Option<u32>> {
     let (mut below, mut at) = (0, 1);
     while !enough(at)? {
@@ -173,8 +181,8 @@ fn least(most: u32, enough: impl Fn(u32) -> Result<bool>) -> Result<Option<u32>>
     Ok(Some(at))
 }
 
-/// Whether `base^exponent` is the other rate exactly. In lowest terms, a power of a fraction is the fraction of the powers, so this takes no more digits than the
-/// other rate has.
+/// Whether `base^exponent` is the other rate exactly. In lowest terms, a power of a fraction is the
+/// fraction of the powers, so this takes no more digits than the other rate has.
 fn is_power(base: &Rate, exponent: u32, other: &Rate) -> bool {
     let ((top, bottom), (top_other, bottom_other)) = (lowest_terms(base), lowest_terms(other));
     let grown = if top == 1 { Some(1) } else { top.checked_pow(exponent) };
@@ -196,7 +204,8 @@ impl Factored {
     }
 }
 
-/// Numerator and denominator of a rate without common factors. The denominator's part that divides no power of ten divides a word, so all of it is kept in words.
+/// Numerator and denominator of a rate without common factors. The denominator's part that divides
+/// no power of ten divides a word, so all of it is kept in words.
 fn lowest_terms(rate: &Rate) -> (u64, Factored) {
     let (mut top, exponent, mut odd) = rate.parts();
     let ten = u64::from(exponent.unsigned_abs());

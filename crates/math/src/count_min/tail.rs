@@ -1,13 +1,19 @@
-//! What the counters of one sketch say of its own errors.
+//! What the counters of one sketch say about its own errors.
 //!
-//! Hashes of the ideal family put an item into the rows independently of everything that the other items left there. So the chance that the *others* leave at
-//! least v in all its counters is, for independent rows, the product over the rows of the share of counters of at least v: exactly, given the others' counters.
-//! Only the counters with the item itself can be seen, but those are no smaller, so their shares are no smaller either, and the least v that they make unlikely is no
-//! smaller: what is proven for the unseen sketch is proven with the seen one. With two hashes a copy the rows of a copy are not independent, but any two of them are: the product of the
-//! two smallest shares of each copy takes the place of the product over all rows. (This includes conservative update: raising all counters by what the item added is
-//! an upper bound on what it changed, since an update commutes with adding a constant and keeps the order of sketches.) By Markov the share is at most N / (w v), so with
-//! independent rows this is never weaker than the bound from N alone, and much tighter where a few items hold most of N. With two hashes it may be weaker: the bound from N alone
-//! (Theorem 9.1) uses all rows. Whoever takes the smaller of the two has to give each a part of the probability beforehand.
+//! Hashes of the ideal family put an item into the rows independently of everything that the other
+//! items left there. So the chance that the *others* leave at least v in all its counters is, for
+//! independent rows, the product over the rows of the share of counters of at least v: exactly,
+//! given the others' counters. Only the counters with the item itself can be seen, but those are no
+//! smaller, so their shares are no smaller either, and the least v that they make unlikely is no
+//! smaller: what is proven for the unseen sketch is proven with the seen one. With two hashes per
+//! copy the rows of a copy are not independent, but any two of them are: the product of the two
+//! smallest shares of each copy takes the place of the product over all rows. (This includes
+//! conservative update: raising all counters by what the item added is an upper bound on what it
+//! changed, since an update commutes with adding a constant and keeps the order of sketches.) By
+//! Markov the share is at most N / (w v), so with independent rows this is never weaker than the
+//! bound from N alone, and much tighter where a few items hold most of N. With two hashes it may be
+//! weaker: the bound from N alone (Theorem 9.1) uses all rows. To take the smaller of the two, give
+//! each a part of the probability beforehand.
 
 use super::{LN_SLACK, Rows, Shape, ln_target};
 use crate::exact::work;
@@ -15,13 +21,16 @@ use crate::{Rate, Result, error::out_of_range};
 use alloc::format;
 
 impl Shape {
-    /// At least the logarithm of the probability that an item of which no hash depends (it was chosen without knowledge of them) gets at least v from the others in all its
-    /// rows, where `at_least[j]` is the number of counters of row j that are at least v. For hashes of the ideal family.
+    /// At least the logarithm of the probability that an item of which no hash depends (it was
+    /// chosen without knowledge of them) gets at least v from the others in all its rows, where
+    /// `at_least[j]` is the number of counters of row j that are at least v. For hashes of the
+    /// ideal family.
     ///
-    /// Independent rows: the product of the shares. Two hashes: any two rows of a copy are independent, so the product of the two smallest shares of each copy.
+    /// Independent rows: the product of the shares. Two hashes: any two rows of a copy are
+    /// independent, so the product of the two smallest shares of each copy.
     ///
     /// # Errors
-    /// There is not one number a row, or one exceeds the width.
+    /// Unless there is one number per row, none above the width.
     pub fn ln_tail(&self, at_least: &[u64]) -> Result<f64> {
         if at_least.len() as u64 != self.all_rows() {
             return out_of_range("rows", at_least.len(), self.all_rows());
@@ -40,7 +49,7 @@ impl Shape {
     /// Whether [`ln_tail`](Shape::ln_tail) proves a probability of at most `delta`.
     ///
     /// # Errors
-    /// As [`ln_tail`](Self::ln_tail).
+    /// As for [`ln_tail`](Self::ln_tail).
     pub fn tail_is_below(&self, at_least: &[u64], delta: &Rate) -> Result<bool> {
         let _work = work::begin();
         Ok(self.ln_tail(at_least)? <= ln_target(delta))

@@ -1,13 +1,20 @@
 //! How many items one filter holds that another does not, from the bits that only the first has.
 //!
-//! Fix filter A, and let filter B, of the same bits, probes and seed, hold `d` items that A does not hold. The positions of those items are independent of A's bits. So the number of bits that they
-//! set outside of A's is the number of cells that `d` items hit among the `m - |A|` cells which A has left empty: a law with one unknown, d, and nothing else. What both filters hold drops out, as it only sets bits that A
-//! has; and so does the number of items in A. This is what makes the interval narrow: the fills of A, of B and of both together scatter together, and three intervals, one a fill, pay for
-//! each of them.
+//! Fix filter A, and let filter B, of the same bits, probes and seed, hold `d` items that A does
+//! not hold. The positions of those items are independent of A's bits. So the number of bits that
+//! they set outside of A's is the number of cells that `d` items hit among the `m - |A|` cells
+//! which A has left empty: a law with one unknown, d, and nothing else. What both filters hold
+//! drops out, as it only sets bits that A has; and so does the number of items in A. This is what
+//! makes the interval narrow: the fills of A, of B and of both together scatter together, and three
+//! intervals, one per fill, pay for each of them.
 //!
-//! Of the union of d throws (or committees of k) with A's bits as one more committee the law is that of [`crate::occupancy`]: a sum of independent Bernoulli variables, summed where that is affordable and else held to the
-//! inequalities of Bennett and of Berry and Esseen. A sliced filter is a sum over slices, and so a sum of independent Bernoulli variables, too. Where positions are tied to each other (two hashes, blocks), the number of cells hit is a function of
-//! independent items of which none moves it by more than k: McDiarmid's inequality, with the mean exact or bracketed.
+//! The law of the union of d throws (or committees of k) with A's bits as one more committee is
+//! that of [`crate::occupancy`]: a sum of independent Bernoulli variables, summed where that is
+//! affordable and otherwise bounded by the inequalities of Bennett and of Berry and Esseen. A
+//! sliced filter is a sum over slices, and so a sum of independent Bernoulli variables, too. Where
+//! positions are tied to each other (two hashes, blocks), the number of cells hit is a function of
+//! independent items of which none moves it by more than k: McDiarmid's inequality, with the mean
+//! exact or bracketed.
 
 use super::interval::{MOST, Search, first, weaker};
 use super::{ItemsEstimate, check};
@@ -19,11 +26,11 @@ use crate::{Fill, Method, Result, Variant, try_bisect};
 use alloc::format;
 use alloc::vec::Vec;
 
-/// The filter whose bits are fixed: what the law of further bits needs to know of it.
+/// The filter whose bits are fixed, as far as the law of further bits needs it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum Ground<'a> {
-    /// A standard or classic filter with so many set bits.
+    /// A standard or classic filter with this many set bits.
     Unsliced {
         /// [`Variant::Standard`] or [`Variant::Classic`].
         variant: Variant,
@@ -37,7 +44,7 @@ pub enum Ground<'a> {
         /// Bits and set bits, a slice each.
         slices: &'a [(u64, u64)],
     },
-    /// Any filter of which every bit is as likely as every other to be set by an item.
+    /// Any filter in which an item sets every bit with the same probability.
     Tied {
         /// Bits m.
         bits: u64,
@@ -83,7 +90,8 @@ impl Ground<'_> {
         }
     }
 
-    /// The real number of items that set so many more bits on average; `None` where all are set. For any numbers of [`items_beyond`].
+    /// The real number of items that set this many more bits on average; `None` where all are set.
+    /// For any numbers of [`items_beyond`].
     #[must_use]
     pub fn estimate(&self, probes: u32, more: u64) -> Option<f64> {
         let (bits, ones) = (self.bits() as f64, self.ones());
@@ -100,7 +108,8 @@ impl Ground<'_> {
         Some((libm::log1p(-(more as f64 / left as f64)) / ln_missed).max(0.0))
     }
 
-    /// Upper bounds of the probabilities that so many items set at least, or at most, `more` bits.
+    /// Upper bounds of the probabilities that this many items set at least, or at most, `more`
+    /// bits.
     fn tails(&self, probes: u32, items: u64, more: u64) -> Result<(f64, f64)> {
         match self {
             Ground::Sliced { slices } => sliced(slices, items, more),
@@ -150,11 +159,16 @@ fn sliced(slices: &[(u64, u64)], items: u64, more: u64) -> Result<(f64, f64)> {
     Ok((upper(Tail::AtLeast(ones + more)), upper(Tail::AtMost(ones + more))))
 }
 
-/// The number of items that are not in a filter, from the number of bits beyond its own that they set: with an interval that covers the true number with probability at least `confidence` (between 0
-/// and 1), whatever it is and whatever the filter holds, over all seeds that give the filter these bits.
+/// The number of items that are not in a filter, from the number of bits beyond its own that they
+/// set: with an interval that covers the true number with probability at least `confidence`
+/// (between 0 and 1), whatever it is and whatever the filter holds, over all seeds that give the
+/// filter these bits.
 ///
-/// Of two filters A and B with the same bits, probes and seed, `ground` is A and `more` the set bits of A or B less those of A; the items are those of B that A does not hold. Equal-tailed inversion, as that of [`super::items_interval`], of
-/// which this is the general case. [`Method::Exact`] where the law was summed; [`Method::Bound`] where proven inequalities stand in for it: wider, never narrower.
+/// Of two filters A and B with the same bits, probes and seed, `ground` is A and `more` the set
+/// bits of A or B less those of A; the items are those of B that A does not hold. Equal-tailed
+/// inversion, as that of [`super::items_interval`], of which this is the general case.
+/// [`Method::Exact`] where the law was summed; [`Method::Bound`] where proven inequalities stand in
+/// for it: wider, never narrower.
 ///
 /// Some hundredths of a second at most.
 ///
@@ -188,7 +202,8 @@ pub fn items_beyond(ground: &Ground<'_>, probes: u32, more: u64, confidence: f64
     }
 }
 
-/// By bounds of the tails alone. The true tails are monotone in the number of items, so wherever a bound crosses the level, all beyond it is excluded.
+/// By bounds of the tails alone. The true tails are monotone in the number of items, so wherever a
+/// bound crosses the level, all beyond it is excluded.
 fn by_tails(ground: &Ground<'_>, probes: u32, more: u64, level: f64, value: Option<f64>) -> Result<ItemsEstimate> {
     let tails = |items: u64| match ground {
         Ground::Unsliced { variant, bits, ones } => none_more(*variant, *bits, *ones, probes, items),
@@ -208,7 +223,7 @@ fn by_tails(ground: &Ground<'_>, probes: u32, more: u64, level: f64, value: Opti
     Ok(ItemsEstimate { value, lower, upper: upper.map(|upper| upper.max(lower)), method: weaker(Method::Exact, Method::Bound) })
 }
 
-/// That so many items set no bit at all: each of them hits only what is set.
+/// That this many items set no bit at all: each of them hits only what is set.
 fn none_more(variant: Variant, bits: u64, ones: u64, probes: u32, items: u64) -> Result<(f64, f64)> {
     let hit = |probe: u32| match variant {
         Variant::Classic => libm::log((ones.saturating_sub(u64::from(probe)) as f64 / (bits - u64::from(probe)) as f64).max(0.0)),

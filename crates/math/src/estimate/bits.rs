@@ -1,4 +1,5 @@
-//! The number of bits of a filter, from how many it has set: the minimum-variance unbiased estimator of m.
+//! The number of bits of a filter, from how many it has set: the minimum-variance unbiased
+//! estimator of m.
 
 use crate::error::{check_probes, out_of_range};
 use crate::exact::work;
@@ -13,7 +14,7 @@ pub struct BitsEstimate {
     pub value: f64,
     /// A bound of its relative rounding error.
     pub relative_error: f64,
-    /// Where it is unbiased, and that nothing is beyond.
+    /// Where it is unbiased, and that no estimator is unbiased beyond.
     pub note: &'static str,
 }
 
@@ -22,15 +23,21 @@ const NOTE: &str = "unbiased only when bits <= items x probes; for more bits no 
 /// Elementary steps that one estimate may take: about a second.
 const MAX_STEPS: f64 = 1e8;
 
-/// The minimum-variance unbiased estimate of the number of bits of a filter that holds `items` items of `probes` probes and has `ones` set bits.
+/// The minimum-variance unbiased estimate of the number of bits of a filter that holds `items`
+/// items of `probes` probes and has `ones` set bits.
 ///
-/// Classic (n batches of k different bits): Burns (47), `x + x W(x-1) / W(x)` with `W(x)` the number of ways in which n batches cover x bits. Standard (nk
-/// single balls): Burns (48), `x + S(nk, x-1) / S(nk, x)`, whose two printed cases are the same number, `S(nk+1, x) / S(nk, x)`. Both are
-/// unbiased only when the true number of bits is at most `items * probes`; otherwise the bias is of order `C(m, nk+1)`, and no unbiased estimator exists, since the mean of any
-/// function of x is a polynomial in m of too low a degree over the number of outcomes. The partitioned filter has no such estimator here: an error.
+/// Classic (n batches of k different bits): Burns (47), `x + x W(x-1) / W(x)` with `W(x)` the
+/// number of ways in which n batches cover x bits. Standard (nk single balls): Burns (48),
+/// `x + S(nk, x-1) / S(nk, x)`, whose two printed cases are the same number,
+/// `S(nk+1, x) / S(nk, x)`. Both are unbiased only when the true number of bits is at most
+/// `items * probes`; otherwise the bias is of order `C(m, nk+1)`, and no unbiased estimator exists,
+/// since the mean of any function of x is a polynomial in m of too low a degree over the number of
+/// outcomes. The partitioned filter has no such estimator here: an error.
 ///
-/// Computed by positive recurrences on numbers with their own exponents: nothing cancels or underflows, and the relative error is at most the `relative_error` given (a count of rounded
-/// operations). Takes `items * ones * probes` steps (standard: `items * probes * ones`), at most 10^8.
+/// Computed by positive recurrences on numbers with their own exponents: nothing cancels or
+/// underflows, and the relative error is at most the `relative_error` given (a count of rounded
+/// operations). Takes `items * ones * probes` steps (standard: `items * probes * ones`), at most
+/// 10^8.
 ///
 /// ```
 /// use truebloom_math::{Variant, estimate_bits};
@@ -49,12 +56,13 @@ pub fn estimate_bits(variant: Variant, items: u64, probes: u32, ones: u64) -> Re
         return Err(Error::TooLong { what: "the unbiased estimate of bits", steps, allowed: MAX_STEPS });
     }
     let ratio = cover_ratio(batches as u64, u64::from(batch), ones);
-    // A batch rounds each of its terms at most 3k + 8 times: k + 1 additions, 2k in the coefficient, the products.
+    // A batch rounds each of its terms at most 3k + 8 times: k + 1 additions, 2k in the
+    // coefficient, the products.
     let relative_error = batches as f64 * (3.0 * f64::from(batch) + 8.0) * 2.0 * f64::EPSILON;
     Ok(BitsEstimate { value: ones as f64 + ratio, relative_error, note: NOTE })
 }
 
-/// How many batches of which size, where they can set so many bits.
+/// How many batches of which size, where they can set this many bits.
 pub(super) fn batches(variant: Variant, items: u64, probes: u32, ones: u64) -> Result<(u128, u32)> {
     check_probes(probes)?;
     if items == 0 {
@@ -72,8 +80,8 @@ pub(super) fn batches(variant: Variant, items: u64, probes: u32, ones: u64) -> R
     Ok((batches, batch))
 }
 
-/// `V(x-1) / V(x)` with `V(x) = W(x) / x!`, which is `x W(x-1) / W(x)`: one more batch covers `x` bits, `i` of them new,
-/// `V'(x) = sum over i of V(x-i) C(x-i, k-i) / i!`.
+/// `V(x-1) / V(x)` with `V(x) = W(x) / x!`, which is `x W(x-1) / W(x)`: one more batch covers `x`
+/// bits, `i` of them new, `V'(x) = sum over i of V(x-i) C(x-i, k-i) / i!`.
 fn cover_ratio(batches: u64, batch: u64, ones: u64) -> f64 {
     // Few enough to index: ones and batches are at most MAX_STEPS.
     let (x_max, k) = (ones as usize, batch as usize);
@@ -103,7 +111,8 @@ fn choose(n: usize, k: usize) -> Scaled {
     (0..k).fold(Scaled::ONE, |product, i| product.scaled((n - i) as f64 / (i + 1) as f64))
 }
 
-/// A number at least 0 with a wide exponent: `mantissa 2^exponent`, the mantissa 0 or within 2^-500..2^500.
+/// A number at least 0 with a wide exponent: `mantissa 2^exponent`, the mantissa 0 or within
+/// 2^-500..2^500.
 #[derive(Clone, Copy)]
 struct Scaled {
     mantissa: f64,

@@ -1,4 +1,5 @@
-//! Confidence intervals of the number of bits of a filter, by inversion of the law of those that are set: capture and recapture, with the bits as the population.
+//! Confidence intervals of the number of bits of a filter, by inversion of the law of those that
+//! are set: capture and recapture, with the bits as the population.
 
 use super::bits::batches;
 use super::interval::{MOST, first, weaker};
@@ -8,7 +9,8 @@ use crate::occupancy::tails::{Bounds, Effort, Tail};
 use crate::occupancy::{Occupancy, Probability};
 use crate::{Method, Result, Variant, try_bisect};
 
-/// What a tail may cost while an end is located: some twenty milliseconds, for some twenty tails once the inequalities have narrowed the ends down.
+/// What a tail may cost while an end is located: some twenty milliseconds, for some twenty tails
+/// once the inequalities have narrowed the ends down.
 const TAIL: Effort = Effort { walk: 1e7, contours: 5_000 };
 
 /// An interval of the number of bits m, ends included.
@@ -17,21 +19,27 @@ const TAIL: Effort = Effort { walk: 1e7, contours: 5_000 };
 pub struct BitsInterval {
     /// The smallest number of bits of the interval.
     pub lower: u64,
-    /// The largest; `None` where no probe met another (`ones` = items x probes), as no number of bits is too large then, and where it is beyond 2^62.
+    /// The largest; `None` where no probe met another (`ones` = items x probes), as no number of
+    /// bits is too large then, and where it is beyond 2^62.
     pub upper: Option<u64>,
-    /// [`Method::Exact`] and [`Method::Validated`]: from the law itself, as for a [`Probability`]. [`Method::Bound`]: at least one end from proven inequalities, and
-    /// so the interval a little wider than the law's own.
+    /// [`Method::Exact`] and [`Method::Validated`]: from the law itself, as for a [`Probability`].
+    /// [`Method::Bound`]: at least one end from proven inequalities, and so the interval a little
+    /// wider than the law's own.
     pub method: Method,
 }
 
-/// An interval that covers the number of bits of a filter with probability at least `confidence` (between 0 and 1), from its `items`, `probes` and set bits: what
-/// [`crate::estimate_bits()`] gives no margin for.
+/// An interval that covers the number of bits of a filter with probability at least `confidence`
+/// (between 0 and 1), from its `items`, `probes` and set bits: what [`crate::estimate_bits()`]
+/// gives no margin for.
 ///
-/// Equal-tailed inversion of the exact law over whole bits: all m with `P_m(X >= ones) > alpha/2` and `P_m(X <= ones) > alpha/2`, where alpha is `1 - confidence`. Both
-/// are monotone in m: the probability of x set bits is `C(m, x) W(x)` over the number of outcomes, with the same W for every m, so the likelihood ratio of m + 1 to m,
-/// `(m + 1) / (m + 1 - x)` times a constant, rises with x. So these m are an interval, and it misses the truth with probability at most alpha/2 on either side. Where no
-/// m is that likely, the answer is the one that the lower end names. Where summing the law takes too long, proven upper bounds of the two
-/// probabilities stand in for them: wider, never narrower. Milliseconds to tenths of a second where the law is summed.
+/// Equal-tailed inversion of the exact law over whole bits: all m with `P_m(X >= ones) > alpha/2`
+/// and `P_m(X <= ones) > alpha/2`, where alpha is `1 - confidence`. Both are monotone in m: the
+/// probability of x set bits is `C(m, x) W(x)` over the number of outcomes, with the same W for
+/// every m, so the likelihood ratio of m + 1 to m, `(m + 1) / (m + 1 - x)` times a constant, rises
+/// with x. So these m are an interval, and it misses the truth with probability at most alpha/2 on
+/// either side. Where no m is that likely, the answer is the one that the lower end names. Where
+/// summing the law takes too long, proven upper bounds of the two probabilities stand in for them:
+/// wider, never narrower. Milliseconds to tenths of a second where the law is summed.
 ///
 /// ```
 /// use truebloom_math::{Variant, bits_interval};
@@ -43,7 +51,7 @@ pub struct BitsInterval {
 /// ```
 ///
 /// # Errors
-/// Those of [`crate::estimate_bits()`] but for the number of steps, and for a confidence outside of (0, 1).
+/// As for [`crate::estimate_bits()`], without its limit on steps; a confidence outside (0, 1).
 pub fn bits_interval(variant: Variant, items: u64, probes: u32, ones: u64, confidence: f64) -> Result<BitsInterval> {
     let _work = work::begin();
     let (batches, batch) = batches(variant, items, probes, ones)?;

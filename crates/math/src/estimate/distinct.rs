@@ -1,15 +1,20 @@
 //! How many distinct keys a filter may have met, from the number of those that set a bit.
 //!
-//! A new key passes, and sets no bit, with the rate of the filter at that moment. Whether such a key is then offered to the filter or withheld from it ("insert if absent") changes no bit, so
+//! A new key passes, and sets no bit, with the rate of the filter at that moment. Whether such a
+//! key is then offered to the filter or withheld from it ("insert if absent") changes no bit, so
 //! these bounds hold for both, and for any mixture: they bound the distinct keys that were met.
 //!
-//! Let `A_n` be the number of the first n distinct keys that set a bit, and `S_n = n - A_n` the number that passed. The keys are chosen independently of the seed, so n is fixed and,
-//! given the past, key i passes with probability `rho_i`, the rate before it. Two facts give both bounds:
+//! Let `A_n` be the number of the first n distinct keys that set a bit, and `S_n = n - A_n` the
+//! number that passed. The keys are chosen independently of the seed, so n is fixed and, given the
+//! past, key i passes with probability `rho_i`, the rate before it. Two facts give both bounds:
 //!
-//! * `A_n` never falls with n. So if `P(A_N <= a) <= error` for some N, it holds for every n from N on. Let `N(a)` be any such number, found by any search that looks at a alone.
-//!   For the true n, `N(A_n) <= n` implies `A_n <= a_1`, the largest a for which some `N(a) <= n` was found; that has probability at most `error`. So `n < N(A_n)` with probability at least
-//!   `1 - error`, whatever n is.
-//! * `exp(t S_n) / prod (1 + rho_i (e^t - 1))` is a martingale of mean 1 for every t, so either product or sum of the `rho_i` bounds `S_n`.
+//! * `A_n` never falls with n. So if `P(A_N <= a) <= error` for some N, it holds for every n from N
+//!   on. Let `N(a)` be any such number, found by any search that looks at a alone. For the true n,
+//!   `N(A_n) <= n` implies `A_n <= a_1`, the largest a for which some `N(a) <= n` was found; that
+//!   has probability at most `error`. So `n < N(A_n)` with probability at least `1 - error`,
+//!   whatever n is.
+//! * `exp(t S_n) / prod (1 + rho_i (e^t - 1))` is a martingale of mean 1 for every t, so either
+//!   product or sum of the `rho_i` bounds `S_n`.
 
 use crate::{Variant, bisect};
 
@@ -25,11 +30,15 @@ const MOST: u64 = 1 << 62;
 /// For rounding: some thousand steps of a relative 2^-52.
 const SLACK: f64 = 1e-9;
 
-/// The most distinct keys that a filter may have met of which `changed` set a bit: exceeded with probability at most `error`, over seeds, whatever the number of keys and their repeats. `None` where
-/// nothing is certain, as for a filter that is nearly full.
+/// The most distinct keys that a filter may have met if `changed` of them set a bit: exceeded with
+/// probability at most `error`, over seeds, whatever the number of keys and their repeats. `None`
+/// where nothing is certain, as for a filter that is nearly full.
 ///
-/// The fill after i keys is a sum of independent Bernoulli variables (see [`Fill`](crate::Fill)), so Bernstein's inequality bounds it at the ends of 32 equal parts of the n keys, at half of the error
-/// in all, and with it the sum V of the pass probabilities. Then `P(S_n >= s, V <= v) <= exp(-(s ln(s/v) - s + v))` for s above v, at the other half. Below a millisecond.
+/// The fill after i keys is a sum of independent Bernoulli variables (see [`Fill`](crate::Fill)),
+/// so Bernstein's inequality bounds it at the ends of 32 equal parts of the n keys, at half of the
+/// error in all, and with it the sum V of the pass probabilities. Then
+/// `P(S_n >= s, V <= v) <= exp(-(s ln(s/v) - s + v))` for s above v, at the other half. Below a
+/// millisecond.
 ///
 /// ```
 /// use truebloom_math::{Variant, distinct};
@@ -51,9 +60,11 @@ pub fn most(variant: Variant, bits: u64, probes: u32, changed: u64, error: f64) 
     })
 }
 
-/// The same when only an upper bound `pass` of the present rate is known, for any filter whose rate never falls: with one rate for all keys, and so wider.
+/// The same when only an upper bound `pass` of the present rate is known, for any filter whose rate
+/// never falls: with one rate for all keys, and so wider.
 ///
-/// For each of 64 values of t, each at its share of the error, `t S - n ln(1 + pass (e^t - 1))` is at most `ln(64/error)`; solved for n, the smallest answer is taken.
+/// For each of 64 values of t, each at its share of the error, `t S - n ln(1 + pass (e^t - 1))` is
+/// at most `ln(64/error)`; solved for n, the smallest answer is taken.
 pub fn most_at_rate(pass: f64, changed: u64, error: f64) -> Option<u64> {
     if changed == 0 || pass <= 0.0 {
         return Some(changed);
@@ -69,7 +80,8 @@ pub fn most_at_rate(pass: f64, changed: u64, error: f64) -> Option<u64> {
     (most < MOST as f64).then(|| (most as u64).max(changed))
 }
 
-/// One less than a number of keys that is too many; any such number is proven, the smallest is looked for.
+/// One less than a number of keys that is too many; any such number is proven, the smallest is
+/// looked for.
 fn search(changed: u64, too_many: impl Fn(u64) -> bool) -> Option<u64> {
     let (mut low, mut step) = (changed, 1u64);
     let high = loop {
@@ -106,18 +118,20 @@ impl Rates {
         Rates { bits: m, probes: k, ln_missed, capacity, ln_error: -libm::log(error / PARTS as f64) }
     }
 
-    /// At most the rate after so many keys, at least one. A geometric mean of slices' fills is at most their arithmetic mean.
+    /// An upper bound on the rate after this many keys (at least one). A geometric mean of slices'
+    /// fills is at most their arithmetic mean.
     fn after(&self, keys: u64) -> f64 {
         let ln_empty = keys as f64 * self.ln_missed;
         let mean = -self.bits * libm::expm1(ln_empty);
-        // Empty bits are negatively correlated, so the variance is at most that of independent ones.
+        // Empty bits are negatively correlated, so the variance is at most that of independent
+        // ones.
         let variance = mean * libm::exp(ln_empty);
         let ln = self.ln_error;
         let above = ln / 3.0 + libm::sqrt(ln * ln / 9.0 + 2.0 * variance * ln);
         libm::pow(((mean + above) * (1.0 + SLACK) / self.capacity).min(1.0), self.probes)
     }
 
-    /// At most the sum of the pass probabilities of so many keys.
+    /// An upper bound on the sum of the pass probabilities of this many keys.
     fn sum(&self, keys: u64) -> f64 {
         let end = |part: u64| (u128::from(keys) * u128::from(part) / u128::from(PARTS)) as u64;
         let part = |part: u64| match end(part) - end(part - 1) {

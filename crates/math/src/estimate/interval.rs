@@ -16,9 +16,11 @@ pub struct ItemsEstimate {
     pub value: Option<f64>,
     /// The smallest number of items of the interval.
     pub lower: u64,
-    /// The largest number of items of the interval; `None` for a full filter, where no number is too large, and where it is beyond 2^62.
+    /// The largest number of items of the interval; `None` for a full filter, where no number is
+    /// too large, and where it is beyond 2^62.
     pub upper: Option<u64>,
-    /// [`Method::Exact`] and [`Method::Validated`]: from the law itself, as for a [`crate::occupancy::Probability`]. [`Method::Bound`]: at least one end from proven
+    /// [`Method::Exact`] and [`Method::Validated`]: from the law itself, as for a
+    /// [`crate::occupancy::Probability`]. [`Method::Bound`]: at least one end from proven
     /// inequalities, and so the interval a little wider than the law's own.
     pub method: Method,
 }
@@ -26,19 +28,24 @@ pub struct ItemsEstimate {
 /// Terms of a walk through the items of a classic filter: some tenths of a second.
 const WALK_TERMS: f64 = 1e8;
 
-/// The same where items are added to a filter, of which several intervals are asked for at a time: some hundredths of a second.
+/// The same where items are added to a filter, of which several intervals are asked for at a time:
+/// some hundredths of a second.
 const ADDED_TERMS: f64 = 2e7;
 
 /// What a tail may cost while an end is located: some ten milliseconds.
 const TAIL: Effort = Effort { walk: 1e6, contours: 5_000 };
 
-/// The items of a standard or classic filter from its number of set bits, with an interval that covers the true number with probability at least `confidence`
-/// (between 0 and 1), whatever it is.
+/// The items of a standard or classic filter from its number of set bits, with an interval that
+/// covers the true number with probability at least `confidence` (between 0 and 1), whatever it is.
 ///
-/// Equal-tailed inversion of the exact law over whole items: all n with `P_n(X >= ones) > alpha/2` and `P_n(X <= ones) > alpha/2`, where alpha is
-/// `1 - confidence`. Both probabilities are monotone in n, as one more item never clears a bit; so these n are an interval, and it misses the truth with probability at
-/// most alpha/2 on either side. Should no n be that likely (one set bit after seven throws at two), the answer is the one n that the lower end names. Where summing the law takes too long, proven upper bounds of the two probabilities stand in for them: wider, never narrower. Up to some
-/// tenths of a second where the law is summed, below a millisecond where it is bounded (deviations above some 500 bits).
+/// Equal-tailed inversion of the exact law over whole items: all n with `P_n(X >= ones) > alpha/2`
+/// and `P_n(X <= ones) > alpha/2`, where alpha is `1 - confidence`. Both probabilities are monotone
+/// in n, as one more item never clears a bit; so these n are an interval, and it misses the truth
+/// with probability at most alpha/2 on either side. Should no n be that likely (one set bit after
+/// seven throws at two), the answer is the one n that the lower end names. Where summing the law
+/// takes too long, proven upper bounds of the two probabilities stand in for them: wider, never
+/// narrower. Up to some tenths of a second where the law is summed, below a millisecond where it is
+/// bounded (deviations above some 500 bits).
 ///
 /// ```
 /// use truebloom_math::{Variant, items_interval};
@@ -77,7 +84,8 @@ pub(super) struct Search {
     pub(super) level: f64,
 }
 
-/// For each end, the last number of items that is surely outside, and the first that is surely inside; `None` where nothing is outside.
+/// For each end, the last number of items that is certainly outside, and the first that is
+/// certainly inside; `None` where nothing is outside.
 struct Bounded {
     /// The lower end lies in `lower.0 + 1 ..= lower.1`.
     lower: (u64, u64),
@@ -111,11 +119,11 @@ impl Search {
         }
     }
 
-    /// Bisection by the proven inequalities alone. Each step keeps a number that is outside and one that is inside, so nothing is lost where the inequalities are not
-    /// themselves monotone.
+    /// Bisection by the proven inequalities alone. Each step keeps a number that is outside and one
+    /// that is inside, so nothing is lost where the inequalities are not themselves monotone.
     fn bounded(&self, value: Option<f64>) -> Result<Bounded> {
         let (ones, level) = (self.ones, self.level);
-        // At fewer items so many bits cannot be set.
+        // At fewer items this many bits cannot be set.
         let outside = (ones - self.before).div_ceil(u64::from(self.probes)) - 1;
         let start = value.map_or(outside + 1, |value| value as u64).max(outside + 1);
         let at_least = |items: u64| -> Result<_> { self.bound(items, Tail::AtLeast(ones)) };
@@ -137,7 +145,8 @@ impl Search {
         Ok(Bounds::new(&self.law(items)?)?.tail(tail))
     }
 
-    /// One walk through all numbers of items, if that is affordable: of a classic filter, and of any to which they are added. Contour integrals are faster for a standard one that was empty.
+    /// One walk through all numbers of items, if that is affordable: of a classic filter, and of
+    /// any to which they are added. Contour integrals are faster for a standard one that was empty.
     fn walked(&self, bounded: &Bounded) -> Result<Option<(u64, Option<u64>)>> {
         let (size, throws) = match self.variant {
             Variant::Classic => (u64::from(self.probes), 1),
@@ -145,7 +154,7 @@ impl Search {
             _ => return Ok(None),
         };
         let terms = if self.before > 0 { ADDED_TERMS } else { WALK_TERMS };
-        // Not in vain.
+        // Not for nothing.
         let steps = bounded.lower.1 as f64 * throws as f64 * thinning::row_length(size);
         if steps * (1.0 + 3.0 * libm::sqrt(self.law(bounded.lower.1)?.variance()?)) > terms {
             return Ok(None);
@@ -206,7 +215,8 @@ pub(super) fn weaker(a: Method, b: Method) -> Method {
 /// No number of items above this is considered.
 pub(super) const MOST: u64 = 1 << 62;
 
-/// A number above `low` at which `reached` holds and before which it does not; `low` counts as not reached. `None` if it is not reached below [`MOST`].
+/// A number above `low` at which `reached` holds and before which it does not; `low` counts as not
+/// reached. `None` if it is not reached below [`MOST`].
 pub(super) fn first(low: u64, guess: u64, mut reached: impl FnMut(u64) -> Result<bool>) -> Result<Option<u64>> {
     let (mut low, mut high, mut step) = (low, guess.clamp(low + 1, MOST), 1u64);
     while !reached(high)? {

@@ -10,12 +10,15 @@ use crate::{Result, Variant, try_bisect};
 /// Terms of a walk through the items of a classic filter: some tenths of a second.
 const WALK_TERMS: f64 = 1e8;
 
-/// The number of items that makes `ones` set bits most likely; the smallest, if several do. `None` for a full filter, whose likelihood grows with every item.
+/// The number of items that makes `ones` set bits most likely; the smallest, if several do. `None`
+/// for a full filter, whose likelihood grows with every item.
 ///
-/// Standard: the likelihood of N throws is proportional to `S(N, ones) / bits^N`, log-concave in N because these Stirling numbers are complete symmetric functions of 1,
-/// 2, .. ones; so its top is found by bisection, with contour integrals (some hundred microseconds at any size to 2^53 throws). Classic: by walking through the
-/// numbers of items until `P(X <= ones)`, which only falls, is below the best likelihood. Burns calls (46) both the moments' and the likelihood's estimate; they differ
-/// by some thousandths of an item, and in small filters by more.
+/// Standard: the likelihood of N throws is proportional to `S(N, ones) / bits^N`, log-concave in N
+/// because these Stirling numbers are complete symmetric functions of 1, 2, .. ones; so its top is
+/// found by bisection, with contour integrals (some hundred microseconds at any size to 2^53
+/// throws). Classic: by walking through the numbers of items until `P(X <= ones)`, which only
+/// falls, is below the best likelihood. Burns calls (46) both the moments' and the likelihood's
+/// estimate; they differ by some thousandths of an item, and in small filters by more.
 ///
 /// ```
 /// use truebloom_math::{Variant, items_by_likelihood};
@@ -24,7 +27,8 @@ const WALK_TERMS: f64 = 1e8;
 /// ```
 ///
 /// # Errors
-/// As [`super::items_by_moments`], and with [`crate::Error::LawTooCostly`] for large classic filters, whose likelihood has no fast form.
+/// As [`super::items_by_moments`], and with [`crate::Error::LawTooCostly`] for large classic
+/// filters, whose likelihood has no fast form.
 pub fn items_by_likelihood(variant: Variant, bits: u64, probes: u32, ones: u64) -> Result<Option<u64>> {
     let _work = work::begin();
     let Some(moments) = items_by_moments(variant, bits, probes, ones)? else { return Ok(None) };
@@ -32,7 +36,7 @@ pub fn items_by_likelihood(variant: Variant, bits: u64, probes: u32, ones: u64) 
         return Ok(Some(0));
     }
     match variant {
-        // Not in vain: at the least, every step takes a row.
+        // Not for nothing: at the least, every step takes a row.
         Variant::Classic if moments * thinning::row_length(probes.into()) * (1.0 + 2.0 * libm::sqrt(moments)) > WALK_TERMS => {
             Err(too_costly(bits))
         }
@@ -52,7 +56,8 @@ fn standard(bits: u64, probes: u32, ones: u64, moments: f64) -> Result<u64> {
     if least >= most {
         return Err(too_costly(bits));
     }
-    // The first number of items whose successor is not more likely: far above the estimate it surely is not.
+    // The first number of items whose successor is not more likely: far above the estimate it
+    // certainly is not.
     let (mut low, mut high) = (least, least.max((2.0 * moments) as u64 + 4).min(most - 1));
     while ln(high + 1)? > ln(high)? && high < most - 1 {
         low = high + 1;

@@ -1,4 +1,4 @@
-//! What set bits say: of items, of bits, of the keys that were met.
+//! What set bits imply: the number of items, of bits, and of keys that were met.
 
 mod beyond;
 #[cfg(feature = "study")]
@@ -24,9 +24,10 @@ use crate::error::out_of_range;
 use crate::exact::work;
 use crate::{Result, Variant};
 
-/// The method-of-moments estimate of the number of distinct items in a standard filter with `ones` set bits:
-/// `ln(1 - ones/bits) / (probes ln(1 - 1/bits))`, which inverts the mean fill (Burns 46, corrected for the standard filter). `None` for a full filter, which
-/// any number of items above some point would fill.
+/// The method-of-moments estimate of the number of distinct items in a standard filter with `ones`
+/// set bits: `ln(1 - ones/bits) / (probes ln(1 - 1/bits))`, which inverts the mean fill (Burns 46,
+/// corrected for the standard filter). `None` for a full filter, which any number of items above
+/// some point would fill.
 #[must_use]
 pub fn items_from_ones(bits: u64, probes: u32, ones: u64) -> Option<f64> {
     if ones >= bits {
@@ -37,9 +38,11 @@ pub fn items_from_ones(bits: u64, probes: u32, ones: u64) -> Option<f64> {
     Some((libm::log1p(-(ones as f64) / m) / (f64::from(probes) * libm::log1p(-1.0 / m))).max(0.0))
 }
 
-/// The method-of-moments estimate for either unsliced variant: the real number of items whose mean fill is `ones`.
+/// The method-of-moments estimate for either unsliced variant: the real number of items whose mean
+/// fill is `ones`.
 ///
-/// Standard: [`items_from_ones`]. Classic: `ln(1 - ones/bits) / ln(1 - probes/bits)`, Burns (46). `None` for a full filter, and for a classic filter whose items set all bits.
+/// Standard: [`items_from_ones`]. Classic: `ln(1 - ones/bits) / ln(1 - probes/bits)`, Burns (46).
+/// `None` for a full filter, and for a classic filter whose items set all bits.
 ///
 /// ```
 /// use truebloom_math::{Variant, items_by_moments};
@@ -49,7 +52,8 @@ pub fn items_from_ones(bits: u64, probes: u32, ones: u64) -> Option<f64> {
 /// ```
 ///
 /// # Errors
-/// Parameters out of range, a partitioned filter (whose slices have a count each), and numbers of set bits that no number of items can leave: above bits, or in a classic filter above 0 but below
+/// Parameters out of range, a partitioned filter (whose slices have a count each), and numbers of
+/// set bits that no number of items can leave: above bits, or in a classic filter above 0 but below
 /// probes.
 pub fn items_by_moments(variant: Variant, bits: u64, probes: u32, ones: u64) -> Result<Option<f64>> {
     let _work = work::begin();
@@ -67,7 +71,7 @@ pub fn items_by_moments(variant: Variant, bits: u64, probes: u32, ones: u64) -> 
     })
 }
 
-/// Whether some number of items can leave so many set bits.
+/// Whether some number of items can leave this many set bits.
 fn check(variant: Variant, bits: u64, probes: u32, ones: u64) -> Result<()> {
     variant.check(bits, probes)?;
     if variant == Variant::Partitioned {

@@ -1,4 +1,5 @@
-//! Numbers made of proven numbers: powers, products and differences, each with ends rounded outward.
+//! Numbers computed from proven numbers: powers, products and differences, each with ends rounded
+//! outward.
 
 use crate::Result;
 use crate::exact::dyadic::Dyadic;
@@ -25,7 +26,8 @@ impl<T: Enclose + ?Sized> Enclose for Box<T> {
     }
 }
 
-/// A number to a power of at least 1. The ends keep `limbs + 1` leading words, so that a power far below 1 costs no more digits than its base.
+/// A number to a power of at least 1. The ends keep `limbs + 1` leading words, so that a power far
+/// below 1 costs no more digits than its base.
 pub(crate) struct Power<B> {
     pub(crate) base: B,
     pub(crate) exponent: u64,

@@ -1,10 +1,13 @@
 //! Double-word arithmetic: pairs of `f64` that carry 106 bits.
 //!
-//! Sums of large logarithms and long positive recurrences lose a digit or more to plain `f64`; here they keep thirty. Error bounds are those of Joldes, Muller
-//! and Popescu, "Tight and rigorous error bounds for basic building blocks of double-word arithmetic" (ACM Transactions on Mathematical Software 44, 2017): relative
-//! errors of at most 2^-102 an operation, where nothing underflows. With u = 2^-53 a sum is their Algorithm 6 (3 u^2 and a little, also where the terms cancel) and a product their Algorithm 10
-//! (7 u^2). A quotient is long division: the first remainder errs by a product of the dividend's size (7 u^2), the sum at the end by 3 u^2, and the later remainders are smaller by 2^-52; 11 u^2
-//! in all. 2^-102 is 16 u^2.
+//! Sums of large logarithms and long positive recurrences lose a digit or more to plain `f64`; here
+//! they keep thirty. Error bounds are those of Joldes, Muller and Popescu, "Tight and rigorous
+//! error bounds for basic building blocks of double-word arithmetic" (ACM Transactions on
+//! Mathematical Software 44, 2017): relative errors of at most 2^-102 an operation, where nothing
+//! underflows. With u = 2^-53 a sum is their Algorithm 6 (3 u^2 and a little, also where the terms
+//! cancel) and a product their Algorithm 10 (7 u^2). A quotient is long division: the first
+//! remainder errs by a product of the dividend's size (7 u^2), the sum at the end by 3 u^2, and the
+//! later remainders are smaller by 2^-52; 11 u^2 in all. 2^-102 is 16 u^2.
 
 /// `high + low`, with `low` at most half a unit in the last place of `high`.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -36,7 +39,8 @@ fn split(a: f64) -> (f64, f64) {
     (high, a - high)
 }
 
-/// `a b` and its rounding error (Dekker). Not by `mul_add`, which is a library call on processors without it.
+/// `a b` and its rounding error (Dekker). Not by `mul_add`, which is a library call on processors
+/// without it.
 #[inline]
 fn two_product(a: f64, b: f64) -> DoubleDouble {
     let high = a * b;
@@ -95,7 +99,8 @@ impl DoubleDouble {
         quick_sum(first, second).plus(DoubleDouble { high: rest.high / other.high, low: 0.0 })
     }
 
-    /// `e^x`, for `|x|` below 700: reduced by multiples of `ln 2` and nine halvings, then ten terms of `e^s - 1`.
+    /// `e^x`, for `|x|` below 700: reduced by multiples of `ln 2` and nine halvings, then ten terms
+    /// of `e^s - 1`.
     pub(crate) fn exp(x: f64) -> DoubleDouble {
         let twos = libm::round(x / core::f64::consts::LN_2);
         let rest = DoubleDouble { high: x, low: 0.0 }.minus(DoubleDouble::LN_2.scaled(twos));
@@ -113,7 +118,8 @@ impl DoubleDouble {
         DoubleDouble { high: power(result.high), low: power(result.low) }
     }
 
-    /// Natural logarithm of a positive number within 1e-300..1e300: one Newton step from that of the high part.
+    /// Natural logarithm of a positive number within 1e-300..1e300: one Newton step from that of
+    /// the high part.
     pub(crate) fn ln(self) -> DoubleDouble {
         let guess = libm::log(self.high);
         let off = self.times(DoubleDouble::exp(-guess)).minus(DoubleDouble::ONE);
@@ -123,7 +129,8 @@ impl DoubleDouble {
     }
 }
 
-/// `ln n!`, absolute error below 1e-20 plus 2^-100 of the result: exact below 20, then Stirling's series.
+/// `ln n!`, absolute error below 1e-20 plus 2^-100 of the result: exact below 20, then Stirling's
+/// series.
 pub(crate) fn ln_factorial(n: u64) -> DoubleDouble {
     if n < 20 {
         return DoubleDouble::of((1..=u128::from(n)).product()).ln();
@@ -132,7 +139,8 @@ pub(crate) fn ln_factorial(n: u64) -> DoubleDouble {
     let main = x.plus(DoubleDouble { high: 0.5, low: 0.0 }).times(x.ln()).minus(x).plus(DoubleDouble::HALF_LN_TAU);
     let y = 1.0 / x.high;
     let s = y * y;
-    // B_2j / (2j (2j-1)); the first omitted term is below 1e-24. The leading 1 / (12 n) is at most 0.005, its rounding below 1e-18.
+    // B_2j / (2j (2j-1)); the first omitted term is below 1e-24. The leading 1 / (12 n) is at most
+    // 0.005, its rounding below 1e-18.
     const TERMS: [f64; 9] = [
         1.0 / 12.0,
         -1.0 / 360.0,

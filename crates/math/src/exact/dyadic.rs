@@ -1,4 +1,5 @@
-//! Non-negative integers times a power of two: the ends of a proven bracket, and their outward-rounded conversions.
+//! Non-negative integers times a power of two: the ends of a proven bracket, and their
+//! outward-rounded conversions.
 
 use crate::exact::fixed;
 use alloc::vec;
@@ -70,15 +71,18 @@ impl Dyadic {
             return if up { f64::from_bits(1) } else { 0.0 };
         }
         let (mantissa, exponent, cut) = self.leading(digits);
-        // Both factors and the product are exact: at most 54 bits, and never below the smallest positive number.
+        // Both factors and the product are exact: at most 54 bits, and never below the smallest
+        // positive number.
         libm::scalbn((mantissa + u64::from(up && cut)) as f64, exponent as i32)
     }
 
     /// Natural logarithm, below and above; both minus infinity for zero.
     ///
-    /// The value is `m 2^e` with `m` in `[1/2, 1)` cut to 53 bits (relative error below 2^-52, upwards). `libm::log` is within 1 ulp (the
-    /// error analysis in its source, FreeBSD's `e_log.c`), at most 1.2e-16 here. `e` times the high part of ln 2 is exact for `|e| < 2^20`; the rest costs one rounding of the
-    /// result and two of numbers below 1. One ulp of the result and 8e-16 cover the sum.
+    /// The value is `m 2^e` with `m` in `[1/2, 1)` cut to 53 bits (relative error below 2^-52,
+    /// upwards). `libm::log` is within 1 ulp (the error analysis in its source, FreeBSD's
+    /// `e_log.c`), at most 1.2e-16 here. `e` times the high part of ln 2 is exact for `|e| < 2^20`;
+    /// the rest costs one rounding of the result and two of numbers below 1. One ulp of the result
+    /// and 8e-16 cover the sum.
     pub(crate) fn ln(&self) -> (f64, f64) {
         const LN2_HIGH: f64 = 0.693_147_180_369_123_8;
         const LN2_LOW: f64 = 1.908_214_929_270_587_7e-10;

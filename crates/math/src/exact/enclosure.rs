@@ -15,7 +15,8 @@ pub(crate) struct Enclosure {
 }
 
 impl Enclosure {
-    /// From the integer `sum` of `units 2^exponent`, true to within `below` units downwards and `above` upwards.
+    /// From the integer `sum` of `units 2^exponent`, true to within `below` units downwards and
+    /// `above` upwards.
     pub(crate) fn around(sum: Vec<u64>, below: u128, above: u128, exponent: i64) -> Enclosure {
         let (mut lower, mut upper) = (sum.clone(), sum);
         if fixed::subtract(&mut lower, &fixed::units(below)) {
@@ -59,7 +60,8 @@ impl Enclosure {
     }
 
     pub(crate) fn add_floor(&mut self, floor: HashFloor) {
-        // items 2^(-hash_bits) in units of the bracket, down for the lower end and up for the upper.
+        // items 2^(-hash_bits) in units of the bracket, down for the lower end and up for the
+        // upper.
         for (end, up) in [(&mut self.lower, 0), (&mut self.upper, 1)] {
             let shift = -end.exponent - i64::from(floor.hash_bits);
             let addend = match shift {
@@ -122,7 +124,7 @@ pub(crate) trait Enclose {
     /// The number is a fraction whose denominator is below two to this power.
     fn denominator_bits(&self) -> f64;
 
-    /// An error if fractions of so many bits take too long.
+    /// An error if fractions of this many bits take too long.
     fn check_cost(&self, bits: f64) -> Result<()>;
 
     /// A bracket of relative width at most `2^-guard`.
@@ -140,8 +142,9 @@ pub(crate) trait Enclose {
 
     /// Whether the number, plus the hash floor, is at most `rate`; equality passes.
     ///
-    /// Exact while the product of the denominators is below 2^[`TIE_BITS`]; beyond, a tie that no bracket of that precision separates counts as
-    /// too much. That never lets a rate above the asked one pass.
+    /// Exact while the product of the denominators is below 2^[`TIE_BITS`]; beyond, a tie that no
+    /// bracket of that precision separates counts as too much. That never lets a rate above the
+    /// asked one pass.
     fn at_most(&self, rate: &Rate, floor: Option<HashFloor>) -> Result<bool> {
         let floor_bits = floor.map_or(0.0, |floor| f64::from(floor.hash_bits));
         let gap = self.denominator_bits() + rate.denominator_bits() as f64 + floor_bits;
@@ -149,8 +152,8 @@ pub(crate) trait Enclose {
         Ok(order.is_some_and(Ordering::is_le))
     }
 
-    /// Which of two numbers is larger. Equality is found exactly under the same condition as in [`Enclose::at_most`]; beyond, what cannot be
-    /// separated is called equal.
+    /// Which of two numbers is larger. Equality is found exactly under the same condition as in
+    /// [`Enclose::at_most`]; beyond, what cannot be separated is called equal.
     fn compare(&self, other: &dyn Enclose) -> Result<Ordering> {
         let gap = self.denominator_bits() + other.denominator_bits();
         let order = decide(gap, &|guard| Ok(self.enclose(guard)?.compare(&other.enclose(guard)?)))?;
@@ -164,7 +167,8 @@ pub(crate) const GUARD: u32 = 60;
 /// Ties are decided up to this many bits of denominator.
 const TIE_BITS: f64 = 65_536.0;
 
-/// A bracket of relative width at most `2^-guard`, by attempts at fractions of so many bits and more. Compiled once for all numbers, as are the decisions.
+/// A bracket of relative width at most `2^-guard`, by attempts at fractions of this many bits and
+/// more. Compiled once for all numbers, as are the decisions.
 fn narrowed(bits_needed: f64, guard: u32, attempt: &dyn Fn(f64) -> Result<Enclosure>) -> Result<Enclosure> {
     let mut bits = bits_needed + f64::from(guard);
     loop {
@@ -179,8 +183,9 @@ fn narrowed(bits_needed: f64, guard: u32, attempt: &dyn Fn(f64) -> Result<Enclos
     }
 }
 
-/// Asks at growing precision. Two rationals whose denominators have a product below 2^gap differ by more than 2^-gap or not at all, and both
-/// are at most 1, so brackets narrower than that which overlap mean equality.
+/// Asks at growing precision. Two rationals whose denominators have a product below 2^gap differ by
+/// more than 2^-gap or not at all, and both are at most 1, so brackets narrower than that which
+/// overlap mean equality.
 fn decide(gap: f64, ask: &dyn Fn(u32) -> Result<Option<Ordering>>) -> Result<Option<Ordering>> {
     let last = gap.min(TIE_BITS) as u32 + 3;
     let mut guard = GUARD;

@@ -1,14 +1,16 @@
 //! Fixed-point fractions: the arithmetic in which rates are proven.
 //!
-//! A fraction in `[0, 1)` is a little-endian slice of `L` words and stands for `sum words[i] 2^(64 i) / 2^(64 L)`. One *unit* is
-//! `2^(-64 L)`. Every operation here rounds down, by less than one unit unless it says otherwise, so whoever uses them counts errors in
-//! whole units and needs no other argument. A big-integer crate allocates at each operation or fixes the width at compile time; these
-//! few loops do neither, and the tests hold them to such a crate.
+//! A fraction in `[0, 1)` is a little-endian slice of `L` words and stands for
+//! `sum words[i] 2^(64 i) / 2^(64 L)`. One *unit* is `2^(-64 L)`. Every operation here rounds down,
+//! by less than one unit unless it says otherwise, so callers count errors in whole units and need
+//! no other argument. A big-integer crate allocates at each operation or fixes the width at compile
+//! time; these few loops do neither, and the tests hold them to such a crate.
 
 use alloc::vec;
 use alloc::vec::Vec;
 
-/// A divisor below `2^63` with its precomputed reciprocal (Möller and Granlund, "Improved division by invariant integers", 2011).
+/// A divisor below `2^63` with its precomputed reciprocal (Möller and Granlund, "Improved division
+/// by invariant integers", 2011).
 pub(crate) struct Divisor {
     normalized: u64,
     shift: u32,
@@ -42,7 +44,8 @@ impl Divisor {
         (quotient, remainder)
     }
 
-    /// Divides the integer `top 2^(64 L) + x` in place and drops the remainder. Needs `top < divisor`.
+    /// Divides the integer `top 2^(64 L) + x` in place and drops the remainder. Needs
+    /// `top < divisor`.
     pub(crate) fn divide(&self, mut top: u64, x: &mut [u64]) {
         let shift = self.shift;
         for i in (0..x.len()).rev() {
@@ -52,7 +55,8 @@ impl Divisor {
             x[i] = high;
             top = word;
         }
-        // x now holds the shifted dividend without its lowest word; `top` is the lowest word before shifting.
+        // x now holds the shifted dividend without its lowest word; `top` is the lowest word before
+        // shifting.
         let lowest = top << shift;
         let mut remainder = x[x.len() - 1];
         for i in (0..x.len()).rev() {
@@ -64,7 +68,8 @@ impl Divisor {
     }
 }
 
-/// `x = floor(x factor / divisor)`. Needs `factor <= divisor`, so that the result is a fraction again.
+/// `x = floor(x factor / divisor)`. Needs `factor <= divisor`, so that the result is a fraction
+/// again.
 pub(crate) fn scale(x: &mut [u64], factor: u64, divisor: &Divisor) {
     let carry = multiply_word(x, factor);
     divisor.divide(carry, x);
@@ -162,8 +167,9 @@ impl Product {
 
     /// `x = base^exponent`, for an exponent of at least 1, left to right.
     ///
-    /// If `base` is at most `b` units below the true base, the result is at most `(b + 1) exponent - 1` units below the true power: squaring
-    /// doubles the error and truncates (`2 ((b+1) e - 1) + 1 = (b+1) 2e - 1`), multiplying by the base adds `b` and truncates
+    /// If `base` is at most `b` units below the true base, the result is at most
+    /// `(b + 1) exponent - 1` units below the true power: squaring doubles the error and truncates
+    /// (`2 ((b+1) e - 1) + 1 = (b+1) 2e - 1`), multiplying by the base adds `b` and truncates
     /// (`(b+1) e - 1 + b + 1 = (b+1)(e+1) - 1`); no factor exceeds 1.
     pub(crate) fn power(&mut self, x: &mut [u64], base: &[u64], exponent: u128) {
         x.copy_from_slice(base);
@@ -175,11 +181,14 @@ impl Product {
         }
     }
 
-    /// `mean = (1 + base + .. + base^(count - 1)) / count` and `power = base^count`, for a count from 1 to 2^62, left to right.
+    /// `mean = (1 + base + .. + base^(count - 1)) / count` and `power = base^count`, for a count
+    /// from 1 to 2^62, left to right.
     ///
-    /// If `base` is at most `b` units below the true base, with `b` at least 1, the mean is at most `(b + 1) count` units below the true one. It starts as
-    /// `1 - 2^-B`. The mean of twice as many, `mean (1 + power) / 2`, has half the errors `(b+1) c` twice and `(b+1) c - 1` once, one for the product and one for halving: at most
-    /// `1.5 (b+1) c + 1`. The mean with one more, `c/(c+1) mean + 1/(c+1) power`, has at most `(b+1) c` and two cuts.
+    /// If `base` is at most `b` units below the true base, with `b` at least 1, the mean is at most
+    /// `(b + 1) count` units below the true one. It starts as `1 - 2^-B`. The mean of twice as
+    /// many, `mean (1 + power) / 2`, has half the errors `(b+1) c` twice and `(b+1) c - 1` once,
+    /// one for the product and one for halving: at most `1.5 (b+1) c + 1`. The mean with one more,
+    /// `c/(c+1) mean + 1/(c+1) power`, has at most `(b+1) c` and two cuts.
     pub(crate) fn mean_of_powers(&mut self, mean: &mut [u64], power: &mut [u64], base: &[u64], count: u64) {
         let mut term = vec![0; base.len()];
         mean.fill(u64::MAX);
@@ -203,7 +212,8 @@ impl Product {
     }
 }
 
-/// The same product for a width known at compile time: the usual parameters need two to four words, and unrolled they cost half.
+/// The same product for a width known at compile time: the usual parameters need two to four words,
+/// and unrolled they cost half.
 #[inline]
 fn multiply_fixed<const L: usize>(x: &mut [u64], y: &[u64]) {
     let (x, y): (&mut [u64; L], &[u64; L]) = (x.try_into().expect("L words"), y.try_into().expect("L words"));

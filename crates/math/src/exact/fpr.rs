@@ -4,11 +4,12 @@ use crate::Rate;
 use crate::exact::enclosure::Enclosure;
 use core::fmt;
 
-/// How a number was obtained, and so what its bracket is worth.
+/// How a number was obtained, and so how far its bracket can be trusted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Method {
-    /// The bracket is proven, by counted rounding errors: in integer arithmetic, for recycling filters in sums of positive terms.
+    /// The bracket is proven, by counted rounding errors: in integer arithmetic, for recycling
+    /// filters in sums of positive terms.
     Exact,
     /// The bracket comes from an error budget that tests confirm but no proof covers.
     Validated,
@@ -16,7 +17,7 @@ pub enum Method {
     Bound,
     /// The bracket is a confidence interval of a simulation.
     Simulation,
-    /// The named approximation. The ends are what is proven, which is nothing or next to it.
+    /// The named approximation. The ends are what is proven, which is little or nothing.
     Approximation(&'static str),
 }
 
@@ -32,31 +33,33 @@ impl fmt::Display for Method {
     }
 }
 
-/// A false-positive rate: `lower <= truth <= upper`, `value` between them, and the same for the natural logarithms, which stay finite where
-/// the rate itself is below the range of `f64`.
+/// A false-positive rate: `lower <= truth <= upper`, `value` between them, and the same for the
+/// natural logarithms, which stay finite where the rate itself is below the range of `f64`.
 ///
-/// With [`Method::Exact`] the two ends are at most two `f64` apart (a relative width below 5e-16; logarithms below 1e-12); for the long run of recycling filters, up to a relative width of 1e-9.
+/// With [`Method::Exact`] the two ends are at most two `f64` apart (a relative width below 5e-16;
+/// logarithms below 1e-12); for the long run of recycling filters, up to a relative width of 1e-9.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Fpr {
     /// The rate, rounded.
     pub value: f64,
-    /// At most the true rate.
+    /// Lower end: at most the true rate.
     pub lower: f64,
-    /// At least the true rate.
+    /// Upper end: at least the true rate.
     pub upper: f64,
     /// Natural logarithm of the rate, rounded; minus infinity for 0.
     pub ln: f64,
-    /// At most the logarithm of the true rate.
+    /// Lower end of the logarithm.
     pub ln_lower: f64,
-    /// At least the logarithm of the true rate.
+    /// Upper end of the logarithm.
     pub ln_upper: f64,
-    /// What the bracket is worth.
+    /// How the bracket is known.
     pub method: Method,
 }
 
 impl fmt::Display for Fpr {
-    /// The value to four digits, or as many more as the precision says: `7.924e-7`. The ends are fields.
+    /// The value to four digits, or as many more as the precision says: `7.924e-7`. The ends are
+    /// fields.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{:.*e}", f.precision().unwrap_or(3), self.value)
     }
@@ -77,7 +80,8 @@ impl Fpr {
     /// The rate of a full filter.
     pub const ONE: Fpr = Fpr { value: 1.0, lower: 1.0, upper: 1.0, ln: 0.0, ln_lower: 0.0, ln_upper: 0.0, method: Method::Exact };
 
-    /// Counts something that may add up to `extra` to the rate, such as the floor of equal hashes: the upper ends grow by it, rounded up.
+    /// Counts something that may add up to `extra` to the rate, such as the floor of equal hashes:
+    /// the upper ends grow by it, rounded up.
     ///
     /// ```
     /// use truebloom_math::Variant;
@@ -103,18 +107,21 @@ impl Fpr {
         self.upper = (self.upper + extra).next_up().min(1.0);
     }
 
-    /// For a rate that was decided, in whole numbers, to be at most `rate`: rounding outward must not contradict that.
+    /// For a rate that was decided, in whole numbers, to be at most `rate`: rounding outward must
+    /// not contradict that.
     pub(crate) fn cap(&mut self, rate: &Rate) {
         self.upper = self.upper.min(rate.ceil()).max(self.value);
         self.ln_upper = self.ln_upper.min(rate.ln_above()).max(self.ln);
     }
 
-    /// From proven ends, 0 to 1, that may be far apart; the value is the middle, the ends of the logarithm are rounded outward.
+    /// From proven ends, 0 to 1, that may be far apart; the value is the middle, the ends of the
+    /// logarithm are rounded outward.
     #[must_use]
     pub fn bound(lower: f64, upper: f64) -> Fpr {
         let ln = |end: f64| if end > 0.0 { libm::log(end) } else { f64::NEG_INFINITY };
         let value = lower + (upper - lower) / 2.0;
-        // libm's logarithm errs by less than one ulp (the error analysis in its source, `log.rs`, from FreeBSD's `e_log.c`).
+        // libm's logarithm errs by less than one ulp (the error analysis in its source, `log.rs`,
+        // from FreeBSD's `e_log.c`).
         let (ln_lower, ln_upper) = (ln(lower).next_down(), ln(upper).next_up().min(0.0));
         Fpr { value, lower, upper, ln: ln(value), ln_lower, ln_upper, method: Method::Bound }
     }
@@ -125,7 +132,8 @@ impl Fpr {
         self.ln = libm::log(self.value).clamp(self.ln_lower, self.ln_upper);
     }
 
-    /// From ends of the logarithm, at most 0, by a route of which `method` says what it is worth. The value is the middle of the logarithms.
+    /// From ends of the logarithm, at most 0, obtained by `method`. The value is the middle of the
+    /// logarithms.
     #[must_use]
     pub fn from_ln(ln_lower: f64, ln_upper: f64, method: Method) -> Fpr {
         let ln = ln_lower + (ln_upper - ln_lower) / 2.0;

@@ -1,4 +1,5 @@
-//! Whole numbers with counted errors, and what is made of them: brackets, rates, and the searches that decide with them.
+//! Whole numbers with counted errors, and what they are used for: brackets, rates, and the searches
+//! that decide with them.
 
 pub(crate) mod bisect;
 pub(crate) mod combine;

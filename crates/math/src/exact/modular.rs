@@ -1,4 +1,4 @@
-//! Whole numbers modulo m: what the laws of two hashes need of them.
+//! Whole numbers modulo m, as far as the laws of two hashes need them.
 
 /// The greatest common divisor; of 0 and x it is x.
 #[doc(hidden)]
@@ -74,7 +74,8 @@ impl Solver {
     }
 }
 
-/// Euler's function by trial division up to the root: meant for small numbers and those without large factors.
+/// Euler's function by trial division up to the root: meant for small numbers and those without
+/// large factors.
 pub(crate) fn totient(n: u64) -> u64 {
     let (mut rest, mut phi, mut p) = (n, n, 2);
     while p * p <= rest {
@@ -106,7 +107,8 @@ pub fn next_prime(n: u64) -> Option<u64> {
     (n..=u64::MAX).find(|&candidate| is_prime(candidate))
 }
 
-/// Whether the number is a prime: certain, by Miller and Rabin's test with the first twelve primes as bases, which is right below 3.3e24 (Sorenson and Webster, 2015). Some microseconds at most.
+/// Whether the number is a prime: certain, by Miller and Rabin's test with the first twelve primes
+/// as bases, which is right below 3.3e24 (Sorenson and Webster, 2015). Some microseconds at most.
 #[must_use]
 pub fn is_prime(n: u64) -> bool {
     const BASES: [u64; 12] = [2, 3, 5, 7, 11, 13, 17, 19, 23, 29, 31, 37];

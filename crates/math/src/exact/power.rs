@@ -1,6 +1,7 @@
 //! Whole powers in floating point.
 
-/// By squaring: the same on every machine, unlike the platform's power function. Relative error below the exponent times 2^-52.
+/// By squaring: the same on every machine, unlike the platform's power function. Relative error
+/// below the exponent times 2^-52.
 #[doc(hidden)]
 #[inline]
 #[must_use]

@@ -1,6 +1,7 @@
 //! Random numbers for simulations.
 
-/// Frozen random numbers (Steele, Lea and Flood 2014): the same on every machine and in every version.
+/// Frozen random numbers (Steele, Lea and Flood 2014): the same on every machine and in every
+/// version.
 pub struct SplitMix64(u64);
 
 impl SplitMix64 {
@@ -33,7 +34,8 @@ impl SplitMix64 {
         mix(self.0)
     }
 
-    /// A number below `range`; the bias of at most `range / 2^64` is far below what a simulation can see.
+    /// A number below `range`; the bias of at most `range / 2^64` is far below what a simulation
+    /// can see.
     pub fn below(&mut self, range: u64) -> u64 {
         ((u128::from(self.word()) * u128::from(range)) >> 64) as u64
     }

@@ -13,11 +13,12 @@ use core::fmt;
 use core::hash::{Hash, Hasher};
 use core::str::FromStr;
 
-/// A false-positive rate strictly between 0 and 1, exactly as written: `0.1%`, `1/1000`, `1e-3` and `0.001` are the same number, and none
-/// of them is the nearest `f64`. Plans compare with this number, so equality passes.
+/// A false-positive rate strictly between 0 and 1, exactly as written: `0.1%`, `1/1000`, `1e-3` and
+/// `0.001` are the same number, and none of them is the nearest `f64`. Plans compare with this
+/// number, so equality passes.
 ///
-/// Made from text (`"0.1%".parse()`) or from an `f64`, which stands for the shortest decimal that rounds to it. Holds 19 significant
-/// digits and exponents from -4000.
+/// Made from text (`"0.1%".parse()`) or from an `f64`, which stands for the shortest decimal that
+/// rounds to it. Holds 19 significant digits and exponents from -4000.
 ///
 /// ```
 /// use truebloom_math::Rate;
@@ -53,7 +54,8 @@ impl Rate {
         if !(MIN_EXPONENT..=0).contains(&exponent) {
             return fail("its exponent is out of range");
         }
-        // numerator 10^exponent < divisor, without overflow: beyond 10^38 every numerator is small enough.
+        // numerator 10^exponent < divisor, without overflow: beyond 10^38 every numerator is small
+        // enough.
         let below_one = exponent < -38 || u128::from(numerator) < u128::from(divisor).saturating_mul(10u128.pow(exponent.unsigned_abs()));
         if numerator == 0 || !below_one {
             return fail("it must lie strictly between 0 and 1");
@@ -74,7 +76,8 @@ impl Rate {
         decimal / self.divisor as f64
     }
 
-    /// The rate cut to a fraction of a power of two, so finely that a rate that is no `f64` still lies above the `f64` below it.
+    /// The rate cut to a fraction of a power of two, so finely that a rate that is no `f64` still
+    /// lies above the `f64` below it.
     fn floored(&self) -> Dyadic {
         let shift = 1074 + self.denominator_bits();
         Dyadic { words: self.floor_shifted(shift), exponent: -(shift as i64) }
@@ -97,7 +100,8 @@ impl Rate {
         libm::log(self.numerator as f64 / self.divisor as f64) + f64::from(self.exponent) * core::f64::consts::LN_10
     }
 
-    /// `floor(rate 2^shift)` as little-endian words: a floor of floors is the floor of the quotient, so this is exact.
+    /// `floor(rate 2^shift)` as little-endian words: a floor of floors is the floor of the
+    /// quotient, so this is exact.
     pub(crate) fn floor_shifted(&self, shift: u64) -> Vec<u64> {
         let mut words = vec![0; shift as usize / 64 + 2];
         words[shift as usize / 64] = self.numerator;
@@ -128,7 +132,8 @@ impl Rate {
         product
     }
 
-    /// Factors of ten go into the exponent where the divisor allows it, so that equal decimals look equal.
+    /// Factors of ten go into the exponent where the divisor allows it, so that equal decimals look
+    /// equal.
     fn normalized(self) -> (u64, i32, u64) {
         let Rate { mut numerator, mut exponent, mut divisor } = self;
         let common = gcd(numerator, divisor);

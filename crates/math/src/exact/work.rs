@@ -1,7 +1,9 @@
 //! How much one call of the public interface may work.
 //!
-//! A search asks for many rates, and each of them may be affordable alone. So a call that asks for more than one opens an account ([`begin`]), and whatever takes time pays from it ([`spend`]). Calls within
-//! calls share the account of the outermost. What cannot be paid is refused and costs nothing, so that a cheaper route (a bracket, a bound) can still be taken.
+//! A search asks for many rates, and each of them may be affordable alone. So a call that asks for
+//! more than one opens an account ([`begin`]), and whatever takes time pays from it ([`spend`]).
+//! Calls within calls share the account of the outermost. What cannot be paid is refused and costs
+//! nothing, so that a cheaper route (a bracket, a bound) can still be taken.
 //!
 //! Steps are counted, not time: the same arguments have the same answer on every machine.
 
@@ -39,8 +41,9 @@ mod account {
     }
 }
 
-/// Where the account is kept without `std`, which alone knows threads: one for all. Where several threads do ask at the same time, their calls count as calls within one another: some may be refused or get
-/// a wider bracket, but no answer is wrong.
+/// Where the account is kept without `std`, which alone knows threads: one for all. Where several
+/// threads do ask at the same time, their calls count as calls within one another: some may be
+/// refused or get a wider bracket, but no answer is wrong.
 #[cfg(not(any(test, feature = "std")))]
 mod account {
     use core::sync::atomic::{AtomicU32, Ordering::Relaxed};
@@ -83,8 +86,9 @@ pub(crate) fn begin() -> Work {
     Work(())
 }
 
-/// Counts the work of several calls as that of one, so that together they take about a second at most. What cannot be paid any more is an error,
-/// [`Error::TooLong`]; calls with cheaper routes take those.
+/// Counts the work of several calls as one call, so that together they take about a second at most.
+/// What cannot be paid any more is an error, [`Error::TooLong`]; calls with cheaper routes take
+/// those.
 ///
 /// ```
 /// use truebloom_math::{Variant, as_one_call};
@@ -102,7 +106,8 @@ impl Drop for Work {
     }
 }
 
-/// Pays so many steps for `what`. An error if there are not so many left; without an account anything is paid.
+/// Pays this many steps for `what`. An error if fewer are left; without an account every payment
+/// succeeds.
 pub(crate) fn spend(what: &'static str, steps: f64) -> Result<()> {
     if account::calls() == 0 {
         return Ok(());
@@ -116,7 +121,8 @@ pub(crate) fn spend(what: &'static str, steps: f64) -> Result<()> {
     Err(Error::TooLong { what, steps: total, allowed: f64::from(MOST) })
 }
 
-/// Whether more than a third of the account is spent: time for a search to end with what it has found, whose own numbers take up to the rest.
+/// Whether more than a third of the account is spent: time for a search to end with what it has
+/// found, whose own numbers may take the rest.
 pub(crate) fn is_third_spent() -> bool {
     account::calls() > 0 && account::spent() > MOST / 3
 }

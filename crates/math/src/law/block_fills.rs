@@ -9,10 +9,13 @@ use alloc::format;
 use alloc::string::ToString;
 
 impl Blocked {
-    /// The rate of one filter: the mean over its blocks of the rate in each. `blocks_with[x]` is the number of blocks with x set bits, for x from 0 to
-    /// [`block_bits`](Self::block_bits). `None` for split blocks, whose rate their set bits do not determine.
+    /// The rate of one filter: the mean over its blocks of the rate in each. `blocks_with[x]` is
+    /// the number of blocks with x set bits, for x from 0 to [`block_bits`](Self::block_bits).
+    /// `None` for split blocks, whose rate their set bits do not determine.
     ///
-    /// Exact: a query's block is uniform whatever the filter holds, so this is the rate, and the sum is rounded outwards at every step (a relative width below 1e-12). Some hundred microseconds.
+    /// Exact: a query's block is uniform whatever the filter holds, so this is the rate, and the
+    /// sum is rounded outwards at every step (a relative width below 1e-12). Some hundred
+    /// microseconds.
     ///
     /// # Errors
     /// The wrong number of counts, or counts that are not those of all blocks.
@@ -34,7 +37,8 @@ impl Blocked {
         let (mut lower, mut upper) = (0.0f64, 0.0f64);
         for (ones, count) in blocks_with.iter().enumerate().filter(|(_, count)| **count > 0) {
             let Some(fpr) = law.fpr_at_fill(&[ones as u64])? else { return Ok(None) };
-            // Counts to 2^53 are exact in f64; MAX_BITS allows no more blocks than that of 512 bits, and smaller blocks are rounded outwards like the rest.
+            // Counts to 2^53 are exact in f64; MAX_BITS allows no more blocks than that of 512
+            // bits, and smaller blocks are rounded outwards like the rest.
             let count = *count as f64;
             lower = (lower + (count.next_down() * fpr.lower).next_down().max(0.0)).next_down().max(0.0);
             upper = (upper + (count.next_up() * fpr.upper).next_up()).next_up();

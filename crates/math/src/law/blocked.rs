@@ -27,11 +27,14 @@ pub enum InBlock {
 
 /// The law of `bits / block_bits` blocks: an item's block is uniform, its k positions lie in there.
 ///
-/// A query meets a block that holds a binomial number `L` of the items, so the rate is `E[f(L)]` over the in-block rate `f`; the usual shortcut of putting the mean
-/// number of set bits in (Putze, Sanders and Singler) is too low. Since `f(L)` is a sum of powers `a_j^L` and `E[a^L] = (1 - (1 - a)/B)^n` for B blocks, the mixture is one
-/// alternating sum in whole numbers and is answered exactly, without truncation.
+/// A query meets a block that holds a binomial number `L` of the items, so the rate is `E[f(L)]`
+/// over the in-block rate `f`; the usual shortcut of putting the mean number of set bits in (Putze,
+/// Sanders and Singler) is too low. Since `f(L)` is a sum of powers `a_j^L` and
+/// `E[a^L] = (1 - (1 - a)/B)^n` for B blocks, the mixture is one alternating sum in whole numbers
+/// and is answered exactly, without truncation.
 ///
-/// The number of set bits alone does not determine the rate, and they are no sum of independent bits.
+/// The number of set bits alone does not determine the rate, and they are not a sum of independent
+/// bits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Blocked {
     bits: u64,
@@ -49,7 +52,9 @@ impl Blocked {
     /// ```
     ///
     /// # Errors
-    /// When bits or probes are out of range, `bits` is not a multiple of `block_bits`, or the probes do not fit the block: at most `block_bits` distinct ones, and exactly one a word of split blocks.
+    /// When bits or probes are out of range, `bits` is not a multiple of `block_bits`, or the
+    /// probes do not fit the block: at most `block_bits` distinct ones, and exactly one per word of
+    /// split blocks.
     pub fn new(bits: u64, block_bits: u64, in_block: InBlock, probes: u32) -> Result<Blocked> {
         check_bits(bits)?;
         if block_bits == 0 || !bits.is_multiple_of(block_bits) {
@@ -80,12 +85,14 @@ impl Blocked {
         self.inclusion(items, When::After)
     }
 
-    /// The mean of the expected rates before each of the first `items` items, of which there is at least 1.
+    /// The mean of the expected rates before each of the first `items` items, of which there is at
+    /// least 1.
     pub(crate) fn expected_before(&self, items: u64) -> Inclusion {
         self.inclusion(items, When::Before)
     }
 
-    /// The mean square of the rate in one block, for independent positions: the chance of two queries of one block. At least 1 item.
+    /// The mean square of the rate in one block, for independent positions: the chance of two
+    /// queries of one block. At least 1 item.
     pub(crate) fn same_block(&self, items: u64) -> Mixture {
         Mixture { positions: Positions::Draws(2 * self.probes), filters: vec![self.inclusion(items, When::After)] }
     }

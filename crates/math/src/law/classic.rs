@@ -1,4 +1,4 @@
-//! The classic filter: k distinct bits an item.
+//! The classic filter: k distinct bits per item.
 
 use super::inclusion::{Inclusion, Items, Query};
 use super::ratios::Ratios;
@@ -7,7 +7,8 @@ use super::{Law, Variant};
 use crate::exact::work;
 use crate::{Fill, Fpr, Rate, Result};
 
-/// The law of k distinct positions, as Bloom proposed in 1970: Burns (60), Grandi (16). Slightly below the standard filter's rate near the best k.
+/// The law of k distinct positions, as Bloom proposed in 1970: Burns (60), Grandi (16). Slightly
+/// below the standard filter's rate near the best k.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Classic {
     bits: u64,

@@ -9,15 +9,18 @@ use crate::{Error, Result};
 use alloc::vec;
 use alloc::vec::Vec;
 
-/// The number of set bits of a filter that holds a given number of distinct items: exact mean and variance, and proven bounds of its tails.
+/// The number of set bits of a filter that holds a given number of distinct items: exact mean and
+/// variance, and proven bounds of its tails.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Fill {
     /// Number of bits m.
     pub bits: u64,
-    /// Expected number of set bits, `m (1 - g_1)`; relative error below 1e-15. Burns (44), Grandi (7) and (13).
+    /// Expected number of set bits, `m (1 - g_1)`; relative error below 1e-15. Burns (44), Grandi
+    /// (7) and (13).
     pub mean: f64,
-    /// Its variance, `m g_1 + m (m-1) g_2 - m^2 g_1^2`; relative error below 1e-15. Grandi (8) and (14); Burns (43) is misprinted.
+    /// Its variance, `m g_1 + m (m-1) g_2 - m^2 g_1^2`; relative error below 1e-15. Grandi (8) and
+    /// (14); Burns (43) is misprinted.
     pub variance: f64,
 }
 
@@ -38,7 +41,8 @@ impl Fill {
             certain if certain.is_zero() => 0.0,
             variance => match variance.fpr() {
                 Ok(share) => m * m * share.value,
-                // So far beyond full that its digits start some ten thousand places behind the point.
+                // So far beyond full that its digits start some ten thousand places behind the
+                // point.
                 Err(Error::TooCostly { .. }) => 0.0,
                 Err(error) => return Err(error),
             },
@@ -51,17 +55,19 @@ impl Fill {
         Fill { bits: self.bits, mean: self.mean + count * other.mean, variance: self.variance + count * other.variance }
     }
 
-    /// An upper bound of the probability of at least `ones` set bits.
+    /// An upper bound on the probability of at least `ones` set bits.
     ///
-    /// The number of set bits is a sum of independent Bernoulli variables, because its generating polynomial has only real roots (Vatutin and
-    /// Mikhailov 1982, for allocation by single balls and by groups; each slice of a partitioned filter is the case of single balls), so Bennett's
-    /// inequality holds with the exact mean and variance. Proven, and wider than the exact tail by a polynomial factor.
+    /// The number of set bits is a sum of independent Bernoulli variables, because its generating
+    /// polynomial has only real roots (Vatutin and Mikhailov 1982, for allocation by single balls
+    /// and by groups; each slice of a partitioned filter is the case of single balls), so Bennett's
+    /// inequality holds with the exact mean and variance. Proven, and wider than the exact tail by
+    /// a polynomial factor.
     #[must_use]
     pub fn at_least(&self, ones: u64) -> f64 {
         self.bennett(ones as f64 - self.mean)
     }
 
-    /// An upper bound of the probability of at most `ones` set bits; see [`Fill::at_least`].
+    /// An upper bound on the probability of at most `ones` set bits; see [`Fill::at_least`].
     #[must_use]
     pub fn at_most(&self, ones: u64) -> f64 {
         self.bennett(self.mean - ones as f64)

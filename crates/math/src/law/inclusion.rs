@@ -1,4 +1,5 @@
-//! The alternating sum behind every law of uniform positions, evaluated in whole numbers with counted errors.
+//! The alternating sum behind every law of uniform positions, evaluated in whole numbers with
+//! counted errors.
 //!
 //! By inclusion and exclusion over the query's positions that stay empty, a false-positive rate is
 //!
@@ -6,10 +7,12 @@
 //! f = sum over j = 0..k of (-1)^j c_j g_j
 //! ```
 //!
-//! with `g_j` the probability that `j` given bits are all empty and `c_j` the expected number of `j`-subsets of the query's positions:
-//! Burns (56) and Grandi (9) regrouped for the standard filter, Burns (60) and Grandi (16) for the classic one. All `c_j / 2^k` and `g_j` are
-//! fractions; each is computed by steps that round down by less than one unit, so the sum is known to within a whole number of units.
-//! In `f64` the same sum loses every digit at ordinary parameters, and so do the recursions of the papers.
+//! with `g_j` the probability that `j` given bits are all empty and `c_j` the expected number of
+//! `j`-subsets of the query's positions: Burns (56) and Grandi (9) regrouped for the standard
+//! filter, Burns (60) and Grandi (16) for the classic one. All `c_j / 2^k` and `g_j` are fractions;
+//! each is computed by steps that round down by less than one unit, so the sum is known to within a
+//! whole number of units. In `f64` the same sum loses every digit at ordinary parameters, and so do
+//! the recursions of the papers.
 
 use crate::exact::enclosure::{Enclose, Enclosure};
 use crate::exact::fixed::{self, Divisor, Product};
@@ -34,9 +37,11 @@ pub(crate) enum Items {
     Independent,
     /// `k` distinct bits: `g_j = (C(m-j, k) / C(m, k))^n`.
     Distinct,
-    /// All in one of `blocks` blocks of `bits` bits each, chosen by the item: `g_j = (1 - (1 - a_j) / blocks)^n`, with `a_j` the probability that an item of
-    /// this block leaves `j` given bits of it empty. Averaging `a_j^L` over the binomial load `L` of the query's block gives exactly this power, so the mixture
-    /// over loads needs no sum and no truncation.
+    /// All in one of `blocks` blocks of `bits` bits each, chosen by the item:
+    /// `g_j = (1 - (1 - a_j) / blocks)^n`, with `a_j` the probability that an item of this block
+    /// leaves `j` given bits of it empty. Averaging `a_j^L` over the binomial load `L` of the
+    /// query's block gives exactly this power, so the mixture over loads needs no sum and no
+    /// truncation.
     Blocked { blocks: u64, in_block: InBlock, when: When },
 }
 
@@ -56,11 +61,12 @@ pub(crate) enum InBlock {
     Independent,
     /// `a_j = C(m-j, k) / C(m, k)`.
     Distinct,
-    /// One bit in each of `k` words of so many bits; the `j` given bits lie in different words: `a_j = (1 - 1/word_bits)^j`.
+    /// One bit in each of `k` words of this many bits; the `j` given bits lie in different words:
+    /// `a_j = (1 - 1/word_bits)^j`.
     Split { word_bits: u64 },
 }
 
-/// One rate: parameters are checked by whoever makes it (`items` at least 1, distinct probes at most `bits`).
+/// One rate; the caller checks the parameters (`items` at least 1, distinct probes at most `bits`).
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Inclusion {
     pub(crate) query: Query,
@@ -79,9 +85,10 @@ impl Inclusion {
         }
     }
 
-    /// Units by which a computed `g_j` may be too small (see [`Product::power`]): the base is cut once, or once a factor. In blocks, `a_j` is at most `2k - 1` units
-    /// low (a power of a base cut once; fewer for the others), is cut once more in the division: `2k` in all. A mean of powers is as near as the last of them, and one unit
-    /// ([`Product::mean_of_powers`]).
+    /// Units by which a computed `g_j` may be too small (see [`Product::power`]): the base is cut
+    /// once, or once a factor. In blocks, `a_j` is at most `2k - 1` units low (a power of a base
+    /// cut once; fewer for the others), is cut once more in the division: `2k` in all. A mean of
+    /// powers is as near as the last of them, and one unit ([`Product::mean_of_powers`]).
     pub(crate) fn empty_error(&self) -> u128 {
         let base_error = match self.placement {
             Items::Independent => 1,
@@ -93,8 +100,8 @@ impl Inclusion {
 
     /// Units by which the whole sum, over `2^k`, may be off in either direction.
     ///
-    /// The coefficients together: [`coefficients`]. Each term: the falling factor at most `j`, the power [`Self::empty_error`], and one for each of
-    /// the two products, as no factor exceeds 1.
+    /// The coefficients together: [`coefficients`]. Each term: the falling factor at most `j`, the
+    /// power [`Self::empty_error`], and one for each of the two products, as no factor exceeds 1.
     fn sum_error(&self) -> u128 {
         let k = u128::from(self.probes);
         (k + 2) * (k + 2) + k * (k + self.empty_error() + 2)
@@ -124,7 +131,8 @@ impl Inclusion {
         }
     }
 
-    /// The whole sum over `2^k`, in units of `2^-(64 limbs)`; calls `visit` with each of its terms, all positive, for j = 0, 1, .., up to the last that is not 0.
+    /// The whole sum over `2^k`, in units of `2^-(64 limbs)`; calls `visit` with each of its terms,
+    /// all positive, for j = 0, 1, .., up to the last that is not 0.
     pub(crate) fn sum(&self, limbs: usize, mut visit: impl FnMut(&[u64])) -> Vec<u64> {
         let coefficients = self.coefficients(limbs);
         let mut product = Product::new(limbs);
@@ -157,10 +165,13 @@ impl Inclusion {
 
     /// `c_j / 2^k` without the falling factor `m (m-1) .. (m-j+1) / m^j` of the independent query.
     ///
-    /// `c_j` is the expected number of `j`-subsets of the distinct positions among `k` draws. One more draw adds those that it completes, so
-    /// with `c_j = (falling factor) s_j`: `s_j(t+1) = (1 - j/m) s_j(t) + s_(j-1)(t)`, all terms positive. Halving at every step keeps them below 1
-    /// and their rounding from doubling: a step passes on half of the errors of two neighbours, so the errors of all `s_j` together grow by at
-    /// most one unit for each of its `t + 2` numbers, to less than `(k + 2)^2` units after `k` steps. A distinct query is the case without `j/m`: `C(k, j)`.
+    /// `c_j` is the expected number of `j`-subsets of the distinct positions among `k` draws. One
+    /// more draw adds those that it completes, so with `c_j = (falling factor) s_j`:
+    /// `s_j(t+1) = (1 - j/m) s_j(t) + s_(j-1)(t)`, all terms positive. Halving at every step keeps
+    /// them below 1 and their rounding from doubling: a step passes on half of the errors of two
+    /// neighbours, so the errors of all `s_j` together grow by at most one unit for each of its
+    /// `t + 2` numbers, to less than `(k + 2)^2` units after `k` steps. A distinct query is the
+    /// case without `j/m`: `C(k, j)`.
     pub(super) fn coefficients(&self, limbs: usize) -> Vec<u64> {
         let k = self.probes as usize;
         let mut all = vec![0; (k + 1) * limbs];
@@ -185,7 +196,8 @@ impl Inclusion {
     }
 }
 
-/// The bases of the powers `g_j`, for j = 1, 2, .. in order: the chance that one item leaves `j` given bits empty.
+/// The bases of the powers `g_j`, for j = 1, 2, .. in order: the chance that one item leaves `j`
+/// given bits empty.
 pub(super) struct Bases {
     base: Vec<u64>,
     /// `a_j` of a block, from which the next may be made.
@@ -268,7 +280,8 @@ impl Enclose for Inclusion {
 
     fn bits_needed(&self) -> f64 {
         let (m, n, k) = (self.bits as f64, self.items as f64, f64::from(self.probes));
-        // log2 of the power of the mean, a lower bound of the standard rate (Jensen); in blocks, at the load that contributes most.
+        // log2 of the power of the mean, a lower bound on the standard rate (Jensen); in blocks, at
+        // the load that contributes most.
         let mean_power = |items: f64| k * libm::log2(-libm::expm1(-items * k / m));
         let mean_power = match self.placement {
             Items::Blocked { blocks, .. } => heaviest_load(n, n / blocks as f64, mean_power),
@@ -310,14 +323,16 @@ impl Enclose for Inclusion {
     }
 }
 
-/// `log2` of about the largest share that one load of a block has in a rate: the Poisson probability of the load times the rate there, over loads that double.
+/// `log2` of about the largest share that one load of a block has in a rate: the Poisson
+/// probability of the load times the rate there, over loads that double.
 fn heaviest_load(items: f64, mean: f64, rate: impl Fn(f64) -> f64) -> f64 {
     let poisson = |load: f64| (load * libm::log(mean) - mean - libm::lgamma(load + 1.0)) / core::f64::consts::LN_2;
     let doubled = (0..64).map(|power| libm::scalbn(1.0, power)).chain([libm::floor(mean).max(1.0)]);
     doubled.filter(|load| *load <= items).map(|load| poisson(load) + rate(load)).fold(f64::NEG_INFINITY, f64::max)
 }
 
-/// Word operations that one sum may take: about a second. At 1,000 probes rates above about 1e-200 take less.
+/// Word operations that one sum may take: about a second. At 1,000 probes rates above about 1e-200
+/// take less.
 pub(crate) const MAX_WORK: f64 = 1e9;
 
 /// Digits that one answer may take, so that coefficients stay below half a gigabyte.

@@ -1,5 +1,5 @@
-//! Brackets are earned: at so few digits that the counted errors matter, the truth lies inside, uses up much of the budget, and would lie outside of a
-//! bracket a tenth as wide.
+//! Brackets are earned: at so few digits that the counted errors matter, the truth lies inside,
+//! uses up much of the budget, and would lie outside of a bracket a tenth as wide.
 
 use super::{InBlock, Inclusion, Items, Query, When};
 use crate::exact::dyadic::Dyadic;
@@ -48,14 +48,16 @@ fn empty(law: &Inclusion, j: u64) -> BigRational {
     }
 }
 
-/// `c_j` by adding draws: a subset of `j` positions lies among one more draw if it did before, or if the draw completes it.
+/// `c_j` by adding draws: a subset of `j` positions lies among one more draw if it did before, or
+/// if the draw completes it.
 fn coefficients(law: &Inclusion) -> Vec<BigRational> {
     let k = law.probes as usize;
     let mut c = vec![BigRational::zero(); k + 1];
     c[0] = BigRational::one();
     for _ in 0..k {
         for j in (1..=k).rev() {
-            // A given further position is drawn with chance (m - j + 1) / m times those not drawn yet; distinct queries never repeat.
+            // A given further position is drawn with chance (m - j + 1) / m times those not drawn
+            // yet; distinct queries never repeat.
             let (stay, join) = match law.query {
                 Query::Distinct => (BigRational::one(), BigRational::one()),
                 Query::Independent => {
@@ -80,7 +82,8 @@ fn truth(law: &Inclusion) -> BigRational {
     coefficients(law).into_iter().enumerate().map(signed).sum()
 }
 
-/// Standard, classic and the mixed sum of Burns' lower bound, at odd sizes that leave remainders everywhere.
+/// Standard, classic and the mixed sum of Burns' lower bound, at odd sizes that leave remainders
+/// everywhere.
 fn cases() -> Vec<Inclusion> {
     let mut cases = Vec::new();
     for (query, placement) in
@@ -128,7 +131,8 @@ fn the_budget_of_the_sum_is_kept_and_used() {
     let mut worst = 0f64;
     for law in cases() {
         let truth = truth(&law);
-        // Three words are far too few for a narrow bracket of the smallest rates, which is when the lower end is cut off at 0.
+        // Three words are far too few for a narrow bracket of the smallest rates, which is when the
+        // lower end is cut off at 0.
         for limbs in [2, 3] {
             let bracket = law.attempt(limbs).expect("cheap");
             let whole = !bracket.lower.is_zero();

@@ -1,4 +1,4 @@
-//! The law of a filter that grows: several standard filters, of which any may say yes.
+//! The law of a filter that grows: several standard filters, any of which may answer yes.
 
 use super::{Law, Standard};
 use crate::error::{check_bits, out_of_range};
@@ -15,7 +15,8 @@ pub struct Layer {
 }
 
 impl Layer {
-    /// A layer of so many bits and probes. The limit lies between the probes, so that an item fits, and the bits.
+    /// A layer of this many bits and probes. The limit lies between the probes, so that an item
+    /// fits, and the bits.
     ///
     /// # Errors
     /// Bits, probes or limit out of range.
@@ -33,7 +34,7 @@ impl Layer {
         self.bits
     }
 
-    /// Number of probes k of an item.
+    /// Number of probes k per item.
     #[must_use]
     pub fn probes(&self) -> u32 {
         self.probes
@@ -45,7 +46,7 @@ impl Layer {
         self.limit
     }
 
-    /// The rate of the layer when so many bits are set, `(ones / bits)^probes`.
+    /// The rate of the layer when this many bits are set, `(ones / bits)^probes`.
     ///
     /// # Errors
     /// More ones than bits.
@@ -54,7 +55,7 @@ impl Layer {
         Ok(rate.unwrap_or(Fpr::ONE))
     }
 
-    /// What the rate of the layer never exceeds.
+    /// A certain upper bound on the rate of the layer.
     ///
     /// # Errors
     /// Never for a layer that could be made.
@@ -62,8 +63,11 @@ impl Layer {
         self.fpr_at_fill(self.limit)
     }
 
-    /// The rate of a layer that one thread filled and closed, whatever it holds: it is closed when it has no room for `probes` more bits, so that a fill between that and the limit is certain. Of layers that threads fill together only the upper
-    /// end is: insertions under way reserve room that they then may not need, and close a layer early. After a merge, too: one of two layers of one number may have been open.
+    /// The rate of a layer that one thread filled and closed, whatever it holds: it is closed when
+    /// it has no room for `probes` more bits, so that a fill between that and the limit is certain.
+    /// Of layers that threads fill together only the upper end is: insertions under way reserve
+    /// room that they then may not need, and close a layer early. After a merge, too: one of two
+    /// layers of one number may have been open.
     ///
     /// # Errors
     /// Never for a layer that could be made.
@@ -75,11 +79,16 @@ impl Layer {
 
 /// The law of a filter of [layers](Layer), whose positions are independent of each other.
 ///
-/// A fresh key passes if any layer says yes: `1 - prod (1 - (ones_i / m_i)^k_i)`. (After a merge, layers of one number have positions in common. Those together pass at a rate between that of the worst of them and their sum, and no rate is exact.) How the items are divided among the layers is chance, as a layer takes items until it is full; so the rate of a number of items is only bounded, and that of a fill is exact.
+/// A fresh key passes if any layer says yes: `1 - prod (1 - (ones_i / m_i)^k_i)`. (After a merge,
+/// layers of one number have positions in common. Those together pass at a rate between that of the
+/// worst of them and their sum, and no rate is exact.) How the items are divided among the layers
+/// is chance, as a layer takes items until it is full; so the rate of a number of items is only
+/// bounded, and that of a fill is exact.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Layered {
     layers: Vec<Layer>,
-    /// Of layers with one number, which are neighbours, positions depend on each other. Empty where no two have one.
+    /// Of layers with one number, which are neighbours, positions depend on each other. Empty where
+    /// no two have one.
     numbers: Vec<u64>,
 }
 
@@ -94,7 +103,8 @@ impl Layered {
         Ok(Layered { layers, numbers: Vec::new() })
     }
 
-    /// The law of layers that are there, with their numbers, which do not fall: of none, it is that of a filter which contains nothing.
+    /// The law of layers that are there, with their numbers, which do not fall: of none, it is that
+    /// of a filter which contains nothing.
     #[doc(hidden)]
     #[must_use]
     pub fn numbered(layers: Vec<Layer>, numbers: Vec<u64>) -> Layered {
@@ -107,7 +117,7 @@ impl Layered {
         &self.layers
     }
 
-    /// What the rate never exceeds, with certainty: that of all layers at their limits.
+    /// A certain upper bound on the rate: that of all layers at their limits.
     ///
     /// # Errors
     /// Never for layers that could be made.
@@ -115,7 +125,8 @@ impl Layered {
         self.any(Layer::bound)
     }
 
-    /// The rate when all layers are closed, with a lower end as [`Layer::closed`] has it: without threads and merges.
+    /// The rate when all layers are closed, with a lower end as [`Layer::closed`] has it: without
+    /// threads and merges.
     ///
     /// # Errors
     /// Never for layers that could be made.
@@ -123,7 +134,7 @@ impl Layered {
         self.any(Layer::closed)
     }
 
-    /// The rate of all layers, of that of each.
+    /// The rate of all layers, from that of each.
     fn any(&self, rate: impl Fn(&Layer) -> Result<Fpr>) -> Result<Fpr> {
         Ok(self.join(&self.layers.iter().map(rate).collect::<Result<Vec<Fpr>>>()?))
     }
@@ -141,7 +152,8 @@ impl Layered {
     }
 }
 
-/// The chance that any of independent events happens: `all + one - all one` for one after the other. The terms are positive, so the ends lose an ulp a step and are moved by as much.
+/// The chance that any of independent events happens: `all + one - all one` for one after the
+/// other. The terms are positive, so the ends lose an ulp a step and are moved by as much.
 fn any(rates: impl Iterator<Item = Fpr>) -> Fpr {
     let (mut lower, mut upper, mut all_exact) = (0.0f64, 0.0f64, true);
     for rate in rates {
@@ -157,7 +169,8 @@ fn any(rates: impl Iterator<Item = Fpr>) -> Fpr {
     both
 }
 
-/// Of events that depend on each other in a way that is not known: at least the likeliest one, at most their sum.
+/// Of events that depend on each other in a way that is not known: at least the likeliest one, at
+/// most their sum.
 fn of_twins(rates: &[Fpr]) -> Fpr {
     if let [one] = rates {
         return *one;
@@ -173,7 +186,7 @@ impl Law for Layered {
         self.layers.iter().map(|layer| layer.bits).sum()
     }
 
-    /// Of all layers together: what a key that is in none takes at most.
+    /// The sum over the layers: the most that a key takes that is in none.
     fn probes(&self) -> u32 {
         self.layers.iter().fold(0, |probes, layer| probes.saturating_add(layer.probes))
     }
@@ -183,7 +196,7 @@ impl Law for Layered {
         if items == 0 { Ok(Fpr::ZERO) } else { Ok(Fpr::bound(0.0, self.bound()?.upper)) }
     }
 
-    /// One count a layer.
+    /// One count per layer.
     fn fpr_at_fill(&self, ones: &[u64]) -> Result<Option<Fpr>> {
         if ones.len() != self.layers.len() {
             return out_of_range(

@@ -1,18 +1,21 @@
 //! The chance that all positions of a query are set in every one of several independent filters.
 //!
-//! Given that the query has `d` different positions, the filters are independent, and in each of them these are all set with probability
+//! Given that the query has `d` different positions, the filters are independent, and in each of
+//! them these are all set with probability
 //!
 //! ```text
 //! L_d = sum over l = 0..d of (-1)^l C(d, l) g_l     (the d-th difference of g at 0)
 //! ```
 //!
-//! where `g_l` is the probability that `l` given bits are empty ([`Inclusion::for_each_empty`]). So the chance is `sum_d P(D = d) prod_i L_d(i)`, all
-//! terms positive. It is the rate of an intersection of filters of disjoint sets (Burns, theorem 13, counts its bits); with one filter and `2k` draws it is
-//! the second moment of the standard filter's own rate, with two sets of `k` positions that of the classic filter's; with `d` fixed positions
-//! the ends of Burns' theorem 15.
+//! where `g_l` is the probability that `l` given bits are empty ([`Inclusion::for_each_empty`]). So
+//! the chance is `sum_d P(D = d) prod_i L_d(i)`, all terms positive. It is the rate of an
+//! intersection of filters of disjoint sets (Burns, theorem 13, counts its bits); with one filter
+//! and `2k` draws it is the second moment of the standard filter's own rate, with two sets of `k`
+//! positions that of the classic filter's; with `d` fixed positions the ends of Burns' theorem 15.
 //!
-//! Whole numbers of units as in [`super::inclusion`]: differences are exact and only double the errors of their terms, `2^d` times in all, which is
-//! what the working precision has on top of the answer's.
+//! Whole numbers of units as in [`super::inclusion`]: differences are exact and only double the
+//! errors of their terms, `2^d` times in all, which is what the working precision has on top of the
+//! answer's.
 
 use super::inclusion::{Inclusion, MAX_DIGITS, MAX_WORK};
 use crate::exact::enclosure::{Enclose, Enclosure};
@@ -25,15 +28,16 @@ use alloc::vec::Vec;
 /// How a query chooses its positions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Positions {
-    /// So many independent draws, repeats allowed; at least 1.
+    /// This many independent draws, repeats allowed; at least 1.
     Draws(u32),
-    /// So many different positions; at least 1, at most `bits`.
+    /// This many different positions; at least 1, at most `bits`.
     Distinct(u32),
-    /// Two independent sets of so many different positions each.
+    /// Two independent sets of this many different positions each.
     TwoSets(u32),
 }
 
-/// Parameters are checked by whoever makes it: at least one filter, each of at least one item and all of the same number of bits.
+/// The caller checks the parameters: at least one filter, each of at least one item and all of the
+/// same number of bits.
 #[derive(Clone, Debug)]
 pub(crate) struct Mixture {
     pub(crate) positions: Positions,
@@ -61,10 +65,12 @@ impl Mixture {
         self.most() as usize / 64 + 1
     }
 
-    /// Units, after the spent words are dropped, by which the whole sum may be off in either direction.
+    /// Units, after the spent words are dropped, by which the whole sum may be off in either
+    /// direction.
     ///
-    /// Every `L_d` is off by at most `2^d` times the error of a `g_l`, plus one where it is clamped to a fraction; the weights, together below
-    /// `(most + 2)^2` units low, and the products, one unit each, are less than one unit after the words are dropped, which cuts one more.
+    /// Every `L_d` is off by at most `2^d` times the error of a `g_l`, plus one where it is clamped
+    /// to a fraction; the weights, together below `(most + 2)^2` units low, and the products, one
+    /// unit each, are less than one unit after the words are dropped, which cuts one more.
     fn error(&self) -> u128 {
         self.filters.iter().map(Inclusion::empty_error).sum::<u128>() + 4
     }
@@ -72,7 +78,8 @@ impl Mixture {
     /// `L_0 .. L_most` of one filter, each as a fraction of `limbs` words.
     fn all_set(&self, filter: &Inclusion, limbs: usize) -> Vec<Vec<u64>> {
         let most = self.most();
-        // One word more for the whole part of g_0 = 1; negative numbers wrap around, which subtraction does not mind.
+        // One word more for the whole part of g_0 = 1; negative numbers wrap around, which
+        // subtraction does not mind.
         let mut table = vec![vec![0; limbs + 1]; most as usize + 1];
         table[0][limbs] = 1;
         filter.for_each_empty(most, &mut Product::new(limbs), limbs, |j, empty, _| table[j as usize][..limbs].copy_from_slice(empty));
@@ -94,13 +101,14 @@ impl Mixture {
         all
     }
 
-    /// `P(D = d)` for d = 0 .. most. Both chains conserve probability, so the errors of their steps add up: at most two units a number and step, and one for
-    /// starting at `1 - 2^-B`.
+    /// `P(D = d)` for d = 0 .. most. Both chains conserve probability, so the errors of their steps
+    /// add up: at most two units per number and step, and one for starting at `1 - 2^-B`.
     fn weights(&self, limbs: usize) -> Vec<Vec<u64>> {
         let (bits, most) = (self.bits(), self.most() as usize);
         let mut weights = vec![vec![0; limbs]; most + 1];
         let mut moved = vec![0; limbs];
-        // One step: stay at x with chance stay(x), go on from x with chance go(x), both over `whole`.
+        // One step: stay at x with chance stay(x), go on from x with chance go(x), both over
+        // `whole`.
         let mut step = |weights: &mut Vec<Vec<u64>>, last: usize, stay: &dyn Fn(u64) -> u64, go: &dyn Fn(u64) -> u64, whole: u64| {
             let whole = Divisor::new(whole);
             for x in (0..=last).rev() {
@@ -121,7 +129,8 @@ impl Mixture {
                 }
             }
             Positions::TwoSets(k) => {
-                // Different positions of the second set that are new: after t of its draws without replacement, x new ones.
+                // Different positions of the second set that are new: after t of its draws without
+                // replacement, x new ones.
                 let k = u64::from(k);
                 weights[0].fill(u64::MAX);
                 for t in 0..k {

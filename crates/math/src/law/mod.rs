@@ -1,7 +1,8 @@
 //! Laws: the probability models that schemes obey.
 //!
-//! A *scheme* turns a hash into positions; its *law* says what false-positive rate follows. [`Law`] is what every scheme must have before it
-//! is offered, and the contract test of the filter crate holds each scheme to its law.
+//! A *scheme* turns a hash into positions; its *law* says what false-positive rate follows. [`Law`]
+//! is what every scheme must have before it is offered, and the contract test of the filter crate
+//! holds each scheme to its law.
 
 mod block_fills;
 mod blocked;
@@ -55,8 +56,9 @@ use slices::Slices;
 
 /// The law of a filter with given bits and probes.
 ///
-/// Sealed: plans, promises and verdicts rest on the brackets of a law without looking behind them, so only this crate, which proves them, has laws. And a law can learn to answer more
-/// without breaking a program.
+/// Sealed: plans, promises and verdicts rest on the brackets of a law without looking behind them,
+/// so only this crate, which proves them, has laws. And a law can learn to answer more without
+/// breaking a program.
 ///
 /// ```compile_fail,E0277
 /// use truebloom_math::{Fill, Fpr, Law, Result};
@@ -75,55 +77,60 @@ pub trait Law: sealed::Sealed + Send + Sync {
     /// Number of bits m of the filter.
     fn bits(&self) -> u64;
 
-    /// Number of probes k of an item.
+    /// Number of probes k per item.
     fn probes(&self) -> u32;
 
-    /// The expected false-positive rate once the filter holds `items` distinct items, over all seeds. Its [`Method`](crate::Method) says how well it is known.
+    /// The expected false-positive rate once the filter holds `items` distinct items, over all
+    /// seeds. Its [`Method`](crate::Method) says how well it is known.
     ///
     /// # Errors
     /// The rate takes too much work: hundreds of probes.
     fn fpr(&self, items: u64) -> Result<Fpr>;
 
-    /// The same where it is proven, exactly or in a bracket, and nothing otherwise: what promises rest on.
+    /// The same where it is proven, exactly or in a bracket, and nothing otherwise: what promises
+    /// depend on.
     ///
     /// # Errors
-    /// As [`fpr`](Self::fpr).
+    /// As for [`fpr`](Self::fpr).
     fn proven(&self, items: u64) -> Result<Option<Fpr>> {
         self.fpr(items).map(Some)
     }
 
-    /// The rate of one filter with these numbers of set bits: one count a slice, a single one for an unsliced filter. `None` where the fill does not
-    /// determine the rate.
+    /// The rate of one filter with these numbers of set bits: one count per slice, a single one for
+    /// an unsliced filter. `None` where the fill does not determine the rate.
     ///
     /// # Errors
     /// The wrong number of counts, or more ones than bits.
     fn fpr_at_fill(&self, ones: &[u64]) -> Result<Option<Fpr>>;
 
-    /// The law of the number of set bits after `items` distinct items; `None` where it is not known.
+    /// The law of the number of set bits after `items` distinct items; `None` where it is not
+    /// known.
     ///
     /// # Errors
     /// The mean or the variance takes too much work: hundreds of probes.
     fn fill(&self, items: u64) -> Result<Option<Fill>>;
 
-    /// Whether the expected rate of `items` distinct items, plus the floor of equal hashes, is at most `rate`. The three [`Variant`]s decide this exactly,
-    /// ties included; by default the bracket's upper end decides.
+    /// Whether the expected rate of `items` distinct items, plus the floor of equal hashes, is at
+    /// most `rate`. The three [`Variant`]s decide this exactly, ties included; by default the
+    /// bracket's upper end decides.
     ///
     /// # Errors
-    /// As [`fpr`](Self::fpr).
+    /// As for [`fpr`](Self::fpr).
     fn meets(&self, items: u64, rate: &Rate, hash_bits: u32) -> Result<bool> {
         let Some(mut fpr) = self.proven(items)? else { return Ok(false) };
         fpr.add_above(hash_floor(items, hash_bits));
         Ok(fpr.upper < rate.to_f64())
     }
 
-    /// What is added to the rate of independent positions at this size: the hash width for every scheme, however many bits there are, and what correlated positions
-    /// add, which more bits lower.
+    /// What is added to the rate of independent positions at this size: the hash width for every
+    /// scheme, however many bits there are, and what correlated positions add, which more bits
+    /// lower.
     fn floors(&self, items: u64, hash_bits: u32) -> Vec<Floor> {
         vec![Floor { cause: EQUAL_HASHES, rate: hash_floor(items, hash_bits) }]
     }
 }
 
-/// Who may have a law.
+/// Which types may be a law.
 mod sealed {
     pub trait Sealed {}
 
@@ -146,11 +153,12 @@ pub(crate) const EQUAL_HASHES: &str = "equal hashes";
 pub struct Floor {
     /// What causes it.
     pub cause: &'static str,
-    /// What it adds to the rate: an upper bound for equal hashes and equal pairs of hashes, the first-order term for the rest.
+    /// What it adds to the rate: an upper bound for equal hashes and equal pairs of hashes, the
+    /// first-order term for the rest.
     pub rate: f64,
 }
 
-/// `items / 2^hash_bits`: an upper bound of the rate of equal hashes.
+/// `items / 2^hash_bits`: an upper bound on the rate of equal hashes.
 #[must_use]
 pub fn hash_floor(items: u64, hash_bits: u32) -> f64 {
     // Above 2^53 the conversion may have rounded down.
@@ -186,7 +194,8 @@ impl Variant {
     /// The law for `bits` and `probes`.
     ///
     /// # Errors
-    /// When they are out of range: bits from 1 to 2^62, probes from 1 to 100,000, and probes at most bits where positions are distinct or sliced.
+    /// When they are out of range: bits from 1 to 2^62, probes from 1 to 100,000, and probes at
+    /// most bits where positions are distinct or sliced.
     pub fn law(self, bits: u64, probes: u32) -> Result<Box<dyn Law>> {
         Ok(match self {
             Variant::Standard => Box::new(Standard::new(bits, probes)?),
@@ -222,9 +231,11 @@ impl Variant {
         })
     }
 
-    /// The expected false-positive rate of `items` distinct items in `bits` bits with `probes` probes.
+    /// The expected false-positive rate of `items` distinct items in `bits` bits with `probes`
+    /// probes.
     ///
-    /// Exact: proven for all parameters, the ends at most two `f64` apart. A few microseconds at ordinary parameters, below a millisecond up to 64 probes and 2^40 bits.
+    /// Exact: proven for all parameters, the ends at most two `f64` apart. A few microseconds at
+    /// ordinary parameters, below a millisecond up to 64 probes and 2^40 bits.
     ///
     /// ```
     /// use truebloom_math::Variant;
@@ -242,14 +253,16 @@ impl Variant {
         if items == 0 {
             return Ok(Fpr::ZERO);
         }
-        // One item fills a filter of one bit, of as many distinct bits as there are, or of slices of one bit.
+        // One item fills a filter of one bit, of as many distinct bits as there are, or of slices
+        // of one bit.
         if bits == 1 || (self != Variant::Standard && u64::from(probes) == bits) {
             return Ok(Fpr::ONE);
         }
         self.expected(bits, items, probes)?.fpr()
     }
 
-    /// Whether the expected rate, plus the floor of equal hashes if one is given, is at most `rate`: decided exactly, equality passes.
+    /// Whether the expected rate, plus the floor of equal hashes if one is given, is at most
+    /// `rate`: decided exactly, equality passes.
     pub(crate) fn meets(self, bits: u64, items: u64, probes: u32, rate: &Rate, hash_bits: Option<u32>) -> Result<bool> {
         if items == 0 {
             return Ok(true);

@@ -14,11 +14,15 @@ use alloc::collections::BTreeMap;
 use alloc::vec;
 use alloc::vec::Vec;
 
-/// The law of the partition scheme (Kirsch and Mitzenmacher, sections 3 and 5.1), for slices of any size m', prime or not.
+/// The law of the partition scheme (Kirsch and Mitzenmacher, sections 3 and 5.1), for slices of any
+/// size m', prime or not.
 ///
-/// An item meets a query in the slices i with `A + i b = 0 mod m'`, A and b the uniform differences of their hashes: none, or a residue class modulo the order r
-/// of b, each class for `phi(r)` pairs. So a set T of slices stays empty with probability `(1 - W(T)/m'^2)^n`, `W(T) = sum over r | m' of phi(r) (classes mod r that
-/// meet T)`, whatever the query. For a prime m' of at least k only the size of T matters; their formula of section 3 is this case (erratum K9).
+/// An item meets a query in the slices i with `A + i b = 0 mod m'`, A and b the uniform differences
+/// of their hashes: none, or a residue class modulo the order r of b, each class for `phi(r)`
+/// pairs. So a set T of slices stays empty with probability `(1 - W(T)/m'^2)^n`,
+/// `W(T) = sum over r | m' of phi(r) (classes mod r that meet T)`, whatever the query. For a prime
+/// m' of at least k only the size of T matters; their formula of section 3 is this case (erratum
+/// K9).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PartitionDouble {
     slice_bits: u64,
@@ -97,15 +101,18 @@ impl PartitionDouble {
     }
 }
 
-/// Slices that meet the same residue classes are alike, so only the number taken of each kind counts.
+/// Slices that meet the same residue classes are alike, so only the number taken of each kind
+/// counts.
 struct Sets {
     orders: Vec<(u64, u64)>,
-    /// How many slices of each kind: kind j is `i = j mod lcm`. The sizes are `small` and `small + 1`.
+    /// How many slices of each kind: kind j is `i = j mod lcm`. The sizes are `small` and
+    /// `small + 1`.
     kinds: Vec<u32>,
     small: u32,
 }
 
-/// Coefficients of the sums are products of binomials of so many at the most, which 128 bits hold.
+/// Coefficients of the sums are products of binomials of this many at the most, which 128 bits
+/// hold.
 const MOST_PROBES: u32 = 64;
 
 /// Kinds of slices up to which all sets of kinds are gone through: a quarter of a second.
@@ -123,7 +130,8 @@ impl Sets {
         Some(Sets { orders, kinds, small })
     }
 
-    /// For every set of kinds, by `(pairs that hit it beyond the single ones, kinds of the smaller size, kinds of the larger)`: how many there are.
+    /// For every set of kinds, by `(pairs that hit it beyond the single ones, kinds of the smaller
+    /// size, kinds of the larger)`: how many there are.
     fn counts(&self) -> BTreeMap<(u64, u32, u32), i128> {
         let most: u64 = self.orders.iter().map(|(order, steps)| order * steps).sum();
         let larger = self.kinds.iter().enumerate().filter(|kind| *kind.1 > self.small).map(|(j, _)| 1u32 << j).sum::<u32>();
@@ -137,8 +145,10 @@ impl Sets {
         counts.iter().enumerate().filter(|cell| *cell.1 > 0).map(|(i, &count)| (cell(i), i128::from(count))).collect()
     }
 
-    /// Pairs that hit a set of kinds beyond the single ones, for every set, one kind after the other: the next kind adds the steps of those orders in which none of the set is in its
-    /// class. Which orders these are is looked up for two halves of the set, and their steps for all choices of orders: few instructions a set.
+    /// Pairs that hit a set of kinds beyond the single ones, for every set, one kind after the
+    /// other: the next kind adds the steps of those orders in which none of the set is in its
+    /// class. Which orders these are is looked up for two halves of the set, and their steps for
+    /// all choices of orders: few instructions per set.
     fn beyond(&self) -> Vec<u32> {
         let steps = sums(&self.orders.iter().map(|order| order.1 as u32).collect::<Vec<_>>(), |sum, steps| sum + steps);
         let mut beyond = Vec::with_capacity(1 << self.kinds.len());
@@ -175,7 +185,8 @@ impl Sets {
     }
 }
 
-/// `((1 - x)^size - 1)^count` for every count up to `most`, by powers of x: the signed ways to take slices from so many kinds, at least one of each.
+/// `((1 - x)^size - 1)^count` for every count up to `most`, by powers of x: the signed ways to take
+/// slices from this many kinds, at least one of each.
 fn taken(size: u32, most: u32) -> Vec<Vec<i128>> {
     let mut one = vec![0i128];
     let mut choose = 1i128;
@@ -227,7 +238,7 @@ impl Law for PartitionDouble {
         if items == 0 {
             return Ok(Some(Fpr::ZERO));
         }
-        // One bit a slice: whoever comes sets them all.
+        // One bit per slice: any item sets them all.
         if self.slice_bits == 1 {
             return Ok(Some(Fpr::ONE));
         }
@@ -244,7 +255,7 @@ impl Law for PartitionDouble {
         }
     }
 
-    /// Exactly where the rate is, else by the upper end of its bracket.
+    /// Exactly where the rate is, otherwise by the upper end of its bracket.
     fn meets(&self, items: u64, rate: &Rate, hash_bits: u32) -> Result<bool> {
         let _work = work::begin();
         if items > 0
@@ -259,7 +270,8 @@ impl Law for PartitionDouble {
         Ok(fpr.upper < rate.to_f64())
     }
 
-    /// Equal pairs bound what they add; steps of a short order meet many slices at once, to first order. Both fall with larger slices.
+    /// Equal pairs bound what they add; steps of a short order meet many slices at once, to first
+    /// order. Both fall with larger slices.
     fn floors(&self, items: u64, hash_bits: u32) -> Vec<Floor> {
         let _work = work::begin();
         let own = items as f64 / self.pairs().count() as f64;
@@ -304,12 +316,15 @@ mod tests {
             }
         }
         println!("widest bracket from 1361 bits a slice on: {widest:e}");
-        // No proof rests on it: it says that brackets stay useful, since 3% of a rate are a few thousandths of a plan's bits. They cannot be much narrower where steps of order 2 meet
-        // half of all slices, because what two such items cover is only known to lie between half and all.
+        // No proof rests on it: it says that brackets stay useful, since 3% of a rate are a few
+        // thousandths of a plan's bits. They cannot be much narrower where steps of order 2 meet
+        // half of all slices, because what two such items cover is only known to lie between half
+        // and all.
         assert!(widest < 0.03);
     }
 
-    /// Steps of the orders 3, 7 and 21 make 21 kinds of slices, the most but one that are gone through.
+    /// Steps of the orders 3, 7 and 21 make 21 kinds of slices, the most but one that are gone
+    /// through.
     #[test]
     fn kinds_of_slices_are_the_least_common_multiple_of_the_orders() {
         let law = PartitionDouble::new(21 * 1_009, 40).expect("in range");

@@ -9,10 +9,12 @@ use crate::exact::work;
 use crate::{Fill, Fpr, Rate, Result};
 use alloc::format;
 
-/// The law of one uniform position in each of k slices of `bits / probes` bits; the first `bits mod probes` slices are one bit longer.
+/// The law of one uniform position in each of k slices of `bits / probes` bits; the first
+/// `bits mod probes` slices are one bit longer.
 ///
-/// The slices are independent, so the expected rate is the product of `1 - (1 - 1/size)^n`. For equal slices this is Bloom's own formula
-/// (Burns' upper bound U), which is therefore exact here and too high for the classic filter.
+/// The slices are independent, so the expected rate is the product of `1 - (1 - 1/size)^n`. For
+/// equal slices this is Bloom's own formula (Burns' upper bound U), which is therefore exact here
+/// and too high for the classic filter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Partitioned {
     bits: u64,

@@ -1,4 +1,5 @@
-//! The registry: every scheme with its number in files, its name, its law, its layout and what can be promised of it.
+//! The registry: every scheme with its number in files, its name, its law, its layout and what can
+//! be promised about it.
 
 use crate::error::out_of_range;
 use crate::law::{Blocked, Classic, InBlock, Law, Partitioned, Standard};
@@ -13,14 +14,16 @@ use core::str::FromStr;
 /// Bits of a block of [`SchemeId::Blocked`]: a cache line.
 pub const BLOCK_BITS: u64 = 512;
 
-/// The most probes of a key in a block of [`SchemeId::Blocked`]. Plans choose among the first [`MAX_BLOCKED_PROBES`](crate::MAX_BLOCKED_PROBES).
+/// The most probes of a key in a block of [`SchemeId::Blocked`]. Plans choose among the first
+/// [`MAX_BLOCKED_PROBES`](crate::MAX_BLOCKED_PROBES).
 pub const BLOCK_PROBES: u32 = 64;
 
 /// What is asked of a scheme where those of two hashes were left out.
 #[cfg(not(feature = "two-hash"))]
 pub(crate) const LEFT_OUT: &str = "one of independent positions, or the crate must be built with the feature `two-hash`";
 
-/// The schemes, each with its number in files and its name: one list, so that none can be forgotten.
+/// The schemes, each with its number in files and its name: one list, so that none can be
+/// forgotten.
 macro_rules! schemes {
     ($($(#[$doc:meta])* $scheme:ident = $number:literal, $name:literal;)*) => {
         /// A scheme: how a hash becomes positions. The discriminant is its number in files.
@@ -35,7 +38,7 @@ macro_rules! schemes {
             /// All of them.
             pub const ALL: [SchemeId; [$($number),*].len()] = [$(SchemeId::$scheme),*];
 
-            /// Its name in files' reports, on the command line and in `eval`.
+            /// Its name in reports, on the command line and in `eval`.
             pub fn name(self) -> &'static str {
                 match self {
                     $(SchemeId::$scheme => $name,)*
@@ -87,7 +90,8 @@ pub enum Layout {
     Spread,
     /// All in one block, so that a lookup reads one cache line.
     Lines,
-    /// [`Layout::Lines`] where it takes at most a tenth more bits than [`Layout::Spread`]. Only a target says this, never a plan.
+    /// [`Layout::Lines`] where it takes at most a tenth more bits than [`Layout::Spread`]. Only a
+    /// target says this, never a plan.
     Auto,
 }
 
@@ -116,7 +120,8 @@ impl SchemeId {
         SchemeId::ALL.into_iter().find(|scheme| scheme.number() == number)
     }
 
-    /// Where its positions lie: [`Layout::Lines`] for [`SchemeId::Blocked`], [`Layout::Spread`] for all others.
+    /// Where its positions lie: [`Layout::Lines`] for [`SchemeId::Blocked`], [`Layout::Spread`] for
+    /// all others.
     #[must_use]
     pub fn layout(self) -> Layout {
         if self.block_bits().is_some() { Layout::Lines } else { Layout::Spread }
@@ -128,14 +133,16 @@ impl SchemeId {
         if self == SchemeId::Blocked { Some(BLOCK_BITS) } else { None }
     }
 
-    /// Its bits come in multiples of this number: those of a block, or the probes where all slices are alike; 1 for most schemes.
+    /// Its bits come in multiples of this number: those of a block, or the probes where all slices
+    /// are alike; 1 for most schemes.
     #[must_use]
     pub fn bits_unit(self, probes: u32) -> u64 {
         let slices = if self == SchemeId::PartitionDouble { probes.max(1).into() } else { 1 };
         self.block_bits().unwrap_or(slices)
     }
 
-    /// The law of independent positions that it obeys; `None` for schemes of two hashes and for blocks.
+    /// The law of independent positions that it obeys; `None` for schemes of two hashes and for
+    /// blocks.
     #[must_use]
     pub fn variant(self) -> Option<Variant> {
         match self {
@@ -146,8 +153,9 @@ impl SchemeId {
         }
     }
 
-    /// Whether a plan can guarantee the rate of one filter ([`Promise::OneFilter`](crate::Promise::OneFilter)), not only the average of all: not for schemes of two
-    /// hashes, whose positions are correlated.
+    /// Whether a plan can guarantee the rate of one filter
+    /// ([`Promise::OneFilter`](crate::Promise::OneFilter)), not only the average of all: not for
+    /// schemes of two hashes, whose positions are correlated.
     #[must_use]
     pub fn has_guarantee(self) -> bool {
         self.variant().is_some() || self == SchemeId::Blocked
@@ -169,7 +177,8 @@ impl SchemeId {
     /// ```
     ///
     /// # Errors
-    /// When bits or probes are out of range, when `partition-double` cannot share the bits equally among its slices, and when the bits of `blocked` are not a multiple of [`BLOCK_BITS`].
+    /// When bits or probes are out of range, when `partition-double` cannot share the bits equally
+    /// among its slices, and when the bits of `blocked` are not a multiple of [`BLOCK_BITS`].
     pub fn law(self, bits: u64, probes: u32) -> Result<Box<dyn Law>> {
         match self {
             SchemeId::Standard => Ok(Box::new(Standard::new(bits, probes)?)),

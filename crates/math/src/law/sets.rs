@@ -1,4 +1,5 @@
-//! Unions and intersections of filters: their expected rates, and the sizes of the sets behind two real ones.
+//! Unions and intersections of filters: their expected rates, and the sizes of the sets behind two
+//! real ones.
 
 use crate::error::{check_bits, out_of_range};
 use crate::exact::combine::ProductOf;
@@ -42,10 +43,13 @@ impl FromStr for SetOp {
     }
 }
 
-/// The expected rate of the union or intersection of filters that hold disjoint sets of so many `items`, for keys in none of the sets.
+/// The expected rate of the union or intersection of filters that hold disjoint sets of this many
+/// `items`, for keys in none of the sets.
 ///
-/// The union is the filter of all items together. The intersection of standard filters is a mixture over the number of different positions of the query, which makes it slightly more than the
-/// product of the rates; for distinct and for sliced positions the number is fixed, and it is the product. Exact, ends at most two `f64` apart.
+/// The union is the filter of all items together. The intersection of standard filters is a mixture
+/// over the number of different positions of the query, which makes it slightly more than the
+/// product of the rates; for distinct and for sliced positions the number is fixed, and it is the
+/// product. Exact, ends at most two `f64` apart.
 ///
 /// ```
 /// use truebloom_math::{Variant, sets};
@@ -83,7 +87,7 @@ pub fn set_fpr(op: SetOp, variant: Variant, bits: u64, probes: u32, items: &[u64
     }
 }
 
-/// Sizes of two sets A and B and of what is made of them.
+/// Sizes of two sets A and B, of their union and of their intersection.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct SetSizes<T> {
@@ -103,10 +107,12 @@ pub struct SetSizes<T> {
     pub jaccard: T,
 }
 
-/// Point estimates from the set bits of two filters of the same bits, probes and seed, and of their OR: method of moments for each of the three, then arithmetic.
+/// Point estimates from the set bits of two filters of the same bits, probes and seed, and of their
+/// OR: method of moments for each of the three, then arithmetic.
 ///
-/// `None` stands for what a full filter leaves open; a similarity of two empty sets is 1. Estimates that would be negative are 0, since `|A| + |B|` scatters around `|A or B|`. No bias
-/// correction: use intervals ([`intervals`]) for claims. For the partitioned filter the slices must be equal.
+/// `None` stands for what a full filter leaves open; a similarity of two empty sets is 1. Estimates
+/// that would be negative are 0, since `|A| + |B|` scatters around `|A or B|`. No bias correction:
+/// use intervals ([`intervals`]) for claims. For the partitioned filter the slices must be equal.
 ///
 /// # Errors
 /// Impossible counts.
@@ -168,9 +174,9 @@ fn estimate(variant: Variant, bits: u64, probes: u32, ones: u64) -> Result<Optio
 /// A closed interval of a number of items; no upper end for a full filter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Interval {
-    /// At least so many.
+    /// Lower end.
     pub lower: u64,
-    /// At most so many; `None` for no bound.
+    /// Upper end; `None` for no bound.
     pub upper: Option<u64>,
 }
 
@@ -183,11 +189,13 @@ pub struct Bounds {
     pub upper: f64,
 }
 
-/// Intervals of everything made of two sets, from intervals of |A|, |B| and |A or B|.
+/// Intervals for all sizes derived from two sets, from intervals of |A|, |B| and |A or B|.
 ///
-/// Give the three intervals a third of the error each (confidence `1 - (1-c)/3`): then all three hold, and all seven of the answer with them, with
-/// probability at least c. Conservative: the union bound takes no account of the three counts' dependence. First the three are narrowed by what holds of
-/// any two sets: `max(|A|, |B|) <= |A or B| <= |A| + |B|`, which costs no confidence. `None` if that leaves nothing: then at least one of the three misses.
+/// Give the three intervals a third of the error each (confidence `1 - (1-c)/3`): then all three
+/// hold, and all seven of the answer with them, with probability at least c. Conservative: the
+/// union bound takes no account of the three counts' dependence. First the three are narrowed by
+/// what holds for any two sets: `max(|A|, |B|) <= |A or B| <= |A| + |B|`, which costs no
+/// confidence. `None` if that leaves nothing: then at least one of the three misses.
 ///
 /// ```
 /// use truebloom_math::sets::{Interval, intervals};

@@ -1,4 +1,5 @@
-//! Filling filters with ideal hashes and asking strangers of them, where no law gives the rate.
+//! Simulations with ideal hashes, of fresh keys against filled filters, where no law gives the
+//! rate.
 
 use crate::exact::power::power;
 pub use crate::exact::random::SplitMix64;
@@ -9,17 +10,18 @@ use alloc::vec::Vec;
 
 /// How a key takes its positions.
 pub trait Positions {
-    /// Calls `all` with the positions of a key whose base words come from `word`, until it says false. Whether it never did.
+    /// Calls `all` with the positions of a key whose base words come from `word`, until it says
+    /// false. Whether it never did.
     fn every(&self, word: &mut impl FnMut() -> u64, all: impl FnMut(u64) -> bool) -> bool;
 }
 
-/// What came out of a simulation.
+/// The result of a simulation.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Simulation {
-    /// Filters that were filled, each with words of its own.
+    /// The number of filters, each filled with its own words.
     pub filters: u64,
-    /// Keys asked for, over all filters.
+    /// Keys queried, over all filters.
     pub queries: u64,
     /// How many of them passed.
     pub hits: u64,
@@ -32,18 +34,22 @@ pub struct Simulation {
 }
 
 impl Simulation {
-    /// So many filters of `bits` bits, each filled with `items` keys and asked for `each` others. The words come from SplitMix64 at `seed`.
+    /// This many filters of `bits` bits, each filled with `items` keys and asked for `each` others.
+    /// The words come from SplitMix64 at `seed`.
     pub fn run(positions: &impl Positions, bits: u64, items: u64, filters: u64, each: u64, seed: u64) -> Simulation {
         let mut words = vec![0; bits.div_ceil(64) as usize];
         let hits: Vec<u64> = (0..filters).map(|number| hits(positions, &mut words, items, each, seed ^ mix(number + 1))).collect();
         Simulation::of(&hits, each)
     }
 
-    /// The interval is for the expected rate. Queries of one filter share its bits, so only filters are independent: three standard errors of their mean (Student's 99% point for 16
-    /// filters is 2.95), and at least the binomial interval of all queries, which is what remains where filters do not scatter.
+    /// The interval is for the expected rate. Queries of one filter share its bits, so only filters
+    /// are independent: three standard errors of their mean (Student's 99% point for 16 filters is
+    /// 2.95), and at least the binomial interval of all queries, which is what remains where
+    /// filters do not scatter.
     ///
-    /// Where all filters agree, or all but a few, their scatter says nothing of what is rare. Then those that agree have one share of hits, and the chance of others is at most what so few allow
-    /// (Clopper and Pearson, at 99%), whatever their shares.
+    /// Where all filters agree, or all but a few, their scatter says nothing of what is rare. Then
+    /// those that agree have one share of hits, and the chance of others is at most what this few
+    /// allow (Clopper and Pearson, at 99%), whatever their shares.
     pub(crate) fn of(hits: &[u64], each: u64) -> Simulation {
         let (filters, total) = (hits.len() as u64, hits.iter().sum::<u64>());
         let queries = filters * each;

@@ -8,8 +8,8 @@ use crate::{Error, Result};
 use alloc::vec;
 use alloc::vec::Vec;
 
-/// `k` slices, one draw of an item in each: the product over slices of `1 - (1 - 1/size)^n`. Exact for any sizes, since the slices are
-/// independent and each holds `n` throws.
+/// `k` slices, one draw of an item in each: the product over slices of `1 - (1 - 1/size)^n`. Exact
+/// for any sizes, since the slices are independent and each holds `n` throws.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Slices {
     pub(crate) bits: u64,
@@ -27,8 +27,9 @@ impl Slices {
 }
 
 impl Enclose for Slices {
-    /// For each size: the power `(1 - 1/size)^n` is at most `2n` units low, so its complement lies in an interval of `2n` units; raising both
-    /// ends to the number of slices loses `count` units more at the lower end, and the upper end gets them added.
+    /// For each size: the power `(1 - 1/size)^n` is at most `2n` units low, so its complement lies
+    /// in an interval of `2n` units; raising both ends to the number of slices loses `count` units
+    /// more at the lower end, and the upper end gets them added.
     fn attempt(&self, limbs: usize) -> Result<Enclosure> {
         let mut product = Product::new(limbs);
         let mut ends: Option<[Vec<u64>; 2]> = None;
@@ -50,7 +51,7 @@ impl Enclose for Slices {
             let bases = [lower.clone(), upper.clone()];
             product.power(&mut lower, &bases[0], u128::from(count));
             product.power(&mut upper, &bases[1], u128::from(count));
-            // The upper base lacks one unit, hence (1 + 1) count - 1; and one for the product below.
+            // The upper base lacks one unit, so (1 + 1) count - 1; and one for the product below.
             error += 2 * u128::from(count);
             ends = Some(match ends {
                 None => [lower, upper],

@@ -8,10 +8,12 @@ use crate::exact::work;
 use crate::{Fill, Fpr, Rate, Result};
 use alloc::format;
 
-/// The law of k independent uniform positions, for items and queries alike: what a filter with k independent hash functions obeys.
+/// The law of k independent uniform positions, for items and queries alike: what a filter with k
+/// independent hash functions obeys.
 ///
-/// The expected rate is `E[(X/m)^k]` with `X` the occupied bits after `nk` throws: Burns (56), Grandi (9). The textbook's
-/// `(1 - (1 - 1/m)^(nk))^k` (Lehr) is the power of the mean and therefore too low for every k above 1 and more than one throw.
+/// The expected rate is `E[(X/m)^k]` with `X` the occupied bits after `nk` throws: Burns (56),
+/// Grandi (9). The textbook's `(1 - (1 - 1/m)^(nk))^k` (Lehr) is the power of the mean and
+/// therefore too low for every k above 1 and more than one throw.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Standard {
     bits: u64,
@@ -46,7 +48,8 @@ impl Law for Standard {
         Variant::Standard.meets(self.bits, items, self.probes, rate, Some(hash_bits))
     }
 
-    /// `(ones / bits)^probes`, exact: a new key's positions are independent of the set bits (Lehr; Dozier, Salamatian and Rubenstein).
+    /// `(ones / bits)^probes`, exact: a new key's positions are independent of the set bits (Lehr;
+    /// Dozier, Salamatian and Rubenstein).
     fn fpr_at_fill(&self, ones: &[u64]) -> Result<Option<Fpr>> {
         let ones = single_count(ones, self.bits)?;
         Ratios::power(ones, self.bits, self.probes).rate().map(Some)

@@ -1,12 +1,14 @@
 //! The chance that two queries pass that meet different blocks of one filter.
 //!
-//! An item leaves j given bits of one block and l of another empty with probability `1 - (2 - a_j - a_l) / B` ([`Items::Blocked`]), so
+//! An item leaves j given bits of one block and l of another empty with probability
+//! `1 - (2 - a_j - a_l) / B` ([`Items::Blocked`]), so
 //!
 //! ```text
 //! E[f_1 f_2] = sum over j, l of (-1)^(j + l) c_j c_l ((B - 2 + a_j + a_l) / B)^n
 //! ```
 //!
-//! which is a little below `f^2`: the blocks share the items. Whole numbers of units as in [`super::inclusion`]; of that sum's squares, as all errors are counted once for each factor.
+//! which is a little below `f^2`: the blocks share the items. Whole numbers of units as in
+//! [`super::inclusion`]; of that sum's squares, as all errors are counted once for each factor.
 
 use super::inclusion::{Bases, InBlock, Inclusion, Items, MAX_DIGITS, MAX_WORK, Query};
 use crate::exact::enclosure::{Enclose, Enclosure};
@@ -16,7 +18,8 @@ use crate::{Error, Result};
 use alloc::vec;
 use alloc::vec::Vec;
 
-/// Two queries of the different blocks of a law of at least two, after at least one item.
+/// Two queries that meet different blocks. The law has at least two blocks, and at least one item
+/// was inserted.
 pub(crate) struct TwoBlocks(pub(super) Inclusion);
 
 impl TwoBlocks {
@@ -29,9 +32,12 @@ impl TwoBlocks {
 
     /// Units by which the whole sum, over `4^k`, may be off in either direction.
     ///
-    /// The coefficients `q_j = c_j / 2^k` are low by `(k + 2)^2` together before the falling factors, and each by at most `j + 1` more for these: by less than `2 (k + 2)^2` together. Their sum
-    /// is at most 1, so that of the products `q_j q_l` is low by at most twice that, and one unit each. A base is low by two `a`, `2 (2k - 1)` units, divided by B, and one: at most 2k, its power by
-    /// `(2k + 1) n`, of which the products are a weighted mean; and one unit each again.
+    /// The coefficients `q_j = c_j / 2^k` are low by `(k + 2)^2` together before the falling
+    /// factors, and each by at most `j + 1` more for these: by less than `2 (k + 2)^2` together.
+    /// Their sum is at most 1, so that of the products `q_j q_l` is low by at most twice that, and
+    /// one unit each. A base is low by two `a`, `2 (2k - 1)` units, divided by B, and one: at most
+    /// 2k, its power by `(2k + 1) n`, of which the products are a weighted mean; and one unit each
+    /// again.
     fn error(&self) -> u128 {
         let k = u128::from(self.0.probes);
         6 * (k + 2) * (k + 2) + self.0.empty_error()
@@ -124,7 +130,7 @@ mod tests {
         BigRational::new(top.into(), bottom.into())
     }
 
-    /// The rate in a block after so many items: draw by draw, the law of its set bits.
+    /// The rate in a block after this many items: draw by draw, the law of its set bits.
     fn in_block(bits: u64, probes: u32, items: u64) -> BigRational {
         let mut law = vec![BigRational::zero(); bits as usize + 1];
         law[0] = BigRational::one();

@@ -1,4 +1,5 @@
-//! What is said of progressions where nothing proven says enough: a simulation where it is cheap, else the first-order term, each called what it is.
+//! Rates of progressions where nothing proven is narrow enough: a simulation where it is cheap,
+//! otherwise the first-order term, each named as such.
 
 use super::{EQUAL_HASHES, Floor};
 use crate::exact::double::DoubleDouble;
@@ -9,7 +10,7 @@ use crate::{Fpr, Method};
 use alloc::vec;
 use alloc::vec::Vec;
 
-/// `h1 + i h2 + f(i)` modulo so many bits, on one array or in a slice for each probe.
+/// `h1 + i h2 + f(i)` modulo this many bits, on one array or in a slice for each probe.
 pub(super) struct Progression {
     /// Bits of the array, or of a slice.
     pub(super) modulus: u64,
@@ -29,7 +30,7 @@ const MOST_BITS: u64 = 1 << 25;
 /// Filters of a simulation, and the fewest that tell how they scatter.
 const FILTERS: core::ops::RangeInclusive<u64> = 32..=4_000;
 
-/// With fewer hits than this a simulation is not worth its name: 30% is all it tells.
+/// With fewer hits than this a simulation is too coarse: it gives the rate to 30% at best.
 const FEWEST_HITS: u64 = 100;
 
 impl Progression {
@@ -45,7 +46,8 @@ impl Progression {
         if self.bits() > MOST_BITS || filters < *FILTERS.start() {
             return None;
         }
-        // A key that is turned away after four probes is the usual one; where most pass, fewer queries tell as much.
+        // A key that is turned away after four probes is the usual one; where most pass, fewer
+        // queries tell as much.
         let each = |probes: u64| STEPS / 2 / filters / probes;
         let found = Simulation::run(self, self.bits(), items, filters, each(4 * probes).max(1), 1);
         if found.rate > 0.1 {
@@ -55,8 +57,10 @@ impl Progression {
         (found.hits >= FEWEST_HITS).then(|| found.fpr())
     }
 
-    /// Exact where an array is so small that all its states can be counted: a filter covers the positions T of a key with the sum over U in T of `(-1)^|U| P(a key avoids U)^items`, in pairs of
-    /// `f64`. None for more than [`MOST_COUNTED`] bits, for many items, and for rates so small that the sum's cancellation would show.
+    /// Exact where an array is so small that all its states can be counted: a filter covers the
+    /// positions T of a key with the sum over U in T of `(-1)^|U| P(a key avoids U)^items`, in
+    /// pairs of `f64`. None for more than [`MOST_COUNTED`] bits, for many items, and for rates so
+    /// small that the sum's cancellation would show.
     fn counted(&self, items: u64) -> Option<Fpr> {
         if self.bits() > MOST_COUNTED || items > MOST_COUNTED_ITEMS {
             return None;
@@ -99,8 +103,9 @@ impl Progression {
         Some(Fpr { method: Method::Exact, ..fpr })
     }
 
-    /// Proven for any progression: a position is hit by at most all probes' share of the pairs, and at least by that less the pairs where two probes coincide; the chance that all
-    /// positions are hit is at most that of one, and lacks at most the sum of the others' chances to be empty.
+    /// Proven for any progression: a position is hit by at most all probes' share of the pairs, and
+    /// at least by that less the pairs where two probes coincide; the chance that all positions are
+    /// hit is at most that of one, and lacks at most the sum of the others' chances to be empty.
     fn union_bounds(&self, items: u64) -> Fpr {
         let (n, m, k) = (items as f64, self.modulus as f64, self.offsets.len() as u64);
         let probes = k as f64;
@@ -114,8 +119,10 @@ impl Progression {
         Fpr::bound((1.0 - probes * empty(least) - ROUNDING).max(0.0), (1.0 - empty(most) + ROUNDING).min(1.0))
     }
 
-    /// The proven bracket where its ends are within a factor of two; else a simulation, kept within what is proven; else the bracket with an approximate value, or, where the
-    /// bracket says next to nothing, that value by its own name: the first order, or the limit and the floors of the law.
+    /// The proven bracket where its ends are within a factor of two; otherwise a simulation, kept
+    /// within what is proven; otherwise the bracket with an approximate value, or, where the
+    /// bracket says next to nothing, that value by its own name: the first order, or the limit and
+    /// the floors of the law.
     pub(super) fn best(&self, items: u64, proven: Option<Fpr>, first_order: Option<f64>, floors: &[Floor]) -> Fpr {
         if let Some(exact) = self.counted(items) {
             return exact;
@@ -174,11 +181,12 @@ fn power(base: DoubleDouble, exponent: u64) -> DoubleDouble {
 /// Some roundings of numbers up to 1, and of an exponent where what it gives counts.
 const ROUNDING: f64 = 1e-9;
 
-/// A bracket that ends so many times above the value says nothing of it.
+/// A bracket whose upper end is this many times the value says nothing about it.
 const FAR: f64 = 1_000.0;
 
 impl Positions for Progression {
-    /// A word times the modulus, shifted: not uniform by `modulus / 2^64`, below 2^-39 for what is simulated.
+    /// A word times the modulus, shifted: not uniform by `modulus / 2^64`, below 2^-39 for what is
+    /// simulated.
     fn every(&self, word: &mut impl FnMut() -> u64, all: impl FnMut(u64) -> bool) -> bool {
         self.walk(|m| ((u128::from(word()) * u128::from(m)) >> 64) as u64, all)
     }
@@ -205,7 +213,8 @@ mod tests {
     use crate::law::double::{Double, Offsets, Step};
     use crate::law::{Law, PartitionDouble};
 
-    /// Simulated intervals against exact rates: 24 intervals of 99% that do not depend on each other, of which one may miss (two do with chance 2.4%; the seed is frozen).
+    /// Simulated intervals against exact rates: 24 intervals of 99% that do not depend on each
+    /// other, of which one may miss (two do with chance 2.4%; the seed is frozen).
     #[test]
     fn simulations_agree_with_the_exact_rates() {
         let mut missed = Vec::new();
@@ -242,19 +251,22 @@ mod tests {
         let found = law(1 << 60, 1_000).fpr(1 << 48).expect("always answers");
         assert_eq!((found.method, found.lower), (Method::Approximation("limit and floors"), 0.0));
         assert_eq!(law(1 << 60, 1_000).proven(1 << 48), Ok(None));
-        // Memory for it there is, but not the time: a simulation of the fewest filters would take years.
+        // Memory for it there is, but not the time: a simulation of the fewest filters would take
+        // years.
         assert_eq!(law(1 << 20, 100).progression().simulated(1 << 40), None);
         // Its binomials exceed 128 bits: this was a panic.
         let found = PartitionDouble::new(5, 1_000).expect("in range").fpr(3).expect("always answers");
         assert_eq!(found.method, Method::Simulation);
-        // (an item hits slice i for a query by the residue of i modulo 5 or not at all) 3 items cover all by the query's own pair, or not: at least 1 - (24/25)^3.
+        // (an item hits slice i for a query by the residue of i modulo 5 or not at all) 3 items
+        // cover all by the query's own pair, or not: at least 1 - (24/25)^3.
         assert!((found.value - 0.115_264).abs() < 0.002, "{found:?}");
-        // So many items fill every slice.
+        // This many items fill every slice.
         let found = PartitionDouble::new(60, 64).expect("in range").fpr(1 << 63).expect("always answers");
         assert!(found.lower > 0.999 && found.method == Method::Bound);
     }
 
-    /// Counted states against the law of few probes, to the last digits, and where it has no answer: a simulation of 4,000 filters, all alike, said [0.999834, 1] of the first.
+    /// Counted states against the law of few probes, to the last digits, and where it has no
+    /// answer: a simulation of 4,000 filters, all alike, said [0.999834, 1] of the first.
     #[test]
     fn small_arrays_are_counted() {
         let many = Double::new(5, 143, Step::Any, Offsets::Linear).and_then(|law| law.fpr(5)).expect("in range");
@@ -285,7 +297,8 @@ mod tests {
         assert!(few.lower < 0.998_2 && few.lower > 0.997 && few.upper == 1.0, "{few:?}");
     }
 
-    /// The bounds that hold for any progression, against counted states: above 0 and below 1 somewhere, and never beside the truth.
+    /// The bounds that hold for any progression, against counted states: above 0 and below 1
+    /// somewhere, and never beside the truth.
     #[test]
     fn union_bounds_enclose_counted_rates() {
         let (mut lower, mut upper) = (0, 0);

@@ -1,4 +1,5 @@
-//! The standard law where its throws are too many to walk: one contour integral a probability, on its own saddle circle.
+//! The standard law where its throws are too many to walk: one contour integral per probability, on
+//! its own saddle circle.
 //!
 //! Burns (5) is `P(X = x) = C(m, x) N! / m^N [w^N] (e^w - 1)^x`. On the circle of radius r,
 //!
@@ -6,11 +7,15 @@
 //! P(X = x) = C(m, x) N! / m^N  (e^r - 1)^x r^(-N) I,    I = 1/(2 pi) integral of ((e^w - 1) / (e^r - 1))^x e^(-iNt) dt,  w = r e^(it)
 //! ```
 //!
-//! and I is the probability that x Poisson variables of rate r, each known to be positive, add up to N. At the saddle, `r / (1 - e^(-r)) = N / x`, that is their
-//! mean, so nothing cancels. The factor before I has exponents as large as `N ln m` that nearly cancel: it is formed from logarithms of thirty digits. I is a
-//! trapezoid sum over T points of the circle, which is exactly the probability of N, N +- T, N +- 2T, ..; ten standard deviations away those are below 1e-18 of it.
+//! and I is the probability that x Poisson variables of rate r, each known to be positive, add up
+//! to N. At the saddle, `r / (1 - e^(-r)) = N / x`, that is their mean, so nothing cancels. The
+//! factor before I has exponents as large as `N ln m` that nearly cancel: it is formed from
+//! logarithms of thirty digits. I is a trapezoid sum over T points of the circle, which is exactly
+//! the probability of N, N +- T, N +- 2T, ..; ten standard deviations away those are below 1e-18 of
+//! it.
 //!
-//! Method: validated. The trapezoid's error is bounded by the tail of that sum of Poissons, but the rounding of the integrand is only tested.
+//! Method: validated. The trapezoid's error is bounded by the tail of that sum of Poissons, but the
+//! rounding of the integrand is only tested.
 
 use crate::exact::double::{DoubleDouble, ln_factorial};
 use crate::exact::power::power;
@@ -42,7 +47,7 @@ const BERNOULLI: [(f64, f64); 15] = [
 /// Orders of the expansion of the integrand about its saddle.
 const ORDERS: usize = 26;
 
-/// What is common to all x of one law.
+/// What all x of one law have in common.
 #[derive(Clone, Debug)]
 pub(crate) struct Contour {
     bits: u64,
@@ -73,12 +78,14 @@ impl Contour {
         Some(Contour { bits, throws, common, terms })
     }
 
-    /// The natural logarithm of the probability of exactly `x` set bits; minus infinity where that is impossible.
+    /// The natural logarithm of the probability of exactly `x` set bits; minus infinity where that
+    /// is impossible.
     pub(crate) fn ln_probability(&self, x: u64) -> f64 {
         self.parts(x).map_or(f64::NEG_INFINITY, |(ln, integral)| ln.high + (ln.low + libm::log(integral)))
     }
 
-    /// The probability of exactly `x` set bits, 0 below the range of `f64`. Relative error at most 1e-12, measured.
+    /// The probability of exactly `x` set bits, 0 below the range of `f64`. Relative error at most
+    /// 1e-12, measured.
     pub(crate) fn probability(&self, x: u64) -> f64 {
         match self.parts(x) {
             Some((ln, integral)) if ln.high > -745.0 => libm::exp(ln.high) * (1.0 + ln.low) * integral,
@@ -104,7 +111,8 @@ impl Contour {
             // One bit took all throws: [w^N] (e^w - 1) = 1 / N!.
             return Some((choose.minus(ln_factorial(n)), 1.0));
         }
-        // All ways to fill at most these bits: those that leave one of them empty are a share of at most x (1 - 1/x)^N. The saddle would be too far out for what follows.
+        // All ways to fill at most these bits: those that leave one of them empty are a share of at
+        // most x (1 - 1/x)^N. The saddle would be too far out for what follows.
         let (wide_n, ln_x) = (DoubleDouble::of(u128::from(n)), DoubleDouble::of(u128::from(x)).ln());
         if libm::log(x as f64) - n as f64 / (x as f64) < -46.0 {
             return Some((choose.plus(wide_n.times(ln_x)).minus(ln_factorial(n)), 1.0));
@@ -127,8 +135,10 @@ impl Contour {
     }
 }
 
-/// Solves `r / (1 - e^(-r)) - 1 = c` for `c > 0` by Newton's method from above, where it falls steadily: the left side is increasing and convex. What is left of the
-/// error hardly matters, since the result does not depend on r but for the terms that the symmetry of the integrand drops.
+/// Solves `r / (1 - e^(-r)) - 1 = c` for `c > 0` by Newton's method from above, where it falls
+/// steadily: the left side is increasing and convex. What is left of the error hardly matters,
+/// since the result does not depend on r except for the terms that the symmetry of the integrand
+/// drops.
 fn saddle(c: f64) -> f64 {
     // Left side and slope.
     let at = |r: f64| {
@@ -153,7 +163,8 @@ fn saddle(c: f64) -> f64 {
     r
 }
 
-/// The coefficients of `s^j`, j from 0, of `ln((e^z - 1) / (e^r - 1))` at `z = r e^s`; the first two are left 0.
+/// The coefficients of `s^j`, j from 0, of `ln((e^z - 1) / (e^r - 1))` at `z = r e^s`; the first
+/// two are left 0.
 fn expansion(r: f64) -> [f64; ORDERS] {
     let mut l = [0.0; ORDERS];
     if r < 1.0 {
@@ -167,7 +178,8 @@ fn expansion(r: f64) -> [f64; ORDERS] {
         }
         return l;
     }
-    // r (e^s - 1), and ln((1 - e^(-z)) / (1 - e^(-r))) by way of e^(-r (e^s - 1)): its coefficients grow as r^j / j!, but count e^(-r) times.
+    // r (e^s - 1), and ln((1 - e^(-z)) / (1 - e^(-r))) by way of e^(-r (e^s - 1)): its coefficients
+    // grow as r^j / j!, but count e^(-r) times.
     let mut slope = [0.0; ORDERS];
     slope[1] = r;
     for i in 2..ORDERS {
@@ -199,7 +211,8 @@ fn zeta(s: i32) -> f64 {
         4 => power(PI, 4) / 90.0,
         6 => power(PI, 6) / 945.0,
         8 => power(PI, 8) / 9450.0,
-        // What is left out is below 7^-10 / 6, some 1e-9 of a term that is itself below 1e-9 of the first.
+        // What is left out is below 7^-10 / 6, some 1e-9 of a term that is itself below 1e-9 of the
+        // first.
         _ => 1.0 + [2.0f64, 3.0, 4.0, 5.0, 6.0, 7.0].iter().map(|base| 1.0 / power(*base, s.unsigned_abs())).sum::<f64>(),
     }
 }
@@ -207,7 +220,8 @@ fn zeta(s: i32) -> f64 {
 /// `I`, by the trapezoid rule.
 fn integral(n: f64, x: f64, repeats: f64, r: f64) -> f64 {
     let q = -libm::expm1(-r);
-    // The variance of a positive Poisson variable: mean (1 + r - mean), with mean - 1 = repeats / x.
+    // The variance of a positive Poisson variable: mean (1 + r - mean), with mean - 1 = repeats /
+    // x.
     let variance = x * if r < 1e-2 { r / 2.0 + r * r / 6.0 } else { n / x * (r - repeats / x) };
     let sigma = libm::sqrt(variance.max(0.0));
     let expanded = variance > 400.0;
@@ -259,7 +273,8 @@ fn beyond_linear(u: f64) -> (f64, f64) {
     (-2.0 * half * half, imaginary)
 }
 
-/// `ln((e^z - 1) / (e^r - 1))` less its first two terms in t, from its [`powers`] of z, for r below 1.
+/// `ln((e^z - 1) / (e^r - 1))` less its first two terms in t, from its [`powers`] of z, for r
+/// below 1.
 fn small_circle(powers: &[(f64, f64)], t: f64) -> (f64, f64) {
     powers.iter().fold((0.0, 0.0), |sum, &(coefficient, power)| {
         let (real, imaginary) = beyond_linear(power * t);
@@ -267,7 +282,8 @@ fn small_circle(powers: &[(f64, f64)], t: f64) -> (f64, f64) {
     })
 }
 
-/// `ln((e^z - 1) / z)` as `(coefficient r^i, i)` of its powers `z^i`, for r below 1, until they no longer matter.
+/// `ln((e^z - 1) / z)` as `(coefficient r^i, i)` of its powers `z^i`, for r below 1, until they no
+/// longer matter.
 fn powers(r: f64) -> Vec<(f64, f64)> {
     let mut list = vec![(r / 2.0, 1.0)];
     let ratio = -(r / (2.0 * core::f64::consts::PI)) * (r / (2.0 * core::f64::consts::PI));

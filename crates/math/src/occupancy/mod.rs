@@ -1,7 +1,8 @@
 //! The laws of the number of set bits.
 //!
-//! Throw items at `m` bits, by single positions or by committees of distinct ones, and count the bits that were hit: that number X is what a filter's
-//! fill, its rate and every estimate from its bits depend on. [`Occupancy`] is one such law; it is made for
+//! Throw items at `m` bits, by single positions or by committees of distinct ones, and count the
+//! bits that were hit: that number X is what a filter's fill, its rate and every estimate from its
+//! bits depend on. [`Occupancy`] is one such law; it is made for
 //!
 //! | law | the papers' name | constructor |
 //! |---|---|---|
@@ -10,12 +11,16 @@
 //! | a union | committees of varying sizes, Burns (18)-(23) | [`Occupancy::union`] |
 //! | an intersection | committee intersection, Burns (24)-(42) | [`Occupancy::intersection`] |
 //!
-//! *Why every one of these X is a sum of independent Bernoulli variables.* Let `F(z) = E[z^X]` and write `F(1 + z) = sum_j C(m,j) a_j z^j`; `a_j` is the
-//! probability that `j` given bits are all hit. Intersecting with an independent set multiplies the `a_j`, which is the composition of Schur (1914) and Szegő
-//! (1922): it keeps polynomials real-rooted if both factors are, and one has all its roots of one sign. A single committee has `F(z) = z^k`, and `F(1 + z)` has the
-//! roots -1. A polynomial with non-negative coefficients and real roots only has none above 0, so the composition can be repeated. Complements turn `F(z)`
-//! into `z^m F(1/z)`, unions are intersections of complements, and a department is a union. So all roots are real and at most 0: X is a sum of independent
-//! Bernoulli variables. Hence its probabilities are log-concave, and the tail bounds of Bennett and of Berry and Esseen hold with the exact mean and variance.
+//! *Why every one of these X is a sum of independent Bernoulli variables.* Let `F(z) = E[z^X]` and
+//! write `F(1 + z) = sum_j C(m,j) a_j z^j`; `a_j` is the probability that `j` given bits are all
+//! hit. Intersecting with an independent set multiplies the `a_j`, which is the composition of
+//! Schur (1914) and Szegő (1922): it keeps polynomials real-rooted if both factors are, and one has
+//! all its roots of one sign. A single committee has `F(z) = z^k`, and `F(1 + z)` has the roots -1.
+//! A polynomial with non-negative coefficients and real roots only has none above 0, so the
+//! composition can be repeated. Complements turn `F(z)` into `z^m F(1/z)`, unions are intersections
+//! of complements, and a department is a union. So all roots are real and at most 0: X is a sum of
+//! independent Bernoulli variables. Hence its probabilities are log-concave, and the tail bounds of
+//! Bennett and of Berry and Esseen hold with the exact mean and variance.
 
 pub(crate) mod contour;
 mod moments;
@@ -42,8 +47,9 @@ pub(crate) struct Committees {
 
 /// The law of the number X of set bits; see the [module](self).
 ///
-/// Probabilities come from positive recurrences or from a contour integral, never from alternating sums in `f64`; moments from whole numbers. Where neither is
-/// possible within reason, tails and quantiles are proven brackets and say so, and probabilities are [`crate::Error::LawTooCostly`].
+/// Probabilities come from positive recurrences or from a contour integral, never from alternating
+/// sums in `f64`; moments from whole numbers. Where neither is possible within reason, tails and
+/// quantiles are proven brackets and say so, and probabilities are [`crate::Error::LawTooCostly`].
 ///
 /// ```
 /// use truebloom_math::occupancy::Occupancy;
@@ -82,7 +88,8 @@ impl Occupancy {
         Ok(Occupancy { bits, departments: vec![merged(&committees)] })
     }
 
-    /// The bits hit by at least one of several committees, given as `(size, count)`: Burns (18)-(23).
+    /// The bits hit by at least one of several committees, given as `(size, count)`: Burns
+    /// (18)-(23).
     ///
     /// A count of 0 and an empty list are no committees: no bit is hit.
     ///
@@ -93,8 +100,8 @@ impl Occupancy {
         Ok(Occupancy { bits, departments: vec![department(bits, committees)?] })
     }
 
-    /// The bits hit in every department; each department is a list of committees `(size, count)` as in [`Occupancy::union`]: Burns (24)-(42), of which (38) is
-    /// printed with a wrong sign.
+    /// The bits hit in every department; each department is a list of committees `(size, count)` as
+    /// in [`Occupancy::union`]: Burns (24)-(42), of which (38) is printed with a wrong sign.
     ///
     /// # Errors
     /// As for [`Occupancy::union`], and when there is no department.

@@ -13,11 +13,12 @@ use alloc::{format, vec};
 /// The highest order of a moment.
 const MAX_ORDER: u32 = 1_000;
 
-/// A variance that needs so many digits is below the range of `f64`.
+/// A variance that needs this many digits is below the range of `f64`.
 const FAR_DIGITS: u64 = 8_000;
 
 impl Occupancy {
-    /// The expected number of set bits; relative error below 1e-15. Burns (44) with its correction, Grandi (7) and (13). Microseconds at any size.
+    /// The expected number of set bits; relative error below 1e-15. Burns (44) with its correction,
+    /// Grandi (7) and (13). Microseconds at any size.
     ///
     /// # Errors
     /// Moments that take too much work.
@@ -26,8 +27,10 @@ impl Occupancy {
         Ok(self.bits as f64 * self.all_hit(1)?)
     }
 
-    /// The variance of the number of set bits; relative error below 1e-15: `m h_1 + m (m-1) h_2 - m^2 h_1^2`, with `h_j` the probability that `j` given bits are
-    /// set. Grandi (8) and (14); Burns (43) and (50) are misprinted. Microseconds at any size; 0 where it is below the range of `f64`.
+    /// The variance of the number of set bits; relative error below 1e-15:
+    /// `m h_1 + m (m-1) h_2 - m^2 h_1^2`, with `h_j` the probability that `j` given bits are set.
+    /// Grandi (8) and (14); Burns (43) and (50) are misprinted. Microseconds at any size; 0 where
+    /// it is below the range of `f64`.
     ///
     /// # Errors
     /// Moments that take too much work.
@@ -38,7 +41,8 @@ impl Occupancy {
             return Ok(0.0);
         }
         let m = self.bits as f64;
-        // The variance is at most E[U^2] <= m^2 g_1 <= m^2 e^(-throws / m) for the U empty bits; with m at most 2^62 that is below e^(-745).
+        // The variance is at most E[U^2] <= m^2 g_1 <= m^2 e^(-throws / m) for the U empty bits;
+        // with m at most 2^62 that is below e^(-745).
         if let [committees] = self.departments.as_slice() {
             let throws: f64 = committees.iter().map(|c| c.count as f64 * c.size as f64).sum();
             if throws > 900.0 * m {
@@ -53,8 +57,9 @@ impl Occupancy {
         }
     }
 
-    /// `E[X^r]` for an order r from 1 to 1,000, as the sum over j of Stirling numbers of the second kind times factorial moments, all positive; relative error below `1e-15 (r + 2)`. Burns (10) and
-    /// (17). Work grows with the fourth power of r.
+    /// `E[X^r]` for an order r from 1 to 1,000, as the sum over j of Stirling numbers of the second
+    /// kind times factorial moments, all positive; relative error below `1e-15 (r + 2)`. Burns (10)
+    /// and (17). Work grows with the fourth power of r.
     ///
     /// # Errors
     /// Where the moment is too large for an `f64`.
@@ -80,8 +85,9 @@ impl Occupancy {
         finite(sum, order)
     }
 
-    /// `E[X .. (X-r+1)]` for an order r from 1 to 1,000: `m (m-1) .. (m-r+1)` times the probability that r given bits are all set; relative error below `1e-15 (r + 2)`. Burns (9), (16), (37)
-    /// and (41).
+    /// `E[X .. (X-r+1)]` for an order r from 1 to 1,000: `m (m-1) .. (m-r+1)` times the
+    /// probability that r given bits are all set; relative error below `1e-15 (r + 2)`. Burns (9),
+    /// (16), (37) and (41).
     ///
     /// # Errors
     /// Where the moment is too large for an `f64`.
@@ -96,7 +102,8 @@ impl Occupancy {
         finite((0..u64::from(order)).fold(hit, |product, i| product * self.bits.saturating_sub(i) as f64), order)
     }
 
-    /// `E[C(X, r)]` for an order r from 1 to 1,000: the factorial moment over `r!`. Relative error below `2e-15 (r + 2)`. Burns (33) and (36).
+    /// `E[C(X, r)]` for an order r from 1 to 1,000: the factorial moment over `r!`. Relative error
+    /// below `2e-15 (r + 2)`. Burns (33) and (36).
     ///
     /// # Errors
     /// Where the moment is too large for an `f64`, or takes too much work.
@@ -141,7 +148,8 @@ fn finite(moment: f64, order: u32) -> Result<f64> {
     out_of_range("order", order, "small enough that the moment is below 1.8e308")
 }
 
-/// `h_r = sum over j of (-1)^j C(r, j) g_j` for one department: the probability that r given bits are all hit.
+/// `h_r = sum over j of (-1)^j C(r, j) g_j` for one department: the probability that r given bits
+/// are all hit.
 struct AllHit<'a> {
     bits: u64,
     committees: &'a [Committees],
@@ -155,7 +163,8 @@ impl AllHit<'_> {
     }
 }
 
-/// `g_1 .. g_last`, the probabilities that j given bits stay empty: `prod_i (C(m-j, k_i) / C(m, k_i))^(c_i)`. Each is too small by at most [`empty_error`] units,
+/// `g_1 .. g_last`, the probabilities that j given bits stay empty:
+/// `prod_i (C(m-j, k_i) / C(m, k_i))^(c_i)`. Each is too small by at most [`empty_error`] units,
 /// the later ones, past the first that is 0, too.
 fn empties(bits: u64, committees: &[Committees], last: u32, limbs: usize) -> Vec<Vec<u64>> {
     let mut product = Product::new(limbs);
@@ -185,7 +194,8 @@ fn empties(bits: u64, committees: &[Committees], last: u32, limbs: usize) -> Vec
     all
 }
 
-/// The base loses at most one unit a ratio, hence at most `last`; the power of count c then `(last + 1) c`; a product of two numbers below 1 the sum of both, and one.
+/// The base loses at most one unit a ratio, so at most `last`; the power of count c then
+/// `(last + 1) c`; a product of two numbers below 1 the sum of both, and one.
 fn empty_error(committees: &[Committees], last: u32) -> u128 {
     committees.iter().map(|c| (u128::from(last) + 1).saturating_mul(c.count).saturating_add(1)).fold(0, u128::saturating_add)
 }
@@ -202,8 +212,9 @@ fn check_cost(committees: &[Committees], order: u32, bits: f64) -> Result<()> {
 }
 
 impl Enclose for AllHit<'_> {
-    /// Over `2^r`: `C(r, j) / 2^r` is computed by halving rows of Pascal's triangle, whose errors together stay below `(r + 2)^2` units (see the coefficients of
-    /// [`crate::law::inclusion`]); each term adds the error of `g_j` and one for the product, and no coefficient exceeds 1.
+    /// Over `2^r`: `C(r, j) / 2^r` is computed by halving rows of Pascal's triangle, whose errors
+    /// together stay below `(r + 2)^2` units (see the coefficients of [`crate::law::inclusion`]);
+    /// each term adds the error of `g_j` and one for the product, and no coefficient exceeds 1.
     fn attempt(&self, limbs: usize) -> Result<Enclosure> {
         let order = self.order as usize;
         let empties = empties(self.bits, self.committees, self.order, limbs);
@@ -256,8 +267,9 @@ struct Spread<'a> {
 }
 
 impl Enclose for Spread<'_> {
-    /// With `e` the error of `g_1` and `g_2` in a department: `h_1 = 1 - g_1` is off by at most `e + 1` and `h_2 = 1 - 2 g_1 + g_2` by `2 e + 1`; products of c
-    /// departments by the sum over them, and one each; the square by twice that.
+    /// With `e` the error of `g_1` and `g_2` in a department: `h_1 = 1 - g_1` is off by at most
+    /// `e + 1` and `h_2 = 1 - 2 g_1 + g_2` by `2 e + 1`; products of c departments by the sum over
+    /// them, and one each; the square by twice that.
     fn attempt(&self, limbs: usize) -> Result<Enclosure> {
         let law = self.law;
         let mut product = Product::new(limbs);
@@ -268,7 +280,8 @@ impl Enclose for Spread<'_> {
             // No committee: every bit stays empty, and the law is certain.
             let (Some(second), Some(mut first)) = (empties.pop(), empties.pop()) else { continue };
             let mut both = first.clone();
-            // The complement of x, one unit short, is 2^B - 1 - x. (1 - g_1) - (g_1 - g_2) is never negative but for rounding.
+            // The complement of x, one unit short, is 2^B - 1 - x. (1 - g_1) - (g_1 - g_2) is never
+            // negative except for rounding.
             first.iter_mut().for_each(|word| *word = !*word);
             let mut difference = both.clone();
             if fixed::subtract(&mut difference, &second) {
@@ -313,7 +326,8 @@ impl Enclose for Spread<'_> {
         f64::INFINITY
     }
 
-    /// Far beyond full, the variance is below the range of `f64`: the share it is of m^2 is 0 from 1,074 bits behind the point on, plus what is asked beyond.
+    /// Far beyond full, the variance is below the range of `f64`: the share it is of m^2 is 0 from
+    /// 1,074 bits behind the point on, plus what is asked beyond.
     fn check_cost(&self, bits: f64) -> Result<()> {
         if bits < FAR_DIGITS as f64 {
             return self.law.departments.iter().try_for_each(|committees| check_cost(committees, 2, bits));

@@ -32,20 +32,24 @@ pub struct Pmf {
     pub first: u64,
     /// The probabilities; each with a relative error of at most 1e-12.
     pub probabilities: Vec<f64>,
-    /// An upper bound of the probability of all other numbers.
+    /// An upper bound on the probability of all other numbers.
     pub left_out: f64,
-    /// [`Method::Exact`]: by a positive recurrence with counted errors. [`Method::Validated`]: by contour integrals.
+    /// [`Method::Exact`]: by a positive recurrence with counted errors. [`Method::Validated`]: by
+    /// contour integrals.
     pub method: Method,
 }
 
 impl Occupancy {
     /// The probability of each number of set bits, index 0 to `bits`.
     ///
-    /// Relative error at most 1e-12 for every probability above 1e-280; smaller ones may be given as 0. By a positive recurrence (work: committees times the width of the law times the size), or, for
-    /// more than some hundred single throws, by contour integrals (3 microseconds a probability).
+    /// Relative error at most 1e-12 for every probability above 1e-280; smaller ones may be given
+    /// as 0. By a positive recurrence (work: committees times the width of the law times the size),
+    /// or, for more than some hundred single throws, by contour integrals (3 microseconds per
+    /// probability).
     ///
     /// # Errors
-    /// [`crate::Error::LawTooCostly`] above 2^27 bits, and where the recurrence would take more than some seconds.
+    /// [`crate::Error::LawTooCostly`] above 2^27 bits, and where the recurrence would take more
+    /// than some seconds.
     pub fn pmf(&self) -> Result<Vec<f64>> {
         let _work = work::begin();
         if self.bits > MAX_VECTOR {
@@ -57,7 +61,8 @@ impl Occupancy {
         Ok(whole)
     }
 
-    /// The probabilities above 1e-20, and a bound of what is left out. Otherwise as [`Occupancy::pmf`], but for any number of bits.
+    /// The probabilities above 1e-20, and a bound of what is left out. Otherwise as for
+    /// [`Occupancy::pmf`], for any number of bits.
     ///
     /// ```
     /// use truebloom_math::occupancy::Occupancy;
@@ -67,17 +72,18 @@ impl Occupancy {
     /// ```
     ///
     /// # Errors
-    /// As [`pmf`](Occupancy::pmf).
+    /// As for [`pmf`](Occupancy::pmf).
     pub fn pmf_window(&self) -> Result<Pmf> {
         let _work = work::begin();
         self.part(1e-20)
     }
 
-    /// The probability of exactly `ones` set bits; relative error at most 1e-12 above 1e-280. 0 where impossible. Microseconds for the standard law at any size to 2^53
-    /// bits and throws; otherwise the cost of [`Occupancy::pmf_window`].
+    /// The probability of exactly `ones` set bits; relative error at most 1e-12 above 1e-280. 0
+    /// where impossible. Microseconds for the standard law at any size to 2^53 bits and throws;
+    /// otherwise the cost of [`Occupancy::pmf_window`].
     ///
     /// # Errors
-    /// As [`pmf`](Self::pmf).
+    /// As for [`pmf`](Self::pmf).
     pub fn probability(&self, ones: u64) -> Result<f64> {
         let _work = work::begin();
         let (least, most) = self.support();
@@ -100,7 +106,8 @@ impl Occupancy {
 
     /// `E[z^X]` for a finite z of either sign: Burns (5), (20) and (28).
     ///
-    /// By summing [`Occupancy::pmf`], at its cost: relative error at most 2e-12 for z of 0 or more; below 0 the terms alternate, and the error is at most 2e-12 of the value at |z|.
+    /// By summing [`Occupancy::pmf`], at its cost: relative error at most 2e-12 for z of 0 or more;
+    /// below 0 the terms alternate, and the error is at most 2e-12 of the value at |z|.
     ///
     /// # Errors
     /// Where the value is beyond an `f64`, or rests on probabilities below 1e-280.
@@ -127,7 +134,8 @@ impl Occupancy {
         if !size.is_finite() {
             return out_of_range("z", z, "such that E[z^X] is below 1.8e308");
         }
-        // What is missing lies beyond an end, where probabilities are below that at the end and fall.
+        // What is missing lies beyond an end, where probabilities are below that at the end and
+        // fall.
         let last = part.first + part.probabilities.len() as u64 - 1;
         let missing = |x: u64, count: u64| {
             libm::exp((libm::log(part.left_out.max(f64::MIN_POSITIVE)) + x as f64 * ln).min(709.0)) * (count > 0) as u64 as f64

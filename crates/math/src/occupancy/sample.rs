@@ -9,9 +9,11 @@ use alloc::vec;
 const MAX_DRAWS: f64 = 1e7;
 
 impl Occupancy {
-    /// One number of set bits, drawn exactly from the law by throwing: `words` must give uniform and independent 64-bit words.
+    /// One number of set bits, drawn exactly from the law by throwing: `words` must give uniform
+    /// and independent 64-bit words.
     ///
-    /// Work: one draw a throw, and for a committee as many draws as it has members, or as it leaves out. Memory: one byte a bit.
+    /// Work: one draw per throw, and for a committee as many draws as it has members, or as it
+    /// leaves out. Memory: one byte per bit.
     ///
     /// ```
     /// use truebloom_math::occupancy::Occupancy;
@@ -28,7 +30,8 @@ impl Occupancy {
     /// ```
     ///
     /// # Errors
-    /// [`crate::Error::LawTooCostly`] above some 10^7 draws (a member of a committee counts as four) or 10^8 bits.
+    /// [`crate::Error::LawTooCostly`] above some 10^7 draws (a member of a committee counts as
+    /// four) or 10^8 bits.
     pub fn sample(&self, words: &mut impl FnMut() -> u64) -> Result<u64> {
         let all = self.departments.iter().flatten();
         // Members are remembered; those who are left out are taken from a list of all.
@@ -63,7 +66,8 @@ impl Occupancy {
     }
 }
 
-/// Floyd's choice of `size` distinct positions (Bentley and Floyd 1987): `chosen` are exactly uniform, whatever is already marked.
+/// Floyd's choice of `size` distinct positions (Bentley and Floyd 1987): `chosen` are exactly
+/// uniform, whatever is already marked.
 fn mark(marked: &mut [bool], size: u64, words: &mut impl FnMut() -> u64) {
     let bits = marked.len() as u64;
     if size == 1 {
@@ -79,7 +83,8 @@ fn mark(marked: &mut [bool], size: u64, words: &mut impl FnMut() -> u64) {
     }
 }
 
-/// A uniform number below `range` (Lemire 2019), exact but for the end of the loop, which random words do not reach.
+/// A uniform number below `range` (Lemire 2019), exact except for the end of the loop, which random
+/// words do not reach.
 fn below(range: u64, words: &mut impl FnMut() -> u64) -> u64 {
     let threshold = range.wrapping_neg() % range;
     let mut product = 0;

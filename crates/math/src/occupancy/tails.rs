@@ -1,4 +1,5 @@
-//! Tails, distribution function and quantiles: summed where that is affordable, bracketed by proven inequalities where not.
+//! Tails, distribution function and quantiles: summed where that is affordable, bracketed by proven
+//! inequalities where not.
 
 use super::Occupancy;
 use super::contour::Contour;
@@ -8,16 +9,17 @@ use crate::error::out_of_range;
 use crate::exact::work;
 use crate::{Error, Fill, Method, Result, bisect};
 
-/// A probability: `lower <= truth <= upper`, and what that is worth.
+/// A probability: `lower <= truth <= upper`, and how that is known.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Probability {
-    /// At most the probability.
+    /// Lower end: at most the probability.
     pub lower: f64,
-    /// At least the probability.
+    /// Upper end: at least the probability.
     pub upper: f64,
-    /// [`Method::Exact`]: summed from a positive recurrence with counted errors, relative width below 1e-9. [`Method::Validated`]: summed from contour integrals,
-    /// relative width 4e-12. [`Method::Bound`]: the inequalities of Bennett and of Berry and Esseen, proven and wide.
+    /// [`Method::Exact`]: summed from a positive recurrence with counted errors, relative width
+    /// below 1e-9. [`Method::Validated`]: summed from contour integrals, relative width 4e-12.
+    /// [`Method::Bound`]: the inequalities of Bennett and of Berry and Esseen, proven and wide.
     pub method: Method,
 }
 
@@ -25,11 +27,11 @@ pub struct Probability {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Quantile {
-    /// At most the quantile.
+    /// Lower end: at most the quantile.
     pub lower: u64,
-    /// At least the quantile.
+    /// Upper end: at least the quantile.
     pub upper: u64,
-    /// What the two ends are worth, as for a [`Probability`].
+    /// The method of the two ends, as for a [`Probability`].
     pub method: Method,
 }
 
@@ -50,9 +52,9 @@ impl Probability {
 /// A tail of the law, with its end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Tail {
-    /// At most so many set bits.
+    /// At most this many set bits.
     AtMost(u64),
-    /// At least so many set bits.
+    /// At least this many set bits.
     AtLeast(u64),
 }
 
@@ -75,7 +77,8 @@ impl Effort {
 impl Occupancy {
     /// The probability of at most `ones` set bits.
     ///
-    /// Summed at sizes where that takes at most half a second, keeping the relative precision of the smaller tail; beyond, a proven bound. Microseconds to half a second.
+    /// Summed at sizes where that takes at most half a second, keeping the relative precision of
+    /// the smaller tail; beyond, a proven bound. Microseconds to half a second.
     ///
     /// # Errors
     /// Only if the moments do.
@@ -93,7 +96,7 @@ impl Occupancy {
     /// The probability of at least `ones` set bits; see [`Occupancy::cdf`].
     ///
     /// # Errors
-    /// As [`cdf`](Occupancy::cdf).
+    /// As for [`cdf`](Occupancy::cdf).
     pub fn at_least(&self, ones: u64) -> Result<Probability> {
         let _work = work::begin();
         match ones.checked_sub(1) {
@@ -103,11 +106,13 @@ impl Occupancy {
         }
     }
 
-    /// The smallest number of set bits x with `P(X <= x) >= p`, for p from 0 (the least possible number) to 1 (the
-    /// greatest), in at most some 50 microseconds at any size.
+    /// The smallest number of set bits x with `P(X <= x) >= p`, for p from 0 (the least possible
+    /// number) to 1 (the greatest), in at most some 50 microseconds at any size.
     ///
-    /// Exact for small laws; otherwise the ends follow from the proven inequalities of Bennett and of Berry and Esseen with the exact mean and variance, and lie
-    /// within about one standard deviation, at large sizes within a few bits for p that are not extreme. [`Occupancy::exact_quantile`] sums instead.
+    /// Exact for small laws; otherwise the ends follow from the proven inequalities of Bennett and
+    /// of Berry and Esseen with the exact mean and variance, and lie within about one standard
+    /// deviation, at large sizes within a few bits for p that are not extreme.
+    /// [`Occupancy::exact_quantile`] sums instead.
     ///
     /// ```
     /// use truebloom_math::occupancy::Occupancy;
@@ -117,7 +122,8 @@ impl Occupancy {
     /// ```
     ///
     /// # Errors
-    /// A probability not strictly between 0 and 1; for an [`Occupancy`], also moments that take too much work.
+    /// A probability not strictly between 0 and 1; for an [`Occupancy`], also moments that take too
+    /// much work.
     pub fn quantile(&self, p: f64) -> Result<Quantile> {
         let _work = work::begin();
         check_level(p)?;
@@ -133,7 +139,8 @@ impl Occupancy {
         Ok(Quantile { lower: first(&|cdf| cdf.upper >= p), upper: first(&|cdf| cdf.lower >= p), method: Method::Bound })
     }
 
-    /// The same by summing the law; two ends differ only where P(X <= x) is within rounding of p. Up to some seconds.
+    /// The same by summing the law; two ends differ only where P(X <= x) is within rounding of p.
+    /// Up to some seconds.
     ///
     /// # Errors
     /// [`Error::LawTooCostly`] beyond.
@@ -164,7 +171,8 @@ impl Occupancy {
             });
             found.map_or(most, |i| stretch.first + i as u64)
         };
-        // P(X <= x) >= p is P(X > x) <= 1 - p: the last x + 1 whose upper tail is more than 1 - p is the quantile.
+        // P(X <= x) >= p is P(X > x) <= 1 - p: the last x + 1 whose upper tail is more than 1 - p
+        // is the quantile.
         let from_above = |level: f64, factor: f64, extra: f64| {
             let mut sum = 0.0;
             let found = stretch.probabilities.iter().rposition(|probability| {
@@ -185,14 +193,15 @@ impl Occupancy {
         Quantile { lower, upper, method }
     }
 
-    /// A tail by means that are proven: summed by positive recurrences if that takes at most so many terms, and bounded otherwise.
+    /// A tail by means that are proven: summed by positive recurrences if that takes at most this
+    /// many terms, and bounded otherwise.
     pub(crate) fn proven_tail(&self, tail: Tail, terms: f64) -> Result<Probability> {
         let bound = Bounds::new(self)?.tail(tail);
         // Down to 1e-20 a walk takes some fifteen deviations: do not begin what cannot be finished.
         if 5.0 * self.least_terms()? > terms {
             return Ok(bound);
         }
-        // What is left out is counted in the bracket.
+        // The part left out is counted in the bracket.
         match self.walked(Precision::Single, 1e-20, terms)? {
             Some(stretch) => Ok(of_stretch(&stretch, tail)),
             None => Ok(bound),
@@ -225,7 +234,8 @@ impl Occupancy {
         }
     }
 
-    /// Terms that a walk surely takes, about: it must not start in vain. Steps times a window of some deviations (at the end; half of it on the way) times a row.
+    /// Terms that a walk certainly takes, about: it must not start for nothing. Steps times a
+    /// window of some deviations (at the end; half of it on the way) times a row.
     fn least_terms(&self) -> Result<f64> {
         let steps: f64 = self.departments.iter().flatten().map(|c| c.count as f64 * thinning::row_length(c.size)).sum();
         Ok(steps * (1.0 + 3.0 * libm::sqrt(self.variance()?)))
@@ -243,8 +253,8 @@ impl Occupancy {
         }
     }
 
-    /// Outwards from the end of the tail; what is left when the terms no longer matter is at most a geometric series, by log-concavity. `None` where more terms are
-    /// needed than allowed.
+    /// Outwards from the end of the tail; what is left when the terms no longer matter is at most a
+    /// geometric series, by log-concavity. `None` where more terms are needed than allowed.
     fn sum_contours(&self, contour: &Contour, tail: Tail, allowed: u64) -> Result<Option<Probability>> {
         // A tail that reaches across the mean is better known by the other one.
         let mean = self.mean()?;
@@ -321,11 +331,14 @@ impl Bounds {
         Ok(Bounds::of(Fill { bits: law.bits, mean: law.mean()?, variance: law.variance()? }, least, most))
     }
 
-    /// Of any sum of at most as many independent Bernoulli variables as there are bits, which lies between the two numbers.
+    /// Of any sum of at most as many independent Bernoulli variables as there are bits, which lies
+    /// between the two numbers.
     pub(crate) fn of(fill: Fill, least: u64, most: u64) -> Bounds {
         let deviation = libm::sqrt(fill.variance);
-        // Shevtsova, "An improvement of convergence rate estimates in the Lyapunov theorem", Doklady Mathematics 82 (2010), 862-864: 0.5600 times the sum of E|B - p|^3 = p q (p^2 + q^2) = p q - 2 (p q)^2, over sigma^3; and the sum of at most m squares (p q)^2 is at least
-        // variance^2 / m.
+        // Shevtsova, "An improvement of convergence rate estimates in the Lyapunov theorem",
+        // Doklady Mathematics 82 (2010), 862-864: 0.5600 times the sum of E|B - p|^3 = p q (p^2 +
+        // q^2) = p q - 2 (p q)^2, over sigma^3; and the sum of at most m squares (p q)^2 is at
+        // least variance^2 / m.
         let normal_error = 0.56 * (1.0 - 2.0 * fill.variance / fill.bits as f64).clamp(0.5, 1.0) / deviation * (1.0 + 1e-9) + 1e-14;
         Bounds { fill, least, most, normal_error, deviation }
     }
@@ -345,7 +358,7 @@ impl Bounds {
         if x < self.least {
             return Probability::certain(0.0);
         }
-        // For what the mean, the variance and the exponential are rounded.
+        // For the rounding of the mean, the variance and the exponential.
         let safe = |p: f64| (p * (1.0 + 1e-9)).min(1.0);
         let (mut lower, mut upper) = (1.0 - safe(self.fill.at_least(x + 1)), safe(self.fill.at_most(x)));
         if self.deviation > 0.0 {

@@ -1,8 +1,10 @@
 //! One recurrence for unions and intersections, with positive terms only.
 //!
-//! Of `x` marked bits among `m`, those that lie in a uniformly random set of `w` bits are hypergeometric: `C(x,y) C(m-x,w-y) / C(m,w)`. Intersections thin the bits
-//! that are still in every department; unions thin the empty bits, by the complements of their committees (Burns, Lemma 8 with its correction). A law is a chain of
-//! such steps (Burns (12), (18) and (24) are sums over its paths). All terms are positive, so relative errors only add up, and they are counted.
+//! Of `x` marked bits among `m`, those that lie in a uniformly random set of `w` bits are
+//! hypergeometric: `C(x,y) C(m-x,w-y) / C(m,w)`. Intersections thin the bits that are still in
+//! every department; unions thin the empty bits, by the complements of their committees (Burns,
+//! Lemma 8 with its correction). A law is a chain of such steps (Burns (12), (18) and (24) are sums
+//! over its paths). All terms are positive, so relative errors only add up, and they are counted.
 
 use super::{Committees, Occupancy};
 use crate::exact::double::DoubleDouble;
@@ -10,7 +12,8 @@ use crate::{Error, Result};
 use alloc::vec;
 use alloc::vec::Vec;
 
-/// Probabilities are kept times this power of two, so that the low halves of tiny ones do not underflow.
+/// Probabilities are kept times this power of two, so that the low halves of tiny ones do not
+/// underflow.
 const SCALE: i32 = 600;
 
 /// A weight of the chain.
@@ -60,7 +63,8 @@ impl Real for DoubleDouble {
 pub(crate) struct Stretch {
     pub(crate) first: u64,
     pub(crate) probabilities: Vec<f64>,
-    /// At most this much was dropped on the way, in all: it is missing from the sum, and from each number.
+    /// At most this much was dropped on the way, in all: it is missing from the sum, and from each
+    /// number.
     pub(crate) left_out: f64,
     /// Beyond that, relative error of each number at most this.
     pub(crate) relative: f64,
@@ -104,7 +108,8 @@ struct Row<T> {
     probabilities: Vec<T>,
 }
 
-/// From the most likely `y` outwards by ratios, then divided by the sum; what is below 1e-300 of the largest is dropped.
+/// From the most likely `y` outwards by ratios, then divided by the sum; what is below 1e-300 of
+/// the largest is dropped.
 fn row<T: Real>(bits: u64, marked: u64, size: u64) -> Row<T> {
     let (low, high) = ((marked + size).saturating_sub(bits), marked.min(size));
     let mode = ((u128::from(marked) + 1) * (u128::from(size) + 1) / (u128::from(bits) + 2)) as u64;
@@ -164,7 +169,8 @@ impl<T: Real> Chain<T> {
         Ok(())
     }
 
-    /// Thins once by a set of `size` bits; `rows` keeps the rows of this size, by marked bits counted down from `top`.
+    /// Thins once by a set of `size` bits; `rows` keeps the rows of this size, by marked bits
+    /// counted down from `top`.
     fn thin(&mut self, size: u64, rows: &mut Vec<Option<Row<T>>>, top: u64) -> Result<()> {
         let last = self.first + self.weights.len() as u64 - 1;
         let (low, high) = ((self.first + size).saturating_sub(self.bits), last.min(size));
@@ -246,7 +252,7 @@ impl<T: Real> Chain<T> {
     /// Thins by a set whose size is random: the set bits of a department.
     fn thin_by_mixture(&mut self, sizes: &Chain<T>) -> Result<()> {
         let top = self.first + self.weights.len() as u64 - 1;
-        // Before so much memory is taken.
+        // Before this much memory is taken.
         self.spend(2.0 * top as f64)?;
         let mut next = vec![T::ZERO; top as usize + 1];
         let (mut left_out, mut relative) = (0.0, 0.0f64);
@@ -341,7 +347,8 @@ pub(crate) fn law(law: &Occupancy, budget: &Budget) -> Result<Stretch> {
     }
 }
 
-/// Walks committees of one size, and offers the law of the set bits after each until `visit` has seen enough.
+/// Walks committees of one size, and offers the law of the set bits after each until `visit` has
+/// seen enough.
 pub(crate) fn walk(
     bits: u64,
     before: u64,

@@ -1,39 +1,49 @@
-//! The rate of one blocked filter, with a probability: Chernoff's bound on the exact joint law of the blocks.
+//! The rate of one blocked filter, with a probability: Chernoff's bound on the exact joint law of
+//! the blocks.
 //!
-//! A filter of B blocks that holds n items has the rate `R = (1/B) sum_b Y_b` with `Y_b = (X_b / 512)^k`, `X_b` the set bits of block b. The loads `L_b` are
-//! multinomial, and given them the blocks are independent, so with `phi_l(t) = E[exp(t Y) | l items]`
+//! A filter of B blocks that holds n items has the rate `R = (1/B) sum_b Y_b` with
+//! `Y_b = (X_b / 512)^k`, `X_b` the set bits of block b. The loads `L_b` are multinomial, and given
+//! them the blocks are independent, so with `phi_l(t) = E[exp(t Y) | l items]`
 //!
 //! ```text
 //! E exp(t sum_b Y_b) = n! / B^n [z^n] G(z)^B,   G(z) = sum_l z^l / l! phi_l(t).
 //! ```
 //!
-//! For every `t > 0` and `z > 0`, Markov's inequality and Cauchy's formula on the circle of radius z give
+//! For every `t > 0` and `z > 0`, Markov's inequality and Cauchy's formula on the circle of radius
+//! z give
 //!
 //! ```text
 //! P(R > p) <= e^(-t B p) n! / (B^n z^n) G(z)^B P(S = n),
 //! ```
 //!
-//! where S is a sum of B independent loads with probabilities proportional to `z^l / l! phi_l(t)`. Nothing is assumed of the blocks' dependence: that the loads have a fixed sum is in
-//! the coefficient. This is why it is so much sharper than Bennett's inequality for the negatively associated loads (Joag-Dev and Proschan 1983; Dubhashi and Ranjan 1998), which may use
-//! only the sum of the blocks' own variances: at 1% that is seven times the variance of the sum (a block's rate is nearly linear in its load, and the linear part adds up
-//! to a constant).
+//! where S is a sum of B independent loads with probabilities proportional to `z^l / l! phi_l(t)`.
+//! Nothing is assumed about the blocks' dependence: that the loads have a fixed sum is in the
+//! coefficient. This is why it is so much sharper than Bennett's inequality for the negatively
+//! associated loads (Joag-Dev and Proschan 1983; Dubhashi and Ranjan 1998), which may use only the
+//! sum of the blocks' own variances: at 1% that is seven times the variance of the sum (a block's
+//! rate is nearly linear in its load, and the linear part adds up to a constant).
 //!
-//! With `lambda = n/B`, `z = lambda zeta`, `M = E[phi_L(t) - 1]` for a Poisson load of mean z, and Stirling's `n! <= sqrt(2 pi n) (n/e)^n e^(1/12n)`:
+//! With `lambda = n/B`, `z = lambda zeta`, `M = E[phi_L(t) - 1]` for a Poisson load of mean z, and
+//! Stirling's `n! <= sqrt(2 pi n) (n/e)^n e^(1/12n)`:
 //!
 //! ```text
 //! ln P(R > p) <= ln(sqrt(2 pi n) e^(1/12n) P(S = n)) + B (ln(1 + M) + lambda (zeta - 1 - ln zeta) - t p).
 //! ```
 //!
-//! `P(S = n) <= (1/2 pi) integral |psi(s)|^B ds` with the characteristic function `psi` of one load ([`local`]). Any t and zeta are valid, so how they are found
-//! proves nothing and needs no proof.
+//! `P(S = n) <= (1/2 pi) integral |psi(s)|^B ds` with the characteristic function `psi` of one load
+//! ([`local`]). Any t and zeta are valid, so how they are found proves nothing and needs no proof.
 //!
-//! *Full blocks.* A large t would give all its weight to blocks so full that none is ever seen. So every `Y_b` is cut at a level c that none of the blocks passes with more than a share of the
-//! probability allowed (a hundredth; where blocks are few, up to a half: their rate is that of the fullest): `P(R > p) <= B P(Y > c) + P((1/B) sum_b min(Y_b, c) > p)`. A block's load is binomial, and a Bernoulli variable of mean q is stochastically at most a
-//! Poisson variable of mean `-ln(1 - q)`, so `P(Y > c)` is at most its value for a Poisson load of mean `-n ln(1 - 1/B)`. A single block has the load n for certain, and the tail of its
-//! set bits is summed.
+//! *Full blocks.* A large t would give all its weight to blocks so full that none is ever seen. So
+//! every `Y_b` is cut at a level c that none of the blocks passes with more than a share of the
+//! probability allowed (a hundredth; where blocks are few, up to a half: their rate is that of the
+//! fullest): `P(R > p) <= B P(Y > c) + P((1/B) sum_b min(Y_b, c) > p)`. A block's load is binomial,
+//! and a Bernoulli variable of mean q is stochastically at most a Poisson variable of mean
+//! `-ln(1 - q)`, so `P(Y > c)` is at most its value for a Poisson load of mean `-n ln(1 - 1/B)`. A
+//! single block has the load n for certain, and the tail of its set bits is summed.
 //!
-//! *Rounding.* The `phi_l` are sums of positive terms of a recurrence whose factors (`x/512`) are exact: relative error below `3 u` a ball and `u = 2^-53`, below 5e-12 for
-//! the 15,000 balls that are allowed. [`ROUNDING`] counts for that, the Poisson weights and the sums.
+//! *Rounding.* The `phi_l` are sums of positive terms of a recurrence whose factors (`x/512`) are
+//! exact: relative error below `3 u` per ball and `u = 2^-53`, below 5e-12 for the 15,000 balls
+//! that are allowed. [`ROUNDING`] counts for that, the Poisson weights and the sums.
 
 use crate::exact::power::power;
 use alloc::vec;
@@ -48,25 +58,27 @@ const ROUNDING: f64 = 1e-11;
 /// Probabilities below this are left out of the rows, and counted.
 const DROPPED: f64 = 1e-70;
 
-/// Probabilities below this do not matter where a tilt is looked for.
+/// Probabilities below this are ignored while a tilt is looked for.
 const LOOKED_AT: f64 = 1e-20;
 
 /// Balls of the fullest block that is followed.
 const MOST_BALLS: usize = 15_000;
 
-/// The largest exponent of a tilt: `e` to it times what is dropped is still nothing.
+/// The largest exponent of a tilt: `e` to it times what is dropped is still negligible.
 const MOST_GROWTH: f64 = 60.0;
 
-/// The shares of the allowed probability that may go to blocks beyond the cut. The first unless full blocks decide.
+/// The shares of the allowed probability that may go to blocks beyond the cut. The first unless
+/// full blocks decide.
 const CUT_SHARES: [f64; 3] = [0.01, 0.1, 0.5];
 
-/// A tilt by which the fullest block counts for more than `e` to this times an empty one is one of full blocks.
+/// A tilt by which the fullest block counts for more than `e` to this times an empty one is one of
+/// full blocks.
 const STEEP: f64 = 5.0;
 
 /// The same for many items, whose plans have less time for less gain.
 const STEEP_OF_MANY: f64 = 25.0;
 
-/// From so many items on.
+/// From this many items on.
 const MANY_ITEMS: u64 = 10_000;
 
 fn steep(items: u64) -> f64 {
@@ -118,15 +130,18 @@ impl Tilt {
 }
 
 impl BlockLaw {
-    /// Rows for all loads whose probability matters in blocks of mean load `lambda`; `None` where they are too many.
+    /// Rows for all loads whose probability matters in blocks of mean load `lambda`; `None` where
+    /// they are too many.
     pub(crate) fn new(probes: u32, lambda: f64) -> Option<BlockLaw> {
-        // Loads are followed to where their probability is below 1e-20, and for blocks of somewhat higher loads.
+        // Loads are followed to where their probability is below 1e-20, and for blocks of somewhat
+        // higher loads.
         let loads = 1.3 * lambda + 12.0 * libm::sqrt(lambda) + 30.0;
         if loads.is_nan() || loads * f64::from(probes) >= MOST_BALLS as f64 {
             return None;
         }
         let rates = (0..=BITS).map(|ones| libm::pow(ones as f64 / BITS as f64, f64::from(probes)) * (1.0 + 1e-15)).collect();
-        // `now[x + 1]` is the probability of x set bits, so that every x has one before it; the parts are exact, and of a length that compilers can see.
+        // `now[x + 1]` is the probability of x set bits, so that every x has one before it; the
+        // parts are exact, and of a length that compilers can see.
         let (mut now, mut next) = ([0.0f64; BITS + 2], [0.0f64; BITS + 2]);
         let stays: Vec<f64> = (0..=BITS).map(|ones| ones as f64 / BITS as f64).collect();
         let enters: Vec<f64> = (0..=BITS).map(|ones| (BITS + 1 - ones) as f64 / BITS as f64).collect();
@@ -160,7 +175,7 @@ impl BlockLaw {
         Some(BlockLaw { rows, rates })
     }
 
-    /// All of it, or only what matters where a tilt is looked for.
+    /// All of it, or only what is needed to look for a tilt.
     fn tilted(&self, t: f64, (cut, share): (usize, f64), lambda: f64, all: bool) -> Tilt {
         let grown: Vec<f64> = (0..=BITS).map(|ones| libm::expm1(t * self.rates[ones.min(cut)])).collect();
         let searched = (lambda + 9.0 * libm::sqrt(lambda) + 12.0) as usize;
@@ -176,7 +191,8 @@ impl BlockLaw {
         Tilt { t, share, loads: self.rows[..rows].iter().map(of_row).collect(), most: grown[BITS] }
     }
 
-    /// The variance of the filter's rate times the blocks, with the loads' sum fixed and rates cut: where to look for t.
+    /// The variance of the filter's rate times the blocks, with the loads' sum fixed and rates cut:
+    /// where to look for t.
     fn scatter(&self, lambda: f64, cut: usize) -> f64 {
         let weights = poisson(lambda, self.rows.len());
         let (mut mean, mut square, mut with_load) = (0.0, 0.0, 0.0);
@@ -193,7 +209,7 @@ impl BlockLaw {
         (square - mean * mean - with_load * with_load / lambda).max(1e-300)
     }
 
-    /// The most set bits that one of the blocks has, but for a share of the probability allowed.
+    /// The most set bits that one of the blocks has, except for a share of the probability allowed.
     fn cut(&self, blocks: u64, items: u64, allowed: f64, share: f64) -> usize {
         let weights = poisson(most_load(blocks, items), self.rows.len());
         let mut law = [0.0f64; BITS + 1];
@@ -208,7 +224,8 @@ impl BlockLaw {
         past.unwrap_or(0)
     }
 
-    /// A tilt near the best for a size, or near one that is known. It serves neighbouring sizes as well. `None` where blocks are too full.
+    /// A tilt near the best for a size, or near one that is known. It serves neighbouring sizes as
+    /// well. `None` where blocks are too full.
     pub(crate) fn tilt(&self, blocks: u64, items: u64, allowed: f64, near: Option<&Tilt>) -> Option<Tilt> {
         let lambda = items as f64 / blocks as f64;
         if blocks < 2 || most_load(blocks, items) + 10.0 * libm::sqrt(lambda) + 15.0 > self.rows.len() as f64 {
@@ -226,7 +243,8 @@ impl BlockLaw {
         Some(self.tilted(t, cut, lambda, true))
     }
 
-    /// With one share, by three trials and the parabola through them, twice, or once near a tilt that is known: about the rate, the tilt and the cut.
+    /// With one share, by three trials and the parabola through them, twice, or once near a tilt
+    /// that is known: about the rate, the tilt and the cut.
     fn tilt_with(&self, share: f64, blocks: u64, items: u64, allowed: f64, near: Option<f64>) -> Option<(f64, f64, (usize, f64))> {
         let (b, lambda) = (blocks as f64, items as f64 / blocks as f64);
         let cut = self.cut(blocks, items, allowed, share);
@@ -258,8 +276,8 @@ impl BlockLaw {
         (constant + b * (libm::log1p(grown) + lambda * less_logarithm(zeta))) / (tilt.t * b)
     }
 
-    /// The zeta for which the tilted loads have the mean `lambda`, `M` there, and the variance of a tilted load: Newton's method, kept within a bracket, as the tilted loads may have two
-    /// hills.
+    /// The zeta for which the tilted loads have the mean `lambda`, `M` there, and the variance of a
+    /// tilted load: Newton's method, kept within a bracket, as the tilted loads may have two hills.
     fn balance(&self, tilt: &Tilt, blocks: f64, lambda: f64) -> (f64, f64, f64) {
         // The tilted mean rises with zeta, and is above lambda at 1.
         let (mut low, mut high, mut ln) = (-3.0, 0.0, 0.0);
@@ -296,8 +314,9 @@ impl BlockLaw {
         found
     }
 
-    /// An upper bound of the rate that a filter of `blocks` blocks with `items` items keeps with a probability of at least `1 - allowed`; 1 where nothing better is known. Every
-    /// part of it is rounded up.
+    /// An upper bound on the rate that a filter of `blocks` blocks with `items` items keeps with a
+    /// probability of at least `1 - allowed`; 1 where nothing better is known. Every part of it is
+    /// rounded up.
     pub(crate) fn kept(&self, tilt: Option<&Tilt>, blocks: u64, items: u64, allowed: f64) -> f64 {
         if blocks == 1 {
             return self.of_one_block(items, allowed);
@@ -311,7 +330,8 @@ impl BlockLaw {
         if !(zeta > 0.0 && zeta.is_finite()) || mean.max(most_load) > 0.7 * last {
             return 1.0;
         }
-        // Loads beyond the rows, whose probabilities fall faster than a geometric series, and what was dropped from the rows or was too small for an f64.
+        // Loads beyond the rows, whose probabilities fall faster than a geometric series, and what
+        // was dropped from the rows or was too small for an f64.
         let beyond = |mean: f64, weights: &[f64]| weights[weights.len() - 1] * mean / last / (1.0 - mean / (last + 1.0)) + 1e4 * DROPPED;
         let loads = poisson(most_load, self.rows.len());
         let over = loads.iter().zip(&tilt.loads).map(|(weight, (_, over))| weight * over).sum::<f64>() + beyond(most_load, &loads);
@@ -326,7 +346,8 @@ impl BlockLaw {
         let parts: Vec<f64> = weights.iter().zip(&tilt.loads).map(|(weight, (growth, _))| weight * (1.0 + growth)).collect();
         let stirling = 0.5 * libm::log(2.0 * core::f64::consts::PI * n) + 1.0 / (12.0 * n);
         let constant = stirling + libm::log(local(&parts, b, missing)) - libm::log(left);
-        // Rounding of the logarithms, below 1e-13 for each term; of the excess of zeta, whose leading digits cancel.
+        // Rounding of the logarithms, below 1e-13 for each term; of the excess of zeta, whose
+        // leading digits cancel.
         let excess = lambda * (less_logarithm(zeta) * (1.0 + 1e-11) + 1e-30);
         let exponent = constant + 1e-9 + b * (libm::log1p(grown) * (1.0 + ROUNDING) + excess);
         (exponent / (tilt.t * b) * (1.0 + ROUNDING)).min(1.0)
@@ -361,7 +382,8 @@ fn most_load(blocks: u64, items: u64) -> f64 {
     -(items as f64) * libm::log1p(-1.0 / blocks as f64) * (1.0 + 1e-14)
 }
 
-/// Poisson probabilities of 0 to `count - 1`, from the mode outwards by ratios; relative error below 1e-12 (the logarithm of the first is at most some hundreds).
+/// Poisson probabilities of 0 to `count - 1`, from the mode outwards by ratios; relative error
+/// below 1e-12 (the logarithm of the first is at most some hundreds).
 fn poisson(mean: f64, count: usize) -> Vec<f64> {
     let mut all = vec![0.0; count];
     let mode = (mean as usize).min(count - 1);
@@ -375,7 +397,8 @@ fn poisson(mean: f64, count: usize) -> Vec<f64> {
     all
 }
 
-/// `zeta - 1 - ln zeta`, without cancellation near 1: for `d = zeta - 1` the series `d^2/2 - d^3/3 + ..`.
+/// `zeta - 1 - ln zeta`, without cancellation near 1: for `d = zeta - 1` the series
+/// `d^2/2 - d^3/3 + ..`.
 fn less_logarithm(zeta: f64) -> f64 {
     let d = zeta - 1.0;
     if d.abs() > 0.01 {
@@ -384,12 +407,16 @@ fn less_logarithm(zeta: f64) -> f64 {
     d * d * (2..=12).rev().fold(0.0, |inner, i| 1.0 / f64::from(i) - d * inner)
 }
 
-/// An upper bound of `P(S = n)` for the sum S of `blocks` independent loads with probabilities proportional to `parts`, of whose sum at most `missing` is left out.
+/// An upper bound of `P(S = n)` for the sum S of `blocks` independent loads with probabilities
+/// proportional to `parts`, of whose sum at most `missing` is left out.
 ///
-/// The square of the characteristic function of one load is `f(s) = 1 - sum_d w_d (1 - cos d s)`, `w_d` the probability that two loads differ by d. With variance `V` and fourth
-/// central moment `F`, `1 - cos x >= x^2/2 - x^4/24` gives `f(s) <= 1 - V s^2 (1 - c s^2)` with `c = (F + 3 V^2) / (12 V)`. So `f(s)^(B/2)` is at most a Gaussian up to
-/// `s_0 = sqrt(2a / (B V))`, at most `exp(-a (1 - c s_0^2))` from there to `1 / sqrt(2c)` (where `s^2 (1 - c s^2)` still rises), and beyond at most the largest value on a grid
-/// plus what it can rise between two points: `|f'| <= E|L - L'| <= sqrt(2V)`.
+/// The square of the characteristic function of one load is `f(s) = 1 - sum_d w_d (1 - cos d s)`,
+/// `w_d` the probability that two loads differ by d. With variance `V` and fourth central moment
+/// `F`, `1 - cos x >= x^2/2 - x^4/24` gives `f(s) <= 1 - V s^2 (1 - c s^2)` with
+/// `c = (F + 3 V^2) / (12 V)`. So `f(s)^(B/2)` is at most a Gaussian up to
+/// `s_0 = sqrt(2a / (B V))`, at most `exp(-a (1 - c s_0^2))` from there to `1 / sqrt(2c)` (where
+/// `s^2 (1 - c s^2)` still rises), and beyond at most the largest value on a grid plus what it can
+/// rise between two points: `|f'| <= E|L - L'| <= sqrt(2V)`.
 fn local(parts: &[f64], blocks: f64, missing: f64) -> f64 {
     let sum: f64 = parts.iter().sum();
     let floor = sum * 1e-18;
@@ -398,8 +425,9 @@ fn local(parts: &[f64], blocks: f64, missing: f64) -> f64 {
     let law: Vec<f64> = parts[first..=last].iter().map(|part| part / sum).collect();
     let moment = |order: u32, about: f64| law.iter().enumerate().map(|(i, p)| p * power(i as f64 - about, order)).sum::<f64>();
     let mean = moment(1, 0.0);
-    // What is left out lies beyond the last row, where probabilities fall by a third or more from load to load: to the fourth moment it adds at most twice its share at that distance.
-    // It moves the mean and the other moments by less than the margins.
+    // What is left out lies beyond the last row, where probabilities fall by a third or more from
+    // load to load: to the fourth moment it adds at most twice its share at that distance. It moves
+    // the mean and the other moments by less than the margins.
     let (share, reach) = (missing / sum, parts.len() as f64);
     let variance = moment(2, mean) * (1.0 - 1e-9);
     let fourth = moment(4, mean) * (1.0 + 1e-6) + 2.0 * share * reach * reach * reach * reach;
@@ -419,7 +447,7 @@ fn local(parts: &[f64], blocks: f64, missing: f64) -> f64 {
     ((near + middle + far) / (2.0 * core::f64::consts::PI) * (1.0 + 1e-8)).min(1.0)
 }
 
-/// An upper bound of the squared characteristic function from `start` to pi.
+/// An upper bound on the squared characteristic function from `start` to pi.
 fn highest(law: &[f64], start: f64, slope: f64) -> f64 {
     let points = libm::ceil(4.0 * slope * (core::f64::consts::PI - start)).max(1.0);
     let step = (core::f64::consts::PI - start) / points;

@@ -21,7 +21,8 @@ fn less_logarithms_have_all_their_digits() {
     }
 }
 
-/// The chance that so many loads have exactly this sum, by convolution: the bound is above it, and not by a third.
+/// The chance that this many loads have exactly this sum, by convolution: the bound is above it,
+/// and not by a third.
 #[test]
 fn local_bounds_are_above_the_chance_and_near_it() {
     for (mean, blocks) in [(4.0, 8), (4.0, 50), (20.0, 30), (1.5, 200)] {
@@ -40,7 +41,8 @@ fn local_bounds_are_above_the_chance_and_near_it() {
         let found = local(&parts, f64::from(blocks), 0.0);
         assert!(exact <= found, "{mean} {blocks}: {found} {exact}");
         assert!(found < 1.0 / 3.0 * exact + exact || blocks < 50, "{mean} {blocks}: {found} {exact}");
-        // The price is that of the stated curvature `c = (F + 3 V^2) / (12 V)`, of which `F = V + 3 V^2` for Poisson's law, where it is not the bound of 1.
+        // The price is that of the stated curvature `c = (F + 3 V^2) / (12 V)`, of which
+        // `F = V + 3 V^2` for Poisson's law, where it is not the bound of 1.
         let (b, curvature) = (f64::from(blocks), (1.0 + 6.0 * mean) / 12.0);
         let bent = 1.0 - curvature * (14.0 + libm::log(b)) / (b * mean);
         assert!(
@@ -51,7 +53,7 @@ fn local_bounds_are_above_the_chance_and_near_it() {
     }
 }
 
-/// A single block, whose set bits are those of so many draws of 512.
+/// A single block, whose set bits are those of this many draws of 512.
 #[test]
 fn one_block_keeps_the_rate_of_its_tail() {
     let (probes, items, bits) = (3u32, 40u64, BITS as f64);
@@ -79,7 +81,8 @@ fn ln_poisson(mean: f64, load: f64) -> f64 {
     load * libm::log(mean) - mean - libm::lgamma(load + 1.0)
 }
 
-/// `ln E exp(t sum (Y - rate))` of Y cut at a level: the B-th power of the series of one block, by squaring, and its coefficient of the items. No Stirling and no local bound.
+/// `ln E exp(t sum (Y - rate))` of Y cut at a level: the B-th power of the series of one block, by
+/// squaring, and its coefficient of the items. No Stirling and no local bound.
 fn ln_joint_mean(laws: &[Vec<f64>], probes: u32, (blocks, items): (u64, u64), (t, cut, rate): (f64, usize, f64)) -> f64 {
     let lambda = items as f64 / blocks as f64;
     let grown = |ones: usize| libm::exp(t * (libm::pow(ones.min(cut) as f64 / BITS as f64, f64::from(probes)) - rate));
@@ -120,8 +123,9 @@ fn beyond_cut(laws: &[Vec<f64>], (blocks, items): (u64, u64), cut: usize) -> (f6
     (sum(&binomial), sum(&poisson))
 }
 
-/// Markov's inequality with the exact joint law of the blocks, at the tilt and the cut that were chosen: the bound may neither be below it, nor above it by more than the saddle point costs
-/// (the factor `1 / sqrt(1 - c s_0^2)` of [`local`], which tends to 1 with many blocks).
+/// Markov's inequality with the exact joint law of the blocks, at the tilt and the cut that were
+/// chosen: the bound may neither be below it, nor above it by more than the saddle point costs (the
+/// factor `1 / sqrt(1 - c s_0^2)` of [`local`], which tends to 1 with many blocks).
 #[test]
 fn kept_rates_are_those_of_the_exact_joint_law() {
     let cases = [
@@ -153,7 +157,8 @@ fn kept_rates_are_those_of_the_exact_joint_law() {
     }
 }
 
-/// No other tilt of a fine grid proves a lower rate by a thousandth, and what guides the search is what is proven, nearly.
+/// No other tilt of a fine grid proves a lower rate by a thousandth, and what guides the search is
+/// what is proven, nearly.
 #[test]
 fn tilts_are_near_the_best() {
     for (probes, blocks, items, allowed) in
@@ -176,7 +181,8 @@ fn tilts_are_near_the_best() {
     }
 }
 
-/// The tilted loads have the filter's mean, by their definition: weights `(lambda zeta)^l / l!` times the growth.
+/// The tilted loads have the filter's mean, by their definition: weights `(lambda zeta)^l / l!`
+/// times the growth.
 #[test]
 fn balanced_loads_have_the_mean_that_the_items_have() {
     for (probes, blocks, items) in [(3, 40, 800), (7, 200_000, 10_000_000), (10, 300, 6_000), (5, 200, 20_000)] {
@@ -214,7 +220,8 @@ fn poisson_weights_are_those_of_the_definition() {
     }
 }
 
-/// The largest value of the squared characteristic function, by its definition as a sum of cosines on a fine grid.
+/// The largest value of the squared characteristic function, by its definition as a sum of cosines
+/// on a fine grid.
 #[test]
 fn the_highest_value_is_above_all_and_near_the_largest() {
     let laws: [&[f64]; 5] =
@@ -236,10 +243,12 @@ fn the_highest_value_is_above_all_and_near_the_largest() {
     }
 }
 
-/// Nothing is claimed of blocks that are too full to be followed, of sizes that a law has no rows for, or where blocks beyond the cut take up all that is allowed.
+/// Nothing is claimed of blocks that are too full to be followed, of sizes that a law has no rows
+/// for, or where blocks beyond the cut take up all that is allowed.
 #[test]
 fn where_nothing_is_known_nothing_is_claimed() {
-    // 1.3 * 1,000 + 12 * sqrt(1,000) + 30 loads of 8 balls are below 15,000, and those of a mean of 1,200 are not.
+    // 1.3 * 1,000 + 12 * sqrt(1,000) + 30 loads of 8 balls are below 15,000, and those of a mean of
+    // 1,200 are not.
     assert!(BlockLaw::new(8, 1_000.0).is_some() && BlockLaw::new(8, 1_200.0).is_none() && BlockLaw::new(8, f64::NAN).is_none());
     let rows = BlockLaw::new(3, 20.0).expect("few balls");
     let tilt = rows.tilt(40, 800, 1e-3, None).expect("a tilt");
@@ -247,7 +256,8 @@ fn where_nothing_is_known_nothing_is_claimed() {
     assert_eq!((rows.kept(None, 40, 800, 1e-3), rows.kept(Some(&tilt), 40, 800, 1e-9)), (1.0, 1.0));
 }
 
-/// From a tilt that is far too strong or too weak, where the curve of the proven rate does not bend upwards, the search goes the right way.
+/// From a tilt that is far too strong or too weak, where the curve of the proven rate does not bend
+/// upwards, the search goes the right way.
 #[test]
 fn tilts_are_looked_for_in_the_right_direction() {
     let (blocks, items, allowed) = (2_000, 100_000, 1e-3);
@@ -262,7 +272,8 @@ fn tilts_are_looked_for_in_the_right_direction() {
     }
 }
 
-/// Rows that end where loads are still likely: those beyond count for all that they can be, in the blocks beyond the cut and in the growth.
+/// Rows that end where loads are still likely: those beyond count for all that they can be, in the
+/// blocks beyond the cut and in the growth.
 #[test]
 fn loads_beyond_the_rows_are_counted() {
     let rows = BlockLaw::new(1, 0.01).expect("few balls");

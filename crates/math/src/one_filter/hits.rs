@@ -1,7 +1,8 @@
 //! The moments of one filter's own rate, and of the number of hits among fresh keys.
 //!
-//! A filter's own rate R depends on its bits, so it is random; the expected rate is its mean. Among Q fresh keys the hits are binomial *given* R (Kirsch
-//! and Mitzenmacher, section 7), so over filters and keys they scatter more than a binomial: the variance is `Q E[R (1-R)] + Q^2 Var[R]`.
+//! A filter's own rate R depends on its bits, so it is random; the expected rate is its mean. Among
+//! Q fresh keys the hits are binomial *given* R (Kirsch and Mitzenmacher, section 7), so over
+//! filters and keys they scatter more than a binomial: the variance is `Q E[R (1-R)] + Q^2 Var[R]`.
 
 use crate::error::out_of_range;
 use crate::exact::combine::{Difference, Power, ProductOf};
@@ -25,7 +26,8 @@ pub struct RateMoments {
     pub second: Fpr,
     /// `Var[R]`; relative error below 1e-15, 0 or the smallest positive `f64` where it underflows.
     pub variance: f64,
-    /// `E[R (1-R)]`: the probability that of two fresh keys the first hits and the second does not; relative error below 1e-15.
+    /// `E[R (1-R)]`: the probability that of two fresh keys the first hits and the second does not;
+    /// relative error below 1e-15.
     pub mixed: f64,
 }
 
@@ -43,9 +45,11 @@ pub struct Hits {
 
 /// The moments of one filter's own rate with `items` items.
 ///
-/// `E[R^2]` is the probability that two independent queries both hit: for the standard filter the law with 2k query draws against the same nk throws, for the classic one a mixture over the
-/// overlap of two sets of k positions, for the partitioned one a product over slices. All exact, the variance as a difference of brackets that are narrowed until it has its digits. Cost of some
-/// rates at twice the probes.
+/// `E[R^2]` is the probability that two independent queries both hit: for the standard filter the
+/// law with 2k query draws against the same nk throws, for the classic one a mixture over the
+/// overlap of two sets of k positions, for the partitioned one a product over slices. All exact,
+/// the variance as a difference of brackets that are narrowed until it has its digits. The cost of
+/// a few rates at twice the probes.
 ///
 /// ```
 /// use truebloom_math::{Variant, rate_moments};
@@ -81,7 +85,8 @@ pub fn rate_moments(variant: Variant, bits: u64, items: u64, probes: u32) -> Res
     Ok(RateMoments { mean: mean()?.fpr()?, second: second().fpr()?, variance, mixed })
 }
 
-/// Mean and variance of the number of hits among `queries` fresh keys (none of them stored) that are put to one filter of `items` items, over filters and keys.
+/// Mean and variance of the number of hits among `queries` fresh keys (none of them stored) that
+/// are put to one filter of `items` items, over filters and keys.
 ///
 /// Exact; see [`rate_moments`]. With one query the variance is that of a coin of the expected rate.
 ///

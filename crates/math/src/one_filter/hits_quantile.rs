@@ -1,7 +1,8 @@
 //! Quantiles of the number of hits among fresh keys, over filters and keys, in proven brackets.
 //!
-//! Given the filter's own rate R the hits H are binomial, and their tail `S(r) = P(H >= h | R = r)` rises with r. On a grid of fills `y_0 < y_1 < ..` with rates `r_i`
-//! that bound R from above as long as the fill is at most `y_i`,
+//! Given the filter's own rate R the hits H are binomial, and their tail `S(r) = P(H >= h | R = r)`
+//! rises with r. On a grid of fills `y_0 < y_1 < ..` with rates `r_i` that bound R from above as
+//! long as the fill is at most `y_i`,
 //!
 //! ```text
 //! P(H >= h) <= S(r_0) + sum over i of (S(r_(i+1)) - S(r_i)) P(Y > y_i)
@@ -28,15 +29,17 @@ pub struct HitsQuantile {
     pub lower: u64,
     /// At least the q-quantile: `P(H <= upper) >= q`.
     pub upper: u64,
-    /// [`Method::Bound`]: from proven bounds of the fill's tails. [`Method::Validated`]: from the law of the fill, summed in `f64` with a margin that tests confirm.
+    /// [`Method::Bound`]: from proven bounds of the fill's tails. [`Method::Validated`]: from the
+    /// law of the fill, summed in `f64` with a margin that tests confirm.
     pub method: Method,
 }
 
-/// A proven bracket of the smallest h with `P(H <= h) >= probability`, for the number H of hits among `queries` fresh keys that are put to one filter of `items`
-/// items, over filters and keys.
+/// A proven bracket of the smallest h with `P(H <= h) >= probability`, for the number H of hits
+/// among `queries` fresh keys that are put to one filter of `items` items, over filters and keys.
 ///
-/// Closed to one number where the law of the fill can be summed quickly (up to some ten thousand throws), else as wide as the proven bounds of its tails make it. The partitioned filter's lower
-/// end is 0. Milliseconds.
+/// Closed to one number where the law of the fill can be summed quickly (up to some ten thousand
+/// throws), otherwise as wide as the proven bounds of its tails make it. The partitioned filter's
+/// lower end is 0. Milliseconds.
 ///
 /// ```
 /// use truebloom_math::{Variant, false_positives, hits_quantile_bound};
@@ -72,7 +75,8 @@ pub fn hits_quantile_bound(variant: Variant, bits: u64, items: u64, probes: u32,
     }
 }
 
-/// The law of the hits itself, where the fill has one that can be summed quickly: binomial at each fill.
+/// The law of the hits itself, where the fill has one that can be summed quickly: binomial at each
+/// fill.
 struct Mixture {
     queries: u64,
     /// Probability and own rate of each fill.

@@ -1,4 +1,5 @@
-//! The one filter that is built: the quantiles of its rate over seeds, and the hits among fresh keys.
+//! The one filter that is built: the quantiles of its rate over seeds, and the hits among fresh
+//! keys.
 
 pub(crate) mod blocks;
 #[cfg(feature = "study")]

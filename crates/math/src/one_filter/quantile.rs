@@ -1,7 +1,7 @@
 //! The rate of one built filter, with a probability instead of on average.
 //!
-//! A filter's own rate R is fixed by its set bits, and these scatter. Their number is a sum of independent Bernoulli variables (see [`Fill`]), whose tails
-//! [`crate::tails::bernoulli`] bounds.
+//! A filter's own rate R is fixed by its set bits, and these scatter. Their number is a sum of
+//! independent Bernoulli variables (see [`Fill`]), whose tails [`crate::tails::bernoulli`] bounds.
 
 use crate::error::out_of_range;
 use crate::exact::enclosure::{Enclose, HashFloor};
@@ -16,22 +16,26 @@ use crate::search::boundary;
 use crate::tails::bernoulli::BernoulliSum;
 use crate::{Fill, Fpr, Method, Rate, Result, Variant};
 
-/// A bracket of the rate that one filter keeps to with a given probability.
+/// A bracket of the rate that one filter keeps with a given probability.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct RateQuantile {
     /// The probability c.
     pub confidence: f64,
-    /// The c-quantile of the filter's own rate lies between the ends: `P(R <= upper) >= c` and `P(R < lower) < c`, proven. Its `value` is the upper end, which is the one to rely on.
+    /// The c-quantile of the filter's own rate lies between the ends: `P(R <= upper) >= c` and
+    /// `P(R < lower) < c`, proven. Its `value` is the upper end, which is the one to rely on.
     pub fpr: Fpr,
-    /// The number of set bits at the upper end; `None` where the number alone does not determine the rate.
+    /// The number of set bits at the upper end; `None` where the number alone does not determine
+    /// the rate.
     pub ones: Option<u64>,
 }
 
-/// A proven bracket of the `confidence`-quantile of the rate of one filter with `items` items, over all seeds.
+/// A proven bracket of the `confidence`-quantile of the rate of one filter with `items` items, over
+/// all seeds.
 ///
-/// The upper end is what a filter keeps to with at least this probability. For the partitioned filter the rate is bounded through the mean of the slices' fills (a geometric mean is at most an
-/// arithmetic one), and the lower end is 0. Some ten rates' time.
+/// A filter keeps the upper end with at least this probability. For the partitioned
+/// filter the rate is bounded through the mean of the slices' fills (a geometric mean is at most an
+/// arithmetic one), and the lower end is 0. The time of about ten rates.
 ///
 /// ```
 /// use truebloom_math::{Variant, rate_quantile_bound};
@@ -73,7 +77,8 @@ pub fn rate_quantile_bound(variant: Variant, bits: u64, items: u64, probes: u32,
     Ok(RateQuantile { confidence, fpr, ones: Some(ones) })
 }
 
-/// A lower bound of the probability that the rate of one filter with `items` items is at most `rate`; the count of set bits that decides is found exactly.
+/// A lower bound on the probability that the rate of one filter with `items` items is at most
+/// `rate`; the count of set bits that decides is found exactly.
 ///
 /// # Errors
 /// Parameters out of range.
@@ -89,7 +94,8 @@ pub(crate) fn check_confidence(confidence: f64) -> Result<()> {
     if confidence > 0.0 && confidence < 1.0 { Ok(()) } else { out_of_range("confidence", confidence, "strictly between 0 and 1") }
 }
 
-/// An upper bound of the probability that one filter's own rate, plus the floor of equal hashes if a width is given, is above `rate`.
+/// An upper bound on the probability that one filter's own rate, plus the floor of equal hashes if
+/// a width is given, is above `rate`.
 ///
 /// [`Evidence::Law`] and [`Evidence::Bounds`] are both proven.
 pub(crate) fn miss_bound(
@@ -135,7 +141,8 @@ pub(crate) fn miss_bound(
 pub(crate) enum Evidence {
     /// The inequalities of Bennett and of Berry and Esseen: microseconds.
     Bounds,
-    /// The law of the fill itself where so many terms of a positive recurrence sum it (some nanoseconds each), the inequalities beyond.
+    /// The law of the fill itself where this many terms of a positive recurrence sum it (some
+    /// nanoseconds each), the inequalities beyond.
     Law {
         /// The most terms.
         terms: f64,
@@ -163,8 +170,9 @@ pub(crate) fn own_rate(variant: Variant, bits: u64, probes: u32, ones: u64) -> R
     own_ratios(variant, bits, probes, ones).rate()
 }
 
-/// What the tails of the number of set bits are bounded from. For slices of `s` and `s + 1` bits the set bits of the longer ones count `s / (s+1)`, so that the
-/// mean fill of the slices is `Y / (k s)`.
+/// What the tails of the number of set bits are bounded from. For slices of `s` and `s + 1` bits
+/// the set bits of the longer ones count `s / (s+1)`, so that the mean fill of the slices is
+/// `Y / (k s)`.
 pub(crate) struct OnesLaw {
     pub(crate) fill: Fill,
     /// `k s`
@@ -191,7 +199,8 @@ impl OnesLaw {
                 total.mean += f64::from(count) * weight * slice.mean;
                 let variance = f64::from(count) * weight * weight * slice.variance;
                 total.variance += variance;
-                // Unweighted, slices of one size have whole numbers of set bits; weighted, they are that much closer.
+                // Unweighted, slices of one size have whole numbers of set bits; weighted, they are
+                // that much closer.
                 if variance > lattice.0 * lattice.1 * lattice.1 {
                     lattice = (f64::from(count) * slice.variance, weight);
                 }
@@ -205,7 +214,8 @@ impl OnesLaw {
         self.tail(ones - self.fill.mean)
     }
 
-    /// A real number in `low..=high` from which on `P(Y >= ..)` is at most `allowed`, as it is at `high`.
+    /// A real number in `low..=high` from which on `P(Y >= ..)` is at most `allowed`, as it is at
+    /// `high`.
     fn past(&self, mut low: f64, mut high: f64, allowed: f64) -> f64 {
         for _ in 0..50 {
             let middle = low + (high - low) / 2.0;

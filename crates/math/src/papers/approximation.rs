@@ -11,15 +11,18 @@ use core::str::FromStr;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Approximation {
-    /// A1 = M of Burns and Grandi, Lehr's rate: the power of the mean fill, `(1 - (1 - 1/m)^(nk))^k`. A lower bound of the standard rate.
+    /// A1 = M of Burns and Grandi, Lehr's rate: the power of the mean fill,
+    /// `(1 - (1 - 1/m)^(nk))^k`. A lower bound on the standard rate.
     SeveranceLohman,
     /// A2 = E of Burns and Grandi: `(1 - e^(-nk/m))^k`, the formula of most calculators.
     Knuth,
     /// A3, Grandi's second-order expansion about the mean fill, for the standard filter.
     Grandi,
-    /// U of Burns: Bloom's own `(1 - (1 - k/m)^n)^k`. Exact for a partitioned filter of equal slices, an upper bound for the others.
+    /// U of Burns: Bloom's own `(1 - (1 - k/m)^n)^k`. Exact for a partitioned filter of equal
+    /// slices, an upper bound for the others.
     Bloom,
-    /// L of Burns (64): `E[C(X, k)] / C(m, k)` with X the occupied bits after nk single throws. A lower bound.
+    /// L of Burns (64): `E[C(X, k)] / C(m, k)` with X the occupied bits after nk single throws. A
+    /// lower bound.
     Lower,
 }
 
@@ -68,7 +71,8 @@ fn power_of_mean(m: f64, n: f64, k: f64) -> f64 {
     libm::pow(-libm::expm1(n * k * libm::log1p(-1.0 / m)), k)
 }
 
-/// `(E[X]/m)^k + k (k-1) / 2 (E[X]/m)^(k-2) Var[X] / m^2`: Grandi's A3 with the exact mean and variance.
+/// `(E[X]/m)^k + k (k-1) / 2 (E[X]/m)^(k-2) Var[X] / m^2`: Grandi's A3 with the exact mean and
+/// variance.
 fn second_order(bits: u64, items: u64, probes: u32) -> Result<f64> {
     let (m, n, k) = (bits as f64, items as f64, f64::from(probes));
     let zeroth = power_of_mean(m, n, k);

@@ -1,7 +1,9 @@
 //! Bounds of the papers: Burns' theorem 15 and corollary 23, each member in a bracket of its own.
 //!
-//! They are for comparison and for the papers' tables; plans use the exact rates. Every member is computed in whole numbers, so that a bound never loses its
-//! direction to rounding. Which of the inequalities are proven is said at each: two of Burns' hold wherever they were tried, but have no valid proof.
+//! They are for comparison and for the papers' tables; plans use the exact rates. Every member is
+//! computed in whole numbers, so that a bound never loses its direction to rounding. Which of the
+//! inequalities are proven is said at each: two of Burns' hold wherever they were tried, but have
+//! no valid proof.
 
 use crate::error::out_of_range;
 use crate::exact::combine::{Power, ProductOf};
@@ -24,33 +26,42 @@ use alloc::{format, vec};
 pub struct Chain {
     /// `(mu/m)^r` with `mu` the mean number of set bits of the classic filter.
     pub mean_power: Fpr,
-    /// The probability that `r` given bits of the classic filter are all set. At most [`Chain::mean_power`]: the set bits are negatively associated.
+    /// The probability that `r` given bits of the classic filter are all set. At most
+    /// [`Chain::mean_power`]: the set bits are negatively associated.
     pub distinct: Fpr,
     /// `C(mu, r) / C(m, r)`. At most [`Chain::distinct`]: Jensen.
     pub mean_binomial: Fpr,
-    /// The probability that `r` given bits are all set by `nk` single throws. At most [`Chain::distinct`], proven by re-throwing collisions. That it is at most
-    /// [`Chain::mean_binomial`] is Burns' last inequality: its printed proof uses a false step, but no counterexample exists among all m up to 18 (n up to 8), nor in 344 larger cases.
+    /// The probability that `r` given bits are all set by `nk` single throws. At most
+    /// [`Chain::distinct`], proven by re-throwing collisions. That it is at most
+    /// [`Chain::mean_binomial`] is Burns' last inequality: its printed proof uses a false step, but
+    /// no counterexample exists among all m up to 18 (n up to 8), nor in 344 larger cases.
     pub single: Fpr,
 }
 
-/// Burns' corollary 23: both the standard and the classic expected rate lie between [`RateBounds::lower`] and [`RateBounds::upper`].
+/// Burns' corollary 23: both the standard and the classic expected rate lie between
+/// [`RateBounds::lower`] and [`RateBounds::upper`].
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct RateBounds {
-    /// `C(mu, k) / C(m, k)` with `mu` the mean of the standard filter's set bits; 0 where that mean is not above `k - 1`. Right side of Burns (64): at most
-    /// [`RateBounds::lower`], by Jensen for the convex function that is `C(x, k)` above `k - 1` and 0 below.
+    /// `C(mu, k) / C(m, k)` with `mu` the mean of the standard filter's set bits; 0 where that mean
+    /// is not above `k - 1`. Right side of Burns (64): at most [`RateBounds::lower`], by Jensen for
+    /// the convex function that is `C(x, k)` above `k - 1` and 0 below.
     pub lower_by_mean: Fpr,
-    /// L: the probability that `k` different bits are all set by `nk` single throws. Left side of Burns (64). Proven: repeats in a query only
-    /// help it, and distinct bits an item only fill more.
+    /// L: the probability that `k` different bits are all set by `nk` single throws. Left side of
+    /// Burns (64). Proven: repeats in a query only help it, and distinct bits per item only fill
+    /// more.
     pub lower: Fpr,
-    /// U: Bloom's `(1 - (1 - k/m)^n)^k`, Burns (65). Proven for the classic filter. For the standard filter it rests on the last inequality of theorem 15
-    /// (see [`Chain::single`]); no counterexample is known.
+    /// U: Bloom's `(1 - (1 - k/m)^n)^k`, Burns (65). Proven for the classic filter. For the
+    /// standard filter it rests on the last inequality of theorem 15 (see [`Chain::single`]); no
+    /// counterexample is known.
     pub upper: Fpr,
 }
 
-/// Burns' theorem 15 for `order` given bits r of a filter of `bits` bits and `items` items of `probes` bits each.
+/// Burns' theorem 15 for `order` given bits r of a filter of `bits` bits and `items` items of
+/// `probes` bits each.
 ///
-/// Needs at least one item, `probes <= bits` and `order <= min(probes, bits - probes)`; `order^2` steps on integers of some `order` bits more than an f64 has.
+/// Needs at least one item, `probes <= bits` and `order <= min(probes, bits - probes)`; `order^2`
+/// steps on integers of some `order` bits more than an f64 has.
 ///
 /// ```
 /// let chain = truebloom_math::bounds::chain(1_000, 50, 10, 10)?;
@@ -107,8 +118,9 @@ pub fn rates(bits: u64, items: u64, probes: u32) -> Result<RateBounds> {
     })
 }
 
-/// The probability that the `probes` independent positions of one item are all different, `m (m-1) .. (m-k+1) / m^k`: a collision-free code word (Burns, section 3).
-/// 0 when there are more probes than bits.
+/// The probability that the `probes` independent positions of one item are all different,
+/// `m (m-1) .. (m-k+1) / m^k`: a collision-free code word (Burns, section 3). 0 when there are more
+/// probes than bits.
 ///
 /// # Errors
 /// Parameters out of range.

@@ -1,4 +1,5 @@
-//! What the papers' formulas say, for comparison: approximations, bounds and efficiencies. No plan rests on them.
+//! The papers' formulas, for comparison: approximations, bounds and efficiencies. No plan depends
+//! on them.
 
 mod approximation;
 pub mod bounds;

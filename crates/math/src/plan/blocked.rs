@@ -12,12 +12,16 @@ use crate::{Error, Fpr, Law, MAX_BITS, Method, Rate, Result, SchemeId};
 use alloc::vec::Vec;
 use alloc::{format, vec};
 
-/// The most probes that plans give to a blocked filter. At a rate of 1e-6 sixteen are best; where more would be, a standard filter takes half the bits.
+/// The most probes that plans give to a blocked filter. At a rate of 1e-6 sixteen are best; where
+/// more would be, a standard filter takes half the bits.
 pub const MAX_BLOCKED_PROBES: u32 = 32;
 
-/// Whole blocks. For the mean one block less, or one item more, would not do at any number of probes: at given probes the rate falls with the blocks and rises with the
-/// items (a query's block holds a binomial number of items, which grows stochastically with n and falls with the blocks, and the rate in a block grows with it), and
-/// the other numbers of probes are excluded one by one, by a lower bound ([`ln_rate`], [`RateTable`]) or an exact decision. With a guarantee the size is the smallest found.
+/// Whole blocks. For the mean one block less, or one item more, would not do at any number of
+/// probes: at given probes the rate falls with the blocks and rises with the items (a query's block
+/// holds a binomial number of items, which grows stochastically with n and falls with the blocks,
+/// and the rate in a block grows with it), and the other numbers of probes are excluded one by one,
+/// by a lower bound ([`ln_rate`], [`RateTable`]) or an exact decision. With a guarantee the size is
+/// the smallest found.
 pub(super) fn plan(target: &Target) -> Result<Plan> {
     if let Some(probes) = target.probes.filter(|probes| !(1..=BLOCK_PROBES).contains(probes)) {
         return out_of_range("probes", probes, format!("from 1 to {BLOCK_PROBES} in a block"));
@@ -50,11 +54,14 @@ fn choice(target: &Target) -> core::ops::RangeInclusive<u32> {
     target.probes.map_or(1..=MAX_BLOCKED_PROBES, |probes| probes..=probes)
 }
 
-/// A lower bound of the logarithm of the expected rate, in `f64` with a relative error of the rate below 1e-9, in a microsecond or two; minus infinity where loads are so high that it
-/// would take longer.
+/// A lower bound on the logarithm of the expected rate, in `f64` with a relative error of the rate
+/// below 1e-9, in a microsecond or two; minus infinity where loads are so high that it would take
+/// longer.
 ///
-/// The load of a query's block is binomial, and given the load the rate is at least the k-th power of the mean fill (Jensen). Loads far above the mean are left out,
-/// which only lowers a sum of positive terms. With `second`, about the rate itself instead: the second order of the scatter in a block is added.
+/// The load of a query's block is binomial, and given the load the rate is at least the k-th power
+/// of the mean fill (Jensen). Loads far above the mean are left out, which only lowers a sum of
+/// positive terms. With `second`, about the rate itself instead: the second order of the scatter in
+/// a block is added.
 fn ln_rate(blocks: f64, items: f64, probes: u32, second: bool) -> f64 {
     let (k, bits) = (f64::from(probes), BLOCK_BITS as f64);
     let lambda = items / blocks;
@@ -83,11 +90,14 @@ fn ln_rate(blocks: f64, items: f64, probes: u32, second: bool) -> f64 {
     libm::log(sum)
 }
 
-/// Rates in `f64`, from the rates of a block by its load, which no size changes: for each number of probes they are found once.
+/// Rates in `f64`, from the rates of a block by its load, which no size changes: for each number of
+/// probes they are found once.
 ///
-/// Of a query's k draws D are distinct. A ball of an item meets one of u positions that are still empty with probability u/512, so the law of u goes from ball to ball by
-/// `p_u' = p_u (1 - u/512) + p_(u+1) (u+1)/512`, and the rate of a load is `p_0` after its balls. All terms are positive and all factors exact: the relative error is below `3 u` a ball, `u = 2^-53`,
-/// which is below 1e-11 for the 32,000 balls that are followed at most.
+/// Of a query's k draws D are distinct. A ball of an item meets one of u positions that are still
+/// empty with probability u/512, so the law of u goes from ball to ball by
+/// `p_u' = p_u (1 - u/512) + p_(u+1) (u+1)/512`, and the rate of a load is `p_0` after its balls.
+/// All terms are positive and all factors exact: the relative error is below `3 u` a ball,
+/// `u = 2^-53`, which is below 1e-11 for the 32,000 balls that are followed at most.
 struct RateTable(Vec<Vec<f64>>);
 
 impl RateTable {
@@ -106,8 +116,10 @@ impl RateTable {
         &known[..=most]
     }
 
-    /// A lower bound of the logarithm of the expected rate with a relative error of the rate below 1e-9, in a microsecond; minus infinity where loads are so high that it would take
-    /// longer. The load of a query's block is binomial. Loads far above the mean are left out, which lowers a sum of positive terms by less than 1e-20.
+    /// A lower bound on the logarithm of the expected rate with a relative error of the rate below
+    /// 1e-9, in a microsecond; minus infinity where loads are so high that it would take longer.
+    /// The load of a query's block is binomial. Loads far above the mean are left out, which lowers
+    /// a sum of positive terms by less than 1e-20.
     fn ln_rate(&mut self, blocks: f64, items: f64, probes: u32) -> f64 {
         let lambda = items / blocks;
         if lambda > 500.0 || blocks < 2.0 {
@@ -123,7 +135,8 @@ impl RateTable {
         libm::log(sum)
     }
 
-    /// Whether it is certain that these probes do not reach a rate: above it by more than the rounding, by a bound that takes no table or by the table.
+    /// Whether it is certain that these probes do not reach a rate: above it by more than the
+    /// rounding, by a bound that takes no table or by the table.
     fn is_excluded(&mut self, blocks: u64, items: u64, probes: u32, ln_most: f64) -> bool {
         ln_rate(blocks as f64, items as f64, probes, false) > ln_most + 1e-8
             || self.ln_rate(blocks as f64, items as f64, probes) > ln_most + 1e-8
@@ -206,7 +219,8 @@ fn about_blocks(items: u64, probes: u32, ln_most: f64, start: f64) -> f64 {
 fn fewest_for_the_mean(target: &Target, items: u64, rate: &Rate) -> Result<Option<(u64, u32)>> {
     let table = &mut RateTable::new();
     let meets = |blocks: u64, probes: u32| law(blocks, probes)?.meets(items, rate, target.hash_bits);
-    // From the bits of the textbook: a little fewer probes than it says, as fuller blocks want fewer.
+    // From the bits of the textbook: a little fewer probes than it says, as fuller blocks want
+    // fewer.
     let textbook = items as f64 * -rate.ln() / (core::f64::consts::LN_2 * core::f64::consts::LN_2 * BLOCK_BITS as f64);
     let likely = ((-rate.ln() / core::f64::consts::LN_2) as u32).clamp(1, MAX_BLOCKED_PROBES);
     let tried = target.probes.map_or(likely.saturating_sub(4).max(1)..=likely, |probes| probes..=probes);
@@ -244,7 +258,8 @@ impl Sure<'_> {
         Some(Sure { target, confidence, probes, law, tilt, load: items as f64 / blocks as f64 })
     }
 
-    /// For sizes that are far from the first: from the tilt that is known, or for much other loads from none.
+    /// For sizes that are far from the first: from the tilt that is known, or for much other loads
+    /// from none.
     fn tilt_at(&mut self, blocks: u64, items: u64) {
         let load = items as f64 / blocks as f64;
         let near = self.tilt.as_ref().filter(|_| libm::log(load / self.load).abs() <= MUCH);
@@ -265,7 +280,8 @@ impl Sure<'_> {
         self.kept(blocks, items) <= rate.to_f64().next_down()
     }
 
-    /// The same, with a tilt of the size's own where the one known is of a size that is far: that one may hide by how little the rate is missed.
+    /// The same, with a tilt of the size's own where the one known is of a size that is far: that
+    /// one may hide by how little the rate is missed.
     fn keeps_anywhere(&mut self, blocks: u64, items: u64, rate: &Rate) -> bool {
         if self.keeps(blocks, items, rate) {
             return true;
@@ -292,7 +308,8 @@ impl Sure<'_> {
         libm::log(self.tilt.as_ref().map_or(1.0, about) + hash_floor(items, self.target.hash_bits))
     }
 
-    /// About the logarithm of the size where the rate is reached, by secants from a first; `sign` says whether more of it lowers the rate.
+    /// About the logarithm of the size where the rate is reached, by secants from a first; `sign`
+    /// says whether more of it lowers the rate.
     fn about_size(&mut self, rate: &Rate, first: f64, range: (f64, f64), sign: f64, at: impl Fn(f64) -> (u64, u64)) -> f64 {
         // A rate falls by some four percent with each percent of bits.
         let (mut guess, mut slope, mut before) = (first, 4.0, None);
@@ -317,7 +334,8 @@ impl Sure<'_> {
         guess
     }
 
-    /// The fewest blocks found, from those of the mean upwards. Beyond a million a hundred-thousandth more is not looked into.
+    /// The fewest blocks found, from those of the mean upwards. Beyond a million a
+    /// hundred-thousandth more is not looked into.
     fn fewest(&mut self, items: u64, rate: &Rate, mean: u64) -> Option<u64> {
         let range = (mean as f64, MAX_BLOCKS as f64);
         let guess = self.about_size(rate, mean as f64, range, 1.0, |blocks| (blocks as u64, items));
@@ -343,7 +361,8 @@ impl Sure<'_> {
         let (grain, mut blocks, mut failed) = (guess / 200_000, guess, guess);
         let mut step = grain.max(1);
         if self.keeps(blocks, items, rate) {
-            // Downwards, by larger and larger steps; a block below the mean's is out of the question.
+            // Downwards, by larger and larger steps; a block below the mean's is out of the
+            // question.
             loop {
                 failed = blocks.saturating_sub(step).max(mean - 1);
                 if failed < mean || !self.keeps_anywhere(failed, items, rate) {
@@ -370,7 +389,8 @@ impl Sure<'_> {
         Some(blocks)
     }
 
-    /// A block less, and again, while it keeps the rate: few blocks are worth a tilt of their own each.
+    /// A block less, and again, while it keeps the rate: few blocks are worth a tilt of their own
+    /// each.
     fn fewer(&mut self, mut blocks: u64, items: u64, rate: &Rate, mean: u64) -> u64 {
         while blocks > mean && blocks <= FEW_BLOCKS {
             let known = self.tilt.clone();
@@ -428,7 +448,8 @@ fn allowed(confidence: f64) -> f64 {
     (1.0 - confidence) * (1.0 - 1e-15)
 }
 
-/// Probes to try for a guarantee: the best on average, and in small filters its neighbours, where they may take a block less.
+/// Probes to try for a guarantee: the best on average, and in small filters its neighbours, where
+/// they may take a block less.
 fn near(target: &Target, probes: u32, items: u64) -> Vec<u32> {
     match target.probes {
         Some(probes) => vec![probes],
@@ -446,7 +467,7 @@ const MUCH: f64 = 0.7;
 /// Where full blocks decide, a search is begun again so often from a tilt of the size it found.
 const MOST_TILTS: u32 = 2;
 
-/// Up to so many blocks a tilt is looked for at each size.
+/// Up to this many blocks a tilt is looked for at each size.
 const FEW_BLOCKS: u64 = 1_000;
 
 /// Below this a plan may take ten milliseconds.
@@ -553,7 +574,8 @@ fn given_size(target: &Target, items: u64, rate: Option<Rate>, blocks: u64) -> R
     finish(target, blocks, probes, items, searched)
 }
 
-/// The best probes of a size, and the upper end of the smallest rate that can be promised with them.
+/// The best probes of a size, and the upper end of the smallest rate that can be promised with
+/// them.
 fn reachable(target: &Target, blocks: u64, items: u64) -> Result<(u32, f64)> {
     let (probes, mut fpr) = best(target, blocks, items)?;
     fpr.add_above(hash_floor(items, target.hash_bits));
@@ -580,7 +602,8 @@ fn out_of_reach<T>(target: &Target, asked: Rate, blocks: u64, items: u64) -> Res
 mod tests {
     use super::*;
 
-    /// Where plans begin, against the exact law: the bound by the mean fill is below the rate, the table is the rate to 1e-9, and what a second order makes of the bound is near it.
+    /// Where plans begin, against the exact law: the bound by the mean fill is below the rate, the
+    /// table is the rate to 1e-9, and what a second order makes of the bound is near it.
     #[test]
     fn guesses_are_near_the_law() {
         let mut table = RateTable::new();

@@ -1,7 +1,9 @@
-//! What a sceptic needs to check a planned standard filter without this library: docs/CERTIFICATE.md has the format and the proofs.
+//! What a sceptic needs to check a planned standard filter without this library:
+//! docs/CERTIFICATE.md has the format and the proofs.
 //!
-//! A certificate holds whole numbers and the bounds on their errors. Whoever checks it recomputes every one of them by other means
-//! (`crates/math/tests/reference/check_certificate.py` does, in plain Python).
+//! A certificate holds whole numbers and the bounds on their errors. A checker recomputes every one
+//! of them by other means (`crates/math/tests/reference/check_certificate.py` does, in plain
+//! Python).
 
 mod exclusion;
 mod fill_tail;
@@ -19,7 +21,7 @@ use crate::{Error, Rate, Result, Variant};
 use core::cmp::Ordering;
 use core::fmt;
 
-/// What is claimed of a standard filter.
+/// What is claimed about a standard filter.
 #[derive(Clone, Copy, Debug)]
 pub struct Claim {
     /// Number of bits m.
@@ -38,7 +40,7 @@ pub struct Claim {
     pub confidence: Option<f64>,
 }
 
-/// What a size is the smallest of.
+/// Among which sizes the claimed one is the smallest.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Smallest {
     /// Nothing is claimed.
@@ -68,7 +70,8 @@ pub struct Certificate {
 pub enum Mean {
     /// The terms of the alternating sum.
     Terms(Sum),
-    /// The rate is so near to p (or equal to it) that only the exact fractions decide; they are small enough to be compared.
+    /// The rate is so near to p (or equal to it) that only the exact fractions decide; they are
+    /// small enough to be compared.
     Exact,
 }
 
@@ -78,7 +81,8 @@ pub enum Mean {
 pub struct Sum {
     /// Binary digits behind the point.
     pub precision: u64,
-    /// `c_j g_j / 2^k` for j = 0, 1, .., each at most `error` units below the truth and never above it; what is missing at the end is 0.
+    /// `c_j g_j / 2^k` for j = 0, 1, .., each at most `error` units below the truth and never above
+    /// it; what is missing at the end is 0.
     pub terms: Vec<Whole>,
     /// Units.
     pub error: u128,
@@ -106,13 +110,16 @@ impl fmt::Debug for Whole {
 }
 
 impl Certificate {
-    /// The evidence for a claim. Some rates' time; for a handful of items, where many probes have to be excluded one by one, some milliseconds.
+    /// The evidence for a claim. The time of a few rates; for a handful of items, where many probes
+    /// have to be excluded one by one, some milliseconds.
     ///
-    /// If the bounds of the tail that a certificate can carry prove a little less than the confidence claimed, the certificate claims that instead: compare
-    /// `claim.confidence` with what was asked for.
+    /// If the bounds of the tail that a certificate can carry prove a little less than the
+    /// confidence claimed, the certificate claims that instead: compare `claim.confidence` with
+    /// what was asked for.
     ///
     /// # Errors
-    /// Parameters out of range, [`Error::NotCertified`] for a claim that is false or that no certificate of bearable size supports.
+    /// Parameters out of range, [`Error::NotCertified`] for a claim that is false or that no
+    /// certificate of bearable size supports.
     pub fn new(claim: Claim) -> Result<Certificate> {
         let _work = work::begin();
         Variant::Standard.check(claim.bits, claim.probes)?;
@@ -155,13 +162,15 @@ fn standard(bits: u64, items: u64, probes: u32) -> Inclusion {
     Inclusion { query: Query::Independent, placement: Items::Independent, bits, items, probes }
 }
 
-/// Binary digits beyond those that the sum cancels: most decisions need no more than a first attempt.
+/// Binary digits beyond those that the sum cancels: most decisions need no more than a first
+/// attempt.
 const SPARE: f64 = 64.0;
 
 /// Beyond this many binary digits a tie is left to exact fractions.
 const MOST_DIGITS: f64 = 20_000.0;
 
-/// The sum at a precision at which it is decided whether the rate, with the floor of equal hashes, is at most the rate asked for; `None` where none does.
+/// The sum at a precision at which it is decided whether the rate, with the floor of equal hashes,
+/// is at most the rate asked for; `None` where none does.
 fn decide(law: &Inclusion, claim: &Claim) -> Result<(Option<Ordering>, Sum)> {
     let mut digits = law.bits_needed() + SPARE;
     loop {

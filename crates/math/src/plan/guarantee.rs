@@ -1,7 +1,8 @@
 //! The guarantee of one filter, for the laws of independent positions.
 //!
-//! Sizes and probes are looked for in `f64` ([`super::look`]) and proven by [`miss_bound`]. Where the law of the fill can be summed within some milliseconds it takes over from the
-//! bounds of its tails, which are a little too high.
+//! Sizes and probes are looked for in `f64` ([`super::look`]) and proven by [`miss_bound`]. Where
+//! the law of the fill can be summed within some milliseconds it takes over from the bounds of its
+//! tails, which are a little too high.
 
 use super::look::ln_miss;
 use super::spread::question;
@@ -25,29 +26,33 @@ pub(super) struct Sure<'a> {
     ln_allowed: f64,
 }
 
-/// Sizes below the first guess that are looked at: the probability is not monotone in the bits, as whole bits round the rate.
+/// Sizes below the first guess that are looked at: the probability is not monotone in the bits, as
+/// whole bits round the rate.
 const DOWN: u64 = 48;
 
 /// Proofs that may fail before the search goes on by larger steps.
 const PROOFS: u64 = 64;
 
-/// Walks of the exact law that one number of probes is worth, after the first; and another number of them.
+/// Walks of the exact law that one number of probes is worth, after the first; and another number
+/// of them.
 const WALKS: usize = 6;
 const OTHER_WALKS: usize = 1;
 
-/// The bounds of the tails are not too high by more than this, in logarithms, where they are near what is allowed.
+/// In logarithms, the bounds of the tails are too high by at most this where they are near what is
+/// allowed.
 const LOOSE: f64 = 3.0;
 
-/// Beyond so many balls the law is not asked.
+/// Beyond this many balls the law is not asked.
 const MANY_BALLS: u64 = 1_000_000;
 
-/// Below some 3,000 balls (items times probes) a walk takes a millisecond at most. Beyond, the bounds are within 0.2% of the bits that it would give.
+/// Below some 3,000 balls (items times probes) a walk takes a millisecond at most. Beyond, the
+/// bounds are within 0.2% of the bits that it would give.
 const LAW: Evidence = Evidence::Law { terms: 8e5 };
 
-/// Up to so many balls a walk takes microseconds.
+/// Up to this many balls a walk takes microseconds.
 const FEW_BALLS: u64 = 1_000;
 
-/// Up to so many bits every size is tried.
+/// Up to this many bits every size is tried.
 const FEW_BITS: u64 = 512;
 
 /// Less than this is not worth a walk.
@@ -61,7 +66,8 @@ impl<'a> Sure<'a> {
         Sure { target, rate, confidence, ln_allowed: libm::log(1.0 - confidence) }
     }
 
-    /// An upper bound of the probability that a filter of this size has a rate above the one asked for.
+    /// An upper bound on the probability that a filter of this size has a rate above the one asked
+    /// for.
     fn miss(&self, bits: u64, items: u64, probes: u32, evidence: Evidence) -> Result<f64> {
         miss_bound(self.target.variant(), bits, items, probes, self.rate, Some(self.target.hash_bits), evidence)
     }
@@ -81,14 +87,15 @@ impl<'a> Sure<'a> {
         ln_miss(self.target.variant(), bits as f64, items as f64, f64::from(probes), ln_rate)
     }
 
-    /// The fewest bits found that hold with the guarantee, not fewer than the average takes.
+    /// The fewest bits found that keep the guarantee; at least those that the average takes.
     pub(super) fn fewest_bits(&self, items: u64, mean: Fit) -> Result<Option<Fit>> {
         let about = |probes: u32| self.about_bits(items, probes, mean.size);
         let probes = self.best_probes(mean.probes, None, about, false);
         let mut best: Option<Fit> = None;
         for probes in self.near(probes, items) {
             let Some(size) = self.fewest_bits_at(items, probes, about(probes))? else { continue };
-            // The law takes a bit or two in a hundred off a size: what is further from the best is not worth its walks. Of few bits every size is tried.
+            // The law takes a bit or two in a hundred off a size: what is further from the best is
+            // not worth its walks. Of few bits every size is tried.
             if best.is_some_and(|best| best.size > FEW_BITS && size > best.size + best.size / 64 + 2) {
                 continue;
             }
@@ -100,7 +107,8 @@ impl<'a> Sure<'a> {
         Ok(best)
     }
 
-    /// Probes to try: in small filters, where bounds and whole bits say little, the neighbours of the best too, after it.
+    /// Probes to try: in small filters, where bounds and whole bits say little, the neighbours of
+    /// the best too, after it.
     fn near(&self, probes: u32, items: u64) -> Vec<u32> {
         let few = self.target.probes.is_none() && items.saturating_mul(probes.into()) <= FEW_BALLS;
         if !few {
@@ -109,7 +117,8 @@ impl<'a> Sure<'a> {
         iter::once(probes).chain(search::outwards(probes, probes.saturating_sub(2).max(1), probes + 2)).collect()
     }
 
-    /// The probes of the best size, from a first number in both directions until two in a row are no better; those given, if they are.
+    /// The probes of the best size, from a first number in both directions until two in a row are
+    /// no better; those given, if they are.
     fn best_probes(&self, first: u32, bits: Option<u64>, size: impl Fn(u32) -> f64, most: bool) -> u32 {
         let Some(last) = self
             .target
@@ -175,11 +184,13 @@ impl<'a> Sure<'a> {
         search::boundary(bits as f64, failed + 1, bits.min(MAX_BITS), |bits| Ok(!holds(bits)?)).map(Some)
     }
 
-    /// The bounds of the tails ask for a little too much; where the law itself can be summed, it asks for less.
+    /// The bounds of the tails ask for a little too much; where the law itself can be summed, it
+    /// asks for less.
     fn fewer_bits_at(&self, items: u64, found: Fit, mean: u64, best: Option<Fit>) -> Result<Fit> {
         let Fit { mut size, probes } = found;
         let least = self.target.variant().least_bits(probes);
-        // The law is not summed so far out, and what the bounds give away is below a hundred-thousandth of the bits.
+        // The law is not summed so far out, and what the bounds give away is below a
+        // hundred-thousandth of the bits.
         if items.saturating_mul(probes.into()) > MANY_BALLS {
             return Ok(found);
         }
@@ -223,7 +234,8 @@ impl<'a> Sure<'a> {
         Ok(Fit { size, probes })
     }
 
-    /// The most items found that these bits hold with the guarantee, not more than on average. At given probes a miss is likelier the more items there are, so this is a boundary.
+    /// The most items found that these bits hold with the guarantee, not more than on average. At
+    /// given probes a miss is likelier the more items there are, so this is a boundary.
     pub(super) fn most_items(&self, bits: u64, mean: Fit) -> Result<Option<Fit>> {
         let about = |probes: u32| self.about_items(bits, probes, mean.size);
         let likely = self.best_probes(mean.probes, Some(bits), about, true);
@@ -276,7 +288,8 @@ impl<'a> Sure<'a> {
     }
 }
 
-/// What one filter keeps to with a probability, equal hashes included; `met` is a rate that was decided to be kept.
+/// The rate that one filter keeps with a probability, equal hashes included; `met` is a rate
+/// already proven to be kept.
 pub(super) fn quantile(target: &Target, bits: u64, items: u64, probes: u32, confidence: f64, met: Option<&Rate>) -> Result<RateQuantile> {
     let mut quantile = rate_quantile_bound(target.variant(), bits, items, probes, confidence)?;
     quantile.fpr.add_above(hash_floor(items, target.hash_bits));

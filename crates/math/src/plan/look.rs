@@ -1,9 +1,11 @@
-//! Where to look: the guarantee in plain `f64`, in a fraction of a microsecond. What is found here is proven before it is used, so nothing rests on it.
+//! Where to look: the guarantee in plain `f64`, in a fraction of a microsecond. What is found here
+//! is proven before it is used, so no promise depends on it.
 
 use crate::Variant;
 use crate::tails::bernoulli::BernoulliSum;
 
-/// The mean and the variance of what [`crate::one_filter::quantile::OnesLaw`] counts, the capacity, and the largest evenly spaced part.
+/// The mean and the variance of what [`crate::one_filter::quantile::OnesLaw`] counts, the capacity,
+/// and the largest evenly spaced part.
 struct Moments {
     mean: f64,
     variance: f64,
@@ -51,7 +53,8 @@ impl Moments {
     }
 }
 
-/// About the logarithm of the bound of a miss that [`crate::one_filter::quantile::miss_bound`] gives at this size; `ln_rate` is what equal hashes leave of the rate.
+/// About the logarithm of the bound of a miss that [`crate::one_filter::quantile::miss_bound`]
+/// gives at this size; `ln_rate` is what equal hashes leave of the rate.
 pub(super) fn ln_miss(variant: Variant, bits: f64, items: f64, probes: f64, ln_rate: f64) -> f64 {
     let moments = Moments::new(variant, bits, items, probes);
     let most = match variant {
@@ -64,10 +67,12 @@ pub(super) fn ln_miss(variant: Variant, bits: f64, items: f64, probes: f64, ln_r
     libm::log(sum.tail(past - moments.mean))
 }
 
-/// The real number `x` of set bits with `C(x, k) / C(m, k)` the rate, about: a Newton step or two from `x^k / m^k`.
+/// The real number `x` of set bits with `C(x, k) / C(m, k)` the rate, about: a Newton step or two
+/// from `x^k / m^k`.
 fn most_distinct(bits: f64, probes: f64, ln_rate: f64) -> f64 {
     let mut ones = libm::exp(ln_rate / probes) * bits;
-    // ln C(x, k) / C(m, k) = sum ln (x - i) - ln (m - i), by the middle factor and the second order around it.
+    // ln C(x, k) / C(m, k) = sum ln (x - i) - ln (m - i), by the middle factor and the second order
+    // around it.
     let middle = (probes - 1.0) / 2.0;
     let spread = (probes * probes - 1.0) / 24.0;
     let ln = |x: f64| libm::log(x - middle) - spread / ((x - middle) * (x - middle));

@@ -25,7 +25,8 @@ use crate::law::{Floor, Law, hash_floor};
 use crate::one_filter::quantile::RateQuantile;
 use crate::{Fpr, Layout, Rate, Result, SchemeId};
 
-/// A filter whose rate is proven. [`Plan::new`] makes it; every constructor of the filter crate takes it, as often as one likes.
+/// A filter whose rate is proven. [`Plan::new`] makes it; every constructor of the filter crate
+/// takes it, any number of times.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Plan {
@@ -33,16 +34,19 @@ pub struct Plan {
     pub scheme: SchemeId,
     /// Number of bits m.
     pub bits: u64,
-    /// Probes k of an item.
+    /// Probes k per item.
     pub probes: u32,
-    /// The number of distinct items n that the rate is for: the items asked for, or the most that the bits hold at the rate.
+    /// The number of distinct items n that the rate is for: the items asked for, or the most that
+    /// the bits hold at the rate.
     pub items: u64,
     /// The rate asked for, if one was.
     pub rate: Option<Rate>,
-    /// The expected rate at `items`, with the floor of equal hashes in its upper end. Its upper end is at most the rate asked for.
+    /// The expected rate at `items`, with the floor of equal hashes in its upper end. Its upper end
+    /// is at most the rate asked for.
     pub fpr: Fpr,
-    /// For [`Promise::OneFilter`]: the rate that the one filter keeps with that probability, with the floor of equal hashes in its upper end, which is at most the
-    /// rate asked for. Proven from bounds of the tails, not assumed normal.
+    /// For [`Promise::OneFilter`]: the rate that the one filter keeps with that probability, with
+    /// the floor of equal hashes in its upper end, which is at most the rate asked for. Proven from
+    /// bounds of the tails, not assumed normal.
     pub guarantee: Option<RateQuantile>,
     /// What equal hashes add at most: `items / 2^hash_bits`.
     pub hash_floor: f64,
@@ -51,16 +55,21 @@ pub struct Plan {
 }
 
 impl Plan {
-    /// Finds what the target leaves open: the fewest bits that keep the rate, or the most items, or the rate of a size; always with the best probes unless they are
-    /// given.
+    /// Finds what the target leaves open: the fewest bits that keep the rate, or the most items, or
+    /// the rate of a size; always with the best probes unless they are given.
     ///
-    /// What is proven: that the plan keeps the rate, on average and, unless the mean alone is asked for, in the one filter with the confidence of the target. For
-    /// [`Promise::Mean`] that no smaller size does is proven too for independent positions (one bit less) and for blocks (one block less). With a guarantee it is the
-    /// smallest *found*: the probability is not monotone in the bits (whole bits round the rate). Schemes of two hashes take the smallest size found as well.
+    /// What is proven: that the plan keeps the rate, on average and, unless the mean alone is asked
+    /// for, in the one filter with the confidence of the target. For [`Promise::Mean`] that no
+    /// smaller size does is proven too for independent positions (one bit less) and for blocks (one
+    /// block less). With a guarantee it is the smallest *found*: the probability is not monotone in
+    /// the bits (whole bits round the rate). Schemes of two hashes take the smallest size found as
+    /// well.
     ///
     /// # Errors
-    /// Too little given ([`Error::Underdetermined`](crate::Error::Underdetermined)); a guarantee asked for a scheme of two hashes ([`Error::NoGuarantee`](crate::Error::NoGuarantee)); a rate below
-    /// the hash floor, above the memory cap or out of reach of the given bits, each with the smallest rate that can be reached; parameters out of range.
+    /// Too little given ([`Error::Underdetermined`](crate::Error::Underdetermined)); a guarantee
+    /// asked for a scheme of two hashes ([`Error::NoGuarantee`](crate::Error::NoGuarantee)); a rate
+    /// below the hash floor, above the memory cap or out of reach of the given bits, each with the
+    /// smallest rate that can be reached; parameters out of range.
     pub fn new(target: &Target) -> Result<Plan> {
         let _work = work::begin();
         target.check()?;
@@ -76,7 +85,8 @@ impl Plan {
         }
     }
 
-    /// The blocked plan if it is worth its bits, else the standard one. An error of the blocked planner means that no blocked filter does.
+    /// The blocked plan if it is worth its bits, otherwise the standard one. An error of the
+    /// blocked planner means that no blocked filter does.
     fn auto(target: &Target) -> Result<Plan> {
         let spread = spread::plan(target)?;
         let in_lines = blocked::plan(target).ok().filter(|plan| plan.is_worth_it(&spread));
@@ -97,16 +107,18 @@ impl Plan {
         self.scheme.layout()
     }
 
-    /// What equal hashes and, for schemes of two hashes, correlated positions add to the rate at this size.
+    /// What equal hashes and, for schemes of two hashes, correlated positions add to the rate at
+    /// this size.
     ///
     /// # Errors
-    /// As [`law`](Self::law).
+    /// As for [`law`](Self::law).
     pub fn floors(&self) -> Result<Vec<Floor>> {
         let _work = work::begin();
         Ok(self.law()?.floors(self.items, self.target.hash_bits))
     }
 
-    /// What the textbook's formulas would have given for the same question, and the rate that they would really have.
+    /// What the textbook's formulas would have given for the same question, and the rate that they
+    /// would really have.
     ///
     /// # Errors
     /// The exact rate of the textbook's size takes too much work.
@@ -121,15 +133,17 @@ impl Plan {
         self.bits.div_ceil(64) * 8
     }
 
-    /// Whether the speed of one line a query is worth the bits of this blocked plan: they are at most a tenth more than those of the standard plan for the same
-    /// question. What [`Layout::Auto`] goes by.
+    /// Whether the speed of one line per query is worth the bits of this blocked plan: they are at
+    /// most a tenth more than those of the standard plan for the same question. What
+    /// [`Layout::Auto`] goes by.
     #[must_use]
     pub fn is_worth_it(&self, standard: &Plan) -> bool {
         let tenths = |bits: u64, factor: u128| u128::from(bits) * factor;
         tenths(self.bits, 10) * u128::from(standard.items) <= tenths(standard.bits, 11) * u128::from(self.items)
     }
 
-    /// The plan of a size that was found before, with its rates proven anew. An error if it does not keep the target.
+    /// The plan of a size that was found before, with its rates proven anew. An error if it does
+    /// not keep the target.
     #[cfg(feature = "serde")]
     pub(crate) fn of_size(scheme: SchemeId, bits: u64, probes: u32, items: u64, target: Target) -> Result<Plan> {
         let given = Target { scheme, layout: Layout::Spread, ..target.clone() }.bits(bits).probes(probes).items(items);

@@ -20,7 +20,8 @@ fn finish(target: &Target, bits: u64, probes: u32, items: u64) -> Result<Plan> {
     let fpr = target.variant().fpr(bits, items, probes)?;
     let kept = |confidence| quantile(target, bits, items, probes, confidence, target.rate.as_ref());
     let guarantee = target.asked_confidence().map(kept).transpose()?;
-    // Of the scheme asked for, which others may share their law with; where only a comparison is asked for, of the law's own.
+    // Of the scheme asked for, which others may share their law with; where only a comparison is
+    // asked for, of the law's own.
     let scheme = if target.scheme.variant().is_some() { target.scheme } else { target.variant().into() };
     Ok(Plan::of(target, scheme, bits, probes, items, fpr, guarantee))
 }
@@ -29,8 +30,8 @@ pub(super) fn question<'a>(target: &Target, rate: &'a Rate) -> Question<'a> {
     Question { variant: target.variant(), rate, probes: target.probes, hash_bits: Some(target.hash_bits) }
 }
 
-/// Probes that suffice: enough to take the rate well below the rate asked for, and below a thousandth of the floor of equal hashes, where more of them only
-/// cost time.
+/// Probes that suffice: enough to take the rate well below the rate asked for, and below a
+/// thousandth of the floor of equal hashes, where more of them only cost time.
 pub(super) fn useful_probes(target: &Target, bits: u64, items: u64) -> Result<u32> {
     let most = target.variant().max_probes(bits).min(search::MAX_SEARCHED_PROBES);
     let floor = libm::log(hash_floor(items, target.hash_bits)) - libm::log(1000.0);
@@ -66,7 +67,8 @@ fn fewest_bits(target: &Target, items: u64, rate: Rate) -> Result<Plan> {
     }
 }
 
-/// Upper end of the smallest rate that so many bits reach; 1 when they are too few for the probes.
+/// Upper end of the smallest rate that this many bits reach; 1 when they are too few for the
+/// probes.
 fn reachable_within(target: &Target, bits: u64, items: u64) -> Result<f64> {
     if target.probes.is_some_and(|probes| probes > target.variant().max_probes(bits)) {
         return Ok(1.0);
@@ -79,7 +81,8 @@ fn reachable_within(target: &Target, bits: u64, items: u64) -> Result<f64> {
     Ok(fpr.upper)
 }
 
-/// What one filter of this size keeps: 1, which it surely does, where more would take too long to find out.
+/// What one filter of this size keeps: 1, which it certainly does, where more would take too long
+/// to find out.
 fn least_promised(target: &Target, bits: u64, items: u64, probes: u32, confidence: f64) -> f64 {
     quantile(target, bits, items, probes, confidence, None).map_or(1.0, |quantile| quantile.fpr.upper)
 }

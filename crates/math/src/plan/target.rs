@@ -1,22 +1,24 @@
-//! What a plan is asked for.
+//! The target of a plan.
 
 use crate::error::{check_probes, out_of_range};
 use crate::law::hash_floor;
 use crate::{Error, Layout, Rate, Result, SchemeId, Variant};
 use alloc::format;
 
-/// What the plan promises of the rate.
+/// What the plan promises about the rate.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(rename_all = "snake_case"))]
 #[non_exhaustive]
 pub enum Promise {
-    /// The expected rate is at most the rate asked for, and the one filter that is built keeps it with at least this probability over its seed; both proven.
+    /// The expected rate is at most the rate asked for, and the one filter that is built keeps it
+    /// with at least this probability over its seed; both proven.
     OneFilter {
         /// The probability, strictly between 0 and 1.
         confidence: f64,
     },
-    /// The expected rate is at most the rate asked for, proven. About half of the filters planned so have a rate slightly above it.
+    /// The expected rate is at most the rate asked for, proven. About half of the filters planned
+    /// so have a rate slightly above it.
     Mean,
 }
 
@@ -31,7 +33,8 @@ impl Default for Promise {
     }
 }
 
-/// What is known of a filter, and what it must keep. Give two of items, rate and bits (or the bits and the items alone); [`Plan::new`](crate::Plan::new) finds the rest.
+/// What is known about a filter, and what it must keep. Give two of items, rate and bits (or the
+/// bits and the items alone); [`Plan::new`](crate::Plan::new) finds the rest.
 ///
 /// ```
 /// use truebloom_math::{Plan, Target};
@@ -56,11 +59,13 @@ pub struct Target {
     pub probes: Option<u32>,
     /// The memory cap, in bits.
     pub max_bits: Option<u64>,
-    /// Width of the hash of a key: 128, or 64 for a foreign hasher. Equal hashes add `items / 2^hash_bits` to the rate.
+    /// Width of the hash of a key: 128, or 64 for a foreign hasher. Equal hashes add
+    /// `items / 2^hash_bits` to the rate.
     pub hash_bits: u32,
     /// How a hash becomes positions.
     pub scheme: SchemeId,
-    /// Where the positions lie. [`Layout::Lines`] and [`Layout::Auto`] are for the standard scheme; [`SchemeId::Blocked`] lies in lines whatever this says.
+    /// Where the positions lie. [`Layout::Lines`] and [`Layout::Auto`] are for the standard scheme;
+    /// [`SchemeId::Blocked`] lies in lines whatever this says.
     pub layout: Layout,
     /// What must be kept: the rate of the one filter (the default) or the average.
     pub promise: Promise,
@@ -83,7 +88,8 @@ impl Default for Target {
 }
 
 impl Target {
-    /// Nothing known: the standard scheme, a 128-bit hash, a guarantee for the one filter with 99.9%.
+    /// Nothing known: the standard scheme, a 128-bit hash, a guarantee for the one filter with
+    /// 99.9%.
     #[must_use]
     pub fn new() -> Target {
         Target::default()
@@ -137,7 +143,8 @@ impl Target {
         Target { layout, ..self }
     }
 
-    /// Asks for the average alone: fewer bits, and about half of the filters have a rate slightly above the one asked for.
+    /// Asks for the average alone: fewer bits, and about half of the filters have a rate slightly
+    /// above the one asked for.
     #[must_use]
     pub fn mean(self) -> Target {
         Target { promise: Promise::Mean, ..self }
@@ -162,7 +169,7 @@ impl Target {
         self.scheme.variant().unwrap_or(Variant::Standard)
     }
 
-    /// What no planner can do with.
+    /// Rejects what no planner can use.
     pub(crate) fn check(&self) -> Result<()> {
         if let Some(probes) = self.probes {
             check_probes(probes)?;
@@ -188,7 +195,7 @@ impl Target {
         }
     }
 
-    /// What is given and what is looked for; an error where too little is given.
+    /// Sorts what is given from what is wanted; an error where too little is given.
     pub(crate) fn ask(&self) -> Result<Ask> {
         let underdetermined = |given, missing| Err(Error::Underdetermined { given, missing });
         match (self.items, self.rate, self.bits) {
@@ -212,7 +219,7 @@ impl Target {
         Ok(())
     }
 
-    /// Holds a number of bits to [`max_bits`](Self::max_bits), for who plans nothing.
+    /// Checks a number of bits against [`max_bits`](Self::max_bits), without a plan.
     ///
     /// # Errors
     /// There are more.

@@ -1,4 +1,4 @@
-//! What the textbook says, and what it is worth.
+//! What the textbook says, and how far that is off.
 
 use super::Plan;
 use super::spread::useful_probes;
@@ -6,7 +6,8 @@ use super::target::Target;
 use crate::Variant;
 use crate::{Fpr, MAX_BITS, Rate, Result};
 
-/// The textbook's answer to the same question, and what it is worth: always that of a filter without blocks.
+/// The textbook's answer to the same question, and the true rate of that answer: always that of a
+/// filter without blocks.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Textbook {
@@ -20,7 +21,8 @@ pub struct Textbook {
     pub claimed: f64,
     /// The exact expected rate of that filter.
     pub fpr: Fpr,
-    /// Whether that rate, with the floor of equal hashes, is at most the one asked for, decided exactly; `None` if none was.
+    /// Whether that rate, with the floor of equal hashes, is at most the one asked for, decided
+    /// exactly; `None` if none was.
     pub meets: Option<bool>,
 }
 

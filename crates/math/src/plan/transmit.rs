@@ -1,11 +1,14 @@
-//! Filters that are sent: fewer probes and more bits, of which fewer are set, are smaller once they are compressed.
+//! Filters that are sent: with fewer probes and more bits, of which fewer are set, they are smaller
+//! once compressed.
 
 use super::Plan;
 use crate::error::out_of_range;
 use crate::{Layout, Result, Target};
 use alloc::format;
 
-/// What the bits of a filter cost to be sent, in bits, given how many of them are set: `m H(ones/m)`, with H the binary entropy. At most a few bits more than `log2 C(m, ones)`, which no code of all such filters can be below on average.
+/// The cost of sending a filter's bits, in bits, given how many of them are set: `m H(ones/m)`,
+/// with H the binary entropy. At most a few bits more than `log2 C(m, ones)`, the least that any
+/// code for all such filters needs on average.
 ///
 /// ```
 /// use truebloom_math::entropy_bits;
@@ -23,9 +26,13 @@ fn entropy(bits: f64, ones: f64) -> f64 {
 }
 
 impl Plan {
-    /// The bits that a filter of this plan takes to be sent, compressed, once it holds its items: at most that on average, as the entropy of the mean fill is at least the mean entropy (Jensen). `None` where the mean fill is not known.
+    /// The bits that a filter of this plan takes to be sent, compressed, once it holds its items:
+    /// at most that on average, as the entropy of the mean fill is at least the mean entropy
+    /// (Jensen). `None` where the mean fill is not known.
     ///
-    /// At a fixed rate it falls with the probes, from that of a filter that is half full, `1.44 n log2(1/p)`, to `n (log2(1/p) + 1.44)` with one probe and `n/p` bits (Mitzenmacher 2002; Burns 4.3 has the fill).
+    /// At a fixed rate it falls with the probes, from that of a filter that is half full,
+    /// `1.44 n log2(1/p)`, to `n (log2(1/p) + 1.44)` with one probe and `n/p` bits (Mitzenmacher
+    /// 2002; Burns 4.3 has the fill).
     ///
     /// # Errors
     /// The mean takes too much work: hundreds of probes.
@@ -33,7 +40,8 @@ impl Plan {
         Ok(self.law()?.fill(self.items)?.map(|fill| entropy(self.bits as f64, fill.mean)))
     }
 
-    /// The plan with the fewest bits in memory whose filter takes at most so many bits to be sent: from the best number of probes downwards.
+    /// The plan with the fewest bits in memory whose filter takes at most this many bits to send:
+    /// from the best number of probes downwards.
     ///
     /// ```
     /// use truebloom_math::{Plan, Target};
@@ -45,7 +53,8 @@ impl Plan {
     /// ```
     ///
     /// # Errors
-    /// As [`new`](Self::new); a target with bits or probes, in blocks, or without items or a rate; so few bits that even one probe takes more.
+    /// As [`new`](Self::new); a target with bits or probes, in blocks, or without items or a rate;
+    /// so few bits that even one probe takes more.
     pub fn for_transmission(target: &Target, most: u64) -> Result<Plan> {
         if target.bits.is_some() || target.probes.is_some() || target.items.is_none() || target.rate.is_none() {
             return out_of_range(

@@ -1,4 +1,5 @@
-//! Plans for schemes of two hashes: a size that is proven to meet a rate, or a refusal that says what can.
+//! Plans for schemes of two hashes: a size that is proven to meet a rate, or a refusal that says
+//! what can.
 
 use super::Plan;
 use super::target::{Ask, Target};
@@ -10,10 +11,10 @@ use crate::law::double::Shape;
 use crate::{Error, Fpr, MAX_BITS, Rate, Result, SchemeId};
 use alloc::format;
 
-/// Without a cap of its own, a scheme may take so many times the bits of the standard filter.
+/// Without a cap of its own, a scheme may take this many times the bits of the standard filter.
 const MOST_TIMES_STANDARD: u64 = 4;
 
-/// Laws of two hashes are planned with so many probes.
+/// Laws of two hashes are planned with this many probes.
 const MOST_PROBES: u32 = 64;
 
 pub(super) fn plan(target: &Target) -> Result<Plan> {
@@ -24,13 +25,16 @@ pub(super) fn plan(target: &Target) -> Result<Plan> {
     }
 }
 
-/// A size whose rate is proven to be at most the rate asked for: accepted on the upper end of the bracket, with equal hashes counted.
+/// A size whose rate is proven to be at most the rate asked for: accepted on the upper end of the
+/// bracket, with equal hashes counted.
 ///
-/// Not the smallest such size. The rate of these schemes is not monotone in the bits (a size with small divisors has short orders, the next has none), so sizes are taken
-/// prime, where it nearly is, from the first-order prediction upwards. Some seconds at the most.
+/// Not the smallest such size. The rate of these schemes is not monotone in the bits (a size with
+/// small divisors has short orders, the next has none), so sizes are taken prime, where it nearly
+/// is, from the first-order prediction upwards. Some seconds at the most.
 ///
-/// Errors: what the standard planner says for the same rate, since no scheme needs less than equal hashes allow; [`Error::SchemeOutOfReach`] when no size
-/// up to the cap is proven to do, with the rate that the largest is proven to have and a scheme that meets the one asked for.
+/// Errors: what the standard planner says for the same rate, since no scheme needs less than equal
+/// hashes allow; [`Error::SchemeOutOfReach`] when no size up to the cap is proven to do, with the
+/// rate that the largest is proven to have and a scheme that meets the one asked for.
 fn fewest_bits(question: &Question<'_>) -> Result<Plan> {
     let target = question.target;
     let standard = Plan::new(&Target { max_bits: None, ..standard(target) })?;
@@ -45,7 +49,8 @@ fn fewest_bits(question: &Question<'_>) -> Result<Plan> {
     }
 }
 
-/// Probes of the standard filter; as many items as it holds if they are proven here too, else fewer until they are.
+/// Probes of the standard filter; as many items as it holds if they are proven here too, otherwise
+/// fewer until they are.
 fn most_items(target: &Target, rate: Rate, bits: u64) -> Result<Plan> {
     let standard = Plan::new(&standard(target))?;
     let law = target.scheme.law(bits, standard.probes)?;
@@ -127,7 +132,8 @@ impl Prediction {
         limit_rate(load, probes) + coefficient / items
     }
 
-    /// The fewest bits that meet the rate by the prediction, which falls with the bits where it means anything.
+    /// The fewest bits that meet the rate by the prediction, which falls with the bits where it
+    /// means anything.
     fn bits(&self, question: &Question<'_>, probes: u32, cap: u64) -> Option<u64> {
         let (items, aim) = (question.items as f64, question.rate.to_f64());
         if self.rate(cap as f64, items, probes) > aim {
@@ -138,7 +144,8 @@ impl Prediction {
     }
 }
 
-/// Bits and probes of the smallest size by the first-order prediction; none where all probes exceed the cap.
+/// Bits and probes of the smallest size by the first-order prediction; none where all probes exceed
+/// the cap.
 fn predicted(question: &Question<'_>, standard_probes: u32, cap: u64) -> Result<Option<(u64, u32)>> {
     let most = standard_probes.saturating_add(2).min(MOST_PROBES);
     let range = question.target.probes.map_or(1..=most, |probes| probes..=probes);
@@ -186,7 +193,7 @@ fn proven_size(question: &Question<'_>, bits: u64, probes: u32, cap: u64) -> Res
 
 fn refuse(question: &Question<'_>, standard: &Plan, cap: u64) -> Result<Plan> {
     let probes = question.target.probes.unwrap_or(standard.probes).min(MOST_PROBES);
-    // The largest size that can be answered at all says what can be had.
+    // The largest size that has an answer at all says what is possible.
     let largest = size_from(question, cap - cap / 64, probes).filter(|size| *size <= cap);
     let law = largest.map(|bits| question.scheme.law(bits, probes)).transpose()?;
     let mut fpr = law.map_or(Ok(None), |law| law.proven(question.items))?.unwrap_or(Fpr::ONE);

@@ -21,7 +21,7 @@ impl Query {
         }
     }
 
-    /// Is the chance at so many set bits above 0?
+    /// Is the chance at this many set bits above 0?
     pub(crate) fn passes(self, ones: u64) -> bool {
         match self {
             Query::Repeats(_) => ones > 0,
@@ -30,8 +30,9 @@ impl Query {
     }
 }
 
-/// `sum over b of weight(b) rho(b)`, divided by `rho` of the last b: states come in order, so each step multiplies by one ratio, and nothing underflows
-/// where the rate itself is far below the range of `f64`.
+/// `sum over b of weight(b) rho(b)`, divided by `rho` of the last b: states come in order, so each
+/// step multiplies by one ratio, and nothing underflows where the rate itself is far below the
+/// range of `f64`.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Average<T> {
     pub(crate) query: Query,

@@ -20,15 +20,24 @@ pub struct SizedDesign {
     pub run: LongRun,
 }
 
-/// The design with the most items per cycle (per phase, for two phases) whose long-run rate is at most `rate`, among those of `bits` bits in all; of equals the fewest probes. Two phases have half of
-/// the bits each, and leave an odd one unused. `None` when even the smallest sigma is too much.
+/// The design with the most items per cycle (per phase, for two phases) whose long-run rate is at
+/// most `rate`, among those of `bits` bits in all; of equals the fewest probes. Two phases have
+/// half of the bits each, and leave an odd one unused. `None` when even the smallest sigma is too
+/// much.
 ///
-/// The rate rises with sigma, because a fuller filter comes later on the same stream (for retained colliding items that keep their positions this is observed, not proven, and up to 64 bits every sigma is tried), so the best sigma of a number of probes is found by
-/// bisection and decided on the bracket and the decimal as written; a tie within the bracket of pairs of `f64` counts as too much, unless the sizes are so small (a few bits) that it is proven to be one, which passes. Numbers of probes are tried within 3% of the best
-/// of the limit of many bits, up to 1,024 bits all within twice the best: a search, verified against all numbers of probes at small sizes, not a proof. Items that agree to 1e-11 count as equal.
+/// The rate rises with sigma, because a fuller filter comes later on the same stream (for retained
+/// colliding items that keep their positions this is observed, not proven, and up to 64 bits every
+/// sigma is tried), so the best sigma of a number of probes is found by bisection and decided on
+/// the bracket and the decimal as written; a tie within the bracket of pairs of `f64` counts as too
+/// much, unless the sizes are so small (a few bits) that it is proven to be one, which passes.
+/// Numbers of probes are tried within 3% of the best of the limit of many bits, up to 1,024 bits
+/// all within twice the best: a search, verified against all numbers of probes at small sizes, not
+/// a proof. Items that agree to 1e-11 count as equal.
 ///
-/// Time: O(probes x bits) for each number tried, 0.2 seconds at a million bits; microseconds above a hundred thousand hashes, but where the integrals leave the decision open. A search ends after
-/// about a second with the best it has found (hundreds of probes in some thousand bits), or with [`crate::Error::TooLong`] where that is nothing.
+/// Time: O(probes x bits) for each number tried, 0.2 seconds at a million bits; microseconds above
+/// a hundred thousand hashes, unless the integrals leave the decision open. A search ends after
+/// about a second with the best it has found (hundreds of probes in some thousand bits), or with
+/// [`crate::Error::TooLong`] where that is nothing.
 ///
 /// ```
 /// use truebloom_math::recycling::{Mode, capacity};
@@ -44,12 +53,15 @@ pub fn capacity(bits: u64, rate: &Rate, mode: Mode) -> Result<Option<SizedDesign
     Search::new(rate, Kept::Average, mode)?.capacity(bits)
 }
 
-/// As [`capacity()`], with the *worst* rate held to `rate` in place of the long-run average: every new item of every stream that was chosen independently of the seeds passes with at most this
+/// As [`capacity()`], with the *worst* rate held to `rate` in place of the long-run average: every
+/// new item of every stream that was chosen independently of the seeds passes with at most this
 /// probability, whatever came before, so that the average over any stream keeps to it, too.
 ///
-/// With two phases that is the only bound of an average that holds for every stream: items that refresh the active filter may fill it before the new ones come, so the average is as high as the
-/// worst rate on some. One phase keeps to its long-run average on every stream. The worst rate is [`LongRun::worst`]; of two phases with one seed for ever it is that of
-/// positions which lie in both filters as independence has it.
+/// With two phases that is the only bound of an average that holds for every stream: items that
+/// refresh the active filter may fill it before the new ones come, so the average is as high as the
+/// worst rate on some. One phase keeps to its long-run average on every stream. The worst rate is
+/// [`LongRun::worst`]; of two phases with one seed for ever it is that of positions which lie in
+/// both filters as independence has it.
 ///
 /// ```
 /// use truebloom_math::recycling::{Mode, capacity, worst_capacity};
@@ -69,10 +81,13 @@ pub fn worst_capacity(bits: u64, rate: &Rate, mode: Mode) -> Result<Option<Sized
     Search::new(rate, Kept::Worst, mode)?.capacity(bits)
 }
 
-/// The smallest memory, in bits in all, with a design that keeps at least `items` per cycle (per phase, for two phases) at a long-run rate of at most `rate`; `None` above 2^62 bits.
+/// The smallest memory, in bits in all, with a design that keeps at least `items` per cycle (per
+/// phase, for two phases) at a long-run rate of at most `rate`; `None` above 2^62 bits.
 ///
-/// The capacity is not monotone in bits (sigma and probes are whole), so after a bisection the sizes below are tried too, until the items fall short by more than four steps of sigma: at most
-/// 512 bits, above them 48 (with two phases, 48 even ones), 12 above a hundred thousand. A search, verified against all sizes for small filters.
+/// The capacity is not monotone in bits (sigma and probes are whole), so after a bisection the
+/// sizes below are tried too, until the items fall short by more than four steps of sigma: at most
+/// 512 bits, above them 48 (with two phases, 48 even ones), 12 above a hundred thousand. A search,
+/// verified against all sizes for small filters.
 ///
 /// # Errors
 /// When `items` is not above 0 and finite, and as [`capacity()`].
@@ -84,7 +99,7 @@ pub fn min_bits(items: f64, rate: &Rate, mode: Mode) -> Result<Option<SizedDesig
 /// As [`min_bits`], with the worst rate held to `rate`: see [`worst_capacity`].
 ///
 /// # Errors
-/// As [`min_bits`].
+/// As for [`min_bits`].
 pub fn worst_min_bits(items: f64, rate: &Rate, mode: Mode) -> Result<Option<SizedDesign>> {
     let _work = work::begin();
     Search::new(rate, Kept::Worst, mode)?.min_bits(items)
@@ -99,13 +114,13 @@ pub(super) enum Kept {
     Worst,
 }
 
-/// Items that differ by less than this are equal as far as anyone can tell.
+/// Items that differ by less than this count as equal.
 const SAME: f64 = 1e-11;
 
-/// Up to so many bits the limit of many bits is no guide.
+/// Up to this many bits the limit of many bits is no guide.
 const SMALL: u64 = 1_024;
 
-/// Up to so many bits every sigma is tried where the rate is not proven to rise with it.
+/// Up to this many bits every sigma is tried where the rate is not proven to rise with it.
 const SCANNED: u64 = 64;
 
 /// Steps of walks that one search may take: about a second.
@@ -114,7 +129,8 @@ const MOST_STEPS: f64 = 8e7;
 /// Steps after which a search that has found nothing gives up.
 const MOST_STEPS_ALONE: f64 = 3e8;
 
-/// The best design of so many bits and probes, and its items per cycle; `None` where there is none.
+/// The best design of this many bits and probes, and its items per cycle; `None` where there is
+/// none.
 type Found = Option<(Design, Bracket)>;
 
 /// A search for designs of one mode at one rate, which counts its steps.
@@ -122,14 +138,17 @@ pub(super) struct Search<'a> {
     rate: &'a Rate,
     kept: Kept,
     mode: Mode,
-    /// The best load in the limit of many bits, for 1, 2, .. probes, until well beyond the best, and its items per bit.
+    /// The best load in the limit of many bits, for 1, 2, .. probes, until well beyond the best,
+    /// and its items per bit.
     loads: Vec<f64>,
     per_bit: Vec<f64>,
     most_per_bit: f64,
     steps: Cell<f64>,
-    /// By probes: how far the best sigma of the last size was from that of the limit, which changes little from one size to the next.
+    /// By probes: how far the best sigma of the last size was from that of the limit, which changes
+    /// little from one size to the next.
     shifts: RefCell<BTreeMap<u32, i64>>,
-    /// By bits and probes: what was found, because searches on top of one another ask for the same sizes again.
+    /// By bits and probes: what was found, because searches on top of one another ask for the same
+    /// sizes again.
     found: RefCell<BTreeMap<(u64, u32), Found>>,
     /// That of the near mode for which integrals answer.
     near: Option<Box<Search<'a>>>,
@@ -161,7 +180,8 @@ impl<'a> Search<'a> {
         best.map(|(design, _)| Ok(SizedDesign { design, run: design.long_run()? })).transpose()
     }
 
-    /// The design of so many bits in each filter with the most items; or the first that is found to have enough.
+    /// The design of this many bits in each filter with the most items; or the first that is found
+    /// to have enough.
     fn best(&self, each: u64, enough: f64) -> Result<Option<(Design, Bracket)>> {
         check_bits(each)?;
         let mut best: Option<(Design, Bracket)> = None;
@@ -201,7 +221,8 @@ impl<'a> Search<'a> {
 
     /// Numbers of probes that may be the best.
     fn candidates(&self, bits: u64) -> impl Iterator<Item = u32> {
-        // So many items a cycle: where they are few, their whole number and that of the set bits decide.
+        // This many items per cycle: where they are few, their whole number and that of the set
+        // bits decide.
         let items = self.most_per_bit * bits as f64;
         let slack = if bits <= EXHAUSTED {
             1.0
@@ -217,7 +238,8 @@ impl<'a> Search<'a> {
         // The likeliest first, should there be no time for all.
         if bits > EXHAUSTED {
             found.sort_by(|a, b| b.1.total_cmp(&a.1));
-            // Hundreds of probes differ too little from their neighbours for all of them to be walked, for some forty sizes.
+            // Hundreds of probes differ too little from their neighbours for all of them to be
+            // walked, for some forty sizes.
             let steps: f64 = found.iter().map(|&(probes, _)| self.steps_of(bits, probes)).sum();
             let stride = libm::ceil(100.0 * steps / MOST_STEPS).clamp(1.0, (found.len() as f64 / 8.0).max(1.0)) as u32;
             let best = found.first().map_or(0, |&(probes, _)| probes);
@@ -262,8 +284,9 @@ impl<'a> Search<'a> {
         self.steps.set(self.steps.get() + steps);
     }
 
-    /// The design with the largest sigma that keeps to the rate. In a few bits and at high rates that can be one whose frozen filter may fill up (sigma + probes from bits on), which has a rate, but which no
-    /// `RecyclingFilter` is made for.
+    /// The design with the largest sigma that keeps to the rate. In a few bits and at high rates
+    /// that can be one whose frozen filter may fill up (sigma + probes from bits on), which has a
+    /// rate, but which no `RecyclingFilter` is made for.
     fn fullest(&self, bits: u64, probes: u32) -> Result<Option<Design>> {
         let (k, mode) = (u64::from(probes), self.mode);
         let least = if mode.retaining { k } else { 0 };
@@ -301,7 +324,8 @@ impl<'a> Search<'a> {
         if !(items > 0.0 && items <= 1e18) {
             return out_of_range("items", items, "above 0 and at most 1e18");
         }
-        // How far the best of so many bits in each filter falls short, and the design if it does not.
+        // How far the best of this many bits in each filter falls short, and the design if it does
+        // not.
         let enough = |each: u64| -> Result<core::result::Result<Design, f64>> {
             let Some((design, mut found)) = self.best(each, items)? else { return Ok(Err(f64::INFINITY)) };
             if found.lower < items && items <= found.upper {
@@ -364,7 +388,7 @@ impl<'a> Search<'a> {
     }
 }
 
-/// Up to so many bits all probes and all sizes below are tried.
+/// Up to this many bits all probes and all sizes below are tried.
 const EXHAUSTED: u64 = 256;
 
 /// Steps of sigma by which a size must fall short to end a search of sizes.
@@ -391,7 +415,8 @@ fn limit_load(probes: u32, rate: f64, kept: Kept, filters: u64) -> f64 {
     low
 }
 
-/// The load of the limit of many bits, for 1, 2, .. probes, until well beyond the one with the most items per bit.
+/// The load of the limit of many bits, for 1, 2, .. probes, until well beyond the one with the most
+/// items per bit.
 fn limit_loads(rate: &Rate, kept: Kept, mode: Mode) -> Result<Vec<f64>> {
     let p = rate.to_f64();
     if p < 1e-300 {
@@ -415,7 +440,8 @@ fn limit_loads(rate: &Rate, kept: Kept, mode: Mode) -> Result<Vec<f64>> {
     Ok(loads)
 }
 
-/// `low` and `high` with the largest sigma that meets between them, in steps that double from a guess: `low` meets, or is the least; `high` does not, or is `end`.
+/// `low` and `high` with the largest sigma that meets between them, in steps that double from a
+/// guess: `low` meets, or is the least; `high` does not, or is `end`.
 fn around(guess: u64, least: u64, end: u64, meets: &impl Fn(u64) -> Result<bool>) -> Result<(u64, u64)> {
     let mut step = 1;
     if meets(guess)? {
@@ -442,7 +468,8 @@ fn around(guess: u64, least: u64, end: u64, meets: &impl Fn(u64) -> Result<bool>
 mod tests {
     use super::*;
 
-    /// The load of the limit has the rate that it was asked for: at the worst both filters of two are as full, `1 - (1 - rho)^2`.
+    /// The load of the limit has the rate that it was asked for: at the worst both filters of two
+    /// are as full, `1 - (1 - rho)^2`.
     #[test]
     fn loads_of_the_limit_have_their_rate() {
         for probes in [1u32, 3, 10] {

@@ -18,11 +18,13 @@ use alloc::vec::Vec;
 pub struct Cycle {
     /// Its mean, as in [`super::LongRun::items_per_cycle`].
     pub mean: Bracket,
-    /// Its variance: relative error below 1e-6 up to two million hashes; beyond, for colliding probes, that of the limit of many bits, which has an exponentially small error.
+    /// Its variance: relative error below 1e-6 up to two million hashes; beyond, for colliding
+    /// probes, that of the limit of many bits, which has an exponentially small error.
     pub variance: f64,
     /// The fewest items that can end a cycle.
     pub least: u64,
-    /// `survival[n]` is the chance that a cycle has more than n items; `None` where the law takes too long item by item. Absolute error below 1e-11.
+    /// `survival[n]` is the chance that a cycle has more than n items; `None` where the law takes
+    /// too long item by item. Absolute error below 1e-11.
     survival: Option<Vec<f64>>,
 }
 
@@ -33,19 +35,22 @@ const FINE_HASHES: f64 = 2e6;
 pub(super) const MAX_LAW: f64 = 5e7;
 
 impl Design {
-    /// The law of the cycle length: exact up to some hundred thousand bits (probes x items x states below 5e7), otherwise by its mean and variance.
+    /// The law of the cycle length: exact up to some hundred thousand bits (probes x items x states
+    /// below 5e7), otherwise by its mean and variance.
     ///
-    /// A cycle goes on after n items while at most sigma bits are set, so its law is that of the fill (Burns; not in the paper on recycling). The variance is a second pass
-    /// of the recursion that carries the item's number beside the visits: `E[N (N+1) / 2]` is the sum of the numbers over a cycle.
+    /// A cycle goes on after n items while at most sigma bits are set, so its law is that of the
+    /// fill (Burns; not in the paper on recycling). The variance is a second pass of the recursion
+    /// that carries the item's number beside the visits: `E[N (N+1) / 2]` is the sum of the numbers
+    /// over a cycle.
     ///
     /// # Errors
-    /// As [`long_run`](Self::long_run).
+    /// As for [`long_run`](Self::long_run).
     pub fn cycle(&self) -> Result<Cycle> {
         let _work = work::begin();
         self.cycle_within(MAX_LAW)
     }
 
-    /// With the law only where it takes at most so much work.
+    /// With the law only where it takes at most this much work.
     pub(super) fn cycle_within(&self, work: f64) -> Result<Cycle> {
         let mean = self.long_run()?.items_per_cycle;
         // A retained item has set up to k bits before the first arrival.
@@ -121,10 +126,12 @@ impl Cycle {
         self.survival.as_deref()
     }
 
-    /// The least n with `P(N <= n) >= p`, for p strictly between 0 and 1, and how it was found: `Validated` from the law, or the normal approximation of many bits.
+    /// The least n with `P(N <= n) >= p`, for p strictly between 0 and 1, and how it was found:
+    /// `Validated` from the law, or the normal approximation of many bits.
     ///
     /// # Errors
-    /// A probability not strictly between 0 and 1; for an [`Occupancy`](crate::occupancy::Occupancy), also moments that take too much work.
+    /// A probability not strictly between 0 and 1; for an
+    /// [`Occupancy`](crate::occupancy::Occupancy), also moments that take too much work.
     pub fn quantile(&self, p: f64) -> Result<(u64, Method)> {
         if !(p > 0.0 && p < 1.0) {
             return out_of_range("quantiles", p, "strictly between 0 and 1");

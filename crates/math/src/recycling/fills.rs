@@ -11,7 +11,8 @@ const MAX_STEPS: f64 = 6e7;
 /// Word operations of a step.
 const STEP: f64 = 30.0;
 
-/// `weights[i]` is the chance of `first + i` set bits; chances that are too small to matter are dropped and counted.
+/// `weights[i]` is the chance of `first + i` set bits; chances that are too small to matter are
+/// dropped and counted.
 #[derive(Clone, Debug)]
 pub(crate) struct Fills {
     bits: u64,
@@ -32,7 +33,8 @@ impl Fills {
         Fills { bits, probes, distinct, first: 0, weights: start, negligible, dropped: 0.0, steps: 0.0 }
     }
 
-    /// The chance that a hash finds its bit set after `placed` hashes of its item, and that it does not.
+    /// The chance that a hash finds its bit set after `placed` hashes of its item, and that it does
+    /// not.
     #[inline]
     fn chances(&self, ones: u64, placed: u64) -> (f64, f64) {
         let placed = if self.distinct { placed } else { 0 };
@@ -40,12 +42,14 @@ impl Fills {
         (ones.saturating_sub(placed) as f64 * share, (self.bits - ones) as f64 * share)
     }
 
-    /// One more item: each hash finds its bit set or sets it. All terms positive; at most 5 roundings a hash.
+    /// One more item: each hash finds its bit set or sets it. All terms positive; at most 5
+    /// roundings a hash.
     pub(crate) fn item(&mut self) -> Result<()> {
         self.item_after(|_, _| (1.0, 1.0))
     }
 
-    /// One more item that sets a bit: each chance of staying is left out, and each state's chances of going grow to 1.
+    /// One more item that sets a bit: each chance of staying is left out, and each state's chances
+    /// of going grow to 1.
     pub(crate) fn item_that_sets(&mut self) -> Result<()> {
         self.item_after(|fills, ones| (0.0, 1.0 / fills.leaving(ones)))
     }

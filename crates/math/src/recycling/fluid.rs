@@ -1,15 +1,20 @@
-//! The long run where there are too many states to walk: sums become integrals, with what is left out bounded.
+//! The long run where there are too many states to walk: sums become integrals, with what is left
+//! out bounded.
 //!
-//! For colliding probes a filter is a sequence of single hashes, `k` to an item. With `T` the hashes until more than `sigma` bits are set, a cycle has
-//! `ceil(T / k)` items. `T` is a sum of independent geometric variables, so `E[w^(T_b)]`, for `w` a k-th root of 1 and `T_b` the hashes until `b` bits are set, is a product, and
+//! For colliding probes a filter is a sequence of single hashes, `k` to an item. With `T` the
+//! hashes until more than `sigma` bits are set, a cycle has `ceil(T / k)` items. `T` is a sum of
+//! independent geometric variables, so `E[w^(T_b)]`, for `w` a k-th root of 1 and `T_b` the hashes
+//! until `b` bits are set, is a product, and
 //!
 //! ```text
 //! v_b  = (1/k) [ m/(m-b) + sum over w of E[w^(T_b)] / (1 - w b/m) ]          w over the roots other than 1
 //! E[N] = E[T]/k + (k-1)/(2k) + (1/k) sum over w of E[w^T] / (1/w - 1)
 //! ```
 //!
-//! exactly. `|E[w^(T_b)]|` falls like `exp(-b^2/m)`, which bounds the sums over roots; the rest are sums over b of `1/(1-x)` and `x^k/(1-x)`, `x = b/m`, functions whose derivatives are all
-//! positive, so that two successive terms of Euler and Maclaurin's formula enclose them. Roundings are below [`rounding`].
+//! exactly. `|E[w^(T_b)]|` falls like `exp(-b^2/m)`, which bounds the sums over roots; the rest are
+//! sums over b of `1/(1-x)` and `x^k/(1-x)`, `x = b/m`, functions whose derivatives are all
+//! positive, so that two successive terms of Euler and Maclaurin's formula enclose them. Roundings
+//! are below [`rounding`].
 
 use super::long_run::{Walked, times_rho};
 use super::number::around;
@@ -34,7 +39,8 @@ impl Between {
     }
 }
 
-/// Relative error of everything computed here: a chain of some hundred operations, and a power of `k`.
+/// Relative error of everything computed here: a chain of some hundred operations, and a power of
+/// `k`.
 fn rounding(probes: u32) -> f64 {
     (1_000.0 + 40.0 * f64::from(probes)) * f64::EPSILON
 }
@@ -45,7 +51,8 @@ impl Design {
         let (k, m) = (f64::from(self.probes), self.bits as f64);
         let items = self.fluid_items();
         let passed = self.fluid_passed();
-        // A cycle has an item, and an average is at most the rate of the fullest state, whatever the bounds leave open.
+        // A cycle has an item, and an average is at most the rate of the fullest state, whatever
+        // the bounds leave open.
         let items = Between { low: items.low.max(1.0), high: items.high };
         let active = Between { low: (passed.low / items.high).max(0.0), high: (passed.high / items.low).min(1.0) };
         let (relative, items) = (rounding(self.probes), items.enclosure(rounding(self.probes)));
@@ -59,17 +66,19 @@ impl Design {
         let scale = down(self.sigma);
         let active = Between { low: active.low * scale, high: active.high * scale };
         let frozen: f64 = self.fluid_frozen().into_iter().map(|(ones, weight)| weight * down(ones)).sum();
-        // Each phase has its share 1/k, but for the roots.
+        // Each phase has its share 1/k, except for the roots.
         let uneven = k * self.roots(|_, size| size);
         let frozen = Between { low: frozen * (1.0 - uneven), high: frozen * (1.0 + uneven) };
-        // a + g - E[a g]: with shared positions the two are positively correlated, by at most what repeated positions allow.
+        // a + g - E[a g]: with shared positions the two are positively correlated, by at most what
+        // repeated positions allow.
         let shared = if self.mode.shares_positions() { self.shared_excess(active.high * rho, rho) / rho } else { 0.0 };
         let known = |a: f64, g: f64| a * (1.0 - (rho * g).min(1.0)) + g;
         let share = Between { low: known(active.low, frozen.low) - shared, high: known(active.high, frozen.high) };
         Ok(Walked { rate: times_rho(self.rho(top), &share.enclosure(4.0 * relative))?, items })
     }
 
-    /// `sum over the roots other than 1 of term(angle, |E[w^T]|)`, for terms that fall with the angle up to a straight one.
+    /// `sum over the roots other than 1 of term(angle, |E[w^T]|)`, for terms that fall with the
+    /// angle up to a straight one.
     fn roots(&self, term: impl Fn(f64, f64) -> f64) -> f64 {
         self.pairs(|angle| {
             let term = term(angle, self.decay(angle));
@@ -79,8 +88,11 @@ impl Design {
 
     /// Bounds `|E[w^T]|` for the root of this angle.
     ///
-    /// It is the product of `(1-x) / |1 - w x|` over the states, and the logarithm of its inverse, `ln(1 + a x / (1-x)^2) / 2` with `a = |1 - w|^2`, rises with x, so that the sum is at least the
-    /// integral: `-(1-x) L + (a/2) ln |1 - w x| + sin(angle) arg`, with `L = ln(1 + a x / (1-x)^2) / 2` and `-arg` the angle of `1 - w x`. Each term is below `a x / (1-x)^2`, which bounds what cancels.
+    /// It is the product of `(1-x) / |1 - w x|` over the states, and the logarithm of its inverse,
+    /// `ln(1 + a x / (1-x)^2) / 2` with `a = |1 - w|^2`, rises with x, so that the sum is at least
+    /// the integral: `-(1-x) L + (a/2) ln |1 - w x| + sin(angle) arg`, with
+    /// `L = ln(1 + a x / (1-x)^2) / 2` and `-arg` the angle of `1 - w x`. Each term is below
+    /// `a x / (1-x)^2`, which bounds what cancels.
     fn decay(&self, angle: f64) -> f64 {
         let (m, x) = (self.bits as f64, self.sigma as f64 / self.bits as f64);
         let empty = (self.bits - self.sigma) as f64 / m;
@@ -93,8 +105,9 @@ impl Design {
         libm::exp(-m * (integral * (1.0 - 1e-9) - slack).max(0.0))
     }
 
-    /// `sum over the roots other than 1`, of which a root and its conjugate have the same term: `at` gives a term and a bound of all those of larger angles, and the sum ends once these cannot
-    /// matter, with their bound in it.
+    /// `sum over the roots other than 1`, of which a root and its conjugate have the same term:
+    /// `at` gives a term and a bound of all those of larger angles, and the sum ends once these
+    /// cannot matter, with their bound in it.
     fn pairs(&self, at: impl Fn(f64) -> (f64, f64)) -> f64 {
         let mut sum = 0.0;
         for j in 1..=self.probes / 2 {
@@ -119,11 +132,13 @@ impl Design {
         Between { low: (sum - next + half - rest) / k, high: (sum + half + rest) / k }
     }
 
-    /// The variance of the items of a cycle in the limit: `ceil(T / k)` for a `T` that is evenly spread modulo k, `Var T = sum of x / (1-x)^2`.
+    /// The variance of the items of a cycle in the limit: `ceil(T / k)` for a `T` that is evenly
+    /// spread modulo k, `Var T = sum of x / (1-x)^2`.
     pub(super) fn fluid_variance(&self) -> f64 {
         let (k, m) = (f64::from(self.probes), self.bits as f64);
         let (x, empty) = (self.sigma as f64 / m, (self.bits - self.sigma) as f64 / m);
-        // The integral of x / (1-x)^2 is x / (1-x) + ln(1-x); then half of the last term and the difference of derivatives.
+        // The integral of x / (1-x)^2 is x / (1-x) + ln(1-x); then half of the last term and the
+        // difference of derivatives.
         let integral = if x < 1e-4 { x * x / 2.0 + x * x * x * 2.0 / 3.0 } else { x / empty + log_empty(x, empty) };
         let slope = (1.0 + x) / (empty * empty * empty) - 1.0;
         let hashes = m * integral + x / (2.0 * empty * empty) + slope / (12.0 * m);
@@ -147,11 +162,16 @@ impl Design {
         Between { low: (sum - next - rest) / k, high: (sum + rest) / k }
     }
 
-    /// Bounds what the roots add to the items that pass, over `x^k` at sigma: their terms fall off while few bits are set.
+    /// Bounds what the roots add to the items that pass, over `x^k` at sigma: their terms fall off
+    /// while few bits are set.
     ///
-    /// By concavity `ln(1 + a x) >= x ln(1 + a)` for x up to 1, so `|E[w^(T_b)]| <= exp(-ln(1 + a) b (b-1) / (4 m))`, at most `(1 + a)^(1/4) exp(-c b^2 / 2)` with `c = ln(1 + a) / (2 m)`, as b is at
-    /// most m. The sum over b up to sigma of `b^k exp(-c b^2/2)`, with one peak, is at most its integral and its peak. Also, where `r = k/sigma - ln(1 + a x / (1-x)^2) / 2` is above 0, terms rise up to
-    /// sigma by at least `exp(r)` each, and the sum is at most the last one times `1 + 1/r`. `|1 - w x|` is at least the sine of the angle, or 1 beyond a right angle.
+    /// By concavity `ln(1 + a x) >= x ln(1 + a)` for x up to 1, so
+    /// `|E[w^(T_b)]| <= exp(-ln(1 + a) b (b-1) / (4 m))`, at most `(1 + a)^(1/4) exp(-c b^2 / 2)`
+    /// with `c = ln(1 + a) / (2 m)`, as b is at most m. The sum over b up to sigma of
+    /// `b^k exp(-c b^2/2)`, with one peak, is at most its integral and its peak. Also, where
+    /// `r = k/sigma - ln(1 + a x / (1-x)^2) / 2` is above 0, terms rise up to sigma by at least
+    /// `exp(r)` each, and the sum is at most the last one times `1 + 1/r`. `|1 - w x|` is at least
+    /// the sine of the angle, or 1 beyond a right angle.
     fn early_states(&self) -> f64 {
         let (k, sigma) = (f64::from(self.probes), self.sigma as f64);
         let ln_sigma = libm::log(sigma);
@@ -168,13 +188,15 @@ impl Design {
             let rising = k / sigma * (1.0 - 1e-9) - slope;
             // Of the states below sigma: one fewer than for all of T.
             let last = if rising > 0.0 { self.decay(angle) * libm::exp(slope) * (1.0 + 1.0 / rising) } else { f64::INFINITY };
-            // The sum over b falls with the angle, and so does what it is divided by; the root is at most 1.5.
+            // The sum over b falls with the angle, and so does what it is divided by; the root is
+            // at most 1.5.
             let each = 1.000_001 * at_once.min(last) / nearest;
             (libm::pow(1.0 + a, 0.25) * each, 1.5 * each)
         })
     }
 
-    /// The law of the frozen filter: each of the `k` hashes of an item is as likely as any other to be the one that passes sigma.
+    /// The law of the frozen filter: each of the `k` hashes of an item is as likely as any other to
+    /// be the one that passes sigma.
     fn fluid_frozen(&self) -> Vec<(u64, f64)> {
         let (bits, probes, sigma) = (self.bits, self.probes, self.sigma);
         match self.mode.excludes_triggers() {
@@ -190,10 +212,13 @@ impl Design {
         }
     }
 
-    /// Bounds `E[a g] - E[a] E[g]` for a query of shared positions, `a` and `g` the chances that the active and the frozen filter hold r distinct positions.
+    /// Bounds `E[a g] - E[a] E[g]` for a query of shared positions, `a` and `g` the chances that
+    /// the active and the frozen filter hold r distinct positions.
     ///
-    /// Both fall with r, so the covariance is at least 0, and at most `sum over t >= 1 of P(r = k - t) a_(k-t) g_(k-t)`, with `P(r = k - t) <= (C(k,2)/m)^t` and `a_(k-t) <= E[x^(k-t)]
-    /// <= f^((k-t)/k)` by Jensen, `g_(k-t) <= rho^((k-t)/k)`: a geometric series.
+    /// Both fall with r, so the covariance is at least 0, and at most
+    /// `sum over t >= 1 of P(r = k - t) a_(k-t) g_(k-t)`, with `P(r = k - t) <= (C(k,2)/m)^t` and
+    /// `a_(k-t) <= E[x^(k-t)] <= f^((k-t)/k)` by Jensen, `g_(k-t) <= rho^((k-t)/k)`: a geometric
+    /// series.
     fn shared_excess(&self, rate: f64, rho: f64) -> f64 {
         let k = f64::from(self.probes);
         let ratio = k * (k - 1.0) / 2.0 / self.bits as f64 / libm::pow(rate * rho, 1.0 / k);
@@ -213,11 +238,15 @@ pub(super) fn limit_rate(probes: u32, x: f64, filters: u64) -> f64 {
     if filters == 1 { one } else { one + full - one * full }
 }
 
-/// `sum over j > k of x^(j-k) / j`: the integral of `y^k / (1-y)` from 0 to x, over `x^k`. Relative error below `(500 + 20 k)` times 2^-52, half of what [`rounding`] allows:
+/// `sum over j > k of x^(j-k) / j`: the integral of `y^k / (1-y)` from 0 to x, over `x^k`. Relative
+/// error below `(500 + 20 k)` times 2^-52, half of what [`rounding`] allows:
 ///
-/// * By the logarithm less its first k terms, each with at most `1.5 k + 6` units; a tenth or more is left, so ten times as many.
-/// * By the series from its small end, `x (1/(k+1) + x (1/(k+2) + ..))`, where a term j has `1.5 j` units and x itself half of one for each power: at most `2 / (1-x)` on average over the
-///   terms, as their weights fall at least like `x^j`. Beyond x = 0.95 that is only asked where the first k terms are nine tenths of the logarithm, so that `1/(1-x) < 2 k^1.12`.
+/// * By the logarithm less its first k terms, each with at most `1.5 k + 6` units; a tenth or more
+///   is left, so ten times as many.
+/// * By the series from its small end, `x (1/(k+1) + x (1/(k+2) + ..))`, where a term j has `1.5 j`
+///   units and x itself half of one for each power: at most `2 / (1-x)` on average over the terms,
+///   as their weights fall at least like `x^j`. Beyond x = 0.95 that is only asked where the first
+///   k terms are nine tenths of the logarithm, so that `1/(1-x) < 2 k^1.12`.
 fn tail_integral(probes: u32, x: f64, empty: f64) -> f64 {
     let k = f64::from(probes);
     if x > 0.95 {
@@ -239,7 +268,8 @@ mod tests {
     use super::*;
     use crate::exact::double::DoubleDouble;
 
-    /// The integrals enclose the walk in pairs of `f64`, and are as narrow as they were found to be: the rate, the items, and the rate where both filters share positions.
+    /// The integrals enclose the walk in pairs of `f64`, and are as narrow as they were found to
+    /// be: the rate, the items, and the rate where both filters share positions.
     #[test]
     fn integrals_enclose_the_walk() {
         for (bits, probes, sigma, [most, most_items, most_shared]) in [
@@ -271,7 +301,8 @@ mod tests {
         }
     }
 
-    /// So few set bits that what the roots add to the items that pass is bounded by the last of terms that rise up to it.
+    /// So few set bits that what the roots add to the items that pass is bounded by the last of
+    /// terms that rise up to it.
     #[test]
     fn integrals_enclose_the_walk_of_few_set_bits() {
         for (bits, probes, sigma) in [(100_000, 12, 2_000), (100_000, 12, 2_500), (1_000_000, 20, 16_000)] {
@@ -284,7 +315,8 @@ mod tests {
         }
     }
 
-    /// Against the series in pairs of `f64`, at loads that are exact in them: the bound that is argued at `tail_integral`. By the logarithm down to a hundredth of it, as before, the error
+    /// Against the series in pairs of `f64`, at loads that are exact in them: the bound that is
+    /// argued at `tail_integral`. By the logarithm down to a hundredth of it, as before, the error
     /// reaches 51 times the probes.
     #[test]
     fn the_tail_keeps_to_its_bound() {
@@ -312,7 +344,8 @@ mod tests {
         <DoubleDouble as super::super::number::Positive>::whole(x)
     }
 
-    /// With one probe the items of a cycle are independent geometric waits for each bit: the variance is a sum, on both sides of where a series takes over.
+    /// With one probe the items of a cycle are independent geometric waits for each bit: the
+    /// variance is a sum, on both sides of where a series takes over.
     #[test]
     fn variances_are_those_of_the_waits() {
         for (bits, sigma) in [
@@ -333,7 +366,8 @@ mod tests {
         }
     }
 
-    /// With several probes a cycle ends with a whole item: the variance of the items by the law of the set bits, hash by hash.
+    /// With several probes per cycle ends with a whole item: the variance of the items by the law
+    /// of the set bits, hash by hash.
     #[test]
     fn variances_of_several_probes_are_those_of_the_chain() {
         for (bits, probes, sigma) in [(400usize, 2u32, 150usize), (400, 5, 250), (1_000, 3, 300)] {

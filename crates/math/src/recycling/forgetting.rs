@@ -7,7 +7,8 @@ use crate::{Method, bisect};
 use alloc::vec;
 use alloc::vec::Vec;
 
-/// What a design remembers. Times are counted in *new* items: those that the active filter did not hold, so an item that only refreshes a frozen one counts.
+/// What a design remembers. Times are counted in *new* items: those that the active filter did not
+/// hold, so an item that only refreshes a frozen one counts.
 #[derive(Clone, Debug)]
 pub struct Forgetting {
     design: Design,
@@ -17,29 +18,34 @@ pub struct Forgetting {
 }
 
 impl Design {
-    /// The law of forgetting, for an item that was new at a random place in a long stream of new items.
+    /// The law of forgetting, for an item that was new at a random place in a long stream of new
+    /// items.
     ///
-    /// An item is forgotten when its cycle has ended (one phase), or the one after that (two phases). It sits at a uniform place of a cycle that is chosen by its length, so with N the
-    /// length, u more items come in its cycle with probability `P(N > u) / E[N]`. With `c = g + 1` and `H_j(c) = E[(c - N_1 - .. - N_j)^+]` the chance to be forgotten after g new items is
+    /// An item is forgotten when its cycle has ended (one phase), or the one after that (two
+    /// phases). It sits at a uniform place of a cycle that is chosen by its length, so with N the
+    /// length, u more items come in its cycle with probability `P(N > u) / E[N]`. With `c = g + 1`
+    /// and `H_j(c) = E[(c - N_1 - .. - N_j)^+]` the chance to be forgotten after g new items is
     ///
     /// ```text
     /// one phase   (H_0(c) - H_1(c)) / E[N]  = E[min(N, c)] / E[N]
     /// two phases  (H_1(c) - H_2(c)) / E[N]
     /// ```
     ///
-    /// A retained item lives on: `c = g`. Two phases that keep the trigger in neither filter forget it at once: `P(N > g) / E[N]` more. Not in the paper, which leaves it open. *Forgotten* means that no
-    /// filter holds the item; a repeat may still pass as a false positive, with the chance of any new item.
+    /// A retained item lives on: `c = g`. Two phases that keep the trigger in neither filter forget
+    /// it at once: `P(N > g) / E[N]` more. Not in the paper, which leaves it open. *Forgotten*
+    /// means that no filter holds the item; a repeat may still pass as a false positive, with the
+    /// chance of any new item.
     ///
     /// Time as for [`Design::cycle`].
     ///
     /// # Errors
-    /// As [`long_run`](Self::long_run).
+    /// As for [`long_run`](Self::long_run).
     pub fn forgetting(&self) -> Result<Forgetting> {
         let _work = work::begin();
         self.forgetting_within(MAX_LAW)
     }
 
-    /// With the law of the cycle length only where it takes at most so much work.
+    /// With the law of the cycle length only where it takes at most this much work.
     pub(super) fn forgetting_within(&self, work: f64) -> Result<Forgetting> {
         let cycle = self.cycle_within(work)?;
         let mut sums = vec![0.0];
@@ -59,10 +65,11 @@ impl Forgetting {
         &self.cycle
     }
 
-    /// An item is still known for certain when fewer than so many new items came since; 0 where even the next may make it forgotten, or it ended its own cycle.
+    /// An item is still known for certain when fewer than this many new items came since; 0 where
+    /// even the next may make it forgotten, or it ended its own cycle.
     ///
-    /// Two phases that keep the trigger hold an item for a whole phase at least, and a phase cannot end before `floor(sigma / probes) + 1` items. A filter that retains
-    /// holds its last item.
+    /// Two phases that keep the trigger hold an item for a whole phase at least, and a phase cannot
+    /// end before `floor(sigma / probes) + 1` items. A filter that retains holds its last item.
     #[must_use]
     pub fn remembered_at_least(&self) -> u64 {
         match self.design.mode.phases {
@@ -72,8 +79,9 @@ impl Forgetting {
         }
     }
 
-    /// An item is forgotten for certain when so many new items came since. `None` in general: new items that set no bit (false positives) can prolong a cycle without limit. Counted in items that
-    /// set bits, a cycle has at most `sigma + 1`, with distinct probes `sigma - probes + 2`.
+    /// An item is forgotten for certain when this many new items came since. `None` in general: new
+    /// items that set no bit (false positives) can prolong a cycle without limit. Counted in items
+    /// that set bits, a cycle has at most `sigma + 1`, with distinct probes `sigma - probes + 2`.
     #[must_use]
     pub fn remembered_at_most(&self) -> Option<u64> {
         let design = &self.design;
@@ -87,8 +95,11 @@ impl Forgetting {
 
     /// The chance that an item is no longer known after `gap` more new items.
     ///
-    /// From the law of the cycle length with an absolute error below 1e-10 (`Validated`). Where that takes too long: `max(c - mean, 0) <= E[(c - N)^+] <= (sqrt(variance + (c - mean)^2) + c - mean) / 2`
-    /// (Scarf) brackets it by mean and variance, with the normal approximation as the value: a relative width of about the deviation over the mean. `Validated`, because the variance of the limit is used, whose error is not bounded.
+    /// From the law of the cycle length with an absolute error below 1e-10 (`Validated`). Where
+    /// that takes too long: `max(c - mean, 0) <= E[(c - N)^+] <= (sqrt(variance + (c - mean)^2) +
+    /// c - mean) / 2` (Scarf) brackets it by mean and variance, with the normal approximation as
+    /// the value: a relative width of about the deviation over the mean. `Validated`, because the
+    /// variance of the limit is used, whose error is not bounded.
     #[must_use]
     pub fn probability(&self, gap: u64) -> Bracket {
         if gap < self.remembered_at_least() {
@@ -116,7 +127,8 @@ impl Forgetting {
             return sum(gap.saturating_add(u64::from(!mode.retaining))) / mean;
         }
         let places = gap.saturating_add(1).min(survival.len() as u64);
-        // While both phases are sure to go on nothing is forgotten; while only the first is, the sum of 1 - P(N' > v) over v = gap - u is known.
+        // While both phases are sure to go on nothing is forgotten; while only the first is, the
+        // sum of 1 - P(N' > v) over v = gap - u is known.
         let sure = survival.iter().take_while(|&&more| more == 1.0).count() as u64;
         let first = places.min(sure);
         let known = first as f64 - (sum(gap.saturating_add(1)) - sum(gap.saturating_add(1) - first));
@@ -140,7 +152,8 @@ impl Forgetting {
         Bracket { value: share(value - value_next).clamp(lower, upper), lower, upper, method: Method::Validated }
     }
 
-    /// The least gap after which an item is forgotten with at least this probability: by bisection, since it rises with the gap. `None` beyond 2^63 items.
+    /// The least gap after which an item is forgotten with at least this probability: by bisection,
+    /// since it rises with the gap. `None` beyond 2^63 items.
     #[must_use]
     pub fn gap_at(&self, probability: f64) -> Option<u64> {
         let (mut low, mut high) = (0u64, 1u64);
@@ -214,7 +227,8 @@ mod tests {
         }
     }
 
-    /// By the definition: of the frozen filter's items those are lost that are older than what is left of its cycle.
+    /// By the definition: of the frozen filter's items those are lost that are older than what is
+    /// left of its cycle.
     #[test]
     fn two_phases_forget_what_neither_holds() {
         let law = Design::new(300, 3, 140, Mode::two_phase()).and_then(|design| design.forgetting()).expect("in range");

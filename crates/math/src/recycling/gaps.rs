@@ -11,7 +11,8 @@ use alloc::vec::Vec;
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum Gaps {
-    /// Every gap below `below` is equally likely: draws from a population of so many items, all equally popular, have this law of the *different* others in between.
+    /// Every gap below `below` is equally likely: draws from a population of this many items, all
+    /// equally popular, have this law of the *different* others in between.
     Uniform {
         /// One more than the largest gap.
         below: u64,
@@ -23,7 +24,8 @@ pub enum Gaps {
         /// The exponent, at least 0.
         exponent: f64,
     },
-    /// Interest fades exponentially: each further new item makes a repeat less likely by the same factor.
+    /// Interest fades exponentially: each further new item makes a repeat less likely by the same
+    /// factor.
     Fading {
         /// The mean gap, above 0.
         mean: f64,
@@ -58,7 +60,8 @@ impl Gaps {
     }
 }
 
-/// `sum of i^-s for i = 1..n`: the first thousand one by one, the rest by Euler and Maclaurin's formula (relative error below 1e-9).
+/// `sum of i^-s for i = 1..n`: the first thousand one by one, the rest by Euler and Maclaurin's
+/// formula (relative error below 1e-9).
 struct Harmonic {
     exponent: f64,
     /// The sums up to 0, 1, .. 1,000.
@@ -90,8 +93,9 @@ impl Harmonic {
 impl Forgetting {
     /// The chance that a repeat finds its item forgotten, over a law of the gap.
     ///
-    /// Up to 20,000 gap by gap; beyond, in stretches that grow by a thousandth, with the chance at their middle: since it rises with the gap, by less than the rise within a stretch off (1e-3 at most
-    /// where the law of the gap is wide).
+    /// Up to 20,000 gap by gap; beyond, in stretches that grow by a thousandth, with the chance at
+    /// their middle: since it rises with the gap, by less than the rise within a stretch off (1e-3
+    /// at most where the law of the gap is wide).
     ///
     /// # Errors
     /// Laws out of range.
@@ -108,7 +112,9 @@ impl Forgetting {
         Ok((sum / before).clamp(0.0, 1.0))
     }
 
-    /// The chance that an item is forgotten `seconds` later, when new items arrive at `rate` a second as a Poisson process: the gap has Poisson's law, here by its mean and deviation in 64 equal parts.
+    /// The chance that an item is forgotten `seconds` later, when new items arrive at `rate` a
+    /// second as a Poisson process: the gap has Poisson's law, here by its mean and deviation in 64
+    /// equal parts.
     ///
     /// # Errors
     /// Unless both are finite and at least 0, and their product at most 1e18.

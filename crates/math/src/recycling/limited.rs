@@ -1,4 +1,4 @@
-//! Cycles that a limit ends early: so many new items, or a time in which so many come.
+//! Cycles that a limit ends early: this many new items, or a time in which this many come.
 
 use super::fills::Fills;
 use super::number::Positive;
@@ -10,14 +10,19 @@ use crate::exact::work;
 use alloc::vec::Vec;
 
 impl Design {
-    /// The long-run average rate of one phase that is also recycled after `items` new items, however few bits are set then: at most that of [`Design::long_run`], which it reaches for many items.
+    /// The long-run average rate of one phase that is also recycled after `items` new items,
+    /// however few bits are set then: at most that of [`Design::long_run`], which it reaches for
+    /// many items.
     ///
-    /// `sum over i <= items of E[rho before item i; the cycle goes on] / sum of P(the cycle goes on)`. Among cycles that go on, the fill only grows with i, so the average rises with the
-    /// limit. Relative error below 1e-9. O(probes x items x width of the fill); errors beyond 6e7 steps, for no items, and for two phases, where an early end of one phase is
-    /// correlated with the rate of the next.
+    /// `sum over i <= items of E[rho before item i; the cycle goes on] / sum of P(the cycle goes
+    /// on)`. Among cycles that go on, the fill only grows with i, so the average rises with the
+    /// limit. Relative error below 1e-9. O(probes x items x width of the fill); errors beyond 6e7
+    /// steps, for no items, and for two phases, where an early end of one phase is correlated with
+    /// the rate of the next.
     ///
     /// # Errors
-    /// More than 6e7 steps; no items; two phases, where an early end of one is correlated with the rate of the next.
+    /// More than 6e7 steps; no items; two phases, where an early end of one is correlated with the
+    /// rate of the next.
     pub fn fpr_with_limit(&self, items: u64) -> Result<f64> {
         let _work = work::begin();
         if items == 0 {

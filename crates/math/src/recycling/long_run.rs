@@ -19,15 +19,18 @@ use core::cmp::Ordering;
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct LongRun {
-    /// The share of new items that pass as known, over a long time. Dozier, Salamatian and Rubenstein (18), and (26) corrected: errata D10 and D11.
+    /// The share of new items that are reported as seen, in the long run. Dozier, Salamatian and
+    /// Rubenstein (18), and (26) corrected: errata D10 and D11.
     pub fpr: Fpr,
-    /// The chance that a new item passes as known in the fullest state: `sigma` set bits, and in two phases the fullest frozen filter beside it.
+    /// The probability that a new item is reported as seen in the fullest state: `sigma` set bits,
+    /// and in two phases the fullest frozen filter beside it.
     pub worst: Fpr,
     /// Expected new items of a cycle (of a phase, for two phases), the one that ends it counted.
     pub items_per_cycle: Bracket,
 }
 
-/// Up to this many hashes a walk is done with pairs of `f64`, where the bracket is as narrow as an `f64` allows.
+/// Up to this many hashes a walk is done with pairs of `f64`, where the bracket is as narrow as an
+/// `f64` allows.
 const FINE_HASHES: f64 = 1e6;
 
 /// And up to this many steps of all its walks.
@@ -45,9 +48,11 @@ pub(super) const NARROW: f64 = 1e-9;
 impl Design {
     /// The long-run average rate, the worst rate and the expected items of a cycle.
     ///
-    /// Time O(probes x sigma), memory O(probes): a tenth of a second at five million set bits and seven probes; above fifty million hashes (probes x sigma), colliding probes that are not retained
-    /// are answered in microseconds by integrals whose error is bounded. Brackets are proven: up to a million hashes their ends are two `f64` apart, beyond that the narrower of both routes; one
-    /// wider than 1e-9 of its value is called [`Method::Bound`].
+    /// Time O(probes x sigma), memory O(probes): a tenth of a second at five million set bits and
+    /// seven probes; above fifty million hashes (probes x sigma), colliding probes that are not
+    /// retained are answered in microseconds by integrals whose error is bounded. Brackets are
+    /// proven: up to a million hashes their ends are two `f64` apart, beyond that the narrower of
+    /// both routes; one wider than 1e-9 of its value is called [`Method::Bound`].
     ///
     /// # Errors
     /// [`Error::TooLong`] where a walk would take more than about a second.
@@ -64,11 +69,14 @@ impl Design {
         Ok(LongRun { fpr: found.fpr(), worst: self.worst()?, items_per_cycle: Bracket::from_enclosure(&found.items) })
     }
 
-    /// The long run of distinct or retained probes where [`long_run`](Self::long_run) errs with [`Error::TooLong`]: that of colliding probes that are not retained, in
-    /// microseconds. With 7 probes in 200,000 bits the two differ by less than 3e-4, relatively; coincidences within an item, of which there are about k^2/bits, are what makes the difference.
+    /// The long run of distinct or retained probes where [`long_run`](Self::long_run) errs with
+    /// [`Error::TooLong`]: that of colliding probes that are not retained, in microseconds. With 7
+    /// probes in 200,000 bits the two differ by less than 3e-4, relatively; coincidences within an
+    /// item, of which there are about k^2/bits, are what makes the difference.
     ///
-    /// The values are approximations, called so. The ends are proven but wide: an average is at most the worst rate; each item sets at most k bits; and neither distinct nor retained probes make a
-    /// cycle longer.
+    /// The values are approximations, called so. The ends are proven but wide: an average is at
+    /// most the worst rate; each item sets at most k bits; and neither distinct nor retained probes
+    /// make a cycle longer.
     ///
     /// # Errors
     /// As `long_run` does for parameters for which that sibling has no answer either.
@@ -124,7 +132,8 @@ impl Design {
         if self.has_integrals() && self.hashes() > FEWEST_FLUID { 1_000.0 + 20.0 * k + frozen } else { self.steps_of_walk() }
     }
 
-    /// Steps of [`long_run`](Self::long_run) that a search is to count: those of its walk, if it takes one.
+    /// Steps of [`long_run`](Self::long_run) that a search is to count: those of its walk, if it
+    /// takes one.
     pub(super) fn steps_of_long_run(&self) -> Result<f64> {
         Ok(match self.hashes() {
             ..=FINE_HASHES if self.steps_of_walk() <= FINE_STEPS => Design::FINER * self.steps_of_walk(),
@@ -133,8 +142,10 @@ impl Design {
         })
     }
 
-    /// Is the average rate at most `rate`, and how many steps did it take? Asked of the cheap bracket first. A tie that even pairs of `f64` cannot tell apart passes where it is proven to be one,
-    /// and counts as too much otherwise; beyond a million hashes, one that plain `f64` cannot tell apart.
+    /// Is the average rate at most `rate`, and how many steps did it take? Asked of the cheap
+    /// bracket first. A tie that even pairs of `f64` cannot tell apart passes where it is proven to
+    /// be one, and counts as too much otherwise; beyond a million hashes, one that plain `f64`
+    /// cannot tell apart.
     pub(super) fn meets(&self, rate: &Rate) -> Result<(bool, f64)> {
         let mut steps = self.steps_nearly();
         let mut order = self.nearly()?.rate.compare_rate(rate);
@@ -154,11 +165,14 @@ impl Design {
         Ok(self.worst_enclosure()?.compare_rate(rate).is_some_and(Ordering::is_le))
     }
 
-    /// Two fractions that agree to `2^-90` are equal if the product of their denominators is smaller than that.
+    /// Two fractions that agree to `2^-90` are equal if the product of their denominators is
+    /// smaller than that.
     ///
-    /// An item has at most `D = m^k` equally likely choices, and what follows a state is determined by them; so by the Markov chain tree theorem the stationary chances of the `sigma + 1` states
-    /// are whole numbers over their sum, which is at most `(sigma + 1) D^sigma`. A rate at a state, of any r of the query's positions too, has a denominator that divides D; the frozen filter's law takes one D
-    /// more, and the number of distinct positions another.
+    /// An item has at most `D = m^k` equally likely choices, and what follows a state is determined
+    /// by them; so by the Markov chain tree theorem the stationary chances of the `sigma + 1`
+    /// states are whole numbers over their sum, which is at most `(sigma + 1) D^sigma`. A rate at a
+    /// state, of any r of the query's positions too, has a denominator that divides D; the frozen
+    /// filter's law takes one D more, and the number of distinct positions another.
     fn tie_is_proven(&self, rate: &Rate) -> bool {
         // A retained item that is placed afresh doubles the choices of the step that ends a cycle.
         let items = if self.mode.retaining { 2.0 } else { 1.0 };
@@ -170,7 +184,8 @@ impl Design {
         denominator + 4.0 + rate.denominator_bits() as f64 <= 88.0 && self.bits <= 16
     }
 
-    /// The query of a new item, and the weights of its numbers of distinct positions among the fullest filter's set bits where both filters share them.
+    /// The query of a new item, and the weights of its numbers of distinct positions among the
+    /// fullest filter's set bits where both filters share them.
     fn queries<T: Positive>(&self) -> Vec<(Query, T)> {
         let (probes, mode) = (self.probes, self.mode);
         if !mode.colliding {
@@ -248,7 +263,8 @@ impl Design {
         let mut share = T::ZERO;
         for ((active, weight), (frozen, _)) in active.iter().zip(&frozen) {
             let known = active.sum.over(items);
-            // Each weight a + g - a g, with a = rho known, g = rho frozen: the second filter counts where the first does not know the item.
+            // Each weight a + g - a g, with a = rho known, g = rho frozen: the second filter counts
+            // where the first does not know the item.
             let chance = self.chance::<T>(active.query, top).times(frozen.sum);
             share = share.plus(weight.times(known.times(chance.complement()).plus(frozen.sum)));
         }
@@ -258,7 +274,8 @@ impl Design {
 
     /// Roundings on the longest path to a sum over states.
     ///
-    /// A restart's law has those of its rows, each up to `2 (k - 1)` times as it is a ratio of products of `k - 1` of them, and less than `k + 4` a step and entry of the elimination.
+    /// A restart's law has those of its rows, each up to `2 (k - 1)` times as it is a ratio of
+    /// products of `k - 1` of them, and less than `k + 4` a step and entry of the elimination.
     fn roundings(&self) -> f64 {
         let (once, k) = (Walk::<f64>::roundings(self.fullest() + 1, self.probes), f64::from(self.probes));
         match self.mode.keeps_overflow() {
@@ -372,7 +389,8 @@ mod tests {
     use super::*;
     use crate::recycling::Seeds;
 
-    /// The largest denominator of a rate for which a tie is proven: what is left of `2^-90`, less two bits of margin, when the chain's own denominators are taken off.
+    /// The largest denominator of a rate for which a tie is proven: what is left of `2^-90`, less
+    /// two bits of margin, when the chain's own denominators are taken off.
     #[test]
     fn ties_are_proven_up_to_the_denominators_of_the_chain() {
         let modes = [
@@ -383,7 +401,9 @@ mod tests {
         ];
         for (bits, probes, sigma) in [(4u64, 1u32, 2u64), (8, 1, 2), (4, 2, 2), (16, 1, 1), (16, 2, 2), (2, 1, 1), (16, 1, 6)] {
             for (mode, filters) in modes {
-                // All choices of an item, or of two placements of one that is retained, once for each state; where a frozen filter is beside twice, and of the item, the frozen filter and the query.
+                // All choices of an item, or of two placements of one that is retained, once for
+                // each state; where a frozen filter is beside twice, and of the item, the frozen
+                // filter and the query.
                 let choices = f64::from(probes) * (bits as f64).log2() * if mode.retaining { 2.0 } else { 1.0 };
                 let states = (sigma + 1) as f64;
                 let chain = choices * states * filters + if filters == 2.0 { 3.0 * choices } else { 0.0 } + filters * states.log2();
@@ -399,7 +419,8 @@ mod tests {
         assert!(!large.tie_is_proven(&"0.5".parse().expect("a rate")));
     }
 
-    /// The roundings that are counted are not fewer than those of the walk and of what comes on top of it.
+    /// The roundings that are counted are not fewer than those of the walk and of what comes on top
+    /// of it.
     #[test]
     fn restarts_cost_roundings() {
         let of = |retaining, seeds, colliding| {
@@ -407,9 +428,11 @@ mod tests {
             Design::new(1_000, 7, 500, mode).expect("a design").roundings()
         };
         let plain = of(false, Seeds::Renewed, true);
-        // An item placed afresh has the law of its distinct positions, at most 6 roundings for each of 7.
+        // An item placed afresh has the law of its distinct positions, at most 6 roundings for each
+        // of 7.
         assert_eq!(of(true, Seeds::Renewed, true) - plain, 42.0);
-        // One that keeps its positions has ratios of products of up to k - 1 chances of the walk, above and below.
+        // One that keeps its positions has ratios of products of up to k - 1 chances of the walk,
+        // above and below.
         assert!(of(true, Seeds::Kept, true) > 13.0 * plain && of(true, Seeds::Kept, true) < 100.0 * plain);
     }
 

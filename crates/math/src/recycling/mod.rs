@@ -1,7 +1,9 @@
 //! Filters that forget: emptied when full enough, at a proven average rate.
 //!
-//! A [`Design`] says how large a filter is, when it is emptied and what then happens ([`Mode`]). *New* items are those not seen since their cycle began; a forgotten repeat is new again.
-//! The long-run average over new items, the expected items of a cycle and everything else here are about streams whose new items are hashed independently of the fill.
+//! A [`Design`] says how large a filter is, when it is emptied and what then happens ([`Mode`]).
+//! *New* items are those not seen since their cycle began; a forgotten repeat is new again. The
+//! long-run average over new items, the expected items of a cycle and everything else here are
+//! about streams whose new items are hashed independently of the fill.
 //!
 //! | question | answer |
 //! |---|---|
@@ -11,15 +13,16 @@
 //! | how long is a cycle? | [`Design::cycle`] |
 //! | how long is an item remembered? | [`Design::forgetting`] |
 //! | how much does it gain over emptying a filter after a fixed number of items? | [`compare`] |
-//! | what of filters emptied after a fixed number of items? | [`n_bounded()`] |
+//! | what about filters emptied after a fixed number of items? | [`n_bounded()`] |
 //! | what do simulated filters do, and what with popular items? | [`simulate()`] |
-//! | how many items fit into this memory at this rate, and how much memory do so many need? | [`capacity()`], [`min_bits`] |
+//! | how many items fit into this memory at this rate, and how much memory does a number of items need? | [`capacity()`], [`min_bits`] |
 //! | and if the rate is to hold for every item, whatever the stream? | [`worst_capacity`], [`worst_min_bits`] |
 //! | and how much to remember an item for a while? | [`remember()`] |
 //! | and if all probes of an item lie in one line? | [`BlockedDesign`], [`blocked_capacity()`], [`blocked_min_bits`] |
 //!
-//! Rates follow Dozier, Salamatian and Rubenstein, *Modeling Average False Positive Rates of Recycling Bloom Filters*, with the corrections of docs/ERRATA.md, and are computed by a
-//! renewal recursion of positive terms whose rounding errors are counted.
+//! Rates follow Dozier, Salamatian and Rubenstein, *Modeling Average False Positive Rates of
+//! Recycling Bloom Filters*, with the corrections of docs/ERRATA.md, and are computed by a renewal
+//! recursion of positive terms whose rounding errors are counted.
 
 mod average;
 mod blocked;
@@ -94,11 +97,14 @@ pub struct Design {
 }
 
 impl Design {
-    /// A filter of `bits` bits (each of the two, for two phases) that is recycled when an item leaves more than `sigma` bits set.
+    /// A filter of `bits` bits (each of the two, for two phases) that is recycled when an item
+    /// leaves more than `sigma` bits set.
     ///
     /// # Errors
-    /// When bits or probes are out of range; when `sigma` is above `bits - 1` (such a filter is never recycled); when distinct probes exceed bits; when a filter that retains could be too full from
-    /// the start (`sigma` below the probes); and for two phases that retain, for which no exact law is known.
+    /// When bits or probes are out of range; when `sigma` is above `bits - 1` (such a filter is
+    /// never recycled); when distinct probes exceed bits; when a filter that retains could be too
+    /// full from the start (`sigma` below the probes); and for two phases that retain, for which no
+    /// exact law is known.
     pub fn new(bits: u64, probes: u32, sigma: u64, mode: Mode) -> Result<Design> {
         check_bits(bits)?;
         check_probes(probes)?;
@@ -133,7 +139,7 @@ impl Design {
         self.bits * self.mode.filters()
     }
 
-    /// Probes of an item.
+    /// Probes per item.
     #[must_use]
     pub fn probes(&self) -> u32 {
         self.probes
@@ -151,7 +157,8 @@ impl Design {
         self.mode
     }
 
-    /// Set bits of the fullest filter that is ever asked: beyond sigma only where the trigger stays in the frozen filter.
+    /// Set bits of the fullest filter that is ever queried: beyond sigma only where the trigger
+    /// stays in the frozen filter.
     fn fullest(&self) -> u64 {
         match self.mode.phases {
             Phases::Two(Trigger::Included) => self.bits.min(self.sigma.saturating_add(self.probes.into())),
@@ -170,7 +177,7 @@ pub struct Bracket {
     pub lower: f64,
     /// At least the truth.
     pub upper: f64,
-    /// What the bracket is worth.
+    /// How the bracket is known.
     pub method: Method,
 }
 

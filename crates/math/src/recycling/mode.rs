@@ -9,8 +9,9 @@ pub enum Phases {
     /// One filter, emptied when full enough: everything is forgotten at once.
     #[default]
     One,
-    /// An active filter that takes every item it does not know, and a frozen one, the active one of the phase before. An item is known if either knows it, and forgotten by the second
-    /// recycle after it.
+    /// An active filter that takes every item it does not know, and a frozen one, the active one of
+    /// the phase before. An item is known if either knows it, and forgotten by the second recycle
+    /// after it.
     Two(Trigger),
 }
 
@@ -23,7 +24,8 @@ pub enum Trigger {
     /// Insert, then check: the item stays, and the frozen filter holds more than sigma set bits.
     #[default]
     Included,
-    /// The item's bits are taken out again, as if checked before it was inserted: the frozen filter holds at most sigma set bits, as Dozier, Salamatian and Rubenstein (24) has it. A lower
+    /// The item's bits are taken out again, as if checked before it was inserted: the frozen filter
+    /// holds at most sigma set bits, as Dozier, Salamatian and Rubenstein (24) has it. A lower
     /// rate, but the item itself is forgotten at once.
     Excluded,
 }
@@ -34,25 +36,31 @@ pub enum Trigger {
 #[cfg_attr(feature = "serde", serde(rename_all = "snake_case"))]
 #[non_exhaustive]
 pub enum Seeds {
-    /// A new one at every recycle. What was learnt about one phase says nothing of the next, so errors do not repeat, and bounds hold for every stream that was chosen independently of the
-    /// seeds. The two filters of two phases pass an item independently of each other, and a retained item gets new positions.
+    /// A new one at every recycle. What was learnt about one phase says nothing of the next, so
+    /// errors do not repeat, and bounds hold for every stream that was chosen independently of the
+    /// seeds. The two filters of two phases pass an item independently of each other, and a
+    /// retained item gets new positions.
     #[default]
     Renewed,
-    /// One for ever: a stream that repeats repeats its errors. The two filters of two phases are probed at the same positions, and a retained item keeps those that made the filter overflow.
+    /// One for ever: a stream that repeats repeats its errors. The two filters of two phases are
+    /// probed at the same positions, and a retained item keeps those that made the filter overflow.
     Kept,
 }
 
-/// How items are placed and what happens at a recycle. The default is one phase, colliding, not retaining, with seeds renewed.
+/// How items are placed and what happens at a recycle. The default is one phase, colliding, not
+/// retaining, with seeds renewed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Mode {
     /// One filter or two.
     pub phases: Phases,
-    /// Whether an item's probes may fall on one bit (the standard filter), or are distinct (the classic one).
+    /// Whether an item's probes may fall on one bit (the standard filter), or are distinct (the
+    /// classic one).
     pub colliding: bool,
     /// Whether the item that ended a cycle is put into the emptied filter. One phase only.
     pub retaining: bool,
-    /// Whether every phase has a seed of its own. It matters for two phases and for one that retains.
+    /// Whether every phase has a seed of its own. It matters for two phases and for one that
+    /// retains.
     pub seeds: Seeds,
 }
 
@@ -88,7 +96,8 @@ impl Mode {
         self.has_two_phases() && self.seeds == Seeds::Kept
     }
 
-    /// Whether a cycle begins with the positions that ended the one before, whose number of distinct ones is not that of any item.
+    /// Whether a cycle begins with the positions that ended the one before, whose number of
+    /// distinct ones is not that of any item.
     pub(super) fn keeps_overflow(&self) -> bool {
         self.retaining && self.colliding && self.seeds == Seeds::Kept
     }

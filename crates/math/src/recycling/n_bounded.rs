@@ -1,4 +1,5 @@
-//! Filters emptied after a fixed number of items: Dozier, Salamatian and Rubenstein, sections I and III.
+//! Filters emptied after a fixed number of items: Dozier, Salamatian and Rubenstein, sections I and
+//! III.
 
 use super::fills::Fills;
 use super::{Bracket, Result};
@@ -13,9 +14,10 @@ use alloc::vec;
 pub enum Counting {
     /// f_w: the rate of the item after the N-th. All new items are counted.
     Worst,
-    /// f_o: the average over the first N new items, by a user who can tell which are new.
+    /// f_o: the average over the first N new items, for a user who knows which are new.
     Oracle,
-    /// f_a: the average over all new items of a cycle that ends with the N-th that sets a bit, which is all that a user can count.
+    /// f_a: the average over all new items of a cycle that ends with the N-th that sets a bit,
+    /// which is all that a user can count.
     Real,
 }
 
@@ -38,17 +40,21 @@ impl core::str::FromStr for Counting {
 pub struct NBounded {
     /// By the chain over the number of set bits.
     pub fpr: Fpr,
-    /// The paper's formula, with the textbook rate of i - 1 items as that of the i-th new item (errata D14 and D15).
+    /// The paper's formula, with the textbook rate of i - 1 items as that of the i-th new item
+    /// (errata D14 and D15).
     pub printed: f64,
     /// Expected new items of a cycle.
     pub arrivals: Bracket,
-    /// The chance that a cycle fills the whole filter before its N-th counted item, so that none ever comes (`Real` only). Rate and arrivals are about the other cycles.
+    /// The chance that a cycle fills the whole filter before its N-th counted item, so that none
+    /// ever comes (`Real` only). Rate and arrivals are about the other cycles.
     pub stuck: f64,
 }
 
-/// The long-run rate of a standard filter of `bits` and `probes` that is emptied after `items` items.
+/// The long-run rate of a standard filter of `bits` and `probes` that is emptied after `items`
+/// items.
 ///
-/// `Worst` is exact at any size. The others follow the law of the fill item by item: O(items x probes x width), with the width some thirty deviations of the number of set bits;
+/// `Worst` is exact at any size. The others follow the law of the fill item by item: O(items x
+/// probes x width), with the width some thirty deviations of the number of set bits;
 /// [`crate::Error::TooLong`] beyond 6e7 steps. All terms are positive and their roundings counted.
 ///
 /// ```
@@ -123,7 +129,8 @@ struct Averaged {
     stuck: f64,
 }
 
-/// Walks the fill before each of the first `items` items: all of them, or those that set bits, before each of which `rho / (1 - rho)` others pass.
+/// Walks the fill before each of the first `items` items: all of them, or those that set bits,
+/// before each of which `rho / (1 - rho)` others pass.
 fn averaged(bits: u64, probes: u32, items: u64, that_set: bool) -> Result<Averaged> {
     let mut fills = Fills::new(bits, probes, false, vec![1.0], 1e-200);
     let (mut passed, mut stuck) = (0.0, 0.0);
@@ -139,7 +146,8 @@ fn averaged(bits: u64, probes: u32, items: u64, that_set: bool) -> Result<Averag
         }
     }
     let k = f64::from(probes);
-    // A hash costs at most 6 roundings, weights and means at most 8 k more, sums one a state of a window.
+    // A hash costs at most 6 roundings, weights and means at most 8 k more, sums one a state of a
+    // window.
     let roundings = items as f64 * (6.0 * k + 8.0) + 16.0 * k + libm::sqrt(bits as f64) * 64.0 + 64.0;
     // From the smaller side, whose digits are all there.
     let alive = if stuck < 0.5 { 1.0 - stuck } else { fills.mean(|_| 1.0) };
@@ -152,8 +160,9 @@ fn averaged(bits: u64, probes: u32, items: u64, that_set: bool) -> Result<Averag
     Ok(Averaged { passed: passed / alive.max(1e-300), error: 2.0 * roundings * f64::EPSILON, missed, stuck })
 }
 
-/// The items that pass in cycles that do not get stuck, times the chance of these, and what was dropped: what passed so far is carried along with each state, since a cycle that gets stuck later
-/// passes more than others before.
+/// The items that pass in cycles that do not get stuck, times the chance of these, and what was
+/// dropped: what passed so far is carried along with each state, since a cycle that gets stuck
+/// later passes more than others before.
 fn passed_unstuck(bits: u64, probes: u32, items: u64) -> Result<(f64, f64)> {
     let mut fills = Fills::new(bits, probes, false, vec![1.0], 1e-200);
     let mut passed = Fills::new(bits, probes, false, vec![0.0], 1e-200);

@@ -5,8 +5,9 @@ use crate::exact::dyadic::Dyadic;
 use crate::exact::enclosure::Enclosure;
 use alloc::vec;
 
-/// Numbers at least 0 that are only added, multiplied and divided, so that a relative error is at most the number of roundings on the longest path to a
-/// result: sums do not add their terms' errors, products and quotients do.
+/// Numbers at least 0 that are only added, multiplied and divided, so that a relative error is at
+/// most the number of roundings on the longest path to a result: sums do not add their terms'
+/// errors, products and quotients do.
 pub(crate) trait Positive: Copy {
     /// The relative error of one operation is at most this.
     const UNIT: f64;
@@ -17,7 +18,8 @@ pub(crate) trait Positive: Copy {
     fn plus(self, other: Self) -> Self;
     fn times(self, other: Self) -> Self;
     fn over(self, other: Self) -> Self;
-    /// `1 - x` for a probability `x`, 0 where rounding took it above 1. Its error is absolute: a unit for each rounding of `x`.
+    /// `1 - x` for a probability `x`, 0 where rounding took it above 1. Its error is absolute: a
+    /// unit for each rounding of `x`.
     fn complement(self) -> Self;
     /// The number as an exact sum of two `f64`.
     fn parts(self) -> (f64, f64);

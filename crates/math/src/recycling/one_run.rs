@@ -1,14 +1,21 @@
-//! What is certain of one run: how many of so many new items pass as known, at most, by an exponential supermartingale.
+//! What is certain about one run: an upper bound on how many of a number of new items are reported
+//! as seen, by an exponential supermartingale.
 //!
-//! As in [`crate::freedman`], but before the run. W counts the new items that pass, of n. For every `u > 0`:
+//! As in [`crate::freedman`], but before the run. W counts the new items that pass, of n. For every
+//! `u > 0`:
 //!
-//! * *By the worst rate.* Whatever came before, a new item passes with at most the worst rate w, so `e^(u W) (1 + w (e^u - 1))^-n` is a supermartingale. At the best u that is Chernoff's bound:
+//! * *By the worst rate.* Whatever came before, a new item passes with at most the worst rate w, so
+//!   `e^(u W) (1 + w (e^u - 1))^-n` is a supermartingale. At the best u that is Chernoff's bound:
 //!   `P(W >= x) <= exp(-n KL(x/n, w))`.
-//! * *By the average*, for one phase that begins every cycle empty. What fills it are new items alone, so cycles are independent of the stream. With `lambda` so large that
-//!   `E[e^(u W - lambda N)] <= 1` over a cycle, and `h(b)` the same mean from b set bits to the end of the cycle, `e^(u W - lambda n) h(b)` is a supermartingale that begins at most at 1. By Jensen
-//!   `h(b) >= e^(-lambda E[N])`, because a fuller filter ends its cycle sooner on the same items. So `P(W >= x) <= exp(lambda (n + E[N]) - u x)`.
+//! * *By the average*, for one phase that begins every cycle empty. What fills it are new items
+//!   alone, so cycles are independent of the stream. With `lambda` so large that
+//!   `E[e^(u W - lambda N)] <= 1` over a cycle, and `h(b)` the same mean from b set bits to the end
+//!   of the cycle, `e^(u W - lambda n) h(b)` is a supermartingale that begins at most at 1. By
+//!   Jensen `h(b) >= e^(-lambda E[N])`, because a fuller filter ends its cycle sooner on the same
+//!   items. So `P(W >= x) <= exp(lambda (n + E[N]) - u x)`.
 //!
-//! u is fixed by the design, n and the confidence, near the best. The mean over a cycle is a walk in which an item that passes counts `e^(u - lambda)`, and any other `e^(-lambda)`.
+//! u is fixed by the design, n and the confidence, near the best. The mean over a cycle is a walk
+//! in which an item that passes counts `e^(u - lambda)`, and any other `e^(-lambda)`.
 
 use super::blocked::BlockedDesign;
 use super::number::Positive;
@@ -24,11 +31,14 @@ const MOST_HASHES: f64 = 1e7;
 const WALKS: usize = 8;
 
 impl Design {
-    /// A number that the wrongly dropped of the first `items` new items of one run do not exceed, with probability at least `confidence` over the seeds, for every stream that was chosen independently of them.
-    /// An item is new when no filter holds it.
+    /// A number that the wrongly dropped of the first `items` new items of one run do not exceed,
+    /// with probability at least `confidence` over the seeds, for every stream that was chosen
+    /// independently of them. An item is new when no filter holds it.
     ///
-    /// With one phase that does not retain, about `n f + sqrt(2 n f ln(1/alpha))`, f the long-run average; with two, which a stream can keep full, with an item that is retained, and above ten million hashes a
-    /// cycle (probes x sigma), the same with the worst rate. Less than a second. Divided by `items` it is the average of the run.
+    /// With one phase that does not retain, about `n f + sqrt(2 n f ln(1/alpha))`, f the long-run
+    /// average; with two, which a stream can keep full, with an item that is retained, and above
+    /// ten million hashes a cycle (probes x sigma), the same with the worst rate. Less than a
+    /// second. Divided by `items` it is the average of the run.
     ///
     /// ```
     /// use truebloom_math::recycling::{Design, Mode};
@@ -40,7 +50,8 @@ impl Design {
     /// ```
     ///
     /// # Errors
-    /// No items or more than 10^15, a confidence not strictly between 0 and 1, one seed for ever (where errors repeat), and as [`Design::long_run`].
+    /// No items or more than 10^15, a confidence not strictly between 0 and 1, one seed for ever
+    /// (where errors repeat), and as [`Design::long_run`].
     pub fn wrong_drops_at_most(&self, items: u64, confidence: f64) -> Result<u64> {
         let _work = work::begin();
         let threshold = threshold(items, confidence)?;
@@ -59,7 +70,8 @@ impl Design {
     fn by_average(&self, items: u64, run: &LongRun, threshold: f64) -> Option<u64> {
         let all = items as f64 + run.items_per_cycle.upper;
         let mean = run.fpr.upper * all;
-        // Items that pass may count so much that no more than this share of their weight goes round in the fullest state.
+        // Items that pass may count so much that no more than this share of their weight goes round
+        // in the fullest state.
         let most = libm::log(MOST_STAYING / run.worst.upper);
         let (mut low, mut u) = (0.0, most);
         for _ in 0..60 {
@@ -93,7 +105,9 @@ impl Design {
         found
     }
 
-    /// `E[e^(u W - lambda N)]` over a cycle that begins empty, to within forty times the walk's roundings (differences of nearly equal chances lose a digit); `None` where it may be infinite.
+    /// `E[e^(u W - lambda N)]` over a cycle that begins empty, to within forty times the walk's
+    /// roundings (differences of nearly equal chances lose a digit); `None` where it may be
+    /// infinite.
     fn weighed_cycle(&self, u: f64, lambda: f64) -> Option<f64> {
         let (passing, keeping) = (libm::exp(u - lambda), libm::exp(-lambda));
         let mut walk = Walk::<f64>::new(self.bits, self.probes, !self.mode.colliding);
@@ -106,7 +120,8 @@ impl Design {
 }
 
 impl BlockedDesign {
-    /// As [`Design::wrong_drops_at_most`], by the worst rate, [`limit`](BlockedDesign::limit). Microseconds.
+    /// As [`Design::wrong_drops_at_most`], by the worst rate, [`limit`](BlockedDesign::limit).
+    /// Microseconds.
     ///
     /// # Errors
     /// As [`long_run`](Self::long_run), and for a confidence not strictly between 0 and 1.
@@ -142,6 +157,7 @@ fn by_worst(items: u64, worst: f64, threshold: f64) -> u64 {
         let middle = low + (high - low) / 2.0;
         if exponent(middle) * (1.0 - 1e-12) < threshold { low = middle } else { high = middle }
     }
-    // Few drops are counted exactly, many to a part in 10^9, which is more than the rounding of the logarithms.
+    // Few drops are counted exactly, many to a part in 10^9, which is more than the rounding of the
+    // logarithms.
     (high * (1.0 + 1e-9)) as u64
 }

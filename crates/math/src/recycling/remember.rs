@@ -1,4 +1,4 @@
-//! The memory that it takes to remember so many items.
+//! The memory that it takes to remember this many items.
 
 use super::capacity::{Kept, Search};
 use super::forgetting::MANY_CALLS;
@@ -7,14 +7,19 @@ use crate::error::out_of_range;
 use crate::exact::work;
 use crate::{Rate, try_bisect};
 
-/// A small design that still knows an item after `items` more new ones, but for a share `forgotten` of the items, at a long-run rate of at most `rate`. `None` above 2^62 bits.
+/// A small design that remembers an item over `items` more new ones, but for a share `forgotten` of
+/// the items, at a long-run rate of at most `rate`. `None` above 2^62 bits.
 ///
-/// With `forgotten` = 0 it is certain: only two phases that keep the trigger can promise that, and hold `floor(sigma / probes)` items beside the one asked for whatever the hashes. Otherwise the chance is
-/// that of [`super::Forgetting::probability`]. One phase forgets an item about `items / E[N]` of the time, so it takes a cycle of `items / forgotten`; two take a phase of a little more than
-/// `items / (1 + forgotten)`. This decides between them.
+/// With `forgotten` = 0 it is certain: only two phases that keep the trigger can promise that, and
+/// hold `floor(sigma / probes)` items beside the one asked for whatever the hashes. Otherwise the
+/// chance is that of [`super::Forgetting::probability`]. One phase forgets an item about
+/// `items / E[N]` of the time, so it takes a cycle of `items / forgotten`; two take a phase of a
+/// little more than `items / (1 + forgotten)`. This decides between them.
 ///
-/// Searches on top of [`min_bits`](super::min_bits): every design that is returned keeps both promises as they are computed, but a somewhat smaller one (of other probes, or by a few thousandths
-/// of the items) may do too. About a second at the most: a search of many steps ends with the best it has found.
+/// Searches on top of [`min_bits`](super::min_bits): every design that is returned keeps both
+/// promises as they are computed, but a somewhat smaller one (of other probes, or by a few
+/// thousandths of the items) may do too. About a second at the most: a search of many steps ends
+/// with the best it has found.
 ///
 /// ```
 /// use truebloom_math::recycling::{Mode, remember};
@@ -28,16 +33,18 @@ use crate::{Rate, try_bisect};
 /// ```
 ///
 /// # Errors
-/// When `items` is 0 or above 10^15, when `forgotten` is not 0 or from 1e-6 to below 1, or 0 for another mode, and as `min_bits`.
+/// When `items` is 0 or above 10^15, when `forgotten` is not 0 or from 1e-6 to below 1, or 0 for
+/// another mode, and as `min_bits`.
 pub fn remember(items: u64, forgotten: f64, rate: &Rate, mode: Mode) -> Result<Option<SizedDesign>> {
     let _work = work::begin();
     remembering(items, forgotten, rate, Kept::Average, mode)
 }
 
-/// As [`remember()`], with the worst rate held to `rate` in place of the average: see [`worst_capacity`](super::worst_capacity).
+/// As [`remember()`], with the worst rate held to `rate` in place of the average: see
+/// [`worst_capacity`](super::worst_capacity).
 ///
 /// # Errors
-/// As [`remember`].
+/// As for [`remember`].
 pub fn worst_remember(items: u64, forgotten: f64, rate: &Rate, mode: Mode) -> Result<Option<SizedDesign>> {
     let _work = work::begin();
     remembering(items, forgotten, rate, Kept::Worst, mode)
@@ -59,7 +66,8 @@ fn remembering(items: u64, forgotten: f64, rate: &Rate, kept: Kept, mode: Mode) 
     mostly(items, forgotten, &Search::new(rate, kept, mode)?, mode)
 }
 
-/// Probes within 3% of the best in the limit of many bits, each with a sigma that just holds the items.
+/// Probes within 3% of the best in the limit of many bits, each with a sigma that just holds the
+/// items.
 fn certain(items: u64, rate: &Rate, kept: Kept, mode: Mode) -> Result<Option<SizedDesign>> {
     let search = Search::new(rate, kept, mode)?;
     let bits = |probes: u32| f64::from(probes) * items as f64 / search.loads()[probes as usize - 1];

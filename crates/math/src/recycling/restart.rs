@@ -8,9 +8,13 @@ use alloc::vec::Vec;
 
 /// The law of the number of set bits with which a cycle begins.
 ///
-/// Not retaining: 0. Retaining distinct probes: k. Retaining colliding probes with a new seed: the number of distinct positions of any item, as Dozier, Salamatian and Rubenstein (10) has it,
-/// because the retained item is placed afresh. With one seed for ever it keeps its positions, and their number of distinct ones is more likely to be large, as the item is known to have
-/// overflowed (erratum D4). The numbers of distinct positions of successive retained items then form a Markov chain: a walk from each start gives its row, `sum over i of visits(i) P(r distinct) P(r distinct positions set more than sigma - i empty bits)`.
+/// Not retaining: 0. Retaining distinct probes: k. Retaining colliding probes with a new seed: the
+/// number of distinct positions of any item, as Dozier, Salamatian and Rubenstein (10) has it,
+/// because the retained item is placed afresh. With one seed for ever it keeps its positions, and
+/// their number of distinct ones is more likely to be large, as the item is known to have
+/// overflowed (erratum D4). The numbers of distinct positions of successive retained items then
+/// form a Markov chain: a walk from each start gives its row, `sum over i of visits(i) P(r
+/// distinct) P(r distinct positions set more than sigma - i empty bits)`.
 pub(crate) fn restart_law<T: Positive>(design: &Design) -> Vec<T> {
     let (bits, probes, sigma, mode) = (design.bits, design.probes, design.sigma, design.mode);
     if !mode.retaining {
@@ -49,10 +53,11 @@ pub(crate) fn restart_law<T: Positive>(design: &Design) -> Vec<T> {
     law
 }
 
-/// For r = 1..=most, the chance that r distinct positions set more than `sigma - ones` of the empty bits: one position after the other, O(most^2).
+/// For r = 1..=most, the chance that r distinct positions set more than `sigma - ones` of the empty
+/// bits: one position after the other, O(most^2).
 fn overflow_chances<T: Positive>(bits: u64, most: u64, sigma: u64, ones: u64) -> Vec<T> {
     let room = (sigma - ones) as usize;
-    // So many new bits so far, the last entry: more than there is room for.
+    // This many new bits so far, the last entry: more than there is room for.
     let mut law = vec![T::ZERO; room + 2];
     law[0] = T::ONE;
     let mut chances = Vec::new();
@@ -75,7 +80,8 @@ fn overflow_chances<T: Positive>(bits: u64, most: u64, sigma: u64, ones: u64) ->
     chances
 }
 
-/// The stationary law of a small chain, by elimination without subtraction (Grassmann, Taksar and Heyman 1985): relative errors stay small, because the law is a ratio of sums of products of
+/// The stationary law of a small chain, by elimination without subtraction (Grassmann, Taksar and
+/// Heyman 1985): relative errors stay small, because the law is a ratio of sums of products of
 /// chances of changes (the Markov chain tree theorem).
 fn stationary<T: Positive>(mut rows: Vec<Vec<T>>) -> Vec<T> {
     let sum = |numbers: &[T]| numbers.iter().fold(T::ZERO, |sum, &x| sum.plus(x));

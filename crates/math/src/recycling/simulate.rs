@@ -1,4 +1,5 @@
-//! Filters run over a stream: an independent check of the models, and the answer where no exact law is known.
+//! Filters run over a stream: an independent check of the models, and the answer where no exact law
+//! is known.
 
 use super::simulated::Filter;
 use super::stream::{Arrival, Arriving, Stream};
@@ -10,10 +11,12 @@ use crate::tails::binomial::interval;
 use alloc::vec;
 use alloc::vec::Vec;
 
-/// Shares of a run, each with a 99% interval ([`Method::Simulation`]): from 64 stretches of it, and exact where counts are small.
+/// Shares of a run, each with a 99% interval ([`Method::Simulation`]): from 64 stretches of it, and
+/// exact where counts are small.
 ///
-/// A first arrival is one of an item that no filter holds; it *passes* when a filter takes it for known. After Dozier, Salamatian and Rubenstein (section II-E), the later arrivals of an item, as long
-/// as it is held, count with its first.
+/// A first arrival is one of an item that no filter holds; it *passes* when a filter takes it for
+/// known. After Dozier, Salamatian and Rubenstein (section II-E), the later arrivals of an item, as
+/// long as it is held, count with its first.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Simulated {
@@ -25,7 +28,8 @@ pub struct Simulated {
     pub each: Bracket,
     /// Items new to the active filter a cycle.
     pub items_per_cycle: Bracket,
-    /// Arrivals of items that came before and are held no more, of all that came before. 0 where all are new.
+    /// Arrivals of items that came before and are held no more, of all that came before. 0 where
+    /// all are new.
     pub forgotten: Bracket,
 }
 
@@ -37,17 +41,20 @@ const STUDENT: f64 = 2.656;
 
 /// A recycling filter to be run: one that exists, or one made for simulation.
 pub trait Subject {
-    /// Offers an item, which is remembered from now on: whether it was taken for known.
+    /// Offers an item, which is remembered from now on: whether it was reported as seen.
     fn offer(&mut self, item: u64) -> bool;
 
     /// Recycles so far.
     fn cycles(&self) -> u64;
 }
 
-/// Runs a filter of this design, all its bits, over `arrivals` of a stream; a tenth more come before and are not counted.
+/// Runs a filter of this design, all its bits, over `arrivals` of a stream; a tenth more come
+/// before and are not counted.
 ///
-/// Positions are uniform from a frozen generator (SplitMix64), so a seed gives the same run on every machine. Items get fresh positions with every cycle, as the models assume, except in two
-/// phases with one hash, which need the old ones. Time O(probes x arrivals), memory O(bits + population).
+/// Positions are uniform from a frozen generator (SplitMix64), so a seed gives the same run on
+/// every machine. Items get fresh positions with every cycle, as the models assume, except in two
+/// phases with one hash, which need the old ones. Time O(probes x arrivals), memory O(bits +
+/// population).
 ///
 /// ```
 /// use truebloom_math::recycling::{Design, Mode, Stream, simulate};
@@ -64,7 +71,8 @@ pub fn simulate(design: &Design, stream: Stream, arrivals: u64, seed: u64) -> Re
     simulate_subject(&mut Filter::new(*design, seed)?, design.mode(), stream, arrivals, seed)
 }
 
-/// The filter that [`simulate()`] runs; with `most_items`, a cycle also ends after so many items that set bits.
+/// The filter that [`simulate()`] runs; with `most_items`, a cycle also ends after this many items
+/// that set bits.
 ///
 /// # Errors
 /// More than 2^28 bits.
@@ -72,8 +80,9 @@ pub fn subject(design: &Design, most_items: Option<u64>, seed: u64) -> Result<im
     Filter::counted(*design, most_items.unwrap_or(u64::MAX), seed)
 }
 
-/// [`simulate()`] of any filter. Of the mode only what is kept at a recycle matters: phases, trigger and retaining, from which the run knows what the filter must remember; the truth is never asked of
-/// the filter.
+/// [`simulate()`] of any filter. Of the mode only what is kept at a recycle matters: phases,
+/// trigger and retaining, from which the run knows what the filter must remember; the truth is
+/// never asked of the filter.
 ///
 /// # Errors
 /// As [`simulate`](simulate()).
@@ -103,19 +112,23 @@ pub fn simulate_subject(subject: &mut (impl Subject + ?Sized), mode: Mode, strea
 /// What is counted, where counts are too small for their scatter to be seen.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Counted {
-    /// Arrivals that pass or not, each with a chance of its own: their number is at least as concentrated as with equal chances (Hoeffding 1956), so the binomial interval holds.
+    /// Arrivals that pass or not, each with a chance of its own: their number is at least as
+    /// concentrated as with equal chances (Hoeffding 1956), so the binomial interval holds.
     Trials,
-    /// Arrivals that come in groups, as all later ones of an item that passed. Only stretches are independent, with shares from 0 to 1.
+    /// Arrivals that come in groups, as all later ones of an item that passed. Only stretches are
+    /// independent, with shares from 0 to 1.
     Groups,
-    /// Items over the cycles that they make: one item ends a cycle, and cycles are more even than with equal chances to end.
+    /// Items over the cycles that they make: one item ends a cycle, and cycles are more even than
+    /// with equal chances to end.
     Lengths,
 }
 
-/// So many or fewer of either kind, or of stretches that have any, are few.
+/// This many or fewer of either kind, or of stretches that have any, are few.
 const FEW: u64 = 100;
 const FEW_STRETCHES: u64 = 20;
 
-/// A ratio of sums over stretches, with the usual interval of a ratio; where counts are small or nothing scatters, the wider of it and an exact one.
+/// A ratio of sums over stretches, with the usual interval of a ratio; where counts are small or
+/// nothing scatters, the wider of it and an exact one.
 fn share(tallies: &[Tally], part: impl Fn(&Tally) -> u64, whole: impl Fn(&Tally) -> u64, counted: Counted) -> Bracket {
     let sum = |of: &dyn Fn(&Tally) -> u64| tallies.iter().map(of).sum::<u64>();
     let (parts, wholes) = (sum(&part), sum(&whole));
@@ -141,7 +154,7 @@ fn share(tallies: &[Tally], part: impl Fn(&Tally) -> u64, whole: impl Fn(&Tally)
     Bracket { value, lower: (value - error).max(0.0).min(lower), upper: (value + error).max(upper), method }
 }
 
-/// Items a cycle, from so many of both.
+/// Items per cycle, from this many of both.
 fn length(items: u64, cycles: u64) -> (f64, f64) {
     let (least, most) = interval(cycles.min(items), items, CONFIDENCE);
     (1.0 / most, 1.0 / least)
@@ -200,7 +213,8 @@ impl Truth {
         }
     }
 
-    /// The cycle whose filter holds the item that caused a recycle: a number that is never current for one that is kept nowhere.
+    /// The cycle whose filter holds the item that caused a recycle: a number that is never current
+    /// for one that is kept nowhere.
     fn holder_of_trigger(&self, next: u64) -> u64 {
         match self.mode.phases {
             _ if self.mode.retaining => next,

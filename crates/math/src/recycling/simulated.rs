@@ -77,7 +77,7 @@ impl Filter {
         })
     }
 
-    /// One phase that also ends after so many items that set bits.
+    /// One phase that also ends after this many items that set bits.
     pub(super) fn counted(design: Design, most_items: u64, seed: u64) -> Result<Filter> {
         Ok(Filter { most_items, ..Filter::new(design, seed)? })
     }

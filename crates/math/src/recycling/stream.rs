@@ -23,7 +23,8 @@ pub enum Stream {
         /// The exponent, at least 0.
         exponent: f64,
     },
-    /// Half of the arrivals are new, the others repeat an older one, each of those less likely than the next by the factor `1 - 1/mean`: interest fades exponentially.
+    /// Half of the arrivals are new, the others repeat an older one, each of those less likely than
+    /// the next by the factor `1 - 1/mean`: interest fades exponentially.
     Fading {
         /// The mean number of new items since the one that is repeated, at least 1.
         mean: f64,

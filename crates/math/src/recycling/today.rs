@@ -1,4 +1,5 @@
-//! Recycling against what is done without a model: a filter sized for its worst item, emptied after a fixed number of items.
+//! Recycling against what is done without a model: a filter sized for its worst item, emptied after
+//! a fixed number of items.
 
 use super::{Mode, Phases, SizedDesign, Trigger, capacity};
 use crate::exact::work;
@@ -8,7 +9,8 @@ use crate::{Best, Rate, Result, Variant, max_items};
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Comparison {
-    /// A standard filter that is emptied when its next item would have a worse rate than asked: the most items of a fixed interval.
+    /// A standard filter that is emptied when its next item would have a worse rate than asked: the
+    /// most items of a fixed interval.
     pub today: Option<Best>,
     /// One phase whose long-run average rate is at most the one asked.
     pub one_phase: Option<SizedDesign>,
@@ -17,13 +19,15 @@ pub struct Comparison {
 }
 
 impl Comparison {
-    /// Items per cycle of one phase over those of today's interval: 1.49 at a rate of 0.01 and many bits. `None` where either holds nothing.
+    /// Items per cycle of one phase over those of today's interval: 1.49 at a rate of 0.01 and many
+    /// bits. `None` where either holds nothing.
     #[must_use]
     pub fn gain(&self) -> Option<f64> {
         self.over_today(self.one_phase.as_ref())
     }
 
-    /// Items per phase of two over those of today's interval. Every item is remembered for at least this phase's shortest length, where today's next may be forgotten.
+    /// Items per phase of two over those of today's interval. Every item is remembered for at least
+    /// this phase's shortest length, where today's next may be forgotten.
     #[must_use]
     pub fn gain_two_phase(&self) -> Option<f64> {
         self.over_today(self.two_phase.as_ref())
@@ -35,7 +39,8 @@ impl Comparison {
     }
 }
 
-/// Compares designs of `bits` bits in all at the same rate: worst for today's, long-run average for the others. `mode` gives everything but the number of phases.
+/// Compares designs of `bits` bits in all at the same rate: worst for today's, long-run average for
+/// the others. `mode` gives everything but the number of phases.
 ///
 /// ```
 /// use truebloom_math::recycling::{Mode, compare};
@@ -45,7 +50,7 @@ impl Comparison {
 /// ```
 ///
 /// # Errors
-/// As [`capacity`].
+/// As for [`capacity`].
 pub fn compare(bits: u64, rate: &Rate, mode: Mode) -> Result<Comparison> {
     let _work = work::begin();
     let trigger = if let Phases::Two(trigger) = mode.phases { trigger } else { Trigger::Included };

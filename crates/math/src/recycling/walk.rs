@@ -6,16 +6,18 @@ use alloc::vec::Vec;
 
 /// One pass over the number of set bits b = 0, 1, 2, .., hash by hash.
 ///
-/// `u_h(b)` is the expected number of times in a cycle that `h` of an item's `k` hashes are placed and `b` bits are set. A hash finds its bit set
-/// (probability `s_h(b)`) or sets it:
+/// `u_h(b)` is the expected number of times in a cycle that `h` of an item's `k` hashes are placed
+/// and `b` bits are set. A hash finds its bit set (probability `s_h(b)`) or sets it:
 ///
 /// ```text
 /// u_(h+1)(b) = u_h(b) s_h(b) + u_h(b-1) (1 - s_h(b-1))     s_h(b) = b/m colliding, (b-h)/(m-h) distinct
 /// u_0(b) = start(b) + u_k(b)                               an item that ends at b <= sigma is followed by another
 /// ```
 ///
-/// The last two close into one equation for `u_0(b)`, with `1 - s_0 .. s_(k-1) > 0` before it, itself a sum of positive terms. O(k) time a step, O(k) memory,
-/// no subtraction, so errors are counted: see [`Walk::roundings`]. This replaces the linear system of Dozier, Salamatian and Rubenstein (section IV-D).
+/// The last two close into one equation for `u_0(b)`, with `1 - s_0 .. s_(k-1) > 0` before it,
+/// itself a sum of positive terms. O(k) time a step, O(k) memory, no subtraction, so errors are
+/// counted: see [`Walk::roundings`]. This replaces the linear system of Dozier, Salamatian and
+/// Rubenstein (section IV-D).
 pub(crate) struct Walk<T> {
     bits: u64,
     distinct: bool,
@@ -34,7 +36,7 @@ pub(crate) struct Step<T> {
     pub(crate) left: T,
 }
 
-/// Of the next number of set bits.
+/// The same for the next number of set bits.
 struct Next<T> {
     /// Expected items that arrive there from fewer.
     arrived: T,
@@ -48,7 +50,9 @@ struct Next<T> {
 pub(super) const MOST_STAYING: f64 = 0.9;
 
 impl Walk<f64> {
-    /// As [`step`](Self::step), where an item that sets no bit counts `passing`, and any other `keeping`. `None` where more than [`MOST_STAYING`] of an item's weight would stay, and differences lose digits.
+    /// As [`step`](Self::step), where an item that sets no bit counts `passing`, and any other
+    /// `keeping`. `None` where more than [`MOST_STAYING`] of an item's weight would stay, and
+    /// differences lose digits.
     #[inline]
     pub(crate) fn step_weighed(&mut self, start: f64, passing: f64, keeping: f64) -> Option<()> {
         let Next { arrived, staying, leaving } = self.arriving();
@@ -68,7 +72,8 @@ impl<T: Positive> Walk<T> {
         Walk { bits, distinct, next: 0, reached: vec![T::ZERO; shares.len()], shares }
     }
 
-    /// On its way into `sigma + 1` set bits, with each of an item's hashes as likely as any other to be the one that sets the next bit.
+    /// On its way into `sigma + 1` set bits, with each of an item's hashes as likely as any other
+    /// to be the one that sets the next bit.
     pub(crate) fn entering(bits: u64, probes: u32, sigma: u64) -> Walk<T> {
         let mut walk = Walk::new(bits, probes, false);
         walk.next = sigma + 1;
@@ -77,7 +82,8 @@ impl<T: Positive> Walk<T> {
         walk
     }
 
-    /// The next number of set bits, below which a cycle goes on. `start`: the share of cycles that begin there.
+    /// The next number of set bits, below which a cycle goes on. `start`: the share of cycles that
+    /// begin there.
     #[inline]
     pub(crate) fn step(&mut self, start: T) -> Step<T> {
         let Next { arrived, leaving, .. } = self.arriving();
@@ -101,7 +107,8 @@ impl<T: Positive> Walk<T> {
         Next { arrived, staying: stay, leaving: leave.times(empty) }
     }
 
-    /// The next number of set bits, beyond which a cycle has ended: items on their way end there, and no other begins.
+    /// The next number of set bits, beyond which a cycle has ended: items on their way end there,
+    /// and no other begins.
     pub(crate) fn step_beyond(&mut self) -> Step<T> {
         self.place(self.next, T::ZERO)
     }
@@ -121,17 +128,21 @@ impl<T: Positive> Walk<T> {
 
     /// Roundings on the longest path to anything that `states` steps and sums over them give.
     ///
-    /// A step passes from some `u_h(b-1)` into the arrivals (5: the share 2, the factor 2, the product 1), through at most `k` Horner steps (5 each: the chance 3, the product, the sum),
-    /// a start (1), the divisor (at most 5k + 6) and the quotient (1), and down at most `k` steps (5 each): at most 15k + 13. Sums over states and the
-    /// ratios of rates (at most 4k + 4 a step) stay below the rest of 16k + 32.
+    /// A step passes from some `u_h(b-1)` into the arrivals (5: the share 2, the factor 2, the
+    /// product 1), through at most `k` Horner steps (5 each: the chance 3, the product, the sum), a
+    /// start (1), the divisor (at most 5k + 6) and the quotient (1), and down at most `k` steps (5
+    /// each): at most 15k + 13. Sums over states and the ratios of rates (at most 4k + 4 a step)
+    /// stay below the rest of 16k + 32.
     pub(crate) fn roundings(states: u64, probes: u32) -> f64 {
         (states as f64 + 2.0) * (16.0 * f64::from(probes) + 32.0)
     }
 }
 
-/// The chances that an item that ends a cycle found `b` bits set, from the visits of the last states: `sigma - visits.len() + 1 ..= sigma`.
+/// The chances that an item that ends a cycle found `b` bits set, from the visits of the last
+/// states: `sigma - visits.len() + 1 ..= sigma`.
 ///
-/// `chance(h, b)` of passing sigma when `h` hashes are placed is a mean of `chance(h+1, b)` and `chance(h+1, b+1)`: O(k^2), all terms positive.
+/// `chance(h, b)` of passing sigma when `h` hashes are placed is a mean of `chance(h+1, b)` and
+/// `chance(h+1, b+1)`: O(k^2), all terms positive.
 pub(crate) fn last_seen<T: Positive>(bits: u64, probes: u32, distinct: bool, sigma: u64, visits: &[T]) -> Vec<T> {
     let first = sigma + 1 - visits.len() as u64;
     // chances[i] is for first + i set bits; the last entry is certain: beyond sigma.
@@ -149,7 +160,8 @@ pub(crate) fn last_seen<T: Positive>(bits: u64, probes: u32, distinct: bool, sig
     visits.iter().zip(chances).map(|(&visits, chance)| visits.times(chance)).collect()
 }
 
-/// The law of the number of distinct positions among `draws` uniform ones out of `bits`, index 0..=draws.
+/// The law of the number of distinct positions among `draws` uniform ones out of `bits`, index
+/// 0..=draws.
 pub(crate) fn distinct_law<T: Positive>(draws: u32, bits: u64) -> Vec<T> {
     let mut law = vec![T::ZERO; draws as usize + 1];
     law[0] = T::ONE;

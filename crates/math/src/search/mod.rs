@@ -1,4 +1,5 @@
-//! The best probes, the fewest bits and the most items, each proven: every alternative is excluded by a bound or by an exact decision.
+//! The best probes, the fewest bits and the most items, each proven: every alternative is excluded
+//! by a bound or by an exact decision.
 
 mod few_items;
 
@@ -18,7 +19,8 @@ pub const MAX_SEARCHED_PROBES: u32 = 1_000;
 /// Items are searched up to this number.
 const MAX_ITEMS: u64 = 1 << 62;
 
-/// Slack for comparing logarithms computed in `f64`: far above their rounding (relative 1e-15 of magnitudes up to 1e5), far below what matters.
+/// Slack for comparing logarithms computed in `f64`: far above their rounding (relative 1e-15 of
+/// magnitudes up to 1e5), far below what matters.
 fn slack(ln: f64) -> f64 {
     1e-9 + 1e-12 * ln.abs()
 }
@@ -37,15 +39,18 @@ pub struct OptimalProbes {
     pub capped: bool,
 }
 
-/// The textbook's rate `(1 - (1 - 1/m)^(nk))^k`, as a logarithm: the power of the mean (Lehr), close to every law of uniform positions.
+/// The textbook's rate `(1 - (1 - 1/m)^(nk))^k`, as a logarithm: the power of the mean (Lehr),
+/// close to every law of uniform positions.
 pub(crate) fn ln_power_of_mean(bits: f64, items: f64, probes: f64) -> f64 {
     probes * libm::log(-libm::expm1(items * probes * libm::log1p(-1.0 / bits)))
 }
 
-/// A proven lower bound of the logarithm of the expected rate, in `f64` (its rounding is covered by [`slack`]).
+/// A proven lower bound on the logarithm of the expected rate, in `f64` (its rounding is covered by
+/// [`slack`]).
 ///
-/// By convexity (Jensen) the rate is at least the rate at the mean fill: `(E[X]/m)^k` for the standard filter, `C(E[X], k) / C(m, k)` for the
-/// classic one (Burns, corollary 23). The partitioned rate is a product that `f64` evaluates directly.
+/// By convexity (Jensen) the rate is at least the rate at the mean fill: `(E[X]/m)^k` for the
+/// standard filter, `C(E[X], k) / C(m, k)` for the classic one (Burns, corollary 23). The
+/// partitioned rate is a product that `f64` evaluates directly.
 fn ln_lower_bound(variant: Variant, bits: u64, items: u64, probes: u32) -> f64 {
     let (m, n, k) = (bits as f64, items as f64, f64::from(probes));
     match variant {
@@ -63,7 +68,8 @@ fn ln_lower_bound(variant: Variant, bits: u64, items: u64, probes: u32) -> f64 {
     }
 }
 
-/// An upper bound of `ln(1 - rate)`: the expected number of empty query positions, where a slice may be one bit longer than `m/k`.
+/// An upper bound of `ln(1 - rate)`: the expected number of empty query positions, where a slice
+/// may be one bit longer than `m/k`.
 pub(crate) fn ln_complement_bound(variant: Variant, bits: u64, items: u64, probes: u32) -> f64 {
     let (m, n, k) = (bits as f64, items as f64, f64::from(probes));
     libm::log(k)
@@ -74,11 +80,14 @@ pub(crate) fn ln_complement_bound(variant: Variant, bits: u64, items: u64, probe
         }
 }
 
-/// The number of probes with the smallest expected rate, searched up to [`MAX_SEARCHED_PROBES`] (and up to `bits` where positions are distinct or
-/// sliced), with all ties. Never `(m/n) ln 2` rounded, which misses: the best k of (1000, 100) is 7, of (26, 12) classic 2 but standard 1.
+/// The number of probes with the smallest expected rate, searched up to [`MAX_SEARCHED_PROBES`]
+/// (and up to `bits` where positions are distinct or sliced), with all ties. Never `(m/n) ln 2`
+/// rounded, which misses: the best k of (1000, 100) is 7, of (26, 12) classic 2 but standard 1.
 ///
-/// Proven without assuming that the rate is unimodal in k: every k whose lower bound is above the best rate is excluded, and the rest are compared exactly. Below 33 items the lower bound is the
-/// law itself in floating point. Usually a few exact rates, microseconds each; some seconds for a thousand probes in a nearly empty filter.
+/// Proven without assuming that the rate is unimodal in k: every k whose lower bound is above the
+/// best rate is excluded, and the rest are compared exactly. Below 33 items the lower bound is the
+/// law itself in floating point. Usually a few exact rates, microseconds each; some seconds for a
+/// thousand probes in a nearly empty filter.
 ///
 /// # Errors
 /// Parameters out of range.
@@ -122,7 +131,8 @@ pub(crate) fn best_probes(variant: Variant, bits: u64, items: u64, most: u32) ->
     Ok(OptimalProbes { probes: best.ties[0], ties: best.ties, fpr: best.fpr, capped: false })
 }
 
-/// A query of distinct positions passes one item of as many if they are the same: a rate of `1 / C(m, k)`, which falls up to m/2 and rises from there.
+/// A query of distinct positions passes one item of as many if they are the same: a rate of
+/// `1 / C(m, k)`, which falls up to m/2 and rises from there.
 fn best_for_one_item(bits: u64, most: u32) -> Result<OptimalProbes> {
     let possible = |probes: u64| u32::try_from(probes).ok().filter(|&probes| (1..=most).contains(&probes));
     let mut ties: Vec<u32> = [bits / 2, bits.div_ceil(2)].into_iter().filter_map(possible).collect();
@@ -185,9 +195,11 @@ impl Contest {
         Ok(())
     }
 
-    /// The same for the standard filter, whose bound `k ln(1 - q^k)`, `q = (1 - 1/m)^n`, has one valley: with `x = q^k` it is `ln x ln(1 - x) / ln q`, and the product
-    /// of logarithms rises up to `x = 1/2` and falls from there (its derivative has the sign of `(1-x) ln(1-x) - x ln x`, which is concave on `[0, 1/2]` and 0 at both
-    /// ends). So once a k beyond the bottom is excluded, all further ones are.
+    /// The same for the standard filter, whose bound `k ln(1 - q^k)`, `q = (1 - 1/m)^n`, has one
+    /// valley: with `x = q^k` it is `ln x ln(1 - x) / ln q`, and the product of logarithms rises up
+    /// to `x = 1/2` and falls from there (its derivative has the sign of `(1-x) ln(1-x) - x ln x`,
+    /// which is concave on `[0, 1/2]` and 0 at both ends). So once a k beyond the bottom is
+    /// excluded, all further ones are.
     fn exclude_outwards(&mut self, start: u32, most: u32) -> Result<()> {
         let bottom = core::f64::consts::LN_2 / (self.items as f64 * -libm::log1p(-1.0 / self.bits as f64));
         let beyond = |probes: u32, up: bool| if up { f64::from(probes) > bottom + 1e-6 } else { f64::from(probes) < bottom - 1e-6 };
@@ -213,7 +225,8 @@ impl Contest {
         bound > self.fpr.ln_upper + slack(bound)
     }
 
-    /// Of the factors `(mean - i) / (m - i)` of the classic bound the last is the smallest: k logarithms less.
+    /// Of the factors `(mean - i) / (m - i)` of the classic bound the last is the smallest: k
+    /// logarithms less.
     fn is_excluded_by_last_factor(&self, probes: u32) -> bool {
         let (m, k) = (self.bits as f64, f64::from(probes));
         let mean = -m * libm::expm1(self.items as f64 * libm::log1p(-k / m));
@@ -231,8 +244,9 @@ impl Contest {
         self.ties == [1] && complement < single - slack(single)
     }
 
-    /// Every k from 1 to `most` again, for a handful of items: what the bounds by the mean fill leave is bounded by the law itself, in floating point with positive terms, and
-    /// what that leaves is compared exactly.
+    /// Every k from 1 to `most` again, for a handful of items: what the bounds by the mean fill
+    /// leave is bounded by the law itself, in floating point with positive terms, and what that
+    /// leaves is compared exactly.
     fn exclude_with_few_items(&mut self, most: u32) -> Result<()> {
         let start = self.ties[0];
         let mut left: Vec<u32> = (1..=most).filter(|&k| k != start && !self.is_excluded(k)).collect();
@@ -250,7 +264,8 @@ impl Contest {
     }
 }
 
-/// The other numbers of a range, from the nearest to the farthest; of two that are as near, the smaller first.
+/// The other numbers of a range, from the nearest to the farthest; of two that are as near, the
+/// smaller first.
 pub(crate) fn outwards(from: u32, first: u32, last: u32) -> impl Iterator<Item = u32> {
     let both = move |distance| [from.checked_sub(distance), from.checked_add(distance)];
     (1..=from.abs_diff(first).max(from.abs_diff(last))).flat_map(both).flatten().filter(move |&number| (first..=last).contains(&number))
@@ -320,9 +335,11 @@ impl Question<'_> {
     }
 }
 
-/// The smallest number of bits whose expected rate for `items` items is at most the rate asked for; `None` beyond [`MAX_BITS`].
+/// The smallest number of bits whose expected rate for `items` items is at most the rate asked for;
+/// `None` beyond [`MAX_BITS`].
 ///
-/// At fixed probes the rate falls with the bits, so the boundary is proven; that no other probes do with one bit less is [`best_probes`]' to say.
+/// At fixed probes the rate falls with the bits, so the boundary is proven; that no other probes do
+/// with one bit less is [`best_probes`]' to say.
 pub(crate) fn fewest_bits(question: Question<'_>, items: u64) -> Result<Option<Fit>> {
     let mut probes = question.first_probes(items, MAX_SEARCHED_PROBES);
     let mut enough = None;
@@ -338,7 +355,8 @@ pub(crate) fn fewest_bits(question: Question<'_>, items: u64) -> Result<Option<F
 pub(crate) fn fewest_bits_at(question: Question<'_>, items: u64, probes: u32, enough: Option<u64>) -> Result<Option<u64>> {
     let least = question.variant.least_bits(probes);
     let k = f64::from(probes);
-    // Invert the textbook formula at the rate asked for, then at the rate corrected by what it missed.
+    // Invert the textbook formula at the rate asked for, then at the rate corrected by what it
+    // missed.
     let target = question.ln_target(items);
     let invert = |ln: f64| items as f64 * k / -libm::log1p(-libm::exp(ln / k));
     let mut guess = invert(target);
@@ -354,7 +372,8 @@ pub(crate) fn fewest_bits_at(question: Question<'_>, items: u64, probes: u32, en
     limit.map(|limit| boundary(guess, least, limit, |bits| Ok(!meets(bits)?))).transpose()
 }
 
-/// The largest number of items whose expected rate in `bits` bits is at most the rate asked for; `None` if not even one.
+/// The largest number of items whose expected rate in `bits` bits is at most the rate asked for;
+/// `None` if not even one.
 ///
 /// At fixed probes the rate rises with the items; see [`fewest_bits`]. An error beyond 2^62 items.
 pub(crate) fn most_items(question: Question<'_>, bits: u64) -> Result<Option<Fit>> {
@@ -386,15 +405,17 @@ fn most_items_at(question: Question<'_>, bits: u64, least: u64, probes: u32) -> 
     Ok(first_too_many - 1)
 }
 
-/// The smallest size in `least..=limit` for which `before` is false, given that it is false at `limit` and, once false, stays so. Gallops
-/// away from the guess, then bisects: two questions when the guess is right.
+/// The smallest size in `least..=limit` for which `before` is false, given that it is false at
+/// `limit` and, once false, stays so. Gallops away from the guess, then bisects: two questions when
+/// the guess is right.
 pub(crate) fn boundary(guess: f64, least: u64, limit: u64, before: impl Fn(u64) -> Result<bool>) -> Result<u64> {
     boundary_by(guess, least, limit, &before)
 }
 
 /// Compiled once for all questions.
 fn boundary_by(guess: f64, least: u64, limit: u64, before: &dyn Fn(u64) -> Result<bool>) -> Result<u64> {
-    // `low` is the largest size known to be before the boundary, or one below the least; `high` the smallest known to be past it.
+    // `low` is the largest size known to be before the boundary, or one below the least; `high` the
+    // smallest known to be past it.
     let (mut low, mut high) = (least - 1, limit);
     let mut at = libm::ceil(guess).max(0.0) as u64;
     let mut step = 1;
@@ -444,8 +465,9 @@ pub struct Best {
     pub fpr: Fpr,
 }
 
-/// The smallest number of bits whose expected rate, at its best probes, is at most `rate` for `items` items; equality passes. `None` above [`MAX_BITS`]. A law's own answer, without the floor of
-/// a hash: see [`crate::Plan`] for filters.
+/// The smallest number of bits whose expected rate, at its best probes, is at most `rate` for
+/// `items` items; equality passes. `None` above [`MAX_BITS`]. A law's own answer, without the floor
+/// of a hash: see [`crate::Plan`] for filters.
 ///
 /// # Errors
 /// 0 items.
@@ -458,7 +480,8 @@ pub fn min_bits(variant: Variant, items: u64, rate: &Rate) -> Result<Option<Best
     fit.map(|fit| best_at(variant, fit.size, items, rate)).transpose()
 }
 
-/// The largest number of items whose expected rate in `bits` bits, at its best probes, is at most `rate`; equality passes. `None` if not even one item.
+/// The largest number of items whose expected rate in `bits` bits, at its best probes, is at most
+/// `rate`; equality passes. `None` if not even one item.
 ///
 /// # Errors
 /// Bits or probes out of range.

@@ -2,39 +2,50 @@
 //!
 //! Let S be such a sum with mean `mu` and variance `V`, and `theta > 0`.
 //!
-//! *Bennett (1962).* `E exp(theta (S - mu)) <= exp(V (e^theta - 1 - theta))`, hence `P(S - mu >= d) <= exp(-(theta d - V (e^theta - 1 - theta)))` for every
-//! `theta > 0`; the best is `theta = ln(1 + d/V)`. Because every theta is valid, its own rounding is no error.
+//! *Bennett (1962).* `E exp(theta (S - mu)) <= exp(V (e^theta - 1 - theta))`, so
+//! `P(S - mu >= d) <= exp(-(theta d - V (e^theta - 1 - theta)))` for every `theta > 0`; the best is
+//! `theta = ln(1 + d/V)`. Because every theta is valid, its own rounding is no error.
 //!
-//! *The factor that Chernoff's bound gives away.* Under the law tilted by `e^(theta S)` the summands are still independent Bernoulli variables, with success
-//! `p' = p e^theta / (1 - p + p e^theta)` and `p' (1 - p') = p (1 - p) e^theta / (1 - p + p e^theta)^2 >= p (1 - p) e^-theta`, so the tilted variance is at least
-//! `V e^-theta`. With `E'` the tilted expectation,
+//! *The factor that Chernoff's bound gives away.* Under the law tilted by `e^(theta S)` the
+//! summands are still independent Bernoulli variables, with success
+//! `p' = p e^theta / (1 - p + p e^theta)` and `p' (1 - p') = p (1 - p) e^theta / (1 - p + p
+//! e^theta)^2 >= p (1 - p) e^-theta`, so the tilted variance is at least `V e^-theta`. With `E'`
+//! the tilted expectation,
 //!
 //! ```text
 //! P(S >= x) = E[e^(theta (S - x))] E'[e^(-theta (S - x)); S >= x],
 //! E'[e^(-theta (S - x)); S >= x] <= max_s P'(S = s) (1 + e^-theta + e^-2theta + ..) = max_s P'(S = s) / (1 - e^-theta).
 //! ```
 //!
-//! The largest probability of one value is at most `(1/2 pi) integral |E' e^(itS)| dt`, and `|E' e^(itS)|^2 = product (1 - 2 p'(1-p') (1 - cos t)) <= exp(-2 V' (1 - cos t))`,
-//! so it is at most `e^-V' I_0(V')` with the modified Bessel function `I_0`: [`peak`]. For large V this is `1 / sqrt(2 pi V)`, and the bound is within some percent of the
-//! normal tail where that is right; Chernoff's bound alone is 8 times too large at 99.9%.
+//! The largest probability of one value is at most `(1/2 pi) integral |E' e^(itS)| dt`, and `|E'
+//! e^(itS)|^2 = product (1 - 2 p'(1-p') (1 - cos t)) <= exp(-2 V' (1 - cos
+//! t))`, so it is at most `e^-V'
+//! I_0(V')` with the modified Bessel function `I_0`: [`peak`]. For large V this is `1 / sqrt(2 pi
+//! V)`, and the bound is within some percent of the normal tail where that is right; Chernoff's
+//! bound alone is 8 times too large at 99.9%.
 //!
-//! *Berry and Esseen*, with Shevtsova's constant 0.56 (I. G. Shevtsova, An improvement of convergence rate estimates in the Lyapunov theorem, Doklady Mathematics 82, 2010, for
-//! unequal summands; the absolute third moments of a centred Bernoulli sum are at most its variance): sharp in the middle of a large filter.
+//! *Berry and Esseen*, with Shevtsova's constant 0.56 (I. G. Shevtsova, An improvement of
+//! convergence rate estimates in the Lyapunov theorem, Doklady Mathematics 82, 2010, for unequal
+//! summands; the absolute third moments of a centred Bernoulli sum are at most its variance): sharp
+//! in the middle of a large filter.
 
 /// The sum, as far as its tails need it.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct BernoulliSum {
     /// `V`
     pub(crate) variance: f64,
-    /// The sum contains an independent part of this variance whose values are this far apart: the sum itself (`V`, 1), or one of two weights.
+    /// The sum contains an independent part of this variance whose values are this far apart: the
+    /// sum itself (`V`, 1), or one of two weights.
     pub(crate) lattice: (f64, f64),
 }
 
-/// Relative error of the variance that callers may have, of `libm`'s functions, and of some roundings of each.
+/// Relative error of the variance that callers may have, of `libm`'s functions, and of some
+/// roundings of each.
 const ROUNDING: f64 = 1e-14;
 
 impl BernoulliSum {
-    /// An upper bound of `P(S - mu >= distance)`, for a distance that is already less than the true one by its rounding.
+    /// An upper bound of `P(S - mu >= distance)`, for a distance that is already less than the true
+    /// one by its rounding.
     pub(crate) fn tail(&self, distance: f64) -> f64 {
         if self.variance <= 0.0 {
             return bennett(self.variance, distance);
@@ -55,7 +66,8 @@ impl BernoulliSum {
     }
 }
 
-/// Bennett's bound of `P(S - mu >= distance)`, rounded up; never 0, as it may be too small for an `f64`.
+/// Bennett's bound of `P(S - mu >= distance)`, rounded up; never 0, as it may be too small for an
+/// `f64`.
 pub(crate) fn bennett(variance: f64, distance: f64) -> f64 {
     if distance <= 0.0 {
         return 1.0;
@@ -64,19 +76,22 @@ pub(crate) fn bennett(variance: f64, distance: f64) -> f64 {
         return f64::MIN_POSITIVE;
     }
     let exponent = exponent(variance, distance, libm::log1p(distance / variance));
-    // The exponent carries less than 1e-12 of rounding where the exponential is above the smallest f64: its own, below 750 ulps.
+    // The exponent carries less than 1e-12 of rounding where the exponential is above the smallest
+    // f64: its own, below 750 ulps.
     (libm::exp(-exponent) * (1.0 + 1e-12)).clamp(f64::MIN_POSITIVE, 1.0)
 }
 
-/// A lower bound of `theta d - V (e^theta - 1 - theta)`: both terms are rounded against it, each by more than its operations err.
+/// A lower bound of `theta d - V (e^theta - 1 - theta)`: both terms are rounded against it, each by
+/// more than its operations err.
 fn exponent(variance: f64, distance: f64, theta: f64) -> f64 {
     (theta * distance * (1.0 - ROUNDING) - variance * excess(theta) * (1.0 + ROUNDING)).max(0.0)
 }
 
 /// `e^theta - 1 - theta` for `theta > 0`, with a relative error below 1e-15 times a small number.
 ///
-/// `expm1(theta) - theta` would lose all digits for small theta (at 1e-4 the error of an exponent of 700 would be 1e-9). The series
-/// `theta^2/2 (1 + theta/3 (1 + theta/4 (..)))` has positive terms only; what is left out after its 18th is below 2^-60 of the sum for theta up to 1.
+/// `expm1(theta) - theta` would lose all digits for small theta (at 1e-4 the error of an exponent
+/// of 700 would be 1e-9). The series `theta^2/2 (1 + theta/3 (1 + theta/4 (..)))` has positive
+/// terms only; what is left out after its 18th is below 2^-60 of the sum for theta up to 1.
 fn excess(theta: f64) -> f64 {
     if theta > 1.0 {
         return libm::expm1(theta) - theta;
@@ -85,10 +100,13 @@ fn excess(theta: f64) -> f64 {
     0.5 * theta * theta * series
 }
 
-/// An upper bound of `e^-V I_0(V)`, the largest probability that one value of a Bernoulli sum of variance at least V can have.
+/// An upper bound of `e^-V I_0(V)`, the largest probability that one value of a Bernoulli sum of
+/// variance at least V can have.
 ///
-/// `e^-V I_0(V) = (2/pi) integral_0^1 e^(-2V w^2) / sqrt(1 - w^2) dw`. On `w <= 1/2` the root is at most `1 + 0.6189 w^2` (a chord in `w^2`, by convexity), which
-/// integrates to `(1 + 0.1548/V) / sqrt(2 pi V)` over all w; beyond, the exponential is at most `e^(-V/2)` and the rest integrates to `pi/3`.
+/// `e^-V I_0(V) = (2/pi) integral_0^1 e^(-2V w^2) / sqrt(1 - w^2) dw`. On `w <=
+/// 1/2` the root is at most `1 + 0.6189
+/// w^2` (a chord in `w^2`, by convexity), which integrates to `(1 + 0.1548/V) / sqrt(2 pi
+/// V)` over all w; beyond, the exponential is at most `e^(-V/2)` and the rest integrates to `pi/3`.
 pub(crate) fn peak(variance: f64) -> f64 {
     let near = (1.0 + 0.1548 / variance) / libm::sqrt(2.0 * core::f64::consts::PI * variance);
     (near + 2.0 / 3.0 * libm::exp(-0.5 * variance)).min(1.0) * (1.0 + ROUNDING)
@@ -113,7 +131,8 @@ mod tests {
         }
     }
 
-    /// Exact binomial tails in both directions; a planted fault (half the factor) is below some of them.
+    /// Exact binomial tails in both directions; a planted fault (half the factor) is below some of
+    /// them.
     #[test]
     fn tails_of_binomials_are_kept() {
         let (mut closest, mut cases) = (f64::INFINITY, 0);
@@ -146,7 +165,8 @@ mod tests {
             let exact = (2..60).rev().fold(0.0, |sum, i| sum + theta.powi(i) / (1..=i).map(f64::from).product::<f64>());
             assert!((excess(theta) / exact - 1.0f64).abs() < 4e-15, "{theta}: {} for {exact}", excess(theta));
         }
-        // The exponent of 700 at u near 1e-4: the rounding of expm1 alone would be 1e-9 of the bound.
+        // The exponent of 700 at u near 1e-4: the rounding of expm1 alone would be 1e-9 of the
+        // bound.
         let (variance, theta) = (1.4e11, 1e-4f64);
         let expected = variance * (theta.exp_m1() * theta - (theta * theta / 2.0 + theta.powi(3) / 6.0 + theta.powi(4) / 24.0));
         let found = bennett(variance, variance * theta.exp_m1());

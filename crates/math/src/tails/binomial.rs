@@ -1,14 +1,17 @@
 //! The binomial law: exact tests and intervals for measured rates.
 //!
-//! Tails are sums of positive terms from Loader's saddle-point form of the probability ("Fast and accurate computation of binomial
-//! probabilities", 2000), which keeps its digits at 10^12 trials; the usual special-function crates lose them from about 10^9.
+//! Tails are sums of positive terms from Loader's saddle-point form of the probability ("Fast and
+//! accurate computation of binomial probabilities", 2000), which keeps its digits at 10^12 trials;
+//! the usual special-function crates lose them from about 10^9.
 
 use crate::bisect;
 use core::f64::consts::PI;
 
-/// The probability of exactly `hits` in `trials` at chance `p`. Relative error about 1e-13 at 10^12 trials.
+/// The probability of exactly `hits` in `trials` at chance `p`. Relative error about 1e-13 at 10^12
+/// trials.
 ///
-/// As everywhere here, chances below 0 count as 0 and those above 1 as 1; without a number for `p` the answer is none, either.
+/// As everywhere here, chances below 0 count as 0 and those above 1 as 1; without a number for `p`
+/// the answer is none, either.
 #[must_use]
 pub fn probability(hits: u64, trials: u64, p: f64) -> f64 {
     if p.is_nan() {
@@ -33,7 +36,8 @@ pub fn probability(hits: u64, trials: u64, p: f64) -> f64 {
     libm::exp(ln) * libm::sqrt(n / (2.0 * PI * x * rest))
 }
 
-/// The probability of at least `hits` in `trials` at chance `p`. A sum over about one standard deviation of terms, at most some 10^5.
+/// The probability of at least `hits` in `trials` at chance `p`. A sum over about one standard
+/// deviation of terms, at most some 10^5.
 #[must_use]
 pub fn at_least(hits: u64, trials: u64, p: f64) -> f64 {
     let p = p.clamp(0.0, 1.0);
@@ -65,20 +69,24 @@ pub fn at_most(hits: u64, trials: u64, p: f64) -> f64 {
     lower_sum(hits, trials, p)
 }
 
-/// The two-sided exact p-value: twice the smaller tail, at most 1. Rejecting below alpha errs with probability at most alpha.
+/// The two-sided exact p-value: twice the smaller tail, at most 1. Rejecting below alpha errs with
+/// probability at most alpha.
 #[must_use]
 pub fn two_sided(hits: u64, trials: u64, p: f64) -> f64 {
     (2.0 * at_least(hits, trials, p).min(at_most(hits, trials, p))).min(1.0)
 }
 
-/// The power of [`two_sided`] at the level `alpha`, in 0..1: the factor on the rate for which its upper tail rejects with probability 99%; infinite where none does. See [`noticed_rate`].
+/// The power of [`two_sided`] at the level `alpha`, in 0..1: the factor on the rate for which its
+/// upper tail rejects with probability 99%; infinite where none does. See [`noticed_rate`].
 #[must_use]
 pub fn noticed_factor(trials: u64, rate: f64, alpha: f64) -> f64 {
     noticed_rate(trials, rate, alpha).map_or(f64::INFINITY, |noticed| noticed / rate)
 }
 
-/// The smallest chance that [`two_sided`] tells from the smaller chance `rate` at the level `alpha`, in 0..1, with probability at least 99%: at that chance and at every larger one, at least so often as
-/// many hits occur as are rejected. `None` where even hits alone would not be rejected. A bisection over numbers of hits and one over chances, each of some sums.
+/// The smallest chance that [`two_sided`] tells from the smaller chance `rate` at the level
+/// `alpha`, in 0..1, with probability at least 99%: at that chance and at every larger one, at
+/// least this often as many hits occur as are rejected. `None` where even hits alone would not be
+/// rejected. A bisection over numbers of hits and one over chances, each of some sums.
 #[must_use]
 pub fn noticed_rate(trials: u64, rate: f64, alpha: f64) -> Option<f64> {
     let rejected = |hits: u64| 2.0 * at_least(hits, trials, rate) < alpha;
@@ -89,7 +97,8 @@ pub fn noticed_rate(trials: u64, rate: f64, alpha: f64) -> Option<f64> {
     Some(solve(|p| at_least(least_rejected, trials, p) >= 0.99))
 }
 
-/// The Clopper-Pearson interval of the chance: covers it with probability at least `confidence` (in 0..1), equal-tailed.
+/// The Clopper-Pearson interval of the chance: covers it with probability at least `confidence` (in
+/// 0..1), equal-tailed.
 ///
 /// ```
 /// let (low, high) = truebloom_math::binomial::interval(0, 1_000, 0.95);
@@ -104,7 +113,8 @@ pub fn interval(hits: u64, trials: u64, confidence: f64) -> (f64, f64) {
     (lower, upper)
 }
 
-/// The chance in 0..1 from which on `past` holds: bisection over the bits of the `f64`, which is even in the logarithm.
+/// The chance in 0..1 from which on `past` holds: bisection over the bits of the `f64`, which is
+/// even in the logarithm.
 fn solve(past: impl Fn(f64) -> bool) -> f64 {
     let (mut low, mut high) = (1e-300f64.to_bits(), 1f64.to_bits());
     while high - low > 1 << 10 {
@@ -138,10 +148,12 @@ fn lower_sum(hits: u64, trials: u64, p: f64) -> f64 {
     })
 }
 
-/// The tail from `hits` up or down where it has too many terms to add them one by one; `None` elsewhere.
+/// The tail from `hits` up or down where it has too many terms to add them one by one; `None`
+/// elsewhere.
 ///
-/// By the Euler-Maclaurin formula once with the step 1, which gives the sum by the integral, and once with a step of 1/256 of the scale on which terms change, which gives the
-/// integral: the first three corrections leave a relative error of about 256^-6.
+/// By the Euler-Maclaurin formula once with the step 1, which gives the sum by the integral, and
+/// once with a step of 1/256 of the scale on which terms change, which gives the integral: the
+/// first three corrections leave a relative error of about 256^-6.
 fn long_sum(hits: u64, trials: u64, p: f64, up: bool) -> Option<f64> {
     const TERMS: f64 = 256.0;
     const SHORTEST: u64 = 64;
@@ -236,7 +248,8 @@ mod tests {
         }
     }
 
-    /// 60-digit values of the upper tail, to 17 digits: the sizes at which common crates return 0, or 1 percent off.
+    /// 60-digit values of the upper tail, to 17 digits: the sizes at which common crates return 0,
+    /// or 1 percent off.
     #[test]
     fn tails_keep_their_digits() {
         for (hits, trials, p, expected) in TAILS {
@@ -262,7 +275,8 @@ mod tests {
         }
     }
 
-    /// Exact summation: the interval covers the truth at least as often as it says, for every chance on a grid.
+    /// Exact summation: the interval covers the truth at least as often as it says, for every
+    /// chance on a grid.
     #[test]
     fn the_interval_covers_its_level() {
         for trials in [1, 5, 20, 60] {
@@ -278,7 +292,8 @@ mod tests {
         }
     }
 
-    /// Where both ways are open they agree; beyond, the tails on both sides of a mean of 2^62 are what the normal law with its corrections says.
+    /// Where both ways are open they agree; beyond, the tails on both sides of a mean of 2^62 are
+    /// what the normal law with its corrections says.
     #[test]
     fn long_tails_are_sums_too() {
         let plain = |hits: u64, trials: u64, p: f64| {
@@ -304,7 +319,8 @@ mod tests {
             // Phi(-3), 1/2, Phi(3).
             let expected = [(-3.0, 0.001_349_898_031_630_095), (0.0, 0.5), (3.0, 0.998_650_101_968_369_9)];
             let expected = expected.iter().find(|(at, _)| *at == sds).expect("one of them").1;
-            // Hits near 2^62 are rounded to 512 in `f64`: 1.7e-7 standard deviations, times the hazard of 3.3 at the third.
+            // Hits near 2^62 are rounded to 512 in `f64`: 1.7e-7 standard deviations, times the
+            // hazard of 3.3 at the third.
             assert!((below / expected - 1.0).abs() < 1e-6, "{sds}: {below}");
         }
     }

@@ -1,34 +1,48 @@
-//! How many items a filter has wrongly dropped, from what it saw: a martingale bound in the manner of Freedman (1975).
+//! How many items a filter has wrongly dropped, from what it saw: a martingale bound in the manner
+//! of Freedman (1975).
 //!
-//! A filter that answers "new" or "known" is offered items one after another. Of an item that is really new, with a pass probability rho that the past determines, the answer
-//! is wrong with probability rho. Nobody sees these wrong drops, as they look like repeats; what is seen is the items *kept*. With the odds `g = rho / (1 - rho)`:
+//! A filter that answers "new" or "known" is offered items one after another. Of an item that is
+//! really new, with a pass probability rho that the past determines, the answer is wrong with
+//! probability rho. These wrong drops cannot be seen, as they look like repeats; what can be seen
+//! is the items *kept*. With the odds `g = rho / (1 - rho)`:
 //!
-//! * The *compensator* `S`, the sum of g over the items kept, has the mean of the number W of wrong drops: an item adds `(1 - rho) g = rho` to the mean of S, and rho to that of W.
-//! * For every `u > 0` with `g u < 1`, `(1 + u)^W prod (1 - g u)` over the items kept is a martingale: `rho (1 + u) + (1 - rho)(1 - g u) = 1`. No variance has to be known, where
-//!   Freedman's own inequality asks for one, and the variance of W sums g over *all* new items, which is not seen.
-//! * `-ln(1 - g u)` is convex in g, so with `g <= G` the product is at least `(1 - G u)^(S / G)`: only S has to be kept.
+//! * The *compensator* `S`, the sum of g over the items kept, has the mean of the number W of wrong
+//!   drops: an item adds `(1 - rho) g = rho` to the mean of S, and rho to that of W.
+//! * For every `u > 0` with `g u < 1`, `(1 + u)^W prod (1 - g u)` over the items kept is a
+//!   martingale: `rho (1 + u) + (1 - rho)(1 - g u) = 1`. No variance has to be known, where
+//!   Freedman's own inequality asks for one, and the variance of W sums g over *all* new items,
+//!   which is not seen.
+//! * `-ln(1 - g u)` is convex in g, so with `g <= G` the product is at least `(1 - G u)^(S / G)`:
+//!   only S has to be kept.
 //!
-//! u must be chosen before the stream is seen. The average over a fixed grid of u is a martingale as well, and near the best u of the grid whatever S becomes; by Ville's
-//! inequality it reaches `1 / alpha` with probability at most alpha, at all times together. So the bound may be looked at after every item.
+//! u must be chosen before the stream is seen. The average over a fixed grid of u is a martingale
+//! as well, and near the best u of the grid whatever S becomes; by Ville's inequality it reaches
+//! `1 / alpha` with probability at most alpha, at all times together. So the bound may be looked at
+//! after every item.
 
 use crate::error::out_of_range;
 use crate::{Result, bisect};
 use alloc::format;
 
-/// Values of u: from the largest down by factors of the root of 2. The last is below 2^-27 times the first, near enough to 0 for 10^15 wrong drops.
+/// Values of u: from the largest down by factors of the root of 2. The last is below 2^-27 times
+/// the first, near enough to 0 for 10^15 wrong drops.
 const GRID: u32 = 96;
 
-/// No u above this, however small the odds: what one wrong drop may multiply the martingale by. And no odds above it, so that the search for the bound ends.
+/// No u above this, however small the odds: what one wrong drop may multiply the martingale by. And
+/// no odds above it, so that the search for the bound ends.
 const MOST: f64 = 1_048_576.0;
 
 /// No compensator above 2^53, where an f64 stops counting.
 const MOST_DROPS: f64 = 9_007_199_254_740_992.0;
 
-/// A number that the wrong drops do not exceed, with probability at least `confidence`, at any time of the stream.
+/// A number that the wrong drops do not exceed, with probability at least `confidence`, at any time
+/// of the stream.
 ///
-/// `compensator` is the sum of `rho / (1 - rho)` over the items kept, with rho the pass probability before each was inserted; `max_odds` a number fixed before the stream that
-/// none of these odds exceed. The pass probability must be that of a fresh item given all that happened: the positions of each new item are independent of the past. An item
-/// that was forgotten and returns under the same seed is not fresh.
+/// `compensator` is the sum of `rho / (1 - rho)` over the items kept, with rho the pass probability
+/// before each was inserted; `max_odds` a number fixed before the stream that none of these odds
+/// exceed. The pass probability must be that of a fresh item given all that happened: the positions
+/// of each new item are independent of the past. An item that was forgotten and returns under the
+/// same seed is not fresh.
 ///
 /// About `S + sqrt(2 S (ln(1/alpha) + 4))` where S is large. Microseconds.
 ///
@@ -41,7 +55,8 @@ const MOST_DROPS: f64 = 9_007_199_254_740_992.0;
 /// ```
 ///
 /// # Errors
-/// A compensator that is negative or above 2^53, odds that are negative or above 2^20, a confidence not strictly between 0 and 1.
+/// A compensator that is negative or above 2^53, odds that are negative or above 2^20, a confidence
+/// not strictly between 0 and 1.
 pub fn wrong_drops_at_most(compensator: f64, max_odds: f64, confidence: f64) -> Result<u64> {
     for (name, value, most) in [("compensator", compensator, MOST_DROPS), ("max_odds", max_odds, MOST)] {
         if !(0.0..=most).contains(&value) {
@@ -62,7 +77,8 @@ pub fn wrong_drops_at_most(compensator: f64, max_odds: f64, confidence: f64) -> 
     Ok(bisect(low + 1..=high, |drops| !possible(drops)) - 1)
 }
 
-/// The logarithm of the average of `(1 + u)^drops (1 - G u)^(S / G)` over the grid of u. Increasing in the drops.
+/// The logarithm of the average of `(1 + u)^drops (1 - G u)^(S / G)` over the grid of u. Increasing
+/// in the drops.
 fn ln_martingale(drops: f64, compensator: f64, max_odds: f64) -> f64 {
     let exponents = grid(max_odds).map(|u| drops * libm::log1p(u) - compensator * cost(u, max_odds));
     let largest = exponents.clone().fold(f64::NEG_INFINITY, f64::max);
@@ -85,8 +101,9 @@ fn cost(u: f64, max_odds: f64) -> f64 {
 mod tests {
     use super::*;
 
-    /// Every history of a stream of new items whose rate depends on the past, to the last: kept items raise it, drops lower it. Calls `visit` at every end with its probability,
-    /// and whether at some time on the way `exceeded` was true of (drops, compensator).
+    /// Every history of a stream of new items whose rate depends on the past, to the last: kept
+    /// items raise it, drops lower it. Calls `visit` at every end with its probability, and whether
+    /// at some time on the way `exceeded` was true of (drops, compensator).
     fn walk(
         items: u32,
         state: (f64, f64, u32, bool, f64),
@@ -134,7 +151,8 @@ mod tests {
         assert!(forgotten_cost > 1.001, "the test has no power: {forgotten_cost}");
     }
 
-    /// Looked at after every item, the bound fails with at most the probability it says; and it does fail, so it says something.
+    /// Checked after every item, the bound fails with at most the stated probability; and it does
+    /// fail sometimes, so the test has power.
     #[test]
     fn the_bound_holds_at_all_times_together() {
         for confidence in [0.3, 0.6, 0.9] {

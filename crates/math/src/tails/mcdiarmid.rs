@@ -1,10 +1,14 @@
 //! McDiarmid's inequality for filters whose fill has no known law.
 //!
-//! Fill and rate are functions of independent items. If an item changes a function by at most c, whatever the others, then `P(f >= E f + d) <= exp(-2 d^2 / (n c^2))`, and the same below
-//! (McDiarmid, "On the method of bounded differences", 1989, lemma 1.2). An item sets at most k bits. Where each of the k positions of a query is uniform on the bits or on its slice, k bits lie in
-//! the way of at most a share `k k / m` of the queries, so an item moves the rate by at most that.
+//! Fill and rate are functions of independent items. If an item changes a function by at most c,
+//! whatever the others, then `P(f >= E f + d) <= exp(-2 d^2 / (n c^2))`, and the same below
+//! (McDiarmid, "On the method of bounded differences", 1989, lemma 1.2). An item sets at most k
+//! bits. Where each of the k positions of a query is uniform on the bits or on its slice, k bits
+//! lie in the way of at most a share `k k / m` of the queries, so an item moves the rate by at most
+//! that.
 
-/// The number of set bits after a given number of distinct items, whose positions may depend on each other in any way that is the same for all bits.
+/// The number of set bits after a given number of distinct items, whose positions may depend on
+/// each other in any way that is the same for all bits.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Fill {
     /// Number of bits m.
@@ -13,7 +17,8 @@ pub struct Fill {
     pub probes: u32,
     /// Distinct items.
     pub items: u64,
-    /// Mean number of different bits that one item sets; a bound of it on the side that is asked for is enough.
+    /// Mean number of different bits that one item sets; a bound of it on the side that is asked
+    /// for is enough.
     pub covered: f64,
 }
 
@@ -25,13 +30,13 @@ impl Fill {
         -bits * libm::expm1(self.items as f64 * libm::log1p(-(self.covered / bits).min(1.0)))
     }
 
-    /// An upper bound of the probability of at least so many set bits.
+    /// An upper bound on the probability of at least this many set bits.
     #[must_use]
     pub fn at_least(&self, ones: u64) -> f64 {
         self.tail(ones as f64 - self.mean())
     }
 
-    /// An upper bound of the probability of at most so many.
+    /// An upper bound on the probability of at most this many.
     #[must_use]
     pub fn at_most(&self, ones: u64) -> f64 {
         self.tail(self.mean() - ones as f64)
@@ -48,14 +53,16 @@ impl Fill {
     }
 }
 
-/// The mean number of different bits that so many independent positions in a block of so many bits cover.
+/// The mean number of different bits that this many independent positions in a block of this many
+/// bits cover.
 #[must_use]
 pub fn covered(bits: u64, probes: u32) -> f64 {
     let bits = bits as f64;
     -bits * libm::expm1(f64::from(probes) * libm::log1p(-1.0 / bits))
 }
 
-/// How far above its mean the rate of one filter lies at most, and how far below: each with probability at least `1 - error`, for positions that are each uniform on the bits or on a slice.
+/// How far above its mean the rate of one filter lies at most, and how far below: each with
+/// probability at least `1 - error`, for positions that are each uniform on the bits or on a slice.
 #[must_use]
 pub fn rate_distance(bits: u64, probes: u32, items: u64, error: f64) -> f64 {
     let probes = f64::from(probes);

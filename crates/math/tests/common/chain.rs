@@ -1,4 +1,5 @@
-//! Recycling filters as chains, in exact fractions over the number of set bits, and over the bits themselves. Nothing here shares a formula with the crate.
+//! Recycling filters as chains, in exact fractions over the number of set bits, and over the bits
+//! themselves. Nothing here shares a formula with the crate.
 
 use super::choose;
 use num_bigint::BigInt;
@@ -15,13 +16,15 @@ pub struct Chain {
     pub visits: Vec<BigRational>,
 }
 
-/// How many of the equally likely choices of one item set `new` of the empty bits, and of how many: all tuples, or all sets.
+/// How many of the equally likely choices of one item set `new` of the empty bits, and of how many:
+/// all tuples, or all sets.
 fn ways(bits: u64, probes: u64, colliding: bool, ones: u64, new: u64) -> (BigInt, BigInt) {
     if !colliding {
         let rest = if new > probes { BigInt::zero() } else { choose(ones, probes - new) };
         return (choose(bits - ones, new) * rest, choose(bits, probes));
     }
-    // Tuples whose values among the empty bits are exactly `new` given ones: inclusion and exclusion.
+    // Tuples whose values among the empty bits are exactly `new` given ones: inclusion and
+    // exclusion.
     let onto = (0..=new).fold(BigInt::zero(), |sum, missing| {
         let term = choose(new, missing) * BigInt::from(ones + new - missing).pow(probes as u32);
         if missing % 2 == 0 { sum + term } else { sum - term }
@@ -59,7 +62,8 @@ impl Chain {
         visits
     }
 
-    /// The law of the retained item's number of bits: the row of each start, and the fixed point by elimination.
+    /// The law of the retained item's number of bits: the row of each start, and the fixed point by
+    /// elimination.
     pub fn restart(&self) -> Vec<BigRational> {
         if !self.colliding {
             return (0..=self.probes).map(|ones| if ones == self.probes { BigRational::one() } else { BigRational::zero() }).collect();
@@ -88,7 +92,8 @@ impl Chain {
         (0..=most).map(|distinct| visits.iter().enumerate().map(|(ones, visits)| visits * self.back(ones as u64, distinct)).sum()).collect()
     }
 
-    /// The probability that an item with colliding probes finds `ones` set bits, overflows, and has so many distinct positions, which it leaves behind where it is retained.
+    /// The probability that an item with colliding probes finds `ones` set bits, overflows, and has
+    /// this many distinct positions, which it leaves behind where it is retained.
     pub fn back(&self, ones: u64, distinct: u64) -> BigRational {
         let (drawn, all) = ways(self.bits, self.probes, true, 0, distinct);
         let over: BigInt = (self.sigma - ones + 1..=distinct).map(|new| choose(self.bits - ones, new) * choose(ones, distinct - new)).sum();
@@ -131,7 +136,8 @@ fn solve(mut equations: Vec<Vec<BigRational>>, mut right: Vec<BigRational>) -> V
     (0..n).map(|i| &right[i] / &equations[i][i]).collect()
 }
 
-/// The long-run rate of two phases by the chain over (active bits, frozen bits), to about 1e-13 by repeated steps.
+/// The long-run rate of two phases by the chain over (active bits, frozen bits), to about 1e-13 by
+/// repeated steps.
 ///
 /// With one hash for both an item is one set of positions, otherwise a pair of independent ones.
 pub fn joint_rate(bits: u64, probes: u32, sigma: u64, colliding: bool, included: bool, shared: bool) -> f64 {

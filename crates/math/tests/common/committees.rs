@@ -1,4 +1,5 @@
-//! The laws of the papers by literal enumeration of sets of bits, in exact fractions, and the signs and differences that the papers write them with.
+//! The laws of the papers by literal enumeration of sets of bits, in exact fractions, and the signs
+//! and differences that the papers write them with.
 
 use super::{choose, ratio};
 use num_bigint::BigInt;
@@ -22,7 +23,8 @@ pub fn chosen(n: u64, k: u64) -> BigRational {
     whole(choose(n, k))
 }
 
-/// The probability of every set of set bits, as a mask, after committees of these sizes: every committee of every size is tried.
+/// The probability of every set of set bits, as a mask, after committees of these sizes: every
+/// committee of every size is tried.
 pub fn covered_sets(bits: u64, sizes: &[u64]) -> Vec<BigRational> {
     let mut sets = vec![BigRational::zero(); 1 << bits];
     sets[0] = BigRational::one();
@@ -152,7 +154,8 @@ pub fn hypergeometric(upper: &[i64], lower: &[i64], at: &BigRational, last: u64)
     (0..=last).map(|j| product(upper, j) / product(lower, j) * raise(at, j) / factorial(j)).sum()
 }
 
-/// The standard rate by the corrected sums of the papers (Burns 56), for sizes where no law can be walked. Held to the chain in `tests/formulas.rs`.
+/// The standard rate by the corrected sums of the papers (Burns 56), for sizes where no law can be
+/// walked. Held to the chain in `tests/formulas.rs`.
 pub fn standard_sum(bits: u64, items: u64, probes: u64) -> BigRational {
     let throws = (items * probes) as u32;
     let mut differences: Vec<BigInt> = (0..=probes).map(|j| BigInt::from(bits.saturating_sub(j)).pow(throws)).collect();

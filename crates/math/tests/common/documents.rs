@@ -1,4 +1,5 @@
-//! Tables of the documents, and the tests that a source file holds, so that the two can be compared.
+//! Tables of the documents, and the tests that a source file holds, so that the two can be
+//! compared.
 
 use std::path::{Path, PathBuf};
 
@@ -6,7 +7,8 @@ fn read(path: &Path) -> String {
     std::fs::read_to_string(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
 }
 
-/// The rows of all tables of a document in `docs` that have an entry's number in the first cell, such as `B12`; cells are trimmed.
+/// The rows of all tables of a document in `docs` that have an entry's number in the first cell,
+/// such as `B12`; cells are trimmed.
 pub fn numbered_rows(document: &str) -> Vec<Vec<String>> {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs").join(document);
     let cells = |line: &str| line.trim().trim_matches('|').split(" | ").map(|cell| cell.trim().to_owned()).collect::<Vec<_>>();

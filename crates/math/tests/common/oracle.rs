@@ -1,5 +1,6 @@
-//! Exact laws by the occupancy chain, and what it means to hold a bracket to them. Nothing here shares a formula with the crate: rates are counted
-//! over the number of set bits, all terms positive, in whole numbers of any size.
+//! Exact laws by the occupancy chain, and what it means to hold a bracket to them. Nothing here
+//! shares a formula with the crate: rates are counted over the number of set bits, all terms
+//! positive, in whole numbers of any size.
 
 use super::{choose, of_f64};
 use num_bigint::{BigInt, BigUint, Sign};
@@ -94,7 +95,8 @@ pub fn moments(variant: Variant, bits: u64, items: u64, probes: u32) -> (BigRati
     }
 }
 
-/// The bracket must enclose the fraction and be as narrow as promised: ends at most two `f64` apart, logarithms within 1e-12.
+/// The bracket must enclose the fraction and be as narrow as promised: ends at most two `f64`
+/// apart, logarithms within 1e-12.
 pub fn hold(fpr: &Fpr, truth: &BigRational, context: &str) {
     hold_between(fpr, truth, truth, context);
 }
@@ -155,7 +157,8 @@ pub fn signed(x: BigUint) -> BigInt {
     BigInt::from_biguint(Sign::Plus, x)
 }
 
-/// Frozen random numbers: the same cases in every run on every machine (Steele, Lea and Flood 2014).
+/// Frozen random numbers: the same cases in every run on every machine (Steele, Lea and Flood
+/// 2014).
 pub struct SplitMix64(pub u64);
 
 impl SplitMix64 {

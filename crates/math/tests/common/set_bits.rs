@@ -1,4 +1,5 @@
-//! The law of the set bits of one block, in the plainest way; the unit tests of the guarantee of blocks use it, too.
+//! The law of the set bits of one block, in the plainest way; the unit tests of the guarantee of
+//! blocks use it, too.
 
 /// Bits of a block.
 pub(crate) const BITS: usize = 512;

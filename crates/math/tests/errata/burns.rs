@@ -212,10 +212,12 @@ fn formula_43_begins_with_the_wrong_factor() {
     }
 }
 
-/// At m = 4, k = 2, n = 2 the likelihood of three set bits is `4 (2^-n - 3 6^-n)`, whose slope at the moment estimate is not zero.
+/// At m = 4, k = 2, n = 2 the likelihood of three set bits is `4 (2^-n - 3 6^-n)`, whose slope at
+/// the moment estimate is not zero.
 #[test]
 fn formula_46_is_moments_only_and_classic_only() {
-    // Rounded, both may be one number, as at m = 4, k = 2 and three set bits. At m = 7, k = 3 and six they are not: 3.477, and the likelihood is largest at 4.
+    // Rounded, both may be one number, as at m = 4, k = 2 and three set bits. At m = 7, k = 3 and
+    // six they are not: 3.477, and the likelihood is largest at 4.
     let estimates = |m, k, ones| {
         let moments = items_by_moments(Variant::Classic, m, k, ones).expect("in range").expect("not full");
         (moments, items_by_likelihood(Variant::Classic, m, k, ones).expect("in range").expect("not full"))
@@ -232,7 +234,8 @@ fn formula_46_is_moments_only_and_classic_only() {
     }
     let slope = whole(4) * (-oracle::ln(&whole(2)) * ratio(1, 4) + whole(3) * oracle::ln(&whole(6)) * ratio(1, 36));
     assert!(slope < -fraction("1e-3"), "the likelihood still falls at 2: its maximum is not there");
-    // A standard filter leaves (1 - 1/m)^(nk) of its bits empty: the denominator must be k ln(1 - 1/m).
+    // A standard filter leaves (1 - 1/m)^(nk) of its bits empty: the denominator must be k ln(1 -
+    // 1/m).
     let standard = mean(&balls(5, 6)) / whole(5);
     assert_ne!(one() - &standard, empty(5, 2, 3), "(46) at the mean of a standard filter misses n = 3");
     assert_eq!(one() - standard, raise(&empty(5, 1, 2), 3));
@@ -249,7 +252,8 @@ fn formula_47_has_no_unbiased_rival_beyond_its_range() {
     for (items, size) in [(1, 2), (2, 2), (3, 1), (2, 3)] {
         let most = items * size;
         let law = |bits| batches(bits, items, size);
-        // Unbiasedness at m = k, k+1, ... nk leaves one value for each number of set bits, so no other estimator is left.
+        // Unbiasedness at m = k, k+1, ... nk leaves one value for each number of set bits, so no
+        // other estimator is left.
         let mut only = vec![BigRational::zero(); most as usize + 1];
         for bits in size..=most {
             let law = law(bits);
@@ -344,7 +348,8 @@ fn after_56_the_mean_and_variance_are_44_and_45() {
         let mean_44 = |throws| whole(m) * (one() - kept(1, throws));
         let variance_45 = |throws| whole(m) * (kept(1, throws) - kept(2, throws)) - whole(m * m) * (kept(1, 2 * throws) - kept(2, throws));
         assert_eq!((mean(&law), variance(&law)), (mean_44(n * k), variance_45(n * k)));
-        // (17), the law of committees of several sizes, is no moment: as nk committees of one it gives probabilities.
+        // (17), the law of committees of several sizes, is no moment: as nk committees of one it
+        // gives probabilities.
         assert_eq!((0..=m).map(|i| chosen(m, i) * forward(i, |x| raise(&ratio(x, m), n * k))).collect::<Vec<_>>(), law);
     }
 }
@@ -439,7 +444,8 @@ fn section_4_1_logarithm_is_about_one_over_m() {
 
 #[test]
 fn theorem_26_equality_needs_a_constant() {
-    // Two balls in two urns: one urn or two with equal probability, as the printed condition asks, and yet no equality.
+    // Two balls in two urns: one urn or two with equal probability, as the printed condition asks,
+    // and yet no equality.
     let even = balls(2, 2);
     assert_eq!(even[1], even[2]);
     assert!(expectation(&even, |x| whole(x * x)) > raise(&mean(&even), 2));
@@ -465,10 +471,11 @@ fn section_4_3_counts_the_sets_of_k_bits() {
 
 #[test]
 fn section_4_3_counts_no_whole_bits() {
-    // C(16, 8) = 12870 filters of one item need 14 bits, not 13.65: 0.975 of the limit; a power of two, as for one of 16 bits, reaches it.
+    // C(16, 8) = 12870 filters of one item need 14 bits, not 13.65: 0.975 of the limit; a power of
+    // two, as for one of 16 bits, reaches it.
     for (m, k, whole_bits, share) in [(16, 1, 4, 1.0), (16, 8, 14, 0.975_123), (16, 2, 7, 0.986_699), (100, 50, 97, 0.993_286)] {
         let bits = oracle::ln(&chosen(m, k)) / oracle::ln(&whole(2));
-        // The logarithm of a power of two is a whole number but for its last digits.
+        // The logarithm of a power of two is a whole number except for its last digits.
         assert_eq!((bits - ratio(1, 1 << 40)).ceil(), whole(whole_bits), "m={m} k={k}");
         let rate = Variant::Classic.fpr(m, 1, k as u32).expect("in range");
         let efficiency = -rate.ln / std::f64::consts::LN_2 / whole_bits as f64;
@@ -485,7 +492,8 @@ fn section_4_2_peaks_are_lowest_at_the_ends_for_standard_filters() {
     };
     let at = [(1, 0.622), (48, 0.665), (69, 0.690), (100, 0.658), (300, 0.218)];
     assert!(at.iter().all(|&(n, value)| (best(n) - value).abs() < 5e-4), "{:?}", at.map(|(n, _)| best(n)));
-    // Near n = m it is neither the least of all n, nor the least of those up to m: that is one item. Between peaks it is least where two numbers of probes tie.
+    // Near n = m it is neither the least of all n, nor the least of those up to m: that is one
+    // item. Between peaks it is least where two numbers of probes tie.
     assert!((1..=400).any(|n| best(n) < best(100)) && (2..=100).all(|n| best(n) > best(1)));
     assert!(best(47) > best(48) && best(48) < best(49) && ((crossover(1).expect("in range") * 100.0) - 48.0).abs() < 1.0);
 }
@@ -497,7 +505,8 @@ fn section_5_numbers_of_five_items_in_1024_bits() {
     let classic = [124, 142].map(|k| classic_sum(1_024, 5, k));
     let rise = |f: &[BigRational; 2]| (&f[1] / &f[0] - one()) * &hundred;
     assert!(rounds_to(&rise(&standard), "15.7") && rounds_to(&rise(&classic), "106.9"), "as printed");
-    // The efficiency falls in proportion to the logarithm of the rate: 0.2% and 0.7% are these relative losses, rounded.
+    // The efficiency falls in proportion to the logarithm of the rate: 0.2% and 0.7% are these
+    // relative losses, rounded.
     let loss = |f: &[BigRational; 2]| (one() - oracle::ln(&f[1]) / oracle::ln(&f[0])) * &hundred;
     assert!(rounds_to(&loss(&standard), "0.153") && rounds_to(&loss(&classic), "0.733"));
     let points = |f: &[BigRational; 2]| (oracle::ln(&f[1]) - oracle::ln(&f[0])) / oracle::ln(&whole(2)) * ratio(5, 1_024) * &hundred;
@@ -563,8 +572,9 @@ fn conjecture_24_is_false_on_all_three_sides() {
     }
 }
 
-/// The peak over whole items of `-n ln f`, which is the efficiency times `m ln 2`. Beyond `6m/k` items a query bit is empty with probability
-/// `u <= k e^-6`, and `-n ln f <= n u / (1 - u)` has passed its own peak.
+/// The peak over whole items of `-n ln f`, which is the efficiency times `m ln 2`. Beyond `6m/k`
+/// items a query bit is empty with probability `u <= k e^-6`, and `-n ln f <= n u / (1 - u)` has
+/// passed its own peak.
 fn peak(m: u64, k: u64, kept: &BigRational, rate: impl Fn(u64) -> BigRational) -> BigRational {
     let last = 6 * m / k + 1;
     let best = (1..last).map(|n| -oracle::ln(&rate(n)) * whole(n)).max().expect("not empty");
@@ -584,7 +594,8 @@ fn conjecture_28_is_false_for_whole_items() {
     }
     let efficiency = |n, k| -oracle::ln(&classic_sum(12, n, k)) * whole(n) / (oracle::ln(&whole(2)) * whole(12));
     assert!(rounds_to(&efficiency(8, 1), "0.66384") && rounds_to(&efficiency(4, 2), "0.66359"));
-    // Its greatest value is right for even m; for odd m, with m/2 rounded, two sizes reach it, and m = 3 does better with two items of one bit.
+    // Its greatest value is right for even m; for odd m, with m/2 rounded, two sizes reach it, and
+    // m = 3 does better with two items of one bit.
     for m in 2..=21u64 {
         let greatest = (1..m).map(|k| classic_peak(m, k)).max().expect("not empty");
         let one_item = [m / 2, m.div_ceil(2)].map(|k| -oracle::ln(&classic_sum(m, 1, k)));

@@ -1,4 +1,5 @@
-//! Grandi, On the analysis of Bloom filters. His settings are S1 (128 bits, 16 items) and S2 (128 bits, 8 items).
+//! Grandi, On the analysis of Bloom filters. His settings are S1 (128 bits, 16 items) and S2 (128
+//! bits, 8 items).
 
 use crate::common::committees::{
     batches, chosen, classic_sum, exp_minus, raise, rounds_to, short_power, shortened, sign, standard_sum, variance, whole,
@@ -115,13 +116,15 @@ fn variances_8_and_14_need_a_convention_at_the_edge() {
         let last = if k + 1 >= m { BigRational::zero() } else { raise(&(one() - ratio(k, m - 1)), n) };
         assert_eq!(form(m, n, k, last), truth, "m={m} n={n} k={k}");
     }
-    // k = m is the only case where the factor as printed is defined and not zero, and it is multiplied by zero.
+    // k = m is the only case where the factor as printed is defined and not zero, and it is
+    // multiplied by zero.
     assert!(form(4, 2, 4, raise(&(one() - ratio(4, 3)), 2)).is_zero());
     // (8) with two bits: the factor is 0 by itself.
     assert_eq!(form(2, 3, 1, BigRational::zero()), variance(&batches(2, 3, 1)));
 }
 
-/// Standard rate and the approximations A1 to A3 as the equations number them, with fractions kept to 2^-400.
+/// Standard rate and the approximations A1 to A3 as the equations number them, with fractions kept
+/// to 2^-400.
 struct Curves {
     standard: BigRational,
     classic: BigRational,

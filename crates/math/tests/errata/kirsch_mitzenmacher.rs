@@ -1,4 +1,5 @@
-//! Kirsch and Mitzenmacher, Building a Better Bloom Filter, sections 2 to 8. Exact fractions where sizes are tiny, proven rates of large filters for the limits.
+//! Kirsch and Mitzenmacher, Building a Better Bloom Filter, sections 2 to 8. Exact fractions where
+//! sizes are tiny, proven rates of large filters for the limits.
 
 use crate::common::oracle::SplitMix64;
 use crate::common::{choose, power, ratio};
@@ -39,11 +40,12 @@ fn theorem_6_1_misses_a_term_of_its_own_order() {
     // One probe: the printed coefficient is 0, the true one y / (2 c^2), for every scheme.
     assert_eq!(theorem_6_1_printed(4.0, 1), 0.0);
     near(double(4_000_000, 1, Step::Any), (-0.25f64).exp() / 32.0, 1e-6);
-    // Six probes at 8 bits an item, slices of a prime number of bits.
+    // Six probes at 8 bits per item, slices of a prime number of bits.
     near(partition(1_333_333, 6), partition_constant(8.0, 6), 1e-4);
     near(theorem_6_1_printed(8.0, 6), 0.485_168, 1e-5);
     assert!(partition(1_333_333, 6) < 0.8 * theorem_6_1_printed(8.0, 6));
-    // 1333333 has no divisor below 6; at exactly 8 bits an item slices have 4n/3 bits, which 4 divides, and the coefficient is another.
+    // 1333333 has no divisor below 6; at exactly 8 bits per item slices have 4n/3 bits, which 4
+    // divides, and the coefficient is another.
     assert!((2..6).all(|r| 1_333_333 % r > 0));
     let exactly = |items: u64| {
         let law = PartitionDouble::new(4 * items / 3, 6).expect("in range");
@@ -57,7 +59,8 @@ fn theorem_6_1_misses_a_term_of_its_own_order() {
 
 #[test]
 fn section_4_has_no_filters_where_slices_must_be_prime() {
-    // c and k fixed, slices have cn/k = (a/b) n bits in lowest terms: whole for n = b, 2b, .., and then a, 2a, ..: prime once at most, unless a = 1.
+    // c and k fixed, slices have cn/k = (a/b) n bits in lowest terms: whole for n = b, 2b, .., and
+    // then a, 2a, ..: prime once at most, unless a = 1.
     for (c, k) in [(4u64, 3u64), (8, 6), (12, 8), (16, 11), (8, 5)] {
         let slices = (1..=100_000u64).filter(|n| (c * n).is_multiple_of(k)).map(|n| c * n / k);
         assert!(slices.filter(|&slice| truebloom_math::is_prime(slice)).count() <= 1, "c={c} k={k}");
@@ -96,7 +99,8 @@ fn theorem_6_2_lower_end_is_violated() {
         assert!(found < lower * 0.999, "{found} {lower}");
         assert!(found < theorem_6_2_upper(c, k));
     }
-    // Composite slices of exactly that size keep above it: pairs of items share half of their positions there.
+    // Composite slices of exactly that size keep above it: pairs of items share half of their
+    // positions there.
     for (c, k, slice_bits, constant) in [(30.0, 3, 10_000_000, 0.008_310_2), (60.0, 4, 15_000_000, 0.004_409_8)] {
         near(partition(slice_bits, k), constant, 1e-4);
         near(slices_constant(c, k, slice_bits), constant, 1e-4);
@@ -115,7 +119,8 @@ fn theorem_6_3_lower_end_is_violated() {
 
 #[test]
 fn remark_after_theorem_7_2_needs_the_constants() {
-    // At the loads of the paper's experiments up to 12 the printed lower ends are negative, so they give O(1/n) and no more; at 16 that of 6.2 is not, that of 6.3 is.
+    // At the loads of the paper's experiments up to 12 the printed lower ends are negative, so they
+    // give O(1/n) and no more; at 16 that of 6.2 is not, that of 6.3 is.
     for (c, k) in [(4.0, 3), (8.0, 6), (12.0, 8)] {
         assert!(theorem_6_2_lower_printed(c, k) < 0.0 && theorem_6_3_lower_printed(c, k) < 0.0);
     }
@@ -164,7 +169,8 @@ fn delta_is_negative_where_positions_of_an_item_coincide() {
 
 #[test]
 fn the_rule_that_ends_section_6_mixes_logarithms() {
-    // 2^(c + 3 log2 c) is what c^3 2^c is; 3 log2 c < c + 1 fails, by at most 1.0131 at c = 3 / ln 2.
+    // 2^(c + 3 log2 c) is what c^3 2^c is; 3 log2 c < c + 1 fails, by at most 1.0131 at c = 3 /
+    // ln 2.
     let excess = |c: f64| 3.0 * c.log2() - c;
     assert!(excess(3.0) > 1.0);
     let top = 3.0 / std::f64::consts::LN_2;
@@ -228,7 +234,8 @@ fn section_3_bounds_the_size_of_b_not_b() {
     let printed = |p: u64, k: u32, n: u64, epsilon: f64| {
         2.0 * (-2.0 * epsilon * epsilon * (p * p) as f64 / (n as f64 * f64::from(k) * f64::from(k))).exp()
     };
-    // One probe: B is every pair whose first hash is one of the n, so its size is p times the occupied bits, whose law is known.
+    // One probe: B is every pair whose first hash is one of the n, so its size is p times the
+    // occupied bits, whose law is known.
     let (p, n) = (1_009u64, 1_500u64);
     let law = Occupancy::standard(p, n, 1).expect("in range");
     let (mean, pmf) = (law.mean().expect("cheap"), law.pmf().expect("small"));
@@ -242,7 +249,8 @@ fn section_3_bounds_the_size_of_b_not_b() {
         told += usize::from(bound < 0.5 && far > printed(p, 1, n, epsilon * 8f64.sqrt()));
     }
     assert!(told >= 3, "{told} distances tell the bound from one that is too good");
-    // Two probes, all pairs enumerated in 400 random filters, seed frozen: a share of them is beyond a true bound q by more than 5 sqrt(q/400) + 0.01 with a chance below 1e-5.
+    // Two probes, all pairs enumerated in 400 random filters, seed frozen: a share of them is
+    // beyond a true bound q by more than 5 sqrt(q/400) + 0.01 with a chance below 1e-5.
     let (p, k, n) = (101u64, 2u32, 75u64);
     let mut random = SplitMix64(3);
     let sizes: Vec<f64> = (0..400).map(|_| size_of_b(p, k.into(), n, &mut random)).collect();
@@ -273,12 +281,13 @@ fn size_of_b(p: u64, k: u64, n: u64, random: &mut SplitMix64) -> f64 {
 fn section_8_slices_do_not_divide_the_bits() {
     assert_ne!((5_000 * 8) % 6, 0);
     let rate = |slice_bits: u64| PartitionDouble::new(slice_bits, 6).expect("in range").fpr(5_000).expect("affordable").value;
-    // 6667 = 59 * 113 is near enough; the choice moves the mean of Q by more than the paper's figure can leave open.
+    // 6667 = 59 * 113 is near enough; the choice moves the mean of Q by more than the paper's
+    // figure can leave open.
     near(464.0 * rate(6_667), 10.044_29, 1e-6);
     near(464.0 * rate(6_673), 10.008_03, 1e-6);
 }
 
-/// How many pairs hit so many positions of one query, its own pair left out.
+/// How many pairs hit this many positions of one query, its own pair left out.
 fn largest_overlaps(m: u64, k: u64, step: u64, f: impl Fn(u64) -> u64) -> usize {
     let positions = |a: u64, b: u64| (0..k).map(|i| (a + i * b + f(i)) % m).collect::<BTreeSet<_>>();
     let query = positions(0, step);
@@ -290,12 +299,14 @@ fn largest_overlaps(m: u64, k: u64, step: u64, f: impl Fn(u64) -> u64) -> usize 
 fn section_5_2_offsets_differ_in_the_overlaps_they_keep() {
     let (m, k) = (211, 7);
     for step in [3, 50, 120] {
-        // Reversed, all positions are shared with plain hashing and with squares: (k-1-i)^2 is i^2 but for a progression.
+        // Reversed, all positions are shared with plain hashing and with squares: (k-1-i)^2 is i^2
+        // except for a progression.
         assert_eq!(largest_overlaps(m, k, step, |_| 0), 7);
         assert_eq!(largest_overlaps(m, k, step, |i| i * i), 7);
         assert!(largest_overlaps(m, k, step, |i| i * i * i) <= 4);
     }
-    // In the coefficient of 1/n: squares give what plain hashing without h2 = 0 gives and more, cubes far less.
+    // In the coefficient of 1/n: squares give what plain hashing without h2 = 0 gives and more,
+    // cubes far less.
     let constant = |step, offsets| Double::new((1 << 61) - 1, 11, step, offsets).expect("in range").constant(16.0).expect("affordable");
     let (square, cube) = (constant(Step::Any, Offsets::Square), constant(Step::Any, Offsets::Cube));
     near(square, constant(Step::NonZero, Offsets::Linear), 0.01);
@@ -307,7 +318,8 @@ fn section_2_compares_approximations_of_the_partitioned_filter() {
     for k in 2..=6u64 {
         for slice_bits in [1u64, 2, 3, 7, 20, 64] {
             let bits = k * slice_bits;
-            // (1 - k/m)^n <= (1 - 1/m)^(kn) says this of the powers of the means; the rates themselves agree.
+            // (1 - k/m)^n <= (1 - 1/m)^(kn) says this of the powers of the means; the rates
+            // themselves agree.
             assert!(power(&(BigRational::one() - ratio(k, bits)), 3) <= power(&(BigRational::one() - ratio(1, bits)), 3 * k as u32));
             for n in [1, 5, 40] {
                 let rate = |variant: Variant| variant.fpr(bits, n, k as u32).expect("in range");

@@ -13,7 +13,8 @@ fn two_hash(epsilon: &str, delta: &str) -> Shape {
 
 const E: &str = "2.71828182845904523536028747135266249775724709369995957496697";
 
-/// The printed condition bounds a probability by a logarithm, which is above 1 as soon as epsilon is below 0.34. As a depth it is enough, and one row less is not.
+/// The printed condition bounds a probability by a logarithm, which is above 1 as soon as epsilon
+/// is below 0.34. As a depth it is enough, and one row less is not.
 #[test]
 fn theorem_9_1_means_the_depth() {
     let e = fraction(E);
@@ -34,7 +35,8 @@ fn theorem_9_1_means_the_depth() {
     }
 }
 
-/// Half as many copies as printed: the printed number is that of the hash functions. And copies that share their functions are one copy.
+/// Half as many copies as printed: the printed number is that of the hash functions. And copies
+/// that share their functions are one copy.
 #[test]
 fn section_9_2_counts_functions_as_copies() {
     for (epsilon, delta, copies) in [("0.01", "0.0001", 2), ("0.1", "0.000001", 6), ("0.25", "0.1", 2)] {
@@ -44,7 +46,8 @@ fn section_9_2_counts_functions_as_copies() {
         let bound = shape.failure_bound(&epsilon.parse().expect("a rate"), Family::Ideal).expect("a bound");
         assert!(of_f64(bound.upper) <= fraction(delta));
     }
-    // Width 3, depth 2, one other item: both rows collide when it has both hashes. A second copy squares that only with functions of its own.
+    // Width 3, depth 2, one other item: both rows collide when it has both hashes. A second copy
+    // squares that only with functions of its own.
     let pairs = || (0..9u64).map(|code| (code / 3, code % 3));
     let collide = |(a1, a2): (u64, u64), (b1, b2): (u64, u64)| (0..2).all(|j| (a1 + j * a2) % 3 == (b1 + j * b2) % 3);
     let one = pairs().flat_map(|a| pairs().map(move |b| (a, b))).filter(|&(a, b)| collide(a, b)).count() as u64;
@@ -53,8 +56,9 @@ fn section_9_2_counts_functions_as_copies() {
     assert_eq!(&shared * &shared, ratio(1, 81), "own functions; with shared ones it stays 1/9");
 }
 
-/// The paper's linear family on the plane, `h(x) = alpha x + beta` modulo w: an item (-t, 1) has the hash of the origin and `alpha_2 - t alpha_1` more. Counts the
-/// alphas of both functions for which every row holds one of the four items that does not share both hashes.
+/// The paper's linear family on the plane, `h(x) = alpha x + beta` modulo w: an item (-t, 1) has
+/// the hash of the origin and `alpha_2 - t alpha_1` more. Counts the alphas of both functions for
+/// which every row holds one of the four items that does not share both hashes.
 #[test]
 fn the_product_step_fails_for_pairwise_independence() {
     let vectors = rows("cm_counterexample.json");
@@ -65,7 +69,8 @@ fn the_product_step_fails_for_pairwise_independence() {
         let differences = (0..items).map(|t| (more(h1, t), more(h2, t))).filter(|item| *item != (0, 0)).collect::<Vec<_>>();
         (0..depth).all(|j| differences.iter().any(|(u, v)| (u + j * v) % width == 0))
     };
-    // A common factor of all four numbers changes nothing, and the width is a prime: one of each class, with a first number of 1, stands for w - 1 choices.
+    // A common factor of all four numbers changes nothing, and the width is a prime: one of each
+    // class, with a first number of 1, stands for w - 1 choices.
     let mut classes = 0u64;
     for leading in 0..4u32 {
         classes += (0..width.pow(3 - leading))
@@ -83,7 +88,8 @@ fn the_product_step_fails_for_pairwise_independence() {
     let joint = classes * (width - 1);
     let joint = BigRational::new(joint.into(), raise(&whole(width), 4).to_integer());
     assert_eq!(joint, fraction(row["joint"].as_str().expect("a fraction")));
-    // Each row alone: two divided by epsilon w, for an epsilon of a half; the product of the rows is smaller than what happens.
+    // Each row alone: two divided by epsilon w, for an epsilon of a half; the product of the rows
+    // is smaller than what happens.
     let product = raise(&ratio(4, width), depth);
     assert!(joint > product, "{joint} {product}");
     assert!(&joint / &product > fraction("1.56") && &joint / &product < fraction("1.57"));
@@ -93,7 +99,8 @@ fn the_product_step_fails_for_pairwise_independence() {
     assert!(joint <= of_f64(bound.upper) && of_f64(bound.lower) <= ratio(4, width));
 }
 
-/// An estimate is at least the item's own count a_i, not some a; and two rows of more than w are the same function, so d <= w.
+/// An estimate is at least the item's own count a_i, not some a; and two rows of more than w are
+/// the same function, so d <= w.
 #[test]
 fn theorem_9_1_needs_its_index_and_no_more_rows_than_counters() {
     let width = 5u64;

@@ -1,4 +1,5 @@
-//! Lehr, The Bloom Filter Hashing Solution. His m is the number of items and his N the number of bits.
+//! Lehr, The Bloom Filter Hashing Solution. His m is the number of items and his N the number of
+//! bits.
 
 use crate::common::committees::{balls, mean, raise, whole};
 use crate::common::{oracle, ratio};

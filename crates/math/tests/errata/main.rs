@@ -1,4 +1,5 @@
-//! What is wrong in the papers, shown in exact fractions: the printed form fails, the corrected form holds. docs/ERRATA.md names every test.
+//! What is wrong in the papers, shown in exact fractions: the printed form fails, the corrected
+//! form holds. docs/ERRATA.md names every test.
 
 #[path = "../common/mod.rs"]
 mod common;

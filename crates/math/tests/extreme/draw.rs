@@ -68,7 +68,8 @@ impl Draw {
         all[self.random.below(all.len() as u64) as usize]
     }
 
-    /// 0, 1, 2, powers of two with their neighbours, decimal sizes, the largest, or anything between.
+    /// 0, 1, 2, powers of two with their neighbours, decimal sizes, the largest, or anything
+    /// between.
     fn any_size(&mut self) -> u64 {
         match self.random.below(8) {
             0 => self.one_of(&[0, 1, 2, 3, u64::MAX, u64::MAX - 1, 1 << 63, 1 << 62, (1 << 62) + 1]),
@@ -86,7 +87,8 @@ impl Draw {
         self.note(size)
     }
 
-    /// A number of items or bits beside another size: unrelated, or within some octaves of it, as in filters that exist.
+    /// A number of items or bits beside another size: unrelated, or within some octaves of it, as
+    /// in filters that exist.
     pub(crate) fn beside(&mut self, size: u64) -> u64 {
         if self.random.below(3) == 0 {
             return self.size();

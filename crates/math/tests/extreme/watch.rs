@@ -8,16 +8,20 @@ use std::time::Duration;
 /// A call of the public interface: its name, and what draws its arguments and makes it.
 pub(crate) type Call = (&'static str, fn(&mut Draw));
 
-/// Seconds of CPU time that a call may take. Not wall time: on a busy machine that says nothing about the work. Two are promised on the processors of the records (docs/TRUST.md has the command);
-/// slower ones have four times as much, so that this is a test of the calls and not of the machine.
+/// Seconds of CPU time that a call may take. Not wall time: on a busy machine that says nothing
+/// about the work. Two are promised on the processors of the records (docs/TRUST.md has the
+/// command); slower ones have four times as much, so that this is a test of the calls and not of
+/// the machine.
 const MOST: u64 = 8;
 
 /// A call that has not returned by then never will.
 const NEVER: Duration = Duration::from_secs(600);
 
-/// Makes each call so many times, each time with other arguments, and says which of them panic or work for too long.
+/// Makes each call this many times, each time with other arguments, and says which of them panic or
+/// work for too long.
 ///
-/// `EXTREME_SCALE=10 EXTREME_SEED=7` make more calls, with other arguments; `EXTREME_ONLY=name` makes one; `EXTREME_SECONDS=2` is what is promised.
+/// `EXTREME_SCALE=10 EXTREME_SEED=7` make more calls, with other arguments; `EXTREME_ONLY=name`
+/// makes one; `EXTREME_SECONDS=2` is what is promised.
 pub(crate) fn watch(area: u64, calls: &[Call], times: u64) {
     let number = |name: &str| std::env::var(name).ok().and_then(|text| text.parse::<u64>().ok());
     let (times, seed) = (times * number("EXTREME_SCALE").unwrap_or(1), number("EXTREME_SEED").unwrap_or(0));
@@ -59,13 +63,14 @@ fn on_a_clock(mut draw: Draw, call: fn(&mut Draw)) -> Option<(Duration, bool)> {
     std::thread::spawn(move || {
         let before = clock();
         let returned = catch_unwind(AssertUnwindSafe(|| call(&mut draw))).is_ok();
-        // Nobody listens any more if it took for ever.
+        // The receiver is gone if it took too long.
         let _ = sender.send((clock().saturating_sub(before), returned));
     });
     receiver.recv_timeout(NEVER).ok()
 }
 
-/// CPU time of this thread, where the system tells it (Linux). Elsewhere nothing is held to a time, as wall time says nothing about the work; that a call returns is.
+/// CPU time of this thread, where the system tells it (Linux). Elsewhere nothing is held to a time,
+/// as wall time says nothing about the work; that a call returns is.
 pub(crate) fn clock() -> Duration {
     let counted = std::fs::read_to_string("/proc/thread-self/schedstat").ok();
     let nanoseconds = counted.and_then(|text| text.split(' ').next()?.parse().ok());

@@ -72,7 +72,8 @@ fn small_n_bounded_chains_in_fractions() {
     }
 }
 
-/// The law of the cycle length of every chain up to six bits, in fractions: survival, mean and variance.
+/// The law of the cycle length of every chain up to six bits, in fractions: survival, mean and
+/// variance.
 #[test]
 fn small_cycles_in_fractions() {
     for (bits, probes) in (2..=6u64).flat_map(|bits| (1..=4u32).map(move |probes| (bits, probes))) {
@@ -128,7 +129,8 @@ fn long_cycles() {
     assert!(medium.quantile(1.0).is_err());
 }
 
-/// A limit on items lowers the average: against the chain in fractions, and up to the rate without a limit.
+/// A limit on items lowers the average: against the chain in fractions, and up to the rate without
+/// a limit.
 #[test]
 fn a_limit_on_items_lowers_the_rate() {
     for (bits, probes, sigma, colliding) in [(6u64, 2u32, 4u64, true), (6, 3, 5, false), (5, 1, 3, true)] {

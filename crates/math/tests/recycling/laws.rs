@@ -68,7 +68,8 @@ fn figure_3_and_single_probes() {
     }
 }
 
-/// Every size up to six bits, every sigma, one to eight probes, all modes of one phase, against chains in fractions.
+/// Every size up to six bits, every sigma, one to eight probes, all modes of one phase, against
+/// chains in fractions.
 #[test]
 fn small_chains_in_fractions() {
     let mut count = 0;
@@ -92,8 +93,10 @@ fn small_chains_in_fractions() {
     assert_eq!(count, 329);
 }
 
-/// A retained item that is placed afresh, as a filter does that renews its seed: the chain that begins with any item's distinct positions, in fractions. Two figures of that very filter,
-/// simulated: 1.7017 items (99%: 1.7006 to 1.7027) of 30 bits, 10 probes and sigma 15, and a rate from 0.014121 to 0.014478 of 12, 6 and 7. With kept positions they are 1.6696 and 0.014507.
+/// A retained item that is placed afresh, as a filter does that renews its seed: the chain that
+/// begins with any item's distinct positions, in fractions. Two figures of that very filter,
+/// simulated: 1.7017 items (99%: 1.7006 to 1.7027) of 30 bits, 10 probes and sigma 15, and a rate
+/// from 0.014121 to 0.014478 of 12, 6 and 7. With kept positions they are 1.6696 and 0.014507.
 #[test]
 fn retained_items_are_placed_afresh_where_seeds_are_renewed() {
     let mut differ = 0;
@@ -155,7 +158,8 @@ fn one_probe_in_closed_form() {
     }
 }
 
-/// Rates far below the range of `f64` keep their logarithm, and a wide walk brackets the narrow one.
+/// Rates far below the range of `f64` keep their logarithm, and a wide walk brackets the narrow
+/// one.
 #[test]
 fn extreme_sizes() {
     let run = Design::new(1 << 40, 40, 1_000, Mode::two_phase()).and_then(|design| design.long_run()).expect("in range");
@@ -183,7 +187,8 @@ fn what_is_no_design_is_named() {
     assert!(error.to_string().contains("steps"), "{error}");
 }
 
-/// The rates of the vectors are not all small: the tests above see the differences that the modes make.
+/// The rates of the vectors are not all small: the tests above see the differences that the modes
+/// make.
 #[test]
 fn modes_differ() {
     let bits = |mode| Design::new(100, 3, 50, mode).expect("a design").total_bits();
@@ -206,7 +211,8 @@ fn modes_differ() {
     assert!(rates.windows(2).all(|pair| (pair[1] - pair[0]).abs() > 1e-4), "{rates:?}");
 }
 
-/// The chances are those of tests/reference/recycling.py, where each cycle is weighted by the chance that it ends.
+/// The chances are those of tests/reference/recycling.py, where each cycle is weighted by the
+/// chance that it ends.
 #[test]
 fn cycles_that_get_stuck_are_left_out() {
     // A single bit is set by the first item, and no item sets another.
@@ -218,7 +224,8 @@ fn cycles_that_get_stuck_are_left_out() {
     }
 }
 
-/// Distinct and retained probes of filters too large to walk: near the truth where it can be had, and always between its ends.
+/// Distinct and retained probes of filters too large to walk: near the truth where it can be had,
+/// and always between its ends.
 #[test]
 fn large_filters_of_all_modes_are_answered() {
     for phases in [Phases::One, Phases::Two(Trigger::Included)] {

@@ -41,7 +41,8 @@ pub(crate) fn hold_items(items: &Bracket, truth: &BigRational, context: &str) {
     assert!(items.upper.to_bits() - items.lower.to_bits() <= 3, "{items:?} is too wide for {context}");
 }
 
-/// Within some last digits of a decimal that is itself rounded. Small rates of two phases lost theirs in the vectors to `1 - (1 - a)(1 - b)`.
+/// Within some last digits of a decimal that is itself rounded. Small rates of two phases lost
+/// theirs in the vectors to `1 - (1 - a)(1 - b)`.
 pub(crate) fn near(found: f64, expected: &Value, tolerance: f64, context: &dyn std::fmt::Display) {
     let expected: f64 = expected.as_str().expect("digits").parse().expect("a number");
     assert!((found - expected).abs() < tolerance * expected + 3e-16, "{found} {expected} {context}");

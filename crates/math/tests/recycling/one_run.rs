@@ -4,8 +4,9 @@ use crate::common::chain::Chain;
 use num_traits::ToPrimitive;
 use truebloom_math::recycling::{Design, Mode, Seeds};
 
-/// How many of n new items pass, by the chain of fills and counts in full: the bound fails with at most the chance that it says, and where it counts with more than a fortieth of it, so it is not idle.
-/// One phase from the empty filter on; two phases that a stream keeps at their worst.
+/// How many of n new items pass, by the chain of fills and counts in full: the bound fails with at
+/// most the chance that it says, and where it counts with more than a fortieth of it, so it is not
+/// idle. One phase from the empty filter on; two phases that a stream keeps at their worst.
 #[test]
 fn one_run_keeps_to_its_bound() {
     for (bits, probes, sigma, colliding) in [(12u64, 2u32, 5u64, true), (20, 3, 11, true), (20, 3, 11, false), (40, 1, 20, true)] {
@@ -28,7 +29,7 @@ fn one_run_keeps_to_its_bound() {
     }
 }
 
-/// The law of the items that pass, of so many new ones; what leaves the last state begins again.
+/// The law of the items that pass, of this many new ones; what leaves the last state begins again.
 fn passes(step: &[Vec<f64>], items: usize) -> Vec<f64> {
     let states = step.len();
     let mut law = vec![vec![0.0; items + 1]; states];

@@ -63,7 +63,8 @@ fn small_capacities_are_the_most() {
 /// A rate that is the decimal itself passes, and so does its last digit down not.
 #[test]
 fn ties_are_decided_by_the_decimal() {
-    // Four bits, one probe, sigma 2, retaining: a rate of 2/5 and 10/3 items (vectors); what else keeps to 2/5 has fewer.
+    // Four bits, one probe, sigma 2, retaining: a rate of 2/5 and 10/3 items (vectors); what else
+    // keeps to 2/5 has fewer.
     let items = |p: &str| capacity(4, &rate(p), one_phase(false, true)).expect("in range").expect("a design").run.items_per_cycle.value;
     let most = 10.0 / 3.0;
     assert!([items("0.4"), items("2/5"), items("0.4000000000000000001")].iter().all(|found| (found - most).abs() < 1e-15));
@@ -146,7 +147,8 @@ fn what_it_takes_to_remember() {
     assert_eq!(remember(1_000_000_000_000_000, 1e-6, &rate("1e-300"), one_phase(true, false)), Ok(None));
 }
 
-/// Two phases at a worst rate: of all small designs none has more items, and every search keeps to it.
+/// Two phases at a worst rate: of all small designs none has more items, and every search keeps to
+/// it.
 #[test]
 fn worst_rates_are_kept() {
     let mode = Mode::two_phase();
@@ -175,7 +177,8 @@ fn worst_rates_are_kept() {
     assert!(worst_min_bits(300.0, &asked, mode).expect("in range").expect("a design").run.items_per_cycle.upper >= 300.0);
 }
 
-/// Calls at the corners that once panicked, answered beyond what they knew, or walked for minutes: each ends with an answer that keeps its promises, or with a reason.
+/// Calls at the corners that once panicked, answered beyond what they knew, or walked for minutes:
+/// each ends with an answer that keeps its promises, or with a reason.
 #[test]
 fn extreme_calls_end() {
     let two = Mode::two_phase();

@@ -68,7 +68,8 @@ def alterations(c):
             d[path[-1]] = hexed(int(d[path[-1]], 16) + step)
         return change
 
-    # The claim. One bit less is false where the size is the smallest; elsewhere nothing supports it.
+    # The claim. One bit less is false where the size is the smallest; elsewhere nothing supports
+    # it.
     for step in (-1, 1):
         if claim["bits"] + step > 0:
             alter(f"bits {step:+}", put("claim", "bits", claim["bits"] + step))
@@ -142,7 +143,8 @@ def main():
     queries = [query(r) for _ in range(count + count // 2 + 20)]
     run = subprocess.run([binary, "eval"], input="".join(line(q) + "\n" for q in queries), capture_output=True, text=True)
     answers = [json.loads(answer) for answer in run.stdout.splitlines()]
-    # A rate below the floor of the hash, or out of reach of the probes, is refused by the planner: no certificate.
+    # A rate below the floor of the hash, or out of reach of the probes, is refused by the planner:
+    # no certificate.
     pairs = [(q, a) for q, a in zip(queries, answers) if "error" not in a][:count]
     wrong, altered, kinds = 0, 0, {}
     for q, right in pairs:

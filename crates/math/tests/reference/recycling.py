@@ -216,7 +216,8 @@ def n_bounded(m, k, n, kind):
                     nxt[c] = nxt.get(c, 0) + w * p
             now = nxt
         return (rates[n] if kind == "worst" else sum(rates[:n]) / n), F(n), F(0)
-    # lasts[i][b]: chance of n - i more items that set bits without a full filter before one of them.
+    # lasts[i][b]: chance of n - i more items that set bits without a full filter before one of
+    # them.
     def go(b):
         out = rho(m, k, True, b)
         return {c: p / (1 - out) for c, p in step(m, k, True, b).items() if c > b}
@@ -361,7 +362,8 @@ def cases():
                         return None if "error" in a else f"{a}, but nothing is possible"
                     if "error" in a:
                         return f"{a}, but {found[1:]} with {float(found[0])}"
-                    # A sigma that changes neither items nor probes is as good: distinct probes overflow at once below k.
+                    # A sigma that changes neither items nor probes is as good: distinct probes
+                    # overflow at once below k.
                     if a["probes"] != found[1] or not near_items(a, found[0]):
                         return f"{a['probes']}, {a['sigma']} with {a['items_per_cycle']}; best {found[1:]} with {float(found[0])}"
                 q = fields(phases, each * phases, 1, 0, col, ret, inc, sh)

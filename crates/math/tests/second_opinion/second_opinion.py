@@ -448,7 +448,8 @@ def q_estimate_items(r, big):
     def check(a):
         tail = lambda n, up: sum(p for x, p in fill_law(variant, m, n, k).items() if (x >= ones if up else x <= ones))
         low, high = a["lower"], a["upper"]
-        # Equal-tailed inversion, ends included: numbers of items are kept whose two tails both have at least half of the error. Where none is left, the lower end is.
+        # Equal-tailed inversion, ends included: numbers of items are kept whose two tails both have
+        # at least half of the error. Where none is left, the lower end is.
         if tail(low, True) < half or (low > 0 and tail(low - 1, True) >= half):
             return "lower end"
         if ones == m:

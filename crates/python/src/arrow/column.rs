@@ -281,11 +281,21 @@ impl<'a> Column<'a> {
         Ok(())
     }
 
-    /// The keys of these rows that are no nulls, for columns of several fields: a row with a null in any field is null.
-    pub(crate) fn pack(&self, rows: Range<usize>, bytes: &mut Vec<u8>, to: &mut Vec<Span>, nulls: &mut Nulls) -> Result<(), Problem> {
+    /// The keys of these rows that are no nulls, for columns of several fields: a row with a null in any field is null. Stops after so many bytes, and gives back the next row.
+    pub(crate) fn pack(
+        &self,
+        rows: Range<usize>,
+        most_bytes: usize,
+        bytes: &mut Vec<u8>,
+        to: &mut Vec<Span>,
+        nulls: &mut Nulls,
+    ) -> Result<usize, Problem> {
         let first = rows.start;
-        for row in rows {
+        for row in rows.clone() {
             let from = bytes.len();
+            if from > most_bytes {
+                return Ok(row);
+            }
             if self.push(row, bytes)? {
                 to.push(Span::Bytes(from, bytes.len()));
             } else {
@@ -293,13 +303,15 @@ impl<'a> Column<'a> {
                 nulls.rows.push(row - first);
             }
         }
-        Ok(())
+        Ok(rows.end)
     }
 
     /// Adds the row's fields; false if one is null.
     fn push(&self, row: usize, to: &mut Vec<u8>) -> Result<bool, Problem> {
         let Values::Fields(fields) = &self.values else {
-            return Ok(self.key(row)?.map(|key| push_field(key, to)).is_some());
+            let Some(key) = self.key(row)? else { return Ok(false) };
+            push_field(key, to)?;
+            return Ok(true);
         };
         if self.is_null(row) {
             return Ok(false);

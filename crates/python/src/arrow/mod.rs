@@ -11,12 +11,15 @@ mod export;
 pub(crate) use column::{Column, Nulls, Span};
 pub(crate) use export::export;
 
-use crate::errors::{Kind, raise};
+use crate::errors::{Kind, no_memory, raise};
+use crate::key::NoMemory;
 use abi::{Array, Schema, Stream};
+use pyo3::exceptions::{PyImportError, PyTypeError, PyValueError};
 use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::{PyCapsule, PyTuple};
 use std::ffi::CStr;
+use std::sync::{Mutex, PoisonError};
 
 /// What is wrong with a column.
 #[derive(Debug)]
@@ -25,6 +28,14 @@ pub(crate) enum Problem {
     Type(String),
     /// It contradicts itself.
     Broken(String),
+    /// There is no memory for a key that is put together.
+    NoMemory(NoMemory),
+}
+
+impl From<NoMemory> for Problem {
+    fn from(lacking: NoMemory) -> Problem {
+        Problem::NoMemory(lacking)
+    }
 }
 
 impl Problem {
@@ -36,6 +47,7 @@ impl Problem {
         match self {
             Problem::Type(text) => raise(py, Kind::KeyType, &text),
             Problem::Broken(text) => raise(py, Kind::Format, &format!("broken Arrow data: {text}; this is a fault of what made it")),
+            Problem::NoMemory(NoMemory { bytes }) => no_memory(py, bytes),
         }
     }
 }
@@ -51,6 +63,9 @@ enum Rest {
     Stream(Stream),
 }
 
+/// Held while structures are taken out of capsules: two threads may hand in the same one, and in a free-threaded build nothing else keeps them apart.
+static TAKING: Mutex<()> = Mutex::new(());
+
 const SCHEMA: &CStr = c"arrow_schema";
 const ARRAY: &CStr = c"arrow_array";
 const STREAM: &CStr = c"arrow_array_stream";
@@ -60,11 +75,9 @@ impl Arrays {
     pub(crate) fn of(object: &Bound<'_, PyAny>) -> PyResult<Option<Arrays>> {
         let py = object.py();
         if let Some(method) = object.getattr_opt(intern!(py, "__arrow_c_stream__"))? {
-            // Pandas has the method also where it lacks the library for it.
             return match method.call0() {
                 Ok(capsule) => Arrays::of_stream(&capsule).map(Some),
-                Err(error) if error.is_instance_of::<pyo3::exceptions::PyImportError>(py) => Ok(None),
-                Err(error) => Err(error),
+                Err(error) => instead_of_stream(object, error).map(|()| None),
             };
         }
         let Some(method) = object.getattr_opt(intern!(py, "__arrow_c_array__"))? else { return Ok(None) };
@@ -74,8 +87,11 @@ impl Arrays {
         else {
             return Err(raise(py, Kind::KeyType, "__arrow_c_array__ did not return two capsules"));
         };
-        // SAFETY: capsules of these names hold these structures, says the interface.
-        let (schema, array) = unsafe { (Schema::take(pointer(&schema, SCHEMA)?), Array::take(pointer(&array, ARRAY)?)) };
+        let (schema, array) = (pointer(&schema, SCHEMA)?, pointer(&array, ARRAY)?);
+        let taking = TAKING.lock().unwrap_or_else(PoisonError::into_inner);
+        // SAFETY: capsules of these names hold these structures, says the interface; no other thread takes out of them meanwhile.
+        let (schema, array) = unsafe { (Schema::take(schema), Array::take(array)) };
+        drop(taking);
         if schema.is_released() || array.is_released() {
             return Err(Problem::Broken("the array was released or given away before".to_owned()).into_error(py));
         }
@@ -83,8 +99,11 @@ impl Arrays {
     }
 
     fn of_stream(capsule: &Bound<'_, PyAny>) -> PyResult<Arrays> {
-        // SAFETY: a capsule of this name holds this structure, says the interface.
-        let mut stream = unsafe { Stream::take(pointer(capsule, STREAM)?) };
+        let stream = pointer(capsule, STREAM)?;
+        let taking = TAKING.lock().unwrap_or_else(PoisonError::into_inner);
+        // SAFETY: a capsule of this name holds this structure, says the interface; no other thread takes out of it meanwhile.
+        let mut stream = unsafe { Stream::take(stream) };
+        drop(taking);
         let py = capsule.py();
         // The producer may wait for threads that need the interpreter.
         let schema = py.detach(|| stream.schema()).map_err(|problem| problem.into_error(py))?;
@@ -104,6 +123,27 @@ impl Arrays {
         // SAFETY: schema and array come from one producer, and are borrowed for as long as the column.
         unsafe { Column::read(&self.schema, array) }
     }
+}
+
+/// A column of pandas has the method also where pyarrow is missing, or where its values have no Arrow type, such as tuples and mixed ones: its items are keys all the same. Those of a table are the names
+/// of its columns, which nobody means.
+fn instead_of_stream(object: &Bound<'_, PyAny>, error: PyErr) -> PyResult<()> {
+    let py = object.py();
+    let cannot =
+        error.is_instance_of::<PyImportError>(py) || error.is_instance_of::<PyTypeError>(py) || error.is_instance_of::<PyValueError>(py);
+    let is_pandas =
+        |kind: Bound<'_, PyAny>| kind.getattr(intern!(py, "__module__"))?.extract::<String>().map(|name| name.starts_with("pandas."));
+    // Of a subclass, one of its bases is.
+    if !cannot || !object.get_type().mro().iter().any(|kind| is_pandas(kind).unwrap_or(false)) {
+        return Err(error);
+    }
+    if !object.hasattr(intern!(py, "columns"))? {
+        return Ok(());
+    }
+    let own =
+        raise(py, Kind::KeyType, "this table cannot be read as Arrow columns; install pyarrow, and give each column one type (astype)");
+    own.set_cause(py, Some(error));
+    Err(own)
 }
 
 fn pointer<T>(capsule: &Bound<'_, PyAny>, name: &CStr) -> PyResult<*mut T> {

@@ -15,7 +15,7 @@ pub(super) enum Together {
     Any,
     /// In all of them.
     All,
-    /// In at least one, and it is told in which.
+    /// In at least one, with the names of those.
     Each,
 }
 
@@ -106,7 +106,8 @@ impl Asked {
         }));
     }
 
-    /// The answer of every filter, turned round if that is asked for; selected is what any of them gives.
+    /// The answers of all filters, inverted if asked for; a record is selected if any filter
+    /// selects it.
     fn tell_each(&self, batch: Batch<'_>, answers: &mut Answers) {
         if self.filters.len() == 1 {
             answers.each = vec![answers.contained.clone()];
@@ -117,8 +118,8 @@ impl Asked {
         self.combine(answers);
     }
 
-    /// At most the rate at which a key that should not be found is found, now; whether it is that rate, not only a bound.
-    /// Reads all bits once.
+    /// At most the rate at which a key that should not be found is found, now; whether it is that
+    /// rate, not only a bound. Reads all bits once.
     pub(super) fn rate(&self) -> Result<(f64, bool), Failure> {
         let filters = self.filters.iter().map(|(path, filter)| held::look_closer(path, filter)).collect::<Result<Vec<Looked>, _>>()?;
         let rates = filters.iter().map(Looked::fpr);

@@ -51,7 +51,8 @@ pub(crate) struct Args {
     #[arg(long, conflicts_with = "each")]
     all: bool,
 
-    /// Ask several filters: print before each line, and a TAB, which of them it is (perhaps) in; with -v which of them it is certainly not in
+    /// Ask several filters: print before each line, and a TAB, which of them it is (perhaps) in;
+    /// with -v which of them it is certainly not in
     #[arg(long, conflicts_with_all = ["csv", "column"])]
     each: bool,
 
@@ -59,15 +60,16 @@ pub(crate) struct Args {
     #[arg(short = 'v', long)]
     invert_match: bool,
 
-    /// Print only how many lines were selected; with --each by each filter
+    /// Print only how many lines were selected; with --each, for each filter
     #[arg(short = 'c', long)]
     count: bool,
 
-    /// Print before each line, and a colon, the input it comes from; with -c the number of each input
+    /// Print before each line the name of its input and a colon; with -c one count per input
     #[arg(short = 'H', long, conflicts_with_all = ["json", "each"])]
     with_filename: bool,
 
-    /// Print before each line, and a colon, its number in its input, counted from 1; of CSV that of the record, the header being the first. With --json a member `line`
+    /// Print before each line its number in its input, from 1, and a colon; in CSV the number of
+    /// the record, where the header is the first. With --json a member `line`
     #[arg(short = 'n', long, conflicts_with_all = ["each", "files_with_matches", "files_without_match"])]
     line_number: bool,
 

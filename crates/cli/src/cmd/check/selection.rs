@@ -122,7 +122,8 @@ impl<'a, W: Write> Selection<'a, W> {
         Ok(())
     }
 
-    /// The name of the input and the number in it, as far as they are asked for, a colon after each, and the record.
+    /// The name of the input and the number in it, as far as they are asked for, a colon after
+    /// each, and the record.
     fn print_prefixed(&mut self, batch: Batch<'_>, selected: &[u64]) -> io::Result<()> {
         let (end, input) = (self.records.terminator(), if self.args.with_filename { self.input() + ":" } else { String::new() });
         for ((record, key), index) in batch.iter().zip(0..).filter(|(_, index)| is_set(selected, *index)) {
@@ -169,7 +170,7 @@ impl<'a, W: Write> Selection<'a, W> {
         Ok(())
     }
 
-    /// Closes an object of which the rest is told now.
+    /// Closes an object with its last members.
     pub(super) fn finish(&mut self, rest: &Map<String, Value>) -> io::Result<()> {
         if self.form == Form::Json {
             let rest =
@@ -179,7 +180,8 @@ impl<'a, W: Write> Selection<'a, W> {
         self.out.flush()
     }
 
-    /// Selected CSV records are CSV again, so they keep the names of their columns: those of the first input.
+    /// Selected CSV records are CSV again, so they keep the names of their columns: those of the
+    /// first input.
     pub(super) fn add_header(&mut self, header: &[u8]) -> io::Result<()> {
         if !self.header && self.form == Form::Records && !self.args.only_key {
             self.out.write_all(header)?;

@@ -1,7 +1,10 @@
 //! How far an answer can be trusted: how many of the lines found are expected to be false hits.
 //!
-//! A line that no filter holds is found with the rate R of the filter, which its bits determine. Of N such lines, F are found and M are not: M is known, F is not. For each N, F is binomial; so the mean of F is that of
-//! M times R / (1 - R), and numbers of which the tail is below alpha are excluded. The bound needs lines that differ from each other, as a line that comes twice is found twice; the mean does not.
+//! A line that no filter holds is found with the rate R of the filter, which its bits determine. Of
+//! N such lines, F are found and M are not: M is known, F is not. For each N, F is binomial; so the
+//! mean of F is that of M times R / (1 - R), and numbers of which the tail is below alpha are
+//! excluded. The bound needs lines that differ from each other, as a line that comes twice is found
+//! twice; the mean does not.
 
 use crate::records::RecordArgs;
 use crate::report::{Report, count, plural, rate, rate_up, significant};
@@ -22,13 +25,14 @@ pub(super) struct Trust {
 }
 
 impl Trust {
-    /// What has the same mean over seeds as the number of false hits, and may be more than were found; at a rate of 1, where nothing is known, all that were.
+    /// What has the same mean over seeds as the number of false hits, and may be more than were
+    /// found; at a rate of 1, where nothing is known, all that were.
     fn expected(&self) -> f64 {
         let missed = self.lines.saturating_sub(self.found) as f64;
         if self.rate >= 1.0 { self.found as f64 } else { missed * self.rate / (1.0 - self.rate) }
     }
 
-    /// False hits at most, but for a chance of [`ALPHA`].
+    /// False hits at most, except for a chance of [`ALPHA`].
     fn at_most(&self) -> u64 {
         let missed = self.lines.saturating_sub(self.found);
         let excluded = |hits: u64| binomial::at_least(hits, missed.saturating_add(hits), self.rate.min(1.0)) <= ALPHA;
@@ -77,12 +81,15 @@ mod tests {
         assert_eq!((trust(0, 0, 0.5).expected(), trust(0, 0, 0.5).at_most()), (0.0, 0));
         assert_eq!((trust(10, 10, 1.0).expected(), trust(10, 10, 1.0).at_most()), (10.0, 10));
         assert_eq!((trust(10, 3, 0.0).expected(), trust(10, 3, 0.0).at_most()), (0.0, 0));
-        // All were found, and may all be members: one of them alone at this rate would have been a wonder.
+        // All were found, and may all be members: one of them alone at this rate would have been a
+        // wonder.
         assert_eq!(trust(1, 1, 1e-7).at_most(), 0);
         assert_eq!(trust(1, 1, 1e-5).at_most(), 1);
     }
 
-    /// False hits of lines that are in nothing: the mean is met to five standard errors (alpha below 1e-6), and the bound, wrong once in a million runs, never fails in two thousand. A bound of a third would fail in a quarter of them.
+    /// False hits of lines that are in nothing: the mean is met to five standard errors (alpha
+    /// below 1e-6), and the bound, wrong once in a million runs, never fails in two thousand. A
+    /// bound of a third would fail in a quarter of them.
     #[test]
     fn false_hits_are_as_expected() {
         let (runs, lines, rate) = (2_000u32, 500u64, 0.02);
@@ -91,7 +98,8 @@ mod tests {
             state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
             (state >> 11) as f64 / (1u64 << 53) as f64
         };
-        // Beside members, which are found as well, or none: then more may be expected than were found.
+        // Beside members, which are found as well, or none: then more may be expected than were
+        // found.
         for members in [300, 0] {
             let (mut difference, mut beyond_third) = (0.0, 0);
             for _ in 0..runs {

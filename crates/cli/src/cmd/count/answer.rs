@@ -12,11 +12,12 @@ use truebloom_math::Rate;
 /// What is asked of a list.
 #[derive(clap::Args)]
 pub(super) struct Asked {
-    /// List so many keys
+    /// List this many keys
     #[arg(short = 'k', long, value_name = "K", value_parser = crate::args::count, default_value = "20")]
     pub(super) top: u64,
 
-    /// List all keys that came so often instead: a number, or a share of all counts (0.1%). Exit code 1 if some may be missing
+    /// List all keys that occurred at least this often instead: a number, or a share of all counts
+    /// (0.1%). Exit code 1 if some may be missing
     #[arg(long, value_name = "COUNT", value_parser = above, conflicts_with = "top")]
     pub(super) above: Option<Above>,
 
@@ -34,7 +35,7 @@ pub(super) enum Above {
 
 fn above(text: &str) -> Result<Above, String> {
     match crate::args::count(text) {
-        Ok(0) => Err("every key came 0 times or more; give 1 for all keys that are known".to_owned()),
+        Ok(0) => Err("every key occurs 0 times or more; give 1 for all keys that are known".to_owned()),
         Ok(number) => Ok(Above::Count(number)),
         Err(_) => text
             .parse()
@@ -114,14 +115,14 @@ impl Answer {
         let bounds = match (self.hitters.is_empty(), exact) {
             (true, _) => "",
             (_, true) => "; the counts listed are exact",
-            (..) => "; each came at most as often as its first number says and at least as its second, for certain",
+            (..) => "; the first number of each is a certain upper bound, the second a certain lower bound",
         };
         warn(format_args!("{} counted{bounds}; {}", plural(self.total, noun), others(self.unlisted)));
         let Some(threshold) = self.threshold else { return };
         if self.complete {
             let sure = self.hitters.iter().filter(|hitter| hitter.at_least >= threshold).count();
             warn(format_args!(
-                "asked for {} or more: {} surely came so often, and no other than those listed",
+                "asked for {} or more: {} certainly occurred that often, and no key that is not listed",
                 times(threshold),
                 count(sure as u64)
             ));
@@ -189,8 +190,8 @@ fn hitter_object(hitter: &HeavyHitter) -> Value {
 pub(super) fn others(unlisted: u64) -> String {
     match bound(unlisted) {
         Some(0) => "there are no others".to_owned(),
-        Some(most) => format!("no other came more than {}", times(most)),
-        None => "how often others came is not known".to_owned(),
+        Some(most) => format!("no other occurred more than {}", times(most)),
+        None => "how often others occurred is not known".to_owned(),
     }
 }
 

@@ -12,7 +12,8 @@ use truebloom_math::Rate;
 /// The probability with which an estimate is further off than is said.
 const DELTA: &str = "0.1%";
 
-/// Adds what there is to say of the sketch in these bytes of a file; false, and nothing is said, for one that no command here makes.
+/// Describes the sketch in these bytes of a file; false, without a description, for one that no
+/// command here makes.
 pub(crate) fn describe(bytes: &[u8], report: &mut Report) -> Result<bool, FormatError> {
     match AnySketch::from_bytes(bytes) {
         Ok(sketch) => with_sketch!(sketch, list => add(&list, report)),

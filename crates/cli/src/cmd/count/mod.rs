@@ -1,4 +1,5 @@
-//! `truebloom count`: how often each key came, in a fixed memory; the most frequent ones are listed with what is certain of them.
+//! `truebloom count`: how often each key came, in a fixed memory; the most frequent ones are listed
+//! with what is certain of them.
 //!
 //! A folder of verbs: without one of them, `count` counts its inputs.
 
@@ -28,7 +29,7 @@ Examples:
 
 The first number is never below the count, the second never above it, for certain. A file named merge, query or show is counted as ./merge.";
 
-/// Count how often each line came, in a fixed memory: the most frequent ones, with certain bounds
+/// Count how often each line occurs, in fixed memory: the most frequent ones, with certain bounds
 #[derive(clap::Args)]
 #[command(after_help = EXAMPLES, args_conflicts_with_subcommands = true, disable_help_subcommand = true)]
 pub(crate) struct Args {

@@ -19,7 +19,7 @@ Examples:
   truebloom count query monday.tbc apple pear
   truebloom count query monday.tbc < words.txt         every line of a file";
 
-/// Print how often keys came
+/// Print how often keys occurred
 #[derive(clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct Args {
@@ -27,7 +27,8 @@ pub(super) struct Args {
     #[arg(value_name = "FILE")]
     file: PathBuf,
 
-    /// Keys to look up, in hexadecimal if the sketch was made with --hex; `-` or none: read keys from standard input
+    /// Keys to look up, in hexadecimal if the sketch was made with --hex; `-` or none to read keys
+    /// from standard input
     #[arg(value_name = "KEY")]
     keys: Vec<OsString>,
 
@@ -112,7 +113,7 @@ impl<R: RowHashes, W: Write> Query<'_, R, W> {
     fn tell(&self) {
         if !self.args.json {
             warn(format_args!(
-                "each key came at most as often as its first number says, for certain, and at least as often as its second with probability at least {}%, if it was not chosen by looking at the sketch",
+                "the first number is a certain upper bound on a key's count; the second is a lower bound with probability at least {}%, if the key was not chosen by looking at the sketch",
                 significant(100.0 * (1.0 - self.args.delta.to_f64()), 6)
             ));
         }

@@ -7,10 +7,11 @@ use crate::report::{bytes, count};
 use truebloom_math::Rate;
 use truebloom_math::count_min::{Rows, Shape};
 
-/// What a listed key may take in the worst case: twice an entry of the table, which grows by doubling, a sort of it, and 256 bytes of key.
+/// What a listed key may take in the worst case: twice an entry of the table, which grows by
+/// doubling, a sort of it, and 256 bytes of key.
 const LISTED: u64 = 1 << 10;
 
-/// Keys of any length have so much room beyond that.
+/// Keys of any length have this much room beyond that.
 const LONG_KEYS: u64 = 64 << 10;
 
 const LEAST: u64 = 256 << 10;
@@ -20,7 +21,7 @@ const COUNTER: u64 = 8;
 #[derive(clap::Args)]
 #[command(next_help_heading = "Size")]
 pub(super) struct SizeArgs {
-    /// Memory for counters and listed keys, half each; what reading takes comes on top
+    /// Memory for counters and listed keys, half each; reading takes a little more
     #[arg(long, value_name = "BYTES", value_parser = memory, default_value = "16MiB", conflicts_with = "epsilon")]
     memory: u64,
 
@@ -28,7 +29,7 @@ pub(super) struct SizeArgs {
     #[arg(long, value_name = "RATE", value_parser = rate, allow_hyphen_values = true)]
     epsilon: Option<Rate>,
 
-    /// The probability of a larger error, for a key that is asked for: the rows of counters
+    /// The probability of a larger error for a key that is queried: sets the rows of counters
     #[arg(long, value_name = "RATE", value_parser = rate, default_value = "1%", allow_hyphen_values = true)]
     delta: Rate,
 
@@ -55,7 +56,7 @@ pub(super) struct Sizes {
 }
 
 impl SizeArgs {
-    /// For a list in which so many keys are to be found.
+    /// For a list of this many keys.
     pub(super) fn sizes(&self, wanted: u64) -> Result<Sizes, Failure> {
         let sizes = match &self.epsilon {
             None => self.within_memory()?,

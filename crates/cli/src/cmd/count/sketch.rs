@@ -78,7 +78,7 @@ impl Mismatch {
     fn of(error: &MergeError) -> Mismatch {
         let (name, ours, theirs) = match error {
             MergeError::Shape { name, ours, theirs } => (*name, ours.to_string(), theirs.to_string()),
-            // Not the seeds themselves: whoever knows one can choose keys that collide.
+            // Not the seeds themselves: knowing one is enough to choose keys that collide.
             MergeError::Seed => ("seed", String::new(), String::new()),
             MergeError::Hasher { ours, theirs } => {
                 let name = |id: &Option<truebloom::HasherId>| id.map_or("unknown", truebloom::HasherId::name).to_owned();

@@ -25,7 +25,7 @@ pub(super) struct StreamArgs {
     #[command(flatten)]
     asked: Asked,
 
-    /// List again after so much time (10s, 5min, 1h) or so many records (1M)
+    /// List again after this much time (10s, 5min, 1h) or this many records (1M)
     #[arg(long, value_name = "TIME|N", value_parser = every)]
     every: Option<Every>,
 
@@ -37,11 +37,14 @@ pub(super) struct StreamArgs {
     #[arg(long, requires = "save")]
     force: bool,
 
-    /// Seed of the hash, up to 32 hexadecimal digits; random unless given. Sketches that are to be merged need the same
+    /// Seed of the hash, up to 32 hexadecimal digits; random by default. Sketches that are to be
+    /// merged need the same
     #[arg(long, value_name = "HEX", value_parser = crate::cmd::create::seed)]
     seed: Option<Seed>,
 
-    /// Hash with SipHash-1-3, for keys that an attacker may choose; without it, an attacker needs no access to choose keys that share their counters. Keep a saved sketch private: anyone who can read it, or run `count show --json` on it, has the seed
+    /// Hash with SipHash-1-3, for untrusted keys. Without it, an attacker can choose keys that
+    /// share their counters, without seeing the sketch. Keep a saved sketch private: anyone who can
+    /// read it, or run `count show --json` on it, has the seed
     #[arg(long)]
     untrusted: bool,
 
@@ -69,7 +72,7 @@ pub(super) fn run(args: &StreamArgs) -> Result<ExitCode, Failure> {
     if records::is_terminal(&args.inputs) {
         return Err(Failure::new("there is nothing to count: name files, or pipe lines in"));
     }
-    // Listed at the end alone, the list is read by nobody.
+    // Listed only at the end, the list is not read before.
     if args.every.is_some() {
         records::check_not_output(&args.inputs)?;
     }
@@ -130,7 +133,8 @@ fn count<R: RowHashes>(args: &StreamArgs, mut list: ListedSketch<R>, lock: Optio
         }
     }
     if let Some(lock) = lock {
-        // An endless stream ends by a signal only, so what was counted by then is what there is to save.
+        // An endless stream ends by a signal only, so what was counted by then is what there is to
+        // save.
         if records.stopped_message().is_none() {
             records.worth_writing()?;
         }

@@ -1,4 +1,4 @@
-//! What became of a stream: counted, promised and bounded.
+//! The outcome of a stream: counted, promised and bounded.
 
 use super::Args;
 use super::design::Chosen;
@@ -61,7 +61,8 @@ impl Account {
         if !args.json || args.report.has_file() { reserved.write(&report) } else { Ok(()) }
     }
 
-    /// Says once that all lines were forgotten. To forget what is old is what --remember asks for, and the object of --json says it itself and stands alone.
+    /// Says once that all lines were forgotten. To forget what is old is what --remember asks for,
+    /// and the object of --json says it itself and stands alone.
     pub(super) fn tell_forgotten<W: Write>(&mut self, args: &Args, sift: &Sift<'_, W>, chosen: &Chosen) {
         if self.told || args.quiet || args.json || chosen.design.phases() > 1 || sift.filter().stats().cycles == self.before.cycles {
             return;
@@ -85,7 +86,8 @@ impl Account {
         ))
     }
 
-    /// What may be the reason that nothing was known of lines that were read otherwise than those of the state.
+    /// What may be the reason that nothing was known of lines that were read otherwise than those
+    /// of the state.
     pub(super) fn doubt(&self, keys: &KeysOf, tally: Tally, complete: bool) {
         let nothing_known = self.before.offered > 0 && tally.read > 0 && tally.new == tally.read;
         if keys.other_form || keys.other_part || nothing_known || keys.is_kept && !complete {
@@ -97,7 +99,7 @@ impl Account {
         let early = filter.stats().by_fill.saturating_sub(self.before.by_fill);
         if let (Some(age), 1..) = (chosen.age, early) {
             warn(format_args!(
-                "{} ended early because {} full: what came then was remembered for less than {}; {}",
+                "{} ended early because {} full, so those lines were remembered for less than {}; {}",
                 plural(early, "phase"),
                 if early == 1 { "it was" } else { "they were" },
                 time_text(age),
@@ -119,7 +121,8 @@ impl Account {
         if self.before.offered > 0 && !args.second {
             report.line("in all", format!("{} since the state was made, {} kept", count(stats.offered), count(stats.new)));
         }
-        // With second occurrences the filter counts entries, and how many lines it had before this run is not known.
+        // With second occurrences the filter counts entries, and how many lines it had before this
+        // run is not known.
         let in_all = match (args.second, self.before.offered) {
             (false, _) => Some((stats.offered, stats.new)),
             (true, 0) => Some((read, new)),
@@ -129,7 +132,8 @@ impl Account {
         report.field("refreshed_in_all", Some(stats.refreshed).filter(|_| !args.second));
     }
 
-    /// Whether the output can be trusted, in one line: what is expected to be missing in it, and whether something may be in it twice.
+    /// Whether the output can be trusted, in one line: what is expected to be missing in it, and
+    /// whether something may be in it twice.
     fn add_trust(&self, report: &mut Report, args: &Args, filter: &Filter) -> Result<(), Failure> {
         let lost = filter.wrong_drops(CONFIDENCE)?;
         report.field("wrong_drops", lost.map_or(Value::Null, wrong_drops_value));
@@ -137,7 +141,7 @@ impl Account {
         let wrong = match (args.repeated, args.second) {
             (false, false) => format!("first {noun}s are expected to be missing"),
             (true, _) => format!("of the repeats are expected to be first {noun}s"),
-            (_, true) => format!("{noun}s are expected to be wrong: printed at their first occurrence already, or at none"),
+            (_, true) => format!("{noun}s are expected to be wrong: printed at their first occurrence, or never"),
         };
         let since = if self.before.offered > 0 { ", since the state was made" } else { "" };
         let wrong = match lost {
@@ -149,7 +153,7 @@ impl Account {
                 count(lost.at_most),
                 100.0 * CONFIDENCE
             ),
-            None => format!("no bound is known for so small a filter of how many {wrong}"),
+            None => format!("for so small a filter no bound is known on how many {wrong}"),
         };
         // Since the state was made, as what is missing.
         let twice = match (filter.stats().cycles, args.repeated, args.second) {
@@ -162,7 +166,8 @@ impl Account {
     }
 }
 
-/// How many distinct lines a state was offered, as far as that is known: until it forgets, every line that was kept, and those that were wrongly taken for known.
+/// How many distinct lines a state was offered, as far as that is known: until it forgets, every
+/// line that was kept, and those that were wrongly reported as seen.
 pub(super) fn add_distinct(report: &mut Report, filter: &Filter, second: bool) -> Result<(), Failure> {
     let (stats, lost) = (filter.stats(), filter.wrong_drops(CONFIDENCE)?);
     report.field("kept", stats.new).field("cycles", stats.cycles).field("in_phase", stats.items);
@@ -235,7 +240,8 @@ pub(super) fn add_design(report: &mut Report, noun: &str, filter: &Filter, chose
     Ok(())
 }
 
-/// The rate of lines of which one of so many look-ups is wrong: at most the sum of theirs, and at least that of one.
+/// The rate of lines of which one of this many look-ups is wrong: at most the sum of theirs, and at
+/// least that of one.
 fn of_lines(fpr: &Fpr, look_ups: u64) -> Fpr {
     if look_ups == 1 {
         return *fpr;
@@ -248,7 +254,8 @@ fn of_lines(fpr: &Fpr, look_ups: u64) -> Fpr {
     sum
 }
 
-/// The rate that holds for every input chosen without the seed: with one phase the average, with two that of the fullest state.
+/// The rate that holds for every input chosen without the seed: with one phase the average, with
+/// two that of the fullest state.
 fn add_rate(report: &mut Report, filter: &Filter, chosen: &Chosen, run: &LongRun, noun: &str) {
     let method = match run.fpr.method {
         Method::Exact | Method::Bound => "proven",

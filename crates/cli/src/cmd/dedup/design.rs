@@ -28,23 +28,30 @@ const TOO_SOON: f64 = 1e-6;
 #[derive(clap::Args, Clone)]
 #[command(next_help_heading = "Memory")]
 pub(super) struct Sizing {
-    /// Distinct lines that fit before anything is forgotten, in all but one run in a million (with --layout blocked that is not proven); with --remember and a time: that come in this time. Unless given with --memory or --remember, the lines of named files are counted
+    /// Distinct lines that fit before anything is forgotten, in all but one run in a million (with
+    /// --layout blocked that is not proven); with --remember and a time, the lines that come in
+    /// this time. Without it, --memory and --remember, the lines of named files are counted
     #[arg(short = 'n', long, value_name = "N", value_parser = args::items, allow_hyphen_values = true)]
     items: Option<u64>,
 
-    /// Rate at which first occurrences may be dropped wrongly, with --second at which lines may be wrong: 0.1%, 1e-6, the default. On average, in the long run; with --remember for every line, whatever came before
+    /// Rate at which first occurrences may be dropped wrongly, with --second at which lines may be
+    /// wrong: 0.1%, 1e-6, the default. On average, in the long run; with --remember for every line,
+    /// whatever came before
     #[arg(short = 'p', long = "fpr", value_name = "RATE", value_parser = args::rate, allow_hyphen_values = true)]
     rate: Option<Rate>,
 
-    /// Memory for all that is known: 64MiB, 2GB
+    /// Memory for the filter: 64MiB, 2GB
     #[arg(long, value_name = "BYTES", value_parser = args::memory, conflicts_with = "items", allow_hyphen_values = true)]
     memory: Option<u64>,
 
-    /// Remember every line while at least so many others come (10M), or for so long (1h): two phases, of which the older is forgotten
+    /// Remember every line while this many others come (10M), or for this long (1h): two phases, of
+    /// which the older is forgotten
     #[arg(long, value_name = "SPAN", value_parser = remember)]
     remember: Option<Remember>,
 
-    /// standard, the default: the fewest bits; blocked: one cache line a key, without --remember: faster where the memory is larger than the caches, and slower below at low rates; auto: blocked where that takes at most 10% more bits. A state keeps its own
+    /// standard, the default: the fewest bits; blocked: one cache line per key, without --remember:
+    /// faster where the memory is larger than the caches, and slower below at low rates; auto:
+    /// blocked where that takes at most 10% more bits. A state keeps its own
     #[arg(long, value_name = "LAYOUT", value_enum, hide_possible_values = true)]
     layout: Option<Layout>,
 }
@@ -54,11 +61,12 @@ pub(super) struct Chosen {
     pub(super) design: Designed,
     /// When phases end by time, at most.
     pub(super) age: Option<Duration>,
-    /// So many lines are remembered in all but one phase in a million.
+    /// This many lines are remembered in all but one phase in a million.
     pub(super) items: Option<u64>,
     /// The rate asked for: of lines.
     pub(super) rate: Option<Rate>,
-    /// Entries that a line takes at most, each with a look-up of its own that may be wrong: two where second occurrences are remembered, too. Designs count entries.
+    /// Entries that a line takes at most, each with a look-up of its own that may be wrong: two
+    /// where second occurrences are remembered, too. Designs count entries.
     pub(super) entries: u64,
 }
 
@@ -78,7 +86,8 @@ impl Sizing {
         self.is_unsized() && self.rate.is_some() && self.layout.is_none()
     }
 
-    /// A design that surely holds these lines, of which there are no more than were counted; as large as that of a pipe at least, as memory that is there anyway makes errors rare.
+    /// A design that certainly holds these lines, of which there are no more than were counted; as
+    /// large as that of a pipe at least, as memory that is there anyway makes errors rare.
     pub(super) fn choose_for(&self, counted: u64, entries: u64) -> Result<Chosen, Failure> {
         let usual = self.choose(Layout::Standard, entries)?;
         // Without lines, too, there must be a filter.
@@ -87,9 +96,11 @@ impl Sizing {
         Ok(if chosen.bytes() <= usual.bytes() { usual } else { chosen })
     }
 
-    /// The design that was asked for, of the layout `there`, if none was; for lines that take up to so many entries each.
+    /// The design that was asked for, of the layout `there`, if none was; for lines that take up to
+    /// this many entries each.
     ///
-    /// A line is wrong only if one of its look-ups is: so its rate is at most the sum of theirs, and each has its share of the rate asked for.
+    /// A line is wrong only if one of its look-ups is: so its rate is at most the sum of theirs,
+    /// and each has its share of the rate asked for.
     pub(super) fn choose(&self, there: Layout, entries: u64) -> Result<Chosen, Failure> {
         let asked = match self.rate {
             Some(rate) => rate,
@@ -113,7 +124,7 @@ impl Sizing {
         let layout = self.layout.unwrap_or(if phased { Layout::Standard } else { there });
         if phased && layout == Layout::Blocked {
             return Err(Failure::new(
-                "--remember takes two phases, for which no law of a blocked layout is known; leave it out, or take --layout standard",
+                "--remember takes two phases, whose rate in the blocked layout is not known; leave it out, or take --layout standard",
             ));
         }
         if layout == Layout::Blocked {
@@ -123,7 +134,8 @@ impl Sizing {
         let sized = match (self.memory, held) {
             (None, Some(held)) => surely_remembering(held, &rate, mode)?,
             (memory, _) => {
-                // Refreshed lines fill a phase before new ones come: of two phases only the worst rate holds for every stream.
+                // Refreshed lines fill a phase before new ones come: of two phases only the worst
+                // rate holds for every stream.
                 let search = if phased { worst_capacity } else { capacity };
                 search(memory.unwrap_or(DEFAULT_BYTES).saturating_mul(8), &rate, mode)?
             }
@@ -145,7 +157,7 @@ impl Sizing {
         Ok(Chosen { design, age, items: remembered, rate: Some(asked), entries })
     }
 
-    /// The blocked filter of this size, or for so many entries.
+    /// The blocked filter of this size, or for this many entries.
     fn blocked(&self, items: Option<u64>, rate: &Rate) -> Result<Option<BlockedSized>, Failure> {
         if let Some(memory) = self.memory.filter(|memory| memory.saturating_mul(8) < BLOCK_BITS) {
             return Err(Failure::new(format_args!(
@@ -155,7 +167,8 @@ impl Sizing {
             )));
         }
         Ok(match (self.memory, items) {
-            // Nothing is proven of how far one cycle lies from the mean; ten roots are more than was ever seen.
+            // Nothing is proven of how far one cycle lies from the mean; ten roots are more than
+            // was ever seen.
             (None, Some(items)) => blocked_min_bits(items as f64 + 10.0 * (items as f64).sqrt(), rate)?,
             (memory, _) => blocked_capacity(memory.unwrap_or(DEFAULT_BYTES).saturating_mul(8), rate)?,
         })
@@ -173,14 +186,15 @@ impl Sizing {
                 report::bytes(memory)
             )),
             None => {
-                Failure::new(format_args!("so many lines at a rate of {rate} need more than 2^62 bits; ask for fewer, or a higher rate"))
+                Failure::new(format_args!("that many lines at a rate of {rate} need more than 2^62 bits; ask for fewer, or a higher rate"))
             }
         }
     }
 }
 
 impl Chosen {
-    /// The design of a filter that was there before, whose lines take up to so many entries; `None` if its law is not known, which no command here makes.
+    /// The design of a filter that was there before, whose lines take up to this many entries;
+    /// `None` if its law is not known, which no command here makes.
     pub(super) fn of(filter: &Filter, entries: u64) -> Result<Option<Chosen>, Failure> {
         let design = match filter {
             Filter::Standard(filter) => match filter.design() {
@@ -274,14 +288,18 @@ impl Designed {
     }
 }
 
-/// The fewest bits with which a line is still known after `items` others, in all but one phase in a million.
+/// The fewest bits with which a line is still known after `items` others, in all but one phase in a
+/// million.
 ///
-/// A line is forgotten when the phase ends: its own, or of two the one after. Within a phase every line enters once, so that one ends within `items` lines only if so many fill it: a tail of the law of
-/// the fill, whatever the stream.
+/// A line is forgotten when the phase ends: its own, or of two the one after. Within a phase every
+/// line enters once, so that one ends within `items` lines only if this many fill it: a tail of the
+/// law of the fill, whatever the stream.
 fn surely_remembering(items: u64, rate: &Rate, mode: Mode) -> Result<Option<SizedDesign>, Failure> {
-    // Refreshed lines fill a phase before new ones come: of two phases only the worst rate holds for every stream.
+    // Refreshed lines fill a phase before new ones come: of two phases only the worst rate holds
+    // for every stream.
     let search = if mode.filters() > 1 { worst_min_bits } else { min_bits };
-    // The length of a cycle deviates by less than the root of its mean, so that a few steps are enough.
+    // The length of a cycle deviates by less than the root of its mean, so that a few steps are
+    // enough.
     for step in 0u32.. {
         let mean = items as f64 + f64::from(step) * (items as f64).sqrt();
         match search(mean, rate, mode)? {
@@ -292,17 +310,17 @@ fn surely_remembering(items: u64, rate: &Rate, mode: Mode) -> Result<Option<Size
     Ok(None)
 }
 
-/// An upper bound of the probability that a phase ends within so many lines.
+/// An upper bound on the probability that a phase ends within this many lines.
 fn too_soon(design: &Design, items: u64) -> Result<f64, Failure> {
     let fill = law::Standard::new(design.bits(), design.probes())?.fill(items)?;
     Ok(fill.map_or(1.0, |fill| fill.at_least(design.sigma() + 1)))
 }
 
-/// The share of a rate that each of so many look-ups has.
+/// The share of a rate that each of this many look-ups has.
 fn share(rate: &Rate, entries: u64) -> Result<Rate, Failure> {
     let (numerator, exponent, divisor) = rate.parts();
     let exact = divisor.checked_mul(entries).map(|divisor| (numerator, exponent, divisor));
-    // Rounded down, which keeps to the rate all the same.
+    // Rounded down, which keeps to the rate anyway.
     let shifted = || numerator.checked_mul(10).map(|tenths| (tenths / entries, exponent - 1, divisor));
     let (numerator, exponent, divisor) = exact.or_else(shifted).unwrap_or((numerator / entries, exponent, divisor));
     Ok(Rate::from_parts(numerator, exponent, divisor)?)

@@ -29,15 +29,15 @@ const EXAMPLES: &str = "\
 Examples:
   truebloom dedup urls.txt                             every line once
   tail -F log | truebloom dedup --remember 1h          for ever; a line comes again after an hour or two
-  truebloom dedup -d -n 10M -p 0.1% urls.txt new.txt   lines that were there before
+  truebloom dedup -d -n 10M -p 0.1% urls.txt new.txt   lines that occurred before
   truebloom dedup -n 100M -p 1e-6 --report urls.gz
   truebloom dedup -n 100M -p 0.1% --layout blocked urls.txt   faster in memory larger than the caches, of which it takes more
   truebloom dedup --state state.tbl new.txt            goes on where the last run stopped
   truebloom dedup --column email users.csv
   truebloom dedup --second --remember 10M urls.txt     what a cache admits on the second hit
 
-Files are counted first, and the memory is made large enough for all their lines, 64 MiB at least. What comes through a pipe has the memory of -n or --memory, 64 MiB unless given: \
-when it is full everything is forgotten (a message says so, or --strict stops before), or with --remember what is older. \
+Files are counted first, and the memory is made large enough for all their lines, 64 MiB at least. Input through a pipe has the memory of -n or --memory, 64 MiB unless given: \
+when it is full everything is forgotten (a message says so; --strict stops before), or with --remember what is older. \
 A line that was forgotten is printed again. A first occurrence is dropped wrongly with at most the rate -p: on average, in the long run, or with --remember for every line. That is proven for \
 input that was chosen without knowing the seed; --report says what this very stream has lost.
 
@@ -54,11 +54,14 @@ pub(crate) struct Args {
     #[arg(value_name = "INPUT")]
     inputs: Vec<PathBuf>,
 
-    /// Print repeats instead: lines that were there before
+    /// Print repeats instead: lines that occurred before
     #[arg(short = 'd', long)]
     repeated: bool,
 
-    /// Print lines at their second occurrence only, as a cache that admits on the second hit. A line is wrong if it is printed at its first occurrence already, or at none; -p is the rate of such lines. Each line takes up to two entries, at half the rate each, so -n and --remember take somewhat more than twice the memory
+    /// Print lines at their second occurrence only, as a cache that admits on the second hit. A
+    /// line is wrong if it is printed at its first occurrence, or never; -p is the rate of such
+    /// lines. Each line takes up to two entries, at half the rate each, so -n and --remember take
+    /// somewhat more than twice the memory
     #[arg(long, conflicts_with = "repeated")]
     second: bool,
 
@@ -88,19 +91,22 @@ pub(crate) struct Args {
     #[command(flatten)]
     sizing: Sizing,
 
-    /// Keep what is known in this file, and begin with what it knows
+    /// Keep the filter in this file, and begin with what it remembers
     #[arg(long, value_name = "FILE")]
     state: Option<PathBuf>,
 
-    /// Save the state this often, and at the end: 10s, 5min; what is printed after the last time is printed again after a crash
+    /// Save the state this often, and at the end: 10s, 5min; after a crash, lines printed since the
+    /// last save are printed again
     #[arg(long, value_name = "TIME", value_parser = crate::args::time, default_value = "10s", requires = "state")]
     checkpoint: Duration,
 
-    /// Seed of the hash, up to 32 hexadecimal digits; random unless given
+    /// Seed of the hash, up to 32 hexadecimal digits; random by default
     #[arg(long, value_name = "HEX", value_parser = super::create::seed)]
     seed: Option<Seed>,
 
-    /// Hash with SipHash-1-3, for keys that an attacker may choose; without it, an attacker needs no access to choose keys whose first occurrence is dropped. Keep a --state private: anyone who can read it has the seed
+    /// Hash with SipHash-1-3, for untrusted keys. Without it, an attacker can choose keys whose
+    /// first occurrence is dropped, without seeing the filter. Keep a --state private: anyone who
+    /// can read it has the seed
     #[arg(long)]
     untrusted: bool,
 
@@ -108,7 +114,7 @@ pub(crate) struct Args {
     records: RecordArgs,
 }
 
-/// What helps where there is not enough memory.
+/// Advice where there is not enough memory.
 const LESS: &str = "give less with --memory, or ask for fewer lines with -n or for a higher rate with -p";
 
 /// Clocks of two machines may differ by so much, of which nothing is said.
@@ -181,8 +187,9 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
 
 /// One event; whether there may be more to come.
 ///
-/// Output comes before the state: a line that is known but that nobody received would be lost, one that was received but is not known is only printed again. So after an error of
-/// the output nothing is saved.
+/// Output comes before the state: a line that is remembered but was not received would be lost; one
+/// that was received but is not remembered is only printed again. So after an error of the output
+/// nothing is saved.
 fn read<W: Write>(args: &Args, records: &mut Records, sift: &mut Sift<'_, W>, saver: &mut Saver) -> Result<bool, Failure> {
     records.wake_at(saver.due());
     match records.next() {
@@ -200,7 +207,8 @@ fn read<W: Write>(args: &Args, records: &mut Records, sift: &mut Sift<'_, W>, sa
     Ok(!(sift.full || args.quiet && sift.tally.selected > 0 && args.state.is_none()))
 }
 
-/// How keys are cut: as is said, or as those that the state has were. The first ones say it for those that come later.
+/// How keys are cut: by the options given, or as those in the state were. The first ones say it for
+/// those that come later.
 fn keys_of(args: &Args, filter: &mut Filter) -> Result<KeysOf, Failure> {
     let Some(path) = args.state.as_deref() else { return args.records.for_filters(&[]) };
     if filter.label().is_none() && filter.stats().offered == 0 {
@@ -257,7 +265,7 @@ fn begin(args: &Args) -> Result<(Filter, Saver, Chosen), Failure> {
                     args.records.noun()
                 ));
             }
-            // What would fail later is told now; and from now on there is a file to lock.
+            // What would fail later is reported now; and from now on there is a file to lock.
             file.save(&filter)?;
             (filter, chosen)
         }
@@ -288,7 +296,8 @@ fn new_filter(args: &Args, chosen: &Chosen) -> Result<Filter, Failure> {
     })
 }
 
-/// What a state holds and promises, for `info`; false, and nothing is said, for filters that no command here makes.
+/// What a state holds and promises, for `info`; false, without a description, for filters that no
+/// command here makes.
 pub(crate) fn describe(name: &Path, file: &[u8], report: &mut Report) -> Result<bool, Failure> {
     let filter = match Filter::from_bytes(file) {
         Ok(filter) => filter,

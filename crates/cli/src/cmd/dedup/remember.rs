@@ -6,12 +6,13 @@ use std::time::Duration;
 /// How long a line is to be remembered.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Remember {
-    /// While no more than so many other lines came.
+    /// While no more than this many other lines came.
     Items(u64),
     Time(Duration),
 }
 
-/// A number of lines, `10M`, or a time, `1h`. The units have no letter in common, but for the case of M and m.
+/// A number of lines, `10M`, or a time, `1h`. The units have no letter in common, except for the
+/// case of M and m.
 pub(super) fn remember(text: &str) -> Result<Remember, String> {
     if let Ok(time) = time(text) {
         return Ok(Remember::Time(time));

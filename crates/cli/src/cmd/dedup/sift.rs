@@ -7,10 +7,11 @@ use std::io::{self, BufWriter, Write};
 use std::time::{Duration, SystemTime};
 use truebloom::{KeyHash, KeyHasher};
 
-/// Keys whose bits are asked for before the first of them is looked up: the waits for memory overlap, which makes it up to four times as fast.
+/// Keys whose bits are asked for before the first of them is looked up: the waits for memory
+/// overlap, which makes it up to four times as fast.
 const AHEAD: usize = 16;
 
-/// What was counted in this run.
+/// The counts of this run.
 #[derive(Clone, Copy, Default)]
 pub(super) struct Tally {
     /// Records with keys.
@@ -81,7 +82,8 @@ impl<'a, W: Write> Sift<'a, W> {
         stretch.map_or(Ok(()), |begin| self.print(&batch, begin, batch.len() - 1))
     }
 
-    /// Whether a record is printed. One without a key is neither new nor a repeat, and would be lost if it were not printed with the new ones.
+    /// Whether a record is printed. One without a key is neither new nor a repeat, and would be
+    /// lost if it were not printed with the new ones.
     #[inline]
     fn selects(&mut self, hash: Option<KeyHash>) -> bool {
         let Some(hash) = hash else { return self.args.keeps_first() };
@@ -123,7 +125,8 @@ impl<'a, W: Write> Sift<'a, W> {
         if self.args.is_silent() || !self.args.keeps_first() { Ok(()) } else { self.out.write_all(bytes) }
     }
 
-    /// Selected CSV records are CSV again, so they keep the names of their columns: those of the first input.
+    /// Selected CSV records are CSV again, so they keep the names of their columns: those of the
+    /// first input.
     pub(super) fn header(&mut self, header: &[u8]) -> io::Result<()> {
         if std::mem::replace(&mut self.has_header, true) || self.args.is_silent() || self.args.only_key {
             return Ok(());

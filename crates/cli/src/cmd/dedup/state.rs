@@ -15,7 +15,8 @@ use std::time::{Duration, Instant};
 use truebloom::file::check_target;
 use truebloom::{FileError, HasherId};
 
-/// A state file, locked. The lock is on the file itself: the next one is locked before it takes the name, so that there is no moment without.
+/// A state file, locked. The lock is on the file itself: the next one is locked before it takes the
+/// name, so that there is no moment without.
 pub(super) struct StateFile {
     path: PathBuf,
     /// The file there; none yet for a new state.
@@ -61,7 +62,7 @@ pub(super) struct Saver {
     file: Option<StateFile>,
     interval: Duration,
     last: Instant,
-    /// What had been offered when it was saved.
+    /// The number of offers when it was saved.
     offered: u64,
 }
 
@@ -126,7 +127,7 @@ pub(super) fn check_same(path: &Path, filter: &Filter, there: &Chosen, asked: &C
     let asked_hasher = if args.untrusted { HasherId::Sip13 } else { hasher };
     let both = |what: &dyn Fn(&Chosen) -> String| (what(there), what(asked));
     let age = |age: Option<Duration>| age.map_or("none".to_owned(), time_text);
-    // How full is full enough is told as the rate that follows from it.
+    // The recycle threshold is shown as the rate that follows from it.
     let worst = |chosen: &Chosen| chosen.design.long_run().map(|run| rate(run.worst.value, 4));
     let parameters = [
         ("layout", (there.design.layout().name().to_owned(), layout.name().to_owned())),

@@ -19,7 +19,8 @@ pub(super) struct Diagnosis {
     pub(super) header: Option<FileHeader>,
 }
 
-/// The header of a Bloom filter's file, if it is whole; in other kinds its fields mean other things.
+/// The header of a Bloom filter's file, if it is whole; in other kinds its fields mean other
+/// things.
 pub(super) fn header(start: &[u8]) -> Option<FileHeader> {
     FileHeader::from_bytes(start).ok().filter(|header| matches!(header.kind(), FileKind::Bloom | FileKind::Blocked))
 }
@@ -69,7 +70,7 @@ impl Diagnosis {
                 header: header(&start),
                 ..plain(
                     Some(found..expected),
-                    "the header: a new filter with its bits, probes and seed can be merged with others of its kind; the bits that are missing may be any key's",
+                    "the header: a new filter with its bits, probes and seed can be merged with others of its kind; the missing bits may belong to any key",
                     REBUILD,
                 )
             },
@@ -105,7 +106,7 @@ fn strip_remedy(message: &str) -> String {
     message.rsplit_once("; ").map_or(message, |(what, _)| what).to_owned()
 }
 
-/// What is wrong with a compressed file, of which each byte is told by those before it.
+/// What is wrong with a compressed file, in which each byte depends on those before it.
 fn coded(path: &Path, length: u64, cause: &FormatError) -> Diagnosis {
     let (at, saved, remedy) = match *cause {
         FormatError::Truncated { expected, found } => (Some(found..expected), "nothing: the bits are coded together", COPY.to_owned()),

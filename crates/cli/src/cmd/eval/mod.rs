@@ -21,9 +21,10 @@ use std::process::ExitCode;
 const EXAMPLES: &str = r#"Example:
   echo '{"fn":"fpr","variant":"standard","bits":9585,"items":1e3,"probes":7}' | truebloom eval
 
-One query object a line, one answer object a line, in order. A bad query answers {"error": ...}; the others go on, and the exit code is 2. A query has at most 4 MiB."#;
+One query object per line, one answer object per line, in order. A bad query answers {"error": ...}; the others go on, and the exit code is 2. A query has at most 4 MiB."#;
 
-/// Bytes of a query. Lists of numbers can be long, and once parsed they take some sixty times the memory of their text.
+/// Bytes of a query. Lists of numbers can be long, and once parsed they take some sixty times the
+/// memory of their text.
 const MAX_QUERY: u64 = 4 << 20;
 
 /// Answer queries in JSON Lines from standard input
@@ -48,13 +49,14 @@ pub(crate) fn run(_: &Args) -> Result<ExitCode, Failure> {
                     writeln!(out, "{}", Value::Object(answer))?;
                 }
             }
-            // Of a query that is too long; it comes in pieces, of which the last one has its newline. An answer for each query, so that programs can pair them.
+            // Of a query that is too long; it comes in pieces, of which the last one has its
+            // newline. An answer for each query, so that programs can pair them.
             Event::Passed(piece) if piece.ends_with(b"\n") => {
                 code = ExitCode::from(2);
                 let message = format!("the query is longer than {}", bytes(MAX_QUERY));
                 writeln!(out, "{}", Value::Object(Map::from_iter([("error".to_owned(), message.into())])))?;
             }
-            // Whoever waits for an answer gets it before we wait for the next query.
+            // Answers are flushed before we wait for the next query.
             Event::Idle => out.flush()?,
             Event::Stopped | Event::End => break,
             _ => {}
@@ -67,7 +69,8 @@ pub(crate) fn run(_: &Args) -> Result<ExitCode, Failure> {
     Ok(code)
 }
 
-/// The answer to one query. A panic is a fault of ours, and must not leave the other queries without answers.
+/// The answer to one query. A panic is a fault of ours, and must not leave the other queries
+/// without answers.
 fn guarded(answer: impl FnOnce() -> Result<Answer, String>) -> Result<Answer, String> {
     // Queries share nothing that a panic could leave half changed.
     panic::catch_unwind(AssertUnwindSafe(answer)).unwrap_or_else(|payload| {
@@ -79,7 +82,7 @@ fn guarded(answer: impl FnOnce() -> Result<Answer, String>) -> Result<Answer, St
 pub(crate) fn answer(line: &[u8]) -> Result<Answer, String> {
     let value: Value = serde_json::from_slice(line)
         .map_err(|error| format!("not a JSON object: {}", error.to_string().replace(" at line 1 column ", " at byte ")))?;
-    let Value::Object(fields) = value else { return Err("not a JSON object: write one query object a line".to_owned()) };
+    let Value::Object(fields) = value else { return Err("not a JSON object: write one query object per line".to_owned()) };
     let mut query = Query { fields };
     let name = query.text("fn")?;
     match name.as_str() {

@@ -1,4 +1,4 @@
-//! The number of set bits, and the items it tells of.
+//! The number of set bits, and the items that it implies.
 
 use super::query::{Answer, Query, brief, explain, object, whole};
 use serde_json::{Value, json};

@@ -1,4 +1,5 @@
-//! What the papers print formulas for and no plan needs: limits, bounds, concentration. docs/PAPERS.md has a query for each of its functions.
+//! What the papers print formulas for and no plan needs: limits, bounds, concentration.
+//! docs/PAPERS.md has a query for each of its functions.
 
 use super::query::{Answer, Query, explain, object};
 use crate::report::fpr_value;
@@ -15,7 +16,8 @@ use truebloom_math::{
     standard_limit, valley_efficiency,
 };
 
-/// Probes that the coefficients of 1/n are answered for: they take the square of it in steps, and pairs of positions the fourth power (checked there).
+/// Probes that the coefficients of 1/n are answered for: they take the square of it in steps, and
+/// pairs of positions the fourth power (checked there).
 const MOST_PROBES: u32 = 1_000;
 
 /// Limits and coefficients of 1/n at a load (Kirsch and Mitzenmacher, sections 2 and 4 to 6).
@@ -52,7 +54,8 @@ pub(super) fn convergence(query: &mut Query) -> Result<Answer, String> {
     })))
 }
 
-/// How far offsets are from the conditions of Lemma 4.1 at one size, and the upper end of Lemma 6.1 there.
+/// How far offsets are from the conditions of Lemma 4.1 at one size, and the upper end of Lemma 6.1
+/// there.
 pub(super) fn conditions(query: &mut Query) -> Result<Answer, String> {
     let offsets = match query.text("scheme")?.as_str() {
         "double" => Offsets::Linear,
@@ -104,7 +107,7 @@ pub(super) fn hits_at_rate(query: &mut Query) -> Result<Answer, String> {
     Ok(object(json!({ "value": hits_of_one_filter(queries, rate, hits), "normal": hits_normal(queries, rate, hits as f64) })))
 }
 
-/// Up to how many bits an item the term of order 1/n stays below a share of the rate.
+/// Up to how many bits per item the term of order 1/n stays below a share of the rate.
 pub(super) fn negligible(query: &mut Query) -> Result<Answer, String> {
     let (items, share) = (query.whole("items")?, query.rate("share")?.to_f64());
     query.finish()?;
@@ -152,7 +155,8 @@ pub(super) fn collision_free(query: &mut Query) -> Result<Answer, String> {
     Ok(fpr_value(&bounds::collision_free(bits, probes).map_err(explain)?))
 }
 
-/// The efficiency that no standard filter passes, and the items, not whole, that reach it: Burns (74).
+/// The efficiency that no standard filter passes, and the items, not whole, that reach it: Burns
+/// (74).
 pub(super) fn limit(query: &mut Query) -> Result<Answer, String> {
     let bits = query.whole("bits")?;
     query.finish()?;
@@ -211,7 +215,8 @@ pub(super) fn textbook(query: &mut Query) -> Result<Answer, String> {
 /// The most arrivals that one query simulates: some seconds.
 const MOST_ARRIVALS: u64 = 10_000_000;
 
-/// A recycling filter over new items, or over a population of equally likely ones: the three ways of counting of Dozier, Salamatian and Rubenstein.
+/// A recycling filter over new items, or over a population of equally likely ones: the three ways
+/// of counting of Dozier, Salamatian and Rubenstein.
 pub(super) fn simulated(query: &mut Query) -> Result<Answer, String> {
     let design = super::recycling::design(query)?;
     let (arrivals, seed) = (query.whole("arrivals")?, query.whole("seed")?);

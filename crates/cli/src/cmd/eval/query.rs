@@ -49,7 +49,7 @@ impl Query {
         number.ok_or_else(|| format!("field `{name}` is {}, but must be {expected}", brief(&value)))
     }
 
-    /// One of the three laws; those of later versions are told from typing errors.
+    /// One of the three laws; names of later versions are distinguished from typing errors.
     pub(super) fn variant(&mut self) -> Result<Variant, String> {
         if self.fields.contains_key("scheme") {
             return Err("field `scheme` is not known here; give `variant` standard, classic or partitioned".to_owned());

@@ -45,7 +45,7 @@ pub(super) fn fpr_at_fill(query: &mut Query) -> Result<Answer, String> {
         (Variant::Partitioned, _) => None,
         _ => whole(&ones).map(|count| vec![count]),
     };
-    let expected = if variant == Variant::Partitioned { "an array of whole numbers, one a slice" } else { "a whole number" };
+    let expected = if variant == Variant::Partitioned { "an array of whole numbers, one per slice" } else { "a whole number" };
     let counts = counts.ok_or_else(|| format!("field `ones` is {}, but must be {expected}", brief(&ones)))?;
     let fpr = variant.law(bits, probes).and_then(|law| law.fpr_at_fill(&counts)).map_err(explain)?;
     fpr.map(|fpr| fpr_value(&fpr)).ok_or_else(|| format!("the fill alone does not determine the rate of a {variant} filter"))
@@ -134,7 +134,8 @@ pub(super) fn bits_estimate(query: &mut Query) -> Result<Answer, String> {
     Ok(answer)
 }
 
-/// Mean and variance are exact; a quantile is the proven upper end of its bracket, and the quantile itself where the lower end is the same.
+/// Mean and variance are exact; a quantile is the proven upper end of its bracket, and the quantile
+/// itself where the lower end is the same.
 pub(super) fn hits(query: &mut Query) -> Result<Answer, String> {
     let (variant, bits, items, probes, queries) =
         (query.variant()?, query.whole("bits")?, query.whole("items")?, query.probes()?, query.whole("queries")?);
@@ -161,7 +162,7 @@ pub(super) fn hits(query: &mut Query) -> Result<Answer, String> {
 pub(super) fn combined(query: &mut Query) -> Result<Answer, String> {
     let op: SetOp = query.text("op")?.parse().map_err(explain)?;
     let (variant, bits, probes) = (query.variant()?, query.whole("bits")?, query.probes()?);
-    let items = query.list("items", whole, "whole numbers, one a filter")?;
+    let items = query.list("items", whole, "whole numbers, one per filter")?;
     query.finish()?;
     Ok(fpr_value(&set_fpr(op, variant, bits, probes, &items).map_err(explain)?))
 }

@@ -46,7 +46,8 @@ pub(super) fn design(query: &mut Query) -> Result<Design, String> {
     Design::new(bits, probes, sigma, mode).map_err(explain)
 }
 
-/// A rate as a number, and its bracket beside it: under plain names for the answer's `fpr`, as everywhere, otherwise under names that begin with its own.
+/// A rate as a number, and its bracket beside it: under plain names for the answer's `fpr`, as
+/// everywhere, otherwise under names that begin with its own.
 fn put_rate(answer: &mut Answer, name: &str, fpr: &Fpr) {
     for (field, value) in fpr_value(fpr) {
         let name = match field.as_str() {

@@ -6,7 +6,8 @@ use truebloom_math::Law;
 use truebloom_math::SchemeId;
 use truebloom_math::law::{Double, Offsets, PartitionDouble, Step};
 
-/// The law that a query's `scheme` or `offsets` name, with its `bits` (or `slice_bits`) and `probes`.
+/// The law that a query's `scheme` or `offsets` name, with its `bits` (or `slice_bits`) and
+/// `probes`.
 pub(super) fn law(query: &mut Query) -> Result<Box<dyn Law>, String> {
     if query.fields.contains_key("offsets") {
         return own_offsets(query);
@@ -20,7 +21,8 @@ pub(super) fn law(query: &mut Query) -> Result<Box<dyn Law>, String> {
     scheme.law(bits, probes).map_err(explain)
 }
 
-/// `offsets` makes plain double hashing an extended one; `scheme`, if given, says whether h2 may be 0.
+/// `offsets` makes plain double hashing an extended one; `scheme`, if given, says whether h2 may
+/// be 0.
 fn own_offsets(query: &mut Query) -> Result<Box<dyn Law>, String> {
     let offsets = query.list("offsets", Value::as_i64, "whole numbers, one for each probe")?;
     let step = match query.fields.contains_key("scheme").then(|| query.text("scheme")).transpose()?.as_deref() {

@@ -76,7 +76,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// What there is to say of a file of any kind.
+/// The description of a file of any kind.
 fn describe(path: &Path) -> Result<Report, Failure> {
     let (name, bytes) = (name(path), Held::open_input(path)?);
     match held::look_at(bytes.clone()) {
@@ -171,7 +171,7 @@ fn report(filter: &Looked) -> Result<Report, Failure> {
     Ok(report)
 }
 
-/// This filter's rate, as far as its fill tells it.
+/// This filter's rate, as far as its fill determines it.
 pub(crate) fn rate_now(filter: &AnyFilter<impl Counted>) -> Result<String, Failure> {
     let now = filter.fpr();
     if filter.fill_tells_rate() {
@@ -184,8 +184,9 @@ pub(crate) fn rate_now(filter: &AnyFilter<impl Counted>) -> Result<String, Failu
     Ok(format!("at most {} by the fill, which does not tell the rate of {of}", rate_up(now.upper, 3)))
 }
 
-/// Where the fill of this filter lies among those of all filters with as many items as it was offered keys; nothing where its items are only
-/// bounds, and for other schemes, whose fills have another law.
+/// Where the fill of this filter lies among those of all filters with as many items as it was
+/// offered keys; nothing where its items are only bounds, and for other schemes, whose fills have
+/// another law.
 pub(crate) fn add_place(report: &mut Report, filter: &AnyFilter<impl Counted>) {
     // Fewer items than offers are proof of repeats.
     // More of them than offers, of keys that were withheld.

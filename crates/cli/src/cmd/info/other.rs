@@ -1,4 +1,5 @@
-//! Files of other kinds than Bloom filters: what their headers say, and what states of `dedup` and sketches of `count` hold and promise.
+//! Files of other kinds than Bloom filters: what their headers say, and what states of `dedup` and
+//! sketches of `count` hold and promise.
 
 use crate::cmd::{count, dedup};
 use crate::failure::Failure;
@@ -30,7 +31,7 @@ pub(super) fn report(name: &Path, held: &Held, kind: FileKind) -> Result<Report,
             }
         }
         FileKind::RecyclingOnePhase | FileKind::RecyclingTwoPhase | FileKind::RecyclingBlocked => {
-            report.line("state", format!("{kind}, {} a phase, {}, {size}", plural(header.bits(), "bit"), plural(probes, "probe")));
+            report.line("state", format!("{kind}, {} per phase, {}, {size}", plural(header.bits(), "bit"), plural(probes, "probe")));
             report.line("hash", hash);
             if !dedup::describe(name, held.as_ref(), &mut report)? {
                 report.line("offered", plural(header.offered(), "item"));

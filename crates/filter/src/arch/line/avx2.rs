@@ -1,4 +1,5 @@
-//! All positions of a word at once, a 32-bit lane each: the line is two registers, a permutation fetches from each, and the position's top bit chooses.
+//! All positions of a word at once, a 32-bit lane each: the line is two registers, a permutation
+//! fetches from each, and the position's top bit chooses.
 
 use super::{Asked, Line, SHIFTS, each_key};
 use crate::backing::Word;
@@ -14,7 +15,8 @@ use core::arch::x86_64::{
 unsafe fn has<W: Word>(line: &Line<W>, word: u64, probes: u32) -> bool {
     const { assert!(size_of::<Line<W>>() == 64) };
     let shifts = &SHIFTS[(probes & 7) as usize];
-    // SAFETY: line and shifts are two registers long each, the loads need no alignment, and the processor has the instructions.
+    // SAFETY: line and shifts are two registers long each, the loads need no alignment, and the
+    // processor has the instructions.
     unsafe {
         let load = |words: *const __m256i, half: usize| -> __m256i { _mm256_loadu_si256(words.add(half)) };
         let (line, shifts): (*const __m256i, *const __m256i) = (line.as_ptr().cast(), shifts.as_ptr().cast());

@@ -1,4 +1,5 @@
-//! All positions of a word at once, a 64-bit lane each: the line is one register, and one permutation fetches from it.
+//! All positions of a word at once, a 64-bit lane each: the line is one register, and one
+//! permutation fetches from it.
 
 use super::{Asked, Line, SHIFTS, each_key, set_each_key};
 use crate::backing::Word;
@@ -15,10 +16,12 @@ use core::arch::x86_64::{
 unsafe fn has<W: Word>(line: &Line<W>, word: u64, probes: u32) -> bool {
     const { assert!(size_of::<Line<W>>() == 64) };
     let shifts = &SHIFTS[(probes & 7) as usize];
-    // SAFETY: both are eight words of eight bytes long, the loads need no alignment, and the processor has the instructions.
+    // SAFETY: both are eight words of eight bytes long, the loads need no alignment, and the
+    // processor has the instructions.
     unsafe {
         let (line, shifts): (__m512i, __m512i) = (_mm512_loadu_epi64(line.as_ptr().cast()), _mm512_loadu_epi64(shifts.as_ptr().cast()));
-        // The position is in the low nine bits of its lane. What is above does not count: a rotation looks at six bits, a permutation at three.
+        // The position is in the low nine bits of its lane. What is above does not count: a
+        // rotation looks at six bits, a permutation at three.
         let positions = _mm512_srlv_epi64(_mm512_set1_epi64(word as i64), shifts);
         let bits = _mm512_rolv_epi64(_mm512_set1_epi64(1), positions);
         let words = _mm512_permutexvar_epi64(_mm512_srli_epi64::<6>(positions), line);
@@ -32,13 +35,15 @@ unsafe fn has<W: Word>(line: &Line<W>, word: u64, probes: u32) -> bool {
 unsafe fn set_positions<W: Word>(line: &mut Line<W>, word: u64, probes: u32) -> bool {
     const { assert!(size_of::<Line<W>>() == 64) };
     let shifts = &SHIFTS[(probes & 7) as usize];
-    // SAFETY: both are eight words of eight bytes long, loads and stores need no alignment, and the processor has the instructions.
+    // SAFETY: both are eight words of eight bytes long, loads and stores need no alignment, and the
+    // processor has the instructions.
     unsafe {
         let shifts: __m512i = _mm512_loadu_epi64(shifts.as_ptr().cast());
         let positions = _mm512_srlv_epi64(_mm512_set1_epi64(word as i64), shifts);
         let bits = _mm512_rolv_epi64(_mm512_set1_epi64(1), positions);
         let places = _mm512_and_epi64(_mm512_srli_epi64::<6>(positions), _mm512_set1_epi64(7));
-        // Position after position into the word of the line where it belongs: two may have the same.
+        // Position after position into the word of the line where it belongs: two may have the
+        // same.
         let each_place = _mm512_set_epi64(7, 6, 5, 4, 3, 2, 1, 0);
         let mut mask = _mm512_setzero_si512();
         for lane in 0..i64::from(PROBES_A_WORD) {

@@ -1,7 +1,8 @@
 //! Probes within one line of 512 bits.
 //!
-//! A line is all the memory a key of a blocked filter touches. Its positions come seven a word of the key's stream, nine bits each, so a kernel answers for one word:
-//! are these positions all set? [`scalar`] says what is right; the others say the same with all positions at once.
+//! A line is all the memory a key of a blocked filter touches. Its positions come seven a word of
+//! the key's stream, nine bits each, so a kernel answers for one word: are these positions all set?
+//! [`scalar`] says what is right; the others say the same with all positions at once.
 
 #[cfg(all(target_arch = "x86_64", feature = "simd"))]
 mod avx2;
@@ -19,7 +20,8 @@ pub(crate) const LINE_BITS: u64 = 512;
 /// A cache line; bit i is bit i mod 64 of word i / 64.
 pub(crate) type Line<W = u64> = [W; 8];
 
-/// Where each lane of a kernel finds its position in a word, for each number of probes that the word gives. Lanes without a probe repeat the first.
+/// Where each lane of a kernel finds its position in a word, for each number of probes that the
+/// word gives. Lanes without a probe repeat the first.
 #[cfg(all(target_arch = "x86_64", feature = "simd"))]
 const SHIFTS: [Line; PROBES_A_WORD as usize + 1] = {
     let mut shifts = [[0; 8]; PROBES_A_WORD as usize + 1];
@@ -62,7 +64,8 @@ impl Level {
     }
 }
 
-/// Foundation, 64-bit multiplication, and the short forms: all processors with AVX-512 that are not accelerators have these three.
+/// Foundation, 64-bit multiplication, and the short forms: all processors with AVX-512 that are not
+/// accelerators have these three.
 #[cfg(all(target_arch = "x86_64", feature = "simd"))]
 fn has_avx512() -> bool {
     is_x86_feature_detected!("avx512f") && is_x86_feature_detected!("avx512dq") && is_x86_feature_detected!("avx512vl")
@@ -89,7 +92,7 @@ pub(crate) struct Asked<'a> {
     pub(crate) lines: &'a Lanes,
     /// The words of their positions, word by word.
     pub(crate) words: &'a [Lanes],
-    /// So many of them are keys.
+    /// This many of them are keys.
     pub(crate) count: usize,
     /// Lines to ask for meanwhile, one a key: a burst of them would have to wait for each other.
     pub(crate) ahead: &'a Lanes,
@@ -159,13 +162,15 @@ pub(crate) fn all_set(has: impl Fn(u64, u32) -> bool, mut next: impl FnMut() -> 
     }
 }
 
-/// Lines beyond the end contain nothing; no scheme draws one. `has` is inlined, so that this becomes part of the function that has the instructions for it.
+/// Lines beyond the end contain nothing; no scheme draws one. `has` is inlined, so that this
+/// becomes part of the function that has the instructions for it.
 #[inline(always)]
 fn each_key<W: Word>(has: impl Fn(&Line<W>, u64, u32) -> bool + Copy, lines: &[Line<W>], asked: Asked<'_>, probes: u32) -> u32 {
     let Some((first, more)) = asked.words.split_first() else { return 0 };
     let now = probes.min(PROBES_A_WORD);
     let mut contained = 0;
-    // All lanes, eight at a time, as loops of fixed length cost least; what is beyond the count is dropped.
+    // All lanes, eight at a time, as loops of fixed length cost least; what is beyond the count is
+    // dropped.
     let eights = asked.lines.as_chunks::<8>().0.iter().zip(first.as_chunks::<8>().0).zip(asked.ahead.as_chunks::<8>().0);
     for (eight, ((numbers, words), ahead)) in eights.enumerate() {
         let mut found = 0;
@@ -248,7 +253,8 @@ mod tests {
             let truth = (0..probes).step_by(7).all(|first| expected(line, words.next(), (probes - first).min(7)));
             for level in levels() {
                 assert_eq!(stream_contains(level, line, stream, probes), truth, "{level:?} {probes} {line:x?} {hash:x}");
-                // The same key four times, with lines that differ: its own, an empty one, a full one, and one beyond the end.
+                // The same key four times, with lines that differ: its own, an empty one, a full
+                // one, and one beyond the end.
                 let (mut words, mut numbers) = ([[0; LANES]; 10], [9; LANES]);
                 let mut stream = stream;
                 words.iter_mut().for_each(|words| words[..4].fill(stream.next()));
@@ -270,7 +276,8 @@ mod tests {
             check(&core::array::from_fn(|i| words[i] | dense[i] | words[7 - i].rotate_left(9)), hash);
         }
 
-        /// Keys of a group that share lines, inserted in order: the lines and the answers of every level are those of the reference.
+        /// Keys of a group that share lines, inserted in order: the lines and the answers of every
+        /// level are those of the reference.
         #[test]
         fn every_level_inserts_what_the_reference_does(start: [u64; 8], seeds: [u64; 10], numbers: [u64; 8], probes in 1u32..=64, count in 0..=LANES) {
             let words: Vec<Lanes> = seeds.iter().map(|seed| core::array::from_fn(|lane| seed.wrapping_mul(2 * lane as u64 / 3 + 1))).collect();
@@ -297,7 +304,8 @@ mod tests {
             }
         }
 
-        /// A line with just the positions of the key, and the same with one of them missing: the closest calls there are.
+        /// A line with exactly the positions of the key, and the same with one missing: the closest
+        /// cases there are.
         #[test]
         fn one_bit_decides(hash: u128, probes in 1u32..=64, missing: usize) {
             let stream = WordStream::new(KeyHash::from_uniform_bits(hash));

@@ -3,7 +3,8 @@
 use super::Line;
 use crate::backing::Word;
 
-/// Whether the first `probes` positions of the word, at most seven, are all set. Without branches, as which positions are set cannot be guessed.
+/// Whether the first `probes` positions of the word, at most seven, are all set. Without branches,
+/// as which positions are set cannot be guessed.
 #[inline(always)]
 pub(super) fn has<W: Word>(line: &Line<W>, word: u64, probes: u32) -> bool {
     (0..probes).fold(1, |all, probe| {
@@ -18,7 +19,8 @@ pub(super) fn contains<W: Word>(line: &Line<W>, word: u64, probes: u32) -> bool 
     has(line, word, probes)
 }
 
-/// Sets the first `probes` positions of the word, at most seven, and says whether any of them was 0.
+/// Sets the first `probes` positions of the word, at most seven, and says whether any of them
+/// was 0.
 #[inline(always)]
 pub(super) fn set<W: Word>(line: &mut Line<W>, word: u64, probes: u32) -> bool {
     (0..probes).fold(0, |newly_set, probe| {

@@ -1,6 +1,7 @@
 //! Schemes 4 to 9, which make all positions of two hashes.
 //!
-//! Kirsch and Mitzenmacher, "Less hashing, same performance". For comparison, and for filters whose floor a plan has counted: no plan takes them of its own accord.
+//! Kirsch and Mitzenmacher, "Less hashing, same performance". For comparison, and for filters whose
+//! plan counts their floor: no plan chooses them by itself.
 
 mod cube;
 mod double;

@@ -8,10 +8,11 @@ use crate::scheme::{Scheme, SchemeId, check_probes};
 use alloc::boxed::Box;
 use truebloom_math::{Law, law};
 
-/// `h1 + i h2` modulo the bits of a slice, in slice i (Kirsch and Mitzenmacher, section 3), for slices of any size, prime or not; h2 may be 0. The bits are a multiple of the
-/// probes.
+/// `h1 + i h2` modulo the bits of a slice, in slice i (Kirsch and Mitzenmacher, section 3), for
+/// slices of any size, prime or not; h2 may be 0. The bits are a multiple of the probes.
 ///
-/// The fill does not determine the rate; equal pairs of residues put a floor of `n / m'^2` under it, m' the bits of a slice.
+/// The fill does not determine the rate; equal pairs of residues put a floor of `n / m'^2` under
+/// it, m' the bits of a slice.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PartitionDouble {
     law: law::PartitionDouble,

@@ -3,10 +3,12 @@
 use crate::hash::KeyHash;
 use crate::scheme::WordStream;
 
-/// The positions of one key: `h1 + i h2 + f(i)` modulo m for `i = 0, 1, ..`, where f is a polynomial of degree 3 at most.
+/// The positions of one key: `h1 + i h2 + f(i)` modulo m for `i = 0, 1, ..`, where f is a
+/// polynomial of degree 3 at most.
 ///
-/// Each step adds the first difference to the position, the second to the first and the third to the second, so that nothing is multiplied and no integer division by 6
-/// is needed, which has no meaning modulo an even m.
+/// Each step adds the first difference to the position, the second to the first and the third to
+/// the second, so that nothing is multiplied and no integer division by 6 is needed, which has no
+/// meaning modulo an even m.
 #[derive(Clone, Debug)]
 pub struct Progression {
     position: u64,
@@ -51,7 +53,8 @@ fn add(a: u64, b: u64, bits: u64) -> u64 {
     if sum < bits { sum } else { sum - bits }
 }
 
-/// h1 uniform below `bits` and h2 uniform from `lowest` on, two draws of the stream of words: exactly uniform and independent if the words are.
+/// h1 uniform below `bits` and h2 uniform from `lowest` on, two draws of the stream of words:
+/// exactly uniform and independent if the words are.
 #[inline]
 pub(super) fn residues(hash: KeyHash, bits: u64, lowest: u64) -> (u64, u64) {
     let mut words = WordStream::new(hash);
@@ -59,7 +62,8 @@ pub(super) fn residues(hash: KeyHash, bits: u64, lowest: u64) -> (u64, u64) {
     (h1, lowest + words.below(bits - lowest))
 }
 
-/// A scheme of this family: its type, its number, the smallest h2, the first three differences of f at 0, and its law.
+/// A scheme of this family: its type, its number, the smallest h2, the first three differences of f
+/// at 0, and its law.
 macro_rules! progression_scheme {
     ($(#[$doc:meta])* $name:ident, $lowest:literal, $differences:expr, $step:ident, $offsets:ident) => {
         $(#[$doc])*
@@ -83,7 +87,8 @@ macro_rules! progression_scheme {
                 $crate::scheme::Progression::new(self.bits, self.probes, self.residues(hash), $differences)
             }
 
-            /// The residues h1 and h2 of a key: uniform and independent, h2 from the smallest that the scheme allows.
+            /// The residues h1 and h2 of a key: uniform and independent, h2 from the smallest that
+            /// the scheme allows.
             #[inline]
             pub fn residues(&self, hash: $crate::KeyHash) -> (u64, u64) {
                 $crate::scheme::two_hash::progression::residues(hash, self.bits, $lowest)

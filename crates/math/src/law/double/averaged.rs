@@ -1,9 +1,13 @@
-//! A proven bracket for any offsets and any m, from averages over the query's h2 instead of its classes.
+//! A proven bracket for any offsets and any m, from averages over the query's h2 instead of its
+//! classes.
 //!
-//! For every query, at most `K2 = C(k, 2) sum over j != j' of gcd(j' - j, m)` pairs hit two or more of its positions, because each pair of positions and of probes
-//! leaves `gcd` values of b. So items that hit at most two positions are bounded as in [`super::bracket`], for all queries alike. One that hits s of at least three is
-//! counted through its C(s, 3) triples: the pair equal to the query's own, for certain, and all others by the mean number of triples over the queries, which is
-//! a count of the solutions of two equations in two unknowns, exact where they are dependent and bounded by the kernel where they are not.
+//! For every query, at most `K2 = C(k, 2) sum over j != j' of gcd(j' - j, m)` pairs hit two or more
+//! of its positions, because each pair of positions and of probes leaves `gcd` values of b. So
+//! items that hit at most two positions are bounded as in [`super::bracket`], for all queries
+//! alike. One that hits s of at least three is counted through its C(s, 3) triples: the pair equal
+//! to the query's own, for certain, and all others by the mean number of triples over the queries,
+//! which is a count of the solutions of two equations in two unknowns, exact where they are
+//! dependent and bounded by the kernel where they are not.
 
 use super::bracket::{Cover, Hits, MOST_SEVERAL, ROUNDING};
 use super::collisions::{hits_of_one, offsets, repeating};
@@ -44,14 +48,16 @@ impl Bounds<'_> {
         self.items as f64 / self.law.pairs().count() as f64
     }
 
-    /// The chance that items, none of which hits several positions, hit so many, when each is hit by `single` pairs, `several` excluded.
+    /// The chance that items, none of which hits several positions, hit this many, when each is hit
+    /// by `single` pairs, `several` excluded.
     fn chance(&self, positions: usize, single: u128, several: u128, items: u64) -> Result<Fpr> {
         let hits = Hits { single: Vec::new(), several: Vec::new() };
         Cover { hits: &hits, pairs: self.law.pairs(), several }.chance(&[(positions, single)], items)
     }
 
-    /// No item hits several positions; or just one does, and is the query's own pair. At least `one - (k-1) shared` pairs hit a position alone. What that takes from
-    /// the single hits is counted as excluded, so that pairs which hit nothing are not too many.
+    /// No item hits several positions; or just one does, and is the query's own pair. At least
+    /// `one - (k-1) shared` pairs hit a position alone. What that takes from the single hits is
+    /// counted as excluded, so that pairs which hit nothing are not too many.
     fn lower(&self) -> Result<f64> {
         let k = u128::from(self.law.probes);
         let lost = (k - 1) * u128::from(self.shared);
@@ -65,7 +71,8 @@ impl Bounds<'_> {
         Ok(none + own * (1.0 - repeating / self.law.pairs().second as f64).max(0.0))
     }
 
-    /// All items hit at most two of so many positions and cover them; `cover` is the chance by the number of positions if they hit one at most.
+    /// All items hit at most two of this many positions and cover them; `cover` is the chance by
+    /// the number of positions if they hit one at most.
     fn at_most_two(&self, positions: usize, cover: &[f64]) -> f64 {
         let k = f64::from(self.law.probes);
         let mean = self.share() * (k * (k - 1.0) / 2.0) * self.shared as f64;
@@ -87,12 +94,13 @@ impl Bounds<'_> {
         let k = self.law.probes as usize;
         let cover = (0..=k).map(|positions| Ok(self.chance(positions, self.one, 0, self.items)?.upper)).collect::<Result<Vec<f64>>>()?;
         let by_size: Vec<f64> = (0..=k).map(|positions| self.at_most_two(positions, &cover)).collect();
-        // Another item hits three or more of what the first leaves: at most k - 2 thirds of the pairs of hits, and the query's own pair.
+        // Another item hits three or more of what the first leaves: at most k - 2 thirds of the
+        // pairs of hits, and the query's own pair.
         let pairs = (k * (k - 1) / 2) as f64 * self.shared as f64;
         let most_triples = pairs * k.saturating_sub(2) as f64 / 3.0;
         let another = self.share() * (most_triples + 1.0);
         let triple = |size: usize| (size * (size - 1) * (size - 2) / 6) as f64;
-        // What a triple of hits can be worth at most, when a query has so many positions.
+        // What a triple of hits can be worth at most, when a query has this many positions.
         let of_triple = |positions: usize| {
             (3..=positions).map(|size| (by_size[positions - size] + another).min(1.0) / triple(size)).fold(0.0, f64::max)
         };
@@ -108,7 +116,8 @@ impl Bounds<'_> {
         Ok(mean + rest * by_size[k] + self.share() * (1.0 + self.triples() * of_triple(k)))
     }
 
-    /// The mean number, over queries, of triples of their positions that a pair hits, the query's own pair left out; an upper bound.
+    /// The mean number, over queries, of triples of their positions that a pair hits, the query's
+    /// own pair left out; an upper bound.
     fn triples(&self) -> f64 {
         let (k, m) = (i64::from(self.law.probes), self.law.bits);
         let f = offsets(self.law);
@@ -149,17 +158,20 @@ fn repeated_positions(law: &Double) -> Vec<(usize, usize)> {
     sizes.chunk_by(|a, b| a == b).map(|same| (same[0], same.len())).collect()
 }
 
-/// Over all places i of the query and j of the item: the solutions `L` modulo m of `first/g0 .. L = c1`, `second .. L = c2`, the shifts (first, second) of the query and
-/// (x, y) of the item being proportional. Each L belongs to m pairs of steps.
+/// Over all places i of the query and j of the item: the solutions `L` modulo m of
+/// `first/g0 .. L = c1`, `second .. L = c2`, the shifts (first, second) of the query and (x, y) of
+/// the item being proportional. Each L belongs to m pairs of steps.
 fn dependent((first, second): (i64, i64), (x, y): (i64, i64), k: i64, m: u64, f: &[u64]) -> u64 {
-    // (first, x) = u (a, b) and (second, y) = v (a, b), a and b coprime: both equations ask for L = a b0 - b b1.
+    // (first, x) = u (a, b) and (second, y) = v (a, b), a and b coprime: both equations ask for L =
+    // a b0 - b b1.
     let u = gcd(first.unsigned_abs(), x.unsigned_abs());
     let v = gcd(second.unsigned_abs(), y.unsigned_abs());
     let common = gcd(u, v);
     let (p, q) = bezout(u as i128, v as i128);
     let g = gcd(common, m);
     let times = |factor: u64, target: u64| multiply(factor / common % m, target, m);
-    // With c1 and c2 the item's part less the query's, common L = p c1 + q c2 is the difference of two parts as well, and so is whether it is consistent with both.
+    // With c1 and c2 the item's part less the query's, common L = p c1 + q c2 is the difference of
+    // two parts as well, and so is whether it is consistent with both.
     let part = |at: i64, (to_first, to_second): (i64, i64)| {
         let difference = |shift: i64| subtract(f[(at + shift) as usize], f[at as usize], m);
         let (c1, c2) = (difference(to_first), difference(to_second));
@@ -203,7 +215,8 @@ mod tests {
         for (m, n) in
             [(5, 1), (7, 2), (12, 3), (30, 4), (97, 12), (120, 15), (251, 60), (256, 30), (2_310, 300), (4_096, 500), (10_007, 1_500)]
         {
-            // Sets of five and six positions at a few sizes only: every query is listed for the exact rate.
+            // Sets of five and six positions at a few sizes only: every query is listed for the
+            // exact rate.
             for k in 2..=if (97..=256).contains(&m) { 6u32 } else { 4 } {
                 for offsets in [Offsets::Linear, Offsets::Square, Offsets::Cube, Offsets::Enhanced, own(k)] {
                     for step in [Step::Any, Step::NonZero] {
@@ -222,12 +235,14 @@ mod tests {
             }
         }
         println!("widest bracket at 10007 bits: {widest:e}");
-        // No proof rests on it: it says that brackets stay useful, since 2% of a rate are half a percent of a plan's bits at 1%. The custom offsets are the widest, as they keep
-        // shifts by chance.
+        // No proof rests on it: it says that brackets stay useful, since 2% of a rate are half a
+        // percent of a plan's bits at 1%. The custom offsets are the widest, as they keep shifts by
+        // chance.
         assert!(widest < 0.02);
     }
 
-    /// Progressions that share a stretch with the query carry most of these rates, so that the bracket holds by its term for three or more positions only.
+    /// Progressions that share a stretch with the query carry most of these rates, so that the
+    /// bracket holds by its term for three or more positions only.
     #[test]
     fn brackets_contain_rates_that_longer_stretches_make() {
         for (m, n, k) in [(10_007, 300, 10), (100_003, 1_000, 8), (1_000_003, 10_000, 12)] {
@@ -264,7 +279,8 @@ mod tests {
         }
     }
 
-    /// All pairs of steps `(b, b')` of small moduli: triples of positions of a query and an item with proportional shifts that meet.
+    /// All pairs of steps `(b, b')` of small moduli: triples of positions of a query and an item
+    /// with proportional shifts that meet.
     #[test]
     fn dependent_equations_have_the_solutions_that_are_counted() {
         for (m, k) in [(12u64, 7i64), (15, 7), (16, 9), (30, 7)] {

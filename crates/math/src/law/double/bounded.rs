@@ -1,4 +1,5 @@
-//! Proven brackets of plain double hashing where the exact sum is too long: [`bracket`] for every class of queries.
+//! Proven brackets of plain double hashing where the exact sum is too long: [`bracket`] for every
+//! class of queries.
 
 use super::bracket::{Hits, average, bracket};
 use super::collisions::{hits_of_one, long_orders, of_order, short_orders};
@@ -56,7 +57,8 @@ mod tests {
     use crate::exact::enclosure::Enclose;
     use crate::law::double::{Step, exact};
 
-    /// The bracket against the exact sum, wherever both can be had: tiny sizes where everything collides, and usual ones.
+    /// The bracket against the exact sum, wherever both are available: tiny sizes where everything
+    /// collides, and usual ones.
     #[test]
     fn brackets_contain_the_exact_rate_and_are_narrow() {
         let mut widest = 0f64;

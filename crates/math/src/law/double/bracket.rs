@@ -1,12 +1,16 @@
-//! A proven bracket of a rate, from how many pairs of hashes hit one of a query's positions and how many hit several.
+//! A proven bracket of a rate, from how many pairs of hashes hit one of a query's positions and how
+//! many hit several.
 //!
-//! Condition on the number g of items that hit two or more positions. The others hit one or none, so the chance that they cover what is left is an occupancy
-//! sum of k + 1 powers instead of 2^k ([`Powers`]). With g = 0 it is the main term. What g items cover is at least the largest of their sets and at most the sum
-//! of the sizes, which gives the ends; more than a few such items are rarer than the answer is wide.
+//! Condition on the number g of items that hit two or more positions. The others hit one or none,
+//! so the chance that they cover what is left is an occupancy sum of k + 1 powers instead of 2^k
+//! ([`Powers`]). With g = 0 it is the main term. What g items cover is at least the largest of
+//! their sets and at most the sum of the sizes, which gives the ends; more than a few such items
+//! are rarer than the answer is wide.
 //!
-//! Positions need not be hit by equally many single pairs. The chance of covering all is Schur-concave in these numbers (for two of them with a given
-//! sum and N items in both, `1 - x^N - (1-x)^N` is largest at a half), so equal numbers bound it from above, and as many largest and smallest ones as the sum
-//! allows, which majorise every other choice, from below.
+//! Positions need not be hit by equally many single pairs. The chance of covering all is
+//! Schur-concave in these numbers (for two of them with a given sum and N items in both,
+//! `1 - x^N - (1-x)^N` is largest at a half), so equal numbers bound it from above, and as many
+//! largest and smallest ones as the sum allows, which majorise every other choice, from below.
 
 use super::powers::{Pairs, Powers};
 use crate::exact::enclosure::Enclose;
@@ -19,7 +23,7 @@ use alloc::vec::Vec;
 pub(crate) struct Hits {
     /// Pairs that hit this position and no other, for every position.
     pub(crate) single: Vec<u128>,
-    /// Pairs that hit so many positions; the first two are not used.
+    /// Pairs that hit this many positions; the first two are not used.
     pub(crate) several: Vec<u64>,
 }
 
@@ -34,7 +38,7 @@ pub(crate) fn bracket(hits: &Hits, pairs: Pairs, items: u64) -> Result<(f64, f64
     let cover = Cover { hits, pairs, several: hits.several.iter().skip(2).map(|&count| u128::from(count)).sum() };
     let positions = hits.single.len();
     let (mut lower, mut upper) = (cover.at_least(items)?, cover.at_most(items)?);
-    // By size: n times the chance that an item hits so many.
+    // By size: n times the chance that an item hits this many.
     let expected: Vec<f64> = hits.several.iter().map(|&count| count as f64 / pairs.count() as f64 * items as f64).collect();
     let mean: f64 = expected.iter().skip(2).sum();
     // C(n, g) / n^g, and the shares by the largest and by the sum of the sizes of g sets.
@@ -91,7 +95,8 @@ impl Cover<'_> {
         self.hits.single.iter().copied().max().unwrap_or(0)
     }
 
-    /// The chance that no item hits several positions, and that groups of `(positions, pairs that hit each)` are all hit.
+    /// The chance that no item hits several positions, and that groups of
+    /// `(positions, pairs that hit each)` are all hit.
     pub(super) fn chance(&self, groups: &[(usize, u128)], items: u64) -> Result<Fpr> {
         // More than there are pairs: then the numbers bound nothing.
         let used = groups.iter().map(|&(count, single)| count as u128 * single).sum::<u128>() + self.several;
@@ -113,7 +118,8 @@ impl Cover<'_> {
         if items == 0 || groups.iter().any(|&(count, single)| count > 0 && single == 0) {
             return Ok(if positions == 0 { Fpr::ONE } else { Fpr::ZERO });
         }
-        // Fewer items than positions cannot hit them all, and there may be no items but those that hit several.
+        // Fewer items than positions cannot hit them all, and there may be no items but those that
+        // hit several.
         if items < u64::from(positions) || self.several == self.pairs.count() {
             return Ok(Fpr::ZERO);
         }

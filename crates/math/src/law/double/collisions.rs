@@ -1,7 +1,8 @@
 //! Which of a query's positions an item hits: the pairs of hashes, counted by the set they hit.
 //!
-//! A query of one class has some different positions `q_0, q_1, ..`. Every one of them is hit by the same number of pairs; what makes schemes differ
-//! are the pairs that hit two or more. Those solve `(j' - j) b = (q_i' - q_i) - (f_j' - f_j)`, so they can be listed however large m is.
+//! A query of one class has some different positions `q_0, q_1, ..`. Every one of them is hit by
+//! the same number of pairs; what makes schemes differ are the pairs that hit two or more. Those
+//! solve `(j' - j) b = (q_i' - q_i) - (f_j' - f_j)`, so they can be listed however large m is.
 
 use super::bracket::Hits;
 use super::{Double, Offsets, Step};
@@ -23,7 +24,8 @@ pub(crate) struct Class {
     pub(crate) multiple: HitSets,
 }
 
-/// The lattice of hits is of rank one for queries of more distinct multiples of h2 than this: see [`long_orders`].
+/// The lattice of hits is of rank one for queries of more distinct multiples of h2 than this: see
+/// [`long_orders`].
 fn short_order(probes: u32) -> u64 {
     2 * u64::from(probes) * u64::from(probes)
 }
@@ -33,7 +35,8 @@ pub(super) fn offsets(law: &Double) -> Vec<u64> {
     (0..law.probes).map(|i| reduce(law.offsets.at(i), law.bits)).collect()
 }
 
-/// The `b` whose items have fewer than k different positions, and how many fewer: probes whose position an earlier one has. About `k^2` steps, and more where many `b` solve one equation.
+/// The `b` whose items have fewer than k different positions, and how many fewer: probes whose
+/// position an earlier one has. About `k^2` steps, and more where many `b` solve one equation.
 pub(super) fn repeating(law: &Double) -> Vec<(u64, usize)> {
     let (m, k, f) = (law.bits, u64::from(law.probes), offsets(law));
     let mut repeating = Vec::new();
@@ -58,7 +61,8 @@ pub(super) fn different_positions(law: &Double, b: u64) -> usize {
     all.len()
 }
 
-/// Pairs that hit one given position: every `b` counts the different positions of its item, for any of which some `A` fits.
+/// Pairs that hit one given position: every `b` counts the different positions of its item, for any
+/// of which some `A` fits.
 pub(super) fn hits_of_one(law: &Double) -> u128 {
     let k = u64::from(law.probes);
     let fewer = repeating(law).into_iter().filter(|&(b, _)| law.step == Step::Any || b > 0);
@@ -79,8 +83,9 @@ fn query_positions(law: &Double, step: u64, f: &[u64]) -> Vec<u64> {
     found
 }
 
-/// The class of one query, by listing every pair that hits two of its positions: about `k^4` steps. Without offsets the pair `(h1, h2)` hits what `(h1 + (k-1) h2, -h2)` does, so
-/// only steps up to m/2 are listed, and stand for both.
+/// The class of one query, by listing every pair that hits two of its positions: about `k^4` steps.
+/// Without offsets the pair `(h1, h2)` hits what `(h1 + (k-1) h2, -h2)` does, so only steps up to
+/// m/2 are listed, and stand for both.
 pub(super) fn listed(law: &Double, step: u64, weight: u64, f: &[u64]) -> Class {
     let m = law.bits;
     let reversible = law.offsets == Offsets::Linear;
@@ -117,7 +122,8 @@ pub(super) fn listed(law: &Double, step: u64, weight: u64, f: &[u64]) -> Class {
     Class { weight, positions: positions.len() as u32, multiple }
 }
 
-/// A progression `(e, f)` that shared positions follow: `e` steps of the query are `f` of the item; of so many `b`.
+/// A progression `(e, f)` that shared positions follow: `e` steps of the query equal `f` of the
+/// item, for this many `b`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Overlap {
     pub(super) query: u32,
@@ -125,12 +131,15 @@ pub(super) struct Overlap {
     pub(super) steps: u64,
 }
 
-/// For plain double hashing: the classes of queries whose step has an order above [`short_order`], by what their overlaps look like.
+/// For plain double hashing: the classes of queries whose step has an order above [`short_order`],
+/// by what their overlaps look like.
 ///
-/// A query of step d and an item of step b share positions along `f b = e d`, |e|, |f| < k. All such (e, f) form a lattice, whose index in Z^2 is the size of the group
-/// that b and d generate, at least the order of d. Two independent vectors in the window would make an index of at most `2 k^2`, so above that all are multiples
-/// of one primitive (e, f). How many b have it follows by inversion from the number of solutions of `f b = e d`: `g = gcd(f, m)` if g divides `e d`, else none. That
-/// depends on d through `gcd(d, lcm of all g)` only.
+/// A query of step d and an item of step b share positions along `f b = e d`, |e|, |f| < k. All
+/// such (e, f) form a lattice, whose index in Z^2 is the size of the group that b and d generate,
+/// at least the order of d. Two independent vectors in the window would make an index of at most
+/// `2 k^2`, so above that all are multiples of one primitive (e, f). How many b have it follows by
+/// inversion from the number of solutions of `f b = e d`: `g = gcd(f, m)` if g divides `e d`,
+/// otherwise none. That depends on d through `gcd(d, lcm of all g)` only.
 pub(super) fn long_orders(law: &Double) -> Vec<(u64, Vec<Overlap>)> {
     let (m, k) = (law.bits, u64::from(law.probes));
     // The least common multiple of gcd(1, m), .., gcd(k-1, m): a divisor of m.
@@ -190,7 +199,8 @@ pub(super) fn overlaps(m: u64, probes: u32, d: u64) -> Vec<Overlap> {
     found
 }
 
-/// The class of these overlaps, set by set. Every overlap counts twice: for f b = e d and for f b = -e d, whose items are the same reversed.
+/// The class of these overlaps, set by set. Every overlap counts twice: for f b = e d and for f b =
+/// -e d, whose items are the same reversed.
 pub(super) fn from_overlaps(probes: u32, weight: u64, overlaps: &[Overlap]) -> Class {
     let mut sets = Vec::new();
     for overlap in overlaps {
@@ -233,7 +243,8 @@ impl Hits {
         hits
     }
 
-    /// From overlaps, by counting: `c_s` stretches of s hits begin somewhere, so `c_s - 2 c_(s+1) + c_(s+2)` are not part of longer ones.
+    /// From overlaps, by counting: `c_s` stretches of s hits begin somewhere, so
+    /// `c_s - 2 c_(s+1) + c_(s+2)` are not part of longer ones.
     pub(super) fn of_overlaps(probes: u32, one: u128, overlaps: &[Overlap]) -> Hits {
         let k = u64::from(probes);
         let mut hits = Hits { single: vec![one; k as usize], several: vec![0; k as usize + 1] };

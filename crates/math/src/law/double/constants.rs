@@ -31,12 +31,16 @@ pub(crate) struct Shape {
 }
 
 impl Double {
-    /// The limit of `n (rate - (1 - e^(-k/c))^k)` as filters grow at c bits an item, for moduli that have the divisors below `2 k^2` of this law's m: take
-    /// [`crate::law::convergence::LARGE_PRIME`] or [`crate::law::convergence::LARGE_POWER_OF_TWO`] for primes and powers of two. A limit, not a bracket: what is left at a given n
-    /// has no proven size.
+    /// The limit of `n (rate - (1 - e^(-k/c))^k)` as filters grow at c bits per item, for moduli
+    /// that have the divisors below `2 k^2` of this law's m: take
+    /// [`crate::law::convergence::LARGE_PRIME`] or [`crate::law::convergence::LARGE_POWER_OF_TWO`]
+    /// for primes and powers of two. A limit, not a bracket: what is left at a given n has no
+    /// proven size.
     ///
-    /// With offsets, for m so large that all but a vanishing share of queries see the same overlaps: exact for plain hashing and in the limit of large primes, and
-    /// taken from four queries otherwise (one above 36 probes). About `k^4` steps. Theorem 6.1 of Kirsch and Mitzenmacher gives another number, which is wrong (errata K1, K2).
+    /// With offsets, for m so large that all but a vanishing share of queries see the same
+    /// overlaps: exact for plain hashing and in the limit of large primes, and taken from four
+    /// queries otherwise (one above 36 probes). About `k^4` steps. Theorem 6.1 of Kirsch and
+    /// Mitzenmacher gives another number, which is wrong (errata K1, K2).
     ///
     /// # Errors
     /// When c is not a positive number or probes are above 64.
@@ -51,7 +55,8 @@ impl Double {
         self.shape_of(|| self.several())
     }
 
-    /// The same in a millisecond or so, for offsets too, but with many probes not to the last digit: [`Self::several_at_sight`].
+    /// The same in a millisecond or so, for offsets too, but with many probes not to the last
+    /// digit: [`Self::several_at_sight`].
     pub(crate) fn rough_shape(&self) -> Result<Shape> {
         self.shape_of(
             || if self.offsets == Offsets::Linear || self.probes <= FEW_PROBES { self.several() } else { self.several_at_sight() },
@@ -74,8 +79,10 @@ impl Double {
         Ok(Shape { fewer, lost, several: several() })
     }
 
-    /// The sets that all queries of a large prime share with items, found by thought instead of listing: the query's own pair; for squares what is shifted or reversed,
-    /// too; and for each two positions and each two probes the one pair that fits both, in a set of its own. Sets of three or more that are left out lose next to nothing.
+    /// The sets that all queries of a large prime share with items, derived instead of listed: the
+    /// query's own pair; for squares what is shifted or reversed, too; and for each two positions
+    /// and each two probes the one pair that fits both, in a set of its own. Sets of three or more
+    /// that are left out lose next to nothing.
     fn several_at_sight(&self) -> Vec<Hit> {
         let k = self.probes;
         let mut several = vec![(k, 1.0)];
@@ -90,7 +97,7 @@ impl Double {
         several
     }
 
-    /// Mean numbers of pairs that hit so many of a query's positions, two or more, for large m.
+    /// Mean numbers of pairs that hit this many of a query's positions, two or more, for large m.
     fn several(&self) -> Vec<Hit> {
         if self.offsets == Offsets::Linear {
             let classes = long_orders(self);
@@ -106,7 +113,8 @@ impl Double {
         let f = offsets(self);
         // Multiples of the golden section have no small relations.
         let query = |i: u64| multiply((self.bits as f64 * 0.618_033_988_749_894_9) as u64 % self.bits, i, self.bits);
-        // For a large prime all queries but exceptions are alike. With many probes one query takes a second, and has thousands of overlaps to average over.
+        // For a large prime all queries but exceptions are alike. With many probes one query takes
+        // a second, and has thousands of overlaps to average over.
         let queries = if self.bits == crate::law::convergence::LARGE_PRIME || self.probes > MOST_AVERAGED { 1 } else { 4 };
         let hits = |i: u64| {
             let sets = listed(self, query(i), 1, &f).multiple.into_iter();
@@ -115,7 +123,8 @@ impl Double {
         (1..=queries).flat_map(hits).collect()
     }
 
-    /// The rate to first order, `(1 - e^(-k n/m))^k + constant / n`: an approximation, good while the second term is small.
+    /// The rate to first order, `(1 - e^(-k n/m))^k + constant / n`: an approximation, good while
+    /// the second term is small.
     pub(super) fn first_order(&self, items: u64) -> Result<f64> {
         let load = self.bits as f64 / items as f64;
         let shape = self.rough_shape()?;
@@ -123,7 +132,8 @@ impl Double {
     }
 }
 
-/// The same coefficient when m is a power of two and h2 is uniform on odd numbers: no short orders, and only pairs of odd steps, which are twice as likely each.
+/// The same coefficient when m is a power of two and h2 is uniform on odd numbers: no short orders,
+/// and only pairs of odd steps, which are twice as likely each.
 ///
 /// # Errors
 /// When c is not a positive number or probes are not from 1 to 64.
@@ -152,8 +162,9 @@ mod tests {
     use super::*;
     use crate::law::convergence::LARGE_PRIME;
 
-    /// What is found by thought against listing. It leaves out sets of three positions that lie evenly, which any cubes share reversed: most of them, by their share, at three
-    /// probes. It starts searches, so a fifth of the coefficient is plenty.
+    /// What is found by thought against listing. It leaves out sets of three positions that lie
+    /// evenly, which any cubes share reversed: most of them, by their share, at three probes. It
+    /// starts searches, so a fifth of the coefficient is plenty.
     #[test]
     fn rough_shapes_are_nearly_right() {
         for offsets in [Offsets::Square, Offsets::Cube, Offsets::Enhanced] {

@@ -1,8 +1,9 @@
 //! Exact rates: inclusion and exclusion over the sets of a query's positions that stay empty.
 //!
-//! A set T is hit by `W(T)` of all pairs, and stays empty with probability `(1 - W/pairs)^n`. Subsets are counted by W, which takes few values: the pairs that
-//! hit several positions are few, and `W(T) = |T| w - sum_S mu(S) (|S and T| - 1)^+` with `mu(S)` of them hitting exactly S. The sum on the right comes for all T at once
-//! from one sum over subsets.
+//! A set T is hit by `W(T)` of all pairs, and stays empty with probability `(1 - W/pairs)^n`.
+//! Subsets are counted by W, which takes few values: the pairs that hit several positions are few,
+//! and `W(T) = |T| w - sum_S mu(S) (|S and T| - 1)^+` with `mu(S)` of them hitting exactly S. The
+//! sum on the right comes for all T at once from one sum over subsets.
 
 use super::collisions::{Class, from_overlaps, listed, long_orders, of_order, offsets, short_orders};
 use super::powers::Powers;
@@ -14,10 +15,11 @@ use alloc::collections::BTreeMap;
 use alloc::vec;
 use alloc::vec::Vec;
 
-/// Positions up to which all subsets are gone through: a quarter of a second a class at the most.
+/// Positions up to which all subsets are gone through: a quarter of a second per class at most.
 const MOST_POSITIONS: u32 = 22;
 
-/// Steps that one answer may take: about a second, and half of that where every query is a class of its own.
+/// Steps that one answer may take: about a second, and half of that where every query is a class of
+/// its own.
 const MAX_STEPS: f64 = 8e8;
 
 /// What steps are paid for.
@@ -96,7 +98,8 @@ fn add_class(class: &Class, one: u128, terms: &mut BTreeMap<u128, i128>) {
             with.iter_mut().zip(without).for_each(|(with, without)| *with += *without);
         }
     }
-    // How often each (size of T, what W is short of size w) occurs: short = sum of mu(S) (|S and T| - 1)^+.
+    // How often each (size of T, what W is short of size w) occurs: short = sum of mu(S) (|S and
+    // T| - 1)^+.
     let most: u64 = class.multiple.iter().map(|&(set, count)| count * (u64::from(set.count_ones()) - 1)).sum();
     let mut counts = Counts::new(class.positions, most);
     let mut hits = vec![0u64; 1];
@@ -114,7 +117,7 @@ fn add_class(class: &Class, one: u128, terms: &mut BTreeMap<u128, i128>) {
     });
 }
 
-/// Counts by two numbers: a table where it is small, else a tree.
+/// Counts by two numbers: a table where it is small, otherwise a tree.
 enum Counts {
     Table { width: usize, cells: Vec<u32> },
     Tree(BTreeMap<(u32, u64), u32>),

@@ -30,7 +30,8 @@ pub enum Step {
     NonZero,
 }
 
-/// What is added to position i: the `f` of extended double hashing (Kirsch and Mitzenmacher, section 5.2).
+/// What is added to position i: the `f` of extended double hashing (Kirsch and Mitzenmacher,
+/// section 5.2).
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Offsets {
@@ -42,12 +43,12 @@ pub enum Offsets {
     Cube,
     /// `(i^3 - i) / 6`: enhanced double hashing.
     Enhanced,
-    /// One's own, one for each probe; drawn at random, for example.
+    /// Custom offsets, one for each probe; drawn at random, for example.
     Custom(Vec<i64>),
 }
 
 impl Offsets {
-    /// `f(i)`; 0 beyond the end of one's own.
+    /// `f(i)`; 0 beyond the end of custom ones.
     #[must_use]
     pub fn at(&self, i: u32) -> i64 {
         let i = i64::from(i);
@@ -61,9 +62,11 @@ impl Offsets {
     }
 }
 
-/// The law of double hashing modulo any m, plain or extended, h1 and h2 uniform and independent for items and query alike. Positions that coincide count once.
+/// The law of double hashing modulo any m, plain or extended, h1 and h2 uniform and independent for
+/// items and query alike. Positions that coincide count once.
 ///
-/// Positions of different items are correlated, so the fill does not determine the rate, and the law of the fill is not given.
+/// Positions of different items are correlated, so the fill does not determine the rate, and the
+/// law of the fill is not given.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Double {
     bits: u64,
@@ -82,7 +85,8 @@ impl Double {
     /// ```
     ///
     /// # Errors
-    /// When bits or probes are out of range, when there is no `h2` but 0 to choose, or when there is not one offset of one's own for each probe.
+    /// When bits or probes are out of range, when there is no `h2` but 0 to choose, or when custom
+    /// offsets are not one for each probe.
     pub fn new(bits: u64, probes: u32, step: Step, offsets: Offsets) -> Result<Double> {
         check_bits(bits)?;
         check_probes(probes)?;
@@ -105,13 +109,14 @@ impl Double {
         self.step
     }
 
-    /// What is added to the positions; [`Offsets::Linear`] whenever it is nothing.
+    /// What is added to the positions; [`Offsets::Linear`] where that is nothing.
     #[must_use]
     pub fn offsets(&self) -> &Offsets {
         &self.offsets
     }
 
-    /// Pairs that hit one given position; at most those that hit two; places where positions of one item coincide; all pairs.
+    /// Pairs that hit one given position; at most those that hit two; places where positions of one
+    /// item coincide; all pairs.
     pub(crate) fn collision_counts(&self) -> (u128, u64, u64, u128) {
         let k = u64::from(self.probes);
         let hits = collisions::hits_of_one(self);
@@ -173,7 +178,8 @@ impl Law for Double {
         }
     }
 
-    /// Exactly where the bracket does not decide and the rate is exact, else by the bracket's upper end.
+    /// Exactly where the bracket does not decide and the rate is exact, otherwise by the bracket's
+    /// upper end.
     fn meets(&self, items: u64, rate: &Rate, hash_bits: u32) -> Result<bool> {
         let _work = work::begin();
         if items == 0 {
@@ -200,8 +206,9 @@ impl Law for Double {
         Ok(fpr.upper < rate.to_f64())
     }
 
-    /// What correlated positions add at this size, to first order: bounds for the pair equal to the query's own and for h2 = 0, the first term for progressions that
-    /// share a stretch. More bits lower all but the first.
+    /// What correlated positions add at this size, to first order: bounds for the pair equal to the
+    /// query's own and for h2 = 0, the first term for progressions that share a stretch. More bits
+    /// lower all but the first.
     fn floors(&self, items: u64, hash_bits: u32) -> Vec<Floor> {
         let _work = work::begin();
         let mut floors = vec![Floor { cause: EQUAL_HASHES, rate: hash_floor(items, hash_bits) }];
@@ -211,7 +218,8 @@ impl Law for Double {
         let filled = -libm::expm1(-n * k / self.bits as f64);
         // q + q^2 + .. + q^(k-1): stretches of all lengths but the whole.
         let stretches = filled * (1.0 - libm::pow(filled, k - 1.0)) / (1.0 - filled).max(f64::MIN_POSITIVE);
-        // Squares too: i^2 shifted or reversed is i^2 but for a progression. Of cubes neither holds.
+        // Squares too: i^2 shifted or reversed is i^2 except for a progression. Of cubes neither
+        // holds.
         if matches!(self.offsets, Offsets::Linear | Offsets::Square) {
             floors.push(Floor { cause: "reversed progressions", rate: own.min(1.0) });
             floors.push(Floor { cause: "shifted progressions, both ways", rate: (4.0 * own * stretches).min(1.0) });

@@ -1,4 +1,5 @@
-//! Sums `1/D sum_W c_W (1 - W/(a b))^n` with integers `c_W`: every rate of a scheme of two hashes, given how many pairs of hashes hit what.
+//! Sums `1/D sum_W c_W (1 - W/(a b))^n` with integers `c_W`: every rate of a scheme of two hashes,
+//! given how many pairs of hashes hit what.
 
 use crate::exact::enclosure::{Enclose, Enclosure};
 use crate::exact::fixed::{self, Divisor, Product};
@@ -21,9 +22,11 @@ impl Pairs {
         u128::from(self.first) * u128::from(self.second)
     }
 
-    /// `1 - hits / count` in whole units, at most [`BASE_ERROR`] of them too low. Needs `0 < hits < count`.
+    /// `1 - hits / count` in whole units, at most [`BASE_ERROR`] of them too low. Needs
+    /// `0 < hits < count`.
     fn set_missed(self, x: &mut [u64], part: &mut [u64], hits: u128) {
-        // hits = whole second + rest, so the share is whole / first + rest / (first second): each rounded down by less than a unit.
+        // hits = whole second + rest, so the share is whole / first + rest / (first second): each
+        // rounded down by less than a unit.
         let (whole, rest) = ((hits / u128::from(self.second)) as u64, (hits % u128::from(self.second)) as u64);
         let first = Divisor::new(self.first);
         fixed::set_ratio(x, whole, &first);
@@ -40,7 +43,8 @@ impl Pairs {
     }
 }
 
-/// The sum. `hits` ascend strictly and are at most the number of pairs; `total` is the denominator D; the value is a probability.
+/// The sum. `hits` ascend strictly and are at most the number of pairs; `total` is the denominator
+/// D; the value is a probability.
 #[derive(Clone, Debug)]
 pub(crate) struct Powers {
     pub(crate) pairs: Pairs,
@@ -57,7 +61,8 @@ pub(crate) struct Powers {
 const BASE_ERROR: u128 = 3;
 
 impl Powers {
-    /// From terms in any order; those that cancel are dropped, and so are those of pairs that always hit, whose power is 0.
+    /// From terms in any order; those that cancel are dropped, and so are those of pairs that
+    /// always hit, whose power is 0.
     pub(crate) fn new(pairs: Pairs, items: u64, probes: u32, total: u64, terms: impl IntoIterator<Item = (u128, i128)>) -> Powers {
         let mut sums = BTreeMap::new();
         for (hits, coefficient) in terms {
@@ -73,7 +78,8 @@ impl Powers {
         self.terms.iter().map(|(_, sum)| sum.unsigned_abs()).sum::<u128>() / u128::from(self.total) + 1
     }
 
-    /// Units by which the sum may be off in either direction, or the largest number if that is not enough: that of the powers ([`Product::power`]) times the weight, and one for the division.
+    /// Units by which the sum may be off in either direction, or the largest number if that is not
+    /// enough: that of the powers ([`Product::power`]) times the weight, and one for the division.
     fn error(&self) -> u128 {
         self.weight().saturating_mul((BASE_ERROR + 1) * u128::from(self.items.max(1))).saturating_add(2)
     }
@@ -138,7 +144,8 @@ mod tests {
     use super::*;
     use core::cmp::Ordering;
 
-    /// A bracket of two words contains that of six, whose width is nothing beside it, and would not be right a tenth as wide.
+    /// A bracket of two words contains that of six, whose width is nothing beside it, and would not
+    /// be right a tenth as wide.
     #[test]
     fn the_budget_of_the_powers_is_kept_and_used() {
         let mut worst = 0.0f64;

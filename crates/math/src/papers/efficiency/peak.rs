@@ -1,4 +1,5 @@
-//! The most efficient number of items, proven: every other number is excluded by a bound or by an exact comparison.
+//! The most efficient number of items, proven: every other number is excluded by a bound or by an
+//! exact comparison.
 
 use super::{half_full_items, share};
 use crate::error::check_bits;
@@ -17,22 +18,28 @@ use alloc::vec::Vec;
 pub struct Peak {
     /// The best whole number of items; the smallest of equals.
     pub items: u64,
-    /// The probes; the smallest of equals. May exceed [`crate::MAX_PROBES`] for the classic filter's maximum.
+    /// The probes; the smallest of equals. May exceed [`crate::MAX_PROBES`] for the classic
+    /// filter's maximum.
     pub probes: u64,
     /// The efficiency there, `items log2(1/fpr) / bits`.
     pub value: f64,
-    /// Whether every alternative was excluded by proof. Otherwise the one thing assumed is said where the peak is asked for.
+    /// Whether every alternative was excluded by proof. Otherwise the one thing assumed is said
+    /// where the peak is asked for.
     pub proven: bool,
 }
 
 /// [`max_efficiency`] of classic filters compares all items and probes up to this number of bits.
 pub const MOST_BITS_SEARCHED: u64 = 256;
 
-/// The number of items at which `bits` bits with `probes` probes are most efficient (Burns' peak efficiency, over whole numbers of items).
+/// The number of items at which `bits` bits with `probes` probes are most efficient (Burns' peak
+/// efficiency, over whole numbers of items).
 ///
-/// Efficiency is `n ln(1/f(n))` up to a constant, and the rate rises with n, so between a and b it is at most `b ln(1/f(a))`: intervals are halved until they are excluded or single, and the
-/// single ones compared exactly, `f(a)^a` against `f(b)^b`. Nothing is assumed about the shape, neither Burns' approximation (76) nor conjecture 28, which is false. That takes some `sqrt(n)`
-/// rates; beyond a budget (from about 10^6 items on, fewer at many probes) the search goes uphill from the half-full filter, which assumes that there is one peak: `proven` is then false (but for
+/// Efficiency is `n ln(1/f(n))` up to a constant, and the rate rises with n, so between a and b it
+/// is at most `b ln(1/f(a))`: intervals are halved until they are excluded or single, and the
+/// single ones compared exactly, `f(a)^a` against `f(b)^b`. Nothing is assumed about the shape,
+/// neither Burns' approximation (76) nor conjecture 28, which is false. That takes some `sqrt(n)`
+/// rates; beyond a budget (from about 10^6 items on, fewer at many probes) the search goes uphill
+/// from the half-full filter, which assumes that there is one peak: `proven` is then false (but for
 /// one probe, where that is a theorem).
 ///
 /// ```
@@ -54,14 +61,16 @@ pub fn peak_efficiency(variant: Variant, bits: u64, probes: u32) -> Result<Peak>
     Search::new(variant, bits, probes)?.run(None)
 }
 
-/// The number of items and of probes at which `bits` bits are most efficient (Burns' maximum efficiency, over whole numbers).
+/// The number of items and of probes at which `bits` bits are most efficient (Burns' maximum
+/// efficiency, over whole numbers).
 ///
-/// - standard: one probe. Proven for whole numbers by Hölder: `f(n, k)^(1/k) >= f(nk, 1)`, so nk items with one probe are as efficient as n with k (Burns,
-///   theorem 26 and corollary 27).
+/// - standard: one probe. Proven for whole numbers by Hölder: `f(n, k)^(1/k) >= f(nk, 1)`, so nk
+///   items with one probe are as efficient as n with k (Burns, theorem 26 and corollary 27).
 /// - partitioned: one probe; every further slice costs half a bit (proof beside the code).
-/// - classic: all items and probes are compared up to [`MOST_BITS_SEARCHED`] bits. It is one item with half of the bits, except at three bits, where two items of one
-///   bit are better: Burns' (75) fails there. Beyond, (75) is a conjecture and `proven` is false; no filter is better by more than `log2(pi m / 2) / (2m)`,
-///   roughly, since none exceeds 1.
+/// - classic: all items and probes are compared up to [`MOST_BITS_SEARCHED`] bits. It is one item
+///   with half of the bits, except at three bits, where two items of one bit are better: Burns'
+///   (75) fails there. Beyond, (75) is a conjecture and `proven` is false; no filter is better by
+///   more than `log2(pi m / 2) / (2m)`, roughly, since none exceeds 1.
 ///
 /// Milliseconds; some tenths of a second at the end of what is searched.
 ///
@@ -87,9 +96,12 @@ fn is_always_full(variant: Variant, bits: u64, probes: u32) -> bool {
     bits == 1 || variant != Variant::Standard && u64::from(probes) == bits
 }
 
-/// From 8 bits on, one probe. A slice of s bits adds at most `ln 2 / ln(s / (s-1)) <= (s - 1/2) ln 2` to `n log2(1/f)` (the peak over real items), so k slices reach
-/// at most `(m - k/2) ln 2`. One slice reaches `g(t) / (ln 2 ln(m / (m-1)))` with `g(t) = -t ln(1 - e^-t)` at `t = n ln(m / (m-1))`; the nearest whole n is within
-/// half a step of the peak `t = ln 2`, and `|g''| < 1.2` on 0.5..1, so it loses less than `1 / (m-1)`: more than `(m - 1) ln 2` is left.
+/// From 8 bits on, one probe. A slice of s bits adds at most
+/// `ln 2 / ln(s / (s-1)) <= (s - 1/2) ln 2` to `n log2(1/f)` (the peak over real items), so k
+/// slices reach at most `(m - k/2) ln 2`. One slice reaches `g(t) / (ln 2 ln(m / (m-1)))` with
+/// `g(t) = -t ln(1 - e^-t)` at `t = n ln(m / (m-1))`; the nearest whole n is within half a step of
+/// the peak `t = ln 2`, and `|g''| < 1.2` on 0.5..1, so it loses less than `1 / (m-1)`: more than
+/// `(m - 1) ln 2` is left.
 fn best_of_partitioned(bits: u64) -> Result<Peak> {
     let mut best = peak_efficiency(Variant::Partitioned, bits, 1)?;
     if bits < 8 {
@@ -187,7 +199,8 @@ impl Search {
         Ok(point)
     }
 
-    /// From how many items on all are excluded: there `n ln(1/f) <= n c / (1 - c)`, `c = k r^n` a bound of `1 - f`, falls with n from `1 / ln(1/r)` on.
+    /// From how many items on all are excluded: there `n ln(1/f) <= n c / (1 - c)`, `c = k r^n` a
+    /// bound of `1 - f`, falls with n from `1 / ln(1/r)` on.
     fn excluded_from(&self) -> u64 {
         let complement = |items: u64| libm::exp(ln_complement_bound(self.variant, self.bits, items, self.probes));
         let decay = libm::log(f64::from(self.probes)) - ln_complement_bound(self.variant, self.bits, 1, self.probes);
@@ -256,7 +269,8 @@ impl Search {
         Power { base: left, exponent: a }.compare(&Power { base: right, exponent: b })
     }
 
-    /// Assuming one peak, which for one probe is a theorem (`t ln(1 / (1 - e^-t))` has one): the first number of items after which efficiency does not rise.
+    /// Assuming one peak, which for one probe is a theorem (`t ln(1 / (1 - e^-t))` has one): the
+    /// first number of items after which efficiency does not rise.
     fn uphill(&self, floor: f64) -> Result<Peak> {
         let items = boundary(self.best.items as f64, 1, 1 << 62, |items| Ok(self.compare(items + 1, items)?.is_lt()))?;
         let ln = self.rate(items)?.fpr()?.ln;

@@ -5,8 +5,10 @@ use crate::error::check_probes;
 use crate::exact::work;
 use core::f64::consts::LN_2;
 
-/// The items for each bit at which `probes` and `probes + 1` have the same rate under Knuth's approximation `(1 - e^(-nk/m))^k`: `x = ln z` with
-/// `z^(k+1) = z + 1` (Burns, theorem 31: the Lambert trinomial, k = 1 the golden ratio). Relative error below 1e-15. Probes from 1 to 100,000.
+/// The items for each bit at which `probes` and `probes + 1` have the same rate under Knuth's
+/// approximation `(1 - e^(-nk/m))^k`: `x = ln z` with `z^(k+1) = z + 1` (Burns, theorem 31: the
+/// Lambert trinomial, k = 1 the golden ratio). Relative error below 1e-15. Probes from 1 to
+/// 100,000.
 ///
 /// ```
 /// let x = truebloom_math::crossover(1)?;
@@ -20,7 +22,8 @@ pub fn crossover(probes: u32) -> Result<f64> {
     let _work = work::begin();
     check_probes(probes)?;
     let order = f64::from(probes) + 1.0;
-    // x = ln(1 + e^x) / (k + 1): the right side's slope is at most 1 / (k + 1), so rounding does not grow; 60 steps are enough for k = 1.
+    // x = ln(1 + e^x) / (k + 1): the right side's slope is at most 1 / (k + 1), so rounding does
+    // not grow; 60 steps are enough for k = 1.
     let mut x = LN_2 / order;
     for _ in 0..60 {
         let next = libm::log1p(libm::exp(x)) / order;
@@ -32,8 +35,9 @@ pub fn crossover(probes: u32) -> Result<f64> {
     Ok(x)
 }
 
-/// The efficiency at [`crossover`], the lowest between the peaks of `probes` and `probes + 1`: `k (k+1) x^2 / ln 2`, since the rate there is `z^(-k(k+1))`. Under the
-/// same approximation; rises to ln 2 with the probes.
+/// The efficiency at [`crossover`], the lowest between the peaks of `probes` and `probes + 1`:
+/// `k (k+1) x^2 / ln 2`, since the rate there is `z^(-k(k+1))`. Under the same approximation; rises
+/// to ln 2 with the probes.
 ///
 /// # Errors
 /// Parameters out of range.

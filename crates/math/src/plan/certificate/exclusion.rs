@@ -1,9 +1,11 @@
 //! Why no smaller size is enough.
 //!
-//! At fixed probes the rate falls with the bits, so one size less stands for all below. There, `f(k) >= b(k) = (1 - q)^k` with `q = (1 - 1/m)^(nk)`, by
-//! convexity, and with `a = -n ln(1 - 1/m)` the bound is `ln b = -ln(q) ln(1 - q) / a`, because `k = -ln(q) / a`. The product `ln(q) ln(1 - q)` rises up to q = 1/2 and
-//! falls beyond, so `b` falls while `q >= 1/2` and rises from there on: one k on each side excludes all numbers of probes beyond it, without end. Those between are decided by
-//! their sums.
+//! At fixed probes the rate falls with the bits, so one size less stands for all below. There,
+//! `f(k) >= b(k) = (1 - q)^k` with `q = (1 - 1/m)^(nk)`, by convexity, and with
+//! `a = -n ln(1 - 1/m)` the bound is `ln b = -ln(q) ln(1 - q) / a`, because `k = -ln(q) / a`. The
+//! product `ln(q) ln(1 - q)` rises up to q = 1/2 and falls beyond, so `b` falls while `q >= 1/2`
+//! and rises from there on: one k on each side excludes all numbers of probes beyond it, without
+//! end. Those between are decided by their sums.
 
 use super::{Claim, Smallest, Whole, decide, standard};
 use crate::law::hash_floor;
@@ -21,7 +23,8 @@ pub struct Smaller {
     pub bits: u64,
     /// All numbers of probes up to this one are excluded by its bound, and 0 none.
     pub few: u32,
-    /// All numbers of probes from this one on are excluded by its bound; `None` where only the claimed probes are to be excluded.
+    /// All numbers of probes from this one on are excluded by its bound; `None` where only the
+    /// claimed probes are to be excluded.
     pub many: Option<u32>,
     /// Those between, each by its sum.
     pub between: Vec<Excluded>,
@@ -60,7 +63,8 @@ pub(super) fn smaller(claim: &Claim) -> Result<Option<Smaller>> {
 /// The last number of probes on the left and the first on the right whose bounds exclude them.
 fn bounded(claim: &Claim, bits: u64) -> Result<(u32, u32)> {
     let (m, n) = (bits as f64, claim.items as f64);
-    // A little more than what the floor of equal hashes leaves: whoever checks decides in whole numbers.
+    // A little more than what the floor of equal hashes leaves: the checker decides in whole
+    // numbers.
     let left = 1.0 - libm::exp(libm::log(hash_floor(claim.items, claim.hash_bits)) - claim.rate.ln());
     let target = claim.rate.ln() + libm::log(left.max(1e-300));
     let bound = |probes: u32| ln_power_of_mean(m, n, f64::from(probes));
@@ -72,7 +76,8 @@ fn bounded(claim: &Claim, bits: u64) -> Result<(u32, u32)> {
     let near = (core::f64::consts::LN_2 / step).min(f64::from(crate::MAX_PROBES)) as u32;
     let too_wide =
         || Error::NotCertified { claim: "that no other number of probes does with a bit less: too many would have to be excluded" };
-    // From the valley outwards; the bounds are monotone on each side, so bisection would do, but the steps are few.
+    // From the valley outwards; the bounds are monotone on each side, so bisection would do, but
+    // the steps are few.
     let few = (1..=near).rev().take(MOST_SUMS as usize).find(|&probes| q_is_large(probes) && is_excluded(probes)).unwrap_or(0);
     let many =
         (near + 1..=near.saturating_add(MOST_SUMS)).find(|&probes| q_is_small(probes) && is_excluded(probes)).ok_or_else(too_wide)?;

@@ -1,7 +1,8 @@
 //! Why one filter keeps to the rate with a probability.
 //!
-//! The filter keeps to p while at most `ones` bits are set, so `P(X >= a)`, a = ones + 1, has to be small. X is a sum of independent Bernoulli variables (see [`crate::Fill`])
-//! of known mean and variance v. Docs/CERTIFICATE.md proves the bounds.
+//! The filter keeps to p while at most `ones` bits are set, so `P(X >= a)`, a = ones + 1, has to be
+//! small. X is a sum of independent Bernoulli variables (see [`crate::Fill`]) of known mean and
+//! variance v. Docs/CERTIFICATE.md proves the bounds.
 
 use super::Claim;
 use crate::exact::enclosure::Enclose;
@@ -15,20 +16,23 @@ use crate::{Error, Fill, Law, Result, law::Standard};
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct OneFilter {
-    /// The probability that the certificate proves: the one claimed, or the most that [`TailBound`] proves.
+    /// The probability that the certificate proves: the one claimed, or the most that [`TailBound`]
+    /// proves.
     pub confidence: f64,
-    /// The largest number of set bits whose rate, with the floor of equal hashes, is at most the rate asked for.
+    /// The largest number of set bits whose rate, with the floor of equal hashes, is at most the
+    /// rate asked for.
     pub ones: u64,
     /// What bounds the tail beyond.
     pub bound: TailBound,
 }
 
-/// A bound of `P(X >= a)`. Numbers are in units of [`TailBound::UNIT`]; those that are `above` are at least the truth, the others at most.
+/// A bound of `P(X >= a)`. Numbers are in units of [`TailBound::UNIT`]; those that are `above` are
+/// at least the truth, the others at most.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TailBound {
-    /// There are never so many set bits: `min(m, n k) < a`.
+    /// There are never this many set bits: `min(m, n k) < a`.
     Certain,
-    /// The law of the set bits, item by item, is short enough to be summed by whoever checks.
+    /// The law of the set bits, item by item, is short enough for the checker to sum.
     Law,
     /// Bennett: `E = exp(v (z - 1 - ln z) - (a - mean) ln z)`.
     Chernoff {
@@ -113,7 +117,7 @@ pub(super) fn one_filter(claim: &Claim, asked: f64) -> Result<OneFilter> {
         .min_by(|(miss, _), (other, _)| miss.total_cmp(other))
         .unwrap_or((1.0, TailBound::Law));
     let allowed = 1.0 - asked;
-    // For what is rounded here; whoever checks rounds outward.
+    // For what is rounded here; the checker rounds outward.
     let safe = miss * (1.0 + 1e-6);
     if safe <= allowed {
         return Ok(OneFilter { confidence: asked, ones, bound });
@@ -209,7 +213,8 @@ fn normal(moments: &Moments, ones: u64) -> Option<(f64, TailBound)> {
 mod tests {
     use super::*;
 
-    /// The exponent by the series of `(1 + u) ln(1 + u) - u` to the last digit, on both sides of where four of its terms are taken.
+    /// The exponent by the series of `(1 + u) ln(1 + u) - u` to the last digit, on both sides of
+    /// where four of its terms are taken.
     #[test]
     fn exponents_are_those_of_the_series() {
         for tilt in [1e-6f64, 1e-4, 5e-4, 9.99e-4, 1.001e-3, 0.01, 0.1] {

@@ -1,4 +1,5 @@
-//! The most items that a given memory remembers at a given rate, with one line an item; and the least memory for so many.
+//! The most items that a given memory remembers at a given rate, with one line per item; and the
+//! least memory for this many.
 
 use super::super::{LongRun, Result, SizedDesign};
 use super::cycle::MOST_ITEMS;
@@ -22,7 +23,9 @@ pub struct BlockedSized {
 }
 
 impl BlockedSized {
-    /// Whether the speed of one line an item is worth these bits: for its items, of which the lower end counts, they are at most a tenth more than those of the standard filter. What `plan --recycling --layout auto` goes by.
+    /// Whether the speed of one line per item is worth these bits: for its items, of which the
+    /// lower end counts, they are at most a tenth more than those of the standard filter. What
+    /// `plan --recycling --layout auto` goes by.
     #[must_use]
     pub fn is_worth_it(&self, standard: &SizedDesign) -> bool {
         let (items, others) = (self.run.items_per_cycle.lower, standard.run.items_per_cycle.upper);
@@ -30,10 +33,13 @@ impl BlockedSized {
     }
 }
 
-/// The blocked design with about the most items per cycle, among those of `bits` bits, rounded down to whole lines of [`BLOCK_BITS`], whose long-run rate is proven to be at most `rate`. `None` where none was found, as in a few lines at low rates.
+/// The blocked design with about the most items per cycle, among those of `bits` bits, rounded down
+/// to whole lines of [`BLOCK_BITS`], whose long-run rate is proven to be at most `rate`. `None`
+/// where none was found, as in a few lines at low rates.
 ///
-/// The limit is the highest decimal of four digits that does. Probes are chosen by the mean curve, within 0.3% of its best. A search, which loses less than 1%; what it finds is proven.
-/// Some ten milliseconds at usual rates and any size, some tenths of a second at 1e-9.
+/// The limit is the highest decimal of four digits that does. Probes are chosen by the mean curve,
+/// within 0.3% of its best. A search, which loses less than 1%; what it finds is proven. Some ten
+/// milliseconds at usual rates and any size, some tenths of a second at 1e-9.
 ///
 /// ```
 /// use truebloom_math::recycling::{Mode, blocked_capacity, capacity};
@@ -57,7 +63,8 @@ pub fn blocked_capacity(bits: u64, rate: &Rate) -> Result<Option<BlockedSized>> 
     most_items(blocks, &candidates(blocks, rate)?, rate)
 }
 
-/// The design of so many lines with the most items, of these probes, each with about the right limit.
+/// The design of this many lines with the most items, of these probes, each with about the right
+/// limit.
 fn most_items(blocks: u64, candidates: &[(u32, f64)], rate: &Rate) -> Result<Option<BlockedSized>> {
     let mut best: Option<BlockedSized> = None;
     for &(probes, limit) in candidates {
@@ -115,7 +122,8 @@ fn averaging(law: &Blocked, rate: f64) -> Result<u64> {
     Ok(low)
 }
 
-/// The design with the highest limit of four digits that is proven to keep to the rate, searched for from one that is about right.
+/// The design with the highest limit of four digits that is proven to keep to the rate, searched
+/// for from one that is about right.
 fn fullest(blocks: u64, probes: u32, limit: f64, rate: &Rate) -> Result<Option<BlockedSized>> {
     let asked = rate.to_f64().next_down();
     let sized = |limit: f64| -> Result<BlockedSized> {
@@ -156,9 +164,12 @@ fn decimal_below(limit: f64) -> i64 {
     (power + 18) * 9_000 + digits.clamp(1_000, 9_999) - 1_000
 }
 
-/// About the smallest memory with a blocked design that is proven to keep at least `items` per cycle at a long-run rate of at most `rate`; `None` above 2^62 bits.
+/// About the smallest memory with a blocked design that is proven to keep at least `items` per
+/// cycle at a long-run rate of at most `rate`; `None` above 2^62 bits.
 ///
-/// The capacity is not quite monotone in bits, so the smallest size is searched for from the capacity of others; none that is smaller by a part in a thousand and a line is known to do. Some tenths of a second.
+/// The capacity is not quite monotone in bits, so the smallest size is searched for from the
+/// capacity of others; none that is smaller by a part in a thousand and a line is known to do. Some
+/// tenths of a second.
 ///
 /// # Errors
 /// When `items` is not above 0 and at most 1e18, or the rate is below 1e-9.
@@ -222,7 +233,8 @@ mod tests {
         assert!(decimal(decimal_below(MOST_LIMIT)) <= MOST_LIMIT && decimal(decimal_below(MOST_LIMIT) + 1) > MOST_LIMIT);
     }
 
-    /// The probes that are tried are all whose mean curve has within 0.3% of the most items, of all numbers of probes.
+    /// The probes that are tried are all whose mean curve has within 0.3% of the most items, of all
+    /// numbers of probes.
     #[test]
     fn candidates_are_the_best_of_all_probes() {
         for (blocks, text) in [(20, "20%"), (1_000, "1%"), (1_000, "1e-4")] {

@@ -1,21 +1,29 @@
 //! The items of a cycle and its average rate, between proven ends.
 //!
-//! Distinct items come one after another; W_i is the filter's own rate after i of them, which no item that passes as known changes. The cycle ends with the first item N that leaves
-//! `W_N > r`. As W rises on every stream, `{N > i} = {W_i <= r}`, and as item i + 1 passes with chance W_i,
+//! Distinct items come one after another; W_i is the filter's own rate after i of them, which no
+//! item that passes as known changes. The cycle ends with the first item N that leaves `W_N > r`.
+//! As W rises on every stream, `{N > i} = {W_i <= r}`, and as item i + 1 passes with chance W_i,
 //!
 //! ```text
 //! E[N] = sum over i >= 0 of P(W_i <= r)            average = E[sum of W_i over i < N] / E[N] = r - G / E[N]
 //! G    = sum over i >= 0 of E[(r - W_i)^+]
 //! ```
 //!
-//! With `f(i) = E[W_i]`, `n` near the items at which f reaches r, and `M` the mean of f over i < n, which the law gives exactly:
+//! With `f(i) = E[W_i]`, `n` near the items at which f reaches r, and `M` the mean of f over i < n,
+//! which the law gives exactly:
 //!
-//! * Jensen: `G >= n (r - M)`. Scarf: `G <= n (r - M) + D`, where D sums `E[(W_i - r)^+]` below n and `E[(r - W_i)^+]` from n on: small of second order.
-//! * Cantelli: `n - A <= E[N] <= n + C`, where A sums `P(W_i > r)` below n and C sums `P(W_i <= r)` from n on.
-//! * Beyond any I: i + I items are I and i others, each of which must stay below r, so `P(N > c I) <= P(N > I)^c`, and all i from I on add at most `I q / (1 - q)` with `q = P(N > I)`.
+//! * Jensen: `G >= n (r - M)`. Scarf: `G <= n (r - M) + D`, where D sums `E[(W_i - r)^+]` below n
+//!   and `E[(r - W_i)^+]` from n on: small of second order.
+//! * Cantelli: `n - A <= E[N] <= n + C`, where A sums `P(W_i > r)` below n and C sums `P(W_i <= r)`
+//!   from n on.
+//! * Beyond any I: i + I items are I and i others, each of which must stay below r, so
+//!   `P(N > c I) <= P(N > I)^c`, and all i from I on add at most `I q / (1 - q)` with
+//!   `q = P(N > I)`.
 //!
-//! So `(n M - r A - D) / (n - A) <= average <= (n M + r C) / (n + C)`. All probabilities are monotone in i, so that sums are bounded by one value for a stretch of items.
-//! The filter compares rounded weights, which are at most u above W: `{W_i <= r - u}` implies that the cycle goes on and that implies `{W_i <= r}`, so lower bounds are taken at r - u.
+//! So `(n M - r A - D) / (n - A) <= average <= (n M + r C) / (n + C)`. All probabilities are
+//! monotone in i, so that sums are bounded by one value for a stretch of items. The filter compares
+//! rounded weights, which are at most u above W: `{W_i <= r - u}` implies that the cycle goes on
+//! and that implies `{W_i <= r}`, so lower bounds are taken at r - u.
 
 use super::super::{Bracket, Result};
 use super::BlockedDesign;
@@ -26,7 +34,8 @@ use crate::law::Blocked;
 use crate::try_bisect;
 use crate::{Fpr, Law, Method};
 
-/// A stretch of items takes a sixth of its distance from n where chances are high, a third where they are low: a tenth or so is lost of sums that are themselves the small part.
+/// A stretch of items takes a sixth of its distance from n where chances are high, a third where
+/// they are low: a tenth or so is lost of sums that are themselves the small part.
 fn stretch(first: u64, distance: u64, chance: f64) -> u64 {
     first.max(distance / if chance > 0.05 { 6 } else { 3 })
 }
@@ -37,7 +46,7 @@ const TAIL: f64 = 1e-3;
 /// Or below this share of all items, where it is no more than the rounding of a variance that is 0.
 const ROUNDING: f64 = 1e-12;
 
-/// Beyond so many items no cycle is followed.
+/// Beyond this many items no cycle is followed.
 pub(super) const MOST_ITEMS: u64 = 1 << 61;
 
 /// The average rate and the items of a cycle.
@@ -88,7 +97,8 @@ impl Sums {
     }
 }
 
-/// `P(W_i > lower)` and `E[(W_i - upper)^+]` over i < n, each stretch at its last item, where they are largest.
+/// `P(W_i > lower)` and `E[(W_i - upper)^+]` over i < n, each stretch at its last item, where they
+/// are largest.
 fn below(law: &Blocked, items: u64, first: u64, lower: f64, upper: f64) -> Result<Sums> {
     let mut sums = Sums::default();
     let mut last = items - 1;
@@ -105,7 +115,8 @@ fn below(law: &Blocked, items: u64, first: u64, lower: f64, upper: f64) -> Resul
     Ok(sums)
 }
 
-/// `P(W_i <= r)` and `E[(r - W_i)^+]` over i >= n, each stretch at its first item, where they are largest.
+/// `P(W_i <= r)` and `E[(r - W_i)^+]` over i >= n, each stretch at its first item, where they are
+/// largest.
 fn beyond(law: &Blocked, items: u64, first: u64, limit: f64) -> Result<Sums> {
     let mut sums = Sums::default();
     let mut at = items;

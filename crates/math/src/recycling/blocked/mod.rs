@@ -1,7 +1,9 @@
-//! Recycling with all probes of an item in one line: emptied when the filter's own rate exceeds a limit.
+//! Recycling with all probes of an item in one line: emptied when the filter's own rate exceeds a
+//! limit.
 //!
-//! The set bits of a blocked filter do not determine its rate, but the mean over its lines of `(d/m)^k`, with d of a line's m bits set, is the rate ([`Weights`]). So that takes the place
-//! of sigma, and the worst rate of every item, on any stream, is the limit itself.
+//! The set bits of a blocked filter do not determine its rate, but the mean over its lines of
+//! `(d/m)^k`, with d of a line's m bits set, is the rate ([`Weights`]). So that takes the place of
+//! sigma, and the worst rate of every item, on any stream, is the limit itself.
 
 mod capacity;
 mod cycle;
@@ -20,7 +22,8 @@ use crate::exact::work;
 use crate::law::{Blocked, InBlock};
 use crate::{Fpr, MAX_BLOCKED_PROBES, Method};
 
-/// A blocked filter of one phase, and the rate of its own above which it is recycled. Positions in a line are independent, as in [`InBlock::Independent`].
+/// A blocked filter of one phase, and the rate of its own above which it is recycled. Positions in
+/// a line are independent, as in [`InBlock::Independent`].
 ///
 /// ```
 /// use truebloom_math::{BLOCK_BITS, recycling::BlockedDesign};
@@ -41,17 +44,20 @@ const LEAST_LIMIT: f64 = 1e-15;
 /// Above this a filter is as good as full, and no bracket of its cycle is worth anything.
 const MOST_LIMIT: f64 = 0.999;
 
-/// Lines up to so many bits have a table of weights.
+/// Lines up to this many bits have a table of weights.
 const MOST_BLOCK_BITS: u64 = 65_536;
 
 impl BlockedDesign {
-    /// A filter of `bits` bits in lines of `block_bits` (512 in the filters of the crate `truebloom`) that is recycled when an item leaves it with a rate above `limit`.
+    /// A filter of `bits` bits in lines of `block_bits` (512 in the filters of the crate
+    /// `truebloom`) that is recycled when an item leaves it with a rate above `limit`.
     ///
-    /// Two phases, and an item that is retained, are not offered: the frozen filter's rate beside the running one's, and a cycle that begins with an item chosen by its overflow, have no
+    /// Two phases, and an item that is retained, are not offered: the frozen filter's rate beside
+    /// the running one's, and a cycle that begins with an item chosen by its overflow, have no
     /// bracket here.
     ///
     /// # Errors
-    /// When bits are out of range or no multiple of `block_bits`, lines have more than 65,536 bits, probes are not from 1 to [`MAX_BLOCKED_PROBES`], or `limit` is not from 1e-15 to 0.999.
+    /// When bits are out of range or no multiple of `block_bits`, lines have more than 65,536 bits,
+    /// probes are not from 1 to [`MAX_BLOCKED_PROBES`], or `limit` is not from 1e-15 to 0.999.
     pub fn new(bits: u64, block_bits: u64, probes: u32, limit: f64) -> Result<BlockedDesign> {
         check_probes(probes)?;
         if probes > MAX_BLOCKED_PROBES {
@@ -90,7 +96,8 @@ impl BlockedDesign {
         crate::Law::probes(&self.law)
     }
 
-    /// The highest rate of its own with which a cycle goes on, and so the worst that any item meets.
+    /// The highest rate of its own with which a cycle goes on, and so the worst that any item
+    /// meets.
     #[must_use]
     pub fn limit(&self) -> f64 {
         self.limit
@@ -102,7 +109,8 @@ impl BlockedDesign {
         Weights::new(self.block_bits(), self.probes())
     }
 
-    /// The most that all lines may weigh together with which a cycle goes on: `limit` times the lines, rounded down.
+    /// The most that all lines may weigh together with which a cycle goes on: `limit` times the
+    /// lines, rounded down.
     #[must_use]
     pub fn most_weight(&self) -> u128 {
         weights::at_most(self.limit, self.blocks())
@@ -110,9 +118,11 @@ impl BlockedDesign {
 
     /// The long-run average rate, the worst rate and the expected items of a cycle.
     ///
-    /// All are proven ([`Method::Bound`]): the worst is the limit to within one item's step; items and average come in brackets that are narrow where lines are many, about as
-    /// `1/sqrt(lines)`. The values are those of the mean curve, where a filter of i items has its expected rate, and err by less than a part in `lines` in simulations. See the
-    /// docs/design/recycling.md for the method. Some milliseconds at any size, up to a second at 32 probes.
+    /// All are proven ([`Method::Bound`]): the worst is the limit to within one item's step; items
+    /// and average come in brackets that are narrow where lines are many, about as `1/sqrt(lines)`.
+    /// The values are those of the mean curve, where a filter of i items has its expected rate, and
+    /// err by less than a part in `lines` in simulations. See the docs/design/recycling.md for the
+    /// method. Some milliseconds at any size, up to a second at 32 probes.
     ///
     /// # Errors
     /// Where a cycle may take more than 2^61 items, as in sizes near 2^62 bits.
@@ -122,7 +132,9 @@ impl BlockedDesign {
         Ok(LongRun { fpr, worst: self.worst(), items_per_cycle })
     }
 
-    /// The limit, which no filter that is asked exceeds. Every cycle comes as near as the most that one item adds, `(1 - (1 - k/m)^k) / lines`, which is less than `k^2 / bits`, and the rounding of the weights.
+    /// The limit, which no filter that is asked exceeds. Every cycle comes as near as the most that
+    /// one item adds, `(1 - (1 - k/m)^k) / lines`, which is less than `k^2 / bits`, and the
+    /// rounding of the weights.
     fn worst(&self) -> Fpr {
         let k = f64::from(self.probes());
         let step = (k * k / self.bits() as f64).next_up() + 2.0 * self.weights().most_rounded();

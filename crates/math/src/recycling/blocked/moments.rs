@@ -1,4 +1,4 @@
-//! Mean and scatter of a blocked filter's own rate after so many items.
+//! Mean and scatter of a blocked filter's own rate after this many items.
 
 use super::super::Result;
 use crate::Law;
@@ -17,13 +17,16 @@ pub(super) struct Moments {
 
 /// After `items` distinct items.
 ///
-/// W is the mean over B lines of `Y = (d/m)^k`. So `E[W]` is the law's rate f, and with `E[Y^2]` the chance that two queries of one line both pass, and `E[Y Y']` that of two different lines,
+/// W is the mean over B lines of `Y = (d/m)^k`. So `E[W]` is the law's rate f, and with `E[Y^2]`
+/// the chance that two queries of one line both pass, and `E[Y Y']` that of two different lines,
 ///
 /// ```text
 /// Var W = (E[Y^2] - E[Y Y']) / B - (f^2 - E[Y Y'])
 /// ```
 ///
-/// The lines share the items, so `E[Y Y']` is below `f^2`, by some `f^2 / B`, and this variance below `Var Y / B`: by a factor of eight at 1%. The difference of nearly equal squares is taken in whole numbers.
+/// The lines share the items, so `E[Y Y']` is below `f^2`, by some `f^2 / B`, and this variance
+/// below `Var Y / B`: by a factor of eight at 1%. The difference of nearly equal squares is taken
+/// in whole numbers.
 pub(super) fn after(law: &Blocked, items: u64) -> Result<Moments> {
     if items == 0 {
         return Ok(Moments { lower: 0.0, upper: 0.0, variance: 0.0 });
@@ -90,7 +93,8 @@ mod tests {
     use super::*;
     use crate::law::InBlock;
 
-    /// Mean and variance are those of every state of small filters, and the bounds made of them hold at every threshold, some of them nearly as equalities.
+    /// Mean and variance are those of every state of small filters, and the bounds made of them
+    /// hold at every threshold, some of them nearly as equalities.
     #[test]
     fn moments_and_their_bounds_are_those_of_every_state() {
         let mut nearest = [f64::INFINITY; 4];
@@ -129,7 +133,8 @@ mod tests {
         assert!(nearest.iter().all(|nearest| *nearest < 1.3), "the bounds are generous: {nearest:?}");
     }
 
-    /// Far below the threshold the bound is about `v / (4 |d|)`, of which a difference of nearly equal numbers would leave nothing.
+    /// Far below the threshold the bound is about `v / (4 |d|)`, of which a difference of nearly
+    /// equal numbers would leave nothing.
     #[test]
     fn small_parts_keep_their_digits() {
         for (mean, variance) in [(-1.0, 1e-30), (-0.3, 1e-20), (-1e-5, 1e-18)] {

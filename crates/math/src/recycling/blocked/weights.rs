@@ -1,11 +1,14 @@
-//! What set bits weigh: the rate of a blocked filter as a sum of whole numbers, kept exactly while it fills.
+//! What set bits weigh: the rate of a blocked filter as a sum of whole numbers, kept exactly while
+//! it fills.
 
 use alloc::vec::Vec;
 
-/// A line with d of its m bits set weighs `(d/m)^k` in units of 2^-64, rounded up. The sum over all lines, divided by their number, is the filter's own rate, or above it by less than
+/// A line with d of its m bits set weighs `(d/m)^k` in units of 2^-64, rounded up. The sum over all
+/// lines, divided by their number, is the filter's own rate, or above it by less than
 /// [`Weights::most_rounded`]; so a filter that compares weights never goes on above its limit.
 ///
-/// The rounding is part of the definition, as filters, files and laws must agree on it: beginning with 2^64, k times multiplied by d, divided by m, and rounded up.
+/// The rounding is part of the definition, as filters, files and laws must agree on it: beginning
+/// with 2^64, k times multiplied by d, divided by m, and rounded up.
 ///
 /// ```
 /// use truebloom_math::recycling::BlockedDesign;
@@ -31,20 +34,22 @@ impl Weights {
         Weights { weights: (0..=m).map(weigh).collect(), probes }
     }
 
-    /// The weight of a line with so many set bits; that of a full line for more.
+    /// The weight of a line with this many set bits; that of a full line for more.
     #[inline]
     #[must_use]
     pub fn of(&self, ones: usize) -> u128 {
         self.weights.get(ones).copied().unwrap_or(FULL)
     }
 
-    /// The most by which a line's weight exceeds its rate, as a rate: each of the k steps rounds up by less than a unit, and none makes older roundings larger.
+    /// The most by which a line's weight exceeds its rate, as a rate: each of the k steps rounds up
+    /// by less than a unit, and none makes older roundings larger.
     #[must_use]
     pub fn most_rounded(&self) -> f64 {
         f64::from(self.probes) * UNIT
     }
 
-    /// The rate of a filter of so many lines that weigh so much together; rounded, and 0 for no lines.
+    /// The rate of a filter of this many lines that weigh this much together; rounded, and 0 for no
+    /// lines.
     #[must_use]
     pub fn rate(total: u128, blocks: u64) -> f64 {
         if blocks == 0 { 0.0 } else { total as f64 * UNIT / blocks as f64 }

@@ -1,0 +1,169 @@
+//! Many keys at a time: from whatever holds them to blocks that a filter takes with the interpreter released.
+
+mod columns;
+mod objects;
+mod outcome;
+
+pub(crate) use outcome::Outcome;
+
+use crate::arrow::{Arrays, Column, Problem};
+use crate::errors::{Kind, build_error, raise};
+use crate::key::RawKey;
+use columns::run_column;
+use objects::run_objects;
+use pyo3::buffer::PyUntypedBuffer;
+use pyo3::prelude::*;
+use pyo3::types::{PyByteArray, PyBytes, PyMemoryView, PyString};
+use truebloom::{Answers, BuildError, KeyHash, PortableHasher};
+
+/// Keys of a block: their copies stay in the second cache.
+const BLOCK: usize = 4096;
+
+/// Bytes of a block's keys that are put together, or copied out of Python: a block ends with the key that exceeds them.
+const BLOCK_BYTES: usize = 1 << 20;
+
+/// Threads, at most: more than any machine can use here.
+const MOST_THREADS: usize = 256;
+
+/// A block of keys.
+pub(crate) enum Run<'a> {
+    Numbers(&'a [u64]),
+    Keys(&'a [RawKey<'a>]),
+    Hashes(&'a [KeyHash]),
+}
+
+impl Run<'_> {
+    /// The answers to its keys one by one. Hashes are none: they are for filters of one seed.
+    pub(crate) fn answer(&self, mut answer: impl FnMut(RawKey<'_>) -> bool) -> truebloom::Answers {
+        match self {
+            Run::Numbers(numbers) => numbers.iter().map(|number| answer(RawKey::Number(*number))).collect(),
+            Run::Keys(keys) => keys.iter().map(|key| answer(*key)).collect(),
+            Run::Hashes(_) => truebloom::Answers::default(),
+        }
+    }
+}
+
+/// Why a block is not taken.
+pub(crate) enum Refusal {
+    Build(BuildError),
+    ReadOnly,
+}
+
+impl Refusal {
+    pub(crate) fn into_error(self, py: Python<'_>) -> PyErr {
+        match self {
+            Refusal::Build(error) => build_error(py, &error),
+            Refusal::ReadOnly => read_only(py),
+        }
+    }
+}
+
+pub(crate) fn read_only(py: Python<'_>) -> PyErr {
+    raise(py, Kind::ReadOnly, "a filter opened with mmap=True cannot be changed; use copy(), or open it without mmap")
+}
+
+impl From<BuildError> for Refusal {
+    fn from(error: BuildError) -> Refusal {
+        Refusal::Build(error)
+    }
+}
+
+/// What threads may do.
+#[derive(Clone, Copy)]
+pub(crate) enum Share {
+    /// Nothing: every key depends on those before it.
+    Nothing,
+    /// Hash the next keys while those before them are taken, one after the other.
+    Hashing,
+    /// Ask all at once.
+    Asking,
+}
+
+type Ask<'a> = dyn Fn(Run<'_>) -> Result<Answers, Refusal> + Sync + 'a;
+
+/// What is to be done with all keys.
+pub(crate) struct Work<'a> {
+    pub(crate) ask: &'a Ask<'a>,
+    pub(crate) share: Share,
+    /// How keys are hashed, where that is all that is wanted of them.
+    pub(crate) hasher: Option<PortableHasher>,
+    pub(crate) threads: usize,
+    /// Whether the answers are wanted, or only their number.
+    pub(crate) keep: bool,
+}
+
+pub(crate) fn hashes(hasher: &PortableHasher, run: &Run<'_>) -> Vec<KeyHash> {
+    match run {
+        Run::Numbers(numbers) => numbers.iter().map(|number| hasher.hash_key(number)).collect(),
+        Run::Keys(keys) => keys.iter().map(|key| hasher.hash_key(key)).collect(),
+        Run::Hashes(hashes) => hashes.to_vec(),
+    }
+}
+
+/// Does the work with all keys that the object holds.
+pub(crate) fn run(keys: &Bound<'_, PyAny>, work: &Work<'_>) -> PyResult<Outcome> {
+    let py = keys.py();
+    if keys.is_instance_of::<PyString>()
+        || keys.is_instance_of::<PyBytes>()
+        || keys.is_instance_of::<PyByteArray>()
+        || is_view_of_bytes(keys)
+    {
+        let name = keys.get_type().qualname()?;
+        return Err(raise(py, Kind::KeyType, &format!("{name} is one key, not many; give add(key), or a list: [key]")));
+    }
+    if !(1..=MOST_THREADS).contains(&work.threads) {
+        let message = format!("threads is {}, but must be from 1 to {MOST_THREADS}", work.threads);
+        return Err(raise(py, Kind::Plan, &message));
+    }
+    if let Some(arrays) = Arrays::of(keys)? {
+        return run_arrays(py, arrays, work);
+    }
+    if let Some(buffer) = numbers_of(keys)? {
+        return run_buffer(py, &buffer, work);
+    }
+    run_objects(keys, work)
+}
+
+/// A memoryview of bytes, or a mapped file: a string of bytes, which is one key.
+fn is_view_of_bytes(keys: &Bound<'_, PyAny>) -> bool {
+    let is_map = || keys.get_type().fully_qualified_name().is_ok_and(|name| name == "mmap.mmap");
+    (keys.is_instance_of::<PyMemoryView>() || is_map()) && PyUntypedBuffer::get(keys).is_ok_and(|buffer| buffer.item_size() == 1)
+}
+
+fn run_arrays(py: Python<'_>, mut arrays: Arrays, work: &Work<'_>) -> PyResult<Outcome> {
+    let mut outcome = Outcome::new(work.keep);
+    let raise = |problem: Problem| problem.into_error(py);
+    loop {
+        let Some(array) = py.detach(|| arrays.next()).map_err(raise)? else { break };
+        let done = arrays.column(&array).map_err(raise).and_then(|column| run_column(py, &column, work, &mut outcome));
+        // Its producer may wait for threads that need the interpreter, as for the next one.
+        py.detach(move || drop(array));
+        if let Err(error) = done {
+            py.detach(move || drop(arrays));
+            return Err(error);
+        }
+    }
+    py.detach(move || drop(arrays));
+    Ok(outcome)
+}
+
+/// The buffer of an object that has integers one after the other.
+fn numbers_of(keys: &Bound<'_, PyAny>) -> PyResult<Option<PyUntypedBuffer>> {
+    let Ok(buffer) = PyUntypedBuffer::get(keys) else { return Ok(None) };
+    let format = buffer.format().to_str().unwrap_or_default();
+    let letter = format.trim_start_matches(if cfg!(target_endian = "little") { ['@', '=', '<'] } else { ['@', '=', '>'] });
+    let numbers = matches!(letter, "b" | "B" | "h" | "H" | "i" | "I" | "l" | "L" | "q" | "Q" | "n" | "N" | "?");
+    Ok((buffer.dimensions() == 1 && numbers && buffer.suboffsets().is_none()).then_some(buffer))
+}
+
+fn run_buffer(py: Python<'_>, buffer: &PyUntypedBuffer, work: &Work<'_>) -> PyResult<Outcome> {
+    let signed = buffer.format().to_bytes().last().is_some_and(u8::is_ascii_lowercase);
+    let (Some(len), Some(stride)) = (buffer.shape().first(), buffer.strides().first()) else { return Ok(Outcome::new(work.keep)) };
+    #[allow(unsafe_code, reason = "the buffer protocol is pointers")]
+    // SAFETY: the buffer says that so many items are there, and keeps them there as long as it lives.
+    let column = unsafe { Column::strided(buffer.buf_ptr().cast(), *len, buffer.item_size(), signed, *stride) };
+    let Some(column) = column else { return Ok(Outcome::new(work.keep)) };
+    let mut outcome = Outcome::new(work.keep);
+    run_column(py, &column, work, &mut outcome)?;
+    Ok(outcome)
+}

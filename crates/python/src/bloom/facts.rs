@@ -1,0 +1,146 @@
+//! Plain numbers, and what is shown.
+
+use super::BloomFilter;
+use super::held::{counted, viewed};
+use crate::errors::{Kind, format_error, raise};
+use crate::results::grouped;
+use pyo3::prelude::*;
+use truebloom::Filter;
+
+#[pymethods]
+impl BloomFilter {
+    /// Number of bits.
+    #[getter]
+    fn bits(&self, py: Python<'_>) -> u64 {
+        self.held.look(py, |held| viewed!(held, filter => filter.bits()))
+    }
+
+    /// Hash positions per key.
+    #[getter]
+    fn probes(&self, py: Python<'_>) -> u32 {
+        self.held.look(py, |held| viewed!(held, filter => filter.probes()))
+    }
+
+    /// The number of distinct keys that it was planned for, if it was.
+    #[getter]
+    fn capacity(&self, py: Python<'_>) -> Option<u64> {
+        self.held.look(py, |held| viewed!(held, filter => filter.capacity()))
+    }
+
+    /// The rate that was asked for, if one was.
+    #[getter]
+    fn asked_fpr(&self, py: Python<'_>) -> Option<f64> {
+        self.held.look(py, |held| viewed!(held, filter => filter.rate())).map(|rate| rate.to_f64())
+    }
+
+    /// The seed. Keep it to yourself if keys are untrusted.
+    #[getter]
+    fn seed(&self) -> u128 {
+        truebloom::KeyHasher::seed(&self.hasher).into()
+    }
+
+    /// Whether it was made for untrusted keys.
+    #[getter]
+    fn untrusted(&self) -> bool {
+        self.hasher.hasher_id() == truebloom::HasherId::Sip13
+    }
+
+    /// How a hash becomes positions.
+    #[getter]
+    fn scheme(&self, py: Python<'_>) -> &'static str {
+        self.held.look(py, |held| viewed!(held, filter => filter.scheme_id())).name()
+    }
+
+    /// Keys that were added, repeats included: at least the number of distinct keys.
+    #[getter]
+    fn offered(&self, py: Python<'_>) -> u64 {
+        self.held.look(py, |held| viewed!(held, filter => filter.offered()))
+    }
+
+    /// Keys that were surely new when they were added: at most the number of distinct keys.
+    #[getter]
+    fn surely_new(&self, py: Python<'_>) -> u64 {
+        self.held.look(py, |held| viewed!(held, filter => filter.changed()))
+    }
+
+    /// Number of set bits.
+    #[getter]
+    fn ones(&self, py: Python<'_>) -> PyResult<u64> {
+        self.held.read(py, |held| counted!(held, filter => filter.ones())).map_err(|error| format_error(py, &error))
+    }
+
+    /// Share of set bits, from 0 to 1.
+    #[getter]
+    fn fill(&self, py: Python<'_>) -> PyResult<f64> {
+        self.held.read(py, |held| counted!(held, filter => filter.fill())).map_err(|error| format_error(py, &error))
+    }
+
+    /// Whether no key was added since it was made or cleared.
+    #[getter]
+    fn is_empty(&self, py: Python<'_>) -> PyResult<bool> {
+        self.held.read(py, |held| counted!(held, filter => filter.is_empty())).map_err(|error| format_error(py, &error))
+    }
+
+    /// Whether it holds more distinct keys than it was planned for.
+    #[getter]
+    fn is_over_capacity(&self, py: Python<'_>) -> PyResult<bool> {
+        self.held.read(py, |held| counted!(held, filter => filter.is_over_capacity())).map_err(|error| format_error(py, &error))
+    }
+
+    /// Whether it came out of a union or an intersection: its counts are then bounds.
+    #[getter]
+    fn is_merged(&self, py: Python<'_>) -> bool {
+        self.held.look(py, |held| viewed!(held, filter => filter.is_merged()))
+    }
+
+    /// Whether the bits are in a file, so that the filter cannot be changed.
+    #[getter(is_mapped)]
+    fn get_is_mapped(&self, py: Python<'_>) -> bool {
+        self.is_mapped(py)
+    }
+
+    /// Bytes of memory that the bits take.
+    #[getter]
+    fn nbytes(&self, py: Python<'_>) -> u64 {
+        self.bits(py).div_ceil(64) * 8
+    }
+
+    /// A text that is kept with the filter and in its file, up to 104 bytes.
+    #[getter]
+    fn label(&self, py: Python<'_>) -> Option<String> {
+        self.held.look(py, |held| viewed!(held, filter => filter.label().map(str::to_owned)))
+    }
+
+    #[setter]
+    fn set_label(&self, py: Python<'_>, label: Option<&str>) -> PyResult<()> {
+        let label = label.unwrap_or_default();
+        let kept = self.change(py, |filter| Filter::set_label(filter, label))?;
+        if kept { Ok(()) } else { Err(raise(py, Kind::Plan, "a label has at most 104 bytes of UTF-8 and no NUL")) }
+    }
+
+    fn __repr__(slf: &Bound<'_, BloomFilter>) -> PyResult<String> {
+        let (py, filter) = (slf.py(), slf.get());
+        let name = slf.get_type().name()?;
+        let plan = match (filter.capacity(py), filter.asked_fpr(py)) {
+            (Some(items), Some(fpr)) => format!(" for {} keys at {fpr}", grouped(items)),
+            (Some(items), None) => format!(" for {} keys", grouped(items)),
+            (None, Some(fpr)) => format!(" at {fpr}"),
+            (None, None) => String::new(),
+        };
+        let scheme = match filter.scheme(py) {
+            "standard" => String::new(),
+            other => format!(", {other}"),
+        };
+        let place = if filter.is_mapped(py) { ", read-only in a file" } else { "" };
+        Ok(format!(
+            "<{name}{plan}: {} bits, {} probes{scheme}, {} keys offered{place}>",
+            grouped(filter.bits(py)),
+            filter.probes(py),
+            grouped(filter.offered(py))
+        ))
+    }
+
+    fn _repr_html_<'py>(slf: &Bound<'py, BloomFilter>) -> PyResult<Bound<'py, PyAny>> {
+        slf.py().import("truebloom._notebook")?.getattr("filter_html")?.call1((slf,))
+    }
+}

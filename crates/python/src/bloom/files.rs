@@ -1,0 +1,67 @@
+//! Files, bytes and pickles.
+
+use super::BloomFilter;
+use super::held::{Held, counted};
+use crate::errors::{build_error, file_error, format_error};
+use crate::given::with_bytes;
+use crate::shared::Shared;
+use pyo3::prelude::*;
+use pyo3::types::{PyBytes, PyDict, PyType};
+use std::path::PathBuf;
+use truebloom::AnyFilter;
+
+/// A function, its arguments, and what is set afterwards, for pickle.
+type Reduced<'py> = (Bound<'py, PyAny>, (Bound<'py, PyBytes>,), Option<Bound<'py, PyDict>>);
+
+/// The attributes that a subclass keeps in `__dict__`.
+pub(super) fn attributes<'py>(filter: &Bound<'py, BloomFilter>) -> PyResult<Option<Bound<'py, PyDict>>> {
+    let found = filter.getattr_opt("__dict__")?.and_then(|found| found.cast_into::<PyDict>().ok());
+    Ok(found.filter(|found| !found.is_empty()))
+}
+
+#[pymethods]
+impl BloomFilter {
+    /// The bytes of its file. The same everywhere: Rust, the command `truebloom` and any other process read them.
+    fn to_bytes<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
+        let bytes = self.held.read(py, |held| counted!(held, filter => filter.to_bytes())).map_err(|error| format_error(py, &error))?;
+        Ok(PyBytes::new(py, &bytes.map_err(|error| build_error(py, &error))?))
+    }
+
+    /// The filter that these bytes are the file of. A filter that grows comes back as a ScalableFilter.
+    #[classmethod]
+    fn from_bytes<'py>(cls: &Bound<'py, PyType>, data: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+        let filter = with_bytes(data, AnyFilter::from_bytes)?.map_err(|error| format_error(cls.py(), &error))?;
+        BloomFilter::new_of(filter).into_object(cls)
+    }
+
+    /// The bytes of the file, and the attributes of a subclass.
+    fn __reduce__<'py>(slf: &Bound<'py, BloomFilter>) -> PyResult<Reduced<'py>> {
+        let bytes = slf.get().to_bytes(slf.py())?;
+        Ok((slf.get_type().getattr("from_bytes")?, (bytes,), attributes(slf)?))
+    }
+
+    /// Writes its file and replaces the one that is there: whole or not at all, also after a power cut.
+    fn save(&self, py: Python<'_>, path: PathBuf) -> PyResult<()> {
+        let saved = self.held.read(py, |held| counted!(held, filter => filter.save(&path))).map_err(|error| format_error(py, &error))?;
+        saved.map_err(|error| file_error(py, &error))
+    }
+
+    /// Opens a file, of this package, of Rust or of the command `truebloom`.
+    ///
+    /// With mmap=True the bits stay in the file: it opens in no time at any size, processes share the memory, and the filter cannot be changed. Nobody
+    /// may write into the file meanwhile (replacing it, as `save` does, is fine).
+    #[classmethod]
+    #[pyo3(signature = (path, *, mmap=false))]
+    fn open<'py>(cls: &Bound<'py, PyType>, path: PathBuf, mmap: bool) -> PyResult<Bound<'py, PyAny>> {
+        let py = cls.py();
+        if !mmap {
+            let filter = py.detach(|| AnyFilter::open(&path)).map_err(|error| file_error(py, &error))?;
+            return BloomFilter::new_of(filter).into_object(cls);
+        }
+        #[allow(unsafe_code, reason = "the mapping of a file")]
+        // SAFETY: nobody may write into the file meanwhile, says the documentation, as that of every mapping has to.
+        let view = py.detach(|| unsafe { AnyFilter::map(&path) }).map_err(|error| file_error(py, &error))?;
+        let hasher = *view.hasher();
+        BloomFilter { held: Shared::new(Held::mapped(view)), hasher }.into_object(cls)
+    }
+}

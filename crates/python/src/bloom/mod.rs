@@ -1,0 +1,129 @@
+//! The filter: what it holds, and how it becomes an object of Python. Its methods are in the files beside this one, by aspect.
+
+mod facts;
+mod files;
+mod held;
+mod keys;
+mod make;
+mod rates;
+mod scalable;
+mod sets;
+
+pub(crate) use scalable::ScalableFilter;
+
+use crate::errors::{Kind, build_error, format_error, raise};
+use crate::shared::Shared;
+use held::{Copying, Held, viewed};
+use pyo3::prelude::*;
+use pyo3::types::PyType;
+use std::sync::{Mutex, PoisonError};
+use truebloom::{AnyFilter, FileKind, PortableHasher};
+
+/// A set that answers "surely not in it" or "probably in it" in a few bits a key, at a false-positive rate that is proven.
+///
+/// >>> f = BloomFilter(1000, 0.01, seed=1)
+/// >>> f.add("a"), f.add("a")
+/// (True, False)
+/// >>> "a" in f, "b" in f
+/// (True, False)
+///
+/// Parameters
+/// ----------
+/// items
+///     How many distinct keys it has to hold; a float without a fraction will do (1e6).
+/// fpr
+///     The false-positive rate: 0.01, "1%", "1/100", Decimal or Fraction.
+/// layout
+///     "spread" (the fewest bits), "lines" (all bits of a key in one cache line: faster, and at 1% 3.5% larger for a million keys, 9% for a thousand), or "auto".
+/// scheme
+///     "standard", "classic", "partitioned", or with mean=True a scheme of two hashes such as "double".
+/// confidence
+///     The probability with which this one filter keeps the rate, 0.999 unless given.
+/// mean
+///     Promise the average over seeds alone: fewer bits, and about half of all filters have a rate slightly above the one asked for.
+/// seed
+///     An int below 2**128 or hexadecimal digits; random unless given. Filters merge only if they have the same seed and size.
+/// untrusted
+///     Take a keyed hash (SipHash-1-3) for keys that somebody may choose against you. Keep the seed secret.
+///
+/// Threads may share a filter: every call sees it whole, and long calls let other threads run. A subclass may have attributes of its own, which `copy` and
+/// pickle keep; what is opened or copied is of the class that was asked. There is no len(): a filter does not know how
+/// many distinct keys it holds, `estimated_items()` says it with an interval.
+#[pyclass(frozen, subclass, module = "truebloom")]
+pub(crate) struct BloomFilter {
+    held: Shared<Held>,
+    hasher: PortableHasher,
+}
+
+/// A finished filter on its way into an object of a subclass, which only `__new__` of Python can make: [`BloomFilter::new`] takes it instead of a number of items.
+#[pyclass(frozen)]
+struct Made(Mutex<Option<BloomFilter>>);
+
+impl Made {
+    /// The filter, if the object is one of these.
+    fn take(object: &Bound<'_, PyAny>) -> PyResult<Option<BloomFilter>> {
+        let Ok(made) = object.cast::<Made>() else { return Ok(None) };
+        let filter = made.get().0.lock().unwrap_or_else(PoisonError::into_inner).take();
+        filter.map(Some).ok_or_else(|| raise(object.py(), Kind::Plan, "this filter was taken before"))
+    }
+}
+
+impl BloomFilter {
+    fn new_of(filter: AnyFilter) -> BloomFilter {
+        BloomFilter { hasher: *filter.hasher(), held: Shared::new(Held::Owned(filter)) }
+    }
+
+    fn is_mapped(&self, py: Python<'_>) -> bool {
+        self.held.look(py, Held::is_mapped)
+    }
+
+    fn grows(&self, py: Python<'_>) -> bool {
+        self.held.look(py, |held| viewed!(held, filter => matches!(filter.kind(), FileKind::Scalable)))
+    }
+
+    /// A change that is quick.
+    #[inline]
+    fn change<R: Send>(&self, py: Python<'_>, change: impl FnOnce(&mut AnyFilter) -> R + Send) -> PyResult<R> {
+        self.held.change(py, |held| held.owned().map(change)).map_err(|refusal| refusal.into_error(py))
+    }
+
+    /// A change that takes long.
+    fn write<R: Send>(&self, py: Python<'_>, change: impl FnOnce(&mut AnyFilter) -> R + Send) -> PyResult<R> {
+        self.held.write(py, |held| held.owned().map(change)).map_err(|refusal| refusal.into_error(py))
+    }
+
+    /// The same filter in memory of its own.
+    fn copied(&self, py: Python<'_>) -> PyResult<AnyFilter> {
+        self.held.read(py, Held::copied).map_err(|error| copy_error(py, &error))
+    }
+
+    /// The filter as an object of this class, a subclass among them; a filter that grows is a `ScalableFilter`.
+    fn into_object<'py>(self, class: &Bound<'py, PyType>) -> PyResult<Bound<'py, PyAny>> {
+        let py = class.py();
+        let (plain, growing) = (py.get_type::<BloomFilter>(), py.get_type::<ScalableFilter>());
+        let grows = self.grows(py);
+        if !grows && class.is_subclass(&growing)? {
+            return Err(raise(py, Kind::Format, "this is a Bloom filter that does not grow; open it with truebloom.BloomFilter"));
+        }
+        if class.is(&plain) || class.is(&growing) {
+            return if grows {
+                let initializer = PyClassInitializer::from(self).add_subclass(ScalableFilter {});
+                Ok(Bound::new(py, initializer)?.into_any())
+            } else {
+                Ok(Bound::new(py, self)?.into_any())
+            };
+        }
+        if grows && !class.is_subclass(&growing)? {
+            return Err(raise(py, Kind::Format, "this is a Bloom filter that grows; open it with truebloom.ScalableFilter"));
+        }
+        let made = Bound::new(py, Made(Mutex::new(Some(self))))?;
+        if grows { growing.call_method1("__new__", (class, made)) } else { plain.call_method1("__new__", (class, made, 1)) }
+    }
+}
+
+fn copy_error(py: Python<'_>, error: &Copying) -> PyErr {
+    match error {
+        Copying::Build(error) => build_error(py, error),
+        Copying::Format(error) => format_error(py, error),
+    }
+}

@@ -1,0 +1,55 @@
+//! The filter that grows.
+
+use super::held::viewed;
+use super::{BloomFilter, Made};
+use crate::errors::{build_error, math_error};
+use crate::given::{hasher, rate as given_rate, whole};
+use pyo3::prelude::*;
+use truebloom::{AnyFilter, ScalableFilter as Layers};
+use truebloom_math::Growth;
+
+/// A Bloom filter for a number of keys that nobody knows: it grows, and its rate never exceeds the one asked for.
+///
+/// >>> f = ScalableFilter(0.01, seed=1)
+/// >>> f.update(range(100_000)) > 99_000
+/// True
+/// >>> f.fpr().upper <= 0.01, f.layers > 3
+/// (True, True)
+///
+/// The rate is kept certainly, at any number of keys (that of a union only up to the sum of both), for up to three or four times the memory of a filter planned for the right number. `first_items` is
+/// about how many keys the first layer takes. A key that is contained already is not inserted again.
+#[pyclass(frozen, subclass, extends = BloomFilter, module = "truebloom")]
+pub(crate) struct ScalableFilter {}
+
+#[pymethods]
+impl ScalableFilter {
+    #[new]
+    #[pyo3(signature = (fpr, *, first_items=None, seed=None, untrusted=false))]
+    fn new<'py>(
+        py: Python<'py>,
+        fpr: &Bound<'py, PyAny>,
+        first_items: Option<&Bound<'py, PyAny>>,
+        seed: Option<&Bound<'py, PyAny>>,
+        untrusted: bool,
+    ) -> PyResult<PyClassInitializer<ScalableFilter>> {
+        if let Some(made) = Made::take(fpr)? {
+            return Ok(PyClassInitializer::from(made).add_subclass(ScalableFilter {}));
+        }
+        let first = first_items.map_or(Ok(truebloom::FIRST_ITEMS), |items| whole("first_items", items))?;
+        let growth = Growth::new(given_rate(fpr)?, first).map_err(|error| math_error(py, &error))?;
+        let filter = Layers::with_growth(growth, hasher(py, seed, untrusted)?).map_err(|error| build_error(py, &error))?;
+        Ok(PyClassInitializer::from(BloomFilter::new_of(filter.into())).add_subclass(ScalableFilter {}))
+    }
+
+    /// How many layers there are.
+    #[getter]
+    fn layers(slf: &Bound<'_, ScalableFilter>) -> usize {
+        let filter = slf.as_super().get();
+        filter.held.look(slf.py(), |held| {
+            viewed!(held, filter => match filter {
+                AnyFilter::Scalable(filter) => filter.layers().len(),
+                _ => 1,
+            })
+        })
+    }
+}

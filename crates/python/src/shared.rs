@@ -1,0 +1,92 @@
+//! What threads of Python share: looked at and changed under a lock for which nobody waits with the interpreter held.
+
+use pyo3::prelude::*;
+use std::ptr;
+use std::sync::{PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
+
+pub(crate) struct Shared<T>(RwLock<T>);
+
+impl<T: Send + Sync> Shared<T> {
+    pub(crate) fn new(value: T) -> Shared<T> {
+        Shared(RwLock::new(value))
+    }
+
+    /// To be called with the interpreter released.
+    pub(crate) fn held(&self) -> RwLockReadGuard<'_, T> {
+        self.0.read().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// To be called with the interpreter released.
+    pub(crate) fn held_to_change(&self) -> RwLockWriteGuard<'_, T> {
+        self.0.write().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The value, if no thread is changing it.
+    #[inline]
+    pub(crate) fn if_free(&self) -> Option<RwLockReadGuard<'_, T>> {
+        self.0.try_read().ok()
+    }
+
+    /// A quick look: with the interpreter held, unless another thread has the value.
+    #[inline]
+    pub(crate) fn look<R: Send>(&self, py: Python<'_>, look: impl FnOnce(&T) -> R + Send) -> R {
+        match self.0.try_read() {
+            Ok(value) => look(&value),
+            Err(_) => self.read(py, look),
+        }
+    }
+
+    /// A look that takes long: with the interpreter released.
+    pub(crate) fn read<R: Send>(&self, py: Python<'_>, look: impl FnOnce(&T) -> R + Send) -> R {
+        py.detach(|| look(&self.held()))
+    }
+
+    /// A quick change: with the interpreter held, unless another thread has the value.
+    #[inline]
+    pub(crate) fn change<R: Send>(&self, py: Python<'_>, change: impl FnOnce(&mut T) -> R + Send) -> R {
+        match self.0.try_write() {
+            Ok(mut value) => change(&mut value),
+            Err(_) => self.write(py, change),
+        }
+    }
+
+    /// A change that takes long: with the interpreter released.
+    pub(crate) fn write<R: Send>(&self, py: Python<'_>, change: impl FnOnce(&mut T) -> R + Send) -> R {
+        py.detach(|| change(&mut self.held_to_change()))
+    }
+
+    /// Looks at two values at once. Locks are taken in the order of their addresses, so that no two threads wait for each other.
+    pub(crate) fn read_both<R: Send>(&self, py: Python<'_>, other: &Shared<T>, look: impl FnOnce(&T, &T) -> R + Send) -> R {
+        py.detach(|| {
+            if ptr::eq(self, other) {
+                let value = self.held();
+                return look(&value, &value);
+            }
+            let (ours, theirs) = if ptr::from_ref(self) < ptr::from_ref(other) {
+                let ours = self.held();
+                (ours, other.held())
+            } else {
+                let theirs = other.held();
+                (self.held(), theirs)
+            };
+            look(&ours, &theirs)
+        })
+    }
+
+    /// Changes this value by another one; `None` if both are the same.
+    pub(crate) fn change_by<R: Send>(&self, py: Python<'_>, other: &Shared<T>, change: impl FnOnce(&mut T, &T) -> R + Send) -> Option<R> {
+        if ptr::eq(self, other) {
+            return None;
+        }
+        Some(py.detach(|| {
+            let (mut ours, theirs) = if ptr::from_ref(self) < ptr::from_ref(other) {
+                let ours = self.held_to_change();
+                (ours, other.held())
+            } else {
+                let theirs = other.held();
+                (self.held_to_change(), theirs)
+            };
+            change(&mut ours, &theirs)
+        }))
+    }
+}

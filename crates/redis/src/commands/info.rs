@@ -1,0 +1,192 @@
+//! What a filter says of itself.
+
+use super::verb;
+use crate::answer::{Failure, NOT_FOUND, Reply};
+use crate::ffi::Call;
+use crate::value::Value;
+use std::ffi::CStr;
+use truebloom::AnyFilter;
+
+verb!(
+    /// BF.CARD key
+    Card,
+    c"BF.CARD",
+    Read,
+    2,
+    c"How many items a filter has taken",
+    c"O(1)",
+    |call| {
+        let items = call.look(1, |value| {
+            value.map_or(Ok(0), |value| {
+                value.check_filter()?;
+                Ok(value.items())
+            })
+        })?;
+        Ok(number(items))
+    }
+);
+
+verb!(
+    /// BF.INFO key [field | ALL]
+    Info,
+    c"BF.INFO",
+    Read,
+    -2,
+    c"What a filter is like: its size, its items, its rates",
+    c"O(1); O(n) for NOW, GUARANTEED and ALL, with n bits",
+    info
+);
+
+verb!(
+    /// BF.DEBUG key
+    Debug,
+    c"BF.DEBUG",
+    Read,
+    2,
+    c"The layers of a filter, in words",
+    c"O(n), with n bits",
+    |call| call.look(1, |value| debug(value.ok_or(NOT_FOUND)?))
+);
+
+/// A number as replies have it.
+pub(crate) fn number(number: u64) -> Reply {
+    Reply::Number(i64::try_from(number).unwrap_or(i64::MAX))
+}
+
+/// The fields that clients know: their names in a call, and in the reply.
+const KNOWN: [(&[u8], &CStr); 5] = [
+    (b"CAPACITY", c"Capacity"),
+    (b"SIZE", c"Size"),
+    (b"FILTERS", c"Number of filters"),
+    (b"ITEMS", c"Number of items inserted"),
+    (b"EXPANSION", c"Expansion rate"),
+];
+
+/// The fields that are ours.
+const OURS: [(&[u8], &CStr); 9] = [
+    (b"KIND", c"Kind"),
+    (b"ASKED", c"Error rate asked"),
+    (b"GUARANTEED", c"Error rate guaranteed"),
+    (b"NOW", c"Error rate now"),
+    (b"FILL", c"Fill"),
+    (b"BITS", c"Bits"),
+    (b"LAYERS", c"Layers"),
+    (b"MEMORY", c"Memory"),
+    (b"TURNS", c"Turns"),
+];
+
+fn info(call: &mut Call<'_>) -> Result<Reply, Failure> {
+    let args = call.args();
+    if args.len() > 3 {
+        return Err(Failure::Arity);
+    }
+    let wanted = args.get(2).to_ascii_uppercase();
+    let is_all = wanted == b"ALL";
+    call.look(1, |value| {
+        let value = value.ok_or(NOT_FOUND)?;
+        value.check_filter()?;
+        if args.len() == 3 && !is_all {
+            let mut fields = KNOWN.iter().chain(&OURS);
+            let (name, _) = fields.find(|(name, _)| *name == wanted).ok_or_else(|| Failure::text("ERR invalid information value"))?;
+            return Ok(Reply::Array(vec![field(value, name)?]));
+        }
+        let ours = if is_all { &OURS[..] } else { &[] };
+        let fields = KNOWN.iter().chain(ours).map(|(name, title)| Ok((*title, field(value, name)?)));
+        Ok(Reply::Map(fields.collect::<Result<_, Failure>>()?))
+    })
+}
+
+fn field(value: &Value, name: &[u8]) -> Result<Reply, Failure> {
+    Ok(match name {
+        b"CAPACITY" => number(value.capacity()),
+        b"SIZE" | b"MEMORY" => number(value.bytes() as u64),
+        b"FILTERS" => number(value.layers()),
+        b"ITEMS" => number(value.items()),
+        b"EXPANSION" => value.expansion().map_or(Reply::Null, |expansion| Reply::Number(expansion.into())),
+        b"TURNS" => {
+            if let Value::Turning(filter) = value {
+                number(filter.stats().cycles)
+            } else {
+                Reply::Number(0)
+            }
+        }
+        _ => match value {
+            Value::Turning(filter) => {
+                let (worst, now) = filter.rates();
+                let (bits, ones, probes) = filter.shape();
+                match name {
+                    b"KIND" => Reply::Text("recycling".to_owned()),
+                    b"ASKED" => Reply::Null,
+                    b"GUARANTEED" => Reply::Float(worst),
+                    b"NOW" => Reply::Float(now),
+                    b"FILL" => Reply::Float(ones as f64 / (bits / filter.phases()) as f64),
+                    b"BITS" => number(bits),
+                    _ => Reply::Array(vec![Reply::Array([bits, probes.into(), ones, value.items()].map(number).into())]),
+                }
+            }
+            _ => with_filter(value, |filter| of_filter(filter, name))?,
+        },
+    })
+}
+
+/// Looks at a filter by the library's type.
+pub(crate) fn with_filter<R>(value: &Value, look: impl FnOnce(&AnyFilter) -> R) -> Result<R, Failure> {
+    if let Value::Large(large) = value { Ok(look(large.filter())) } else { value.to_filter().map(|filter| look(&filter)) }
+}
+
+fn of_filter(filter: &AnyFilter, name: &[u8]) -> Reply {
+    match name {
+        b"KIND" => Reply::Text(kind(filter).to_owned()),
+        b"ASKED" => filter.rate().map_or(Reply::Null, |rate| Reply::Text(rate.to_string())),
+        b"GUARANTEED" => guaranteed(filter).map_or(Reply::Null, Reply::Float),
+        b"NOW" => Reply::Float(filter.fpr().upper),
+        b"FILL" => Reply::Float(filter.fill()),
+        b"BITS" => number(filter.bits()),
+        _ => Reply::Array(layers(filter).into_iter().map(|layer| Reply::Array(layer.map(number).into())).collect()),
+    }
+}
+
+pub(crate) fn kind(filter: &AnyFilter) -> &'static str {
+    match filter {
+        AnyFilter::Scalable(_) => "growing",
+        AnyFilter::Blocked(_) => "blocked",
+        _ => "fixed",
+    }
+}
+
+/// What the rate is at most: of a filter that grows certainly, at any number of items; of others on average, at their capacity.
+pub(crate) fn guaranteed(filter: &AnyFilter) -> Option<f64> {
+    match filter {
+        AnyFilter::Scalable(grows) => {
+            let asked = grows.growth().rate().to_f64();
+            Some(if grows.is_merged() { grows.bound().upper } else { asked })
+        }
+        other => other.expected_fpr().ok().flatten().map(|rate| rate.upper),
+    }
+}
+
+/// Bits, probes, set bits and items of each layer.
+fn layers(filter: &AnyFilter) -> Vec<[u64; 4]> {
+    match filter {
+        AnyFilter::Scalable(grows) => {
+            let counts = grows.layer_ones().into_iter().zip(grows.inserted());
+            grows.layers().iter().zip(counts).map(|(layer, (ones, items))| [layer.bits(), layer.probes().into(), ones, items]).collect()
+        }
+        other => vec![[other.bits(), other.probes().into(), other.ones(), other.changed()]],
+    }
+}
+
+fn debug(value: &Value) -> Result<Reply, Failure> {
+    value.check_filter()?;
+    let mut lines = vec![format!("size:{}", value.items())];
+    if let Value::Turning(filter) = value {
+        let (bits, ones, probes) = filter.shape();
+        lines.push(format!("bytes:{} bits:{bits} hashes:{probes} hashwidth:128 set:{ones}", bits / 8));
+    } else {
+        let layers = with_filter(value, layers)?;
+        lines.extend(layers.iter().map(|[bits, probes, ones, items]| {
+            format!("bytes:{} bits:{bits} hashes:{probes} hashwidth:128 set:{ones} size:{items}", bits.div_ceil(8))
+        }));
+    }
+    Ok(Reply::Array(lines.into_iter().map(Reply::Text).collect()))
+}

@@ -1,0 +1,156 @@
+//! Adding items and asking for them.
+
+use super::create::Request;
+use super::parse::{self, Options};
+use super::verb;
+use crate::answer::{Failure, NOT_FOUND, Reply};
+use crate::ffi::{self, Call};
+use crate::value::Value;
+
+verb!(
+    /// BF.ADD key item
+    Add,
+    c"BF.ADD",
+    Insert,
+    3,
+    c"Adds an item; makes the filter if there is none",
+    c"O(k), with k probes of an item",
+    |call| {
+        let added = insert(call, 2, || Request::of(&Options::default()).map(Some))?;
+        Ok(added.into_iter().next().map_or(Reply::Null, answer))
+    }
+);
+
+verb!(
+    /// BF.MADD key item [item ...]
+    MultiAdd,
+    c"BF.MADD",
+    Insert,
+    -3,
+    c"Adds items; makes the filter if there is none",
+    c"O(k * n), with k probes of an item and n items",
+    |call| insert(call, 2, || Request::of(&Options::default()).map(Some)).map(answers)
+);
+
+verb!(
+    /// BF.INSERT key [CAPACITY n] [ERROR rate] [NOCREATE] [options] ITEMS item [item ...]
+    Insert,
+    c"BF.INSERT",
+    Insert,
+    -4,
+    c"Adds items; makes the filter as the options say if there is none",
+    c"O(k * n), with k probes of an item and n items",
+    |call| {
+        let (options, may_make, first) = given(call)?;
+        // What is wrong with the options is an error also where they are not used.
+        super::create::form(&options)?;
+        insert(call, first, || if may_make { Request::of(&options).map(Some) } else { Ok(None) }).map(answers)
+    }
+);
+
+verb!(
+    /// BF.EXISTS key item
+    Exists,
+    c"BF.EXISTS",
+    Read,
+    3,
+    c"Whether a filter contains an item",
+    c"O(k), with k probes of an item",
+    |call| {
+        let item = call.args().get(2);
+        let found = call.look(1, |value| value.map_or(Ok(Vec::new()), |value| value.contains(std::iter::once(item))))?;
+        Ok(Reply::Bool(found.first().copied().unwrap_or(false)))
+    }
+);
+
+verb!(
+    /// BF.MEXISTS key item [item ...]
+    MultiExists,
+    c"BF.MEXISTS",
+    Read,
+    -3,
+    c"Which items a filter contains",
+    c"O(k * n), with k probes of an item and n items",
+    |call| {
+        let items = call.args().from(2);
+        let count = items.len();
+        let found = call.look(1, |value| value.map_or_else(|| Ok(vec![false; count]), |value| value.contains(items)))?;
+        Ok(Reply::Array(found.into_iter().map(Reply::Bool).collect()))
+    }
+);
+
+/// The options of BF.INSERT, whether a filter may be made, and the number of the first item.
+fn given(call: &Call<'_>) -> Result<(Options, bool, usize), Failure> {
+    let args = call.args();
+    let (mut options, mut may_make) = (Options::default(), true);
+    let mut rest = args.from(2);
+    while let Some(name) = rest.next() {
+        match &name.to_ascii_uppercase()[..] {
+            b"ITEMS" if rest.len() > 0 => return Ok((options, may_make, args.len() - rest.len())),
+            b"NOCREATE" => may_make = false,
+            b"CAPACITY" => options.items = Some(parse::items(rest.next().ok_or(Failure::Arity)?)?),
+            b"ERROR" => options.rate = Some(parse::rate(rest.next().ok_or(Failure::Arity)?)?),
+            _ if options.take(name, &mut rest)? => {}
+            b"ITEMS" => return Err(Failure::Arity),
+            _ => return Err(Failure::text(format!("ERR unknown option {}", String::from_utf8_lossy(name)))),
+        }
+    }
+    Err(Failure::Arity)
+}
+
+/// Adds the items from this argument on.
+fn insert(
+    call: &mut Call<'_>,
+    first: usize,
+    request: impl FnOnce() -> Result<Option<Request>, Failure>,
+) -> Result<Vec<Result<bool, Failure>>, Failure> {
+    let items = call.args().from(first);
+    let is_limited = !call.is_replicated();
+    let (mut made, mut turned, mut changed) = (None, None, false);
+    let added = call.change(1, |slot| {
+        if slot.value()?.is_none() {
+            let request = request()?.ok_or(NOT_FOUND)?;
+            slot.set(request.make(is_limited)?)?;
+            made = Some(request);
+        }
+        let value = slot.value()?.ok_or(NOT_FOUND)?;
+        // The primary alone says when a filter turns.
+        if let Value::Turning(filter) = value
+            && is_limited
+        {
+            let now = ffi::now();
+            if filter.is_due(now) {
+                filter.advance(now);
+                turned = Some(now);
+            }
+        }
+        let added = value.add(items, is_limited)?;
+        // Filters that forget count every offer.
+        changed = matches!(value, Value::Turning(_)) || added.contains(&Ok(true));
+        if changed || turned.is_some() {
+            slot.touch();
+        }
+        Ok(added)
+    });
+    if let Some(request) = made {
+        call.replicate_as(c"BF.RESERVE", &request.words());
+        call.notify(c"bf.reserve", 1);
+    }
+    if let Some(now) = turned {
+        call.replicate_as(c"BF.RECYCLE", &["AT".to_owned(), now.to_string()]);
+        call.notify(c"bf.recycle", 1);
+    }
+    if changed {
+        call.replicate();
+        call.notify(c"bf.add", 1);
+    }
+    added
+}
+
+fn answer(added: Result<bool, Failure>) -> Reply {
+    added.map_or_else(Failure::into_reply, Reply::Bool)
+}
+
+fn answers(added: Vec<Result<bool, Failure>>) -> Reply {
+    Reply::Array(added.into_iter().map(answer).collect())
+}

@@ -1,0 +1,165 @@
+//! What a filter will take, before it is made; and whether it keeps its promise.
+
+use super::create::{self, Form, Request};
+use super::info::{guaranteed, kind, number, with_filter};
+use super::parse::{self, Options};
+use super::verb;
+use crate::answer::{Failure, NOT_FOUND, Reply};
+use crate::ffi::Call;
+use crate::large;
+use crate::memory;
+use crate::plans;
+use crate::turning::Turning;
+use crate::value;
+use std::ffi::CStr;
+use truebloom::verify::ExpectedVerdict;
+
+verb!(
+    /// BF.PLAN error_rate capacity [options of BF.RESERVE]
+    Plan,
+    c"BF.PLAN",
+    None,
+    -3,
+    c"What a filter would take, with the memory that the allocator would give for it; makes none",
+    c"O(1)",
+    plan
+);
+
+verb!(
+    /// BF.VERIFY key [QUERIES n]
+    Verify,
+    c"BF.VERIFY",
+    Read,
+    -2,
+    c"Whether a filter keeps its promise: its counts, its bits and its hits, each held to what is proven",
+    c"O(n + q), with n bits and q queries",
+    verify
+);
+
+type Fields = Vec<(&'static CStr, Reply)>;
+
+fn plan(call: &mut Call<'_>) -> Result<Reply, Failure> {
+    let args = call.args();
+    let given = Options { rate: Some(parse::rate(args.get(1))?), items: Some(parse::items(args.get(2))?), ..Options::default() };
+    let request = Request::of(&create::options(&mut args.from(3), given)?)?;
+    let mut fields: Fields = Vec::new();
+    let (bits, probes, bytes, promised) = match request.form {
+        Form::Growing { expansion } => {
+            let growth = plans::growth(request.rate, request.items, expansion)?;
+            let shape = plans::growing(growth, expansion, truebloom::HasherId::Xxh3)?;
+            let layer = shape.layer(0).ok_or_else(|| Failure::text("ERR the filter would have more than 2^62 bits"))?;
+            let bytes = value::bytes_of(Some(&shape), layer.scheme.bits());
+            (layer.scheme.bits(), layer.scheme.probes(), bytes, request.rate.to_f64())
+        }
+        Form::Fixed | Form::Blocked => {
+            let plan = plans::plan(request.rate, request.items, request.form == Form::Blocked)?;
+            let shape = match request.form {
+                Form::Fixed => Some(plans::fixed(plan.bits, plan.probes, plan.rate, Some(plan.items), truebloom::HasherId::Xxh3)?),
+                _ => None,
+            };
+            let promised = plan.guarantee.map_or(plan.fpr.upper, |one| one.fpr.upper);
+            (plan.bits, plan.probes, value::bytes_of(shape.as_deref(), plan.bits), promised)
+        }
+        Form::Turning(window) => {
+            let design = Turning::design(&request.rate, request.items, window)?;
+            let bytes = design.mode().filters() as usize * large::layer_bytes(design.bits()) + 512;
+            (design.total_bits(), design.probes(), bytes as u64, request.rate.to_f64())
+        }
+    };
+    fields.push((c"Bits", number(bits)));
+    fields.push((c"Probes", Reply::Number(probes.into())));
+    fields.push((c"Memory", number(bytes)));
+    fields.push((c"Error rate guaranteed", Reply::Float(promised)));
+    fields.push((c"Fits", Reply::Bool(memory::check(bytes, 0).is_ok())));
+    if let Form::Growing { expansion } = request.form {
+        let growth = plans::growth(request.rate, request.items, expansion)?;
+        fields.push((c"Growth", Reply::Array(steps(&growth))));
+    }
+    Ok(Reply::Map(fields))
+}
+
+/// Layers that are listed: growth by a factor of some hundred.
+const STEPS: u32 = 8;
+
+/// Items and memory of a growing filter after each layer is full.
+fn steps(growth: &truebloom_math::Growth) -> Vec<Reply> {
+    let (mut items, mut bytes) = (0u64, 0u64);
+    let mut step = |number_of: u32| {
+        let layer = growth.layer(number_of).ok()?;
+        items = items.saturating_add(layer.items);
+        bytes = bytes.saturating_add(large::layer_bytes(layer.layer.bits()) as u64);
+        Some(Reply::Array(vec![number(items), number(bytes)]))
+    };
+    (0..STEPS).map_while(&mut step).collect()
+}
+
+/// The most random keys that one command asks for: a tenth of a second.
+const MOST_QUERIES: u64 = 1_000_000;
+
+fn verify(call: &mut Call<'_>) -> Result<Reply, Failure> {
+    let args = call.args();
+    let queries = match args.len() {
+        2 => 0,
+        4 if args.get(2).eq_ignore_ascii_case(b"QUERIES") => {
+            let queries = parse::number(args.get(3)).filter(|queries| *queries <= MOST_QUERIES);
+            queries.ok_or_else(|| Failure::text(format!("ERR QUERIES must be at most {MOST_QUERIES}")))?
+        }
+        _ => return Err(Failure::Arity),
+    };
+    let seed = u128::from(truebloom::Seed::random().map_err(Failure::of)?) as u64;
+    call.look(1, |value| {
+        let value = value.ok_or(NOT_FOUND)?;
+        value.check_filter()?;
+        with_filter(value, |filter| fields(filter, queries, seed))?.map(Reply::Map)
+    })
+}
+
+fn fields(filter: &truebloom::AnyFilter, queries: u64, seed: u64) -> Result<Fields, Failure> {
+    let found = filter.verification().map_err(Failure::of)?;
+    let (fewest, _) = found.items();
+    let fill = found.fill();
+    let verdict = match found.expected_verdict() {
+        ExpectedVerdict::Met => "met",
+        ExpectedVerdict::Exceeded => "exceeded",
+        ExpectedVerdict::NothingAsked => "nothing asked",
+        _ => "undetermined",
+    };
+    let mut holds = found.holds();
+    let mut fields: Fields = vec![
+        (c"Holds", Reply::Null),
+        (c"Kind", Reply::Text(kind(filter).to_owned())),
+        (c"Items at least", number(fewest)),
+        // Items that passed by chance were not offered to the filter, so that its counts bound only the fewest.
+        (c"Items by the fill", filter.estimated_items().map_or(Reply::Null, Reply::Float)),
+        (c"Error rate asked", filter.rate().map_or(Reply::Null, |rate| Reply::Text(rate.to_string()))),
+        (c"Error rate guaranteed", guaranteed(filter).map_or(Reply::Null, Reply::Float)),
+        (c"Error rate now", Reply::Float(filter.fpr().upper)),
+        (c"Rate asked is", Reply::Text(verdict.to_owned())),
+        (
+            c"Fill",
+            Reply::Text(
+                if !fill.tested {
+                    "untested"
+                } else if fill.holds() {
+                    "as predicted"
+                } else {
+                    "inconsistent"
+                }
+                .to_owned(),
+            ),
+        ),
+    ];
+    if queries > 0 {
+        let mut measured = filter.measurement(seed);
+        measured.query(queries);
+        holds &= measured.holds();
+        fields.push((c"Queries", number(queries)));
+        fields.push((c"Hits", number(measured.hits())));
+        fields.push((c"Error rate measured", Reply::Float(measured.rate())));
+        fields.push((c"Chance of such hits", Reply::Float(measured.p_value())));
+    }
+    if let Some(first) = fields.first_mut() {
+        first.1 = Reply::Bool(holds);
+    }
+    Ok(fields)
+}

@@ -1,0 +1,151 @@
+//! Memory from the server's allocator, so that its limits, INFO and MEMORY USAGE count what filters take.
+
+use super::api::Api;
+use std::alloc::{GlobalAlloc, Layout, System};
+use std::ffi::c_void;
+use std::ptr;
+use std::sync::OnceLock;
+
+type TryAlloc = unsafe extern "C" fn(usize) -> *mut c_void;
+type Calloc = unsafe extern "C" fn(usize, usize) -> *mut c_void;
+type Free = unsafe extern "C" fn(*mut c_void);
+
+/// What allocates. Nothing of ours runs before the module is loaded, and unit tests have no server.
+static SERVER: OnceLock<(TryAlloc, Calloc, Free)> = OnceLock::new();
+
+/// Allocates from the server from now on. Nothing that was allocated before may be freed after it.
+pub(super) fn use_server(api: &Api) {
+    let _ = SERVER.set((api.TryAlloc, api.Calloc, api.Free));
+}
+
+/// The server's allocator; the system's without a server.
+struct Memory;
+
+#[global_allocator]
+static MEMORY: Memory = Memory;
+
+/// What the servers' allocators align everything to.
+const ALIGNED: usize = 16;
+
+/// From so many bytes on zeroed memory is asked for only after the system said that it has the room: the server's function for it ends the process otherwise, and the one that does not gives memory that is not zeroed, which
+/// would have to be written all at once.
+const LARGE: usize = 1 << 20;
+
+/// Bytes that an allocation takes which must begin at a multiple of more than the server aligns to: the room to move in, in which the word before the beginning says where the allocation began.
+fn padded(layout: Layout) -> Option<usize> {
+    layout.size().checked_add(layout.align())?.checked_add(size_of::<usize>())
+}
+
+// SAFETY: every allocation is as long and as aligned as asked for, and goes back to where it came from: `SERVER` is set once, before anything is allocated that lives on.
+// Tested by `tests/test_memory.py` (filters of all sizes on both servers), and below without a server.
+unsafe impl GlobalAlloc for Memory {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        let Some((alloc, _, _)) = SERVER.get() else {
+            // SAFETY: as the caller promised.
+            return unsafe { System.alloc(layout) };
+        };
+        // SAFETY: the function is the server's.
+        unsafe { aligned(layout, |bytes| alloc(bytes)) }
+    }
+
+    unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
+        let Some((_, calloc, _)) = SERVER.get() else {
+            // SAFETY: as the caller promised.
+            return unsafe { System.alloc_zeroed(layout) };
+        };
+        if layout.size() >= LARGE && !has_room(layout.size()) {
+            return ptr::null_mut();
+        }
+        // SAFETY: the function is the server's.
+        unsafe { aligned(layout, |bytes| calloc(1, bytes)) }
+    }
+
+    unsafe fn dealloc(&self, block: *mut u8, layout: Layout) {
+        let Some((_, _, free)) = SERVER.get() else {
+            // SAFETY: as the caller promised.
+            return unsafe { System.dealloc(block, layout) };
+        };
+        // SAFETY: `aligned` made the block: it begins where the server's does, or the word before it says where that does.
+        unsafe {
+            let start = if layout.align() <= ALIGNED { block } else { block.cast::<*mut u8>().sub(1).read_unaligned() };
+            free(start.cast());
+        }
+    }
+}
+
+/// A block of this layout from an allocator of blocks that are aligned to [`ALIGNED`]; null if it gives none.
+///
+/// # Safety
+/// `take` gives null or a block of so many bytes.
+unsafe fn aligned(layout: Layout, take: impl Fn(usize) -> *mut c_void) -> *mut u8 {
+    if layout.align() <= ALIGNED {
+        return take(layout.size()).cast();
+    }
+    let Some(bytes) = padded(layout) else { return ptr::null_mut() };
+    let start: *mut u8 = take(bytes).cast();
+    if start.is_null() {
+        return start;
+    }
+    // SAFETY: there is room for a word, then for less than the alignment, then for the block.
+    unsafe {
+        let first = start.add(size_of::<usize>());
+        let block = first.add(first.align_offset(layout.align()));
+        block.cast::<*mut u8>().sub(1).write_unaligned(start);
+        block
+    }
+}
+
+/// Whether the system would give so many bytes now.
+fn has_room(bytes: usize) -> bool {
+    // SAFETY: nothing reads or writes what is mapped, and it is unmapped at once.
+    unsafe {
+        let flags = rustix::mm::MapFlags::PRIVATE;
+        rustix::mm::mmap_anonymous(ptr::null_mut(), bytes, rustix::mm::ProtFlags::READ | rustix::mm::ProtFlags::WRITE, flags)
+            .is_ok_and(|block| rustix::mm::munmap(block, bytes).is_ok())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Blocks of any alignment begin at a multiple of it, keep what is written to all of them, and lead back to where they came from.
+    #[test]
+    fn blocks_are_aligned_and_lead_back() {
+        for align in [1, 8, 16, 32, 64, 4096] {
+            for size in [1, 7, 64, 4096, 100_000] {
+                let layout = Layout::from_size_align(size, align).expect("a power of two");
+                let taken = std::cell::Cell::new((ptr::null_mut::<u8>(), 0));
+                let take = |bytes: usize| {
+                    // SAFETY: not empty.
+                    let start = unsafe { System.alloc(Layout::from_size_align(bytes, ALIGNED).expect("small")) };
+                    taken.set((start, bytes));
+                    start.cast()
+                };
+                // SAFETY: `take` gives blocks of so many bytes; the block is written and freed as it was made.
+                unsafe {
+                    let block = aligned(layout, take);
+                    let (start, bytes) = taken.get();
+                    assert_eq!(block as usize % align, 0);
+                    assert!(block >= start && block.add(size) <= start.add(bytes), "{size} {align}");
+                    block.write_bytes(0xff, size);
+                    if align > ALIGNED {
+                        assert_eq!(block.cast::<*mut u8>().sub(1).read_unaligned(), start);
+                    }
+                    System.dealloc(start, Layout::from_size_align(bytes, ALIGNED).expect("small"));
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn the_system_has_some_room_but_not_all() {
+        assert!(has_room(LARGE) && !has_room(1 << 60));
+    }
+
+    #[test]
+    fn a_size_beyond_all_memory_has_no_padding() {
+        let most = Layout::from_size_align(isize::MAX as usize - 63, 64).expect("the largest");
+        assert!(padded(most).is_some_and(|bytes| bytes > isize::MAX as usize));
+    }
+}

@@ -1,0 +1,154 @@
+//! Registering commands: their names, flags, keys and categories, and the way in.
+
+use super::api::{Api, api};
+use super::call::Call;
+use super::guarded;
+use super::raw::*;
+use crate::answer::{Failure, Reply};
+use std::ffi::{CStr, c_int};
+use std::ptr;
+
+/// A command. Each is a type, as the server passes nothing on that would tell one function which command it is.
+pub(crate) trait Verb {
+    /// Its name.
+    const NAME: &'static CStr;
+    /// What it does to keys.
+    const KEYS: Keys;
+    /// What it does, in a line.
+    const SUMMARY: &'static CStr;
+    /// Its time.
+    const COMPLEXITY: &'static CStr;
+    /// Arguments with its name; at least so many if negative.
+    const ARITY: c_int;
+
+    /// Runs it.
+    fn run(call: &mut Call<'_>) -> Result<Reply, Failure>;
+}
+
+/// The keys of a command, and what it does to them.
+#[derive(Clone, Copy, PartialEq)]
+pub(crate) enum Keys {
+    /// None.
+    None,
+    /// The first argument is read.
+    Read,
+    /// Items are added to the first argument, which may be made.
+    Insert,
+    /// The first argument is replaced, or made.
+    Replace,
+    /// The first argument is changed, and all after it are read.
+    Merge,
+    /// The first argument is changed, and as many as the second says after it are read.
+    CountedMerge,
+}
+
+impl Keys {
+    fn flags(self) -> &'static CStr {
+        match self {
+            Keys::None => c"fast",
+            Keys::Read => c"readonly fast",
+            Keys::Insert => c"write deny-oom fast",
+            Keys::Replace => c"write deny-oom",
+            Keys::Merge => c"write deny-oom",
+            // Clusters ask the command itself where its keys are.
+            Keys::CountedMerge => c"write deny-oom getkeys-api",
+        }
+    }
+
+    /// First key, last key, step, for servers and clients that know no key specifications.
+    fn positions(self) -> (c_int, c_int, c_int) {
+        match self {
+            Keys::None => (0, 0, 0),
+            Keys::Merge => (1, -1, 1),
+            _ => (1, 1, 1),
+        }
+    }
+
+    fn is_write(self) -> bool {
+        !matches!(self, Keys::None | Keys::Read)
+    }
+
+    /// What the server is told: users that may only read, or only some keys, are held to it.
+    fn specs(self) -> Vec<KeySpec> {
+        let first = |flags| spec(flags, 1, FIND_RANGE, [0, 1, 0]);
+        let end = spec_end();
+        match self {
+            Keys::None => vec![end],
+            Keys::Read => vec![first(KEY_READ_ONLY | KEY_ACCESS), end],
+            Keys::Insert => vec![first(KEY_READ_WRITE | KEY_INSERT), end],
+            Keys::Replace => vec![first(KEY_OVERWRITE | KEY_UPDATE), end],
+            Keys::Merge => {
+                vec![first(KEY_READ_WRITE | KEY_UPDATE), spec(KEY_READ_ONLY | KEY_ACCESS, 2, FIND_RANGE, [-1, 1, 0]), end]
+            }
+            // The number stands where the search begins, and the keys after it.
+            Keys::CountedMerge => {
+                vec![first(KEY_READ_WRITE | KEY_UPDATE), spec(KEY_READ_ONLY | KEY_ACCESS, 2, FIND_COUNT, [0, 1, 1]), end]
+            }
+        }
+    }
+}
+
+fn spec(flags: u64, position: c_int, find_kind: c_int, find: [c_int; 3]) -> KeySpec {
+    KeySpec { notes: ptr::null(), flags, begin_kind: BEGIN_INDEX, begin: Begin { position }, find_kind, find }
+}
+
+/// What the server takes for the end of the list.
+fn spec_end() -> KeySpec {
+    KeySpec { begin_kind: 0, ..spec(0, 0, 0, [0; 3]) }
+}
+
+static VERSION: InfoVersion =
+    InfoVersion { version: 1, history_entry: 2 * size_of::<*const u8>(), key_spec: size_of::<KeySpec>(), argument: ARGUMENT_BYTES };
+
+/// Registers a command; its name if the server refuses it.
+///
+/// # Safety
+/// `ctx` is that of the module's loading.
+pub(super) unsafe fn register<V: Verb>(ctx: *mut Ctx, category: &CStr) -> Result<(), &'static CStr> {
+    let api: &Api = api();
+    let (first, last, step) = V::KEYS.positions();
+    let specs = V::KEYS.specs();
+    let info = CommandInfo {
+        version: &raw const VERSION,
+        summary: V::SUMMARY.as_ptr(),
+        complexity: V::COMPLEXITY.as_ptr(),
+        since: c"0.1.0".as_ptr(),
+        history: ptr::null(),
+        tips: ptr::null(),
+        arity: V::ARITY,
+        key_specs: specs.as_ptr(),
+        arguments: ptr::null(),
+    };
+    let access = if V::KEYS.is_write() { "write" } else { "read" };
+    let categories = format!("{access} fast {}\0", category.to_str().unwrap_or_default());
+    // SAFETY: all texts end with NUL, and the server copies what it keeps; the specifications end with an empty one.
+    unsafe {
+        if (api.CreateCommand)(ctx, V::NAME.as_ptr(), enter::<V>, V::KEYS.flags().as_ptr(), first, last, step) != OK {
+            return Err(V::NAME);
+        }
+        let command = (api.GetCommand)(ctx, V::NAME.as_ptr());
+        if command.is_null() || (api.SetCommandInfo)(command, &raw const info) != OK {
+            return Err(V::NAME);
+        }
+        if let Some(set) = api.SetCommandACLCategories {
+            // Servers without categories of modules' own refuse the last word; then the usual ones do.
+            let plain = format!("{access} fast\0");
+            if set(command, categories.as_ptr().cast()) != OK {
+                set(command, plain.as_ptr().cast());
+            }
+        }
+    }
+    Ok(())
+}
+
+unsafe extern "C" fn enter<V: Verb>(ctx: *mut Ctx, texts: *mut *mut Text, count: c_int) -> c_int {
+    // SAFETY: the server passed these for the time of the command.
+    let mut call = unsafe { Call::new(ctx, texts, count) };
+    if V::KEYS == Keys::CountedMerge && call.asks_for_keys() {
+        guarded(|| call.say_counted_keys());
+        return OK;
+    }
+    let result = guarded(|| V::run(&mut call));
+    let panicked = || Err(Failure::text("ERR internal error of the module; the server's log has a line about it"));
+    guarded(|| call.answer(result.unwrap_or_else(panicked))).unwrap_or(OK)
+}

@@ -1,0 +1,84 @@
+//! Settings as the server's CONFIG has them.
+
+use super::api::api;
+use super::guarded;
+use super::raw::*;
+use super::types::text_of;
+use crate::settings::{NUMBERS, Number, TEXTS, Text as TextSetting};
+use std::ffi::{CStr, c_char, c_int, c_longlong, c_void};
+use std::ptr;
+use std::sync::atomic::{AtomicPtr, Ordering};
+
+/// Registers all settings and reads the server's file.
+///
+/// # Safety
+/// `ctx` is that of the module's loading.
+pub(super) unsafe fn register(ctx: *mut Ctx) -> Result<(), &'static CStr> {
+    for number in NUMBERS {
+        let Number { name, default, lowest, highest, is_memory, .. } = number;
+        let flags = if *is_memory { CONFIG_MEMORY } else { 0 };
+        let data = ptr::from_ref(number).cast_mut().cast();
+        // SAFETY: names end with NUL, and what the data points to lives for ever.
+        let status = unsafe {
+            (api().RegisterNumericConfig)(ctx, name.as_ptr(), *default, flags, *lowest, *highest, get_number, set_number, None, data)
+        };
+        if status != OK {
+            return Err(name);
+        }
+    }
+    for text in &TEXTS {
+        let flags = if text.is_secret { CONFIG_SENSITIVE } else { 0 };
+        let data = ptr::from_ref(text).cast_mut().cast();
+        // SAFETY: as above.
+        let status =
+            unsafe { (api().RegisterStringConfig)(ctx, text.name.as_ptr(), text.default.as_ptr(), flags, get_text, set_text, None, data) };
+        if status != OK {
+            return Err(text.name);
+        }
+    }
+    // SAFETY: in the loading of the module.
+    if unsafe { (api().LoadConfigs)(ctx) } == OK { Ok(()) } else { Err(c"the settings in the server's file") }
+}
+
+unsafe extern "C" fn get_number(_: *const c_char, data: *mut c_void) -> c_longlong {
+    // SAFETY: registered with one of `NUMBERS`.
+    guarded(|| unsafe { &*data.cast::<Number>() }.get()).unwrap_or(0)
+}
+
+unsafe extern "C" fn set_number(_: *const c_char, value: c_longlong, data: *mut c_void, _: *mut *mut Text) -> c_int {
+    // SAFETY: registered with one of `NUMBERS`; the server has held the value to its range.
+    guarded(|| unsafe { &*data.cast::<Number>() }.set(value)).map_or(ERR, |()| OK)
+}
+
+/// What the server was last told: it reads it after we return.
+static TOLD: AtomicPtr<Text> = AtomicPtr::new(ptr::null_mut());
+
+unsafe extern "C" fn get_text(_: *const c_char, data: *mut c_void) -> *mut Text {
+    guarded(|| {
+        // SAFETY: registered with one of `TEXTS`. The server takes a copy of a text before it asks for the next.
+        unsafe {
+            let text = ((*data.cast::<TextSetting>()).get)();
+            let told = (api().CreateString)(ptr::null_mut(), text.as_ptr().cast(), text.len());
+            let before = TOLD.swap(told, Ordering::Relaxed);
+            if !before.is_null() {
+                (api().FreeString)(ptr::null_mut(), before);
+            }
+            told
+        }
+    })
+    .unwrap_or(ptr::null_mut())
+}
+
+unsafe extern "C" fn set_text(_: *const c_char, value: *mut Text, data: *mut c_void, error: *mut *mut Text) -> c_int {
+    guarded(|| {
+        // SAFETY: registered with one of `TEXTS`; the server frees the error.
+        unsafe {
+            let Err(why) = ((*data.cast::<TextSetting>()).set)(&text_of(value)) else { return OK };
+            if !error.is_null() {
+                *error = (api().CreateString)(ptr::null_mut(), why.as_ptr().cast(), why.len());
+            }
+            ERR
+        }
+    })
+    .unwrap_or(ERR)
+}

@@ -1,0 +1,93 @@
+//! Where the server begins.
+
+use super::api::{self, Api};
+use super::raw::*;
+use super::{command, config, guarded, info, types};
+use crate::{commands, settings};
+use std::ffi::{CStr, CString, c_int};
+
+/// The module's name: that of RedisBloom's filters, and of valkey-bloom, whose commands it has; so clients find it, and two of them cannot be loaded at once.
+const NAME: &CStr = c"bf";
+
+/// 0.1.0, as modules write it.
+const VERSION: c_int = 100;
+
+const API_VERSION: c_int = 1;
+
+/// What the server calls when it loads the module. Valkey calls it too.
+///
+/// # Safety
+/// Called by the server, once.
+#[unsafe(no_mangle)]
+pub(super) unsafe extern "C" fn RedisModule_OnLoad(ctx: *mut Ctx, texts: *mut *mut Text, count: c_int) -> c_int {
+    // SAFETY: as the caller promised.
+    guarded(|| unsafe { load(ctx, texts, count) }).unwrap_or(ERR)
+}
+
+unsafe fn load(ctx: *mut Ctx, texts: *mut *mut Text, count: c_int) -> c_int {
+    // SAFETY: the server is loading the module.
+    let api: &Api = match unsafe { api::load(ctx) } {
+        Ok(api) => api,
+        Err(missing) => {
+            // The function that logs may be the one that is missing.
+            eprintln!("truebloom: this server has no function {missing}; Redis 7.0 or Valkey 7.2 has it");
+            return ERR;
+        }
+    };
+    // SAFETY: as above; the name ends with NUL.
+    unsafe {
+        if (api.IsModuleNameBusy)(NAME.as_ptr()) != 0 {
+            eprintln!("truebloom: a module of the name bf is loaded already");
+            return ERR;
+        }
+        (api.SetModuleAttribs)(ctx, NAME.as_ptr(), VERSION, API_VERSION);
+        (api.SetModuleOptions)(ctx, OPTION_IO_ERRORS | OPTION_NO_IMPLICIT_SIGNAL | OPTION_ASYNC_LOAD);
+    }
+    // SAFETY: as above.
+    let registered = unsafe {
+        info::register(ctx);
+        types::register(ctx).and_then(|()| register_commands(ctx)).and_then(|()| config::register(ctx))
+    };
+    if let Err(what) = registered {
+        log(api, ctx, &format!("the server refuses {}", what.to_string_lossy()));
+        return ERR;
+    }
+    // SAFETY: the server passes the arguments of the module.
+    let arguments: Vec<String> = (0..usize::try_from(count).unwrap_or(0)).map(|i| unsafe { types::text_of(*texts.add(i)) }).collect();
+    for pair in arguments.chunks(2) {
+        let set = match pair {
+            [name, value] => settings::set_argument(name, value),
+            _ => Err(format!("{} has no value; arguments are pairs of a name and a value", pair.concat())),
+        };
+        if let Err(why) = set {
+            log(api, ctx, &why);
+            return ERR;
+        }
+    }
+    OK
+}
+
+/// # Safety
+/// `ctx` is that of the module's loading.
+unsafe fn register_commands(ctx: *mut Ctx) -> Result<(), &'static CStr> {
+    for category in [c"bloom", c"cms"] {
+        if let Some(add) = api::api().AddACLCategory {
+            // SAFETY: the name ends with NUL. One that is there already serves as well.
+            unsafe { add(ctx, category.as_ptr()) };
+        }
+    }
+    macro_rules! register {
+        ($($verb:path => $category:literal,)*) => {
+            // SAFETY: as the caller promised.
+            $(unsafe { command::register::<$verb>(ctx, $category)? };)*
+        };
+    }
+    commands::all!(register);
+    Ok(())
+}
+
+fn log(api: &Api, ctx: *mut Ctx, text: &str) {
+    let text = CString::new(text).unwrap_or_default();
+    // SAFETY: the format takes one text, which ends with NUL.
+    unsafe { (api.Log)(ctx, c"warning".as_ptr(), c"truebloom: %s".as_ptr(), text.as_ptr()) };
+}

@@ -1,0 +1,20 @@
+//! The border to the server: all that is unsafe. What the rest sees of it is [`Call`] in commands, [`Setting`]s, and the types that go in and out.
+#![allow(unsafe_code, reason = "foreign functions")]
+
+mod alloc;
+mod api;
+mod call;
+mod command;
+mod config;
+mod info;
+mod load;
+mod raw;
+mod types;
+
+pub(crate) use call::{Call, now};
+pub(crate) use command::{Keys, Verb};
+
+/// Runs what the server called. A panic must not unwind into the server: it becomes `None`.
+fn guarded<R>(run: impl FnOnce() -> R) -> Option<R> {
+    std::panic::catch_unwind(std::panic::AssertUnwindSafe(run)).ok()
+}

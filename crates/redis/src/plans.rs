@@ -1,0 +1,187 @@
+//! Plans, found once for all filters that are made alike. A plan of few items takes milliseconds, and a server may hold a million such filters.
+
+use crate::answer::Failure;
+use std::collections::HashMap;
+use std::hash::Hash;
+use std::sync::{Arc, LazyLock, Mutex, OnceLock, PoisonError};
+use truebloom::scheme::{Scheme as _, SchemeId, Standard};
+use truebloom::{HasherId, Plan, Target};
+use truebloom_math::{Growth, Rate};
+
+/// No compact filter has more layers; it becomes a large one before.
+pub(crate) const MOST_LAYERS: usize = 24;
+
+/// Plans that are kept while no filter uses them.
+const KEPT: usize = 4_096;
+
+/// What compact filters of one plan share.
+pub(crate) struct Shape {
+    pub(crate) hasher: HasherId,
+    pub(crate) rate: Option<Rate>,
+    /// As it was asked for; 0 for none.
+    pub(crate) expansion: u32,
+    pub(crate) kind: Kind,
+    layers: [OnceLock<Layer>; MOST_LAYERS],
+}
+
+/// Whether the filter grows.
+#[derive(Clone, Copy, PartialEq)]
+pub(crate) enum Kind {
+    Growing(Growth),
+    /// Made for so many items, if for any number.
+    Fixed {
+        capacity: Option<u64>,
+    },
+}
+
+/// A layer of a growing filter, or the whole of a fixed one.
+pub(crate) struct Layer {
+    pub(crate) scheme: Standard,
+    /// The most set bits.
+    pub(crate) limit: u64,
+    /// About the items that it takes.
+    pub(crate) items: u64,
+}
+
+impl Layer {
+    /// Words of its bits.
+    pub(crate) fn words(&self) -> usize {
+        usize::try_from(self.scheme.bits().div_ceil(64)).unwrap_or(usize::MAX)
+    }
+}
+
+impl Shape {
+    /// The layer of this number; none if no compact filter can have it.
+    pub(crate) fn layer(&self, number: usize) -> Option<&Layer> {
+        let place = self.layers.get(number)?;
+        if let Some(layer) = place.get() {
+            return Some(layer);
+        }
+        let Kind::Growing(growth) = &self.kind else { return None };
+        let planned = growth.layer(u32::try_from(number).ok()?).ok()?;
+        let scheme = Standard::new(planned.layer.bits(), planned.layer.probes()).ok()?;
+        Some(place.get_or_init(|| Layer { scheme, limit: planned.layer.limit(), items: planned.items }))
+    }
+
+    pub(crate) fn growth(&self) -> Option<&Growth> {
+        match &self.kind {
+            Kind::Growing(growth) => Some(growth),
+            Kind::Fixed { .. } => None,
+        }
+    }
+}
+
+/// A rate by its decimals.
+type RateParts = (u64, i32, u64);
+
+/// What tells shapes apart: hasher, rate, expansion, items, and the ratio of growth or bits and probes.
+type ShapeKey = (u16, Option<RateParts>, u32, Option<u64>, Result<u64, (u64, u32)>);
+
+/// What tells plans apart: rate, items, and the scheme.
+type PlanKey = (RateParts, u64, bool);
+
+/// What tells growths apart: rate, items of the first layer, expansion.
+type GrowthKey = (RateParts, u64, u32);
+
+/// What was found, by what tells it apart.
+type Cache<K, V> = LazyLock<Mutex<HashMap<K, V>>>;
+
+static SHAPES: Cache<ShapeKey, Arc<Shape>> = LazyLock::new(Mutex::default);
+static PLANS: Cache<PlanKey, Plan> = LazyLock::new(Mutex::default);
+static GROWTHS: Cache<GrowthKey, Growth> = LazyLock::new(Mutex::default);
+
+/// The number of plans that are kept.
+pub(crate) fn count() -> u64 {
+    let shapes = SHAPES.lock().unwrap_or_else(PoisonError::into_inner).len();
+    let plans = PLANS.lock().unwrap_or_else(PoisonError::into_inner).len();
+    (shapes + plans) as u64
+}
+
+/// What is kept under a key, or found now.
+fn kept<K: Hash + Eq, V: Clone>(
+    cache: &Mutex<HashMap<K, V>>,
+    key: K,
+    is_used: impl Fn(&V) -> bool,
+    find: impl FnOnce() -> Result<V, Failure>,
+) -> Result<V, Failure> {
+    let mut cache = cache.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some(found) = cache.get(&key) {
+        return Ok(found.clone());
+    }
+    let found = find()?;
+    if cache.len() >= KEPT {
+        cache.retain(|_, value| is_used(value));
+    }
+    // Where all are used there is no room, and filters that are made alike do not share.
+    if cache.len() < 16 * KEPT {
+        cache.insert(key, found.clone());
+    }
+    Ok(found)
+}
+
+/// How a filter of this rate grows from about so many items on. The expansion is the most memory over that of a filter of the right size, if it is more than the least that the growth takes by itself.
+pub(crate) fn growth(rate: Rate, items: u64, expansion: u32) -> Result<Growth, Failure> {
+    let first = items.clamp(LEAST_FIRST, Growth::MOST_FIRST);
+    kept(
+        &GROWTHS,
+        (rate.parts(), first, expansion),
+        |_| false,
+        || {
+            let least = Growth::new(rate, first).map_err(Failure::of)?;
+            let asked = f64::from(expansion);
+            if asked > least.ratio() { Growth::with_ratio(rate, first, asked).map_err(Failure::of) } else { Ok(least) }
+        },
+    )
+}
+
+/// The fewest items of the first layer of a filter that grows.
+const LEAST_FIRST: u64 = 64;
+
+/// The shape of filters that grow so.
+pub(crate) fn growing(growth: Growth, expansion: u32, hasher: HasherId) -> Result<Arc<Shape>, Failure> {
+    growing_by(growth.rate(), growth.first(), growth.ratio(), expansion, hasher)
+}
+
+/// The shape of filters that grow by these numbers, which may come from anywhere.
+pub(crate) fn growing_by(rate: Rate, first: u64, ratio: f64, expansion: u32, hasher: HasherId) -> Result<Arc<Shape>, Failure> {
+    let key = (hasher as u16, Some(rate.parts()), expansion, Some(first), Ok(ratio.to_bits()));
+    kept(
+        &SHAPES,
+        key,
+        |shape| Arc::strong_count(shape) > 1,
+        || {
+            let growth = Growth::with_ratio(rate, first, ratio).map_err(Failure::of)?;
+            let layers = [const { OnceLock::new() }; MOST_LAYERS];
+            Ok(Arc::new(Shape { hasher, rate: Some(growth.rate()), expansion, kind: Kind::Growing(growth), layers }))
+        },
+    )
+}
+
+/// The shape of filters of one size.
+pub(crate) fn fixed(bits: u64, probes: u32, rate: Option<Rate>, capacity: Option<u64>, hasher: HasherId) -> Result<Arc<Shape>, Failure> {
+    let key = (hasher as u16, rate.map(|rate| rate.parts()), 0, capacity, Err((bits, probes)));
+    kept(
+        &SHAPES,
+        key,
+        |shape| Arc::strong_count(shape) > 1,
+        || {
+            let scheme = Standard::new(bits, probes).map_err(Failure::of)?;
+            let layers = [const { OnceLock::new() }; MOST_LAYERS];
+            layers[0].get_or_init(|| Layer { scheme, limit: bits, items: capacity.unwrap_or(0) });
+            Ok(Arc::new(Shape { hasher, rate, expansion: 0, kind: Kind::Fixed { capacity }, layers }))
+        },
+    )
+}
+
+/// The plan of a filter that does not grow.
+pub(crate) fn plan(rate: Rate, items: u64, blocked: bool) -> Result<Plan, Failure> {
+    kept(
+        &PLANS,
+        (rate.parts(), items, blocked),
+        |_| false,
+        || {
+            let scheme = if blocked { SchemeId::Blocked } else { SchemeId::Standard };
+            Plan::new(&Target::new().items(items).rate(rate).scheme(scheme)).map_err(Failure::of)
+        },
+    )
+}

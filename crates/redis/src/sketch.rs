@@ -1,0 +1,64 @@
+//! Count-Min sketches: counters of 32 bits, as clients know them, which stay at their highest value.
+
+use crate::answer::Failure;
+use crate::memory::class;
+use truebloom::PortableHasher;
+use truebloom::count_min::CountMin;
+use truebloom_math::count_min::{Rows, Shape};
+
+/// A sketch.
+#[derive(Clone)]
+pub(crate) struct Sketch(pub(crate) CountMin<u32>);
+
+/// Bytes of a sketch beside its counters, about.
+const OWN_BYTES: usize = 192;
+
+impl Sketch {
+    /// An empty sketch of so many counters a row, and rows.
+    pub(crate) fn new(width: u64, depth: u32, hasher: PortableHasher) -> Result<Sketch, Failure> {
+        let shape = Shape::new(Rows::Independent, width, depth, 1).map_err(Failure::of)?;
+        Ok(Sketch(CountMin::with_shape(shape, hasher).map_err(Failure::of)?))
+    }
+
+    pub(crate) fn size(&self) -> (u64, u32) {
+        (self.0.shape().width(), self.0.shape().depth())
+    }
+
+    pub(crate) fn bytes(&self) -> usize {
+        OWN_BYTES + bytes_of(self.size().0, self.size().1)
+    }
+
+    /// Counts an item; its estimate then, or none if its counters are at their highest value.
+    pub(crate) fn add(&mut self, item: &[u8], count: u64) -> Option<u64> {
+        self.0.add(item, count);
+        let estimate = self.0.estimate(item);
+        (!estimate.saturated).then_some(estimate.value)
+    }
+
+    pub(crate) fn estimate(&self, item: &[u8]) -> u64 {
+        self.0.estimate(item).value
+    }
+
+    /// Adds another sketch so many times: doubled as often as the weight has bits.
+    pub(crate) fn add_times(&mut self, other: &Sketch, weight: u64) -> Result<(), Failure> {
+        let mut power = other.clone();
+        let mut left = weight;
+        while left > 0 {
+            if left & 1 == 1 {
+                self.0.merge(&power.0).map_err(Failure::of)?;
+            }
+            left >>= 1;
+            if left > 0 {
+                let same = power.clone();
+                power.0.merge(&same.0).map_err(Failure::of)?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Bytes of the counters.
+pub(crate) fn bytes_of(width: u64, depth: u32) -> usize {
+    let cells = u128::from(width) * u128::from(depth) * 4;
+    class(usize::try_from(cells).unwrap_or(usize::MAX))
+}

@@ -1,0 +1,119 @@
+//! Compact filters beside those of the library: the same answers, the same bytes.
+
+use crate::compact::Compact;
+use crate::file;
+use crate::loading::{self, Loading};
+use crate::plans;
+use crate::state;
+use crate::value::Value;
+use truebloom::{AnyFilter, BloomFilter, Filter as _, HasherId, PortableHasher, ScalableFilter, Seed};
+use truebloom_math::Rate;
+
+fn rate(text: &str) -> Rate {
+    text.parse().expect("a rate")
+}
+
+/// A growing filter of 100 items, and one of 1,000 of a fixed size.
+fn both(hasher: HasherId, seed: u128) -> [(Value, AnyFilter); 2] {
+    let seed = Seed::from(seed);
+    let theirs = PortableHasher::new(hasher, seed);
+    let growth = plans::growth(rate("0.01"), 100, 2).expect("in range");
+    let shape = plans::growing(growth, 2, hasher).expect("in range");
+    let growing = Compact::new(&shape, seed).expect("memory").expect("small");
+    let plan = plans::plan(rate("0.001"), 1_000, false).expect("in range");
+    let shape = plans::fixed(plan.bits, plan.probes, plan.rate, Some(plan.items), hasher).expect("in range");
+    let fixed = Compact::new(&shape, seed).expect("memory").expect("small");
+    [
+        (Value::Compact(growing), ScalableFilter::with_growth(growth, theirs).expect("memory").into()),
+        (Value::Compact(fixed), BloomFilter::from_plan_with_hasher(&plan, theirs).expect("memory").into()),
+    ]
+}
+
+fn add(value: &mut Value, items: std::ops::Range<u32>) -> Vec<bool> {
+    let keys: Vec<[u8; 4]> = items.map(u32::to_le_bytes).collect();
+    value.add(keys.iter().map(|key| &key[..]), false).expect("a filter").into_iter().map(|answer| answer.expect("room")).collect()
+}
+
+/// Item by item the same answers and the same bytes as the library's filters to which only what is not contained is offered, over several layers.
+#[test]
+fn compact_filters_are_those_of_the_library() {
+    for hasher in [HasherId::Xxh3, HasherId::Sip13] {
+        for (mut ours, mut theirs) in both(hasher, 0x1234_5678_9abc_def0_0fed_cba9_8765_4321) {
+            let count: u32 = if matches!(theirs, AnyFilter::Scalable(_)) { 3_000 } else { 1_000 };
+            for item in 0..count {
+                let key = &item.to_le_bytes()[..];
+                let new = !theirs.contains(key);
+                if new {
+                    theirs.insert(key);
+                }
+                assert_eq!(add(&mut ours, item..item + 1), [new], "{item}");
+            }
+            let Value::Compact(compact) = &ours else { panic!("it stays compact") };
+            let bytes = file::to_bytes(compact).expect("memory");
+            assert_eq!(bytes, theirs.to_bytes().expect("memory"));
+            assert!(
+                file::to_compact(&AnyFilter::from_bytes(&bytes).expect("a file"), 2).is_some_and(|again| again.words() == compact.words())
+            );
+            assert_eq!(ours.layers() as usize, if count == 3_000 { 5 } else { 1 });
+        }
+    }
+}
+
+/// A filter that outgrows the compact form goes on as a large one, with the same bytes.
+#[test]
+fn compact_filters_become_large_ones() {
+    let growth = plans::growth(rate("0.0001"), 50_000, 2).expect("in range");
+    let shape = plans::growing(growth, 2, HasherId::Xxh3).expect("in range");
+    let mut ours = Value::Compact(Compact::new(&shape, Seed::from(7)).expect("memory").expect("small"));
+    let mut theirs = ScalableFilter::with_growth(growth, PortableHasher::xxh3(Seed::from(7))).expect("memory");
+    add(&mut ours, 0..600_000);
+    for item in (0..600_000u32).map(u32::to_le_bytes) {
+        let hash = theirs.hash(&item[..]);
+        if !theirs.contains_hash(hash) {
+            theirs.insert_hash(hash);
+        }
+    }
+    assert!(matches!(ours, Value::Large(_)));
+    assert_eq!(ours.to_file().expect("memory"), theirs.to_bytes().expect("memory"));
+    assert_eq!(ours.items(), theirs.changed());
+}
+
+/// What is written is read, is as long as it was said to be, and no byte of it can be changed without being refused or read as what it says.
+#[test]
+fn states_are_read_as_they_were_written() {
+    for (mut value, _) in both(HasherId::Xxh3, 5) {
+        add(&mut value, 0..250);
+        let mut bytes = Vec::new();
+        state::write(&value, &mut bytes).expect("a vector");
+        assert_eq!(bytes.len() as u64, state::length(&value));
+        let again = state::read(&mut &bytes[..], None).expect("what was written");
+        let mut copy = Vec::new();
+        state::write(&again, &mut copy).expect("a vector");
+        assert_eq!(bytes, copy);
+        for at in 0..bytes.len() {
+            assert!(state::read(&mut &bytes[..at], None).is_err(), "cut at {at}");
+            let mut altered = bytes.clone();
+            altered[at] ^= 0x10;
+            if let Ok(read) = state::read(&mut &altered[..], None) {
+                let mut copy = Vec::new();
+                state::write(&read, &mut copy).expect("a vector");
+                assert_eq!(altered, copy, "changed at {at}");
+            }
+        }
+        assert!(state::read(&mut &bytes[..], Some(100)).is_err(), "above the limit");
+    }
+}
+
+/// The chunks of a dump, in any cut that a client makes of them, are the dump.
+#[test]
+fn chunks_come_in_order_and_to_the_end() {
+    let mut loading = Loading::begin(&loading::header(10)).expect("a header");
+    assert!(!loading.take(b"12345").expect("room"));
+    assert!(loading.take(b"").is_err() && loading.take(b"678901").is_err());
+    assert!(loading.take(b"67890").expect("room"));
+    assert_eq!(loading.bytes, b"1234567890");
+    assert!(Loading::begin(&loading::header(0)).is_err() && Loading::begin(b"TBdump").is_err());
+    let mut part = state::Part::new(0);
+    assert!(std::io::Write::write_all(&mut part, b"abc").is_ok());
+    assert_eq!(part.bytes, b"abc");
+}

@@ -1,0 +1,167 @@
+//! Filters that forget: by items or by time, turned by the primary alone.
+
+use crate::answer::Failure;
+use crate::memory::class;
+use std::io::{self, Read, Write};
+use std::time::Duration;
+use truebloom::recycling::{BlockedRecyclingFilter, Policy, RecyclingFilter, Stats};
+use truebloom::{FileHeader, FileKind, PortableHasher};
+use truebloom_math::recycling::{Mode, min_bits, worst_min_bits};
+use truebloom_math::{Error, Rate};
+
+/// A filter that forgets.
+#[derive(Clone)]
+pub(crate) struct Turning {
+    filter: Either,
+    /// When the active phase began, in milliseconds since 1970; by the filter's own clock.
+    start: u64,
+}
+
+#[derive(Clone)]
+enum Either {
+    Spread(RecyclingFilter),
+    Lines(BlockedRecyclingFilter),
+}
+
+/// The same expression for either.
+macro_rules! each {
+    ($self:expr, $filter:ident => $value:expr) => {
+        match $self {
+            Either::Spread($filter) => $value,
+            Either::Lines($filter) => $value,
+        }
+    };
+}
+
+/// How a filter forgets.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Window {
+    /// With two phases the one before the present one is still asked.
+    pub(crate) two: bool,
+    /// A phase lasts so many milliseconds at most; 0 for as long as it has room.
+    pub(crate) every: u64,
+}
+
+/// Where the file has the beginning of the phase, in nanoseconds.
+const START: std::ops::Range<usize> = 184..192;
+
+const MILLISECOND: u64 = 1_000_000;
+
+/// Bytes of a filter beside its bits, about.
+const OWN_BYTES: usize = 512;
+
+impl Turning {
+    /// A filter for `items` a phase. By items alone the rate is the average one, as a phase ends when it is full; by time it is the highest, as that many may come in a phase.
+    pub(crate) fn design(rate: &Rate, items: u64, window: Window) -> Result<truebloom_math::recycling::Design, Failure> {
+        let mode = if window.two { Mode::two_phase() } else { Mode::default() };
+        let items = items as f64;
+        let found = if window.every > 0 { worst_min_bits(items, rate, mode) } else { min_bits(items, rate, mode) };
+        let too_many = || Error::OutOfRange { name: "items", found: items.to_string(), expected: format!("fewer at a rate of {rate}") };
+        Ok(found.and_then(|found| found.ok_or_else(too_many)).map_err(Failure::of)?.design)
+    }
+
+    /// The empty filter of a design, whose first phase begins now.
+    pub(crate) fn new(
+        design: &truebloom_math::recycling::Design,
+        window: Window,
+        hasher: PortableHasher,
+        now: u64,
+    ) -> Result<Turning, Failure> {
+        let age = (window.every > 0).then(|| Duration::from_millis(window.every));
+        let policy = Policy { age, ..Policy::from(design) };
+        let mut filter = RecyclingFilter::with_hasher(design.bits(), design.probes(), policy, hasher).map_err(Failure::of)?;
+        if age.is_some() {
+            filter.advance(Duration::from_millis(now));
+        }
+        Ok(Turning { filter: Either::Spread(filter), start: now })
+    }
+
+    /// What a file holds, if it is one of these.
+    pub(crate) fn from_bytes(bytes: &[u8]) -> Result<Turning, Failure> {
+        let header = FileHeader::from_bytes(bytes).map_err(Failure::of)?;
+        let filter = match header.kind() {
+            FileKind::RecyclingBlocked => Either::Lines(BlockedRecyclingFilter::from_bytes(bytes).map_err(Failure::of)?),
+            _ => Either::Spread(RecyclingFilter::from_bytes(bytes).map_err(Failure::of)?),
+        };
+        let start = bytes.get(START).and_then(|start| start.first_chunk::<8>()).map_or(0, |start| u64::from_le_bytes(*start));
+        Ok(Turning { filter, start: start / MILLISECOND })
+    }
+
+    pub(crate) fn read(mut source: impl Read) -> Result<Turning, Failure> {
+        let mut bytes = Vec::new();
+        source.read_to_end(&mut bytes).map_err(Failure::of)?;
+        Turning::from_bytes(&bytes)
+    }
+
+    pub(crate) fn write(&self, target: &mut dyn Write) -> io::Result<()> {
+        each!(&self.filter, filter => filter.write_to(target))
+    }
+
+    pub(crate) fn file_bytes(&self) -> u64 {
+        each!(&self.filter, filter => filter.encoded_bytes())
+    }
+
+    /// Whether the time of the active phase is up.
+    pub(crate) fn is_due(&self, now: u64) -> bool {
+        self.every().is_some_and(|every| now.saturating_sub(self.start) >= every)
+    }
+
+    /// How long a phase lasts, in milliseconds.
+    pub(crate) fn every(&self) -> Option<u64> {
+        let age = each!(&self.filter, filter => filter.policy().age)?;
+        Some((age.as_millis() as u64).max(1))
+    }
+
+    /// Turns as often as the time says.
+    pub(crate) fn advance(&mut self, now: u64) {
+        let Some(every) = self.every() else { return };
+        each!(&mut self.filter, filter => filter.advance(Duration::from_millis(now)));
+        self.start += now.saturating_sub(self.start) / every * every;
+    }
+
+    /// Turns now.
+    pub(crate) fn turn(&mut self, now: u64) {
+        let is_timed = self.every().is_some();
+        each!(&mut self.filter, filter => {
+            if is_timed {
+                filter.advance(Duration::from_millis(now));
+            }
+            filter.recycle();
+        });
+        self.start = self.start.max(now);
+    }
+
+    /// Offers an item; true if it was new to what is remembered.
+    pub(crate) fn add(&mut self, item: &[u8]) -> bool {
+        each!(&mut self.filter, filter => filter.check_and_insert(item).is_new())
+    }
+
+    pub(crate) fn contains(&self, item: &[u8]) -> bool {
+        each!(&self.filter, filter => filter.contains(item))
+    }
+
+    pub(crate) fn stats(&self) -> Stats {
+        each!(&self.filter, filter => filter.stats())
+    }
+
+    /// The highest rate, and the present one.
+    pub(crate) fn rates(&self) -> (f64, f64) {
+        each!(&self.filter, filter => (filter.worst_fpr(), filter.fpr()))
+    }
+
+    /// Bits of all phases, those that are set in the active one, and probes.
+    pub(crate) fn shape(&self) -> (u64, u64, u32) {
+        let phases = self.phases();
+        each!(&self.filter, filter => (filter.bits() * phases, filter.ones(), filter.probes()))
+    }
+
+    pub(crate) fn phases(&self) -> u64 {
+        let two = each!(&self.filter, filter => filter.policy().phases != truebloom::recycling::Phases::One);
+        1 + u64::from(two)
+    }
+
+    pub(crate) fn bytes(&self) -> usize {
+        let phase = each!(&self.filter, filter => filter.bits()).div_ceil(8) as usize;
+        OWN_BYTES + self.phases() as usize * class(phase + 136)
+    }
+}

@@ -1,0 +1,211 @@
+//! What a key holds.
+
+use crate::answer::Failure;
+use crate::compact::Compact;
+use crate::file;
+use crate::large::{self, Large};
+use crate::loading::Loading;
+use crate::memory;
+use crate::plans;
+use crate::sketch::Sketch;
+use crate::turning::Turning;
+use truebloom::AnyFilter;
+
+/// What a key holds. As small as its smallest filters need: there may be millions of them.
+pub(crate) enum Value {
+    Compact(Compact),
+    Large(Box<Large>),
+    Turning(Box<Turning>),
+    Sketch(Box<Sketch>),
+    Loading(Box<Loading>),
+}
+
+const _: () = assert!(size_of::<Value>() <= 48);
+
+const LOADING: Failure = Failure::Text(std::borrow::Cow::Borrowed("ERR the filter is being loaded by BF.LOADCHUNK"));
+
+impl Value {
+    /// Bytes that it takes, as the allocator counts them.
+    pub(crate) fn bytes(&self) -> usize {
+        memory::class(size_of::<Value>())
+            + match self {
+                Value::Compact(filter) => filter.bytes(),
+                Value::Large(filter) => filter.bytes(),
+                Value::Turning(filter) => filter.bytes(),
+                Value::Sketch(sketch) => sketch.bytes(),
+                Value::Loading(loading) => loading.size(),
+            }
+    }
+
+    /// A copy of its own.
+    pub(crate) fn copied(&self) -> Option<Value> {
+        Some(match self {
+            Value::Compact(filter) => Value::Compact(filter.clone()),
+            Value::Large(filter) => Value::Large(filter.clone()),
+            Value::Turning(filter) => Value::Turning(filter.clone()),
+            Value::Sketch(sketch) => Value::Sketch(sketch.clone()),
+            Value::Loading(loading) => Value::Loading(loading.clone()),
+        })
+    }
+
+    /// A filter of the library in the form that it is kept in.
+    pub(crate) fn of(filter: AnyFilter, expansion: u32) -> Value {
+        match file::to_compact(&filter, expansion) {
+            Some(compact) => Value::Compact(compact),
+            None => Value::Large(Box::new(Large::new(filter, expansion))),
+        }
+    }
+
+    /// An error unless it is a filter that can be asked.
+    pub(crate) fn check_filter(&self) -> Result<(), Failure> {
+        match self {
+            Value::Sketch(_) => Err(Failure::WrongType),
+            Value::Loading(_) => Err(LOADING),
+            _ => Ok(()),
+        }
+    }
+
+    /// The sketch, or an error.
+    pub(crate) fn sketch(&self) -> Result<&Sketch, Failure> {
+        if let Value::Sketch(sketch) = self { Ok(sketch) } else { Err(Failure::WrongType) }
+    }
+
+    pub(crate) fn sketch_mut(&mut self) -> Result<&mut Sketch, Failure> {
+        if let Value::Sketch(sketch) = self { Ok(sketch) } else { Err(Failure::WrongType) }
+    }
+
+    /// Which of the items it contains.
+    pub(crate) fn contains<'a>(&self, items: impl Iterator<Item = &'a [u8]>) -> Result<Vec<bool>, Failure> {
+        self.check_filter()?;
+        Ok(match self {
+            Value::Compact(filter) => {
+                let asker = filter.asker();
+                items.map(|item| filter.contains(&asker, asker.hash(item))).collect()
+            }
+            Value::Large(filter) => filter.contains_all(&items.map(|item| filter.hash(item)).collect::<Vec<_>>()),
+            Value::Turning(filter) => items.map(|item| filter.contains(item)).collect(),
+            Value::Sketch(_) | Value::Loading(_) => Vec::new(),
+        })
+    }
+
+    /// Adds items in order; true for those that were not contained.
+    pub(crate) fn add<'a>(
+        &mut self,
+        items: impl Iterator<Item = &'a [u8]> + Clone,
+        is_limited: bool,
+    ) -> Result<Vec<Result<bool, Failure>>, Failure> {
+        self.check_filter()?;
+        let mut answers = Vec::new();
+        if let Value::Compact(filter) = self {
+            let mut asker = filter.asker();
+            for item in items.clone() {
+                let hash = asker.hash(item);
+                if filter.contains(&asker, hash) {
+                    answers.push(Ok(false));
+                    continue;
+                }
+                match filter.insert(&mut asker, hash, is_limited) {
+                    Ok(Ok(())) => answers.push(Ok(true)),
+                    Ok(Err(_outgrown)) => break,
+                    Err(failure) => answers.push(Err(failure)),
+                }
+            }
+            if answers.len() == items.clone().count() {
+                return Ok(answers);
+            }
+            self.enlarge()?;
+        }
+        let left = items.skip(answers.len());
+        match self {
+            Value::Large(filter) => {
+                let hashes: Vec<_> = left.map(|item| filter.hash(item)).collect();
+                answers.extend(filter.add(&hashes, is_limited));
+            }
+            Value::Turning(filter) => answers.extend(left.map(|item| Ok(filter.add(item)))),
+            _ => {}
+        }
+        Ok(answers)
+    }
+
+    /// Makes a compact filter a large one.
+    fn enlarge(&mut self) -> Result<(), Failure> {
+        if let Value::Compact(filter) = self {
+            let expansion = filter.shape().expansion;
+            *self = Value::Large(Box::new(Large::new(file::to_filter(filter)?, expansion)));
+        }
+        Ok(())
+    }
+
+    /// The filter by the library's type, for what is seldom asked. Recycling filters have none.
+    pub(crate) fn to_filter(&self) -> Result<AnyFilter, Failure> {
+        match self {
+            Value::Compact(filter) => file::to_filter(filter),
+            Value::Large(filter) => Ok(filter.filter().clone()),
+            Value::Turning(_) => Err(Failure::text("ERR a filter that recycles cannot be used here")),
+            Value::Sketch(_) => Err(Failure::WrongType),
+            Value::Loading(_) => Err(LOADING),
+        }
+    }
+
+    /// The bytes of its file.
+    pub(crate) fn to_file(&self) -> Result<Vec<u8>, Failure> {
+        let mut bytes = Vec::new();
+        match self {
+            Value::Compact(filter) => return file::to_bytes(filter),
+            Value::Large(filter) => return filter.filter().to_bytes().map_err(Failure::of),
+            Value::Turning(filter) => filter.write(&mut bytes).map_err(Failure::of)?,
+            Value::Sketch(sketch) => return sketch.0.to_bytes().map_err(Failure::of),
+            Value::Loading(_) => return Err(LOADING),
+        }
+        Ok(bytes)
+    }
+
+    /// Items that it holds: those that were not contained when they came.
+    pub(crate) fn items(&self) -> u64 {
+        match self {
+            Value::Compact(filter) => filter.changed().into(),
+            Value::Large(filter) => filter.changed(),
+            Value::Turning(filter) => filter.stats().items,
+            Value::Sketch(_) | Value::Loading(_) => 0,
+        }
+    }
+
+    /// About the items that it has been made for so far.
+    pub(crate) fn capacity(&self) -> u64 {
+        match self {
+            Value::Compact(filter) => filter.capacity(),
+            Value::Large(filter) => filter.capacity(),
+            _ => 0,
+        }
+    }
+
+    pub(crate) fn layers(&self) -> u64 {
+        match self {
+            Value::Compact(filter) => filter.layers().count() as u64,
+            Value::Large(filter) => filter.layers() as u64,
+            Value::Turning(filter) => filter.phases(),
+            Value::Sketch(_) | Value::Loading(_) => 0,
+        }
+    }
+
+    /// None for a filter that does not grow.
+    pub(crate) fn expansion(&self) -> Option<u32> {
+        let grows = match self {
+            Value::Compact(filter) => filter.shape().growth().map(|_| filter.shape().expansion),
+            Value::Large(filter) => matches!(filter.filter(), AnyFilter::Scalable(_)).then(|| filter.expansion()),
+            _ => None,
+        };
+        grows.filter(|expansion| *expansion > 0)
+    }
+}
+
+/// Bytes that an empty filter of a plan takes.
+pub(crate) fn bytes_of(shape: Option<&plans::Shape>, bits: u64) -> u64 {
+    let own = memory::class(size_of::<Value>());
+    let compact = shape.and_then(|shape| shape.layer(0)).map(plans::Layer::words).filter(|words| *words < crate::compact::MOST_WORDS);
+    let rest = match compact {
+        Some(words) => memory::class(8 * (words + 1)),
+        None => large::layer_bytes(bits).saturating_add(512),
+    };
+    own.saturating_add(rest) as u64
+}

@@ -1,0 +1,79 @@
+"""Files of the project go to a server and back, byte for byte: those of the command and those of the server."""
+import os
+import subprocess
+
+import pytest
+
+from conftest import call
+
+COMMAND = os.environ["TRUEBLOOM_COMMAND"]
+
+
+def command(*words, **options):
+    return subprocess.run([COMMAND, *map(str, words)], check=True, capture_output=True, **options).stdout
+
+
+def lines(items):
+    return b"".join(b"%s\n" % item for item in items)
+
+
+FORMS = {
+    "fixed": ["-n", "2000", "-p", "0.01"],
+    "growing": ["-p", "0.01", "--grow"],
+    "large": ["-n", "3000000", "-p", "0.01"],
+    "blocked": ["-n", "2000", "-p", "0.01", "--layout", "blocked"],
+    "classic": ["-n", "2000", "-p", "0.01", "--scheme", "classic"],
+    "untrusted": ["-n", "2000", "-p", "0.01", "--untrusted"],
+}
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_from_the_command_and_back(server, tmp_path, form):
+    client = server.client()
+    client.flushall()
+    items = [b"item-%d" % number for number in range(1_500)]
+    path = tmp_path / "seen.tbl"
+    command("create", *FORMS[form], path, input=lines(items))
+    file = path.read_bytes()
+    assert call(client, "BF.LOAD", "f", file) == b"OK"
+    assert call(client, "BF.MEXISTS", "f", *items) == [1] * len(items)
+    assert call(client, "BF.DUMP", "f") == file, "as it came"
+    client.restore("g", 0, client.dump("f"))
+    call(client, "DEBUG", "RELOAD")
+    assert call(client, "BF.DUMP", "g") == file, "after DUMP, RESTORE and a reload"
+    # What the server adds, the command finds; and the other way round both agree on every answer.
+    more = [b"more-%d" % number for number in range(300)]
+    call(client, "BF.MADD", "f", *more)
+    path.write_bytes(call(client, "BF.DUMP", "f"))
+    assert command("check", path, input=lines(items + more)) == lines(items + more)
+    strangers = [b"stranger-%d" % number for number in range(5_000)]
+    found = subprocess.run([COMMAND, "check", path], input=lines(strangers), capture_output=True).stdout.splitlines()
+    assert [item for item, reply in zip(strangers, call(client, "BF.MEXISTS", "f", *strangers)) if reply] == found
+    assert len(found) < 100
+    # Fails unless the promise is kept.
+    assert b"kept" in command("verify", path)
+
+
+def test_the_server_makes_the_filter_that_the_command_makes(server, tmp_path):
+    """One plan, one seed, the same items: the same bits."""
+    client = server.client()
+    client.flushall()
+    items = [b"item-%d" % number for number in range(1_000)]
+    path = tmp_path / "seen.tbl"
+    command("create", "-n", "1000", "-p", "0.01", "--seed", "2a", path, input=lines(items))
+    call(client, "BF.RESERVE", "f", "0.01", "1000", "NONSCALING", "SEED", "2a")
+    call(client, "BF.MADD", "f", *items)
+    ours, theirs = call(client, "BF.DUMP", "f"), path.read_bytes()
+    assert len(ours) == len(theirs) and ours[256:] == theirs[256:]
+
+
+def test_what_is_no_filter_is_said(server, tmp_path):
+    client = server.client()
+    client.flushall()
+    for wrong in (b"", b"nothing", b"\x89TBL\r\n\x1a\n", os.urandom(1000)):
+        reply = call(client, "BF.LOAD", "f", wrong)
+        assert isinstance(reply, Exception) and str(reply)
+    call(client, "BF.ADD", "f", "a")
+    file = call(client, "BF.DUMP", "f")
+    assert str(call(client, "BF.LOAD", "f", file)).endswith("item exists")
+    assert call(client, "BF.LOAD", "f", file, "REPLACE") == b"OK"

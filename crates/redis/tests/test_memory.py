@@ -1,0 +1,141 @@
+"""Memory: what small filters take, limits before anything is allocated, and what is given back."""
+import pytest
+import redis
+
+from conftest import call, until
+
+
+def used(client):
+    return client.info("memory")["used_memory"]
+
+
+@pytest.mark.parametrize("options", [(), ("NONSCALING",)])
+def test_small_filters_are_small(make, options):
+    """At most 1.3 times the bytes of their bits and 128, key and table of the server's included."""
+    client = make().client()
+    call(client, "BF.RESERVE", "warm", "0.01", "100", *options)
+    bits = call(client, "BF.INFO", "warm", "BITS")[0]
+    client.delete("warm")
+    # As many keys as the server's table has places for, so that it is not half empty.
+    count = 1 << 16
+    before = used(client)
+    for start in range(0, count, 1024):
+        with client.pipeline(transaction=False) as pipe:
+            for number in range(start, start + 1024):
+                pipe.execute_command("BF.RESERVE", f"f:{number}", "0.01", "100", *options)
+            pipe.execute()
+    each = (used(client) - before) / count
+    assert each <= 1.3 * bits / 8 + 128, (each, bits / 8)
+    # What the server is told is what it has taken, but for its own part of each key.
+    assert call(client, "MEMORY", "USAGE", "f:7") <= each + 16
+    for start in range(0, count, 1024):
+        with client.pipeline(transaction=False) as pipe:
+            for number in range(start, start + 1024):
+                pipe.execute_command("BF.MADD", f"f:{number}", *range(1 + number % 99))
+            pipe.execute()
+    assert (used(client) - before) / count <= each + 16, "items take nothing more"
+    section = client.info("bf_filters")
+    assert section["bf_keys"] == count
+    client.flushall()
+    # Valkey frees in a thread of its own.
+    until(lambda: client.info("bf_filters")["bf_keys"] == 0)
+    assert client.info("bf_filters")["bf_memory_bytes"] == 0
+
+
+def test_limits_of_a_key_and_of_all(make):
+    client = make().client()
+    client.config_set("bf.bloom-memory-usage-limit", "1mb")
+    assert client.config_get("bf.bloom-memory-usage-limit")["bf.bloom-memory-usage-limit"] == "1048576"
+    for words in [("BF.RESERVE", "f", "0.01", "10000000"), ("BF.RESERVE", "f", "0.01", "10000000", "NONSCALING"), ("BF.RESERVE", "f", "0.01", "10000000", "BLOCKED"),
+                  ("BF.RESERVE", "f", "0.01", "10000000", "RECYCLE"), ("BF.RESERVE", "f", "0.01", "10000000", "EVERY", "1"), ("BF.RESERVE", "f", "1e-9", "1000000000000"),
+                  ("CMS.INITBYDIM", "f", "1000000", "5"), ("CMS.INITBYDIM", "f", str(2**60), "900"), ("CMS.INITBYPROB", "f", "1e-17", "0.1")]:
+        reply = call(client, *words)
+        assert "memory-usage-limit" in str(reply), (words, reply)
+    # A filter that grows stops there, and keeps what it has.
+    taken = 0
+    for start in range(0, 2_000_000, 5000):
+        replies = call(client, "BF.MADD", "g", *range(start, start + 5000))
+        refused = [reply for reply in replies if isinstance(reply, redis.exceptions.ResponseError)]
+        taken += 5000 - len(refused)
+        if refused:
+            assert "memory-usage-limit" in str(refused[0])
+            break
+    else:
+        raise AssertionError("it grows without limit")
+    assert 200_000 < taken and call(client, "BF.INFO", "g", "MEMORY")[0] <= 1 << 20
+    assert all(call(client, "BF.MEXISTS", "g", *range(start)))
+    client.config_set("bf.bloom-memory-usage-limit", "0")
+    assert not any(isinstance(reply, redis.exceptions.ResponseError) for reply in call(client, "BF.MADD", "g", *range(start, start + 5000)))
+    client.config_set("bf.bloom-total-memory-limit", "4mb")
+    replies = [call(client, "BF.RESERVE", f"t{number}", "0.01", "500000") for number in range(8)]
+    assert replies[0] == b"OK" and "total-memory-limit" in str(replies[-1])
+    assert client.info("bf_filters")["bf_memory_bytes"] <= 4 << 20
+
+
+def test_limits_hold_for_what_is_restored(make):
+    client = make().client()
+    call(client, "BF.RESERVE", "f", "0.01", "1000000", "NONSCALING")
+    dump, file = client.dump("f"), call(client, "BF.DUMP", "f")
+    header = call(client, "BF.SCANDUMP", "f", "0")[1]
+    client.flushall()
+    client.config_set("bf.bloom-memory-usage-limit", "100kb")
+    with pytest.raises(redis.ResponseError):
+        client.restore("f", 0, dump)
+    assert "memory-usage-limit" in str(call(client, "BF.LOAD", "f", file))
+    assert "memory-usage-limit" in str(call(client, "BF.LOADCHUNK", "f", "1", header))
+    assert client.dbsize() == 0
+    until(lambda: client.info("bf_filters")["bf_memory_bytes"] == 0)
+
+
+def test_no_memory_is_an_error_and_no_crash(make):
+    """With 2 GB of addresses the server lives on when a filter of 8 GB is asked for."""
+    import resource
+
+    server = make()
+    client = server.client()
+    resource.prlimit(server.process.pid, resource.RLIMIT_AS, (2 << 30, 2 << 30))
+    client.config_set("bf.bloom-memory-usage-limit", "0")
+    for words in [("BF.RESERVE", "f", "0.01", "8000000000", "NONSCALING"), ("BF.RESERVE", "f", "0.01", "5000000000"), ("BF.RESERVE", "f", "0.01", "8000000000", "BLOCKED"),
+                  ("CMS.INITBYDIM", "f", "1000000000", "4")]:
+        reply = call(client, *words)
+        assert isinstance(reply, redis.exceptions.ResponseError) and "alloc" in str(reply), (words, reply)
+    assert client.ping() and call(client, "BF.ADD", "f", "a") == 1
+
+
+def test_filters_of_a_server_without_room_for_more(make):
+    """`maxmemory`: adding is refused by the server, asking is not."""
+    client = make().client()
+    call(client, "BF.ADD", "f", "a")
+    client.config_set("maxmemory", "1")
+    assert isinstance(call(client, "BF.ADD", "f", "b"), redis.exceptions.OutOfMemoryError)
+    assert call(client, "BF.EXISTS", "f", "a") == 1
+    client.config_set("maxmemory", "0")
+
+
+def test_large_filters_take_their_memory_when_they_are_used(make):
+    client = make().client()
+    before = client.info("memory")["used_memory_rss"]
+    assert call(client, "BF.RESERVE", "f", "0.01", "200000000", "NONSCALING") == b"OK"
+    assert used(client) > 200_000_000
+    assert client.info("memory")["used_memory_rss"] - before < 60_000_000
+    # Freed in a thread of the server's.
+    assert client.unlink("f") == 1
+    until(lambda: client.info("bf_filters")["bf_memory_bytes"] == 0)
+
+
+def test_arguments_of_the_module(make):
+    client = make(arguments=("ERROR_RATE", "0.001", "INITIAL_SIZE", "5000", "bloom-expansion", "3")).client()
+    call(client, "BF.ADD", "f", "a")
+    assert call(client, "BF.INFO", "f", "CAPACITY") == [5000]
+    assert call(client, "BF.INFO", "f", "ASKED") == [b"0.001"]
+    assert call(client, "BF.INFO", "f", "EXPANSION") == [3]
+    for name, value in (("bf.bloom-fp-rate", "1.5"), ("bf.bloom-fp-rate", "x"), ("bf.bloom-capacity", "0"), ("bf.bloom-expansion", "99999"), ("bf.cms-seed", "wrong")):
+        with pytest.raises(redis.ResponseError):
+            client.config_set(name, value)
+
+
+@pytest.mark.parametrize("arguments", [("NONSENSE", "1"), ("ERROR_RATE",), ("ERROR_RATE", "7"), ("INITIAL_SIZE", "0")])
+def test_wrong_arguments_of_the_module_are_said(make, arguments):
+    server = make(arguments=arguments, expect=False)
+    assert server.process.wait(60) != 0
+    assert "truebloom: " in server.log.read_text()
