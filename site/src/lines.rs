@@ -102,7 +102,7 @@ pub(crate) fn of_plan(target: &Target, plan: &Plan) -> Json {
         line(
             "Command",
             format!("truebloom create {} seen.tbl items.txt\ntruebloom check seen.tbl candidates.txt", asked.command.join(" ")),
-            "One item a line; the second command prints the lines that are, perhaps, in the filter.",
+            "One item per line; the second command prints the lines that are, perhaps, in the filter.",
         ),
         line("Python", format!("import truebloom\n\n{python}\nseen.add(\"an item\")\n\"an item\" in seen"), ""),
     ];

@@ -41,11 +41,11 @@ fn bounds(plan: &Plan) -> Result<Chart, Error> {
             points.push((rate, 100.0 * level));
         }
     }
-    let keep = |rate: f64, level: f64| format!("{}% keep to {}", number(100.0 * level, 4), share(rate, 5));
+    let keep = |rate: f64, level: f64| format!("{}%: at most {}", number(100.0 * level, 4), share(rate, 5));
     let mut chart = Chart::new(
         "How one filter's own rate scatters over seeds",
         Axis::linear(format!("rate of one filter{unit}")),
-        Axis::linear("filters that keep to it, %").between(0.0, 100.0),
+        Axis::linear("filters with at most this rate, %").between(0.0, 100.0),
     )
     .with(Series::line("at least this share of filters", points).coloured(0))
     .marked(Mark::upright(scale * plan.fpr.value, format!("average {}", share(plan.fpr.value, 5))));

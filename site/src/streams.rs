@@ -72,7 +72,7 @@ fn gap(text: &str, arrival: Option<f64>) -> Result<u64, String> {
         // `10M` is items, `10m` minutes.
         (Ok(items), _, _) => items,
         (Err(_), Ok(time), Some(arrival)) => (time.as_secs_f64() * arrival).ceil() as u64,
-        (Err(_), Ok(_), None) => return Err("a time needs the new items a second in the next field".to_owned()),
+        (Err(_), Ok(_), None) => return Err("a time needs the new items per second in the next field".to_owned()),
         (Err(error), Err(_), _) => return Err(format!("{error}; or a time, as 30s, 10min, 1h or 7d")),
     };
     match items {

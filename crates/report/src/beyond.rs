@@ -2,7 +2,7 @@
 
 use truebloom_math::{Fpr, Plan, Result};
 
-/// So many times the items planned for, in hundredths.
+/// This many times the items planned for, in hundredths.
 const FACTORS: [u64; 4] = [105, 120, 150, 200];
 
 /// A filter that holds more than it was planned for.

@@ -7,7 +7,7 @@ use truebloom_math::{Layout, Plan, Target};
 pub struct Alternative {
     /// The plan.
     pub plan: Plan,
-    /// Its bits an item over those of a standard filter of the same rate.
+    /// Its bits per item over those of a standard filter of the same rate.
     pub times_bits: f64,
     /// At most a tenth more.
     pub is_worth_it: bool,

@@ -56,7 +56,7 @@ impl Designs {
         })
     }
 
-    /// The least memory for so many items a cycle.
+    /// The least memory for this many items per cycle.
     ///
     /// # Errors
     /// Numbers out of range; an answer that would take too long.

@@ -16,7 +16,7 @@ pub fn count(number: u64) -> String {
     text
 }
 
-/// A number that is expected: whole from 2 on, as its decimals say nothing of what came.
+/// An expected number: whole from 2 on, because its decimals mean nothing for what occurred.
 #[must_use]
 pub fn expected(number: f64) -> String {
     match number {
