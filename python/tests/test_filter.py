@@ -370,6 +370,46 @@ def test_other_threads_run_during_a_batch():
     assert counted > 1000
 
 
+@pytest.mark.parametrize("call", ["from_bytes", "pickle", "to_bytes", "copy", "==", "|", "|=", "clear", "save", "open", "ones of a file"])
+def test_other_threads_run_during_a_long_call(call, tmp_path):
+    """A thread counts while others work on 12 MB: if it comes further during the call, the interpreter was released. On a busy machine that may take several calls; if it was held, it never comes further."""
+    f = BloomFilter(10_000_000, 0.01, seed=1)
+    f.update(range(1000))
+    data, pickled, g, h = f.to_bytes(), pickle.dumps(f), f.to_empty(), f.copy()
+    f.save(tmp_path / "f.tbl")
+    calls = {
+        "from_bytes": lambda: BloomFilter.from_bytes(data),
+        "pickle": lambda: pickle.loads(pickled),
+        "to_bytes": f.to_bytes,
+        "copy": f.copy,
+        "==": lambda: f == h,
+        "|": lambda: f | g,
+        "|=": lambda: f.__ior__(g),
+        "clear": g.clear,
+        "save": lambda: f.save(tmp_path / "g.tbl"),
+        "open": lambda: BloomFilter.open(tmp_path / "f.tbl"),
+        "ones of a file": lambda: BloomFilter.open(tmp_path / "f.tbl", mmap=True).ones,
+    }
+    counted, done, work = [0], threading.Event(), calls[call]
+
+    def count():
+        while not done.is_set():
+            counted[0] += 1
+
+    thread = threading.Thread(target=count)
+    thread.start()
+    try:
+        for _ in range(300):
+            before = counted[0]
+            work()
+            if counted[0] > before:
+                return
+        pytest.fail(f"no other thread ran during 300 calls of {call}")
+    finally:
+        done.set()
+        thread.join()
+
+
 def test_an_interrupt_is_heard():
     """Both in a batch of objects and in a column; the filter is whole afterwards."""
     f = BloomFilter(1000, 0.01, seed=1)
