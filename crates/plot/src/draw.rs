@@ -30,7 +30,7 @@ pub(crate) fn svg(chart: &Chart) -> Result<String, Error> {
     let (x, y) = (chart.x.coordinate(x), chart.y.coordinate(y));
     let (width, height) = (chart.size.0 as i32, chart.size.1 as i32);
     let entries = legend::layout(&chart.series, width - 2 * SIDE);
-    let head = TITLE + if chart.note.is_empty() { 0 } else { NOTE };
+    let head = if chart.title.is_empty() { NO_TITLE } else { TITLE } + if chart.note.is_empty() { 0 } else { NOTE };
     let top = head + legend::height(&entries) + 6;
     let mut text = String::new();
     {
@@ -64,6 +64,7 @@ pub(crate) fn svg(chart: &Chart) -> Result<String, Error> {
 /// Left and right.
 const SIDE: i32 = 18;
 const TITLE: i32 = 34;
+const NO_TITLE: i32 = 8;
 const NOTE: i32 = 18;
 
 const FONT: &str = "system-ui, -apple-system, 'Segoe UI', sans-serif";
@@ -83,7 +84,9 @@ fn headings(root: &Area<'_>, chart: &Chart) -> Result<(), Error> {
     let at = |y: i32| (SIDE * FINE, y * FINE);
     let bold = words(15.0, INK, HPos::Left, VPos::Top);
     let bold = TextStyle { font: bold.font.style(plotters::style::FontStyle::Bold), ..bold };
-    root.draw(&Text::new(chart.title.clone(), at(12), bold)).map_err(failed)?;
+    if !chart.title.is_empty() {
+        root.draw(&Text::new(chart.title.clone(), at(12), bold)).map_err(failed)?;
+    }
     if !chart.note.is_empty() {
         root.draw(&Text::new(chart.note.clone(), at(TITLE), words(12.0, SOFT_INK, HPos::Left, VPos::Top))).map_err(failed)?;
     }

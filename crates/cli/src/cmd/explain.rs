@@ -107,7 +107,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
     let size = format!("{} of {}, {}, {}", of.variant, plural(of.bits, "bit"), plural(of.probes.into(), "probe"), plural(of.items, "item"));
     report.line("filter", size);
     as_one_call(|| add_all(&mut report, &of))?;
-    args.plot.write_and_say(&mut report, || as_one_call(|| plots::spread(of.variant, of.bits, of.items, of.probes)))?;
+    args.plot.write_and_say(&mut report, || as_one_call(|| Ok(plots::spread(of.variant, of.bits, of.items, of.probes)?)))?;
     report.print_as(args.format.format())?;
     Ok(ExitCode::SUCCESS)
 }

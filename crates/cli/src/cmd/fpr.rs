@@ -131,7 +131,7 @@ fn add_plot(report: &mut Report, args: &Args) -> Result<(), Failure> {
     }
     let bits = args.bits();
     args.plot.write_and_say(report, || {
-        truebloom_math::as_one_call(|| match (args.layout.as_str(), args.scheme) {
+        let chart = truebloom_math::as_one_call(|| match (args.layout.as_str(), args.scheme) {
             ("blocked", _) => plots::by_probes("blocked, exact", bits, items, args.probes, |probes| {
                 Ok(Box::new(Blocked::new(bits, BLOCK_BITS, InBlock::Independent, probes)?))
             }),
@@ -139,7 +139,8 @@ fn add_plot(report: &mut Report, args: &Args) -> Result<(), Failure> {
             (_, None) => {
                 plots::by_probes(&format!("{}, exact", args.variant), bits, items, args.probes, |probes| args.variant.law(bits, probes))
             }
-        })
+        });
+        Ok(chart?)
     })
 }
 
