@@ -131,7 +131,8 @@ impl Layout {
     }
 }
 
-/// Opens a filter for a verb that reads these inputs; a filter among them was perhaps meant to be the first.
+/// Opens a filter for a verb that reads these inputs; a filter among them was perhaps meant to be
+/// the first.
 pub(crate) fn open_for<T>(path: &Path, inputs: &[PathBuf], open: impl Fn(&Path) -> Result<T, FileError>) -> Result<T, Failure> {
     open(path).map_err(|error| {
         let foreign = matches!(error, FileError::Format { cause: FormatError::NotAFilter { .. }, .. });

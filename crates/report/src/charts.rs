@@ -25,7 +25,8 @@ fn curve(xs: impl Iterator<Item = f64>, rate: impl Fn(f64) -> Result<Fpr>) -> Ve
     xs.map_while(|x| Some((x, rate(x).ok()?.value))).collect()
 }
 
-/// A plan: the rate by items up to twice as many as planned, and how one filter's own rate scatters.
+/// A plan: the rate by items up to twice as many as planned, and how one filter's own rate
+/// scatters.
 ///
 /// # Errors
 /// What the law refuses.
@@ -44,7 +45,7 @@ pub fn plan(plan: &Plan) -> Result<Chart> {
         plural(planned, "item")
     );
     let mut chart =
-        Chart::new("What this filter does up to its plan, and beyond", Axis::linear("items in the filter"), Axis::log(RATE)).note(note);
+        Chart::new("The rate of this filter up to its plan, and beyond", Axis::linear("items in the filter"), Axis::log(RATE)).note(note);
     let variant = plan.scheme.variant().filter(|_| plan.layout() == truebloom_math::Layout::Spread);
     if let Some(variant) = variant {
         chart = chart.with(Series::band("one filter's own rate: 98% of filters", scatter(plan, variant)).coloured(0));
@@ -84,7 +85,7 @@ pub fn by_probes(name: &str, bits: u64, items: u64, given: u32, law: impl Fn(u32
     let exact = curve(xs(), |probes| law(probes as u32)?.fpr(items));
     let textbook = xs().filter_map(|probes| Some((probes, Approximation::Knuth.value(bits, items, probes as u32).ok()?))).collect();
     let note = format!("{}, {}", plural(bits, "bit"), plural(items, "item"));
-    let chart = Chart::new("Rate by probes", Axis::linear("probes of an item"), Axis::log(RATE)).note(note);
+    let chart = Chart::new("Rate by probes", Axis::linear("probes per item"), Axis::log(RATE)).note(note);
     Ok(chart
         .with(Series::dashed("textbook", textbook).coloured(1))
         .with(Series::line(name, exact).coloured(0))
@@ -96,10 +97,11 @@ pub fn by_probes(name: &str, bits: u64, items: u64, given: u32, law: impl Fn(u32
 pub fn table(title: &str, note: String, ordinate: Axis, columns: &[(String, Vec<(f64, f64)>)]) -> Chart {
     let last = columns.len().saturating_sub(1).max(1) as f64;
     let curves = columns.iter().enumerate().map(|(i, (name, points))| Series::line(name.clone(), points.clone()).graded(i as f64 / last));
-    Chart::new(title, Axis::linear("probes of an item"), ordinate).note(note).with_all(curves)
+    Chart::new(title, Axis::linear("probes per item"), ordinate).note(note).with_all(curves)
 }
 
-/// The spread of one filter's own rate over its seeds: what share of filters keeps to a rate, against the rate.
+/// The spread of one filter's own rate over its seeds: what share of filters keeps to a rate,
+/// against the rate.
 ///
 /// # Errors
 /// What the law refuses.
@@ -125,7 +127,7 @@ pub fn spread(variant: Variant, bits: u64, items: u64, probes: u32) -> Result<Ch
     let mut chart = Chart::new(
         "How one filter's own rate scatters over seeds",
         Axis::log("rate of one filter"),
-        Axis::linear("filters that keep to it, %").between(0.0, 100.0),
+        Axis::linear("filters with at most this rate, %").between(0.0, 100.0),
     )
     .note(note);
     if wide {
@@ -134,12 +136,13 @@ pub fn spread(variant: Variant, bits: u64, items: u64, probes: u32) -> Result<Ch
     chart = chart.with(Series::line("share of filters with at most this rate", middle).coloured(0));
     chart = chart.marked(Mark::upright(expected.value, format!("average {}", fpr(&expected, 4))));
     if let Ok(bound) = rate_quantile_bound(variant, bits, items, probes, 0.999) {
-        chart = chart.marked(Mark::upright(bound.fpr.value, format!("99.9% keep to {}", fpr(&bound.fpr, 4))));
+        chart = chart.marked(Mark::upright(bound.fpr.value, format!("99.9%: at most {}", fpr(&bound.fpr, 4))));
     }
     Ok(chart)
 }
 
-/// What a library gives: its name, the rate that its size would have with independent positions, the rate that it has and the interval of that.
+/// What a library gives: its name, the rate that its size would have with independent positions,
+/// the rate that it has and the interval of that.
 pub struct Given {
     /// Its name.
     pub library: String,
@@ -164,12 +167,16 @@ pub fn libraries(given: &[Given], items: u64, asked: Option<f64>) -> Chart {
     // As wide as the rates: an interval of few hits reaches down to the floor of equal hashes.
     let rates = given.iter().flat_map(|given| [given.ideal, given.rate.0]).chain(asked).filter(|rate| *rate > 0.0);
     let (low, high) = rates.fold((f64::INFINITY, 0.0f64), |(low, high), rate| (low.min(rate), high.max(rate)));
-    let chart = Chart::new("What libraries really give", Axis::log(RATE).between(low / 2.0, (2.0 * high).min(1.0)), Axis::named("", names))
-        .note(format!("asked for {}; by their laws, or simulated with 99% intervals", plural(items, "item")))
-        .sized(720, height)
-        .with(Series::band("99% interval or bracket", intervals).coloured(0))
-        .with(Series::points("if positions were independent", points(&|given| given.ideal)).coloured(5))
-        .with(Series::points("what it gives", points(&|given| given.rate.0)).coloured(1));
+    let chart = Chart::new(
+        "The rates that libraries really give",
+        Axis::log(RATE).between(low / 2.0, (2.0 * high).min(1.0)),
+        Axis::named("", names),
+    )
+    .note(format!("asked for {}; by their laws, or simulated with 99% intervals", plural(items, "item")))
+    .sized(720, height)
+    .with(Series::band("99% interval or bracket", intervals).coloured(0))
+    .with(Series::points("if positions were independent", points(&|given| given.ideal)).coloured(5))
+    .with(Series::points("what it gives", points(&|given| given.rate.0)).coloured(1));
     match asked {
         Some(asked) => chart.marked(Mark::upright(asked, format!("asked: {}", significant(asked, 4)))),
         None => chart,
@@ -193,7 +200,7 @@ pub fn library(
     // An interval of few hits may reach down to the floor of equal hashes, far below what matters.
     let lowest = asked.unwrap_or(now.0) * 1e-4;
     let ordinate = Axis::log(RATE).between(lowest.max(f64::MIN_POSITIVE), 1.0);
-    let mut chart = Chart::new(format!("What {title} really gives"), Axis::linear("items in the filter"), ordinate)
+    let mut chart = Chart::new(format!("The rate that {title} really gives"), Axis::linear("items in the filter"), ordinate)
         .with(Series::dashed("if positions were independent", ideal).coloured(5));
     if line.is_empty() {
         let (value, low, high) = now;

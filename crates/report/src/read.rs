@@ -1,4 +1,5 @@
-//! Numbers as people write them: `10M`, `64MiB`, `0.1%`. What is wrong with one says how to write it.
+//! Numbers as people write them: `10M`, `64MiB`, `0.1%`. What is wrong with one says how to write
+//! it.
 
 use std::time::Duration;
 use truebloom_math::Rate;
@@ -14,7 +15,7 @@ pub fn count(text: &str) -> Result<u64, String> {
     })
 }
 
-/// A number of items; a rate in its place is told so.
+/// A number of items; a rate in its place gets a message that says so.
 ///
 /// # Errors
 /// What is wrong with the text, and how to write it.
@@ -48,7 +49,8 @@ pub fn bytes(text: &str) -> Result<u64, String> {
     }
 }
 
-/// Bytes of memory that do something: a small bare number is a slip, for which a filter of so few bytes would forget or answer anything.
+/// Bytes of memory that do something: a small bare number is a slip, for which a filter of so few
+/// bytes would forget or answer anything.
 ///
 /// # Errors
 /// What is wrong with the text, and how to write it.
@@ -61,7 +63,7 @@ pub fn memory(text: &str) -> Result<u64, String> {
     Ok(size)
 }
 
-/// Nobody counts less memory in bytes.
+/// Less memory than this is hardly meant in bytes.
 const LEAST_BARE: u64 = 64 << 10;
 
 /// Probes of a filter that can have so many at most.
@@ -144,7 +146,7 @@ pub fn per_second(text: &str) -> Result<f64, String> {
             .map(|number| number as f64)
             .ok()
             .filter(|number| *number > 0.0 && *number <= 1e12)
-            .ok_or_else(|| format!("`{text}` is not a number of items a second above 0 and at most 10^12")),
+            .ok_or_else(|| format!("`{text}` is not a number of items per second above 0 and at most 10^12")),
     }
 }
 
@@ -204,7 +206,8 @@ fn one_word<'a>(text: &'a str, word: &str) -> Option<&'a str> {
 /// What may follow a number.
 const SUFFIXES: &str = "k, M, G, T, P, E (powers of 1000) or Ki, Mi, Gi, Ti, Pi, Ei (powers of 1024)";
 
-/// The digits with their exponent, if there is one, and what follows: `1E` is a suffix, `1E5` an exponent.
+/// The digits with their exponent, if there is one, and what follows: `1E` is a suffix, `1E5` an
+/// exponent.
 fn split_number(text: &str) -> (&str, &str) {
     let end = text.find(|c: char| !matches!(c, '0'..='9' | '.' | '_' | ',')).unwrap_or(text.len());
     let after = text[end..].strip_prefix(['e', 'E']).map(|after| after.strip_prefix(['+', '-']).unwrap_or(after));
@@ -215,7 +218,8 @@ fn split_number(text: &str) -> (&str, &str) {
     }
 }
 
-/// The number without what groups its digits: underscores anywhere, commas before every three digits of the whole part.
+/// The number without what groups its digits: underscores anywhere, commas before every three
+/// digits of the whole part.
 fn ungrouped(number: &str) -> Option<String> {
     let whole = number.split(['.', 'e', 'E']).next().unwrap_or(number);
     let rest = &number[whole.len()..];

@@ -26,7 +26,7 @@ pub(crate) struct Options {
     #[arg(long, value_name = "N|TIME", requires = "recycling", conflicts_with = "items")]
     remember: Option<String>,
 
-    /// New items a second
+    /// New items per second
     #[arg(long, visible_alias = "rate-of-arrival", value_name = "RATE", value_parser = args::per_second, requires = "remember")]
     arrival: Option<f64>,
 
@@ -92,7 +92,7 @@ pub(crate) fn report(options: &Options, size: &Size) -> Result<(Report, Option<D
     let layout = options.layout.planned();
     let (designs, what) = match (bits, size.items, gap) {
         (Some(bits), None, _) => (Designs::of_bits(bits, &asked, layout)?, report::size(bits)),
-        (None, Some(items), _) => (Designs::of_items(items, &asked, layout)?, format!("{} a cycle", plural(items, "new item"))),
+        (None, Some(items), _) => (Designs::of_items(items, &asked, layout)?, format!("{} per cycle", plural(items, "new item"))),
         (None, None, Some(gap)) => {
             let forget = options.forget.to_f64();
             let kept = format!("{} remembered, {}% forgotten before", plural(gap, "new item"), significant(100.0 * forget, 4));
