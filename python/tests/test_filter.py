@@ -5,6 +5,7 @@ import importlib.metadata
 import pickle
 import re
 import signal
+import sys
 import threading
 import time
 from decimal import Decimal
@@ -372,7 +373,7 @@ def test_other_threads_run_during_a_batch():
 
 @pytest.mark.parametrize("call", ["from_bytes", "pickle", "to_bytes", "copy", "==", "|", "|=", "clear", "save", "open", "ones of a file"])
 def test_other_threads_run_during_a_long_call(call, tmp_path):
-    """A thread counts while others work on 12 MB: if it comes further during the call, the interpreter was released. On a busy machine that may take several calls; if it was held, it never comes further."""
+    """A thread counts while this one works on 12 MB. Nobody is asked for the interpreter here, so the thread comes further during a call only if that releases it; on a busy machine it may take several calls."""
     f = BloomFilter(10_000_000, 0.01, seed=1)
     f.update(range(1000))
     data, pickled, g, h = f.to_bytes(), pickle.dumps(f), f.to_empty(), f.copy()
@@ -395,9 +396,11 @@ def test_other_threads_run_during_a_long_call(call, tmp_path):
     def count():
         while not done.is_set():
             counted[0] += 1
+            time.sleep(0)  # Gives the interpreter back at once.
 
-    thread = threading.Thread(target=count)
+    thread, interval = threading.Thread(target=count), sys.getswitchinterval()
     thread.start()
+    sys.setswitchinterval(1000)
     try:
         for _ in range(300):
             before = counted[0]
@@ -406,6 +409,7 @@ def test_other_threads_run_during_a_long_call(call, tmp_path):
                 return
         pytest.fail(f"no other thread ran during 300 calls of {call}")
     finally:
+        sys.setswitchinterval(interval)
         done.set()
         thread.join()
 
