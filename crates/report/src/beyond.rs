@@ -1,4 +1,5 @@
-//! What a plan does not ask: more items than planned for, and filters to which nothing is ever added.
+//! What a plan does not ask: more items than planned for, and filters to which nothing is ever
+//! added.
 
 use truebloom_math::{Fpr, Plan, Result};
 
@@ -16,7 +17,8 @@ pub struct Overload {
     pub fpr: Fpr,
 }
 
-/// The expected rates of a filter that is filled beyond its plan, up to the first that has more than 2^64 items.
+/// The expected rates of a filter that is filled beyond its plan, up to the first that has more
+/// than 2^64 items.
 ///
 /// # Errors
 /// What the law refuses.
@@ -27,8 +29,10 @@ pub fn overload(plan: &Plan) -> Result<Vec<Overload>> {
     numbers.map(|(factor, items)| Ok(Overload { factor, items, fpr: law.fpr(items)? })).collect()
 }
 
-/// What static filters take, to which nothing can be added: fingerprints of whole bits, in 1.23 n slots of an xor filter (Graf and Lemire 2020), or 1.125 n of a binary fuse filter of three segments
-/// (Graf and Lemire 2022). Approximations, as their tables are a little larger for few items.
+/// What static filters take, to which nothing can be added: fingerprints of whole bits, in 1.23 n
+/// slots of an xor filter (Graf and Lemire 2020), or 1.125 n of a binary fuse filter of three
+/// segments (Graf and Lemire 2022). Approximations, as their tables are a little larger for few
+/// items.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Static {
     /// Bits of a fingerprint.

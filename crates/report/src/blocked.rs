@@ -1,4 +1,4 @@
-//! Blocked filters beside standard ones: one cache line a lookup, and its price.
+//! Blocked filters beside standard ones: one cache line per lookup, and its price.
 
 use truebloom_math::{Layout, Plan, Target};
 
@@ -18,7 +18,8 @@ impl Alternative {
     #[must_use]
     pub fn of(target: &Target, standard: &Plan) -> Option<Alternative> {
         let plan = Plan::new(&target.clone().layout(Layout::Lines)).ok()?;
-        // Where both have one size, the standard filter has the lower rate; the price is in bits all the same.
+        // Where both have one size, the standard filter has the lower rate; the price is in bits
+        // all the same.
         let of_its_rate = match target.rate {
             None => {
                 let kept = plan.guarantee.map_or(plan.fpr, |guarantee| guarantee.fpr);

@@ -100,7 +100,8 @@ pub fn table(title: &str, note: String, ordinate: Axis, columns: &[(String, Vec<
     Chart::new(title, Axis::linear("probes per item"), ordinate).note(note).with_all(curves)
 }
 
-/// The spread of one filter's own rate over its seeds: what share of filters keeps to a rate, against the rate.
+/// The spread of one filter's own rate over its seeds: what share of filters keeps to a rate,
+/// against the rate.
 ///
 /// # Errors
 /// What the law refuses.
@@ -140,7 +141,8 @@ pub fn spread(variant: Variant, bits: u64, items: u64, probes: u32) -> Result<Ch
     Ok(chart)
 }
 
-/// What a library gives: its name, the rate that its size would have with independent positions, the rate that it has and the interval of that.
+/// What a library gives: its name, the rate that its size would have with independent positions,
+/// the rate that it has and the interval of that.
 pub struct Given {
     /// Its name.
     pub library: String,

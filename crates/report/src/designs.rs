@@ -1,4 +1,5 @@
-//! Filters that forget, side by side: one phase, in cache lines, two phases, and as it is done without a model.
+//! Filters that forget, side by side: one phase, in cache lines, two phases, and as it is done
+//! without a model.
 
 use truebloom_math::recycling::{
     BlockedSized, Mode, SizedDesign, blocked_capacity, blocked_min_bits, capacity, min_bits, remember, worst_capacity, worst_min_bits,
@@ -88,7 +89,8 @@ pub const MOST_REMEMBERED: u64 = 1_000_000_000_000_000;
 /// Items of a cycle that are looked for.
 const MOST_ITEMS: f64 = 1e18;
 
-/// `None` unless it is asked for. What is wrong with a question is no fault where the layout is left open.
+/// `None` unless it is asked for. What is wrong with a question is no fault where the layout is
+/// left open.
 fn in_lines(layout: Layout, find: impl FnOnce() -> Result<Option<BlockedSized>>) -> Result<Option<BlockedSized>> {
     match layout {
         Layout::Lines => find(),

@@ -57,7 +57,8 @@ impl Finding {
         })
     }
 
-    /// Queries of a simulation that show the rate to some percent, if that takes about a second at most; `None` where a law answers.
+    /// Queries of a simulation that show the rate to some percent, if that takes about a second at
+    /// most; `None` where a law answers.
     #[must_use]
     pub fn queries(&self) -> Option<u64> {
         self.law.is_none().then(|| (10_000.0 / self.ideal.value).clamp(1e6, 2e7) as u64)
@@ -72,7 +73,8 @@ impl Finding {
         Ok(Finding { simulation, ..self })
     }
 
-    /// The rate, and the interval it lies in: of the law if there is one, never below the floor of equal hashes.
+    /// The rate, and the interval it lies in: of the law if there is one, never below the floor of
+    /// equal hashes.
     #[must_use]
     pub fn rate(&self) -> (f64, f64, f64) {
         match (&self.law, &self.simulation) {
@@ -104,7 +106,8 @@ impl Finding {
         self.law.map_or("simulation".to_owned(), |fpr| fpr.method.to_string())
     }
 
-    /// Whether the rate is what was asked for. `remedy` ends the sentence where too few queries were simulated to tell, and is given the queries that may.
+    /// Whether the rate is what was asked for. `remedy` ends the sentence where too few queries
+    /// were simulated to tell, and is given the queries that may.
     #[must_use]
     pub fn verdict(&self, asked: Option<Rate>, remedy: impl Fn(&str) -> String) -> String {
         let Some(asked) = asked.map(|rate| rate.to_f64()) else { return "nothing asked".to_owned() };

@@ -61,7 +61,8 @@ pub fn fpr(fpr: &Fpr, digits: usize) -> String {
     format!("{}e{exponent}", significant(mantissa, digits.min(10)))
 }
 
-/// The upper end of a proven rate, rounded up to 6 digits, but never above a rate that it is proven to be at most.
+/// The upper end of a proven rate, rounded up to 6 digits, but never above a rate that it is proven
+/// to be at most.
 #[must_use]
 pub fn proven(fpr: &Fpr, met: Option<Rate>) -> String {
     let text = rate_up(fpr.upper, 6);
@@ -96,7 +97,8 @@ fn round_with(value: f64, digits: usize, adjust: impl Fn(f64) -> f64) -> String 
     significant(adjust(rounded), digits)
 }
 
-/// `digits` significant digits, scientific below 0.001 and from a million up; zeros at the end dropped.
+/// `digits` significant digits, scientific below 0.001 and from a million up; zeros at the end
+/// dropped.
 #[must_use]
 pub fn significant(value: f64, digits: usize) -> String {
     if value == 0.0 {

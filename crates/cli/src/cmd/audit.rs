@@ -80,7 +80,8 @@ pub(crate) struct Args {
     json: bool,
 }
 
-/// What is known of one library: by laws, and by the simulation that is asked for or that must stand in for them.
+/// What is known of one library: by laws, and by the simulation that is asked for or that must
+/// stand in for them.
 fn finding(profile: &'static Profile, args: &Args) -> Result<Finding, Failure> {
     let size = match (args.bits, args.probes, args.rate) {
         (Some(bits), Some(probes), _) => profile.size_of(bits, probes)?,
