@@ -36,17 +36,17 @@ def count_replies(data):
     return data.count(b"\r\n")
 
 
-def run(server, make, commands, lines_a_reply=1, clients=16):
-    """Microseconds of the server's CPU a command: `clients` connections, each with one command in flight."""
+def run(server, make, commands, lines_a_reply=1, clients=16, together=16):
+    """Microseconds of the server's CPU a command: `clients` connections, each with some commands in flight, as many clients have them."""
     sockets = [socket.create_connection(("127.0.0.1", server.port)) for _ in range(clients)]
-    prepared = [make(number) for number in range(commands)]
+    prepared = [b"".join(make(number) for number in range(together)) for _ in range(commands // together)]
     before, start = cpu(server), time.perf_counter()
-    for first in range(0, commands, clients):
+    for first in range(0, len(prepared), clients):
         some = list(zip(sockets, prepared[first : first + clients]))
         for link, command in some:
             link.sendall(command)
         for link, _ in some:
-            left = lines_a_reply
+            left = lines_a_reply * together
             while left > 0:
                 left -= count_replies(link.recv(1 << 20))
     used, wall = cpu(server) - before, time.perf_counter() - start
@@ -89,7 +89,7 @@ def measure(server, client, keys):
     ]
     for name, make, items, replies in lines:
         # GET of what is not there yet is one line; of a value two.
-        commands = 200_000 if items == 1 else 1_000_000 // items
+        commands = 480_000 if items == 1 else 1_000_000 // items
         micros, _ = run(server, make, commands, replies)
         print(f"{name:<28}{micros:>12.2f}{1e6 * items / micros:>14,.0f}")
     client.flushall()

@@ -56,6 +56,7 @@ FAULTS = [
     Fault("an intersection is a union", "bloom/held.rs", "Merge::Intersection => ours.intersect_with(theirs),", "Merge::Intersection => if FAULT { ours.union_with(theirs) } else { ours.intersect_with(theirs) },", "test_filter.py::test_it_is_a_set"),
     Fault("locks in no order", "shared.rs", "let (mut ours, theirs) = if ptr::from_ref(self) < ptr::from_ref(other) {", "let (mut ours, theirs) = if FAULT || ptr::from_ref(self) < ptr::from_ref(other) {", "test_filter.py::test_two_filters_merged_both_ways_at_once"),
     Fault("a pickle forgets attributes", "bloom/files.rs", "(bytes,), attributes(slf)?))", "(bytes,), if FAULT { None } else { attributes(slf)? }))", "test_subclasses.py::test_its_attributes_are_kept"),
+    Fault("bytes are read with the interpreter held", "given.rs", "return Ok(py.detach(|| read(bytes)));", "return Ok(if FAULT { read(bytes) } else { py.detach(|| read(bytes)) });", "test_filter.py::test_other_threads_run_during_a_long_call"),
     Fault("the numbers of an error are lost", "errors.rs", "attributes.set_item(\"errno\", code)", "attributes.set_item(\"errno\", if FAULT { None } else { code })", "test_files.py::test_missing_and_forbidden"),
 ]  # fmt: skip
 

@@ -5,6 +5,7 @@ import importlib.metadata
 import pickle
 import re
 import signal
+import sys
 import threading
 import time
 from decimal import Decimal
@@ -368,6 +369,49 @@ def test_other_threads_run_during_a_batch():
         counted += 1
     thread.join()
     assert counted > 1000
+
+
+@pytest.mark.parametrize("call", ["from_bytes", "pickle", "to_bytes", "copy", "==", "|", "|=", "clear", "save", "open", "ones of a file"])
+def test_other_threads_run_during_a_long_call(call, tmp_path):
+    """A thread counts while this one works on 12 MB. Nobody is asked for the interpreter here, so the thread comes further during a call only if that releases it; on a busy machine it may take several calls."""
+    f = BloomFilter(10_000_000, 0.01, seed=1)
+    f.update(range(1000))
+    data, pickled, g, h = f.to_bytes(), pickle.dumps(f), f.to_empty(), f.copy()
+    f.save(tmp_path / "f.tbl")
+    calls = {
+        "from_bytes": lambda: BloomFilter.from_bytes(data),
+        "pickle": lambda: pickle.loads(pickled),
+        "to_bytes": f.to_bytes,
+        "copy": f.copy,
+        "==": lambda: f == h,
+        "|": lambda: f | g,
+        "|=": lambda: f.__ior__(g),
+        "clear": g.clear,
+        "save": lambda: f.save(tmp_path / "g.tbl"),
+        "open": lambda: BloomFilter.open(tmp_path / "f.tbl"),
+        "ones of a file": lambda: BloomFilter.open(tmp_path / "f.tbl", mmap=True).ones,
+    }
+    counted, done, work = [0], threading.Event(), calls[call]
+
+    def count():
+        while not done.is_set():
+            counted[0] += 1
+            time.sleep(0)  # Gives the interpreter back at once.
+
+    thread, interval = threading.Thread(target=count), sys.getswitchinterval()
+    thread.start()
+    sys.setswitchinterval(1000)
+    try:
+        for _ in range(300):
+            before = counted[0]
+            work()
+            if counted[0] > before:
+                return
+        pytest.fail(f"no other thread ran during 300 calls of {call}")
+    finally:
+        sys.setswitchinterval(interval)
+        done.set()
+        thread.join()
 
 
 def test_an_interrupt_is_heard():

@@ -6,7 +6,8 @@ use crate::report::{count, fpr as fpr_text, rate_up};
 use crate::stop;
 use std::path::{Path, PathBuf};
 use truebloom::{AnyFilter, Backing, Counted, FileError, FormatError, PortableHasher, Seed};
-use truebloom_math::{Plan, SchemeId, Target};
+use truebloom_math::SchemeId;
+pub(crate) use truebloom_report::blocked::Alternative;
 
 pub(crate) fn open(path: &Path) -> Result<AnyFilter, Failure> {
     AnyFilter::open(path).map_err(Failure::from)
@@ -108,34 +109,6 @@ impl Layout {
             Layout::Blocked => "blocked",
             Layout::Auto => "auto",
         }
-    }
-}
-
-/// The blocked filter for the same question, and what it costs.
-pub(crate) struct Alternative {
-    pub(crate) plan: Plan,
-    /// Its bits per item over those of a standard filter of the same rate.
-    pub(crate) times_bits: f64,
-    /// At most a tenth more.
-    pub(crate) is_worth_it: bool,
-}
-
-impl Alternative {
-    /// `None` where no blocked filter answers, as the limits are too low.
-    pub(crate) fn of(target: &Target, standard: &Plan) -> Option<Alternative> {
-        let plan = Plan::new(&target.clone().layout(truebloom_math::Layout::Lines)).ok()?;
-        // Where both have one size, the standard filter has the lower rate; the price is in bits
-        // anyway.
-        let of_its_rate = match target.rate {
-            None => {
-                let kept = plan.guarantee.map_or(plan.fpr, |guarantee| guarantee.fpr);
-                Some(Plan::new(&Target { bits: None, ..target.clone() }.rate(kept.upper.try_into().ok()?)).ok()?)
-            }
-            Some(_) => None,
-        };
-        let standard = of_its_rate.as_ref().unwrap_or(standard);
-        let times_bits = plan.bits as f64 / plan.items as f64 / (standard.bits as f64 / standard.items as f64);
-        Some(Alternative { times_bits, is_worth_it: plan.is_worth_it(standard), plan })
     }
 }
 

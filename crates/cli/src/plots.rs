@@ -1,7 +1,7 @@
 //! `--plot FILE.svg`: the curves behind a report.
 
 use crate::failure::Failure;
-use crate::report::{Format, Report, count, fpr, plural, significant};
+use crate::report::{Format, Report, count, plural, significant};
 use crate::subject::Real;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
@@ -9,10 +9,9 @@ use std::process::ExitCode;
 use truebloom::file::{Expected, open_regular};
 use truebloom::recycling::Policy;
 use truebloom::scheme::FillScheme;
-use truebloom_math::occupancy::Occupancy;
 use truebloom_math::recycling::{Design, Subject};
-use truebloom_math::{Approximation, Fpr, Law, Method, Plan, Variant, rate_quantile_bound};
 use truebloom_plot::{Axis, Chart, Mark, Series};
+pub(crate) use truebloom_report::charts::*;
 
 #[derive(clap::Args)]
 pub(crate) struct PlotArgs {
@@ -36,7 +35,8 @@ impl PlotArgs {
         Ok(Some(path))
     }
 
-    /// Draws and prints the report with a line about the chart. A chart that cannot be drawn costs no answer: the report comes first, then the reason.
+    /// Draws and prints the report with a line about the chart. A chart that cannot be drawn costs
+    /// no answer: the report comes first, then the reason.
     pub(crate) fn finish(
         &self,
         mut report: Report,
@@ -77,161 +77,6 @@ pub(crate) fn is_older(path: &Path, mark: &str, otherwise: &str) -> Result<(), F
     file.take(4_096).read_to_end(&mut start).map_err(|error| Failure::at(path, error))?;
     let is_ours = start.is_empty() || start.windows(mark.len()).any(|found| found == mark.as_bytes());
     if is_ours { Ok(()) } else { Err(Failure::at(path, otherwise)) }
-}
-
-/// Loads at which a filter beyond its plan is shown, as shares of the plan.
-const LOADS: [f64; 5] = [0.5, 1.0, 1.05, 1.2, 2.0];
-
-const RATE: &str = "false-positive rate";
-
-fn items_at(planned: u64, share: f64) -> u64 {
-    ((planned as f64 * share).round() as u64).max(1)
-}
-
-/// Shares of the plan from a quarter to twice of it.
-fn shares(points: u32) -> impl Iterator<Item = f64> {
-    (0..=points).map(move |i| 0.25 + 1.75 * f64::from(i) / f64::from(points))
-}
-
-/// The points of a curve, up to the first that takes too much work.
-fn curve(xs: impl Iterator<Item = f64>, rate: impl Fn(f64) -> truebloom_math::Result<Fpr>) -> Vec<(f64, f64)> {
-    rates(xs, rate).into_iter().map(|(x, rate)| (x, rate.value)).collect()
-}
-
-fn rates(xs: impl Iterator<Item = f64>, rate: impl Fn(f64) -> truebloom_math::Result<Fpr>) -> Vec<(f64, Fpr)> {
-    xs.map_while(|x| Some((x, rate(x).ok()?))).collect()
-}
-
-/// A line where rates are exact or validated; where they are known between two ends only, a band, from the last sharp point to the next.
-fn line_and_band(name: &str, rates: &[(f64, Fpr)]) -> Vec<Series> {
-    let is_sharp = |i: usize| rates.get(i).is_none_or(|(_, rate)| matches!(rate.method, Method::Exact | Method::Validated));
-    let line = rates.iter().enumerate().map(|(i, (x, rate))| (*x, if is_sharp(i) { rate.value } else { f64::NAN })).collect();
-    let band = rates.iter().enumerate().map(|(i, (x, rate))| {
-        let alone = is_sharp(i) && is_sharp(i + 1) && (i == 0 || is_sharp(i - 1));
-        // A lower end of 0 has no place on a logarithmic axis.
-        (*x, if alone { f64::NAN } else { rate.lower.max(rate.upper * 1e-6) }, rate.upper)
-    });
-    let mut series = Vec::new();
-    if !(0..rates.len()).all(is_sharp) {
-        series.push(Series::band(format!("{name}, between the ends that are known"), band.collect()).coloured(0));
-    }
-    if (0..rates.len()).any(is_sharp) {
-        series.push(Series::line(format!("{name}, exact"), line).coloured(0));
-    }
-    series
-}
-
-/// A plan: the rate by items up to twice as many as planned, and how one filter's own rate
-/// scatters.
-pub(crate) fn plan(plan: &Plan) -> Result<Chart, Failure> {
-    let law = plan.law()?;
-    let planned = plan.items;
-    let rate = |share: f64| law.fpr(items_at(planned, share));
-    let at = |share: f64| items_at(planned, share) as f64;
-    let line: Vec<(f64, f64)> = curve(shares(76), rate).into_iter().map(|(share, rate)| (at(share), rate)).collect();
-    let points = curve(LOADS.into_iter(), rate).into_iter().map(|(share, rate)| (at(share), rate)).collect();
-    let note = format!(
-        "{} scheme, {}, {}, planned for {}",
-        plan.scheme,
-        plural(plan.bits, "bit"),
-        plural(plan.probes.into(), "probe"),
-        plural(planned, "item")
-    );
-    let mut chart =
-        Chart::new("The rate of this filter up to its plan, and beyond", Axis::linear("items in the filter"), Axis::log(RATE)).note(note);
-    let variant = plan.scheme.variant().filter(|_| plan.layout() == truebloom_math::Layout::Spread);
-    if let Some(variant) = variant {
-        chart = chart.with(Series::band("one filter's own rate: 98% of filters", scatter(plan, variant)).coloured(0));
-    }
-    chart = chart
-        .with(Series::line("average over filters", line).coloured(0))
-        .with(Series::points("at 0.5, 1, 1.05, 1.2 and 2 times the plan", points).coloured(1));
-    if let Some(asked) = plan.rate {
-        chart = chart.marked(Mark::level(asked.to_f64(), format!("asked for: {asked}")));
-    }
-    Ok(chart.marked(Mark::upright(planned as f64, format!("planned: {}", count(planned)))))
-}
-
-/// The rates between which 98% of filters lie, by items.
-fn scatter(plan: &Plan, variant: Variant) -> Vec<(f64, f64, f64)> {
-    let at = |share: f64| {
-        let items = items_at(plan.items, share);
-        let level = |level| Some(rate_quantile_bound(variant, plan.bits, items, plan.probes, level).ok()?.fpr);
-        // Outwards at both edges: the value is the upper end of what is known of a quantile.
-        Some((items as f64, level(0.01)?.lower, level(0.99)?.value))
-    };
-    shares(19).map_while(at).collect()
-}
-
-/// A rate by the number of probes, with the bits and items given.
-pub(crate) fn by_probes(
-    (name, points): (&str, u32),
-    bits: u64,
-    items: u64,
-    given: u32,
-    law: impl Fn(u32) -> truebloom_math::Result<Box<dyn Law>>,
-) -> Result<Chart, Failure> {
-    let best = (bits as f64 / items.max(1) as f64 * std::f64::consts::LN_2).max(1.0);
-    let most = (2.5 * best).max(2.0 * f64::from(given)).clamp(8.0, 120.0) as u32;
-    let step = most.div_ceil(points).max(1);
-    let probes = || (1..=most).step_by(step as usize).chain((most >= given).then_some(given));
-    let mut probes: Vec<u32> = probes().collect();
-    probes.sort_unstable();
-    probes.dedup();
-    let xs = || probes.iter().map(|&probes| f64::from(probes));
-    let rates = rates(xs(), |probes| law(probes as u32)?.fpr(items));
-    let textbook = xs().filter_map(|probes| Some((probes, Approximation::Knuth.value(bits, items, probes as u32).ok()?))).collect();
-    let note = format!("{}, {}", plural(bits, "bit"), plural(items, "item"));
-    let chart = Chart::new("Rate by probes", Axis::linear("probes per item"), Axis::log(RATE)).note(note);
-    Ok(chart
-        .with(Series::dashed("textbook", textbook).coloured(1))
-        .with_all(line_and_band(name, &rates))
-        .marked(Mark::upright(f64::from(given), format!("given: {given}"))))
-}
-
-/// A table's columns as curves over its rows.
-pub(crate) fn table(title: &str, note: String, ordinate: Axis, columns: &[(String, Vec<(f64, f64)>)]) -> Chart {
-    let last = columns.len().saturating_sub(1).max(1) as f64;
-    let curves = columns.iter().enumerate().map(|(i, (name, points))| Series::line(name.clone(), points.clone()).graded(i as f64 / last));
-    Chart::new(title, Axis::linear("probes per item"), ordinate).note(note).with_all(curves)
-}
-
-/// The spread of one filter's own rate over its seeds: what share of filters keeps to a rate,
-/// against the rate.
-pub(crate) fn spread(variant: Variant, bits: u64, items: u64, probes: u32) -> Result<Chart, Failure> {
-    let occupancy = match variant {
-        Variant::Classic => Occupancy::classic(bits, items, probes)?,
-        _ => Occupancy::standard(bits, items, probes)?,
-    };
-    let law = variant.law(bits, probes)?;
-    let (mean, deviation) = (occupancy.mean()?, occupancy.variance()?.sqrt().max(0.5));
-    let mut points: Vec<(f64, f64, f64)> = Vec::new();
-    for step in -44i32..=44 {
-        let ones = (mean + deviation * f64::from(step) / 11.0).round().clamp(1.0, bits as f64) as u64;
-        let (Some(rate), share) = (law.fpr_at_fill(&[ones])?, occupancy.cdf(ones)?) else { continue };
-        if points.last().is_none_or(|last| rate.value > last.0) {
-            points.push((rate.value, 100.0 * share.lower, 100.0 * share.upper));
-        }
-    }
-    let expected = variant.fpr(bits, items, probes)?;
-    let note = format!("{variant}, {}, {}, {}", plural(bits, "bit"), plural(probes.into(), "probe"), plural(items, "item"));
-    let middle = points.iter().map(|&(rate, low, high)| (rate, f64::midpoint(low, high))).collect();
-    let wide = points.iter().any(|(_, low, high)| high - low > 0.5);
-    let mut chart = Chart::new(
-        "How one filter's own rate scatters over seeds",
-        Axis::log("rate of one filter"),
-        Axis::linear("filters with at most this rate, %").between(0.0, 100.0),
-    )
-    .note(note);
-    if wide {
-        chart = chart.with(Series::band("proven bounds", points).coloured(0));
-    }
-    chart = chart.with(Series::line("share of filters with at most this rate", middle).coloured(0));
-    chart = chart.marked(Mark::upright(expected.value, format!("average {}", fpr(&expected, 4))));
-    if let Ok(bound) = rate_quantile_bound(variant, bits, items, probes, 0.999) {
-        chart = chart.marked(Mark::upright(bound.fpr.value, format!("99.9%: at most {}", fpr(&bound.fpr, 4))));
-    }
-    Ok(chart)
 }
 
 /// Cycles that are shown.
@@ -287,74 +132,3 @@ pub(crate) fn saw_tooth<S: FillScheme>(design: &Design, seed: u64, seen: Option<
 
 /// Items that a chart of a recycling filter may take: about a second.
 const MOST_SHOWN: f64 = 2e7;
-
-/// What a library gives: its name, the rate that its size would have with independent positions,
-/// the rate that it has and the interval of that.
-pub(crate) struct Given {
-    pub(crate) library: String,
-    pub(crate) ideal: f64,
-    pub(crate) rate: (f64, f64, f64),
-}
-
-/// Libraries one below the other, their rates beside the one that was asked for.
-pub(crate) fn libraries(given: &[Given], items: u64, asked: Option<f64>) -> Chart {
-    let place = |i: usize| (given.len() - 1 - i) as f64;
-    let names = given.iter().rev().map(|given| given.library.clone()).collect();
-    let points = |rate: &dyn Fn(&Given) -> f64| given.iter().enumerate().map(|(i, given)| (rate(given), place(i))).collect::<Vec<_>>();
-    let interval = |(i, given): (usize, &Given)| {
-        let ((_, low, high), y) = (given.rate, place(i));
-        [(low, y - 0.12, y + 0.12), (high, y - 0.12, y + 0.12), (f64::NAN, y, y)]
-    };
-    let intervals = given.iter().enumerate().flat_map(interval).collect();
-    let height = 150 + 24 * given.len() as u32;
-    // As wide as the rates: an interval of few hits reaches down to the floor of equal hashes.
-    let rates = given.iter().flat_map(|given| [given.ideal, given.rate.0]).chain(asked).filter(|rate| *rate > 0.0);
-    let (low, high) = rates.fold((f64::INFINITY, 0.0f64), |(low, high), rate| (low.min(rate), high.max(rate)));
-    let chart = Chart::new(
-        "The rates that libraries really give",
-        Axis::log(RATE).between(low / 2.0, (2.0 * high).min(1.0)),
-        Axis::named("", names),
-    )
-    .note(format!("asked for {}; by their laws, or simulated with 99% intervals", plural(items, "item")))
-    .sized(720, height)
-    .with(Series::band("99% interval or bracket", intervals).coloured(0))
-    .with(Series::points("if positions were independent", points(&|given| given.ideal)).coloured(5))
-    .with(Series::points("what it gives", points(&|given| given.rate.0)).coloured(1));
-    match asked {
-        Some(asked) => chart.marked(Mark::upright(asked, format!("asked: {}", significant(asked, 4)))),
-        None => chart,
-    }
-}
-
-/// One library's filter by items: its rate beside that of independent positions.
-pub(crate) fn library(
-    title: &str,
-    items: u64,
-    asked: Option<f64>,
-    rate: impl Fn(u64) -> Option<f64>,
-    ideal: impl Fn(u64) -> Option<f64>,
-    now: (f64, f64, f64),
-) -> Chart {
-    let of = |rate: &dyn Fn(u64) -> Option<f64>| -> Vec<(f64, f64)> {
-        shares(38).map_while(|share| Some((items_at(items, share) as f64, rate(items_at(items, share))?))).collect()
-    };
-    let (line, ideal) = (of(&rate), of(&ideal));
-    // An interval of few hits may reach down to the floor of equal hashes, far below what matters.
-    let lowest = asked.unwrap_or(now.0) * 1e-4;
-    let ordinate = Axis::log(RATE).between(lowest.max(f64::MIN_POSITIVE), 1.0);
-    let mut chart = Chart::new(format!("The rate that {title} really gives"), Axis::linear("items in the filter"), ordinate)
-        .with(Series::dashed("if positions were independent", ideal).coloured(5));
-    if line.is_empty() {
-        let (value, low, high) = now;
-        let x = items as f64;
-        chart = chart
-            .with(Series::band("99% interval", vec![(x * 0.985, low, high), (x * 1.015, low, high)]).coloured(1))
-            .with(Series::points("what it gives, simulated", vec![(x, value)]).coloured(1));
-    } else {
-        chart = chart.with(Series::line("what it gives, by its law", line).coloured(1));
-    }
-    if let Some(asked) = asked {
-        chart = chart.marked(Mark::level(asked, format!("asked: {}", significant(asked, 4))));
-    }
-    chart.marked(Mark::upright(items as f64, format!("asked for {}", plural(items, "item"))))
-}

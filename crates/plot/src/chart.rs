@@ -21,6 +21,12 @@ impl Chart {
         Chart { title: title.into(), note: String::new(), x, y, series: Vec::new(), marks: Vec::new(), size: (720, 440) }
     }
 
+    /// With another title; none where it is empty.
+    #[must_use]
+    pub fn titled(self, title: impl Into<String>) -> Chart {
+        Chart { title: title.into(), ..self }
+    }
+
     /// What stands below the title, in as many lines as it takes: sizes, seeds, where numbers come from.
     #[must_use]
     pub fn note(self, note: impl Into<String>) -> Chart {

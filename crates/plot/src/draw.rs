@@ -32,7 +32,7 @@ pub(crate) fn svg(chart: &Chart) -> Result<String, Error> {
     let (width, height) = (chart.size.0 as i32, chart.size.1 as i32);
     let entries = legend::layout(&chart.series, width - 2 * SIDE);
     let (titles, notes) = (legend::wrapped(&chart.title, 15.0, width - 2 * SIDE), legend::wrapped(&chart.note, 12.0, width - 2 * SIDE));
-    let head = TITLE + LINE * (titles.len() as i32 - 1).max(0) + NOTE * notes.len() as i32;
+    let head = below_title(&titles) + NOTE * notes.len() as i32;
     let top = head + legend::height(&entries) + 6;
     let mut text = String::new();
     {
@@ -67,6 +67,7 @@ pub(crate) fn svg(chart: &Chart) -> Result<String, Error> {
 /// Left and right.
 const SIDE: i32 = 18;
 const TITLE: i32 = 34;
+const NO_TITLE: i32 = 8;
 /// From one line of the title to the next, and of the note.
 const LINE: i32 = 20;
 const NOTE: i32 = 18;
@@ -84,14 +85,18 @@ fn stroke(pair: Pair, pixels: f64) -> ShapeStyle {
     colour::rgb(pair).stroke_width((pixels * f64::from(FINE)).round() as u32)
 }
 
+/// Where the note begins.
+fn below_title(titles: &[String]) -> i32 {
+    if titles.is_empty() { NO_TITLE } else { TITLE + LINE * (titles.len() as i32 - 1) }
+}
+
 fn headings(root: &Area<'_>, titles: &[String], notes: &[String]) -> Result<(), Error> {
     let bold = words(15.0, INK, HPos::Left, VPos::Top);
     let bold = TextStyle { font: bold.font.style(plotters::style::FontStyle::Bold), ..bold };
-    let mut top = 12;
     for (number, title) in titles.iter().enumerate() {
-        root.draw(&Text::new(title.clone(), (SIDE * FINE, (top + LINE * number as i32) * FINE), bold.clone())).map_err(failed)?;
+        root.draw(&Text::new(title.clone(), (SIDE * FINE, (12 + LINE * number as i32) * FINE), bold.clone())).map_err(failed)?;
     }
-    top = TITLE + LINE * (titles.len() as i32 - 1).max(0);
+    let top = below_title(titles);
     for (number, note) in notes.iter().enumerate() {
         let at = (SIDE * FINE, (top + NOTE * number as i32) * FINE);
         root.draw(&Text::new(note.clone(), at, words(12.0, SOFT_INK, HPos::Left, VPos::Top))).map_err(failed)?;

@@ -70,7 +70,8 @@ fn lines_are_cut_at_the_edge() {
             .collect()
     };
     let falling: Vec<(f64, f64)> = (1..=6).map(|i| (f64::from(i), 0.1f64.powi(i))).collect();
-    let (all, cut): (Vec<(f64, f64)>, Vec<(f64, f64)>) = (curve(1e-6, falling.clone()), curve(10f64.powf(-2.5), falling));
+    let all: Vec<(f64, f64)> = curve(1e-6, falling.clone());
+    let cut: Vec<(f64, f64)> = curve(10f64.powf(-2.5), falling);
     let foot = all[5].1;
     // Half-way between the second point and the third, at the foot of the chart.
     assert_eq!((all.len(), cut.len(), cut[2].1), (6, 3, foot));

@@ -13,12 +13,14 @@ use truebloom_math::mix;
 /// A filter with more words than this is a large one: from 2 MiB on its keys are worth asking for together.
 pub(crate) const MOST_WORDS: usize = 1 << 18;
 
-/// A small filter: 48 bytes, and its words.
+/// Words before those of the layers: the seed, so that the filter itself takes 32 bytes.
+pub(crate) const SEED_WORDS: usize = 2;
+
+/// A small filter: 32 bytes, and its words.
 #[derive(Clone)]
 pub(crate) struct Compact {
     shape: Arc<Shape>,
-    seed: [u64; 2],
-    /// Layer by layer a word with its set bits (low half) and inserted items (high half), and its bits.
+    /// The seed; then layer by layer a word with its set bits (low half) and inserted items (high half), and its bits.
     words: Box<[u64]>,
     /// Items that were inserted.
     changed: u32,
@@ -82,23 +84,25 @@ impl Compact {
     /// An empty filter; none if it would be a large one.
     pub(crate) fn new(shape: &Arc<Shape>, seed: Seed) -> Result<Option<Compact>, Failure> {
         let Some(layer) = shape.layer(0).filter(|layer| layer.words() < MOST_WORDS) else { return Ok(None) };
-        let words = zeroed(1 + layer.words())?;
+        let words = zeroed(SEED_WORDS + 1 + layer.words())?;
         Ok(Some(Compact::of(shape.clone(), seed, words, 0, 0)))
     }
 
-    fn of(shape: Arc<Shape>, seed: Seed, words: Box<[u64]>, changed: u32, repeats: u16) -> Compact {
+    fn of(shape: Arc<Shape>, seed: Seed, mut words: Box<[u64]>, changed: u32, repeats: u16) -> Compact {
         let seed = u128::from(seed);
-        Compact { shape, seed: [seed as u64, (seed >> 64) as u64], words, changed, repeats, _mark: Mark::Compact }
+        let halves = [seed as u64, (seed >> 64) as u64];
+        words.iter_mut().zip(halves).for_each(|(word, half)| *word = half);
+        Compact { shape, words, changed, repeats, _mark: Mark::Compact }
     }
 
-    /// The filter of these words, if they can be those of one: every count is held to the bits, and the bits to the plan.
+    /// The filter of these words, the first two of which are for the seed, if they can be those of one: every count is held to the bits, and the bits to the plan.
     pub(crate) fn checked(shape: Arc<Shape>, seed: Seed, words: Box<[u64]>, changed: u32, repeats: u16) -> Option<Compact> {
         let filter = Compact::of(shape, seed, words, changed, repeats);
         let (mut end, mut sum) = (0, 0u64);
         let count = filter.layers().count();
         for (number, layer, start) in filter.layers() {
             end = start + 1 + layer.words();
-            let bits = filter.words.get(start + 1..end)?;
+            let bits = filter.words().get(start + 1..end)?;
             let (ones, inserted) = filter.counts(start);
             let probes = u64::from(layer.scheme.probes());
             let found: u64 = bits.iter().map(|word| u64::from(word.count_ones())).sum();
@@ -111,7 +115,7 @@ impl Compact {
             }
             sum += inserted;
         }
-        (end == filter.words.len() && end > 0 && sum == u64::from(changed)).then_some(filter)
+        (end == filter.words().len() && end > 0 && sum == u64::from(changed)).then_some(filter)
     }
 
     pub(crate) fn shape(&self) -> &Arc<Shape> {
@@ -119,15 +123,23 @@ impl Compact {
     }
 
     pub(crate) fn seed(&self) -> Seed {
-        Seed::from(u128::from(self.seed[0]) | u128::from(self.seed[1]) << 64)
+        let half = |at: usize| u128::from(self.words.get(at).copied().unwrap_or(0));
+        Seed::from(half(0) | half(1) << 64)
     }
 
     pub(crate) fn hasher(&self) -> PortableHasher {
         PortableHasher::new(self.shape.hasher, self.seed())
     }
 
+    /// The words of its layers.
+    #[inline]
     pub(crate) fn words(&self) -> &[u64] {
-        &self.words
+        self.words.get(SEED_WORDS..).unwrap_or_default()
+    }
+
+    #[inline]
+    fn words_mut(&mut self) -> &mut [u64] {
+        self.words.get_mut(SEED_WORDS..).unwrap_or_default()
     }
 
     pub(crate) fn changed(&self) -> u32 {
@@ -152,7 +164,7 @@ impl Compact {
     pub(crate) fn layers(&self) -> impl Iterator<Item = Place<'_>> {
         let mut start = 0;
         (0..MOST_LAYERS).map_while(move |number| {
-            let layer = if start < self.words.len() { self.shape.layer(number)? } else { return None };
+            let layer = if start < self.words().len() { self.shape.layer(number)? } else { return None };
             let place = (number, layer, start);
             start += 1 + layer.words();
             Some(place)
@@ -161,7 +173,7 @@ impl Compact {
 
     /// Set bits and inserted items of the layer that begins there.
     pub(crate) fn counts(&self, start: usize) -> (u64, u64) {
-        let counts = self.words.get(start).copied().unwrap_or(0);
+        let counts = self.words().get(start).copied().unwrap_or(0);
         (counts & u64::from(u32::MAX), counts >> 32)
     }
 
@@ -177,7 +189,7 @@ impl Compact {
     #[inline]
     pub(crate) fn contains(&self, asker: &Asker, hash: KeyHash) -> bool {
         self.layers().any(|(number, layer, start)| {
-            let bits = self.words.get(start + 1..).unwrap_or_default();
+            let bits = self.words().get(start + 1..).unwrap_or_default();
             let has = |position: u64| bits.get((position >> 6) as usize).is_some_and(|word| word >> (position & 63) & 1 == 1);
             layer.scheme.all(asker.in_layer(number, hash), has)
         })
@@ -194,7 +206,7 @@ impl Compact {
             Kind::Growing(_) if self.counts(start).0 + u64::from(layer.scheme.probes()) > layer.limit => {
                 let next = shape.layer(number + 1).filter(|next| self.words.len() + 1 + next.words() <= MOST_WORDS);
                 let Some(next) = next else { return Ok(Err(Outgrown)) };
-                (number, start, layer) = (number + 1, self.words.len(), next);
+                (number, start, layer) = (number + 1, self.words().len(), next);
                 self.extend(1 + next.words(), is_limited)?;
                 asker.salt_up_to(number + 1);
             }
@@ -202,7 +214,7 @@ impl Compact {
         }
         let Some(changed) = self.changed.checked_add(1) else { return Ok(Err(Outgrown)) };
         let mut newly_set = 0;
-        if let Some(bits) = self.words.get_mut(start + 1..) {
+        if let Some(bits) = self.words_mut().get_mut(start + 1..) {
             for position in layer.scheme.positions(asker.in_layer(number, hash)) {
                 let Some(word) = bits.get_mut((position >> 6) as usize) else { continue };
                 let mask = 1 << (position & 63);
@@ -210,7 +222,7 @@ impl Compact {
                 *word |= mask;
             }
         }
-        if let Some(counts) = self.words.get_mut(start) {
+        if let Some(counts) = self.words_mut().get_mut(start) {
             *counts += newly_set | 1 << 32;
         }
         self.changed = changed;

@@ -1,7 +1,7 @@
 //! Compact filters as files of the project, and back: docs/FORMAT.md, kinds 1 and 5.
 
 use crate::answer::Failure;
-use crate::compact::{Compact, MOST_WORDS, zeroed};
+use crate::compact::{Compact, MOST_WORDS, SEED_WORDS, zeroed};
 use crate::plans::{self, Kind};
 use truebloom::{AnyFilter, FilterOf, ScalableFilter};
 use xxhash_rust::xxh3::xxh3_64;
@@ -128,7 +128,7 @@ pub(crate) fn to_compact(filter: &AnyFilter, expansion: u32) -> Option<Compact> 
         words.push(ones | u64::from(u32::try_from(inserted).ok()?) << 32);
         words.extend(bits);
     }
-    let mut own = zeroed(words.len()).ok()?;
-    own.copy_from_slice(&words);
+    let mut own = zeroed(SEED_WORDS + words.len()).ok()?;
+    own[SEED_WORDS..].copy_from_slice(&words);
     Compact::checked(shape, filter.seed(), own, changed, repeats)
 }

@@ -9,7 +9,7 @@
 //!
 //! A compact filter is twelve words (see [`Compact`]'s fields in [`write`]) and its words. Everything that is read is held to itself before it is used; nothing larger than what is there is allocated.
 
-use crate::compact::{Compact, MOST_WORDS, zeroed};
+use crate::compact::{Compact, MOST_WORDS, SEED_WORDS, zeroed};
 use crate::large::Large;
 use crate::loading::Loading;
 use crate::plans::{self, Kind, Shape};
@@ -210,9 +210,9 @@ fn read_compact(source: &mut impl Source, expansion: u32) -> Result<Compact, Ref
     if count > MOST_WORDS as u64 || 8 * count != source.left() {
         return Err(wrong());
     }
-    let mut own = zeroed(count as usize).map_err(|failure| refused(format!("{failure:?}")))?;
+    let mut own = zeroed(SEED_WORDS + count as usize).map_err(|failure| refused(format!("{failure:?}")))?;
     let mut buffer = [[0; 8]; 64];
-    for words in own.chunks_mut(buffer.len()) {
+    for words in own[SEED_WORDS..].chunks_mut(buffer.len()) {
         let bytes = &mut buffer[..words.len()];
         source.read_exact(bytes.as_flattened_mut()).map_err(refused)?;
         words.iter_mut().zip(bytes).for_each(|(word, bytes)| *word = u64::from_le_bytes(*bytes));

@@ -1,7 +1,7 @@
 //! What a key holds.
 
 use crate::answer::Failure;
-use crate::compact::Compact;
+use crate::compact::{Compact, MOST_WORDS, SEED_WORDS};
 use crate::file;
 use crate::large::{self, Large};
 use crate::loading::Loading;
@@ -20,7 +20,7 @@ pub(crate) enum Value {
     Loading(Box<Loading>),
 }
 
-const _: () = assert!(size_of::<Value>() <= 48);
+const _: () = assert!(size_of::<Value>() <= 32);
 
 const LOADING: Failure = Failure::Text(std::borrow::Cow::Borrowed("ERR the filter is being loaded by BF.LOADCHUNK"));
 
@@ -202,9 +202,9 @@ impl Value {
 /// Bytes that an empty filter of a plan takes.
 pub(crate) fn bytes_of(shape: Option<&plans::Shape>, bits: u64) -> u64 {
     let own = memory::class(size_of::<Value>());
-    let compact = shape.and_then(|shape| shape.layer(0)).map(plans::Layer::words).filter(|words| *words < crate::compact::MOST_WORDS);
+    let compact = shape.and_then(|shape| shape.layer(0)).map(plans::Layer::words).filter(|words| *words < MOST_WORDS);
     let rest = match compact {
-        Some(words) => memory::class(8 * (words + 1)),
+        Some(words) => memory::class(8 * (SEED_WORDS + 1 + words)),
         None => large::layer_bytes(bits).saturating_add(512),
     };
     own.saturating_add(rest) as u64

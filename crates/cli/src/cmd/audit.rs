@@ -8,9 +8,9 @@ use crate::report::{Format, Report, count, fpr as fpr_text, fpr_value, plural, r
 use serde_json::{Value, json};
 use std::io::Write;
 use std::process::ExitCode;
-use truebloom_audit::{PROFILES, Profile, Simulation, Size, find, ideal, rate, share, simulate};
-use truebloom_math::{Fpr, Rate};
-use truebloom_plot::Chart;
+use truebloom_audit::{PROFILES, Profile, Simulation};
+use truebloom_math::Rate;
+use truebloom_report::finding::{Finding, library};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -80,121 +80,40 @@ pub(crate) struct Args {
     json: bool,
 }
 
-/// By its name in any case.
-fn library(name: &str) -> Result<&'static Profile, String> {
-    find(&name.to_lowercase()).ok_or_else(|| {
-        let names: Vec<&str> = PROFILES.iter().map(|profile| profile.name).collect();
-        format!("`{name}` is not a library known here; take one of {}", names.join(", "))
+/// What is known of one library: by laws, and by the simulation that is asked for or that must
+/// stand in for them.
+fn finding(profile: &'static Profile, args: &Args) -> Result<Finding, Failure> {
+    let size = match (args.bits, args.probes, args.rate) {
+        (Some(bits), Some(probes), _) => profile.size_of(bits, probes)?,
+        (_, _, Some(rate)) => profile.size(args.items, rate.to_f64())?,
+        _ => return Err(Failure::new("give the rate the library is asked for with -p, or the bits and probes of a filter")),
+    };
+    let found = Finding::by_law(profile, size, args.items, args.rate.as_ref())?;
+    let Some(queries) = args.simulate.or_else(|| found.queries()) else { return Ok(found) };
+    let waiting = (!args.no_progress).then(|| Waiting::begin(format!("simulating {}", profile.name)));
+    let found = found.simulated(queries, args.seed)?;
+    drop(waiting);
+    Ok(found)
+}
+
+fn verdict(found: &Finding, asked: Option<Rate>) -> String {
+    found.verdict(asked, |queries| format!("; add --simulate {queries}"))
+}
+
+fn json(found: &Finding, asked: Option<Rate>) -> Value {
+    let profile = found.profile;
+    json!({
+        "library": profile.name, "title": profile.title, "version": profile.version, "source": profile.source, "sizing": profile.sizing,
+        "scheme": profile.scheme, "remark": profile.remark, "bits": found.size.bits, "probes": found.size.probes,
+        "hash_bits": profile.arithmetic.hash_bits(found.size), "hash_floor": found.floor,
+        "ideal": fpr_value(&found.ideal), "law": found.law.as_ref().map(fpr_value),
+        "simulation": found.simulation.as_ref().map(simulation_value), "method": found.method(), "share": found.share, "verdict": verdict(found, asked),
     })
-}
-
-/// What is known of one library at one size.
-struct Finding {
-    profile: &'static Profile,
-    size: Size,
-    ideal: Fpr,
-    law: Option<Fpr>,
-    /// What equal hashes alone give.
-    floor: f64,
-    simulation: Option<Simulation>,
-    /// The share of filters that keep what was asked, at least.
-    share: Option<f64>,
-}
-
-impl Finding {
-    fn new(profile: &'static Profile, args: &Args) -> Result<Finding, Failure> {
-        let size = match (args.bits, args.probes, args.rate) {
-            (Some(bits), Some(probes), _) => profile.size_of(bits, probes)?,
-            (_, _, Some(rate)) => profile.size(args.items, rate.to_f64())?,
-            _ => return Err(Failure::new("give the rate the library is asked for with -p, or the bits and probes of a filter")),
-        };
-        let law = rate(profile, size, args.items)?;
-        let ideal = ideal(size, args.items)?;
-        let wanted = args.simulate.or_else(|| law.is_none().then(|| enough(&ideal)));
-        let waiting = wanted.filter(|_| !args.no_progress).map(|_| Waiting::begin(format!("simulating {}", profile.name)));
-        let simulation = wanted.map(|queries| simulate(profile, size, args.items, queries, args.seed)).transpose()?;
-        drop(waiting);
-        let floor = profile.arithmetic.hash_floor(size, args.items);
-        let share = args.rate.map(|asked| share(profile, size, args.items, &asked)).transpose()?.flatten();
-        Ok(Finding { profile, size, ideal, law, floor, simulation, share })
-    }
-
-    /// The rate, and the interval it lies in: of the law if there is one, never below the floor of
-    /// equal hashes.
-    fn rate(&self) -> (f64, f64, f64) {
-        match (&self.law, &self.simulation) {
-            (Some(fpr), _) => (fpr.value, fpr.lower, fpr.upper),
-            (None, Some(found)) => (found.rate.max(self.floor), found.lower.max(self.floor), found.upper.max(self.floor)),
-            (None, None) => (f64::NAN, 0.0, 1.0),
-        }
-    }
-
-    /// By items, around those asked for.
-    fn chart(&self, args: &Args) -> Chart {
-        let by_law = |items: u64| rate(self.profile, self.size, items).ok()?.map(|fpr| fpr.value);
-        let ideal = |items: u64| ideal(self.size, items).ok().map(|fpr| fpr.value);
-        let asked = args.rate.map(|rate| rate.to_f64());
-        let note = format!("{}, {}", plural(self.size.bits, "bit"), plural(self.size.probes.into(), "probe"));
-        truebloom_math::as_one_call(|| plots::library(self.profile.title, args.items, asked, by_law, ideal, self.rate())).note(note)
-    }
-
-    fn given(&self) -> Given {
-        Given { library: self.profile.name.to_owned(), ideal: self.ideal.value, rate: self.rate() }
-    }
-
-    fn method(&self) -> String {
-        self.law.map_or("simulation".to_owned(), |fpr| fpr.method.to_string())
-    }
-
-    fn verdict(&self, asked: Option<Rate>) -> String {
-        let Some(asked) = asked.map(|rate| rate.to_f64()) else { return "nothing asked".to_owned() };
-        let (value, lower, upper) = self.rate();
-        if self.floor > asked {
-            let bits = self.profile.arithmetic.hash_bits(self.size);
-            format!(
-                "missed: {} times what was asked, and equal hashes of {bits} bits alone give more than that",
-                rate_text(value / asked, 2)
-            )
-        } else if upper <= asked {
-            "kept".to_owned()
-        } else if lower <= asked {
-            match &self.simulation {
-                Some(found) if self.law.is_none() => format!("too few queries to tell; add --simulate {}", more(found.queries)),
-                _ => "too close to tell".to_owned(),
-            }
-        } else if value >= 1.5 * asked {
-            format!("missed: {} times what was asked", rate_text(value / asked, 2))
-        } else {
-            format!("missed by {}%", rate_text(100.0 * (value / asked - 1.0), 2))
-        }
-    }
-
-    fn json(&self, asked: Option<Rate>) -> Value {
-        let profile = self.profile;
-        json!({
-            "library": profile.name, "title": profile.title, "version": profile.version, "source": profile.source, "sizing": profile.sizing,
-            "scheme": profile.scheme, "remark": profile.remark, "bits": self.size.bits, "probes": self.size.probes,
-            "hash_bits": profile.arithmetic.hash_bits(self.size), "hash_floor": self.floor,
-            "ideal": fpr_value(&self.ideal), "law": self.law.as_ref().map(fpr_value),
-            "simulation": self.simulation.as_ref().map(simulation_value), "method": self.method(), "share": self.share, "verdict": self.verdict(asked),
-        })
-    }
 }
 
 /// A share, rounded down.
 fn percent(share: f64) -> String {
     format!("{:.1}%", (1000.0 * share).floor() / 10.0)
-}
-
-/// Queries that show the rate to some percent, if that takes about a second at most.
-fn enough(ideal: &Fpr) -> u64 {
-    (10_000.0 / ideal.value).clamp(1e6, 2e7) as u64
-}
-
-/// Ten times as many, or twenty million, as that is written: `20M`.
-fn more(queries: u64) -> String {
-    let wanted = queries.saturating_mul(10).max(20_000_000).div_ceil(10_000_000) * 10;
-    if wanted.is_multiple_of(1_000) { format!("{}G", wanted / 1_000) } else { format!("{wanted}M") }
 }
 
 fn simulation_value(found: &Simulation) -> Value {
@@ -208,9 +127,9 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
     args.plot.check()?;
     match args.library {
         Some(profile) => {
-            let finding = Finding::new(profile, args)?;
+            let finding = finding(profile, args)?;
             let format = if args.json { Format::Json } else { Format::Text };
-            args.plot.finish(report(&finding, args), format, || Ok(finding.chart(args)))
+            args.plot.finish(report(&finding, args), format, || Ok(finding.chart(args.rate)))
         }
         None => print_table(args).map(|()| ExitCode::SUCCESS),
     }
@@ -220,7 +139,7 @@ fn report(finding: &Finding, args: &Args) -> Report {
     let (profile, size) = (finding.profile, finding.size);
     let mut report = Report::new("audit");
     report.field("items", args.items).field("asked", crate::report::rate_value(args.rate));
-    if let Value::Object(fields) = finding.json(args.rate) {
+    if let Value::Object(fields) = json(finding, args.rate) {
         fields.into_iter().for_each(|(name, value)| {
             report.field(&name, value);
         });
@@ -262,13 +181,13 @@ fn report(finding: &Finding, args: &Args) -> Report {
         };
         report.line("keep it", text);
     }
-    report.line("verdict", finding.verdict(args.rate)).line("remark", profile.remark);
+    report.line("verdict", verdict(finding, args.rate)).line("remark", profile.remark);
     report
 }
 
 fn print_table(args: &Args) -> Result<(), Failure> {
     let mut out = crate::output::stdout();
-    let findings: Vec<_> = PROFILES.iter().map(|profile| (profile, Finding::new(profile, args))).collect();
+    let findings: Vec<_> = PROFILES.iter().map(|profile| (profile, finding(profile, args))).collect();
     let drawn = args.plot.write(|| {
         let given: Vec<Given> = findings.iter().filter_map(|(_, finding)| Some(finding.as_ref().ok()?.given())).collect();
         Ok(plots::libraries(&given, args.items, args.rate.map(|rate| rate.to_f64())))
@@ -277,7 +196,7 @@ fn print_table(args: &Args) -> Result<(), Failure> {
         let rows: Vec<Value> = findings
             .iter()
             .map(|(profile, finding)| match finding {
-                Ok(finding) => finding.json(args.rate),
+                Ok(finding) => json(finding, args.rate),
                 Err(refusal) => json!({ "library": profile.name, "refused": refusal.message() }),
             })
             .collect();
@@ -310,7 +229,7 @@ fn print_table(args: &Args) -> Result<(), Failure> {
                     fpr_text(&finding.ideal, 4),
                     rate_text(value, 4),
                     finding.share.map_or("-".to_owned(), percent),
-                    finding.verdict(args.rate)
+                    verdict(&finding, args.rate)
                 )?;
             }
             Err(refusal) => writeln!(out, "{:<19}{:>14}{:>8}  {}", profile.name, "-", "-", refusal.message())?,

@@ -108,7 +108,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
     let size = format!("{} of {}, {}, {}", of.variant, plural(of.bits, "bit"), plural(of.probes.into(), "probe"), plural(of.items, "item"));
     report.line("filter", size);
     as_one_call(|| add_all(&mut report, &of))?;
-    args.plot.finish(report, args.format.format(), || as_one_call(|| plots::spread(of.variant, of.bits, of.items, of.probes)))
+    args.plot.finish(report, args.format.format(), || as_one_call(|| Ok(plots::spread(of.variant, of.bits, of.items, of.probes)?)))
 }
 
 fn add_all(report: &mut Report, of: &Explained) -> Result<(), Failure> {

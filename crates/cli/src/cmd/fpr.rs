@@ -129,7 +129,8 @@ fn check_plot(args: &Args) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Points of a curve, and of one of two hashes: many of its rates are simulated, in some tenths of a second each.
+/// Points of a curve, and of one of two hashes: many of its rates are simulated, in some tenths of
+/// a second each.
 const POINTS: u32 = 40;
 const FEW_POINTS: u32 = 16;
 
@@ -138,7 +139,7 @@ fn finish(report: Report, args: &Args) -> Result<ExitCode, Failure> {
     let format = if args.json { Format::Json } else { Format::Text };
     let (bits, items) = (args.bits(), args.items.unwrap_or_default());
     args.plot.finish(report, format, || {
-        truebloom_math::as_one_call(|| match (args.layout.as_str(), args.scheme) {
+        let chart = truebloom_math::as_one_call(|| match (args.layout.as_str(), args.scheme) {
             ("blocked", _) => plots::by_probes(("blocked", POINTS), bits, items, args.probes, |probes| {
                 Ok(Box::new(Blocked::new(bits, BLOCK_BITS, InBlock::Independent, probes)?))
             }),
@@ -147,7 +148,8 @@ fn finish(report: Report, args: &Args) -> Result<ExitCode, Failure> {
                 plots::by_probes((scheme.name(), points), bits, items, args.probes, |probes| scheme.law(bits, probes))
             }
             (_, None) => plots::by_probes((args.variant.name(), POINTS), bits, items, args.probes, |probes| args.variant.law(bits, probes)),
-        })
+        });
+        Ok(chart?)
     })
 }
 

@@ -56,7 +56,7 @@ pub(crate) struct Args {
     force: bool,
 
     /// Size as bits per item, with -n: 10, 14.4
-    #[arg(long, value_name = "BITS", value_parser = bits_per_item, conflicts_with_all = ["bits", "memory", "recycling"])]
+    #[arg(long, value_name = "BITS", value_parser = crate::args::bits_per_item, conflicts_with_all = ["bits", "memory", "recycling"])]
     bits_per_item: Option<f64>,
 
     /// Plan a filter that is sent: the fewest bits that compress to at most this, with fewer probes
@@ -72,11 +72,6 @@ pub(crate) struct Args {
 
     #[command(flatten)]
     format: FormatArgs,
-}
-
-fn bits_per_item(text: &str) -> Result<f64, String> {
-    let found = text.trim().parse::<f64>().ok().filter(|bits| *bits > 0.0 && *bits <= 1e6);
-    found.ok_or_else(|| format!("`{text}` is not a number of bits per item above 0 and at most a million; write it as 10 or 14.4"))
 }
 
 fn scheme_help() -> String {
@@ -107,7 +102,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
         if args.transmit.is_some() {
             add_transmitted(&mut report, &plan, &target)?;
         }
-        return args.plot.finish(report, args.format.format(), || as_one_call(|| plots::plan(&plan)));
+        return args.plot.finish(report, args.format.format(), || as_one_call(|| Ok(plots::plan(&plan)?)));
     };
     let certificate = certify(&plan, &target)?;
     if let (Some(claimed), Some(planned)) = (certificate.claim.confidence, plan.guarantee.map(|guarantee| guarantee.confidence))
@@ -121,14 +116,14 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
         ));
     }
     if path.as_os_str() == "-" {
-        let drawn = args.plot.write(|| as_one_call(|| plots::plan(&plan)));
+        let drawn = args.plot.write(|| as_one_call(|| Ok(plots::plan(&plan)?)));
         writeln!(crate::output::stdout(), "{}", Value::Object(certificate::object(&certificate)))?;
         return drawn.map(|_| ExitCode::SUCCESS);
     }
     certificate::write(&certificate, path, args.force)?;
     let mut report = report(&plan, &target)?;
     add_certificate(&mut report, &certificate, path);
-    args.plot.finish(report, args.format.format(), || as_one_call(|| plots::plan(&plan)))
+    args.plot.finish(report, args.format.format(), || as_one_call(|| Ok(plots::plan(&plan)?)))
 }
 
 /// What one probe takes, if that is too much.

@@ -6,11 +6,9 @@ use crate::failure::Failure;
 use crate::filters::Layout;
 use crate::report::{self, CONFIDENCE, Report, count, fpr_value, plural, proven, rate, rate_up, rate_value, significant, size};
 use serde_json::{Map, Value, json};
-use truebloom_math::recycling::{
-    BlockedSized, Bracket, Design, Mode, SizedDesign, blocked_capacity, blocked_min_bits, capacity, min_bits, remember, worst_capacity,
-    worst_min_bits, worst_remember,
-};
-use truebloom_math::{BLOCK_BITS, Rate, Variant, max_items};
+use truebloom_math::Rate;
+use truebloom_math::recycling::{BlockedSized, Bracket, Design, SizedDesign};
+use truebloom_report::designs::{Designs, MOST_REMEMBERED, Today};
 
 #[derive(clap::Args)]
 pub(crate) struct Options {
@@ -29,7 +27,7 @@ pub(crate) struct Options {
     remember: Option<String>,
 
     /// New items per second
-    #[arg(long, visible_alias = "rate-of-arrival", value_name = "RATE", value_parser = per_second, requires = "remember")]
+    #[arg(long, visible_alias = "rate-of-arrival", value_name = "RATE", value_parser = args::per_second, requires = "remember")]
     arrival: Option<f64>,
 
     /// The share of items that may be forgotten earlier
@@ -44,17 +42,6 @@ pub(crate) struct Options {
     /// --recycling for one phase as well; auto: blocked where that takes at most 10% more bits
     #[arg(long, value_name = "LAYOUT", default_value = "standard", hide_possible_values = true)]
     layout: Layout,
-}
-
-fn per_second(text: &str) -> Result<f64, String> {
-    match text.parse::<f64>() {
-        Ok(number) if number > 0.0 && number <= 1e12 => Ok(number),
-        _ => args::count(text)
-            .map(|number| number as f64)
-            .ok()
-            .filter(|number| *number > 0.0 && *number <= 1e12)
-            .ok_or_else(|| format!("`{text}` is not a number of items per second above 0 and at most 10^12")),
-    }
 }
 
 impl Options {
@@ -88,87 +75,6 @@ impl Options {
     }
 }
 
-const MOST_REMEMBERED: u64 = 1_000_000_000_000_000;
-
-/// A filter emptied after a fixed number of items, with a worst rate: the way without a model.
-struct Today {
-    bits: u64,
-    probes: u32,
-    items: u64,
-}
-
-impl Today {
-    /// Items a bit over those of today's.
-    fn gain(&self, items: f64, bits: u64) -> f64 {
-        items / self.items as f64 * (self.bits as f64 / bits as f64)
-    }
-}
-
-/// The three, or more, side by side.
-struct Designs {
-    today: Option<Today>,
-    one: Option<SizedDesign>,
-    /// One phase in cache lines.
-    blocked: Option<BlockedSized>,
-    two: Option<SizedDesign>,
-    /// Two phases that forget nothing before.
-    certain: Option<SizedDesign>,
-}
-
-impl Designs {
-    /// The most items of a memory.
-    fn of_bits(bits: u64, rate: &Rate, layout: Layout) -> Result<Designs, Failure> {
-        let today = max_items(Variant::Standard, bits, rate)?.filter(|best| best.items > 0);
-        Ok(Designs {
-            today: today.map(|best| Today { bits, probes: best.probes, items: best.items }),
-            one: capacity(bits, rate, Mode::default())?,
-            blocked: in_lines(layout, || if bits < BLOCK_BITS { Ok(None) } else { blocked_capacity(bits, rate) })?,
-            two: if bits < 2 { None } else { worst_capacity(bits, rate, Mode::two_phase())? },
-            certain: None,
-        })
-    }
-
-    /// The least memory for this many items per cycle.
-    fn of_items(items: u64, rate: &Rate, layout: Layout) -> Result<Designs, Failure> {
-        let number = items as f64;
-        let (one, two) = (min_bits(number, rate, Mode::default())?, worst_min_bits(number, rate, Mode::two_phase())?);
-        let blocked = in_lines(layout, || blocked_min_bits(number, rate))?;
-        Ok(Designs { today: today(items, rate)?, one, blocked, two, certain: None })
-    }
-
-    /// The least memory that remembers.
-    fn of_gap(gap: u64, forget: f64, rate: &Rate, layout: Layout) -> Result<Designs, Failure> {
-        let one = remember(gap, forget, rate, Mode::default())?;
-        let two = worst_remember(gap, forget, rate, Mode::two_phase())?;
-        let certain = worst_remember(gap, 0.0, rate, Mode::two_phase())?;
-        // A cycle of N items forgets E[min(N, gap + 1)] / E[N] of them.
-        let items = (gap as f64 + 1.0) / forget;
-        let blocked = in_lines(layout, || if items > MOST_ITEMS { Ok(None) } else { blocked_min_bits(items, rate) })?;
-        Ok(Designs { today: today((gap as f64 / forget).ceil() as u64, rate)?, one, blocked, two, certain })
-    }
-}
-
-/// Items of a cycle that are looked for.
-const MOST_ITEMS: f64 = 1e18;
-
-/// `None` unless it is asked for. What is wrong with a question is no fault where the layout is
-/// left open.
-fn in_lines(
-    layout: Layout,
-    find: impl FnOnce() -> truebloom_math::Result<Option<BlockedSized>>,
-) -> truebloom_math::Result<Option<BlockedSized>> {
-    match layout {
-        Layout::Standard => Ok(None),
-        Layout::Blocked => find(),
-        Layout::Auto => Ok(find().unwrap_or(None)),
-    }
-}
-
-fn today(items: u64, rate: &Rate) -> Result<Option<Today>, Failure> {
-    let best = truebloom_math::min_bits(Variant::Standard, items, rate)?;
-    Ok(best.map(|best| Today { bits: best.bits, probes: best.probes, items }))
-}
-
 /// What was asked for besides the size.
 struct Asked {
     rate: Rate,
@@ -183,13 +89,14 @@ pub(crate) fn report(options: &Options, size: &Size) -> Result<(Report, Option<D
     let gap = options.gap()?;
     let Some(asked) = size.rate else { return Err(Failure::new("give the average rate with -p")) };
     let bits = size.bits.or(options.bits());
+    let layout = options.layout.planned();
     let (designs, what) = match (bits, size.items, gap) {
-        (Some(bits), None, _) => (Designs::of_bits(bits, &asked, options.layout)?, report::size(bits)),
-        (None, Some(items), _) => (Designs::of_items(items, &asked, options.layout)?, format!("{} per cycle", plural(items, "new item"))),
+        (Some(bits), None, _) => (Designs::of_bits(bits, &asked, layout)?, report::size(bits)),
+        (None, Some(items), _) => (Designs::of_items(items, &asked, layout)?, format!("{} per cycle", plural(items, "new item"))),
         (None, None, Some(gap)) => {
             let forget = options.forget.to_f64();
             let kept = format!("{} remembered, {}% forgotten before", plural(gap, "new item"), significant(100.0 * forget, 4));
-            (Designs::of_gap(gap, forget, &asked, options.layout)?, kept)
+            (Designs::of_gap(gap, forget, &asked, layout)?, kept)
         }
         _ => return Err(Failure::new("give one of --memory (or --bits), -n (new items per cycle) and --remember")),
     };

@@ -1,0 +1,34 @@
+//! Blocked filters beside standard ones: one cache line per lookup, and its price.
+
+use truebloom_math::{Layout, Plan, Target};
+
+/// The blocked filter for the same question, and what it costs.
+#[derive(Clone, Debug)]
+pub struct Alternative {
+    /// The plan.
+    pub plan: Plan,
+    /// Its bits per item over those of a standard filter of the same rate.
+    pub times_bits: f64,
+    /// At most a tenth more.
+    pub is_worth_it: bool,
+}
+
+impl Alternative {
+    /// `None` where no blocked filter answers, as the limits are too low.
+    #[must_use]
+    pub fn of(target: &Target, standard: &Plan) -> Option<Alternative> {
+        let plan = Plan::new(&target.clone().layout(Layout::Lines)).ok()?;
+        // Where both have one size, the standard filter has the lower rate; the price is in bits
+        // anyway.
+        let of_its_rate = match target.rate {
+            None => {
+                let kept = plan.guarantee.map_or(plan.fpr, |guarantee| guarantee.fpr);
+                Some(Plan::new(&Target { bits: None, ..target.clone() }.rate(kept.upper.try_into().ok()?)).ok()?)
+            }
+            Some(_) => None,
+        };
+        let standard = of_its_rate.as_ref().unwrap_or(standard);
+        let times_bits = plan.bits as f64 / plan.items as f64 / (standard.bits as f64 / standard.items as f64);
+        Some(Alternative { times_bits, is_worth_it: plan.is_worth_it(standard), plan })
+    }
+}

@@ -1,0 +1,140 @@
+//! What rate another library gives at one size, and a verdict on it.
+
+use crate::charts::{self, Given};
+use crate::show::{plural, rate as rate_text};
+use truebloom_audit::{PROFILES, Profile, Simulation, Size, find, ideal, rate, share, simulate};
+use truebloom_math::{Fpr, Rate, Result};
+use truebloom_plot::Chart;
+
+/// A library by its name in any case.
+///
+/// # Errors
+/// A name that is not known, with all that are.
+pub fn library(name: &str) -> std::result::Result<&'static Profile, String> {
+    find(&name.to_lowercase()).ok_or_else(|| {
+        let names: Vec<&str> = PROFILES.iter().map(|profile| profile.name).collect();
+        format!("`{name}` is not a library known here; take one of {}", names.join(", "))
+    })
+}
+
+/// What is known of one library at one size.
+#[derive(Clone, Debug)]
+pub struct Finding {
+    /// The library.
+    pub profile: &'static Profile,
+    /// The items.
+    pub items: u64,
+    /// The size that it chooses, or that was given.
+    pub size: Size,
+    /// The rate that as many independent positions would have.
+    pub ideal: Fpr,
+    /// Its rate by a law, where one fits.
+    pub law: Option<Fpr>,
+    /// What equal hashes alone give.
+    pub floor: f64,
+    /// Its rate by a simulation.
+    pub simulation: Option<Simulation>,
+    /// The share of filters that keep what was asked, at least.
+    pub share: Option<f64>,
+}
+
+impl Finding {
+    /// Of a size, by laws alone.
+    ///
+    /// # Errors
+    /// What the laws refuse.
+    pub fn by_law(profile: &'static Profile, size: Size, items: u64, asked: Option<&Rate>) -> Result<Finding> {
+        let share = asked.map(|asked| share(profile, size, items, asked)).transpose()?.flatten();
+        Ok(Finding {
+            profile,
+            items,
+            size,
+            ideal: ideal(size, items)?,
+            law: rate(profile, size, items)?,
+            floor: profile.arithmetic.hash_floor(size, items),
+            simulation: None,
+            share,
+        })
+    }
+
+    /// Queries of a simulation that measure the rate to a few percent, if that takes about a second
+    /// at most; `None` where a law answers.
+    #[must_use]
+    pub fn queries(&self) -> Option<u64> {
+        self.law.is_none().then(|| (10_000.0 / self.ideal.value).clamp(1e6, 2e7) as u64)
+    }
+
+    /// With a simulation of this many queries.
+    ///
+    /// # Errors
+    /// What the simulation refuses.
+    pub fn simulated(self, queries: u64, seed: u64) -> Result<Finding> {
+        let simulation = Some(simulate(self.profile, self.size, self.items, queries, seed)?);
+        Ok(Finding { simulation, ..self })
+    }
+
+    /// The rate, and the interval it lies in: of the law if there is one, never below the floor of
+    /// equal hashes.
+    #[must_use]
+    pub fn rate(&self) -> (f64, f64, f64) {
+        match (&self.law, &self.simulation) {
+            (Some(fpr), _) => (fpr.value, fpr.lower, fpr.upper),
+            (None, Some(found)) => (found.rate.max(self.floor), found.lower.max(self.floor), found.upper.max(self.floor)),
+            (None, None) => (f64::NAN, 0.0, 1.0),
+        }
+    }
+
+    /// By items, around those asked for.
+    #[must_use]
+    pub fn chart(&self, asked: Option<Rate>) -> Chart {
+        let by_law = |items: u64| rate(self.profile, self.size, items).ok()?.map(|fpr| fpr.value);
+        let ideal = |items: u64| ideal(self.size, items).ok().map(|fpr| fpr.value);
+        let asked = asked.map(|rate| rate.to_f64());
+        let note = format!("{}, {}", plural(self.size.bits, "bit"), plural(self.size.probes.into(), "probe"));
+        truebloom_math::as_one_call(|| charts::library(self.profile.title, self.items, asked, by_law, ideal, self.rate())).note(note)
+    }
+
+    /// Its line in a chart of all libraries.
+    #[must_use]
+    pub fn given(&self) -> Given {
+        Given { library: self.profile.name.to_owned(), ideal: self.ideal.value, rate: self.rate() }
+    }
+
+    /// How the rate is known.
+    #[must_use]
+    pub fn method(&self) -> String {
+        self.law.map_or("simulation".to_owned(), |fpr| fpr.method.to_string())
+    }
+
+    /// Whether the rate is what was asked for. `remedy` ends the sentence where too few queries
+    /// were simulated to tell, and is given the queries that may.
+    #[must_use]
+    pub fn verdict(&self, asked: Option<Rate>, remedy: impl Fn(&str) -> String) -> String {
+        let Some(asked) = asked.map(|rate| rate.to_f64()) else { return "nothing asked".to_owned() };
+        let (value, lower, upper) = self.rate();
+        if self.floor > asked {
+            let bits = self.profile.arithmetic.hash_bits(self.size);
+            format!(
+                "missed: {} times what was asked, and equal hashes of {bits} bits alone give more than that",
+                rate_text(value / asked, 2)
+            )
+        } else if upper <= asked {
+            "kept".to_owned()
+        } else if lower <= asked {
+            match &self.simulation {
+                Some(found) if self.law.is_none() => format!("too few queries to tell{}", remedy(&more(found.queries))),
+                _ => "too close to tell".to_owned(),
+            }
+        } else if value >= 1.5 * asked {
+            format!("missed: {} times what was asked", rate_text(value / asked, 2))
+        } else {
+            format!("missed by {}%", rate_text(100.0 * (value / asked - 1.0), 2))
+        }
+    }
+}
+
+/// Ten times as many, or twenty million, as that is written: `20M`.
+fn more(queries: u64) -> String {
+    let wanted = queries.saturating_mul(10).max(20_000_000).div_ceil(10_000_000) * 10;
+    if wanted.is_multiple_of(1_000) { format!("{}G", wanted / 1_000) } else { format!("{wanted}M") }
+}

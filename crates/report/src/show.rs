@@ -1,0 +1,142 @@
+//! Numbers as people read them: `1,234,567`, `1.714 MiB`, `9.998e-7`.
+
+use truebloom_math::{Fpr, Rate};
+
+/// A count with separators: `1,234,567`.
+#[must_use]
+pub fn count(number: u64) -> String {
+    let digits = number.to_string();
+    let mut text = String::with_capacity(digits.len() + digits.len() / 3);
+    for (i, digit) in digits.chars().enumerate() {
+        if i > 0 && (digits.len() - i).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+/// An expected number: whole from 2 on, because its decimals mean nothing for what occurred.
+#[must_use]
+pub fn expected(number: f64) -> String {
+    match number {
+        0.0..1e-6 => "fewer than 1e-6".to_owned(),
+        1e-6..2.0 => format!("about {}", significant(number, 2)),
+        _ => format!("about {}", count(number.round() as u64)),
+    }
+}
+
+/// `1 line`, `2 lines`.
+#[must_use]
+pub fn plural(number: u64, what: &str) -> String {
+    format!("{} {what}{}", count(number), if number == 1 { "" } else { "s" })
+}
+
+/// Bytes in the largest binary unit that keeps the number at least 1.
+#[must_use]
+pub fn bytes(number: u64) -> String {
+    let units = ["bytes", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"];
+    let (mut value, mut unit) = (number as f64, 0);
+    while value >= 1024.0 && unit + 1 < units.len() {
+        value /= 1024.0;
+        unit += 1;
+    }
+    if unit == 0 { plural(number, "byte") } else { format!("{} {}", significant(value, 4), units[unit]) }
+}
+
+/// `9,586 bits (1.172 KiB)`: a number of bits, and the whole words of 64 that hold them.
+#[must_use]
+pub fn size(bits: u64) -> String {
+    format!("{} ({})", plural(bits, "bit"), bytes(bits.div_ceil(64).saturating_mul(8)))
+}
+
+/// A rate to `digits` significant digits, also below the range of `f64`.
+#[must_use]
+pub fn fpr(fpr: &Fpr, digits: usize) -> String {
+    if fpr.value >= f64::MIN_POSITIVE || fpr.ln == f64::NEG_INFINITY {
+        return rate(fpr.value, digits);
+    }
+    let exponent = (fpr.ln / std::f64::consts::LN_10).floor();
+    let mantissa = (fpr.ln - exponent * std::f64::consts::LN_10).exp();
+    format!("{}e{exponent}", significant(mantissa, digits.min(10)))
+}
+
+/// The upper end of a proven rate, rounded up to 6 digits, but never above a rate that it is proven
+/// to be at most.
+#[must_use]
+pub fn proven(fpr: &Fpr, met: Option<Rate>) -> String {
+    let text = rate_up(fpr.upper, 6);
+    match met {
+        Some(asked) if text.parse().is_ok_and(|shown: f64| shown > asked.to_f64()) => asked.to_string(),
+        _ => text,
+    }
+}
+
+/// A number between 0 and 1 to `digits` significant digits, plain or scientific.
+#[must_use]
+pub fn rate(value: f64, digits: usize) -> String {
+    round_with(value, digits, |exact| exact)
+}
+
+/// As [`rate`], never below the number: for upper bounds.
+#[must_use]
+pub fn rate_up(value: f64, digits: usize) -> String {
+    // The shortest step up that the printed digits show.
+    round_with(value, digits, |shown| if shown < value { step(value, digits) } else { 0.0 } + shown)
+}
+
+fn step(value: f64, digits: usize) -> f64 {
+    10f64.powi(value.log10().floor() as i32 + 1 - digits as i32)
+}
+
+fn round_with(value: f64, digits: usize, adjust: impl Fn(f64) -> f64) -> String {
+    if value == 0.0 || !value.is_finite() {
+        return format!("{value}");
+    }
+    let rounded: f64 = format!("{value:.*e}", digits - 1).parse().unwrap_or(value);
+    significant(adjust(rounded), digits)
+}
+
+/// `digits` significant digits, scientific below 0.001 and from a million up; zeros at the end
+/// dropped.
+#[must_use]
+pub fn significant(value: f64, digits: usize) -> String {
+    if value == 0.0 {
+        return "0".to_owned();
+    }
+    let scientific = format!("{value:.*e}", digits - 1);
+    let (mantissa, exponent) = scientific.split_once('e').unwrap_or((&scientific, "0"));
+    let exponent: i32 = exponent.parse().unwrap_or(0);
+    let trim = |text: &str| if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.').to_owned() } else { text.to_owned() };
+    if !(-3..6).contains(&exponent) {
+        return format!("{}e{exponent}", trim(mantissa));
+    }
+    let decimals = (digits as i32 - 1 - exponent).max(0) as usize;
+    let text = trim(&format!("{value:.decimals$}"));
+    let (whole, rest) = text.split_at(text.find('.').unwrap_or(text.len()));
+    whole.parse().map_or_else(|_| text.clone(), |whole| count(whole) + rest)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_for_people() {
+        assert_eq!(count(0), "0");
+        assert_eq!(count(1_234_567), "1,234,567");
+        assert_eq!(plural(1, "line"), "1 line");
+        assert_eq!([1e-7, 0.2751, 9.538, 1417.4].map(expected), ["fewer than 1e-6", "about 0.28", "about 10", "about 1,417"]);
+        assert_eq!((bytes(1), bytes(1023)), ("1 byte".to_owned(), "1,023 bytes".to_owned()));
+        assert_eq!((significant(1417.26, 5), significant(-3.5, 2)), ("1,417.3".to_owned(), "-3.5".to_owned()));
+        assert_eq!(bytes(1 << 20), "1 MiB");
+        assert_eq!(bytes(1_797_206), "1.714 MiB");
+        assert_eq!(size(9_586), "9,586 bits (1.172 KiB)");
+        assert_eq!(rate(0.001_000_88, 4), "0.001001");
+        assert_eq!(rate(9.999e-7, 3), "1e-6");
+        assert_eq!(rate(0.5, 4), "0.5");
+        assert_eq!(rate_up(9.999_412e-7, 4), "1e-6");
+        assert_eq!(rate_up(1.234_01e-7, 4), "1.235e-7");
+        assert_eq!(rate_up(0.001, 4), "0.001");
+    }
+}

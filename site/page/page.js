@@ -1,0 +1,357 @@
+// Fields, questions, answers, and the address that has them all.
+
+const find = (/** @type {string} */ selector, /** @type {ParentNode} */ root = document) => /** @type {HTMLElement} */ (root.querySelector(selector));
+const all = (/** @type {string} */ selector, /** @type {ParentNode} */ root = document) => /** @type {HTMLElement[]} */ ([...root.querySelectorAll(selector)]);
+
+/** How long the last answer stands before it is marked as the last one, in milliseconds. */
+const PATIENCE = 80;
+/** How long typing must pause before what takes longer is asked. */
+const PAUSE = 150;
+
+/** One of the four parts of the page. */
+class Tab {
+  /** @param {HTMLElement} root @param {{ fast: Lane, slow: Lane }} lanes @param {any} about */
+  constructor(root, lanes, about) {
+    this.root = root;
+    this.name = root.id;
+    this.lanes = lanes;
+    this.about = about;
+    this.version = 0;
+    /** @type {Record<string, any>} */
+    this.parts = {};
+    this.answer = find('.answer', root);
+    /** @type {Record<string, HTMLInputElement | HTMLSelectElement>} */
+    this.fields = {};
+    for (const field of all('.field', root)) this.prepare(field);
+    for (const button of all('[data-fields]', root)) button.addEventListener('click', () => this.fill(button.dataset.fields ?? ''));
+    find('form', root).addEventListener('submit', (event) => event.preventDefault());
+    find('.first', root).append(make('div', { class: 'panel head' }, make('p', { class: 'state', role: 'status' }, 'Computing\u2026')));
+    this.keep();
+  }
+
+  /** A field gets its hint and the place for what is wrong with it. @param {HTMLElement} field */
+  prepare(field) {
+    const input = /** @type {HTMLInputElement | HTMLSelectElement} */ (find('input, select', field));
+    const hint = find('.hint', field);
+    hint.id = `${input.id}-hint`;
+    field.append(make('p', { class: 'error', id: `${input.id}-error`, 'aria-live': 'polite' }));
+    input.setAttribute('aria-describedby', `${hint.id} ${input.id}-error`);
+    if (input instanceof HTMLInputElement) {
+      input.spellcheck = false;
+      input.setAttribute('autocapitalize', 'off');
+      input.dataset.usual = input.placeholder;
+      input.maxLength = 200;
+    }
+    input.addEventListener('input', () => this.update());
+    this.fields[field.dataset.name ?? ''] = input;
+  }
+
+  /** Sets the fields of a query and empties the others. @param {string} query */
+  fill(query) {
+    const values = new URLSearchParams(query);
+    for (const [name, input] of Object.entries(this.fields)) {
+      if (input instanceof HTMLSelectElement && !values.has(name)) input.selectedIndex = 0;
+      else input.value = values.get(name) ?? '';
+    }
+    for (const details of all('details', this.root)) {
+      if (all('.field', details).some((field) => values.get(field.dataset.name ?? ''))) details.setAttribute('open', '');
+    }
+    this.update();
+  }
+
+  /** What is in the fields. @returns {Record<string, string>} */
+  values() {
+    return Object.fromEntries(Object.entries(this.fields).map(([name, input]) => [name, input.value.trim()]));
+  }
+
+  /** The part of the address after the tab. */
+  query() {
+    const given = Object.entries(this.values()).filter(([, value]) => value);
+    return new URLSearchParams(given).toString();
+  }
+
+  /** Asks anew. */
+  async update() {
+    const version = ++this.version;
+    this.answer.setAttribute('data-asking', '');
+    this.answer.removeAttribute('data-done');
+    remember(this);
+    this.lanes.fast.cancel();
+    this.lanes.slow.cancel();
+    clearTimeout(this.late);
+    this.late = window.setTimeout(() => this.state('Computing; this is the last answer.', true), PATIENCE);
+    const answer = await this.lanes.fast.ask(this.name, { ...this.values(), width: this.width() });
+    if (version !== this.version || !answer) return;
+    clearTimeout(this.late);
+    const good = this.show(answer);
+    if (!good) return;
+    this.parts = { [this.name]: answer };
+    await new Promise((done) => setTimeout(done, PAUSE));
+    if (version === this.version) await this.deepen(version, answer);
+    if (version === this.version) this.answer.setAttribute('data-done', '');
+  }
+
+  /** @param {string} text @param {boolean} stale */
+  state(text, stale) {
+    find('.state', this.answer).textContent = text;
+    this.answer.classList.toggle('stale', stale);
+
+    this.answer.removeAttribute('data-done');
+  }
+
+  /** Shows an answer; false if it is none. @param {any} answer */
+  show(answer) {
+    this.answer.removeAttribute('data-asking');
+    const errors = new Map((answer.errors ?? []).map((/** @type {any} */ error) => [error.field, error.text]));
+    for (const [name, input] of Object.entries(this.fields)) {
+      const text = errors.get(name) ?? '';
+      const place = find(`#${input.id}-error`);
+      if (place.textContent !== text) place.textContent = text;
+      if (text) {
+        input.setAttribute('aria-invalid', 'true');
+        input.closest('details')?.setAttribute('open', '');
+      } else input.removeAttribute('aria-invalid');
+      if (input instanceof HTMLInputElement) input.placeholder = input.dataset.usual ?? '';
+    }
+    if (errors.size || answer.hint || answer.problem || answer.refused) {
+      const before = find('.big', this.answer) ? ' Below is the last answer.' : '';
+      const reason = errors.size ? 'A field has something that cannot be used.' : (answer.hint ?? answer.refused ?? answer.problem);
+      this.state(`${reason}${before}`, true);
+      speak([reason, ...errors.values()].join(' '), 900);
+      this.answer.setAttribute('data-done', '');
+      return false;
+    }
+    for (const [name, value] of Object.entries(answer.fill ?? {})) {
+      const input = this.fields[name];
+      if (input instanceof HTMLInputElement) input.placeholder = `${value}`;
+    }
+    this.draw(answer);
+    this.state('', false);
+    speak(answer.summary ?? '', 900);
+    return true;
+  }
+
+  /** @param {any} answer */
+  draw(answer) {
+    const head = make('div', { class: 'panel head' }, make('p', { class: 'state', role: 'status' }), make('p', { class: 'big' }, answer.big), make('p', { class: 'small' }, answer.small), make('p', { class: 'summary' }, answer.summary));
+    const parts = [head, make('div', { class: 'cards' }, ...answer.cards.map(drawCard))];
+    if (answer.lines?.length) parts.push(make('div', { class: 'panel' }, make('h3', {}, 'Lines to copy'), make('div', { class: 'lines' }, ...answer.lines.map(drawLine))));
+    if (answer.chart?.svg) parts.push(drawChart('What it really gives', answer.chart.svg, () => this.save(this.name, { file: 1 }, 'chart', 'audit')));
+    parts.push(...(answer.tables ?? []).map(drawTable));
+    find('.first', this.answer).replaceChildren(...parts);
+    letScroll(this.answer);
+  }
+
+  /** What takes longer, part by part. @param {number} version @param {any} answer */
+  async deepen(version, answer) {
+    if (this.name === 'audit') return audit(this, version, answer);
+    for (const place of all('.later', this.answer)) {
+      const part = place.dataset.part ?? '';
+      if (part === 'size/scheme') {
+        await schemes(this, version, place);
+        continue;
+      }
+      const found = await this.lanes.slow.ask(part, { ...this.values(), width: this.width() });
+      if (version !== this.version || !found) return;
+      this.parts[part] = found;
+      this.drawPart(place, part, found);
+    }
+  }
+
+  /** @param {HTMLElement} place @param {string} part @param {any} found */
+  drawPart(place, part, found) {
+    const title = place.dataset.title ?? '';
+    const file = place.dataset.file ?? '';
+    const drawn = [];
+    if (found.svg) drawn.push(drawChart(title, found.svg, () => this.save(part, {}, '', file)));
+    if (found.chart?.svg) drawn.push(drawChart(title, found.chart.svg, () => this.save(part, {}, 'chart', file)));
+    if (found.saw?.svg) drawn.push(drawChart('The rate rises until the filter is emptied, and begins anew', found.saw.svg, () => this.save(part, {}, 'saw', 'saw-tooth')));
+    if (found.forgetting?.svg) drawn.push(drawChart('What is forgotten, and when', found.forgetting.svg, () => this.save(part, {}, 'forgetting', 'forgetting')));
+    drawn.push(...(found.tables ?? []).map(drawTable));
+    place.replaceChildren(...drawn);
+    letScroll(place);
+  }
+
+  /** The width that a chart has here. */
+  width() {
+    const padding = window.innerWidth <= 480 ? 34 : 46;
+    return Math.max(300, Math.min(860, Math.floor(this.answer.clientWidth - padding)));
+  }
+
+  /** A chart with its title, as a file. @param {string} part @param {Record<string, string | number>} more @param {string} inside @param {string} name */
+  async save(part, more, inside, name) {
+    const found = await this.lanes.slow.ask(part, { ...this.values(), ...this.parts[part]?.asked, ...more, width: 720, file: 1 });
+    const svg = inside ? found?.[inside]?.svg : found?.svg;
+    if (svg) saved(`${name}.svg`, svg, 'image/svg+xml');
+  }
+
+  /** The tools at the end of each answer. */
+  keep() {
+    const link = make('button', { type: 'button', click: () => copied(link, location.href) }, 'Copy a link to this question');
+    const numbers = make('button', { type: 'button', click: () => saved(`${this.name}.csv`, csv(this.parts), 'text/csv') }, 'Save the numbers as CSV');
+    const print = make('button', { type: 'button', click: () => window.print() }, 'Print');
+    find('.keep', this.root).append(link, numbers, print);
+  }
+}
+
+/** Hashing schemes beside each other, one row after the other. @param {Tab} tab @param {number} version @param {HTMLElement} place */
+async function schemes(tab, version, place) {
+  /** @type {Table} */
+  const table = {
+    title: 'Other ways to hash',
+    note: 'Floor: what equal hashes and correlated positions add to the rate at this size, whatever the number of probes. Bits: beside the standard scheme with the same promise.',
+    heads: ['Scheme', 'Size', 'Bits', 'Floor', 'What is promised'],
+    numbers: [false, false, true, true, false],
+    rows: [],
+  };
+  const facts = [];
+  for (const scheme of tab.about.schemes) {
+    const found = await tab.lanes.slow.ask('size/scheme', { ...tab.values(), scheme });
+    if (version !== tab.version || !found) return;
+    if (!found.row) continue;
+    table.rows.push(found.row);
+    facts.push({ scheme, ...found.facts });
+    place.replaceChildren(drawTable(table));
+    letScroll(place);
+  }
+  tab.parts['size/scheme'] = { facts: { schemes: facts }, tables: [table] };
+}
+
+/** One library in more detail, and all of them. @param {Tab} tab @param {number} version @param {any} answer */
+async function audit(tab, version, answer) {
+  const current = () => version === tab.version;
+  const place = find('.later', tab.answer);
+  const asked = tab.values();
+  /** @type {Map<string, any>} */
+  const rows = new Map();
+  const show = () => {
+    const found = tab.about.libraries.map((/** @type {any} */ library) => rows.get(library.name)).filter(Boolean);
+    const table = drawTable({ title: 'All libraries at this size', heads: ['Library', 'Bits', 'Probes', 'Rate', 'Verdict'], numbers: [false, true, true, true, false], rows: found.map((/** @type {any} */ row) => row.row), tones: found.map((/** @type {any} */ row) => row.tone) });
+    place.replaceChildren(...(chart ? [chart, table] : [table]));
+    tab.parts['audit/row'] = { facts: Object.fromEntries([...rows].map(([name, row]) => [name, row.facts ?? {}])) };
+    letScroll(place);
+  };
+  /** @type {HTMLElement | null} */
+  let chart = null;
+  const deeper = async () => {
+    if (!answer.more) return;
+    const found = await tab.lanes.slow.ask('audit', { ...asked, queries: answer.more, width: tab.width() });
+    if (!current() || !found?.big) return;
+    answer = found;
+    tab.parts.audit = { ...found, asked: { queries: found.facts.simulation?.queries ?? 0 } };
+    tab.show(found);
+  };
+  await deeper();
+  // By laws, then by a quick simulation, then by a longer one.
+  for (const round of [0, 1, 2]) {
+    for (const { name } of tab.about.libraries) {
+      const before = rows.get(name);
+      if (!current() || (round && !before?.more)) continue;
+      const queries = round ? before.more : 0;
+      const found = await tab.lanes.slow.ask('audit/row', { ...asked, lib: name, queries });
+      if (!current() || !found) return;
+      if (found.row) rows.set(name, found);
+      show();
+    }
+  }
+  const numbers = Object.fromEntries([...rows].filter(([, row]) => row.given).map(([name, row]) => [`given.${name}`, row.given.join(' ')]));
+  tab.parts['audit/chart'] = { asked: numbers };
+  const drawn = await tab.lanes.slow.ask('audit/chart', { ...asked, ...numbers, width: tab.width() });
+  if (!current() || !drawn) return;
+  if (drawn.svg) {
+    chart = drawChart('All libraries at this size', drawn.svg, () => tab.save('audit/chart', {}, '', 'libraries'));
+    show();
+  }
+  await deeper();
+}
+
+/** All numbers of the answers, a line each. @param {Record<string, any>} parts */
+function csv(parts) {
+  const quoted = (/** @type {any} */ value) => (/[",\n]/.test(String(value)) ? `"${String(value).replace(/"/g, '""')}"` : String(value ?? ''));
+  const lines = ['part,number,value'];
+  const add = (/** @type {string} */ part, /** @type {string} */ name, /** @type {any} */ value) => {
+    if (value !== null && typeof value === 'object') for (const [key, inner] of Object.entries(value)) add(part, name ? `${name}.${key}` : key, inner);
+    else lines.push([part, name, value].map(quoted).join(','));
+  };
+  for (const [part, answer] of Object.entries(parts)) add(part, '', answer.facts ?? {});
+  return `${lines.join('\n')}\n`;
+}
+
+/** @type {Record<string, Tab>} */
+const tabs = {};
+/** @type {number | undefined} */
+let remembering;
+
+/** Puts the question into the address. @param {Tab} tab */
+function remember(tab) {
+  clearTimeout(remembering);
+  remembering = window.setTimeout(() => {
+    if (tab.root.hidden) return;
+    try {
+      history.replaceState(null, '', `#${tab.name}?${tab.query()}`);
+    } catch {
+      // Some browsers let no page from a disk do this; then the address stays as it was.
+    }
+  }, 250);
+}
+
+/** The tab and the fields of an address; those of the well-known calculator too, which writes them after a `?`. @returns {[string, string | null]} */
+function asked() {
+  const [name, ...rest] = location.hash.slice(1).split('?');
+  if (name in tabs) return [name, rest.length ? rest.join('?') : null];
+  const bare = rest.length ? rest.join('?') : name.includes('=') ? name : location.search.slice(1);
+  const found = new URLSearchParams(bare);
+  if (!['n', 'p', 'm', 'k'].some((field) => found.get(field))) return ['size', null];
+  // There a number from 1 on means one in so many.
+  const rate = found.get('p') ?? '';
+  if (/^[\d.,_]+([eE]\+?\d+)?$/.test(rate) && Number(rate.replace(/[,_]/g, '')) >= 1) found.set('p', `1 in ${rate}`);
+  return ['size', found.toString()];
+}
+
+/** Shows the tab that the address names. */
+function turn() {
+  const [name, query] = asked();
+  for (const tab of Object.values(tabs)) tab.root.hidden = tab.name !== name;
+  for (const link of all('nav a')) {
+    if (link.getAttribute('href') === `#${name}`) link.setAttribute('aria-current', 'page');
+    else link.removeAttribute('aria-current');
+  }
+  const tab = tabs[name];
+  if (query !== null && query !== tab.query()) tab.fill(query);
+  else tab.update();
+}
+
+async function begin() {
+  const trouble = find('#trouble');
+  try {
+    const bytes = unpacked();
+    const lanes = { fast: new Lane(bytes, 250), slow: new Lane(bytes, 60) };
+    const about = await lanes.fast.ask('about', {});
+    find('#version').textContent = about.version;
+    find('#audit-lib').append(...about.libraries.map((/** @type {any} */ library) => make('option', { value: library.name }, library.title)));
+    for (const root of all('main > section')) tabs[root.id] = new Tab(root, lanes, about);
+    addEventListener('hashchange', turn);
+    let width = window.innerWidth;
+    let resizing = 0;
+    addEventListener('resize', () => {
+      clearTimeout(resizing);
+      resizing = window.setTimeout(() => {
+        letScroll(document);
+        if (Math.abs(window.innerWidth - width) < 20) return;
+        width = window.innerWidth;
+        Object.values(tabs).find((tab) => !tab.root.hidden)?.update();
+      }, 300);
+    });
+    turn();
+  } catch (error) {
+    trouble.textContent = `The planner cannot start here: ${error instanceof Error ? error.message : error}.`;
+    trouble.hidden = false;
+  }
+}
+
+find('[data-skip]').addEventListener('click', (event) => {
+  // The address is for questions.
+  event.preventDefault();
+  find('#main').focus();
+});
+begin();

@@ -1,0 +1,100 @@
+//! The planner page's answers: the library's numbers with the command's words around them, as JSON.
+//!
+//! A question is text (see `question.rs`), and so is its answer. Both pass through buffers whose places WebAssembly exports, so that no glue is generated: [`reserve`] makes room for a question, the page
+//! writes it there, [`ask`] answers it, and [`answer_at`] says where the answer lies.
+
+mod audit;
+mod counts;
+mod json;
+mod lines;
+mod question;
+mod schemes;
+mod size;
+mod spread;
+mod streams;
+mod words;
+
+use json::object;
+use question::Question;
+use std::sync::Mutex;
+use truebloom_plot::Chart;
+
+/// The answer to a question. Equal questions have equal answers, in WebAssembly and outside.
+#[must_use]
+pub fn answer(text: &str) -> String {
+    let mut question = Question::new(text);
+    // Together they take about a second at most, as a call of the library does.
+    let answer = truebloom_math::as_one_call(|| match question.section {
+        "size" => size::answer(&mut question),
+        "size/chart" => size::chart(&mut question),
+        "size/spread" => spread::answer(&mut question),
+        "size/scheme" => schemes::answer(&mut question),
+        "streams" => streams::answer(&mut question),
+        "streams/blocked" => streams::blocked(&mut question),
+        "streams/charts" => streams::charts(&mut question),
+        "counts" => counts::answer(&mut question),
+        "audit" => audit::answer(&mut question),
+        "audit/row" => audit::row(&mut question),
+        "audit/chart" => audit::chart(&mut question),
+        "about" => about(),
+        other => object! { "problem": format!("there is no section `{other}`") },
+    });
+    answer.to_string()
+}
+
+/// What the page says of itself.
+fn about() -> json::Json {
+    let libraries = |profile: &truebloom_audit::Profile| object! { "name": profile.name, "title": profile.title };
+    object! {
+        "version": env!("CARGO_PKG_VERSION"),
+        "schemes": schemes::NAMES.to_vec(),
+        "libraries": truebloom_audit::PROFILES.iter().map(libraries).collect::<Vec<_>>(),
+    }
+}
+
+/// A chart in a page that has its own words around it, or with its title to be kept as a file.
+fn drawn(chart: Result<Chart, truebloom_math::Error>, question: &Question<'_>) -> json::Json {
+    let chart = match chart {
+        Ok(chart) => chart,
+        Err(error) => return object! { "problem": question::sentence(&error.to_string()) },
+    };
+    let chart = if question.has("file") { chart } else { chart.titled("").note("") };
+    let (width, height) = (question.width(), (question.width() * 3 / 5).clamp(260, 420));
+    match chart.sized(width, height).svg() {
+        Ok(svg) => object! { "svg": svg },
+        Err(error) => object! { "problem": question::sentence(&error.to_string()) },
+    }
+}
+
+static QUESTION: Mutex<Vec<u8>> = Mutex::new(Vec::new());
+static ANSWER: Mutex<Vec<u8>> = Mutex::new(Vec::new());
+
+/// The longest question that is read: fields are short.
+const MOST: usize = 64 << 10;
+
+/// Makes room for a question of so many bytes of UTF-8 and says where it is to be written; null if it is too long.
+#[unsafe(no_mangle)]
+pub extern "C" fn reserve(length: usize) -> *mut u8 {
+    match QUESTION.lock() {
+        Ok(mut question) if length <= MOST => {
+            question.clear();
+            question.resize(length, 0);
+            question.as_mut_ptr()
+        }
+        _ => std::ptr::null_mut(),
+    }
+}
+
+/// Answers the question that was written; the number of bytes of the answer.
+#[unsafe(no_mangle)]
+pub extern "C" fn ask() -> usize {
+    let (Ok(question), Ok(mut place)) = (QUESTION.lock(), ANSWER.lock()) else { return 0 };
+    *place = answer(&String::from_utf8_lossy(&question)).into_bytes();
+    place.len()
+}
+
+/// Where the answer lies until the next question.
+#[unsafe(no_mangle)]
+pub extern "C" fn answer_at() -> *const u8 {
+    ANSWER.lock().map_or(std::ptr::null(), |answer| answer.as_ptr())
+}

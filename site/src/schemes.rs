@@ -1,0 +1,58 @@
+//! Other hashing schemes for the same question, with the rates below which they cannot go.
+
+use crate::json::{Json, object};
+use crate::question::{Question, sentence};
+use crate::size::plan;
+use crate::words::{more, share};
+use truebloom_math::{Error, Plan, Promise, SchemeId, Target};
+use truebloom_report::show::{bytes, plural};
+
+/// Those that the page compares, in this order.
+pub(crate) const NAMES: [&str; 7] = ["classic", "partitioned", "double", "enhanced", "cube", "partition-double", "blocked"];
+
+/// One row: the scheme in the field `scheme`, beside the standard one.
+pub(crate) fn answer(question: &mut Question<'_>) -> Json {
+    let (target, standard) = match plan(question) {
+        Ok(found) => found,
+        Err(refusal) => return refusal,
+    };
+    let scheme: SchemeId = match question.text("scheme").parse() {
+        Ok(scheme) => scheme,
+        Err(error) => return object! { "problem": sentence(&error.to_string()) },
+    };
+    let promise = if scheme.has_guarantee() { target.promise } else { Promise::Mean };
+    let row = compare(&Target { promise, ..target }, scheme, &standard);
+    let (size, price, floor, facts) = match row {
+        Ok(row) => row,
+        Err(error) => {
+            let cells = [scheme.name().to_owned(), "not possible".to_owned(), String::new(), String::new(), sentence(&error.to_string())];
+            return object! { "row": cells.to_vec() };
+        }
+    };
+    let promise = match (scheme.has_guarantee(), promise) {
+        (false, _) => "the average only: its positions are correlated",
+        (true, Promise::Mean) => "the average, as you asked",
+        (true, _) => "the one filter keeps the rate",
+    };
+    object! { "row": vec![scheme.name().to_owned(), size, price, floor, promise.to_owned()], "facts": facts }
+}
+
+type Row = (String, String, String, Json);
+
+fn compare(target: &Target, scheme: SchemeId, standard: &Plan) -> Result<Row, Error> {
+    let plan = Plan::new(&target.clone().scheme(scheme))?;
+    // Both promise the same: an average is compared with the average.
+    let beside = match target.promise {
+        promise if promise == standard_promise(standard) => standard.clone(),
+        _ => Plan::new(target)?,
+    };
+    let floor: f64 = plan.floors()?.iter().map(|floor| floor.rate).sum();
+    let per_item = |plan: &Plan| plan.bits as f64 / plan.items as f64;
+    let size = if plan.items == standard.items { bytes(plan.bytes()) } else { plural(plan.items, "item") };
+    let facts = object! { "bits": plan.bits, "items": plan.items, "probes": plan.probes, "fpr": plan.fpr.upper, "floor": floor };
+    Ok((format!("{size}, {}", plural(plan.probes.into(), "probe")), more(per_item(&plan) / per_item(&beside)), share(floor, 2), facts))
+}
+
+fn standard_promise(plan: &Plan) -> Promise {
+    plan.guarantee.as_ref().map_or(Promise::Mean, |guarantee| Promise::OneFilter { confidence: guarantee.confidence })
+}
