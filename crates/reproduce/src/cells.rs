@@ -9,20 +9,23 @@ use truebloom_math::Result;
 /// The numbers of cells that are known, by name.
 pub type Known = BTreeMap<String, Vec<f64>>;
 
+/// Whether numbers can be those of a cell.
+pub(crate) type Fits<'a> = Box<dyn Fn(&[f64]) -> bool + Send + Sync + 'a>;
+
 /// One experiment, or one law.
 pub(crate) struct Cell<'a> {
     pub(crate) name: String,
     /// Its work, in no unit, to estimate the time that is left.
     pub(crate) steps: f64,
     /// Whether these can be its numbers: what was kept in a file may be damaged.
-    pub(crate) fits: Box<dyn Fn(&[f64]) -> bool + Send + Sync + 'a>,
+    pub(crate) fits: Fits<'a>,
     /// Whether its numbers may be kept. Laws are not experiments: they are computed by the program that prints them.
     pub(crate) is_experiment: bool,
     pub(crate) run: Box<dyn Fn() -> Result<Vec<f64>> + Send + Sync + 'a>,
 }
 
 /// So many numbers between 0 and 1.
-pub(crate) fn are_shares(count: usize) -> Box<dyn Fn(&[f64]) -> bool + Send + Sync> {
+pub(crate) fn are_shares(count: usize) -> Fits<'static> {
     Box::new(move |values| values.len() == count && values.iter().all(|value| (0.0..=1.0).contains(value)))
 }
 
