@@ -119,8 +119,14 @@ pub(crate) fn saw_tooth<S: FillScheme>(design: &Design, seed: u64, seen: Option<
         plural(design.sigma(), "set bit")
     );
     let mean = run.fpr.value;
+    // An interval of few hits reaches far above what any filter has: a band of it would hide the curve.
+    let hidden = seen.filter(|[_, _, upper]| *upper > 1.5 * run.worst.value);
+    let note = match hidden {
+        Some([_, _, upper]) => format!("{note}; simulated average at most {} (99% interval)", significant(upper, 3)),
+        None => note,
+    };
     let mut chart = Chart::new("The rate of a recycling filter over its cycles", Axis::linear("new items"), Axis::linear(RATE)).note(note);
-    if let (Some([value, lower, upper]), Some(last)) = (seen, points.last().map(|last| last.0)) {
+    if let (Some([value, lower, upper]), None, Some(last)) = (seen, hidden, points.last().map(|last| last.0)) {
         let name = format!("simulated average {}, 99% interval", significant(value, 4));
         chart = chart.with(Series::band(name, vec![(0.0, lower, upper), (last, lower, upper)]).coloured(2));
     }

@@ -41,9 +41,11 @@ pub(crate) fn svg(chart: &Chart) -> Result<String, Error> {
         headings(&root, &titles, &notes)?;
         entries.iter().try_for_each(|entry| sample(&root, entry, head))?;
         let left = 26 + 7 * y.longest_label() as i32;
+        // The last tick's label stands half beyond the edge.
+        let right = SIDE.max(7 * x.longest_label() as i32 / 2);
         let mut plot = ChartBuilder::on(&root)
             .margin_top(top * FINE)
-            .margin_right(SIDE * FINE)
+            .margin_right(right * FINE)
             .margin_bottom(6 * FINE)
             .margin_left(6 * FINE)
             .x_label_area_size(46 * FINE)
@@ -187,10 +189,12 @@ fn words_of_marks(plot: &mut Plot<'_, '_>, chart: &Chart, [x, y]: [&Coordinate; 
         put_words(plot, mark, ((mark.at, top), (dx, 4 + 15 * row)), (h, VPos::Top))?;
     }
     let rows = plot.plotting_area().get_pixel_range().1;
-    let from_top = |mark: &Mark| ((1.0 - y.share(mark.at)) * f64::from(rows.end - rows.start) / f64::from(FINE)).round() as i32;
+    let height = (rows.end - rows.start) / FINE;
+    let from_top = |mark: &Mark| ((1.0 - y.share(mark.at)) * f64::from(height)).round() as i32;
     let mut marks: Vec<&Mark> = visible(false).collect();
     marks.sort_by_key(|mark| from_top(mark));
-    for (mark, offset) in marks.iter().zip(beside_lines(&marks.iter().map(|mark| from_top(mark)).collect::<Vec<_>>())) {
+    let lines: Vec<i32> = marks.iter().map(|mark| from_top(mark)).collect();
+    for (mark, offset) in marks.iter().zip(beside_lines(&lines, height)) {
         put_words(plot, mark, ((right, mark.at), (-4, offset)), (HPos::Right, VPos::Top))?;
     }
     Ok(())
@@ -199,17 +203,24 @@ fn words_of_marks(plot: &mut Plot<'_, '_>, chart: &Chart, [x, y]: [&Coordinate; 
 /// The height of a line of words.
 const WORDS: i32 = 14;
 
-/// Where the words of level lines begin below their lines, these from the top down: above the line where there is room, else below it, else below the words before.
-fn beside_lines(lines: &[i32]) -> Vec<i32> {
+/// Where the words of level lines begin below their lines, these from the top down: above the line where there is room, else below it, else below the words before; all above the foot.
+fn beside_lines(lines: &[i32], height: i32) -> Vec<i32> {
     let mut free = 0;
-    lines
+    let mut begins: Vec<i32> = lines
         .iter()
         .map(|&line| {
             let begin = if line - WORDS - 2 >= free { line - WORDS - 2 } else { free.max(line + 3) };
             free = begin + WORDS;
-            begin - line
+            begin
         })
-        .collect()
+        .collect();
+    // None below the foot.
+    let mut end = height;
+    for begin in begins.iter_mut().rev() {
+        *begin = (*begin).min(end - WORDS);
+        end = *begin;
+    }
+    begins.iter().zip(lines).map(|(begin, line)| begin - line).collect()
 }
 
 fn put_words(plot: &mut Plot<'_, '_>, mark: &Mark, (at, (dx, dy)): ((f64, f64), (i32, i32)), (h, v): (HPos, VPos)) -> Result<(), Error> {

@@ -58,7 +58,7 @@ fn what_has_no_place_is_left_out_and_counted() {
 /// A line is cut where it crosses the edge of a range that was given: not at its last point inside, and not drawn along the edge.
 #[test]
 fn lines_are_cut_at_the_edge() {
-    let curve = |low: f64, points: Vec<(f64, f64)>| {
+    let curve = |low: f64, points: Vec<(f64, f64)>| -> Vec<(f64, f64)> {
         let chart = Chart::new("Cut", Axis::linear("x").between(0.0, 8.0), Axis::log("y").between(low, 1.0));
         let svg = chart.with(Series::line("cut", points)).svg().expect("points");
         let curve = lines(&svg, "polyline").into_iter().rfind(|line| line.contains(BLUE)).expect("a curve").to_owned();
@@ -85,7 +85,7 @@ fn lines_are_cut_at_the_edge() {
 /// Words of level lines never lie over each other, however near the lines are.
 #[test]
 fn words_of_near_lines_do_not_meet() {
-    for values in [vec![0.5, 0.5001], vec![0.5, 0.5001, 0.5002], vec![0.99, 0.98, 0.97], vec![0.3, 0.6]] {
+    for values in [vec![0.5, 0.5001], vec![0.5, 0.5001, 0.5002], vec![0.99, 0.98, 0.97], vec![0.3, 0.6], vec![1e-9, 1e-8, 0.0]] {
         let mut chart = Chart::new("Marks", Axis::linear("x"), Axis::linear("y").between(0.0, 1.0));
         chart = chart.with(Series::line("", vec![(0.0, 0.0), (1.0, 1.0)]));
         for value in &values {
@@ -100,6 +100,8 @@ fn words_of_near_lines_do_not_meet() {
         rows.sort_by(f64::total_cmp);
         assert_eq!(rows.len(), values.len());
         assert!(rows.windows(2).all(|pair| pair[1] - pair[0] >= 120.0), "{values:?}: {rows:?}");
+        // Between the axes: above the foot, where 440 pixels less the label's room end.
+        assert!(rows.iter().all(|row| *row < 3_900.0), "{values:?}: {rows:?}");
     }
 }
 
