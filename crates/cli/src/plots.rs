@@ -1,10 +1,11 @@
 //! `--plot FILE.svg`: the curves behind a report.
 
 use crate::failure::Failure;
-use crate::report::{Report, count, plural, significant};
+use crate::report::{Format, Report, count, plural, significant};
 use crate::subject::Real;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
+use std::process::ExitCode;
 use truebloom::file::{Expected, open_regular};
 use truebloom::recycling::Policy;
 use truebloom::scheme::FillScheme;
@@ -20,6 +21,11 @@ pub(crate) struct PlotArgs {
 }
 
 impl PlotArgs {
+    /// To be asked before any work: whether the chart may be written.
+    pub(crate) fn check(&self) -> Result<(), Failure> {
+        self.file.as_deref().map_or(Ok(()), check_older)
+    }
+
     /// Draws, if a chart was asked for.
     pub(crate) fn write(&self, chart: impl FnOnce() -> Result<Chart, Failure>) -> Result<Option<&Path>, Failure> {
         let Some(path) = &self.file else { return Ok(None) };
@@ -29,12 +35,19 @@ impl PlotArgs {
         Ok(Some(path))
     }
 
-    /// The same, with a line in the report.
-    pub(crate) fn write_and_say(&self, report: &mut Report, chart: impl FnOnce() -> Result<Chart, Failure>) -> Result<(), Failure> {
-        if let Some(path) = self.write(chart)? {
+    /// Draws and prints the report with a line about the chart. A chart that cannot be drawn costs no answer: the report comes first, then the reason.
+    pub(crate) fn finish(
+        &self,
+        mut report: Report,
+        format: Format,
+        chart: impl FnOnce() -> Result<Chart, Failure>,
+    ) -> Result<ExitCode, Failure> {
+        let drawn = self.write(chart);
+        if let Ok(Some(path)) = &drawn {
             report.field("plot", path.display().to_string()).line("chart", format!("written: {}", path.display()));
         }
-        Ok(())
+        report.print_as(format)?;
+        drawn.map(|_| ExitCode::SUCCESS)
     }
 
     pub(crate) fn asked(&self) -> bool {
@@ -105,8 +118,15 @@ pub(crate) fn saw_tooth<S: FillScheme>(design: &Design, seed: u64, seen: Option<
         plural(design.sigma(), "set bit")
     );
     let mean = run.fpr.value;
+    // An interval of few hits reaches far above what any filter has: a band of it would hide the
+    // curve.
+    let hidden = seen.filter(|[_, _, upper]| *upper > 1.5 * run.worst.value);
+    let note = match hidden {
+        Some([_, _, upper]) => format!("{note}; simulated average at most {} (99% interval)", significant(upper, 3)),
+        None => note,
+    };
     let mut chart = Chart::new("The rate of a recycling filter over its cycles", Axis::linear("new items"), Axis::linear(RATE)).note(note);
-    if let (Some([value, lower, upper]), Some(last)) = (seen, points.last().map(|last| last.0)) {
+    if let (Some([value, lower, upper]), None, Some(last)) = (seen, hidden, points.last().map(|last| last.0)) {
         let name = format!("simulated average {}, 99% interval", significant(value, 4));
         chart = chart.with(Series::band(name, vec![(0.0, lower, upper), (last, lower, upper)]).coloured(2));
     }

@@ -40,6 +40,7 @@ fn every_verb_draws_its_curve() {
         ("table --json -k 12 -p 1%,0.1%", &["rate 0.001"], 2),
         ("explain -m 9585 -n 1000 -k 7", &["99.9%: at most 0.01136", "average 0.01005"], 1),
         ("simulate -m 1000 -k 4 --sigma 300 -n 10k", &["simulated average", "recycled above 300 set bits"], 1),
+        ("simulate -m 1000 -k 4 --sigma 10 -n 10k", &["simulated average at most", "long-run average"], 1),
         ("simulate -m 500 -k 5 --sigma 220 --phases 2 -n 10k", &["in each of two filters"], 1),
         ("audit fastbloom -n 1000 -p 1%", &["asked: 0.01", "if positions were independent"], 0),
     ] {
@@ -56,25 +57,64 @@ fn every_verb_draws_its_curve() {
 #[test]
 fn a_plan_is_drawn_at_its_rate() {
     let svg = drawn("plan -n 1000 -p 1% --mean");
-    // The points at 0.5, 1, 1.05, 1.2 and 2 times the plan; the second lies on the lines of what
-    // was asked and planned.
-    let attribute =
-        |line: &str, name: &str| line.split(&format!("{name}=\"")).nth(1).and_then(|rest| rest.split('"').next()?.parse::<f64>().ok());
-    let points: Vec<(f64, f64)> = svg
-        .lines()
-        .filter(|line| line.starts_with("<circle"))
-        .filter_map(|line| Some((attribute(line, "cx")?, attribute(line, "cy")?)))
+    // The points at 0.5, 1, 1.05, 1.2 and 2 times the plan; the second lies on the lines of what was asked and planned.
+    let corners = |line: &str| -> Vec<(f64, f64)> {
+        let places = line.split("points=\"").nth(1).map_or("", |rest| rest.trim_end_matches("\"/>").trim());
+        places
+            .split_whitespace()
+            .filter_map(|place| place.split_once(','))
+            .filter_map(|(x, y)| Some((x.parse().ok()?, y.parse().ok()?)))
+            .collect()
+    };
+    // Squares: the first in the legend.
+    let squares = svg.lines().filter(|line| line.starts_with("<polygon") && line.contains("#D55E00"));
+    let points: Vec<(f64, f64)> = squares
+        .map(corners)
+        .map(|corners| (f64::midpoint(corners[0].0, corners[2].0), f64::midpoint(corners[0].1, corners[2].1)))
         .collect();
     assert_eq!(points.len(), 6, "five, and one in the legend: {points:?}");
-    let dashes: Vec<(f64, f64)> = svg
-        .lines()
-        .filter(|line| line.starts_with("<polyline") && line.contains("stroke=\"#57606A\""))
-        .filter_map(|line| line.split("points=\"").nth(1)?.split_whitespace().next()?.split_once(','))
-        .filter_map(|(x, y)| Some((x.parse().ok()?, y.parse().ok()?)))
-        .collect();
+    let lines: Vec<Vec<(f64, f64)>> = svg.lines().filter(|line| line.contains("stroke-dasharray=\"30 30\"")).map(corners).collect();
     let (x, y) = points[2];
-    assert!(dashes.iter().filter(|dash| (dash.0 - x).abs() <= 10.0).count() > 5, "the planned number of items: {x}");
-    assert!(dashes.iter().filter(|dash| (dash.1 - y).abs() <= 10.0).count() > 5, "the rate that was asked for: {y}");
+    assert!(lines.iter().any(|line| line.iter().all(|end| (end.0 - x).abs() <= 10.0)), "the planned number of items: {x} {lines:?}");
+    assert!(lines.iter().any(|line| line.iter().all(|end| (end.1 - y).abs() <= 10.0)), "the rate that was asked for: {y} {lines:?}");
+}
+
+/// A chart that may not be written is refused before the work, one that cannot be drawn after the answer.
+#[test]
+fn a_chart_costs_no_answer() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let said = |arguments: &str| {
+        let output = truebloom(arguments, folder.path());
+        assert_eq!(output.status.code(), Some(2), "{arguments}");
+        (String::from_utf8_lossy(&output.stdout).into_owned(), String::from_utf8_lossy(&output.stderr).into_owned())
+    };
+    // Five cycles of a gigabyte take too long to draw.
+    let (answer, reason) = said("plan --recycling --memory 1GiB -p 1% --plot saw.svg");
+    assert!(answer.contains("one phase") && answer.contains("a cycle") && !answer.contains("written"), "{answer}");
+    assert!(reason.contains("a cycle has about") && !folder.path().join("saw.svg").exists(), "{reason}");
+    let (answer, _) = said("plan --recycling --memory 1GiB -p 1% --plot saw.svg --json");
+    assert!(answer.starts_with("{\"verb\":\"plan\"") && !answer.contains("\"plot\""), "{answer}");
+    fs::write(folder.path().join("notes.txt"), "precious").expect("written");
+    for arguments in [
+        // Hours, if it began.
+        "simulate -m 1000 -k 4 --sigma 300 -n 1T --plot notes.txt",
+        "audit --table -n 1000 -p 1e-6 --simulate 1T --plot notes.txt",
+        "table --plot notes.txt",
+        "explain -m 9585 -n 1000 -k 7 --plot notes.txt",
+        "fpr -m 9585 -n 1000 -k 7 --plot notes.txt",
+    ] {
+        let (answer, reason) = said(arguments);
+        assert!(answer.is_empty() && reason.contains("it exists and is no chart"), "{arguments}: {answer}{reason}");
+    }
+}
+
+/// A line is what is known sharply.
+#[test]
+fn rates_that_are_only_bracketed_are_no_line() {
+    let svg = drawn("fpr -m 16000 -n 1000 -k 11 --scheme square");
+    assert!(svg.contains("square, between the ends that are known"), "a band");
+    let sharp = drawn("fpr -m 1600 -n 100 -k 3 --scheme square");
+    assert!(sharp.contains("square, exact"));
 }
 
 #[test]
@@ -117,15 +157,16 @@ fn a_report_is_written_and_taken_up_again() {
     let folder = tempfile::tempdir().expect("a folder");
     let output = truebloom("reproduce lehr grandi --out report --full", folder.path());
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    assert_eq!(String::from_utf8_lossy(&output.stdout), "written: report/report.html (43 claims) and 10 files with its figures\n");
+    assert_eq!(String::from_utf8_lossy(&output.stdout), "written: report/report.html (43 claims) and 12 files with its figures\n");
     let report = folder.path().join("report");
     let page = fs::read_to_string(report.join("report.html")).expect("a page");
-    assert!(page.contains("truebloom reproduce lehr grandi --full --out DIR") && page.matches("<svg ").count() == 5);
+    assert!(page.contains("truebloom reproduce lehr grandi --full --out DIR") && page.matches("<svg ").count() == 7);
     for name in ["grandi-1-s1", "grandi-1-s2", "lehr-sequence", "lehr-table", "lehr-families"] {
         assert!(fs::read_to_string(report.join(format!("{name}.csv"))).expect("numbers").lines().count() > 20);
         let svg = fs::read_to_string(report.join(format!("{name}.svg"))).expect("a picture");
-        assert!(page.contains(&svg), "{name} stands in the page");
+        assert!(page.contains(&truebloom_plot::without_style(&svg)), "{name} stands in the page");
     }
+    assert_eq!(page.matches("<style>").count(), 1, "one sheet for all charts");
     let log = report.join("experiments.jsonl");
     let version = fs::read_to_string(&log).expect("there");
     assert_eq!(version.lines().count(), 1, "{version}");
@@ -135,8 +176,21 @@ fn a_report_is_written_and_taken_up_again() {
     // Experiments of another version are not ours, and neither are the files of others.
     fs::write(&log, "{\"experiment\":\"one\",\"values\":[1.5]}\n").expect("written");
     assert_eq!(truebloom("reproduce lehr --out report --full", folder.path()).status.code(), Some(2));
+    // A paper named twice is one chapter; what would be ignored, or is a file, is refused.
+    let twice = truebloom("reproduce lehr lehr --out twice", folder.path());
+    assert_eq!(String::from_utf8_lossy(&twice.stdout), "written: twice/report.html (8 claims) and 6 files with its figures\n");
+    for ignored in ["--json", "--csv"] {
+        assert_eq!(truebloom(&format!("reproduce lehr --out new {ignored}"), folder.path()).status.code(), Some(2));
+    }
+    fs::write(folder.path().join("file"), "precious").expect("written");
+    let refused = truebloom("reproduce lehr --out file", folder.path());
+    assert!(refused.status.code() == Some(2) && String::from_utf8_lossy(&refused.stderr).contains("file: it is a file"));
+    assert!(!folder.path().join("new").exists());
     fs::create_dir(folder.path().join("theirs")).expect("new");
     fs::write(folder.path().join("theirs/lehr-table.csv"), "precious").expect("written");
     assert_eq!(truebloom("reproduce lehr --out theirs", folder.path()).status.code(), Some(2));
     assert_eq!(fs::read_to_string(folder.path().join("theirs/lehr-table.csv")).expect("there"), "precious");
+    // Nor does a log of somebody else's experiments make the folder ours.
+    fs::write(folder.path().join("theirs/experiments.jsonl"), "{\"experiment\":\"mine\"}\n").expect("written");
+    assert_eq!(truebloom("reproduce lehr --out theirs", folder.path()).status.code(), Some(2));
 }

@@ -99,10 +99,24 @@ fn conditions_hold_for_any_offsets() {
         }
         assert!(large.single <= 0.0 && large.pair > 0.0 && large.repeat > 0.0);
     }
+    // All pairs of hashes modulo a prime: the chance of two given positions is at most as said, and for some two as large; that two probes meet at a given position likewise.
+    for (m, k) in [(7u64, 2u64), (11, 3), (13, 4)] {
+        let found = conditions(&double(m, k as u32, Step::Any, Offsets::Linear), 1);
+        let items = || (0..m * m).map(|pair| (0..k).map(|i| (pair / m + i * (pair % m)) % m).collect::<Vec<u64>>());
+        let share = |holds: &dyn Fn(&[u64]) -> bool| items().filter(|item| holds(item)).count() as f64 / (m * m) as f64;
+        let both = (1..m).map(|other| share(&|item| item.contains(&0) && item.contains(&other))).fold(0.0, f64::max);
+        let again = share(&|item| item.iter().filter(|position| **position == 0).count() > 1);
+        // Ordered pairs of probes, each of which hits the two in one way.
+        assert!(both <= found.pair && (found.pair * (m * m) as f64 - (k * (k - 1)) as f64).abs() < 1e-12, "{m} {k}: {found:?}");
+        // Where h2 is 0 all probes meet: k - 1 places are lost at each position.
+        assert!(again <= found.repeat && (found.repeat * (m * m) as f64 - (k - 1) as f64).abs() < 1e-9, "{m} {k}: {found:?}");
+    }
 }
 
 #[test]
 fn upper_ends_hold() {
+    // The union over items of pairs of events, n times as likely as of one.
+    assert!((lemma_6_1_upper(1_000, 2.5e-6) - 2.5e-3).abs() < 1e-17);
     for (m, k, n) in [(8_009, 6, 1_000), (401, 2, 100), (1_201, 8, 100), (16_001, 11, 1_000)] {
         let c = m as f64 / n as f64;
         let difference = |law: &dyn Law| (law.fpr(n).expect("affordable").upper - limit_rate(law.bits() as f64 / n as f64, k)) * n as f64;
@@ -200,7 +214,9 @@ fn hits_of_one_filter_three_ways() {
         assert!(far <= 2.0 * (-2.0 * queries as f64 * distance * distance).exp());
         assert!(far <= theorem_7_2(queries, 5_000, 6, 4.5, 0.0, 0.0, distance));
     }
-    assert!(theorem_7_2(1_000_000, 1_000_000, 6, 4.5, 0.0, 0.0, 0.02) < 1e-3);
+    // Half of the distance for each: 2 exp(-Q d^2 / 2) of the queries, and of the filter 2 exp(-2 n (d/2)^2 / lambda^2).
+    let found = theorem_7_2(10_000, 1_000_000, 6, 4.5, 0.0, 0.0, 0.02);
+    assert!((found - 2.0 * (-2.0f64).exp() - 2.0 * (-200.0f64 / 20.25).exp()).abs() < 1e-12, "{found}");
 }
 
 /// Lemma 7.1: what holds of hits given the rate holds over filters, but for filters whose rate is

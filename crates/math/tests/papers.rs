@@ -3,6 +3,11 @@
 
 mod common;
 
+// Read by this file alone, which needs a parser for it.
+#[path = "common/calls.rs"]
+mod calls;
+
+use calls::calls_of_tests;
 use common::documents::{numbered_rows, quoted, sources, tests_of};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -71,6 +76,36 @@ fn every_function_and_test_named_exists() {
     assert_eq!(missing, BTreeSet::new(), "named in docs/PAPERS.md, not found");
 }
 
+/// More than a search for names: the tests are parsed, and followed through their helpers. `tests/faults/run.py --rows` shows more still: that a fault in the function makes a test of the row fail.
+#[test]
+fn every_row_has_a_test_that_calls_its_function() {
+    let calls = calls_of_tests();
+    let mut missing = Vec::new();
+    for row in numbered_rows("PAPERS.md") {
+        for function in quoted(&row[3]).filter(|_| !row[3].starts_with("none: ")) {
+            if !quoted(&row[4]).any(|test| calls.get(test).is_some_and(|calls| calls.has(function))) {
+                missing.push(format!("{}: {function}", row[0]));
+            }
+        }
+    }
+    assert_eq!(missing, Vec::<String>::new(), "no test of the row calls the function");
+}
+
+/// What counts as a call is what is called: not what stands in a comment, a text, an import or a helper that nobody calls.
+#[test]
+fn names_alone_are_no_calls() {
+    let of = |function: &str, test: &str| calls_of_tests()[test].has(function);
+    // Called in an assertion, by a helper, as a method, and as an enum's value.
+    assert!(of("half_full_items", "functions::half_full_filters"));
+    assert!(of("Occupancy::variance", "functions::laws_of_batches") && of("Occupancy::classic", "functions::laws_of_batches"));
+    assert!(of("Approximation::Knuth", "vectors::approximations_of_the_papers"));
+    assert!(of("convergence::limit_rate", "convergence::upper_ends_hold"));
+    // In its text, in its file's imports, of another type.
+    assert!(!of("half_full_items", "papers::names_alone_are_no_calls"));
+    assert!(!of("convergence::slices_constant", "convergence::upper_ends_hold"));
+    assert!(!of("Occupancy::union", "functions::laws_of_batches") && !of("Design::fpr", "convergence::upper_ends_hold"));
+}
+
 #[test]
 fn every_erratum_is_named() {
     let linked = |status: &str| status.split('[').skip(1).filter_map(|rest| Some(rest.split_once(']')?.0.to_owned())).collect::<Vec<_>>();
@@ -85,14 +120,18 @@ fn every_erratum_is_named() {
 fn every_function_has_its_fault_and_a_test_that_rejects_it() {
     let list = std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/faults/functions.txt")).expect("the list");
     let tests = tests();
+    let calls = calls_of_tests();
     let mut faulty = BTreeSet::new();
     for line in list.lines().filter(|line| !line.starts_with('#')) {
         let parts: Vec<&str> = line.split(" ~ ").collect();
         assert_eq!(parts.len(), 4, "{line}");
+        // Several faults of one function are told apart by what stands behind its name.
+        let function = parts[0].split('#').next().unwrap_or_default();
         for test in parts[3].split(", ") {
             assert!(tests.contains(test), "{line}: no test {test}");
+            assert!(calls[test].has(function), "{line}: {test} does not call {function}");
         }
-        faulty.insert(parts[0].to_owned());
+        faulty.insert(function.to_owned());
     }
     let named: BTreeSet<String> =
         numbered_rows("PAPERS.md").iter().flat_map(|row| quoted(&row[3]).map(str::to_owned).collect::<Vec<_>>()).collect();

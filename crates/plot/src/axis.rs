@@ -57,7 +57,8 @@ impl Axis {
         if !self.names.is_empty() {
             let labelled = (0..self.names.len()).map(|i| i as f64).collect();
             let ticks = Ticks { labelled, minor: Vec::new() };
-            return Coordinate { scale: self.scale, low: -0.6, high: self.names.len() as f64 - 0.4, ticks, names: self.names.clone() };
+            let high = self.names.len() as f64 - 0.4;
+            return Coordinate { scale: self.scale, low: -0.6, high, ticks, notation: Notation::Plain, names: self.names.clone() };
         }
         let (low, high) = self.range.filter(|(low, high)| self.places(*low) && low < high && high.is_finite()).unwrap_or_else(|| {
             let (low, high) = widened(self.scale, low, high);
@@ -73,7 +74,7 @@ impl Axis {
             Scale::Linear => linear_ticks(low, high),
             Scale::Log => log_ticks(low, high),
         };
-        Coordinate { scale: self.scale, low, high, ticks, names: Vec::new() }
+        Coordinate { scale: self.scale, low, high, notation: Notation::of(self.scale, &ticks.labelled), ticks, names: Vec::new() }
     }
 }
 
@@ -144,20 +145,57 @@ fn decimal(digit: f64, exponent: i32) -> f64 {
     format!("{digit}e{exponent}").parse().unwrap_or(f64::NAN)
 }
 
-/// A tick in words: powers of ten as such, small and large numbers with one, others plainly, in groups of three digits.
-pub(crate) fn label(value: f64, scale: Scale) -> String {
-    if value == 0.0 {
-        return "0".to_owned();
+/// How an axis writes its ticks: all of them alike.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Notation {
+    /// Plainly, in groups of three digits.
+    Plain,
+    /// As products with powers of ten.
+    Powers,
+    /// As multiples of one power of ten.
+    Multiples(i32),
+}
+
+impl Notation {
+    fn of(scale: Scale, ticks: &[f64]) -> Notation {
+        let exponents = || ticks.iter().filter(|tick| **tick != 0.0).map(|tick| parts(*tick).1);
+        let (Some(least), Some(most)) = (exponents().min(), exponents().max()) else { return Notation::Plain };
+        match scale {
+            Scale::Log if (-3..=5).contains(&least) && (-3..=5).contains(&most) => Notation::Plain,
+            Scale::Log => Notation::Powers,
+            Scale::Linear if (-4..=7).contains(&least) && (-4..=7).contains(&most) => Notation::Plain,
+            Scale::Linear => Notation::Multiples(most),
+        }
     }
+
+    fn label(self, value: f64) -> String {
+        if value == 0.0 {
+            return "0".to_owned();
+        }
+        let (mantissa, exponent) = parts(value);
+        match self {
+            Notation::Plain => grouped(value),
+            Notation::Powers if exponent == 0 => grouped(value),
+            Notation::Powers if mantissa == "1" => power(exponent),
+            Notation::Powers => format!("{}\u{d7}{}", mantissa.replace('-', "\u{2212}"), power(exponent)),
+            // By moving the point, so that no digit is lost.
+            Notation::Multiples(common) => match format!("{mantissa}e{}", exponent - common).parse() {
+                Ok(multiple) => format!("{}\u{d7}{}", grouped(multiple), power(common)),
+                Err(_) => mantissa,
+            },
+        }
+    }
+}
+
+/// Mantissa and exponent, in decimals.
+fn parts(value: f64) -> (String, i32) {
     let text = format!("{value:e}");
     let (mantissa, exponent) = text.split_once('e').unwrap_or((&text, "0"));
-    let exponent: i32 = exponent.parse().unwrap_or(0);
-    let plain = if scale == Scale::Log { (-3..=5).contains(&exponent) } else { (-4..=6).contains(&exponent) };
-    if plain {
-        return grouped(value);
-    }
-    let power: String = exponent.to_string().chars().map(superscript).collect();
-    if mantissa == "1" { format!("10{power}") } else { format!("{mantissa}\u{d7}10{power}") }
+    (mantissa.to_owned(), exponent.parse().unwrap_or(0))
+}
+
+fn power(exponent: i32) -> String {
+    format!("10{}", exponent.to_string().chars().map(superscript).collect::<String>())
 }
 
 fn superscript(digit: char) -> char {
@@ -191,12 +229,13 @@ pub(crate) struct Coordinate {
     low: f64,
     high: f64,
     ticks: Ticks,
+    notation: Notation,
     names: Vec<String>,
 }
 
 impl Coordinate {
     fn label(&self, value: f64) -> String {
-        self.names.get(value as usize).cloned().unwrap_or_else(|| label(value, self.scale))
+        self.names.get(value as usize).cloned().unwrap_or_else(|| self.notation.label(value))
     }
 
     /// Within the range, so that nothing is drawn beyond the edge.
@@ -217,6 +256,15 @@ impl Coordinate {
             Scale::Linear => (value - self.low) / (self.high - self.low),
             Scale::Log => (value / self.low).ln() / (self.high / self.low).ln(),
         }
+    }
+
+    /// The value that has this share of the axis below it.
+    pub(crate) fn at_share(&self, share: f64) -> f64 {
+        let value = match self.scale {
+            Scale::Linear => self.low + share * (self.high - self.low),
+            Scale::Log => self.low * (share * (self.high / self.low).ln()).exp(),
+        };
+        self.clamped(value)
     }
 
     pub(crate) fn longest_label(&self) -> usize {
@@ -253,22 +301,40 @@ impl ValueFormatter<f64> for Coordinate {
 mod tests {
     use super::*;
 
+    /// One notation an axis: what one tick needs, all have.
     #[test]
-    fn labels_are_read_as_they_are_written() {
-        let cases = [
-            (0.0, Scale::Log, "0"),
-            (1e-4, Scale::Log, "10\u{207b}\u{2074}"),
-            (5e-3, Scale::Log, "0.005"),
-            (2e-10, Scale::Log, "2\u{d7}10\u{207b}\u{b9}\u{2070}"),
-            (0.05, Scale::Log, "0.05"),
-            (20_000.0, Scale::Log, "20,000"),
-            (1e6, Scale::Linear, "1,000,000"),
-            (-0.25, Scale::Linear, "\u{2212}0.25"),
-            (0.0215, Scale::Linear, "0.0215"),
-            (1e9, Scale::Linear, "10\u{2079}"),
-        ];
-        for (value, scale, text) in cases {
-            assert_eq!(label(value, scale), text);
+    fn ticks_of_an_axis_are_written_alike() {
+        let labels = |axis: Axis, low: f64, high: f64| {
+            let axis = axis.between(low, high).coordinate((0.0, 0.0));
+            axis.ticks.labelled.iter().map(|tick| axis.label(*tick)).collect::<Vec<_>>().join(" ")
+        };
+        let (log, linear) = (|| Axis::log("rate"), || Axis::linear("items"));
+        for (axis, low, high, text) in [
+            (log(), 1e-3, 10.0, "0.001 0.01 0.1 1 10"),
+            (
+                log(),
+                1e-6,
+                1.0,
+                "10\u{207b}\u{2076} 10\u{207b}\u{2075} 10\u{207b}\u{2074} 10\u{207b}\u{b3} 10\u{207b}\u{b2} 10\u{207b}\u{b9} 1",
+            ),
+            (
+                log(),
+                4e-4,
+                4e-3,
+                "5\u{d7}10\u{207b}\u{2074} 7\u{d7}10\u{207b}\u{2074} 10\u{207b}\u{b3} 2\u{d7}10\u{207b}\u{b3} 3\u{d7}10\u{207b}\u{b3}",
+            ),
+            (log(), 100.0, 1e4, "100 200 500 1,000 2,000 5,000 10,000"),
+            (linear(), 0.0, 2e7, "0 5,000,000 10,000,000 15,000,000 20,000,000"),
+            (linear(), 0.0, 2e9, "0 0.5\u{d7}10\u{2079} 1\u{d7}10\u{2079} 1.5\u{d7}10\u{2079} 2\u{d7}10\u{2079}"),
+            (
+                linear(),
+                0.0,
+                3e-6,
+                "0 0.5\u{d7}10\u{207b}\u{2076} 1\u{d7}10\u{207b}\u{2076} 1.5\u{d7}10\u{207b}\u{2076} 2\u{d7}10\u{207b}\u{2076} 2.5\u{d7}10\u{207b}\u{2076} 3\u{d7}10\u{207b}\u{2076}",
+            ),
+            (linear(), -0.5, 0.5, "\u{2212}0.4 \u{2212}0.2 0 0.2 0.4"),
+        ] {
+            assert_eq!(labels(axis, low, high), text);
         }
     }
 

@@ -27,7 +27,7 @@ impl Chart {
         Chart { title: title.into(), ..self }
     }
 
-    /// A line below the title: sizes, seeds, where numbers come from.
+    /// What stands below the title, in as many lines as it takes: sizes, seeds, where numbers come from.
     #[must_use]
     pub fn note(self, note: impl Into<String>) -> Chart {
         Chart { note: note.into(), ..self }

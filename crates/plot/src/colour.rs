@@ -1,6 +1,7 @@
 //! Colours for light pages, and what becomes of them on dark ones.
 //!
-//! The curves' are those of Okabe and Ito, which colour-blind people tell apart, darkened or lightened until each stands out from its page by 3 to 1 at least.
+//! The curves' are those of Okabe and Ito, which colour-blind people tell apart, darkened or lightened until each stands out from its page by 3 to 1 at least. All that are used are known
+//! beforehand, so that one style sheet serves any number of charts.
 
 use plotters::style::RGBColor;
 use std::fmt::Write;
@@ -24,8 +25,12 @@ pub(crate) const CURVES: [Pair; 6] = [
     [(0x5F, 0x68, 0x73), (0xA8, 0xB2, 0xBD)],
 ];
 
-/// From blue to vermilion, over grey.
+/// Steps of the ramp.
+const STEPS: u32 = 40;
+
+/// From blue to vermilion, over grey, in steps.
 pub(crate) fn between(share: f64) -> Pair {
+    let share = (share * f64::from(STEPS)).round() / f64::from(STEPS);
     let mix = |a: u8, b: u8| (f64::from(a) + share * (f64::from(b) - f64::from(a))).round() as u8;
     let of = |page: usize| {
         let ((r, g, b), (s, h, c)) = (CURVES[0][page], CURVES[1][page]);
@@ -37,6 +42,18 @@ pub(crate) fn between(share: f64) -> Pair {
 pub(crate) fn rgb(pair: Pair) -> RGBColor {
     let (r, g, b) = pair[0];
     RGBColor(r, g, b)
+}
+
+/// All colours that a chart can have.
+pub(crate) fn all() -> Vec<Pair> {
+    let ramp = (0..=STEPS).map(|step| between(f64::from(step) / f64::from(STEPS)));
+    let mut pairs: Vec<Pair> = [PAPER, INK, SOFT_INK, GRID, FAINT_GRID].into_iter().chain(CURVES).collect();
+    for pair in ramp {
+        if !pairs.contains(&pair) {
+            pairs.push(pair);
+        }
+    }
+    pairs
 }
 
 /// Style rules that give each colour its other one on a dark page. They come before no attribute: any rule wins over those.

@@ -1,6 +1,7 @@
 //! A chart becomes SVG.
 //!
-//! plotters places pixels by whole numbers, which makes steps of flat curves. So everything is drawn ten times as large and the document's view box brings it back to size.
+//! plotters places pixels by whole numbers, which makes steps of flat curves. So everything is drawn ten times as large and the document's view box brings it back to size. It has no dashes
+//! but hundreds of short lines: a dashed line is drawn whole, with a width that stands for its dashes, and gets them when the document is finished.
 
 use crate::axis::Coordinate;
 use crate::colour::{self, FAINT_GRID, GRID, INK, PAPER, Pair, SOFT_INK};
@@ -11,7 +12,7 @@ use plotters::chart::{ChartBuilder, ChartContext};
 use plotters::coord::Shift;
 use plotters::coord::cartesian::Cartesian2d;
 use plotters::drawing::{DrawingArea, IntoDrawingArea};
-use plotters::element::{Circle, DashedPathElement, PathElement, Polygon, Rectangle, Text};
+use plotters::element::{Circle, PathElement, Polygon, Rectangle, Text};
 use plotters::style::text_anchor::{HPos, Pos, VPos};
 use plotters::style::{Color, IntoFont, ShapeStyle, TextStyle};
 
@@ -30,18 +31,22 @@ pub(crate) fn svg(chart: &Chart) -> Result<String, Error> {
     let (x, y) = (chart.x.coordinate(x), chart.y.coordinate(y));
     let (width, height) = (chart.size.0 as i32, chart.size.1 as i32);
     let entries = legend::layout(&chart.series, width - 2 * SIDE);
-    let head = if chart.title.is_empty() { NO_TITLE } else { TITLE } + if chart.note.is_empty() { 0 } else { NOTE };
+    let (titles, notes) = (legend::wrapped(&chart.title, 15.0, width - 2 * SIDE), legend::wrapped(&chart.note, 12.0, width - 2 * SIDE));
+    let head = below_titles(titles.len()) + NOTE * notes.len() as i32;
     let top = head + legend::height(&entries) + 6;
     let mut text = String::new();
     {
         let root = SVGBackend::with_string(&mut text, (chart.size.0 * FINE as u32, chart.size.1 * FINE as u32)).into_drawing_area();
         root.fill(&colour::rgb(PAPER)).map_err(failed)?;
-        headings(&root, chart)?;
+        headings(&root, &titles, &notes)?;
         entries.iter().try_for_each(|entry| sample(&root, entry, head))?;
         let left = 26 + 7 * y.longest_label() as i32;
+        // The last tick's label stands half beyond the edge.
+        let right = SIDE.max(7 * x.longest_label() as i32 / 2);
         let mut plot = ChartBuilder::on(&root)
             .margin_top(top * FINE)
-            .margin_right(SIDE * FINE)
+            .margin_right(right * FINE)
+            .margin_bottom(6 * FINE)
             .margin_left(6 * FINE)
             .x_label_area_size(46 * FINE)
             .y_label_area_size(left * FINE)
@@ -51,11 +56,11 @@ pub(crate) fn svg(chart: &Chart) -> Result<String, Error> {
         let ends = [&x, &y];
         let bands = chart.series.iter().enumerate().filter(|(_, series)| matches!(series.shape, Shape::Band | Shape::Bars));
         let others = chart.series.iter().enumerate().filter(|(_, series)| !matches!(series.shape, Shape::Band | Shape::Bars));
-        bands.clone().try_for_each(|(number, series)| draw(&mut plot, chart, series, colour_of(series, number), ends))?;
+        bands.clone().try_for_each(|(number, series)| draw(&mut plot, chart, (series, number), ends))?;
         chart.marks.iter().try_for_each(|mark| across(&mut plot, mark, ends))?;
-        others.clone().try_for_each(|(number, series)| draw(&mut plot, chart, series, colour_of(series, number), ends))?;
+        others.clone().try_for_each(|(number, series)| draw(&mut plot, chart, (series, number), ends))?;
         // Last, so that no curve covers them.
-        chart.marks.iter().try_for_each(|mark| words_at(&mut plot, mark, chart, ends))?;
+        words_of_marks(&mut plot, chart, ends)?;
         root.present().map_err(failed)?;
     }
     Ok(finished(&text, chart, (width, height)))
@@ -65,6 +70,8 @@ pub(crate) fn svg(chart: &Chart) -> Result<String, Error> {
 const SIDE: i32 = 18;
 const TITLE: i32 = 34;
 const NO_TITLE: i32 = 8;
+/// From one line of the title to the next, and of the note.
+const LINE: i32 = 20;
 const NOTE: i32 = 18;
 
 const FONT: &str = "system-ui, -apple-system, 'Segoe UI', sans-serif";
@@ -77,18 +84,25 @@ fn words(pixels: f64, pair: Pair, h: HPos, v: VPos) -> TextStyle<'static> {
 }
 
 fn stroke(pair: Pair, pixels: f64) -> ShapeStyle {
-    colour::rgb(pair).stroke_width((pixels * f64::from(FINE)) as u32)
+    colour::rgb(pair).stroke_width((pixels * f64::from(FINE)).round() as u32)
 }
 
-fn headings(root: &Area<'_>, chart: &Chart) -> Result<(), Error> {
-    let at = |y: i32| (SIDE * FINE, y * FINE);
+/// Where notes and the legend begin, below so many lines of the title.
+fn below_titles(lines: usize) -> i32 {
+    if lines == 0 { NO_TITLE } else { TITLE + LINE * (lines as i32 - 1) }
+}
+
+fn headings(root: &Area<'_>, titles: &[String], notes: &[String]) -> Result<(), Error> {
     let bold = words(15.0, INK, HPos::Left, VPos::Top);
     let bold = TextStyle { font: bold.font.style(plotters::style::FontStyle::Bold), ..bold };
-    if !chart.title.is_empty() {
-        root.draw(&Text::new(chart.title.clone(), at(12), bold)).map_err(failed)?;
+    let top = 12;
+    for (number, title) in titles.iter().enumerate() {
+        root.draw(&Text::new(title.clone(), (SIDE * FINE, (top + LINE * number as i32) * FINE), bold.clone())).map_err(failed)?;
     }
-    if !chart.note.is_empty() {
-        root.draw(&Text::new(chart.note.clone(), at(TITLE), words(12.0, SOFT_INK, HPos::Left, VPos::Top))).map_err(failed)?;
+    let top = below_titles(titles.len());
+    for (number, note) in notes.iter().enumerate() {
+        let at = (SIDE * FINE, (top + NOTE * number as i32) * FINE);
+        root.draw(&Text::new(note.clone(), at, words(12.0, SOFT_INK, HPos::Left, VPos::Top))).map_err(failed)?;
     }
     Ok(())
 }
@@ -107,8 +121,11 @@ fn sample(root: &Area<'_>, entry: &Entry<'_>, head: i32) -> Result<(), Error> {
     let (ends, width) = ([(x, y), (x + SAMPLE * FINE, y)], 2.0);
     match entry.series.shape {
         Shape::Line => root.draw(&PathElement::new(ends.to_vec(), stroke(pair, width))),
-        Shape::Dashed => root.draw(&DashedPathElement::new(ends.to_vec(), DASH * FINE, SPACE * FINE, stroke(pair, width))),
-        Shape::Points => root.draw(&Circle::new((x + SAMPLE * FINE / 2, y), DOT, colour::rgb(pair).filled())),
+        Shape::Dashed => root.draw(&PathElement::new(ends.to_vec(), stroke(pair, width + DASHED))),
+        Shape::Points => {
+            put_point(root, (x + SAMPLE * FINE / 2, y), entry.series, entry.number)?;
+            Ok(())
+        }
         Shape::Bars | Shape::Band => {
             let share = if entry.series.shape == Shape::Band { BAND } else { BAR };
             root.draw(&Rectangle::new([(x, y - 5 * FINE), (x + SAMPLE * FINE, y + 5 * FINE)], colour::rgb(pair).mix(share).filled()))
@@ -119,10 +136,20 @@ fn sample(root: &Area<'_>, entry: &Entry<'_>, head: i32) -> Result<(), Error> {
     root.draw(&Text::new(entry.series.name.clone(), at, words(12.0, INK, HPos::Left, VPos::Center))).map_err(failed)
 }
 
-const DASH: i32 = 6;
-const SPACE: i32 = 4;
+/// Added to a width, in pixels: this line is dashed. No other line has such a width.
+const DASHED: f64 = 0.1;
+/// This one is dotted.
+const DOTTED: f64 = 0.3;
+/// What these widths, in units, stand for.
+const DASHES: [(u32, &str); 3] = [
+    (21, " stroke-width=\"20\" stroke-dasharray=\"60 40\""),
+    (14, " stroke-width=\"13\" stroke-dasharray=\"60 40\""),
+    (15, " stroke-width=\"12\" stroke-dasharray=\"30 30\""),
+];
 const DOT: i32 = 3 * FINE;
 const BAND: f64 = 0.28;
+/// Of a band's edges, which are what is seen of a narrow one.
+const EDGE: f64 = 0.7;
 const BAR: f64 = 0.55;
 
 fn mesh(plot: &mut Plot<'_, '_>, chart: &Chart) -> Result<(), Error> {
@@ -147,31 +174,67 @@ fn across(plot: &mut Plot<'_, '_>, mark: &Mark, [x, y]: [&Coordinate; 2]) -> Res
     }
     let ((left, right), (bottom, top)) = (x.ends(), y.ends());
     let line = if mark.upright { [(mark.at, bottom), (mark.at, top)] } else { [(left, mark.at), (right, mark.at)] };
-    plot.plotting_area().draw(&DashedPathElement::new(line.to_vec(), 3 * FINE, 3 * FINE, stroke(SOFT_INK, 1.2))).map_err(failed)
+    plot.plotting_area().draw(&PathElement::new(line.to_vec(), stroke(SOFT_INK, 1.2 + DOTTED))).map_err(failed)
 }
 
-/// The words of a line, at its upper or right end.
-fn words_at(plot: &mut Plot<'_, '_>, mark: &Mark, chart: &Chart, [x, y]: [&Coordinate; 2]) -> Result<(), Error> {
-    let axis = if mark.upright { x } else { y };
-    if !axis.holds(mark.at) || mark.words.is_empty() {
-        return Ok(());
-    }
-    let (right, top) = (x.ends().1, y.ends().1);
-    let (column, row) = (x.share(mark.at), y.share(mark.at));
-    // Words at upright lines stand one below the other.
-    let row_of = || chart.marks.iter().take_while(|other| *other != mark).filter(|other| other.upright).count() as i32;
-    // To the side that has room.
-    let (at, h, v, (dx, dy)) = match (mark.upright, column > 0.7, row > 0.9) {
-        (true, false, _) => ((mark.at, top), HPos::Left, VPos::Top, (5, 4 + 15 * row_of())),
-        (true, true, _) => ((mark.at, top), HPos::Right, VPos::Top, (-5, 4 + 15 * row_of())),
-        (false, _, false) => ((right, mark.at), HPos::Right, VPos::Bottom, (-4, -2)),
-        (false, _, true) => ((right, mark.at), HPos::Right, VPos::Top, (-4, 3)),
+/// The words of lines, at their upper or right ends, none over another.
+fn words_of_marks(plot: &mut Plot<'_, '_>, chart: &Chart, [x, y]: [&Coordinate; 2]) -> Result<(), Error> {
+    let visible = |upright: bool| {
+        let axis = if upright { x } else { y };
+        chart.marks.iter().filter(move |mark| mark.upright == upright && !mark.words.is_empty() && axis.holds(mark.at))
     };
-    let place = plot.backend_coord(&at);
+    let (right, top) = (x.ends().1, y.ends().1);
+    // Words at upright lines stand one below the other, on the side that has room.
+    for (row, mark) in (0..).zip(visible(true)) {
+        let (h, dx) = if x.share(mark.at) > 0.7 { (HPos::Right, -5) } else { (HPos::Left, 5) };
+        put_words(plot, mark, ((mark.at, top), (dx, 4 + 15 * row)), (h, VPos::Top))?;
+    }
+    let rows = plot.plotting_area().get_pixel_range().1;
+    let height = (rows.end - rows.start) / FINE;
+    let from_top = |mark: &Mark| ((1.0 - y.share(mark.at)) * f64::from(height)).round() as i32;
+    let mut marks: Vec<&Mark> = visible(false).collect();
+    marks.sort_by_key(|mark| from_top(mark));
+    let lines: Vec<i32> = marks.iter().map(|mark| from_top(mark)).collect();
+    for (mark, offset) in marks.iter().zip(beside_lines(&lines, height)) {
+        put_words(plot, mark, ((right, mark.at), (-4, offset)), (HPos::Right, VPos::Top))?;
+    }
+    Ok(())
+}
+
+/// The height of a line of words.
+const WORDS: i32 = 14;
+
+/// Where the words of level lines begin below their lines, these from the top down: above the line where there is room, else below it, else below the words before; all above the foot.
+fn beside_lines(lines: &[i32], height: i32) -> Vec<i32> {
+    let mut free = 0;
+    let mut begins: Vec<i32> = lines
+        .iter()
+        .map(|&line| {
+            let begin = if line - WORDS - 2 >= free { line - WORDS - 2 } else { free.max(line + 3) };
+            free = begin + WORDS;
+            begin
+        })
+        .collect();
+    // None below the foot.
+    let mut end = height;
+    for begin in begins.iter_mut().rev() {
+        *begin = (*begin).min(end - WORDS);
+        end = *begin;
+    }
+    begins.iter().zip(lines).map(|(begin, line)| begin - line).collect()
+}
+
+fn put_words(plot: &mut Plot<'_, '_>, mark: &Mark, (at, (dx, dy)): ((f64, f64), (i32, i32)), (h, v): (HPos, VPos)) -> Result<(), Error> {
     let root = plot.plotting_area().strip_coord_spec();
-    let (base_x, base_y) = root.get_base_pixel();
-    let at = (place.0 - base_x + dx * FINE, place.1 - base_y + dy * FINE);
+    let (column, row) = pixel(plot, &root, at);
+    let at = (column + dx * FINE, row + dy * FINE);
     root.draw(&Text::new(mark.words.clone(), at, words(11.5, SOFT_INK, h, v))).map_err(failed)
+}
+
+/// The pixel of a value, from the corner of the area between the axes.
+fn pixel(plot: &Plot<'_, '_>, area: &Area<'_>, at: (f64, f64)) -> (i32, i32) {
+    let ((x, y), (base_x, base_y)) = (plot.backend_coord(&at), area.get_base_pixel());
+    (x - base_x, y - base_y)
 }
 
 /// Runs of points that have a place.
@@ -179,28 +242,29 @@ fn pieces<'a>(chart: &'a Chart, series: &'a Series) -> impl Iterator<Item = &'a 
     series.points.split(|point| !chart.places(point)).filter(|piece| !piece.is_empty())
 }
 
-fn draw(plot: &mut Plot<'_, '_>, chart: &Chart, series: &Series, pair: Pair, [x, y]: [&Coordinate; 2]) -> Result<(), Error> {
+fn draw(plot: &mut Plot<'_, '_>, chart: &Chart, (series, number): (&Series, usize), [x, y]: [&Coordinate; 2]) -> Result<(), Error> {
+    let pair = colour_of(series, number);
     let area = plot.plotting_area();
     let at = |x_value: f64, y_value: f64| (x.clamped(x_value), y.clamped(y_value));
     let width = if series.ramp.is_some() { 1.3 } else { 2.0 };
+    let style = stroke(pair, if series.shape == Shape::Dashed { width + DASHED } else { width });
+    let colour = colour::rgb(pair);
     for piece in pieces(chart, series) {
-        // A line is cut where it leaves the range, not drawn along the edge.
         let visible = |point: &&(f64, f64, f64)| x.holds(point.0) && y.holds(point.1);
         match series.shape {
             Shape::Line | Shape::Dashed => {
-                for inside in piece.split(|point| !visible(&point)).filter(|inside| !inside.is_empty()) {
-                    let path: Vec<(f64, f64)> = inside.iter().map(|&(x, y, _)| (x, y)).collect();
-                    match series.shape {
-                        Shape::Line => area.draw(&PathElement::new(path, stroke(pair, width))),
-                        _ => area.draw(&DashedPathElement::new(path, DASH * FINE, SPACE * FINE, stroke(pair, width))),
+                for path in clipped(piece, [x, y]) {
+                    match path[..] {
+                        // A value between two without a place is seen all the same.
+                        [only] => area.draw(&Circle::new(only, 2 * FINE, colour.filled())),
+                        _ => area.draw(&PathElement::new(path, style)),
                     }
                     .map_err(failed)?;
                 }
             }
             Shape::Points => {
-                for &(x, y, _) in piece.iter().filter(visible) {
-                    area.draw(&Circle::new((x, y), DOT, colour::rgb(pair).filled())).map_err(failed)?;
-                }
+                let root = area.strip_coord_spec();
+                piece.iter().filter(visible).try_for_each(|&(x, y, _)| put_point(&root, pixel(plot, &root, (x, y)), series, number))?;
             }
             Shape::Bars => {
                 let half =
@@ -208,17 +272,87 @@ fn draw(plot: &mut Plot<'_, '_>, chart: &Chart, series: &Series, pair: Pair, [x,
                 let foot = y.clamped(0.0);
                 for &(place, top, _) in piece.iter().filter(|point| x.holds(point.0)) {
                     let corners = [at(place - half, foot), at(place + half, top)];
-                    area.draw(&Rectangle::new(corners, colour::rgb(pair).mix(BAR).filled())).map_err(failed)?;
+                    area.draw(&Rectangle::new(corners, colour.mix(BAR).filled())).map_err(failed)?;
                 }
             }
             Shape::Band => {
-                let low = piece.iter().map(|&(x, low, _)| at(x, low));
-                let high = piece.iter().rev().map(|&(x, _, high)| at(x, high));
-                area.draw(&Polygon::new(low.chain(high).collect::<Vec<_>>(), colour::rgb(pair).mix(BAND))).map_err(failed)?;
+                let low: Vec<(f64, f64)> = piece.iter().map(|&(x, low, _)| at(x, low)).collect();
+                let high: Vec<(f64, f64)> = piece.iter().rev().map(|&(x, _, high)| at(x, high)).collect();
+                area.draw(&Polygon::new([&low[..], &high].concat(), colour.mix(BAND))).map_err(failed)?;
+                for edge in [low, high] {
+                    area.draw(&PathElement::new(edge, colour.mix(EDGE).stroke_width(FINE as u32))).map_err(failed)?;
+                }
             }
         }
     }
     Ok(())
+}
+
+/// The parts of a line within both ranges: it is cut where it crosses an edge, straight as it is drawn.
+fn clipped(points: &[(f64, f64, f64)], [x, y]: [&Coordinate; 2]) -> Vec<Vec<(f64, f64)>> {
+    if let [(x_only, y_only, _)] = *points {
+        return if x.holds(x_only) && y.holds(y_only) { vec![vec![(x_only, y_only)]] } else { Vec::new() };
+    }
+    let shares = |point: &(f64, f64, f64)| [x.share(point.0), y.share(point.1)];
+    let (mut paths, mut open): (Vec<Vec<(f64, f64)>>, bool) = (Vec::new(), false);
+    for pair in points.windows(2) {
+        let [from, to] = [shares(&pair[0]), shares(&pair[1])];
+        let Some((start, end)) = inside(from, to) else {
+            open = false;
+            continue;
+        };
+        let place = |part: f64, point: &(f64, f64, f64), is_end: bool| {
+            // What is inside stays where it is, to the last digit.
+            if is_end {
+                (point.0, point.1)
+            } else {
+                (x.at_share(from[0] + part * (to[0] - from[0])), y.at_share(from[1] + part * (to[1] - from[1])))
+            }
+        };
+        if !open {
+            paths.push(vec![place(start, &pair[0], start == 0.0)]);
+        }
+        if let Some(path) = paths.last_mut() {
+            path.push(place(end, &pair[1], end == 1.0));
+        }
+        open = end == 1.0;
+    }
+    paths
+}
+
+/// The part of a straight way that is within the unit square, as shares of it; nothing where none is.
+fn inside(from: [f64; 2], to: [f64; 2]) -> Option<(f64, f64)> {
+    let (mut start, mut end) = (0.0f64, 1.0f64);
+    for (a, b) in from.into_iter().zip(to) {
+        // Rounding at an edge is no crossing.
+        let (low, high) = (-1e-9, 1.0 + 1e-9);
+        if a == b {
+            if !(low..=high).contains(&a) {
+                return None;
+            }
+            continue;
+        }
+        let (enters, leaves) =
+            if a < b { ((low - a) / (b - a), (high - a) / (b - a)) } else { ((high - a) / (b - a), (low - a) / (b - a)) };
+        (start, end) = (start.max(enters), end.min(leaves));
+    }
+    (start < end).then_some((start, end))
+}
+
+/// A point at a pixel, of a shape that goes with its series' colour, so that it is told from others without colours.
+fn put_point(area: &Area<'_>, (x, y): (i32, i32), series: &Series, number: usize) -> Result<(), Error> {
+    let style = colour::rgb(colour_of(series, number)).filled();
+    let corners = |offsets: &[(i32, i32)]| Polygon::new(offsets.iter().map(|(dx, dy)| (x + dx, y + dy)).collect::<Vec<_>>(), style);
+    let shape = if series.ramp.is_some() { 0 } else { series.colour.unwrap_or(number) % colour::CURVES.len() };
+    match shape {
+        0 => area.draw(&Circle::new((x, y), DOT, style)),
+        1 => area.draw(&corners(&[(-27, -27), (27, -27), (27, 27), (-27, 27)])),
+        2 => area.draw(&corners(&[(0, -37), (34, 25), (-34, 25)])),
+        3 => area.draw(&corners(&[(0, -39), (39, 0), (0, 39), (-39, 0)])),
+        4 => area.draw(&corners(&[(0, 37), (34, -25), (-34, -25)])),
+        _ => area.draw(&corners(&[(-36, -16), (36, -16), (36, 16), (-36, 16)])),
+    }
+    .map_err(failed)
 }
 
 fn escaped(text: &str) -> String {
@@ -228,6 +362,8 @@ fn escaped(text: &str) -> String {
 /// At its size, with its title and description for those who do not see it, and its colours on a dark page.
 fn finished(text: &str, chart: &Chart, (width, height): (i32, i32)) -> String {
     let body = text.split_once('>').map_or("", |(_, body)| body).replace(" opacity=\"1\"", "");
+    // What the widths stand for.
+    let body = DASHES.iter().fold(body, |body, (width, attributes)| body.replace(&format!(" stroke-width=\"{width}\""), attributes));
     // Said once, for all texts.
     let body = body.replace(&format!(" font-family=\"{}\"", FONT.replace('\'', "&apos;")), "");
     let mut pairs = vec![PAPER, INK, SOFT_INK, GRID, FAINT_GRID];

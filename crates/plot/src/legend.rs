@@ -1,4 +1,4 @@
-//! The legend's lines, laid out above the chart.
+//! Texts above the chart: the legend's entries, and notes in lines that fit.
 
 use crate::Series;
 
@@ -19,6 +19,21 @@ pub(crate) fn text_width(text: &str, size: f64) -> i32 {
     (text.chars().count() as f64 * size * 0.56).ceil() as i32
 }
 
+/// A text in lines of at most so many pixels, cut at spaces.
+pub(crate) fn wrapped(text: &str, size: f64, width: i32) -> Vec<String> {
+    let mut lines: Vec<String> = Vec::new();
+    for word in text.split_whitespace() {
+        match lines.last_mut() {
+            Some(line) if text_width(line, size) + text_width(&format!(" {word}"), size) <= width => {
+                line.push(' ');
+                line.push_str(word);
+            }
+            _ => lines.push(word.to_owned()),
+        }
+    }
+    lines
+}
+
 pub(crate) fn layout(series: &[Series], width: i32) -> Vec<Entry<'_>> {
     let (mut x, mut y) = (0, 0);
     let mut entries = Vec::new();
@@ -35,4 +50,20 @@ pub(crate) fn layout(series: &[Series], width: i32) -> Vec<Entry<'_>> {
 
 pub(crate) fn height(entries: &[Entry<'_>]) -> i32 {
     entries.last().map_or(0, |last| last.y + ROW + 4)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn notes_wrap_at_spaces_and_lose_no_word() {
+        let text = "points: simulated, with 99% intervals; lines: the laws, where they are exact; bands: brackets";
+        let lines = wrapped(text, 12.0, 300);
+        assert!(lines.len() > 1 && lines.iter().all(|line| text_width(line, 12.0) <= 300), "{lines:?}");
+        assert_eq!(lines.join(" "), text);
+        // A word that fits nowhere stands alone, whole.
+        assert_eq!(wrapped("a verylongwordthatisnotcut b", 12.0, 60), ["a", "verylongwordthatisnotcut", "b"]);
+        assert!(wrapped(" ", 12.0, 60).is_empty());
+    }
 }

@@ -26,6 +26,21 @@ pub enum Error {
 /// What stands at the beginning of every chart, so that programs can tell it from drawings of others before they replace it.
 pub const MARK: &str = "data-by=\"truebloom-plot\"";
 
+/// The style sheet of a page with charts that stand in it [without their own](without_style): what becomes of their colours on a dark page.
+#[must_use]
+pub fn page_style() -> String {
+    colour::dark_rules(&colour::all())
+}
+
+/// A chart's document without its style sheet, for a page that has [`page_style`].
+#[must_use]
+pub fn without_style(svg: &str) -> String {
+    match (svg.split_once("<style>"), svg.split_once("</style>")) {
+        (Some((before, _)), Some((_, after))) => format!("{before}{after}"),
+        _ => svg.to_owned(),
+    }
+}
+
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

@@ -1,7 +1,7 @@
 //! What a chart's document says: every shape, what has no place, words that are escaped, and both pages' colours.
 #![allow(missing_docs, reason = "a test has no public interface")]
 
-use truebloom_plot::{Axis, Chart, Error, Mark, Series};
+use truebloom_plot::{Axis, Chart, Error, Mark, Series, page_style, without_style};
 
 fn chart() -> Chart {
     Chart::new("Rates", Axis::linear("items"), Axis::log("rate"))
@@ -25,13 +25,16 @@ fn every_shape_has_its_element() {
     let line = chart().with(Series::line("a line", points.clone())).svg().expect("points");
     assert_eq!(of_colour(&line, "polyline", BLUE), 2, "the curve, and its piece in the legend");
     let dashed = chart().with(Series::dashed("dashes", points.clone())).svg().expect("points");
-    assert!(of_colour(&dashed, "polyline", BLUE) > 20);
+    assert_eq!(of_colour(&dashed, "polyline", BLUE), 2);
+    assert_eq!(dashed.matches("stroke-dasharray").count(), 2, "the curve and its piece in the legend, each one line");
+    assert!(!line.contains("stroke-dasharray"));
     let dots = chart().with(Series::points("points", points.clone())).svg().expect("points");
     assert_eq!(of_colour(&dots, "circle", BLUE), 21);
     let bars = chart().with(Series::bars("bars", points)).svg().expect("points");
     assert_eq!(of_colour(&bars, "rect", BLUE), 21);
     let band = chart().with(Series::band("a band", band)).svg().expect("points");
     assert_eq!((of_colour(&band, "polygon", BLUE), of_colour(&band, "rect", BLUE)), (1, 1));
+    assert_eq!(of_colour(&band, "polyline", BLUE), 2, "its edges, which are what is seen of a narrow one");
     // Unnamed, it is not in the legend.
     let unnamed = chart().with(Series::line("hidden", vec![(1.0, 0.1), (2.0, 0.2)]).unnamed()).svg().expect("points");
     assert!(of_colour(&unnamed, "polyline", BLUE) == 1 && !unnamed.contains(">\nhidden"));
@@ -42,18 +45,95 @@ fn every_shape_has_its_element() {
 fn what_has_no_place_is_left_out_and_counted() {
     let broken = vec![(1.0, 0.1), (2.0, 0.05), (3.0, 0.0), (4.0, 0.02), (5.0, f64::NAN), (6.0, 0.01), (7.0, 0.005)];
     let svg = chart().with(Series::line("broken", broken)).svg().expect("points");
-    assert_eq!(of_colour(&svg, "polyline", BLUE), 4, "three pieces, and the legend's");
+    assert_eq!(of_colour(&svg, "polyline", BLUE), 3, "two pieces, and the legend's");
+    assert_eq!(of_colour(&svg, "circle", BLUE), 1, "the value that stands alone");
     assert!(svg.contains("Left out, without a place on the axes: 2</desc>"));
     let whole = chart().with(Series::line("whole", vec![(1.0, 0.1), (2.0, 0.05)])).svg().expect("points");
     assert!(!whole.contains("Left out"));
     for points in [vec![], vec![(1.0, 0.0)], vec![(f64::INFINITY, 0.1)], vec![(1.0, -3.0)]] {
         assert_eq!(chart().with(Series::line("none", points)).svg(), Err(Error::NothingToDraw));
     }
-    // Cut off at a range that was given, not drawn along its edge.
-    let cut = Chart::new("Cut", Axis::linear("x"), Axis::log("y").between(0.01, 1.0));
-    let cut = cut.with(Series::line("cut", (1..=6).map(|i| (f64::from(i), 0.1f64.powi(i))).collect())).svg().expect("points");
-    let curve = lines(&cut, "polyline").into_iter().rfind(|line| line.contains(BLUE)).expect("a curve");
-    assert_eq!(curve.matches(',').count(), 2, "{curve}");
+}
+
+/// A line is cut where it crosses the edge of a range that was given: not at its last point inside, and not drawn along the edge.
+#[test]
+fn lines_are_cut_at_the_edge() {
+    let curve = |low: f64, points: Vec<(f64, f64)>| -> Vec<(f64, f64)> {
+        let chart = Chart::new("Cut", Axis::linear("x").between(0.0, 8.0), Axis::log("y").between(low, 1.0));
+        let svg = chart.with(Series::line("cut", points)).svg().expect("points");
+        let curve = lines(&svg, "polyline").into_iter().rfind(|line| line.contains(BLUE)).expect("a curve").to_owned();
+        let places = curve.split("points=\"").nth(1).expect("points").trim_end_matches("\"/>").trim();
+        places
+            .split(' ')
+            .map(|place| place.split_once(',').expect("two"))
+            .map(|(x, y)| (x.parse().expect("x"), y.parse().expect("y")))
+            .collect()
+    };
+    let falling: Vec<(f64, f64)> = (1..=6).map(|i| (f64::from(i), 0.1f64.powi(i))).collect();
+    let (all, cut) = (curve(1e-6, falling.clone()), curve(10f64.powf(-2.5), falling));
+    let foot = all[5].1;
+    // Half-way between the second point and the third, at the foot of the chart.
+    assert_eq!((all.len(), cut.len(), cut[2].1), (6, 3, foot));
+    assert!((2.0 * (cut[2].0 - cut[1].0) - (cut[1].0 - cut[0].0)).abs() <= 2.0, "{cut:?}");
+    // In again on the other side, and a line whose points are all outside crosses the chart.
+    assert_eq!(curve(0.01, vec![(1.0, 0.001), (2.0, 0.1), (3.0, 0.001)]).len(), 3);
+    let whole: Vec<(f64, f64)> = curve(0.01, vec![(0.0, 0.1), (8.0, 0.1)]);
+    assert_eq!(curve(0.01, vec![(-4.0, 0.1), (12.0, 0.1)]), whole);
+}
+
+/// Words of level lines never lie over each other, however near the lines are.
+#[test]
+fn words_of_near_lines_do_not_meet() {
+    for values in [vec![0.5, 0.5001], vec![0.5, 0.5001, 0.5002], vec![0.99, 0.98, 0.97], vec![0.3, 0.6], vec![1e-9, 1e-8, 0.0]] {
+        let mut chart = Chart::new("Marks", Axis::linear("x"), Axis::linear("y").between(0.0, 1.0));
+        chart = chart.with(Series::line("", vec![(0.0, 0.0), (1.0, 1.0)]));
+        for value in &values {
+            chart = chart.marked(Mark::level(*value, format!("mark {value}")));
+        }
+        let svg = chart.svg().expect("points");
+        let mut rows: Vec<f64> = svg
+            .split("<text ")
+            .filter(|text| text.contains("\nmark "))
+            .map(|text| text.split(" y=\"").nth(1).and_then(|rest| rest.split('"').next()?.parse().ok()).expect("a place"))
+            .collect();
+        rows.sort_by(f64::total_cmp);
+        assert_eq!(rows.len(), values.len());
+        assert!(rows.windows(2).all(|pair| pair[1] - pair[0] >= 120.0), "{values:?}: {rows:?}");
+        // Between the axes: above the foot, where 440 pixels less the label's room end.
+        assert!(rows.iter().all(|row| *row < 3_900.0), "{values:?}: {rows:?}");
+    }
+}
+
+/// Points of six series have six shapes; a page of charts has one style sheet with every colour's rule.
+#[test]
+fn series_differ_by_shape_and_pages_have_one_sheet() {
+    let mut shapes = Vec::new();
+    let mut chart = chart();
+    for number in 0..6u32 {
+        chart = chart.with(Series::points(format!("series {number}"), vec![(f64::from(number), 0.1)]));
+        let alone = Chart::new("one", Axis::linear("x"), Axis::linear("y"));
+        let alone = alone.with(Series::points("", vec![(1.0, 1.0)]).coloured(number as usize)).svg().expect("a point");
+        let shape = alone.lines().rfind(|line| line.starts_with("<circle") || line.starts_with("<polygon")).expect("a point");
+        // Corners from the first one.
+        let corners: Vec<(i32, i32)> = shape
+            .split("points=\"")
+            .nth(1)
+            .map_or("", |rest| rest.trim_end_matches("\"/>").trim())
+            .split_whitespace()
+            .filter_map(|corner| corner.split_once(','))
+            .map(|(x, y)| (x.parse().expect("x"), y.parse().expect("y")))
+            .collect();
+        let first = corners.first().copied().unwrap_or_default();
+        shapes.push(corners.iter().map(|(x, y)| (x - first.0, y - first.1)).collect::<Vec<_>>());
+    }
+    assert!(shapes.iter().enumerate().all(|(i, shape)| shapes[..i].iter().all(|other| other != shape)), "{shapes:?}");
+    let ramp = (0..30).map(|i| Series::line("", vec![(0.0, 0.1), (1.0, 0.2)]).graded(f64::from(i) / 29.0));
+    let svg = chart.with_all(ramp).svg().expect("points");
+    let bare = without_style(&svg);
+    assert!(svg.contains("<style>") && !bare.contains("<style>") && bare.ends_with("</svg>\n") && bare.len() < svg.len());
+    let own: Vec<&str> = svg.split_once("dark){").and_then(|(_, rest)| rest.split_once("</style>")).expect("rules").0.split('}').collect();
+    let page = page_style();
+    assert!(own.len() > 60 && own.iter().filter(|rule| rule.contains("=\"#")).all(|rule| page.contains(&format!("{rule}}}"))), "{page}");
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use crate::show::{count, fpr, plural, significant};
 use truebloom_math::occupancy::Occupancy;
-use truebloom_math::{Approximation, Fpr, Law, Plan, Result, Variant, rate_quantile_bound};
+use truebloom_math::{Approximation, Fpr, Law, Method, Plan, Result, Variant, rate_quantile_bound};
 use truebloom_plot::{Axis, Chart, Mark, Series};
 
 /// Loads at which a filter beyond its plan is shown, as shares of the plan.
@@ -22,7 +22,31 @@ fn shares(points: u32) -> impl Iterator<Item = f64> {
 
 /// The points of a curve, up to the first that takes too much work.
 fn curve(xs: impl Iterator<Item = f64>, rate: impl Fn(f64) -> Result<Fpr>) -> Vec<(f64, f64)> {
-    xs.map_while(|x| Some((x, rate(x).ok()?.value))).collect()
+    rates(xs, rate).into_iter().map(|(x, rate)| (x, rate.value)).collect()
+}
+
+fn rates(xs: impl Iterator<Item = f64>, rate: impl Fn(f64) -> Result<Fpr>) -> Vec<(f64, Fpr)> {
+    xs.map_while(|x| Some((x, rate(x).ok()?))).collect()
+}
+
+/// A line where rates are exact or validated; where they are known between two ends only, a band,
+/// from the last sharp point to the next.
+fn line_and_band(name: &str, rates: &[(f64, Fpr)]) -> Vec<Series> {
+    let is_sharp = |i: usize| rates.get(i).is_none_or(|(_, rate)| matches!(rate.method, Method::Exact | Method::Validated));
+    let line = rates.iter().enumerate().map(|(i, (x, rate))| (*x, if is_sharp(i) { rate.value } else { f64::NAN })).collect();
+    let band = rates.iter().enumerate().map(|(i, (x, rate))| {
+        let alone = is_sharp(i) && is_sharp(i + 1) && (i == 0 || is_sharp(i - 1));
+        // A lower end of 0 has no place on a logarithmic axis.
+        (*x, if alone { f64::NAN } else { rate.lower.max(rate.upper * 1e-6) }, rate.upper)
+    });
+    let mut series = Vec::new();
+    if !(0..rates.len()).all(is_sharp) {
+        series.push(Series::band(format!("{name}, between the ends that are known"), band.collect()).coloured(0));
+    }
+    if (0..rates.len()).any(is_sharp) {
+        series.push(Series::line(format!("{name}, exact"), line).coloured(0));
+    }
+    series
 }
 
 /// A plan: the rate by items up to twice as many as planned, and how one filter's own rate
@@ -63,8 +87,9 @@ pub fn plan(plan: &Plan) -> Result<Chart> {
 fn scatter(plan: &Plan, variant: Variant) -> Vec<(f64, f64, f64)> {
     let at = |share: f64| {
         let items = items_at(plan.items, share);
-        let level = |level| Some(rate_quantile_bound(variant, plan.bits, items, plan.probes, level).ok()?.fpr.value);
-        Some((items as f64, level(0.01)?, level(0.99)?))
+        let level = |level| Some(rate_quantile_bound(variant, plan.bits, items, plan.probes, level).ok()?.fpr);
+        // Outwards at both edges: the value is the upper end of what is known of a quantile.
+        Some((items as f64, level(0.01)?.lower, level(0.99)?.value))
     };
     shares(19).map_while(at).collect()
 }
@@ -73,22 +98,28 @@ fn scatter(plan: &Plan, variant: Variant) -> Vec<(f64, f64, f64)> {
 ///
 /// # Errors
 /// What the law refuses.
-pub fn by_probes(name: &str, bits: u64, items: u64, given: u32, law: impl Fn(u32) -> Result<Box<dyn Law>>) -> Result<Chart> {
+pub fn by_probes(
+    (name, points): (&str, u32),
+    bits: u64,
+    items: u64,
+    given: u32,
+    law: impl Fn(u32) -> Result<Box<dyn Law>>,
+) -> Result<Chart> {
     let best = (bits as f64 / items.max(1) as f64 * std::f64::consts::LN_2).max(1.0);
     let most = (2.5 * best).max(2.0 * f64::from(given)).clamp(8.0, 120.0) as u32;
-    let step = (most / 40).max(1);
+    let step = most.div_ceil(points).max(1);
     let probes = || (1..=most).step_by(step as usize).chain((most >= given).then_some(given));
     let mut probes: Vec<u32> = probes().collect();
     probes.sort_unstable();
     probes.dedup();
     let xs = || probes.iter().map(|&probes| f64::from(probes));
-    let exact = curve(xs(), |probes| law(probes as u32)?.fpr(items));
+    let rates = rates(xs(), |probes| law(probes as u32)?.fpr(items));
     let textbook = xs().filter_map(|probes| Some((probes, Approximation::Knuth.value(bits, items, probes as u32).ok()?))).collect();
     let note = format!("{}, {}", plural(bits, "bit"), plural(items, "item"));
     let chart = Chart::new("Rate by probes", Axis::linear("probes per item"), Axis::log(RATE)).note(note);
     Ok(chart
         .with(Series::dashed("textbook", textbook).coloured(1))
-        .with(Series::line(name, exact).coloured(0))
+        .with_all(line_and_band(name, &rates))
         .marked(Mark::upright(f64::from(given), format!("given: {given}"))))
 }
 

@@ -1,6 +1,7 @@
-//! The experiments behind the figures, cut into cells: each has a name, can be run alone and on any thread, and gives the same numbers every time. So a long run can go on where it was stopped.
+//! The work behind figures and claims, cut into cells: each has a name, can be run alone and on any thread, and gives the same numbers every time. So a long run can go on where it was stopped, and what a figure and
+//! a claim both ask for is done once.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::mpsc;
 use truebloom_math::Result;
@@ -8,18 +9,34 @@ use truebloom_math::Result;
 /// The numbers of cells that are known, by name.
 pub type Known = BTreeMap<String, Vec<f64>>;
 
-/// One experiment.
+/// Whether numbers can be those of a cell.
+pub(crate) type Fits<'a> = Box<dyn Fn(&[f64]) -> bool + Send + Sync + 'a>;
+
+/// One experiment, or one law.
 pub(crate) struct Cell<'a> {
     pub(crate) name: String,
     /// Its work, in no unit, to estimate the time that is left.
     pub(crate) steps: f64,
+    /// Whether these can be its numbers: what was kept in a file may be damaged.
+    pub(crate) fits: Fits<'a>,
+    /// Whether its numbers may be kept. Laws are not experiments: they are computed by the program that prints them.
+    pub(crate) is_experiment: bool,
     pub(crate) run: Box<dyn Fn() -> Result<Vec<f64>> + Send + Sync + 'a>,
+}
+
+/// So many numbers between 0 and 1.
+pub(crate) fn are_shares(count: usize) -> Fits<'static> {
+    Box::new(move |values| values.len() == count && values.iter().all(|value| (0.0..=1.0).contains(value)))
 }
 
 impl Cell<'_> {
     /// What is known of it, or what it gives now.
     pub(crate) fn value(&self, known: &Known) -> Result<Vec<f64>> {
-        known.get(&self.name).map_or_else(|| (self.run)(), |value| Ok(value.clone()))
+        self.known(known).map_or_else(|| (self.run)(), |value| Ok(value.clone()))
+    }
+
+    fn known<'b>(&self, known: &'b Known) -> Option<&'b Vec<f64>> {
+        known.get(&self.name).filter(|values| (self.fits)(values))
     }
 }
 
@@ -31,14 +48,18 @@ pub struct Done<'a> {
     pub name: &'a str,
     /// Its numbers.
     pub values: &'a [f64],
+    /// Whether the numbers are worth keeping for another run; those of laws are not.
+    pub is_experiment: bool,
     /// The share of the whole work that is done, those included that were known at the start.
     pub share: f64,
 }
 
-/// Runs all cells that are not known on so many threads, the longest first, and tells `done` of each; stops early where that says so. Gives the first failure.
+/// Runs all cells that are not known, each name once, on so many threads, the longest first, and tells `done` of each; stops early where that says so. Gives the first failure.
 pub(crate) fn run(cells: &[Cell<'_>], known: &mut Known, threads: usize, mut done: impl FnMut(&Done<'_>) -> bool) -> Result<()> {
+    let mut names = BTreeSet::new();
+    let cells: Vec<&Cell<'_>> = cells.iter().filter(|cell| names.insert(cell.name.as_str())).collect();
     let all: f64 = cells.iter().map(|cell| cell.steps).sum();
-    let mut open: Vec<&Cell<'_>> = cells.iter().filter(|cell| !known.contains_key(&cell.name)).collect();
+    let mut open: Vec<&Cell<'_>> = cells.into_iter().filter(|cell| cell.known(known).is_none()).collect();
     open.sort_by(|a, b| b.steps.total_cmp(&a.steps));
     let mut left: f64 = open.iter().map(|cell| cell.steps).sum();
     let (next, stop) = (AtomicUsize::new(0), AtomicBool::new(false));
@@ -62,7 +83,7 @@ pub(crate) fn run(cells: &[Cell<'_>], known: &mut Known, threads: usize, mut don
                 Ok(values) => {
                     left -= cell.steps;
                     let share = if all > 0.0 { 1.0 - left / all } else { 1.0 };
-                    if !done(&Done { name: &cell.name, values: &values, share }) {
+                    if !done(&Done { name: &cell.name, values: &values, is_experiment: cell.is_experiment, share }) {
                         stop.store(true, Ordering::Relaxed);
                     }
                     known.insert(cell.name.clone(), values);
@@ -82,8 +103,15 @@ mod tests {
     use super::*;
 
     fn cells() -> Vec<Cell<'static>> {
-        let cell = |i: u32| Cell { name: format!("cell-{i}"), steps: f64::from(i), run: Box::new(move || Ok(vec![f64::from(i * i)])) };
-        (1..=20).map(cell).collect()
+        let cell = |i: u32| Cell {
+            name: format!("cell-{i}"),
+            steps: f64::from(i),
+            fits: Box::new(|values| values.len() == 1),
+            is_experiment: true,
+            run: Box::new(move || Ok(vec![f64::from(i * i)])),
+        };
+        // Twice, as where a figure and a claim ask for the same.
+        (1..=20).chain(1..=20).map(cell).collect()
     }
 
     #[test]
@@ -108,6 +136,11 @@ mod tests {
         assert_eq!((rest.len(), &resumed), (20 - first.len(), &whole));
         assert!(rest.first().is_none_or(|next| *next > first[0]));
         assert_eq!(run_all(&mut resumed, 2, usize::MAX), [0.0; 0]);
+        // What cannot be a cell's numbers counts as not known.
+        resumed.insert("cell-7".to_owned(), vec![49.0, 1.0]);
+        assert_eq!(cells()[6].value(&resumed), Ok(vec![49.0]));
+        assert_eq!(run_all(&mut resumed, 1, usize::MAX).len(), 1);
+        assert_eq!(resumed, whole);
     }
 
     #[test]

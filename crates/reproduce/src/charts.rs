@@ -9,12 +9,21 @@ fn rate_axis() -> Axis {
 }
 
 impl Figure {
-    /// Its charts with their file names, without an ending: most figures are one; figure 1 of Kirsch and Mitzenmacher has one for each load, figure 2 one for each scheme.
+    /// Its charts with their file names, without an ending: most figures are one; figure 1 of Kirsch and Mitzenmacher has one for each load, figure 2 one for each scheme, and where many decades hide a difference
+    /// there is a second chart of ratios.
     ///
     /// # Errors
     /// The figure has no points, which none of [`crate::Paper::figures`] lacks.
     pub fn charts(&self) -> Result<Vec<(String, String)>, Error> {
-        let charts = match self.name {
+        let again = match self.name {
+            "grandi-1-s1" => Some(self.over_standard(10)),
+            "grandi-1-s2" => Some(self.over_standard(20)),
+            "dozier-3-two-included" => Some(self.over_formula_26()),
+            "dozier-3-own" | "dozier-3-own-two" => Some(self.over_model()),
+            "dozier-4" => Some(self.over_filter()),
+            _ => None,
+        };
+        let chart = match self.name {
             "burns-table-1" => self.laws(),
             "burns-6" => self.rates("Burns, figure 6: rates by probes"),
             "burns-7" => self.bounds(),
@@ -30,7 +39,11 @@ impl Figure {
             "dozier-7" => self.phases(),
             _ => self.models(),
         };
-        Ok(vec![(self.name.to_owned(), charts.svg()?)])
+        let mut charts = vec![(self.name.to_owned(), chart.svg()?)];
+        if let Some(ratios) = again {
+            charts.push((format!("{}-ratio", self.name), ratios.svg()?));
+        }
+        Ok(charts)
     }
 
     fn column(&self, name: &str) -> usize {
@@ -73,8 +86,8 @@ impl Figure {
             .with(Series::line("M, power of the mean", self.pairs("middle")).coloured(4))
             .with(Series::dashed("classic", self.pairs("classic")).coloured(1))
             .with(Series::line("L, lower bound", self.pairs("lower")).coloured(2))
-            .marked(Mark::upright(33.0, "best: 33 classic, 34 standard"))
-            .marked(Mark::upright(34.0, ""))
+            .marked(Mark::upright(33.0, ""))
+            .marked(Mark::upright(34.0, "best: 33 classic, 34 standard"))
     }
 
     fn best_probes(&self) -> Chart {
@@ -96,9 +109,14 @@ impl Figure {
             let series = series.graded(f64::from(probes - 1) / 19.0);
             if [1, 5, 10, 20].contains(&probes) { series } else { series.unnamed() }
         };
-        self.chart(title, Axis::linear("items"), Axis::linear("efficiency (bits of discrimination for each bit)").between(0.0, 1.0))
+        let chart = self
+            .chart(title, Axis::linear("items"), Axis::linear("efficiency (bits of discrimination for each bit)").between(0.0, 1.0))
             .with_all((1..=20).map(curve))
-            .marked(Mark::level(std::f64::consts::LN_2, "ln 2"))
+            .marked(Mark::level(std::f64::consts::LN_2, "ln 2"));
+        match self.name {
+            "burns-10" => chart.with(Series::dashed("50 probes (not in the paper's figure)", self.pairs("k50")).coloured(2)),
+            _ => chart,
+        }
     }
 
     fn approximations(&self) -> Chart {
@@ -110,6 +128,29 @@ impl Figure {
             .with(Series::points("A3, second order", self.pairs("a3")).coloured(0))
             .with(Series::dashed("A1, power of the mean", self.pairs("a1")).coloured(3))
             .with(Series::dashed("A2, textbook", self.pairs("a2")).coloured(2))
+    }
+
+    /// The same curves over the standard rate, around the best probes: their order.
+    fn over_standard(&self, most: u32) -> Chart {
+        let setting = if self.name == "grandi-1-s1" { "S1" } else { "S2" };
+        let standard = self.column("standard");
+        let ratio = |name: &str| {
+            let column = self.column(name);
+            let rows = self.rows.iter().filter(|row| row[0] >= 2.0 && row[0] <= f64::from(most));
+            rows.map(|row| (row[0], row[column] / row[standard])).collect::<Vec<_>>()
+        };
+        let best = self.rows.iter().min_by(|a, b| a[standard].total_cmp(&b[standard])).map_or(0.0, |row| row[0]);
+        self.chart(
+            &format!("Grandi, figure 1, {setting}: the curves over the standard rate"),
+            Axis::linear("probes"),
+            Axis::linear("ratio to the rate S"),
+        )
+        .with(Series::line("C, classic", ratio("classic")).coloured(1))
+        .with(Series::line("S, standard", ratio("standard")).coloured(0))
+        .with(Series::points("A3, second order", ratio("a3")).coloured(0))
+        .with(Series::dashed("A1, power of the mean", ratio("a1")).coloured(3))
+        .with(Series::dashed("A2, textbook", ratio("a2")).coloured(2))
+        .marked(Mark::upright(best, format!("best probes: {best}")))
     }
 
     fn sequence(&self) -> Chart {
@@ -148,7 +189,8 @@ impl Figure {
             Axis::log("false-positive rate"),
         )
         .note(format!(
-            "{load} bits for each item, {probes} probes; points: simulated, with 99% intervals; lines: what the laws say, exact for the standard and the small, else the middle of a bracket or another simulation"
+            "{load} bits for each item, {probes} probes; points: simulated, with 99% intervals (not seen where narrower than the point); lines: the laws, where they are exact or validated; wide bands: where the \
+             law is known between two ends only, proven or of a longer simulation. Straight between the sizes"
         ))
         .with(Series::dashed("limit", vec![(90.0, limit), (11_000.0, limit)]).coloured(5));
         let schemes = [
@@ -160,23 +202,27 @@ impl Figure {
         ];
         for (number, (scheme, name)) in schemes.into_iter().enumerate() {
             let of = |what: &str| self.column(&format!("{scheme} {what}"));
-            let (simulated, error, law) = (of("simulated"), of("error"), of("law"));
-            // Side by side, so that the points of five schemes do not hide each other.
-            let aside = |n: f64| n * 1.06f64.powf(number as f64 - 2.0);
+            let (simulated, error, law, lower, upper) = (of("simulated"), of("error"), of("law"), of("lower"), of("upper"));
             let line = rows.iter().map(|row| (row[2], row[law])).collect();
-            let band = rows.iter().map(|row| {
-                let x = aside(row[2]);
-                let half = 2.576 * row[error];
-                vec![
-                    (x / 1.012, row[simulated] - half, row[simulated] + half),
-                    (x * 1.012, row[simulated] - half, row[simulated] + half),
-                    (f64::NAN, 0.0, 0.0),
-                ]
+            let is_sharp = |i: usize| rows.get(i).is_none_or(|row| row[law].is_finite());
+            // From the last size with a sharp law to the next one.
+            let bracket = rows.iter().enumerate().map(|(i, row)| {
+                let alone = is_sharp(i) && is_sharp(i + 1) && (i == 0 || is_sharp(i - 1));
+                (row[2], if alone { f64::NAN } else { row[lower] }, row[upper])
             });
-            let band: Vec<(f64, f64, f64)> = band.flatten().collect();
-            let points = rows.iter().map(|row| (aside(row[2]), row[simulated])).collect();
+            let bracket: Vec<(f64, f64, f64)> = bracket.collect();
+            let interval = rows.iter().flat_map(|row| {
+                let half = 2.576 * row[error];
+                let at = |x: f64| (x, row[simulated] - half, row[simulated] + half);
+                [at(row[2] / 1.008), at(row[2] * 1.008), (f64::NAN, 0.0, 0.0)]
+            });
+            let interval: Vec<(f64, f64, f64)> = interval.collect();
+            let points = rows.iter().map(|row| (row[2], row[simulated])).collect();
+            if bracket.iter().any(|(_, low, _)| low.is_finite()) {
+                chart = chart.with(Series::band("", bracket).coloured(number).unnamed());
+            }
             chart = chart
-                .with(Series::band("", band).coloured(number).unnamed())
+                .with(Series::band("", interval).coloured(number).unnamed())
                 .with(Series::line(name, line).coloured(number))
                 .with(Series::points("", points).coloured(number).unnamed());
         }
@@ -193,7 +239,8 @@ impl Figure {
                 Axis::linear("filters"),
             )
             .note(format!(
-                "n = 5000, c = 8, k = 6, {filters} filters; curves: what is expected of independent queries at the limit of the rate"
+                "n = 5,000, c = 8, k = 6, {} filters; curves: what is expected of independent queries at the limit of the rate",
+                grouped(filters)
             ))
             .with(Series::bars("simulated", self.pairs(scheme)).coloured(0))
             .with(Series::line("normal, as in the paper", self.pairs("normal")).coloured(1))
@@ -227,10 +274,11 @@ impl Figure {
             "dozier-3-one" => "Dozier et al., figure 3: one phase, model and filter",
             "dozier-3-two-excluded" => "Dozier et al., figure 3: two phases, the trigger taken out",
             "dozier-3-two-included" => "Dozier et al., figure 3: two phases, the trigger kept",
-            _ => "Dozier et al., figure 3 as the paper simulated it: 1,000 fixed messages",
+            "dozier-3-own-two" => "Dozier et al., figure 3, two phases, as the paper simulated it",
+            _ => "Dozier et al., figure 3, one phase, as the paper simulated it",
         };
         let mut chart = self.chart(title, Axis::linear("sigma: recycled when more bits are set"), rate_axis().between(FLOOR, 1.0));
-        for (number, probes) in [3.0, 5.0, 7.0].into_iter().enumerate() {
+        for (number, probes) in PROBES.into_iter().enumerate() {
             chart = chart
                 .with(Series::band("", self.interval(probes)).coloured(number).unnamed())
                 .with(Series::line(format!("model, {probes} probes"), self.of_probes(probes, "model")).coloured(number))
@@ -239,20 +287,87 @@ impl Figure {
         chart
     }
 
+    /// Two phases with the trigger kept, over (26), which takes it out.
+    fn over_formula_26(&self) -> Chart {
+        let chart = self.over(
+            "formula 26",
+            "Dozier et al., figure 3: a filter that inserts first, over (26)",
+            "two phases of 500 bits, the trigger kept; lines: the model with the trigger kept",
+            (0.9, 2.3),
+        );
+        chart.marked(Mark::level(1.0, "formula (26)"))
+    }
+
+    /// The paper's own experiment over its model.
+    fn over_model(&self) -> Chart {
+        let (title, note) = match self.name {
+            "dozier-3-own-two" => (
+                "Dozier et al., figure 3, two phases: the paper's simulation over (26)",
+                "one set of 1,000 messages, 10 epochs of 100,000 arrivals",
+            ),
+            _ => (
+                "Dozier et al., figure 3, one phase: the paper's simulation over its model",
+                "one set of 1,000 messages, 7 epochs of 100,000 arrivals",
+            ),
+        };
+        self.over("model", title, note, (0.8, 1.3)).marked(Mark::level(1.0, "the model"))
+    }
+
+    /// Points and bands of figure 3 as ratios to a column, where they tell more than noise.
+    fn over(&self, base: &str, title: &str, note: &str, (low, high): (f64, f64)) -> Chart {
+        let mut chart = Chart::new(title, Axis::linear("sigma: recycled when more bits are set"), Axis::linear("ratio").between(low, high))
+            .note(format!("{note}; points: the filter, where its 99% interval is narrower than an eighth; bands: that interval"));
+        for (number, probes) in PROBES.into_iter().enumerate() {
+            let by = self.of_probes(probes, base);
+            let over =
+                |name: &str| self.of_probes(probes, name).into_iter().zip(&by).map(|((x, rate), by)| (x, rate / by.1)).collect::<Vec<_>>();
+            let (low, high) = (over("lower"), over("upper"));
+            let is_narrow: Vec<bool> = low.iter().zip(&high).map(|(low, high)| high.1 - low.1 < high.1 / 8.0).collect();
+            let band =
+                low.iter().zip(&high).zip(&is_narrow).map(|((low, high), narrow)| (low.0, if *narrow { low.1 } else { f64::NAN }, high.1));
+            let points = over("simulated").into_iter().zip(&is_narrow).filter_map(|(point, narrow)| narrow.then_some(point));
+            chart = chart.with(Series::band("", band.collect()).coloured(number).unnamed());
+            if base != "model" {
+                chart = chart.with(Series::line(format!("model, {probes} probes"), over("model")).coloured(number));
+            }
+            chart = chart.with(Series::points(format!("filter, {probes} probes"), points.collect()).coloured(number));
+        }
+        chart
+    }
+
     /// Figure 4: lower bounds, the chain, and the filter.
     fn lower_bounds(&self) -> Chart {
-        let mut chart = self.chart(
+        self.bounds_by(
             "Dozier et al., figure 4: f_o and f_a below the rate of a filter that counts items",
-            Axis::linear("N: recycled after so many items that set bits"),
-            rate_axis().between(FLOOR, 1.0),
-        );
-        for (number, probes) in [3.0, 5.0, 7.0].into_iter().enumerate() {
-            let keep = |series: Series| if number == 0 { series } else { series.unnamed() };
+            rate_axis().between(1e-5, 1.0),
+            &|_, rate| rate,
+        )
+    }
+
+    /// The same over the rate of the filter by the chain: how near both are.
+    fn over_filter(&self) -> Chart {
+        let exact = self.column("f_a exact");
+        self.bounds_by(
+            "Dozier et al., figure 4: f_o and f_a over the filter's rate",
+            Axis::linear("ratio to the rate by the chain").between(0.5, 1.3),
+            &|row, rate| rate / row[exact],
+        )
+    }
+
+    fn bounds_by(&self, title: &str, ordinate: Axis, value: &dyn Fn(&[f64], f64) -> f64) -> Chart {
+        let mut chart = self.chart(title, Axis::linear("N: recycled after so many items that set bits"), ordinate);
+        let of = |probes: f64, name: &str| {
+            let column = self.column(name);
+            self.rows.iter().filter(move |row| row[0] == probes).map(|row| (row[1], value(row, row[column]))).collect::<Vec<_>>()
+        };
+        for (number, probes) in PROBES.into_iter().enumerate() {
+            let (low, high) = (of(probes, "lower"), of(probes, "upper"));
+            let band = low.into_iter().zip(high).map(|((x, low), (_, high))| (x, low, high)).collect();
             chart = chart
-                .with(Series::band("", self.interval(probes)).coloured(number).unnamed())
-                .with(Series::line(format!("f_a, {probes} probes"), self.of_probes(probes, "f_a printed")).coloured(number))
-                .with(keep(Series::dashed("f_o (dashed)", self.of_probes(probes, "f_o printed")).coloured(number)))
-                .with(keep(Series::points("filter, with its 99% interval", self.of_probes(probes, "simulated")).coloured(number)));
+                .with(Series::band("", band).coloured(number).unnamed())
+                .with(Series::line(format!("f_a, {probes} probes"), of(probes, "f_a printed")).coloured(number))
+                .with(Series::dashed(format!("f_o, {probes} probes"), of(probes, "f_o printed")).coloured(number))
+                .with(Series::points(format!("filter, {probes} probes"), of(probes, "simulated")).coloured(number));
         }
         chart
     }
@@ -289,6 +404,16 @@ impl Figure {
         }
         chart.marked(Mark::level(2.0, "both phases together hold as much as one"))
     }
+}
+
+/// Probes of the figures of Dozier et al.
+const PROBES: [f64; 3] = [3.0, 5.0, 7.0];
+
+/// A whole number in groups of three digits.
+fn grouped(number: f64) -> String {
+    let digits = format!("{number:.0}");
+    let groups = digits.as_bytes().rchunks(3).rev().map(|group| String::from_utf8_lossy(group).into_owned());
+    groups.collect::<Vec<_>>().join(",")
 }
 
 /// Rates below this are not seen in any simulation here.

@@ -1,17 +1,16 @@
-//! The experiment of Dozier, Salamatian and Rubenstein as they describe it (V-A1): a filter of one phase over the same 1,000 messages, drawn uniformly, with one set of hash functions.
+//! The experiment of Dozier, Salamatian and Rubenstein as we read their description (V-A1): a filter of one phase or of two over the same 1,000 messages, drawn uniformly, with one set of hash functions.
 //!
 //! The model takes each new message's positions for fresh ones. Here a cycle can have no more than 1,000 new messages, and the same ones come back with the same positions.
 
 use truebloom_math::simulation::SplitMix64;
 
 const MESSAGES: usize = 1_000;
-const EPOCHS: usize = 7;
 const ARRIVALS: usize = 100_000;
 
-/// The 99.5% point of Student's distribution with 6 degrees of freedom.
-const STUDENT: f64 = 3.707;
+/// Epochs of one phase and of two, and the 99.5% points of Student's distribution with one degree of freedom less.
+const EPOCHS: [(usize, f64); 2] = [(7, 3.707), (10, 3.250)];
 
-/// What seven epochs gave.
+/// What the epochs gave.
 pub(super) struct Epochs {
     /// Of the epochs' rates.
     pub(super) mean: f64,
@@ -19,7 +18,7 @@ pub(super) struct Epochs {
     pub(super) lower: f64,
     /// Upper end.
     pub(super) upper: f64,
-    /// Messages that were new to a cycle, in all epochs.
+    /// Messages that were new to the filter, in all epochs.
     pub(super) new: f64,
 }
 
@@ -34,40 +33,96 @@ impl Epochs {
     }
 }
 
-/// The rate among messages that are new to a cycle; the one that overflows the filter is forgotten with it. With `renewed` every cycle has hash functions of its own.
-pub(super) fn run(bits: u64, probes: u32, sigma: u64, renewed: bool) -> Epochs {
-    let mut random = SplitMix64::of(&[bits, probes.into(), sigma, 1_000]);
-    let mut all_new = 0.0;
-    let positions: Vec<usize> = (0..MESSAGES * probes as usize).map(|_| random.below(bits) as usize).collect();
-    let mut rates = [0.0; EPOCHS];
-    for rate in &mut rates {
-        let (mut set, mut ones, mut seen) = (vec![false; bits as usize], 0u64, [false; MESSAGES]);
-        let (mut new, mut passed) = (0u64, 0u64);
-        for _ in 0..ARRIVALS {
-            let message = random.below(MESSAGES as u64) as usize;
-            if seen[message] {
-                continue;
-            }
-            let before = ones;
-            for &kept in &positions[message * probes as usize..(message + 1) * probes as usize] {
-                // A message is hashed once a cycle, so fresh positions are those of fresh hash functions.
-                let position = if renewed { random.below(bits) as usize } else { kept };
-                ones += u64::from(!std::mem::replace(&mut set[position], true));
-            }
-            new += 1;
-            passed += u64::from(ones == before);
-            seen[message] = true;
-            if ones > sigma {
-                set.fill(false);
-                seen.fill(false);
-                ones = 0;
-            }
-        }
-        *rate = passed as f64 / new as f64;
-        all_new += new as f64;
+/// One filter over one set of messages.
+#[derive(Clone, Copy)]
+pub(super) struct Experiment {
+    /// Bits of each filter.
+    pub(super) bits: u64,
+    pub(super) probes: u32,
+    pub(super) sigma: u64,
+    /// Two filters that take turns.
+    pub(super) two: bool,
+    /// Every cycle has hash functions of its own.
+    pub(super) renewed: bool,
+}
+
+/// A filter that takes messages, and what it holds in truth.
+struct Phase {
+    set: Vec<bool>,
+    ones: u64,
+    holds: [bool; MESSAGES],
+}
+
+impl Phase {
+    fn new(bits: u64) -> Phase {
+        Phase { set: vec![false; bits as usize], ones: 0, holds: [false; MESSAGES] }
     }
-    let mean = rates.iter().sum::<f64>() / EPOCHS as f64;
-    let squares: f64 = rates.iter().map(|rate| (rate - mean) * (rate - mean)).sum();
-    let half = STUDENT * libm::sqrt(squares / (EPOCHS - 1) as f64 / EPOCHS as f64);
-    Epochs { mean, lower: mean - half, upper: mean + half, new: all_new }
+
+    fn clear(&mut self) {
+        self.set.fill(false);
+        self.holds.fill(false);
+        self.ones = 0;
+    }
+
+    fn passes(&self, positions: &[usize]) -> bool {
+        positions.iter().all(|&position| self.set[position])
+    }
+
+    fn insert(&mut self, message: usize, positions: &[usize]) {
+        for &position in positions {
+            self.ones += u64::from(!std::mem::replace(&mut self.set[position], true));
+        }
+        self.holds[message] = true;
+    }
+}
+
+impl Experiment {
+    /// The rate among messages that the filter does not hold; with one phase the one that overflows it is forgotten with it, with two its bits stay in the filter that is frozen.
+    pub(super) fn run(&self) -> Epochs {
+        let probes = self.probes as usize;
+        let mut random = SplitMix64::of(&[self.bits, self.probes.into(), self.sigma, 1_000]);
+        let kept: Vec<usize> = (0..MESSAGES * probes).map(|_| random.below(self.bits) as usize).collect();
+        // A message is hashed once a phase, so fresh positions are those of fresh hash functions.
+        let mut hashed = |message: usize| -> Vec<usize> {
+            match self.renewed {
+                true => (0..probes).map(|_| random.below(self.bits) as usize).collect(),
+                false => kept[message * probes..(message + 1) * probes].to_vec(),
+            }
+        };
+        let (epochs, student) = EPOCHS[usize::from(self.two)];
+        let (mut rates, mut all_new) = (Vec::new(), 0.0);
+        for epoch in 0..epochs {
+            let mut arrivals = SplitMix64::of(&[self.bits, self.probes.into(), self.sigma, 1_001, epoch as u64]);
+            let (mut active, mut frozen) = (Phase::new(self.bits), Phase::new(self.bits));
+            let (mut new, mut passed) = (0u64, 0u64);
+            // An epoch of two phases is counted from its first frozen filter on.
+            let mut is_counted = !self.two;
+            for _ in 0..ARRIVALS {
+                let message = arrivals.below(MESSAGES as u64) as usize;
+                if active.holds[message] {
+                    continue;
+                }
+                let positions = hashed(message);
+                if is_counted && !frozen.holds[message] {
+                    new += 1;
+                    passed += u64::from(active.passes(&positions) || self.two && frozen.passes(&hashed(message)));
+                }
+                active.insert(message, &positions);
+                if active.ones > self.sigma {
+                    if self.two {
+                        std::mem::swap(&mut active, &mut frozen);
+                        is_counted = true;
+                    }
+                    active.clear();
+                }
+            }
+            rates.push(passed as f64 / new.max(1) as f64);
+            all_new += new as f64;
+        }
+        let count = epochs as f64;
+        let mean = rates.iter().sum::<f64>() / count;
+        let squares: f64 = rates.iter().map(|rate| (rate - mean) * (rate - mean)).sum();
+        let half = student * libm::sqrt(squares / (count - 1.0) / count);
+        Epochs { mean, lower: mean - half, upper: mean + half, new: all_new }
+    }
 }

@@ -1,11 +1,11 @@
 //! The experiments of Kirsch and Mitzenmacher, section 8, run again: figures 1 and 2.
 
-use crate::cells::{Cell, Known};
+use crate::cells::{Cell, Known, are_shares};
 use crate::kirsch_mitzenmacher::LOADS;
 use crate::{Effort, Figure};
 use truebloom_math::convergence::{hits_normal, hits_of_one_filter, limit_rate};
 use truebloom_math::simulation::SplitMix64;
-use truebloom_math::{Result, SchemeId};
+use truebloom_math::{Fpr, Method, Result, SchemeId};
 
 /// The schemes of section 8, in the order of its legend.
 pub(super) const SCHEMES: [SchemeId; 5] =
@@ -27,8 +27,30 @@ fn bits(scheme: SchemeId, load: u32, probes: u32, items: u64) -> u64 {
 }
 
 /// The rate by its law.
-pub(super) fn exact(scheme: SchemeId, load: u32, probes: u32, items: u64) -> Result<f64> {
-    Ok(scheme.law(bits(scheme, load, probes, items), probes)?.fpr(items)?.value)
+pub(super) fn rate_of(scheme: SchemeId, load: u32, probes: u32, items: u64) -> Result<Fpr> {
+    scheme.law(bits(scheme, load, probes, items), probes)?.fpr(items)
+}
+
+/// How a rate by a law may be known, by the number that stands for it in a cell.
+const METHODS: [Method; 4] = [Method::Exact, Method::Validated, Method::Bound, Method::Simulation];
+
+/// Value, ends, and the number of the method; an approximation, which none of the sizes here needs, has the number after the last.
+fn numbers(fpr: &Fpr) -> Vec<f64> {
+    let method = METHODS.iter().position(|method| *method == fpr.method).unwrap_or(METHODS.len());
+    vec![fpr.value, fpr.lower, fpr.upper, method as f64]
+}
+
+/// The columns of a law: its value where that is more than the middle of a bracket, else no number; both ends; and the method in words.
+fn columns_of(values: &[f64]) -> ([f64; 3], &'static str) {
+    let at = |i: usize| values.get(i).copied().unwrap_or(f64::NAN);
+    let (value, word) = match METHODS.get(at(3) as usize) {
+        Some(Method::Exact) => (at(0), "exact"),
+        Some(Method::Validated) => (at(0), "validated"),
+        Some(Method::Bound) => (f64::NAN, "bound"),
+        Some(Method::Simulation) => (f64::NAN, "simulation"),
+        _ => (f64::NAN, "approximation"),
+    };
+    ([value, at(1), at(2)], word)
 }
 
 /// One point of figure 1.
@@ -60,6 +82,8 @@ impl Setting {
             name: format!("kirsch-mitzenmacher-1 {scheme} c={load} n={items} filters={filters}"),
             // A query is refused after two positions or so.
             steps: filters as f64 * (items as f64 * f64::from(probes) + 2.0 * queries as f64),
+            fits: are_shares(2),
+            is_experiment: true,
             run: Box::new(move || {
                 let mut trial = Trial::new(scheme, bits(scheme, load, probes, items), probes, 1);
                 let shares: Vec<f64> = (0..filters).map(|_| trial.hits(items, queries) as f64 / queries as f64).collect();
@@ -75,7 +99,9 @@ impl Setting {
         Cell {
             name: format!("kirsch-mitzenmacher-1 {scheme} c={load} n={items} law"),
             steps: 3e7,
-            run: Box::new(move || Ok(vec![exact(scheme, load, probes, items)?])),
+            fits: Box::new(|values| values.len() == 4),
+            is_experiment: false,
+            run: Box::new(move || Ok(numbers(&rate_of(scheme, load, probes, items)?))),
         }
     }
 }
@@ -85,6 +111,10 @@ fn counts(scheme: SchemeId, filters: u64) -> Cell<'static> {
     Cell {
         name: format!("kirsch-mitzenmacher-2 {scheme} filters={filters}"),
         steps: filters as f64 * 31_000.0,
+        fits: Box::new(move |counts| {
+            counts.len() == 41 && counts.iter().all(|count| *count >= 0.0) && counts.iter().sum::<f64>() == filters as f64
+        }),
+        is_experiment: true,
         run: Box::new(move || {
             let mut trial = Trial::new(scheme, bits(scheme, 8, 6, 5_000), 6, 2);
             let mut counts = vec![0.0; 41];
@@ -95,28 +125,35 @@ fn counts(scheme: SchemeId, filters: u64) -> Cell<'static> {
 }
 
 pub(super) fn cells(effort: &Effort) -> Vec<Cell<'static>> {
+    if effort.filters == 0 {
+        return Vec::new();
+    }
     let points = Setting::all().flat_map(|setting| [setting.simulated(effort.filters), setting.law()]);
     points.chain(COUNTED.map(|scheme| counts(scheme, effort.filters))).collect()
 }
 
-/// Figure 1: the rate of every scheme by simulation, with its standard error, and by its law. Figure 2: how often Q hits came up.
+/// Figure 1: the rate of every scheme by simulation, with its standard error, and by its law, with its ends and its method. Figure 2: how often Q hits came up.
 pub(super) fn figures(effort: &Effort, known: &Known) -> Result<Vec<Figure>> {
     let mut columns = vec!["c".to_owned(), "k".to_owned(), "n".to_owned(), "limit".to_owned()];
     for scheme in SCHEMES {
-        columns.extend(["simulated", "error", "law"].map(|what| format!("{scheme} {what}")));
+        columns.extend(["simulated", "error", "law", "lower", "upper"].map(|what| format!("{scheme} {what}")));
     }
     let mut rows: Vec<Vec<f64>> = Vec::new();
-    for setting in Setting::all() {
-        if setting.scheme == SCHEMES[0] {
+    let mut words: Vec<(String, Vec<&'static str>)> = SCHEMES.iter().map(|scheme| (format!("{scheme} method"), Vec::new())).collect();
+    for (number, setting) in Setting::all().enumerate() {
+        let scheme = number % SCHEMES.len();
+        if scheme == 0 {
             rows.push(vec![f64::from(setting.load), f64::from(setting.probes), setting.items as f64, setting.limit()]);
         }
-        let values = [setting.simulated(effort.filters).value(known)?, setting.law().value(known)?].concat();
+        let simulated = setting.simulated(effort.filters).value(known)?;
+        let (law, method) = columns_of(&setting.law().value(known)?);
+        words[scheme].1.push(method);
         if let Some(row) = rows.last_mut() {
-            row.extend(values);
+            row.extend(simulated.into_iter().chain(law));
         }
     }
     let text = "rates of five schemes against n, simulated and by their laws";
-    let first = Figure { name: "kirsch-mitzenmacher-figure-1", text, columns, rows };
+    let first = Figure { name: "kirsch-mitzenmacher-figure-1", text, columns, rows, words };
     Ok(vec![first, second(effort.filters, known)?])
 }
 
@@ -132,9 +169,10 @@ fn second(filters: u64, known: &Known) -> Result<Figure> {
     let columns = ["hits", "normal", "binomial"].into_iter().chain(COUNTED.map(SchemeId::name)).map(str::to_owned).collect();
     Ok(Figure {
         name: "kirsch-mitzenmacher-figure-2",
-        text: "filters by their hits among 464 queries (40 and more in one), n = 5000, c = 8, k = 6",
+        text: "filters by their hits among 464 queries (40 and more in one), n = 5,000, c = 8, k = 6",
         columns,
         rows: (0..=40).map(row).collect(),
+        words: Vec::new(),
     })
 }
 

@@ -166,16 +166,16 @@ pub(super) fn figures() -> Result<Vec<Figure>> {
         std::iter::once(Ok(probes.into())).chain(sizes).collect()
     });
     Ok(vec![
-        Figure::new("lehr-sequence", "mean set bits by throws, 1000 bits", &["throws", "exact", "exponential"], sequence.collect())?,
+        Figure::new("lehr-sequence", "mean set bits by throws, 1,000 bits", &["throws", "exact", "exponential"], sequence.collect())?,
         Figure::new(
             "lehr-table",
-            "rates by probes and bits an item, 1000 items",
+            "rates by probes and bits for each item, 1,000 items",
             &["probes", "4", "6", "8", "10", "12", "16", "20", "24"],
             rates.collect(),
         )?,
         Figure::new(
             "lehr-families",
-            "bits an item by probes and rate, 1000 items",
+            "bits for each item by probes and rate, 1,000 items",
             &["probes", "10%", "1%", "0.1%", "1e-4", "1e-6"],
             families.collect(),
         )?,

@@ -77,6 +77,9 @@ impl Effort {
     /// The papers' own numbers: some minutes.
     pub const FULL: Effort = Effort { filters: 10_000, items_3: 700_000, items_4: 14_000_000 };
 
+    /// Nothing for figures: the claims alone, which are the same with every effort.
+    pub const CLAIMS: Effort = Effort { filters: 0, items_3: 0, items_4: 0 };
+
     /// So many filters of every point, or 10,000 times as many new items.
     #[must_use]
     pub fn trials(trials: u64) -> Effort {
@@ -116,17 +119,17 @@ impl Paper {
 
     /// Its claims, in the order of the paper. Below two seconds, for Dozier et al. some more; the sizes are the papers', so no error is expected.
     pub fn claims(self) -> Result<Vec<Claim>> {
-        self.claims_of(NO_MAKER)
+        self.claims_of(NO_MAKER, &Known::new())
     }
 
-    /// The same of filters made elsewhere, where filters are simulated (Dozier et al.).
-    pub fn claims_of(self, make: Maker<'_>) -> Result<Vec<Claim>> {
+    /// The same of filters made elsewhere, where filters are simulated (Dozier et al.), and with what is known already: see [`Paper::experiments`].
+    pub fn claims_of(self, make: Maker<'_>, known: &Known) -> Result<Vec<Claim>> {
         match self {
             Paper::Burns => burns::claims(),
             Paper::Grandi => grandi::claims(),
             Paper::Lehr => lehr::claims(),
             Paper::KirschMitzenmacher => kirsch_mitzenmacher::claims(),
-            Paper::Dozier => dozier::claims(make),
+            Paper::Dozier => dozier::claims(make, known),
         }
     }
 
@@ -148,7 +151,7 @@ impl Paper {
         }
     }
 
-    /// Runs the experiments behind the figures on so many threads and adds their numbers to `known`, leaving out those that are there. Each that ends is reported to `done`, which says whether to go on. The numbers
+    /// Runs the experiments behind the claims and the figures on so many threads and adds their numbers to `known`, leaving out those that are there. Each that ends is reported to `done`, which says whether to go on. The numbers
     /// do not depend on the threads, nor on where a run was stopped and taken up again.
     ///
     /// ```
@@ -289,25 +292,35 @@ pub struct Figure {
     pub text: &'static str,
     /// The names of the columns, the abscissa first.
     pub columns: Vec<String>,
-    /// As many numbers each as there are columns.
+    /// As many numbers each as there are columns; not a number where there is none.
     pub rows: Vec<Vec<f64>>,
+    /// More columns, of words: name, and a word a row.
+    pub words: Vec<(String, Vec<&'static str>)>,
 }
 
 impl Figure {
     fn new(name: &'static str, text: &'static str, columns: &[&str], rows: Result<Vec<Vec<f64>>>) -> Result<Figure> {
-        Ok(Figure { name, text, columns: columns.iter().map(|&column| column.to_owned()).collect(), rows: rows? })
+        Ok(Figure { name, text, columns: columns.iter().map(|&column| column.to_owned()).collect(), rows: rows?, words: Vec::new() })
     }
 
-    /// The figure as comma-separated values, a line of column names first; numbers so that they read back the same.
+    /// The figure as comma-separated values, a line of column names first; numbers so that they read back the same, nothing where there is none, and the columns of words last.
     pub fn csv(&self) -> String {
-        let rows = self.rows.iter().map(|row| row.iter().map(|&value| plain(value)).collect::<Vec<_>>().join(",") + "\n");
-        std::iter::once(self.columns.join(",") + "\n").chain(rows).collect()
+        let row = |(number, row): (usize, &Vec<f64>)| {
+            let words = self.words.iter().map(|(_, words)| words.get(number).copied().unwrap_or_default().to_owned());
+            row.iter().map(|&value| plain(value)).chain(words).collect::<Vec<_>>().join(",") + "\n"
+        };
+        let names: Vec<&str> = self.columns.iter().chain(self.words.iter().map(|(name, _)| name)).map(String::as_str).collect();
+        std::iter::once(names.join(",") + "\n").chain(self.rows.iter().enumerate().map(row)).collect()
     }
 }
 
 /// The shortest text that reads back as the same number.
 fn plain(value: f64) -> String {
-    if value.fract() == 0.0 { format!("{value}") } else { format!("{value:?}") }
+    match value {
+        _ if value.is_nan() => String::new(),
+        _ if value.fract() == 0.0 => format!("{value}"),
+        _ => format!("{value:?}"),
+    }
 }
 
 /// Whether the number, rounded to as many digits as are printed, is what is printed: `5`, `0.023`, `4.59e-4`, `11.18%`.

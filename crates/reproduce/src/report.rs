@@ -33,9 +33,10 @@ pub const MARK: &str = "<meta name=\"generator\" content=\"truebloom reproduce\"
 /// The whole report as one HTML page. `how` says how it was made: the command, and how much was simulated.
 #[must_use]
 pub fn report(chapters: &[Chapter], how: &str) -> String {
+    let charts = truebloom_plot::page_style();
     let mut page = format!(
         "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n{MARK}\n\
-         <title>The papers, computed again</title>\n<style>{STYLE}</style>\n</head>\n<body>\n<h1>The papers, computed again</h1>\n<p>{}</p>\n",
+         <title>The papers, computed again</title>\n<style>{STYLE}{charts}</style>\n</head>\n<body>\n<h1>The papers, computed again</h1>\n<p>{}</p>\n",
         escaped(how)
     );
     page.push_str(
@@ -66,7 +67,7 @@ fn write_chapter(page: &mut String, chapter: &Chapter) {
     );
     page.push_str("<div class=\"charts\">\n");
     for (name, svg) in &chapter.charts {
-        let _ = writeln!(page, "<figure id=\"{name}\">{svg}</figure>");
+        let _ = writeln!(page, "<figure id=\"{name}\">{}</figure>", truebloom_plot::without_style(svg));
     }
     page.push_str("</div>\n<table>\n<thead><tr><th>verdict</th><th>where</th><th>claim</th><th>printed</th><th>ours</th><th>reason</th></tr></thead>\n<tbody>\n");
     for claim in &chapter.claims {

@@ -4,7 +4,7 @@ use crate::args::{bits as parse_bits, count as parse_count, probes as parse_prob
 use crate::failure::Failure;
 use crate::plots::{self, Given, PlotArgs};
 use crate::progress::Waiting;
-use crate::report::{Report, count, fpr as fpr_text, fpr_value, plural, rate as rate_text};
+use crate::report::{Format, Report, count, fpr as fpr_text, fpr_value, plural, rate as rate_text};
 use serde_json::{Value, json};
 use std::io::Write;
 use std::process::ExitCode;
@@ -124,16 +124,15 @@ fn simulation_value(found: &Simulation) -> Value {
 }
 
 pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
+    args.plot.check()?;
     match args.library {
         Some(profile) => {
             let finding = finding(profile, args)?;
-            let mut report = report(&finding, args);
-            args.plot.write_and_say(&mut report, || Ok(finding.chart(args.rate)))?;
-            report.print(args.json)?;
+            let format = if args.json { Format::Json } else { Format::Text };
+            args.plot.finish(report(&finding, args), format, || Ok(finding.chart(args.rate)))
         }
-        None => print_table(args)?,
+        None => print_table(args).map(|()| ExitCode::SUCCESS),
     }
-    Ok(ExitCode::SUCCESS)
 }
 
 fn report(finding: &Finding, args: &Args) -> Report {
@@ -192,7 +191,7 @@ fn print_table(args: &Args) -> Result<(), Failure> {
     let drawn = args.plot.write(|| {
         let given: Vec<Given> = findings.iter().filter_map(|(_, finding)| Some(finding.as_ref().ok()?.given())).collect();
         Ok(plots::libraries(&given, args.items, args.rate.map(|rate| rate.to_f64())))
-    })?;
+    });
     if args.json {
         let rows: Vec<Value> = findings
             .iter()
@@ -206,7 +205,7 @@ fn print_table(args: &Args) -> Result<(), Failure> {
             "{}",
             json!({ "verb": "audit", "items": args.items, "asked": crate::report::rate_value(args.rate), "libraries": rows })
         )?;
-        return Ok(());
+        return drawn.map(|_| ());
     }
     writeln!(
         out,
@@ -236,7 +235,7 @@ fn print_table(args: &Args) -> Result<(), Failure> {
             Err(refusal) => writeln!(out, "{:<19}{:>14}{:>8}  {}", profile.name, "-", "-", refusal.message())?,
         }
     }
-    if let Some(path) = drawn {
+    if let Some(path) = drawn? {
         writeln!(out, "\nwritten: {}", path.display())?;
     }
     Ok(())

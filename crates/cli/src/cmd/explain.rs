@@ -98,6 +98,7 @@ impl Explained {
 }
 
 pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
+    args.plot.check()?;
     let of = Explained::of(args)?;
     if of.items == 0 {
         return Err(Failure::new("items is 0, but must be at least 1: an empty filter needs no explanation"));
@@ -107,9 +108,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
     let size = format!("{} of {}, {}, {}", of.variant, plural(of.bits, "bit"), plural(of.probes.into(), "probe"), plural(of.items, "item"));
     report.line("filter", size);
     as_one_call(|| add_all(&mut report, &of))?;
-    args.plot.write_and_say(&mut report, || as_one_call(|| Ok(plots::spread(of.variant, of.bits, of.items, of.probes)?)))?;
-    report.print_as(args.format.format())?;
-    Ok(ExitCode::SUCCESS)
+    args.plot.finish(report, args.format.format(), || as_one_call(|| Ok(plots::spread(of.variant, of.bits, of.items, of.probes)?)))
 }
 
 fn add_all(report: &mut Report, of: &Explained) -> Result<(), Failure> {

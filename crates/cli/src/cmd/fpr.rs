@@ -3,7 +3,7 @@
 use crate::args::{bits, count};
 use crate::failure::Failure;
 use crate::plots::{self, PlotArgs};
-use crate::report::{Report, fpr as fpr_text, fpr_value, plural, rate};
+use crate::report::{Format, Report, fpr as fpr_text, fpr_value, plural, rate};
 use serde_json::{Map, Value};
 use std::process::ExitCode;
 use truebloom_math::SchemeId;
@@ -94,51 +94,59 @@ pub(crate) fn schemes(wanted: impl Fn(SchemeId) -> bool) -> String {
 }
 
 pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
+    check_plot(args)?;
     let mut report = Report::new("fpr");
     if args.scheme.is_some() || args.offsets.is_some() {
         add_scheme(&mut report, args)?;
-        add_plot(&mut report, args)?;
-        report.print(args.json)?;
-        return Ok(ExitCode::SUCCESS);
+        return finish(report, args);
     }
     if args.layout == "blocked" {
         add_blocked(&mut report, args)?;
-        add_plot(&mut report, args)?;
-        report.print(args.json)?;
-        return Ok(ExitCode::SUCCESS);
+        return finish(report, args);
     }
     report.field("variant", args.variant.name()).field("bits", args.bits()).field("probes", args.probes);
     match (args.items, &args.ones) {
         (Some(items), _) => add_expected(&mut report, args, items)?,
         (None, ones) => add_at_fill(&mut report, args, ones.as_deref().unwrap_or_default())?,
     }
-    add_plot(&mut report, args)?;
-    report.print(args.json)?;
-    Ok(ExitCode::SUCCESS)
+    finish(report, args)
 }
 
-/// The rate by the number of probes.
-fn add_plot(report: &mut Report, args: &Args) -> Result<(), Failure> {
+/// What no chart is drawn of.
+fn check_plot(args: &Args) -> Result<(), Failure> {
     if !args.plot.asked() {
         return Ok(());
     }
-    let Some(items) = args.items else { return Err(Failure::new("--plot draws the rate of a number of items: give -n, and no --ones")) };
-    if items == 0 {
-        return Err(Failure::new("--plot draws rates above 0: give more items with -n"));
+    args.plot.check()?;
+    match args.items {
+        None => return Err(Failure::new("--plot draws the rate of a number of items: give -n, and no --ones")),
+        Some(0) => return Err(Failure::new("--plot draws rates above 0: give more items with -n")),
+        Some(_) => {}
     }
     if args.offsets.is_some() || args.slice_bits.is_some() {
         return Err(Failure::new("--plot draws the rate by the number of probes, which --offsets and --slice-bits fix"));
     }
-    let bits = args.bits();
-    args.plot.write_and_say(report, || {
+    Ok(())
+}
+
+/// Points of a curve, and of one of two hashes: many of its rates are simulated, in some tenths of a second each.
+const POINTS: u32 = 40;
+const FEW_POINTS: u32 = 16;
+
+/// Prints the report, and draws the rate by the number of probes.
+fn finish(report: Report, args: &Args) -> Result<ExitCode, Failure> {
+    let format = if args.json { Format::Json } else { Format::Text };
+    let (bits, items) = (args.bits(), args.items.unwrap_or_default());
+    args.plot.finish(report, format, || {
         let chart = truebloom_math::as_one_call(|| match (args.layout.as_str(), args.scheme) {
-            ("blocked", _) => plots::by_probes("blocked, exact", bits, items, args.probes, |probes| {
+            ("blocked", _) => plots::by_probes(("blocked", POINTS), bits, items, args.probes, |probes| {
                 Ok(Box::new(Blocked::new(bits, BLOCK_BITS, InBlock::Independent, probes)?))
             }),
-            (_, Some(scheme)) => plots::by_probes(scheme.name(), bits, items, args.probes, |probes| scheme.law(bits, probes)),
-            (_, None) => {
-                plots::by_probes(&format!("{}, exact", args.variant), bits, items, args.probes, |probes| args.variant.law(bits, probes))
+            (_, Some(scheme)) => {
+                let points = if scheme.variant().is_some() { POINTS } else { FEW_POINTS };
+                plots::by_probes((scheme.name(), points), bits, items, args.probes, |probes| scheme.law(bits, probes))
             }
+            (_, None) => plots::by_probes((args.variant.name(), POINTS), bits, items, args.probes, |probes| args.variant.law(bits, probes)),
         });
         Ok(chart?)
     })

@@ -83,14 +83,13 @@ fn scheme_help() -> String {
 }
 
 pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
+    args.plot.check()?;
     if args.recycling.asked() {
-        let (mut report, design) = super::plan_recycling::report(&args.recycling, &args.size)?;
-        args.plot.write_and_say(&mut report, || match &design {
+        let (report, design) = super::plan_recycling::report(&args.recycling, &args.size)?;
+        return args.plot.finish(report, args.format.format(), || match &design {
             Some(design) => plots::saw_tooth::<Standard>(design, 1, None),
             None => Err(Failure::new("there is no filter to draw: none of this size keeps to this rate")),
-        })?;
-        report.print_as(args.format.format())?;
-        return Ok(ExitCode::SUCCESS);
+        });
     }
     let target = target(args)?;
     let plan = match args.transmit {
@@ -103,9 +102,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
         if args.transmit.is_some() {
             add_transmitted(&mut report, &plan, &target)?;
         }
-        args.plot.write_and_say(&mut report, || as_one_call(|| Ok(plots::plan(&plan)?)))?;
-        report.print_as(args.format.format())?;
-        return Ok(ExitCode::SUCCESS);
+        return args.plot.finish(report, args.format.format(), || as_one_call(|| Ok(plots::plan(&plan)?)));
     };
     let certificate = certify(&plan, &target)?;
     if let (Some(claimed), Some(planned)) = (certificate.claim.confidence, plan.guarantee.map(|guarantee| guarantee.confidence))
@@ -119,16 +116,14 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
         ));
     }
     if path.as_os_str() == "-" {
-        args.plot.write(|| as_one_call(|| Ok(plots::plan(&plan)?)))?;
+        let drawn = args.plot.write(|| as_one_call(|| Ok(plots::plan(&plan)?)));
         writeln!(crate::output::stdout(), "{}", Value::Object(certificate::object(&certificate)))?;
-        return Ok(ExitCode::SUCCESS);
+        return drawn.map(|_| ExitCode::SUCCESS);
     }
     certificate::write(&certificate, path, args.force)?;
     let mut report = report(&plan, &target)?;
     add_certificate(&mut report, &certificate, path);
-    args.plot.write_and_say(&mut report, || as_one_call(|| Ok(plots::plan(&plan)?)))?;
-    report.print_as(args.format.format())?;
-    Ok(ExitCode::SUCCESS)
+    args.plot.finish(report, args.format.format(), || as_one_call(|| Ok(plots::plan(&plan)?)))
 }
 
 /// What one probe takes, if that is too much.

@@ -1,7 +1,7 @@
 //! `truebloom reproduce`: the numbers of a paper recomputed, one line a claim, and the data of its
 //! figures.
 
-use super::reproduce_report::Report;
+use super::reproduce_report::{Report, Workers};
 use crate::failure::Failure;
 use crate::progress::Waiting;
 use crate::report::plural;
@@ -38,7 +38,7 @@ pub(crate) struct Args {
     papers: Vec<Paper>,
 
     /// Write a report into this folder: every figure as SVG and CSV, and all claims in one page
-    #[arg(long, value_name = "DIR")]
+    #[arg(long, value_name = "DIR", conflicts_with_all = ["csv", "json"])]
     out: Option<PathBuf>,
 
     /// With --out: a hundredth of the papers' trials, in minutes; this unless --full
@@ -49,8 +49,8 @@ pub(crate) struct Args {
     #[arg(long, requires = "out")]
     full: bool,
 
-    /// Threads for --out; all cores by default
-    #[arg(short = 'j', long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=1024), requires = "out")]
+    /// Threads for what is simulated; all cores unless given
+    #[arg(short = 'j', long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=1024))]
     threads: Option<u64>,
 
     /// Write the numbers of every figure into this folder too
@@ -79,17 +79,21 @@ fn paper(text: &str) -> Result<Paper, String> {
 }
 
 pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
-    let papers = if args.papers.is_empty() { Paper::ALL.to_vec() } else { args.papers.clone() };
+    let papers = once(if args.papers.is_empty() { &Paper::ALL } else { &args.papers });
+    let workers = Workers::new(args.threads, args.no_progress);
     if let Some(folder) = &args.out {
         let effort = if args.full { Effort::FULL } else { Effort::QUICK };
         let how = described(&papers, args.full);
-        return Report { papers, effort, full: args.full, folder, no_progress: args.no_progress, threads: args.threads, how }.write();
+        return Report { papers, effort, full: args.full, folder, workers, how }.write();
     }
     let mut out = io::BufWriter::new(crate::output::stdout());
     for (number, &paper) in papers.iter().enumerate() {
+        let effort = if args.figures.is_some() { Effort::trials(args.trials.unwrap_or(TRIALS)) } else { Effort::CLAIMS };
+        let mut known = Known::new();
+        workers.run(paper, &effort, &mut known, |_| Ok(()))?;
         let waiting = (!args.no_progress).then(|| Waiting::begin(format!("recomputing {}", paper.name())));
-        let claims = paper.claims_of(&real_filter)?;
-        let figures = args.figures.as_deref().map(|folder| write_figures(paper, args.trials, folder)).transpose()?.unwrap_or_default();
+        let claims = paper.claims_of(&real_filter, &known)?;
+        let figures = args.figures.as_deref().map(|folder| write_figures(paper, &effort, &known, folder)).transpose()?.unwrap_or_default();
         drop(waiting);
         match (args.json, args.csv) {
             (true, _) => print_json(&mut out, paper, &claims, &figures)?,
@@ -106,12 +110,23 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
     Ok(ExitCode::SUCCESS)
 }
 
+/// Each paper once, in the order given.
+fn once(papers: &[Paper]) -> Vec<Paper> {
+    let mut found: Vec<Paper> = Vec::new();
+    for paper in papers {
+        if !found.contains(paper) {
+            found.push(*paper);
+        }
+    }
+    found
+}
+
 /// The command of a report, and what it stands for.
 fn described(papers: &[Paper], full: bool) -> String {
     let names: String =
         if papers.len() == Paper::ALL.len() { String::new() } else { papers.iter().map(|paper| format!(" {}", paper.name())).collect() };
     let (flag, meaning) = match full {
-        true => ("--full", "every experiment with as many trials as in its paper"),
+        true => ("--full", "every experiment behind a figure with as many trials as in its paper"),
         false => ("--quick", "the experiments with a hundredth of the papers' filters, and a share of their items"),
     };
     format!("Made by truebloom {} with: truebloom reproduce{names} {flag} --out DIR ({meaning}; frozen seeds).", env!("CARGO_PKG_VERSION"))
@@ -127,11 +142,19 @@ pub(super) fn real_filter(trial: &Trial, seed: u64) -> Option<Box<dyn Subject>> 
     Some(Box::new(Real::<Standard>::new(bits, probes, policy, seed).ok()?))
 }
 
+/// A folder of this name, now or before.
+pub(super) fn new_folder(folder: &Path) -> Result<(), Failure> {
+    fs::create_dir_all(folder).map_err(|error| match folder.is_dir() || !folder.exists() {
+        true => Failure::at(folder, error),
+        false => Failure::at(folder, "it is a file, and a folder is to have this name; give another one, or remove the file first"),
+    })
+}
+
 /// The files written.
-fn write_figures(paper: Paper, trials: Option<u64>, folder: &Path) -> Result<Vec<PathBuf>, Failure> {
-    fs::create_dir_all(folder).map_err(|error| Failure::at(folder, error))?;
+fn write_figures(paper: Paper, effort: &Effort, known: &Known, folder: &Path) -> Result<Vec<PathBuf>, Failure> {
+    new_folder(folder)?;
     let mut paths = Vec::new();
-    for figure in paper.figures_of(&Effort::trials(trials.unwrap_or(TRIALS)), &real_filter, &Known::new())? {
+    for figure in paper.figures_of(effort, &real_filter, known)? {
         let path = folder.join(figure.name).with_extension("csv");
         crate::output::write_whole(&path, Expected::Anything, figure.csv().as_bytes())?;
         paths.push(path);

@@ -1,7 +1,7 @@
 //! `truebloom reproduce --out`: every figure as a picture and as numbers, and all claims in one
 //! page. Long experiments are kept as they end, so that a run that was stopped goes on.
 
-use super::reproduce::real_filter;
+use super::reproduce::{new_folder, real_filter};
 use crate::failure::Failure;
 use crate::plots::is_older;
 use crate::progress::Progress;
@@ -12,29 +12,32 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use truebloom::file::Expected;
-use truebloom_reproduce::{Chapter, Effort, Known, MARK, Paper, report};
+use truebloom_reproduce::{Chapter, Done, Effort, Known, MARK, Paper, report};
 
 pub(super) struct Report<'a> {
     pub(super) papers: Vec<Paper>,
     pub(super) effort: Effort,
     pub(super) full: bool,
     pub(super) folder: &'a Path,
-    pub(super) no_progress: bool,
-    pub(super) threads: Option<u64>,
+    pub(super) workers: Workers,
     /// How it was made, in words.
     pub(super) how: String,
 }
 
 impl Report<'_> {
     pub(super) fn write(&self) -> Result<ExitCode, Failure> {
-        fs::create_dir_all(self.folder).map_err(|error| Failure::at(self.folder, error))?;
+        new_folder(self.folder)?;
         self.check_folder()?;
         let mut store = Store::open(self.folder, self.full)?;
         let mut chapters = Vec::new();
         let mut files = 0;
         for &paper in &self.papers {
-            self.experiments(paper, &mut store)?;
-            let claims = paper.claims_of(&real_filter)?;
+            let Store { known, log, path } = &mut store;
+            self.workers.run(paper, &self.effort, known, |done| match log {
+                Some(log) if done.is_experiment => keep(log, done.name, done.values).map_err(|error| Failure::at(path, error)),
+                _ => Ok(()),
+            })?;
+            let claims = paper.claims_of(&real_filter, &store.known)?;
             let mut charts = Vec::new();
             for figure in paper.figures_of(&self.effort, &real_filter, &store.known)? {
                 self.put(&format!("{}.csv", figure.name), figure.csv().as_bytes())?;
@@ -57,13 +60,13 @@ impl Report<'_> {
     /// Figures are written under plain names: a folder with files of others is left alone.
     fn check_folder(&self) -> Result<(), Failure> {
         let others = "it has files that `reproduce` did not write; give --out a new folder, or an empty one";
-        if self.folder.join(EXPERIMENTS).exists() {
-            return Ok(());
-        }
         let mut entries = fs::read_dir(self.folder).map_err(|error| Failure::at(self.folder, error))?;
         let is_empty = entries.next().is_none();
-        let page = self.folder.join("report.html");
-        if is_empty || (page.exists() && is_older(&page, MARK, "").is_ok()) { Ok(()) } else { Err(Failure::at(self.folder, others)) }
+        let has = |name: &str, mark: &str| {
+            let path = self.folder.join(name);
+            path.exists() && is_older(&path, mark, "").is_ok()
+        };
+        if is_empty || has("report.html", MARK) || has(EXPERIMENTS, LOG_MARK) { Ok(()) } else { Err(Failure::at(self.folder, others)) }
     }
 
     fn put(&self, name: &str, bytes: &[u8]) -> Result<PathBuf, Failure> {
@@ -71,28 +74,40 @@ impl Report<'_> {
         crate::output::write_whole(&path, Expected::Anything, bytes)?;
         Ok(path)
     }
+}
 
-    /// What is not known yet, kept as it ends.
-    fn experiments(&self, paper: Paper, store: &mut Store) -> Result<(), Failure> {
+/// Who runs experiments.
+pub(super) struct Workers {
+    threads: usize,
+    no_progress: bool,
+}
+
+impl Workers {
+    /// So many threads, or as many as there are cores.
+    pub(super) fn new(threads: Option<u64>, no_progress: bool) -> Workers {
+        let cores = || std::thread::available_parallelism().map_or(1, usize::from);
+        Workers { threads: threads.map_or_else(cores, |threads| threads as usize), no_progress }
+    }
+
+    /// What is not known yet, reported to `done` as it ends.
+    pub(super) fn run(
+        &self,
+        paper: Paper,
+        effort: &Effort,
+        known: &mut Known,
+        mut done: impl FnMut(&Done<'_>) -> Result<(), Failure>,
+    ) -> Result<(), Failure> {
         const PARTS: f64 = 1e4;
-        let threads = match self.threads {
-            Some(threads) => threads as usize,
-            None => std::thread::available_parallelism().map_or(1, usize::from),
-        };
         let mut progress = if self.no_progress { Progress::none() } else { Progress::of_parts(paper.name(), PARTS as u64) };
         let (mut shown, mut failure) = (0, None);
-        let Store { known, log, .. } = store;
-        paper.experiments(&self.effort, &real_filter, known, threads, |done| {
-            let now = (done.share * PARTS) as u64;
+        paper.experiments(effort, &real_filter, known, self.threads, |ended| {
+            let now = (ended.share * PARTS) as u64;
             progress.add(now.saturating_sub(shown));
             shown = shown.max(now);
-            failure = log.as_mut().and_then(|log| keep(log, done.name, done.values).err());
+            failure = failure.take().or(done(ended).err());
             failure.is_none()
         })?;
-        match failure {
-            Some(error) => Err(Failure::at(&store.path, error)),
-            None => Ok(()),
-        }
+        failure.map_or(Ok(()), Err)
     }
 }
 
@@ -138,8 +153,12 @@ impl Store {
     }
 }
 
+/// How every log of ours begins.
+const LOG_MARK: &str = "{\"truebloom\":";
+
+/// The number is raised with every change of what an experiment is; whether the numbers of a name can be its own is checked where they are used.
 fn version() -> String {
-    json!({ "truebloom": env!("CARGO_PKG_VERSION"), "experiments": 1 }).to_string()
+    json!({ "truebloom": env!("CARGO_PKG_VERSION"), "experiments": 2 }).to_string()
 }
 
 fn entry(line: &str) -> Option<(String, Vec<f64>)> {

@@ -107,12 +107,9 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
     if args.arrivals > MOST_ARRIVALS {
         return Err(Failure::new(format!("{} are too many; give at most 10^12", plural(args.arrivals, "arrival"))));
     }
+    args.plot.check()?;
     let design = design(args)?;
-    let waiting = (!args.no_progress).then(|| Waiting::begin("simulating".to_owned()));
-    let report = if args.classic { simulated::<Classic>(args, &design)? } else { simulated::<Standard>(args, &design)? };
-    drop(waiting);
-    report.print_as(args.format.format())?;
-    Ok(ExitCode::SUCCESS)
+    if args.classic { simulated::<Classic>(args, &design) } else { simulated::<Standard>(args, &design) }
 }
 
 fn design(args: &Args) -> Result<Design, Failure> {
@@ -132,7 +129,8 @@ fn design(args: &Args) -> Result<Design, Failure> {
     found.map(|sized| sized.design).ok_or_else(|| Failure::new(format!("no recycling filter of {bits} bits keeps to a rate of {rate}")))
 }
 
-fn simulated<S: FillScheme>(args: &Args, design: &Design) -> Result<Report, Failure> {
+fn simulated<S: FillScheme>(args: &Args, design: &Design) -> Result<ExitCode, Failure> {
+    let waiting = (!args.no_progress).then(|| Waiting::begin("simulating".to_owned()));
     let mut filter = Real::<S>::new(design.bits(), design.probes(), Policy::from(design), args.seed)?;
     let seen = simulate_subject(&mut filter, design.mode(), args.stream, args.arrivals, args.seed)?;
     let model = match design.long_run() {
@@ -174,8 +172,8 @@ fn simulated<S: FillScheme>(args: &Args, design: &Design) -> Result<Report, Fail
     );
     add_own_account(&mut report, &filter)?;
     let average = [seen.instance.value, seen.instance.lower, seen.instance.upper];
-    args.plot.write_and_say(&mut report, || plots::saw_tooth::<S>(design, args.seed, Some(average)))?;
-    Ok(report)
+    drop(waiting);
+    args.plot.finish(report, args.format.format(), || plots::saw_tooth::<S>(design, args.seed, Some(average)))
 }
 
 fn add_repeats(report: &mut Report, seen: &Simulated) {

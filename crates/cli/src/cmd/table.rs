@@ -60,6 +60,7 @@ struct Cell {
 }
 
 pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
+    args.plot.check()?;
     let families = !args.rates.is_empty();
     if args.items == 0 {
         return Err(Failure::new("items is 0, but must be at least 1: give more with -n"));
@@ -72,7 +73,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
             args.bits_per_item.iter().map(|bits| rates(args, *bits)).collect::<Result<_, _>>()
         }
     })?;
-    let drawn = args.plot.write(|| Ok(chart(args, &columns, families)))?;
+    let drawn = args.plot.write(|| Ok(chart(args, &columns, families)));
     let mut out = io::BufWriter::new(crate::output::stdout());
     let unit = if families { "bits_per_item" } else { "fpr" };
     match (args.json, args.csv) {
@@ -80,13 +81,13 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
         (_, true) => print_csv(&mut out, args, &columns, unit)?,
         _ => {
             print_text(&mut out, args, &columns, families)?;
-            if let Some(path) = drawn {
+            if let Ok(Some(path)) = &drawn {
                 writeln!(out, "\nwritten: {}", path.display())?;
             }
         }
     }
     out.flush()?;
-    Ok(ExitCode::SUCCESS)
+    drawn.map(|_| ExitCode::SUCCESS)
 }
 
 fn chart(args: &Args, columns: &[Vec<Cell>], families: bool) -> Chart {

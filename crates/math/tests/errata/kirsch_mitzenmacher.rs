@@ -183,6 +183,8 @@ fn the_rule_that_ends_section_6_mixes_logarithms() {
         let first = (1..2_000).map(|i| f64::from(i) / 20.0).find(|&c| exceeds(c)).expect("at large c");
         assert!(first >= negligible_up_to(items, share), "{first}");
     }
+    // (log2(2^10 / (ln 2)^5) - 1.0131) / 2, as log2 of (ln 2)^-5 is 2.643832.
+    near(negligible_up_to(1 << 20, 1.0 / 1_024.0), (10.0 + 2.643_832 - 1.013_1) / 2.0, 1e-6);
 }
 
 /// The printed sum over a with Stirling numbers, plus the chance of an equal pair.

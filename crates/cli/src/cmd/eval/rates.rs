@@ -6,8 +6,8 @@ use serde_json::{Value, json};
 use truebloom_math::law::{Blocked, InBlock};
 use truebloom_math::sets::{SetOp, set_fpr};
 use truebloom_math::{
-    Approximation, Best, Law, Method, Variant, bits_interval, crossover, efficiency, estimate_bits, false_positives, hits_quantile_bound,
-    max_efficiency, max_items, min_bits, optimal_probes, peak_efficiency,
+    Approximation, Best, Error, Law, Method, Variant, bits_interval, crossover, efficiency, estimate_bits, false_positives,
+    hits_quantile_bound, max_efficiency, max_items, min_bits, optimal_probes, peak_efficiency,
 };
 
 pub(super) fn fpr(query: &mut Query) -> Result<Answer, String> {
@@ -125,8 +125,16 @@ pub(super) fn bits_estimate(query: &mut Query) -> Result<Answer, String> {
     let (variant, items, probes, ones) = (query.variant()?, query.whole("items")?, query.probes()?, query.whole("ones")?);
     let confidence = if query.fields.contains_key("confidence") { Some(query.rate("confidence")?.to_f64()) } else { None };
     query.finish()?;
-    let found = estimate_bits(variant, items, probes, ones).map_err(explain)?;
-    let mut answer = object(json!({ "value": found.value, "relative_error": found.relative_error, "note": found.note }));
+    let found = match (estimate_bits(variant, items, probes, ones), confidence) {
+        // The interval has no such limit, and is worth having without a value.
+        (Err(Error::TooLong { .. }), Some(_)) => None,
+        (found, _) => Some(found.map_err(explain)?),
+    };
+    let mut answer = object(json!({
+        "value": found.map(|found| found.value),
+        "relative_error": found.map(|found| found.relative_error),
+        "note": found.map_or("the unbiased estimate takes too long for so many items; the interval stands without it", |found| found.note),
+    }));
     if let Some(confidence) = confidence {
         let interval = bits_interval(variant, items, probes, ones, confidence).map_err(explain)?;
         answer.extend(object(json!({ "lower": interval.lower, "upper": interval.upper, "method": interval.method.to_string() })));
