@@ -11,7 +11,8 @@ fn available_memory() -> Option<u64> {
     line.trim().strip_suffix("kB")?.trim().parse::<u64>().ok()?.checked_mul(1024)
 }
 
-/// An error if there is not this much memory: some systems give out more, and end the process once it is used. `what` begins the sentence ("the filter needs"), `remedy` ends it.
+/// An error if there is not this much memory: some systems give out more, and end the process once
+/// it is used. `what` begins the sentence ("the filter needs"), `remedy` ends it.
 pub(crate) fn check_memory(what: impl Display, needed: u64, remedy: &str) -> Result<(), Failure> {
     match available_memory() {
         Some(available) if needed > available => Err(Failure::new(format_args!(

@@ -119,7 +119,8 @@ pub(crate) fn saw_tooth<S: FillScheme>(design: &Design, seed: u64, seen: Option<
         plural(design.sigma(), "set bit")
     );
     let mean = run.fpr.value;
-    // An interval of few hits reaches far above what any filter has: a band of it would hide the curve.
+    // An interval of few hits reaches far above what any filter has: a band of it would hide the
+    // curve.
     let hidden = seen.filter(|[_, _, upper]| *upper > 1.5 * run.worst.value);
     let note = match hidden {
         Some([_, _, upper]) => format!("{note}; simulated average at most {} (99% interval)", significant(upper, 3)),

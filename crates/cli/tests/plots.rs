@@ -52,11 +52,13 @@ fn every_verb_draws_its_curve() {
     }
 }
 
-/// The numbers drawn are the numbers of the law: at its plan, the curve of a filter is at the rate that is printed.
+/// The numbers drawn are the numbers of the law: at its plan, the curve of a filter is at the rate
+/// that is printed.
 #[test]
 fn a_plan_is_drawn_at_its_rate() {
     let svg = drawn("plan -n 1000 -p 1% --mean");
-    // The points at 0.5, 1, 1.05, 1.2 and 2 times the plan; the second lies on the lines of what was asked and planned.
+    // The points at 0.5, 1, 1.05, 1.2 and 2 times the plan; the second lies on the lines of what
+    // was asked and planned.
     let corners = |line: &str| -> Vec<(f64, f64)> {
         let places = line.split("points=\"").nth(1).map_or("", |rest| rest.trim_end_matches("\"/>").trim());
         places
@@ -78,7 +80,8 @@ fn a_plan_is_drawn_at_its_rate() {
     assert!(lines.iter().any(|line| line.iter().all(|end| (end.1 - y).abs() <= 10.0)), "the rate that was asked for: {y} {lines:?}");
 }
 
-/// A chart that may not be written is refused before the work, one that cannot be drawn after the answer.
+/// A chart that may not be written is refused before the work, one that cannot be drawn after the
+/// answer.
 #[test]
 fn a_chart_costs_no_answer() {
     let folder = tempfile::tempdir().expect("a folder");
@@ -149,7 +152,8 @@ fn only_charts_are_overwritten() {
     }
 }
 
-/// A page with all figures of a paper; a run that was stopped goes on, and a broken last line counts as not done.
+/// A page with all figures of a paper; a run that was stopped goes on, and a broken last line
+/// counts as not done.
 #[test]
 fn a_report_is_written_and_taken_up_again() {
     let folder = tempfile::tempdir().expect("a folder");

@@ -107,7 +107,9 @@ impl<S: Scheme> InPlace<S> {
     /// Opens a filter to be updated, and reads all of it once to check it.
     ///
     /// # Safety
-    /// As for [`Mapped::open`](crate::disk::Mapped::open): until it is closed, nothing else may write to the file or truncate it. Programs that lock the file first, as this type and the command do, satisfy that.
+    /// As for [`Mapped::open`](crate::disk::Mapped::open): until it is closed, nothing else may
+    /// write to the file or truncate it. Programs that lock the file first, as this type and the
+    /// command do, satisfy that.
     ///
     /// # Errors
     /// As for [`FilterOf::open`]; another program has the lock; the file may not be written; it is

@@ -9,7 +9,8 @@ struct Part(AtomicU64);
 /// Parts of a tally. With more threads than this, some share one.
 const PARTS: usize = if cfg!(any(not(feature = "std"), all(test, truebloom_loom))) { 1 } else { 16 };
 
-/// A count that many threads raise, each in a part of its own, so that they do not wait for each other's line. Stays at the highest number.
+/// A count that many threads raise, each in a part of its own, so that they do not wait for each
+/// other's line. Stays at the highest number.
 pub(crate) struct Tally {
     parts: alloc::boxed::Box<[Part]>,
 }
@@ -24,7 +25,8 @@ impl Tally {
     #[inline]
     pub(crate) fn add(&self, more: u64) {
         let Some(Part(part)) = self.parts.get(own_part()) else { return };
-        // Asked first: past the highest number it would be small for a moment, and another thread might see that.
+        // Asked first: past the highest number it would be small for a moment, and another thread
+        // might see that.
         if part.load(Relaxed) <= u64::MAX - more {
             part.fetch_add(more, Relaxed);
         } else {

@@ -99,7 +99,8 @@ fn conditions_hold_for_any_offsets() {
         }
         assert!(large.single <= 0.0 && large.pair > 0.0 && large.repeat > 0.0);
     }
-    // All pairs of hashes modulo a prime: the chance of two given positions is at most as said, and for some two as large; that two probes meet at a given position likewise.
+    // All pairs of hashes modulo a prime: the chance of two given positions is at most as said, and
+    // for some two as large; that two probes meet at a given position likewise.
     for (m, k) in [(7u64, 2u64), (11, 3), (13, 4)] {
         let found = conditions(&double(m, k as u32, Step::Any, Offsets::Linear), 1);
         let items = || (0..m * m).map(|pair| (0..k).map(|i| (pair / m + i * (pair % m)) % m).collect::<Vec<u64>>());
@@ -214,7 +215,8 @@ fn hits_of_one_filter_three_ways() {
         assert!(far <= 2.0 * (-2.0 * queries as f64 * distance * distance).exp());
         assert!(far <= theorem_7_2(queries, 5_000, 6, 4.5, 0.0, 0.0, distance));
     }
-    // Half of the distance for each: 2 exp(-Q d^2 / 2) of the queries, and of the filter 2 exp(-2 n (d/2)^2 / lambda^2).
+    // Half of the distance for each: 2 exp(-Q d^2 / 2) of the queries, and of the filter 2 exp(-2 n
+    // (d/2)^2 / lambda^2).
     let found = theorem_7_2(10_000, 1_000_000, 6, 4.5, 0.0, 0.0, 0.02);
     assert!((found - 2.0 * (-2.0f64).exp() - 2.0 * (-200.0f64 / 20.25).exp()).abs() < 1e-12, "{found}");
 }

@@ -76,7 +76,9 @@ fn every_function_and_test_named_exists() {
     assert_eq!(missing, BTreeSet::new(), "named in docs/PAPERS.md, not found");
 }
 
-/// More than a search for names: the tests are parsed, and followed through their helpers. `tests/faults/run.py --rows` shows more still: that a fault in the function makes a test of the row fail.
+/// More than a search for names: the tests are parsed, and followed through their helpers.
+/// `tests/faults/run.py --rows` shows more still: that a fault in the function makes a test of the
+/// row fail.
 #[test]
 fn every_row_has_a_test_that_calls_its_function() {
     let calls = calls_of_tests();
@@ -91,7 +93,8 @@ fn every_row_has_a_test_that_calls_its_function() {
     assert_eq!(missing, Vec::<String>::new(), "no test of the row calls the function");
 }
 
-/// What counts as a call is what is called: not what stands in a comment, a text, an import or a helper that nobody calls.
+/// What counts as a call is what is called: not what stands in a comment, a text, an import or a
+/// helper that nobody calls.
 #[test]
 fn names_alone_are_no_calls() {
     let of = |function: &str, test: &str| calls_of_tests()[test].has(function);

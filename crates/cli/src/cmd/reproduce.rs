@@ -1,4 +1,5 @@
-//! `truebloom reproduce`: the numbers of a paper recomputed, one line a claim, and the data of its figures.
+//! `truebloom reproduce`: the numbers of a paper recomputed, one line a claim, and the data of its
+//! figures.
 
 use super::reproduce_report::{Report, Workers};
 use crate::failure::Failure;

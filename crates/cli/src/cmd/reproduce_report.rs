@@ -156,7 +156,8 @@ impl Store {
 /// How every log of ours begins.
 const LOG_MARK: &str = "{\"truebloom\":";
 
-/// The number is raised with every change of what an experiment is; whether the numbers of a name can be its own is checked where they are used.
+/// The number is raised with every change of what an experiment is; whether the numbers of a name
+/// can be its own is checked where they are used.
 fn version() -> String {
     json!({ "truebloom": env!("CARGO_PKG_VERSION"), "experiments": 2 }).to_string()
 }

@@ -79,7 +79,8 @@ fn is_undecided(bytes: &[u8]) -> bool {
     }
 }
 
-/// Whether an input is a file of ours. One that cannot be opened, and what is no file, is found out when it is read.
+/// Whether an input is a file of ours. One that cannot be opened, and what is no file, is found out
+/// when it is read.
 pub(crate) fn is_filter(path: &Path) -> bool {
     let mut start = Vec::new();
     let file = std::fs::metadata(path).ok().filter(Metadata::is_file).and_then(|_| File::open(path).ok());

@@ -75,7 +75,8 @@ fn drift(steps: u64) -> (u64, u64) {
     (sum * steps.saturating_sub(1) / 3, sum)
 }
 
-/// The word of this number in the stream of one key, of whose hash these are the halves, wherever it is.
+/// The word of this number in the stream of one key, of whose hash these are the halves, wherever
+/// it is.
 #[inline(always)]
 pub(crate) fn word((h1, h2): (u64, u64), number: u64) -> u64 {
     match number {
@@ -133,7 +134,8 @@ fn portable_digits(words: &mut Lanes, base: u64, numbers: &mut Lanes) {
     }
 }
 
-/// What makes two numbers of one, the same for every key. Its function is inlined, so that it becomes part of one that may use vectors.
+/// What makes two numbers of one, the same for every key. Its function is inlined, so that it
+/// becomes part of one that may use vectors.
 pub(crate) trait Halves: Copy {
     /// The two numbers.
     fn of(self, number: u64) -> (u64, u64);

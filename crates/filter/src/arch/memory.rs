@@ -208,7 +208,8 @@ impl Clone for AlignedWords {
     }
 }
 
-/// The words of [`AlignedWords`] as threads share them: at the start of a line, on huge pages where there are many.
+/// The words of [`AlignedWords`] as threads share them: at the start of a line, on huge pages where
+/// there are many.
 #[cfg(target_has_atomic = "64")]
 pub(crate) struct SharedWords {
     words: AlignedWords,
@@ -233,8 +234,11 @@ impl Deref for SharedWords {
 
     #[inline(always)]
     fn deref(&self) -> &Self::Target {
-        // SAFETY: an `AtomicU64` has the size and the bytes of a `u64`, and the words begin at a line, so that they are aligned as it asks for, or dangling and aligned so where there are none. They are
-        // initialised, this value's alone, and nothing but these atomics reads or writes them as long as it has them: the pointer is that of the allocation, and no reference to the plain words is made meanwhile.
+        // SAFETY: an `AtomicU64` has the size and the bytes of a `u64`, and the words begin at a
+        // line, so that they are aligned as it asks for, or dangling and aligned so where there are
+        // none. They are initialised, this value's alone, and nothing but these atomics reads or
+        // writes them as long as it has them: the pointer is that of the allocation, and no
+        // reference to the plain words is made meanwhile.
         unsafe { core::slice::from_raw_parts(self.words.words.as_ptr().cast(), self.words.count) }
     }
 }
@@ -284,7 +288,8 @@ mod tests {
         assert!(zeroed_vec::<u32>(0).is_none() && zeroed_vec::<u32>(usize::MAX / 4).is_none());
     }
 
-    /// Few words and many: what is stored through the shared ones is in the plain ones, which are where they were.
+    /// Few words and many: what is stored through the shared ones is in the plain ones, which are
+    /// where they were.
     #[cfg(target_has_atomic = "64")]
     #[test]
     fn shared_words_are_the_same_words() {

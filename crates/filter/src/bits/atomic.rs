@@ -14,8 +14,10 @@ use crate::word::Reads;
 
 /// Words of bits that are only ever set, as long as they are shared.
 ///
-/// Relaxed is enough for queries: every word only grows, and a thread that learns of an insertion by other means (a join, a channel, a lock) sees it, because that orders the two. What was counted before a bit is set is published with it,
-/// so that a copy's counts, read after its bits ([`to_aligned`](Self::to_aligned)), are never of fewer keys than it has.
+/// Relaxed is enough for queries: every word only grows, and a thread that learns of an insertion
+/// by other means (a join, a channel, a lock) sees it, because that orders the two. What was
+/// counted before a bit is set is published with it, so that a copy's counts, read after its bits
+/// ([`to_aligned`](Self::to_aligned)), are never of fewer keys than it has.
 pub(crate) struct AtomicBits {
     words: SharedWords,
     level: Level,

@@ -31,7 +31,8 @@ impl Placed for InLines {
         ask(8 * self.line(hash).0);
     }
 
-    /// Every word of the line without a branch, as which of them has a bit of the key cannot be guessed.
+    /// Every word of the line without a branch, as which of them has a bit of the key cannot be
+    /// guessed.
     #[inline]
     fn are_set(&self, level: Level, hash: KeyHash, read: impl Fn(usize) -> u64) -> bool {
         let (line, masks) = self.masks(level, hash);

@@ -123,7 +123,8 @@ pub(crate) fn count_ones_in<W: Reads>(words: &[W], range: Range<u64>) -> u64 {
     let (first, last) = ((range.start >> 6) as usize, (range.end >> 6) as usize);
     let below =
         |word: usize, position: u64| words.get(word).map_or(0, |word| u64::from((word.read() & ((1 << (position & 63)) - 1)).count_ones()));
-    // Read first: of words that other threads add bits to, what is read later has those and perhaps more.
+    // Read first: of words that other threads add bits to, what is read later has those and perhaps
+    // more.
     let before = below(first, range.start);
     count_ones(words.get(first..last).unwrap_or_default()) + below(last, range.end) - before
 }

@@ -89,7 +89,9 @@ pub(super) fn above_hash_floor<H: KeyHasher>(mut rate: Fpr, items: u64) -> Fpr {
     rate
 }
 
-/// The rate that the bits tell, or else what is true of every scheme. Never refused for the bits and probes a filter can have (a test goes to the corners); if it were, this much would still be true.
+/// The rate that the bits tell, or else what is true of every scheme. Never refused for the bits
+/// and probes a filter can have (a test goes to the corners); if it were, this much would still be
+/// true.
 pub(super) fn or_bounded(rate: Result<Option<Fpr>, Error>, fill: impl FnOnce() -> f64, probes: u32) -> Fpr {
     rate.ok().flatten().unwrap_or_else(|| bounded(fill(), probes))
 }

@@ -37,6 +37,7 @@ views_files! {
 
 views_files! {
     ///
-    /// A view of the sketch: the list of keys is left in the bytes, and takes [`from_bytes`](Self::from_bytes).
+    /// A view of the sketch: the list of keys is left in the bytes, and takes
+    /// [`from_bytes`](Self::from_bytes).
     [R: RowHashes, C: Counter] ListedSketch<R, C>, [AsRef<[u8]> + Send + Sync] Sketch<R, C, View<B>>, Sketch<R, C, View<crate::disk::Mapped>>
 }

@@ -83,10 +83,12 @@ enum Identity {
 }
 
 impl Replacement {
-    /// An empty temporary file beside `path`, with the owner, group and permissions of the file there, or those of a new file.
+    /// An empty temporary file beside `path`, with the owner, group and permissions of the file
+    /// there, or those of a new file.
     ///
     /// # Errors
-    /// What is under the name is not what was expected, is not a regular file or may not be written; the folder cannot be written.
+    /// What is under the name is not what was expected, is not a regular file or may not be
+    /// written; the folder cannot be written.
     pub fn begin(path: impl AsRef<Path>, expected: Expected<'_>) -> Result<Replacement, FileError> {
         let name = path.as_ref();
         let failed = |cause| write_error(name, cause);
@@ -118,14 +120,17 @@ impl Replacement {
         self.file.as_file()
     }
 
-    /// Brings the new file to the disk and gives it its name; returns what it lacks of the old one. The new file is free to be locked by others.
+    /// Brings the new file to the disk and gives it its name; returns what it lacks of the old one.
+    /// The new file is free to be locked by others.
     ///
     /// # Errors
-    /// It cannot be written; what is under the name is no longer what was expected. After both, the old file is unchanged. The system cannot say that the new name is on the disk: then the new file is there, but may be gone
-    /// after a power cut.
+    /// It cannot be written; what is under the name is no longer what was expected. After both, the
+    /// old file is unchanged. The system cannot say that the new name is on the disk: then the new
+    /// file is there, but may be gone after a power cut.
     pub fn commit(self) -> Result<Vec<Unkept>, FileError> {
         let (file, unkept) = self.commit_locked()?;
-        // By name: a child that another thread is just starting has the file, too, and would keep the lock for a moment.
+        // By name: a child that another thread is just starting has the file, too, and would keep
+        // the lock for a moment.
         let _ = file.unlock();
         Ok(unkept)
     }
@@ -164,7 +169,8 @@ impl Replacement {
     }
 }
 
-/// Gives the new file the name that the old one has. `None` if the name no longer leads to the old file; the file that has it keeps it.
+/// Gives the new file the name that the old one has. `None` if the name no longer leads to the old
+/// file; the file that has it keeps it.
 fn take_name_of(old: &Metadata, new: NamedTempFile, path: &Path) -> io::Result<Option<File>> {
     let is_old = |path: &Path| std::fs::symlink_metadata(path).is_ok_and(|there| is_same(old, &there));
     match exchange(new.path(), path) {
@@ -185,14 +191,16 @@ fn take_name_of(old: &Metadata, new: NamedTempFile, path: &Path) -> io::Result<O
         return Err(io::Error::other(problem));
     }
     if !is_at(new.as_file(), new.path())? {
-        // A third file came in place of ours meanwhile, and by the line above under our name: it was the last.
+        // A third file came in place of ours meanwhile, and by the line above under our name: it
+        // was the last.
         exchange(new.path(), path)?;
     }
     Ok(None)
 }
 
-/// Whether a file could be written there now, so that a long run can fail at its beginning. Removes what killed processes of this user have left in the folder: regular files with the
-/// names of our temporary files that are not locked.
+/// Whether a file could be written there now, so that a long run can fail at its beginning. Removes
+/// what killed processes of this user have left in the folder: regular files with the names of our
+/// temporary files that are not locked.
 ///
 /// # Errors
 /// As for [`Replacement::begin`].
@@ -202,7 +210,8 @@ pub fn check_target(path: impl AsRef<Path>) -> Result<(), FileError> {
     Ok(())
 }
 
-/// Opens a file for reading, and never waits: a named pipe without a writer would block until one comes. A folder opens, too, and cannot be read.
+/// Opens a file for reading, and never waits: a named pipe without a writer would block until one
+/// comes. A folder opens, too, and cannot be read.
 ///
 /// # Errors
 /// It cannot be opened; it is a pipe, a socket or a device.
@@ -240,7 +249,8 @@ fn old(path: &Path) -> io::Result<Option<Metadata>> {
     }
 }
 
-/// The right to write to the folder is enough to replace a file, but a file that may not be written is not meant to change.
+/// The right to write to the folder is enough to replace a file, but a file that may not be written
+/// is not meant to change.
 fn check_writable(name: &Path, path: &Path, old: &Metadata) -> Result<(), FileError> {
     if old.permissions().readonly() {
         return Err(FileError::ReadOnly { path: name.to_owned() });
@@ -258,8 +268,8 @@ fn write_error(path: &Path, cause: io::Error) -> FileError {
     FileError::Write { path: path.to_owned(), cause }
 }
 
-/// A temporary file of ours, locked. Files that will replace others can be read by their owner only until they have the other's permissions; new ones have those of a new
-/// file from the start.
+/// A temporary file of ours, locked. Files that will replace others can be read by their owner only
+/// until they have the other's permissions; new ones have those of a new file from the start.
 fn temporary(folder: &Path, is_new: bool) -> io::Result<NamedTempFile> {
     loop {
         let mut builder = tempfile::Builder::new();
@@ -268,7 +278,8 @@ fn temporary(folder: &Path, is_new: bool) -> io::Result<NamedTempFile> {
             with_usual_permissions(&mut builder);
         }
         let file = builder.tempfile_in(folder)?;
-        // Until it is locked, another process may take it for a leftover, lock it and remove it. Some network file systems know no locks, and nothing is removed there.
+        // Until it is locked, another process may take it for a leftover, lock it and remove it.
+        // Some network file systems know no locks, and nothing is removed there.
         let is_ours = !matches!(file.as_file().try_lock(), Err(TryLockError::WouldBlock));
         if is_ours && is_at(file.as_file(), file.path()).unwrap_or(false) {
             return Ok(file);
@@ -285,7 +296,8 @@ fn is_temporary(name: &str) -> bool {
     random.is_some_and(|random| random.len() == RANDOM && random.bytes().all(|byte| byte.is_ascii_alphanumeric()))
 }
 
-/// Removes what killed processes have left, as far as that is certain. `ours` is a file of this process.
+/// Removes what killed processes have left, as far as that is certain. `ours` is a file of this
+/// process.
 fn remove_leftovers(folder: &Path, ours: &File) {
     let (Ok(entries), Ok(ours)) = (std::fs::read_dir(folder), ours.metadata()) else { return };
     for entry in entries.flatten() {
@@ -351,7 +363,8 @@ mod system {
         one.uid() == other.uid()
     }
 
-    /// Gives the file the owner, the group and the permissions of the old one, in this order, so that at no time more users can read it than before.
+    /// Gives the file the owner, the group and the permissions of the old one, in this order, so
+    /// that at no time more users can read it than before.
     pub(super) fn keep(file: &File, old: &Metadata) -> io::Result<Vec<Unkept>> {
         let new = file.metadata()?;
         let mut unkept = Vec::new();

@@ -60,7 +60,8 @@ impl fmt::Debug for Xxh3 {
     }
 }
 
-/// XXH3-128 of eight bytes under a seed: the arithmetic of the published algorithm for inputs of that length, which for numbers needs neither memory nor a choice.
+/// XXH3-128 of eight bytes under a seed: the arithmetic of the published algorithm for inputs of
+/// that length, which for numbers needs neither memory nor a choice.
 #[derive(Clone, Copy)]
 struct OfEight {
     flip: u64,

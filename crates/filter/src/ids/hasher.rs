@@ -9,7 +9,8 @@ use core::fmt;
 pub enum HasherId {
     /// XXH3-128: a few nanoseconds per key. For keys chosen without knowledge of the seed.
     Xxh3 = 3,
-    /// SipHash-1-3-128, for untrusted keys: several times slower, but without the seed nobody can choose keys that fill the filter or pass it.
+    /// SipHash-1-3-128, for untrusted keys: several times slower, but without the seed nobody can
+    /// choose keys that fill the filter or pass it.
     Sip13 = 2,
 }
 

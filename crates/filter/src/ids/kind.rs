@@ -59,7 +59,8 @@ file_kind! {
 }
 
 impl FileKind {
-    /// Bytes that the layout's own parameters take in the header of a Bloom filter: at most 16, as eight more and the label come after them.
+    /// Bytes that the layout's own parameters take in the header of a Bloom filter: at most 16, as
+    /// eight more and the label come after them.
     pub(crate) const fn layout_bytes(self) -> usize {
         match self {
             FileKind::Blocked => 8,

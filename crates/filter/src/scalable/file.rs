@@ -20,6 +20,7 @@ reads_files!([] ScalableFilter);
 
 views_files! {
     ///
-    /// Besides the header, the record of each layer is read, 64 bytes, which has a checksum of its own.
+    /// Besides the header, the record of each layer is read, 64 bytes, which has a checksum of its
+    /// own.
     [] ScalableFilter, [AsRef<[u8]> + Send + Sync] ScalableFilter<View<B>>, ScalableFilter<View<crate::disk::Mapped>>
 }

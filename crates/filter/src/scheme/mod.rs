@@ -70,7 +70,9 @@ macro_rules! spread_schemes {
 }
 pub(crate) use spread_schemes;
 
-/// The layouts, each by the scheme whose type stands for it, with the name that [`AnyFilter`](crate::AnyFilter) has for a filter of it: the one list, for macros that generate the same for all.
+/// The layouts, each by the scheme whose type stands for it, with the name that
+/// [`AnyFilter`](crate::AnyFilter) has for a filter of it: the one list, for macros that generate
+/// the same for all.
 #[cfg(feature = "any")]
 macro_rules! layouts {
     ($say:ident $($more:tt)*) => {

@@ -10,8 +10,9 @@ use crate::ids::FileKind;
 use crate::word::{Reads, Word};
 use truebloom_math::{Error, Fpr};
 
-/// The layout of a scheme: where its positions lie in memory. In a private module, so that no other crate can make a scheme: a filter that says it is of a scheme and puts its keys elsewhere
-/// saves files that lose them.
+/// The layout of a scheme: where its positions lie in memory. In a private module, so that no other
+/// crate can make a scheme: a filter that says it is of a scheme and puts its keys elsewhere saves
+/// files that lose them.
 pub trait Placed: Sized + 'static {
     /// What a file of such a filter holds.
     const KIND: FileKind;
@@ -20,7 +21,8 @@ pub trait Placed: Sized + 'static {
     /// How a batch of keys gets at them.
     type Batches: Batches<Self>;
 
-    /// Hands over every word of the key, each with the bits in it that are the key's. Words may come again.
+    /// Hands over every word of the key, each with the bits in it that are the key's. Words may
+    /// come again.
     fn for_each_word(&self, level: Level, hash: KeyHash, take: impl FnMut(usize, u64));
 
     /// Hands over the words of the first probes of the key, to be asked for.
@@ -29,10 +31,12 @@ pub trait Placed: Sized + 'static {
     /// Whether all bits of the key are set in the words that `read` reads.
     fn are_set(&self, level: Level, hash: KeyHash, read: impl Fn(usize) -> u64) -> bool;
 
-    /// The chance that a fresh key passes these words; `None` where the bits do not tell it. Linear in the words.
+    /// The chance that a fresh key passes these words; `None` where the bits do not tell it. Linear
+    /// in the words.
     fn rate_of<W: Reads>(&self, words: &[W]) -> Result<Option<Fpr>, Error>;
 
-    /// Holds the header's parameters, and what it says of bits and probes, to the layout. `parameters` is where those of the layout begin.
+    /// Holds the header's parameters, and what it says of bits and probes, to the layout.
+    /// `parameters` is where those of the layout begin.
     fn check_fields(fields: &Fields, parameters: usize) -> Result<(), FormatError>;
 
     /// Writes the parameters of the layout.
@@ -61,7 +65,8 @@ pub trait Storage<S, K: Backing>: Sized + Send + Sync {
     where
         K::Words: Clone;
 
-    /// The words and what is known of them, for [`with_known`](Self::with_known) of another backing.
+    /// The words and what is known of them, for [`with_known`](Self::with_known) of another
+    /// backing.
     fn into_known(self) -> (K::Words, u64)
     where
         K: Counted;
@@ -95,7 +100,8 @@ pub trait Storage<S, K: Backing>: Sized + Send + Sync {
     where
         K: Writable;
 
-    /// Each word becomes what `combine` makes of it and of the other's, of a filter of the same scheme.
+    /// Each word becomes what `combine` makes of it and of the other's, of a filter of the same
+    /// scheme.
     fn combine<W: Word>(&mut self, other: &[W], combine: impl Fn(u64, u64) -> u64)
     where
         K: Writable;
@@ -114,7 +120,8 @@ pub trait Storage<S, K: Backing>: Sized + Send + Sync {
         K: Counted;
 }
 
-/// Many keys of scheme `S` at a time: with the results of one after the other, but asking for the memory of later ones ahead. Keeps what a batch leaves for the next one.
+/// Many keys of scheme `S` at a time: with the results of one after the other, but asking for the
+/// memory of later ones ahead. Keeps what a batch leaves for the next one.
 pub trait Batches<S: Placed> {
     /// Before the first batch.
     fn new(scheme: &S) -> Self;

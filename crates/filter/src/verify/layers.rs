@@ -32,7 +32,8 @@ impl Verification {
 }
 
 impl<K: Counted> ScalableFilter<K> {
-    /// What its own counters and bits say: [`Verification`]. Each layer's fill is tested against the law of its keys.
+    /// What its own counters and bits say: [`Verification`]. Each layer's fill is tested against
+    /// the law of its keys.
     ///
     /// # Errors
     /// As for [`Verification::of`].
@@ -48,7 +49,8 @@ impl<K: Counted> ScalableFilter<K> {
     }
 }
 
-/// The fills of all layers against their laws. A layer that was closed after a insertions says that a - 1 left room for another key, and a did not: both are events of the fill.
+/// The fills of all layers against their laws. A layer that was closed after a insertions says that
+/// a - 1 left room for another key, and a did not: both are events of the fill.
 fn layers_verdict<K: Counted>(filter: &ScalableFilter<K>) -> Result<FillVerdict, Error> {
     let (layers, inserted, ones) = (filter.layers(), filter.inserted(), filter.layer_ones());
     let (mut too_few, mut too_many) = (1.0f64, 1.0f64);

@@ -18,11 +18,14 @@ impl<S: Scheme, H: KeyHasher + Sync, K: Counted> FilterOf<S, H, K> {
 }
 
 impl<S: Scheme, H: KeyHasher, K: Counted> FilterOf<S, H, K> {
-    /// Whether the filter holds more distinct items than it was planned for, so that its expected rate is above the one proven for it. False without a
-    /// capacity.
+    /// Whether the filter holds more distinct items than it was planned for, so that its expected
+    /// rate is above the one proven for it. False without a capacity.
     ///
-    /// If true, certain: more than `capacity` offers set a bit, or more bits are set than that many items can set. For a merged filter, whose items cannot be counted, it is wrong with probability at most [`ALPHA`](super::ALPHA): more bits are set than
-    /// that many items set; a filter that is just full is not reported. An intersection is judged by what was inserted since. Always false while `offered() <= capacity`.
+    /// If true, certain: more than `capacity` offers set a bit, or more bits are set than that many
+    /// items can set. For a merged filter, whose items cannot be counted, it is wrong with
+    /// probability at most [`ALPHA`](super::ALPHA): more bits are set than that many items set; a
+    /// filter that is just full is not reported. An intersection is judged by what was inserted
+    /// since. Always false while `offered() <= capacity`.
     pub fn is_over_capacity(&self) -> bool {
         let Some(capacity) = self.capacity() else { return false };
         if self.most_items() <= capacity || self.is_intersection() {

@@ -90,7 +90,8 @@ pub fn confidence_bound(variant: Variant, bits: u64, items: u64, probes: u32, ra
     Ok(if miss == 0.0 || miss == 1.0 { 1.0 - miss } else { (1.0 - miss).next_down() })
 }
 
-/// An upper bound on the probability that one filter's own rate, plus the floor of equal hashes if a width is given, is above `rate`.
+/// An upper bound on the probability that one filter's own rate, plus the floor of equal hashes if
+/// a width is given, is above `rate`.
 ///
 /// [`Evidence::Law`] and [`Evidence::Bounds`] are both proven.
 pub(crate) fn miss_bound(

@@ -1,4 +1,5 @@
-//! What the tests call, read from their syntax: a name in a comment, a text or an import is no call.
+//! What the tests call, read from their syntax: a name in a comment, a text or an import is no
+//! call.
 
 use crate::common::documents::sources;
 use std::collections::{BTreeMap, BTreeSet};
@@ -11,7 +12,8 @@ use syn::{Expr, Token};
 /// What the body of a function does.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Calls {
-    /// Paths that are called, or stand as values: `limit_rate`, `Occupancy::standard`; the last two parts.
+    /// Paths that are called, or stand as values: `limit_rate`, `Occupancy::standard`; the last two
+    /// parts.
     paths: BTreeSet<(String, String)>,
     /// Methods that are called.
     methods: BTreeSet<String>,
@@ -20,9 +22,11 @@ pub(crate) struct Calls {
 }
 
 impl Calls {
-    /// Whether the function of this name is called: `function`, `module::function`, `Type::function`, `Type::method` or `Enum::Variant`.
+    /// Whether the function of this name is called: `function`, `module::function`,
+    /// `Type::function`, `Type::method` or `Enum::Variant`.
     ///
-    /// A method is one of its type where the type is named in the same place. A variant that is a formula is called where it stands and some method is called on it.
+    /// A method is one of its type where the type is named in the same place. A variant that is a
+    /// formula is called where it stands and some method is called on it.
     pub(crate) fn has(&self, function: &str) -> bool {
         let Some((owner, name)) = function.split_once("::") else {
             return self.paths.iter().any(|(_, last)| last == function);
@@ -101,7 +105,8 @@ fn functions(text: &str) -> BTreeMap<String, Calls> {
 
 static ALL: LazyLock<BTreeMap<String, Calls>> = LazyLock::new(read);
 
-/// What each function of the integration tests calls, its helpers in the same file and in `common` included: `file::function`, `folder::file::function`.
+/// What each function of the integration tests calls, its helpers in the same file and in `common`
+/// included: `file::function`, `folder::file::function`.
 pub(crate) fn calls_of_tests() -> &'static BTreeMap<String, Calls> {
     &ALL
 }

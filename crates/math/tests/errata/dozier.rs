@@ -1,4 +1,5 @@
-//! Dozier, Salamatian and Rubenstein, Modeling Average False Positive Rates of Recycling Bloom Filters. Their M is the number of bits.
+//! Dozier, Salamatian and Rubenstein, Modeling Average False Positive Rates of Recycling Bloom
+//! Filters. Their M is the number of bits.
 
 use crate::common::chain::Chain;
 use crate::common::{fraction, int, power, ratio, rows};
@@ -54,7 +55,8 @@ fn a_cycle_goes_on_at_sigma_set_bits() {
         assert_eq!(expected_items(&chain, sigma), chain.items());
         // As printed it is the cycle of one sigma less.
         assert_eq!(expected_items(&chain, sigma - 1), self::chain(bits, probes, sigma - 1).items());
-        // A new item may set no bit, so X(b, b) = 1 happens and the printed quotient of random variables divides by 0.
+        // A new item may set no bit, so X(b, b) = 1 happens and the printed quotient of random
+        // variables divides by 0.
         assert!(chain.rho(sigma) > BigRational::zero());
     }
     let rounded = |x: BigRational| (x.to_f64().expect("finite") * 1e4).round() / 1e4;
@@ -66,7 +68,8 @@ fn a_cycle_goes_on_at_sigma_set_bits() {
 fn items_of_a_cycle_count_the_one_that_is_forgotten() {
     for (bits, probes, sigma) in small() {
         let chain = chain(bits, probes, sigma);
-        // Items that the filter holds when it is emptied: those that did not overflow, counted from the end of the cycle backwards.
+        // Items that the filter holds when it is emptied: those that did not overflow, counted from
+        // the end of the cycle backwards.
         let mut stored = vec![BigRational::zero(); sigma as usize + 1];
         for ones in (0..=sigma).rev() {
             let later: BigRational = (ones + 1..=sigma).map(|to| chain.step(ones, to) * (BigRational::one() + &stored[to as usize])).sum();
@@ -78,7 +81,8 @@ fn items_of_a_cycle_count_the_one_that_is_forgotten() {
         let near = |found: f64, truth: BigRational| (found / truth.to_f64().expect("finite") - 1.0).abs() < 1e-12;
         assert!(near(ours, &stored[0] + BigRational::one()), "{bits} {probes} {sigma}: {ours} for {} stored and one more", stored[0]);
         assert!(near(design.cycle().expect("small").mean.value, &stored[0] + BigRational::one()));
-        // E[N_0] = 1/pi_0, since each cycle has one arrival at an empty filter: pi_0 by powers of the chain that goes on after it is emptied.
+        // E[N_0] = 1/pi_0, since each cycle has one arrival at an empty filter: pi_0 by powers of
+        // the chain that goes on after it is emptied.
         let mut law = vec![0.0; sigma as usize + 1];
         law[0] = 1.0;
         let float = |x: BigRational| x.to_f64().expect("finite");
@@ -107,7 +111,8 @@ fn formula_10_takes_dependent_events_for_independent() {
         let printed = exact.rate_from(&any);
         assert_eq!(printed, fraction(row["f1_printed_eq10"].as_str().expect("a fraction")), "{row}");
         differ += usize::from(printed != exact.rate());
-        // It is the law of a filter that renews its hash functions at every recycle, which places the retained item afresh.
+        // It is the law of a filter that renews its hash functions at every recycle, which places
+        // the retained item afresh.
         let rate = |seeds| {
             let mode = Mode { retaining: true, seeds, ..Mode::default() };
             let design = Design::new(exact.bits, exact.probes as u32, exact.sigma, mode);
@@ -130,7 +135,8 @@ fn formulas_10_14_and_16_need_sigma_of_two_items() {
     {
         let chain = Chain::new(bits, probes, sigma, true, true);
         let law = stationary(&chain);
-        // One symbol for one pair of states, as printed: (4) forwards, (10) backwards, with the overflow's own probability in place of (10)'s product (that is D4).
+        // One symbol for one pair of states, as printed: (4) forwards, (10) backwards, with the
+        // overflow's own probability in place of (10)'s product (that is D4).
         let tau = |from: u64, to: u64| if to >= from { chain.step(from, to) } else { chain.back(from, to) };
         let flow = |from: std::ops::RangeInclusive<u64>, to: u64, by: &dyn Fn(u64, u64) -> BigRational| -> BigRational {
             from.map(|from| &law[from as usize] * by(from, to)).sum()
@@ -154,7 +160,8 @@ fn formulas_10_14_and_16_need_sigma_of_two_items() {
     assert!(fail >= 8, "(16) as printed fails below sigma = 2k: {fail}");
 }
 
-/// The appendix with all messages of a finite population equally likely: `E[a_ij] = 1 / (N - j + 1)` for i < j, as the j-th interval waits for one of N - j + 1.
+/// The appendix with all messages of a finite population equally likely:
+/// `E[a_ij] = 1 / (N - j + 1)` for i < j, as the j-th interval waits for one of N - j + 1.
 struct Appendix {
     population: usize,
     /// E[h_i]
@@ -268,7 +275,9 @@ fn lemma_7_fails_where_the_population_runs_out() {
 
 #[test]
 fn repeats_can_raise_the_rate() {
-    // The appendix sets out to show that the rate with repeats is at most that without. In every small filter with few messages it is higher; with the factor H in between, as Theorem 1 has it, none was found.
+    // The appendix sets out to show that the rate with repeats is at most that without. In every
+    // small filter with few messages it is higher; with the factor H in between, as Theorem 1 has
+    // it, none was found.
     let (mut nearest, mut largest) = (0.0f64, 0.0f64);
     for (bits, probes, sigma) in small().filter(|(_, _, sigma)| *sigma < 5) {
         let all = Appendix::new(&chain(bits, probes, sigma), 12);
@@ -282,7 +291,8 @@ fn repeats_can_raise_the_rate() {
     // Opened as printed, with H on the other side, it is false.
     let opened = Appendix::new(&chain(6, 2, 3), 12);
     assert!(opened.instance() < opened.each() * opened.largest());
-    // The library's simulation counts both ways, over 12 messages that keep their positions for a cycle.
+    // The library's simulation counts both ways, over 12 messages that keep their positions for a
+    // cycle.
     let all = Appendix::new(&chain(6, 2, 3), 12);
     let design = Design::new(6, 2, 3, Mode::default()).expect("in range");
     let seen = simulate(&design, Stream::Uniform { items: 12 }, 40_000, 5).expect("in range");
@@ -300,7 +310,8 @@ fn claim_1_and_lemma_2_held_wherever_tried() {
         let next: Vec<BigRational> = occurs.windows(2).map(|pair| &pair[1] / &pair[0]).collect();
         assert!(next.windows(2).all(|pair| pair[0] >= pair[1]), "m={bits} k={probes} sigma={sigma}");
     }
-    // Three messages of unequal popularity: the first two to arrive, in the third interval, which waits for the last.
+    // Three messages of unequal popularity: the first two to arrive, in the third interval, which
+    // waits for the last.
     for weights in [[1, 1, 1], [1, 2, 3], [8, 1, 1], [5, 4, 1], [1, 1, 20]] {
         let total: u64 = weights.iter().sum();
         let p = |i: usize| ratio(weights[i], total);
@@ -317,7 +328,8 @@ fn claim_1_and_lemma_2_held_wherever_tried() {
     }
 }
 
-/// Lemmas 8 and 9 and their steps (41) to (49): a mean of rising F with falling weights is below the plain one. The proof of Lemma 8 has F1 >= F2 where it needs F2 >= F1.
+/// Lemmas 8 and 9 and their steps (41) to (49): a mean of rising F with falling weights is below
+/// the plain one. The proof of Lemma 8 has F1 >= F2 where it needs F2 >= F1.
 #[test]
 fn lemmas_8_and_9_are_right_and_the_proof_of_8_swaps_f() {
     let mean = |h: &[u64], a: &[u64], f: &[u64]| {
@@ -413,9 +425,11 @@ fn formula_26_multiplies_chances_of_shared_positions() {
 
 #[test]
 fn two_phases_can_be_stuck_or_correlated() {
-    // With sigma + k >= m a frozen filter may be full. Whoever does not insert what it knows never inserts again.
+    // With sigma + k >= m a frozen filter may be full. Whoever does not insert what it knows never
+    // inserts again.
     assert!(frozen(&chain(6, 2, 4), true)[6] > BigRational::zero());
-    // A retained item is in both filters: the new cycle's first item is known to have overflowed the last, so the halves are not independent, and the library refuses.
+    // A retained item is in both filters: the new cycle's first item is known to have overflowed
+    // the last, so the halves are not independent, and the library refuses.
     let law = Chain::new(6, 2, 4, true, true).restart();
     assert!(law[2] > distinct(6, 2, 2));
     assert!(Design::new(6, 2, 4, Mode { retaining: true, ..Mode::two_phase() }).is_err());
@@ -423,7 +437,8 @@ fn two_phases_can_be_stuck_or_correlated() {
 
 #[test]
 fn formula_2_is_off_by_one_item() {
-    // E[F_1] = 0: the first item finds an empty filter. With f_w(i) in place of f_w(i-1) it is (1 - (1 - 1/m)^k)^k.
+    // E[F_1] = 0: the first item finds an empty filter. With f_w(i) in place of f_w(i-1) it is (1 -
+    // (1 - 1/m)^k)^k.
     let textbook = |items: u32| power(&(BigRational::one() - power(&ratio(999, 1_000), 5 * items)), 5).to_f64().expect("finite");
     let before: f64 = (0..100).map(textbook).sum::<f64>() / 100.0;
     let after: f64 = (1..=100).map(textbook).sum::<f64>() / 100.0;
@@ -502,12 +517,14 @@ fn formula_19_has_a_simpler_form() {
     }
 }
 
-/// Three messages in four bits, one probe, emptied at two set bits: a cycle meets the messages in random order, and its rate depends on which bits they have. No number of epochs over one set of messages tells the mean
-/// over all sets.
+/// Three messages in four bits, one probe, emptied at two set bits: a cycle meets the messages in
+/// random order, and its rate depends on which bits they have. No number of epochs over one set of
+/// messages tells the mean over all sets.
 #[test]
 fn epochs_over_one_set_of_messages_share_its_rate() {
     let orders = [[0, 1, 2], [0, 2, 1], [1, 0, 2], [1, 2, 0], [2, 0, 1], [2, 1, 0]];
-    // New messages a cycle, and those among them that pass, over all orders; the message that overflows ends the cycle.
+    // New messages a cycle, and those among them that pass, over all orders; the message that
+    // overflows ends the cycle.
     let rate = |bits: [u64; 3]| {
         let (mut new, mut passed) = (0, 0);
         for order in orders {

@@ -7,12 +7,14 @@ use crate::hash::{KeyHash, KeyHasher};
 use crate::key::Key;
 use crate::scheme::Scheme;
 
-/// Probes of a query that are asked for ahead: half of the keys that are not contained need no second, and few a third.
+/// Probes of a query that are asked for ahead: half of the keys that are not contained need no
+/// second, and few a third.
 const ASKED_AHEAD: usize = 2;
 
 impl<S: Scheme, H: KeyHasher> AtomicFilterOf<S, H> {
-    /// Inserts keys, in order, and says which were new to this call: what [`insert`](Self::insert) of one after the other says. Beyond the cache at a multiple of its speed, because the bits of the next keys are on
-    /// their way meanwhile.
+    /// Inserts keys, in order, and says which were new to this call: what [`insert`](Self::insert)
+    /// of one after the other says. Beyond the cache at a multiple of its speed, because the bits
+    /// of the next keys are on their way meanwhile.
     ///
     /// ```
     /// use truebloom::AtomicBloomFilter;
@@ -40,7 +42,8 @@ impl<S: Scheme, H: KeyHasher> AtomicFilterOf<S, H> {
         self.answers(bulk::hashed(hashes), ASKED_AHEAD, |hash| self.contains_hash(hash))
     }
 
-    /// The answer for each key. While those of a batch are found, the words of the next are on their way.
+    /// The answer for each key. While those of a batch are found, the words of the next are on
+    /// their way.
     fn answers(&self, next: impl FnMut(&mut Hashes), probes_ahead: usize, answer: impl Fn(KeyHash) -> bool) -> Answers {
         let mut all = Answers::default();
         let is_far = self.bits() > IN_CACHE;

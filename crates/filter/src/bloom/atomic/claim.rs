@@ -28,9 +28,11 @@ impl Claims {
 }
 
 impl<S: Scheme, H: KeyHasher> AtomicFilterOf<S, H> {
-    /// Inserts a key, and says true to exactly one of all threads that claim it: the one whose key it is from now on. To none if the key passes by chance, at the filter's rate at that moment.
+    /// Inserts a key, and says true to exactly one of all threads that claim it: the one whose key
+    /// it is from now on. To none if the key passes by chance, at the filter's rate at that moment.
     ///
-    /// Costs a lock for keys that are not contained yet, shared by one key in 64; contained ones are answered without. Only claims exclude each other: a thread that offers the same key by
+    /// Costs a lock for keys that are not contained yet, shared by one key in 64; contained ones
+    /// are answered without. Only claims exclude each other: a thread that offers the same key by
     /// [`insert`](Self::insert) may be told that it is new as well.
     ///
     /// ```
@@ -61,7 +63,8 @@ impl<S: Scheme, H: KeyHasher> AtomicFilterOf<S, H> {
     }
 }
 
-/// `RUSTFLAGS="--cfg truebloom_loom" cargo test -p truebloom --release --lib loom` tries every order in which the threads can run.
+/// `RUSTFLAGS="--cfg truebloom_loom" cargo test -p truebloom --release --lib loom` tries every
+/// order in which the threads can run.
 #[cfg(all(test, truebloom_loom))]
 mod loom_tests {
     use crate::{AtomicBloomFilter, BloomFilter, PortableHasher, Seed};

@@ -19,13 +19,17 @@ use crate::tally::Tally;
 use core::fmt;
 use truebloom_math::{Plan, Rate};
 
-/// A [filter](FilterOf) that threads fill and ask at the same time, without locks. Made for a number of items and a rate, or from a filter, and made a filter again at the end.
+/// A [filter](FilterOf) that threads fill and ask at the same time, without locks. Made for a
+/// number of items and a rate, or from a filter, and made a filter again at the end.
 ///
 /// # What threads see
-/// * A key is contained for the thread that inserted it, and for every thread that learns of the insertion by other means: a join, a channel, a lock. Others may see
-///   a part of its bits for a while and answer no.
-/// * Of several threads that insert one new key at the same time, *at least one* gets the answer that it is new, and more than one may: a key's bits are set one after the other, and each bit is
-///   new to exactly one. [`claim`](Self::claim) is for programs in which exactly one must get it.
+/// * A key is contained for the thread that inserted it, and for every thread that learns of the
+///   insertion by other means: a join, a channel, a lock. Others may see a part of its bits for a
+///   while and answer no.
+/// * Of several threads that insert one new key at the same time, *at least one* gets the answer
+///   that it is new, and more than one may: a key's bits are set one after the other, and each bit
+///   is new to exactly one. [`claim`](Self::claim) is for programs in which exactly one must get
+///   it.
 /// * The bits in the end are those of any order, one thread after the other.
 ///
 /// ```
@@ -132,7 +136,8 @@ impl<S: Scheme, H: KeyHasher> AtomicFilterOf<S, H> {
         self.bits.contains(&self.head.scheme, hash)
     }
 
-    /// The filter, with all that was inserted. It counts as merged: several calls may have reported one key as new, so the number of distinct keys has only bounds, the lower one from the
+    /// The filter, with all that was inserted. It counts as merged: several calls may have reported
+    /// one key as new, so the number of distinct keys has only bounds, the lower one from the
     /// number of set bits, which are counted; they stay where they are.
     pub fn into_filter(self) -> FilterOf<S, H> {
         let AtomicFilterOf { bits, offered, head, excluded, .. } = self;
@@ -151,7 +156,8 @@ impl<S: Scheme, H: KeyHasher> AtomicFilterOf<S, H> {
         H: Clone,
     {
         let bits = self.bits.to_aligned().ok_or_else(|| BuildError::Memory { bytes: self.bits().div_ceil(8) })?;
-        // After the bits: an insertion counts itself before it sets any, and the count is to be an upper bound.
+        // After the bits: an insertion counts itself before it sets any, and the count is to be an
+        // upper bound.
         Ok(filter_of(self.head.clone(), bits, self.offered.get(), self.excluded))
     }
 }

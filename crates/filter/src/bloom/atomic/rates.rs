@@ -23,7 +23,8 @@ impl<S: Scheme, H: KeyHasher> AtomicFilterOf<S, H> {
         self.bits.words().iter().all(|word| crate::word::Reads::read(word) == 0)
     }
 
-    /// The filter's rate as it is now: [`FilterOf::fpr`](crate::FilterOf::fpr). Of the bits that other threads set meanwhile, some may be counted. Linear in the bits; takes no copy of them.
+    /// The filter's rate as it is now: [`FilterOf::fpr`](crate::FilterOf::fpr). Of the bits that
+    /// other threads set meanwhile, some may be counted. Linear in the bits; takes no copy of them.
     ///
     /// ```
     /// use truebloom::AtomicBloomFilter;
@@ -34,11 +35,13 @@ impl<S: Scheme, H: KeyHasher> AtomicFilterOf<S, H> {
     /// ```
     pub fn fpr(&self) -> Fpr {
         let rate = self.scheme().rate_of(self.bits.words());
-        // After the bits: an insertion counts itself before it sets any, and the count is to be an upper bound.
+        // After the bits: an insertion counts itself before it sets any, and the count is to be an
+        // upper bound.
         above_hash_floor::<H>(or_bounded(rate, || self.fill(), self.probes()), self.offered())
     }
 
-    /// The number of distinct items that on average gives the present number of set bits: [`FilterOf::estimated_items`](crate::FilterOf::estimated_items). Linear in the bits.
+    /// The number of distinct items that on average gives the present number of set bits:
+    /// [`FilterOf::estimated_items`](crate::FilterOf::estimated_items). Linear in the bits.
     pub fn estimated_items(&self) -> Option<f64> {
         let tells_rate = || matches!(self.scheme().rate_of(self.bits.words()), Ok(Some(_)));
         if self.excluded.is_some() { None } else { estimated_items(self.scheme(), self.ones(), tells_rate) }
