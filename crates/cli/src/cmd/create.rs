@@ -197,7 +197,7 @@ fn check_memory(target: &Target, needed: u64) -> Result<(), Failure> {
     crate::memory::check_memory(
         "the filter needs",
         needed,
-        "ask for fewer items or a higher rate, or give --max-memory to try all the same",
+        "ask for fewer items or a higher rate, or give --max-memory to try anyway",
     )
 }
 

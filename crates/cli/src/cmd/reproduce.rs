@@ -33,7 +33,7 @@ Errata are the rows of docs/ERRATA.md.";
 #[derive(clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Args {
-    /// burns, grandi, lehr, kirsch-mitzenmacher, dozier; all of them unless given
+    /// burns, grandi, lehr, kirsch-mitzenmacher, dozier; all of them by default
     #[arg(value_name = "PAPER", value_parser = paper)]
     papers: Vec<Paper>,
 
@@ -57,7 +57,7 @@ pub(crate) struct Args {
     #[arg(long, value_name = "DIR", conflicts_with = "out")]
     figures: Option<PathBuf>,
 
-    /// Trials of every simulated experiment in a figure; 100 unless given
+    /// Trials of every simulated experiment in a figure; 100 by default
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(2..=1_000_000), requires = "figures")]
     trials: Option<u64>,
 
@@ -65,7 +65,7 @@ pub(crate) struct Args {
     #[arg(long)]
     no_progress: bool,
 
-    /// Print comma-separated values, a line a claim
+    /// Print comma-separated values, one claim per line
     #[arg(long)]
     csv: bool,
 
