@@ -194,11 +194,7 @@ fn check_memory(target: &Target, needed: u64) -> Result<(), Failure> {
     if target.max_bits.is_some() {
         return Ok(());
     }
-    crate::memory::check_memory(
-        "the filter needs",
-        needed,
-        "ask for fewer items or a higher rate, or give --max-memory to try anyway",
-    )
+    crate::memory::check_memory("the filter needs", needed, "ask for fewer items or a higher rate, or give --max-memory to try anyway")
 }
 
 fn report(args: &Args, filter: &AnyFilter, made: &Made, records: Option<&Records>) -> Result<Report, Failure> {
