@@ -90,7 +90,7 @@ fn a_chart_costs_no_answer() {
     };
     // Five cycles of a gigabyte take too long to draw.
     let (answer, reason) = said("plan --recycling --memory 1GiB -p 1% --plot saw.svg");
-    assert!(answer.contains("one phase") && answer.contains("a cycle") && !answer.contains("written"), "{answer}");
+    assert!(answer.contains("one phase") && answer.contains("per cycle") && !answer.contains("written"), "{answer}");
     assert!(reason.contains("a cycle has about") && !folder.path().join("saw.svg").exists(), "{reason}");
     let (answer, _) = said("plan --recycling --memory 1GiB -p 1% --plot saw.svg --json");
     assert!(answer.starts_with("{\"verb\":\"plan\"") && !answer.contains("\"plot\""), "{answer}");
