@@ -25,12 +25,11 @@ impl Tally {
     #[inline]
     pub(crate) fn add(&self, more: u64) {
         let Some(Part(part)) = self.parts.get(own_part()) else { return };
-        // Asked first: past the highest number it would be small for a moment, and another thread
-        // might see that.
-        if part.load(Relaxed) <= u64::MAX - more {
+        // Far from the end one step is enough: no number of threads reaches it between the two.
+        if part.load(Relaxed).saturating_add(more) < u64::MAX / 2 {
             part.fetch_add(more, Relaxed);
         } else {
-            part.store(u64::MAX, Relaxed);
+            let _ = part.fetch_update(Relaxed, Relaxed, |count| Some(count.saturating_add(more)));
         }
     }
 

@@ -97,11 +97,9 @@ pub use law::sets;
 pub use law::{BLOCK_BITS, BLOCK_PROBES, Fill, Law, Layout, SchemeId, Variant};
 #[cfg(feature = "two-hash")]
 pub use law::{convergence, simulation};
-pub use one_filter::RateQuantile;
 #[cfg(feature = "study")]
 pub use one_filter::{Hits, HitsQuantile, RateMoments, false_positives, hits_quantile_bound, rate_moments};
-#[cfg(feature = "study")]
-pub use one_filter::{confidence_bound, rate_quantile_bound};
+pub use one_filter::{RateQuantile, confidence_bound, rate_quantile_bound};
 #[cfg(feature = "study")]
 pub use papers::{
     Approximation, MOST_BITS_SEARCHED, Peak, best_probes_approximation, bounds, crossover, efficiency, half_full_items, max_efficiency,

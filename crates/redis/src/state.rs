@@ -163,7 +163,7 @@ pub(crate) fn read(source: &mut impl Source, limit: Option<u64>) -> Result<Value
         }
         form::TURNING => Value::Turning(Box::new(Turning::read(file(source)?).map_err(|failure| refused(format!("{failure:?}")))?)),
         form::SKETCH => Value::Sketch(Box::new(Sketch(CountMin::read_from(file(source)?).map_err(refused)?))),
-        form::LOADING => Value::Loading(Box::new(read_loading(source)?)),
+        form::LOADING => Value::Loading(Box::new(read_loading(source, limit)?)),
         other => return Err(refused(format!("a value of kind {other} is newer than this module"))),
     };
     if source.left() > 0 {
@@ -182,12 +182,15 @@ fn file<S: Source>(source: &mut S) -> Result<impl Read, Refused> {
     Ok(FILE_MAGIC.chain(source))
 }
 
-fn read_loading(source: &mut impl Source) -> Result<Loading, Refused> {
+fn read_loading(source: &mut impl Source, limit: Option<u64>) -> Result<Loading, Refused> {
     let mut total = [0; 8];
     source.read_exact(&mut total).map_err(refused)?;
     let total = u64::from_le_bytes(total);
     let mut bytes = Vec::new();
     source.read_to_end(&mut bytes).map_err(refused)?;
+    if limit.is_some_and(|limit| total > limit) {
+        return Err(refused("the value is larger than the limits allow"));
+    }
     if bytes.len() as u64 >= total {
         return Err(refused("more chunks than the value has bytes"));
     }

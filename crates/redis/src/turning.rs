@@ -13,8 +13,6 @@ use truebloom_math::{Error, Rate};
 #[derive(Clone)]
 pub(crate) struct Turning {
     filter: Either,
-    /// When the active phase began, in milliseconds since 1970; by the filter's own clock.
-    start: u64,
 }
 
 #[derive(Clone)]
@@ -42,11 +40,6 @@ pub(crate) struct Window {
     pub(crate) every: u64,
 }
 
-/// Where the file has the beginning of the phase, in nanoseconds.
-const START: std::ops::Range<usize> = 184..192;
-
-const MILLISECOND: u64 = 1_000_000;
-
 /// Bytes of a filter beside its bits, about.
 const OWN_BYTES: usize = 512;
 
@@ -73,7 +66,7 @@ impl Turning {
         if age.is_some() {
             filter.advance(Duration::from_millis(now));
         }
-        Ok(Turning { filter: Either::Spread(filter), start: now })
+        Ok(Turning { filter: Either::Spread(filter) })
     }
 
     /// What a file holds, if it is one of these.
@@ -83,8 +76,7 @@ impl Turning {
             FileKind::RecyclingBlocked => Either::Lines(BlockedRecyclingFilter::from_bytes(bytes).map_err(Failure::of)?),
             _ => Either::Spread(RecyclingFilter::from_bytes(bytes).map_err(Failure::of)?),
         };
-        let start = bytes.get(START).and_then(|start| start.first_chunk::<8>()).map_or(0, |start| u64::from_le_bytes(*start));
-        Ok(Turning { filter, start: start / MILLISECOND })
+        Ok(Turning { filter })
     }
 
     pub(crate) fn read(mut source: impl Read) -> Result<Turning, Failure> {
@@ -103,7 +95,12 @@ impl Turning {
 
     /// Whether the time of the active phase is up.
     pub(crate) fn is_due(&self, now: u64) -> bool {
-        self.every().is_some_and(|every| now.saturating_sub(self.start) >= every)
+        self.every().is_some_and(|every| now.saturating_sub(self.start()) >= every)
+    }
+
+    /// When the active phase began, in milliseconds since 1970.
+    fn start(&self) -> u64 {
+        each!(&self.filter, filter => filter.phase_start().as_millis() as u64)
     }
 
     /// How long a phase lasts, in milliseconds.
@@ -112,23 +109,19 @@ impl Turning {
         Some((age.as_millis() as u64).max(1))
     }
 
-    /// Turns as often as the time says.
-    pub(crate) fn advance(&mut self, now: u64) {
-        let Some(every) = self.every() else { return };
-        each!(&mut self.filter, filter => filter.advance(Duration::from_millis(now)));
-        self.start += now.saturating_sub(self.start) / every * every;
+    /// Turns as often as the time says; whether it turned.
+    pub(crate) fn advance(&mut self, now: u64) -> bool {
+        let before = self.stats().cycles;
+        if self.every().is_some() {
+            each!(&mut self.filter, filter => filter.advance(Duration::from_millis(now)));
+        }
+        self.stats().cycles > before
     }
 
     /// Turns now.
     pub(crate) fn turn(&mut self, now: u64) {
-        let is_timed = self.every().is_some();
-        each!(&mut self.filter, filter => {
-            if is_timed {
-                filter.advance(Duration::from_millis(now));
-            }
-            filter.recycle();
-        });
-        self.start = self.start.max(now);
+        self.advance(now);
+        each!(&mut self.filter, filter => filter.recycle());
     }
 
     /// Offers an item; true if it was new to what is remembered.

@@ -113,7 +113,15 @@ impl Value {
             if answers.len() == items.clone().count() {
                 return Ok(answers);
             }
-            self.enlarge()?;
+            // One that may take none of the items stays as it is, as it does on the replicas.
+            let mut large = Large::new(file::to_filter(filter)?, filter.shape().expansion);
+            let hashes: Vec<_> = items.skip(answers.len()).map(|item| large.hash(item)).collect();
+            let added = large.add(&hashes, is_limited);
+            if added.contains(&Ok(true)) {
+                *self = Value::Large(Box::new(large));
+            }
+            answers.extend(added);
+            return Ok(answers);
         }
         let left = items.skip(answers.len());
         match self {
@@ -125,15 +133,6 @@ impl Value {
             _ => {}
         }
         Ok(answers)
-    }
-
-    /// Makes a compact filter a large one.
-    fn enlarge(&mut self) -> Result<(), Failure> {
-        if let Value::Compact(filter) = self {
-            let expansion = filter.shape().expansion;
-            *self = Value::Large(Box::new(Large::new(file::to_filter(filter)?, expansion)));
-        }
-        Ok(())
     }
 
     /// The filter by the library's type, for what is seldom asked. Recycling filters have none.

@@ -140,3 +140,47 @@ def test_only_the_primary_turns_filters(make):
     first.options += ["--appendonly", "yes"]
     first.start()
     assert digest(first.client()) == before
+
+
+def test_what_a_limit_refuses_is_not_replicated(make):
+    _, _, primary, replica = pair(make)
+    primary.config_set("bf.bloom-memory-usage-limit", "1mb")
+    for start in range(0, 2_000_000, 5000):
+        replies = call(primary, "BF.MADD", "g", *range(start, start + 5000))
+        if any(isinstance(reply, Exception) for reply in replies):
+            break
+    else:
+        raise AssertionError("it grows without limit")
+    # And one that none of the items goes into.
+    call(primary, "BF.MADD", "g", *range(-5000, 0))
+    synced(primary, replica)
+    assert digest(primary) == digest(replica)
+
+
+def test_chunks_that_come_to_nothing_leave_nothing_anywhere(make):
+    first, _, primary, replica = pair(make)
+    begin = lambda total: b"TBdump\0\x01" + total.to_bytes(8, "little")
+    # Zeros; and chunks of chunks, which no dump has.
+    nested = b"TBv1" + (5).to_bytes(4, "little") + bytes(8) + (1).to_bytes(8, "little")
+    for last in (bytes(24), nested):
+        assert call(primary, "BF.LOADCHUNK", "k", "1", begin(24)) == b"OK"
+        assert "received bad data" in str(call(primary, "BF.LOADCHUNK", "k", "2", last))
+        synced(primary, replica)
+        assert primary.exists("k") == replica.exists("k") == 0
+    call(primary, "BF.ADD", "kept", "a")
+    primary.save()
+    first.restart()
+    assert call(first.client(), "BF.EXISTS", "kept", "a") == 1
+
+
+def test_turns_by_fill_and_by_time_agree(make):
+    """A turn by fill begins the phase again: the time of the next one counts from there, on both."""
+    _, _, primary, replica = pair(make)
+    call(primary, "BF.RESERVE", "w", "0.01", "100", "EVERY", "1")
+    number = 0
+    for _ in range(30):
+        number += 40
+        call(primary, "BF.MADD", "w", *range(number, number + 40))
+        time.sleep(0.13)
+        synced(primary, replica)
+        assert digest(primary) == digest(replica), number

@@ -219,6 +219,8 @@ pub(crate) struct SharedWords {
 impl SharedWords {
     /// These words, where they are.
     pub(crate) fn of(words: AlignedWords) -> SharedWords {
+        // Where plain words may begin at any four bytes (32-bit x86), allocators still give eight.
+        assert!(words.as_ptr().cast::<core::sync::atomic::AtomicU64>().is_aligned(), "words begin at eight bytes");
         SharedWords { words }
     }
 

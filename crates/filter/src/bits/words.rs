@@ -118,15 +118,17 @@ pub(crate) fn count_ones<W: Reads>(words: &[W]) -> u64 {
     words.iter().map(|word| u64::from(word.read().count_ones())).sum()
 }
 
-/// The set bits of a range of positions within the words.
+/// The set bits of a range of positions within the words. Each word is read once, so that there are
+/// never more than the range has, also where other threads set bits meanwhile.
 pub(crate) fn count_ones_in<W: Reads>(words: &[W], range: Range<u64>) -> u64 {
     let (first, last) = ((range.start >> 6) as usize, (range.end >> 6) as usize);
-    let below =
-        |word: usize, position: u64| words.get(word).map_or(0, |word| u64::from((word.read() & ((1 << (position & 63)) - 1)).count_ones()));
-    // Read first: of words that other threads add bits to, what is read later has those and perhaps
-    // more.
-    let before = below(first, range.start);
-    count_ones(words.get(first..last).unwrap_or_default()) + below(last, range.end) - before
+    let read = |word: usize| words.get(word).map_or(0, Reads::read);
+    let (from, below) = (u64::MAX << (range.start & 63), (1 << (range.end & 63)) - 1);
+    if first == last {
+        return u64::from((read(first) & from & below).count_ones());
+    }
+    let whole = words.get(first + 1..last).unwrap_or_default();
+    u64::from((read(first) & from).count_ones()) + count_ones(whole) + u64::from((read(last) & below).count_ones())
 }
 
 /// Each word becomes what `combine` makes of it and of the other's, of vectors of one length.

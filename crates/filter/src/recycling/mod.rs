@@ -210,6 +210,11 @@ impl<H: KeyHasher, S: Layout, K: Backing> RecyclingFilter<H, S, K> {
         self.hasher.seed()
     }
 
+    /// When the active phase began, by the same clock. 0 until a time was passed in.
+    pub fn phase_start(&self) -> Duration {
+        Duration::from_nanos(self.clock.start)
+    }
+
     /// The latest time that was passed in.
     pub fn now(&self) -> Duration {
         Duration::from_nanos(self.clock.now)

@@ -119,8 +119,7 @@ fn insert(
             && is_limited
         {
             let now = ffi::now();
-            if filter.is_due(now) {
-                filter.advance(now);
+            if filter.is_due(now) && filter.advance(now) {
                 turned = Some(now);
             }
         }
@@ -141,10 +140,21 @@ fn insert(
         call.notify(c"bf.recycle", 1);
     }
     if changed {
-        call.replicate();
+        replicate_added(call, first, &added);
         call.notify(c"bf.add", 1);
     }
     added
+}
+
+/// Replicas and the AOF get the command as it came, or, of one that was refused in part, what was
+/// added: they have no limits, and would add the rest.
+fn replicate_added(call: &mut Call<'_>, first: usize, added: &Result<Vec<Result<bool, Failure>>, Failure>) {
+    let Ok(answers) = added else { return };
+    if answers.iter().all(Result::is_ok) {
+        return call.replicate();
+    }
+    let items: Vec<&[u8]> = call.args().from(first).zip(answers).filter(|(_, answer)| **answer == Ok(true)).map(|(item, _)| item).collect();
+    call.replicate_as(c"BF.MADD", &items);
 }
 
 fn answer(added: Result<bool, Failure>) -> Reply {

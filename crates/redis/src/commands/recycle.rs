@@ -42,11 +42,10 @@ fn recycle(call: &mut Call<'_>) -> Result<Reply, Failure> {
         let Value::Turning(filter) = value else {
             return Err(Failure::text("ERR the filter does not recycle; BF.RESERVE with RECYCLE or EVERY makes one that does"));
         };
-        let turns = force || filter.is_due(now);
+        // A replica turns as it is told, whatever it would say itself.
+        let turns = force || ((at.is_some() || filter.is_due(now)) && filter.advance(now));
         if force {
             filter.turn(now);
-        } else if turns {
-            filter.advance(now);
         }
         if turns {
             slot.touch();

@@ -81,7 +81,7 @@ fn load_chunk(call: &mut Call<'_>) -> Result<Reply, Failure> {
     let number: u64 = parse::number(args.get(2)).ok_or_else(|| Failure::text("ERR Second argument must be numeric"))?;
     let chunk = args.get(3);
     let is_limited = !call.is_replicated();
-    call.change(1, |slot| {
+    let refused = call.change(1, |slot| {
         // A value of another type is not replaced.
         let there = slot.value()?;
         if number == 1 {
@@ -90,8 +90,9 @@ fn load_chunk(call: &mut Call<'_>) -> Result<Reply, Failure> {
                 let before = there.map_or(0, |value| value.bytes() as u64);
                 memory::check(loading.total, before)?;
             }
-            return slot.set(Value::Loading(Box::new(loading)));
+            return slot.set(Value::Loading(Box::new(loading))).map(|()| None);
         }
+        let now = there.as_ref().map_or(0, |value| value.bytes() as u64);
         let Some(Value::Loading(loading)) = there else {
             return Err(Failure::text("ERR received bad data: the chunk with the iterator 1 comes first"));
         };
@@ -99,21 +100,28 @@ fn load_chunk(call: &mut Call<'_>) -> Result<Reply, Failure> {
         if number != expected {
             return Err(Failure::text(format!("ERR received bad data: the chunk with the iterator {expected} comes next")));
         }
+        if is_limited {
+            memory::check(now.saturating_add(chunk.len() as u64), now)?;
+        }
         if !loading.take(chunk)? {
             slot.touch();
-            return Ok(());
+            return Ok(None);
         }
         let limit = is_limited.then(settings::most_bytes_of_a_key);
-        match state::read(&mut &loading.bytes[..], limit) {
-            Ok(Value::Loading(_)) => Err(Failure::text("ERR received bad data: chunks of chunks")),
-            Ok(value) => slot.set(value),
-            Err(why) => {
-                // Nothing can come of it any more.
-                slot.delete();
-                Err(Failure::text(format!("ERR received bad data: {why}")))
-            }
-        }
+        let why = match state::read(&mut &loading.bytes[..], limit) {
+            Ok(Value::Loading(_)) => "chunks of chunks".to_owned(),
+            Ok(value) => return slot.set(value).map(|()| None),
+            Err(why) => why.to_string(),
+        };
+        // Nothing can come of it any more.
+        slot.delete();
+        Ok(Some(Failure::text(format!("ERR received bad data: {why}"))))
     })?;
+    if let Some(refused) = refused {
+        // A replica has no limits, and might take what was refused here.
+        call.replicate_as::<&[u8]>(c"DEL", &[]);
+        return Err(refused);
+    }
     call.replicate();
     call.notify(c"bf.loadchunk", 1);
     Ok(Reply::Ok)

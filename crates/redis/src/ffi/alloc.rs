@@ -25,7 +25,7 @@ struct Memory;
 static MEMORY: Memory = Memory;
 
 /// What the servers' allocators align everything to.
-const ALIGNED: usize = 16;
+const ALIGNED: usize = 8;
 
 /// From so many bytes on zeroed memory is asked for only after the system said that it has the room: the server's function for it ends the process otherwise, and the one that does not gives memory that is not zeroed, which
 /// would have to be written all at once.

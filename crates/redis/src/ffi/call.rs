@@ -223,12 +223,15 @@ impl<'a> Call<'a> {
     }
 
     /// Replicas and the AOF get another command, of the key that the first argument names and these words.
-    pub(crate) fn replicate_as(&mut self, command: &CStr, words: &[String]) {
+    pub(crate) fn replicate_as<T: AsRef<[u8]>>(&mut self, command: &CStr, words: &[T]) {
         let Some(key) = self.args.text(1) else { return };
         // SAFETY: `v` takes an array of the server's strings and its length. They are freed after it.
         unsafe {
-            let mut texts: Vec<*mut Text> =
-                words.iter().map(|word| (api().CreateString)(ptr::null_mut(), word.as_ptr().cast(), word.len())).collect();
+            let mut texts: Vec<*mut Text> = words
+                .iter()
+                .map(AsRef::as_ref)
+                .map(|word: &[u8]| (api().CreateString)(ptr::null_mut(), word.as_ptr().cast(), word.len()))
+                .collect();
             (api().Replicate)(self.ctx, command.as_ptr(), c"sv".as_ptr(), key, texts.as_mut_ptr(), texts.len());
             texts.into_iter().for_each(|text| (api().FreeString)(ptr::null_mut(), text));
         }

@@ -5,6 +5,7 @@ use crate::bits::count_ones;
 use crate::bloom::rates::{above_hash_floor, estimated_items, or_bounded};
 use crate::hash::KeyHasher;
 use crate::scheme::Scheme;
+use crate::sync::{Ordering::Acquire, fence};
 use truebloom_math::Fpr;
 
 impl<S: Scheme, H: KeyHasher> AtomicFilterOf<S, H> {
@@ -18,7 +19,7 @@ impl<S: Scheme, H: KeyHasher> AtomicFilterOf<S, H> {
         self.ones() as f64 / self.bits() as f64
     }
 
-    /// Whether no bit is set. Linear in the bits of an empty filter.
+    /// Whether no bit is set. Time: linear in the bits if the filter is empty, less otherwise.
     pub fn is_empty(&self) -> bool {
         self.bits.words().iter().all(|word| crate::word::Reads::read(word) == 0)
     }
@@ -35,6 +36,7 @@ impl<S: Scheme, H: KeyHasher> AtomicFilterOf<S, H> {
     /// ```
     pub fn fpr(&self) -> Fpr {
         let rate = self.scheme().rate_of(self.bits.words());
+        fence(Acquire);
         // After the bits: an insertion counts itself before it sets any, and the count is to be an
         // upper bound.
         above_hash_floor::<H>(or_bounded(rate, || self.fill(), self.probes()), self.offered())
