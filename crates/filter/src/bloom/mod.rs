@@ -270,18 +270,25 @@ impl<S: Scheme, H: KeyHasher, K: Backing> PartialEq for FilterOf<S, H, K> {
     }
 }
 
+impl<S: Scheme, H: KeyHasher> Head<S, H> {
+    /// The parameters, under the name of a filter that has them.
+    fn describe<'f, 'a>(&self, f: &'f mut fmt::Formatter<'a>, name: &str) -> fmt::DebugStruct<'f, 'a> {
+        let mut parameters = f.debug_struct(name);
+        parameters
+            .field("scheme", &self.scheme.id())
+            .field("bits", &self.scheme.bits())
+            .field("probes", &self.scheme.probes())
+            .field("hasher", &self.hasher.id())
+            .field("seed", &self.hasher.seed())
+            .field("capacity", &self.capacity)
+            .field("rate", &self.rate);
+        parameters
+    }
+}
+
 impl<S: Scheme, H: KeyHasher, K: Backing> fmt::Debug for FilterOf<S, H, K> {
     /// The parameters and counts, not the bits.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("BloomFilter")
-            .field("scheme", &self.scheme().id())
-            .field("bits", &self.bits())
-            .field("probes", &self.probes())
-            .field("hasher", &self.hasher().id())
-            .field("seed", &self.seed())
-            .field("capacity", &self.capacity())
-            .field("rate", &self.rate())
-            .field("counts", &self.counts)
-            .finish_non_exhaustive()
+        self.head.describe(f, "BloomFilter").field("counts", &self.counts).finish_non_exhaustive()
     }
 }

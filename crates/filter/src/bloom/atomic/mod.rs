@@ -179,16 +179,7 @@ impl<S: Scheme, H: KeyHasher> From<FilterOf<S, H>> for AtomicFilterOf<S, H> {
 impl<S: Scheme, H: KeyHasher> fmt::Debug for AtomicFilterOf<S, H> {
     /// The parameters and counts, not the bits.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("AtomicFilterOf")
-            .field("scheme", &self.scheme().id())
-            .field("bits", &self.bits())
-            .field("probes", &self.probes())
-            .field("hasher", &self.hasher().id())
-            .field("seed", &self.seed())
-            .field("capacity", &self.capacity())
-            .field("rate", &self.rate())
-            .field("offered", &self.offered())
-            .finish_non_exhaustive()
+        self.head.describe(f, "AtomicFilterOf").field("offered", &self.offered()).finish_non_exhaustive()
     }
 }
 
