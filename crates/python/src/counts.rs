@@ -96,14 +96,7 @@ impl CountMin {
 
     /// Adds the counts of another sketch, of the same size and seed.
     fn merge(&self, py: Python<'_>, other: &CountMin) -> PyResult<()> {
-        let merged = match self.held.change_by(py, &other.held, |ours, theirs| ours.merge(theirs)) {
-            Some(merged) => merged,
-            // With itself: by a copy, since one cannot be changed and read at once.
-            None => {
-                let theirs = self.copied(py)?;
-                self.held.write(py, |ours| ours.merge(&theirs))
-            }
-        };
+        let merged = self.held.change_by(py, &other.held, || self.copied(py), |ours, theirs| ours.merge(theirs))?;
         merged.map_err(|error| merge_error(py, &error))
     }
 
@@ -319,14 +312,7 @@ impl HeavyHitters {
 
     /// Adds the counts and the list of another, of the same size and seed.
     fn merge(&self, py: Python<'_>, other: &HeavyHitters) -> PyResult<()> {
-        let merged = match self.held.change_by(py, &other.held, |ours, theirs| ours.merge(theirs)) {
-            Some(merged) => merged,
-            // With itself: by a copy, since one cannot be changed and read at once.
-            None => {
-                let theirs = self.copied(py)?;
-                self.held.write(py, |ours| ours.merge(&theirs))
-            }
-        };
+        let merged = self.held.change_by(py, &other.held, || self.copied(py), |ours, theirs| ours.merge(theirs))?;
         merged.map_err(|error| merge_error(py, &error))
     }
 

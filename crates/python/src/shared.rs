@@ -73,12 +73,19 @@ impl<T: Send + Sync> Shared<T> {
         })
     }
 
-    /// Changes this value by another one; `None` if both are the same.
-    pub(crate) fn change_by<R: Send>(&self, py: Python<'_>, other: &Shared<T>, change: impl FnOnce(&mut T, &T) -> R + Send) -> Option<R> {
+    /// Changes this value by another one. By itself it is changed by a `copy`, since one value cannot be changed and read at once.
+    pub(crate) fn change_by<R: Send>(
+        &self,
+        py: Python<'_>,
+        other: &Shared<T>,
+        copy: impl FnOnce() -> PyResult<T>,
+        change: impl FnOnce(&mut T, &T) -> R + Send,
+    ) -> PyResult<R> {
         if ptr::eq(self, other) {
-            return None;
+            let copy = copy()?;
+            return Ok(self.write(py, |ours| change(ours, &copy)));
         }
-        Some(py.detach(|| {
+        Ok(py.detach(|| {
             let (mut ours, theirs) = if ptr::from_ref(self) < ptr::from_ref(other) {
                 let ours = self.held_to_change();
                 (ours, other.held())

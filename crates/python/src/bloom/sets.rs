@@ -65,14 +65,7 @@ impl BloomFilter {
     /// Changes this filter by another, which stays where it is.
     fn merge(&self, py: Python<'_>, other: &BloomFilter, merge: Merge) -> PyResult<()> {
         let change = |ours: &mut Held, theirs: &Held| ours.owned().map(|ours| merge.apply(ours, theirs));
-        let result = match self.held.change_by(py, &other.held, change) {
-            Some(result) => result,
-            // With itself: by a copy, since one filter cannot be changed and read at once.
-            None => {
-                let copy = Held::Owned(self.copied(py)?);
-                self.held.write(py, |ours| change(ours, &copy))
-            }
-        };
+        let result = self.held.change_by(py, &other.held, || self.copied(py).map(Held::Owned), change)?;
         let merged = result.map_err(|refusal| refusal.into_error(py))?.map_err(|error| format_error(py, &error))?;
         merged.map_err(|error| merge_error(py, &error))
     }
