@@ -2,7 +2,8 @@
 
 use crate::arithmetic::chunk_bits;
 use crate::{Arithmetic, Profile, Size};
-use truebloom_math::{Fpr, Method, Rate, Result, Variant, confidence_bound};
+use truebloom_math::occupancy::Occupancy;
+use truebloom_math::{Error, Fpr, Method, Rate, Result, Variant};
 
 /// The expected rate of a library's filter by a law of its arithmetic; `None` where no law here
 /// fits and only a simulation answers.
@@ -53,7 +54,8 @@ pub fn rate(profile: &Profile, size: Size, items: u64) -> Result<Option<Fpr>> {
 
 /// The share of a library's filters whose own rate is at most `asked`: a lower bound on the
 /// probability over seeds or keys, by the law of the set bits of independent positions, with the
-/// floor of equal hashes.
+/// floor of equal hashes. Where that law can be summed (half a second at most), it is the share to
+/// twelve digits; beyond, bounds of its tails.
 ///
 /// The average says nothing of it: where the average is what was asked, about half of the filters
 /// are above. `None` where positions are not independent, so that the set bits do not determine a
@@ -72,7 +74,16 @@ pub fn share(profile: &Profile, size: Size, items: u64, asked: &Rate) -> Result<
     }
     // The difference is rounded by an ulp; it matters only where the floor does.
     let left = if floor < 1e-15 * rate { *asked } else { Rate::try_from((rate - floor).next_down())? };
-    confidence_bound(Variant::Standard, size.bits, items, size.probes, &left).map(Some)
+    let law = Variant::Standard.law(size.bits, size.probes)?;
+    let keeps = |ones: u64| Ok::<bool, Error>(law.fpr_at_fill(&[ones])?.is_some_and(|rate| rate.upper <= left.to_f64()));
+    // The rate of a filter rises with its set bits: the most of them that keep it.
+    let (mut most, mut too_many) = (0, size.bits);
+    while too_many - most > 1 {
+        let middle = most + (too_many - most) / 2;
+        if keeps(middle)? { most = middle } else { too_many = middle }
+    }
+    let fill = Occupancy::standard(size.bits, items, size.probes)?;
+    Ok(Some(fill.cdf(most)?.lower))
 }
 
 /// The exact rate that as many independent positions in as many bits would have: what a library's

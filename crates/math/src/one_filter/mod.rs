@@ -1,6 +1,7 @@
 //! The one filter that is built: the quantiles of its rate over seeds, and the hits among fresh
 //! keys.
 
+pub(crate) mod balls;
 pub(crate) mod blocks;
 #[cfg(feature = "study")]
 pub(crate) mod hits;
