@@ -84,10 +84,10 @@ impl Finding {
         }
     }
 
-    /// The hits of the simulation, where they are so few that its interval says next to nothing:
-    /// nearly all of its filters had none, and few filters with many are not excluded.
+    /// The hits of the simulation, where its interval says next to nothing: too few of its filters
+    /// had any, or it had too few filters, to exclude that others have many.
     #[must_use]
-    pub fn too_few_hits(&self) -> Option<u64> {
+    pub fn too_short(&self) -> Option<u64> {
         let found = self.simulation.as_ref().filter(|_| self.law.is_none())?;
         (found.upper > USELESS * found.rate.max(self.floor)).then_some(found.hits)
     }
@@ -107,9 +107,9 @@ impl Finding {
     pub fn given(&self) -> Given {
         let name = self.profile.name;
         let (value, lower, upper) = self.rate();
-        match self.too_few_hits() {
+        match self.too_short() {
             // A bar across the whole chart would be all that is seen of it.
-            Some(_) => Given { library: format!("{name} (too few hits)"), ideal: self.ideal.value, rate: (value, f64::NAN, f64::NAN) },
+            Some(_) => Given { library: format!("{name} (too short)"), ideal: self.ideal.value, rate: (value, f64::NAN, f64::NAN) },
             None => Given { library: name.to_owned(), ideal: self.ideal.value, rate: (value, lower, upper) },
         }
     }

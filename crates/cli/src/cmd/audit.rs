@@ -161,8 +161,8 @@ fn report(finding: &Finding, args: &Args) -> Report {
         report.line("rate", format!("{} ({})", fpr_text(law, 4), law.method));
     }
     if let Some(found) = &finding.simulation {
-        let interval = match finding.too_few_hits() {
-            Some(_) => format!("too few hits to say more than below {}", rate_text(found.upper, 4)),
+        let interval = match finding.too_short() {
+            Some(_) => format!("too short to say more than below {}", rate_text(found.upper, 4)),
             None => format!("99% interval {} to {}", rate_text(found.lower, 4), rate_text(found.upper, 4)),
         };
         report.line(
@@ -218,9 +218,9 @@ fn print_table(args: &Args) -> Result<(), Failure> {
         match finding {
             Ok(finding) => {
                 let (value, lower, upper) = finding.rate();
-                let interval = match (finding.law, finding.too_few_hits()) {
+                let interval = match (finding.law, finding.too_short()) {
                     (Some(law), _) => law.method.to_string(),
-                    (None, Some(hits)) => format!("simulation, too few hits ({})", count(hits)),
+                    (None, Some(hits)) => format!("simulation, too short ({})", plural(hits, "hit")),
                     (None, None) => format!("simulation, {} to {}", rate_text(lower, 3), rate_text(upper, 3)),
                 };
                 writeln!(
