@@ -1,4 +1,4 @@
-//! Bits of which a key takes one cache line.
+//! The blocked layout: all bits of a key lie in one cache line.
 
 use super::{Flights, combine, count_ones};
 use crate::arch::{self, AlignedWords, LANES, LINE_BITS, Level, Line, insert, prefetch, set};
@@ -31,15 +31,15 @@ impl Placed for InLines {
         ask(8 * self.line(hash).0);
     }
 
-    /// Every word of the line without a branch, as which of them has a bit of the key cannot be
-    /// guessed.
+    /// Checks every word of the line without a branch, because it cannot be predicted which words
+    /// have bits of the key.
     #[inline]
     fn are_set(&self, level: Level, hash: KeyHash, read: impl Fn(usize) -> u64) -> bool {
         let (line, masks) = self.masks(level, hash);
         (8 * line as usize..).zip(masks).fold(0, |missing, (word, mask)| missing | (mask & !read(word))) == 0
     }
 
-    /// The mean over the lines of `(ones / 512)^probes`.
+    /// The mean of `(ones / 512)^probes` over the lines.
     fn rate_of<W: Reads>(&self, words: &[W]) -> Result<Option<Fpr>, Error> {
         let mut blocks_with = vec![0; LINE_BITS as usize + 1];
         for line in words.as_chunks::<8>().0 {
@@ -48,7 +48,7 @@ impl Placed for InLines {
         self.law.fpr_at_block_fills(&blocks_with)
     }
 
-    /// The bits of a line.
+    /// Checks that the header has as many bits per line as this version knows.
     fn check_fields(fields: &Fields, parameters: usize) -> Result<(), FormatError> {
         check_field("block bits", fields.u64(parameters), Expected::Exactly(LINE_BITS))?;
         let bits = fields.u64_within("bits", at::BITS, LINE_BITS, MAX_BITS)?;
@@ -62,7 +62,7 @@ impl Placed for InLines {
 }
 
 impl InLines {
-    /// The key's line, and its bits in each word of it.
+    /// The key's line, and the key's bits in each word of it.
     #[inline]
     fn masks(&self, level: Level, hash: KeyHash) -> (u64, Line) {
         let (line, mut words) = self.line(hash);
@@ -72,9 +72,10 @@ impl InLines {
     }
 }
 
-/// Lines of bits. Those that are set are not counted along: it would slow every insertion down.
+/// Bits in lines of 512. No running count of the set bits is kept, because it would slow down every
+/// insertion.
 pub struct Lined<K: Backing = Owned> {
-    /// Eight a line.
+    /// Eight words per line.
     words: K::Words,
     level: Level,
 }
@@ -207,7 +208,7 @@ impl Batches<InLines> for Flights {
         answers
     }
 
-    /// In order, as a key may repeat within the batch.
+    /// Goes through the keys in order, because a key may repeat within the batch.
     fn insert<K: Writable>(&mut self, scheme: &InLines, storage: &mut Lined<K>, batch: Batch<'_>) -> BatchAnswers {
         let (level, mut new) = (storage.level, BatchAnswers::default());
         self.fly(
@@ -223,7 +224,7 @@ impl Batches<InLines> for Flights {
     }
 }
 
-/// Asks for a line.
+/// Prefetches a line.
 #[inline(always)]
 fn ask<W: Word>(words: &&[W], line: u64) {
     prefetch(words, 8 * line);

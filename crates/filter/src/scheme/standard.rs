@@ -7,17 +7,17 @@ use crate::hash::KeyHash;
 use truebloom_math::{law, mix};
 
 /// k independent positions, repeats allowed: exactly uniform over the bits if the words are
-/// uniform, whatever the number of bits.
+/// uniform, for every number of bits.
 ///
-/// A word of the stream is a number below 2^64, and so room for several positions: with `r` of
-/// them, those words are taken that leave the same number of words to each of the `m^r` tuples, and
-/// the positions are the digits to the base m (Brackett-Rozinsky and Lemire, "Batched ranged random
-/// integer generation", 2024). `r` is the largest with `m^r <= 2^52`, so that less than one word in
-/// 4,096 is skipped and many keys side by side are seldom held up.
+/// A word of the stream is a number below 2^64, so it has room for several positions. For `r`
+/// positions, words are skipped until the same number of words is left for each of the `m^r`
+/// tuples, and the positions are the digits to the base m (Brackett-Rozinsky and Lemire, "Batched
+/// ranged random integer generation", 2024). `r` is the largest number with `m^r <= 2^52`, so that
+/// less than one word in 4,096 is skipped and batches of keys are seldom delayed by a skip.
 ///
-/// Double hashing (`h1 + i h2 mod m`) would be a few instructions shorter, but puts a floor near
-/// 6n/m^2 under the rate that the law of the standard filter does not have;
-/// docs/design/positions.md has the schemes that were rejected.
+/// Double hashing (`h1 + i h2 mod m`) would save a few instructions, but its rate cannot fall below
+/// about 6n/m^2, a floor that the law of the standard filter does not have;
+/// docs/design/positions.md lists the schemes that were rejected.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Standard {
     law: law::Standard,
@@ -26,19 +26,19 @@ pub struct Standard {
     draws: Draws,
 }
 
-/// How positions are drawn from words.
+/// The constants with which positions are drawn from words.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Draws {
-    /// Positions that a word gives.
+    /// The number of positions per word.
     pub(crate) a_word: u32,
-    /// bits^a_word: the tuples of positions.
+    /// bits^a_word: the number of tuples of positions.
     pub(crate) tuples: u64,
     /// 2^64 mod tuples: words whose product with the tuples is below it, modulo 2^64, are skipped.
-    /// A division, so done once.
+    /// It is computed once, because it takes a division.
     pub(crate) threshold: u64,
 }
 
-/// More tuples would skip too many words.
+/// With more tuples, too many words would be skipped.
 const MOST_TUPLES: u64 = 1 << 52;
 
 impl Draws {
@@ -52,13 +52,13 @@ impl Draws {
         Draws { a_word, tuples, threshold: tuples.wrapping_neg() % tuples }
     }
 
-    /// Whether a word is passed over, because taking it would favour some tuples.
+    /// Whether a word is skipped, because accepting it would favour some tuples.
     #[inline(always)]
     pub(crate) fn skips(&self, word: u64) -> bool {
         word.wrapping_mul(self.tuples) < self.threshold
     }
 
-    /// The next word that is taken.
+    /// The next word that is not skipped.
     #[inline(always)]
     fn next(&self, words: &mut WordStream) -> u64 {
         let mut word = words.next();
@@ -69,7 +69,7 @@ impl Draws {
     }
 }
 
-/// The next digit of a word, and what is left of it.
+/// The next digit of a word, and the rest of the word.
 #[inline(always)]
 pub(crate) fn digit(word: u64, base: u64) -> (u64, u64) {
     let product = u128::from(word) * u128::from(base);
@@ -106,14 +106,14 @@ impl Scheme for Standard {
 }
 
 impl Standard {
-    /// Number of bits m.
+    /// The number of bits, m.
     #[inline]
     #[must_use]
     pub fn bits(&self) -> u64 {
         self.bits
     }
 
-    /// Probes k per key.
+    /// The number of probes per key, k.
     #[inline]
     #[must_use]
     pub fn probes(&self) -> u32 {
@@ -127,13 +127,13 @@ impl Standard {
         Positions { words: WordStream::from_halves(hash), bits: self.bits, draws: self.draws, word: 0, in_word: 0, left: self.probes }
     }
 
-    /// Whether all positions are there, with `A` of them a word, or any number for 0. What the two
-    /// halves of the hash give is looked at without a decision in between: one after each position
-    /// would be as good as a coin and wrong every other time, which costs more than accesses that
-    /// are too many. After that, a decision a word.
+    /// Whether all positions are set, with `A` positions per word (0 means any number). The
+    /// positions from the two halves of the hash are all looked up before the first branch: a
+    /// branch after each position would be mispredicted every other time, which costs more than the
+    /// unneeded accesses. After that, there is one branch per word.
     ///
-    /// The stream written out once more, so that it stays in registers; a key that skips a word
-    /// goes by the general one.
+    /// The stream is written out here once more, so that it stays in registers; a key that skips a
+    /// word takes the general path.
     #[inline(always)]
     fn all_by<const A: u32>(&self, hash: KeyHash, mut has: impl FnMut(u64) -> bool) -> bool {
         // Copies: what `has` writes cannot change them.
@@ -185,8 +185,8 @@ impl Standard {
         self.positions(hash).all(has)
     }
 
-    /// The number in the stream of the word of this probe, as long as none is skipped, if the probe
-    /// is the first of its word.
+    /// If the probe is the first of its word: the number of that word in the stream, as long as
+    /// none is skipped.
     #[inline(always)]
     pub(crate) fn new_word(&self, probe: u32) -> Option<u64> {
         (probe.is_multiple_of(self.draws.a_word)).then(|| u64::from(probe / self.draws.a_word))
@@ -204,7 +204,7 @@ pub struct Positions {
     words: WordStream,
     bits: u64,
     draws: Draws,
-    /// The rest of the present word, and the positions that it still gives.
+    /// The rest of the present word, and the number of positions left in it.
     word: u64,
     in_word: u32,
     left: u32,
@@ -237,8 +237,8 @@ impl ExactSizeIterator for Positions {}
 mod tests {
     use super::*;
 
-    /// A hash whose first words are all skipped at a threshold of 2^64 - 1, so the bound must end
-    /// the loop: 64 skipped, the 65th taken.
+    /// With a threshold of 2^64 - 1, the first words of this hash are all skipped, so the limit
+    /// must end the loop: 64 words are skipped, and the 65th is used.
     #[test]
     fn the_word_after_64_skipped_ones_is_taken_as_it_is() {
         let hash = KeyHash::from_uniform_bits(0x0123_4567_89ab_cdef_u128);
@@ -267,8 +267,8 @@ mod tests {
         assert!(Standard::with_id(SchemeId::Classic, 10, 2).is_err());
     }
 
-    /// What is asked for, in order, is what the positions are, for sizes of which every fourth word
-    /// is skipped too; a no is a no, whichever position it is about.
+    /// The positions that `all` queries are the positions of the key, in order, also for sizes
+    /// where every fourth word is skipped; and if any one of them is unset, the answer is no.
     #[test]
     fn all_positions_are_asked_for() {
         for (bits, probes) in
@@ -291,8 +291,8 @@ mod tests {
         }
     }
 
-    /// Of all words of 16 bits, as many are left for each tuple of positions: what 64 bits do is
-    /// the same arithmetic.
+    /// Of all words of 16 bits, equally many are left for each tuple of positions; the arithmetic
+    /// is the same for 64 bits.
     #[test]
     fn every_tuple_of_digits_has_as_many_words() {
         const WORDS: u32 = 1 << 16;
@@ -311,8 +311,8 @@ mod tests {
         }
     }
 
-    /// The same digits as of the whole number, most significant first; two positions and a half of
-    /// a word.
+    /// The positions are the digits of the whole number, most significant first, for two and a half
+    /// words of positions.
     #[test]
     fn positions_are_the_digits_of_words() {
         let (bits, probes) = (1_000_003, 5);
