@@ -1,11 +1,11 @@
-//! Why no smaller size is enough.
+//! Evidence that no smaller size is enough.
 //!
-//! At fixed probes the rate falls with the bits, so one size less stands for all below. There,
-//! `f(k) >= b(k) = (1 - q)^k` with `q = (1 - 1/m)^(nk)`, by convexity, and with
+//! With fixed probes the rate falls with the bits, so excluding one size excludes all smaller ones.
+//! At that size, `f(k) >= b(k) = (1 - q)^k` with `q = (1 - 1/m)^(nk)`, by convexity; and with
 //! `a = -n ln(1 - 1/m)` the bound is `ln b = -ln(q) ln(1 - q) / a`, because `k = -ln(q) / a`. The
 //! product `ln(q) ln(1 - q)` rises up to q = 1/2 and falls beyond, so `b` falls while `q >= 1/2`
-//! and rises from there on: one k on each side excludes all numbers of probes beyond it, without
-//! end. Those between are decided by their sums.
+//! and rises from there on: one k on each side excludes all numbers of probes beyond it. Those in
+//! between are decided by their sums.
 
 use super::{Claim, Smallest, Whole, decide, standard};
 use crate::law::hash_floor;
