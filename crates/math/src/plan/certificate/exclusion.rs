@@ -15,36 +15,36 @@ use alloc::vec;
 use alloc::vec::Vec;
 use core::cmp::Ordering;
 
-/// Why `bits`, one less than claimed, are not enough.
+/// Evidence that `bits`, one less than claimed, are not enough.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Smaller {
     /// The size that is excluded.
     pub bits: u64,
-    /// All numbers of probes up to this one are excluded by its bound, and 0 none.
+    /// All numbers of probes up to this one are excluded by its bound; 0 excludes none.
     pub few: u32,
-    /// All numbers of probes from this one on are excluded by its bound; `None` where only the
-    /// claimed probes are to be excluded.
+    /// All numbers of probes from this one on are excluded by its bound; `None` if only the claimed
+    /// number of probes is to be excluded.
     pub many: Option<u32>,
-    /// Those between, each by its sum.
+    /// The numbers of probes in between, each excluded by its sum.
     pub between: Vec<Excluded>,
 }
 
-/// Probes whose expected rate is above the one asked for.
+/// A number of probes whose expected rate is above the one asked for.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Excluded {
     /// The number of probes.
     pub probes: u32,
-    /// Binary digits behind the point.
+    /// The number of binary digits after the point.
     pub precision: u64,
     /// `f / 2^k` in units of `2^-precision`.
     pub sum: Whole,
-    /// Units by which it may be off, in either direction.
+    /// By how many units the sum may be wrong in either direction.
     pub error: u128,
 }
 
-/// Numbers of probes that may be excluded by their sums, at most.
+/// The largest number of probes that may be excluded by their sums.
 const MOST_SUMS: u32 = 5_000;
 
 pub(super) fn smaller(claim: &Claim) -> Result<Option<Smaller>> {
@@ -60,7 +60,8 @@ pub(super) fn smaller(claim: &Claim) -> Result<Option<Smaller>> {
     Ok(Some(Smaller { bits, few, many: Some(many), between }))
 }
 
-/// The last number of probes on the left and the first on the right whose bounds exclude them.
+/// The last number of probes on the left and the first on the right that are excluded by their
+/// bounds.
 fn bounded(claim: &Claim, bits: u64) -> Result<(u32, u32)> {
     let (m, n) = (bits as f64, claim.items as f64);
     // A little more than what the floor of equal hashes leaves: the checker decides in whole
