@@ -45,7 +45,7 @@ pub fn remember(items: u64, forgotten: f64, rate: &Rate, mode: Mode) -> Result<O
 /// [`worst_capacity`](super::worst_capacity).
 ///
 /// # Errors
-/// As for [`remember`].
+/// As for [`remember()`].
 pub fn worst_remember(items: u64, forgotten: f64, rate: &Rate, mode: Mode) -> Result<Option<SizedDesign>> {
     let _work = work::begin();
     remembering(items, forgotten, rate, Kept::Worst, mode)

@@ -52,7 +52,7 @@ impl Comparison {
 /// ```
 ///
 /// # Errors
-/// As for [`capacity`].
+/// As for [`capacity()`].
 pub fn compare(bits: u64, rate: &Rate, mode: Mode) -> Result<Comparison> {
     let _work = work::begin();
     let trigger = if let Phases::Two(trigger) = mode.phases { trigger } else { Trigger::Included };
