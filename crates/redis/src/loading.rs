@@ -1,4 +1,4 @@
-//! Values whose chunks are still coming.
+//! Values whose chunks are still arriving.
 
 use crate::answer::Failure;
 use crate::memory::class;
@@ -10,10 +10,10 @@ pub(crate) struct Loading {
     pub(crate) total: u64,
 }
 
-/// What the first chunk begins with.
+/// The beginning of the first chunk.
 const MAGIC: &[u8; 8] = b"TBdump\0\x01";
 
-/// The first chunk of a dump of so many bytes.
+/// The first chunk for a dump of this many bytes.
 pub(crate) fn header(total: u64) -> [u8; 16] {
     let mut header = [0; 16];
     header[..8].copy_from_slice(MAGIC);
@@ -22,7 +22,7 @@ pub(crate) fn header(total: u64) -> [u8; 16] {
 }
 
 impl Loading {
-    /// What the first chunk says.
+    /// Reads the first chunk.
     pub(crate) fn begin(header: &[u8]) -> Result<Loading, Failure> {
         let total = header.strip_prefix(MAGIC).and_then(|total| <[u8; 8]>::try_from(total).ok()).map(u64::from_le_bytes);
         let total = total.filter(|total| *total > 0);
@@ -30,7 +30,7 @@ impl Loading {
         total.map(|total| Loading { bytes: Vec::new(), total }).ok_or_else(wrong)
     }
 
-    /// Takes the next chunk; true if it was the last.
+    /// Takes the next chunk; returns true if it was the last.
     pub(crate) fn take(&mut self, chunk: &[u8]) -> Result<bool, Failure> {
         let left = self.total - self.bytes.len() as u64;
         if chunk.is_empty() || chunk.len() as u64 > left {

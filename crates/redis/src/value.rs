@@ -1,4 +1,4 @@
-//! What a key holds.
+//! The value of a key.
 
 use crate::answer::Failure;
 use crate::compact::{Compact, MOST_WORDS, SEED_WORDS};
@@ -11,7 +11,8 @@ use crate::sketch::Sketch;
 use crate::turning::Turning;
 use truebloom::AnyFilter;
 
-/// What a key holds. As small as its smallest filters need: there may be millions of them.
+/// The value of a key. It is as small as the smallest filters need, because there may be millions
+/// of them.
 pub(crate) enum Value {
     Compact(Compact),
     Large(Box<Large>),
@@ -25,7 +26,7 @@ const _: () = assert!(size_of::<Value>() <= 32);
 const LOADING: Failure = Failure::Text(std::borrow::Cow::Borrowed("ERR the filter is being loaded by BF.LOADCHUNK"));
 
 impl Value {
-    /// Bytes that it takes, as the allocator counts them.
+    /// The number of bytes that it takes, as the allocator counts them.
     pub(crate) fn bytes(&self) -> usize {
         memory::class(size_of::<Value>())
             + match self {
@@ -37,7 +38,7 @@ impl Value {
             }
     }
 
-    /// A copy of its own.
+    /// A separate copy.
     pub(crate) fn copied(&self) -> Option<Value> {
         Some(match self {
             Value::Compact(filter) => Value::Compact(filter.clone()),
@@ -48,7 +49,7 @@ impl Value {
         })
     }
 
-    /// A filter of the library in the form that it is kept in.
+    /// A filter of the library, converted to the form in which it is stored.
     pub(crate) fn of(filter: AnyFilter, expansion: u32) -> Value {
         match file::to_compact(&filter, expansion) {
             Some(compact) => Value::Compact(compact),
@@ -56,7 +57,7 @@ impl Value {
         }
     }
 
-    /// An error unless it is a filter that can be asked.
+    /// An error unless it is a filter that can be queried.
     pub(crate) fn check_filter(&self) -> Result<(), Failure> {
         match self {
             Value::Sketch(_) => Err(Failure::WrongType),
@@ -74,7 +75,7 @@ impl Value {
         if let Value::Sketch(sketch) = self { Ok(sketch) } else { Err(Failure::WrongType) }
     }
 
-    /// Which of the items it contains.
+    /// Which of the items are contained.
     pub(crate) fn contains<'a>(&self, items: impl Iterator<Item = &'a [u8]>) -> Result<Vec<bool>, Failure> {
         self.check_filter()?;
         Ok(match self {
@@ -88,7 +89,7 @@ impl Value {
         })
     }
 
-    /// Adds items in order; true for those that were not contained.
+    /// Adds items in order; returns true for those that were not contained.
     pub(crate) fn add<'a>(
         &mut self,
         items: impl Iterator<Item = &'a [u8]> + Clone,
@@ -135,7 +136,7 @@ impl Value {
         Ok(answers)
     }
 
-    /// The filter by the library's type, for what is seldom asked. Recycling filters have none.
+    /// The filter as the library's type, for rare operations. Recycling filters have none.
     pub(crate) fn to_filter(&self) -> Result<AnyFilter, Failure> {
         match self {
             Value::Compact(filter) => file::to_filter(filter),
@@ -159,7 +160,7 @@ impl Value {
         Ok(bytes)
     }
 
-    /// Items that it holds: those that were not contained when they came.
+    /// How many items it holds: those that were not contained when they came.
     pub(crate) fn items(&self) -> u64 {
         match self {
             Value::Compact(filter) => filter.changed().into(),
@@ -169,7 +170,7 @@ impl Value {
         }
     }
 
-    /// About the items that it has been made for so far.
+    /// Approximately how many items it has been made for so far.
     pub(crate) fn capacity(&self) -> u64 {
         match self {
             Value::Compact(filter) => filter.capacity(),
@@ -187,7 +188,7 @@ impl Value {
         }
     }
 
-    /// None for a filter that does not grow.
+    /// `None` for a filter that does not grow.
     pub(crate) fn expansion(&self) -> Option<u32> {
         let grows = match self {
             Value::Compact(filter) => filter.shape().growth().map(|_| filter.shape().expansion),
@@ -198,7 +199,7 @@ impl Value {
     }
 }
 
-/// Bytes that an empty filter of a plan takes.
+/// The number of bytes of an empty filter with this plan.
 pub(crate) fn bytes_of(shape: Option<&plans::Shape>, bits: u64) -> u64 {
     let own = memory::class(size_of::<Value>());
     let compact = shape.and_then(|shape| shape.layer(0)).map(plans::Layer::words).filter(|words| *words < MOST_WORDS);
