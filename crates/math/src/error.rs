@@ -74,8 +74,8 @@ pub enum Error {
         bits: u64,
         /// The number of probes with the smallest average rate.
         probes: u32,
-        /// The upper end of the rate that they are proven to keep: on average or, if a guarantee was
-        /// asked for, in one filter.
+        /// The upper end of the rate that they are proven to keep: on average or, if a guarantee
+        /// was asked for, in one filter.
         reachable: f64,
         /// Whether that is proven: even the average is above the rate asked for, whatever the
         /// probes. Otherwise no proof was found that the rate is kept.

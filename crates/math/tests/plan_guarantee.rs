@@ -32,9 +32,9 @@ fn miss(variant: Variant, bits: u64, items: u64, probes: u32, asked: f64) -> Opt
 
 /// Against the exact law: the plan keeps its promise, and no size that is smaller by more than the
 /// slack does, at its probes or their neighbours. The slack is 0.3% of the bits below 30,000 items
-/// and 0.1% from there on, and at least two bits. Just beyond 3,000 bits, where the law is no longer
-/// summed, 0.27% are given away. Planted fault: Bennett's inequality alone takes
-/// 0.6% more at 1,000 items and fails here.
+/// and 0.1% from there on, and at least two bits. Just beyond 3,000 bits, where the law is no
+/// longer summed, 0.27% are given away. Planted fault: Bennett's inequality alone takes 0.6% more
+/// at 1,000 items and fails here.
 #[test]
 fn the_fast_bounds_give_away_little() {
     let (mut worst, mut cases) = (0.0f64, 0);

@@ -32,8 +32,8 @@ impl Scatter {
         Ok(Scatter { variant, bits, items, probes, fill, law: variant.law(bits, probes)?, is_summed })
     }
 
-    /// The number of set bits that a share of all filters keeps to: summed for small filters, proven
-    /// bounds beyond.
+    /// The number of set bits that a share of all filters keeps to: summed for small filters,
+    /// proven bounds beyond.
     ///
     /// # Errors
     /// A share outside of 0 to 1; more work than one call may take.

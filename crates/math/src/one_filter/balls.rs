@@ -77,8 +77,8 @@ mod tests {
     use super::*;
     use crate::occupancy::Occupancy;
 
-    /// Against the law by thinning and contour integrals: never below it, and above by a hair. Tails
-    /// above what is allowed are said to be.
+    /// Against the law by thinning and contour integrals: never below it, and above by a hair.
+    /// Tails above what is allowed are said to be.
     #[test]
     fn tails_are_those_of_the_law() {
         let mut cases = 0;

@@ -127,8 +127,8 @@ pub(crate) fn miss_bound(
 /// Whether more than the share `allowed` of all filters miss the rate even if one set bit more were
 /// allowed. False where equal hashes alone reach the rate.
 ///
-/// That is [`miss_bound`] without the rounding to whole bits: with it, a few bits less may do. False
-/// for slices, whose number of set bits does not decide.
+/// That is [`miss_bound`] without the rounding to whole bits: with it, a few bits less may do.
+/// False for slices, whose number of set bits does not decide.
 pub(crate) fn misses_by_far(law: (Variant, u64, u64, u32), rate: &Rate, hash_bits: u32, allowed: f64) -> Result<bool> {
     let (variant, bits, items, probes) = law;
     let Some(left) = left_by_hashes(items, rate, Some(hash_bits)).filter(|_| variant != Variant::Partitioned) else { return Ok(false) };

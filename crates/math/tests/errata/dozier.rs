@@ -227,8 +227,8 @@ impl Appendix {
         self.over_pairs(|i, j| self.both[i][j - i].clone()) / self.arrivals()
     }
 
-    /// The share of the messages that passed, where all have arrived and the cycle goes on: it never
-    /// ends, and every later arrival is one of them.
+    /// The share of the messages that passed, where all have arrived and the cycle goes on: it
+    /// never ends, and every later arrival is one of them.
     fn endless(&self) -> BigRational {
         let passed: BigRational = self.passes_to_the_end.iter().sum();
         passed / &self.goes_on / ratio(self.population as u64, 1)
@@ -287,9 +287,9 @@ fn lemma_7_fails_where_the_population_runs_out() {
 }
 
 /// Two bits, one probe, emptied when both are set; `common` messages that are equally likely, and
-/// infinitely many rare ones of which none is seen twice. So messages do not run out. The first of a
-/// cycle sets a bit; each later one that is new passes or ends the cycle, by one half each, whatever
-/// it is.
+/// infinitely many rare ones of which none is seen twice. So messages do not run out. The first of
+/// a cycle sets a bit; each later one that is new passes or ends the cycle, by one half each,
+/// whatever it is.
 struct Popular {
     common: u64,
     /// The probability of each common message.
@@ -360,8 +360,8 @@ impl Popular {
     }
 
     /// E[alpha_i] for i >= 2: from the third message on, each interval happens after the one before
-    /// with a probability of one half. Up to interval `last`; what is left out is at most the second
-    /// number.
+    /// with a probability of one half. Up to interval `last`; what is left out is at most the
+    /// second number.
     fn alpha(&self, i: u64, last: u64) -> (BigRational, BigRational) {
         let happens = |j: u64| ratio(1, 1 << (j - i));
         let sum: BigRational = (i + 1..=last).map(|j| happens(j) * self.appears(i, j)).sum();
@@ -370,8 +370,8 @@ impl Popular {
     }
 }
 
-/// Theorem 1, E[F_n] >= E[F_r] / H, with messages that do not run out. Nearly all arrivals fall into
-/// cycles in which every common message is known: all but the first of them passed.
+/// Theorem 1, E[F_n] >= E[F_r] / H, with messages that do not run out. Nearly all arrivals fall
+/// into cycles in which every common message is known: all but the first of them passed.
 #[test]
 fn theorem_1_fails_with_popular_messages() {
     let model = chain(2, 1, 1);
@@ -406,9 +406,9 @@ fn lemma_7_fails_with_popular_messages() {
     assert!((6.0 * of(2) - 1.0).abs() < 1e-3 && (3.0 * of(3) - 1.0).abs() < 1e-3, "{} {}", of(2), of(3));
 }
 
-/// Lemma 2 for any i and j has E[a_i(i+1)] >= E[a_(i+1)(i+1)], which is 1 by definition: the interval
-/// ends with its message. Of ten equally likely messages the first comes 1/9 times in the second
-/// interval.
+/// Lemma 2 for any i and j has E[a_i(i+1)] >= E[a_(i+1)(i+1)], which is 1 by definition: the
+/// interval ends with its message. Of ten equally likely messages the first comes 1/9 times in the
+/// second interval.
 #[test]
 fn lemma_2_fails_in_the_interval_that_the_later_message_ends() {
     let all = Appendix::new(&chain(6, 2, 3), 10);

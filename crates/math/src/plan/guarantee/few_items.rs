@@ -1,12 +1,13 @@
 //! Plans of few items: the smallest size of any number of probes, by the law of the fill.
 //!
 //! Here whole bits decide. At given probes, the largest share s of bits that may be set is nearly
-//! the same at all sizes, and a filter of m bits misses its rate if more than s m bits are set. As m
-//! grows, the probability of that falls, but not steadily: it jumps where s m passes a whole number.
-//! With one set bit more allowed (`s m + 1`) it is below the probability at this and every smaller
-//! size, because the jumps are of one bit. So a size that even then misses too often excludes all
-//! smaller ones (`tests/plan_guarantee.rs` holds this to all sizes), and from there on every size is
-//! tried. Of the partitioned layout only a bound is known, and every size from the mean's is tried.
+//! the same at all sizes, and a filter of m bits misses its rate if more than s m bits are set. As
+//! m grows, the probability of that falls, but not steadily: it jumps where s m passes a whole
+//! number. With one set bit more allowed (`s m + 1`) it is below the probability at this and every
+//! smaller size, because the jumps are of one bit. So a size that even then misses too often
+//! excludes all smaller ones (`tests/plan_guarantee.rs` holds this to all sizes), and from there on
+//! every size is tried. Of the partitioned layout only a bound is known, and every size from the
+//! mean's is tried.
 
 use super::Sure;
 use crate::Result;
