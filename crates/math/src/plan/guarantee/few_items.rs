@@ -47,7 +47,7 @@ impl Sure<'_> {
     }
 
     /// Numbers of probes to try, from a first one outwards; those given.
-    fn to_try(&self, first: u32, most: u32) -> impl Iterator<Item = u32> {
+    fn numbers_to_try(&self, first: u32, most: u32) -> impl Iterator<Item = u32> {
         let others = self.target.probes.is_none().then(|| search::outwards(first, 1, most));
         core::iter::once(first).chain(others.into_iter().flatten())
     }
@@ -68,7 +68,7 @@ impl Sure<'_> {
     pub(super) fn fewest_bits_of_few(&self, items: u64, mean: u64, known: Fit) -> Result<Option<Fit>> {
         let Some(most) = self.most_probes(items).filter(|most| known.probes <= *most) else { return Ok(None) };
         let mut best = known;
-        for probes in self.to_try(known.probes, most) {
+        for probes in self.numbers_to_try(known.probes, most) {
             if let Some(size) = self.fewer_bits_of_few(items, probes, mean, best.size)? {
                 best = Fit { size, probes };
             }
@@ -97,7 +97,7 @@ impl Sure<'_> {
         let few = search::boundary(1.0, 1, limit.min(MANY_ITEMS), |items| Ok(self.is_followed(items, first)))?;
         let mut best = Fit { size: 0, probes: first };
         let most = self.most_probes(few - 1).unwrap_or(first).min(self.target.variant().max_probes(bits));
-        for probes in self.to_try(first, most) {
+        for probes in self.numbers_to_try(first, most) {
             let more = |items: u64| {
                 Ok(self.is_followed(items, probes) && !self.is_excluded(bits, items, probes) && self.keeps(bits, items, probes)?)
             };
@@ -112,7 +112,7 @@ impl Sure<'_> {
     /// Probes with which a size holds; `None` if there are none, or too many items to follow.
     pub(super) fn probes_for_few(&self, bits: u64, items: u64, first: u32) -> Result<Option<u32>> {
         let Some(most) = self.most_probes(items).filter(|most| first <= *most) else { return Ok(None) };
-        for probes in self.to_try(first, most.min(self.target.variant().max_probes(bits))) {
+        for probes in self.numbers_to_try(first, most.min(self.target.variant().max_probes(bits))) {
             if !self.is_excluded(bits, items, probes) && self.keeps(bits, items, probes)? {
                 return Ok(Some(probes));
             }
