@@ -39,11 +39,7 @@ impl Large {
 
     /// Bytes that it takes.
     pub(crate) fn bytes(&self) -> usize {
-        let layers = match &self.filter {
-            AnyFilter::Scalable(grows) => grows.layers().iter().map(|layer| layer_bytes(layer.bits())).sum(),
-            other => layer_bytes(other.bits()),
-        };
-        OWN_BYTES + layers
+        bytes(&self.filter)
     }
 
     /// Items that it has inserted.
@@ -106,6 +102,15 @@ impl Large {
         self.room = if self.room == 0 { room_of(grows) } else { self.room - 1 };
         inserted
     }
+}
+
+/// Bytes that a filter takes.
+pub(crate) fn bytes(filter: &AnyFilter) -> usize {
+    let layers = match filter {
+        AnyFilter::Scalable(grows) => grows.layers().iter().map(|layer| layer_bytes(layer.bits())).sum(),
+        other => layer_bytes(other.bits()),
+    };
+    OWN_BYTES + layers
 }
 
 /// About the items that so many layers take.

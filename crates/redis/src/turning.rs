@@ -89,6 +89,11 @@ impl Turning {
         each!(&self.filter, filter => filter.write_to(target))
     }
 
+    /// The bytes of its file from a place on.
+    pub(crate) fn part(&self, start: u64, length: usize) -> Result<Vec<u8>, Failure> {
+        each!(&self.filter, filter => filter.part_of_bytes(start, length).map_err(Failure::of))
+    }
+
     pub(crate) fn file_bytes(&self) -> u64 {
         each!(&self.filter, filter => filter.encoded_bytes())
     }

@@ -3,6 +3,7 @@
 use crate::answer::Failure;
 use crate::compact::{Compact, MOST_WORDS, SEED_WORDS};
 use crate::file;
+use crate::imported::Imported;
 use crate::large::{self, Large};
 use crate::loading::Loading;
 use crate::memory;
@@ -12,17 +13,23 @@ use crate::turning::Turning;
 use truebloom::AnyFilter;
 
 /// What a key holds. As small as its smallest filters need: there may be millions of them.
+#[derive(Clone)]
 pub(crate) enum Value {
     Compact(Compact),
     Large(Box<Large>),
     Turning(Box<Turning>),
     Sketch(Box<Sketch>),
     Loading(Box<Loading>),
+    Imported(Box<Imported>),
 }
 
 const _: () = assert!(size_of::<Value>() <= 32);
 
 const LOADING: Failure = Failure::Text(std::borrow::Cow::Borrowed("ERR the filter is being loaded by BF.LOADCHUNK"));
+
+const FOREIGN: Failure = Failure::Text(std::borrow::Cow::Borrowed(
+    "ERR a filter that came from RedisBloom has the bits of its arithmetic: no file of truebloom holds them, and it cannot be merged",
+));
 
 impl Value {
     /// Bytes that it takes, as the allocator counts them.
@@ -34,18 +41,8 @@ impl Value {
                 Value::Turning(filter) => filter.bytes(),
                 Value::Sketch(sketch) => sketch.bytes(),
                 Value::Loading(loading) => loading.size(),
+                Value::Imported(filter) => filter.bytes(),
             }
-    }
-
-    /// A copy of its own.
-    pub(crate) fn copied(&self) -> Option<Value> {
-        Some(match self {
-            Value::Compact(filter) => Value::Compact(filter.clone()),
-            Value::Large(filter) => Value::Large(filter.clone()),
-            Value::Turning(filter) => Value::Turning(filter.clone()),
-            Value::Sketch(sketch) => Value::Sketch(sketch.clone()),
-            Value::Loading(loading) => Value::Loading(loading.clone()),
-        })
     }
 
     /// A filter of the library in the form that it is kept in.
@@ -75,7 +72,7 @@ impl Value {
     }
 
     /// Which of the items it contains.
-    pub(crate) fn contains<'a>(&self, items: impl Iterator<Item = &'a [u8]>) -> Result<Vec<bool>, Failure> {
+    pub(crate) fn contains<'a>(&self, items: impl Iterator<Item = &'a [u8]> + Clone) -> Result<Vec<bool>, Failure> {
         self.check_filter()?;
         Ok(match self {
             Value::Compact(filter) => {
@@ -84,6 +81,7 @@ impl Value {
             }
             Value::Large(filter) => filter.contains_all(&items.map(|item| filter.hash(item)).collect::<Vec<_>>()),
             Value::Turning(filter) => items.map(|item| filter.contains(item)).collect(),
+            Value::Imported(filter) => filter.contains(items)?,
             Value::Sketch(_) | Value::Loading(_) => Vec::new(),
         })
     }
@@ -130,6 +128,7 @@ impl Value {
                 answers.extend(filter.add(&hashes, is_limited));
             }
             Value::Turning(filter) => answers.extend(left.map(|item| Ok(filter.add(item)))),
+            Value::Imported(filter) => answers = filter.add(left, is_limited)?,
             _ => {}
         }
         Ok(answers)
@@ -143,6 +142,7 @@ impl Value {
             Value::Turning(_) => Err(Failure::text("ERR a filter that recycles cannot be used here")),
             Value::Sketch(_) => Err(Failure::WrongType),
             Value::Loading(_) => Err(LOADING),
+            Value::Imported(_) => Err(FOREIGN),
         }
     }
 
@@ -155,6 +155,7 @@ impl Value {
             Value::Turning(filter) => filter.write(&mut bytes).map_err(Failure::of)?,
             Value::Sketch(sketch) => return sketch.0.to_bytes().map_err(Failure::of),
             Value::Loading(_) => return Err(LOADING),
+            Value::Imported(_) => return Err(FOREIGN),
         }
         Ok(bytes)
     }
@@ -165,6 +166,7 @@ impl Value {
             Value::Compact(filter) => filter.changed().into(),
             Value::Large(filter) => filter.changed(),
             Value::Turning(filter) => filter.stats().items,
+            Value::Imported(filter) => filter.items(),
             Value::Sketch(_) | Value::Loading(_) => 0,
         }
     }
@@ -174,6 +176,7 @@ impl Value {
         match self {
             Value::Compact(filter) => filter.capacity(),
             Value::Large(filter) => filter.capacity(),
+            Value::Imported(filter) => filter.capacity(),
             _ => 0,
         }
     }
@@ -183,6 +186,7 @@ impl Value {
             Value::Compact(filter) => filter.layers().count() as u64,
             Value::Large(filter) => filter.layers() as u64,
             Value::Turning(filter) => filter.phases(),
+            Value::Imported(filter) => filter.chain().layers.len() as u64 + filter.own().map_or(0, Value::layers),
             Value::Sketch(_) | Value::Loading(_) => 0,
         }
     }
@@ -192,6 +196,7 @@ impl Value {
         let grows = match self {
             Value::Compact(filter) => filter.shape().growth().map(|_| filter.shape().expansion),
             Value::Large(filter) => matches!(filter.filter(), AnyFilter::Scalable(_)).then(|| filter.expansion()),
+            Value::Imported(filter) => Some(filter.chain().growth).filter(|_| !filter.chain().is_fixed),
             _ => None,
         };
         grows.filter(|expansion| *expansion > 0)

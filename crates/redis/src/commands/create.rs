@@ -63,6 +63,12 @@ impl Request {
         })
     }
 
+    /// A filter that grows by this expansion, or does not with 0.
+    pub(crate) fn growing_or_fixed(rate: Rate, items: u64, expansion: u32, seed: Seed) -> Request {
+        let form = if expansion == 0 { Form::Fixed } else { Form::Growing { expansion } };
+        Request { rate, items, form, hasher: HasherId::Xxh3, seed, clock: 0 }
+    }
+
     /// The empty filter. Limits of memory are held to before any is taken.
     pub(crate) fn make(&self, is_limited: bool) -> Result<Value, Failure> {
         let hasher = PortableHasher::new(self.hasher, self.seed);

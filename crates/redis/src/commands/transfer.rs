@@ -68,11 +68,9 @@ fn scan_dump(call: &mut Call<'_>) -> Result<Reply, Failure> {
         if chunk.saturating_mul(state::CHUNK as u64) >= state::length(value) {
             return Ok(end());
         }
-        let mut part = state::Part::new(chunk);
-        // It ends the writing when it is whole.
-        let _ = state::write(value, &mut part);
+        let bytes = state::chunk(value, chunk)?;
         let next = i64::try_from(number + 1).unwrap_or(i64::MAX);
-        Ok(Reply::Array(vec![Reply::Number(next), Reply::Bytes(part.bytes)]))
+        Ok(Reply::Array(vec![Reply::Number(next), Reply::Bytes(bytes)]))
     })
 }
 
@@ -88,7 +86,7 @@ fn load_chunk(call: &mut Call<'_>) -> Result<Reply, Failure> {
             let loading = Loading::begin(chunk)?;
             if is_limited {
                 let before = there.map_or(0, |value| value.bytes() as u64);
-                memory::check(loading.total, before)?;
+                memory::check(loading.total(), before)?;
             }
             return slot.set(Value::Loading(Box::new(loading))).map(|()| None);
         }
@@ -96,7 +94,7 @@ fn load_chunk(call: &mut Call<'_>) -> Result<Reply, Failure> {
         let Some(Value::Loading(loading)) = there else {
             return Err(Failure::text("ERR received bad data: the chunk with the iterator 1 comes first"));
         };
-        let expected = 2 + loading.bytes.len() as u64 / state::CHUNK as u64;
+        let expected = loading.next(chunk.len());
         if number != expected {
             return Err(Failure::text(format!("ERR received bad data: the chunk with the iterator {expected} comes next")));
         }
@@ -108,10 +106,10 @@ fn load_chunk(call: &mut Call<'_>) -> Result<Reply, Failure> {
             return Ok(None);
         }
         let limit = is_limited.then(settings::most_bytes_of_a_key);
-        let why = match state::read(&mut &loading.bytes[..], limit) {
+        let why = match loading.value(limit) {
             Ok(Value::Loading(_)) => "chunks of chunks".to_owned(),
-            Ok(value) => return slot.set(value).map(|()| None),
-            Err(why) => why.to_string(),
+            Ok(value) => return slot.replace(value).map(|()| None),
+            Err(why) => why,
         };
         // Nothing can come of it any more.
         slot.delete();

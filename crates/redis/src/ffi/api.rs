@@ -77,6 +77,7 @@ api! {
         SaveUnsigned: unsafe extern "C" fn(*mut Io, u64),
         LoadUnsigned: unsafe extern "C" fn(*mut Io) -> u64,
         SaveStringBuffer: unsafe extern "C" fn(*mut Io, *const c_char, usize),
+        LoadDouble: unsafe extern "C" fn(*mut Io) -> f64,
         LoadStringBuffer: unsafe extern "C" fn(*mut Io, *mut usize) -> *mut c_char,
         IsIOError: unsafe extern "C" fn(*mut Io) -> c_int,
         LogIOError: unsafe extern "C" fn(*mut Io, *const c_char, *const c_char, ...),
@@ -126,6 +127,11 @@ pub(super) unsafe fn load(ctx: *mut Ctx) -> Result<&'static Api, &'static str> {
     };
     super::alloc::use_server(&resolved);
     Ok(API.get_or_init(|| resolved))
+}
+
+/// The functions, if they have been looked up.
+pub(super) fn found() -> Option<&'static Api> {
+    API.get()
 }
 
 /// The functions. The server calls nothing of ours before they are looked up.
