@@ -37,6 +37,7 @@ def test_replicas_agree_whatever_their_settings(make):
             break
         call(primary, "BF.LOADCHUNK", "chunks", iterator, chunk)
     call(primary, "CMS.INITBYPROB", "sum", "0.1", "0.1")
+    assert primary.copy("fixed", "copied") and call(primary, "BF.MERGE", "merged", "m2") == call(primary, "CMS.MERGE", "sketch", "2", "sketch", "sketch", "WEIGHTS", "3", "4") == b"OK"
     primary.eval("redis.call('BF.MADD', 'script', 'a', 'b')", 0)
     assert primary.execute_command("WAIT", "1", "10000") == 1
     synced(primary, replica)

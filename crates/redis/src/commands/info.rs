@@ -151,10 +151,8 @@ fn of_filter(filter: &AnyFilter, name: &[u8]) -> Reply {
 /// What is known of a filter of RedisBloom: of its layers nothing is proven, and their present rate is measured.
 fn of_imported(filter: &Imported, name: &[u8]) -> Result<Reply, Failure> {
     let mut layers = filter.counts();
-    let mut now = filter.most_now();
     if let Some(own) = filter.own() {
         layers.extend(with_filter(own, self::layers)?);
-        now += with_filter(own, |own| own.fpr().upper)?;
     }
     let sum = |of: fn(&[u64; 4]) -> u64| layers.iter().map(of).sum::<u64>();
     let (bits, ones) = (sum(|layer| layer[0]), sum(|layer| layer[2]));
@@ -162,7 +160,10 @@ fn of_imported(filter: &Imported, name: &[u8]) -> Result<Reply, Failure> {
         b"KIND" => Reply::Text("imported".to_owned()),
         b"ASKED" => Reply::Text(filter.chain().asked().to_string()),
         b"GUARANTEED" => Reply::Null,
-        b"NOW" => Reply::Float(now.min(1.0)),
+        b"NOW" => {
+            let own = filter.own().map_or(Ok(0.0), |own| with_filter(own, |own| own.fpr().upper))?;
+            Reply::Float((filter.most_now() + own).min(1.0))
+        }
         b"FILL" => Reply::Float(ones as f64 / bits as f64),
         b"BITS" => number(bits),
         _ => Reply::Array(layers.into_iter().map(|layer| Reply::Array(layer.map(number).into())).collect()),
