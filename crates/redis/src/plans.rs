@@ -8,6 +8,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, LazyLock, Mutex, OnceLock, PoisonError};
 use truebloom::scheme::{Scheme as _, SchemeId, Standard};
 use truebloom::{HasherId, Plan, Target};
+use truebloom_math::recycling::Design;
 use truebloom_math::{Growth, Rate};
 
 /// No compact filter has more layers; it becomes a large one before.
@@ -101,6 +102,7 @@ type Cache<K, V> = LazyLock<Mutex<HashMap<K, V>>>;
 
 static SHAPES: Cache<ShapeKey, Arc<Shape>> = LazyLock::new(Mutex::default);
 static PLANS: Cache<PlanKey, Plan> = LazyLock::new(Mutex::default);
+static DESIGNS: Cache<(RateParts, u64, bool, bool), Design> = LazyLock::new(Mutex::default);
 static GROWTHS: Cache<GrowthKey, Growth> = LazyLock::new(Mutex::default);
 
 /// The number of plans that are kept. Those that are being changed just now are 0 where nothing may be waited for.
@@ -201,6 +203,17 @@ pub(crate) fn fixed(bits: u64, probes: u32, rate: Option<Rate>, capacity: Option
             Ok(Arc::new(shape))
         },
     )
+}
+
+/// The design of a filter that recycles, by two phases or one, for its highest rate or the average one.
+pub(crate) fn design(
+    rate: Rate,
+    items: u64,
+    two: bool,
+    highest: bool,
+    find: impl FnOnce() -> Result<Design, Failure>,
+) -> Result<Design, Failure> {
+    kept(&DESIGNS, (rate.parts(), items, two, highest), |_| false, find)
 }
 
 /// The plan of a filter that does not grow.

@@ -96,9 +96,8 @@ pub(crate) fn length(value: &Value) -> u64 {
         }
 }
 
-/// Chunk of this number, from 0, of what [`write`] writes. Linear in the chunk, but for the first one, which has a checksum of all.
-pub(crate) fn chunk(value: &Value, number: u64) -> Result<Vec<u8>, Failure> {
-    let start = number.saturating_mul(CHUNK as u64);
+/// What [`write`] writes from a place on that is 0 or after the header, at most so many bytes. Linear in them, but for the first ones, which have a checksum of all.
+pub(crate) fn part(value: &Value, start: u64, most: usize) -> Result<Vec<u8>, Failure> {
     let of_file = |start: u64, most: usize| match value {
         Value::Large(filter) => filter.filter().part_of_bytes(start, most).map_err(Failure::of),
         Value::Turning(filter) => filter.part(start, most),
@@ -110,12 +109,12 @@ pub(crate) fn chunk(value: &Value, number: u64) -> Result<Vec<u8>, Failure> {
             Ok(part.bytes)
         }
     };
-    if start > 0 {
-        return of_file(start - HEADER, CHUNK);
+    if start >= HEADER {
+        return of_file(start - HEADER, most);
     }
-    let mut chunk = header(value).to_vec();
-    chunk.append(&mut of_file(0, CHUNK - chunk.len())?);
-    Ok(chunk)
+    let mut part = header(value).to_vec();
+    part.append(&mut of_file(0, most.saturating_sub(part.len()))?);
+    Ok(part)
 }
 
 /// Writes a value.

@@ -111,8 +111,14 @@ impl Value {
             if answers.len() == items.clone().count() {
                 return Ok(answers);
             }
-            // One that may take none of the items stays as it is, as it does on the replicas.
-            let mut large = Large::new(file::to_filter(filter)?, filter.shape().expansion);
+            // One that may take none of the items stays as it is, as it does on the replicas. So does one for whose larger form there is no memory, with what it has taken so far.
+            let mut large = match file::to_filter(filter) {
+                Ok(larger) => Large::new(larger, filter.shape().expansion),
+                Err(failure) => {
+                    answers.resize_with(items.count(), || Err(failure.clone()));
+                    return Ok(answers);
+                }
+            };
             let hashes: Vec<_> = items.skip(answers.len()).map(|item| large.hash(item)).collect();
             let added = large.add(&hashes, is_limited);
             if added.contains(&Ok(true)) {

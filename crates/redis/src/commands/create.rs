@@ -21,7 +21,7 @@ verb!(
     Insert,
     -4,
     c"Makes a filter",
-    c"O(1)",
+    c"O(1), and the plan of the first filter that is made so",
     reserve
 );
 

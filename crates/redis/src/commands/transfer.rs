@@ -19,7 +19,7 @@ verb!(
     Read,
     3,
     c"The next chunk of a filter, from 0 until the iterator is 0 again",
-    c"O(n), with n bits",
+    c"O(n), with n bytes of the chunk; of the first two also with n bits",
     scan_dump
 );
 
@@ -65,10 +65,11 @@ fn scan_dump(call: &mut Call<'_>) -> Result<Reply, Failure> {
         let Some(chunk) = number.checked_sub(1) else {
             return Ok(Reply::Array(vec![Reply::Number(1), Reply::Bytes(loading::header(state::length(value)).to_vec())]));
         };
-        if chunk.saturating_mul(state::CHUNK as u64) >= state::length(value) {
+        let start = chunk.saturating_mul(state::CHUNK as u64);
+        if start >= state::length(value) {
             return Ok(end());
         }
-        let bytes = state::chunk(value, chunk)?;
+        let bytes = state::part(value, start, state::CHUNK)?;
         let next = i64::try_from(number + 1).unwrap_or(i64::MAX);
         Ok(Reply::Array(vec![Reply::Number(next), Reply::Bytes(bytes)]))
     })
