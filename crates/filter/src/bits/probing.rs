@@ -97,7 +97,8 @@ impl Probing {
     }
 
     /// Computes the positions of a group, prefetches them if that pays, and returns how many each
-    /// key has; `None` if keys must be handled alone: with too many probes, or if a word is skipped.
+    /// key has; `None` if keys must be handled alone: with too many probes, or if a word is
+    /// skipped.
     #[inline(always)]
     fn look_ahead<W: Word>(&mut self, scheme: &Standard, bits: &[W], group: Group<'_>) -> Option<usize> {
         let ahead = self.ahead.as_chunks_mut().0.get_mut(..scheme.probes() as usize)?;

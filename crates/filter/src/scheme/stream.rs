@@ -42,9 +42,9 @@ fn after_skip(words: WordStream, range: u64, threshold: u64) -> (u128, WordStrea
     (u128::from(word) * u128::from(range), words)
 }
 
-/// A walk that starts from the halves of a hash. It is cubic, which prevents two hashes from sharing
-/// shifted or reversed streams, and the rotation prevents pairs whose second halves differ only in
-/// high bits from sharing every other word.
+/// A walk that starts from the halves of a hash. It is cubic, which prevents two hashes from
+/// sharing shifted or reversed streams, and the rotation prevents pairs whose second halves differ
+/// only in high bits from sharing every other word.
 ///
 /// It is passed by value, as words are to [`skip`], so that hot loops keep it in registers.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
