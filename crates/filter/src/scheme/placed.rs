@@ -21,15 +21,12 @@ pub trait Placed: Sized + 'static {
     /// The implementation of batches.
     type Batches: Batches<Self>;
 
-    /// Passes on every word with bits of the key, together with a mask of these bits. A word may be
-    /// passed on more than once.
-    fn for_each_word(&self, level: Level, hash: KeyHash, take: impl FnMut(usize, u64));
-
     /// Passes on the words of the key's first probes, so that they can be prefetched.
     fn for_each_ahead(&self, hash: KeyHash, probes: usize, ask: impl FnMut(u64));
 
-    /// Whether all bits of the key are set in the words that `read` reads.
-    fn are_set(&self, level: Level, hash: KeyHash, read: impl Fn(usize) -> u64) -> bool;
+    /// Whether all bits of the key are set in these words, which other threads may change
+    /// meanwhile.
+    fn are_set<W: Reads>(&self, level: Level, hash: KeyHash, words: &[W]) -> bool;
 
     /// The probability that a fresh key passes these words; `None` if the bits do not determine it.
     /// Linear in the words.
@@ -120,11 +117,26 @@ pub trait Storage<S, K: Backing>: Sized + Send + Sync {
         K: Counted;
 }
 
+/// What is to be done with keys.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Doing {
+    /// Asking whether they are contained.
+    Asking,
+    /// Inserting them.
+    Inserting,
+}
+
 /// Batched operations for scheme `S`: the results are those of one key after the other, but the
 /// memory of later keys is prefetched. It keeps state from one batch to the next.
 pub trait Batches<S: Placed> {
     /// The state before the first batch.
     fn new(scheme: &S) -> Self;
+
+    /// Up to this many keys are faster one by one: a batch has to be begun, which takes as long as
+    /// some dozens of keys.
+    fn few(_: &S, _: Doing) -> usize {
+        0
+    }
 
     /// Which keys of a batch are contained; the following batch is prefetched.
     fn contains<K: Backing>(&mut self, scheme: &S, storage: &S::Storage<K>, batch: Batch<'_>) -> BatchAnswers;
