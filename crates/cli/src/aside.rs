@@ -50,8 +50,9 @@ impl ReportTo {
     /// of the `others`.
     pub(crate) fn reserve(&self, inputs: &[PathBuf], others: &[&Path]) -> Result<Reserved, Failure> {
         let Some(path) = self.file() else { return Ok(Reserved { file: None, aside: self.is_asked() }) };
-        let fail =
-            |why: &dyn std::fmt::Display| Err(Failure::at(path, format_args!("the report cannot be written there: {why}; name another file for it")));
+        let fail = |why: &dyn std::fmt::Display| {
+            Err(Failure::at(path, format_args!("the report cannot be written there: {why}; name another file for it")))
+        };
         lock::check_name(path)?;
         if let Some(input) = crate::inputs::same_file(path, inputs) {
             return fail(&format_args!("it is read as an input ({})", crate::inputs::name(input).display()));

@@ -115,10 +115,7 @@ impl fmt::Display for CompareError {
                 write!(f, "filter {index} is an intersection, whose set bits do not determine how many items it holds")
             }
             CompareError::Grows { index } => {
-                write!(
-                    f,
-                    "filter {index} grows, and cannot be compared: another filter may have the same keys in other layers"
-                )
+                write!(f, "filter {index} grows, and cannot be compared: another filter may have the same keys in other layers")
             }
             CompareError::Unfit { index } => write!(f, "the set bits of filter {index} are inconsistent with the keys that it was offered"),
             CompareError::Law(error) => error.fmt(f),

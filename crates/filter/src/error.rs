@@ -338,7 +338,10 @@ impl fmt::Display for MergeError {
                 write!(f, "the sketches differ in {name}, {ours} and {theirs}; make both with the same epsilon and delta")
             }
             MergeError::NotSums { how } => {
-                write!(f, "after {how} a counter is no longer the sum of its keys' counts, so there is no inner product; count without {how}")
+                write!(
+                    f,
+                    "after {how} a counter is no longer the sum of its keys' counts, so there is no inner product; count without {how}"
+                )
             }
             MergeError::Scheme { ours, theirs } => {
                 write!(f, "the filters differ in schemes, {ours} and {theirs}; make both with the same scheme")

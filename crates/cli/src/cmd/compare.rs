@@ -90,7 +90,8 @@ fn report(args: &Args, found: &Comparison) -> Report {
     let show = |x: f64| significant(x, 4);
     let value = value.map_or("unknown".to_owned(), |value| format!("about {}", show(value)));
     report.line("similarity", format!("{value} ({} to {})", show(lower), show(upper)));
-    report.line("", format!("each range, taken by itself, holds with {}% confidence if {ASSUMES}", significant(100.0 * args.confidence, 13)));
+    report
+        .line("", format!("each range, taken by itself, holds with {}% confidence if {ASSUMES}", significant(100.0 * args.confidence, 13)));
     report
 }
 

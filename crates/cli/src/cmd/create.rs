@@ -121,7 +121,10 @@ fn build(mut filter: AnyFilter, made: &Made, args: &Args, lock: &Lock) -> Result
     if lock.replaces() && records.as_ref().is_some_and(|records| records.read() == 0) {
         return Err(Failure::at(
             &args.filter,
-            format_args!("stays as it was, because there was no {} to read; add --empty to replace it with an empty filter", args.records.noun()),
+            format_args!(
+                "stays as it was, because there was no {} to read; add --empty to replace it with an empty filter",
+                args.records.noun()
+            ),
         ));
     }
     if filter.is_over_capacity() {

@@ -215,8 +215,10 @@ fn add_blocked(report: &mut Report, designs: &Designs, layout: Layout, asked: &A
     );
     let (items, probes) = (plural(items.floor() as u64, "item"), plural(design.probes().into(), "probe"));
     let above = rate(design.limit(), 4);
-    report
-        .line("blocked", format!("{}: at least {items} per cycle, {probes}, emptied above a rate of {above}{}", size(design.bits()), gained(gain)));
+    report.line(
+        "blocked",
+        format!("{}: at least {items} per cycle, {probes}, emptied above a rate of {above}{}", size(design.bits()), gained(gain)),
+    );
     report.line("", format!("average at most {}, worst {above}", proven(&run.fpr, Some(asked.rate))));
     add_one_run(report, &one_run);
     if let Some((gap, share)) = asked.gap.zip(forgotten) {

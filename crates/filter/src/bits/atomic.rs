@@ -71,8 +71,8 @@ impl AtomicBits {
         &self.words
     }
 
-    /// Sets a bit, and says whether it was 0: to exactly one of all callers. Bits beyond the end
-    /// are not there; no scheme has positions there.
+    /// Sets a bit and returns whether it was 0; of all callers, exactly one gets true for it. Bits
+    /// beyond the end are ignored; no scheme has positions there.
     #[inline]
     pub(crate) fn set(&self, position: u64) -> bool {
         let bit = 1 << (position & 63);
@@ -81,9 +81,9 @@ impl AtomicBits {
 
     /// Sets the positions of a key and returns how many were 0.
     ///
-    /// A key that is there already is only read, so that its lines can stay with every processor.
-    /// That is decided once a key: bit by bit it was guessed wrong so often that insertions took
-    /// twice as long.
+    /// If a key is already contained, its lines are only read, so that they can stay in the cache
+    /// of every processor. The decision is made once per key: bit by bit it was mispredicted so
+    /// often that insertions took twice as long.
     #[inline]
     pub(crate) fn insert(&self, scheme: &impl Scheme, hash: KeyHash) -> u32 {
         let mut newly_set = 0;

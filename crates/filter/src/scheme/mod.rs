@@ -148,9 +148,10 @@ pub trait Scheme: Placed + Clone + PartialEq + fmt::Debug + Send + Sync {
     /// The positions of a key, each below the number of bits; not necessarily distinct.
     fn positions(&self, hash: KeyHash) -> impl Iterator<Item = u64>;
 
-    /// Whether `has` is true for all positions of a key. For hot paths, where that is faster than
-    /// a decision after each: positions may be asked for after a false, again from the first, or,
-    /// with an answer that does not count, if they are not the key's.
+    /// Whether `has` is true for all positions of a key. For hot code, where that is faster than
+    /// deciding after each: after a position for which `has` is false, others may still be queried;
+    /// positions may be queried again from the first; and `has` may be called for positions that
+    /// are not the key's, with an answer that does not count.
     #[inline(always)]
     fn all(&self, hash: KeyHash, has: impl Fn(u64) -> bool) -> bool {
         let mut positions = self.positions(hash);
@@ -166,7 +167,8 @@ pub trait Scheme: Placed + Clone + PartialEq + fmt::Debug + Send + Sync {
         }
     }
 
-    /// Hands over every position of a key, for what writes. They may come again from the first.
+    /// Passes on every position of a key, for code that writes. Positions may be passed on again
+    /// from the first.
     #[inline(always)]
     fn each(&self, hash: KeyHash, take: impl FnMut(u64)) {
         self.positions(hash).for_each(take);

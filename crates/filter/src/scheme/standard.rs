@@ -27,12 +27,12 @@ pub struct Standard {
     draws: Draws,
 }
 
-/// What a look at the positions of words showed.
+/// The result of looking up positions of words.
 #[derive(Clone, Copy)]
 struct Looked {
-    /// All positions are there.
+    /// Whether all positions are set.
     all: bool,
-    /// A word was to be skipped, so that these are not the key's positions.
+    /// Whether a word had to be skipped, so that these are not the key's positions.
     skips: bool,
 }
 
@@ -153,7 +153,8 @@ impl Standard {
         Positions { words: WordStream::from_halves(hash), bits: self.bits, draws: self.draws, word: 0, in_word: 0, left: self.probes }
     }
 
-    /// Positions a word, where loops of that fixed length are worth their code: for most sizes.
+    /// The number of positions per word if loops of that fixed length are worth their code, as for
+    /// most sizes; otherwise 0.
     #[inline(always)]
     fn fixed(&self) -> u32 {
         if self.probes < 2 * self.draws.a_word { 0 } else { self.draws.a_word }
@@ -163,11 +164,11 @@ impl Standard {
     ///
     /// The positions from the two halves of the hash are all looked up before the first branch: a
     /// branch after each position would be mispredicted every other time, which costs more than the
-    /// unneeded accesses. Keys that pass the halves mostly pass the rest, so that is looked at
-    /// without a decision, too.
+    /// unneeded accesses. Keys that pass the halves mostly pass the rest, so the rest is looked up
+    /// without a branch, too.
     ///
-    /// Whether a word was to be skipped shows after its digits, at no cost. A key with such a word
-    /// is asked for again, in order.
+    /// Whether a word must be skipped shows after its digits, at no cost. A key with such a word is
+    /// looked up again, in order.
     #[inline(always)]
     fn all_by<const A: u32>(&self, hash: KeyHash, has: impl Fn(u64) -> bool) -> bool {
         let a_word = if A == 0 { self.draws.a_word } else { A };
@@ -190,7 +191,7 @@ impl Standard {
         if skips { self.all_in_order(hash, has) } else { all }
     }
 
-    /// Looks at the first `digits` positions of a word, which are all `A` of them unless that is 0.
+    /// Looks up the first `digits` positions of a word; if `A` is not 0, these are all `A` of them.
     #[inline(always)]
     fn look<const A: u32>(&self, word: u64, digits: u32, has: impl Fn(u64) -> bool) -> Looked {
         let (mut all, mut rest) = (true, word);
@@ -199,12 +200,12 @@ impl Standard {
             (position, rest) = digit(rest, self.bits);
             all &= has(position);
         }
-        // After all digits the rest is the product that `skips` makes.
+        // After all digits, what remains is the product that `skips` computes.
         Looked { all, skips: if A == 0 { self.draws.skips(word) } else { rest < self.draws.threshold } }
     }
 
-    /// [`all_by`](Self::all_by) for filters of few bits, out of line: what is inlined where a key
-    /// is asked for has to stay short.
+    /// [`all_by`](Self::all_by) for filters of few bits, as a separate function: what is inlined
+    /// into queries must stay short.
     #[inline(never)]
     fn all_of_few(&self, hash: KeyHash, has: impl Fn(u64) -> bool) -> bool {
         if self.fixed() == 3 { self.all_by::<3>(hash, has) } else { self.all_by::<0>(hash, has) }
@@ -216,8 +217,9 @@ impl Standard {
         self.positions(hash).all(has)
     }
 
-    /// Hands over the positions, word by word, with `A` of them a word, or any number for 0. A word
-    /// is checked before its positions go out, as what is written stays.
+    /// Passes on the positions word by word, with `A` of them per word, or any number if `A` is 0.
+    /// A word is checked before its positions are passed on, because what is written cannot be
+    /// undone.
     #[inline(always)]
     fn each_by<const A: u32>(&self, hash: KeyHash, mut take: impl FnMut(u64)) {
         let a_word = if A == 0 { self.draws.a_word } else { A };
@@ -235,8 +237,8 @@ impl Standard {
         }
     }
 
-    /// Hands over the first `digits` positions of a word, which are all `A` of them unless that is
-    /// 0; none and true if the word is to be skipped.
+    /// Passes on the first `digits` positions of a word; if `A` is not 0, these are all `A` of
+    /// them. If the word must be skipped, it passes on none and returns true.
     #[inline(always)]
     fn give<const A: u32>(&self, word: u64, digits: u32, take: &mut impl FnMut(u64)) -> bool {
         let (skips, mut rest) = (self.draws.skips(word), word);
@@ -254,7 +256,7 @@ impl Standard {
         skips
     }
 
-    /// [`each_by`](Self::each_by) for filters of few bits, out of line.
+    /// [`each_by`](Self::each_by) for filters of few bits, as a separate function.
     #[inline(never)]
     fn each_of_few(&self, hash: KeyHash, take: impl FnMut(u64)) {
         if self.fixed() == 3 { self.each_by::<3>(hash, take) } else { self.each_by::<0>(hash, take) }

@@ -222,7 +222,9 @@ fn keys_of(args: &Args, filter: &mut Filter) -> Result<KeysOf, Failure> {
     let (kept, second) = Extraction::of_state(filter.label());
     match (second, args.second) {
         (true, false) => Err(Failure::at(path, "knows second occurrences, too; add --second to continue with it, or give another file")),
-        (false, true) => Err(Failure::at(path, "knows first occurrences only; leave --second out to continue with it, or give another file")),
+        (false, true) => {
+            Err(Failure::at(path, "knows first occurrences only; leave --second out to continue with it, or give another file"))
+        }
         _ => args.records.for_filters(&[(path, kept)]),
     }
 }

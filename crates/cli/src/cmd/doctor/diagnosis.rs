@@ -109,7 +109,9 @@ fn strip_remedy(message: &str) -> String {
 /// Diagnoses a compressed file, in which each byte depends on those before it.
 fn coded(path: &Path, length: u64, cause: &FormatError) -> Diagnosis {
     let (at, saved, remedy) = match *cause {
-        FormatError::Truncated { expected, found } => (Some(found..expected), "nothing: in a compressed file every bit depends on the others", COPY.to_owned()),
+        FormatError::Truncated { expected, found } => {
+            (Some(found..expected), "nothing: in a compressed file every bit depends on the others", COPY.to_owned())
+        }
         FormatError::TooLong { expected, .. } if expected < length => {
             let healed = format!("head -c {expected} {} > healed.tbl && truebloom doctor healed.tbl", for_shell(path));
             (Some(expected..length), "perhaps all of it: these bytes follow the compressed filter", healed)
