@@ -364,7 +364,7 @@ fn a_report_is_no_other_file_of_its_run() {
     assert_eq!(told.matches("this run needs it as s;").count(), 4, "{told}");
     assert!(told.contains("'s': No such file") || told.contains("s: No such file"), "no state was begun: {told}");
     assert_eq!(told.matches(&refused("o", "the output goes there")).count(), 2, "{told}");
-    assert!(told.contains(&refused("e", "what is said on standard error goes there")), "{told}");
+    assert!(told.contains(&refused("e", "standard error goes there")), "{told}");
     assert!(told.ends_with("late: was created by another program while the lines were read, so it is not replaced, and the report is lost; name another file for it\nexit 2\nprecious\nA\n"), "{told}");
 }
 
