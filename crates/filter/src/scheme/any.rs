@@ -79,7 +79,7 @@ macro_rules! any_scheme {
                 match self { $($(#[$when])* AnyScheme::$scheme(scheme) => scheme.all(hash, has),)* }
             }
 
-            /// Compiled once for each scheme, whatever is done with the positions.
+            /// Compiled once for each scheme.
             fn each(&self, hash: KeyHash, mut take: impl FnMut(u64)) {
                 let take: &mut dyn FnMut(u64) = &mut take;
                 match self { $($(#[$when])* AnyScheme::$scheme(scheme) => scheme.each(hash, take),)* }

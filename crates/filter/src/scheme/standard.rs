@@ -242,16 +242,12 @@ impl Standard {
     #[inline(always)]
     fn give<const A: u32>(&self, word: u64, digits: u32, take: &mut impl FnMut(u64)) -> bool {
         let (skips, mut rest) = (self.draws.skips(word), word);
-        for _ in 0..if skips {
-            0
-        } else if A == 0 {
-            digits
-        } else {
-            A
-        } {
-            let position;
-            (position, rest) = digit(rest, self.bits);
-            take(position);
+        if !skips {
+            for _ in 0..if A == 0 { digits } else { A } {
+                let position;
+                (position, rest) = digit(rest, self.bits);
+                take(position);
+            }
         }
         skips
     }
