@@ -153,7 +153,7 @@ impl Account {
                 count(lost.at_most),
                 100.0 * CONFIDENCE
             ),
-            None => format!("for so small a filter no bound is known on how many {wrong}"),
+            None => format!("the filter is too small for a proven bound on how many {wrong}"),
         };
         // Since the state was made, as what is missing.
         let twice = match (filter.stats().cycles, args.repeated, args.second) {
