@@ -226,7 +226,10 @@ fn pipes_and_links_that_lead_nowhere_are_refused_at_once() {
     }
     for verb in ["dedup -n 9 -p 1% --state F five", "create -n 9 -p 1% --force F five", "count --force -o F five"] {
         let told = shell(&format!("seq 5 > five; ln -s nowhere F; t {verb}; echo \"exit $?\"; readlink F"));
-        assert!(told.ends_with("exit 2\nnowhere\n") && told.contains("F is a symbolic link to a file that does not exist"), "{verb}: {told}");
+        assert!(
+            told.ends_with("exit 2\nnowhere\n") && told.contains("F is a symbolic link to a file that does not exist"),
+            "{verb}: {told}"
+        );
     }
 }
 
