@@ -122,7 +122,7 @@ fn unknown(encoding: c_int) -> String {
     format!("encoding {encoding} is not known to this module")
 }
 
-/// What was read, as the server takes it; what is wrong goes to its log.
+/// Turns the result of reading into what the server expects; errors go to its log.
 fn loaded(io: *mut Io, read: impl FnOnce() -> Result<Value, String>) -> *mut c_void {
     guarded(|| match read() {
         Ok(value) => given(value),
