@@ -28,19 +28,22 @@ fn failed(error: impl std::fmt::Display) -> Error {
 
 pub(crate) fn svg(chart: &Chart) -> Result<String, Error> {
     let [x, y] = chart.extent().ok_or(Error::NothingToDraw)?;
-    let (x, y) = (chart.x.coordinate(x), chart.y.coordinate(y));
     let (width, height) = (chart.size.0 as i32, chart.size.1 as i32);
     let entries = legend::layout(&chart.series, width - 2 * SIDE);
     let (titles, notes) = (legend::wrapped(&chart.title, 15.0, width - 2 * SIDE), legend::wrapped(&chart.note, 12.0, width - 2 * SIDE));
     let head = below_title(&titles) + NOTE * notes.len() as i32;
     let top = head + legend::height(&entries) + 6;
+    let y = chart.y.coordinate(y, |labels| LABEL * labels.len() as i32 <= height - top - FOOT);
+    let left = 26 + 7 * y.longest_label() as i32;
+    // Labels below the chart stand beside each other.
+    let beside = |labels: &[String]| labels.iter().map(|label| legend::text_width(label, 11.5) + 8).sum::<i32>();
+    let x = chart.x.coordinate(x, |labels| beside(labels) <= width - left - SIDE);
     let mut text = String::new();
     {
         let root = SVGBackend::with_string(&mut text, (chart.size.0 * FINE as u32, chart.size.1 * FINE as u32)).into_drawing_area();
         root.fill(&colour::rgb(PAPER)).map_err(failed)?;
         headings(&root, &titles, &notes)?;
         entries.iter().try_for_each(|entry| sample(&root, entry, head))?;
-        let left = 26 + 7 * y.longest_label() as i32;
         // The last tick's label stands half beyond the edge.
         let right = SIDE.max(7 * x.longest_label() as i32 / 2);
         let mut plot = ChartBuilder::on(&root)
@@ -48,7 +51,7 @@ pub(crate) fn svg(chart: &Chart) -> Result<String, Error> {
             .margin_right(right * FINE)
             .margin_bottom(6 * FINE)
             .margin_left(6 * FINE)
-            .x_label_area_size(46 * FINE)
+            .x_label_area_size(FOOT * FINE)
             .y_label_area_size(left * FINE)
             .build_cartesian_2d(x.clone(), y.clone())
             .map_err(failed)?;
@@ -68,6 +71,10 @@ pub(crate) fn svg(chart: &Chart) -> Result<String, Error> {
 
 /// Left and right.
 const SIDE: i32 = 18;
+/// For the labels below.
+const FOOT: i32 = 46;
+/// From one label at the left to the next, at least.
+const LABEL: i32 = 14;
 const TITLE: i32 = 34;
 const NO_TITLE: i32 = 8;
 /// From one line of the title to the next, and of the note.
