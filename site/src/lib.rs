@@ -54,13 +54,17 @@ fn about() -> json::Json {
 
 /// A chart in a page that has its own words around it, or with its title to be kept as a file.
 fn drawn(chart: Result<Chart, truebloom_math::Error>, question: &Question<'_>) -> json::Json {
+    drawn_at(chart, question, (question.width() * 3 / 5).clamp(300, 420))
+}
+
+/// The same, so many pixels high.
+fn drawn_at(chart: Result<Chart, truebloom_math::Error>, question: &Question<'_>, height: u32) -> json::Json {
     let chart = match chart {
         Ok(chart) => chart,
         Err(error) => return object! { "problem": question::sentence(&error.to_string()) },
     };
     let chart = if question.has("file") { chart } else { chart.titled("").note("") };
-    let (width, height) = (question.width(), (question.width() * 3 / 5).clamp(260, 420));
-    match chart.sized(width, height).svg() {
+    match chart.sized(question.width(), height).svg() {
         Ok(svg) => object! { "svg": svg },
         Err(error) => object! { "problem": question::sentence(&error.to_string()) },
     }

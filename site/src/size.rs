@@ -67,9 +67,9 @@ fn too_small(target: &Target) -> Option<String> {
     let size = bytes(bits.div_ceil(8));
     let fits = Plan::new(&Target { items: None, ..target.clone() }).ok();
     let lowest = Plan::new(&Target { rate: None, ..target.clone() }).ok();
-    let mut text = format!("{size} are too small: {} at {} take {}", plural(items, "item"), asked_for(rate), bytes(needed.bytes()));
+    let mut text = format!("{size} is too small: {} at {} take {}", plural(items, "item"), asked_for(rate), bytes(needed.bytes()));
     if let Some(fits) = fits {
-        text += &format!("; {size} hold {} at that rate", count(fits.items));
+        text += &format!("; {size} holds {} at that rate", count(fits.items));
     }
     if let Some(lowest) = lowest {
         let rate = kept(&lowest).upper;
@@ -306,4 +306,47 @@ fn others(plan: &Plan, blocked: Option<&Alternative>, still: Option<truebloom_re
 /// A rate with its bracket.
 pub(crate) fn fpr(fpr: &Fpr) -> Json {
     object! { "value": fpr.value, "lower": fpr.lower, "upper": fpr.upper, "ln": fpr.ln, "ln_lower": fpr.ln_lower, "ln_upper": fpr.ln_upper, "method": fpr.method.to_string() }
+}
+
+#[cfg(test)]
+mod tests {
+    fn answer(fields: &str) -> String {
+        crate::answer(&format!("size\n{fields}"))
+    }
+
+    /// The reader of a size that is too small learns what would do.
+    #[test]
+    fn a_size_that_is_too_small_has_a_remedy() {
+        let text = answer("n=15M\np=0.1%\nm=20 MiB");
+        for part in ["\"field\":\"m\"", "take 25.71 MiB", "20 MiB holds 11,66", "the lowest rate is 0.46", "(1 in 215)"] {
+            assert!(text.contains(part), "{part}: {text}");
+        }
+        // Each remedy does.
+        for fields in ["n=15M\np=0.1%\nm=25.72 MiB", "n=11666720\np=0.1%\nm=20 MiB", "n=15M\np=0.46492%\nm=20 MiB"] {
+            assert!(answer(fields).contains("\"big\""), "{fields}");
+        }
+    }
+
+    /// An excess that nobody notices is no alarm; one that matters is.
+    #[test]
+    fn alarms_are_for_what_matters() {
+        let textbook =
+            |fields: &str| answer(fields).split("\"Textbook formula\"").nth(1).map(|rest| rest[..600.min(rest.len())].to_owned());
+        let (close, far) = (textbook("n=10M\np=0.1%").expect("a card"), textbook("n=100\np=1e-6").expect("a card"));
+        assert!(close.contains("0.0025% too high") && close.contains("\"tone\":\"\"") && close.contains("too little to notice"), "{close}");
+        assert!(far.contains("\"tone\":\"bad\"") && !far.contains("too little"), "{far}");
+        assert!(textbook("n=1M\np=0.1%\nm=4MiB").expect("a card").contains("keeps the rate"));
+    }
+
+    /// How three fields are read, and why a box is not there.
+    #[test]
+    fn what_is_left_out_is_said() {
+        let [two, three] = ["n=1M\np=0.1%", "n=1M\np=0.1%\nm=4MiB"].map(answer);
+        assert!(three.contains("All three fields are filled") && three.contains("No lines for Redis") && !three.contains("BF.RESERVE"));
+        assert!(!two.contains("All three") && !two.contains("No lines for Redis") && two.contains("BF.RESERVE"));
+        for fields in ["n=1M\np=0.1%\nk=3", "n=1M\np=0.1%\npromise=mean", "n=1M\np=0.1%\nc=99%"] {
+            let text = answer(fields);
+            assert!(text.contains("No lines for Redis") && !text.contains("BF.RESERVE"), "{fields}: {text}");
+        }
+    }
 }

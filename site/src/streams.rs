@@ -501,3 +501,69 @@ fn forgotten(design: &Design, gaps: impl Iterator<Item = f64>) -> Result<Vec<(f6
     let law = design.forgetting()?;
     Ok(gaps.map(|gap| (gap, 100.0 * law.probability(gap as u64).value)).collect())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What Python and Redis make of their lines: the least bits for so many items at an average rate.
+    fn made(items: u64, rate: Rate, main: &SizedDesign) -> SizedDesign {
+        let mode = if main.design.mode().filters() == 2 { Mode::two_phase() } else { Mode::default() };
+        min_bits(items as f64, &rate, mode).expect("a quick answer").expect("a filter")
+    }
+
+    /// Python and Redis have other arguments; what they make keeps the page's promise, in the page's memory.
+    #[test]
+    fn lines_ask_for_what_is_answered() {
+        for fields in [
+            "remember=18M\np=0.1%",
+            "remember=10k\np=1e-4",
+            "remember=1 hour\narrival=5\np=1%\nforget=0.1%",
+            "memory=1 MiB\np=0.1%",
+            "n=10k\np=1e-6",
+        ] {
+            let text = format!("streams\n{fields}");
+            let (asked, designs) = found(&mut Question::new(&text)).unwrap_or_else(|refusal| panic!("{refusal}"));
+            let main = chosen(&asked, &designs).expect("a design");
+            let (items, rate) = in_lines(&asked, main).same.expect("lines for Python");
+            let theirs = made(items, rate, main);
+            let size = theirs.design.total_bits() as f64 / main.design.total_bits() as f64;
+            assert!((0.98..=1.01).contains(&size), "{fields}: {size} of the memory");
+            assert!(kept(&theirs) <= asked.rate.to_f64(), "{fields}: a rate of {}", kept(&theirs));
+            if let Goal::Remember(gap) = asked.goal {
+                let forgotten = theirs.design.forgetting().expect("a law").probability(gap).value;
+                assert!(forgotten <= 1.01 * asked.forget.to_f64(), "{fields}: {forgotten} forgotten");
+            }
+        }
+    }
+
+    /// A message stands beside the one field that is wrong or lacks.
+    #[test]
+    fn a_time_needs_items_per_second() {
+        let errors = |fields: &str| crate::answer(&format!("streams\np=1%\n{fields}"));
+        let lacking = errors("remember=1 hour");
+        assert!(lacking.contains("`1 hour` is a time: write here how many") && lacking.contains("\"field\":\"arrival\""), "{lacking}");
+        let wrong = errors("remember=1 hour\narrival=often");
+        assert!(wrong.matches("\"field\"").count() == 1 && wrong.contains("`often`"), "{wrong}");
+        assert!(errors("remember=soon").contains("or a time, as 30s"));
+        for fields in ["remember=1 hour\narrival=500 a second", "remember=60min\narrival=30k per minute", "remember=3600s\narrival=500"] {
+            let answer = errors(fields);
+            assert!(answer.contains("to remember the last 60 minutes") && answer.contains("1,800,000 new items"), "{fields}: {answer}");
+        }
+    }
+
+    /// Fields that contradict each other are named.
+    #[test]
+    fn only_one_question_is_answered() {
+        let three = crate::answer("streams\np=1%\nmemory=1MiB\nn=5\nremember=7");
+        assert!(three.contains("Three of the first three fields are filled: the memory and the new items and how long"), "{three}");
+        assert!(crate::answer("streams\np=1%\nmemory=1MiB\nn=5").contains("Two of the first three"));
+    }
+
+    /// A chart ends soon after something happens to the design that the page leads with.
+    #[test]
+    fn charts_end_where_nothing_happens_any_more() {
+        let chart = crate::answer("streams/charts\nremember=18M\np=0.1%");
+        assert!(chart.contains(">\\n40,000,000") && !chart.contains("\u{d7}10"), "{}", &chart[chart.len() - 4000..]);
+    }
+}

@@ -385,7 +385,8 @@ mod tests {
             for (low, high) in [(1.0, 2e7), (0.097, 0.1), (3e-9, 1.0), (0.2, 2.0), (1.0, 90.0)] {
                 let within = |room: usize| {
                     let axis = axis.clone().between(low, high);
-                    let axis = axis.coordinate((0.0, 0.0), |labels| labels.iter().map(|label| label.chars().count() + 2).sum::<usize>() <= room);
+                    let axis =
+                        axis.coordinate((0.0, 0.0), |labels| labels.iter().map(|label| label.chars().count() + 2).sum::<usize>() <= room);
                     axis.ticks.labelled.iter().map(|tick| axis.label(*tick).chars().count() + 2).collect::<Vec<_>>()
                 };
                 let (wide, narrow) = (within(1000), within(38));
