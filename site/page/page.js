@@ -115,9 +115,9 @@ class Tab {
     }
     if (errors.size || answer.hint || answer.problem || answer.refused) {
       const before = find('.big', this.answer) ? ' Below is the last answer.' : '';
-      const reason = errors.size ? 'A field has something that cannot be used.' : (answer.hint ?? answer.refused ?? answer.problem);
+      const reason = [...errors.values()].join(' ') || (answer.hint ?? answer.refused ?? answer.problem);
       this.state(`${reason}${before}`, true);
-      speak([reason, ...errors.values()].join(' '), 900);
+      speak(reason, 900);
       this.answer.setAttribute('data-done', '');
       return false;
     }

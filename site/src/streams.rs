@@ -64,11 +64,13 @@ fn asked(question: &mut Question<'_>) -> Result<Asked, Json> {
                 .into_iter()
                 .filter_map(|(field, name)| question.has(field).then_some(name))
                 .collect();
-            return Err(object! { "hint": format!(
-                "{} of the first three fields are filled: {}. Each of them determines the others, so none is used until you clear all but one.",
-                if given.len() == 2 { "Two" } else { "Three" },
-                given.join(" and ")
-            ) });
+            let which = match given[..] {
+                [one, other] => format!("Two of the first three fields are filled: {one} and {other}"),
+                _ => "All of the first three fields are filled".to_owned(),
+            };
+            return Err(
+                object! { "hint": format!("{which}. Each of them determines the others, so none is used until you clear all but one.") },
+            );
         }
     };
     let Some(rate) = rate else { return Err(object! { "hint": "Give the share of new items that may be taken for repeats." }) };
@@ -185,8 +187,13 @@ fn described(asked: &Asked, designs: &Designs) -> Result<Json, Error> {
     ];
     for (name, field, sized) in rows {
         let Some(SizedDesign { design, run, .. }) = sized else { continue };
-        let law = design.forgetting()?;
-        let forgotten = gap.map(|gap| law.probability(gap));
+        // The law takes seconds for some thousand items; what is certain needs none.
+        let law = if field == "certain" { None } else { design.forgetting().ok() };
+        let forgotten = match (&law, field) {
+            (Some(law), _) => gap.map(|gap| law.probability(gap).value),
+            (None, "certain") => Some(0.0),
+            _ => None,
+        };
         let gain = designs.today.as_ref().map(|today| today.gain(run.items_per_cycle.value, design.total_bits()));
         let rates = match design.mode().filters() {
             1 => {
@@ -199,14 +206,14 @@ fn described(asked: &Asked, designs: &Designs) -> Result<Json, Error> {
             bytes(design.total_bits().div_ceil(8)),
             count(run.items_per_cycle.value.round() as u64),
             rates,
-            forgotten.map_or(String::new(), |chance| if chance.value == 0.0 { "none".to_owned() } else { share(chance.value, 3) }),
+            forgotten.map_or(String::new(), |chance| if chance == 0.0 { "none".to_owned() } else { share(chance, 3) }),
             gain.map_or(String::new(), crate::words::times),
         ]);
         facts.push((
             field,
             object! {
                 "bits": design.total_bits(), "probes": design.probes(), "sigma": design.sigma(), "items_per_cycle": run.items_per_cycle.value,
-                "fpr": fpr(&run.fpr), "worst": fpr(&run.worst), "forgotten": forgotten.map(|chance| chance.value), "remembered_at_least": law.remembered_at_least(),
+                "fpr": fpr(&run.fpr), "worst": fpr(&run.worst), "forgotten": forgotten, "remembered_at_least": law.map(|law| law.remembered_at_least()),
             },
         ));
     }
@@ -333,8 +340,6 @@ fn kept(sized: &SizedDesign) -> f64 {
 
 fn cards(asked: &Asked, main: &SizedDesign) -> Result<Vec<Json>, Error> {
     let many = |rate: f64| Some(one_in(rate)).filter(|text| !text.is_empty()).map_or(String::new(), |text| format!("That is {text}. "));
-    let cycle = main.design.cycle()?;
-    let spread = 100.0 * cycle.variance.sqrt() / cycle.mean.value;
     let two = main.design.mode().filters() == 2;
     let held = match two {
         false => card(
@@ -355,12 +360,15 @@ fn cards(asked: &Asked, main: &SizedDesign) -> Result<Vec<Json>, Error> {
         ),
     };
     let turns = format!("about {}", lasting(main.run.items_per_cycle.value.round() as u64, asked.arrival));
-    let varies = format!("That number varies by {}% from one time to the next (standard deviation).", number(spread, 2));
     let third = if two {
-        let text = format!("Two filters of equal size take turns: new items go into one, and both are asked. {varies}");
+        let text = "Two filters of equal size take turns: new items go into one, and both are asked.";
         card("The older filter is emptied", format!("after {turns}"), text, "")
     } else {
-        card("Is emptied", format!("after {turns}"), varies, "")
+        // A number that is not known quickly is left out.
+        let varies = main.design.cycle().ok().map(|cycle| number(100.0 * cycle.variance.sqrt() / cycle.mean.value, 2));
+        let text = varies
+            .map_or(String::new(), |varies| format!("That number varies by {varies}% from one time to the next (standard deviation)."));
+        card("Is emptied", format!("after {turns}"), text, "")
     };
     let Goal::Remember(gap) = asked.goal else {
         let text = format!("{}The rate when it is fullest.", many(main.run.worst.value));
@@ -488,7 +496,7 @@ fn forgetting(asked: &Asked, designs: &Designs, main: &SizedDesign) -> Result<Ch
         [("one phase", 0, &designs.one), ("two phases", 1, &designs.two), ("two phases, certain", 2, &designs.certain)]
     {
         let Some(SizedDesign { design, .. }) = sized else { continue };
-        let points = forgotten(design, gaps())?;
+        let Ok(points) = forgotten(design, gaps()) else { continue };
         chart = chart.with(Series::line(name, points).coloured(colour));
     }
     if let Some(gap) = wanted {
@@ -517,10 +525,10 @@ mod tests {
     fn lines_ask_for_what_is_answered() {
         for fields in [
             "remember=18M\np=0.1%",
-            "remember=10k\np=1e-4",
-            "remember=1 hour\narrival=5\np=1%\nforget=0.1%",
+            "remember=200k\np=1e-4",
+            "remember=1 hour\narrival=50\np=1%\nforget=0.1%",
             "memory=1 MiB\np=0.1%",
-            "n=10k\np=1e-6",
+            "n=100k\np=1e-6",
         ] {
             let text = format!("streams\n{fields}");
             let (asked, designs) = found(&mut Question::new(&text)).unwrap_or_else(|refusal| panic!("{refusal}"));
@@ -556,8 +564,9 @@ mod tests {
     #[test]
     fn only_one_question_is_answered() {
         let three = crate::answer("streams\np=1%\nmemory=1MiB\nn=5\nremember=7");
-        assert!(three.contains("Three of the first three fields are filled: the memory and the new items and how long"), "{three}");
-        assert!(crate::answer("streams\np=1%\nmemory=1MiB\nn=5").contains("Two of the first three"));
+        assert!(three.contains("All of the first three fields are filled"), "{three}");
+        let two = crate::answer("streams\np=1%\nmemory=1MiB\nn=5");
+        assert!(two.contains("filled: the memory and the new items. Each"), "{two}");
     }
 
     /// A chart ends soon after something happens to the design that the page leads with.

@@ -205,9 +205,13 @@ fn words_of_marks(plot: &mut Plot<'_, '_>, chart: &Chart, [x, y]: [&Coordinate; 
     for (row, mark) in (0..).zip(visible(true)) {
         let share = x.share(mark.at);
         let needed = f64::from(legend::text_width(&mark.words, 11.5) + 5) / f64::from(width.max(1));
-        let is_left = share > 0.7 || 1.0 - share < needed && share >= needed;
-        let (h, dx) = if is_left { (HPos::Right, -5) } else { (HPos::Left, 5) };
-        put_words(plot, mark, ((mark.at, top), (dx, 4 + 15 * row)), (h, VPos::Top))?;
+        let (at, h, dx) = match (1.0 - share >= needed && share <= 0.7, share >= needed) {
+            (true, _) => (mark.at, HPos::Left, 5),
+            (false, true) => (mark.at, HPos::Right, -5),
+            // Room on neither side: as far left as it must be.
+            (false, false) => (right, HPos::Right, 0),
+        };
+        put_words(plot, mark, ((at, top), (dx, 4 + 15 * row)), (h, VPos::Top))?;
     }
     let rows = plot.plotting_area().get_pixel_range().1;
     let height = (rows.end - rows.start) / FINE;

@@ -129,7 +129,8 @@ pub fn rate(text: &str) -> Result<Rate, String> {
     meant.as_deref().unwrap_or(text).parse().map_err(|error: truebloom_math::Error| match count(text) {
         Ok(percent @ 1..100) => format!("{error}; did you mean {percent}%?"),
         Ok(100..) => format!("{error}; if that is the number of items, give it with -n"),
-        _ if text.contains(' ') && text.contains(char::is_alphabetic) => {
+        // Of words the reader of numbers says nothing that helps.
+        _ if text.contains(|letter: char| letter.is_alphabetic() && !"eE".contains(letter)) => {
             format!("`{text}` is not a rate; write it as 0.1%, 1 in 1000, once in a million or 1e-6")
         }
         _ => error.to_string(),
@@ -515,8 +516,10 @@ mod tests {
             let error = items(text).expect_err(text);
             assert!(error.contains(said), "{error}");
         }
-        let error = rate("once per horse").expect_err("a horse");
-        assert!(error.contains("once in a million") && !error.contains("exponent"), "{error}");
+        for text in ["once per horse", "often", "1 in"] {
+            let error = rate(text).expect_err(text);
+            assert!(error.contains("once in a million") && !error.contains("exponent"), "{error}");
+        }
     }
 
     #[test]
