@@ -26,7 +26,7 @@ fn in_python(rate: Rate) -> String {
 fn program(features: &str, uses: &str, lines: &str) -> String {
     let lines = lines.replace('\n', "\n    ");
     format!(
-        "// cargo add --path truebloom/crates/filter{features}\nuse {uses};\n\nfn main() -> Result<(), Box<dyn std::error::Error>> {{\n    {lines}\n    Ok(())\n}}"
+        "// cargo add --path ../truebloom/crates/filter{features}\nuse {uses};\n\nfn main() -> Result<(), Box<dyn std::error::Error>> {{\n    {lines}\n    Ok(())\n}}"
     )
 }
 

@@ -1,7 +1,7 @@
 // The lines that the page gives to copy are what this version understands: `node lines.mjs PAGE FOLDER ROOT COMMAND`. Those for the command are run, those for Rust compiled, those for Python are run where the package is there (python/test.sh
 // installs it) and else parsed. Those for Redis are held to their form; crates/redis has its own tests.
 import { execFileSync, spawnSync } from 'node:child_process';
-import { existsSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 
 const [page, folder, root, command] = process.argv.slice(2);
 const sources = readFileSync(new URL('../page/unpack.js', import.meta.url), 'utf8') + readFileSync(new URL('../page/engine.js', import.meta.url), 'utf8');
@@ -35,7 +35,7 @@ for (const question of [
         ran += 1;
         if (name === 'Rust') {
             rust.push(`mod question_${rust.length} {\n${code}\n}`);
-            const adds = code.match(/^\/\/ (cargo add --path truebloom\/crates\/filter( --features \w+)?)$/m);
+            const adds = code.match(/^\/\/ (cargo add --path \.\.\/truebloom\/crates\/filter( --features \w+)?)$/m);
             if (adds) added.add(adds[1]);
             else fail(`${about}: no line that adds the crate`);
         } else if (name === 'Command') {
@@ -56,9 +56,8 @@ for (const question of [
 writeFileSync(`${folder}/Cargo.toml`, '[package]\nname = "lines"\nversion = "0.0.0"\nedition = "2024"\n\n[workspace]\n');
 const unused = '#![allow(unused_variables, unused_mut, dead_code)]';
 writeFileSync(`${folder}/src/lib.rs`, `${unused}\n${rust.join('\n')}\n`);
-symlinkSync(root, `${folder}/truebloom`);
 for (const line of added) {
-    const done = spawnSync('bash', ['-c', `${line} --offline`], { cwd: folder, encoding: 'utf8' });
+    const done = spawnSync('bash', ['-c', `${line.replace('../truebloom', root)} --offline`], { cwd: folder, encoding: 'utf8' });
     if (done.status !== 0) fail(`${line}\n${done.stderr}`);
 }
 try {
