@@ -1,5 +1,5 @@
-//! Numbers as people write them: `10M`, `64MiB`, `0.1%`. What is wrong with one says how to write
-//! it.
+//! Numbers in the form in which people write them: `10M`, `64MiB`, `0.1%`. An error says how to
+//! write the number.
 
 use std::time::Duration;
 use truebloom_math::Rate;
@@ -7,7 +7,7 @@ use truebloom_math::Rate;
 /// A whole number with an optional suffix: k, M, G, T (powers of 1000) or Ki, Mi, Gi, Ti (of 1024).
 ///
 /// # Errors
-/// What is wrong with the text, and how to write it.
+/// The text is wrong; the error says how to write it.
 pub fn count(text: &str) -> Result<u64, String> {
     let written = Written::of(text)?;
     let meant = match written.unit {
@@ -19,11 +19,11 @@ pub fn count(text: &str) -> Result<u64, String> {
     Err(format!("`{text}` is not a number of items; write it as 1000, 10k, 10M or 2.5e9{meant}"))
 }
 
-/// A number of items, with or without the word: `10 million users`; a rate or a size in its place
-/// gets a message that says so.
+/// A number of items, also with a noun: `10 million users`. For a rate or a size in its place, the
+/// error says so.
 ///
 /// # Errors
-/// What is wrong with the text, and how to write it.
+/// The text is wrong; the error says how to write it.
 pub fn items(text: &str) -> Result<u64, String> {
     count(without_noun(text)).map_err(|error| match () {
         () if text.parse::<Rate>().is_ok() => format!("{error}; if that is the rate, give it with -p"),
@@ -32,7 +32,7 @@ pub fn items(text: &str) -> Result<u64, String> {
     })
 }
 
-/// What people count.
+/// Nouns that may follow a number of items.
 const NOUNS: [&str; 16] = [
     "items",
     "item",
@@ -52,7 +52,7 @@ const NOUNS: [&str; 16] = [
     "URLs",
 ];
 
-/// A number without the word for what is counted.
+/// The text without such a noun at its end.
 fn without_noun(text: &str) -> &str {
     let text = text.trim();
     let rest = NOUNS.iter().filter_map(|noun| without_last(text, noun)).map(str::trim_end);
@@ -60,19 +60,18 @@ fn without_noun(text: &str) -> &str {
     rest.min_by_key(|rest| rest.len()).unwrap_or(text)
 }
 
-/// What stands before a word at the end, in any case; there must be something.
+/// The text before a word at its end (in upper or lower case), if it is not empty.
 fn without_last<'a>(text: &'a str, word: &str) -> Option<&'a str> {
     let at = text.len().checked_sub(word.len()).filter(|at| text.is_char_boundary(*at))?;
     let (rest, last) = text.split_at(at);
     (last.eq_ignore_ascii_case(word) && rest.ends_with(' ') && !rest.trim().is_empty()).then_some(rest)
 }
 
-/// Bits: plain and suffixed numbers count bits, also with a final `b`; with a final `B` bytes. With
-/// a unit the number may have decimals that are no whole bit, as `17.14MiB` does, and is rounded
-/// down.
+/// Bits: plain numbers and suffixes count bits, also with a final `b`; with a final `B` they count
+/// bytes. A number with a unit may have decimals, as in `17.14MiB`, and is rounded down to a bit.
 ///
 /// # Errors
-/// What is wrong with the text, and how to write it.
+/// The text is wrong; the error says how to write it.
 pub fn bits(text: &str) -> Result<u64, String> {
     let written = Written::of(text)?;
     match written.unit {
@@ -82,10 +81,10 @@ pub fn bits(text: &str) -> Result<u64, String> {
     }
 }
 
-/// Bytes, with or without the final `B`; rounded down as [`bits`] are.
+/// Bytes, with or without the final `B`, rounded down to a byte.
 ///
 /// # Errors
-/// What is wrong with the text, and how to write it.
+/// The text is wrong; the error says how to write it.
 pub fn bytes(text: &str) -> Result<u64, String> {
     let written = Written::of(text)?;
     match written.unit {
@@ -94,11 +93,11 @@ pub fn bytes(text: &str) -> Result<u64, String> {
     }
 }
 
-/// Bytes of memory that do something: a small bare number is a slip, for which a filter of this few
-/// bytes would forget or answer anything.
+/// Bytes of memory for a useful filter: a small number without a unit is an error, because so few
+/// bytes can hardly be meant.
 ///
 /// # Errors
-/// What is wrong with the text, and how to write it.
+/// The text is wrong; the error says how to write it.
 pub fn memory(text: &str) -> Result<u64, String> {
     let size = bytes(text)?;
     if size < LEAST_BARE && text.trim().bytes().all(|byte| byte.is_ascii_digit()) {
@@ -108,13 +107,13 @@ pub fn memory(text: &str) -> Result<u64, String> {
     Ok(size)
 }
 
-/// Less memory than this is hardly meant in bytes.
+/// A number of bytes without a unit must be at least this.
 const LEAST_BARE: u64 = 64 << 10;
 
-/// Probes of a filter that can have this many at most.
+/// The number of probes for a filter that can have at most `most`.
 ///
 /// # Errors
-/// What is wrong with the text, and how to write it.
+/// The text is wrong; the error says how to write it.
 pub fn probes_up_to(most: u32, text: &str) -> Result<u32, String> {
     let found = count(text).ok().and_then(|probes| u32::try_from(probes).ok()).filter(|probes| (1..=most).contains(probes));
     found.ok_or_else(|| format!("`{text}` is not a number of probes from 1 to {most}"))
@@ -123,13 +122,13 @@ pub fn probes_up_to(most: u32, text: &str) -> Result<u32, String> {
 /// A rate, exactly as it is written: `0.1%`, `1/1000`, `1 in 1000`, `once in a thousand`, `1e-3`.
 ///
 /// # Errors
-/// What is wrong with the text, and how to write it.
+/// The text is wrong; the error says how to write it.
 pub fn rate(text: &str) -> Result<Rate, String> {
     let meant = one_in(text).or_else(|| percent(text)).or_else(|| with_point(text));
     meant.as_deref().unwrap_or(text).parse().map_err(|error: truebloom_math::Error| match count(text) {
         Ok(percent @ 1..100) => format!("{error}; did you mean {percent}%?"),
         Ok(100..) => format!("{error}; if that is the number of items, give it with -n"),
-        // Of words the reader of numbers says nothing that helps.
+        // For words, the error of the number parser does not help.
         _ if text.contains(|letter: char| letter.is_alphabetic() && !"eE".contains(letter)) => {
             format!("`{text}` is not a rate; write it as 0.1%, 1 in 1000, once in a million or 1e-6")
         }
@@ -163,18 +162,18 @@ fn with_point(text: &str) -> Option<String> {
 /// A probability that something holds.
 ///
 /// # Errors
-/// What is wrong with the text, and how to write it.
+/// The text is wrong; the error says how to write it.
 pub fn confidence(text: &str) -> Result<f64, String> {
     rate(text)
         .map(|share| share.to_f64())
         .map_err(|_| format!("`{text}` is not a confidence above 0% and below 100%; write it as 95% or 0.95"))
 }
 
-/// A time with its unit: 30s, 10min, 1.5h, 7d, 2w, also in words: 2 hours, a day. The one way in
-/// which all commands read times.
+/// A time with its unit: 30s, 10min, 1.5h, 7d, 2w, also in words: 2 hours, a day. All commands read
+/// times with this function.
 ///
 /// # Errors
-/// What is wrong with the text, and how to write it.
+/// The text is wrong; the error says how to write it.
 pub fn time(text: &str) -> Result<Duration, String> {
     let wrong = || format!("`{text}` is not a time; write it as 30s, 10min, 1h or 7d");
     let trimmed = text.trim();
@@ -206,7 +205,7 @@ fn seconds_of(unit: &str) -> Option<f64> {
 /// Bits per item: 10, 14.4.
 ///
 /// # Errors
-/// What is wrong with the text, and how to write it.
+/// The text is wrong; the error says how to write it.
 pub fn bits_per_item(text: &str) -> Result<f64, String> {
     let found = text.trim().parse::<f64>().ok().filter(|bits| *bits > 0.0 && *bits <= 1e6);
     found.ok_or_else(|| format!("`{text}` is not a number of bits per item above 0 and at most a million; write it as 10 or 14.4"))
@@ -215,7 +214,7 @@ pub fn bits_per_item(text: &str) -> Result<f64, String> {
 /// A number of items per second: 5000, 2.5, 10k, 500/s, 30k a minute.
 ///
 /// # Errors
-/// What is wrong with the text, and how to write it.
+/// The text is wrong; the error says how to write it.
 pub fn per_second(text: &str) -> Result<f64, String> {
     let trimmed = text.trim();
     let timed = ["/", " per ", " a ", " an ", " each ", " every "]
@@ -229,16 +228,16 @@ pub fn per_second(text: &str) -> Result<f64, String> {
     })
 }
 
-/// [`time`] in seconds; a bare number is seconds.
+/// Like [`time`], in seconds; a number without a unit means seconds.
 ///
 /// # Errors
-/// What is wrong with the text, and how to write it.
+/// The text is wrong; the error says how to write it.
 pub fn seconds(text: &str) -> Result<f64, String> {
     let bare = text.trim().parse::<f64>().ok().filter(|number| number.is_finite() && *number >= 0.0);
     bare.map_or_else(|| time(text).map(|time| time.as_secs_f64()), Ok)
 }
 
-/// A number as it is written: `digits 10^exponent factor`, and what follows.
+/// A parsed number, `digits 10^exponent factor`, and the text that follows it.
 struct Written<'a> {
     text: &'a str,
     digits: u64,
@@ -270,7 +269,7 @@ impl<'a> Written<'a> {
         whole(self.digits, self.exponent, self.factor).ok_or_else(|| not_whole(self.text))
     }
 
-    /// In a unit of so many, without the rest that is smaller than one. What has no unit is whole.
+    /// The number times `unit`, rounded down; without any unit it must be whole.
     fn rounded_down(&self, unit: u64) -> Result<u64, String> {
         if self.factor == 1 && unit == 1 {
             return self.whole();
@@ -299,7 +298,7 @@ fn not_whole(text: &str) -> String {
     }
 }
 
-/// What a number is multiplied with, and what follows it.
+/// The factor that a suffix or a word stands for, and the text after it.
 fn factor(after: &str) -> (u64, &str) {
     let words = [
         ("hundred thousand", 100_000),
@@ -334,7 +333,8 @@ fn factor(after: &str) -> (u64, &str) {
         .unwrap_or((1, after))
 }
 
-/// The number that a word at the beginning says: its digits and power of ten, and what follows.
+/// The number that a word at the beginning stands for, as digits and a power of ten, and the text
+/// after it.
 fn spelled(text: &str) -> Option<(u64, i32, &str)> {
     const WORDS: [(&str, u64); 23] = [
         ("a", 1),
@@ -369,18 +369,18 @@ fn spelled(text: &str) -> Option<(u64, i32, &str)> {
     WORDS.iter().find_map(|(word, digits)| Some((*digits, 0, after_word(text, word)?)))
 }
 
-/// What follows a word at the beginning, in any case.
+/// The text after a word at the beginning (in upper or lower case).
 fn after_word<'a>(text: &'a str, word: &str) -> Option<&'a str> {
     let (first, rest) = text.split_at_checked(word.len())?;
     let is_whole = rest.is_empty() || rest.starts_with(' ');
     (first.eq_ignore_ascii_case(word) && is_whole).then(|| rest.trim_start())
 }
 
-/// What may follow a number.
+/// The suffixes that may follow a number.
 const SUFFIXES: &str = "k, M, G, T, P, E (powers of 1000) or Ki, Mi, Gi, Ti, Pi, Ei (powers of 1024)";
 
-/// The digits with their exponent, if there is one, and what follows: `1E` is a suffix, `1E5` an
-/// exponent.
+/// The digits, with their exponent if there is one, and the rest: in `1E`, E is a suffix, in `1E5`
+/// an exponent.
 fn split_number(text: &str) -> (&str, &str) {
     let end = text.find(|c: char| !matches!(c, '0'..='9' | '.' | '_' | ',')).unwrap_or(text.len());
     let after = text[end..].strip_prefix(['e', 'E']).map(|after| after.strip_prefix(['+', '-']).unwrap_or(after));
@@ -391,8 +391,8 @@ fn split_number(text: &str) -> (&str, &str) {
     }
 }
 
-/// The number without what groups its digits: underscores anywhere, commas before every three
-/// digits of the whole part.
+/// The number without digit separators: underscores anywhere, commas before every three digits of
+/// the whole part.
 fn ungrouped(number: &str) -> Option<String> {
     let whole = number.split(['.', 'e', 'E']).next().unwrap_or(number);
     let rest = &number[whole.len()..];
