@@ -199,7 +199,7 @@ fn seconds_of(unit: &str) -> Option<f64> {
         (&["w", "week", "weeks"], 604_800.0),
     ];
     let is_this = |name: &&str| *name == unit || name.len() > 2 && name.eq_ignore_ascii_case(unit);
-    units.into_iter().find_map(|(names, seconds)| names.iter().any(|name| is_this(&name)).then_some(seconds))
+    units.into_iter().find_map(|(names, seconds)| names.iter().any(is_this).then_some(seconds))
 }
 
 /// Bits per item: 10, 14.4.
