@@ -196,3 +196,39 @@ fn extreme_numbers_draw_or_are_refused() {
         .expect("points");
     assert!(svg.contains("\nfirst\n") && svg.contains("\nsecond\n"));
 }
+
+/// In a narrow chart no tick's label meets the next one, and no words go beyond an edge.
+#[test]
+fn words_fit_a_narrow_chart() {
+    for (axis, last) in [(Axis::linear("items"), 2e7), (Axis::linear("items"), 2e9), (Axis::log("rate"), 3e4)] {
+        let line = Series::line("a line", vec![(last / 2000.0, 0.0), (last, 1.0)]);
+        let mark = Mark::upright(0.48 * last, "asked for 1,000 items".to_owned());
+        let svg = Chart::new("", axis, Axis::linear("y")).with(line).marked(mark).sized(300, 300).svg().expect("points");
+        let attribute =
+            |text: &str, name: &str| text.split(&format!(" {name}=\"")).nth(1).and_then(|rest| rest.split('"').next().map(str::to_owned));
+        let mut foot = Vec::new();
+        for text in svg.split("<text ").skip(1).map(|text| format!(" {text}")) {
+            if text.contains("rotate") {
+                continue;
+            }
+            let words = text.split('>').nth(1).and_then(|rest| rest.split('<').next()).expect("words").trim().to_owned();
+            let number = |name: &str| attribute(&text, name).and_then(|value| value.parse::<f64>().ok()).expect("a place");
+            // Half the size of the type is a usual letter's width.
+            let wide = 58.0 * words.chars().count() as f64;
+            let left = number("x")
+                - wide
+                    * match attribute(&text, "text-anchor").as_deref() {
+                        Some("middle") => 0.5,
+                        Some("end") => 1.0,
+                        _ => 0.0,
+                    };
+            assert!((0.0..=3000.0 - wide).contains(&left), "{words} from {left} over {wide}");
+            foot.push((number("y"), left, left + wide, words));
+        }
+        for (i, a) in foot.iter().enumerate() {
+            for b in &foot[..i] {
+                assert!((a.0 - b.0).abs() > 60.0 || a.1 >= b.2 || b.1 >= a.2, "{a:?} meets {b:?}");
+            }
+        }
+    }
+}
