@@ -40,11 +40,14 @@ pub struct Case {
     pub strangers: u64,
 }
 
+/// A hash of a key, given the hasher of the filter.
+pub type Hash = fn(&PortableHasher, &dyn Key) -> KeyHash;
+
 /// How keys become hashes: by the filter itself, or by a bad hash that the campaign has to reject.
 #[derive(Clone, Copy)]
 pub enum Hashing {
     Own,
-    Bad(fn(&PortableHasher, &dyn Key) -> KeyHash),
+    Bad(Hash),
 }
 
 /// Cases with more keys or more strangers are left to the long form.
@@ -97,7 +100,7 @@ pub fn run(cases: &[Case], hashing: Hashing) -> Outcome {
     for case in &cases {
         let subject = Subject::of(case, hashing);
         let (mut all, mut least, mut weakest) = (Hits::default(), 1.0f64, 0.0f64);
-        for (family, together) in FAMILIES.iter().zip(&mut of_families) {
+        for (family, together) in FAMILIES.iter().zip(&mut of_families).filter(|(family, _)| family.most >= 2 * case.items) {
             let (hits, fill) = subject.run(family, case.strangers * scale, &mut random);
             let what = |test: &str| {
                 format!(
@@ -271,14 +274,12 @@ impl Subject {
     }
 }
 
-/// Members before strangers, members after them, and both in turns.
+/// Members before strangers, members after them, and both in turns while there are members.
 fn splits(keys: usize, items: usize) -> [Split; 3] {
-    let (turns, rest) = ((0..2 * items).partition::<Vec<_>, _>(|i| i % 2 == 0), 2 * items..keys);
-    let in_turns = if keys >= 2 * items {
-        (turns.0, turns.1.into_iter().chain(rest).collect())
-    } else {
-        ((0..items).collect(), (items..keys).collect())
-    };
+    let turns = (2 * items).min(keys);
+    let (even, odd) = (0..turns).partition(|i| i % 2 == 0);
+    let in_turns =
+        if turns == 2 * items { (even, [odd, (turns..keys).collect()].concat()) } else { ((0..items).collect(), (items..keys).collect()) };
     [((0..items).collect(), (items..keys).collect()), ((keys - items..keys).collect(), (0..keys - items).collect()), in_turns]
 }
 

@@ -76,7 +76,7 @@ pub const FAMILIES: [Family; 64] = [
     family("a number with few bits flipped", |at, i| number(at.base ^ few_bits(64, i) as u64)),
     family("pairs that differ in the highest bit", |at, i| number((at.base ^ word(i >> 1)) >> 1 ^ (i & 1) << 63)),
     family("pairs that differ in the lowest bit", |at, i| number((at.base ^ word(i >> 1)) & !1 ^ i & 1)),
-    family("pairs with a fixed difference", |at, i| number((at.base ^ word(i >> 1)) & !3 ^ (i & 1) * 0x8000_0001_0000_0001)),
+    family("pairs with a fixed difference", |at, i| number((at.base ^ word(i >> 1)) & !3 ^ ((i & 1) * 0x8000_0001_0000_0001))),
     family("pairs with a fixed sum", |at, i| number((at.base ^ word(i >> 1)).wrapping_add((i & 1) * GOLDEN))),
     family("low half constant", |at, i| number(i << 32 | at.base >> 32)),
     family("high half constant", |at, i| number(at.base << 32 | i)),
@@ -98,7 +98,7 @@ pub const FAMILIES: [Family; 64] = [
     family("wide counter", |_, i| wide(i.into())),
     family("wide, the high half counts", |_, i| wide(u128::from(i) << 64)),
     family("wide, both halves count", |_, i| wide(u128::from(i) << 64 | u128::from(i))),
-    family("wide, few bits flipped", |at, i| wide(u128::from(at.base) * u128::from(GOLDEN) ^ few_bits(128, i))),
+    family("wide, few bits flipped", |at, i| wide((u128::from(at.base) * u128::from(GOLDEN)) ^ few_bits(128, i))),
     // Addresses and identifiers.
     family("IPv4 hosts", |_, i| Box::new(Ipv4Addr::from_bits(0x0a00_0000 + i as u32))),
     family("IPv4 nets", |_, i| Box::new(Ipv4Addr::from_bits(((i as u32) << 8) + 1))),
