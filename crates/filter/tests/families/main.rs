@@ -28,7 +28,7 @@ use campaign::{Asked, Case, Hash, Hashing, Size, run};
 use keys::{FAMILIES, Setting};
 use std::collections::HashSet;
 use truebloom::scheme::SchemeId;
-use truebloom::{HasherId, Key, KeyHash, KeyHasher, PortableHasher};
+use truebloom::{HasherId, Key, KeyHash, KeyHasher};
 
 const fn often(scheme: SchemeId, hasher: HasherId, items: u64, rate: &'static str, strangers: u64) -> Case {
     Case { scheme, hasher, items, size: Size::Rate(rate), asked: Asked::Often, strangers }
