@@ -1,6 +1,7 @@
 //! The module for Redis and Valkey: Bloom filters whose rate is proven, growing, fixed, blocked or forgetting, and Count-Min sketches, with the commands that clients know.
 //!
-//! `ffi` is the border to the server and has all that is unsafe; `commands` has a file for each kind of command; `value` is what a key holds. docs/design/redis.md has the reasons.
+//! `ffi` is the interface to the server and contains all unsafe code; `commands` has a file for
+//! each kind of command; `value` is what a key holds. docs/design/redis.md has the reasons.
 
 mod answer;
 mod commands;

@@ -26,10 +26,10 @@ enum Origin {
     RedisBloom(Chain),
 }
 
-/// What the first chunk begins with.
+/// The beginning of the first chunk.
 const MAGIC: &[u8; 8] = b"TBdump\0\x01";
 
-/// The first chunk of a dump of so many bytes.
+/// The first chunk for a dump of this many bytes.
 pub(crate) fn header(total: u64) -> [u8; 16] {
     let mut header = [0; 16];
     header[..8].copy_from_slice(MAGIC);
@@ -38,7 +38,7 @@ pub(crate) fn header(total: u64) -> [u8; 16] {
 }
 
 impl Loading {
-    /// What the first chunk says.
+    /// Reads the first chunk.
     pub(crate) fn begin(header: &[u8]) -> Result<Loading, Failure> {
         let wrong = || Failure::text("ERR received bad data: the first chunk is none of BF.SCANDUMP");
         let (origin, total) = match header.strip_prefix(MAGIC) {
@@ -82,7 +82,7 @@ impl Loading {
         std::iter::once((1, &self.header[..])).chain(rest)
     }
 
-    /// Takes the next chunk; true if it was the last.
+    /// Takes the next chunk; returns true if it was the last.
     pub(crate) fn take(&mut self, chunk: &[u8]) -> Result<bool, Failure> {
         let left = self.total - self.bytes.len() as u64;
         if chunk.is_empty() || chunk.len() as u64 > left {

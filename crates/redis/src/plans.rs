@@ -1,4 +1,5 @@
-//! Plans, found once for all filters that are made alike. A plan of few items takes milliseconds, and a server may hold a million such filters.
+//! Plans, computed once for all filters that are made alike. A plan of few items takes
+//! milliseconds, and a server may hold a million such filters.
 
 use crate::answer::Failure;
 use crate::memory::class;
@@ -11,17 +12,17 @@ use truebloom::{HasherId, Plan, Target};
 use truebloom_math::recycling::Design;
 use truebloom_math::{Growth, Rate};
 
-/// No compact filter has more layers; it becomes a large one before.
+/// A compact filter has at most this many layers; it becomes a large one before that.
 pub(crate) const MOST_LAYERS: usize = 24;
 
-/// Plans that are kept while no filter uses them.
+/// How many plans are kept while no filter uses them.
 const KEPT: usize = 4_096;
 
-/// What compact filters of one plan share.
+/// What compact filters with one plan share.
 pub(crate) struct Shape {
     pub(crate) hasher: HasherId,
     pub(crate) rate: Option<Rate>,
-    /// As it was asked for; 0 for none.
+    /// The requested expansion; 0 for none.
     pub(crate) expansion: u32,
     pub(crate) kind: Kind,
     layers: [OnceLock<Layer>; MOST_LAYERS],
@@ -31,7 +32,7 @@ pub(crate) struct Shape {
 #[derive(Clone, Copy, PartialEq)]
 pub(crate) enum Kind {
     Growing(Growth),
-    /// Made for so many items, if for any number.
+    /// Made for this many items, if for any number.
     Fixed {
         capacity: Option<u64>,
     },
@@ -40,14 +41,14 @@ pub(crate) enum Kind {
 /// A layer of a growing filter, or the whole of a fixed one.
 pub(crate) struct Layer {
     pub(crate) scheme: Standard,
-    /// The most set bits.
+    /// The largest number of set bits.
     pub(crate) limit: u64,
-    /// About the items that it takes.
+    /// Approximately how many items it can hold.
     pub(crate) items: u64,
 }
 
 impl Layer {
-    /// Words of its bits.
+    /// The number of words for its bits.
     pub(crate) fn words(&self) -> usize {
         usize::try_from(self.scheme.bits().div_ceil(64)).unwrap_or(usize::MAX)
     }
@@ -85,19 +86,20 @@ impl Shape {
     }
 }
 
-/// A rate by its decimals.
+/// A rate as its decimal parts.
 type RateParts = (u64, i32, u64);
 
-/// What tells shapes apart: hasher, rate, expansion, items, and the ratio of growth or bits and probes.
+/// What distinguishes shapes: hasher, rate, expansion, items, and the ratio of growth or bits and
+/// probes.
 type ShapeKey = (u16, Option<RateParts>, u32, Option<u64>, Result<u64, (u64, u32)>);
 
-/// What tells plans apart: rate, items, and the scheme.
+/// What distinguishes plans: rate, items, and the scheme.
 type PlanKey = (RateParts, u64, bool);
 
-/// What tells growths apart: rate, items of the first layer, expansion.
+/// What distinguishes growths: rate, items of the first layer, expansion.
 type GrowthKey = (RateParts, u64, u32);
 
-/// What was found, by what tells it apart.
+/// Computed values by what distinguishes them.
 type Cache<K, V> = LazyLock<Mutex<HashMap<K, V>>>;
 
 static SHAPES: Cache<ShapeKey, Arc<Shape>> = LazyLock::new(Mutex::default);
@@ -130,7 +132,7 @@ pub(crate) fn forget_unused() {
     SHAPES.lock().unwrap_or_else(PoisonError::into_inner).retain(|_, shape| Arc::strong_count(shape) > 1);
 }
 
-/// What is kept under a key, or found now.
+/// The cached value for a key, or a newly computed one.
 fn kept<K: Hash + Eq, V: Clone>(
     cache: &Mutex<HashMap<K, V>>,
     key: K,
@@ -152,7 +154,9 @@ fn kept<K: Hash + Eq, V: Clone>(
     Ok(found)
 }
 
-/// How a filter of this rate grows from about so many items on. The expansion is the most memory over that of a filter of the right size, if it is more than the least that the growth takes by itself.
+/// How a filter with this rate grows, from approximately this number of items on. The expansion is
+/// the largest ratio of its memory to that of a filter of the right size, unless the growth needs a
+/// larger one.
 pub(crate) fn growth(rate: Rate, items: u64, expansion: u32) -> Result<Growth, Failure> {
     let first = items.clamp(LEAST_FIRST, Growth::MOST_FIRST);
     kept(
@@ -167,15 +171,15 @@ pub(crate) fn growth(rate: Rate, items: u64, expansion: u32) -> Result<Growth, F
     )
 }
 
-/// The fewest items of the first layer of a filter that grows.
+/// The smallest number of items in the first layer of a filter that grows.
 const LEAST_FIRST: u64 = 64;
 
-/// The shape of filters that grow so.
+/// The shape of filters with this growth.
 pub(crate) fn growing(growth: Growth, expansion: u32, hasher: HasherId) -> Result<Arc<Shape>, Failure> {
     growing_by(growth.rate(), growth.first(), growth.ratio(), expansion, hasher)
 }
 
-/// The shape of filters that grow by these numbers, which may come from anywhere.
+/// The shape of filters that grow by these numbers, which may come from any source.
 pub(crate) fn growing_by(rate: Rate, first: u64, ratio: f64, expansion: u32, hasher: HasherId) -> Result<Arc<Shape>, Failure> {
     let key = (hasher as u16, Some(rate.parts()), expansion, Some(first), Ok(ratio.to_bits()));
     kept(
@@ -189,7 +193,7 @@ pub(crate) fn growing_by(rate: Rate, first: u64, ratio: f64, expansion: u32, has
     )
 }
 
-/// The shape of filters of one size.
+/// The shape of filters with a fixed size.
 pub(crate) fn fixed(bits: u64, probes: u32, rate: Option<Rate>, capacity: Option<u64>, hasher: HasherId) -> Result<Arc<Shape>, Failure> {
     let key = (hasher as u16, rate.map(|rate| rate.parts()), 0, capacity, Err((bits, probes)));
     kept(

@@ -1,4 +1,5 @@
-//! The bytes of a value for RDB, DUMP, AOF and SCANDUMP: one encoding. All numbers are little-endian.
+//! The bytes of a value for RDB, DUMP, AOF and SCANDUMP: a single encoding. All numbers are
+//! little-endian.
 //!
 //! | bytes | |
 //! |---|---|
@@ -7,7 +8,9 @@
 //! | 8 | the expansion that was asked for; 0 for none |
 //! | | that |
 //!
-//! A compact filter is twelve words (see [`Compact`]'s fields in [`write`]) and its words. Everything that is read is held to itself before it is used; nothing larger than what is there is allocated.
+//! A compact filter consists of twelve words (see [`Compact`]'s fields in [`write`]), followed by
+//! its own words. Everything that is read is checked for consistency before it is used; nothing
+//! larger than the input is allocated.
 
 use crate::answer::Failure;
 use crate::compact::{Compact, MOST_WORDS, SEED_WORDS, zeroed};
@@ -42,16 +45,17 @@ mod form {
     pub(super) const LOADING_IMPORTED: u32 = 7;
 }
 
-/// Bytes before what the form says.
+/// The number of bytes before the contents.
 const HEADER: u64 = 16;
 
-/// Words of a compact filter before its own.
+/// The number of words before a compact filter's own.
 const COMPACT_WORDS: usize = 12;
 
-/// What a file of the project begins with. Compressed ones, which could expand to a thousand times their length, begin otherwise and are refused.
+/// The beginning of a file of the project. Compressed files, which could expand to a thousand times
+/// their length, begin differently and are refused.
 pub(crate) const FILE_MAGIC: &[u8; 8] = b"\x89TBL\r\n\x1a\n";
 
-/// Bytes that are read, of which it is known how many are left.
+/// A reader that knows how many bytes are left.
 pub(crate) trait Source: Read {
     fn left(&self) -> u64;
 }
@@ -62,7 +66,7 @@ impl Source for &[u8] {
     }
 }
 
-/// Why bytes are no value.
+/// Why bytes are not a value.
 #[derive(Debug)]
 pub(crate) struct Refused(String);
 
@@ -217,7 +221,7 @@ fn write_compact(filter: &Compact, target: &mut dyn Write) -> io::Result<()> {
     write_words(filter.words(), target)
 }
 
-/// Reads a value, to the end. Refuses one that would take more bytes than `limit`.
+/// Reads a value to its end. Refuses a value that would take more bytes than `limit`.
 pub(crate) fn read(source: &mut impl Source, limit: Option<u64>) -> Result<Value, Refused> {
     let all = form::COMPACT..=form::LOADING_IMPORTED;
     read_form(source, limit, &all.collect::<Vec<_>>())
@@ -256,7 +260,7 @@ fn read_form(source: &mut impl Source, limit: Option<u64>, forms: &[u32]) -> Res
     Ok(value)
 }
 
-/// What follows, if it begins as an uncompressed file of the project.
+/// The following bytes, if they begin like an uncompressed file of the project.
 fn file<S: Source>(source: &mut S) -> Result<impl Read, Refused> {
     let mut magic = [0; 8];
     source.read_exact(&mut magic).map_err(refused)?;
@@ -373,7 +377,7 @@ fn read_compact(source: &mut impl Source, expansion: u32) -> Result<Compact, Ref
     Compact::checked(shape, seed, own, counts as u32, repeats).ok_or_else(wrong)
 }
 
-/// A checksum of what is written.
+/// A checksum of the written bytes.
 pub(crate) struct Sum(Xxh3Default);
 
 impl Sum {

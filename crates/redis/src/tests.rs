@@ -1,4 +1,5 @@
-//! Compact filters beside those of the library: the same answers, the same bytes.
+//! Compares compact filters with those of the library: they have the same answers and the same
+//! bytes.
 
 use crate::compact::Compact;
 use crate::file;
@@ -20,7 +21,7 @@ fn rate(text: &str) -> Rate {
     text.parse().expect("a rate")
 }
 
-/// A growing filter of 100 items, and one of 1,000 of a fixed size.
+/// A growing filter for 100 items, and one with a fixed size for 1,000.
 fn both(hasher: HasherId, seed: u128) -> [(Value, AnyFilter); 2] {
     let seed = Seed::from(seed);
     let theirs = PortableHasher::new(hasher, seed);
@@ -41,7 +42,8 @@ fn add(value: &mut Value, items: std::ops::Range<u32>) -> Vec<bool> {
     value.add(keys.iter().map(|key| &key[..]), false).expect("a filter").into_iter().map(|answer| answer.expect("room")).collect()
 }
 
-/// Item by item the same answers and the same bytes as the library's filters to which only what is not contained is offered, over several layers.
+/// Item by item, they give the same answers and the same bytes as the library's filters that are
+/// offered only items they do not contain, over several layers.
 #[test]
 fn compact_filters_are_those_of_the_library() {
     for hasher in [HasherId::Xxh3, HasherId::Sip13] {
@@ -66,7 +68,7 @@ fn compact_filters_are_those_of_the_library() {
     }
 }
 
-/// A filter that outgrows the compact form goes on as a large one, with the same bytes.
+/// A filter that outgrows the compact form continues as a large one, with the same bytes.
 #[test]
 fn compact_filters_become_large_ones() {
     let growth = plans::growth(rate("0.0001"), 50_000, 2).expect("in range");
@@ -85,7 +87,8 @@ fn compact_filters_become_large_ones() {
     assert_eq!(ours.items(), theirs.changed());
 }
 
-/// What is written is read, is as long as it was said to be, and no byte of it can be changed without being refused or read as what it says.
+/// What is written can be read again and has the announced length, and every changed byte is either
+/// refused or read as what it says.
 #[test]
 fn states_are_read_as_they_were_written() {
     for (mut value, _) in both(HasherId::Xxh3, 5) {

@@ -1,4 +1,4 @@
-//! Filters that forget: by items or by time, turned by the primary alone.
+//! Filters that forget by items or by time; only the primary turns them.
 
 use crate::answer::Failure;
 use crate::memory::class;
@@ -35,9 +35,9 @@ macro_rules! each {
 /// How a filter forgets.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Window {
-    /// With two phases the one before the present one is still asked.
+    /// With two phases, the previous one is still queried.
     pub(crate) two: bool,
-    /// A phase lasts so many milliseconds at most; 0 for as long as it has room.
+    /// A phase lasts at most this many milliseconds; 0 for no limit but its room.
     pub(crate) every: u64,
 }
 
@@ -48,7 +48,9 @@ const RATES: std::ops::RangeInclusive<f64> = 1e-12..=0.5;
 const OWN_BYTES: usize = 512;
 
 impl Turning {
-    /// A filter for `items` a phase. By items alone the rate is the average one, as a phase ends when it is full; by time it is the highest, as that many may come in a phase.
+    /// A design for `items` per phase. If it forgets only by items, the rate is the average,
+    /// because a phase ends when it is full; if by time, it is the worst rate, because that many
+    /// items may come in a phase.
     pub(crate) fn design(rate: &Rate, items: u64, window: Window) -> Result<truebloom_math::recycling::Design, Failure> {
         if !RATES.contains(&rate.to_f64()) {
             let (least, most) = (RATES.start(), RATES.end());
@@ -63,7 +65,7 @@ impl Turning {
         })
     }
 
-    /// The empty filter of a design, whose first phase begins now.
+    /// An empty filter with a design, whose first phase begins now.
     pub(crate) fn new(
         design: &truebloom_math::recycling::Design,
         window: Window,
@@ -79,7 +81,7 @@ impl Turning {
         Ok(Turning { filter: Either::Spread(filter) })
     }
 
-    /// What a file holds, if it is one of these.
+    /// The filter in a file, if it is one that forgets.
     pub(crate) fn from_bytes(bytes: &[u8]) -> Result<Turning, Failure> {
         let header = FileHeader::from_bytes(bytes).map_err(Failure::of)?;
         let filter = match header.kind() {
@@ -134,7 +136,7 @@ impl Turning {
         each!(&mut self.filter, filter => filter.recycle());
     }
 
-    /// Offers an item; true if it was new to what is remembered.
+    /// Offers an item; returns true if it was new, that is, not remembered.
     pub(crate) fn add(&mut self, item: &[u8]) -> bool {
         each!(&mut self.filter, filter => filter.check_and_insert(item).is_new())
     }
@@ -147,12 +149,12 @@ impl Turning {
         each!(&self.filter, filter => filter.stats())
     }
 
-    /// The highest rate, and the present one.
+    /// The worst rate, and the present one.
     pub(crate) fn rates(&self) -> (f64, f64) {
         each!(&self.filter, filter => (filter.worst_fpr(), filter.fpr()))
     }
 
-    /// Bits of all phases, those that are set in the active one, and probes.
+    /// The bits of all phases, the set bits in the active one, and the probes.
     pub(crate) fn shape(&self) -> (u64, u64, u32) {
         let phases = self.phases();
         each!(&self.filter, filter => (filter.bits() * phases, filter.ones(), filter.probes()))

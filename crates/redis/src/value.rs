@@ -1,4 +1,4 @@
-//! What a key holds.
+//! The value of a key.
 
 use crate::answer::Failure;
 use crate::compact::{Compact, MOST_WORDS, SEED_WORDS};
@@ -32,7 +32,7 @@ const FOREIGN: Failure = Failure::Text(std::borrow::Cow::Borrowed(
 ));
 
 impl Value {
-    /// Bytes that it takes, as the allocator counts them.
+    /// The number of bytes that it takes, as the allocator counts them.
     pub(crate) fn bytes(&self) -> usize {
         memory::class(size_of::<Value>())
             + match self {
@@ -53,7 +53,7 @@ impl Value {
         }
     }
 
-    /// An error unless it is a filter that can be asked.
+    /// An error unless it is a filter that can be queried.
     pub(crate) fn check_filter(&self) -> Result<(), Failure> {
         match self {
             Value::Sketch(_) => Err(Failure::WrongType),
@@ -86,7 +86,7 @@ impl Value {
         })
     }
 
-    /// Adds items in order; true for those that were not contained.
+    /// Adds items in order; returns true for those that were not contained.
     pub(crate) fn add<'a>(
         &mut self,
         items: impl Iterator<Item = &'a [u8]> + Clone,
@@ -140,7 +140,7 @@ impl Value {
         Ok(answers)
     }
 
-    /// The filter by the library's type, for what is seldom asked. Recycling filters have none.
+    /// The filter as the library's type, for rare operations. Recycling filters have none.
     pub(crate) fn to_filter(&self) -> Result<AnyFilter, Failure> {
         match self {
             Value::Compact(filter) => file::to_filter(filter),
@@ -166,7 +166,7 @@ impl Value {
         Ok(bytes)
     }
 
-    /// Items that it holds: those that were not contained when they came.
+    /// How many items it holds: those that were not contained when they came.
     pub(crate) fn items(&self) -> u64 {
         match self {
             Value::Compact(filter) => filter.changed().into(),
@@ -177,7 +177,7 @@ impl Value {
         }
     }
 
-    /// About the items that it has been made for so far.
+    /// Approximately how many items it has been made for so far.
     pub(crate) fn capacity(&self) -> u64 {
         match self {
             Value::Compact(filter) => filter.capacity(),
@@ -197,7 +197,7 @@ impl Value {
         }
     }
 
-    /// None for a filter that does not grow.
+    /// `None` for a filter that does not grow.
     pub(crate) fn expansion(&self) -> Option<u32> {
         let grows = match self {
             Value::Compact(filter) => filter.shape().growth().map(|_| filter.shape().expansion),
@@ -209,7 +209,7 @@ impl Value {
     }
 }
 
-/// Bytes that an empty filter of a plan takes.
+/// The number of bytes of an empty filter with this plan.
 pub(crate) fn bytes_of(shape: Option<&plans::Shape>, bits: u64) -> u64 {
     let own = memory::class(size_of::<Value>());
     let compact = shape.and_then(|shape| shape.layer(0)).map(plans::Layer::words).filter(|words| *words < MOST_WORDS);

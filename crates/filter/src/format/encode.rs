@@ -1,4 +1,4 @@
-//! From values to bytes.
+//! Encoding: from values to bytes.
 
 use super::{CHUNK_BYTES, HEADER_BYTES, Written};
 use crate::error::BuildError;
@@ -7,7 +7,7 @@ use alloc::vec::Vec;
 use std::io::{self, Write};
 use xxhash_rust::xxh3::{Xxh3Default, xxh3_64};
 
-/// The bytes of the value's file. An error if there is no memory for them.
+/// The bytes of the value's file. An error if the memory cannot be allocated.
 pub(crate) fn to_bytes<T: Written>(value: &T) -> Result<Vec<u8>, BuildError> {
     let total = encoded_bytes(value);
     let refuse = || BuildError::Memory { bytes: total };
@@ -88,8 +88,8 @@ pub(crate) fn put_words(bytes: &mut Vec<u8>, words: impl Iterator<Item = u64>) {
     words.for_each(|word| bytes.extend_from_slice(&word.to_le_bytes()));
 }
 
-/// The little-endian bytes of the words, piece by piece: a copy, as a view of words as bytes would
-/// need unsafe code and a little-endian machine.
+/// Passes on the little-endian bytes of the words, chunk by chunk. The bytes are copied, because a
+/// view of words as bytes would need unsafe code and a little-endian machine.
 fn for_each_chunk<E>(mut words: impl Iterator<Item = u64>, mut use_chunk: impl FnMut(&[u8]) -> Result<(), E>) -> Result<(), E> {
     let mut buffer = Vec::with_capacity(CHUNK_BYTES);
     loop {

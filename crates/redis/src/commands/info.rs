@@ -1,4 +1,4 @@
-//! What a filter says of itself.
+//! What a filter reports about itself.
 
 use super::verb;
 use crate::answer::{Failure, NOT_FOUND, Reply};
@@ -49,7 +49,7 @@ verb!(
     |call| call.look(1, |value| debug(value.ok_or(NOT_FOUND)?))
 );
 
-/// A number as replies have it.
+/// A number in the form of replies.
 pub(crate) fn number(number: u64) -> Reply {
     Reply::Number(i64::try_from(number).unwrap_or(i64::MAX))
 }
@@ -63,7 +63,7 @@ const KNOWN: [(&[u8], &CStr); 5] = [
     (b"EXPANSION", c"Expansion rate"),
 ];
 
-/// The fields that are ours.
+/// The additional fields of this module.
 const OURS: [(&[u8], &CStr); 9] = [
     (b"KIND", c"Kind"),
     (b"ASKED", c"Error rate asked"),
@@ -131,7 +131,7 @@ fn field(value: &Value, name: &[u8]) -> Result<Reply, Failure> {
     })
 }
 
-/// Looks at a filter by the library's type.
+/// Passes a filter to `look` as the library's type.
 pub(crate) fn with_filter<R>(value: &Value, look: impl FnOnce(&AnyFilter) -> R) -> Result<R, Failure> {
     if let Value::Large(large) = value { Ok(look(large.filter())) } else { value.to_filter().map(|filter| look(&filter)) }
 }
@@ -178,7 +178,8 @@ pub(crate) fn kind(filter: &AnyFilter) -> &'static str {
     }
 }
 
-/// What the rate is at most: of a filter that grows certainly, at any number of items; of others on average, at their capacity.
+/// An upper bound on the rate: for a filter that grows, it is certain, at any number of items; for
+/// others, it is an average at their capacity.
 pub(crate) fn guaranteed(filter: &AnyFilter) -> Option<f64> {
     match filter {
         AnyFilter::Scalable(grows) => {
@@ -189,7 +190,7 @@ pub(crate) fn guaranteed(filter: &AnyFilter) -> Option<f64> {
     }
 }
 
-/// Bits, probes, set bits and items of each layer.
+/// The bits, probes, set bits and items of each layer.
 fn layers(filter: &AnyFilter) -> Vec<[u64; 4]> {
     match filter {
         AnyFilter::Scalable(grows) => {

@@ -17,7 +17,7 @@ verb!(
     recycle
 );
 
-/// The highest time that a replica is told, as [`parse::Options`] holds it.
+/// The latest time that a replica accepts, as stored in [`parse::Options`].
 const MOST_CLOCK: u64 = u64::MAX / 2_000_000;
 
 fn recycle(call: &mut Call<'_>) -> Result<Reply, Failure> {

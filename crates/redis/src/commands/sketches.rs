@@ -96,7 +96,7 @@ verb!(
 const NO_KEY: Failure = Failure::Text(Cow::Borrowed("CMS: key does not exist"));
 const KEY_EXISTS: Failure = Failure::Text(Cow::Borrowed("CMS: key already exists"));
 
-/// The hasher and seed of a new sketch: of those that replicate, what the primary says.
+/// The hasher and seed of a new sketch; for a replicated command, those of the primary.
 fn seed(call: &Call<'_>) -> Result<truebloom::Seed, Failure> {
     let args = call.args();
     match args.len() {

@@ -1,4 +1,5 @@
-//! Filters out of the server and into it: in chunks for clients that know them, and as files of the project.
+//! Moving filters out of the server and into it: in chunks for clients that know them, and as files
+//! of the project.
 
 use super::parse;
 use super::verb;
@@ -126,7 +127,7 @@ fn load_chunk(call: &mut Call<'_>) -> Result<Reply, Failure> {
     Ok(Reply::Ok)
 }
 
-/// What a file holds, if it fits into the limits.
+/// The value in a file, if it is within the limits.
 pub(crate) fn opened(bytes: &[u8], is_limited: bool) -> Result<Value, Failure> {
     let header = FileHeader::from_bytes(bytes).map_err(Failure::of)?;
     if is_limited {

@@ -1,4 +1,4 @@
-//! What a filter will take, before it is made; and whether it keeps its promise.
+//! The size of a filter before it is created, and checks of its promise.
 
 use super::create::{self, Form, Request};
 use super::info::{guaranteed, kind, number, with_filter};
@@ -80,10 +80,10 @@ fn plan(call: &mut Call<'_>) -> Result<Reply, Failure> {
     Ok(Reply::Map(fields))
 }
 
-/// Layers that are listed: growth by a factor of some hundred.
+/// How many layers are listed: growth by a factor of some hundred.
 const STEPS: u32 = 8;
 
-/// Items and memory of a growing filter after each layer is full.
+/// The items and memory of a growing filter after each layer is full.
 fn steps(growth: &truebloom_math::Growth) -> Vec<Reply> {
     let (mut items, mut bytes) = (0u64, 0u64);
     let mut step = |number_of: u32| {
@@ -95,7 +95,7 @@ fn steps(growth: &truebloom_math::Growth) -> Vec<Reply> {
     (0..STEPS).map_while(&mut step).collect()
 }
 
-/// The most random keys that one command asks for: a tenth of a second.
+/// The largest number of random keys that one command queries: a tenth of a second.
 const MOST_QUERIES: u64 = 1_000_000;
 
 fn verify(call: &mut Call<'_>) -> Result<Reply, Failure> {

@@ -9,7 +9,7 @@ use std::ffi::c_int;
 /// Registers the section.
 ///
 /// # Safety
-/// `ctx` is that of the module's loading.
+/// `ctx` must be that of loading the module.
 pub(super) unsafe fn register(ctx: *mut Ctx) {
     // SAFETY: as the caller says.
     unsafe { (api().RegisterInfoFunc)(ctx, add) };

@@ -1,4 +1,5 @@
-//! The border to the server: all that is unsafe. What the rest sees of it is [`Call`] in commands, [`Setting`]s, and the types that go in and out.
+//! The interface to the server, with all unsafe code. The rest of the module uses [`Call`] in
+//! commands, [`Setting`]s, and the types in their arguments and results.
 #![allow(unsafe_code, reason = "foreign functions")]
 
 mod alloc;

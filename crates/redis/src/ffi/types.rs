@@ -17,10 +17,11 @@ use std::io::{self, Read, Write};
 use std::ptr;
 use std::sync::atomic::{AtomicPtr, Ordering};
 
-/// The name, for ever: nine characters, and what servers without the module refuse a dump by.
+/// The name, which must never change: nine characters, with which servers without the module refuse
+/// a dump.
 const NAME: &CStr = c"truebloom";
 
-/// The version of the encoding: of this outer one. What is inside has a version of its own.
+/// The version of the outer encoding. The contents have their own version.
 const ENCODING: c_int = 1;
 
 /// The type of RedisBloom's filters, so that its RDB files, its DUMP and its replication stream can be read. Its values keep the name.
@@ -36,7 +37,7 @@ const WITH_GROWTH: c_int = 4;
 /// Bytes that are written at a time.
 const PIECE: usize = 1 << 20;
 
-/// Bytes of a command of the AOF: far below what a server takes for one argument.
+/// The number of bytes in a command of the AOF: far below the server's limit for one argument.
 const AOF_PIECE: usize = state::CHUNK;
 
 static OWN: AtomicPtr<Type> = AtomicPtr::new(ptr::null_mut());
@@ -57,7 +58,7 @@ pub(super) fn is_ours(kind: *mut Type) -> bool {
 /// Makes the types known.
 ///
 /// # Safety
-/// `ctx` is that of the module's loading.
+/// `ctx` must be that of loading the module.
 pub(super) unsafe fn register(ctx: *mut Ctx) -> Result<(), &'static CStr> {
     let mut methods = TypeMethods {
         version: TYPE_METHODS_VERSION,
@@ -94,7 +95,7 @@ pub(super) unsafe fn register(ctx: *mut Ctx) -> Result<(), &'static CStr> {
 /// A value that the server passed.
 ///
 /// # Safety
-/// The pointer is one that we gave to the server, and it was not freed.
+/// The pointer must be one that we gave to the server, and that was not freed.
 unsafe fn value<'a>(value: *const c_void) -> &'a Value {
     // SAFETY: as the caller says.
     unsafe { &*value.cast::<Value>() }
@@ -204,10 +205,10 @@ fn limit() -> Option<u64> {
     is_limited().then(memory::room_of_a_key)
 }
 
-/// The pieces of a value that is loaded, one after the other.
+/// The pieces of a value that is being loaded, one after the other.
 struct Pieces {
     io: *mut Io,
-    /// Bytes of the pieces to come.
+    /// The number of bytes in the remaining pieces.
     left: u64,
     piece: Vec<u8>,
     at: usize,
@@ -251,7 +252,7 @@ impl Pieces {
     }
 }
 
-/// What is written, cut into pieces.
+/// Cuts the written bytes into pieces.
 struct Cut<F: FnMut(&[u8])> {
     piece: Vec<u8>,
     most: usize,
@@ -350,7 +351,7 @@ unsafe extern "C" fn free(value: *mut c_void) {
     });
 }
 
-/// From 64 on the server frees in a thread of its own: those of a megabyte or more.
+/// From 64 on, the server frees a value in a separate thread: those of a megabyte or more.
 unsafe extern "C" fn free_effort(_: *mut Text, value: *const c_void) -> usize {
     // SAFETY: the server passes a value of ours.
     guarded(|| 1 + unsafe { self::value(value) }.bytes() / (1 << 14)).unwrap_or(1)
@@ -371,7 +372,7 @@ unsafe extern "C" fn copy(_: *mut Text, _: *mut Text, value: *const c_void) -> *
 /// The text of a string of the server, for settings.
 ///
 /// # Safety
-/// The string lives meanwhile.
+/// The string must live meanwhile.
 pub(super) unsafe fn text_of(text: *const Text) -> String {
     // SAFETY: as the caller says.
     String::from_utf8_lossy(unsafe { bytes_of(text) }).into_owned()
