@@ -40,11 +40,7 @@ impl Large {
 
     /// The number of bytes that it takes.
     pub(crate) fn bytes(&self) -> usize {
-        let layers = match &self.filter {
-            AnyFilter::Scalable(grows) => grows.layers().iter().map(|layer| layer_bytes(layer.bits())).sum(),
-            other => layer_bytes(other.bits()),
-        };
-        OWN_BYTES + layers
+        bytes(&self.filter)
     }
 
     /// The number of items that it has inserted.
@@ -111,7 +107,16 @@ impl Large {
     }
 }
 
-/// Approximately how many items this many layers can hold.
+/// Bytes that a filter takes.
+pub(crate) fn bytes(filter: &AnyFilter) -> usize {
+    let layers = match filter {
+        AnyFilter::Scalable(grows) => grows.layers().iter().map(|layer| layer_bytes(layer.bits())).sum(),
+        other => layer_bytes(other.bits()),
+    };
+    OWN_BYTES + layers
+}
+
+/// About the items that so many layers take.
 pub(crate) fn capacity_of(growth: &Growth, layers: usize) -> u64 {
     (0..layers as u32).map(|number| growth.layer(number).map_or(0, |layer| layer.items)).sum()
 }

@@ -1,6 +1,7 @@
 //! The memory that filters take from the server, and its limits.
 
 use crate::answer::Failure;
+use crate::plans;
 use crate::settings;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -36,8 +37,9 @@ pub(crate) fn room_of_a_key() -> u64 {
     settings::most_bytes_of_a_key().min(left_of_all())
 }
 
+/// What is left of all, after the values and the plans that they share.
 fn left_of_all() -> u64 {
-    settings::most_bytes_of_all().saturating_sub(totals().1)
+    settings::most_bytes_of_all().saturating_sub(totals().1).saturating_sub(plans::bytes())
 }
 
 /// Refuses a value that would take `bytes`, of which it already takes `now`; called before the
@@ -48,6 +50,10 @@ pub(crate) fn check(bytes: u64, now: u64) -> Result<(), Failure> {
         return Err(Failure::text(format!("ERR the filter would take {bytes} bytes, but bf.bloom-memory-usage-limit is {key}")));
     }
     if bytes.saturating_sub(now) > left {
+        plans::forget_unused();
+    }
+    let left = left_of_all();
+    if bytes.saturating_sub(now) > left {
         let all = settings::most_bytes_of_all();
         return Err(Failure::text(format!(
             "ERR the filter would take {bytes} bytes, but all filters together may take {all} (bf.bloom-total-memory-limit), and only {left} are left"
@@ -56,16 +62,18 @@ pub(crate) fn check(bytes: u64, now: u64) -> Result<(), Failure> {
     Ok(())
 }
 
-/// The number of bytes that the allocator takes for a block: jemalloc's size classes, four for each
-/// doubling. Blocks of 16 KiB or more take whole pages.
-pub(crate) fn class(bytes: usize) -> usize {
+/// Bytes that the allocator takes for a block: jemalloc's classes, four to each doubling. Blocks of 16 KiB or more take whole pages.
+pub(crate) const fn class(bytes: usize) -> usize {
     match bytes {
         0 => 0,
         1..=8 => 8,
         9..=128 => bytes.next_multiple_of(16),
         _ => {
             let step = (bytes - 1).ilog2().saturating_sub(2);
-            bytes.checked_next_multiple_of(1 << step).unwrap_or(usize::MAX)
+            match bytes.checked_next_multiple_of(1 << step) {
+                Some(bytes) => bytes,
+                None => usize::MAX,
+            }
         }
     }
 }

@@ -2,11 +2,14 @@
 //! milliseconds, and a server may hold a million such filters.
 
 use crate::answer::Failure;
+use crate::memory::class;
 use std::collections::HashMap;
 use std::hash::Hash;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, LazyLock, Mutex, OnceLock, PoisonError};
 use truebloom::scheme::{Scheme as _, SchemeId, Standard};
 use truebloom::{HasherId, Plan, Target};
+use truebloom_math::recycling::Design;
 use truebloom_math::{Growth, Rate};
 
 /// A compact filter has at most this many layers; it becomes a large one before that.
@@ -51,8 +54,19 @@ impl Layer {
     }
 }
 
+impl Drop for Shape {
+    fn drop(&mut self) {
+        SHAPE_BYTES.fetch_sub(BYTES_OF_ONE, Ordering::Relaxed);
+    }
+}
+
 impl Shape {
-    /// The layer with this number; `None` if no compact filter can have it.
+    fn new(hasher: HasherId, rate: Option<Rate>, expansion: u32, kind: Kind) -> Shape {
+        SHAPE_BYTES.fetch_add(BYTES_OF_ONE, Ordering::Relaxed);
+        Shape { hasher, rate, expansion, kind, layers: [const { OnceLock::new() }; MOST_LAYERS] }
+    }
+
+    /// The layer of this number; none if no compact filter can have it.
     pub(crate) fn layer(&self, number: usize) -> Option<&Layer> {
         let place = self.layers.get(number)?;
         if let Some(layer) = place.get() {
@@ -90,13 +104,32 @@ type Cache<K, V> = LazyLock<Mutex<HashMap<K, V>>>;
 
 static SHAPES: Cache<ShapeKey, Arc<Shape>> = LazyLock::new(Mutex::default);
 static PLANS: Cache<PlanKey, Plan> = LazyLock::new(Mutex::default);
+static DESIGNS: Cache<(RateParts, u64, bool, bool), Design> = LazyLock::new(Mutex::default);
 static GROWTHS: Cache<GrowthKey, Growth> = LazyLock::new(Mutex::default);
 
-/// The number of plans in the cache.
-pub(crate) fn count() -> u64 {
-    let shapes = SHAPES.lock().unwrap_or_else(PoisonError::into_inner).len();
-    let plans = PLANS.lock().unwrap_or_else(PoisonError::into_inner).len();
-    (shapes + plans) as u64
+/// The number of plans that are kept. Those that are being changed just now are 0 where nothing may be waited for.
+pub(crate) fn count(at_once: bool) -> u64 {
+    count_of(&SHAPES, at_once) + count_of(&PLANS, at_once)
+}
+
+fn count_of<K, V>(cache: &Mutex<HashMap<K, V>>, at_once: bool) -> u64 {
+    let cache = if at_once { cache.try_lock().ok() } else { Some(cache.lock().unwrap_or_else(PoisonError::into_inner)) };
+    cache.map_or(0, |cache| cache.len() as u64)
+}
+
+/// Bytes of the shapes that live, and of their places in the cache. Threads of the server's drop them, too.
+static SHAPE_BYTES: AtomicU64 = AtomicU64::new(0);
+
+const BYTES_OF_ONE: u64 = (class(size_of::<Shape>() + 2 * size_of::<usize>()) + 2 * size_of::<(ShapeKey, Arc<Shape>)>()) as u64;
+
+/// Bytes of all shapes: what filters share, and none of them counts as its own.
+pub(crate) fn bytes() -> u64 {
+    SHAPE_BYTES.load(Ordering::Relaxed)
+}
+
+/// Forgets shapes that no filter uses.
+pub(crate) fn forget_unused() {
+    SHAPES.lock().unwrap_or_else(PoisonError::into_inner).retain(|_, shape| Arc::strong_count(shape) > 1);
 }
 
 /// The cached value for a key, or a newly computed one.
@@ -155,8 +188,7 @@ pub(crate) fn growing_by(rate: Rate, first: u64, ratio: f64, expansion: u32, has
         |shape| Arc::strong_count(shape) > 1,
         || {
             let growth = Growth::with_ratio(rate, first, ratio).map_err(Failure::of)?;
-            let layers = [const { OnceLock::new() }; MOST_LAYERS];
-            Ok(Arc::new(Shape { hasher, rate: Some(growth.rate()), expansion, kind: Kind::Growing(growth), layers }))
+            Ok(Arc::new(Shape::new(hasher, Some(growth.rate()), expansion, Kind::Growing(growth))))
         },
     )
 }
@@ -170,11 +202,22 @@ pub(crate) fn fixed(bits: u64, probes: u32, rate: Option<Rate>, capacity: Option
         |shape| Arc::strong_count(shape) > 1,
         || {
             let scheme = Standard::new(bits, probes).map_err(Failure::of)?;
-            let layers = [const { OnceLock::new() }; MOST_LAYERS];
-            layers[0].get_or_init(|| Layer { scheme, limit: bits, items: capacity.unwrap_or(0) });
-            Ok(Arc::new(Shape { hasher, rate, expansion: 0, kind: Kind::Fixed { capacity }, layers }))
+            let shape = Shape::new(hasher, rate, 0, Kind::Fixed { capacity });
+            shape.layers[0].get_or_init(|| Layer { scheme, limit: bits, items: capacity.unwrap_or(0) });
+            Ok(Arc::new(shape))
         },
     )
+}
+
+/// The design of a filter that recycles, by two phases or one, for its highest rate or the average one.
+pub(crate) fn design(
+    rate: Rate,
+    items: u64,
+    two: bool,
+    highest: bool,
+    find: impl FnOnce() -> Result<Design, Failure>,
+) -> Result<Design, Failure> {
+    kept(&DESIGNS, (rate.parts(), items, two, highest), |_| false, find)
 }
 
 /// The plan of a filter that does not grow.

@@ -25,7 +25,7 @@ impl Sketch {
     }
 
     pub(crate) fn bytes(&self) -> usize {
-        OWN_BYTES + bytes_of(self.size().0, self.size().1)
+        bytes_of(self.size().0, self.size().1)
     }
 
     /// Counts an item; returns its estimate afterwards, or `None` if its counters are at their
@@ -40,26 +40,14 @@ impl Sketch {
         self.0.estimate(item).value
     }
 
-    /// Adds another sketch `weight` times, by doubling it as often as the weight has bits.
+    /// Adds another sketch so many times.
     pub(crate) fn add_times(&mut self, other: &Sketch, weight: u64) -> Result<(), Failure> {
-        let mut power = other.clone();
-        let mut left = weight;
-        while left > 0 {
-            if left & 1 == 1 {
-                self.0.merge(&power.0).map_err(Failure::of)?;
-            }
-            left >>= 1;
-            if left > 0 {
-                let same = power.clone();
-                power.0.merge(&same.0).map_err(Failure::of)?;
-            }
-        }
-        Ok(())
+        self.0.merge_times(&other.0, weight).map_err(Failure::of)
     }
 }
 
-/// Bytes of the counters.
+/// Bytes that a sketch of this size takes, beside the value that it is in.
 pub(crate) fn bytes_of(width: u64, depth: u32) -> usize {
     let cells = u128::from(width) * u128::from(depth) * 4;
-    class(usize::try_from(cells).unwrap_or(usize::MAX))
+    class(usize::try_from(cells).unwrap_or(usize::MAX)).saturating_add(OWN_BYTES)
 }

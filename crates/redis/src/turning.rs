@@ -2,6 +2,7 @@
 
 use crate::answer::Failure;
 use crate::memory::class;
+use crate::plans;
 use std::io::{self, Read, Write};
 use std::time::Duration;
 use truebloom::recycling::{BlockedRecyclingFilter, Policy, RecyclingFilter, Stats};
@@ -40,7 +41,10 @@ pub(crate) struct Window {
     pub(crate) every: u64,
 }
 
-/// The approximate number of bytes in addition to a filter's bits.
+/// The rates that are planned. Others take up to a second, which the server would stand still for.
+const RATES: std::ops::RangeInclusive<f64> = 1e-12..=0.5;
+
+/// Bytes of a filter beside its bits, about.
 const OWN_BYTES: usize = 512;
 
 impl Turning {
@@ -48,11 +52,17 @@ impl Turning {
     /// because a phase ends when it is full; if by time, it is the worst rate, because that many
     /// items may come in a phase.
     pub(crate) fn design(rate: &Rate, items: u64, window: Window) -> Result<truebloom_math::recycling::Design, Failure> {
-        let mode = if window.two { Mode::two_phase() } else { Mode::default() };
-        let items = items as f64;
-        let found = if window.every > 0 { worst_min_bits(items, rate, mode) } else { min_bits(items, rate, mode) };
-        let too_many = || Error::OutOfRange { name: "items", found: items.to_string(), expected: format!("fewer at a rate of {rate}") };
-        Ok(found.and_then(|found| found.ok_or_else(too_many)).map_err(Failure::of)?.design)
+        if !RATES.contains(&rate.to_f64()) {
+            let (least, most) = (RATES.start(), RATES.end());
+            return Err(Failure::text(format!("ERR error rate of a filter that recycles must be in the range [{least}, {most}]")));
+        }
+        plans::design(*rate, items, window.two, window.every > 0, || {
+            let mode = if window.two { Mode::two_phase() } else { Mode::default() };
+            let items = items as f64;
+            let found = if window.every > 0 { worst_min_bits(items, rate, mode) } else { min_bits(items, rate, mode) };
+            let too_many = || Error::OutOfRange { name: "items", found: items.to_string(), expected: format!("fewer at a rate of {rate}") };
+            Ok(found.and_then(|found| found.ok_or_else(too_many)).map_err(Failure::of)?.design)
+        })
     }
 
     /// An empty filter with a design, whose first phase begins now.
@@ -91,38 +101,38 @@ impl Turning {
         each!(&self.filter, filter => filter.write_to(target))
     }
 
+    /// The bytes of its file from a place on.
+    pub(crate) fn part(&self, start: u64, length: usize) -> Result<Vec<u8>, Failure> {
+        each!(&self.filter, filter => filter.part_of_bytes(start, length).map_err(Failure::of))
+    }
+
     pub(crate) fn file_bytes(&self) -> u64 {
         each!(&self.filter, filter => filter.encoded_bytes())
     }
 
-    /// Whether the time of the active phase is over.
+    /// Whether the time of the active phase is up, to the nanosecond: before, [`advance`](Turning::advance) would set the filter's clock and nothing else, and a replica that hears of turns alone would have another.
     pub(crate) fn is_due(&self, now: u64) -> bool {
-        self.every().is_some_and(|every| now.saturating_sub(self.start()) >= every)
+        let start = each!(&self.filter, filter => filter.phase_start());
+        self.age().is_some_and(|age| Duration::from_millis(now).saturating_sub(start) >= age)
     }
 
-    /// When the active phase began, in milliseconds since 1970.
-    fn start(&self) -> u64 {
-        each!(&self.filter, filter => filter.phase_start().as_millis() as u64)
+    /// How long a phase lasts.
+    fn age(&self) -> Option<Duration> {
+        each!(&self.filter, filter => filter.policy().age)
     }
 
-    /// How long a phase lasts, in milliseconds.
-    pub(crate) fn every(&self) -> Option<u64> {
-        let age = each!(&self.filter, filter => filter.policy().age)?;
-        Some((age.as_millis() as u64).max(1))
-    }
-
-    /// Turns as often as the time requires; returns whether it turned.
+    /// Turns as often as the time says; whether anything changed, if only that its clock began.
     pub(crate) fn advance(&mut self, now: u64) -> bool {
-        let before = self.stats().cycles;
-        if self.every().is_some() {
+        let state = |filter: &Turning| (filter.stats().cycles, each!(&filter.filter, filter => (filter.phase_start(), filter.now())));
+        let before = state(self);
+        if self.age().is_some() {
             each!(&mut self.filter, filter => filter.advance(Duration::from_millis(now)));
         }
-        self.stats().cycles > before
+        state(self) != before
     }
 
-    /// Turns now.
-    pub(crate) fn turn(&mut self, now: u64) {
-        self.advance(now);
+    /// Turns now, whatever the time.
+    pub(crate) fn turn(&mut self) {
         each!(&mut self.filter, filter => filter.recycle());
     }
 

@@ -3,6 +3,7 @@
 use crate::answer::Failure;
 use crate::compact::{Compact, MOST_WORDS, SEED_WORDS};
 use crate::file;
+use crate::imported::Imported;
 use crate::large::{self, Large};
 use crate::loading::Loading;
 use crate::memory;
@@ -11,19 +12,24 @@ use crate::sketch::Sketch;
 use crate::turning::Turning;
 use truebloom::AnyFilter;
 
-/// The value of a key. It is as small as the smallest filters need, because there may be millions
-/// of them.
+/// What a key holds. As small as its smallest filters need: there may be millions of them.
+#[derive(Clone)]
 pub(crate) enum Value {
     Compact(Compact),
     Large(Box<Large>),
     Turning(Box<Turning>),
     Sketch(Box<Sketch>),
     Loading(Box<Loading>),
+    Imported(Box<Imported>),
 }
 
 const _: () = assert!(size_of::<Value>() <= 32);
 
 const LOADING: Failure = Failure::Text(std::borrow::Cow::Borrowed("ERR the filter is being loaded by BF.LOADCHUNK"));
+
+const FOREIGN: Failure = Failure::Text(std::borrow::Cow::Borrowed(
+    "ERR a filter that came from RedisBloom has the bits of its arithmetic: no file of truebloom holds them, and it cannot be merged",
+));
 
 impl Value {
     /// The number of bytes that it takes, as the allocator counts them.
@@ -35,21 +41,11 @@ impl Value {
                 Value::Turning(filter) => filter.bytes(),
                 Value::Sketch(sketch) => sketch.bytes(),
                 Value::Loading(loading) => loading.size(),
+                Value::Imported(filter) => filter.bytes(),
             }
     }
 
-    /// A separate copy.
-    pub(crate) fn copied(&self) -> Option<Value> {
-        Some(match self {
-            Value::Compact(filter) => Value::Compact(filter.clone()),
-            Value::Large(filter) => Value::Large(filter.clone()),
-            Value::Turning(filter) => Value::Turning(filter.clone()),
-            Value::Sketch(sketch) => Value::Sketch(sketch.clone()),
-            Value::Loading(loading) => Value::Loading(loading.clone()),
-        })
-    }
-
-    /// A filter of the library, converted to the form in which it is stored.
+    /// A filter of the library in the form that it is kept in.
     pub(crate) fn of(filter: AnyFilter, expansion: u32) -> Value {
         match file::to_compact(&filter, expansion) {
             Some(compact) => Value::Compact(compact),
@@ -75,8 +71,8 @@ impl Value {
         if let Value::Sketch(sketch) = self { Ok(sketch) } else { Err(Failure::WrongType) }
     }
 
-    /// Which of the items are contained.
-    pub(crate) fn contains<'a>(&self, items: impl Iterator<Item = &'a [u8]>) -> Result<Vec<bool>, Failure> {
+    /// Which of the items it contains.
+    pub(crate) fn contains<'a>(&self, items: impl Iterator<Item = &'a [u8]> + Clone) -> Result<Vec<bool>, Failure> {
         self.check_filter()?;
         Ok(match self {
             Value::Compact(filter) => {
@@ -85,6 +81,7 @@ impl Value {
             }
             Value::Large(filter) => filter.contains_all(&items.map(|item| filter.hash(item)).collect::<Vec<_>>()),
             Value::Turning(filter) => items.map(|item| filter.contains(item)).collect(),
+            Value::Imported(filter) => filter.contains(items)?,
             Value::Sketch(_) | Value::Loading(_) => Vec::new(),
         })
     }
@@ -114,8 +111,14 @@ impl Value {
             if answers.len() == items.clone().count() {
                 return Ok(answers);
             }
-            // One that may take none of the items stays as it is, as it does on the replicas.
-            let mut large = Large::new(file::to_filter(filter)?, filter.shape().expansion);
+            // One that may take none of the items stays as it is, as it does on the replicas. So does one for whose larger form there is no memory, with what it has taken so far.
+            let mut large = match file::to_filter(filter) {
+                Ok(larger) => Large::new(larger, filter.shape().expansion),
+                Err(failure) => {
+                    answers.resize_with(items.count(), || Err(failure.clone()));
+                    return Ok(answers);
+                }
+            };
             let hashes: Vec<_> = items.skip(answers.len()).map(|item| large.hash(item)).collect();
             let added = large.add(&hashes, is_limited);
             if added.contains(&Ok(true)) {
@@ -131,6 +134,7 @@ impl Value {
                 answers.extend(filter.add(&hashes, is_limited));
             }
             Value::Turning(filter) => answers.extend(left.map(|item| Ok(filter.add(item)))),
+            Value::Imported(filter) => answers = filter.add(left, is_limited)?,
             _ => {}
         }
         Ok(answers)
@@ -144,6 +148,7 @@ impl Value {
             Value::Turning(_) => Err(Failure::text("ERR a filter that recycles cannot be used here")),
             Value::Sketch(_) => Err(Failure::WrongType),
             Value::Loading(_) => Err(LOADING),
+            Value::Imported(_) => Err(FOREIGN),
         }
     }
 
@@ -156,6 +161,7 @@ impl Value {
             Value::Turning(filter) => filter.write(&mut bytes).map_err(Failure::of)?,
             Value::Sketch(sketch) => return sketch.0.to_bytes().map_err(Failure::of),
             Value::Loading(_) => return Err(LOADING),
+            Value::Imported(_) => return Err(FOREIGN),
         }
         Ok(bytes)
     }
@@ -166,6 +172,7 @@ impl Value {
             Value::Compact(filter) => filter.changed().into(),
             Value::Large(filter) => filter.changed(),
             Value::Turning(filter) => filter.stats().items,
+            Value::Imported(filter) => filter.items(),
             Value::Sketch(_) | Value::Loading(_) => 0,
         }
     }
@@ -175,6 +182,7 @@ impl Value {
         match self {
             Value::Compact(filter) => filter.capacity(),
             Value::Large(filter) => filter.capacity(),
+            Value::Imported(filter) => filter.capacity(),
             _ => 0,
         }
     }
@@ -184,6 +192,7 @@ impl Value {
             Value::Compact(filter) => filter.layers().count() as u64,
             Value::Large(filter) => filter.layers() as u64,
             Value::Turning(filter) => filter.phases(),
+            Value::Imported(filter) => filter.chain().layers.len() as u64 + filter.own().map_or(0, Value::layers),
             Value::Sketch(_) | Value::Loading(_) => 0,
         }
     }
@@ -193,6 +202,7 @@ impl Value {
         let grows = match self {
             Value::Compact(filter) => filter.shape().growth().map(|_| filter.shape().expansion),
             Value::Large(filter) => matches!(filter.filter(), AnyFilter::Scalable(_)).then(|| filter.expansion()),
+            Value::Imported(filter) => Some(filter.chain().growth).filter(|_| !filter.chain().is_fixed),
             _ => None,
         };
         grows.filter(|expansion| *expansion > 0)

@@ -31,11 +31,23 @@ impl<R: RowHashes, C: Counter> Sketch<R, C> {
     /// # Errors
     /// The sketches differ in size, hasher or seed; then nothing changes.
     pub fn merge(&mut self, other: &Sketch<R, C>) -> Result<(), MergeError> {
+        self.merge_times(other, 1)
+    }
+
+    /// Adds all counts of another sketch so many times, as [`merge`](Self::merge) called as often;
+    /// none for 0. Linear in the counters, whatever the number.
+    ///
+    /// # Errors
+    /// The sketches differ in size, hasher or seed; then nothing changes.
+    pub fn merge_times(&mut self, other: &Sketch<R, C>, times: u64) -> Result<(), MergeError> {
         self.check_mergeable(other)?;
-        for (counter, more) in self.counters.iter_mut().zip(&other.counters) {
-            *counter = if *more == C::HIGHEST { C::HIGHEST } else { counter.plus(more.into_u64()) };
+        if times == 0 {
+            return Ok(());
         }
-        self.total = self.total.saturating_add(other.total);
+        for (counter, more) in self.counters.iter_mut().zip(&other.counters) {
+            *counter = if *more == C::HIGHEST { C::HIGHEST } else { counter.plus(more.into_u64().saturating_mul(times)) };
+        }
+        self.total = self.total.saturating_add(other.total.saturating_mul(times));
         self.conservative |= other.conservative;
         self.halved |= other.halved;
         Ok(())

@@ -19,8 +19,30 @@ pub(crate) fn to_bytes<T: Written>(value: &T) -> Result<Vec<u8>, BuildError> {
     Ok(bytes)
 }
 
-/// Writes the value's file to the beginning of `bytes` and returns its length. An error if `bytes`
-/// is shorter.
+/// The bytes of the value's file from `start` on, at most `length`. The checksum of all of them is
+/// computed only for a part that reaches into the header.
+pub(crate) fn part_of_bytes<T: Written>(value: &T, start: u64, length: usize) -> Result<Vec<u8>, BuildError> {
+    let end = encoded_bytes(value).min(start.saturating_add(length as u64));
+    let count = usize::try_from(end.saturating_sub(start)).unwrap_or(usize::MAX);
+    let mut bytes = Vec::new();
+    bytes.try_reserve_exact(count).map_err(|_| BuildError::Memory { bytes: count as u64 })?;
+    let mut piece = |at: u64, piece: &[u8]| {
+        let from = (start.saturating_sub(at) as usize).min(piece.len());
+        let to = (end.saturating_sub(at) as usize).min(piece.len());
+        bytes.extend_from_slice(piece.get(from..to).unwrap_or_default());
+    };
+    let payload = HEADER_BYTES as u64;
+    if start < payload && count > 0 {
+        piece(0, &header(value));
+    }
+    let (first, last) = (start.saturating_sub(payload) / 8, end.saturating_sub(payload).div_ceil(8));
+    let words = value.words().skip(first as usize).take(last.saturating_sub(first) as usize);
+    words.zip(first..).for_each(|(word, number)| piece(payload + 8 * number, &word.to_le_bytes()));
+    Ok(bytes)
+}
+
+/// Writes the bytes of the value's file to the beginning of these, and says how many they are. An
+/// error if there are fewer.
 pub(crate) fn write_into<T: Written>(value: &T, bytes: &mut [u8]) -> Result<usize, BuildError> {
     let needed = encoded_bytes(value);
     let found = bytes.len() as u64;

@@ -13,8 +13,18 @@ macro_rules! writes_files {
                 $crate::format::to_bytes(self)
             }
 
-            /// Writes the bytes of its file. It writes in large chunks, so an unbuffered writer is
-            /// fine.
+            /// The bytes of its file from `start` on, at most `length`: none from its end on. For
+            /// a file that goes somewhere in parts. Linear in the part; for one that reaches into
+            /// the header (its first 256 bytes, which have a checksum of all), in the file.
+            ///
+            /// # Errors
+            /// The memory for the part cannot be allocated.
+            pub fn part_of_bytes(&self, start: u64, length: usize) -> Result<alloc::vec::Vec<u8>, $crate::BuildError> {
+                $crate::format::part_of_bytes(self, start, length)
+            }
+
+            /// Writes the bytes of its file. Unbuffered writers are fine: it writes in large
+            /// pieces.
             ///
             /// # Errors
             /// The errors of the writer.

@@ -21,7 +21,7 @@ pub mod wire;
 pub(crate) use decode::{check_checksum, check_length, from_bytes, words_of};
 #[cfg(feature = "std")]
 pub(crate) use encode::write_to;
-pub(crate) use encode::{encoded_bytes, put_words, to_bytes, write_into};
+pub(crate) use encode::{encoded_bytes, part_of_bytes, put_words, to_bytes, write_into};
 pub(crate) use fields::{Fields, INTERSECTION, MERGED, at, check_field};
 #[cfg(feature = "fs")]
 pub(crate) use file::{open, save, save_new};

@@ -21,7 +21,7 @@ verb!(
     Insert,
     -4,
     c"Makes a filter",
-    c"O(1)",
+    c"O(1), and the plan of the first filter that is made so",
     reserve
 );
 
@@ -63,7 +63,13 @@ impl Request {
         })
     }
 
-    /// The empty filter. Memory limits are checked before anything is allocated.
+    /// A filter that grows by this expansion, or does not with 0.
+    pub(crate) fn growing_or_fixed(rate: Rate, items: u64, expansion: u32, seed: Seed) -> Request {
+        let form = if expansion == 0 { Form::Fixed } else { Form::Growing { expansion } };
+        Request { rate, items, form, hasher: HasherId::Xxh3, seed, clock: 0 }
+    }
+
+    /// The empty filter. Limits of memory are held to before any is taken.
     pub(crate) fn make(&self, is_limited: bool) -> Result<Value, Failure> {
         let hasher = PortableHasher::new(self.hasher, self.seed);
         let check = |bytes: u64| if is_limited { memory::check(bytes, 0) } else { Ok(()) };

@@ -3,6 +3,7 @@
 use super::verb;
 use crate::answer::{Failure, NOT_FOUND, Reply};
 use crate::ffi::Call;
+use crate::imported::Imported;
 use crate::value::Value;
 use std::ffi::CStr;
 use truebloom::AnyFilter;
@@ -124,6 +125,7 @@ fn field(value: &Value, name: &[u8]) -> Result<Reply, Failure> {
                     _ => Reply::Array(vec![Reply::Array([bits, probes.into(), ones, value.items()].map(number).into())]),
                 }
             }
+            Value::Imported(filter) => of_imported(filter, name)?,
             _ => with_filter(value, |filter| of_filter(filter, name))?,
         },
     })
@@ -144,6 +146,28 @@ fn of_filter(filter: &AnyFilter, name: &[u8]) -> Reply {
         b"BITS" => number(filter.bits()),
         _ => Reply::Array(layers(filter).into_iter().map(|layer| Reply::Array(layer.map(number).into())).collect()),
     }
+}
+
+/// What is known of a filter of RedisBloom: of its layers nothing is proven, and their present rate is measured.
+fn of_imported(filter: &Imported, name: &[u8]) -> Result<Reply, Failure> {
+    let mut layers = filter.counts();
+    if let Some(own) = filter.own() {
+        layers.extend(with_filter(own, self::layers)?);
+    }
+    let sum = |of: fn(&[u64; 4]) -> u64| layers.iter().map(of).sum::<u64>();
+    let (bits, ones) = (sum(|layer| layer[0]), sum(|layer| layer[2]));
+    Ok(match name {
+        b"KIND" => Reply::Text("imported".to_owned()),
+        b"ASKED" => Reply::Text(filter.chain().asked().to_string()),
+        b"GUARANTEED" => Reply::Null,
+        b"NOW" => {
+            let own = filter.own().map_or(Ok(0.0), |own| with_filter(own, |own| own.fpr().upper))?;
+            Reply::Float((filter.most_now() + own).min(1.0))
+        }
+        b"FILL" => Reply::Float(ones as f64 / bits as f64),
+        b"BITS" => number(bits),
+        _ => Reply::Array(layers.into_iter().map(|layer| Reply::Array(layer.map(number).into())).collect()),
+    })
 }
 
 pub(crate) fn kind(filter: &AnyFilter) -> &'static str {
@@ -184,7 +208,10 @@ fn debug(value: &Value) -> Result<Reply, Failure> {
         let (bits, ones, probes) = filter.shape();
         lines.push(format!("bytes:{} bits:{bits} hashes:{probes} hashwidth:128 set:{ones}", bits / 8));
     } else {
-        let layers = with_filter(value, layers)?;
+        let layers = match value {
+            Value::Imported(filter) => filter.counts(),
+            _ => with_filter(value, layers)?,
+        };
         lines.extend(layers.iter().map(|[bits, probes, ones, items]| {
             format!("bytes:{} bits:{bits} hashes:{probes} hashwidth:128 set:{ones} size:{items}", bits.div_ceil(8))
         }));

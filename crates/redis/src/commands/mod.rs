@@ -38,7 +38,7 @@ macro_rules! verb {
 }
 use verb;
 
-pub(crate) use create::Reserve;
+pub(crate) use create::{Request, Reserve};
 pub(crate) use info::{Card, Debug, Info};
 pub(crate) use items::{Add, Exists, Insert, MultiAdd, MultiExists};
 pub(crate) use merge::Merge;

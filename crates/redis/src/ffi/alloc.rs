@@ -57,7 +57,7 @@ unsafe impl GlobalAlloc for Memory {
             // SAFETY: as the caller promised.
             return unsafe { System.alloc_zeroed(layout) };
         };
-        if layout.size() >= LARGE && !has_room(layout.size()) {
+        if !has_room(layout.size()) {
             return ptr::null_mut();
         }
         // SAFETY: the function is the server's.
@@ -100,8 +100,11 @@ unsafe fn aligned(layout: Layout, take: impl Fn(usize) -> *mut c_void) -> *mut u
     }
 }
 
-/// Whether the system could provide this many bytes now.
-fn has_room(bytes: usize) -> bool {
+/// Whether the system would give so many bytes now, which for few is taken for granted.
+pub(crate) fn has_room(bytes: usize) -> bool {
+    if bytes < LARGE {
+        return true;
+    }
     // SAFETY: nothing reads or writes what is mapped, and it is unmapped at once.
     unsafe {
         let flags = rustix::mm::MapFlags::PRIVATE;
@@ -146,7 +149,7 @@ mod tests {
 
     #[test]
     fn the_system_has_some_room_but_not_all() {
-        assert!(has_room(LARGE) && !has_room(1 << 60));
+        assert!(has_room(1) && has_room(LARGE) && !has_room(1 << 60));
     }
 
     #[test]

@@ -77,6 +77,7 @@ api! {
         SaveUnsigned: unsafe extern "C" fn(*mut Io, u64),
         LoadUnsigned: unsafe extern "C" fn(*mut Io) -> u64,
         SaveStringBuffer: unsafe extern "C" fn(*mut Io, *const c_char, usize),
+        LoadDouble: unsafe extern "C" fn(*mut Io) -> f64,
         LoadStringBuffer: unsafe extern "C" fn(*mut Io, *mut usize) -> *mut c_char,
         IsIOError: unsafe extern "C" fn(*mut Io) -> c_int,
         LogIOError: unsafe extern "C" fn(*mut Io, *const c_char, *const c_char, ...),
@@ -128,7 +129,12 @@ pub(super) unsafe fn load(ctx: *mut Ctx) -> Result<&'static Api, &'static str> {
     Ok(API.get_or_init(|| resolved))
 }
 
-/// The functions. The server calls none of our code before they are looked up.
+/// The functions, if they have been looked up.
+pub(super) fn found() -> Option<&'static Api> {
+    API.get()
+}
+
+/// The functions. The server calls nothing of ours before they are looked up.
 #[inline]
 pub(super) fn api() -> &'static Api {
     API.get().unwrap_or_else(|| unreachable!("the server calls nothing before the module is loaded"))

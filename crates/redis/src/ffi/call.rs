@@ -98,6 +98,14 @@ impl Slot {
         Err(Failure::text("ERR the server did not take the value"))
     }
 
+    /// Puts a value in the place of the one that is there, which keeps its time to live; or where there is none.
+    pub(crate) fn replace(&mut self, value: Value) -> Result<(), Failure> {
+        let Some(there) = self.value()? else { return self.set(value) };
+        *there = value;
+        self.touch();
+        Ok(())
+    }
+
     /// Removes the key.
     pub(crate) fn delete(&mut self) {
         self.count();
@@ -133,7 +141,7 @@ unsafe fn value_of(key: *mut Key) -> Result<Option<*mut Value>, Failure> {
         if key.is_null() || (api().KeyType)(key) == KEY_EMPTY {
             return Ok(None);
         }
-        if (api().ModuleTypeGetType)(key) != types::own_type() {
+        if !types::is_ours((api().ModuleTypeGetType)(key)) {
             return Err(Failure::WrongType);
         }
         Ok(Some((api().ModuleTypeGetValue)(key).cast()).filter(|value: &*mut Value| !value.is_null()))

@@ -44,15 +44,13 @@ pub(crate) enum Keys {
 }
 
 impl Keys {
-    fn flags(self) -> &'static CStr {
+    fn flags(self) -> &'static str {
         match self {
-            Keys::None => c"fast",
-            Keys::Read => c"readonly fast",
-            Keys::Insert => c"write deny-oom fast",
-            Keys::Replace => c"write deny-oom",
-            Keys::Merge => c"write deny-oom",
+            Keys::None => "",
+            Keys::Read => "readonly",
+            Keys::Insert | Keys::Replace | Keys::Merge => "write deny-oom",
             // Clusters ask the command itself where its keys are.
-            Keys::CountedMerge => c"write deny-oom getkeys-api",
+            Keys::CountedMerge => "write deny-oom getkeys-api",
         }
     }
 
@@ -122,10 +120,14 @@ pub(super) unsafe fn register<V: Verb>(ctx: *mut Ctx, category: &CStr) -> Result
         arguments: ptr::null(),
     };
     let access = if V::KEYS.is_write() { "write" } else { "read" };
-    let categories = format!("{access} fast {}\0", category.to_str().unwrap_or_default());
+    // Fast is what does not look at all bits, whose numbers are n and c.
+    let is_fast = [&b"O(1)"[..], b"O(k", b"O(d"].iter().any(|begin| V::COMPLEXITY.to_bytes().starts_with(begin));
+    let (flag, speed) = if is_fast { (" fast", "fast") } else { ("", "slow") };
+    let flags = format!("{}{flag}\0", V::KEYS.flags());
+    let categories = format!("{access} {speed} {}\0", category.to_str().unwrap_or_default());
     // SAFETY: all texts end with NUL, and the server copies what it keeps; the specifications end with an empty one.
     unsafe {
-        if (api.CreateCommand)(ctx, V::NAME.as_ptr(), enter::<V>, V::KEYS.flags().as_ptr(), first, last, step) != OK {
+        if (api.CreateCommand)(ctx, V::NAME.as_ptr(), enter::<V>, flags.trim_start().as_ptr().cast(), first, last, step) != OK {
             return Err(V::NAME);
         }
         let command = (api.GetCommand)(ctx, V::NAME.as_ptr());
@@ -134,7 +136,7 @@ pub(super) unsafe fn register<V: Verb>(ctx: *mut Ctx, category: &CStr) -> Result
         }
         if let Some(set) = api.SetCommandACLCategories {
             // Servers without categories of modules' own refuse the last word; then the usual ones do.
-            let plain = format!("{access} fast\0");
+            let plain = format!("{access} {speed}\0");
             if set(command, categories.as_ptr().cast()) != OK {
                 set(command, plain.as_ptr().cast());
             }

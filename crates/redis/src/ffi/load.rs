@@ -26,6 +26,12 @@ pub(super) unsafe extern "C" fn RedisModule_OnLoad(ctx: *mut Ctx, texts: *mut *m
 }
 
 unsafe fn load(ctx: *mut Ctx, texts: *mut *mut Text, count: c_int) -> c_int {
+    // The server's log is not where Rust writes by itself.
+    std::panic::set_hook(Box::new(|panic| {
+        if let Some(api) = api::found() {
+            log(api, std::ptr::null_mut(), &format!("internal error, which is a fault of the module: {panic}"));
+        }
+    }));
     // SAFETY: the server is loading the module.
     let api: &Api = match unsafe { api::load(ctx) } {
         Ok(api) => api,

@@ -12,10 +12,12 @@ mod load;
 mod raw;
 mod types;
 
+pub(crate) use alloc::has_room;
 pub(crate) use call::{Call, now};
 pub(crate) use command::{Keys, Verb};
 
-/// Runs code for the server. A panic must not unwind into the server, so it becomes `None`.
+/// Runs what the server called. A panic must not unwind into the server: it becomes `None`, and the
+/// hook that `load` sets has written a line about it.
 fn guarded<R>(run: impl FnOnce() -> R) -> Option<R> {
     std::panic::catch_unwind(std::panic::AssertUnwindSafe(run)).ok()
 }
