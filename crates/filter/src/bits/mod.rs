@@ -1,6 +1,7 @@
 //! Bits in memory, and how the keys of a scheme get at them: anywhere ([`Spread`]) or in lines
 //! ([`Lined`]).
 
+mod ahead;
 #[cfg(target_has_atomic = "64")]
 mod atomic;
 mod flight;
@@ -9,6 +10,7 @@ mod probing;
 mod spread;
 mod words;
 
+pub(crate) use ahead::{Ahead, SideBySide};
 #[cfg(target_has_atomic = "64")]
 pub(crate) use atomic::AtomicBits;
 pub(crate) use flight::Flights;

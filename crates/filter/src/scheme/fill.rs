@@ -1,12 +1,13 @@
 //! Schemes whose rate is a function of the fill.
 
-use super::{Classic, Scheme, Standard};
+use super::{Classic, Scheme as _, Standard};
+use crate::bits::SideBySide;
 
 /// A scheme under which the number of set bits alone determines the chance that a fresh key passes.
 ///
 /// Filters that follow their own rate from key to key need it fast, so it is an `f64`, where
 /// [`Law::fpr_at_fill`](truebloom_math::Law::fpr_at_fill) gives a proven bracket.
-pub trait FillScheme: Scheme {
+pub trait FillScheme: SideBySide {
     /// The chance that all k positions of a fresh key are among `ones` given ones, at most the
     /// number of bits. Relative error at most `2 (k + 1) 2^-53`, except for results below 1e-300.
     /// Some nanoseconds.
