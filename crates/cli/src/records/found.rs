@@ -185,8 +185,8 @@ impl<'a> Batch<'a> {
         &self.text[self.spans[first].record.0 as usize..self.spans[last].record.1 as usize]
     }
 
-    /// Writes the selected records, each with `end` after it; neighbours as one piece, with the ends
-    /// that are there already.
+    /// Writes the selected records, each with `end` after it; neighbours as one piece, with the
+    /// ends that are there already.
     pub(crate) fn write_selected(&self, selected: &[u64], end: &[u8], out: &mut impl Write) -> io::Result<()> {
         for (first, last) in runs(selected) {
             let mut begin = first;

@@ -4,23 +4,13 @@ use super::probing::draw;
 use crate::arch::{LANES, Lanes, Level, prefetch};
 use crate::bulk::Group;
 use crate::hash::{KeyHash, Salt};
-use crate::scheme::{Classic, Scheme, Standard};
+use crate::scheme::{Classic, Scheme, SideBySide, Standard};
 use crate::word::Word;
 use alloc::vec;
 use alloc::vec::Vec;
 
 /// Probes that are asked for ahead. A key with more, at rates below 1e-19, is handled alone.
 const MOST_AHEAD: usize = 64;
-
-/// How the keys of a group get their positions.
-pub trait SideBySide: Scheme {
-    /// The positions of this probe, from what is left of the words of the probe before, or from new
-    /// ones. False where the keys go alone.
-    #[inline(always)]
-    fn draw(&self, _: Level, _: Group<'_>, _probe: u32, _rest: &mut Lanes, _positions: &mut Lanes) -> bool {
-        false
-    }
-}
 
 impl SideBySide for Classic {}
 

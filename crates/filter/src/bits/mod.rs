@@ -10,7 +10,7 @@ mod probing;
 mod spread;
 mod words;
 
-pub(crate) use ahead::{Ahead, SideBySide};
+pub(crate) use ahead::Ahead;
 #[cfg(target_has_atomic = "64")]
 pub(crate) use atomic::AtomicBits;
 pub(crate) use flight::Flights;

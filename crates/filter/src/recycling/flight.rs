@@ -1,7 +1,8 @@
 //! Items between being offered and being looked up, in three groups.
 
-use crate::bits::{Ahead, SideBySide};
+use crate::bits::Ahead;
 use crate::hash::{KeyHash, Salt};
+use crate::scheme::SideBySide;
 use alloc::vec::Vec;
 use core::mem::swap;
 

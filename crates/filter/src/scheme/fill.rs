@@ -1,7 +1,6 @@
 //! Schemes whose rate is a function of the fill.
 
-use super::{Classic, Scheme as _, Standard};
-use crate::bits::SideBySide;
+use super::{Classic, Scheme as _, SideBySide, Standard};
 
 /// A scheme under which the number of set bits alone determines the chance that a fresh key passes.
 ///
