@@ -2,7 +2,8 @@
 
 use super::{Classic, Scheme as _, SideBySide, Standard};
 
-/// A scheme under which the number of set bits alone determines the chance that a fresh key passes.
+/// A scheme for which the number of set bits alone determines the probability that a fresh key
+/// passes.
 ///
 /// Filters that follow their own rate from key to key need it fast, so it is an `f64`, where
 /// [`Law::fpr_at_fill`](truebloom_math::Law::fpr_at_fill) gives a proven bracket.

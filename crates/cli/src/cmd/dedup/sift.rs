@@ -7,28 +7,29 @@ use std::io::{self, Write};
 use std::time::{Duration, SystemTime};
 use truebloom::{KeyHash, KeyHasher};
 
-/// Keys whose bits are asked for before the first of them is looked up: the waits for memory
+/// How many keys are prefetched before the first of them is looked up: their memory accesses
 /// overlap, which makes it up to four times as fast.
 const AHEAD: usize = 16;
 
 /// The counts of this run.
 #[derive(Clone, Copy, Default)]
 pub(super) struct Tally {
-    /// Records with keys.
+    /// The number of records with keys.
     pub(super) read: u64,
-    /// Those of them that were new to what is remembered.
+    /// How many of them were new, that is, not remembered.
     pub(super) new: u64,
     pub(super) selected: u64,
 }
 
-/// What separates first occurrences from repeats, and where the selected ones go.
+/// Separates first occurrences from repeats, and prints the selected ones.
 pub(super) struct Sift<'a, W: Write> {
     args: &'a Args,
     records: &'a RecordArgs,
     filter: Filter,
     out: W,
     pub(super) tally: Tally,
-    /// With --strict: the next line would have everything forgotten, so it was not taken.
+    /// With --strict: the next line would make the filter forget everything, so it was not
+    /// processed.
     pub(super) full: bool,
     has_header: bool,
 }
@@ -50,7 +51,7 @@ impl<'a, W: Write> Sift<'a, W> {
         self.out.flush()
     }
 
-    /// Records, and the hashes of those that have keys, where they were hashed ahead.
+    /// Processes records, with the hashes of those that have keys where these were hashed ahead.
     pub(super) fn batch(&mut self, batch: Batch<'_>, hashes: &[KeyHash]) -> io::Result<()> {
         self.filter.advance(now());
         let hasher = *self.filter.hasher();
@@ -133,7 +134,8 @@ impl<'a, W: Write> Sift<'a, W> {
             is_new != self.args.repeated
         }
     }
-    /// What stands for the second occurrence of a key: the hash of its hash.
+
+    /// The hash that represents the second occurrence of a key: the hash of its hash.
     fn second(&self, hash: KeyHash) -> KeyHash {
         self.filter.hasher().hash(&u128::from(hash).to_le_bytes())
     }
@@ -147,8 +149,8 @@ impl<'a, W: Write> Sift<'a, W> {
         if self.args.is_silent() || !self.args.keeps_first() { Ok(()) } else { self.out.write_all(bytes) }
     }
 
-    /// Selected CSV records are CSV again, so they keep the names of their columns: those of the
-    /// first input.
+    /// Prints the CSV header of the first input, so that the selected CSV records keep their column
+    /// names.
     pub(super) fn header(&mut self, header: &[u8]) -> io::Result<()> {
         if std::mem::replace(&mut self.has_header, true) || self.args.is_silent() || self.args.only_key {
             return Ok(());
@@ -158,7 +160,7 @@ impl<'a, W: Write> Sift<'a, W> {
     }
 }
 
-/// The time, by a clock that goes on while no process runs.
+/// The time, by a clock that also runs while no process does.
 pub(super) fn now() -> Duration {
     SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default()
 }
