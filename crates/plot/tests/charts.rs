@@ -102,8 +102,8 @@ fn words_of_near_lines_do_not_meet() {
         rows.sort_by(f64::total_cmp);
         assert_eq!(rows.len(), values.len());
         assert!(rows.windows(2).all(|pair| pair[1] - pair[0] >= 120.0), "{values:?}: {rows:?}");
-        // Between the axes: above the foot, where 440 pixels less the label's room end, and below the
-        // title and the note.
+        // Between the axes: above the foot, where 440 pixels less the label's room end, and below
+        // the title and the note.
         assert!(rows.iter().all(|row| *row > 400.0), "{values:?}: {rows:?}");
         assert!(rows.iter().all(|row| *row < 3_900.0), "{values:?}: {rows:?}");
     }
