@@ -352,9 +352,9 @@ fn claims_are_well_formed() {
     assert!("bloom".parse::<Paper>().is_err());
 }
 
-/// `crates/math/tests/faults/run.py --claims` plants faults, sees each claim overturned by one, and
-/// writes the list. This test only checks that the list has these claims and faults that exist: a
-/// claim that is added needs a run of the script.
+/// `crates/math/tests/faults/run.py --claims` plants faults, checks that each claim is overturned
+/// by one, and writes the list. This test only checks that the list has exactly these claims, and
+/// names faults that exist: a claim that is added needs a run of the script.
 #[test]
 fn every_claim_is_in_the_list_of_those_that_a_fault_overturned() {
     let list = include_str!("../../math/tests/faults/overturned.txt");

@@ -134,6 +134,17 @@ impl Args {
         if self.second { 2 } else { 1 }
     }
 
+    /// Whether each line is looked at by itself, and not a batch of them together.
+    fn goes_one_by_one(&self) -> bool {
+        self.strict || self.second
+    }
+
+    /// Whether keys are hashed before they are looked up. Together both take less time, but what
+    /// other threads do is done before.
+    fn hashes_ahead(&self, records: &RecordArgs) -> bool {
+        self.goes_one_by_one() || records.threads() > 1
+    }
+
     /// Whether lines are only counted.
     fn is_silent(&self) -> bool {
         self.quiet || self.count
@@ -154,11 +165,15 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
     }
     let keys = keys_of(args, &mut filter)?;
     let mut account = Account::begin(&filter, keys.args.noun());
-    let hasher = *filter.hasher();
+    let (hasher, ahead) = (*filter.hasher(), args.hashes_ahead(&keys.args));
     // What has no key is passed on with first occurrences only.
     let open = if args.keeps_first() { Records::passing } else { Records::answering };
-    let mut records = open(&keys.args, &args.inputs, move |batch: Batch<'_>, answers: &mut Answers| answers.hash(batch, hasher))?;
-    let mut sift = Sift::new(args, &keys.args, filter, crate::output::stdout());
+    let mut records = open(&keys.args, &args.inputs, move |batch: Batch<'_>, answers: &mut Answers| {
+        if ahead {
+            answers.hash(batch, hasher);
+        }
+    })?;
+    let mut sift = Sift::new(args, &keys.args, filter, crate::output::blocks());
     while read(args, &mut records, &mut sift, &mut saver)? {
         account.tell_forgotten(args, &sift, &chosen);
     }
