@@ -96,7 +96,7 @@ def main():
     print(f"Every filter is asked for {ITEMS:,} lines and a rate of {100 * RATE:g}%. *Promised* is the rate that its report promises for input chosen without knowing the seed: with one phase the")
     print("average of the long run, with two phases the rate of every new line. *Brand-new* lines have a key that did not occur before; *lost* are those of them that were not printed, and their")
     print("share of all brand-new lines. *Average* is the filter's own account of its average rate, *expected* and *at most* (99.9999% sure) its account of all first lines lost, forgotten ones that")
-    print("came again included. With one phase the share of brand-new lines alone can be above the average where they come late in a cycle; the average over all lines that are new to a cycle is not.\n")
+    print("came again included. With one phase the share of brand-new lines alone can be above the rate promised where they come late in a cycle; the expected average over all lines that are new to a cycle is never above it.\n")
     print("| stream | policy | memory | promised | brand-new | lost | share | average | expected | at most |")
     print("|---|---|--:|--:|--:|--:|--:|--:|--:|--:|")
     for stream, keys in streams:

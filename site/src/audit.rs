@@ -231,7 +231,7 @@ pub(crate) fn chart(question: &mut Question<'_>) -> Json {
     if given.is_empty() {
         return object! { "hint": "No library has an answer yet." };
     }
-    drawn(Ok(libraries(&given, asked.items, asked.rate.map(|rate| rate.to_f64()))), question)
+    drawn(Ok(libraries(&given, &[], asked.items, asked.rate.map(|rate| rate.to_f64()))), question)
 }
 
 /// With a capital letter at its beginning, unless a formula stands there.

@@ -146,12 +146,13 @@ impl fmt::Display for Error {
             ),
             Error::OutOfReach { asked, items, bits, probes, reachable } => write!(
                 f,
-                "a rate of {asked} for {} is impossible with {}: the lowest rate is {}, with {}; ask for that, or give more \
-                 bits or fewer items",
+                "a rate of {asked} for {} is impossible with {}: the lowest rate is {}, with {}; {}give more bits or fewer items",
                 plural(*items, "item"),
                 plural(*bits, "bit"),
                 rounded_up(*reachable),
-                plural(u64::from(*probes), "probe")
+                plural(u64::from(*probes), "probe"),
+                // A rate of 1 is none to ask for.
+                if rounded_up(*reachable) == "1" { "" } else { "ask for that, or " }
             ),
             Error::SchemeOutOfReach { scheme, asked, items, allowed, reachable, alternative } => write!(
                 f,

@@ -84,7 +84,7 @@ const FARTHEST: f64 = 1e300;
 fn widened(scale: Scale, low: f64, high: f64) -> (f64, f64) {
     match scale {
         Scale::Log => {
-            let room = (high / low).powf(0.03).max(1.02);
+            let room = if high > low { (high / low).powf(0.03).max(1.000_01) } else { 1.02 };
             (low / room, high * room)
         }
         Scale::Linear => {
@@ -359,6 +359,18 @@ mod tests {
         assert_eq!(log_ticks(0.5, 60.0).labelled, [0.5, 1.0, 2.0, 5.0, 10.0, 20.0, 50.0]);
         assert_eq!(linear_ticks(0.0, 40.0).labelled, [0.0, 5.0, 10.0, 15.0, 20.0, 25.0, 30.0, 35.0, 40.0]);
         assert_eq!(linear_ticks(0.1, 0.3).labelled, [0.1, 0.15, 0.2, 0.25, 0.3]);
+    }
+
+    /// However narrow the data are, they fill the axis.
+    #[test]
+    fn axes_are_as_wide_as_their_data() {
+        for ratio in [1.001, 1.02, 1.5, 1e3] {
+            let (low, high) = Axis::log("rate").coordinate((0.01, 0.01 * ratio)).ends();
+            assert!(low <= 0.01 && high >= 0.01 * ratio, "{ratio}");
+            assert!((high / low).ln() < 1.1 * f64::ln(ratio), "{ratio}: {low} {high}");
+        }
+        let (low, high) = Axis::log("rate").coordinate((0.01, 0.01)).ends();
+        assert!(low < 0.01 && high > 0.01, "one value has room");
     }
 
     #[test]

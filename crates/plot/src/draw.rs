@@ -58,9 +58,9 @@ pub(crate) fn svg(chart: &Chart) -> Result<String, Error> {
         let others = chart.series.iter().enumerate().filter(|(_, series)| !matches!(series.shape, Shape::Band | Shape::Bars));
         bands.clone().try_for_each(|(number, series)| draw(&mut plot, chart, (series, number), ends))?;
         chart.marks.iter().try_for_each(|mark| across(&mut plot, mark, ends))?;
-        others.clone().try_for_each(|(number, series)| draw(&mut plot, chart, (series, number), ends))?;
-        // Last, so that no curve covers them.
+        // Before the curves, which are whole so where there is no other room for words.
         words_of_marks(&mut plot, chart, ends)?;
+        others.clone().try_for_each(|(number, series)| draw(&mut plot, chart, (series, number), ends))?;
         root.present().map_err(failed)?;
     }
     Ok(finished(&text, chart, (width, height)))
@@ -176,58 +176,15 @@ fn across(plot: &mut Plot<'_, '_>, mark: &Mark, [x, y]: [&Coordinate; 2]) -> Res
     plot.plotting_area().draw(&PathElement::new(line.to_vec(), stroke(SOFT_INK, 1.2 + DOTTED))).map_err(failed)
 }
 
-/// The words of lines, at their upper or right ends, none over another.
-fn words_of_marks(plot: &mut Plot<'_, '_>, chart: &Chart, [x, y]: [&Coordinate; 2]) -> Result<(), Error> {
-    let visible = |upright: bool| {
-        let axis = if upright { x } else { y };
-        chart.marks.iter().filter(move |mark| mark.upright == upright && !mark.words.is_empty() && axis.holds(mark.at))
-    };
-    let (right, top) = (x.ends().1, y.ends().1);
-    // Words at upright lines stand one below the other, on the side that has room.
-    for (row, mark) in (0..).zip(visible(true)) {
-        let (h, dx) = if x.share(mark.at) > 0.7 { (HPos::Right, -5) } else { (HPos::Left, 5) };
-        put_words(plot, mark, ((mark.at, top), (dx, 4 + 15 * row)), (h, VPos::Top))?;
-    }
-    let rows = plot.plotting_area().get_pixel_range().1;
-    let height = (rows.end - rows.start) / FINE;
-    let from_top = |mark: &Mark| ((1.0 - y.share(mark.at)) * f64::from(height)).round() as i32;
-    let mut marks: Vec<&Mark> = visible(false).collect();
-    marks.sort_by_key(|mark| from_top(mark));
-    let lines: Vec<i32> = marks.iter().map(|mark| from_top(mark)).collect();
-    for (mark, offset) in marks.iter().zip(beside_lines(&lines, height)) {
-        put_words(plot, mark, ((right, mark.at), (-4, offset)), (HPos::Right, VPos::Top))?;
-    }
-    Ok(())
-}
-
-/// The height of a line of words.
-const WORDS: i32 = 14;
-
-/// Where the words of level lines begin below their lines, these from the top down: above the line where there is room, else below it, else below the words before; all above the foot.
-fn beside_lines(lines: &[i32], height: i32) -> Vec<i32> {
-    let mut free = 0;
-    let mut begins: Vec<i32> = lines
-        .iter()
-        .map(|&line| {
-            let begin = if line - WORDS - 2 >= free { line - WORDS - 2 } else { free.max(line + 3) };
-            free = begin + WORDS;
-            begin
-        })
-        .collect();
-    // None below the foot.
-    let mut end = height;
-    for begin in begins.iter_mut().rev() {
-        *begin = (*begin).min(end - WORDS);
-        end = *begin;
-    }
-    begins.iter().zip(lines).map(|(begin, line)| begin - line).collect()
-}
-
-fn put_words(plot: &mut Plot<'_, '_>, mark: &Mark, (at, (dx, dy)): ((f64, f64), (i32, i32)), (h, v): (HPos, VPos)) -> Result<(), Error> {
+/// The words of the marks' lines.
+fn words_of_marks(plot: &mut Plot<'_, '_>, chart: &Chart, ends: [&Coordinate; 2]) -> Result<(), Error> {
     let root = plot.plotting_area().strip_coord_spec();
-    let (column, row) = pixel(plot, &root, at);
-    let at = (column + dx * FINE, row + dy * FINE);
-    root.draw(&Text::new(mark.words.clone(), at, words(11.5, SOFT_INK, h, v))).map_err(failed)
+    let (columns, rows) = plot.plotting_area().get_pixel_range();
+    let size = ((columns.end - columns.start) / FINE, (rows.end - rows.start) / FINE);
+    crate::words::placed(chart, ends, size).into_iter().try_for_each(|(mark, (left, top))| {
+        let style = words(crate::words::SIZE, SOFT_INK, HPos::Left, VPos::Top);
+        root.draw(&Text::new(mark.words.clone(), (left * FINE, top * FINE), style)).map_err(failed)
+    })
 }
 
 /// The pixel of a value, from the corner of the area between the axes.
@@ -237,7 +194,7 @@ fn pixel(plot: &Plot<'_, '_>, area: &Area<'_>, at: (f64, f64)) -> (i32, i32) {
 }
 
 /// Runs of points that have a place.
-fn pieces<'a>(chart: &'a Chart, series: &'a Series) -> impl Iterator<Item = &'a [(f64, f64, f64)]> {
+pub(crate) fn pieces<'a>(chart: &'a Chart, series: &'a Series) -> impl Iterator<Item = &'a [(f64, f64, f64)]> {
     series.points.split(|point| !chart.places(point)).filter(|piece| !piece.is_empty())
 }
 
@@ -288,7 +245,7 @@ fn draw(plot: &mut Plot<'_, '_>, chart: &Chart, (series, number): (&Series, usiz
 }
 
 /// The parts of a line within both ranges: it is cut where it crosses an edge, straight as it is drawn.
-fn clipped(points: &[(f64, f64, f64)], [x, y]: [&Coordinate; 2]) -> Vec<Vec<(f64, f64)>> {
+pub(crate) fn clipped(points: &[(f64, f64, f64)], [x, y]: [&Coordinate; 2]) -> Vec<Vec<(f64, f64)>> {
     if let [(x_only, y_only, _)] = *points {
         return if x.holds(x_only) && y.holds(y_only) { vec![vec![(x_only, y_only)]] } else { Vec::new() };
     }
@@ -320,7 +277,7 @@ fn clipped(points: &[(f64, f64, f64)], [x, y]: [&Coordinate; 2]) -> Vec<Vec<(f64
 }
 
 /// The part of a straight way that is within the unit square, as shares of it; nothing where none is.
-fn inside(from: [f64; 2], to: [f64; 2]) -> Option<(f64, f64)> {
+pub(crate) fn inside(from: [f64; 2], to: [f64; 2]) -> Option<(f64, f64)> {
     let (mut start, mut end) = (0.0f64, 1.0f64);
     for (a, b) in from.into_iter().zip(to) {
         // Rounding at an edge is no crossing.

@@ -45,8 +45,8 @@ pub(crate) struct Args {
     inputs: Vec<PathBuf>,
 
     /// Make a filter that grows with its input, in one pass and without -n; FIRST is about how many
-    /// items its first layer takes. The rate is kept at any number of items. Without -n, this is
-    /// how input that cannot be read twice is read
+    /// items its first layer takes. The rate is kept at any number of items. Default for a pipe
+    /// without -n
     #[arg(long, value_name = "FIRST", num_args = 0..=1, require_equals = true, default_missing_value = "1000", value_parser = crate::args::items)]
     #[arg(conflicts_with_all = ["items", "bits", "probes", "confidence", "mean", "scheme", "layout", "strict"], requires = "rate")]
     grow: Option<u64>,

@@ -55,7 +55,7 @@ pub(crate) struct Args {
     #[arg(long, value_name = "SIZE", value_parser = bits, conflicts_with = "bits", requires = "scheme", allow_hyphen_values = true)]
     slice_bits: Option<u64>,
 
-    /// Your own f(i) of h1 + i h2 + f(i), one for each probe, separated by commas
+    /// The offsets f(i) in h1 + i h2 + f(i), one per probe, separated by commas
     #[arg(long, value_name = "LIST", value_delimiter = ',', conflicts_with_all = ["variant", "ones", "slice_bits"], allow_hyphen_values = true)]
     offsets: Option<Vec<i64>>,
 

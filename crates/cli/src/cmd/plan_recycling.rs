@@ -22,7 +22,7 @@ pub(crate) struct Options {
     memory: Option<u64>,
 
     /// Remember an item while this many new ones come (10M), or for this time (1h, with --arrival);
-    /// with a size given, report what share is forgotten by then
+    /// with --memory or --bits: report what share of the items is forgotten by then
     #[arg(long, value_name = "N|TIME", requires = "recycling", conflicts_with = "items")]
     remember: Option<String>,
 
@@ -34,7 +34,8 @@ pub(crate) struct Options {
     #[arg(long, value_name = "SHARE", default_value = "1%", value_parser = args::rate, requires = "remember")]
     forget: Rate,
 
-    /// New items in one run, for the bound on its wrong drops; 100 cycles of each design by default
+    /// Bound the wrong drops of one run of this many new items; 100 cycles of each design by
+    /// default
     #[arg(long, value_name = "N", value_parser = args::count, requires = "recycling")]
     over: Option<u64>,
 

@@ -40,7 +40,7 @@ pub(crate) struct Args {
     #[arg(long, value_name = "BITS", value_parser = args::count, requires = "probes")]
     sigma: Option<u64>,
 
-    /// The average rate, instead of probes and sigma: those with the most items
+    /// The average rate, instead of -k and --sigma: the two that hold the most items
     #[arg(short = 'p', long = "fpr", value_name = "RATE", value_parser = args::rate, conflicts_with = "probes")]
     rate: Option<Rate>,
 
@@ -69,7 +69,7 @@ pub(crate) struct Args {
     #[arg(long, value_name = "STREAM", value_parser = stream, default_value = "new")]
     stream: Stream,
 
-    /// Items that arrive and are counted, after a tenth as many that are not
+    /// Items to count, after a warm-up of a tenth as many
     #[arg(short = 'n', long, value_name = "N", value_parser = args::count, default_value = "1M")]
     arrivals: u64,
 

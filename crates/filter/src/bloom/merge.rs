@@ -5,8 +5,7 @@ use crate::backing::{Backing, Counted, Writable};
 use crate::error::MergeError;
 use crate::format::Label;
 use crate::hash::{KeyHasher, check_alike};
-use crate::scheme::Scheme;
-use crate::scheme::Storage;
+use crate::scheme::{Scheme, Storage};
 use crate::word::Lies;
 
 impl<S: Scheme, H: KeyHasher, K: Writable> FilterOf<S, H, K> {

@@ -3,11 +3,12 @@
 use super::{Part, ScalableFilter};
 use crate::arch::AlignedWords;
 use crate::backing::{Backing, KEPT_WORDS, Layers};
+use crate::bits::count_ones;
 use crate::bloom::{Counts, Origin};
 use crate::error::{BuildError, MergeError};
 use crate::format::Label;
 use crate::hash::check_alike;
-use crate::word::{Lies, Word};
+use crate::word::Lies;
 use alloc::vec::Vec;
 
 impl ScalableFilter {
@@ -73,7 +74,7 @@ impl ScalableFilter {
                 let memory = MergeError::Memory { bytes: 8 * found.len() as u64 };
                 let mut words = AlignedWords::zeroed(found.len()).ok_or(memory)?;
                 words.iter_mut().zip(found).for_each(|(copy, word)| *copy = word.get());
-                let ones = ones_of(other.bits_of(theirs));
+                let ones = count_ones(other.bits_of(theirs));
                 let Part { head, layer, number, salt, inserted, .. } = part;
                 self.parts.push(Part { head: head.clone(), layer: *layer, number: *number, salt: *salt, inserted: *inserted, ones });
                 self.words.push(words);
@@ -102,7 +103,7 @@ impl<K: Backing> ScalableFilter<K> {
     /// a view may not have been counted.
     fn check_limits(&self) -> Result<(), MergeError> {
         for (number, part) in self.parts.iter().enumerate() {
-            let (ones, limit) = (ones_of(self.bits_of(number)), part.layer.limit());
+            let (ones, limit) = (count_ones(self.bits_of(number)), part.layer.limit());
             if ones > limit {
                 return Err(MergeError::Limit { ones, limit });
             }
@@ -118,8 +119,4 @@ impl<K: Backing> ScalableFilter<K> {
         let empty = ScalableFilter::with_growth(self.growth, self.hasher)?;
         Ok(ScalableFilter { label: self.label.clone(), ..empty })
     }
-}
-
-fn ones_of<W: Word>(words: &[W]) -> u64 {
-    words.iter().map(|word| u64::from(word.get().count_ones())).sum()
 }

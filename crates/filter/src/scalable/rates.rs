@@ -7,7 +7,7 @@ use crate::bloom::bracket;
 use crate::hash::{KeyHasher, PortableHasher};
 use crate::word::Lies as _;
 use alloc::vec::Vec;
-use truebloom_math::law::{Layer, hash_floor};
+use truebloom_math::law::{Layer, Layered, hash_floor};
 use truebloom_math::{Error, Fpr, Growth, Law, Method, items_from_ones};
 
 /// Layers of one number of which every pair is looked at.
@@ -61,9 +61,7 @@ impl<K: Counted> ScalableFilter<K> {
     /// after a merge that kept layers of both. The upper end counts equal hashes, at most
     /// `offered / 2^128`.
     pub fn fpr(&self) -> Fpr {
-        let mut rate = self.layered().fpr_at_fill(&self.layer_ones()).ok().flatten().unwrap_or(Fpr::ONE);
-        rate.add_above(hash_floor(self.offered(), PortableHasher::HASH_BITS));
-        at_most(rate)
+        rate_at(&self.layered(), &self.layer_ones(), self.offered())
     }
 
     /// Whether the fill determines the rate: unless a merge kept layers of both filters.
@@ -128,6 +126,13 @@ impl<K: Counted> ScalableFilter<K> {
         let ones = both.map(|word| u64::from(word.count_ones())).sum();
         ours.fpr_at_fill(ones).map_or(1.0, |rate| rate.upper)
     }
+}
+
+/// The rate of layers with this many set bits each, after this many offers.
+pub(super) fn rate_at(layers: &Layered, ones: &[u64], offered: u64) -> Fpr {
+    let mut rate = layers.fpr_at_fill(ones).ok().flatten().unwrap_or(Fpr::ONE);
+    rate.add_above(hash_floor(offered, PortableHasher::HASH_BITS));
+    at_most(rate)
 }
 
 /// The value of a bound is its upper end, as for every filter.

@@ -30,12 +30,13 @@ const TOO_SOON: f64 = 1e-6;
 pub(super) struct Sizing {
     /// Distinct lines that fit before anything is forgotten, in all but one run in a million (with
     /// --layout blocked that is not proven); with --remember and a time, the lines that come in
-    /// this time. Without it, --memory and --remember, the lines of named files are counted
+    /// this time. If none of -n, --memory and --remember is given, the lines of named files are
+    /// counted
     #[arg(short = 'n', long, value_name = "N", value_parser = args::items, allow_hyphen_values = true)]
     items: Option<u64>,
 
     /// Rate at which first occurrences may be dropped wrongly, with --second at which lines may be
-    /// wrong: 0.1%, 1e-6, the default. On average, in the long run; with --remember for every line,
+    /// wrong: 0.1%. Default 1e-6. Holds on average in the long run; with --remember for every line,
     /// whatever came before
     #[arg(short = 'p', long = "fpr", value_name = "RATE", value_parser = args::rate, allow_hyphen_values = true)]
     rate: Option<Rate>,
@@ -44,8 +45,8 @@ pub(super) struct Sizing {
     #[arg(long, value_name = "BYTES", value_parser = args::memory, conflicts_with = "items", allow_hyphen_values = true)]
     memory: Option<u64>,
 
-    /// Remember every line while this many others come (10M), or for this long (1h): two phases, of
-    /// which the older is forgotten
+    /// Remember every line while this many others come (10M), or for this long (1h), counted from
+    /// its last occurrence: two phases, of which the older is forgotten
     #[arg(long, value_name = "SPAN", value_parser = remember)]
     remember: Option<Remember>,
 
@@ -81,9 +82,19 @@ impl Sizing {
         self.items.is_none() && self.memory.is_none() && self.remember.is_none()
     }
 
-    /// Whether a rate is asked for and nothing else.
-    pub(super) fn is_rate_alone(&self) -> bool {
-        self.is_unsized() && self.rate.is_some() && self.layout.is_none()
+    /// Whether a size is asked for, in lines or in bytes: a time to remember is none.
+    pub(super) fn asks_size(&self) -> bool {
+        self.items.is_some() || self.memory.is_some() || matches!(self.remember, Some(Remember::Items(_)))
+    }
+
+    /// Whether it is asked how long to remember.
+    pub(super) fn asks_phases(&self) -> bool {
+        self.remember.is_some()
+    }
+
+    /// Whether a rate is asked for.
+    pub(super) fn asks_rate(&self) -> bool {
+        self.rate.is_some()
     }
 
     /// A design that certainly holds these lines, of which there are no more than were counted; as

@@ -28,7 +28,7 @@ use truebloom::{BuildError, FormatError, Seed};
 const EXAMPLES: &str = "\
 Examples:
   truebloom dedup urls.txt                             every line once
-  tail -F log | truebloom dedup --remember 1h          for ever; a line comes again after an hour or two
+  tail -F log | truebloom dedup --remember 1h          for ever; a line is printed again once it has been away for an hour or two
   truebloom dedup -d -n 10M -p 0.1% urls.txt new.txt   lines that occurred before
   truebloom dedup -n 100M -p 1e-6 --report urls.gz
   truebloom dedup -n 100M -p 0.1% --layout blocked urls.txt   faster in memory larger than the caches, of which it takes more
@@ -38,7 +38,7 @@ Examples:
 
 Files are counted first, and the memory is made large enough for all their lines, 64 MiB at least. Input through a pipe has the memory of -n or --memory, 64 MiB unless given: \
 when it is full everything is forgotten (a message says so; --strict stops before), or with --remember what is older. \
-A line that was forgotten is printed again. A first occurrence is dropped wrongly with at most the rate -p: on average, in the long run, or with --remember for every line. That is proven for \
+A line that was forgotten is printed again. --remember counts from a line's last occurrence: a line that keeps coming is printed once, and not again every hour. A first occurrence is dropped wrongly with at most the rate -p: on average, in the long run, or with --remember for every line. That is proven for \
 input that was chosen without knowing the seed; --report says what this very stream has lost.
 
 A state keeps how its keys were read (-f, --column and the like), so that later runs need not say it again; --lines is for whole lines all the same.
@@ -250,7 +250,13 @@ fn begin(args: &Args) -> Result<(Filter, Saver, Chosen), Failure> {
                 .ok_or_else(|| Failure::at(path, "is a filter of another kind than `dedup` makes; give another file"))?;
             let asked = if sizing.is_empty() { None } else { Some(sizing.choose(filter.layout(), entries)?) };
             check_same(path, &filter, &there, asked.as_ref().unwrap_or(&there), args)?;
-            (filter, asked.unwrap_or(there))
+            let chosen = match asked {
+                Some(asked) if sizing.asks_size() => asked,
+                // The size is that of the state.
+                Some(asked) => Chosen { rate: asked.rate.filter(|_| sizing.asks_rate()), ..there },
+                None => there,
+            };
+            (filter, chosen)
         }
         None => {
             let chosen = sizing.choose(Layout::Standard, entries)?;

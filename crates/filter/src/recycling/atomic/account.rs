@@ -1,0 +1,86 @@
+//! What a recycling filter that threads share says of itself.
+
+use super::AtomicRecyclingFilter;
+use super::phase::Shared;
+use crate::hash::{KeyHasher, Seed};
+use crate::recycling::halves::pass_rate;
+use crate::recycling::{Policy, Stats};
+use crate::scheme::FillScheme;
+use crate::sync::Ordering::Relaxed;
+use core::fmt;
+
+impl<H: KeyHasher, S: FillScheme> AtomicRecyclingFilter<H, S> {
+    /// Number of bits m of a phase.
+    pub fn bits(&self) -> u64 {
+        self.scheme.bits()
+    }
+
+    /// Probes k per key.
+    pub fn probes(&self) -> u32 {
+        self.scheme.probes()
+    }
+
+    /// When it forgets, and what it keeps then.
+    pub fn policy(&self) -> &Policy {
+        &self.policy
+    }
+
+    /// The hasher, with its seed.
+    pub fn hasher(&self) -> &H {
+        &self.hasher
+    }
+
+    /// The seed of the hasher, from which those of the phases are derived.
+    pub fn seed(&self) -> Seed {
+        self.hasher.seed()
+    }
+
+    /// Recycles so far.
+    pub fn cycles(&self) -> u64 {
+        self.state().counts.cycles
+    }
+
+    /// Set bits of the active phase.
+    pub fn ones(&self) -> u64 {
+        self.state().active.ones.load(Relaxed)
+    }
+
+    /// Set bits of the frozen phase; 0 if there is none.
+    pub fn frozen_ones(&self) -> u64 {
+        let state = self.state();
+        state.frozen.as_ref().map_or(0, |frozen| frozen.ones.load(Relaxed))
+    }
+
+    /// The counts so far. [`offered`](Stats::offered) counts items that set a bit: counting repeats
+    /// would make all threads wait for one number.
+    pub fn stats(&self) -> Stats {
+        let state = self.state();
+        state.active.counted(state.counts).stats()
+    }
+
+    /// The rate right now: the probability that a key that was never offered, chosen independently
+    /// of the seed, is reported as seen. Takes no time but with two phases of [one
+    /// seed](super::Seeds::Kept), where it is linear in the bits.
+    pub fn fpr(&self) -> f64 {
+        let state = self.state();
+        let (active, frozen) = (&state.active, state.frozen.as_ref());
+        let ones = |phase: &Shared| phase.ones.load(Relaxed);
+        let frozen_rate = frozen.map(|frozen| self.scheme.rate_at(ones(frozen)));
+        let both = || frozen.map_or(0, |frozen| active.bits.count_common(&frozen.bits));
+        pass_rate(&self.scheme, self.policy.seeds, ones(active), frozen_rate, both)
+    }
+}
+
+impl<H: KeyHasher, S: FillScheme> fmt::Debug for AtomicRecyclingFilter<H, S> {
+    /// The parameters and counts, not the bits.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("AtomicRecyclingFilter")
+            .field("bits", &self.bits())
+            .field("probes", &self.probes())
+            .field("scheme", &self.scheme.id().name())
+            .field("hasher", &self.hasher.id())
+            .field("policy", &self.policy)
+            .field("stats", &self.stats())
+            .finish_non_exhaustive()
+    }
+}
