@@ -126,7 +126,7 @@ impl AtomicBits {
     /// Bits that are set in both, as they are now.
     #[cfg(feature = "std")]
     pub(crate) fn count_common(&self, other: &AtomicBits) -> u64 {
-        self.words.iter().zip(other.words()).map(|(word, other)| u64::from((word.load(Relaxed) & other.load(Relaxed)).count_ones())).sum()
+        super::count_pairs(self.words(), other.words(), |word, other| word & other)
     }
 
     /// The words, once they are no longer shared.

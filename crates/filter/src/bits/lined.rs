@@ -1,10 +1,9 @@
 //! Bits of which a key takes one cache line.
 
-use super::{Flights, combine, count_ones};
+use super::{Bits, Flights, combine, count_ones};
 use crate::arch::{self, AlignedWords, LANES, LINE_BITS, Level, Line, insert, prefetch, set};
 use crate::backing::{Backing, Counted, Owned, Uncounted, Writable};
-use crate::bulk::Batch;
-use crate::bulk::BatchAnswers;
+use crate::bulk::{Batch, BatchAnswers};
 use crate::error::{BuildError, Expected, FormatError};
 use crate::format::{Fields, at, check_field};
 use crate::hash::KeyHash;
@@ -91,8 +90,7 @@ impl<K: Backing> Storage<InLines, K> for Lined<K> {
     where
         K: Backing<Words = AlignedWords> + Counted,
     {
-        let words = usize::try_from(scheme.bits() / 64).ok().and_then(AlignedWords::zeroed);
-        Ok(Lined { words: words.ok_or(BuildError::Memory { bytes: scheme.bits() / 8 })?, level: Level::detect() })
+        Ok(Lined { words: Bits::<K>::zeroed(scheme.bits())?.into_words(), level: Level::detect() })
     }
 
     fn from_words(_: &InLines, words: K::Words) -> Result<Lined<K>, FormatError>

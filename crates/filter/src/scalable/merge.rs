@@ -3,7 +3,7 @@
 use super::{Part, ScalableFilter};
 use crate::arch::AlignedWords;
 use crate::backing::{Backing, KEPT_WORDS, Layers};
-use crate::bits::count_ones;
+use crate::bits::{count_ones, count_pairs};
 use crate::bloom::{Counts, Origin};
 use crate::error::{BuildError, MergeError};
 use crate::format::Label;
@@ -57,10 +57,7 @@ impl ScalableFilter {
     fn add_layer<V: Backing>(&mut self, other: &ScalableFilter<V>, theirs: usize) -> Result<(), MergeError> {
         let Some(part) = other.parts.get(theirs) else { return Ok(()) };
         let twin = |(_, ours): &(usize, &Part<_>)| (ours.number, ours.layer) == (part.number, part.layer);
-        let with = |at: usize| {
-            let either = self.bits_of(at).iter().zip(other.bits_of(theirs)).map(|(ours, theirs)| ours.get() | theirs.get());
-            either.map(|word| u64::from(word.count_ones())).sum::<u64>()
-        };
+        let with = |at: usize| count_pairs(self.bits_of(at), other.bits_of(theirs), |ours, theirs| ours | theirs);
         let twins = self.parts.iter().enumerate().filter(twin);
         let room = twins.map(|(at, _)| (at, with(at))).find(|(_, ones)| *ones <= part.layer.limit());
         match room.and_then(|(at, ones)| Some((self.parts.get_mut(at)?, self.words.get_mut(at)?, ones))) {

@@ -3,9 +3,9 @@
 use super::ScalableFilter;
 use super::part::{Part, next_number};
 use crate::backing::{Backing, Counted};
+use crate::bits::count_pairs;
 use crate::bloom::bracket;
 use crate::hash::{KeyHasher, PortableHasher};
-use crate::word::Lies as _;
 use alloc::vec::Vec;
 use truebloom_math::law::{Layer, Layered, hash_floor};
 use truebloom_math::{Error, Fpr, Growth, Law, Method, items_from_ones};
@@ -122,8 +122,7 @@ impl<K: Counted> ScalableFilter<K> {
         if !alike(&ours, &theirs) {
             return 1.0;
         }
-        let both = self.bits_of(one).iter().zip(self.bits_of(other)).map(|(one, other)| one.get() & other.get());
-        let ones = both.map(|word| u64::from(word.count_ones())).sum();
+        let ones = count_pairs(self.bits_of(one), self.bits_of(other), |one, other| one & other);
         ours.fpr_at_fill(ones).map_or(1.0, |rate| rate.upper)
     }
 }
