@@ -1,15 +1,14 @@
 //! Bits of which a key takes one cache line.
 
-use super::{Bits, Flights, combine, count_ones};
-use crate::arch::{self, AlignedWords, LANES, LINE_BITS, Level, Line, insert, prefetch, set};
+use super::{Bits, Flights, IN_CACHE, combine, count_ones};
+use crate::arch::{self, AlignedWords, LANES, LINE_BITS, Level, Line, all_set, contains_shared, prefetch};
 use crate::backing::{Backing, Counted, Owned, Uncounted, Writable};
-use crate::bulk::{Batch, BatchAnswers};
+use crate::bulk::{BATCH, Batch, BatchAnswers};
 use crate::error::{BuildError, Expected, FormatError};
 use crate::format::{Fields, at, check_field};
 use crate::hash::KeyHash;
 use crate::ids::FileKind;
-use crate::scheme::{Batches, Placed, Storage};
-use crate::scheme::{InLines, Scheme};
+use crate::scheme::{Batches, Doing, InLines, Placed, Scheme, Storage};
 use crate::word::{Lies, Reads, Word};
 use alloc::vec;
 use truebloom_math::{BLOCK_PROBES, Error, Fpr, MAX_BITS};
@@ -20,22 +19,15 @@ impl Placed for InLines {
     type Batches = Flights;
 
     #[inline]
-    fn for_each_word(&self, level: Level, hash: KeyHash, mut take: impl FnMut(usize, u64)) {
-        let (line, masks) = self.masks(level, hash);
-        (8 * line as usize..).zip(masks).filter(|(_, mask)| *mask != 0).for_each(|(word, mask)| take(word, mask));
-    }
-
-    #[inline]
     fn for_each_ahead(&self, hash: KeyHash, _: usize, mut ask: impl FnMut(u64)) {
         ask(8 * self.line(hash).0);
     }
 
-    /// Every word of the line without a branch, as which of them has a bit of the key cannot be
-    /// guessed.
     #[inline]
-    fn are_set(&self, level: Level, hash: KeyHash, read: impl Fn(usize) -> u64) -> bool {
-        let (line, masks) = self.masks(level, hash);
-        (8 * line as usize..).zip(masks).fold(0, |missing, (word, mask)| missing | (mask & !read(word))) == 0
+    fn are_set<W: Reads>(&self, level: Level, hash: KeyHash, words: &[W]) -> bool {
+        let (number, mut stream) = self.line(hash);
+        let Some(line) = words.as_chunks::<8>().0.get(number as usize) else { return false };
+        all_set(|word, now| contains_shared(level, line, word, now), || stream.next(), self.probes())
     }
 
     /// The mean over the lines of `(ones / 512)^probes`.
@@ -57,17 +49,6 @@ impl Placed for InLines {
 
     fn put_parameters(fields: &mut Fields, parameters: usize) {
         fields.put(parameters, LINE_BITS.to_le_bytes());
-    }
-}
-
-impl InLines {
-    /// The key's line, and its bits in each word of it.
-    #[inline]
-    fn masks(&self, level: Level, hash: KeyHash) -> (u64, Line) {
-        let (line, mut words) = self.line(hash);
-        let mut masks: Line = [0; 8];
-        insert(|line: &mut Line, word, now| set(level, line, word, now), &mut masks, || words.next(), self.probes());
-        (line, masks)
     }
 }
 
@@ -193,6 +174,16 @@ impl<K: Backing> Storage<InLines, K> for Lined<K> {
 impl Batches<InLines> for Flights {
     fn new(scheme: &InLines) -> Flights {
         Flights::of(Level::detect(), scheme)
+    }
+
+    /// Measured by `bench/src/begin`. In cache there is nothing to prefetch, and a batch of
+    /// insertions never pays.
+    fn few(scheme: &InLines, doing: Doing) -> usize {
+        match (scheme.bits() > IN_CACHE, doing) {
+            (true, _) => 32,
+            (false, Doing::Asking) => 2 * BATCH,
+            (false, Doing::Inserting) => usize::MAX,
+        }
     }
 
     fn contains<K: Backing>(&mut self, scheme: &InLines, storage: &Lined<K>, batch: Batch<'_>) -> BatchAnswers {

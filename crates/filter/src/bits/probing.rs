@@ -1,22 +1,22 @@
 //! Batches of the standard scheme, whose probes lie anywhere.
 
 use super::words::get;
-use super::{Bits, Spread};
-use crate::arch::{LANES, Lanes, Level, digits, first_digits, prefetch, word};
+use super::{Bits, IN_CACHE, Spread};
+use crate::arch::{LANES, Lanes, Level, all_set_at, digits, first_digits, prefetch, word};
 use crate::backing::{Backing, Writable};
-use crate::bulk::Batch;
-use crate::bulk::{BATCH, BatchAnswers, Group, Hashes, each, mark};
-use crate::scheme::Batches;
-use crate::scheme::{Standard, digit};
+use crate::bulk::{BATCH, Batch, BatchAnswers, Group, Hashes, each, mark};
+use crate::scheme::{Batches, Doing, Standard, digit};
 use crate::word::Word;
 
-/// Probes that are asked for ahead. A key with more, at rates below 1e-19, is handled alone.
-const MOST_AHEAD: usize = 64;
+/// Probes that are drawn ahead. A key with more, at rates below 1e-9, is handled alone.
+const MOST_AHEAD: usize = 32;
 
 /// What is kept from batch to batch: room for positions, which would take as long to clear as to
 /// fill, and how the last batch went.
 pub struct Probing {
     level: Level,
+    /// Whether positions are worth to be asked for ahead.
+    is_far: bool,
     /// Probe by probe, a lane a key. Flat: an array of arrays is not cleared at once but element by
     /// element, in code of 512 instructions.
     ahead: [u64; MOST_AHEAD * LANES],
@@ -26,14 +26,20 @@ pub struct Probing {
 }
 
 impl Batches<Standard> for Probing {
-    fn new(_: &Standard) -> Probing {
-        Probing { level: Level::detect(), ahead: [0; MOST_AHEAD * LANES], mostly_hits: false }
+    fn new(scheme: &Standard) -> Probing {
+        Probing { level: Level::detect(), is_far: scheme.bits() > IN_CACHE, ahead: [0; MOST_AHEAD * LANES], mostly_hits: false }
+    }
+
+    /// Measured by `bench/src/begin`.
+    fn few(scheme: &Standard, _: Doing) -> usize {
+        if scheme.bits() > IN_CACHE { 8 } else { 128 }
     }
 
     #[inline]
     fn contains<K: Backing>(&mut self, scheme: &Standard, storage: &Spread<K>, batch: Batch<'_>) -> BatchAnswers {
         let (bits, hashes) = (&storage.bits.words()[..], batch.present);
-        let answers = if self.mostly_hits { self.all_probes(scheme, bits, hashes) } else { survivors(self.level, scheme, bits, hashes) };
+        let decided = if self.mostly_hits { None } else { survivors(self.level, scheme, bits, hashes) };
+        let answers = decided.unwrap_or_else(|| self.all_probes(scheme, bits, hashes));
         let hits: u32 = answers.iter().map(|word| word.count_ones()).sum();
         self.mostly_hits = 2 * hits as usize > hashes.count();
         answers
@@ -48,18 +54,15 @@ impl Batches<Standard> for Probing {
 }
 
 impl Probing {
-    /// All probes of every key, asked for ahead, and looked at without a branch.
+    /// All probes of every key, looked at without a branch.
     fn all_probes<W: Word>(&mut self, scheme: &Standard, bits: &[W], hashes: &Hashes) -> BatchAnswers {
         let mut answers = BatchAnswers::default();
         for (number, group) in hashes.groups().enumerate() {
-            let known = self.look_ahead(scheme, bits, group);
-            for lane in 0..group.count {
-                let found = match known {
-                    Some(probes) => self.positions(probes, lane).fold(true, |all, position| all & get(bits, position)),
-                    None => scheme.positions(group.hash(lane)).all(|position| get(bits, position)),
-                };
-                mark(&mut answers, number * LANES + lane, found);
-            }
+            let found = match self.look_ahead(scheme, bits, group) {
+                Some(probes) => all_set_at(self.level, bits, &self.ahead.as_chunks().0[..probes]) & group.lanes(),
+                None => group.answers(|hash| scheme.positions(hash).all(|position| get(bits, position))),
+            };
+            answers[number * LANES / 64] |= u64::from(found) << (number * LANES % 64);
         }
         answers
     }
@@ -92,8 +95,8 @@ impl Probing {
         self.ahead.as_chunks::<LANES>().0[..probes].iter().map(move |positions| positions[lane])
     }
 
-    /// The positions of a group on their way to the cache, and how many each key has; `None` where
-    /// keys go alone: with too many probes, or when a word is skipped.
+    /// Draws the positions of a group, asks for them where that is worth it, and says how many each
+    /// key has; `None` where keys go alone: with too many probes, or when a word is skipped.
     #[inline(always)]
     fn look_ahead<W: Word>(&mut self, scheme: &Standard, bits: &[W], group: Group<'_>) -> Option<usize> {
         let ahead = self.ahead.as_chunks_mut().0.get_mut(..scheme.probes() as usize)?;
@@ -102,7 +105,9 @@ impl Probing {
             if !draw(self.level, scheme, group, probe, &mut rest, positions) {
                 return None;
             }
-            positions.iter().take(group.count).for_each(|position| prefetch(bits, position >> 6));
+            if self.is_far {
+                positions.iter().take(group.count).for_each(|position| prefetch(bits, position >> 6));
+            }
         }
         Some(scheme.probes() as usize)
     }
@@ -127,7 +132,9 @@ fn draw(level: Level, scheme: &Standard, group: Group<'_>, probe: u32, rest: &mu
 ///
 /// The first two positions are made for all keys side by side, as half of them need the second;
 /// later ones key by key. A key that skips a word is answered alone in the end.
-fn survivors<W: Word>(level: Level, scheme: &Standard, bits: &[W], hashes: &Hashes) -> BatchAnswers {
+///
+/// `None` if most keys survive two probes, so that most are contained.
+fn survivors<W: Word>(level: Level, scheme: &Standard, bits: &[W], hashes: &Hashes) -> Option<BatchAnswers> {
     let (mut first, mut second, mut rest) = ([0; BATCH], [0; BATCH], [0; BATCH]);
     let (mut answers, mut alone) = (BatchAnswers::default(), BatchAnswers::default());
     let lanes = first.as_chunks_mut().0.iter_mut().zip(second.as_chunks_mut().0).zip(rest.as_chunks_mut().0);
@@ -156,6 +163,9 @@ fn survivors<W: Word>(level: Level, scheme: &Standard, bits: &[W], hashes: &Hash
             prefetch(bits, positions[key] >> 6);
         }
         count = keep(&mut alive, count, bits, &positions);
+        if probe == 1 && 2 * count > hashes.count() {
+            return None;
+        }
         if count == 0 {
             break;
         }
@@ -164,7 +174,7 @@ fn survivors<W: Word>(level: Level, scheme: &Standard, bits: &[W], hashes: &Hash
     if alone != BatchAnswers::default() {
         answer_alone(scheme, bits, hashes, alone, &mut answers);
     }
-    answers
+    Some(answers)
 }
 
 /// BatchAnswers for these keys one by one, whatever was answered before.

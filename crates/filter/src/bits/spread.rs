@@ -24,22 +24,15 @@ macro_rules! spread {
             type Storage<K: Backing> = Spread<K>;
             type Batches = $batches;
 
-            #[inline(always)]
-            fn for_each_word(&self, _: Level, hash: KeyHash, mut take: impl FnMut(usize, u64)) {
-                self.all(hash, |position| {
-                    take((position >> 6) as usize, 1 << (position & 63));
-                    true
-                });
-            }
-
             #[inline]
             fn for_each_ahead(&self, hash: KeyHash, probes: usize, mut ask: impl FnMut(u64)) {
                 self.positions(hash).take(probes).for_each(|position| ask(position >> 6));
             }
 
             #[inline(always)]
-            fn are_set(&self, _: Level, hash: KeyHash, read: impl Fn(usize) -> u64) -> bool {
-                self.all(hash, |position| read((position >> 6) as usize) >> (position & 63) & 1 == 1)
+            fn are_set<W: Reads>(&self, _: Level, hash: KeyHash, words: &[W]) -> bool {
+                let is_set = |position: u64| words.get((position >> 6) as usize).is_some_and(|word| word.read() >> (position & 63) & 1 == 1);
+                self.all(hash, is_set)
             }
 
             fn rate_of<W: Reads>(&self, words: &[W]) -> Result<Option<Fpr>, Error> {
@@ -161,10 +154,7 @@ impl<S: Scheme, K: Backing> Storage<S, K> for Spread<K> {
         K: Writable,
     {
         let (mut newly_set, mut set) = (0, self.bits.setter());
-        scheme.all(hash, |position| {
-            newly_set += u64::from(set(position));
-            true
-        });
+        scheme.each(hash, |position| newly_set += u64::from(set(position)));
         drop(set);
         *K::kept_mut(&mut self.ones) += newly_set;
         newly_set > 0

@@ -2,12 +2,10 @@
 
 use super::{FilterOf, Head};
 use crate::backing::{Backing, Writable};
-use crate::bulk::Batch;
-use crate::bulk::{self, Answers, BatchAnswers, Hashes};
+use crate::bulk::{self, Answers, Batch, BatchAnswers, Hashes};
 use crate::hash::{KeyHash, KeyHasher};
 use crate::key::Key;
-use crate::scheme::Batches;
-use crate::scheme::Scheme;
+use crate::scheme::{Batches, Doing, Scheme};
 
 impl<S: Scheme, H: KeyHasher, K: Writable> FilterOf<S, H, K> {
     /// Inserts keys and says which were certainly new: bit for bit what [`insert`](Self::insert) of
@@ -23,6 +21,10 @@ impl<S: Scheme, H: KeyHasher, K: Writable> FilterOf<S, H, K> {
     /// # Ok::<(), truebloom::BuildError>(())
     /// ```
     pub fn insert_all<I: IntoIterator<Item: Key>>(&mut self, keys: I) -> Answers {
+        let keys = keys.into_iter();
+        if self.inserts_singly(&keys) {
+            return keys.map(|key| self.insert(&key)).collect();
+        }
         let mut new = Answers::default();
         self.insert_batches(|hasher| bulk::hashing(hasher, keys), |answers, count| new.push(answers, count));
         new
@@ -30,14 +32,26 @@ impl<S: Scheme, H: KeyHasher, K: Writable> FilterOf<S, H, K> {
 
     /// [`insert_all`](Self::insert_all) with a call for each key, in order, instead of a mask.
     pub fn insert_each<I: IntoIterator<Item: Key>>(&mut self, keys: I, mut is_new: impl FnMut(bool)) {
+        let keys = keys.into_iter();
+        if self.inserts_singly(&keys) {
+            return keys.for_each(|key| is_new(self.insert(&key)));
+        }
         self.insert_batches(|hasher| bulk::hashing(hasher, keys), |answers, count| bulk::each(answers, count, &mut is_new));
     }
 
     /// [`insert_all`](Self::insert_all) of keys that are already hashed.
     pub fn insert_all_hashes(&mut self, hashes: &[KeyHash]) -> Answers {
+        if self.inserts_singly(&hashes.iter()) {
+            return hashes.iter().map(|hash| self.insert_hash(*hash)).collect();
+        }
         let mut new = Answers::default();
         self.insert_batches(|_| bulk::hashed(hashes), |answers, count| new.push(answers, count));
         new
+    }
+
+    /// Whether so few keys come that a batch would not pay.
+    fn inserts_singly(&self, keys: &impl Iterator) -> bool {
+        bulk::are_few(keys, S::Batches::few(&self.head.scheme, Doing::Inserting))
     }
 
     fn insert_batches<'a, N: FnMut(&mut Hashes)>(&'a mut self, next: impl FnOnce(&'a H) -> N, take: impl FnMut(&BatchAnswers, usize)) {
@@ -67,6 +81,10 @@ impl<S: Scheme, H: KeyHasher, K: Backing> FilterOf<S, H, K> {
     /// # Ok::<(), truebloom::BuildError>(())
     /// ```
     pub fn contains_all<I: IntoIterator<Item: Key>>(&self, keys: I) -> Answers {
+        let keys = keys.into_iter();
+        if self.asks_singly(&keys) {
+            return keys.map(|key| self.contains(&key)).collect();
+        }
         let mut found = Answers::default();
         self.contains_batches(bulk::hashing(&self.head.hasher, keys), |answers, count| found.push(answers, count));
         found
@@ -74,11 +92,18 @@ impl<S: Scheme, H: KeyHasher, K: Backing> FilterOf<S, H, K> {
 
     /// [`contains_all`](Self::contains_all) with a call for each key, in order, instead of a mask.
     pub fn contains_each<I: IntoIterator<Item: Key>>(&self, keys: I, mut is_contained: impl FnMut(bool)) {
+        let keys = keys.into_iter();
+        if self.asks_singly(&keys) {
+            return keys.for_each(|key| is_contained(self.contains(&key)));
+        }
         self.contains_batches(bulk::hashing(&self.head.hasher, keys), |answers, count| bulk::each(answers, count, &mut is_contained));
     }
 
     /// [`contains_all`](Self::contains_all) of keys that are already hashed.
     pub fn contains_all_hashes(&self, hashes: &[KeyHash]) -> Answers {
+        if self.asks_singly(&hashes.iter()) {
+            return hashes.iter().map(|hash| self.contains_hash(*hash)).collect();
+        }
         let mut found = Answers::default();
         self.contains_batches(bulk::hashed(hashes), |answers, count| found.push(answers, count));
         found
@@ -99,6 +124,11 @@ impl<S: Scheme, H: KeyHasher, K: Backing> FilterOf<S, H, K> {
         }
     }
 
+    /// Whether so few keys come that a batch would not pay.
+    fn asks_singly(&self, keys: &impl Iterator) -> bool {
+        bulk::are_few(keys, S::Batches::few(&self.head.scheme, Doing::Asking))
+    }
+
     fn contains_batches(&self, next: impl FnMut(&mut Hashes), take: impl FnMut(&BatchAnswers, usize)) {
         contains_batches(&self.head.scheme, &self.storage, next, take);
     }
@@ -117,6 +147,6 @@ fn contains_batches<S: Scheme, K: Backing>(
 impl<Q: Key, S: Scheme, H: KeyHasher, K: Writable> Extend<Q> for FilterOf<S, H, K> {
     /// Inserts every key, as [`insert_all`](FilterOf::insert_all) does.
     fn extend<I: IntoIterator<Item = Q>>(&mut self, keys: I) {
-        self.insert_batches(|hasher| bulk::hashing(hasher, keys), |_, _| ());
+        self.insert_each(keys, drop);
     }
 }

@@ -13,13 +13,13 @@ impl<S: Scheme, H: KeyHasher, K: Writable> FilterOf<S, H, K> {
     /// False means that all its bits were set already: a repeat, or a new key that happens to pass
     /// (at the filter's present rate). Either way it is contained from now on. Time: one hash and k
     /// probes.
-    #[inline]
+    #[inline(always)]
     pub fn insert<Q: Key + ?Sized>(&mut self, key: &Q) -> bool {
         self.insert_hash(self.hash(key))
     }
 
     /// [`insert`](Self::insert) of a key that is already hashed.
-    #[inline]
+    #[inline(always)]
     pub fn insert_hash(&mut self, hash: KeyHash) -> bool {
         let new = self.storage.insert(&self.head.scheme, hash);
         // Saturating, because a file may contain any count.
@@ -35,7 +35,7 @@ impl<S: Scheme, H: KeyHasher, K: Backing> FilterOf<S, H, K> {
     ///
     /// Time: one hash and at most k probes; about two for keys that are not contained, as the first
     /// empty bit settles it.
-    #[inline]
+    #[inline(always)]
     pub fn contains<Q: Key + ?Sized>(&self, key: &Q) -> bool {
         self.contains_hash(self.hash(key))
     }
@@ -43,13 +43,13 @@ impl<S: Scheme, H: KeyHasher, K: Backing> FilterOf<S, H, K> {
     /// The key's hash, for [`insert_hash`](Self::insert_hash) and
     /// [`contains_hash`](Self::contains_hash) of this and all filters with the same hasher and
     /// seed.
-    #[inline]
+    #[inline(always)]
     pub fn hash<Q: Key + ?Sized>(&self, key: &Q) -> KeyHash {
         hash_key(&self.head.hasher, key)
     }
 
     /// [`contains`](Self::contains) of a key that is already hashed.
-    #[inline]
+    #[inline(always)]
     pub fn contains_hash(&self, hash: KeyHash) -> bool {
         self.storage.contains(&self.head.scheme, hash)
     }

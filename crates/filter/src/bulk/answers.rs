@@ -4,6 +4,7 @@ use super::BatchAnswers;
 use alloc::vec::Vec;
 use core::fmt;
 use core::iter::FusedIterator;
+use core::mem;
 use core::ops::{Index, Range};
 
 /// The answers to many keys, in their order: a bit each.
@@ -64,14 +65,17 @@ impl Answers {
 
     /// Adds answers one by one.
     pub(crate) fn extend(&mut self, answers: impl IntoIterator<Item = bool>) {
+        // The last word is written when it is full, not for every answer.
+        let mut word = if self.len.is_multiple_of(64) { 0 } else { self.words.pop().unwrap_or(0) };
         for answer in answers {
-            if self.len.is_multiple_of(64) {
-                self.words.push(0);
-            }
-            if let Some(last) = self.words.last_mut() {
-                *last |= u64::from(answer) << (self.len % 64);
-            }
+            word |= u64::from(answer) << (self.len % 64);
             self.len += 1;
+            if self.len.is_multiple_of(64) {
+                self.words.push(mem::take(&mut word));
+            }
+        }
+        if !self.len.is_multiple_of(64) {
+            self.words.push(word);
         }
     }
 

@@ -36,6 +36,18 @@ impl Group<'_> {
         KeyHash { h1: self.first[lane % LANES], h2: self.second[lane % LANES] }
     }
 
+    /// A bit for each key.
+    #[inline]
+    pub(crate) fn lanes(&self) -> u32 {
+        u32::MAX.checked_shl(self.count as u32).map_or(u32::MAX, |beyond| !beyond)
+    }
+
+    /// The answers to its keys, a bit each, one after the other.
+    #[cold]
+    pub(crate) fn answers(&self, mut answer: impl FnMut(KeyHash) -> bool) -> u32 {
+        (0..self.count).fold(0, |answers, lane| answers | u32::from(answer(self.hash(lane))) << lane)
+    }
+
     /// The word of this number of each key; `room` is for those that are not there already.
     #[inline(always)]
     pub(crate) fn words<'b>(&'b self, level: Level, number: u64, room: &'b mut Lanes) -> &'b Lanes {

@@ -25,6 +25,12 @@ pub(crate) fn mark(answers: &mut BatchAnswers, key: usize, answer: bool) {
     answers[key / 64 % (BATCH / 64)] |= u64::from(answer) << (key % 64);
 }
 
+/// Whether an iterator promises at most so many keys. One that promises nothing may have any
+/// number.
+pub(crate) fn are_few(keys: &impl Iterator, most: usize) -> bool {
+    keys.size_hint().1.unwrap_or(usize::MAX) <= most
+}
+
 /// Batch after batch of what `next` gives; each batch's answers, and their number, go to `take`.
 ///
 /// Batches overlap: `answer` gets a batch together with the one after it, which is empty at the

@@ -88,7 +88,7 @@ impl KeyHasher for PortableHasher {
         }
     }
 
-    #[inline]
+    #[inline(always)]
     fn hash_number(&self, number: u64) -> KeyHash {
         match self.id {
             HasherId::Xxh3 => self.xxh3.hash_number(number),

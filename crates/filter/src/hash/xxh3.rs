@@ -11,13 +11,16 @@ use xxhash_rust::xxh3::{Xxh3Builder, xxh3_128_with_seed};
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) struct Xxh3 {
     seed: u64,
+    /// What the seed becomes for numbers, made once.
+    of_eight: OfEight,
 }
 
 impl Xxh3 {
     /// Both halves of our seed are mixed to one. So two seeds in 2^64 hash alike, and all others
     /// have nothing to do with each other, whichever bits they differ in.
     pub(super) fn new(seed: Seed) -> Xxh3 {
-        Xxh3 { seed: mix(mix(seed.low().wrapping_add(0x9e37_79b9_7f4a_7c15)) ^ seed.high()) }
+        let seed = mix(mix(seed.low().wrapping_add(0x9e37_79b9_7f4a_7c15)) ^ seed.high());
+        Xxh3 { seed, of_eight: OfEight::new(seed) }
     }
 
     #[inline]
@@ -35,12 +38,12 @@ impl Xxh3 {
     /// [`hash`](Self::hash) of the eight bytes of a number.
     #[inline(always)]
     pub(super) fn hash_number(self, number: u64) -> KeyHash {
-        OfEight::new(self.seed).hash(number)
+        self.of_eight.hash(number)
     }
 
     /// [`hash_number`](Self::hash_number) of each.
     pub(super) fn hash_numbers(self, numbers: &[u64], first: &mut [u64], second: &mut [u64]) {
-        let hasher = OfEight::new(self.seed);
+        let hasher = self.of_eight;
         let level = Level::detect();
         let whole = numbers.len().min(first.len()).min(second.len()) / LANES * LANES;
         let (firsts, seconds) = (first.as_chunks_mut().0.iter_mut(), second.as_chunks_mut().0);
@@ -62,7 +65,7 @@ impl fmt::Debug for Xxh3 {
 
 /// XXH3-128 of eight bytes under a seed: the arithmetic of the published algorithm for inputs of
 /// that length, which for numbers needs neither memory nor a choice.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
 struct OfEight {
     flip: u64,
 }

@@ -74,10 +74,7 @@ impl<K: Writable> Half<K> {
     #[inline]
     pub(super) fn insert(&mut self, scheme: &impl Scheme, hash: KeyHash) -> u64 {
         let (mut newly_set, mut set) = (0, self.bits.setter());
-        scheme.all(self.salt.apply(hash), |position| {
-            newly_set += u64::from(set(position));
-            true
-        });
+        scheme.each(self.salt.apply(hash), |position| newly_set += u64::from(set(position)));
         drop(set);
         self.add_ones(newly_set);
         newly_set

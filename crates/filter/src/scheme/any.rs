@@ -74,9 +74,15 @@ macro_rules! any_scheme {
             }
 
             /// Compiled once for each scheme, whatever is asked of the positions.
-            fn all(&self, hash: KeyHash, mut has: impl FnMut(u64) -> bool) -> bool {
-                let has: &mut dyn FnMut(u64) -> bool = &mut has;
+            fn all(&self, hash: KeyHash, has: impl Fn(u64) -> bool) -> bool {
+                let has: &dyn Fn(u64) -> bool = &has;
                 match self { $($(#[$when])* AnyScheme::$scheme(scheme) => scheme.all(hash, has),)* }
+            }
+
+            /// Compiled once for each scheme, whatever is done with the positions.
+            fn each(&self, hash: KeyHash, mut take: impl FnMut(u64)) {
+                let take: &mut dyn FnMut(u64) = &mut take;
+                match self { $($(#[$when])* AnyScheme::$scheme(scheme) => scheme.each(hash, take),)* }
             }
 
             fn slices(&self) -> u32 {

@@ -38,7 +38,7 @@ pub use classic::{Classic, DistinctPositions};
 pub use fill::FillScheme;
 pub use in_lines::InLines;
 pub use partitioned::Partitioned;
-pub(crate) use placed::{Batches, Placed, Storage};
+pub(crate) use placed::{Batches, Doing, Placed, Storage};
 pub(crate) use standard::digit;
 pub use standard::{Positions, Standard};
 pub(crate) use stream::{WordStream, draw};
@@ -148,11 +148,11 @@ pub trait Scheme: Placed + Clone + PartialEq + fmt::Debug + Send + Sync {
     /// The positions of a key, each below the number of bits; not necessarily distinct.
     fn positions(&self, hash: KeyHash) -> impl Iterator<Item = u64>;
 
-    /// Whether `has` is true for all positions of a key. For hot paths: positions may be queried
-    /// after a false, and some of them again from the first, where that is faster than deciding
-    /// after each.
+    /// Whether `has` is true for all positions of a key. For hot paths, where that is faster than
+    /// a decision after each: positions may be asked for after a false, again from the first, or,
+    /// with an answer that does not count, if they are not the key's.
     #[inline(always)]
-    fn all(&self, hash: KeyHash, mut has: impl FnMut(u64) -> bool) -> bool {
+    fn all(&self, hash: KeyHash, has: impl Fn(u64) -> bool) -> bool {
         let mut positions = self.positions(hash);
         loop {
             let mut all = true;
@@ -164,6 +164,12 @@ pub trait Scheme: Placed + Clone + PartialEq + fmt::Debug + Send + Sync {
                 return false;
             }
         }
+    }
+
+    /// Hands over every position of a key, for what writes. They may come again from the first.
+    #[inline(always)]
+    fn each(&self, hash: KeyHash, take: impl FnMut(u64)) {
+        self.positions(hash).for_each(take);
     }
 
     /// The slices whose fills the law asks for, of bits / slices bits each, the first

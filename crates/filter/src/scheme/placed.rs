@@ -21,15 +21,12 @@ pub trait Placed: Sized + 'static {
     /// How a batch of keys gets at them.
     type Batches: Batches<Self>;
 
-    /// Hands over every word of the key, each with the bits in it that are the key's. Words may
-    /// come again.
-    fn for_each_word(&self, level: Level, hash: KeyHash, take: impl FnMut(usize, u64));
-
     /// Hands over the words of the first probes of the key, to be asked for.
     fn for_each_ahead(&self, hash: KeyHash, probes: usize, ask: impl FnMut(u64));
 
-    /// Whether all bits of the key are set in the words that `read` reads.
-    fn are_set(&self, level: Level, hash: KeyHash, read: impl Fn(usize) -> u64) -> bool;
+    /// Whether all bits of the key are set in these words, which other threads may change
+    /// meanwhile.
+    fn are_set<W: Reads>(&self, level: Level, hash: KeyHash, words: &[W]) -> bool;
 
     /// The chance that a fresh key passes these words; `None` where the bits do not tell it. Linear
     /// in the words.
@@ -120,11 +117,26 @@ pub trait Storage<S, K: Backing>: Sized + Send + Sync {
         K: Counted;
 }
 
+/// What is to be done with keys.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Doing {
+    /// Asking whether they are contained.
+    Asking,
+    /// Inserting them.
+    Inserting,
+}
+
 /// Many keys of scheme `S` at a time: with the results of one after the other, but asking for the
 /// memory of later ones ahead. Keeps what a batch leaves for the next one.
 pub trait Batches<S: Placed> {
     /// Before the first batch.
     fn new(scheme: &S) -> Self;
+
+    /// Up to this many keys are faster one by one: a batch has to be begun, which takes as long as
+    /// some dozens of keys.
+    fn few(_: &S, _: Doing) -> usize {
+        0
+    }
 
     /// Which keys of a batch are contained, when the one after it is this.
     fn contains<K: Backing>(&mut self, scheme: &S, storage: &S::Storage<K>, batch: Batch<'_>) -> BatchAnswers;

@@ -1,10 +1,11 @@
 //! Scheme 11: k independent positions from a stream of words.
 
-use super::stream::{WordStream, skip};
+use super::stream::{Walk, WordStream, skip};
 use super::{Scheme, SchemeId, check_probes};
 use crate::error::BuildError;
 use crate::hash::KeyHash;
-use truebloom_math::{law, mix};
+use core::ops::BitAnd;
+use truebloom_math::law;
 
 /// k independent positions, repeats allowed: exactly uniform over the bits if the words are
 /// uniform, whatever the number of bits.
@@ -24,6 +25,24 @@ pub struct Standard {
     bits: u64,
     probes: u32,
     draws: Draws,
+}
+
+/// What a look at the positions of words showed.
+#[derive(Clone, Copy)]
+struct Looked {
+    /// All positions are there.
+    all: bool,
+    /// A word was to be skipped, so that these are not the key's positions.
+    skips: bool,
+}
+
+impl BitAnd for Looked {
+    type Output = Looked;
+
+    #[inline(always)]
+    fn bitand(self, other: Looked) -> Looked {
+        Looked { all: self.all & other.all, skips: self.skips | other.skips }
+    }
 }
 
 /// How positions are drawn from words.
@@ -92,13 +111,20 @@ impl Scheme for Standard {
     }
 
     #[inline(always)]
-    fn all(&self, hash: KeyHash, has: impl FnMut(u64) -> bool) -> bool {
-        // Most sizes, each with loops of fixed length.
-        match self.draws.a_word {
+    fn all(&self, hash: KeyHash, has: impl Fn(u64) -> bool) -> bool {
+        match self.fixed() {
             1 => self.all_by::<1>(hash, has),
             2 => self.all_by::<2>(hash, has),
-            3 => self.all_by::<3>(hash, has),
-            _ => self.all_by::<0>(hash, has),
+            _ => self.all_of_few(hash, has),
+        }
+    }
+
+    #[inline(always)]
+    fn each(&self, hash: KeyHash, take: impl FnMut(u64)) {
+        match self.fixed() {
+            1 => self.each_by::<1>(hash, take),
+            2 => self.each_by::<2>(hash, take),
+            _ => self.each_of_few(hash, take),
         }
     }
 
@@ -127,62 +153,117 @@ impl Standard {
         Positions { words: WordStream::from_halves(hash), bits: self.bits, draws: self.draws, word: 0, in_word: 0, left: self.probes }
     }
 
-    /// Whether all positions are there, with `A` of them a word, or any number for 0. What the two
-    /// halves of the hash give is looked at without a decision in between: one after each position
-    /// would be as good as a coin and wrong every other time, which costs more than accesses that
-    /// are too many. After that, a decision a word.
-    ///
-    /// The stream written out once more, so that it stays in registers; a key that skips a word
-    /// goes by the general one.
+    /// Positions a word, where loops of that fixed length are worth their code: for most sizes.
     #[inline(always)]
-    fn all_by<const A: u32>(&self, hash: KeyHash, mut has: impl FnMut(u64) -> bool) -> bool {
-        // Copies: what `has` writes cannot change them.
-        let Standard { bits, probes, draws, .. } = *self;
-        if draws.skips(hash.h1) | draws.skips(hash.h2) {
-            return self.all_in_order(hash, has);
+    fn fixed(&self) -> u32 {
+        if self.probes < 2 * self.draws.a_word { 0 } else { self.draws.a_word }
+    }
+
+    /// Whether all positions are there, with `A` of them a word, or any number for 0.
+    ///
+    /// What the two halves of the hash give is looked at without a decision in between: one after
+    /// each position would be as good as a coin and wrong every other time, which costs more than
+    /// accesses that are too many. Keys that pass the halves mostly pass the rest, so that is
+    /// looked at without a decision, too.
+    ///
+    /// Whether a word was to be skipped shows after its digits, at no cost. A key with such a word
+    /// is asked for again, in order.
+    #[inline(always)]
+    fn all_by<const A: u32>(&self, hash: KeyHash, has: impl Fn(u64) -> bool) -> bool {
+        let a_word = if A == 0 { self.draws.a_word } else { A };
+        let of_second = self.probes.saturating_sub(a_word).min(a_word);
+        let Looked { mut all, mut skips } =
+            self.look::<A>(hash.h1, self.probes.min(a_word), &has) & self.look::<A>(hash.h2, of_second, &has);
+        let mut left = self.probes.saturating_sub(2 * a_word);
+        if all && left > 0 {
+            let mut walk = Walk::new(hash);
+            while left >= a_word {
+                let word;
+                (word, walk) = walk.next();
+                Looked { all, skips } = Looked { all, skips } & self.look::<A>(word, a_word, &has);
+                left -= a_word;
+            }
+            if left > 0 {
+                Looked { all, skips } = Looked { all, skips } & self.look::<0>(walk.next().0, left, &has);
+            }
         }
-        let a_word = if A == 0 { draws.a_word } else { A };
-        let mut look = |mut word: u64, probes: u32| {
-            let mut all = true;
-            let mut next = || {
-                let (position, rest) = digit(word, bits);
-                word = rest;
-                all &= has(position);
-            };
-            if A == 0 {
-                (0..probes.min(a_word)).for_each(|_| next())
-            } else {
-                // Of fixed length, where the compiler knows it.
-                (0..A).filter(|probe| *probe < probes).for_each(|_| next())
-            }
-            all
-        };
-        let all = look(hash.h1, probes) & look(hash.h2, probes.saturating_sub(a_word));
-        let mut left = probes.saturating_sub(2 * a_word);
-        if !all || left == 0 {
-            return all;
+        if skips { self.all_in_order(hash, has) } else { all }
+    }
+
+    /// Looks at the first `digits` positions of a word, which are all `A` of them unless that is 0.
+    #[inline(always)]
+    fn look<const A: u32>(&self, word: u64, digits: u32, has: impl Fn(u64) -> bool) -> Looked {
+        let (mut all, mut rest) = (true, word);
+        for _ in 0..if A == 0 { digits } else { A } {
+            let position;
+            (position, rest) = digit(rest, self.bits);
+            all &= has(position);
         }
-        let (mut x, mut y, mut step) = (hash.h1, hash.h2, 0);
-        loop {
-            let word = mix(x ^ y.rotate_left(32));
-            if draws.skips(word) {
-                return self.all_in_order(hash, has);
-            }
-            if !look(word, left) {
-                return false;
-            }
-            if left <= a_word {
-                return true;
-            }
-            left -= a_word;
-            step += 1;
-            (x, y) = (x.wrapping_add(y), y.wrapping_add(step));
-        }
+        // After all digits the rest is the product that `skips` makes.
+        Looked { all, skips: if A == 0 { self.draws.skips(word) } else { rest < self.draws.threshold } }
+    }
+
+    /// [`all_by`](Self::all_by) for filters of few bits, out of line: what is inlined where a key
+    /// is asked for has to stay short.
+    #[inline(never)]
+    fn all_of_few(&self, hash: KeyHash, has: impl Fn(u64) -> bool) -> bool {
+        if self.fixed() == 3 { self.all_by::<3>(hash, has) } else { self.all_by::<0>(hash, has) }
     }
 
     #[cold]
-    fn all_in_order(&self, hash: KeyHash, has: impl FnMut(u64) -> bool) -> bool {
+    #[inline(never)]
+    fn all_in_order(&self, hash: KeyHash, has: impl Fn(u64) -> bool) -> bool {
         self.positions(hash).all(has)
+    }
+
+    /// Hands over the positions, word by word, with `A` of them a word, or any number for 0. A word
+    /// is checked before its positions go out, as what is written stays.
+    #[inline(always)]
+    fn each_by<const A: u32>(&self, hash: KeyHash, mut take: impl FnMut(u64)) {
+        let a_word = if A == 0 { self.draws.a_word } else { A };
+        let of_second = self.probes.saturating_sub(a_word).min(a_word);
+        let mut skips = self.give::<A>(hash.h1, self.probes.min(a_word), &mut take) || self.give::<A>(hash.h2, of_second, &mut take);
+        let (mut left, mut walk) = (self.probes.saturating_sub(2 * a_word), Walk::new(hash));
+        while !skips && left > 0 {
+            let word;
+            (word, walk) = walk.next();
+            skips = if left < a_word { self.give::<0>(word, left, &mut take) } else { self.give::<A>(word, a_word, &mut take) };
+            left = left.saturating_sub(a_word);
+        }
+        if skips {
+            self.each_in_order(hash, take);
+        }
+    }
+
+    /// Hands over the first `digits` positions of a word, which are all `A` of them unless that is
+    /// 0; none and true if the word is to be skipped.
+    #[inline(always)]
+    fn give<const A: u32>(&self, word: u64, digits: u32, take: &mut impl FnMut(u64)) -> bool {
+        let (skips, mut rest) = (self.draws.skips(word), word);
+        for _ in 0..if skips {
+            0
+        } else if A == 0 {
+            digits
+        } else {
+            A
+        } {
+            let position;
+            (position, rest) = digit(rest, self.bits);
+            take(position);
+        }
+        skips
+    }
+
+    /// [`each_by`](Self::each_by) for filters of few bits, out of line.
+    #[inline(never)]
+    fn each_of_few(&self, hash: KeyHash, take: impl FnMut(u64)) {
+        if self.fixed() == 3 { self.each_by::<3>(hash, take) } else { self.each_by::<0>(hash, take) }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn each_in_order(&self, hash: KeyHash, take: impl FnMut(u64)) {
+        self.positions(hash).for_each(take);
     }
 
     /// The number in the stream of the word of this probe, as long as none is skipped, if the probe
@@ -236,6 +317,8 @@ impl ExactSizeIterator for Positions {}
 #[cfg(test)]
 mod tests {
     use super::*;
+    use core::cell::RefCell;
+    use truebloom_math::mix;
 
     /// A hash whose first words are all skipped at a threshold of 2^64 - 1, so the bound must end
     /// the loop: 64 skipped, the 65th taken.
@@ -278,13 +361,16 @@ mod tests {
             for i in 0..200 {
                 let hash = KeyHash { h1: mix(2 * i), h2: mix(2 * i + 1) };
                 let positions: Vec<u64> = scheme.positions(hash).collect();
-                let mut asked = Vec::new();
+                let asked = RefCell::new(Vec::new());
                 assert!(scheme.all(hash, |position| {
-                    asked.push(position);
+                    asked.borrow_mut().push(position);
                     true
                 }));
                 // After a skip it begins again.
-                assert!(asked.ends_with(&positions) && asked.iter().all(|asked| positions.contains(asked)), "{bits} {probes}");
+                assert!(asked.into_inner().ends_with(&positions), "{bits} {probes}");
+                let mut given = Vec::new();
+                scheme.each(hash, |position| given.push(position));
+                assert!(given.ends_with(&positions) && given.iter().all(|given| positions.contains(given)), "{bits} {probes}");
                 let missing = positions[i as usize % positions.len()];
                 assert!(!scheme.all(hash, |position| position != missing));
             }

@@ -42,12 +42,35 @@ fn after_skip(words: WordStream, range: u64, threshold: u64) -> (u128, WordStrea
     (u128::from(word) * u128::from(range), words)
 }
 
-/// Words of the stream that are the halves of the hash.
-const HALVES: u64 = 2;
+/// The walk from the halves of a hash. It is cubic, so that two hashes do not share shifted or
+/// reversed streams, and the rotation keeps pairs whose second halves differ only in high bits from
+/// sharing every other word.
+///
+/// By value, as [`skip`] takes words: so the hot loops keep it in registers.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(super) struct Walk {
+    x: u64,
+    y: u64,
+    /// Words drawn.
+    drawn: u64,
+}
 
-/// The stream of words of a hash: its two halves, and then a walk from them. The cubic walk keeps
-/// two hashes from sharing shifted or reversed streams, and the rotation keeps pairs whose second
-/// halves differ only in high bits from sharing every other word.
+impl Walk {
+    #[inline(always)]
+    pub(super) fn new(hash: KeyHash) -> Walk {
+        Walk { x: hash.h1, y: hash.h2, drawn: 0 }
+    }
+
+    /// The next word, and the walk after it.
+    #[inline(always)]
+    pub(super) fn next(self) -> (u64, Walk) {
+        let Walk { x, y, drawn } = self;
+        let drawn = drawn.wrapping_add(1);
+        (mix(x ^ y.rotate_left(32)), Walk { x: x.wrapping_add(y), y: y.wrapping_add(drawn), drawn })
+    }
+}
+
+/// The stream of words of a hash: its two halves, and then a [walk](Walk) from them.
 ///
 /// Most schemes begin with the walk. Its words are mixed, so that they do well even by hashes that
 /// are hardly random, at ten instructions per word. [`from_halves`](Self::from_halves) spares the
@@ -55,38 +78,37 @@ const HALVES: u64 = 2;
 /// third.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct WordStream {
-    x: u64,
-    y: u64,
-    /// Words drawn, the halves included.
-    drawn: u64,
+    walk: Walk,
+    /// Halves of the hash that are still to come.
+    halves: u32,
 }
 
 impl WordStream {
     /// The walk.
     #[inline]
     pub(crate) fn new(hash: KeyHash) -> WordStream {
-        WordStream { x: hash.h1, y: hash.h2, drawn: HALVES }
+        WordStream { walk: Walk::new(hash), halves: 0 }
     }
 
     /// The halves, and then the walk.
     #[inline]
     pub(crate) fn from_halves(hash: KeyHash) -> WordStream {
-        WordStream { x: hash.h1, y: hash.h2, drawn: 0 }
+        WordStream { walk: Walk::new(hash), halves: 2 }
     }
 
     #[inline(always)]
     pub(crate) fn next(&mut self) -> u64 {
-        self.drawn = self.drawn.wrapping_add(1);
-        match self.drawn {
-            1 => self.x,
-            2 => self.y,
-            drawn => {
-                let word = mix(self.x ^ self.y.rotate_left(32));
-                self.x = self.x.wrapping_add(self.y);
-                self.y = self.y.wrapping_add(drawn - HALVES);
-                word
+        let half = match self.halves {
+            0 => {
+                let word;
+                (word, self.walk) = self.walk.next();
+                return word;
             }
-        }
+            1 => self.walk.y,
+            _ => self.walk.x,
+        };
+        self.halves -= 1;
+        half
     }
 
     /// A number below `bound` (1 to 2^62), exactly uniform if the words are. For bounds that change

@@ -24,33 +24,47 @@ impl<S: Scheme, H: KeyHasher> AtomicFilterOf<S, H> {
     /// # Ok::<(), truebloom::BuildError>(())
     /// ```
     pub fn insert_all<I: IntoIterator<Item: Key>>(&self, keys: I) -> Answers {
-        self.answers(bulk::hashing(self.hasher(), keys), self.probes() as usize, |hash| self.insert_hash(hash))
+        self.insertions(bulk::hashing(self.hasher(), keys))
     }
 
     /// [`insert_all`](Self::insert_all) of keys that are already hashed.
     pub fn insert_all_hashes(&self, hashes: &[KeyHash]) -> Answers {
-        self.answers(bulk::hashed(hashes), self.probes() as usize, |hash| self.insert_hash(hash))
+        self.insertions(bulk::hashed(hashes))
     }
 
     /// Which of the keys are contained: what [`contains`](Self::contains) says of each.
     pub fn contains_all<I: IntoIterator<Item: Key>>(&self, keys: I) -> Answers {
-        self.answers(bulk::hashing(self.hasher(), keys), ASKED_AHEAD, |hash| self.contains_hash(hash))
+        self.answers(bulk::hashing(self.hasher(), keys), ASKED_AHEAD, |_| (), |hash| self.contains_hash(hash))
     }
 
     /// [`contains_all`](Self::contains_all) of keys that are already hashed.
     pub fn contains_all_hashes(&self, hashes: &[KeyHash]) -> Answers {
-        self.answers(bulk::hashed(hashes), ASKED_AHEAD, |hash| self.contains_hash(hash))
+        self.answers(bulk::hashed(hashes), ASKED_AHEAD, |_| (), |hash| self.contains_hash(hash))
     }
 
-    /// The answer for each key. While those of a batch are found, the words of the next are on
-    /// their way.
-    fn answers(&self, next: impl FnMut(&mut Hashes), probes_ahead: usize, answer: impl Fn(KeyHash) -> bool) -> Answers {
+    /// Inserts batch after batch. Their keys are counted together, before the first is inserted, as
+    /// the count is to be an upper bound at all times.
+    fn insertions(&self, next: impl FnMut(&mut Hashes)) -> Answers {
+        let insert = |hash| self.bits.insert(&self.head.scheme, hash) > 0;
+        self.answers(next, self.probes() as usize, |keys| self.offered.add(keys as u64), insert)
+    }
+
+    /// The answer for each key, and before each batch a call with its size. While the answers of a
+    /// batch are found, the words of the next are on their way.
+    fn answers(
+        &self,
+        next: impl FnMut(&mut Hashes),
+        probes_ahead: usize,
+        begin: impl Fn(usize),
+        answer: impl Fn(KeyHash) -> bool,
+    ) -> Answers {
         let mut all = Answers::default();
         let is_far = self.bits() > IN_CACHE;
         bulk::for_each_batch(
             next,
             |batch| {
                 let mut answers = BatchAnswers::default();
+                begin(batch.present.count());
                 for key in 0..batch.present.count().max(batch.following.count()) {
                     if is_far && key < batch.following.count() {
                         self.bits.ask(self.scheme(), batch.following.hash(key), probes_ahead);
