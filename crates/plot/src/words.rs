@@ -102,10 +102,10 @@ fn curves(chart: &Chart, [x, y]: [&Coordinate; 2], (wide, high): (i32, i32)) -> 
                     [[column - 4.0, row - 4.0], [column + 4.0, row + 4.0]]
                 })),
                 Shape::Band => {
-                    let edge = |at: fn(&(f64, f64, f64)) -> (f64, f64)| piece.iter().map(move |point| at(point)).collect::<Vec<_>>();
-                    let inside = |(x_value, y_value): (f64, f64)| pixel((x.clamped(x_value), y.clamped(y_value)));
-                    for edge in [edge(|point| (point.0, point.1)), edge(|point| (point.0, point.2))] {
-                        all.extend(edge.windows(2).map(|pair| [inside(pair[0]), inside(pair[1])]));
+                    let at = |x_value, y_value| pixel((x.clamped(x_value), y.clamped(y_value)));
+                    for pair in piece.windows(2) {
+                        let (from, to) = (pair[0], pair[1]);
+                        all.extend([[at(from.0, from.1), at(to.0, to.1)], [at(from.0, from.2), at(to.0, to.2)]]);
                     }
                 }
                 Shape::Bars => {}
