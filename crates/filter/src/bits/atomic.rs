@@ -12,18 +12,18 @@ use crate::sync::{
 };
 use crate::word::Reads;
 
-/// Words of bits that are only ever set, as long as they are shared.
+/// Words whose bits are only ever set while they are shared.
 ///
-/// Relaxed is enough for queries: every word only grows, and a thread that learns of an insertion
-/// by other means (a join, a channel, a lock) sees it, because that orders the two. What was
-/// counted before a bit is set is published with it, so that a copy's counts, read after its bits
-/// ([`to_aligned`](Self::to_aligned)), are never of fewer keys than it has.
+/// Relaxed ordering is enough for queries: bits are only ever set, and a thread that synchronizes
+/// with an insertion (by a join, a channel or a lock) sees it. Counts are published together with
+/// the bits that are set after them, so a copy's counts, which are read after its bits
+/// ([`to_aligned`](Self::to_aligned)), are never lower than its number of keys.
 pub(crate) struct AtomicBits {
     words: SharedWords,
     level: Level,
 }
 
-/// The model checker's words are larger than plain ones, so they are copied.
+/// The model checker's words are larger than plain ones, so the words are copied.
 #[cfg(all(test, truebloom_loom))]
 struct SharedWords(alloc::vec::Vec<AtomicU64>);
 
@@ -55,12 +55,12 @@ impl Reads for AtomicU64 {
 }
 
 impl AtomicBits {
-    /// These words, where they are.
+    /// Shares these words in place.
     pub(crate) fn of(words: AlignedWords) -> AtomicBits {
         AtomicBits { words: SharedWords::of(words), level: Level::detect() }
     }
 
-    /// All 0. An error if the memory cannot be allocated.
+    /// Words that are all 0. An error if the memory cannot be allocated.
     #[cfg(feature = "std")]
     pub(crate) fn zeroed(bits: u64) -> Result<AtomicBits, crate::BuildError> {
         super::Bits::<crate::Owned>::zeroed(bits).map(|bits| AtomicBits::of(bits.into_words()))
@@ -71,19 +71,19 @@ impl AtomicBits {
         &self.words
     }
 
-    /// Sets a bit, and says whether it was 0: to exactly one of all callers. Bits beyond the end
-    /// are not there; no scheme has positions there.
+    /// Sets a bit and returns whether it was 0; that is true for exactly one of all callers.
+    /// Positions beyond the end are ignored; no scheme has any there.
     #[inline]
     pub(crate) fn set(&self, position: u64) -> bool {
         let bit = 1 << (position & 63);
         self.words.get((position >> 6) as usize).is_some_and(|word| word.fetch_or(bit, Release) & bit == 0)
     }
 
-    /// Sets the positions of a key, and says how many were 0.
+    /// Sets the positions of a key and returns how many were 0.
     ///
-    /// A key that is there already is only read, so that its lines can stay with every processor.
-    /// That is decided once a key: bit by bit it was guessed wrong so often that insertions took
-    /// twice as long.
+    /// A key that is contained already is only read, so that all processors can keep its lines in
+    /// their caches. There is one branch per key: with one per bit, mispredictions made insertions
+    /// take twice as long.
     #[inline]
     pub(crate) fn insert(&self, scheme: &impl Scheme, hash: KeyHash) -> u32 {
         let mut newly_set = 0;
@@ -99,25 +99,25 @@ impl AtomicBits {
         scheme.are_set(self.level, hash, &self.words)
     }
 
-    /// Asks for the words of the first probes of a key.
+    /// Prefetches the words of a key's first probes.
     #[inline]
     pub(crate) fn ask(&self, scheme: &impl Placed, hash: KeyHash, probes: usize) {
         scheme.for_each_ahead(hash, probes, |word| prefetch(&self.words, word));
     }
 
-    /// Unsets all.
+    /// Unsets all bits.
     #[cfg(feature = "std")]
     pub(crate) fn clear(&mut self) {
         self.words.iter().for_each(|word| word.store(0, Relaxed));
     }
 
-    /// The words as they are now: every bit that was set before the call, and any that are set
-    /// meanwhile. `None` if the memory cannot be allocated.
+    /// A copy of the words: it has every bit that was set before the call, and may have bits that
+    /// are set meanwhile. `None` if the memory cannot be allocated.
     pub(crate) fn to_aligned(&self) -> Option<AlignedWords> {
         self.to_aligned_after(0)
     }
 
-    /// The same, after this many words of 0.
+    /// Such a copy, after `before` words of 0.
     pub(crate) fn to_aligned_after(&self, before: usize) -> Option<AlignedWords> {
         let mut words = AlignedWords::zeroed(self.words.len().checked_add(before)?)?;
         words.iter_mut().skip(before).zip(self.words()).for_each(|(copy, word)| *copy = word.load(Relaxed));
@@ -125,7 +125,7 @@ impl AtomicBits {
         Some(words)
     }
 
-    /// Bits that are set in both, as they are now.
+    /// The number of bits that are set in both at present.
     #[cfg(feature = "std")]
     pub(crate) fn count_common(&self, other: &AtomicBits) -> u64 {
         super::count_pairs(self.words(), other.words(), |word, other| word & other)

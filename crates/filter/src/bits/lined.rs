@@ -1,4 +1,4 @@
-//! Bits of which a key takes one cache line.
+//! The blocked layout: all bits of a key lie in one cache line.
 
 use super::{Bits, Flights, IN_CACHE, combine, count_ones};
 use crate::arch::{self, AlignedWords, LANES, LINE_BITS, Level, Line, all_set, contains_shared, prefetch};
@@ -30,7 +30,7 @@ impl Placed for InLines {
         all_set(|word, now| contains_shared(level, line, word, now), || stream.next(), self.probes())
     }
 
-    /// The mean over the lines of `(ones / 512)^probes`.
+    /// The mean of `(ones / 512)^probes` over the lines.
     fn rate_of<W: Reads>(&self, words: &[W]) -> Result<Option<Fpr>, Error> {
         let mut blocks_with = vec![0; LINE_BITS as usize + 1];
         for line in words.as_chunks::<8>().0 {
@@ -39,7 +39,7 @@ impl Placed for InLines {
         self.law.fpr_at_block_fills(&blocks_with)
     }
 
-    /// The bits of a line.
+    /// Checks that the header has as many bits per line as this version knows.
     fn check_fields(fields: &Fields, parameters: usize) -> Result<(), FormatError> {
         check_field("block bits", fields.u64(parameters), Expected::Exactly(LINE_BITS))?;
         let bits = fields.u64_within("bits", at::BITS, LINE_BITS, MAX_BITS)?;
@@ -52,9 +52,10 @@ impl Placed for InLines {
     }
 }
 
-/// Lines of bits. Those that are set are not counted along: it would slow every insertion down.
+/// Bits in lines of 512. No running count of the set bits is kept, because it would slow down every
+/// insertion.
 pub struct Lined<K: Backing = Owned> {
-    /// Eight a line.
+    /// Eight words per line.
     words: K::Words,
     level: Level,
 }
@@ -196,7 +197,7 @@ impl Batches<InLines> for Flights {
         answers
     }
 
-    /// In order, as a key may repeat within the batch.
+    /// Goes through the keys in order, because a key may repeat within the batch.
     fn insert<K: Writable>(&mut self, scheme: &InLines, storage: &mut Lined<K>, batch: Batch<'_>) -> BatchAnswers {
         let (level, mut new) = (storage.level, BatchAnswers::default());
         self.fly(
@@ -212,7 +213,7 @@ impl Batches<InLines> for Flights {
     }
 }
 
-/// Asks for a line.
+/// Prefetches a line.
 #[inline(always)]
 fn ask<W: Word>(words: &&[W], line: u64) {
     prefetch(words, 8 * line);

@@ -1,4 +1,4 @@
-//! Batches of the standard scheme, whose probes lie anywhere.
+//! Batches of the standard scheme, whose probes can be anywhere.
 
 use super::words::get;
 use super::{Bits, IN_CACHE, Spread};
@@ -8,20 +8,21 @@ use crate::bulk::{BATCH, Batch, BatchAnswers, Group, Hashes, each, mark};
 use crate::scheme::{Batches, Doing, Standard, digit};
 use crate::word::Word;
 
-/// Probes that are drawn ahead. A key with more, at rates below 1e-9, is handled alone.
+/// The largest number of probes that are computed ahead. A key with more probes, at rates below
+/// 1e-9, is handled alone.
 const MOST_AHEAD: usize = 32;
 
-/// What is kept from batch to batch: room for positions, which would take as long to clear as to
-/// fill, and how the last batch went.
+/// State that is reused from batch to batch: room for positions, because clearing it would take as
+/// long as filling it, and the hit rate of the last batch.
 pub struct Probing {
     level: Level,
-    /// Whether positions are worth to be asked for ahead.
+    /// Whether prefetching pays.
     is_far: bool,
-    /// Probe by probe, a lane a key. Flat: an array of arrays is not cleared at once but element by
-    /// element, in code of 512 instructions.
+    /// One row per probe, one lane per key. The array is flat, because the compiler clears an array
+    /// of arrays element by element, with 512 instructions.
     ahead: [u64; MOST_AHEAD * LANES],
-    /// What passes needs all its probes, what does not needs two: the last batch says what to
-    /// expect of the next.
+    /// Whether most keys of the last batch were contained, and so probably of the next: a key that
+    /// is contained needs all its probes, another needs about two.
     mostly_hits: bool,
 }
 
@@ -54,7 +55,7 @@ impl Batches<Standard> for Probing {
 }
 
 impl Probing {
-    /// All probes of every key, looked at without a branch.
+    /// Looks up all probes of every key, without a branch.
     fn all_probes<W: Word>(&mut self, scheme: &Standard, bits: &[W], hashes: &Hashes) -> BatchAnswers {
         let mut answers = BatchAnswers::default();
         for (number, group) in hashes.groups().enumerate() {
@@ -67,8 +68,8 @@ impl Probing {
         answers
     }
 
-    /// Sets the bits of a batch of keys in order: which of them were new, and the number of bits
-    /// newly set.
+    /// Sets the bits of a batch of keys in order; returns which keys were new, and the number of
+    /// bits newly set.
     #[inline]
     fn set<K: Writable>(&mut self, scheme: &Standard, bits: &mut Bits<K>, hashes: &Hashes) -> (BatchAnswers, u64) {
         let (mut answers, mut newly_set) = (BatchAnswers::default(), 0);
@@ -89,14 +90,14 @@ impl Probing {
         (answers, newly_set)
     }
 
-    /// The positions of one key of the group that was looked at ahead.
+    /// The positions of one key of the group that was prefetched.
     #[inline(always)]
     fn positions(&self, probes: usize, lane: usize) -> impl Iterator<Item = u64> {
         self.ahead.as_chunks::<LANES>().0[..probes].iter().map(move |positions| positions[lane])
     }
 
-    /// Draws the positions of a group, asks for them where that is worth it, and says how many each
-    /// key has; `None` where keys go alone: with too many probes, or when a word is skipped.
+    /// Computes the positions of a group, prefetches them if that pays, and returns how many each
+    /// key has; `None` if keys must be handled alone: with too many probes, or if a word is skipped.
     #[inline(always)]
     fn look_ahead<W: Word>(&mut self, scheme: &Standard, bits: &[W], group: Group<'_>) -> Option<usize> {
         let ahead = self.ahead.as_chunks_mut().0.get_mut(..scheme.probes() as usize)?;
@@ -113,8 +114,8 @@ impl Probing {
     }
 }
 
-/// The positions of this probe, from what is left of the words or from new ones. False if a key
-/// would have to skip its word.
+/// Computes the positions of this probe, from what is left of the words or from new ones. Returns
+/// false if a key would have to skip its word.
 #[inline(always)]
 fn draw(level: Level, scheme: &Standard, group: Group<'_>, probe: u32, rest: &mut Lanes, positions: &mut Lanes) -> bool {
     let Some(number) = scheme.new_word(probe) else {
@@ -126,14 +127,16 @@ fn draw(level: Level, scheme: &Standard, group: Group<'_>, probe: u32, rest: &mu
     first_digits(level, words, scheme.bits(), scheme.draws().tuples, scheme.draws().threshold, positions, rest)
 }
 
-/// Probe after probe, and only of the keys that are still in question. In memory the next probe of
-/// each is on its way while the others are looked at; in cache the gain is that nothing is guessed:
-/// a key is kept or not by arithmetic instead of by a branch that is wrong every other time.
+/// Goes through the probes one after the other, and only through the keys that are still undecided.
+/// In memory, the next probe of each key is prefetched while the others are looked up. In cache,
+/// the gain is that no branch is mispredicted: a key is kept or dropped by arithmetic instead of by
+/// a branch that is wrong every other time.
 ///
-/// The first two positions are made for all keys side by side, as half of them need the second;
-/// later ones key by key. A key that skips a word is answered alone in the end.
+/// The first two positions are computed for all keys side by side, because half of them need the
+/// second; later ones are computed key by key. A key that skips a word is answered alone at the
+/// end.
 ///
-/// `None` if most keys survive two probes, so that most are contained.
+/// `None` if most keys survive two probes, because then most are contained.
 fn survivors<W: Word>(level: Level, scheme: &Standard, bits: &[W], hashes: &Hashes) -> Option<BatchAnswers> {
     let (mut first, mut second, mut rest) = ([0; BATCH], [0; BATCH], [0; BATCH]);
     let (mut answers, mut alone) = (BatchAnswers::default(), BatchAnswers::default());
@@ -177,7 +180,7 @@ fn survivors<W: Word>(level: Level, scheme: &Standard, bits: &[W], hashes: &Hash
     Some(answers)
 }
 
-/// BatchAnswers for these keys one by one, whatever was answered before.
+/// Answers these keys one by one, and replaces earlier answers.
 #[cold]
 fn answer_alone<W: Word>(scheme: &Standard, bits: &[W], hashes: &Hashes, alone: BatchAnswers, answers: &mut BatchAnswers) {
     answers.iter_mut().zip(alone).for_each(|(answers, alone)| *answers &= !alone);
@@ -192,7 +195,7 @@ fn answer_alone<W: Word>(scheme: &Standard, bits: &[W], hashes: &Hashes, alone: 
     });
 }
 
-/// Keeps those of the first `count` keys whose position is set, in order, and says how many.
+/// Keeps those of the first `count` keys whose position is set, in order, and returns their number.
 #[inline(always)]
 fn keep<W: Word>(alive: &mut [u8; BATCH], count: usize, bits: &[W], positions: &[u64; BATCH]) -> usize {
     let mut kept = 0;

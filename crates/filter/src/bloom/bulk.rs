@@ -1,4 +1,4 @@
-//! Many keys at a time.
+//! Batched operations.
 
 use super::{FilterOf, Head};
 use crate::backing::{Backing, Writable};
@@ -8,11 +8,11 @@ use crate::key::Key;
 use crate::scheme::{Batches, Doing, Scheme};
 
 impl<S: Scheme, H: KeyHasher, K: Writable> FilterOf<S, H, K> {
-    /// Inserts keys and says which were certainly new: bit for bit what [`insert`](Self::insert) of
-    /// one after the other gives, repeats among them included, but at the speed of memory (for the
-    /// standard scheme and blocked filters), because the bits of the next keys are prefetched while
-    /// those of one are set. Up to 512 keys are taken from the iterator before the first of them is
-    /// inserted.
+    /// Inserts keys and reports which of them were certainly new: the same filter and the same
+    /// answers, bit for bit, as from calling [`insert`](Self::insert) for each, repeats included.
+    /// For the standard scheme and blocked filters it is faster, because the bits of the next keys
+    /// are prefetched while those of one key are set. Up to 512 keys are taken from the iterator
+    /// before the first of them is inserted.
     ///
     /// ```
     /// use truebloom::BloomFilter;
@@ -30,7 +30,8 @@ impl<S: Scheme, H: KeyHasher, K: Writable> FilterOf<S, H, K> {
         new
     }
 
-    /// [`insert_all`](Self::insert_all) with a call for each key, in order, instead of a mask.
+    /// Like [`insert_all`](Self::insert_all), but calls `is_new` for each key, in order, instead of
+    /// returning a mask.
     pub fn insert_each<I: IntoIterator<Item: Key>>(&mut self, keys: I, mut is_new: impl FnMut(bool)) {
         let keys = keys.into_iter();
         if self.inserts_singly(&keys) {
@@ -68,9 +69,9 @@ impl<S: Scheme, H: KeyHasher, K: Writable> FilterOf<S, H, K> {
 }
 
 impl<S: Scheme, H: KeyHasher, K: Backing> FilterOf<S, H, K> {
-    /// Which of the keys are contained: what [`contains`](Self::contains) says of each, at the
-    /// speed of memory, because the next probe of every key that is still undecided is prefetched
-    /// while the others are looked at.
+    /// Which of the keys are contained: the same answers as from calling
+    /// [`contains`](Self::contains) for each. It is faster, because while some keys are looked up,
+    /// the next probe of every other undecided key is prefetched.
     ///
     /// ```
     /// use truebloom::BloomFilter;
@@ -90,7 +91,8 @@ impl<S: Scheme, H: KeyHasher, K: Backing> FilterOf<S, H, K> {
         found
     }
 
-    /// [`contains_all`](Self::contains_all) with a call for each key, in order, instead of a mask.
+    /// Like [`contains_all`](Self::contains_all), but calls a function for each key, in order,
+    /// instead of returning a mask.
     pub fn contains_each<I: IntoIterator<Item: Key>>(&self, keys: I, mut is_contained: impl FnMut(bool)) {
         let keys = keys.into_iter();
         if self.asks_singly(&keys) {
@@ -109,13 +111,13 @@ impl<S: Scheme, H: KeyHasher, K: Backing> FilterOf<S, H, K> {
         found
     }
 
-    /// How many of some keys are contained, asked from any thread.
+    /// A function that counts how many of some keys are contained, and that any thread can call.
     pub(crate) fn counter<Q: Key>(&self) -> impl Fn(&[Q]) -> usize + Send + Sync + '_
     where
         for<'q> &'q Q: Key,
         H: Sync,
     {
-        // The parts, as what holds them may not be for all threads.
+        // Only these parts are shared, because what holds them may not be `Sync`.
         let (head, storage): (&Head<S, H>, &S::Storage<K>) = (self.head(), &self.storage);
         move |keys| {
             let mut found = Answers::default();

@@ -8,17 +8,17 @@ use core::ops::BitAnd;
 use truebloom_math::law;
 
 /// k independent positions, repeats allowed: exactly uniform over the bits if the words are
-/// uniform, whatever the number of bits.
+/// uniform, for every number of bits.
 ///
-/// A word of the stream is a number below 2^64, and so room for several positions: with `r` of
-/// them, those words are taken that leave the same number of words to each of the `m^r` tuples, and
-/// the positions are the digits to the base m (Brackett-Rozinsky and Lemire, "Batched ranged random
-/// integer generation", 2024). `r` is the largest with `m^r <= 2^52`, so that less than one word in
-/// 4,096 is skipped and many keys side by side are seldom held up.
+/// A word of the stream is a number below 2^64, so it has room for several positions. For `r`
+/// positions, words are skipped until the same number of words is left for each of the `m^r`
+/// tuples, and the positions are the digits to the base m (Brackett-Rozinsky and Lemire, "Batched
+/// ranged random integer generation", 2024). `r` is the largest number with `m^r <= 2^52`, so that
+/// less than one word in 4,096 is skipped and batches of keys are seldom delayed by a skip.
 ///
-/// Double hashing (`h1 + i h2 mod m`) would be a few instructions shorter, but puts a floor near
-/// 6n/m^2 under the rate that the law of the standard filter does not have;
-/// docs/design/positions.md has the schemes that were rejected.
+/// Double hashing (`h1 + i h2 mod m`) would save a few instructions, but its rate cannot fall below
+/// about 6n/m^2, a floor that the law of the standard filter does not have;
+/// docs/design/positions.md lists the schemes that were rejected.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Standard {
     law: law::Standard,
@@ -27,12 +27,12 @@ pub struct Standard {
     draws: Draws,
 }
 
-/// What a look at the positions of words showed.
+/// The result of looking up positions of words.
 #[derive(Clone, Copy)]
 struct Looked {
-    /// All positions are there.
+    /// Whether all positions are set.
     all: bool,
-    /// A word was to be skipped, so that these are not the key's positions.
+    /// Whether a word should have been skipped, so that these are not the key's positions.
     skips: bool,
 }
 
@@ -45,19 +45,19 @@ impl BitAnd for Looked {
     }
 }
 
-/// How positions are drawn from words.
+/// The constants with which positions are drawn from words.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Draws {
-    /// Positions that a word gives.
+    /// The number of positions per word.
     pub(crate) a_word: u32,
-    /// bits^a_word: the tuples of positions.
+    /// bits^a_word: the number of tuples of positions.
     pub(crate) tuples: u64,
     /// 2^64 mod tuples: words whose product with the tuples is below it, modulo 2^64, are skipped.
-    /// A division, so done once.
+    /// It is computed once, because it takes a division.
     pub(crate) threshold: u64,
 }
 
-/// More tuples would skip too many words.
+/// With more tuples, too many words would be skipped.
 const MOST_TUPLES: u64 = 1 << 52;
 
 impl Draws {
@@ -71,13 +71,13 @@ impl Draws {
         Draws { a_word, tuples, threshold: tuples.wrapping_neg() % tuples }
     }
 
-    /// Whether a word is passed over, because taking it would favour some tuples.
+    /// Whether a word is skipped, because accepting it would favour some tuples.
     #[inline(always)]
     pub(crate) fn skips(&self, word: u64) -> bool {
         word.wrapping_mul(self.tuples) < self.threshold
     }
 
-    /// The next word that is taken.
+    /// The next word that is not skipped.
     #[inline(always)]
     fn next(&self, words: &mut WordStream) -> u64 {
         let mut word = words.next();
@@ -88,7 +88,7 @@ impl Draws {
     }
 }
 
-/// The next digit of a word, and what is left of it.
+/// The next digit of a word, and the rest of the word.
 #[inline(always)]
 pub(crate) fn digit(word: u64, base: u64) -> (u64, u64) {
     let product = u128::from(word) * u128::from(base);
@@ -132,14 +132,14 @@ impl Scheme for Standard {
 }
 
 impl Standard {
-    /// Number of bits m.
+    /// The number of bits, m.
     #[inline]
     #[must_use]
     pub fn bits(&self) -> u64 {
         self.bits
     }
 
-    /// Probes k per key.
+    /// The number of probes per key, k.
     #[inline]
     #[must_use]
     pub fn probes(&self) -> u32 {
@@ -153,21 +153,21 @@ impl Standard {
         Positions { words: WordStream::from_halves(hash), bits: self.bits, draws: self.draws, word: 0, in_word: 0, left: self.probes }
     }
 
-    /// Positions a word, where loops of that fixed length are worth their code: for most sizes.
+    /// The number of positions per word if loops of that fixed length are used, as for most sizes;
+    /// otherwise 0.
     #[inline(always)]
     fn fixed(&self) -> u32 {
         if self.probes < 2 * self.draws.a_word { 0 } else { self.draws.a_word }
     }
 
-    /// Whether all positions are there, with `A` of them a word, or any number for 0.
+    /// Whether all positions are set, with `A` positions per word (0 means any number). The
+    /// positions from the two halves of the hash are all looked up before the first branch: a
+    /// branch after each position would be mispredicted every other time, which costs more than the
+    /// unneeded accesses. Keys that pass the halves mostly pass the rest, so the rest is looked up
+    /// without a branch, too.
     ///
-    /// What the two halves of the hash give is looked at without a decision in between: one after
-    /// each position would be as good as a coin and wrong every other time, which costs more than
-    /// accesses that are too many. Keys that pass the halves mostly pass the rest, so that is
-    /// looked at without a decision, too.
-    ///
-    /// Whether a word was to be skipped shows after its digits, at no cost. A key with such a word
-    /// is asked for again, in order.
+    /// After the digits of a word, its remainder shows at no cost whether the word should have been
+    /// skipped. A key with such a word is looked up again, in order.
     #[inline(always)]
     fn all_by<const A: u32>(&self, hash: KeyHash, has: impl Fn(u64) -> bool) -> bool {
         let a_word = if A == 0 { self.draws.a_word } else { A };
@@ -190,7 +190,8 @@ impl Standard {
         if skips { self.all_in_order(hash, has) } else { all }
     }
 
-    /// Looks at the first `digits` positions of a word, which are all `A` of them unless that is 0.
+    /// Looks up the first `digits` positions of a word; if `A` is not 0, that must be all `A` of
+    /// them.
     #[inline(always)]
     fn look<const A: u32>(&self, word: u64, digits: u32, has: impl Fn(u64) -> bool) -> Looked {
         let (mut all, mut rest) = (true, word);
@@ -199,12 +200,12 @@ impl Standard {
             (position, rest) = digit(rest, self.bits);
             all &= has(position);
         }
-        // After all digits the rest is the product that `skips` makes.
+        // After all digits the remainder is the product that `skips` computes.
         Looked { all, skips: if A == 0 { self.draws.skips(word) } else { rest < self.draws.threshold } }
     }
 
-    /// [`all_by`](Self::all_by) for filters of few bits, out of line: what is inlined where a key
-    /// is asked for has to stay short.
+    /// [`all_by`](Self::all_by) for small filters, not inlined: the code that is inlined into loops
+    /// over keys has to stay short.
     #[inline(never)]
     fn all_of_few(&self, hash: KeyHash, has: impl Fn(u64) -> bool) -> bool {
         if self.fixed() == 3 { self.all_by::<3>(hash, has) } else { self.all_by::<0>(hash, has) }
@@ -216,8 +217,8 @@ impl Standard {
         self.positions(hash).all(has)
     }
 
-    /// Hands over the positions, word by word, with `A` of them a word, or any number for 0. A word
-    /// is checked before its positions go out, as what is written stays.
+    /// Passes on the positions, word by word, with `A` positions per word (0 means any number). A
+    /// word is checked before its positions are passed on, because they will be written.
     #[inline(always)]
     fn each_by<const A: u32>(&self, hash: KeyHash, mut take: impl FnMut(u64)) {
         let a_word = if A == 0 { self.draws.a_word } else { A };
@@ -235,26 +236,22 @@ impl Standard {
         }
     }
 
-    /// Hands over the first `digits` positions of a word, which are all `A` of them unless that is
-    /// 0; none and true if the word is to be skipped.
+    /// Passes on the first `digits` positions of a word; if `A` is not 0, that must be all `A` of
+    /// them. If the word is to be skipped, passes on none and returns true.
     #[inline(always)]
     fn give<const A: u32>(&self, word: u64, digits: u32, take: &mut impl FnMut(u64)) -> bool {
         let (skips, mut rest) = (self.draws.skips(word), word);
-        for _ in 0..if skips {
-            0
-        } else if A == 0 {
-            digits
-        } else {
-            A
-        } {
-            let position;
-            (position, rest) = digit(rest, self.bits);
-            take(position);
+        if !skips {
+            for _ in 0..if A == 0 { digits } else { A } {
+                let position;
+                (position, rest) = digit(rest, self.bits);
+                take(position);
+            }
         }
         skips
     }
 
-    /// [`each_by`](Self::each_by) for filters of few bits, out of line.
+    /// [`each_by`](Self::each_by) for small filters, not inlined.
     #[inline(never)]
     fn each_of_few(&self, hash: KeyHash, take: impl FnMut(u64)) {
         if self.fixed() == 3 { self.each_by::<3>(hash, take) } else { self.each_by::<0>(hash, take) }
@@ -266,8 +263,8 @@ impl Standard {
         self.positions(hash).for_each(take);
     }
 
-    /// The number in the stream of the word of this probe, as long as none is skipped, if the probe
-    /// is the first of its word.
+    /// If the probe is the first of its word: the number of that word in the stream, as long as
+    /// none is skipped.
     #[inline(always)]
     pub(crate) fn new_word(&self, probe: u32) -> Option<u64> {
         (probe.is_multiple_of(self.draws.a_word)).then(|| u64::from(probe / self.draws.a_word))
@@ -285,7 +282,7 @@ pub struct Positions {
     words: WordStream,
     bits: u64,
     draws: Draws,
-    /// The rest of the present word, and the positions that it still gives.
+    /// The rest of the present word, and the number of positions left in it.
     word: u64,
     in_word: u32,
     left: u32,
@@ -320,8 +317,8 @@ mod tests {
     use core::cell::RefCell;
     use truebloom_math::mix;
 
-    /// A hash whose first words are all skipped at a threshold of 2^64 - 1, so the bound must end
-    /// the loop: 64 skipped, the 65th taken.
+    /// With a threshold of 2^64 - 1, the first words of this hash are all skipped, so the limit
+    /// must end the loop: 64 words are skipped, and the 65th is used.
     #[test]
     fn the_word_after_64_skipped_ones_is_taken_as_it_is() {
         let hash = KeyHash::from_uniform_bits(0x0123_4567_89ab_cdef_u128);
@@ -350,8 +347,8 @@ mod tests {
         assert!(Standard::with_id(SchemeId::Classic, 10, 2).is_err());
     }
 
-    /// What is asked for, in order, is what the positions are, for sizes of which every fourth word
-    /// is skipped too; a no is a no, whichever position it is about.
+    /// The positions that `all` queries are the positions of the key, in order, also for sizes
+    /// where every fourth word is skipped; and if any one of them is unset, the answer is no.
     #[test]
     fn all_positions_are_asked_for() {
         for (bits, probes) in
@@ -377,8 +374,8 @@ mod tests {
         }
     }
 
-    /// Of all words of 16 bits, as many are left for each tuple of positions: what 64 bits do is
-    /// the same arithmetic.
+    /// Of all words of 16 bits, equally many are left for each tuple of positions; the arithmetic
+    /// is the same for 64 bits.
     #[test]
     fn every_tuple_of_digits_has_as_many_words() {
         const WORDS: u32 = 1 << 16;
@@ -397,8 +394,8 @@ mod tests {
         }
     }
 
-    /// The same digits as of the whole number, most significant first; two positions and a half of
-    /// a word.
+    /// The positions are the digits of the whole number, most significant first, for two and a half
+    /// words of positions.
     #[test]
     fn positions_are_the_digits_of_words() {
         let (bits, probes) = (1_000_003, 5);

@@ -10,17 +10,17 @@ use crate::sync::Ordering::Relaxed;
 use core::fmt;
 
 impl<H: KeyHasher, S: FillScheme> AtomicRecyclingFilter<H, S> {
-    /// Number of bits m of a phase.
+    /// The number of bits per phase, m.
     pub fn bits(&self) -> u64 {
         self.scheme.bits()
     }
 
-    /// Probes k per key.
+    /// The number of probes per key, k.
     pub fn probes(&self) -> u32 {
         self.scheme.probes()
     }
 
-    /// When it forgets, and what it keeps then.
+    /// When the filter forgets, and what it keeps then.
     pub fn policy(&self) -> &Policy {
         &self.policy
     }
@@ -35,32 +35,32 @@ impl<H: KeyHasher, S: FillScheme> AtomicRecyclingFilter<H, S> {
         self.hasher.seed()
     }
 
-    /// Recycles so far.
+    /// The number of recycles so far.
     pub fn cycles(&self) -> u64 {
         self.state().counts.cycles
     }
 
-    /// Set bits of the active phase.
+    /// The number of set bits in the active phase.
     pub fn ones(&self) -> u64 {
         self.state().active.ones.load(Relaxed)
     }
 
-    /// Set bits of the frozen phase; 0 if there is none.
+    /// The number of set bits in the frozen phase; 0 if there is none.
     pub fn frozen_ones(&self) -> u64 {
         let state = self.state();
         state.frozen.as_ref().map_or(0, |frozen| frozen.ones.load(Relaxed))
     }
 
-    /// The counts so far. [`offered`](Stats::offered) counts items that set a bit: counting repeats
-    /// would make all threads wait for one number.
+    /// The counts so far. [`offered`](Stats::offered) counts only items that set a bit: counting
+    /// repeats would make all threads wait for one number.
     pub fn stats(&self) -> Stats {
         let state = self.state();
         state.active.counted(state.counts).stats()
     }
 
-    /// The rate right now: the probability that a key that was never offered, chosen independently
-    /// of the seed, is reported as seen. Takes no time but with two phases of [one
-    /// seed](super::Seeds::Kept), where it is linear in the bits.
+    /// The present rate: the probability that a key is reported as seen although it was never
+    /// offered and was chosen without knowing the seed. Constant time, except with two phases of
+    /// [one seed](super::Seeds::Kept), where it is linear in the bits.
     pub fn fpr(&self) -> f64 {
         let state = self.state();
         let (active, frozen) = (&state.active, state.frozen.as_ref());
@@ -72,7 +72,7 @@ impl<H: KeyHasher, S: FillScheme> AtomicRecyclingFilter<H, S> {
 }
 
 impl<H: KeyHasher, S: FillScheme> fmt::Debug for AtomicRecyclingFilter<H, S> {
-    /// The parameters and counts, not the bits.
+    /// Shows the parameters and counts, not the bits.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("AtomicRecyclingFilter")
             .field("bits", &self.bits())

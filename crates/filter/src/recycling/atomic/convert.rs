@@ -17,24 +17,25 @@ use crate::sync::RwLock;
 use std::sync::PoisonError;
 
 impl<H: KeyHasher, S: FillScheme> AtomicRecyclingFilter<H, S> {
-    /// The filter as it is now, while threads go on offering items: to save or inspect it. Linear
-    /// in the bits. Offers and questions go on meanwhile; but a recycle waits for it, and once one
-    /// waits, all others wait for that recycle.
+    /// A copy of the filter as it is now, to save or inspect it while threads go on offering items.
+    /// Linear in the bits. Offers and queries continue meanwhile; but a recycle waits for the copy,
+    /// and then all other calls wait for that recycle.
     ///
     /// # What it remembers
-    /// * Every item whose offer this thread knows to have returned (by a join, a channel, a lock),
-    ///   unless a recycle has forgotten it.
-    /// * Of items that are offered meanwhile all bits, some or none. So it may answer "new" to a
-    ///   later offer of one of them, as before its first.
-    /// * If the active phase is full and the recycle has not happened yet, it has happened in the
-    ///   snapshot: with one phase nothing is remembered then, with two the phase that was full.
+    /// * The snapshot has every item whose offer is known to this thread to have returned (by a
+    ///   join, a channel or a lock), unless a recycle has forgotten it.
+    /// * Of an item that is being offered meanwhile it has all bits, some or none. So it may answer
+    ///   "new" to a later offer of such an item, as before the first offer.
+    /// * If the active phase is full and its recycle is still to come, the snapshot is of the state
+    ///   after the recycle: with one phase nothing is remembered then, with two phases the full
+    ///   one.
     ///
-    /// It goes on as any [`RecyclingFilter`] does, except for what depends on the history:
-    /// [`Stats::offered`] counts what set a bit, and there is no bound on [wrong
-    /// drops](RecyclingFilter::wrong_drops).
+    /// The snapshot behaves like any other [`RecyclingFilter`], except for what depends on its
+    /// history: [`Stats::offered`] counts only offers that set a bit, and there is no bound on
+    /// [wrong drops](RecyclingFilter::wrong_drops).
     ///
     /// # Errors
-    /// There is no memory for it.
+    /// The memory cannot be allocated.
     pub fn snapshot(&self) -> Result<RecyclingFilter<H, S>, BuildError>
     where
         H: Clone,
@@ -58,8 +59,8 @@ impl<H: KeyHasher, S: FillScheme> AtomicRecyclingFilter<H, S> {
         Ok(plain(filter))
     }
 
-    /// The filter of one thread, with all that is remembered: a [`snapshot`](Self::snapshot) once
-    /// it is no longer shared. Its bits stay where they are; they are counted.
+    /// The filter for one thread, with everything that is remembered: a
+    /// [`snapshot`](Self::snapshot), when it is no longer shared. Its bits stay where they are.
     pub fn into_filter(self) -> RecyclingFilter<H, S> {
         let AtomicRecyclingFilter { hasher, scheme, policy, label, phases } = self;
         let State { active, frozen, counts, clock } = phases.into_inner().unwrap_or_else(PoisonError::into_inner);
@@ -73,7 +74,7 @@ impl<H: KeyHasher, S: FillScheme> AtomicRecyclingFilter<H, S> {
 impl<H: KeyHasher, S: FillScheme> TryFrom<RecyclingFilter<H, S>> for AtomicRecyclingFilter<H, S> {
     type Error = BuildError;
 
-    /// The same filter for many threads. An error for policies that threads cannot share, as of
+    /// The same filter for many threads. An error for policies that threads cannot share, as for
     /// [`with_hasher`](AtomicRecyclingFilter::with_hasher).
     fn try_from(filter: RecyclingFilter<H, S>) -> Result<AtomicRecyclingFilter<H, S>, BuildError> {
         let RecyclingFilter { hasher, policy, memory, clock, counts, label } = filter;
@@ -88,8 +89,8 @@ impl<H: KeyHasher, S: FillScheme> TryFrom<RecyclingFilter<H, S>> for AtomicRecyc
     }
 }
 
-/// The filter of one thread, whose counts are of about the same moment as its bits: an item sets
-/// its bits before it is counted, and other threads see both in any order.
+/// The filter for one thread. Its counts are only approximately of the same moment as its bits: an
+/// item sets its bits before it is counted, and other threads may see both in any order.
 fn plain<H: KeyHasher, S: FillScheme>(mut filter: RecyclingFilter<H, S>) -> RecyclingFilter<H, S> {
     let (policy, memory, counts) = (filter.policy, &filter.memory, filter.counts);
     // Every item has set at least one bit, and at most k.

@@ -23,20 +23,20 @@ use phase::Shared;
 use std::sync::PoisonError;
 
 /// A [`RecyclingFilter`] to which many threads offer items at the same time; they wait for each
-/// other only while it recycles.
+/// other only during a recycle.
 ///
 /// # What holds
-/// * No false negatives: once [`check_and_insert`](Self::check_and_insert) of an item has returned,
-///   every later call recognises the item, until the recycle that forgets it.
-/// * Of several threads that offer one new item at the same time, *at least one* gets
-///   [`Seen::New`], unless the item passes by chance; more than one may, as each may set some of
-///   its bits. If exactly one is needed, put a lock around a [`RecyclingFilter`].
-/// * A fill beyond sigma recycles once, however many threads see it. They may go on inserting until
-///   the first of them has the lock, so that sigma is exceeded by up to k bits for every other
-///   thread: the worst rate is that of `sigma + k (threads - 1)` bits. An item whose offer sees the
-///   overflow counts to the phase that it overfilled.
-/// * Nothing is said of [wrong drops](RecyclingFilter::wrong_drops): the fill that an item meets
-///   depends on how the threads run.
+/// * There are no false negatives: after [`check_and_insert`](Self::check_and_insert) of an item
+///   has returned, every later call recognises the item, until a recycle forgets it.
+/// * When several threads offer the same new item at the same time, *at least one* gets
+///   [`Seen::New`], unless the item passes by chance; more than one may, because each may set some
+///   of its bits. If exactly one must get it, put a lock around a [`RecyclingFilter`].
+/// * When the fill exceeds sigma, the filter recycles once, however many threads notice it. Other
+///   threads may continue to insert until the first of them has the lock, so sigma is exceeded by
+///   up to k bits for every other thread: the worst rate is that of `sigma + k (threads - 1)` bits.
+///   An item whose offer notices the overflow belongs to the phase that it overfilled.
+/// * There is no bound on [wrong drops](RecyclingFilter::wrong_drops), because the fill that an
+///   item meets depends on the order in which the threads run.
 ///
 /// ```
 /// use truebloom::recycling::{AtomicRecyclingFilter, Policy};
@@ -52,8 +52,8 @@ use std::sync::PoisonError;
 /// ```
 ///
 /// # Saving it
-/// [`snapshot`](Self::snapshot) is a [`RecyclingFilter`] of this moment, which can be saved, while
-/// the threads go on. One that is opened again is shared again by [`TryFrom`].
+/// [`snapshot`](Self::snapshot) is a [`RecyclingFilter`] of this moment, which can be saved while
+/// the threads go on. After it is opened again, [`TryFrom`] makes a shared filter of it.
 ///
 /// ```
 /// use truebloom::recycling::{AtomicRecyclingFilter, Policy, RecyclingFilter};
@@ -70,14 +70,14 @@ pub struct AtomicRecyclingFilter<H: KeyHasher = PortableHasher, S: FillScheme = 
     scheme: S,
     policy: Policy,
     label: Label,
-    /// Read-locked by insertions, write-locked by a recycle.
+    /// Insertions lock it for reading, a recycle locks it for writing.
     phases: RwLock<State>,
 }
 
 struct State {
     active: Shared,
     frozen: Option<Shared>,
-    /// Up to the beginning of this cycle, without the items it began with.
+    /// The counts up to the beginning of this cycle, without the items it began with.
     counts: Counts,
     clock: Clock,
 }
@@ -86,8 +86,8 @@ impl AtomicRecyclingFilter {
     /// As for [`RecyclingFilter::new`].
     ///
     /// # Errors
-    /// A policy with an age (call [`recycle`](Self::recycle) by your clock) or with triggers
-    /// excluded, whose bits could not be distinguished from other threads'.
+    /// The policy has an age (call [`recycle`](Self::recycle) by your own clock), or excludes the
+    /// triggers, whose bits could not be distinguished from those of other threads.
     #[cfg(feature = "random")]
     pub fn new(bits: u64, probes: u32, policy: Policy) -> Result<AtomicRecyclingFilter, BuildError> {
         AtomicRecyclingFilter::with_hasher(bits, probes, policy, PortableHasher::random()?)
@@ -95,8 +95,8 @@ impl AtomicRecyclingFilter {
 }
 
 impl<H: KeyHasher, S: FillScheme> AtomicRecyclingFilter<H, S> {
-    /// [`new`](AtomicRecyclingFilter::new) with a given hasher. The type says the scheme, so it has
-    /// to be written:
+    /// [`new`](AtomicRecyclingFilter::new) with a given hasher. The scheme is part of the type,
+    /// which has to be written:
     ///
     /// ```
     /// use truebloom::PortableHasher;
@@ -107,7 +107,7 @@ impl<H: KeyHasher, S: FillScheme> AtomicRecyclingFilter<H, S> {
     /// ```
     ///
     /// # Errors
-    /// As for [`new`](Self::new), but no random numbers are needed.
+    /// As for [`new`](Self::new), except that no random numbers are needed.
     pub fn with_hasher(bits: u64, probes: u32, policy: Policy, hasher: H) -> Result<AtomicRecyclingFilter<H, S>, BuildError> {
         let scheme = S::new(bits, probes)?;
         policy.check(bits, probes)?;
@@ -126,8 +126,8 @@ impl<H: KeyHasher, S: FillScheme> AtomicRecyclingFilter<H, S> {
         self.phases.read().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Whether an item is new to what is remembered; it is remembered from now on. Recycles if that
-    /// filled the active phase.
+    /// Checks whether an item is new, that is, not among the remembered ones, and remembers it. If
+    /// it fills the active phase, the filter recycles.
     pub fn check_and_insert<K: Key + ?Sized>(&self, key: &K) -> Seen {
         self.check_and_insert_hash(self.hash(key))
     }
@@ -152,7 +152,7 @@ impl<H: KeyHasher, S: FillScheme> AtomicRecyclingFilter<H, S> {
         seen
     }
 
-    /// Whether what is remembered contains the key.
+    /// Whether the remembered items contain the key.
     pub fn contains<K: Key + ?Sized>(&self, key: &K) -> bool {
         self.contains_hash(self.hash(key))
     }
@@ -169,19 +169,19 @@ impl<H: KeyHasher, S: FillScheme> AtomicRecyclingFilter<H, S> {
         hash_key(&self.hasher, key)
     }
 
-    /// Recycles now. Waits for the inserts under way.
+    /// Recycles now. Waits until insertions in progress have finished.
     pub fn recycle(&self) {
         let cycle = self.cycles();
         self.recycle_once(cycle, None);
     }
 
-    /// Whether a phase with this many bits set, by this many items, is full.
+    /// Whether a phase is full with this many set bits and items.
     fn is_full(&self, ones: u64, items: u64) -> bool {
         ones > self.policy.sigma || self.policy.insertions.is_some_and(|most| items >= most)
     }
 
-    /// Ends this cycle, unless another thread has: a second recycle would forget a phase that is to
-    /// be remembered.
+    /// Ends this cycle, unless another thread already has: a second recycle would forget a phase
+    /// that must be remembered.
     fn recycle_once(&self, cycle: u64, trigger: Option<KeyHash>) {
         let mut state = self.phases.write().unwrap_or_else(PoisonError::into_inner);
         if state.counts.cycles != cycle {
@@ -205,7 +205,7 @@ impl<H: KeyHasher, S: FillScheme> AtomicRecyclingFilter<H, S> {
     }
 }
 
-/// Refuses what threads cannot share.
+/// Refuses policies that threads cannot share.
 fn check_shared(policy: &Policy) -> Result<(), BuildError> {
     let what = match (policy.age, policy.phases) {
         (Some(_), _) => "an age",

@@ -8,14 +8,14 @@ use crate::scheme::{Scheme, Standard};
 use loom::sync::Arc;
 use loom::thread;
 
-/// 128 bits in two words, two probes per key, one seed for ever: key 0 of the test has a bit in
+/// 128 bits in two words, two probes per key and a fixed seed: key 0 of the test has a bit in
 /// each word.
 fn filter(policy: Policy) -> Arc<AtomicRecyclingFilter> {
     let policy = Policy { seeds: Seeds::Kept, ..policy };
     Arc::new(AtomicRecyclingFilter::with_hasher(128, 2, policy, PortableHasher::xxh3(Seed::from(1))).expect("small"))
 }
 
-/// Hashes whose keys share no bit, the first with its two bits in different words.
+/// Hashes whose keys share no bit; the first has its two bits in different words.
 fn hashes() -> [KeyHash; 3] {
     let scheme = Standard::new(128, 2).expect("small");
     let positions = |hash: &KeyHash| scheme.positions(*hash).collect::<Vec<_>>();
@@ -28,7 +28,7 @@ fn hashes() -> [KeyHash; 3] {
     [first, second, third]
 }
 
-/// Both offer in parallel; what they were told.
+/// Both threads offer a key in parallel; returns the two answers.
 fn offer_both(filter: &Arc<AtomicRecyclingFilter>, one: KeyHash, other: KeyHash) -> [Seen; 2] {
     let there = Arc::clone(filter);
     let thread = thread::spawn(move || {
@@ -52,8 +52,8 @@ fn at_least_one_is_told_new_and_the_set_bits_are_counted_once() {
     });
 }
 
-/// Both threads' items overfill the phase: one recycle, and with two phases nothing that was
-/// offered is forgotten by it.
+/// Both threads' items overfill the phase: there is one recycle, and with two phases it forgets
+/// nothing that was offered.
 #[test]
 fn an_overfilled_phase_is_recycled_once_and_stays_remembered() {
     let [first, second, third] = hashes();
@@ -67,7 +67,7 @@ fn an_overfilled_phase_is_recycled_once_and_stays_remembered() {
     });
 }
 
-/// A snapshot taken while another thread fills the phase and recycles it: it has what was
+/// A snapshot taken while another thread fills and recycles the phase has everything that was
 /// offered before, and is a state that a file can have.
 #[test]
 fn a_snapshot_has_what_was_offered_before_and_can_be_saved() {

@@ -9,12 +9,12 @@ use crate::recycling::account::Counts;
 use crate::scheme::Scheme;
 use crate::sync::{AtomicU64, Ordering::Relaxed};
 
-/// A phase whose bits are set by many.
+/// A phase whose bits are set by several threads.
 pub(super) struct Shared {
     pub(super) bits: AtomicBits,
     pub(super) ones: AtomicU64,
     pub(super) items: AtomicU64,
-    /// The number of items that only the frozen phase knew.
+    /// How many items were contained only in the frozen phase.
     pub(super) refreshed: AtomicU64,
     pub(super) salt: Salt,
 }
@@ -30,12 +30,12 @@ impl Shared {
         })
     }
 
-    /// With these words, of which `ones` bits are set.
+    /// A phase made of these words, of which `ones` bits are set.
     pub(super) fn of(words: AlignedWords, ones: u64, salt: Salt) -> Shared {
         Shared { bits: AtomicBits::of(words), ones: AtomicU64::new(ones), items: AtomicU64::new(0), refreshed: AtomicU64::new(0), salt }
     }
 
-    /// The counts with those of this phase, whose cycle they lead up to.
+    /// The counts including those of this phase.
     pub(super) fn counted(&self, before: Counts) -> Counts {
         let entered = self.items.load(Relaxed);
         let refreshed = self.refreshed.load(Relaxed).min(entered);
@@ -48,10 +48,11 @@ impl Shared {
         }
     }
 
-    /// Sets the positions of a key: how many this call set, and the set bits and items after it.
+    /// Sets the positions of a key; returns how many this call set, and the number of set bits and
+    /// of items afterwards.
     ///
-    /// Relaxed throughout: what is asked of a word is asked of one atomic, whose changes have one
-    /// order, and the phases change hands under the lock.
+    /// Relaxed ordering is enough: whatever is asked about a word is asked of one atomic, whose
+    /// changes have one order, and phases are exchanged under the lock.
     pub(super) fn insert(&self, scheme: &impl Scheme, hash: KeyHash) -> (u64, u64, u64) {
         let newly_set = u64::from(self.bits.insert(scheme, self.salt.apply(hash)));
         if newly_set == 0 {
@@ -72,7 +73,7 @@ impl Shared {
 }
 
 impl Counts {
-    /// A phase ends in which threads had set this many bits.
+    /// Records the end of a phase in which threads had set this many bits.
     pub(super) fn end_overfilled(&mut self, ones: u64, policy: &Policy, probes: u32) {
         self.by_fill = self.by_fill.saturating_add((ones > policy.sigma).into());
         self.overfill = self.overfill.max(Some(ones.saturating_sub(policy.most_frozen(probes))));

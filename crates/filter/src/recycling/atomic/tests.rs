@@ -7,7 +7,7 @@ use crate::recycling::{Phases, Policy, RecyclingFilter, Seeds, Stats, Trigger};
 use crate::scheme::Classic;
 use core::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
-/// By one thread, it is the filter that is not shared, key by key.
+/// With one thread, it behaves like the filter that is not shared, key by key.
 #[test]
 fn alone_it_is_the_plain_filter() {
     for policy in [
@@ -42,8 +42,8 @@ fn policies() -> [Policy; 4] {
     ]
 }
 
-/// Through a file and back to threads in the middle of any cycle, it goes on as if nothing had
-/// happened, and says nothing that depends on what its items met.
+/// Saved to a file and shared again in the middle of any cycle, the filter continues as if
+/// nothing had happened, and reports nothing that depends on the history of its items.
 #[test]
 fn a_snapshot_that_is_saved_and_shared_again_goes_on() {
     for policy in policies() {
@@ -66,9 +66,9 @@ fn a_snapshot_that_is_saved_and_shared_again_goes_on() {
     }
 }
 
-/// Snapshots of small filters that recycle all the time, while threads offer items: all that
-/// was known to be offered is in them, and each is a state that a file can have, with
-/// overfilled phases, too.
+/// Snapshots of small filters that recycle all the time while threads offer items: everything
+/// that was known to be offered is in them, and each is a state that a file can have, including
+/// overfilled phases.
 #[test]
 fn snapshots_while_threads_offer_have_what_was_offered_before() {
     for policy in policies() {
@@ -108,7 +108,7 @@ fn snapshots_while_threads_offer_have_what_was_offered_before() {
     }
 }
 
-/// Raises the flag when it is dropped.
+/// Sets the flag when it is dropped.
 struct Raised<'a>(&'a AtomicBool);
 
 impl Drop for Raised<'_> {
