@@ -30,27 +30,35 @@ fn failed(error: impl std::fmt::Display) -> Error {
 
 pub(crate) fn svg(chart: &Chart) -> Result<String, Error> {
     let [x, y] = chart.extent().ok_or(Error::NothingToDraw)?;
-    let (x, y) = (chart.x.coordinate(x), chart.y.coordinate(y));
     let (width, height) = (chart.size.0 as i32, chart.size.1 as i32);
     let entries = legend::layout(&chart.series, width - 2 * SIDE);
     let (titles, notes) = (legend::wrapped(&chart.title, 15.0, width - 2 * SIDE), legend::wrapped(&chart.note, 12.0, width - 2 * SIDE));
     let head = below_title(&titles) + NOTE * notes.len() as i32;
     let top = head + legend::height(&entries) + 6;
+    let y = chart.y.coordinate(y, |labels| LABEL * labels.len() as i32 <= height - top - FOOT);
+    let left = 26 + 7 * y.longest_label() as i32;
+    // The last tick's label stands half beyond the edge.
+    let right_of = |longest: usize| SIDE.max(7 * longest as i32 / 2);
+    // Labels below the chart stand beside each other, at equal distances on a linear axis.
+    let fit_beside = |labels: &[String]| {
+        let longest = labels.iter().map(|label| label.chars().count()).max().unwrap_or(0);
+        let widest = labels.iter().map(|label| legend::text_width(label, 11.5)).max().unwrap_or(0);
+        (widest + GAP) * (labels.len() as i32 - 1) <= width - left - MARGIN - right_of(longest)
+    };
+    let x = chart.x.coordinate(x, fit_beside);
     let mut text = String::new();
     {
         let root = SVGBackend::with_string(&mut text, (chart.size.0 * FINE as u32, chart.size.1 * FINE as u32)).into_drawing_area();
         root.fill(&colour::rgb(PAPER)).map_err(failed)?;
         headings(&root, &titles, &notes)?;
         entries.iter().try_for_each(|entry| sample(&root, entry, head))?;
-        let left = 26 + 7 * y.longest_label() as i32;
-        // The last tick's label stands half beyond the edge.
-        let right = SIDE.max(7 * x.longest_label() as i32 / 2);
+        let right = right_of(x.longest_label());
         let mut plot = ChartBuilder::on(&root)
             .margin_top(top * FINE)
             .margin_right(right * FINE)
             .margin_bottom(6 * FINE)
-            .margin_left(6 * FINE)
-            .x_label_area_size(46 * FINE)
+            .margin_left(MARGIN * FINE)
+            .x_label_area_size(FOOT * FINE)
             .y_label_area_size(left * FINE)
             .build_cartesian_2d(x.clone(), y.clone())
             .map_err(failed)?;
@@ -70,6 +78,14 @@ pub(crate) fn svg(chart: &Chart) -> Result<String, Error> {
 
 /// The margin on the left and on the right.
 const SIDE: i32 = 18;
+/// Left of the axis' title.
+const MARGIN: i32 = 6;
+/// Between labels, at least.
+const GAP: i32 = 8;
+/// For the labels below.
+const FOOT: i32 = 46;
+/// From one label at the left to the next, at least.
+const LABEL: i32 = 14;
 const TITLE: i32 = 34;
 const NO_TITLE: i32 = 8;
 /// The distance between lines of the title, and of the note.

@@ -66,7 +66,9 @@ fn beside(line: i32, width: i32, (wide, high): (i32, i32)) -> Vec<Place> {
     let (left, right) = (line - 5 - width, line + 5);
     let sides = if 10 * line > 7 * wide { [left, right] } else { [right, left] };
     let rows = 0..((high - 4) / ROW).max(1);
-    let all = rows.flat_map(|row| sides.map(|left| Place { left, top: 4 + ROW * row, width })).collect();
+    let beside = rows.flat_map(|row| sides.map(|left| Place { left, top: 4 + ROW * row, width }));
+    // Room on neither side: over the line, at the right edge.
+    let all = beside.chain([Place { left: (wide - width).max(0), top: 4, width }]).collect();
     within(all, wide, high)
 }
 
