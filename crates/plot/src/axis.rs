@@ -404,11 +404,11 @@ mod tests {
     #[test]
     fn axes_are_as_wide_as_their_data() {
         for ratio in [1.001, 1.02, 1.5, 1e3] {
-            let (low, high) = Axis::log("rate").coordinate((0.01, 0.01 * ratio)).ends();
+            let (low, high) = Axis::log("rate").coordinate((0.01, 0.01 * ratio), |_| true).ends();
             assert!(low <= 0.01 && high >= 0.01 * ratio, "{ratio}");
             assert!((high / low).ln() < 1.1 * f64::ln(ratio), "{ratio}: {low} {high}");
         }
-        let (low, high) = Axis::log("rate").coordinate((0.01, 0.01)).ends();
+        let (low, high) = Axis::log("rate").coordinate((0.01, 0.01), |_| true).ends();
         assert!(low < 0.01 && high > 0.01, "one value has room");
     }
 

@@ -1,4 +1,5 @@
-//! Where the words of marks stand: beside their line, not over another's words, and not over a curve while there is room elsewhere.
+//! Where the words of marks stand: beside their line, not over another's words, and not over a
+//! curve while there is room elsewhere.
 
 use crate::axis::Coordinate;
 use crate::draw::{clipped, inside, pieces};
@@ -32,7 +33,8 @@ impl Place {
     }
 }
 
-/// The marks with words, and the upper left corner of each one's words, in pixels from that of the area between the axes, which is so many pixels wide and high.
+/// The marks with words, and the upper left corner of each one's words, in pixels from that of the
+/// area between the axes, which is so many pixels wide and high.
 pub(crate) fn placed<'a>(chart: &'a Chart, axes: [&Coordinate; 2], size: (i32, i32)) -> Vec<(&'a Mark, (i32, i32))> {
     let [x, y] = axes;
     let at = |mark: &Mark| if mark.upright { x.share(mark.at) } else { 1.0 - y.share(mark.at) };
@@ -49,7 +51,8 @@ pub(crate) fn placed<'a>(chart: &'a Chart, axes: [&Coordinate; 2], size: (i32, i
         let width = text_width(&mark.words, SIZE);
         let line = (at(mark) * f64::from(if mark.upright { size.0 } else { size.1 })).round() as i32;
         let places = if mark.upright { beside(line, width, size) } else { along(line, width, size) };
-        // The worst first: words over words, over a curve, over another mark's line, far from their own.
+        // The worst first: words over words, over a curve, over another mark's line, far from their
+        // own.
         let cost = |(far, place): &(usize, &Place)| {
             let crossed = |lines: &[[[f64; 2]; 2]]| lines.iter().any(|line| place.is_crossed(line));
             (taken.iter().any(|other| place.meets(other)), crossed(&curves), crossed(&lines), *far)
@@ -72,7 +75,8 @@ fn beside(line: i32, width: i32, (wide, high): (i32, i32)) -> Vec<Place> {
     within(all, wide, high)
 }
 
-/// At a level line, at its right end, then further left: above it, else below, else a line of words further away.
+/// At a level line, at its right end, then further left: above it, else below, else a line of words
+/// further away.
 fn along(line: i32, width: i32, (wide, high): (i32, i32)) -> Vec<Place> {
     let right = wide - 4 - width;
     let columns = [right, right * 3 / 4, right / 2, right / 4, 4];
