@@ -100,7 +100,9 @@ fn words_of_near_lines_do_not_meet() {
             let meets = |(other_left, other_top): &(f64, f64)| (top - other_top).abs() < 120.0 && (left - other_left).abs() < 800.0;
             assert!(!places[..number].iter().any(meets), "{values:?}: {places:?}");
         }
-        // Between the axes: above the foot, where 440 pixels less the label's room end.
+        // Between the axes: above the foot, where 440 pixels less the label's room end, and below
+        // the title and the note.
+        assert!(places.iter().all(|(_, top)| *top > 400.0), "{values:?}: {places:?}");
         assert!(places.iter().all(|(_, top)| *top < 3_900.0), "{values:?}: {places:?}");
     }
 }
@@ -169,7 +171,10 @@ fn series_differ_by_shape_and_pages_have_one_sheet() {
     assert!(svg.contains("<style>") && !bare.contains("<style>") && bare.ends_with("</svg>\n") && bare.len() < svg.len());
     let own: Vec<&str> = svg.split_once("dark){").and_then(|(_, rest)| rest.split_once("</style>")).expect("rules").0.split('}').collect();
     let page = page_style();
-    assert!(own.len() > 60 && own.iter().filter(|rule| rule.contains("=\"#")).all(|rule| page.contains(&format!("{rule}}}"))), "{page}");
+    let coloured: Vec<&&str> = own.iter().filter(|rule| rule.contains("=\"#")).collect();
+    // A ramp of thirty shades, six points, the axes and the words.
+    assert!(coloured.len() > 36, "{own:?}");
+    assert!(coloured.iter().all(|rule| page.contains(&format!("{rule}}}"))), "{page}");
 }
 
 #[test]

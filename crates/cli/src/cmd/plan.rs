@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use truebloom::scheme::Standard;
 use truebloom_math::certificate::{Certificate, Claim, Smallest};
-use truebloom_math::{Plan, SchemeId, Target, as_one_call};
+use truebloom_math::{Layout, Plan, SchemeId, Target, as_one_call};
 
 const EXAMPLES: &str = "\
 Give two of -n, -p and -m; truebloom computes the third:
@@ -277,8 +277,9 @@ fn add_standard(report: &mut Report, plan: &Plan, target: &Target) -> Result<(),
     let listed: Vec<_> = floors.iter().map(|floor| json!({ "cause": floor.cause, "rate": floor.rate })).collect();
     report.field("floors", listed);
     if let (Some(asked), None) = (plan.rate, target.bits) {
-        // The largest that is allowed is no reason to refuse the comparison.
-        let standard = Plan::new(&Target { max_bits: None, ..target.clone().scheme(SchemeId::Standard) })?;
+        // The largest that is allowed is no reason to refuse the comparison, and a layout in lines
+        // would be the scheme itself.
+        let standard = Plan::new(&Target { max_bits: None, ..target.clone().scheme(SchemeId::Standard).layout(Layout::Spread) })?;
         report.field("standard_bits", standard.bits);
         let more = 100.0 * (plan.bits as f64 / standard.bits as f64 - 1.0);
         report.line("standard", format!("{}; this scheme takes {more:+.3}%", plural(standard.bits, "bit")));
