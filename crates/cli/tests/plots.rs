@@ -1,6 +1,7 @@
 //! Charts: every verb that draws, what is in its chart, and what is never overwritten.
 #![allow(missing_docs, reason = "a test has no public interface")]
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 use std::process::{Command, Output};
@@ -38,7 +39,7 @@ fn every_verb_draws_its_curve() {
         ("fpr -m 9728 -n 1000 -k 7 --layout blocked", &["blocked, exact"], 1),
         ("table -k 12", &["24 bits", "1,000 items"], 8),
         ("table --json -k 12 -p 1%,0.1%", &["rate 0.001"], 2),
-        ("explain -m 9585 -n 1000 -k 7", &["99.9%: at most 0.01136", "average 0.01005"], 1),
+        ("explain -m 9585 -n 1000 -k 7", &["99.9%: at most 0.01132", "average 0.01005"], 1),
         ("simulate -m 1000 -k 4 --sigma 300 -n 10k", &["simulated average", "recycled above 300 set bits"], 1),
         ("simulate -m 1000 -k 4 --sigma 10 -n 10k", &["simulated average at most", "long-run average"], 1),
         ("simulate -m 500 -k 5 --sigma 220 --phases 2 -n 10k", &["in each of two filters"], 1),
@@ -106,17 +107,28 @@ fn a_chart_costs_no_answer() {
         "fpr -m 9585 -n 1000 -k 7 --plot notes.txt",
     ] {
         let (answer, reason) = said(arguments);
-        assert!(answer.is_empty() && reason.contains("it exists and is no chart"), "{arguments}: {answer}{reason}");
+        assert!(answer.is_empty() && reason.contains("it exists and is not a chart"), "{arguments}: {answer}{reason}");
     }
 }
 
-/// A line is what is known sharply.
+/// The places along the abscissa of the polylines that are chosen, the legend's left out.
+fn places(svg: &str, chosen: impl Fn(&str) -> bool) -> BTreeSet<String> {
+    let lines = svg.lines().filter(|line| line.starts_with("<polyline") && line.matches(',').count() > 2 && chosen(line));
+    let points = lines.filter_map(|line| line.split("points=\"").nth(1)).flat_map(|points| points.split(' '));
+    points.filter_map(|point| Some(point.split_once(',')?.0.to_owned())).collect()
+}
+
+/// A line is what is known sharply: where a band begins, it ends.
 #[test]
 fn rates_that_are_only_bracketed_are_no_line() {
-    let svg = drawn("fpr -m 16000 -n 1000 -k 11 --scheme square");
-    assert!(svg.contains("square, between the ends that are known"), "a band");
-    let sharp = drawn("fpr -m 1600 -n 100 -k 3 --scheme square");
-    assert!(sharp.contains("square, exact"));
+    for (arguments, sharp) in [("fpr -m 16000 -n 1000 -k 11 --scheme square", 3), ("fpr -m 1600 -n 100 -k 3 --scheme square", 5)] {
+        let svg = drawn(arguments);
+        assert!(svg.contains("square, between the ends that are known") && svg.contains("square, exact"), "{arguments}");
+        let band = places(&svg, |line| line.contains("opacity="));
+        let line = places(&svg, |line| !line.contains("opacity=") && !line.contains("dasharray"));
+        assert!(band.len() >= 10 && line.len() == sharp, "{arguments}: {band:?} {line:?}");
+        assert_eq!(band.intersection(&line).count(), 1, "{arguments}: they meet and do not overlap: {band:?} {line:?}");
+    }
 }
 
 #[test]
@@ -128,7 +140,7 @@ fn only_charts_are_overwritten() {
         let output = truebloom("plan -n 100 -p 1% --plot chart.svg", folder.path());
         assert_eq!(output.status.code(), Some(2));
         let message = String::from_utf8_lossy(&output.stderr);
-        assert!(message.contains("chart.svg: it exists and is no chart"), "{message}");
+        assert!(message.contains("chart.svg: it exists and is not a chart"), "{message}");
         assert_eq!(fs::read_to_string(&file).expect("there"), precious);
     }
     fs::remove_file(&file).expect("removed");

@@ -1,7 +1,7 @@
 //! The curves behind the answers.
 
+use crate::scatter::Scatter;
 use crate::show::{count, fpr, plural, significant};
-use truebloom_math::occupancy::Occupancy;
 use truebloom_math::{Approximation, Fpr, Law, Method, Plan, Result, Variant, rate_quantile_bound};
 use truebloom_plot::{Axis, Chart, Mark, Series};
 
@@ -137,10 +137,8 @@ pub fn table(title: &str, note: String, ordinate: Axis, columns: &[(String, Vec<
 /// # Errors
 /// The errors of the law.
 pub fn spread(variant: Variant, bits: u64, items: u64, probes: u32) -> Result<Chart> {
-    let occupancy = match variant {
-        Variant::Classic => Occupancy::classic(bits, items, probes)?,
-        _ => Occupancy::standard(bits, items, probes)?,
-    };
+    let scatter = Scatter::new(variant, bits, items, probes)?;
+    let occupancy = &scatter.fill;
     let law = variant.law(bits, probes)?;
     let (mean, deviation) = (occupancy.mean()?, occupancy.variance()?.sqrt().max(0.5));
     let mut points: Vec<(f64, f64, f64)> = Vec::new();
@@ -166,8 +164,8 @@ pub fn spread(variant: Variant, bits: u64, items: u64, probes: u32) -> Result<Ch
     }
     chart = chart.with(Series::line("share of filters with at most this rate", middle).coloured(0));
     chart = chart.marked(Mark::upright(expected.value, format!("average {}", fpr(&expected, 4))));
-    if let Ok(bound) = rate_quantile_bound(variant, bits, items, probes, 0.999) {
-        chart = chart.marked(Mark::upright(bound.fpr.value, format!("99.9%: at most {}", fpr(&bound.fpr, 4))));
+    if let Ok(rate) = scatter.quantile(0.999).and_then(|fill| scatter.rate(0.999, &fill)) {
+        chart = chart.marked(Mark::upright(rate.value, format!("99.9%: at most {}", fpr(&rate, 4))));
     }
     Ok(chart)
 }

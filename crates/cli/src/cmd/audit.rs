@@ -16,14 +16,14 @@ const EXAMPLES: &str = "\
 Examples:
   truebloom audit guava -n 1000 -p 1e-6
   truebloom audit redisbloom -n 100 -p 1e-6 --simulate 1G     a narrower interval (half a minute)
-  truebloom audit bip37 -n 5000 --bits 36000B --probes 5      a filter you have
-  truebloom audit --table -n 1000 -p 1e-6                     all of them, side by side
+  truebloom audit bip37 -n 5000 --bits 36000B --probes 5      a filter that you have
+  truebloom audit --table -n 1000 -p 1e-6                     all libraries, side by side
   truebloom audit --table -n 1000 -p 1% --plot audit.svg      the same as a chart
 
-The arithmetic of a library is audited, on ideal hashes in place of its own. Rates come from a law where one fits, otherwise from a simulation, with its 99% interval.
+The audit computes with a library's arithmetic and ideal hashes in place of its own. Rates come from a formula if one applies, and otherwise from a simulation with a 99% interval.
 
-All are judged alike, truebloom too: whether the expected rate is at most what was asked (the verdict), and how many of the filters that are built have a rate of their own
-that is at most what was asked (`keep it`, at least; `-` where the set bits do not determine a filter's rate).";
+All libraries are judged alike, including truebloom. The verdict says whether the expected rate is at most the rate asked for. `keep it` is a lower bound on the share of filters
+whose own rate is at most the rate asked for (`-` if the set bits do not determine a filter's rate).";
 
 const USAGE: &str = "\
 truebloom audit [OPTIONS] -n <N> -p <RATE> <LIBRARY>
@@ -161,13 +161,15 @@ fn report(finding: &Finding, args: &Args) -> Report {
         report.line("rate", format!("{} ({})", fpr_text(law, 4), law.method));
     }
     if let Some(found) = &finding.simulation {
+        let interval = match finding.too_short() {
+            Some(_) => format!("too short to say more than below {}", rate_text(found.upper, 4)),
+            None => format!("99% interval {} to {}", rate_text(found.lower, 4), rate_text(found.upper, 4)),
+        };
         report.line(
             "simulated",
             format!(
-                "{} (99% interval {} to {}), {} in {} of {}",
+                "{} ({interval}), {} in {} of {}",
                 rate_text(found.rate, 4),
-                rate_text(found.lower, 4),
-                rate_text(found.upper, 4),
                 plural(found.hits, "hit"),
                 plural(found.queries, "query").replace("querys", "queries"),
                 plural(found.filters, "filter"),
@@ -216,9 +218,10 @@ fn print_table(args: &Args) -> Result<(), Failure> {
         match finding {
             Ok(finding) => {
                 let (value, lower, upper) = finding.rate();
-                let interval = match finding.law {
-                    Some(law) => law.method.to_string(),
-                    None => format!("simulation, {} to {}", rate_text(lower, 3), rate_text(upper, 3)),
+                let interval = match (finding.law, finding.too_short()) {
+                    (Some(law), _) => law.method.to_string(),
+                    (None, Some(hits)) => format!("simulation, too short ({})", plural(hits, "hit")),
+                    (None, None) => format!("simulation, {} to {}", rate_text(lower, 3), rate_text(upper, 3)),
                 };
                 writeln!(
                     out,

@@ -1,6 +1,7 @@
 //! The bits of a filter in memory, and how keys reach them: anywhere ([`Spread`]), or within one
 //! cache line ([`Lined`]).
 
+mod ahead;
 #[cfg(target_has_atomic = "64")]
 mod atomic;
 mod flight;
@@ -9,6 +10,7 @@ mod probing;
 mod spread;
 mod words;
 
+pub(crate) use ahead::Ahead;
 #[cfg(target_has_atomic = "64")]
 pub(crate) use atomic::AtomicBits;
 pub(crate) use flight::Flights;

@@ -65,7 +65,7 @@ impl Answers {
 
     /// Adds answers one by one.
     pub(crate) fn extend(&mut self, answers: impl IntoIterator<Item = bool>) {
-        // The last word is written when it is full, not for every answer.
+        // The last word is written when it is full, rather than for every answer.
         let mut word = if self.len.is_multiple_of(64) { 0 } else { self.words.pop().unwrap_or(0) };
         for answer in answers {
             word |= u64::from(answer) << (self.len % 64);
@@ -84,6 +84,22 @@ impl Answers {
     pub(crate) fn append(&mut self, after: Answers) {
         self.words.extend(after.words);
         self.len += after.len;
+    }
+
+    /// Adds the answers of up to 64 keys, of which the first is bit 0.
+    pub(crate) fn push_bits(&mut self, bits: u64, count: usize) {
+        if count == 0 {
+            return;
+        }
+        let used = self.len % 64;
+        match self.words.last_mut().filter(|_| used > 0) {
+            Some(last) => *last |= bits << used,
+            None => self.words.push(bits),
+        }
+        if used > 0 && used + count > 64 {
+            self.words.push(bits >> (64 - used));
+        }
+        self.len += count;
     }
 
     /// Appends the answers of a batch; all batches except the last must be full.

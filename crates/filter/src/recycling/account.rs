@@ -43,7 +43,7 @@ pub struct WrongDrops {
 
 /// The counts, and the sum of the odds for the items that were kept.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub(super) struct Counts {
+pub struct Counts {
     pub(super) offered: u64,
     pub(super) new: u64,
     pub(super) refreshed: u64,

@@ -21,7 +21,9 @@
 mod account;
 #[cfg(all(feature = "std", target_has_atomic = "64"))]
 mod atomic;
+mod batch;
 mod file;
+mod flight;
 mod half;
 mod halves;
 mod keys;

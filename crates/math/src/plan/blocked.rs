@@ -521,7 +521,7 @@ fn fewest_bits(target: &Target, items: u64, rate: Rate) -> Result<Plan> {
 fn most_items(target: &Target, rate: Rate, blocks: u64) -> Result<Plan> {
     let table = &mut RateTable::new();
     let fails = |items: u64, probes: u32| Ok(!law(blocks, probes)?.meets(items, &rate, target.hash_bits)?);
-    let Some(mut probes) = better(target, table, blocks, 1, &rate)? else { return out_of_reach(target, rate, blocks, 1) };
+    let Some(mut probes) = better(target, table, blocks, 1, &rate)? else { return out_of_reach(target, rate, blocks, 1, true) };
     let mut items = 1;
     loop {
         let mut limit = items + items / 4 + 1;
@@ -546,7 +546,7 @@ fn most_items(target: &Target, rate: Rate, blocks: u64) -> Result<Plan> {
             }
         }
         if items == 0 {
-            return out_of_reach(target, rate, blocks, 1);
+            return out_of_reach(target, rate, blocks, 1, false);
         }
     }
     finish(target, blocks, probes, items, searched)
@@ -558,7 +558,7 @@ fn given_size(target: &Target, items: u64, rate: Option<Rate>, blocks: u64) -> R
     if let Some(rate) = rate {
         target.check_hash_floor(items, rate)?;
         if !law(blocks, probes)?.meets(items, &rate, target.hash_bits)? {
-            return out_of_reach(target, rate, blocks, items);
+            return out_of_reach(target, rate, blocks, items, true);
         }
         if let Some(confidence) = target.asked_confidence() {
             let mut lowest = f64::INFINITY;
@@ -569,7 +569,7 @@ fn given_size(target: &Target, items: u64, rate: Option<Rate>, blocks: u64) -> R
                     (lowest, searched) = (kept, Some(sure));
                 }
             }
-            let Some(found) = &searched else { return out_of_reach(target, rate, blocks, items) };
+            let Some(found) = &searched else { return out_of_reach(target, rate, blocks, items, false) };
             probes = found.probes;
         }
     }
@@ -595,9 +595,9 @@ fn over_cap<T>(target: &Target, items: u64, asked: Rate, needed: Option<u64>, ca
     Err(Error::OverMemoryCap { asked, items, needed, allowed: cap * BLOCK_BITS, reachable })
 }
 
-fn out_of_reach<T>(target: &Target, asked: Rate, blocks: u64, items: u64) -> Result<T> {
+fn out_of_reach<T>(target: &Target, asked: Rate, blocks: u64, items: u64, is_impossible: bool) -> Result<T> {
     let (probes, reachable) = reachable(target, blocks, items)?;
-    Err(Error::OutOfReach { asked, items, bits: blocks * BLOCK_BITS, probes, reachable })
+    Err(Error::OutOfReach { asked, items, bits: blocks * BLOCK_BITS, probes, reachable, is_impossible })
 }
 
 #[cfg(test)]

@@ -60,7 +60,14 @@ fn most_items(target: &Target, rate: Rate, bits: u64) -> Result<Plan> {
         (most, step) = (most.saturating_sub(step), step.saturating_mul(2));
     }
     if most == 0 {
-        return Err(Error::OutOfReach { asked: rate, items: 1, bits, probes: standard.probes, reachable: law.fpr(1)?.upper });
+        return Err(Error::OutOfReach {
+            asked: rate,
+            items: 1,
+            bits,
+            probes: standard.probes,
+            reachable: law.fpr(1)?.upper,
+            is_impossible: false,
+        });
     }
     finish(target, bits, standard.probes, most)
 }
@@ -74,7 +81,7 @@ fn given_size(target: &Target, items: u64, rate: Option<Rate>, bits: u64) -> Res
     {
         let mut fpr = law.proven(items)?.unwrap_or(Fpr::ONE);
         fpr.add_above(crate::law::hash_floor(items, target.hash_bits));
-        return Err(Error::OutOfReach { asked, items, bits, probes, reachable: fpr.upper });
+        return Err(Error::OutOfReach { asked, items, bits, probes, reachable: fpr.upper, is_impossible: false });
     }
     finish(target, bits, probes, items)
 }
@@ -205,8 +212,8 @@ fn refuse(question: &Question<'_>, standard: &Plan, cap: u64) -> Result<Plan> {
     };
     let better = [SchemeId::DoubleNonzero, SchemeId::Cube].into_iter().filter(|scheme| *scheme != question.scheme).find(can);
     let alternative = match better {
-        Some(scheme) => format!("{scheme} does within these bits, or standard with {}", standard.bits),
-        None => format!("standard does with {} bits and {} probes", standard.bits, standard.probes),
+        Some(scheme) => format!("{scheme} reaches it within these bits, and so does standard with {}", standard.bits),
+        None => format!("standard reaches it with {} bits and {} probes", standard.bits, standard.probes),
     };
     Err(Error::SchemeOutOfReach {
         scheme: question.scheme.name(),

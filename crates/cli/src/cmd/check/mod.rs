@@ -11,7 +11,7 @@ use crate::report::Report;
 use asked::{Asked, Together};
 use selection::Selection;
 use serde_json::{Value, json};
-use std::io::{BufWriter, Write};
+use std::io::Write;
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -27,7 +27,7 @@ Examples:
   truebloom check -Hn seen.tbl urls.txt new.txt  with the file and the number of each line
   truebloom check --each monday.tbl tuesday.tbl new.txt    which filters each line is in
 
-A filter keeps how its keys were read (-f, --column and the like), and keys are read like that here unless such options are given; --lines is for whole lines.
+A filter stores how its keys were read (-f, --column and the like). Keys are read in the same way here, unless such options are given; --lines reads whole lines.
 
 Exit code: 0 some line was selected, 1 none was, 2 an error.";
 
@@ -123,7 +123,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
     let KeysOf { args: record_args, doubt, is_kept, .. } = args.records.for_filters(&asked.extractions())?;
     let theirs = Arc::clone(&asked);
     let mut records = Records::answering(&record_args, inputs, move |batch, answers| theirs.answer(batch, answers))?;
-    let out = BufWriter::with_capacity(1 << 16, crate::output::stdout());
+    let out = crate::output::blocks();
     let mut selection = Selection::new(args, inputs, &record_args, &asked, out)?;
     loop {
         match records.next() {
