@@ -240,7 +240,7 @@ pub(crate) fn of_counts(epsilon: Rate, delta: Rate) -> Json {
                 " --features sketches",
                 "truebloom::count_min::CountMin",
                 &format!(
-                    "let mut counts = CountMin::<u64>::new(\"{epsilon}\".parse()?, \"{delta}\".parse()?)?;\ncounts.add(\"an item\", 1);\nprintln!(\"about {{}}\", counts.estimate(\"an item\"));"
+                    "let mut counts = CountMin::<u64>::new(\"{epsilon}\".parse()?, \"{delta}\".parse()?)?;\ncounts.add(\"an item\", 1);\nprintln!(\"about {{}}\", counts.estimate(\"an item\").value);"
                 ),
             ),
             IN_CARGO,
